@@ -1,0 +1,36 @@
+/* bits.h - the only place that touches words others may write, and the only one that knows where bit i is.
+ * Bit i of a filter is byte i/8, mask 0x80 >> (i % 8): Redis's order.  Inside the 64-bit word i/64 that is
+ * shift (i ^ 7) % 64 on little-endian machines and (i ^ 63) % 64 on big-endian ones: the order costs nothing.
+ * Relaxed memory order is enough: a set bit carries no other data with it and is never cleared by an add. */
+#ifndef BF_BITS_H
+#define BF_BITS_H
+#include <stdbool.h>
+#include <stdint.h>
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define BF_ORDER 63u
+#else
+#define BF_ORDER 7u
+#endif
+static inline uint64_t bf_mask_of(uint64_t pos) { return UINT64_C(1) << ((pos ^ BF_ORDER) & 63); }
+static inline uint64_t bf_word(const uint64_t *w) { return __atomic_load_n(w, __ATOMIC_RELAXED); }
+/* Set mask; true if all of it was set before.  No store then: the cache line stays clean. */
+static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
+{
+    uint64_t old = bf_word(w);
+    if ((old & mask) == mask) return true;
+    if (!atomic) { *w = old | mask; return false; }
+    return (__atomic_fetch_or(w, mask, __ATOMIC_RELAXED) & mask) == mask;
+}
+static inline void bf_and(uint64_t *w, uint64_t mask, bool atomic)
+{
+    if (atomic) __atomic_fetch_and(w, mask, __ATOMIC_RELAXED);
+    else *w &= mask;
+}
+static inline void bf_word_set(uint64_t *w, uint64_t value) { __atomic_store_n(w, value, __ATOMIC_RELAXED); }
+/* high ^ low half of the 128-bit product; high half alone: a number below b for a uniform 64-bit a */
+static inline uint64_t bf_mum(uint64_t a, uint64_t b)
+{ unsigned __int128 r = (unsigned __int128)a * b; return (uint64_t)(r >> 64) ^ (uint64_t)r; }
+static inline uint64_t bf_mulhi(uint64_t a, uint64_t b) { return (uint64_t)(((unsigned __int128)a * b) >> 64); }
+#define BF_MUM_1 UINT64_C(0x9E3779B97F4A7C15)
+#define BF_MUM_2 UINT64_C(0xE7037ED1A0B428DB)
+#endif

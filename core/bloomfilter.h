@@ -1,0 +1,166 @@
+/* bloomfilter.h - the whole public interface of the core: what is not declared here is private.
+ *
+ * A filter answers "was this key added before?" with "surely not" or "probably".  The same key sets
+ * the same bits in every home and every language.  Conventions, once for all functions:
+ *   - m = bits, n = keys the filter is sized for, k = positions a key, p = false-positive rate at n
+ *     keys.  Sizes and lengths are bytes, times are seconds.
+ *   - A key is (pointer, length): any bytes, NUL included, length 0 included.  Keys are borrowed for
+ *     the call.  ptr may be NULL where len is 0.
+ *   - Answers are >= 0.  A negative answer is one of BF_E..., and then *err, if err is not NULL, holds
+ *     one sentence that names the value at fault.  *err is left alone otherwise.  A function that
+ *     returns a pointer returns NULL on error.
+ *   - Nothing here prints, exits, aborts, installs signal handlers or touches the host's allocator or
+ *     random generators.  Memory comes from malloc.
+ *   - Any handle may be tested by several threads at once.  Adding from several threads needs a shared
+ *     home or `threads`.  Opening, closing, clearing and set operations need the handle for themselves.
+ */
+#ifndef BLOOMFILTER_H
+#define BLOOMFILTER_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BF_VERSION "0.1.0"
+
+#define BF_M_MAX (UINT64_C(1) << 40)      /* bits: 128 GiB */
+#define BF_N_MAX ((uint64_t)INT64_MAX)    /* keys */
+#define BF_K_MAX 4096                     /* positions a key */
+#define BF_SECRET_BYTES 16
+#define BF_SCHEME_BYTES 64                /* longest scheme name, its NUL included */
+
+typedef struct bf_filter bf_filter;                      /* opaque handle */
+typedef struct { const void *ptr; size_t len; } bf_key;  /* the caller owns the bytes */
+
+/* One int carries three answers of an add: added, present, error.  Never write `if (!bf_add(...))`. */
+enum {
+    BF_PRESENT = 0,          /* add: every position was already set, nothing changed           */
+    BF_ADDED = 1,            /* add: at least one bit changed, so the key is surely new         */
+    BF_EINVAL = -1,          /* an argument is out of range, or two filters do not match        */
+    BF_ENOMEM = -2,          /* memory cannot hold it                                           */
+    BF_EIO = -3,             /* a system call or the network failed; see sys_errno              */
+    BF_EFORMAT = -4,         /* the bytes or the file are not a filter, or are damaged          */
+    BF_EMISMATCH = -5,       /* a stored filter, but with other parameters or another secret    */
+    BF_ENOTSUP = -6,         /* not possible in this home, for this scheme, or in this build    */
+    BF_EHOST = -7            /* a client callback failed; the host's own exception stands       */
+};
+
+typedef struct {             /* on the caller's stack; filled on error only */
+    int code;                /* BF_E..., as returned                     */
+    int sys_errno;           /* errno where a system call failed, else 0 */
+    char msg[160];           /* one English sentence, no newline         */
+} bf_error;
+
+enum { BF_OP_TEST = 0, BF_OP_ADD = 1 };
+
+/* Home "client": the host's own object moves the bits (a Redis client it already has, or a test). */
+typedef struct bf_client {
+    /* For each of nkeys keys: pos holds its k positions one after another.  BF_OP_TEST: present[i] = 1 if
+     * all are set.  BF_OP_ADD: the same answer as before the add, then set them.  0 or non-zero = failed
+     * (the host keeps its own exception; the core answers BF_EHOST).  Duplicate positions are allowed. */
+    int (*apply)(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
+    void *ctx;               /* passed on as it is; must outlive the filter */
+} bf_client;
+
+/* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with k;
+ * with `storage` alone what is there is opened.  All pointers are borrowed for the call, except client. */
+typedef struct {
+    uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
+    unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
+    double p;                /* 0 < p < 1                                                        */
+    const char *scheme;      /* row of the schemes table, e.g. "classic"; NULL = the default     */
+    const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
+    size_t secret_len;
+    const char *storage;     /* NULL = process memory; else the path of a mapped file            */
+    const char *key;         /* name inside the storage, where it has names                      */
+    const bf_client *client; /* home "client"; NULL = none                                       */
+    bool counting;           /* 4-bit counters instead of bits                                   */
+    double grow, window;     /* growth factor > 1; seconds to remember                           */
+    unsigned shards;
+    bool threads;            /* several threads add through this handle: atomic kernels          */
+    bool read_only;          /* open what exists, refuse to add                                  */
+} bf_spec;
+
+typedef struct {             /* what a filter is; see bf_get_state for what is in it */
+    uint64_t m, n;
+    unsigned k;
+    double p;                /* as asked, or the scheme's formula at n keys                      */
+    const char *scheme;      /* lives as long as the filter                                      */
+    const char *home;        /* "memory", "file", "client"                                       */
+    const char *storage;     /* path as given, or NULL; lives as long as the filter              */
+    uint64_t bitset_bytes;   /* ceil(m / 8)                                                      */
+    uint64_t image_bytes;    /* length of bf_to_bytes and of a saved file                        */
+    bool keyed, read_only;
+} bf_info;
+
+typedef struct {             /* what is in a filter now: one pass over its bits */
+    uint64_t ones;           /* bits set                                                         */
+    double fill;             /* ones / m                                                         */
+    double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) and its kin */
+    double fpr;              /* the scheme's false-positive rate at this fill                    */
+} bf_state;
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+/* Derive what is missing in *spec from what is given, without allocating: fills m, n, k, p, scheme. */
+int bf_plan(bf_spec *spec, bf_error *err);
+bf_filter *bf_open(const bf_spec *spec, bf_error *err);
+void bf_close(bf_filter *f);                              /* NULL is fine; a secret is wiped */
+/* A memory copy, whatever the home. */
+bf_filter *bf_copy(bf_filter *f, bf_error *err);
+/* All bits 0.  Keys added meanwhile by others may or may not survive. */
+int bf_clear(bf_filter *f, bf_error *err);
+/* Returns once everything added before is on disk.  Nothing to do for memory: 0. */
+int bf_sync(bf_filter *f, bf_error *err);
+/* Switch between plain and atomic kernels.  No other thread may be inside the filter at that moment. */
+void bf_set_threads(bf_filter *f, bool threads);
+
+/* ---- keys ---------------------------------------------------------------------------------------- */
+/* Batches.  Returns how many keys were new (add) or present (test).  each, if not NULL, receives n bytes:
+ * add 1 = new, 0 = seen; test 1 = present, 0 = absent.  An error in a remote home may leave a part of the
+ * batch added. */
+int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+/* One key: a batch of one.  BF_ADDED / BF_PRESENT; 1 present / 0 absent. */
+int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
+int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
+/* The key's k positions in the scheme's order, at most cap of them written to pos; repeats are allowed.
+ * Returns k. */
+int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
+
+/* ---- what it is, what is in it ---------------------------------------------------------------------- */
+void bf_get_info(const bf_filter *f, bf_info *info);
+int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
+/* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8). */
+int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
+
+/* ---- sets: filters of equal m, k, scheme and secret, else BF_EINVAL naming both ------------------------ */
+int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);       /* into |= from */
+int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);   /* into &= from */
+/* 1 same parameters and bits, 0 not; other parameters are 0, not an error. */
+int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
+
+/* ---- bytes: one format for every home and language, docs/format.md ---------------------------------------- */
+/* Writes info.image_bytes bytes to buf; cap must be at least that. */
+int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
+/* expect may be NULL; the parameters given in it must be those of the bytes (BF_EMISMATCH names both), its
+ * secret opens a keyed filter.  The bytes are copied. */
+bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err);
+/* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays behind. */
+int bf_save(bf_filter *f, const char *path, bf_error *err);
+bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
+
+/* ---- for bindings ------------------------------------------------------------------------------------------ */
+/* The refusal of a value that does not fit bf_spec's types: name is "m", "n", "k", "p", ...; value its text as
+ * the user wrote it.  Fills *err with "m must be 1 to 1099511627776, got -5"; returns BF_EINVAL. */
+int bf_refuse(bf_error *err, const char *name, const char *value);
+/* Names of the schemes this build knows, i = 0, 1, ...; NULL past the last. */
+const char *bf_scheme_name(size_t i);
+const char *bf_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

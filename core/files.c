@@ -1,0 +1,69 @@
+/* files.c - what saved and mapped files share: opening with every kind of wrong file refused, reading whole, a temporary
+ * file beside the target.  Knows the file system; knows nothing of filters. */
+#define _GNU_SOURCE
+#include "seams.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* O_NONBLOCK: opening a FIFO must not wait for a writer that never comes. */
+int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
+{
+    struct stat st;
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return bf_fail_sys(err, errno, "open", path);
+    if (fstat(fd, &st) < 0) { bf_fail_sys(err, errno, "open", path); goto fail; }
+    if (!S_ISREG(st.st_mode)) {
+        bf_fail(err, BF_EIO, "cannot open %.80s: it is %s, not a regular file", path, S_ISDIR(st.st_mode) ? "a directory" :
+                S_ISFIFO(st.st_mode) ? "a FIFO" : "a device or socket");
+        goto fail;
+    }
+    *len = (uint64_t)st.st_size;
+    return fd;
+fail:
+    close(fd);
+    return BF_EIO;
+}
+
+int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err)
+{
+    for (uint64_t done = 0; done < len;) {
+        ssize_t c = pread(fd, (uint8_t *)buf + done, (size_t)(len - done), (off_t)(offset + done));
+        if (c < 0 && errno == EINTR) continue;
+        if (c < 0) return bf_fail_sys(err, errno, "read", path);
+        if (c == 0) return bf_fail(err, BF_EFORMAT, "%.80s was cut short while it was read", path);
+        done += (uint64_t)c;
+    }
+    return 0;
+}
+
+/* A new file beside path, with the rights a new file gets: its name (to be freed) and *fd, or NULL. */
+char *bf_temp_file(const char *path, int *fd, bf_error *err)
+{
+    size_t cap = strlen(path) + 48;
+    char *name = malloc(cap);
+    if (!name) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
+    for (unsigned i = 0; i < 10000; i++) {
+        snprintf(name, cap, "%s.tmp-%ld-%u", path, (long)getpid(), i);
+        *fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd >= 0) return name;
+        if (errno != EEXIST) break;
+    }
+    bf_fail_sys(err, errno, "write", path);
+    free(name);
+    return NULL;
+}
+
+/* A rename is on disk once its folder is.  Best effort: some file systems cannot. */
+void bf_sync_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (fd >= 0) { fsync(fd); close(fd); }
+    free(folder);
+}

@@ -1,0 +1,235 @@
+/* filter.c - opening, closing, and the one batch loop.  Knows the seams, no formula, no file byte, no hash. */
+#include "bits.h"
+#include "seams.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ---- */
+static int check_variants(const bf_spec *spec, bf_error *err)
+{
+    if (spec->counting) return bf_fail(err, BF_ENOTSUP, "counting filters are not in this version");
+    if (spec->grow != 0) return bf_fail(err, BF_ENOTSUP, "grow=%g: growing filters are not in this version", spec->grow);
+    if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
+    if (spec->shards > 1) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
+    if (spec->key && !spec->client) return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
+    if (spec->read_only && !spec->storage) return bf_fail(err, BF_EINVAL, "read_only needs a storage to read");
+    return 0;
+}
+
+static const bf_kernels *choose_kernels(const bf_layout *l)
+{
+    return l->avx2 && bf_has_avx2() ? l->avx2 : l->portable;
+}
+
+/* Take on what a description says.  Before the store exists, because a new one stores the secret's check. */
+static int adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    f->scheme = d->scheme;
+    f->hash = d->scheme->hash;
+    f->part.g = d->g;
+    f->part.store.nwords = (d->g.m + 63) / 64;
+    return bf_secret_set(f, spec, err);
+}
+
+int bf_check_secret(const bf_filter *f, const bf_desc *d, const char *where, bf_error *err)
+{
+    if (f->secret_check == d->secret_check) return 0;
+    return bf_fail(err, BF_EMISMATCH, "%.80s %s", where, !d->secret_check ? "is not keyed, but a secret was given"
+                   : !f->secret_check ? "is keyed: its secret must be given" : "is keyed with another secret");
+}
+
+static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
+{
+    bf_desc d;
+    bf_store *s = &f->part.store;
+    int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
+    if (rc <= 0) return rc;
+    if ((rc = bf_match(&d, spec, spec->storage, err)) < 0 || (rc = adopt(f, &d, spec, err)) < 0) return rc;
+    return (rc = bf_check_secret(f, &d, spec->storage, err)) < 0 ? rc : 1;
+}
+
+static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
+{
+    bf_desc d;
+    int rc = bf_size(&d, spec, err);
+    if (rc < 0 || (rc = adopt(f, &d, spec, err)) < 0) return rc;
+    d.secret_check = f->secret_check;
+    return f->part.store.ops->create(&f->part.store, &d, spec, err);
+}
+
+static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
+{
+    bf_part *p = &f->part;
+    if (p->store.words) p->kernels = choose_kernels(f->scheme->layout);
+    bf_set_threads(f, spec->threads);
+    if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    return 0;
+}
+
+bf_filter *bf_open(const bf_spec *spec, bf_error *err)
+{
+    bf_filter *f = NULL;
+    int rc = 0;
+    if (check_variants(spec, err) < 0) return NULL;
+    const bf_store_ops *ops = bf_find_store(spec, err);
+    if (!ops) return NULL;
+    if (!(f = calloc(1, sizeof *f))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
+    f->part.store.ops = ops;
+    f->part.store.read_only = spec->read_only;
+    for (int tries = 0; rc == 0 && tries < 100; tries++)      /* lost races of creators end in attach */
+        if ((rc = attach(f, spec, err)) == 0) rc = create(f, spec, err);
+    if (rc == 0) rc = bf_fail(err, BF_EIO, "%.80s comes and goes: it could neither be opened nor created", spec->storage);
+    if (rc < 0 || settle(f, spec, err) < 0) goto fail;
+    return f;
+fail:
+    bf_close(f);
+    return NULL;
+}
+
+void bf_close(bf_filter *f)
+{
+    if (!f) return;
+    f->part.store.ops->close(&f->part.store);
+    bf_secret_wipe(f);
+    free(f->storage);
+    free(f);
+}
+
+/* An empty filter in memory of this description; spec, if not NULL, gives secret and threads. */
+bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->scheme->name };
+    if (spec) { s.secret = spec->secret; s.secret_len = spec->secret_len; s.threads = spec->threads; }
+    bf_filter *f = bf_open(&s, err);
+    if (!f) return NULL;
+    f->part.g.p = d->g.p;
+    return f;
+}
+
+bf_desc bf_describe(const bf_filter *f) { return (bf_desc){ f->scheme, f->part.g, f->secret_check }; }
+
+void bf_set_threads(bf_filter *f, bool threads)
+{
+    f->atomic = threads || (f->part.store.ops->flags & BF_STORE_ATOMIC);
+}
+
+int bf_plan(bf_spec *spec, bf_error *err)
+{
+    bf_desc d;
+    int rc = bf_size(&d, spec, err);
+    if (rc < 0) return rc;
+    spec->m = d.g.m;
+    spec->n = d.g.n;
+    spec->k = d.g.k;
+    spec->p = d.g.p;
+    spec->scheme = d.scheme->name;
+    return 0;
+}
+
+int bf_writable(bf_filter *f, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    if (s->read_only) return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only: nothing can be added or changed", f->storage);
+    return s->ops->before_write ? s->ops->before_write(s, err) : 0;
+}
+
+/* ---- keys ---- */
+static void spread(uint8_t *each, uint64_t bits, size_t n) { for (size_t i = 0; i < n; i++) each[i] = bits >> i & 1; }
+
+/* Bits in addressable memory: a ring of digests.  Keys are hashed `lag` keys before they are probed, and their lines are
+ * fetched meanwhile; the bytes of keys further on are fetched too, because hashing comes in bursts. */
+static int64_t run_direct(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each)
+{
+    enum { TEXT_AHEAD = 32 };
+    const bf_part *p = &f->part;
+    const bf_kernels *K = p->kernels;
+    const unsigned width = f->hash->width;
+    uint64_t ring[BF_RING * BF_WIDTH_MAX], flip = op == BF_OP_ADD ? ~UINT64_C(0) : 0;     /* add answers "new" */
+    int64_t total = 0;
+    for (size_t hashed = 0, done = 0; done < n;) {
+        uint64_t *ahead = ring + hashed % BF_RING * width, hits;
+        size_t fresh = n - hashed < K->step ? n - hashed : K->step;
+        for (size_t i = hashed + TEXT_AHEAD; i < hashed + TEXT_AHEAD + fresh && i < n; i++) __builtin_prefetch(keys[i].ptr);
+        f->hash->run(f->secret, keys + hashed, fresh, ahead);
+        hashed += fresh;
+        if (fresh && hashed - done <= K->lag) { K->fetch(&p->g, p->store.words, ahead, fresh); continue; }
+        const uint64_t *d = ring + done % BF_RING * width;
+        size_t c = n - done < K->step ? n - done : K->step;
+        if (op == BF_OP_ADD) hits = K->add[f->atomic](&p->g, p->store.words, d, c, ahead, fresh);
+        else hits = K->test(&p->g, p->store.words, d, c, ahead, fresh);
+        hits = (hits ^ flip) & (~UINT64_C(0) >> (64 - c));
+        total += __builtin_popcountll(hits);
+        if (each) spread(each + done, hits, c);
+        done += c;
+    }
+    return total;
+}
+
+/* Bits elsewhere, or a layout without kernels: positions, as many keys at once as BF_POSITIONS hold. */
+static int64_t run_positions(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    bf_part *p = &f->part;
+    uint64_t d[BF_CHUNK * BF_WIDTH_MAX], pos[BF_POSITIONS];
+    uint8_t present[BF_CHUNK];
+    size_t most = BF_POSITIONS / p->g.k < BF_CHUNK ? BF_POSITIONS / p->g.k : BF_CHUNK;
+    int64_t total = 0;
+    for (size_t done = 0, c; done < n; done += c) {
+        c = n - done < most ? n - done : most;
+        f->hash->run(f->secret, keys + done, c, d);
+        f->scheme->layout->positions(&p->g, d, c, pos);
+        int rc = 0;
+        if (p->store.words) bf_words_apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
+        else rc = p->store.ops->apply(&p->store, op, pos, c, p->g.k, present, err);
+        if (rc < 0) return rc;
+        for (size_t i = 0; i < c; i++) {
+            uint8_t hit = (present[i] != 0) ^ (op == BF_OP_ADD);
+            total += hit;
+            if (each) each[done + i] = hit;
+        }
+    }
+    return total;
+}
+
+/* Not inlined: their large buffers must not burden the single key. */
+static __attribute__((noinline)) int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    int rc = ops->check ? ops->check(&f->part.store, err) : 0;
+    if (rc < 0 || (op == BF_OP_ADD && (rc = bf_writable(f, err)) < 0)) return rc;
+    if (n == 0) return 0;
+    return f->part.kernels ? run_direct(f, op, keys, n, each) : run_positions(f, op, keys, n, each, err);
+}
+
+int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err) { return run(f, BF_OP_ADD, keys, n, each, err); }
+int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err) { return run(f, BF_OP_TEST, keys, n, each, err); }
+
+/* A single key: the same hash and kernel without the ring. */
+int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    bf_part *p = &f->part;
+    uint64_t d[BF_WIDTH_MAX];
+    if (!p->kernels) return (int)run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
+    if (p->store.read_only || p->store.ops->before_write) { int rc = bf_writable(f, err); if (rc < 0) return rc; }
+    f->hash->one(f->secret, key, len, d);
+    return p->kernels->add_one[f->atomic](&p->g, p->store.words, d) ? BF_PRESENT : BF_ADDED;
+}
+
+int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    const bf_part *p = &f->part;
+    uint64_t d[BF_WIDTH_MAX];
+    if (!p->kernels) return (int)run(f, BF_OP_TEST, &(bf_key){ key, len }, 1, NULL, err);
+    f->hash->one(f->secret, key, len, d);
+    return p->kernels->test_one(&p->g, p->store.words, d);
+}
+
+int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)
+{
+    (void)err;
+    uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
+    unsigned k = f->part.g.k;
+    f->hash->one(f->secret, key, len, d);
+    f->scheme->layout->positions(&f->part.g, d, 1, all);
+    memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
+    return k;
+}

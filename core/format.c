@@ -1,0 +1,181 @@
+/* format.c - the only file that knows file bytes: the 4096-byte header before the bits.  docs/format.md is its text.
+ * Little-endian fields of fixed width, written one by one.  Nothing read is used before it was checked here.
+ *
+ *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
+ *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p    64 bytes of cells
+ *     72 secret check   80 scheme name 64   ... zero ...
+ *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   ... zero ...   4088 sum of bytes 0..4087
+ *
+ * The first half never changes.  The second is live: its sums hold while clean == dirty. */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include "bits.h"
+#include "seams.h"
+#include <math.h>
+#include <string.h>
+
+enum {
+    AT_VERSION = 8, AT_HEADER = 12, AT_SUM = 16, AT_SCHEME = 24, AT_FLAGS = 28, AT_M = 32, AT_N = 40, AT_K = 48,
+    AT_CELL = 52, AT_P = 56, AT_BYTES = 64, AT_SECRET = 72, AT_NAME = 80, AT_REST = AT_NAME + BF_SCHEME_BYTES,
+    AT_DIRTY = 2048, AT_CLEAN = 2056, AT_ONES = 2064, AT_BITS_SUM = 2072, AT_LIVE_REST = 2080, AT_PAGE_SUM = 4088,
+    VERSION = 1, FLAG_KEYED = 1
+};
+/* High bit: no text; CR LF and LF: broken by transfers that mend line ends; ^Z: stops `type`. */
+static const uint8_t magic[8] = { 0x8B, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n' };
+
+static void put(uint8_t *p, unsigned bytes, uint64_t v) { for (unsigned i = 0; i < bytes; i++) p[i] = (uint8_t)(v >> (8 * i)); }
+static uint64_t get(const uint8_t *p, unsigned bytes)
+{ uint64_t v = 0; for (unsigned i = bytes; i-- > 0;) v = v << 8 | p[i]; return v; }
+static uint64_t bits_of(double d) { uint64_t v; memcpy(&v, &d, sizeof v); return v; }
+static double double_of(uint64_t v) { double d; memcpy(&d, &v, sizeof d); return d; }
+static uint64_t cells_bytes(uint64_t m) { return (m + 63) / 64 * 8; }
+static bool all_zero(const uint8_t *p, size_t n) { while (n && !p[n - 1]) n--; return n == 0; }
+
+/* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high half = ~low half. */
+static uint64_t sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
+static bool sequence_valid(uint64_t s) { return s == sequence((uint32_t)s); }
+static uint64_t header_sum(const uint8_t *page) { return XXH3_64bits(page + AT_SCHEME, AT_DIRTY - AT_SCHEME); }
+static uint64_t page_sum(const uint8_t *page) { return XXH3_64bits(page, AT_PAGE_SUM); }
+
+uint64_t bf_image_bytes(uint64_t m) { return BF_HEADER + cells_bytes(m); }
+
+void bf_header_write(uint8_t page[BF_HEADER], const bf_desc *d)
+{
+    memset(page, 0, BF_HEADER);
+    memcpy(page, magic, sizeof magic);
+    put(page + AT_VERSION, 4, VERSION);
+    put(page + AT_HEADER, 4, BF_HEADER);
+    put(page + AT_SCHEME, 4, d->scheme->id);
+    put(page + AT_FLAGS, 4, d->secret_check ? FLAG_KEYED : 0);
+    put(page + AT_M, 8, d->g.m);
+    put(page + AT_N, 8, d->g.n);
+    put(page + AT_K, 4, d->g.k);
+    put(page + AT_CELL, 4, 1);
+    put(page + AT_P, 8, bits_of(d->g.p));
+    put(page + AT_BYTES, 8, cells_bytes(d->g.m));
+    put(page + AT_SECRET, 8, d->secret_check);
+    memcpy(page + AT_NAME, d->scheme->name, strlen(d->scheme->name));
+    put(page + AT_SUM, 8, header_sum(page));
+    put(page + AT_DIRTY, 8, sequence(0));
+    put(page + AT_CLEAN, 8, sequence(0));
+}
+
+static int damaged(bf_error *err, const char *where, const char *what)
+{ return bf_fail(err, BF_EFORMAT, "%.80s is damaged: %s", where, what); }
+
+/* Everything up to the header's own sum. */
+static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_error *err)
+{
+    if (len < sizeof magic || memcmp(page, magic, sizeof magic) != 0)
+        return bf_fail(err, BF_EFORMAT, len < sizeof magic ? "%.80s is no filter: it has only %llu bytes, a header has 4096"
+                       : "%.80s is no filter: it does not begin with the magic bytes (it has %llu)", where, (unsigned long long)len);
+    if (len < BF_HEADER)
+        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, a header has 4096", where, (unsigned long long)len);
+    uint64_t version = get(page + AT_VERSION, 4);
+    if (version > VERSION)
+        return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d", where, (unsigned long long)version, VERSION);
+    if (version != VERSION || get(page + AT_HEADER, 4) != BF_HEADER) return damaged(err, where, "bad version or header size");
+    if (get(page + AT_SUM, 8) != header_sum(page)) return damaged(err, where, "the header's checksum does not match");
+    return 0;
+}
+
+/* A right sum says the bytes are as written, not that a filter wrote them: every value is checked all the same. */
+static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
+{
+    uint64_t id = get(page + AT_SCHEME, 4), flags = get(page + AT_FLAGS, 4);
+    if (!(d->scheme = bf_find_scheme_id((uint32_t)id)))
+        return bf_fail(err, BF_EFORMAT, "%.80s has scheme number %llu, which this build does not know", where, (unsigned long long)id);
+    const bf_layout *l = d->scheme->layout;
+    char name[BF_SCHEME_BYTES] = "";
+    memcpy(name, d->scheme->name, strlen(d->scheme->name));
+    if (memcmp(page + AT_NAME, name, sizeof name) != 0) return damaged(err, where, "scheme name and number disagree");
+    d->g = (bf_geometry){ .m = get(page + AT_M, 8), .n = get(page + AT_N, 8), .k = (unsigned)get(page + AT_K, 4),
+                          .p = double_of(get(page + AT_P, 8)) };
+    d->secret_check = get(page + AT_SECRET, 8);
+    d->g.lines = d->g.m / l->line_bits;
+    if (d->g.m < 1 || d->g.m > BF_M_MAX || d->g.m % l->line_bits) return damaged(err, where, "m is out of range");
+    if (d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(err, where, "n is out of range");
+    if (d->g.k < 1 || d->g.k > l->k_max) return damaged(err, where, "k is out of range");
+    if (!(d->g.p >= 0 && d->g.p <= 1)) return damaged(err, where, "p is out of range");
+    if (flags > FLAG_KEYED || get(page + AT_CELL, 4) != 1)
+        return bf_fail(err, BF_EFORMAT, "%.80s uses features (flags %llu) that this build does not know", where, (unsigned long long)flags);
+    if ((flags & FLAG_KEYED) != (d->secret_check != 0)) return damaged(err, where, "secret check and flags disagree");
+    if (get(page + AT_BYTES, 8) != cells_bytes(d->g.m)) return damaged(err, where, "its length field does not fit m");
+    if (!all_zero(page + AT_REST, AT_DIRTY - AT_REST)) return damaged(err, where, "a reserved byte is set");
+    return 0;
+}
+
+int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err)
+{
+    int rc = check_frame(page, len, where, err);
+    if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
+    uint64_t want = bf_image_bytes(d->g.m);
+    if (len != want)
+        return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where, len < want ? "cut short" : "too long",
+                       (unsigned long long)len, (unsigned long long)d->g.m, (unsigned long long)want);
+    if (!sequence_valid(get(page + AT_DIRTY, 8)) || !sequence_valid(get(page + AT_CLEAN, 8)))
+        return damaged(err, where, "a sequence number is broken");
+    if (!all_zero(page + AT_LIVE_REST, AT_PAGE_SUM - AT_LIVE_REST)) return damaged(err, where, "a reserved byte is set");
+    return 0;
+}
+
+/* Sums and count of the bits into the page, which is clean from then on. */
+static void seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
+{
+    put(page + AT_ONES, 8, ones);
+    put(page + AT_BITS_SUM, 8, bits_sum);
+    memcpy(page + AT_CLEAN, page + AT_DIRTY, 8);
+    put(page + AT_PAGE_SUM, 8, page_sum(page));
+}
+
+/* Nobody else may write meanwhile. */
+void bf_header_seal(uint8_t page[BF_HEADER], const uint64_t *words, uint64_t nwords)
+{
+    seal(page, bf_words_count(words, nwords), XXH3_64bits(words, nwords * 8));
+}
+
+/* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is written, because both
+ * see the same copy, a block at a time. */
+int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
+{
+    enum { BLOCK = 4096 };
+    uint8_t page[BF_HEADER];
+    uint64_t block[BLOCK], ones = 0;
+    XXH3_state_t sum;
+    XXH3_64bits_reset(&sum);
+    for (uint64_t at = 0, c; at < nwords; at += c) {
+        c = nwords - at < BLOCK ? nwords - at : BLOCK;
+        bf_words_copy(block, words + at, c);
+        ones += bf_words_count(block, c);
+        XXH3_64bits_update(&sum, block, c * 8);
+        int rc = sink(ctx, BF_HEADER + at * 8, block, c * 8);
+        if (rc) return rc;
+    }
+    bf_header_write(page, d);
+    seal(page, ones, XXH3_64bits_digest(&sum));
+    return sink(ctx, 0, page, BF_HEADER);
+}
+
+int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
+{
+    uint64_t tail = get(page + AT_M, 8) % 64, last = words[nwords - 1];
+    for (uint64_t i = tail; tail && i < 64; i++)
+        if (last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
+    if (!bf_header_clean(page)) return 0;
+    if (get(page + AT_PAGE_SUM, 8) != page_sum(page)) return damaged(err, where, "the header page's checksum does not match");
+    if (get(page + AT_BITS_SUM, 8) != XXH3_64bits(words, nwords * 8)) return damaged(err, where, "the bits' checksum does not match");
+    return 0;
+}
+
+bool bf_header_clean(const uint8_t *page) { return memcmp(page + AT_CLEAN, page + AT_DIRTY, 8) == 0; }
+
+/* Next sequence number.  A lost race is another's increment: dirty all the same. */
+void bf_header_dirty(uint8_t *page)
+{
+    uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY), old = __atomic_load_n(word, __ATOMIC_SEQ_CST), next;
+    uint8_t bytes[8];
+    memcpy(bytes, &old, 8);
+    put(bytes, 8, sequence((uint32_t)get(bytes, 8) + 1));
+    memcpy(&next, bytes, 8);
+    __atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}

@@ -1,0 +1,24 @@
+/* hash_siphash.c - SipHash-2-4 of libsodium, keyed by the filter's secret, for keys that strangers choose. */
+#include "seams.h"
+#ifdef BF_HAVE_SODIUM
+#include <sodium/crypto_shorthash.h>
+
+_Static_assert(crypto_shorthash_KEYBYTES == BF_SECRET_BYTES, "the secret is the SipHash key");
+
+static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+{
+    unsigned char out[crypto_shorthash_BYTES];
+    crypto_shorthash(out, key, len, secret);
+    *digest = 0;
+    for (int b = 7; b >= 0; b--) *digest = *digest << 8 | out[b];
+}
+
+static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+{
+    for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + i);
+}
+
+const bf_hash bf_hash_siphash = { "siphash", 1, run, one };
+#else
+const bf_hash bf_hash_siphash = { "siphash", 1, NULL, NULL };    /* secret.c says what is missing */
+#endif

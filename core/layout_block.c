@@ -1,0 +1,43 @@
+/* layout_block.c - k bits of a key in one 512-bit line: one cache miss a key.
+ * Line = mulhi(h, lines); the bits by g = mum(h, BF_MUM_1), see line.h. */
+#include "line.h"
+
+static inline uint64_t line_of(const bf_geometry *g, uint64_t h) { return bf_mulhi(h, g->lines); }
+
+static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    for (size_t i = 0; i < n; i++) pos = line_positions(line_of(g, d[i]), bf_mum(d[i], BF_MUM_1), g->k, pos);
+}
+
+static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h)
+{
+    __builtin_prefetch(words + line_of(g, h) * LINE_WORDS);
+}
+
+static inline bool has_portable(const bf_geometry *g, const uint64_t *words, uint64_t h)
+{
+    return line_test(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k);
+}
+static inline bool put_portable(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
+{
+    return line_add(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
+}
+LINE_KERNELS(, _portable)
+
+#ifdef LINE_AVX2
+AVX2 static inline bool has_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
+{
+    return line_test_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k);
+}
+AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
+{
+    return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
+}
+LINE_KERNELS(AVX2, _avx2)
+#define KERNELS_AVX2 &kernels_avx2
+#else
+#define KERNELS_AVX2 NULL
+#endif
+
+const bf_layout bf_layout_block = { "block", LINE_K_MAX, LINE_BITS, bf_rate_block, bf_distinct_block, positions,
+                                    &kernels_portable, KERNELS_AVX2 };

@@ -1,0 +1,58 @@
+/* layout_block2.c - ceil(k/2) bits in one 512-bit line, floor(k/2) in another: near-textbook rate at two misses.
+ * First line = mulhi(h, lines), second = one of the others by h2 = mum(h, BF_MUM_2): two different lines, because
+ * in a small filter a key that meets one crowded line twice would raise the rate. */
+#include "line.h"
+
+typedef struct { uint64_t line[2], g[2]; } pair;
+
+static inline pair pair_of(const bf_geometry *g, uint64_t h)
+{
+    uint64_t h2 = bf_mum(h, BF_MUM_2), a = bf_mulhi(h, g->lines), b = a + 1 + bf_mulhi(h2, g->lines - 1);
+    if (b >= g->lines) b -= g->lines;
+    return (pair){ { a, b }, { bf_mum(h, BF_MUM_1), bf_mum(h2, BF_MUM_1) } };
+}
+
+static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    for (size_t i = 0; i < n; i++) {
+        pair p = pair_of(g, d[i]);
+        pos = line_positions(p.line[0], p.g[0], (g->k + 1) / 2, pos);
+        pos = line_positions(p.line[1], p.g[1], g->k / 2, pos);
+    }
+}
+
+static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h)
+{
+    pair p = pair_of(g, h);
+    __builtin_prefetch(words + p.line[0] * LINE_WORDS);
+    __builtin_prefetch(words + p.line[1] * LINE_WORDS);
+}
+
+/* & and not &&: both lines are fetched at once, and no branch is there to be mispredicted. */
+#define BOTH(attr, suffix, one_test, one_add) \
+    attr static inline bool has##suffix(const bf_geometry *g, const uint64_t *words, uint64_t h) \
+    { \
+        pair p = pair_of(g, h); \
+        return one_test(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2) & \
+               one_test(words + p.line[1] * LINE_WORDS, p.g[1], g->k / 2); \
+    } \
+    attr static inline bool put##suffix(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic) \
+    { \
+        pair p = pair_of(g, h); \
+        return one_add(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2, atomic) & \
+               one_add(words + p.line[1] * LINE_WORDS, p.g[1], g->k / 2, atomic); \
+    }
+
+BOTH(, _portable, line_test, line_add)
+LINE_KERNELS(, _portable)
+
+#ifdef LINE_AVX2
+BOTH(AVX2, _avx2, line_test_avx2, line_add_avx2)
+LINE_KERNELS(AVX2, _avx2)
+#define KERNELS_AVX2 &kernels_avx2
+#else
+#define KERNELS_AVX2 NULL
+#endif
+
+const bf_layout bf_layout_block2 = { "block2", 2 * LINE_K_MAX, LINE_BITS, bf_rate_block2, bf_distinct_block2, positions,
+                                     &kernels_portable, KERNELS_AVX2 };

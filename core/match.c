@@ -1,0 +1,50 @@
+/* match.c - is this filter what was asked for?  Compares, and names both values where it is not. */
+#include "seams.h"
+#include <string.h>
+
+typedef unsigned long long ull;
+
+static int differ_int(bf_error *err, const char *where, const char *name, uint64_t have, uint64_t want)
+{
+    return bf_fail(err, BF_EMISMATCH, "%.80s has %s=%llu, asked for %s=%llu", where, name, (ull)have, name, (ull)want);
+}
+
+static int match_given(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
+{
+    unsigned line = have->scheme->layout->line_bits;
+    uint64_t m = (want->m + line - 1) / line * line;
+    if (want->scheme && strcmp(want->scheme, have->scheme->name) != 0)
+        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where, have->scheme->name, want->scheme);
+    if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
+    if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
+    if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
+    if (want->p != 0 && want->p != have->g.p)
+        return bf_fail(err, BF_EMISMATCH, "%.80s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
+    return 0;
+}
+
+/* What was asked for by name must be there; where that sizes a filter, so must what follows from it. */
+int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
+{
+    int rc = match_given(have, want, where, err);
+    if (rc < 0 || !bf_sufficient(want)) return rc;
+    bf_desc d;
+    if ((rc = bf_size(&d, want, err)) < 0) return rc;
+    if (d.scheme != have->scheme)
+        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %s", where, have->scheme->name, d.scheme->name);
+    if (d.g.m != have->g.m) return differ_int(err, where, "m", have->g.m, d.g.m);
+    return d.g.k == have->g.k ? 0 : differ_int(err, where, "k", have->g.k, d.g.k);
+}
+
+int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
+{
+    const bf_geometry *x = &a->part.g, *y = &b->part.g;
+    if (a->scheme != b->scheme)
+        return bf_fail(err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->scheme->name, b->scheme->name);
+    if (x->m != y->m) return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m, (ull)y->m);
+    if (x->k != y->k) return bf_fail(err, BF_EINVAL, "filters must have the same k, got %u and %u", x->k, y->k);
+    if (a->secret_check != b->secret_check)
+        return bf_fail(err, BF_EINVAL, "filters must have the same secret: %s", !a->secret_check || !b->secret_check
+                       ? "one is keyed and the other is not" : "got two different ones");
+    return 0;
+}

@@ -1,0 +1,184 @@
+/* seams.h - what the core is built from.  Private.  Data flows one way, in batches:
+ *
+ *   keys --hash--> digests --layout--> positions --store--> present or not
+ *
+ * A hash, a layout, a store is one file that ends in one const struct; tables.c lists them: a scheme is
+ * a row that pairs a hash with a layout, a home is a row that names a store.
+ * Where a store has its bits in addressable memory and the layout brings kernels, the kernels go from
+ * digests to answers directly (filter.c, run_direct); everywhere else positions are handed to the store
+ * (run_positions).  Both give the same bits: tests/c/test_schemes.c compares them. */
+#ifndef BF_SEAMS_H
+#define BF_SEAMS_H
+#include "bloomfilter.h"
+
+enum {
+    BF_CHUNK = 64,             /* keys per kernel call at most: the answers fit one uint64_t        */
+    BF_RING = 128,             /* digests in flight: a power of two, >= lag + step of any kernel     */
+    BF_WIDTH_MAX = 16,         /* 64-bit words a hash may give per key                              */
+    BF_POSITIONS = 4096        /* positions handed to a store at once, >= BF_K_MAX                  */
+};
+
+/* ---- hash: bytes to 64-bit words.  Knows neither m nor k. ---- */
+typedef struct {
+    const char *name;
+    unsigned width;                                    /* words per key, 1..BF_WIDTH_MAX            */
+    void (*run)(const void *secret, const bf_key *keys, size_t n, uint64_t *digests);
+    void (*one)(const void *secret, const void *key, size_t len, uint64_t *digest);    /* the same for one key */
+} bf_hash;
+
+/* ---- layout: digests to positions.  Knows neither the keys nor where the bits live. ---- */
+typedef struct {
+    uint64_t m, n;             /* bits, keys it is sized for     */
+    uint64_t lines;            /* m / line_bits of the layout    */
+    double p;
+    unsigned k;
+} bf_geometry;
+
+/* Work on at most BF_CHUNK keys in addressable memory.  Bit i of the answer: key i was present.  While it works it
+ * fetches the lines of the keys that come `lag` later (ahead, at most n of them): memory is asked at an even pace. */
+typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead);
+typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead);
+typedef struct {
+    unsigned step, lag;        /* keys per call; keys fetched ahead of the ones probed: multiples of step, see BF_RING */
+    void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
+    bf_test_kernel *test;
+    bf_add_kernel *add[2];                                                           /* [atomic]            */
+    bool (*test_one)(const bf_geometry *g, const uint64_t *words, const uint64_t *d);  /* true: was present   */
+    bool (*add_one[2])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
+} bf_kernels;
+
+typedef struct {
+    const char *name;
+    unsigned k_max;
+    unsigned line_bits;        /* m is rounded up to a multiple of it                                     */
+    double (*rate)(double bits_per_key, unsigned k);   /* sizing.c: the false-positive rate                */
+    double (*distinct)(unsigned k);                    /* sizing.c: different bits a key sets, on average  */
+    void (*positions)(const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
+    const bf_kernels *portable, *avx2;                 /* NULL = none: positions only                       */
+} bf_layout;
+
+/* ---- scheme: one row of tables.c.  The id is written to files and never reused. ---- */
+typedef struct {
+    uint32_t id;
+    const char *name;
+    const bf_hash *hash;
+    const bf_hash *keyed;      /* used instead when a secret is given; NULL = cannot be keyed */
+    const bf_layout *layout;
+} bf_scheme;
+
+/* What a stored filter says of itself, and what a new one is made from. */
+typedef struct {
+    const bf_scheme *scheme;
+    bf_geometry g;
+    uint64_t secret_check;     /* 0 = not keyed */
+} bf_desc;
+
+/* ---- store: where the bits live.  Either it has words, or apply() does it from positions. ---- */
+enum { BF_STORE_ATOMIC = 1 };  /* others write the words too: atomic kernels always */
+typedef struct bf_store bf_store;
+typedef struct {
+    const char *name;
+    unsigned flags;
+    /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there. */
+    int (*attach)(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err);
+    /* Make a new one: 1 made, 0 somebody else made one meanwhile (attach again), or an error. */
+    int (*create)(bf_store *s, const bf_desc *desc, const bf_spec *spec, bf_error *err);
+    int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err);
+    /* Before bits are written / at the start of every batch call: NULL = nothing to do. */
+    int (*before_write)(bf_store *s, bf_error *err);
+    int (*check)(bf_store *s, bf_error *err);
+    int (*sync)(bf_store *s, bf_error *err);
+    void (*close)(bf_store *s);               /* also after a failed attach or create */
+} bf_store_ops;
+struct bf_store {
+    const bf_store_ops *ops;
+    uint64_t *words;           /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
+    uint64_t nwords;           /* ceil(m / 64), set by filter.c before create and after attach        */
+    bool read_only;
+    void *impl;                /* the store's own state                                               */
+};
+
+/* A filter of fixed size is one part; a growing or forgetting one will be a chain of them. */
+typedef struct {
+    bf_geometry g;
+    bf_store store;
+    const bf_kernels *kernels; /* NULL = go by positions */
+} bf_part;
+
+struct bf_filter {
+    bf_part part;
+    const bf_scheme *scheme;
+    const bf_hash *hash;       /* scheme->hash or scheme->keyed */
+    bool atomic;               /* which add kernel              */
+    uint8_t secret[BF_SECRET_BYTES];
+    uint64_t secret_check;     /* 0 where not keyed             */
+    char *storage;             /* as given, or NULL             */
+};
+
+/* tables.c */
+extern const bf_scheme bf_schemes[];                     /* ended by a NULL name */
+const bf_scheme *bf_find_scheme(const char *name, bf_error *err);
+const bf_scheme *bf_find_scheme_id(uint32_t id);
+const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);
+
+/* error.c: the only writers of bf_error; each returns the code */
+int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);   /* BF_EIO, or BF_ENOMEM for ENOMEM */
+
+/* sizing.c: the only file with ln and pow */
+double bf_rate_classic(double bits_per_key, unsigned k);
+double bf_rate_block(double bits_per_key, unsigned k);
+double bf_rate_block2(double bits_per_key, unsigned k);
+double bf_distinct_classic(unsigned k);
+double bf_distinct_block(unsigned k);
+double bf_distinct_block2(unsigned k);
+int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err);      /* scheme and geometry of a spec */
+bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
+void bf_estimate(const bf_layout *l, const bf_geometry *g, uint64_t ones, bf_state *out);
+
+/* match.c: is this what was asked for? */
+int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err);
+int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
+
+/* secret.c: keyed filters */
+int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err);
+void bf_secret_wipe(bf_filter *f);
+
+/* format.c: the only file that knows file bytes */
+enum { BF_HEADER = 4096 };
+uint64_t bf_image_bytes(uint64_t m);
+void bf_header_write(uint8_t page[BF_HEADER], const bf_desc *d);
+int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err);
+typedef int bf_sink(void *ctx, uint64_t offset, const void *bytes, size_t len);   /* 0, or stop with that code */
+int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
+void bf_header_seal(uint8_t page[BF_HEADER], const uint64_t *words, uint64_t nwords);
+int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err);
+bool bf_header_clean(const uint8_t *page);
+void bf_header_dirty(uint8_t *page);                     /* atomic: other processes may do the same */
+
+/* files.c: flags of open(2); a negative BF_E code or a file descriptor, 0 */
+int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err);
+int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err);
+char *bf_temp_file(const char *path, int *fd, bf_error *err);
+void bf_sync_folder(const char *path);
+
+/* filter.c */
+int bf_check_secret(const bf_filter *f, const bf_desc *d, const char *where, bf_error *err);
+bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err);     /* in memory, empty */
+bf_desc bf_describe(const bf_filter *f);
+int bf_writable(bf_filter *f, bf_error *err);
+
+/* state.c: the filter's words, checked; BF_ENOTSUP in a home that has none, "home ... cannot <what>" */
+int bf_words_of(bf_filter *f, const char *what, uint64_t **words, bf_error *err);
+
+/* words.c: whole bitmaps in addressable memory */
+uint64_t bf_words_count(const uint64_t *w, uint64_t nwords);
+void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords);
+bool bf_words_equal(const uint64_t *a, const uint64_t *b, uint64_t nwords);
+void bf_words_or(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
+void bf_words_and(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
+void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
+
+/* cpu.c */
+bool bf_has_avx2(void);
+#endif

@@ -1,0 +1,199 @@
+/* sizing.c - m, n, k, p: the only file with ln and pow.  Knows formulas; knows nothing of keys and homes.
+ * Sources: classic rate and optimal k: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004; blocked rates as a Poisson
+ * mixture: F. Putze, P. Sanders, J. Singler, 2007; the estimate of the number of keys: S. J. Swamidass, P. Baldi, 2007;
+ * the exact rate of small classic filters: P. Bose et al., 2008 (here its second-order expansion). */
+#include "seams.h"
+#include <math.h>
+#include <stdio.h>
+
+static const double LN2 = 0.69314718055994530942;
+
+/* ---- rates at c = m/n bits a key ---- */
+static double power(double x, unsigned k)
+{
+    double r = 1;
+    for (; k; k >>= 1, x *= x) if (k & 1) r *= x;
+    return r;
+}
+
+double bf_rate_classic(double c, unsigned k) { return power(-expm1(-(double)k / c), k); }
+
+/* A line is loaded with i keys with probability Poisson(i; lambda); each sets a given bit of it with chance `share`;
+ * a foreign key is let through where all its `bits` bits are set.  Past lambda 700 a line's load is as good as its mean. */
+static double line_rate(double lambda, double share, unsigned bits)
+{
+    if (lambda > 700) return power(-expm1(lambda * log1p(-share)), bits);
+    double chance = exp(-lambda), clear = 1, sum = 0;
+    for (unsigned i = 0; i < 4096; i++) {
+        sum += chance * power(1 - clear, bits);
+        if (i > lambda && chance < 1e-16 * sum) break;
+        chance *= lambda / (i + 1);
+        clear *= 1 - share;
+    }
+    return sum;
+}
+
+double bf_rate_block(double c, unsigned k) { return line_rate(512 / c, k / 512.0, k); }
+
+double bf_rate_block2(double c, unsigned k)
+{
+    double share = k / 2.0 / 512, a = line_rate(1024 / c, share, (k + 1) / 2);
+    return k % 2 ? a * line_rate(1024 / c, share, k / 2) : a * a;
+}
+
+/* ---- different bits a key sets: past 8 bits a line a word takes two, and 1 in 64 of those are the same ---- */
+double bf_distinct_classic(unsigned k) { return k; }
+double bf_distinct_block(unsigned k) { return k <= 8 ? k : k - (k - 8) / 64.0; }
+double bf_distinct_block2(unsigned k) { return bf_distinct_block((k + 1) / 2) + bf_distinct_block(k / 2); }
+
+/* ---- bits a key for a rate ---- */
+static double bits_for(const bf_layout *l, double p, unsigned k)
+{
+    double low = 1e-3, high = k / LN2;                        /* the rate falls as c grows */
+    while (l->rate(high, k) > p && high < (double)BF_M_MAX) { low = high; high *= 2; }
+    for (int i = 0; i < 60 && high - low > 1e-9 * high; i++) {
+        double c = (low + high) / 2;
+        if (l->rate(c, k) > p) low = c; else high = c;
+    }
+    return high;
+}
+
+/* The k with the fewest bits: the cost is unimodal in k, so walk down from log2(1/p). */
+static double best_k(const bf_layout *l, double p, unsigned *k)
+{
+    double guess = round(-log2(p));
+    unsigned at = guess < 1 ? 1 : guess > l->k_max ? l->k_max : (unsigned)guess;
+    double c = bits_for(l, p, at), other;
+    for (int way = -1; way <= 1; way += 2)
+        while (at + way >= 1 && at + way <= l->k_max && (other = bits_for(l, p, at + way)) < c) { c = other; at += way; }
+    *k = at;
+    return c;
+}
+
+/* The formula is the limit of large m.  Expected k-th power of the fill with the fill's variance, for small m. */
+static double small_rate(double m, double n, unsigned k)
+{
+    double one = pow(1 - 1 / m, k * n), two = m > 1 ? pow(1 - 2 / m, k * n) : 0, f = 1 - one;
+    double var = ((m - 1) * two + one - m * one * one) / m;
+    if (f <= 0) return 0;
+    return pow(f, k) * (1 + k * (k - 1.0) / 2 * (var > 0 ? var : 0) / (f * f));
+}
+
+/* ---- ranges ---- */
+static int refuse_u64(bf_error *err, const char *name, uint64_t v)
+{ char t[24]; snprintf(t, sizeof t, "%llu", (unsigned long long)v); return bf_refuse(err, name, t); }
+static int refuse_real(bf_error *err, const char *name, double v)
+{ char t[40]; snprintf(t, sizeof t, "%.17g", v); return bf_refuse(err, name, t); }
+
+static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
+{
+    if (spec->m > BF_M_MAX) return refuse_u64(err, "m", spec->m);
+    if (spec->n > BF_N_MAX) return refuse_u64(err, "n", spec->n);
+    if (spec->k > BF_K_MAX) return refuse_u64(err, "k", spec->k);
+    if (spec->k > s->layout->k_max)
+        return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, s->name, spec->k);
+    if (spec->p != 0 && !(spec->p > 0 && spec->p < 1)) return refuse_real(err, "p", spec->p);
+    return 0;
+}
+
+/* ---- the sufficient sets ---- */
+static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
+{
+    double k = ceil((double)g->m / (double)g->n * LN2);
+    if (k > l->k_max && l->line_bits > 1) k = l->k_max;       /* lines hold no more; the rate is still below p's formula */
+    if (k > BF_K_MAX)
+        return bf_fail(err, BF_EINVAL, "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",
+                       BF_K_MAX, k, (unsigned long long)g->m, (unsigned long long)g->n);
+    g->k = k < 1 ? 1 : (unsigned)k;
+    return 0;
+}
+
+static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
+{
+    double c = g->k ? bits_for(s->layout, g->p, g->k) : best_k(s->layout, g->p, &g->k);
+    double m = ceil(c * (double)g->n);
+    if (s->layout->line_bits == 1 && m < 65536)
+        while (small_rate(m, (double)g->n, g->k) > g->p) m++;
+    if (!(m <= (double)BF_M_MAX))
+        return bf_fail(err, BF_EINVAL, "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to 1099511627776",
+                       (unsigned long long)g->n, g->p, m, s->name);
+    g->m = m < 1 ? 1 : (uint64_t)m;
+    return 0;
+}
+
+static int n_from_m_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
+{
+    double c = g->k ? bits_for(s->layout, g->p, g->k) : best_k(s->layout, g->p, &g->k);
+    double n = floor((double)g->m / c);
+    if (n < 1)
+        return bf_fail(err, BF_EINVAL, "m=%llu bits are too few for p=%g: one key needs %.0f as scheme %s",
+                       (unsigned long long)g->m, g->p, ceil(c), s->name);
+    g->n = n >= (double)BF_N_MAX ? BF_N_MAX : (uint64_t)n;
+    return 0;
+}
+
+static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
+{
+    g->lines = (g->m + l->line_bits - 1) / l->line_bits;
+    g->m = g->lines * l->line_bits;
+    return g->m > BF_M_MAX ? refuse_u64(err, "m", g->m) : 0;
+}
+
+/* By rate: the blocked schemes, by what their lines can hold; by size: the exact m of the textbook. */
+static const char *default_scheme(const bf_spec *spec)
+{
+    if (spec->m || !spec->n || !(spec->p > 0)) return "classic";
+    if (spec->p >= 1e-3) return spec->k <= 16 ? "block" : "classic";
+    return spec->k <= 32 ? "block2" : "classic";
+}
+
+bool bf_sufficient(const bf_spec *spec)
+{
+    bool p = spec->p != 0;
+    return (spec->m && spec->n) || (spec->n && p) || (spec->m && p) || (spec->m && spec->k);
+}
+
+static int derive(const bf_scheme *s, bf_geometry *g, const bf_spec *spec, bf_error *err)
+{
+    if (g->m && g->n) return g->k ? 0 : k_from_m_n(s->layout, g, err);
+    if (g->n) return m_from_n_p(s, g, err);
+    if (spec->p != 0) return n_from_m_p(s, g, err);
+    double n = floor((double)g->m / g->k * LN2);
+    g->n = n < 1 ? 1 : (uint64_t)n;
+    return 0;
+}
+
+static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
+{
+    double p = s->layout->rate((double)g->m / (double)g->n, g->k);
+    if (g->p == 0) { g->p = p; return 0; }
+    if (p <= g->p * (1 + 1e-6)) return 0;
+    return bf_fail(err, BF_EINVAL, "p=%g cannot be kept: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
+                   (unsigned long long)g->m, (unsigned long long)g->n, g->k, p, s->name);
+}
+
+int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err)
+{
+    const bf_scheme *s = bf_find_scheme(spec->scheme ? spec->scheme : default_scheme(spec), err);
+    if (!s) return BF_EINVAL;
+    bf_geometry *g = &out->g;
+    *out = (bf_desc){ s, { .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p }, 0 };
+    int rc = check_ranges(s, spec, err);
+    if (rc < 0) return rc;
+    if (!bf_sufficient(spec))
+        return bf_fail(err, BF_EINVAL, "give m and n, n and p, m and k, or m and p: less does not size a filter");
+    if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
+    if ((rc = derive(s, g, spec, err)) < 0 || (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
+    return settle_p(s, g, err);
+}
+
+/* ---- state ---- */
+void bf_estimate(const bf_layout *l, const bf_geometry *g, uint64_t ones, bf_state *out)
+{
+    double m = (double)g->m, zeros = ones < g->m ? (double)(g->m - ones) : 0.5;   /* full: as if half a bit were left */
+    out->ones = ones;
+    out->fill = (double)ones / m;
+    out->count = -m / l->distinct(g->k) * log(zeros / m);
+    if (ones == 0) out->count = 0;
+    out->fpr = ones == g->m ? 1 : ones == 0 ? 0 : l->rate(m / out->count, g->k);
+}

@@ -1,0 +1,49 @@
+/* tables.c - the rows: which schemes and which homes there are.  A new one is its file and a row here. */
+#include "seams.h"
+#include <string.h>
+
+extern const bf_hash bf_hash_xxh3, bf_hash_siphash;
+extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
+extern const bf_store_ops bf_store_memory, bf_store_client;
+
+/* The id is stored: it never changes its meaning, and a changed encoding gets a new one. */
+const bf_scheme bf_schemes[] = {
+    { 1, "classic", &bf_hash_xxh3, &bf_hash_siphash, &bf_layout_classic },
+    { 2, "block", &bf_hash_xxh3, &bf_hash_siphash, &bf_layout_block },
+    { 3, "block2", &bf_hash_xxh3, &bf_hash_siphash, &bf_layout_block2 },
+    { 0, NULL, NULL, NULL, NULL }
+};
+
+const bf_scheme *bf_find_scheme(const char *name, bf_error *err)
+{
+    for (const bf_scheme *s = bf_schemes; s->name; s++) if (!strcmp(s->name, name)) return s;
+    char known[80] = "";
+    for (const bf_scheme *s = bf_schemes; s->name; s++) {
+        if (strlen(known) + strlen(s->name) + 3 > sizeof known) break;
+        if (s != bf_schemes) strcat(known, ", ");
+        strcat(known, s->name);
+    }
+    bf_fail(err, BF_EINVAL, "scheme must be one of %s, got %.40s", known, name);
+    return NULL;
+}
+
+const bf_scheme *bf_find_scheme_id(uint32_t id)
+{
+    for (const bf_scheme *s = bf_schemes; s->name; s++) if (s->id == id) return s;
+    return NULL;
+}
+
+const char *bf_scheme_name(size_t i)
+{
+    for (size_t at = 0; bf_schemes[at].name; at++) if (at == i) return bf_schemes[at].name;
+    return NULL;
+}
+
+const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err)
+{
+    if (spec->client && spec->storage) { bf_fail(err, BF_EINVAL, "give storage or a client, not both: got storage %.60s", spec->storage); return NULL; }
+    if (spec->client) return &bf_store_client;
+    if (!spec->storage) return &bf_store_memory;
+    bf_fail(err, BF_ENOTSUP, "no home for storage %.80s in this build", spec->storage);
+    return NULL;
+}
