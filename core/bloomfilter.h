@@ -91,6 +91,7 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     const char *scheme;      /* lives as long as the filter                                      */
     const char *home;        /* "memory", "file", "client"                                       */
     const char *storage;     /* path as given, or NULL; lives as long as the filter              */
+    const char *key;         /* name inside the storage as given, or NULL; the same              */
     uint64_t bitset_bytes;   /* ceil(m / 8)                                                      */
     uint64_t image_bytes;    /* length of bf_to_bytes and of a saved file                        */
     bool keyed, read_only;
@@ -108,11 +109,16 @@ typedef struct {             /* what is in a filter now: one pass over its bits 
 int bf_plan(bf_spec *spec, bf_error *err);
 bf_filter *bf_open(const bf_spec *spec, bf_error *err);
 void bf_close(bf_filter *f);                              /* NULL is fine; a secret is wiped */
+/* For hosts that keep a handle from request to request: would bf_open(spec) open what f has open?  1 yes; 0 no, the file
+ * under that path is another one by now (device, inode) or gone: open anew; negative: what bf_open would refuse. */
+int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
 /* A memory copy, whatever the home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
-/* All bits 0.  Keys added meanwhile by others may or may not survive. */
+/* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a key may for a moment be
+ * present in part: stop the writers, or replace the file. */
 int bf_clear(bf_filter *f, bf_error *err);
-/* Returns once everything added before is on disk.  Nothing to do for memory: 0. */
+/* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power loss.  Without it
+ * a mapped file survives any death of a process, kill -9 included.  Nothing to do for memory: 0. */
 int bf_sync(bf_filter *f, bf_error *err);
 /* Switch between plain and atomic kernels.  No other thread may be inside the filter at that moment. */
 void bf_set_threads(bf_filter *f, bool threads);

@@ -1,6 +1,8 @@
 /* files.c - what saved and mapped files share: opening with every kind of wrong file refused, reading whole, a temporary
  * file beside the target.  Knows the file system; knows nothing of filters. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "seams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -10,22 +12,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* O_NONBLOCK: opening a FIFO must not wait for a writer that never comes. */
+static int not_regular(const char *path, mode_t mode, bf_error *err)
+{
+    return bf_fail(err, BF_EIO, "cannot open %.80s: it is %s, not a regular file", path,
+                   S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a FIFO" : "a device or socket");
+}
+
+/* O_NONBLOCK: opening a FIFO must not wait for a writer that never comes.  errno is the reason of a failure. */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
 {
     struct stat st;
-    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return bf_fail_sys(err, errno, "open", path);
-    if (fstat(fd, &st) < 0) { bf_fail_sys(err, errno, "open", path); goto fail; }
-    if (!S_ISREG(st.st_mode)) {
-        bf_fail(err, BF_EIO, "cannot open %.80s: it is %s, not a regular file", path, S_ISDIR(st.st_mode) ? "a directory" :
-                S_ISFIFO(st.st_mode) ? "a FIFO" : "a device or socket");
-        goto fail;
-    }
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK), e = errno;
+    if (fd < 0) { bf_fail_sys(err, e, "open", path); errno = e; return BF_EIO; }
+    if (fstat(fd, &st) < 0) { e = errno; bf_fail_sys(err, e, "open", path); goto fail; }
+    if (!S_ISREG(st.st_mode)) { e = EINVAL; not_regular(path, st.st_mode, err); goto fail; }
     *len = (uint64_t)st.st_size;
     return fd;
 fail:
     close(fd);
+    errno = e;
     return BF_EIO;
 }
 

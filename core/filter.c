@@ -1,13 +1,23 @@
 /* filter.c - opening, closing, and the one batch loop.  Knows the seams, no formula, no file byte, no hash. */
 #include "bits.h"
 #include "seams.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- life ---- */
+static int refuse_real(bf_error *err, const char *name, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%g", value);
+    return bf_refuse(err, name, text);
+}
+
 static int check_variants(const bf_spec *spec, bf_error *err)
 {
     if (spec->counting) return bf_fail(err, BF_ENOTSUP, "counting filters are not in this version");
+    if (spec->grow != 0 && !(spec->grow > 1)) return refuse_real(err, "grow", spec->grow);
+    if (spec->window != 0 && !(spec->window > 0)) return refuse_real(err, "window", spec->window);
     if (spec->grow != 0) return bf_fail(err, BF_ENOTSUP, "grow=%g: growing filters are not in this version", spec->grow);
     if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
     if (spec->shards > 1) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
@@ -31,13 +41,6 @@ static int adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *
     return bf_secret_set(f, spec, err);
 }
 
-int bf_check_secret(const bf_filter *f, const bf_desc *d, const char *where, bf_error *err)
-{
-    if (f->secret_check == d->secret_check) return 0;
-    return bf_fail(err, BF_EMISMATCH, "%.80s %s", where, !d->secret_check ? "is not keyed, but a secret was given"
-                   : !f->secret_check ? "is keyed: its secret must be given" : "is keyed with another secret");
-}
-
 static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_desc d;
@@ -45,7 +48,7 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
     if ((rc = bf_match(&d, spec, spec->storage, err)) < 0 || (rc = adopt(f, &d, spec, err)) < 0) return rc;
-    return (rc = bf_check_secret(f, &d, spec->storage, err)) < 0 ? rc : 1;
+    return (rc = bf_secret_match(d.secret_check, f->secret_check, spec->storage, err)) < 0 ? rc : 1;
 }
 
 static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -129,8 +132,11 @@ int bf_plan(bf_spec *spec, bf_error *err)
 int bf_writable(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->part.store;
+    if (f->may_write) return 0;
     if (s->read_only) return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only: nothing can be added or changed", f->storage);
-    return s->ops->before_write ? s->ops->before_write(s, err) : 0;
+    int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
+    f->may_write = rc == 0;
+    return rc;
 }
 
 /* ---- keys ---- */
@@ -149,7 +155,7 @@ static int64_t run_direct(bf_filter *f, int op, const bf_key *keys, size_t n, ui
     for (size_t hashed = 0, done = 0; done < n;) {
         uint64_t *ahead = ring + hashed % BF_RING * width, hits;
         size_t fresh = n - hashed < K->step ? n - hashed : K->step;
-        for (size_t i = hashed + TEXT_AHEAD; i < hashed + TEXT_AHEAD + fresh && i < n; i++) __builtin_prefetch(keys[i].ptr);
+        for (size_t i = hashed + TEXT_AHEAD; i < hashed + TEXT_AHEAD + fresh && i < n; i++) bf_prefetch(keys[i].ptr);
         f->hash->run(f->secret, keys + hashed, fresh, ahead);
         hashed += fresh;
         if (fresh && hashed - done <= K->lag) { K->fetch(&p->g, p->store.words, ahead, fresh); continue; }
@@ -209,7 +215,7 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
     bf_part *p = &f->part;
     uint64_t d[BF_WIDTH_MAX];
     if (!p->kernels) return (int)run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
-    if (p->store.read_only || p->store.ops->before_write) { int rc = bf_writable(f, err); if (rc < 0) return rc; }
+    if (!f->may_write) { int rc = bf_writable(f, err); if (rc < 0) return rc; }
     f->hash->one(f->secret, key, len, d);
     return p->kernels->add_one[f->atomic](&p->g, p->store.words, d) ? BF_PRESENT : BF_ADDED;
 }

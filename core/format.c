@@ -6,7 +6,8 @@
  *     72 secret check   80 scheme name 64   ... zero ...
  *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   ... zero ...   4088 sum of bytes 0..4087
  *
- * The first half never changes.  The second is live: its sums hold while clean == dirty. */
+ * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean one, so every byte of
+ * the header is checked at every opening; the sum of the bits holds while clean == dirty, which is: since they were saved. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "bits.h"
@@ -35,11 +36,17 @@ static bool all_zero(const uint8_t *p, size_t n) { while (n && !p[n - 1]) n--; r
 static uint64_t sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
 static bool sequence_valid(uint64_t s) { return s == sequence((uint32_t)s); }
 static uint64_t header_sum(const uint8_t *page) { return XXH3_64bits(page + AT_SCHEME, AT_DIRTY - AT_SCHEME); }
-static uint64_t page_sum(const uint8_t *page) { return XXH3_64bits(page, AT_PAGE_SUM); }
+static uint64_t page_sum(const uint8_t *page)
+{
+    uint8_t copy[AT_PAGE_SUM];
+    memcpy(copy, page, sizeof copy);
+    memcpy(copy + AT_DIRTY, copy + AT_CLEAN, 8);
+    return XXH3_64bits(copy, sizeof copy);
+}
 
 uint64_t bf_image_bytes(uint64_t m) { return BF_HEADER + cells_bytes(m); }
 
-void bf_header_write(uint8_t page[BF_HEADER], const bf_desc *d)
+static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
 {
     memset(page, 0, BF_HEADER);
     memcpy(page, magic, sizeof magic);
@@ -116,22 +123,15 @@ int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *wh
     if (!sequence_valid(get(page + AT_DIRTY, 8)) || !sequence_valid(get(page + AT_CLEAN, 8)))
         return damaged(err, where, "a sequence number is broken");
     if (!all_zero(page + AT_LIVE_REST, AT_PAGE_SUM - AT_LIVE_REST)) return damaged(err, where, "a reserved byte is set");
-    return 0;
+    return get(page + AT_PAGE_SUM, 8) == page_sum(page) ? 0 : damaged(err, where, "the header page's checksum does not match");
 }
 
-/* Sums and count of the bits into the page, which is clean from then on. */
-static void seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
+/* Of a new mapped file: its bits are written from now on, so nothing is promised about their sum. */
+void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 {
-    put(page + AT_ONES, 8, ones);
-    put(page + AT_BITS_SUM, 8, bits_sum);
-    memcpy(page + AT_CLEAN, page + AT_DIRTY, 8);
+    write_static(page, d);
+    put(page + AT_DIRTY, 8, sequence(1));
     put(page + AT_PAGE_SUM, 8, page_sum(page));
-}
-
-/* Nobody else may write meanwhile. */
-void bf_header_seal(uint8_t page[BF_HEADER], const uint64_t *words, uint64_t nwords)
-{
-    seal(page, bf_words_count(words, nwords), XXH3_64bits(words, nwords * 8));
 }
 
 /* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is written, because both
@@ -151,25 +151,31 @@ int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_
         int rc = sink(ctx, BF_HEADER + at * 8, block, c * 8);
         if (rc) return rc;
     }
-    bf_header_write(page, d);
-    seal(page, ones, XXH3_64bits_digest(&sum));
+    write_static(page, d);
+    put(page + AT_ONES, 8, ones);
+    put(page + AT_BITS_SUM, 8, XXH3_64bits_digest(&sum));
+    put(page + AT_PAGE_SUM, 8, page_sum(page));
     return sink(ctx, 0, page, BF_HEADER);
 }
 
+static bool clean(const uint8_t *page)
+{
+    const uint64_t *at = (const uint64_t *)(const void *)(page + AT_CLEAN);
+    return *at == __atomic_load_n((const uint64_t *)(const void *)(page + AT_DIRTY), __ATOMIC_SEQ_CST);
+}
+
+/* The bits that came with a sound header; page is 8-byte aligned, words may be written by others meanwhile. */
 int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
 {
     uint64_t tail = get(page + AT_M, 8) % 64, last = words[nwords - 1];
     for (uint64_t i = tail; tail && i < 64; i++)
         if (last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
-    if (!bf_header_clean(page)) return 0;
-    if (get(page + AT_PAGE_SUM, 8) != page_sum(page)) return damaged(err, where, "the header page's checksum does not match");
-    if (get(page + AT_BITS_SUM, 8) != XXH3_64bits(words, nwords * 8)) return damaged(err, where, "the bits' checksum does not match");
-    return 0;
+    if (!clean(page) || get(page + AT_BITS_SUM, 8) == XXH3_64bits(words, nwords * 8)) return 0;
+    if (!clean(page)) return 0;                              /* somebody began to add while the sum was taken */
+    return damaged(err, where, "the bits' checksum does not match");
 }
 
-bool bf_header_clean(const uint8_t *page) { return memcmp(page + AT_CLEAN, page + AT_DIRTY, 8) == 0; }
-
-/* Next sequence number.  A lost race is another's increment: dirty all the same. */
+/* Before the first bit is written in place.  Next sequence number; a lost race is another's increment: dirty all the same. */
 void bf_header_dirty(uint8_t *page)
 {
     uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY), old = __atomic_load_n(word, __ATOMIC_SEQ_CST), next;

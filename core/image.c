@@ -1,6 +1,8 @@
 /* image.c - a filter as bytes: to and from memory, to and from a saved file.  Knows files and renames; the bytes
  * themselves are format.c's business. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "seams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +36,7 @@ static bf_filter *empty_of(const bf_desc *d, const bf_spec *expect, const char *
     if (!expect) expect = &nothing;
     if (bf_match(d, expect, where, err) < 0) return NULL;
     bf_filter *f = bf_new_like(d, expect, err);
-    if (f && bf_check_secret(f, d, where, err) < 0) { bf_close(f); f = NULL; }
+    if (f && bf_secret_match(d->secret_check, f->secret_check, where, err) < 0) { bf_close(f); f = NULL; }
     return f;
 }
 
@@ -42,12 +44,14 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
 {
     static const char where[] = "the data";
     bf_desc d;
-    if (bf_header_read(data, len, &d, where, err) < 0) return NULL;
+    _Alignas(8) uint8_t page[BF_HEADER];                    /* data may lie anywhere */
+    memcpy(page, data, len < BF_HEADER ? len : BF_HEADER);
+    if (bf_header_read(page, len, &d, where, err) < 0) return NULL;
     bf_filter *f = empty_of(&d, expect, where, err);
     if (!f) return NULL;
     bf_store *s = &f->part.store;
     memcpy(s->words, (const uint8_t *)data + BF_HEADER, s->nwords * 8);
-    if (bf_header_verify(data, s->words, s->nwords, where, err) == 0) return f;
+    if (bf_header_verify(page, s->words, s->nwords, where, err) == 0) return f;
     bf_close(f);
     return NULL;
 }
@@ -85,7 +89,7 @@ int bf_save(bf_filter *f, const char *path, bf_error *err)
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
 {
     bf_filter *f = NULL;
-    uint8_t page[BF_HEADER];
+    _Alignas(8) uint8_t page[BF_HEADER];
     uint64_t len;
     bf_desc d;
     int fd = bf_open_file(path, O_RDONLY, &len, err);

@@ -11,7 +11,7 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
 
 static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h)
 {
-    __builtin_prefetch(words + line_of(g, h) * LINE_WORDS);
+    bf_prefetch(words + line_of(g, h) * LINE_WORDS);
 }
 
 static inline bool has_portable(const bf_geometry *g, const uint64_t *words, uint64_t h)

@@ -8,7 +8,7 @@ typedef struct { uint64_t line[2], g[2]; } pair;
 static inline pair pair_of(const bf_geometry *g, uint64_t h)
 {
     uint64_t h2 = bf_mum(h, BF_MUM_2), a = bf_mulhi(h, g->lines), b = a + 1 + bf_mulhi(h2, g->lines - 1);
-    if (b >= g->lines) b -= g->lines;
+    b -= g->lines & (0 - (uint64_t)(b >= g->lines));
     return (pair){ { a, b }, { bf_mum(h, BF_MUM_1), bf_mum(h2, BF_MUM_1) } };
 }
 
@@ -24,8 +24,8 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
 static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h)
 {
     pair p = pair_of(g, h);
-    __builtin_prefetch(words + p.line[0] * LINE_WORDS);
-    __builtin_prefetch(words + p.line[1] * LINE_WORDS);
+    bf_prefetch(words + p.line[0] * LINE_WORDS);
+    bf_prefetch(words + p.line[1] * LINE_WORDS);
 }
 
 /* & and not &&: both lines are fetched at once, and no branch is there to be mispredicted. */

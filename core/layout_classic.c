@@ -19,7 +19,7 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
 
 static void fetch(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)
 {
-    for (size_t i = 0; i < n; i++) __builtin_prefetch(words + (bf_mulhi(d[i], g->m) >> 6));
+    for (size_t i = 0; i < n; i++) bf_prefetch(words + (bf_mulhi(d[i], g->m) >> 6));
 }
 
 static inline bool is_set(const uint64_t *words, uint64_t q) { return (bf_word(words + (q >> 6)) & bf_mask_of(q)) != 0; }
@@ -46,7 +46,7 @@ static uint64_t test(const bf_geometry *g, const uint64_t *words, const uint64_t
             bool set = is_set(words, here(g, c[i]));
             c[kept] = step(c[i], j);
             key[kept] = key[i];
-            __builtin_prefetch(words + (here(g, c[kept]) >> 6));
+            bf_prefetch(words + (here(g, c[kept]) >> 6));
             kept += set;
         }
         alive = kept;
@@ -59,7 +59,7 @@ static uint64_t test(const bf_geometry *g, const uint64_t *words, const uint64_t
 static inline void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d)
 {
     cursor c = start(d);
-    for (unsigned j = 0; j < g->k; c = step(c, j++)) __builtin_prefetch(words + (here(g, c) >> 6));
+    for (unsigned j = 0; j < g->k; c = step(c, j++)) bf_prefetch(words + (here(g, c) >> 6));
 }
 
 static inline bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic)

@@ -11,7 +11,7 @@
 #include "bits.h"
 #include "seams.h"
 
-enum { LINE_BITS = 512, LINE_WORDS = 8, LINE_K_MAX = 16, LINE_STEP = 8, LINE_LAG = 64 };
+enum { LINE_BITS = 512, LINE_WORDS = 8, LINE_K_MAX = 16, LINE_STEP = 8, LINE_LAG = 48 };
 
 static inline unsigned line_bit(uint64_t g, unsigned word) { return (unsigned)(g >> (6 * word)) & 63; }
 

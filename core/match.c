@@ -28,6 +28,9 @@ int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_err
 {
     int rc = match_given(have, want, where, err);
     if (rc < 0 || !bf_sufficient(want)) return rc;
+    bool by_rate = !want->m && !want->k && want->n && want->p != 0;
+    if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->scheme->name))
+        return 0;                                    /* n and p are as asked: m and k need no second derivation */
     bf_desc d;
     if ((rc = bf_size(&d, want, err)) < 0) return rc;
     if (d.scheme != have->scheme)
@@ -47,4 +50,16 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
         return bf_fail(err, BF_EINVAL, "filters must have the same secret: %s", !a->secret_check || !b->secret_check
                        ? "one is keyed and the other is not" : "got two different ones");
     return 0;
+}
+
+int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err)
+{
+    const bf_store *s = &f->part.store;
+    uint64_t given;
+    if (!spec->storage || !f->storage || strcmp(spec->storage, f->storage) != 0) return 0;
+    if (!s->ops->current || !s->ops->current(s) || (s->read_only && !spec->read_only)) return 0;
+    bf_desc have = bf_describe(f);
+    int rc = bf_match(&have, spec, spec->storage, err);
+    if (rc < 0 || (rc = bf_secret_check(f->scheme, spec, &given, err)) < 0) return rc;
+    return (rc = bf_secret_match(f->secret_check, given, spec->storage, err)) < 0 ? rc : 1;
 }

@@ -88,6 +88,7 @@ typedef struct {
     int (*before_write)(bf_store *s, bf_error *err);
     int (*check)(bf_store *s, bf_error *err);
     int (*sync)(bf_store *s, bf_error *err);
+    bool (*current)(const bf_store *s);       /* is what is open still what its name leads to? */
     void (*close)(bf_store *s);               /* also after a failed attach or create */
 } bf_store_ops;
 struct bf_store {
@@ -110,6 +111,7 @@ struct bf_filter {
     const bf_scheme *scheme;
     const bf_hash *hash;       /* scheme->hash or scheme->keyed */
     bool atomic;               /* which add kernel              */
+    bool may_write;            /* bf_writable has said yes      */
     uint8_t secret[BF_SECRET_BYTES];
     uint64_t secret_check;     /* 0 where not keyed             */
     char *storage;             /* as given, or NULL             */
@@ -134,6 +136,7 @@ double bf_distinct_block(unsigned k);
 double bf_distinct_block2(unsigned k);
 int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err);      /* scheme and geometry of a spec */
 bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
+const char *bf_default_scheme(const bf_spec *spec);                 /* where none is named           */
 void bf_estimate(const bf_layout *l, const bf_geometry *g, uint64_t ones, bf_state *out);
 
 /* match.c: is this what was asked for? */
@@ -141,19 +144,19 @@ int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_err
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
 
 /* secret.c: keyed filters */
+int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *check, bf_error *err);
+int bf_secret_match(uint64_t stored, uint64_t given, const char *where, bf_error *err);
 int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err);
 void bf_secret_wipe(bf_filter *f);
 
 /* format.c: the only file that knows file bytes */
 enum { BF_HEADER = 4096 };
 uint64_t bf_image_bytes(uint64_t m);
-void bf_header_write(uint8_t page[BF_HEADER], const bf_desc *d);
-int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err);
 typedef int bf_sink(void *ctx, uint64_t offset, const void *bytes, size_t len);   /* 0, or stop with that code */
 int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
-void bf_header_seal(uint8_t page[BF_HEADER], const uint64_t *words, uint64_t nwords);
+int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err);
 int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err);
-bool bf_header_clean(const uint8_t *page);
+void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d);
 void bf_header_dirty(uint8_t *page);                     /* atomic: other processes may do the same */
 
 /* files.c: flags of open(2); a negative BF_E code or a file descriptor, 0 */
@@ -163,7 +166,6 @@ char *bf_temp_file(const char *path, int *fd, bf_error *err);
 void bf_sync_folder(const char *path);
 
 /* filter.c */
-int bf_check_secret(const bf_filter *f, const bf_desc *d, const char *where, bf_error *err);
 bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err);     /* in memory, empty */
 bf_desc bf_describe(const bf_filter *f);
 int bf_writable(bf_filter *f, bf_error *err);

@@ -4,21 +4,37 @@
 #include <stdio.h>
 #include <string.h>
 
-int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err)
+/* *check = what a filter of this scheme stores of spec's secret, 0 without one. */
+int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *check, bf_error *err)
 {
+    static const char label[] = "bloomfilter secret check v1";
+    *check = 0;
     if (!spec->secret) return 0;
     if (spec->secret_len != BF_SECRET_BYTES) {
         char got[40];
         snprintf(got, sizeof got, "%zu bytes", spec->secret_len);
         return bf_refuse(err, "secret", got);
     }
-    if (!f->scheme->keyed) return bf_fail(err, BF_EINVAL, "scheme %s cannot be keyed: secret must not be given", f->scheme->name);
-    if (!f->scheme->keyed->run) return bf_fail(err, BF_ENOTSUP, "secret needs libsodium, which this build lacks");
+    if (!scheme->keyed) return bf_fail(err, BF_EINVAL, "scheme %s cannot be keyed: secret must not be given", scheme->name);
+    if (!scheme->keyed->run) return bf_fail(err, BF_ENOTSUP, "secret needs libsodium, which this build lacks");
+    scheme->keyed->one(spec->secret, label, sizeof label - 1, check);
+    if (*check == 0) *check = 1;                           /* 0 means "not keyed" */
+    return 0;
+}
+
+int bf_secret_match(uint64_t stored, uint64_t given, const char *where, bf_error *err)
+{
+    if (stored == given) return 0;
+    return bf_fail(err, BF_EMISMATCH, "%.80s %s", where, !stored ? "is not keyed, but a secret was given"
+                   : !given ? "is keyed: its secret must be given" : "is keyed with another secret");
+}
+
+int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err)
+{
+    int rc = bf_secret_check(f->scheme, spec, &f->secret_check, err);
+    if (rc < 0 || !spec->secret) return rc;
     memcpy(f->secret, spec->secret, BF_SECRET_BYTES);
     f->hash = f->scheme->keyed;
-    static const char label[] = "bloomfilter secret check v1";
-    f->hash->one(f->secret, label, sizeof label - 1, &f->secret_check);
-    if (f->secret_check == 0) f->secret_check = 1;         /* 0 means "not keyed" */
     return 0;
 }
 

@@ -140,7 +140,7 @@ static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
 }
 
 /* By rate: the blocked schemes, by what their lines can hold; by size: the exact m of the textbook. */
-static const char *default_scheme(const bf_spec *spec)
+const char *bf_default_scheme(const bf_spec *spec)
 {
     if (spec->m || !spec->n || !(spec->p > 0)) return "classic";
     if (spec->p >= 1e-3) return spec->k <= 16 ? "block" : "classic";
@@ -174,7 +174,7 @@ static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 
 int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err)
 {
-    const bf_scheme *s = bf_find_scheme(spec->scheme ? spec->scheme : default_scheme(spec), err);
+    const bf_scheme *s = bf_find_scheme(spec->scheme ? spec->scheme : bf_default_scheme(spec), err);
     if (!s) return BF_EINVAL;
     bf_geometry *g = &out->g;
     *out = (bf_desc){ s, { .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p }, 0 };

@@ -1,5 +1,7 @@
 /* store_memory.c - bits in process memory: malloc'ed, zeroed, aligned to cache lines, on huge pages when large. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "seams.h"
 #include <errno.h>
 #include <stdlib.h>

@@ -46,7 +46,7 @@ void bf_words_and(uint64_t *into, const uint64_t *from, uint64_t nwords, bool at
 
 void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
-    for (size_t i = 0; i < nkeys * k; i++) __builtin_prefetch(w + (pos[i] >> 6));
+    for (size_t i = 0; i < nkeys * k; i++) bf_prefetch(w + (pos[i] >> 6));
     for (size_t i = 0; i < nkeys; i++, pos += k) {
         bool all = true;
         for (unsigned j = 0; j < k && (all || op == BF_OP_ADD); j++) {

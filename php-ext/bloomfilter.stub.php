@@ -1,0 +1,305 @@
+<?php
+
+/**
+ * The PHP reference of the extension, and the source of bloomfilter_arginfo.h (scripts/gen-arginfo).
+ *
+ * @generate-class-entries
+ */
+
+/**
+ * A Bloom filter: a set that answers "surely not in it" or "probably in it".
+ *
+ *     $seen = new BloomFilter(n: 1_000_000, p: 0.01);
+ *     if ($seen->add($url)) { ... }                  // true: surely new
+ *     $fresh = $seen->addNew($urls);                 // the ones of a batch that were new
+ *
+ * Letters: m = bits, n = keys it is sized for, k = positions a key, p = rate of false positives at n keys.
+ *
+ * Keys are bytes: a string as it is, an int as its decimal text (42 and "42" are one key), a Stringable object as its
+ * text. The empty string is a key, and NUL bytes belong to the key. A bool, float, null or array is a TypeError: 1.0
+ * and true would silently be other keys than meant.
+ *
+ * Exceptions: ValueError for an argument out of range (the message holds the value), TypeError for one of the wrong
+ * type, BloomFilterException for the rest: no memory, I/O, damaged bytes, a closed filter.
+ *
+ * The bits live outside PHP's memory_limit, on malloc. PHP's `==` compares m, n, k, p and scheme only: use equals().
+ *
+ * @strict-properties
+ */
+class BloomFilter implements Countable
+{
+    /** Bits, 1 to 2^40. The block schemes round up to whole lines of 512. */
+    public readonly int $m;
+
+    /** Keys the filter is sized for. More may be added; the rate of false positives grows then, see fpr(). */
+    public readonly int $n;
+
+    /** Positions a key. */
+    public readonly int $k;
+
+    /** Rate of false positives at n keys: as asked for, or the scheme's formula. */
+    public readonly float $p;
+
+    /** How a key becomes positions: "classic", "block", "block2". */
+    public readonly string $scheme;
+
+    /**
+     * The bits now: ceil(m / 8) bytes, bit i in byte i/8 under the mask 0x80 >> (i % 8), as Redis has them. Copied at
+     * every read into a PHP string, and never part of var_dump(), var_export() or json_encode().
+     */
+    public readonly string $bitset;
+
+    /**
+     * Give any of these: m and n (then k = ceil(m/n ln 2)); n and p; m and k; m and p. k may join each of them. With
+     * storage alone, what is stored there is opened.
+     *
+     * @param int|float|null $m       bits, 1 to 2^40
+     * @param int|float|null $n       keys, 1 to 2^63 - 1
+     * @param int|null       $k       positions a key, 1 to 4096, or the scheme's own limit
+     * @param float|null     $p       rate of false positives at n keys, above 0 and below 1
+     * @param string|null    $scheme  "classic" is the default for (m,n) and (m,k); for (n,p) it is "block" where
+     *                                p >= 0.001, else "block2"
+     * @param string|null    $secret  16 bytes, e.g. random_bytes(16): positions nobody can foresee without them, for
+     *                                keys that strangers choose. It is never stored
+     * @param string|null    $storage path of a file that all processes of the machine may share; null: process memory
+     * @param string|null    $key     name inside the storage, where it has names
+     * @param float|null     $grow    factor above 1: the filter grows past n
+     * @param float|null     $window  seconds a key is remembered
+     * @param int|null       $shards  parts of a filter too large for one place
+     *
+     * @throws ValueError           an argument is out of range, or they do not suffice
+     * @throws BloomFilterException memory cannot hold it, or the storage does not fit
+     */
+    public function __construct(
+        int|float|null $m = null,
+        int|float|null $n = null,
+        ?int $k = null,
+        ?float $p = null,
+        ?string $scheme = null,
+        #[\SensitiveParameter] ?string $secret = null,
+        ?string $storage = null,
+        ?string $key = null,
+        ?float $grow = null,
+        ?float $window = null,
+        ?int $shards = null
+    ) {}
+
+    /**
+     * What the constructor would make of the same arguments, without making it.
+     *
+     * @return array{m: int, n: int, k: int, p: float, scheme: string}
+     *
+     * @throws ValueError
+     */
+    public static function plan(
+        int|float|null $m = null,
+        int|float|null $n = null,
+        ?int $k = null,
+        ?float $p = null,
+        ?string $scheme = null,
+        #[\SensitiveParameter] ?string $secret = null,
+        ?string $storage = null,
+        ?string $key = null,
+        ?float $grow = null,
+        ?float $window = null,
+        ?int $shards = null
+    ): array {}
+
+    /**
+     * Opens what exists and stays bound to it: what is added is in the file. As all factories it returns the called
+     * class and does not call its constructor.
+     *
+     * @param string      $storage  path of a filter's file
+     * @param string|null $secret   the secret of a keyed filter
+     * @param string|null $key      name inside the storage, where it has names
+     * @param bool        $readOnly refuse to add
+     *
+     * @throws BloomFilterException there is none, it is damaged, or the secret is another
+     */
+    public static function open(
+        string $storage,
+        #[\SensitiveParameter] ?string $secret = null,
+        ?string $key = null,
+        bool $readOnly = false
+    ): static {}
+
+    /**
+     * Adds a key. True: at least one bit changed, so the key is surely NEW. False: it was there before, or (with the
+     * rate of false positives) it looks as if. Other libraries answer the other way round.
+     *
+     * @throws TypeError            the key is neither string, int nor Stringable
+     * @throws BloomFilterException the filter is closed or cannot be written
+     */
+    public function add(Stringable|string|int $key): bool {}
+
+    /**
+     * The same as add(), under its classic name.
+     *
+     * @implementation-alias BloomFilter::add
+     */
+    public function addKey(Stringable|string|int $key): bool {}
+
+    /**
+     * False: the key was surely never added. True: it probably was.
+     *
+     * @throws TypeError            the key is neither string, int nor Stringable
+     * @throws BloomFilterException the filter is closed
+     */
+    public function exists(Stringable|string|int $key): bool {}
+
+    /**
+     * The same as exists(), under its classic name.
+     *
+     * @implementation-alias BloomFilter::exists
+     */
+    public function existKey(Stringable|string|int $key): bool {}
+
+    /**
+     * The key's k positions, each 0 to m - 1, in the scheme's order. A position may occur twice.
+     *
+     * @return array<int, int>
+     */
+    public function hashcode(Stringable|string|int $key): array {}
+
+    /**
+     * Adds all keys and returns how many were surely new. Several times as fast as add() in a loop.
+     *
+     * Generators and other Traversables are read 128 keys at a time, never as a whole. At a bad key (TypeError, its
+     * array key or its position in the message) and at an exception of the generator or of a key's __toString() all
+     * keys before it are added.
+     */
+    public function addMany(iterable $keys): int {}
+
+    /**
+     * exists() for each key: the answers under the array keys of $keys.
+     *
+     * @return array<int|string, bool>
+     */
+    public function existMany(array $keys): array {}
+
+    /**
+     * Adds all keys and returns those that were surely new, under their array keys.
+     *
+     * @return array<int|string, Stringable|string|int>
+     */
+    public function addNew(array $keys): array {}
+
+    /**
+     * A new filter in memory with the keys of both.
+     *
+     * @throws ValueError m, k, scheme or secret differ
+     */
+    public function union(BloomFilter $other): static {}
+
+    /**
+     * A new filter in memory with the bits both have: the keys of both sets, and a few more false positives than a
+     * filter into which only those were added.
+     *
+     * @throws ValueError m, k, scheme or secret differ
+     */
+    public function intersect(BloomFilter $other): static {}
+
+    /** True: same m, k, scheme and bits. */
+    public function equals(BloomFilter $other): bool {}
+
+    /** Estimated number of different keys in it, from the bits set. */
+    public function count(): int {}
+
+    /** Bits set / m, 0 to 1. */
+    public function fillRatio(): float {}
+
+    /** The rate of false positives as the filter is now, 0 to 1. */
+    public function fpr(): float {}
+
+    /** Forgets all keys. What other processes add meanwhile may or may not survive. */
+    public function clear(): void {}
+
+    /**
+     * The filter as bytes, its parameters and a checksum included: the format of save(), the same in every language.
+     * As any PHP string it must fit into memory_limit; save() needs no such string.
+     */
+    public function toBytes(): string {}
+
+    /**
+     * A filter in memory from toBytes().
+     *
+     * @param string|null $secret the secret of a keyed filter
+     *
+     * @throws BloomFilterException truncated, too long, damaged, newer, not a filter, or another secret
+     */
+    public static function fromBytes(string $bytes, #[\SensitiveParameter] ?string $secret = null): static {}
+
+    /** Writes the filter to a file, by a temporary file and a rename: a reader never sees half of it. */
+    public function save(string $path): void {}
+
+    /**
+     * A filter in memory from a file that save() wrote. open() would stay bound to the file instead.
+     *
+     * @param string|null $secret the secret of a keyed filter
+     */
+    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null): static {}
+
+    /** Returns once everything added before is on disk. In memory: at once. */
+    public function sync(): void {}
+
+    /** Releases memory or file. Twice is fine; anything but the properties m, n, k, p, scheme is an exception then. */
+    public function close(): void {}
+
+    /**
+     * A filter in memory is carried as its bytes, one on a file as the file's path, which is opened again.
+     *
+     * @throws BloomFilterException the filter is keyed: its secret is never stored
+     */
+    public function __serialize(): array {}
+
+    public function __unserialize(array $data): void {}
+}
+
+/** Everything that is neither a wrong type nor a value out of range. getCode() is one of the constants. */
+class BloomFilterException extends RuntimeException
+{
+    /**
+     * Closed, or never constructed.
+     *
+     * @var int
+     */
+    const CLOSED = 0;
+
+    /**
+     * @var int
+     * @cvalue BF_ENOMEM
+     */
+    const NO_MEMORY = UNKNOWN;
+
+    /**
+     * A system call or the network failed.
+     *
+     * @var int
+     * @cvalue BF_EIO
+     */
+    const IO = UNKNOWN;
+
+    /**
+     * Not a filter, or a damaged one.
+     *
+     * @var int
+     * @cvalue BF_EFORMAT
+     */
+    const FORMAT = UNKNOWN;
+
+    /**
+     * A filter, but with other parameters or another secret.
+     *
+     * @var int
+     * @cvalue BF_EMISMATCH
+     */
+    const MISMATCH = UNKNOWN;
+
+    /**
+     * Not possible in this home, for this scheme, or in this build.
+     *
+     * @var int
+     * @cvalue BF_ENOTSUP
+     */
+    const NOT_SUPPORTED = UNKNOWN;
+}

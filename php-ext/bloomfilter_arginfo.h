@@ -1,0 +1,277 @@
+/* This is a generated file, edit the .stub.php file instead.
+ * Stub hash: 414aad7e62d9ab479309eeab22bad38092ee8be2 */
+
+ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
+	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_MASK(0, n, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, k, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, p, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, scheme, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, secret, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, storage, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, key, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, grow, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, window, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, shards, IS_LONG, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_plan, 0, 0, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_MASK(0, n, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, k, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, p, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, scheme, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, secret, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, storage, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, key, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, grow, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, window, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, shards, IS_LONG, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_open, 0, 1, IS_STATIC, 0)
+	ZEND_ARG_TYPE_INFO(0, storage, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, secret, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, key, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, readOnly, _IS_BOOL, 0, "false")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_add, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, Stringable, MAY_BE_STRING|MAY_BE_LONG, NULL)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_addKey arginfo_class_BloomFilter_add
+
+#define arginfo_class_BloomFilter_exists arginfo_class_BloomFilter_add
+
+#define arginfo_class_BloomFilter_existKey arginfo_class_BloomFilter_add
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_hashcode, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, Stringable, MAY_BE_STRING|MAY_BE_LONG, NULL)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_addMany, 0, 1, IS_LONG, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, keys, Traversable, MAY_BE_ARRAY, NULL)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_existMany, 0, 1, IS_ARRAY, 0)
+	ZEND_ARG_TYPE_INFO(0, keys, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_addNew arginfo_class_BloomFilter_existMany
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_union, 0, 1, IS_STATIC, 0)
+	ZEND_ARG_OBJ_INFO(0, other, BloomFilter, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_intersect arginfo_class_BloomFilter_union
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_equals, 0, 1, _IS_BOOL, 0)
+	ZEND_ARG_OBJ_INFO(0, other, BloomFilter, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_count, 0, 0, IS_LONG, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_fillRatio, 0, 0, IS_DOUBLE, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_fpr arginfo_class_BloomFilter_fillRatio
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_clear, 0, 0, IS_VOID, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_toBytes, 0, 0, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_fromBytes, 0, 1, IS_STATIC, 0)
+	ZEND_ARG_TYPE_INFO(0, bytes, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, secret, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_save, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, path, IS_STRING, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_load, 0, 1, IS_STATIC, 0)
+	ZEND_ARG_TYPE_INFO(0, path, IS_STRING, 0)
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, secret, IS_STRING, 1, "null")
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_sync arginfo_class_BloomFilter_clear
+
+#define arginfo_class_BloomFilter_close arginfo_class_BloomFilter_clear
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter___serialize, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter___unserialize, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_INFO(0, data, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+
+ZEND_METHOD(BloomFilter, __construct);
+ZEND_METHOD(BloomFilter, plan);
+ZEND_METHOD(BloomFilter, open);
+ZEND_METHOD(BloomFilter, add);
+ZEND_METHOD(BloomFilter, exists);
+ZEND_METHOD(BloomFilter, hashcode);
+ZEND_METHOD(BloomFilter, addMany);
+ZEND_METHOD(BloomFilter, existMany);
+ZEND_METHOD(BloomFilter, addNew);
+ZEND_METHOD(BloomFilter, union);
+ZEND_METHOD(BloomFilter, intersect);
+ZEND_METHOD(BloomFilter, equals);
+ZEND_METHOD(BloomFilter, count);
+ZEND_METHOD(BloomFilter, fillRatio);
+ZEND_METHOD(BloomFilter, fpr);
+ZEND_METHOD(BloomFilter, clear);
+ZEND_METHOD(BloomFilter, toBytes);
+ZEND_METHOD(BloomFilter, fromBytes);
+ZEND_METHOD(BloomFilter, save);
+ZEND_METHOD(BloomFilter, load);
+ZEND_METHOD(BloomFilter, sync);
+ZEND_METHOD(BloomFilter, close);
+ZEND_METHOD(BloomFilter, __serialize);
+ZEND_METHOD(BloomFilter, __unserialize);
+
+
+static const zend_function_entry class_BloomFilter_methods[] = {
+	ZEND_ME(BloomFilter, __construct, arginfo_class_BloomFilter___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, plan, arginfo_class_BloomFilter_plan, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(BloomFilter, open, arginfo_class_BloomFilter_open, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(BloomFilter, add, arginfo_class_BloomFilter_add, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(BloomFilter, addKey, add, arginfo_class_BloomFilter_addKey, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, exists, arginfo_class_BloomFilter_exists, ZEND_ACC_PUBLIC)
+	ZEND_MALIAS(BloomFilter, existKey, exists, arginfo_class_BloomFilter_existKey, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, hashcode, arginfo_class_BloomFilter_hashcode, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, addMany, arginfo_class_BloomFilter_addMany, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, existMany, arginfo_class_BloomFilter_existMany, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, addNew, arginfo_class_BloomFilter_addNew, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, union, arginfo_class_BloomFilter_union, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, intersect, arginfo_class_BloomFilter_intersect, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, equals, arginfo_class_BloomFilter_equals, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, count, arginfo_class_BloomFilter_count, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, fillRatio, arginfo_class_BloomFilter_fillRatio, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, fpr, arginfo_class_BloomFilter_fpr, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, clear, arginfo_class_BloomFilter_clear, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, toBytes, arginfo_class_BloomFilter_toBytes, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, fromBytes, arginfo_class_BloomFilter_fromBytes, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(BloomFilter, save, arginfo_class_BloomFilter_save, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, load, arginfo_class_BloomFilter_load, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
+	ZEND_ME(BloomFilter, sync, arginfo_class_BloomFilter_sync, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, close, arginfo_class_BloomFilter_close, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, __serialize, arginfo_class_BloomFilter___serialize, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, __unserialize, arginfo_class_BloomFilter___unserialize, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_BloomFilterException_methods[] = {
+	ZEND_FE_END
+};
+
+static zend_class_entry *register_class_BloomFilter(zend_class_entry *class_entry_Countable)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_CLASS_ENTRY(ce, "BloomFilter", class_BloomFilter_methods);
+	class_entry = zend_register_internal_class_ex(&ce, NULL);
+	class_entry->ce_flags |= ZEND_ACC_NO_DYNAMIC_PROPERTIES;
+	zend_class_implements(class_entry, 1, class_entry_Countable);
+
+	zval property_m_default_value;
+	ZVAL_UNDEF(&property_m_default_value);
+	zend_string *property_m_name = zend_string_init("m", sizeof("m") - 1, 1);
+	zend_declare_typed_property(class_entry, property_m_name, &property_m_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_m_name);
+
+	zval property_n_default_value;
+	ZVAL_UNDEF(&property_n_default_value);
+	zend_string *property_n_name = zend_string_init("n", sizeof("n") - 1, 1);
+	zend_declare_typed_property(class_entry, property_n_name, &property_n_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_n_name);
+
+	zval property_k_default_value;
+	ZVAL_UNDEF(&property_k_default_value);
+	zend_string *property_k_name = zend_string_init("k", sizeof("k") - 1, 1);
+	zend_declare_typed_property(class_entry, property_k_name, &property_k_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG));
+	zend_string_release(property_k_name);
+
+	zval property_p_default_value;
+	ZVAL_UNDEF(&property_p_default_value);
+	zend_string *property_p_name = zend_string_init("p", sizeof("p") - 1, 1);
+	zend_declare_typed_property(class_entry, property_p_name, &property_p_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_DOUBLE));
+	zend_string_release(property_p_name);
+
+	zval property_scheme_default_value;
+	ZVAL_UNDEF(&property_scheme_default_value);
+	zend_string *property_scheme_name = zend_string_init("scheme", sizeof("scheme") - 1, 1);
+	zend_declare_typed_property(class_entry, property_scheme_name, &property_scheme_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_scheme_name);
+
+	zval property_bitset_default_value;
+	ZVAL_UNDEF(&property_bitset_default_value);
+	zend_string *property_bitset_name = zend_string_init("bitset", sizeof("bitset") - 1, 1);
+	zend_declare_typed_property(class_entry, property_bitset_name, &property_bitset_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_STRING));
+	zend_string_release(property_bitset_name);
+
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 5, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "plan", sizeof("plan") - 1), 5, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "open", sizeof("open") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "frombytes", sizeof("frombytes") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "load", sizeof("load") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_BloomFilterException(zend_class_entry *class_entry_RuntimeException)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_CLASS_ENTRY(ce, "BloomFilterException", class_BloomFilterException_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_RuntimeException);
+
+	zval const_CLOSED_value;
+	ZVAL_LONG(&const_CLOSED_value, 0);
+	zend_string *const_CLOSED_name = zend_string_init_interned("CLOSED", sizeof("CLOSED") - 1, 1);
+	zend_declare_class_constant_ex(class_entry, const_CLOSED_name, &const_CLOSED_value, ZEND_ACC_PUBLIC, NULL);
+	zend_string_release(const_CLOSED_name);
+
+	zval const_NO_MEMORY_value;
+	ZVAL_LONG(&const_NO_MEMORY_value, BF_ENOMEM);
+	zend_string *const_NO_MEMORY_name = zend_string_init_interned("NO_MEMORY", sizeof("NO_MEMORY") - 1, 1);
+	zend_declare_class_constant_ex(class_entry, const_NO_MEMORY_name, &const_NO_MEMORY_value, ZEND_ACC_PUBLIC, NULL);
+	zend_string_release(const_NO_MEMORY_name);
+
+	zval const_IO_value;
+	ZVAL_LONG(&const_IO_value, BF_EIO);
+	zend_string *const_IO_name = zend_string_init_interned("IO", sizeof("IO") - 1, 1);
+	zend_declare_class_constant_ex(class_entry, const_IO_name, &const_IO_value, ZEND_ACC_PUBLIC, NULL);
+	zend_string_release(const_IO_name);
+
+	zval const_FORMAT_value;
+	ZVAL_LONG(&const_FORMAT_value, BF_EFORMAT);
+	zend_string *const_FORMAT_name = zend_string_init_interned("FORMAT", sizeof("FORMAT") - 1, 1);
+	zend_declare_class_constant_ex(class_entry, const_FORMAT_name, &const_FORMAT_value, ZEND_ACC_PUBLIC, NULL);
+	zend_string_release(const_FORMAT_name);
+
+	zval const_MISMATCH_value;
+	ZVAL_LONG(&const_MISMATCH_value, BF_EMISMATCH);
+	zend_string *const_MISMATCH_name = zend_string_init_interned("MISMATCH", sizeof("MISMATCH") - 1, 1);
+	zend_declare_class_constant_ex(class_entry, const_MISMATCH_name, &const_MISMATCH_value, ZEND_ACC_PUBLIC, NULL);
+	zend_string_release(const_MISMATCH_name);
+
+	zval const_NOT_SUPPORTED_value;
+	ZVAL_LONG(&const_NOT_SUPPORTED_value, BF_ENOTSUP);
+	zend_string *const_NOT_SUPPORTED_name = zend_string_init_interned("NOT_SUPPORTED", sizeof("NOT_SUPPORTED") - 1, 1);
+	zend_declare_class_constant_ex(class_entry, const_NOT_SUPPORTED_name, &const_NOT_SUPPORTED_value, ZEND_ACC_PUBLIC, NULL);
+	zend_string_release(const_NOT_SUPPORTED_name);
+
+	return class_entry;
+}

@@ -1,0 +1,82 @@
+/* php_bloomfilter.c - the module: its entry, its two classes, its page in phpinfo(), and the exceptions.
+ * Knows PHP's module interface; the methods are in php_spec.c, php_keys.c, php_sets.c and php_bytes.c. */
+#ifdef HAVE_CONFIG_H
+# include "config.h"
+#endif
+#include "php_bloomfilter.h"
+#include "ext/spl/spl_exceptions.h"
+#include "ext/standard/info.h"
+#include "zend_attributes.h"
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
+#include "zend_smart_str.h"
+#include <xxhash.h>                                      /* its version only */
+#ifdef BF_HAVE_SODIUM
+# include <sodium/version.h>
+#endif
+#if PHP_VERSION_ID < 80200
+# define zend_add_parameter_attribute(...)               /* #[SensitiveParameter] came with 8.2 */
+#endif
+#include "bloomfilter_arginfo.h"
+
+#define TEXT2(x) #x
+#define TEXT(x) TEXT2(x)
+
+zend_class_entry *php_bf_ce, *php_bf_exception_ce;
+
+void php_bf_raise(const bf_error *err)
+{
+    if (err->code == BF_EHOST) return;                   /* the exception is set already: it must stand */
+    if (err->code == BF_EINVAL) zend_value_error("%s", err->msg);
+    else zend_throw_exception(php_bf_exception_ce, err->msg, err->code);
+}
+
+void php_bf_raise_closed(void)
+{
+    zend_throw_exception(php_bf_exception_ce, "the filter is closed, or was never constructed", 0);
+}
+
+static PHP_MINIT_FUNCTION(bloomfilter)
+{
+    php_bf_exception_ce = register_class_BloomFilterException(spl_ce_RuntimeException);
+    php_bf_ce = register_class_BloomFilter(zend_ce_countable);
+    php_bf_ce->create_object = php_bf_create;
+    php_bf_init_handlers();
+    return SUCCESS;
+}
+
+static PHP_MINFO_FUNCTION(bloomfilter)
+{
+    smart_str schemes = {0};
+    for (size_t i = 0; bf_scheme_name(i); i++) {
+        if (i) smart_str_appends(&schemes, ", ");
+        smart_str_appends(&schemes, bf_scheme_name(i));
+    }
+    smart_str_0(&schemes);
+    php_info_print_table_start();
+    php_info_print_table_row(2, "bloomfilter", BF_VERSION);
+    php_info_print_table_row(2, "core", bf_version());
+    php_info_print_table_row(2, "schemes", ZSTR_VAL(schemes.s));
+    php_info_print_table_row(2, "xxHash (compiled in)",
+                             TEXT(XXH_VERSION_MAJOR) "." TEXT(XXH_VERSION_MINOR) "." TEXT(XXH_VERSION_RELEASE));
+#ifdef BF_HAVE_SODIUM
+    php_info_print_table_row(2, "libsodium (keyed filters)", SODIUM_VERSION_STRING);
+#else
+    php_info_print_table_row(2, "libsodium (keyed filters)", "not built in");
+#endif
+    php_info_print_table_end();
+    smart_str_free(&schemes);
+}
+
+static const zend_module_dep bloomfilter_deps[] = { ZEND_MOD_REQUIRED("spl") ZEND_MOD_END };
+
+zend_module_entry bloomfilter_module_entry = {
+    STANDARD_MODULE_HEADER_EX, NULL, bloomfilter_deps,
+    "bloomfilter", NULL,
+    PHP_MINIT(bloomfilter), NULL, NULL, NULL, PHP_MINFO(bloomfilter),
+    BF_VERSION, STANDARD_MODULE_PROPERTIES
+};
+
+#ifdef COMPILE_DL_BLOOMFILTER
+ZEND_GET_MODULE(bloomfilter)
+#endif

@@ -1,0 +1,184 @@
+/* php_bytes.c - filters as bytes, as files and as serialized PHP values.
+ * Knows PHP strings, paths and the shape of serialized data; the format itself is the core's. */
+#include "php_bloomfilter.h"
+#include "zend_exceptions.h"
+
+/* NULL: exception. */
+static zend_string *to_bytes(bf_filter *f)
+{
+    bf_info info;
+    bf_error err;
+    bf_get_info(f, &info);
+    zend_string *bytes = zend_string_alloc((size_t)info.image_bytes, 0);
+    if (bf_to_bytes(f, ZSTR_VAL(bytes), ZSTR_LEN(bytes), &err) < 0) {
+        zend_string_efree(bytes);
+        php_bf_raise(&err);
+        return NULL;
+    }
+    ZSTR_VAL(bytes)[ZSTR_LEN(bytes)] = '\0';
+    return bytes;
+}
+
+PHP_METHOD(BloomFilter, toBytes)
+{
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    zend_string *bytes = to_bytes(f);
+    if (bytes) RETURN_NEW_STR(bytes);
+}
+
+PHP_METHOD(BloomFilter, fromBytes)
+{
+    zend_string *bytes, *secret = NULL;
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_STR(bytes)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR_OR_NULL(secret)
+    ZEND_PARSE_PARAMETERS_END();
+    bf_spec expect = {0};
+    php_bf_set_secret(&expect, secret);
+    bf_filter *f = bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, &err);
+}
+
+/* ---- files ---- */
+PHP_METHOD(BloomFilter, save)
+{
+    zend_string *path;
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_PATH_STR(path)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_THIS(f);
+    char *full = php_bf_path(path);
+    if (!full) RETURN_THROWS();
+    if (bf_save(f, full, &err) < 0) php_bf_raise(&err);
+    efree(full);
+}
+
+PHP_METHOD(BloomFilter, load)
+{
+    zend_string *path, *secret = NULL;
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_START(1, 2)
+        Z_PARAM_PATH_STR(path)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR_OR_NULL(secret)
+    ZEND_PARSE_PARAMETERS_END();
+    bf_spec expect = {0};
+    php_bf_set_secret(&expect, secret);
+    char *full = php_bf_path(path);
+    if (!full) RETURN_THROWS();
+    bf_filter *f = bf_load(full, &expect, &err);
+    efree(full);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, &err);
+}
+
+/* ---- serialize: ['bytes' => string] or ['storage' => path]; a subclass's own properties under 'members' ---- */
+static const char *const own[] = { "m", "n", "k", "p", "scheme" };
+
+static void add_members(zval *to, zend_object *object)
+{
+    zval members;
+    ZVAL_ARR(&members, zend_array_dup(zend_std_get_properties(object)));
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) zend_hash_str_del(Z_ARRVAL(members), own[i], strlen(own[i]));
+    if (zend_hash_num_elements(Z_ARRVAL(members))) add_assoc_zval(to, "members", &members);
+    else zval_ptr_dtor(&members);
+}
+
+/* Why this filter cannot be serialized, or NULL. */
+static const char *not_serializable(const bf_info *info)
+{
+    if (info->keyed) return "a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)";
+    if (!strcmp(info->home, "memory") || info->storage) return NULL;
+    return "a filter on a client object cannot be serialized: use toBytes()";
+}
+
+PHP_METHOD(BloomFilter, __serialize)
+{
+    bf_info info;
+    zend_string *bytes;
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    bf_get_info(f, &info);
+    const char *why = not_serializable(&info);
+    if (why) {
+        zend_throw_exception(php_bf_exception_ce, why, BF_ENOTSUP);
+        RETURN_THROWS();
+    }
+    array_init(return_value);
+    if (info.storage) add_assoc_string(return_value, "storage", info.storage);
+    else if ((bytes = to_bytes(f))) add_assoc_str(return_value, "bytes", bytes);
+    else RETURN_THROWS();
+    add_members(return_value, Z_OBJ_P(ZEND_THIS));
+}
+
+static bf_filter *reopen(const zend_string *storage, bf_error *err)
+{
+    bf_spec spec = { .storage = php_bf_storage(storage) };
+    err->code = BF_EHOST;
+    if (!spec.storage) return NULL;
+    bf_filter *f = bf_open(&spec, err);
+    efree((char *)spec.storage);
+    return f;
+}
+
+/* Through the front door: what comes from outside must not overwrite m or put a string where an int is declared. */
+static void load_member(zend_object *object, zend_string *mangled, zval *v)
+{
+    const char *of, *name;
+    size_t len;
+    zend_class_entry *scope = object->ce;
+    if (zend_unmangle_property_name_ex(mangled, &of, &name, &len) == FAILURE) return;
+    if (of && *of != '*') {                              /* private: only its class may write it */
+        zend_string *class_name = zend_string_init(of, strlen(of), 0);
+        scope = zend_lookup_class_ex(class_name, NULL, ZEND_FETCH_CLASS_NO_AUTOLOAD);
+        zend_string_release(class_name);
+        if (!scope || !instanceof_function(object->ce, scope)) return;
+    }
+    zend_update_property(scope, object, name, len, v);
+}
+
+static void load_members(zend_object *object, HashTable *members)
+{
+    zend_string *name;
+    zval *v;
+    ZEND_HASH_FOREACH_STR_KEY_VAL(members, name, v) {
+        if (!name) continue;
+        ZVAL_DEREF(v);
+        load_member(object, name, v);
+        if (EG(exception)) return;
+    } ZEND_HASH_FOREACH_END();
+}
+
+static zval *find(HashTable *data, const char *name, int type)
+{
+    zval *v = zend_hash_str_find_deref(data, name, strlen(name));
+    return v && Z_TYPE_P(v) == type ? v : NULL;
+}
+
+PHP_METHOD(BloomFilter, __unserialize)
+{
+    HashTable *data;
+    bf_error err;
+    bf_filter *f = NULL;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ARRAY_HT(data)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) RETURN_THROWS();
+    zval *bytes = find(data, "bytes", IS_STRING), *storage = find(data, "storage", IS_STRING);
+    zval *members = find(data, "members", IS_ARRAY);
+    if (bytes) f = bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), NULL, &err);
+    else if (storage) f = reopen(Z_STR_P(storage), &err);
+    else {
+        zend_throw_exception(php_bf_exception_ce, "the serialized data is not a filter's: neither bytes nor storage", BF_EFORMAT);
+        RETURN_THROWS();
+    }
+    if (!f) {
+        php_bf_raise(&err);
+        RETURN_THROWS();
+    }
+    php_bf_adopt(Z_OBJ_P(ZEND_THIS), f);
+    if (members) load_members(Z_OBJ_P(ZEND_THIS), Z_ARRVAL_P(members));
+}

@@ -1,0 +1,327 @@
+/* php_keys.c - keys: one at a time, and in batches.
+ * Knows what PHP values are keys and how their bytes stay alive; knows nothing of positions.  A batch gathers up to
+ * CHUNK keys and hands them to the core in one call.
+ *
+ * While keys are gathered, a generator or a __toString() may do anything: close the filter, change what a reference
+ * points to, throw.  So the filter is looked up again at each flush, and bytes that the array of the call does not
+ * itself keep alive are held. */
+#include "php_bloomfilter.h"
+#include "ext/spl/spl_iterators.h"
+#include "zend_exceptions.h"
+#include "zend_interfaces.h"
+
+enum { CHUNK = 128, AHEAD = 32, TEXT_MAX = 24 };         /* keys a call of the core; see fetch(); an int as text */
+
+typedef int one_call(bf_filter *, const void *, size_t, bf_error *);
+typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
+
+/* ---- a PHP value's bytes ---- */
+typedef enum { KEY_OK, KEY_THREW, KEY_BAD } key_result;
+
+/* text: TEXT_MAX bytes that live as long as the key.  *held: a new reference to release after use, or NULL. */
+static key_result read_key(zval *v, bf_key *key, char *text, zend_string **held)
+{
+    *held = NULL;
+    if (Z_TYPE_P(v) == IS_LONG) {
+        char *digits = zend_print_long_to_buf(text + TEXT_MAX - 1, Z_LVAL_P(v));
+        *key = (bf_key){ digits, (size_t)(text + TEXT_MAX - 1 - digits) };
+        return KEY_OK;
+    }
+    if (Z_TYPE_P(v) == IS_STRING) *held = zend_string_copy(Z_STR_P(v));
+    else if (Z_TYPE_P(v) != IS_OBJECT || !instanceof_function(Z_OBJCE_P(v), zend_ce_stringable)) return KEY_BAD;
+    else if (!(*held = zval_try_get_string(v))) return KEY_THREW;
+    *key = (bf_key){ ZSTR_VAL(*held), ZSTR_LEN(*held) };
+    return KEY_OK;
+}
+
+static const char *type_name(const zval *v)
+{
+    return Z_TYPE_P(v) == IS_OBJECT ? ZSTR_VAL(Z_OBJCE_P(v)->name) : zend_zval_type_name(v);
+}
+
+/* ---- one key ---- */
+/* Fills key; false: exception. */
+static bool single_key(zval *v, bf_key *key, char *text, zend_string **held)
+{
+    key_result r = read_key(v, key, text, held);
+    if (r == KEY_BAD) zend_argument_type_error(1, "must be of type string, int or Stringable, %s given", type_name(v));
+    return r == KEY_OK;
+}
+
+/* Everything but a string, out of the way of the usual case. */
+static zend_never_inline int call_other(one_call *call, zend_object *self, zval *v, bf_error *err)
+{
+    char text[TEXT_MAX];
+    bf_key key;
+    zend_string *held;
+    err->code = BF_EHOST;
+    if (!single_key(v, &key, text, &held)) return BF_EHOST;
+    bf_filter *f = php_bf_from(self)->f;                 /* __toString() may have closed it */
+    int answer = BF_EHOST;
+    if (f) answer = call(f, key.ptr, key.len, err);
+    else php_bf_raise_closed();
+    if (held) zend_string_release(held);
+    return answer;
+}
+
+static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, one_call *call)
+{
+    zval *v;
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ZVAL(v)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_THIS(f);
+    int answer = EXPECTED(Z_TYPE_P(v) == IS_STRING) ? call(f, Z_STRVAL_P(v), Z_STRLEN_P(v), &err)
+                                                    : call_other(call, Z_OBJ_P(ZEND_THIS), v, &err);
+    if (UNEXPECTED(answer < 0)) {
+        php_bf_raise(&err);
+        RETURN_THROWS();
+    }
+    RETURN_BOOL(answer);
+}
+
+PHP_METHOD(BloomFilter, add) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add); }
+PHP_METHOD(BloomFilter, exists) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_test); }
+
+static void return_positions(zval *return_value, bf_filter *f, const bf_key *key)
+{
+    bf_info info;
+    bf_error err;
+    bf_get_info(f, &info);
+    uint64_t *pos = safe_emalloc(info.k, sizeof *pos, 0);
+    int64_t n = bf_hashcode(f, key->ptr, key->len, pos, info.k, &err);
+    if (n < 0) php_bf_raise(&err);
+    else {
+        array_init_size(return_value, (uint32_t)n);
+        for (int64_t i = 0; i < n; i++) add_next_index_long(return_value, (zend_long)pos[i]);
+    }
+    efree(pos);
+}
+
+PHP_METHOD(BloomFilter, hashcode)
+{
+    zval *v;
+    char text[TEXT_MAX];
+    bf_key key;
+    zend_string *held;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ZVAL(v)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!single_key(v, &key, text, &held)) RETURN_THROWS();
+    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
+    if (f) return_positions(return_value, f, &key);
+    else php_bf_raise_closed();
+    if (held) zend_string_release(held);
+}
+
+/* ---- batches ---- */
+typedef struct {
+    zend_object *self;         /* whose filter                                            */
+    many_call *call;
+    uint8_t *each;             /* where the next answers go; NULL = not wanted            */
+    int64_t hits;              /* answers of 1 so far                                     */
+    zend_ulong taken;          /* keys of an iterator so far: the index in a message      */
+    size_t n, nheld;
+    bool bad;                  /* a key of a wrong type: its message comes after the flush */
+    bf_key key[CHUNK];
+    zend_string *held[CHUNK];
+    char text[CHUNK][TEXT_MAX];
+} batch;
+
+static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *each)
+{
+    b->self = self;
+    b->call = call;
+    b->each = each;
+    b->hits = 0;
+    b->taken = 0;
+    b->n = b->nheld = 0;
+    b->bad = false;
+}
+
+/* Hands over what was gathered.  false: exception. */
+static bool flush(batch *b)
+{
+    bf_error err;
+    bf_filter *f = php_bf_from(b->self)->f;
+    int64_t hits = b->n == 0 ? 0 : f ? b->call(f, b->key, b->n, b->each, &err) : BF_EHOST;
+    if (hits >= 0) b->hits += hits;
+    else if (f) php_bf_raise(&err);
+    else php_bf_raise_closed();
+    if (b->each) b->each += b->n;
+    while (b->nheld) zend_string_release(b->held[--b->nheld]);
+    b->n = 0;
+    return hits >= 0;
+}
+
+/* Takes a key that something outside the batch does not keep alive.  false: stop; an exception, or b->bad. */
+static bool take(batch *b, zval *v)
+{
+    zend_string *held;
+    key_result r = read_key(v, &b->key[b->n], b->text[b->n], &held);
+    if (r != KEY_OK) {
+        b->bad = r == KEY_BAD;
+        return false;
+    }
+    if (held) b->held[b->nheld++] = held;
+    return ++b->n < CHUNK || flush(b);
+}
+
+static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, const zend_string *name)
+{
+    const char *want = "must hold keys of type string, int or Stringable";
+    if (name) zend_argument_type_error(1, "%s, %s given at index \"%s\"", want, type_name(v), ZSTR_VAL(name));
+    else zend_argument_type_error(1, "%s, %s given at index " ZEND_LONG_FMT, want, type_name(v), (zend_long)index);
+}
+
+/* The strings of an array lie all over the heap.  They are asked for before anything reads them: the head of the one
+ * AHEAD elements on, whose length is not known yet, and the tail of the present one, for the core.  A number in the
+ * place of a pointer does no harm: a fetch never faults. */
+static zend_always_inline void fetch(const HashTable *keys, const zval *v)
+{
+#if PHP_VERSION_ID >= 80200
+    const zval *ahead = (const zval *)((const char *)v + AHEAD * ZEND_HASH_ELEMENT_SIZE(keys));
+    const zval *end = ZEND_HASH_ELEMENT(keys, keys->nNumUsed);
+#else
+    const zval *ahead = &((const Bucket *)v + AHEAD)->val, *end = &keys->arData[keys->nNumUsed].val;
+#endif
+    if (ahead < end) __builtin_prefetch(Z_STR_P(ahead));
+    __builtin_prefetch(Z_STRVAL_P(v) + 40);              /* 24 + 40: the line after the head's */
+    __builtin_prefetch(Z_STRVAL_P(v) + Z_STRLEN_P(v));
+}
+
+/* The array is the call's own: nobody can change or free it meanwhile, so strings right in it need no holding. */
+static bool take_array(batch *b, HashTable *keys)
+{
+    zend_ulong index;
+    zend_string *name;
+    zval *v;
+    ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v) {
+        if (EXPECTED(Z_TYPE_P(v) == IS_STRING)) {
+            fetch(keys, v);
+            b->key[b->n++] = (bf_key){ Z_STRVAL_P(v), Z_STRLEN_P(v) };
+            if (b->n == CHUNK && UNEXPECTED(!flush(b))) return false;
+            continue;
+        }
+        ZVAL_DEREF(v);
+        if (take(b, v)) continue;
+        if (flush(b) && b->bad) raise_bad_key(v, index, name);
+        return false;
+    } ZEND_HASH_FOREACH_END();
+    return flush(b);
+}
+
+static int take_current(zend_object_iterator *iter, void *arg)
+{
+    batch *b = arg;
+    zval *v = iter->funcs->get_current_data(iter);
+    if (UNEXPECTED(!v || EG(exception))) return ZEND_HASH_APPLY_STOP;
+    ZVAL_DEREF(v);
+    if (UNEXPECTED(!take(b, v))) {
+        if (b->bad && flush(b)) raise_bad_key(v, b->taken, NULL);
+        return ZEND_HASH_APPLY_STOP;
+    }
+    b->taken++;
+    return ZEND_HASH_APPLY_KEEP;
+}
+
+/* An exception of the generator stands; what came before it is added all the same. */
+static bool take_iterator(batch *b, zval *keys)
+{
+    spl_iterator_apply(keys, take_current, b);
+    return flush(b) && !EG(exception);
+}
+
+PHP_METHOD(BloomFilter, addMany)
+{
+    zval *keys;
+    batch b;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ITERABLE(keys)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_CHECK_THIS();
+    batch_init(&b, Z_OBJ_P(ZEND_THIS), bf_add_many, NULL);
+    if (Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys)) RETURN_LONG(b.hits);
+}
+
+/* ---- batches that answer with an array ---- */
+/* Runs the batch; returns an answer a key (efree it), or NULL: exception. */
+static uint8_t *each_of(zend_object *self, many_call *call, HashTable *keys, int64_t *hits)
+{
+    batch b;
+    uint8_t *each = safe_emalloc(zend_hash_num_elements(keys), 1, 1);
+    batch_init(&b, self, call, each);
+    if (take_array(&b, keys)) {
+        *hits = b.hits;
+        return each;
+    }
+    efree(each);
+    return NULL;
+}
+
+static void return_list(zval *return_value, const uint8_t *each, uint32_t n)
+{
+    zval answer;
+    array_init_size(return_value, n);
+    zend_hash_real_init_packed(Z_ARRVAL_P(return_value));
+    ZEND_HASH_FILL_PACKED(Z_ARRVAL_P(return_value)) {
+        for (uint32_t i = 0; i < n; i++) {
+            ZVAL_BOOL(&answer, each[i]);
+            ZEND_HASH_FILL_ADD(&answer);
+        }
+    } ZEND_HASH_FILL_END();
+}
+
+static void put(zval *array, zend_ulong index, zend_string *name, zval *v)
+{
+    if (name) zend_hash_add_new(Z_ARRVAL_P(array), name, v);
+    else zend_hash_index_add_new(Z_ARRVAL_P(array), index, v);
+}
+
+PHP_METHOD(BloomFilter, existMany)
+{
+    HashTable *keys;
+    int64_t hits;
+    zend_ulong index;
+    zend_string *name;
+    zval answer;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ARRAY_HT(keys)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_CHECK_THIS();
+    uint8_t *each = each_of(Z_OBJ_P(ZEND_THIS), bf_test_many, keys, &hits), *next = each;
+    if (!each) RETURN_THROWS();
+    if (HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys)) return_list(return_value, each, zend_hash_num_elements(keys));
+    else {
+        array_init_size(return_value, zend_hash_num_elements(keys));
+        ZEND_HASH_FOREACH_KEY(keys, index, name) {
+            ZVAL_BOOL(&answer, *next++);
+            put(return_value, index, name, &answer);
+        } ZEND_HASH_FOREACH_END();
+    }
+    efree(each);
+}
+
+PHP_METHOD(BloomFilter, addNew)
+{
+    HashTable *keys;
+    int64_t hits;
+    zend_ulong index;
+    zend_string *name;
+    zval *v;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ARRAY_HT(keys)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_CHECK_THIS();
+    uint8_t *each = each_of(Z_OBJ_P(ZEND_THIS), bf_add_many, keys, &hits), *next = each;
+    if (!each) RETURN_THROWS();
+    array_init_size(return_value, (uint32_t)hits);
+    ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v) {
+        if (!*next++) continue;
+        ZVAL_DEREF(v);
+        Z_TRY_ADDREF_P(v);
+        put(return_value, index, name, v);
+    } ZEND_HASH_FOREACH_END();
+    efree(each);
+}

@@ -1,0 +1,153 @@
+/* php_object.c - the object BloomFilter: made, cloned, freed, and its properties.
+ * Knows how PHP keeps objects.  m, n, k, p, scheme are ordinary readonly properties, set once; the slot of bitset stays
+ * empty for ever: the bits are copied from the core at each read, so that no dump of an object carries megabytes. */
+#include "php_bloomfilter.h"
+#include "zend_exceptions.h"
+
+enum { SLOT_M, SLOT_N, SLOT_K, SLOT_P, SLOT_SCHEME };    /* the order of the stub */
+
+static zend_object_handlers handlers;
+
+/* ---- life ---- */
+zend_object *php_bf_create(zend_class_entry *ce)
+{
+    php_bf *bf = zend_object_alloc(sizeof *bf, ce);
+    bf->f = NULL;
+    zend_object_std_init(&bf->std, ce);
+    object_properties_init(&bf->std, ce);
+    bf->std.handlers = &handlers;
+    return &bf->std;
+}
+
+static void free_object(zend_object *object)
+{
+    bf_close(php_bf_from(object)->f);
+    zend_object_std_dtor(object);
+}
+
+/* A copy in memory, whatever the home.  A handler must return an object even where it throws. */
+static zend_object *clone_object(zend_object *object)
+{
+    zend_object *copy = php_bf_create(object->ce);
+    bf_filter *f = php_bf_from(object)->f;
+    bf_error err;
+    zend_objects_clone_members(copy, object);
+    if (!f) php_bf_raise_closed();
+    else if (!(php_bf_from(copy)->f = bf_copy(f, &err))) php_bf_raise(&err);
+    return copy;
+}
+
+bool php_bf_is_fresh(zend_object *object)
+{
+    if (Z_TYPE_P(OBJ_PROP_NUM(object, SLOT_M)) == IS_UNDEF) return true;
+    zend_throw_error(NULL, "%s object is already constructed", ZSTR_VAL(object->ce->name));
+    return false;
+}
+
+static zval *slot(zend_object *object, int number)
+{
+    zval *v = OBJ_PROP_NUM(object, number);
+    Z_PROP_FLAG_P(v) = 0;                                /* no longer uninitialized */
+    return v;
+}
+
+void php_bf_adopt(zend_object *object, bf_filter *f)
+{
+    bf_info info;
+    bf_get_info(f, &info);
+    ZVAL_LONG(slot(object, SLOT_M), (zend_long)info.m);
+    ZVAL_LONG(slot(object, SLOT_N), (zend_long)info.n);
+    ZVAL_LONG(slot(object, SLOT_K), (zend_long)info.k);
+    ZVAL_DOUBLE(slot(object, SLOT_P), info.p);
+    ZVAL_STRING(slot(object, SLOT_SCHEME), info.scheme);
+    php_bf_from(object)->f = f;
+}
+
+void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, const bf_error *err)
+{
+    if (!f) php_bf_raise(err);
+    else if (object_init_ex(to, ce) == SUCCESS) php_bf_adopt(Z_OBJ_P(to), f);
+    else bf_close(f);                                    /* an abstract subclass: PHP has thrown */
+}
+
+/* ---- properties ---- */
+static bool is_bitset(const zend_string *name) { return zend_string_equals_literal(name, "bitset"); }
+
+static void read_bitset(bf_filter *f, zval *to)
+{
+    bf_info info;
+    bf_error err;
+    bf_get_info(f, &info);
+    zend_string *bits = zend_string_alloc((size_t)info.bitset_bytes, 0);
+    if (bf_read_bits(f, 0, ZSTR_VAL(bits), ZSTR_LEN(bits), &err) < 0) {
+        zend_string_efree(bits);
+        php_bf_raise(&err);
+        return;
+    }
+    ZSTR_VAL(bits)[ZSTR_LEN(bits)] = '\0';
+    ZVAL_NEW_STR(to, bits);
+}
+
+static ZEND_COLD void refuse_write(zend_object *object)
+{
+    zend_throw_error(NULL, "Cannot modify readonly property %s::$bitset", ZSTR_VAL(object->ce->name));
+}
+
+static zval *read_property(zend_object *object, zend_string *name, int type, void **cache, zval *rv)
+{
+    if (!is_bitset(name)) return zend_std_read_property(object, name, type, cache, rv);
+    bf_filter *f = php_bf_from(object)->f;
+    ZVAL_UNDEF(rv);
+    if (type != BP_VAR_R && type != BP_VAR_IS) refuse_write(object);
+    else if (f) read_bitset(f, rv);
+    else if (type == BP_VAR_R) php_bf_raise_closed();
+    return Z_ISUNDEF_P(rv) ? &EG(uninitialized_zval) : rv;
+}
+
+static zval *write_property(zend_object *object, zend_string *name, zval *value, void **cache)
+{
+    if (!is_bitset(name)) return zend_std_write_property(object, name, value, cache);
+    refuse_write(object);
+    return &EG(error_zval);
+}
+
+static zval *property_pointer(zend_object *object, zend_string *name, int type, void **cache)
+{
+    if (!is_bitset(name)) return zend_std_get_property_ptr_ptr(object, name, type, cache);
+    refuse_write(object);
+    return &EG(error_zval);
+}
+
+static int has_property(zend_object *object, zend_string *name, int how, void **cache)
+{
+    if (!is_bitset(name)) return zend_std_has_property(object, name, how, cache);
+    if (!php_bf_from(object)->f) return 0;
+    if (how != ZEND_PROPERTY_NOT_EMPTY) return 1;
+    zval bits;
+    ZVAL_UNDEF(&bits);
+    read_bitset(php_bf_from(object)->f, &bits);
+    int yes = !Z_ISUNDEF(bits) && zend_is_true(&bits);
+    zval_ptr_dtor(&bits);
+    return yes;
+}
+
+/* var_dump() would say "uninitialized" for the empty slot: the copy leaves it out. */
+static HashTable *debug_info(zend_object *object, int *is_temp)
+{
+    if (object->ce->__debugInfo) return zend_std_get_debug_info(object, is_temp);
+    *is_temp = 1;
+    return zend_array_dup(zend_std_get_properties(object));
+}
+
+void php_bf_init_handlers(void)
+{
+    memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
+    handlers.offset = offsetof(php_bf, std);
+    handlers.free_obj = free_object;
+    handlers.clone_obj = clone_object;
+    handlers.read_property = read_property;
+    handlers.write_property = write_property;
+    handlers.get_property_ptr_ptr = property_pointer;
+    handlers.has_property = has_property;
+    handlers.get_debug_info = debug_info;
+}

@@ -1,0 +1,179 @@
+/* php_spec.c - constructor arguments to bf_spec: __construct, plan, open.
+ * Knows what PHP values are numbers and paths.  Ranges, formulas and what goes with what are the core's. */
+#include "php_bloomfilter.h"
+#include "fopen_wrappers.h"
+#include "zend_exceptions.h"
+#include "zend_smart_str.h"
+
+/* ---- numbers: what does not fit bf_spec, or would read as "not given" there, is refused here ---- */
+static int refuse_value(bf_error *err, const char *name, zval *v)
+{
+    smart_str text = {0};
+    if (Z_TYPE_P(v) == IS_DOUBLE) smart_str_append_double(&text, Z_DVAL_P(v), -1, false);
+    else smart_str_append_long(&text, Z_LVAL_P(v));
+    smart_str_0(&text);
+    int code = bf_refuse(err, name, ZSTR_VAL(text.s));
+    smart_str_free(&text);
+    return code;
+}
+
+/* Whole floats are welcome: 1e9 is how one writes it.  2^63 as a float is out of range, as is 1.5. */
+static int read_size(const char *name, zval *v, uint64_t *to, bf_error *err)
+{
+    if (!v) return 0;
+    if (Z_TYPE_P(v) == IS_LONG && Z_LVAL_P(v) > 0) *to = (uint64_t)Z_LVAL_P(v);
+    else if (Z_TYPE_P(v) == IS_DOUBLE && Z_DVAL_P(v) >= 1 && Z_DVAL_P(v) < 0x1p63 && zend_finite(Z_DVAL_P(v))
+             && Z_DVAL_P(v) == (double)(uint64_t)Z_DVAL_P(v)) *to = (uint64_t)Z_DVAL_P(v);
+    else return refuse_value(err, name, v);
+    return 0;
+}
+
+static int read_small(const char *name, zend_long given, bool absent, unsigned *to, bf_error *err)
+{
+    zval v;
+    if (absent) return 0;
+    ZVAL_LONG(&v, given);
+    if (given <= 0 || given > UINT32_MAX) return refuse_value(err, name, &v);
+    *to = (unsigned)given;
+    return 0;
+}
+
+static int read_real(const char *name, double given, bool absent, double *to, bf_error *err)
+{
+    zval v;
+    if (absent) return 0;
+    ZVAL_DOUBLE(&v, given);
+    if (given == 0 || !zend_finite(given)) return refuse_value(err, name, &v);
+    *to = given;
+    return 0;
+}
+
+/* ---- paths: made absolute for PHP's own working directory; links are left to the core, which has its rules ---- */
+char *php_bf_path(const zend_string *path)
+{
+    char cwd[MAXPATHLEN], *full;
+    if (ZSTR_LEN(path) == 0 || strlen(ZSTR_VAL(path)) != ZSTR_LEN(path)) {
+        zend_value_error("a path must not be empty or hold NUL bytes");
+        return NULL;
+    }
+    if (IS_ABSOLUTE_PATH(ZSTR_VAL(path), ZSTR_LEN(path)) || !VCWD_GETCWD(cwd, sizeof cwd)) full = estrdup(ZSTR_VAL(path));
+    else spprintf(&full, 0, "%s/%s", cwd, ZSTR_VAL(path));
+    if (php_check_open_basedir_ex(full, 0) == 0) return full;
+    zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", full);
+    efree(full);
+    return NULL;
+}
+
+char *php_bf_storage(const zend_string *storage)
+{
+    if (strstr(ZSTR_VAL(storage), "://")) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
+    return php_bf_path(storage);
+}
+
+/* ---- the constructor's arguments.  false: exception.  spec->storage is the caller's to efree. ---- */
+typedef struct {
+    zval *m, *n;
+    zend_long k, shards;
+    double p, grow, window;
+    zend_string *scheme, *secret, *storage, *key;
+    bool no_k, no_shards, no_p, no_grow, no_window;
+} arguments;
+
+void php_bf_set_secret(bf_spec *spec, const zend_string *secret)
+{
+    if (!secret) return;
+    spec->secret = ZSTR_VAL(secret);
+    spec->secret_len = ZSTR_LEN(secret);
+}
+
+static bool to_spec(const arguments *a, bf_spec *spec)
+{
+    bf_error err;
+    if (read_size("m", a->m, &spec->m, &err) < 0 || read_size("n", a->n, &spec->n, &err) < 0
+        || read_small("k", a->k, a->no_k, &spec->k, &err) < 0 || read_real("p", a->p, a->no_p, &spec->p, &err) < 0
+        || read_real("grow", a->grow, a->no_grow, &spec->grow, &err) < 0
+        || read_real("window", a->window, a->no_window, &spec->window, &err) < 0
+        || read_small("shards", a->shards, a->no_shards, &spec->shards, &err) < 0) {
+        php_bf_raise(&err);
+        return false;
+    }
+    spec->scheme = a->scheme ? ZSTR_VAL(a->scheme) : NULL;
+    spec->key = a->key ? ZSTR_VAL(a->key) : NULL;
+    php_bf_set_secret(spec, a->secret);
+    return !a->storage || (spec->storage = php_bf_storage(a->storage));
+}
+
+static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
+{
+    arguments a = { .no_k = true, .no_shards = true, .no_p = true, .no_grow = true, .no_window = true };
+    ZEND_PARSE_PARAMETERS_START(0, 11)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_NUMBER_OR_NULL(a.m)
+        Z_PARAM_NUMBER_OR_NULL(a.n)
+        Z_PARAM_LONG_OR_NULL(a.k, a.no_k)
+        Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
+        Z_PARAM_PATH_STR_OR_NULL(a.scheme)
+        Z_PARAM_STR_OR_NULL(a.secret)
+        Z_PARAM_PATH_STR_OR_NULL(a.storage)
+        Z_PARAM_PATH_STR_OR_NULL(a.key)
+        Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
+        Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
+        Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
+    ZEND_PARSE_PARAMETERS_END_EX(return false);
+    return to_spec(&a, spec);
+}
+
+static void free_storage(const bf_spec *spec)
+{
+    if (spec->storage) efree((char *)spec->storage);
+}
+
+PHP_METHOD(BloomFilter, __construct)
+{
+    bf_spec spec = {0};
+    bf_error err;
+    if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    bf_filter *f = bf_open(&spec, &err);
+    free_storage(&spec);
+    if (f) php_bf_adopt(Z_OBJ_P(ZEND_THIS), f);
+    else php_bf_raise(&err);
+}
+
+PHP_METHOD(BloomFilter, plan)
+{
+    bf_spec spec = {0};
+    bf_error err;
+    if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    int rc = bf_plan(&spec, &err);
+    free_storage(&spec);
+    if (rc < 0) {
+        php_bf_raise(&err);
+        RETURN_THROWS();
+    }
+    array_init(return_value);
+    add_assoc_long(return_value, "m", (zend_long)spec.m);
+    add_assoc_long(return_value, "n", (zend_long)spec.n);
+    add_assoc_long(return_value, "k", (zend_long)spec.k);
+    add_assoc_double(return_value, "p", spec.p);
+    add_assoc_string(return_value, "scheme", spec.scheme);
+}
+
+PHP_METHOD(BloomFilter, open)
+{
+    zend_string *storage, *secret = NULL, *key = NULL;
+    bool read_only = false;
+    ZEND_PARSE_PARAMETERS_START(1, 4)
+        Z_PARAM_PATH_STR(storage)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR_OR_NULL(secret)
+        Z_PARAM_PATH_STR_OR_NULL(key)
+        Z_PARAM_BOOL(read_only)
+    ZEND_PARSE_PARAMETERS_END();
+    bf_spec spec = { .key = key ? ZSTR_VAL(key) : NULL, .read_only = read_only };
+    bf_error err;
+    php_bf_set_secret(&spec, secret);
+    if (!(spec.storage = php_bf_storage(storage))) RETURN_THROWS();
+    bf_filter *f = bf_open(&spec, &err);
+    free_storage(&spec);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, &err);
+}

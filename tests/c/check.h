@@ -1,0 +1,26 @@
+/* check.h - CHECK and CHECK_EQ, the whole test framework.  A test is a function; RUN calls it and counts.
+ * FINISH prints "N passed, N failed" and is main's return value. */
+#ifndef CHECK_H
+#define CHECK_H
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int checks_passed, checks_failed, failed_here;
+#define CHECK(cond) do { \
+        if (!(cond)) { failed_here++; fprintf(stderr, "%s:%d: %s: CHECK(%s)\n", __FILE__, __LINE__, __func__, #cond); } \
+    } while (0)
+#define CHECK_EQ(a, b) do { \
+        long long a_ = (long long)(a), b_ = (long long)(b); \
+        if (a_ != b_) { failed_here++; fprintf(stderr, "%s:%d: %s: %s is %lld, expected %s = %lld\n", __FILE__, __LINE__, __func__, #a, a_, #b, b_); } \
+    } while (0)
+#define CHECK_HAS(text, part) do { \
+        if (!strstr((text), (part))) { failed_here++; fprintf(stderr, "%s:%d: %s: \"%s\" lacks \"%s\"\n", __FILE__, __LINE__, __func__, (text), (part)); } \
+    } while (0)
+#define RUN(test) do { \
+        failed_here = 0; test(); \
+        printf("%s %s\n", failed_here ? "FAIL" : "ok  ", #test); \
+        if (failed_here) checks_failed++; else checks_passed++; \
+    } while (0)
+#define FINISH() (printf("%d passed, %d failed\n", checks_passed, checks_failed), checks_failed != 0)
+#endif

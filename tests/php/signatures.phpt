@@ -1,0 +1,52 @@
+--TEST--
+Classes and methods are declared as documented
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+$class = new ReflectionClass('BloomFilter');
+same([['Countable'], false, 'bloomfilter'], [$class->getInterfaceNames(), $class->isFinal(), $class->getExtensionName()]);
+same('RuntimeException', get_parent_class('BloomFilterException'));
+same([0, -2, -3, -4, -5, -6], array_values((new ReflectionClass('BloomFilterException'))->getConstants()));
+$known = [];
+foreach ($class->getMethods() as $method) {
+    $arguments = array_map(fn($p) => $p->getType() . ' $' . $p->getName() . ($p->isOptional() ? '?' : ''), $method->getParameters());
+    $known[] = ($method->isStatic() ? 'static ' : '') . $method->getName() . '(' . implode(', ', $arguments) . '): ' . $method->getReturnType();
+}
+echo implode("\n", $known), "\n";
+foreach ($class->getProperties() as $p) echo $p->isReadOnly() ? 'readonly ' : '', $p->getType(), ' $', $p->getName(), "\n";
+?>
+--EXPECT--
+__construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?): 
+static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?): array
+static open(string $storage, ?string $secret?, ?string $key?, bool $readOnly?): static
+add(Stringable|string|int $key): bool
+addKey(Stringable|string|int $key): bool
+exists(Stringable|string|int $key): bool
+existKey(Stringable|string|int $key): bool
+hashcode(Stringable|string|int $key): array
+addMany(Traversable|array $keys): int
+existMany(array $keys): array
+addNew(array $keys): array
+union(BloomFilter $other): static
+intersect(BloomFilter $other): static
+equals(BloomFilter $other): bool
+count(): int
+fillRatio(): float
+fpr(): float
+clear(): void
+toBytes(): string
+static fromBytes(string $bytes, ?string $secret?): static
+save(string $path): void
+static load(string $path, ?string $secret?): static
+sync(): void
+close(): void
+__serialize(): array
+__unserialize(array $data): void
+readonly int $m
+readonly int $n
+readonly int $k
+readonly float $p
+readonly string $scheme
+readonly string $bitset

@@ -1,0 +1,25 @@
+--TEST--
+toBytes and fromBytes carry everything
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+foreach ([['classic', 1003, 7], ['classic', 1, 1], ['block', 5120, 8], ['block2', 5120, 9]] as [$scheme, $m, $k]) {
+    $f = new BloomFilter($m, 77, $k, scheme: $scheme);
+    $f->addMany(urls(50));
+    $bytes = $f->toBytes();
+    $g = BloomFilter::fromBytes($bytes);
+    same([$m, 77, $k, $f->p, $scheme], [$g->m, $g->n, $g->k, $g->p, $g->scheme]);
+    same([true, true], [$f->equals($g), $bytes === $g->toBytes()], $scheme);
+    same(50, count(array_filter($g->existMany(urls(50)))));
+    same(4096 + intdiv($m + 63, 64) * 8, strlen($bytes));
+    same(true, str_starts_with(substr($bytes, 4096), $f->bitset), 'the bits begin at byte 4096');
+    $g->add('more');
+    same(true, BloomFilter::fromBytes($g->toBytes())->exists('more'));
+}
+same('BloomFilter', get_class($g));
+echo "done\n";
+?>
+--EXPECT--
+done
