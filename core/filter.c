@@ -78,7 +78,7 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     if (!ops) return NULL;
     if (!(f = calloc(1, sizeof *f))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
     f->part.store.ops = ops;
-    f->part.store.read_only = spec->read_only;
+    f->read_only = f->part.store.read_only = spec->read_only;
     for (int tries = 0; rc == 0 && tries < 100; tries++)      /* lost races of creators end in attach */
         if ((rc = attach(f, spec, err)) == 0) rc = create(f, spec, err);
     if (rc == 0) rc = bf_fail(err, BF_EIO, "%.80s comes and goes: it could neither be opened nor created", spec->storage);

@@ -57,7 +57,7 @@ int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err)
     const bf_store *s = &f->part.store;
     uint64_t given;
     if (!spec->storage || !f->storage || strcmp(spec->storage, f->storage) != 0) return 0;
-    if (!s->ops->current || !s->ops->current(s) || (s->read_only && !spec->read_only)) return 0;
+    if (f->read_only != spec->read_only || !s->ops->current || !s->ops->current(s)) return 0;
     bf_desc have = bf_describe(f);
     int rc = bf_match(&have, spec, spec->storage, err);
     if (rc < 0 || (rc = bf_secret_check(f->scheme, spec, &given, err)) < 0) return rc;

@@ -112,6 +112,7 @@ struct bf_filter {
     const bf_hash *hash;       /* scheme->hash or scheme->keyed */
     bool atomic;               /* which add kernel              */
     bool may_write;            /* bf_writable has said yes      */
+    bool read_only;            /* as asked; the store's own flag may come from the file's rights */
     uint8_t secret[BF_SECRET_BYTES];
     uint64_t secret_check;     /* 0 where not keyed             */
     char *storage;             /* as given, or NULL             */
