@@ -27,6 +27,9 @@ static inline void bf_and(uint64_t *w, uint64_t mask, bool atomic)
     else *w &= mask;
 }
 static inline void bf_word_set(uint64_t *w, uint64_t value) { __atomic_store_n(w, value, __ATOMIC_RELAXED); }
+/* A flag that several threads may raise; it is never lowered. */
+static inline bool bf_raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
+static inline void bf_raise(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
 /* The empty asm keeps GCC (12) from taking a function that only prefetches for one without effect and dropping its calls. */
 static inline void bf_prefetch(const void *p) { __builtin_prefetch(p); __asm__ volatile (""); }
 /* high ^ low half of the 128-bit product; high half alone: a number below b for a uniform 64-bit a */
