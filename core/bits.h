@@ -21,6 +21,14 @@ static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
     if (!atomic) { *w = old | mask; return false; }
     return (__atomic_fetch_or(w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
+#if defined(__x86_64__) && defined(__GNUC__)
+/* Two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi); false: another was faster. */
+__attribute__((target("cx16"))) static inline bool bf_swap_pair(uint64_t *w, uint64_t lo, uint64_t hi, uint64_t new_lo, uint64_t new_hi)
+{
+    unsigned __int128 old = (unsigned __int128)hi << 64 | lo, want = (unsigned __int128)new_hi << 64 | new_lo;
+    return __sync_bool_compare_and_swap((unsigned __int128 *)(void *)w, old, want);
+}
+#endif
 static inline void bf_and(uint64_t *w, uint64_t mask, bool atomic)
 {
     if (atomic) __atomic_fetch_and(w, mask, __ATOMIC_RELAXED);

@@ -22,7 +22,8 @@ static int check_variants(const bf_spec *spec, bf_error *err)
     if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
     if (spec->shards > 1) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
     if (spec->key && !spec->client) return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
-    if (spec->read_only && !spec->storage) return bf_fail(err, BF_EINVAL, "read_only needs a storage to read");
+    if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client)
+        return bf_fail(err, BF_EINVAL, "%s needs a storage to open", spec->read_only ? "read_only" : "must_exist");
     return 0;
 }
 

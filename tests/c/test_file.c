@@ -113,6 +113,7 @@ static void wrong_files(void)
     remove_it();
     CHECK_HAS(refused((bf_spec){ 0 }, BF_EIO), "No such file or directory");
     CHECK_EQ(e.sys_errno, ENOENT);
+    CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1, .must_exist = true }, BF_EIO), "No such file or directory");
     CHECK_HAS(refused((bf_spec){ .storage = "/nonexistent/a", .m = 10, .k = 1 }, BF_EIO), "/nonexistent/a");
     CHECK_HAS(refused((bf_spec){ .storage = folder, .m = 10, .k = 1 }, BF_EIO), "directory");
     CHECK_HAS(refused((bf_spec){ .storage = folder, .read_only = true }, BF_EIO), "a directory");
