@@ -64,19 +64,10 @@ char *php_bf_path(const zend_string *path)
     return NULL;
 }
 
-/* The beginnings that the core takes for a URL.  Anything else is a path for it, whatever it looks like, so open_basedir has
- * to see it. */
-static bool is_url(const char *storage)
-{
-    static const char *const beginnings[] = { "redis://", "rediss://", "unix://" };
-    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-        if (strncmp(storage, beginnings[i], strlen(beginnings[i])) == 0) return true;
-    return false;
-}
-
+/* What is no URL for the core is a path, whatever it looks like, so open_basedir has to see it. */
 char *php_bf_storage(const zend_string *storage)
 {
-    if (is_url(ZSTR_VAL(storage))) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
+    if (bf_is_url(ZSTR_VAL(storage))) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
     return php_bf_path(storage);
 }
 
