@@ -46,6 +46,17 @@ int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *pat
     return 0;
 }
 
+int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
+{
+    for (uint64_t done = 0; done < len;) {
+        ssize_t c = pwrite(fd, (const uint8_t *)bytes + done, (size_t)(len - done), (off_t)(offset + done));
+        if (c < 0 && errno == EINTR) continue;
+        if (c <= 0) return c < 0 ? errno : EIO;
+        done += (uint64_t)c;
+    }
+    return 0;
+}
+
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

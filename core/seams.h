@@ -81,7 +81,7 @@ typedef struct {
     unsigned flags;
     /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there. */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err);
-    /* Make a new one: 1 made, 0 somebody else made one meanwhile (attach again), or an error. */
+    /* Make a new one: 1 made and open, 0 it is there now, whoever made it (attach again), or an error. */
     int (*create)(bf_store *s, const bf_desc *desc, const bf_spec *spec, bf_error *err);
     int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err);
     /* Before bits are written, by a batch each time, by single keys once / at the start of every batch call. */
@@ -166,6 +166,7 @@ bool bf_header_is(const uint8_t *page, const bf_stamp *stamp);
 /* files.c: flags of open(2); a negative BF_E code or a file descriptor, 0 */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err);
 int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err);
+int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len);        /* 0 or errno */
 char *bf_temp_file(const char *path, int *fd, bf_error *err);
 int bf_nameless_file(const char *path);                  /* fd of a file that vanishes unless linked, or -1 */
 void bf_sync_folder(const char *path);

@@ -100,47 +100,36 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 }
 
 /* ---- a new one ---- */
-static int fill_new(bf_store *s, file *f, const bf_desc *d, bf_error *err)
+static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
-    uint64_t bytes = bf_image_bytes(d->g.m);
-    int e = posix_fallocate(f->fd, 0, (off_t)bytes);      /* a sparse file on a full disk would be SIGBUS later */
+    uint8_t page[BF_HEADER];
+    int e = posix_fallocate(f->fd, 0, (off_t)bf_image_bytes(d->g.m));    /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "make room for", f->path);
-    int rc = map_whole(s, f, bytes, err);
-    if (rc < 0) return rc;
-    bf_header_new(f->map, d);
-    f->stamp = bf_header_stamp(f->map);
-    return fsync(f->fd) ? bf_fail_sys(err, errno, "write", f->path) : 0;
+    bf_header_new(page, d);
+    if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (fsync(f->fd) && (e = errno))) return bf_fail_sys(err, e, "write", f->path);
+    return 0;
 }
 
-/* Gives the file its name unless something has it: 1, 0 if so.  link() never replaces; where a file system has no links,
- * a rename does.  temp NULL: the file has no name yet. */
+/* Gives the file its name unless something has it; 0 either way.  link never replaces; where a file system has no links, a
+ * rename does.  temp NULL: the file has no name yet. */
 static int publish(const file *f, const char *temp, bf_error *err)
 {
     char nameless[40];
     snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", f->fd);
-    if (linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, f->path, temp ? 0 : AT_SYMLINK_FOLLOW) == 0) return 1;
-    if (errno == EEXIST) return 0;
-    if (temp && (errno == EPERM || errno == ENOTSUP || errno == ENOSYS) && access(f->path, F_OK) != 0 && rename(temp, f->path) == 0) return 1;
+    if (linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, f->path, temp ? 0 : AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST) return 0;
+    if (temp && (errno == EPERM || errno == ENOTSUP || errno == ENOSYS) && access(f->path, F_OK) != 0 && rename(temp, f->path) == 0) return 0;
     return bf_fail_sys(err, errno, "create", f->path);
 }
 
-static void unmap(bf_store *s, file *f)
+/* f->fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name: /proc/PID/maps shows that. */
+static int make(file *f, const char *temp, const bf_desc *d, bf_error *err)
 {
-    if (f->map) munmap(f->map, (size_t)f->bytes);
-    if (f->fd >= 0) close(f->fd);
-    f->map = NULL;
-    f->fd = -1;
-    s->words = NULL;
-}
-
-/* f->fd is a new file, temp its name or NULL. */
-static int make(bf_store *s, file *f, const char *temp, const bf_desc *d, bf_error *err)
-{
-    int rc = fill_new(s, f, d, err);
+    int rc = fill_new(f, d, err);
     if (rc == 0) rc = publish(f, temp, err);
     if (temp) unlink(temp);
-    if (rc == 1) bf_sync_folder(f->path);
-    else unmap(s, f);
+    close(f->fd);
+    f->fd = -1;
+    if (rc == 0) bf_sync_folder(f->path);
     return rc;
 }
 
@@ -152,13 +141,13 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     if (!f) return BF_ENOMEM;
     if ((f->fd = bf_nameless_file(f->path)) >= 0) {
         bf_error why;
-        int rc = make(s, f, NULL, d, &why);
-        if (rc >= 0) return rc;
+        int rc = make(f, NULL, d, &why);
+        if (rc == 0) return 0;
         if (why.sys_errno != ENOENT && why.sys_errno != ENOTSUP && why.sys_errno != EPERM) { if (err) *err = why; return rc; }
     }
     char *temp = bf_temp_file(f->path, &f->fd, err);
     if (!temp) return BF_EIO;
-    int rc = make(s, f, temp, d, err);
+    int rc = make(f, temp, d, err);
     free(temp);
     return rc;
 }
@@ -204,7 +193,8 @@ static void close_(bf_store *s)
 {
     file *f = s->impl;
     if (!f) return;
-    unmap(s, f);
+    if (f->map) munmap(f->map, (size_t)f->bytes);
+    if (f->fd >= 0) close(f->fd);
     free(f->path);
     free(f);
 }
