@@ -21,12 +21,23 @@ static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
     if (!atomic) { *w = old | mask; return false; }
     return (__atomic_fetch_or(w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
+#if defined(__x86_64__) && defined(__GNUC__)
+/* Two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi); false: another was faster. */
+__attribute__((target("cx16"))) static inline bool bf_swap_pair(uint64_t *w, uint64_t lo, uint64_t hi, uint64_t new_lo, uint64_t new_hi)
+{
+    unsigned __int128 old = (unsigned __int128)hi << 64 | lo, want = (unsigned __int128)new_hi << 64 | new_lo;
+    return __sync_bool_compare_and_swap((unsigned __int128 *)(void *)w, old, want);
+}
+#endif
 static inline void bf_and(uint64_t *w, uint64_t mask, bool atomic)
 {
     if (atomic) __atomic_fetch_and(w, mask, __ATOMIC_RELAXED);
     else *w &= mask;
 }
 static inline void bf_word_set(uint64_t *w, uint64_t value) { __atomic_store_n(w, value, __ATOMIC_RELAXED); }
+/* A flag that several threads may raise; it is never lowered. */
+static inline bool bf_raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
+static inline void bf_raise(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
 /* The empty asm keeps GCC (12) from taking a function that only prefetches for one without effect and dropping its calls. */
 static inline void bf_prefetch(const void *p) { __builtin_prefetch(p); __asm__ volatile (""); }
 /* high ^ low half of the 128-bit product; high half alone: a number below b for a uniform 64-bit a */

@@ -93,7 +93,8 @@ typedef struct {
     double grow, window;     /* growth factor > 1; seconds to remember                           */
     unsigned shards;
     bool threads;            /* several threads add through this handle: atomic kernels          */
-    bool read_only;          /* open what exists, refuse to add                                  */
+    bool must_exist;         /* open what the storage holds, never create                        */
+    bool read_only;          /* the same, and refuse to add                                      */
 } bf_spec;
 
 typedef struct {             /* what a filter is; see bf_get_state for what is in it */

@@ -22,7 +22,8 @@ static int check_variants(const bf_spec *spec, bf_error *err)
     if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
     if (spec->shards > 1) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
     if (spec->key && !spec->client) return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
-    if (spec->read_only && !spec->storage) return bf_fail(err, BF_EINVAL, "read_only needs a storage to read");
+    if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client)
+        return bf_fail(err, BF_EINVAL, "%s needs a storage to open", spec->read_only ? "read_only" : "must_exist");
     return 0;
 }
 
@@ -141,10 +142,10 @@ int bf_plan(bf_spec *spec, bf_error *err)
 int bf_writable(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    if (f->may_write) return 0;
+    if (bf_raised(&f->may_write)) return 0;
     if (s->read_only) return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only: nothing can be added or changed", f->storage);
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
-    f->may_write = rc == 0;
+    if (rc == 0) bf_raise(&f->may_write);
     return rc;
 }
 
@@ -243,7 +244,7 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
     bf_part *p = &f->part;
     uint64_t d[BF_WIDTH_MAX];
     if (!p->kernels) return (int)run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
-    if (!f->may_write) { int rc = bf_writable(f, err); if (rc < 0) return rc; }
+    if (!bf_raised(&f->may_write)) { int rc = bf_writable(f, err); if (rc < 0) return rc; }
     f->hash->one(f->secret, key, len, d);
     return p->kernels->add_one[f->atomic](&p->g, p->store.words, d) ? BF_PRESENT : BF_ADDED;
 }

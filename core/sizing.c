@@ -70,13 +70,25 @@ static double best_k(const bf_layout *l, double p, unsigned *k)
     return c;
 }
 
-/* The formula is the limit of large m.  Expected k-th power of the fill with the fill's variance, for small m. */
+/* The formula is the limit of large m: below, a classic filter's rate is the expected k-th power of its fill.  Exactly:
+ * at[x] = chance that x of m bits are set after k*n throws. */
+enum { EXACT = 256, SMALL = 65536 };
+static double exact_rate(unsigned m, unsigned throws, unsigned k)
+{
+    double at[EXACT + 2] = { 1 }, rate = 0;
+    for (unsigned t = 0; t < throws; t++)
+        for (unsigned x = (t < m ? t : m) + 1; x-- > 0;) { at[x + 1] += at[x] * (m - x) / m; at[x] *= (double)x / m; }
+    for (unsigned x = 1; x <= m; x++) rate += at[x] * power((double)x / m, k);
+    return rate;
+}
+
+/* The same to second order: the fill's mean and variance. */
 static double small_rate(double m, double n, unsigned k)
 {
-    double one = pow(1 - 1 / m, k * n), two = m > 1 ? pow(1 - 2 / m, k * n) : 0, f = 1 - one;
+    if (m <= EXACT && n * k < 4 * EXACT) return exact_rate((unsigned)m, (unsigned)n * k, k);
+    double one = pow(1 - 1 / m, k * n), two = pow(1 - 2 / m, k * n), f = 1 - one;
     double var = ((m - 1) * two + one - m * one * one) / m;
-    if (f <= 0) return 0;
-    return pow(f, k) * (1 + k * (k - 1.0) / 2 * (var > 0 ? var : 0) / (f * f));
+    return power(f, k) * (1 + k * (k - 1.0) / 2 * (var > 0 ? var : 0) / (f * f));
 }
 
 /* ---- ranges ---- */
@@ -112,7 +124,7 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
     double c = g->k ? bits_for(s->layout, g->p, g->k) : best_k(s->layout, g->p, &g->k);
     double m = ceil(c * (double)g->n);
-    if (s->layout->line_bits == 1 && m < 65536)
+    if (s->layout->line_bits == 1 && m < SMALL)
         while (small_rate(m, (double)g->n, g->k) > g->p) m++;
     if (!(m <= (double)BF_M_MAX))
         return bf_fail(err, BF_EINVAL, "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to 1099511627776",

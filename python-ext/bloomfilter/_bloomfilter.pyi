@@ -1,0 +1,207 @@
+"""The compiled part of bloomfilter; import it from there.
+
+m = bits, n = keys it is sized for, k = positions a key, p = false-positive rate at n keys.
+Everywhere: add() is True when the key is SURELY NEW, False when it was probably there already.
+"""
+
+from collections.abc import Iterable
+from os import PathLike
+from types import TracebackType
+from typing import Any, ClassVar, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, type_check_only
+
+from typing_extensions import Buffer, Self
+
+__version__: str
+
+# str as UTF-8, bytes-like as it is, int (anything with __index__) as its decimal text.  Type checkers let a bool
+# pass, because it is a subclass of int; at run time it is a TypeError.
+_Key: TypeAlias = str | Buffer | SupportsIndex
+_Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
+_Real: TypeAlias = SupportsFloat | SupportsIndex
+
+@type_check_only
+class _Plan(TypedDict):
+    m: int
+    n: int
+    k: int
+    p: float
+    scheme: str
+
+class Error(ValueError):
+    """Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do."""
+
+class BloomFilter:
+    """A set that answers `key in bf` with "surely not" or "probably", in a few bits a key."""
+
+    def __init__(
+        self,
+        m: SupportsIndex | None = None,
+        n: SupportsIndex | None = None,
+        k: SupportsIndex | None = None,
+        p: _Real | None = None,
+        *,
+        scheme: str | None = None,
+        storage: _Path | None = None,
+        key: str | None = None,
+        secret: Buffer | None = None,
+        grow: _Real | None = None,
+        window: _Real | None = None,
+        shards: SupportsIndex | None = None,
+    ) -> None:
+        """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened."""
+    @classmethod
+    def open(
+        cls,
+        storage: _Path,
+        *,
+        m: SupportsIndex | None = None,
+        n: SupportsIndex | None = None,
+        k: SupportsIndex | None = None,
+        p: _Real | None = None,
+        scheme: str | None = None,
+        key: str | None = None,
+        secret: Buffer | None = None,
+        grow: _Real | None = None,
+        window: _Real | None = None,
+        shards: SupportsIndex | None = None,
+        read_only: bool = False,
+    ) -> Self:
+        """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
+    @classmethod
+    def plan(
+        cls,
+        m: SupportsIndex | None = None,
+        n: SupportsIndex | None = None,
+        k: SupportsIndex | None = None,
+        p: _Real | None = None,
+        *,
+        scheme: str | None = None,
+        storage: _Path | None = None,
+        key: str | None = None,
+        secret: Buffer | None = None,
+        grow: _Real | None = None,
+        window: _Real | None = None,
+        shards: SupportsIndex | None = None,
+    ) -> _Plan:
+        """What the constructor would make of these arguments, without making it."""
+
+    # what it is
+    @property
+    def m(self) -> int:
+        """Number of bits."""
+    @property
+    def n(self) -> int:
+        """Number of keys it is sized for."""
+    @property
+    def k(self) -> int:
+        """Positions a key."""
+    @property
+    def p(self) -> float:
+        """False-positive rate at n keys: as asked, or by the scheme's formula."""
+    @property
+    def scheme(self) -> str:
+        """Name of the scheme: how a key becomes positions."""
+    @property
+    def storage(self) -> str | None:
+        """Path or URL as given; None for process memory."""
+    @property
+    def bitset(self) -> bytes:
+        """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."""
+
+    # one key
+    def add(self, key: _Key, /) -> bool:
+        """True: the key is SURELY NEW.  False: it was probably there already."""
+    def addKey(self, key: _Key, /) -> bool:
+        """The classic name of add(): True means SURELY NEW."""
+    def existKey(self, key: _Key, /) -> bool:
+        """The classic name of `key in bf`: False means surely never added."""
+    def __contains__(self, key: _Key, /) -> bool:
+        """False: surely never added.  True: probably added."""
+    def hashcode(self, key: _Key, /) -> list[int]:
+        """The k positions of a key in the scheme's order; repeats are possible."""
+
+    # many keys
+    def update(self, keys: Iterable[_Key], /) -> int:
+        """Add all; how many were SURELY NEW."""
+    def add_many(self, keys: Iterable[_Key], /) -> bytes:
+        """Add all; one byte a key: 1 = SURELY NEW, 0 = probably there already."""
+    def contains_many(self, keys: Iterable[_Key], /) -> bytes:
+        """One byte a key: 1 = probably added, 0 = surely never added."""
+
+    # sets
+    def union(self, other: BloomFilter, /) -> Self:
+        """A new filter with the keys of both."""
+    def intersection(self, other: BloomFilter, /) -> Self:
+        """A new filter with the bits of both; it may hold more than the common keys."""
+    def __or__(self, other: BloomFilter, /) -> Self: ...
+    def __and__(self, other: BloomFilter, /) -> Self: ...
+    def __ror__(self, other: BloomFilter, /) -> Self: ...
+    def __rand__(self, other: BloomFilter, /) -> Self: ...
+    def __ior__(self, other: BloomFilter, /) -> Self: ...
+    def __iand__(self, other: BloomFilter, /) -> Self: ...
+    def __eq__(self, other: object, /) -> bool:
+        """Equal m, k, scheme and bits."""
+    def __ne__(self, other: object, /) -> bool: ...
+    __hash__: ClassVar[None]  # type: ignore[assignment]
+    def copy(self) -> Self:
+        """An independent copy in memory, whatever the home of this filter."""
+    def __copy__(self) -> Self: ...
+    def __deepcopy__(self, memo: dict[int, Any], /) -> Self: ...
+
+    # what is in it
+    def __len__(self) -> int:
+        """Estimated number of distinct keys."""
+    def __bool__(self) -> bool:
+        """Whether any bit is set."""
+    @property
+    def fill_ratio(self) -> float:
+        """Share of the bits that are 1 now."""
+    @property
+    def fpr(self) -> float:
+        """False-positive rate at the present fill, by the scheme's formula."""
+    def clear(self) -> None:
+        """Forget all keys."""
+
+    # bytes
+    def to_bytes(self) -> bytes:
+        """The filter as bytes, the same in every language."""
+    @classmethod
+    def from_bytes(
+        cls,
+        data: Buffer,
+        *,
+        m: SupportsIndex | None = None,
+        n: SupportsIndex | None = None,
+        k: SupportsIndex | None = None,
+        p: _Real | None = None,
+        scheme: str | None = None,
+        secret: Buffer | None = None,
+    ) -> Self:
+        """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data."""
+    def save(self, path: _Path, /) -> None:
+        """Write the filter to a file, by rename: no partial file stays behind."""
+    @classmethod
+    def load(
+        cls,
+        path: _Path,
+        *,
+        m: SupportsIndex | None = None,
+        n: SupportsIndex | None = None,
+        k: SupportsIndex | None = None,
+        p: _Real | None = None,
+        scheme: str | None = None,
+        secret: Buffer | None = None,
+    ) -> Self:
+        """Read a saved file into memory.  open() stays bound to the file instead."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    def __sizeof__(self) -> int: ...
+
+    # life
+    def sync(self) -> None:
+        """Return once everything added before is on disk.  Nothing to do in memory."""
+    def close(self) -> None:
+        """Give the filter's memory or file back.  Twice is fine; any later use is a ValueError."""
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None = None, value: BaseException | None = None, trace: TracebackType | None = None, /
+    ) -> None: ...

@@ -1,0 +1,229 @@
+/* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, one core call a chunk.
+ * Knows lists, tuples and iterators; arrays are py_array.c's; what a key is, py_keys.c's.
+ *
+ * The core runs with the GIL held; every few ms the gathered keys are flushed and others get their turn, as do
+ * signals.  Keys are borrowed from a list or tuple only while no other code can run: a key that may run Python
+ * code flushes the chunk first.  Keys from an iterator are held until their chunk is flushed. */
+#include "py_bloomfilter.h"
+
+#include <time.h>
+
+enum {
+    TURN_NS = 2000000,           /* others wait about this long beyond the switch interval    */
+    LOOK_EVERY = 1 << 16,        /* work between looks at the clock: 32 a key and 1 a byte    */
+    KEY_WORK = 32,
+    AHEAD = 128                  /* objects fetched ahead of the one being read               */
+};
+
+uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- answers ---- */
+uint8_t *batch_room(batch *b, Py_ssize_t more)
+{
+    Py_ssize_t have = PyBytes_GET_SIZE(b->out), need = b->done + more;
+    if (need > have) {
+        Py_ssize_t size = need > have + have / 2 ? need : have + have / 2;
+        if (_PyBytes_Resize(&b->out, size) < 0) return NULL;
+    }
+    return (uint8_t *)PyBytes_AS_STRING(b->out) + b->done;
+}
+
+static int ask_core(batch *b)
+{
+    bf_error err;
+    uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)b->n) : NULL;
+    if (b->out && !each) return -1;
+    int64_t rc = b->add ? bf_add_many(b->bf, b->keys, b->n, each, &err) : bf_test_many(b->bf, b->keys, b->n, each, &err);
+    if (rc < 0) { raise_in(b->self, &err); return -1; }
+    b->hits += rc;
+    b->done += (Py_ssize_t)b->n;
+    return 0;
+}
+
+static int batch_flush(batch *b)
+{
+    int rc = b->n ? ask_core(b) : 0;
+    size_t held = b->held;
+    b->n = b->held = b->used = 0;
+    while (held) Py_DECREF(b->refs[--held]);
+    return rc;
+}
+
+/* Calling a Python function is how a batch does exactly what Python code does: the GIL goes to a thread that waits
+ * for it, signal handlers run, and what they raise ends the batch after what was flushed.  Releasing and taking the
+ * GIL here would not do: it wakes the waiting thread, which finds the GIL taken again and starts its wait anew, and so
+ * never gets to demand it (seen: 25 s without a turn). */
+static int batch_turn(batch *b)
+{
+    b->left = LOOK_EVERY;
+    if (clock_ns() < b->deadline) return 0;
+    PyObject *none = PyObject_CallNoArgs(state_of(Py_TYPE(b->self))->turn);
+    Py_XDECREF(none);
+    b->deadline = clock_ns() + TURN_NS;
+    return none ? 0 : -1;
+}
+
+static int batch_next_chunk(batch *b)
+{
+    if (batch_flush(b) < 0) return -1;
+    return b->left < 0 ? batch_turn(b) : 0;
+}
+
+/* ---- keys ---- */
+/* A key that may run Python code, or is too large for the room: alone. */
+static int take_alone(batch *b, PyObject *o)
+{
+    key_holder h;
+    int rc = -1;
+    if (batch_flush(b) < 0) return -1;
+    Py_INCREF(o);
+    if (key_hold(o, &h) == 0) {
+        b->keys[b->n++] = h.key;
+        b->left -= KEY_WORK + (int64_t)h.key.len;
+        rc = batch_next_chunk(b);
+        key_release(&h);
+    } else {
+        name_key(b->done);
+    }
+    Py_DECREF(o);
+    return rc;
+}
+
+static int take_converted(batch *b, PyObject *o);
+/* Not enough room beside the keys before it: they go first. */
+static int take_retry(batch *b, PyObject *o)
+{
+    return batch_flush(b) < 0 ? -1 : take_converted(b, o);
+}
+
+static int take_converted(batch *b, PyObject *o)
+{
+    Py_ssize_t used = key_plain(o, &b->keys[b->n], b->room + b->used, BATCH_ROOM - b->used);
+    if (used == -2) return b->used ? take_retry(b, o) : take_alone(b, o);
+    if (used < 0) { name_key(b->done + (Py_ssize_t)b->n); return -1; }
+    b->used += (size_t)used;
+    b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
+    return ++b->n == BATCH_KEYS ? batch_next_chunk(b) : 0;
+}
+
+static inline int take(batch *b, PyObject *o)
+{
+    if (!key_direct(o, &b->keys[b->n])) return take_converted(b, o);
+    b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
+    return ++b->n == BATCH_KEYS ? batch_next_chunk(b) : 0;
+}
+
+/* ---- where keys come from ---- */
+/* The size is read again each time: the list may change whenever other code runs. */
+static int take_sequence(batch *b, PyObject *seq)
+{
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq); i++) {
+        PyObject **items = PySequence_Fast_ITEMS(seq);
+        if (i + AHEAD < PySequence_Fast_GET_SIZE(seq)) {
+            __builtin_prefetch(items[i + AHEAD]);
+            __builtin_prefetch((char *)items[i + AHEAD] + 64);
+        }
+        if (take(b, items[i]) < 0) return -1;
+    }
+    return 0;
+}
+
+static int take_iterator(batch *b, PyObject *it)
+{
+    PyObject *o;
+    while ((o = PyIter_Next(it))) {
+        /* The last key gathered is this one, unless its chunk was flushed or it was bad. */
+        int rc = take(b, o);
+        if (rc == 0 && b->n) b->refs[b->held++] = o;
+        else Py_DECREF(o);
+        if (rc < 0) return -1;
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int take_all(batch *b, PyObject *keys)
+{
+    if (!NO_GIL && (PyList_CheckExact(keys) || PyTuple_CheckExact(keys))) return take_sequence(b, keys);
+    PyObject *it = PyObject_GetIter(keys);
+    if (!it) return -1;
+    int rc = take_iterator(b, it);
+    Py_DECREF(it);
+    return rc;
+}
+
+/* What was gathered before a fault counts: keys before a bad one are added. */
+static int flush_after_fault(batch *b)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (batch_flush(b) < 0) PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    return -1;
+}
+
+static int batch_objects(batch *b, PyObject *keys)
+{
+    b->left = LOOK_EVERY;
+    b->deadline = clock_ns() + TURN_NS;
+    return take_all(b, keys) < 0 ? flush_after_fault(b) : batch_flush(b);
+}
+
+/* One key given where many are meant would be added letter by letter. */
+static bool is_one_key(PyObject *o)
+{
+    bool bytes = PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o)
+        || (PyMemoryView_Check(o) && PyMemoryView_GET_BUFFER(o)->itemsize == 1);
+    if (bytes) PyErr_Format(PyExc_TypeError, "keys must be an iterable of keys, not one %.200s", Py_TYPE(o)->tp_name);
+    return bytes;
+}
+
+static int batch_run(batch *b, PyObject *keys)
+{
+    if (is_one_key(keys)) return -1;
+    b->bf = filter_enter(b->self);
+    if (!b->bf) return -1;
+    int rc = array_batch(b, keys);
+    if (rc == 0) rc = batch_objects(b, keys);
+    filter_leave(b->self);
+    return rc < 0 ? -1 : 0;
+}
+
+static void batch_start(batch *b, FilterObject *self, bool add)
+{
+    b->self = self;
+    b->add = add;
+    b->out = NULL;
+    b->done = 0;
+    b->hits = 0;
+    b->n = b->held = b->used = 0;
+}
+
+PyObject *filter_update(FilterObject *self, PyObject *keys)
+{
+    batch b;
+    batch_start(&b, self, true);
+    return batch_run(&b, keys) < 0 ? NULL : PyLong_FromLongLong(b.hits);
+}
+
+static PyObject *answers(FilterObject *self, PyObject *keys, bool add)
+{
+    enum { HINT_MAX = 1 << 20 };     /* a hint is not a promise: the rest grows */
+    batch b;
+    Py_ssize_t hint = PyObject_LengthHint(keys, BATCH_KEYS);
+    if (hint < 0) return NULL;
+    if (hint > HINT_MAX) hint = HINT_MAX;
+    batch_start(&b, self, add);
+    b.out = PyBytes_FromStringAndSize(NULL, hint);
+    if (!b.out) return NULL;
+    if (batch_run(&b, keys) == 0 && b.done != PyBytes_GET_SIZE(b.out)) _PyBytes_Resize(&b.out, b.done);
+    if (PyErr_Occurred()) Py_CLEAR(b.out);
+    return b.out;
+}
+
+PyObject *filter_add_many(FilterObject *self, PyObject *keys) { return answers(self, keys, true); }
+PyObject *filter_contains_many(FilterObject *self, PyObject *keys) { return answers(self, keys, false); }

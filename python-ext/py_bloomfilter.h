@@ -1,0 +1,169 @@
+/* py_bloomfilter.h - what the files of the Python extension share: the object, how a call enters it, keys, errors.
+ * The extension parses arguments, gathers keys, calls the core once and maps the answer; it knows bloomfilter.h
+ * and nothing behind it: no hash, no bit, no formula.
+ *
+ * Threads.  With a GIL a call on one key keeps it and the core runs its plain kernels.  Whoever lets the GIL go
+ * inside the core (arrays, large filters, disk) counts itself in `unlocked`; while that is not 0 the filter has
+ * atomic kernels.  Without a GIL it has them always.  `users` counts calls during which other code may run;
+ * close() refuses while it is not 0, so the handle never goes away under a call. */
+#ifndef PY_BLOOMFILTER_H
+#define PY_BLOOMFILTER_H
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "bloomfilter.h"
+
+#ifdef Py_GIL_DISABLED
+#define NO_GIL 1
+#else
+#define NO_GIL 0
+#endif
+
+typedef struct {
+    PyTypeObject *filter_type;
+    PyObject *error;             /* bloomfilter.Error */
+    PyObject *turn;              /* a Python function that does nothing: see batch_turn */
+} module_state;
+
+typedef struct {
+    PyObject_HEAD
+    bf_filter *bf;               /* NULL = closed, or __init__ did not run                            */
+    Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
+    Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
+    PyObject *weakrefs;
+} FilterObject;
+
+extern struct PyModuleDef bloomfilter_module;
+extern PyType_Spec filter_spec;
+
+/* ---- py_error.c ------------------------------------------------------------------------------------------ */
+/* NULL without an exception where the type is neither BloomFilter nor a subclass. */
+module_state *state_of(PyTypeObject *type);
+bool is_filter(PyObject *o);
+/* The only place where a bf_error becomes an exception.  Returns NULL. */
+void *raise_error(module_state *state, const bf_error *err);
+void *raise_in(FilterObject *self, const bf_error *err);
+void *raise_closed(void);
+/* Puts "key 5: " before the message of a TypeError or ValueError that is set. */
+void name_key(Py_ssize_t index);
+
+/* ---- py_life.c: entering, leaving, the GIL --------------------------------------------------------------- */
+/* NULL with a ValueError where the filter is closed; otherwise filter_leave must follow. */
+bf_filter *filter_enter(FilterObject *self);
+void filter_leave(FilterObject *self);
+/* The same for a call in which no other code can run: with a GIL there is nothing to count. */
+static inline bf_filter *filter_peek(FilterObject *self)
+{
+    if (NO_GIL) return filter_enter(self);
+    return self->bf ? self->bf : raise_closed();
+}
+static inline void filter_peeked(FilterObject *self) { if (NO_GIL) filter_leave(self); }
+
+/* Lets other threads run while this one works in the core; both filters were entered, b may be NULL. */
+PyThreadState *gil_release(FilterObject *a, FilterObject *b);
+void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
+/* The same for work on the whole bitmap, if that is large enough to be worth it. */
+PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
+
+/* A new object of that type around the handle; takes the handle over, also on failure. */
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf);
+/* Puts next (NULL closes) in the place of the handle; takes next over, also on failure. */
+int filter_replace(FilterObject *self, bf_filter *next);
+
+PyObject *filter_close(FilterObject *self, PyObject *unused);
+PyObject *filter_with(FilterObject *self, PyObject *unused);
+PyObject *filter_exit(FilterObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *filter_sync(FilterObject *self, PyObject *unused);
+PyObject *filter_clear_bits(FilterObject *self, PyObject *unused);
+void filter_dealloc(FilterObject *self);
+
+/* ---- py_keys.c: a Python object as bytes ------------------------------------------------------------------ */
+enum { KEY_ROOM = 512 };
+typedef struct {                 /* on the caller's stack */
+    bf_key key;
+    PyObject *text;              /* owned, or NULL */
+    char *heap;                  /* PyMem, or NULL */
+    Py_buffer view;              /* view.obj NULL = none */
+    char room[KEY_ROOM];
+} key_holder;
+
+/* The commonest keys, inline: the object's own bytes. */
+static inline bool key_direct(PyObject *o, bf_key *key)
+{
+    if (PyUnicode_CheckExact(o) && PyUnicode_IS_COMPACT_ASCII(o)) {
+        key->ptr = ((PyASCIIObject *)o) + 1;
+        key->len = (size_t)PyUnicode_GET_LENGTH(o);
+        return true;
+    }
+    if (!PyBytes_CheckExact(o)) return false;
+    key->ptr = PyBytes_AS_STRING(o);
+    key->len = (size_t)PyBytes_GET_SIZE(o);
+    return true;
+}
+/* A key that needs no Python code and at most cap bytes of room: number of bytes of room used, which is 0 where
+ * the key points into the object; -1 with an exception; -2 where key_hold must do it. */
+Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap);
+/* Any key; may run Python code.  0 and key_release must follow, or -1 with an exception and nothing held. */
+int key_hold(PyObject *o, key_holder *h);
+void key_release(key_holder *h);
+bool is_boolean(PyObject *o);
+/* Contiguous bytes of any bytes-like in the holder; -1 with the exporter's exception. */
+int bytes_hold(PyObject *o, key_holder *h);
+/* Decimal text of a 64-bit number: at most 20 bytes, no NUL; returns the length. */
+enum { DECIMAL_MAX = 20 };
+size_t decimal(char *out, uint64_t magnitude, bool negative);
+
+/* ---- py_batch.c, py_array.c: many keys ---------------------------------------------------------------------- */
+enum { BATCH_KEYS = 512, BATCH_ROOM = 8192 };
+typedef struct {
+    FilterObject *self;
+    bf_filter *bf;
+    bool add;
+    PyObject *out;               /* bytes object being filled, one a key; NULL = only the count is wanted */
+    Py_ssize_t done;             /* keys that were answered        */
+    int64_t hits;                /* of them new, or present        */
+    size_t n, held, used;        /* keys gathered, references held for them, bytes of room used */
+    int64_t left;                /* work until the next look at the clock */
+    uint64_t deadline;           /* ns, when others get their turn */
+    bf_key keys[BATCH_KEYS];
+    PyObject *refs[BATCH_KEYS];
+    char room[BATCH_ROOM];
+} batch;
+uint64_t clock_ns(void);
+/* Makes sure of room for more answers; NULL with an exception. */
+uint8_t *batch_room(batch *b, Py_ssize_t more);
+/* 1 = done, 0 = not an array this reads, go on by iteration; -1 with an exception. */
+int array_batch(batch *b, PyObject *keys);
+
+PyObject *filter_update(FilterObject *self, PyObject *keys);
+PyObject *filter_add_many(FilterObject *self, PyObject *keys);
+PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
+
+/* ---- py_params.c: arguments as a bf_spec -------------------------------------------------------------------- */
+int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
+PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+
+/* ---- py_bytes.c, py_sets.c, py_state.c ---------------------------------------------------------------------- */
+PyObject *filter_to_bytes(FilterObject *self, PyObject *unused);
+PyObject *filter_save(FilterObject *self, PyObject *path);
+PyObject *filter_reduce(FilterObject *self, PyObject *unused);
+
+PyObject *filter_copy(FilterObject *self, PyObject *unused);
+PyObject *filter_deepcopy(FilterObject *self, PyObject *memo);
+PyObject *filter_union(FilterObject *self, PyObject *other);
+PyObject *filter_intersection(FilterObject *self, PyObject *other);
+PyObject *filter_or(PyObject *a, PyObject *b);
+PyObject *filter_and(PyObject *a, PyObject *b);
+PyObject *filter_ior(PyObject *a, PyObject *b);
+PyObject *filter_iand(PyObject *a, PyObject *b);
+PyObject *filter_compare(PyObject *a, PyObject *b, int op);
+
+extern PyGetSetDef filter_getset[];
+Py_ssize_t filter_length(PyObject *self);
+int filter_bool(PyObject *self);
+PyObject *filter_repr(PyObject *self);
+PyObject *filter_sizeof(FilterObject *self, PyObject *unused);
+#endif

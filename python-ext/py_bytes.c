@@ -1,0 +1,127 @@
+/* py_bytes.c - a filter as bytes, as a saved file, as a pickle.  The format is the core's; reading it back is
+ * py_params.c's, because the parameters may be given again. */
+#include "py_bloomfilter.h"
+
+static PyObject *image(FilterObject *self, bf_filter *bf)
+{
+    bf_error err;
+    bf_info info;
+    bf_get_info(bf, &info);
+    if (info.image_bytes > PY_SSIZE_T_MAX) return PyErr_NoMemory();
+    PyObject *out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)info.image_bytes);
+    if (!out) return NULL;
+    PyThreadState *ts = gil_release_if_big(self, NULL);
+    int rc = bf_to_bytes(bf, PyBytes_AS_STRING(out), info.image_bytes, &err);
+    gil_take(ts, self, NULL);
+    if (rc >= 0) return out;
+    Py_DECREF(out);
+    return raise_in(self, &err);
+}
+
+PyObject *filter_to_bytes(FilterObject *self, PyObject *Py_UNUSED(unused))
+{
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    PyObject *out = image(self, bf);
+    filter_leave(self);
+    return out;
+}
+
+PyObject *filter_save(FilterObject *self, PyObject *arg)
+{
+    bf_error err;
+    PyObject *path;
+    if (!PyUnicode_FSConverter(arg, &path)) return NULL;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) { Py_DECREF(path); return NULL; }
+    PyThreadState *ts = gil_release(self, NULL);
+    int rc = bf_save(bf, PyBytes_AS_STRING(path), &err);
+    gil_take(ts, self, NULL);
+    filter_leave(self);
+    Py_DECREF(path);
+    if (rc < 0) return raise_in(self, &err);
+    Py_RETURN_NONE;
+}
+
+/* ---- pickle ---- */
+/* What open() must be told beside the storage; an empty dict where nothing. */
+static PyObject *open_arguments(const bf_info *info)
+{
+    PyObject *kwargs = PyDict_New(), *key = info->key ? PyUnicode_FromString(info->key) : NULL;
+    bool failed = !kwargs || (info->key && !key)
+        || (key && PyDict_SetItemString(kwargs, "key", key) < 0)
+        || (info->read_only && PyDict_SetItemString(kwargs, "read_only", Py_True) < 0);
+    Py_XDECREF(key);
+    if (failed) Py_CLEAR(kwargs);
+    return kwargs;
+}
+
+static PyObject *partial(PyObject *function, PyObject *kwargs)
+{
+    PyObject *functools = PyImport_ImportModule("functools");
+    PyObject *make = functools ? PyObject_GetAttrString(functools, "partial") : NULL, *args = PyTuple_Pack(1, function);
+    PyObject *bound = make && args ? PyObject_Call(make, args, kwargs) : NULL;
+    Py_XDECREF(functools);
+    Py_XDECREF(make);
+    Py_XDECREF(args);
+    return bound;
+}
+
+/* The class method that makes it again from one argument. */
+static PyObject *maker_of(FilterObject *self, const bf_info *info)
+{
+    PyObject *made = PyObject_GetAttrString((PyObject *)Py_TYPE(self), info->storage ? "open" : "from_bytes");
+    PyObject *kwargs = made && info->storage ? open_arguments(info) : NULL;
+    if (!kwargs || PyDict_GET_SIZE(kwargs) == 0) {
+        if (PyErr_Occurred()) Py_CLEAR(made);
+        Py_XDECREF(kwargs);
+        return made;
+    }
+    PyObject *bound = partial(made, kwargs);
+    Py_DECREF(made);
+    Py_DECREF(kwargs);
+    return bound;
+}
+
+/* How to get it back: a stored filter by its path, one in memory by its bytes. */
+static PyObject *recipe(FilterObject *self, bf_filter *bf)
+{
+    bf_info info;
+    bf_get_info(bf, &info);
+    const char *fault = info.keyed
+        ? "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
+        : strcmp(info.home, "client") == 0 ? "a filter on a client object cannot be pickled" : NULL;
+    if (fault) {
+        PyErr_SetString(state_of(Py_TYPE(self))->error, fault);
+        return NULL;
+    }
+    PyObject *arg = info.storage ? PyUnicode_DecodeFSDefault(info.storage) : image(self, bf);
+    PyObject *maker = arg ? maker_of(self, &info) : NULL;
+    if (!maker) { Py_XDECREF(arg); return NULL; }
+    return Py_BuildValue("(N(N))", maker, arg);
+}
+
+/* What a subclass keeps on its objects; NULL without an exception where there is nothing. */
+static PyObject *attributes(FilterObject *self)
+{
+    PyObject *dict = PyObject_GetAttrString((PyObject *)self, "__dict__");
+    if (!dict && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    if (dict && PyDict_Check(dict) && PyDict_GET_SIZE(dict) == 0) Py_CLEAR(dict);
+    return dict;
+}
+
+PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
+{
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    PyObject *made = recipe(self, bf);
+    filter_leave(self);
+    PyObject *dict = made ? attributes(self) : NULL;
+    if (!dict) {
+        if (PyErr_Occurred()) Py_CLEAR(made);
+        return made;
+    }
+    PyObject *full = Py_BuildValue("(OON)", PyTuple_GET_ITEM(made, 0), PyTuple_GET_ITEM(made, 1), dict);
+    Py_DECREF(made);
+    return full;
+}

@@ -1,0 +1,71 @@
+/* py_error.c - how a refusal of the core becomes a Python exception, and how a type finds its module.
+ * Knows the module's state; knows nothing of keys, batches or arguments. */
+#include "py_bloomfilter.h"
+
+module_state *state_of(PyTypeObject *type)
+{
+#if PY_VERSION_HEX >= 0x030B0000
+    PyObject *module = PyType_GetModuleByDef(type, &bloomfilter_module);
+    if (module) return PyModule_GetState(module);
+    PyErr_Clear();
+#else
+    PyObject *mro = type->tp_mro;
+    for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
+        PyTypeObject *t = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
+        PyObject *module = PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE) ? ((PyHeapTypeObject *)t)->ht_module : NULL;
+        if (module && PyModule_GetDef(module) == &bloomfilter_module) return PyModule_GetState(module);
+    }
+#endif
+    return NULL;
+}
+
+bool is_filter(PyObject *o)
+{
+    module_state *state = state_of(Py_TYPE(o));
+    return state && PyObject_TypeCheck(o, state->filter_type);
+}
+
+/* OSError(errno, text) picks its own subclass: FileNotFoundError and its kin. */
+static void raise_os(int code, PyObject *text)
+{
+    PyObject *exc = PyObject_CallFunction(PyExc_OSError, "iO", code, text);
+    if (!exc) return;
+    PyErr_SetObject((PyObject *)Py_TYPE(exc), exc);
+    Py_DECREF(exc);
+}
+
+void *raise_error(module_state *state, const bf_error *err)
+{
+    if (err->code == BF_EHOST && PyErr_Occurred()) return NULL;
+    /* A path or a value in the sentence may be cut in the middle of a character. */
+    PyObject *text = PyUnicode_DecodeUTF8(err->msg, (Py_ssize_t)strlen(err->msg), "backslashreplace");
+    if (!text) return NULL;
+    if (err->code == BF_EIO && err->sys_errno) raise_os(err->sys_errno, text);
+    else if (err->code == BF_EINVAL) PyErr_SetObject(PyExc_ValueError, text);
+    else if (err->code == BF_ENOMEM) PyErr_SetObject(PyExc_MemoryError, text);
+    else PyErr_SetObject(state ? state->error : PyExc_ValueError, text);
+    Py_DECREF(text);
+    return NULL;
+}
+
+void *raise_in(FilterObject *self, const bf_error *err) { return raise_error(state_of(Py_TYPE(self)), err); }
+
+void *raise_closed(void)
+{
+    PyErr_SetString(PyExc_ValueError, "the filter is closed");
+    return NULL;
+}
+
+void name_key(Py_ssize_t index)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (type != PyExc_TypeError && type != PyExc_ValueError) { PyErr_Restore(type, value, trace); return; }
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyObject *text = PyUnicode_FromFormat("key %zd: %S", index, value);
+    PyObject *named = text ? PyObject_CallOneArg(type, text) : NULL;
+    Py_XDECREF(text);
+    if (!named) PyErr_Clear();
+    PyErr_Restore(type, named ? named : Py_NewRef(value), trace);
+    Py_DECREF(value);
+}

@@ -1,0 +1,197 @@
+/* py_filter.c - the type BloomFilter: calls on one key, and the tables of methods and slots.
+ * Knows which function answers to which name; everything else is in the file that the header names. */
+#include "py_bloomfilter.h"
+
+#include <stddef.h>
+#include <structmember.h>
+
+/* ---- one key ---- */
+typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
+
+static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
+{
+    bf_error err;
+    bf_filter *bf = filter_peek(self);
+    if (!bf) return -1;
+    int rc = call(bf, key->ptr, key->len, &err);
+    filter_peeked(self);
+    if (rc < 0) raise_in(self, &err);
+    return rc < 0 ? -1 : rc;
+}
+
+/* The key is converted before the filter is looked at: conversion may run code that closes it. */
+static __attribute__((noinline)) int ask_any(FilterObject *self, PyObject *o, single_call *call)
+{
+    key_holder h;
+    if (key_hold(o, &h) < 0) return -1;
+    int rc = ask(self, &h.key, call);
+    key_release(&h);
+    return rc;
+}
+
+static inline int single(FilterObject *self, PyObject *o, single_call *call)
+{
+    bf_key key;
+    return key_direct(o, &key) ? ask(self, &key, call) : ask_any(self, o, call);
+}
+
+static PyObject *filter_add(FilterObject *self, PyObject *key)
+{
+    int rc = single(self, key, bf_add);
+    return rc < 0 ? NULL : PyBool_FromLong(rc == BF_ADDED);
+}
+
+static int filter_contains(PyObject *self, PyObject *key) { return single((FilterObject *)self, key, bf_test); }
+
+static PyObject *filter_exist_key(FilterObject *self, PyObject *key)
+{
+    int rc = single(self, key, bf_test);
+    return rc < 0 ? NULL : PyBool_FromLong(rc);
+}
+
+/* ---- positions of a key ---- */
+static PyObject *position_list(const uint64_t *pos, int64_t k)
+{
+    PyObject *list = PyList_New((Py_ssize_t)k);
+    for (int64_t i = 0; list && i < k; i++) {
+        PyObject *number = PyLong_FromUnsignedLongLong(pos[i]);
+        if (number) PyList_SET_ITEM(list, (Py_ssize_t)i, number);
+        else Py_CLEAR(list);
+    }
+    return list;
+}
+
+static PyObject *positions_of(FilterObject *self, const bf_key *key)
+{
+    bf_error err;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    uint64_t *pos = PyMem_Malloc(BF_K_MAX * sizeof *pos);
+    int64_t k = pos ? bf_hashcode(bf, key->ptr, key->len, pos, BF_K_MAX, &err) : 0;
+    filter_leave(self);
+    PyObject *list = !pos ? PyErr_NoMemory() : k < 0 ? raise_in(self, &err) : position_list(pos, k);
+    PyMem_Free(pos);
+    return list;
+}
+
+static PyObject *filter_hashcode(FilterObject *self, PyObject *o)
+{
+    key_holder h;
+    if (key_hold(o, &h) < 0) return NULL;
+    PyObject *list = positions_of(self, &h.key);
+    key_release(&h);
+    return list;
+}
+
+/* ---- the tables ---- */
+#define NEW_MEANS \
+    "True means the key is SURELY NEW: it was never added before.  False means it was\n" \
+    "probably there already.  (Some other packages answer the other way round.)"
+
+#define METHOD(name, function, flags, doc) { name, (PyCFunction)(void (*)(void))(function), flags, PyDoc_STR(doc) }
+static PyMethodDef methods[] = {
+    METHOD("add", filter_add, METH_O, "add($self, key, /)\n--\n\nAdd a key (str, bytes-like or int).\n\n" NEW_MEANS),
+    METHOD("addKey", filter_add, METH_O, "addKey($self, key, /)\n--\n\nThe classic name of add().\n\n" NEW_MEANS),
+    METHOD("existKey", filter_exist_key, METH_O,
+        "existKey($self, key, /)\n--\n\nThe classic name of `key in bf`: False means surely never added, True probably added."),
+    METHOD("hashcode", filter_hashcode, METH_O,
+        "hashcode($self, key, /)\n--\n\nThe k positions of a key in the scheme's order; repeats are possible."),
+    METHOD("update", filter_update, METH_O,
+        "update($self, keys, /)\n--\n\nAdd all keys of an iterable or array; return how many were SURELY NEW.\n\n"
+        "numpy 'S' arrays (NUL bytes at the end are padding) and 1-d integer arrays are\n"
+        "read without making objects.  Other threads and Ctrl-C get their turn every few ms.\n"
+        "A bad key raises and is named by its index; the keys before it are added."),
+    METHOD("add_many", filter_add_many, METH_O,
+        "add_many($self, keys, /)\n--\n\nAdd all keys; return one byte a key: 1 = SURELY NEW, 0 = probably there already.\n\n"
+        "The answer fits itertools.compress(keys, answer) and numpy.frombuffer(answer, bool)."),
+    METHOD("contains_many", filter_contains_many, METH_O,
+        "contains_many($self, keys, /)\n--\n\nTest all keys; return one byte a key: 1 = probably added, 0 = surely never added."),
+    METHOD("union", filter_union, METH_O, "union($self, other, /)\n--\n\nA new filter with the keys of both: self | other."),
+    METHOD("intersection", filter_intersection, METH_O,
+        "intersection($self, other, /)\n--\n\nA new filter with the bits of both: self & other.  It may hold more than the common keys."),
+    METHOD("copy", filter_copy, METH_NOARGS,
+        "copy($self, /)\n--\n\nAn independent copy in memory, whatever the home of this filter."),
+    METHOD("__copy__", filter_copy, METH_NOARGS, "__copy__($self, /)\n--\n\nThe same as copy()."),
+    METHOD("__deepcopy__", filter_deepcopy, METH_O,
+        "__deepcopy__($self, memo, /)\n--\n\nThe same as copy(), with deep copies of a subclass's attributes."),
+    METHOD("clear", filter_clear_bits, METH_NOARGS, "clear($self, /)\n--\n\nForget all keys."),
+    METHOD("to_bytes", filter_to_bytes, METH_NOARGS,
+        "to_bytes($self, /)\n--\n\nThe filter as bytes, the same in every language; see from_bytes()."),
+    METHOD("from_bytes", filter_from_bytes, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+        "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None)\n--\n\n"
+        "A filter in memory from what to_bytes() gave.  Parameters given must be those of the data;\nthe secret is needed for a keyed filter."),
+    METHOD("save", filter_save, METH_O,
+        "save($self, path, /)\n--\n\nWrite the filter to a file, by rename: no partial file stays behind."),
+    METHOD("load", filter_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+        "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None)\n--\n\n"
+        "Read a saved file into memory.  open() stays bound to the file instead."),
+    METHOD("open", filter_open, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+        "open($type, storage, *, m=None, n=None, k=None, p=None, scheme=None, key=None, secret=None,\n"
+        "     grow=None, window=None, shards=None, read_only=False)\n--\n\n"
+        "Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."),
+    METHOD("plan", filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+        "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
+        "     grow=None, window=None, shards=None)\n--\n\n"
+        "What the constructor would make of these arguments, without making it: a dict of m, n, k, p, scheme."),
+    METHOD("sync", filter_sync, METH_NOARGS,
+        "sync($self, /)\n--\n\nReturn once everything added before is on disk.  Nothing to do in memory."),
+    METHOD("close", filter_close, METH_NOARGS,
+        "close($self, /)\n--\n\nGive the filter's memory or file back.  Twice is fine; any later use is a ValueError."),
+    METHOD("__enter__", filter_with, METH_NOARGS, "__enter__($self, /)\n--\n\nThe filter itself."),
+    METHOD("__exit__", filter_exit, METH_FASTCALL, "__exit__($self, /, *args)\n--\n\nClose the filter."),
+    METHOD("__reduce__", filter_reduce, METH_NOARGS,
+        "__reduce__($self, /)\n--\n\nFor pickle: the bytes of a filter in memory, the path of a stored one."),
+    METHOD("__sizeof__", filter_sizeof, METH_NOARGS, "__sizeof__($self, /)\n--\n\nBytes of process memory, the bits included."),
+    { NULL, NULL, 0, NULL }
+};
+
+static PyMemberDef members[] = {
+    { "__weaklistoffset__", T_PYSSIZET, offsetof(FilterObject, weakrefs), READONLY, NULL },
+    { NULL, 0, 0, 0, NULL }
+};
+
+static int filter_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+PyDoc_STRVAR(filter_doc,
+"BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
+"            grow=None, window=None, shards=None)\n--\n\n"
+"A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits a key.\n\n"
+"    BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p\n"
+"    BloomFilter(m, n)                    the classic one: m bits for n keys\n\n"
+"m = bits, n = keys it is sized for, k = positions a key, p = false-positive rate at n keys;\n"
+"any sufficient set of them.  Keys are str (as UTF-8), bytes-like or int (as decimal text):\n"
+"42, \"42\" and b\"42\" are one key.\n\n"
+"bf.add(key) is True when the key is SURELY NEW, False when it was probably there already.");
+
+static PyType_Slot slots[] = {
+    { Py_tp_doc, (void *)filter_doc },
+    { Py_tp_new, PyType_GenericNew },
+    { Py_tp_init, filter_init },
+    { Py_tp_dealloc, filter_dealloc },
+    { Py_tp_traverse, filter_traverse },
+    { Py_tp_methods, methods },
+    { Py_tp_members, members },
+    { Py_tp_getset, filter_getset },
+    { Py_tp_repr, filter_repr },
+    { Py_tp_richcompare, filter_compare },
+    { Py_tp_hash, PyObject_HashNotImplemented },
+    { Py_sq_contains, filter_contains },
+    { Py_sq_length, filter_length },
+    { Py_nb_bool, filter_bool },
+    { Py_nb_or, filter_or },
+    { Py_nb_and, filter_and },
+    { Py_nb_inplace_or, filter_ior },
+    { Py_nb_inplace_and, filter_iand },
+    { 0, NULL }
+};
+
+PyType_Spec filter_spec = {
+    .name = "bloomfilter.BloomFilter",
+    .basicsize = sizeof(FilterObject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};

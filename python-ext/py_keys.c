@@ -1,0 +1,212 @@
+/* py_keys.c - a Python object as the bytes of a key: str as UTF-8, bytes-like as it is, int as decimal text.
+ * Knows the object layouts of CPython; knows neither filters nor batches.
+ * PyUnicode_AsUTF8AndSize is not used: it leaves a second copy of the text on every str that is not ASCII. */
+#include "py_bloomfilter.h"
+
+static const char pairs[] =
+    "0001020304050607080910111213141516171819"
+    "2021222324252627282930313233343536373839"
+    "4041424344454647484950515253545556575859"
+    "6061626364656667686970717273747576777879"
+    "8081828384858687888990919293949596979899";
+
+size_t decimal(char *out, uint64_t magnitude, bool negative)
+{
+    char digits[DECIMAL_MAX], *p = digits + DECIMAL_MAX;
+    for (; magnitude >= 100; magnitude /= 100) memcpy(p -= 2, pairs + 2 * (magnitude % 100), 2);
+    if (magnitude >= 10) memcpy(p -= 2, pairs + 2 * magnitude, 2);
+    else *--p = (char)('0' + magnitude);
+    size_t len = (size_t)(digits + DECIMAL_MAX - p);
+    if (negative) *out++ = '-';
+    memcpy(out, p, len);
+    return len + negative;
+}
+
+/* ---- str ---- */
+static inline char *put_utf8(char *out, Py_UCS4 c)
+{
+    if (c < 0x80) { *out++ = (char)c; return out; }
+    if (c < 0x800) {
+        *out++ = (char)(0xC0 | c >> 6);
+    } else {
+        if (c < 0x10000) {
+            *out++ = (char)(0xE0 | c >> 12);
+        } else {
+            *out++ = (char)(0xF0 | c >> 18);
+            *out++ = (char)(0x80 | (c >> 12 & 0x3F));
+        }
+        *out++ = (char)(0x80 | (c >> 6 & 0x3F));
+    }
+    *out++ = (char)(0x80 | (c & 0x3F));
+    return out;
+}
+
+/* Length written, or -1 - index of a lone surrogate.  Inlined with a constant kind: three tight loops. */
+static inline Py_ssize_t write_utf8(int kind, const void *data, Py_ssize_t n, char *out)
+{
+    char *start = out;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        Py_UCS4 c = PyUnicode_READ(kind, data, i);
+        if (kind != PyUnicode_1BYTE_KIND && c >= 0xD800 && c < 0xE000) return -1 - i;
+        out = put_utf8(out, c);
+    }
+    return out - start;
+}
+
+static Py_ssize_t utf8_of(PyObject *s, char *out)
+{
+    const void *data = PyUnicode_DATA(s);
+    Py_ssize_t n = PyUnicode_GET_LENGTH(s), len;
+    switch (PyUnicode_KIND(s)) {
+    case PyUnicode_1BYTE_KIND: len = write_utf8(PyUnicode_1BYTE_KIND, data, n, out); break;
+    case PyUnicode_2BYTE_KIND: len = write_utf8(PyUnicode_2BYTE_KIND, data, n, out); break;
+    default: len = write_utf8(PyUnicode_4BYTE_KIND, data, n, out);
+    }
+    if (len >= 0) return len;
+    PyErr_Format(PyExc_ValueError, "lone surrogate U+%x at position %zd has no UTF-8 form",
+                 (unsigned)PyUnicode_READ_CHAR(s, -1 - len), -1 - len);
+    return -1;
+}
+
+/* Most bytes that the UTF-8 form of a str can have: 2, 3 or 4 a character by kind. */
+static size_t utf8_bound(PyObject *s)
+{
+    size_t each = PyUnicode_KIND(s) == PyUnicode_1BYTE_KIND ? 2 : PyUnicode_KIND(s) == PyUnicode_2BYTE_KIND ? 3 : 4;
+    size_t n = (size_t)PyUnicode_GET_LENGTH(s);
+    return n <= PY_SSIZE_T_MAX / each ? n * each : PY_SSIZE_T_MAX;
+}
+
+static int str_ready(PyObject *s)
+{
+#if PY_VERSION_HEX < 0x030C0000
+    return PyUnicode_READY(s);
+#else
+    (void)s;
+    return 0;
+#endif
+}
+
+/* ---- keys that need no Python code ---- */
+static Py_ssize_t str_plain(PyObject *o, bf_key *key, char *room, size_t cap)
+{
+    if (str_ready(o) < 0) return -1;
+    if (PyUnicode_IS_ASCII(o)) {
+        *key = (bf_key){ PyUnicode_DATA(o), (size_t)PyUnicode_GET_LENGTH(o) };
+        return 0;
+    }
+    if (utf8_bound(o) > cap) return -2;
+    Py_ssize_t len = utf8_of(o, room);
+    *key = (bf_key){ room, (size_t)len };
+    return len;
+}
+
+static Py_ssize_t int_plain(PyObject *o, bf_key *key, char *room, size_t cap)
+{
+    int overflow;
+    long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
+    if (overflow || cap < DECIMAL_MAX) return -2;
+    if (v == -1 && PyErr_Occurred()) return -1;
+    *key = (bf_key){ room, decimal(room, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, v < 0) };
+    return (Py_ssize_t)key->len;
+}
+
+Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap)
+{
+    if (PyUnicode_Check(o)) return str_plain(o, key, room, cap);
+    if (PyBytes_Check(o)) {
+        *key = (bf_key){ PyBytes_AS_STRING(o), (size_t)PyBytes_GET_SIZE(o) };
+        return 0;
+    }
+    if (PyLong_Check(o) && !PyBool_Check(o)) return int_plain(o, key, room, cap);
+    return -2;
+}
+
+/* ---- any key ---- */
+static int hold_long_str(PyObject *o, key_holder *h)
+{
+    h->heap = PyMem_Malloc(utf8_bound(o));
+    if (!h->heap) { PyErr_NoMemory(); return -1; }
+    Py_ssize_t len = utf8_of(o, h->heap);
+    h->key = (bf_key){ h->heap, (size_t)len };
+    return len < 0 ? -1 : 0;
+}
+
+/* Of any size; PyNumber_ToBase does not ask subclasses for their text. */
+static int hold_int(PyObject *o, key_holder *h)
+{
+    Py_ssize_t used = int_plain(o, &h->key, h->room, KEY_ROOM);
+    if (used != -2) return used < 0 ? -1 : 0;
+    h->text = PyNumber_ToBase(o, 10);
+    if (!h->text) return -1;
+    h->key = (bf_key){ PyUnicode_DATA(h->text), (size_t)PyUnicode_GET_LENGTH(h->text) };
+    return 0;
+}
+
+int bytes_hold(PyObject *o, key_holder *h)
+{
+    if (PyObject_GetBuffer(o, &h->view, PyBUF_FULL_RO) < 0) { h->view.obj = NULL; return -1; }
+    h->key = (bf_key){ h->view.buf, (size_t)h->view.len };
+    if (PyBuffer_IsContiguous(&h->view, 'C')) return 0;
+    h->heap = PyMem_Malloc((size_t)h->view.len);
+    if (!h->heap) { PyErr_NoMemory(); return -1; }
+    h->key.ptr = h->heap;
+    return PyBuffer_ToContiguous(h->heap, &h->view, h->view.len, 'C');
+}
+
+static int refuse_type(PyObject *o)
+{
+    PyErr_Format(PyExc_TypeError, "a key must be str, bytes-like or int, not %.200s", Py_TYPE(o)->tp_name);
+    return -1;
+}
+
+/* A single value (numpy's scalars, arrays without a dimension) is a number, not bytes; pointers are no key. */
+static int hold_buffer(PyObject *o, key_holder *h)
+{
+    if (bytes_hold(o, h) == 0 && h->view.ndim > 0 && !(h->view.format && strchr(h->view.format, 'O'))) return 0;
+    bool odd = PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_BufferError)
+        && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError);
+    return odd ? -1 : refuse_type(o);
+}
+
+/* numpy's own boolean has __index__ up to numpy 2.2. */
+bool is_boolean(PyObject *o)
+{
+    return PyBool_Check(o) || strcmp(Py_TYPE(o)->tp_name, "numpy.bool") == 0 || strcmp(Py_TYPE(o)->tp_name, "numpy.bool_") == 0;
+}
+
+/* Numbers first: numpy's integers export buffers too.  Its arrays claim __index__ and refuse: they are bytes. */
+static int hold_other(PyObject *o, key_holder *h)
+{
+    PyObject *number = PyIndex_Check(o) && !is_boolean(o) ? PyNumber_Index(o) : NULL;
+    if (number) {
+        int rc = hold_int(number, h);
+        Py_DECREF(number);
+        return rc;
+    }
+    if (!PyObject_CheckBuffer(o)) return PyErr_Occurred() ? -1 : refuse_type(o);
+    if (PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+        PyErr_Clear();
+    }
+    return hold_buffer(o, h);
+}
+
+int key_hold(PyObject *o, key_holder *h)
+{
+    h->text = NULL;
+    h->heap = NULL;
+    h->view.obj = NULL;
+    Py_ssize_t used = key_plain(o, &h->key, h->room, KEY_ROOM);
+    if (used >= 0) return 0;
+    int rc = used == -1 ? -1 : PyUnicode_Check(o) ? hold_long_str(o, h)
+           : PyLong_Check(o) && !PyBool_Check(o) ? hold_int(o, h) : hold_other(o, h);
+    if (rc < 0) key_release(h);
+    return rc;
+}
+
+void key_release(key_holder *h)
+{
+    Py_XDECREF(h->text);
+    PyMem_Free(h->heap);
+    if (h->view.obj) PyBuffer_Release(&h->view);
+}

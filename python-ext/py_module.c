@@ -1,0 +1,72 @@
+/* py_module.c - the module bloomfilter._bloomfilter: its state, its two names, how an interpreter gets its own.
+ * Multi-phase initialisation, no state outside the module: any number of interpreters, with or without a GIL. */
+#include "py_bloomfilter.h"
+
+PyDoc_STRVAR(error_doc,
+"Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do.");
+
+static PyObject *make_turn(void)
+{
+    PyObject *globals = PyDict_New();
+    PyObject *code = globals ? Py_CompileString("lambda: None", "<bloomfilter>", Py_eval_input) : NULL;
+    PyObject *turn = code ? PyEval_EvalCode(code, globals, globals) : NULL;
+    Py_XDECREF(code);
+    Py_XDECREF(globals);
+    return turn;
+}
+
+static int module_exec(PyObject *module)
+{
+    module_state *state = PyModule_GetState(module);
+    state->turn = make_turn();
+    if (!state->turn) return -1;
+    state->error = PyErr_NewExceptionWithDoc("bloomfilter.Error", error_doc, PyExc_ValueError, NULL);
+    if (!state->error || PyModule_AddObjectRef(module, "Error", state->error) < 0) return -1;
+    state->filter_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &filter_spec, NULL);
+    if (!state->filter_type || PyModule_AddType(module, state->filter_type) < 0) return -1;
+    return PyModule_AddStringConstant(module, "__version__", bf_version());
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    module_state *state = PyModule_GetState(module);
+    Py_VISIT(state->filter_type);
+    Py_VISIT(state->error);
+    Py_VISIT(state->turn);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    module_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->filter_type);
+    Py_CLEAR(state->error);
+    Py_CLEAR(state->turn);
+    return 0;
+}
+
+static void module_free(void *module) { module_clear(module); }
+
+static PyModuleDef_Slot slots[] = {
+    { Py_mod_exec, module_exec },
+#ifdef Py_mod_multiple_interpreters
+    { Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED },
+#endif
+#ifdef Py_mod_gil
+    { Py_mod_gil, Py_MOD_GIL_NOT_USED },
+#endif
+    { 0, NULL }
+};
+
+struct PyModuleDef bloomfilter_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "bloomfilter._bloomfilter",
+    .m_doc = PyDoc_STR("The compiled part of bloomfilter; import it from there."),
+    .m_size = sizeof(module_state),
+    .m_slots = slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__bloomfilter(void) { return PyModuleDef_Init(&bloomfilter_module); }

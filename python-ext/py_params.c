@@ -1,0 +1,247 @@
+/* py_params.c - the constructor's arguments, and those of its sister class methods, as a bf_spec.
+ * Knows which Python values a parameter takes; the ranges and the sentence of a refusal are the core's. */
+#include "py_bloomfilter.h"
+
+typedef struct {                 /* borrowed; NULL or None = not given */
+    PyObject *data, *m, *n, *k, *p, *scheme, *storage, *key, *secret, *grow, *window, *shards;
+    int read_only;
+} arguments;
+
+typedef struct {
+    bf_spec spec;
+    PyObject *path;              /* owned: what spec.storage points into */
+    key_holder secret;
+    bool has_secret;
+} params;
+
+static bool given(PyObject *o) { return o && o != Py_None; }
+
+/* ---- values ---- */
+static int refuse(const char *name, PyObject *value)
+{
+    bf_error err;
+    PyObject *text = PyObject_Str(value);
+    if (!text) PyErr_Clear();    /* an int of more digits than Python prints */
+    const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
+    if (!utf8) PyErr_Clear();
+    bf_refuse(&err, name, utf8 ? utf8 : "a number too long to print");
+    Py_XDECREF(text);
+    raise_error(NULL, &err);
+    return -1;
+}
+
+static int type_fault(const char *name, const char *wanted, PyObject *got)
+{
+    PyErr_Format(PyExc_TypeError, "%s must be %s, not %.200s", name, wanted, Py_TYPE(got)->tp_name);
+    return -1;
+}
+
+/* 0 means "not given" to the core, so a 0 that was given is refused here. */
+static int whole(const char *name, PyObject *value, uint64_t max, uint64_t *out)
+{
+    if (!given(value)) return 0;
+    if (is_boolean(value) || !PyIndex_Check(value)) return type_fault(name, "an int", value);
+    PyObject *number = PyNumber_Index(value);
+    if (!number) return -1;
+    unsigned long long v = PyLong_AsUnsignedLongLong(number);
+    bool odd = v == (unsigned long long)-1 && PyErr_Occurred();
+    PyErr_Clear();               /* OverflowError: negative, or past 64 bits */
+    int rc = odd || v == 0 || v > max ? refuse(name, number) : 0;
+    *out = v;
+    Py_DECREF(number);
+    return rc;
+}
+
+static int whole32(const char *name, PyObject *value, unsigned *out)
+{
+    uint64_t v = 0;
+    if (whole(name, value, UINT32_MAX, &v) < 0) return -1;
+    *out = (unsigned)v;
+    return 0;
+}
+
+/* Strictly between the two bounds: NaN is not, nor is what no double holds. */
+static int real(const char *name, PyObject *value, double above, double below, double *out)
+{
+    if (!given(value)) return 0;
+    if (is_boolean(value)) return type_fault(name, "a number", value);
+    double v = PyFloat_AsDouble(value);
+    if (v == -1.0 && PyErr_Occurred()) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) { PyErr_Clear(); return type_fault(name, "a number", value); }
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+        PyErr_Clear();
+        return refuse(name, value);
+    }
+    if (!(v > above && v < below)) return refuse(name, value);
+    *out = v;
+    return 0;
+}
+
+static int text(const char *name, PyObject *value, const char **out)
+{
+    if (!given(value)) return 0;
+    Py_ssize_t len;
+    if (!PyUnicode_Check(value)) return type_fault(name, "a str", value);
+    *out = PyUnicode_AsUTF8AndSize(value, &len);
+    if (!*out) return -1;
+    if (strlen(*out) == (size_t)len) return 0;
+    PyErr_Format(PyExc_ValueError, "%s must not hold a NUL character", name);
+    return -1;
+}
+
+static int secret_bytes(PyObject *value, params *out)
+{
+    if (!given(value)) return 0;
+    if (PyUnicode_Check(value) || !PyObject_CheckBuffer(value)) return type_fault("secret", "bytes", value);
+    out->secret.text = NULL;
+    out->secret.heap = NULL;
+    out->has_secret = true;
+    if (bytes_hold(value, &out->secret) < 0) return -1;
+    /* An empty secret is a wrong one, not none. */
+    out->spec.secret = out->secret.key.len ? out->secret.key.ptr : "";
+    out->spec.secret_len = out->secret.key.len;
+    return 0;
+}
+
+static int storage_path(PyObject *value, params *out)
+{
+    if (!given(value)) return 0;
+    if (!PyUnicode_FSConverter(value, &out->path)) return -1;
+    out->spec.storage = PyBytes_AS_STRING(out->path);
+    return 0;
+}
+
+/* ---- all of them ---- */
+static void params_free(params *q)
+{
+    Py_XDECREF(q->path);
+    if (q->has_secret) key_release(&q->secret);
+}
+
+static int params_fill(params *q, const arguments *a)
+{
+    q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0 };
+    q->path = NULL;
+    q->has_secret = false;
+    q->secret.view.obj = NULL;
+    int rc = whole("m", a->m, UINT64_MAX, &q->spec.m) < 0
+        || whole("n", a->n, UINT64_MAX, &q->spec.n) < 0
+        || whole32("k", a->k, &q->spec.k) < 0
+        || real("p", a->p, 0, 1, &q->spec.p) < 0
+        || text("scheme", a->scheme, &q->spec.scheme) < 0
+        || text("key", a->key, &q->spec.key) < 0
+        || real("grow", a->grow, 1, Py_HUGE_VAL, &q->spec.grow) < 0
+        || real("window", a->window, 0, Py_HUGE_VAL, &q->spec.window) < 0
+        || whole32("shards", a->shards, &q->spec.shards) < 0
+        || secret_bytes(a->secret, q) < 0
+        || storage_path(a->storage, q) < 0;
+    if (!rc) return 0;
+    params_free(q);
+    return -1;
+}
+
+/* ---- constructors ---- */
+static char *const constructor_names[] =
+    { "m", "n", "k", "p", "scheme", "storage", "key", "secret", "grow", "window", "shards", NULL };
+
+static int parse_constructor(PyObject *args, PyObject *kwargs, const char *format, params *q)
+{
+    arguments a = { 0 };
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)constructor_names, &a.m, &a.n, &a.k, &a.p,
+                                     &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards)) return -1;
+    return params_fill(q, &a);
+}
+
+static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
+{
+    bf_filter *bf;
+    Py_BEGIN_ALLOW_THREADS
+    bf = bf_open(spec, err);
+    Py_END_ALLOW_THREADS
+    return bf;
+}
+
+int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
+{
+    bf_error err;
+    params q;
+    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOO:BloomFilter", &q) < 0) return -1;
+    bf_filter *bf = open_spec(&q.spec, &err);
+    params_free(&q);
+    if (!bf) { raise_in(self, &err); return -1; }
+    return filter_replace(self, bf);
+}
+
+PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    bf_error err;
+    params q;
+    PyObject *plan = NULL;
+    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOO:plan", &q) < 0) return NULL;
+    if (bf_plan(&q.spec, &err) < 0) raise_error(state_of(type), &err);
+    else plan = Py_BuildValue("{sK sK sI sd ss}", "m", (unsigned long long)q.spec.m, "n", (unsigned long long)q.spec.n,
+                              "k", q.spec.k, "p", q.spec.p, "scheme", q.spec.scheme);
+    params_free(&q);
+    return plan;
+}
+
+static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
+{
+    params_free(q);
+    return bf ? filter_wrap(type, bf) : raise_error(state_of(type), err);
+}
+
+PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    static char *const names[] = { "storage", "m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards", "read_only", NULL };
+    bf_error err;
+    params q;
+    arguments a = { 0 };
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOp:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
+                                     &a.scheme, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.read_only)) return NULL;
+    if (!given(a.storage)) { type_fault("storage", "a path or a URL", a.storage); return NULL; }
+    if (params_fill(&q, &a) < 0) return NULL;
+    q.spec.must_exist = true;
+    bf_filter *bf = open_spec(&q.spec, &err);
+    return wrap_or_raise(type, &q, bf, &err);
+}
+
+/* ---- from bytes: the parameters given are those expected ---- */
+static int parse_expected(PyObject *args, PyObject *kwargs, const char *format, const char *first, PyObject **data, params *q)
+{
+    const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", NULL };
+    arguments a = { 0 };
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)names, data, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.secret)) return -1;
+    return params_fill(q, &a);
+}
+
+PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    bf_error err;
+    params q;
+    PyObject *data;
+    key_holder h = { .text = NULL };
+    if (parse_expected(args, kwargs, "O|$OOOOOO:from_bytes", "data", &data, &q) < 0) return NULL;
+    if (bytes_hold(data, &h) < 0) { key_release(&h); params_free(&q); return NULL; }
+    bf_filter *bf;
+    Py_BEGIN_ALLOW_THREADS
+    bf = bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
+    Py_END_ALLOW_THREADS
+    key_release(&h);
+    return wrap_or_raise(type, &q, bf, &err);
+}
+
+PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    bf_error err;
+    params q;
+    PyObject *data, *path;
+    if (parse_expected(args, kwargs, "O|$OOOOOO:load", "path", &data, &q) < 0) return NULL;
+    if (!PyUnicode_FSConverter(data, &path)) { params_free(&q); return NULL; }
+    bf_filter *bf;
+    Py_BEGIN_ALLOW_THREADS
+    bf = bf_load(PyBytes_AS_STRING(path), &q.spec, &err);
+    Py_END_ALLOW_THREADS
+    Py_DECREF(path);
+    return wrap_or_raise(type, &q, bf, &err);
+}

@@ -1,0 +1,107 @@
+/* py_sets.c - copies, unions, intersections, equality.  Which filters fit together is the core's decision;
+ * here is only what Python expects of operators and methods. */
+#include "py_bloomfilter.h"
+
+typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
+
+static bf_filter *copy_handle(FilterObject *self)
+{
+    bf_error err;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    PyThreadState *ts = gil_release_if_big(self, NULL);
+    bf_filter *twin = bf_copy(bf, &err);
+    gil_take(ts, self, NULL);
+    filter_leave(self);
+    return twin ? twin : raise_in(self, &err);
+}
+
+/* ---- copies ---- */
+/* Attributes that a subclass keeps on its objects go along. */
+static int copy_attributes(PyObject *from, PyObject *to, PyObject *memo)
+{
+    PyObject *dict = PyObject_GetAttrString(from, "__dict__"), *copied = NULL;
+    if (!dict) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    PyObject *module = memo ? PyImport_ImportModule("copy") : NULL;
+    if (module) copied = PyObject_CallMethod(module, "deepcopy", "OO", dict, memo);
+    else if (!memo) copied = Py_NewRef(dict);
+    PyObject *target = copied ? PyObject_GetAttrString(to, "__dict__") : NULL;
+    int rc = target ? PyDict_Update(target, copied) : -1;
+    Py_XDECREF(target);
+    Py_XDECREF(copied);
+    Py_XDECREF(module);
+    Py_DECREF(dict);
+    return rc;
+}
+
+static PyObject *copy_object(FilterObject *self, PyObject *memo)
+{
+    bf_filter *bf = copy_handle(self);
+    PyObject *twin = bf ? filter_wrap(Py_TYPE(self), bf) : NULL;
+    if (twin && copy_attributes((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
+    return twin;
+}
+
+PyObject *filter_copy(FilterObject *self, PyObject *Py_UNUSED(unused)) { return copy_object(self, NULL); }
+PyObject *filter_deepcopy(FilterObject *self, PyObject *memo) { return copy_object(self, memo); }
+
+/* ---- unions and intersections ---- */
+static int combine_into(FilterObject *into, FilterObject *from, combine *call)
+{
+    bf_error err;
+    int rc = -1;
+    bf_filter *a = filter_enter(into), *b = a ? filter_enter(from) : NULL;
+    if (b) {
+        PyThreadState *ts = gil_release_if_big(into, from);
+        rc = call(a, b, &err);
+        gil_take(ts, into, from);
+        filter_leave(from);
+    }
+    if (a) filter_leave(into);
+    if (b && rc < 0) raise_in(into, &err);
+    return rc;
+}
+
+static PyObject *combined(FilterObject *a, FilterObject *b, combine *call)
+{
+    bf_filter *bf = copy_handle(a);
+    PyObject *made = bf ? filter_wrap(Py_TYPE(a), bf) : NULL;
+    if (made && combine_into((FilterObject *)made, b, call) < 0) Py_CLEAR(made);
+    return made;
+}
+
+static PyObject *method(FilterObject *self, PyObject *other, combine *call)
+{
+    if (is_filter(other)) return combined(self, (FilterObject *)other, call);
+    return PyErr_Format(PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
+}
+
+static PyObject *binary(PyObject *a, PyObject *b, combine *call)
+{
+    if (!is_filter(a) || !is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
+    return combined((FilterObject *)a, (FilterObject *)b, call);
+}
+
+static PyObject *in_place(PyObject *a, PyObject *b, combine *call)
+{
+    if (!is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
+    return combine_into((FilterObject *)a, (FilterObject *)b, call) < 0 ? NULL : Py_NewRef(a);
+}
+
+PyObject *filter_union(FilterObject *self, PyObject *other) { return method(self, other, bf_unite); }
+PyObject *filter_intersection(FilterObject *self, PyObject *other) { return method(self, other, bf_intersect); }
+PyObject *filter_or(PyObject *a, PyObject *b) { return binary(a, b, bf_unite); }
+PyObject *filter_and(PyObject *a, PyObject *b) { return binary(a, b, bf_intersect); }
+PyObject *filter_ior(PyObject *a, PyObject *b) { return in_place(a, b, bf_unite); }
+PyObject *filter_iand(PyObject *a, PyObject *b) { return in_place(a, b, bf_intersect); }
+
+PyObject *filter_compare(PyObject *a, PyObject *b, int op)
+{
+    if ((op != Py_EQ && op != Py_NE) || !is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
+    int equal = combine_into((FilterObject *)a, (FilterObject *)b, bf_equal);
+    return equal < 0 ? NULL : PyBool_FromLong(equal == (op == Py_EQ));
+}

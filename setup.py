@@ -1,0 +1,109 @@
+"""setup.py - builds the extension: every .c file of core/ and python-ext/, no list.
+
+The rest of the package's data is in pyproject.toml.  Knows where headers are looked for; knows nothing of the code.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from glob import glob
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+HERE = Path(__file__).resolve().parent
+FLAGS = ["-O3", "-std=gnu11", "-fvisibility=hidden", "-ffp-contract=off"]
+# The interpreter's own flags often hold -g, which makes the wheel six times larger; who sets CFLAGS has the last word.
+if "CFLAGS" not in os.environ:
+    FLAGS.append("-g0")
+
+
+def version():
+    """The one place that holds it is the core's header."""
+    header = (HERE / "core" / "bloomfilter.h").read_text(encoding="utf-8")
+    return re.search(r'#define BF_VERSION "([^"]+)"', header).group(1)
+
+
+def pkg_config(package):
+    """The compiler's and the linker's arguments, or None where the package is missing."""
+    tool = shutil.which(os.environ.get("PKG_CONFIG", "pkg-config"))
+    if not tool:
+        return None
+    found = []
+    for what in ("--cflags", "--libs"):
+        run = subprocess.run([tool, what, package], capture_output=True, text=True, check=False)
+        if run.returncode:
+            return None
+        found.append(run.stdout.split())
+    return found
+
+
+class BuildExt(build_ext):
+    """Looks at what the machine has before the first file is compiled."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        self.force = True  # objects of an earlier build may have been made with other flags or headers
+
+    def build_extensions(self):
+        for ext in self.extensions:
+            self.add_xxhash(ext)
+            self.add_libsodium(ext)
+        super().build_extensions()
+
+    def add_xxhash(self, ext):
+        # Only the header: the hash is inlined, no library is linked.
+        cflags = (pkg_config("libxxhash") or [[]])[0]
+        ext.extra_compile_args += cflags
+        if not self.compiles("#include <xxhash.h>\n", cflags):
+            raise SystemExit(
+                "bloomfilter: the header xxhash.h was not found; install it first "
+                "(Debian/Ubuntu: apt-get install libxxhash-dev; Fedora: dnf install xxhash-devel; macOS: brew install xxhash)"
+            )
+
+    def add_libsodium(self, ext):
+        found = pkg_config("libsodium")
+        if not found or not self.compiles("#include <sodium.h>\n", found[0]):
+            print("bloomfilter: libsodium was not found: filters with secret= will be refused by this build")
+            return
+        ext.define_macros.append(("BF_HAVE_SODIUM", "1"))
+        ext.extra_compile_args += found[0]
+        ext.extra_link_args += found[1]
+
+    def compiles(self, source, cflags):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "probe.c")
+            path.write_text(source)
+            try:
+                self.compiler.compile([str(path)], output_dir=folder, extra_postargs=cflags)
+            except Exception:  # each compiler class has its own
+                return False
+        return True
+
+
+def relative(*patterns):
+    return sorted(os.path.relpath(p, HERE) for pattern in patterns for p in glob(str(HERE / pattern)))
+
+
+README = HERE / "README.md"
+
+setup(
+    version=version(),
+    long_description=README.read_text(encoding="utf-8") if README.exists() else "",
+    long_description_content_type="text/markdown",
+    ext_modules=[
+        Extension(
+            "bloomfilter._bloomfilter",
+            sources=relative("core/*.c", "python-ext/*.c"),
+            depends=relative("core/*.h", "core/*.inc", "python-ext/*.h"),
+            include_dirs=["core"],
+            libraries=["m"],
+            extra_compile_args=list(FLAGS),
+        )
+    ],
+    cmdclass={"build_ext": BuildExt},
+    options={"build": {"build_base": "out/python-build"}},  # not build/: phpize writes and deletes that folder
+)

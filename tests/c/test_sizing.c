@@ -1,0 +1,176 @@
+/* test_sizing.c - m, n, k, p: every sufficient set, every range, the figures of the literature and of independent sums. */
+#include "../../core/seams.h"
+#include "check.h"
+#include <math.h>
+#include <time.h>
+
+static bf_spec plan(bf_spec s)
+{
+    bf_error e;
+    if (bf_plan(&s, &e) < 0) { failed_here++; fprintf(stderr, "unexpected: %s\n", e.msg); }
+    return s;
+}
+
+static const char *refusal(bf_spec s)
+{
+    static bf_error e;
+    e.msg[0] = 0;
+    CHECK_EQ(bf_plan(&s, &e), BF_EINVAL);
+    CHECK(!bf_open(&s, NULL));
+    return e.msg;
+}
+
+static void classic_constructor(void)
+{
+    static const struct { uint64_t m, n; unsigned k; } rows[] = { { 10, 2, 4 }, { 1000, 2, 347 }, { 1, 1, 1 }, { 1, 1000, 1 }, { 152790, 15279, 7 },
+        { 5000000000, 600000000, 6 }, { BF_M_MAX, BF_N_MAX, 1 }, { 4294967296, 1000000000, 3 }, { 5909, 1, 4096 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bf_spec s = plan((bf_spec){ .m = rows[i].m, .n = rows[i].n });
+        CHECK_EQ(s.k, rows[i].k);
+        CHECK(s.m == rows[i].m && s.n == rows[i].n && !strcmp(s.scheme, "classic"));
+        CHECK(fabs(s.p - pow(1 - exp(-(double)s.k * (double)s.n / (double)s.m), s.k)) <= 1e-12);
+    }
+}
+
+static void every_sufficient_set(void)
+{
+    bf_spec s = plan((bf_spec){ .m = 1000, .k = 7 });
+    CHECK_EQ(s.n, 99);                                     /* floor(1000 / 7 * ln 2) */
+    s = plan((bf_spec){ .m = 1, .k = 4096 });
+    CHECK_EQ(s.n, 1);
+    s = plan((bf_spec){ .m = 1000, .n = 100, .k = 3 });
+    CHECK(s.m == 1000 && s.n == 100 && s.k == 3);
+    s = plan((bf_spec){ .m = 1000000, .p = 0.01 });
+    CHECK(s.n > 104000 && s.n < 104400 && s.k == 7 && s.p == 0.01);
+    s = plan((bf_spec){ .n = 1000, .p = 0.01, .k = 4 });
+    CHECK(s.k == 4 && s.p == 0.01);
+    s = plan((bf_spec){ .m = 1000, .n = 50, .p = 0.001 });
+    CHECK(s.p == 0.001);
+    s = plan((bf_spec){ .n = 1000, .p = 0.01 });
+    bf_spec again = plan(s);                               /* what a plan says can be asked for */
+    CHECK(again.m == s.m && again.k == s.k && again.p == s.p && again.n == s.n);
+    CHECK_HAS(refusal((bf_spec){ 0 }), "give m and n");
+    CHECK_HAS(refusal((bf_spec){ .m = 100 }), "give m and n");
+    CHECK_HAS(refusal((bf_spec){ .n = 100, .k = 3 }), "give m and n");
+}
+
+static void ranges_name_the_value(void)
+{
+    CHECK_HAS(refusal((bf_spec){ .m = BF_M_MAX + 1, .n = 1 }), "m must be 1 to 1099511627776 bits, got 1099511627777");
+    CHECK_HAS(refusal((bf_spec){ .m = UINT64_MAX, .n = 1 }), "got 18446744073709551615");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .n = BF_N_MAX + 1 }), "n must be 1 to 9223372036854775807 keys, got 9223372036854775808");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 4097 }), "k must be 1 to 4096 positions, got 4097");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 17, .scheme = "block" }), "k must be 1 to 16 for scheme block, got 17");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 33, .scheme = "block2" }), "k must be 1 to 32 for scheme block2, got 33");
+    CHECK_HAS(refusal((bf_spec){ .m = 1000000, .n = 2 }), "got 346574");
+    static const double wrong[] = { 1, 2, -0.5, NAN, INFINITY, -INFINITY };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) CHECK_HAS(refusal((bf_spec){ .n = 10, .p = wrong[i] }), "p must be above 0 and below 1, got ");
+    CHECK_HAS(refusal((bf_spec){ .n = BF_N_MAX, .p = 0.01 }), "n=9223372036854775807 at p=0.01 needs m=9.1");
+    CHECK_HAS(refusal((bf_spec){ .n = 10000000000000, .p = 0.01 }), "m must be 1 to 1099511627776");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .p = 1e-9 }), "m=10 bits are too few for p=1e-09: one key needs");
+    CHECK_HAS(refusal((bf_spec){ .m = 100, .n = 1000, .p = 0.01 }), "p=0.01 cannot be kept: m=100, n=1000");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .n = 2, .scheme = "clasic" }), "scheme must be one of classic, block, block2");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .n = 2, .scheme = "clasic" }), "got clasic");
+    static const double odd[] = { 5e-324, 1e-300, 1e-15, 0.5, 0.9, 0.999999, 0.9999999999999999 };
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        bf_spec s = plan((bf_spec){ .n = 1000, .p = odd[i], .scheme = "classic" });
+        CHECK(s.m >= 1 && s.k >= 1 && s.k <= 4096);
+    }
+}
+
+/* The rate of one or two lines as a plain double sum, terms by lgamma. */
+static double line_sum(double lambda, double share, unsigned bits)
+{
+    double sum = 0;
+    for (int i = 0; i < 5000; i++) sum += exp(i * log(lambda) - lambda - lgamma(i + 1.0)) * pow(1 - pow(1 - share, i), bits);
+    return sum;
+}
+
+static void rates_are_the_formulas(void)
+{
+    for (double c = 2; c < 60; c *= 1.37)
+        for (unsigned k = 1; k <= 16; k++) {
+            double block = line_sum(512 / c, k / 512.0, k), two = line_sum(1024 / c, k / 1024.0, (k + 1) / 2) * line_sum(1024 / c, k / 1024.0, k / 2);
+            CHECK(fabs(bf_rate_block(c, k) / block - 1) < 1e-9);
+            CHECK(fabs(bf_rate_block2(c, k) / two - 1) < 1e-9);
+            CHECK(fabs(bf_rate_classic(c, k) / pow(1 - exp(-(double)k / c), k) - 1) < 1e-9);
+        }
+    CHECK(bf_rate_block(1e-9, 8) == 1 && bf_rate_block2(1e-9, 8) == 1 && bf_rate_block(1e9, 8) < 1e-15);
+    for (double c = 0.5; c < 3; c *= 1.01) CHECK(bf_rate_block(c, 8) > bf_rate_block(c * 1.01, 8));   /* also where sums give way to means */
+}
+
+static void bits_a_key(void)
+{
+    static const double p[] = { 1e-2, 1e-3, 1e-4, 1e-6 };
+    static const struct { const char *scheme; double bits[4]; } rows[] = {
+        { "classic", { 9.59, 14.38, 19.17, 28.8 } }, { "block", { 9.95, 15.62, 22.18, 39.2 } }, { "block2", { 9.68, 14.66, 19.89, 31.2 } } };
+    for (size_t r = 0; r < 3; r++)
+        for (size_t i = 0; i < 4; i++) {
+            bf_spec s = plan((bf_spec){ .n = 10000000, .p = p[i], .scheme = rows[r].scheme });
+            double c = (double)s.m / (double)s.n;
+            if (fabs(c / rows[r].bits[i] - 1) > 0.006) { failed_here++; fprintf(stderr, "%s p=%g: %.3f bits a key\n", s.scheme, p[i], c); }
+        }
+    CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 1e-3 }).scheme, "block"));
+    CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 0.999e-3 }).scheme, "block2"));
+    CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 0.01, .k = 17 }).scheme, "classic"));
+}
+
+/* The exact expected rate of a classic filter of independent positions: how many of m cells k*n throws fill. */
+static double exact_classic(unsigned m, unsigned n, unsigned k)
+{
+    double *at = calloc(m + 1, sizeof *at), rate = 0;
+    at[0] = 1;
+    for (unsigned t = 0; t < k * n; t++)
+        for (unsigned x = m; x-- > 0;) { at[x + 1] += at[x] * (m - x) / m; at[x] *= (double)x / m; }
+    for (unsigned x = 0; x <= m; x++) rate += at[x] * pow((double)x / m, k);
+    free(at);
+    return rate;
+}
+
+static void small_classic_filters_keep_p(void)
+{
+    static const double p[] = { 0.5, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5 };
+    for (size_t i = 0; i < sizeof p / sizeof *p; i++)
+        for (unsigned n = 1; n <= 40; n = n * 3 / 2 + 1) {
+            bf_spec s = plan((bf_spec){ .n = n, .p = p[i], .scheme = "classic" });
+            double rate = exact_classic((unsigned)s.m, n, s.k);
+            if (rate > 1.03 * p[i]) { failed_here++; fprintf(stderr, "n=%u p=%g: m=%llu k=%u has rate %g\n", n, p[i], (unsigned long long)s.m, s.k, rate); }
+        }
+}
+
+static void estimates(void)
+{
+    bf_error e;
+    bf_state st;
+    for (size_t s = 0; bf_scheme_name(s); s++)
+        for (unsigned k = 4; k <= 16; k += 6) {
+            bf_filter *f = bf_open(&(bf_spec){ .m = 512 * 400, .k = k, .scheme = bf_scheme_name(s) }, &e);
+            bf_get_state(f, &st, &e);
+            CHECK(st.ones == 0 && st.count == 0 && st.fpr == 0 && st.fill == 0);
+            for (unsigned i = 0; i < 15000; i++) { char t[16]; bf_add(f, t, (size_t)sprintf(t, "k%u", i), &e); }
+            bf_get_state(f, &st, &e);
+            if (fabs(st.count / 15000 - 1) > 0.02) { failed_here++; fprintf(stderr, "%s k=%u: counts %g of 15000\n", bf_scheme_name(s), k, st.count); }
+            long hits = 0;
+            for (unsigned i = 0; i < 200000; i++) { char t[16]; hits += bf_test(f, t, (size_t)sprintf(t, "x%u", i), &e); }
+            double measured = hits / 200000.0, sd = sqrt(st.fpr / 200000);
+            if (fabs(measured - st.fpr) > 0.06 * st.fpr + 4 * sd) { failed_here++; fprintf(stderr, "%s k=%u: fpr %g, measured %g\n", bf_scheme_name(s), k, st.fpr, measured); }
+            bf_close(f);
+        }
+    bf_filter *full = bf_open(&(bf_spec){ .m = 1, .k = 1 }, &e);
+    bf_add(full, "", 0, &e);
+    bf_get_state(full, &st, &e);
+    CHECK(st.ones == 1 && st.fill == 1 && st.fpr == 1 && st.count > 0 && st.count < 2);
+    bf_close(full);
+}
+
+int main(void)
+{
+    RUN(classic_constructor);
+    RUN(every_sufficient_set);
+    RUN(ranges_name_the_value);
+    RUN(rates_are_the_formulas);
+    RUN(bits_a_key);
+    RUN(small_classic_filters_keep_p);
+    RUN(estimates);
+    return FINISH();
+}

@@ -1,0 +1,122 @@
+"""Batches straight from arrays: the same answers as one key at a time, for every dtype, order and stride."""
+
+import array
+
+import numpy as np
+import pytest
+
+from bloomfilter import BloomFilter
+
+INTEGERS = [order + kind + width for order in "<>" for kind in "iu" for width in "1248"] + ["l", "L", "q", "Q", "intp", "uintp"]
+
+
+def check(bf, keys):
+    """keys as a batch must do what its items do one by one."""
+    one = BloomFilter(n=10_000, p=0.001)
+    items = [key if isinstance(key, bytes) else int(key) for key in keys]
+    expected = bytes(one.add(key) for key in items)
+    assert bf.contains_many(keys) == bytes(len(items))
+    assert bf.add_many(keys) == expected
+    assert bf == one and bf.update(keys) == 0
+    assert bf.contains_many(keys) == b"\1" * len(items)
+    fresh = BloomFilter(n=10_000, p=0.001)
+    assert fresh.update(keys) == sum(expected) and fresh == one
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integers(bf, dtype):
+    info = np.iinfo(dtype)
+    values = [info.min, info.max, info.max - 1, 0, 1, 9, 10, 99, 100, 127] + ([-1, -10, -100] if info.min else [])
+    check(bf, np.array(values, dtype=dtype))
+
+
+@pytest.mark.parametrize("dtype", ["i4", ">i8", "u1", "S7"])
+@pytest.mark.parametrize("cut", [slice(None, None, 2), slice(None, None, -1), slice(5, 50, 7), slice(0, 0), slice(3, 4)], ids=str)
+def test_strides(bf, dtype, cut):
+    check(bf, np.arange(100).astype(dtype)[cut])
+
+
+def test_columns(bf):
+    check(bf, np.arange(300, dtype="i4").reshape(100, 3)[:, 1])
+    bf.clear()
+    table = np.zeros(50, dtype=[("id", "i8"), ("name", "S5"), ("flag", "?")])
+    table["id"], table["name"] = range(50), [b"n%d" % i for i in range(50)]
+    check(bf, table["id"])
+    bf.clear()
+    check(bf, table["name"])
+
+
+def test_repeated_items(bf):
+    keys = np.broadcast_to(np.int64(-5), (3000,))
+    assert bf.update(keys) == 1 and bf.add_many(keys) == bytes(3000) and "-5" in bf
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 8, 9, 16, 17, 64, 1000])
+def test_text(bf, width):
+    check(bf, np.array([b"", b"a", b"ab", b"a" * width, b"\xff" * width, b"\1"], dtype=f"S{width}"))
+
+
+def test_text_loses_the_nul_bytes_at_its_end_only(bf):
+    keys = np.array([b"\0a", b"a\0b", b"ab\0\0", b"\0\0", b"12345678\0\0\0\0\0\0\0\0", b"12345678\0\0\0\0\0\0\0\1"], dtype="S16")
+    bf.update(keys)
+    for key in (b"\0a", b"a\0b", b"ab", b"", b"12345678", b"12345678\0\0\0\0\0\0\0\1"):
+        assert key in bf
+    assert b"ab\0\0" not in bf
+
+
+@pytest.mark.parametrize("n", [0, 1, 511, 512, 513, 1024, 1025, 5000])
+def test_lengths(bf, n):
+    check(bf, np.arange(n))
+    bf.clear()
+    check(bf, np.array([b"k%d" % i for i in range(n)], dtype="S9"))
+
+
+def test_large_arrays_without_the_gil():
+    bf = BloomFilter(n=300_000, p=0.01)
+    keys = np.arange(300_000, dtype="u4")
+    new = bf.add_many(keys)
+    assert len(new) == 300_000 and sum(new) > 295_000
+    assert bf.contains_many(keys) == b"\1" * 300_000
+    one = BloomFilter(n=300_000, p=0.01)
+    one.update(range(300_000))
+    assert one == bf
+
+
+def test_readonly_arrays(bf):
+    keys = np.arange(10)
+    keys.flags.writeable = False
+    assert bf.update(keys) == 10
+
+
+def test_the_buffer_is_given_back(bf):
+    for keys in (bytearray(b"abc"), array.array("i", [1, 2])):
+        view = memoryview(keys)
+        if view.itemsize > 1:
+            bf.update(view)
+        bf.add(view)
+        view.release()
+        keys.append(1)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "?", "c16", "M8[s]", "m8[s]", "V3"])
+def test_other_dtypes_are_typeerrors_naming_the_index(bf, dtype):
+    keys = np.zeros(3, dtype=dtype)
+    if dtype == "M8[s]":          # a date is 8 bytes to the buffer protocol
+        assert bf.update(keys) in (0, 1)
+        return
+    if dtype == "m8[s]":
+        return
+    with pytest.raises(TypeError, match="^key 0: "):
+        bf.update(keys)
+    assert bf.update(keys[:0]) == 0
+
+
+def test_rows_of_a_table_are_keys(bf):
+    digests = np.arange(64, dtype="u1").reshape(4, 16)
+    assert bf.update(digests) == 4
+    assert bytes(range(16, 32)) in bf
+
+
+def test_memoryviews_of_numbers(bf):
+    assert bf.add_many(memoryview(array.array("h", [1, -1, 300]))) == b"\1\1\1"
+    assert 300 in bf and -1 in bf

@@ -1,0 +1,207 @@
+"""Bytes, saved files, pickles; and what happens to damaged ones."""
+
+import copyreg
+import os
+import pickle
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bloomfilter import BloomFilter, Error
+
+SECRET = bytes(range(16))
+
+
+class Seen(BloomFilter):
+    """At module level, so that pickle finds it."""
+
+
+@pytest.fixture
+def full():
+    bf = BloomFilter(n=100, p=0.01)
+    bf.update(range(100))
+    return bf
+
+
+def test_there_and_back(scheme):
+    bf = BloomFilter(n=1000, p=0.02, scheme=scheme)
+    bf.update(range(1000))
+    back = BloomFilter.from_bytes(bf.to_bytes())
+    assert back == bf and (back.n, back.p, back.k, back.scheme) == (bf.n, bf.p, bf.k, bf.scheme)
+    assert back.to_bytes() == bf.to_bytes()
+    assert back.add("new one") and "new one" not in bf
+
+
+@pytest.mark.parametrize("m", [1, 7, 8, 9, 63, 64, 65, 1001])
+def test_any_number_of_bits(m):
+    bf = BloomFilter(m, 1)
+    bf.add("a")
+    assert BloomFilter.from_bytes(bf.to_bytes()) == bf and len(bf.bitset) == (m + 7) // 8
+
+
+@pytest.mark.parametrize("wrap", [bytes, bytearray, memoryview, lambda b: np.frombuffer(b, "u1"), lambda b: memoryview(b"".join(bytes([x, 0]) for x in b))[::2]])
+def test_any_bytes_like(full, wrap):
+    assert BloomFilter.from_bytes(wrap(full.to_bytes())) == full
+
+
+def test_the_data_may_go_away(full):
+    data = bytearray(full.to_bytes())
+    back = BloomFilter.from_bytes(data)
+    data[:] = bytes(len(data))
+    assert back == full
+
+
+@pytest.mark.parametrize("bad", ["text", 5, None, [1, 2]], ids=repr)
+def test_from_something_else(bad):
+    with pytest.raises(TypeError):
+        BloomFilter.from_bytes(bad)
+
+
+def test_short_and_long_data(full):
+    data = full.to_bytes()
+    for cut in (0, 1, 7, 8, 100, 4095, 4096, 4097, len(data) - 1):
+        with pytest.raises((ValueError, Error)):
+            BloomFilter.from_bytes(data[:cut])
+    with pytest.raises((ValueError, Error)):
+        BloomFilter.from_bytes(data + b"\0")
+    with pytest.raises((ValueError, Error)):
+        BloomFilter.from_bytes(bytes(len(data)))
+
+
+def test_every_changed_byte_is_noticed(full):
+    data = bytearray(full.to_bytes())
+    for place in [*range(0, 4096, 7), *range(4096, len(data))]:
+        data[place] ^= 0x10
+        with pytest.raises((ValueError, Error)):
+            BloomFilter.from_bytes(data)
+        data[place] ^= 0x10
+    assert BloomFilter.from_bytes(data) == full
+
+
+def test_parameters_given_must_be_those_of_the_data(full, tmp_path):
+    data = full.to_bytes()
+    path = tmp_path / "f"
+    full.save(path)
+    for make, source in ((BloomFilter.from_bytes, data), (BloomFilter.load, path)):
+        assert make(source, n=100, p=0.01, m=full.m, k=full.k, scheme="block") == full
+        for kwargs in ({"n": 101}, {"k": full.k + 1}, {"m": full.m + 512}, {"scheme": "classic"}):
+            (name, value), = kwargs.items()
+            with pytest.raises(Error) as e:
+                make(source, **kwargs)
+            assert str(value) in str(e.value) and str(getattr(full, name)) in str(e.value)
+        with pytest.raises(ValueError):
+            make(source, m=0)
+        with pytest.raises(TypeError):
+            make(source, 100)
+
+
+# ---- files ----
+def test_save_and_load(full, tmp_path):
+    for path in (tmp_path / "a.bloom", str(tmp_path / "b.bloom"), os.fsencode(tmp_path / "c.bloom"), tmp_path / "日本.bloom"):
+        assert full.save(path) is None
+        assert BloomFilter.load(path) == full
+        assert Path(os.fsdecode(path)).read_bytes()[4096:] == full.to_bytes()[4096:]
+    assert len(os.listdir(tmp_path)) == 4
+
+
+def test_save_replaces(full, tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(b"old")
+    full.save(path)
+    assert BloomFilter.load(path) == full and os.listdir(tmp_path) == ["f"]
+
+
+def test_save_where_nothing_can_be_written(full, tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        full.save(tmp_path / "nowhere" / "f")
+    with pytest.raises(OSError):
+        full.save(tmp_path)
+    with pytest.raises(OSError):
+        full.save("")
+    with pytest.raises(ValueError):
+        full.save("a\0b")
+    with pytest.raises(TypeError):
+        full.save(5)
+    assert os.listdir(tmp_path) == []
+
+
+def test_load_what_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError) as e:
+        BloomFilter.load(tmp_path / "nosuch")
+    assert "nosuch" in str(e.value) and e.value.errno == 2
+    for path in (tmp_path, "/dev/null", "/dev/zero"):
+        with pytest.raises((OSError, Error)):
+            BloomFilter.load(path)
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises((OSError, Error)):
+        BloomFilter.load(tmp_path / "fifo")
+    (tmp_path / "link").symlink_to(tmp_path / "nosuch")
+    with pytest.raises(FileNotFoundError):
+        BloomFilter.load(tmp_path / "link")
+
+
+def test_load_a_damaged_file(full, tmp_path):
+    path = tmp_path / "f"
+    full.save(path)
+    good = path.read_bytes()
+    for bad in (b"", b"x", good[:-1], good + b"x", b"PK" + good[2:], good[:4100] + b"\xff" + good[4101:]):
+        path.write_bytes(bad)
+        with pytest.raises(Error, match="f"):
+            BloomFilter.load(path)
+        assert path.read_bytes() == bad
+
+
+def test_a_saved_file_has_the_rights_of_a_new_one(full, tmp_path):
+    old = os.umask(0o027)
+    try:
+        full.save(tmp_path / "f")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(os.stat(tmp_path / "f").st_mode) == 0o640
+
+
+# ---- pickle ----
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickle(full, protocol):
+    back = pickle.loads(pickle.dumps(full, protocol))
+    assert back == full and type(back) is BloomFilter
+
+
+def test_pickle_of_a_subclass():
+    seen = Seen(1000, 10)
+    seen.add("a")
+    seen.name = ["mine"]
+    back = pickle.loads(pickle.dumps(seen))
+    assert type(back) is Seen and back == seen and back.name == ["mine"]
+
+
+def test_pickle_ignores_what_copyreg_would_do():
+    assert BloomFilter not in copyreg.dispatch_table
+    assert BloomFilter(10, 1).__reduce_ex__(4)[0] == BloomFilter.from_bytes
+
+
+# ---- keyed ----
+def test_keyed(tmp_path):
+    bf = BloomFilter(n=1000, p=0.01, secret=SECRET)
+    plain = BloomFilter(n=1000, p=0.01)
+    assert bf.hashcode("a") != plain.hashcode("a")
+    bf.update(range(1000))
+    data = bf.to_bytes()
+    assert SECRET not in data
+    assert BloomFilter.from_bytes(data, secret=bytearray(SECRET)) == bf
+    bf.save(tmp_path / "f")
+    assert BloomFilter.load(tmp_path / "f", secret=SECRET) == bf
+    for wrong in (None, bytes(16)):
+        with pytest.raises(Error, match="secret"):
+            BloomFilter.from_bytes(data, secret=wrong)
+        with pytest.raises(Error, match="secret"):
+            BloomFilter.load(tmp_path / "f", secret=wrong)
+    with pytest.raises(Error):
+        BloomFilter.from_bytes(plain.to_bytes(), secret=SECRET)
+    with pytest.raises(Error, match="keyed"):
+        pickle.dumps(bf)
+    with pytest.raises(ValueError, match="secret"):
+        bf | BloomFilter(n=1000, p=0.01, secret=bytes(16))
+    assert bf.copy() == bf and 5 in bf.copy()

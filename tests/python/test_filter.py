@@ -1,0 +1,220 @@
+"""One filter: the classic and the idiomatic calls, its state, its life, subclasses."""
+
+import gc
+import sys
+import weakref
+
+import pytest
+
+from bloomfilter import BloomFilter, Error
+
+
+def test_add_is_true_when_new(bf):
+    assert bf.add("a") is True
+    assert bf.add("a") is False
+    assert bf.addKey("b") is True
+    assert bf.addKey("b") is False
+    assert bf.existKey("a") is True
+    assert bf.existKey("z") is False
+    assert "a" in bf and "z" not in bf
+
+
+def test_docstrings_say_it_loudly():
+    for method in (BloomFilter.add, BloomFilter.addKey, BloomFilter.update, BloomFilter.add_many):
+        assert "SURELY NEW" in method.__doc__
+    assert "SURELY NEW" in BloomFilter.__doc__
+
+
+def test_everything_has_a_docstring():
+    names = [name for name in dir(BloomFilter) if not name.startswith("_")]
+    assert len(names) == 28
+    for name in names:
+        assert getattr(BloomFilter, name).__doc__, name
+
+
+def test_hashcode(scheme):
+    bf = BloomFilter(n=1000, p=0.01, scheme=scheme)
+    positions = bf.hashcode("key")
+    assert len(positions) == bf.k and all(type(p) is int and 0 <= p < bf.m for p in positions)
+    assert positions == BloomFilter(n=1000, p=0.01, scheme=scheme).hashcode(b"key")
+    assert positions != bf.hashcode("other")
+
+
+def test_hashcode_of_many_positions():
+    assert len(BloomFilter(1000, 2).hashcode("a")) == 347
+    assert len(BloomFilter(m=10_000, k=4096).hashcode("a")) == 4096
+
+
+def test_length_is_an_estimate(scheme):
+    bf = BloomFilter(n=10_000, p=0.01, scheme=scheme)
+    assert len(bf) == 0 and not bf
+    bf.update(range(5000))
+    assert abs(len(bf) - 5000) < 150 and bool(bf) is True
+
+
+def test_length_of_a_full_filter():
+    bf = BloomFilter(m=1, k=1)
+    bf.add("a")
+    assert bf.fill_ratio == 1.0 and bf.fpr == 1.0 and len(bf) >= 0 and "anything" in bf
+
+
+def test_fill_and_rate(scheme):
+    bf = BloomFilter(n=10_000, p=0.01, scheme=scheme)
+    assert bf.fill_ratio == 0 and bf.fpr == 0
+    bf.update(range(10_000))
+    ones = sum(byte.bit_count() for byte in bf.bitset)
+    assert bf.fill_ratio == pytest.approx(ones / bf.m)
+    assert 0.008 < bf.fpr < 0.0115
+
+
+def test_clear(bf):
+    bf.update(range(100))
+    bf.clear()
+    assert not bf and len(bf) == 0 and 1 not in bf and bf.add(1)
+
+
+def test_repr():
+    assert repr(BloomFilter(1000, 100)).startswith("BloomFilter(m=1000, n=100, k=7, p=0.008")
+    assert repr(BloomFilter(n=1000, p=0.01)) == "BloomFilter(m=10240, n=1000, k=6, p=0.01, scheme='block')"
+    closed = BloomFilter(1000, 100)
+    closed.close()
+    assert "closed" in repr(closed)
+
+
+def test_sizeof_counts_the_bits():
+    small, large = BloomFilter(m=8, k=1), BloomFilter(m=8_000_000, k=1)
+    assert sys.getsizeof(large) - sys.getsizeof(small) == pytest.approx(1_000_000, abs=64)
+    large.close()
+    assert sys.getsizeof(large) < 1000
+
+
+def use(bf):
+    """Every way to use a filter."""
+    other = BloomFilter(n=10_000, p=0.001)
+    return [
+        lambda: bf.add("a"), lambda: "a" in bf, lambda: bf.addKey("a"), lambda: bf.existKey("a"), lambda: bf.hashcode("a"),
+        lambda: bf.update([]), lambda: bf.add_many(["a"]), lambda: bf.contains_many(["a"]), lambda: bf.m, lambda: bf.n, lambda: bf.k,
+        lambda: bf.p, lambda: bf.scheme, lambda: bf.storage, lambda: bf.bitset, lambda: len(bf), lambda: bool(bf), lambda: bf.fill_ratio,
+        lambda: bf.fpr, lambda: bf.clear(), lambda: bf.copy(), lambda: bf.__copy__(), lambda: bf.__deepcopy__({}), lambda: bf | other,
+        lambda: other & bf, lambda: other.__ior__(bf), lambda: bf.__iand__(other), lambda: bf == other, lambda: other != bf,
+        lambda: bf.union(other), lambda: other.intersection(bf), lambda: bf.to_bytes(), lambda: bf.save("never-written"), lambda: bf.sync(),
+        lambda: bf.__enter__(), lambda: bf.__reduce__(),
+    ]
+
+
+@pytest.mark.parametrize("number", range(36))
+def test_a_closed_filter_is_a_valueerror(number):
+    bf = BloomFilter(n=10_000, p=0.001)
+    bf.close()
+    bf.close()
+    assert len(use(bf)) == 36
+    with pytest.raises(ValueError, match="closed"):
+        use(bf)[number]()
+
+
+@pytest.mark.parametrize("number", range(36))
+def test_a_filter_that_was_never_constructed_is_closed(number):
+    bf = BloomFilter.__new__(BloomFilter)
+    bf.close()
+    with pytest.raises(ValueError, match="closed"):
+        use(bf)[number]()
+
+
+def test_a_closed_filter_does_not_take_a_batch_for_read():
+    read = []
+    bf = BloomFilter(1000, 10)
+    bf.close()
+    with pytest.raises(ValueError):
+        bf.update(read.append(i) or i for i in range(10))
+    assert read == []
+
+
+def test_with():
+    with BloomFilter(1000, 10) as bf:
+        assert bf.add("a")
+    with pytest.raises(ValueError, match="closed"):
+        bf.add("b")
+    with pytest.raises(KeyError), BloomFilter(1000, 10) as bf:
+        raise KeyError
+    with pytest.raises(ValueError):
+        bf.m
+
+
+def test_sync_of_a_memory_filter(bf):
+    assert bf.sync() is None
+
+
+def test_storage_of_a_memory_filter(bf):
+    assert bf.storage is None
+
+
+def test_properties_are_readonly(bf):
+    for name in ("m", "n", "k", "p", "scheme", "storage", "bitset", "fill_ratio", "fpr"):
+        with pytest.raises(AttributeError):
+            setattr(bf, name, 1)
+    with pytest.raises((AttributeError, TypeError)):
+        bf.other = 1
+
+
+def test_constructing_again_replaces(bf):
+    bf.add("a")
+    bf.__init__(1000, 10)
+    assert bf.m == 1000 and "a" not in bf
+    with pytest.raises(ValueError):
+        bf.__init__(0, 0)
+    assert bf.m == 1000
+
+
+def test_subclass_with_its_own_constructor():
+    class Seen(BloomFilter):
+        def __init__(self, name):
+            super().__init__(n=1000, p=0.01)
+            self.name = name
+
+    seen = Seen("mine")
+    assert seen.add("a") and seen.name == "mine" and repr(seen).startswith("Seen(")
+    assert type(seen.copy()) is Seen and seen.copy().name == "mine"
+    assert type(Seen.from_bytes(seen.to_bytes())) is Seen
+    assert type(seen | seen) is Seen and isinstance(seen, BloomFilter)
+
+
+def test_subclass_that_forgets_super():
+    class Forgetful(BloomFilter):
+        def __init__(self):
+            pass
+
+    with pytest.raises(ValueError, match="closed"):
+        Forgetful().add("a")
+
+
+def test_weak_references(bf):
+    ref = weakref.ref(bf)
+    assert ref() is bf
+    del bf
+
+
+def test_cycles_are_collected():
+    class Seen(BloomFilter):
+        pass
+
+    seen = Seen(1000, 10)
+    seen.self = seen
+    ref = weakref.ref(seen)
+    del seen
+    gc.collect()
+    assert ref() is None
+
+
+def test_later_variants_are_named_in_the_refusal():
+    for kwargs in ({"grow": 2.0}, {"window": 60}, {"shards": 4}):
+        with pytest.raises(Error, match=next(iter(kwargs))):
+            BloomFilter(n=100, p=0.01, **kwargs)
+
+
+def test_the_hosts_random_generator_is_not_touched():
+    import random
+
+    state = random.getstate()
+    bf = BloomFilter(n=1000, p=0.01)
+    bf.update(range(1000))
+    assert random.getstate() == state

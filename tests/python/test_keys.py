@@ -1,0 +1,167 @@
+"""What a key is: str as UTF-8, bytes-like as it is, int as decimal text; everything else is a TypeError."""
+
+import array
+import ctypes
+import enum
+import mmap
+import sys
+
+import numpy as np
+import pytest
+
+from bloomfilter import BloomFilter
+
+
+class Text(str):
+    def __str__(self):
+        return "not this"
+
+
+class Bytes(bytes):
+    pass
+
+
+class Number(int):
+    def __str__(self):
+        return "not this"
+
+    __repr__ = __str__
+
+
+class Index:
+    def __init__(self, value):
+        self.value = value
+
+    def __index__(self):
+        return self.value
+
+
+class Level(enum.IntEnum):
+    HIGH = 42
+
+
+def fortran():
+    return np.asfortranarray(np.arange(12, dtype="u1").reshape(3, 4))
+
+
+# (key, the bytes it stands for)
+KEYS = [
+    ("", b""), (b"", b""), ("a", b"a"), ("\0", b"\0"), (b"a\0b", b"a\0b"), ("a\0b", b"a\0b"),
+    ("é", "é".encode()), ("\x7f\x80\xff", "\x7f\x80\xff".encode()), ("日本語", "日本語".encode()), ("\u07ff\u0800\uffff", "\u07ff\u0800\uffff".encode()),
+    ("🙂x", "🙂x".encode()), ("\U00010000\U0010ffff", "\U00010000\U0010ffff".encode()), ("é" * 1000, ("é" * 1000).encode()), ("日" * 5000, ("日" * 5000).encode()),
+    ("🙂" * 3000, ("🙂" * 3000).encode()), ("\ud7ff\ue000", "\ud7ff\ue000".encode()), (Text("abc"), b"abc"), (Text("dé"), "dé".encode()), (Text("日本"), "日本".encode()),
+    (Bytes(b"abc"), b"abc"), (bytearray(b"abc"), b"abc"), (memoryview(b"abc"), b"abc"), (memoryview(b"abcdef")[::2], b"ace"),
+    (memoryview(b"abc")[::-1], b"cba"), (memoryview(b"abcdef").cast("B", (2, 3)), b"abcdef"), (array.array("H", [1, 2]), b"\1\0\2\0"),
+    (array.array("d", [0.0]), bytes(8)), ((ctypes.c_char * 3)(*b"abc"), b"abc"), (np.frombuffer(b"abc", "u1"), b"abc"), (np.bytes_(b"abc"), b"abc"),
+    (np.str_("abc"), b"abc"), (np.str_("é"), "é".encode()), (fortran(), fortran().tobytes()), (np.arange(10, dtype="u1")[::3], b"\0\3\6\t"),
+    (np.zeros(0, "u1"), b""), (0, b"0"), (7, b"7"), (10, b"10"), (42, b"42"), (99, b"99"), (100, b"100"), (-1, b"-1"), (-100, b"-100"), (2**63 - 1, b"9223372036854775807"),
+    (-(2**63), b"-9223372036854775808"), (2**63, b"9223372036854775808"), (2**64, b"18446744073709551616"), (-(10**40), b"-1" + b"0" * 40),
+    (10**1000, b"1" + b"0" * 1000), (Number(42), b"42"), (Number(10**30), b"1" + b"0" * 30), (Index(42), b"42"), (Index(-(10**30)), b"-1" + b"0" * 30),
+    (Level.HIGH, b"42"), (np.int8(-128), b"-128"), (np.uint64(2**64 - 1), b"18446744073709551615"), (np.int16(5), b"5"), (np.array(5), b"5"),
+    (np.longlong(7), b"7"), (ctypes.create_string_buffer(b"ab"), b"ab\0"),
+]
+IDS = [f"{i}-{type(key).__name__}" for i, (key, _) in enumerate(KEYS)]
+
+
+@pytest.mark.parametrize("key, as_bytes", KEYS, ids=IDS)
+def test_a_key_is_its_bytes(bf, key, as_bytes):
+    assert bf.hashcode(key) == bf.hashcode(as_bytes)
+    assert bf.existKey(key) is False and key not in bf
+    assert bf.add(key) is True and bf.add(as_bytes) is False
+    assert key in bf and as_bytes in bf and bf.existKey(key) is True
+
+
+@pytest.mark.parametrize("key, as_bytes", KEYS, ids=IDS)
+def test_a_key_in_a_batch_is_its_bytes(bf, key, as_bytes):
+    around = [f"around{i}" for i in range(5)]
+    keys = [*around, key, "ß", key, 77777]
+    assert bf.add_many(iter(keys)) == b"\1\1\1\1\1\1\1\0\1"
+    assert bf.contains_many([as_bytes, key, "absent"]) == b"\1\1\0"
+    other = BloomFilter(n=10_000, p=0.001)
+    assert other.update(tuple(keys)) == 8 and other == bf
+
+
+def test_int_str_and_bytes_are_one_key(bf):
+    assert bf.add(42) and not bf.add("42") and not bf.add(b"42")
+
+
+def test_mmap_is_a_key(bf):
+    with mmap.mmap(-1, 16) as m:
+        m[:3] = b"abc"
+        assert bf.add(m) and b"abc" + bytes(13) in bf
+
+
+def test_long_keys(bf):
+    key = b"x" * (100 << 20)
+    assert bf.add(key) and key in bf and not bf.add(key.decode())
+    assert key + b"x" not in bf
+    assert bf.contains_many([key, "a", key]) == b"\1\0\1"
+
+
+BAD = [
+    True, False, None, 1.5, 0.0, float("nan"), 1j, [], (), {}, {"a"}, object(), int, np.bool_(True), np.float64(1), np.float32(1), np.array(1.5),
+    np.array(True), np.void(b"abc"), np.array([None, "a"], dtype=object), range(3), Ellipsis,
+]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda v: f"{type(v).__name__}")
+def test_everything_else_is_a_typeerror(bf, bad):
+    for call in (bf.add, bf.addKey, bf.existKey, bf.hashcode, bf.__contains__):
+        with pytest.raises(TypeError, match="must be str, bytes-like or int"):
+            call(bad)
+    assert not bf
+    for call in (bf.update, bf.add_many, bf.contains_many):
+        with pytest.raises(TypeError, match="^key 2: .*must be str, bytes-like or int"):
+            call(["a", "b", bad, "c"])
+        with pytest.raises(TypeError, match="^key 0: "):
+            call(iter([bad]))
+    assert "a" in bf and "b" in bf and "c" not in bf
+
+
+@pytest.mark.parametrize("bad", ["\ud800", "abc\udfff", "日\udc80", "🙂\ud800", "x" * 5000 + "\udabc"], ids=ascii)
+def test_lone_surrogates_are_valueerrors(bf, bad):
+    place = len(bad) - 1
+    with pytest.raises(ValueError, match=f"surrogate U\\+d?.* position {place} "):
+        bf.add(bad)
+    with pytest.raises(ValueError):
+        assert bad in bf
+    with pytest.raises(ValueError, match="^key 1: "):
+        bf.update(["a", bad, "b"])
+    assert "a" in bf and "b" not in bf
+
+
+def test_released_memoryview_is_refused(bf):
+    view = memoryview(b"abc")
+    view.release()
+    with pytest.raises((TypeError, ValueError)):
+        bf.add(view)
+
+
+def test_what_index_raises_comes_out(bf):
+    class Broken:
+        def __index__(self):
+            raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        bf.add(Broken())
+    with pytest.raises(LookupError, match="mine"):
+        bf.update(["a", Broken()])
+    assert "a" in bf
+
+
+def test_a_str_does_not_grow(bf):
+    keys = ["ascii" * 3, "é" * 9, "日本" * 5, "🙂" * 7, "é" * 2000]
+    keys = ["".join(list(key)) for key in keys]
+    before = [sys.getsizeof(key) for key in keys]
+    for key in keys:
+        bf.add(key)
+        assert key in bf
+        bf.hashcode(key)
+    bf.update(keys)
+    bf.contains_many(iter(keys))
+    assert [sys.getsizeof(key) for key in keys] == before
+
+
+def test_ints_past_the_interpreters_digit_limit(bf):
+    with pytest.raises(ValueError):
+        bf.add(10**10_000)

@@ -1,0 +1,195 @@
+"""Filters on a mapped file: one filter for every process, what survives, what is refused."""
+
+import multiprocessing
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+from bloomfilter import BloomFilter, Error
+
+SECRET = bytes(range(16))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "seen.bloom"
+
+
+def make(path, **kwargs):
+    return BloomFilter(n=10_000, p=0.001, storage=path, **kwargs)
+
+
+@pytest.mark.parametrize("kind", [str, os.fsencode, lambda path: path], ids=["str", "bytes", "Path"])
+def test_create_close_open(path, kind):
+    with make(kind(path)) as bf:
+        assert bf.storage == str(path) and repr(str(path)) in repr(bf)
+        assert bf.update(range(1000)) > 990
+        bf.sync()
+        bits = bf.bitset
+    with BloomFilter.open(kind(path)) as again:
+        assert (again.n, again.p, again.bitset) == (10_000, 0.001, bits)
+        assert again.contains_many(range(1000)) == b"\1" * 1000
+    assert os.listdir(path.parent) == ["seen.bloom"]
+
+
+def test_the_same_bits_as_in_memory(path, scheme):
+    with BloomFilter(n=1000, p=0.01, scheme=scheme, storage=path) as bf:
+        memory = BloomFilter(n=1000, p=0.01, scheme=scheme)
+        for one in (bf, memory):
+            one.update(np.arange(2000))
+            one.update(str(i) for i in range(2000, 2100))
+            one.add("a")
+        assert bf.bitset == memory.bitset and bf == memory and bf.hashcode("x") == memory.hashcode("x")
+
+
+def test_constructor_opens_what_exists_and_compares(path):
+    with make(path) as bf:
+        bf.add("a")
+    with make(path) as bf:
+        assert "a" in bf
+    with BloomFilter(storage=path) as bf:
+        assert "a" in bf
+    for kwargs in ({"n": 20_000, "p": 0.001}, {"n": 10_000, "p": 0.001, "scheme": "classic"}, {"n": 10_000, "p": 0.001, "k": 3}):
+        with pytest.raises(Error):
+            BloomFilter(storage=path, **kwargs)
+    with BloomFilter.open(path, scheme="block", n=10_000) as bf:
+        assert "a" in bf
+    with pytest.raises(Error, match="classic"):
+        BloomFilter.open(path, scheme="classic")
+
+
+def test_two_handles_see_each_other(path):
+    with make(path) as a, BloomFilter.open(path) as b:
+        assert a.add("x") is True and b.add("x") is False and "x" in b
+        b.update(range(1000))
+        assert a.contains_many(range(1000)) == b"\1" * 1000
+        a.clear()
+        assert not b
+
+
+def test_read_only(path):
+    with make(path) as bf:
+        bf.add("a")
+    with BloomFilter.open(path, read_only=True) as bf:
+        assert "a" in bf and "b" not in bf
+        for change in (lambda: bf.add("b"), lambda: bf.update(["b"]), lambda: bf.update(np.arange(5)), bf.clear, lambda: bf.__ior__(bf)):
+            with pytest.raises(Error, match="read-only"):
+                change()
+        with pickle.loads(pickle.dumps(bf)) as again, pytest.raises(Error, match="read-only"):
+            again.add("b")
+        assert bf.copy().add("b")
+
+
+def test_pickle_carries_the_path(path):
+    with make(path) as bf:
+        bf.add("a")
+        data = pickle.dumps(bf)
+        assert len(data) < 500
+        with pickle.loads(data) as again:
+            assert again.storage == str(path) and again.add("b")
+        assert "b" in bf
+
+
+def test_copies_are_in_memory(path):
+    with make(path) as bf:
+        bf.add("a")
+        twin = bf.copy()
+        union = bf | twin
+        assert twin.storage is None and union.storage is None and twin == bf
+        twin.add("b")
+        assert "b" not in bf
+        bf |= twin
+    with BloomFilter.open(path) as bf:
+        assert "b" in bf
+
+
+def test_a_saved_file_can_be_opened(path):
+    memory = BloomFilter(n=100, p=0.01)
+    memory.update(range(100))
+    memory.save(path)
+    with BloomFilter.open(path) as bf:
+        assert bf == memory and bf.add("new")
+    assert "new" in BloomFilter.load(path)
+
+
+def test_keyed(path):
+    with make(path, secret=SECRET) as bf:
+        bf.add("a")
+        with pytest.raises(Error, match="keyed"):
+            pickle.dumps(bf)
+    assert SECRET not in path.read_bytes()
+    for secret in (None, bytes(16)):
+        with pytest.raises(Error, match="secret|keyed"):
+            BloomFilter.open(path, secret=secret)
+    with BloomFilter.open(path, secret=SECRET) as bf:
+        assert "a" in bf
+
+
+def add_range(path, start, stop):
+    with BloomFilter.open(path) as bf:
+        bf.update(range(start, stop))
+
+
+def add_to(bf, start, stop):
+    bf.update(np.arange(start, stop))
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes_lose_no_key(path, method):
+    context = multiprocessing.get_context(method)
+    with BloomFilter(n=400_000, p=0.01, storage=path) as bf:
+        jobs = [context.Process(target=add_range, args=(path, i * 50_000, (i + 1) * 50_000)) for i in range(2)]
+        jobs += [context.Process(target=add_to, args=(bf, i * 50_000, (i + 1) * 50_000)) for i in range(2, 4)]
+        for job in jobs:
+            job.start()
+        bf.update(range(200_000, 250_000))
+        for job in jobs:
+            job.join()
+            assert job.exitcode == 0
+        assert bf.contains_many(np.arange(250_000)) == b"\1" * 250_000
+
+
+def test_open_what_is_not_there(path):
+    with pytest.raises(FileNotFoundError, match="seen.bloom"):
+        BloomFilter.open(path)
+    with pytest.raises(FileNotFoundError):
+        make(path.parent / "nowhere" / "x")
+    path.symlink_to(path.parent / "nosuch")
+    with pytest.raises((OSError, Error)):
+        make(path)
+    assert os.listdir(path.parent) == ["seen.bloom"]
+
+
+def test_what_is_no_filter_is_left_alone(path):
+    for content in (b"", b"x", b"hello" * 2000, bytes(4096)):
+        path.write_bytes(content)
+        for call in (make, BloomFilter.open, lambda p: BloomFilter(storage=p)):
+            with pytest.raises(Error):
+                call(path)
+        assert path.read_bytes() == content
+    with pytest.raises((OSError, Error)):
+        BloomFilter.open(path.parent)
+    os.mkfifo(path.parent / "fifo")
+    with pytest.raises((OSError, Error)):
+        make(path.parent / "fifo")
+    with pytest.raises(ValueError):
+        make("a\0b")
+
+
+def test_a_file_cut_short_is_an_exception_at_the_next_batch(path):
+    with make(path) as bf:
+        bf.update(range(1000))
+        os.truncate(path, 4096)
+        for call in (lambda: bf.update(["a"]), lambda: bf.contains_many(["a"]), bf.sync):
+            with pytest.raises((Error, OSError)):
+                call()
+    with pytest.raises(Error):
+        BloomFilter.open(path)
+
+
+def test_parameters_that_no_file_holds(path):
+    with pytest.raises((OSError, MemoryError, ValueError)):
+        BloomFilter(m=2**40, k=1, storage=path)
+    assert os.listdir(path.parent) == []

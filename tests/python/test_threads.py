@@ -1,0 +1,236 @@
+"""Other threads, signals, forks: who gets a turn, what close() does under a batch, that no key is lost."""
+
+import itertools
+import os
+import pickle
+import signal
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from bloomfilter import BloomFilter, Error
+
+
+class Stop(Exception):
+    """Raised by a signal handler: how a batch without end is ended."""
+
+
+@pytest.fixture
+def stop_signal():
+    def stop(number, frame):
+        raise Stop
+
+    old = signal.signal(signal.SIGUSR1, stop)
+    yield signal.SIGUSR1
+    signal.signal(signal.SIGUSR1, old)
+
+
+# Batches that only a signal ends; what they have added before shows.
+ENDLESS = {
+    "iterator": lambda: itertools.chain(map(str, range(1000)), itertools.cycle(["again", "and again"])),
+    "text array": lambda: np.broadcast_to(np.array([b"again"]), (1, 10**12))[0],
+    "number array": lambda: np.broadcast_to(np.int64(5), (10**12,)),
+}
+FIRST = {"iterator": "999", "text array": "again", "number array": "5"}
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_a_signal_ends_a_batch_and_the_keys_before_it_are_added(bf, stop_signal, kind):
+    timer = threading.Timer(0.05, lambda: signal.pthread_kill(threading.main_thread().ident, stop_signal))
+    timer.start()
+    with pytest.raises(Stop):
+        bf.update(ENDLESS[kind]())
+    timer.join()
+    assert FIRST[kind] in bf
+    bf.close()
+
+
+CTRL_C = """
+import os, signal, threading
+from bloomfilter import BloomFilter
+bf = BloomFilter(n=1_000_000, p=0.01)
+keys = ["key %d" % i for i in range(1000)] * 20_000
+try:
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    bf.update(keys)
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted", all(b"\\1" == bf.contains_many([key]) for key in keys[:1000]))
+"""
+
+
+def test_ctrl_c_in_a_list(run_python):
+    assert run_python(CTRL_C) == "interrupted True"
+
+
+@pytest.mark.parametrize("kind", ["list", "generator", "text array", "number array"])
+def test_other_threads_make_progress_during_a_batch(kind):
+    n = 1_500_000
+    keys = {
+        "list": lambda: [f"https://example.org/{i}" for i in range(n)],
+        "generator": lambda: map(str, range(n)),
+        "text array": lambda: np.arange(n).astype("S8"),
+        "number array": lambda: np.arange(n),
+    }[kind]()
+    bf = BloomFilter(n=n, p=0.01)
+    turns, done, started = 0, False, threading.Event()
+
+    def count():
+        nonlocal turns
+        started.set()
+        while not done:
+            turns += 1
+
+    other = threading.Thread(target=count)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    try:
+        other.start()
+        started.wait()
+        before = turns
+        bf.update(keys)
+        progress = turns - before
+    finally:
+        done = True
+        sys.setswitchinterval(interval)
+        other.join()
+    assert progress > 100
+
+
+def test_close_inside_a_batch_of_the_same_thread(bf):
+    def keys():
+        yield "a"
+        with pytest.raises(Error, match="batch"):
+            bf.close()
+        with pytest.raises(Error, match="batch"):
+            bf.__init__(100, 1)
+        yield "b"
+
+    assert bf.update(keys()) == 2
+    bf.close()
+
+
+@pytest.mark.parametrize("kind", ENDLESS)
+def test_close_inside_a_batch_of_another_thread(bf, stop_signal, kind):
+    seen = []
+
+    def close():
+        try:
+            bf.close()
+        except Error as e:
+            seen.append(e)
+        finally:
+            signal.pthread_kill(threading.main_thread().ident, stop_signal)
+
+    timer = threading.Timer(0.05, close)
+    timer.start()
+    with pytest.raises(Stop):
+        bf.update(ENDLESS[kind]())
+    timer.join()
+    assert len(seen) == 1 and FIRST[kind] in bf
+    bf.close()
+
+
+def in_threads(*jobs):
+    faults = []
+
+    def guard(job):
+        try:
+            job()
+        except BaseException as e:
+            faults.append(e)
+
+    threads = [threading.Thread(target=guard, args=(job,)) for job in jobs]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not faults
+
+
+def test_no_key_is_lost_between_threads():
+    n = 200_000
+    bf = BloomFilter(n=5 * n, p=0.01)
+    parts = [np.arange(i * n, (i + 1) * n) for i in range(5)]
+    in_threads(
+        lambda: bf.update(parts[0]),
+        lambda: bf.add_many(parts[1]),
+        lambda: bf.update(parts[2].astype("S8")),
+        lambda: bf.update(parts[3].tolist()),
+        lambda: [bf.add(int(key)) for key in parts[4]],
+        lambda: [bf.fill_ratio for _ in range(50)],
+        lambda: [bf.contains_many(parts[0]) for _ in range(3)],
+    )
+    for part in parts:
+        assert bf.contains_many(part) == b"\1" * n
+
+
+def test_unions_and_batches_at_once():
+    n = 100_000
+    bf, other = BloomFilter(n=20 * n, p=0.01), BloomFilter(n=20 * n, p=0.01)
+    other.update(np.arange(n, 2 * n))
+
+    def unite():
+        for _ in range(20):
+            bf.__ior__(other)
+            bf.copy()
+
+    in_threads(lambda: bf.update(np.arange(n)), unite, lambda: bf.update(np.arange(2 * n, 3 * n)))
+    assert bf.contains_many(np.arange(3 * n)) == b"\1" * (3 * n)
+
+
+def test_bytes_taken_during_a_batch_are_sound(tmp_path):
+    n = 400_000
+    bf = BloomFilter(n=20 * n, p=0.01)
+    taken = []
+
+    def take():
+        for i in range(3):
+            taken.append(bf.to_bytes())
+            bf.save(tmp_path / str(i))
+            taken.append(pickle.dumps(bf))
+
+    in_threads(lambda: bf.update(np.arange(n)), take, lambda: [bf.add(i) for i in range(n, n + 50_000)])
+    assert [type(BloomFilter.from_bytes(data)) for data in taken[::2]] == [BloomFilter] * 3
+    assert [BloomFilter.load(tmp_path / str(i)).m for i in range(3)] == [bf.m] * 3
+    assert pickle.loads(taken[1]).m == bf.m
+
+
+def test_a_list_that_another_thread_changes():
+    bf = BloomFilter(n=100_000, p=0.01)
+    keys = [f"key {i}" for i in range(20_000)]
+    done = False
+
+    def change():
+        while not done:
+            del keys[10_000:]
+            keys.extend(f"new {i}" for i in range(10_000))
+
+    def update():
+        nonlocal done
+        try:
+            for _ in range(300):
+                bf.update(keys)
+        finally:
+            done = True
+
+    in_threads(change, update)
+    assert bf.contains_many(f"key {i}" for i in range(10_000)) == b"\1" * 10_000
+
+
+def test_fork(bf):
+    bf.add("before")
+    child = os.fork()
+    if child == 0:
+        ok = "before" in bf and bf.add("child") and bf.update(range(5000)) > 4900
+        bf.close()
+        os._exit(0 if ok else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert "child" not in bf and bf.add("after")
