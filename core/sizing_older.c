@@ -34,8 +34,8 @@ static int m_and_n(bf_geometry *g, const char *name, uint64_t most, bf_error *er
 static int k_fits(const bf_geometry *g, const char *name, unsigned most, bf_error *err)
 {
     if (g->k <= most) return 0;
-    return bf_fail(err, BF_EINVAL, "n=%llu, m=%llu, p=%.10g need more than k=%u positions: %s refuses it", (unsigned long long)g->n,
-                   (unsigned long long)g->m, g->p, most, name);
+    return bf_fail(err, BF_EINVAL, "n=%llu keys in m=%llu bits need more than k=%u positions: %s refuses it", (unsigned long long)g->n,
+                   (unsigned long long)g->m, most, name);
 }
 
 static int guava(bf_geometry *g, const char *name, bool k_of_p, bf_error *err)
