@@ -7,7 +7,8 @@ enum { RING = 55, LAG = 21, BIG = INT32_MAX, SEED = 161803398 };
 typedef struct { int32_t a[RING + 1]; unsigned at, behind; } dotnet_random;    /* a[0] is not used */
 
 static int32_t minus(int32_t x, int32_t y) { return (int32_t)((uint32_t)x - (uint32_t)y); }
-static int32_t fold(int32_t x) { return x < 0 ? (int32_t)((uint32_t)x + BIG) : x; }
+/* Below 0: plus BIG.  Without a branch: it would be wrong every other time. */
+static int32_t fold(int32_t x) { return (int32_t)((uint32_t)x + ((uint32_t)(x >> 31) & BIG)); }
 
 static void seed(dotnet_random *r, int32_t s)
 {
@@ -19,8 +20,10 @@ static void seed(dotnet_random *r, int32_t s)
         k = fold(minus(j, k));
         j = r->a[to];
     }
-    for (unsigned round = 0; round < 4; round++)
-        for (unsigned i = 1; i <= RING; i++) r->a[i] = fold(minus(r->a[i], r->a[1 + (i + 30) % RING]));
+    for (unsigned round = 0; round < 4; round++) {           /* i minus its partner 31 further round the ring */
+        for (unsigned i = 1; i <= RING - 31; i++) r->a[i] = fold(minus(r->a[i], r->a[i + 31]));
+        for (unsigned i = RING - 30; i <= RING; i++) r->a[i] = fold(minus(r->a[i], r->a[i + 31 - RING]));
+    }
     r->at = 0;
     r->behind = LAG;
 }

@@ -41,7 +41,7 @@ static size_t from_hex(const char *hex, uint8_t *to)
 }
 
 /* what = "hex", "rep" or "words"; the bytes are malloc'ed. */
-static bf_key make_recorded(const char *what, const char *arg, size_t len)
+static inline bf_key make_recorded(const char *what, const char *arg, size_t len)
 {
     size_t unit = strlen(arg) / 2;
     uint8_t *bytes = malloc((strcmp(what, "hex") ? len : unit) + 8);
