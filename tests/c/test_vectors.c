@@ -1,5 +1,5 @@
 /* test_vectors.c - the schemes of older systems against what those systems answered: tests/vectors, every file of it.
- * argv[1] is that folder; without it, it is looked for from the present folder. */
+ * argv[1] is that folder; without it, it is found from where this source lies. */
 #include "../../core/seams.h"
 #include "check.h"
 #include "oracle_keys.h"
@@ -324,15 +324,10 @@ static void generators(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const places[] = { "tests/vectors", "../tests/vectors", "../../tests/vectors", "../vectors" };
-    char probe[128];
-    FILE *f = NULL;
-    folder = argc > 1 ? argv[1] : places[0];
-    for (size_t i = 0; argc < 2 && !f && i < sizeof places / sizeof *places; i++) {
-        snprintf(probe, sizeof probe, "%s/keys.txt", places[i]);
-        if ((f = fopen(probe, "rb"))) folder = places[i];
-    }
-    if (f) fclose(f);
+    static char beside[512];                                 /* this file is tests/c/test_vectors.c */
+    const char *slash = strrchr(__FILE__, '/');
+    snprintf(beside, sizeof beside, "%.*s../vectors", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
+    folder = argc > 1 ? argv[1] : beside;
     RUN(keys_are_there);
     RUN(digests);
     RUN(generators);
