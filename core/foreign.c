@@ -65,11 +65,11 @@ static int guava_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *
     if (rc < 0) return rc;
     if (strcmp(d.scheme->layout->name, from[0] ? "mitz64" : "mitz32"))
         return bf_fail(err, BF_EMISMATCH, "the data has Guava's strategy MITZ_%d, asked for scheme %s", from[0] ? 64 : 32, d.name);
-    d.g = (bf_geometry){ .m = longs * 64, .k = from[1], .n = spec->n ? spec->n : 1, .p = spec->p };
-    if ((spec->m + 63) / 64 * 64 != d.g.m && spec->m) return bf_fail(err, BF_EMISMATCH, "the data has m=%llu, asked for m=%llu", (ull)d.g.m, (ull)spec->m);
-    if (spec->k && spec->k != d.g.k) return bf_fail(err, BF_EMISMATCH, "the data has k=%u, asked for k=%u", d.g.k, spec->k);
-    spec->m = d.g.m;
-    spec->k = d.g.k;
+    if (spec->m && (spec->m + 63) / 64 != longs)
+        return bf_fail(err, BF_EMISMATCH, "the data has m=%llu, asked for m=%llu", (ull)longs * 64, (ull)spec->m);
+    if (spec->k && spec->k != from[1]) return bf_fail(err, BF_EMISMATCH, "the data has k=%u, asked for k=%u", from[1], spec->k);
+    spec->m = longs * 64;
+    spec->k = from[1];
     return 0;
 }
 
@@ -176,8 +176,9 @@ bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *name, cons
 {
     const format *as = find(name, false, err);
     bf_spec spec = expect ? *expect : (bf_spec){ 0 };
-    spec.storage = NULL;
+    spec.storage = spec.key = NULL;
     spec.client = NULL;
+    spec.read_only = spec.must_exist = false;
     if (!as || as->plan(data, len, &spec, err) < 0) return NULL;
     bf_filter *f = bf_open(&spec, err);
     if (!f) return NULL;

@@ -191,6 +191,8 @@ static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
+    uint64_t check;
+    if (s->hash == &bf_hash_functions && !spec->functions) return bf_functions_check(NULL, &check, err);
     *all = *spec;
     if (!all->k) all->k = d->k;
     if (!all->m) all->m = s->m;
