@@ -13,7 +13,7 @@ static int refuse_real(bf_error *err, const char *name, double value)
     return bf_refuse(err, name, text);
 }
 
-static int check_variants(const bf_spec *spec, bf_error *err)
+int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
     if (spec->counting) return bf_fail(err, BF_ENOTSUP, "counting filters are not in this version");
     if (spec->grow != 0 && !(spec->grow > 1)) return refuse_real(err, "grow", spec->grow);
@@ -77,7 +77,7 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = NULL;
     int rc = 0;
-    if (check_variants(spec, err) < 0) return NULL;
+    if (bf_check_variants(spec, err) < 0) return NULL;
     const bf_store_ops *ops = bf_find_store(spec, err);
     if (!ops) return NULL;
     if (!(f = calloc(1, sizeof *f))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
@@ -142,7 +142,6 @@ int bf_plan(bf_spec *spec, bf_error *err)
 int bf_writable(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    if (bf_raised(&f->may_write)) return 0;
     if (s->read_only) return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only: nothing can be added or changed", f->storage);
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
     if (rc == 0) bf_raise(&f->may_write);
