@@ -67,6 +67,7 @@ static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
 static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_part *p = &f->part;
+    p->g.avx2 = bf_has_avx2();
     if (p->store.words) p->kernels = choose_kernels(f->scheme->layout);
     bf_set_threads(f, spec->threads);
     if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");

@@ -136,7 +136,7 @@ AVX2 static void draw_wide(const bf_geometry *g, const uint64_t *d, size_t n, bo
 static size_t draw_most(const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
 {
     size_t done = 0;
-    if (g->k > WIDE_K || (g->m > UINT64_C(1) << 32 && !legacy) || n < 4 || !bf_has_avx2()) return 0;
+    if (g->k > WIDE_K || (g->m > UINT64_C(1) << 32 && !legacy) || n < 4 || !g->avx2) return 0;
     for (size_t c; n - done >= 4; done += c) {
         c = n - done < LANES ? n - done : LANES;
         draw_wide(g, d + done, c, legacy, pos + done * g->k);

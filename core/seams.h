@@ -38,6 +38,7 @@ typedef struct {
     uint64_t lines;            /* m / line_bits of the layout    */
     double p;
     unsigned k;
+    bool avx2;                 /* set at opening: positions() may use it */
 } bf_geometry;
 
 /* Work on at most BF_CHUNK keys in addressable memory.  Bit i of the answer: key i was present.  While it works it

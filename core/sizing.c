@@ -192,8 +192,8 @@ static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *
 {
     const bf_scheme *s = d->scheme;
     uint64_t check;
-    if (s->hash == &bf_hash_functions && !spec->functions) return bf_functions_check(NULL, &check, err);
     *all = *spec;
+    if (s->hash == &bf_hash_functions && !spec->functions) return bf_functions_check(NULL, &check, err);
     if (!all->k) all->k = d->k;
     if (!all->m) all->m = s->m;
     if (!all->m && all->n && all->p == 0 && s->bits_per_key) {
