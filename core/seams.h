@@ -147,7 +147,7 @@ const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);   /* BF_EIO, or BF_ENOMEM for ENOMEM */
 
-/* sizing.c: the only file with ln and pow */
+/* sizing.c: ln and pow */
 double bf_rate_classic(double bits_per_key, unsigned k);
 double bf_rate_block(double bits_per_key, unsigned k);
 double bf_rate_block2(double bits_per_key, unsigned k);
@@ -158,7 +158,7 @@ int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err);      /* scheme an
 bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 
-/* sizing_older.c: the formulas of older systems, the other file with ln */
+/* sizing_older.c: the formulas of older systems; no other file has ln */
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err);

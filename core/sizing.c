@@ -1,4 +1,4 @@
-/* sizing.c - m, n, k, p: the only file with ln and pow.  Knows formulas; knows nothing of keys and homes.
+/* sizing.c - m, n, k, p: with sizing_older.c the only files with ln and pow.  Knows formulas; knows nothing of keys and homes.
  * Sources: classic rate and optimal k: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004; blocked rates as a Poisson
  * mixture: F. Putze, P. Sanders, J. Singler, 2007; the estimate of the number of keys: S. J. Swamidass, P. Baldi, 2007;
  * the exact rate of small classic filters: P. Bose et al., 2008 (here its second-order expansion). */
