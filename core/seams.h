@@ -74,6 +74,7 @@ typedef struct {
     /* What an older system fixes, 0 or NULL where it leaves it open. */
     unsigned k;                /* its only k                                                  */
     unsigned bits_per_key;     /* m where only n is given                                     */
+    bool power_of_two;         /* m made from n and p is one: the layout needs it             */
     uint64_t m, m_max;         /* its only m, its largest m                                   */
     int (*size)(bf_geometry *g, const char *name, bf_error *err);    /* sizing_older.c: its own formulas */
 } bf_scheme;

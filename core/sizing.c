@@ -130,6 +130,7 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
         return bf_fail(err, BF_EINVAL, "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to 1099511627776",
                        (unsigned long long)g->n, g->p, m, s->name);
     g->m = m < 1 ? 1 : (uint64_t)m;
+    while (s->power_of_two && g->m & (g->m - 1)) g->m += g->m & -g->m;      /* carries up to the next one */
     return 0;
 }
 

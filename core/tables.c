@@ -20,7 +20,7 @@ const bf_scheme bf_schemes[] = {
     { .id = 3, .name = "block2", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash, .layout = &bf_layout_block2 },
     /* older systems: docs/migrate.md */
     { .id = 16, .name = "sax-sdbm", .hash = &bf_hash_sax_sdbm, .layout = &bf_layout_words, .k = 2 },
-    { .id = 17, .name = "java7", .hash = &bf_hash_java7, .layout = &bf_layout_mask, .k = 7, .m_max = INT32_MAX },
+    { .id = 17, .name = "java7", .hash = &bf_hash_java7, .layout = &bf_layout_mask, .k = 7, .power_of_two = true, .m_max = INT32_MAX },
     { .id = 18, .name = "php-mt", .hash = &bf_hash_crc32, .layout = &bf_layout_mt },
     { .id = 19, .name = "php-mt-legacy", .hash = &bf_hash_crc32, .layout = &bf_layout_mt_legacy },
     { .id = 20, .name = "rs-rand", .hash = &bf_hash_rs, .layout = &bf_layout_glibc, .k = 7, .bits_per_key = 10, .m_max = INT32_MAX },

@@ -151,6 +151,8 @@ static void fixed_values_are_fixed(void)
         if (s->bits_per_key) { CHECK_EQ(bf_plan(&by_n, &e), 0); CHECK_EQ(by_n.m, 1000 * s->bits_per_key); CHECK_EQ(by_n.k, s->k); }
         if (!s->keyed) CHECK(!bf_open(&(bf_spec){ .scheme = s->name, .m = s->m ? s->m : 6400, .k = s->k ? s->k : 3, .secret = "0123456789abcdef", .secret_len = 16 }, &e));
     }
+    bf_spec java = { .scheme = "java7", .n = 1000, .p = 0.01 }, odd = { .scheme = "java7", .m = 1000 };
+    CHECK(bf_plan(&java, &e) == 0 && java.m == 16384 && java.k == 7 && bf_plan(&odd, &e) == 0 && odd.m == 1000);
     CHECK_EQ(bf_plan(&(bf_spec){ .scheme = "rs-rand", .n = UINT64_C(1) << 62 }, &e), BF_EINVAL);
     CHECK_EQ(bf_plan(&(bf_spec){ .scheme = "rs-rand", .n = 214748365 }, &e), BF_EINVAL);
 }
