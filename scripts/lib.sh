@@ -18,6 +18,7 @@ step_log=
 have() { command -v "$1" >/dev/null 2>&1; }
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
+[[ $root != *[[:space:]]* ]] || die "phpize works in no folder with a space in its path, and this is $root"
 
 # step WHAT LOG COMMAND...: one line on the screen, all output in out/log/LOG.
 step() {
