@@ -43,15 +43,14 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
     uint32_t mark;
     *changed = false;
     if (seen == r->mark) return 0;
-    if (seen == 0) return bf_redis_lost(r, err);
     int rc = fetch_meta(r, err);
     if (rc < 0) return rc;
     if (r->link.reply.n == 0) return bf_redis_lost(r, err);
     if ((rc = bf_redis_meta_read(r, &d, &mark, err)) < 0) return rc;
-    if (mark != seen) return bf_redis_lost(r, err);
     if (!same_shape(&d, &r->desc))
         return bf_fail(err, BF_EMISMATCH, "%s was made anew as %s m=%llu k=%u, here it is %s m=%llu k=%u", r->link.label, d.scheme->name,
                        (unsigned long long)d.g.m, d.g.k, r->desc.scheme->name, (unsigned long long)r->desc.g.m, r->desc.g.k);
+    if (mark != seen) return bf_redis_lost(r, err);         /* also 0: no mark is 0 */
     r->mark = mark;
     *changed = true;
     return 0;

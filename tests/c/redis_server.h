@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct { pid_t pid; int port, client; char folder[32], password[32], url[160]; } server;
+typedef struct { pid_t pid; int port, client; bool old; char folder[32], password[32], url[160]; } server;
 
-static void rs_pause(int ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL); }
+static inline void rs_pause(int ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL); }
 static inline double rs_now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec + (double)t.tv_nsec / 1e9; }
 
 /* A socket bound to a free port of 127.0.0.1. */
@@ -34,7 +34,7 @@ static int rs_bind(int *port)
     return fd;
 }
 
-static int rs_connect(int port)
+static inline int rs_connect(int port)
 {
     struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -70,8 +70,8 @@ static char *rs_reply(int fd, size_t *len)
     return text;
 }
 
-static char *rs_bytes(server *s, size_t *len, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static char *rs_command(server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline char *rs_bytes(server *s, size_t *len, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static inline char *rs_command(server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static char *rs_send(server *s, size_t *len, const char *format, va_list ap)
 {
     char command[4096];
@@ -88,7 +88,7 @@ static char *rs_send(server *s, size_t *len, const char *format, va_list ap)
     if (write(s->client, command, strlen(command)) < 0) return "not sent";
     return rs_reply(s->client, len);
 }
-static char *rs_bytes(server *s, size_t *len, const char *format, ...)
+static inline char *rs_bytes(server *s, size_t *len, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -96,7 +96,7 @@ static char *rs_bytes(server *s, size_t *len, const char *format, ...)
     va_end(ap);
     return r;
 }
-static char *rs_command(server *s, const char *format, ...)
+static inline char *rs_command(server *s, const char *format, ...)
 {
     size_t len;
     va_list ap;
@@ -105,8 +105,8 @@ static char *rs_command(server *s, const char *format, ...)
     va_end(ap);
     return r;
 }
-static long rs_number(server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static long rs_number(server *s, const char *format, ...)
+static inline long rs_number(server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline long rs_number(server *s, const char *format, ...)
 {
     size_t len;
     va_list ap;
@@ -126,6 +126,7 @@ static void rs_run(const server *s)
     snprintf(port, sizeof port, "%d", s->port);
     snprintf(socket_, sizeof socket_, "%s/socket", s->folder);
     if (*s->password) { args[n++] = "--requirepass"; args[n++] = s->password; }
+    if (s->old) { args[n++] = "--rename-command"; args[n++] = "BITFIELD_RO"; args[n++] = ""; }      /* as before Redis 6.2 */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(null, 0);
     dup2(null, 1);
@@ -178,7 +179,7 @@ static void rs_end(server *s)
 }
 
 /* redis://127.0.0.1:PORT/0?key=KEY and what follows; lives until the next call. */
-static const char *rs_url(server *s, const char *key, const char *more)
+static inline const char *rs_url(server *s, const char *key, const char *more)
 {
     snprintf(s->url, sizeof s->url, "redis://%s%s%s127.0.0.1:%d/0?key=%s%s", *s->password ? ":" : "", s->password, *s->password ? "@" : "",
              s->port, key, more);

@@ -101,6 +101,20 @@ static void every_scheme_as_in_memory(void)
     }
 }
 
+static void a_server_without_bitfield_ro(void)
+{
+    server keep = redis;
+    redis.old = true;
+    rs_stop(&redis, SIGKILL);
+    rs_resume(&redis);
+    CHECK_HAS(rs_command(&redis, "BITFIELD_RO x"), "unknown command");
+    against_oracle("classic", 40000, 7);
+    against_oracle("block2", 40960, 7);
+    rs_stop(&redis, SIGKILL);
+    redis.old = keep.old;
+    rs_resume(&redis);
+}
+
 static void a_user_without_the_right(void)
 {
     rs_command(&redis, "ACL SETUSER old on >pw ~* +@all -bitfield_ro");
@@ -409,6 +423,7 @@ int main(void)
     rs_start(&redis, NULL);
     RUN(every_scheme_against_the_oracle);
     RUN(every_scheme_as_in_memory);
+    RUN(a_server_without_bitfield_ro);
     RUN(a_user_without_the_right);
     RUN(other_clients_read_and_write_the_bits);
     RUN(opened_again);
