@@ -354,12 +354,12 @@ static void a_child_has_its_own_connection(void)
     for (int c = 0; c < 2; c++)
         if ((child[c] = fork()) == 0) {
             int bad = 0;
-            for (unsigned i = 0; i < 500; i++) { char t[16]; size_t n = (size_t)sprintf(t, "c%d-%u", c, i); bad += bf_add(f, t, n, NULL) < 0; bad += bf_test(f, t, n, NULL) != 1; bad += bf_test(f, "before", 6, NULL) != 1; }
+            for (unsigned i = 0; i < 500; i++) { char t[32]; size_t n = (size_t)sprintf(t, "c%d-%u", c, i); bad += bf_add(f, t, n, NULL) < 0; bad += bf_test(f, t, n, NULL) != 1; bad += bf_test(f, "before", 6, NULL) != 1; }
             bf_close(f);
             _exit(bad != 0);
         }
     int bad = 0, status;
-    for (unsigned i = 0; i < 500; i++) { char t[16]; size_t n = (size_t)sprintf(t, "p-%u", i); bad += bf_add(f, t, n, &e) < 0; bad += bf_test(f, t, n, &e) != 1; }
+    for (unsigned i = 0; i < 500; i++) { char t[32]; size_t n = (size_t)sprintf(t, "p-%u", i); bad += bf_add(f, t, n, &e) < 0; bad += bf_test(f, t, n, &e) != 1; }
     for (int c = 0; c < 2; c++) { waitpid(child[c], &status, 0); CHECK_EQ(status, 0); }
     CHECK_EQ(bad, 0);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), before);
