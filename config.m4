@@ -54,7 +54,7 @@ if test "$PHP_BLOOMFILTER" != "no"; then
   dnl ---- every source there is: no list to keep ----
   bf_here=PHP_EXT_SRCDIR(bloomfilter)
   bf_sources=`cd "$bf_here" && echo core/*.c php-ext/*.c`
-  PHP_NEW_EXTENSION([bloomfilter], [$bf_sources], [$ext_shared],, [-I@ext_srcdir@/core -I@ext_srcdir@/php-ext $BF_CFLAGS])
+  PHP_NEW_EXTENSION([bloomfilter], [$bf_sources], [$ext_shared],, [-I@ext_srcdir@/core -I@ext_srcdir@/php-ext -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1 $BF_CFLAGS])
   PHP_ADD_BUILD_DIR([$ext_builddir/core])
   PHP_ADD_BUILD_DIR([$ext_builddir/php-ext])
   PHP_ADD_EXTENSION_DEP(bloomfilter, spl)

@@ -170,6 +170,8 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /*
 /* The refusal of a value that does not fit bf_spec's types: name is "m", "n", "k", "p", ...; value its text as
  * the user wrote it.  Fills *err with "m must be 1 to 1099511627776, got -5"; returns BF_EINVAL. */
 int bf_refuse(bf_error *err, const char *name, const char *value);
+/* Is this storage a URL?  Otherwise it is a path. */
+bool bf_is_url(const char *storage);
 /* Names of the schemes this build knows, i = 0, 1, ...; NULL past the last. */
 const char *bf_scheme_name(size_t i);
 const char *bf_version(void);

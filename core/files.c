@@ -46,6 +46,37 @@ int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *pat
     return 0;
 }
 
+int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
+{
+    for (uint64_t done = 0; done < len;) {
+        ssize_t c = pwrite(fd, (const uint8_t *)bytes + done, (size_t)(len - done), (off_t)(offset + done));
+        if (c < 0 && errno == EINTR) continue;
+        if (c <= 0) return c < 0 ? errno : EIO;
+        done += (uint64_t)c;
+    }
+    return 0;
+}
+
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+}
+
+/* In path's folder, with the rights a new file gets.  Not every file system has them. */
+int bf_nameless_file(const char *path)
+{
+#ifdef O_TMPFILE
+    char *folder = folder_of(path);
+    int fd = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    return fd;
+#else
+    (void)path;
+    return -1;
+#endif
+}
+
 /* A new file beside path, with the rights a new file gets: its name (to be freed) and *fd, or NULL. */
 char *bf_temp_file(const char *path, int *fd, bf_error *err)
 {
@@ -66,8 +97,7 @@ char *bf_temp_file(const char *path, int *fd, bf_error *err)
 /* A rename is on disk once its folder is.  Best effort: some file systems cannot. */
 void bf_sync_folder(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    char *folder = folder_of(path);
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) { fsync(fd); close(fd); }
     free(folder);

@@ -18,15 +18,16 @@ static int refuse_real(bf_error *err, const char *name, double value)
     return bf_refuse(err, name, text);
 }
 
-static int check_variants(const bf_spec *spec, const bf_store_ops *ops, bf_error *err)
+int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
+    bool by_url = spec->storage && bf_is_url(spec->storage);
     if (spec->counting) return bf_fail(err, BF_ENOTSUP, "counting filters are not in this version");
     if (spec->grow != 0 && !(spec->grow > 1)) return refuse_real(err, "grow", spec->grow);
     if (spec->window != 0 && !(spec->window > 0)) return refuse_real(err, "window", spec->window);
     if (spec->grow != 0) return bf_fail(err, BF_ENOTSUP, "grow=%g: growing filters are not in this version", spec->grow);
     if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
-    if (spec->shards > 1 && !(ops->flags & BF_STORE_NAMED)) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
-    if (spec->key && !spec->client && !(ops->flags & BF_STORE_NAMED))
+    if (spec->shards > 1 && !by_url) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
+    if (spec->key && !spec->client && !by_url)
         return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
     if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client)
         return bf_fail(err, BF_EINVAL, "%s needs a storage to open", spec->read_only ? "read_only" : "must_exist");
@@ -81,8 +82,9 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = NULL;
     int rc = 0;
+    if (bf_check_variants(spec, err) < 0) return NULL;
     const bf_store_ops *ops = bf_find_store(spec, err);
-    if (!ops || check_variants(spec, ops, err) < 0) return NULL;
+    if (!ops) return NULL;
     if (!(f = calloc(1, sizeof *f))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
     f->part.store.ops = ops;
     f->read_only = f->part.store.read_only = spec->read_only;
@@ -140,7 +142,6 @@ int bf_plan(bf_spec *spec, bf_error *err)
 int bf_writable(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    if (bf_raised(&f->may_write)) return 0;
     if (s->read_only) return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only: nothing can be added or changed", bf_where(f, NULL));
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
     if (rc == 0) bf_raise(&f->may_write);

@@ -175,13 +175,23 @@ int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords
     return damaged(err, where, "the bits' checksum does not match");
 }
 
-/* Before the first bit is written in place.  Next sequence number; a lost race is another's increment: dirty all the same. */
+/* Before a bit is written in place: a clean page gets the next sequence number.  A lost race is another's increment:
+ * dirty all the same. */
 void bf_header_dirty(uint8_t *page)
 {
     uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY), old = __atomic_load_n(word, __ATOMIC_SEQ_CST), next;
     uint8_t bytes[8];
+    if (!clean(page)) return;
     memcpy(bytes, &old, 8);
     put(bytes, 8, sequence((uint32_t)get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* Tells one image from another that was written over it: the sum of what never changes, and how often it was sealed. */
+bf_stamp bf_header_stamp(const uint8_t *page) { return (bf_stamp){ get(page + AT_SUM, 8), get(page + AT_CLEAN, 8), get(page + AT_PAGE_SUM, 8) }; }
+bool bf_header_is(const uint8_t *page, const bf_stamp *stamp)
+{
+    bf_stamp now = bf_header_stamp(page);
+    return now.header == stamp->header && now.clean == stamp->clean && now.page == stamp->page;
 }

@@ -60,17 +60,7 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
 }
 
 /* ---- files ---- */
-static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
-{
-    int fd = *(int *)ctx;
-    for (size_t done = 0; done < len;) {
-        ssize_t c = pwrite(fd, (const uint8_t *)bytes + done, len - done, (off_t)(offset + done));
-        if (c < 0 && errno == EINTR) continue;
-        if (c <= 0) return c < 0 ? errno : EIO;
-        done += (size_t)c;
-    }
-    return 0;
-}
+static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len) { return bf_write_at(*(int *)ctx, offset, bytes, len); }
 
 static int save_words(bf_filter *f, const uint64_t *w, const char *path, bf_error *err)
 {

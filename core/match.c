@@ -56,6 +56,7 @@ int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     const bf_store *s = &f->part.store;
     uint64_t given;
+    if (bf_check_variants(spec, err) < 0) return err ? err->code : BF_EINVAL;
     if (!spec->storage || !f->storage || strcmp(spec->storage, f->storage) != 0) return 0;
     if ((spec->key || f->key) && (!spec->key || !f->key || strcmp(spec->key, f->key) != 0)) return 0;
     if (f->read_only != spec->read_only || !s->ops->current || !s->ops->current(s)) return 0;

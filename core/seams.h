@@ -75,10 +75,7 @@ typedef struct {
 } bf_desc;
 
 /* ---- store: where the bits live.  Either it has words, or apply() does it from positions. ---- */
-enum {
-    BF_STORE_ATOMIC = 1,       /* others write the words too: atomic kernels always */
-    BF_STORE_NAMED = 2         /* many filters by key in one storage                */
-};
+enum { BF_STORE_ATOMIC = 1 };  /* others write the words too: atomic kernels always */
 typedef struct bf_store bf_store;
 typedef struct {
     const char *name;
@@ -86,10 +83,10 @@ typedef struct {
     unsigned batch;            /* keys that apply() likes to be given at once, 0 = BF_CHUNK */
     /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there. */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err);
-    /* Make a new one: 1 made, 0 somebody else made one meanwhile (attach again), or an error. */
+    /* Make a new one: 1 made and open, 0 it is there now, whoever made it (attach again), or an error. */
     int (*create)(bf_store *s, const bf_desc *desc, const bf_spec *spec, bf_error *err);
     int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err);
-    /* Before bits are written / at the start of every batch call: NULL = nothing to do. */
+    /* Before bits are written, by a batch each time, by single keys once / at the start of every batch call. */
     int (*before_write)(bf_store *s, bf_error *err);
     int (*check)(bf_store *s, bf_error *err);
     int (*sync)(bf_store *s, bf_error *err);
@@ -172,11 +169,16 @@ int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *wh
 int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err);
 void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d);
 void bf_header_dirty(uint8_t *page);                     /* atomic: other processes may do the same */
+typedef struct { uint64_t header, clean, page; } bf_stamp;
+bf_stamp bf_header_stamp(const uint8_t *page);
+bool bf_header_is(const uint8_t *page, const bf_stamp *stamp);
 
 /* files.c: flags of open(2); a negative BF_E code or a file descriptor, 0 */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err);
 int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err);
+int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len);        /* 0 or errno */
 char *bf_temp_file(const char *path, int *fd, bf_error *err);
+int bf_nameless_file(const char *path);                  /* fd of a file that vanishes unless linked, or -1 */
 void bf_sync_folder(const char *path);
 
 /* filter.c */
@@ -184,6 +186,7 @@ bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err);   
 bf_desc bf_describe(const bf_filter *f);
 const char *bf_where(const bf_filter *f, const bf_spec *spec);                    /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
+int bf_check_variants(const bf_spec *spec, bf_error *err);
 
 /* state.c: the filter's words, checked; BF_ENOTSUP in a home that has none, "home ... cannot <what>" */
 int bf_words_of(bf_filter *f, const char *what, uint64_t **words, bf_error *err);

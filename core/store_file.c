@@ -21,6 +21,7 @@ typedef struct {
     int fd;
     uint8_t *map;              /* header page, then the words */
     uint64_t bytes;
+    bf_stamp stamp;            /* of the header as it was opened */
     dev_t device;
     ino_t inode;
     char *path;
@@ -93,51 +94,60 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     int rc = bf_read_at(f->fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
     if (rc < 0 || (rc = bf_header_read(page, len, desc, f->path, err)) < 0) return rc;
     if ((rc = map_whole(s, f, len, err)) < 0) return rc;
+    f->stamp = bf_header_stamp(page);
     rc = bf_header_verify(f->map, s->words, (desc->g.m + 63) / 64, f->path, err);
     return rc < 0 ? rc : 1;
 }
 
 /* ---- a new one ---- */
-static int fill_new(bf_store *s, file *f, const bf_desc *d, bf_error *err)
+static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
-    uint64_t bytes = bf_image_bytes(d->g.m);
-    int e = posix_fallocate(f->fd, 0, (off_t)bytes);      /* a sparse file on a full disk would be SIGBUS later */
+    uint8_t page[BF_HEADER];
+    int e = posix_fallocate(f->fd, 0, (off_t)bf_image_bytes(d->g.m));    /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "make room for", f->path);
-    int rc = map_whole(s, f, bytes, err);
-    if (rc < 0) return rc;
-    bf_header_new(f->map, d);
-    return fsync(f->fd) ? bf_fail_sys(err, errno, "write", f->path) : 0;
+    bf_header_new(page, d);
+    if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (fsync(f->fd) && (e = errno))) return bf_fail_sys(err, e, "write", f->path);
+    return 0;
 }
 
-/* Gives the file its name unless something has it: 1, 0 if so.  link() never replaces; where a file system has no links,
- * a rename does. */
-static int publish(const char *temp, const char *path, bf_error *err)
+/* Gives the file its name unless something has it; 0 either way.  link never replaces; where a file system has no links, a
+ * rename does.  temp NULL: the file has no name yet. */
+static int publish(const file *f, const char *temp, bf_error *err)
 {
-    if (link(temp, path) == 0) { unlink(temp); return 1; }
-    if (errno == EEXIST) return 0;
-    if ((errno == EPERM || errno == ENOTSUP || errno == ENOSYS) && access(path, F_OK) != 0 && rename(temp, path) == 0) return 1;
-    return bf_fail_sys(err, errno, "create", path);
+    char nameless[40];
+    snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", f->fd);
+    if (linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, f->path, temp ? 0 : AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST) return 0;
+    if (temp && (errno == EPERM || errno == ENOTSUP || errno == ENOSYS) && access(f->path, F_OK) != 0 && rename(temp, f->path) == 0) return 0;
+    return bf_fail_sys(err, errno, "create", f->path);
 }
 
-static void unmap(bf_store *s, file *f)
+/* f->fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name: /proc/PID/maps shows that. */
+static int make(file *f, const char *temp, const bf_desc *d, bf_error *err)
 {
-    if (f->map) munmap(f->map, (size_t)f->bytes);
-    if (f->fd >= 0) close(f->fd);
-    f->map = NULL;
+    int rc = fill_new(f, d, err);
+    if (rc == 0) rc = publish(f, temp, err);
+    if (temp) unlink(temp);
+    close(f->fd);
     f->fd = -1;
-    s->words = NULL;
+    if (rc == 0) bf_sync_folder(f->path);
+    return rc;
 }
 
+/* A file without a name leaves nothing behind however its creator ends.  Where that cannot be had, or not be named (no
+ * /proc), a file with a temporary name. */
 static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     file *f = start(s, spec->storage, err);
     if (!f) return BF_ENOMEM;
+    if ((f->fd = bf_nameless_file(f->path)) >= 0) {
+        bf_error why;
+        int rc = make(f, NULL, d, &why);
+        if (rc == 0) return 0;
+        if (why.sys_errno != ENOENT && why.sys_errno != ENOTSUP && why.sys_errno != EPERM) { if (err) *err = why; return rc; }
+    }
     char *temp = bf_temp_file(f->path, &f->fd, err);
     if (!temp) return BF_EIO;
-    int rc = fill_new(s, f, d, err);
-    if (rc == 0) rc = publish(temp, f->path, err);
-    if (rc == 1) bf_sync_folder(f->path);
-    else { unlink(temp); unmap(s, f); }
+    int rc = make(f, temp, d, err);
     free(temp);
     return rc;
 }
@@ -150,14 +160,15 @@ static int before_write(bf_store *s, bf_error *err)
     return 0;
 }
 
-/* A file that somebody cut short under the map kills with SIGBUS whoever touches what is gone: found here first wherever
- * a call is long enough to pay for a look. */
+/* A file that somebody cut short under the map kills with SIGBUS whoever touches what is gone; one that somebody copied
+ * another filter over has other positions.  Found here wherever a call is long enough to pay for a look. */
 static int check(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
     struct stat st;
     if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
-    if ((uint64_t)st.st_size >= f->bytes) return 0;
+    if ((uint64_t)st.st_size >= f->bytes) return bf_header_is(f->map, &f->stamp) ? 0 :
+        bf_fail(err, BF_EFORMAT, "%.80s was overwritten while it was open: another filter is there now, open it again", f->path);
     return bf_fail(err, BF_EFORMAT, "%.80s was cut short while it was open: %llu bytes, it had %llu", f->path,
                    (unsigned long long)st.st_size, (unsigned long long)f->bytes);
 }
@@ -174,14 +185,16 @@ static bool current(const bf_store *s)
 {
     const file *f = s->impl;
     struct stat st;
-    return stat(f->path, &st) == 0 && st.st_dev == f->device && st.st_ino == f->inode && (uint64_t)st.st_size == f->bytes;
+    return stat(f->path, &st) == 0 && st.st_dev == f->device && st.st_ino == f->inode && (uint64_t)st.st_size == f->bytes
+        && bf_header_is(f->map, &f->stamp);
 }
 
 static void close_(bf_store *s)
 {
     file *f = s->impl;
     if (!f) return;
-    unmap(s, f);
+    if (f->map) munmap(f->map, (size_t)f->bytes);
+    if (f->fd >= 0) close(f->fd);
     free(f->path);
     free(f);
 }

@@ -463,7 +463,7 @@ static void close_(bf_store *s)
     free(r);
 }
 
-const bf_store_ops bf_store_redis = { .name = "redis", .flags = BF_STORE_NAMED, .batch = TRIP_KEYS, .attach = attach, .create = create,
+const bf_store_ops bf_store_redis = { .name = "redis", .batch = TRIP_KEYS, .attach = attach, .create = create,
                                       .apply = apply, .current = current, .read = read_, .count = count, .clear = clear,
                                       .unite = unite, .expire = expire, .remove = remove_, .close = close_ };
 #endif

@@ -63,3 +63,9 @@ const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err)
     if (homes[i].missing) bf_fail(err, BF_ENOTSUP, "storage %s...: %s", homes[i].prefix, homes[i].missing);
     return homes[i].ops;
 }
+
+bool bf_is_url(const char *storage)
+{
+    for (size_t i = 0; *homes[i].prefix; i++) if (!strncmp(storage, homes[i].prefix, strlen(homes[i].prefix))) return true;
+    return false;
+}

@@ -24,6 +24,30 @@
  *
  * The bits live outside PHP's memory_limit, on malloc. PHP's `==` compares m, n, k, p and scheme only: use equals().
  *
+ * Mapped files. `storage: '/var/lib/app/seen.bloom'` keeps the bits in a file that any number of processes, PHP or not, use
+ * at once:
+ *
+ *     $seen = new BloomFilter(n: 1_000_000, p: 0.01, storage: $path);     // opens it; makes it where there is none
+ *     $seen = BloomFilter::open($path);                                   // opens it; an exception where there is none
+ *
+ * - A relative path starts at PHP's working directory, getcwd(); open_basedir is respected. A file that exists with other
+ *   parameters is an exception that names both, and stays as it is.
+ * - An add is visible to all others at once, and survives the death of any process, kill -9 included. Only what sync()
+ *   returned for survives a power loss. The room on disk is taken when the file is made: a full disk is an exception there
+ *   and not a surprise later.
+ * - A worker of PHP-FPM keeps its files open from request to request, so that opening one again costs microseconds: at most
+ *   `bloomfilter.max_maps` of them (php.ini, 64 as it comes, 0: none), the least recently used goes first. All objects on a
+ *   file share what is open; close() ends the object's use of it and not the worker's.
+ * - Replace a filter by renaming another file over it, which save() does: what is opened from then on is the new file,
+ *   objects made before keep the old one. Do not write into a filter's file in any other way, such as by cp: those who
+ *   have it open would not notice. A worker gives the room of a deleted or replaced file back when it opens the path again,
+ *   drops it as least recently used, or ends.
+ * - A file that somebody cut short is an exception at the next opening, sync() or call on more than one key. add() and
+ *   exists() of a single key do not pay for that check: they end the process by SIGBUS if they touch a page that is gone.
+ * - A file that may not be written (its rights, or a read-only file system) is opened for reading: add() is an exception.
+ *   Rights are looked at when a file is opened, as always in Unix: a worker that has it open keeps the rights it had.
+ * - clone, union() and intersect() give filters in memory.
+ *
  * @strict-properties
  */
 class BloomFilter implements Countable
@@ -61,7 +85,8 @@ class BloomFilter implements Countable
      *                                p >= 0.001, else "block2"
      * @param string|null    $secret  16 bytes, e.g. random_bytes(16): positions nobody can foresee without them, for
      *                                keys that strangers choose. It is never stored
-     * @param string|null    $storage path of a file that all processes of the machine may share; null: process memory
+     * @param string|null    $storage path of a file that all processes of the machine may share (see above); null: process
+     *                                memory
      * @param string|null    $key     name inside the storage, where it has names
      * @param float|null     $grow    factor above 1: the filter grows past n
      * @param float|null     $window  seconds a key is remembered
@@ -106,8 +131,8 @@ class BloomFilter implements Countable
     ): array {}
 
     /**
-     * Opens what exists and stays bound to it: what is added is in the file. As all factories it returns the called
-     * class and does not call its constructor.
+     * Opens what exists and stays bound to it: what is added is in the file. In a warm worker this costs about as much as
+     * one stat(). As all factories it returns the called class and does not call its constructor.
      *
      * @param string      $storage  path of a filter's file
      * @param string|null $secret   the secret of a keyed filter
@@ -211,7 +236,10 @@ class BloomFilter implements Countable
     /** The rate of false positives as the filter is now, 0 to 1. */
     public function fpr(): float {}
 
-    /** Forgets all keys. What other processes add meanwhile may or may not survive. */
+    /**
+     * Forgets all keys. In a file: what other processes add meanwhile may or may not survive, and one of their keys may for
+     * a moment be there in part. Stop the writers, or save() an empty filter over the file.
+     */
     public function clear(): void {}
 
     /**
@@ -239,14 +267,22 @@ class BloomFilter implements Countable
      */
     public static function load(string $path, #[\SensitiveParameter] ?string $secret = null): static {}
 
-    /** Returns once everything added before is on disk. In memory: at once. */
+    /**
+     * Returns once everything added before, by whomever, is on disk and survives a power loss. In memory: at once.
+     *
+     * @throws BloomFilterException it cannot be written, or the file was cut short
+     */
     public function sync(): void {}
 
-    /** Releases memory or file. Twice is fine; anything but the properties m, n, k, p, scheme is an exception then. */
+    /**
+     * Releases memory or file. Twice is fine; anything but the properties m, n, k, p, scheme is an exception then. Other
+     * objects on the same file are not touched.
+     */
     public function close(): void {}
 
     /**
-     * A filter in memory is carried as its bytes, one on a file as the file's path, which is opened again.
+     * A filter in memory is carried as its bytes, one on a file as the file's absolute path, which is opened again: for
+     * reading only, if it was open so.
      *
      * @throws BloomFilterException the filter is keyed: its secret is never stored
      */

@@ -1,4 +1,4 @@
-/* php_bloomfilter.c - the module: its entry, its two classes, its page in phpinfo(), and the exceptions.
+/* php_bloomfilter.c - the module: its entry, its two classes, its INI entry, its page in phpinfo(), and the exceptions.
  * Knows PHP's module interface; the methods are in php_spec.c, php_keys.c, php_sets.c and php_bytes.c. */
 #ifdef HAVE_CONFIG_H
 # include "config.h"
@@ -36,13 +36,50 @@ void php_bf_raise_closed(void)
     zend_throw_exception(php_bf_exception_ce, "the filter is closed, or was never constructed", 0);
 }
 
+/* ---- globals, one set a process or, in a threaded PHP, a thread ---- */
+ZEND_DECLARE_MODULE_GLOBALS(bloomfilter)
+#if defined(ZTS) && defined(COMPILE_DL_BLOOMFILTER)
+ZEND_TSRMLS_CACHE_DEFINE()
+#endif
+
+PHP_INI_BEGIN()
+    STD_PHP_INI_ENTRY("bloomfilter.max_maps", "64", PHP_INI_SYSTEM, OnUpdateLongGEZero, max_maps,
+                      zend_bloomfilter_globals, bloomfilter_globals)
+PHP_INI_END()
+
+static PHP_GINIT_FUNCTION(bloomfilter)
+{
+#if defined(ZTS) && defined(COMPILE_DL_BLOOMFILTER)
+    ZEND_TSRMLS_CACHE_UPDATE();
+#endif
+    memset(bloomfilter_globals, 0, sizeof *bloomfilter_globals);
+    php_bf_maps_init(bloomfilter_globals);
+}
+
+static PHP_GSHUTDOWN_FUNCTION(bloomfilter) { php_bf_maps_free(bloomfilter_globals); }
+
+/* ---- the module ---- */
 static PHP_MINIT_FUNCTION(bloomfilter)
 {
+    REGISTER_INI_ENTRIES();
     php_bf_exception_ce = register_class_BloomFilterException(spl_ce_RuntimeException);
     php_bf_ce = register_class_BloomFilter(zend_ce_countable);
     php_bf_ce->create_object = php_bf_create;
     php_bf_init_handlers();
     return SUCCESS;
+}
+
+static PHP_MSHUTDOWN_FUNCTION(bloomfilter)
+{
+    UNREGISTER_INI_ENTRIES();
+    return SUCCESS;
+}
+
+static void row_of_maps(void)
+{
+    char text[64];
+    snprintf(text, sizeof text, ZEND_LONG_FMT " (at most " ZEND_LONG_FMT ")", php_bf_maps_open(), BF_G(max_maps));
+    php_info_print_table_row(2, "mapped files kept open", text);
 }
 
 static PHP_MINFO_FUNCTION(bloomfilter)
@@ -64,7 +101,9 @@ static PHP_MINFO_FUNCTION(bloomfilter)
 #else
     php_info_print_table_row(2, "libsodium (keyed filters)", "not built in");
 #endif
+    row_of_maps();
     php_info_print_table_end();
+    DISPLAY_INI_ENTRIES();
     smart_str_free(&schemes);
 }
 
@@ -73,8 +112,10 @@ static const zend_module_dep bloomfilter_deps[] = { ZEND_MOD_REQUIRED("spl") ZEN
 zend_module_entry bloomfilter_module_entry = {
     STANDARD_MODULE_HEADER_EX, NULL, bloomfilter_deps,
     "bloomfilter", NULL,
-    PHP_MINIT(bloomfilter), NULL, NULL, NULL, PHP_MINFO(bloomfilter),
-    BF_VERSION, STANDARD_MODULE_PROPERTIES
+    PHP_MINIT(bloomfilter), PHP_MSHUTDOWN(bloomfilter), NULL, NULL, PHP_MINFO(bloomfilter),
+    BF_VERSION,
+    PHP_MODULE_GLOBALS(bloomfilter), PHP_GINIT(bloomfilter), PHP_GSHUTDOWN(bloomfilter), NULL,
+    STANDARD_MODULE_PROPERTIES_EX
 };
 
 #ifdef COMPILE_DL_BLOOMFILTER

@@ -12,10 +12,24 @@
 # error "a 64-bit PHP is needed: m, n and positions are PHP integers"
 #endif
 
+typedef struct php_bf_map php_bf_map;                    /* a file that the process keeps open: php_maps.c */
+
 typedef struct {
-    bf_filter *f;              /* owned; NULL: never constructed, or closed */
+    bf_filter *f;              /* NULL: never constructed, or closed                      */
+    php_bf_map *map;           /* whose filter f is; NULL: the object's own               */
     zend_object std;
 } php_bf;
+
+ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
+    HashTable maps[2];         /* [read-only asked for?]: absolute path -> php_bf_map     */
+    zend_long max_maps;        /* INI bloomfilter.max_maps                                */
+    uint64_t clock;            /* counts openings: who was used last                      */
+ZEND_END_MODULE_GLOBALS(bloomfilter)
+ZEND_EXTERN_MODULE_GLOBALS(bloomfilter)
+#define BF_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(bloomfilter, v)
+#if defined(ZTS) && defined(COMPILE_DL_BLOOMFILTER)
+ZEND_TSRMLS_CACHE_EXTERN()
+#endif
 
 static zend_always_inline php_bf *php_bf_from(zend_object *object)
 {
@@ -39,8 +53,17 @@ ZEND_COLD void php_bf_raise_closed(void);
 void php_bf_init_handlers(void);
 zend_object *php_bf_create(zend_class_entry *ce);
 bool php_bf_is_fresh(zend_object *object);               /* false + exception: it is constructed already      */
-void php_bf_adopt(zend_object *object, bf_filter *f);    /* takes f over and sets the readonly properties     */
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, const bf_error *err);  /* a new object, or *err thrown */
+void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map);  /* takes f over, sets the readonly properties */
+void php_bf_close_object(php_bf *bf);
+/* A new object, or *err thrown. */
+void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, const bf_error *err);
+
+/* php_maps.c: files kept open */
+void php_bf_maps_init(zend_bloomfilter_globals *globals);
+void php_bf_maps_free(zend_bloomfilter_globals *globals);
+zend_long php_bf_maps_open(void);
+bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err);   /* bf_open, or what is open already */
+void php_bf_let_go(bf_filter *f, php_bf_map *map);       /* what php_bf_open gave; map NULL: bf_close          */
 
 /* php_spec.c: arguments */
 char *php_bf_path(const zend_string *path);              /* absolute, efree it; NULL: exception               */

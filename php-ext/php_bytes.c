@@ -39,7 +39,7 @@ PHP_METHOD(BloomFilter, fromBytes)
     bf_spec expect = {0};
     php_bf_set_secret(&expect, secret);
     bf_filter *f = bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, &err);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, &err);
 }
 
 /* ---- files ---- */
@@ -72,10 +72,11 @@ PHP_METHOD(BloomFilter, load)
     if (!full) RETURN_THROWS();
     bf_filter *f = bf_load(full, &expect, &err);
     efree(full);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, &err);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, &err);
 }
 
-/* ---- serialize: ['bytes' => string] or ['storage' => path]; a subclass's own properties under 'members' ---- */
+/* ---- serialize: ['bytes' => string] or ['storage' => path, 'readOnly' => true if it is]; a subclass's own properties under
+ * 'members' ---- */
 static const char *const own[] = { "m", "n", "k", "p", "scheme" };
 
 static void add_members(zval *to, zend_object *object)
@@ -108,18 +109,20 @@ PHP_METHOD(BloomFilter, __serialize)
         RETURN_THROWS();
     }
     array_init(return_value);
-    if (info.storage) add_assoc_string(return_value, "storage", info.storage);
-    else if ((bytes = to_bytes(f))) add_assoc_str(return_value, "bytes", bytes);
+    if (info.storage) {
+        add_assoc_string(return_value, "storage", info.storage);
+        if (info.read_only) add_assoc_bool(return_value, "readOnly", true);
+    } else if ((bytes = to_bytes(f))) add_assoc_str(return_value, "bytes", bytes);
     else RETURN_THROWS();
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
-static bf_filter *reopen(const zend_string *storage, bf_error *err)
+static bf_filter *reopen(const zend_string *storage, bool read_only, php_bf_map **map, bf_error *err)
 {
-    bf_spec spec = { .storage = php_bf_storage(storage) };
+    bf_spec spec = { .storage = php_bf_storage(storage), .must_exist = true, .read_only = read_only };
     err->code = BF_EHOST;
     if (!spec.storage) return NULL;
-    bf_filter *f = bf_open(&spec, err);
+    bf_filter *f = php_bf_open(&spec, map, err);
     efree((char *)spec.storage);
     return f;
 }
@@ -163,6 +166,7 @@ PHP_METHOD(BloomFilter, __unserialize)
     HashTable *data;
     bf_error err;
     bf_filter *f = NULL;
+    php_bf_map *map = NULL;
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_ARRAY_HT(data)
     ZEND_PARSE_PARAMETERS_END();
@@ -170,7 +174,7 @@ PHP_METHOD(BloomFilter, __unserialize)
     zval *bytes = find(data, "bytes", IS_STRING), *storage = find(data, "storage", IS_STRING);
     zval *members = find(data, "members", IS_ARRAY);
     if (bytes) f = bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), NULL, &err);
-    else if (storage) f = reopen(Z_STR_P(storage), &err);
+    else if (storage) f = reopen(Z_STR_P(storage), find(data, "readOnly", IS_TRUE), &map, &err);
     else {
         zend_throw_exception(php_bf_exception_ce, "the serialized data is not a filter's: neither bytes nor storage", BF_EFORMAT);
         RETURN_THROWS();
@@ -179,6 +183,6 @@ PHP_METHOD(BloomFilter, __unserialize)
         php_bf_raise(&err);
         RETURN_THROWS();
     }
-    php_bf_adopt(Z_OBJ_P(ZEND_THIS), f);
+    php_bf_adopt(Z_OBJ_P(ZEND_THIS), f, map);
     if (members) load_members(Z_OBJ_P(ZEND_THIS), Z_ARRVAL_P(members));
 }

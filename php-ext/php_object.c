@@ -13,15 +13,23 @@ zend_object *php_bf_create(zend_class_entry *ce)
 {
     php_bf *bf = zend_object_alloc(sizeof *bf, ce);
     bf->f = NULL;
+    bf->map = NULL;
     zend_object_std_init(&bf->std, ce);
     object_properties_init(&bf->std, ce);
     bf->std.handlers = &handlers;
     return &bf->std;
 }
 
+void php_bf_close_object(php_bf *bf)
+{
+    php_bf_let_go(bf->f, bf->map);
+    bf->f = NULL;
+    bf->map = NULL;
+}
+
 static void free_object(zend_object *object)
 {
-    bf_close(php_bf_from(object)->f);
+    php_bf_close_object(php_bf_from(object));
     zend_object_std_dtor(object);
 }
 
@@ -51,7 +59,7 @@ static zval *slot(zend_object *object, int number)
     return v;
 }
 
-void php_bf_adopt(zend_object *object, bf_filter *f)
+void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map)
 {
     bf_info info;
     bf_get_info(f, &info);
@@ -61,13 +69,14 @@ void php_bf_adopt(zend_object *object, bf_filter *f)
     ZVAL_DOUBLE(slot(object, SLOT_P), info.p);
     ZVAL_STRING(slot(object, SLOT_SCHEME), info.scheme);
     php_bf_from(object)->f = f;
+    php_bf_from(object)->map = map;
 }
 
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, const bf_error *err)
+void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, const bf_error *err)
 {
     if (!f) php_bf_raise(err);
-    else if (object_init_ex(to, ce) == SUCCESS) php_bf_adopt(Z_OBJ_P(to), f);
-    else bf_close(f);                                    /* an abstract subclass: PHP has thrown */
+    else if (object_init_ex(to, ce) == SUCCESS) php_bf_adopt(Z_OBJ_P(to), f, map);
+    else php_bf_let_go(f, map);                          /* an abstract subclass: PHP has thrown */
 }
 
 /* ---- properties ---- */

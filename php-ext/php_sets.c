@@ -26,7 +26,7 @@ static void combine(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_fi
         bf_close(result);
         result = NULL;
     }
-    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), result, &err);
+    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), result, NULL, &err);
 }
 
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_unite); }
@@ -90,7 +90,5 @@ PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_syn
 PHP_METHOD(BloomFilter, close)
 {
     ZEND_PARSE_PARAMETERS_NONE();
-    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
-    bf_close(bf->f);
-    bf->f = NULL;
+    php_bf_close_object(php_bf_from(Z_OBJ_P(ZEND_THIS)));
 }

@@ -64,9 +64,10 @@ char *php_bf_path(const zend_string *path)
     return NULL;
 }
 
+/* What is no URL for the core is a path, whatever it looks like, so open_basedir has to see it. */
 char *php_bf_storage(const zend_string *storage)
 {
-    if (strstr(ZSTR_VAL(storage), "://")) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
+    if (bf_is_url(ZSTR_VAL(storage))) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
     return php_bf_path(storage);
 }
 
@@ -133,9 +134,10 @@ PHP_METHOD(BloomFilter, __construct)
     bf_spec spec = {0};
     bf_error err;
     if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
-    bf_filter *f = bf_open(&spec, &err);
+    php_bf_map *map;
+    bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
-    if (f) php_bf_adopt(Z_OBJ_P(ZEND_THIS), f);
+    if (f) php_bf_adopt(Z_OBJ_P(ZEND_THIS), f, map);
     else php_bf_raise(&err);
 }
 
@@ -169,11 +171,12 @@ PHP_METHOD(BloomFilter, open)
         Z_PARAM_PATH_STR_OR_NULL(key)
         Z_PARAM_BOOL(read_only)
     ZEND_PARSE_PARAMETERS_END();
-    bf_spec spec = { .key = key ? ZSTR_VAL(key) : NULL, .read_only = read_only };
+    bf_spec spec = { .key = key ? ZSTR_VAL(key) : NULL, .must_exist = true, .read_only = read_only };
     bf_error err;
     php_bf_set_secret(&spec, secret);
     if (!(spec.storage = php_bf_storage(storage))) RETURN_THROWS();
-    bf_filter *f = bf_open(&spec, &err);
+    php_bf_map *map;
+    bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, &err);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, map, &err);
 }

@@ -201,6 +201,47 @@ static void cut_short_replaced_deleted(void)
     remove_it();
 }
 
+/* cp over a mapped file: same inode, same size, other filter.  Seen at the next batch, at the next opening by bf_fits. */
+static void overwritten_in_place(void)
+{
+    static uint8_t image[8192];
+    bf_error why;
+    bf_key one = { "a", 1 };
+    bf_filter *other = must(bf_open(&(bf_spec){ .m = 1000, .k = 8 }, &e), __LINE__);
+    bf_info i;
+    bf_get_info(other, &i);
+    CHECK_EQ(bf_to_bytes(other, image, sizeof image, &e), 0);
+    bf_filter *f = OPEN(.m = 1000, .k = 4);
+    add(f, "x", 1);
+    int fd = open(path, O_WRONLY);
+    CHECK(pwrite(fd, image, i.image_bytes, 0) == (ssize_t)i.image_bytes);
+    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path }, &e), 0);
+    CHECK_EQ(bf_test_many(f, &one, 1, NULL, &why), BF_EFORMAT);
+    CHECK_HAS(why.msg, "was overwritten while it was open");
+    CHECK_EQ(bf_add_many(f, &one, 1, NULL, &e), BF_EFORMAT);
+    bf_close(f);
+    f = OPEN(.m = 1000, .k = 8);                               /* nothing was written to it meanwhile */
+    bf_close(f);
+    bf_close(other);
+    close(fd);
+    remove_it();
+}
+
+/* A creator that is killed leaves the whole file or none. */
+static void killed_creators_leave_nothing(void)
+{
+    for (int r = 0; r < 60; r++) {
+        pid_t pid = fork();
+        if (pid == 0) for (;;) { unlink(path); bf_close(bf_open(&(bf_spec){ .storage = path, .m = 1 << 22, .k = 3 }, NULL)); }
+        nanosleep(&(struct timespec){ 0, 200000 + r * 50000 }, NULL);
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+        CHECK(files_in(folder) <= 1);
+        if (access(path, F_OK) == 0) bf_close(OPEN(.read_only = true));
+    }
+    remove_it();
+}
+
 static void racing_creators(void)
 {
     enum { PROCESSES = 8, ROUNDS = 40, KEYS = 50 };
@@ -298,6 +339,8 @@ int main(void)
     RUN(damaged_bits_of_a_saved_file);
     RUN(read_only);
     RUN(cut_short_replaced_deleted);
+    RUN(overwritten_in_place);
+    RUN(killed_creators_leave_nothing);
     RUN(racing_creators);
     RUN(killed_writers_lose_nothing);
     RUN(a_handle_works_on_after_fork);

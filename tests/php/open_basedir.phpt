@@ -16,6 +16,7 @@ foreach ([fn() => $f->save("$outside/b.bloom"), fn() => BloomFilter::load("$outs
     refused('BloomFilterException', 'open_basedir does not allow', $call);
 $f->save("$inside/a.bloom");
 same(true, BloomFilter::load("$inside/a.bloom")->equals($f));
+same(true, BloomFilter::open("$inside/a.bloom")->equals($f));
 echo "done\n";
 ?>
 --EXPECT--

@@ -1,0 +1,125 @@
+/* php_maps.c - mapped files kept open from request to request: a request's first query costs one stat() of the path.
+ * Knows names, reference counts and whose turn it is to go.  Whether what is open is still what is under that name, and
+ * what was asked for, is the core's to say (bf_fits), secrets included.
+ *
+ *   maps[read-only asked for?]: absolute path -> php_bf_map { filter, references: the table's and one an object }
+ *
+ * A map that left the table (replaced file, least recently used, end of the process) lives on while objects use it. */
+#include "php_bloomfilter.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+struct php_bf_map {
+    bf_filter *f;
+    uint64_t used;             /* BF_G(clock) when it was last asked for */
+    uint32_t refs;
+};
+
+/* ---- life ---- */
+static void unref(php_bf_map *map)
+{
+    if (--map->refs) return;
+    bf_close(map->f);
+    free(map);
+}
+
+static void forget(zval *entry) { unref(Z_PTR_P(entry)); }
+
+void php_bf_maps_init(zend_bloomfilter_globals *globals)
+{
+    for (int i = 0; i < 2; i++) zend_hash_init(&globals->maps[i], 0, NULL, forget, true);
+}
+
+void php_bf_maps_free(zend_bloomfilter_globals *globals)
+{
+    for (int i = 0; i < 2; i++) zend_hash_destroy(&globals->maps[i]);
+}
+
+void php_bf_let_go(bf_filter *f, php_bf_map *map)
+{
+    if (map) unref(map);
+    else bf_close(f);
+}
+
+/* ---- the tables ---- */
+zend_long php_bf_maps_open(void)
+{
+    return (zend_long)zend_hash_num_elements(&BF_G(maps)[0]) + zend_hash_num_elements(&BF_G(maps)[1]);
+}
+
+/* Which of one table goes first; NULL: it is empty. */
+static php_bf_map *oldest(HashTable *maps, zend_string **path)
+{
+    php_bf_map *first = NULL, *map;
+    zend_string *name;
+    ZEND_HASH_FOREACH_STR_KEY_PTR(maps, name, map) {
+        if (first && map->used >= first->used) continue;
+        first = map;
+        *path = name;
+    } ZEND_HASH_FOREACH_END();
+    return first;
+}
+
+static void make_room(void)
+{
+    while (php_bf_maps_open() && php_bf_maps_open() >= BF_G(max_maps)) {
+        zend_string *path[2];
+        const php_bf_map *plain = oldest(&BF_G(maps)[0], &path[0]), *read_only = oldest(&BF_G(maps)[1], &path[1]);
+        int which = !plain || (read_only && read_only->used < plain->used);
+        zend_hash_del(&BF_G(maps)[which], path[which]);
+    }
+}
+
+static php_bf_map *use(php_bf_map *map)
+{
+    map->used = ++BF_G(clock);
+    map->refs++;
+    return map;
+}
+
+/* NULL: not kept (no memory for it, or not a file): the caller owns f. */
+static php_bf_map *keep(bf_filter *f, const bf_spec *spec)
+{
+    bf_info info;
+    bf_get_info(f, &info);
+    php_bf_map *map = strcmp(info.home, "file") == 0 ? malloc(sizeof *map) : NULL;
+    if (!map) return NULL;
+    *map = (php_bf_map){ .f = f, .refs = 1 };
+    make_room();
+    zend_hash_str_update_ptr(&BF_G(maps)[spec->read_only], spec->storage, strlen(spec->storage), map);
+    return use(map);
+}
+
+/* ---- opening ---- */
+/* Variants and names inside a storage are left to bf_open: bf_fits looks at parameters and secret only. */
+static bool keepable(const bf_spec *spec)
+{
+    return spec->storage && BF_G(max_maps) > 0 && !spec->key && !spec->client && !spec->counting
+        && spec->grow == 0 && spec->window == 0 && spec->shards <= 1;
+}
+
+/* A file that could only be read when it was opened: has somebody given the rights since?  Root may always, so it asks anew
+ * each time. */
+static bool may_write_now(const bf_filter *f, const bf_spec *spec)
+{
+    bf_info info;
+    bf_get_info(f, &info);
+    return info.read_only && !spec->read_only && VCWD_ACCESS(spec->storage, W_OK) == 0;
+}
+
+bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
+{
+    *map = NULL;
+    if (!keepable(spec)) return bf_open(spec, err);
+    HashTable *maps = &BF_G(maps)[spec->read_only];
+    php_bf_map *kept = zend_hash_str_find_ptr(maps, spec->storage, strlen(spec->storage));
+    if (kept) {
+        int fits = bf_fits(kept->f, spec, err);
+        if (fits < 0) return NULL;
+        if (fits && !may_write_now(kept->f, spec)) return (*map = use(kept))->f;
+        zend_hash_str_del(maps, spec->storage, strlen(spec->storage));
+    }
+    bf_filter *f = bf_open(spec, err);
+    if (f) *map = keep(f, spec);
+    return f;
+}

@@ -1,0 +1,24 @@
+--TEST--
+A deleted file lives on for those who have it open, and only for them
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+$path = folder() . '/a.bloom';
+$f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
+$f->add('old');
+unlink($path);
+same([true, true, null, 1000], [$f->exists('old'), $f->add('more'), $f->sync(), $f->n]);
+refused('BloomFilterException', 'No such file', fn() => BloomFilter::open($path));
+same(0, kept());
+$g = new BloomFilter(n: 500, p: 0.02, storage: $path);
+same([true, false, 500], [$f->exists('old'), $g->exists('old'), BloomFilter::open($path)->n]);
+unlink($path);
+unset($f, $g);
+$h = new BloomFilter(n: 1000, p: 0.01, storage: $path);
+same([0, ['a.bloom']], [count($h), names_in(dirname($path))]);
+echo "done\n";
+?>
+--EXPECT--
+done

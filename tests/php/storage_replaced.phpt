@@ -1,0 +1,34 @@
+--TEST--
+A new object sees the file that was renamed over the old one; old objects keep the old one
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+$path = folder() . '/a.bloom';
+$f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
+$f->add('old');
+$new = new BloomFilter(n: 1000, p: 0.01);
+$new->add('new');
+$new->save($path);
+$g = BloomFilter::open($path);
+same([[true, false], [false, true]], [[$f->exists('old'), $f->exists('new')], [$g->exists('old'), $g->exists('new')]]);
+$f->add('to the old one'); $g->add('to the new one');
+same([true, false, true], [$f->exists('to the old one'), $g->exists('to the old one'), $g->exists('to the new one')]);
+same([1, null], [kept(), $f->sync()]);
+
+# as another filter altogether
+(new BloomFilter(m: 777, n: 10))->save($path);
+same([777, 'classic', 1], [BloomFilter::open($path)->m, BloomFilter::open($path)->scheme, kept()]);
+refused('BloomFilterException', 'm=777', fn() => new BloomFilter(m: 5000, n: 10, storage: $path));
+same([true, true], [$f->exists('old'), $g->exists('new')]);
+
+# as something that is no filter
+file_put_contents("$path.new", 'no filter');
+rename("$path.new", $path);
+refused('BloomFilterException', 'no filter', fn() => BloomFilter::open($path));
+same(0, kept());
+echo "done\n";
+?>
+--EXPECT--
+done
