@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 8, TEMP_SECONDS = 600 };                    /* commands a trip */
+enum { WINDOW = 8, HEAVY = 2, TEMP_SECONDS = 600 };         /* commands a trip; of those that carry a MiB */
 
 /* ---- scripts: KEYS K, K:meta, temporary; ARGV[1] where the mark is ---- */
 #define LIVE "local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) " \
@@ -116,7 +116,7 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
     for (uint64_t at = 0; rc == 0 && at < len;) {
         if ((rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
         size_t n = 0;
-        for (size_t c; n < WINDOW && at < len; n++, at += c) {
+        for (size_t c; n < HEAVY && at < len; n++, at += c) {
             c = len - at < BF_REDIS_STEP ? (size_t)(len - at) : BF_REDIS_STEP;
             set_range(&r->link, temp, at, bytes + at, c);
             bf_link_push(&r->link);
@@ -192,7 +192,7 @@ int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
     int rc = bf_link_begin(&r->link, true, err);
     if (rc < 0) return rc;
     script(r, expire, NULL, 2);
-    bf_link_number(&r->link, (uint64_t)(seconds * 1000 + 0.5));
+    bf_link_number(&r->link, seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5));
     return alive(r, run(r, err), err);
 }
 
@@ -263,11 +263,12 @@ static bool take_count(bf_redis *r, walk *w)
 static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t end, uint64_t step, bool (*take)(bf_redis *, walk *),
                       walk *w, bf_error *err)
 {
+    const size_t most = step > BF_REDIS_STEP ? WINDOW : HEAVY;
     while (from < end) {
         size_t n = 0;
         int rc = bf_link_begin(&r->link, true, err), refused = 0;
         if (rc < 0) return rc;
-        for (; n < WINDOW && from < end; n++, from += step)
+        for (; n < most && from < end; n++, from += step)
             put_range(r, from, (end - from < step ? end : from + step) - 1, command);
         put_range(r, r->mark_at, r->mark_at + BF_REDIS_MARK - 1, "GETRANGE");
         if ((rc = bf_link_send(&r->link, err)) < 0) return rc;

@@ -134,6 +134,7 @@ static int greet(bf_link *l, bf_error *err)
     if (u->db) { bf_link_count(l, 2); bf_link_word(l, "SELECT"); bf_link_number(l, u->db); n++; }
     if (n == 0) return 0;
     int rc = bf_link_finish(l, n, err);
+    if (l->out) memset(l->out, 0, l->out_cap);              /* the password */
     if (rc < 0) bf_link_drop(l);
     return rc;
 }

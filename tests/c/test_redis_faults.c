@@ -8,6 +8,7 @@
 static server redis;
 static bf_error e;
 #define SECRET "s3same"
+#define LATE 3.0               /* s: time-outs here are 1 s at most, and a busy machine needs some more */
 
 /* ---- URLs ---- */
 static void wrong_urls(void)
@@ -66,7 +67,7 @@ static void fails(bf_filter *f, const char *test, const char *add, int line)
         double start = rs_now();
         int64_t rc = what == 0 ? bf_test(f, "there", 5, &e) : what == 1 ? bf_test_many(f, keys, 300, NULL, &e)
                    : what == 2 ? bf_add(f, "new", 3, &e) : bf_add_many(f, keys, 300, NULL, &e);
-        if (rc >= 0 || rc != e.code || !strstr(e.msg, says) || strstr(e.msg, SECRET) || rs_now() - start > 1.5)
+        if (rc >= 0 || rc != e.code || !strstr(e.msg, says) || strstr(e.msg, SECRET) || rs_now() - start > LATE)
             { failed_here++; fprintf(stderr, "line %d: call %d: %lld after %.2f s, \"%s\", expected \"%s\"\n", line, what, (long long)rc, rs_now() - start, e.msg, says); }
     }
 }
@@ -77,7 +78,7 @@ static const char *refused(const char *url, int code, int line)
     double start = rs_now();
     e = (bf_error){ 0 };
     bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
-    if (f || e.code != code || strstr(e.msg, SECRET) || rs_now() - start > 1.5)
+    if (f || e.code != code || strstr(e.msg, SECRET) || rs_now() - start > LATE)
         { failed_here++; fprintf(stderr, "line %d: code %d after %.2f s: %s\n", line, e.code, rs_now() - start, e.msg); }
     bf_close(f);
     return e.msg;
@@ -97,7 +98,9 @@ static void nobody_there(void)
     CHECK_HAS(REFUSED(url, BF_EIO), "timed out");
     CHECK_EQ(e.sys_errno, ETIMEDOUT);
     close(fd);
-    CHECK_HAS(REFUSED("redis://:" SECRET "@no-such-host.invalid?key=k&timeout=1", BF_EIO), "no-such-host.invalid");
+    CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .storage = "redis://:" SECRET "@no-such-host.invalid?key=k&timeout=1" }, &e));
+    CHECK(e.code == BF_EIO && !strstr(e.msg, SECRET));      /* as late as the system's resolver likes */
+    CHECK_HAS(e.msg, "no-such-host.invalid");
     CHECK_HAS(REFUSED("unix:///no/such/socket?key=k", BF_EIO), "No such file");
 }
 
