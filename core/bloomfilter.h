@@ -52,7 +52,9 @@ typedef struct {             /* on the caller's stack; filled on error only */
     int code;                /* BF_E..., as returned                     */
     int sys_errno;           /* errno where a system call failed, else 0 */
     char msg[160];           /* one English sentence, no newline         */
+    size_t key;              /* which key of a batch is at fault; BF_NO_KEY where it is none */
 } bf_error;
+#define BF_NO_KEY SIZE_MAX
 
 enum { BF_OP_TEST = 0, BF_OP_ADD = 1 };
 
@@ -65,13 +67,23 @@ typedef struct bf_client {
     void *ctx;               /* passed on as it is; must outlive the filter */
 } bf_client;
 
+/* Scheme "functions": the user's own hash functions.  Function i answers with any number; it modulo m is position i. */
+typedef uint64_t bf_function(const void *key, size_t len);
+enum { BF_FUNCTIONS_MAX = 16 };
+typedef struct {
+    unsigned count;                  /* 1..BF_FUNCTIONS_MAX: it is k                                       */
+    bf_function *const *function;    /* both must outlive the filter and its copies                        */
+} bf_functions;
+
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with k;
  * with `storage` alone what is there is opened.  All pointers are borrowed for the call, except client. */
 typedef struct {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
     double p;                /* 0 < p < 1                                                        */
-    const char *scheme;      /* row of the schemes table, e.g. "classic"; NULL = the default     */
+    const char *scheme;      /* row of the schemes table, e.g. "classic" or, with what some take after a colon,
+                              * "guava:chars"; NULL = the default.  docs/migrate.md has those of older systems */
+    const bf_functions *functions;   /* scheme "functions", also where scheme is NULL                */
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
     const char *storage;     /* NULL = process memory; redis://[user:pass@]host:port/db?key=K&timeout=S,
@@ -134,7 +146,8 @@ void bf_set_threads(bf_filter *f, bool threads);
 /* ---- keys ---------------------------------------------------------------------------------------- */
 /* Batches.  Returns how many keys were new (add) or present (test).  each, if not NULL, receives n bytes:
  * add 1 = new, 0 = seen; test 1 = present, 0 = absent.  An error in a remote home may leave a part of the
- * batch added. */
+ * batch added.  A key that the scheme cannot hold (no UTF-8 where it hashes UTF-16) is BF_EINVAL: err->key says
+ * which one, the keys before it are added and answered, the others are not. */
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 /* One key: a batch of one.  BF_ADDED / BF_PRESENT; 1 present / 0 absent. */
@@ -162,6 +175,16 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
 /* expect may be NULL; the parameters given in it must be those of the bytes (BF_EMISMATCH names both), its
  * secret opens a keyed filter.  The bytes are copied. */
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err);
+/* The bytes of other systems; what comes before the bits in theirs is checked, the rest must come in expect:
+ *   "guava"     Guava's BloomFilter.writeTo, for the schemes guava, guava-31 and guava32; expect may be NULL
+ *   "bits"      the bits alone, in this order (a Redis string); expect must size the filter and name the scheme
+ *   "bits-lsb"  the bits alone, bit i is 1 << (i % 8) of byte i/8 (most C programs, Java's BitSet, .NET's BitArray)
+ *   "cells"     one byte a cell, set where it is not 0; read only
+ * Bits alone may be shorter than m: what is cut off at the end is zeros.  bf_bytes_as answers how many bytes
+ * bf_to_bytes_as writes. */
+int64_t bf_bytes_as(const bf_filter *f, const char *format, bf_error *err);
+int bf_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf_error *err);
+bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
 /* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays behind. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
@@ -172,7 +195,7 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /*
 int bf_refuse(bf_error *err, const char *name, const char *value);
 /* Is this storage a URL?  Otherwise it is a path. */
 bool bf_is_url(const char *storage);
-/* Names of the schemes this build knows, i = 0, 1, ...; NULL past the last. */
+/* Names of the schemes this build knows, i = 0, 1, ...; NULL past the last.  "php-hashes" needs more after a colon. */
 const char *bf_scheme_name(size_t i);
 const char *bf_version(void);
 

@@ -14,6 +14,7 @@ int bf_fail(bf_error *err, int code, const char *fmt, ...)
     va_end(ap);
     err->code = code;
     err->sys_errno = 0;
+    err->key = BF_NO_KEY;
     return code;
 }
 

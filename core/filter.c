@@ -44,6 +44,9 @@ static int adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *
 {
     f->scheme = d->scheme;
     f->hash = d->scheme->hash;
+    f->functions = spec->functions;
+    memcpy(f->name, d->name, sizeof f->name);
+    memcpy(f->secret, d->argument, sizeof f->secret);
     f->part.g = d->g;
     f->part.store.nwords = (d->g.m + 63) / 64;
     return bf_secret_set(f, spec, err);
@@ -71,6 +74,7 @@ static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
 static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_part *p = &f->part;
+    p->g.avx2 = bf_has_avx2();
     if (p->store.words) p->kernels = choose_kernels(f->scheme->layout);
     bf_set_threads(f, spec->threads);
     if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -111,7 +115,8 @@ void bf_close(bf_filter *f)
 /* An empty filter in memory of this description; spec, if not NULL, gives secret and threads. */
 bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
-    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->scheme->name };
+    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->name, .functions = d->functions };
+    if (spec && spec->functions) s.functions = spec->functions;
     if (spec) { s.secret = spec->secret; s.secret_len = spec->secret_len; s.threads = spec->threads; }
     bf_filter *f = bf_open(&s, err);
     if (!f) return NULL;
@@ -119,7 +124,12 @@ bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
     return f;
 }
 
-bf_desc bf_describe(const bf_filter *f) { return (bf_desc){ f->scheme, f->part.g, f->secret_check }; }
+bf_desc bf_describe(const bf_filter *f)
+{
+    bf_desc d = { .scheme = f->scheme, .g = f->part.g, .secret_check = f->secret_check, .functions = f->functions };
+    memcpy(d.name, f->name, sizeof d.name);
+    return d;
+}
 
 void bf_set_threads(bf_filter *f, bool threads)
 {
@@ -135,7 +145,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
     spec->n = d.g.n;
     spec->k = d.g.k;
     spec->p = d.g.p;
-    spec->scheme = d.scheme->name;
+    if (!spec->scheme) spec->scheme = d.scheme->name;
     return 0;
 }
 
@@ -180,16 +190,30 @@ static int64_t run_direct(bf_filter *f, int op, const bf_key *keys, size_t n, ui
     return total;
 }
 
+static size_t keys_at_once(size_t positions, unsigned k, size_t most) { return positions / k < most ? positions / k : most; }
+
+/* Hashes and layouts see no more keys at once than ever, however large the store's batch is. */
+static void place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos)
+{
+    uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
+    const unsigned k = f->part.g.k;
+    const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK);
+    for (size_t done = 0, c; done < n; done += c) {
+        c = n - done < few ? n - done : few;
+        f->hash->run(f->secret, keys + done, c, d);
+        f->scheme->layout->positions(&f->part.g, d, c, pos + done * k);
+    }
+}
+
 /* Bits elsewhere, or a layout without kernels: positions of at most `most` keys at once, through the buffers given. */
-static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, size_t most, uint64_t *d, uint64_t *pos,
+static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, size_t most, uint64_t *pos,
                            uint8_t *present, bf_error *err)
 {
     bf_part *p = &f->part;
     int64_t total = 0;
     for (size_t done = 0, c; done < n; done += c) {
         c = n - done < most ? n - done : most;
-        f->hash->run(f->secret, keys + done, c, d);
-        f->scheme->layout->positions(&p->g, d, c, pos);
+        place(f, keys + done, c, pos);
         int rc = 0;
         if (p->store.words) bf_words_apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
         else rc = p->store.ops->apply(&p->store, op, pos, c, p->g.k, present, err);
@@ -203,28 +227,44 @@ static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, u
     return total;
 }
 
-static size_t keys_at_once(size_t positions, unsigned k, size_t most) { return positions / k < most ? positions / k : most; }
-
 /* A batch of a store that likes larger ones than the stack holds. */
 static int64_t run_trips(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, size_t most, bf_error *err)
 {
-    uint64_t *d = malloc(most * (BF_WIDTH_MAX + f->part.g.k) * sizeof *d);
+    uint64_t *pos = malloc(most * f->part.g.k * sizeof *pos);
     uint8_t *present = malloc(most);
-    int64_t total = d && present ? run_through(f, op, keys, n, each, most, d, d + most * BF_WIDTH_MAX, present, err)
-                                 : bf_fail(err, BF_ENOMEM, "out of memory");
-    free(d);
+    int64_t total = pos && present ? run_through(f, op, keys, n, each, most, pos, present, err)
+                                   : bf_fail(err, BF_ENOMEM, "out of memory");
+    free(pos);
     free(present);
     return total;
 }
 
 static int64_t run_positions(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    uint64_t d[BF_CHUNK * BF_WIDTH_MAX], pos[BF_POSITIONS];
+    uint64_t pos[BF_POSITIONS];
     uint8_t present[BF_CHUNK];
     unsigned k = f->part.g.k, batch = f->part.store.ops->batch;
     size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK), most = keys_at_once(BF_TRIP_POSITIONS, k, batch);
     if (batch && n > few && most > few) return run_trips(f, op, keys, n, each, n < most ? n : most, err);
-    return run_through(f, op, keys, n, each, few, d, pos, present, err);
+    return run_through(f, op, keys, n, each, few, pos, present, err);
+}
+
+/* How many keys come before the first that the scheme cannot hold; then *err names that one. */
+static size_t acceptable(const bf_filter *f, const bf_key *keys, size_t n, bf_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (f->hash->accept(f->secret, keys[i].ptr, keys[i].len, err) == 0) continue;
+        if (err) err->key = i;
+        return i;
+    }
+    return n;
+}
+
+static int64_t run_accepted(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    size_t good = acceptable(f, keys, n, err);
+    int64_t total = good ? run_positions(f, op, keys, good, each, err) : 0;
+    return total < 0 || good == n ? total : BF_EINVAL;
 }
 
 /* Not inlined: their large buffers must not burden the single key. */
@@ -234,6 +274,7 @@ static __attribute__((noinline)) int64_t run(bf_filter *f, int op, const bf_key 
     int rc = ops->check ? ops->check(&f->part.store, err) : 0;
     if (rc < 0 || (op == BF_OP_ADD && (rc = bf_writable(f, err)) < 0)) return rc;
     if (n == 0) return 0;
+    if (f->hash->accept) return run_accepted(f, op, keys, n, each, err);
     return f->part.kernels ? run_direct(f, op, keys, n, each) : run_positions(f, op, keys, n, each, err);
 }
 
@@ -262,9 +303,9 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 
 int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)
 {
-    (void)err;
     uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
     unsigned k = f->part.g.k;
+    if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
     f->hash->one(f->secret, key, len, d);
     f->scheme->layout->positions(&f->part.g, d, 1, all);
     memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);

@@ -61,7 +61,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_P, 8, bits_of(d->g.p));
     put(page + AT_BYTES, 8, cells_bytes(d->g.m));
     put(page + AT_SECRET, 8, d->secret_check);
-    memcpy(page + AT_NAME, d->scheme->name, strlen(d->scheme->name));
+    memcpy(page + AT_NAME, d->name, strlen(d->name));
     put(page + AT_SUM, 8, header_sum(page));
     put(page + AT_DIRTY, 8, sequence(0));
     put(page + AT_CLEAN, 8, sequence(0));
@@ -86,16 +86,26 @@ static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_
     return 0;
 }
 
+static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
+{
+    uint64_t id = get(page + AT_SCHEME, 4);
+    const bf_scheme *s = bf_find_scheme_id((uint32_t)id);
+    char name[BF_SCHEME_BYTES] = "";
+    if (!s) return bf_fail(err, BF_EFORMAT, "%.80s has scheme number %llu, which this build does not know", where, (unsigned long long)id);
+    memcpy(name, page + AT_NAME, sizeof name - 1);
+    size_t len = strlen(name);
+    if (!all_zero(page + AT_NAME + len, sizeof name - len) || bf_find_scheme(d, name, NULL, NULL) < 0 || d->scheme != s)
+        return damaged(err, where, "scheme name and number disagree");
+    return 0;
+}
+
 /* A right sum says the bytes are as written, not that a filter wrote them: every value is checked all the same. */
 static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
 {
-    uint64_t id = get(page + AT_SCHEME, 4), flags = get(page + AT_FLAGS, 4);
-    if (!(d->scheme = bf_find_scheme_id((uint32_t)id)))
-        return bf_fail(err, BF_EFORMAT, "%.80s has scheme number %llu, which this build does not know", where, (unsigned long long)id);
+    uint64_t flags = get(page + AT_FLAGS, 4);
+    int rc = check_scheme(page, d, where, err);
+    if (rc < 0) return rc;
     const bf_layout *l = d->scheme->layout;
-    char name[BF_SCHEME_BYTES] = "";
-    memcpy(name, d->scheme->name, strlen(d->scheme->name));
-    if (memcmp(page + AT_NAME, name, sizeof name) != 0) return damaged(err, where, "scheme name and number disagree");
     d->g = (bf_geometry){ .m = get(page + AT_M, 8), .n = get(page + AT_N, 8), .k = (unsigned)get(page + AT_K, 4),
                           .p = double_of(get(page + AT_P, 8)) };
     d->secret_check = get(page + AT_SECRET, 8);
@@ -103,6 +113,7 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     if (d->g.m < 1 || d->g.m > BF_M_MAX || d->g.m % l->line_bits) return damaged(err, where, "m is out of range");
     if (d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(err, where, "n is out of range");
     if (d->g.k < 1 || d->g.k > l->k_max) return damaged(err, where, "k is out of range");
+    if (bf_check_limits(d, NULL) < 0) return damaged(err, where, "m or k is not what its scheme fixes");
     if (!(d->g.p >= 0 && d->g.p <= 1)) return damaged(err, where, "p is out of range");
     if (flags > FLAG_KEYED || get(page + AT_CELL, 4) != 1)
         return bf_fail(err, BF_EFORMAT, "%.80s uses features (flags %llu) that this build does not know", where, (unsigned long long)flags);

@@ -18,7 +18,7 @@ static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *dige
     for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + i);
 }
 
-const bf_hash bf_hash_siphash = { "siphash", 1, run, one };
+const bf_hash bf_hash_siphash = { .name = "siphash", .width = 1, .run = run, .one = one };
 #else
-const bf_hash bf_hash_siphash = { "siphash", 1, NULL, NULL };    /* secret.c says what is missing */
+const bf_hash bf_hash_siphash = { .name = "siphash", .width = 1 };    /* secret.c says what is missing */
 #endif

@@ -15,4 +15,4 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
     *digest = XXH3_64bits(key, len);
 }
 
-const bf_hash bf_hash_xxh3 = { "xxh3", 1, run, one };
+const bf_hash bf_hash_xxh3 = { .name = "xxh3", .width = 1, .run = run, .one = one };

@@ -13,8 +13,8 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
 {
     unsigned line = have->scheme->layout->line_bits;
     uint64_t m = (want->m + line - 1) / line * line;
-    if (want->scheme && strcmp(want->scheme, have->scheme->name) != 0)
-        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where, have->scheme->name, want->scheme);
+    if (want->scheme && strcmp(want->scheme, have->name) != 0)
+        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where, have->name, want->scheme);
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
@@ -29,12 +29,12 @@ int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_err
     int rc = match_given(have, want, where, err);
     if (rc < 0 || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
-    if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->scheme->name))
+    if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
         return 0;                                    /* n and p are as asked: m and k need no second derivation */
     bf_desc d;
     if ((rc = bf_size(&d, want, err)) < 0) return rc;
-    if (d.scheme != have->scheme)
-        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %s", where, have->scheme->name, d.scheme->name);
+    if (strcmp(d.name, have->name))
+        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %s", where, have->name, d.name);
     if (d.g.m != have->g.m) return differ_int(err, where, "m", have->g.m, d.g.m);
     return d.g.k == have->g.k ? 0 : differ_int(err, where, "k", have->g.k, d.g.k);
 }
@@ -42,8 +42,8 @@ int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_err
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
     const bf_geometry *x = &a->part.g, *y = &b->part.g;
-    if (a->scheme != b->scheme)
-        return bf_fail(err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->scheme->name, b->scheme->name);
+    if (strcmp(a->name, b->name))
+        return bf_fail(err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->name, b->name);
     if (x->m != y->m) return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m, (ull)y->m);
     if (x->k != y->k) return bf_fail(err, BF_EINVAL, "filters must have the same k, got %u and %u", x->k, y->k);
     if (a->secret_check != b->secret_check)

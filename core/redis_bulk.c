@@ -285,8 +285,10 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     walk w = { .to = buf, .len = len };
+    const uint64_t m = r->desc.g.m;
     int rc = walk_bytes(r, "GETRANGE", offset, offset + len, BF_REDIS_STEP, take_bytes, &w, err);
     if (rc == 0 && w.len) { if (!r->foreign) return bf_redis_lost(r, err); memset(w.to, 0, (size_t)w.len); }
+    if (rc == 0 && m % 8 && len && offset + len == (m + 7) / 8) ((uint8_t *)buf)[len - 1] &= (uint8_t)~(0xFF >> m % 8);
     return rc;
 }
 

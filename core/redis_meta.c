@@ -37,7 +37,7 @@ void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
     bf_link *l = &r->link;
     pair(l, "format", "1");
-    pair(l, "scheme", "%s", d->scheme->name);
+    pair(l, "scheme", "%s", d->name);
     pair(l, "m", "%llu", (unsigned long long)d->g.m);
     pair(l, "n", "%llu", (unsigned long long)d->g.n);
     pair(l, "k", "%u", d->g.k);
@@ -93,7 +93,7 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
     if (strcmp(text, "1") != 0) return bf_fail(err, BF_EFORMAT, "%s has format %.8s, this build reads up to 1", r->link.label, text);
     if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
-    if (!(d->scheme = bf_find_scheme(text, NULL))) return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->link.label, text);
+    if (bf_find_scheme(d, text, NULL, NULL) < 0) return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->link.label, text);
     const bf_layout *l = d->scheme->layout;
     d->g = (bf_geometry){ 0 };
     if (!number(from, "m", 10, &d->g.m) || d->g.m < 1 || d->g.m > BF_REDIS_M_MAX || d->g.m % l->line_bits) return damaged(r, "m", err);
@@ -101,6 +101,7 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     if (!number(from, "k", 10, &v) || v < 1 || v > l->k_max) return damaged(r, "k", err);
     d->g.k = (unsigned)v;
     d->g.lines = d->g.m / l->line_bits;
+    if (bf_check_limits(d, NULL) < 0) return damaged(r, "m or k", err);
     if (!real(from, "p", &d->g.p)) return damaged(r, "p", err);
     if (!number(from, "secret", 16, &d->secret_check)) return damaged(r, "secret", err);
     if (!number(from, "mark", 16, &v) || v == 0 || v > UINT32_MAX) return damaged(r, "mark", err);

@@ -20,11 +20,17 @@ enum {
 };
 
 /* ---- hash: bytes to 64-bit words.  Knows neither m nor k. ---- */
+typedef struct bf_desc bf_desc;
 typedef struct {
     const char *name;
-    unsigned width;                                    /* words per key, 1..BF_WIDTH_MAX            */
+    unsigned width;                                    /* words per key, 1..BF_WIDTH_MAX; 0 = k     */
     void (*run)(const void *secret, const bf_key *keys, size_t n, uint64_t *digests);
     void (*one)(const void *secret, const void *key, size_t len, uint64_t *digest);    /* the same for one key */
+    /* Schemes of older systems.  prepare: what comes after the scheme's colon (NULL: nothing) becomes d->argument, which
+     * run and one get in the secret's place, and may fix d->k; NULL = takes none.  accept: 0, or BF_EINVAL for a key that
+     * cannot be hashed; run and one see no other.  NULL = takes all; needs a layout without kernels. */
+    int (*prepare)(bf_desc *d, const char *text, bf_error *err);
+    int (*accept)(const void *secret, const void *key, size_t len, bf_error *err);
 } bf_hash;
 
 /* ---- layout: digests to positions.  Knows neither the keys nor where the bits live. ---- */
@@ -33,6 +39,7 @@ typedef struct {
     uint64_t lines;            /* m / line_bits of the layout    */
     double p;
     unsigned k;
+    bool avx2;                 /* set at opening: positions() may use it */
 } bf_geometry;
 
 /* Work on at most BF_CHUNK keys in addressable memory.  Bit i of the answer: key i was present.  While it works it
@@ -65,14 +72,24 @@ typedef struct {
     const bf_hash *hash;
     const bf_hash *keyed;      /* used instead when a secret is given; NULL = cannot be keyed */
     const bf_layout *layout;
+    /* What an older system fixes, 0 or NULL where it leaves it open. */
+    unsigned k;                /* its only k                                                  */
+    unsigned bits_per_key;     /* m where only n is given                                     */
+    bool power_of_two;         /* m made from n and p is one: the layout needs it             */
+    uint64_t m, m_max;         /* its only m, its largest m                                   */
+    int (*size)(bf_geometry *g, const char *name, bf_error *err);    /* sizing_older.c: its own formulas */
 } bf_scheme;
 
 /* What a stored filter says of itself, and what a new one is made from. */
-typedef struct {
+struct bf_desc {
     const bf_scheme *scheme;
     bf_geometry g;
     uint64_t secret_check;     /* 0 = not keyed */
-} bf_desc;
+    char name[BF_SCHEME_BYTES];               /* the scheme's, with what followed the colon */
+    unsigned k;                               /* the only k of that scheme, 0 = any         */
+    _Alignas(8) uint8_t argument[BF_SECRET_BYTES];
+    const bf_functions *functions;            /* scheme "functions"                         */
+};
 
 /* ---- store: where the bits live.  Either it has words, or apply() does it from positions. ---- */
 enum { BF_STORE_ATOMIC = 1 };  /* others write the words too: atomic kernels always */
@@ -123,22 +140,25 @@ struct bf_filter {
     bool atomic;               /* which add kernel              */
     bool may_write;            /* bf_writable has said yes      */
     bool read_only;            /* as asked; the store's own flag may come from the file's rights */
-    uint8_t secret[BF_SECRET_BYTES];
+    _Alignas(8) uint8_t secret[BF_SECRET_BYTES];    /* or the scheme's argument   */
     uint64_t secret_check;     /* 0 where not keyed             */
+    char name[BF_SCHEME_BYTES];               /* the scheme's, with its argument */
+    const bf_functions *functions;
     char *storage, *key;       /* as given, or NULL             */
 };
 
 /* tables.c */
 extern const bf_scheme bf_schemes[];                     /* ended by a NULL name */
-const bf_scheme *bf_find_scheme(const char *name, bf_error *err);
+int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions, bf_error *err);  /* clears and fills d */
 const bf_scheme *bf_find_scheme_id(uint32_t id);
+int bf_check_limits(const bf_desc *d, bf_error *err);    /* m and k against what the scheme fixes */
 const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);
 
 /* error.c: the only writers of bf_error; each returns the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);   /* BF_EIO, or BF_ENOMEM for ENOMEM */
 
-/* sizing.c: the only file with ln and pow */
+/* sizing.c: ln and pow */
 double bf_rate_classic(double bits_per_key, unsigned k);
 double bf_rate_block(double bits_per_key, unsigned k);
 double bf_rate_block2(double bits_per_key, unsigned k);
@@ -147,12 +167,22 @@ double bf_distinct_block(unsigned k);
 double bf_distinct_block2(unsigned k);
 int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err);      /* scheme and geometry of a spec */
 bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
+int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
+
+/* sizing_older.c: the formulas of older systems; no other file has ln */
+int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
+int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err);
+int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err);
 const char *bf_default_scheme(const bf_spec *spec);                 /* where none is named           */
 void bf_estimate(const bf_layout *l, const bf_geometry *g, uint64_t ones, bf_state *out);
 
 /* match.c: is this what was asked for? */
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err);
 int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
+
+/* hash_functions.c */
+extern const bf_hash bf_hash_functions;
+int bf_functions_check(const bf_functions *f, uint64_t *check, bf_error *err);   /* a check value, as of a secret */
 
 /* secret.c: keyed filters */
 int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *check, bf_error *err);

@@ -9,6 +9,9 @@ int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *chec
 {
     static const char label[] = "bloomfilter secret check v1";
     *check = 0;
+    if (scheme->hash == &bf_hash_functions && !spec->secret) return bf_functions_check(spec->functions, check, err);
+    if (spec->functions && scheme->hash != &bf_hash_functions)
+        return bf_fail(err, BF_EINVAL, "functions are for scheme functions, got scheme %s", scheme->name);
     if (!spec->secret) return 0;
     if (spec->secret_len != BF_SECRET_BYTES) {
         char got[40];
@@ -26,13 +29,14 @@ int bf_secret_match(uint64_t stored, uint64_t given, const char *where, bf_error
 {
     if (stored == given) return 0;
     return bf_fail(err, BF_EMISMATCH, "%.80s %s", where, !stored ? "is not keyed, but a secret was given"
-                   : !given ? "is keyed: its secret must be given" : "is keyed with another secret");
+                   : !given ? "is keyed: its secret must be given" : "is keyed with another secret, or has other functions");
 }
 
 int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     int rc = bf_secret_check(f->scheme, spec, &f->secret_check, err);
-    if (rc < 0 || !spec->secret) return rc;
+    if (rc == 0 && spec->functions) memcpy(f->secret, &spec->functions, sizeof spec->functions);
+    if (rc < 0 || !f->scheme->keyed || !spec->secret) return rc;
     memcpy(f->secret, spec->secret, BF_SECRET_BYTES);
     f->hash = f->scheme->keyed;
     return 0;

@@ -1,4 +1,4 @@
-/* sizing.c - m, n, k, p: the only file with ln and pow.  Knows formulas; knows nothing of keys and homes.
+/* sizing.c - m, n, k, p: with sizing_older.c the only files with ln and pow.  Knows formulas; knows nothing of keys and homes.
  * Sources: classic rate and optimal k: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004; blocked rates as a Poisson
  * mixture: F. Putze, P. Sanders, J. Singler, 2007; the estimate of the number of keys: S. J. Swamidass, P. Baldi, 2007;
  * the exact rate of small classic filters: P. Bose et al., 2008 (here its second-order expansion). */
@@ -92,17 +92,17 @@ static double small_rate(double m, double n, unsigned k)
 }
 
 /* ---- ranges ---- */
-static int refuse_u64(bf_error *err, const char *name, uint64_t v)
+int bf_refuse_u64(bf_error *err, const char *name, uint64_t v)
 { char t[24]; snprintf(t, sizeof t, "%llu", (unsigned long long)v); return bf_refuse(err, name, t); }
 static int refuse_real(bf_error *err, const char *name, double v)
 { char t[40]; snprintf(t, sizeof t, "%.17g", v); return bf_refuse(err, name, t); }
 
 static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
 {
-    if (spec->m > BF_M_MAX) return refuse_u64(err, "m", spec->m);
-    if (spec->n > BF_N_MAX) return refuse_u64(err, "n", spec->n);
-    if (spec->k > BF_K_MAX) return refuse_u64(err, "k", spec->k);
-    if (spec->k > s->layout->k_max)
+    if (spec->m > BF_M_MAX) return bf_refuse_u64(err, "m", spec->m);
+    if (spec->n > BF_N_MAX) return bf_refuse_u64(err, "n", spec->n);
+    if (spec->k > BF_K_MAX) return bf_refuse_u64(err, "k", spec->k);
+    if (spec->k > s->layout->k_max && !s->k)
         return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, s->name, spec->k);
     if (spec->p != 0 && !(spec->p > 0 && spec->p < 1)) return refuse_real(err, "p", spec->p);
     return 0;
@@ -130,6 +130,7 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
         return bf_fail(err, BF_EINVAL, "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to 1099511627776",
                        (unsigned long long)g->n, g->p, m, s->name);
     g->m = m < 1 ? 1 : (uint64_t)m;
+    while (s->power_of_two && g->m & (g->m - 1)) g->m += g->m & -g->m;      /* carries up to the next one */
     return 0;
 }
 
@@ -148,12 +149,13 @@ static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
 {
     g->lines = (g->m + l->line_bits - 1) / l->line_bits;
     g->m = g->lines * l->line_bits;
-    return g->m > BF_M_MAX ? refuse_u64(err, "m", g->m) : 0;
+    return g->m > BF_M_MAX ? bf_refuse_u64(err, "m", g->m) : 0;
 }
 
 /* By rate: the blocked schemes, by what their lines can hold; by size: the exact m of the textbook. */
 const char *bf_default_scheme(const bf_spec *spec)
 {
+    if (spec->functions) return "functions";
     if (spec->m || !spec->n || !(spec->p > 0)) return "classic";
     if (spec->p >= 1e-3) return spec->k <= 16 ? "block" : "classic";
     return spec->k <= 32 ? "block2" : "classic";
@@ -165,8 +167,9 @@ bool bf_sufficient(const bf_spec *spec)
     return (spec->m && spec->n) || (spec->n && p) || (spec->m && p) || (spec->m && spec->k);
 }
 
-static int derive(const bf_scheme *s, bf_geometry *g, const bf_spec *spec, bf_error *err)
+static int derive(const bf_scheme *s, bf_geometry *g, const bf_spec *spec, const char *name, bf_error *err)
 {
+    if (s->size && !(g->m && g->k)) return s->size(g, name, err);
     if (g->m && g->n) return g->k ? 0 : k_from_m_n(s->layout, g, err);
     if (g->n) return m_from_n_p(s, g, err);
     if (spec->p != 0) return n_from_m_p(s, g, err);
@@ -179,23 +182,41 @@ static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
     double p = s->layout->rate((double)g->m / (double)g->n, g->k);
     if (g->p == 0) { g->p = p; return 0; }
+    if (s->size) return 0;                                   /* as it was asked of the older system, kept or not */
     if (p <= g->p * (1 + 1e-6)) return 0;
     return bf_fail(err, BF_EINVAL, "p=%g cannot be kept: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
                    (unsigned long long)g->m, (unsigned long long)g->n, g->k, p, s->name);
 }
 
-int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err)
+/* What the scheme fixes counts as given. */
+static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *err)
 {
-    const bf_scheme *s = bf_find_scheme(spec->scheme ? spec->scheme : bf_default_scheme(spec), err);
-    if (!s) return BF_EINVAL;
+    const bf_scheme *s = d->scheme;
+    uint64_t check;
+    *all = *spec;
+    if (s->hash == &bf_hash_functions && !spec->functions) return bf_functions_check(NULL, &check, err);
+    if (!all->k) all->k = d->k;
+    if (!all->m) all->m = s->m;
+    if (!all->m && all->n && all->p == 0 && s->bits_per_key) {
+        if (all->n > BF_M_MAX / s->bits_per_key) return bf_refuse_u64(err, "m", all->n > UINT64_MAX / s->bits_per_key ? UINT64_MAX : all->n * s->bits_per_key);
+        all->m = all->n * s->bits_per_key;
+    }
+    return check_ranges(s, all, err);
+}
+
+int bf_size(bf_desc *out, const bf_spec *asked, bf_error *err)
+{
+    bf_spec all, *spec = &all;
+    int rc = bf_find_scheme(out, asked->scheme ? asked->scheme : bf_default_scheme(asked), asked->functions, err);
+    if (rc < 0 || (rc = given(out, asked, &all, err)) < 0) return rc;
+    const bf_scheme *s = out->scheme;
     bf_geometry *g = &out->g;
-    *out = (bf_desc){ s, { .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p }, 0 };
-    int rc = check_ranges(s, spec, err);
-    if (rc < 0) return rc;
+    *g = (bf_geometry){ .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p };
     if (!bf_sufficient(spec))
         return bf_fail(err, BF_EINVAL, "give m and n, n and p, m and k, or m and p: less does not size a filter");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
-    if ((rc = derive(s, g, spec, err)) < 0 || (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
+    if ((rc = derive(s, g, spec, out->name, err)) < 0 || (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
+    if ((rc = bf_check_limits(out, err)) < 0) return rc;
     return settle_p(s, g, err);
 }
 

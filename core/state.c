@@ -15,7 +15,7 @@ int bf_words_of(bf_filter *f, const char *what, uint64_t **words, bf_error *err)
 void bf_get_info(const bf_filter *f, bf_info *info)
 {
     const bf_geometry *g = &f->part.g;
-    *info = (bf_info){ .m = g->m, .n = g->n, .k = g->k, .p = g->p, .scheme = f->scheme->name, .home = f->part.store.ops->name,
+    *info = (bf_info){ .m = g->m, .n = g->n, .k = g->k, .p = g->p, .scheme = f->name, .home = f->part.store.ops->name,
                        .storage = f->storage, .shown = f->storage ? bf_where(f, NULL) : NULL, .key = f->key, .bitset_bytes = (g->m + 7) / 8, .image_bytes = bf_image_bytes(g->m),
                        .keyed = f->secret_check != 0, .read_only = f->part.store.read_only };
 }
@@ -112,7 +112,7 @@ bf_filter *bf_copy(bf_filter *f, bf_error *err)
     if ((f->part.store.words || !f->part.store.ops->read) && bf_words_of(f, "be copied", &w, err) < 0) return NULL;
     bf_desc d = bf_describe(f);
     bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC) };
-    if (f->secret_check) { spec.secret = f->secret; spec.secret_len = BF_SECRET_BYTES; }
+    if (f->secret_check && !f->functions) { spec.secret = f->secret; spec.secret_len = BF_SECRET_BYTES; }
     bf_filter *c = bf_new_like(&d, &spec, err);
     if (c && fill_copy(c, f, w, err) < 0) { bf_close(c); c = NULL; }
     return c;

@@ -34,7 +34,7 @@ static int fetch_meta(bf_redis *r, bf_error *err)
 
 static bool same_shape(const bf_desc *a, const bf_desc *b)
 {
-    return a->scheme == b->scheme && a->g.m == b->g.m && a->g.k == b->g.k && a->secret_check == b->secret_check;
+    return !strcmp(a->name, b->name) && a->g.m == b->g.m && a->g.k == b->g.k && a->secret_check == b->secret_check;
 }
 
 int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
@@ -48,8 +48,8 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
     if (r->link.reply.n == 0) return bf_redis_lost(r, err);
     if ((rc = bf_redis_meta_read(r, &d, &mark, err)) < 0) return rc;
     if (!same_shape(&d, &r->desc))
-        return bf_fail(err, BF_EMISMATCH, "%s was made anew as %s m=%llu k=%u, here it is %s m=%llu k=%u", r->link.label, d.scheme->name,
-                       (unsigned long long)d.g.m, d.g.k, r->desc.scheme->name, (unsigned long long)r->desc.g.m, r->desc.g.k);
+        return bf_fail(err, BF_EMISMATCH, "%s was made anew as %s m=%llu k=%u, here it is %s m=%llu k=%u", r->link.label, d.name,
+                       (unsigned long long)d.g.m, d.g.k, r->desc.name, (unsigned long long)r->desc.g.m, r->desc.g.k);
     if (mark != seen) return bf_redis_lost(r, err);         /* also 0: no mark is 0 */
     r->mark = mark;
     *changed = true;
@@ -393,11 +393,9 @@ static int test(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint
 
 static int not_sure(bf_redis *r, bf_error *err)
 {
-    int e = err ? err->sys_errno : 0;
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
-    bf_fail(err, BF_EIO, "%s: the answer was lost (%s), so what was added is not known", r->link.label, e ? strerror(e) : "nonsense");
-    err->sys_errno = e;
-    return BF_EIO;
+    if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, "tell what was added: no answer from", r->link.label);
+    return bf_fail(err, BF_EIO, "%s: cannot tell what was added: the answer is not Redis's", r->link.label);
 }
 
 static int add(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err)

@@ -3,28 +3,75 @@
 #include <string.h>
 
 extern const bf_hash bf_hash_xxh3, bf_hash_siphash;
+extern const bf_hash bf_hash_sax_sdbm, bf_hash_java7, bf_hash_crc32, bf_hash_rs, bf_hash_rs_utf16, bf_hash_murmur3,
+    bf_hash_murmur3_14, bf_hash_php, bf_hash_highway;
 extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
+extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy, bf_layout_glibc,
+    bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32, bf_layout_redisson;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
+
+#define REDIS_BITS (UINT64_C(1) << 32)                    /* a Redis string has no more           */
+#define GUAVA_BITS (UINT64_C(64) * INT32_MAX)             /* a Java array of longs holds no more  */
 
 /* The id is stored: it never changes its meaning, and a changed encoding gets a new one. */
 const bf_scheme bf_schemes[] = {
-    { 1, "classic", &bf_hash_xxh3, &bf_hash_siphash, &bf_layout_classic },
-    { 2, "block", &bf_hash_xxh3, &bf_hash_siphash, &bf_layout_block },
-    { 3, "block2", &bf_hash_xxh3, &bf_hash_siphash, &bf_layout_block2 },
-    { 0, NULL, NULL, NULL, NULL }
+    { .id = 1, .name = "classic", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash, .layout = &bf_layout_classic },
+    { .id = 2, .name = "block", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash, .layout = &bf_layout_block },
+    { .id = 3, .name = "block2", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash, .layout = &bf_layout_block2 },
+    /* older systems: docs/migrate.md */
+    { .id = 16, .name = "sax-sdbm", .hash = &bf_hash_sax_sdbm, .layout = &bf_layout_words, .k = 2 },
+    { .id = 17, .name = "java7", .hash = &bf_hash_java7, .layout = &bf_layout_mask, .k = 7, .power_of_two = true, .m_max = INT32_MAX },
+    { .id = 18, .name = "php-mt", .hash = &bf_hash_crc32, .layout = &bf_layout_mt },
+    { .id = 19, .name = "php-mt-legacy", .hash = &bf_hash_crc32, .layout = &bf_layout_mt_legacy },
+    { .id = 20, .name = "rs-rand", .hash = &bf_hash_rs, .layout = &bf_layout_glibc, .k = 7, .bits_per_key = 10, .m_max = INT32_MAX },
+    { .id = 21, .name = "rs-dotnet", .hash = &bf_hash_rs_utf16, .layout = &bf_layout_dotnet, .k = 7, .bits_per_key = 10, .m_max = INT32_MAX },
+    { .id = 22, .name = "rs-dotnet-repo", .hash = &bf_hash_rs_utf16, .layout = &bf_layout_dotnet_repo, .k = 7, .bits_per_key = 10, .m_max = INT32_MAX },
+    { .id = 23, .name = "gozero", .hash = &bf_hash_murmur3_14, .layout = &bf_layout_words, .k = 14, .bits_per_key = 20, .m_max = REDIS_BITS },
+    { .id = 24, .name = "php-hashes", .hash = &bf_hash_php, .layout = &bf_layout_words, .m = REDIS_BITS },
+    { .id = 25, .name = "guava", .hash = &bf_hash_murmur3, .layout = &bf_layout_mitz64, .m_max = GUAVA_BITS, .size = bf_size_guava },
+    { .id = 26, .name = "guava32", .hash = &bf_hash_murmur3, .layout = &bf_layout_mitz32, .m_max = GUAVA_BITS, .size = bf_size_guava },
+    { .id = 27, .name = "guava-31", .hash = &bf_hash_murmur3, .layout = &bf_layout_mitz64, .m_max = GUAVA_BITS, .size = bf_size_guava_31 },
+    { .id = 28, .name = "redisson", .hash = &bf_hash_highway, .layout = &bf_layout_redisson, .m_max = REDIS_BITS - 2, .size = bf_size_redisson },
+    { .id = 29, .name = "functions", .hash = &bf_hash_functions, .layout = &bf_layout_words },
+    { .id = 0 }
 };
 
-const bf_scheme *bf_find_scheme(const char *name, bf_error *err)
+static int unknown_scheme(const char *name, bf_error *err)
 {
-    for (const bf_scheme *s = bf_schemes; s->name; s++) if (!strcmp(s->name, name)) return s;
-    char known[80] = "";
+    char known[90] = "";
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
-        if (strlen(known) + strlen(s->name) + 3 > sizeof known) break;
+        bool room = strlen(known) + strlen(s->name) + 7 <= sizeof known;
         if (s != bf_schemes) strcat(known, ", ");
-        strcat(known, s->name);
+        strcat(known, room ? s->name : "...");
+        if (!room) break;
     }
-    bf_fail(err, BF_EINVAL, "scheme must be one of %s, got %.40s", known, name);
-    return NULL;
+    return bf_fail(err, BF_EINVAL, "scheme must be one of %s, got %.40s", known, name);
+}
+
+int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions, bf_error *err)
+{
+    const size_t len = strlen(name), row = strcspn(name, ":");
+    const char *text = row < len ? name + row + 1 : NULL;
+    const bf_scheme *s = bf_schemes;
+    while (s->name && (strlen(s->name) != row || memcmp(s->name, name, row) != 0)) s++;
+    if (!s->name || len >= BF_SCHEME_BYTES) return unknown_scheme(name, err);
+    *d = (bf_desc){ .scheme = s, .k = s->k, .functions = functions };
+    memcpy(d->name, name, len);
+    if (s->hash->prepare) return s->hash->prepare(d, text, err);
+    return text ? bf_fail(err, BF_EINVAL, "scheme %s takes nothing after its name, got %.40s", s->name, name) : 0;
+}
+
+int bf_check_limits(const bf_desc *d, bf_error *err)
+{
+    const bf_scheme *s = d->scheme;
+    const unsigned long long m = d->g.m;
+    if (d->k && d->g.k != d->k) return bf_fail(err, BF_EINVAL, "k must be %u for scheme %s, got %u", d->k, d->name, d->g.k);
+    if (d->g.k > s->layout->k_max)
+        return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, d->name, d->g.k);
+    if (s->m && m != s->m) return bf_fail(err, BF_EINVAL, "m must be %llu for scheme %s, got %llu", (unsigned long long)s->m, d->name, m);
+    if (s->m_max && m > s->m_max)
+        return bf_fail(err, BF_EINVAL, "m must be 1 to %llu for scheme %s, got %llu", (unsigned long long)s->m_max, d->name, m);
+    return 0;
 }
 
 const bf_scheme *bf_find_scheme_id(uint32_t id)

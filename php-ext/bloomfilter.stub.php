@@ -245,17 +245,30 @@ class BloomFilter implements Countable
     /**
      * The filter as bytes, its parameters and a checksum included: the format of save(), the same in every language.
      * As any PHP string it must fit into memory_limit; save() needs no such string.
+     *
+     * @param string|null $format as another system writes them: "guava", "bits" or "bits-lsb", see docs/migrate.md
      */
-    public function toBytes(): string {}
+    public function toBytes(?string $format = null): string {}
 
     /**
-     * A filter in memory from toBytes().
+     * A filter in memory from toBytes(). Parameters that are given must be those of the bytes.
      *
      * @param string|null $secret the secret of a keyed filter
+     * @param string|null $format as another system wrote them: "guava", "bits", "bits-lsb" or "cells"; bare bits do not
+     *                            say what set them, so scheme, m and k must be given: see docs/migrate.md
      *
-     * @throws BloomFilterException truncated, too long, damaged, newer, not a filter, or another secret
+     * @throws BloomFilterException truncated, too long, damaged, newer, not a filter, other parameters, or another secret
      */
-    public static function fromBytes(string $bytes, #[\SensitiveParameter] ?string $secret = null): static {}
+    public static function fromBytes(
+        string $bytes,
+        #[\SensitiveParameter] ?string $secret = null,
+        ?string $format = null,
+        int|float|null $m = null,
+        int|float|null $n = null,
+        ?int $k = null,
+        ?float $p = null,
+        ?string $scheme = null,
+    ): static {}
 
     /** Writes the filter to a file, by a temporary file and a rename: a reader never sees half of it. */
     public function save(string $path): void {}

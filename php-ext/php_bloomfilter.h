@@ -68,5 +68,6 @@ void php_bf_let_go(bf_filter *f, php_bf_map *map);       /* what php_bf_open gav
 /* php_spec.c: arguments */
 char *php_bf_path(const zend_string *path);              /* absolute, efree it; NULL: exception               */
 void php_bf_set_secret(bf_spec *spec, const zend_string *secret);  /* secret may be NULL                   */
+bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec);
 char *php_bf_storage(const zend_string *storage);        /* the same for a path; a URL is left as it is       */
 #endif

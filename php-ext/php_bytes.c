@@ -3,14 +3,26 @@
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
-/* NULL: exception. */
-static zend_string *to_bytes(bf_filter *f)
+/* How many bytes in that format of another system, or in our own.  -1: exception. */
+static int64_t length_as(bf_filter *f, const char *format)
 {
     bf_info info;
     bf_error err;
     bf_get_info(f, &info);
-    zend_string *bytes = zend_string_alloc((size_t)info.image_bytes, 0);
-    if (bf_to_bytes(f, ZSTR_VAL(bytes), ZSTR_LEN(bytes), &err) < 0) {
+    int64_t len = format ? bf_bytes_as(f, format, &err) : (int64_t)info.image_bytes;
+    if (len < 0) php_bf_raise(&err);
+    return len < 0 ? -1 : len;
+}
+
+/* NULL: exception. */
+static zend_string *to_bytes(bf_filter *f, const char *format)
+{
+    bf_error err;
+    int64_t len = length_as(f, format);
+    if (len < 0) return NULL;
+    zend_string *bytes = zend_string_alloc((size_t)len, 0);
+    int rc = format ? bf_to_bytes_as(f, format, ZSTR_VAL(bytes), ZSTR_LEN(bytes), &err) : bf_to_bytes(f, ZSTR_VAL(bytes), ZSTR_LEN(bytes), &err);
+    if (rc < 0) {
         zend_string_efree(bytes);
         php_bf_raise(&err);
         return NULL;
@@ -21,24 +33,25 @@ static zend_string *to_bytes(bf_filter *f)
 
 PHP_METHOD(BloomFilter, toBytes)
 {
-    ZEND_PARSE_PARAMETERS_NONE();
+    zend_string *format = NULL;
+    ZEND_PARSE_PARAMETERS_START(0, 1)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_PATH_STR_OR_NULL(format)
+    ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
-    zend_string *bytes = to_bytes(f);
+    zend_string *bytes = to_bytes(f, format ? ZSTR_VAL(format) : NULL);
     if (bytes) RETURN_NEW_STR(bytes);
 }
 
 PHP_METHOD(BloomFilter, fromBytes)
 {
-    zend_string *bytes, *secret = NULL;
-    bf_error err;
-    ZEND_PARSE_PARAMETERS_START(1, 2)
-        Z_PARAM_STR(bytes)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_STR_OR_NULL(secret)
-    ZEND_PARSE_PARAMETERS_END();
+    zend_string *bytes;
+    const char *format;
     bf_spec expect = {0};
-    php_bf_set_secret(&expect, secret);
-    bf_filter *f = bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
+    bf_error err;
+    if (!php_bf_read_expected(INTERNAL_FUNCTION_PARAM_PASSTHRU, &bytes, &format, &expect)) RETURN_THROWS();
+    bf_filter *f = format ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), format, &expect, &err)
+                          : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, &err);
 }
 
@@ -112,7 +125,7 @@ PHP_METHOD(BloomFilter, __serialize)
     if (info.storage) {
         add_assoc_string(return_value, "storage", info.storage);
         if (info.read_only) add_assoc_bool(return_value, "readOnly", true);
-    } else if ((bytes = to_bytes(f))) add_assoc_str(return_value, "bytes", bytes);
+    } else if ((bytes = to_bytes(f, NULL))) add_assoc_str(return_value, "bytes", bytes);
     else RETURN_THROWS();
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }

@@ -121,7 +121,9 @@ typedef struct {
     many_call *call;
     uint8_t *each;             /* where the next answers go; NULL = not wanted            */
     int64_t hits;              /* answers of 1 so far                                     */
+    HashTable *keys;           /* where they come from; NULL: an iterator                 */
     zend_ulong taken;          /* keys of an iterator so far: the index in a message      */
+    zend_ulong done;           /* keys that were handed over                              */
     size_t n, nheld;
     bool bad;                  /* a key of a wrong type: its message comes after the flush */
     bf_key key[CHUNK];
@@ -135,9 +137,25 @@ static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *ea
     b->call = call;
     b->each = each;
     b->hits = 0;
-    b->taken = 0;
+    b->keys = NULL;
+    b->taken = b->done = 0;
     b->n = b->nheld = 0;
     b->bad = false;
+}
+
+/* A key that the filter's scheme cannot hold: the core's sentence, and where the key is. */
+static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
+{
+    zend_ulong nth = b->done + err->key, index = nth;
+    zend_string *name = NULL;
+    if (b->keys) {
+        HashPosition at = 0;
+        zend_hash_internal_pointer_reset_ex(b->keys, &at);
+        while (nth--) zend_hash_move_forward_ex(b->keys, &at);
+        zend_hash_get_current_key_ex(b->keys, &name, &index, &at);
+    }
+    if (name) zend_value_error("%s, given at index \"%s\"", err->msg, ZSTR_VAL(name));
+    else zend_value_error("%s, given at index " ZEND_LONG_FMT, err->msg, (zend_long)index);
 }
 
 /* Hands over what was gathered.  false: exception. */
@@ -147,8 +165,10 @@ static bool flush(batch *b)
     bf_filter *f = php_bf_from(b->self)->f;
     int64_t hits = b->n == 0 ? 0 : f ? b->call(f, b->key, b->n, b->each, &err) : BF_EHOST;
     if (hits >= 0) b->hits += hits;
+    else if (f && err.key != BF_NO_KEY) raise_refused(b, &err);
     else if (f) php_bf_raise(&err);
     else php_bf_raise_closed();
+    b->done += b->n;
     if (b->each) b->each += b->n;
     while (b->nheld) zend_string_release(b->held[--b->nheld]);
     b->n = 0;
@@ -197,6 +217,7 @@ static bool take_array(batch *b, HashTable *keys)
     zend_ulong index;
     zend_string *name;
     zval *v;
+    b->keys = keys;
     ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v) {
         if (EXPECTED(Z_TYPE_P(v) == IS_STRING)) {
             fetch(keys, v);

@@ -129,6 +129,26 @@ static void free_storage(const bf_spec *spec)
     if (spec->storage) efree((char *)spec->storage);
 }
 
+/* fromBytes: what the bytes must be, or do not say of themselves. */
+bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec)
+{
+    arguments a = { .no_k = true, .no_shards = true, .no_p = true, .no_grow = true, .no_window = true };
+    zend_string *as = NULL;
+    ZEND_PARSE_PARAMETERS_START(1, 8)
+        Z_PARAM_STR(*bytes)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR_OR_NULL(a.secret)
+        Z_PARAM_PATH_STR_OR_NULL(as)
+        Z_PARAM_NUMBER_OR_NULL(a.m)
+        Z_PARAM_NUMBER_OR_NULL(a.n)
+        Z_PARAM_LONG_OR_NULL(a.k, a.no_k)
+        Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
+        Z_PARAM_PATH_STR_OR_NULL(a.scheme)
+    ZEND_PARSE_PARAMETERS_END_EX(return false);
+    *format = as ? ZSTR_VAL(as) : NULL;
+    return to_spec(&a, spec);
+}
+
 PHP_METHOD(BloomFilter, __construct)
 {
     bf_spec spec = {0};

@@ -91,7 +91,11 @@ static int run(batch *b, cells *c)
         PyThreadState *ts = small ? NULL : gil_release(b->self, NULL);
         int rc = slice(b, c, each, &err);
         gil_take(ts, b->self, NULL);
-        if (rc < 0) { raise_in(b->self, &err); return -1; }
+        if (rc < 0) {
+            raise_in(b->self, &err);
+            if (err.key != BF_NO_KEY) name_key(b->done + (Py_ssize_t)err.key);
+            return -1;
+        }
         if (PyErr_CheckSignals() < 0) return -1;
     }
     return 1;

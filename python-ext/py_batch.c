@@ -41,7 +41,11 @@ static int ask_core(batch *b)
     PyThreadState *ts = b->self->remote ? gil_release(b->self, NULL) : NULL;
     int64_t rc = b->add ? bf_add_many(b->bf, b->keys, b->n, each, &err) : bf_test_many(b->bf, b->keys, b->n, each, &err);
     gil_take(ts, b->self, NULL);
-    if (rc < 0) { raise_in(b->self, &err); return -1; }
+    if (rc < 0) {
+        raise_in(b->self, &err);
+        if (err.key != BF_NO_KEY) name_key(b->done + (Py_ssize_t)err.key);
+        return -1;
+    }
     b->hits += rc;
     b->done += (Py_ssize_t)b->n;
     return 0;

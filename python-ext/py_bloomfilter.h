@@ -150,7 +150,7 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 
 /* ---- py_bytes.c, py_sets.c, py_state.c ---------------------------------------------------------------------- */
-PyObject *filter_to_bytes(FilterObject *self, PyObject *unused);
+PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_save(FilterObject *self, PyObject *path);
 PyObject *filter_reduce(FilterObject *self, PyObject *unused);
 

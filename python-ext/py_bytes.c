@@ -18,11 +18,29 @@ static PyObject *image(FilterObject *self, bf_filter *bf)
     return raise_in(self, &err);
 }
 
-PyObject *filter_to_bytes(FilterObject *self, PyObject *Py_UNUSED(unused))
+static PyObject *foreign(FilterObject *self, bf_filter *bf, const char *format)
 {
+    bf_error err;
+    int64_t len = bf_bytes_as(bf, format, &err);
+    if (len < 0) return raise_in(self, &err);
+    PyObject *out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)len);
+    if (!out) return NULL;
+    PyThreadState *ts = gil_release_if_big(self, NULL);
+    int rc = bf_to_bytes_as(bf, format, PyBytes_AS_STRING(out), (uint64_t)len, &err);
+    gil_take(ts, self, NULL);
+    if (rc >= 0) return out;
+    Py_DECREF(out);
+    return raise_in(self, &err);
+}
+
+PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *const names[] = { "format", NULL };
+    const char *format = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$z:to_bytes", (char **)names, &format)) return NULL;
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
-    PyObject *out = image(self, bf);
+    PyObject *out = format ? foreign(self, bf, format) : image(self, bf);
     filter_leave(self);
     return out;
 }

@@ -130,11 +130,14 @@ static PyMethodDef methods[] = {
     METHOD("__deepcopy__", filter_deepcopy, METH_O,
         "__deepcopy__($self, memo, /)\n--\n\nThe same as copy(), with deep copies of a subclass's attributes."),
     METHOD("clear", filter_clear_bits, METH_NOARGS, "clear($self, /)\n--\n\nForget all keys."),
-    METHOD("to_bytes", filter_to_bytes, METH_NOARGS,
-        "to_bytes($self, /)\n--\n\nThe filter as bytes, the same in every language; see from_bytes()."),
+    METHOD("to_bytes", filter_to_bytes, METH_VARARGS | METH_KEYWORDS,
+        "to_bytes($self, *, format=None)\n--\n\n"
+        "The filter as bytes, the same in every language; see from_bytes().  format: as another system\n"
+        "writes them, \"guava\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."),
     METHOD("from_bytes", filter_from_bytes, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None)\n--\n\n"
-        "A filter in memory from what to_bytes() gave.  Parameters given must be those of the data;\nthe secret is needed for a keyed filter."),
+        "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, format=None)\n--\n\n"
+        "A filter in memory from what to_bytes() gave.  Parameters given must be those of the data;\nthe secret is needed for a keyed filter.  format: as another system\n"
+        "wrote them, \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; bare bits need scheme, m and k."),
     METHOD("save", filter_save, METH_O,
         "save($self, path, /)\n--\n\nWrite the filter to a file, by rename: no partial file stays behind."),
     METHOD("load", filter_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS,

@@ -207,11 +207,11 @@ PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 /* ---- from bytes: the parameters given are those expected ---- */
-static int parse_expected(PyObject *args, PyObject *kwargs, const char *format, const char *first, PyObject **data, params *q)
+static int parse_expected(PyObject *args, PyObject *kwargs, const char *types, const char *first, PyObject **data, const char **format, params *q)
 {
-    const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", NULL };
+    const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", format ? "format" : NULL, NULL };
     arguments a = { 0 };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)names, data, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.secret)) return -1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, data, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.secret, format)) return -1;
     return params_fill(q, &a);
 }
 
@@ -220,12 +220,13 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
     bf_error err;
     params q;
     PyObject *data;
+    const char *format = NULL;
     key_holder h = { .text = NULL };
-    if (parse_expected(args, kwargs, "O|$OOOOOO:from_bytes", "data", &data, &q) < 0) return NULL;
+    if (parse_expected(args, kwargs, "O|$OOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
     if (bytes_hold(data, &h) < 0) { key_release(&h); params_free(&q); return NULL; }
     bf_filter *bf;
     Py_BEGIN_ALLOW_THREADS
-    bf = bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
+    bf = format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err) : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
     Py_END_ALLOW_THREADS
     key_release(&h);
     return wrap_or_raise(type, &q, bf, &err);
@@ -236,7 +237,7 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *data, *path;
-    if (parse_expected(args, kwargs, "O|$OOOOOO:load", "path", &data, &q) < 0) return NULL;
+    if (parse_expected(args, kwargs, "O|$OOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
     if (!PyUnicode_FSConverter(data, &path)) { params_free(&q); return NULL; }
     bf_filter *bf;
     Py_BEGIN_ALLOW_THREADS

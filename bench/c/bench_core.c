@@ -124,11 +124,11 @@ static inline __attribute__((always_inline)) void lines(const memory *m, const b
     }
     sink += s;
 }
-static void line_16(void *m, const bf_key *keys, size_t n) { lines(m, keys, n, 16, 0); }
 static void line_32(void *m, const bf_key *keys, size_t n) { lines(m, keys, n, 32, 0); }
 static void line_48(void *m, const bf_key *keys, size_t n) { lines(m, keys, n, 48, 0); }
 static void line_64(void *m, const bf_key *keys, size_t n) { lines(m, keys, n, 64, 0); }
-static void line_of_hash(void *m, const bf_key *keys, size_t n) { lines(m, keys, n, 32, 1); }
+static void both_32(void *m, const bf_key *keys, size_t n) { lines(m, keys, n, 32, 1); }
+static void both_64(void *m, const bf_key *keys, size_t n) { lines(m, keys, n, 64, 1); }
 
 static memory *touch_memory(uint64_t m)
 {
@@ -289,11 +289,11 @@ int main(int argc, char **argv)
     memory *m = touch_memory(p.m);
     add_limit("limit: XXH3", m, hash_plain);
     add_limit("limit: XXH3, text fetched", m, hash_ahead);
-    add_limit("limit: line, 16 ahead", m, line_16);
     add_limit("limit: line, 32 ahead", m, line_32);
     add_limit("limit: line, 48 ahead", m, line_48);
     add_limit("limit: line, 64 ahead", m, line_64);
-    add_limit("limit: both in one loop", m, line_of_hash);
+    add_limit("limit: both in one loop, 32", m, both_32);
+    add_limit("limit: both in one loop, 64", m, both_64);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) add_filter(&kinds[i], &p, NULL);
     for (int i = 5; i < argc; i++) add_filter(&kinds[0], &p, argv[i]);
 #ifdef HAVE_LIBBLOOM

@@ -163,8 +163,8 @@ class BloomFilter:
         """Forget all keys."""
 
     # bytes
-    def to_bytes(self) -> bytes:
-        """The filter as bytes, the same in every language."""
+    def to_bytes(self, *, format: str | None = None) -> bytes:
+        """The filter as bytes, the same in every language; format: as another system writes them (docs/migrate.md)."""
     @classmethod
     def from_bytes(
         cls,
@@ -176,6 +176,7 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        format: str | None = None,
     ) -> Self:
         """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data."""
     def save(self, path: _Path, /) -> None:

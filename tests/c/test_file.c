@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
+#include "native.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,8 +46,8 @@ static const char *refused(bf_spec s, int code)
 
 static void handles_share_every_bit(void)
 {
-    for (size_t s = 0; bf_scheme_name(s); s++) {
-        bf_filter *a = OPEN(.m = 100000, .k = 7, .scheme = bf_scheme_name(s)), *b = OPEN(.m = 100000, .k = 7, .scheme = bf_scheme_name(s)), *c = OPEN(0);
+    for (size_t s = 0; native_scheme(s); s++) {
+        bf_filter *a = OPEN(.m = 100000, .k = 7, .scheme = native_scheme(s)), *b = OPEN(.m = 100000, .k = 7, .scheme = native_scheme(s)), *c = OPEN(0);
         for (unsigned i = 0; i < 500; i++) { add(a, "a", i); add(b, "b", i); }
         for (unsigned i = 0; i < 500; i++) CHECK(has(c, "a", i) && has(c, "b", i) && has(a, "b", i));
         bf_info i;

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
+#include "native.h"
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -75,8 +76,8 @@ static void race(const char *scheme, bool file, bool processes, bool same, bool 
 
 static void every_way(bool file, bool processes)
 {
-    for (size_t s = 0; bf_scheme_name(s); s++)
-        for (int i = 0; i < 4; i++) race(bf_scheme_name(s), file, processes, i & 1, i & 2);
+    for (size_t s = 0; native_scheme(s); s++)
+        for (int i = 0; i < 4; i++) race(native_scheme(s), file, processes, i & 1, i & 2);
 }
 static void threads_in_memory(void) { every_way(false, false); }
 static void threads_on_a_file(void) { every_way(true, false); }

@@ -1,6 +1,7 @@
 /* test_schemes.c - every scheme x home x kernels x batch size against the oracle: each answer, each bit. */
 #include "../../core/seams.h"
 #include "check.h"
+#include "native.h"
 #include "oracle.h"
 #include <unistd.h>
 
@@ -10,10 +11,15 @@ static const struct { uint64_t m; unsigned k; } shapes[] = { { 40000, 7 }, { 400
 enum { MEMORY, ATOMIC, CLIENT, POSITIONS, MAPPED, HOMES };
 static const char *const homes[] = { "memory", "memory, atomic", "client", "memory by positions", "file" };
 
+static uint64_t ours(const void *key, size_t len) { return XXH3_64bits(key, len); }
+static uint64_t length(const void *key, size_t len) { (void)key; return len; }
+static bf_function *const three[] = { ours, length, ours };
+static const bf_functions functions = { 3, three };
+
 static bf_filter *make(const char *scheme, uint64_t m, unsigned k, int home, bf_client *client, const char *path)
 {
     bf_error e;
-    bf_spec spec = { .m = m, .k = k, .scheme = scheme, .threads = home == ATOMIC, .client = home == CLIENT ? client : NULL,
+    bf_spec spec = { .m = m, .k = k, .scheme = scheme, .functions = strcmp(scheme, "functions") ? NULL : &functions, .threads = home == ATOMIC, .client = home == CLIENT ? client : NULL,
                      .storage = home == MAPPED ? path : NULL };
     bf_filter *f = bf_open(&spec, &e);
     if (!f) { failed_here++; fprintf(stderr, "%s m=%llu k=%u %s: %s\n", scheme, (unsigned long long)m, k, homes[home], e.msg); return NULL; }
@@ -40,7 +46,7 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
     uint8_t each[MOST], want[MOST];
     bf_error e;
     int64_t present = 0, fresh = 0;
-    for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 3000);
+    for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 3000, f->hash->accept != NULL);
     for (size_t i = 0; i < n; i++) present += want[i] = (uint8_t)o_test(o, keys[i].ptr, keys[i].len);
     CHECK_EQ(bf_test_many(f, keys, n, each, &e), present);
     if (memcmp(each, want, n)) { failed_here++; fprintf(stderr, "%s %s: test of %zu keys differs\n", o->scheme, home, n); }
@@ -63,7 +69,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     if (f) {
         bf_info i;
         bf_get_info(f, &i);
-        oracle o = { scheme, i.m, k, calloc(1, i.m) };
+        oracle o = { scheme, i.m, k, calloc(1, i.m), f->scheme->keyed ? NULL : f };
         uint32_t seed = (uint32_t)(m + k);
         for (int r = 0; r < ROUNDS; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
         if (home == CLIENT) CHECK(!memcmp(client_cells, o.cells, i.m));
@@ -77,14 +83,14 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
 
 static void every_scheme_in_every_home(void)
 {
-    for (size_t s = 0; bf_scheme_name(s); s++)
+    for (size_t s = 0; native_scheme(s); s++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-            for (int home = 0; home < HOMES; home++) against_oracle(bf_scheme_name(s), shapes[i].m, shapes[i].k, home);
+            for (int home = 0; home < HOMES; home++) against_oracle(native_scheme(s), shapes[i].m, shapes[i].k, home);
 }
 
 static void every_k(void)
 {
-    for (const bf_scheme *s = bf_schemes; s->name; s++)
+    for (const bf_scheme *s = bf_schemes; s->keyed; s++)
         for (unsigned k = 1; k <= s->layout->k_max && k <= 40; k++) against_oracle(s->name, 3000, k, MEMORY);
     against_oracle("classic", 100000, 347, MEMORY);
     against_oracle("classic", 100000, BF_K_MAX, CLIENT);
@@ -94,7 +100,9 @@ static void kernels_of_the_cpu(void)
 {
     printf("     kernels: %s\n", bf_has_avx2() ? "avx2" : "portable");
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
-        CHECK(s->layout->k_max <= BF_K_MAX);
+        CHECK(s->layout->k_max <= BF_K_MAX && strlen(s->name) < BF_SCHEME_BYTES && s->hash->width <= BF_WIDTH_MAX);
+        CHECK(!s->hash->accept || !s->layout->portable);     /* single keys of kernels go past accept() */
+        CHECK_EQ(s - bf_schemes < 3, s->keyed != NULL);      /* native.h */
         const bf_kernels *both[2] = { s->layout->portable, s->layout->avx2 };
         for (int i = 0; i < 2; i++)
             if (both[i]) CHECK(both[i]->lag + both[i]->step <= BF_RING && BF_RING % both[i]->step == 0 && both[i]->lag % both[i]->step == 0);
@@ -104,11 +112,11 @@ static void kernels_of_the_cpu(void)
 static void hashcode_is_the_bits(void)
 {
     bf_error e;
-    for (size_t s = 0; bf_scheme_name(s); s++) {
-        bf_filter *f = make(bf_scheme_name(s), 5000, 7, MEMORY, NULL, NULL);
+    for (size_t s = 0; native_scheme(s); s++) {
+        bf_filter *f = make(native_scheme(s), 5000, 7, MEMORY, NULL, NULL);
         bf_info i;
         bf_get_info(f, &i);
-        oracle o = { bf_scheme_name(s), i.m, 7, NULL };
+        oracle o = { native_scheme(s), i.m, 7, NULL, NULL };
         uint64_t pos[7], want[7], few[2] = { 0, 77 };
         CHECK_EQ(bf_hashcode(f, "Hello", 5, pos, 7, &e), 7);
         o_positions(&o, "Hello", 5, want);
@@ -117,6 +125,193 @@ static void hashcode_is_the_bits(void)
         CHECK(few[0] == want[0] && few[1] == 77);
         bf_close(f);
     }
+}
+
+/* ---- schemes of older systems: their positions are test_vectors.c's business; here, that every home and every size of
+ * batch does with these positions what the naive cells do ---- */
+static void older_schemes_in_every_home(void)
+{
+    for (const bf_scheme *s = bf_schemes + 3; s->name; s++) {
+        if (s->m) continue;                                  /* 2^32 cells, nothing else: see below */
+        for (unsigned k = s->k ? s->k : s->hash->width ? 5 : 3, i = 0; i < 3; i++)
+            for (int home = 0; home < HOMES; home++) against_oracle(s->name, (uint64_t[]){ 40000, 64, 65536 }[i], k, home);
+    }
+}
+
+static void fixed_values_are_fixed(void)
+{
+    bf_error e;
+    for (const bf_scheme *s = bf_schemes; s->name; s++) {
+        bf_spec spec = { .scheme = s->name, .m = s->m ? s->m : 1 << 20, .k = s->k ? s->k + 1 : 3 };
+        if (s->k) { CHECK_EQ(bf_plan(&spec, &e), BF_EINVAL); CHECK_HAS(e.msg, "k must be"); CHECK_HAS(e.msg, s->name); }
+        spec.k = s->k ? s->k : 3;
+        spec.m = s->m_max + 1;
+        if (s->m_max) { CHECK_EQ(bf_plan(&spec, &e), BF_EINVAL); CHECK_HAS(e.msg, "m must be"); CHECK_HAS(e.msg, s->name); }
+        bf_spec by_n = { .scheme = s->name, .n = 1000 };
+        if (s->bits_per_key) { CHECK_EQ(bf_plan(&by_n, &e), 0); CHECK_EQ(by_n.m, 1000 * s->bits_per_key); CHECK_EQ(by_n.k, s->k); }
+        if (!s->keyed) CHECK(!bf_open(&(bf_spec){ .scheme = s->name, .m = s->m ? s->m : 6400, .k = s->k ? s->k : 3, .secret = "0123456789abcdef", .secret_len = 16 }, &e));
+    }
+    bf_spec java = { .scheme = "java7", .n = 1000, .p = 0.01 }, odd = { .scheme = "java7", .m = 1000 };
+    CHECK(bf_plan(&java, &e) == 0 && java.m == 16384 && java.k == 7 && bf_plan(&odd, &e) == 0 && odd.m == 1000);
+    CHECK_EQ(bf_plan(&(bf_spec){ .scheme = "rs-rand", .n = UINT64_C(1) << 62 }, &e), BF_EINVAL);
+    CHECK_EQ(bf_plan(&(bf_spec){ .scheme = "rs-rand", .n = 214748365 }, &e), BF_EINVAL);
+}
+
+static void arguments_of_schemes(void)
+{
+    static const char *const bad[] = { "php-hashes", "php-hashes:", "php-hashes:JS,", "php-hashes:js", "php-hashes:JS,JS", "php-hashes:JS,,FNV",
+        "guava:", "guava:text", "classic:", "block:8", "java7:x", ":", "", "nosuch", "functions:x",
+        "guava:chars_______________________________________________________________" };
+    bf_error e;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        bf_spec spec = { .scheme = bad[i], .n = 1000, .p = 0.01 };
+        e.msg[0] = 0;
+        if (bf_plan(&spec, &e) != BF_EINVAL || !e.msg[0]) { failed_here++; fprintf(stderr, "scheme \"%s\" is taken\n", bad[i]); }
+    }
+    bf_spec spec = { .scheme = "php-hashes:FNV,DJB" };
+    CHECK_EQ(bf_plan(&spec, &e), 0);
+    CHECK(spec.m == UINT64_C(1) << 32 && spec.k == 2 && spec.n > 0 && !strcmp(spec.scheme, "php-hashes:FNV,DJB"));
+    bf_filter *a = bf_open(&(bf_spec){ .scheme = "guava:long", .n = 100, .p = 0.01 }, &e), *b = bf_open(&(bf_spec){ .scheme = "guava:int", .n = 100, .p = 0.01 }, &e);
+    bf_info i;
+    bf_get_info(a, &i);
+    CHECK(!strcmp(i.scheme, "guava:long") && i.m == 960 && i.k == 7 && i.p == 0.01 && !i.keyed);
+    CHECK_EQ(bf_unite(a, b, &e), BF_EINVAL);
+    CHECK_HAS(e.msg, "guava:int");
+    uint8_t *bytes = malloc(i.image_bytes);
+    CHECK_EQ(bf_to_bytes(a, bytes, i.image_bytes, &e), 0);
+    CHECK(!bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .scheme = "guava" }, &e));
+    CHECK_EQ(e.code, BF_EMISMATCH);
+    bf_filter *c = bf_from_bytes(bytes, i.image_bytes, NULL, &e), *d = bf_copy(a, &e);
+    CHECK_EQ(bf_equal(a, c, &e) & bf_equal(a, d, &e), 1);
+    CHECK_EQ(bf_add(c, "12a", 3, &e), BF_EINVAL);            /* the funnel survived */
+    for (bf_filter **f = (bf_filter *[]){ a, b, c, d, NULL }; *f; f++) bf_close(*f);
+    free(bytes);
+}
+
+static void keys_that_a_scheme_cannot_hold(void)
+{
+    static const struct { const char *scheme, *good, *bad; } cases[] = {
+        { "java7", "\xf0\x9f\x98\x80", "\xed\xa0\x80" }, { "java7", "\xc2\x80", "\xc1\x80" }, { "java7", "\xe0\xa0\x80", "\xe0\x80\x80" },
+        { "java7", "\xf4\x8f\xbf\xbf", "\xf4\x90\x80\x80" }, { "rs-dotnet", "\xef\xbf\xbf", "\xff" }, { "rs-dotnet-repo", "a", "\x80" },
+        { "guava:chars", "\xe4\xb8\xad", "\xe4\xb8" }, { "guava32:chars", "", "a\xf8\x80\x80\x80\x80" },
+        { "guava:long", "9223372036854775807", "9223372036854775808" }, { "guava:long", "-9223372036854775808", "-9223372036854775809" },
+        { "guava:int", "2147483647", "2147483648" }, { "guava-31:int", "-2147483648", "-2147483649" }, { "guava:int", "0", "" },
+        { "guava:int", "-1", "-" }, { "guava:int", "10", "010" }, { "guava:long", "1", "+1" }, { "guava:long", "1", "-0" }, { "guava:long", "1", "99999999999999999999" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bf_error e;
+        uint8_t each[3] = { 9, 9, 9 };
+        uint64_t pos[16];
+        const char *good = cases[i].good, *bad = cases[i].bad;
+        bf_key keys[3] = { { good, strlen(good) }, { bad, strlen(bad) }, { "7", 1 } };
+        bf_filter *f = bf_open(&(bf_spec){ .scheme = cases[i].scheme, .m = 6400, .k = 7 }, &e);
+        CHECK_EQ(bf_add(f, bad, strlen(bad), &e), BF_EINVAL);
+        CHECK_EQ(e.key, 0);
+        CHECK_EQ(bf_test(f, bad, strlen(bad), NULL), BF_EINVAL);
+        CHECK_EQ(bf_hashcode(f, bad, strlen(bad), pos, 16, &e), BF_EINVAL);
+        CHECK_EQ(bf_add_many(f, keys, 3, each, &e), BF_EINVAL);
+        CHECK(e.key == 1 && each[0] == 1 && each[1] == 9 && each[2] == 9);
+        CHECK_EQ(bf_test(f, good, strlen(good), &e), 1);     /* what came before is added, what came after is not */
+        CHECK_EQ(bf_test(f, "7", 1, &e), 0);
+        bf_close(f);
+    }
+    bf_error e;
+    CHECK_EQ(bf_plan(&(bf_spec){ .m = 1 }, &e), BF_EINVAL);
+    CHECK(e.key == BF_NO_KEY);
+}
+
+/* Headers with right sums whose scheme does not allow what they say: refused, never used. */
+static void stored_headers_are_checked(void)
+{
+    static const struct { const char *made, *name; uint64_t m; unsigned id, k; } rows[] = {
+        { "sax-sdbm", "sax-sdbm", 6400, 16, 3 }, { "gozero", "gozero", 6400, 23, 13 }, { "java7", "java7", 6400, 17, 8 }, { "guava", "guava", 6400, 25, 256 },
+        { "guava", "guava:nope", 6400, 25, 7 }, { "guava", "guava", 6400, 26, 7 }, { "guava", "guava32:", 6400, 26, 7 }, { "guava", "guava", 6401, 25, 7 },
+        { "sax-sdbm", "php-hashes:JS,FNV", 6400, 24, 2 }, { "sax-sdbm", "php-hashes", 6400, 24, 2 }, { "sax-sdbm", "sax-sdbm:x", 6400, 16, 2 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bf_error e;
+        bf_filter *f = bf_open(&(bf_spec){ .scheme = rows[i].made, .m = 6400, .k = !strcmp(rows[i].made, "sax-sdbm") ? 2 : !strcmp(rows[i].made, "gozero") ? 14 : 7 }, &e);
+        bf_desc d = bf_describe(f);
+        bf_scheme s = *d.scheme;
+        uint8_t *image = calloc(1, bf_image_bytes(6464));
+        s.id = rows[i].id;
+        d.scheme = &s;
+        d.g.m = rows[i].m;
+        d.g.k = rows[i].k;
+        memset(d.name, 0, sizeof d.name);
+        strcpy(d.name, rows[i].name);
+        bf_header_new(image, &d);
+        if (bf_from_bytes(image, bf_image_bytes(d.g.m), NULL, &e)) { failed_here++; fprintf(stderr, "row %zu is taken\n", i); }
+        else CHECK_EQ(e.code, BF_EFORMAT);
+        free(image);
+        bf_close(f);
+    }
+}
+
+static void functions_of_the_user(void)
+{
+    static bf_function *const others[] = { ours, length, length }, *const hole[] = { ours, NULL };
+    static const bf_functions two = { 2, three }, other = { 3, others }, holes = { 2, hole }, none = { 0, three }, many = { 17, three };
+    bf_error e;
+    bf_info i;
+    bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = &functions }, &e);
+    bf_get_info(f, &i);
+    CHECK(i.k == 3 && !strcmp(i.scheme, "functions"));
+    CHECK_EQ(bf_add(f, "abc", 3, &e), BF_ADDED);
+    uint8_t *bytes = malloc(i.image_bytes);
+    CHECK_EQ(bf_to_bytes(f, bytes, i.image_bytes, &e), 0);
+    bf_filter *c = bf_copy(f, &e), *g = bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .functions = &functions }, &e);
+    CHECK(c && g && bf_equal(f, c, &e) == 1 && bf_equal(f, g, &e) == 1 && bf_test(g, "abc", 3, &e) == 1 && bf_test(c, "abd", 3, &e) == 0);
+    CHECK(!bf_from_bytes(bytes, i.image_bytes, NULL, &e));
+    CHECK_HAS(e.msg, "functions");
+    CHECK(!bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .functions = &two }, &e));
+    CHECK(!bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .functions = &other }, &e));
+    CHECK_HAS(e.msg, "other functions");
+    const bf_functions *bad[] = { &holes, &none, &many };
+    for (size_t b = 0; b < 3; b++) CHECK(!bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = bad[b] }, &e) && e.code == BF_EINVAL);
+    CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .scheme = "functions" }, &e) && e.code == BF_EINVAL);
+    CHECK(!bf_open(&(bf_spec){ .m = 1000, .n = 3, .scheme = "classic", .functions = &two }, &e) && e.code == BF_EINVAL);
+    CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 2, .functions = &functions }, &e) && e.code == BF_EINVAL);
+    bf_close(f);
+    bf_close(c);
+    bf_close(g);
+    free(bytes);
+}
+
+static void bytes_of_other_systems(void)
+{
+    static const uint8_t guava[] = { 1, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 5 };
+    uint8_t bits[8], data[16];
+    bf_error e;
+    bf_filter *f = bf_from_bytes_as(guava, sizeof guava, "guava", NULL, &e);
+    CHECK(f && !bf_read_bits(f, 0, bits, 8, &e) && bits[0] == 0xA0 && bits[7] == 0 && !strcmp(f->name, "guava") && f->part.g.k == 7);
+    bf_close(f);
+    for (size_t len = 0; len < sizeof guava; len++) CHECK(!bf_from_bytes_as(guava, len, "guava", NULL, &e) && e.code == BF_EFORMAT);
+    for (size_t at = 0; at < 6; at++) {                      /* each byte of the head at fault */
+        memcpy(data, guava, sizeof guava);
+        data[at] = at == 1 ? 0 : 0x80;
+        CHECK(!bf_from_bytes_as(data, sizeof guava, "guava", NULL, &e) && e.code == BF_EFORMAT);
+    }
+    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .scheme = "guava32" }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .k = 8 }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .m = 128 }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .scheme = "classic" }, &e));
+    CHECK(!bf_from_bytes_as(guava, sizeof guava, "zip", NULL, &e) && e.code == BF_EINVAL);
+    bf_spec ten = { .m = 10, .k = 2, .scheme = "sax-sdbm" };
+    f = bf_from_bytes_as("\x01", 1, "bits-lsb", &ten, &e);   /* cut short: the rest is zeros */
+    CHECK(f && !bf_read_bits(f, 0, bits, 2, &e) && bits[0] == 0x80 && bits[1] == 0);
+    CHECK_EQ(bf_to_bytes_as(f, "cells", data, 10, &e), BF_EINVAL);
+    CHECK_EQ(bf_bytes_as(f, "guava", &e), BF_EINVAL);
+    bf_close(f);
+    f = bf_from_bytes_as("\0\1\0\0\0\0\0\0\0\xff", 10, "cells", &ten, &e);
+    CHECK(f && !bf_read_bits(f, 0, bits, 2, &e) && bits[0] == 0x40 && bits[1] == 0x40);
+    bf_close(f);
+    f = bf_from_bytes_as(NULL, 0, "bits", &ten, &e);
+    CHECK(f != NULL);
+    bf_close(f);
+    CHECK(!bf_from_bytes_as("\0\0\1", 3, "bits", &ten, &e) && e.code == BF_EFORMAT);
+    CHECK(!bf_from_bytes_as("\0\1", 2, "bits", &ten, &e) && e.code == BF_EFORMAT);      /* bit 15 of 10 */
+    CHECK(!bf_from_bytes_as("\0\1", 2, "cells", &ten, &e) && e.code == BF_EFORMAT);
+    CHECK(!bf_from_bytes_as("\0", 1, "bits", &(bf_spec){ .m = 10, .k = 2 }, &e) && e.code == BF_EINVAL);
+    CHECK(!bf_from_bytes_as("\0", 1, "bits", NULL, &e) && e.code == BF_EINVAL);
 }
 
 static int broken(void *c, int op, const uint64_t *p, size_t n, unsigned k, uint8_t *h) { (void)c; (void)op; (void)p; (void)n; (void)k; (void)h; return 1; }
@@ -140,6 +335,13 @@ int main(void)
     RUN(every_scheme_in_every_home);
     RUN(every_k);
     RUN(hashcode_is_the_bits);
+    RUN(older_schemes_in_every_home);
+    RUN(fixed_values_are_fixed);
+    RUN(arguments_of_schemes);
+    RUN(keys_that_a_scheme_cannot_hold);
+    RUN(stored_headers_are_checked);
+    RUN(functions_of_the_user);
+    RUN(bytes_of_other_systems);
     RUN(a_failing_client_is_an_error);
     return FINISH();
 }

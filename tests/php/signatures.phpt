@@ -36,8 +36,8 @@ count(): int
 fillRatio(): float
 fpr(): float
 clear(): void
-toBytes(): string
-static fromBytes(string $bytes, ?string $secret?): static
+toBytes(?string $format?): string
+static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?): static
 save(string $path): void
 static load(string $path, ?string $secret?): static
 sync(): void

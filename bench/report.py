@@ -1,0 +1,262 @@
+"""report.py [--summary] [--json FILE] RAW... - from raw times to tables: medians, ratios, the targets of the issues and a verdict.
+
+RAW files are what the parts print, tab-separated: "fact NAME VALUE", "table ID UNIT TITLE", "ns TABLE SUBJECT OP ROUND NS".
+A ratio is the median of the ratios of single rounds: both sides of one were taken within seconds.  Knows the targets;
+knows nothing of how anything was measured.  A missed target is a line that says MISS, never a failure.
+"""
+
+import argparse
+import json
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
+
+
+class Rounds(dict):
+    """round -> ns, of one subject under one operation."""
+
+    def median(self):
+        return median(self.values())
+
+    def __add__(self, other):
+        return Rounds({r: self[r] + other[r] for r in self.keys() & other.keys()})
+
+    def __sub__(self, other):
+        return Rounds({r: self[r] - other[r] for r in self.keys() & other.keys()})
+
+    def over(self, other):
+        return [self[r] / other[r] for r in sorted(self.keys() & other.keys()) if other[r] > 0]
+
+
+class Table:
+    def __init__(self, name, unit, title):
+        self.name, self.unit, self.title = name, unit, title
+        self.subjects, self.ops = {}, {}  # subject -> op -> Rounds; ops: an ordered set
+
+    def take(self, subject, op, round_, ns):
+        self.ops[op] = None
+        self.subjects.setdefault(subject, {}).setdefault(op, Rounds())[int(round_)] = float(ns)
+
+    def get(self, subject, op):
+        return self.subjects.get(subject, {}).get(op)
+
+    def fastest(self, prefix, op):
+        found = [(ops[op].median(), s) for s, ops in self.subjects.items() if s.startswith(prefix) and op in ops]
+        return self.get(min(found)[1], op) if found else None
+
+
+@dataclass
+class Ratio:
+    """Subject `ours` over subject `against`, or over a limit of `most` in the table's unit where against is None."""
+
+    table: str
+    op: str
+    ours: str
+    against: str | None
+    most: float | None = None
+    issue: int | None = None
+    less: tuple[str, str] | None = None  # subjects to take away first: from ours, from the other
+
+
+SUM, BOTH = "XXH3 + one line", "both in one loop"  # limits: the fastest of each kind; SUM adds two loops that ran alone
+PLAIN, SHARED = "block k=8", "block k=8 threads"
+OURS = "bloomfilter"
+EMPTY, USER = "empty internal method", "empty method in PHP"
+BUILD = "no call"
+
+
+def c_ratios(table, target):
+    for op in ("batch absent", "batch present", "batch fresh", "batch again"):
+        yield Ratio(table, op, PLAIN, SUM, 0.95 if target else None, 3)
+    for op in ("batch absent", "batch fresh"):
+        yield Ratio(table, op, PLAIN, BOTH)
+        for other in (f"{PLAIN}, 128 a call", "block2 k=8", "classic k=7"):
+            yield Ratio(table, op, other, SUM)
+    for op in ("test absent", "test present", "add fresh"):
+        for ours in (PLAIN, "block2 k=8", "classic k=7"):
+            yield Ratio(table, op, ours, "libbloom k=7")
+
+
+def file_ratios(table, ours):
+    for op in ("test absent", "test present", "add again", "batch absent", "batch present", "batch again"):
+        yield Ratio(table, op, ours, PLAIN, 1.10, 4)
+    for op in ("add fresh", "batch fresh"):
+        yield Ratio(table, op, ours, PLAIN, 1.10, 4)
+        yield Ratio(table, op, ours, SHARED, 1.10, 4)  # atomic adds on both sides
+
+
+def python_ratios(table, target):
+    most = {
+        "abloom serializable": {"add": 0.75, "in absent": 0.75, "in present": 0.9, "update": 0.45},
+        "rbloom": {"add": 0.4, "in absent": 0.6, "in present": 0.6, "update": 0.3},
+    }
+    for peer in ("abloom serializable", "abloom hash()", "rbloom", "rbloom + xxh3", "pybloomfiltermmap3", "set"):
+        for op in ("add", "in present", "in absent", "update"):
+            limit = most.get(peer, {}).get(op) if target else None
+            yield Ratio(table, op, OURS, peer, limit, 3)
+    for op in ("add", "in present", "in absent", "update", "contains_many"):
+        yield Ratio(table, op, f"{OURS}, mapped file", OURS, 1.10 if target else None, 4)
+
+
+def php_ratios():
+    """Judged as the issue's own figures were taken: a call and what its loop costs.  The calls alone follow."""
+    many = f"{OURS}, batches of 1000"
+    for op in ("add", "exists present", "exists absent"):
+        most = 2.0 if op == "add" else 2.4
+        for table in ("php", "php-built"):
+            yield Ratio(table, op, OURS, EMPTY, most, 3)
+            yield Ratio(table, op, OURS, USER)
+            yield Ratio(table, op, OURS, "array")
+            yield Ratio(table, op, many, EMPTY, 1.0, 3)
+        yield Ratio("php-built", op, OURS, EMPTY, less=(BUILD, BUILD))
+        yield Ratio("php-built", op, many, EMPTY, less=(f"{BUILD}, batches of 1000", BUILD))
+        yield Ratio("php", op, f"{OURS}, mapped file", OURS, 1.10, 4)
+
+
+def targets():
+    for name in ("c-cache", "c-large"):
+        yield from c_ratios(name, name == "c-large")
+        for home in ("file on tmpfs", "file on disk"):
+            yield from file_ratios(name, f"{PLAIN} {home}")
+    yield from python_ratios("python", True)
+    yield from python_ratios("python-big", False)
+    yield Ratio("import", "import", OURS, None, 2.0, 3)
+    yield from php_ratios()
+    yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
+    yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)
+
+
+# ---- arithmetic ----
+def sides(table, ratio):
+    """Both sides' rounds, or None where one was not measured."""
+    ours, against = table.get(ratio.ours, ratio.op), None
+    if ratio.against == BOTH:
+        against = table.fastest(f"limit: {BOTH}", ratio.op)
+    elif ratio.against == SUM:
+        parts = [table.fastest("limit: XXH3", ratio.op), table.fastest("limit: line", ratio.op)]
+        against = parts[0] + parts[1] if all(parts) else None
+    elif ratio.against:
+        against = table.get(ratio.against, ratio.op)
+    if not ours or not (against or ratio.against is None):
+        return None
+    if ratio.less:
+        return ours - table.get(ratio.less[0], ratio.op), against - table.get(ratio.less[1], ratio.op)
+    return ours, against
+
+
+def judge(table, ratio):
+    both = sides(table, ratio)
+    if not both:
+        return None
+    ours, against = both
+    unit = UNITS[table.unit]
+    found = ours.over(against) if against else [ns / unit for ns in ours.values()]
+    if not found:
+        return None
+    best = min(ours.values()) / min(against.values()) if against and not ratio.less else None
+    low, _, high = quantiles(found, n=4) if len(found) > 1 else (found * 3)
+    verdict = None if ratio.most is None else "ok" if median(found) <= ratio.most else "MISS"
+    return {
+        "table": ratio.table, "op": ratio.op, "ours": ratio.ours, "against": ratio.against, "less": ratio.less,
+        "ours_ns": ours.median(), "against_ns": against.median() if against else None,
+        "ratio" if against else "value": median(found), "quartiles": [low, high], "best": best,
+        "target": ratio.most, "issue": ratio.issue if verdict else None, "verdict": verdict,
+    }  # fmt: skip
+
+
+# ---- output ----
+def show_table(table):
+    width = max(map(len, table.subjects))
+    columns = {op: max(len(op), 8) for op in table.ops}
+    print(f"\n{table.title}")
+    print(" " * width + "".join(f"  {op:>{w}}" for op, w in columns.items()))
+    for subject, ops in table.subjects.items():
+        cells = (f"{ops[op].median() / UNITS[table.unit]:.1f}" if op in ops else "-" for op in columns)
+        print(f"{subject:<{width}}" + "".join(f"  {cell:>{w}}" for cell, w in zip(cells, columns.values())))
+
+
+def line_of(j, table, width, wide):
+    unit = UNITS[table.unit]
+    line = f"{j['op']:<14} {j['ours']:<{width}} {j['ours_ns'] / unit:8.1f}"
+    if j["against"]:
+        low, high = j["quartiles"]
+        line += f" : {j['against']:<{wide}} {j['against_ns'] / unit:8.1f}  = {j['ratio']:5.2f} ({low:.2f}-{high:.2f})" + (f" best {j['best']:5.2f}" if j["best"] else "")
+    if j["verdict"]:
+        line += f"   target {j['target']:.2f}{'' if j['against'] else ' ' + table.unit} (issue {j['issue']}) {j['verdict']}"
+    return line + (f"   [less '{j['less'][0]}'{'' if j['less'][0] == j['less'][1] else ' : ' + repr(j['less'][1])}]" if j["less"] else "")
+
+
+def show_judged(table, judged):
+    width, wide = (max((len(j[side] or "") for j in judged), default=0) for side in ("ours", "against"))
+    print()
+    for j in judged:
+        print(line_of(j, table, width, wide))
+
+
+def show_all(facts, tables, judged):
+    for name, value in facts.items():
+        print(f"{name:<20} {value}")
+    for table in tables.values():
+        show_table(table)
+        show_judged(table, [j for j in judged if j["table"] == table.name])
+
+
+def read(paths):
+    facts, tables = {}, {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            for line in file:
+                kind, *rest = line.rstrip("\n").split("\t")
+                if kind == "fact":
+                    facts[rest[0]] = rest[1]
+                elif kind == "table":
+                    tables[rest[0]] = Table(*rest)
+                elif kind == "ns":
+                    tables[rest[0]].take(*rest[1:])
+    return facts, {name: table for name, table in tables.items() if table.subjects}
+
+
+def as_json(facts, tables, judged):
+    return {
+        "facts": facts,
+        "tables": [
+            {
+                "name": t.name, "title": t.title, "unit": "ns",
+                "rows": [
+                    {"subject": subject, "op": op, "median": rounds.median(), "rounds": list(rounds.values())}
+                    for subject, ops in t.subjects.items() for op, rounds in ops.items()
+                ],
+            }
+            for t in tables.values()
+        ],
+        "ratios": judged,
+    }  # fmt: skip
+
+
+def show_summary(judged, tables):
+    verdicts = [j["verdict"] for j in judged if j["verdict"]]
+    print(f"\n{len(verdicts)} targets: {verdicts.count('ok')} ok, {verdicts.count('MISS')} MISS")
+    for j in judged:
+        if j["verdict"] == "MISS":
+            print(f"{j['table']:<10} {line_of(j, tables[j['table']], 0, 0)}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="tables, ratios and verdicts from raw times")
+    parser.add_argument("raw", nargs="+")
+    parser.add_argument("--summary", action="store_true", help="only what was missed")
+    parser.add_argument("--json", metavar="FILE")
+    args = parser.parse_args()
+    facts, tables = read(args.raw)
+    judged = [j for j in (judge(tables[r.table], r) for r in targets() if r.table in tables) if j]
+    if args.summary:
+        show_summary(judged, tables)
+    else:
+        show_all(facts, tables, judged)
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump(as_json(facts, tables, judged), file, indent=1)
+
+
+main()

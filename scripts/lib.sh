@@ -1,0 +1,141 @@
+# shellcheck shell=bash disable=SC2034
+# lib.sh - what the scripts share: where things are, progress and failure, installing what is missing, what is stale.
+# Sourced.  Knows packages and tools; knows nothing of how a part is built or tested.
+#
+# A command that fails ends the script (set -e), and the EXIT trap shows the log of the step it was in.
+# Never call step or provide in a condition: bash would switch set -e off inside.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+out=$root/out
+venv=$out/venv
+python=${PYTHON:-python3}
+jobs=$(getconf _NPROCESSORS_ONLN)
+export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PYTHONDONTWRITEBYTECODE=1 NO_INTERACTION=1
+mkdir -p "$out/log"
+
+# ---- progress and failure ----
+step_log=
+have() { command -v "$1" >/dev/null 2>&1; }
+say() { printf '%s\n' "$*" >&2; }
+die() { say "$(basename "$0"): $*"; exit 1; }
+
+# step WHAT LOG COMMAND...: one line on the screen, all output in out/log/LOG.
+step() {
+    local what=$1 start=$SECONDS
+    step_log=$out/log/$2
+    shift 2
+    printf '%-60s ' "$what" >&2
+    "$@" >"$step_log" 2>&1 </dev/null
+    step_log=
+    printf '%4d s\n' $((SECONDS - start)) >&2
+}
+
+explain_exit() {
+    [ "$1" != 0 ] && [ -n "$step_log" ] || return 0
+    say 'FAILED; the end of its output:'
+    tail -n 40 "$step_log" >&2
+    say "$(basename "$0"): all of it is in $step_log"
+}
+trap 'explain_exit $?' EXIT
+
+# ---- what the machine lacks ----
+missing=()
+# want PACKAGE TEST...: PACKAGE, by its Debian name, is missing where the test fails.
+want() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+library() { pkg-config --exists "$1"; }
+python_is_new() { "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; }
+python_has_headers() { "$python" -c 'import os, sysconfig; os.stat(sysconfig.get_paths()["include"] + "/Python.h")'; }
+
+needs_c() {
+    want build-essential eval 'have cc && have make'
+    want cmake have cmake
+    want pkg-config have pkg-config
+    want libxxhash-dev library 'libxxhash >= 0.8'
+    want libsodium-dev library 'libsodium >= 1.0.9'
+}
+needs_php() {
+    want php-cli have php
+    want php-dev eval 'have phpize && have php-config'
+}
+needs_python() {
+    want python3 python_is_new
+    want python3-venv "$python" -c 'import ensurepip, venv'
+    want python3-dev python_has_headers
+}
+needs_tests() {
+    want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
+    want shellcheck have shellcheck
+}
+needs_fpm() {
+    want php-fpm compgen -G '/usr/sbin/php-fpm*'
+    want nginx-light env "PATH=$PATH:/usr/sbin" nginx -v
+    want curl have curl
+}
+needs_deep() { want valgrind have valgrind; }
+needs_words() { want wamerican test -s /usr/share/dict/words; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+apt_install() {
+    as_root apt-get -q -o DPkg::Lock::Timeout=300 update || echo 'apt-get update failed: going on with the lists there are'
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qy -o DPkg::Lock::Timeout=300 install --no-install-recommends "$@"
+}
+
+# provide NEEDS...: functions of wants.  Installs what is missing; touches neither apt nor network where nothing is.
+provide() {
+    look_for "$@"
+    [ ${#missing[@]} -gt 0 ] || return 0
+    have apt-get || die "missing here, and no apt-get to install it with (Debian's names): ${missing[*]}"
+    [ "$(id -u)" = 0 ] || have sudo || die "run as root or install sudo first; missing: ${missing[*]}"
+    step "installing ${#missing[@]} Debian packages" apt apt_install "${missing[@]}"
+    hash -r
+    look_for "$@"
+    [ ${#missing[@]} = 0 ] || die "installed, and still not usable: ${missing[*]}"
+}
+
+look_for() {
+    local needs
+    missing=()
+    for needs in "$@"; do "$needs"; done
+}
+
+# ---- what is stale ----
+# What a product is made of: the sources (files or folders below the root) and any words on the tools.
+fingerprint() {
+    local words=$1
+    shift
+    (cd "$root" && echo "$words" && find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum) | sha256sum
+}
+is_made() { [ -e "$1" ] && [ "$(cat "$1.made" 2>/dev/null)" = "$2" ]; }    # is_made PRODUCT FINGERPRINT
+made() { echo "$2" >"$1.made"; }
+
+# ---- Python ----
+# The virtual environment of build and tests, made anew where its interpreter is not the one asked for.
+make_venv() {
+    local want_version
+    want_version=$("$python" -c 'import sys; print(sys.version, sys.prefix)')
+    is_made "$venv" "$want_version" && "$venv/bin/python" -m pip --version >/dev/null 2>&1 && return 0
+    rm -rf "$venv"
+    step 'making a virtual environment' venv "$python" -m venv "$venv"
+    made "$venv" "$want_version"
+}
+# Asks the package index only for what is not there yet.
+pip_install() { "$venv/bin/python" -m pip install -q "$@"; }
+build_requirement() { sed -n 's/^requires = \["\(.*\)"\]$/\1/p' "$root/pyproject.toml"; }
+
+# The wheel just built, in the virtual environment.
+install_wheel() {
+    is_made "$venv/wheel" "$(cat "$out/dist.made")" && return 0
+    step 'installing the wheel' install-wheel pip_install --no-index --no-deps --force-reinstall "$out"/dist/*.whl
+    touch "$venv/wheel"
+    made "$venv/wheel" "$(cat "$out/dist.made")"
+}
+
+# The PHP that phpize builds for.
+php_binary() { echo "${PHP:-$(php-config --php-binary)}"; }

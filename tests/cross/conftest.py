@@ -1,0 +1,80 @@
+"""What the cross-language tests share: where the builds are, the three sides, running commands.
+
+Run by scripts/test cross, after scripts/build: the products in out/ are what is tested."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+OUT = ROOT / "out"
+PKG_CONFIG_PATH = f"{OUT}/lib/pkgconfig"
+
+
+def run(command, **options):
+    """Standard output of a command that must succeed."""
+    done = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, check=False, **options)
+    assert done.returncode == 0, f"exit {done.returncode} of {shlex.join(map(str, command))}\n{done.stderr!s}\n{done.stdout!s}"
+    return done.stdout
+
+
+def compile_c(source, program):
+    """As a user of the installed library would."""
+    env = os.environ | {"PKG_CONFIG_PATH": PKG_CONFIG_PATH}
+    flags = run(["pkg-config", "--cflags", "--libs", "bloomfilter"], env=env, text=True).split()
+    run(["cc", "-O1", "-g", "-Wall", "-Wextra", "-Werror", source, "-o", program, f"-Wl,-rpath,{OUT}/lib", *flags], text=True)
+    return program
+
+
+def php_command():
+    php = os.environ.get("PHP") or run(["php-config", "--php-binary"], text=True).strip()
+    return [php, "-n", "-d", f"extension={OUT}/php/bloomfilter.so"]
+
+
+@pytest.fixture(scope="session")
+def php():
+    return php_command()
+
+
+@pytest.fixture(scope="session")
+def sides(tmp_path_factory):
+    """The three programs: what to run for each."""
+    program = compile_c(HERE / "side.c", tmp_path_factory.mktemp("side") / "side")
+    return {"c": [program], "php": [*php_command(), HERE / "side.php"], "py": [sys.executable, HERE / "side.py"]}
+
+
+def tab_separated(cases):
+    """Dicts with a name and what the constructor is given, as lines for the sides."""
+    names = ["name", "home", "scheme", "m", "n", "k", "p", "secret"]
+    return "".join("\t".join(str(case.get(name, "-")) for name in names) + "\n" for case in cases)
+
+
+def packed(keys):
+    """(kind, bytes) pairs as records for the sides."""
+    return b"".join(kind.encode() + len(data).to_bytes(4, "little") + data for kind, data in keys)
+
+
+def by_case(text):
+    """What a side printed: case name -> its lines."""
+    return {part.split("\n", 1)[0]: part.splitlines()[1:] for part in text.split("case ")[1:]}
+
+
+def run_sides(sides, what, cases, keys, folder):
+    """Side -> case -> lines."""
+    (folder / "cases").write_text(tab_separated(cases))
+    (folder / "keys").write_bytes(packed(keys))
+    return {side: by_case(run([*command, what, folder / "cases", folder / "keys", folder], text=True)) for side, command in sides.items()}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A copy of the source tree, without what was built."""
+    copy = tmp_path / "tree"
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("out", ".git", ".hypothesis", "__pycache__"))
+    return copy

@@ -1,0 +1,28 @@
+"""The documents as a whole: links, and that CONTRIBUTING's map has every file."""
+
+import re
+
+import pytest
+from conftest import ROOT
+from documents import text_of
+
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_somewhere(name):
+    for link in re.findall(r"\]\(([^)#]+)[^)]*\)", text_of(name)):
+        assert "://" in link or (ROOT / name).parent.joinpath(link).exists(), link
+
+
+def test_the_map_has_every_file():
+    text = text_of("CONTRIBUTING.md")
+    files = [path.name for folder in ("core", "php-ext", "python-ext") for path in sorted((ROOT / folder).glob("*.c"))]
+    assert len(files) > 20
+    assert [name for name in files if f"`{name}`" not in text] == []
+
+
+def test_the_map_has_no_file_that_is_gone():
+    named = re.findall(r"`((?:core|tests|scripts|docs|cmake)/[\w./-]+|\w+\.(?:c|h|php|py|pyi|sh))`", text_of("CONTRIBUTING.md"))
+    there = {path.name for path in ROOT.rglob("*") if "out" not in path.relative_to(ROOT).parts[:1]}
+    assert [name for name in named if name.rstrip("/").rsplit("/", 1)[-1] not in there] == []

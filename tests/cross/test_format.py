@@ -1,0 +1,91 @@
+"""docs/format.md: its reader, run on what the library wrote; its table, compared with the reader."""
+
+import struct
+
+import pytest
+from bloomfilter import BloomFilter
+from documents import blocks, table_rows
+
+CODE = {}
+exec(compile(blocks("docs/format.md", "python")[0], "docs/format.md", "exec"), CODE)
+SECRET = bytes(range(16))
+WORDS = [f"word {i}" for i in range(1000)]
+
+
+@pytest.fixture(params=["classic", "block", "block2"])
+def bf(request):
+    made = BloomFilter(n=1000, p=0.01, scheme=request.param)
+    made.update(WORDS)
+    return made
+
+
+def test_table_is_what_the_reader_reads():
+    rows = table_rows("docs/format.md", "offset")
+    table = [(int(at), int(size), name.strip("`")) for at, size, name, _ in rows]
+    named = [(at, size, name) for at, size, name in table if name]
+    assert named == [(at, struct.calcsize(form), name) for at, form, name in CODE["FIELDS"]]
+    assert [at for at, *_ in table] == [0] + [at + size for at, size, _ in table][:-1]  # no gap, no overlap
+    assert table[-1][0] + table[-1][1] == 4096
+
+
+def test_reader_on_a_saved_file(bf, tmp_path):
+    bf.save(tmp_path / "saved.bloom")
+    f = CODE["read_filter"]((tmp_path / "saved.bloom").read_bytes())
+    assert (f["version"], f["header_bytes"], f["flags"], f["cell_bits"]) == (1, 4096, 0, 1)
+    assert (f["m"], f["n"], f["k"], f["p"], f["scheme"]) == (bf.m, bf.n, bf.k, bf.p, bf.scheme)
+    assert f["scheme_id"] == {"classic": 1, "block": 2, "block2": 3}[bf.scheme]
+    assert f["secret_check"] == 0
+    assert f["dirty"] == f["clean"]
+    assert f["bits_bytes"] == len(f["bits"]) == (bf.m + 63) // 64 * 8
+    assert f["bits"][: len(bf.bitset)] == bf.bitset
+    assert f["ones"] == sum(byte.bit_count() for byte in f["bits"])
+
+
+def test_reader_on_a_mapped_file(tmp_path):
+    path = str(tmp_path / "mapped.bloom")
+    with BloomFilter(n=1000, p=0.01, storage=path) as bf:
+        assert_dirty(CODE["read_filter"]((tmp_path / "mapped.bloom").read_bytes()))
+        bf.update(WORDS)
+        bf.save(tmp_path / "copy.bloom")
+        bits = bf.bitset
+    f = CODE["read_filter"]((tmp_path / "mapped.bloom").read_bytes())
+    assert_dirty(f)
+    copy = CODE["read_filter"]((tmp_path / "copy.bloom").read_bytes())
+    assert copy["dirty"] == copy["clean"]
+    assert f["bits"] == copy["bits"] == bits
+
+
+def assert_dirty(f):
+    assert f["dirty"] != f["clean"]
+
+
+def test_keyed(tmp_path):
+    a, b = (BloomFilter(n=1000, p=0.01, secret=secret).to_bytes() for secret in (SECRET, SECRET[::-1]))
+    checks = [CODE["read_filter"](data)["secret_check"] for data in (a, b)]
+    assert 0 not in checks
+    assert checks[0] != checks[1]
+    assert CODE["read_filter"](a)["flags"] == 1
+    assert SECRET not in a
+
+
+def test_membership_by_the_page():
+    bf = BloomFilter(m=10007, n=1000)
+    bf.update(WORDS)
+    f = CODE["read_filter"](bf.to_bytes())
+    absent = [f"no word {i}" for i in range(1000)]
+    for key in WORDS + absent:
+        assert list(CODE["positions"](f, key.encode())) == bf.hashcode(key)
+        assert CODE["contains"](f, key.encode()) == (key in bf)
+
+
+def test_every_flipped_header_byte_is_refused(bf):
+    """By the library and by the page's reader."""
+    data = bytearray(bf.to_bytes())
+    for at in range(4096):
+        data[at] ^= 0x10
+        with pytest.raises(ValueError):
+            BloomFilter.from_bytes(data)
+        with pytest.raises(ValueError):
+            CODE["read_filter"](bytes(data))
+        data[at] ^= 0x10
+    assert BloomFilter.from_bytes(data) == bf

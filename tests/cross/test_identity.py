@@ -1,0 +1,92 @@
+"""The same keys in the same filters in C, PHP and Python: same answers, same positions, same bytes; each opens the others'."""
+
+import filecmp
+import itertools
+
+import pytest
+
+from conftest import run_sides
+
+SECRET = "000102030405060708090a0b0c0d0e0f"
+SHAPES = {
+    "classic": [{"m": 1000, "n": 100}, {"m": 1000, "n": 2}, {"m": 99991, "k": 5}, {"m": 1, "k": 1}, {"n": 300, "p": 0.01}],
+    "block": [{"n": 300, "p": 0.01}, {"m": 5120, "k": 8}, {"m": 8192, "k": 16}, {"m": 512, "k": 1}, {"m": 5000, "n": 500}],
+    "block2": [{"n": 300, "p": 0.0001}, {"m": 5120, "k": 7}, {"m": 16384, "k": 32}, {"m": 1024, "k": 2}, {"m": 512, "k": 3}],
+}
+
+
+def cases():
+    for scheme, shapes in SHAPES.items():
+        for (i, shape), home, secret in itertools.product(enumerate(shapes), ["memory", "file"], [{}, {"secret": SECRET}]):
+            name = f"{scheme}-{i}-{home}{'-keyed' if secret else ''}"
+            yield {"name": name, "home": home, "scheme": scheme, **shape, **secret}
+    yield {"name": "default-small-p", "home": "memory", "n": 1000, "p": 1e-5}
+    yield {"name": "default-large-p", "home": "memory", "n": 1000, "p": 0.1}
+    yield {"name": "default-by-size", "home": "memory", "m": 4099, "n": 500}
+
+
+def keys():
+    """Every kind, some more than once; those that are never added last."""
+    text = ["", "a", "seen.bloom", "https://example.org/?q=1&r=2", "Grüße", "π≈3", "日本語", "😀", "tab\tline\nend", "x" * 1024]
+    odd = [b"", b"\0", b"a\0b", b"\0\0\0", bytes(range(256)), b"\xff\xfe", b"\xc3", "😀".encode()[:3], b"k" * 1024, b"M" * 2**20]
+    numbers = [0, 1, -1, 42, 2**31, -(2**63), 2**63 - 1]
+    for length in itertools.chain(range(1, 20), [63, 64, 65, 127, 128, 129, 239, 240, 241, 255, 256, 257, 4096]):
+        odd.append(bytes((7 * i + length) % 256 for i in range(length)))
+    yield from (("s", t.encode()) for t in text)
+    yield from (("b", b) for b in odd)
+    yield from (("i", str(n).encode()) for n in numbers)
+    yield from (("s", str(n).encode()) for n in numbers)  # 42 and "42" are one key
+    yield from (("s", f"https://example.org/{i}".encode()) for i in range(150))
+    yield from (("S", f"https://example.net/{i}".encode()) for i in range(100))
+    yield from (("I", str(n).encode()) for n in range(10_000, 10_050))
+    yield from (("B", bytes([0, i])) for i in range(50))
+
+
+CASES, KEYS = list(cases()), list(keys())
+NAMES = [case["name"] for case in CASES]
+
+
+@pytest.fixture(scope="module")
+def made(sides, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("identity")
+    return folder, run_sides(sides, "make", CASES, KEYS, folder)
+
+
+@pytest.fixture(scope="module")
+def found(sides, made):
+    return run_sides(sides, "read", CASES, KEYS, made[0])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_positions_and_state(made, name):
+    c, php, py = (made[1][side][name] for side in ("c", "php", "py"))
+    assert len(c) == 6 + len(KEYS)
+    assert php == c
+    assert py == c
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_added_keys_are_present(made, name):
+    lines = dict(line.split(" ", 1) for line in made[1]["c"][name] if not line.startswith("positions"))
+    added = sum(kind.islower() for kind, _ in KEYS)
+    assert lines["single"] == lines["batch"]
+    assert lines["single"][:added] == "1" * added
+    assert lines["update"][::2] == "0" * len(lines["add"])  # they were added one by one before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bytes(made, name):
+    """to_bytes and save, in all three: one and the same file."""
+    first, *others = [made[0] / f"{name}.{side}.{kind}" for side in ("c", "php", "py") for kind in ("bytes", "saved")]
+    assert [str(other) for other in others if not filecmp.cmp(first, other, shallow=False)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_opens_the_others(made, found, name):
+    expected = [line for line in made[1]["c"][name] if line.split()[0] in ("parameters", "single", "batch", "state")]
+    ways = 3 if "-file" in name else 2
+    for side in ("c", "php", "py"):
+        lines = found[side][name]
+        assert len(lines) == 3 * ways * 5
+        for at in range(0, len(lines), 5):
+            assert lines[at + 1 : at + 5] == expected, f"{side}: {lines[at]}"

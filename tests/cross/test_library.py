@@ -1,0 +1,40 @@
+"""The C library as installed: what it exports, what its files promise."""
+
+import re
+
+from conftest import OUT, ROOT, run
+
+HEADER = (ROOT / "core" / "bloomfilter.h").read_text()
+LIBRARY = OUT / "lib" / "libbloomfilter.so"
+
+
+def declared():
+    code = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.S)
+    return set(re.findall(r"\b(bf_\w+)\(", code))
+
+
+def defined_in(library, *options):
+    names = [line.split()[-1] for line in run(["nm", "--defined-only", *options, library], text=True).splitlines() if " T " in line]
+    return {name.split("@")[0] for name in names}
+
+
+def test_shared_library_exports_the_header_and_nothing_else():
+    assert defined_in(LIBRARY, "-D") == declared()
+
+
+def test_static_library_defines_the_header():
+    assert declared() <= defined_in(OUT / "lib" / "libbloomfilter.a")
+
+
+def test_soname_and_versions():
+    version = re.search(r'#define BF_VERSION "(.*)"', HEADER)[1]
+    pc = (OUT / "lib" / "pkgconfig" / "bloomfilter.pc").read_text()
+    assert f"Version: {version}\n" in pc
+    assert str(ROOT) not in pc  # the prefix is found from where the file is
+    short = ".".join(version.split(".")[:2] if version.startswith("0.") else version.split(".")[:1])
+    assert f"[libbloomfilter.so.{short}]" in run(["readelf", "-d", LIBRARY], text=True)
+    assert LIBRARY.resolve().name == f"libbloomfilter.so.{version}"
+
+
+def test_installed_header_is_the_header():
+    assert (OUT / "include" / "bloomfilter.h").read_text() == HEADER

@@ -1,0 +1,26 @@
+--TEST--
+The schemes of older systems give the positions that those systems gave
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+require __DIR__ . '/vectors.inc';
+$keys = vector_keys();
+$lists = 0;
+foreach (vector_lines('positions.txt') as $line) {
+    if ($line[0] === '=') {
+        [, $scheme, $m, $k] = $line;
+        $f = new BloomFilter(m: (int)$m, k: (int)$k, scheme: $scheme);
+        continue;
+    }
+    $id = array_shift($line);
+    $key = $id[0] === "'" ? (int)substr($id, 1) : $keys[$id];
+    $lists++;
+    if ($line === ['!']) refused('ValueError', 'UTF-8', fn() => $f->hashcode($key));
+    else same(array_map('intval', array_slice($line, 0, (int)$k)), $f->hashcode($key), "$scheme m=$m key $id");
+}
+echo $lists, " lists\n";
+?>
+--EXPECT--
+11822 lists

@@ -1,0 +1,24 @@
+--TEST--
+plan() sizes filters of older systems as they do, and refuses what they refuse
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+require __DIR__ . '/vectors.inc';
+foreach (vector_lines('sizing.txt') as [$scheme, $n, $p, $m, $k]) {
+    $plan = fn() => BloomFilter::plan(n: (int)$n, p: (float)$p, scheme: $scheme);
+    if ($m === '!') refused('ValueError', $scheme, $plan);
+    else same(['m' => (int)$m, 'n' => (int)$n, 'k' => (int)$k, 'p' => (float)$p, 'scheme' => $scheme], $plan(), "$scheme n=$n p=$p");
+}
+foreach (vector_lines('php_k.txt') as [$m, $n, $k]) {
+    $plan = fn() => BloomFilter::plan((int)$m, (int)$n, scheme: 'php-mt-legacy')['k'];
+    if ($k > 4096) refused('ValueError', 'k must be 1 to 4096', $plan);
+    else same((int)$k, $plan(), "m=$m n=$n");
+}
+same(10000, BloomFilter::plan(n: 1000, scheme: 'rs-rand')['m']);
+refused('ValueError', 'k must be 2', fn() => BloomFilter::plan(m: 1000, k: 3, scheme: 'sax-sdbm'));
+refused('ValueError', 'm must be 4294967296', fn() => BloomFilter::plan(m: 1000, scheme: 'php-hashes:BKDR,SDBM,JS'));
+refused('ValueError', 'BKDR', fn() => BloomFilter::plan(m: 1000, scheme: 'php-hashes'));
+?>
+--EXPECT--

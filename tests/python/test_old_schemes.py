@@ -1,0 +1,153 @@
+"""The schemes of older systems against what those systems answered: tests/vectors, as tests/c/test_vectors.c reads it."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from bloomfilter import BloomFilter
+
+FOLDER = Path(__file__).resolve().parent.parent / "vectors"
+MASK = (1 << 64) - 1
+
+
+def lines(name):
+    return [line.split(" ") for line in (FOLDER / name).read_text().splitlines()]
+
+
+def mix(z):
+    z = (z + 0x9E3779B97F4A7C15) & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+def url(salt, i):
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    r = mix((salt << 32) + i)
+    q = mix(r ^ 0x5555555555555555)
+    if q % 4 == 0:
+        name = "".join(digits[r // 62**j % 62] for j in range(11))
+        a, b, c = (q >> 8) % 20 + 1, (q >> 16) % 5 + 1, (q >> 24) % 20
+        return f"http://v.youku.com/v_show/id_X{name}.html?from=y1.2-1-89.{b}.{a}-1.1-1-1-{c}-0"
+    return [
+        "",
+        f"http://tieba.baidu.com/p/{r}",
+        f"http://www.youxicheng.net/thyj/xinwen_{r}.html",
+        f"http://zhidao.baidu.com/question/{r}.html",
+    ][q % 4]
+
+
+def read_key(how, arg, length="0"):
+    n = int(length)
+    if how == "hex":
+        return bytes.fromhex("" if arg == "-" else arg)
+    if how == "rep":
+        unit = bytes.fromhex(arg)
+        return (unit * (n // len(unit) + 1))[:n]
+    return b"".join(mix((int(arg) + j) & MASK).to_bytes(8, "little") for j in range((n + 7) // 8))[:n]
+
+
+KEYS = {number: read_key(*how) for number, *how in lines("keys.txt")}
+
+
+def blocks():
+    found = []
+    for first, *rest in lines("positions.txt"):
+        if first == "=":
+            found.append((rest[0], int(rest[1]), int(rest[2]), []))
+        else:
+            found[-1][3].append((first, rest))
+    return found
+
+
+@pytest.mark.parametrize("block", blocks(), ids=lambda b: "-".join(map(str, b[:3])))
+def test_positions(block):
+    scheme, m, k, rows = block
+    bf = BloomFilter(m=m, k=k, scheme=scheme)  # 600 MB at most, of which nothing is ever touched
+    assert (bf.m, bf.k, bf.scheme) == (m, k, scheme)
+    for number, positions in rows:
+        key = int(number[1:]) if number[0] == "'" else KEYS[number]
+        if positions == ["!"]:
+            with pytest.raises(ValueError, match="UTF-8"):
+                bf.hashcode(key)
+        else:
+            assert bf.hashcode(key) == [int(x) for x in positions[:k]], f"key {number}"
+
+
+@pytest.mark.parametrize("row", lines("filters.txt"), ids=lambda r: "-".join(r[:3]))
+def test_whole_filters(row):
+    scheme, m, k = row[0], int(row[1]), int(row[2])
+    (salt, start, count, probe_salt, probe_start, probes, found, ones) = map(int, row[3:11])
+    added = [url(salt, start + i) for i in range(count)]
+    bf = BloomFilter(m=m, k=k, scheme=scheme)
+    bf.update(added)
+    assert bf.contains_many(added) == b"\1" * count
+    assert sum(bf.contains_many(url(probe_salt, probe_start + i) for i in range(probes))) == found
+    assert sum(byte.bit_count() for byte in bf.bitset) == ones if hasattr(int, "bit_count") else True
+    assert hashlib.sha256(bf.bitset).hexdigest() == row[11]
+    for form, sha in (("bits", row[11]), ("bits-lsb", row[12]), ("guava", row[13])):
+        if sha != "-":
+            data = bf.to_bytes(format=form)
+            assert hashlib.sha256(data).hexdigest() == sha
+            assert BloomFilter.from_bytes(data, format=form, m=m, k=k, scheme=scheme) == bf
+    assert BloomFilter.from_bytes(bf.to_bytes()) == bf
+
+
+@pytest.mark.parametrize("row", lines("sizing.txt"), ids=lambda r: "-".join(r[:3]))
+def test_sizes(row):
+    scheme, n, p = row[0], int(row[1]), float(row[2])
+    if row[3] == "!":
+        with pytest.raises(ValueError, match=scheme):
+            BloomFilter.plan(n=n, p=p, scheme=scheme)
+    else:
+        assert BloomFilter.plan(n=n, p=p, scheme=scheme) == {"m": int(row[3]), "n": n, "k": int(row[4]), "p": p, "scheme": scheme}
+
+
+def test_php_k():
+    for m, n, k in ((int(x) for x in row) for row in lines("php_k.txt")):
+        if k <= 4096:
+            assert BloomFilter.plan(m, n, scheme="php-mt")["k"] == k
+        else:
+            with pytest.raises(ValueError):
+                BloomFilter.plan(m, n, scheme="php-mt")
+
+
+def test_a_key_that_cannot_be_hashed_is_named():
+    bf = BloomFilter(m=4096, scheme="java7")
+    with pytest.raises(ValueError, match="UTF-8"):
+        bf.add(b"\xff")
+    keys = ["k%d" % i for i in range(500)] + [b"\xff"] + ["after"]
+    with pytest.raises(ValueError, match="key 500: .*UTF-8"):
+        bf.update(keys)
+    assert all(bf.contains_many(keys[:500]))
+    assert "after" not in bf
+    with pytest.raises(ValueError, match="key 500: "):
+        bf.contains_many(iter(keys))
+
+
+def test_fixed_values():
+    for kwargs, message in [
+        ({"m": 1000, "k": 3, "scheme": "sax-sdbm"}, "k must be 2"),
+        ({"m": 2**31, "scheme": "java7"}, "m must be 1 to 2147483647"),
+        ({"m": 1000, "scheme": "php-hashes:BKDR,SDBM,JS"}, "m must be 4294967296"),
+        ({"m": 1000, "scheme": "php-hashes"}, "BKDR"),
+        ({"m": 1000, "n": 10, "scheme": "functions"}, "C program"),
+        ({"m": 1000, "n": 10, "scheme": "guava:text"}, "chars"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            BloomFilter.plan(**kwargs)
+    assert BloomFilter.plan(n=1000, scheme="rs-rand")["m"] == 10_000
+    with pytest.raises(ValueError, match="keyed"):
+        BloomFilter(m=1000, n=10, scheme="gozero", secret=bytes(16))
+
+
+def test_formats_refuse():
+    with pytest.raises(ValueError, match="guava"):
+        BloomFilter(1000, 10).to_bytes(format="guava")
+    with pytest.raises(ValueError, match="format must be"):
+        BloomFilter(1000, 10).to_bytes(format="cells")
+    with pytest.raises(ValueError, match="scheme must be given"):
+        BloomFilter.from_bytes(b"", format="bits", m=10, k=1)
+    bf = BloomFilter.from_bytes(b"\0\3\0", format="cells", m=3, scheme="sax-sdbm")
+    assert bf.bitset == b"\x40"
