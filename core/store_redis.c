@@ -110,7 +110,7 @@ static bool may_create(const bf_spec *spec) { return !spec->read_only && !spec->
 static int attach_foreign(bf_store *s, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
 {
     bf_redis *r = s->impl;
-    if (!(spec->must_exist || spec->read_only) || !spec->scheme || !bf_sufficient(spec))
+    if (!(spec->must_exist || spec->read_only) || !spec->scheme)
         return bf_fail(err, BF_EFORMAT, "%s holds %lld bytes that are no filter of ours: open() them with scheme, m and k, or take another key", r->link.label, bytes);
     int rc = bf_size(d, spec, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
