@@ -97,6 +97,7 @@ int bf_redis_remove(bf_redis *r, bf_error *err);
 int bf_redis_undo(bf_redis *r, const uint64_t *pos, size_t n, bf_error *err);  /* unset bits r->old has as new; drop an empty stub */
 
 /* store_redis.c */
+int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err);                  /* as it is now */
 int bf_redis_lost(const bf_redis *r, bf_error *err);
 int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);  /* is the mark just read this filter's? */
 #endif

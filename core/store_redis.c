@@ -88,7 +88,7 @@ static int look(bf_redis *r, long long *bytes, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: no length in the answer to STRLEN", l->label);
 }
 
-static int read_mark(bf_redis *r, uint32_t *mark, bf_error *err)
+int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 {
     size_t len;
     int rc = bf_link_begin(&r->link, true, err);
@@ -139,7 +139,7 @@ static int attach_once(bf_store *s, const bf_spec *spec, bf_desc *d, bool *stub,
     if (bytes == 0) return nothing_there(r, spec, meta, err);
     if (!meta) return attach_foreign(s, spec, d, bytes, err);
     bf_redis_place(r, d);
-    if ((rc = read_mark(r, &mark, err)) < 0) return rc;
+    if ((rc = bf_redis_mark(r, &mark, err)) < 0) return rc;
     if (mark == want) { r->mark = mark; return 1; }
     *stub = true;
     return bf_fail(err, BF_EFORMAT, "%s holds %lld bytes, but not the mark of its :meta: delete both to start anew", r->link.label, bytes);
@@ -446,7 +446,7 @@ static bool current(const bf_store *s)
     bf_redis *r = s->impl;
     uint32_t mark = 0;
     bf_link_lock(&r->link);
-    bool same = r->foreign || (read_mark(r, &mark, NULL) == 0 && mark == r->mark);
+    bool same = r->foreign || (bf_redis_mark(r, &mark, NULL) == 0 && mark == r->mark);
     bf_link_unlock(&r->link);
     return same;
 }
