@@ -10,6 +10,7 @@ LIBRARY = OUT / "lib" / "libbloomfilter.so"
 
 def declared():
     code = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.S)
+    code = re.sub(r"(?m)^typedef .*;$", "", code)
     return set(re.findall(r"\b(bf_\w+)\(", code))
 
 
