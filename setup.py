@@ -52,6 +52,7 @@ class BuildExt(build_ext):
         for ext in self.extensions:
             self.add_xxhash(ext)
             self.add_libsodium(ext)
+            self.add_hiredis(ext)
         super().build_extensions()
 
     def add_xxhash(self, ext):
@@ -70,6 +71,15 @@ class BuildExt(build_ext):
             print("bloomfilter: libsodium was not found: filters with secret= will be refused by this build")
             return
         ext.define_macros.append(("BF_HAVE_SODIUM", "1"))
+        ext.extra_compile_args += found[0]
+        ext.extra_link_args += found[1]
+
+    def add_hiredis(self, ext):
+        found = pkg_config("hiredis")
+        if not found or not self.compiles("#include <hiredis/hiredis.h>\n", found[0]):
+            print("bloomfilter: hiredis was not found: filters in Redis will be refused by this build")
+            return
+        ext.define_macros.append(("BF_HAVE_HIREDIS", "1"))
         ext.extra_compile_args += found[0]
         ext.extra_link_args += found[1]
 

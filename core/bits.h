@@ -38,6 +38,11 @@ static inline void bf_word_set(uint64_t *w, uint64_t value) { __atomic_store_n(w
 /* A flag that several threads may raise; it is never lowered. */
 static inline bool bf_raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 static inline void bf_raise(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
+/* One int that hands something over between threads; false: *was is what is there. */
+static inline int bf_int(const int *at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
+static inline void bf_int_set(int *at, int value) { __atomic_store_n(at, value, __ATOMIC_RELEASE); }
+static inline bool bf_int_swap(int *at, int *was, int want)
+{ return __atomic_compare_exchange_n(at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); }
 /* The empty asm keeps GCC (12) from taking a function that only prefetches for one without effect and dropping its calls. */
 static inline void bf_prefetch(const void *p) { __builtin_prefetch(p); __asm__ volatile (""); }
 /* high ^ low half of the 128-bit product; high half alone: a number below b for a uniform 64-bit a */

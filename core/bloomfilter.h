@@ -86,7 +86,8 @@ typedef struct {
     const bf_functions *functions;   /* scheme "functions", also where scheme is NULL                */
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
-    const char *storage;     /* NULL = process memory; else the path of a mapped file            */
+    const char *storage;     /* NULL = process memory; redis://[user:pass@]host:port/db?key=K&timeout=S,
+                              * unix:///path?db=0&key=K; else the path of a mapped file          */
     const char *key;         /* name inside the storage, where it has names                      */
     const bf_client *client; /* home "client"; NULL = none                                       */
     bool counting;           /* 4-bit counters instead of bits                                   */
@@ -102,8 +103,9 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     unsigned k;
     double p;                /* as asked, or the scheme's formula at n keys                      */
     const char *scheme;      /* lives as long as the filter                                      */
-    const char *home;        /* "memory", "file", "client"                                       */
-    const char *storage;     /* path as given, or NULL; lives as long as the filter              */
+    const char *home;        /* "memory", "file", "redis", "client"                              */
+    const char *storage;     /* path or URL as given (with its password), or NULL; lives as long as the filter */
+    const char *shown;       /* the same for messages and logs: never a password                 */
     const char *key;         /* name inside the storage as given, or NULL; the same              */
     uint64_t bitset_bytes;   /* ceil(m / 8)                                                      */
     uint64_t image_bytes;    /* length of bf_to_bytes and of a saved file                        */
@@ -133,6 +135,11 @@ int bf_clear(bf_filter *f, bf_error *err);
 /* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power loss.  Without it
  * a mapped file survives any death of a process, kill -9 included.  Nothing to do for memory: 0. */
 int bf_sync(bf_filter *f, bf_error *err);
+/* Filters in Redis (BF_ENOTSUP elsewhere).  Expire: the filter is gone for everybody after so many seconds, 0 = never.
+ * Delete: at once.  Whoever still uses it gets an error that says so, never "absent"; opening it again with its
+ * parameters makes a new one.  An add whose reply was lost is never repeated: the error says that it is not known. */
+int bf_expire(bf_filter *f, double seconds, bf_error *err);
+int bf_delete(bf_filter *f, bf_error *err);
 /* Switch between plain and atomic kernels.  No other thread may be inside the filter at that moment. */
 void bf_set_threads(bf_filter *f, bool threads);
 

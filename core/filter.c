@@ -6,6 +6,11 @@
 #include <string.h>
 
 /* ---- life ---- */
+const char *bf_where(const bf_filter *f, const bf_spec *spec)
+{
+    return f->part.store.label ? f->part.store.label : spec && spec->storage ? spec->storage : f->storage ? f->storage : "the filter";
+}
+
 static int refuse_real(bf_error *err, const char *name, double value)
 {
     char text[40];
@@ -15,13 +20,15 @@ static int refuse_real(bf_error *err, const char *name, double value)
 
 int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
+    bool by_url = spec->storage && bf_is_url(spec->storage);
     if (spec->counting) return bf_fail(err, BF_ENOTSUP, "counting filters are not in this version");
     if (spec->grow != 0 && !(spec->grow > 1)) return refuse_real(err, "grow", spec->grow);
     if (spec->window != 0 && !(spec->window > 0)) return refuse_real(err, "window", spec->window);
     if (spec->grow != 0) return bf_fail(err, BF_ENOTSUP, "grow=%g: growing filters are not in this version", spec->grow);
     if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
-    if (spec->shards > 1) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
-    if (spec->key && !spec->client) return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
+    if (spec->shards > 1 && !by_url) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
+    if (spec->key && !spec->client && !by_url)
+        return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
     if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client)
         return bf_fail(err, BF_EINVAL, "%s needs a storage to open", spec->read_only ? "read_only" : "must_exist");
     return 0;
@@ -51,8 +58,8 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
     bf_store *s = &f->part.store;
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
-    if ((rc = bf_match(&d, spec, spec->storage, err)) < 0 || (rc = adopt(f, &d, spec, err)) < 0) return rc;
-    return (rc = bf_secret_match(d.secret_check, f->secret_check, spec->storage, err)) < 0 ? rc : 1;
+    if ((rc = bf_match(&d, spec, bf_where(f, spec), err)) < 0 || (rc = adopt(f, &d, spec, err)) < 0) return rc;
+    return (rc = bf_secret_match(d.secret_check, f->secret_check, bf_where(f, spec), err)) < 0 ? rc : 1;
 }
 
 static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -71,6 +78,7 @@ static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
     if (p->store.words) p->kernels = choose_kernels(f->scheme->layout);
     bf_set_threads(f, spec->threads);
     if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if (spec->storage && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
     return 0;
 }
 
@@ -86,7 +94,7 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     f->read_only = f->part.store.read_only = spec->read_only;
     for (int tries = 0; rc == 0 && tries < 100; tries++)      /* lost races of creators end in attach */
         if ((rc = attach(f, spec, err)) == 0) rc = create(f, spec, err);
-    if (rc == 0) rc = bf_fail(err, BF_EIO, "%.80s comes and goes: it could neither be opened nor created", spec->storage);
+    if (rc == 0) rc = bf_fail(err, BF_EIO, "%.80s comes and goes: it could neither be opened nor created", bf_where(f, spec));
     if (rc < 0 || settle(f, spec, err) < 0) goto fail;
     return f;
 fail:
@@ -100,6 +108,7 @@ void bf_close(bf_filter *f)
     f->part.store.ops->close(&f->part.store);
     bf_secret_wipe(f);
     free(f->storage);
+    free(f->key);
     free(f);
 }
 
@@ -143,7 +152,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
 int bf_writable(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    if (s->read_only) return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only: nothing can be added or changed", f->storage);
+    if (s->read_only) return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only: nothing can be added or changed", bf_where(f, NULL));
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
     if (rc == 0) bf_raise(&f->may_write);
     return rc;
@@ -181,18 +190,30 @@ static int64_t run_direct(bf_filter *f, int op, const bf_key *keys, size_t n, ui
     return total;
 }
 
-/* Bits elsewhere, or a layout without kernels: positions, as many keys at once as BF_POSITIONS hold. */
-static int64_t run_positions(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+static size_t keys_at_once(size_t positions, unsigned k, size_t most) { return positions / k < most ? positions / k : most; }
+
+/* Hashes and layouts see no more keys at once than ever, however large the store's batch is. */
+static void place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos)
+{
+    uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
+    const unsigned k = f->part.g.k;
+    const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK);
+    for (size_t done = 0, c; done < n; done += c) {
+        c = n - done < few ? n - done : few;
+        f->hash->run(f->secret, keys + done, c, d);
+        f->scheme->layout->positions(&f->part.g, d, c, pos + done * k);
+    }
+}
+
+/* Bits elsewhere, or a layout without kernels: positions of at most `most` keys at once, through the buffers given. */
+static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, size_t most, uint64_t *pos,
+                           uint8_t *present, bf_error *err)
 {
     bf_part *p = &f->part;
-    uint64_t d[BF_CHUNK * BF_WIDTH_MAX], pos[BF_POSITIONS];
-    uint8_t present[BF_CHUNK];
-    size_t most = BF_POSITIONS / p->g.k < BF_CHUNK ? BF_POSITIONS / p->g.k : BF_CHUNK;
     int64_t total = 0;
     for (size_t done = 0, c; done < n; done += c) {
         c = n - done < most ? n - done : most;
-        f->hash->run(f->secret, keys + done, c, d);
-        f->scheme->layout->positions(&p->g, d, c, pos);
+        place(f, keys + done, c, pos);
         int rc = 0;
         if (p->store.words) bf_words_apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
         else rc = p->store.ops->apply(&p->store, op, pos, c, p->g.k, present, err);
@@ -204,6 +225,28 @@ static int64_t run_positions(bf_filter *f, int op, const bf_key *keys, size_t n,
         }
     }
     return total;
+}
+
+/* A batch of a store that likes larger ones than the stack holds. */
+static int64_t run_trips(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, size_t most, bf_error *err)
+{
+    uint64_t *pos = malloc(most * f->part.g.k * sizeof *pos);
+    uint8_t *present = malloc(most);
+    int64_t total = pos && present ? run_through(f, op, keys, n, each, most, pos, present, err)
+                                   : bf_fail(err, BF_ENOMEM, "out of memory");
+    free(pos);
+    free(present);
+    return total;
+}
+
+static int64_t run_positions(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    uint64_t pos[BF_POSITIONS];
+    uint8_t present[BF_CHUNK];
+    unsigned k = f->part.g.k, batch = f->part.store.ops->batch;
+    size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK), most = keys_at_once(BF_TRIP_POSITIONS, k, batch);
+    if (batch && n > few && most > few) return run_trips(f, op, keys, n, each, n < most ? n : most, err);
+    return run_through(f, op, keys, n, each, few, pos, present, err);
 }
 
 /* How many keys come before the first that the scheme cannot hold; then *err names that one. */

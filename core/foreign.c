@@ -158,9 +158,11 @@ int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_e
     int64_t need = as ? as->bytes(f, err) : BF_EINVAL;
     if (need < 0) return (int)need;
     if (cap < (uint64_t)need) return bf_fail(err, BF_EINVAL, "cap must be at least %lld bytes, got %llu", (long long)need, (ull)cap);
-    int rc = bf_words_of(f, "be written out", &w, err);
+    bf_filter *copy;
+    int rc = bf_words_or_copy(f, "be written out", &w, &copy, err);
     if (rc < 0) return rc;
     as->write(f, (const uint8_t *)w, buf);
+    bf_close(copy);
     return 0;
 }
 

@@ -23,10 +23,13 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
     uint64_t *w, need = bf_image_bytes(f->part.g.m);
     if (cap < need) return bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (unsigned long long)need, (unsigned long long)cap);
-    int rc = bf_words_of(f, "be written out", &w, err);
+    bf_filter *copy;
+    int rc = bf_words_or_copy(f, "be written out", &w, &copy, err);
     if (rc < 0) return rc;
     bf_desc d = bf_describe(f);
-    return bf_image_write(&d, w, f->part.store.nwords, to_memory, buf);
+    rc = bf_image_write(&d, w, f->part.store.nwords, to_memory, buf);
+    bf_close(copy);
+    return rc;
 }
 
 /* From here on *d is sound: an empty filter of that kind, with the secret checked. */
@@ -59,11 +62,9 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
 /* ---- files ---- */
 static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len) { return bf_write_at(*(int *)ctx, offset, bytes, len); }
 
-int bf_save(bf_filter *f, const char *path, bf_error *err)
+static int save_words(bf_filter *f, const uint64_t *w, const char *path, bf_error *err)
 {
-    uint64_t *w;
-    int fd = -1, rc = bf_words_of(f, "be saved", &w, err), e = 0;
-    if (rc < 0) return rc;
+    int fd = -1, rc = 0, e = 0;
     bf_desc d = bf_describe(f);
     char *temp = bf_temp_file(path, &fd, err);
     if (!temp) return err && err->code == BF_ENOMEM ? BF_ENOMEM : BF_EIO;
@@ -73,6 +74,17 @@ int bf_save(bf_filter *f, const char *path, bf_error *err)
     if (rc) unlink(temp);
     else bf_sync_folder(path);
     free(temp);
+    return rc;
+}
+
+int bf_save(bf_filter *f, const char *path, bf_error *err)
+{
+    uint64_t *w;
+    bf_filter *copy;
+    int rc = bf_words_or_copy(f, "be saved", &w, &copy, err);
+    if (rc < 0) return rc;
+    rc = save_words(f, w, path, err);
+    bf_close(copy);
     return rc;
 }
 

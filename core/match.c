@@ -58,9 +58,10 @@ int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err)
     uint64_t given;
     if (bf_check_variants(spec, err) < 0) return err ? err->code : BF_EINVAL;
     if (!spec->storage || !f->storage || strcmp(spec->storage, f->storage) != 0) return 0;
+    if ((spec->key || f->key) && (!spec->key || !f->key || strcmp(spec->key, f->key) != 0)) return 0;
     if (f->read_only != spec->read_only || !s->ops->current || !s->ops->current(s)) return 0;
     bf_desc have = bf_describe(f);
-    int rc = bf_match(&have, spec, spec->storage, err);
+    int rc = bf_match(&have, spec, bf_where(f, spec), err);
     if (rc < 0 || (rc = bf_secret_check(f->scheme, spec, &given, err)) < 0) return rc;
-    return (rc = bf_secret_match(f->secret_check, given, spec->storage, err)) < 0 ? rc : 1;
+    return (rc = bf_secret_match(f->secret_check, given, bf_where(f, spec), err)) < 0 ? rc : 1;
 }

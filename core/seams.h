@@ -15,7 +15,8 @@ enum {
     BF_CHUNK = 64,             /* keys per kernel call at most: the answers fit one uint64_t        */
     BF_RING = 128,             /* digests in flight: a power of two, >= lag + step of any kernel     */
     BF_WIDTH_MAX = 16,         /* 64-bit words a hash may give per key                              */
-    BF_POSITIONS = 4096        /* positions handed to a store at once, >= BF_K_MAX                  */
+    BF_POSITIONS = 4096,       /* positions handed to a store at once, >= BF_K_MAX                  */
+    BF_TRIP_POSITIONS = 1 << 16  /* the same where a store asks for larger batches                  */
 };
 
 /* ---- hash: bytes to 64-bit words.  Knows neither m nor k. ---- */
@@ -96,6 +97,7 @@ typedef struct bf_store bf_store;
 typedef struct {
     const char *name;
     unsigned flags;
+    unsigned batch;            /* keys that apply() likes to be given at once, 0 = BF_CHUNK */
     /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there. */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err);
     /* Make a new one: 1 made and open, 0 it is there now, whoever made it (attach again), or an error. */
@@ -106,6 +108,13 @@ typedef struct {
     int (*check)(bf_store *s, bf_error *err);
     int (*sync)(bf_store *s, bf_error *err);
     bool (*current)(const bf_store *s);       /* is what is open still what its name leads to? */
+    /* Whole bitmaps where there are no words; NULL = this home cannot.  Bytes are those of the bitset. */
+    int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
+    int (*count)(bf_store *s, uint64_t *ones, bf_error *err);
+    int (*clear)(bf_store *s, bf_error *err);
+    int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);          /* bits |= words */
+    int (*expire)(bf_store *s, double seconds, bf_error *err);                /* 0 = never     */
+    int (*remove)(bf_store *s, bf_error *err);                                /* for everybody */
     void (*close)(bf_store *s);               /* also after a failed attach or create */
 } bf_store_ops;
 struct bf_store {
@@ -114,6 +123,7 @@ struct bf_store {
     uint64_t nwords;           /* ceil(m / 64), set by filter.c before create and after attach        */
     bool read_only;
     void *impl;                /* the store's own state                                               */
+    const char *label;         /* what messages call it, NULL = its storage text; never a password    */
 };
 
 /* A filter of fixed size is one part; a growing or forgetting one will be a chain of them. */
@@ -134,7 +144,7 @@ struct bf_filter {
     uint64_t secret_check;     /* 0 where not keyed             */
     char name[BF_SCHEME_BYTES];               /* the scheme's, with its argument */
     const bf_functions *functions;
-    char *storage;             /* as given, or NULL             */
+    char *storage, *key;       /* as given, or NULL             */
 };
 
 /* tables.c */
@@ -204,11 +214,14 @@ void bf_sync_folder(const char *path);
 /* filter.c */
 bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err);     /* in memory, empty */
 bf_desc bf_describe(const bf_filter *f);
+const char *bf_where(const bf_filter *f, const bf_spec *spec);                    /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
 int bf_check_variants(const bf_spec *spec, bf_error *err);
 
 /* state.c: the filter's words, checked; BF_ENOTSUP in a home that has none, "home ... cannot <what>" */
 int bf_words_of(bf_filter *f, const char *what, uint64_t **words, bf_error *err);
+/* The same to read only: where there are none but the home can be read, those of a memory copy, *copy, to be closed. */
+int bf_words_or_copy(bf_filter *f, const char *what, uint64_t **words, bf_filter **copy, bf_error *err);
 
 /* words.c: whole bitmaps in addressable memory */
 uint64_t bf_words_count(const uint64_t *w, uint64_t nwords);

@@ -16,27 +16,49 @@ void bf_get_info(const bf_filter *f, bf_info *info)
 {
     const bf_geometry *g = &f->part.g;
     *info = (bf_info){ .m = g->m, .n = g->n, .k = g->k, .p = g->p, .scheme = f->name, .home = f->part.store.ops->name,
-                       .storage = f->storage, .key = NULL, .bitset_bytes = (g->m + 7) / 8, .image_bytes = bf_image_bytes(g->m),
+                       .storage = f->storage, .shown = f->storage ? bf_where(f, NULL) : NULL, .key = f->key, .bitset_bytes = (g->m + 7) / 8, .image_bytes = bf_image_bytes(g->m),
                        .keyed = f->secret_check != 0, .read_only = f->part.store.read_only };
+}
+
+int bf_words_or_copy(bf_filter *f, const char *what, uint64_t **words, bf_filter **copy, bf_error *err)
+{
+    *copy = NULL;
+    if (f->part.store.words || !f->part.store.ops->read) return bf_words_of(f, what, words, err);
+    if (!(*copy = bf_copy(f, err))) return err && err->code < 0 ? err->code : BF_EIO;
+    *words = (*copy)->part.store.words;
+    return 0;
+}
+
+static int count_ones(bf_filter *f, uint64_t *ones, bf_error *err)
+{
+    uint64_t *w;
+    bf_store *s = &f->part.store;
+    if (!s->words && s->ops->count) return s->ops->count(s, ones, err);
+    int rc = bf_words_of(f, "count its bits", &w, err);
+    if (rc == 0) *ones = bf_words_count(w, s->nwords);
+    return rc;
 }
 
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err)
 {
-    uint64_t *w;
-    int rc = bf_words_of(f, "count its bits", &w, err);
+    uint64_t ones;
+    int rc = count_ones(f, &ones, err);
     if (rc < 0) return rc;
-    bf_estimate(f->scheme->layout, &f->part.g, bf_words_count(w, f->part.store.nwords), state);
+    bf_estimate(f->scheme->layout, &f->part.g, ones, state);
     return 0;
 }
 
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
-    uint64_t *w, bytes = (f->part.g.m + 7) / 8;
-    int rc = bf_words_of(f, "read its bits", &w, err);
+    uint64_t *w = NULL, bytes = (f->part.g.m + 7) / 8;
+    bf_store *s = &f->part.store;
+    bool remote = !s->words && s->ops->read;
+    int rc = remote ? 0 : bf_words_of(f, "read its bits", &w, err);
     if (rc < 0) return rc;
     if (offset > bytes || len > bytes - offset)
         return bf_fail(err, BF_EINVAL, "bytes %llu to %llu are not in a bitset of %llu bytes", (unsigned long long)offset,
                        (unsigned long long)offset + len, (unsigned long long)bytes);
+    if (remote) return s->ops->read(s, offset, buf, len, err);
     memcpy(buf, (const uint8_t *)w + offset, len);
     return 0;
 }
@@ -44,8 +66,11 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
 int bf_clear(bf_filter *f, bf_error *err)
 {
     uint64_t *w;
-    int rc = bf_words_of(f, "be cleared", &w, err);
+    bf_store *s = &f->part.store;
+    bool remote = !s->words && s->ops->clear;
+    int rc = remote ? 0 : bf_words_of(f, "be cleared", &w, err);
     if (rc < 0 || (rc = bf_writable(f, err)) < 0) return rc;
+    if (remote) return s->ops->clear(s, err);
     for (uint64_t i = 0; i < f->part.store.nwords; i++) bf_word_set(w + i, 0);
     return 0;
 }
@@ -56,33 +81,57 @@ int bf_sync(bf_filter *f, bf_error *err)
     return ops->sync ? ops->sync(&f->part.store, err) : 0;
 }
 
+int bf_expire(bf_filter *f, double seconds, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    if (!(seconds >= 0 && seconds <= 1e10)) return bf_fail(err, BF_EINVAL, "seconds must be 0 (never) to 10000000000, got %g", seconds);
+    if (!s->ops->expire) return bf_fail(err, BF_ENOTSUP, "home %s cannot expire: only filters in Redis can", s->ops->name);
+    int rc = bf_writable(f, err);
+    return rc < 0 ? rc : s->ops->expire(s, seconds, err);
+}
+
+int bf_delete(bf_filter *f, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    if (!s->ops->remove) return bf_fail(err, BF_ENOTSUP, "home %s cannot be deleted: only filters in Redis can", s->ops->name);
+    int rc = bf_writable(f, err);
+    return rc < 0 ? rc : s->ops->remove(s, err);
+}
+
+static int fill_copy(bf_filter *to, bf_filter *from, const uint64_t *w, bf_error *err)
+{
+    bf_store *s = &from->part.store;
+    if (!w) return s->ops->read(s, 0, to->part.store.words, (from->part.g.m + 7) / 8, err);
+    bf_words_copy(to->part.store.words, w, s->nwords);
+    return 0;
+}
+
 bf_filter *bf_copy(bf_filter *f, bf_error *err)
 {
-    uint64_t *w;
-    if (bf_words_of(f, "be copied", &w, err) < 0) return NULL;
+    uint64_t *w = NULL;
+    if ((f->part.store.words || !f->part.store.ops->read) && bf_words_of(f, "be copied", &w, err) < 0) return NULL;
     bf_desc d = bf_describe(f);
     bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC) };
     if (f->secret_check && !f->functions) { spec.secret = f->secret; spec.secret_len = BF_SECRET_BYTES; }
     bf_filter *c = bf_new_like(&d, &spec, err);
-    if (c) bf_words_copy(c->part.store.words, w, c->part.store.nwords);
+    if (c && fill_copy(c, f, w, err) < 0) { bf_close(c); c = NULL; }
     return c;
-}
-
-static int both(bf_filter *into, bf_filter *from, const char *what, uint64_t *w[2], bf_error *err)
-{
-    int rc = bf_alike(into, from, err);
-    if (rc < 0 || (rc = bf_words_of(into, what, &w[0], err)) < 0) return rc;
-    return bf_words_of(from, what, &w[1], err);
 }
 
 static int combine(bf_filter *into, bf_filter *from, const char *what, bf_error *err,
                    void (*op)(uint64_t *, const uint64_t *, uint64_t, bool))
 {
-    uint64_t *w[2];
-    int rc = both(into, from, what, w, err);
-    if (rc < 0 || (rc = bf_writable(into, err)) < 0) return rc;
-    op(w[0], w[1], into->part.store.nwords, into->atomic);
-    return 0;
+    uint64_t *to = NULL, *w;
+    bf_filter *copy = NULL;
+    bf_store *s = &into->part.store;
+    bool remote = !s->words && s->ops->unite && op == bf_words_or;
+    int rc = bf_alike(into, from, err);
+    if (rc < 0 || (!remote && (rc = bf_words_of(into, what, &to, err)) < 0) || (rc = bf_writable(into, err)) < 0) return rc;
+    if ((rc = bf_words_or_copy(from, what, &w, &copy, err)) < 0) return rc;
+    if (remote) rc = s->ops->unite(s, w, err);
+    else op(to, w, s->nwords, into->atomic);
+    bf_close(copy);
+    return rc;
 }
 
 int bf_unite(bf_filter *into, bf_filter *from, bf_error *err) { return combine(into, from, "be united", err, bf_words_or); }
@@ -91,7 +140,12 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err) { return combi
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
 {
     uint64_t *w[2];
+    bf_filter *copies[2] = { NULL, NULL };
     if (bf_alike(a, b, NULL) < 0) return 0;
-    int rc = both(a, b, "be compared", w, err);
-    return rc < 0 ? rc : bf_words_equal(w[0], w[1], a->part.store.nwords);
+    int rc = bf_words_or_copy(a, "be compared", &w[0], &copies[0], err);
+    if (rc == 0) rc = bf_words_or_copy(b, "be compared", &w[1], &copies[1], err);
+    if (rc == 0) rc = bf_words_equal(w[0], w[1], a->part.store.nwords);
+    bf_close(copies[0]);
+    bf_close(copies[1]);
+    return rc;
 }

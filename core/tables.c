@@ -8,7 +8,7 @@ extern const bf_hash bf_hash_sax_sdbm, bf_hash_java7, bf_hash_crc32, bf_hash_rs,
 extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
 extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy, bf_layout_glibc,
     bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32, bf_layout_redisson;
-extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client;
+extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
 #define REDIS_BITS (UINT64_C(1) << 32)                    /* a Redis string has no more           */
 #define GUAVA_BITS (UINT64_C(64) * INT32_MAX)             /* a Java array of longs holds no more  */
@@ -87,16 +87,21 @@ const char *bf_scheme_name(size_t i)
 }
 
 /* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path, none is memory. */
+#ifdef BF_HAVE_HIREDIS
+#define REDIS &bf_store_redis, NULL
+#else
+#define REDIS NULL, "this build lacks hiredis"
+#endif
 static const struct { const char *prefix; const bf_store_ops *ops; const char *missing; } homes[] = {
-    { "redis://", NULL, "filters in Redis are not in this version" },
-    { "rediss://", NULL, "filters in Redis are not in this version" },
-    { "unix://", NULL, "filters in Redis are not in this version" },
+    { "redis://", REDIS },
+    { "unix://", REDIS },
+    { "rediss://", NULL, "needs a hiredis with TLS, which this build lacks" },
     { "", &bf_store_file, NULL }
 };
 
 const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err)
 {
-    if (spec->client && spec->storage) { bf_fail(err, BF_EINVAL, "give storage or a client, not both: got storage %.60s", spec->storage); return NULL; }
+    if (spec->client && spec->storage) { bf_fail(err, BF_EINVAL, "give storage or a client, not both"); return NULL; }
     if (spec->client) return &bf_store_client;
     if (!spec->storage) return &bf_store_memory;
     if (!*spec->storage) { bf_fail(err, BF_EINVAL, "storage must be a path or a URL, got an empty one"); return NULL; }

@@ -1,7 +1,7 @@
 /* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, one core call a chunk.
  * Knows lists, tuples and iterators; arrays are py_array.c's; what a key is, py_keys.c's.
  *
- * The core runs with the GIL held; every few ms the gathered keys are flushed and others get their turn, as do
+ * The core runs with the GIL held, but for filters in Redis, whose keys are therefore always held, never borrowed; every few ms the gathered keys are flushed and others get their turn, as do
  * signals.  Keys are borrowed from a list or tuple only while no other code can run: a key that may run Python
  * code flushes the chunk first.  Keys from an iterator are held until their chunk is flushed. */
 #include "py_bloomfilter.h"
@@ -38,7 +38,9 @@ static int ask_core(batch *b)
     bf_error err;
     uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)b->n) : NULL;
     if (b->out && !each) return -1;
+    PyThreadState *ts = b->self->remote ? gil_release(b->self, NULL) : NULL;
     int64_t rc = b->add ? bf_add_many(b->bf, b->keys, b->n, each, &err) : bf_test_many(b->bf, b->keys, b->n, each, &err);
+    gil_take(ts, b->self, NULL);
     if (rc < 0) {
         raise_in(b->self, &err);
         if (err.key != BF_NO_KEY) name_key(b->done + (Py_ssize_t)err.key);
@@ -152,7 +154,7 @@ static int take_iterator(batch *b, PyObject *it)
 
 static int take_all(batch *b, PyObject *keys)
 {
-    if (!NO_GIL && (PyList_CheckExact(keys) || PyTuple_CheckExact(keys))) return take_sequence(b, keys);
+    if (!NO_GIL && !b->self->remote && (PyList_CheckExact(keys) || PyTuple_CheckExact(keys))) return take_sequence(b, keys);
     PyObject *it = PyObject_GetIter(keys);
     if (!it) return -1;
     int rc = take_iterator(b, it);

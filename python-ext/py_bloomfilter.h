@@ -4,7 +4,7 @@
  *
  * Threads.  With a GIL a call on one key keeps it and the core runs its plain kernels.  Whoever lets the GIL go
  * inside the core (arrays, large filters, disk) counts itself in `unlocked`; while that is not 0 the filter has
- * atomic kernels.  Without a GIL it has them always.  `users` counts calls during which other code may run;
+ * atomic kernels.  Without a GIL it has them always.  Every call on a filter in Redis lets the GIL go.  `users` counts calls during which other code may run;
  * close() refuses while it is not 0, so the handle never goes away under a call. */
 #ifndef PY_BLOOMFILTER_H
 #define PY_BLOOMFILTER_H
@@ -31,6 +31,7 @@ typedef struct {
     Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
     Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
     PyObject *weakrefs;
+    bool remote;                 /* every call is a trip over the network: without the GIL             */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
@@ -62,7 +63,7 @@ static inline void filter_peeked(FilterObject *self) { if (NO_GIL) filter_leave(
 /* Lets other threads run while this one works in the core; both filters were entered, b may be NULL. */
 PyThreadState *gil_release(FilterObject *a, FilterObject *b);
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
-/* The same for work on the whole bitmap, if that is large enough to be worth it. */
+/* The same for work on the whole bitmap, if that is large enough to be worth it, or far away. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
 /* A new object of that type around the handle; takes the handle over, also on failure. */
@@ -75,6 +76,8 @@ PyObject *filter_with(FilterObject *self, PyObject *unused);
 PyObject *filter_exit(FilterObject *self, PyObject *const *args, Py_ssize_t nargs);
 PyObject *filter_sync(FilterObject *self, PyObject *unused);
 PyObject *filter_clear_bits(FilterObject *self, PyObject *unused);
+PyObject *filter_expire(FilterObject *self, PyObject *seconds);
+PyObject *filter_delete(FilterObject *self, PyObject *unused);
 void filter_dealloc(FilterObject *self);
 
 /* ---- py_keys.c: a Python object as bytes ------------------------------------------------------------------ */

@@ -8,9 +8,24 @@
 /* ---- one key ---- */
 typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
 
+/* The caller holds the key's object for as long. */
+static __attribute__((noinline)) int ask_remote(FilterObject *self, const bf_key *key, single_call *call)
+{
+    bf_error err;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return -1;
+    PyThreadState *ts = gil_release(self, NULL);
+    int rc = call(bf, key->ptr, key->len, &err);
+    gil_take(ts, self, NULL);
+    filter_leave(self);
+    if (rc < 0) raise_in(self, &err);
+    return rc < 0 ? -1 : rc;
+}
+
 static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
 {
     bf_error err;
+    if (__builtin_expect(self->remote, 0)) return ask_remote(self, key, call);
     bf_filter *bf = filter_peek(self);
     if (!bf) return -1;
     int rc = call(bf, key->ptr, key->len, &err);
@@ -136,6 +151,10 @@ static PyMethodDef methods[] = {
         "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
         "     grow=None, window=None, shards=None)\n--\n\n"
         "What the constructor would make of these arguments, without making it: a dict of m, n, k, p, scheme."),
+    METHOD("expire", filter_expire, METH_O,
+        "expire($self, seconds, /)\n--\n\nFilters in Redis: gone for everybody after so many seconds; None = never."),
+    METHOD("delete", filter_delete, METH_NOARGS,
+        "delete($self, /)\n--\n\nFilters in Redis: delete it there, for everybody."),
     METHOD("sync", filter_sync, METH_NOARGS,
         "sync($self, /)\n--\n\nReturn once everything added before is on disk.  Nothing to do in memory."),
     METHOD("close", filter_close, METH_NOARGS,

@@ -81,7 +81,16 @@ PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
     enum { BIG = 1 << 20 };      /* a bitmap that takes some 0.1 ms */
     bf_info info;
     bf_get_info(a->bf, &info);
+    if (a->remote || (b && b->remote)) return gil_release(a, b);
     return info.bitset_bytes < BIG ? NULL : gil_release(a, b);
+}
+
+static bool is_remote(const bf_filter *bf)
+{
+    bf_info info;
+    if (!bf) return false;
+    bf_get_info(bf, &info);
+    return strcmp(info.home, "redis") == 0;
 }
 
 PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf)
@@ -90,6 +99,7 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf)
     if (!self) { bf_close(bf); return NULL; }
     bf_set_threads(bf, NO_GIL);
     self->bf = bf;
+    self->remote = is_remote(bf);
     return (PyObject *)self;
 }
 
@@ -100,6 +110,7 @@ int filter_replace(FilterObject *self, bf_filter *next)
     if (alone) {
         old = self->bf;
         self->bf = next;
+        self->remote = is_remote(next);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
@@ -151,6 +162,40 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
     filter_leave(self);
     if (rc < 0) return raise_in(self, &err);
     Py_RETURN_NONE;
+}
+
+/* ---- in Redis ---- */
+static PyObject *told(FilterObject *self, int rc, const bf_error *err)
+{
+    if (rc < 0) return raise_in(self, err);
+    Py_RETURN_NONE;
+}
+
+PyObject *filter_expire(FilterObject *self, PyObject *arg)
+{
+    bf_error err;
+    double seconds = arg == Py_None ? 0 : PyFloat_AsDouble(arg);
+    if (seconds == -1 && PyErr_Occurred()) return NULL;
+    if (arg != Py_None && !(seconds > 0)) return PyErr_Format(PyExc_ValueError, "seconds must be above 0, or None for never, got %R", arg);
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    PyThreadState *ts = gil_release(self, NULL);
+    int rc = bf_expire(bf, seconds, &err);
+    gil_take(ts, self, NULL);
+    filter_leave(self);
+    return told(self, rc, &err);
+}
+
+PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
+{
+    bf_error err;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    PyThreadState *ts = gil_release(self, NULL);
+    int rc = bf_delete(bf, &err);
+    gil_take(ts, self, NULL);
+    filter_leave(self);
+    return told(self, rc, &err);
 }
 
 void filter_dealloc(FilterObject *self)

@@ -118,7 +118,7 @@ int filter_bool(PyObject *self)
 static PyObject *describe(const char *type, const bf_info *info)
 {
     PyObject *p = PyFloat_FromDouble(info->p), *where = NULL, *text = NULL;
-    if (info->storage) where = PyUnicode_DecodeFSDefault(info->storage);
+    if (info->storage) where = PyUnicode_DecodeFSDefault(info->shown);
     const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s', storage=%R)"
                                : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s')";
     if (p && (where || !info->storage))

@@ -57,6 +57,7 @@ needs_c() {
     want pkg-config have pkg-config
     want libxxhash-dev library 'libxxhash >= 0.8'
     want libsodium-dev library 'libsodium >= 1.0.9'
+    want libhiredis-dev library 'hiredis >= 0.14'
 }
 needs_php() {
     want php-cli have php
@@ -67,6 +68,7 @@ needs_python() {
     want python3-venv "$python" -c 'import ensurepip, venv'
     want python3-dev python_has_headers
 }
+needs_redis() { want redis-server have redis-server; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck

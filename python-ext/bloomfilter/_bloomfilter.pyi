@@ -198,6 +198,10 @@ class BloomFilter:
     def __sizeof__(self) -> int: ...
 
     # life
+    def expire(self, seconds: float | None, /) -> None:
+        """Filters in Redis: gone for everybody after so many seconds; None = never."""
+    def delete(self) -> None:
+        """Filters in Redis: delete it there, for everybody."""
     def sync(self) -> None:
         """Return once everything added before is on disk.  Nothing to do in memory."""
     def close(self) -> None:

@@ -1,0 +1,129 @@
+/* redis_meta.c - K:meta, the hash beside the bits that says what they are.  All values are text:
+ *
+ *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)   mark (8 hex digits)   by "bloomfilter 0.1.0"
+ *
+ * Nothing read from it is used before it was checked here. */
+#include "seams.h"
+#ifdef BF_HAVE_HIREDIS
+#include "redis.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+void bf_redis_place(bf_redis *r, const bf_desc *d)
+{
+    r->desc = *d;
+    r->mark_at = (d->g.m + 31) / 32 * 4;
+}
+
+/* ---- writing ---- */
+static void pair(bf_link *l, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void pair(bf_link *l, const char *name, const char *format, ...)
+{
+    char text[BF_SCHEME_BYTES + 40];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    bf_link_word(l, name);
+    bf_link_word(l, text);
+}
+
+void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
+{
+    bf_link *l = &r->link;
+    pair(l, "format", "1");
+    pair(l, "scheme", "%s", d->name);
+    pair(l, "m", "%llu", (unsigned long long)d->g.m);
+    pair(l, "n", "%llu", (unsigned long long)d->g.n);
+    pair(l, "k", "%u", d->g.k);
+    pair(l, "p", "%.17g", d->g.p);
+    pair(l, "secret", "%016llx", (unsigned long long)d->secret_check);
+    pair(l, "mark", "%08lx", (unsigned long)mark);
+    pair(l, "by", "bloomfilter %s", BF_VERSION);
+}
+
+/* ---- reading ---- */
+static bool field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
+{
+    size_t len, size = strlen(name);
+    for (size_t i = 0; i + 1 < r->n; i += 2) {
+        const char *have = bf_reply_text(r, i, &len);
+        if (!have || len != size || memcmp(have, name, size) != 0) continue;
+        const char *value = bf_reply_text(r, i + 1, &len);
+        if (!value || len == 0 || len >= cap || memchr(value, 0, len)) return false;
+        memcpy(out, value, len);
+        out[len] = 0;
+        return true;
+    }
+    return false;
+}
+
+static bool number(const bf_redis_reply *r, const char *name, int base, uint64_t *out)
+{
+    char text[32], *end;
+    if (!field(r, name, text, sizeof text) || !strchr("0123456789abcdef", *text)) return false;
+    errno = 0;
+    *out = strtoull(text, &end, base);
+    return *end == 0 && errno == 0;
+}
+
+static bool real(const bf_redis_reply *r, const char *name, double *out)
+{
+    char text[48], *end;
+    if (!field(r, name, text, sizeof text)) return false;
+    *out = strtod(text, &end);
+    return *end == 0 && *out >= 0 && *out <= 1;
+}
+
+static int damaged(const bf_redis *r, const char *what, bf_error *err)
+{
+    return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound %s", r->link.label, what);
+}
+
+int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err)
+{
+    const bf_redis_reply *from = &r->link.reply;
+    char text[BF_SCHEME_BYTES];
+    uint64_t v;
+    if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
+    if (strcmp(text, "1") != 0) return bf_fail(err, BF_EFORMAT, "%s has format %.8s, this build reads up to 1", r->link.label, text);
+    if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
+    if (bf_find_scheme(d, text, NULL, NULL) < 0) return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->link.label, text);
+    const bf_layout *l = d->scheme->layout;
+    d->g = (bf_geometry){ 0 };
+    if (!number(from, "m", 10, &d->g.m) || d->g.m < 1 || d->g.m > BF_REDIS_M_MAX || d->g.m % l->line_bits) return damaged(r, "m", err);
+    if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(r, "n", err);
+    if (!number(from, "k", 10, &v) || v < 1 || v > l->k_max) return damaged(r, "k", err);
+    d->g.k = (unsigned)v;
+    d->g.lines = d->g.m / l->line_bits;
+    if (bf_check_limits(d, NULL) < 0) return damaged(r, "m or k", err);
+    if (!real(from, "p", &d->g.p)) return damaged(r, "p", err);
+    if (!number(from, "secret", 16, &d->secret_check)) return damaged(r, "secret", err);
+    if (!number(from, "mark", 16, &v) || v == 0 || v > UINT32_MAX) return damaged(r, "mark", err);
+    *mark = (uint32_t)v;
+    return 0;
+}
+
+/* ---- the mark ---- */
+/* Big-endian, as BITFIELD's u32 reads it; 0 where the bytes are not there. */
+uint32_t bf_redis_mark_in(const char *bytes, size_t len)
+{
+    const uint8_t *b = (const uint8_t *)bytes;
+    return len != BF_REDIS_MARK ? 0 : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+uint32_t bf_redis_new_mark(void)
+{
+    uint32_t mark = 0;
+    while (mark == 0 && getrandom(&mark, sizeof mark, 0) == (ssize_t)sizeof mark) { }
+    if (mark) return mark;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)getpid()) | 1;
+}
+#endif

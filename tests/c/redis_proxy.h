@@ -1,0 +1,88 @@
+/* redis_proxy.h - stands between a filter and its server and spoils what the server answers, as told: a process of its own. */
+#ifndef REDIS_PROXY_H
+#define REDIS_PROXY_H
+#include "redis_server.h"
+#include <poll.h>
+#include <sys/mman.h>
+
+enum { PASS, SWALLOW, RESET_, HALF_AND_CLOSE, HALF_AND_SILENCE, INSTEAD };
+typedef struct { int mode; char text[200]; } proxy_orders;       /* shared with the proxy; text: what INSTEAD answers */
+typedef struct { pid_t pid; int port; volatile proxy_orders *orders; } proxy;
+
+enum { PROXY_MOST = 32 };
+typedef struct { int client, server; } proxy_pair;
+
+static void proxy_shut(proxy_pair *p, bool reset)
+{
+    struct linger now = { 1, 0 };
+    if (reset) setsockopt(p->client, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    close(p->client);
+    close(p->server);
+    p->client = p->server = -1;
+}
+
+static void proxy_answer(proxy_pair *p, volatile proxy_orders *o, const char *bytes, size_t n)
+{
+    char text[200];
+    memcpy(text, (const void *)o->text, sizeof text);
+    if (o->mode == SWALLOW) return;
+    if (o->mode == RESET_) { proxy_shut(p, true); return; }
+    if (o->mode == INSTEAD) { bytes = text; n = strlen(text); }
+    if (o->mode == HALF_AND_CLOSE || o->mode == HALF_AND_SILENCE) n /= 2;
+    if (n && send(p->client, bytes, n, MSG_NOSIGNAL) < 0) { proxy_shut(p, false); return; }
+    if (o->mode == HALF_AND_CLOSE) proxy_shut(p, false);
+}
+
+static void proxy_run(int listener, int to, volatile proxy_orders *o)
+{
+    static char buf[1 << 16];
+    proxy_pair pairs[PROXY_MOST];
+    for (int i = 0; i < PROXY_MOST; i++) pairs[i].client = pairs[i].server = -1;
+    for (;;) {
+        struct pollfd p[1 + 2 * PROXY_MOST];
+        p[0] = (struct pollfd){ .fd = listener, .events = POLLIN };
+        for (int i = 0; i < PROXY_MOST; i++) {
+            p[1 + 2 * i] = (struct pollfd){ .fd = pairs[i].client, .events = POLLIN };
+            p[2 + 2 * i] = (struct pollfd){ .fd = pairs[i].server, .events = POLLIN };
+        }
+        poll(p, 1 + 2 * PROXY_MOST, -1);
+        for (int i = 0; i < PROXY_MOST; i++) {
+            ssize_t n;
+            if (pairs[i].client >= 0 && p[1 + 2 * i].revents) {
+                if ((n = read(pairs[i].client, buf, sizeof buf)) <= 0 || write(pairs[i].server, buf, (size_t)n) != n) proxy_shut(pairs + i, false);
+            }
+            if (pairs[i].server >= 0 && p[2 + 2 * i].revents) {
+                if ((n = read(pairs[i].server, buf, sizeof buf)) <= 0) proxy_shut(pairs + i, false);
+                else proxy_answer(pairs + i, o, buf, (size_t)n);
+            }
+        }
+        if (!p[0].revents) continue;
+        int fd = accept(listener, NULL, NULL), i = 0;
+        while (i < PROXY_MOST - 1 && pairs[i].client >= 0) i++;
+        if (pairs[i].client >= 0) proxy_shut(pairs + i, false);
+        pairs[i] = (proxy_pair){ fd, rs_connect(to) };
+        if (pairs[i].server < 0) proxy_shut(pairs + i, false);
+    }
+}
+
+static void proxy_start(proxy *x, const server *s)
+{
+    x->orders = mmap(NULL, sizeof *x->orders, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    int listener = rs_bind(&x->port);
+    listen(listener, 16);
+    if ((x->pid = fork()) == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        signal(SIGPIPE, SIG_IGN);
+        proxy_run(listener, s->port, x->orders);
+    }
+    close(listener);
+}
+
+static void proxy_order(proxy *x, int mode, const char *text)
+{
+    snprintf((char *)x->orders->text, sizeof x->orders->text, "%s", text);
+    __atomic_store_n(&x->orders->mode, mode, __ATOMIC_SEQ_CST);
+}
+
+static void proxy_end(proxy *x) { kill(x->pid, SIGKILL); waitpid(x->pid, NULL, 0); }
+#endif

@@ -1,0 +1,361 @@
+/* test_redis_faults.c - every way a filter in Redis can go wrong: an error that names the cause, within the time-out, no
+ * password in it, never a silent "absent"; and the same handle works once the fault is over. */
+#define _GNU_SOURCE
+#include "../../core/bloomfilter.h"
+#include "check.h"
+#include "redis_proxy.h"
+
+static server redis;
+static bf_error e;
+#define SECRET "s3same"
+#define LATE 3.0               /* s: time-outs here are 1 s at most, and a busy machine needs some more */
+
+/* ---- URLs ---- */
+static void wrong_urls(void)
+{
+    static const struct { const char *url, *says; } rows[] = {
+        { "redis://", "has no host" }, { "redis://h", "names no key" }, { "redis://h?key=", "names no key" }, { "redis://:" SECRET "@?key=k", "no host" },
+        { "redis://h:0?key=k", "port" }, { "redis://h:65536?key=k", "port" }, { "redis://h:6x?key=k", "port" }, { "redis://h:?key=k", "port" },
+        { "redis://h/x?key=k", "database" }, { "redis://h/-1?key=k", "database" }, { "redis://h/99999999999?key=k", "database" },
+        { "redis://[::1?key=k", "lacks its ]" }, { "redis://[::1]6379?key=k", "followed by" },
+        { "redis://h?key=a&key=b", "two keys" }, { "redis://h?key=%zz", "hexadecimal" }, { "redis://h?key=%4", "hexadecimal" }, { "redis://h?key=a%00b", "NUL" },
+        { "redis://h?key=k&timeout=0", "timeout" }, { "redis://h?key=k&timeout=-1", "timeout" }, { "redis://h?key=k&timeout=1s", "timeout" },
+        { "redis://h?key=k&timeout=nan", "timeout" }, { "redis://h?key=k&nonsense=" SECRET, "nothing else" }, { "redis://h/0?key=k&db=1", "one db" },
+        { "redis://" SECRET "@h?key=k", "user without a password" }, { "redis://u:" SECRET "/x@h?key=k", "port" }, { "redis://u:" SECRET "?x@h", "port" },
+        { "redis://u:" SECRET "%@h?key=k", "password" }, { "unix://?key=k", "no path" }, { "unix://relative/x?key=k", "absolute" },
+        { "unix:///" "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890?key=k", "at most 107" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        memset(&e, 0, sizeof e);
+        CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, &e));
+        CHECK_EQ(e.code, BF_EINVAL);
+        CHECK_HAS(e.msg, rows[i].says);
+        CHECK(!strstr(e.msg, SECRET));
+        CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, NULL));
+    }
+    CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = "redis://h?key=a", .key = "b" }, &e));
+    CHECK_HAS(e.msg, "b, and a in the URL");
+}
+
+/* ---- helpers ---- */
+static bf_filter *made(const char *key, const char *more)
+{
+    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&redis, key, more) }, &e);
+    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); exit(1); }
+    CHECK_EQ(bf_add(f, "there", 5, &e), 1);
+    return f;
+}
+
+static void sound(bf_filter *f, int line)
+{
+    static unsigned n;
+    char t[16];
+    size_t len = (size_t)sprintf(t, "s%u", n++);
+    e.msg[0] = 0;
+    if (bf_test(f, "there", 5, &e) != 1 || bf_add(f, t, len, &e) != 1 || bf_add(f, t, len, &e) != 0 || bf_test(f, t, len, &e) != 1)
+        { failed_here++; fprintf(stderr, "line %d: does not work again: %s\n", line, e.msg); }
+}
+#define SOUND(f) sound(f, __LINE__)
+
+static void fails(bf_filter *f, const char *test, const char *add, int line)
+{
+    bf_key keys[300];
+    for (int i = 0; i < 300; i++) keys[i] = (bf_key){ "there", 5 };
+    for (int what = 0; what < 4; what++) {
+        const char *says = what < 2 ? test : add;
+        if (!says) continue;
+        e = (bf_error){ 0 };
+        double start = rs_now();
+        int64_t rc = what == 0 ? bf_test(f, "there", 5, &e) : what == 1 ? bf_test_many(f, keys, 300, NULL, &e)
+                   : what == 2 ? bf_add(f, "new", 3, &e) : bf_add_many(f, keys, 300, NULL, &e);
+        if (rc >= 0 || rc != e.code || !strstr(e.msg, says) || strstr(e.msg, SECRET) || rs_now() - start > LATE)
+            { failed_here++; fprintf(stderr, "line %d: call %d: %lld after %.2f s, \"%s\", expected \"%s\"\n", line, what, (long long)rc, rs_now() - start, e.msg, says); }
+    }
+}
+#define FAILS(f, test, add) fails(f, test, add, __LINE__)
+
+static const char *refused(const char *url, int code, int line)
+{
+    double start = rs_now();
+    e = (bf_error){ 0 };
+    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
+    if (f || e.code != code || strstr(e.msg, SECRET) || rs_now() - start > LATE)
+        { failed_here++; fprintf(stderr, "line %d: code %d after %.2f s: %s\n", line, e.code, rs_now() - start, e.msg); }
+    bf_close(f);
+    return e.msg;
+}
+#define REFUSED(url, code) refused(url, code, __LINE__)
+
+/* ---- reaching it ---- */
+static void nobody_there(void)
+{
+    char url[160];
+    int port, fd = rs_bind(&port);
+    snprintf(url, sizeof url, "redis://:" SECRET "@127.0.0.1:%d?key=k", port);
+    CHECK_HAS(REFUSED(url, BF_EIO), "Connection refused");
+    CHECK_EQ(e.sys_errno, ECONNREFUSED);
+    listen(fd, 4);                                          /* accepted by the kernel, never answered */
+    snprintf(url, sizeof url, "redis://u:" SECRET "@127.0.0.1:%d?key=k&timeout=0.3", port);
+    CHECK_HAS(REFUSED(url, BF_EIO), "timed out");
+    CHECK_EQ(e.sys_errno, ETIMEDOUT);
+    close(fd);
+    CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .storage = "redis://:" SECRET "@no-such-host.invalid?key=k&timeout=1" }, &e));
+    CHECK(e.code == BF_EIO && !strstr(e.msg, SECRET));      /* as late as the system's resolver likes */
+    CHECK_HAS(e.msg, "no-such-host.invalid");
+    CHECK_HAS(REFUSED("unix:///no/such/socket?key=k", BF_EIO), "No such file");
+}
+
+static void wrong_passwords(void)
+{
+    server locked;
+    rs_start(&locked, SECRET);
+    char url[160];
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=k", locked.port);
+    CHECK_HAS(REFUSED(url, BF_EIO), "NOAUTH");
+    snprintf(url, sizeof url, "redis://:" SECRET "x@127.0.0.1:%d?key=k", locked.port);
+    CHECK_HAS(REFUSED(url, BF_EIO), "WRONGPASS");
+    snprintf(url, sizeof url, "redis://nobody:" SECRET "@127.0.0.1:%d?key=k", locked.port);
+    CHECK_HAS(REFUSED(url, BF_EIO), "WRONGPASS");
+    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&locked, "k", "") }, &e);
+    CHECK(f != NULL);
+    bf_info i;
+    if (f) { bf_get_info(f, &i); CHECK(!strstr(i.shown, SECRET)); CHECK_HAS(i.storage, SECRET); }
+    bf_close(f);
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&locked, "k", ""), .k = 6 }, &e));
+    CHECK_HAS(e.msg, "has k=5, asked for k=6");
+    CHECK(!strstr(e.msg, SECRET));
+    rs_end(&locked);
+}
+
+static void killed_and_restarted(void)
+{
+    bf_filter *f = made("restart", "&timeout=1"), *g;
+    rs_command(&redis, "SAVE");
+    rs_stop(&redis, SIGKILL);
+    FAILS(f, "refused", "refused");
+    FAILS(f, "refused", "refused");
+    rs_resume(&redis);
+    SOUND(f);                                               /* the dump brought it back */
+    rs_command(&redis, "DEL restart restart:meta");
+    rs_command(&redis, "SAVE");
+    rs_stop(&redis, SIGKILL);
+    rs_resume(&redis);
+    FAILS(f, "is lost", "is lost");                         /* back, but without the key */
+    CHECK((g = made("restart", "")) != NULL);
+    SOUND(f);                                               /* made anew by another: followed */
+    SOUND(g);
+    bf_close(f);
+    bf_close(g);
+}
+
+static void the_server_closed_an_idle_connection(void)
+{
+    bf_filter *f = made("idle", "");
+    for (int i = 0; i < 5; i++) {
+        rs_command(&redis, "CLIENT KILL TYPE normal SKIPME yes");
+        CHECK_EQ(bf_test(f, "there", 5, &e), 1);
+        rs_command(&redis, "CLIENT KILL TYPE normal SKIPME yes");
+        rs_pause(20);
+        CHECK_EQ(bf_add(f, "there", 5, &e), BF_PRESENT);
+    }
+    SOUND(f);
+    bf_close(f);
+}
+
+/* ---- the key ---- */
+static void lost_keys(void)
+{
+    static const char *const ways[] = { "DEL lost lost:meta", "DEL lost", "PEXPIRE lost 1", "FLUSHALL", "RENAME lost elsewhere", "SET lost short", "UNLINK lost" };
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = made("lost", "");
+        rs_command(&redis, "%s", ways[i]);
+        rs_pause(5);
+        FAILS(f, "is lost", "is lost");
+        CHECK_HAS(e.msg, "Redis key lost at 127.0.0.1");
+        bf_state st;
+        CHECK(bf_get_state(f, &st, &e) < 0 && bf_clear(f, &e) < 0 && bf_expire(f, 5, &e) < 0 && !bf_copy(f, &e));
+        if (strstr(ways[i], "SET")) CHECK(!strncmp(rs_command(&redis, "GET lost"), "short", 5));        /* what stands there stays */
+        else CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0);     /* no stub, and no temporary key: */
+        CHECK(rs_number(&redis, "DBSIZE") <= 2);
+        rs_command(&redis, "DEL lost");
+        bf_filter *g = made("lost", "");
+        SOUND(f);
+        SOUND(g);
+        bf_close(f);
+        bf_close(g);
+    }
+}
+
+static void wrong_types_and_foreign_strings(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    rs_command(&redis, "RPUSH list a");
+    CHECK_HAS(REFUSED(rs_url(&redis, "list", ""), BF_EFORMAT), "WRONGTYPE");
+    rs_command(&redis, "SET foreign text");
+    CHECK_HAS(REFUSED(rs_url(&redis, "foreign", ""), BF_EFORMAT), "no filter of ours");
+    CHECK(!strcmp(rs_command(&redis, "GET foreign"), "text"));
+    rs_command(&redis, "SET m:meta text");
+    CHECK_HAS(REFUSED(rs_url(&redis, "m", ""), BF_EFORMAT), "WRONGTYPE");
+    rs_command(&redis, "HSET h:meta colour red");
+    CHECK_HAS(REFUSED(rs_url(&redis, "h", ""), BF_EFORMAT), "lacks a sound format");
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 4);
+    bf_filter *f = made("type", "");
+    rs_command(&redis, "DEL type");
+    rs_command(&redis, "RPUSH type a");
+    FAILS(f, "WRONGTYPE", "WRONGTYPE");
+    rs_command(&redis, "DEL type");
+    bf_close(made("type", ""));
+    SOUND(f);
+    bf_close(f);
+}
+
+static void meta_of_another_filter(void)
+{
+    bf_filter *f = made("meta", "");
+    static const struct { bf_spec spec; const char *says; } rows[] = {
+        { { .m = 20001, .k = 5 }, "has m=20000, asked for m=20001" }, { { .m = 20000, .k = 6 }, "has k=5, asked for k=6" },
+        { { .m = 20000, .k = 5, .scheme = "block" }, "has scheme classic, asked for scheme block" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bf_spec spec = rows[i].spec;
+        spec.storage = rs_url(&redis, "meta", "");
+        CHECK(!bf_open(&spec, &e));
+        CHECK_EQ(e.code, BF_EMISMATCH);
+        CHECK_HAS(e.msg, rows[i].says);
+    }
+    static const char *const broken[][2] = { { "m", "0" }, { "m", "5000000000" }, { "m", "x" }, { "k", "0" }, { "k", "5000" }, { "n", "-1" }, { "p", "2" }, { "p", "nan" },
+        { "mark", "0" }, { "mark", "123456789" }, { "scheme", "nosuch" }, { "format", "2" }, { "secret", "zz" } };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        char keep[64];
+        snprintf(keep, sizeof keep, "%.60s", rs_command(&redis, "HGET meta:meta %s", broken[i][0]));
+        rs_command(&redis, "HSET meta:meta %s %s", broken[i][0], broken[i][1]);
+        REFUSED(rs_url(&redis, "meta", ""), BF_EFORMAT);
+        rs_command(&redis, "HSET meta:meta %s %s", broken[i][0], keep);
+    }
+    SOUND(f);
+    rs_command(&redis, "DEL meta meta:meta");               /* made anew with other parameters by somebody */
+    bf_close(bf_open(&(bf_spec){ .m = 30000, .k = 4, .storage = rs_url(&redis, "meta", "") }, &e));
+    FAILS(f, "was made anew as classic m=30000 k=4", "was made anew");
+    bf_close(f);
+}
+
+/* ---- the server ---- */
+static void out_of_memory(void)
+{
+    bf_filter *f = made("oom", "");
+    long keys = rs_number(&redis, "DBSIZE");
+    rs_command(&redis, "CONFIG SET maxmemory 1");
+    FAILS(f, NULL, "OOM");
+    CHECK_EQ(bf_test(f, "there", 5, &e), 1);
+    REFUSED(rs_url(&redis, "oom2", ""), BF_EIO);
+    CHECK_HAS(e.msg, "OOM");
+    CHECK(bf_clear(f, &e) < 0);
+    rs_command(&redis, "CONFIG SET maxmemory 0");
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), keys);
+    SOUND(f);
+    rs_command(&redis, "CONFIG SET maxmemory 3mb");            /* creation fails half way */
+    CHECK(!bf_open(&(bf_spec){ .m = 400000000, .k = 5, .storage = rs_url(&redis, "oom3", "") }, &e));
+    CHECK_HAS(e.msg, "OOM");
+    rs_command(&redis, "CONFIG SET maxmemory 0");
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), keys);
+    SOUND(f);
+    bf_close(f);
+}
+
+static void a_server_that_sleeps(void)
+{
+    bf_filter *f = made("sleep", "&timeout=0.2");
+    for (int add = 0; add < 2; add++) {
+        int fd = rs_connect(redis.port);
+        if (write(fd, "DEBUG SLEEP 1\r\n", 15) < 0) failed_here++;
+        rs_pause(50);
+        double start = rs_now();
+        CHECK_EQ(add ? bf_add(f, "there", 5, &e) : bf_test(f, "there", 5, &e), BF_EIO);
+        CHECK(rs_now() - start < 0.6);
+        CHECK_EQ(e.sys_errno, ETIMEDOUT);
+        CHECK_HAS(e.msg, add ? "tell what was added" : "timed out");
+        rs_pause(1100);
+        close(fd);
+        SOUND(f);
+    }
+    bf_close(f);
+}
+
+static void a_replica_cannot_be_written(void)
+{
+    bf_filter *f = made("replica", "");
+    rs_command(&redis, "REPLICAOF 127.0.0.1 1");
+    FAILS(f, NULL, "READONLY");
+    CHECK_EQ(bf_test(f, "there", 5, &e), 1);
+    rs_command(&redis, "REPLICAOF NO ONE");
+    SOUND(f);
+    bf_close(f);
+}
+
+/* ---- the network ---- */
+static void spoiled_answers(void)
+{
+    static const char *const garbage[] = { "HTTP/1.1 400 Bad Request\r\n\r\n", "\r\n", "$99999999999999\r\n", "*-7\r\n", "*2147483647\r\n", ":x\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
+        ":1\r\n", "*1\r\n:1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "+OK\r\n", "*7\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n$1\r\nx\r\n" };
+    static const char *const errors[] = { "LOADING Redis is loading the dataset in memory", "MOVED 1234 10.0.0.1:6379", "ASK 1234 10.0.0.1:6379", "CLUSTERDOWN The cluster is down",
+        "NOPERM this user has no permissions", "READONLY You can't write against a read only replica.", "MISCONF Redis is configured to save RDB snapshots", "BUSY Redis is busy running a script" };
+    proxy x;
+    char url[128], text[200];
+    proxy_start(&x, &redis);
+    rs_command(&redis, "DEL spoil spoil:meta");
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=spoil&timeout=0.3", x.port);
+    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
+    CHECK(f && bf_add(f, "there", 5, &e) == 1);
+    for (int mode = SWALLOW; f && mode <= HALF_AND_SILENCE; mode++) {
+        proxy_order(&x, mode, "");
+        FAILS(f, "cannot get an answer", "tell what was added");
+        REFUSED(url, BF_EIO);
+        proxy_order(&x, PASS, "");
+        SOUND(f);
+    }
+    for (size_t i = 0; f && i < sizeof garbage / sizeof *garbage; i++) {
+        proxy_order(&x, INSTEAD, garbage[i]);
+        FAILS(f, "Redis key spoil", "Redis key spoil");
+        REFUSED(url, BF_EIO);
+        proxy_order(&x, PASS, "");
+        SOUND(f);
+    }
+    for (size_t i = 0; f && i < sizeof errors / sizeof *errors; i++) {
+        snprintf(text, sizeof text, "-%s\r\n", errors[i]);
+        char word[16] = "";
+        sscanf(errors[i], "%15s", word);
+        proxy_order(&x, INSTEAD, text);
+        e = (bf_error){ 0 };
+        CHECK_EQ(bf_test(f, "there", 5, &e), BF_EIO);
+        CHECK_HAS(e.msg, word);
+        CHECK_EQ(bf_add(f, "there", 5, &e), BF_EIO);
+        CHECK_HAS(e.msg, word);
+        proxy_order(&x, PASS, "");
+        SOUND(f);
+    }
+    bf_close(f);
+    proxy_end(&x);
+}
+
+int main(void)
+{
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
+        CHECK_HAS(e.msg, "lacks hiredis");
+        printf("this build lacks hiredis: skipped\n1 passed, %d failed\n", failed_here);
+        return failed_here;
+    }
+    rs_start(&redis, NULL);
+    RUN(wrong_urls);
+    RUN(nobody_there);
+    RUN(wrong_passwords);
+    RUN(killed_and_restarted);
+    RUN(the_server_closed_an_idle_connection);
+    RUN(lost_keys);
+    RUN(wrong_types_and_foreign_strings);
+    RUN(meta_of_another_filter);
+    RUN(out_of_memory);
+    RUN(a_server_that_sleeps);
+    RUN(a_replica_cannot_be_written);
+    RUN(spoiled_answers);
+    rs_end(&redis);
+    return FINISH();
+}
