@@ -10,6 +10,12 @@ PHP_ARG_WITH([bloomfilter-sodium],
     [Build without keyed filters (default: with them where libsodium is found)])],
   [auto], [no])
 
+PHP_ARG_WITH([bloomfilter-redis],
+  [whether to use hiredis for filters in Redis],
+  [AS_HELP_STRING([--without-bloomfilter-redis],
+    [Build without filters in Redis (default: with them where hiredis is found)])],
+  [auto], [no])
+
 if test "$PHP_BLOOMFILTER" != "no"; then
   dnl ---- xxHash: its header only, compiled in ----
   PKG_CHECK_MODULES([BF_XXHASH], [libxxhash >= 0.8.0], [], [BF_XXHASH_CFLAGS=])
@@ -38,6 +44,20 @@ if test "$PHP_BLOOMFILTER" != "no"; then
         AC_MSG_ERROR([libsodium was asked for and is missing: install it first (Debian, Ubuntu: apt install libsodium-dev)])
       fi
       AC_MSG_WARN([libsodium not found: building without keyed filters (secret:). Debian, Ubuntu: apt install libsodium-dev])
+    ])
+  fi
+
+  dnl ---- hiredis: filters in Redis ----
+  if test "$PHP_BLOOMFILTER_REDIS" != "no"; then
+    PKG_CHECK_MODULES([BF_HIREDIS], [hiredis >= 0.14], [
+      PHP_EVAL_INCLINE($BF_HIREDIS_CFLAGS)
+      PHP_EVAL_LIBLINE($BF_HIREDIS_LIBS, BLOOMFILTER_SHARED_LIBADD)
+      BF_CFLAGS="$BF_CFLAGS -DBF_HAVE_HIREDIS=1"
+    ], [
+      if test "$PHP_BLOOMFILTER_REDIS" = "yes"; then
+        AC_MSG_ERROR([hiredis was asked for and is missing: install it first (Debian, Ubuntu: apt install libhiredis-dev)])
+      fi
+      AC_MSG_WARN([hiredis not found: building without filters in Redis. Debian, Ubuntu: apt install libhiredis-dev])
     ])
   fi
   PHP_ADD_LIBRARY(m,, BLOOMFILTER_SHARED_LIBADD)

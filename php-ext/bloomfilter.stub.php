@@ -48,6 +48,20 @@
  *   Rights are looked at when a file is opened, as always in Unix: a worker that has it open keeps the rights it had.
  * - clone, union() and intersect() give filters in memory.
  *
+ * Redis. `storage: 'redis://[user:password@]host:6379/0?key=NAME'` or `'unix:///path/to/socket?key=NAME'` keeps the bits in a
+ * string of Redis that any number of machines use at once, where hiredis is built in (phpinfo() says so); docs/redis.md has
+ * the URL and what is promised:
+ *
+ *     $seen = new BloomFilter(n: 1_000_000, p: 0.01, storage: 'redis://127.0.0.1/0?key=seen');
+ *
+ * - addMany(), existMany() and addNew() send one trip for every 128 keys.
+ * - A key that Redis lost (deleted, expired, evicted, flushed) is an exception and never "absent". An add whose answer was
+ *   lost is never repeated: the exception says that it is not known whether it was made.
+ * - Connections are kept as files are, under `bloomfilter.max_maps`, where the name is in the URL: opening a filter again is
+ *   one trip. Objects with the same URL share a connection; a process that was forked makes its own.
+ * - open_basedir holds for the socket of a unix:// URL. Messages, dumps and our arguments in stack traces show no password,
+ *   but the text of serialize() holds the URL with it.
+ *
  * @strict-properties
  */
 class BloomFilter implements Countable
@@ -85,8 +99,8 @@ class BloomFilter implements Countable
      *                                p >= 0.001, else "block2"
      * @param string|null    $secret  16 bytes, e.g. random_bytes(16): positions nobody can foresee without them, for
      *                                keys that strangers choose. It is never stored
-     * @param string|null    $storage path of a file that all processes of the machine may share (see above); null: process
-     *                                memory
+     * @param string|null    $storage path of a file that all processes of the machine may share, or URL of a Redis (see
+     *                                above); null: process memory
      * @param string|null    $key     name inside the storage, where it has names
      * @param float|null     $grow    factor above 1: the filter grows past n
      * @param float|null     $window  seconds a key is remembered
@@ -102,7 +116,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
-        ?string $storage = null,
+        #[\SensitiveParameter] ?string $storage = null,
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
@@ -123,7 +137,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
-        ?string $storage = null,
+        #[\SensitiveParameter] ?string $storage = null,
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
@@ -134,7 +148,7 @@ class BloomFilter implements Countable
      * Opens what exists and stays bound to it: what is added is in the file. In a warm worker this costs about as much as
      * one stat(). As all factories it returns the called class and does not call its constructor.
      *
-     * @param string      $storage  path of a filter's file
+     * @param string      $storage  path of a filter's file, or URL of a Redis
      * @param string|null $secret   the secret of a keyed filter
      * @param string|null $key      name inside the storage, where it has names
      * @param bool        $readOnly refuse to add
@@ -142,7 +156,7 @@ class BloomFilter implements Countable
      * @throws BloomFilterException there is none, it is damaged, or the secret is another
      */
     public static function open(
-        string $storage,
+        #[\SensitiveParameter] string $storage,
         #[\SensitiveParameter] ?string $secret = null,
         ?string $key = null,
         bool $readOnly = false
@@ -288,14 +302,30 @@ class BloomFilter implements Countable
     public function sync(): void {}
 
     /**
+     * Filters in Redis: gone for everybody after so many seconds; 0 = never.
+     *
+     * @throws ValueError           seconds is negative, or above 10^10
+     * @throws BloomFilterException it is not in Redis, read-only or lost
+     */
+    public function expire(int|float $seconds): void {}
+
+    /**
+     * Filters in Redis: delete it there, for everybody. Whoever still uses it gets an exception; constructing it again with
+     * its parameters makes a new one.
+     *
+     * @throws BloomFilterException it is not in Redis, read-only or lost
+     */
+    public function delete(): void {}
+
+    /**
      * Releases memory or file. Twice is fine; anything but the properties m, n, k, p, scheme is an exception then. Other
      * objects on the same file are not touched.
      */
     public function close(): void {}
 
     /**
-     * A filter in memory is carried as its bytes, one on a file as the file's absolute path, which is opened again: for
-     * reading only, if it was open so.
+     * A filter in memory is carried as its bytes, one on a file as the file's absolute path, one in Redis as its URL (with
+     * its password) and key; it is opened again: for reading only, if it was open so.
      *
      * @throws BloomFilterException the filter is keyed: its secret is never stored
      */

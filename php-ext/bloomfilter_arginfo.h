@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 534af66b382f3a3610731c729f5a6529a896be0d */
+ * Stub hash: da4db4a05e1c28eace87ecf7efb6cccf47f9303e */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -107,6 +107,12 @@ ZEND_END_ARG_INFO()
 
 #define arginfo_class_BloomFilter_sync arginfo_class_BloomFilter_clear
 
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_expire, 0, 1, IS_VOID, 0)
+	ZEND_ARG_TYPE_MASK(0, seconds, MAY_BE_LONG|MAY_BE_DOUBLE, NULL)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_delete arginfo_class_BloomFilter_clear
+
 #define arginfo_class_BloomFilter_close arginfo_class_BloomFilter_clear
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter___serialize, 0, 0, IS_ARRAY, 0)
@@ -138,6 +144,8 @@ ZEND_METHOD(BloomFilter, fromBytes);
 ZEND_METHOD(BloomFilter, save);
 ZEND_METHOD(BloomFilter, load);
 ZEND_METHOD(BloomFilter, sync);
+ZEND_METHOD(BloomFilter, expire);
+ZEND_METHOD(BloomFilter, delete);
 ZEND_METHOD(BloomFilter, close);
 ZEND_METHOD(BloomFilter, __serialize);
 ZEND_METHOD(BloomFilter, __unserialize);
@@ -167,6 +175,8 @@ static const zend_function_entry class_BloomFilter_methods[] = {
 	ZEND_ME(BloomFilter, save, arginfo_class_BloomFilter_save, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, load, arginfo_class_BloomFilter_load, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, sync, arginfo_class_BloomFilter_sync, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, expire, arginfo_class_BloomFilter_expire, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, delete, arginfo_class_BloomFilter_delete, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, close, arginfo_class_BloomFilter_close, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, __serialize, arginfo_class_BloomFilter___serialize, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, __unserialize, arginfo_class_BloomFilter___unserialize, ZEND_ACC_PUBLIC)
@@ -226,7 +236,13 @@ static zend_class_entry *register_class_BloomFilter(zend_class_entry *class_entr
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 5, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 6, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "plan", sizeof("plan") - 1), 5, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "plan", sizeof("plan") - 1), 6, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "open", sizeof("open") - 1), 0, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "open", sizeof("open") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 

@@ -14,6 +14,9 @@
 #ifdef BF_HAVE_SODIUM
 # include <sodium/version.h>
 #endif
+#ifdef BF_HAVE_HIREDIS
+# include <hiredis/hiredis.h>                            /* its version only */
+#endif
 #if PHP_VERSION_ID < 80200
 # define zend_add_parameter_attribute(...)               /* #[SensitiveParameter] came with 8.2 */
 #endif
@@ -79,7 +82,7 @@ static void row_of_maps(void)
 {
     char text[64];
     snprintf(text, sizeof text, ZEND_LONG_FMT " (at most " ZEND_LONG_FMT ")", php_bf_maps_open(), BF_G(max_maps));
-    php_info_print_table_row(2, "mapped files kept open", text);
+    php_info_print_table_row(2, "files and Redis filters kept open", text);
 }
 
 static PHP_MINFO_FUNCTION(bloomfilter)
@@ -100,6 +103,11 @@ static PHP_MINFO_FUNCTION(bloomfilter)
     php_info_print_table_row(2, "libsodium (keyed filters)", SODIUM_VERSION_STRING);
 #else
     php_info_print_table_row(2, "libsodium (keyed filters)", "not built in");
+#endif
+#ifdef BF_HAVE_HIREDIS
+    php_info_print_table_row(2, "hiredis (filters in Redis)", TEXT(HIREDIS_MAJOR) "." TEXT(HIREDIS_MINOR) "." TEXT(HIREDIS_PATCH));
+#else
+    php_info_print_table_row(2, "hiredis (filters in Redis)", "not built in");
 #endif
     row_of_maps();
     php_info_print_table_end();

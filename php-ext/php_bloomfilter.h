@@ -12,7 +12,7 @@
 # error "a 64-bit PHP is needed: m, n and positions are PHP integers"
 #endif
 
-typedef struct php_bf_map php_bf_map;                    /* a file that the process keeps open: php_maps.c */
+typedef struct php_bf_map php_bf_map;                    /* a file or Redis filter that the process keeps open: php_maps.c */
 
 typedef struct {
     bf_filter *f;              /* NULL: never constructed, or closed                      */
@@ -21,7 +21,7 @@ typedef struct {
 } php_bf;
 
 ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
-    HashTable maps[2];         /* [read-only asked for?]: absolute path -> php_bf_map     */
+    HashTable maps[2];         /* [read-only asked for?]: absolute path or URL -> php_bf_map */
     zend_long max_maps;        /* INI bloomfilter.max_maps                                */
     uint64_t clock;            /* counts openings: who was used last                      */
 ZEND_END_MODULE_GLOBALS(bloomfilter)
@@ -58,7 +58,7 @@ void php_bf_close_object(php_bf *bf);
 /* A new object, or *err thrown. */
 void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, const bf_error *err);
 
-/* php_maps.c: files kept open */
+/* php_maps.c: files and Redis filters kept open */
 void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
@@ -69,5 +69,5 @@ void php_bf_let_go(bf_filter *f, php_bf_map *map);       /* what php_bf_open gav
 char *php_bf_path(const zend_string *path);              /* absolute, efree it; NULL: exception               */
 void php_bf_set_secret(bf_spec *spec, const zend_string *secret);  /* secret may be NULL                   */
 bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec);
-char *php_bf_storage(const zend_string *storage);        /* the same for a path; a URL is left as it is       */
+char *php_bf_storage(const zend_string *storage);        /* the same; a URL stays as it is                  */
 #endif

@@ -88,8 +88,8 @@ PHP_METHOD(BloomFilter, load)
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, &err);
 }
 
-/* ---- serialize: ['bytes' => string] or ['storage' => path, 'readOnly' => true if it is]; a subclass's own properties under
- * 'members' ---- */
+/* ---- serialize: ['bytes' => string] or ['storage' => path or URL, 'key' => name inside it if one was given, 'readOnly' =>
+ * true if it is]; a subclass's own properties under 'members' ---- */
 static const char *const own[] = { "m", "n", "k", "p", "scheme" };
 
 static void add_members(zval *to, zend_object *object)
@@ -124,16 +124,19 @@ PHP_METHOD(BloomFilter, __serialize)
     array_init(return_value);
     if (info.storage) {
         add_assoc_string(return_value, "storage", info.storage);
+        if (info.key) add_assoc_string(return_value, "key", info.key);
         if (info.read_only) add_assoc_bool(return_value, "readOnly", true);
     } else if ((bytes = to_bytes(f, NULL))) add_assoc_str(return_value, "bytes", bytes);
     else RETURN_THROWS();
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
-static bf_filter *reopen(const zend_string *storage, bool read_only, php_bf_map **map, bf_error *err)
+static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_only, php_bf_map **map, bf_error *err)
 {
-    bf_spec spec = { .storage = php_bf_storage(storage), .must_exist = true, .read_only = read_only };
+    bf_spec spec = { .key = key ? Z_STRVAL_P(key) : NULL, .must_exist = true, .read_only = read_only };
     err->code = BF_EHOST;
+    if (key && strlen(Z_STRVAL_P(key)) != Z_STRLEN_P(key)) zend_value_error("a key of a storage must not hold NUL bytes");
+    else spec.storage = php_bf_storage(storage);
     if (!spec.storage) return NULL;
     bf_filter *f = php_bf_open(&spec, map, err);
     efree((char *)spec.storage);
@@ -187,7 +190,7 @@ PHP_METHOD(BloomFilter, __unserialize)
     zval *bytes = find(data, "bytes", IS_STRING), *storage = find(data, "storage", IS_STRING);
     zval *members = find(data, "members", IS_ARRAY);
     if (bytes) f = bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), NULL, &err);
-    else if (storage) f = reopen(Z_STR_P(storage), find(data, "readOnly", IS_TRUE), &map, &err);
+    else if (storage) f = reopen(Z_STR_P(storage), find(data, "key", IS_STRING), find(data, "readOnly", IS_TRUE), &map, &err);
     else {
         zend_throw_exception(php_bf_exception_ce, "the serialized data is not a filter's: neither bytes nor storage", BF_EFORMAT);
         RETURN_THROWS();

@@ -1,10 +1,11 @@
-/* php_maps.c - mapped files kept open from request to request: a request's first query costs one stat() of the path.
+/* php_maps.c - mapped files and filters in Redis kept open from request to request: opening one again costs one stat() of the
+ * path, or one trip on the connection that stands.
  * Knows names, reference counts and whose turn it is to go.  Whether what is open is still what is under that name, and
  * what was asked for, is the core's to say (bf_fits), secrets included.
  *
- *   maps[read-only asked for?]: absolute path -> php_bf_map { filter, references: the table's and one an object }
+ *   maps[read-only asked for?]: absolute path or URL -> php_bf_map { filter, references: the table's and one an object }
  *
- * A map that left the table (replaced file, least recently used, end of the process) lives on while objects use it. */
+ * A map that left the table (replaced file, lost key, least recently used, end of the process) lives on while objects use it. */
 #include "php_bloomfilter.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -77,12 +78,12 @@ static php_bf_map *use(php_bf_map *map)
     return map;
 }
 
-/* NULL: not kept (no memory for it, or not a file): the caller owns f. */
+/* NULL: not kept (no memory for it, or in process memory): the caller owns f. */
 static php_bf_map *keep(bf_filter *f, const bf_spec *spec)
 {
     bf_info info;
     bf_get_info(f, &info);
-    php_bf_map *map = strcmp(info.home, "file") == 0 ? malloc(sizeof *map) : NULL;
+    php_bf_map *map = strcmp(info.home, "file") == 0 || strcmp(info.home, "redis") == 0 ? malloc(sizeof *map) : NULL;
     if (!map) return NULL;
     *map = (php_bf_map){ .f = f, .refs = 1 };
     make_room();

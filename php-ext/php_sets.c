@@ -1,4 +1,4 @@
-/* php_sets.c - whole filters: set operations, what is in them, sync, clear, close.
+/* php_sets.c - whole filters: set operations, what is in them, sync, clear, expire, delete, close.
  * Knows nothing but how to map answers: each method is one call of the core. */
 #include "php_bloomfilter.h"
 
@@ -86,6 +86,19 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
 
 PHP_METHOD(BloomFilter, clear) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear); }
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }
+
+PHP_METHOD(BloomFilter, delete) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_delete); }
+
+PHP_METHOD(BloomFilter, expire)
+{
+    zval *seconds;
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_NUMBER(seconds)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_THIS(f);
+    if (bf_expire(f, zval_get_double(seconds), &err) < 0) php_bf_raise(&err);
+}
 
 PHP_METHOD(BloomFilter, close)
 {

@@ -1,6 +1,7 @@
 /* php_spec.c - constructor arguments to bf_spec: __construct, plan, open.
  * Knows what PHP values are numbers and paths.  Ranges, formulas and what goes with what are the core's. */
 #include "php_bloomfilter.h"
+#include "ext/standard/url.h"
 #include "fopen_wrappers.h"
 #include "zend_exceptions.h"
 #include "zend_smart_str.h"
@@ -64,11 +65,40 @@ char *php_bf_path(const zend_string *path)
     return NULL;
 }
 
+/* The socket of unix://[user:pass@]/path?...: from the first / up to the first ?, decoded as the core does.  NULL: it is
+ * none that the core would take, and may be a part of a password. */
+static char *socket_of(const char *url)
+{
+    const char *from = url + strlen("unix://");
+    size_t before = strcspn(from, "/?");
+    if (before && from[before - 1] != '@') return NULL;
+    from += before;
+    zend_string *path = zend_string_init(from, strcspn(from, "?"), 0);
+    char *full = NULL;
+    size_t len = php_raw_url_decode(ZSTR_VAL(path), ZSTR_LEN(path));
+    if (len > 1 && ZSTR_VAL(path)[0] == '/' && strlen(ZSTR_VAL(path)) == len) full = estrndup(ZSTR_VAL(path), len);
+    zend_string_efree(path);
+    return full;
+}
+
+static bool may_use_socket(const char *url)
+{
+    if (!PG(open_basedir) || !*PG(open_basedir) || strncmp(url, "unix://", 7) != 0) return true;
+    char *path = socket_of(url);
+    bool may = path && php_check_open_basedir_ex(path, 0) == 0;
+    if (!may)
+        zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", path ? path : "this socket of Redis");
+    if (path) efree(path);
+    return may;
+}
+
 /* What is no URL for the core is a path, whatever it looks like, so open_basedir has to see it. */
 char *php_bf_storage(const zend_string *storage)
 {
-    if (bf_is_url(ZSTR_VAL(storage))) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
-    return php_bf_path(storage);
+    if (!bf_is_url(ZSTR_VAL(storage))) return php_bf_path(storage);
+    if (strlen(ZSTR_VAL(storage)) != ZSTR_LEN(storage)) zend_value_error("a storage must not hold NUL bytes");
+    else if (may_use_socket(ZSTR_VAL(storage))) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
+    return NULL;
 }
 
 /* ---- the constructor's arguments.  false: exception.  spec->storage is the caller's to efree. ---- */

@@ -5,13 +5,18 @@
 # A command that fails ends the script (set -e), and the EXIT trap shows the log of the step it was in.
 # Never call step or provide in a condition: bash would switch set -e off inside.
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 out=$root/out
 venv=$out/venv
 python=${PYTHON:-python3}
 jobs=$(getconf _NPROCESSORS_ONLN)
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PYTHONDONTWRITEBYTECODE=1 NO_INTERACTION=1
 mkdir -p "$out/log"
+# CMake's folders and virtual environments do not survive a move.
+if [ "$(cat "$out/root" 2>/dev/null)" != "$root" ]; then
+    rm -rf "$out/stage" "$out/venv"
+    echo "$root" >"$out/root"
+fi
 
 # ---- progress and failure ----
 step_log=

@@ -92,13 +92,12 @@ static void lib_empty(void *b) { bloom_reset(b); }
 /* ---- the machine's limits ---- */
 typedef struct { uint64_t *words, lines; } memory;
 
-static inline uint64_t line_no(const memory *m, uint64_t i)
+static inline uint64_t scramble(uint64_t i)
 {
     i *= UINT64_C(0x9E3779B97F4A7C15);
-    i ^= i >> 32;
-    i *= UINT64_C(0xD6E8FEB86659FD93);
-    return (uint64_t)(((unsigned __int128)i * m->lines) >> 64);
+    return (i ^ i >> 32) * UINT64_C(0xD6E8FEB86659FD93);
 }
+static inline uint64_t line_of(const memory *m, uint64_t h) { return (uint64_t)(((unsigned __int128)h * m->lines) >> 64); }
 
 static inline void hash_only(const bf_key *keys, size_t n, size_t ahead)
 {
@@ -120,7 +119,7 @@ static inline __attribute__((always_inline)) void lines(const memory *m, const b
         if (i >= far) s += m->words[at[i % far] * 8];
         if (i >= n) continue;
         if (with_hash) __builtin_prefetch((const char *)keys[i].ptr + 32 * TEXT);
-        at[i % far] = line_no(m, with_hash ? XXH3_64bits(keys[i].ptr, keys[i].len) : i);
+        at[i % far] = line_of(m, with_hash ? XXH3_64bits(keys[i].ptr, keys[i].len) : scramble(i));
         __builtin_prefetch(m->words + at[i % far] * 8);
     }
     sink += s;

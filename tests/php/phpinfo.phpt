@@ -16,7 +16,8 @@ core => %d.%d.%d
 schemes => classic, block, block2%S
 xxHash (compiled in) => %d.%d.%d
 libsodium (keyed filters) => %s
-mapped files kept open => 0 (at most 64)
+hiredis (filters in Redis) => %s
+files and Redis filters kept open => 0 (at most 64)
 
 Directive => Local Value => Master Value
 bloomfilter.max_maps => 64 => 64

@@ -41,6 +41,8 @@ static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|nu
 save(string $path): void
 static load(string $path, ?string $secret?): static
 sync(): void
+expire(int|float $seconds): void
+delete(): void
 close(): void
 __serialize(): array
 __unserialize(array $data): void

@@ -1,0 +1,92 @@
+--TEST--
+A filter in Redis answers as one in memory, is opened again, and is gone only with an exception
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+require __DIR__ . '/redis.inc';
+$redis = new RedisServer;
+$url = $redis->url('seen');
+$keys = urls(1000);
+foreach (['classic', 'block', 'block2'] as $scheme) {
+    $f = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme, storage: $redis->url($scheme));
+    $m = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme);
+    same([true, false, true, false], [$f->add('one'), $f->add('one'), $f->exists('one'), $f->exists('two')], $scheme);
+    same([$m->add('one'), $m->addMany($keys)], [true, $f->addMany($keys)], $scheme);
+    $ask = [...array_slice($keys, 0, 300), ...urls(300, 'other')];
+    same([$m->existMany($ask), $m->addNew($ask), $m->bitset], [$f->existMany($ask), $f->addNew($ask), $f->bitset], $scheme);
+    same([true, true, $m->count(), $m->toBytes()], [$f->equals($m), $m->equals($f), $f->count(), $f->toBytes()], $scheme);
+}
+
+# opened again, here and in another process
+$f = new BloomFilter(n: 1000, p: 0.01, storage: $url);
+$f->add('kept');
+$g = BloomFilter::open($url);
+same([$f->m, 1000, $f->k, 'block', true], [$g->m, $g->n, $g->k, $g->scheme, $g->exists('kept')]);
+same([true, true], [$g->add('from g'), $f->exists('from g')]);
+same('101', in_other_php('$f = BloomFilter::open(' . var_export($url, true) . '); echo (int)$f->exists("kept"), (int)$f->exists("none"), (int)$f->add("there");'));
+same(true, $f->exists('there'));
+same(true, (new BloomFilter(n: 1000, p: 0.01, storage: $redis->url('seen'), key: 'seen'))->exists('kept'));
+refused('BloomFilterException', 'read-only', fn() => BloomFilter::open($url, readOnly: true)->add('no'));
+refused('BloomFilterException', 'does not exist', fn() => BloomFilter::open($redis->url('none')));
+try { new BloomFilter(m: 4096, k: 3, scheme: 'classic', storage: $url); echo "no exception\n"; }
+catch (BloomFilterException $e) { same([-5, true, true], [$e->getCode(), str_contains($e->getMessage(), 'block'), str_contains($e->getMessage(), 'classic')], $e->getMessage()); }
+
+# copies are in memory
+$copy = clone $f;
+$copy->add('in the copy');
+same([false, true, true], [$f->exists('in the copy'), $copy->exists('kept'), $f->union($copy)->exists('in the copy')]);
+$f->clear();
+same([false, false, true, true], [$f->exists('kept'), $g->exists('kept'), $g->add('kept'), $copy->exists('kept')]);
+
+# serialized: the URL, the key where it was given apart
+same(['storage' => $url], $f->__serialize());
+same(true, unserialize(serialize($f))->exists('kept'));
+$bare = strstr($url, '?', true);
+$h = BloomFilter::open($bare, key: 'seen');
+same(['storage' => $bare, 'key' => 'seen'], $h->__serialize());
+same([true, true], [unserialize(serialize($h))->add('by h'), $f->exists('by h')]);
+$r = unserialize(serialize(BloomFilter::open($url, key: 'seen', readOnly: true)));
+same(true, $r->exists('kept'));
+refused('BloomFilterException', 'read-only', fn() => $r->add('no'));
+refused('BloomFilterException', 'read-only', fn() => $r->delete());
+refused('ValueError', 'NUL', fn() => unserialize(str_replace('s:4:"seen"', "s:4:\"s\0en\"", serialize($h))));
+refused('ValueError', 'NUL', fn() => unserialize(str_replace('0?key=seen', "0?key=se\0n", serialize($f))));
+
+# expire and delete
+$f->expire(1000);
+same(1, preg_match('/^:(99\d|1000)\r/', $redis->say('TTL seen')));
+$f->expire(0);
+same(true, str_starts_with($redis->say('TTL seen'), ":-1\r"));
+refused('ValueError', 'got -1', fn() => $f->expire(-1));
+refused('ValueError', 'nan', fn() => $f->expire(NAN));
+refused('TypeError', 'int|float', fn() => $f->expire('soon'));
+$f->expire(0.05);
+usleep(200000);
+refused('BloomFilterException', 'is lost', fn() => $f->exists('kept'));
+$new = new BloomFilter(n: 1000, p: 0.01, storage: $url);
+same([false, true, true], [$new->exists('kept'), $f->add('anew'), $new->exists('anew')]);
+$new->delete();
+same(true, str_starts_with($redis->say('EXISTS seen seen:meta'), ":0\r"));
+foreach ([fn() => $f->exists('anew'), fn() => $f->add('x'), fn() => $f->addMany(['x']), fn() => $f->existMany(['x']), fn() => $f->bitset, fn() => clone $f] as $call)
+    refused('BloomFilterException', 'is lost', $call);
+refused('BloomFilterException', 'does not exist', fn() => BloomFilter::open($url));
+foreach ([new BloomFilter(100, 10), new BloomFilter(100, 10, storage: "$redis->dir/a.bloom")] as $other) {
+    refused('BloomFilterException', 'only filters in Redis', fn() => $other->expire(1));
+    refused('BloomFilterException', 'only filters in Redis', fn() => $other->delete());
+}
+
+# deleted behind its back
+$f = new BloomFilter(n: 1000, p: 0.01, storage: $url);
+$f->add('kept');
+$redis->say('DEL seen');
+refused('BloomFilterException', 'is lost', fn() => $f->exists('kept'));
+refused('BloomFilterException', 'is lost', fn() => $f->exists('never added'));
+$f->close();
+refused('BloomFilterException', 'closed', fn() => $f->expire(1));
+refused('BloomFilterException', 'closed', fn() => $f->delete());
+echo "done\n";
+?>
+--EXPECT--
+done
