@@ -91,9 +91,12 @@ typedef struct {
     const char *key;         /* name inside the storage, where it has names                      */
     const bf_client *client; /* home "client"; NULL = none                                       */
     bool counting;           /* 4-bit counters instead of bits                                   */
-    double grow, window;     /* growth factor > 1; seconds to remember                           */
+    double grow, window;     /* growth factor > 1; seconds to remember: docs/growing.md.  Both need n and p */
     unsigned shards;         /* Redis: parts of the bitmap, each a key of its own                */
-    unsigned parts;          /* of a window: how finely it forgets                               */
+    unsigned parts;          /* of a window: how finely it forgets, 1..255; default 4            */
+    double (*clock)(void *); /* of a window: seconds since the epoch, called with clock_ctx at each call and in long batches;
+                              * not a number = it failed (BF_EHOST).  NULL = the system's clock  */
+    void *clock_ctx;         /* both must outlive the filter                                     */
     double timeout;          /* Redis: seconds a trip may take, > 0; it goes before the URL's    */
     bool cache;              /* Redis: keys known to be present need no trip                     */
     double cache_max_age;    /* seconds such an answer may be used for, > 0                      */
@@ -115,7 +118,18 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     uint64_t bitset_bytes;   /* ceil(m / 8)                                                      */
     uint64_t image_bytes;    /* length of bf_to_bytes and of a saved file                        */
     bool keyed, read_only;
+    double grow, window;         /* as asked, 0 where it does not                                */
+    unsigned parts;              /* of a window: as asked or the default                         */
+    unsigned part_count;         /* parts there are now; 1 for a fixed filter                    */
 } bf_info;
+
+typedef struct {             /* one part of a filter that grows or forgets; of a fixed filter, all of it */
+    uint64_t first_bit, m;       /* its bits are first_bit .. first_bit + m - 1 of the filter    */
+    uint64_t n;                  /* keys it is sized for                                         */
+    uint64_t keys;               /* keys added to it (growing filters; else 0)                   */
+    double p;                    /* its share of the rate                                        */
+    double since, until;         /* of a window: keys added from `since` on are forgotten at `until`; else 0 */
+} bf_part_info;
 
 typedef struct {             /* what is in a filter now: one pass over its bits */
     uint64_t ones;           /* bits set                                                         */
@@ -159,12 +173,14 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
 /* The key's k positions in the scheme's order, at most cap of them written to pos; repeats are allowed.
- * Returns k. */
+ * Returns k.  Of a filter that grows or forgets: in the newest part, counted from the filter's first bit. */
 int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
 /* ---- what it is, what is in it ---------------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
+/* Part i, counted from 0 to bf_info.part_count - 1: the oldest first (growing), in the order of the bits (window). */
+int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
 /* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8). */
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
 

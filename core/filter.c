@@ -1,6 +1,6 @@
 /* filter.c - opening, closing, and the one batch loop.  Knows the seams, no formula, no file byte, no hash. */
 #include "bits.h"
-#include "seams.h"
+#include "chain.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +24,11 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     if (spec->counting) return bf_fail(err, BF_ENOTSUP, "counting filters are not in this version");
     if (spec->grow != 0 && !(spec->grow > 1)) return refuse_real(err, "grow", spec->grow);
     if (spec->window != 0 && !(spec->window > 0)) return refuse_real(err, "window", spec->window);
-    if (spec->grow != 0) return bf_fail(err, BF_ENOTSUP, "grow=%g: growing filters are not in this version", spec->grow);
-    if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
+    if (spec->shards > 1 && (spec->grow != 0 || spec->window != 0))
+        return bf_fail(err, BF_EINVAL, "shards=%u: a filter of shards can neither grow nor forget", spec->shards);
     if (spec->shards > 1 && !by_url) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
-    if (spec->parts) return bf_fail(err, BF_ENOTSUP, "parts=%u: forgetting filters are not in this version", spec->parts);
+    if ((spec->parts || spec->clock) && spec->window == 0 && !spec->storage)
+        return bf_fail(err, BF_EINVAL, "%s is for filters that forget: give window", spec->parts ? "parts" : "clock");
     if (spec->timeout != 0 && !(spec->timeout > 0)) return refuse_real(err, "timeout", spec->timeout);
     if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0)) return refuse_real(err, "cache_max_age", spec->cache_max_age);
     if (spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0)
@@ -39,22 +40,40 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-static const bf_kernels *choose_kernels(const bf_layout *l)
+const bf_kernels *bf_choose_kernels(const bf_layout *l)
 {
     return l->avx2 && bf_has_avx2() ? l->avx2 : l->portable;
+}
+
+void bf_adopt(bf_filter *f, const bf_desc *d)
+{
+    f->scheme = d->scheme;
+    f->hash = d->scheme->hash;
+    memcpy(f->name, d->name, sizeof f->name);
+    memcpy(f->secret, d->argument, sizeof f->secret);
+    f->part.g = d->g;
+    f->part.store.nwords = (d->g.m + 63) / 64;
 }
 
 /* Take on what a description says.  Before the store exists, because a new one stores the secret's check. */
 static int adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
-    f->scheme = d->scheme;
-    f->hash = d->scheme->hash;
     f->functions = spec->functions;
-    memcpy(f->name, d->name, sizeof f->name);
-    memcpy(f->secret, d->argument, sizeof f->secret);
-    f->part.g = d->g;
-    f->part.store.nwords = (d->g.m + 63) / 64;
+    bf_adopt(f, d);
     return bf_secret_set(f, spec, err);
+}
+
+static int no_chains(const bf_filter *f, bf_error *err)
+{
+    return bf_fail(err, BF_ENOTSUP, "home %s has no filters that grow or forget", f->part.store.ops->name);
+}
+
+/* A filter of many parts was opened: all that are there. */
+static int attach_parts(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    int rc = ops ? bf_chain_begin(f, d, spec, err) : no_chains(f, err);
+    return rc < 0 || (rc = ops->follow(f, err)) < 0 ? rc : 1;
 }
 
 static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -64,15 +83,17 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
     if ((rc = bf_match(&d, spec, bf_where(f, spec), err)) < 0 || (rc = adopt(f, &d, spec, err)) < 0) return rc;
-    return (rc = bf_secret_match(d.secret_check, f->secret_check, bf_where(f, spec), err)) < 0 ? rc : 1;
+    if ((rc = bf_secret_match(d.secret_check, f->secret_check, bf_where(f, spec), err)) < 0) return rc;
+    return d.kind ? attach_parts(f, &d, spec, err) : 1;
 }
 
 static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_desc d;
-    int rc = bf_size(&d, spec, err);
+    int rc = bf_size_any(&d, spec, err);
     if (rc < 0 || (rc = adopt(f, &d, spec, err)) < 0) return rc;
     d.secret_check = f->secret_check;
+    if (d.kind) return f->part.store.ops->chain ? f->part.store.ops->chain->create(f, &d, spec, err) : no_chains(f, err);
     return f->part.store.ops->create(&f->part.store, &d, spec, err);
 }
 
@@ -80,7 +101,7 @@ static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_part *p = &f->part;
     p->g.avx2 = bf_has_avx2();
-    if (p->store.words) p->kernels = choose_kernels(f->scheme->layout);
+    if (p->store.words) p->kernels = bf_choose_kernels(f->scheme->layout);
     bf_set_threads(f, spec->threads);
     if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");
     if (spec->storage && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -110,6 +131,7 @@ fail:
 void bf_close(bf_filter *f)
 {
     if (!f) return;
+    bf_chain_free(f);
     f->part.store.ops->close(&f->part.store);
     bf_secret_wipe(f);
     free(f->storage);
@@ -131,6 +153,7 @@ bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
 
 bf_desc bf_describe(const bf_filter *f)
 {
+    if (f->chain) return f->chain->desc;
     bf_desc d = { .scheme = f->scheme, .g = f->part.g, .secret_check = f->secret_check, .functions = f->functions };
     memcpy(d.name, f->name, sizeof d.name);
     return d;
@@ -143,9 +166,11 @@ void bf_set_threads(bf_filter *f, bool threads)
 
 int bf_plan(bf_spec *spec, bf_error *err)
 {
-    bf_desc d;
-    int rc = bf_size(&d, spec, err);
+    bf_desc d, first;
+    int rc = bf_size_any(&d, spec, err);
     if (rc < 0) return rc;
+    if (d.kind && (rc = bf_chain_part(&d, 0, 0, &first, err)) < 0) return rc;
+    if (d.kind) d.g.m = first.g.m * (d.kind == BF_WINDOW ? d.parts + 1 : 1);
     spec->m = d.g.m;
     spec->n = d.g.n;
     spec->k = d.g.k;
@@ -279,6 +304,7 @@ static __attribute__((noinline)) int64_t run(bf_filter *f, int op, const bf_key 
     int rc = ops->check ? ops->check(&f->part.store, err) : 0;
     if (rc < 0 || (op == BF_OP_ADD && (rc = bf_writable(f, err)) < 0)) return rc;
     if (n == 0) return 0;
+    if (f->chain) return bf_chain_run(f, op, keys, n, each, err);
     if (f->hash->accept) return run_accepted(f, op, keys, n, each, err);
     return f->part.kernels ? run_direct(f, op, keys, n, each) : run_positions(f, op, keys, n, each, err);
 }
@@ -291,7 +317,7 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     bf_part *p = &f->part;
     uint64_t d[BF_WIDTH_MAX];
-    if (!p->kernels) return (int)run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
+    if (!p->kernels) return f->chain ? bf_chain_add(f, key, len, err) : (int)run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
     if (!bf_raised(&f->may_write)) { int rc = bf_writable(f, err); if (rc < 0) return rc; }
     f->hash->one(f->secret, key, len, d);
     return p->kernels->add_one[f->atomic](&p->g, p->store.words, d) ? BF_PRESENT : BF_ADDED;
@@ -301,7 +327,7 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     const bf_part *p = &f->part;
     uint64_t d[BF_WIDTH_MAX];
-    if (!p->kernels) return (int)run(f, BF_OP_TEST, &(bf_key){ key, len }, 1, NULL, err);
+    if (!p->kernels) return f->chain ? bf_chain_test(f, key, len, err) : (int)run(f, BF_OP_TEST, &(bf_key){ key, len }, 1, NULL, err);
     f->hash->one(f->secret, key, len, d);
     return p->kernels->test_one(&p->g, p->store.words, d);
 }
@@ -312,7 +338,8 @@ int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *p
     unsigned k = f->part.g.k;
     if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
     f->hash->one(f->secret, key, len, d);
-    f->scheme->layout->positions(&f->part.g, d, 1, all);
+    if (f->chain) { int64_t rc = bf_chain_hashcode((bf_filter *)f, d, all, err); if (rc < 0) return rc; }
+    else f->scheme->layout->positions(&f->part.g, d, 1, all);
     memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
     return k;
 }

@@ -148,6 +148,7 @@ static const format *find(const char *name, bool write, bf_error *err)
 int64_t bf_bytes_as(const bf_filter *f, const char *name, bf_error *err)
 {
     const format *as = find(name, true, err);
+    if (f->chain) return bf_fail(err, BF_EINVAL, "format %.20s is for filters of fixed size: one that grows or forgets has bytes of its own", name);
     return as ? as->bytes(f, err) : BF_EINVAL;
 }
 
@@ -155,7 +156,7 @@ int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_e
 {
     uint64_t *w;
     const format *as = find(name, true, err);
-    int64_t need = as ? as->bytes(f, err) : BF_EINVAL;
+    int64_t need = bf_bytes_as(f, name, err);
     if (need < 0) return (int)need;
     if (cap < (uint64_t)need) return bf_fail(err, BF_EINVAL, "cap must be at least %lld bytes, got %llu", (long long)need, (ull)cap);
     bf_filter *copy;

@@ -3,8 +3,11 @@
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p    64 bytes of cells
- *     72 secret check   80 scheme name 64   ... zero ...
- *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   ... zero ...   4088 sum of bytes 0..4087
+ *     72 secret check   80 scheme name 64   144 grow   152 window   160 parts u32   ... zero ...
+ *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   2080 live   ... zero ...   4088 sum of bytes 0..4087
+ *
+ * A growing or forgetting filter is a page of its own (GROW, WINDOW; no bits) and then its parts, each a page and its bits
+ * (PART).  Their live word changes for ever and is taken as zero by the page's sum; it carries its own check.
  *
  * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean one, so every byte of
  * the header is checked at every opening; the sum of the bits holds while clean == dirty, which is: since they were saved. */
@@ -18,9 +21,11 @@
 enum {
     AT_VERSION = 8, AT_HEADER = 12, AT_SUM = 16, AT_SCHEME = 24, AT_FLAGS = 28, AT_M = 32, AT_N = 40, AT_K = 48,
     AT_CELL = 52, AT_P = 56, AT_BYTES = 64, AT_SECRET = 72, AT_NAME = 80, AT_REST = AT_NAME + BF_SCHEME_BYTES,
-    AT_DIRTY = 2048, AT_CLEAN = 2056, AT_ONES = 2064, AT_BITS_SUM = 2072, AT_LIVE_REST = 2080, AT_PAGE_SUM = 4088,
-    VERSION = 1, FLAG_KEYED = 1
+    AT_GROW = AT_REST, AT_WINDOW = AT_GROW + 8, AT_PARTS = AT_WINDOW + 8, AT_CHAIN_REST = AT_PARTS + 4,
+    AT_DIRTY = 2048, AT_CLEAN = 2056, AT_ONES = 2064, AT_BITS_SUM = 2072, AT_LIVE_REST = 2080, AT_LIVE = 2080, AT_PAGE_SUM = 4088,
+    VERSION = 1, FLAG_KEYED = 1, FLAG_GROW = 0x100, FLAG_WINDOW = 0x200, FLAG_PART = 0x400, FLAGS_CHAIN = FLAG_GROW | FLAG_WINDOW | FLAG_PART
 };
+static const unsigned flag_of[] = { [BF_FIXED] = 0, [BF_GROW] = FLAG_GROW, [BF_WINDOW] = FLAG_WINDOW, [BF_PART] = FLAG_PART };
 /* High bit: no text; CR LF and LF: broken by transfers that mend line ends; ^Z: stops `type`. */
 static const uint8_t magic[8] = { 0x8B, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n' };
 
@@ -35,16 +40,69 @@ static bool all_zero(const uint8_t *p, size_t n) { while (n && !p[n - 1]) n--; r
 /* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high half = ~low half. */
 static uint64_t sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
 static bool sequence_valid(uint64_t s) { return s == sequence((uint32_t)s); }
+
+/* A live word: 48 bits of a number that may be negative, and 16 that check them. */
+static uint64_t live_code(int64_t value)
+{
+    uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF), check = ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF, word;
+    uint8_t bytes[8];
+    put(bytes, 8, check << 48 | v);
+    memcpy(&word, bytes, 8);
+    return word;
+}
+
+static bool live_decode(uint64_t word, int64_t *value)
+{
+    uint8_t bytes[8];
+    memcpy(bytes, &word, 8);
+    *value = (int64_t)(get(bytes, 8) << 16) >> 16;
+    return live_code(*value) == word;
+}
+
+uint64_t *bf_header_live(uint8_t *page) { return (uint64_t *)(void *)(page + AT_LIVE); }
+void bf_live_set(uint64_t *word, int64_t value) { __atomic_store_n(word, live_code(value), __ATOMIC_SEQ_CST); }
+int64_t bf_live(const uint64_t *word)
+{
+    int64_t v;
+    return live_decode(__atomic_load_n(word, __ATOMIC_SEQ_CST), &v) ? v : 0;
+}
+void bf_live_add(uint64_t *word, uint64_t more, bool atomic)
+{
+    uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    int64_t v;
+    do if (!live_decode(old, &v)) v = 0;
+    while (atomic ? !__atomic_compare_exchange_n(word, &old, live_code(v + (int64_t)more), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
+                  : (__atomic_store_n(word, live_code(v + (int64_t)more), __ATOMIC_RELAXED), false));
+}
+void bf_live_raise(uint64_t *word, int64_t to)
+{
+    uint64_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    int64_t v;
+    while ((!live_decode(old, &v) || v < to)
+           && !__atomic_compare_exchange_n(word, &old, live_code(to), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) { }
+}
+
+static bool is_chain(const uint8_t *page) { return (get(page + AT_FLAGS, 4) & FLAGS_CHAIN) != 0; }
 static uint64_t header_sum(const uint8_t *page) { return XXH3_64bits(page + AT_SCHEME, AT_DIRTY - AT_SCHEME); }
 static uint64_t page_sum(const uint8_t *page)
 {
     uint8_t copy[AT_PAGE_SUM];
     memcpy(copy, page, sizeof copy);
     memcpy(copy + AT_DIRTY, copy + AT_CLEAN, 8);
+    if (is_chain(page)) memset(copy + AT_LIVE, 0, 8);
     return XXH3_64bits(copy, sizeof copy);
 }
 
 uint64_t bf_image_bytes(uint64_t m) { return BF_HEADER + cells_bytes(m); }
+
+static void write_chain(uint8_t *page, const bf_desc *d)
+{
+    uint64_t live = live_code(d->live);
+    if (d->kind == BF_GROW) put(page + AT_GROW, 8, bits_of(d->grow));
+    if (d->kind == BF_WINDOW) put(page + AT_WINDOW, 8, bits_of(d->window));
+    put(page + AT_PARTS, 4, d->kind == BF_PART ? d->index : d->parts);
+    memcpy(page + AT_LIVE, &live, 8);
+}
 
 static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
 {
@@ -53,7 +111,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_VERSION, 4, VERSION);
     put(page + AT_HEADER, 4, BF_HEADER);
     put(page + AT_SCHEME, 4, d->scheme->id);
-    put(page + AT_FLAGS, 4, d->secret_check ? FLAG_KEYED : 0);
+    put(page + AT_FLAGS, 4, (d->secret_check ? FLAG_KEYED : 0) | flag_of[d->kind]);
     put(page + AT_M, 8, d->g.m);
     put(page + AT_N, 8, d->g.n);
     put(page + AT_K, 4, d->g.k);
@@ -62,6 +120,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_BYTES, 8, cells_bytes(d->g.m));
     put(page + AT_SECRET, 8, d->secret_check);
     memcpy(page + AT_NAME, d->name, strlen(d->name));
+    if (d->kind) write_chain(page, d);
     put(page + AT_SUM, 8, header_sum(page));
     put(page + AT_DIRTY, 8, sequence(0));
     put(page + AT_CLEAN, 8, sequence(0));
@@ -99,6 +158,26 @@ static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_e
     return 0;
 }
 
+/* The kind is the flags'; what only a chain has. */
+static int check_chain(const uint8_t *page, bf_desc *d, uint64_t flags, const char *where, bf_error *err)
+{
+    const uint64_t parts = get(page + AT_PARTS, 4);
+    d->kind = flags == FLAG_GROW ? BF_GROW : flags == FLAG_WINDOW ? BF_WINDOW : BF_PART;
+    d->grow = double_of(get(page + AT_GROW, 8));
+    d->window = double_of(get(page + AT_WINDOW, 8));
+    d->parts = d->kind == BF_PART ? 0 : (unsigned)parts;
+    d->index = d->kind == BF_PART ? (unsigned)parts : 0;
+    if (!d->scheme->keyed || d->scheme->hash->width != 1) return damaged(err, where, "its scheme has no parts");
+    if (d->kind == BF_GROW ? !(d->grow > 1 && d->grow <= 1e300) : d->grow != 0) return damaged(err, where, "grow is out of range");
+    if (d->kind == BF_WINDOW ? !(d->window > 0 && d->window <= 1e300) : d->window != 0) return damaged(err, where, "window is out of range");
+    if (parts >= BF_PARTS_MAX || (d->kind == BF_WINDOW ? parts < 1 : d->kind == BF_GROW && parts)) return damaged(err, where, "parts is out of range");
+    uint64_t live;
+    memcpy(&live, page + AT_LIVE, 8);
+    if (!live_decode(live, &d->live)) return damaged(err, where, "a live counter is broken");
+    if (d->kind == BF_GROW && (d->live < 1 || d->live > BF_PARTS_MAX)) return damaged(err, where, "its number of parts is out of range");
+    return all_zero(page + AT_CHAIN_REST, AT_DIRTY - AT_CHAIN_REST) ? 0 : damaged(err, where, "a reserved byte is set");
+}
+
 /* A right sum says the bytes are as written, not that a filter wrote them: every value is checked all the same. */
 static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
 {
@@ -115,26 +194,50 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     if (d->g.k < 1 || d->g.k > l->k_max) return damaged(err, where, "k is out of range");
     if (bf_check_limits(d, NULL) < 0) return damaged(err, where, "m or k is not what its scheme fixes");
     if (!(d->g.p >= 0 && d->g.p <= 1)) return damaged(err, where, "p is out of range");
-    if (flags > FLAG_KEYED || get(page + AT_CELL, 4) != 1)
+    const uint64_t chain = flags & FLAGS_CHAIN;
+    if ((flags & ~(uint64_t)(FLAG_KEYED | FLAGS_CHAIN)) || (chain & (chain - 1)) || get(page + AT_CELL, 4) != 1)
         return bf_fail(err, BF_EFORMAT, "%.80s uses features (flags %llu) that this build does not know", where, (unsigned long long)flags);
     if ((flags & FLAG_KEYED) != (d->secret_check != 0)) return damaged(err, where, "secret check and flags disagree");
     if (get(page + AT_BYTES, 8) != cells_bytes(d->g.m)) return damaged(err, where, "its length field does not fit m");
+    if (chain) return check_chain(page, d, chain, where, err);
     if (!all_zero(page + AT_REST, AT_DIRTY - AT_REST)) return damaged(err, where, "a reserved byte is set");
     return 0;
+}
+
+/* What follows the values: sequence numbers and sums. */
+static int check_live(const uint8_t *page, const char *where, bf_error *err)
+{
+    const unsigned rest = is_chain(page) ? AT_LIVE + 8 : AT_LIVE_REST;
+    if (!sequence_valid(get(page + AT_DIRTY, 8)) || !sequence_valid(get(page + AT_CLEAN, 8)))
+        return damaged(err, where, "a sequence number is broken");
+    if (!all_zero(page + rest, AT_PAGE_SUM - rest)) return damaged(err, where, "a reserved byte is set");
+    return get(page + AT_PAGE_SUM, 8) == page_sum(page) ? 0 : damaged(err, where, "the header page's checksum does not match");
 }
 
 int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err)
 {
     int rc = check_frame(page, len, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
+    d->dirty = get(page + AT_DIRTY, 8) != get(page + AT_CLEAN, 8);
+    if (d->kind == BF_PART) return bf_fail(err, BF_EFORMAT, "%.80s is a part of a filter and not a whole one", where);
+    if (d->kind) return check_live(page, where, err);        /* its length is that of its parts */
     uint64_t want = bf_image_bytes(d->g.m);
     if (len != want)
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where, len < want ? "cut short" : "too long",
                        (unsigned long long)len, (unsigned long long)d->g.m, (unsigned long long)want);
-    if (!sequence_valid(get(page + AT_DIRTY, 8)) || !sequence_valid(get(page + AT_CLEAN, 8)))
-        return damaged(err, where, "a sequence number is broken");
-    if (!all_zero(page + AT_LIVE_REST, AT_PAGE_SUM - AT_LIVE_REST)) return damaged(err, where, "a reserved byte is set");
-    return get(page + AT_PAGE_SUM, 8) == page_sum(page) ? 0 : damaged(err, where, "the header page's checksum does not match");
+    return check_live(page, where, err);
+}
+
+int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, unsigned index, bf_desc *d, const char *where, bf_error *err)
+{
+    int rc = check_frame(page, len, where, err);
+    if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
+    if (d->kind != BF_PART || d->index != index || strcmp(d->name, of->name) || d->g.k != of->g.k || d->secret_check != of->secret_check
+        || (of->kind == BF_WINDOW && d->g.m != of->g.m)) return damaged(err, where, "a part does not belong to it");
+    if (len < bf_image_bytes(d->g.m))
+        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: its part %u has %llu bytes and needs %llu", where, index,
+                       (unsigned long long)len, (unsigned long long)bf_image_bytes(d->g.m));
+    return check_live(page, where, err);
 }
 
 /* Of a new mapped file: its bits are written from now on, so nothing is promised about their sum. */

@@ -3,7 +3,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "seams.h"
+#include "chain.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,10 +19,23 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return 0;
 }
 
+/* As many parts as fit: it may grow between bf_get_info and now. */
+static int chain_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    unsigned parts = 0;
+    uint64_t bytes = BF_HEADER;
+    int rc = s->ops->check ? s->ops->check(s, err) : 0;
+    for (; parts < bf_chain_count(f->chain); parts++)
+        if ((bytes += bf_image_bytes(f->chain->piece[parts]->part.g.m)) > cap) break;
+    return rc < 0 ? rc : bf_chain_write(f, parts, to_memory, buf, err);
+}
+
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
-    uint64_t *w, need = bf_image_bytes(f->part.g.m);
+    uint64_t *w, need = f->chain ? bf_chain_bytes(f) : bf_image_bytes(f->part.g.m);
     if (cap < need) return bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (unsigned long long)need, (unsigned long long)cap);
+    if (f->chain) return chain_to(f, buf, cap, err);
     bf_filter *copy;
     int rc = bf_words_or_copy(f, "be written out", &w, &copy, err);
     if (rc < 0) return rc;
@@ -43,6 +56,13 @@ static bf_filter *empty_of(const bf_desc *d, const bf_spec *expect, const char *
     return f;
 }
 
+static int from_memory(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err)
+{
+    (void)err;
+    memcpy(buf, (const uint8_t *)ctx + offset, len);
+    return 0;
+}
+
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err)
 {
     static const char where[] = "the data";
@@ -50,6 +70,7 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
     _Alignas(8) uint8_t page[BF_HEADER];                    /* data may lie anywhere */
     memcpy(page, data, len < BF_HEADER ? len : BF_HEADER);
     if (bf_header_read(page, len, &d, where, err) < 0) return NULL;
+    if (d.kind) return bf_chain_read(&d, len, from_memory, (void *)data, expect, where, err);
     bf_filter *f = empty_of(&d, expect, where, err);
     if (!f) return NULL;
     bf_store *s = &f->part.store;
@@ -62,13 +83,20 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
 /* ---- files ---- */
 static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len) { return bf_write_at(*(int *)ctx, offset, bytes, len); }
 
+/* 0, errno, or a negative code with its error. */
+static int write_image(bf_filter *f, const uint64_t *w, int fd, bf_error *err)
+{
+    bf_desc d = bf_describe(f);
+    if (f->chain) return bf_chain_write(f, bf_chain_count(f->chain), to_file, &fd, err);
+    return bf_image_write(&d, w, f->part.store.nwords, to_file, &fd);
+}
+
 static int save_words(bf_filter *f, const uint64_t *w, const char *path, bf_error *err)
 {
     int fd = -1, rc = 0, e = 0;
-    bf_desc d = bf_describe(f);
     char *temp = bf_temp_file(path, &fd, err);
     if (!temp) return err && err->code == BF_ENOMEM ? BF_ENOMEM : BF_EIO;
-    if ((e = bf_image_write(&d, w, f->part.store.nwords, to_file, &fd)) || (fsync(fd) && (e = errno))) rc = bf_fail_sys(err, e, "write", path);
+    if ((e = write_image(f, w, fd, err)) || (fsync(fd) && (e = errno))) rc = e < 0 ? e : bf_fail_sys(err, e, "write", path);
     if (close(fd) && !rc) rc = bf_fail_sys(err, errno, "write", path);
     if (!rc && rename(temp, path)) rc = bf_fail_sys(err, errno, "write", path);
     if (rc) unlink(temp);
@@ -79,13 +107,22 @@ static int save_words(bf_filter *f, const uint64_t *w, const char *path, bf_erro
 
 int bf_save(bf_filter *f, const char *path, bf_error *err)
 {
-    uint64_t *w;
-    bf_filter *copy;
-    int rc = bf_words_or_copy(f, "be saved", &w, &copy, err);
+    uint64_t *w = NULL;
+    bf_filter *copy = NULL;
+    bf_store *s = &f->part.store;
+    int rc = !f->chain ? bf_words_or_copy(f, "be saved", &w, &copy, err) : s->ops->check ? s->ops->check(s, err) : 0;
+    if (rc == 0 && f->chain) rc = bf_chain_follow(f, err);
     if (rc < 0) return rc;
     rc = save_words(f, w, path, err);
     bf_close(copy);
     return rc;
+}
+
+typedef struct { int fd; const char *path; } file;
+static int from_file(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err)
+{
+    const file *f = ctx;
+    return bf_read_at(f->fd, offset, buf, len, f->path, err);
 }
 
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
@@ -97,7 +134,9 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
     int fd = bf_open_file(path, O_RDONLY, &len, err);
     if (fd < 0) return NULL;
     if (bf_read_at(fd, 0, page, len < BF_HEADER ? len : BF_HEADER, path, err) < 0) goto fail;
-    if (bf_header_read(page, len, &d, path, err) < 0 || !(f = empty_of(&d, expect, path, err))) goto fail;
+    if (bf_header_read(page, len, &d, path, err) < 0) goto fail;
+    if (d.kind) { f = bf_chain_read(&d, len, from_file, &(file){ fd, path }, expect, path, err); close(fd); return f; }
+    if (!(f = empty_of(&d, expect, path, err))) goto fail;
     bf_store *s = &f->part.store;
     if (bf_read_at(fd, BF_HEADER, s->words, s->nwords * 8, path, err) < 0) goto fail;
     if (bf_header_verify(page, s->words, s->nwords, path, err) < 0) goto fail;

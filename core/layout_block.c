@@ -22,7 +22,7 @@ static inline bool put_portable(const bf_geometry *g, uint64_t *words, uint64_t 
 {
     return line_add(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-LINE_KERNELS(, _portable)
+LINE_KERNELS(, _portable, NULL)
 
 #ifdef LINE_AVX2
 AVX2 static inline bool has_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -33,7 +33,21 @@ AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t
 {
     return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-LINE_KERNELS(AVX2, _avx2)
+/* A key's bits in a line are the same in all parts and made once.  Half a line says "no" for nearly all. */
+AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
+{
+    const unsigned k = planes->g->k;
+    uint64_t present = 0;
+    for (size_t i = 0; i < n; i++) {
+        line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), k);
+        for (size_t j = 0; j < nplanes; j++) {
+            const uint64_t *line = planes[j].words + line_of(planes[j].g, d[i]) * LINE_WORDS;
+            if (!line_lacks(line, mask)) present |= (uint64_t)line_has(line_load(line), mask) << i;
+        }
+    }
+    return present;
+}
+LINE_KERNELS(AVX2, _avx2, any_avx2)
 #define KERNELS_AVX2 &kernels_avx2
 #else
 #define KERNELS_AVX2 NULL

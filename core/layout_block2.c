@@ -44,11 +44,29 @@ static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64
     }
 
 BOTH(, _portable, line_test, line_add)
-LINE_KERNELS(, _portable)
+LINE_KERNELS(, _portable, NULL)
 
 #ifdef LINE_AVX2
+/* The bits of both lines are made once for all parts.  The first half of the first line says "no" for nearly all. */
+AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
+{
+    const unsigned k = planes->g->k;
+    uint64_t present = 0;
+    for (size_t i = 0; i < n; i++) {
+        line_vec a = line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2);
+        line_vec b = line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2);
+        for (size_t j = 0; j < nplanes; j++) {
+            pair p = pair_of(planes[j].g, d[i]);
+            const uint64_t *first = planes[j].words + p.line[0] * LINE_WORDS, *second = planes[j].words + p.line[1] * LINE_WORDS;
+            if (line_lacks(first, a)) continue;
+            present |= (uint64_t)(line_has(line_load(first), a) & line_has(line_load(second), b)) << i;
+        }
+    }
+    return present;
+}
+
 BOTH(AVX2, _avx2, line_test_avx2, line_add_avx2)
-LINE_KERNELS(AVX2, _avx2)
+LINE_KERNELS(AVX2, _avx2, any_avx2)
 #define KERNELS_AVX2 &kernels_avx2
 #else
 #define KERNELS_AVX2 NULL

@@ -113,6 +113,12 @@ AVX2 static inline bool line_has(line_vec line, line_vec mask)
     return _mm256_testc_si256(line.lo, mask.lo) & _mm256_testc_si256(line.hi, mask.hi);
 }
 
+/* A bit is missing in words 0..3 already. */
+AVX2 static inline bool line_lacks(const uint64_t *line, line_vec mask)
+{
+    return !_mm256_testc_si256(_mm256_load_si256((const __m256i *)line), mask.lo);
+}
+
 AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigned k)
 {
     return line_has(line_load(line), line_masks_avx2(g, k));
@@ -158,7 +164,7 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
         for (size_t i = nahead; i < n; i++) present |= (uint64_t)one(g, words, d + i) << i; \
         return present; \
     }
-#define LINE_KERNELS(attr, suffix) \
+#define LINE_KERNELS(attr, suffix, any) \
     attr static bool test_one##suffix(const bf_geometry *g, const uint64_t *words, const uint64_t *d) { return has##suffix(g, words, *d); } \
     attr static bool add_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, false); } \
     attr static bool or_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, true); } \
@@ -166,7 +172,7 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
     LINE_KERNEL(attr, add##suffix, uint64_t, add_one##suffix) \
     LINE_KERNEL(attr, or##suffix, uint64_t, or_one##suffix) \
     static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch, test##suffix, { add##suffix, or##suffix }, \
-                                                test_one##suffix, { add_one##suffix, or_one##suffix } };
+                                                test_one##suffix, { add_one##suffix, or_one##suffix }, any };
 static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h);
 static void fetch(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)
 {

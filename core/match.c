@@ -1,5 +1,5 @@
 /* match.c - is this filter what was asked for?  Compares, and names both values where it is not. */
-#include "seams.h"
+#include "chain.h"
 #include <string.h>
 
 typedef unsigned long long ull;
@@ -9,10 +9,24 @@ static int differ_int(bf_error *err, const char *where, const char *name, uint64
     return bf_fail(err, BF_EMISMATCH, "%.80s has %s=%llu, asked for %s=%llu", where, name, (ull)have, name, (ull)want);
 }
 
+static int match_variant(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
+{
+    if (want->grow != 0 && want->grow != have->grow)
+        return bf_fail(err, BF_EMISMATCH, "%.80s has %sgrow=%g, asked for grow=%g", where, have->grow == 0 ? "no growth, " : "", have->grow, want->grow);
+    if (want->window != 0 && want->window != have->window)
+        return bf_fail(err, BF_EMISMATCH, "%.80s has %swindow=%g, asked for window=%g", where, have->window == 0 ? "no window, " : "", have->window, want->window);
+    if (want->parts && want->parts != have->parts) return differ_int(err, where, "parts", have->parts, want->parts);
+    return 0;
+}
+
 static int match_given(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
     unsigned line = have->scheme->layout->line_bits;
     uint64_t m = (want->m + line - 1) / line * line;
+    int rc;
+    if ((want->grow != 0 || want->window != 0 || want->parts) && (rc = match_variant(have, want, where, err)) < 0) return rc;
+    if (have->kind && want->m)
+        return bf_fail(err, BF_EMISMATCH, "%.80s %s: it has parts of many sizes, and m must not be given", where, have->kind == BF_GROW ? "grows" : "forgets");
     if (want->scheme && strcmp(want->scheme, have->name) != 0)
         return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where, have->name, want->scheme);
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
@@ -27,7 +41,7 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
     int rc = match_given(have, want, where, err);
-    if (rc < 0 || !bf_sufficient(want)) return rc;
+    if (rc < 0 || have->kind || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
         return 0;                                    /* n and p are as asked: m and k need no second derivation */
@@ -44,6 +58,8 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
     const bf_geometry *x = &a->part.g, *y = &b->part.g;
     if (strcmp(a->name, b->name))
         return bf_fail(err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->name, b->name);
+    int rc = bf_chain_alike(a, b, err);
+    if (rc < 0) return rc;
     if (x->m != y->m) return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m, (ull)y->m);
     if (x->k != y->k) return bf_fail(err, BF_EINVAL, "filters must have the same k, got %u and %u", x->k, y->k);
     if (a->secret_check != b->secret_check)

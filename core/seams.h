@@ -46,6 +46,9 @@ typedef struct {
  * fetches the lines of the keys that come `lag` later (ahead, at most n of them): memory is asked at an even pace. */
 typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead);
 typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead);
+/* The parts of a filter that grows or forgets, asked at once: bit i of the answer: key i is in any of them.  All have one k. */
+typedef struct { const uint64_t *words; const bf_geometry *g; } bf_plane;
+typedef uint64_t bf_any_kernel(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n);
 typedef struct {
     unsigned step, lag;        /* keys per call; keys fetched ahead of the ones probed: multiples of step, see BF_RING */
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
@@ -53,6 +56,7 @@ typedef struct {
     bf_add_kernel *add[2];                                                           /* [atomic]            */
     bool (*test_one)(const bf_geometry *g, const uint64_t *words, const uint64_t *d);  /* true: was present   */
     bool (*add_one[2])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
+    bf_any_kernel *any;        /* NULL: part after part                                                  */
 } bf_kernels;
 
 typedef struct {
@@ -80,6 +84,11 @@ typedef struct {
     int (*size)(bf_geometry *g, const char *name, bf_error *err);    /* sizing_older.c: its own formulas */
 } bf_scheme;
 
+/* What a header page or a companion hash is of: a whole filter of one part; a filter of many, which has no bits itself; one
+ * of those parts. */
+enum { BF_FIXED, BF_GROW, BF_WINDOW, BF_PART };
+enum { BF_PARTS_MAX = 256, BF_WINDOW_PARTS = 4 };
+
 /* What a stored filter says of itself, and what a new one is made from. */
 struct bf_desc {
     const bf_scheme *scheme;
@@ -89,6 +98,13 @@ struct bf_desc {
     unsigned k;                               /* the only k of that scheme, 0 = any         */
     _Alignas(8) uint8_t argument[BF_SECRET_BYTES];
     const bf_functions *functions;            /* scheme "functions"                         */
+    unsigned kind;                            /* BF_FIXED, ...                              */
+    double grow, window;                      /* of BF_GROW, of BF_WINDOW: as asked          */
+    unsigned parts;                           /* of BF_WINDOW: as asked; there is one more  */
+    unsigned index;                           /* of BF_PART: which                          */
+    int64_t live;                             /* what goes on changing: the number of parts (BF_GROW), the newest epoch (BF_WINDOW),
+                                               * the keys in a part or its epoch (BF_PART) */
+    bool dirty;                               /* as read: written in place since it was saved */
 };
 
 /* ---- store: where the bits live.  Either it has words, or apply() does it from positions. ---- */
@@ -116,6 +132,7 @@ typedef struct {
     int (*expire)(bf_store *s, double seconds, bf_error *err);                /* 0 = never     */
     int (*remove)(bf_store *s, bf_error *err);                                /* for everybody */
     void (*close)(bf_store *s);               /* also after a failed attach or create */
+    const struct bf_chain_ops *chain;         /* filters of many parts, chain.h; NULL = this home has none */
 } bf_store_ops;
 struct bf_store {
     const bf_store_ops *ops;
@@ -126,15 +143,18 @@ struct bf_store {
     const char *label;         /* what messages call it, NULL = its storage text; never a password    */
 };
 
-/* A filter of fixed size is one part; a growing or forgetting one will be a chain of them. */
+/* A filter of fixed size is one part; a growing or forgetting one is a chain of them (chain.h). */
 typedef struct {
     bf_geometry g;
     bf_store store;
     const bf_kernels *kernels; /* NULL = go by positions */
 } bf_part;
 
+typedef struct bf_chain bf_chain;
+
 struct bf_filter {
-    bf_part part;
+    bf_part part;              /* of a chain: no bits, no kernels; its store is the one that leads to the parts' */
+    bf_chain *chain;           /* NULL: a fixed filter          */
     const bf_scheme *scheme;
     const bf_hash *hash;       /* scheme->hash or scheme->keyed */
     bool atomic;               /* which add kernel              */
@@ -168,6 +188,13 @@ double bf_distinct_block2(unsigned k);
 int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err);      /* scheme and geometry of a spec */
 bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
+double bf_bits_for(const bf_layout *l, double p, unsigned k);       /* bits a key for a rate         */
+unsigned bf_best_k(const bf_layout *l, double p);                   /* the k with the fewest of them */
+
+/* sizing_chain.c: filters of many parts */
+int bf_size_any(bf_desc *out, const bf_spec *spec, bf_error *err);  /* bf_size, also where spec asks to grow or to forget */
+/* Part i of d, before which there are so many bits: 1, 0 where no more fit, or an error. */
+int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
 
 /* sizing_older.c: the formulas of older systems; no other file has ln */
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
@@ -198,6 +225,12 @@ int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_
 int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err);
 int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err);
 void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d);
+int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, unsigned index, bf_desc *d, const char *where, bf_error *err);
+uint64_t *bf_header_live(uint8_t *page);                 /* the page's live word, which has a check of its own: */
+int64_t bf_live(const uint64_t *word);                   /* all atomic; a broken word reads as 0                */
+void bf_live_set(uint64_t *word, int64_t value);
+void bf_live_add(uint64_t *word, uint64_t more, bool atomic);
+void bf_live_raise(uint64_t *word, int64_t to);          /* never lowers it */
 void bf_header_dirty(uint8_t *page);                     /* atomic: other processes may do the same */
 typedef struct { uint64_t header, clean, page; } bf_stamp;
 bf_stamp bf_header_stamp(const uint8_t *page);
@@ -217,6 +250,9 @@ bf_desc bf_describe(const bf_filter *f);
 const char *bf_where(const bf_filter *f, const bf_spec *spec);                    /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
 int bf_check_variants(const bf_spec *spec, bf_error *err);
+
+const bf_kernels *bf_choose_kernels(const bf_layout *l);
+void bf_adopt(bf_filter *f, const bf_desc *d);                      /* all but the secret */
 
 /* state.c: the filter's words, checked; BF_ENOTSUP in a home that has none, "home ... cannot <what>" */
 int bf_words_of(bf_filter *f, const char *what, uint64_t **words, bf_error *err);

@@ -70,6 +70,9 @@ static double best_k(const bf_layout *l, double p, unsigned *k)
     return c;
 }
 
+double bf_bits_for(const bf_layout *l, double p, unsigned k) { return bits_for(l, p, k); }
+unsigned bf_best_k(const bf_layout *l, double p) { unsigned k; best_k(l, p, &k); return k; }
+
 /* The formula is the limit of large m: below, a classic filter's rate is the expected k-th power of its fill.  Exactly:
  * at[x] = chance that x of m bits are set after k*n throws. */
 enum { EXACT = 256, SMALL = 65536 };

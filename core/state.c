@@ -1,6 +1,6 @@
 /* state.c - a filter as a set of bits: what it is, what is in it, union, intersection, equality, copy, clear. */
 #include "bits.h"
-#include "seams.h"
+#include "chain.h"
 #include <string.h>
 
 const char *bf_version(void) { return BF_VERSION; }
@@ -17,7 +17,8 @@ void bf_get_info(const bf_filter *f, bf_info *info)
     const bf_geometry *g = &f->part.g;
     *info = (bf_info){ .m = g->m, .n = g->n, .k = g->k, .p = g->p, .scheme = f->name, .home = f->part.store.ops->name,
                        .storage = f->storage, .shown = f->storage ? bf_where(f, NULL) : NULL, .key = f->key, .bitset_bytes = (g->m + 7) / 8, .image_bytes = bf_image_bytes(g->m),
-                       .keyed = f->secret_check != 0, .read_only = f->part.store.read_only };
+                       .keyed = f->secret_check != 0, .read_only = f->part.store.read_only, .part_count = 1 };
+    if (f->chain) bf_chain_info(f, info);
 }
 
 int bf_words_or_copy(bf_filter *f, const char *what, uint64_t **words, bf_filter **copy, bf_error *err)
@@ -42,6 +43,7 @@ static int count_ones(bf_filter *f, uint64_t *ones, bf_error *err)
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err)
 {
     uint64_t ones;
+    if (f->chain) return bf_chain_state(f, state, err);
     int rc = count_ones(f, &ones, err);
     if (rc < 0) return rc;
     bf_estimate(f->scheme->layout, &f->part.g, ones, state);
@@ -52,6 +54,7 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
 {
     uint64_t *w = NULL, bytes = (f->part.g.m + 7) / 8;
     bf_store *s = &f->part.store;
+    if (f->chain) return bf_chain_read_bits(f, offset, buf, len, err);
     bool remote = !s->words && s->ops->read;
     int rc = remote ? 0 : bf_words_of(f, "read its bits", &w, err);
     if (rc < 0) return rc;
@@ -67,6 +70,7 @@ int bf_clear(bf_filter *f, bf_error *err)
 {
     uint64_t *w;
     bf_store *s = &f->part.store;
+    if (f->chain) return bf_chain_clear(f, err);
     bool remote = !s->words && s->ops->clear;
     int rc = remote ? 0 : bf_words_of(f, "be cleared", &w, err);
     if (rc < 0 || (rc = bf_writable(f, err)) < 0) return rc;
@@ -78,6 +82,8 @@ int bf_clear(bf_filter *f, bf_error *err)
 int bf_sync(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
+    int rc = f->chain ? bf_chain_sync(f, err) : 0;
+    if (rc < 0) return rc;
     return ops->sync ? ops->sync(&f->part.store, err) : 0;
 }
 
@@ -109,6 +115,7 @@ static int fill_copy(bf_filter *to, bf_filter *from, const uint64_t *w, bf_error
 bf_filter *bf_copy(bf_filter *f, bf_error *err)
 {
     uint64_t *w = NULL;
+    if (f->chain) return bf_chain_copy(f, err);
     if ((f->part.store.words || !f->part.store.ops->read) && bf_words_of(f, "be copied", &w, err) < 0) return NULL;
     bf_desc d = bf_describe(f);
     bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC) };
@@ -126,6 +133,9 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, bf_error 
     bf_store *s = &into->part.store;
     bool remote = !s->words && s->ops->unite && op == bf_words_or;
     int rc = bf_alike(into, from, err);
+    if (rc == 0 && into->chain && op != bf_words_or)
+        return bf_fail(err, BF_EINVAL, "filters that grow or forget cannot be intersected: a key may be in different parts of them");
+    if (rc == 0 && into->chain) return bf_chain_unite(into, from, err);
     if (rc < 0 || (!remote && (rc = bf_words_of(into, what, &to, err)) < 0) || (rc = bf_writable(into, err)) < 0) return rc;
     if ((rc = bf_words_or_copy(from, what, &w, &copy, err)) < 0) return rc;
     if (remote) rc = s->ops->unite(s, w, err);
@@ -142,6 +152,7 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
     uint64_t *w[2];
     bf_filter *copies[2] = { NULL, NULL };
     if (bf_alike(a, b, NULL) < 0) return 0;
+    if (a->chain) return bf_chain_equal(a, b, err);
     int rc = bf_words_or_copy(a, "be compared", &w[0], &copies[0], err);
     if (rc == 0) rc = bf_words_or_copy(b, "be compared", &w[1], &copies[1], err);
     if (rc == 0) rc = bf_words_equal(w[0], w[1], a->part.store.nwords);

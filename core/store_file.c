@@ -7,7 +7,8 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "seams.h"
+#include "chain.h"
+#include "store_file.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,15 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct {
-    int fd;
-    uint8_t *map;              /* header page, then the words */
-    uint64_t bytes;
-    bf_stamp stamp;            /* of the header as it was opened */
-    dev_t device;
-    ino_t inode;
-    char *path;
-} file;
+typedef bf_file file;
 
 static file *start(bf_store *s, const char *path, bf_error *err)
 {
@@ -51,7 +44,7 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
     f->device = st.st_dev;
     f->inode = st.st_ino;
     f->map = p;
-    f->bytes = bytes;
+    f->bytes = f->mapped = bytes;
     s->words = (uint64_t *)(void *)(f->map + BF_HEADER);
     return 0;
 }
@@ -93,8 +86,9 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     if (open_existing(s, f, &len, err) < 0) return errno == ENOENT ? absent(spec, err) : BF_EIO;
     int rc = bf_read_at(f->fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
     if (rc < 0 || (rc = bf_header_read(page, len, desc, f->path, err)) < 0) return rc;
-    if ((rc = map_whole(s, f, len, err)) < 0) return rc;
+    if ((rc = map_whole(s, f, desc->kind ? BF_HEADER : len, err)) < 0) return rc;
     f->stamp = bf_header_stamp(page);
+    if (desc->kind) { s->words = NULL; return 1; }          /* chain_file.c maps the parts */
     rc = bf_header_verify(f->map, s->words, (desc->g.m + 63) / 64, f->path, err);
     return rc < 0 ? rc : 1;
 }
@@ -103,6 +97,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
+    if (d->kind) return bf_chain_file_fill(f->fd, d, f->path, err);
     int e = posix_fallocate(f->fd, 0, (off_t)bf_image_bytes(d->g.m));    /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "make room for", f->path);
     bf_header_new(page, d);
@@ -178,22 +173,22 @@ static int sync_(bf_store *s, bf_error *err)
     const file *f = s->impl;
     int rc = check(s, err);
     if (rc < 0 || s->read_only) return rc;
-    return msync(f->map, (size_t)f->bytes, MS_SYNC) || fsync(f->fd) ? bf_fail_sys(err, errno, "sync", f->path) : 0;
+    return msync(f->map, (size_t)f->mapped, MS_SYNC) || fsync(f->fd) ? bf_fail_sys(err, errno, "sync", f->path) : 0;
 }
 
 static bool current(const bf_store *s)
 {
     const file *f = s->impl;
     struct stat st;
-    return stat(f->path, &st) == 0 && st.st_dev == f->device && st.st_ino == f->inode && (uint64_t)st.st_size == f->bytes
-        && bf_header_is(f->map, &f->stamp);
+    return stat(f->path, &st) == 0 && st.st_dev == f->device && st.st_ino == f->inode && (uint64_t)st.st_size >= f->bytes
+        && (f->mapped != BF_HEADER ? (uint64_t)st.st_size == f->bytes : true) && bf_header_is(f->map, &f->stamp);
 }
 
 static void close_(bf_store *s)
 {
     file *f = s->impl;
     if (!f) return;
-    if (f->map) munmap(f->map, (size_t)f->bytes);
+    if (f->map) munmap(f->map, (size_t)f->mapped);
     if (f->fd >= 0) close(f->fd);
     free(f->path);
     free(f);
@@ -201,4 +196,4 @@ static void close_(bf_store *s)
 
 const bf_store_ops bf_store_file = { .name = "file", .flags = BF_STORE_ATOMIC, .attach = attach, .create = create,
                                      .before_write = before_write, .check = check,
-                                     .sync = sync_, .current = current, .close = close_ };
+                                     .sync = sync_, .current = current, .close = close_, .chain = &bf_chain_file };

@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include "seams.h"
+#include "chain.h"
 #include <errno.h>
 #include <stdlib.h>
 #ifdef __linux__
@@ -38,4 +38,4 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 
 static void close_(bf_store *s) { free(s->impl); }
 
-const bf_store_ops bf_store_memory = { .name = "memory", .create = create, .close = close_ };
+const bf_store_ops bf_store_memory = { .name = "memory", .create = create, .close = close_, .chain = &bf_chain_memory };

@@ -1,0 +1,343 @@
+/* chain_state.c - filters of many parts as sets of bits: what they are, what is in them, copy, union, equality, clear.
+ * The bits of a whole one are its parts' bits one after the other. */
+#include "bits.h"
+#include "chain.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned long long ull;
+
+static uint64_t total_bits(const bf_chain *c)
+{
+    const bf_piece *last = c->piece[bf_chain_count(c) - 1];
+    return last->start + last->part.g.m;
+}
+
+bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index)
+{
+    bf_desc d = f->chain->desc;
+    d.kind = BF_PART;
+    d.g = p->part.g;
+    d.index = index;
+    d.secret_check = f->secret_check;
+    d.live = bf_live(p->live);
+    return d;
+}
+
+void bf_chain_info(const bf_filter *f, bf_info *info)
+{
+    const bf_chain *c = f->chain;
+    info->m = total_bits(c);
+    info->bitset_bytes = info->m / 8;
+    info->image_bytes = bf_chain_bytes(f);
+    info->grow = c->desc.grow;
+    info->window = c->desc.window;
+    info->parts = c->desc.parts;
+    info->part_count = bf_chain_count(c);
+}
+
+static void part_of(const bf_filter *f, unsigned i, bf_part_info *info)
+{
+    const bf_piece *p = f->chain->piece[i];
+    const int64_t live = bf_live(p->live);
+    *info = (bf_part_info){ .first_bit = p->start, .m = p->part.g.m, .n = p->part.g.n, .p = p->part.g.p };
+    if (f->chain->desc.kind == BF_GROW) info->keys = live < 0 ? 0 : (uint64_t)live;
+    else if (live != BF_NEVER) {
+        info->since = (double)live * bf_window_step(f->chain);
+        info->until = (double)(live + f->chain->desc.parts + 1) * bf_window_step(f->chain);
+    }
+}
+
+int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
+{
+    int rc = f->chain ? bf_chain_follow(f, err) : 0;
+    if (rc < 0) return rc;
+    const unsigned n = f->chain ? bf_chain_count(f->chain) : 1;
+    if (i >= n) return bf_fail(err, BF_EINVAL, "part must be 0 to %u, got %u", n - 1, i);
+    if (f->chain) part_of(f, i, info);
+    else *info = (bf_part_info){ .m = f->part.g.m, .n = f->part.g.n, .p = f->part.g.p };
+    return 0;
+}
+
+int64_t bf_chain_hashcode(bf_filter *f, const uint64_t *digest, uint64_t *pos, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    const bf_piece *p = c->piece[bf_chain_count(c) - 1];
+    int64_t now = 0;
+    if (c->desc.kind == BF_WINDOW) {
+        int rc = bf_window_now(f, &now, err);
+        if (rc < 0) return rc;
+        p = bf_window_piece(c, now);
+    }
+    f->scheme->layout->positions(&p->part.g, digest, 1, pos);
+    for (unsigned j = 0; j < p->part.g.k; j++) pos[j] += p->start;
+    return p->part.g.k;
+}
+
+/* ---- with every part, under the lock: nothing is emptied or appended meanwhile ---- */
+static int begin(bf_filter *f, int *token, bf_error *err)
+{
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    bf_store *s = &f->part.store;
+    int rc = s->ops->check ? s->ops->check(s, err) : 0;
+    if (rc < 0 || (rc = bf_chain_lock(f, token, err)) < 0) return rc;
+    if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_chain_unlock(f, *token);
+    return rc < 0 ? rc : 0;
+}
+
+/* The part's words; where they are elsewhere, *copy is one to be freed. */
+static int words_of(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err)
+{
+    bf_store *s = &p->part.store;
+    *copy = NULL;
+    if ((*words = s->words)) return 0;
+    if (!(*words = *copy = calloc(s->nwords, 8))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    int rc = s->ops->read(s, 0, *copy, (p->part.g.m + 7) / 8, err);
+    if (rc < 0) { free(*copy); *copy = NULL; }
+    return rc;
+}
+
+static int ones_of(bf_piece *p, uint64_t *ones, bf_error *err)
+{
+    bf_store *s = &p->part.store;
+    if (!s->words) return s->ops->count(s, ones, err);
+    *ones = bf_words_count(s->words, s->nwords);
+    return 0;
+}
+
+/* Bits set in any living part: a key that was added in several epochs counts once. */
+static uint64_t ones_of_all(const bf_chain *c, int64_t now)
+{
+    uint64_t ones = 0, block[512];
+    for (uint64_t at = 0, n, words = c->piece[0]->part.store.nwords; at < words; at += n) {
+        n = words - at < 512 ? words - at : 512;
+        memset(block, 0, sizeof block);
+        for (unsigned i = 0; i < c->count; i++)
+            if (bf_window_lives(c, c->piece[i], now)) bf_words_or(block, c->piece[i]->part.store.words + at, n, false);
+        ones += bf_words_count(block, n);
+    }
+    return ones;
+}
+
+static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
+{
+    const bf_chain *c = f->chain;
+    const bool window = c->desc.kind == BF_WINDOW;
+    double clean = 1;
+    *sum = (bf_state){ 0 };
+    for (unsigned i = 0; i < c->count; i++) {
+        bf_state one;
+        uint64_t ones;
+        if (window && !bf_window_lives(c, c->piece[i], now)) continue;
+        int rc = ones_of(c->piece[i], &ones, err);
+        if (rc < 0) return rc;
+        bf_estimate(f->scheme->layout, &c->piece[i]->part.g, ones, &one);
+        sum->ones += ones;
+        sum->count += one.count;
+        clean *= 1 - one.fpr;
+    }
+    sum->fill = (double)sum->ones / (double)total_bits(c);
+    sum->fpr = 1 - clean;
+    if (window && c->piece[0]->part.store.words) {
+        bf_state all;
+        bf_estimate(f->scheme->layout, &c->piece[0]->part.g, ones_of_all(c, now), &all);
+        sum->count = all.count;
+    }
+    return 0;
+}
+
+int bf_chain_state(bf_filter *f, bf_state *state, bf_error *err)
+{
+    int token, rc;
+    int64_t now = 0;
+    if (f->chain->desc.kind == BF_WINDOW && (rc = bf_window_now(f, &now, err)) < 0) return rc;
+    if ((rc = begin(f, &token, err)) < 0) return rc;
+    rc = sum_up(f, now, state, err);
+    bf_chain_unlock(f, token);
+    return rc;
+}
+
+static int read_part(bf_piece *p, uint64_t from, uint8_t *to, uint64_t len, bf_error *err)
+{
+    bf_store *s = &p->part.store;
+    if (!s->words) return s->ops->read(s, from, to, len, err);
+    memcpy(to, (const uint8_t *)s->words + from, len);
+    return 0;
+}
+
+int bf_chain_read_bits(bf_filter *f, uint64_t offset, uint8_t *buf, size_t len, bf_error *err)
+{
+    int token, rc = begin(f, &token, err);
+    if (rc < 0) return rc;
+    const uint64_t bytes = total_bits(f->chain) / 8;
+    if (offset > bytes || len > bytes - offset)
+        rc = bf_fail(err, BF_EINVAL, "bytes %llu to %llu are not in a bitset of %llu bytes", (ull)offset, (ull)offset + len, (ull)bytes);
+    for (unsigned i = 0; rc == 0 && len && i < f->chain->count; i++) {
+        bf_piece *p = f->chain->piece[i];
+        const uint64_t first = p->start / 8, end = first + p->part.g.m / 8;
+        if (offset < first || offset >= end) continue;
+        const uint64_t n = end - offset < len ? end - offset : len;
+        rc = read_part(p, offset - first, buf, n, err);
+        offset += n;
+        buf += n;
+        len -= n;
+    }
+    bf_chain_unlock(f, token);
+    return rc;
+}
+
+int bf_chain_sync(bf_filter *f, bf_error *err)
+{
+    int rc = bf_chain_follow(f, err);
+    for (unsigned i = 0; rc >= 0 && i < bf_chain_count(f->chain); i++) {
+        bf_store *s = &f->chain->piece[i]->part.store;
+        if (s->ops->sync) rc = s->ops->sync(s, err);
+    }
+    return rc;
+}
+
+/* ---- clear ---- */
+static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
+{
+    bf_store *s = &p->part.store;
+    if (!s->words) { int rc = s->ops->clear(s, err); if (rc < 0) return rc; }
+    else for (uint64_t w = 0; w < s->nwords; w++) bf_word_set(s->words + w, 0);
+    if (f->chain->desc.kind == BF_GROW) bf_live_set(p->live, 0);
+    return 0;
+}
+
+int bf_chain_clear(bf_filter *f, bf_error *err)
+{
+    int token, rc = bf_chain_writable(f, err);
+    if (rc < 0 || (rc = begin(f, &token, err)) < 0) return rc;
+    for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) rc = clear_part(f, f->chain->piece[i], err);
+    bf_chain_unlock(f, token);
+    return rc;
+}
+
+/* ---- copy ---- */
+static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
+{
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < from->chain->count; i++) {
+        bf_desc d = bf_chain_describe(from, from->chain->piece[i], i);
+        bf_store *s = &from->chain->piece[i]->part.store;
+        if ((rc = bf_chain_append_memory(to, &d, err)) < 0) break;
+        uint64_t *w = to->chain->piece[i]->part.store.words;
+        if (s->words) bf_words_copy(w, s->words, s->nwords);
+        else rc = s->ops->read(s, 0, w, (d.g.m + 7) / 8, err);
+    }
+    to->chain->full = from->chain->full;
+    bf_live_set(to->chain->epoch, bf_live(from->chain->epoch));
+    return rc;
+}
+
+bf_filter *bf_chain_copy(bf_filter *f, bf_error *err)
+{
+    bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC), .clock = f->chain->clock, .clock_ctx = f->chain->clock_ctx };
+    bf_desc d = f->chain->desc;
+    int token;
+    if (f->secret_check) { spec.secret = f->secret; spec.secret_len = BF_SECRET_BYTES; }
+    d.live = bf_live(f->chain->epoch);
+    bf_filter *c = bf_chain_new_memory(&d, &spec, err);
+    if (!c || begin(f, &token, err) < 0) { bf_close(c); return NULL; }
+    int rc = copy_parts(c, f, err);
+    bf_chain_unlock(f, token);
+    if (rc == 0) return c;
+    bf_close(c);
+    return NULL;
+}
+
+/* ---- two of them ---- */
+static const char *kind_of(const bf_filter *f)
+{
+    return !f->chain ? "is of fixed size" : f->chain->desc.kind == BF_GROW ? "grows" : "forgets";
+}
+
+int bf_chain_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
+{
+    const bf_desc *x = a->chain ? &a->chain->desc : NULL, *y = b->chain ? &b->chain->desc : NULL;
+    if (!x && !y) return 0;
+    if (!x || !y || x->kind != y->kind) return bf_fail(err, BF_EINVAL, "filters must be of one kind: one %s and the other %s", kind_of(a), kind_of(b));
+    if (x->grow != y->grow) return bf_fail(err, BF_EINVAL, "filters must have the same grow, got %g and %g", x->grow, y->grow);
+    if (x->window != y->window) return bf_fail(err, BF_EINVAL, "filters must have the same window, got %g and %g", x->window, y->window);
+    if (x->parts != y->parts) return bf_fail(err, BF_EINVAL, "filters must have the same parts, got %u and %u", x->parts, y->parts);
+    return 0;
+}
+
+static int same_parts(const bf_filter *a, const bf_filter *b, bf_error *err)
+{
+    const unsigned n = bf_chain_count(a->chain), o = bf_chain_count(b->chain);
+    if (n != o) return bf_fail(err, BF_EINVAL, "filters that grow must have grown alike: one has %u parts, the other %u", n, o);
+    for (unsigned i = 0; i < n; i++)
+        if (a->chain->piece[i]->part.g.m != b->chain->piece[i]->part.g.m)
+            return bf_fail(err, BF_EINVAL, "filters that grow must have grown alike: part %u has m=%llu here and m=%llu there", i,
+                           (ull)a->chain->piece[i]->part.g.m, (ull)b->chain->piece[i]->part.g.m);
+    return 0;
+}
+
+static int unite_part(bf_filter *into, bf_piece *to, bf_piece *from, bf_error *err)
+{
+    uint64_t *w, *copy, ones;
+    bf_store *s = &to->part.store;
+    bf_state st;
+    int rc = words_of(from, &w, &copy, err);
+    if (rc < 0) return rc;
+    if (s->words) bf_words_or(s->words, w, s->nwords, into->atomic);
+    else rc = s->ops->unite(s, w, err);
+    free(copy);
+    if (rc < 0 || into->chain->desc.kind != BF_GROW || (rc = ones_of(to, &ones, err)) < 0) return rc;
+    bf_estimate(into->scheme->layout, &to->part.g, ones, &st);
+    if (st.count > (double)bf_live(to->live)) bf_live_set(to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
+    return 0;
+}
+
+/* The other's living pieces, each into the piece of its epoch. */
+static int unite_window(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    int64_t now = 0;
+    int rc = bf_window_now(into, &now, err);
+    for (unsigned i = 0; rc >= 0 && i < bf_chain_count(from->chain); i++) {
+        bf_piece *p = from->chain->piece[i], *to;
+        const int64_t e = bf_live(p->live);
+        if (e == BF_NEVER || e < now - (int64_t)into->chain->desc.parts) continue;
+        if ((rc = bf_window_turn(into, e, &to, err)) == 0 && to) rc = unite_part(into, to, p, err);
+    }
+    return rc;
+}
+
+int bf_chain_unite(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    bf_store *s = &into->part.store, *o = &from->part.store;
+    int rc = bf_chain_writable(into, err);
+    if (rc == 0 && s->ops->check) rc = s->ops->check(s, err);
+    if (rc == 0 && o->ops->check) rc = o->ops->check(o, err);
+    if (rc < 0 || (rc = bf_chain_follow(into, err)) < 0 || (rc = bf_chain_follow(from, err)) < 0) return rc;
+    if (into->chain->desc.kind == BF_WINDOW) return unite_window(into, from, err);
+    rc = same_parts(into, from, err);
+    for (unsigned i = 0; rc >= 0 && i < bf_chain_count(into->chain); i++) rc = unite_part(into, into->chain->piece[i], from->chain->piece[i], err);
+    return rc;
+}
+
+static int equal_part(bf_piece *a, bf_piece *b, bool epochs, bf_error *err)
+{
+    uint64_t *x, *y, *cx = NULL, *cy = NULL;
+    if (epochs && bf_live(a->live) != bf_live(b->live)) return 0;
+    int rc = words_of(a, &x, &cx, err);
+    if (rc == 0) rc = words_of(b, &y, &cy, err);
+    if (rc == 0) rc = bf_words_equal(x, y, a->part.store.nwords);
+    free(cx);
+    free(cy);
+    return rc;
+}
+
+int bf_chain_equal(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    int rc = bf_chain_follow(a, err);
+    if (rc < 0 || (rc = bf_chain_follow(b, err)) < 0) return rc;
+    if (same_parts(a, b, NULL) < 0) return 0;
+    rc = 1;
+    for (unsigned i = 0; rc == 1 && i < bf_chain_count(a->chain); i++)
+        rc = equal_part(a->chain->piece[i], b->chain->piece[i], a->chain->desc.kind == BF_WINDOW, err);
+    return rc;
+}

@@ -1,0 +1,77 @@
+/* grow.c - filters that grow: a key goes into the newest part, unless an older one has it; a part that has the keys it is
+ * sized for is followed by the next.  Knows counts of keys; how large the next part is says sizing_chain.c. */
+#include "bits.h"
+#include "chain.h"
+
+int bf_grow_test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+{
+    return bf_chain_sift(f, f->chain->piece, bf_chain_count(f->chain), s, answer, 1, err);
+}
+
+/* The part after the `count` that are known; somebody else's, where he was faster. */
+static int next_part(bf_filter *f, unsigned count, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    bf_desc part;
+    int token, rc = bf_chain_lock(f, &token, err);
+    if (rc < 0) return rc;
+    if (ops->follow) rc = ops->follow(f, err);
+    if (rc >= 0 && c->count == count) {
+        const bf_piece *last = c->piece[count - 1];
+        rc = count < BF_PARTS_MAX ? bf_chain_part(&c->desc, count, last->start + last->part.g.m, &part, err) : 0;
+        if (rc == 0) c->full = true;
+        if (rc > 0) rc = ops->append(f, &part, err);
+    }
+    bf_chain_unlock(f, token);
+    return rc < 0 ? rc : bf_chain_writable(f, err);
+}
+
+static uint64_t room(const bf_chain *c, const bf_piece *p)
+{
+    int64_t have = bf_live(p->live);
+    return c->full ? BF_SPAN : (uint64_t)have < p->part.g.n ? p->part.g.n - (uint64_t)have : 0;
+}
+
+int bf_grow_add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    unsigned count = bf_chain_count(c);
+    int rc = bf_chain_sift(f, c->piece, count - 1, s, answer, 0, err);
+    while (rc == 0 && s->n) {
+        bf_piece *newest = c->piece[count - 1];
+        size_t n = room(c, newest) < s->n ? room(c, newest) : s->n;
+        if (n == 0) {                                        /* what is left is asked of the parts that become old */
+            const unsigned before = count;
+            if ((rc = next_part(f, count, err)) < 0) return rc;
+            count = bf_chain_count(c);
+            if (count > before) rc = bf_chain_sift(f, c->piece + before - 1, count - before, s, answer, 0, err);
+            continue;
+        }
+        int64_t hits = bf_chain_probe(f, newest, BF_OP_ADD, s, n, err);
+        if (hits < 0) return (int)hits;
+        for (size_t i = 0; i < n; i++) answer[s->key[i]] = hits == 0 || !s->present[i];
+        if ((int64_t)n > hits) bf_live_add(newest->live, n - (uint64_t)hits, f->atomic);
+        bf_chain_drop(s, n);
+    }
+    return rc;
+}
+
+int bf_grow_add_one(bf_filter *f, const uint64_t *d, bf_error *err)
+{
+    const bf_chain *c = f->chain;
+    for (;;) {
+        const unsigned count = bf_chain_count(c);
+        bf_piece *newest = c->piece[count - 1];
+        bf_part *p = &newest->part;
+        const bool full = room(c, newest) == 0;
+        if (bf_chain_any(f, c->plane, count - !full, d)) return BF_PRESENT;
+        if (!full) {
+            if (p->kernels->add_one[f->atomic](&p->g, p->store.words, d)) return BF_PRESENT;
+            bf_live_add(newest->live, 1, f->atomic);
+            return BF_ADDED;
+        }
+        int rc = next_part(f, count, err);
+        if (rc < 0) return rc;
+    }
+}

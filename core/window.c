@@ -1,0 +1,134 @@
+/* window.c - filters that forget: a ring of parts, each of which takes the keys of one epoch.
+ *
+ *   epoch e = floor(time / step), step = window / parts       ring of parts + 1 pieces: epoch e has piece e mod (parts + 1)
+ *
+ *        ... | e-4 | e-3 | e-2 | e-1 |  e  |          parts = 4: five pieces are asked, keys go into the one of e
+ *
+ * A key added at time t, in epoch e, is found until epoch e + parts ends: at least `window` and at most window + step later.
+ * Adding it again sets it in the present epoch's piece too, so it counts from the last add; "new" is only what no living
+ * piece had.
+ *
+ * Nothing may be emptied while it still counts, in no process, whatever the clocks do:
+ *   - The newest epoch anybody added in is published first (c->epoch) and never goes back.  "Now" is that or the clock's
+ *     epoch, whichever is later.  A clock that jumps back forgets nothing; until it has caught up, nothing is forgotten.
+ *   - Piece of epoch x is emptied under the lock, by an adder of an epoch >= x + parts + 1 who has published that: from then on
+ *     nobody's "now" has x among the living.  Who had read "now" before and still reads the piece's bits may find them half
+ *     gone: his key's time was over when he was still inside his call.
+ *   - The piece gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch there, which nobody trusts
+ *     any more; the next adder empties it again.  Testers never empty anything: a piece of another epoch has no keys.
+ *   - An adder looks at the piece's epoch again after its bits are set, and sets them anew where it has changed. */
+#include "bits.h"
+#include "chain.h"
+#include <math.h>
+
+static const double EPOCHS = 0x1p46;                         /* what a live word holds, and some */
+
+double bf_window_step(const bf_chain *c) { return c->desc.window / c->desc.parts; }
+
+int bf_window_now(bf_filter *f, int64_t *epoch, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    double now = c->clock(c->clock_ctx), e = floor(now / bf_window_step(c));
+    if (isnan(now)) return bf_fail(err, BF_EHOST, "the clock failed");
+    if (!(fabs(e) < EPOCHS)) return bf_fail(err, BF_EINVAL, "clock must give seconds within 7e13 steps of %g seconds, got %g", bf_window_step(c), now);
+    const int64_t seen = bf_live(c->epoch);
+    *epoch = (int64_t)e > seen ? (int64_t)e : seen;
+    return 0;
+}
+
+bf_piece *bf_window_piece(const bf_chain *c, int64_t epoch)
+{
+    const int64_t ring = (int64_t)c->desc.parts + 1, at = epoch % ring;
+    return c->piece[at < 0 ? at + ring : at];
+}
+
+bool bf_window_lives(const bf_chain *c, const bf_piece *p, int64_t now)
+{
+    const int64_t e = bf_live(p->live);
+    return e <= now && e >= now - (int64_t)c->desc.parts;
+}
+
+/* Under the lock. */
+static void empty(bf_filter *f, bf_piece *p, int64_t epoch)
+{
+    bf_store *s = &p->part.store;
+    bf_live_raise(f->chain->epoch, epoch);
+    if (bf_live(p->live) >= epoch) return;
+    for (uint64_t i = 0; i < s->nwords; i++) bf_word_set(s->words + i, 0);
+    bf_live_set(p->live, epoch);
+}
+
+int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
+{
+    int token, rc;
+    *p = bf_window_piece(f->chain, epoch);
+    if (bf_live((*p)->live) < epoch) {
+        if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+        empty(f, *p, epoch);
+        bf_chain_unlock(f, token);
+    }
+    if (bf_live((*p)->live) != epoch) *p = NULL;             /* later already */
+    return 0;
+}
+
+/* The living pieces but the one of `but`; those they have get that answer and leave the span. */
+static int ask(bf_filter *f, bf_span *s, int64_t now, int64_t but, uint8_t *answer, uint8_t value, bf_error *err)
+{
+    const bf_chain *c = f->chain;
+    bf_piece *living[BF_PARTS_MAX];
+    unsigned n = 0;
+    for (int64_t e = now - (int64_t)c->desc.parts; e <= now; e++) {
+        bf_piece *p = bf_window_piece(c, e);
+        if (e != but && bf_live(p->live) == e) living[n++] = p;
+    }
+    return bf_chain_sift(f, living, n, s, answer, value, err);
+}
+
+int bf_window_test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+{
+    int64_t now = 0;
+    int rc = bf_window_now(f, &now, err);
+    return rc < 0 ? rc : ask(f, s, now, INT64_MAX, answer, 1, err);
+}
+
+int bf_window_test_one(bf_filter *f, const uint64_t *d, bf_error *err)
+{
+    const bf_chain *c = f->chain;
+    bf_plane living[BF_PARTS_MAX];
+    unsigned n = 0;
+    int64_t now = 0;
+    int rc = bf_window_now(f, &now, err);
+    if (rc < 0) return rc;
+    for (int64_t e = now - (int64_t)c->desc.parts; e <= now; e++) {
+        const bf_piece *p = bf_window_piece(c, e);
+        if (bf_live(p->live) == e) living[n++] = (bf_plane){ p->part.store.words, &p->part.g };
+    }
+    return bf_chain_any(f, living, n, d);
+}
+
+/* Sets them all in the piece of now; those that it had, leave the span. */
+static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, bf_error *err)
+{
+    for (;;) {
+        bf_piece *p;
+        int rc = bf_window_now(f, now, err);
+        if (rc < 0 || (rc = bf_window_turn(f, *now, &p, err)) < 0) return rc;
+        if (!p) continue;
+        bf_span all = *s;
+        int64_t hits = bf_chain_probe(f, p, BF_OP_ADD, &all, all.n, err);
+        if (hits < 0) return (int)hits;
+        if (bf_live(p->live) != *now) continue;              /* its time was over meanwhile: once more */
+        if (hits) bf_chain_settle(&all, all.n, answer, 0);
+        *s = all;
+        return 0;
+    }
+}
+
+int bf_window_add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+{
+    int64_t now = 0;
+    int rc = set(f, s, &now, answer, err);
+    if (rc == 0) rc = ask(f, s, now, now, answer, 0, err);
+    for (size_t i = 0; rc == 0 && i < s->n; i++) answer[s->key[i]] = 1;
+    return rc;
+}
