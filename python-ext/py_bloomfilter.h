@@ -31,7 +31,8 @@ typedef struct {
     Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
     Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
     PyObject *weakrefs;
-    bool remote;                 /* every call is a trip over the network: without the GIL             */
+    bool remote;                 /* every call is a trip over the network: without the GIL; or runs Python code: the clock */
+    PyObject *clock;             /* of a filter that forgets: what the core's clock calls, or NULL       */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
@@ -60,16 +61,19 @@ static inline bf_filter *filter_peek(FilterObject *self)
 }
 static inline void filter_peeked(FilterObject *self) { if (NO_GIL) filter_leave(self); }
 
-/* Lets other threads run while this one works in the core; both filters were entered, b may be NULL. */
+/* Lets other threads run while this one works in the core; both filters were entered, b may be NULL.  Not where a filter
+ * has a clock of Python's: NULL then, which gil_take understands. */
 PyThreadState *gil_release(FilterObject *a, FilterObject *b);
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
 /* The same for work on the whole bitmap, if that is large enough to be worth it, or far away. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
-/* A new object of that type around the handle; takes the handle over, also on failure. */
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf);
+/* A new object of that type around the handle; takes the handle over, also on failure.  clock: its, borrowed, or NULL. */
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *clock);
 /* Puts next (NULL closes) in the place of the handle; takes next over, also on failure. */
-int filter_replace(FilterObject *self, bf_filter *next);
+int filter_replace(FilterObject *self, bf_filter *next, PyObject *clock);
+/* A bf_spec's clock; its context is the callable, and the GIL is held: see gil_release. */
+double clock_ask(void *callable);
 
 PyObject *filter_close(FilterObject *self, PyObject *unused);
 PyObject *filter_with(FilterObject *self, PyObject *unused);
@@ -165,6 +169,7 @@ PyObject *filter_iand(PyObject *a, PyObject *b);
 PyObject *filter_compare(PyObject *a, PyObject *b, int op);
 
 extern PyGetSetDef filter_getset[];
+PyObject *filter_part_info(FilterObject *self, PyObject *unused);
 Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);

@@ -135,28 +135,32 @@ static PyMethodDef methods[] = {
         "The filter as bytes, the same in every language; see from_bytes().  format: as another system\n"
         "writes them, \"guava\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."),
     METHOD("from_bytes", filter_from_bytes, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, format=None)\n--\n\n"
+        "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, format=None, clock=None)\n--\n\n"
         "A filter in memory from what to_bytes() gave.  Parameters given must be those of the data;\nthe secret is needed for a keyed filter.  format: as another system\n"
         "wrote them, \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; bare bits need scheme, m and k."),
     METHOD("save", filter_save, METH_O,
         "save($self, path, /)\n--\n\nWrite the filter to a file, by rename: no partial file stays behind."),
     METHOD("load", filter_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None)\n--\n\n"
+        "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, clock=None)\n--\n\n"
         "Read a saved file into memory.  open() stays bound to the file instead."),
     METHOD("open", filter_open, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
         "open($type, storage, *, m=None, n=None, k=None, p=None, scheme=None, key=None, secret=None,\n"
         "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-        "     cache_max_age=None, wait_replicas=None, read_only=False)\n--\n\n"
+        "     cache_max_age=None, wait_replicas=None, read_only=False, clock=None)\n--\n\n"
         "Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."),
     METHOD("plan", filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
         "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
         "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-        "     cache_max_age=None, wait_replicas=None)\n--\n\n"
+        "     cache_max_age=None, wait_replicas=None, clock=None)\n--\n\n"
         "What the constructor would make of these arguments, without making it: a dict of m, n, k, p, scheme."),
     METHOD("expire", filter_expire, METH_O,
         "expire($self, seconds, /)\n--\n\nFilters in Redis: gone for everybody after so many seconds; None = never."),
     METHOD("delete", filter_delete, METH_NOARGS,
         "delete($self, /)\n--\n\nFilters in Redis: delete it there, for everybody."),
+    METHOD("part_info", filter_part_info, METH_NOARGS,
+        "part_info($self, /)\n--\n\n"
+        "The parts of a filter that grows or forgets, a dict each: first_bit, m, n, p, and keys (grow)\n"
+        "or since and until (window; seconds of its clock, None where the part is unused)."),
     METHOD("sync", filter_sync, METH_NOARGS,
         "sync($self, /)\n--\n\nReturn once everything added before is on disk.  Nothing to do in memory."),
     METHOD("close", filter_close, METH_NOARGS,
@@ -177,18 +181,20 @@ static PyMemberDef members[] = {
 static int filter_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((FilterObject *)self)->clock);
     return 0;
 }
 
 PyDoc_STRVAR(filter_doc,
 "BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
 "            grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-"            cache_max_age=None, wait_replicas=None)\n--\n\n"
+"            cache_max_age=None, wait_replicas=None, clock=None)\n--\n\n"
 "A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits a key.\n\n"
 "    BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p\n"
 "    BloomFilter(m, n)                    the classic one: m bits for n keys\n\n"
 "m = bits, n = keys it is sized for, k = positions a key, p = false-positive rate at n keys;\n"
-"any sufficient set of them.  Keys are str (as UTF-8), bytes-like or int (as decimal text):\n"
+"any sufficient set of them.  grow=2.0: it grows past n and keeps p.  window=seconds: it forgets\n"
+"keys that long after they were added last, n being the keys of one window.  Keys are str (as UTF-8), bytes-like or int (as decimal text):\n"
 "42, \"42\" and b\"42\" are one key.\n\n"
 "bf.add(key) is True when the key is SURELY NEW, False when it was probably there already.");
 

@@ -63,6 +63,7 @@ static void unlocked_add(FilterObject *self, int step)
 
 PyThreadState *gil_release(FilterObject *a, FilterObject *b)
 {
+    if ((a && a->clock) || (b && b->clock)) return NULL;
     unlocked_add(a, 1);
     unlocked_add(b, 1);
     return PyEval_SaveThread();
@@ -93,24 +94,43 @@ static bool is_remote(const bf_filter *bf)
     return strcmp(info.home, "redis") == 0;
 }
 
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf)
+/* NaN where it raised: the core gives up, and the exception stands. */
+double clock_ask(void *callable)
+{
+    PyObject *now = PyObject_CallNoArgs(callable);
+    double seconds = now ? PyFloat_AsDouble(now) : Py_NAN;
+    Py_XDECREF(now);
+    return PyErr_Occurred() ? Py_NAN : seconds;
+}
+
+static void set_clock(FilterObject *self, PyObject *clock)
+{
+    PyObject *old = self->clock;
+    self->clock = Py_XNewRef(clock);
+    self->remote = clock || is_remote(self->bf);
+    Py_XDECREF(old);
+}
+
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *clock)
 {
     FilterObject *self = (FilterObject *)type->tp_alloc(type, 0);
     if (!self) { bf_close(bf); return NULL; }
     bf_set_threads(bf, NO_GIL);
     self->bf = bf;
-    self->remote = is_remote(bf);
+    set_clock(self, clock);
     return (PyObject *)self;
 }
 
-int filter_replace(FilterObject *self, bf_filter *next)
+int filter_replace(FilterObject *self, bf_filter *next, PyObject *clock)
 {
     bf_filter *old = next;
     bool alone = replace_begin(self);
     if (alone) {
         old = self->bf;
         self->bf = next;
-        self->remote = is_remote(next);
+        bf_close(old);
+        old = NULL;
+        set_clock(self, clock);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
@@ -122,7 +142,7 @@ int filter_replace(FilterObject *self, bf_filter *next)
 
 PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    if (filter_replace(self, NULL) < 0) return NULL;
+    if (filter_replace(self, NULL, NULL) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -204,6 +224,7 @@ void filter_dealloc(FilterObject *self)
     PyObject_GC_UnTrack(self);
     if (self->weakrefs) PyObject_ClearWeakRefs((PyObject *)self);
     bf_close(self->bf);
+    Py_XDECREF(self->clock);
     type->tp_free(self);
     Py_DECREF(type);
 }

@@ -4,7 +4,7 @@
 
 typedef struct {                 /* borrowed; NULL or None = not given */
     PyObject *data, *m, *n, *k, *p, *scheme, *storage, *key, *secret, *grow, *window, *shards;
-    PyObject *parts, *timeout, *cache_max_age, *wait_replicas;
+    PyObject *parts, *timeout, *cache_max_age, *wait_replicas, *clock;
     int read_only, cache;
 } arguments;
 
@@ -12,6 +12,7 @@ typedef struct {
     bf_spec spec;
     PyObject *path;              /* owned: what spec.storage points into */
     key_holder secret;
+    PyObject *clock;             /* borrowed, or NULL */
     bool has_secret;
 } params;
 
@@ -112,6 +113,16 @@ static int storage_path(PyObject *value, params *out)
     return 0;
 }
 
+static int clock_of(PyObject *value, params *out)
+{
+    if (!given(value)) return 0;
+    if (!PyCallable_Check(value)) return type_fault("clock", "callable", value);
+    out->clock = value;
+    out->spec.clock = clock_ask;
+    out->spec.clock_ctx = value;
+    return 0;
+}
+
 /* ---- all of them ---- */
 static void params_free(params *q)
 {
@@ -123,6 +134,7 @@ static int params_fill(params *q, const arguments *a)
 {
     q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0, .cache = a->cache != 0 };
     q->path = NULL;
+    q->clock = NULL;
     q->has_secret = false;
     q->secret.view.obj = NULL;
     int rc = whole("m", a->m, UINT64_MAX, &q->spec.m) < 0
@@ -138,6 +150,7 @@ static int params_fill(params *q, const arguments *a)
         || real("timeout", a->timeout, 0, Py_HUGE_VAL, &q->spec.timeout) < 0
         || real("cache_max_age", a->cache_max_age, 0, Py_HUGE_VAL, &q->spec.cache_max_age) < 0
         || whole32("wait_replicas", a->wait_replicas, &q->spec.wait_replicas) < 0
+        || clock_of(a->clock, q) < 0
         || secret_bytes(a->secret, q) < 0
         || storage_path(a->storage, q) < 0;
     if (!rc) return 0;
@@ -148,14 +161,14 @@ static int params_fill(params *q, const arguments *a)
 /* ---- constructors ---- */
 static char *const constructor_names[] =
     { "m", "n", "k", "p", "scheme", "storage", "key", "secret", "grow", "window", "shards", "parts", "timeout", "cache", "cache_max_age",
-      "wait_replicas", NULL };
+      "wait_replicas", "clock", NULL };
 
 static int parse_constructor(PyObject *args, PyObject *kwargs, const char *format, params *q)
 {
     arguments a = { 0 };
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)constructor_names, &a.m, &a.n, &a.k, &a.p,
                                      &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout,
-                                     &a.cache, &a.cache_max_age, &a.wait_replicas)) return -1;
+                                     &a.cache, &a.cache_max_age, &a.wait_replicas, &a.clock)) return -1;
     return params_fill(q, &a);
 }
 
@@ -172,11 +185,11 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
     bf_error err;
     params q;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOO:BloomFilter", &q) < 0) return -1;
+    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOOO:BloomFilter", &q) < 0) return -1;
     bf_filter *bf = open_spec(&q.spec, &err);
     params_free(&q);
     if (!bf) { raise_in(self, &err); return -1; }
-    return filter_replace(self, bf);
+    return filter_replace(self, bf, q.clock);
 }
 
 PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -184,7 +197,7 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *plan = NULL;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOO:plan", &q) < 0) return NULL;
+    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOOO:plan", &q) < 0) return NULL;
     if (bf_plan(&q.spec, &err) < 0) raise_error(state_of(type), &err);
     else plan = Py_BuildValue("{sK sK sI sd ss}", "m", (unsigned long long)q.spec.m, "n", (unsigned long long)q.spec.n,
                               "k", q.spec.k, "p", q.spec.p, "scheme", q.spec.scheme);
@@ -194,20 +207,20 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
-    params_free(q);
-    return bf ? filter_wrap(type, bf) : raise_error(state_of(type), err);
+    params_free(q);              /* the clock is the caller's argument still */
+    return bf ? filter_wrap(type, bf, q->clock) : raise_error(state_of(type), err);
 }
 
 PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *const names[] = { "storage", "m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards", "parts", "timeout",
-                                   "cache", "cache_max_age", "wait_replicas", "read_only", NULL };
+                                   "cache", "cache_max_age", "wait_replicas", "read_only", "clock", NULL };
     bf_error err;
     params q;
     arguments a = { 0 };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOp:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOpO:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
                                      &a.scheme, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout, &a.cache,
-                                     &a.cache_max_age, &a.wait_replicas, &a.read_only)) return NULL;
+                                     &a.cache_max_age, &a.wait_replicas, &a.read_only, &a.clock)) return NULL;
     if (!given(a.storage)) { type_fault("storage", "a path or a URL", a.storage); return NULL; }
     if (params_fill(&q, &a) < 0) return NULL;
     q.spec.must_exist = true;
@@ -218,9 +231,9 @@ PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 /* ---- from bytes: the parameters given are those expected ---- */
 static int parse_expected(PyObject *args, PyObject *kwargs, const char *types, const char *first, PyObject **data, const char **format, params *q)
 {
-    const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", format ? "format" : NULL, NULL };
+    const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", "clock", format ? "format" : NULL, NULL };
     arguments a = { 0 };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, data, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.secret, format)) return -1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, data, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.secret, &a.clock, format)) return -1;
     return params_fill(q, &a);
 }
 
@@ -231,7 +244,7 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
     PyObject *data;
     const char *format = NULL;
     key_holder h = { .text = NULL };
-    if (parse_expected(args, kwargs, "O|$OOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
+    if (parse_expected(args, kwargs, "O|$OOOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
     if (bytes_hold(data, &h) < 0) { key_release(&h); params_free(&q); return NULL; }
     bf_filter *bf;
     Py_BEGIN_ALLOW_THREADS
@@ -246,7 +259,7 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *data, *path;
-    if (parse_expected(args, kwargs, "O|$OOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
+    if (parse_expected(args, kwargs, "O|$OOOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
     if (!PyUnicode_FSConverter(data, &path)) { params_free(&q); return NULL; }
     bf_filter *bf;
     Py_BEGIN_ALLOW_THREADS

@@ -76,6 +76,70 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
     return raise_in(self, &err);
 }
 
+static PyObject *get_grow(FilterObject *self, void *Py_UNUSED(unused))
+{
+    bf_info i;
+    if (read_info(self, &i) < 0) return NULL;
+    return i.grow == 0 ? Py_NewRef(Py_None) : PyFloat_FromDouble(i.grow);
+}
+static PyObject *get_window(FilterObject *self, void *Py_UNUSED(unused))
+{
+    bf_info i;
+    if (read_info(self, &i) < 0) return NULL;
+    return i.window == 0 ? Py_NewRef(Py_None) : PyFloat_FromDouble(i.window);
+}
+static PyObject *get_parts(FilterObject *self, void *Py_UNUSED(unused))
+{
+    bf_info i;
+    if (read_info(self, &i) < 0) return NULL;
+    return i.parts == 0 ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(i.parts);
+}
+
+/* ---- its parts ---- */
+static PyObject *part_dict(const bf_info *whole, const bf_part_info *p)
+{
+    PyObject *d = Py_BuildValue("{sK sK sK sd}", "first_bit", (unsigned long long)p->first_bit, "m", (unsigned long long)p->m,
+                                "n", (unsigned long long)p->n, "p", p->p), *since = NULL, *until = NULL;
+    if (!d || whole->window == 0) {
+        PyObject *keys = d && whole->grow != 0 ? PyLong_FromUnsignedLongLong(p->keys) : NULL;
+        if (d && whole->grow != 0 && (!keys || PyDict_SetItemString(d, "keys", keys) < 0)) Py_CLEAR(d);
+        Py_XDECREF(keys);
+        return d;
+    }
+    bool used = p->until > p->since;
+    since = used ? PyFloat_FromDouble(p->since) : Py_NewRef(Py_None);
+    until = used ? PyFloat_FromDouble(p->until) : Py_NewRef(Py_None);
+    if (!since || !until || PyDict_SetItemString(d, "since", since) < 0 || PyDict_SetItemString(d, "until", until) < 0) Py_CLEAR(d);
+    Py_XDECREF(since);
+    Py_XDECREF(until);
+    return d;
+}
+
+static PyObject *part_list(FilterObject *self, bf_filter *bf)
+{
+    bf_error err;
+    bf_info info;
+    bf_part_info part;
+    bf_get_info(bf, &info);
+    PyObject *list = PyList_New(0);
+    for (unsigned i = 0; list && i < info.part_count; i++) {
+        int rc = bf_get_part(bf, i, &part, &err);
+        PyObject *d = rc < 0 ? raise_in(self, &err) : part_dict(&info, &part);
+        if (!d || PyList_Append(list, d) < 0) Py_CLEAR(list);
+        Py_XDECREF(d);
+    }
+    return list;
+}
+
+PyObject *filter_part_info(FilterObject *self, PyObject *Py_UNUSED(unused))
+{
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    PyObject *list = part_list(self, bf);
+    filter_leave(self);
+    return list;
+}
+
 /* ---- what is in it: one pass over the bits ---- */
 static int read_state(FilterObject *self, bf_state *state)
 {
@@ -118,12 +182,15 @@ int filter_bool(PyObject *self)
 static PyObject *describe(const char *type, const bf_info *info)
 {
     PyObject *p = PyFloat_FromDouble(info->p), *where = NULL, *text = NULL;
+    char more[48] = "";
+    if (info->grow != 0) snprintf(more, sizeof more, ", grow=%g", info->grow);
+    if (info->window != 0) snprintf(more, sizeof more, ", window=%g, parts=%u", info->window, info->parts);
     if (info->storage) where = PyUnicode_DecodeFSDefault(info->shown);
-    const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s', storage=%R)"
-                               : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s')";
+    const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s, storage=%R)"
+                               : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s)";
     if (p && (where || !info->storage))
         text = PyUnicode_FromFormat(format, type, (unsigned long long)info->m, (unsigned long long)info->n, info->k, p,
-                                    info->scheme, where);
+                                    info->scheme, more, where);
     Py_XDECREF(p);
     Py_XDECREF(where);
     return text;
@@ -165,6 +232,9 @@ PyGetSetDef filter_getset[] = {
     GET(n, "Number of keys it is sized for."),
     GET(k, "Positions a key."),
     GET(p, "False-positive rate at n keys: as asked, or by the scheme's formula."),
+    GET(grow, "Factor it grows by; None where it does not grow."),
+    GET(window, "Seconds it remembers a key at least; None where it does not forget."),
+    GET(parts, "Steps a window is forgotten in; None where it does not forget."),
     GET(scheme, "Name of the scheme: how a key becomes positions."),
     GET(storage, "Path or URL as given; None for process memory."),
     GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."),

@@ -4,12 +4,12 @@ m = bits, n = keys it is sized for, k = positions a key, p = false-positive rate
 Everywhere: add() is True when the key is SURELY NEW, False when it was probably there already.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from os import PathLike
 from types import TracebackType
 from typing import Any, ClassVar, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, type_check_only
 
-from typing_extensions import Buffer, Self
+from typing_extensions import Buffer, Required, Self
 
 __version__: str
 
@@ -26,6 +26,16 @@ class _Plan(TypedDict):
     k: int
     p: float
     scheme: str
+
+@type_check_only
+class _Part(TypedDict, total=False):
+    first_bit: Required[int]
+    m: Required[int]
+    n: Required[int]
+    p: Required[float]
+    keys: int
+    since: float | None
+    until: float | None
 
 class Error(ValueError):
     """Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do."""
@@ -52,6 +62,7 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        clock: Callable[[], _Real] | None = None,
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened."""
     @classmethod
@@ -75,6 +86,7 @@ class BloomFilter:
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
         read_only: bool = False,
+        clock: Callable[[], _Real] | None = None,
     ) -> Self:
         """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
     @classmethod
@@ -97,6 +109,7 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        clock: Callable[[], _Real] | None = None,
     ) -> _Plan:
         """What the constructor would make of these arguments, without making it."""
 
@@ -122,6 +135,18 @@ class BloomFilter:
     @property
     def bitset(self) -> bytes:
         """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."""
+
+    @property
+    def grow(self) -> float | None:
+        """Factor it grows by; None where it does not grow."""
+    @property
+    def window(self) -> float | None:
+        """Seconds it remembers a key at least; None where it does not forget."""
+    @property
+    def parts(self) -> int | None:
+        """Steps a window is forgotten in; None where it does not forget."""
+    def part_info(self) -> list[_Part]:
+        """The parts of a filter that grows or forgets."""
 
     # one key
     def add(self, key: _Key, /) -> bool:
@@ -192,6 +217,7 @@ class BloomFilter:
         scheme: str | None = None,
         secret: Buffer | None = None,
         format: str | None = None,
+        clock: Callable[[], _Real] | None = None,
     ) -> Self:
         """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data."""
     def save(self, path: _Path, /) -> None:
@@ -207,6 +233,7 @@ class BloomFilter:
         p: _Real | None = None,
         scheme: str | None = None,
         secret: Buffer | None = None,
+        clock: Callable[[], _Real] | None = None,
     ) -> Self:
         """Read a saved file into memory.  open() stays bound to the file instead."""
     def __reduce__(self) -> tuple[Any, ...]: ...

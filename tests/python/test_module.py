@@ -101,8 +101,13 @@ IN_ANOTHER = """
 from bloomfilter import BloomFilter, Error
 bf = BloomFilter(n=1000, p=0.01)
 assert bf.update(range(1000)) > 900 and 5 in bf
-try: BloomFilter(n=100, p=0.01, grow=2.0)
+try: BloomFilter.from_bytes(b"nothing")
 except Error: pass
+now = [0.0]
+short = BloomFilter(n=100, p=0.01, window=60, clock=lambda: now[0])
+assert short.add("x") and "x" in short
+now[0] = 100.0
+assert "x" not in short
 assert BloomFilter.from_bytes(bf.to_bytes()) == bf
 """
 

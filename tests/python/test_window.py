@@ -1,0 +1,159 @@
+"""Filters that forget, under a clock of the test's."""
+
+import gc
+import pickle
+import random
+import weakref
+
+import pytest
+
+from bloomfilter import BloomFilter, Error
+
+
+class Clock:
+    def __init__(self, now=1e9):
+        self.now = now
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture(params=["memory", "file"])
+def storage(request, tmp_path):
+    return None if request.param == "memory" else tmp_path / "window.bloom"
+
+
+@pytest.mark.parametrize("parts", [1, 2, 4, 24])
+@pytest.mark.parametrize("scheme", [None, "classic", "block2"])
+def test_at_least_the_window_and_at_most_a_part_more(storage, clock, scheme, parts):
+    window, rng, added = 60.0, random.Random(7), {}
+    bf = BloomFilter(n=300, p=1e-6, window=window, parts=parts, scheme=scheme, storage=storage, clock=clock)
+    for _ in range(4000):
+        key, now = f"k{rng.randrange(300)}", clock.now
+        age = now - added.get(key, -1e9)
+        present = key in bf
+        assert present or age > window
+        assert not present or age < window * (1 + 1 / parts) + 1e-6
+        if rng.random() < 0.4:
+            assert bf.add(key) is not present
+            added[key] = now
+        clock.now += rng.random() * 2 if rng.random() < 0.99 else rng.random() * 100
+    assert (bf.window, bf.parts, bf.n, bf.grow) == (60.0, parts, 300, None)
+
+
+def test_batches(clock):
+    bf = BloomFilter(n=1000, p=1e-6, window=10, clock=clock)
+    first, second = [f"a{i}" for i in range(1000)], [f"b{i}" for i in range(1000)]
+    assert bf.update(first) == 1000 and bf.update(first) == 0
+    clock.now += 8
+    assert bf.add_many(first[:10] + second) == b"\0" * 10 + b"\1" * 1000  # the first ten count from now on
+    clock.now += 5
+    assert bf.contains_many(first) == b"\1" * 10 + b"\0" * 990 and all(bf.contains_many(second))
+    assert len(bf) == pytest.approx(1010, rel=0.05) and 0 < bf.fpr <= 1e-6 and 0 < bf.fill_ratio < 1
+    assert [part["until"] - part["since"] for part in bf.part_info() if part["until"]] == [12.5, 12.5]
+    assert any(bf.hashcode("a1")) and len(bf.bitset) * 8 == bf.m
+
+
+def test_default_clock_is_the_systems():
+    bf = BloomFilter(n=100, p=0.01, window=3600)
+    assert bf.parts == 4 and bf.add("x") and "x" in bf and not bf.add("x")
+    assert "window=3600" in repr(bf)
+    assert pickle.loads(pickle.dumps(bf)) == bf
+
+
+def test_copies_and_bytes(clock, tmp_path):
+    bf = BloomFilter(n=100, p=0.001, window=60, clock=clock)
+    bf.add("x")
+    bf.save(tmp_path / "w.bloom")
+    copies = [
+        bf.copy(), bf | bf.copy(), BloomFilter.from_bytes(bf.to_bytes(), clock=clock), BloomFilter.load(tmp_path / "w.bloom", clock=clock),
+        BloomFilter.open(tmp_path / "w.bloom", clock=clock),
+    ]
+    assert all(copy == bf and "x" in copy for copy in copies)
+    clock.now += 100
+    assert all("x" not in copy for copy in copies)
+    with pytest.raises(Error, match="clock of its own"):
+        pickle.dumps(bf)
+
+
+def test_a_clock_that_fails_raises_its_exception(clock):
+    fault = None
+
+    def broken():
+        if fault:
+            raise fault
+        return clock.now
+
+    bf = BloomFilter(n=100, p=0.01, window=60, clock=broken)
+    assert bf.add("x")
+    fault = ZeroDivisionError("no time")
+    for call in (lambda: bf.add("y"), lambda: "x" in bf, lambda: bf.update(["y"]), lambda: len(bf), lambda: bf.hashcode("x")):
+        with pytest.raises(ZeroDivisionError, match="no time"):
+            call()
+    fault = None
+    assert "x" in bf and "y" not in bf
+    for wrong, error in (("now", TypeError), (float("nan"), Error), (float("inf"), ValueError)):
+        with pytest.raises(error):
+            BloomFilter(n=100, p=0.01, window=60, clock=lambda wrong=wrong: wrong).add("x")
+    for wrong in (5, "time"):
+        with pytest.raises(TypeError):
+            BloomFilter(n=100, p=0.01, window=60, clock=wrong)
+
+
+def test_a_clock_may_look_but_not_close():
+    bf = None
+
+    def nosy():
+        if bf is not None:
+            bf.m
+            with pytest.raises(Error):
+                bf.close()
+        return 5.0
+
+    bf = BloomFilter(n=100, p=0.01, window=60, clock=nosy)
+    assert bf.add("x") and "x" in bf and bf.update(["x", "y"]) == 1
+
+
+def test_a_clock_lives_as_long_as_its_filters():
+    class Watch(Clock):
+        pass
+
+    watch = Watch()
+    ref = weakref.ref(watch)
+    bf = BloomFilter(n=100, p=0.01, window=60, clock=watch)
+    twin = bf.copy()
+    del watch, bf
+    gc.collect()
+    assert twin.add("x") and ref() is not None
+    twin.__init__(n=100, p=0.01)
+    gc.collect()
+    assert ref() is None
+
+
+def test_cycles_through_a_clock_are_collected():
+    def make():
+        def clock():
+            return 5.0 if bf else 0.0
+
+        bf = BloomFilter(n=100, p=0.01, window=60, clock=clock)
+        return weakref.ref(bf)
+
+    ref = make()
+    gc.collect()
+    assert ref() is None
+
+
+def test_a_jump_back_forgets_nothing(storage, clock):
+    bf = BloomFilter(n=100, p=1e-6, window=60, storage=storage, clock=clock)
+    bf.add("x")
+    clock.now -= 1e6
+    assert "x" in bf and not bf.add("x") and bf.add("y")
+    clock.now += 1e6 + 59
+    assert "x" in bf and "y" in bf
+    clock.now += 17
+    assert "x" not in bf and "y" not in bf
