@@ -66,7 +66,7 @@
  */
 class BloomFilter implements Countable
 {
-    /** Bits, 1 to 2^40. The block schemes round up to whole lines of 512. */
+    /** Bits, 1 to 2^40. The block schemes round up to whole lines of 512. Of a filter that grows: all its parts' now. */
     public readonly int $m;
 
     /** Keys the filter is sized for. More may be added; the rate of false positives grows then, see fpr(). */
@@ -87,6 +87,15 @@ class BloomFilter implements Countable
      */
     public readonly string $bitset;
 
+    /** Factor it grows by; null where it does not grow. As $bitset never part of a dump, nor are the next two. */
+    public readonly ?float $grow;
+
+    /** Seconds it remembers a key at least; null where it does not forget. */
+    public readonly ?float $window;
+
+    /** Steps a window is forgotten in; null where it does not forget. */
+    public readonly ?int $parts;
+
     /**
      * Give any of these: m and n (then k = ceil(m/n ln 2)); n and p; m and k; m and p. k may join each of them. With
      * storage alone, what is stored there is opened.
@@ -102,14 +111,18 @@ class BloomFilter implements Countable
      * @param string|null    $storage path of a file that all processes of the machine may share, or URL of a Redis (see
      *                                above); null: process memory
      * @param string|null    $key     name inside the storage, where it has names
-     * @param float|null     $grow    factor above 1: the filter grows past n
-     * @param float|null     $window  seconds a key is remembered
+     * @param float|null     $grow    factor above 1: the filter grows past n and keeps p (docs/growing.md)
+     * @param float|null     $window  seconds a key is remembered at least, counted from when it was added last; n is then
+     *                                the number of keys in a window
      * @param int|null       $shards  parts of a filter too large for one place
-     * @param int|null       $parts   of a window: how finely it forgets
+     * @param int|null       $parts   of a window: how finely it forgets; a key is gone at the latest after
+     *                                window * (1 + 1/parts); 4 as it comes
      * @param float|null     $timeout seconds a trip to Redis may take; it goes before the URL's
      * @param bool           $cache   Redis: keys known to be present need no trip
      * @param float|null     $cacheMaxAge  seconds such an answer may be used for
      * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it
+     * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
+     *                                system's clock as it comes
      *
      * @throws ValueError           an argument is out of range, or they do not suffice
      * @throws BloomFilterException memory cannot hold it, or the storage does not fit
@@ -130,7 +143,8 @@ class BloomFilter implements Countable
         ?float $timeout = null,
         bool $cache = false,
         ?float $cacheMaxAge = null,
-        ?int $waitReplicas = null
+        ?int $waitReplicas = null,
+        ?callable $clock = null
     ) {}
 
     /**
@@ -156,7 +170,8 @@ class BloomFilter implements Countable
         ?float $timeout = null,
         bool $cache = false,
         ?float $cacheMaxAge = null,
-        ?int $waitReplicas = null
+        ?int $waitReplicas = null,
+        ?callable $clock = null
     ): array {}
 
     /**
@@ -174,7 +189,8 @@ class BloomFilter implements Countable
         #[\SensitiveParameter] string $storage,
         #[\SensitiveParameter] ?string $secret = null,
         ?string $key = null,
-        bool $readOnly = false
+        bool $readOnly = false,
+        ?callable $clock = null
     ): static {}
 
     /**
@@ -297,6 +313,7 @@ class BloomFilter implements Countable
         ?int $k = null,
         ?float $p = null,
         ?string $scheme = null,
+        ?callable $clock = null,
     ): static {}
 
     /** Writes the filter to a file, by a temporary file and a rename: a reader never sees half of it. */
@@ -307,7 +324,15 @@ class BloomFilter implements Countable
      *
      * @param string|null $secret the secret of a keyed filter
      */
-    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null): static {}
+    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null): static {}
+
+    /**
+     * The parts of a filter that grows or forgets; one, where it does neither.
+     *
+     * @return list<array{firstBit: int, m: int, n: int, p: float, keys?: int, since?: ?float, until?: ?float}> keys: added to
+     *         it (grow); since, until: when its keys were added at the earliest and are forgotten (window)
+     */
+    public function partInfo(): array {}
 
     /**
      * Returns once everything added before, by whomever, is on disk and survives a power loss. In memory: at once.

@@ -14,8 +14,15 @@
 
 typedef struct php_bf_map php_bf_map;                    /* a file or Redis filter that the process keeps open: php_maps.c */
 
+typedef struct {               /* a clock of PHP's: shared by an object and its clones, unions, ... */
+    zval callable;
+    uint32_t refs;
+    uint32_t running;          /* it is being asked: nobody may close the filter          */
+} php_bf_clock;
+
 typedef struct {
     bf_filter *f;              /* NULL: never constructed, or closed                      */
+    php_bf_clock *clock;       /* of a filter that forgets, or NULL: the system's         */
     php_bf_map *map;           /* whose filter f is; NULL: the object's own               */
     zend_object std;
 } php_bf;
@@ -55,8 +62,14 @@ zend_object *php_bf_create(zend_class_entry *ce);
 bool php_bf_is_fresh(zend_object *object);               /* false + exception: it is constructed already      */
 void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map);  /* takes f over, sets the readonly properties */
 void php_bf_close_object(php_bf *bf);
-/* A new object, or *err thrown. */
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, const bf_error *err);
+/* A new object, or *err thrown.  clock: taken over, or NULL. */
+void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, php_bf_clock *clock, const bf_error *err);
+
+/* php_clock.c: clocks */
+php_bf_clock *php_bf_clock_new(zval *callable);          /* callable NULL: none                            */
+php_bf_clock *php_bf_clock_share(php_bf_clock *clock);   /* NULL is fine, here and below                  */
+void php_bf_clock_free(php_bf_clock *clock);
+void php_bf_clock_set(bf_spec *spec, php_bf_clock *clock);
 
 /* php_maps.c: files and Redis filters kept open */
 void php_bf_maps_init(zend_bloomfilter_globals *globals);
@@ -68,6 +81,6 @@ void php_bf_let_go(bf_filter *f, php_bf_map *map);       /* what php_bf_open gav
 /* php_spec.c: arguments */
 char *php_bf_path(const zend_string *path);              /* absolute, efree it; NULL: exception               */
 void php_bf_set_secret(bf_spec *spec, const zend_string *secret);  /* secret may be NULL                   */
-bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec);
+bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec, php_bf_clock **clock);
 char *php_bf_storage(const zend_string *storage);        /* the same; a URL stays as it is                  */
 #endif

@@ -49,10 +49,11 @@ PHP_METHOD(BloomFilter, fromBytes)
     const char *format;
     bf_spec expect = {0};
     bf_error err;
-    if (!php_bf_read_expected(INTERNAL_FUNCTION_PARAM_PASSTHRU, &bytes, &format, &expect)) RETURN_THROWS();
+    php_bf_clock *clock = NULL;
+    if (!php_bf_read_expected(INTERNAL_FUNCTION_PARAM_PASSTHRU, &bytes, &format, &expect, &clock)) RETURN_THROWS();
     bf_filter *f = format ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), format, &expect, &err)
                           : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, &err);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
 }
 
 /* ---- files ---- */
@@ -73,19 +74,25 @@ PHP_METHOD(BloomFilter, save)
 PHP_METHOD(BloomFilter, load)
 {
     zend_string *path, *secret = NULL;
+    zend_fcall_info callable = empty_fcall_info;
+    zend_fcall_info_cache cache;
     bf_error err;
-    ZEND_PARSE_PARAMETERS_START(1, 2)
+    ZEND_PARSE_PARAMETERS_START(1, 3)
         Z_PARAM_PATH_STR(path)
         Z_PARAM_OPTIONAL
         Z_PARAM_STR_OR_NULL(secret)
+        Z_PARAM_FUNC_OR_NULL(callable, cache)
     ZEND_PARSE_PARAMETERS_END();
     bf_spec expect = {0};
+    (void)cache;
     php_bf_set_secret(&expect, secret);
     char *full = php_bf_path(path);
     if (!full) RETURN_THROWS();
+    php_bf_clock *clock = php_bf_clock_new(ZEND_FCI_INITIALIZED(callable) ? &callable.function_name : NULL);
+    php_bf_clock_set(&expect, clock);
     bf_filter *f = bf_load(full, &expect, &err);
     efree(full);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, &err);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
 }
 
 /* ---- serialize: ['bytes' => string] or ['storage' => path or URL, 'key' => name inside it if one was given, 'readOnly' =>
@@ -102,8 +109,9 @@ static void add_members(zval *to, zend_object *object)
 }
 
 /* Why this filter cannot be serialized, or NULL. */
-static const char *not_serializable(const bf_info *info)
+static const char *not_serializable(const bf_info *info, bool clock)
 {
+    if (clock) return "a filter with a clock of its own cannot be serialized: use toBytes() and fromBytes(clock: ...)";
     if (info->keyed) return "a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)";
     if (!strcmp(info->home, "memory") || info->storage) return NULL;
     return "a filter on a client object cannot be serialized: use toBytes()";
@@ -116,7 +124,7 @@ PHP_METHOD(BloomFilter, __serialize)
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
     bf_get_info(f, &info);
-    const char *why = not_serializable(&info);
+    const char *why = not_serializable(&info, php_bf_from(Z_OBJ_P(ZEND_THIS))->clock != NULL);
     if (why) {
         zend_throw_exception(php_bf_exception_ce, why, BF_ENOTSUP);
         RETURN_THROWS();

@@ -1,6 +1,7 @@
 /* php_object.c - the object BloomFilter: made, cloned, freed, and its properties.
- * Knows how PHP keeps objects.  m, n, k, p, scheme are ordinary readonly properties, set once; the slot of bitset stays
- * empty for ever: the bits are copied from the core at each read, so that no dump of an object carries megabytes. */
+ * Knows how PHP keeps objects.  m, n, k, p, scheme are ordinary readonly properties, set once (m anew, where the filter
+ * grows); the slots of bitset, grow, window and parts stay empty for ever: they are asked of the core at each read, so that no
+ * dump of an object carries megabytes. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
@@ -14,6 +15,7 @@ zend_object *php_bf_create(zend_class_entry *ce)
     php_bf *bf = zend_object_alloc(sizeof *bf, ce);
     bf->f = NULL;
     bf->map = NULL;
+    bf->clock = NULL;
     zend_object_std_init(&bf->std, ce);
     object_properties_init(&bf->std, ce);
     bf->std.handlers = &handlers;
@@ -23,8 +25,10 @@ zend_object *php_bf_create(zend_class_entry *ce)
 void php_bf_close_object(php_bf *bf)
 {
     php_bf_let_go(bf->f, bf->map);
+    php_bf_clock_free(bf->clock);
     bf->f = NULL;
     bf->map = NULL;
+    bf->clock = NULL;
 }
 
 static void free_object(zend_object *object)
@@ -42,6 +46,7 @@ static zend_object *clone_object(zend_object *object)
     zend_objects_clone_members(copy, object);
     if (!f) php_bf_raise_closed();
     else if (!(php_bf_from(copy)->f = bf_copy(f, &err))) php_bf_raise(&err);
+    else php_bf_from(copy)->clock = php_bf_clock_share(php_bf_from(object)->clock);
     return copy;
 }
 
@@ -72,15 +77,25 @@ void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map)
     php_bf_from(object)->map = map;
 }
 
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, const bf_error *err)
+void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, php_bf_clock *clock, const bf_error *err)
 {
+    if (f && object_init_ex(to, ce) == SUCCESS) {
+        php_bf_adopt(Z_OBJ_P(to), f, map);
+        php_bf_from(Z_OBJ_P(to))->clock = clock;
+        return;
+    }
     if (!f) php_bf_raise(err);
-    else if (object_init_ex(to, ce) == SUCCESS) php_bf_adopt(Z_OBJ_P(to), f, map);
     else php_bf_let_go(f, map);                          /* an abstract subclass: PHP has thrown */
+    php_bf_clock_free(clock);
 }
 
 /* ---- properties ---- */
-static bool is_bitset(const zend_string *name) { return zend_string_equals_literal(name, "bitset"); }
+/* Those whose slots stay empty: asked of the core at each read. */
+static bool is_live(const zend_string *name)
+{
+    return zend_string_equals_literal(name, "bitset") || zend_string_equals_literal(name, "grow")
+        || zend_string_equals_literal(name, "window") || zend_string_equals_literal(name, "parts");
+}
 
 static void read_bitset(bf_filter *f, zval *to)
 {
@@ -97,46 +112,69 @@ static void read_bitset(bf_filter *f, zval *to)
     ZVAL_NEW_STR(to, bits);
 }
 
-static ZEND_COLD void refuse_write(zend_object *object)
+static void read_live(bf_filter *f, const zend_string *name, zval *to)
 {
-    zend_throw_error(NULL, "Cannot modify readonly property %s::$bitset", ZSTR_VAL(object->ce->name));
+    bf_info info;
+    bf_get_info(f, &info);
+    ZVAL_NULL(to);
+    if (zend_string_equals_literal(name, "bitset")) { ZVAL_UNDEF(to); read_bitset(f, to); }
+    else if (zend_string_equals_literal(name, "grow") && info.grow != 0) ZVAL_DOUBLE(to, info.grow);
+    else if (zend_string_equals_literal(name, "window") && info.window != 0) ZVAL_DOUBLE(to, info.window);
+    else if (zend_string_equals_literal(name, "parts") && info.parts != 0) ZVAL_LONG(to, (zend_long)info.parts);
+}
+
+/* m of a filter that grows is what it is now; true: name is m, and must not be cached. */
+static bool renew_m(zend_object *object, const zend_string *name)
+{
+    bf_info info;
+    bf_filter *f = php_bf_from(object)->f;
+    if (name && !zend_string_equals_literal(name, "m")) return false;
+    if (f && Z_TYPE_P(OBJ_PROP_NUM(object, SLOT_M)) == IS_LONG) {
+        bf_get_info(f, &info);
+        ZVAL_LONG(OBJ_PROP_NUM(object, SLOT_M), (zend_long)info.m);
+    }
+    return true;
+}
+
+static ZEND_COLD void refuse_write(zend_object *object, const zend_string *name)
+{
+    zend_throw_error(NULL, "Cannot modify readonly property %s::$%s", ZSTR_VAL(object->ce->name), ZSTR_VAL(name));
 }
 
 static zval *read_property(zend_object *object, zend_string *name, int type, void **cache, zval *rv)
 {
-    if (!is_bitset(name)) return zend_std_read_property(object, name, type, cache, rv);
+    if (!is_live(name)) return zend_std_read_property(object, name, type, renew_m(object, name) ? NULL : cache, rv);
     bf_filter *f = php_bf_from(object)->f;
     ZVAL_UNDEF(rv);
-    if (type != BP_VAR_R && type != BP_VAR_IS) refuse_write(object);
-    else if (f) read_bitset(f, rv);
+    if (type != BP_VAR_R && type != BP_VAR_IS) refuse_write(object, name);
+    else if (f) read_live(f, name, rv);
     else if (type == BP_VAR_R) php_bf_raise_closed();
     return Z_ISUNDEF_P(rv) ? &EG(uninitialized_zval) : rv;
 }
 
 static zval *write_property(zend_object *object, zend_string *name, zval *value, void **cache)
 {
-    if (!is_bitset(name)) return zend_std_write_property(object, name, value, cache);
-    refuse_write(object);
+    if (!is_live(name)) return zend_std_write_property(object, name, value, cache);
+    refuse_write(object, name);
     return &EG(error_zval);
 }
 
 static zval *property_pointer(zend_object *object, zend_string *name, int type, void **cache)
 {
-    if (!is_bitset(name)) return zend_std_get_property_ptr_ptr(object, name, type, cache);
-    refuse_write(object);
+    if (!is_live(name)) return zend_std_get_property_ptr_ptr(object, name, type, cache);
+    refuse_write(object, name);
     return &EG(error_zval);
 }
 
 static int has_property(zend_object *object, zend_string *name, int how, void **cache)
 {
-    if (!is_bitset(name)) return zend_std_has_property(object, name, how, cache);
+    if (!is_live(name)) return zend_std_has_property(object, name, how, cache);
     if (!php_bf_from(object)->f) return 0;
-    if (how != ZEND_PROPERTY_NOT_EMPTY) return 1;
-    zval bits;
-    ZVAL_UNDEF(&bits);
-    read_bitset(php_bf_from(object)->f, &bits);
-    int yes = !Z_ISUNDEF(bits) && zend_is_true(&bits);
-    zval_ptr_dtor(&bits);
+    if (how == ZEND_PROPERTY_EXISTS || (how != ZEND_PROPERTY_NOT_EMPTY && zend_string_equals_literal(name, "bitset"))) return 1;
+    zval v;
+    read_live(php_bf_from(object)->f, name, &v);
+    int yes = !Z_ISUNDEF(v) && (how == ZEND_PROPERTY_NOT_EMPTY ? zend_is_true(&v) : Z_TYPE(v) != IS_NULL);
+    zval_ptr_dtor(&v);
     return yes;
 }
 
@@ -145,7 +183,20 @@ static HashTable *debug_info(zend_object *object, int *is_temp)
 {
     if (object->ce->__debugInfo) return zend_std_get_debug_info(object, is_temp);
     *is_temp = 1;
+    renew_m(object, NULL);
     return zend_array_dup(zend_std_get_properties(object));
+}
+
+/* A clock may hold the object that holds it. */
+static HashTable *get_gc(zend_object *object, zval **table, int *n)
+{
+    php_bf *bf = php_bf_from(object);
+    if (!bf->clock) return zend_std_get_gc(object, table, n);
+    zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
+    zend_get_gc_buffer_add_zval(buffer, &bf->clock->callable);
+    for (int i = 0; i < object->ce->default_properties_count; i++) zend_get_gc_buffer_add_zval(buffer, OBJ_PROP_NUM(object, i));
+    zend_get_gc_buffer_use(buffer, table, n);
+    return object->properties;
 }
 
 void php_bf_init_handlers(void)
@@ -159,4 +210,5 @@ void php_bf_init_handlers(void)
     handlers.get_property_ptr_ptr = property_pointer;
     handlers.has_property = has_property;
     handlers.get_debug_info = debug_info;
+    handlers.get_gc = get_gc;
 }

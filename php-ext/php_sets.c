@@ -1,6 +1,7 @@
 /* php_sets.c - whole filters: set operations, what is in them, sync, clear, expire, delete, close.
  * Knows nothing but how to map answers: each method is one call of the core. */
 #include "php_bloomfilter.h"
+#include "zend_exceptions.h"
 
 /* ---- two filters ---- */
 /* The other operand, or NULL: exception. */
@@ -26,7 +27,7 @@ static void combine(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_fi
         bf_close(result);
         result = NULL;
     }
-    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), result, NULL, &err);
+    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), result, NULL, php_bf_clock_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->clock), &err);
 }
 
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_unite); }
@@ -100,8 +101,52 @@ PHP_METHOD(BloomFilter, expire)
     if (bf_expire(f, zval_get_double(seconds), &err) < 0) php_bf_raise(&err);
 }
 
+/* ---- its parts ---- */
+static void part_to_array(zval *to, const bf_info *whole, const bf_part_info *p)
+{
+    array_init(to);
+    add_assoc_long(to, "firstBit", (zend_long)p->first_bit);
+    add_assoc_long(to, "m", (zend_long)p->m);
+    add_assoc_long(to, "n", (zend_long)p->n);
+    add_assoc_double(to, "p", p->p);
+    if (whole->grow != 0) add_assoc_long(to, "keys", (zend_long)p->keys);
+    if (whole->window == 0) return;
+    if (p->until > p->since) {
+        add_assoc_double(to, "since", p->since);
+        add_assoc_double(to, "until", p->until);
+    } else {
+        add_assoc_null(to, "since");
+        add_assoc_null(to, "until");
+    }
+}
+
+PHP_METHOD(BloomFilter, partInfo)
+{
+    bf_info info;
+    bf_part_info part;
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    bf_get_info(f, &info);
+    array_init(return_value);
+    for (unsigned i = 0; i < info.part_count; i++) {
+        zval one;
+        if (bf_get_part(f, i, &part, &err) < 0) {
+            php_bf_raise(&err);
+            RETURN_THROWS();
+        }
+        part_to_array(&one, &info, &part);
+        add_next_index_zval(return_value, &one);
+    }
+}
+
 PHP_METHOD(BloomFilter, close)
 {
     ZEND_PARSE_PARAMETERS_NONE();
+    const php_bf_clock *clock = php_bf_from(Z_OBJ_P(ZEND_THIS))->clock;
+    if (clock && clock->running) {
+        zend_throw_exception(php_bf_exception_ce, "the filter cannot be closed by its own clock", 0);
+        RETURN_THROWS();
+    }
     php_bf_close_object(php_bf_from(Z_OBJ_P(ZEND_THIS)));
 }

@@ -106,6 +106,8 @@ typedef struct {
     zval *m, *n;
     zend_long k, shards, parts, wait_replicas;
     double p, grow, window, timeout, cache_max_age;
+    zend_fcall_info clock;
+    zend_fcall_info_cache clock_cache;
     zend_string *scheme, *secret, *storage, *key;
     bool no_k, no_shards, no_p, no_grow, no_window, no_parts, no_timeout, no_cache_max_age, no_wait_replicas, cache;
 } arguments;
@@ -141,10 +143,16 @@ static bool to_spec(const arguments *a, bf_spec *spec)
     return !a->storage || (spec->storage = php_bf_storage(a->storage));
 }
 
-static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
+/* The callable as it was given, or NULL. */
+static php_bf_clock *clock_of(arguments *a)
+{
+    return php_bf_clock_new(ZEND_FCI_INITIALIZED(a->clock) ? &a->clock.function_name : NULL);
+}
+
+static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_clock **clock)
 {
     arguments a = NOT_GIVEN;
-    ZEND_PARSE_PARAMETERS_START(0, 16)
+    ZEND_PARSE_PARAMETERS_START(0, 17)
         Z_PARAM_OPTIONAL
         Z_PARAM_NUMBER_OR_NULL(a.m)
         Z_PARAM_NUMBER_OR_NULL(a.n)
@@ -162,8 +170,11 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
         Z_PARAM_BOOL(a.cache)
         Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
         Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
+        Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
-    return to_spec(&a, spec);
+    if (!to_spec(&a, spec)) return false;
+    php_bf_clock_set(spec, *clock = clock_of(&a));
+    return true;
 }
 
 static void free_storage(const bf_spec *spec)
@@ -172,11 +183,11 @@ static void free_storage(const bf_spec *spec)
 }
 
 /* fromBytes: what the bytes must be, or do not say of themselves. */
-bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec)
+bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec, php_bf_clock **clock)
 {
     arguments a = NOT_GIVEN;
     zend_string *as = NULL;
-    ZEND_PARSE_PARAMETERS_START(1, 8)
+    ZEND_PARSE_PARAMETERS_START(1, 9)
         Z_PARAM_STR(*bytes)
         Z_PARAM_OPTIONAL
         Z_PARAM_STR_OR_NULL(a.secret)
@@ -186,30 +197,41 @@ bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, con
         Z_PARAM_LONG_OR_NULL(a.k, a.no_k)
         Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
         Z_PARAM_PATH_STR_OR_NULL(a.scheme)
+        Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
     *format = as ? ZSTR_VAL(as) : NULL;
-    return to_spec(&a, spec);
+    if (!to_spec(&a, spec)) return false;
+    php_bf_clock_set(spec, *clock = clock_of(&a));
+    return true;
 }
 
 PHP_METHOD(BloomFilter, __construct)
 {
     bf_spec spec = {0};
     bf_error err;
-    if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    php_bf_clock *clock = NULL;
+    if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &clock)) RETURN_THROWS();
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
-    if (f) php_bf_adopt(Z_OBJ_P(ZEND_THIS), f, map);
-    else php_bf_raise(&err);
+    if (f) {
+        php_bf_adopt(Z_OBJ_P(ZEND_THIS), f, map);
+        php_bf_from(Z_OBJ_P(ZEND_THIS))->clock = clock;
+        return;
+    }
+    php_bf_clock_free(clock);
+    php_bf_raise(&err);
 }
 
 PHP_METHOD(BloomFilter, plan)
 {
     bf_spec spec = {0};
     bf_error err;
-    if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    php_bf_clock *clock = NULL;
+    if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &clock)) RETURN_THROWS();
     int rc = bf_plan(&spec, &err);
     free_storage(&spec);
+    php_bf_clock_free(clock);
     if (rc < 0) {
         php_bf_raise(&err);
         RETURN_THROWS();
@@ -226,19 +248,23 @@ PHP_METHOD(BloomFilter, open)
 {
     zend_string *storage, *secret = NULL, *key = NULL;
     bool read_only = false;
-    ZEND_PARSE_PARAMETERS_START(1, 4)
+    arguments a = NOT_GIVEN;
+    ZEND_PARSE_PARAMETERS_START(1, 5)
         Z_PARAM_PATH_STR(storage)
         Z_PARAM_OPTIONAL
         Z_PARAM_STR_OR_NULL(secret)
         Z_PARAM_PATH_STR_OR_NULL(key)
         Z_PARAM_BOOL(read_only)
+        Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
     ZEND_PARSE_PARAMETERS_END();
     bf_spec spec = { .key = key ? ZSTR_VAL(key) : NULL, .must_exist = true, .read_only = read_only };
     bf_error err;
     php_bf_set_secret(&spec, secret);
     if (!(spec.storage = php_bf_storage(storage))) RETURN_THROWS();
     php_bf_map *map;
+    php_bf_clock *clock = clock_of(&a);
+    php_bf_clock_set(&spec, clock);
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
-    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, map, &err);
+    php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, map, clock, &err);
 }

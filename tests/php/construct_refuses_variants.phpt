@@ -5,8 +5,11 @@ bloomfilter
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';
-refused('BloomFilterException', 'grow', fn() => new BloomFilter(n: 10, p: 0.1, grow: 2.0));
-refused('BloomFilterException', 'window', fn() => new BloomFilter(n: 10, p: 0.1, window: 60));
+refused('ValueError', 'grow needs n and p', fn() => new BloomFilter(m: 100, n: 10, grow: 2.0));
+refused('ValueError', 'window needs n and p', fn() => new BloomFilter(m: 100, n: 10, window: 60));
+refused('ValueError', 'exclude each other', fn() => new BloomFilter(n: 10, p: 0.1, grow: 2, window: 60));
+refused('ValueError', 'give window', fn() => new BloomFilter(n: 10, p: 0.1, parts: 3));
+refused('ValueError', 'give window', fn() => new BloomFilter(n: 10, p: 0.1, clock: time(...)));
 refused('BloomFilterException', 'shards', fn() => new BloomFilter(n: 10, p: 0.1, shards: 4));
 refused('ValueError', 'grow must be a factor above 1, got 0', fn() => new BloomFilter(n: 10, p: 0.1, grow: 0));
 refused('ValueError', 'grow must be a factor above 1, got NAN', fn() => new BloomFilter(n: 10, p: 0.1, grow: NAN));

@@ -18,9 +18,9 @@ echo implode("\n", $known), "\n";
 foreach ($class->getProperties() as $p) echo $p->isReadOnly() ? 'readonly ' : '', $p->getType(), ' $', $p->getName(), "\n";
 ?>
 --EXPECT--
-__construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): 
-static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): array
-static open(string $storage, ?string $secret?, ?string $key?, bool $readOnly?): static
+__construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): 
+static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): array
+static open(string $storage, ?string $secret?, ?string $key?, bool $readOnly?, ?callable $clock?): static
 add(Stringable|string|int $key): bool
 addKey(Stringable|string|int $key): bool
 exists(Stringable|string|int $key): bool
@@ -37,9 +37,10 @@ fillRatio(): float
 fpr(): float
 clear(): void
 toBytes(?string $format?): string
-static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?): static
+static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?callable $clock?): static
 save(string $path): void
-static load(string $path, ?string $secret?): static
+static load(string $path, ?string $secret?, ?callable $clock?): static
+partInfo(): array
 sync(): void
 expire(int|float $seconds): void
 delete(): void
@@ -52,3 +53,6 @@ readonly int $k
 readonly float $p
 readonly string $scheme
 readonly string $bitset
+readonly ?float $grow
+readonly ?float $window
+readonly ?int $parts
