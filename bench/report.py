@@ -123,6 +123,11 @@ def targets():
     yield from python_ratios("python-big", False)
     yield Ratio("import", "import", OURS, None, 2.0, 3)
     yield from php_ratios()
+    for op in ("test absent", "test present", "batch absent", "batch present"):
+        yield Ratio("variants", op, "grown from 1000", "right-sized", 2.5, 7)
+        yield Ratio("variants", op, "window, 4 parts", "right-sized")
+    for op in ("in absent", "in present", "contains_many absent"):
+        yield Ratio("variants-python", op, "grown from 1000", "right-sized", 2.5, 7)
     yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
     yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)
 

@@ -18,6 +18,8 @@ typedef struct {
     uint64_t *live;            /* keys in it (grow), its epoch (window); see bf_live                       */
     uint64_t own;              /* what live points to where it is nobody else's                           */
     uint8_t *page;             /* its header page in a mapped file, or NULL                               */
+    uint32_t known;            /* Redis: its mark, when it was last sure that no part follows it           */
+    uint64_t unsent;           /* Redis: keys added from here that Redis has not counted yet              */
 } bf_piece;
 
 struct bf_chain {
@@ -45,8 +47,13 @@ typedef struct bf_chain_ops {
     /* Among the processes that share it; NULL: it is not shared. */
     int (*lock)(bf_filter *f, int *token, bf_error *err);
     void (*unlock)(bf_filter *f, int token);
+    /* So many keys more are in the piece: where that is told to others by a command.  now: and nothing is held back. */
+    int (*count)(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *err);
+    void (*leave)(bf_filter *f);             /* before it is closed */
+    int (*expire)(bf_filter *f, double seconds, bf_error *err);      /* as of a store */
+    int (*remove)(bf_filter *f, bf_error *err);
 } bf_chain_ops;
-extern const bf_chain_ops bf_chain_memory, bf_chain_file;
+extern const bf_chain_ops bf_chain_memory, bf_chain_file, bf_chain_redis;
 
 #define BF_NEVER (-(INT64_C(1) << 47))                       /* the epoch of a piece that nobody has used */
 static inline unsigned bf_chain_count(const bf_chain *c) { return __atomic_load_n(&c->count, __ATOMIC_ACQUIRE); }

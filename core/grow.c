@@ -3,9 +3,18 @@
 #include "bits.h"
 #include "chain.h"
 
+/* Also the parts that turn out to be there while others are asked. */
 int bf_grow_test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
-    return bf_chain_sift(f, f->chain->piece, bf_chain_count(f->chain), s, answer, 1, err);
+    const bf_chain *c = f->chain;
+    unsigned from = 0, count = bf_chain_count(c);
+    int rc;
+    while ((rc = bf_chain_sift(f, c->piece + from, count - from, s, answer, 1, err)) == 0 && s->n) {
+        if ((rc = bf_chain_follow(f, err)) < 0 || bf_chain_count(c) == count) return rc;
+        from = count;
+        count = bf_chain_count(c);
+    }
+    return rc;
 }
 
 /* The part after the `count` that are known; somebody else's, where he was faster. */
@@ -25,6 +34,28 @@ static int next_part(bf_filter *f, unsigned count, bf_error *err)
     }
     bf_chain_unlock(f, token);
     return rc < 0 ? rc : bf_chain_writable(f, err);
+}
+
+/* The first n were just added to what was the newest part: parts that others appended before may have them. */
+static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, uint8_t *answer, bf_error *err)
+{
+    bf_span fresh;
+    int rc = bf_chain_follow(f, err);
+    if (rc < 0 || bf_chain_count(f->chain) == count) return rc;
+    fresh.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!answer[s->key[i]]) continue;
+        fresh.d[fresh.n] = s->d[i];
+        fresh.key[fresh.n++] = s->key[i];
+    }
+    return bf_chain_sift(f, f->chain->piece + count, bf_chain_count(f->chain) - count, &fresh, answer, 0, err);
+}
+
+static int count_new(bf_filter *f, bf_piece *p, uint64_t more, bf_error *err)
+{
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    if (more) bf_live_add(p->live, more, f->atomic);
+    return more && ops->count ? ops->count(f, p, more, bf_live(p->live) >= (int64_t)p->part.g.n, err) : 0;
 }
 
 static uint64_t room(const bf_chain *c, const bf_piece *p)
@@ -51,8 +82,10 @@ int bf_grow_add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
         int64_t hits = bf_chain_probe(f, newest, BF_OP_ADD, s, n, err);
         if (hits < 0) return (int)hits;
         for (size_t i = 0; i < n; i++) answer[s->key[i]] = hits == 0 || !s->present[i];
-        if ((int64_t)n > hits) bf_live_add(newest->live, n - (uint64_t)hits, f->atomic);
+        if ((rc = count_new(f, newest, n - (uint64_t)hits, err)) < 0 || (rc = recheck(f, s, n, count, answer, err)) < 0) return rc;
         bf_chain_drop(s, n);
+        if (s->n && bf_chain_count(c) > count) rc = bf_chain_sift(f, c->piece + count - 1, bf_chain_count(c) - count, s, answer, 0, err);
+        count = bf_chain_count(c);
     }
     return rc;
 }

@@ -46,6 +46,7 @@ typedef struct {
 } bf_link;
 
 int bf_link_init(bf_link *l, const char *storage, const char *key, bf_error *err);
+int bf_link_like(bf_link *l, const bf_link *of, const char *key, bf_error *err);         /* another one to the same server */
 void bf_link_free(bf_link *l);
 void bf_link_lock(bf_link *l);                               /* also: a fork's child lets go of its parent's connection */
 void bf_link_unlock(bf_link *l);
@@ -96,7 +97,12 @@ int bf_redis_expire(bf_redis *r, double seconds, bf_error *err);
 int bf_redis_remove(bf_redis *r, bf_error *err);
 int bf_redis_undo(bf_redis *r, const uint64_t *pos, size_t n, bf_error *err);  /* unset bits r->old has as new; drop an empty stub */
 
+char *bf_redis_temp_name(const bf_redis *r);                 /* to be freed; NULL: no memory */
+int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err);        /* a key of zeros and the mark */
+void bf_redis_discard(bf_redis *r, const char *temp);
+
 /* store_redis.c */
+int bf_redis_like(bf_store *s, const bf_redis *of, const char *key, bf_error *err);     /* the same server, another key; not opened */
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err);                  /* as it is now */
 int bf_redis_lost(const bf_redis *r, bf_error *err);
 int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);  /* is the mark just read this filter's? */

@@ -75,7 +75,7 @@ static int catch_up(bf_redis *r, bf_error *err)
 static int alive(bf_redis *r, int rc, bf_error *err) { return rc == 0 ? bf_redis_lost(r, err) : rc < 0 ? rc : 0; }
 
 /* ---- temporary keys ---- */
-static char *temp_name(const bf_redis *r)
+char *bf_redis_temp_name(const bf_redis *r)
 {
     const char *key = r->link.url.key, *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
     bool tagged = shut && shut > open + 1;                  /* K has a hash tag of its own */
@@ -105,7 +105,7 @@ static int window(bf_link *l, const char *temp, size_t n, bf_error *err)
 }
 
 /* A key of zeros and the mark, grown a step at a time. */
-static int grow(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
+int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     const uint8_t big[BF_REDIS_MARK] = { (uint8_t)(mark >> 24), (uint8_t)(mark >> 16), (uint8_t)(mark >> 8), (uint8_t)mark };
     uint64_t at = BF_REDIS_STEP - 1;
@@ -139,7 +139,7 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 }
 
 /* After a fault: best effort, the error stands. */
-static void discard(bf_redis *r, const char *temp)
+void bf_redis_discard(bf_redis *r, const char *temp)
 {
     if (bf_link_begin(&r->link, true, NULL) < 0) return;
     bf_link_count(&r->link, 2);
@@ -151,17 +151,17 @@ static void discard(bf_redis *r, const char *temp)
 /* ---- making and changing ---- */
 int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    char *temp = temp_name(r);
+    char *temp = bf_redis_temp_name(r);
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, d);
-    int rc = grow(r, temp, mark, err);
+    int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
         script(r, publish, temp, BF_META_ARGS);
         bf_redis_meta_put(r, d, mark);
         rc = run(r, err);
     }
-    if (rc < 0) discard(r, temp);
+    if (rc < 0) bf_redis_discard(r, temp);
     if (rc == 1) r->mark = mark;
     free(temp);
     return rc;
@@ -169,17 +169,17 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 
 int bf_redis_clear(bf_redis *r, bf_error *err)
 {
-    char *temp = temp_name(r), hex[16];
+    char *temp = bf_redis_temp_name(r), hex[16];
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
-    int rc = grow(r, temp, mark, err);
+    int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && (rc = catch_up(r, err)) == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
         snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
         script(r, replace, temp, 1);
         bf_link_word(&r->link, hex);
         rc = run(r, err);
     }
-    if (rc < 0) discard(r, temp);
+    if (rc < 0) bf_redis_discard(r, temp);
     if (rc == 1) r->mark = mark;
     free(temp);
     return alive(r, rc, err);
@@ -187,14 +187,14 @@ int bf_redis_clear(bf_redis *r, bf_error *err)
 
 int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err)
 {
-    char *temp = temp_name(r);
+    char *temp = bf_redis_temp_name(r);
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = upload(r, temp, bytes, err);
     if (rc == 0 && (rc = catch_up(r, err)) == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
         script(r, merge, temp, 0);
         rc = run(r, err);
     }
-    if (rc < 0) discard(r, temp);
+    if (rc < 0) bf_redis_discard(r, temp);
     free(temp);
     return alive(r, rc, err);
 }

@@ -50,6 +50,26 @@ int bf_link_init(bf_link *l, const char *storage, const char *key, bf_error *err
     return 0;
 }
 
+static char *twin(const char *text, bool *no_memory)
+{
+    char *copy = text ? strdup(text) : NULL;
+    *no_memory |= text && !copy;
+    return copy;
+}
+
+int bf_link_like(bf_link *l, const bf_link *of, const char *key, bf_error *err)
+{
+    bool no = false;
+    const bf_redis_url *u = &of->url;
+    l->url = (bf_redis_url){ .host = twin(u->host, &no), .path = twin(u->path, &no), .user = twin(u->user, &no), .pass = twin(u->pass, &no),
+                             .key = twin(key, &no), .port = u->port, .db = u->db, .timeout = u->timeout };
+    if (no) { bf_redis_url_free(&l->url); return bf_fail(err, BF_ENOMEM, "out of memory"); }
+    name_it(l);
+    pthread_mutex_init(&l->mutex, NULL);
+    bf_int_set(&l->pid, (int)getpid());
+    return 0;
+}
+
 void bf_link_drop(bf_link *l)
 {
     if (l->context) redisFree(l->context);

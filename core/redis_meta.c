@@ -85,13 +85,29 @@ static int damaged(const bf_redis *r, const char *what, bf_error *err)
     return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound %s", r->link.label, what);
 }
 
+/* Format 2: a filter of many parts. */
+static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
+{
+    char text[48], *end;
+    uint64_t parts;
+    if (!field(&r->link.reply, "kind", text, sizeof text) || strcmp(text, "grow")) return damaged(r, "kind", err);
+    if (!field(&r->link.reply, "grow", text, sizeof text)) return damaged(r, "grow", err);
+    d->grow = strtod(text, &end);
+    if (*end || !(d->grow > 1 && d->grow < 1e300)) return damaged(r, "grow", err);
+    if (!number(&r->link.reply, "parts", 10, &parts) || parts < 1 || parts > BF_PARTS_MAX) return damaged(r, "parts", err);
+    d->kind = BF_GROW;
+    d->live = (int64_t)parts;
+    return 0;
+}
+
 int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err)
 {
     const bf_redis_reply *from = &r->link.reply;
     char text[BF_SCHEME_BYTES];
     uint64_t v;
     if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
-    if (strcmp(text, "1") != 0) return bf_fail(err, BF_EFORMAT, "%s has format %.8s, this build reads up to 1", r->link.label, text);
+    const bool many = !strcmp(text, "2");
+    if (!many && strcmp(text, "1") != 0) return bf_fail(err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->link.label, text);
     if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0) return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->link.label, text);
     const bf_layout *l = d->scheme->layout;
@@ -104,6 +120,7 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     if (bf_check_limits(d, NULL) < 0) return damaged(r, "m or k", err);
     if (!real(from, "p", &d->g.p)) return damaged(r, "p", err);
     if (!number(from, "secret", 16, &d->secret_check)) return damaged(r, "secret", err);
+    if (many) return read_many(r, d, err);
     if (!number(from, "mark", 16, &v) || v == 0 || v > UINT32_MAX) return damaged(r, "mark", err);
     *mark = (uint32_t)v;
     return 0;

@@ -93,6 +93,7 @@ int bf_expire(bf_filter *f, double seconds, bf_error *err)
     if (!(seconds >= 0 && seconds <= 1e10)) return bf_fail(err, BF_EINVAL, "seconds must be 0 (never) to 10000000000, got %g", seconds);
     if (!s->ops->expire) return bf_fail(err, BF_ENOTSUP, "home %s cannot expire: only filters in Redis can", s->ops->name);
     int rc = bf_writable(f, err);
+    if (rc == 0 && f->chain) return s->ops->chain->expire(f, seconds, err);
     return rc < 0 ? rc : s->ops->expire(s, seconds, err);
 }
 
@@ -101,6 +102,7 @@ int bf_delete(bf_filter *f, bf_error *err)
     bf_store *s = &f->part.store;
     if (!s->ops->remove) return bf_fail(err, BF_ENOTSUP, "home %s cannot be deleted: only filters in Redis can", s->ops->name);
     int rc = bf_writable(f, err);
+    if (rc == 0 && f->chain) return s->ops->chain->remove(f, err);
     return rc < 0 ? rc : s->ops->remove(s, err);
 }
 

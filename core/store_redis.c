@@ -6,7 +6,7 @@
  *   mark   GET u32 in the last BITFIELD, or one more GETRANGE: the last thing every trip reads
  *
  * A lost key is an error, never "absent".  Tests that a fault of the connection ended are sent once more, adds never. */
-#include "seams.h"
+#include "chain.h"
 #ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <stdio.h>
@@ -57,16 +57,31 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 }
 
 /* ---- opening ---- */
+static int name_meta(bf_redis *r, bf_error *err)
+{
+    size_t len = strlen(r->link.url.key);
+    if (!(r->meta = malloc(len + 6))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    memcpy(r->meta, r->link.url.key, len);
+    memcpy(r->meta + len, ":meta", 6);
+    return 0;
+}
+
+int bf_redis_like(bf_store *s, const bf_redis *of, const char *key, bf_error *err)
+{
+    bf_redis *r = s->impl = calloc(1, sizeof *r);
+    if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
+    int rc = bf_link_like(&r->link, &of->link, key, err);
+    s->label = r->link.label;
+    return rc < 0 ? rc : name_meta(r, err);
+}
+
 static bf_redis *start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     if (r) return r;                                        /* another try of the same opening */
     if (!(s->impl = r = calloc(1, sizeof *r))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
     if (bf_link_init(&r->link, spec->storage, spec->key, err) < 0) return NULL;
-    size_t len = strlen(r->link.url.key);
-    if (!(r->meta = malloc(len + 6))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
-    memcpy(r->meta, r->link.url.key, len);
-    memcpy(r->meta + len, ":meta", 6);
+    if (name_meta(r, err) < 0) return NULL;
     s->label = r->link.label;
     return r;
 }
@@ -136,6 +151,7 @@ static int attach_once(bf_store *s, const bf_spec *spec, bf_desc *d, bool *stub,
     if (rc < 0) return rc;
     bool meta = r->link.reply.n > 1;
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
+    if (meta && d->kind) return 1;                          /* its parts are chain_redis.c's */
     if (bytes == 0) return nothing_there(r, spec, meta, err);
     if (!meta) return attach_foreign(s, spec, d, bytes, err);
     bf_redis_place(r, d);
@@ -446,7 +462,8 @@ static bool current(const bf_store *s)
     bf_redis *r = s->impl;
     uint32_t mark = 0;
     bf_link_lock(&r->link);
-    bool same = r->foreign || (bf_redis_mark(r, &mark, NULL) == 0 && mark == r->mark);
+    bool same = r->foreign || r->mark_at == 0 ||            /* the last: a filter of parts looks for itself */
+                 (bf_redis_mark(r, &mark, NULL) == 0 && mark == r->mark);
     bf_link_unlock(&r->link);
     return same;
 }
@@ -463,5 +480,5 @@ static void close_(bf_store *s)
 
 const bf_store_ops bf_store_redis = { .name = "redis", .batch = TRIP_KEYS, .attach = attach, .create = create,
                                       .apply = apply, .current = current, .read = read_, .count = count, .clear = clear,
-                                      .unite = unite, .expire = expire, .remove = remove_, .close = close_ };
+                                      .unite = unite, .expire = expire, .remove = remove_, .close = close_, .chain = &bf_chain_redis };
 #endif

@@ -1,0 +1,322 @@
+/* chain_redis.c - parts of a growing filter in Redis: part i is the string {K}:p<i> with its mark and its companion hash, as a
+ * fixed filter has them.  K:meta has what the whole is and how many parts there are; K itself is not used.
+ *
+ * A part is appended by one script, which also gives the part before it a new mark.  Every trip to a part reads its mark
+ * last.  So whoever finds the newest part he knows with the mark he knows, has seen that there was no later part at that
+ * moment; whoever finds another mark looks into K:meta, and asks the new parts before he says "absent" or "new".
+ *
+ * The number of keys in a part is counted in its companion hash, not by each add but each time that a client has added a
+ * 64th of what the part is sized for, and when it closes. */
+#include "chain.h"
+#ifdef BF_HAVE_HIREDIS
+#include "redis.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT_SHARE = 64, WHOLE_ARGS = 20 };
+
+static const char append_script[] =                         /* KEYS: K:meta temp new new:meta [before before:meta]; K where there is none */
+    "local n=tonumber(ARGV[1]) "
+    "if n==0 then if redis.call('EXISTS',KEYS[1])==1 or redis.call('EXISTS',KEYS[5])==1 then redis.call('DEL',KEYS[2]) return 0 end "
+    "else if redis.call('HGET',KEYS[1],'parts')~=ARGV[1] then redis.call('DEL',KEYS[2]) return 0 end "
+    "local m=redis.call('GETRANGE',KEYS[5],ARGV[2],ARGV[2]+3) "
+    "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' "
+    "if m=='00000000' or m~=ARGV[3] then redis.call('DEL',KEYS[2]) return 2 end end "
+    "redis.call('PERSIST',KEYS[2]) redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) "
+    "local k=tonumber(ARGV[6]) redis.call('HSET',KEYS[4],unpack(ARGV,7,6+k)) "
+    "if n==0 then redis.call('HSET',KEYS[1],unpack(ARGV,7+k)) return 1 end "
+    "local t=redis.call('PTTL',KEYS[1]) if t>0 then redis.call('PEXPIRE',KEYS[3],t) redis.call('PEXPIRE',KEYS[4],t) end "
+    "redis.call('SETRANGE',KEYS[5],ARGV[2],ARGV[4]) redis.call('HSET',KEYS[6],'mark',ARGV[5]) "
+    "redis.call('HSET',KEYS[1],'parts',n+1) return 1";
+
+static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
+static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
+
+/* ---- a part as a store ---- */
+static char *part_key(const bf_redis *whole, unsigned i)
+{
+    const char *key = whole->link.url.key, *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
+    size_t cap = strlen(key) + 24;
+    char *name = malloc(cap);
+    if (name) snprintf(name, cap, shut && shut > open + 1 ? "%s:p%u" : "{%s}:p%u", key, i);
+    return name;
+}
+
+static void free_piece(bf_piece *p)
+{
+    if (p && p->part.store.ops) p->part.store.ops->close(&p->part.store);
+    free(p);
+}
+
+static bf_piece *new_piece(bf_filter *f, unsigned i, bf_error *err)
+{
+    bf_redis *whole = whole_of(f);
+    bf_piece *p = calloc(1, sizeof *p);
+    char *key = part_key(whole, i);
+    if (p && key) {
+        p->part.store = (bf_store){ .ops = f->part.store.ops, .read_only = f->part.store.read_only };
+        p->live = &p->own;
+        bf_live_set(p->live, 0);
+        if (bf_redis_like(&p->part.store, whole, key, err) == 0) { free(key); return p; }
+    } else bf_fail(err, BF_ENOMEM, "out of memory");
+    free(key);
+    free_piece(p);
+    return NULL;
+}
+
+static int join(bf_filter *f, bf_piece *p, const bf_geometry *g)
+{
+    p->part.g = *g;
+    p->part.store.nwords = (g->m + 63) / 64;
+    return bf_chain_join(f->chain, p);
+}
+
+/* One command about a hash: HGET, HINCRBY; its number, or -1 where there is none. */
+static int number(bf_redis *r, const char *command, const char *key, const char *field, const char *more, int64_t *out, bf_error *err)
+{
+    bf_link *l = &r->link;
+    long long v;
+    size_t len;
+    bf_link_lock(l);
+    int rc = bf_link_begin(l, true, err);
+    if (rc == 0) {
+        bf_link_count(l, more ? 4 : 3);
+        bf_link_word(l, command);
+        bf_link_word(l, key);
+        bf_link_word(l, field);
+        if (more) bf_link_word(l, more);
+        rc = bf_link_finish(l, 1, err);
+    }
+    *out = -1;
+    if (rc == 0 && bf_reply_integer(&l->reply, 0, &v)) *out = v;
+    else if (rc == 0 && l->reply.n) {
+        const char *text = bf_reply_text(&l->reply, 0, &len);
+        if (text && len && len < 20) { char digits[20] = ""; memcpy(digits, text, len); *out = atoll(digits); }
+    }
+    bf_link_unlock(l);
+    return rc;
+}
+
+/* ---- counting ---- */
+static int count(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *err)
+{
+    char text[24];
+    int64_t all;
+    p->unsent += more;
+    if (!p->unsent || (!now && p->unsent < p->part.g.n / COUNT_SHARE)) return 0;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)p->unsent);
+    int rc = number(redis_of(p), "HINCRBY", redis_of(p)->meta, "keys", text, &all, err);
+    if (rc < 0) return rc;
+    p->unsent = 0;
+    if (all >= 0) bf_live_set(p->live, all);
+    (void)f;
+    return 0;
+}
+
+/* ---- taking in ---- */
+static int attach_part(bf_filter *f, unsigned i, bf_error *err)
+{
+    bf_desc d, want = f->chain->desc;
+    int64_t keys;
+    bf_spec spec = { .must_exist = true, .read_only = f->part.store.read_only };
+    bf_piece *p = new_piece(f, i, err);
+    if (!p) return err && err->code ? err->code : BF_ENOMEM;
+    int rc = p->part.store.ops->attach(&p->part.store, &spec, &d, err);
+    if (rc > 0 && (d.kind || strcmp(d.name, want.name) || d.g.k != want.g.k || d.secret_check != want.secret_check))
+        rc = bf_fail(err, BF_EFORMAT, "%s: its part %u does not belong to it", whole_of(f)->link.label, i);
+    if (rc > 0) rc = number(redis_of(p), "HGET", redis_of(p)->meta, "keys", NULL, &keys, err) < 0 ? BF_EIO : 1;
+    if (rc <= 0) { free_piece(p); return rc < 0 ? rc : bf_redis_lost(whole_of(f), err); }
+    bf_live_set(p->live, keys < 0 ? 0 : keys);
+    return join(f, p, &d.g);
+}
+
+static uint32_t mark_of(const bf_piece *p) { return __atomic_load_n(&redis_of(p)->mark, __ATOMIC_ACQUIRE); }
+
+/* The newest part's mark counts as known once K:meta has said after it was read that there is no later part. */
+static int follow(bf_filter *f, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    bf_redis *whole = whole_of(f);
+    int64_t parts;
+    for (int tries = 0; tries < 1000; tries++) {
+        const uint32_t mark = c->count ? mark_of(c->piece[c->count - 1]) : 0;
+        int rc = number(whole, "HGET", whole->meta, "parts", NULL, &parts, err);
+        if (rc < 0) return rc;
+        if (parts < 1 || parts < (int64_t)c->count) return bf_redis_lost(whole, err);
+        if (parts > BF_PARTS_MAX) return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound parts", whole->link.label);
+        if (parts == (int64_t)c->count) { c->piece[c->count - 1]->known = mark; return 0; }
+        while (rc == 0 && (int64_t)c->count < parts) rc = attach_part(f, c->count, err);
+        if (rc < 0) return rc;
+    }
+    return bf_fail(err, BF_EIO, "%s grows too fast to be followed", whole->link.label);
+}
+
+static bool news(const bf_filter *f)
+{
+    const bf_piece *p = f->chain->piece[bf_chain_count(f->chain) - 1];
+    return mark_of(p) != p->known;
+}
+
+/* ---- a new part ---- */
+static void put_whole(bf_link *l, const bf_filter *f)
+{
+    const bf_desc *d = &f->chain->desc;
+    char text[40];
+    static const char *const names[] = { "format", "kind", "scheme", "m", "n", "k", "p", "secret", "grow", "parts" };
+    for (int i = 0; i < WHOLE_ARGS / 2; i++) {
+        switch (i) {
+        case 0: strcpy(text, "2"); break;
+        case 1: strcpy(text, "grow"); break;
+        case 2: break;
+        case 3: snprintf(text, sizeof text, "%llu", (unsigned long long)d->g.m); break;
+        case 4: snprintf(text, sizeof text, "%llu", (unsigned long long)d->g.n); break;
+        case 5: snprintf(text, sizeof text, "%u", d->g.k); break;
+        case 6: snprintf(text, sizeof text, "%.17g", d->g.p); break;
+        case 7: snprintf(text, sizeof text, "%016llx", (unsigned long long)f->secret_check); break;
+        case 8: snprintf(text, sizeof text, "%.17g", d->grow); break;
+        default: strcpy(text, "1");
+        }
+        bf_link_word(l, names[i]);
+        bf_link_word(l, i == 2 ? d->name : text);
+    }
+}
+
+static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const char *temp, uint32_t mark, uint32_t next, const bf_desc *d)
+{
+    bf_link *l = &r->link;
+    const unsigned i = f->chain->count;
+    char text[16];
+    const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8), (uint8_t)next };
+    bf_link_count(l, 3 + (i ? 6 : 5) + 6 + BF_META_ARGS + (i ? 0 : WHOLE_ARGS));
+    bf_link_word(l, "EVAL");
+    bf_link_word(l, append_script);
+    bf_link_number(l, i ? 6 : 5);
+    bf_link_word(l, whole_of(f)->meta);
+    bf_link_word(l, temp);
+    bf_link_word(l, l->url.key);
+    bf_link_word(l, r->meta);
+    bf_link_word(l, i ? before->link.url.key : whole_of(f)->link.url.key);
+    if (i) bf_link_word(l, before->meta);
+    bf_link_number(l, i);
+    bf_link_number(l, i ? before->mark_at : 0);
+    snprintf(text, sizeof text, "%08lx", i ? (unsigned long)before->mark : 0ul);
+    bf_link_word(l, text);
+    bf_link_arg(l, raw, sizeof raw);
+    snprintf(text, sizeof text, "%08lx", (unsigned long)next);
+    bf_link_word(l, text);
+    bf_link_number(l, BF_META_ARGS);
+    bf_redis_meta_put(r, d, mark);
+    if (i == 0) put_whole(l, f);
+}
+
+/* 1 it is there, 0 somebody was faster, 2 the part before it has another mark by now. */
+static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    bf_redis *r = redis_of(p), *before = c->count ? redis_of(c->piece[c->count - 1]) : NULL;
+    const uint32_t mark = bf_redis_new_mark(), next = bf_redis_new_mark();
+    long long v = -1;
+    char *temp = bf_redis_temp_name(r);
+    if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
+    bf_redis_place(r, d);
+    int rc = bf_redis_zeros(r, temp, mark, err);
+    if (rc == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
+        put_append(f, r, before, temp, mark, next, d);
+        rc = bf_link_finish(&r->link, 1, err);
+    }
+    if (rc < 0) bf_redis_discard(r, temp);
+    free(temp);
+    if (rc < 0) return rc;
+    if (!bf_reply_integer(&r->link.reply, 0, &v)) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
+    if (v != 1) return (int)v;
+    r->mark = mark;
+    p->known = mark;
+    if (before) __atomic_store_n(&before->mark, next, __ATOMIC_RELEASE);
+    return 1;
+}
+
+static int append(bf_filter *f, const bf_desc *part, bf_error *err)
+{
+    bf_desc d = *part;
+    bf_chain *c = f->chain;
+    d.secret_check = f->secret_check;
+    if (d.g.m > BF_REDIS_M_MAX)
+        return bf_fail(err, BF_EINVAL, "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at most %llu", whole_of(f)->link.label,
+                       (unsigned long long)d.g.m, (unsigned long long)BF_REDIS_M_MAX);
+    bf_piece *p = new_piece(f, c->count, err);
+    if (!p) return err && err->code ? err->code : BF_ENOMEM;
+    bf_link_lock(&redis_of(p)->link);
+    int rc = send_append(f, p, &d, err);
+    bf_link_unlock(&redis_of(p)->link);
+    if (rc == 1) return join(f, p, &d.g);
+    free_piece(p);
+    if (rc == 2) {                                           /* cleared meanwhile, or lost: its next trip tells */
+        bf_store *s = &c->piece[c->count - 1]->part.store;
+        uint64_t ones;
+        rc = s->ops->count(s, &ones, err);
+    }
+    return rc < 0 ? rc : c->count ? follow(f, err) : 0;
+}
+
+/* 0: somebody else's is there. */
+static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    bf_desc part;
+    if (d->kind == BF_WINDOW) return bf_fail(err, BF_ENOTSUP, "window=%g: filters in Redis cannot forget in this version; expire() ends one as a whole", d->window);
+    int rc = bf_chain_begin(f, d, spec, err);
+    if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 || (rc = append(f, &part, err)) < 0) return rc;
+    if (f->chain->count) return 1;
+    bf_chain_free(f);
+    return 0;
+}
+
+/* ---- all of it: each part's own script, the hash of the whole last (expire) or first (delete) ---- */
+static int about_meta(bf_redis *r, const char *command, const char *argument, bf_error *err)
+{
+    bf_link_lock(&r->link);
+    int rc = bf_link_begin(&r->link, true, err);
+    if (rc == 0) {
+        bf_link_count(&r->link, argument ? 3 : 2);
+        bf_link_word(&r->link, command);
+        bf_link_word(&r->link, r->meta);
+        if (argument) bf_link_word(&r->link, argument);
+        rc = bf_link_finish(&r->link, 1, err);
+    }
+    bf_link_unlock(&r->link);
+    return rc;
+}
+
+static int expire(bf_filter *f, double seconds, bf_error *err)
+{
+    char text[32];
+    int rc = follow(f, err);
+    for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) {
+        bf_store *s = &f->chain->piece[i]->part.store;
+        rc = s->ops->expire(s, seconds, err);
+    }
+    snprintf(text, sizeof text, "%.0f", seconds < 0.001 ? 1 : seconds * 1000 + 0.5);
+    return rc < 0 ? rc : about_meta(whole_of(f), seconds == 0 ? "PERSIST" : "PEXPIRE", seconds == 0 ? NULL : text, err);
+}
+
+static int remove_(bf_filter *f, bf_error *err)
+{
+    int rc = follow(f, err);
+    if (rc == 0) rc = about_meta(whole_of(f), "DEL", NULL, err);
+    for (unsigned i = f->chain->count; rc >= 0 && i-- > 0;) {
+        bf_store *s = &f->chain->piece[i]->part.store;
+        rc = s->ops->remove(s, err);
+    }
+    return rc;
+}
+
+/* What is left to count; best effort. */
+static void leave(bf_filter *f)
+{
+    const unsigned n = f->chain->count;
+    if (n && !f->part.store.read_only) count(f, f->chain->piece[n - 1], 0, true, NULL);
+}
+
+const bf_chain_ops bf_chain_redis = { .create = create, .append = append, .follow = follow, .news = news, .count = count, .leave = leave,
+                                       .expire = expire, .remove = remove_ };
+#endif

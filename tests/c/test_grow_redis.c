@@ -1,0 +1,199 @@
+/* test_grow_redis.c - filters in Redis that grow: as in memory, part for part; what other clients append is followed, and no
+ * answer is "absent" or "new" because of what was not known; lost parts; processes that grow one filter.  Its own server. */
+#define _GNU_SOURCE
+#include "../../core/bloomfilter.h"
+#include "check.h"
+#include "redis_server.h"
+#include <math.h>
+
+static server redis;
+static bf_error e;
+static bf_filter *open_(bf_spec spec, const char *key)
+{
+    spec.storage = rs_url(&redis, key, "");
+    bf_filter *f = bf_open(&spec, &e);
+    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); exit(1); }
+    return f;
+}
+#define GROW { .n = 100, .p = 0.01, .grow = 2 }
+
+enum { BATCH = 1000 };
+static int64_t many(bf_filter *f, bool adds, char kind, uint64_t from, size_t n, uint8_t *each)
+{
+    static char t[BATCH][24];
+    static bf_key k[BATCH];
+    int64_t sum = 0;
+    for (size_t at = 0, c; at < n; at += c) {
+        c = n - at < BATCH ? n - at : BATCH;
+        for (size_t i = 0; i < c; i++) k[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "%c%llu", kind, (unsigned long long)(from + at + i)) };
+        int64_t rc = (adds ? bf_add_many : bf_test_many)(f, k, c, each ? each + at : NULL, &e);
+        if (rc < 0) return rc;
+        sum += rc;
+    }
+    return sum;
+}
+static int one(bf_filter *f, bool adds, char kind, uint64_t i) { char t[24]; return (adds ? bf_add : bf_test)(f, t, (size_t)sprintf(t, "%c%llu", kind, (unsigned long long)i), &e); }
+static unsigned parts_of(const bf_filter *f) { bf_info i; bf_get_info(f, &i); return i.part_count; }
+
+static void as_in_memory(void)
+{
+    static const char *const schemes[] = { "classic", "block", "block2" };
+    for (int s = 0; s < 3; s++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_spec spec = { .n = 100, .p = 0.01, .grow = 2, .scheme = schemes[s] };
+        bf_filter *far = open_(spec, "grow"), *near = bf_open(&spec, &e);
+        uint8_t a[1700], b[1700];
+        for (uint64_t at = 0; at < 30000; at += 1700) {
+            CHECK_EQ(many(far, true, 'k', at, 1700, a), many(near, true, 'k', at, 1700, b));
+            CHECK(!memcmp(a, b, sizeof a));
+            CHECK_EQ(one(far, true, 's', at), one(near, true, 's', at));
+            CHECK_EQ(one(far, false, 's', at), 1);
+        }
+        CHECK_EQ(many(far, false, 'k', 0, 30000, NULL), 30000);
+        CHECK_EQ(parts_of(far), parts_of(near));
+        CHECK_EQ(bf_equal(far, near, &e), 1);
+        bf_filter *copy = bf_copy(far, &e), *again = open_((bf_spec){ 0 }, "grow");
+        CHECK(copy && bf_equal(copy, near, &e) == 1 && bf_equal(again, near, &e) == 1);
+        CHECK_EQ(many(again, false, 'k', 0, 30000, NULL), 30000);
+        bf_state x, y;
+        CHECK(bf_get_state(far, &x, &e) == 0 && bf_get_state(near, &y, &e) == 0 && x.ones == y.ones && x.count == y.count);
+        bf_info i;
+        uint8_t bits[64], same[64];
+        bf_get_info(far, &i);
+        CHECK(bf_read_bits(far, i.bitset_bytes / 2, bits, 64, &e) == 0 && bf_read_bits(near, i.bitset_bytes / 2, same, 64, &e) == 0 && !memcmp(bits, same, 64));
+        CHECK(i.grow == 2 && i.n == 100 && !strcmp(i.home, "redis"));
+        bf_close(far);
+        far = open_(spec, "grow");                           /* what was counted was kept: it grows where it should */
+        many(far, true, 'l', 0, 30000, NULL);
+        many(near, true, 'l', 0, 30000, NULL);
+        CHECK_EQ(bf_equal(far, near, &e), 1);
+        bf_close(far); bf_close(near); bf_close(copy); bf_close(again);
+    }
+}
+
+static void others_are_followed(void)
+{
+    bf_filter *a = open_((bf_spec)GROW, "two"), *b = open_((bf_spec)GROW, "two");
+    many(a, true, 'k', 0, 20000, NULL);
+    CHECK(parts_of(a) >= 3);
+    CHECK_EQ(parts_of(b), 1);
+    CHECK_EQ(one(b, false, 'k', 19999), 1);                  /* the first look at a filter of one part finds the others */
+    CHECK_EQ(parts_of(b), parts_of(a));
+    for (int round = 0; round < 6; round++) {                /* each grows it; the other tests, or adds, keys it has never seen */
+        bf_filter *grower = round % 2 ? a : b, *other = round % 2 ? b : a;
+        uint64_t n = 10000 << round;
+        CHECK(many(grower, true, (char)('A' + round), 0, n, NULL) > (int64_t)(n * 0.98));
+        if (round < 3) CHECK_EQ(many(other, false, (char)('A' + round), 0, n, NULL), n);
+        else CHECK_EQ(many(other, true, (char)('A' + round), 0, n, NULL), 0);
+    }
+    CHECK_EQ(many(a, false, 'k', 0, 20000, NULL) + many(b, false, 'k', 0, 20000, NULL), 40000);
+    CHECK_EQ(bf_equal(a, b, &e), 1);
+    bf_close(a);
+    bf_close(b);
+}
+
+/* Adders hand keys to testers through a pipe: what was acknowledged is present for everybody, and new to nobody. */
+static void handed_over_while_it_grows(void)
+{
+    enum { KEYS = 8000, WORKERS = 3 };
+    int ring[WORKERS][2], status;
+    for (int w = 0; w < WORKERS; w++) if (pipe(ring[w])) return;
+    bf_close(open_((bf_spec)GROW, "ring"));
+    for (int w = 0; w < WORKERS; w++)
+        if (fork() == 0) {
+            bf_filter *f = open_((bf_spec)GROW, "ring");
+            int bad = 0;
+            for (unsigned i = 0; i < KEYS; i++) {
+                unsigned theirs = i;
+                bad += one(f, true, (char)('a' + w), i) < 0;
+                if (write(ring[(w + 1) % WORKERS][1], &i, sizeof i) != sizeof i || read(ring[w][0], &theirs, sizeof theirs) != sizeof theirs) _exit(1);
+                const char kind = (char)('a' + (w + WORKERS - 1) % WORKERS);
+                int rc = i % 2 ? one(f, false, kind, theirs) == 1 : one(f, true, kind, theirs) == BF_PRESENT;
+                if (!rc) { fprintf(stderr, "worker %d: key %u of %c\n", w, theirs, kind); bad++; }
+            }
+            bf_close(f);
+            _exit(bad != 0);
+        }
+    for (int w = 0; w < WORKERS; w++) { wait(&status); CHECK_EQ(status, 0); close(ring[w][0]); close(ring[w][1]); }
+    bf_filter *f = open_((bf_spec){ 0 }, "ring");
+    for (int w = 0; w < WORKERS; w++) CHECK_EQ(many(f, false, (char)('a' + w), 0, KEYS, NULL), KEYS);
+    CHECK(many(f, false, 'x', 0, 100000, NULL) <= 0.011 * 100000 + 5 * sqrt(1100));
+    CHECK(parts_of(f) >= 3);
+    bf_close(f);
+}
+
+static void lost_parts_are_errors(void)
+{
+    bf_filter *f = open_((bf_spec)GROW, "lost");
+    many(f, true, 'k', 0, 20000, NULL);
+    const unsigned n = parts_of(f);
+    for (unsigned i = 0; i < n; i++) {
+        rs_command(&redis, "RENAME {lost}:p%u keep", i);
+        CHECK_EQ(many(f, false, 'x', 0, 100, NULL), BF_EIO);
+        CHECK_HAS(e.msg, "is lost");
+        CHECK_EQ(one(f, false, 'y', 7), BF_EIO);
+        CHECK_EQ(one(f, true, 'z', i), BF_EIO);
+        CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "lost", "") }, &e));
+        rs_command(&redis, "DEL {lost}:p%u", i);
+        rs_command(&redis, "RENAME keep {lost}:p%u", i);
+        CHECK_EQ(many(f, false, 'k', 0, 20000, NULL), 20000);
+    }
+    CHECK_EQ(bf_expire(f, 1000, &e), 0);
+    many(f, true, 'l', 0, 60000, NULL);
+    CHECK(parts_of(f) > n);
+    for (unsigned i = 0; i < parts_of(f); i++) CHECK(rs_number(&redis, "PTTL {lost}:p%u", i) > 900000 && rs_number(&redis, "PTTL {lost}:p%u:meta", i) > 900000);
+    CHECK(rs_number(&redis, "PTTL lost:meta") > 900000);
+    CHECK_EQ(bf_expire(f, 0, &e), 0);
+    CHECK_EQ(rs_number(&redis, "PTTL lost:meta"), -1);
+    bf_filter *other = open_((bf_spec){ 0 }, "lost");
+    CHECK_EQ(bf_clear(f, &e), 0);
+    CHECK_EQ(many(other, false, 'k', 0, 20000, NULL), 0);
+    CHECK_EQ(many(other, true, 'k', 0, 200, NULL), 200);
+    CHECK_EQ(many(f, false, 'k', 0, 200, NULL), 200);
+    CHECK_EQ(bf_delete(f, &e), 0);
+    CHECK_EQ(many(other, false, 'k', 0, 10, NULL), BF_EIO);
+    CHECK_EQ(rs_number(&redis, "EXISTS lost:meta {lost}:p0 {lost}:p1"), 0);
+    bf_close(f);
+    bf_close(other);
+    bf_close(open_((bf_spec)GROW, "lost"));                  /* and made anew */
+}
+
+static void what_does_not_fit(void)
+{
+    bf_close(open_((bf_spec)GROW, "fit"));
+    const char *url = rs_url(&redis, "fit", "");
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = url }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_open(&(bf_spec){ .n = 200, .p = 0.01, .grow = 2, .storage = url }, &e) && e.code == BF_EMISMATCH);
+    CHECK_HAS(rs_command(&redis, "HGET fit:meta format"), "2");      /* what versions without parts refuse */
+    rs_command(&redis, "SET foreign abc");
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "foreign", "") }, &e));
+    CHECK_HAS(rs_command(&redis, "GET foreign"), "abc");
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .shards = 2, .storage = url }, &e) && e.code == BF_EINVAL);
+    rs_command(&redis, "HSET fit:meta parts 0");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
+    rs_command(&redis, "HSET fit:meta parts 1 grow x");
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
+    bf_close(open_((bf_spec)GROW, "{tag}x"));
+    CHECK_EQ(rs_number(&redis, "EXISTS {tag}x:p0"), 1);
+    long keys = rs_number(&redis, "DBSIZE");
+    bf_filter *f = open_((bf_spec)GROW, "{tag}x");
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), keys);             /* no temporary key is left */
+    bf_close(f);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
+        printf("this build lacks hiredis: skipped\n1 passed, 0 failed\n");
+        return 0;
+    }
+    rs_start(&redis, NULL);
+    RUN(as_in_memory);
+    RUN(others_are_followed);
+    RUN(handed_over_while_it_grows);
+    RUN(lost_parts_are_errors);
+    RUN(what_does_not_fit);
+    rs_end(&redis);
+    return FINISH();
+}
