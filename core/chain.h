@@ -30,6 +30,7 @@ struct bf_chain {
     unsigned marked;           /* pieces whose page says that it is written in place                      */
     bool full;                 /* m has reached its limit: the last part takes all                        */
     uint64_t own, *epoch;      /* window: the newest epoch that anybody added in                          */
+    int64_t newest;            /* Redis, window: the newest epoch that has a part, as K:meta said it last */
     int holder;                /* of the lock within the process: its pid, or 0                           */
     double (*clock)(void *);
     void *clock_ctx;
@@ -50,12 +51,18 @@ typedef struct bf_chain_ops {
     /* So many keys more are in the piece: where that is told to others by a command.  now: and nothing is held back. */
     int (*count)(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *err);
     void (*leave)(bf_filter *f);             /* before it is closed */
+    /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what others have published.
+     * look: takes in which living parts there are.  turn: makes the part of now, or takes it in. */
+    int (*look)(bf_filter *f, int64_t *now, bf_error *err);
+    int (*turn)(bf_filter *f, int64_t *now, bf_error *err);
+    bool (*stale)(const bf_filter *f, int64_t now);          /* has the last trip shown that there is a later part? */
     int (*expire)(bf_filter *f, double seconds, bf_error *err);      /* as of a store */
     int (*remove)(bf_filter *f, bf_error *err);
 } bf_chain_ops;
 extern const bf_chain_ops bf_chain_memory, bf_chain_file, bf_chain_redis;
 
 #define BF_NEVER (-(INT64_C(1) << 47))                       /* the epoch of a piece that nobody has used */
+static inline bool bf_piece_there(const bf_piece *p) { return p->part.store.words || p->part.store.impl; }
 static inline unsigned bf_chain_count(const bf_chain *c) { return __atomic_load_n(&c->count, __ATOMIC_ACQUIRE); }
 
 /* chain.c */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT_SHARE = 64, WHOLE_ARGS = 20 };
+enum { COUNT_SHARE = 64 };
 
 static const char append_script[] =                         /* KEYS: K:meta temp new new:meta [before before:meta]; K where there is none */
     "local n=tonumber(ARGV[1]) "
@@ -34,12 +34,12 @@ static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
 static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
 
 /* ---- a part as a store ---- */
-static char *part_key(const bf_redis *whole, unsigned i)
+char *bf_redis_part_key(const bf_redis *whole, char letter, int64_t i)
 {
     const char *key = whole->link.url.key, *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
-    size_t cap = strlen(key) + 24;
+    size_t cap = strlen(key) + 32;
     char *name = malloc(cap);
-    if (name) snprintf(name, cap, shut && shut > open + 1 ? "%s:p%u" : "{%s}:p%u", key, i);
+    if (name) snprintf(name, cap, shut && shut > open + 1 ? "%s:%c%lld" : "{%s}:%c%lld", key, letter, (long long)i);
     return name;
 }
 
@@ -53,7 +53,7 @@ static bf_piece *new_piece(bf_filter *f, unsigned i, bf_error *err)
 {
     bf_redis *whole = whole_of(f);
     bf_piece *p = calloc(1, sizeof *p);
-    char *key = part_key(whole, i);
+    char *key = bf_redis_part_key(whole, 'p', i);
     if (p && key) {
         p->part.store = (bf_store){ .ops = f->part.store.ops, .read_only = f->part.store.read_only };
         p->live = &p->own;
@@ -139,6 +139,7 @@ static int follow(bf_filter *f, bf_error *err)
     bf_chain *c = f->chain;
     bf_redis *whole = whole_of(f);
     int64_t parts;
+    if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
     for (int tries = 0; tries < 1000; tries++) {
         const uint32_t mark = c->count ? mark_of(c->piece[c->count - 1]) : 0;
         int rc = number(whole, "HGET", whole->meta, "parts", NULL, &parts, err);
@@ -154,28 +155,30 @@ static int follow(bf_filter *f, bf_error *err)
 
 static bool news(const bf_filter *f)
 {
+    if (f->chain->desc.kind == BF_WINDOW) return false;
     const bf_piece *p = f->chain->piece[bf_chain_count(f->chain) - 1];
     return mark_of(p) != p->known;
 }
 
 /* ---- a new part ---- */
-static void put_whole(bf_link *l, const bf_filter *f)
+void bf_redis_put_whole(bf_link *l, const bf_filter *f)
 {
     const bf_desc *d = &f->chain->desc;
+    const bool grow = d->kind == BF_GROW;
     char text[40];
-    static const char *const names[] = { "format", "kind", "scheme", "m", "n", "k", "p", "secret", "grow", "parts" };
-    for (int i = 0; i < WHOLE_ARGS / 2; i++) {
+    const char *const names[] = { "format", "kind", "scheme", "m", "n", "k", "p", "secret", grow ? "grow" : "window", "parts" };
+    for (int i = 0; i < BF_WHOLE_ARGS / 2; i++) {
         switch (i) {
         case 0: strcpy(text, "2"); break;
-        case 1: strcpy(text, "grow"); break;
+        case 1: strcpy(text, grow ? "grow" : "window"); break;
         case 2: break;
         case 3: snprintf(text, sizeof text, "%llu", (unsigned long long)d->g.m); break;
         case 4: snprintf(text, sizeof text, "%llu", (unsigned long long)d->g.n); break;
         case 5: snprintf(text, sizeof text, "%u", d->g.k); break;
         case 6: snprintf(text, sizeof text, "%.17g", d->g.p); break;
         case 7: snprintf(text, sizeof text, "%016llx", (unsigned long long)f->secret_check); break;
-        case 8: snprintf(text, sizeof text, "%.17g", d->grow); break;
-        default: strcpy(text, "1");
+        case 8: snprintf(text, sizeof text, "%.17g", grow ? d->grow : d->window); break;
+        default: snprintf(text, sizeof text, "%u", grow ? 1 : d->parts);
         }
         bf_link_word(l, names[i]);
         bf_link_word(l, i == 2 ? d->name : text);
@@ -188,7 +191,7 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const 
     const unsigned i = f->chain->count;
     char text[16];
     const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8), (uint8_t)next };
-    bf_link_count(l, 3 + (i ? 6 : 5) + 6 + BF_META_ARGS + (i ? 0 : WHOLE_ARGS));
+    bf_link_count(l, 3 + (i ? 6 : 5) + 6 + BF_META_ARGS + (i ? 0 : BF_WHOLE_ARGS));
     bf_link_word(l, "EVAL");
     bf_link_word(l, append_script);
     bf_link_number(l, i ? 6 : 5);
@@ -207,7 +210,7 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const 
     bf_link_word(l, text);
     bf_link_number(l, BF_META_ARGS);
     bf_redis_meta_put(r, d, mark);
-    if (i == 0) put_whole(l, f);
+    if (i == 0) bf_redis_put_whole(l, f);
 }
 
 /* 1 it is there, 0 somebody was faster, 2 the part before it has another mark by now. */
@@ -263,7 +266,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
 static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_desc part;
-    if (d->kind == BF_WINDOW) return bf_fail(err, BF_ENOTSUP, "window=%g: filters in Redis cannot forget in this version; expire() ends one as a whole", d->window);
+    if (d->kind == BF_WINDOW) return bf_redis_window_create(f, d, spec, err);
     int rc = bf_chain_begin(f, d, spec, err);
     if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 || (rc = append(f, &part, err)) < 0) return rc;
     if (f->chain->count) return 1;
@@ -290,6 +293,7 @@ static int about_meta(bf_redis *r, const char *command, const char *argument, bf
 static int expire(bf_filter *f, double seconds, bf_error *err)
 {
     char text[32];
+    if (f->chain->desc.kind == BF_WINDOW) return bf_fail(err, BF_ENOTSUP, "a filter that forgets expires part by part: expire() is for others");
     int rc = follow(f, err);
     for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) {
         bf_store *s = &f->chain->piece[i]->part.store;
@@ -301,11 +305,13 @@ static int expire(bf_filter *f, double seconds, bf_error *err)
 
 static int remove_(bf_filter *f, bf_error *err)
 {
+    int64_t now = bf_live(f->chain->epoch);
     int rc = follow(f, err);
+    if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_look(f, &now, err);
     if (rc == 0) rc = about_meta(whole_of(f), "DEL", NULL, err);
     for (unsigned i = f->chain->count; rc >= 0 && i-- > 0;) {
         bf_store *s = &f->chain->piece[i]->part.store;
-        rc = s->ops->remove(s, err);
+        if (s->impl) rc = s->ops->remove(s, err);
     }
     return rc;
 }
@@ -314,9 +320,10 @@ static int remove_(bf_filter *f, bf_error *err)
 static void leave(bf_filter *f)
 {
     const unsigned n = f->chain->count;
-    if (n && !f->part.store.read_only) count(f, f->chain->piece[n - 1], 0, true, NULL);
+    if (n && f->chain->desc.kind == BF_GROW && !f->part.store.read_only) count(f, f->chain->piece[n - 1], 0, true, NULL);
 }
 
 const bf_chain_ops bf_chain_redis = { .create = create, .append = append, .follow = follow, .news = news, .count = count, .leave = leave,
-                                       .expire = expire, .remove = remove_ };
+                                       .expire = expire, .remove = remove_, .look = bf_redis_window_look, .turn = bf_redis_window_turn,
+                                       .stale = bf_redis_window_stale };
 #endif

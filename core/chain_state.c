@@ -77,11 +77,13 @@ int64_t bf_chain_hashcode(bf_filter *f, const uint64_t *digest, uint64_t *pos, b
 /* ---- with every part, under the lock: nothing is emptied or appended meanwhile ---- */
 static int begin(bf_filter *f, int *token, bf_error *err)
 {
+    int64_t now = bf_live(f->chain->epoch);
     const bf_chain_ops *ops = f->part.store.ops->chain;
     bf_store *s = &f->part.store;
     int rc = s->ops->check ? s->ops->check(s, err) : 0;
     if (rc < 0 || (rc = bf_chain_lock(f, token, err)) < 0) return rc;
     if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_chain_unlock(f, *token);
+    if (rc >= 0 && f->chain->desc.kind == BF_WINDOW && ops->look && (rc = ops->look(f, &now, err)) < 0) bf_chain_unlock(f, *token);
     return rc < 0 ? rc : 0;
 }
 
@@ -92,6 +94,7 @@ static int words_of(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *er
     *copy = NULL;
     if ((*words = s->words)) return 0;
     if (!(*words = *copy = calloc(s->nwords, 8))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if (!bf_piece_there(p)) return 0;
     int rc = s->ops->read(s, 0, *copy, (p->part.g.m + 7) / 8, err);
     if (rc < 0) { free(*copy); *copy = NULL; }
     return rc;
@@ -160,6 +163,7 @@ int bf_chain_state(bf_filter *f, bf_state *state, bf_error *err)
 static int read_part(bf_piece *p, uint64_t from, uint8_t *to, uint64_t len, bf_error *err)
 {
     bf_store *s = &p->part.store;
+    if (!bf_piece_there(p)) { memset(to, 0, len); return 0; }
     if (!s->words) return s->ops->read(s, from, to, len, err);
     memcpy(to, (const uint8_t *)s->words + from, len);
     return 0;
@@ -191,7 +195,7 @@ int bf_chain_sync(bf_filter *f, bf_error *err)
     int rc = bf_chain_follow(f, err);
     for (unsigned i = 0; rc >= 0 && i < bf_chain_count(f->chain); i++) {
         bf_store *s = &f->chain->piece[i]->part.store;
-        if (s->ops->sync) rc = s->ops->sync(s, err);
+        if (s->ops && s->ops->sync) rc = s->ops->sync(s, err);
     }
     return rc;
 }
@@ -200,6 +204,7 @@ int bf_chain_sync(bf_filter *f, bf_error *err)
 static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
 {
     bf_store *s = &p->part.store;
+    if (!bf_piece_there(p)) return 0;
     if (!s->words) { int rc = s->ops->clear(s, err); if (rc < 0) return rc; }
     else for (uint64_t w = 0; w < s->nwords; w++) bf_word_set(s->words + w, 0);
     if (f->chain->desc.kind == BF_GROW) bf_live_set(p->live, 0);
@@ -225,7 +230,7 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
         if ((rc = bf_chain_append_memory(to, &d, err)) < 0) break;
         uint64_t *w = to->chain->piece[i]->part.store.words;
         if (s->words) bf_words_copy(w, s->words, s->nwords);
-        else rc = s->ops->read(s, 0, w, (d.g.m + 7) / 8, err);
+        else if (bf_piece_there(from->chain->piece[i])) rc = s->ops->read(s, 0, w, (d.g.m + 7) / 8, err);
     }
     to->chain->full = from->chain->full;
     bf_live_set(to->chain->epoch, bf_live(from->chain->epoch));

@@ -106,4 +106,14 @@ int bf_redis_like(bf_store *s, const bf_redis *of, const char *key, bf_error *er
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err);                  /* as it is now */
 int bf_redis_lost(const bf_redis *r, bf_error *err);
 int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);  /* is the mark just read this filter's? */
+
+/* chain_redis.c and chain_redis_window.c: filters of many parts; most under the chain's lock */
+enum { BF_WHOLE_ARGS = 20 };
+void bf_redis_put_whole(bf_link *l, const bf_filter *f);                                 /* so many arguments */
+char *bf_redis_part_key(const bf_redis *whole, char letter, int64_t i);                  /* to be freed; NULL: no memory */
+int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);
+int bf_redis_window_pieces(bf_filter *f, bf_error *err);                                 /* the ring, with nothing in it */
+int bf_redis_window_look(bf_filter *f, int64_t *now, bf_error *err);
+bool bf_redis_window_stale(const bf_filter *f, int64_t now);
+int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err);
 #endif

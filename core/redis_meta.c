@@ -3,7 +3,7 @@
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)   mark (8 hex digits)   by "bloomfilter 0.1.0"
  *
  * Nothing read from it is used before it was checked here. */
-#include "seams.h"
+#include "chain.h"
 #ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <errno.h>
@@ -90,13 +90,18 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     char text[48], *end;
     uint64_t parts;
-    if (!field(&r->link.reply, "kind", text, sizeof text) || strcmp(text, "grow")) return damaged(r, "kind", err);
-    if (!field(&r->link.reply, "grow", text, sizeof text)) return damaged(r, "grow", err);
-    d->grow = strtod(text, &end);
-    if (*end || !(d->grow > 1 && d->grow < 1e300)) return damaged(r, "grow", err);
-    if (!number(&r->link.reply, "parts", 10, &parts) || parts < 1 || parts > BF_PARTS_MAX) return damaged(r, "parts", err);
-    d->kind = BF_GROW;
-    d->live = (int64_t)parts;
+    if (!field(&r->link.reply, "kind", text, sizeof text)) return damaged(r, "kind", err);
+    d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
+    if (!d->kind) return damaged(r, "kind", err);
+    const char *name = d->kind == BF_GROW ? "grow" : "window";
+    double *value = d->kind == BF_GROW ? &d->grow : &d->window;
+    if (!field(&r->link.reply, name, text, sizeof text)) return damaged(r, name, err);
+    *value = strtod(text, &end);
+    if (*end || !(*value > (d->kind == BF_GROW ? 1 : 0) && *value < 1e300)) return damaged(r, name, err);
+    if (!number(&r->link.reply, "parts", 10, &parts) || parts < 1 || parts > BF_PARTS_MAX - (d->kind == BF_WINDOW)) return damaged(r, "parts", err);
+    if (!d->scheme->keyed) return damaged(r, "scheme", err);
+    if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
+    d->live = d->kind == BF_GROW ? (int64_t)parts : BF_NEVER;
     return 0;
 }
 

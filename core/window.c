@@ -16,7 +16,9 @@
  *     gone: his key's time was over when he was still inside his call.
  *   - The piece gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch there, which nobody trusts
  *     any more; the next adder empties it again.  Testers never empty anything: a piece of another epoch has no keys.
- *   - An adder looks at the piece's epoch again after its bits are set, and sets them anew where it has changed. */
+ *   - An adder looks at the piece's epoch again after its bits are set, and sets them anew where it has changed.
+ *
+ * In Redis a part is a key of its own, made by the first adder of its epoch and expired by Redis: see chain_redis_window.c. */
 #include "bits.h"
 #include "chain.h"
 #include <math.h>
@@ -61,6 +63,16 @@ static void empty(bf_filter *f, bf_piece *p, int64_t epoch)
 int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
 {
     int token, rc;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    if (ops->turn) {                                         /* only what is later than all that is there can be made */
+        int64_t now = epoch;
+        if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+        rc = ops->turn(f, &now, err);
+        bf_chain_unlock(f, token);
+        *p = bf_window_piece(f->chain, epoch);
+        if (rc == 0 && bf_live((*p)->live) != epoch) *p = NULL;
+        return rc;
+    }
     *p = bf_window_piece(f->chain, epoch);
     if (bf_live((*p)->live) < epoch) {
         if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
@@ -71,24 +83,54 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
     return 0;
 }
 
-/* The living pieces but the one of `but`; those they have get that answer and leave the span. */
-static int ask(bf_filter *f, bf_span *s, int64_t now, int64_t but, uint8_t *answer, uint8_t value, bf_error *err)
+/* The pieces of these epochs; those they have get that answer and leave the span. */
+static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answer, uint8_t value, bf_error *err)
 {
     const bf_chain *c = f->chain;
     bf_piece *living[BF_PARTS_MAX];
     unsigned n = 0;
-    for (int64_t e = now - (int64_t)c->desc.parts; e <= now; e++) {
+    if (from < to - (int64_t)c->desc.parts) from = to - (int64_t)c->desc.parts;
+    for (int64_t e = from; e <= to; e++) {
         bf_piece *p = bf_window_piece(c, e);
-        if (e != but && bf_live(p->live) == e) living[n++] = p;
+        if (bf_live(p->live) == e) living[n++] = p;
     }
     return bf_chain_sift(f, living, n, s, answer, value, err);
+}
+
+static int64_t oldest(const bf_filter *f, int64_t now) { return now - (int64_t)f->chain->desc.parts; }
+
+/* Parts later than `now` that turned up while others were asked: another's clock is ahead. */
+static int ask_later(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, uint8_t value, bf_error *err)
+{
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    int rc = 0;
+    while (rc == 0 && s->n && ops->stale(f, now)) {
+        int64_t later = now;
+        if ((rc = ops->look(f, &later, err)) < 0 || later == now) return rc;
+        rc = ask(f, s, now + 1, later, answer, value, err);
+        now = later;
+    }
+    return rc;
+}
+
+/* Where parts come and go the whole span is asked under the lock; the clock, which may run anything, was read before. */
+static int test_remote(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, bf_error *err)
+{
+    int token, rc = bf_chain_lock(f, &token, err);
+    if (rc < 0) return rc;
+    rc = f->part.store.ops->chain->look(f, &now, err);
+    if (rc == 0) rc = ask(f, s, oldest(f, now), now, answer, 1, err);
+    if (rc == 0) rc = ask_later(f, s, now, answer, 1, err);
+    bf_chain_unlock(f, token);
+    return rc;
 }
 
 int bf_window_test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
     int64_t now = 0;
     int rc = bf_window_now(f, &now, err);
-    return rc < 0 ? rc : ask(f, s, now, INT64_MAX, answer, 1, err);
+    if (rc == 0 && f->part.store.ops->chain->look) return test_remote(f, s, now, answer, err);
+    return rc < 0 ? rc : ask(f, s, oldest(f, now), now, answer, 1, err);
 }
 
 int bf_window_test_one(bf_filter *f, const uint64_t *d, bf_error *err)
@@ -124,11 +166,31 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, bf_error
     }
 }
 
-int bf_window_add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+{
+    int64_t now = 0, hits;
+    int token, rc = bf_window_now(f, &now, err);
+    if (rc < 0 || (rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+    if ((rc = f->part.store.ops->chain->turn(f, &now, err)) == 0) {
+        hits = bf_chain_probe(f, bf_window_piece(f->chain, now), BF_OP_ADD, s, s->n, err);
+        if (hits > 0) bf_chain_settle(s, s->n, answer, 0);
+        rc = hits < 0 ? (int)hits : ask(f, s, oldest(f, now), now - 1, answer, 0, err);
+        if (rc == 0) rc = ask_later(f, s, now, answer, 0, err);
+    }
+    bf_chain_unlock(f, token);
+    return rc;
+}
+
+static int add_here(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
     int64_t now = 0;
     int rc = set(f, s, &now, answer, err);
-    if (rc == 0) rc = ask(f, s, now, now, answer, 0, err);
+    return rc < 0 ? rc : ask(f, s, oldest(f, now), now - 1, answer, 0, err);
+}
+
+int bf_window_add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+{
+    int rc = f->part.store.ops->chain->turn ? add_remote(f, s, answer, err) : add_here(f, s, answer, err);
     for (size_t i = 0; rc == 0 && i < s->n; i++) answer[s->key[i]] = 1;
     return rc;
 }

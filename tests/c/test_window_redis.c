@@ -1,0 +1,208 @@
+/* test_window_redis.c - filters in Redis that forget, under a clock of the test's: against the times keys were added at, by
+ * several clients; parts are made, found, expired and lost.  Its own server. */
+#define _GNU_SOURCE
+#include "../../core/bloomfilter.h"
+#include "check.h"
+#include "redis_server.h"
+#include <math.h>
+#include <sys/mman.h>
+
+static server redis;
+static bf_error e;
+static double *now;
+static double clock_(void *p) { return *(volatile double *)p; }
+static bf_filter *open_(bf_spec spec, const char *key)
+{
+    spec.storage = rs_url(&redis, key, "");
+    spec.clock = clock_;
+    spec.clock_ctx = now;
+    bf_filter *f = bf_open(&spec, &e);
+    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); exit(1); }
+    return f;
+}
+static int one(bf_filter *f, bool adds, uint64_t i) { char t[24]; return (adds ? bf_add : bf_test)(f, t, (size_t)sprintf(t, "k%llu", (unsigned long long)i), &e); }
+static int64_t many(bf_filter *f, bool adds, uint64_t from, size_t n)
+{
+    static char t[2000][24];
+    static bf_key k[2000];
+    for (size_t i = 0; i < n; i++) k[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%llu", (unsigned long long)(from + i)) };
+    return (adds ? bf_add_many : bf_test_many)(f, k, n, NULL, &e);
+}
+static uint32_t seed = 1;
+static uint32_t random_(void) { return seed = seed * 1664525 + 1013904223, seed >> 8; }
+
+enum { KEYS = 300, CLIENTS = 3 };
+static void against_exact_times(unsigned parts, double start)
+{
+    double added[KEYS], window = 60;
+    unsigned wrong = 0, checks = 0;
+    bf_filter *f[CLIENTS];
+    rs_command(&redis, "FLUSHALL");
+    *now = start;
+    for (int i = 0; i < KEYS; i++) added[i] = -INFINITY;
+    for (int c = 0; c < CLIENTS; c++) f[c] = open_((bf_spec){ .n = KEYS, .p = 1e-4, .window = window, .parts = parts }, "window");
+    for (int step = 0; step < 3000; step++) {
+        const uint64_t i = random_() % KEYS;
+        const double age = *now - added[i];
+        bf_filter *g = f[random_() % CLIENTS];
+        const bool adds = random_() % 2;
+        int rc = one(g, adds, i);
+        if (rc < 0) { fprintf(stderr, "%s\n", e.msg); failed_here++; break; }
+        const int present = adds ? !rc : rc;
+        if (age <= window - 1e-6) CHECK_EQ(present, 1);
+        else if (age >= window * (1 + 1.0 / parts) + 1e-6) { checks++; wrong += (unsigned)present; }
+        if (adds) added[i] = *now;
+        if (random_() % 2) *now += (random_() % 100) / 50.0;
+        if (random_() % 400 == 0) *now += random_() % 200;
+        if (random_() % 700 == 0) { int c = (int)(random_() % CLIENTS); bf_close(f[c]); f[c] = open_((bf_spec){ 0 }, "window"); }
+    }
+    CHECK(checks > 20 && wrong <= 2);
+    for (int c = 0; c < CLIENTS; c++) bf_close(f[c]);
+}
+
+static void every_window(void)
+{
+    against_exact_times(1, 0);
+    against_exact_times(4, 1.7e9);
+    against_exact_times(7, -3000);
+}
+
+static void as_in_memory(void)
+{
+    bf_spec spec = { .n = 2000, .p = 0.001, .window = 60, .parts = 3 };
+    bf_filter *far = open_(spec, "same"), *near;
+    spec.clock = clock_;
+    spec.clock_ctx = now;
+    near = bf_open(&spec, &e);
+    *now = 1e9;
+    for (int round = 0; round < 9; round++) {
+        CHECK_EQ(many(far, true, (uint64_t)round * 700, 1500), many(near, true, (uint64_t)round * 700, 1500));
+        CHECK_EQ(many(far, false, 0, 2000), many(near, false, 0, 2000));
+        bf_state x, y;
+        CHECK(bf_get_state(far, &x, &e) == 0 && bf_get_state(near, &y, &e) == 0 && x.fpr == y.fpr);
+        bf_filter *copy = bf_copy(far, &e);
+        CHECK(copy && many(copy, false, 0, 2000) == many(near, false, 0, 2000));
+        bf_close(copy);
+        *now += 13;
+    }
+    bf_info i;
+    bf_get_info(far, &i);
+    uint8_t *bytes = malloc(i.image_bytes);
+    CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
+    bf_filter *read = bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .clock = clock_, .clock_ctx = now }, &e);
+    CHECK(read && many(read, false, 0, 2000) == many(near, false, 0, 2000));
+    free(bytes);
+    bf_close(read);
+    CHECK_EQ(bf_unite(near, far, &e), 0);
+    CHECK_EQ(bf_expire(far, 100, &e), BF_ENOTSUP);
+    CHECK_EQ(bf_clear(far, &e), 0);
+    CHECK_EQ(many(far, false, 0, 2000), 0);
+    CHECK_EQ(bf_delete(far, &e), 0);
+    CHECK_EQ(rs_number(&redis, "EXISTS same:meta"), 0);
+    CHECK_EQ(one(far, false, 1), BF_EIO);
+    CHECK_HAS(e.msg, "is lost");
+    CHECK_EQ(one(far, true, 1), BF_EIO);
+    bf_close(far);
+    bf_close(near);
+}
+
+static void parts_expire_and_are_missed(void)
+{
+    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .window = 40, .parts = 4 }, "lost"), *g;
+    *now = 1e6;
+    CHECK_EQ(one(f, false, 1), 0);                           /* nothing was added: no part, no fault */
+    CHECK_EQ(one(f, true, 1), 1);
+    CHECK(rs_number(&redis, "PTTL {lost}:w100000") > 50000 && rs_number(&redis, "PTTL {lost}:w100000") <= 120000);
+    CHECK(rs_number(&redis, "PTTL {lost}:w100000:meta") > 50000);
+    *now += 10;
+    CHECK_EQ(one(f, true, 2), 1);
+    g = open_((bf_spec){ 0 }, "lost");
+    CHECK(one(g, false, 1) == 1 && one(g, false, 2) == 1);
+    rs_command(&redis, "DEL {lost}:w100000");                /* a part that should live */
+    CHECK_EQ(one(f, false, 77), BF_EIO);
+    CHECK_HAS(e.msg, "is lost");
+    CHECK_EQ(one(g, false, 77), BF_EIO);
+    CHECK_EQ(one(g, true, 78), BF_EIO);
+    bf_close(g);
+    g = open_((bf_spec){ 0 }, "lost");
+    CHECK_EQ(one(g, false, 77), BF_EIO);
+    CHECK_HAS(e.msg, "is lost");
+    *now += 40;                                              /* its time is over: nobody misses it any more */
+    CHECK(one(f, false, 1) == 0 && one(f, false, 2) == 1 && one(g, false, 2) == 1);
+    CHECK_EQ(one(g, true, 3), 1);
+    CHECK_EQ(rs_number(&redis, "HEXISTS lost:meta e100000"), 0);
+    *now -= 1e5;                                             /* back: nothing is forgotten, also by those who open it now */
+    bf_close(g);
+    g = open_((bf_spec){ 0 }, "lost");
+    CHECK(one(g, false, 2) == 1 && one(g, false, 3) == 1 && one(g, true, 4) == 1);
+    CHECK(one(f, false, 4) == 1);
+    bf_close(f);
+    bf_close(g);
+    rs_command(&redis, "SET foreign abc");
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "foreign", "") }, &e));
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "lost", "") }, &e) && e.code == BF_EMISMATCH);
+}
+
+/* Machines whose clocks differ: each client has its own. */
+static void clocks_that_differ(void)
+{
+    static double times[CLIENTS];
+    bf_filter *f[CLIENTS];
+    for (int c = 0; c < CLIENTS; c++) {
+        times[c] = 1e6 + 3 * c;
+        bf_spec spec = { .n = 3000, .p = 1e-6, .window = 40, .parts = 4, .storage = rs_url(&redis, "skew", ""), .clock = clock_, .clock_ctx = times + c };
+        if (!(f[c] = bf_open(&spec, &e))) { failed_here++; return; }
+    }
+    for (uint64_t i = 0; i < 2000; i++) {
+        bf_filter *a = f[random_() % CLIENTS], *b = f[random_() % CLIENTS];
+        CHECK_EQ(one(a, true, i), 1);
+        CHECK_EQ(one(b, i % 2, i), i % 2 ? 0 : 1);             /* at once there for all, and new to none */
+        for (int c = 0; c < CLIENTS; c++) times[c] += 0.37;
+    }
+    for (int c = 0; c < CLIENTS; c++) bf_close(f[c]);
+}
+
+static void processes_under_a_fast_clock(void)
+{
+    int left = CLIENTS, status;
+    *now = 1e6;
+    bf_close(open_((bf_spec){ .n = 5000, .p = 1e-6, .window = 40, .parts = 4 }, "fast"));
+    for (int w = 0; w < CLIENTS; w++)
+        if (fork() == 0) {
+            bf_filter *f = open_((bf_spec){ 0 }, "fast");
+            double at[64];
+            int bad = 0;
+            for (uint64_t i = 0; i < 3000; i++) {
+                at[i % 64] = *(volatile double *)now;
+                bad += one(f, true, ((uint64_t)w << 32) + i) < 0;
+                uint64_t j = i - (i < 64 ? 0 : random_() % 64);
+                int rc = one(f, false, ((uint64_t)w << 32) + j);
+                if (rc < 0 || (*(volatile double *)now - at[j % 64] <= 40 && rc != 1)) { bad++; fprintf(stderr, "rc %d, %s\n", rc, rc < 0 ? e.msg : ""); }
+            }
+            bf_close(f);
+            _exit(bad != 0);
+        }
+    while (left > 0) {
+        *(volatile double *)now += 0.2;
+        rs_pause(1);
+        if (waitpid(-1, &status, WNOHANG) > 0) { CHECK_EQ(status, 0); left--; }
+    }
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
+        printf("this build lacks hiredis: skipped\n1 passed, 0 failed\n");
+        return 0;
+    }
+    now = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    rs_start(&redis, NULL);
+    RUN(every_window);
+    RUN(as_in_memory);
+    RUN(parts_expire_and_are_missed);
+    RUN(clocks_that_differ);
+    RUN(processes_under_a_fast_clock);
+    rs_end(&redis);
+    return FINISH();
+}
