@@ -179,7 +179,9 @@ static void sift_words(bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t 
     for (size_t at = 0, c; at < s->n; at += c) {
         c = s->n - at < HANDS ? s->n - at : HANDS;
         uint64_t bits = any_of(pieces[0]->part.kernels, planes, n, s, at, c);
-        some |= bits != 0;
+        if (!bits && !some) continue;
+        if (!some) memset(s->present, 0, at);
+        some = true;
         for (size_t i = 0; i < c; i++) s->present[at + i] = bits >> i & 1;
     }
     if (some) bf_chain_settle(s, s->n, answer, value);
@@ -243,7 +245,7 @@ static void hash_span(const bf_filter *f, const bf_key *keys, size_t n, size_t l
     s->n = n;
     for (unsigned i = bf_chain_count(f->chain); i-- > 0;) {
         const bf_part *p = &f->chain->piece[i]->part;
-        if (p->kernels && p->store.nwords >= LARGE) p->kernels->fetch(&p->g, p->store.words, s->d, n);
+        if (p->kernels && !p->kernels->any_fetches && p->store.nwords >= LARGE) p->kernels->fetch(&p->g, p->store.words, s->d, n);
     }
 }
 

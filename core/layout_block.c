@@ -22,7 +22,7 @@ static inline bool put_portable(const bf_geometry *g, uint64_t *words, uint64_t 
 {
     return line_add(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-LINE_KERNELS(, _portable, NULL)
+LINE_KERNELS(, _portable, NULL, false)
 
 #ifdef LINE_AVX2
 AVX2 static inline bool has_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -33,11 +33,48 @@ AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t
 {
     return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-/* A key's bits in a line are the same in all parts and made once.  Half a line says "no" for nearly all. */
+/* A key's bits in a line are the same in all parts and made once.  Half a line says "no" for nearly all.
+ * Many keys: part after part, and while one is asked the lines of the next are fetched. */
+typedef struct { _Alignas(32) uint64_t mask[BF_CHUNK][LINE_WORDS]; const uint64_t *line[2][BF_CHUNK]; } many;
+
+AVX2 static void place(const bf_plane *plane, many *m, const uint64_t *d, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), plane->g->k);
+        _mm256_store_si256((__m256i *)m->mask[i], mask.lo);
+        _mm256_store_si256((__m256i *)(m->mask[i] + 4), mask.hi);
+        m->line[0][i] = plane->words + line_of(plane->g, d[i]) * LINE_WORDS;
+        bf_prefetch(m->line[0][i]);
+    }
+}
+
+AVX2 static uint64_t any_many(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
+{
+    many m;
+    uint64_t present = 0;
+    place(planes + nplanes - 1, &m, d, n);                    /* the newest first: it is the largest */
+    for (size_t j = nplanes; j-- > 0;) {
+        const bf_plane *next = planes + (j ? j - 1 : 0);
+        const uint64_t lines = next->g->lines, *words = next->words, **here = m.line[(nplanes - 1 - j) & 1], **then = m.line[(nplanes - j) & 1];
+        uint64_t half = 0;
+        for (size_t i = 0; i < n; i++) {
+            then[i] = words + bf_mulhi(d[i], lines) * LINE_WORDS;
+            bf_prefetch(then[i]);
+            half |= (uint64_t)_mm256_testc_si256(_mm256_load_si256((const __m256i *)here[i]), _mm256_load_si256((const __m256i *)m.mask[i])) << i;
+        }
+        for (half &= ~present; half; half &= half - 1) {
+            const size_t i = (size_t)__builtin_ctzll(half);
+            present |= (uint64_t)_mm256_testc_si256(_mm256_load_si256((const __m256i *)(here[i] + 4)), _mm256_load_si256((const __m256i *)(m.mask[i] + 4))) << i;
+        }
+    }
+    return present;
+}
+
 AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
 {
     const unsigned k = planes->g->k;
     uint64_t present = 0;
+    if (n > 4) return any_many(planes, nplanes, d, n);
     for (size_t i = 0; i < n; i++) {
         line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), k);
         for (size_t j = 0; j < nplanes; j++) {
@@ -47,7 +84,7 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
     }
     return present;
 }
-LINE_KERNELS(AVX2, _avx2, any_avx2)
+LINE_KERNELS(AVX2, _avx2, any_avx2, true)
 #define KERNELS_AVX2 &kernels_avx2
 #else
 #define KERNELS_AVX2 NULL

@@ -44,7 +44,7 @@ static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64
     }
 
 BOTH(, _portable, line_test, line_add)
-LINE_KERNELS(, _portable, NULL)
+LINE_KERNELS(, _portable, NULL, false)
 
 #ifdef LINE_AVX2
 /* The bits of both lines are made once for all parts.  The first half of the first line says "no" for nearly all. */
@@ -66,7 +66,7 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
 }
 
 BOTH(AVX2, _avx2, line_test_avx2, line_add_avx2)
-LINE_KERNELS(AVX2, _avx2, any_avx2)
+LINE_KERNELS(AVX2, _avx2, any_avx2, false)
 #define KERNELS_AVX2 &kernels_avx2
 #else
 #define KERNELS_AVX2 NULL

@@ -94,7 +94,7 @@ static uint64_t or(const bf_geometry *g, uint64_t *words, const uint64_t *d, siz
 static bool add_one(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put(g, words, *d, false); }
 static bool or_one(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put(g, words, *d, true); }
 
-static const bf_kernels kernels = { BF_CHUNK, BF_CHUNK, fetch, test, { add, or }, test_one, { add_one, or_one }, NULL };
+static const bf_kernels kernels = { BF_CHUNK, BF_CHUNK, fetch, test, { add, or }, test_one, { add_one, or_one }, NULL, false };
 
 const bf_layout bf_layout_classic = { "classic", BF_K_MAX, 1, bf_rate_classic, bf_distinct_classic, positions,
                                       &kernels, NULL };

@@ -164,7 +164,7 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
         for (size_t i = nahead; i < n; i++) present |= (uint64_t)one(g, words, d + i) << i; \
         return present; \
     }
-#define LINE_KERNELS(attr, suffix, any) \
+#define LINE_KERNELS(attr, suffix, ...) \
     attr static bool test_one##suffix(const bf_geometry *g, const uint64_t *words, const uint64_t *d) { return has##suffix(g, words, *d); } \
     attr static bool add_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, false); } \
     attr static bool or_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, true); } \
@@ -172,7 +172,7 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
     LINE_KERNEL(attr, add##suffix, uint64_t, add_one##suffix) \
     LINE_KERNEL(attr, or##suffix, uint64_t, or_one##suffix) \
     static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch, test##suffix, { add##suffix, or##suffix }, \
-                                                test_one##suffix, { add_one##suffix, or_one##suffix }, any };
+                                                test_one##suffix, { add_one##suffix, or_one##suffix }, __VA_ARGS__ };
 static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h);
 static void fetch(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)
 {

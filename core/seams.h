@@ -57,6 +57,7 @@ typedef struct {
     bool (*test_one)(const bf_geometry *g, const uint64_t *words, const uint64_t *d);  /* true: was present   */
     bool (*add_one[2])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
     bf_any_kernel *any;        /* NULL: part after part                                                  */
+    bool any_fetches;          /* any() fetches lines ahead by itself, from 64 keys on                   */
 } bf_kernels;
 
 typedef struct {

@@ -10,7 +10,7 @@
 
 static const double SUMMIT = 0x1p26, UP = 0.7, DOWN = 0.75;      /* the share's factor for each doubling away from SUMMIT */
 static const double LEAST_STEP = 1.0905;                         /* 2^(1/8): no more than 8 parts a doubling fit BF_PARTS_MAX */
-enum { LEAST_BITS = 1 << 17, LINE = 512 };                       /* of a part after the first: its header and its probe must pay */
+enum { LEAST_BITS = 1 << 18, LINE = 512 };                       /* of a part after the first: its header and its probe must pay */
 
 static double factor_of(const bf_desc *d) { return d->grow > LEAST_STEP ? d->grow : LEAST_STEP; }
 
