@@ -141,6 +141,12 @@ int array_batch(batch *b, PyObject *keys);
 PyObject *filter_update(FilterObject *self, PyObject *keys);
 PyObject *filter_add_many(FilterObject *self, PyObject *keys);
 PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
+/* Where the GIL is kept: a thread that waits for it gets it, signal handlers run; -1 with what they raised. */
+int give_turn(FilterObject *self);
+
+/* ---- py_lines.c: keys in one buffer, each ended by a separator ----------------------------------------------- */
+PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
+PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 
 /* ---- py_params.c: arguments as a bf_spec -------------------------------------------------------------------- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);

@@ -121,6 +121,17 @@ static PyMethodDef methods[] = {
         "The answer fits itertools.compress(keys, answer) and numpy.frombuffer(answer, bool)."),
     METHOD("contains_many", filter_contains_many, METH_O,
         "contains_many($self, keys, /)\n--\n\nTest all keys; return one byte a key: 1 = probably added, 0 = surely never added."),
+    METHOD("update_lines", filter_update_lines, METH_VARARGS | METH_KEYWORDS,
+        "update_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n--\n\n"
+        "Add the keys of a buffer, each ended by the byte sep, without an object a key.\n\n"
+        "Returns (keys, new, consumed, kept): keys added, how many of them were SURELY NEW, bytes of data\n"
+        "read.  What follows the last sep is left, to be given again with more; last=True: it is a key as\n"
+        "well, if not empty.  kept: b'', or the lines that were new (keep=True) or seen (keep=False), each\n"
+        "with its sep."),
+    METHOD("contains_lines", filter_contains_lines, METH_VARARGS | METH_KEYWORDS,
+        "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n--\n\n"
+        "Test the keys of a buffer: (keys, present, consumed, kept), as update_lines() but for adding.\n\n"
+        "kept: the lines that are present (keep=True) or absent (keep=False)."),
     METHOD("union", filter_union, METH_O, "union($self, other, /)\n--\n\nA new filter with the keys of both: self | other."),
     METHOD("intersection", filter_intersection, METH_O,
         "intersection($self, other, /)\n--\n\nA new filter with the bits of both: self & other.  It may hold more than the common keys."),

@@ -142,6 +142,14 @@ class BloomFilter:
         """Add all; one byte a key: 1 = SURELY NEW, 0 = probably there already."""
     def contains_many(self, keys: Iterable[_Key], /) -> bytes:
         """One byte a key: 1 = probably added, 0 = surely never added."""
+    def update_lines(self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None) -> tuple[int, int, int, bytes]:
+        """Add the keys of a buffer, each ended by the byte sep: (keys, new, consumed, kept).
+
+        What follows the last sep is left, to be given again with more; last=True: it is a key as well, if not empty.
+        kept: b"", or the lines that were SURELY NEW (keep=True) or seen (keep=False), each with its sep.
+        """
+    def contains_lines(self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None) -> tuple[int, int, int, bytes]:
+        """Test the keys of a buffer: (keys, present, consumed, kept); keep=True: present ones, keep=False: absent ones."""
 
     # sets
     def union(self, other: BloomFilter, /) -> Self:
