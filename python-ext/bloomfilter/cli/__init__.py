@@ -1,0 +1,62 @@
+"""The command `bloomfilter`: what it does with faults and signals; the commands are modules of their own.
+
+Nothing of this is imported by `import bloomfilter`.  A fault is one line on standard error and exit code 2, Ctrl-C is 130, a reader of
+our output that went away is 141, as for any tool of the shell.  BLOOMFILTER_TRACEBACK=1 shows where a fault came from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+from .faults import Fault, sentence
+from .parser import build_parser
+from .signals import Interrupted
+
+OK, ABSENT, FAULT, GONE = 0, 1, 2, 141
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Runs one command; returns the exit code."""
+    try:
+        args = build_parser().parse_args(argv)
+        code = run(args)
+        sys.stdout.flush()
+        return code
+    except Interrupted as stop:
+        return complain(str(stop), 128 + stop.number)
+    except KeyboardInterrupt:
+        return complain("interrupted", 130)
+    except BrokenPipeError:
+        drop_output()
+        return GONE
+    except Exception as fault:
+        if os.environ.get("BLOOMFILTER_TRACEBACK"):
+            raise
+        drop_output()
+        return complain(sentence(fault), FAULT)
+
+
+def run(args) -> int:
+    module, function = args.run.split(":")
+    return getattr(import_module(f".{module}", __name__), function)(args) or OK
+
+
+def complain(text: str, code: int) -> int:
+    try:
+        print(f"bloomfilter: {text}", file=sys.stderr, flush=True)
+    except OSError:
+        pass  # nobody there to be told
+    return code
+
+
+def drop_output() -> None:
+    """What is still buffered cannot be written: the interpreter must not try, and complain, when it ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        pass
+
+
+__all__ = ["Fault", "main"]
