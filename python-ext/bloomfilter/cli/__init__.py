@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import Namespace
 from importlib import import_module
 
 from .faults import Fault, sentence
@@ -38,9 +39,11 @@ def main(argv: list[str] | None = None) -> int:
         return complain(sentence(fault), FAULT)
 
 
-def run(args) -> int:
+def run(args: Namespace) -> int:
+    """Imports a command's module only now: most need little."""
     module, function = args.run.split(":")
-    return getattr(import_module(f".{module}", __name__), function)(args) or OK
+    code: int = getattr(import_module(f".{module}", __name__), function)(args)
+    return code
 
 
 def complain(text: str, code: int) -> int:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from .. import BloomFilter
 from . import homes, report
@@ -42,7 +42,7 @@ def read(args: Namespace) -> BloomFilter:
 
 
 # ---- out ----
-def with_new_file(path: str, fill: Callable[[BinaryIO], object]) -> None:
+def with_new_file(path: str, fill: Callable[[IO[bytes]], object]) -> None:
     """By link: neither a partial file nor an overwritten one."""
     folder = os.path.dirname(os.path.abspath(path))
     with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{os.path.basename(path)}.") as file:

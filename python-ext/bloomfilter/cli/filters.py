@@ -22,11 +22,10 @@ def brief(bf: BloomFilter) -> str:
 
 # ---- create ----
 def create(args: Namespace) -> int:
-    options, sizes = homes.how(args), homes.sizes(args)
-    if not sizes:
+    if not homes.sizes(args):
         raise Fault(f"how large? Say -n KEYS -p RATE, or -m BITS -n KEYS, to create {shown(args.file)}")
-    old = homes.exists(args.file, options)
-    with BloomFilter(storage=args.file, **sizes, **options) as bf:
+    old = homes.exists(args.file, homes.how(args))
+    with homes.make(args) as bf:
         if args.json:
             report.say_json({**describe(bf), "created": not old})
         elif old:
@@ -77,8 +76,7 @@ def same(inputs: list[BloomFilter], names: list[str]) -> None:
 
 
 def merge(args: Namespace) -> int:
-    secret = homes.read_secret(args.secret_file)
-    options = {} if secret is None else {"secret": secret}
+    options = homes.how(args)
     inputs = [homes.open_to_read(name, **options) for name in args.inputs]
     same(inputs, args.inputs)
     old = homes.exists(args.out, options)

@@ -40,6 +40,13 @@ def sizes(args: Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in SIZES if getattr(args, name, None) is not None}
 
 
+def make(args: Namespace) -> BloomFilter:
+    """The filter of these sizes: a new one, or the one that exists; sizes that do not suffice are said to be so first."""
+    given = sizes(args)
+    BloomFilter.plan(**given)
+    return BloomFilter(storage=args.file, **given, **how(args))
+
+
 def open_to_read(storage: str, **options: Any) -> BloomFilter:
     return BloomFilter.open(storage, read_only=True, **options)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
@@ -16,11 +17,13 @@ from .meter import Silent, meter
 from .signals import Interrupted, Signals
 from .staging import Staged, worth
 
+Call = Callable[..., tuple[int, int, int, bytes]]  # update_lines or contains_lines
+
 
 class Stream:
     """Lines through one method of a filter, counted, and those asked for printed."""
 
-    def __init__(self, call: Any, args: Namespace, keep: bool | None, progress: Silent, signals: Signals) -> None:
+    def __init__(self, call: Call, args: Namespace, keep: bool | None, progress: Silent, signals: Signals) -> None:
         self.call, self.keep, self.progress, self.signals = call, keep, progress, signals
         self.separator = b"\0" if args.null else b"\n"
         self.keys = self.hits = self.bytes = 0
@@ -52,7 +55,7 @@ class Stream:
             raise Fault(f"{name}, key {lines + int(found[1]) + 1}: {found[2]}; the keys before it were taken") from None
 
 
-def run(call: Any, args: Namespace, keep: bool | None, paths: list[str]) -> Stream:
+def run(call: Call, args: Namespace, keep: bool | None, paths: list[str]) -> Stream:
     with Signals() as signals:
         progress = meter(bytes_in(paths), args.quiet)
         stream = Stream(call, args, keep, progress, signals)
@@ -78,9 +81,8 @@ def summary(args: Namespace, answer: dict[str, Any], text: str) -> None:
 # ---- add ----
 def writable(args: Namespace) -> BloomFilter:
     """The filter that exists, or a new one where it was said how large."""
-    sizes = homes.sizes(args)
-    if sizes:
-        return BloomFilter(storage=args.file, **sizes, **homes.how(args))
+    if homes.sizes(args):
+        return homes.make(args)
     try:
         return BloomFilter.open(args.file, **homes.how(args))
     except FileNotFoundError as fault:

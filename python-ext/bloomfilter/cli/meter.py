@@ -42,7 +42,7 @@ class Plain(Silent):
 
 class Bar(Silent):
     def __init__(self, total: int | None) -> None:
-        from tqdm import tqdm
+        from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
         self.start, self.last = monotonic(), 0.0
         self.bar = tqdm(total=total or None, unit="B", unit_scale=True, leave=False, dynamic_ncols=True, mininterval=0, miniters=0, delay=0.3)

@@ -21,7 +21,7 @@ class Parser(argparse.ArgumentParser):
 
     mixed = False  # options after the first KEYFILE, KEYFILEs after an option
 
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         if not self.mixed:
             return super().parse_known_args(args, namespace)
         self.mixed = False  # it calls this function
@@ -40,7 +40,7 @@ def whole(text: str) -> int:
         return int(text)
     found = re.fullmatch(r"(\d+)(?:\.(\d+))?[eE]\+?(\d{1,3})", text)
     if found and len(found[2] or "") <= int(found[3]):
-        return int(found[1] + (found[2] or "")) * 10 ** (int(found[3]) - len(found[2] or ""))
+        return int(found[1] + (found[2] or "") + "0" * (int(found[3]) - len(found[2] or "")))
     raise argparse.ArgumentTypeError(f"a whole number is like 1000000, 1_000_000 or 1e6, got {text}")
 
 

@@ -25,7 +25,7 @@ Axes = Any
 
 def library() -> Any:
     try:
-        import matplotlib
+        import matplotlib  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         raise Fault("plot needs matplotlib: pip install matplotlib (or this package with its extra plot)") from None
     matplotlib.use("Agg")
@@ -36,7 +36,7 @@ def library() -> Any:
             "lines.linewidth": 1.6, "axes.axisbelow": True, "svg.hashsalt": "bloomfilter",
         }
     )  # fmt: skip
-    from matplotlib import pyplot
+    from matplotlib import pyplot  # type: ignore[import-not-found, unused-ignore]
 
     return pyplot
 
@@ -47,7 +47,7 @@ def percent(value: float, _position: object = None) -> str:
 
 
 def rate_axis(ax: Axes) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # type: ignore[import-not-found, unused-ignore]
 
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(10, numticks=12))
@@ -58,7 +58,7 @@ def rate_axis(ax: Axes) -> None:
 
 def plain_log(low: float, high: float, axis: Any) -> None:
     """A short logarithmic axis: marks at 1, 2 and 5, written out."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # type: ignore[import-not-found, unused-ignore]
 
     marks = [digit * 10.0**e for e in range(-9, 2) for digit in (1, 2, 5)]
     axis.set_major_locator(FixedLocator([mark for mark in marks if low * 0.99 <= mark <= high * 1.01]))

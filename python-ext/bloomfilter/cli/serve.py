@@ -29,7 +29,7 @@ def command(args: Namespace) -> list[str]:
         value = getattr(args, name)
         if value is not None:
             words += ["-" + name if len(name) == 1 else "--" + name, str(value)]
-    return words + args.more
+    return [*words, *args.more]
 
 
 def serve(args: Namespace) -> int:
