@@ -167,6 +167,7 @@ double bf_distinct_block(unsigned k);
 double bf_distinct_block2(unsigned k);
 int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err);      /* scheme and geometry of a spec */
 bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
+bool bf_sizes(const bf_spec *spec);                                 /* so, or with its scheme's help */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 
 /* sizing_older.c: the formulas of older systems; no other file has ln */

@@ -204,6 +204,13 @@ static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *
     return check_ranges(s, all, err);
 }
 
+/* Also where the scheme fixes what is missing.  Too little is told apart from what is wrong: that is refused when it is made. */
+bool bf_sizes(const bf_spec *spec)
+{
+    bf_desc d;
+    return bf_sufficient(spec) || bf_size(&d, spec, NULL) == 0;
+}
+
 int bf_size(bf_desc *out, const bf_spec *asked, bf_error *err)
 {
     bf_spec all, *spec = &all;

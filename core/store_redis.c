@@ -104,7 +104,7 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
     return 0;
 }
 
-static bool may_create(const bf_spec *spec) { return !spec->read_only && !spec->must_exist && bf_sufficient(spec); }
+static bool may_create(const bf_spec *spec) { return !spec->read_only && !spec->must_exist && bf_sizes(spec); }
 
 /* A bitmap that another system made: no companion hash, no mark, and never longer than it is. */
 static int attach_foreign(bf_store *s, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)

@@ -20,6 +20,7 @@ OK, ABSENT, FAULT, GONE = 0, 1, 2, 141
 
 def main(argv: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
+    hold_streams()
     try:
         args = build_parser().parse_args(argv)
         code = run(args)
@@ -37,6 +38,20 @@ def main(argv: list[str] | None = None) -> int:
             raise
         drop_output()
         return complain(sentence(fault), FAULT)
+
+
+def hold_streams() -> None:
+    """A stream that was closed (>&-) must not become the number of the next file, a filter perhaps, that is opened: what takes its
+    place cannot be used either, but says so."""
+    for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)
 
 
 def run(args: Namespace) -> int:
