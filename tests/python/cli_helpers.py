@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def fails(*words, **options):
 
 
 @pytest.fixture(scope="session")
-def redis_socket(tmp_path_factory):
+def redis_socket():
     try:
         BloomFilter(m=10, k=1, storage="redis://127.0.0.1:1?key=x")
     except Error as error:
@@ -57,8 +58,7 @@ def redis_socket(tmp_path_factory):
     except OSError:
         pass
     assert shutil.which("redis-server"), "install redis-server"
-    folder = Path("/tmp") / f"bf-cli-{os.getpid()}"  # a socket's path is short
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(prefix="bf-", dir="/tmp"))  # a socket's path is short
     server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", folder / "s", "--save", "", "--dir", folder], stdout=subprocess.DEVNULL)
     while not (folder / "s").exists():
         assert server.poll() is None

@@ -31,12 +31,12 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return complain("interrupted", 130)
     except BrokenPipeError:
-        drop_output()
+        settle_output()
         return GONE
     except Exception as fault:
         if os.environ.get("BLOOMFILTER_TRACEBACK"):
             raise
-        drop_output()
+        settle_output()
         return complain(sentence(fault), FAULT)
 
 
@@ -69,12 +69,12 @@ def complain(text: str, code: int) -> int:
     return code
 
 
-def drop_output() -> None:
-    """What is still buffered cannot be written: the interpreter must not try, and complain, when it ends."""
+def settle_output() -> None:
+    """Where what is still buffered cannot be written, the interpreter must not try it again, and complain, when it ends."""
     try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.stdout.flush()
     except (OSError, ValueError):
-        pass
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 __all__ = ["Fault", "main"]

@@ -115,7 +115,7 @@ def page() -> str:
     for title, paragraphs in TAIL:
         parts += [f".SH {title}\n", ".PP\n".join(text(words) + "\n" for words in paragraphs)]
     parts.append(".SH EXAMPLES\n")
-    for about, code in EXAMPLES:
-        parts.append(f"{text(about)}\n.PP\n.RS\n.nf\n" + "".join(text(line) + "\n" for line in code.split("\n")) + ".fi\n.RE\n.PP\n")
+    examples = [f"{text(about)}\n.PP\n.RS\n.nf\n" + "".join(text(line) + "\n" for line in code.split("\n")) + ".fi\n.RE\n" for about, code in EXAMPLES]
+    parts.append(".PP\n".join(examples))
     parts.append(".SH SEE ALSO\n.BR bloomfilterd (1)\n")
     return "".join(parts)

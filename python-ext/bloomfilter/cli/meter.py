@@ -9,6 +9,7 @@ import sys
 from time import monotonic
 
 EVERY = 0.2  # seconds between two looks
+DELAY = 0.3  # before a bar appears at all
 
 
 class Silent:
@@ -30,8 +31,8 @@ class Plain(Silent):
         self.last, spent = now, max(now - self.start, 1e-6)
         text = f"{keys:,} keys, {keys / spent:,.0f}/s"
         if self.total and done:
-            left = max(0.0, spent * (self.total / done - 1))
-            text = f"{100 * done // self.total:3d}%  {text}, {int(left) // 60}:{int(left) % 60:02d} left"
+            left = max(0, round(spent * (self.total / done - 1)))
+            text = f"{100 * done // self.total:3d}%  {text}, {left // 60}:{left % 60:02d} left"
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
 
@@ -45,7 +46,7 @@ class Bar(Silent):
         from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
         self.start, self.last = monotonic(), 0.0
-        self.bar = tqdm(total=total or None, unit="B", unit_scale=True, leave=False, dynamic_ncols=True, mininterval=0, miniters=0, delay=0.3)
+        self.bar = tqdm(total=total or None, unit="B", unit_scale=True, leave=False, dynamic_ncols=True, mininterval=0, miniters=0, delay=DELAY)
 
     def show(self, done: int, keys: int) -> None:
         now = monotonic()

@@ -19,16 +19,21 @@ PLOTS = ["k", "fill", "bits", "growth", "all"]
 class Parser(argparse.ArgumentParser):
     """A fault is one line."""
 
-    mixed = False  # options after the first KEYFILE, KEYFILEs after an option
+    leaf = False  # a command: options after the first KEYFILE, KEYFILEs after an option
+    tail = False  # what follows -- is somebody else's
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        if not self.mixed:
+        if not self.leaf:
             return super().parse_known_args(args, namespace)
-        self.mixed = False  # it calls this function
+        rest = args[args.index("--") + 1 :] if self.tail and "--" in args else None
+        self.leaf = False  # the next call calls this function
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            found, unknown = self.parse_known_intermixed_args(args if rest is None else args[: -len(rest) - 1], namespace)
         finally:
-            self.mixed = True
+            self.leaf = True
+        if rest is not None:
+            found.more = rest
+        return found, unknown
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"bloomfilter: {message} (see {self.prog} --help)\n")
@@ -201,5 +206,5 @@ def build_parser() -> Parser:
         options(sub)
         common(sub)
         sub.set_defaults(run=run)
-        sub.mixed = name != "serve"  # where -- must stay where it is
+        sub.leaf, sub.tail = True, name == "serve"
     return parser

@@ -26,6 +26,7 @@ class Result:
     scheme: str
     m: int
     n: int
+    m_asked: int  # block and block2 round it up to whole lines
     k: int
     probes: int
     false_positives: int
@@ -60,7 +61,7 @@ def measure(halves: Halves, scheme: str, m: int, k: int, confidence: float) -> R
     found = halves.count(bf)
     low, high = theory.interval(halves.probes, bf.p, theory.variance(scheme, bf.m, halves.n, k), confidence)
     share = 1 / halves.probes
-    return Result(scheme, bf.m, halves.n, k, halves.probes, found, found * share, bf.p, low * share, high * share, low <= found <= high)
+    return Result(scheme, bf.m, halves.n, m, k, halves.probes, found, found * share, bf.p, low * share, high * share, low <= found <= high)
 
 
 def allowed(scheme: str, m: int, n: int, k: int) -> bool:
@@ -115,7 +116,7 @@ def show_over_k(scheme: str, results: list[Result]) -> None:
 def show_over_ratio(scheme: str, results: list[Result]) -> None:
     """Two lines a ratio: measured, and theory under it."""
     print(f"\n{scheme}: false positives in %, measured (* = outside its interval) and below it theory")
-    cells = {(round(r.m / r.n), r.k): r for r in results}
+    cells = {(r.m_asked // r.n, r.k): r for r in results}
     counts = sorted({k for _, k in cells})
     rows: list[tuple[str, ...]] = []
     for ratio in sorted({ratio for ratio, _ in cells}):
