@@ -114,6 +114,15 @@ def php_ratios():
         yield Ratio("php-built", op, many, EMPTY, 1.0, 3, less=(f"{BUILD}, batches of 1000", BUILD))
 
 
+def cli_ratios():
+    yield Ratio("cli", "file", "bloomfilter add", "Python loop over rbloom", 1 / 8, 9)
+    yield Ratio("cli", "file", "bloomfilter add", "wc -l", 2.0, 9)
+    for ours in ("update_lines, in memory", "bloomfilter add, all seen", "bloomfilter check", "cat | bloomfilter add"):
+        yield Ratio("cli", "file", ours, "wc -l", 2.0 if "memory" in ours else None, 9)
+        yield Ratio("cli", "file", ours, "Python loop over rbloom")
+    yield Ratio("cli-large", "add", "part 10 of 10", "part 1 of 10", 1 / 0.7, 9)
+
+
 def targets():
     for name in ("c-cache", "c-large"):
         yield from c_ratios(name, name == "c-large")
@@ -123,6 +132,7 @@ def targets():
     yield from python_ratios("python-big", False)
     yield Ratio("import", "import", OURS, None, 2.0, 3)
     yield from php_ratios()
+    yield from cli_ratios()
     yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
     yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)
 
