@@ -81,7 +81,12 @@ def small(folder, generator, n, rounds):
     with open(keys, "wb") as file:
         subprocess.run([generator, str(n)], stdout=file, check=True)
     run("wc", "-l", keys)
-    emit("table", "cli", "ns", f"command line: {n:,} lines of {keys.stat().st_size // n} B in the page cache, whole commands, {rounds} rounds: ns a line")
+    emit(
+        "table",
+        "cli",
+        "ns",
+        f"command line: {n:,} lines of {keys.stat().st_size // n} B in the page cache, whole commands, {rounds} rounds: ns a line",
+    )
     for round_ in range(rounds):
         for name, subject in SUBJECTS.items():
             if "rbloom" in name and not importlib.util.find_spec("rbloom"):

@@ -16,7 +16,9 @@ def environment():
 
 
 def shell(script, environment, cwd):
-    done = subprocess.run(["bash", "-eu", "-c", script], env=environment, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-eu", "-c", script], env=environment, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0 and done.stderr == "", f"{script}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

@@ -25,7 +25,16 @@ def cli(*words, data=b"", env=None, **options):
     """Runs the command with data as its standard input.  A traceback is never right, and a fault is one line."""
     if "stdin" not in options:
         options["input"] = data
-    done = Done(subprocess.run([*COMMAND, *map(os.fspath, map(str_or_path, words))], capture_output=True, timeout=120, env={**os.environ, **(env or {})}, check=False, **options))
+    done = Done(
+        subprocess.run(
+            [*COMMAND, *map(os.fspath, map(str_or_path, words))],
+            capture_output=True,
+            timeout=120,
+            env={**os.environ, **(env or {})},
+            check=False,
+            **options,
+        )
+    )
     assert b"Traceback" not in done.err, done.err.decode()
     if done.code == 2:
         assert done.err.startswith(b"bloomfilter: ") and done.err.count(b"\n") == 1 and done.err.endswith(b"\n"), done.err

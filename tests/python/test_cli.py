@@ -89,7 +89,19 @@ def test_create_never_empties(seen):
     assert seen.read_bytes() == before
 
 
-@pytest.mark.parametrize("words, what", [([], "-n KEYS"), (["-n", "5"], "m and n"), (["-n", "-5", "-p", "0.1"], "-5"), (["-n", "5", "-p", "2"], "2"), (["-n", "1.5", "-p", "0.1"], "1.5"), (["-n", "1e400", "-p", "0.1"], "n must be"), (["-n", "5", "-p", "0.1", "--scheme", "nope"], "nope"), (["-n", "1e13", "-p", "0.1"], "needs m=")])
+@pytest.mark.parametrize(
+    "words, what",
+    [
+        ([], "-n KEYS"),
+        (["-n", "5"], "m and n"),
+        (["-n", "-5", "-p", "0.1"], "-5"),
+        (["-n", "5", "-p", "2"], "2"),
+        (["-n", "1.5", "-p", "0.1"], "1.5"),
+        (["-n", "1e400", "-p", "0.1"], "n must be"),
+        (["-n", "5", "-p", "0.1", "--scheme", "nope"], "nope"),
+        (["-n", "1e13", "-p", "0.1"], "needs m="),
+    ],
+)
 def test_create_refuses(tmp_path, words, what):
     assert what in fails("create", tmp_path / "new.bloom", *words)
     assert list(tmp_path.iterdir()) == []
@@ -175,7 +187,9 @@ def test_large_files_are_the_same_as_one_key_at_a_time(tmp_path):
 
 def test_a_stream_answers_at_once(seen):
     """Whoever waits for an answer before he sends the next key gets it."""
-    with subprocess.Popen([sys.executable, "-m", "bloomfilter", "add", seen, "--print", "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as child:
+    with subprocess.Popen(
+        [sys.executable, "-m", "bloomfilter", "add", seen, "--print", "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as child:
         for i in range(20):
             child.stdin.write(b"stream %d\n" % i)
             assert child.stdout.readline() == b"stream %d\n" % i
@@ -185,7 +199,12 @@ def test_a_stream_answers_at_once(seen):
 
 # ---- check ----
 def test_check_tells_by_its_exit_code(seen, keys):
-    for data, code, text in [(b"a\nb\n", 0, "2 keys: 2 present, 0 absent\n"), (b"a\nz", 1, "2 keys: 1 present, 1 absent\n"), (b"", 0, "0 keys: 0 present, 0 absent\n"), (b"\n", 0, "1 key: 1 present, 0 absent\n")]:
+    for data, code, text in [
+        (b"a\nb\n", 0, "2 keys: 2 present, 0 absent\n"),
+        (b"a\nz", 1, "2 keys: 1 present, 1 absent\n"),
+        (b"", 0, "0 keys: 0 present, 0 absent\n"),
+        (b"\n", 0, "1 key: 1 present, 0 absent\n"),
+    ]:
         done = cli("check", seen, data=data)
         assert (done.code, done.text, done.err) == (code, text, b"")
         assert cli("check", seen, "-q", data=data).out == b""

@@ -80,7 +80,9 @@ def test_redis_gone(seen):
 
 def test_redis_lost_while_adding(redis_url):  # noqa: F811
     with BloomFilter(n=1000, p=0.01, storage=redis_url) as bf:
-        child = subprocess.Popen([*COMMAND, "add", redis_url, "--print", "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        child = subprocess.Popen(
+            [*COMMAND, "add", redis_url, "--print", "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        )
         child.stdin.write(b"a\n")
         assert child.stdout.readline() == b"a\n"
         bf.delete()
@@ -96,7 +98,16 @@ def limited(limit):
     return run
 
 
-@pytest.mark.parametrize("words", [["create", "new.bloom", "-n", "1e6", "-p", "0.01"], ["merge", "new.bloom", "big.bloom"], ["convert", "big.bloom", "new.bloom"], ["convert", "big.bloom", "new.bloom", "--to", "bits"], ["plot", "bits", "-o", "new.png"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["create", "new.bloom", "-n", "1e6", "-p", "0.01"],
+        ["merge", "new.bloom", "big.bloom"],
+        ["convert", "big.bloom", "new.bloom"],
+        ["convert", "big.bloom", "new.bloom", "--to", "bits"],
+        ["plot", "bits", "-o", "new.png"],
+    ],
+)
 def test_no_room_leaves_nothing(tmp_path, words):
     """A limit of the size of files is met as a full disk is."""
     if words[0] == "plot":
@@ -145,7 +156,9 @@ class Adding:
     """A command that adds from a pipe and has answered for the keys it was sent."""
 
     def __init__(self, seen, *words):
-        self.child = subprocess.Popen([*COMMAND, "add", seen, "--print", "new", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+        self.child = subprocess.Popen(
+            [*COMMAND, "add", seen, "--print", "new", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        )
         for i in range(300):
             self.child.stdin.write(b"key %d\n" % i)
             assert self.child.stdout.readline() == b"key %d\n" % i
@@ -196,7 +209,9 @@ raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}]))
 
 
 def test_check_interrupted(seen):
-    child = subprocess.Popen([*COMMAND, "check", seen, "--print", "absent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
+    child = subprocess.Popen(
+        [*COMMAND, "check", seen, "--print", "absent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    )
     child.stdin.write(b"a\nb\n")
     assert child.stdout.readline() + child.stdout.readline() == b"a\nb\n"
     child.send_signal(signal.SIGINT)

@@ -65,7 +65,10 @@ def test_study_for_people():
     assert filters == 19 + 16 + 19 + 3 * 31 * 8 and inside > 0.93 * filters
 
 
-@pytest.mark.parametrize("words, what", [(["--confidence", "1"], "confidence"), (["--schemes", "nope"], "nope"), (["/dev/null"], "at least 2"), (["/nonexistent"], "No such file")])
+@pytest.mark.parametrize(
+    "words, what",
+    [(["--confidence", "1"], "confidence"), (["--schemes", "nope"], "nope"), (["/dev/null"], "at least 2"), (["/nonexistent"], "No such file")],
+)
 def test_study_refuses(words, what):
     assert what in fails("study", *words)
 
@@ -155,7 +158,13 @@ def test_bench(tmp_path):
 
 
 def test_bench_refuses(tmp_path):
-    for words, what in [(["-n", "0"], "-n must"), (["--k-best", "0"], "--k-best"), (["--k-best", "9", "--max", "5"], "--k-best"), (["--tolerance", "-1"], "--tolerance"), (["-p", "7"], "p must")]:
+    for words, what in [
+        (["-n", "0"], "-n must"),
+        (["--k-best", "0"], "--k-best"),
+        (["--k-best", "9", "--max", "5"], "--k-best"),
+        (["--tolerance", "-1"], "--tolerance"),
+        (["-p", "7"], "p must"),
+    ]:
         assert what in fails("bench", *words)
     (tmp_path / "x").write_bytes(b"precious")
     assert "exists already" in fails("bench", "-n", "10", "--file", tmp_path / "x")

@@ -70,7 +70,12 @@ def test_zsh_and_fish(shell, tmp_path):
     (tmp_path / "script").write_text(text)
     subprocess.run([shell, "-n", tmp_path / "script"], check=True)
     if shell == "fish":
-        done = subprocess.run([shell, "-c", f'source {tmp_path}/script; complete -C "bloomfilter con"; complete -C "bloomfilter add x --pri"'], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [shell, "-c", f'source {tmp_path}/script; complete -C "bloomfilter con"; complete -C "bloomfilter add x --pri"'],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["convert", "--print"]
 
 
@@ -124,7 +129,9 @@ def test_on_a_real_terminal(tmp_path):
     keys = tmp_path / "keys"
     keys.write_bytes(b"".join(b"%d\n" % i for i in range(50_000)))
     leader, follower = pty.openpty()
-    done = subprocess.run([*COMMAND, "add", tmp_path / "x.bloom", "-n", "50000", "-p", "0.01", keys], stdout=subprocess.PIPE, stderr=follower, check=False)
+    done = subprocess.run(
+        [*COMMAND, "add", tmp_path / "x.bloom", "-n", "50000", "-p", "0.01", keys], stdout=subprocess.PIPE, stderr=follower, check=False
+    )
     os.close(follower)
     os.set_blocking(leader, False)
     try:
@@ -141,9 +148,47 @@ def test_serve_becomes_bloomfilterd(tmp_path):
     daemon.write_text('#!/bin/sh\nfor word; do echo "<$word>"; done\nexit 7\n')
     daemon.chmod(0o755)
     env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    done = cli("serve", "a b.bloom", "--port", "0", "--host", "::1", "--threads", "2", "-n", "1e6", "-p", "0.01", "--token", "t", "--", "--body", "5", "-x", env=env)
+    done = cli(
+        "serve",
+        "a b.bloom",
+        "--port",
+        "0",
+        "--host",
+        "::1",
+        "--threads",
+        "2",
+        "-n",
+        "1e6",
+        "-p",
+        "0.01",
+        "--token",
+        "t",
+        "--",
+        "--body",
+        "5",
+        "-x",
+        env=env,
+    )
     assert done.code == 7
-    assert done.text.split("\n")[:-1] == ["<--storage>", "<a b.bloom>", "<--host>", "<::1>", "<--port>", "<0>", "<--token>", "<t>", "<--threads>", "<2>", "<-n>", "<1000000>", "<-p>", "<0.01>", "<--body>", "<5>", "<-x>"]
+    assert done.text.split("\n")[:-1] == [
+        "<--storage>",
+        "<a b.bloom>",
+        "<--host>",
+        "<::1>",
+        "<--port>",
+        "<0>",
+        "<--token>",
+        "<t>",
+        "<--threads>",
+        "<2>",
+        "<-n>",
+        "<1000000>",
+        "<-p>",
+        "<0.01>",
+        "<--body>",
+        "<5>",
+        "<-x>",
+    ]
     assert cli("serve", env=env).code == 7
 
 
@@ -169,7 +214,19 @@ def test_every_command_names_a_function():
         assert f"def {function}(" in Path(importlib.util.find_spec(f"bloomfilter.cli.{module}").origin).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("text, number", [("0", 0), ("-5", -5), ("+5", 5), ("1_000", 1000), ("1e6", 10**6), ("2.50E3", 2500), ("1e+18", 10**18), ("123456789012345678901", 123456789012345678901)])
+@pytest.mark.parametrize(
+    "text, number",
+    [
+        ("0", 0),
+        ("-5", -5),
+        ("+5", 5),
+        ("1_000", 1000),
+        ("1e6", 10**6),
+        ("2.50E3", 2500),
+        ("1e+18", 10**18),
+        ("123456789012345678901", 123456789012345678901),
+    ],
+)
 def test_whole_numbers(text, number):
     assert parser.whole(text) == number
 

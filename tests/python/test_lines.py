@@ -39,7 +39,12 @@ def check(data, sep, last, keep, storage=None):
     assert one.bitset == many.bitset
 
 
-@given(st.binary(max_size=300) | st.lists(st.sampled_from([b"a", b"b", b"\n", b"\0", b"\xff"]), max_size=60).map(b"".join), st.sampled_from([b"\n", b"\0", b"a"]), st.booleans(), st.sampled_from([None, True, False]))
+@given(
+    st.binary(max_size=300) | st.lists(st.sampled_from([b"a", b"b", b"\n", b"\0", b"\xff"]), max_size=60).map(b"".join),
+    st.sampled_from([b"\n", b"\0", b"a"]),
+    st.booleans(),
+    st.sampled_from([None, True, False]),
+)
 def test_any_bytes(data, sep, last, keep):
     check(data, sep, last, keep)
 

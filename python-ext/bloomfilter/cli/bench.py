@@ -67,7 +67,14 @@ def measure(args: Namespace) -> Iterator[dict[str, Any]]:
         try:
             for operation, keys, run, prepare in operations(bf, here, gone):
                 timing = k_best(run, k=args.k_best, tolerance=args.tolerance, most=args.most, prepare=prepare)
-                yield {"filter": name, "bytes": (bf.m + 7) // 8, "operation": operation, "keys": keys, "ns_per_key": timing.best / keys, **asdict(timing)}
+                yield {
+                    "filter": name,
+                    "bytes": (bf.m + 7) // 8,
+                    "operation": operation,
+                    "keys": keys,
+                    "ns_per_key": timing.best / keys,
+                    **asdict(timing),
+                }
         finally:
             remove(bf)
 
@@ -99,7 +106,9 @@ def bench(args: Namespace) -> int:
     if args.json:
         report.say_json({"k": args.k_best, "tolerance": args.tolerance, "max": args.most, "results": rows})
         return 0
-    print(f"{args.n:,} keys of 49 bytes, p = {args.p:g}; ns a key by {args.k_best}-best: the {args.k_best} smallest measurements agree within {100 * args.tolerance:g} %, or NOT after {args.most}")
+    print(
+        f"{args.n:,} keys of 49 bytes, p = {args.p:g}; ns a key by {args.k_best}-best: the {args.k_best} smallest measurements agree within {100 * args.tolerance:g} %, or NOT after {args.most}"
+    )
     heading = ("filter", "operation", "ns a key", "million keys/s", "measured", "agree within")
     table = []
     for row in rows:

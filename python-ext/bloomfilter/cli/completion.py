@@ -1,6 +1,6 @@
 """The command completion: scripts for bash, zsh and fish, made from the parser.
 
-    eval "$(bloomfilter completion bash)"
+eval "$(bloomfilter completion bash)"
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ def options(parser: argparse.ArgumentParser) -> list[Option]:
 
 def words(parser: argparse.ArgumentParser) -> list[str]:
     """What its first argument may be, where that is a fixed set."""
-    return [str(c) for a in parser._actions if not a.option_strings and a.choices and not isinstance(a, argparse._SubParsersAction) for c in a.choices]
+    return [
+        str(c) for a in parser._actions if not a.option_strings and a.choices and not isinstance(a, argparse._SubParsersAction) for c in a.choices
+    ]
 
 
 # ---- bash ----
@@ -43,9 +45,28 @@ def bash(parser: argparse.ArgumentParser) -> str:
     for name, sub in lines.items():
         flags = [flag for option in options(sub) for flag in option.flags]
         cases.append(f"        {name}) words='{' '.join(flags)}' first='{' '.join(words(sub))}' ;;")
-        values += [f"        {name}:{flag}) COMPREPLY=($(compgen -W '{' '.join(o.choices)}' -- \"$cur\")); return ;;" for o in options(sub) for flag in o.flags if o.choices]
-    free = sorted({flag for sub in lines.values() for o in options(sub) for flag in o.flags if o.takes and not o.choices and not flag.endswith(("file", "filter", "output", "-o"))})
-    return BASH.format(commands=" ".join(lines), top=" ".join(f for o in options(parser) for f in o.flags), cases="\n".join(cases), values="\n".join(values), free=" | ".join(f"*:{flag}" for flag in free))
+        values += [
+            f"        {name}:{flag}) COMPREPLY=($(compgen -W '{' '.join(o.choices)}' -- \"$cur\")); return ;;"
+            for o in options(sub)
+            for flag in o.flags
+            if o.choices
+        ]
+    free = sorted(
+        {
+            flag
+            for sub in lines.values()
+            for o in options(sub)
+            for flag in o.flags
+            if o.takes and not o.choices and not flag.endswith(("file", "filter", "output", "-o"))
+        }
+    )
+    return BASH.format(
+        commands=" ".join(lines),
+        top=" ".join(f for o in options(parser) for f in o.flags),
+        cases="\n".join(cases),
+        values="\n".join(values),
+        free=" | ".join(f"*:{flag}" for flag in free),
+    )
 
 
 BASH = """# bash completion for bloomfilter:  eval "$(bloomfilter completion bash)"

@@ -88,5 +88,7 @@ def merge(args: Namespace) -> int:
     if args.json:
         report.say_json(answer)
     else:
-        print(f"{shown(args.out)}: about {report.count(answer['count'], 'key')} of {report.count(len(inputs), 'filter')}, false positives {report.rate(answer['fpr'])}")
+        print(
+            f"{shown(args.out)}: about {report.count(answer['count'], 'key')} of {report.count(len(inputs), 'filter')}, false positives {report.rate(answer['fpr'])}"
+        )
     return 0

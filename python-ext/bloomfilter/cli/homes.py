@@ -27,7 +27,9 @@ def read_secret(path: str | None) -> bytes | None:
         return data
     if re.fullmatch(rb"[0-9A-Fa-f]{32}\s*", data):
         return bytes.fromhex(data.decode().strip())
-    raise Fault(f"{path}: a secret is 16 bytes, or 32 hexadecimal digits; this file has {'100 bytes or more' if len(data) == 100 else f'{len(data)} bytes'}")
+    raise Fault(
+        f"{path}: a secret is 16 bytes, or 32 hexadecimal digits; this file has {'100 bytes or more' if len(data) == 100 else f'{len(data)} bytes'}"
+    )
 
 
 def how(args: Namespace) -> dict[str, Any]:

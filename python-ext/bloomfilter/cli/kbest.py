@@ -21,7 +21,15 @@ class Timing:
     converged: bool
 
 
-def k_best(run: Callable[[], object], *, k: int, tolerance: float, most: int, prepare: Callable[[], object] = lambda: None, clock: Callable[[], int] = perf_counter_ns) -> Timing:
+def k_best(
+    run: Callable[[], object],
+    *,
+    k: int,
+    tolerance: float,
+    most: int,
+    prepare: Callable[[], object] = lambda: None,
+    clock: Callable[[], int] = perf_counter_ns,
+) -> Timing:
     """Times run(); prepare() before each is not timed."""
     smallest: list[int] = []
     for measured in range(1, most + 1):

@@ -23,7 +23,7 @@ DESCRIPTION = [
     ABOUT,
     "A filter is a file that any number of processes use at once, or a bitmap in Redis. Wherever a command takes FILE, a Redis URL will do: redis://[user:password@]host[:6379][/db]?key=NAME or unix:///path?key=NAME.",
     "Keys are bytes, one a line: what stands before the line feed is the key as it is, UTF-8 or not. An empty line is the empty key. The last line may lack its line feed. With -0 keys end at NUL bytes instead.",
-    "\"New\" means surely new: at least one bit changed. \"Seen\" and \"present\" are only probable: a key that was never added is taken for present with the rate p. A key that was added is never called absent.",
+    '"New" means surely new: at least one bit changed. "Seen" and "present" are only probable: a key that was never added is taken for present with the rate p. A key that was added is never called absent.',
     "Options that take numbers understand 1000000, 1_000_000 and 1e6.",
 ]
 
@@ -56,7 +56,10 @@ EXAMPLES = [
     ("Only the URLs not seen before, today or earlier:", "cat urls | bloomfilter add seen.bloom --print new"),
     ("Are all of them there?", "bloomfilter check seen.bloom urls && echo yes"),
     ("One filter of those of several machines:", "bloomfilter merge all.bloom a.bloom b.bloom c.bloom"),
-    ("Into Redis, and from a filter that Guava wrote:", "bloomfilter convert seen.bloom 'redis://127.0.0.1/0?key=seen'\nbloomfilter convert --from guava java.bin seen.bloom"),
+    (
+        "Into Redis, and from a filter that Guava wrote:",
+        "bloomfilter convert seen.bloom 'redis://127.0.0.1/0?key=seen'\nbloomfilter convert --from guava java.bin seen.bloom",
+    ),
     ("The classic study, and its picture:", "bloomfilter study\nbloomfilter plot k -o k.png"),
     ("Completion in bash:", 'eval "$(bloomfilter completion bash)"'),
 ]
@@ -115,7 +118,9 @@ def page() -> str:
     for title, paragraphs in TAIL:
         parts += [f".SH {title}\n", ".PP\n".join(text(words) + "\n" for words in paragraphs)]
     parts.append(".SH EXAMPLES\n")
-    examples = [f"{text(about)}\n.PP\n.RS\n.nf\n" + "".join(text(line) + "\n" for line in code.split("\n")) + ".fi\n.RE\n" for about, code in EXAMPLES]
+    examples = [
+        f"{text(about)}\n.PP\n.RS\n.nf\n" + "".join(text(line) + "\n" for line in code.split("\n")) + ".fi\n.RE\n" for about, code in EXAMPLES
+    ]
     parts.append(".PP\n".join(examples))
     parts.append(".SH SEE ALSO\n.BR bloomfilterd (1)\n")
     return "".join(parts)

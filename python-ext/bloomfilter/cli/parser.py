@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from .. import __version__
 
-ABOUT = "Bloom filters: sets that answer \"surely not\" or \"probably\" in a few bits a key, in a file that processes share, or in Redis."
+ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits a key, in a file that processes share, or in Redis.'
 FORMATS = ["native", "guava", "bits", "bits-lsb"]
 PLOTS = ["k", "fill", "bits", "growth", "all"]
 
@@ -145,7 +145,12 @@ def study(p: argparse.ArgumentParser) -> None:
 
 
 def plot(p: argparse.ArgumentParser) -> None:
-    p.add_argument("what", choices=PLOTS, metavar="WHAT", help="k: rate against k; fill: rate against fill; bits: bits a key against p; growth: an actual filter filling up; all: the four")
+    p.add_argument(
+        "what",
+        choices=PLOTS,
+        metavar="WHAT",
+        help="k: rate against k; fill: rate against fill; bits: bits a key against p; growth: an actual filter filling up; all: the four",
+    )
     p.add_argument("keyfile", nargs="?", metavar="KEYFILE", help="keys, one a line; made URLs where it is left out")
     p.add_argument("-o", "--output", required=True, metavar="FILE", help="picture to write: .png, .svg or .pdf")
     p.add_argument("-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed")

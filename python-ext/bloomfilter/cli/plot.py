@@ -127,7 +127,16 @@ def draw_bits(ax: Axes, _args: Namespace, _halves: Halves) -> None:
             below = scheme == "classic"
             ax.plot([at], [bits], "o", ms=3.5, color=color)
             if scheme != "block2" and not (e == 2 and not below):
-                ax.annotate(f"{bits:.1f}", (at, bits), xytext=(0, -6 if below else 6), textcoords="offset points", color=color, fontsize=8, ha="left" if below else "right", va="top" if below else "bottom")
+                ax.annotate(
+                    f"{bits:.1f}",
+                    (at, bits),
+                    xytext=(0, -6 if below else 6),
+                    textcoords="offset points",
+                    color=color,
+                    fontsize=8,
+                    ha="left" if below else "right",
+                    va="top" if below else "bottom",
+                )
     default = [BloomFilter.plan(n=n, p=p)["m"] / n for p in RATES]
     ax.plot(RATES, default, "--", color="#222222", lw=1, label="chosen without --scheme")
     ax.set_xscale("log")

@@ -142,7 +142,9 @@ def study(args: Namespace) -> int:
             }
         )  # fmt: skip
         return 0
-    print(f"{halves.n + halves.probes:,} different keys, the first half added, the second probed; intervals hold {100 * args.confidence:g} % of such measurements")
+    print(
+        f"{halves.n + halves.probes:,} different keys, the first half added, the second probed; intervals hold {100 * args.confidence:g} % of such measurements"
+    )
     for scheme, results in by_k.items():
         if results:
             show_over_k(scheme, results)

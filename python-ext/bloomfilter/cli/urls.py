@@ -7,7 +7,11 @@ from random import Random
 CLASSIC = 30_558  # different URLs, as in the classic study
 HOSTS = ["www", "blog", "shop", "news", "wiki", "forum", "docs", "img", "api", "m"]
 SITES = ["example.com", "example.org", "example.net", "test.example", "site.example", "store.example"]
-WORDS = "archive article author book category comment cover date edition entry event feed file film gallery guide home index issue item key link list map member music note order page part photo post product profile question review route search section series story tag team thread title topic user video view week work year zone".split()
+WORDS = """
+archive article author book category comment cover date edition entry event feed file film gallery guide home index issue item key
+link list map member music note order page part photo post product profile question review route search section series story tag
+team thread title topic user video view week work year zone
+""".split()  # noqa: SIM905
 
 
 def url(random: Random) -> str:
