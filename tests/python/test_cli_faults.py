@@ -124,7 +124,7 @@ def test_output_that_cannot_be_written(seen):
     with open("/dev/full", "wb") as full:
         for words in (["add", seen, "--print", "new"], ["info", seen], ["completion", "bash"], ["check", seen, "--json"]):
             done = subprocess.run([*COMMAND, *words], input=b"a\n", stdout=full, stderr=subprocess.PIPE, check=False)
-            assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"No space left" in done.stderr, done.stderr
+            assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"standard output: No space left" in done.stderr, done.stderr
     assert "a" in BloomFilter.open(seen)
 
 

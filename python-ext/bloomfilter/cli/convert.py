@@ -14,14 +14,14 @@ from .. import BloomFilter
 from . import homes, report
 from .faults import Fault, shown
 from .filters import brief, describe
-from .lines import STDIN, write
+from .lines import STDIN, whole, write
 
 
 # ---- in ----
 def bytes_of(path: str) -> bytes | mmap.mmap:
     """Mapped where it can be: large filters are not read twice."""
     if path == STDIN:
-        return sys.stdin.buffer.read()
+        return whole(0)
     with open(path, "rb") as file:
         try:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -45,12 +45,21 @@ def read(args: Namespace) -> BloomFilter:
 def with_new_file(path: str, fill: Callable[[IO[bytes]], object]) -> None:
     """By link: neither a partial file nor an overwritten one."""
     folder = os.path.dirname(os.path.abspath(path))
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{os.path.basename(path)}.") as file:
-        fill(file)
-        file.flush()
-        os.fchmod(file.fileno(), 0o666 & ~umask())
-        os.fsync(file.fileno())
-        os.link(file.name, path)
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".bloomfilter.", buffering=0) as file:
+        try:
+            fill(file)
+            os.fchmod(file.fileno(), 0o666 & ~umask())
+            os.fsync(file.fileno())
+            os.link(file.name, path)
+        except OSError as fault:
+            raise Fault(f"cannot write {path}: {fault.strerror}") from None
+
+
+def write_all(file: IO[bytes], data: bytes) -> None:
+    """Unbuffered: nothing is left to fail when the file is closed."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
 
 
 def umask() -> int:
@@ -76,7 +85,7 @@ def store(bf: BloomFilter, args: Namespace) -> None:
         return into_redis(bf, args.output, options)
     if target is None:
         return bf.save(args.output)
-    return with_new_file(args.output, lambda file: file.write(bf.to_bytes(format=target)))
+    return with_new_file(args.output, lambda file: write_all(file, bf.to_bytes(format=target)))
 
 
 def convert(args: Namespace) -> int:

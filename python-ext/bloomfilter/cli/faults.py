@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 
@@ -17,7 +18,7 @@ def shown(storage: str) -> str:
 def sentence(fault: BaseException) -> str:
     """One line; system errors with the file they are about, nothing of Python's own wording."""
     if isinstance(fault, OSError) and fault.strerror:
-        text = f"cannot use {fault.filename}: {fault.strerror}" if fault.filename else fault.strerror
+        text = of_system(fault, fault.strerror)
     elif isinstance(fault, (Fault, ValueError, OSError, ModuleNotFoundError)) or (isinstance(fault, MemoryError) and str(fault)):
         text = str(fault)
     else:
@@ -25,3 +26,10 @@ def sentence(fault: BaseException) -> str:
     if text.endswith("its secret must be given"):
         text += " (--secret-file)"
     return " ".join(text.split())
+
+
+def of_system(fault: OSError, text: str) -> str:
+    """The library's own sentences name the file.  What names none comes from print: all else is read and written by name."""
+    if fault.filename:
+        return f"cannot use {os.fsdecode(fault.filename)}: {text}"
+    return f"cannot write to standard output: {text}" if fault.errno and text == os.strerror(fault.errno) else text

@@ -75,7 +75,7 @@ def summary(args: Namespace, answer: dict[str, Any], text: str) -> None:
     if args.json:
         report.say_json(answer, file)
     elif not args.quiet and (not args.show or file.isatty()):
-        print(text, file=file, flush=True)
+        print(text, file=file)
 
 
 # ---- add ----

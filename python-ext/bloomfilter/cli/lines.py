@@ -53,11 +53,18 @@ def opened(path: str) -> Iterator[int]:
         os.close(fd)
 
 
+def fill(fd: int, room: memoryview) -> int:
+    try:
+        return os.readv(fd, [room])
+    except OSError as fault:
+        raise Fault(f"cannot read {'standard input' if fd == 0 else 'the keys'}: {fault.strerror}") from None
+
+
 def read(fd: int, feed: Feed) -> None:
     """Hands over all of a file, as it comes; a line longer than the buffer makes a larger one."""
     buffer = memoryview(bytearray(BLOCK))
     have = 0
-    while got := os.readv(fd, [buffer[have:]]):
+    while got := fill(fd, buffer[have:]):
         have += got
         used = feed(buffer[:have], False)
         buffer[: have - used] = buffer[used:have]
@@ -82,13 +89,18 @@ def write(data: bytes) -> None:
         raise Fault(f"cannot write to standard output: {fault.strerror}") from None
 
 
+def whole(fd: int) -> bytes:
+    """All there is to read, at once: for studies, and filters that come through a pipe."""
+    buffer, parts = memoryview(bytearray(BLOCK)), []
+    while got := fill(fd, buffer):
+        parts.append(bytes(buffer[:got]))
+    return b"".join(parts)
+
+
 def all_keys(path: str, separator: bytes) -> list[bytes]:
-    """The different keys of a file, in order, as objects: for studies."""
-    parts: list[bytes] = []
+    """The different keys of a file, in order, as objects."""
     with opened(path) as fd:
-        while block := os.read(fd, BLOCK):
-            parts.append(block)
-    lines = b"".join(parts).split(separator)
+        lines = whole(fd).split(separator)
     if not lines[-1]:
         lines.pop()
     return list(dict.fromkeys(lines))

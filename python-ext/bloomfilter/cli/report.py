@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 
 def say_json(answer: object, file: TextIO | None = None) -> None:
-    print(json.dumps(answer, allow_nan=False), file=file or sys.stdout, flush=True)
+    print(json.dumps(answer, allow_nan=False), file=file or sys.stdout)
 
 
 def count(number: int, noun: str) -> str:
