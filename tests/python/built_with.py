@@ -28,4 +28,4 @@ def built_with():
 if __name__ == "__main__":
     here = built_with()
     print(*here)
-    sys.exit(" ".join(f"built without {library}" for library in sys.argv[1:] if library not in here))
+    sys.exit(" ".join(f"built without {library}" for library in sys.argv[1:] if library not in here) or None)
