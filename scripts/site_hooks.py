@@ -1,4 +1,5 @@
-"""site_hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, and pages that nav forgot.
+"""site_hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, pages that nav forgot, lists and tables right after
+a line of text, which GitHub takes for what they are and Python-Markdown does not.
 
 A document links to a file of the repository as it does in the repository, by a relative path.  In the site that file is a
 copy below source/; a link to a folder, which a site cannot show, becomes its text.  Knows nothing of what a page says."""
@@ -57,6 +58,19 @@ def on_files(files, config):
     return files
 
 
+def with_gaps(markdown):
+    """An empty line before a list or a table that follows a line of text."""
+    out, fenced, before = [], False, ""
+    for line in markdown.splitlines():
+        start = re.match(r"- |\d+\. |\|", line)
+        if start and not fenced and re.match(r"[^\s|]", before) and not re.match(r"- |\d+\. ", before):
+            out.append("")
+        fenced ^= line.startswith("```")
+        out.append(line)
+        before = line
+    return "\n".join(out)
+
+
 def on_page_markdown(markdown, page, **_):
     def mended(link):
         path = target(page.file.src_uri, link[2])
@@ -64,4 +78,4 @@ def on_page_markdown(markdown, page, **_):
             return link[1]
         return f"[{link[1]}]({posixpath.relpath(in_site(path), posixpath.dirname(page.file.src_uri) or '.')}{link[3] or ''})"
 
-    return LINK.sub(mended, markdown)
+    return LINK.sub(mended, with_gaps(markdown))
