@@ -17,7 +17,7 @@ def timed(call, keys):
 
 
 def main(rounds):
-    keys = ["https://example.org/article/%012d" % i for i in range(N)]
+    keys = [f"https://example.org/article/{i:012d}" for i in range(N)]
     assert len(keys[0]) == 40
     times = {}
     for _ in repeat(None, rounds):
