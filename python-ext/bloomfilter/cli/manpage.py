@@ -21,9 +21,18 @@ bloomfilter \\- make, fill, ask and study Bloom filters
 
 DESCRIPTION = [
     ABOUT,
-    "A filter is a file that any number of processes use at once, or a bitmap in Redis. Wherever a command takes FILE, a Redis URL will do: redis://[user:password@]host[:6379][/db]?key=NAME or unix:///path?key=NAME.",
-    "Keys are bytes, one a line: what stands before the line feed is the key as it is, UTF-8 or not. An empty line is the empty key. The last line may lack its line feed. With -0 keys end at NUL bytes instead.",
-    '"New" means surely new: at least one bit changed. "Seen" and "present" are only probable: a key that was never added is taken for present with the rate p. A key that was added is never called absent.',
+    (
+        "A filter is a file that any number of processes use at once, or a bitmap in Redis. Wherever a command takes FILE, a "
+        "Redis URL will do: redis://[user:password@]host[:6379][/db]?key=NAME or unix:///path?key=NAME."
+    ),
+    (
+        "Keys are bytes, one a line: what stands before the line feed is the key as it is, UTF-8 or not. An empty line is the "
+        "empty key. The last line may lack its line feed. With -0 keys end at NUL bytes instead."
+    ),
+    (
+        '"New" means surely new: at least one bit changed. "Seen" and "present" are only probable: a key that was never added is '
+        'taken for present with the rate p. A key that was added is never called absent.'
+    ),
     "Options that take numbers understand 1000000, 1_000_000 and 1e6.",
 ]
 
@@ -41,8 +50,15 @@ TAIL = [
     (
         "FILES",
         [
-            "create and add never empty an existing filter: with the same parameters it is used, with others the command fails and names both. convert and bench write no existing file. A file that could not be finished is not left behind.",
-            "An add is in the file at once and survives the death of any process. A large load from regular files goes through a copy in memory that is united with the file every second and at the end; it is as safe once the command has ended. After add --sync it survives a power loss.",
+            (
+                "create and add never empty an existing filter: with the same parameters it is used, with others the command fails and "
+                "names both. convert and bench write no existing file. A file that could not be finished is not left behind."
+            ),
+            (
+                "An add is in the file at once and survives the death of any process. A large load from regular files goes through a "
+                "copy in memory that is united with the file every second and at the end; it is as safe once the command has ended. "
+                "After add --sync it survives a power loss."
+            ),
         ],
     ),
     (

@@ -13,7 +13,7 @@ from typing import Any
 from .. import BloomFilter
 from . import homes, report
 from .faults import Fault, shown
-from .study import BITS_A_KEY, COUNTS, Halves, check, keys_of, measure, over_k
+from .study import BITS_A_KEY, Halves, check, keys_of, over_k
 
 SCHEMES = {"classic": ("#1b6ca8", "o"), "block": ("#d1495b", "s"), "block2": ("#3a7d44", "D")}
 RATES = [10 ** (-e / 4) for e in range(2, 29)]

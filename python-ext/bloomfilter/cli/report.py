@@ -17,13 +17,12 @@ def count(number: int, noun: str) -> str:
 
 
 def size(bytes_: float) -> str:
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if bytes_ < 1024:
-            break
-        bytes_ /= 1024
-    else:
-        unit = "TiB"
-    return f"{bytes_:,.0f} {unit}" if unit == "bytes" else f"{bytes_:.1f} {unit}"
+    if bytes_ < 1024:
+        return f"{bytes_:,.0f} bytes"
+    units = ["KiB", "MiB", "GiB", "TiB"]
+    while (bytes_ := bytes_ / 1024) >= 1024 and len(units) > 1:
+        units.pop(0)
+    return f"{bytes_:.1f} {units[0]}"
 
 
 def rate(p: float) -> str:
