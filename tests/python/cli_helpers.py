@@ -66,7 +66,8 @@ def redis_socket():
         pytest.skip(str(error))
     except OSError:
         pass
-    assert shutil.which("redis-server"), "install redis-server"
+    if not shutil.which("redis-server"):
+        pytest.skip("no redis-server here")
     folder = Path(tempfile.mkdtemp(prefix="bf-", dir="/tmp"))  # a socket's path is short
     server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", folder / "s", "--save", "", "--dir", folder], stdout=subprocess.DEVNULL)
     while not (folder / "s").exists():
