@@ -47,7 +47,7 @@ static size_t number_text(const cells *c, char *out)
 
 static void gather(batch *b, cells *c)
 {
-    for (b->n = b->used = 0; b->n < BATCH_KEYS && c->left; c->left--, c->at += c->stride) {
+    for (b->n = b->used = 0; b->n < BATCH_KEYS && c->left && b->used + DECIMAL_MAX <= BATCH_ROOM; c->left--, c->at += c->stride) {
         bf_key *key = &b->keys[b->n++];
         if (c->text) {
             *key = (bf_key){ c->at, text_length(c->at, c->width) };

@@ -82,6 +82,12 @@ def test_large_arrays_without_the_gil():
     assert one == bf
 
 
+@pytest.mark.parametrize("last", [2**64 - 1, -(2**63)])
+def test_numbers_of_twenty_characters_by_the_thousand(bf, last):
+    keys = np.array([last - i if last > 0 else last + i for i in range(5000)], dtype="u8" if last > 0 else "i8")
+    check(bf, keys)
+
+
 def test_readonly_arrays(bf):
     keys = np.arange(10)
     keys.flags.writeable = False
