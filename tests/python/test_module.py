@@ -43,13 +43,16 @@ both: BloomFilter = (bf | bf) & bf.copy()
 with BloomFilter.open(Path("x")) as other:
     other |= bf
 p: float = BloomFilter.plan(1000, 2)["p"]
+class Column:
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+new_ones: int = bf.update(Column())
 where: str | None = bf.storage
 class Seen(BloomFilter): ...
 mine: Seen = Seen.from_bytes(bf.to_bytes(), secret=b"x")
 try: ...
 except Error: ...
 """
-WRONG = ["bf.add(1.5)", "bf.add(None)", "bf.update(5)", "bf.union(set())", "bf.m = 5", "BloomFilter(1, 2, 3, 0.5, 'classic')", "x: str = bf.add('a')"]
+WRONG = ["bf.add(1.5)", "bf.add(None)", "bf.update(5)", "bf.update([1.5])", "bf.union(set())", "bf.m = 5", "BloomFilter(1, 2, 3, 0.5, 'classic')", "x: str = bf.add('a')"]
 
 
 def mypy(tmp_path, code):
