@@ -27,7 +27,8 @@ def test_the_docstrings_examples():
 
 
 def test_the_stub_is_what_is_there(tmp_path):
-    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "--ignore-disjoint-bases", "bloomfilter"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    """Of the compiled part; the other modules have their types in them."""
+    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "--ignore-disjoint-bases", "bloomfilter._bloomfilter"], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
