@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 try:
-    import pandas  # type: ignore[import-untyped]
-    import pyarrow  # type: ignore[import-untyped]
+    import pandas
+    import pyarrow
     from pyspark.sql.functions import col
     from pyspark.sql.pandas.functions import pandas_udf
 except ImportError as error:
@@ -105,7 +105,8 @@ def contains(session: "SparkSession", seen: BloomFilter) -> Callable[["str | Col
         answers[there.to_numpy()] = [answer == 1 for answer in shared.value.contains_many(keys[there])]
         return answers
 
-    udf = pandas_udf(ask, returnType="boolean")  # type: ignore[call-overload]
+    make: Any = pandas_udf  # its types know its older forms only
+    udf = make(ask, returnType="boolean")
     return lambda column: udf(col(column) if isinstance(column, str) else column)
 
 
