@@ -174,6 +174,11 @@ def broken_offsets(format, values):
     return Column(format, len(values) - 1, [None, struct.pack(f"={len(values)}{'q' if format in b'ZU' else 'i'}", *values), b"x" * 100])
 
 
+def one_view(place, value):
+    """Of a key of 20 bytes, with one of its four numbers put wrong."""
+    return views([b"k" * 20], edit=lambda view: view[:place] + struct.pack("=i", value) + view[place + 4 :])
+
+
 DAMAGED = {
     "decreasing": lambda: broken_offsets(b"z", [0, 5, 3, 9]), "far and back": lambda: broken_offsets(b"u", [0, 2**31 - 1, 5]),
     "far and back, 64": lambda: broken_offsets(b"U", [0, 2**62, 5]), "negative": lambda: broken_offsets(b"z", [-1, 5]),
@@ -184,10 +189,9 @@ DAMAGED = {
     "both huge": lambda: Column(b"l", 2**62, [None, b"\0" * 8], offset=2**62), "offset huge": lambda: Column(b"w:2000000000", 1, [None, b"\0" * 8], offset=2**50),
     "nulls uncharted": lambda: Column(b"l", 1, [None, b"\0" * 8], nulls=1), "view sizes": lambda: Column(b"vz", 1, [None, b"\0" * 16, b"", None]),
     "views": lambda: Column(b"vz", 1, [None, None, None]),
-    "view negative": lambda: views([b"k" * 20], edit=lambda view: struct.pack("=i", -1) + view[4:]), "view long": lambda: views([b"k" * 20], edit=lambda view: struct.pack("=i", 21) + view[4:]),
-    "view part": lambda: views([b"k" * 20], edit=lambda view: view[:8] + struct.pack("=i", 1) + view[12:]), "view part negative": lambda: views([b"k" * 20], edit=lambda view: view[:8] + struct.pack("=i", -1) + view[12:]),
-    "view place": lambda: views([b"k" * 20], edit=lambda view: view[:12] + struct.pack("=i", 1)), "view place negative": lambda: views([b"k" * 20], edit=lambda view: view[:12] + struct.pack("=i", -1)),
-    "view place far": lambda: views([b"k" * 20], edit=lambda view: view[:12] + struct.pack("=i", 2**31 - 1)), "view without parts": lambda: views([b"k" * 20], parts=[]),
+    "view negative": lambda: one_view(0, -1), "view long": lambda: one_view(0, 21), "view part": lambda: one_view(8, 1), "view part negative": lambda: one_view(8, -1),
+    "view place": lambda: one_view(12, 1), "view place negative": lambda: one_view(12, -1), "view place far": lambda: one_view(12, 2**31 - 1),
+    "view without parts": lambda: views([b"k" * 20], parts=[]),
     "index": lambda: Column(b"c", 2, [None, b"\0\2"], dictionary=text([b"a", b"b"])), "index negative": lambda: Column(b"c", 1, [None, b"\xff"], dictionary=text([b"a", b"b"])),
     "index huge": lambda: Column(b"L", 1, [None, b"\xff" * 8], dictionary=text([b"a"])), "index into nothing": lambda: Column(b"c", 1, [None, b"\0"], dictionary=text([])),
     "dictionary damaged": lambda: Column(b"c", 1, [None, b"\0"], dictionary=broken_offsets(b"z", [0, 5, 3])),
