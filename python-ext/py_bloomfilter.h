@@ -5,7 +5,7 @@
  * Threads.  With a GIL a call on one key keeps it and the core runs its plain kernels.  Whoever lets the GIL go
  * inside the core (arrays, large filters, disk) counts itself in `unlocked`; while that is not 0 the filter has
  * atomic kernels, but for one case: a column (py_column.c) whose thread is the only one inside keeps the plain ones,
- * which are three times as fast on fresh keys, and says so in `solo`.  Whoever comes then asks it to share: it goes on
+ * which are several times as fast on fresh keys, and says so in `solo`.  Whoever comes then asks it to share: it goes on
  * with atomic kernels after its current few hundred keys, and only then the newcomer enters.  Without a GIL kernels
  * are atomic always.  Every call on a filter in Redis lets the GIL go.  `users` counts calls during which other code
  * may run; close() refuses while it is not 0, so the handle never goes away under a call. */
