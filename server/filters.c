@@ -94,14 +94,14 @@ static served *enlist(filters *fs, text name, bf_filter *f, bf_error *err)
 }
 
 /* ---- where they are stored ---- */
-/* In Redis the named filters are beside the main one: K:NAME. */
+/* In Redis the named filters are beside the main one: K:f:NAME.  No name holds a colon: none meets K:meta or another's. */
 static char *url_of(const char *url, text name)
 {
     const char *key = strchr(url, '?');
     while (key && strncmp(key + 1, "key=", 4)) key = strchr(key + 1, '&');
     const char *rest = key ? key + 1 + strcspn(key + 1, "&") : url + strlen(url);
-    char *out = malloc(strlen(url) + name.len + 2);
-    if (out) sprintf(out, "%.*s:%.*s%s", (int)(rest - url), url, (int)name.len, name.ptr, rest);
+    char *out = malloc(strlen(url) + name.len + 4);
+    if (out) sprintf(out, "%.*s:f:%.*s%s", (int)(rest - url), url, (int)name.len, name.ptr, rest);
     return out;
 }
 
@@ -134,6 +134,13 @@ static served *find_stored(filters *fs, text name)
     return s;
 }
 
+/* A long folder may have cost the message its end. */
+static int name_it(bf_error *err, const char *file)
+{
+    bf_error old = *err;
+    return fail(err, old.code, "%s: %.80s", file, old.msg);
+}
+
 static int open_named(filters *fs, bf_error *err)
 {
     DIR *dir = opendir(fs->folder);
@@ -146,7 +153,8 @@ static int open_named(filters *fs, bf_error *err)
         char *storage = storage_of(fs, name);
         bf_filter *f = storage ? bf_open(&(bf_spec){ .storage = storage, .must_exist = true, .threads = true }, err) : NULL;
         if (!storage) rc = fail(err, BF_ENOMEM, "out of memory");
-        else if (!f || !enlist(fs, name, f, err)) rc = err->code;
+        else if (!f) rc = name_it(err, e->d_name);
+        else if (!enlist(fs, name, f, err)) rc = err->code;
         free(storage);
     }
     if (dir) closedir(dir);
@@ -259,7 +267,7 @@ static int same(served *s, const bf_spec *plan, bf_error *err)
 static int make(filters *fs, text name, bf_spec *spec, const bf_spec *plan, bf_error *err)
 {
     if (fs->count > fs->o->max_filters) return fail(err, FILTER_MANY, "there are %llu named filters, as many as --max-filters allows", (unsigned long long)fs->o->max_filters);
-    if (plan->m / 8 > fs->o->max_filter) return fail(err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu", (unsigned long long)(plan->m / 8), (unsigned long long)fs->o->max_filter);
+    if ((plan->m + 7) / 8 > fs->o->max_filter) return fail(err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu", (unsigned long long)((plan->m + 7) / 8), (unsigned long long)fs->o->max_filter);
     char *storage = storage_of(fs, name);
     if (!storage && is_stored(fs)) return fail(err, BF_ENOMEM, "out of memory");
     spec->storage = storage;

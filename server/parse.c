@@ -49,7 +49,6 @@ static int on_field(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
     exchange *x = &w->asked;
-    if (x->in_value) { x->in_value = false; x->field_len = 0; }
     for (size_t i = 0; i < len && x->field_len < sizeof x->field; i++) {
         char c = at[i];
         x->field[x->field_len++] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
@@ -62,7 +61,7 @@ static int on_field_end(llhttp_t *p)
     worker *w = worker_of(p);
     exchange *x = &w->asked;
     text field = { x->field, x->field_len };
-    x->in_value = true;
+    if (x->field_len == 0) return stop(x, 400);
     x->into = text_is(field, TEXT("content-type")) ? &x->type : text_is(field, TEXT("authorization")) ? &x->authorization
             : text_is(field, TEXT("expect")) ? &x->expect : NULL;
     return header_bytes(w, 4);                       /* ": " and the end of the line */
@@ -74,6 +73,13 @@ static int on_value(llhttp_t *p, const char *at, size_t len)
     exchange *x = &w->asked;
     if (header_bytes(w, len)) return HPE_USER;
     return !x->into || buffer_see(x->into, at, len) ? 0 : stop(x, 503);
+}
+
+static int on_value_end(llhttp_t *p)
+{
+    exchange *x = &worker_of(p)->asked;
+    x->field_len = 0;
+    return 0;
 }
 
 static text text_of(const buffer *b) { return (text){ b->ptr ? b->ptr : "", b->len }; }
@@ -154,7 +160,7 @@ static int on_end(llhttp_t *p)
 
 static const llhttp_settings_t settings = {
     .on_message_begin = on_begin, .on_url = on_url, .on_header_field = on_field, .on_header_field_complete = on_field_end,
-    .on_header_value = on_value, .on_headers_complete = on_head_end, .on_body = on_body, .on_message_complete = on_end
+    .on_header_value = on_value, .on_header_value_complete = on_value_end, .on_headers_complete = on_head_end, .on_body = on_body, .on_message_complete = on_end
 };
 
 /* ---- what conn.c calls ---- */

@@ -16,7 +16,7 @@ enum { READ_BYTES = 64 << 10, STATUSES = 16 };
 
 /* A request on its way in.  Lives in the worker while bytes are parsed, on the heap only between two reads. */
 typedef struct {
-    bool active, head_done, in_value;
+    bool active, head_done;
     bool fresh;                                      /* its deadline does not run yet                      */
     int fail;                                        /* the status it is refused with, 0 = not refused     */
     buffer url, type, authorization, expect, body;

@@ -33,6 +33,7 @@ class Client:
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+        self.local = self.socket.getsockname()[1]
         self.left = b""
 
     def send(self, data):
