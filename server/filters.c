@@ -165,7 +165,7 @@ static int open_named(filters *fs, bf_error *err)
 static bf_spec main_spec(const options *o, const char *storage)
 {
     bf_spec spec = { .m = o->m, .n = o->n, .k = (unsigned)o->k, .p = o->p, .scheme = o->scheme, .storage = storage,
-                     .threads = o->threads > 1 };
+                     .threads = true };              /* even one worker: another thread counts the bits meanwhile */
     return spec;
 }
 
@@ -271,7 +271,7 @@ static int make(filters *fs, text name, bf_spec *spec, const bf_spec *plan, bf_e
     char *storage = storage_of(fs, name);
     if (!storage && is_stored(fs)) return fail(err, BF_ENOMEM, "out of memory");
     spec->storage = storage;
-    spec->threads = fs->o->threads > 1;
+    spec->threads = true;
     bf_filter *f = bf_open(spec, err);
     int rc = f && enlist(fs, name, f, err) ? 1 : err->code;
     free(storage);

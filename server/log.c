@@ -13,7 +13,7 @@ enum { FLUSH = 64 << 10 };
 /* Also on SIGHUP.  The descriptor keeps its number: workers write to it meanwhile. */
 int log_open(server *s)
 {
-    if (!s->o.access_log) { s->log_fd = -1; return 0; }
+    if (!s->o.access_log) return 0;                  /* log_fd is -1 for good */
     int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
     if (fd < 0) return -1;
     if (s->log_fd < 0) { s->log_fd = fd; return 0; }

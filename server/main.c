@@ -71,7 +71,8 @@ static void raise_limits(options *o)
     }
     if (l.rlim_cur >= want) return;
     uint64_t left = l.rlim_cur > 2 * SPARE ? l.rlim_cur - SPARE : SPARE;
-    fprintf(stderr, "bloomfilterd: %llu connections at most, not %llu: that is the limit on open files here\n", (unsigned long long)left, (unsigned long long)o->max_connections);
+    fprintf(stderr, "bloomfilterd: %llu connections at most, not %llu: that is the limit on open files here\n", (unsigned long long)left,
+            (unsigned long long)o->max_connections);
     if (left < o->max_connections) o->max_connections = left;
 }
 
@@ -96,12 +97,14 @@ static int start(server *s)
     return 0;
 }
 
-static void announce(const server *s)
+static void announce(server *s)
 {
     bf_info i;
     char status[200];
-    bf_get_info(s->fs.main->f, &i);
-    snprintf(status, sizeof status, "STATUS=m=%llu n=%llu k=%u, %s, %zu named filters\nREADY=1", (unsigned long long)i.m, (unsigned long long)i.n, i.k, i.scheme, s->fs.count - 1);
+    bf_get_info(filters_use(&s->fs, TEXT(""))->f, &i);
+    snprintf(status, sizeof status, "STATUS=m=%llu n=%llu k=%u, %s, %zu named filters\nREADY=1", (unsigned long long)i.m,
+             (unsigned long long)i.n, i.k, i.scheme, s->fs.count - 1);
+    filters_done(&s->fs);
     fprintf(stderr, "bloomfilterd: listening on %s port %u\n", s->o.host, port_of(s->listener));
     notify(status);
 }

@@ -67,10 +67,9 @@ struct server {
     filters fs;
     worker *workers;
     int listener, log_fd;
-    pthread_mutex_t log_lock;
     uint64_t buffered, connections;                  /* relaxed atomics                                    */
-    uint64_t started, drain_until;                   /* ms                                                 */
-    bool draining;                                   /* relaxed atomic                                     */
+    uint64_t started, drain_until;                   /* ms; drain_until is there once draining is          */
+    bool draining;                                   /* atomic                                             */
     history history;
 };
 
@@ -79,7 +78,7 @@ bool worker_init(worker *w, server *s);
 void *worker_run(void *w);
 void worker_free(worker *w);
 void worker_move(worker *w, conn *c, int state, uint64_t until);
-static inline bool is_draining(const server *s) { return __atomic_load_n(&s->draining, __ATOMIC_RELAXED); }
+static inline bool is_draining(const server *s) { return __atomic_load_n(&s->draining, __ATOMIC_ACQUIRE); }
 uint64_t clock_ms(void);
 
 /* conn.c */

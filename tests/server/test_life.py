@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import stat
@@ -299,6 +301,30 @@ def test_systemd_is_told(start, tmp_path):
         assert "READY=1" in systemd.recv(4096).decode().splitlines()
         daemon.process.send_signal(signal.SIGTERM)
         assert systemd.recv(4096) == b"STOPPING=1"
+
+
+def unit(tmp_path):
+    """The unit with this binary and folders that exist."""
+    text = (ROOT / "server/bloomfilterd.service").read_text()
+    for old, new in (("/usr/local/bin/bloomfilterd", BINARY), ("/var/lib/bloomfilterd", tmp_path / "lib"), ("/var/log/bloomfilterd", tmp_path)):
+        assert old in text
+        text = text.replace(old, str(new))
+    return text
+
+
+def test_the_unit_starts_what_is_there(start, tmp_path):
+    command = re.search(r"^ExecStart=(.*)$", unit(tmp_path), flags=re.M)[1].split()
+    assert command[0] == BINARY
+    daemon = start(*command[1:])
+    daemon.ask("PUT", "/f/x?n=10&p=0.1")
+    assert sorted(path.name for path in (tmp_path / "lib").iterdir()) == ["default.bloom", "x.bloom"]
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze here")
+def test_the_unit_is_understood(tmp_path):
+    (tmp_path / "bloomfilterd.service").write_text(unit(tmp_path))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", tmp_path / "bloomfilterd.service"], capture_output=True, text=True, timeout=PATIENCE)
+    assert [line for line in done.stderr.splitlines() if "bloomfilterd.service" in line] == []
 
 
 # ---- the access log ----
