@@ -17,9 +17,10 @@
 enum { LINGER = 5000, ACCEPTS = 64, SLOWEST = 64 << 10, BODY_BYTES = 256 << 10 };   /* ms; at once; bytes a second; at once */
 
 /* ---- life ---- */
-static void forget_unsent(conn *c)
+static void forget_unsent(worker *w, conn *c)
 {
     if (!c->unsent) return;
+    __atomic_fetch_sub(&w->s->buffered, c->unsent->held, __ATOMIC_RELAXED);
     buffer_drop(&c->unsent->out);
     buffer_drop(&c->unsent->tail);
     buffer_drop(&c->unsent->input);
@@ -38,7 +39,7 @@ void conn_close(worker *w, conn *c)
 {
     worker_move(w, c, STATES, 0);
     forget_part(w, c);
-    forget_unsent(c);
+    forget_unsent(w, c);
     close(c->fd);
     free(c);
     __atomic_fetch_sub(&w->connections, 1, __ATOMIC_RELAXED);
@@ -119,6 +120,8 @@ static bool put_aside(worker *w, conn *c, size_t out_done, size_t tail_done)
     u->tail_done = tail_done;
     w->tail = (buffer){ 0 };
     c->unsent = u;
+    u->held = u->out.cap + u->tail.cap;
+    __atomic_fetch_add(&w->s->buffered, u->held, __ATOMIC_RELAXED);
     uint64_t left = u->out.len + u->tail.len - tail_done;
     worker_move(w, c, SENDING, w->now + (w->s->o.deadline + left / SLOWEST) * 1000);
     c->events_out = true;
@@ -211,7 +214,7 @@ static void sent(worker *w, conn *c)
     if (u->out_done < u->out.len || u->tail_done < u->tail.len) return;
     buffer input = u->input;
     u->input = (buffer){ 0 };
-    forget_unsent(c);
+    forget_unsent(w, c);
     if (input.len && !c->close) feed(w, c, input.ptr, input.len); else settle(w, c);
     buffer_drop(&input);
 }

@@ -7,6 +7,7 @@ enum { LARGE = 64 << 10 };                           /* bodies from here on are 
 static const struct { int status; const char *reason; } reasons[] = {
     { 200, "OK" }, { 201, "Created" }, { 400, "Error Command" }, { 401, "Unauthorized" }, { 404, "Not Found" },
     { 408, "Request Timeout" }, { 409, "Conflict" }, { 413, "Content Too Large" }, { 414, "URI Too Long" },
+    { 415, "Unsupported Media Type" },
     { 431, "Request Header Fields Too Large" }, { 500, "Internal Server Error" }, { 503, "Service Unavailable" },
     { 507, "Insufficient Storage" }, { 0, "Unknown" }
 };

@@ -17,7 +17,7 @@ static int stop(exchange *x, int status)
 void exchange_drop(worker *w, exchange *x)
 {
     if (x->held) __atomic_fetch_sub(&w->s->buffered, x->held, __ATOMIC_RELAXED);
-    buffer *all[] = { &x->url, &x->type, &x->authorization, &x->expect, &x->body };
+    buffer *all[] = { &x->url, &x->type, &x->authorization, &x->expect, &x->transfer, &x->coding, &x->body };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) buffer_drop(all[i]);
     *x = (exchange){ 0 };
 }
@@ -60,10 +60,14 @@ static int on_field_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
     exchange *x = &w->asked;
-    text field = { x->field, x->field_len };
+    const struct { text name; buffer *value; } wanted[] = {
+        { TEXT("content-type"), &x->type }, { TEXT("authorization"), &x->authorization }, { TEXT("expect"), &x->expect },
+        { TEXT("transfer-encoding"), &x->transfer }, { TEXT("content-encoding"), &x->coding }
+    };
     if (x->field_len == 0) return stop(x, 400);
-    x->into = text_is(field, TEXT("content-type")) ? &x->type : text_is(field, TEXT("authorization")) ? &x->authorization
-            : text_is(field, TEXT("expect")) ? &x->expect : NULL;
+    x->into = NULL;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (text_is((text){ x->field, x->field_len }, wanted[i].name)) x->into = wanted[i].value;
     return header_bytes(w, 4);                       /* ": " and the end of the line */
 }
 
@@ -94,6 +98,13 @@ static request request_of(const llhttp_t *p, const exchange *x)
     };
 }
 
+/* A body that is packed would be taken for other keys than were meant. */
+static int packed(const exchange *x)
+{
+    if (x->transfer.len && !text_is_nocase(text_of(&x->transfer), TEXT("chunked"))) return 400;
+    return x->coding.len && !text_is_nocase(text_of(&x->coding), TEXT("identity")) ? 415 : 0;
+}
+
 static int on_head_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
@@ -104,6 +115,7 @@ static int on_head_end(llhttp_t *p)
     if (p->http_major != 1) return stop(x, 400), -1;
     if ((p->flags & F_CONTENT_LENGTH) && p->content_length > w->s->o.max_body) return stop(x, 413), -1;
     if (!has_body) return 0;
+    if (packed(x)) return stop(x, packed(x)), -1;
     request q = request_of(p, x);
     if (!route_allowed(w->s, &q)) return stop(x, 401), -1;       /* no body is taken from strangers */
     if (text_is_nocase(text_of(&x->expect), TEXT("100-continue")) && !buffer_add(&w->out, "HTTP/1.1 100 Continue\r\n\r\n", 25)) return stop(x, 503), -1;
@@ -178,7 +190,8 @@ void parse_resume(worker *w, conn *c)
 
 static bool keep(exchange *x)
 {
-    return buffer_keep(&x->url) && buffer_keep(&x->type) && buffer_keep(&x->authorization) && buffer_keep(&x->expect);
+    return buffer_keep(&x->url) && buffer_keep(&x->type) && buffer_keep(&x->authorization) && buffer_keep(&x->expect)
+        && buffer_keep(&x->transfer) && buffer_keep(&x->coding);
 }
 
 void parse_suspend(worker *w, conn *c)

@@ -19,15 +19,15 @@ typedef struct {
     bool active, head_done;
     bool fresh;                                      /* its deadline does not run yet                      */
     int fail;                                        /* the status it is refused with, 0 = not refused     */
-    buffer url, type, authorization, expect, body;
+    buffer url, type, authorization, expect, transfer, coding, body;
     buffer *into;                                    /* where the value of the present header goes         */
-    char field[16];
+    char field[24];
     unsigned field_len;
     uint64_t header_bytes, raw, body_bytes, held;    /* raw: all bytes while its head is incomplete; held: in server.buffered */
 } exchange;
 
 /* A reply on its way out that the socket did not take at once, and the input that waits for it. */
-typedef struct { buffer out, tail, input; size_t out_done, tail_done; } unsent;
+typedef struct { buffer out, tail, input; size_t out_done, tail_done; uint64_t held; } unsent;
 
 enum { IDLE, ASKING, SENDING, LINGERING, STATES };
 typedef struct conn {

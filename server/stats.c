@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const int statuses[STATUSES] = { 200, 201, 400, 401, 404, 408, 409, 413, 414, 431, 500, 503, 507, 0 };
+static const int statuses[STATUSES] = { 200, 201, 400, 401, 404, 408, 409, 413, 414, 415, 431, 500, 503, 507, 0 };
 
 void count_status(worker *w, int status)
 {
