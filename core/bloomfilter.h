@@ -92,7 +92,12 @@ typedef struct {
     const bf_client *client; /* home "client"; NULL = none                                       */
     bool counting;           /* 4-bit counters instead of bits                                   */
     double grow, window;     /* growth factor > 1; seconds to remember                           */
-    unsigned shards;
+    unsigned shards;         /* Redis: parts of the bitmap, each a key of its own                */
+    unsigned parts;          /* of a window: how finely it forgets                               */
+    double timeout;          /* Redis: seconds a trip may take, > 0; it goes before the URL's    */
+    bool cache;              /* Redis: keys known to be present need no trip                     */
+    double cache_max_age;    /* seconds such an answer may be used for, > 0                      */
+    unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */

@@ -27,6 +27,11 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     if (spec->grow != 0) return bf_fail(err, BF_ENOTSUP, "grow=%g: growing filters are not in this version", spec->grow);
     if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
     if (spec->shards > 1 && !by_url) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
+    if (spec->parts) return bf_fail(err, BF_ENOTSUP, "parts=%u: forgetting filters are not in this version", spec->parts);
+    if (spec->timeout != 0 && !(spec->timeout > 0)) return refuse_real(err, "timeout", spec->timeout);
+    if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0)) return refuse_real(err, "cache_max_age", spec->cache_max_age);
+    if (spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0)
+        return bf_fail(err, BF_ENOTSUP, "timeout, wait_replicas, cache and cache_max_age are not in this version");
     if (spec->key && !spec->client && !by_url)
         return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
     if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client)

@@ -105,6 +105,11 @@ class BloomFilter implements Countable
      * @param float|null     $grow    factor above 1: the filter grows past n
      * @param float|null     $window  seconds a key is remembered
      * @param int|null       $shards  parts of a filter too large for one place
+     * @param int|null       $parts   of a window: how finely it forgets
+     * @param float|null     $timeout seconds a trip to Redis may take; it goes before the URL's
+     * @param bool           $cache   Redis: keys known to be present need no trip
+     * @param float|null     $cacheMaxAge  seconds such an answer may be used for
+     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it
      *
      * @throws ValueError           an argument is out of range, or they do not suffice
      * @throws BloomFilterException memory cannot hold it, or the storage does not fit
@@ -120,7 +125,12 @@ class BloomFilter implements Countable
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
-        ?int $shards = null
+        ?int $shards = null,
+        ?int $parts = null,
+        ?float $timeout = null,
+        bool $cache = false,
+        ?float $cacheMaxAge = null,
+        ?int $waitReplicas = null
     ) {}
 
     /**
@@ -141,7 +151,12 @@ class BloomFilter implements Countable
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
-        ?int $shards = null
+        ?int $shards = null,
+        ?int $parts = null,
+        ?float $timeout = null,
+        bool $cache = false,
+        ?float $cacheMaxAge = null,
+        ?int $waitReplicas = null
     ): array {}
 
     /**

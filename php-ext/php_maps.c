@@ -96,7 +96,8 @@ static php_bf_map *keep(bf_filter *f, const bf_spec *spec)
 static bool keepable(const bf_spec *spec)
 {
     return spec->storage && BF_G(max_maps) > 0 && !spec->key && !spec->client && !spec->counting
-        && spec->grow == 0 && spec->window == 0 && spec->shards <= 1;
+        && spec->grow == 0 && spec->window == 0 && spec->shards <= 1 && spec->parts == 0 && spec->timeout == 0 && !spec->cache
+        && spec->cache_max_age == 0 && spec->wait_replicas == 0;
 }
 
 /* A file that could only be read when it was opened: has somebody given the rights since?  Root may always, so it asks anew

@@ -104,11 +104,13 @@ char *php_bf_storage(const zend_string *storage)
 /* ---- the constructor's arguments.  false: exception.  spec->storage is the caller's to efree. ---- */
 typedef struct {
     zval *m, *n;
-    zend_long k, shards;
-    double p, grow, window;
+    zend_long k, shards, parts, wait_replicas;
+    double p, grow, window, timeout, cache_max_age;
     zend_string *scheme, *secret, *storage, *key;
-    bool no_k, no_shards, no_p, no_grow, no_window;
+    bool no_k, no_shards, no_p, no_grow, no_window, no_parts, no_timeout, no_cache_max_age, no_wait_replicas, cache;
 } arguments;
+#define NOT_GIVEN { .no_k = true, .no_shards = true, .no_p = true, .no_grow = true, .no_window = true, .no_parts = true, \
+                    .no_timeout = true, .no_cache_max_age = true, .no_wait_replicas = true }
 
 void php_bf_set_secret(bf_spec *spec, const zend_string *secret)
 {
@@ -124,10 +126,15 @@ static bool to_spec(const arguments *a, bf_spec *spec)
         || read_small("k", a->k, a->no_k, &spec->k, &err) < 0 || read_real("p", a->p, a->no_p, &spec->p, &err) < 0
         || read_real("grow", a->grow, a->no_grow, &spec->grow, &err) < 0
         || read_real("window", a->window, a->no_window, &spec->window, &err) < 0
-        || read_small("shards", a->shards, a->no_shards, &spec->shards, &err) < 0) {
+        || read_small("shards", a->shards, a->no_shards, &spec->shards, &err) < 0
+        || read_small("parts", a->parts, a->no_parts, &spec->parts, &err) < 0
+        || read_real("timeout", a->timeout, a->no_timeout, &spec->timeout, &err) < 0
+        || read_real("cache_max_age", a->cache_max_age, a->no_cache_max_age, &spec->cache_max_age, &err) < 0
+        || read_small("wait_replicas", a->wait_replicas, a->no_wait_replicas, &spec->wait_replicas, &err) < 0) {
         php_bf_raise(&err);
         return false;
     }
+    spec->cache = a->cache;
     spec->scheme = a->scheme ? ZSTR_VAL(a->scheme) : NULL;
     spec->key = a->key ? ZSTR_VAL(a->key) : NULL;
     php_bf_set_secret(spec, a->secret);
@@ -136,8 +143,8 @@ static bool to_spec(const arguments *a, bf_spec *spec)
 
 static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
 {
-    arguments a = { .no_k = true, .no_shards = true, .no_p = true, .no_grow = true, .no_window = true };
-    ZEND_PARSE_PARAMETERS_START(0, 11)
+    arguments a = NOT_GIVEN;
+    ZEND_PARSE_PARAMETERS_START(0, 16)
         Z_PARAM_OPTIONAL
         Z_PARAM_NUMBER_OR_NULL(a.m)
         Z_PARAM_NUMBER_OR_NULL(a.n)
@@ -150,6 +157,11 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
         Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
         Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
         Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
+        Z_PARAM_LONG_OR_NULL(a.parts, a.no_parts)
+        Z_PARAM_DOUBLE_OR_NULL(a.timeout, a.no_timeout)
+        Z_PARAM_BOOL(a.cache)
+        Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
+        Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
     return to_spec(&a, spec);
 }
@@ -162,7 +174,7 @@ static void free_storage(const bf_spec *spec)
 /* fromBytes: what the bytes must be, or do not say of themselves. */
 bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec)
 {
-    arguments a = { .no_k = true, .no_shards = true, .no_p = true, .no_grow = true, .no_window = true };
+    arguments a = NOT_GIVEN;
     zend_string *as = NULL;
     ZEND_PARSE_PARAMETERS_START(1, 8)
         Z_PARAM_STR(*bytes)

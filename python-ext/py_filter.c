@@ -145,11 +145,13 @@ static PyMethodDef methods[] = {
         "Read a saved file into memory.  open() stays bound to the file instead."),
     METHOD("open", filter_open, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
         "open($type, storage, *, m=None, n=None, k=None, p=None, scheme=None, key=None, secret=None,\n"
-        "     grow=None, window=None, shards=None, read_only=False)\n--\n\n"
+        "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
+        "     cache_max_age=None, wait_replicas=None, read_only=False)\n--\n\n"
         "Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."),
     METHOD("plan", filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
         "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
-        "     grow=None, window=None, shards=None)\n--\n\n"
+        "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
+        "     cache_max_age=None, wait_replicas=None)\n--\n\n"
         "What the constructor would make of these arguments, without making it: a dict of m, n, k, p, scheme."),
     METHOD("expire", filter_expire, METH_O,
         "expire($self, seconds, /)\n--\n\nFilters in Redis: gone for everybody after so many seconds; None = never."),
@@ -180,7 +182,8 @@ static int filter_traverse(PyObject *self, visitproc visit, void *arg)
 
 PyDoc_STRVAR(filter_doc,
 "BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
-"            grow=None, window=None, shards=None)\n--\n\n"
+"            grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
+"            cache_max_age=None, wait_replicas=None)\n--\n\n"
 "A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits a key.\n\n"
 "    BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p\n"
 "    BloomFilter(m, n)                    the classic one: m bits for n keys\n\n"

@@ -4,7 +4,8 @@
 
 typedef struct {                 /* borrowed; NULL or None = not given */
     PyObject *data, *m, *n, *k, *p, *scheme, *storage, *key, *secret, *grow, *window, *shards;
-    int read_only;
+    PyObject *parts, *timeout, *cache_max_age, *wait_replicas;
+    int read_only, cache;
 } arguments;
 
 typedef struct {
@@ -120,7 +121,7 @@ static void params_free(params *q)
 
 static int params_fill(params *q, const arguments *a)
 {
-    q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0 };
+    q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0, .cache = a->cache != 0 };
     q->path = NULL;
     q->has_secret = false;
     q->secret.view.obj = NULL;
@@ -133,6 +134,10 @@ static int params_fill(params *q, const arguments *a)
         || real("grow", a->grow, 1, Py_HUGE_VAL, &q->spec.grow) < 0
         || real("window", a->window, 0, Py_HUGE_VAL, &q->spec.window) < 0
         || whole32("shards", a->shards, &q->spec.shards) < 0
+        || whole32("parts", a->parts, &q->spec.parts) < 0
+        || real("timeout", a->timeout, 0, Py_HUGE_VAL, &q->spec.timeout) < 0
+        || real("cache_max_age", a->cache_max_age, 0, Py_HUGE_VAL, &q->spec.cache_max_age) < 0
+        || whole32("wait_replicas", a->wait_replicas, &q->spec.wait_replicas) < 0
         || secret_bytes(a->secret, q) < 0
         || storage_path(a->storage, q) < 0;
     if (!rc) return 0;
@@ -142,13 +147,15 @@ static int params_fill(params *q, const arguments *a)
 
 /* ---- constructors ---- */
 static char *const constructor_names[] =
-    { "m", "n", "k", "p", "scheme", "storage", "key", "secret", "grow", "window", "shards", NULL };
+    { "m", "n", "k", "p", "scheme", "storage", "key", "secret", "grow", "window", "shards", "parts", "timeout", "cache", "cache_max_age",
+      "wait_replicas", NULL };
 
 static int parse_constructor(PyObject *args, PyObject *kwargs, const char *format, params *q)
 {
     arguments a = { 0 };
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)constructor_names, &a.m, &a.n, &a.k, &a.p,
-                                     &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards)) return -1;
+                                     &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout,
+                                     &a.cache, &a.cache_max_age, &a.wait_replicas)) return -1;
     return params_fill(q, &a);
 }
 
@@ -165,7 +172,7 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
     bf_error err;
     params q;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOO:BloomFilter", &q) < 0) return -1;
+    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOO:BloomFilter", &q) < 0) return -1;
     bf_filter *bf = open_spec(&q.spec, &err);
     params_free(&q);
     if (!bf) { raise_in(self, &err); return -1; }
@@ -177,7 +184,7 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *plan = NULL;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOO:plan", &q) < 0) return NULL;
+    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOO:plan", &q) < 0) return NULL;
     if (bf_plan(&q.spec, &err) < 0) raise_error(state_of(type), &err);
     else plan = Py_BuildValue("{sK sK sI sd ss}", "m", (unsigned long long)q.spec.m, "n", (unsigned long long)q.spec.n,
                               "k", q.spec.k, "p", q.spec.p, "scheme", q.spec.scheme);
@@ -193,12 +200,14 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
 
 PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *const names[] = { "storage", "m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards", "read_only", NULL };
+    static char *const names[] = { "storage", "m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards", "parts", "timeout",
+                                   "cache", "cache_max_age", "wait_replicas", "read_only", NULL };
     bf_error err;
     params q;
     arguments a = { 0 };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOp:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
-                                     &a.scheme, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.read_only)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOp:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
+                                     &a.scheme, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout, &a.cache,
+                                     &a.cache_max_age, &a.wait_replicas, &a.read_only)) return NULL;
     if (!given(a.storage)) { type_fault("storage", "a path or a URL", a.storage); return NULL; }
     if (params_fill(&q, &a) < 0) return NULL;
     q.spec.must_exist = true;

@@ -47,6 +47,11 @@ class BloomFilter:
         grow: _Real | None = None,
         window: _Real | None = None,
         shards: SupportsIndex | None = None,
+        parts: SupportsIndex | None = None,
+        timeout: _Real | None = None,
+        cache: bool = False,
+        cache_max_age: _Real | None = None,
+        wait_replicas: SupportsIndex | None = None,
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened."""
     @classmethod
@@ -64,6 +69,11 @@ class BloomFilter:
         grow: _Real | None = None,
         window: _Real | None = None,
         shards: SupportsIndex | None = None,
+        parts: SupportsIndex | None = None,
+        timeout: _Real | None = None,
+        cache: bool = False,
+        cache_max_age: _Real | None = None,
+        wait_replicas: SupportsIndex | None = None,
         read_only: bool = False,
     ) -> Self:
         """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
@@ -82,6 +92,11 @@ class BloomFilter:
         grow: _Real | None = None,
         window: _Real | None = None,
         shards: SupportsIndex | None = None,
+        parts: SupportsIndex | None = None,
+        timeout: _Real | None = None,
+        cache: bool = False,
+        cache_max_age: _Real | None = None,
+        wait_replicas: SupportsIndex | None = None,
     ) -> _Plan:
         """What the constructor would make of these arguments, without making it."""
 

@@ -138,14 +138,34 @@ def test_a_refused_key_keeps_the_batch_out(start):
     assert client.ask("POST", "/add", framed(good), **FRAMED).status == 200
 
 
-@pytest.mark.parametrize("request_", [
-    b"POST /add HTTP/1.1\r\nContent-Length: x\r\n\r\nab", b"POST /add HTTP/1.1\r\nContent-Length: -1\r\n\r\nab",
-    b"POST /add HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc", b"POST /add HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
-    b"POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n0\r\n\r\n", b"POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nab",
-    b"POST /add HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\nab", b"GET /add=k HTTP/9.9\r\n\r\n", b"GET /add=k HTTP/2.0\r\n\r\n", b"GET /add=k\r\n\r\n", b"GET\r\n\r\n",
-    b"get /add=k HTTP/1.1\r\n\r\n", b"FOO /add=k HTTP/1.1\r\n\r\n", b"GET /add=k HTTP/1.1\r\nno colon\r\n\r\n", b"GET /add=k HTTP/1.1\r\n: x\r\n\r\n", b"GET /add=k HTTP/1.1\r\nA\0: x\r\n\r\n",
-    b"GET /add=k\0 HTTP/1.1\r\n\r\n", b"GET /add=k HTTP/1.1 x\r\n\r\n", b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03" + b"x" * 200, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\0" * 100, b"\xff" * 100, b"{}\n",
-])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"POST /add HTTP/1.1\r\nContent-Length: x\r\n\r\nab",
+        b"POST /add HTTP/1.1\r\nContent-Length: -1\r\n\r\nab",
+        b"POST /add HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc",
+        b"POST /add HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+        b"POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n0\r\n\r\n",
+        b"POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nab",
+        b"POST /add HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\nab",
+        b"GET /add=k HTTP/9.9\r\n\r\n",
+        b"GET /add=k HTTP/2.0\r\n\r\n",
+        b"GET /add=k\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"get /add=k HTTP/1.1\r\n\r\n",
+        b"FOO /add=k HTTP/1.1\r\n\r\n",
+        b"GET /add=k HTTP/1.1\r\nno colon\r\n\r\n",
+        b"GET /add=k HTTP/1.1\r\n: x\r\n\r\n",
+        b"GET /add=k HTTP/1.1\r\nA\0: x\r\n\r\n",
+        b"GET /add=k\0 HTTP/1.1\r\n\r\n",
+        b"GET /add=k HTTP/1.1 x\r\n\r\n",
+        b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03" + b"x" * 200,
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\0" * 100,
+        b"\xff" * 100,
+        b"{}\n",
+    ],
+)
 def test_garbage(daemon, request_):
     assert statuses(flood(daemon, request_)) == [400]
     assert untouched(daemon)
@@ -171,8 +191,13 @@ def test_upgrades_are_not_taken(daemon):
 def test_random_damage(daemon):
     """Bytes of valid requests flipped, cut and repeated: an end, never a wrong one, and no key but those that were spelled."""
     rng = random.Random(7)
-    valid = [b"GET /contain=k HTTP/1.1\r\nHost: a\r\n\r\n", b"POST /contain HTTP/1.1\r\nContent-Length: 3\r\n\r\na\nb", b"PUT /f/x?n=10&p=0.1 HTTP/1.1\r\n\r\n",
-             b"POST /contain HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\na\nb\r\n0\r\n\r\n", b"GET /stats HTTP/1.1\r\nAuthorization: Bearer x\r\n\r\n"]
+    valid = [
+        b"GET /contain=k HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"POST /contain HTTP/1.1\r\nContent-Length: 3\r\n\r\na\nb",
+        b"PUT /f/x?n=10&p=0.1 HTTP/1.1\r\n\r\n",
+        b"POST /contain HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\na\nb\r\n0\r\n\r\n",
+        b"GET /stats HTTP/1.1\r\nAuthorization: Bearer x\r\n\r\n",
+    ]
     for _ in range(600):
         data = bytearray(b"".join(rng.choices(valid, k=rng.randrange(1, 4))))
         for _ in range(rng.randrange(1, 6)):

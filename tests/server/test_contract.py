@@ -30,9 +30,22 @@ def test_add_and_contain(daemon):
 @pytest.mark.parametrize(
     "target, key",
     [
-        (b"/add=a&b", b"a&b"), (b"/add=a?b=c", b"a?b=c"), (b"/add=a/b//c", b"a/b//c"), (b"/add==", b"="), (b"/add=", b""), (b"/add=a+b", b"a b"),
-        (b"/add=a%2Bb", b"a+b"), (b"/add=%2525", b"%25"), (b"/add=a%00b", b"a\0b"), (b"/add=%41%6a", b"Aj"), (b"/add=a#b", b"a#b"), (b"/add=add=b", b"add=b"),
-        (b"/add=../../etc", b"../../etc"), (b"/add=\xc3\xa9", "é".encode()), (b"http://any/add=x", b"x"), (b"/add=http://any/", b"http://any/"),
+        (b"/add=a&b", b"a&b"),
+        (b"/add=a?b=c", b"a?b=c"),
+        (b"/add=a/b//c", b"a/b//c"),
+        (b"/add==", b"="),
+        (b"/add=", b""),
+        (b"/add=a+b", b"a b"),
+        (b"/add=a%2Bb", b"a+b"),
+        (b"/add=%2525", b"%25"),
+        (b"/add=a%00b", b"a\0b"),
+        (b"/add=%41%6a", b"Aj"),
+        (b"/add=a#b", b"a#b"),
+        (b"/add=add=b", b"add=b"),
+        (b"/add=../../etc", b"../../etc"),
+        (b"/add=\xc3\xa9", "é".encode()),
+        (b"http://any/add=x", b"x"),
+        (b"/add=http://any/", b"http://any/"),
     ],
 )
 def test_the_key_is_everything_behind_the_first_equals_sign_decoded_once(daemon, target, key):
@@ -57,8 +70,20 @@ def test_same_keys_as_the_library(start):
 
 
 # ---- batches ----
-@pytest.mark.parametrize("body, keys", [(b"", []), (b"\n", [b""]), (b"a", [b"a"]), (b"a\n", [b"a"]), (b"a\n\nb", [b"a", b"", b"b"]), (b"\n\n", [b"", b""]),
-                                        (b"a\r\nb", [b"a\r", b"b"]), (b"a+b%20c\n", [b"a+b%20c"]), (b"\0\n\xff", [b"\0", b"\xff"])])
+@pytest.mark.parametrize(
+    "body, keys",
+    [
+        (b"", []),
+        (b"\n", [b""]),
+        (b"a", [b"a"]),
+        (b"a\n", [b"a"]),
+        (b"a\n\nb", [b"a", b"", b"b"]),
+        (b"\n\n", [b"", b""]),
+        (b"a\r\nb", [b"a\r", b"b"]),
+        (b"a+b%20c\n", [b"a+b%20c"]),
+        (b"\0\n\xff", [b"\0", b"\xff"]),
+    ],
+)
 def test_lines(daemon, body, keys):
     client = daemon.client()
     assert client.ask("POST", "/contain", body).body == b"0" * len(keys)
@@ -133,8 +158,32 @@ def test_put_takes_what_the_constructor_takes(daemon, query):
     assert daemon.ask("PUT", "/f/x?" + query).status == 200
 
 
-@pytest.mark.parametrize("query", ["", "?", "?n=100", "?p=0.1", "?n=0&p=0.1", "?n=100&p=0", "?n=100&p=1", "?n=100&p=2", "?n=-1&p=0.1", "?n=1.5&p=0.1", "?n=100&p=nan", "?n=100&p=", "?n=100&p=0.1&x=1",
-                                   "?m=10&k=0", "?m=10&k=5000", "?m=1e13&n=5", "?n=99999999999999999999&p=0.1", "?n=10&p=0.1&scheme=nope", "?n=10&p=0.1&scheme=", "?n=10&p=0.1&storage=/tmp/x", "?n"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "?",
+        "?n=100",
+        "?p=0.1",
+        "?n=0&p=0.1",
+        "?n=100&p=0",
+        "?n=100&p=1",
+        "?n=100&p=2",
+        "?n=-1&p=0.1",
+        "?n=1.5&p=0.1",
+        "?n=100&p=nan",
+        "?n=100&p=",
+        "?n=100&p=0.1&x=1",
+        "?m=10&k=0",
+        "?m=10&k=5000",
+        "?m=1e13&n=5",
+        "?n=99999999999999999999&p=0.1",
+        "?n=10&p=0.1&scheme=nope",
+        "?n=10&p=0.1&scheme=",
+        "?n=10&p=0.1&storage=/tmp/x",
+        "?n",
+    ],
+)
 def test_put_refuses(daemon, query):
     got = daemon.ask("PUT", "/f/x" + query)
     assert (got.status, got.reason, got.body) == (400, "Error Command", b"Error Command")
@@ -226,10 +275,43 @@ def test_health(daemon):
 
 # ---- anything else ----
 METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "PROPFIND"]
-ANSWERED = {"/add=k": {"GET", "HEAD"}, "/contain=k": {"GET", "HEAD"}, "/add": {"POST"}, "/contain": {"POST"}, "/f": {"GET", "HEAD"}, "/stats": {"GET", "HEAD"},
-            "/metrics": {"GET", "HEAD"}, "/healthz": {"GET", "HEAD"}, "/": {"GET", "HEAD"}, "/f/x/add=k": {"GET", "HEAD"}, "/f/x/add": {"POST"},
-            "/f/x/stats": {"GET", "HEAD"}, "/f/x": {"GET", "HEAD", "PUT"}}
-NOTHING = ["/add", "/contain", "/x", "//", "/add/k", "/Add=k", "/add%3Dk", "/contains=k", "/stats/", "/stats?x=1", "/f/", "/f/x/", "/f/x/y", "/f/x/merge=1", "/f/x/merge?a", "/healthz?", "/index.html", "/favicon.ico", "/?x", "*"]
+ANSWERED = {
+    "/add=k": {"GET", "HEAD"},
+    "/contain=k": {"GET", "HEAD"},
+    "/add": {"POST"},
+    "/contain": {"POST"},
+    "/f": {"GET", "HEAD"},
+    "/stats": {"GET", "HEAD"},
+    "/metrics": {"GET", "HEAD"},
+    "/healthz": {"GET", "HEAD"},
+    "/": {"GET", "HEAD"},
+    "/f/x/add=k": {"GET", "HEAD"},
+    "/f/x/add": {"POST"},
+    "/f/x/stats": {"GET", "HEAD"},
+    "/f/x": {"GET", "HEAD", "PUT"},
+}
+NOTHING = [
+    "/add",
+    "/contain",
+    "/x",
+    "//",
+    "/add/k",
+    "/Add=k",
+    "/add%3Dk",
+    "/contains=k",
+    "/stats/",
+    "/stats?x=1",
+    "/f/",
+    "/f/x/",
+    "/f/x/y",
+    "/f/x/merge=1",
+    "/f/x/merge?a",
+    "/healthz?",
+    "/index.html",
+    "/favicon.ico",
+    "/?x",
+    "*",
+]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -266,8 +348,12 @@ def test_head_is_get_without_a_body(daemon):
 
 
 def test_old_and_closing_clients(daemon):
-    for request, kept in ((b"GET /contain=k HTTP/1.1\r\n\r\n", True), (b"GET /contain=k HTTP/1.1\r\nConnection: close\r\n\r\n", False),
-                          (b"GET /contain=k HTTP/1.0\r\n\r\n", False), (b"GET /contain=k HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", True)):
+    for request, kept in (
+        (b"GET /contain=k HTTP/1.1\r\n\r\n", True),
+        (b"GET /contain=k HTTP/1.1\r\nConnection: close\r\n\r\n", False),
+        (b"GET /contain=k HTTP/1.0\r\n\r\n", False),
+        (b"GET /contain=k HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", True),
+    ):
         client = daemon.client().send(request)
         got = client.reply()
         assert (got.status, got.body) == (200, b"false")
@@ -282,7 +368,7 @@ def test_pipelining(daemon):
     client = daemon.client()
     count = 3000
     client.send(b"".join(b"GET /add=%d HTTP/1.1\r\n\r\nPOST /contain HTTP/1.1\r\nContent-Length: 6\r\n\r\n%06d" % (i, i) for i in range(count)))
-    for i in range(count):
+    for _ in range(count):
         assert client.reply().body == b"ok"
         assert client.reply().body in (b"0", b"1")
     assert client.get("/contain=2999").body == b"true"

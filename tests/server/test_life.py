@@ -23,7 +23,27 @@ def run(*args):
 def test_help_names_every_option_and_default():
     done = run("--help")
     assert (done.returncode, done.stderr) == (0, "")
-    for word in ("--host", "127.0.0.1", "--port", "6381", "-m M", "-n N", "-p P", "--storage", "--token", "--threads", "--max-url", "16K", "--max-header", "--max-body", "64M", "--deadline", "(30)", "--idle", "(75)"):
+    for word in (
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "6381",
+        "-m M",
+        "-n N",
+        "-p P",
+        "--storage",
+        "--token",
+        "--threads",
+        "--max-url",
+        "16K",
+        "--max-header",
+        "--max-body",
+        "64M",
+        "--deadline",
+        "(30)",
+        "--idle",
+        "(75)",
+    ):
         assert word in done.stdout
     assert run("--version").stdout.startswith("bloomfilterd ")
 
@@ -38,11 +58,28 @@ def test_the_manual_has_every_option():
         assert option in document, option
 
 
-@pytest.mark.parametrize("args, words", [
-    (["--port", "70000"], "--port must be 0 to 65535, got 70000"), (["--port", "x"], "got x"), (["--threads", "0"], "--threads must be 1 to 256, got 0"), (["-p", "2"], "p must be between 0 and 1, got 2"),
-    (["-n", "0"], "got 0"), (["--nonsense"], "nonsense"), (["word"], "got word"), (["--max-body", "5X"], "got 5X"), (["--token", ""], "token"), (["--storage", ""], "--storage"),
-    (["--token-file", "/nonexistent/x"], "/nonexistent/x: No such file"), (["-n", "5"], "p"), (["--scheme", "nope", "-n", "5", "-p", "0.1"], "nope"), (["--host", "999.1.1.1"], "999.1.1.1"),
-    (["--storage", "/nonexistent/x"], "/nonexistent/x"), (["--access-log", "/nonexistent/x"], "/nonexistent/x"), (["-n", "1e18", "-p", "0.001"], "m")])
+@pytest.mark.parametrize(
+    "args, words",
+    [
+        (["--port", "70000"], "--port must be 0 to 65535, got 70000"),
+        (["--port", "x"], "got x"),
+        (["--threads", "0"], "--threads must be 1 to 256, got 0"),
+        (["-p", "2"], "p must be between 0 and 1, got 2"),
+        (["-n", "0"], "got 0"),
+        (["--nonsense"], "nonsense"),
+        (["word"], "got word"),
+        (["--max-body", "5X"], "got 5X"),
+        (["--token", ""], "token"),
+        (["--storage", ""], "--storage"),
+        (["--token-file", "/nonexistent/x"], "/nonexistent/x: No such file"),
+        (["-n", "5"], "p"),
+        (["--scheme", "nope", "-n", "5", "-p", "0.1"], "nope"),
+        (["--host", "999.1.1.1"], "999.1.1.1"),
+        (["--storage", "/nonexistent/x"], "/nonexistent/x"),
+        (["--access-log", "/nonexistent/x"], "/nonexistent/x"),
+        (["-n", "1e18", "-p", "0.001"], "m"),
+    ],
+)
 def test_bad_options_are_one_line(args, words):
     done = run("--port", 0, *args)
     assert done.returncode in (1, 2)
@@ -104,6 +141,21 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path):
         assert path.read_bytes() == content
 
 
+def add_until_it_dies(client, prefix, batch, acknowledged, enough):
+    i = 0
+    try:
+        while True:
+            keys = [b"%s-%d" % (prefix, i + j) for j in range(batch)]
+            got = client.get(b"/add=" + keys[0]) if batch == 1 else client.ask("POST", "/add", b"\n".join(keys))
+            assert got.status == 200
+            acknowledged.extend(keys)
+            i += batch
+            if i == 50 * batch:
+                enough.wait(PATIENCE)
+    except (EOFError, ConnectionError):
+        pass
+
+
 @pytest.mark.parametrize("how", ["single", "batch"])
 def test_kill_9_loses_no_acknowledged_key(start, tmp_path, how):
     """Adders on several connections, the daemon killed in the middle: what was answered is there."""
@@ -112,22 +164,9 @@ def test_kill_9_loses_no_acknowledged_key(start, tmp_path, how):
         daemon = start("-n", 1_000_000, "-p", 0.0001, "--storage", path, "--threads", 2)
         acknowledged = [[] for _ in range(4)]
         enough = threading.Barrier(5)
-
-        def add(mine, number):
-            client, i = daemon.client(), 0
-            try:
-                while True:
-                    keys = [b"%d-%d-%d" % (round_, number, i + j) for j in range(1 if how == "single" else 500)]
-                    got = client.get(b"/add=" + keys[0]) if how == "single" else client.ask("POST", "/add", b"\n".join(keys))
-                    assert got.status == 200
-                    mine.extend(keys)
-                    i += len(keys)
-                    if i == len(keys) * 50:
-                        enough.wait(PATIENCE)
-            except (EOFError, ConnectionError):
-                pass
-
-        adders = [threading.Thread(target=add, args=(mine, number)) for number, mine in enumerate(acknowledged)]
+        adders = [
+            threading.Thread(target=add_until_it_dies, args=(daemon.client(), b"%d-%d" % (round_, number), 1 if how == "single" else 500, mine, enough)) for number, mine in enumerate(acknowledged)
+        ]
         for adder in adders:
             adder.start()
         enough.wait(PATIENCE)

@@ -10,6 +10,10 @@ from conftest import PATIENCE
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+def percent(text):
+    return float(text.removesuffix(" %"))
+
+
 def browse(url, folder, *args):
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={folder}/profile", "--virtual-time-budget=5000", *args, url]
     return subprocess.run(command, capture_output=True, text=True, timeout=4 * PATIENCE).stdout
@@ -29,9 +33,8 @@ def test_in_a_browser(daemon, tmp_path):
     while not re.search(rb"\[\d+\.\d,0\.[1-9]", daemon.get("/").body):  # until the fill has been looked at
         pass
     dom = browse(f"http://127.0.0.1:{daemon.port}/", tmp_path, "--dump-dom")
-    shown = {id_: text for id_, text in re.findall(r'id="(\w+)">([^<]*)<', dom)}
+    shown = dict(re.findall(r'id="(\w+)">([^<]*)<', dom))
     stats = daemon.stats()
-    percent = lambda text: float(text.removesuffix(" %"))
     assert percent(shown["fill"]) == pytest.approx(100 * stats["fill"], rel=0.01)
     assert percent(shown["fpr"]) == pytest.approx(100 * stats["fpr_now"], rel=0.01)
     assert int(shown["count"].replace(",", "")) == stats["count"]

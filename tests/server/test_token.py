@@ -16,9 +16,35 @@ def guarded(request, start, tmp_path):
     return start("-n", 1000, "-p", 0.01, "--token-file", tmp_path / "token")
 
 
-WRONG = [None, "", "Bearer", "Bearer ", "Bearer x", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}{TOKEN}", f"Bearer {TOKEN.lower()}", f"Bearer  {TOKEN}", TOKEN, f"Token {TOKEN}",
-         "Basic " + base64.b64encode(f"user:{TOKEN}".encode()).decode(), "Bearer " + "x" * 5000]
-PATHS = [("GET", "/add=k"), ("GET", "/contain=k"), ("POST", "/add"), ("POST", "/contain"), ("PUT", "/f/x?n=1&p=0.1"), ("GET", "/f"), ("GET", "/f/default"), ("DELETE", "/f/x"), ("GET", "/metrics"), ("GET", "/nothing"), ("GET", "/f/default/stats")]
+WRONG = [
+    None,
+    "",
+    "Bearer",
+    "Bearer ",
+    "Bearer x",
+    f"Bearer {TOKEN}x",
+    f"Bearer {TOKEN[:-1]}",
+    f"Bearer {TOKEN}{TOKEN}",
+    f"Bearer {TOKEN.lower()}",
+    f"Bearer  {TOKEN}",
+    TOKEN,
+    f"Token {TOKEN}",
+    "Basic " + base64.b64encode(f"user:{TOKEN}".encode()).decode(),
+    "Bearer " + "x" * 5000,
+]
+PATHS = [
+    ("GET", "/add=k"),
+    ("GET", "/contain=k"),
+    ("POST", "/add"),
+    ("POST", "/contain"),
+    ("PUT", "/f/x?n=1&p=0.1"),
+    ("GET", "/f"),
+    ("GET", "/f/default"),
+    ("DELETE", "/f/x"),
+    ("GET", "/metrics"),
+    ("GET", "/nothing"),
+    ("GET", "/f/default/stats"),
+]
 
 
 def test_without_the_token(guarded):
