@@ -65,7 +65,9 @@ needs_c() {
     want libhiredis-dev library 'hiredis >= 0.14'
 }
 # bloomfilterd: llhttp is a library on some systems; Debian 12 has it as C files, in this package.
-needs_server() { want node-llhttp eval 'library libllhttp || [ -f /usr/share/llhttp/llhttp.c ]'; }
+needs_server() {
+    want node-llhttp eval 'library libllhttp || [ -f /usr/share/llhttp/llhttp.c ]'
+}
 needs_server_tests() { want chromium have chromium; }
 needs_server_bench() {
     want wrk have wrk

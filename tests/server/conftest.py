@@ -15,7 +15,7 @@ import time
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = os.environ.get("BLOOMFILTERD", str(ROOT / "out/bin/bloomfilterd"))
+BINARY = os.path.abspath(os.environ.get("BLOOMFILTERD", ROOT / "out/bin/bloomfilterd"))
 PATIENCE = 60  # seconds until a test gives up; no test measures time
 
 
