@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+typedef unsigned long long ull;
 static const char suffix[] = ".bloom";
 
 static int fail(bf_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -260,14 +261,15 @@ static int same(served *s, const bf_spec *plan, bf_error *err)
     bf_get_info(s->f, &have);
     if (strcmp(have.scheme, plan->scheme)) return fail(err, BF_EMISMATCH, "%s has scheme %s, asked for %s", s->name, have.scheme, plan->scheme);
     if (have.m == plan->m && have.k == plan->k && have.n == plan->n && have.p == plan->p) return 0;
-    return fail(err, BF_EMISMATCH, "%s has m=%llu n=%llu k=%u p=%.6g, asked for m=%llu n=%llu k=%u p=%.6g", s->name, (unsigned long long)have.m,
-                (unsigned long long)have.n, have.k, have.p, (unsigned long long)plan->m, (unsigned long long)plan->n, plan->k, plan->p);
+    return fail(err, BF_EMISMATCH, "%s has m=%llu n=%llu k=%u p=%.6g, asked for m=%llu n=%llu k=%u p=%.6g", s->name, (ull)have.m,
+                (ull)have.n, have.k, have.p, (ull)plan->m, (ull)plan->n, plan->k, plan->p);
 }
 
 static int make(filters *fs, text name, bf_spec *spec, const bf_spec *plan, bf_error *err)
 {
-    if (fs->count > fs->o->max_filters) return fail(err, FILTER_MANY, "there are %llu named filters, as many as --max-filters allows", (unsigned long long)fs->o->max_filters);
-    if ((plan->m + 7) / 8 > fs->o->max_filter) return fail(err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu", (unsigned long long)((plan->m + 7) / 8), (unsigned long long)fs->o->max_filter);
+    const ull bytes = (plan->m + 7) / 8, most = fs->o->max_filter, many = fs->o->max_filters;
+    if (fs->count > many) return fail(err, FILTER_MANY, "there are %llu named filters, as many as --max-filters allows", many);
+    if (bytes > most) return fail(err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu", bytes, most);
     char *storage = storage_of(fs, name);
     if (!storage && is_stored(fs)) return fail(err, BF_ENOMEM, "out of memory");
     spec->storage = storage;
@@ -340,8 +342,9 @@ int filters_image(filters *fs, text name, buffer *out, uint64_t most, bf_error *
     served *s = find_stored(fs, name);
     if (s) {
         bf_get_info(s->f, &info);
-        if (info.image_bytes > most) rc = fail(err, FILTER_LARGE, "its %llu bytes are more than --max-buffered allows now", (unsigned long long)info.image_bytes);
-        else if (!buffer_reserve(out, info.image_bytes)) rc = fail(err, BF_ENOMEM, "out of memory for %llu bytes", (unsigned long long)info.image_bytes);
+        const ull bytes = info.image_bytes;
+        if (bytes > most) rc = fail(err, FILTER_LARGE, "its %llu bytes are more than --max-buffered allows now", bytes);
+        else if (!buffer_reserve(out, bytes)) rc = fail(err, BF_ENOMEM, "out of memory for %llu bytes", bytes);
         else if ((rc = bf_to_bytes(s->f, out->ptr, info.image_bytes, err)) >= 0) out->len = info.image_bytes;
     }
     pthread_rwlock_unlock(&fs->lock);

@@ -7,7 +7,8 @@ static const char before[] =
 "<title>bloomfilterd</title><style>"
 "body{font:15px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
 "h1{font-size:1.3rem;font-weight:600}dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.8rem;margin:1rem 0}"
-"dl div{border:1px solid #ddd;border-radius:.4rem;padding:.5rem .8rem}dt{color:#666;font-size:.85rem}dd{margin:0;font-size:1.25rem;font-variant-numeric:tabular-nums}"
+"dl div{border:1px solid #ddd;border-radius:.4rem;padding:.5rem .8rem}dt{color:#666;font-size:.85rem}"
+"dd{margin:0;font-size:1.25rem;font-variant-numeric:tabular-nums}"
 "svg{width:100%;height:auto;border:1px solid #ddd;border-radius:.4rem}text{font-size:11px;fill:#666}#note{color:#a33}"
 "@media(prefers-color-scheme:dark){body{background:#181a1b;color:#ddd}dt,text{color:#999;fill:#999}dl div,svg{border-color:#444}}"
 "</style><h1>bloomfilterd</h1>";
@@ -45,7 +46,8 @@ static bool boxes(buffer *b, worker *w, const bf_state *st, double rate)
 {
     return buffer_print(b, "<dl>") && box(b, "fill", "fill", "%.3g %%", 100 * st->fill) && box(b, "false positives now", "fpr", "%.3g %%", 100 * st->fpr)
         && box(b, "keys, about", "count", "%.0f", st->count) && box(b, "requests a second", "rate", "%.0f", rate)
-        && box(b, "requests", "requests", "%.0f", (double)stats_requests(w->s)) && box(b, "connections", "connections", "%.0f", (double)tallied(&w->s->connections))
+        && box(b, "requests", "requests", "%.0f", (double)stats_requests(w->s))
+        && box(b, "connections", "connections", "%.0f", (double)tallied(&w->s->connections))
         && buffer_print(b, "</dl>");
 }
 

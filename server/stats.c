@@ -34,6 +34,8 @@ static uint64_t accepted(const server *s)
     return n;
 }
 
+static double uptime(const server *s) { return (double)(clock_ms() - s->started) / 1000; }
+
 static double rate(worker *w)
 {
     point points[HISTORY];
@@ -84,7 +86,7 @@ bool stats_json(worker *w, served *f, reply *a)
     bool ok = print_info(&a->made, f) && print_counts(&a->made, f, &st)
            && buffer_print(&a->made, ",\"name\":\"%s\",\"requests\":%llu,\"requests_per_second\":%.1f,\"connections\":%llu", f->name,
                            (ull)stats_requests(s), rate(w), (ull)tallied(&s->connections))
-           && buffer_print(&a->made, ",\"uptime\":%.1f,\"threads\":%u,\"version\":\"%s\"}\n", (double)(clock_ms() - s->started) / 1000, s->o.threads, bf_version());
+           && buffer_print(&a->made, ",\"uptime\":%.1f,\"threads\":%u,\"version\":\"%s\"}\n", uptime(s), s->o.threads, bf_version());
     if (ok) reply_made(a, "application/json");
     return ok;
 }
@@ -151,8 +153,10 @@ static bool of_server(buffer *b, const server *s)
     for (size_t i = 0; ok && statuses[i]; i++) ok = buffer_print(b, "bloomfilter_requests_total{code=\"%d\"} %llu\n", statuses[i], (ull)with_status(s, i));
     ok = ok && head(b, "connections", "gauge", "open connections") && buffer_print(b, "bloomfilter_connections %llu\n", (ull)tallied(&s->connections));
     ok = ok && head(b, "connections_total", "counter", "connections accepted") && buffer_print(b, "bloomfilter_connections_total %llu\n", (ull)accepted(s));
-    ok = ok && head(b, "buffered_bytes", "gauge", "bytes of bodies on their way in") && buffer_print(b, "bloomfilter_buffered_bytes %llu\n", (ull)tallied(&s->buffered));
-    return ok && head(b, "uptime_seconds", "gauge", "since the start") && buffer_print(b, "bloomfilter_uptime_seconds %.1f\n", (double)(clock_ms() - s->started) / 1000);
+    ok = ok && head(b, "buffered_bytes", "gauge", "bytes of bodies and of replies that wait for their clients");
+    ok = ok && buffer_print(b, "bloomfilter_buffered_bytes %llu\n", (ull)tallied(&s->buffered));
+    ok = ok && head(b, "uptime_seconds", "gauge", "since the start");
+    return ok && buffer_print(b, "bloomfilter_uptime_seconds %.1f\n", uptime(s));
 }
 
 bool stats_metrics(worker *w, reply *a)

@@ -303,6 +303,21 @@ def test_a_thousand_clients(daemon):
     assert daemon.post("/contain", b"\n".join(b"%d" % i for i in range(1000))).body == b"1" * 1000
 
 
+@pytest.mark.skipif("BLOOMFILTER_SANITIZED" in os.environ, reason="a sanitizer has memory of its own")
+def test_idle_connections_are_small(daemon):
+    """Also where the request before was long: a URL of 16 KiB, a header, a body."""
+
+    def resident():
+        return 1024 * int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{daemon.process.pid}/status").read())[1])
+
+    before = resident()
+    clients = [daemon.client() for _ in range(2000)]
+    for client in clients:
+        assert client.get("/contain=" + "x" * 16000, A="y" * 16000).status == 200
+        assert client.ask("POST", "/contain", b"z" * 100_000).status == 200
+    assert (resident() - before) / len(clients) < 6144
+
+
 # ---- signals ----
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_drain(start, tmp_path, sign):
@@ -321,7 +336,7 @@ def test_drain(start, tmp_path, sign):
     assert (got.body, got.headers["connection"]) == (b"ok", "close")
     assert body.send(b"dy").reply().body == b"1"
     assert half.end() == body.end() == b""
-    assert daemon.process.wait(10) == 0
+    assert daemon.process.wait(PATIENCE) == 0
     with pytest.raises(ConnectionRefusedError):
         daemon.client()
     with BloomFilter.open(str(path)) as python:
