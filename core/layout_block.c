@@ -1,5 +1,6 @@
 /* layout_block.c - k bits of a key in one 512-bit line: one cache miss a key.
  * Line = mulhi(h, lines); the bits by g = mum(h, BF_MUM_1), see line.h. */
+#include "counting.h"
 #include "line.h"
 
 static inline uint64_t line_of(const bf_geometry *g, uint64_t h) { return bf_mulhi(h, g->lines); }
@@ -39,5 +40,21 @@ LINE_KERNELS(AVX2, _avx2)
 #define KERNELS_AVX2 NULL
 #endif
 
+/* ---- the same with counters ---- */
+static inline void fetch_cells(const bf_geometry *g, const uint64_t *words, uint64_t h) { counters_fetch(words, line_of(g, h)); }
+static inline bool has_cells(const bf_geometry *g, const uint64_t *words, uint64_t h)
+{
+    uint64_t pos[LINE_K_MAX];
+    line_positions(line_of(g, h), bf_mum(h, BF_MUM_1), g->k, pos);
+    return counters_all(words, pos, g->k);
+}
+static inline bool put_cells(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
+{
+    uint64_t pos[LINE_K_MAX];
+    line_positions(line_of(g, h), bf_mum(h, BF_MUM_1), g->k, pos);
+    return counters_add(words, pos, g->k, atomic, g->k <= LINE_WORDS);
+}
+LINE_COUNTING
+
 const bf_layout bf_layout_block = { "block", LINE_K_MAX, LINE_BITS, bf_rate_block, bf_distinct_block, positions,
-                                    &kernels_portable, KERNELS_AVX2 };
+                                    &kernels_portable, KERNELS_AVX2, &kernels_cells };

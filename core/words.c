@@ -27,6 +27,19 @@ void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords)
     for (uint64_t i = 0; i < nwords; i++) to[i] = bf_word(from + i);
 }
 
+uint64_t bf_words_count_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+{
+    uint64_t ones = 0;
+    for (uint64_t i = 0; i < nwords; i++) ones += (unsigned)__builtin_popcountll(bf_word(a + i) | bf_word(b + i));
+    return ones;
+}
+
+bool bf_words_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+{
+    for (uint64_t i = 0; i < nwords; i++) if (bf_word(a + i) & ~bf_word(b + i)) return false;
+    return true;
+}
+
 bool bf_words_equal(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     return memcmp(a, b, nwords * 8) == 0;
