@@ -8,6 +8,9 @@
 #include "counting.h"
 #include <stdlib.h>
 #include <string.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 
 #define EACH UINT64_C(0x1111111111111111)                 /* a 1 in every counter */
 #define EVEN UINT64_C(0x0F0F0F0F0F0F0F0F)                 /* every other counter, with room above it */
@@ -50,19 +53,37 @@ static inline uint64_t as_bits(uint64_t w)
 }
 
 /* ---- arrays ---- */
-uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords)
-{
-    uint64_t n = 0;
-    for (uint64_t i = 0; i < nwords; i++) n += (unsigned)__builtin_popcountll(used(bf_word(w + i)));
-    return n;
-}
-
-uint64_t bf_counters_used_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+static uint64_t used_of(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     uint64_t n = 0;
     for (uint64_t i = 0; i < nwords; i++) n += (unsigned)__builtin_popcountll(used(bf_word(a + i) | bf_word(b + i)));
     return n;
 }
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static uint64_t used_of_avx2(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+{
+    const __m256i one = _mm256_set1_epi8(1), low = _mm256_set1_epi8(15), high = _mm256_set1_epi8((char)0xF0), none = _mm256_setzero_si256();
+    __m256i sum = none;
+    uint64_t i = 0, lanes[4];
+    for (; i + 4 <= nwords; i += 4) {
+        __m256i v = _mm256_or_si256(_mm256_loadu_si256((const __m256i *)(a + i)), _mm256_loadu_si256((const __m256i *)(b + i)));
+        __m256i bytes = _mm256_add_epi8(_mm256_min_epu8(_mm256_and_si256(v, low), one),
+                                        _mm256_min_epu8(_mm256_and_si256(v, high), one));
+        sum = _mm256_add_epi64(sum, _mm256_sad_epu8(bytes, none));
+    }
+    _mm256_storeu_si256((__m256i *)lanes, sum);
+    return lanes[0] + lanes[1] + lanes[2] + lanes[3] + used_of(a + i, b + i, nwords - i);
+}
+#else
+#define used_of_avx2 used_of
+#endif
+
+uint64_t bf_counters_used_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+{
+    return bf_has_avx2() ? used_of_avx2(a, b, nwords) : used_of(a, b, nwords);
+}
+uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords) { return bf_counters_used_of_both(w, w, nwords); }
 
 bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {

@@ -42,7 +42,8 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
 
 static const bf_kernels *choose_kernels(const bf_layout *l, const bf_geometry *g)
 {
-    return g->counting ? l->counting : l->avx2 && bf_has_avx2() ? l->avx2 : l->portable;
+    if (g->counting) return l->counting[1] && bf_has_avx2() ? l->counting[1] : l->counting[0];
+    return l->avx2 && bf_has_avx2() ? l->avx2 : l->portable;
 }
 
 /* Take on what a description says.  Before the store exists, because a new one stores the secret's check. */
@@ -102,6 +103,7 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
         if ((rc = attach(f, spec, err)) == 0) rc = create(f, spec, err);
     if (rc == 0) rc = bf_fail(err, BF_EIO, "%.80s comes and goes: it could neither be opened nor created", bf_where(f, spec));
     if (rc < 0 || settle(f, spec, err) < 0) goto fail;
+    f->untouched = !ops->attach && f->part.store.words;
     return f;
 fail:
     bf_close(f);
@@ -127,6 +129,7 @@ bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
     bf_filter *f = bf_open(&s, err);
     if (!f) return NULL;
     f->part.g.p = d->g.p;
+    f->untouched = false;                                    /* it is about to be filled */
     return f;
 }
 

@@ -189,6 +189,7 @@ bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *name, cons
     if (!as || refuse_counters(spec.counting, err) < 0 || as->plan(data, len, &spec, err) < 0) return NULL;
     bf_filter *f = bf_open(&spec, err);
     if (!f) return NULL;
+    f->untouched = false;
     as->read(f, data, len, (uint8_t *)f->part.store.words);
     if (check_tail(f, err) == 0) return f;
     bf_close(f);

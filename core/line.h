@@ -168,18 +168,18 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
     LINE_KERNEL(attr, or##suffix, uint64_t, or_one##suffix) \
     static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch, test##suffix, { add##suffix, or##suffix }, \
                                                 test_one##suffix, { add_one##suffix, or_one##suffix } };
-/* The same over counters, from the layout's has_cells, put_cells and fetch_cells. */
-#define LINE_COUNTING \
-    static bool test_one_cells(const bf_geometry *g, const uint64_t *words, const uint64_t *d) { return has_cells(g, words, *d); } \
-    static bool add_one_cells(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put_cells(g, words, *d, false); } \
-    static bool up_one_cells(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put_cells(g, words, *d, true); } \
-    static void fetch_all_cells(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n) \
-    { for (size_t i = 0; i < n; i++) fetch_cells(g, words, d[i]); } \
-    LINE_KERNEL_WITH(, test_cells, const uint64_t, test_one_cells, fetch_cells) \
-    LINE_KERNEL_WITH(, add_cells, uint64_t, add_one_cells, fetch_cells) \
-    LINE_KERNEL_WITH(, up_cells, uint64_t, up_one_cells, fetch_cells) \
-    static const bf_kernels kernels_cells = { LINE_STEP, LINE_LAG, fetch_all_cells, test_cells, { add_cells, up_cells }, \
-                                              test_one_cells, { add_one_cells, up_one_cells } };
+/* The same over counters, from the layout's has##suffix, put##suffix and fetch_line. */
+#define LINE_COUNTING(attr, suffix) \
+    attr static bool test_one##suffix(const bf_geometry *g, const uint64_t *words, const uint64_t *d) { return has##suffix(g, words, *d); } \
+    attr static bool add_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, false); } \
+    attr static bool up_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, true); } \
+    static void fetch##suffix(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n) \
+    { for (size_t i = 0; i < n; i++) fetch_line(g, words, d[i]); } \
+    LINE_KERNEL_WITH(attr, test##suffix, const uint64_t, test_one##suffix, fetch_line) \
+    LINE_KERNEL_WITH(attr, add##suffix, uint64_t, add_one##suffix, fetch_line) \
+    LINE_KERNEL_WITH(attr, up##suffix, uint64_t, up_one##suffix, fetch_line) \
+    static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch##suffix, test##suffix, { add##suffix, up##suffix }, \
+                                                test_one##suffix, { add_one##suffix, up_one##suffix } };
 static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h);
 static void fetch(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)
 {

@@ -67,7 +67,7 @@ typedef struct {
     double (*distinct)(unsigned k);                    /* sizing.c: different bits a key sets, on average  */
     void (*positions)(const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
     const bf_kernels *portable, *avx2;                 /* NULL = none: positions only                       */
-    const bf_kernels *counting;                        /* the same where cells are counters                 */
+    const bf_kernels *counting[2];                     /* [AVX2]: the same where cells are counters         */
 } bf_layout;
 
 /* ---- scheme: one row of tables.c.  The id is written to files and never reused. ---- */
@@ -145,6 +145,7 @@ struct bf_filter {
     const bf_hash *hash;       /* scheme->hash or scheme->keyed */
     bool atomic;               /* which add kernel              */
     bool may_write;            /* bf_writable has said yes      */
+    bool untouched;            /* new, in memory: nothing was added, as far as bf_saturated has seen */
     bool read_only;            /* as asked; the store's own flag may come from the file's rights */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES];    /* or the scheme's argument   */
     uint64_t secret_check;     /* 0 where not keyed             */

@@ -126,6 +126,7 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, bf_error 
     uint64_t *to = NULL, *w;
     bf_filter *copy = NULL;
     bf_store *s = &into->part.store;
+    into->untouched = false;
     bool remote = !s->words && s->ops->unite && (op == bf_words_or || op == bf_counters_add);
     int rc = bf_alike(into, from, err);
     if (rc < 0 || (!remote && (rc = bf_words_of(into, what, &to, err)) < 0) || (rc = bf_writable(into, err)) < 0) return rc;

@@ -293,6 +293,61 @@ static void plain_filters_do_not_count(void)
     CHECK(bf_plan(&plan, &e) == 0 && bf_plan(&same, &e) == 0 && plan.m == same.m && plan.k == same.k);
 }
 
+/* Arrays of every length about the steps of the wide loops. */
+static void counts_of_every_length(void)
+{
+    uint64_t a[70], b[70];
+    uint32_t seed = 7;
+    for (int i = 0; i < 70; i++) { a[i] = (uint64_t)o_random(&seed) << 32 ^ o_random(&seed); b[i] = i % 3 ? (uint64_t)o_random(&seed) << 29 ^ o_random(&seed) : UINT64_MAX; }
+    for (uint64_t n = 0; n <= 70; n++) {
+        uint64_t ones = 0, both = 0, used = 0, used_both = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            for (unsigned j = 0; j < 64; j++) { ones += a[i] >> j & 1; both += (a[i] | b[i]) >> j & 1; }
+            for (unsigned q = 0; q < 16; q++) { used += bf_cell(a + i, q) > 0; used_both += bf_cell(a + i, q) > 0 || bf_cell(b + i, q) > 0; }
+        }
+        CHECK_EQ(bf_words_count(a, n), ones);
+        CHECK_EQ(bf_words_count_of_both(a, b, n), both);
+        CHECK_EQ(bf_counters_used(a, n), used);
+        CHECK_EQ(bf_counters_used_of_both(a, b, n), used_both);
+        CHECK_EQ(bf_counters_used(b, n) <= used_both, 1);
+        uint64_t sum[70];
+        memcpy(sum, a, sizeof sum);
+        bf_words_or(sum, b, n, false);
+        CHECK(bf_words_within(a, sum, n) && bf_words_within(b, sum, n));
+        if (n) { sum[n - 1] ^= a[n - 1] & -a[n - 1]; CHECK_EQ(bf_words_within(a, sum, n), 0); }
+    }
+}
+
+/* ---- more than half full? ---- */
+static void saturation(void)
+{
+    static const uint64_t sizes[] = { 100, 5000, 3000000, 200000000 };
+    const char *path = temp_path();
+    for (size_t i = 0; i < 4; i++)
+        for (int kind = 0; kind < 4; kind++) {
+            bf_spec spec = { .m = sizes[i], .k = 5, .scheme = kind % 2 ? "block" : "classic", .counting = kind / 2, .storage = i == 2 ? path : NULL };
+            bf_filter *f = bf_open(&spec, &e);
+            bf_state st;
+            bf_info info;
+            bf_get_info(f, &info);
+            uint64_t wait = 0, wrong = 0, looks = 0, keys = info.m / 5;
+            int full = bf_saturated(f, &wait, &e);
+            CHECK(full == 0 && wait >= keys / 4);
+            if (i < 3) {
+                for (uint64_t n = 0; n < keys * 3 && full == 0; looks++) {
+                    for (uint64_t j = 0; j < wait + 1; j++, n++) bf_add(f, &n, sizeof n, &e);
+                    full = bf_saturated(f, &wait, &e);
+                    bf_get_state(f, &st, &e);
+                    wrong += full != (st.fill > 0.5) && (st.fill < 0.499 || st.fill > 0.501);
+                }
+                CHECK_EQ(wrong, 0);
+                CHECK(full == 1 && looks < 40 && st.fill < 0.53 + 6.0 / (double)sizes[i]);
+            }
+            bf_close(f);
+            unlink(path);
+        }
+}
+
 /* ---- bytes and files ---- */
 static void bytes_and_files(void)
 {
@@ -455,6 +510,8 @@ int main(void)
     RUN(sums_and_minima);
     RUN(every_pair_of_counters);
     RUN(subsets_and_estimates_of_plain_filters);
+    RUN(counts_of_every_length);
+    RUN(saturation);
     RUN(plain_filters_do_not_count);
     RUN(bytes_and_files);
     RUN(threads_and_processes);

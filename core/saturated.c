@@ -1,0 +1,44 @@
+/* saturated.c - is more than half of a filter's cells set?  Answered from a sample, so that a host may ask while keys are
+ * added: every answer says how many new keys may come before the next question is worth its cost. */
+#include "seams.h"
+
+enum { RUN = 8, FIRST_RUNS = 1024, MORE_RUNS = 1 << 17, TOGETHER = 64 };      /* 64 bytes a run */
+static const double HALF = 0.5, NEARLY = 0.49;
+
+/* The share of at most `runs` runs, evenly spread; exact where the filter has no more than that. */
+static double share(const bf_filter *f, uint64_t runs)
+{
+    const uint64_t *w = f->part.store.words, nwords = f->part.store.nwords, all = nwords / RUN;
+    uint64_t (*count)(const uint64_t *, uint64_t) = f->part.g.counting ? bf_counters_used : bf_words_count;
+    if (all <= runs) return (double)count(w, nwords) / (double)f->part.g.m;
+    uint64_t set = 0, some[TOGETHER * RUN];
+    for (uint64_t i = 0; i < runs; i++) {
+        bf_words_copy(some + i % TOGETHER * RUN, w + all / runs * i * RUN, RUN);
+        if (i % TOGETHER == TOGETHER - 1) set += count(some, TOGETHER * RUN);
+    }
+    return (double)set / (double)(runs * RUN * (f->part.g.counting ? 16 : 64));
+}
+
+static int fill_now(bf_filter *f, double *fill, bf_error *err)
+{
+    bf_state state;
+    const bf_store *s = &f->part.store;
+    int rc = s->words && s->ops->check ? s->ops->check(&f->part.store, err) : 0;
+    if (rc == 0 && !s->words && (rc = bf_get_state(f, &state, err)) == 0) *fill = state.fill;
+    if (rc < 0 || !s->words) return rc;
+    *fill = share(f, FIRST_RUNS);
+    if (*fill > NEARLY) *fill = share(f, MORE_RUNS);
+    return 0;
+}
+
+int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
+{
+    const double keys = (double)f->part.g.m / f->part.g.k;     /* a key sets at most k cells */
+    double fill = 0;
+    int rc = f->untouched ? 0 : fill_now(f, &fill, err);       /* pages that nobody wrote to are not looked at */
+    if (rc < 0) return rc;
+    f->untouched = false;
+    double left = (HALF - fill) * keys, least = keys / 64;
+    *wait = (uint64_t)(left > least ? left : least);
+    return fill > HALF;
+}
