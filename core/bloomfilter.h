@@ -182,7 +182,7 @@ void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
 /* 1 more than half of the cells are set: the filter holds more than it was sized for, or soon will; 0 not.  *wait: how many new
  * keys may be added before it is worth asking again.  Large filters are sampled (well within 0.1 %), which takes some 10 us; in
- * Redis it is a trip.  For hosts that warn: the first question after opening is free for a new filter in memory. */
+ * Redis it is a trip.  For hosts that warn: asked before the first add it is free for a new filter in memory. */
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8); counter i is byte i/2, the
  * high half for even i. */

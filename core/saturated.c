@@ -1,5 +1,6 @@
 /* saturated.c - is more than half of a filter's cells set?  Answered from a sample, so that a host may ask while keys are
  * added: every answer says how many new keys may come before the next question is worth its cost. */
+#include "bits.h"
 #include "seams.h"
 
 enum { RUN = 8, FIRST_RUNS = 1024, MORE_RUNS = 1 << 17, TOGETHER = 64 };      /* 64 bytes a run */
@@ -35,9 +36,9 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     const double keys = (double)f->part.g.m / f->part.g.k;     /* a key sets at most k cells */
     double fill = 0;
-    int rc = f->untouched ? 0 : fill_now(f, &fill, err);       /* pages that nobody wrote to are not looked at */
+    /* Pages that nobody wrote to are not looked at: the system would have to provide them. */
+    int rc = f->untouched && !bf_raised(&f->may_write) ? 0 : fill_now(f, &fill, err);
     if (rc < 0) return rc;
-    f->untouched = false;
     double left = (HALF - fill) * keys, least = keys / 64;
     *wait = (uint64_t)(left > least ? left : least);
     return fill > HALF;

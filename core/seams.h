@@ -145,7 +145,7 @@ struct bf_filter {
     const bf_hash *hash;       /* scheme->hash or scheme->keyed */
     bool atomic;               /* which add kernel              */
     bool may_write;            /* bf_writable has said yes      */
-    bool untouched;            /* new, in memory: nothing was added, as far as bf_saturated has seen */
+    bool untouched;            /* made empty in memory: it still is where may_write is not raised     */
     bool read_only;            /* as asked; the store's own flag may come from the file's rights */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES];    /* or the scheme's argument   */
     uint64_t secret_check;     /* 0 where not keyed             */

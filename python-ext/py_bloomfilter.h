@@ -187,8 +187,9 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *filter_info(FilterObject *self, PyObject *unused);
-/* Begin to watch anew whether it is saturated; look now: -1 where the warning became an exception. */
+/* Begin to watch anew whether it is saturated; the same for a handle just made; look now: -1 where the warning became an exception. */
 void filter_watch(FilterObject *self);
+void filter_watch_new(FilterObject *self);
 int filter_look(FilterObject *self);
 static inline int filter_grew(FilterObject *self, int64_t fresh)
 {

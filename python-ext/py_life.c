@@ -101,7 +101,7 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf)
     self->bf = bf;
     self->remote = is_remote(bf);
     self->warn = true;
-    filter_watch(self);
+    filter_watch_new(self);
     return (PyObject *)self;
 }
 
@@ -113,7 +113,7 @@ int filter_replace(FilterObject *self, bf_filter *next)
         old = self->bf;
         self->bf = next;
         self->remote = is_remote(next);
-        filter_watch(self);
+        filter_watch_new(self);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,

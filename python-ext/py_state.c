@@ -116,18 +116,24 @@ int filter_bool(PyObject *self)
 
 /* ---- more than half full? ---- */
 /* A filter in Redis is not watched: every look would be a trip, in the middle of an add. */
-void filter_watch(FilterObject *self)
+static void look_after(FilterObject *self, uint64_t fresh)
 {
-    int64_t spare = self->warn && !self->remote ? 0 : INT64_MAX;
+    int64_t spare = fresh < INT64_MAX ? (int64_t)fresh : INT64_MAX;
     if (NO_GIL) __atomic_store_n(&self->spare, spare, __ATOMIC_RELAXED);
     else self->spare = spare;
 }
 
-static void look_again(FilterObject *self, uint64_t wait)
+void filter_watch(FilterObject *self) { look_after(self, self->warn && !self->remote ? 0 : UINT64_MAX); }
+
+/* In memory the first look is free, or nearly; a file is looked at with the first new key. */
+void filter_watch_new(FilterObject *self)
 {
-    int64_t spare = wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
-    if (NO_GIL) __atomic_store_n(&self->spare, spare, __ATOMIC_RELAXED);
-    else self->spare = spare;
+    bf_info info;
+    uint64_t wait;
+    filter_watch(self);
+    if (!self->bf || self->spare) return;
+    bf_get_info(self->bf, &info);
+    if (strcmp(info.home, "memory") == 0 && bf_saturated(self->bf, &wait, NULL) == 0) look_after(self, wait);
 }
 
 static int warn(FilterObject *self, const bf_info *info)
@@ -148,7 +154,7 @@ int filter_look(FilterObject *self)
     int full = bf_saturated(bf, &wait, &err);
     bf_get_info(bf, &info);
     filter_leave(self);
-    look_again(self, full == 0 ? wait : UINT64_MAX);
+    look_after(self, full == 0 ? wait : UINT64_MAX);
     return full == 1 ? warn(self, &info) : 0;
 }
 
