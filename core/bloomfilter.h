@@ -180,9 +180,11 @@ bf_filter *bf_to_plain(bf_filter *f, bf_error *err);
 /* ---- what it is, what is in it ---------------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
-/* 1 more than half of the cells are set: the filter holds more than it was sized for, or soon will; 0 not.  *wait: how many new
- * keys may be added before it is worth asking again.  Large filters are sampled (well within 0.1 %), which takes some 10 us; in
+/* Are more than half of the cells set?  0 no; BF_HALF_FULL: as it is where a filter holds about what it was sized for; BF_OVERFULL:
+ * and by the estimate it holds a tenth more than n keys, a reason to warn.  *wait: how many new keys may be added before it is
+ * worth asking again whether it is overfull.  Large filters are sampled (well within 0.1 %), which takes some 10 us; in
  * Redis it is a trip.  For hosts that warn: asked before the first add it is free for a new filter in memory. */
+enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8); counter i is byte i/2, the
  * high half for even i. */

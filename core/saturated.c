@@ -32,14 +32,20 @@ static int fill_now(bf_filter *f, double *fill, bf_error *err)
     return 0;
 }
 
+/* At the number of keys it is sized for a filter of the best k is half full: that alone is no reason to warn. */
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
-    const double keys = (double)f->part.g.m / f->part.g.k;     /* a key sets at most k cells */
+    const bf_geometry *g = &f->part.g;
+    const double keys = (double)g->m / g->k, most = 1.1 * (double)g->n + 10;     /* a key sets at most k cells */
     double fill = 0;
+    bf_state state;
     /* Pages that nobody wrote to are not looked at: the system would have to provide them. */
     int rc = f->untouched && !bf_raised(&f->may_write) ? 0 : fill_now(f, &fill, err);
     if (rc < 0) return rc;
-    double left = (HALF - fill) * keys, least = keys / 64;
-    *wait = (uint64_t)(left > least ? left : least);
-    return fill > HALF;
+    bf_estimate(f->scheme->layout, g, (uint64_t)(fill * (double)g->m), &state);
+    double left = (HALF - fill) * keys, more = most - state.count;
+    if (left < more) left = more;
+    if (left < keys / 64) left = keys / 64;
+    *wait = left < 9e18 ? (uint64_t)left : INT64_MAX;
+    return fill <= HALF ? 0 : more > 0 ? BF_HALF_FULL : BF_OVERFULL;
 }

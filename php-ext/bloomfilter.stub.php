@@ -286,9 +286,9 @@ class BloomFilter implements Countable
     public function fpr(): float {}
 
     /**
-     * More than half of the bits are set: it holds more keys than it was sized for, or soon will. Adding to such a filter
-     * is an E_USER_WARNING, once for each filter and process, unless `bloomfilter.warn` (php.ini, ini_set) is 0; filters in Redis
-     * do not warn by themselves.
+     * More than half of the bits are set: it holds as many keys as it was sized for, or more. Adding to such a filter is an
+     * E_USER_WARNING as soon as it holds more than a tenth above n, once for each filter and process, unless `bloomfilter.warn`
+     * (php.ini, ini_set) is 0; filters in Redis do not warn by themselves.
      */
     public function saturated(): bool {}
 

@@ -111,10 +111,10 @@ void php_bf_look(php_bf *bf)
     if (!bf->f || !BF_G(warn) || EG(exception)) return;
     bf_get_info(bf->f, &info);
     int full = strcmp(info.home, "redis") == 0 ? BF_ENOTSUP : bf_saturated(bf->f, &wait, &err);
-    if (full == 0 && wait < INT64_MAX) *bf->spare = (int64_t)wait;
-    if (full == 1)
-        php_error_docref(NULL, E_USER_WARNING, "More than half of the %s of a filter sized for n=" ZEND_LONG_FMT " keys are set: false positives grow "
-                         "from here on; make it larger, or set bloomfilter.warn=0", info.counting ? "counters" : "bits", (zend_long)info.n);
+    if (full >= 0 && full < BF_OVERFULL && wait < INT64_MAX) *bf->spare = (int64_t)wait;
+    if (full == BF_OVERFULL)
+        php_error_docref(NULL, E_USER_WARNING, "More than half of the %s of a filter sized for n=" ZEND_LONG_FMT " keys are set, and it holds more than "
+                         "that: false positives grow; make it larger, or set bloomfilter.warn=0", info.counting ? "counters" : "bits", (zend_long)info.n);
 }
 
 /* In memory the first look is free, or nearly; a file is looked at with the first new key. */
@@ -122,7 +122,7 @@ void php_bf_watch(php_bf *bf, const bf_info *info)
 {
     uint64_t wait;
     *bf->spare = 0;
-    if (strcmp(info->home, "memory") == 0 && bf_saturated(bf->f, &wait, NULL) == 0) *bf->spare = wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
+    if (strcmp(info->home, "memory") == 0 && bf_saturated(bf->f, &wait, NULL) != BF_OVERFULL) *bf->spare = wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
 }
 
 PHP_METHOD(BloomFilter, saturated)
@@ -132,7 +132,7 @@ PHP_METHOD(BloomFilter, saturated)
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
     int full = bf_saturated(f, &wait, &err);
-    if (full >= 0) RETURN_BOOL(full);
+    if (full >= 0) RETURN_BOOL(full != 0);
     php_bf_raise(&err);
 }
 

@@ -133,13 +133,13 @@ void filter_watch_new(FilterObject *self)
     filter_watch(self);
     if (!self->bf || self->spare) return;
     bf_get_info(self->bf, &info);
-    if (strcmp(info.home, "memory") == 0 && bf_saturated(self->bf, &wait, NULL) == 0) look_after(self, wait);
+    if (strcmp(info.home, "memory") == 0 && bf_saturated(self->bf, &wait, NULL) != BF_OVERFULL) look_after(self, wait);
 }
 
 static int warn(FilterObject *self, const bf_info *info)
 {
-    return PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1, "more than half of the %s of a filter sized for n=%llu keys are set: false positives "
-                            "grow from here on; make it larger, or tell it so (warn=False)", info->counting ? "counters" : "bits",
+    return PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1, "more than half of the %s of a filter sized for n=%llu keys are set, and it holds more "
+                            "than that: false positives grow; make it larger, or pass warn=False", info->counting ? "counters" : "bits",
                             (unsigned long long)info->n);
 }
 
@@ -154,8 +154,8 @@ int filter_look(FilterObject *self)
     int full = bf_saturated(bf, &wait, &err);
     bf_get_info(bf, &info);
     filter_leave(self);
-    look_after(self, full == 0 ? wait : UINT64_MAX);
-    return full == 1 ? warn(self, &info) : 0;
+    look_after(self, full < BF_OVERFULL ? wait : UINT64_MAX);
+    return full == BF_OVERFULL ? warn(self, &info) : 0;
 }
 
 static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
@@ -168,7 +168,7 @@ static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
     int full = bf_saturated(bf, &wait, &err);
     gil_take(ts, self, NULL);
     filter_leave(self);
-    return full < 0 ? raise_in(self, &err) : PyBool_FromLong(full);
+    return full < 0 ? raise_in(self, &err) : PyBool_FromLong(full != 0);
 }
 
 /* ---- everything ---- */

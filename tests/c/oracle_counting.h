@@ -17,7 +17,7 @@ static unsigned oc_positions(const oracle *o, bf_key key, uint64_t *pos)
     return n;
 }
 
-static unsigned oc_count(const oracle *o, bf_key key)
+static inline unsigned oc_count(const oracle *o, bf_key key)
 {
     uint64_t pos[BF_K_MAX];
     unsigned n = oc_positions(o, key, pos), least = 15;
@@ -25,7 +25,7 @@ static unsigned oc_count(const oracle *o, bf_key key)
     return least;
 }
 
-static int oc_add(oracle *o, bf_key key)
+static inline int oc_add(oracle *o, bf_key key)
 {
     uint64_t pos[BF_K_MAX];
     int fresh = oc_count(o, key) == 0;
@@ -33,7 +33,7 @@ static int oc_add(oracle *o, bf_key key)
     return fresh;
 }
 
-static int oc_remove(oracle *o, bf_key key)
+static inline int oc_remove(oracle *o, bf_key key)
 {
     uint64_t pos[BF_K_MAX];
     if (oc_count(o, key) == 0) return 0;
@@ -41,14 +41,14 @@ static int oc_remove(oracle *o, bf_key key)
     return 1;
 }
 
-static uint8_t *oc_read(bf_filter *f, bf_info *i)
+static inline uint8_t *oc_read(bf_filter *f, bf_info *i)
 {
     bf_get_info(f, i);
     uint8_t *bytes = calloc(1, i->bitset_bytes);
     if (bf_read_bits(f, 0, bytes, i->bitset_bytes, NULL) < 0) failed_here++;
     return bytes;
 }
-static unsigned oc_at(const uint8_t *bytes, uint64_t q) { return q % 2 ? bytes[q / 2] & 15 : bytes[q / 2] >> 4; }
+static inline unsigned oc_at(const uint8_t *bytes, uint64_t q) { return q % 2 ? bytes[q / 2] & 15 : bytes[q / 2] >> 4; }
 
 static inline void oc_same(bf_filter *f, const oracle *o, const char *home)
 {

@@ -24,7 +24,7 @@ def test_one_warning_that_points_at_the_add(kind, n, seen):
         if not seen() and i % (n // 10) == 0:
             before = bf.fill_ratio
         bf.add(i)
-    assert len(seen()) == 1 and before < 0.53 and bf.saturated
+    assert len(seen()) == 1 and 0.45 < before < 0.62 and bf.saturated
     assert seen()[0].filename == __file__ and f"n={n}" in str(seen()[0].message) and ("counters" in str(seen()[0].message)) == (kind is CountingBloomFilter)
 
 
@@ -44,8 +44,8 @@ def test_in_batches(keys, seen):
 def test_none_within_the_size_it_was_made_for(scheme, seen):
     for n in (100, 5000):
         bf = BloomFilter(n=n, p=0.01, scheme=scheme)
-        bf.update(range(n * 9 // 10))
-        assert not bf.saturated
+        bf.update(range(n))
+        assert 0.4 < bf.fill_ratio < 0.6
     assert not seen()
 
 
