@@ -114,6 +114,16 @@ def php_ratios():
         yield Ratio("php-built", op, many, EMPTY, 1.0, 3, less=(f"{BUILD}, batches of 1000", BUILD))
 
 
+def sets_ratios():
+    for op in ("65536 KiB", "512 KiB"):
+        for ours in ("popcount", "union in place", "union_count", "subset", "counters above 0", "sum of counters"):
+            most = 1 / 0.6 if op == "65536 KiB" and ours in ("popcount", "union in place") else None  # 512 KiB: caches, not memory
+            yield Ratio("sets", op, ours, "memcpy", most, 7)
+    for scheme in ("block", "block2", "classic"):
+        for op in ("batch fresh", "batch present", "batch absent", "test present", "test absent", "add fresh"):
+            yield Ratio("counting", op, f"{scheme} counting", scheme, 2.0, 7)
+
+
 def targets():
     for name in ("c-cache", "c-large"):
         yield from c_ratios(name, name == "c-large")
@@ -123,6 +133,7 @@ def targets():
     yield from python_ratios("python-big", False)
     yield Ratio("import", "import", OURS, None, 2.0, 3)
     yield from php_ratios()
+    yield from sets_ratios()
     yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
     yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)
 
