@@ -23,6 +23,7 @@ foreach (['remove', 'removeMany', 'countOf', 'toPlain'] as $name) {
 ?>
 --EXPECT--
 __construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): 
+static randomSecret(): string
 static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): array
 static open(string $storage, ?string $secret?, ?string $key?, bool $readOnly?): static
 add(Stringable|string|int $key): bool
