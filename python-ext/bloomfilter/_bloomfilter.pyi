@@ -7,7 +7,7 @@ Everywhere: add() is True when the key is SURELY NEW, False when it was probably
 from collections.abc import Iterable
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, type_check_only
+from typing import Any, ClassVar, Protocol, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, type_check_only
 
 from typing_extensions import Buffer, Self
 
@@ -18,6 +18,17 @@ __version__: str
 _Key: TypeAlias = str | Buffer | SupportsIndex
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 _Real: TypeAlias = SupportsFloat | SupportsIndex
+
+# What has the Arrow PyCapsule interface: a column of text, bytes or integers, never a table.
+@type_check_only
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self) -> tuple[Any, Any]: ...
+
+@type_check_only
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self) -> Any: ...
+
+_Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
 
 @type_check_only
 class _Info(TypedDict):
@@ -165,11 +176,11 @@ class BloomFilter:
         """The k positions of a key in the scheme's order; repeats are possible."""
 
     # many keys
-    def update(self, keys: Iterable[_Key] | BloomFilter, /) -> int:
+    def update(self, keys: _Keys | BloomFilter, /) -> int:
         """Add all; how many were SURELY NEW.  Of another filter: self |= other; how many keys came new, estimated."""
-    def add_many(self, keys: Iterable[_Key], /) -> bytes:
+    def add_many(self, keys: _Keys, /) -> bytes:
         """Add all; one byte a key: 1 = SURELY NEW, 0 = probably there already."""
-    def contains_many(self, keys: Iterable[_Key], /) -> bytes:
+    def contains_many(self, keys: _Keys, /) -> bytes:
         """One byte a key: 1 = probably added, 0 = surely never added."""
 
     # sets
@@ -278,11 +289,11 @@ class CountingBloomFilter(BloomFilter):
 
     def remove(self, key: _Key, /) -> bool:
         """Take one add back.  True: it was there; False: it was absent, and nothing changed."""
-    def remove_many(self, keys: Iterable[_Key], /) -> bytes:
+    def remove_many(self, keys: _Keys, /) -> bytes:
         """Remove all; one byte a key: 1 = removed, 0 = was absent."""
     def count_of(self, key: _Key, /) -> int:
         """How often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."""
-    def count_many(self, keys: Iterable[_Key], /) -> bytes:
+    def count_many(self, keys: _Keys, /) -> bytes:
         """count_of() for all keys: one byte a key."""
     def to_plain(self) -> BloomFilter:
         """A BloomFilter in memory with the same keys, at a quarter of the size."""
