@@ -150,6 +150,16 @@ def server_ratios():
             yield Ratio("batch-cpu", op, f"POST /contain, {how}", "BF.MEXISTS")
 
 
+def sets_ratios():
+    for op in ("65536 KiB", "512 KiB"):
+        for ours in ("popcount", "union in place", "union_count", "subset", "counters above 0", "sum of counters"):
+            most = 1 / 0.6 if op == "65536 KiB" and ours in ("popcount", "union in place") else None  # 512 KiB: caches, not memory
+            yield Ratio("sets", op, ours, "memcpy", most, 7)
+    for scheme in ("block", "block2", "classic"):
+        for op in ("batch fresh", "batch present", "batch absent", "test present", "test absent", "add fresh"):
+            yield Ratio("counting", op, f"{scheme} counting", scheme, 2.0, 7)
+
+
 def targets():
     for name in ("c-cache", "c-large"):
         yield from c_ratios(name, name == "c-large")
@@ -162,6 +172,7 @@ def targets():
     yield from php_ratios()
     yield from cli_ratios()
     yield from server_ratios()
+    yield from sets_ratios()
     yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
     yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)
 
