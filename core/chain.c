@@ -50,7 +50,7 @@ int bf_chain_join(bf_chain *c, bf_piece *p)
     unsigned n = c->count;
     p->start = n ? c->piece[n - 1]->start + c->piece[n - 1]->part.g.m : 0;
     p->part.g.avx2 = bf_has_avx2();
-    if (p->part.store.words) p->part.kernels = bf_choose_kernels(c->desc.scheme->layout);
+    if (p->part.store.words) p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
     c->plane[n] = (bf_plane){ p->part.store.words, &p->part.g };
     c->piece[n] = p;
     __atomic_store_n(&c->count, n + 1, __ATOMIC_RELEASE);

@@ -33,7 +33,7 @@ static int chain_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
-    uint64_t *w, need = f->chain ? bf_chain_bytes(f) : bf_image_bytes(f->part.g.m);
+    uint64_t *w, need = f->chain ? bf_chain_bytes(f) : bf_image_bytes(bf_bits(&f->part.g));
     if (cap < need) return bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (unsigned long long)need, (unsigned long long)cap);
     if (f->chain) return chain_to(f, buf, cap, err);
     bf_filter *copy;
@@ -48,7 +48,7 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 /* From here on *d is sound: an empty filter of that kind, with the secret checked. */
 static bf_filter *empty_of(const bf_desc *d, const bf_spec *expect, const char *where, bf_error *err)
 {
-    static const bf_spec nothing;
+    const bf_spec nothing = { .counting = d->g.counting };
     if (!expect) expect = &nothing;
     if (bf_match(d, expect, where, err) < 0) return NULL;
     bf_filter *f = bf_new_like(d, expect, err);

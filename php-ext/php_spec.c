@@ -211,6 +211,7 @@ PHP_METHOD(BloomFilter, __construct)
     bf_error err;
     php_bf_clock *clock = NULL;
     if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &clock)) RETURN_THROWS();
+    spec.counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS));
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
@@ -229,6 +230,7 @@ PHP_METHOD(BloomFilter, plan)
     bf_error err;
     php_bf_clock *clock = NULL;
     if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &clock)) RETURN_THROWS();
+    spec.counting = php_bf_counts(zend_get_called_scope(execute_data));
     int rc = bf_plan(&spec, &err);
     free_storage(&spec);
     php_bf_clock_free(clock);
@@ -244,6 +246,18 @@ PHP_METHOD(BloomFilter, plan)
     add_assoc_string(return_value, "scheme", spec.scheme);
 }
 
+PHP_METHOD(BloomFilter, randomSecret)
+{
+    bf_error err;
+    char secret[BF_SECRET_BYTES];
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (bf_random_secret(secret, &err) < 0) {
+        php_bf_raise(&err);
+        RETURN_THROWS();
+    }
+    RETURN_STRINGL(secret, sizeof secret);
+}
+
 PHP_METHOD(BloomFilter, open)
 {
     zend_string *storage, *secret = NULL, *key = NULL;
@@ -257,7 +271,8 @@ PHP_METHOD(BloomFilter, open)
         Z_PARAM_BOOL(read_only)
         Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
     ZEND_PARSE_PARAMETERS_END();
-    bf_spec spec = { .key = key ? ZSTR_VAL(key) : NULL, .must_exist = true, .read_only = read_only };
+    bf_spec spec = { .key = key ? ZSTR_VAL(key) : NULL, .must_exist = true, .read_only = read_only,
+                     .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     php_bf_set_secret(&spec, secret);
     if (!(spec.storage = php_bf_storage(storage))) RETURN_THROWS();

@@ -64,6 +64,17 @@ needs_c() {
     want libsodium-dev library 'libsodium >= 1.0.9'
     want libhiredis-dev library 'hiredis >= 0.14'
 }
+# bloomfilterd: llhttp is a library on some systems; Debian 12 has it as C files, in this package.
+needs_server() {
+    want node-llhttp eval 'library libllhttp || [ -f /usr/share/llhttp/llhttp.c ]'
+}
+needs_server_tests() { want chromium have chromium; }
+needs_server_bench() {
+    want wrk have wrk
+    want nginx-light env "PATH=$PATH:/usr/sbin" nginx -v
+    want libmicrohttpd-dev library libmicrohttpd
+    want libevent-dev library libevent
+}
 needs_php() {
     want php-cli have php
     want php-dev eval 'have phpize && have php-config'
@@ -74,9 +85,15 @@ needs_python() {
     want python3-dev python_has_headers
 }
 needs_redis() { want redis-server have redis-server; }
+needs_spark() { want openjdk-17-jre-headless have java; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck
+    want mandoc have mandoc
+}
+needs_package() {
+    want php-pear have pear
+    want php-xml php -r 'exit((int)!extension_loaded("xml"));'
 }
 needs_fpm() {
     want php-fpm compgen -G '/usr/sbin/php-fpm*'

@@ -15,7 +15,7 @@ static bf_filter *open_(bf_spec spec, const char *key)
     if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); exit(1); }
     return f;
 }
-#define GROW { .n = 100, .p = 0.01, .grow = 2 }
+#define GROW { .n = 100, .p = 1e-6, .grow = 2 }
 
 enum { BATCH = 1000 };
 static int64_t many(bf_filter *f, bool adds, char kind, uint64_t from, size_t n, uint8_t *each)

@@ -1,8 +1,8 @@
 """README.md: every code block is run, every commented answer compared, every number of its tables computed again."""
 
-import ast
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
@@ -10,15 +10,9 @@ import sys
 import pytest
 from bloomfilter import BloomFilter
 from conftest import OUT, ROOT, compile_c, run
-from documents import blocks, languages, table_rows, text_of
+from documents import PHP_ANSWER, PHP_CHECK, blocks, languages, php_with_checks, run_python, table_rows, text_of
 
 README = "README.md"
-PHP_ANSWER = re.compile(r"^(.+);\s+// (true|false|\d+|\[.*\])(?::.*)?$")
-PHP_CHECK = """<?php
-function check(mixed $got, mixed $expected): void {
-    if ($got !== $expected) throw new Exception('README says ' . json_encode($expected) . ', got ' . json_encode($got));
-}
-"""
 
 
 def test_no_block_is_left_out():
@@ -29,31 +23,14 @@ def test_no_block_is_left_out():
 @pytest.mark.parametrize("code", blocks(README, "php"))
 def test_php(code, php, tmp_path):
     assert PHP_ANSWER.search(code.splitlines()[1])
-    lines = [PHP_ANSWER.sub(r"check(\1, \2);", line) for line in code.splitlines()]
-    (tmp_path / "readme.php").write_text(PHP_CHECK + "\n".join(lines) + "\necho 'end';\n")
+    (tmp_path / "readme.php").write_text(PHP_CHECK + php_with_checks(code) + "\necho 'end';\n")
     assert run([*php, tmp_path / "readme.php"], cwd=tmp_path, text=True) == "end"
-
-
-def python_with_checks(code):
-    """Bare expressions with a comment that begins with a literal become comparisons."""
-    lines = code.splitlines()
-    for node in ast.parse(code).body:
-        comment = lines[node.end_lineno - 1][node.end_col_offset :].strip()
-        answer = re.match(r"# (True|False|\d+)\b", comment)
-        if isinstance(node, ast.Expr) and answer:
-            lines[node.lineno - 1] = f"answers.append(({ast.unparse(node)}, {answer[1]}))"
-    return "answers = []\n" + "\n".join(lines)
 
 
 @pytest.mark.parametrize("code", blocks(README, "python"))
 def test_python(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {}
-    exec(compile(python_with_checks(code), README, "exec"), names)
-    assert names["answers"] or "assert" in code
-    for got, expected in names["answers"]:
-        assert got == expected
-        assert type(got) is type(expected)
+    assert run_python(code, {}) or "assert" in code
 
 
 def test_c(tmp_path):
@@ -96,7 +73,7 @@ def block_with(text):
 
 
 def test_every_command_block_is_run_below():
-    known = ["scripts/demo", "apt install", "pip install", "phpize", "cmake -B", "cc seen.c"]
+    known = ["scripts/demo", "apt install", "pip install", "phpize", "bloomfilter create", "cmake -B", "cc seen.c", "bloomfilterd"]
     assert len(blocks(README, "sh")) == len(known)
     assert all(block_with(text) for text in known)
 
@@ -118,6 +95,14 @@ def test_pip_install(machine, tree, tmp_path):
     assert where.startswith(f"True {tmp_path}/venv/")
 
 
+def test_command_line(tmp_path):
+    (tmp_path / "urls").write_text("https://b.org/\nhttps://a.org/\nhttps://b.org/\n")
+    environment = os.environ | {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
+    out = shell(block_with("bloomfilter create"), environment, tmp_path)
+    assert "\nhttps://b.org/\nhttps://a.org/\n3 keys: 3 present, 0 absent\nall there\n" in out
+    assert "keys in it, estimated         2 " in out
+
+
 def test_phpize(machine, tree, tmp_path, php):
     shell(block_with("phpize"), machine, tree)
     (built,) = (tmp_path / "root").rglob("bloomfilter.so")
@@ -130,6 +115,24 @@ def test_cmake_and_cc(machine, tree):
     (tree / "seen.c").write_text(blocks(README, "c")[0])
     shell(block_with("cc seen.c"), machine, tree)
     assert shell("./seen", machine, tree) == "1 1\n"
+
+
+def test_bloomfilterd(tmp_path):
+    """On a free port; each commented answer compared."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (tmp_path / "out").symlink_to(OUT)
+    start, *lines = block_with("bloomfilterd").replace("6381", str(port)).splitlines()
+    assert start.endswith(" &")
+    start = start.removesuffix("&") + f"--port {port} & trap 'kill $!' EXIT; for _ in {{1..300}}; do curl -s -o answer http://127.0.0.1:{port}/healthz && break; sleep 0.1; done"
+    answers = [re.search(r"# (\w+)", line) for line in lines]
+    assert sum(answer is not None for answer in answers) == 4
+    script = [start, *(line.replace("curl ", "curl -s ", 1) + "\necho" for line in lines)]
+    got = shell("\n".join(script), os.environ, tmp_path).replace("\n\n", "\n").splitlines()
+    assert len(got) == len(lines)
+    for answer, line in zip(answers, got):
+        assert answer is None or line == answer[1]
 
 
 # ---- the tables ----
