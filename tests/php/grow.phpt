@@ -23,7 +23,7 @@ foreach ([null, "$dir/g.bloom"] as $storage) {
     $parts = $f->partInfo();
     same($f->m, array_sum(array_column($parts, 'm')));
     same($new, array_sum(array_column($parts, 'keys')));
-    same(true, count($parts) >= 3 && array_sum(array_column($parts, 'p')) <= 0.01);
+    same(true, count($parts) >= 2 && array_sum(array_column($parts, 'p')) <= 0.01);
     same(true, abs(count($f) - $new) < 0.05 * $new);
     foreach ($f->hashcode('x') as $position) same(true, $position >= end($parts)['firstBit'] && $position < $f->m);
     same(true, $f->add('x') && !$f->add('x') && $f->exists('x'));
@@ -33,8 +33,8 @@ foreach ([null, "$dir/g.bloom"] as $storage) {
     $again[] = BloomFilter::open("$dir/saved.bloom");
     foreach ($again as $other) same([true, $f->m, 2.0], [$other->equals($f), $other->m, $other->grow]);
     $before = $again[0]->m;
-    $again[0]->addMany(urls(30000, 'c'));
-    same(true, $again[0]->m > $before && !$again[0]->equals($f) && array_sum($again[0]->existMany(urls(30000, 'c'))) === 30000);
+    $again[0]->addMany(urls(60000, "c"));
+    same(true, $again[0]->m > $before && !$again[0]->equals($f) && array_sum($again[0]->existMany(urls(60000, 'c'))) === 60000);
     refused('ValueError', 'grown alike', fn() => $f->union($again[0]));
     refused('ValueError', 'cannot be intersected', fn() => $f->intersect($f));
     refused('ValueError', 'of fixed size', fn() => $f->union(new BloomFilter(n: 100, p: 0.01)));
