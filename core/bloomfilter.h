@@ -67,6 +67,33 @@ typedef struct bf_client {
     void *ctx;               /* passed on as it is; must outlive the filter */
 } bf_client;
 
+/* Home "redis" through a client that the host already has: it knows servers, logins, TLS and the nodes of a cluster; the core
+ * knows the commands.  Its commands are in Redis's own protocol, ready to be sent; a client that wants arguments instead
+ * walks them with bf_command_next and bf_command_arg. */
+typedef struct {
+    const char *key;         /* what all commands of this part are about: it says which node of a cluster */
+    size_t key_len;
+    const void *bytes;       /* commands, one after another */
+    size_t len, commands;
+} bf_redis_part;
+typedef struct bf_reply_sink bf_reply_sink;
+enum {
+    BF_CLIENT_ANSWERED = 0,  /* every command has its reply in the sink; an error reply is a reply */
+    BF_CLIENT_UNSENT = 1,    /* nothing was sent: no connection                                   */
+    BF_CLIENT_LOST = 2,      /* whether Redis did it is not known                                 */
+    BF_CLIENT_STOP = 3       /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried again */
+};
+typedef struct bf_redis_client {
+    /* Send all parts, and put the replies into the sink in the order of the commands, whichever node they came from.  It never
+     * sends a command twice unless Redis said that it was not executed (MOVED, ASK, TRYAGAIN), and never gives a connection
+     * back that may be out of step.  One of BF_CLIENT_...; other than ANSWERED after bf_reply_fault.  report = false: no
+     * one will hear of a fault, so the host must not keep an exception. */
+    int (*exchange)(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink);
+    const char *name;        /* what messages call it, e.g. "127.0.0.1:6379"; no password */
+    bool cluster;            /* keys that are used together must share a hash slot */
+    void *ctx;
+} bf_redis_client;           /* it and what it points to must outlive the filter */
+
 /* Scheme "functions": the user's own hash functions.  Function i answers with any number; it modulo m is position i. */
 typedef uint64_t bf_function(const void *key, size_t len);
 enum { BF_FUNCTIONS_MAX = 16 };
@@ -76,7 +103,8 @@ typedef struct {
 } bf_functions;
 
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with k;
- * with `storage` alone what is there is opened.  All pointers are borrowed for the call, except client. */
+ * with `storage` alone what is there is opened.  All pointers are borrowed for the call, except client
+ * and redis_client. */
 typedef struct {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
@@ -90,6 +118,7 @@ typedef struct {
                               * unix:///path?db=0&key=K; else the path of a mapped file          */
     const char *key;         /* name inside the storage, where it has names                      */
     const bf_client *client; /* home "client"; NULL = none                                       */
+    const bf_redis_client *redis_client;     /* home "redis" through it, with key, without storage; NULL = none */
     bool counting;           /* 4-bit counters instead of bits                                   */
     double grow, window;     /* growth factor > 1; seconds to remember                           */
     unsigned shards;         /* Redis: parts of the bitmap, each a key of its own                */
@@ -193,6 +222,25 @@ bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *format, co
 /* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays behind. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
+
+/* ---- for clients of Redis: inside bf_redis_client.exchange ---------------------------------------------------- */
+/* A reply, put piece by piece.  An array is array(n) and then its n members; each command's reply is complete by itself. */
+void bf_reply_put_integer(bf_reply_sink *sink, int64_t value);
+void bf_reply_put_text(bf_reply_sink *sink, const void *bytes, size_t len);
+void bf_reply_put_error(bf_reply_sink *sink, const void *bytes, size_t len);
+void bf_reply_put_nil(bf_reply_sink *sink);
+void bf_reply_put_array(bf_reply_sink *sink, size_t n);
+/* Or the bytes as they came from the server, cut anywhere.  How many replies are complete by now; BF_EFORMAT: these are none. */
+int64_t bf_reply_feed(bf_reply_sink *sink, const void *bytes, size_t len);
+/* The error reply to command i (counted over all parts): its length, the text not ended by a NUL; 0 = it is none. */
+size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
+/* The next reply put or fed takes the place of the reply to command i, which Redis did not execute. */
+void bf_reply_again(bf_reply_sink *sink, size_t i);
+/* Why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and the host's words. */
+void bf_reply_fault(bf_reply_sink *sink, int sys_errno, const void *text, size_t len);
+typedef struct { const char *at, *end; size_t args; } bf_commands;     /* start: { bytes, bytes + len, 0 } */
+bool bf_command_next(bf_commands *c);                     /* to the next command: it has c->args arguments, its name included */
+bool bf_command_arg(bf_commands *c, bf_key *arg);         /* its next argument */
 
 /* ---- for bindings ------------------------------------------------------------------------------------------ */
 /* The refusal of a value that does not fit bf_spec's types: name is "m", "n", "k", "p", ...; value its text as

@@ -20,21 +20,21 @@ static int refuse_real(bf_error *err, const char *name, double value)
 
 int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
-    bool by_url = spec->storage && bf_is_url(spec->storage);
+    bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
     if (spec->counting) return bf_fail(err, BF_ENOTSUP, "counting filters are not in this version");
     if (spec->grow != 0 && !(spec->grow > 1)) return refuse_real(err, "grow", spec->grow);
     if (spec->window != 0 && !(spec->window > 0)) return refuse_real(err, "window", spec->window);
     if (spec->grow != 0) return bf_fail(err, BF_ENOTSUP, "grow=%g: growing filters are not in this version", spec->grow);
     if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
-    if (spec->shards > 1 && !by_url) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
+    if (spec->shards > 1 && !in_redis) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
     if (spec->parts) return bf_fail(err, BF_ENOTSUP, "parts=%u: forgetting filters are not in this version", spec->parts);
     if (spec->timeout != 0 && !(spec->timeout > 0)) return refuse_real(err, "timeout", spec->timeout);
     if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0)) return refuse_real(err, "cache_max_age", spec->cache_max_age);
     if (spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0)
         return bf_fail(err, BF_ENOTSUP, "timeout, wait_replicas, cache and cache_max_age are not in this version");
-    if (spec->key && !spec->client && !by_url)
+    if (spec->key && !spec->client && !in_redis)
         return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
-    if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client)
+    if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client && !spec->redis_client)
         return bf_fail(err, BF_EINVAL, "%s needs a storage to open", spec->read_only ? "read_only" : "must_exist");
     return 0;
 }
@@ -83,7 +83,7 @@ static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
     if (p->store.words) p->kernels = choose_kernels(f->scheme->layout);
     bf_set_threads(f, spec->threads);
     if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    if (spec->storage && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if ((spec->storage || spec->redis_client) && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
     return 0;
 }
 

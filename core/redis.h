@@ -1,7 +1,8 @@
-/* redis.h - what the files of the Redis home share.  Private, and built only with BF_HAVE_HIREDIS.
+/* redis.h - what the files of the Redis home share.  Private.
  *
  *   redis_url.c    storage text -> where and as whom
- *   redis_link.c   one connection: bytes out, replies in, deadlines, fork
+ *   redis_link.c   commands into a buffer, the order of a trip, fork
+ *   redis_socket.c redis_client.c   what moves them: a connection of our own (hiredis), or the host's client
  *   redis_reply.c  what a reply is made of
  *   redis_meta.c   K:meta, the companion hash  <->  bf_desc
  *   redis_bulk.c   whole bitmaps: making, reading, clearing, uniting
@@ -29,31 +30,55 @@ typedef struct {               /* every string is owned */
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err);
 void bf_redis_url_free(bf_redis_url *u);                     /* wipes the password */
 
+typedef struct bf_link bf_link;
+/* What moves commands and replies.  Each is called with the link locked, send and next after a begin that succeeded. */
 typedef struct {
-    bf_redis_url url;
+    int (*begin)(bf_link *l, bool probe, bf_error *err);
+    void (*about)(bf_link *l, const char *key);              /* NULL = it makes no difference */
+    void (*push)(bf_link *l);                                /* NULL = not before send        */
+    int (*send)(bf_link *l, bf_error *err);
+    int (*next)(bf_link *l, bf_error *err);
+    void (*drop)(bf_link *l);
+    void (*abandon)(bf_link *l);                             /* in a fork's child: what may be half changed is left alone */
+    void (*free)(bf_link *l);
+} bf_transport;
+extern const bf_transport bf_socket_transport, bf_client_transport;
+
+struct bf_link {
+    const bf_transport *transport;
+    bf_redis_url url;          /* of a client only the key */
+    const bf_redis_client *client;             /* NULL = a connection of our own */
     char label[96];            /* for messages: no password, no control characters */
-    redisContext *context;     /* NULL = not connected */
-    redisReader *reader;
+    bool stands;               /* no fault since the last begin */
+    struct redisContext *context;              /* socket: NULL = not connected */
+    struct redisReader *reader;
+    bf_reply_sink *sink;       /* client: replies of this trip */
     bf_redis_reply reply;      /* the last one */
     char *out;                 /* commands to send */
     size_t out_len, out_cap;
+    size_t commands;           /* of this trip */
     bool no_memory;            /* out could not grow */
     bool fresh, sent, heard;   /* this trip: made a new connection, sent bytes, got bytes */
     bool timed_out;
     int64_t deadline;          /* ms, monotonic */
     pthread_mutex_t mutex;
     int pid;                   /* of the process the connection belongs to */
-} bf_link;
+};
 
-int bf_link_init(bf_link *l, const char *storage, const char *key, bf_error *err);
+int bf_link_init(bf_link *l, const bf_spec *spec, bf_error *err);
 void bf_link_free(bf_link *l);
 void bf_link_lock(bf_link *l);                               /* also: a fork's child lets go of its parent's connection */
 void bf_link_unlock(bf_link *l);
 void bf_link_drop(bf_link *l);
+int bf_link_no_memory(bf_link *l, bf_error *err);            /* both drop it */
+int bf_link_nonsense(bf_link *l, bf_error *err);
 /* A trip: begin, put commands, send, one next() a command.  An error of the connection drops it; an error reply does not. */
 int bf_link_begin(bf_link *l, bool probe, bf_error *err);    /* probe: make sure that a connection of before still stands */
+/* Which key the commands put from now on are about (K, its companions in the same slot); borrowed until send.  A trip in which
+ * nobody says so is about the link's own key. */
+void bf_link_about(bf_link *l, const char *key);
 char *bf_link_room(bf_link *l, size_t bytes);                /* to write at, or NULL; then out_len is advanced by the caller */
-void bf_link_count(bf_link *l, size_t args);
+void bf_link_count(bf_link *l, size_t args);                 /* a command begins */
 void bf_link_arg(bf_link *l, const void *bytes, size_t len);
 void bf_link_word(bf_link *l, const char *word);
 void bf_link_number(bf_link *l, uint64_t v);
@@ -79,6 +104,7 @@ typedef struct {
 } bf_redis;
 
 /* redis_meta.c */
+bool bf_redis_tagged(const char *key);                       /* has it a hash tag, {...}, of its own? */
 void bf_redis_place(bf_redis *r, const bf_desc *d);          /* desc and mark_at */
 int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err);    /* from l->reply, of HGETALL */
 enum { BF_META_ARGS = 18 };

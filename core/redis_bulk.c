@@ -2,7 +2,6 @@
  * What must happen at once is one small script; what is large goes to a temporary key first, a MiB a command, so that nobody
  * else waits long.  Temporary keys share K's slot and expire by themselves should this process die. */
 #include "seams.h"
-#ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,8 +76,8 @@ static int alive(bf_redis *r, int rc, bf_error *err) { return rc == 0 ? bf_redis
 /* ---- temporary keys ---- */
 static char *temp_name(const bf_redis *r)
 {
-    const char *key = r->link.url.key, *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
-    bool tagged = shut && shut > open + 1;                  /* K has a hash tag of its own */
+    const char *key = r->link.url.key;
+    const bool tagged = bf_redis_tagged(key);
     size_t cap = strlen(key) + 40;
     char *name = malloc(cap);
     if (name) snprintf(name, cap, tagged ? "%s:tmp:%08lx%08lx" : "{%s}:tmp:%08lx%08lx", key, (unsigned long)bf_redis_new_mark(),
@@ -324,4 +323,3 @@ int bf_redis_count(bf_redis *r, uint64_t *ones, bf_error *err)
     *ones = w.ones;
     return rc;
 }
-#endif

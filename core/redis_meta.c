@@ -4,9 +4,9 @@
  *
  * Nothing read from it is used before it was checked here. */
 #include "seams.h"
-#ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,12 @@ void bf_redis_place(bf_redis *r, const bf_desc *d)
 {
     r->desc = *d;
     r->mark_at = (d->g.m + 31) / 32 * 4;
+}
+
+bool bf_redis_tagged(const char *key)
+{
+    const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
+    return shut && shut > open + 1;
 }
 
 /* ---- writing ---- */
@@ -126,4 +132,3 @@ uint32_t bf_redis_new_mark(void)
     clock_gettime(CLOCK_REALTIME, &t);
     return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)getpid()) | 1;
 }
-#endif

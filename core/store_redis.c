@@ -1,4 +1,4 @@
-/* store_redis.c - bits in a Redis string, by URL: opening, and a batch of positions as one trip.
+/* store_redis.c - bits in a Redis string, by URL or client: opening, and a batch of positions as one trip.
  *
  *   add    BITFIELD K SET u1 p1 1 ... SET u1 pk 1          a key: Redis sets them at once and tells what was set before
  *   test   BITFIELD_RO K GET u1 p1 ...                     a key; where its bits lie in one line of 64 bytes or in two,
@@ -7,7 +7,6 @@
  *
  * A lost key is an error, never "absent".  Tests that a fault of the connection ended are sent once more, adds never. */
 #include "seams.h"
-#ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,18 +56,39 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 }
 
 /* ---- opening ---- */
+/* Nodes of a cluster do nothing with keys of two slots: there the companion hash is {K}:meta, unless K has a hash tag itself. */
+static int name_meta(bf_redis *r, bf_error *err)
+{
+    const char *key = r->link.url.key;
+    const bool braces = r->link.client && r->link.client->cluster && !bf_redis_tagged(key);
+    if (braces && strchr(key, '}'))
+        return bf_fail(err, BF_EINVAL, "key %.60s: with a } in it a key of a cluster needs a hash tag, as in {seen}:1", key);
+    size_t cap = strlen(key) + 8;
+    if (!(r->meta = malloc(cap))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    snprintf(r->meta, cap, braces ? "{%s}:meta" : "%s:meta", key);
+    return 0;
+}
+
 static bf_redis *start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     if (r) return r;                                        /* another try of the same opening */
     if (!(s->impl = r = calloc(1, sizeof *r))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
-    if (bf_link_init(&r->link, spec->storage, spec->key, err) < 0) return NULL;
-    size_t len = strlen(r->link.url.key);
-    if (!(r->meta = malloc(len + 6))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
-    memcpy(r->meta, r->link.url.key, len);
-    memcpy(r->meta + len, ":meta", 6);
+    if (bf_link_init(&r->link, spec, err) < 0) return NULL;
     s->label = r->link.label;
-    return r;
+    return name_meta(r, err) < 0 ? NULL : r;
+}
+
+/* The same as one command: a node of a cluster may send a part of a transaction elsewhere. */
+static void put_look(bf_redis *r)
+{
+    bf_link *l = &r->link;
+    bf_link_count(l, 5);
+    bf_link_word(l, "EVAL");
+    bf_link_word(l, "return {redis.call('HGETALL',KEYS[2]),redis.call('STRLEN',KEYS[1])}");
+    bf_link_word(l, "2");
+    bf_link_word(l, l->url.key);
+    bf_link_word(l, r->meta);
 }
 
 /* K:meta and how long K is, both of one moment: the reply's leaves, the last of them being the length. */
@@ -78,12 +98,13 @@ static int look(bf_redis *r, long long *bytes, bf_error *err)
     static const char *const words[] = { "MULTI", "HGETALL", "STRLEN", "EXEC" };
     int rc = bf_link_begin(l, true, err);
     if (rc < 0) return rc;
-    for (int i = 0; i < 4; i++) {
+    if (l->client) put_look(r);
+    else for (int i = 0; i < 4; i++) {
         bf_link_count(l, i % 3 ? 2 : 1);
         bf_link_word(l, words[i]);
         if (i % 3) bf_link_word(l, i == 1 ? r->meta : l->url.key);
     }
-    if ((rc = bf_link_finish(l, 4, err)) < 0) return rc;
+    if ((rc = bf_link_finish(l, l->client ? 1 : 4, err)) < 0) return rc;
     if (l->reply.n && bf_reply_integer(&l->reply, l->reply.n - 1, bytes)) return 0;
     return bf_fail(err, BF_EIO, "%s: no length in the answer to STRLEN", l->label);
 }
@@ -318,7 +339,7 @@ static int take_bitfield(bf_redis *r, unsigned k, uint8_t *old, bool with_mark, 
     if (rc < 0 || a->refused) return rc;
     if (r->link.reply.n != k + (size_t)with_mark) return nonsense(r, err);
     v = r->link.reply.leaves;
-    for (unsigned i = 0; i < k + with_mark; i++) if (v[i].type != REDIS_REPLY_INTEGER) return nonsense(r, err);
+    for (unsigned i = 0; i < k + with_mark; i++) if (v[i].type != BF_LEAF_INTEGER) return nonsense(r, err);
     for (unsigned i = 0; i < k; i++) {
         *all &= v[i].value == 1;
         if (old) old[i] = v[i].value == 1;
@@ -381,7 +402,7 @@ static int test(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint
     bool changed = true, retried = false;
     for (int i = 0; changed && i < 10; i++) {
         int rc = trip(r, BF_OP_TEST, pos, nkeys, k, &a, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out && !r->link.context) { retried = true; continue; }
+        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out && !r->link.stands) { retried = true; continue; }
         if (rc < 0) return rc;
         if (a.unknown && !r->no_bitfield_ro) { r->no_bitfield_ro = true; continue; }
         if (a.refused) return a.refused;
@@ -414,7 +435,7 @@ static int add(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint8
     if (rc < 0) return r->link.sent ? not_sure(r, err) : rc;
     if (a.refused) return a.refused;
     if (r->foreign || (rc = bf_redis_follow(r, a.mark, &changed, err)) == 0) return rc;
-    if (r->link.context) bf_redis_undo(r, pos, bits, NULL);
+    if (r->link.stands) bf_redis_undo(r, pos, bits, NULL);
     return rc;
 }
 
@@ -464,4 +485,3 @@ static void close_(bf_store *s)
 const bf_store_ops bf_store_redis = { .name = "redis", .batch = TRIP_KEYS, .attach = attach, .create = create,
                                       .apply = apply, .current = current, .read = read_, .count = count, .clear = clear,
                                       .unite = unite, .expire = expire, .remove = remove_, .close = close_ };
-#endif
