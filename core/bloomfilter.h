@@ -230,12 +230,16 @@ void bf_reply_put_text(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_error(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_nil(bf_reply_sink *sink);
 void bf_reply_put_array(bf_reply_sink *sink, size_t n);
-/* Or the bytes as they came from the server, cut anywhere.  How many replies are complete by now; BF_EFORMAT: these are none. */
+/* Or the bytes as they came from the server, cut anywhere.  How many replies were completed since the beginning, or since the
+ * last bf_reply_expect; BF_EFORMAT: these are none. */
 int64_t bf_reply_feed(bf_reply_sink *sink, const void *bytes, size_t len);
 /* The error reply to command i (counted over all parts): its length, the text not ended by a NUL; 0 = it is none. */
 size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
-/* The next reply put or fed takes the place of the reply to command i, which Redis did not execute. */
-void bf_reply_again(bf_reply_sink *sink, size_t i);
+/* Whose the next replies are, where they do not come in the order of the commands: several nodes, or commands sent again
+ * that Redis did not execute.  The ranges are borrowed until they are used up; bytes of an unfinished reply are dropped. */
+typedef struct { size_t first, count; } bf_redis_range;   /* first = BF_NO_REPLY: replies nobody waits for */
+#define BF_NO_REPLY SIZE_MAX
+void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
 /* Why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and the host's words. */
 void bf_reply_fault(bf_reply_sink *sink, int sys_errno, const void *text, size_t len);
 typedef struct { const char *at, *end; size_t args; } bf_commands;     /* start: { bytes, bytes + len, 0 } */

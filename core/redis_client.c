@@ -2,7 +2,7 @@
  * come back through a sink.  Knows Redis's protocol both ways; knows neither sockets nor filters.
  *
  *   out       | part: key, commands ... | part: key, commands ... |        one part a key, so that each can go to its node
- *   replies   reply i = leaves[from, from + n) of one flat array; a reply put again is appended and its window moved */
+ *   replies   reply i = leaves[from, from + n) of one flat array, in whatever order they came */
 #include "seams.h"
 #include "redis.h"
 #include <errno.h>
@@ -11,13 +11,18 @@
 #include <string.h>
 
 enum { MEMBERS_MOST = 1 << 26, REST_KEPT = 1 << 20, OUT_KEPT = 4 << 20, FAULT_BYTES = 64 };
-typedef struct { size_t from, n; } window;
+typedef struct { size_t from, n; bool there; } window;
 struct bf_reply_sink {
     bf_redis_reply all;
     window *replies;
-    size_t n, cap, next;       /* replies there are, and the one that comes next      */
+    size_t n, cap, next;       /* replies there must be, and the one to read next     */
     size_t open, left;         /* the reply being put: first leaf, members still due  */
-    size_t again;              /* whose place it takes; SIZE_MAX = none               */
+    const bf_redis_range *expected;
+    bf_redis_range every;
+    size_t nexpected, inside;  /* ranges left, replies of the first that came         */
+    int64_t came;              /* replies since the last expect                       */
+    bool too_many;
+    bool pushed;               /* RESP3: what comes is news, no reply                 */
     char *rest;                /* bytes fed that are no whole leaf yet                */
     size_t rest_len, rest_cap;
     bf_redis_part *parts;
@@ -30,18 +35,31 @@ struct bf_reply_sink {
 /* ---- replies in, piece by piece ---- */
 static void finished(bf_reply_sink *s)
 {
-    window w = { s->open, s->all.n - s->open };
+    const bf_redis_range *r = s->expected;
+    const size_t place = s->nexpected && r->first != BF_NO_REPLY ? r->first + s->inside : BF_NO_REPLY;
+    if (s->pushed) s->all.n = s->open;                      /* not asked for */
+    else if (s->nexpected == 0 || (place != BF_NO_REPLY && place >= s->n)) s->too_many = true;
+    else {
+        if (place != BF_NO_REPLY) s->replies[place] = (window){ s->open, s->all.n - s->open, true };
+        if (++s->inside == r->count) { s->expected++; s->nexpected--; s->inside = 0; }
+        s->came++;
+    }
     s->open = s->all.n;
     s->left = 1;
-    if (s->again < s->n) { s->replies[s->again] = w; s->again = SIZE_MAX; return; }
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 64;
-        window *more = realloc(s->replies, cap * sizeof *more);
-        if (!more) { s->all.no_memory = true; return; }
-        s->replies = more;
-        s->cap = cap;
-    }
-    s->replies[s->n++] = w;
+    s->pushed = false;
+}
+
+void bf_reply_expect(bf_reply_sink *s, const bf_redis_range *ranges, size_t n)
+{
+    while (n && ranges->count == 0) { ranges++; n--; }
+    s->expected = ranges;
+    s->nexpected = n;
+    s->inside = 0;
+    s->came = 0;
+    s->rest_len = 0;
+    s->all.n = s->open;
+    s->left = 1;
+    s->pushed = false;
 }
 
 static void put(bf_reply_sink *s, int type, long long value, const void *text, size_t len)
@@ -60,11 +78,9 @@ void bf_reply_put_array(bf_reply_sink *s, size_t n)
     if (--s->left == 0) finished(s);
 }
 
-void bf_reply_again(bf_reply_sink *s, size_t i) { s->again = i; }
-
 size_t bf_reply_refusal(const bf_reply_sink *s, size_t i, const char **text)
 {
-    if (i >= s->n || s->replies[i].n == 0) return 0;
+    if (i >= s->n || !s->replies[i].there || s->replies[i].n == 0) return 0;
     const bf_redis_leaf *l = s->all.leaves + s->replies[i].from;
     if (l->type != BF_LEAF_ERROR) return 0;
     *text = s->all.text + l->value;
@@ -111,7 +127,7 @@ static ptrdiff_t take(bf_reply_sink *s, const char *at, const char *end)
     const char *line = memchr(at, '\r', (size_t)(end - at));
     long long v = 0;
     if (!line || end - line < 2) return end - at > BF_REDIS_STEP ? -1 : 0;
-    if (line[1] != '\n' || (strchr(":$*%~", *at) && !number(at + 1, line, &v))) return -1;
+    if (line[1] != '\n' || (strchr(":$*%~>", *at) && !number(at + 1, line, &v))) return -1;
     const ptrdiff_t whole = line + 2 - at;
     switch (*at) {
     case ':': bf_reply_put_integer(s, v); return whole;
@@ -119,7 +135,9 @@ static ptrdiff_t take(bf_reply_sink *s, const char *at, const char *end)
     case '-': bf_reply_put_error(s, at + 1, (size_t)(line - at - 1)); return whole;
     case '_': bf_reply_put_nil(s); return whole;
     case '$': return take_text(s, at, end, line, v);
-    case '*': case '~': case '%':
+    case '>': case '*': case '~': case '%':
+        if (*at == '>' && (s->left != 1 || s->all.n != s->open || v < 1)) return -1;
+        if (*at == '>') s->pushed = true;
         if (v == -1) { bf_reply_put_nil(s); return whole; }
         if (v < 0 || v > MEMBERS_MOST || s->left > MEMBERS_MOST) return -1;
         bf_reply_put_array(s, (size_t)v * (*at == '%' ? 2 : 1));
@@ -156,7 +174,9 @@ int64_t bf_reply_feed(bf_reply_sink *s, const void *bytes, size_t len)
     if (c < 0) return BF_EFORMAT;
     if (joined) { memmove(s->rest, at, (size_t)(end - at)); s->rest_len = (size_t)(end - at); }
     else if (!keep_rest(s, at, (size_t)(end - at))) return BF_ENOMEM;
-    return s->all.no_memory ? BF_ENOMEM : (int64_t)s->n;
+    if (s->all.no_memory) return BF_ENOMEM;
+    const bool more = s->nexpected == 0 && (s->rest_len > 0 || s->left != 1 || s->all.n != s->open);
+    return s->too_many || more ? BF_EFORMAT : s->came;      /* nobody asked for that: out of step */
 }
 
 /* ---- commands out ---- */
@@ -195,8 +215,7 @@ static int begin(bf_link *l, bool probe, bf_error *err)
     if (s->rest_cap > REST_KEPT) { free(s->rest); s->rest = NULL; s->rest_cap = 0; }
     bf_reply_reset(&s->all);
     s->n = s->next = s->open = s->rest_len = s->nparts = 0;
-    s->left = 1;
-    s->again = SIZE_MAX;
+    s->too_many = false;
     s->sys_errno = 0;
     s->fault[0] = 0;
     l->reply = (bf_redis_reply){ 0 };
@@ -249,17 +268,40 @@ static int failed(bf_link *l, int how, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: %s", l->label, *s->fault ? s->fault : "the client failed");
 }
 
+static bool expect_all(bf_link *l)
+{
+    bf_reply_sink *s = l->sink;
+    if (l->commands > s->cap) {
+        window *more = realloc(s->replies, l->commands * sizeof *more);
+        if (!more) return false;
+        s->replies = more;
+        s->cap = l->commands;
+    }
+    s->n = l->commands;
+    for (size_t i = 0; i < s->n; i++) s->replies[i].there = false;
+    s->every = (bf_redis_range){ 0, s->n };
+    bf_reply_expect(s, &s->every, 1);
+    return true;
+}
+
+static bool all_there(const bf_reply_sink *s)
+{
+    bool all = !s->too_many && s->left == 1 && s->rest_len == 0;
+    for (size_t i = 0; i < s->n; i++) all &= s->replies[i].there;
+    return all;
+}
+
 static int send_(bf_link *l, bf_error *err)
 {
     bf_reply_sink *s = l->sink;
     if (s->nparts == 0) { about(l, l->url.key); if (s->nparts) s->part_from[0] = s->part_from[1] = 0; }
-    if (l->no_memory) return bf_link_no_memory(l, err);
+    if (l->no_memory || !expect_all(l)) return bf_link_no_memory(l, err);
     settle_parts(l);
     int how = l->client->exchange(l->client->ctx, s->parts, s->nparts, err != NULL, s);
     if (how != BF_CLIENT_ANSWERED) return failed(l, how, err);
     l->sent = true;
     if (s->all.no_memory) return bf_link_no_memory(l, err);
-    if (s->n != l->commands || s->left != 1 || s->rest_len) return bf_link_nonsense(l, err);
+    if (!all_there(s)) return bf_link_nonsense(l, err);
     if (l->out_cap > OUT_KEPT) { free(l->out); l->out = NULL; l->out_cap = 0; }
     return 0;
 }

@@ -16,7 +16,7 @@ void bf_get_info(const bf_filter *f, bf_info *info)
 {
     const bf_geometry *g = &f->part.g;
     *info = (bf_info){ .m = g->m, .n = g->n, .k = g->k, .p = g->p, .scheme = f->name, .home = f->part.store.ops->name,
-                       .storage = f->storage, .shown = f->storage ? bf_where(f, NULL) : NULL, .key = f->key, .bitset_bytes = (g->m + 7) / 8, .image_bytes = bf_image_bytes(g->m),
+                       .storage = f->storage, .shown = f->storage || f->part.store.label ? bf_where(f, NULL) : NULL, .key = f->key, .bitset_bytes = (g->m + 7) / 8, .image_bytes = bf_image_bytes(g->m),
                        .keyed = f->secret_check != 0, .read_only = f->part.store.read_only };
 }
 

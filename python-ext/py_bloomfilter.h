@@ -21,9 +21,18 @@
 
 typedef struct {
     PyTypeObject *filter_type;
+    PyTypeObject *replies_type;  /* py_redis.c */
     PyObject *error;             /* bloomfilter.Error */
     PyObject *turn;              /* a Python function that does nothing: see batch_turn */
 } module_state;
+
+/* A client object that is the home of a filter: py_redis.c. */
+typedef struct {
+    bf_redis_client host;        /* what the core calls */
+    module_state *state;
+    PyObject *client, *transport, *name;   /* owned: as given; the object that talks through it; what messages call it */
+    unsigned long thread;        /* whose Python code runs inside a trip, 0 = none */
+} redis_client;
 
 typedef struct {
     PyObject_HEAD
@@ -31,11 +40,12 @@ typedef struct {
     Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
     Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
     PyObject *weakrefs;
+    redis_client *client;        /* NULL = the home is no client object                                */
     bool remote;                 /* every call is a trip over the network: without the GIL             */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
-extern PyType_Spec filter_spec;
+extern PyType_Spec filter_spec, replies_spec;
 
 /* ---- py_error.c ------------------------------------------------------------------------------------------ */
 /* NULL without an exception where the type is neither BloomFilter nor a subclass. */
@@ -66,10 +76,17 @@ void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
 /* The same for work on the whole bitmap, if that is large enough to be worth it, or far away. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
-/* A new object of that type around the handle; takes the handle over, also on failure. */
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf);
-/* Puts next (NULL closes) in the place of the handle; takes next over, also on failure. */
-int filter_replace(FilterObject *self, bf_filter *next);
+/* What those and every other call into a core that may come back through a client object are made of: out and back; and
+ * inside such a callback enter, which is NULL where the GIL was never let go, and leave. */
+PyThreadState *gil_out(void);
+void gil_back(PyThreadState *ts);
+PyThreadState *gil_enter(void);
+void gil_leave(PyThreadState *ts);
+
+/* A new object of that type around the handle; takes the handle and its client over, also on failure. */
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client);
+/* Puts next (NULL closes) in the place of the handle; takes both over, also on failure. */
+int filter_replace(FilterObject *self, bf_filter *next, redis_client *client);
 
 PyObject *filter_close(FilterObject *self, PyObject *unused);
 PyObject *filter_with(FilterObject *self, PyObject *unused);
@@ -148,6 +165,12 @@ PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+
+/* ---- py_redis.c --------------------------------------------------------------------------------------------- */
+redis_client *redis_client_new(module_state *state, PyObject *client);     /* NULL with an exception */
+void redis_client_free(redis_client *c);
+/* Does this very thread wait for an answer of it?  Then the filter must not be entered: signal handlers, callbacks of the client. */
+bool redis_client_busy(const redis_client *c);
 
 /* ---- py_bytes.c, py_sets.c, py_state.c ---------------------------------------------------------------------- */
 PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);

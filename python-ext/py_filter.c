@@ -176,7 +176,9 @@ static PyMemberDef members[] = {
 
 static int filter_traverse(PyObject *self, visitproc visit, void *arg)
 {
+    const redis_client *c = ((FilterObject *)self)->client;
     Py_VISIT(Py_TYPE(self));
+    if (c) { Py_VISIT(c->client); Py_VISIT(c->transport); }
     return 0;
 }
 

@@ -4,6 +4,31 @@
 
 #include <time.h>
 
+/* The state of the thread that is in the core without the GIL: a client object needs it to come back to Python. */
+static _Thread_local PyThreadState *outside;
+
+PyThreadState *gil_out(void) { return outside = PyEval_SaveThread(); }
+void gil_back(PyThreadState *ts)
+{
+    outside = NULL;
+    PyEval_RestoreThread(ts);
+}
+PyThreadState *gil_enter(void)
+{
+    PyThreadState *ts = outside;
+    if (ts) gil_back(ts);
+    return ts;
+}
+void gil_leave(PyThreadState *ts) { if (ts) gil_out(); }
+
+static bool busy(const FilterObject *self)
+{
+    if (!redis_client_busy(self->client)) return false;
+    PyErr_SetString(state_of(Py_TYPE((PyObject *)self))->error,
+                    "the filter waits for its Redis client in this very thread: a signal handler or the client's own code cannot use it now");
+    return true;
+}
+
 #if NO_GIL
 /* `users` far below 0 means: the handle is being replaced, come again. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
@@ -23,9 +48,9 @@ bf_filter *filter_enter(FilterObject *self)
         __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST);
         pause_thread();
     }
-    if (self->bf) return self->bf;
+    if (self->bf && !busy(self)) return self->bf;
     filter_leave(self);
-    return raise_closed();
+    return PyErr_Occurred() ? NULL : raise_closed();
 }
 void filter_leave(FilterObject *self) { __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST); }
 
@@ -45,6 +70,7 @@ static void replace_end(FilterObject *self) { __atomic_fetch_sub(&self->users, R
 bf_filter *filter_enter(FilterObject *self)
 {
     if (!self->bf) return raise_closed();
+    if (busy(self)) return NULL;
     self->users++;
     return self->bf;
 }
@@ -65,13 +91,13 @@ PyThreadState *gil_release(FilterObject *a, FilterObject *b)
 {
     unlocked_add(a, 1);
     unlocked_add(b, 1);
-    return PyEval_SaveThread();
+    return gil_out();
 }
 
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
 {
     if (!ts) return;
-    PyEval_RestoreThread(ts);
+    gil_back(ts);
     unlocked_add(a, -1);
     unlocked_add(b, -1);
 }
@@ -93,36 +119,46 @@ static bool is_remote(const bf_filter *bf)
     return strcmp(info.home, "redis") == 0;
 }
 
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf)
+static void let_go(bf_filter *bf, redis_client *client)
+{
+    bf_close(bf);
+    redis_client_free(client);
+}
+
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client)
 {
     FilterObject *self = (FilterObject *)type->tp_alloc(type, 0);
-    if (!self) { bf_close(bf); return NULL; }
+    if (!self) { let_go(bf, client); return NULL; }
     bf_set_threads(bf, NO_GIL);
     self->bf = bf;
+    self->client = client;
     self->remote = is_remote(bf);
     return (PyObject *)self;
 }
 
-int filter_replace(FilterObject *self, bf_filter *next)
+int filter_replace(FilterObject *self, bf_filter *next, redis_client *client)
 {
     bf_filter *old = next;
+    redis_client *old_client = client;
     bool alone = replace_begin(self);
     if (alone) {
         old = self->bf;
+        old_client = self->client;
         self->bf = next;
+        self->client = client;
         self->remote = is_remote(next);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
                         "the filter cannot be closed: a batch is running in it (in another thread, or the one that reads the iterable)");
     }
-    bf_close(old);
+    let_go(old, old_client);
     return alone ? 0 : -1;
 }
 
 PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    if (filter_replace(self, NULL) < 0) return NULL;
+    if (filter_replace(self, NULL, NULL) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -203,7 +239,7 @@ void filter_dealloc(FilterObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (self->weakrefs) PyObject_ClearWeakRefs((PyObject *)self);
-    bf_close(self->bf);
+    let_go(self->bf, self->client);
     type->tp_free(self);
     Py_DECREF(type);
 }

@@ -24,6 +24,8 @@ static int module_exec(PyObject *module)
     if (!state->error || PyModule_AddObjectRef(module, "Error", state->error) < 0) return -1;
     state->filter_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &filter_spec, NULL);
     if (!state->filter_type || PyModule_AddType(module, state->filter_type) < 0) return -1;
+    state->replies_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &replies_spec, NULL);
+    if (!state->replies_type) return -1;
     return PyModule_AddStringConstant(module, "__version__", bf_version());
 }
 
@@ -31,6 +33,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     module_state *state = PyModule_GetState(module);
     Py_VISIT(state->filter_type);
+    Py_VISIT(state->replies_type);
     Py_VISIT(state->error);
     Py_VISIT(state->turn);
     return 0;
@@ -40,6 +43,7 @@ static int module_clear(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
     Py_CLEAR(state->filter_type);
+    Py_CLEAR(state->replies_type);
     Py_CLEAR(state->error);
     Py_CLEAR(state->turn);
     return 0;

@@ -51,7 +51,7 @@ static PyObject *get_storage(FilterObject *self, void *Py_UNUSED(unused))
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     bf_get_info(bf, &info);
-    PyObject *name = info.storage ? PyUnicode_DecodeFSDefault(info.storage) : Py_NewRef(Py_None);
+    PyObject *name = self->client ? Py_NewRef(self->client->client) : info.storage ? PyUnicode_DecodeFSDefault(info.storage) : Py_NewRef(Py_None);
     filter_leave(self);
     return name;
 }
@@ -118,10 +118,10 @@ int filter_bool(PyObject *self)
 static PyObject *describe(const char *type, const bf_info *info)
 {
     PyObject *p = PyFloat_FromDouble(info->p), *where = NULL, *text = NULL;
-    if (info->storage) where = PyUnicode_DecodeFSDefault(info->shown);
+    if (info->shown) where = PyUnicode_DecodeFSDefault(info->shown);
     const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s', storage=%R)"
                                : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s')";
-    if (p && (where || !info->storage))
+    if (p && (where || !info->shown))
         text = PyUnicode_FromFormat(format, type, (unsigned long long)info->m, (unsigned long long)info->n, info->k, p,
                                     info->scheme, where);
     Py_XDECREF(p);
@@ -166,7 +166,7 @@ PyGetSetDef filter_getset[] = {
     GET(k, "Positions a key."),
     GET(p, "False-positive rate at n keys: as asked, or by the scheme's formula."),
     GET(scheme, "Name of the scheme: how a key becomes positions."),
-    GET(storage, "Path or URL as given; None for process memory."),
+    GET(storage, "Path, URL or client as given; None for process memory."),
     GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),
     GET(fpr, "False-positive rate at the present fill, by the scheme's formula.  One pass over the bits."),

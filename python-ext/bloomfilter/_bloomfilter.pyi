@@ -17,6 +17,8 @@ __version__: str
 # pass, because it is a subclass of int; at run time it is a TypeError.
 _Key: TypeAlias = str | Buffer | SupportsIndex
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
+# Or a client of redis-py: Redis, RedisCluster.  Its types are not named here, because it need not be installed.
+_Storage: TypeAlias = _Path | object
 _Real: TypeAlias = SupportsFloat | SupportsIndex
 
 @type_check_only
@@ -41,7 +43,7 @@ class BloomFilter:
         p: _Real | None = None,
         *,
         scheme: str | None = None,
-        storage: _Path | None = None,
+        storage: _Storage | None = None,
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
@@ -57,7 +59,7 @@ class BloomFilter:
     @classmethod
     def open(
         cls,
-        storage: _Path,
+        storage: _Storage,
         *,
         m: SupportsIndex | None = None,
         n: SupportsIndex | None = None,
@@ -86,7 +88,7 @@ class BloomFilter:
         p: _Real | None = None,
         *,
         scheme: str | None = None,
-        storage: _Path | None = None,
+        storage: _Storage | None = None,
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
@@ -117,7 +119,7 @@ class BloomFilter:
     def scheme(self) -> str:
         """Name of the scheme: how a key becomes positions."""
     @property
-    def storage(self) -> str | None:
+    def storage(self) -> Any:
         """Path or URL as given; None for process memory."""
     @property
     def bitset(self) -> bytes:

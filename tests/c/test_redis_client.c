@@ -210,7 +210,9 @@ static int play(void *ctx, const bf_redis_part *parts, size_t nparts, bool repor
     s->replies = (int)bf_reply_feed(sink, s->bytes, strlen(s->bytes));
     const char *text;
     if (s->again && bf_reply_refusal(sink, 1, &text) >= 3 && !memcmp(text, "ASK", 3)) {
-        bf_reply_again(sink, 1);
+        const bf_redis_range later[] = { { BF_NO_REPLY, 1 }, { 1, 1 } };
+        bf_reply_expect(sink, later, 2);
+        CHECK_EQ(bf_reply_feed(sink, "+OK\r\n", 5), 1);
         bf_reply_put_array(sink, 2);
         bf_reply_put_integer(sink, 5);
         bf_reply_put_text(sink, "five", 4);
@@ -247,7 +249,7 @@ static void replies(void)
     CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2 && (text = bf_reply_text(&l.reply, 0, &len)) && len == 3 && !memcmp(text, "a\r\n", 3));
     CHECK(bf_link_next(&l, &e) == BF_EIO);
     static const char *const bad[] = { "x", ":1a\r\n", ":\r\n", "$99999999999\r\n", "$2\r\nabc\r\n", "*-2\r\n", "$-5\r\n", ":12345678901234567890\r\n", ":1\rx",
-                                       "*99999999999\r\n", "+ok\r\n+ok\r\n", "", "$5\r\nab", "*2\r\n:1\r\n", "%1\r\n+a\r\n", "\r\n" };
+                                       "*99999999999\r\n", "+ok\r\n+ok\r\n", "", "$5\r\nab", "*2\r\n:1\r\n", "%1\r\n+a\r\n", "\r\n", ">1\r\n+news\r\n", ">0\r\n:1\r\n" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         s = (script){ .bytes = bad[i] };
         CHECK_EQ(trip(&l, 1), BF_EIO);
@@ -255,6 +257,9 @@ static void replies(void)
     s = (script){ .bytes = "%1\r\n+a\r\n_\r\n" };
     CHECK_EQ(trip(&l, 1), 0);
     CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2);
+    s = (script){ .bytes = ">2\r\n+news\r\n:4\r\n:6\r\n" };
+    CHECK_EQ(trip(&l, 1), 0);
+    CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 1 && bf_reply_integer(&l.reply, 0, &v) && v == 6);
     bf_link_free(&l);
 }
 
