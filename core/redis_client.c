@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMBERS_MOST = 1 << 26, REST_KEPT = 1 << 20, OUT_KEPT = 4 << 20, FAULT_BYTES = 64 };
+enum { MEMBERS_MOST = 1 << 26, REST_KEPT = 1 << 20, OUT_KEPT = 4 << 20, FAULT_BYTES = 76 };
 typedef struct { size_t from, n; bool there; } window;
 struct bf_reply_sink {
     bf_redis_reply all;

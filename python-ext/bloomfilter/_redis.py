@@ -28,6 +28,8 @@ def adapt(client):
         raise TypeError(f"storage must be a client of redis-py that is not asynchronous, got {name}: a filter cannot await")
     if hasattr(client, "command_stack"):
         raise TypeError(f"storage must be a client of redis-py, got {name}: give the client itself, not a pipeline")
+    if isinstance(client, type) or not hasattr(client, "pipeline"):
+        raise TypeError(f"storage must be a path, a URL or a client of redis-py (Redis, RedisCluster), got {name}")
     if hasattr(client, "nodes_manager") and hasattr(client, "get_redis_connection"):
         return Cluster(client)
     if hasattr(getattr(client, "connection_pool", None), "get_connection"):

@@ -1,6 +1,7 @@
 """Real Redis servers for the tests, on loopback and free ports, stopped by pid: one alone, one behind a proxy that spoils
 answers, a cluster of three masters with a replica each."""
 
+import select
 import socket
 import subprocess
 import threading
@@ -56,14 +57,20 @@ class Server:
 
 class Cluster:
     def __init__(self, folder, masters=3, replicas=1):
-        own = "--cluster-enabled yes --cluster-node-timeout 1500 --cluster-replica-validity-factor 0 --repl-diskless-sync-delay 0 --cluster-config-file".split()
+        own = "--cluster-enabled yes --cluster-node-timeout 1500 --cluster-replica-validity-factor 0 --cluster-allow-replica-migration no --repl-diskless-sync-delay 0 --cluster-config-file".split()
         self.servers = []
         for i in range(masters * (1 + replicas)):
             self.servers.append(Server(folder / f"node{i}", *own, f"nodes-{i}.conf", "--cluster-port", free_port()))
         addresses = [f"127.0.0.1:{server.port}" for server in self.servers]
         self.cli("--cluster", "create", *addresses, "--cluster-replicas", str(replicas), "--cluster-yes")
-        until(lambda: all("cluster_state:ok" in server("CLUSTER INFO") for server in self.servers), "the cluster's agreement")
+        self.settle()
         until(lambda: all("role:master" in s("INFO replication") or "master_link_status:up" in s("INFO replication") for s in self.servers), "replication")
+
+    def settle(self):
+        """Until all nodes know the same."""
+        ask = ["redis-cli", "--cluster", "check", f"127.0.0.1:{self.servers[0].port}"]
+        until(lambda: all("cluster_state:ok" in server("CLUSTER INFO") for server in self.servers), "the cluster's agreement")
+        until(lambda: subprocess.run(ask, capture_output=True, timeout=60, check=False).returncode == 0, "the cluster's agreement")
 
     @staticmethod
     def cli(*args):
@@ -135,20 +142,24 @@ class Proxy:
 
     def serve(self, client):
         with client, socket.create_connection(("127.0.0.1", self.target)) as server:
-            server.settimeout(0.05)
             try:
-                while request := client.recv(1 << 20):
-                    server.sendall(request)
-                    answer = b""
-                    try:
-                        while more := server.recv(1 << 20):
+                while True:
+                    readable, _, _ = select.select([client, server], [], [])
+                    if server in readable and client not in readable:  # more of an answer before, or the end
+                        answer = server.recv(1 << 20)
+                        if not answer:
+                            return
+                    else:
+                        request = client.recv(1 << 20)
+                        if not request:
+                            return
+                        server.sendall(request)
+                        answer = server.recv(1 << 20)
+                        while select.select([server], [], [], 0.01)[0] and (more := server.recv(1 << 20)):
                             answer += more
-                    except TimeoutError:
-                        pass
-                    spoil = self.spoil
-                    answer = spoil(request, answer) if spoil else answer
-                    if answer is None:
-                        return
+                        answer = self.spoil(request, answer) if self.spoil else answer
+                        if answer is None:
+                            return
                     client.sendall(answer)
             except OSError:
                 pass

@@ -303,7 +303,7 @@ def test_no_server(client):
 
 def test_a_deaf_server():
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        client = redis.Redis(port=deaf.getsockname()[1], socket_timeout=0.2, protocol=2, lib_name=None, lib_version=None, retry=Retry(NoBackoff(), 0))
+        client = redis.Redis(port=deaf.getsockname()[1], socket_timeout=0.2, retry=Retry(NoBackoff(), 0))
         with pytest.raises(TimeoutError) as caught:
             BloomFilter(n=10, p=0.1, storage=client, key="seen")
         assert isinstance(caught.value.__cause__, (TimeoutError, redis.TimeoutError))
@@ -354,11 +354,12 @@ def test_wrong_type_and_foreign_strings(client):
 
 
 def test_refusals_of_the_server(client, server):
-    with BloomFilter(n=100, p=0.01, storage=plain(server.port, username="some", password="s3same"), key="seen") if server("ACL SETUSER some on >s3same ~* +@all") else None as bf:
+    server("ACL SETUSER some on >s3same ~* +@all")
+    with BloomFilter(n=100, p=0.01, storage=plain(server.port, username="some", password="s3same"), key="seen") as bf:
         bf.add("x")
-        server("ACL SETUSER some on >s3same ~other +@all")
+        server("ACL SETUSER some on resetkeys ~other")
         raises_everywhere(bf, match="NOPERM")
-        server("ACL SETUSER some on >s3same ~* +@all")
+        server("ACL SETUSER some ~*")
         assert "x" in bf and bf.add("y")
         server("ACL SETUSER some off resetpass >changed")
         bf.storage.connection_pool.disconnect()
@@ -385,7 +386,7 @@ def test_noauth(tmp_path):
     with BloomFilter(n=100, p=0.01, storage=plain(server.port, password="s3same"), key="seen") as bf:
         assert bf.add("x")
     for client in (plain(server.port), plain(server.port, password="s3same but wrong")):
-        with pytest.raises(FAULTS, match="NOAUTH|[Aa]uthentication|WRONGPASS|invalid username") as caught:
+        with pytest.raises(FAULTS, match="NOAUTH|HELLO|[Aa]uthentication|WRONGPASS|invalid username") as caught:
             BloomFilter(n=100, p=0.01, storage=client, key="seen")
         assert "s3same" not in str(caught.value)
     server.stop()
@@ -427,7 +428,7 @@ def test_an_add_whose_answer_was_lost_is_not_repeated(proxy, server):
         adds.append(request)
         return None
 
-    with BloomFilter(n=100, p=0.01, storage=redis.Redis(port=proxy.port), key="seen") as bf:
+    with BloomFilter(n=100, p=0.01, storage=redis.Redis(port=proxy.port, retry=Retry(NoBackoff(), 3)), key="seen") as bf:
         bf.add("x")
         proxy.spoil = lose
         with pytest.raises(ConnectionResetError, match="cannot tell what was added"):
@@ -484,8 +485,8 @@ def test_cluster_same_bits(cluster, scheme):
 
 def test_cluster_companions_share_the_slot(cluster):
     client = through(cluster)
-    with BloomFilter(n=100, p=0.01, storage=client, key="seen"), BloomFilter(n=100, p=0.01, storage=client, key="{user}:seen"):
-        assert client.exists("{seen}:meta") and client.exists("{user}:seen:meta")
+    with BloomFilter(n=100, p=0.01, storage=client, key="named"), BloomFilter(n=100, p=0.01, storage=client, key="{user}:seen"):
+        assert client.exists("{named}:meta") and client.exists("{user}:seen:meta")
         with pytest.raises(ValueError, match="hash tag"):
             BloomFilter(n=100, p=0.01, storage=client, key="a}b")
 
@@ -541,9 +542,10 @@ def test_cluster_moves_slots_while_keys_are_added(cluster):
 
 def test_cluster_resharded_by_its_own_tool(cluster):
     client = through(cluster)
-    with BloomFilter(n=10_000, p=1e-6, storage=client, key="seen") as bf:
+    with BloomFilter(n=10_000, p=1e-6, storage=client, key="resharded") as bf:
         bf.update(f"k{i}" for i in range(1000))
-        source = cluster.master_of("seen")
+        cluster.settle()
+        source = cluster.master_of("resharded")
         target = next(server for server in cluster.masters() if server is not source)
         slots = sum(1 + int(r.split("-")[-1]) - int(r.split("-")[0]) for line in cluster.nodes(source) if "myself" in line[2] for r in line[8:])
         cluster.cli("--cluster", "reshard", f"127.0.0.1:{source.port}", "--cluster-from", cluster.id_of(source), "--cluster-to", cluster.id_of(target),
@@ -551,7 +553,9 @@ def test_cluster_resharded_by_its_own_tool(cluster):
         assert all(bf.contains_many([f"k{i}" for i in range(1000)])) and not any(bf.contains_many([f"n{i}" for i in range(1000)]))
         bf.clear()
         assert bf.add("k1")
+        cluster.settle()
         cluster.cli("--cluster", "rebalance", f"127.0.0.1:{target.port}", "--cluster-use-empty-masters")
+        cluster.settle()
 
 
 def test_cluster_threads_share_one_filter(cluster):
@@ -568,11 +572,11 @@ def test_cluster_threads_share_one_filter(cluster):
 def test_cluster_fails_over_and_goes_down(cluster):
     """The last test of the cluster: it loses nodes."""
     client = through(cluster)
-    with BloomFilter(n=10_000, p=1e-6, storage=client, key="seen") as bf:
+    with BloomFilter(n=10_000, p=1e-6, storage=client, key="failing") as bf:
         bf.update(f"k{i}" for i in range(1000))
-        master = cluster.master_of("seen")
+        master = cluster.master_of("failing")
         replica = cluster.replica_of(master)
-        until(lambda: replica("CLUSTER NODES") and master("WAIT 1 5000").startswith(":1"), "replication")
+        until(lambda: master("WAIT 1 5000").startswith(":1"), "replication")
         master.stop()
 
         def whole():
@@ -580,15 +584,15 @@ def test_cluster_fails_over_and_goes_down(cluster):
             try:
                 assert all(bf.contains_many([f"k{i}" for i in range(1000)]))
                 return bf.add("after") or "after" in bf
-            except FAULTS:
-                return False
+            except FAULTS as fault:
+                print(time.monotonic(), repr(fault), repr(fault.__cause__)); return False
 
         until(whole, "the failover")
         assert "after" in bf and "never" not in bf
         replica.stop()
         until(lambda: "cluster_state:fail" in next(s for s in cluster.servers if s.process.poll() is None)("CLUSTER INFO"), "the end of the cluster")
         for call in calls(bf)[:4]:
-            with pytest.raises(FAULTS, match="Redis key seen"):
+            with pytest.raises(FAULTS, match="Redis key failing"):
                 call()
         replica.start()
         master.start()
@@ -604,5 +608,5 @@ def test_cluster_fails_over_and_goes_down(cluster):
 
         until(answers_again, "the cluster's return")
         until(lambda: all("cluster_state:ok" in s("CLUSTER INFO") for s in cluster.servers), "the cluster's return")
-        BloomFilter(n=10_000, p=1e-6, storage=client, key="seen").close()
+        BloomFilter(n=10_000, p=1e-6, storage=client, key="failing").close()
         assert bf.add("k1") and "k1" in bf
