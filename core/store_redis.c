@@ -270,19 +270,23 @@ static void put_getbits(bf_redis *r, const uint64_t *pos, unsigned k)
     }
 }
 
+/* A single test of a client is one command: several cost phpredis a pipeline. */
+static bool by_lines(const bf_redis *r, int op, size_t nkeys) { return op == BF_OP_TEST && !(r->link.client && nkeys == 1); }
+
 /* How key i of a trip is asked: by so many GETRANGEs, or 0 = BITFIELD, k GETBITs. */
-static bool mark_inside(const bf_redis *r, int op, const uint64_t *last, unsigned k)
+static bool mark_inside(const bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k)
 {
     uint64_t line[2];
-    return !r->foreign && (op == BF_OP_ADD || (lines_of(last, k, line) == 0 && !r->no_bitfield_ro));
+    const bool lines = by_lines(r, op, nkeys) && lines_of(pos + (nkeys - 1) * k, k, line) > 0;
+    return !r->foreign && (op == BF_OP_ADD || (!lines && !r->no_bitfield_ro));
 }
 
 static void put_trip(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k)
 {
-    bool inside = mark_inside(r, op, pos + (nkeys - 1) * k, k);
+    const bool inside = mark_inside(r, op, pos, nkeys, k), lined = by_lines(r, op, nkeys);
     uint64_t line[2];
     for (size_t i = 0; i < nkeys; i++, pos += k) {
-        unsigned lines = op == BF_OP_TEST ? lines_of(pos, k, line) : 0;
+        unsigned lines = lined ? lines_of(pos, k, line) : 0;
         for (unsigned j = 0; j < lines; j++) put_getrange(r, line[j] * LINE, LINE);
         if (lines == 0 && op == BF_OP_TEST && r->no_bitfield_ro) put_getbits(r, pos, k);
         else if (lines == 0) put_bitfield(r, op, pos, k, inside && i + 1 == nkeys);
@@ -362,12 +366,12 @@ static int take_getbits(bf_redis *r, unsigned k, answers *a, bool *all, bf_error
 
 static int take_trip(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, answers *a, bf_error *err)
 {
-    bool inside = mark_inside(r, op, pos + (nkeys - 1) * k, k);
+    const bool inside = mark_inside(r, op, pos, nkeys, k), lined = by_lines(r, op, nkeys);
     uint64_t line[2];
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < nkeys; i++, pos += k) {
         bool all = true;
-        unsigned lines = op == BF_OP_TEST ? lines_of(pos, k, line) : 0;
+        unsigned lines = lined ? lines_of(pos, k, line) : 0;
         if (lines) rc = take_lines(r, pos, k, line, lines, a, &all, err);
         else if (op == BF_OP_TEST && r->no_bitfield_ro) rc = take_getbits(r, k, a, &all, err);
         else rc = take_bitfield(r, k, op == BF_OP_ADD ? r->old + i * k : NULL, inside && i + 1 == nkeys, a, &all, err);

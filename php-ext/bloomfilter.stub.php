@@ -59,6 +59,9 @@
  *   lost is never repeated: the exception says that it is not known whether it was made.
  * - Connections are kept as files are, under `bloomfilter.max_maps`, where the name is in the URL: opening a filter again is
  *   one trip. Objects with the same URL share a connection; a process that was forked makes its own.
+ * - A phpredis object that you already have, Redis or RedisCluster, with `key: NAME`, uses its connection, login and TLS; its
+ *   OPT_PREFIX comes before the key, its serializer is not used, and it must not be in a pipeline or transaction. Such a
+ *   filter cannot be serialized. An exception of phpredis is the previous one of ours.
  * - open_basedir holds for the socket of a unix:// URL. Messages, dumps and our arguments in stack traces show no password,
  *   but the text of serialize() holds the URL with it.
  *
@@ -99,8 +102,8 @@ class BloomFilter implements Countable
      *                                p >= 0.001, else "block2"
      * @param string|null    $secret  16 bytes, e.g. random_bytes(16): positions nobody can foresee without them, for
      *                                keys that strangers choose. It is never stored
-     * @param string|null    $storage path of a file that all processes of the machine may share, or URL of a Redis (see
-     *                                above); null: process memory
+     * @param string|object|null $storage path of a file that all processes of the machine may share, URL of a Redis, or a
+     *                                phpredis object, Redis or RedisCluster (see above); null: process memory
      * @param string|null    $key     name inside the storage, where it has names
      * @param float|null     $grow    factor above 1: the filter grows past n
      * @param float|null     $window  seconds a key is remembered
@@ -121,7 +124,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
-        #[\SensitiveParameter] ?string $storage = null,
+        #[\SensitiveParameter] string|object|null $storage = null,
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
@@ -147,7 +150,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
-        #[\SensitiveParameter] ?string $storage = null,
+        #[\SensitiveParameter] string|object|null $storage = null,
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
@@ -163,7 +166,10 @@ class BloomFilter implements Countable
      * Opens what exists and stays bound to it: what is added is in the file. In a warm worker this costs about as much as
      * one stat(). As all factories it returns the called class and does not call its constructor.
      *
-     * @param string      $storage  path of a filter's file, or URL of a Redis
+     * Parameters that are given must be those of the filter. A bitmap in Redis that another system made does not say what it
+     * is: it is opened with scheme, m and k.
+     *
+     * @param string|object $storage path of a filter's file, URL of a Redis, or phpredis object
      * @param string|null $secret   the secret of a keyed filter
      * @param string|null $key      name inside the storage, where it has names
      * @param bool        $readOnly refuse to add
@@ -171,10 +177,23 @@ class BloomFilter implements Countable
      * @throws BloomFilterException there is none, it is damaged, or the secret is another
      */
     public static function open(
-        #[\SensitiveParameter] string $storage,
+        #[\SensitiveParameter] string|object $storage,
         #[\SensitiveParameter] ?string $secret = null,
         ?string $key = null,
-        bool $readOnly = false
+        bool $readOnly = false,
+        int|float|null $m = null,
+        int|float|null $n = null,
+        ?int $k = null,
+        ?float $p = null,
+        ?string $scheme = null,
+        ?float $grow = null,
+        ?float $window = null,
+        ?int $shards = null,
+        ?int $parts = null,
+        ?float $timeout = null,
+        bool $cache = false,
+        ?float $cacheMaxAge = null,
+        ?int $waitReplicas = null
     ): static {}
 
     /**

@@ -14,6 +14,7 @@ struct php_bf_map {
     bf_filter *f;
     uint64_t used;             /* BF_G(clock) when it was last asked for */
     uint32_t refs;
+    php_bf_client *client;     /* through which f works, or NULL: such a one is in no table */
 };
 
 /* ---- life ---- */
@@ -21,6 +22,7 @@ static void unref(php_bf_map *map)
 {
     if (--map->refs) return;
     bf_close(map->f);
+    php_bf_client_release(map->client);
     free(map);
 }
 
@@ -109,9 +111,24 @@ static bool may_write_now(const bf_filter *f, const bf_spec *spec)
     return info.read_only && !spec->read_only && VCWD_ACCESS(spec->storage, W_OK) == 0;
 }
 
+static bf_filter *open_through_client(const bf_spec *spec, php_bf_map **map, bf_error *err)
+{
+    bf_filter *f = bf_open(spec, err);
+    if (!f) return NULL;
+    if ((*map = malloc(sizeof **map))) **map = (php_bf_map){ .f = f, .refs = 1, .client = php_bf_client_hold(php_bf_client_of(spec)) };
+    else {
+        bf_close(f);
+        *err = (bf_error){ .code = BF_ENOMEM, .msg = "out of memory", .key = BF_NO_KEY };
+    }
+    return *map ? f : NULL;
+}
+
+zend_object *php_bf_client_in(const php_bf_map *map) { return map && map->client ? php_bf_client_object(map->client) : NULL; }
+
 bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
 {
     *map = NULL;
+    if (spec->redis_client) return open_through_client(spec, map, err);
     if (!keepable(spec)) return bf_open(spec, err);
     HashTable *maps = &BF_G(maps)[spec->read_only];
     php_bf_map *kept = zend_hash_str_find_ptr(maps, spec->storage, strlen(spec->storage));

@@ -148,6 +148,16 @@ static HashTable *debug_info(zend_object *object, int *is_temp)
     return zend_array_dup(zend_std_get_properties(object));
 }
 
+/* A client object may lead back to us. */
+static HashTable *get_gc(zend_object *object, zval **table, int *n)
+{
+    zend_object *client = php_bf_client_in(php_bf_from(object)->map);
+    zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
+    if (client) zend_get_gc_buffer_add_obj(buffer, client);
+    zend_get_gc_buffer_use(buffer, table, n);
+    return zend_std_get_properties(object);
+}
+
 void php_bf_init_handlers(void)
 {
     memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
@@ -159,4 +169,5 @@ void php_bf_init_handlers(void)
     handlers.get_property_ptr_ptr = property_pointer;
     handlers.has_property = has_property;
     handlers.get_debug_info = debug_info;
+    handlers.get_gc = get_gc;
 }
