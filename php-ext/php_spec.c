@@ -109,6 +109,7 @@ typedef struct {
     double p, grow, window, timeout, cache_max_age;
     zend_string *scheme, *secret, *storage, *key;
     zend_object *object;       /* instead of storage */
+    uint32_t storage_at;       /* which argument that is */
     bool no_k, no_shards, no_p, no_grow, no_window, no_parts, no_timeout, no_cache_max_age, no_wait_replicas, cache;
 } arguments;
 #define NOT_GIVEN { .no_k = true, .no_shards = true, .no_p = true, .no_grow = true, .no_window = true, .no_parts = true, \
@@ -130,7 +131,7 @@ static bool from_object(const arguments *a, bf_spec *spec)
     zend_string *text = instanceof_function(a->object->ce, zend_ce_stringable) ? zval_try_get_string(&object) : NULL;
     if (!text) {
         if (!EG(exception))
-            zend_type_error("a storage must be a path, a URL or a phpredis object (Redis, RedisCluster), %s given", ZSTR_VAL(a->object->ce->name));
+            zend_argument_type_error(a->storage_at, "must be a path, a URL or a phpredis object (Redis, RedisCluster), %s given", ZSTR_VAL(a->object->ce->name));
         return false;
     }
     spec->storage = php_bf_storage(text);
@@ -158,12 +159,17 @@ static bool to_spec(const arguments *a, bf_spec *spec)
     spec->key = a->key ? ZSTR_VAL(a->key) : NULL;
     php_bf_set_secret(spec, a->secret);
     if (a->object) return from_object(a, spec);
+    if (a->storage && strlen(ZSTR_VAL(a->storage)) != ZSTR_LEN(a->storage)) {
+        zend_argument_value_error(a->storage_at, "must not contain any null bytes");
+        return false;
+    }
     return !a->storage || (spec->storage = php_bf_storage(a->storage));
 }
 
 static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
 {
     arguments a = NOT_GIVEN;
+    a.storage_at = 7;
     ZEND_PARSE_PARAMETERS_START(0, 16)
         Z_PARAM_OPTIONAL
         Z_PARAM_NUMBER_OR_NULL(a.m)
@@ -246,6 +252,7 @@ PHP_METHOD(BloomFilter, plan)
 PHP_METHOD(BloomFilter, open)
 {
     arguments a = NOT_GIVEN;
+    a.storage_at = 1;
     bf_spec spec = { .must_exist = true };
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 17)
