@@ -114,6 +114,20 @@ def php_ratios():
         yield Ratio("php-built", op, many, EMPTY, 1.0, 3, less=(f"{BUILD}, batches of 1000", BUILD))
 
 
+def redis_ratios():
+    for scheme in ("block", "classic"):
+        for op in ("add", "test"):
+            yield Ratio("redis-batch", op, f"{scheme}, redis-py", None, 12.0, 5)
+            yield Ratio("redis-batch", op, f"{scheme}, redis-py", "BITFIELD pipeline by hand, redis-py")
+    yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, pipelined", 1.2, 5)
+    yield Ratio("redis-batch", "add", "block, by URL", "RedisBloom, bare socket, pipelined")
+    yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, 1000 a command")
+    yield Ratio("redis-whole", "unite", "remote |= local, by URL", "BF.MADD of all keys, bare socket", 0.1, 5)
+    yield Ratio("redis-whole", "unite", "remote |= local, redis-py", "BF.MADD of all keys, bare socket", 0.1, 5)
+    for scheme in ("block", "classic"):
+        yield Ratio("php-batch", "add", f"{scheme}, phpredis", "BITFIELD pipeline by hand, phpredis", 1.1, 5)
+
+
 def targets():
     for name in ("c-cache", "c-large"):
         yield from c_ratios(name, name == "c-large")
@@ -123,6 +137,7 @@ def targets():
     yield from python_ratios("python-big", False)
     yield Ratio("import", "import", OURS, None, 2.0, 3)
     yield from php_ratios()
+    yield from redis_ratios()
     yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
     yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)
 
