@@ -5,8 +5,10 @@ Run by scripts/test cross, after scripts/build: the products in out/ are what is
 import os
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,27 @@ def sides(tmp_path_factory):
     """The three programs: what to run for each."""
     program = compile_c(HERE / "side.c", tmp_path_factory.mktemp("side") / "side")
     return {"c": [program], "php": [*php_command(), HERE / "side.php"], "py": [sys.executable, HERE / "side.py"]}
+
+
+@pytest.fixture(scope="session")
+def redis_port(tmp_path_factory):
+    """A redis-server of the tests' own."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    folder = str(tmp_path_factory.mktemp("redis"))
+    server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder], stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 30
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            break
+        except OSError:
+            assert server.poll() is None and time.monotonic() < end, "redis-server does not start"
+            time.sleep(0.02)
+    yield port
+    server.kill()
+    server.wait()
 
 
 def tab_separated(cases):
