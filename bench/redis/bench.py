@@ -87,8 +87,8 @@ def singles(port, clients, rounds, serial):
     ping, bare, wire = redis.Redis(port=port), Bare(port), encode("PING")
     for round_ in range(rounds):
         keys = [key(serial + round_ * SINGLE + i) for i in range(SINGLE)]
-        timed("redis-single", "PING, bare socket", "ping", round_, SINGLE, lambda: [bare(wire, 1) for _ in keys])
-        timed("redis-single", "PING, redis-py", "ping", round_, SINGLE, lambda: [ping.ping() for _ in keys])
+        timed("redis-single", "PING, bare socket", "ping", round_, SINGLE, lambda: [bare(wire, 1) for _ in range(SINGLE)])
+        timed("redis-single", "PING, redis-py", "ping", round_, SINGLE, lambda: [ping.ping() for _ in range(SINGLE)])
         for name, bf in clients.items():
             timed("redis-single", name, "add", round_, SINGLE, lambda bf=bf, keys=keys: [bf.add(k) for k in keys])
             timed("redis-single", name, "test", round_, SINGLE, lambda bf=bf, keys=keys: [k in bf for k in keys])
@@ -111,11 +111,11 @@ def batches(port, clients, classic, with_bloom, rounds, serial):
     for round_ in range(rounds):
         keys = [key(serial + round_ * BATCH + i) for i in range(BATCH)]
         hand = keys[:PER_TRIP]
-        timed("redis-batch", "BITFIELD pipeline by hand, redis-py", "add", round_, len(hand), lambda: by_hand(plain, classic, "hand", hand, True))
-        timed("redis-batch", "BITFIELD pipeline by hand, redis-py", "test", round_, len(hand), lambda: by_hand(plain, classic, "hand", hand, False))
+        timed("redis-batch", "BITFIELD pipeline by hand, redis-py", "add", round_, len(hand), lambda hand=hand: by_hand(plain, classic, "hand", hand, True))
+        timed("redis-batch", "BITFIELD pipeline by hand, redis-py", "test", round_, len(hand), lambda hand=hand: by_hand(plain, classic, "hand", hand, False))
         for name, bf in clients.items():
-            timed("redis-batch", name, "add", round_, BATCH, lambda bf=bf: bf.update(keys))
-            timed("redis-batch", name, "test", round_, BATCH, lambda bf=bf: bf.contains_many(keys))
+            timed("redis-batch", name, "add", round_, BATCH, lambda bf=bf, keys=keys: bf.update(keys))
+            timed("redis-batch", name, "test", round_, BATCH, lambda bf=bf, keys=keys: bf.contains_many(keys))
         for subject, op, word, step in BLOOM if with_bloom else ():
             trips = list(bloom_commands(word, "bloom", keys, step))
             timed("redis-batch", subject, op, round_, BATCH, lambda trips=trips: [bare(*trip) for trip in trips])
@@ -140,7 +140,7 @@ def whole(port, with_bloom, rounds, serial):
         for name, home in (("by URL", {"storage": f"redis://127.0.0.1:{port}?key=whole"}), ("redis-py", {"storage": admin, "key": "whole2"})):
             with BloomFilter(n=LARGE, p=0.01, **home) as remote:
 
-                def unite(remote=remote):
+                def unite(remote=remote, local=local):
                     remote |= local
 
                 timed("redis-whole", f"remote |= local, {name}", "unite", round_, 1, unite)

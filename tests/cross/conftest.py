@@ -51,27 +51,6 @@ def sides(tmp_path_factory):
     return {"c": [program], "php": [*php_command(), HERE / "side.php"], "py": [sys.executable, HERE / "side.py"]}
 
 
-@pytest.fixture(scope="session")
-def redis_port(tmp_path_factory):
-    """A redis-server of the tests' own."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    folder = str(tmp_path_factory.mktemp("redis"))
-    server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder], stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 30
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            break
-        except OSError:
-            assert server.poll() is None and time.monotonic() < end, "redis-server does not start"
-            time.sleep(0.02)
-    yield port
-    server.kill()
-    server.wait()
-
-
 def tab_separated(cases):
     """Dicts with a name and what the constructor is given, as lines for the sides."""
     names = ["name", "home", "scheme", "m", "n", "k", "p", "secret"]
