@@ -30,7 +30,7 @@ static int64_t now_ms(void)
 
 /* ---- life ---- */
 /* What messages call it: at most 80 bytes, because bf_fail_sys shows so many. */
-static void name_it(bf_link *l)
+void bf_link_label(bf_link *l)
 {
     const bf_redis_url *u = &l->url;
     size_t len = strlen(u->key), path = u->path ? strlen(u->path) : 0;
@@ -44,7 +44,7 @@ int bf_link_init(bf_link *l, const char *storage, const char *key, bf_error *err
 {
     int rc = bf_redis_url_parse(&l->url, storage, key, err);
     if (rc < 0) { bf_redis_url_free(&l->url); return rc; }
-    name_it(l);
+    bf_link_label(l);
     pthread_mutex_init(&l->mutex, NULL);
     bf_int_set(&l->pid, (int)getpid());
     return 0;
