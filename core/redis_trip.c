@@ -105,13 +105,13 @@ static void put_group(bf_redis *r, int op, const bf_redis_group *g, unsigned k)
     if (!inside && !r->foreign) put_getrange(r, r->mark_at, BF_REDIS_MARK);
 }
 
-/* A server that dies waits no longer than the trip may take: its answer must come before that. */
+/* Half of the time a trip may take: its answer must come before that is over, and Redis looks at its clock every 100 ms. */
 static void put_wait(bf_redis *r)
 {
     bf_link_count(&r->link, 3);
     bf_link_word(&r->link, "WAIT");
     bf_link_number(&r->link, r->wait_replicas);
-    bf_link_number(&r->link, (uint64_t)(r->link.url.timeout * 800));
+    bf_link_number(&r->link, (uint64_t)(r->link.url.timeout * 500));
 }
 
 /* ---- replies of a batch ---- */

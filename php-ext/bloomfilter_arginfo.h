@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: d9718ef078c1bf71152d66088a9bc325e9f243e7 */
+ * Stub hash: 0888cb3fbaf908fb2530e5b84bc4c0e54b1b760f */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -44,6 +44,16 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_open, 0, 1, IS
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, secret, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, key, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, readOnly, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_MASK(0, n, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, k, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, p, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, scheme, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, shards, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cache, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cacheMaxAge, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, waitReplicas, IS_LONG, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_add, 0, 1, _IS_BOOL, 0)
@@ -118,8 +128,12 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_BloomFilter_sync arginfo_class_BloomFilter_clear
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_expire, 0, 1, IS_VOID, 0)
-	ZEND_ARG_TYPE_MASK(0, seconds, MAY_BE_LONG|MAY_BE_DOUBLE, NULL)
+	ZEND_ARG_TYPE_MASK(0, seconds, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, NULL)
 ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_rebuild arginfo_class_BloomFilter_addMany
+
+#define arginfo_class_BloomFilter_shards arginfo_class_BloomFilter_count
 
 #define arginfo_class_BloomFilter_delete arginfo_class_BloomFilter_clear
 
@@ -155,6 +169,8 @@ ZEND_METHOD(BloomFilter, save);
 ZEND_METHOD(BloomFilter, load);
 ZEND_METHOD(BloomFilter, sync);
 ZEND_METHOD(BloomFilter, expire);
+ZEND_METHOD(BloomFilter, rebuild);
+ZEND_METHOD(BloomFilter, shards);
 ZEND_METHOD(BloomFilter, delete);
 ZEND_METHOD(BloomFilter, close);
 ZEND_METHOD(BloomFilter, __serialize);
@@ -186,6 +202,8 @@ static const zend_function_entry class_BloomFilter_methods[] = {
 	ZEND_ME(BloomFilter, load, arginfo_class_BloomFilter_load, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, sync, arginfo_class_BloomFilter_sync, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, expire, arginfo_class_BloomFilter_expire, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, rebuild, arginfo_class_BloomFilter_rebuild, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, shards, arginfo_class_BloomFilter_shards, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, delete, arginfo_class_BloomFilter_delete, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, close, arginfo_class_BloomFilter_close, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, __serialize, arginfo_class_BloomFilter___serialize, ZEND_ACC_PUBLIC)

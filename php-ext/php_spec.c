@@ -224,19 +224,28 @@ PHP_METHOD(BloomFilter, plan)
 
 PHP_METHOD(BloomFilter, open)
 {
-    zend_string *storage, *secret = NULL, *key = NULL;
+    arguments a = NOT_GIVEN;
     bool read_only = false;
-    ZEND_PARSE_PARAMETERS_START(1, 4)
-        Z_PARAM_PATH_STR(storage)
+    ZEND_PARSE_PARAMETERS_START(1, 14)
+        Z_PARAM_PATH_STR(a.storage)
         Z_PARAM_OPTIONAL
-        Z_PARAM_STR_OR_NULL(secret)
-        Z_PARAM_PATH_STR_OR_NULL(key)
+        Z_PARAM_STR_OR_NULL(a.secret)
+        Z_PARAM_PATH_STR_OR_NULL(a.key)
         Z_PARAM_BOOL(read_only)
+        Z_PARAM_NUMBER_OR_NULL(a.m)
+        Z_PARAM_NUMBER_OR_NULL(a.n)
+        Z_PARAM_LONG_OR_NULL(a.k, a.no_k)
+        Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
+        Z_PARAM_PATH_STR_OR_NULL(a.scheme)
+        Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
+        Z_PARAM_DOUBLE_OR_NULL(a.timeout, a.no_timeout)
+        Z_PARAM_BOOL(a.cache)
+        Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
+        Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
     ZEND_PARSE_PARAMETERS_END();
-    bf_spec spec = { .key = key ? ZSTR_VAL(key) : NULL, .must_exist = true, .read_only = read_only };
+    bf_spec spec = { .must_exist = true, .read_only = read_only };
     bf_error err;
-    php_bf_set_secret(&spec, secret);
-    if (!(spec.storage = php_bf_storage(storage))) RETURN_THROWS();
+    if (!to_spec(&a, &spec)) RETURN_THROWS();
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);

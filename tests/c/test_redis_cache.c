@@ -213,7 +213,7 @@ static void waiting_for_replicas(void)
             for (int j = 0; j < 6; j++) CHECK_EQ(rs_number(&copy, "GETBIT %s %llu", key, (unsigned long long)(pos[j] % each)), 1);      /* it is there now */
         }
         bf_close(f);
-        f = opened((bf_spec){ .wait_replicas = 2, .timeout = 0.5, .cache = true, .cache_max_age = 1e6 }, "wait", "", __LINE__);
+        f = opened((bf_spec){ .wait_replicas = 2, .timeout = 1.5, .cache = true, .cache_max_age = 1e6 }, "wait", "", __LINE__);
         for (int i = 0; i < 2; i++) {                       /* that the bit is known does not make it wait less */
             CHECK_EQ(bf_add(f, "more", 4, &e), BF_EIO);
             CHECK_HAS(e.msg, "added, but only 1 of wait_replicas=2 have it in time");

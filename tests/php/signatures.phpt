@@ -20,7 +20,7 @@ foreach ($class->getProperties() as $p) echo $p->isReadOnly() ? 'readonly ' : ''
 --EXPECT--
 __construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): 
 static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): array
-static open(string $storage, ?string $secret?, ?string $key?, bool $readOnly?): static
+static open(string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?int $shards?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): static
 add(Stringable|string|int $key): bool
 addKey(Stringable|string|int $key): bool
 exists(Stringable|string|int $key): bool
@@ -41,7 +41,9 @@ static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|nu
 save(string $path): void
 static load(string $path, ?string $secret?): static
 sync(): void
-expire(int|float $seconds): void
+expire(int|float|null $seconds): void
+rebuild(Traversable|array $keys): int
+shards(): int
 delete(): void
 close(): void
 __serialize(): array
