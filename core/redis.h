@@ -8,6 +8,7 @@
  *   redis_trip.c   a batch of positions as one trip
  *   redis_shards.c a filter of several keys: K:0, K:1, ...
  *   redis_cache.c  keys known to be present
+ *   redis_redisson.c   filters that Redisson keeps
  *   store_redis.c  the store: opening, and what it offers
  *
  * A filter under key K:   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the mark
@@ -87,6 +88,7 @@ typedef struct {
     uint64_t mark_at;          /* byte */
     uint32_t mark;             /* 0: a foreign bitmap, which has none */
     bool foreign;
+    bool redisson;             /* foreign, and meta is Redisson's {K}:config */
     bool no_bitfield_ro;       /* before Redis 6.2, or renamed */
     uint8_t *old;              /* of every bit an add sets: was it set before? */
     size_t old_cap;
@@ -131,6 +133,9 @@ typedef struct {               /* the keys of a batch that go to one shard */
 } bf_redis_group;
 int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
 int bf_redis_add(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
+bool bf_redis_marked(const bf_redis *r);                     /* does a trip tell whether the bits are the same? */
+void bf_redis_put_mark(bf_redis *r);
+uint32_t bf_redis_take_mark(const bf_redis *r);              /* of l->reply */
 int bf_redis_marks(bf_redis *r, bf_redis_group *g, size_t n, bf_error *err);    /* nothing but the marks, as they are now */
 
 /* redis_shards.c */
@@ -142,6 +147,17 @@ int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err);
 void bf_redis_free_shards(bf_redis *r);
 int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err);
 void *bf_redis_room(bf_redis *r, size_t bytes);              /* NULL = out of memory */
+
+/* redis_redisson.c */
+bool bf_is_redisson(const char *scheme);
+char *bf_redisson_config(const char *key);                   /* its name, to be freed; NULL = out of memory */
+bool bf_redisson_found(const bf_redis *r);                   /* in l->reply, of HGETALL; the same for read */
+int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err);
+void bf_redisson_place(bf_redis *r, const bf_desc *d);
+int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err);    /* as bf_redis_make */
+void bf_redisson_put_mark(bf_redis *r);                      /* what is asked in the mark's place; then, of the reply: */
+uint32_t bf_redisson_mark(const bf_redis *r);
+int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err);
 
 /* redis_cache.c */
 int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err);

@@ -36,6 +36,7 @@ static const char expire[] = LIVE
 static const char remove_[] = LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
 /* Not where there is a sound filter by now, be it of another size: one bit too many harms it less than one too few. */
 static const char undo[] =
+    "if redis.call('HEXISTS',KEYS[2],'size')==1 then return 0 end "      /* Redisson's */
     "local n=tonumber(redis.call('HGET',KEYS[2],'m') or '') "
     "if n then ARGV[1]=math.floor((n/tonumber(redis.call('HGET',KEYS[2],'shards') or '1')+31)/32)*4 end "
     "ARGV[2]=redis.call('HGET',KEYS[2],'mark') " LIVE
@@ -262,13 +263,11 @@ static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *co
 /* The last reply of a trip: still the same bits?  1 yes, 0 others of the same filter: to be read again from the start. */
 static int same_mark(bf_redis *r, bf_error *err)
 {
-    size_t len;
     bool changed = false;
     int rc = bf_link_next(&r->link, err);
     if (rc < 0 || (rc = bf_link_refusal(&r->link, err)) < 0) return rc;
-    if (r->foreign) return 1;
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
-    rc = bf_redis_follow(r, bf_redis_mark_in(bytes, bytes ? len : 0), &changed, err);
+    if (!bf_redis_marked(r)) return 1;
+    rc = bf_redis_follow(r, bf_redis_take_mark(r), &changed, err);
     return rc < 0 ? rc : !changed;
 }
 
@@ -303,7 +302,7 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
         if (rc < 0) return rc;
         for (; n < most && from < end; n++, from += step)
             put_range(r, from, (end - from < step ? end : from + step) - 1, command);
-        put_range(r, r->mark_at, r->mark_at + BF_REDIS_MARK - 1, "GETRANGE");
+        bf_redis_put_mark(r);
         if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
         for (size_t i = 0; i < n; i++) {
             if ((rc = bf_link_next(&r->link, err)) < 0) return rc;

@@ -82,6 +82,23 @@ static void put_getbits(bf_redis *r, const uint64_t *pos, unsigned k)
     }
 }
 
+/* ---- the mark as a command of its own ---- */
+bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
+
+void bf_redis_put_mark(bf_redis *r)
+{
+    if (r->redisson) bf_redisson_put_mark(r);
+    else put_getrange(r, r->mark_at, BF_REDIS_MARK);
+}
+
+uint32_t bf_redis_take_mark(const bf_redis *r)
+{
+    size_t len;
+    if (r->redisson) return bf_redisson_mark(r);
+    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+    return bf_redis_mark_in(bytes, bytes ? len : 0);
+}
+
 /* Is the mark in the last key's BITFIELD, or a command of its own? */
 static bool mark_inside(const bf_redis *r, int op, const bf_redis_group *g, unsigned k)
 {
@@ -102,7 +119,7 @@ static void put_group(bf_redis *r, int op, const bf_redis_group *g, unsigned k)
         else if (lines == 0) put_bitfield(r, op, pos, k, inside && i + 1 == g->nkeys);
         bf_link_push(&r->link);
     }
-    if (!inside && !r->foreign) put_getrange(r, r->mark_at, BF_REDIS_MARK);
+    if (!inside && bf_redis_marked(r)) bf_redis_put_mark(r);
 }
 
 /* Half of the time a trip may take: its answer must come before that is over, and Redis looks at its clock every 100 ms. */
@@ -198,11 +215,9 @@ static int take_group(bf_redis *r, int op, bf_redis_group *g, unsigned k, answer
         g->present[i] = all;
     }
     g->mark = a->mark;
-    if (rc < 0 || inside || r->foreign) return rc;
+    if (rc < 0 || inside || !bf_redis_marked(r)) return rc;
     if ((rc = next(r, a, err)) < 0 || a->refused) return rc;
-    size_t len;
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
-    g->mark = bf_redis_mark_in(bytes, bytes ? len : 0);
+    g->mark = bf_redis_take_mark(r);
     return 0;
 }
 
@@ -264,7 +279,7 @@ int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error
         if (rc < 0) return rc;
         if (a.unknown && !r->no_bitfield_ro) { r->no_bitfield_ro = true; continue; }
         if (a.refused) return a.refused;
-        if (r->foreign) return 0;
+        if (!bf_redis_marked(r)) return 0;
         pending = false;
         for (size_t i = 0; i < n; i++) if ((rc = follow(r, g + i, &pending, err)) < 0) return rc;
     }
@@ -297,7 +312,7 @@ int bf_redis_add(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
     int rc = trips(r, BF_OP_ADD, g, n, k, &a, err);
     if (rc < 0) return r->link.sent || r->link.one_slot ? not_sure(r, err) : rc;
     if (a.refused) return a.refused;
-    if (!r->foreign && (rc = settle(r, g, n, k, err)) < 0) return rc;
+    if (bf_redis_marked(r) && (rc = settle(r, g, n, k, err)) < 0) return rc;
     if (!r->wait_replicas || a.replicas >= (long long)r->wait_replicas) return 0;
     return bf_fail(err, BF_EIO, "%s: added, but only %lld of wait_replicas=%u have it in time", r->link.label, a.replicas, r->wait_replicas);
 }

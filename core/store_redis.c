@@ -45,6 +45,7 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
     uint32_t mark;
     *changed = false;
     if (seen == r->mark) return 0;
+    if (r->redisson) return bf_redisson_changed(r, seen, err);
     int rc = fetch_meta(r, err);
     if (rc < 0) return rc;
     if (r->link.reply.n == 0) return bf_redis_lost(r, err);
@@ -57,6 +58,15 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 }
 
 /* ---- opening ---- */
+static int name_config(bf_redis *r, bf_error *err)
+{
+    char *name = bf_redisson_config(r->link.url.key);
+    if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
+    free(r->meta);
+    r->meta = name;
+    return 0;
+}
+
 static bf_redis *start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
@@ -71,7 +81,7 @@ static bf_redis *start(bf_store *s, const bf_spec *spec, bf_error *err)
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     s->label = r->link.label;
-    return r;
+    return !bf_is_redisson(spec->scheme) || name_config(r, err) == 0 ? r : NULL;
 }
 
 /* K:meta and how long K is, both of one moment: the reply's leaves, the last of them being the length. */
@@ -109,13 +119,18 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 
 static bool may_create(const bf_spec *spec) { return !spec->read_only && !spec->must_exist && bf_sufficient(spec); }
 
+static int no_cache(const bf_redis *r, bf_error *err)
+{
+    return bf_fail(err, BF_ENOTSUP, "%s is no filter of ours: it has no mark, and without one nothing can be cached", r->link.label);
+}
+
 /* A bitmap that another system made: no companion hash, no mark, and never longer than it is. */
 static int attach_foreign(bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
 {
     if (!(spec->must_exist || spec->read_only) || !spec->scheme)
         return bf_fail(err, BF_EFORMAT, "%s holds %lld bytes that are no filter of ours: open() them with scheme, m and k, or take another key", r->link.label, bytes);
-    if (spec->cache || spec->shards > 1)
-        return bf_fail(err, BF_ENOTSUP, "%s is no filter of ours: it has no %s", r->link.label, spec->cache ? "mark, and without one nothing can be cached" : "shards");
+    if (spec->shards > 1) return bf_fail(err, BF_ENOTSUP, "%s is no filter of ours: it has no shards", r->link.label);
+    if (spec->cache) return no_cache(r, err);
     int rc = bf_size(d, spec, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
@@ -130,6 +145,32 @@ static int nothing_there(const bf_redis *r, const bf_spec *spec, bool meta, bf_e
     return bf_fail(err, BF_EIO, "%s does not exist", r->link.label);
 }
 
+/* As Redisson keeps it; without its hash a bitmap like any other that is not ours. */
+static int attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
+{
+    long long bytes;
+    int rc = look(r, &bytes, err);
+    if (rc < 0) return rc;
+    if (!bf_redisson_found(r)) return bytes ? attach_foreign(r, spec, d, bytes, err) : nothing_there(r, spec, false, err);
+    if (spec->cache) return no_cache(r, err);
+    if ((rc = bf_redisson_read(r, d, err)) < 0) return rc;
+    bf_redisson_place(r, d);
+    return 1;
+}
+
+/* The URL alone may also lead to one of Redisson's. */
+static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
+{
+    long long bytes;
+    char *meta = r->meta;
+    r->meta = NULL;
+    int rc = name_config(r, err);
+    if (rc == 0 && (rc = look(r, &bytes, err)) == 0 && bf_redisson_found(r)) { free(meta); return attach_redisson(r, spec, d, err); }
+    free(r->meta);
+    r->meta = meta;
+    return rc;
+}
+
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub, bf_error *err)
 {
     long long bytes;
@@ -141,6 +182,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
     if (meta && d->g.shards > 1 && !r->slot) return bf_redis_attach_shards(r, spec, d, want, err);
     if (!r->slot) r->whole = want;                          /* a lost filter may be made anew with shards */
+    if (!meta && !spec->scheme && !r->slot && !may_create(spec) && (rc = attach_unnamed(r, spec, d, err)) != 0) return rc;
     if (bytes == 0) return nothing_there(r, spec, meta, err);
     if (!meta) return attach_foreign(r, spec, d, bytes, err);
     bf_redis_place(r, d);
@@ -173,7 +215,17 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     bf_redis *r = start(s, spec, err);
     if (!r) return err && err->code ? err->code : BF_EINVAL;
     bf_link_lock(&r->link);
-    int rc = cached(r, spec, bf_redis_attach_key(r, spec, desc, err), err);
+    int rc = bf_is_redisson(spec->scheme) ? attach_redisson(r, spec, desc, err) : bf_redis_attach_key(r, spec, desc, err);
+    rc = cached(r, spec, rc, err);
+    bf_link_unlock(&r->link);
+    return rc;
+}
+
+static int make_redisson(bf_redis *r, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    if (spec->cache) return no_cache(r, err);
+    bf_link_lock(&r->link);
+    int rc = bf_redisson_make(r, d, err);
     bf_link_unlock(&r->link);
     return rc;
 }
@@ -185,6 +237,7 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     if (d->g.m / shards > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL, "m=%llu bits do not fit %u Redis key%s of at most %llu: larger filters need %s shards", (unsigned long long)d->g.m,
                        shards, shards > 1 ? "s" : "", (unsigned long long)BF_REDIS_M_MAX, d->scheme->layout->sharding == BF_WHOLE ? "a scheme with" : "more");
+    if (bf_is_redisson(d->name)) return make_redisson(r, d, spec, err);
     bf_link_lock(&r->link);
     int rc = shards > 1 ? bf_redis_make_shards(r, d, err) : bf_redis_make(r, d, err);
     rc = cached(r, spec, rc, err);
@@ -303,8 +356,8 @@ static int remove_(bf_store *s, bf_error *err)
 static bool current(const bf_store *s)
 {
     bf_redis *r = enter((bf_store *)s);
-    bf_redis_group *g = r->foreign ? NULL : bf_redis_room(r, r->shards * sizeof *g);
-    bool same = g || r->foreign;
+    bf_redis_group *g = bf_redis_marked(r) ? bf_redis_room(r, r->shards * sizeof *g) : NULL;
+    bool same = g || !bf_redis_marked(r);
     for (unsigned i = 0; g && i < r->shards; i++) g[i] = (bf_redis_group){ .shard = i, .pending = true };
     if (g) same = bf_redis_marks(r, g, r->shards, NULL) == 0;
     for (unsigned i = 0; g && same && i < r->shards; i++) { bf_redis_select(r, i); same = g[i].mark == r->mark; }
