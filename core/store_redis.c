@@ -356,8 +356,10 @@ static int remove_(bf_store *s, bf_error *err)
 static bool current(const bf_store *s)
 {
     bf_redis *r = enter((bf_store *)s);
-    bf_redis_group *g = bf_redis_marked(r) ? bf_redis_room(r, r->shards * sizeof *g) : NULL;
-    bool same = g || !bf_redis_marked(r);
+    long long bytes = 0;
+    if (!bf_redis_marked(r)) return leave(r, look(r, &bytes, NULL) == 0 && r->link.reply.n == 1 && bytes > 0);
+    bf_redis_group *g = bf_redis_room(r, r->shards * sizeof *g);
+    bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++) g[i] = (bf_redis_group){ .shard = i, .pending = true };
     if (g) same = bf_redis_marks(r, g, r->shards, NULL) == 0;
     for (unsigned i = 0; g && same && i < r->shards; i++) { bf_redis_select(r, i); same = g[i].mark == r->mark; }

@@ -108,6 +108,9 @@ static smart_str name_of(const bf_spec *spec)
         smart_str_appendc(&name, '\0');
         smart_str_append_printf(&name, "%u %d %.17g %.17g %s", spec->wait_replicas, spec->cache, spec->cache_max_age, spec->timeout, spec->key ? spec->key : "");
     }
+    /* Bitmaps of other systems do not know what they are: they are what they were opened as. */
+    if (spec->must_exist && spec->scheme)
+        smart_str_append_printf(&name, "%c%s " ZEND_ULONG_FMT " %u", 0, spec->scheme, (zend_ulong)spec->m, spec->k);
     smart_str_0(&name);
     return name;
 }

@@ -3,7 +3,7 @@ SETBIT, from what those systems answered (tests/vectors); opened and gone on wit
 
 import pytest
 from test_old_schemes import KEYS, blocks
-from test_redis import Server, server  # noqa: F401
+from test_redis import empty, server  # noqa: F401
 
 from bloomfilter import BloomFilter, Error
 
