@@ -47,6 +47,8 @@ static unsigned missing(bf_filter *f, unsigned from, unsigned to)
     return n;
 }
 
+static unsigned present_of(bf_filter *f, unsigned from, unsigned to) { return to - from - missing(f, from, to); }
+
 /* ---- against the oracle ---- */
 static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n)
 {
@@ -114,6 +116,18 @@ static void in_memory_against_the_oracle(void)
     for (size_t s = 0; s < 3; s++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) against_oracle(schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, NULL, false);
     against_oracle("classic", 300000, 1000, 3, NULL, false);
+}
+
+static void the_rate_is_kept(void)
+{
+    enum { KEYS = 100000, OTHERS = 300000 };
+    for (size_t s = 0; s < 3; s++) {
+        bf_filter *f = OPEN(NULL, .n = KEYS, .p = 0.01, .scheme = schemes[s], .shards = 16);
+        CHECK_EQ(present_of(numbers(f, 0, KEYS), 0, KEYS), KEYS);
+        unsigned wrong = present_of(f, KEYS, KEYS + OTHERS);
+        CHECK(wrong > 0.008 * OTHERS && wrong < 0.0108 * OTHERS);
+        bf_close(f);
+    }
 }
 
 static void in_redis_against_the_oracle(void)
@@ -474,6 +488,7 @@ int main(void)
     (void)o_apply;
     setvbuf(stdout, NULL, _IOLBF, 0);                       /* children must not print it again */
     RUN(in_memory_against_the_oracle);
+    RUN(the_rate_is_kept);
     if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
         printf("this build lacks hiredis: the rest is skipped\n");
         return FINISH();
