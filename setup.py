@@ -57,16 +57,16 @@ class BuildExt(build_ext):
 
     def add_xxhash(self, ext):
         # Only the header: the hash is inlined, no library is linked.
-        cflags = (pkg_config("libxxhash") or [[]])[0]
+        cflags = (pkg_config("libxxhash >= 0.8") or [[]])[0]
         ext.extra_compile_args += cflags
         if not self.compiles("#include <xxhash.h>\n", cflags):
             raise SystemExit(
-                "bloomfilter: the header xxhash.h was not found; install it first "
+                "bloomfilter: the header xxhash.h (0.8 or newer) was not found; install it first "
                 "(Debian/Ubuntu: apt-get install libxxhash-dev; Fedora: dnf install xxhash-devel; macOS: brew install xxhash)"
             )
 
     def add_libsodium(self, ext):
-        found = pkg_config("libsodium")
+        found = pkg_config("libsodium >= 1.0.9")
         if not found or not self.compiles("#include <sodium.h>\n", found[0]):
             print("bloomfilter: libsodium was not found: filters with secret= will be refused by this build")
             return
@@ -75,7 +75,7 @@ class BuildExt(build_ext):
         ext.extra_link_args += found[1]
 
     def add_hiredis(self, ext):
-        found = pkg_config("hiredis")
+        found = pkg_config("hiredis >= 0.14")
         if not found or not self.compiles("#include <hiredis/hiredis.h>\n", found[0]):
             print("bloomfilter: hiredis was not found: filters in Redis will be refused by this build")
             return

@@ -77,6 +77,11 @@ needs_redis() { want redis-server have redis-server; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck
+    want mandoc have mandoc
+}
+needs_package() {
+    want php-pear have pear
+    want php-xml php -r 'exit((int)!extension_loaded("xml"));'
 }
 needs_fpm() {
     want php-fpm compgen -G '/usr/sbin/php-fpm*'

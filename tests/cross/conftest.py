@@ -5,8 +5,10 @@ Run by scripts/test cross, after scripts/build: the products in out/ are what is
 import os
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,22 @@ def tree(tmp_path):
     copy = tmp_path / "tree"
     shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("out", ".git", ".hypothesis", "__pycache__"))
     return copy
+
+
+@pytest.fixture(scope="session")
+def redis_port(tmp_path_factory):
+    """A redis-server of the tests' own on a free port of 127.0.0.1."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path_factory.mktemp("redis"))]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    for _ in range(500):
+        try:
+            socket.create_connection(("127.0.0.1", port), 5).close()
+            break
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+    yield port
+    server.kill()
+    server.wait()

@@ -1,5 +1,8 @@
-"""The code blocks and tables of the documents, for the tests that run them."""
+"""The code blocks and tables of the documents, for the tests that run them.
 
+An answer beside an expression must hold: `expression   # answer: why` in Python, `expression;   // answer: why` in PHP."""
+
+import ast
 import re
 
 from conftest import ROOT
@@ -28,3 +31,40 @@ def table_rows(name, heading):
             break
         rows.append([cell.strip() for cell in line.strip("|").split("|")])
     return rows
+
+
+def all_blocks(name):
+    """(language, code) of every fenced block, in order."""
+    return re.findall(r"^```(\w+)\n(.*?)^```$", text_of(name), flags=re.S | re.M)
+
+
+# ---- answers ----
+PHP_ANSWER = re.compile(r"^(.+);\s+// (true|false|\d+|\[.*\])(?::.*)?$")
+PHP_CHECK = """<?php
+function check(mixed $got, mixed $expected): void {
+    if ($got !== $expected) throw new Exception('says ' . json_encode($expected) . ', got ' . json_encode($got));
+}
+"""
+
+
+def php_with_checks(code):
+    return "\n".join(PHP_ANSWER.sub(r"check(\1, \2);", line) for line in code.splitlines())
+
+
+def python_with_checks(code):
+    """Bare expressions with a comment that begins with a literal become comparisons: pairs in the list `answers`."""
+    lines = code.splitlines()
+    for node in ast.parse(code).body:
+        comment = lines[node.end_lineno - 1][node.end_col_offset :].strip()
+        answer = re.match(r'# (True|False|\d+|"\w+")(?=\W|$)', comment)
+        if isinstance(node, ast.Expr) and answer:
+            lines[node.lineno - 1] = f"answers.append(({ast.unparse(node)}, {answer[1]}))"
+    return "answers = []\n" + "\n".join(lines)
+
+
+def run_python(code, names):
+    """Runs a block in names; how many answers were compared."""
+    exec(compile(python_with_checks(code), "a block", "exec"), names)
+    for got, expected in names["answers"]:
+        assert (type(got), got) == (type(expected), expected)
+    return len(names["answers"])

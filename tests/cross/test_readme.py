@@ -1,6 +1,5 @@
 """README.md: every code block is run, every commented answer compared, every number of its tables computed again."""
 
-import ast
 import os
 import re
 import stat
@@ -10,15 +9,9 @@ import sys
 import pytest
 from bloomfilter import BloomFilter
 from conftest import OUT, ROOT, compile_c, run
-from documents import blocks, languages, table_rows, text_of
+from documents import PHP_ANSWER, PHP_CHECK, blocks, languages, php_with_checks, run_python, table_rows, text_of
 
 README = "README.md"
-PHP_ANSWER = re.compile(r"^(.+);\s+// (true|false|\d+|\[.*\])(?::.*)?$")
-PHP_CHECK = """<?php
-function check(mixed $got, mixed $expected): void {
-    if ($got !== $expected) throw new Exception('README says ' . json_encode($expected) . ', got ' . json_encode($got));
-}
-"""
 
 
 def test_no_block_is_left_out():
@@ -29,31 +22,14 @@ def test_no_block_is_left_out():
 @pytest.mark.parametrize("code", blocks(README, "php"))
 def test_php(code, php, tmp_path):
     assert PHP_ANSWER.search(code.splitlines()[1])
-    lines = [PHP_ANSWER.sub(r"check(\1, \2);", line) for line in code.splitlines()]
-    (tmp_path / "readme.php").write_text(PHP_CHECK + "\n".join(lines) + "\necho 'end';\n")
+    (tmp_path / "readme.php").write_text(PHP_CHECK + php_with_checks(code) + "\necho 'end';\n")
     assert run([*php, tmp_path / "readme.php"], cwd=tmp_path, text=True) == "end"
-
-
-def python_with_checks(code):
-    """Bare expressions with a comment that begins with a literal become comparisons."""
-    lines = code.splitlines()
-    for node in ast.parse(code).body:
-        comment = lines[node.end_lineno - 1][node.end_col_offset :].strip()
-        answer = re.match(r"# (True|False|\d+)\b", comment)
-        if isinstance(node, ast.Expr) and answer:
-            lines[node.lineno - 1] = f"answers.append(({ast.unparse(node)}, {answer[1]}))"
-    return "answers = []\n" + "\n".join(lines)
 
 
 @pytest.mark.parametrize("code", blocks(README, "python"))
 def test_python(code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = {}
-    exec(compile(python_with_checks(code), README, "exec"), names)
-    assert names["answers"] or "assert" in code
-    for got, expected in names["answers"]:
-        assert got == expected
-        assert type(got) is type(expected)
+    assert run_python(code, {}) or "assert" in code
 
 
 def test_c(tmp_path):

@@ -2,6 +2,7 @@
 With a secret the positions come from SipHash-2-4 under it
 --EXTENSIONS--
 bloomfilter
+sodium
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

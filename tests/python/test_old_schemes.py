@@ -117,7 +117,7 @@ def test_a_key_that_cannot_be_hashed_is_named():
     bf = BloomFilter(m=4096, scheme="java7")
     with pytest.raises(ValueError, match="UTF-8"):
         bf.add(b"\xff")
-    keys = ["k%d" % i for i in range(500)] + [b"\xff"] + ["after"]
+    keys = [f"k{i}" for i in range(500)] + [b"\xff"] + ["after"]
     with pytest.raises(ValueError, match="key 500: .*UTF-8"):
         bf.update(keys)
     assert all(bf.contains_many(keys[:500]))

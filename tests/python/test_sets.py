@@ -9,7 +9,7 @@ from bloomfilter import BloomFilter
 
 def pair(scheme="block"):
     a, b = BloomFilter(n=1000, p=0.001, scheme=scheme), BloomFilter(n=1000, p=0.001, scheme=scheme)
-    a.update(range(0, 300))
+    a.update(range(300))
     b.update(range(200, 500))
     return a, b
 

@@ -1,0 +1,81 @@
+"""site_hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, pages that nav forgot, lists and tables right after
+a line of text, which GitHub takes for what they are and Python-Markdown does not.
+
+A document links to a file of the repository as it does in the repository, by a relative path.  In the site that file is a
+copy below source/; a link to a folder, which a site cannot show, becomes its text.  Knows nothing of what a page says."""
+
+import posixpath
+import re
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
+OUTSIDE = "source/"
+
+
+def in_repository(uri):
+    """The repository's path of a page of the site."""
+    return uri[len(OUTSIDE) :] if uri.startswith(OUTSIDE) else "docs/" + uri
+
+
+def in_site(path):
+    return path[len("docs/") :] if path.startswith("docs/") else OUTSIDE + path
+
+
+def target(uri, link):
+    return posixpath.normpath(posixpath.join(posixpath.dirname(in_repository(uri)), link))
+
+
+def on_config(config):
+    """Pages without a place in nav get one: whoever adds a page sees it at once."""
+
+    def named(item):
+        if isinstance(item, str):
+            return {item}
+        return set().union(*(named(part) for part in (item.values() if isinstance(item, dict) else item)))
+
+    rest = sorted({path.name for path in (ROOT / "docs").glob("*.md")} - named(config["nav"]))
+    if rest:
+        config["nav"].append({"More": rest})
+    return config
+
+
+def on_files(files, config):
+    """Copies of what the documents link to outside docs/, and of what those link to."""
+    pages = [file.src_uri for file in files.documentation_pages()]
+    while pages:
+        uri = pages.pop()
+        text = (ROOT / in_repository(uri)).read_text(encoding="utf-8")
+        for link in LINK.finditer(text):
+            path = target(uri, link[2])
+            if path.startswith("docs/") or not (ROOT / path).is_file() or files.get_file_from_path(in_site(path)):
+                continue
+            files.append(File.generated(config, in_site(path), abs_src_path=str(ROOT / path)))
+            if path.endswith(".md"):
+                pages.append(in_site(path))
+    return files
+
+
+def with_gaps(markdown):
+    """An empty line before a list or a table that follows a line of text."""
+    out, fenced, before = [], False, ""
+    for line in markdown.splitlines():
+        start = re.match(r"- |\d+\. |\|", line)
+        if start and not fenced and re.match(r"[^\s|]", before) and not re.match(r"- |\d+\. ", before):
+            out.append("")
+        fenced ^= line.startswith("```")
+        out.append(line)
+        before = line
+    return "\n".join(out)
+
+
+def on_page_markdown(markdown, page, **_):
+    def mended(link):
+        path = target(page.file.src_uri, link[2])
+        if (ROOT / path).is_dir():
+            return link[1]
+        return f"[{link[1]}]({posixpath.relpath(in_site(path), posixpath.dirname(page.file.src_uri) or '.')}{link[3] or ''})"
+
+    return LINK.sub(mended, with_gaps(markdown))

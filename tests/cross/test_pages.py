@@ -1,0 +1,124 @@
+"""docs/*.md: every code block is run, in its page's order, and every answer that stands beside it or below it compared.
+
+In a page, Python's blocks share their names and PHP's are one script.  A block whose first line is a comment with a file's
+name is that file; a `sh` block is run where these files are, and a `text` block is what the sh block before it printed.
+127.0.0.1:6379 is the tests' own Redis."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import OUT, PKG_CONFIG_PATH, ROOT, compile_c, php_command, run
+from documents import PHP_ANSWER, PHP_CHECK, all_blocks, languages, php_with_checks, run_python
+
+PAGES = ["index.md", "tutorial-python.md", "tutorial-php.md", "tutorial-c.md", "choosing.md", "homes.md", "migrate.md"]
+FILE = re.compile(r"(?:<\?php )?(?://|#|/\*) (\w+\.(?:py|php|c))\b")
+# What a page takes for granted.
+BEFORE = {
+    ("migrate.md", "python"): "from bloomfilter import BloomFilter\ndata = bytes(10)\nall_the_keys = ['a', 'b']\n",
+    ("migrate.md", "php"): "$data = str_repeat(\"\\0\", 10);\n",
+}
+# A fragment of C, where the page shows no program.
+C_AROUND = """#include <bloomfilter.h>
+int main(void)
+{{
+    static const char data[10];
+    size_t len = sizeof data;
+    bf_error err;
+    {}
+    bf_close(f);
+    return !f;
+}}
+"""
+
+
+def generated(name):
+    return (ROOT / "docs" / name).read_text().startswith("<!-- Generated")
+
+
+def test_no_page_is_left_out():
+    """A page with code is run here, or by a test that names it, or is generated from what others check."""
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path.name != Path(__file__).name)
+    pages = [path.name for path in sorted((ROOT / "docs").glob("*.md")) if languages(f"docs/{path.name}")]
+    assert [name for name in pages if name not in PAGES and f"docs/{name}" not in tests and not generated(name)] == []
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder to be in, and the commands that a reader has."""
+    (tmp_path / "bin").mkdir()
+    for name, command in {"php": php_command(), "python": [sys.executable]}.items():
+        (tmp_path / "bin" / name).write_text("#!/bin/sh\nexec " + " ".join(command) + ' "$@"\n')
+        (tmp_path / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{OUT}/bin:{os.environ['PATH']}")
+    monkeypatch.setenv("PKG_CONFIG_PATH", PKG_CONFIG_PATH)
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"{OUT}/lib")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return tmp_path / "here"
+
+
+def of_page(name, request, *wanted):
+    """Its blocks of some languages, by what they are: [(language, code)]; those that are files are written."""
+    out = []
+    for language, code in all_blocks(f"docs/{name}"):
+        if "127.0.0.1:6379" in code:
+            code = code.replace("127.0.0.1:6379", f"127.0.0.1:{request.getfixturevalue('redis_port')}")
+        file = FILE.match(code)
+        if file:
+            Path(file[1]).write_text(code)
+        elif language in wanted:
+            out.append((language, code))
+    return out
+
+
+def pages_with(language):
+    return [name for name in PAGES if any(code for found, code in all_blocks(f"docs/{name}") if found == language and not FILE.match(code))]
+
+
+def test_languages():
+    """A block in a language that nothing below runs."""
+    for name in PAGES:
+        assert set(languages(f"docs/{name}")) <= {"python", "php", "c", "sh", "text"}, name
+
+
+@pytest.mark.parametrize("name", pages_with("python"))
+def test_python(name, place, request):
+    names, answers = {}, 0
+    exec(BEFORE.get((name, "python"), ""), names)
+    for _, code in of_page(name, request, "python"):
+        answers += run_python(code, names) + code.count("assert ")
+    assert answers or (name, "python") in BEFORE
+
+
+@pytest.mark.parametrize("name", pages_with("php"))
+def test_php(name, place, request):
+    code = "".join(code for _, code in of_page(name, request, "php"))
+    assert (name, "php") in BEFORE or "throw" in code or any(PHP_ANSWER.match(line) for line in code.splitlines())
+    Path("page.php").write_text(PHP_CHECK + BEFORE.get((name, "php"), "") + php_with_checks(code) + "\necho 'end';\n")
+    assert run([*php_command()[:2], "-d", "zend.assertions=1", *php_command()[2:], "page.php"], text=True) == "end"
+
+
+@pytest.mark.parametrize("name", pages_with("c"))
+def test_c_fragments(name, place, request):
+    for number, (_, code) in enumerate(of_page(name, request, "c")):
+        source = place / f"fragment{number}.c"
+        source.write_text(C_AROUND.format(code))
+        run([compile_c(source, place / "fragment")])
+
+
+@pytest.mark.parametrize("name", pages_with("sh"))
+def test_commands(name, place, request):
+    printed = compared = 0
+    for language, code in of_page(name, request, "sh", "text"):
+        if language == "text":
+            assert printed == code
+            compared += 1
+            continue
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
+        printed = done.stdout
+    assert compared

@@ -1,0 +1,77 @@
+"""The C package: configured without the optional libraries, installed below a prefix, used from there."""
+
+import os
+import re
+
+import pytest
+from conftest import JOBS, ROOT, run
+
+
+@pytest.fixture(scope="session")
+def prefix(source, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cmake")
+    run("cmake", "-S", source, "-B", folder / "build", "-DBUILD_TESTING=OFF", "-DBLOOMFILTER_REDIS=OFF", "-DBLOOMFILTER_SODIUM=OFF", "-DCMAKE_INSTALL_LIBDIR=lib")
+    run("cmake", "--build", folder / "build", JOBS)
+    run("cmake", "--install", folder / "build", "--prefix", folder / "prefix")
+    return folder / "prefix"
+
+
+@pytest.fixture(scope="session")
+def env(prefix):
+    return os.environ | {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig", "LD_LIBRARY_PATH": f"{prefix}/lib"}
+
+
+def test_everything_is_installed(prefix):
+    found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
+    version = re.search(r'#define BF_VERSION "(.+)"', (ROOT / "core" / "bloomfilter.h").read_text())[1]
+    wanted = {"include/bloomfilter.h", "lib/libbloomfilter.a", "lib/libbloomfilter.so", f"lib/libbloomfilter.so.{version}", "lib/pkgconfig/bloomfilter.pc", "share/man/man3/bloomfilter.3"}
+    assert wanted <= found, wanted - found
+
+
+def test_embed_with_the_shared_library(prefix, env, tmp_path):
+    flags = run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split()
+    run("cc", "-Wall", "-Wextra", "-Werror", ROOT / "examples" / "embed.c", "-o", tmp_path / "embed", *flags)
+    first = run(tmp_path / "embed", tmp_path / "seen.bloom", env=env)
+    again = run(tmp_path / "embed", tmp_path / "seen.bloom", env=env)
+    assert "https://example.org/ is new\nof 3 urls 2 were new\nabout 3 keys" in first
+    assert "https://example.org/ is a repeat\nof 3 urls 0 were new\nabout 3 keys" in again
+
+
+def test_embed_with_the_static_library(prefix, env, tmp_path):
+    flags = run("pkg-config", "--cflags", "--static", "--libs", "bloomfilter", env=env).split()
+    assert "-lsodium" not in flags and "-lhiredis" not in flags
+    static = [f"{prefix}/lib/libbloomfilter.a" if flag == "-lbloomfilter" else flag for flag in flags]
+    run("cc", ROOT / "examples" / "embed.c", "-o", tmp_path / "embed", *static)
+    assert "libbloomfilter" not in run("ldd", tmp_path / "embed")
+    assert "of 3 urls 2 were new" in run(tmp_path / "embed", env={})
+
+
+def test_what_a_build_without_the_libraries_says(env, tmp_path):
+    (tmp_path / "ask.c").write_text("""#include <bloomfilter.h>
+    #include <stdio.h>
+    int main(void) {
+        bf_error err;
+        bf_spec specs[] = { { .m = 1000, .k = 3, .secret = "0123456789abcdef", .secret_len = 16 }, { .m = 1000, .k = 3, .storage = "redis://127.0.0.1:1/0?key=x" } };
+        for (int i = 0; i < 2; i++) {
+            if (bf_open(&specs[i], &err)) return 1;
+            printf("%s %d\\n", err.msg, err.code == BF_ENOTSUP);
+        }
+    }""")
+    run("cc", tmp_path / "ask.c", "-o", tmp_path / "ask", *run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split())
+    secret, redis = run(tmp_path / "ask", env=env).splitlines()
+    assert secret == "secret needs libsodium, which this build lacks 1"
+    assert redis.endswith("this build lacks hiredis 1")
+
+
+def test_the_man_page_names_every_function():
+    page = (ROOT / "docs" / "man" / "bloomfilter.3").read_text()
+    header = re.sub(r"/\*.*?\*/", "", (ROOT / "core" / "bloomfilter.h").read_text(), flags=re.S)
+    declared = set(re.findall(r"\b(bf_\w+)\(", re.sub(r"(?m)^typedef .*;$", "", header)))
+    assert declared == set(re.findall(r"^\.Fn (bf_\w+)", page, flags=re.M))
+
+
+def test_the_man_pages_program(env, tmp_path):
+    page = (ROOT / "docs" / "man" / "bloomfilter.3").read_text()
+    (tmp_path / "page.c").write_text(re.search(r"(?s)\.Bd -literal\n(.*?)\.Ed", page)[1].replace("\\e", "\\"))
+    run("cc", tmp_path / "page.c", "-o", tmp_path / "page", *run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split())
+    assert run(tmp_path / "page", env=env) == "1\n"

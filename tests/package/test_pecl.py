@@ -1,0 +1,104 @@
+"""The PHP packages: the archive that pecl makes of package.xml, built out of its tree and without the optional libraries; what
+composer.json promises to PIE; what config.w32 says."""
+
+import json
+import re
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+from conftest import JOBS, ROOT, run
+
+VERSION = re.search(r'#define BF_VERSION "(.+)"', (ROOT / "core" / "bloomfilter.h").read_text())[1]
+
+
+@pytest.fixture(scope="session")
+def archive(source, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pecl")
+    said = run("pear", "package-validate", source / "package.xml")
+    assert "0 error(s), 0 warning(s)" in said
+    run("pear", "package", source / "package.xml", cwd=folder)
+    return folder / f"bloomfilter-{VERSION}.tgz"
+
+
+@pytest.fixture(scope="session")
+def unpacked(archive):
+    with tarfile.open(archive) as tar:
+        tar.extractall(archive.parent)
+    folder = archive.parent / f"bloomfilter-{VERSION}"
+    run("phpize", cwd=folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def built(unpacked):
+    """In a folder beside the sources, without libsodium and hiredis."""
+    folder = unpacked.parent / "build"
+    folder.mkdir()
+    run(unpacked / "configure", "--without-bloomfilter-redis", "--without-bloomfilter-sodium", cwd=folder)
+    run("make", JOBS, cwd=folder)
+    return folder / "modules" / "bloomfilter.so"
+
+
+def php(built, *arguments):
+    return run(php_binary(), "-n", "-d", f"extension={built}", *arguments)
+
+
+def php_binary():
+    return run("php-config", "--php-binary").strip()
+
+
+def test_archive_has_every_source(archive):
+    with tarfile.open(archive) as tar:
+        names = {name.split("/", 1)[1] for name in tar.getnames() if "/" in name}
+    for pattern in ("config.*", "core/*.[ch]", "php-ext/*.*", "tests/php/*.phpt", "tests/php/*.inc", "tests/vectors/*.txt"):
+        wanted = {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern)} - {"config.log", "config.nice", "config.status", "config.h", "config.h.in"}
+        assert wanted and wanted <= names, wanted - names
+
+
+def test_what_a_build_without_the_libraries_says(built):
+    ask = """foreach ([['secret' => str_repeat('x', 16)], ['storage' => 'redis://127.0.0.1:1/0?key=x'], []] as $arguments)
+        try { new BloomFilter(1000, 100, ...$arguments); echo "made\n"; }
+        catch (BloomFilterException $e) { echo $e->getCode() === BloomFilterException::NOT_SUPPORTED ? '' : 'not ', $e->getMessage(), "\n"; }"""
+    secret, redis, plain = php(built, "-r", ask).splitlines()
+    assert secret == "secret needs libsodium, which this build lacks"
+    assert redis.startswith("storage redis://") and redis.endswith("this build lacks hiredis")
+    assert plain == "made"
+
+
+def test_phpinfo_names_the_version_and_what_is_not_built_in(built):
+    table = dict(line.split(" => ", 1) for line in php(built, "--ri", "bloomfilter").splitlines() if " => " in line)
+    assert table["bloomfilter"] == table["core"] == VERSION
+    assert table["libsodium (keyed filters)"] == table["hiredis (filters in Redis)"] == "not built in"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", table["xxHash (compiled in)"])
+
+
+def test_the_archives_own_tests_run(built, unpacked):
+    names = [unpacked / "tests" / "php" / f"{name}.phpt" for name in ("add_is_true_for_new", "old_schemes_positions", "storage_open")]
+    said = run(php_binary(), "-n", "run-tests.php", "-n", "-q", "-p", php_binary(), "-d", f"extension={built}", *names, cwd=unpacked, env={"NO_INTERACTION": "1", "PATH": "/usr/bin:/bin"})
+    assert re.search(r"Tests passed +: +3 ", said), said
+
+
+def test_composer_json_promises_what_configure_takes(unpacked):
+    composer = json.loads((ROOT / "composer.json").read_text())
+    assert composer["type"] == "php-ext" and composer["php-ext"]["extension-name"] == "bloomfilter"
+    assert "version" not in composer  # PIE takes it from the tag
+    options = set(re.findall(r"--(?:with|without|enable)-(bloomfilter[\w-]*)", run(unpacked / "configure", "--help")))
+    promised = {re.sub("^(with|without|enable)-", "", option["name"]) for option in composer["php-ext"]["configure-options"]}
+    assert promised and promised <= options
+
+
+def test_config_w32_refuses_in_words(tmp_path):
+    """Run by node, where there is one, as configure.js would."""
+    text = (ROOT / "config.w32").read_text()
+    names = [path.name for folder in ("core", "php-ext") for path in (ROOT / folder).glob("*.c")]
+    assert len(names) == len(set(names))  # Windows puts all objects into one folder
+    assert "not ported" in text
+    if not shutil.which("node"):
+        return
+    around = 'var PHP_BLOOMFILTER = "%s"; function ARG_ENABLE() {} function ERROR(text) { console.log(text); }\n'
+    for asked, said in (("yes", "bloomfilter is not ported to Windows"), ("no", "")):
+        script = Path(tmp_path, "configure.js")
+        script.write_text(around % asked + text)
+        assert run("node", script).startswith(said) and bool(run("node", script)) == bool(said)

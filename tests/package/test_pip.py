@@ -1,0 +1,89 @@
+"""The Python packages: sdist and wheel of `python -m build`, the wheel repaired, a build on a machine without the libraries."""
+
+import re
+import sys
+import tarfile
+import tomllib
+import zipfile
+
+import pytest
+from conftest import FILTERS, ROOT, run
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+MODULE = re.compile(r"bloomfilter/_bloomfilter\.[\w-]+\.so")
+
+
+@pytest.fixture(scope="session")
+def dist(source, tmp_path_factory, without_network):
+    """The folder with both.  build makes the wheel from the unpacked sdist: what the sdist lacks would be missed."""
+    folder = tmp_path_factory.mktemp("dist")
+    run(sys.executable, "-m", "build", "--outdir", folder, source, env=without_network)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def wheel(dist):
+    (found,) = dist.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def sdist(dist):
+    (found,) = dist.glob("*.tar.gz")
+    return found
+
+
+def test_sdist_has_what_the_tests_need(sdist):
+    with tarfile.open(sdist) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+    for pattern in ("core/*.[ch]", "python-ext/**/*.*", "tests/python/*.py", "tests/vectors/*", "README.md", "LICENSE", "CHANGELOG.md"):
+        wanted = {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern) if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"}
+        assert wanted and wanted <= names, wanted - names
+    assert not any(name.startswith(("php-ext/", "out/", "docs/")) for name in names)
+
+
+def test_wheel_holds_the_package_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if ".dist-info/" not in name]
+    sources = {f"bloomfilter/{path.relative_to(ROOT / 'python-ext/bloomfilter')}" for path in (ROOT / "python-ext/bloomfilter").rglob("*.*")}
+    assert {name for name in names if not MODULE.fullmatch(name)} == {name for name in sources if not name.endswith((".pyc", ".so"))}
+    assert len([name for name in names if MODULE.fullmatch(name)]) == 1
+
+
+def test_wheel_is_small(wheel):
+    assert wheel.stat().st_size <= 400_000
+
+
+def test_wheel_works(wheel, pip, tmp_path):
+    assert pip(wheel, tmp_path / "here")(FILTERS, "libsodium", "hiredis") == "libsodium hiredis\n"
+
+
+def test_repaired_wheel_brings_its_libraries(wheel, pip, tmp_path):
+    run(sys.executable, "-m", "auditwheel", "repair", "-w", tmp_path, wheel, env={"PATH": f"{sys.prefix}/bin:/usr/bin:/bin"})
+    (repaired,) = tmp_path.glob("*.whl")
+    assert re.search(r"-manylinux_2_\d+_\w+\.whl$", repaired.name), repaired.name
+    with zipfile.ZipFile(repaired) as archive:
+        libraries = {re.match(r"lib[a-z]+", name.rsplit("/", 1)[1])[0] for name in archive.namelist() if ".libs/lib" in name}
+    assert libraries == {"libhiredis", "libsodium"}
+    assert pip(repaired, tmp_path / "here")(FILTERS, "libsodium", "hiredis") == "libsodium hiredis\n"
+    (module,) = (tmp_path / "here").rglob("_bloomfilter*.so")
+    assert "bloomfilter_shared.libs" in run("ldd", module)
+
+
+def test_sdist_installs_alone_and_without_the_libraries(sdist, pip, tmp_path):
+    """What a secret and a redis:// storage are told then is looked at by built_with.py: the missing library's name."""
+    assert pip(sdist, tmp_path / "here", PKG_CONFIG="false")(FILTERS) == "\n"
+
+
+def test_no_build_without_xxhash_and_the_message_says_what_to_install(sdist, pip, tmp_path):
+    (tmp_path / "xxhash.h").write_text("#error none\n")
+    with pytest.raises(AssertionError, match="apt-get install libxxhash-dev"):
+        pip(sdist, tmp_path / "here", PKG_CONFIG="false", CPATH=str(tmp_path))
+
+
+def test_cibuildwheel_builds_for_the_pythons_that_the_classifiers_name():
+    named = {name.rsplit(" ", 1)[1] for name in PROJECT["project"]["classifiers"] if re.search(r":: 3\.\d+$", name)}
+    built = PROJECT["tool"]["cibuildwheel"]["build"].split()
+    assert {f"cp3{version[2:]}-*" for version in named} | {"cp314t-*"} == set(built)
+    assert min(named, key=lambda version: int(version[2:])) == PROJECT["project"]["requires-python"].strip(">=")
+    assert "Typing :: Typed" in PROJECT["project"]["classifiers"]
