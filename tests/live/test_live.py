@@ -126,7 +126,7 @@ def ask(port, command):
 def test_redisson(redisson, redis_port, n, p, name):
     """Either side makes the filter, the other one opens it, both add, both find everything."""
     url = f"redis://127.0.0.1:{redis_port}/0?key="
-    config = f"{name}:config" if "{" in name else "{%s}:config" % name
+    config = f"{name}:config" if "{" in name else f"{{{name}}}:config"
     fields = "size hashIterations expectedInsertions falseProbability"
     keys, ours, absent = TEXTS[1:200], [f"ours {i}" for i in range(100)], [f"absent {i}" for i in range(300)]
     m, k = map(int, redisson("init", redis_port, name, n, repr(p)).split())

@@ -317,7 +317,7 @@ def test_rebuild(server, shards):
             yield "a"
             bf.close()
 
-        with pytest.raises(Exception):
+        with pytest.raises(Error, match="filter"):
             bf.rebuild(closes())
         assert "new1" in other and "a" not in other
         assert bf.rebuild([]) == 0 and "new1" not in other and not other

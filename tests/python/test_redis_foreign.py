@@ -1,9 +1,10 @@
 """Bitmaps in Redis that other systems fill: go-zero, the three-hash PHP class, Redisson.  What they wrote is written here by
 SETBIT, from what those systems answered (tests/vectors); opened and gone on with, without a mark, a companion or growth."""
 
+# ruff: noqa: F401, F811 - fixtures of another test file
 import pytest
 from test_old_schemes import KEYS, blocks
-from test_redis import empty, server  # noqa: F401
+from test_redis import empty, server
 
 from bloomfilter import BloomFilter, Error
 
@@ -29,7 +30,7 @@ CASES = [("gozero", 20480, {"m": 20480}, 60), ("php-hashes:BKDR,SDBM,JS", 2**32,
 
 
 @pytest.mark.parametrize("scheme, m, given, n", CASES, ids=lambda v: str(v)[:20])
-def test_opened_and_continued(server, scheme, m, given, n):  # noqa: F811
+def test_opened_and_continued(server, scheme, m, given, n):
     url = server.url("theirs")
     known = rows(scheme, m)
     theirs, ours = known[: n - 1], known[n - 1]
@@ -61,7 +62,7 @@ def test_opened_and_continued(server, scheme, m, given, n):  # noqa: F811
     assert server("DBSIZE") == b":1\r\n"
 
 
-def test_redissons_hash(server):  # noqa: F811
+def test_redissons_hash(server):
     url = server.url("r")
     server("HMSET {r}:config size 219675 hashIterations 10 expectedInsertions 15279 falseProbability 0.001")
     with BloomFilter.open(url, scheme="redisson") as bf, BloomFilter.open(url) as same:
@@ -82,7 +83,7 @@ def test_redissons_hash(server):  # noqa: F811
         assert bf.add("x") and server("DBSIZE") == b":2\r\n"
 
 
-def test_n_alone_where_the_scheme_fixes_the_rest(server, tmp_path):  # noqa: F811
+def test_n_alone_where_the_scheme_fixes_the_rest(server, tmp_path):
     for scheme in ("gozero", "rs-rand", "rs-dotnet"):
         for storage in (server.url(scheme), tmp_path / scheme):
             with BloomFilter(n=1000, scheme=scheme, storage=storage) as bf:
