@@ -29,6 +29,7 @@ extern "C" {
 #define BF_M_MAX (UINT64_C(1) << 40)      /* bits: 128 GiB */
 #define BF_N_MAX ((uint64_t)INT64_MAX)    /* keys */
 #define BF_K_MAX 4096                     /* positions a key */
+#define BF_SHARDS_MAX 4096               /* parts of a filter */
 #define BF_SECRET_BYTES 16
 #define BF_SCHEME_BYTES 64                /* longest scheme name, its NUL included */
 
@@ -121,11 +122,12 @@ typedef struct {
     const bf_redis_client *redis_client;     /* home "redis" through it, with key, without storage; NULL = none */
     bool counting;           /* 4-bit counters instead of bits                                   */
     double grow, window;     /* growth factor > 1; seconds to remember                           */
-    unsigned shards;         /* Redis: parts of the bitmap, each a key of its own                */
+    unsigned shards;         /* equal parts, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
+                              * where not given: 1, in Redis as many as m needs                  */
     unsigned parts;          /* of a window: how finely it forgets                               */
-    double timeout;          /* Redis: seconds a trip may take, > 0; it goes before the URL's    */
-    bool cache;              /* Redis: keys known to be present need no trip                     */
-    double cache_max_age;    /* seconds such an answer may be used for, > 0                      */
+    double timeout;          /* Redis: seconds a trip may take, 0.001..86400; it goes before the URL's */
+    bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at most */
+    double cache_max_age;    /* seconds since the bits were last seen for which that is good; 0 = 1  */
     unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
@@ -143,6 +145,7 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     const char *key;         /* name inside the storage as given, or NULL; the same              */
     uint64_t bitset_bytes;   /* ceil(m / 8)                                                      */
     uint64_t image_bytes;    /* length of bf_to_bytes and of a saved file                        */
+    unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
 } bf_info;
 
@@ -164,7 +167,7 @@ int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
 /* A memory copy, whatever the home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
 /* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a key may for a moment be
- * present in part: stop the writers, or replace the file. */
+ * present in part: stop the writers, or replace the file.  (In Redis it is at once, a shard at a time.) */
 int bf_clear(bf_filter *f, bf_error *err);
 /* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power loss.  Without it
  * a mapped file survives any death of a process, kill -9 included.  Nothing to do for memory: 0. */
@@ -174,6 +177,12 @@ int bf_sync(bf_filter *f, bf_error *err);
  * parameters makes a new one.  An add whose reply was lost is never repeated: the error says that it is not known. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
+/* Filters in Redis: other contents at once, without a moment in which keys are missing.  begin gives an empty filter in
+ * memory that fits; fill it by bf_add_many; end puts its bits in the place of those of f, keeps the time to live, and closes
+ * nothing.  Until then f is used as ever by everybody.  Of keys that others add after begin those survive that are in fresh.
+ * A filter with shards changes one shard after the other. */
+bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
+int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
 /* Switch between plain and atomic kernels.  No other thread may be inside the filter at that moment. */
 void bf_set_threads(bf_filter *f, bool threads);
 

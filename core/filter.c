@@ -26,12 +26,12 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     if (spec->window != 0 && !(spec->window > 0)) return refuse_real(err, "window", spec->window);
     if (spec->grow != 0) return bf_fail(err, BF_ENOTSUP, "grow=%g: growing filters are not in this version", spec->grow);
     if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
-    if (spec->shards > 1 && !in_redis) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
     if (spec->parts) return bf_fail(err, BF_ENOTSUP, "parts=%u: forgetting filters are not in this version", spec->parts);
-    if (spec->timeout != 0 && !(spec->timeout > 0)) return refuse_real(err, "timeout", spec->timeout);
+    if (spec->timeout != 0 && !(spec->timeout >= 0.001 && spec->timeout <= 86400)) return refuse_real(err, "timeout", spec->timeout);
     if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0)) return refuse_real(err, "cache_max_age", spec->cache_max_age);
-    if (spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0)
-        return bf_fail(err, BF_ENOTSUP, "timeout, wait_replicas, cache and cache_max_age are not in this version");
+    if ((spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0) && !in_redis)
+        return bf_fail(err, BF_EINVAL, "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no Redis is given");
+    if (spec->cache_max_age != 0 && !spec->cache) return bf_fail(err, BF_EINVAL, "cache_max_age=%g without cache", spec->cache_max_age);
     if (spec->key && !spec->client && !in_redis)
         return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
     if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client && !spec->redis_client)
@@ -80,7 +80,7 @@ static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_part *p = &f->part;
     p->g.avx2 = bf_has_avx2();
-    if (p->store.words) p->kernels = choose_kernels(f->scheme->layout);
+    if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1) p->kernels = choose_kernels(f->scheme->layout);
     bf_set_threads(f, spec->threads);
     if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");
     if ((spec->storage || spec->redis_client) && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -120,7 +120,7 @@ void bf_close(bf_filter *f)
 /* An empty filter in memory of this description; spec, if not NULL, gives secret and threads. */
 bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
-    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->name, .functions = d->functions };
+    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->name, .shards = d->g.shards, .functions = d->functions };
     if (spec && spec->functions) s.functions = spec->functions;
     if (spec) { s.secret = spec->secret; s.secret_len = spec->secret_len; s.threads = spec->threads; }
     bf_filter *f = bf_open(&s, err);
@@ -150,6 +150,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
     spec->n = d.g.n;
     spec->k = d.g.k;
     spec->p = d.g.p;
+    spec->shards = d.g.shards;
     if (!spec->scheme) spec->scheme = d.scheme->name;
     return 0;
 }
@@ -206,7 +207,7 @@ static void place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *po
     for (size_t done = 0, c; done < n; done += c) {
         c = n - done < few ? n - done : few;
         f->hash->run(f->secret, keys + done, c, d);
-        f->scheme->layout->positions(&f->part.g, d, c, pos + done * k);
+        bf_positions(f->scheme->layout, &f->part.g, d, c, pos + done * k);
     }
 }
 
@@ -312,7 +313,7 @@ int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *p
     unsigned k = f->part.g.k;
     if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
     f->hash->one(f->secret, key, len, d);
-    f->scheme->layout->positions(&f->part.g, d, 1, all);
+    bf_positions(f->scheme->layout, &f->part.g, d, 1, all);
     memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
     return k;
 }

@@ -3,7 +3,7 @@
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p    64 bytes of cells
- *     72 secret check   80 scheme name 64   ... zero ...
+ *     72 secret check   80 scheme name 64   ... zero ...   192 shards u32, 0 where not sharded   ... zero ...
  *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   ... zero ...   4088 sum of bytes 0..4087
  *
  * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean one, so every byte of
@@ -17,9 +17,9 @@
 
 enum {
     AT_VERSION = 8, AT_HEADER = 12, AT_SUM = 16, AT_SCHEME = 24, AT_FLAGS = 28, AT_M = 32, AT_N = 40, AT_K = 48,
-    AT_CELL = 52, AT_P = 56, AT_BYTES = 64, AT_SECRET = 72, AT_NAME = 80, AT_REST = AT_NAME + BF_SCHEME_BYTES,
+    AT_CELL = 52, AT_P = 56, AT_BYTES = 64, AT_SECRET = 72, AT_NAME = 80, AT_GAP = AT_NAME + BF_SCHEME_BYTES, AT_SHARDS = 192, AT_REST = 196,
     AT_DIRTY = 2048, AT_CLEAN = 2056, AT_ONES = 2064, AT_BITS_SUM = 2072, AT_LIVE_REST = 2080, AT_PAGE_SUM = 4088,
-    VERSION = 1, FLAG_KEYED = 1
+    VERSION = 1, FLAG_KEYED = 1, FLAG_SHARDED = 16
 };
 /* High bit: no text; CR LF and LF: broken by transfers that mend line ends; ^Z: stops `type`. */
 static const uint8_t magic[8] = { 0x8B, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n' };
@@ -53,7 +53,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_VERSION, 4, VERSION);
     put(page + AT_HEADER, 4, BF_HEADER);
     put(page + AT_SCHEME, 4, d->scheme->id);
-    put(page + AT_FLAGS, 4, d->secret_check ? FLAG_KEYED : 0);
+    put(page + AT_FLAGS, 4, (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0));
     put(page + AT_M, 8, d->g.m);
     put(page + AT_N, 8, d->g.n);
     put(page + AT_K, 4, d->g.k);
@@ -61,6 +61,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_P, 8, bits_of(d->g.p));
     put(page + AT_BYTES, 8, cells_bytes(d->g.m));
     put(page + AT_SECRET, 8, d->secret_check);
+    put(page + AT_SHARDS, 4, d->g.shards > 1 ? d->g.shards : 0);
     memcpy(page + AT_NAME, d->name, strlen(d->name));
     put(page + AT_SUM, 8, header_sum(page));
     put(page + AT_DIRTY, 8, sequence(0));
@@ -115,11 +116,14 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     if (d->g.k < 1 || d->g.k > l->k_max) return damaged(err, where, "k is out of range");
     if (bf_check_limits(d, NULL) < 0) return damaged(err, where, "m or k is not what its scheme fixes");
     if (!(d->g.p >= 0 && d->g.p <= 1)) return damaged(err, where, "p is out of range");
-    if (flags > FLAG_KEYED || get(page + AT_CELL, 4) != 1)
+    if (flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED) || get(page + AT_CELL, 4) != 1)
         return bf_fail(err, BF_EFORMAT, "%.80s uses features (flags %llu) that this build does not know", where, (unsigned long long)flags);
     if ((flags & FLAG_KEYED) != (d->secret_check != 0)) return damaged(err, where, "secret check and flags disagree");
     if (get(page + AT_BYTES, 8) != cells_bytes(d->g.m)) return damaged(err, where, "its length field does not fit m");
-    if (!all_zero(page + AT_REST, AT_DIRTY - AT_REST)) return damaged(err, where, "a reserved byte is set");
+    if (!all_zero(page + AT_GAP, AT_SHARDS - AT_GAP) || !all_zero(page + AT_REST, AT_DIRTY - AT_REST)) return damaged(err, where, "a reserved byte is set");
+    d->g.shards = (unsigned)get(page + AT_SHARDS, 4);
+    if (((flags & FLAG_SHARDED) != 0) != (d->g.shards > 1) || d->g.shards == 1 || !bf_shards_fit(l, &d->g)) return damaged(err, where, "its shards do not fit m");
+    if (d->g.shards == 0) d->g.shards = 1;
     return 0;
 }
 

@@ -97,4 +97,4 @@ static bool or_one(const bf_geometry *g, uint64_t *words, const uint64_t *d) { r
 static const bf_kernels kernels = { BF_CHUNK, BF_CHUNK, fetch, test, { add, or }, test_one, { add_one, or_one } };
 
 const bf_layout bf_layout_classic = { "classic", BF_K_MAX, 1, bf_rate_classic, bf_distinct_classic, positions,
-                                      &kernels, NULL };
+                                      &kernels, NULL, BF_SHARDS_BY_HASH };

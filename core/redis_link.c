@@ -14,7 +14,7 @@ enum { HANDING_OVER = -1 };
 
 /* ---- life ---- */
 /* What messages call it: at most 80 bytes, because bf_fail_sys shows so many. */
-static void name_it(bf_link *l)
+void bf_link_label(bf_link *l)
 {
     const bf_redis_url *u = &l->url;
     size_t len = strlen(u->key), path = u->path ? strlen(u->path) : 0;
@@ -31,6 +31,7 @@ static int from_client(bf_link *l, const bf_spec *spec, bf_error *err)
     l->transport = &bf_client_transport;
     if (!l->client->exchange) return bf_fail(err, BF_EINVAL, "redis_client must have an exchange callback, got NULL");
     if (spec->timeout != 0) return bf_fail(err, BF_EINVAL, "timeout=%g: a Redis client has its own", spec->timeout);
+    l->url.timeout = 2;                                     /* what WAIT goes by: the client's own is not known */
     if (!spec->key || !*spec->key) return bf_fail(err, BF_EINVAL, "a Redis client needs key: the name of the filter there");
     return (l->url.key = strdup(spec->key)) ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
 }
@@ -50,7 +51,7 @@ int bf_link_init(bf_link *l, const bf_spec *spec, bf_error *err)
 {
     int rc = spec->redis_client ? from_client(l, spec, err) : from_url(l, spec, err);
     if (rc < 0) { bf_redis_url_free(&l->url); return rc; }
-    name_it(l);
+    bf_link_label(l);
     pthread_mutex_init(&l->mutex, NULL);
     bf_int_set(&l->pid, (int)getpid());
     return 0;

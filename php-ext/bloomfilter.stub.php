@@ -107,12 +107,15 @@ class BloomFilter implements Countable
      * @param string|null    $key     name inside the storage, where it has names
      * @param float|null     $grow    factor above 1: the filter grows past n
      * @param float|null     $window  seconds a key is remembered
-     * @param int|null       $shards  parts of a filter too large for one place
+     * @param int|null       $shards  equal parts, 1 to 4096, all bits of a key in one; in Redis each is a key of its own. null:
+     *                                1, in Redis as many as m needs
      * @param int|null       $parts   of a window: how finely it forgets
-     * @param float|null     $timeout seconds a trip to Redis may take; it goes before the URL's
-     * @param bool           $cache   Redis: keys known to be present need no trip
-     * @param float|null     $cacheMaxAge  seconds such an answer may be used for
-     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it
+     * @param float|null     $timeout seconds a trip to Redis may take, 0.001 to 86400; it goes before the URL's
+     * @param bool           $cache   Redis: keys known to be present need no trip. Takes up to m / 8 bytes of memory
+     * @param float|null     $cacheMaxAge  seconds after which the bits must be seen again before the cache answers; null: 1.
+     *                                So long a filter that others cleared or deleted may seem to be as it was
+     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it; BloomFilterException where
+     *                                too few have it in time, though it is added then
      *
      * @throws ValueError           an argument is out of range, or they do not suffice
      * @throws BloomFilterException memory cannot hold it, or the storage does not fit
@@ -166,8 +169,8 @@ class BloomFilter implements Countable
      * Opens what exists and stays bound to it: what is added is in the file. In a warm worker this costs about as much as
      * one stat(). As all factories it returns the called class and does not call its constructor.
      *
-     * Parameters that are given must be those of the filter. A bitmap in Redis that another system made does not say what it
-     * is: it is opened with scheme, m and k.
+     * What else is given must be the filter's own. A bitmap in Redis that another system made says nothing of itself: then
+     * scheme, m and k must be given (where the scheme does not fix them), see docs/migrate.md.
      *
      * @param string|object $storage path of a filter's file, URL of a Redis, or phpredis object
      * @param string|null $secret   the secret of a keyed filter
@@ -336,12 +339,28 @@ class BloomFilter implements Countable
     public function sync(): void {}
 
     /**
-     * Filters in Redis: gone for everybody after so many seconds; 0 = never.
+     * Filters in Redis: gone for everybody after so many seconds; null = never.
      *
-     * @throws ValueError           seconds is negative, or above 10^10
+     * @throws ValueError           seconds is not above 0, or above 10^10
      * @throws BloomFilterException it is not in Redis, read-only or lost
      */
-    public function expire(int|float $seconds): void {}
+    public function expire(int|float|null $seconds): void {}
+
+    /**
+     * Filters in Redis: from now on it holds these keys and no others, for everybody who uses it. Until all of them are read it
+     * is used as ever; then the bits are exchanged at once (of a filter with shards, one shard after the other), without a
+     * moment in which a key is missing. Keys that others add meanwhile are kept only if they are among these. The time to live
+     * stays. Needs m / 8 bytes of memory.
+     *
+     * @return int how many of the keys were surely different ones
+     *
+     * @throws TypeError            as addMany(); nothing is changed then, as with any exception
+     * @throws BloomFilterException it is not in Redis, read-only or lost
+     */
+    public function rebuild(iterable $keys): int {}
+
+    /** Into how many parts the bits are cut; 1: not at all. */
+    public function shards(): int {}
 
     /**
      * Filters in Redis: delete it there, for everybody. Whoever still uses it gets an exception; constructing it again with

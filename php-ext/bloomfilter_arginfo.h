@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: ad3c9e0fa38ce1050838f1597d6e9eda0c718f99 */
+ * Stub hash: 61772d9ddccb8dd76644192b7380cfdd951b9d6e */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -131,8 +131,12 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_BloomFilter_sync arginfo_class_BloomFilter_clear
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_expire, 0, 1, IS_VOID, 0)
-	ZEND_ARG_TYPE_MASK(0, seconds, MAY_BE_LONG|MAY_BE_DOUBLE, NULL)
+	ZEND_ARG_TYPE_MASK(0, seconds, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, NULL)
 ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_rebuild arginfo_class_BloomFilter_addMany
+
+#define arginfo_class_BloomFilter_shards arginfo_class_BloomFilter_count
 
 #define arginfo_class_BloomFilter_delete arginfo_class_BloomFilter_clear
 
@@ -168,6 +172,8 @@ ZEND_METHOD(BloomFilter, save);
 ZEND_METHOD(BloomFilter, load);
 ZEND_METHOD(BloomFilter, sync);
 ZEND_METHOD(BloomFilter, expire);
+ZEND_METHOD(BloomFilter, rebuild);
+ZEND_METHOD(BloomFilter, shards);
 ZEND_METHOD(BloomFilter, delete);
 ZEND_METHOD(BloomFilter, close);
 ZEND_METHOD(BloomFilter, __serialize);
@@ -199,6 +205,8 @@ static const zend_function_entry class_BloomFilter_methods[] = {
 	ZEND_ME(BloomFilter, load, arginfo_class_BloomFilter_load, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, sync, arginfo_class_BloomFilter_sync, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, expire, arginfo_class_BloomFilter_expire, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, rebuild, arginfo_class_BloomFilter_rebuild, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, shards, arginfo_class_BloomFilter_shards, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, delete, arginfo_class_BloomFilter_delete, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, close, arginfo_class_BloomFilter_close, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, __serialize, arginfo_class_BloomFilter___serialize, ZEND_ACC_PUBLIC)

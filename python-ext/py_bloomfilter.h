@@ -95,6 +95,7 @@ PyObject *filter_sync(FilterObject *self, PyObject *unused);
 PyObject *filter_clear_bits(FilterObject *self, PyObject *unused);
 PyObject *filter_expire(FilterObject *self, PyObject *seconds);
 PyObject *filter_delete(FilterObject *self, PyObject *unused);
+PyObject *filter_rebuild(FilterObject *self, PyObject *keys);
 void filter_dealloc(FilterObject *self);
 
 /* ---- py_keys.c: a Python object as bytes ------------------------------------------------------------------ */

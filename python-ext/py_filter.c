@@ -157,6 +157,11 @@ static PyMethodDef methods[] = {
         "expire($self, seconds, /)\n--\n\nFilters in Redis: gone for everybody after so many seconds; None = never."),
     METHOD("delete", filter_delete, METH_NOARGS,
         "delete($self, /)\n--\n\nFilters in Redis: delete it there, for everybody."),
+    METHOD("rebuild", filter_rebuild, METH_O,
+        "rebuild($self, keys, /)\n--\n\n"
+        "Filters in Redis: from now on it holds these keys and no others, for everybody; how many were surely different.\n\n"
+        "Until all keys are read it is used as ever; then the bits are exchanged at once (with shards, one shard after the\n"
+        "other).  Keys that others add meanwhile are kept only if they are among these.  The time to live stays."),
     METHOD("sync", filter_sync, METH_NOARGS,
         "sync($self, /)\n--\n\nReturn once everything added before is on disk.  Nothing to do in memory."),
     METHOD("close", filter_close, METH_NOARGS,

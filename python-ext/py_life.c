@@ -222,6 +222,29 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return told(self, rc, &err);
 }
 
+/* The keys go to a filter in memory that nobody else sees: it is entered, so nobody closes it meanwhile. */
+static int rebuild_from(FilterObject *self, bf_filter *bf, FilterObject *fresh, bf_error *err)
+{
+    PyThreadState *ts = gil_release(self, fresh);
+    int rc = bf_rebuild_end(bf, fresh->bf, err);
+    gil_take(ts, self, fresh);
+    return rc;
+}
+
+PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
+{
+    bf_error err;
+    PyObject *fresh = NULL, *count = NULL;
+    bf_filter *bf = filter_enter(self), *empty = bf ? bf_rebuild_begin(bf, &err) : NULL;
+    if (!bf) return NULL;
+    if (!empty) raise_in(self, &err);
+    else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL))) count = filter_update((FilterObject *)fresh, keys);
+    if (count && rebuild_from(self, bf, (FilterObject *)fresh, &err) < 0) { Py_CLEAR(count); raise_in(self, &err); }
+    filter_leave(self);
+    Py_XDECREF(fresh);
+    return count;
+}
+
 PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     bf_error err;

@@ -27,6 +27,11 @@ static PyObject *get_k(FilterObject *self, void *Py_UNUSED(unused))
     bf_info i;
     return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLong(i.k);
 }
+static PyObject *get_shards(FilterObject *self, void *Py_UNUSED(unused))
+{
+    bf_info i;
+    return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLong(i.shards);
+}
 static PyObject *get_p(FilterObject *self, void *Py_UNUSED(unused))
 {
     bf_info i;
@@ -167,6 +172,7 @@ PyGetSetDef filter_getset[] = {
     GET(p, "False-positive rate at n keys: as asked, or by the scheme's formula."),
     GET(scheme, "Name of the scheme: how a key becomes positions."),
     GET(storage, "Path, URL or client as given; None for process memory."),
+    GET(shards, "Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."),
     GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),
     GET(fpr, "False-positive rate at the present fill, by the scheme's formula.  One pass over the bits."),

@@ -41,7 +41,9 @@ static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|nu
 save(string $path): void
 static load(string $path, ?string $secret?): static
 sync(): void
-expire(int|float $seconds): void
+expire(int|float|null $seconds): void
+rebuild(Traversable|array $keys): int
+shards(): int
 delete(): void
 close(): void
 __serialize(): array

@@ -49,6 +49,12 @@ same([true, false, true], [$g->exists('a'), $g->exists('b'), $g->add('b')]);
 refused('BloomFilterException', 'no :meta', fn() => $g->clear());
 refused('BloomFilterException', 'no filter of ours', fn() => BloomFilter::open(client($server), key: 'old'));
 
+# cut into shards, with a cache, rebuilt
+$s = new BloomFilter(n: 2000, p: 0.01, shards: 3, storage: $plain = client($server), key: 'cut', cache: true);
+$m = new BloomFilter(n: 2000, p: 0.01, shards: 3);
+same([$m->addMany($keys), true, true, 10, false], [$s->addMany($keys), $s->equals($m), $s->exists($keys[5]), $s->rebuild(array_slice($keys, 0, 10)), $s->exists($keys[500])]);
+same(4, $plain->exists('cut:0', 'cut:1', 'cut:2', 'cut:meta'));
+
 # arguments
 $class = new class { public function __toString(): string { return sys_get_temp_dir() . '/no such folder/x'; } };
 refused('BloomFilterException', 'no such folder', fn() => BloomFilter::open($class));

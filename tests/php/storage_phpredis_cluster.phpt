@@ -37,6 +37,14 @@ same('app:', $cluster->getOption(RedisCluster::OPT_PREFIX));
 same([true, 1], [(new BloomFilter(n: 1000, p: 0.01, storage: cluster_client($nodes), key: 'app:seen'))->exists('a'), $cluster->exists('seen')]);
 $cluster->setOption(RedisCluster::OPT_PREFIX, '');
 
+# shards spread over the nodes
+$f = new BloomFilter(n: 2000, p: 0.01, shards: 5, storage: $cluster, key: 'spread');
+$m = new BloomFilter(n: 2000, p: 0.01, shards: 5);
+same([$m->addMany($keys), $m->existMany([...$keys, ...urls(100, 'other')])], [$f->addMany($keys), $f->existMany([...$keys, ...urls(100, 'other')])]);
+same([true, false, true, true], [$f->add('one'), $f->add('one'), $f->exists('one'), $m->add('one') && $f->equals($m)]);
+same([true, 5], [BloomFilter::open($cluster, key: 'spread', cache: true)->exists('one'), array_sum(array_map(fn($i) => $cluster->exists("spread:$i"), range(0, 4)))]);
+$f->delete();
+
 # errors of the key
 $cluster->lPush('list', 'x');
 refused('BloomFilterException', 'WRONGTYPE', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'list'));

@@ -154,6 +154,22 @@ def test_foreign_bitmaps(client):
     assert client.strlen("old") == 2500 and not client.exists("old:meta")
 
 
+def test_shards_cache_and_rebuilding(client):
+    keys = [f"k{i}" for i in range(3000)]
+    for scheme in ("classic", "block"):
+        with BloomFilter(n=5000, p=0.01, scheme=scheme, shards=3, storage=client, key=scheme) as bf:
+            memory = BloomFilter(n=5000, p=0.01, scheme=scheme, shards=3)
+            assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(keys) == memory.contains_many(keys)
+            assert bf == memory and bf.shards == 3 and client.exists(f"{scheme}:0", f"{scheme}:2", f"{scheme}:meta") == 3
+            with BloomFilter.open(client, key=scheme, cache=True) as known:
+                assert all(known.contains_many(keys[:2000])) and "k1" in known and known.add("new") and not known.add("new")
+            assert bf.rebuild(keys[:10]) == 10 and "k9" in bf and "k1999" not in bf
+    with BloomFilter(n=100, p=0.01, storage=client, key="alone", wait_replicas=1) as bf, pytest.raises(Error, match="wait_replicas=1"):
+        bf.add("x")
+    with pytest.raises(ValueError, match="timeout"):
+        BloomFilter(n=100, p=0.01, storage=client, key="timed", timeout=1)
+
+
 # ---- what it is ----
 def test_properties_repr_and_pickle(client):
     with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
@@ -481,6 +497,32 @@ def test_cluster_same_bits(cluster, scheme):
     for key in ("seen", "{tag}:1", "other"):
         check_against_memory(through(cluster), scheme, key)
     check_against_memory(through(cluster, decode_responses=True, protocol=2), scheme)
+
+
+@pytest.mark.parametrize("scheme", ["classic", "block", "block2"])
+def test_cluster_shards_spread_over_the_nodes(cluster, scheme):
+    client = through(cluster)
+    keys = [f"k{i}" for i in range(3000)]
+    with BloomFilter(n=5000, p=0.01, scheme=scheme, shards=7, storage=client, key="spread") as bf:
+        memory = BloomFilter(n=5000, p=0.01, scheme=scheme, shards=7)
+        assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(keys) == memory.contains_many(keys)
+        assert bf.add("x") and not bf.add("x") and "x" in bf and "y" not in bf
+        memory.add("x")
+        assert bf == memory and len(bf) == len(memory)
+        assert len({client.get_node_from_key(f"spread:{i}").name for i in range(7)}) > 1
+        with BloomFilter.open(client, key="spread") as again:
+            assert again == bf and again.shards == 7
+        with BloomFilter.open(client, key="spread", wait_replicas=1) as durable:
+            assert durable.update(["w1", "w2", "w3"]) == 3
+        bf |= memory
+        bf.clear()
+        assert not bf and bf.rebuild(keys[:100]) == 100 and all(bf.contains_many(keys[:100]))
+        client.delete("spread:3")
+        with pytest.raises(Error, match="is lost"):
+            bf.contains_many(keys)
+        with pytest.raises(Error, match="spread:3"):  # the others are deleted
+            bf.delete()
+    assert not any(client.exists(f"spread:{i}") for i in range(7)) and not client.exists("{spread}:meta")
 
 
 def test_cluster_companions_share_the_slot(cluster):
