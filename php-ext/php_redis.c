@@ -463,6 +463,8 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
     spec->key = c->key ? ZSTR_VAL(c->key) : NULL;
     spec->redis_client = &c->host;
     c->host = (bf_redis_client){ .exchange = exchange, .name = c->name, .cluster = c->cluster, .ctx = c };
+    if (c->cluster && spec->wait_replicas && !EG(exception))
+        zend_throw_exception(php_bf_exception_ce, "waitReplicas cannot go through a RedisCluster of phpredis: commands go as scripts there, and WAIT must not", BF_ENOTSUP);
     if (!EG(exception)) return c;
     php_bf_client_release(c);
     spec->redis_client = NULL;

@@ -27,6 +27,7 @@ foreach (['classic', 'block', 'block2'] as $scheme) {
     $f->delete();
     refused('BloomFilterException', 'is lost', fn() => $f->exists('one'));
 }
+refused('BloomFilterException', 'waitReplicas', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'w', waitReplicas: 1));
 refused('ValueError', 'hash tag', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'a}b'));
 
 # its prefix comes before the key, and stays
