@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 8, HEAVY = 2, TEMP_SECONDS = 600 };         /* commands a trip; of those that carry a MiB */
+enum { WINDOW = 8, HEAVY = 2, TEMP_SECONDS = 600,         /* commands a trip; of those that carry a MiB */
+       TRIES = 20 };                                        /* while others exchange the bits meanwhile       */
 
 /* ---- scripts: KEYS K, K:meta, temporary; ARGV[1] where the mark is, ARGV[2] the one it should be ---- */
 #define LIVE "local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) " \
@@ -19,14 +20,14 @@ static const char publish[] =
     "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[1]) redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
 static const char replace[] = LIVE
-    "if not live then redis.call('DEL',KEYS[3]) return 0 end redis.call('PERSIST',KEYS[3]) "
+    "if not live then return 0 end redis.call('PERSIST',KEYS[3]) "
     KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
 static const char merge[] = LIVE
-    "if not live then redis.call('DEL',KEYS[3]) return 0 end "
+    "if not live then return 0 end "
     KEEP_TTL("redis.call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])") "redis.call('DEL',KEYS[3]) return 1";
 /* Bits go back to 0: a new mark, as for clear. */
 static const char meet[] = LIVE
-    "if not live then redis.call('DEL',KEYS[3]) return 0 end "
+    "if not live then return 0 end "
     KEEP_TTL("redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
              "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
 static const char expire[] = LIVE
@@ -194,8 +195,8 @@ static int exchange(bf_redis *r, const char *text, const void *bytes, bf_error *
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = grow(r, temp, mark, err);
     if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
-    if (rc == 0) rc = swap_in(r, text, temp, mark, err);
-    if (rc < 0) discard(r, temp);
+    for (int i = 0; rc == 0 && i < TRIES; i++) rc = swap_in(r, text, temp, mark, err);
+    if (rc != 1) discard(r, temp);
     if (rc == 1) r->mark = mark;
     free(temp);
     return alive(r, rc, err);
@@ -209,11 +210,12 @@ int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err)
     char *temp = temp_name(r);
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = upload(r, temp, bytes, err);
-    if (rc == 0 && (rc = catch_up(r, err)) == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
-        script(r, merge, temp, 0);
-        rc = run(r, err);
-    }
-    if (rc < 0) discard(r, temp);
+    for (int i = 0; rc == 0 && i < TRIES; i++)
+        if ((rc = catch_up(r, err)) == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
+            script(r, merge, temp, 0);
+            rc = run(r, err);
+        }
+    if (rc != 1) discard(r, temp);
     free(temp);
     return alive(r, rc, err);
 }
@@ -222,19 +224,25 @@ uint64_t bf_redis_ms(double seconds) { return seconds == 0 ? 0 : seconds < 0.001
 
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 {
-    int rc = catch_up(r, err);
-    if (rc < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
-    script(r, expire, NULL, 1);
-    bf_link_number(&r->link, bf_redis_ms(seconds));
-    return alive(r, run(r, err), err);
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < TRIES; i++) {
+        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+        script(r, expire, NULL, 1);
+        bf_link_number(&r->link, bf_redis_ms(seconds));
+        rc = run(r, err);
+    }
+    return alive(r, rc, err);
 }
 
 int bf_redis_remove(bf_redis *r, bf_error *err)
 {
-    int rc = catch_up(r, err);
-    if (rc < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
-    script(r, remove_, NULL, 0);
-    return alive(r, run(r, err), err);
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < TRIES; i++) {
+        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+        script(r, remove_, NULL, 0);
+        rc = run(r, err);
+    }
+    return alive(r, rc, err);
 }
 
 int bf_redis_undo(bf_redis *r, const uint64_t *pos, const uint8_t *old, size_t n, bf_error *err)

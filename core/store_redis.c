@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TRIP_KEYS = 1000, STUB_TRIES = 5 };
+enum { TRIP_KEYS = 1000, STUB_TRIES = 5, FOLLOW_TRIES = 20 };
 
 /* ---- the mark ---- */
 int bf_redis_lost(const bf_redis *r, bf_error *err)
@@ -38,20 +38,35 @@ static int made_anew(const bf_redis *r, const bf_desc *d, bf_error *err)
                    (unsigned long long)d->g.m, d->g.k, shards, r->desc.name, (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
 
-int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
+/* What K:meta says now: 1 the mark seen is this filter's, 0 it is not, or no longer. */
+static int meta_agrees(bf_redis *r, uint32_t seen, bf_error *err)
 {
     bf_desc d;
     uint32_t mark;
-    *changed = false;
-    if (seen == r->mark) return 0;
-    if (r->redisson) return bf_redisson_changed(r, seen, err);
     int rc = fetch_meta(r, err);
     if (rc < 0) return rc;
     if (r->link.reply.n == 0) return bf_redis_lost(r, err);
     if ((rc = bf_redis_meta_read(r, &d, &mark, err)) < 0) return rc;
     if (!bf_redis_same_shape(&d, &r->desc)) return made_anew(r, &d, err);
-    if (mark != seen) return bf_redis_lost(r, err);         /* also 0: no mark is 0 */
-    r->mark = mark;
+    return mark == seen;
+}
+
+/* Between the mark and K:meta somebody may have exchanged the bits once more: then both are asked again.  No mark at all is a
+ * lost key at once. */
+int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
+{
+    int rc = 0;
+    *changed = false;
+    if (seen == r->mark) return 0;
+    if (r->redisson) return bf_redisson_changed(r, seen, err);
+    for (int i = 0; rc == 0 && i < FOLLOW_TRIES; i++) {
+        if (i > 0 && (rc = bf_redis_mark(r, &seen, err)) < 0) return rc;
+        rc = meta_agrees(r, seen, err);
+        if (seen == 0) break;
+    }
+    if (rc < 0) return rc;
+    if (rc == 0) return bf_redis_lost(r, err);
+    r->mark = seen;
     *changed = true;
     return 0;
 }

@@ -434,6 +434,31 @@ static void rebuilt_under_readers_and_adders(void)
     close(pipes[1]);
 }
 
+/* Several exchange the bits of one filter all the time: nobody is told that it is lost, and no command fails. */
+static void exchanged_by_several(unsigned shards)
+{
+    enum { WORKERS = 4, ROUNDS = 40 };
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = OPEN("several", .m = 60000, .k = 5, .shards = shards), *near = numbers(bf_open(&(bf_spec){ .m = 60000, .k = 5, .shards = shards }, &e), 0, 50);
+    pid_t child[WORKERS];
+    for (int w = 0; w < WORKERS; w++)
+        if ((child[w] = fork()) == 0) {
+            int failed = 0;
+            for (int round = 0; round < ROUNDS; round++) {
+                int rc = w == 0 ? bf_clear(f, &e) : w == 1 ? bf_unite(f, near, &e) : w == 2 ? bf_intersect(f, near, &e) : bf_expire(f, 1000, &e);
+                if (rc == 0) rc = bf_add(f, "x", 1, &e);
+                if (rc >= 0) rc = bf_test(f, "n7", 2, &e);
+                if (rc < 0) { failed++; fprintf(stderr, "worker %d: %s\n", w, e.msg); }
+            }
+            _exit(failed != 0);
+        }
+    for (int w = 0; w < WORKERS; w++) { int status; waitpid(child[w], &status, 0); CHECK_EQ(status, 0); }
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), shards > 1 ? 2 * shards + 1 : 2);
+    bf_close(f);
+    bf_close(near);
+}
+static void exchanged_at_once(void) { exchanged_by_several(1); exchanged_by_several(3); }
+
 /* ---- faults ---- */
 static void spoiled_answers(void)
 {
@@ -504,6 +529,7 @@ int main(void)
     RUN(racing_creators_and_adders);
     RUN(a_creator_is_killed);
     RUN(rebuilt_under_readers_and_adders);
+    RUN(exchanged_at_once);
     RUN(spoiled_answers);
     RUN(forks_and_idle_connections);
     rs_end(&redis);
