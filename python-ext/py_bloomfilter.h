@@ -163,6 +163,7 @@ PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
 /* ---- py_params.c: arguments as a bf_spec -------------------------------------------------------------------- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
 PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);

@@ -148,6 +148,9 @@ static PyMethodDef methods[] = {
         "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
         "     cache_max_age=None, wait_replicas=None, read_only=False)\n--\n\n"
         "Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."),
+    METHOD("random_secret", filter_random_secret, METH_NOARGS | METH_CLASS,
+        "random_secret($type, /)\n--\n\n"
+        "16 random bytes from the kernel, for secret=. Keep them: a keyed filter opens with its own secret only."),
     METHOD("plan", filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
         "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
         "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"

@@ -90,6 +90,9 @@ class BloomFilter:
     ) -> Self:
         """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
     @classmethod
+    def random_secret(cls) -> bytes:
+        """16 random bytes from the kernel, for secret=.  Keep them: a keyed filter opens with its own secret only."""
+    @classmethod
     def plan(
         cls,
         m: SupportsIndex | None = None,

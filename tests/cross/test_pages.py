@@ -14,7 +14,7 @@ import pytest
 from conftest import OUT, PKG_CONFIG_PATH, ROOT, compile_c, php_command, run
 from documents import PHP_ANSWER, PHP_CHECK, all_blocks, languages, php_with_checks, run_python
 
-PAGES = ["index.md", "tutorial-python.md", "tutorial-php.md", "tutorial-c.md", "choosing.md", "homes.md", "migrate.md"]
+PAGES = ["index.md", "tutorial-python.md", "tutorial-php.md", "tutorial-c.md", "choosing.md", "homes.md", "migrate.md", "security.md"]
 FILE = re.compile(r"(?:<\?php )?(?://|#|/\*) (\w+\.(?:py|php|c))\b")
 # What a page takes for granted.
 BEFORE = {
