@@ -18,6 +18,7 @@ from bloomfilter import BloomFilter, Error
 from servers import Cluster, Proxy, Server, free_port, until
 
 redis = pytest.importorskip("redis")
+pytest.importorskip("redis.asyncio")
 from redis.backoff import NoBackoff  # noqa: E402
 from redis.retry import Retry  # noqa: E402
 
