@@ -11,13 +11,21 @@
 #else
 #define BF_ORDER 7u
 #endif
+/* tests/model runs threads in every order of these steps; elsewhere nothing is there. */
+#ifdef BF_MODEL
+void bf_model_step(const void *word, bool write);
+#define BF_STEP(word, write) bf_model_step(word, write)
+#else
+#define BF_STEP(word, write) ((void)0)
+#endif
 static inline uint64_t bf_mask_of(uint64_t pos) { return UINT64_C(1) << ((pos ^ BF_ORDER) & 63); }
-static inline uint64_t bf_word(const uint64_t *w) { return __atomic_load_n(w, __ATOMIC_RELAXED); }
+static inline uint64_t bf_word(const uint64_t *w) { BF_STEP(w, false); return __atomic_load_n(w, __ATOMIC_RELAXED); }
 /* Set mask; true if all of it was set before.  No store then: the cache line stays clean. */
 static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 {
     uint64_t old = bf_word(w);
     if ((old & mask) == mask) return true;
+    BF_STEP(w, true);
     if (!atomic) { *w = old | mask; return false; }
     return (__atomic_fetch_or(w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
@@ -25,16 +33,18 @@ static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 /* Two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi); false: another was faster. */
 __attribute__((target("cx16"))) static inline bool bf_swap_pair(uint64_t *w, uint64_t lo, uint64_t hi, uint64_t new_lo, uint64_t new_hi)
 {
+    BF_STEP(w, true);
     unsigned __int128 old = (unsigned __int128)hi << 64 | lo, want = (unsigned __int128)new_hi << 64 | new_lo;
     return __sync_bool_compare_and_swap((unsigned __int128 *)(void *)w, old, want);
 }
 #endif
 static inline void bf_and(uint64_t *w, uint64_t mask, bool atomic)
 {
+    BF_STEP(w, true);
     if (atomic) __atomic_fetch_and(w, mask, __ATOMIC_RELAXED);
     else *w &= mask;
 }
-static inline void bf_word_set(uint64_t *w, uint64_t value) { __atomic_store_n(w, value, __ATOMIC_RELAXED); }
+static inline void bf_word_set(uint64_t *w, uint64_t value) { BF_STEP(w, true); __atomic_store_n(w, value, __ATOMIC_RELAXED); }
 /* A flag that several threads may raise; it is never lowered. */
 static inline bool bf_raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 static inline void bf_raise(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }

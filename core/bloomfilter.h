@@ -132,6 +132,9 @@ typedef struct {             /* what is in a filter now: one pass over its bits 
 int bf_plan(bf_spec *spec, bf_error *err);
 bf_filter *bf_open(const bf_spec *spec, bf_error *err);
 void bf_close(bf_filter *f);                              /* NULL is fine; a secret is wiped */
+/* A new secret from the kernel's random generator: BF_SECRET_BYTES bytes.  Keep it as you keep a password: a keyed filter
+ * can be opened with it only.  Nothing is stored.  0 or BF_EIO. */
+int bf_random_secret(void *secret, bf_error *err);
 /* For hosts that keep a handle from request to request: would bf_open(spec) open what f has open?  1 yes; 0 no, the file
  * under that path is another one by now (device, inode) or gone: open anew; negative: what bf_open would refuse. */
 int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);

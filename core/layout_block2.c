@@ -33,13 +33,13 @@ static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64
     attr static inline bool has##suffix(const bf_geometry *g, const uint64_t *words, uint64_t h) \
     { \
         pair p = pair_of(g, h); \
-        return one_test(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2) & \
+        return (int)one_test(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2) & \
                one_test(words + p.line[1] * LINE_WORDS, p.g[1], g->k / 2); \
     } \
     attr static inline bool put##suffix(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic) \
     { \
         pair p = pair_of(g, h); \
-        return one_add(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2, atomic) & \
+        return (int)one_add(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2, atomic) & \
                one_add(words + p.line[1] * LINE_WORDS, p.g[1], g->k / 2, atomic); \
     }
 

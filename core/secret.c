@@ -1,8 +1,22 @@
-/* secret.c - keyed filters: takes the secret in, derives the check value that stored filters carry, wipes it.
+/* secret.c - keyed filters: takes the secret in, derives the check value that stored filters carry, wipes it; makes new ones.
  * The secret itself is never stored. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "seams.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+#if defined __APPLE__
+#include <sys/random.h>
+#endif
+
+int bf_random_secret(void *secret, bf_error *err)
+{
+    if (getentropy(secret, BF_SECRET_BYTES) == 0) return 0;
+    return bf_fail_sys(err, errno, "read random bytes from", "the kernel");
+}
 
 /* *check = what a filter of this scheme stores of spec's secret, 0 without one. */
 int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *check, bf_error *err)

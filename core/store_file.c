@@ -31,8 +31,8 @@ static file *start(bf_store *s, const char *path, bf_error *err)
 {
     file *f = s->impl;
     if (f) { if (f->fd >= 0) close(f->fd); f->fd = -1; return f; }      /* another try of the same opening */
-    if (!(s->impl = f = calloc(1, sizeof *f)) || !(f->path = strdup(path))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
-    f->fd = -1;
+    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1;               /* 0 is somebody's file */
+    if (!f || !(f->path = strdup(path))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
     return f;
 }
 

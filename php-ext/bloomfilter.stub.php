@@ -137,6 +137,13 @@ class BloomFilter implements Countable
     ) {}
 
     /**
+     * 16 random bytes from the kernel, for $secret. Keep them: a keyed filter opens with its own secret only.
+     *
+     * @throws BloomFilterException the kernel has none
+     */
+    public static function randomSecret(): string {}
+
+    /**
      * What the constructor would make of the same arguments, without making it.
      *
      * @return array{m: int, n: int, k: int, p: float, scheme: string}

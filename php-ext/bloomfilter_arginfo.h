@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 0888cb3fbaf908fb2530e5b84bc4c0e54b1b760f */
+ * Stub hash: 36e6b1034a45c89abb7c1b13ae9e69a8e6ef3a64 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -18,6 +18,9 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cache, _IS_BOOL, 0, "false")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cacheMaxAge, IS_DOUBLE, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, waitReplicas, IS_LONG, 1, "null")
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_randomSecret, 0, 0, IS_STRING, 0)
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_plan, 0, 0, IS_ARRAY, 0)
@@ -148,6 +151,7 @@ ZEND_END_ARG_INFO()
 
 
 ZEND_METHOD(BloomFilter, __construct);
+ZEND_METHOD(BloomFilter, randomSecret);
 ZEND_METHOD(BloomFilter, plan);
 ZEND_METHOD(BloomFilter, open);
 ZEND_METHOD(BloomFilter, add);
@@ -179,6 +183,7 @@ ZEND_METHOD(BloomFilter, __unserialize);
 
 static const zend_function_entry class_BloomFilter_methods[] = {
 	ZEND_ME(BloomFilter, __construct, arginfo_class_BloomFilter___construct, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, randomSecret, arginfo_class_BloomFilter_randomSecret, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, plan, arginfo_class_BloomFilter_plan, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, open, arginfo_class_BloomFilter_open, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, add, arginfo_class_BloomFilter_add, ZEND_ACC_PUBLIC)

@@ -222,6 +222,18 @@ PHP_METHOD(BloomFilter, plan)
     add_assoc_string(return_value, "scheme", spec.scheme);
 }
 
+PHP_METHOD(BloomFilter, randomSecret)
+{
+    bf_error err;
+    char secret[BF_SECRET_BYTES];
+    ZEND_PARSE_PARAMETERS_NONE();
+    if (bf_random_secret(secret, &err) < 0) {
+        php_bf_raise(&err);
+        RETURN_THROWS();
+    }
+    RETURN_STRINGL(secret, sizeof secret);
+}
+
 PHP_METHOD(BloomFilter, open)
 {
     arguments a = NOT_GIVEN;

@@ -113,8 +113,9 @@ static PyMethodDef methods[] = {
         "hashcode($self, key, /)\n--\n\nThe k positions of a key in the scheme's order; repeats are possible."),
     METHOD("update", filter_update, METH_O,
         "update($self, keys, /)\n--\n\nAdd all keys of an iterable or array; return how many were SURELY NEW.\n\n"
-        "numpy 'S' arrays (NUL bytes at the end are padding) and 1-d integer arrays are\n"
-        "read without making objects.  Other threads and Ctrl-C get their turn every few ms.\n"
+        "Arrow columns (pyarrow, polars, pandas ...), numpy 'S' and 'U' arrays (NUL bytes at the\n"
+        "end are padding) and 1-d integer arrays are read without making objects and without the\n"
+        "GIL.  Other threads and Ctrl-C get their turn every few ms.\n"
         "A bad key raises and is named by its index; the keys before it are added."),
     METHOD("add_many", filter_add_many, METH_O,
         "add_many($self, keys, /)\n--\n\nAdd all keys; return one byte a key: 1 = SURELY NEW, 0 = probably there already.\n\n"
@@ -148,6 +149,9 @@ static PyMethodDef methods[] = {
         "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
         "     cache_max_age=None, wait_replicas=None, read_only=False)\n--\n\n"
         "Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."),
+    METHOD("random_secret", filter_random_secret, METH_NOARGS | METH_CLASS,
+        "random_secret($type, /)\n--\n\n"
+        "16 random bytes from the kernel, for secret=. Keep them: a keyed filter opens with its own secret only."),
     METHOD("plan", filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
         "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
         "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"

@@ -179,6 +179,14 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
     return filter_replace(self, bf);
 }
 
+PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
+{
+    bf_error err;
+    char secret[BF_SECRET_BYTES];
+    if (bf_random_secret(secret, &err) < 0) return raise_error(state_of(type), &err);
+    return PyBytes_FromStringAndSize(secret, sizeof secret);
+}
+
 PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     bf_error err;

@@ -19,6 +19,7 @@ foreach ($class->getProperties() as $p) echo $p->isReadOnly() ? 'readonly ' : ''
 ?>
 --EXPECT--
 __construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): 
+static randomSecret(): string
 static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): array
 static open(string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?int $shards?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): static
 add(Stringable|string|int $key): bool

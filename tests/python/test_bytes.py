@@ -205,3 +205,10 @@ def test_keyed(tmp_path):
     with pytest.raises(ValueError, match="secret"):
         bf | BloomFilter(n=1000, p=0.01, secret=bytes(16))
     assert bf.copy() == bf and 5 in bf.copy()
+
+
+def test_random_secret_keys_a_filter():
+    secret = BloomFilter.random_secret()
+    assert type(secret) is bytes and len(secret) == 16 and secret != BloomFilter.random_secret()
+    bf = BloomFilter(n=100, p=0.01, secret=secret)
+    assert bf.add("a") and "a" in BloomFilter.from_bytes(bf.to_bytes(), secret=secret)

@@ -1,0 +1,98 @@
+/* once.h - every call to the system fails once.  The linker sends the calls named below (see "wraps:" in the test, which
+ * CMakeLists.txt reads) here; while `armed`, call number `fail_at` fails in the way that is usual for it.
+ * Also counts what the library holds: allocations, to find what a failure leaks. */
+#ifndef ONCE_H
+#define ONCE_H
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static volatile bool armed, failed;    /* failed: it came to call number fail_at.  volatile: compilers know that malloc reads no variable */
+static volatile long calls, fail_at, held;
+static const char *failed_call;
+
+static inline bool now(const char *name)
+{
+    if (!armed || ++calls != fail_at) return false;
+    failed_call = name;
+    return failed = true;
+}
+
+#define WRAP(type, name, params, args, fault, code) \
+    type __real_##name params; \
+    type __wrap_##name params; \
+    type __wrap_##name params { if (now(#name)) { errno = code; return fault; } return __real_##name args; }
+#define WRAP_ALLOC(name, params, args) \
+    void *__real_##name params; \
+    void *__wrap_##name params; \
+    void *__wrap_##name params { \
+        if (now(#name)) { errno = ENOMEM; return NULL; } \
+        void *p = __real_##name args; \
+        if (armed && p) held++; \
+        return p; \
+    }
+
+WRAP_ALLOC(malloc, (size_t n), (n))
+WRAP_ALLOC(calloc, (size_t n, size_t size), (n, size))
+void *__wrap_strdup(const char *s);
+void *__wrap_strdup(const char *s) { size_t n = strlen(s) + 1; char *p = __wrap_malloc(n); return p ? memcpy(p, s, n) : NULL; }
+void *__wrap_strndup(const char *s, size_t most);
+void *__wrap_strndup(const char *s, size_t most)
+{
+    size_t n = strnlen(s, most);
+    char *p = __wrap_malloc(n + 1);
+    if (p) { memcpy(p, s, n); p[n] = 0; }
+    return p;
+}
+void *__real_realloc(void *old, size_t n);
+void *__wrap_realloc(void *old, size_t n);
+void *__wrap_realloc(void *old, size_t n)
+{
+    if (now("realloc")) { errno = ENOMEM; return NULL; }
+    if (armed && !old) held++;
+    return __real_realloc(old, n);
+}
+void __real_free(void *p);
+void __wrap_free(void *p);
+void __wrap_free(void *p) { if (armed && p) held--; __real_free(p); }
+
+WRAP(int, fsync, (int fd), (fd), -1, EIO)
+WRAP(int, ftruncate, (int fd, off_t n), (fd, n), -1, EIO)
+WRAP(int, fstat, (int fd, struct stat *st), (fd, st), -1, EIO)
+WRAP(int, rename, (const char *a, const char *b), (a, b), -1, EIO)
+WRAP(int, msync, (void *p, size_t n, int flags), (p, n, flags), -1, EIO)
+WRAP(int, linkat, (int d, const char *a, int e, const char *b, int flags), (d, a, e, b, flags), -1, EIO)
+WRAP(int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n), ENOSPC, 0)
+WRAP(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off), (at, n, prot, flags, fd, off), MAP_FAILED, ENOMEM)
+WRAP(ssize_t, pread, (int fd, void *buf, size_t n, off_t at), (fd, buf, n, at), -1, EIO)
+WRAP(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at), -1, ENOSPC)
+WRAP(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), -1, ECONNRESET)
+WRAP(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), -1, ECONNRESET)
+WRAP(int, poll, (struct pollfd *fds, nfds_t n, int ms), (fds, n, ms), 0, 0)
+WRAP(int, getentropy, (void *p, size_t n), (p, n), -1, EIO)
+struct redisContext;
+WRAP(struct redisContext *, redisConnectWithTimeout, (const char *host, int port, const struct timeval tv), (host, port, tv), NULL, ECONNREFUSED)
+WRAP(int, redisReaderFeed, (void *r, const char *bytes, size_t n), (r, bytes, n), -1, ENOMEM)
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    int mode = va_arg(ap, int);        /* read even where there is none, as open itself may */
+    va_end(ap);
+    if (now("open")) { errno = EMFILE; return -1; }
+    return __real_open(path, flags, mode);
+}
+#endif

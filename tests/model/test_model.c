@@ -1,0 +1,121 @@
+/* test_model.c - the promises of DESIGN under every interleaving, on filters of a few words: the very code of the core, not
+ * a model of it.  The plain kernels are run through the same checks, to show that the checker finds what is wrong there. */
+#include "../../core/bloomfilter.h"
+#include "../c/check.h"
+#include "model.h"
+
+typedef struct { int rc[MODEL_THREADS]; bool ended[MODEL_THREADS], late[MODEL_THREADS]; } history;    /* late: began when 0 had ended */
+static bf_filter *f;
+static history h;
+static const char *scheme;
+static bool threads;
+static unsigned k;
+
+/* Threads 0 and 1 add `same`; what 2 does is the scenario's. */
+static const char *const key[MODEL_THREADS] = { "same", "same", "other", "same" };
+
+static void add_(int me)
+{
+    h.rc[me] = bf_add(f, key[me], strlen(key[me]), NULL);
+    model_event();
+    h.ended[me] = true;
+}
+static void test_(int me)
+{
+    model_event();
+    h.late[me] = h.ended[0];
+    h.rc[me] = bf_test(f, "same", 4, NULL);
+}
+static void batch(int me)
+{
+    bf_key keys[] = { { "same", 4 }, { "other", 5 } };
+    h.rc[me] = (int)bf_add_many(f, keys, 2, NULL, NULL);
+}
+static void clear(int me) { h.rc[me] = bf_clear(f, NULL); }
+
+static void fresh(void)
+{
+    bf_close(f);
+    f = bf_open(&(bf_spec){ .m = scheme[0] == 'c' ? 64 : 1024, .n = 100, .k = k, .scheme = scheme, .threads = threads }, NULL);
+    memset(&h, 0, sizeof h);
+}
+
+/* ---- two adders of one key, and one of another ---- */
+static void two_adders(void) { fresh(); model_thread_is(0, add_); model_thread_is(1, add_); }
+static void three_adders(void) { two_adders(); model_thread_is(2, add_); }
+static bool somebody_is_told_new(void)
+{
+    return (h.rc[0] == BF_ADDED || h.rc[1] == BF_ADDED) && bf_test(f, "same", 4, NULL) == 1
+        && (model.threads < 3 || bf_test(f, "other", 5, NULL) == 1);
+}
+
+/* ---- a tester beside an adder: what was added before the test began is found ---- */
+static void add_and_test(void) { fresh(); model_thread_is(0, add_); model_thread_is(1, test_); model_thread_is(2, add_); }
+static bool what_was_added_is_found(void)
+{
+    return (!h.late[1] || h.rc[1] == 1) && bf_test(f, "same", 4, NULL) == 1;
+}
+
+/* ---- a batch is as its keys ---- */
+static void batches(void) { fresh(); model_thread_is(0, batch); model_thread_is(1, batch); }
+static bool batches_agree(void)
+{
+    return h.rc[0] + h.rc[1] >= 2 && bf_test(f, "same", 4, NULL) == 1 && bf_test(f, "other", 5, NULL) == 1;
+}
+
+/* ---- clear beside an adder: afterwards the filter is as good as new ---- */
+static void add_and_clear(void) { fresh(); bf_add(f, "old", 3, NULL); model_thread_is(0, add_); model_thread_is(1, clear); }
+static bool usable_after_clear(void)
+{
+    bf_state state;
+    bf_get_state(f, &state, NULL);
+    if (h.rc[1] != 0 || state.ones > k) return false;        /* at most what the adder set */
+    int again = bf_add(f, "same", 4, NULL);
+    return again >= 0 && bf_test(f, "same", 4, NULL) == 1;
+}
+
+/* ---- all of them ---- */
+static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void), bool atomic, const char *what)
+{
+    static const char *const schemes[] = { "classic", "block", "block2" };
+    bool all = true;
+    for (int i = 0; i < 3; i++)
+        for (k = 2; k <= k_most; k++) {
+            scheme = schemes[i];
+            threads = atomic;
+            bool ok = explore(prepare, verdict);
+            all &= ok;
+            if (*what) printf("     %-9s k=%u %-22s %8llu schedules%s\n", scheme, k, what, model.schedules, ok ? "" : ": BROKEN");
+        }
+    return all;
+}
+#define PROMISE(k_most, prepare, verdict) \
+    static void verdict##_in_every_order_##prepare(void) { CHECK(every(k_most, prepare, verdict, true, #prepare)); }
+PROMISE(4, two_adders, somebody_is_told_new)
+PROMISE(2, three_adders, somebody_is_told_new)
+PROMISE(2, add_and_test, what_was_added_is_found)
+PROMISE(2, batches, batches_agree)
+PROMISE(2, add_and_clear, usable_after_clear)
+
+/* Plain kernels lose bits: the checker must see it. */
+static void plain_kernels_are_found_wrong(void) { CHECK(!every(2, three_adders, somebody_is_told_new, false, "")); }
+
+/* What DESIGN does not promise: exactly one of two adders being told new. */
+static bool exactly_one(void) { return (h.rc[0] == BF_ADDED) + (h.rc[1] == BF_ADDED) == 1; }
+static void more_than_one_may_be_told_new(void) { CHECK(!every(2, two_adders, exactly_one, true, "")); }
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    setenv("BLOOMFILTER_CPU", "portable", 1);                /* the vector kernels touch several words in a step */
+    RUN(somebody_is_told_new_in_every_order_two_adders);
+    RUN(somebody_is_told_new_in_every_order_three_adders);
+    RUN(what_was_added_is_found_in_every_order_add_and_test);
+    RUN(batches_agree_in_every_order_batches);
+    RUN(usable_after_clear_in_every_order_add_and_clear);
+    RUN(plain_kernels_are_found_wrong);
+    RUN(more_than_one_may_be_told_new);
+    bf_close(f);
+    for (int i = 0; i < MODEL_THREADS; i++) free(model.thread[i].stack);
+    return FINISH();
+}
