@@ -213,7 +213,7 @@ enum { STEP_MOST = 512 };      /* what rounding up may add to a shard */
 static int cut(const bf_layout *l, bf_geometry *g, const bf_spec *spec, bf_error *err)
 {
     const bf_store_ops *home = spec->storage ? bf_find_store(spec, NULL) : NULL;
-    if (!home || !home->most_bits || spec->shards || l->sharding == BF_WHOLE || g->m <= home->most_bits) return 0;
+    if (g->counting || !home || !home->most_bits || spec->shards || l->sharding == BF_WHOLE || g->m <= home->most_bits) return 0;
     while (g->m / g->shards > home->most_bits - STEP_MOST) g->shards *= 2;
     return round_to_lines(l, g, err);
 }
@@ -234,7 +234,7 @@ int bf_size(bf_desc *out, const bf_spec *asked, bf_error *err)
     if (rc < 0 || (rc = given(out, asked, &all, err)) < 0) return rc;
     const bf_scheme *s = out->scheme;
     bf_geometry *g = &out->g;
-    *g = (bf_geometry){ .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p, .shards = spec->shards ? spec->shards : 1 };
+    *g = (bf_geometry){ .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p, .shards = spec->shards ? spec->shards : 1, .counting = spec->counting };
     if (!enough(spec))
         return bf_fail(err, BF_EINVAL, "give m and n, n and p, m and k, or m and p: less does not size a filter");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;

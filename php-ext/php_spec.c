@@ -223,6 +223,7 @@ PHP_METHOD(BloomFilter, __construct)
     bf_spec spec = {0};
     bf_error err;
     if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    spec.counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS));
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
@@ -235,6 +236,7 @@ PHP_METHOD(BloomFilter, plan)
     bf_spec spec = {0};
     bf_error err;
     if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    spec.counting = php_bf_counts(zend_get_called_scope(execute_data));
     int rc = bf_plan(&spec, &err);
     free_storage(&spec);
     if (rc < 0) {
@@ -265,7 +267,7 @@ PHP_METHOD(BloomFilter, open)
 {
     arguments a = NOT_GIVEN;
     a.storage_at = 1;
-    bf_spec spec = { .must_exist = true };
+    bf_spec spec = { .must_exist = true, .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 17)
         Z_PARAM_OBJ_OR_STR(a.object, a.storage)
