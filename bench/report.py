@@ -99,6 +99,18 @@ def python_ratios(table, target):
         yield Ratio(table, op, f"{OURS}, mapped file", OURS, 1.10 if target else None, 4)
 
 
+ARROW_OPS = ("update", "contains present", "contains absent")
+ARROW = ("Arrow string", "Arrow large_string", "Arrow string_view", "Arrow string, chunks of 65,536", "Arrow int64 of 19 digits", "Arrow int64 below 2 N")
+
+
+def arrow_ratios():
+    for op in ARROW_OPS:
+        for kind in ARROW:
+            yield Ratio("arrow", op, kind, None, 25.0, 9)
+        for kind in ("Arrow string", "numpy S"):
+            yield Ratio("arrow", op, kind, "list of str")
+
+
 def php_ratios():
     """Keys from an array: a call and its loop, as the issue's own figures. Keys just built: the calls alone."""
     many = f"{OURS}, batches of 1000"
@@ -136,6 +148,7 @@ def targets():
     yield from python_ratios("python", True)
     yield from python_ratios("python-big", False)
     yield Ratio("import", "import", OURS, None, 2.0, 3)
+    yield from arrow_ratios()
     yield from php_ratios()
     yield from redis_ratios()
     yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)

@@ -1,9 +1,10 @@
 /* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, one core call a chunk.
- * Knows lists, tuples and iterators; arrays are py_array.c's; what a key is, py_keys.c's.
+ * Knows lists, tuples and iterators; arrays are py_array.c's, Arrow columns py_arrow.c's; what a key is, py_keys.c's.
  *
- * The core runs with the GIL held, but for filters in Redis, whose keys are therefore always held, never borrowed; every few ms the gathered keys are flushed and others get their turn, as do
- * signals.  Keys are borrowed from a list or tuple only while no other code can run: a key that may run Python
- * code flushes the chunk first.  Keys from an iterator are held until their chunk is flushed. */
+ * The core runs with the GIL held, but for filters in Redis, whose keys are therefore always held, never borrowed; every
+ * few ms the gathered keys are flushed and others get their turn, as do signals.  Keys are borrowed from a list or tuple
+ * only while no other code can run: a key that may run Python code flushes the chunk first.  Keys from an iterator are
+ * held until their chunk is flushed. */
 #include "py_bloomfilter.h"
 
 #include <time.h>
@@ -194,6 +195,7 @@ static int batch_run(batch *b, PyObject *keys)
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
     int rc = array_batch(b, keys);
+    if (rc == 0) rc = arrow_batch(b, keys);
     if (rc == 0) rc = batch_objects(b, keys);
     filter_leave(b->self);
     return rc < 0 ? -1 : 0;

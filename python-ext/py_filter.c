@@ -113,8 +113,9 @@ static PyMethodDef methods[] = {
         "hashcode($self, key, /)\n--\n\nThe k positions of a key in the scheme's order; repeats are possible."),
     METHOD("update", filter_update, METH_O,
         "update($self, keys, /)\n--\n\nAdd all keys of an iterable or array; return how many were SURELY NEW.\n\n"
-        "numpy 'S' arrays (NUL bytes at the end are padding) and 1-d integer arrays are\n"
-        "read without making objects.  Other threads and Ctrl-C get their turn every few ms.\n"
+        "Arrow columns (pyarrow, polars, pandas ...), numpy 'S' and 'U' arrays (NUL bytes at the\n"
+        "end are padding) and 1-d integer arrays are read without making objects and without the\n"
+        "GIL.  Other threads and Ctrl-C get their turn every few ms.\n"
         "A bad key raises and is named by its index; the keys before it are added."),
     METHOD("add_many", filter_add_many, METH_O,
         "add_many($self, keys, /)\n--\n\nAdd all keys; return one byte a key: 1 = SURELY NEW, 0 = probably there already.\n\n"

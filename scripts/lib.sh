@@ -79,6 +79,7 @@ needs_redis() {
 }
 phpredis_is_there() { compgen -G "$(php-config --extension-dir)/redis.so"; }
 needs_phpredis() { want php-redis phpredis_is_there; }
+needs_spark() { want openjdk-17-jre-headless have java; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck

@@ -7,7 +7,7 @@ Everywhere: add() is True when the key is SURELY NEW, False when it was probably
 from collections.abc import Iterable
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, type_check_only
+from typing import Any, ClassVar, Protocol, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, type_check_only
 
 from typing_extensions import Buffer, Self
 
@@ -20,6 +20,17 @@ _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
 # Or a client of redis-py: Redis, RedisCluster.  Its types are not named here, because it need not be installed.
 _Storage: TypeAlias = _Path | object
 _Real: TypeAlias = SupportsFloat | SupportsIndex
+
+# What has the Arrow PyCapsule interface: a column of text, bytes or integers, never a table.
+@type_check_only
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self) -> tuple[Any, Any]: ...
+
+@type_check_only
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self) -> Any: ...
+
+_Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
 
 @type_check_only
 class _Plan(TypedDict):
@@ -154,11 +165,11 @@ class BloomFilter:
         """The k positions of a key in the scheme's order; repeats are possible."""
 
     # many keys
-    def update(self, keys: Iterable[_Key], /) -> int:
+    def update(self, keys: _Keys, /) -> int:
         """Add all; how many were SURELY NEW."""
-    def add_many(self, keys: Iterable[_Key], /) -> bytes:
+    def add_many(self, keys: _Keys, /) -> bytes:
         """Add all; one byte a key: 1 = SURELY NEW, 0 = probably there already."""
-    def contains_many(self, keys: Iterable[_Key], /) -> bytes:
+    def contains_many(self, keys: _Keys, /) -> bytes:
         """One byte a key: 1 = probably added, 0 = surely never added."""
 
     # sets

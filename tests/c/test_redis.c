@@ -256,13 +256,11 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_equal(near, far, &e), 1);
     rs_command(&redis, "PEXPIRE %s 500000", key);
     bf_filter *few = numbers(bf_open(spec, &e), 30, 60), *seen = open_((bf_spec){ 0 }, key, "");
-    CHECK_EQ(bf_intersect(near, few, &e), 0);
-    CHECK_EQ(bf_intersect(far, few, &e), 0);                /* Redis &= memory */
+    CHECK(bf_intersect(near, few, &e) == 0 && bf_intersect(far, few, &e) == 0);     /* Redis &= memory */
     CHECK_EQ(bf_equal(far, near, &e), 1);
     CHECK_EQ(bf_equal(seen, far, &e), 1);                   /* another handle follows the new mark */
     CHECK(missing(seen, 30, 60) == 0 && missing(seen, 0, 30) > 0);
-    bf_close(few);
-    bf_close(seen);
+    bf_close(few); bf_close(seen);
     CHECK(rs_number(&redis, "PTTL %s", key) > 400000 && rs_number(&redis, "STRLEN %s", key) == (long)((i.m + 31) / 32 * 4 + 4));
     CHECK_EQ(bf_unite(far, both, &e), 0);                   /* Redis |= memory */
     CHECK_EQ(bf_equal(far, both, &e), 1);
@@ -356,12 +354,9 @@ static void the_largest_key_and_past_it(void)
     CHECK(!bf_open(&spec, &e));
     CHECK_HAS(e.msg, "larger filters need a scheme with shards");
     spec = (bf_spec){ .m = (UINT64_C(1) << 32) - 63, .k = 3, .storage = rs_url(&redis, "huge", "") };     /* not said: as many as it takes */
-    CHECK_EQ(bf_plan(&spec, &e), 0);
-    CHECK_EQ(spec.shards, 2);
-    CHECK_EQ(spec.m, UINT64_C(1) << 32);
+    CHECK(bf_plan(&spec, &e) == 0 && spec.shards == 2 && spec.m == UINT64_C(1) << 32);
     spec = (bf_spec){ .m = BF_M_MAX, .k = 3, .scheme = "block", .storage = rs_url(&redis, "huge", "") };
-    CHECK_EQ(bf_plan(&spec, &e), 0);
-    CHECK(spec.shards == 512 && spec.m == BF_M_MAX);
+    CHECK(bf_plan(&spec, &e) == 0 && spec.shards == 512 && spec.m == BF_M_MAX);
     CHECK_EQ(rs_number(&redis, "EXISTS huge huge:meta"), 0);
 }
 
