@@ -143,7 +143,7 @@ void solo_take(PyThreadState *ts, FilterObject *self)
 {
     if (!ts) return;
     if (!solo_swap(self, ALONE, LEAVING)) solo_yield(self);
-    PyEval_RestoreThread(ts);
+    gil_back(ts);
     if (solo_state(self) == LEAVING) solo_set(self, NOBODY);
     unlocked_add(self, -1);
 }
