@@ -181,8 +181,6 @@ size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, ch
 PyObject *filter_update(FilterObject *self, PyObject *keys);
 PyObject *filter_add_many(FilterObject *self, PyObject *keys);
 PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
-/* Where the GIL is kept: a thread that waits for it gets it, signal handlers run; -1 with what they raised. */
-int give_turn(FilterObject *self);
 
 /* ---- py_lines.c: keys in one buffer, each ended by a separator ----------------------------------------------- */
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
