@@ -211,8 +211,6 @@ PyObject *filter_add_many(FilterObject *self, PyObject *keys);
 PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
 /* One byte a key: the core's answers. */
 PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
-/* Where the GIL is kept: a thread that waits for it gets it, signal handlers run; -1 with what they raised. */
-int give_turn(FilterObject *self);
 
 /* ---- py_lines.c: keys in one buffer, each ended by a separator ----------------------------------------------- */
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
