@@ -99,6 +99,18 @@ def python_ratios(table, target):
         yield Ratio(table, op, f"{OURS}, mapped file", OURS, 1.10 if target else None, 4)
 
 
+ARROW_OPS = ("update", "contains present", "contains absent")
+ARROW = ("Arrow string", "Arrow large_string", "Arrow string_view", "Arrow string, chunks of 65,536", "Arrow int64 of 19 digits", "Arrow int64 below 2 N")
+
+
+def arrow_ratios():
+    for op in ARROW_OPS:
+        for kind in ARROW:
+            yield Ratio("arrow", op, kind, None, 25.0, 9)
+        for kind in ("Arrow string", "numpy S"):
+            yield Ratio("arrow", op, kind, "list of str")
+
+
 def php_ratios():
     """Keys from an array: a call and its loop, as the issue's own figures. Keys just built: the calls alone."""
     many = f"{OURS}, batches of 1000"
@@ -112,6 +124,15 @@ def php_ratios():
         yield Ratio("php-built", op, OURS, EMPTY, most, 3, less=(BUILD, BUILD))
         yield Ratio("php-built", op, OURS, "array", less=(BUILD, BUILD))
         yield Ratio("php-built", op, many, EMPTY, 1.0, 3, less=(f"{BUILD}, batches of 1000", BUILD))
+
+
+def cli_ratios():
+    yield Ratio("cli", "file", "bloomfilter add", "Python loop over rbloom", 1 / 8, 9)
+    yield Ratio("cli", "file", "bloomfilter add", "wc -l", 2.0, 9)
+    for ours in ("update_lines, in memory", "bloomfilter add, all seen", "bloomfilter check", "cat | bloomfilter add"):
+        yield Ratio("cli", "file", ours, "wc -l", 2.0 if "memory" in ours else None, 9)
+        yield Ratio("cli", "file", ours, "Python loop over rbloom")
+    yield Ratio("cli-large", "add", "part 10 of 10", "part 2 of 10", 1 / 0.7, 9)  # part 1 waits for the file to be opened and checked
 
 
 def server_ratios():
@@ -129,6 +150,16 @@ def server_ratios():
             yield Ratio("batch-cpu", op, f"POST /contain, {how}", "BF.MEXISTS")
 
 
+def sets_ratios():
+    for op in ("65536 KiB", "512 KiB"):
+        for ours in ("popcount", "union in place", "union_count", "subset", "counters above 0", "sum of counters"):
+            most = 1 / 0.6 if op == "65536 KiB" and ours in ("popcount", "union in place") else None  # 512 KiB: caches, not memory
+            yield Ratio("sets", op, ours, "memcpy", most, 7)
+    for scheme in ("block", "block2", "classic"):
+        for op in ("batch fresh", "batch present", "batch absent", "test present", "test absent", "add fresh"):
+            yield Ratio("counting", op, f"{scheme} counting", scheme, 2.0, 7)
+
+
 def targets():
     for name in ("c-cache", "c-large"):
         yield from c_ratios(name, name == "c-large")
@@ -137,8 +168,11 @@ def targets():
     yield from python_ratios("python", True)
     yield from python_ratios("python-big", False)
     yield Ratio("import", "import", OURS, None, 2.0, 3)
+    yield from arrow_ratios()
     yield from php_ratios()
+    yield from cli_ratios()
     yield from server_ratios()
+    yield from sets_ratios()
     yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
     yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)
 

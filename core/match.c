@@ -15,6 +15,9 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
     uint64_t m = (want->m + line - 1) / line * line;
     if (want->scheme && strcmp(want->scheme, have->name) != 0)
         return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where, have->name, want->scheme);
+    if (want->counting != have->g.counting)
+        return bf_fail(err, BF_EMISMATCH, "%.80s %s", where, have->g.counting ? "is a counting filter, asked for a plain one: open it as CountingBloomFilter"
+                       : "is a plain filter, asked for a counting one: open it as BloomFilter");
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
@@ -44,6 +47,9 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
     const bf_geometry *x = &a->part.g, *y = &b->part.g;
     if (strcmp(a->name, b->name))
         return bf_fail(err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->name, b->name);
+    if (x->counting != y->counting)
+        return bf_fail(err, BF_EINVAL, "filters must be of the same kind, got a %s one and a %s one: convert the counting one to a plain one",
+                       x->counting ? "counting" : "plain", y->counting ? "counting" : "plain");
     if (x->m != y->m) return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m, (ull)y->m);
     if (x->k != y->k) return bf_fail(err, BF_EINVAL, "filters must have the same k, got %u and %u", x->k, y->k);
     if (a->secret_check != b->secret_check)

@@ -5,6 +5,7 @@
  *   redis_reply.c  what a reply is made of
  *   redis_meta.c   K:meta, the companion hash  <->  bf_desc
  *   redis_bulk.c   whole bitmaps: making, reading, clearing, uniting
+ *   redis_counting.c  the same for counters of 4 bits
  *   store_redis.c  the store: opening, and a batch of positions as one trip
  *
  * A filter under key K:   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the mark
@@ -95,6 +96,10 @@ int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err);
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err);
 int bf_redis_remove(bf_redis *r, bf_error *err);
 int bf_redis_undo(bf_redis *r, const uint64_t *pos, size_t n, bf_error *err);  /* unset bits r->old has as new; drop an empty stub */
+
+/* redis_counting.c; with the link locked */
+int bf_redis_count_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer, bf_error *err);
+int bf_redis_count_unite(bf_redis *r, const uint64_t *words, bf_error *err);    /* a part of it, after an error */
 
 /* store_redis.c */
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err);                  /* as it is now */

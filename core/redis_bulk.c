@@ -123,7 +123,7 @@ static int grow(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 
 static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error *err)
 {
-    uint64_t len = (r->desc.g.m + 7) / 8;
+    uint64_t len = (bf_bits(&r->desc.g) + 7) / 8;
     int rc = 0;
     for (uint64_t at = 0; rc == 0 && at < len;) {
         if ((rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
@@ -157,7 +157,7 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_redis_place(r, d);
     int rc = grow(r, temp, mark, err);
     if (rc == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
-        script(r, publish, temp, BF_META_ARGS);
+        script(r, publish, temp, BF_META_ARGS + 2 * d->g.counting);
         bf_redis_meta_put(r, d, mark);
         rc = run(r, err);
     }
@@ -310,7 +310,7 @@ static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t 
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     walk w = { .to = buf, .len = len };
-    const uint64_t m = r->desc.g.m;
+    const uint64_t m = bf_bits(&r->desc.g);
     int rc = walk_whole(r, "GETRANGE", offset, offset + len, BF_REDIS_STEP, take_bytes, &w, err);
     if (rc == 0 && w.len) { if (!r->foreign) return bf_redis_lost(r, err); memset(w.to, 0, (size_t)w.len); }
     if (rc == 0 && m % 8 && len && offset + len == (m + 7) / 8) ((uint8_t *)buf)[len - 1] &= (uint8_t)~(0xFF >> m % 8);

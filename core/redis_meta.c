@@ -1,10 +1,12 @@
 /* redis_meta.c - K:meta, the hash beside the bits that says what they are.  All values are text:
  *
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)   mark (8 hex digits)   by "bloomfilter 0.1.0"
+ *   cell_bits "4" where there are counters, not bits
  *
  * Nothing read from it is used before it was checked here. */
 #include "seams.h"
 #ifdef BF_HAVE_HIREDIS
+#include "bits.h"
 #include "redis.h"
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@
 void bf_redis_place(bf_redis *r, const bf_desc *d)
 {
     r->desc = *d;
-    r->mark_at = (d->g.m + 31) / 32 * 4;
+    r->mark_at = (bf_bits(&d->g) + 31) / 32 * 4;
 }
 
 /* ---- writing ---- */
@@ -45,6 +47,7 @@ void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
     pair(l, "secret", "%016llx", (unsigned long long)d->secret_check);
     pair(l, "mark", "%08lx", (unsigned long)mark);
     pair(l, "by", "bloomfilter %s", BF_VERSION);
+    if (d->g.counting) pair(l, "cell_bits", "%d", BF_CELL_BITS);
 }
 
 /* ---- reading ---- */
@@ -95,8 +98,9 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0) return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->link.label, text);
     const bf_layout *l = d->scheme->layout;
-    d->g = (bf_geometry){ 0 };
-    if (!number(from, "m", 10, &d->g.m) || d->g.m < 1 || d->g.m > BF_REDIS_M_MAX || d->g.m % l->line_bits) return damaged(r, "m", err);
+    d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
+    if (d->g.counting && strcmp(text, "4") != 0) return bf_fail(err, BF_EFORMAT, "%s has %.8s bits a cell, this build knows 1 and 4", r->link.label, text);
+    if (!number(from, "m", 10, &d->g.m) || d->g.m < 1 || d->g.m > BF_REDIS_M_MAX || bf_bits(&d->g) > BF_REDIS_M_MAX || d->g.m % l->line_bits) return damaged(r, "m", err);
     if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(r, "n", err);
     if (!number(from, "k", 10, &v) || v < 1 || v > l->k_max) return damaged(r, "k", err);
     d->g.k = (unsigned)v;

@@ -204,6 +204,13 @@ static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *
     return check_ranges(s, all, err);
 }
 
+/* Also where the scheme fixes what is missing.  Too little is told apart from what is wrong: that is refused when it is made. */
+bool bf_sizes(const bf_spec *spec)
+{
+    bf_desc d;
+    return bf_sufficient(spec) || bf_size(&d, spec, NULL) == 0;
+}
+
 int bf_size(bf_desc *out, const bf_spec *asked, bf_error *err)
 {
     bf_spec all, *spec = &all;
@@ -211,7 +218,7 @@ int bf_size(bf_desc *out, const bf_spec *asked, bf_error *err)
     if (rc < 0 || (rc = given(out, asked, &all, err)) < 0) return rc;
     const bf_scheme *s = out->scheme;
     bf_geometry *g = &out->g;
-    *g = (bf_geometry){ .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p };
+    *g = (bf_geometry){ .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p, .counting = spec->counting };
     if (!bf_sufficient(spec))
         return bf_fail(err, BF_EINVAL, "give m and n, n and p, m and k, or m and p: less does not size a filter");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;

@@ -8,6 +8,7 @@
  * A lost key is an error, never "absent".  Tests that a fault of the connection ended are sent once more, adds never. */
 #include "seams.h"
 #ifdef BF_HAVE_HIREDIS
+#include "bits.h"
 #include "redis.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static int fetch_meta(bf_redis *r, bf_error *err)
 
 static bool same_shape(const bf_desc *a, const bf_desc *b)
 {
-    return !strcmp(a->name, b->name) && a->g.m == b->g.m && a->g.k == b->g.k && a->secret_check == b->secret_check;
+    return !strcmp(a->name, b->name) && a->g.m == b->g.m && a->g.k == b->g.k && a->g.counting == b->g.counting && a->secret_check == b->secret_check;
 }
 
 int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
@@ -104,7 +105,7 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
     return 0;
 }
 
-static bool may_create(const bf_spec *spec) { return !spec->read_only && !spec->must_exist && bf_sufficient(spec); }
+static bool may_create(const bf_spec *spec) { return !spec->read_only && !spec->must_exist && bf_sizes(spec); }
 
 /* A bitmap that another system made: no companion hash, no mark, and never longer than it is. */
 static int attach_foreign(bf_store *s, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
@@ -112,6 +113,7 @@ static int attach_foreign(bf_store *s, const bf_spec *spec, bf_desc *d, long lon
     bf_redis *r = s->impl;
     if (!(spec->must_exist || spec->read_only) || !spec->scheme)
         return bf_fail(err, BF_EFORMAT, "%s holds %lld bytes that are no filter of ours: open() them with scheme, m and k, or take another key", r->link.label, bytes);
+    if (spec->counting) return bf_fail(err, BF_ENOTSUP, "%s holds bytes of another system: they are opened as bits, not as counters", r->link.label);
     int rc = bf_size(d, spec, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
@@ -173,6 +175,9 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 {
     bf_redis *r = s->impl;
     (void)spec;
+    if (d->g.counting && bf_bits(&d->g) > BF_REDIS_M_MAX)
+        return bf_fail(err, BF_EINVAL, "m=%llu counters do not fit one Redis key (at most %llu)", (unsigned long long)d->g.m,
+                       (unsigned long long)(BF_REDIS_M_MAX / BF_CELL_BITS));
     if (d->g.m > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL, "m=%llu bits do not fit one Redis key (at most %llu): larger filters need shards",
                        (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
@@ -422,7 +427,7 @@ static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigne
 {
     bf_redis *r = s->impl;
     bf_link_lock(&r->link);
-    int rc = op == BF_OP_ADD ? add(r, pos, nkeys, k, present, err) : test(r, pos, nkeys, k, present, err);
+    int rc = r->desc.g.counting ? bf_redis_count_apply(r, op, pos, nkeys, k, present, err) : op == BF_OP_ADD ? add(r, pos, nkeys, k, present, err) : test(r, pos, nkeys, k, present, err);
     bf_link_unlock(&r->link);
     return rc;
 }
@@ -437,7 +442,7 @@ static int own(const bf_redis *r, const char *what, bf_error *err)
 static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err) { LOCKED(bf_redis_read(r, offset, buf, len, err)); }
 static int count(bf_store *s, uint64_t *ones, bf_error *err) { LOCKED(bf_redis_count(r, ones, err)); }
 static int clear(bf_store *s, bf_error *err) { OWN("be cleared"); LOCKED(bf_redis_clear(r, err)); }
-static int unite(bf_store *s, const uint64_t *words, bf_error *err) { OWN("be united"); LOCKED(bf_redis_unite(r, words, err)); }
+static int unite(bf_store *s, const uint64_t *words, bf_error *err) { OWN("be united"); LOCKED(r->desc.g.counting ? bf_redis_count_unite(r, words, err) : bf_redis_unite(r, words, err)); }
 static int expire(bf_store *s, double seconds, bf_error *err) { OWN("expire"); LOCKED(bf_redis_expire(r, seconds, err)); }
 static int remove_(bf_store *s, bf_error *err) { OWN("be deleted"); LOCKED(bf_redis_remove(r, err)); }
 

@@ -3,6 +3,7 @@
 #include "py_bloomfilter.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #if NO_GIL
 /* `users` far below 0 means: the handle is being replaced, come again. */
@@ -44,6 +45,7 @@ static void replace_end(FilterObject *self) { __atomic_fetch_sub(&self->users, R
 #else
 bf_filter *filter_enter(FilterObject *self)
 {
+    solo_share(self);
     if (!self->bf) return raise_closed();
     self->users++;
     return self->bf;
@@ -76,6 +78,62 @@ void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
     unlocked_add(b, -1);
 }
 
+/* ---- one thread alone in the plain kernels ----
+ *
+ *   NOBODY --solo_release--> ALONE --solo_take--> LEAVING --GIL taken--> NOBODY
+ *                              |                     |
+ *                       someone comes         someone comes: there is nothing to wait for
+ *                              v
+ *                            ASKED --solo_yield, solo_take: atomic kernels from here on--> NOBODY
+ *
+ * Only the thread itself leaves ALONE and ASKED for another state but that of being asked; who asks holds the GIL and
+ * waits.  The thread counts in `unlocked` all the time, so kernels stay atomic until it and all others are out. */
+enum { NOBODY, ALONE, ASKED, LEAVING };
+
+static int solo_state(FilterObject *self) { return __atomic_load_n(&self->solo, __ATOMIC_ACQUIRE); }
+static void solo_set(FilterObject *self, int state) { __atomic_store_n(&self->solo, state, __ATOMIC_RELEASE); }
+static bool solo_swap(FilterObject *self, int from, int to)
+{
+    return __atomic_compare_exchange_n(&self->solo, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+PyThreadState *solo_release(FilterObject *self)
+{
+    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote) return gil_release(self, NULL);
+    self->unlocked = 1;
+    self->solo_pid = (int)getpid();
+    solo_set(self, ALONE);
+    return PyEval_SaveThread();
+}
+
+void solo_yield(FilterObject *self)
+{
+    if (__builtin_expect(solo_state(self) != ASKED, 1)) return;
+    bf_set_threads(self->bf, true);
+    solo_set(self, NOBODY);
+}
+
+void solo_take(PyThreadState *ts, FilterObject *self)
+{
+    if (!ts) return;
+    if (!solo_swap(self, ALONE, LEAVING)) solo_yield(self);
+    PyEval_RestoreThread(ts);
+    if (solo_state(self) == LEAVING) solo_set(self, NOBODY);
+    unlocked_add(self, -1);
+}
+
+/* With the GIL: returns when nobody is in the plain kernels.  A thread that was not in the process when it forked never
+ * answers; nor does one that waits for the GIL have to. */
+void solo_end(FilterObject *self)
+{
+    struct timespec shortly = { 0, 10000 };
+    bool there = self->solo_pid == (int)getpid();
+    while (there && (solo_swap(self, ALONE, ASKED) || solo_state(self) == ASKED)) nanosleep(&shortly, NULL);
+    if (solo_state(self) == NOBODY) return;
+    bf_set_threads(self->bf, true);
+    solo_set(self, NOBODY);
+}
+
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
 {
     enum { BIG = 1 << 20 };      /* a bitmap that takes some 0.1 ms */
@@ -100,6 +158,8 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf)
     bf_set_threads(bf, NO_GIL);
     self->bf = bf;
     self->remote = is_remote(bf);
+    self->warn = true;
+    filter_watch_new(self);
     return (PyObject *)self;
 }
 
@@ -111,6 +171,7 @@ int filter_replace(FilterObject *self, bf_filter *next)
         old = self->bf;
         self->bf = next;
         self->remote = is_remote(next);
+        filter_watch_new(self);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
@@ -159,6 +220,7 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
     PyThreadState *ts = gil_release_if_big(self, NULL);
     int rc = bf_clear(bf, &err);
     gil_take(ts, self, NULL);
+    filter_watch(self);
     filter_leave(self);
     if (rc < 0) return raise_in(self, &err);
     Py_RETURN_NONE;

@@ -85,6 +85,7 @@ needs_python() {
     want python3-dev python_has_headers
 }
 needs_redis() { want redis-server have redis-server; }
+needs_spark() { want openjdk-17-jre-headless have java; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck

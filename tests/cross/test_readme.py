@@ -73,7 +73,7 @@ def block_with(text):
 
 
 def test_every_command_block_is_run_below():
-    known = ["scripts/demo", "apt install", "pip install", "phpize", "cmake -B", "cc seen.c", "bloomfilterd"]
+    known = ["scripts/demo", "apt install", "pip install", "phpize", "bloomfilter create", "cmake -B", "cc seen.c", "bloomfilterd"]
     assert len(blocks(README, "sh")) == len(known)
     assert all(block_with(text) for text in known)
 
@@ -93,6 +93,14 @@ def test_pip_install(machine, tree, tmp_path):
     shell(block_with("pip install"), machine, tree)
     where = shell('cd /; python -c "import bloomfilter; print(bloomfilter.BloomFilter(1000, 100).add(42), bloomfilter.__file__)"', machine, tree)
     assert where.startswith(f"True {tmp_path}/venv/")
+
+
+def test_command_line(tmp_path):
+    (tmp_path / "urls").write_text("https://b.org/\nhttps://a.org/\nhttps://b.org/\n")
+    environment = os.environ | {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
+    out = shell(block_with("bloomfilter create"), environment, tmp_path)
+    assert "\nhttps://b.org/\nhttps://a.org/\n3 keys: 3 present, 0 absent\nall there\n" in out
+    assert "keys in it, estimated         2 " in out
 
 
 def test_phpize(machine, tree, tmp_path, php):
