@@ -212,7 +212,7 @@ enum { STEP_MOST = 512 };      /* what rounding up may add to a shard */
 /* What one key of Redis cannot hold is cut by itself, unless that was forbidden by shards=1: into 2, 4, 8... */
 static int cut(const bf_layout *l, bf_geometry *g, const bf_spec *spec, bf_error *err)
 {
-    const bf_store_ops *home = spec->storage ? bf_find_store(spec, NULL) : NULL;
+    const bf_store_ops *home = spec->storage || spec->redis_client ? bf_find_store(spec, NULL) : NULL;
     if (g->counting || !home || !home->most_bits || spec->shards || l->sharding == BF_WHOLE || g->m <= home->most_bits) return 0;
     while (g->m / g->shards > home->most_bits - STEP_MOST) g->shards *= 2;
     return round_to_lines(l, g, err);

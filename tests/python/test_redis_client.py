@@ -169,6 +169,7 @@ def test_shards_cache_and_rebuilding(client):
         bf.add("x")
     with pytest.raises(ValueError, match="timeout"):
         BloomFilter(n=100, p=0.01, storage=client, key="timed", timeout=1)
+    assert BloomFilter.plan(m=2**32 - 5, k=3, storage=client, key="large")["m"] == 2**32  # cut by itself: one key does not hold it
 
 
 # ---- what it is ----
