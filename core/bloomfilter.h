@@ -91,7 +91,8 @@ typedef struct {
                               * unix:///path?db=0&key=K; else the path of a mapped file          */
     const char *key;         /* name inside the storage, where it has names                      */
     const bf_client *client; /* home "client"; NULL = none                                       */
-    bool counting;           /* 4-bit counters instead of bits                                   */
+    bool counting;           /* 4-bit counters instead of bits: keys can be removed; m = counters.  What is
+                              * opened must be of that kind: neither is ever taken for the other     */
     double grow, window;     /* growth factor > 1; seconds to remember                           */
     unsigned shards;         /* equal parts, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
                               * where not given: 1, in Redis as many as m needs                  */
@@ -114,14 +115,15 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     const char *storage;     /* path or URL as given (with its password), or NULL; lives as long as the filter */
     const char *shown;       /* the same for messages and logs: never a password                 */
     const char *key;         /* name inside the storage as given, or NULL; the same              */
-    uint64_t bitset_bytes;   /* ceil(m / 8)                                                      */
+    uint64_t bitset_bytes;   /* ceil(m / 8), of counters ceil(m / 2)                             */
     uint64_t image_bytes;    /* length of bf_to_bytes and of a saved file                        */
     unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
+    bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
 } bf_info;
 
 typedef struct {             /* what is in a filter now: one pass over its bits */
-    uint64_t ones;           /* bits set                                                         */
+    uint64_t ones;           /* bits set, or counters above 0                                    */
     double fill;             /* ones / m                                                         */
     double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) and its kin */
     double fpr;              /* the scheme's false-positive rate at this fill                    */
@@ -174,15 +176,40 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
  * Returns k. */
 int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
+/* ---- counting filters (BF_ENOTSUP for others): docs/counting.md ---------------------------------------- */
+/* Takes one add of the key back: 1, each of its counters is one less (15 = "15 or more" stays for ever); 0, it was absent and
+ * nothing changed.  Remove only what was added: a key that is there as a false positive takes a share of others with it. */
+int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err);
+/* Returns how many were removed; each as in bf_add_many: 1 = removed, 0 = was absent. */
+int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+/* How often the key was added and not removed, at most: 0 surely absent, 15 means 15 or more.  For many keys: how many are
+ * present; each receives the counts. */
+int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err);
+int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+/* A plain filter in memory with the same keys: a bit is 1 where the counter is above 0. */
+bf_filter *bf_to_plain(bf_filter *f, bf_error *err);
+
 /* ---- what it is, what is in it ---------------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
-/* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8). */
+/* Are more than half of the cells set?  0 no; BF_HALF_FULL: as it is where a filter holds about what it was sized for; BF_OVERFULL:
+ * and by the estimate it holds a tenth more than n keys, a reason to warn.  *wait: how many new keys may be added before it is
+ * worth asking again whether it is overfull.  Large filters are sampled (well within 0.1 %), which takes some 10 us; in
+ * Redis it is a trip.  For hosts that warn: asked before the first add it is free for a new filter in memory. */
+enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
+int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
+/* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8); counter i is byte i/2, the
+ * high half for even i. */
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
 
 /* ---- sets: filters of equal m, k, scheme and secret, else BF_EINVAL naming both ------------------------ */
-int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);       /* into |= from */
-int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);   /* into &= from */
+int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);       /* into |= from; counters are added up, to 15 at most */
+int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);   /* into &= from; of two counters the lesser */
+/* 1 all bits of a are in b (of each counter: not more than b's), 0 not.  If b has all keys of a, it is 1. */
+int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
+/* What a union of both would hold, without making it; and how many keys are in both, estimated: |a| + |b| - |a or b|. */
+int bf_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err);
+int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 /* 1 same parameters and bits, 0 not; other parameters are 0, not an error. */
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
 

@@ -16,6 +16,9 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
     if (want->scheme && strcmp(want->scheme, have->name) != 0)
         return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where, have->name, want->scheme);
     if (want->shards && want->shards != shards) return differ_int(err, where, "shards", shards, want->shards);
+    if (want->counting != have->g.counting)
+        return bf_fail(err, BF_EMISMATCH, "%.80s %s", where, have->g.counting ? "is a counting filter, asked for a plain one: open it as CountingBloomFilter"
+                       : "is a plain filter, asked for a counting one: open it as BloomFilter");
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
@@ -47,6 +50,9 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
     const bf_geometry *x = &a->part.g, *y = &b->part.g;
     if (strcmp(a->name, b->name))
         return bf_fail(err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->name, b->name);
+    if (x->counting != y->counting)
+        return bf_fail(err, BF_EINVAL, "filters must be of the same kind, got a %s one and a %s one: convert the counting one to a plain one",
+                       x->counting ? "counting" : "plain", y->counting ? "counting" : "plain");
     if (x->m != y->m) return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m, (ull)y->m);
     if (x->k != y->k) return bf_fail(err, BF_EINVAL, "filters must have the same k, got %u and %u", x->k, y->k);
     const unsigned s = bf_shards_that_matter(a->scheme->layout, x), t = bf_shards_that_matter(b->scheme->layout, y);

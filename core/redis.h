@@ -10,6 +10,7 @@
  *   redis_cache.c  keys known to be present
  *   redis_redisson.c   filters that Redisson keeps
  *   store_redis.c  the store: opening, and what it offers
+ *   redis_counting.c  the same for counters of 4 bits
  *
  * A filter under key K:   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the mark
  *                         K:meta   its parameters as text, and the mark
@@ -164,6 +165,10 @@ int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err);
 void bf_redis_cache_free(bf_redis_cache *c);
 void bf_redis_cache_forget(bf_redis_cache *c);               /* NULL is fine */
 int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err);
+
+/* redis_counting.c; with the link locked */
+int bf_redis_count_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer, bf_error *err);
+int bf_redis_count_unite(bf_redis *r, const uint64_t *words, bf_error *err);    /* a part of it, after an error */
 
 /* store_redis.c */
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err);                  /* as it is now */

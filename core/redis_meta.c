@@ -2,10 +2,12 @@
  *
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)   mark (8 hex digits)   by "bloomfilter 0.1.0"
  *   shards, where there are more than one: m is then all of theirs, in each of their hashes
+ *   cell_bits "4" where there are counters, not bits
  *
  * Nothing read from it is used before it was checked here. */
 #include "seams.h"
 #ifdef BF_HAVE_HIREDIS
+#include "bits.h"
 #include "redis.h"
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +20,7 @@
 void bf_redis_place(bf_redis *r, const bf_desc *d)
 {
     r->desc = *d;
-    r->bits = d->g.m / (d->g.shards > 1 ? d->g.shards : 1);
+    r->bits = bf_bits(&d->g) / (d->g.shards > 1 ? d->g.shards : 1);
     r->mark_at = (r->bits + 31) / 32 * 4;
 }
 
@@ -35,7 +37,7 @@ static void pair(bf_link *l, const char *name, const char *format, ...)
     bf_link_word(l, text);
 }
 
-size_t bf_redis_meta_args(const bf_desc *d) { return d->g.shards > 1 ? 20 : 18; }
+size_t bf_redis_meta_args(const bf_desc *d) { return 18 + 2 * (d->g.shards > 1) + 2 * d->g.counting; }
 
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
@@ -50,6 +52,7 @@ void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
     pair(l, "mark", "%08lx", (unsigned long)mark);
     pair(l, "by", "bloomfilter %s", BF_VERSION);
     if (d->g.shards > 1) pair(l, "shards", "%u", d->g.shards);
+    if (d->g.counting) pair(l, "cell_bits", "%d", BF_CELL_BITS);
 }
 
 /* ---- reading ---- */
@@ -94,7 +97,7 @@ static bool sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
     if (has(r, "shards") && !number(r, "shards", 10, &shards)) return false;
     if (!number(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits || shards < 1 || shards > BF_SHARDS_MAX) return false;
     g->shards = (unsigned)shards;
-    return bf_shards_fit(l, g) && g->m / shards <= BF_REDIS_M_MAX;
+    return bf_shards_fit(l, g) && bf_bits(g) / shards <= BF_REDIS_M_MAX && !(g->counting && shards > 1);
 }
 
 static bool real(const bf_redis_reply *r, const char *name, double *out)
@@ -120,7 +123,8 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0) return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->link.label, text);
     const bf_layout *l = d->scheme->layout;
-    d->g = (bf_geometry){ 0 };
+    d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
+    if (d->g.counting && strcmp(text, "4") != 0) return bf_fail(err, BF_EFORMAT, "%s has %.8s bits a cell, this build knows 1 and 4", r->link.label, text);
     if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
     if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(r, "n", err);
     if (!number(from, "k", 10, &v) || v < 1 || v > l->k_max) return damaged(r, "k", err);

@@ -108,7 +108,7 @@ static bool any_shard(bf_redis *r)
 /* K:meta says d.  Of a filter that has lost all its shards another one may be made, as of one that lost its only key. */
 int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err)
 {
-    const bool make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+    const bool make = !spec->read_only && !spec->must_exist && bf_sizes(spec);
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
     r->whole = mark;

@@ -2,6 +2,7 @@
  * "absent".  Knows keys and marks; batches are redis_trip.c's, whole bitmaps redis_bulk.c's, shards redis_shards.c's. */
 #include "seams.h"
 #ifdef BF_HAVE_HIREDIS
+#include "bits.h"
 #include "redis.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,8 @@ static int fetch_meta(bf_redis *r, bf_error *err)
 
 bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b)
 {
-    return !strcmp(a->name, b->name) && a->g.m == b->g.m && a->g.k == b->g.k && a->g.shards == b->g.shards && a->secret_check == b->secret_check;
+    return !strcmp(a->name, b->name) && a->g.m == b->g.m && a->g.k == b->g.k && a->g.shards == b->g.shards && a->g.counting == b->g.counting &&
+           a->secret_check == b->secret_check;
 }
 
 static int made_anew(const bf_redis *r, const bf_desc *d, bf_error *err)
@@ -132,7 +134,7 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
     return 0;
 }
 
-static bool may_create(const bf_spec *spec) { return !spec->read_only && !spec->must_exist && bf_sufficient(spec); }
+static bool may_create(const bf_spec *spec) { return !spec->read_only && !spec->must_exist && bf_sizes(spec); }
 
 static int no_cache(const bf_redis *r, bf_error *err)
 {
@@ -144,6 +146,7 @@ static int attach_foreign(bf_redis *r, const bf_spec *spec, bf_desc *d, long lon
 {
     if (!(spec->must_exist || spec->read_only) || !spec->scheme)
         return bf_fail(err, BF_EFORMAT, "%s holds %lld bytes that are no filter of ours: open() them with scheme, m and k, or take another key", r->link.label, bytes);
+    if (spec->counting) return bf_fail(err, BF_ENOTSUP, "%s holds bytes of another system: they are opened as bits, not as counters", r->link.label);
     if (spec->shards > 1) return bf_fail(err, BF_ENOTSUP, "%s is no filter of ours: it has no shards", r->link.label);
     if (spec->cache) return no_cache(r, err);
     int rc = bf_size(d, spec, err);
@@ -222,6 +225,8 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
 
 static int cached(bf_redis *r, const bf_spec *spec, int rc, bf_error *err)
 {
+    if (rc == 1 && r->desc.g.counting && (spec->cache || spec->wait_replicas))
+        return bf_fail(err, BF_ENOTSUP, "%s has counters: cache and wait_replicas are for bits", r->link.label);
     return rc == 1 && spec->cache && !r->cache && bf_redis_cache_new(r, spec->cache_max_age, err) < 0 ? BF_ENOMEM : rc;
 }
 
@@ -249,6 +254,9 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 {
     bf_redis *r = s->impl;
     const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
+    if (d->g.counting && bf_bits(&d->g) > BF_REDIS_M_MAX)
+        return bf_fail(err, BF_EINVAL, "m=%llu counters do not fit one Redis key (at most %llu)", (unsigned long long)d->g.m,
+                       (unsigned long long)(BF_REDIS_M_MAX / BF_CELL_BITS));
     if (d->g.m / shards > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL, "m=%llu bits do not fit %u Redis key%s of at most %llu: larger filters need %s shards", (unsigned long long)d->g.m,
                        shards, shards > 1 ? "s" : "", (unsigned long long)BF_REDIS_M_MAX, d->scheme->layout->sharding == BF_WHOLE ? "a scheme with" : "more");
@@ -278,7 +286,7 @@ static int leave(bf_redis *r, int rc)
 static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err)
 {
     bf_redis *r = enter(s);
-    return leave(r, (r->cache ? bf_redis_cache_apply : bf_redis_apply)(r, op, pos, nkeys, k, present, err));
+    return leave(r, (r->desc.g.counting ? bf_redis_count_apply : r->cache ? bf_redis_cache_apply : bf_redis_apply)(r, op, pos, nkeys, k, present, err));
 }
 
 static int own(const bf_redis *r, const char *what, bf_error *err)
@@ -306,7 +314,8 @@ static int whole(bf_store *s, const char *what, const void *bytes, int (*one)(bf
 
 static int clear(bf_store *s, bf_error *err) { return whole(s, "be cleared", NULL, bf_redis_replace, err); }
 static int replace(bf_store *s, const uint64_t *words, bf_error *err) { return whole(s, "be rebuilt", words, bf_redis_replace, err); }
-static int unite(bf_store *s, const uint64_t *words, bf_error *err) { return whole(s, "be united", words, bf_redis_unite, err); }
+static int unite_words(bf_redis *r, const void *bytes, bf_error *err) { return r->desc.g.counting ? bf_redis_count_unite(r, bytes, err) : bf_redis_unite(r, bytes, err); }
+static int unite(bf_store *s, const uint64_t *words, bf_error *err) { return whole(s, "be united", words, unite_words, err); }
 static int intersect(bf_store *s, const uint64_t *words, bf_error *err) { return whole(s, "be intersected", words, bf_redis_intersect, err); }
 
 static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)

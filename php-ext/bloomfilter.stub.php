@@ -279,6 +279,26 @@ class BloomFilter implements Countable
     /** True: same m, k, scheme and bits. */
     public function equals(BloomFilter $other): bool {}
 
+    /**
+     * True: all bits set here are set in the other (counters: none is above the other's). It is so where all keys are.
+     *
+     * @throws ValueError m, k, scheme or secret differ, or one counts and the other does not
+     */
+    public function isSubsetOf(BloomFilter $other): bool {}
+
+    /**
+     * Takes the keys of another filter in: union() in place. The counters of counting filters are added up.
+     *
+     * @throws ValueError m, k, scheme or secret differ, or one counts and the other does not
+     */
+    public function merge(BloomFilter $other): void {}
+
+    /** Estimated number of different keys that a union would have, without making it. */
+    public function unionCount(BloomFilter $other): int {}
+
+    /** Estimated number of keys that both have: the two counts less unionCount(). */
+    public function intersectionCount(BloomFilter $other): int {}
+
     /** Estimated number of different keys in it, from the bits set. */
     public function count(): int {}
 
@@ -287,6 +307,21 @@ class BloomFilter implements Countable
 
     /** The rate of false positives as the filter is now, 0 to 1. */
     public function fpr(): float {}
+
+    /**
+     * More than half of the bits are set: it holds as many keys as it was sized for, or more. Adding to such a filter is an
+     * E_USER_WARNING as soon as it holds more than a tenth above n, once for each filter and process, unless `bloomfilter.warn`
+     * (php.ini, ini_set) is 0; filters in Redis do not warn by themselves.
+     */
+    public function saturated(): bool {}
+
+    /**
+     * What the filter is and what is in it. One pass over the bits. storage shows no password.
+     *
+     * @return array{m: int, n: int, k: int, p: float, scheme: string, home: string, storage: ?string, key: ?string,
+     *     counting: bool, bytes: int, keyed: bool, readOnly: bool, ones: int, fillRatio: float, count: int, fpr: float, saturated: bool}
+     */
+    public function info(): array {}
 
     /**
      * Forgets all keys. In a file: what other processes add meanwhile may or may not survive, and one of their keys may for
@@ -386,6 +421,41 @@ class BloomFilter implements Countable
     public function __serialize(): array {}
 
     public function __unserialize(array $data): void {}
+}
+
+/**
+ * A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted. m = counters, four times the room.
+ *
+ *     $online = new CountingBloomFilter(n: 100_000, p: 0.01);
+ *     $online->add($user);
+ *     $online->remove($user);                        // true: it was there
+ *
+ * - A counter that reached 15 stays there for ever, so no removal ever makes another key absent.
+ * - Remove only what was added: a key that looks as if it were there takes a share of others with it.
+ * - bitset is the counters as they are: counter i is byte i/2, the high half for even i. fillRatio() is the share above 0.
+ * - union() and merge() add counters up, intersect() takes the lesser. With plain filters there is neither: see toPlain().
+ * - What was saved, serialized or stored as one class is opened as that class. docs/counting.md has what is promised.
+ *
+ * @strict-properties
+ */
+class CountingBloomFilter extends BloomFilter
+{
+    /**
+     * Takes one add of the key back. True: it was there. False: it was absent, and nothing changed.
+     *
+     * @throws TypeError            the key is neither string, int nor Stringable
+     * @throws BloomFilterException the filter is closed or cannot be written
+     */
+    public function remove(Stringable|string|int $key): bool {}
+
+    /** Removes all keys and returns how many were there; of generators and bad keys what addMany() says. */
+    public function removeMany(iterable $keys): int {}
+
+    /** How often the key was added and not removed, at most. 0: surely absent; 15: 15 or more. */
+    public function countOf(Stringable|string|int $key): int {}
+
+    /** A BloomFilter in memory with the same keys, at a quarter of the size. */
+    public function toPlain(): BloomFilter {}
 }
 
 /** Everything that is neither a wrong type nor a value out of range. getCode() is one of the constants. */

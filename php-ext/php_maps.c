@@ -14,6 +14,7 @@
 struct php_bf_map {
     bf_filter *f;
     uint64_t used;             /* BF_G(clock) when it was last asked for */
+    int64_t spare;             /* see php_bf */
     uint32_t refs;
 };
 
@@ -36,6 +37,8 @@ void php_bf_maps_free(zend_bloomfilter_globals *globals)
 {
     for (int i = 0; i < 2; i++) zend_hash_destroy(&globals->maps[i]);
 }
+
+int64_t *php_bf_map_spare(php_bf_map *map) { return &map->spare; }
 
 void php_bf_let_go(bf_filter *f, php_bf_map *map)
 {
@@ -96,7 +99,7 @@ static php_bf_map *keep(bf_filter *f, const bf_spec *spec, const smart_str *name
 /* Variants are left to bf_open: bf_fits looks at parameters and secret only. */
 static bool keepable(const bf_spec *spec)
 {
-    return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->counting && spec->grow == 0 && spec->window == 0 && spec->parts == 0;
+    return spec->storage && BF_G(max_maps) > 0 && !spec->client && spec->grow == 0 && spec->window == 0 && spec->parts == 0;
 }
 
 /* What it is kept under: the storage, and after a NUL what bf_fits does not compare. */

@@ -196,6 +196,7 @@ PHP_METHOD(BloomFilter, __construct)
     bf_spec spec = {0};
     bf_error err;
     if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    spec.counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS));
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
@@ -208,6 +209,7 @@ PHP_METHOD(BloomFilter, plan)
     bf_spec spec = {0};
     bf_error err;
     if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    spec.counting = php_bf_counts(zend_get_called_scope(execute_data));
     int rc = bf_plan(&spec, &err);
     free_storage(&spec);
     if (rc < 0) {
@@ -255,7 +257,7 @@ PHP_METHOD(BloomFilter, open)
         Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
         Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
     ZEND_PARSE_PARAMETERS_END();
-    bf_spec spec = { .must_exist = true, .read_only = read_only };
+    bf_spec spec = { .must_exist = true, .read_only = read_only, .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     if (!to_spec(&a, &spec)) RETURN_THROWS();
     php_bf_map *map;

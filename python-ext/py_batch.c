@@ -40,7 +40,7 @@ static int ask_core(batch *b)
     uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)b->n) : NULL;
     if (b->out && !each) return -1;
     PyThreadState *ts = b->self->remote ? gil_release(b->self, NULL) : NULL;
-    int64_t rc = b->add ? bf_add_many(b->bf, b->keys, b->n, each, &err) : bf_test_many(b->bf, b->keys, b->n, each, &err);
+    int64_t rc = b->call(b->bf, b->keys, b->n, each, &err);
     gil_take(ts, b->self, NULL);
     if (rc < 0) {
         raise_in(b->self, &err);
@@ -65,14 +65,20 @@ static int batch_flush(batch *b)
  * for it, signal handlers run, and what they raise ends the batch after what was flushed.  Releasing and taking the
  * GIL here would not do: it wakes the waiting thread, which finds the GIL taken again and starts its wait anew, and so
  * never gets to demand it (seen: 25 s without a turn). */
+int give_turn(FilterObject *self)
+{
+    PyObject *none = PyObject_CallNoArgs(state_of(Py_TYPE(self))->turn);
+    Py_XDECREF(none);
+    return none ? 0 : -1;
+}
+
 static int batch_turn(batch *b)
 {
     b->left = LOOK_EVERY;
     if (clock_ns() < b->deadline) return 0;
-    PyObject *none = PyObject_CallNoArgs(state_of(Py_TYPE(b->self))->turn);
-    Py_XDECREF(none);
+    int rc = give_turn(b->self);
     b->deadline = clock_ns() + TURN_NS;
-    return none ? 0 : -1;
+    return rc;
 }
 
 static int batch_next_chunk(batch *b)
@@ -198,13 +204,14 @@ static int batch_run(batch *b, PyObject *keys)
     if (rc == 0) rc = arrow_batch(b, keys);
     if (rc == 0) rc = batch_objects(b, keys);
     filter_leave(b->self);
-    return rc < 0 ? -1 : 0;
+    if (rc < 0) return -1;
+    return b->call == bf_add_many ? filter_grew(b->self, b->hits) : 0;
 }
 
-static void batch_start(batch *b, FilterObject *self, bool add)
+static void batch_start(batch *b, FilterObject *self, many_call *call)
 {
     b->self = self;
-    b->add = add;
+    b->call = call;
     b->out = NULL;
     b->done = 0;
     b->hits = 0;
@@ -214,18 +221,19 @@ static void batch_start(batch *b, FilterObject *self, bool add)
 PyObject *filter_update(FilterObject *self, PyObject *keys)
 {
     batch b;
-    batch_start(&b, self, true);
+    if (is_filter(keys)) return filter_update_from(self, keys);
+    batch_start(&b, self, bf_add_many);
     return batch_run(&b, keys) < 0 ? NULL : PyLong_FromLongLong(b.hits);
 }
 
-static PyObject *answers(FilterObject *self, PyObject *keys, bool add)
+PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call)
 {
     enum { HINT_MAX = 1 << 20 };     /* a hint is not a promise: the rest grows */
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BATCH_KEYS);
     if (hint < 0) return NULL;
     if (hint > HINT_MAX) hint = HINT_MAX;
-    batch_start(&b, self, add);
+    batch_start(&b, self, call);
     b.out = PyBytes_FromStringAndSize(NULL, hint);
     if (!b.out) return NULL;
     if (batch_run(&b, keys) == 0 && b.done != PyBytes_GET_SIZE(b.out)) _PyBytes_Resize(&b.out, b.done);
@@ -233,5 +241,5 @@ static PyObject *answers(FilterObject *self, PyObject *keys, bool add)
     return b.out;
 }
 
-PyObject *filter_add_many(FilterObject *self, PyObject *keys) { return answers(self, keys, true); }
-PyObject *filter_contains_many(FilterObject *self, PyObject *keys) { return answers(self, keys, false); }
+PyObject *filter_add_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_add_many); }
+PyObject *filter_contains_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_test_many); }

@@ -23,8 +23,9 @@
 #endif
 
 typedef struct {
-    PyTypeObject *filter_type;
+    PyTypeObject *filter_type, *counting_type;
     PyObject *error;             /* bloomfilter.Error */
+    PyObject *warning;           /* bloomfilter.SaturationWarning */
     PyObject *turn;              /* a Python function that does nothing: see batch_turn */
 } module_state;
 
@@ -34,18 +35,21 @@ typedef struct {
     Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
     Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
     PyObject *weakrefs;
+    int64_t spare;               /* new keys until the next look whether it is saturated               */
+    bool warn;                   /* look at all                                                        */
     bool remote;                 /* every call is a trip over the network: without the GIL             */
     int solo;                    /* py_life.c: is a thread without the GIL in the plain kernels?        */
     int solo_pid;                /* the process it is in: a fork leaves that thread behind              */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
-extern PyType_Spec filter_spec;
+extern PyType_Spec filter_spec, counting_spec;
 
 /* ---- py_error.c ------------------------------------------------------------------------------------------ */
 /* NULL without an exception where the type is neither BloomFilter nor a subclass. */
 module_state *state_of(PyTypeObject *type);
 bool is_filter(PyObject *o);
+bool is_counting(PyTypeObject *type);
 /* The only place where a bf_error becomes an exception.  Returns NULL. */
 void *raise_error(module_state *state, const bf_error *err);
 void *raise_in(FilterObject *self, const bf_error *err);
@@ -97,6 +101,11 @@ PyObject *filter_delete(FilterObject *self, PyObject *unused);
 PyObject *filter_rebuild(FilterObject *self, PyObject *keys);
 void filter_dealloc(FilterObject *self);
 
+/* ---- py_filter.c: one key ---------------------------------------------------------------------------------- */
+typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
+/* What the core answers; -1 with an exception. */
+int filter_ask(FilterObject *self, PyObject *key, single_call *call);
+
 /* ---- py_keys.c: a Python object as bytes ------------------------------------------------------------------ */
 enum { KEY_ROOM = 512 };
 typedef struct {                 /* on the caller's stack */
@@ -137,10 +146,11 @@ size_t decimal(char *out, uint64_t magnitude, bool negative);
 
 /* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory ---------------------------------------------------------------------- */
 enum { BATCH_KEYS = 512, BATCH_ROOM = BATCH_KEYS * DECIMAL_MAX };
+typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 typedef struct {
     FilterObject *self;
     bf_filter *bf;
-    bool add;
+    many_call *call;
     PyObject *out;               /* bytes object being filled, one a key; NULL = only the count is wanted */
     Py_ssize_t done;             /* keys that were answered        */
     int64_t hits;                /* of them new, or present        */
@@ -182,6 +192,14 @@ size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, ch
 PyObject *filter_update(FilterObject *self, PyObject *keys);
 PyObject *filter_add_many(FilterObject *self, PyObject *keys);
 PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
+/* One byte a key: the core's answers. */
+PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
+/* Where the GIL is kept: a thread that waits for it gets it, signal handlers run; -1 with what they raised. */
+int give_turn(FilterObject *self);
+
+/* ---- py_lines.c: keys in one buffer, each ended by a separator ----------------------------------------------- */
+PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
+PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 
 /* ---- py_params.c: arguments as a bf_spec -------------------------------------------------------------------- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
@@ -204,11 +222,27 @@ PyObject *filter_or(PyObject *a, PyObject *b);
 PyObject *filter_and(PyObject *a, PyObject *b);
 PyObject *filter_ior(PyObject *a, PyObject *b);
 PyObject *filter_iand(PyObject *a, PyObject *b);
+PyObject *filter_issubset(FilterObject *self, PyObject *other);
+PyObject *filter_issuperset(FilterObject *self, PyObject *other);
+PyObject *filter_union_count(FilterObject *self, PyObject *other);
+PyObject *filter_intersection_count(FilterObject *self, PyObject *other);
+/* self |= other; the estimated number of keys that came new, or NULL. */
+PyObject *filter_update_from(FilterObject *self, PyObject *other);
 PyObject *filter_compare(PyObject *a, PyObject *b, int op);
 
 extern PyGetSetDef filter_getset[];
 Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
+PyObject *filter_info(FilterObject *self, PyObject *unused);
+/* Begin to watch anew whether it is saturated; the same for a handle just made; look now: -1 where the warning became an exception. */
+void filter_watch(FilterObject *self);
+void filter_watch_new(FilterObject *self);
+int filter_look(FilterObject *self);
+static inline int filter_grew(FilterObject *self, int64_t fresh)
+{
+    int64_t left = NO_GIL ? __atomic_sub_fetch(&self->spare, fresh, __ATOMIC_RELAXED) : (self->spare -= fresh);
+    return __builtin_expect(left < 0, 0) ? filter_look(self) : 0;
+}
 PyObject *filter_sizeof(FilterObject *self, PyObject *unused);
 #endif

@@ -57,7 +57,7 @@ static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
     while (c->left) {
         b->n = b->used = 0;
         c->gather(b, c);
-        int64_t rc = b->add ? bf_add_many(b->bf, b->keys, b->n, each, err) : bf_test_many(b->bf, b->keys, b->n, each, err);
+        int64_t rc = b->call(b->bf, b->keys, b->n, each, err);
         if (rc < 0) return -1;
         b->hits += rc;
         b->done += (Py_ssize_t)b->n;

@@ -25,6 +25,12 @@ bool is_filter(PyObject *o)
     return state && PyObject_TypeCheck(o, state->filter_type);
 }
 
+bool is_counting(PyTypeObject *type)
+{
+    module_state *state = state_of(type);
+    return state && PyType_IsSubtype(type, state->counting_type);
+}
+
 /* OSError(errno, text) picks its own subclass: FileNotFoundError and its kin. */
 static void raise_os(int code, PyObject *text)
 {

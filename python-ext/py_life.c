@@ -158,6 +158,8 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf)
     bf_set_threads(bf, NO_GIL);
     self->bf = bf;
     self->remote = is_remote(bf);
+    self->warn = true;
+    filter_watch_new(self);
     return (PyObject *)self;
 }
 
@@ -169,6 +171,7 @@ int filter_replace(FilterObject *self, bf_filter *next)
         old = self->bf;
         self->bf = next;
         self->remote = is_remote(next);
+        filter_watch_new(self);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
@@ -217,6 +220,7 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
     PyThreadState *ts = gil_release_if_big(self, NULL);
     int rc = bf_clear(bf, &err);
     gil_take(ts, self, NULL);
+    filter_watch(self);
     filter_leave(self);
     if (rc < 0) return raise_in(self, &err);
     Py_RETURN_NONE;

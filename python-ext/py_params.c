@@ -5,14 +5,14 @@
 typedef struct {                 /* borrowed; NULL or None = not given */
     PyObject *data, *m, *n, *k, *p, *scheme, *storage, *key, *secret, *grow, *window, *shards;
     PyObject *parts, *timeout, *cache_max_age, *wait_replicas;
-    int read_only, cache;
+    int read_only, cache, warn;
 } arguments;
 
 typedef struct {
     bf_spec spec;
     PyObject *path;              /* owned: what spec.storage points into */
     key_holder secret;
-    bool has_secret;
+    bool has_secret, warn;
 } params;
 
 static bool given(PyObject *o) { return o && o != Py_None; }
@@ -123,6 +123,7 @@ static int params_fill(params *q, const arguments *a)
 {
     q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0, .cache = a->cache != 0 };
     q->path = NULL;
+    q->warn = a->warn;
     q->has_secret = false;
     q->secret.view.obj = NULL;
     int rc = whole("m", a->m, UINT64_MAX, &q->spec.m) < 0
@@ -148,14 +149,14 @@ static int params_fill(params *q, const arguments *a)
 /* ---- constructors ---- */
 static char *const constructor_names[] =
     { "m", "n", "k", "p", "scheme", "storage", "key", "secret", "grow", "window", "shards", "parts", "timeout", "cache", "cache_max_age",
-      "wait_replicas", NULL };
+      "wait_replicas", "warn", NULL };
 
 static int parse_constructor(PyObject *args, PyObject *kwargs, const char *format, params *q)
 {
-    arguments a = { 0 };
+    arguments a = { .warn = true };
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)constructor_names, &a.m, &a.n, &a.k, &a.p,
                                      &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout,
-                                     &a.cache, &a.cache_max_age, &a.wait_replicas)) return -1;
+                                     &a.cache, &a.cache_max_age, &a.wait_replicas, &a.warn)) return -1;
     return params_fill(q, &a);
 }
 
@@ -172,10 +173,12 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
     bf_error err;
     params q;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOO:BloomFilter", &q) < 0) return -1;
+    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOOp:BloomFilter", &q) < 0) return -1;
+    q.spec.counting = is_counting(Py_TYPE(self));
     bf_filter *bf = open_spec(&q.spec, &err);
     params_free(&q);
     if (!bf) { raise_in(self, &err); return -1; }
+    self->warn = q.warn;
     return filter_replace(self, bf);
 }
 
@@ -192,7 +195,8 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *plan = NULL;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOO:plan", &q) < 0) return NULL;
+    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOOp:plan", &q) < 0) return NULL;
+    q.spec.counting = is_counting(type);
     if (bf_plan(&q.spec, &err) < 0) raise_error(state_of(type), &err);
     else plan = Py_BuildValue("{sK sK sI sd ss}", "m", (unsigned long long)q.spec.m, "n", (unsigned long long)q.spec.n,
                               "k", q.spec.k, "p", q.spec.p, "scheme", q.spec.scheme);
@@ -203,22 +207,25 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
     params_free(q);
-    return bf ? filter_wrap(type, bf) : raise_error(state_of(type), err);
+    FilterObject *made = bf ? (FilterObject *)filter_wrap(type, bf) : raise_error(state_of(type), err);
+    if (made && !q->warn) { made->warn = false; filter_watch(made); }
+    return (PyObject *)made;
 }
 
 PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *const names[] = { "storage", "m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards", "parts", "timeout",
-                                   "cache", "cache_max_age", "wait_replicas", "read_only", NULL };
+                                   "cache", "cache_max_age", "wait_replicas", "read_only", "warn", NULL };
     bf_error err;
     params q;
-    arguments a = { 0 };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOp:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
+    arguments a = { .warn = true };
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOpp:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
                                      &a.scheme, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout, &a.cache,
-                                     &a.cache_max_age, &a.wait_replicas, &a.read_only)) return NULL;
+                                     &a.cache_max_age, &a.wait_replicas, &a.read_only, &a.warn)) return NULL;
     if (!given(a.storage)) { type_fault("storage", "a path or a URL", a.storage); return NULL; }
     if (params_fill(&q, &a) < 0) return NULL;
     q.spec.must_exist = true;
+    q.spec.counting = is_counting(type);
     bf_filter *bf = open_spec(&q.spec, &err);
     return wrap_or_raise(type, &q, bf, &err);
 }
@@ -227,7 +234,7 @@ PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static int parse_expected(PyObject *args, PyObject *kwargs, const char *types, const char *first, PyObject **data, const char **format, params *q)
 {
     const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", format ? "format" : NULL, NULL };
-    arguments a = { 0 };
+    arguments a = { .warn = true };
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, data, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.secret, format)) return -1;
     return params_fill(q, &a);
 }
@@ -241,6 +248,7 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
     key_holder h = { .text = NULL };
     if (parse_expected(args, kwargs, "O|$OOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
     if (bytes_hold(data, &h) < 0) { key_release(&h); params_free(&q); return NULL; }
+    q.spec.counting = is_counting(type);
     bf_filter *bf;
     Py_BEGIN_ALLOW_THREADS
     bf = format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err) : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
@@ -256,6 +264,7 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     PyObject *data, *path;
     if (parse_expected(args, kwargs, "O|$OOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
     if (!PyUnicode_FSConverter(data, &path)) { params_free(&q); return NULL; }
+    q.spec.counting = is_counting(type);
     bf_filter *bf;
     Py_BEGIN_ALLOW_THREADS
     bf = bf_load(PyBytes_AS_STRING(path), &q.spec, &err);

@@ -64,6 +64,17 @@ needs_c() {
     want libsodium-dev library 'libsodium >= 1.0.9'
     want libhiredis-dev library 'hiredis >= 0.14'
 }
+# bloomfilterd: llhttp is a library on some systems; Debian 12 has it as C files, in this package.
+needs_server() {
+    want node-llhttp eval 'library libllhttp || [ -f /usr/share/llhttp/llhttp.c ]'
+}
+needs_server_tests() { want chromium have chromium; }
+needs_server_bench() {
+    want wrk have wrk
+    want nginx-light env "PATH=$PATH:/usr/sbin" nginx -v
+    want libmicrohttpd-dev library libmicrohttpd
+    want libevent-dev library libevent
+}
 needs_php() {
     want php-cli have php
     want php-dev eval 'have phpize && have php-config'

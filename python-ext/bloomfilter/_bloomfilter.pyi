@@ -31,6 +31,26 @@ class _ArrowStream(Protocol):
 _Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
 
 @type_check_only
+class _Info(TypedDict):
+    m: int
+    n: int
+    k: int
+    p: float
+    scheme: str
+    home: str
+    storage: str | None  # without its password
+    key: str | None
+    counting: bool
+    bytes: int
+    keyed: bool
+    read_only: bool
+    ones: int
+    fill_ratio: float
+    count: int
+    fpr: float
+    saturated: bool
+
+@type_check_only
 class _Plan(TypedDict):
     m: int
     n: int
@@ -40,6 +60,9 @@ class _Plan(TypedDict):
 
 class Error(ValueError):
     """Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do."""
+
+class SaturationWarning(UserWarning):
+    """More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will."""
 
 class BloomFilter:
     """A set that answers `key in bf` with "surely not" or "probably", in a few bits a key."""
@@ -63,6 +86,7 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        warn: bool = True,
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
 
@@ -96,6 +120,7 @@ class BloomFilter:
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
         read_only: bool = False,
+        warn: bool = True,
     ) -> Self:
         """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
     @classmethod
@@ -121,6 +146,7 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        warn: bool = True,
     ) -> _Plan:
         """What the constructor would make of these arguments, without making it."""
 
@@ -163,12 +189,20 @@ class BloomFilter:
         """The k positions of a key in the scheme's order; repeats are possible."""
 
     # many keys
-    def update(self, keys: _Keys, /) -> int:
-        """Add all; how many were SURELY NEW."""
+    def update(self, keys: _Keys | BloomFilter, /) -> int:
+        """Add all; how many were SURELY NEW.  Of another filter: self |= other; how many keys came new, estimated."""
     def add_many(self, keys: _Keys, /) -> bytes:
         """Add all; one byte a key: 1 = SURELY NEW, 0 = probably there already."""
     def contains_many(self, keys: _Keys, /) -> bytes:
         """One byte a key: 1 = probably added, 0 = surely never added."""
+    def update_lines(self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None) -> tuple[int, int, int, bytes]:
+        """Add the keys of a buffer, each ended by the byte sep: (keys, new, consumed, kept).
+
+        What follows the last sep is left, to be given again with more; last=True: it is a key as well, if not empty.
+        kept: b"", or the lines that were SURELY NEW (keep=True) or seen (keep=False), each with its sep.
+        """
+    def contains_lines(self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None) -> tuple[int, int, int, bytes]:
+        """Test the keys of a buffer: (keys, present, consumed, kept); keep=True: present ones, keep=False: absent ones."""
 
     # sets
     def union(self, other: BloomFilter, /) -> Self:
@@ -185,6 +219,19 @@ class BloomFilter:
         """Equal m, k, scheme and bits."""
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
+    def __le__(self, other: BloomFilter, /) -> bool:
+        """All bits of this one are in the other: true if all its keys are."""
+    def __lt__(self, other: BloomFilter, /) -> bool: ...
+    def __ge__(self, other: BloomFilter, /) -> bool: ...
+    def __gt__(self, other: BloomFilter, /) -> bool: ...
+    def issubset(self, other: BloomFilter, /) -> bool:
+        """self <= other"""
+    def issuperset(self, other: BloomFilter, /) -> bool:
+        """self >= other"""
+    def union_count(self, other: BloomFilter, /) -> int:
+        """Estimated number of keys in self | other, without making it."""
+    def intersection_count(self, other: BloomFilter, /) -> int:
+        """Estimated number of keys that both have."""
     def copy(self) -> Self:
         """An independent copy in memory, whatever the home of this filter."""
     def __copy__(self) -> Self: ...
@@ -201,6 +248,11 @@ class BloomFilter:
     @property
     def fpr(self) -> float:
         """False-positive rate at the present fill, by the scheme's formula."""
+    @property
+    def saturated(self) -> bool:
+        """Whether more than half of the bits are 1."""
+    def info(self) -> _Info:
+        """What the filter is and what is in it.  One pass over the bits."""
     def clear(self) -> None:
         """Forget all keys."""
 
@@ -258,3 +310,17 @@ class BloomFilter:
     def __exit__(
         self, kind: type[BaseException] | None = None, value: BaseException | None = None, trace: TracebackType | None = None, /
     ) -> None: ...
+
+class CountingBloomFilter(BloomFilter):
+    """A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters."""
+
+    def remove(self, key: _Key, /) -> bool:
+        """Take one add back.  True: it was there; False: it was absent, and nothing changed."""
+    def remove_many(self, keys: _Keys, /) -> bytes:
+        """Remove all; one byte a key: 1 = removed, 0 = was absent."""
+    def count_of(self, key: _Key, /) -> int:
+        """How often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."""
+    def count_many(self, keys: _Keys, /) -> bytes:
+        """count_of() for all keys: one byte a key."""
+    def to_plain(self) -> BloomFilter:
+        """A BloomFilter in memory with the same keys, at a quarter of the size."""

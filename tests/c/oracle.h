@@ -59,7 +59,7 @@ static void o_positions(const oracle *o, const void *key, size_t len, uint64_t *
     o_unsharded(o, h, g, m, lines, pos);
 }
 
-static int o_test(const oracle *o, const void *key, size_t len)
+static inline int o_test(const oracle *o, const void *key, size_t len)
 {
     uint64_t pos[BF_K_MAX];
     o_positions(o, key, len, pos);
@@ -67,7 +67,7 @@ static int o_test(const oracle *o, const void *key, size_t len)
     return 1;
 }
 
-static int o_add(oracle *o, const void *key, size_t len)
+static inline int o_add(oracle *o, const void *key, size_t len)
 {
     uint64_t pos[BF_K_MAX];
     int fresh = !o_test(o, key, len);
@@ -77,7 +77,7 @@ static int o_add(oracle *o, const void *key, size_t len)
 }
 
 /* The same cells behind the core's client callback. */
-static int o_apply(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
+static inline int o_apply(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
     uint8_t *cells = ctx;
     for (size_t i = 0; i < nkeys; i++, pos += k) {
@@ -90,7 +90,7 @@ static int o_apply(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigne
 
 typedef struct { char text[1100]; size_t len; } o_key;
 static uint32_t o_random(uint32_t *s) { return *s = *s * 1103515245 + 12345; }
-static bf_key o_make(o_key *k, uint32_t number, int text)
+static inline bf_key o_make(o_key *k, uint32_t number, int text)
 {
     if (number % 97 == 0) { k->len = number % 1024; memset(k->text, (int)number & (text ? 127 : 255), k->len); }   /* 0 to 1023 equal bytes */
     else if (number % 89 == 0) k->len = (size_t)sprintf(k->text, "a%cb%u", 0, number);

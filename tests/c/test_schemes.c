@@ -103,8 +103,8 @@ static void kernels_of_the_cpu(void)
         CHECK(s->layout->k_max <= BF_K_MAX && strlen(s->name) < BF_SCHEME_BYTES && s->hash->width <= BF_WIDTH_MAX);
         CHECK(!s->hash->accept || !s->layout->portable);     /* single keys of kernels go past accept() */
         CHECK_EQ(s - bf_schemes < 3, s->keyed != NULL);      /* native.h */
-        const bf_kernels *both[2] = { s->layout->portable, s->layout->avx2 };
-        for (int i = 0; i < 2; i++)
+        const bf_kernels *both[4] = { s->layout->portable, s->layout->avx2, s->layout->counting[0], s->layout->counting[1] };
+        for (int i = 0; i < 4; i++)
             if (both[i]) CHECK(both[i]->lag + both[i]->step <= BF_RING && BF_RING % both[i]->step == 0 && both[i]->lag % both[i]->step == 0);
     }
 }

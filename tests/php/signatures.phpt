@@ -16,6 +16,10 @@ foreach ($class->getMethods() as $method) {
 }
 echo implode("\n", $known), "\n";
 foreach ($class->getProperties() as $p) echo $p->isReadOnly() ? 'readonly ' : '', $p->getType(), ' $', $p->getName(), "\n";
+foreach (['remove', 'removeMany', 'countOf', 'toPlain'] as $name) {
+    $method = new ReflectionMethod('CountingBloomFilter', $name);
+    echo $name, '(', implode(', ', array_map(fn($p) => $p->getType() . ' $' . $p->getName(), $method->getParameters())), '): ', $method->getReturnType(), "\n";
+}
 ?>
 --EXPECT--
 __construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): 
@@ -33,9 +37,15 @@ addNew(array $keys): array
 union(BloomFilter $other): static
 intersect(BloomFilter $other): static
 equals(BloomFilter $other): bool
+isSubsetOf(BloomFilter $other): bool
+merge(BloomFilter $other): void
+unionCount(BloomFilter $other): int
+intersectionCount(BloomFilter $other): int
 count(): int
 fillRatio(): float
 fpr(): float
+saturated(): bool
+info(): array
 clear(): void
 toBytes(?string $format?): string
 static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?): static
@@ -55,3 +65,7 @@ readonly int $k
 readonly float $p
 readonly string $scheme
 readonly string $bitset
+remove(Stringable|string|int $key): bool
+removeMany(Traversable|array $keys): int
+countOf(Stringable|string|int $key): int
+toPlain(): BloomFilter

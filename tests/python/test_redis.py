@@ -1,7 +1,9 @@
 """Filters in Redis, by URL: the test's own server, the same bits as in memory, threads and forks, faults as exceptions."""
 
+import collections
 import multiprocessing
 import pickle
+import random
 import re
 import shutil
 import socket
@@ -11,7 +13,7 @@ import time
 
 import pytest
 
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
 
 class Server:
@@ -327,3 +329,31 @@ def test_rebuild(server, shards):
         with pytest.raises(Error, match="is lost"):
             bf.rebuild(["a"])
     assert server("DBSIZE") == b":0\r\n"
+def test_counters_against_a_multiset(server):
+    rng = random.Random(1)
+    exact = collections.Counter()
+    with CountingBloomFilter(n=4000, p=1e-8, storage=server.url("counters")) as bf:
+        for _ in range(50):
+            keys = [rng.randrange(1500) for _ in range(2000)]
+            if rng.random() < 0.55:
+                for key, new in zip(keys, bf.add_many(keys)):
+                    assert new == (exact[key] == 0)
+                    exact[key] = min(exact[key] + 1, 15)
+            else:
+                for key, removed in zip(keys, bf.remove_many(keys)):
+                    assert removed == (exact[key] > 0)
+                    exact[key] -= 0 < exact[key] < 15
+        counts = bf.count_many(range(1500))
+        assert all(count >= exact[key] and (count > 0) == (exact[key] > 0) for key, count in enumerate(counts))
+        assert bf.add("x") and bf.count_of("x") == 1 and bf.remove("x") and not bf.remove("x") and "x" not in bf
+        info = bf.info()
+        assert info["home"] == "redis" and info["counting"] and "counters" in info["storage"] and info["ones"] > 0
+        memory = bf.copy()
+        assert memory == bf and bf <= memory and bf.to_plain().fill_ratio == bf.fill_ratio and not bf.saturated
+        bf |= memory
+        assert bf == memory | memory and bf > memory
+        twin = pickle.loads(pickle.dumps(bf))
+        assert type(twin) is CountingBloomFilter and twin == bf
+        twin.close()
+    with pytest.raises(Error, match="CountingBloomFilter"):
+        BloomFilter.open(server.url("counters"))
