@@ -32,6 +32,7 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0)) return refuse_real(err, "cache_max_age", spec->cache_max_age);
     if ((spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0) && !by_url)
         return bf_fail(err, BF_EINVAL, "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no Redis is given");
+    if (spec->counting && (spec->cache || spec->wait_replicas)) return bf_fail(err, BF_ENOTSUP, "cache and wait_replicas are for filters of bits, not of counters");
     if (spec->cache_max_age != 0 && !spec->cache) return bf_fail(err, BF_EINVAL, "cache_max_age=%g without cache", spec->cache_max_age);
     if (spec->key && !spec->client && !by_url)
         return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);

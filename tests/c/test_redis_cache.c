@@ -146,6 +146,7 @@ static void refused(void)
     static const struct { bf_spec spec; int code; const char *says; } rows[] = {
         { { .m = 100, .k = 2, .cache = true }, BF_EINVAL, "no Redis is given" }, { { .m = 100, .k = 2, .timeout = 1 }, BF_EINVAL, "no Redis is given" },
         { { .m = 100, .k = 2, .wait_replicas = 1 }, BF_EINVAL, "no Redis is given" },
+        { { .m = 100, .k = 2, .counting = true, .storage = "redis://h?key=k", .cache = true }, BF_ENOTSUP, "not of counters" },
         { { .m = 100, .k = 2, .storage = "redis://h?key=k", .timeout = -1 }, BF_EINVAL, "timeout must be 0.001 to 86400 seconds, got -1" },
         { { .m = 100, .k = 2, .storage = "redis://h?key=k", .timeout = 1e9 }, BF_EINVAL, "timeout must be" },
         { { .m = 100, .k = 2, .storage = "redis://h?key=k", .cache_max_age = 5 }, BF_EINVAL, "cache_max_age=5 without cache" },
