@@ -126,6 +126,20 @@ def php_ratios():
         yield Ratio("php-built", op, many, EMPTY, 1.0, 3, less=(f"{BUILD}, batches of 1000", BUILD))
 
 
+def redis_ratios():
+    for scheme in ("block", "classic"):
+        for op in ("add", "test"):
+            yield Ratio("redis-batch", op, f"{scheme}, redis-py", None, 12.0, 5)
+            yield Ratio("redis-batch", op, f"{scheme}, redis-py", "BITFIELD pipeline by hand, redis-py")
+    yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, pipelined", 1.2, 5)
+    yield Ratio("redis-batch", "add", "block, by URL", "RedisBloom, bare socket, pipelined")
+    yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, 1000 a command")
+    yield Ratio("redis-whole", "unite", "remote |= local, by URL", "BF.MADD of all keys, bare socket", 0.1, 5)
+    yield Ratio("redis-whole", "unite", "remote |= local, redis-py", "BF.MADD of all keys, bare socket", 0.1, 5)
+    for scheme in ("block", "classic"):
+        yield Ratio("php-batch", "add", f"{scheme}, phpredis", "BITFIELD pipeline by hand, phpredis", 1.1, 5)
+
+
 def cli_ratios():
     yield Ratio("cli", "file", "bloomfilter add", "Python loop over rbloom", 1 / 8, 9)
     yield Ratio("cli", "file", "bloomfilter add", "wc -l", 2.0, 9)
@@ -175,6 +189,7 @@ def targets():
         yield Ratio("variants", op, "window, 4 parts", "right-sized")
     for op in ("in absent", "in present", "contains_many absent"):
         yield Ratio("variants-python", op, "grown from 1000", "right-sized", 2.5, 7)
+    yield from redis_ratios()
     yield from cli_ratios()
     yield from server_ratios()
     yield from sets_ratios()

@@ -8,7 +8,6 @@
  * The number of keys in a part is counted in its companion hash, not by each add but each time that a client has added a
  * 64th of what the part is sized for, and when it closes. */
 #include "chain.h"
-#ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +190,7 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const 
     const unsigned i = f->chain->count;
     char text[16];
     const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8), (uint8_t)next };
-    bf_link_count(l, 3 + (i ? 6 : 5) + 6 + BF_META_ARGS + (i ? 0 : BF_WHOLE_ARGS));
+    bf_link_count(l, 3 + (i ? 6 : 5) + 6 + (unsigned)bf_redis_meta_args(d) + (i ? 0 : BF_WHOLE_ARGS));
     bf_link_word(l, "EVAL");
     bf_link_word(l, append_script);
     bf_link_number(l, i ? 6 : 5);
@@ -208,7 +207,7 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const 
     bf_link_arg(l, raw, sizeof raw);
     snprintf(text, sizeof text, "%08lx", (unsigned long)next);
     bf_link_word(l, text);
-    bf_link_number(l, BF_META_ARGS);
+    bf_link_number(l, (unsigned)bf_redis_meta_args(d));
     bf_redis_meta_put(r, d, mark);
     if (i == 0) bf_redis_put_whole(l, f);
 }
@@ -326,4 +325,3 @@ static void leave(bf_filter *f)
 const bf_chain_ops bf_chain_redis = { .create = create, .append = append, .follow = follow, .news = news, .count = count, .leave = leave,
                                        .expire = expire, .remove = remove_, .look = bf_redis_window_look, .turn = bf_redis_window_turn,
                                        .stale = bf_redis_window_stale };
-#endif

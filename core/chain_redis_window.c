@@ -7,7 +7,6 @@
  * come since, be it that another's clock is ahead, and nobody needs to look again.  Until then every call looks.  A part that K:meta has and Redis has not is lost: an error, never "absent".
  * A field is taken away, with the part's making that comes parts + 1 epochs later. */
 #include "chain.h"
-#ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <math.h>
 #include <stdio.h>
@@ -204,7 +203,7 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     bf_redis_place(r, &d);
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && (rc = bf_link_begin(l, true, err)) == 0) {
-        bf_link_count(l, 3 + (key ? 6 : 4) + 7 + BF_META_ARGS);
+        bf_link_count(l, 3 + (key ? 6 : 4) + 7 + (unsigned)bf_redis_meta_args(&d));
         bf_link_word(l, "EVAL");
         bf_link_word(l, turn_script);
         bf_link_number(l, key ? 6 : 4);
@@ -275,4 +274,3 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     if (rc == 0) bf_chain_free(f);
     return rc;
 }
-#endif

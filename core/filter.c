@@ -20,23 +20,27 @@ static int refuse_real(bf_error *err, const char *name, double value)
 
 int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
-    bool by_url = spec->storage && bf_is_url(spec->storage);
+    bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
     if (spec->counting && (spec->grow != 0 || spec->window != 0)) return bf_fail(err, BF_EINVAL, "counting filters neither grow nor forget: no grow, no window");
+    if (spec->counting && (spec->shards > 1 || spec->cache || spec->wait_replicas))
+        return bf_fail(err, BF_EINVAL, "counting filters have neither shards nor a cache, and wait for no replicas");
     if (spec->counting && spec->client) return bf_fail(err, BF_ENOTSUP, "a client callback cannot count");
     if (spec->grow != 0 && !(spec->grow > 1)) return refuse_real(err, "grow", spec->grow);
     if (spec->window != 0 && !(spec->window > 0)) return refuse_real(err, "window", spec->window);
-    if (spec->shards > 1 && (spec->grow != 0 || spec->window != 0))
-        return bf_fail(err, BF_EINVAL, "shards=%u: a filter of shards can neither grow nor forget", spec->shards);
-    if (spec->shards > 1 && !by_url) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
+    const bool many = spec->grow != 0 || spec->window != 0;
+    if (many && spec->shards > 1) return bf_fail(err, BF_EINVAL, "shards=%u: a filter of shards can neither grow nor forget", spec->shards);
+    if (many && spec->cache) return bf_fail(err, BF_EINVAL, "cache: a filter that grows or forgets has none");
+    if (many && spec->redis_client) return bf_fail(err, BF_ENOTSUP, "a filter that grows or forgets is opened in Redis by URL, not through a client");
     if ((spec->parts || spec->clock) && spec->window == 0 && !spec->storage)
         return bf_fail(err, BF_EINVAL, "%s is for filters that forget: give window", spec->parts ? "parts" : "clock");
-    if (spec->timeout != 0 && !(spec->timeout > 0)) return refuse_real(err, "timeout", spec->timeout);
+    if (spec->timeout != 0 && !(spec->timeout >= 0.001 && spec->timeout <= 86400)) return refuse_real(err, "timeout", spec->timeout);
     if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0)) return refuse_real(err, "cache_max_age", spec->cache_max_age);
-    if (spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0)
-        return bf_fail(err, BF_ENOTSUP, "timeout, wait_replicas, cache and cache_max_age are not in this version");
-    if (spec->key && !spec->client && !by_url)
+    if ((spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0) && !in_redis)
+        return bf_fail(err, BF_EINVAL, "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no Redis is given");
+    if (spec->cache_max_age != 0 && !spec->cache) return bf_fail(err, BF_EINVAL, "cache_max_age=%g without cache", spec->cache_max_age);
+    if (spec->key && !spec->client && !in_redis)
         return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
-    if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client)
+    if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client && !spec->redis_client)
         return bf_fail(err, BF_EINVAL, "%s needs a storage to open", spec->read_only ? "read_only" : "must_exist");
     return 0;
 }
@@ -103,10 +107,10 @@ static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_part *p = &f->part;
     p->g.avx2 = bf_has_avx2();
-    if (p->store.words) p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
+    if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1) p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
     bf_set_threads(f, spec->threads);
     if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    if (spec->storage && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if ((spec->storage || spec->redis_client) && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
     return 0;
 }
 
@@ -145,7 +149,8 @@ void bf_close(bf_filter *f)
 /* An empty filter in memory of this description; spec, if not NULL, gives secret and threads. */
 bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
-    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->name, .functions = d->functions, .counting = d->g.counting };
+    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->name, .shards = d->g.shards, .functions = d->functions,
+                  .counting = d->g.counting };
     if (spec && spec->functions) s.functions = spec->functions;
     if (spec) { s.secret = spec->secret; s.secret_len = spec->secret_len; s.threads = spec->threads; }
     bf_filter *f = bf_open(&s, err);
@@ -179,6 +184,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
     spec->n = d.g.n;
     spec->k = d.g.k;
     spec->p = d.g.p;
+    spec->shards = d.g.shards;
     if (!spec->scheme) spec->scheme = d.scheme->name;
     return 0;
 }
@@ -235,7 +241,7 @@ static void place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *po
     for (size_t done = 0, c; done < n; done += c) {
         c = n - done < few ? n - done : few;
         f->hash->run(f->secret, keys + done, c, d);
-        f->scheme->layout->positions(&f->part.g, d, c, pos + done * k);
+        bf_positions(f->scheme->layout, &f->part.g, d, c, pos + done * k);
     }
 }
 
@@ -389,7 +395,7 @@ int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *p
     if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
     f->hash->one(f->secret, key, len, d);
     if (f->chain) { int64_t rc = bf_chain_hashcode((bf_filter *)f, d, all, err); if (rc < 0) return rc; }
-    else f->scheme->layout->positions(&f->part.g, d, 1, all);
+    else bf_positions(f->scheme->layout, &f->part.g, d, 1, all);
     memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
     return k;
 }

@@ -4,6 +4,7 @@
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p    64 bytes of cells
  *     72 secret check   80 scheme name 64   144 grow   152 window   160 parts u32   ... zero ...
+ *    192 shards u32, 0 where not sharded   ... zero ...
  *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   2080 live   ... zero ...   4088 sum of bytes 0..4087
  *
  * A growing or forgetting filter is a page of its own (GROW, WINDOW; no bits) and then its parts, each a page and its bits
@@ -20,10 +21,11 @@
 
 enum {
     AT_VERSION = 8, AT_HEADER = 12, AT_SUM = 16, AT_SCHEME = 24, AT_FLAGS = 28, AT_M = 32, AT_N = 40, AT_K = 48,
-    AT_CELL = 52, AT_P = 56, AT_BYTES = 64, AT_SECRET = 72, AT_NAME = 80, AT_REST = AT_NAME + BF_SCHEME_BYTES,
-    AT_GROW = AT_REST, AT_WINDOW = AT_GROW + 8, AT_PARTS = AT_WINDOW + 8, AT_CHAIN_REST = AT_PARTS + 4,
+    AT_CELL = 52, AT_P = 56, AT_BYTES = 64, AT_SECRET = 72, AT_NAME = 80, AT_GAP = AT_NAME + BF_SCHEME_BYTES, AT_SHARDS = 192, AT_REST = 196,
+    AT_GROW = AT_GAP, AT_WINDOW = AT_GROW + 8, AT_PARTS = AT_WINDOW + 8, AT_CHAIN_REST = AT_PARTS + 4,
     AT_DIRTY = 2048, AT_CLEAN = 2056, AT_ONES = 2064, AT_BITS_SUM = 2072, AT_LIVE_REST = 2080, AT_LIVE = 2080, AT_PAGE_SUM = 4088,
-    VERSION = 1, FLAG_KEYED = 1, FLAG_GROW = 0x100, FLAG_WINDOW = 0x200, FLAG_PART = 0x400, FLAGS_CHAIN = FLAG_GROW | FLAG_WINDOW | FLAG_PART
+    VERSION = 1, FLAG_KEYED = 1, FLAG_SHARDED = 16, FLAG_GROW = 0x100, FLAG_WINDOW = 0x200, FLAG_PART = 0x400,
+    FLAGS_CHAIN = FLAG_GROW | FLAG_WINDOW | FLAG_PART
 };
 static const unsigned flag_of[] = { [BF_FIXED] = 0, [BF_GROW] = FLAG_GROW, [BF_WINDOW] = FLAG_WINDOW, [BF_PART] = FLAG_PART };
 /* High bit: no text; CR LF and LF: broken by transfers that mend line ends; ^Z: stops `type`. */
@@ -111,7 +113,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_VERSION, 4, VERSION);
     put(page + AT_HEADER, 4, BF_HEADER);
     put(page + AT_SCHEME, 4, d->scheme->id);
-    put(page + AT_FLAGS, 4, (d->secret_check ? FLAG_KEYED : 0) | flag_of[d->kind]);
+    put(page + AT_FLAGS, 4, (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0) | flag_of[d->kind]);
     put(page + AT_M, 8, d->g.m);
     put(page + AT_N, 8, d->g.n);
     put(page + AT_K, 4, d->g.k);
@@ -119,6 +121,7 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_P, 8, bits_of(d->g.p));
     put(page + AT_BYTES, 8, cells_bytes(bf_bits(&d->g)));
     put(page + AT_SECRET, 8, d->secret_check);
+    put(page + AT_SHARDS, 4, d->g.shards > 1 ? d->g.shards : 0);
     memcpy(page + AT_NAME, d->name, strlen(d->name));
     if (d->kind) write_chain(page, d);
     put(page + AT_SUM, 8, header_sum(page));
@@ -195,13 +198,18 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     if (bf_check_limits(d, NULL) < 0) return damaged(err, where, "m or k is not what its scheme fixes");
     if (!(d->g.p >= 0 && d->g.p <= 1)) return damaged(err, where, "p is out of range");
     const uint64_t chain = flags & FLAGS_CHAIN;
-    if ((flags & ~(uint64_t)(FLAG_KEYED | FLAGS_CHAIN)) || (chain & (chain - 1)) || (get(page + AT_CELL, 4) != 1 && (!d->g.counting || chain)))
+    if ((flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED | FLAGS_CHAIN)) || (chain & (chain - 1)) || (chain && (flags & FLAG_SHARDED))
+        || (get(page + AT_CELL, 4) != 1 && (!d->g.counting || chain)))
         return bf_fail(err, BF_EFORMAT, "%.80s uses features (flags %llu, %llu bits a cell) that this build does not know", where,
                        (unsigned long long)flags, (unsigned long long)get(page + AT_CELL, 4));
     if ((flags & FLAG_KEYED) != (d->secret_check != 0)) return damaged(err, where, "secret check and flags disagree");
     if (get(page + AT_BYTES, 8) != cells_bytes(bf_bits(&d->g))) return damaged(err, where, "its length field does not fit m");
     if (chain) return check_chain(page, d, chain, where, err);
-    if (!all_zero(page + AT_REST, AT_DIRTY - AT_REST)) return damaged(err, where, "a reserved byte is set");
+    if (!all_zero(page + AT_GAP, AT_SHARDS - AT_GAP) || !all_zero(page + AT_REST, AT_DIRTY - AT_REST)) return damaged(err, where, "a reserved byte is set");
+    d->g.shards = (unsigned)get(page + AT_SHARDS, 4);
+    if (((flags & FLAG_SHARDED) != 0) != (d->g.shards > 1) || d->g.shards == 1 || (d->g.shards && d->g.counting) || !bf_shards_fit(l, &d->g))
+        return damaged(err, where, "its shards do not fit m");
+    if (d->g.shards == 0) d->g.shards = 1;
     return 0;
 }
 

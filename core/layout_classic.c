@@ -131,4 +131,4 @@ KERNELS(bits, false)
 KERNELS(counters, true)
 
 const bf_layout bf_layout_classic = { "classic", BF_K_MAX, 1, bf_rate_classic, bf_distinct_classic, positions,
-                                      &kernels_bits, NULL, { &kernels_counters, NULL } };
+                                      &kernels_bits, NULL, { &kernels_counters, NULL }, BF_SHARDS_BY_HASH };

@@ -8,7 +8,6 @@
  *
  * A script does nothing where it does not find the mark, so it may be sent again.  Counters at 15 are never counted down. */
 #include "seams.h"
-#ifdef BF_HAVE_HIREDIS
 #include "bits.h"
 #include "redis.h"
 #include <stdio.h>
@@ -161,7 +160,7 @@ static int look(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint
     uint32_t mark = 0;
     for (int i = 0; changed && i < 10; i++) {
         int rc = look_once(r, pos, nkeys, k, least, &mark, &f, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out && !r->link.context) { retried = true; continue; }
+        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out && !r->link.stands) { retried = true; continue; }
         if (rc < 0) return rc;
         if (f.unknown && !r->no_bitfield_ro) { r->no_bitfield_ro = true; continue; }
         if (f.refused) return f.refused;
@@ -226,7 +225,7 @@ static int follow_or_undo(bf_redis *r, uint32_t mark, const uint64_t *pos, size_
 {
     bool changed;
     int rc = bf_redis_follow(r, mark, &changed, err);
-    if (rc < 0 && r->link.context && bf_link_begin(&r->link, false, NULL) == 0) put_undo(r, pos, n);
+    if (rc < 0 && r->link.stands && bf_link_begin(&r->link, false, NULL) == 0) put_undo(r, pos, n);
     return rc;
 }
 
@@ -381,4 +380,3 @@ int bf_redis_count_unite(bf_redis *r, const uint64_t *words, bf_error *err)
     }
     return rc;
 }
-#endif

@@ -39,6 +39,7 @@ typedef struct {
     uint64_t lines;            /* m / line_bits of the layout    */
     double p;
     unsigned k;
+    unsigned shards;           /* equal parts of m bits; 0 is 1, see shards.c */
     bool avx2;                 /* set at opening: positions() may use it */
     bool counting;             /* a cell is a counter of 4 bits, else a bit */
 } bf_geometry;
@@ -73,6 +74,7 @@ typedef struct {
     void (*positions)(const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
     const bf_kernels *portable, *avx2;                 /* NULL = none: positions only                       */
     const bf_kernels *counting[2];                     /* [AVX2]: the same where cells are counters         */
+    enum { BF_WHOLE, BF_SHARDS_OF_LINES, BF_SHARDS_BY_HASH } sharding;   /* how it is cut into shards: shards.c */
 } bf_layout;
 
 /* ---- scheme: one row of tables.c.  The id is written to files and never reused. ---- */
@@ -120,6 +122,7 @@ typedef struct {
     const char *name;
     unsigned flags;
     unsigned batch;            /* keys that apply() likes to be given at once, 0 = BF_CHUNK */
+    uint64_t most_bits;        /* of a shard; larger filters get shards by themselves, 0 = no limit */
     /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there. */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err);
     /* Make a new one: 1 made and open, 0 it is there now, whoever made it (attach again), or an error. */
@@ -136,6 +139,8 @@ typedef struct {
     int (*count)(bf_store *s, uint64_t *ones, bf_error *err);
     int (*clear)(bf_store *s, bf_error *err);
     int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);          /* bits |= words */
+    int (*intersect)(bf_store *s, const uint64_t *words, bf_error *err);      /* bits &= words */
+    int (*replace)(bf_store *s, const uint64_t *words, bf_error *err);        /* bits = words  */
     int (*expire)(bf_store *s, double seconds, bf_error *err);                /* 0 = never     */
     int (*remove)(bf_store *s, bf_error *err);                                /* for everybody */
     void (*close)(bf_store *s);               /* also after a failed attach or create */
@@ -186,6 +191,12 @@ const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);   /* BF_EIO, or BF_ENOMEM for ENOMEM */
 
+/* shards.c: a filter as equal parts */
+uint64_t bf_shard_step(const bf_layout *l, unsigned shards);        /* m is a multiple of it */
+void bf_positions(const bf_layout *l, const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
+bool bf_shards_fit(const bf_layout *l, const bf_geometry *g);       /* a stored number of them */
+unsigned bf_shards_that_matter(const bf_layout *l, const bf_geometry *g);  /* for which positions, 1 where for none */
+
 /* sizing.c: ln and pow */
 double bf_rate_classic(double bits_per_key, unsigned k);
 double bf_rate_block(double bits_per_key, unsigned k);
@@ -195,7 +206,6 @@ double bf_distinct_block(unsigned k);
 double bf_distinct_block2(unsigned k);
 int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err);      /* scheme and geometry of a spec */
 bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
-bool bf_sizes(const bf_spec *spec);                                 /* so, or with its scheme's help */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 double bf_bits_for(const bf_layout *l, double p, unsigned k);       /* bits a key for a rate         */
 unsigned bf_best_k(const bf_layout *l, double p);                   /* the k with the fewest of them */

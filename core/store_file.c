@@ -56,7 +56,7 @@ static int absent(const bf_spec *spec, bf_error *err)
     struct stat st;
     if (lstat(spec->storage, &st) == 0 && S_ISLNK(st.st_mode))
         return bf_fail(err, BF_EIO, "cannot open %.100s: it is a symbolic link to nothing", spec->storage);
-    if (!spec->read_only && !spec->must_exist && bf_sizes(spec)) return 0;
+    if (!spec->read_only && !spec->must_exist && bf_sufficient(spec)) return 0;
     return bf_fail_sys(err, ENOENT, "open", spec->storage);
 }
 

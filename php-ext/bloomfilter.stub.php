@@ -59,6 +59,9 @@
  *   lost is never repeated: the exception says that it is not known whether it was made.
  * - Connections are kept as files are, under `bloomfilter.max_maps`, where the name is in the URL: opening a filter again is
  *   one trip. Objects with the same URL share a connection; a process that was forked makes its own.
+ * - A phpredis object that you already have, Redis or RedisCluster, with `key: NAME`, uses its connection, login and TLS; its
+ *   OPT_PREFIX comes before the key, its serializer is not used, and it must not be in a pipeline or transaction. Such a
+ *   filter cannot be serialized. An exception of phpredis is the previous one of ours.
  * - open_basedir holds for the socket of a unix:// URL. Messages, dumps and our arguments in stack traces show no password,
  *   but the text of serialize() holds the URL with it.
  *
@@ -108,19 +111,22 @@ class BloomFilter implements Countable
      *                                p >= 0.001, else "block2"
      * @param string|null    $secret  16 bytes, e.g. random_bytes(16): positions nobody can foresee without them, for
      *                                keys that strangers choose. It is never stored
-     * @param string|null    $storage path of a file that all processes of the machine may share, or URL of a Redis (see
-     *                                above); null: process memory
+     * @param string|object|null $storage path of a file that all processes of the machine may share, URL of a Redis, or a
+     *                                phpredis object, Redis or RedisCluster (see above); null: process memory
      * @param string|null    $key     name inside the storage, where it has names
      * @param float|null     $grow    factor above 1: the filter grows past n and keeps p (docs/growing.md)
      * @param float|null     $window  seconds a key is remembered at least, counted from when it was added last; n is then
      *                                the number of keys in a window
-     * @param int|null       $shards  parts of a filter too large for one place
+     * @param int|null       $shards  equal parts, 1 to 4096, all bits of a key in one; in Redis each is a key of its own. null:
+     *                                1, in Redis as many as m needs
      * @param int|null       $parts   of a window: how finely it forgets; a key is gone at the latest after
      *                                window * (1 + 1/parts); 4 as it comes
-     * @param float|null     $timeout seconds a trip to Redis may take; it goes before the URL's
-     * @param bool           $cache   Redis: keys known to be present need no trip
-     * @param float|null     $cacheMaxAge  seconds such an answer may be used for
-     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it
+     * @param float|null     $timeout seconds a trip to Redis may take, 0.001 to 86400; it goes before the URL's
+     * @param bool           $cache   Redis: keys known to be present need no trip. Takes up to m / 8 bytes of memory
+     * @param float|null     $cacheMaxAge  seconds after which the bits must be seen again before the cache answers; null: 1.
+     *                                So long a filter that others cleared or deleted may seem to be as it was
+     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it; BloomFilterException where
+     *                                too few have it in time, though it is added then
      * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
      *                                system's clock as it comes
      *
@@ -134,7 +140,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
-        #[\SensitiveParameter] ?string $storage = null,
+        #[\SensitiveParameter] string|object|null $storage = null,
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
@@ -168,7 +174,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
-        #[\SensitiveParameter] ?string $storage = null,
+        #[\SensitiveParameter] string|object|null $storage = null,
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
@@ -185,7 +191,10 @@ class BloomFilter implements Countable
      * Opens what exists and stays bound to it: what is added is in the file. In a warm worker this costs about as much as
      * one stat(). As all factories it returns the called class and does not call its constructor.
      *
-     * @param string      $storage  path of a filter's file, or URL of a Redis
+     * What else is given must be the filter's own. A bitmap in Redis that another system made says nothing of itself: then
+     * scheme, m and k must be given (where the scheme does not fix them), see docs/migrate.md.
+     *
+     * @param string|object $storage path of a filter's file, URL of a Redis, or phpredis object
      * @param string|null $secret   the secret of a keyed filter
      * @param string|null $key      name inside the storage, where it has names
      * @param bool        $readOnly refuse to add
@@ -193,10 +202,23 @@ class BloomFilter implements Countable
      * @throws BloomFilterException there is none, it is damaged, or the secret is another
      */
     public static function open(
-        #[\SensitiveParameter] string $storage,
+        #[\SensitiveParameter] string|object $storage,
         #[\SensitiveParameter] ?string $secret = null,
         ?string $key = null,
         bool $readOnly = false,
+        int|float|null $m = null,
+        int|float|null $n = null,
+        ?int $k = null,
+        ?float $p = null,
+        ?string $scheme = null,
+        ?float $grow = null,
+        ?float $window = null,
+        ?int $shards = null,
+        ?int $parts = null,
+        ?float $timeout = null,
+        bool $cache = false,
+        ?float $cacheMaxAge = null,
+        ?int $waitReplicas = null,
         ?callable $clock = null
     ): static {}
 
@@ -384,12 +406,28 @@ class BloomFilter implements Countable
     public function sync(): void {}
 
     /**
-     * Filters in Redis: gone for everybody after so many seconds; 0 = never.
+     * Filters in Redis: gone for everybody after so many seconds; null = never.
      *
-     * @throws ValueError           seconds is negative, or above 10^10
+     * @throws ValueError           seconds is not above 0, or above 10^10
      * @throws BloomFilterException it is not in Redis, read-only or lost
      */
-    public function expire(int|float $seconds): void {}
+    public function expire(int|float|null $seconds): void {}
+
+    /**
+     * Filters in Redis: from now on it holds these keys and no others, for everybody who uses it. Until all of them are read it
+     * is used as ever; then the bits are exchanged at once (of a filter with shards, one shard after the other), without a
+     * moment in which a key is missing. Keys that others add meanwhile are kept only if they are among these. The time to live
+     * stays. Needs m / 8 bytes of memory.
+     *
+     * @return int how many of the keys were surely different ones
+     *
+     * @throws TypeError            as addMany(); nothing is changed then, as with any exception
+     * @throws BloomFilterException it is not in Redis, read-only or lost
+     */
+    public function rebuild(iterable $keys): int {}
+
+    /** Into how many parts the bits are cut; 1: not at all. */
+    public function shards(): int {}
 
     /**
      * Filters in Redis: delete it there, for everybody. Whoever still uses it gets an exception; constructing it again with

@@ -19,6 +19,7 @@ typedef struct {               /* a clock of PHP's: shared by an object and its 
     uint32_t refs;
     uint32_t running;          /* it is being asked: nobody may close the filter          */
 } php_bf_clock;
+typedef struct php_bf_client php_bf_client;              /* a phpredis object that is the home of a filter: php_redis.c */
 
 typedef struct {
     bf_filter *f;              /* NULL: never constructed, or closed                      */
@@ -90,6 +91,16 @@ zend_long php_bf_maps_open(void);
 int64_t *php_bf_map_spare(php_bf_map *map);
 bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err);   /* bf_open, or what is open already */
 void php_bf_let_go(bf_filter *f, php_bf_map *map);       /* what php_bf_open gave; map NULL: bf_close          */
+zend_object *php_bf_client_in(const php_bf_map *map);    /* the client object behind it, or NULL; map may be NULL */
+
+/* php_redis.c: phpredis objects */
+bool php_bf_is_client(const zend_object *object);
+/* Sets spec's redis_client and key; NULL: exception.  It lives until as many releases as holds, and one more. */
+php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key);
+php_bf_client *php_bf_client_of(const bf_spec *spec);
+php_bf_client *php_bf_client_hold(php_bf_client *c);
+void php_bf_client_release(php_bf_client *c);            /* NULL is fine */
+zend_object *php_bf_client_object(const php_bf_client *c);
 
 /* php_spec.c: arguments */
 char *php_bf_path(const zend_string *path);              /* absolute, efree it; NULL: exception               */

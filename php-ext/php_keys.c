@@ -275,6 +275,40 @@ static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)
 PHP_METHOD(BloomFilter, addMany) { call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add_many); }
 PHP_METHOD(CountingBloomFilter, removeMany) { call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove_many); }
 
+/* The keys go to a filter in memory, inside an object that nobody else sees; what a generator does to this one meanwhile
+ * is found out after the last key. */
+static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *hits)
+{
+    batch b;
+    bf_error err;
+    batch_init(&b, fresh, bf_add_many, NULL);
+    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys))) return false;
+    *hits = b.hits;
+    if (!php_bf_from(self)->f) php_bf_raise_closed();
+    else if (bf_rebuild_end(php_bf_from(self)->f, php_bf_from(fresh)->f, &err) < 0) php_bf_raise(&err);
+    return !EG(exception);
+}
+
+PHP_METHOD(BloomFilter, rebuild)
+{
+    zval *keys;
+    bf_error err;
+    int64_t hits;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ITERABLE(keys)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_THIS(f);
+    bf_filter *empty = bf_rebuild_begin(f, &err);
+    if (!empty) {
+        php_bf_raise(&err);
+        RETURN_THROWS();
+    }
+    zend_object *fresh = php_bf_create(php_bf_ce);
+    php_bf_adopt(fresh, empty, NULL);
+    if (rebuild(Z_OBJ_P(ZEND_THIS), fresh, keys, &hits)) RETVAL_LONG(hits);
+    OBJ_RELEASE(fresh);
+}
+
 /* ---- batches that answer with an array ---- */
 /* Runs the batch; returns an answer a key (efree it), or NULL: exception. */
 static uint8_t *each_of(zend_object *self, many_call *call, HashTable *keys, int64_t *hits)

@@ -192,16 +192,16 @@ static HashTable *debug_info(zend_object *object, int *is_temp)
     return zend_array_dup(zend_std_get_properties(object));
 }
 
-/* A clock may hold the object that holds it. */
+/* A clock may hold the object that holds it; a client object may lead back to us. */
 static HashTable *get_gc(zend_object *object, zval **table, int *n)
 {
     php_bf *bf = php_bf_from(object);
-    if (!bf->clock) return zend_std_get_gc(object, table, n);
+    zend_object *client = php_bf_client_in(bf->map);
     zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
-    zend_get_gc_buffer_add_zval(buffer, &bf->clock->callable);
-    for (int i = 0; i < object->ce->default_properties_count; i++) zend_get_gc_buffer_add_zval(buffer, OBJ_PROP_NUM(object, i));
+    if (client) zend_get_gc_buffer_add_obj(buffer, client);
+    if (bf->clock) zend_get_gc_buffer_add_zval(buffer, &bf->clock->callable);
     zend_get_gc_buffer_use(buffer, table, n);
-    return object->properties;
+    return zend_std_get_properties(object);
 }
 
 void php_bf_init_handlers(void)

@@ -224,10 +224,21 @@ PHP_METHOD(BloomFilter, expire)
     zval *seconds;
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_NUMBER(seconds)
+        Z_PARAM_NUMBER_OR_NULL(seconds)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
-    if (bf_expire(f, zval_get_double(seconds), &err) < 0) php_bf_raise(&err);
+    double s = seconds ? zval_get_double(seconds) : 0;      /* the core's "never" */
+    if (seconds && s == 0) zend_value_error("seconds must be above 0, or null for never, got 0");
+    else if (bf_expire(f, s, &err) < 0) php_bf_raise(&err);
+}
+
+PHP_METHOD(BloomFilter, shards)
+{
+    bf_info info;
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    bf_get_info(f, &info);
+    RETURN_LONG(info.shards);
 }
 
 /* ---- its parts ---- */

@@ -65,20 +65,14 @@ static int batch_flush(batch *b)
  * for it, signal handlers run, and what they raise ends the batch after what was flushed.  Releasing and taking the
  * GIL here would not do: it wakes the waiting thread, which finds the GIL taken again and starts its wait anew, and so
  * never gets to demand it (seen: 25 s without a turn). */
-int give_turn(FilterObject *self)
-{
-    PyObject *none = PyObject_CallNoArgs(state_of(Py_TYPE(self))->turn);
-    Py_XDECREF(none);
-    return none ? 0 : -1;
-}
-
 static int batch_turn(batch *b)
 {
     b->left = LOOK_EVERY;
     if (clock_ns() < b->deadline) return 0;
-    int rc = give_turn(b->self);
+    PyObject *none = PyObject_CallNoArgs(state_of(Py_TYPE(b->self))->turn);
+    Py_XDECREF(none);
     b->deadline = clock_ns() + TURN_NS;
-    return rc;
+    return none ? 0 : -1;
 }
 
 static int batch_next_chunk(batch *b)

@@ -24,10 +24,19 @@
 
 typedef struct {
     PyTypeObject *filter_type, *counting_type;
+    PyTypeObject *replies_type;  /* py_redis.c */
     PyObject *error;             /* bloomfilter.Error */
     PyObject *warning;           /* bloomfilter.SaturationWarning */
     PyObject *turn;              /* a Python function that does nothing: see batch_turn */
 } module_state;
+
+/* A client object that is the home of a filter: py_redis.c. */
+typedef struct {
+    bf_redis_client host;        /* what the core calls */
+    module_state *state;
+    PyObject *client, *transport, *name;   /* owned: as given; the object that talks through it; what messages call it */
+    unsigned long thread;        /* whose Python code runs inside a trip, 0 = none */
+} redis_client;
 
 typedef struct {
     PyObject_HEAD
@@ -35,6 +44,7 @@ typedef struct {
     Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
     Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
     PyObject *weakrefs;
+    redis_client *client;        /* NULL = the home is no client object                                */
     int64_t spare;               /* new keys until the next look whether it is saturated               */
     bool warn;                   /* look at all                                                        */
     bool remote;                 /* every call is a trip over the network: without the GIL; or runs Python code: the clock */
@@ -44,7 +54,7 @@ typedef struct {
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
-extern PyType_Spec filter_spec, counting_spec;
+extern PyType_Spec filter_spec, counting_spec, replies_spec;
 
 /* ---- py_error.c ------------------------------------------------------------------------------------------ */
 /* NULL without an exception where the type is neither BloomFilter nor a subclass. */
@@ -88,10 +98,17 @@ void solo_take(PyThreadState *ts, FilterObject *self);
 /* The same for work on the whole bitmap, if that is large enough to be worth it, or far away. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
-/* A new object of that type around the handle; takes the handle over, also on failure.  clock: its, borrowed, or NULL. */
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *clock);
-/* Puts next (NULL closes) in the place of the handle; takes next over, also on failure. */
-int filter_replace(FilterObject *self, bf_filter *next, PyObject *clock);
+/* What those and every other call into a core that may come back through a client object are made of: out and back; and
+ * inside such a callback enter, which is NULL where the GIL was never let go, and leave. */
+PyThreadState *gil_out(void);
+void gil_back(PyThreadState *ts);
+PyThreadState *gil_enter(void);
+void gil_leave(PyThreadState *ts);
+
+/* A new object of that type around the handle; takes the handle and its client over, also on failure.  clock: its, borrowed, or NULL. */
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock);
+/* Puts next (NULL closes) in the place of the handle; takes both over, also on failure. */
+int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock);
 /* A bf_spec's clock; its context is the callable, and the GIL is held: see gil_release. */
 double clock_ask(void *callable);
 
@@ -102,6 +119,7 @@ PyObject *filter_sync(FilterObject *self, PyObject *unused);
 PyObject *filter_clear_bits(FilterObject *self, PyObject *unused);
 PyObject *filter_expire(FilterObject *self, PyObject *seconds);
 PyObject *filter_delete(FilterObject *self, PyObject *unused);
+PyObject *filter_rebuild(FilterObject *self, PyObject *keys);
 void filter_dealloc(FilterObject *self);
 
 /* ---- py_filter.c: one key ---------------------------------------------------------------------------------- */
@@ -197,8 +215,6 @@ PyObject *filter_add_many(FilterObject *self, PyObject *keys);
 PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
 /* One byte a key: the core's answers. */
 PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
-/* Where the GIL is kept: a thread that waits for it gets it, signal handlers run; -1 with what they raised. */
-int give_turn(FilterObject *self);
 
 /* ---- py_lines.c: keys in one buffer, each ended by a separator ----------------------------------------------- */
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
@@ -211,6 +227,12 @@ PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
 PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+
+/* ---- py_redis.c --------------------------------------------------------------------------------------------- */
+redis_client *redis_client_new(module_state *state, PyObject *client);     /* NULL with an exception */
+void redis_client_free(redis_client *c);
+/* Does this very thread wait for an answer of it?  Then the filter must not be entered: signal handlers, callbacks of the client. */
+bool redis_client_busy(const redis_client *c);
 
 /* ---- py_bytes.c, py_sets.c, py_state.c ---------------------------------------------------------------------- */
 PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);

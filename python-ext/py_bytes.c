@@ -109,7 +109,7 @@ static PyObject *recipe(FilterObject *self, bf_filter *bf)
     const char *fault = info.keyed
         ? "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
         : self->clock ? "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
-        : strcmp(info.home, "client") == 0 ? "a filter on a client object cannot be pickled" : NULL;
+        : !info.storage && strcmp(info.home, "memory") != 0 ? "a filter on a client object cannot be pickled" : NULL;
     if (fault) {
         PyErr_SetString(state_of(Py_TYPE(self))->error, fault);
         return NULL;

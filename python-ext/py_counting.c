@@ -26,7 +26,7 @@ static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unuse
     bf_filter *plain = bf_to_plain(bf, &err);
     gil_take(ts, self, NULL);
     filter_leave(self);
-    return plain ? filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL) : raise_in(self, &err);
+    return plain ? filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL) : raise_in(self, &err);
 }
 
 #define METHOD(name, function, flags, doc) { name, (PyCFunction)(void (*)(void))(function), flags, PyDoc_STR(doc) }

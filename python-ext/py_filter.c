@@ -187,6 +187,11 @@ static PyMethodDef methods[] = {
         "part_info($self, /)\n--\n\n"
         "The parts of a filter that grows or forgets, a dict each: first_bit, m, n, p, and keys (grow)\n"
         "or since and until (window; seconds of its clock, None where the part is unused)."),
+    METHOD("rebuild", filter_rebuild, METH_O,
+        "rebuild($self, keys, /)\n--\n\n"
+        "Filters in Redis: from now on it holds these keys and no others, for everybody; how many were surely different.\n\n"
+        "Until all keys are read it is used as ever; then the bits are exchanged at once (with shards, one shard after the\n"
+        "other).  Keys that others add meanwhile are kept only if they are among these.  The time to live stays."),
     METHOD("sync", filter_sync, METH_NOARGS,
         "sync($self, /)\n--\n\nReturn once everything added before is on disk.  Nothing to do in memory."),
     METHOD("close", filter_close, METH_NOARGS,
@@ -206,8 +211,10 @@ static PyMemberDef members[] = {
 
 static int filter_traverse(PyObject *self, visitproc visit, void *arg)
 {
+    const redis_client *c = ((FilterObject *)self)->client;
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((FilterObject *)self)->clock);
+    if (c) { Py_VISIT(c->client); Py_VISIT(c->transport); }
     return 0;
 }
 

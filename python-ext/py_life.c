@@ -5,6 +5,31 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The state of the thread that is in the core without the GIL: a client object needs it to come back to Python. */
+static _Thread_local PyThreadState *outside;
+
+PyThreadState *gil_out(void) { return outside = PyEval_SaveThread(); }
+void gil_back(PyThreadState *ts)
+{
+    outside = NULL;
+    PyEval_RestoreThread(ts);
+}
+PyThreadState *gil_enter(void)
+{
+    PyThreadState *ts = outside;
+    if (ts) gil_back(ts);
+    return ts;
+}
+void gil_leave(PyThreadState *ts) { if (ts) gil_out(); }
+
+static bool busy(const FilterObject *self)
+{
+    if (!redis_client_busy(self->client)) return false;
+    PyErr_SetString(state_of(Py_TYPE((PyObject *)self))->error,
+                    "the filter waits for its Redis client in this very thread: a signal handler or the client's own code cannot use it now");
+    return true;
+}
+
 #if NO_GIL
 /* `users` far below 0 means: the handle is being replaced, come again. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
@@ -24,9 +49,9 @@ bf_filter *filter_enter(FilterObject *self)
         __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST);
         pause_thread();
     }
-    if (self->bf) return self->bf;
+    if (self->bf && !busy(self)) return self->bf;
     filter_leave(self);
-    return raise_closed();
+    return PyErr_Occurred() ? NULL : raise_closed();
 }
 void filter_leave(FilterObject *self) { __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST); }
 
@@ -47,6 +72,7 @@ bf_filter *filter_enter(FilterObject *self)
 {
     solo_share(self);
     if (!self->bf) return raise_closed();
+    if (busy(self)) return NULL;
     self->users++;
     return self->bf;
 }
@@ -68,13 +94,13 @@ PyThreadState *gil_release(FilterObject *a, FilterObject *b)
     if ((a && a->clock) || (b && b->clock)) return NULL;
     unlocked_add(a, 1);
     unlocked_add(b, 1);
-    return PyEval_SaveThread();
+    return gil_out();
 }
 
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
 {
     if (!ts) return;
-    PyEval_RestoreThread(ts);
+    gil_back(ts);
     unlocked_add(a, -1);
     unlocked_add(b, -1);
 }
@@ -118,7 +144,7 @@ void solo_take(PyThreadState *ts, FilterObject *self)
 {
     if (!ts) return;
     if (!solo_swap(self, ALONE, LEAVING)) solo_yield(self);
-    PyEval_RestoreThread(ts);
+    gil_back(ts);
     if (solo_state(self) == LEAVING) solo_set(self, NOBODY);
     unlocked_add(self, -1);
 }
@@ -169,27 +195,38 @@ static void set_clock(FilterObject *self, PyObject *clock)
     Py_XDECREF(old);
 }
 
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, PyObject *clock)
+static void let_go(bf_filter *bf, redis_client *client)
+{
+    bf_close(bf);
+    redis_client_free(client);
+}
+
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock)
 {
     FilterObject *self = (FilterObject *)type->tp_alloc(type, 0);
-    if (!self) { bf_close(bf); return NULL; }
+    if (!self) { let_go(bf, client); return NULL; }
     bf_set_threads(bf, NO_GIL);
     self->bf = bf;
+    self->client = client;
     set_clock(self, clock);
     self->warn = true;
     filter_watch_new(self);
     return (PyObject *)self;
 }
 
-int filter_replace(FilterObject *self, bf_filter *next, PyObject *clock)
+int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock)
 {
     bf_filter *old = next;
+    redis_client *old_client = client;
     bool alone = replace_begin(self);
     if (alone) {
         old = self->bf;
+        old_client = self->client;
         self->bf = next;
-        bf_close(old);
+        self->client = client;
+        let_go(old, old_client);                             /* while its clock is there still */
         old = NULL;
+        old_client = NULL;
         set_clock(self, clock);
         filter_watch_new(self);
         replace_end(self);
@@ -197,13 +234,13 @@ int filter_replace(FilterObject *self, bf_filter *next, PyObject *clock)
         PyErr_SetString(state_of(Py_TYPE(self))->error,
                         "the filter cannot be closed: a batch is running in it (in another thread, or the one that reads the iterable)");
     }
-    bf_close(old);
+    let_go(old, old_client);
     return alone ? 0 : -1;
 }
 
 PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    if (filter_replace(self, NULL, NULL) < 0) return NULL;
+    if (filter_replace(self, NULL, NULL, NULL) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -268,6 +305,29 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return told(self, rc, &err);
 }
 
+/* The keys go to a filter in memory that nobody else sees: it is entered, so nobody closes it meanwhile. */
+static int rebuild_from(FilterObject *self, bf_filter *bf, FilterObject *fresh, bf_error *err)
+{
+    PyThreadState *ts = gil_release(self, fresh);
+    int rc = bf_rebuild_end(bf, fresh->bf, err);
+    gil_take(ts, self, fresh);
+    return rc;
+}
+
+PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
+{
+    bf_error err;
+    PyObject *fresh = NULL, *count = NULL;
+    bf_filter *bf = filter_enter(self), *empty = bf ? bf_rebuild_begin(bf, &err) : NULL;
+    if (!bf) return NULL;
+    if (!empty) raise_in(self, &err);
+    else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL))) count = filter_update((FilterObject *)fresh, keys);
+    if (count && rebuild_from(self, bf, (FilterObject *)fresh, &err) < 0) { Py_CLEAR(count); raise_in(self, &err); }
+    filter_leave(self);
+    Py_XDECREF(fresh);
+    return count;
+}
+
 PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     bf_error err;
@@ -285,7 +345,7 @@ void filter_dealloc(FilterObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (self->weakrefs) PyObject_ClearWeakRefs((PyObject *)self);
-    bf_close(self->bf);
+    let_go(self->bf, self->client);
     Py_XDECREF(self->clock);
     type->tp_free(self);
     Py_DECREF(type);

@@ -1,8 +1,8 @@
 /* py_lines.c - batches over lines: keys that stand in one buffer, each ended by a separator, read without an object a
  * key.  Knows separators and buffers; knows neither files nor what a key means.
  *
- * Tests, and adds to a file or Redis, run without the GIL.  Adds to a filter in memory keep it, because its plain kernels
- * are several times faster than the atomic ones that other threads would need; they take turns as py_batch.c does. */
+ * Large buffers are read without the GIL, with plain kernels while nobody else is inside (py_life.c); signals are looked
+ * at in between. */
 #include "py_bloomfilter.h"
 
 #ifdef __SSE2__
@@ -12,7 +12,7 @@
 enum {
     LINES_KEYS = 1000,           /* keys a core call: one round trip to Redis      */
     LINES_NS = 10000000,         /* signals are looked at this often               */
-    TURN_NS = 2000000            /* others wait about this long for a kept GIL     */
+    SMALL = 1 << 15              /* up to so many bytes the GIL stays: giving it away may cost ms to get it back */
 };
 
 typedef struct {
@@ -103,6 +103,7 @@ static int slice(lines *l, uint64_t deadline, bf_error *err)
         l->at = next;
         l->keys += (int64_t)l->n;
         l->hits += rc;
+        if (!l->stays) solo_yield(l->self);
     } while (clock_ns() < deadline);
     return 1;
 }
@@ -112,24 +113,17 @@ static int run(lines *l)
 {
     bf_error err;
     for (;;) {
-        PyThreadState *ts = l->stays ? NULL : gil_release(l->self, NULL);
-        int more = slice(l, clock_ns() + (l->stays ? TURN_NS : LINES_NS), &err);
-        gil_take(ts, l->self, NULL);
+        PyThreadState *ts = l->stays ? NULL : solo_release(l->self);
+        int more = slice(l, clock_ns() + LINES_NS, &err);
+        solo_take(ts, l->self);
         if (more < 0) {
             raise_in(l->self, &err);
             if (err.key != BF_NO_KEY) name_key((Py_ssize_t)(l->keys + (int64_t)err.key));
             return -1;
         }
         if (more == 0) return 0;
-        if ((l->stays ? give_turn(l->self) : PyErr_CheckSignals()) < 0) return -1;
+        if (PyErr_CheckSignals() < 0) return -1;
     }
-}
-
-static bool in_memory(const bf_filter *bf)
-{
-    bf_info info;
-    bf_get_info(bf, &info);
-    return strcmp(info.home, "memory") == 0;
 }
 
 /* Room for every line with a separator of its own, the last one's included. */
@@ -178,7 +172,7 @@ static PyObject *lines_of(FilterObject *self, PyObject *args, PyObject *kwargs, 
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, &view, &sep, &last, &keep)) return NULL;
     l.last = last != 0;
     if ((!sep.obj || read_sep(&sep, &l.sep) == 0) && read_keep(keep, &l.keep) == 0 && (l.bf = filter_enter(self))) {
-        l.stays = add && !NO_GIL && in_memory(l.bf);
+        l.stays = !self->remote && view.len <= SMALL;
         out = answer(&l, &view);
         filter_leave(self);
     }

@@ -27,6 +27,8 @@ static int module_exec(PyObject *module)
     if (!state->error || PyModule_AddObjectRef(module, "Error", state->error) < 0) return -1;
     state->filter_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &filter_spec, NULL);
     if (!state->filter_type || PyModule_AddType(module, state->filter_type) < 0) return -1;
+    state->replies_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &replies_spec, NULL);
+    if (!state->replies_type) return -1;
     state->warning = PyErr_NewExceptionWithDoc("bloomfilter.SaturationWarning", warning_doc, PyExc_UserWarning, NULL);
     if (!state->warning || PyModule_AddObjectRef(module, "SaturationWarning", state->warning) < 0) return -1;
     PyObject *bases = PyTuple_Pack(1, state->filter_type);
@@ -40,6 +42,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     module_state *state = PyModule_GetState(module);
     Py_VISIT(state->filter_type);
+    Py_VISIT(state->replies_type);
     Py_VISIT(state->counting_type);
     Py_VISIT(state->warning);
     Py_VISIT(state->error);
@@ -51,6 +54,7 @@ static int module_clear(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
     Py_CLEAR(state->filter_type);
+    Py_CLEAR(state->replies_type);
     Py_CLEAR(state->counting_type);
     Py_CLEAR(state->warning);
     Py_CLEAR(state->error);

@@ -11,6 +11,7 @@ typedef struct {                 /* borrowed; NULL or None = not given */
 typedef struct {
     bf_spec spec;
     PyObject *path;              /* owned: what spec.storage points into */
+    redis_client *client;        /* owned: where the storage is a client object */
     key_holder secret;
     PyObject *clock;             /* borrowed, or NULL */
     bool has_secret, warn;
@@ -105,9 +106,20 @@ static int secret_bytes(PyObject *value, params *out)
     return 0;
 }
 
-static int storage_path(PyObject *value, params *out)
+/* Only what has a path is one; anything else must be a client. */
+static bool is_path(PyObject *value)
+{
+    return PyUnicode_Check(value) || PyBytes_Check(value) || PyObject_HasAttrString((PyObject *)Py_TYPE(value), "__fspath__");
+}
+
+static int storage_place(module_state *state, PyObject *value, params *out)
 {
     if (!given(value)) return 0;
+    if (!is_path(value)) {
+        if (!(out->client = redis_client_new(state, value))) return -1;
+        out->spec.redis_client = &out->client->host;
+        return 0;
+    }
     if (!PyUnicode_FSConverter(value, &out->path)) return -1;
     out->spec.storage = PyBytes_AS_STRING(out->path);
     return 0;
@@ -127,14 +139,16 @@ static int clock_of(PyObject *value, params *out)
 static void params_free(params *q)
 {
     Py_XDECREF(q->path);
+    redis_client_free(q->client);
     if (q->has_secret) key_release(&q->secret);
 }
 
-static int params_fill(params *q, const arguments *a)
+static int params_fill(module_state *state, params *q, const arguments *a)
 {
     q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0, .cache = a->cache != 0 };
     q->path = NULL;
     q->clock = NULL;
+    q->client = NULL;
     q->warn = a->warn;
     q->has_secret = false;
     q->secret.view.obj = NULL;
@@ -153,7 +167,7 @@ static int params_fill(params *q, const arguments *a)
         || whole32("wait_replicas", a->wait_replicas, &q->spec.wait_replicas) < 0
         || clock_of(a->clock, q) < 0
         || secret_bytes(a->secret, q) < 0
-        || storage_path(a->storage, q) < 0;
+        || storage_place(state, a->storage, q) < 0;
     if (!rc) return 0;
     params_free(q);
     return -1;
@@ -164,21 +178,28 @@ static char *const constructor_names[] =
     { "m", "n", "k", "p", "scheme", "storage", "key", "secret", "grow", "window", "shards", "parts", "timeout", "cache", "cache_max_age",
       "wait_replicas", "warn", "clock", NULL };
 
-static int parse_constructor(PyObject *args, PyObject *kwargs, const char *format, params *q)
+static int parse_constructor(module_state *state, PyObject *args, PyObject *kwargs, const char *format, params *q)
 {
     arguments a = { .warn = true };
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)constructor_names, &a.m, &a.n, &a.k, &a.p,
                                      &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout,
                                      &a.cache, &a.cache_max_age, &a.wait_replicas, &a.warn, &a.clock)) return -1;
-    return params_fill(q, &a);
+    return params_fill(state, q, &a);
+}
+
+/* The client goes with the filter that was opened through it. */
+static redis_client *keep_client(params *q, const bf_filter *bf)
+{
+    redis_client *client = bf ? q->client : NULL;
+    if (bf) q->client = NULL;
+    return client;
 }
 
 static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
 {
-    bf_filter *bf;
-    Py_BEGIN_ALLOW_THREADS
-    bf = bf_open(spec, err);
-    Py_END_ALLOW_THREADS
+    PyThreadState *ts = gil_out();
+    bf_filter *bf = bf_open(spec, err);
+    gil_back(ts);
     return bf;
 }
 
@@ -186,13 +207,15 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
     bf_error err;
     params q;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOOpO:BloomFilter", &q) < 0) return -1;
+    if (parse_constructor(state_of(Py_TYPE(self)), args, kwargs, "|OOOO$OOOOOOOOOpOOpO:BloomFilter", &q) < 0) return -1;
     q.spec.counting = is_counting(Py_TYPE(self));
     bf_filter *bf = open_spec(&q.spec, &err);
+    if (!bf) raise_in(self, &err);
+    redis_client *client = keep_client(&q, bf);
     params_free(&q);
-    if (!bf) { raise_in(self, &err); return -1; }
+    if (!bf) return -1;
     self->warn = q.warn;
-    return filter_replace(self, bf, q.clock);
+    return filter_replace(self, bf, client, q.clock);     /* the clock is the caller's argument still */
 }
 
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
@@ -208,7 +231,7 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *plan = NULL;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOOpO:plan", &q) < 0) return NULL;
+    if (parse_constructor(state_of(type), args, kwargs, "|OOOO$OOOOOOOOOpOOpO:plan", &q) < 0) return NULL;
     q.spec.counting = is_counting(type);
     if (bf_plan(&q.spec, &err) < 0) raise_error(state_of(type), &err);
     else plan = Py_BuildValue("{sK sK sI sd ss}", "m", (unsigned long long)q.spec.m, "n", (unsigned long long)q.spec.n,
@@ -219,8 +242,10 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
+    if (!bf) raise_error(state_of(type), err);
+    redis_client *client = keep_client(q, bf);
     params_free(q);              /* the clock is the caller's argument still */
-    FilterObject *made = bf ? (FilterObject *)filter_wrap(type, bf, q->clock) : raise_error(state_of(type), err);
+    FilterObject *made = bf ? (FilterObject *)filter_wrap(type, bf, client, q->clock) : NULL;
     if (made && !q->warn) { made->warn = false; filter_watch(made); }
     return (PyObject *)made;
 }
@@ -235,8 +260,8 @@ PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOppO:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
                                      &a.scheme, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout, &a.cache,
                                      &a.cache_max_age, &a.wait_replicas, &a.read_only, &a.warn, &a.clock)) return NULL;
-    if (!given(a.storage)) { type_fault("storage", "a path or a URL", a.storage); return NULL; }
-    if (params_fill(&q, &a) < 0) return NULL;
+    if (!given(a.storage)) { type_fault("storage", "a path, a URL or a Redis client", a.storage); return NULL; }
+    if (params_fill(state_of(type), &q, &a) < 0) return NULL;
     q.spec.must_exist = true;
     q.spec.counting = is_counting(type);
     bf_filter *bf = open_spec(&q.spec, &err);
@@ -244,12 +269,12 @@ PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 /* ---- from bytes: the parameters given are those expected ---- */
-static int parse_expected(PyObject *args, PyObject *kwargs, const char *types, const char *first, PyObject **data, const char **format, params *q)
+static int parse_expected(module_state *state, PyObject *args, PyObject *kwargs, const char *types, const char *first, PyObject **data, const char **format, params *q)
 {
     const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", "clock", format ? "format" : NULL, NULL };
     arguments a = { .warn = true };
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, data, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.secret, &a.clock, format)) return -1;
-    return params_fill(q, &a);
+    return params_fill(state, q, &a);
 }
 
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -259,7 +284,7 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
     PyObject *data;
     const char *format = NULL;
     key_holder h = { .text = NULL };
-    if (parse_expected(args, kwargs, "O|$OOOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
+    if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
     if (bytes_hold(data, &h) < 0) { key_release(&h); params_free(&q); return NULL; }
     q.spec.counting = is_counting(type);
     bf_filter *bf;
@@ -275,7 +300,7 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *data, *path;
-    if (parse_expected(args, kwargs, "O|$OOOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
+    if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
     if (!PyUnicode_FSConverter(data, &path)) { params_free(&q); return NULL; }
     q.spec.counting = is_counting(type);
     bf_filter *bf;

@@ -41,7 +41,7 @@ static int copy_attributes(PyObject *from, PyObject *to, PyObject *memo)
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
     bf_filter *bf = copy_handle(self);
-    PyObject *twin = bf ? filter_wrap(Py_TYPE(self), bf, self->clock) : NULL;
+    PyObject *twin = bf ? filter_wrap(Py_TYPE(self), bf, NULL, self->clock) : NULL;
     if (twin && !self->warn) { ((FilterObject *)twin)->warn = false; filter_watch((FilterObject *)twin); }
     if (twin && copy_attributes((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
     return twin;
@@ -71,7 +71,7 @@ static int combine_into(FilterObject *into, FilterObject *from, combine *call)
 static PyObject *combined(FilterObject *a, FilterObject *b, combine *call)
 {
     bf_filter *bf = copy_handle(a);
-    PyObject *made = bf ? filter_wrap(Py_TYPE(a), bf, a->clock) : NULL;
+    PyObject *made = bf ? filter_wrap(Py_TYPE(a), bf, NULL, a->clock) : NULL;
     if (made && combine_into((FilterObject *)made, b, call) < 0) Py_CLEAR(made);
     return made;
 }

@@ -27,6 +27,11 @@ static PyObject *get_k(FilterObject *self, void *Py_UNUSED(unused))
     bf_info i;
     return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLong(i.k);
 }
+static PyObject *get_shards(FilterObject *self, void *Py_UNUSED(unused))
+{
+    bf_info i;
+    return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLong(i.shards);
+}
 static PyObject *get_p(FilterObject *self, void *Py_UNUSED(unused))
 {
     bf_info i;
@@ -51,7 +56,7 @@ static PyObject *get_storage(FilterObject *self, void *Py_UNUSED(unused))
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     bf_get_info(bf, &info);
-    PyObject *name = info.storage ? PyUnicode_DecodeFSDefault(info.storage) : Py_NewRef(Py_None);
+    PyObject *name = self->client ? Py_NewRef(self->client->client) : info.storage ? PyUnicode_DecodeFSDefault(info.storage) : Py_NewRef(Py_None);
     filter_leave(self);
     return name;
 }
@@ -271,10 +276,10 @@ static PyObject *describe(const char *type, const bf_info *info)
     char more[48] = "";
     if (info->grow != 0) snprintf(more, sizeof more, ", grow=%g", info->grow);
     if (info->window != 0) snprintf(more, sizeof more, ", window=%g, parts=%u", info->window, info->parts);
-    if (info->storage) where = PyUnicode_DecodeFSDefault(info->shown);
+    if (info->shown) where = PyUnicode_DecodeFSDefault(info->shown);
     const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s, storage=%R)"
                                : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s)";
-    if (p && (where || !info->storage))
+    if (p && (where || !info->shown))
         text = PyUnicode_FromFormat(format, type, (unsigned long long)info->m, (unsigned long long)info->n, info->k, p,
                                     info->scheme, more, where);
     Py_XDECREF(p);
@@ -322,7 +327,8 @@ PyGetSetDef filter_getset[] = {
     GET(window, "Seconds it remembers a key at least; None where it does not forget."),
     GET(parts, "Steps a window is forgotten in; None where it does not forget."),
     GET(scheme, "Name of the scheme: how a key becomes positions."),
-    GET(storage, "Path or URL as given; None for process memory."),
+    GET(storage, "Path, URL or client as given; None for process memory."),
+    GET(shards, "Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."),
     GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),
     GET(saturated, "Whether more than half of the bits are 1: it holds more than it was sized for, or soon will."),

@@ -84,7 +84,12 @@ needs_python() {
     want python3-venv "$python" -c 'import ensurepip, venv'
     want python3-dev python_has_headers
 }
-needs_redis() { want redis-server have redis-server; }
+needs_redis() {
+    want redis-server have redis-server
+    want redis-tools have redis-cli
+}
+phpredis_is_there() { compgen -G "$(php-config --extension-dir)/redis.so"; }
+needs_phpredis() { want php-redis phpredis_is_there; }
 needs_spark() { want openjdk-17-jre-headless have java; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check

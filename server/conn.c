@@ -95,11 +95,14 @@ void conn_accept(worker *w)
 }
 
 /* ---- sending ---- */
+/* NULL + 0 is undefined. */
+static struct iovec rest(const buffer *b, size_t done) { return (struct iovec){ b->ptr ? b->ptr + done : NULL, b->len - done }; }
+
 /* Sends what is left of both; false: the client is gone. */
 static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_t *tail_done)
 {
     while (*out_done < out->len || *tail_done < tail->len) {
-        struct iovec iov[2] = { { out->ptr + *out_done, out->len - *out_done }, { tail->ptr + *tail_done, tail->len - *tail_done } };
+        struct iovec iov[2] = { rest(out, *out_done), rest(tail, *tail_done) };
         bool first = iov[0].iov_len > 0;
         struct msghdr m = { .msg_iov = first ? iov : iov + 1, .msg_iovlen = first && iov[1].iov_len ? 2 : 1 };
         ssize_t n = m.msg_iovlen == 1 ? send(fd, m.msg_iov->iov_base, m.msg_iov->iov_len, MSG_NOSIGNAL) : sendmsg(fd, &m, MSG_NOSIGNAL);

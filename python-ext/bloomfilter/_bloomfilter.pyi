@@ -17,6 +17,8 @@ __version__: str
 # pass, because it is a subclass of int; at run time it is a TypeError.
 _Key: TypeAlias = str | Buffer | SupportsIndex
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
+# Or a client of redis-py: Redis, RedisCluster.  Its types are not named here, because it need not be installed.
+_Storage: TypeAlias = _Path | object
 _Real: TypeAlias = SupportsFloat | SupportsIndex
 
 # What has the Arrow PyCapsule interface: a column of text, bytes or integers, never a table.
@@ -85,7 +87,7 @@ class BloomFilter:
         p: _Real | None = None,
         *,
         scheme: str | None = None,
-        storage: _Path | None = None,
+        storage: _Storage | None = None,
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
@@ -99,11 +101,21 @@ class BloomFilter:
         warn: bool = True,
         clock: Callable[[], _Real] | None = None,
     ) -> None:
-        """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened."""
+        """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
+
+        shards: equal parts, 1 to 4096, all bits of a key in one; in Redis each is a key of its own.  None: 1, in Redis as
+        many as m needs.  And for filters in Redis only (docs/redis.md):
+        timeout: seconds a trip may take, 0.001 to 86400; it goes before the URL's.
+        cache: keys known to be present need no trip; takes up to m / 8 bytes of memory.
+        cache_max_age: seconds after which the bits must be seen again before the cache answers, None: 1.  So long a filter
+        that others cleared or deleted may seem to be as it was.
+        wait_replicas: an add returns when so many replicas have it; an Error where too few have it in time, though it is
+        added then.
+        """
     @classmethod
     def open(
         cls,
-        storage: _Path,
+        storage: _Storage,
         *,
         m: SupportsIndex | None = None,
         n: SupportsIndex | None = None,
@@ -137,7 +149,7 @@ class BloomFilter:
         p: _Real | None = None,
         *,
         scheme: str | None = None,
-        storage: _Path | None = None,
+        storage: _Storage | None = None,
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
@@ -170,8 +182,11 @@ class BloomFilter:
     def scheme(self) -> str:
         """Name of the scheme: how a key becomes positions."""
     @property
-    def storage(self) -> str | None:
+    def storage(self) -> Any:
         """Path or URL as given; None for process memory."""
+    @property
+    def shards(self) -> int:
+        """Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."""
     @property
     def bitset(self) -> bytes:
         """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."""
@@ -308,6 +323,12 @@ class BloomFilter:
     # life
     def expire(self, seconds: float | None, /) -> None:
         """Filters in Redis: gone for everybody after so many seconds; None = never."""
+    def rebuild(self, keys: Iterable[_Key], /) -> int:
+        """Filters in Redis: from now on it holds these keys and no others, for everybody; how many were surely different.
+
+        Until all keys are read it is used as ever; then the bits are exchanged at once (with shards, one shard after the
+        other).  Keys that others add meanwhile are kept only if they are among these.  The time to live stays.
+        """
     def delete(self) -> None:
         """Filters in Redis: delete it there, for everybody."""
     def sync(self) -> None:

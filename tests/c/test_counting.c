@@ -66,7 +66,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     bf_info i;
     bf_get_info(f, &i);
     CHECK(i.counting && i.image_bytes == BF_HEADER + (i.m * 4 + 63) / 64 * 8);
-    oracle o = { scheme, i.m, k, calloc(1, i.m), f->scheme->keyed ? NULL : f };
+    oracle o = { .scheme = scheme, .m = i.m, .k = k, .cells = calloc(1, i.m), .older = f->scheme->keyed ? NULL : f };
     uint32_t seed = (uint32_t)(m + k);
     for (int r = 0; r < ROUNDS && !failed_here; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
     oc_same(f, &o, homes[home]);

@@ -69,7 +69,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     if (f) {
         bf_info i;
         bf_get_info(f, &i);
-        oracle o = { scheme, i.m, k, calloc(1, i.m), f->scheme->keyed ? NULL : f };
+        oracle o = { scheme, i.m, k, calloc(1, i.m), f->scheme->keyed ? NULL : f, 1 };
         uint32_t seed = (uint32_t)(m + k);
         for (int r = 0; r < ROUNDS; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
         if (home == CLIENT) CHECK(!memcmp(client_cells, o.cells, i.m));
@@ -116,7 +116,7 @@ static void hashcode_is_the_bits(void)
         bf_filter *f = make(native_scheme(s), 5000, 7, MEMORY, NULL, NULL);
         bf_info i;
         bf_get_info(f, &i);
-        oracle o = { native_scheme(s), i.m, 7, NULL, NULL };
+        oracle o = { native_scheme(s), i.m, 7, NULL, NULL, 1 };
         uint64_t pos[7], want[7], few[2] = { 0, 77 };
         CHECK_EQ(bf_hashcode(f, "Hello", 5, pos, 7, &e), 7);
         o_positions(&o, "Hello", 5, want);

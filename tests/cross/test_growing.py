@@ -36,8 +36,8 @@ def test_recrawl(tmp_path):
     assert run(command, text=True) == ""  # nothing is due yet
 
 
-def test_register(php, tmp_path):
-    command = [*php, ROOT / "examples/register.php", tmp_path / "seen.bloom", "a@example.org", "b@example.org", "a@example.org"]
+def test_once_a_day(php, tmp_path):
+    command = [*php, ROOT / "examples/once_a_day.php", tmp_path / "seen.bloom", "a@example.org", "b@example.org", "a@example.org"]
     assert run(command, text=True).splitlines() == ["a@example.org: welcome", "b@example.org: welcome", "a@example.org: come back tomorrow"]
     assert run(command, text=True).splitlines() == [f"{who}@example.org: come back tomorrow" for who in "aba"]
 

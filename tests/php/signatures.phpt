@@ -22,10 +22,10 @@ foreach (['remove', 'removeMany', 'countOf', 'toPlain'] as $name) {
 }
 ?>
 --EXPECT--
-__construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): 
+__construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): 
 static randomSecret(): string
-static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): array
-static open(string $storage, ?string $secret?, ?string $key?, bool $readOnly?, ?callable $clock?): static
+static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): array
+static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): static
 add(Stringable|string|int $key): bool
 addKey(Stringable|string|int $key): bool
 exists(Stringable|string|int $key): bool
@@ -53,7 +53,9 @@ save(string $path): void
 static load(string $path, ?string $secret?, ?callable $clock?): static
 partInfo(): array
 sync(): void
-expire(int|float $seconds): void
+expire(int|float|null $seconds): void
+rebuild(Traversable|array $keys): int
+shards(): int
 delete(): void
 close(): void
 __serialize(): array

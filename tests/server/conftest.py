@@ -3,6 +3,7 @@
 BLOOMFILTERD names the binary (default: out/bin/bloomfilterd).  Every daemon must end with 0 on SIGTERM and say nothing of errors.
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -152,9 +153,9 @@ def start(tmp_path):
         running.append(Daemon(tmp_path, *args, **more))
         return running[-1]
 
-    yield start
-    for daemon in running:
-        daemon.stop()
+    with contextlib.ExitStack() as stack:  # one that ends badly does not leave the others running
+        stack.callback(lambda: [stack.callback(daemon.stop) for daemon in running])
+        yield start
 
 
 @pytest.fixture

@@ -138,5 +138,5 @@ def page() -> str:
         f"{text(about)}\n.PP\n.RS\n.nf\n" + "".join(text(line) + "\n" for line in code.split("\n")) + ".fi\n.RE\n" for about, code in EXAMPLES
     ]
     parts.append(".PP\n".join(examples))
-    parts.append(".SH SEE ALSO\n.BR bloomfilterd (1)\n")
+    parts.append(".SH SEE ALSO\n.BR bloomfilterd (8)\n")
     return "".join(parts)

@@ -1,0 +1,23 @@
+#!/usr/bin/env php
+<?php
+/* once_a_day.php - one registration a day for each address, for all workers of a machine.
+ *
+ *     once_a_day.php FILE ADDRESS...        prints "welcome" or "come back tomorrow" for each
+ *
+ * The filter in FILE forgets an address a day after it registered, or at most an hour later. Asked before it is told: an
+ * attempt that is refused must not begin the day anew, which add() alone would do. Of two attempts at the same moment the
+ * add() lets one through. With the chance p a new address is sent home. */
+
+const DAY = 86400;
+
+function may_register(BloomFilter $seen, string $address): bool
+{
+    return !$seen->exists($address) && $seen->add($address);
+}
+
+if ($argc < 3) {
+    fwrite(STDERR, "usage: once_a_day.php FILE ADDRESS...\n");
+    exit(2);
+}
+$seen = new BloomFilter(n: 50_000, p: 1e-6, window: DAY, parts: 24, storage: $argv[1]);
+foreach (array_slice($argv, 2) as $address) echo $address, ': ', may_register($seen, $address) ? 'welcome' : 'come back tomorrow', "\n";

@@ -1,0 +1,70 @@
+/* fuzz_http.c - bytes that a client of bloomfilterd may send, in pieces of any size: through the real connection, parser
+ * and routes, without a network and without threads.  Whatever comes, replies are HTTP, nothing stays held. */
+#include "../../server/conn.c"
+#include "fuzz.h"
+#include <fcntl.h>
+#include <sys/eventfd.h>
+
+static server s;
+static worker w;
+
+static void start(void)
+{
+    bf_error e;
+    s.o = (options){ .threads = 1, .m = 4096, .n = 400, .max_url = 1024, .max_header = 2048, .max_body = 8192, .max_buffered = 1 << 20,
+                     .max_filter = 1 << 16, .max_connections = 10, .max_filters = 4, .deadline = 30, .idle = 75 };
+    s.listener = eventfd(0, EFD_NONBLOCK);
+    s.log_fd = -1;
+    s.started = clock_ms();
+    s.workers = &w;
+    history_init(&s.history);
+    MUST(filters_open(&s.fs, &s.o, &e) == 0 && worker_init(&w, &s));
+}
+
+static conn *only(void)
+{
+    for (int i = 0; i < STATES; i++) if (w.lists[i].first) return w.lists[i].first;
+    return NULL;
+}
+
+/* What the client reads: the first bytes of a connection's replies are a status line. */
+static bool hear(int fd, bool *any)
+{
+    char in[4096];
+    ssize_t n = recv(fd, in, sizeof in, MSG_DONTWAIT);
+    if (n > 0 && !*any) MUST(n >= 9 && !memcmp(in, "HTTP/1.", 7));
+    *any |= n > 0;
+    return n > 0;
+}
+
+static void forget_named(void)
+{
+    bf_error e;
+    for (size_t i = s.fs.count; i-- > 0;)
+        if (s.fs.all[i] != s.fs.main) MUST(filters_drop(&s.fs, (text){ s.fs.all[i]->name, strlen(s.fs.all[i]->name) }, &e) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    int sv[2];
+    bool any = false;
+    input in = { data, len };
+    if (!s.workers) start();
+    size_t piece = 1 + take(&in, 1) * 8;
+    MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sv) == 0);
+    s.o.token = (piece & 64) ? (char[]){ "secret" } : NULL;
+    adopt(&w, sv[0]);
+    while (in.left && w.connections) {
+        size_t n = in.left < piece ? in.left : piece;
+        if (send(sv[1], in.at, n, MSG_NOSIGNAL) != (ssize_t)n) break;
+        in.at += n;
+        in.left -= n;
+        for (int i = 0; i < 50 && w.connections; i++) { conn_ready(&w, only(), EPOLLIN | EPOLLOUT); if (!hear(sv[1], &any) && i) break; }
+    }
+    shutdown(sv[1], SHUT_WR);
+    for (int i = 0; i < 1000 && w.connections; i++) { conn_ready(&w, only(), EPOLLIN | EPOLLOUT); hear(sv[1], &any); }
+    MUST(w.connections == 0 && s.connections == 0 && s.buffered == 0 && !only());
+    close(sv[1]);
+    forget_named();
+    return 0;
+}
