@@ -140,6 +140,7 @@ bf_filter *bf_copy(bf_filter *f, bf_error *err)
 static int can_be_rebuilt(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
+    if (f->chain) return bf_fail(err, BF_ENOTSUP, "%.80s grows or forgets: it cannot be rebuilt", bf_where(f, NULL));
     return ops->replace ? bf_writable(f, err) : bf_fail(err, BF_ENOTSUP, "home %s cannot be rebuilt: only filters in Redis can", ops->name);
 }
 
@@ -147,7 +148,7 @@ bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err) { return can_be_rebuilt
 
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
-    uint64_t *w;
+    uint64_t *w = NULL;
     int rc = can_be_rebuilt(f, err);
     if (rc < 0 || (rc = bf_alike(f, fresh, err)) < 0 || (rc = bf_words_of(fresh, "be built from", &w, err)) < 0) return rc;
     return f->part.store.ops->replace(&f->part.store, w, err);
