@@ -144,8 +144,9 @@ void bf_set_threads(bf_filter *f, bool threads)
 int bf_plan(bf_spec *spec, bf_error *err)
 {
     bf_desc d;
-    int rc = bf_size(&d, spec, err);
-    if (rc < 0) return rc;
+    uint64_t check;
+    int rc = bf_check_variants(spec, err);                  /* what bf_open would refuse */
+    if (rc < 0 || (rc = bf_size(&d, spec, err)) < 0 || (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0) return rc;
     spec->m = d.g.m;
     spec->n = d.g.n;
     spec->k = d.g.k;

@@ -168,6 +168,7 @@ double bf_distinct_block2(unsigned k);
 int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err);      /* scheme and geometry of a spec */
 bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
+int bf_check_ranges(const bf_spec *spec, bf_error *err);             /* m, n, k, p where they are given */
 
 /* sizing_older.c: the formulas of older systems; no other file has ln */
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
