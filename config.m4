@@ -11,9 +11,9 @@ PHP_ARG_WITH([bloomfilter-sodium],
   [auto], [no])
 
 PHP_ARG_WITH([bloomfilter-redis],
-  [whether to use hiredis for filters in Redis],
+  [whether to use hiredis for filters in Redis by URL],
   [AS_HELP_STRING([--without-bloomfilter-redis],
-    [Build without filters in Redis (default: with them where hiredis is found)])],
+    [Build without filters in Redis by URL (default: with them where hiredis is found)])],
   [auto], [no])
 
 if test "$PHP_BLOOMFILTER" != "no"; then
@@ -57,7 +57,7 @@ if test "$PHP_BLOOMFILTER" != "no"; then
       if test "$PHP_BLOOMFILTER_REDIS" = "yes"; then
         AC_MSG_ERROR([hiredis was asked for and is missing: install it first (Debian, Ubuntu: apt install libhiredis-dev)])
       fi
-      AC_MSG_WARN([hiredis not found: building without filters in Redis. Debian, Ubuntu: apt install libhiredis-dev])
+      AC_MSG_WARN([hiredis not found: building without filters in Redis by URL. Debian, Ubuntu: apt install libhiredis-dev])
     ])
   fi
   PHP_ADD_LIBRARY(m,, BLOOMFILTER_SHARED_LIBADD)

@@ -77,7 +77,7 @@ class BuildExt(build_ext):
     def add_hiredis(self, ext):
         found = pkg_config("hiredis >= 0.14")
         if not found or not self.compiles("#include <hiredis/hiredis.h>\n", found[0]):
-            print("bloomfilter: hiredis was not found: filters in Redis will be refused by this build")
+            print("bloomfilter: hiredis was not found: filters in Redis by URL will be refused by this build")
             return
         ext.define_macros.append(("BF_HAVE_HIREDIS", "1"))
         ext.extra_compile_args += found[0]

@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass
 from statistics import median, quantiles
 
-UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6}
+UNITS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "B": 1.0}
 
 
 class Rounds(dict):
@@ -99,6 +99,18 @@ def python_ratios(table, target):
         yield Ratio(table, op, f"{OURS}, mapped file", OURS, 1.10 if target else None, 4)
 
 
+ARROW_OPS = ("update", "contains present", "contains absent")
+ARROW = ("Arrow string", "Arrow large_string", "Arrow string_view", "Arrow string, chunks of 65,536", "Arrow int64 of 19 digits", "Arrow int64 below 2 N")
+
+
+def arrow_ratios():
+    for op in ARROW_OPS:
+        for kind in ARROW:
+            yield Ratio("arrow", op, kind, None, 25.0, 9)
+        for kind in ("Arrow string", "numpy S"):
+            yield Ratio("arrow", op, kind, "list of str")
+
+
 def php_ratios():
     """Keys from an array: a call and its loop, as the issue's own figures. Keys just built: the calls alone."""
     many = f"{OURS}, batches of 1000"
@@ -114,6 +126,54 @@ def php_ratios():
         yield Ratio("php-built", op, many, EMPTY, 1.0, 3, less=(f"{BUILD}, batches of 1000", BUILD))
 
 
+def redis_ratios():
+    for scheme in ("block", "classic"):
+        for op in ("add", "test"):
+            yield Ratio("redis-batch", op, f"{scheme}, redis-py", None, 12.0, 5)
+            yield Ratio("redis-batch", op, f"{scheme}, redis-py", "BITFIELD pipeline by hand, redis-py")
+    yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, pipelined", 1.2, 5)
+    yield Ratio("redis-batch", "add", "block, by URL", "RedisBloom, bare socket, pipelined")
+    yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, 1000 a command")
+    yield Ratio("redis-whole", "unite", "remote |= local, by URL", "BF.MADD of all keys, bare socket", 0.1, 5)
+    yield Ratio("redis-whole", "unite", "remote |= local, redis-py", "BF.MADD of all keys, bare socket", 0.1, 5)
+    for scheme in ("block", "classic"):
+        yield Ratio("php-batch", "add", f"{scheme}, phpredis", "BITFIELD pipeline by hand, phpredis", 1.1, 5)
+
+
+def cli_ratios():
+    yield Ratio("cli", "file", "bloomfilter add", "Python loop over rbloom", 1 / 8, 9)
+    yield Ratio("cli", "file", "bloomfilter add", "wc -l", 2.0, 9)
+    for ours in ("update_lines, in memory", "bloomfilter add, all seen", "bloomfilter check", "cat | bloomfilter add"):
+        yield Ratio("cli", "file", ours, "wc -l", 2.0 if "memory" in ours else None, 9)
+        yield Ratio("cli", "file", ours, "Python loop over rbloom")
+    yield Ratio("cli-large", "add", "part 10 of 10", "part 2 of 10", 1 / 0.7, 9)  # part 1 waits for the file to be opened and checked
+
+
+def server_ratios():
+    """A rate of at least 0.9 of nginx's is 1 / 0.9 of its time a request."""
+    ours, peers = "bloomfilterd", ("nginx", "libmicrohttpd, 4 KB a connection", "libmicrohttpd, 32 KB: URLs of 16 KiB", "evhttp")
+    for op, most in (("64", 1 / 0.9), ("1000", 1 / 0.9), ("10000", 1 / 0.8)):
+        for peer in peers:
+            yield Ratio("http", op, ours, peer, most if peer == "nginx" else None, 8)
+            yield Ratio("http-cpu", op, ours, peer, 1.1 if peer == "nginx" and op != "10000" else None, 8)
+    yield Ratio("idle", "memory", ours, None, 6144, 8)
+    yield Ratio("idle-cost", "64", f"{ours}, beside idle ones", ours, 1.1, 8)
+    for how in ("lines", "framed"):
+        for op, most in (("1000", 1 / 1.5), ("10000", 1 / 2)):
+            yield Ratio("batch", op, f"POST /contain, {how}", "BF.MEXISTS", most, 8)
+            yield Ratio("batch-cpu", op, f"POST /contain, {how}", "BF.MEXISTS")
+
+
+def sets_ratios():
+    for op in ("65536 KiB", "512 KiB"):
+        for ours in ("popcount", "union in place", "union_count", "subset", "counters above 0", "sum of counters"):
+            most = 1 / 0.6 if op == "65536 KiB" and ours in ("popcount", "union in place") else None  # 512 KiB: caches, not memory
+            yield Ratio("sets", op, ours, "memcpy", most, 7)
+    for scheme in ("block", "block2", "classic"):
+        for op in ("batch fresh", "batch present", "batch absent", "test present", "test absent", "add fresh"):
+            yield Ratio("counting", op, f"{scheme} counting", scheme, 2.0, 7)
+
+
 def targets():
     for name in ("c-cache", "c-large"):
         yield from c_ratios(name, name == "c-large")
@@ -122,7 +182,12 @@ def targets():
     yield from python_ratios("python", True)
     yield from python_ratios("python-big", False)
     yield Ratio("import", "import", OURS, None, 2.0, 3)
+    yield from arrow_ratios()
     yield from php_ratios()
+    yield from redis_ratios()
+    yield from cli_ratios()
+    yield from server_ratios()
+    yield from sets_ratios()
     yield Ratio("fpm", "median", "open + exists", None, 5.0, 4)
     yield Ratio("fpm", "median", "new + exists", None, 5.0, 4)
 

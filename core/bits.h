@@ -8,9 +8,12 @@
 #include <stdint.h>
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define BF_ORDER 63u
+#define BF_CELL_ORDER 15u
 #else
 #define BF_ORDER 7u
+#define BF_CELL_ORDER 1u
 #endif
+enum { BF_CELL_BITS = 4, BF_CELL_MAX = 15 };
 /* tests/model runs threads in every order of these steps; elsewhere nothing is there. */
 #ifdef BF_MODEL
 void bf_model_step(const void *word, bool write);
@@ -43,6 +46,33 @@ static inline void bf_and(uint64_t *w, uint64_t mask, bool atomic)
     BF_STEP(w, true);
     if (atomic) __atomic_fetch_and(w, mask, __ATOMIC_RELAXED);
     else *w &= mask;
+}
+/* Counter i of a counting filter is 4 bits: byte i/2, the high half first, which is Redis's BITFIELD u4 #i.  15 means "15 or
+ * more" and never changes again: it is no longer known how often to count down. */
+static inline unsigned bf_cell_shift(uint64_t i) { return (unsigned)((i ^ BF_CELL_ORDER) & 15) * 4; }
+static inline unsigned bf_cell(const uint64_t *words, uint64_t i) { return bf_word(words + (i >> 4)) >> bf_cell_shift(i) & BF_CELL_MAX; }
+static inline bool bf_word_swap(uint64_t *w, uint64_t *was, uint64_t want)
+{ BF_STEP(w, true); return __atomic_compare_exchange_n(w, was, want, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED); }
+/* Counts one up, or down; returns what it was: 15, and 0 on the way down, stay. */
+static inline unsigned bf_cell_up(uint64_t *words, uint64_t i, bool atomic)
+{
+    uint64_t *w = words + (i >> 4), old = bf_word(w), one = UINT64_C(1) << bf_cell_shift(i);
+    for (;;) {
+        unsigned v = old >> bf_cell_shift(i) & BF_CELL_MAX;
+        if (v == BF_CELL_MAX) return v;
+        if (!atomic) { *w = old + one; return v; }
+        if (bf_word_swap(w, &old, old + one)) return v;
+    }
+}
+static inline unsigned bf_cell_down(uint64_t *words, uint64_t i, bool atomic)
+{
+    uint64_t *w = words + (i >> 4), old = bf_word(w), one = UINT64_C(1) << bf_cell_shift(i);
+    for (;;) {
+        unsigned v = old >> bf_cell_shift(i) & BF_CELL_MAX;
+        if (v == BF_CELL_MAX || v == 0) return v;
+        if (!atomic) { *w = old - one; return v; }
+        if (bf_word_swap(w, &old, old - one)) return v;
+    }
 }
 static inline void bf_word_set(uint64_t *w, uint64_t value) { BF_STEP(w, true); __atomic_store_n(w, value, __ATOMIC_RELAXED); }
 /* A flag that several threads may raise; it is never lowered. */

@@ -29,6 +29,7 @@ extern "C" {
 #define BF_M_MAX (UINT64_C(1) << 40)      /* bits: 128 GiB */
 #define BF_N_MAX ((uint64_t)INT64_MAX)    /* keys */
 #define BF_K_MAX 4096                     /* positions a key */
+#define BF_SHARDS_MAX 4096               /* parts of a filter */
 #define BF_SECRET_BYTES 16
 #define BF_SCHEME_BYTES 64                /* longest scheme name, its NUL included */
 
@@ -67,6 +68,33 @@ typedef struct bf_client {
     void *ctx;               /* passed on as it is; must outlive the filter */
 } bf_client;
 
+/* Home "redis" through a client that the host already has: it knows servers, logins, TLS and the nodes of a cluster; the core
+ * knows the commands.  Its commands are in Redis's own protocol, ready to be sent; a client that wants arguments instead
+ * walks them with bf_command_next and bf_command_arg. */
+typedef struct {
+    const char *key;         /* what all commands of this part are about: it says which node of a cluster */
+    size_t key_len;
+    const void *bytes;       /* commands, one after another */
+    size_t len, commands;
+} bf_redis_part;
+typedef struct bf_reply_sink bf_reply_sink;
+enum {
+    BF_CLIENT_ANSWERED = 0,  /* every command has its reply in the sink; an error reply is a reply */
+    BF_CLIENT_UNSENT = 1,    /* nothing was sent: no connection                                   */
+    BF_CLIENT_LOST = 2,      /* whether Redis did it is not known                                 */
+    BF_CLIENT_STOP = 3       /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried again */
+};
+typedef struct bf_redis_client {
+    /* Send all parts, and put the replies into the sink in the order of the commands, whichever node they came from.  It never
+     * sends a command twice unless Redis said that it was not executed (MOVED, ASK, TRYAGAIN), and never gives a connection
+     * back that may be out of step.  One of BF_CLIENT_...; other than ANSWERED after bf_reply_fault.  report = false: no
+     * one will hear of a fault, so the host must not keep an exception. */
+    int (*exchange)(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink);
+    const char *name;        /* what messages call it, e.g. "127.0.0.1:6379"; no password */
+    bool cluster;            /* keys that are used together must share a hash slot */
+    void *ctx;
+} bf_redis_client;           /* it and what it points to must outlive the filter */
+
 /* Scheme "functions": the user's own hash functions.  Function i answers with any number; it modulo m is position i. */
 typedef uint64_t bf_function(const void *key, size_t len);
 enum { BF_FUNCTIONS_MAX = 16 };
@@ -76,7 +104,8 @@ typedef struct {
 } bf_functions;
 
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with k;
- * with `storage` alone what is there is opened.  All pointers are borrowed for the call, except client. */
+ * with `storage` alone what is there is opened.  All pointers are borrowed for the call, except client
+ * and redis_client. */
 typedef struct {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
@@ -90,13 +119,16 @@ typedef struct {
                               * unix:///path?db=0&key=K; else the path of a mapped file          */
     const char *key;         /* name inside the storage, where it has names                      */
     const bf_client *client; /* home "client"; NULL = none                                       */
-    bool counting;           /* 4-bit counters instead of bits                                   */
+    const bf_redis_client *redis_client;     /* home "redis" through it, with key, without storage; NULL = none */
+    bool counting;           /* 4-bit counters instead of bits: keys can be removed; m = counters.  What is
+                              * opened must be of that kind: neither is ever taken for the other     */
     double grow, window;     /* growth factor > 1; seconds to remember                           */
-    unsigned shards;         /* Redis: parts of the bitmap, each a key of its own                */
+    unsigned shards;         /* equal parts, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
+                              * where not given: 1, in Redis as many as m needs                  */
     unsigned parts;          /* of a window: how finely it forgets                               */
-    double timeout;          /* Redis: seconds a trip may take, > 0; it goes before the URL's    */
-    bool cache;              /* Redis: keys known to be present need no trip                     */
-    double cache_max_age;    /* seconds such an answer may be used for, > 0                      */
+    double timeout;          /* Redis: seconds a trip may take, 0.001..86400; it goes before the URL's */
+    bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at most */
+    double cache_max_age;    /* seconds since the bits were last seen for which that is good; 0 = 1  */
     unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
@@ -112,13 +144,15 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     const char *storage;     /* path or URL as given (with its password), or NULL; lives as long as the filter */
     const char *shown;       /* the same for messages and logs: never a password                 */
     const char *key;         /* name inside the storage as given, or NULL; the same              */
-    uint64_t bitset_bytes;   /* ceil(m / 8)                                                      */
+    uint64_t bitset_bytes;   /* ceil(m / 8), of counters ceil(m / 2)                             */
     uint64_t image_bytes;    /* length of bf_to_bytes and of a saved file                        */
+    unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
+    bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
 } bf_info;
 
 typedef struct {             /* what is in a filter now: one pass over its bits */
-    uint64_t ones;           /* bits set                                                         */
+    uint64_t ones;           /* bits set, or counters above 0                                    */
     double fill;             /* ones / m                                                         */
     double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) and its kin */
     double fpr;              /* the scheme's false-positive rate at this fill                    */
@@ -138,7 +172,7 @@ int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
 /* A memory copy, whatever the home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
 /* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a key may for a moment be
- * present in part: stop the writers, or replace the file. */
+ * present in part: stop the writers, or replace the file.  (In Redis it is at once, a shard at a time.) */
 int bf_clear(bf_filter *f, bf_error *err);
 /* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power loss.  Without it
  * a mapped file survives any death of a process, kill -9 included.  Nothing to do for memory: 0. */
@@ -148,6 +182,12 @@ int bf_sync(bf_filter *f, bf_error *err);
  * parameters makes a new one.  An add whose reply was lost is never repeated: the error says that it is not known. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
+/* Filters in Redis: other contents at once, without a moment in which keys are missing.  begin gives an empty filter in
+ * memory that fits; fill it by bf_add_many; end puts its bits in the place of those of f, keeps the time to live, and closes
+ * nothing.  Until then f is used as ever by everybody.  Of keys that others add after begin those survive that are in fresh.
+ * A filter with shards changes one shard after the other. */
+bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
+int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
 /* Switch between plain and atomic kernels.  No other thread may be inside the filter at that moment. */
 void bf_set_threads(bf_filter *f, bool threads);
 
@@ -165,15 +205,40 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
  * Returns k. */
 int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
+/* ---- counting filters (BF_ENOTSUP for others): docs/counting.md ---------------------------------------- */
+/* Takes one add of the key back: 1, each of its counters is one less (15 = "15 or more" stays for ever); 0, it was absent and
+ * nothing changed.  Remove only what was added: a key that is there as a false positive takes a share of others with it. */
+int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err);
+/* Returns how many were removed; each as in bf_add_many: 1 = removed, 0 = was absent. */
+int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+/* How often the key was added and not removed, at most: 0 surely absent, 15 means 15 or more.  For many keys: how many are
+ * present; each receives the counts. */
+int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err);
+int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+/* A plain filter in memory with the same keys: a bit is 1 where the counter is above 0. */
+bf_filter *bf_to_plain(bf_filter *f, bf_error *err);
+
 /* ---- what it is, what is in it ---------------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
-/* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8). */
+/* Are more than half of the cells set?  0 no; BF_HALF_FULL: as it is where a filter holds about what it was sized for; BF_OVERFULL:
+ * and by the estimate it holds a tenth more than n keys, a reason to warn.  *wait: how many new keys may be added before it is
+ * worth asking again whether it is overfull.  Large filters are sampled (well within 0.1 %), which takes some 10 us; in
+ * Redis it is a trip.  For hosts that warn: asked before the first add it is free for a new filter in memory. */
+enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
+int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
+/* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8); counter i is byte i/2, the
+ * high half for even i. */
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
 
 /* ---- sets: filters of equal m, k, scheme and secret, else BF_EINVAL naming both ------------------------ */
-int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);       /* into |= from */
-int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);   /* into &= from */
+int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);       /* into |= from; counters are added up, to 15 at most */
+int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);   /* into &= from; of two counters the lesser */
+/* 1 all bits of a are in b (of each counter: not more than b's), 0 not.  If b has all keys of a, it is 1. */
+int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
+/* What a union of both would hold, without making it; and how many keys are in both, estimated: |a| + |b| - |a or b|. */
+int bf_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err);
+int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 /* 1 same parameters and bits, 0 not; other parameters are 0, not an error. */
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
 
@@ -196,6 +261,29 @@ bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *format, co
 /* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays behind. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
+
+/* ---- for clients of Redis: inside bf_redis_client.exchange ---------------------------------------------------- */
+/* A reply, put piece by piece.  An array is array(n) and then its n members; each command's reply is complete by itself. */
+void bf_reply_put_integer(bf_reply_sink *sink, int64_t value);
+void bf_reply_put_text(bf_reply_sink *sink, const void *bytes, size_t len);
+void bf_reply_put_error(bf_reply_sink *sink, const void *bytes, size_t len);
+void bf_reply_put_nil(bf_reply_sink *sink);
+void bf_reply_put_array(bf_reply_sink *sink, size_t n);
+/* Or the bytes as they came from the server, cut anywhere.  How many replies were completed since the beginning, or since the
+ * last bf_reply_expect; BF_EFORMAT: these are none. */
+int64_t bf_reply_feed(bf_reply_sink *sink, const void *bytes, size_t len);
+/* The error reply to command i (counted over all parts): its length, the text not ended by a NUL; 0 = it is none. */
+size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
+/* Whose the next replies are, where they do not come in the order of the commands: several nodes, or commands sent again
+ * that Redis did not execute.  The ranges are borrowed until they are used up; bytes of an unfinished reply are dropped. */
+typedef struct { size_t first, count; } bf_redis_range;   /* first = BF_NO_REPLY: replies nobody waits for */
+#define BF_NO_REPLY SIZE_MAX
+void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
+/* Why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and the host's words. */
+void bf_reply_fault(bf_reply_sink *sink, int sys_errno, const void *text, size_t len);
+typedef struct { const char *at, *end; size_t args; } bf_commands;     /* start: { bytes, bytes + len, 0 } */
+bool bf_command_next(bf_commands *c);                     /* to the next command: it has c->args arguments, its name included */
+bool bf_command_arg(bf_commands *c, bf_key *arg);         /* its next argument */
 
 /* ---- for bindings ------------------------------------------------------------------------------------------ */
 /* The refusal of a value that does not fit bf_spec's types: name is "m", "n", "k", "p", ...; value its text as

@@ -39,7 +39,10 @@ static const struct { const char *name, *range; } ranges[] = {
     { "p", "above 0 and below 1" },
     { "grow", "a factor above 1" },
     { "window", "a number of seconds above 0" },
-    { "shards", "1 to 4294967295" },
+    { "shards", "1 to 4096" },
+    { "timeout", "0.001 to 86400 seconds" },
+    { "cache_max_age", "a number of seconds above 0" },
+    { "wait_replicas", "1 to 4294967295 replicas" },
     { "secret", "16 bytes" },
     { NULL, "a value in range" }
 };

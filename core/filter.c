@@ -20,27 +20,31 @@ static int refuse_real(bf_error *err, const char *name, double value)
 
 int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
-    bool by_url = spec->storage && bf_is_url(spec->storage);
-    if (spec->counting) return bf_fail(err, BF_ENOTSUP, "counting filters are not in this version");
+    bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
+    if (spec->counting && (spec->grow != 0 || spec->window != 0)) return bf_fail(err, BF_EINVAL, "counting filters neither grow nor forget: no grow, no window");
+    if (spec->counting && (spec->shards > 1 || spec->cache || spec->wait_replicas))
+        return bf_fail(err, BF_EINVAL, "counting filters have neither shards nor a cache, and wait for no replicas");
+    if (spec->counting && spec->client) return bf_fail(err, BF_ENOTSUP, "a client callback cannot count");
     if (spec->grow != 0 && !(spec->grow > 1)) return refuse_real(err, "grow", spec->grow);
     if (spec->window != 0 && !(spec->window > 0)) return refuse_real(err, "window", spec->window);
     if (spec->grow != 0) return bf_fail(err, BF_ENOTSUP, "grow=%g: growing filters are not in this version", spec->grow);
     if (spec->window != 0) return bf_fail(err, BF_ENOTSUP, "window=%g: forgetting filters are not in this version", spec->window);
-    if (spec->shards > 1 && !by_url) return bf_fail(err, BF_ENOTSUP, "shards=%u: only filters in Redis have shards", spec->shards);
     if (spec->parts) return bf_fail(err, BF_ENOTSUP, "parts=%u: forgetting filters are not in this version", spec->parts);
-    if (spec->timeout != 0 && !(spec->timeout > 0)) return refuse_real(err, "timeout", spec->timeout);
+    if (spec->timeout != 0 && !(spec->timeout >= 0.001 && spec->timeout <= 86400)) return refuse_real(err, "timeout", spec->timeout);
     if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0)) return refuse_real(err, "cache_max_age", spec->cache_max_age);
-    if (spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0)
-        return bf_fail(err, BF_ENOTSUP, "timeout, wait_replicas, cache and cache_max_age are not in this version");
-    if (spec->key && !spec->client && !by_url)
+    if ((spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0) && !in_redis)
+        return bf_fail(err, BF_EINVAL, "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no Redis is given");
+    if (spec->cache_max_age != 0 && !spec->cache) return bf_fail(err, BF_EINVAL, "cache_max_age=%g without cache", spec->cache_max_age);
+    if (spec->key && !spec->client && !in_redis)
         return bf_fail(err, BF_EINVAL, "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
-    if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client)
+    if ((spec->read_only || spec->must_exist) && !spec->storage && !spec->client && !spec->redis_client)
         return bf_fail(err, BF_EINVAL, "%s needs a storage to open", spec->read_only ? "read_only" : "must_exist");
     return 0;
 }
 
-static const bf_kernels *choose_kernels(const bf_layout *l)
+static const bf_kernels *choose_kernels(const bf_layout *l, const bf_geometry *g)
 {
+    if (g->counting) return l->counting[1] && bf_has_avx2() ? l->counting[1] : l->counting[0];
     return l->avx2 && bf_has_avx2() ? l->avx2 : l->portable;
 }
 
@@ -53,7 +57,7 @@ static int adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *
     memcpy(f->name, d->name, sizeof f->name);
     memcpy(f->secret, d->argument, sizeof f->secret);
     f->part.g = d->g;
-    f->part.store.nwords = (d->g.m + 63) / 64;
+    f->part.store.nwords = (bf_bits(&d->g) + 63) / 64;
     return bf_secret_set(f, spec, err);
 }
 
@@ -80,10 +84,10 @@ static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_part *p = &f->part;
     p->g.avx2 = bf_has_avx2();
-    if (p->store.words) p->kernels = choose_kernels(f->scheme->layout);
+    if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1) p->kernels = choose_kernels(f->scheme->layout, &p->g);
     bf_set_threads(f, spec->threads);
     if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    if (spec->storage && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if ((spec->storage || spec->redis_client) && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
     return 0;
 }
 
@@ -101,6 +105,7 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
         if ((rc = attach(f, spec, err)) == 0) rc = create(f, spec, err);
     if (rc == 0) rc = bf_fail(err, BF_EIO, "%.80s comes and goes: it could neither be opened nor created", bf_where(f, spec));
     if (rc < 0 || settle(f, spec, err) < 0) goto fail;
+    f->untouched = !ops->attach && f->part.store.words;
     return f;
 fail:
     bf_close(f);
@@ -120,12 +125,14 @@ void bf_close(bf_filter *f)
 /* An empty filter in memory of this description; spec, if not NULL, gives secret and threads. */
 bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
-    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->name, .functions = d->functions };
+    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->name, .shards = d->g.shards, .functions = d->functions,
+                  .counting = d->g.counting };
     if (spec && spec->functions) s.functions = spec->functions;
     if (spec) { s.secret = spec->secret; s.secret_len = spec->secret_len; s.threads = spec->threads; }
     bf_filter *f = bf_open(&s, err);
     if (!f) return NULL;
     f->part.g.p = d->g.p;
+    f->untouched = false;                                    /* it is about to be filled */
     return f;
 }
 
@@ -151,6 +158,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
     spec->n = d.g.n;
     spec->k = d.g.k;
     spec->p = d.g.p;
+    spec->shards = d.g.shards;
     if (!spec->scheme) spec->scheme = d.scheme->name;
     return 0;
 }
@@ -207,7 +215,7 @@ static void place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *po
     for (size_t done = 0, c; done < n; done += c) {
         c = n - done < few ? n - done : few;
         f->hash->run(f->secret, keys + done, c, d);
-        f->scheme->layout->positions(&f->part.g, d, c, pos + done * k);
+        bf_positions(f->scheme->layout, &f->part.g, d, c, pos + done * k);
     }
 }
 
@@ -221,13 +229,14 @@ static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, u
         c = n - done < most ? n - done : most;
         place(f, keys + done, c, pos);
         int rc = 0;
-        if (p->store.words) bf_words_apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
+        if (p->store.words && p->g.counting) bf_counters_apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
+        else if (p->store.words) bf_words_apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
         else rc = p->store.ops->apply(&p->store, op, pos, c, p->g.k, present, err);
         if (rc < 0) return rc;
         for (size_t i = 0; i < c; i++) {
             uint8_t hit = (present[i] != 0) ^ (op == BF_OP_ADD);
             total += hit;
-            if (each) each[done + i] = hit;
+            if (each) each[done + i] = op == BF_OP_COUNT ? present[i] : hit;
         }
     }
     return total;
@@ -278,10 +287,10 @@ static __attribute__((noinline)) int64_t run(bf_filter *f, int op, const bf_key 
 {
     const bf_store_ops *ops = f->part.store.ops;
     int rc = ops->check ? ops->check(&f->part.store, err) : 0;
-    if (rc < 0 || (op == BF_OP_ADD && (rc = bf_writable(f, err)) < 0)) return rc;
+    if (rc < 0 || ((op == BF_OP_ADD || op == BF_OP_REMOVE) && (rc = bf_writable(f, err)) < 0)) return rc;
     if (n == 0) return 0;
     if (f->hash->accept) return run_accepted(f, op, keys, n, each, err);
-    return f->part.kernels ? run_direct(f, op, keys, n, each) : run_positions(f, op, keys, n, each, err);
+    return f->part.kernels && op <= BF_OP_ADD ? run_direct(f, op, keys, n, each) : run_positions(f, op, keys, n, each, err);
 }
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err) { return run(f, BF_OP_ADD, keys, n, each, err); }
@@ -307,13 +316,58 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
     return p->kernels->test_one(&p->g, p->store.words, d);
 }
 
+/* ---- counters ---- */
+static int counts(const bf_filter *f, const char *what, bf_error *err)
+{
+    if (f->part.g.counting) return 0;
+    return bf_fail(err, BF_ENOTSUP, "%.80s has bits, not counters: only counting filters can %s", bf_where(f, NULL), what);
+}
+
+int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    int rc = counts(f, "remove keys", err);
+    return rc < 0 ? rc : run(f, BF_OP_REMOVE, keys, n, each, err);
+}
+
+int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    int rc = counts(f, "count keys", err);
+    return rc < 0 ? rc : run(f, BF_OP_COUNT, keys, n, each, err);
+}
+
+/* A single key: no look at the file, as with a single add. */
+static int one_counted(bf_filter *f, int op, const void *key, size_t len)
+{
+    uint64_t d[BF_WIDTH_MAX], pos[BF_POSITIONS];
+    uint8_t answer;
+    f->hash->one(f->secret, key, len, d);
+    f->scheme->layout->positions(&f->part.g, d, 1, pos);
+    bf_counters_apply(f->part.store.words, f->atomic, op, pos, 1, f->part.g.k, &answer);
+    return answer;
+}
+
+int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    if (!f->part.g.counting || !f->part.kernels) return (int)bf_remove_many(f, &(bf_key){ key, len }, 1, NULL, err);
+    if (!bf_raised(&f->may_write)) { int rc = bf_writable(f, err); if (rc < 0) return rc; }
+    return one_counted(f, BF_OP_REMOVE, key, len);
+}
+
+int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    uint8_t count = 0;
+    if (f->part.g.counting && f->part.kernels) return one_counted(f, BF_OP_COUNT, key, len);
+    int rc = (int)bf_count_many(f, &(bf_key){ key, len }, 1, &count, err);
+    return rc < 0 ? rc : count;
+}
+
 int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
     unsigned k = f->part.g.k;
     if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
     f->hash->one(f->secret, key, len, d);
-    f->scheme->layout->positions(&f->part.g, d, 1, all);
+    bf_positions(f->scheme->layout, &f->part.g, d, 1, all);
     memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
     return k;
 }

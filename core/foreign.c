@@ -145,17 +145,22 @@ static const format *find(const char *name, bool write, bf_error *err)
     return NULL;
 }
 
+static int refuse_counters(bool counting, bf_error *err)
+{
+    return counting ? bf_fail(err, BF_ENOTSUP, "other systems' formats hold bits, not counters: convert to a plain filter first") : 0;
+}
+
 int64_t bf_bytes_as(const bf_filter *f, const char *name, bf_error *err)
 {
     const format *as = find(name, true, err);
-    return as ? as->bytes(f, err) : BF_EINVAL;
+    return !as ? BF_EINVAL : refuse_counters(f->part.g.counting, err) < 0 ? BF_ENOTSUP : as->bytes(f, err);
 }
 
 int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_error *err)
 {
     uint64_t *w;
     const format *as = find(name, true, err);
-    int64_t need = as ? as->bytes(f, err) : BF_EINVAL;
+    int64_t need = as ? bf_bytes_as(f, name, err) : BF_EINVAL;
     if (need < 0) return (int)need;
     if (cap < (uint64_t)need) return bf_fail(err, BF_EINVAL, "cap must be at least %lld bytes, got %llu", (long long)need, (ull)cap);
     bf_filter *copy;
@@ -181,9 +186,10 @@ bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *name, cons
     spec.storage = spec.key = NULL;
     spec.client = NULL;
     spec.read_only = spec.must_exist = false;
-    if (!as || as->plan(data, len, &spec, err) < 0) return NULL;
+    if (!as || refuse_counters(spec.counting, err) < 0 || as->plan(data, len, &spec, err) < 0) return NULL;
     bf_filter *f = bf_open(&spec, err);
     if (!f) return NULL;
+    f->untouched = false;
     as->read(f, data, len, (uint8_t *)f->part.store.words);
     if (check_tail(f, err) == 0) return f;
     bf_close(f);

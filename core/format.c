@@ -3,7 +3,7 @@
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p    64 bytes of cells
- *     72 secret check   80 scheme name 64   ... zero ...
+ *     72 secret check   80 scheme name 64   ... zero ...   192 shards u32, 0 where not sharded   ... zero ...
  *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   ... zero ...   4088 sum of bytes 0..4087
  *
  * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean one, so every byte of
@@ -17,9 +17,9 @@
 
 enum {
     AT_VERSION = 8, AT_HEADER = 12, AT_SUM = 16, AT_SCHEME = 24, AT_FLAGS = 28, AT_M = 32, AT_N = 40, AT_K = 48,
-    AT_CELL = 52, AT_P = 56, AT_BYTES = 64, AT_SECRET = 72, AT_NAME = 80, AT_REST = AT_NAME + BF_SCHEME_BYTES,
+    AT_CELL = 52, AT_P = 56, AT_BYTES = 64, AT_SECRET = 72, AT_NAME = 80, AT_GAP = AT_NAME + BF_SCHEME_BYTES, AT_SHARDS = 192, AT_REST = 196,
     AT_DIRTY = 2048, AT_CLEAN = 2056, AT_ONES = 2064, AT_BITS_SUM = 2072, AT_LIVE_REST = 2080, AT_PAGE_SUM = 4088,
-    VERSION = 1, FLAG_KEYED = 1
+    VERSION = 1, FLAG_KEYED = 1, FLAG_SHARDED = 16
 };
 /* High bit: no text; CR LF and LF: broken by transfers that mend line ends; ^Z: stops `type`. */
 static const uint8_t magic[8] = { 0x8B, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n' };
@@ -29,7 +29,7 @@ static uint64_t get(const uint8_t *p, unsigned bytes)
 { uint64_t v = 0; for (unsigned i = bytes; i-- > 0;) v = v << 8 | p[i]; return v; }
 static uint64_t bits_of(double d) { uint64_t v; memcpy(&v, &d, sizeof v); return v; }
 static double double_of(uint64_t v) { double d; memcpy(&d, &v, sizeof d); return d; }
-static uint64_t cells_bytes(uint64_t m) { return (m + 63) / 64 * 8; }
+static uint64_t cells_bytes(uint64_t bits) { return (bits + 63) / 64 * 8; }
 static bool all_zero(const uint8_t *p, size_t n) { while (n && !p[n - 1]) n--; return n == 0; }
 
 /* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high half = ~low half. */
@@ -44,7 +44,7 @@ static uint64_t page_sum(const uint8_t *page)
     return XXH3_64bits(copy, sizeof copy);
 }
 
-uint64_t bf_image_bytes(uint64_t m) { return BF_HEADER + cells_bytes(m); }
+uint64_t bf_image_bytes(uint64_t bits) { return BF_HEADER + cells_bytes(bits); }
 
 static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
 {
@@ -53,14 +53,15 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_VERSION, 4, VERSION);
     put(page + AT_HEADER, 4, BF_HEADER);
     put(page + AT_SCHEME, 4, d->scheme->id);
-    put(page + AT_FLAGS, 4, d->secret_check ? FLAG_KEYED : 0);
+    put(page + AT_FLAGS, 4, (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0));
     put(page + AT_M, 8, d->g.m);
     put(page + AT_N, 8, d->g.n);
     put(page + AT_K, 4, d->g.k);
-    put(page + AT_CELL, 4, 1);
+    put(page + AT_CELL, 4, d->g.counting ? BF_CELL_BITS : 1);
     put(page + AT_P, 8, bits_of(d->g.p));
-    put(page + AT_BYTES, 8, cells_bytes(d->g.m));
+    put(page + AT_BYTES, 8, cells_bytes(bf_bits(&d->g)));
     put(page + AT_SECRET, 8, d->secret_check);
+    put(page + AT_SHARDS, 4, d->g.shards > 1 ? d->g.shards : 0);
     memcpy(page + AT_NAME, d->name, strlen(d->name));
     put(page + AT_SUM, 8, header_sum(page));
     put(page + AT_DIRTY, 8, sequence(0));
@@ -107,7 +108,7 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     if (rc < 0) return rc;
     const bf_layout *l = d->scheme->layout;
     d->g = (bf_geometry){ .m = get(page + AT_M, 8), .n = get(page + AT_N, 8), .k = (unsigned)get(page + AT_K, 4),
-                          .p = double_of(get(page + AT_P, 8)) };
+                          .p = double_of(get(page + AT_P, 8)), .counting = get(page + AT_CELL, 4) == BF_CELL_BITS };
     d->secret_check = get(page + AT_SECRET, 8);
     d->g.lines = d->g.m / l->line_bits;
     if (d->g.m < 1 || d->g.m > BF_M_MAX || d->g.m % l->line_bits) return damaged(err, where, "m is out of range");
@@ -115,11 +116,16 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     if (d->g.k < 1 || d->g.k > l->k_max) return damaged(err, where, "k is out of range");
     if (bf_check_limits(d, NULL) < 0) return damaged(err, where, "m or k is not what its scheme fixes");
     if (!(d->g.p >= 0 && d->g.p <= 1)) return damaged(err, where, "p is out of range");
-    if (flags > FLAG_KEYED || get(page + AT_CELL, 4) != 1)
-        return bf_fail(err, BF_EFORMAT, "%.80s uses features (flags %llu) that this build does not know", where, (unsigned long long)flags);
+    if (flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED) || (get(page + AT_CELL, 4) != 1 && !d->g.counting))
+        return bf_fail(err, BF_EFORMAT, "%.80s uses features (flags %llu, %llu bits a cell) that this build does not know", where,
+                       (unsigned long long)flags, (unsigned long long)get(page + AT_CELL, 4));
     if ((flags & FLAG_KEYED) != (d->secret_check != 0)) return damaged(err, where, "secret check and flags disagree");
-    if (get(page + AT_BYTES, 8) != cells_bytes(d->g.m)) return damaged(err, where, "its length field does not fit m");
-    if (!all_zero(page + AT_REST, AT_DIRTY - AT_REST)) return damaged(err, where, "a reserved byte is set");
+    if (get(page + AT_BYTES, 8) != cells_bytes(bf_bits(&d->g))) return damaged(err, where, "its length field does not fit m");
+    if (!all_zero(page + AT_GAP, AT_SHARDS - AT_GAP) || !all_zero(page + AT_REST, AT_DIRTY - AT_REST)) return damaged(err, where, "a reserved byte is set");
+    d->g.shards = (unsigned)get(page + AT_SHARDS, 4);
+    if (((flags & FLAG_SHARDED) != 0) != (d->g.shards > 1) || d->g.shards == 1 || (d->g.shards && d->g.counting) || !bf_shards_fit(l, &d->g))
+        return damaged(err, where, "its shards do not fit m");
+    if (d->g.shards == 0) d->g.shards = 1;
     return 0;
 }
 
@@ -127,7 +133,7 @@ int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *wh
 {
     int rc = check_frame(page, len, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
-    uint64_t want = bf_image_bytes(d->g.m);
+    uint64_t want = bf_image_bytes(bf_bits(&d->g));
     if (len != want)
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where, len < want ? "cut short" : "too long",
                        (unsigned long long)len, (unsigned long long)d->g.m, (unsigned long long)want);
@@ -157,7 +163,7 @@ int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_
     for (uint64_t at = 0, c; at < nwords; at += c) {
         c = nwords - at < BLOCK ? nwords - at : BLOCK;
         bf_words_copy(block, words + at, c);
-        ones += bf_words_count(block, c);
+        ones += d->g.counting ? bf_counters_used(block, c) : bf_words_count(block, c);
         XXH3_64bits_update(&sum, block, c * 8);
         int rc = sink(ctx, BF_HEADER + at * 8, block, c * 8);
         if (rc) return rc;
@@ -178,7 +184,7 @@ static bool clean(const uint8_t *page)
 /* The bits that came with a sound header; page is 8-byte aligned, words may be written by others meanwhile. */
 int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
 {
-    uint64_t tail = get(page + AT_M, 8) % 64, last = words[nwords - 1];
+    uint64_t tail = get(page + AT_M, 8) * get(page + AT_CELL, 4) % 64, last = words[nwords - 1];
     for (uint64_t i = tail; tail && i < 64; i++)
         if (last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
     if (!clean(page) || get(page + AT_BITS_SUM, 8) == XXH3_64bits(words, nwords * 8)) return 0;

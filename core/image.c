@@ -21,7 +21,7 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
 
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
-    uint64_t *w, need = bf_image_bytes(f->part.g.m);
+    uint64_t *w, need = bf_image_bytes(bf_bits(&f->part.g));
     if (cap < need) return bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (unsigned long long)need, (unsigned long long)cap);
     bf_filter *copy;
     int rc = bf_words_or_copy(f, "be written out", &w, &copy, err);
@@ -35,7 +35,7 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 /* From here on *d is sound: an empty filter of that kind, with the secret checked. */
 static bf_filter *empty_of(const bf_desc *d, const bf_spec *expect, const char *where, bf_error *err)
 {
-    static const bf_spec nothing;
+    const bf_spec nothing = { .counting = d->g.counting };
     if (!expect) expect = &nothing;
     if (bf_match(d, expect, where, err) < 0) return NULL;
     bf_filter *f = bf_new_like(d, expect, err);

@@ -2,6 +2,7 @@
  * First line = mulhi(h, lines), second = one of the others by h2 = mum(h, BF_MUM_2): two different lines, because
  * in a small filter a key that meets one crowded line twice would raise the rate. */
 #include "line.h"
+#include "counting.h"
 
 typedef struct { uint64_t line[2], g[2]; } pair;
 
@@ -54,5 +55,50 @@ LINE_KERNELS(AVX2, _avx2)
 #define KERNELS_AVX2 NULL
 #endif
 
+/* ---- the same with counters ---- */
+static inline void pair_positions(const bf_geometry *g, pair p, uint64_t *pos)
+{
+    pos = line_positions(p.line[0], p.g[0], (g->k + 1) / 2, pos);
+    line_positions(p.line[1], p.g[1], g->k / 2, pos);
+}
+static inline void fetch_line(const bf_geometry *g, const uint64_t *words, uint64_t h)
+{
+    pair p = pair_of(g, h);
+    counters_fetch(words, p.line[0]);
+    counters_fetch(words, p.line[1]);
+}
+static inline bool has_cells(const bf_geometry *g, const uint64_t *words, uint64_t h)
+{
+    uint64_t pos[2 * LINE_K_MAX];
+    pair_positions(g, pair_of(g, h), pos);
+    return counters_all(words, pos, g->k);
+}
+static inline bool put_cells(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
+{
+    uint64_t pos[2 * LINE_K_MAX];
+    pair_positions(g, pair_of(g, h), pos);
+    return counters_add(words, pos, g->k, atomic, g->lines > 1 && g->k <= 2 * LINE_WORDS);
+}
+LINE_COUNTING(, _cells)
+
+#ifdef LINE_AVX2
+AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
+{
+    pair p = pair_of(g, h);
+    return counters_test_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) & counters_test_avx2(words, p.line[1], p.g[1], g->k / 2);
+}
+/* Where there is only one line, both halves of a key may meet in it. */
+AVX2 static inline bool put_cells_avx2(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
+{
+    if (atomic || g->lines == 1) return put_cells(g, words, h, atomic);
+    pair p = pair_of(g, h);
+    return counters_add_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) & counters_add_avx2(words, p.line[1], p.g[1], g->k / 2);
+}
+LINE_COUNTING(AVX2, _cells_avx2)
+#define COUNTING_AVX2 &kernels_cells_avx2
+#else
+#define COUNTING_AVX2 NULL
+#endif
+
 const bf_layout bf_layout_block2 = { "block2", 2 * LINE_K_MAX, LINE_BITS, bf_rate_block2, bf_distinct_block2, positions,
-                                     &kernels_portable, KERNELS_AVX2 };
+                                     &kernels_portable, KERNELS_AVX2, { &kernels_cells, COUNTING_AVX2 }, BF_SHARDS_BY_HASH };

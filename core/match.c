@@ -11,10 +11,14 @@ static int differ_int(bf_error *err, const char *where, const char *name, uint64
 
 static int match_given(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
-    unsigned line = have->scheme->layout->line_bits;
-    uint64_t m = (want->m + line - 1) / line * line;
+    const uint64_t step = bf_shard_step(have->scheme->layout, have->g.shards), m = (want->m + step - 1) / step * step;
+    const unsigned shards = have->g.shards ? have->g.shards : 1;
     if (want->scheme && strcmp(want->scheme, have->name) != 0)
         return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where, have->name, want->scheme);
+    if (want->shards && want->shards != shards) return differ_int(err, where, "shards", shards, want->shards);
+    if (want->counting != have->g.counting)
+        return bf_fail(err, BF_EMISMATCH, "%.80s %s", where, have->g.counting ? "is a counting filter, asked for a plain one: open it as CountingBloomFilter"
+                       : "is a plain filter, asked for a counting one: open it as BloomFilter");
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
@@ -32,7 +36,9 @@ int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_err
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
         return 0;                                    /* n and p are as asked: m and k need no second derivation */
     bf_desc d;
-    if ((rc = bf_size(&d, want, err)) < 0) return rc;
+    bf_spec as_cut = *want;
+    as_cut.shards = have->g.shards;
+    if ((rc = bf_size(&d, &as_cut, err)) < 0) return rc;
     if (strcmp(d.name, have->name))
         return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %s", where, have->name, d.name);
     if (d.g.m != have->g.m) return differ_int(err, where, "m", have->g.m, d.g.m);
@@ -44,8 +50,13 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
     const bf_geometry *x = &a->part.g, *y = &b->part.g;
     if (strcmp(a->name, b->name))
         return bf_fail(err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->name, b->name);
+    if (x->counting != y->counting)
+        return bf_fail(err, BF_EINVAL, "filters must be of the same kind, got a %s one and a %s one: convert the counting one to a plain one",
+                       x->counting ? "counting" : "plain", y->counting ? "counting" : "plain");
     if (x->m != y->m) return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m, (ull)y->m);
     if (x->k != y->k) return bf_fail(err, BF_EINVAL, "filters must have the same k, got %u and %u", x->k, y->k);
+    const unsigned s = bf_shards_that_matter(a->scheme->layout, x), t = bf_shards_that_matter(b->scheme->layout, y);
+    if (s != t) return bf_fail(err, BF_EINVAL, "filters must have the same shards, got %u and %u", s, t);
     if (a->secret_check != b->secret_check)
         return bf_fail(err, BF_EINVAL, "filters must have the same secret: %s", !a->secret_check || !b->secret_check
                        ? "one is keyed and the other is not" : "got two different ones");

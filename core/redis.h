@@ -1,14 +1,22 @@
-/* redis.h - what the files of the Redis home share.  Private, and built only with BF_HAVE_HIREDIS.
+/* redis.h - what the files of the Redis home share.  Private.
  *
  *   redis_url.c    storage text -> where and as whom
- *   redis_link.c   one connection: bytes out, replies in, deadlines, fork
+ *   redis_link.c   commands into a buffer, the order of a trip, fork
+ *   redis_socket.c redis_client.c   what moves them: a connection of our own (hiredis), or the host's client
  *   redis_reply.c  what a reply is made of
  *   redis_meta.c   K:meta, the companion hash  <->  bf_desc
  *   redis_bulk.c   whole bitmaps: making, reading, clearing, uniting
- *   store_redis.c  the store: opening, and a batch of positions as one trip
+ *   redis_trip.c   a batch of positions as one trip
+ *   redis_shards.c a filter of several keys: K:0, K:1, ...
+ *   redis_cache.c  keys known to be present
+ *   redis_redisson.c   filters that Redisson keeps
+ *   redis_counting.c  the same for counters of 4 bits
+ *   store_redis.c  the store: opening, and what it offers
  *
  * A filter under key K:   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the mark
  *                         K:meta   its parameters as text, and the mark
+ * With shards:            K:meta   the same, for all of them; its mark is nobody's bits'
+ *                         K:i      a shard, as K above; {K:i}:meta beside it, or K:i:meta where K has a hash tag
  * The mark is a random number other than 0, new for every generation of the bits.  Every trip ends by reading it: as it
  * never comes back once it is gone, finding it says that everything earlier in the trip met the same bits. */
 #ifndef BF_REDIS_H
@@ -29,31 +37,57 @@ typedef struct {               /* every string is owned */
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err);
 void bf_redis_url_free(bf_redis_url *u);                     /* wipes the password */
 
+typedef struct bf_link bf_link;
+/* What moves commands and replies.  Each is called with the link locked, send and next after a begin that succeeded. */
 typedef struct {
-    bf_redis_url url;
+    int (*begin)(bf_link *l, bool probe, bf_error *err);
+    void (*about)(bf_link *l, const char *key);              /* NULL = it makes no difference */
+    void (*push)(bf_link *l);                                /* NULL = not before send        */
+    int (*send)(bf_link *l, bf_error *err);
+    int (*next)(bf_link *l, bf_error *err);
+    void (*drop)(bf_link *l);
+    void (*abandon)(bf_link *l);                             /* in a fork's child: what may be half changed is left alone */
+    void (*free)(bf_link *l);
+} bf_transport;
+extern const bf_transport bf_socket_transport, bf_client_transport;
+
+struct bf_link {
+    const bf_transport *transport;
+    bf_redis_url url;          /* of a client only the key */
+    const bf_redis_client *client;             /* NULL = a connection of our own */
     char label[96];            /* for messages: no password, no control characters */
-    redisContext *context;     /* NULL = not connected */
-    redisReader *reader;
+    bool stands;               /* no fault since the last begin */
+    struct redisContext *context;              /* socket: NULL = not connected */
+    struct redisReader *reader;
+    bf_reply_sink *sink;       /* client: replies of this trip */
     bf_redis_reply reply;      /* the last one */
     char *out;                 /* commands to send */
     size_t out_len, out_cap;
+    size_t commands;           /* of this trip */
     bool no_memory;            /* out could not grow */
     bool fresh, sent, heard;   /* this trip: made a new connection, sent bytes, got bytes */
     bool timed_out;
     int64_t deadline;          /* ms, monotonic */
     pthread_mutex_t mutex;
     int pid;                   /* of the process the connection belongs to */
-} bf_link;
+    bool one_slot;             /* a trip must keep to keys of one slot: what answers is a cluster */
+};
 
-int bf_link_init(bf_link *l, const char *storage, const char *key, bf_error *err);
+int bf_link_init(bf_link *l, const bf_spec *spec, bf_error *err);
 void bf_link_free(bf_link *l);
 void bf_link_lock(bf_link *l);                               /* also: a fork's child lets go of its parent's connection */
 void bf_link_unlock(bf_link *l);
+void bf_link_label(bf_link *l);                              /* anew, after url.key was changed */
 void bf_link_drop(bf_link *l);
+int bf_link_no_memory(bf_link *l, bf_error *err);            /* both drop it */
+int bf_link_nonsense(bf_link *l, bf_error *err);
 /* A trip: begin, put commands, send, one next() a command.  An error of the connection drops it; an error reply does not. */
 int bf_link_begin(bf_link *l, bool probe, bf_error *err);    /* probe: make sure that a connection of before still stands */
+/* Which key the commands put from now on are about (K, its companions in the same slot); borrowed until send.  A trip in which
+ * nobody says so is about the link's own key. */
+void bf_link_about(bf_link *l, const char *key);
 char *bf_link_room(bf_link *l, size_t bytes);                /* to write at, or NULL; then out_len is advanced by the caller */
-void bf_link_count(bf_link *l, size_t args);
+void bf_link_count(bf_link *l, size_t args);                 /* a command begins */
 void bf_link_arg(bf_link *l, const void *bytes, size_t len);
 void bf_link_word(bf_link *l, const char *word);
 void bf_link_number(bf_link *l, uint64_t v);
@@ -66,38 +100,107 @@ int bf_link_finish(bf_link *l, size_t n, bf_error *err);
 char *bf_redis_digits(char *at, uint64_t v);                 /* decimal; returns the end */
 
 /* ---- the store's own state ---- */
+typedef struct {               /* one of the keys of a filter with shards; the last one is K and K:meta themselves */
+    char *key, *meta, label[96];
+    uint32_t mark;
+} bf_redis_slot;
+
+typedef struct bf_redis_cache bf_redis_cache;
 typedef struct {
-    bf_link link;
-    char *meta;                /* K:meta */
+    bf_link link;              /* url.key and label: of the shard selected */
+    char *meta;                /* K:meta, or a shard's; the same for mark */
     bf_desc desc;
+    uint64_t bits;             /* of a key: m, or m / shards */
     uint64_t mark_at;          /* byte */
     uint32_t mark;             /* 0: a foreign bitmap, which has none */
     bool foreign;
+    bool redisson;             /* foreign, and meta is Redisson's {K}:config */
     bool no_bitfield_ro;       /* before Redis 6.2, or renamed */
     uint8_t *old;              /* of every bit an add sets: was it set before? */
     size_t old_cap;
+    unsigned shards, at;       /* how many keys hold bits; which one is selected */
+    bf_redis_slot *slot;       /* shards + 1 of them, or NULL */
+    uint32_t whole;            /* with shards: the mark of K:meta */
+    char *room;                /* of a batch that is sorted by shards */
+    size_t room_cap;
+    unsigned wait_replicas;
+    bf_redis_cache *cache;     /* or NULL */
 } bf_redis;
 
 /* redis_meta.c */
-void bf_redis_place(bf_redis *r, const bf_desc *d);          /* desc and mark_at */
+bool bf_redis_tagged(const char *key);                       /* has it a hash tag, {...}, of its own? */
+void bf_redis_place(bf_redis *r, const bf_desc *d);          /* desc, bits and mark_at */
 int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err);    /* from l->reply, of HGETALL */
-enum { BF_META_ARGS = 18 };
-void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark);                    /* BF_META_ARGS arguments */
+size_t bf_redis_meta_args(const bf_desc *d);
+void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark);                    /* so many arguments */
 uint32_t bf_redis_mark_in(const char *bytes, size_t len);
 uint32_t bf_redis_new_mark(void);
 
-/* redis_bulk.c; each is called with the link locked */
+/* redis_bulk.c; each is called with the link locked, and works on the key selected */
 int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err);       /* 1 made, 0 another one was there first */
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err);
 int bf_redis_count(bf_redis *r, uint64_t *ones, bf_error *err);
-int bf_redis_clear(bf_redis *r, bf_error *err);
+int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err);   /* by these, NULL: by zeros; a new mark */
 int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err);
+int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err);
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err);
+uint64_t bf_redis_ms(double seconds);                       /* as EXPIRE's cousins want it, 0 = never */
 int bf_redis_remove(bf_redis *r, bf_error *err);
-int bf_redis_undo(bf_redis *r, const uint64_t *pos, size_t n, bf_error *err);  /* unset bits r->old has as new; drop an empty stub */
+/* Unset the bits that old has as new; drop an empty stub. */
+int bf_redis_undo(bf_redis *r, const uint64_t *pos, const uint8_t *old, size_t n, bf_error *err);
+
+/* redis_trip.c */
+typedef struct {               /* the keys of a batch that go to one shard */
+    unsigned shard;
+    const uint64_t *pos;
+    size_t nkeys;
+    uint8_t *present, *old;
+    uint32_t mark;             /* as the trip read it */
+    bool pending;              /* to be asked, or asked again */
+} bf_redis_group;
+int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
+int bf_redis_add(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
+bool bf_redis_marked(const bf_redis *r);                     /* does a trip tell whether the bits are the same? */
+void bf_redis_put_mark(bf_redis *r);
+uint32_t bf_redis_take_mark(const bf_redis *r);              /* of l->reply */
+int bf_redis_marks(bf_redis *r, bf_redis_group *g, size_t n, bf_error *err);    /* nothing but the marks, as they are now */
+
+/* redis_shards.c */
+void bf_redis_select(bf_redis *r, unsigned i);               /* a shard, or r->shards for K itself */
+int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err);
+int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err);         /* as bf_redis_make */
+int bf_redis_remove_whole(bf_redis *r, bf_error *err);       /* K:meta, after the shards */
+int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err);
+void bf_redis_free_shards(bf_redis *r);
+int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err);
+void *bf_redis_room(bf_redis *r, size_t bytes);              /* NULL = out of memory */
+
+/* redis_redisson.c */
+bool bf_is_redisson(const char *scheme);
+char *bf_redisson_config(const char *key);                   /* its name, to be freed; NULL = out of memory */
+bool bf_redisson_found(const bf_redis *r);                   /* in l->reply, of HGETALL; the same for read */
+int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err);
+void bf_redisson_place(bf_redis *r, const bf_desc *d);
+int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err);    /* as bf_redis_make */
+void bf_redisson_put_mark(bf_redis *r);                      /* what is asked in the mark's place; then, of the reply: */
+uint32_t bf_redisson_mark(const bf_redis *r);
+int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err);
+
+/* redis_cache.c */
+int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err);
+void bf_redis_cache_free(bf_redis_cache *c);
+void bf_redis_cache_forget(bf_redis_cache *c);               /* NULL is fine */
+int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err);
+
+/* redis_counting.c; with the link locked */
+int bf_redis_count_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer, bf_error *err);
+int bf_redis_count_unite(bf_redis *r, const uint64_t *words, bf_error *err);    /* a part of it, after an error */
 
 /* store_redis.c */
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err);                  /* as it is now */
 int bf_redis_lost(const bf_redis *r, bf_error *err);
 int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);  /* is the mark just read this filter's? */
+/* What is under the key selected, which the spec (its parameters, if it may be made) expects: as bf_store_ops.attach. */
+int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
+bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b);
 #endif

@@ -2,13 +2,13 @@
  * What must happen at once is one small script; what is large goes to a temporary key first, a MiB a command, so that nobody
  * else waits long.  Temporary keys share K's slot and expire by themselves should this process die. */
 #include "seams.h"
-#ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 8, HEAVY = 2, TEMP_SECONDS = 600 };         /* commands a trip; of those that carry a MiB */
+enum { WINDOW = 8, HEAVY = 2, TEMP_SECONDS = 600,         /* commands a trip; of those that carry a MiB */
+       TRIES = 20 };                                        /* while others exchange the bits meanwhile       */
 
 /* ---- scripts: KEYS K, K:meta, temporary; ARGV[1] where the mark is, ARGV[2] the one it should be ---- */
 #define LIVE "local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) " \
@@ -20,18 +20,25 @@ static const char publish[] =
     "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[1]) redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
 static const char replace[] = LIVE
-    "if not live then redis.call('DEL',KEYS[3]) return 0 end redis.call('PERSIST',KEYS[3]) "
+    "if not live then return 0 end redis.call('PERSIST',KEYS[3]) "
     KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
 static const char merge[] = LIVE
-    "if not live then redis.call('DEL',KEYS[3]) return 0 end "
+    "if not live then return 0 end "
     KEEP_TTL("redis.call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])") "redis.call('DEL',KEYS[3]) return 1";
+/* Bits go back to 0: a new mark, as for clear. */
+static const char meet[] = LIVE
+    "if not live then return 0 end "
+    KEEP_TTL("redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
+             "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
 static const char expire[] = LIVE
     "if not live then return 0 end for i=1,2 do if ARGV[3]=='0' then redis.call('PERSIST',KEYS[i]) "
     "else redis.call('PEXPIRE',KEYS[i],ARGV[3]) end end return 1";
 static const char remove_[] = LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
 /* Not where there is a sound filter by now, be it of another size: one bit too many harms it less than one too few. */
 static const char undo[] =
-    "local n=tonumber(redis.call('HGET',KEYS[2],'m') or '') if n then ARGV[1]=math.floor((n+31)/32)*4 end "
+    "if redis.call('HEXISTS',KEYS[2],'size')==1 then return 0 end "      /* Redisson's */
+    "local n=tonumber(redis.call('HGET',KEYS[2],'m') or '') "
+    "if n then ARGV[1]=math.floor((n/tonumber(redis.call('HGET',KEYS[2],'shards') or '1')+31)/32)*4 end "
     "ARGV[2]=redis.call('HGET',KEYS[2],'mark') " LIVE
     "if live then return 0 end for i=3,#ARGV do redis.call('SETBIT',KEYS[1],ARGV[i],0) end "
     "if redis.call('BITCOUNT',KEYS[1])==0 then redis.call('DEL',KEYS[1]) end return 1";
@@ -77,8 +84,8 @@ static int alive(bf_redis *r, int rc, bf_error *err) { return rc == 0 ? bf_redis
 /* ---- temporary keys ---- */
 static char *temp_name(const bf_redis *r)
 {
-    const char *key = r->link.url.key, *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
-    bool tagged = shut && shut > open + 1;                  /* K has a hash tag of its own */
+    const char *key = r->link.url.key;
+    const bool tagged = bf_redis_tagged(key);
     size_t cap = strlen(key) + 40;
     char *name = malloc(cap);
     if (name) snprintf(name, cap, tagged ? "%s:tmp:%08lx%08lx" : "{%s}:tmp:%08lx%08lx", key, (unsigned long)bf_redis_new_mark(),
@@ -123,7 +130,7 @@ static int grow(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 
 static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error *err)
 {
-    uint64_t len = (r->desc.g.m + 7) / 8;
+    uint64_t len = (r->bits + 7) / 8;
     int rc = 0;
     for (uint64_t at = 0; rc == 0 && at < len;) {
         if ((rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
@@ -157,7 +164,7 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_redis_place(r, d);
     int rc = grow(r, temp, mark, err);
     if (rc == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
-        script(r, publish, temp, BF_META_ARGS);
+        script(r, publish, temp, bf_redis_meta_args(d));
         bf_redis_meta_put(r, d, mark);
         rc = run(r, err);
     }
@@ -167,63 +174,85 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
     return rc;
 }
 
-int bf_redis_clear(bf_redis *r, bf_error *err)
+/* Other bits, ready in temp, take the place of these at once, and get a new mark; bf_redis_replace and bf_redis_intersect. */
+static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mark, bf_error *err)
 {
-    char *temp = temp_name(r), hex[16];
+    const uint8_t big[BF_REDIS_MARK] = { (uint8_t)(mark >> 24), (uint8_t)(mark >> 16), (uint8_t)(mark >> 8), (uint8_t)mark };
+    char hex[16];
+    int rc = catch_up(r, err);
+    if (rc < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+    snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
+    script(r, text, temp, 2);
+    bf_link_word(&r->link, hex);
+    bf_link_arg(&r->link, big, sizeof big);
+    return run(r, err);
+}
+
+static int exchange(bf_redis *r, const char *text, const void *bytes, bf_error *err)
+{
+    char *temp = temp_name(r);
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = grow(r, temp, mark, err);
-    if (rc == 0 && (rc = catch_up(r, err)) == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
-        snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
-        script(r, replace, temp, 1);
-        bf_link_word(&r->link, hex);
-        rc = run(r, err);
-    }
-    if (rc < 0) discard(r, temp);
+    if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
+    for (int i = 0; rc == 0 && i < TRIES; i++) rc = swap_in(r, text, temp, mark, err);
+    if (rc != 1) discard(r, temp);
     if (rc == 1) r->mark = mark;
     free(temp);
     return alive(r, rc, err);
 }
+
+int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, replace, bytes, err); }
+int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, meet, bytes, err); }
 
 int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err)
 {
     char *temp = temp_name(r);
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = upload(r, temp, bytes, err);
-    if (rc == 0 && (rc = catch_up(r, err)) == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
-        script(r, merge, temp, 0);
-        rc = run(r, err);
-    }
-    if (rc < 0) discard(r, temp);
+    for (int i = 0; rc == 0 && i < TRIES; i++)
+        if ((rc = catch_up(r, err)) == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
+            script(r, merge, temp, 0);
+            rc = run(r, err);
+        }
+    if (rc != 1) discard(r, temp);
     free(temp);
     return alive(r, rc, err);
 }
 
+uint64_t bf_redis_ms(double seconds) { return seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5); }
+
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 {
-    int rc = catch_up(r, err);
-    if (rc < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
-    script(r, expire, NULL, 1);
-    bf_link_number(&r->link, seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5));
-    return alive(r, run(r, err), err);
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < TRIES; i++) {
+        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+        script(r, expire, NULL, 1);
+        bf_link_number(&r->link, bf_redis_ms(seconds));
+        rc = run(r, err);
+    }
+    return alive(r, rc, err);
 }
 
 int bf_redis_remove(bf_redis *r, bf_error *err)
 {
-    int rc = catch_up(r, err);
-    if (rc < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
-    script(r, remove_, NULL, 0);
-    return alive(r, run(r, err), err);
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < TRIES; i++) {
+        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+        script(r, remove_, NULL, 0);
+        rc = run(r, err);
+    }
+    return alive(r, rc, err);
 }
 
-int bf_redis_undo(bf_redis *r, const uint64_t *pos, size_t n, bf_error *err)
+int bf_redis_undo(bf_redis *r, const uint64_t *pos, const uint8_t *old, size_t n, bf_error *err)
 {
     size_t args = 0;
     int rc = bf_link_begin(&r->link, false, err);
     if (rc < 0) return rc;
-    for (size_t i = 0; i < n; i++) args += !r->old[i];
+    for (size_t i = 0; i < n; i++) args += !old[i];
     script(r, undo, NULL, args);
-    for (size_t i = 0; i < n; i++) if (!r->old[i]) bf_link_number(&r->link, pos[i]);
+    for (size_t i = 0; i < n; i++) if (!old[i]) bf_link_number(&r->link, pos[i]);
     return run(r, err);
 }
 
@@ -241,13 +270,11 @@ static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *co
 /* The last reply of a trip: still the same bits?  1 yes, 0 others of the same filter: to be read again from the start. */
 static int same_mark(bf_redis *r, bf_error *err)
 {
-    size_t len;
     bool changed = false;
     int rc = bf_link_next(&r->link, err);
     if (rc < 0 || (rc = bf_link_refusal(&r->link, err)) < 0) return rc;
-    if (r->foreign) return 1;
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
-    rc = bf_redis_follow(r, bf_redis_mark_in(bytes, bytes ? len : 0), &changed, err);
+    if (!bf_redis_marked(r)) return 1;
+    rc = bf_redis_follow(r, bf_redis_take_mark(r), &changed, err);
     return rc < 0 ? rc : !changed;
 }
 
@@ -282,7 +309,7 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
         if (rc < 0) return rc;
         for (; n < most && from < end; n++, from += step)
             put_range(r, from, (end - from < step ? end : from + step) - 1, command);
-        put_range(r, r->mark_at, r->mark_at + BF_REDIS_MARK - 1, "GETRANGE");
+        bf_redis_put_mark(r);
         if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
         for (size_t i = 0; i < n; i++) {
             if ((rc = bf_link_next(&r->link, err)) < 0) return rc;
@@ -310,7 +337,7 @@ static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t 
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     walk w = { .to = buf, .len = len };
-    const uint64_t m = r->desc.g.m;
+    const uint64_t m = r->bits;
     int rc = walk_whole(r, "GETRANGE", offset, offset + len, BF_REDIS_STEP, take_bytes, &w, err);
     if (rc == 0 && w.len) { if (!r->foreign) return bf_redis_lost(r, err); memset(w.to, 0, (size_t)w.len); }
     if (rc == 0 && m % 8 && len && offset + len == (m + 7) / 8) ((uint8_t *)buf)[len - 1] &= (uint8_t)~(0xFF >> m % 8);
@@ -320,8 +347,7 @@ int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_erro
 int bf_redis_count(bf_redis *r, uint64_t *ones, bf_error *err)
 {
     walk w = { 0 };
-    int rc = walk_whole(r, "BITCOUNT", 0, (r->desc.g.m + 7) / 8, 16 * BF_REDIS_STEP, take_count, &w, err);
+    int rc = walk_whole(r, "BITCOUNT", 0, (r->bits + 7) / 8, 16 * BF_REDIS_STEP, take_count, &w, err);
     *ones = w.ones;
     return rc;
 }
-#endif

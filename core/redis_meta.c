@@ -1,12 +1,15 @@
 /* redis_meta.c - K:meta, the hash beside the bits that says what they are.  All values are text:
  *
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)   mark (8 hex digits)   by "bloomfilter 0.1.0"
+ *   shards, where there are more than one: m is then all of theirs, in each of their hashes
+ *   cell_bits "4" where there are counters, not bits
  *
  * Nothing read from it is used before it was checked here. */
+#include "bits.h"
 #include "seams.h"
-#ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +20,14 @@
 void bf_redis_place(bf_redis *r, const bf_desc *d)
 {
     r->desc = *d;
-    r->mark_at = (d->g.m + 31) / 32 * 4;
+    r->bits = bf_bits(&d->g) / (d->g.shards > 1 ? d->g.shards : 1);
+    r->mark_at = (r->bits + 31) / 32 * 4;
+}
+
+bool bf_redis_tagged(const char *key)
+{
+    const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
+    return shut && shut > open + 1;
 }
 
 /* ---- writing ---- */
@@ -33,6 +43,8 @@ static void pair(bf_link *l, const char *name, const char *format, ...)
     bf_link_word(l, text);
 }
 
+size_t bf_redis_meta_args(const bf_desc *d) { return 18 + 2 * (d->g.shards > 1) + 2 * d->g.counting; }
+
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
     bf_link *l = &r->link;
@@ -45,9 +57,21 @@ void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
     pair(l, "secret", "%016llx", (unsigned long long)d->secret_check);
     pair(l, "mark", "%08lx", (unsigned long)mark);
     pair(l, "by", "bloomfilter %s", BF_VERSION);
+    if (d->g.shards > 1) pair(l, "shards", "%u", d->g.shards);
+    if (d->g.counting) pair(l, "cell_bits", "%d", BF_CELL_BITS);
 }
 
 /* ---- reading ---- */
+static bool has(const bf_redis_reply *r, const char *name)
+{
+    size_t len, size = strlen(name);
+    for (size_t i = 0; i + 1 < r->n; i += 2) {
+        const char *have = bf_reply_text(r, i, &len);
+        if (have && len == size && memcmp(have, name, size) == 0) return true;
+    }
+    return false;
+}
+
 static bool field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
 {
     size_t len, size = strlen(name);
@@ -70,6 +94,16 @@ static bool number(const bf_redis_reply *r, const char *name, int base, uint64_t
     errno = 0;
     *out = strtoull(text, &end, base);
     return *end == 0 && errno == 0;
+}
+
+/* Of all of them, and each of a size that a key holds. */
+static bool sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
+{
+    uint64_t shards = 1;
+    if (has(r, "shards") && !number(r, "shards", 10, &shards)) return false;
+    if (!number(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits || shards < 1 || shards > BF_SHARDS_MAX) return false;
+    g->shards = (unsigned)shards;
+    return bf_shards_fit(l, g) && !(g->counting && shards > 1) && bf_bits(g) / shards <= BF_REDIS_M_MAX;
 }
 
 static bool real(const bf_redis_reply *r, const char *name, double *out)
@@ -95,8 +129,9 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0) return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->link.label, text);
     const bf_layout *l = d->scheme->layout;
-    d->g = (bf_geometry){ 0 };
-    if (!number(from, "m", 10, &d->g.m) || d->g.m < 1 || d->g.m > BF_REDIS_M_MAX || d->g.m % l->line_bits) return damaged(r, "m", err);
+    d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
+    if (d->g.counting && strcmp(text, "4") != 0) return bf_fail(err, BF_EFORMAT, "%s has %.8s bits a cell, this build knows 1 and 4", r->link.label, text);
+    if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
     if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(r, "n", err);
     if (!number(from, "k", 10, &v) || v < 1 || v > l->k_max) return damaged(r, "k", err);
     d->g.k = (unsigned)v;
@@ -126,4 +161,3 @@ uint32_t bf_redis_new_mark(void)
     clock_gettime(CLOCK_REALTIME, &t);
     return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)getpid()) | 1;
 }
-#endif

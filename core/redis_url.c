@@ -1,7 +1,6 @@
 /* redis_url.c - redis://[user:pass@]host[:port][/db]?key=K&timeout=S and unix://[user:pass@]/path?db=0&key=K, taken apart.
  * Knows text only.  No message shows a part of the text that a misplaced password could be in. */
 #include "seams.h"
-#ifdef BF_HAVE_HIREDIS
 #include "redis.h"
 #include <stdlib.h>
 #include <string.h>
@@ -168,4 +167,3 @@ void bf_redis_url_free(bf_redis_url *u)
     free(u->key);
     *u = (bf_redis_url){ 0 };
 }
-#endif

@@ -35,12 +35,17 @@ typedef struct {
 
 /* ---- layout: digests to positions.  Knows neither the keys nor where the bits live. ---- */
 typedef struct {
-    uint64_t m, n;             /* bits, keys it is sized for     */
+    uint64_t m, n;             /* cells, keys it is sized for    */
     uint64_t lines;            /* m / line_bits of the layout    */
     double p;
     unsigned k;
+    unsigned shards;           /* equal parts of m bits; 0 is 1, see shards.c */
     bool avx2;                 /* set at opening: positions() may use it */
+    bool counting;             /* a cell is a counter of 4 bits, else a bit */
 } bf_geometry;
+static inline uint64_t bf_bits(const bf_geometry *g) { return g->counting ? 4 * g->m : g->m; }    /* of all cells */
+/* What keys are asked to do, beside BF_OP_TEST and BF_OP_ADD: with counters only. */
+enum { BF_OP_REMOVE = 2, BF_OP_COUNT = 3 };
 
 /* Work on at most BF_CHUNK keys in addressable memory.  Bit i of the answer: key i was present.  While it works it
  * fetches the lines of the keys that come `lag` later (ahead, at most n of them): memory is asked at an even pace. */
@@ -63,6 +68,8 @@ typedef struct {
     double (*distinct)(unsigned k);                    /* sizing.c: different bits a key sets, on average  */
     void (*positions)(const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
     const bf_kernels *portable, *avx2;                 /* NULL = none: positions only                       */
+    const bf_kernels *counting[2];                     /* [AVX2]: the same where cells are counters         */
+    enum { BF_WHOLE, BF_SHARDS_OF_LINES, BF_SHARDS_BY_HASH } sharding;   /* how it is cut into shards: shards.c */
 } bf_layout;
 
 /* ---- scheme: one row of tables.c.  The id is written to files and never reused. ---- */
@@ -98,10 +105,12 @@ typedef struct {
     const char *name;
     unsigned flags;
     unsigned batch;            /* keys that apply() likes to be given at once, 0 = BF_CHUNK */
+    uint64_t most_bits;        /* of a shard; larger filters get shards by themselves, 0 = no limit */
     /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there. */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err);
     /* Make a new one: 1 made and open, 0 it is there now, whoever made it (attach again), or an error. */
     int (*create)(bf_store *s, const bf_desc *desc, const bf_spec *spec, bf_error *err);
+    /* present[i], a key: test and add, was it there before; remove, was it there and is one less now; count, the least counter. */
     int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err);
     /* Before bits are written, by a batch each time, by single keys once / at the start of every batch call. */
     int (*before_write)(bf_store *s, bf_error *err);
@@ -113,6 +122,8 @@ typedef struct {
     int (*count)(bf_store *s, uint64_t *ones, bf_error *err);
     int (*clear)(bf_store *s, bf_error *err);
     int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);          /* bits |= words */
+    int (*intersect)(bf_store *s, const uint64_t *words, bf_error *err);      /* bits &= words */
+    int (*replace)(bf_store *s, const uint64_t *words, bf_error *err);        /* bits = words  */
     int (*expire)(bf_store *s, double seconds, bf_error *err);                /* 0 = never     */
     int (*remove)(bf_store *s, bf_error *err);                                /* for everybody */
     void (*close)(bf_store *s);               /* also after a failed attach or create */
@@ -120,7 +131,7 @@ typedef struct {
 struct bf_store {
     const bf_store_ops *ops;
     uint64_t *words;           /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
-    uint64_t nwords;           /* ceil(m / 64), set by filter.c before create and after attach        */
+    uint64_t nwords;           /* ceil(bits / 64), set by filter.c before create and after attach        */
     bool read_only;
     void *impl;                /* the store's own state                                               */
     const char *label;         /* what messages call it, NULL = its storage text; never a password    */
@@ -139,6 +150,7 @@ struct bf_filter {
     const bf_hash *hash;       /* scheme->hash or scheme->keyed */
     bool atomic;               /* which add kernel              */
     bool may_write;            /* bf_writable has said yes      */
+    bool untouched;            /* made empty in memory: it still is where may_write is not raised     */
     bool read_only;            /* as asked; the store's own flag may come from the file's rights */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES];    /* or the scheme's argument   */
     uint64_t secret_check;     /* 0 where not keyed             */
@@ -157,6 +169,12 @@ const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);
 /* error.c: the only writers of bf_error; each returns the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);   /* BF_EIO, or BF_ENOMEM for ENOMEM */
+
+/* shards.c: a filter as equal parts */
+uint64_t bf_shard_step(const bf_layout *l, unsigned shards);        /* m is a multiple of it */
+void bf_positions(const bf_layout *l, const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
+bool bf_shards_fit(const bf_layout *l, const bf_geometry *g);       /* a stored number of them */
+unsigned bf_shards_that_matter(const bf_layout *l, const bf_geometry *g);  /* for which positions, 1 where for none */
 
 /* sizing.c: ln and pow */
 double bf_rate_classic(double bits_per_key, unsigned k);
@@ -193,7 +211,7 @@ void bf_secret_wipe(bf_filter *f);
 
 /* format.c: the only file that knows file bytes */
 enum { BF_HEADER = 4096 };
-uint64_t bf_image_bytes(uint64_t m);
+uint64_t bf_image_bytes(uint64_t bits);
 typedef int bf_sink(void *ctx, uint64_t offset, const void *bytes, size_t len);   /* 0, or stop with that code */
 int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
 int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err);
@@ -227,10 +245,22 @@ int bf_words_or_copy(bf_filter *f, const char *what, uint64_t **words, bf_filter
 /* words.c: whole bitmaps in addressable memory */
 uint64_t bf_words_count(const uint64_t *w, uint64_t nwords);
 void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords);
+uint64_t bf_words_count_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords);    /* in one or the other */
+bool bf_words_within(const uint64_t *a, const uint64_t *b, uint64_t nwords);               /* all of a in b */
 bool bf_words_equal(const uint64_t *a, const uint64_t *b, uint64_t nwords);
 void bf_words_or(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
 void bf_words_and(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
 void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
+
+/* counters.c: the same where the words hold counters */
+uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords);                      /* counters above 0 */
+void bf_counters_add(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);      /* sums, 15 at most */
+void bf_counters_least(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);    /* the lesser       */
+uint64_t bf_counters_used_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords);    /* in one or the other */
+bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords);    /* none of a above that of b */
+void bf_counters_to_bits(uint64_t *bits, const uint64_t *w, uint64_t nwords);       /* nwords: of the counters */
+unsigned bf_counters_distinct(uint64_t *pos, unsigned k);        /* sorted, each once; how many */
+void bf_counters_apply(uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer);
 
 /* cpu.c */
 bool bf_has_avx2(void);

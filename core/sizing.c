@@ -103,14 +103,18 @@ int bf_check_ranges(const bf_spec *spec, bf_error *err)
     if (spec->n > BF_N_MAX) return bf_refuse_u64(err, "n", spec->n);
     if (spec->k > BF_K_MAX) return bf_refuse_u64(err, "k", spec->k);
     if (spec->p != 0 && !(spec->p > 0 && spec->p < 1)) return refuse_real(err, "p", spec->p);
-    return 0;
+    return spec->shards > BF_SHARDS_MAX ? bf_refuse_u64(err, "shards", spec->shards) : 0;
 }
 
 static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
 {
     int rc = bf_check_ranges(spec, err);
-    if (rc < 0 || spec->k <= s->layout->k_max || s->k) return rc;
-    return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, s->name, spec->k);
+    if (rc < 0) return rc;
+    if (spec->k > s->layout->k_max && !s->k)
+        return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, s->name, spec->k);
+    if (spec->shards > 1 && s->layout->sharding == BF_WHOLE)
+        return bf_fail(err, BF_EINVAL, "shards must be 1 for scheme %s, got %u", s->name, spec->shards);
+    return 0;
 }
 
 /* ---- the sufficient sets ---- */
@@ -152,8 +156,9 @@ static int n_from_m_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 
 static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
 {
-    g->lines = (g->m + l->line_bits - 1) / l->line_bits;
-    g->m = g->lines * l->line_bits;
+    uint64_t step = bf_shard_step(l, g->shards);
+    g->m = (g->m + step - 1) / step * step;
+    g->lines = g->m / l->line_bits;
     return g->m > BF_M_MAX ? bf_refuse_u64(err, "m", g->m) : 0;
 }
 
@@ -166,7 +171,7 @@ const char *bf_default_scheme(const bf_spec *spec)
     return spec->k <= 32 ? "block2" : "classic";
 }
 
-bool bf_sufficient(const bf_spec *spec)
+static bool enough(const bf_spec *spec)
 {
     bool p = spec->p != 0;
     return (spec->m && spec->n) || (spec->n && p) || (spec->m && p) || (spec->m && spec->k);
@@ -209,6 +214,25 @@ static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *
     return check_ranges(s, all, err);
 }
 
+enum { STEP_MOST = 512 };      /* what rounding up may add to a shard */
+/* What one key of Redis cannot hold is cut by itself, unless that was forbidden by shards=1: into 2, 4, 8... */
+static int cut(const bf_layout *l, bf_geometry *g, const bf_spec *spec, bf_error *err)
+{
+    const bf_store_ops *home = spec->storage || spec->redis_client ? bf_find_store(spec, NULL) : NULL;
+    if (g->counting || !home || !home->most_bits || spec->shards || l->sharding == BF_WHOLE || g->m <= home->most_bits) return 0;
+    while (g->m / g->shards > home->most_bits - STEP_MOST) g->shards *= 2;
+    return round_to_lines(l, g, err);
+}
+
+/* With what the scheme fixes; what it refuses bf_size refuses in words. */
+bool bf_sufficient(const bf_spec *spec)
+{
+    bf_desc d;
+    bf_spec all;
+    if (!spec->scheme || enough(spec)) return enough(spec);
+    return bf_find_scheme(&d, spec->scheme, spec->functions, NULL) == 0 && (given(&d, spec, &all, NULL) < 0 || enough(&all));
+}
+
 int bf_size(bf_desc *out, const bf_spec *asked, bf_error *err)
 {
     bf_spec all, *spec = &all;
@@ -216,11 +240,12 @@ int bf_size(bf_desc *out, const bf_spec *asked, bf_error *err)
     if (rc < 0 || (rc = given(out, asked, &all, err)) < 0) return rc;
     const bf_scheme *s = out->scheme;
     bf_geometry *g = &out->g;
-    *g = (bf_geometry){ .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p };
-    if (!bf_sufficient(spec))
+    *g = (bf_geometry){ .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p, .shards = spec->shards ? spec->shards : 1, .counting = spec->counting };
+    if (!enough(spec))
         return bf_fail(err, BF_EINVAL, "give m and n, n and p, m and k, or m and p: less does not size a filter");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
     if ((rc = derive(s, g, spec, out->name, err)) < 0 || (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
+    if ((rc = cut(s->layout, g, spec, err)) < 0) return rc;
     if ((rc = bf_check_limits(out, err)) < 0) return rc;
     return settle_p(s, g, err);
 }

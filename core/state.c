@@ -16,8 +16,9 @@ void bf_get_info(const bf_filter *f, bf_info *info)
 {
     const bf_geometry *g = &f->part.g;
     *info = (bf_info){ .m = g->m, .n = g->n, .k = g->k, .p = g->p, .scheme = f->name, .home = f->part.store.ops->name,
-                       .storage = f->storage, .shown = f->storage ? bf_where(f, NULL) : NULL, .key = f->key, .bitset_bytes = (g->m + 7) / 8, .image_bytes = bf_image_bytes(g->m),
-                       .keyed = f->secret_check != 0, .read_only = f->part.store.read_only };
+                       .storage = f->storage, .shown = f->storage || f->part.store.label ? bf_where(f, NULL) : NULL, .key = f->key,
+                       .bitset_bytes = (bf_bits(g) + 7) / 8, .image_bytes = bf_image_bytes(bf_bits(g)), .shards = g->shards > 1 ? g->shards : 1,
+                       .keyed = f->secret_check != 0, .read_only = f->part.store.read_only, .counting = g->counting };
 }
 
 int bf_words_or_copy(bf_filter *f, const char *what, uint64_t **words, bf_filter **copy, bf_error *err)
@@ -33,9 +34,11 @@ static int count_ones(bf_filter *f, uint64_t *ones, bf_error *err)
 {
     uint64_t *w;
     bf_store *s = &f->part.store;
-    if (!s->words && s->ops->count) return s->ops->count(s, ones, err);
-    int rc = bf_words_of(f, "count its bits", &w, err);
-    if (rc == 0) *ones = bf_words_count(w, s->nwords);
+    bf_filter *copy = NULL;
+    if (!s->words && s->ops->count && !f->part.g.counting) return s->ops->count(s, ones, err);
+    int rc = bf_words_or_copy(f, "count its bits", &w, &copy, err);
+    if (rc == 0) *ones = f->part.g.counting ? bf_counters_used(w, s->nwords) : bf_words_count(w, s->nwords);
+    bf_close(copy);
     return rc;
 }
 
@@ -50,7 +53,7 @@ int bf_get_state(bf_filter *f, bf_state *state, bf_error *err)
 
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
-    uint64_t *w = NULL, bytes = (f->part.g.m + 7) / 8;
+    uint64_t *w = NULL, bytes = (bf_bits(&f->part.g) + 7) / 8;
     bf_store *s = &f->part.store;
     bool remote = !s->words && s->ops->read;
     int rc = remote ? 0 : bf_words_of(f, "read its bits", &w, err);
@@ -101,41 +104,71 @@ int bf_delete(bf_filter *f, bf_error *err)
 static int fill_copy(bf_filter *to, bf_filter *from, const uint64_t *w, bf_error *err)
 {
     bf_store *s = &from->part.store;
-    if (!w) return s->ops->read(s, 0, to->part.store.words, (from->part.g.m + 7) / 8, err);
+    if (!w) return s->ops->read(s, 0, to->part.store.words, (bf_bits(&from->part.g) + 7) / 8, err);
     bf_words_copy(to->part.store.words, w, s->nwords);
     return 0;
+}
+
+static bf_filter *empty_like(bf_filter *f, bf_error *err)
+{
+    bf_desc d = bf_describe(f);
+    bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC) };
+    if (f->secret_check && !f->functions) { spec.secret = f->secret; spec.secret_len = BF_SECRET_BYTES; }
+    return bf_new_like(&d, &spec, err);
 }
 
 bf_filter *bf_copy(bf_filter *f, bf_error *err)
 {
     uint64_t *w = NULL;
     if ((f->part.store.words || !f->part.store.ops->read) && bf_words_of(f, "be copied", &w, err) < 0) return NULL;
-    bf_desc d = bf_describe(f);
-    bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC) };
-    if (f->secret_check && !f->functions) { spec.secret = f->secret; spec.secret_len = BF_SECRET_BYTES; }
-    bf_filter *c = bf_new_like(&d, &spec, err);
+    bf_filter *c = empty_like(f, err);
     if (c && fill_copy(c, f, w, err) < 0) { bf_close(c); c = NULL; }
     return c;
 }
 
+/* ---- rebuilding ---- */
+static int can_be_rebuilt(bf_filter *f, bf_error *err)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    return ops->replace ? bf_writable(f, err) : bf_fail(err, BF_ENOTSUP, "home %s cannot be rebuilt: only filters in Redis can", ops->name);
+}
+
+bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err) { return can_be_rebuilt(f, err) < 0 ? NULL : empty_like(f, err); }
+
+int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
+{
+    uint64_t *w;
+    int rc = can_be_rebuilt(f, err);
+    if (rc < 0 || (rc = bf_alike(f, fresh, err)) < 0 || (rc = bf_words_of(fresh, "be built from", &w, err)) < 0) return rc;
+    return f->part.store.ops->replace(&f->part.store, w, err);
+}
+
+/* ---- sets ---- */
+typedef int far_op(bf_store *s, const uint64_t *words, bf_error *err);
 static int combine(bf_filter *into, bf_filter *from, const char *what, bf_error *err,
-                   void (*op)(uint64_t *, const uint64_t *, uint64_t, bool))
+                   void (*op)(uint64_t *, const uint64_t *, uint64_t, bool), far_op *far)
 {
     uint64_t *to = NULL, *w;
     bf_filter *copy = NULL;
     bf_store *s = &into->part.store;
-    bool remote = !s->words && s->ops->unite && op == bf_words_or;
+    const bool remote = !s->words && far;
+    into->untouched = false;
     int rc = bf_alike(into, from, err);
     if (rc < 0 || (!remote && (rc = bf_words_of(into, what, &to, err)) < 0) || (rc = bf_writable(into, err)) < 0) return rc;
     if ((rc = bf_words_or_copy(from, what, &w, &copy, err)) < 0) return rc;
-    if (remote) rc = s->ops->unite(s, w, err);
+    if (remote) rc = far(s, w, err);
     else op(to, w, s->nwords, into->atomic);
     bf_close(copy);
     return rc;
 }
 
-int bf_unite(bf_filter *into, bf_filter *from, bf_error *err) { return combine(into, from, "be united", err, bf_words_or); }
-int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err) { return combine(into, from, "be intersected", err, bf_words_and); }
+int bf_unite(bf_filter *into, bf_filter *from, bf_error *err)
+{ return combine(into, from, "be united", err, into->part.g.counting ? bf_counters_add : bf_words_or, into->part.store.ops->unite); }
+int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    const bool counting = into->part.g.counting;
+    return combine(into, from, "be intersected", err, counting ? bf_counters_least : bf_words_and, counting ? NULL : into->part.store.ops->intersect);
+}
 
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
 {

@@ -95,7 +95,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     if (rc < 0 || (rc = bf_header_read(page, len, desc, f->path, err)) < 0) return rc;
     if ((rc = map_whole(s, f, len, err)) < 0) return rc;
     f->stamp = bf_header_stamp(page);
-    rc = bf_header_verify(f->map, s->words, (desc->g.m + 63) / 64, f->path, err);
+    rc = bf_header_verify(f->map, s->words, (bf_bits(&desc->g) + 63) / 64, f->path, err);
     return rc < 0 ? rc : 1;
 }
 
@@ -103,7 +103,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
-    int e = posix_fallocate(f->fd, 0, (off_t)bf_image_bytes(d->g.m));    /* a sparse file on a full disk would be SIGBUS later */
+    int e = posix_fallocate(f->fd, 0, (off_t)bf_image_bytes(bf_bits(&d->g)));    /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "make room for", f->path);
     bf_header_new(page, d);
     if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (fsync(f->fd) && (e = errno))) return bf_fail_sys(err, e, "write", f->path);

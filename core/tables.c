@@ -102,6 +102,8 @@ static const struct { const char *prefix; const bf_store_ops *ops; const char *m
 const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err)
 {
     if (spec->client && spec->storage) { bf_fail(err, BF_EINVAL, "give storage or a client, not both"); return NULL; }
+    if (spec->redis_client && (spec->client || spec->storage)) { bf_fail(err, BF_EINVAL, "give storage or a Redis client, not both"); return NULL; }
+    if (spec->redis_client) return &bf_store_redis;
     if (spec->client) return &bf_store_client;
     if (!spec->storage) return &bf_store_memory;
     if (!*spec->storage) { bf_fail(err, BF_EINVAL, "storage must be a path or a URL, got an empty one"); return NULL; }

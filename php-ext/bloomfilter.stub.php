@@ -59,6 +59,9 @@
  *   lost is never repeated: the exception says that it is not known whether it was made.
  * - Connections are kept as files are, under `bloomfilter.max_maps`, where the name is in the URL: opening a filter again is
  *   one trip. Objects with the same URL share a connection; a process that was forked makes its own.
+ * - A phpredis object that you already have, Redis or RedisCluster, with `key: NAME`, uses its connection, login and TLS; its
+ *   OPT_PREFIX comes before the key, its serializer is not used, and it must not be in a pipeline or transaction. Such a
+ *   filter cannot be serialized. An exception of phpredis is the previous one of ours.
  * - open_basedir holds for the socket of a unix:// URL. Messages, dumps and our arguments in stack traces show no password,
  *   but the text of serialize() holds the URL with it.
  *
@@ -99,17 +102,20 @@ class BloomFilter implements Countable
      *                                p >= 0.001, else "block2"
      * @param string|null    $secret  16 bytes, e.g. random_bytes(16): positions nobody can foresee without them, for
      *                                keys that strangers choose. It is never stored
-     * @param string|null    $storage path of a file that all processes of the machine may share, or URL of a Redis (see
-     *                                above); null: process memory
+     * @param string|object|null $storage path of a file that all processes of the machine may share, URL of a Redis, or a
+     *                                phpredis object, Redis or RedisCluster (see above); null: process memory
      * @param string|null    $key     name inside the storage, where it has names
      * @param float|null     $grow    factor above 1: the filter grows past n
      * @param float|null     $window  seconds a key is remembered
-     * @param int|null       $shards  parts of a filter too large for one place
+     * @param int|null       $shards  equal parts, 1 to 4096, all bits of a key in one; in Redis each is a key of its own. null:
+     *                                1, in Redis as many as m needs
      * @param int|null       $parts   of a window: how finely it forgets
-     * @param float|null     $timeout seconds a trip to Redis may take; it goes before the URL's
-     * @param bool           $cache   Redis: keys known to be present need no trip
-     * @param float|null     $cacheMaxAge  seconds such an answer may be used for
-     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it
+     * @param float|null     $timeout seconds a trip to Redis may take, 0.001 to 86400; it goes before the URL's
+     * @param bool           $cache   Redis: keys known to be present need no trip. Takes up to m / 8 bytes of memory
+     * @param float|null     $cacheMaxAge  seconds after which the bits must be seen again before the cache answers; null: 1.
+     *                                So long a filter that others cleared or deleted may seem to be as it was
+     * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it; BloomFilterException where
+     *                                too few have it in time, though it is added then
      *
      * @throws ValueError           an argument is out of range, or they do not suffice
      * @throws BloomFilterException memory cannot hold it, or the storage does not fit
@@ -121,7 +127,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
-        #[\SensitiveParameter] ?string $storage = null,
+        #[\SensitiveParameter] string|object|null $storage = null,
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
@@ -154,7 +160,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
-        #[\SensitiveParameter] ?string $storage = null,
+        #[\SensitiveParameter] string|object|null $storage = null,
         ?string $key = null,
         ?float $grow = null,
         ?float $window = null,
@@ -170,7 +176,10 @@ class BloomFilter implements Countable
      * Opens what exists and stays bound to it: what is added is in the file. In a warm worker this costs about as much as
      * one stat(). As all factories it returns the called class and does not call its constructor.
      *
-     * @param string      $storage  path of a filter's file, or URL of a Redis
+     * What else is given must be the filter's own. A bitmap in Redis that another system made says nothing of itself: then
+     * scheme, m and k must be given (where the scheme does not fix them), see docs/migrate.md.
+     *
+     * @param string|object $storage path of a filter's file, URL of a Redis, or phpredis object
      * @param string|null $secret   the secret of a keyed filter
      * @param string|null $key      name inside the storage, where it has names
      * @param bool        $readOnly refuse to add
@@ -178,10 +187,23 @@ class BloomFilter implements Countable
      * @throws BloomFilterException there is none, it is damaged, or the secret is another
      */
     public static function open(
-        #[\SensitiveParameter] string $storage,
+        #[\SensitiveParameter] string|object $storage,
         #[\SensitiveParameter] ?string $secret = null,
         ?string $key = null,
-        bool $readOnly = false
+        bool $readOnly = false,
+        int|float|null $m = null,
+        int|float|null $n = null,
+        ?int $k = null,
+        ?float $p = null,
+        ?string $scheme = null,
+        ?float $grow = null,
+        ?float $window = null,
+        ?int $shards = null,
+        ?int $parts = null,
+        ?float $timeout = null,
+        bool $cache = false,
+        ?float $cacheMaxAge = null,
+        ?int $waitReplicas = null
     ): static {}
 
     /**
@@ -263,6 +285,26 @@ class BloomFilter implements Countable
     /** True: same m, k, scheme and bits. */
     public function equals(BloomFilter $other): bool {}
 
+    /**
+     * True: all bits set here are set in the other (counters: none is above the other's). It is so where all keys are.
+     *
+     * @throws ValueError m, k, scheme or secret differ, or one counts and the other does not
+     */
+    public function isSubsetOf(BloomFilter $other): bool {}
+
+    /**
+     * Takes the keys of another filter in: union() in place. The counters of counting filters are added up.
+     *
+     * @throws ValueError m, k, scheme or secret differ, or one counts and the other does not
+     */
+    public function merge(BloomFilter $other): void {}
+
+    /** Estimated number of different keys that a union would have, without making it. */
+    public function unionCount(BloomFilter $other): int {}
+
+    /** Estimated number of keys that both have: the two counts less unionCount(). */
+    public function intersectionCount(BloomFilter $other): int {}
+
     /** Estimated number of different keys in it, from the bits set. */
     public function count(): int {}
 
@@ -271,6 +313,21 @@ class BloomFilter implements Countable
 
     /** The rate of false positives as the filter is now, 0 to 1. */
     public function fpr(): float {}
+
+    /**
+     * More than half of the bits are set: it holds as many keys as it was sized for, or more. Adding to such a filter is an
+     * E_USER_WARNING as soon as it holds more than a tenth above n, once for each filter and process, unless `bloomfilter.warn`
+     * (php.ini, ini_set) is 0; filters in Redis do not warn by themselves.
+     */
+    public function saturated(): bool {}
+
+    /**
+     * What the filter is and what is in it. One pass over the bits. storage shows no password.
+     *
+     * @return array{m: int, n: int, k: int, p: float, scheme: string, home: string, storage: ?string, key: ?string,
+     *     counting: bool, bytes: int, keyed: bool, readOnly: bool, ones: int, fillRatio: float, count: int, fpr: float, saturated: bool}
+     */
+    public function info(): array {}
 
     /**
      * Forgets all keys. In a file: what other processes add meanwhile may or may not survive, and one of their keys may for
@@ -324,12 +381,28 @@ class BloomFilter implements Countable
     public function sync(): void {}
 
     /**
-     * Filters in Redis: gone for everybody after so many seconds; 0 = never.
+     * Filters in Redis: gone for everybody after so many seconds; null = never.
      *
-     * @throws ValueError           seconds is negative, or above 10^10
+     * @throws ValueError           seconds is not above 0, or above 10^10
      * @throws BloomFilterException it is not in Redis, read-only or lost
      */
-    public function expire(int|float $seconds): void {}
+    public function expire(int|float|null $seconds): void {}
+
+    /**
+     * Filters in Redis: from now on it holds these keys and no others, for everybody who uses it. Until all of them are read it
+     * is used as ever; then the bits are exchanged at once (of a filter with shards, one shard after the other), without a
+     * moment in which a key is missing. Keys that others add meanwhile are kept only if they are among these. The time to live
+     * stays. Needs m / 8 bytes of memory.
+     *
+     * @return int how many of the keys were surely different ones
+     *
+     * @throws TypeError            as addMany(); nothing is changed then, as with any exception
+     * @throws BloomFilterException it is not in Redis, read-only or lost
+     */
+    public function rebuild(iterable $keys): int {}
+
+    /** Into how many parts the bits are cut; 1: not at all. */
+    public function shards(): int {}
 
     /**
      * Filters in Redis: delete it there, for everybody. Whoever still uses it gets an exception; constructing it again with
@@ -354,6 +427,41 @@ class BloomFilter implements Countable
     public function __serialize(): array {}
 
     public function __unserialize(array $data): void {}
+}
+
+/**
+ * A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted. m = counters, four times the room.
+ *
+ *     $online = new CountingBloomFilter(n: 100_000, p: 0.01);
+ *     $online->add($user);
+ *     $online->remove($user);                        // true: it was there
+ *
+ * - A counter that reached 15 stays there for ever, so no removal ever makes another key absent.
+ * - Remove only what was added: a key that looks as if it were there takes a share of others with it.
+ * - bitset is the counters as they are: counter i is byte i/2, the high half for even i. fillRatio() is the share above 0.
+ * - union() and merge() add counters up, intersect() takes the lesser. With plain filters there is neither: see toPlain().
+ * - What was saved, serialized or stored as one class is opened as that class. docs/counting.md has what is promised.
+ *
+ * @strict-properties
+ */
+class CountingBloomFilter extends BloomFilter
+{
+    /**
+     * Takes one add of the key back. True: it was there. False: it was absent, and nothing changed.
+     *
+     * @throws TypeError            the key is neither string, int nor Stringable
+     * @throws BloomFilterException the filter is closed or cannot be written
+     */
+    public function remove(Stringable|string|int $key): bool {}
+
+    /** Removes all keys and returns how many were there; of generators and bad keys what addMany() says. */
+    public function removeMany(iterable $keys): int {}
+
+    /** How often the key was added and not removed, at most. 0: surely absent; 15: 15 or more. */
+    public function countOf(Stringable|string|int $key): int {}
+
+    /** A BloomFilter in memory with the same keys, at a quarter of the size. */
+    public function toPlain(): BloomFilter {}
 }
 
 /** Everything that is neither a wrong type nor a value out of range. getCode() is one of the constants. */

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 54b8882e6bcc55d184e81f113723d13693d3d154 */
+ * Stub hash: d463e72581fea1312284a6709da834299e702528 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -8,7 +8,7 @@ ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, p, IS_DOUBLE, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, scheme, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, secret, IS_STRING, 1, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, storage, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_MASK(0, storage, MAY_BE_STRING|MAY_BE_OBJECT|MAY_BE_NULL, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, key, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, grow, IS_DOUBLE, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, window, IS_DOUBLE, 1, "null")
@@ -30,7 +30,7 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_plan, 0, 0, IS
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, p, IS_DOUBLE, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, scheme, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, secret, IS_STRING, 1, "null")
-	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, storage, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_MASK(0, storage, MAY_BE_STRING|MAY_BE_OBJECT|MAY_BE_NULL, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, key, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, grow, IS_DOUBLE, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, window, IS_DOUBLE, 1, "null")
@@ -43,10 +43,23 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_plan, 0, 0, IS
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_open, 0, 1, IS_STATIC, 0)
-	ZEND_ARG_TYPE_INFO(0, storage, IS_STRING, 0)
+	ZEND_ARG_TYPE_MASK(0, storage, MAY_BE_STRING|MAY_BE_OBJECT, NULL)
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, secret, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, key, IS_STRING, 1, "null")
 	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, readOnly, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_MASK(0, n, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, k, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, p, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, scheme, IS_STRING, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, grow, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, window, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, shards, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, parts, IS_LONG, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, timeout, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cache, _IS_BOOL, 0, "false")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, cacheMaxAge, IS_DOUBLE, 1, "null")
+	ZEND_ARG_TYPE_INFO_WITH_DEFAULT_VALUE(0, waitReplicas, IS_LONG, 1, "null")
 ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_add, 0, 1, _IS_BOOL, 0)
@@ -83,6 +96,18 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_equals, 0, 1, 
 	ZEND_ARG_OBJ_INFO(0, other, BloomFilter, 0)
 ZEND_END_ARG_INFO()
 
+#define arginfo_class_BloomFilter_isSubsetOf arginfo_class_BloomFilter_equals
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_merge, 0, 1, IS_VOID, 0)
+	ZEND_ARG_OBJ_INFO(0, other, BloomFilter, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_unionCount, 0, 1, IS_LONG, 0)
+	ZEND_ARG_OBJ_INFO(0, other, BloomFilter, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_intersectionCount arginfo_class_BloomFilter_unionCount
+
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_count, 0, 0, IS_LONG, 0)
 ZEND_END_ARG_INFO()
 
@@ -90,6 +115,12 @@ ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_fillRatio, 0, 
 ZEND_END_ARG_INFO()
 
 #define arginfo_class_BloomFilter_fpr arginfo_class_BloomFilter_fillRatio
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_saturated, 0, 0, _IS_BOOL, 0)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_info, 0, 0, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_clear, 0, 0, IS_VOID, 0)
 ZEND_END_ARG_INFO()
@@ -121,18 +152,32 @@ ZEND_END_ARG_INFO()
 #define arginfo_class_BloomFilter_sync arginfo_class_BloomFilter_clear
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter_expire, 0, 1, IS_VOID, 0)
-	ZEND_ARG_TYPE_MASK(0, seconds, MAY_BE_LONG|MAY_BE_DOUBLE, NULL)
+	ZEND_ARG_TYPE_MASK(0, seconds, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, NULL)
 ZEND_END_ARG_INFO()
+
+#define arginfo_class_BloomFilter_rebuild arginfo_class_BloomFilter_addMany
+
+#define arginfo_class_BloomFilter_shards arginfo_class_BloomFilter_count
 
 #define arginfo_class_BloomFilter_delete arginfo_class_BloomFilter_clear
 
 #define arginfo_class_BloomFilter_close arginfo_class_BloomFilter_clear
 
-ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter___serialize, 0, 0, IS_ARRAY, 0)
-ZEND_END_ARG_INFO()
+#define arginfo_class_BloomFilter___serialize arginfo_class_BloomFilter_info
 
 ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_BloomFilter___unserialize, 0, 1, IS_VOID, 0)
 	ZEND_ARG_TYPE_INFO(0, data, IS_ARRAY, 0)
+ZEND_END_ARG_INFO()
+
+#define arginfo_class_CountingBloomFilter_remove arginfo_class_BloomFilter_add
+
+#define arginfo_class_CountingBloomFilter_removeMany arginfo_class_BloomFilter_addMany
+
+ZEND_BEGIN_ARG_WITH_RETURN_TYPE_INFO_EX(arginfo_class_CountingBloomFilter_countOf, 0, 1, IS_LONG, 0)
+	ZEND_ARG_OBJ_TYPE_MASK(0, key, Stringable, MAY_BE_STRING|MAY_BE_LONG, NULL)
+ZEND_END_ARG_INFO()
+
+ZEND_BEGIN_ARG_WITH_RETURN_OBJ_INFO_EX(arginfo_class_CountingBloomFilter_toPlain, 0, 0, BloomFilter, 0)
 ZEND_END_ARG_INFO()
 
 
@@ -149,9 +194,15 @@ ZEND_METHOD(BloomFilter, addNew);
 ZEND_METHOD(BloomFilter, union);
 ZEND_METHOD(BloomFilter, intersect);
 ZEND_METHOD(BloomFilter, equals);
+ZEND_METHOD(BloomFilter, isSubsetOf);
+ZEND_METHOD(BloomFilter, merge);
+ZEND_METHOD(BloomFilter, unionCount);
+ZEND_METHOD(BloomFilter, intersectionCount);
 ZEND_METHOD(BloomFilter, count);
 ZEND_METHOD(BloomFilter, fillRatio);
 ZEND_METHOD(BloomFilter, fpr);
+ZEND_METHOD(BloomFilter, saturated);
+ZEND_METHOD(BloomFilter, info);
 ZEND_METHOD(BloomFilter, clear);
 ZEND_METHOD(BloomFilter, toBytes);
 ZEND_METHOD(BloomFilter, fromBytes);
@@ -159,10 +210,16 @@ ZEND_METHOD(BloomFilter, save);
 ZEND_METHOD(BloomFilter, load);
 ZEND_METHOD(BloomFilter, sync);
 ZEND_METHOD(BloomFilter, expire);
+ZEND_METHOD(BloomFilter, rebuild);
+ZEND_METHOD(BloomFilter, shards);
 ZEND_METHOD(BloomFilter, delete);
 ZEND_METHOD(BloomFilter, close);
 ZEND_METHOD(BloomFilter, __serialize);
 ZEND_METHOD(BloomFilter, __unserialize);
+ZEND_METHOD(CountingBloomFilter, remove);
+ZEND_METHOD(CountingBloomFilter, removeMany);
+ZEND_METHOD(CountingBloomFilter, countOf);
+ZEND_METHOD(CountingBloomFilter, toPlain);
 
 
 static const zend_function_entry class_BloomFilter_methods[] = {
@@ -181,9 +238,15 @@ static const zend_function_entry class_BloomFilter_methods[] = {
 	ZEND_ME(BloomFilter, union, arginfo_class_BloomFilter_union, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, intersect, arginfo_class_BloomFilter_intersect, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, equals, arginfo_class_BloomFilter_equals, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, isSubsetOf, arginfo_class_BloomFilter_isSubsetOf, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, merge, arginfo_class_BloomFilter_merge, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, unionCount, arginfo_class_BloomFilter_unionCount, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, intersectionCount, arginfo_class_BloomFilter_intersectionCount, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, count, arginfo_class_BloomFilter_count, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, fillRatio, arginfo_class_BloomFilter_fillRatio, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, fpr, arginfo_class_BloomFilter_fpr, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, saturated, arginfo_class_BloomFilter_saturated, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, info, arginfo_class_BloomFilter_info, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, clear, arginfo_class_BloomFilter_clear, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, toBytes, arginfo_class_BloomFilter_toBytes, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, fromBytes, arginfo_class_BloomFilter_fromBytes, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
@@ -191,10 +254,21 @@ static const zend_function_entry class_BloomFilter_methods[] = {
 	ZEND_ME(BloomFilter, load, arginfo_class_BloomFilter_load, ZEND_ACC_PUBLIC|ZEND_ACC_STATIC)
 	ZEND_ME(BloomFilter, sync, arginfo_class_BloomFilter_sync, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, expire, arginfo_class_BloomFilter_expire, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, rebuild, arginfo_class_BloomFilter_rebuild, ZEND_ACC_PUBLIC)
+	ZEND_ME(BloomFilter, shards, arginfo_class_BloomFilter_shards, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, delete, arginfo_class_BloomFilter_delete, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, close, arginfo_class_BloomFilter_close, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, __serialize, arginfo_class_BloomFilter___serialize, ZEND_ACC_PUBLIC)
 	ZEND_ME(BloomFilter, __unserialize, arginfo_class_BloomFilter___unserialize, ZEND_ACC_PUBLIC)
+	ZEND_FE_END
+};
+
+
+static const zend_function_entry class_CountingBloomFilter_methods[] = {
+	ZEND_ME(CountingBloomFilter, remove, arginfo_class_CountingBloomFilter_remove, ZEND_ACC_PUBLIC)
+	ZEND_ME(CountingBloomFilter, removeMany, arginfo_class_CountingBloomFilter_removeMany, ZEND_ACC_PUBLIC)
+	ZEND_ME(CountingBloomFilter, countOf, arginfo_class_CountingBloomFilter_countOf, ZEND_ACC_PUBLIC)
+	ZEND_ME(CountingBloomFilter, toPlain, arginfo_class_CountingBloomFilter_toPlain, ZEND_ACC_PUBLIC)
 	ZEND_FE_END
 };
 
@@ -264,6 +338,17 @@ static zend_class_entry *register_class_BloomFilter(zend_class_entry *class_entr
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "frombytes", sizeof("frombytes") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "load", sizeof("load") - 1), 1, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
+
+	return class_entry;
+}
+
+static zend_class_entry *register_class_CountingBloomFilter(zend_class_entry *class_entry_BloomFilter)
+{
+	zend_class_entry ce, *class_entry;
+
+	INIT_CLASS_ENTRY(ce, "CountingBloomFilter", class_CountingBloomFilter_methods);
+	class_entry = zend_register_internal_class_ex(&ce, class_entry_BloomFilter);
+	class_entry->ce_flags |= ZEND_ACC_NO_DYNAMIC_PROPERTIES;
 
 	return class_entry;
 }

@@ -1,4 +1,4 @@
-/* php_bloomfilter.c - the module: its entry, its two classes, its INI entry, its page in phpinfo(), and the exceptions.
+/* php_bloomfilter.c - the module: its entry, its classes, its INI entries, its page in phpinfo(), and the exceptions.
  * Knows PHP's module interface; the methods are in php_spec.c, php_keys.c, php_sets.c and php_bytes.c. */
 #ifdef HAVE_CONFIG_H
 # include "config.h"
@@ -25,7 +25,7 @@
 #define TEXT2(x) #x
 #define TEXT(x) TEXT2(x)
 
-zend_class_entry *php_bf_ce, *php_bf_exception_ce;
+zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
 void php_bf_raise(const bf_error *err)
 {
@@ -48,6 +48,7 @@ ZEND_TSRMLS_CACHE_DEFINE()
 PHP_INI_BEGIN()
     STD_PHP_INI_ENTRY("bloomfilter.max_maps", "64", PHP_INI_SYSTEM, OnUpdateLongGEZero, max_maps,
                       zend_bloomfilter_globals, bloomfilter_globals)
+    STD_PHP_INI_BOOLEAN("bloomfilter.warn", "1", PHP_INI_ALL, OnUpdateBool, warn, zend_bloomfilter_globals, bloomfilter_globals)
 PHP_INI_END()
 
 static PHP_GINIT_FUNCTION(bloomfilter)
@@ -68,6 +69,7 @@ static PHP_MINIT_FUNCTION(bloomfilter)
     php_bf_exception_ce = register_class_BloomFilterException(spl_ce_RuntimeException);
     php_bf_ce = register_class_BloomFilter(zend_ce_countable);
     php_bf_ce->create_object = php_bf_create;
+    php_bf_counting_ce = register_class_CountingBloomFilter(php_bf_ce);
     php_bf_init_handlers();
     return SUCCESS;
 }

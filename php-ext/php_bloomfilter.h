@@ -14,15 +14,20 @@
 
 typedef struct php_bf_map php_bf_map;                    /* a file or Redis filter that the process keeps open: php_maps.c */
 
+typedef struct php_bf_client php_bf_client;              /* a phpredis object that is the home of a filter: php_redis.c */
+
 typedef struct {
     bf_filter *f;              /* NULL: never constructed, or closed                      */
     php_bf_map *map;           /* whose filter f is; NULL: the object's own               */
+    int64_t *spare;            /* new keys until the next look whether it is saturated: the map's, or own_spare */
+    int64_t own_spare;
     zend_object std;
 } php_bf;
 
 ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
     HashTable maps[2];         /* [read-only asked for?]: absolute path or URL -> php_bf_map */
     zend_long max_maps;        /* INI bloomfilter.max_maps                                */
+    bool warn;                 /* INI bloomfilter.warn                                    */
     uint64_t clock;            /* counts openings: who was used last                      */
 ZEND_END_MODULE_GLOBALS(bloomfilter)
 ZEND_EXTERN_MODULE_GLOBALS(bloomfilter)
@@ -43,7 +48,7 @@ static zend_always_inline php_bf *php_bf_from(zend_object *object)
 #define PHP_BF_CHECK_THIS() \
     if (UNEXPECTED(!php_bf_from(Z_OBJ_P(ZEND_THIS))->f)) { php_bf_raise_closed(); RETURN_THROWS(); } else (void)0
 
-extern zend_class_entry *php_bf_ce, *php_bf_exception_ce;
+extern zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
 /* php_bloomfilter.c: errors */
 ZEND_COLD void php_bf_raise(const bf_error *err);        /* the only way from bf_error to an exception       */
@@ -58,12 +63,32 @@ void php_bf_close_object(php_bf *bf);
 /* A new object, or *err thrown. */
 void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, const bf_error *err);
 
+/* php_sets.c: after `fresh` new keys, now and then a look whether the filter is saturated */
+ZEND_COLD void php_bf_look(php_bf *bf);
+void php_bf_watch(php_bf *bf, const bf_info *info);     /* of an object just made */
+static zend_always_inline void php_bf_grew(php_bf *bf, int64_t fresh)
+{
+    if (UNEXPECTED((*bf->spare -= fresh) < 0)) php_bf_look(bf);
+}
+static zend_always_inline bool php_bf_counts(const zend_class_entry *ce) { return instanceof_function(ce, php_bf_counting_ce); }
+
 /* php_maps.c: files and Redis filters kept open */
 void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
+int64_t *php_bf_map_spare(php_bf_map *map);
 bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err);   /* bf_open, or what is open already */
 void php_bf_let_go(bf_filter *f, php_bf_map *map);       /* what php_bf_open gave; map NULL: bf_close          */
+zend_object *php_bf_client_in(const php_bf_map *map);    /* the client object behind it, or NULL; map may be NULL */
+
+/* php_redis.c: phpredis objects */
+bool php_bf_is_client(const zend_object *object);
+/* Sets spec's redis_client and key; NULL: exception.  It lives until as many releases as holds, and one more. */
+php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key);
+php_bf_client *php_bf_client_of(const bf_spec *spec);
+php_bf_client *php_bf_client_hold(php_bf_client *c);
+void php_bf_client_release(php_bf_client *c);            /* NULL is fine */
+zend_object *php_bf_client_object(const php_bf_client *c);
 
 /* php_spec.c: arguments */
 char *php_bf_path(const zend_string *path);              /* absolute, efree it; NULL: exception               */

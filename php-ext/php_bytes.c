@@ -50,6 +50,7 @@ PHP_METHOD(BloomFilter, fromBytes)
     bf_spec expect = {0};
     bf_error err;
     if (!php_bf_read_expected(INTERNAL_FUNCTION_PARAM_PASSTHRU, &bytes, &format, &expect)) RETURN_THROWS();
+    expect.counting = php_bf_counts(zend_get_called_scope(execute_data));
     bf_filter *f = format ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), format, &expect, &err)
                           : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, &err);
@@ -79,7 +80,7 @@ PHP_METHOD(BloomFilter, load)
         Z_PARAM_OPTIONAL
         Z_PARAM_STR_OR_NULL(secret)
     ZEND_PARSE_PARAMETERS_END();
-    bf_spec expect = {0};
+    bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     php_bf_set_secret(&expect, secret);
     char *full = php_bf_path(path);
     if (!full) RETURN_THROWS();
@@ -131,9 +132,9 @@ PHP_METHOD(BloomFilter, __serialize)
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
-static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_only, php_bf_map **map, bf_error *err)
+static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_only, bool counting, php_bf_map **map, bf_error *err)
 {
-    bf_spec spec = { .key = key ? Z_STRVAL_P(key) : NULL, .must_exist = true, .read_only = read_only };
+    bf_spec spec = { .key = key ? Z_STRVAL_P(key) : NULL, .must_exist = true, .read_only = read_only, .counting = counting };
     err->code = BF_EHOST;
     if (key && strlen(Z_STRVAL_P(key)) != Z_STRLEN_P(key)) zend_value_error("a key of a storage must not hold NUL bytes");
     else spec.storage = php_bf_storage(storage);
@@ -189,8 +190,9 @@ PHP_METHOD(BloomFilter, __unserialize)
     if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) RETURN_THROWS();
     zval *bytes = find(data, "bytes", IS_STRING), *storage = find(data, "storage", IS_STRING);
     zval *members = find(data, "members", IS_ARRAY);
-    if (bytes) f = bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), NULL, &err);
-    else if (storage) f = reopen(Z_STR_P(storage), find(data, "key", IS_STRING), find(data, "readOnly", IS_TRUE), &map, &err);
+    const bf_spec expect = { .counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS)) };
+    if (bytes) f = bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), &expect, &err);
+    else if (storage) f = reopen(Z_STR_P(storage), find(data, "key", IS_STRING), find(data, "readOnly", IS_TRUE), expect.counting, &map, &err);
     else {
         zend_throw_exception(php_bf_exception_ce, "the serialized data is not a filter's: neither bytes nor storage", BF_EFORMAT);
         RETURN_THROWS();

@@ -64,7 +64,7 @@ static zend_never_inline int call_other(one_call *call, zend_object *self, zval 
     return answer;
 }
 
-static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, one_call *call)
+static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, one_call *call, bool number)
 {
     zval *v;
     bf_error err;
@@ -78,11 +78,15 @@ static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, one_call *
         php_bf_raise(&err);
         RETURN_THROWS();
     }
+    if (call == bf_add && answer == BF_ADDED) php_bf_grew(php_bf_from(Z_OBJ_P(ZEND_THIS)), 1);
+    if (number) RETURN_LONG(answer);
     RETURN_BOOL(answer);
 }
 
-PHP_METHOD(BloomFilter, add) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add); }
-PHP_METHOD(BloomFilter, exists) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_test); }
+PHP_METHOD(BloomFilter, add) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add, false); }
+PHP_METHOD(BloomFilter, exists) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_test, false); }
+PHP_METHOD(CountingBloomFilter, remove) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove, false); }
+PHP_METHOD(CountingBloomFilter, countOf) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_count_of, true); }
 
 static void return_positions(zval *return_value, bf_filter *f, const bf_key *key)
 {
@@ -254,7 +258,7 @@ static bool take_iterator(batch *b, zval *keys)
     return flush(b) && !EG(exception);
 }
 
-PHP_METHOD(BloomFilter, addMany)
+static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)
 {
     zval *keys;
     batch b;
@@ -262,8 +266,47 @@ PHP_METHOD(BloomFilter, addMany)
         Z_PARAM_ITERABLE(keys)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_CHECK_THIS();
-    batch_init(&b, Z_OBJ_P(ZEND_THIS), bf_add_many, NULL);
-    if (Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys)) RETURN_LONG(b.hits);
+    batch_init(&b, Z_OBJ_P(ZEND_THIS), call, NULL);
+    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys))) RETURN_THROWS();
+    RETVAL_LONG(b.hits);
+    if (call == bf_add_many) php_bf_grew(php_bf_from(Z_OBJ_P(ZEND_THIS)), b.hits);
+}
+
+PHP_METHOD(BloomFilter, addMany) { call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add_many); }
+PHP_METHOD(CountingBloomFilter, removeMany) { call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove_many); }
+
+/* The keys go to a filter in memory, inside an object that nobody else sees; what a generator does to this one meanwhile
+ * is found out after the last key. */
+static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *hits)
+{
+    batch b;
+    bf_error err;
+    batch_init(&b, fresh, bf_add_many, NULL);
+    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys))) return false;
+    *hits = b.hits;
+    if (!php_bf_from(self)->f) php_bf_raise_closed();
+    else if (bf_rebuild_end(php_bf_from(self)->f, php_bf_from(fresh)->f, &err) < 0) php_bf_raise(&err);
+    return !EG(exception);
+}
+
+PHP_METHOD(BloomFilter, rebuild)
+{
+    zval *keys;
+    bf_error err;
+    int64_t hits;
+    ZEND_PARSE_PARAMETERS_START(1, 1)
+        Z_PARAM_ITERABLE(keys)
+    ZEND_PARSE_PARAMETERS_END();
+    PHP_BF_THIS(f);
+    bf_filter *empty = bf_rebuild_begin(f, &err);
+    if (!empty) {
+        php_bf_raise(&err);
+        RETURN_THROWS();
+    }
+    zend_object *fresh = php_bf_create(php_bf_ce);
+    php_bf_adopt(fresh, empty, NULL);
+    if (rebuild(Z_OBJ_P(ZEND_THIS), fresh, keys, &hits)) RETVAL_LONG(hits);
+    OBJ_RELEASE(fresh);
 }
 
 /* ---- batches that answer with an array ---- */
@@ -345,4 +388,5 @@ PHP_METHOD(BloomFilter, addNew)
         put(return_value, index, name, v);
     } ZEND_HASH_FOREACH_END();
     efree(each);
+    php_bf_grew(php_bf_from(Z_OBJ_P(ZEND_THIS)), hits);
 }

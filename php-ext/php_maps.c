@@ -7,13 +7,16 @@
  *
  * A map that left the table (replaced file, lost key, least recently used, end of the process) lives on while objects use it. */
 #include "php_bloomfilter.h"
+#include "zend_smart_str.h"
 #include <stdlib.h>
 #include <unistd.h>
 
 struct php_bf_map {
     bf_filter *f;
     uint64_t used;             /* BF_G(clock) when it was last asked for */
+    int64_t spare;             /* see php_bf */
     uint32_t refs;
+    php_bf_client *client;     /* through which f works, or NULL: such a one is in no table */
 };
 
 /* ---- life ---- */
@@ -21,6 +24,7 @@ static void unref(php_bf_map *map)
 {
     if (--map->refs) return;
     bf_close(map->f);
+    php_bf_client_release(map->client);
     free(map);
 }
 
@@ -35,6 +39,8 @@ void php_bf_maps_free(zend_bloomfilter_globals *globals)
 {
     for (int i = 0; i < 2; i++) zend_hash_destroy(&globals->maps[i]);
 }
+
+int64_t *php_bf_map_spare(php_bf_map *map) { return &map->spare; }
 
 void php_bf_let_go(bf_filter *f, php_bf_map *map)
 {
@@ -79,7 +85,7 @@ static php_bf_map *use(php_bf_map *map)
 }
 
 /* NULL: not kept (no memory for it, or in process memory): the caller owns f. */
-static php_bf_map *keep(bf_filter *f, const bf_spec *spec)
+static php_bf_map *keep(bf_filter *f, const bf_spec *spec, const smart_str *name)
 {
     bf_info info;
     bf_get_info(f, &info);
@@ -87,17 +93,31 @@ static php_bf_map *keep(bf_filter *f, const bf_spec *spec)
     if (!map) return NULL;
     *map = (php_bf_map){ .f = f, .refs = 1 };
     make_room();
-    zend_hash_str_update_ptr(&BF_G(maps)[spec->read_only], spec->storage, strlen(spec->storage), map);
+    zend_hash_str_update_ptr(&BF_G(maps)[spec->read_only], ZSTR_VAL(name->s), ZSTR_LEN(name->s), map);
     return use(map);
 }
 
 /* ---- opening ---- */
-/* Variants and names inside a storage are left to bf_open: bf_fits looks at parameters and secret only. */
+/* Variants are left to bf_open: bf_fits looks at parameters and secret only. */
 static bool keepable(const bf_spec *spec)
 {
-    return spec->storage && BF_G(max_maps) > 0 && !spec->key && !spec->client && !spec->counting
-        && spec->grow == 0 && spec->window == 0 && spec->shards <= 1 && spec->parts == 0 && spec->timeout == 0 && !spec->cache
-        && spec->cache_max_age == 0 && spec->wait_replicas == 0;
+    return spec->storage && BF_G(max_maps) > 0 && !spec->client && spec->grow == 0 && spec->window == 0 && spec->parts == 0;
+}
+
+/* What it is kept under: the storage, and after a NUL what bf_fits does not compare. */
+static smart_str name_of(const bf_spec *spec)
+{
+    smart_str name = {0};
+    smart_str_appends(&name, spec->storage);
+    if (spec->key || spec->timeout != 0 || spec->cache || spec->wait_replicas) {
+        smart_str_appendc(&name, '\0');
+        smart_str_append_printf(&name, "%u %d %.17g %.17g %s", spec->wait_replicas, spec->cache, spec->cache_max_age, spec->timeout, spec->key ? spec->key : "");
+    }
+    /* Bitmaps of other systems do not know what they are: they are what they were opened as. */
+    if (spec->must_exist && spec->scheme)
+        smart_str_append_printf(&name, "%c%s " ZEND_ULONG_FMT " %u", 0, spec->scheme, (zend_ulong)spec->m, spec->k);
+    smart_str_0(&name);
+    return name;
 }
 
 /* A file that could only be read when it was opened: has somebody given the rights since?  Root may always, so it asks anew
@@ -109,19 +129,41 @@ static bool may_write_now(const bf_filter *f, const bf_spec *spec)
     return info.read_only && !spec->read_only && VCWD_ACCESS(spec->storage, W_OK) == 0;
 }
 
+static bf_filter *open_through_client(const bf_spec *spec, php_bf_map **map, bf_error *err)
+{
+    bf_filter *f = bf_open(spec, err);
+    if (!f) return NULL;
+    if ((*map = malloc(sizeof **map))) **map = (php_bf_map){ .f = f, .refs = 1, .client = php_bf_client_hold(php_bf_client_of(spec)) };
+    else {
+        bf_close(f);
+        *err = (bf_error){ .code = BF_ENOMEM, .msg = "out of memory", .key = BF_NO_KEY };
+    }
+    return *map ? f : NULL;
+}
+
+zend_object *php_bf_client_in(const php_bf_map *map) { return map && map->client ? php_bf_client_object(map->client) : NULL; }
+
+/* What is kept and fits; negative: *err. */
+static int find(const bf_spec *spec, const smart_str *name, php_bf_map **map, bf_error *err)
+{
+    HashTable *maps = &BF_G(maps)[spec->read_only];
+    php_bf_map *kept = zend_hash_find_ptr(maps, name->s);
+    int fits = kept ? bf_fits(kept->f, spec, err) : 0;
+    if (fits > 0 && !may_write_now(kept->f, spec)) *map = use(kept);
+    else if (kept && fits >= 0) zend_hash_del(maps, name->s);
+    return fits;
+}
+
 bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
 {
     *map = NULL;
+    if (spec->redis_client) return open_through_client(spec, map, err);
     if (!keepable(spec)) return bf_open(spec, err);
-    HashTable *maps = &BF_G(maps)[spec->read_only];
-    php_bf_map *kept = zend_hash_str_find_ptr(maps, spec->storage, strlen(spec->storage));
-    if (kept) {
-        int fits = bf_fits(kept->f, spec, err);
-        if (fits < 0) return NULL;
-        if (fits && !may_write_now(kept->f, spec)) return (*map = use(kept))->f;
-        zend_hash_str_del(maps, spec->storage, strlen(spec->storage));
-    }
-    bf_filter *f = bf_open(spec, err);
-    if (f) *map = keep(f, spec);
+    smart_str name = name_of(spec);
+    bf_filter *f = NULL;
+    int fits = find(spec, &name, map, err);
+    if (*map) f = (*map)->f;
+    else if (fits >= 0 && (f = bf_open(spec, err))) *map = keep(f, spec, &name);
+    smart_str_free(&name);
     return f;
 }

@@ -14,6 +14,8 @@ zend_object *php_bf_create(zend_class_entry *ce)
     php_bf *bf = zend_object_alloc(sizeof *bf, ce);
     bf->f = NULL;
     bf->map = NULL;
+    bf->own_spare = 0;
+    bf->spare = &bf->own_spare;
     zend_object_std_init(&bf->std, ce);
     object_properties_init(&bf->std, ce);
     bf->std.handlers = &handlers;
@@ -25,6 +27,7 @@ void php_bf_close_object(php_bf *bf)
     php_bf_let_go(bf->f, bf->map);
     bf->f = NULL;
     bf->map = NULL;
+    bf->spare = &bf->own_spare;
 }
 
 static void free_object(zend_object *object)
@@ -70,6 +73,8 @@ void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map)
     ZVAL_STRING(slot(object, SLOT_SCHEME), info.scheme);
     php_bf_from(object)->f = f;
     php_bf_from(object)->map = map;
+    if (map) php_bf_from(object)->spare = php_bf_map_spare(map);
+    else php_bf_watch(php_bf_from(object), &info);
 }
 
 void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, const bf_error *err)
@@ -148,6 +153,16 @@ static HashTable *debug_info(zend_object *object, int *is_temp)
     return zend_array_dup(zend_std_get_properties(object));
 }
 
+/* A client object may lead back to us. */
+static HashTable *get_gc(zend_object *object, zval **table, int *n)
+{
+    zend_object *client = php_bf_client_in(php_bf_from(object)->map);
+    zend_get_gc_buffer *buffer = zend_get_gc_buffer_create();
+    if (client) zend_get_gc_buffer_add_obj(buffer, client);
+    zend_get_gc_buffer_use(buffer, table, n);
+    return zend_std_get_properties(object);
+}
+
 void php_bf_init_handlers(void)
 {
     memcpy(&handlers, zend_get_std_object_handlers(), sizeof handlers);
@@ -159,4 +174,5 @@ void php_bf_init_handlers(void)
     handlers.get_property_ptr_ptr = property_pointer;
     handlers.has_property = has_property;
     handlers.get_debug_info = debug_info;
+    handlers.get_gc = get_gc;
 }

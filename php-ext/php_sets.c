@@ -2,6 +2,8 @@
  * Knows nothing but how to map answers: each method is one call of the core. */
 #include "php_bloomfilter.h"
 
+static zend_long whole(double count) { return count < 0x1p63 ? (zend_long)(count + 0.5) : ZEND_LONG_MAX; }
+
 /* ---- two filters ---- */
 /* The other operand, or NULL: exception. */
 static bf_filter *other_filter(INTERNAL_FUNCTION_PARAMETERS)
@@ -43,6 +45,97 @@ PHP_METHOD(BloomFilter, equals)
     php_bf_raise(&err);
 }
 
+PHP_METHOD(BloomFilter, isSubsetOf)
+{
+    bf_error err;
+    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+    if (!other) RETURN_THROWS();
+    PHP_BF_THIS(f);
+    int within = bf_subset(f, other, &err);
+    if (within >= 0) RETURN_BOOL(within);
+    php_bf_raise(&err);
+}
+
+PHP_METHOD(BloomFilter, merge)
+{
+    bf_error err;
+    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+    if (!other) RETURN_THROWS();
+    PHP_BF_THIS(f);
+    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
+    if (bf_unite(f, other, &err) < 0) php_bf_raise(&err);
+    else if (*bf->spare != INT64_MAX) php_bf_look(bf);
+}
+
+
+
+PHP_METHOD(BloomFilter, unionCount)
+{
+    bf_error err;
+    bf_state state;
+    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+    if (!other) RETURN_THROWS();
+    PHP_BF_THIS(f);
+    if (bf_union_state(f, other, &state, &err) >= 0) RETURN_LONG(whole(state.count));
+    php_bf_raise(&err);
+}
+
+PHP_METHOD(BloomFilter, intersectionCount)
+{
+    bf_error err;
+    double count;
+    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+    if (!other) RETURN_THROWS();
+    PHP_BF_THIS(f);
+    if (bf_intersection_count(f, other, &count, &err) >= 0) RETURN_LONG(whole(count));
+    php_bf_raise(&err);
+}
+
+PHP_METHOD(CountingBloomFilter, toPlain)
+{
+    bf_error err;
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    php_bf_wrap(return_value, php_bf_ce, bf_to_plain(f, &err), NULL, &err);
+}
+
+/* ---- more than half full? ---- */
+/* A filter in Redis is not watched: every look would be a trip, in the middle of an add.  The key is added by now: what cannot
+ * be looked at is no fault of the add. */
+void php_bf_look(php_bf *bf)
+{
+    bf_info info;
+    bf_error err;
+    uint64_t wait = INT64_MAX;
+    *bf->spare = INT64_MAX;
+    if (!bf->f || !BF_G(warn) || EG(exception)) return;
+    bf_get_info(bf->f, &info);
+    int full = strcmp(info.home, "redis") == 0 ? BF_ENOTSUP : bf_saturated(bf->f, &wait, &err);
+    if (full >= 0 && full < BF_OVERFULL && wait < INT64_MAX) *bf->spare = (int64_t)wait;
+    if (full == BF_OVERFULL)
+        php_error_docref(NULL, E_USER_WARNING, "More than half of the %s of a filter sized for n=" ZEND_LONG_FMT " keys are set, and it holds more than "
+                         "that: false positives grow; make it larger, or set bloomfilter.warn=0", info.counting ? "counters" : "bits", (zend_long)info.n);
+}
+
+/* In memory the first look is free, or nearly; a file is looked at with the first new key. */
+void php_bf_watch(php_bf *bf, const bf_info *info)
+{
+    uint64_t wait;
+    *bf->spare = 0;
+    if (strcmp(info->home, "memory") == 0 && bf_saturated(bf->f, &wait, NULL) != BF_OVERFULL) *bf->spare = wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
+}
+
+PHP_METHOD(BloomFilter, saturated)
+{
+    bf_error err;
+    uint64_t wait;
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    int full = bf_saturated(f, &wait, &err);
+    if (full >= 0) RETURN_BOOL(full != 0);
+    php_bf_raise(&err);
+}
+
 /* ---- what is in it ---- */
 static bool get_state(INTERNAL_FUNCTION_PARAMETERS, bf_state *state)
 {
@@ -60,7 +153,7 @@ PHP_METHOD(BloomFilter, count)
 {
     bf_state state;
     if (!get_state(INTERNAL_FUNCTION_PARAM_PASSTHRU, &state)) RETURN_THROWS();
-    RETURN_LONG(state.count < 0x1p63 ? (zend_long)(state.count + 0.5) : ZEND_LONG_MAX);
+    RETURN_LONG(whole(state.count));
 }
 
 PHP_METHOD(BloomFilter, fillRatio)
@@ -75,6 +168,38 @@ PHP_METHOD(BloomFilter, fpr)
     if (get_state(INTERNAL_FUNCTION_PARAM_PASSTHRU, &state)) RETURN_DOUBLE(state.fpr);
 }
 
+static void add_text_or_null(zval *to, const char *name, const char *text)
+{
+    if (text) add_assoc_string(to, name, text);
+    else add_assoc_null(to, name);
+}
+
+PHP_METHOD(BloomFilter, info)
+{
+    bf_info i;
+    bf_state s;
+    if (!get_state(INTERNAL_FUNCTION_PARAM_PASSTHRU, &s)) RETURN_THROWS();
+    bf_get_info(php_bf_from(Z_OBJ_P(ZEND_THIS))->f, &i);
+    array_init(return_value);
+    add_assoc_long(return_value, "m", (zend_long)i.m);
+    add_assoc_long(return_value, "n", (zend_long)i.n);
+    add_assoc_long(return_value, "k", (zend_long)i.k);
+    add_assoc_double(return_value, "p", i.p);
+    add_assoc_string(return_value, "scheme", i.scheme);
+    add_assoc_string(return_value, "home", i.home);
+    add_text_or_null(return_value, "storage", i.shown);
+    add_text_or_null(return_value, "key", i.key);
+    add_assoc_bool(return_value, "counting", i.counting);
+    add_assoc_long(return_value, "bytes", (zend_long)i.bitset_bytes);
+    add_assoc_bool(return_value, "keyed", i.keyed);
+    add_assoc_bool(return_value, "readOnly", i.read_only);
+    add_assoc_long(return_value, "ones", (zend_long)s.ones);
+    add_assoc_double(return_value, "fillRatio", s.fill);
+    add_assoc_long(return_value, "count", whole(s.count));
+    add_assoc_double(return_value, "fpr", s.fpr);
+    add_assoc_bool(return_value, "saturated", s.fill > 0.5);
+}
+
 /* ---- what is done to it ---- */
 static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_error *))
 {
@@ -84,7 +209,11 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
     if (call(f, &err) < 0) php_bf_raise(&err);
 }
 
-PHP_METHOD(BloomFilter, clear) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear); }
+PHP_METHOD(BloomFilter, clear)
+{
+    command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear);
+    *php_bf_from(Z_OBJ_P(ZEND_THIS))->spare = 0;             /* what is filled again is watched again */
+}
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }
 
 PHP_METHOD(BloomFilter, delete) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_delete); }
@@ -94,10 +223,21 @@ PHP_METHOD(BloomFilter, expire)
     zval *seconds;
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_NUMBER(seconds)
+        Z_PARAM_NUMBER_OR_NULL(seconds)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
-    if (bf_expire(f, zval_get_double(seconds), &err) < 0) php_bf_raise(&err);
+    double s = seconds ? zval_get_double(seconds) : 0;      /* the core's "never" */
+    if (seconds && s == 0) zend_value_error("seconds must be above 0, or null for never, got 0");
+    else if (bf_expire(f, s, &err) < 0) php_bf_raise(&err);
+}
+
+PHP_METHOD(BloomFilter, shards)
+{
+    bf_info info;
+    ZEND_PARSE_PARAMETERS_NONE();
+    PHP_BF_THIS(f);
+    bf_get_info(f, &info);
+    RETURN_LONG(info.shards);
 }
 
 PHP_METHOD(BloomFilter, close)

@@ -4,6 +4,7 @@
 #include "ext/standard/url.h"
 #include "fopen_wrappers.h"
 #include "zend_exceptions.h"
+#include "zend_interfaces.h"
 #include "zend_smart_str.h"
 
 /* ---- numbers: what does not fit bf_spec, or would read as "not given" there, is refused here ---- */
@@ -107,6 +108,8 @@ typedef struct {
     zend_long k, shards, parts, wait_replicas;
     double p, grow, window, timeout, cache_max_age;
     zend_string *scheme, *secret, *storage, *key;
+    zend_object *object;       /* instead of storage */
+    uint32_t storage_at;       /* which argument that is */
     bool no_k, no_shards, no_p, no_grow, no_window, no_parts, no_timeout, no_cache_max_age, no_wait_replicas, cache;
 } arguments;
 #define NOT_GIVEN { .no_k = true, .no_shards = true, .no_p = true, .no_grow = true, .no_window = true, .no_parts = true, \
@@ -117,6 +120,23 @@ void php_bf_set_secret(bf_spec *spec, const zend_string *secret)
     if (!secret) return;
     spec->secret = ZSTR_VAL(secret);
     spec->secret_len = ZSTR_LEN(secret);
+}
+
+/* A client, or an object that is a path as text. */
+static bool from_object(const arguments *a, bf_spec *spec)
+{
+    if (php_bf_is_client(a->object)) return php_bf_client_new(a->object, spec, a->key) != NULL;
+    zval object;
+    ZVAL_OBJ(&object, a->object);
+    zend_string *text = instanceof_function(a->object->ce, zend_ce_stringable) ? zval_try_get_string(&object) : NULL;
+    if (!text) {
+        if (!EG(exception))
+            zend_argument_type_error(a->storage_at, "must be a path, a URL or a phpredis object (Redis, RedisCluster), %s given", ZSTR_VAL(a->object->ce->name));
+        return false;
+    }
+    spec->storage = php_bf_storage(text);
+    zend_string_release(text);
+    return spec->storage != NULL;
 }
 
 static bool to_spec(const arguments *a, bf_spec *spec)
@@ -138,12 +158,18 @@ static bool to_spec(const arguments *a, bf_spec *spec)
     spec->scheme = a->scheme ? ZSTR_VAL(a->scheme) : NULL;
     spec->key = a->key ? ZSTR_VAL(a->key) : NULL;
     php_bf_set_secret(spec, a->secret);
+    if (a->object) return from_object(a, spec);
+    if (a->storage && strlen(ZSTR_VAL(a->storage)) != ZSTR_LEN(a->storage)) {
+        zend_argument_value_error(a->storage_at, "must not contain any null bytes");
+        return false;
+    }
     return !a->storage || (spec->storage = php_bf_storage(a->storage));
 }
 
 static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
 {
     arguments a = NOT_GIVEN;
+    a.storage_at = 7;
     ZEND_PARSE_PARAMETERS_START(0, 16)
         Z_PARAM_OPTIONAL
         Z_PARAM_NUMBER_OR_NULL(a.m)
@@ -152,7 +178,7 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
         Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
         Z_PARAM_PATH_STR_OR_NULL(a.scheme)
         Z_PARAM_STR_OR_NULL(a.secret)
-        Z_PARAM_PATH_STR_OR_NULL(a.storage)
+        Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.storage)
         Z_PARAM_PATH_STR_OR_NULL(a.key)
         Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
         Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
@@ -168,6 +194,7 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec)
 
 static void free_storage(const bf_spec *spec)
 {
+    php_bf_client_release(php_bf_client_of(spec));
     if (spec->storage) efree((char *)spec->storage);
 }
 
@@ -196,6 +223,7 @@ PHP_METHOD(BloomFilter, __construct)
     bf_spec spec = {0};
     bf_error err;
     if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    spec.counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS));
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
@@ -208,6 +236,7 @@ PHP_METHOD(BloomFilter, plan)
     bf_spec spec = {0};
     bf_error err;
     if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec)) RETURN_THROWS();
+    spec.counting = php_bf_counts(zend_get_called_scope(execute_data));
     int rc = bf_plan(&spec, &err);
     free_storage(&spec);
     if (rc < 0) {
@@ -236,19 +265,31 @@ PHP_METHOD(BloomFilter, randomSecret)
 
 PHP_METHOD(BloomFilter, open)
 {
-    zend_string *storage, *secret = NULL, *key = NULL;
-    bool read_only = false;
-    ZEND_PARSE_PARAMETERS_START(1, 4)
-        Z_PARAM_PATH_STR(storage)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_STR_OR_NULL(secret)
-        Z_PARAM_PATH_STR_OR_NULL(key)
-        Z_PARAM_BOOL(read_only)
-    ZEND_PARSE_PARAMETERS_END();
-    bf_spec spec = { .key = key ? ZSTR_VAL(key) : NULL, .must_exist = true, .read_only = read_only };
+    arguments a = NOT_GIVEN;
+    a.storage_at = 1;
+    bf_spec spec = { .must_exist = true, .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
-    php_bf_set_secret(&spec, secret);
-    if (!(spec.storage = php_bf_storage(storage))) RETURN_THROWS();
+    ZEND_PARSE_PARAMETERS_START(1, 17)
+        Z_PARAM_OBJ_OR_STR(a.object, a.storage)
+        Z_PARAM_OPTIONAL
+        Z_PARAM_STR_OR_NULL(a.secret)
+        Z_PARAM_PATH_STR_OR_NULL(a.key)
+        Z_PARAM_BOOL(spec.read_only)
+        Z_PARAM_NUMBER_OR_NULL(a.m)
+        Z_PARAM_NUMBER_OR_NULL(a.n)
+        Z_PARAM_LONG_OR_NULL(a.k, a.no_k)
+        Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
+        Z_PARAM_PATH_STR_OR_NULL(a.scheme)
+        Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
+        Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
+        Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
+        Z_PARAM_LONG_OR_NULL(a.parts, a.no_parts)
+        Z_PARAM_DOUBLE_OR_NULL(a.timeout, a.no_timeout)
+        Z_PARAM_BOOL(a.cache)
+        Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
+        Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
+    ZEND_PARSE_PARAMETERS_END();
+    if (!to_spec(&a, &spec)) RETURN_THROWS();
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);

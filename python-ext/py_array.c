@@ -1,21 +1,9 @@
-/* py_array.c - batches over arrays: numpy 'S' arrays and one-dimensional integer arrays of any width, order and
- * stride, read from the buffer without making Python objects.  Knows the buffer protocol's formats; anything
- * else goes by iteration.  Large arrays are read without the GIL, in slices; signals are looked at in between. */
+/* py_array.c - batches over arrays: numpy's 'S' and 'U' arrays and one-dimensional integer arrays of any width, order
+ * and stride, read from the buffer without making Python objects.  Knows the buffer protocol's formats; anything
+ * else goes by iteration. */
 #include "py_bloomfilter.h"
 
-enum {
-    SLICE_NS = 10000000,         /* the GIL is asked for this often, for signals */
-    SMALL = 1024                 /* up to so many keys the GIL stays: giving it away may cost ms to get it back */
-};
-
-typedef struct {
-    const char *at;              /* the next item */
-    Py_ssize_t left, stride;
-    size_t width;
-    bool text, is_signed, swapped;
-} cells;
-
-/* ---- one item as a key ---- */
+/* ---- text ---- */
 /* numpy's own reading of an 'S' item: the NUL bytes at its end are padding. */
 static size_t text_length(const char *p, size_t width)
 {
@@ -25,100 +13,60 @@ static size_t text_length(const char *p, size_t width)
     return width;
 }
 
-static uint64_t load_number(const char *p, size_t width, bool swapped)
+static void gather_bytes(batch *b, column *c)
 {
-    uint16_t u16; uint32_t u32; uint64_t u64;
-    switch (width) {
-    case 1: return (uint8_t)*p;
-    case 2: memcpy(&u16, p, 2); return swapped ? __builtin_bswap16(u16) : u16;
-    case 4: memcpy(&u32, p, 4); return swapped ? __builtin_bswap32(u32) : u32;
-    default: memcpy(&u64, p, 8); return swapped ? __builtin_bswap64(u64) : u64;
-    }
+    for (; b->n < BATCH_KEYS && c->left; c->left--, c->at += c->stride)
+        b->keys[b->n++] = (bf_key){ c->at, text_length(c->at, c->width) };
 }
 
-static size_t number_text(const cells *c, char *out)
+/* An item of a 'U' array: code points, padded with NUL.  Its UTF-8 form is no longer than the item. */
+static Py_ssize_t unicode_text(column *c, char *out)
 {
-    unsigned spare = 64 - 8 * (unsigned)c->width;
-    uint64_t v = load_number(c->at, c->width, c->swapped);
-    int64_t extended = (int64_t)(v << spare) >> spare;
-    bool negative = c->is_signed && extended < 0;
-    return decimal(out, negative ? 0 - (uint64_t)extended : v, negative);
+    uint32_t text[BATCH_ROOM / sizeof(uint32_t)];
+    size_t n = text_length(c->at, c->width);
+    n = (n + sizeof *text - 1) / sizeof *text;
+    memcpy(text, c->at, n * sizeof *text);
+    for (size_t i = 0; c->swapped && i < n; i++) text[i] = __builtin_bswap32(text[i]);
+    Py_ssize_t len = utf8_of_ucs4(text, (Py_ssize_t)n, out);
+    if (len < 0) c->value = text[-1 - len];
+    return len;
 }
 
-static void gather(batch *b, cells *c)
+static void gather_unicode(batch *b, column *c)
 {
-    for (b->n = b->used = 0; b->n < BATCH_KEYS && c->left; c->left--, c->at += c->stride) {
-        bf_key *key = &b->keys[b->n++];
-        if (c->text) {
-            *key = (bf_key){ c->at, text_length(c->at, c->width) };
-        } else {
-            *key = (bf_key){ b->room + b->used, number_text(c, b->room + b->used) };
-            b->used += key->len;
-        }
+    for (; b->n < BATCH_KEYS && c->left && b->used + c->width <= BATCH_ROOM; c->left--, c->at += c->stride) {
+        Py_ssize_t len = unicode_text(c, b->room + b->used);
+        if (len < 0) { c->fault = FAULT_TEXT; c->left = 0; return; }
+        b->keys[b->n++] = (bf_key){ b->room + b->used, (size_t)len };
+        b->used += (size_t)len;
     }
-}
-
-/* ---- the loop ---- */
-/* Works until the deadline or the end; touches no Python object. */
-static int slice(batch *b, cells *c, uint8_t *each, bf_error *err)
-{
-    int64_t work = 0;
-    while (c->left) {
-        gather(b, c);
-        int64_t rc = b->add ? bf_add_many(b->bf, b->keys, b->n, each, err) : bf_test_many(b->bf, b->keys, b->n, each, err);
-        if (rc < 0) return -1;
-        b->hits += rc;
-        b->done += (Py_ssize_t)b->n;
-        if (each) each += b->n;
-        work += (int64_t)(b->n * (32 + c->width));
-        if (work > 1 << 16) {
-            if (clock_ns() > b->deadline) return 0;
-            work = 0;
-        }
-    }
-    return 0;
-}
-
-static int run(batch *b, cells *c)
-{
-    bf_error err;
-    bool small = c->left <= SMALL;
-    uint8_t *each = NULL;
-    if (b->out && !batch_room(b, c->left)) return -1;
-    while (c->left) {
-        if (b->out) each = batch_room(b, c->left);
-        b->deadline = clock_ns() + SLICE_NS;
-        PyThreadState *ts = small ? NULL : gil_release(b->self, NULL);
-        int rc = slice(b, c, each, &err);
-        gil_take(ts, b->self, NULL);
-        if (rc < 0) {
-            raise_in(b->self, &err);
-            if (err.key != BF_NO_KEY) name_key(b->done + (Py_ssize_t)err.key);
-            return -1;
-        }
-        if (PyErr_CheckSignals() < 0) return -1;
-    }
-    return 1;
 }
 
 /* ---- which arrays ---- */
-/* struct's letters with one order mark before them; "5s" is a text of 5 bytes. */
-static bool read_format(const Py_buffer *v, cells *c)
+static bool choose(column *c, char letter, bool repeated)
+{
+    bool number = !repeated && strchr("bBhHiIlLqQnN", letter) && (c->width == 1 || c->width == 2 || c->width == 4 || c->width == 8);
+    bool unicode = letter == 'w' && c->width % sizeof(uint32_t) == 0 && c->width <= BATCH_ROOM;
+    c->gather = number ? gather_numbers : letter == 's' ? gather_bytes : unicode ? gather_unicode : NULL;
+    return c->gather;
+}
+
+/* struct's letters with one order mark before them; "5s" is a text of 5 bytes, "5w" one of 5 code points. */
+static bool read_format(const Py_buffer *v, column *c)
 {
     const char *f = v->format ? v->format : "B";
     char order = strchr("@=<>!", *f) && *f ? *f++ : '@';
     const char *letter = f + strspn(f, "0123456789");
     if (!*letter || letter[1]) return false;
-    c->text = *letter == 's';
     c->is_signed = *letter >= 'a';
     c->width = (size_t)v->itemsize;
     c->swapped = PY_LITTLE_ENDIAN ? order == '>' || order == '!' : order == '<';
-    bool number = letter == f && strchr("bBhHiIlLqQnN", *letter) && (c->width == 1 || c->width == 2 || c->width == 4 || c->width == 8);
-    return c->text || number;
+    return choose(c, *letter, letter != f);
 }
 
-static bool readable(const Py_buffer *v, cells *c)
+static bool readable(const Py_buffer *v, column *c)
 {
+    *c = (column){ 0 };
     if (v->ndim != 1 || v->suboffsets || !read_format(v, c)) return false;
     c->at = v->buf;
     c->left = v->shape ? v->shape[0] : v->len / (v->itemsize ? v->itemsize : 1);
@@ -136,7 +84,7 @@ static int refuse_one(PyObject *o)
 int array_batch(batch *b, PyObject *keys)
 {
     Py_buffer view;
-    cells c;
+    column c;
     if (!PyObject_CheckBuffer(keys)) return 0;
     if (PyObject_GetBuffer(keys, &view, PyBUF_FULL_RO) < 0) {
         bool no_array = PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_ValueError)
@@ -144,7 +92,7 @@ int array_batch(batch *b, PyObject *keys)
         if (no_array) PyErr_Clear();   /* numpy's dates and the like: iteration says what is wrong */
         return no_array ? 0 : -1;
     }
-    int rc = view.itemsize == 1 && !Py_TYPE(keys)->tp_iter ? refuse_one(keys) : readable(&view, &c) ? run(b, &c) : 0;
+    int rc = view.itemsize == 1 && !Py_TYPE(keys)->tp_iter ? refuse_one(keys) : readable(&view, &c) ? column_run(b, &c) < 0 ? -1 : 1 : 0;
     PyBuffer_Release(&view);
     return rc;
 }

@@ -1,9 +1,10 @@
 /* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, one core call a chunk.
- * Knows lists, tuples and iterators; arrays are py_array.c's; what a key is, py_keys.c's.
+ * Knows lists, tuples and iterators; arrays are py_array.c's, Arrow columns py_arrow.c's; what a key is, py_keys.c's.
  *
- * The core runs with the GIL held, but for filters in Redis, whose keys are therefore always held, never borrowed; every few ms the gathered keys are flushed and others get their turn, as do
- * signals.  Keys are borrowed from a list or tuple only while no other code can run: a key that may run Python
- * code flushes the chunk first.  Keys from an iterator are held until their chunk is flushed. */
+ * The core runs with the GIL held, but for filters in Redis, whose keys are therefore always held, never borrowed; every
+ * few ms the gathered keys are flushed and others get their turn, as do signals.  Keys are borrowed from a list or tuple
+ * only while no other code can run: a key that may run Python code flushes the chunk first.  Keys from an iterator are
+ * held until their chunk is flushed. */
 #include "py_bloomfilter.h"
 
 #include <time.h>
@@ -39,7 +40,7 @@ static int ask_core(batch *b)
     uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)b->n) : NULL;
     if (b->out && !each) return -1;
     PyThreadState *ts = b->self->remote ? gil_release(b->self, NULL) : NULL;
-    int64_t rc = b->add ? bf_add_many(b->bf, b->keys, b->n, each, &err) : bf_test_many(b->bf, b->keys, b->n, each, &err);
+    int64_t rc = b->call(b->bf, b->keys, b->n, each, &err);
     gil_take(ts, b->self, NULL);
     if (rc < 0) {
         raise_in(b->self, &err);
@@ -194,15 +195,17 @@ static int batch_run(batch *b, PyObject *keys)
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
     int rc = array_batch(b, keys);
+    if (rc == 0) rc = arrow_batch(b, keys);
     if (rc == 0) rc = batch_objects(b, keys);
     filter_leave(b->self);
-    return rc < 0 ? -1 : 0;
+    if (rc < 0) return -1;
+    return b->call == bf_add_many ? filter_grew(b->self, b->hits) : 0;
 }
 
-static void batch_start(batch *b, FilterObject *self, bool add)
+static void batch_start(batch *b, FilterObject *self, many_call *call)
 {
     b->self = self;
-    b->add = add;
+    b->call = call;
     b->out = NULL;
     b->done = 0;
     b->hits = 0;
@@ -212,18 +215,19 @@ static void batch_start(batch *b, FilterObject *self, bool add)
 PyObject *filter_update(FilterObject *self, PyObject *keys)
 {
     batch b;
-    batch_start(&b, self, true);
+    if (is_filter(keys)) return filter_update_from(self, keys);
+    batch_start(&b, self, bf_add_many);
     return batch_run(&b, keys) < 0 ? NULL : PyLong_FromLongLong(b.hits);
 }
 
-static PyObject *answers(FilterObject *self, PyObject *keys, bool add)
+PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call)
 {
     enum { HINT_MAX = 1 << 20 };     /* a hint is not a promise: the rest grows */
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BATCH_KEYS);
     if (hint < 0) return NULL;
     if (hint > HINT_MAX) hint = HINT_MAX;
-    batch_start(&b, self, add);
+    batch_start(&b, self, call);
     b.out = PyBytes_FromStringAndSize(NULL, hint);
     if (!b.out) return NULL;
     if (batch_run(&b, keys) == 0 && b.done != PyBytes_GET_SIZE(b.out)) _PyBytes_Resize(&b.out, b.done);
@@ -231,5 +235,5 @@ static PyObject *answers(FilterObject *self, PyObject *keys, bool add)
     return b.out;
 }
 
-PyObject *filter_add_many(FilterObject *self, PyObject *keys) { return answers(self, keys, true); }
-PyObject *filter_contains_many(FilterObject *self, PyObject *keys) { return answers(self, keys, false); }
+PyObject *filter_add_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_add_many); }
+PyObject *filter_contains_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_test_many); }

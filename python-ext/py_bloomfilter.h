@@ -4,8 +4,11 @@
  *
  * Threads.  With a GIL a call on one key keeps it and the core runs its plain kernels.  Whoever lets the GIL go
  * inside the core (arrays, large filters, disk) counts itself in `unlocked`; while that is not 0 the filter has
- * atomic kernels.  Without a GIL it has them always.  Every call on a filter in Redis lets the GIL go.  `users` counts calls during which other code may run;
- * close() refuses while it is not 0, so the handle never goes away under a call. */
+ * atomic kernels, but for one case: a column (py_column.c) whose thread is the only one inside keeps the plain ones,
+ * which are several times as fast on fresh keys, and says so in `solo`.  Whoever comes then asks it to share: it goes on
+ * with atomic kernels after its current few hundred keys, and only then the newcomer enters.  Without a GIL kernels
+ * are atomic always.  Every call on a filter in Redis lets the GIL go.  `users` counts calls during which other code
+ * may run; close() refuses while it is not 0, so the handle never goes away under a call. */
 #ifndef PY_BLOOMFILTER_H
 #define PY_BLOOMFILTER_H
 #define PY_SSIZE_T_CLEAN
@@ -20,10 +23,20 @@
 #endif
 
 typedef struct {
-    PyTypeObject *filter_type;
+    PyTypeObject *filter_type, *counting_type;
+    PyTypeObject *replies_type;  /* py_redis.c */
     PyObject *error;             /* bloomfilter.Error */
+    PyObject *warning;           /* bloomfilter.SaturationWarning */
     PyObject *turn;              /* a Python function that does nothing: see batch_turn */
 } module_state;
+
+/* A client object that is the home of a filter: py_redis.c. */
+typedef struct {
+    bf_redis_client host;        /* what the core calls */
+    module_state *state;
+    PyObject *client, *transport, *name;   /* owned: as given; the object that talks through it; what messages call it */
+    unsigned long thread;        /* whose Python code runs inside a trip, 0 = none */
+} redis_client;
 
 typedef struct {
     PyObject_HEAD
@@ -31,16 +44,22 @@ typedef struct {
     Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
     Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
     PyObject *weakrefs;
+    redis_client *client;        /* NULL = the home is no client object                                */
+    int64_t spare;               /* new keys until the next look whether it is saturated               */
+    bool warn;                   /* look at all                                                        */
     bool remote;                 /* every call is a trip over the network: without the GIL             */
+    int solo;                    /* py_life.c: is a thread without the GIL in the plain kernels?        */
+    int solo_pid;                /* the process it is in: a fork leaves that thread behind              */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
-extern PyType_Spec filter_spec;
+extern PyType_Spec filter_spec, counting_spec, replies_spec;
 
 /* ---- py_error.c ------------------------------------------------------------------------------------------ */
 /* NULL without an exception where the type is neither BloomFilter nor a subclass. */
 module_state *state_of(PyTypeObject *type);
 bool is_filter(PyObject *o);
+bool is_counting(PyTypeObject *type);
 /* The only place where a bf_error becomes an exception.  Returns NULL. */
 void *raise_error(module_state *state, const bf_error *err);
 void *raise_in(FilterObject *self, const bf_error *err);
@@ -53,9 +72,15 @@ void name_key(Py_ssize_t index);
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
 /* The same for a call in which no other code can run: with a GIL there is nothing to count. */
+void solo_end(FilterObject *self);
+static inline void solo_share(FilterObject *self)
+{
+    if (__builtin_expect(__atomic_load_n(&self->solo, __ATOMIC_RELAXED) != 0, 0)) solo_end(self);
+}
 static inline bf_filter *filter_peek(FilterObject *self)
 {
     if (NO_GIL) return filter_enter(self);
+    solo_share(self);
     return self->bf ? self->bf : raise_closed();
 }
 static inline void filter_peeked(FilterObject *self) { if (NO_GIL) filter_leave(self); }
@@ -63,13 +88,25 @@ static inline void filter_peeked(FilterObject *self) { if (NO_GIL) filter_leave(
 /* Lets other threads run while this one works in the core; both filters were entered, b may be NULL. */
 PyThreadState *gil_release(FilterObject *a, FilterObject *b);
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
+/* gil_release for a thread that is inside alone, if it is: with plain kernels until someone else comes.  Then it calls
+ * solo_yield between its calls of the core, and solo_take ends it.  Both do nothing where solo was not to be had. */
+PyThreadState *solo_release(FilterObject *self);
+void solo_yield(FilterObject *self);
+void solo_take(PyThreadState *ts, FilterObject *self);
 /* The same for work on the whole bitmap, if that is large enough to be worth it, or far away. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
-/* A new object of that type around the handle; takes the handle over, also on failure. */
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf);
-/* Puts next (NULL closes) in the place of the handle; takes next over, also on failure. */
-int filter_replace(FilterObject *self, bf_filter *next);
+/* What those and every other call into a core that may come back through a client object are made of: out and back; and
+ * inside such a callback enter, which is NULL where the GIL was never let go, and leave. */
+PyThreadState *gil_out(void);
+void gil_back(PyThreadState *ts);
+PyThreadState *gil_enter(void);
+void gil_leave(PyThreadState *ts);
+
+/* A new object of that type around the handle; takes the handle and its client over, also on failure. */
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client);
+/* Puts next (NULL closes) in the place of the handle; takes both over, also on failure. */
+int filter_replace(FilterObject *self, bf_filter *next, redis_client *client);
 
 PyObject *filter_close(FilterObject *self, PyObject *unused);
 PyObject *filter_with(FilterObject *self, PyObject *unused);
@@ -78,7 +115,13 @@ PyObject *filter_sync(FilterObject *self, PyObject *unused);
 PyObject *filter_clear_bits(FilterObject *self, PyObject *unused);
 PyObject *filter_expire(FilterObject *self, PyObject *seconds);
 PyObject *filter_delete(FilterObject *self, PyObject *unused);
+PyObject *filter_rebuild(FilterObject *self, PyObject *keys);
 void filter_dealloc(FilterObject *self);
+
+/* ---- py_filter.c: one key ---------------------------------------------------------------------------------- */
+typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
+/* What the core answers; -1 with an exception. */
+int filter_ask(FilterObject *self, PyObject *key, single_call *call);
 
 /* ---- py_keys.c: a Python object as bytes ------------------------------------------------------------------ */
 enum { KEY_ROOM = 512 };
@@ -112,16 +155,19 @@ void key_release(key_holder *h);
 bool is_boolean(PyObject *o);
 /* Contiguous bytes of any bytes-like in the holder; -1 with the exporter's exception. */
 int bytes_hold(PyObject *o, key_holder *h);
+/* UTF-8 of n code points, at most 4 n bytes; the length, or -1 - index of one that has no UTF-8 form. */
+Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out);
 /* Decimal text of a 64-bit number: at most 20 bytes, no NUL; returns the length. */
 enum { DECIMAL_MAX = 20 };
 size_t decimal(char *out, uint64_t magnitude, bool negative);
 
-/* ---- py_batch.c, py_array.c: many keys ---------------------------------------------------------------------- */
-enum { BATCH_KEYS = 512, BATCH_ROOM = 8192 };
+/* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory ---------------------------------------------------------------------- */
+enum { BATCH_KEYS = 512, BATCH_ROOM = BATCH_KEYS * DECIMAL_MAX };
+typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 typedef struct {
     FilterObject *self;
     bf_filter *bf;
-    bool add;
+    many_call *call;
     PyObject *out;               /* bytes object being filled, one a key; NULL = only the count is wanted */
     Py_ssize_t done;             /* keys that were answered        */
     int64_t hits;                /* of them new, or present        */
@@ -137,10 +183,38 @@ uint64_t clock_ns(void);
 uint8_t *batch_room(batch *b, Py_ssize_t more);
 /* 1 = done, 0 = not an array this reads, go on by iteration; -1 with an exception. */
 int array_batch(batch *b, PyObject *keys);
+int arrow_batch(batch *b, PyObject *keys);
+
+/* Keys that can be read without the GIL.  gather puts the next ones, BATCH_KEYS at most, in b->keys and sets b->n; a
+ * key that is none ends the column: then `left` is 0 and `fault` says why, after the keys before it. */
+enum column_fault { FAULT_NONE, FAULT_NULL, FAULT_TYPE, FAULT_DAMAGED, FAULT_TEXT };
+typedef struct column column;
+struct column {
+    void (*gather)(batch *b, column *c);
+    Py_ssize_t left;             /* items to come                                                  */
+    const char *at;              /* cells of equal width: the next one                             */
+    Py_ssize_t stride;
+    size_t width;
+    bool is_signed, swapped;
+    enum column_fault fault;
+    const char *what;            /* of the fault: a word for its message                           */
+    long long value;
+};
+/* Works through a column and raises its fault; 0, or -1 with an exception. */
+int column_run(batch *b, column *c);
+void gather_numbers(batch *b, column *c);
+/* Decimal text of the integer at p: at most DECIMAL_MAX bytes; returns the length. */
+size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out);
 
 PyObject *filter_update(FilterObject *self, PyObject *keys);
 PyObject *filter_add_many(FilterObject *self, PyObject *keys);
 PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
+/* One byte a key: the core's answers. */
+PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
+
+/* ---- py_lines.c: keys in one buffer, each ended by a separator ----------------------------------------------- */
+PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
+PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 
 /* ---- py_params.c: arguments as a bf_spec -------------------------------------------------------------------- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
@@ -149,6 +223,12 @@ PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
 PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+
+/* ---- py_redis.c --------------------------------------------------------------------------------------------- */
+redis_client *redis_client_new(module_state *state, PyObject *client);     /* NULL with an exception */
+void redis_client_free(redis_client *c);
+/* Does this very thread wait for an answer of it?  Then the filter must not be entered: signal handlers, callbacks of the client. */
+bool redis_client_busy(const redis_client *c);
 
 /* ---- py_bytes.c, py_sets.c, py_state.c ---------------------------------------------------------------------- */
 PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);
@@ -163,11 +243,27 @@ PyObject *filter_or(PyObject *a, PyObject *b);
 PyObject *filter_and(PyObject *a, PyObject *b);
 PyObject *filter_ior(PyObject *a, PyObject *b);
 PyObject *filter_iand(PyObject *a, PyObject *b);
+PyObject *filter_issubset(FilterObject *self, PyObject *other);
+PyObject *filter_issuperset(FilterObject *self, PyObject *other);
+PyObject *filter_union_count(FilterObject *self, PyObject *other);
+PyObject *filter_intersection_count(FilterObject *self, PyObject *other);
+/* self |= other; the estimated number of keys that came new, or NULL. */
+PyObject *filter_update_from(FilterObject *self, PyObject *other);
 PyObject *filter_compare(PyObject *a, PyObject *b, int op);
 
 extern PyGetSetDef filter_getset[];
 Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
+PyObject *filter_info(FilterObject *self, PyObject *unused);
+/* Begin to watch anew whether it is saturated; the same for a handle just made; look now: -1 where the warning became an exception. */
+void filter_watch(FilterObject *self);
+void filter_watch_new(FilterObject *self);
+int filter_look(FilterObject *self);
+static inline int filter_grew(FilterObject *self, int64_t fresh)
+{
+    int64_t left = NO_GIL ? __atomic_sub_fetch(&self->spare, fresh, __ATOMIC_RELAXED) : (self->spare -= fresh);
+    return __builtin_expect(left < 0, 0) ? filter_look(self) : 0;
+}
 PyObject *filter_sizeof(FilterObject *self, PyObject *unused);
 #endif

@@ -108,7 +108,7 @@ static PyObject *recipe(FilterObject *self, bf_filter *bf)
     bf_get_info(bf, &info);
     const char *fault = info.keyed
         ? "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
-        : strcmp(info.home, "client") == 0 ? "a filter on a client object cannot be pickled" : NULL;
+        : !info.storage && strcmp(info.home, "memory") != 0 ? "a filter on a client object cannot be pickled" : NULL;
     if (fault) {
         PyErr_SetString(state_of(Py_TYPE(self))->error, fault);
         return NULL;

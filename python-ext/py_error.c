@@ -25,6 +25,12 @@ bool is_filter(PyObject *o)
     return state && PyObject_TypeCheck(o, state->filter_type);
 }
 
+bool is_counting(PyTypeObject *type)
+{
+    module_state *state = state_of(type);
+    return state && PyType_IsSubtype(type, state->counting_type);
+}
+
 /* OSError(errno, text) picks its own subclass: FileNotFoundError and its kin. */
 static void raise_os(int code, PyObject *text)
 {
@@ -34,17 +40,43 @@ static void raise_os(int code, PyObject *text)
     Py_DECREF(exc);
 }
 
+/* What a client object raised stands behind what the core says of it: `raise ... from`. */
+static PyObject *take_cause(void)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (!type) return NULL;
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value && trace) PyException_SetTraceback(value, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    return value;
+}
+
+static void set_cause(PyObject *cause)
+{
+    PyObject *type, *value, *trace;
+    if (!cause) return;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (value) PyException_SetCause(value, cause);
+    else Py_DECREF(cause);
+    PyErr_Restore(type, value, trace);
+}
+
 void *raise_error(module_state *state, const bf_error *err)
 {
     if (err->code == BF_EHOST && PyErr_Occurred()) return NULL;
+    PyObject *cause = take_cause();
     /* A path or a value in the sentence may be cut in the middle of a character. */
     PyObject *text = PyUnicode_DecodeUTF8(err->msg, (Py_ssize_t)strlen(err->msg), "backslashreplace");
-    if (!text) return NULL;
+    if (!text) { Py_XDECREF(cause); return NULL; }
     if (err->code == BF_EIO && err->sys_errno) raise_os(err->sys_errno, text);
     else if (err->code == BF_EINVAL) PyErr_SetObject(PyExc_ValueError, text);
     else if (err->code == BF_ENOMEM) PyErr_SetObject(PyExc_MemoryError, text);
     else PyErr_SetObject(state ? state->error : PyExc_ValueError, text);
     Py_DECREF(text);
+    set_cause(cause);
     return NULL;
 }
 

@@ -6,7 +6,6 @@
 #include <structmember.h>
 
 /* ---- one key ---- */
-typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
 
 /* The caller holds the key's object for as long. */
 static __attribute__((noinline)) int ask_remote(FilterObject *self, const bf_key *key, single_call *call)
@@ -50,9 +49,12 @@ static inline int single(FilterObject *self, PyObject *o, single_call *call)
     return key_direct(o, &key) ? ask(self, &key, call) : ask_any(self, o, call);
 }
 
+int filter_ask(FilterObject *self, PyObject *key, single_call *call) { return single(self, key, call); }
+
 static PyObject *filter_add(FilterObject *self, PyObject *key)
 {
     int rc = single(self, key, bf_add);
+    if (rc == BF_ADDED && filter_grew(self, 1) < 0) return NULL;
     return rc < 0 ? NULL : PyBool_FromLong(rc == BF_ADDED);
 }
 
@@ -113,17 +115,38 @@ static PyMethodDef methods[] = {
         "hashcode($self, key, /)\n--\n\nThe k positions of a key in the scheme's order; repeats are possible."),
     METHOD("update", filter_update, METH_O,
         "update($self, keys, /)\n--\n\nAdd all keys of an iterable or array; return how many were SURELY NEW.\n\n"
-        "numpy 'S' arrays (NUL bytes at the end are padding) and 1-d integer arrays are\n"
-        "read without making objects.  Other threads and Ctrl-C get their turn every few ms.\n"
+        "A filter of equal parameters in their place: self |= keys; returns how many keys came new, estimated.\n"
+        "Arrow columns (pyarrow, polars, pandas ...), numpy 'S' and 'U' arrays (NUL bytes at the\n"
+        "end are padding) and 1-d integer arrays are read without making objects and without the\n"
+        "GIL.  Other threads and Ctrl-C get their turn every few ms.\n"
         "A bad key raises and is named by its index; the keys before it are added."),
     METHOD("add_many", filter_add_many, METH_O,
         "add_many($self, keys, /)\n--\n\nAdd all keys; return one byte a key: 1 = SURELY NEW, 0 = probably there already.\n\n"
         "The answer fits itertools.compress(keys, answer) and numpy.frombuffer(answer, bool)."),
     METHOD("contains_many", filter_contains_many, METH_O,
         "contains_many($self, keys, /)\n--\n\nTest all keys; return one byte a key: 1 = probably added, 0 = surely never added."),
+    METHOD("update_lines", filter_update_lines, METH_VARARGS | METH_KEYWORDS,
+        "update_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n--\n\n"
+        "Add the keys of a buffer, each ended by the byte sep, without an object a key.\n\n"
+        "Returns (keys, new, consumed, kept): keys added, how many of them were SURELY NEW, bytes of data\n"
+        "read.  What follows the last sep is left, to be given again with more; last=True: it is a key as\n"
+        "well, if not empty.  kept: b'', or the lines that were new (keep=True) or seen (keep=False), each\n"
+        "with its sep."),
+    METHOD("contains_lines", filter_contains_lines, METH_VARARGS | METH_KEYWORDS,
+        "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n--\n\n"
+        "Test the keys of a buffer: (keys, present, consumed, kept), as update_lines() but for adding.\n\n"
+        "kept: the lines that are present (keep=True) or absent (keep=False)."),
     METHOD("union", filter_union, METH_O, "union($self, other, /)\n--\n\nA new filter with the keys of both: self | other."),
     METHOD("intersection", filter_intersection, METH_O,
         "intersection($self, other, /)\n--\n\nA new filter with the bits of both: self & other.  It may hold more than the common keys."),
+    METHOD("issubset", filter_issubset, METH_O,
+        "issubset($self, other, /)\n--\n\nWhether all bits are set in the other, too: self <= other.  True if all keys are in the other."),
+    METHOD("issuperset", filter_issuperset, METH_O, "issuperset($self, other, /)\n--\n\nself >= other; see issubset()."),
+    METHOD("union_count", filter_union_count, METH_O,
+        "union_count($self, other, /)\n--\n\nEstimated number of keys in self | other, without making it."),
+    METHOD("intersection_count", filter_intersection_count, METH_O,
+        "intersection_count($self, other, /)\n--\n\nEstimated number of keys that both have: the counts of both less union_count()."),
+    METHOD("info", filter_info, METH_NOARGS, "info($self, /)\n--\n\nWhat the filter is and what is in it, as a dict.  One pass over the bits."),
     METHOD("copy", filter_copy, METH_NOARGS,
         "copy($self, /)\n--\n\nAn independent copy in memory, whatever the home of this filter."),
     METHOD("__copy__", filter_copy, METH_NOARGS, "__copy__($self, /)\n--\n\nThe same as copy()."),
@@ -146,7 +169,7 @@ static PyMethodDef methods[] = {
     METHOD("open", filter_open, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
         "open($type, storage, *, m=None, n=None, k=None, p=None, scheme=None, key=None, secret=None,\n"
         "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-        "     cache_max_age=None, wait_replicas=None, read_only=False)\n--\n\n"
+        "     cache_max_age=None, wait_replicas=None, read_only=False, warn=True)\n--\n\n"
         "Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."),
     METHOD("random_secret", filter_random_secret, METH_NOARGS | METH_CLASS,
         "random_secret($type, /)\n--\n\n"
@@ -154,12 +177,17 @@ static PyMethodDef methods[] = {
     METHOD("plan", filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
         "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
         "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-        "     cache_max_age=None, wait_replicas=None)\n--\n\n"
+        "     cache_max_age=None, wait_replicas=None, warn=True)\n--\n\n"
         "What the constructor would make of these arguments, without making it: a dict of m, n, k, p, scheme."),
     METHOD("expire", filter_expire, METH_O,
         "expire($self, seconds, /)\n--\n\nFilters in Redis: gone for everybody after so many seconds; None = never."),
     METHOD("delete", filter_delete, METH_NOARGS,
         "delete($self, /)\n--\n\nFilters in Redis: delete it there, for everybody."),
+    METHOD("rebuild", filter_rebuild, METH_O,
+        "rebuild($self, keys, /)\n--\n\n"
+        "Filters in Redis: from now on it holds these keys and no others, for everybody; how many were surely different.\n\n"
+        "Until all keys are read it is used as ever; then the bits are exchanged at once (with shards, one shard after the\n"
+        "other).  Keys that others add meanwhile are kept only if they are among these.  The time to live stays."),
     METHOD("sync", filter_sync, METH_NOARGS,
         "sync($self, /)\n--\n\nReturn once everything added before is on disk.  Nothing to do in memory."),
     METHOD("close", filter_close, METH_NOARGS,
@@ -179,14 +207,16 @@ static PyMemberDef members[] = {
 
 static int filter_traverse(PyObject *self, visitproc visit, void *arg)
 {
+    const redis_client *c = ((FilterObject *)self)->client;
     Py_VISIT(Py_TYPE(self));
+    if (c) { Py_VISIT(c->client); Py_VISIT(c->transport); }
     return 0;
 }
 
 PyDoc_STRVAR(filter_doc,
 "BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
 "            grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-"            cache_max_age=None, wait_replicas=None)\n--\n\n"
+"            cache_max_age=None, wait_replicas=None, warn=True)\n--\n\n"
 "A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits a key.\n\n"
 "    BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p\n"
 "    BloomFilter(m, n)                    the classic one: m bits for n keys\n\n"

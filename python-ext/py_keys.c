@@ -53,6 +53,12 @@ static inline Py_ssize_t write_utf8(int kind, const void *data, Py_ssize_t n, ch
     return out - start;
 }
 
+Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out)
+{
+    for (Py_ssize_t i = 0; i < n; i++) if (text[i] > 0x10FFFF) return -1 - i;
+    return write_utf8(PyUnicode_4BYTE_KIND, text, n, out);
+}
+
 static Py_ssize_t utf8_of(PyObject *s, char *out)
 {
     const void *data = PyUnicode_DATA(s);

@@ -3,6 +3,32 @@
 #include "py_bloomfilter.h"
 
 #include <time.h>
+#include <unistd.h>
+
+/* The state of the thread that is in the core without the GIL: a client object needs it to come back to Python. */
+static _Thread_local PyThreadState *outside;
+
+PyThreadState *gil_out(void) { return outside = PyEval_SaveThread(); }
+void gil_back(PyThreadState *ts)
+{
+    outside = NULL;
+    PyEval_RestoreThread(ts);
+}
+PyThreadState *gil_enter(void)
+{
+    PyThreadState *ts = outside;
+    if (ts) gil_back(ts);
+    return ts;
+}
+void gil_leave(PyThreadState *ts) { if (ts) gil_out(); }
+
+static bool busy(const FilterObject *self)
+{
+    if (!redis_client_busy(self->client)) return false;
+    PyErr_SetString(state_of(Py_TYPE((PyObject *)self))->error,
+                    "the filter waits for its Redis client in this very thread: a signal handler or the client's own code cannot use it now");
+    return true;
+}
 
 #if NO_GIL
 /* `users` far below 0 means: the handle is being replaced, come again. */
@@ -23,9 +49,9 @@ bf_filter *filter_enter(FilterObject *self)
         __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST);
         pause_thread();
     }
-    if (self->bf) return self->bf;
+    if (self->bf && !busy(self)) return self->bf;
     filter_leave(self);
-    return raise_closed();
+    return PyErr_Occurred() ? NULL : raise_closed();
 }
 void filter_leave(FilterObject *self) { __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST); }
 
@@ -44,7 +70,9 @@ static void replace_end(FilterObject *self) { __atomic_fetch_sub(&self->users, R
 #else
 bf_filter *filter_enter(FilterObject *self)
 {
+    solo_share(self);
     if (!self->bf) return raise_closed();
+    if (busy(self)) return NULL;
     self->users++;
     return self->bf;
 }
@@ -65,15 +93,71 @@ PyThreadState *gil_release(FilterObject *a, FilterObject *b)
 {
     unlocked_add(a, 1);
     unlocked_add(b, 1);
-    return PyEval_SaveThread();
+    return gil_out();
 }
 
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
 {
     if (!ts) return;
-    PyEval_RestoreThread(ts);
+    gil_back(ts);
     unlocked_add(a, -1);
     unlocked_add(b, -1);
+}
+
+/* ---- one thread alone in the plain kernels ----
+ *
+ *   NOBODY --solo_release--> ALONE --solo_take--> LEAVING --GIL taken--> NOBODY
+ *                              |                     |
+ *                       someone comes         someone comes: there is nothing to wait for
+ *                              v
+ *                            ASKED --solo_yield, solo_take: atomic kernels from here on--> NOBODY
+ *
+ * Only the thread itself leaves ALONE and ASKED for another state but that of being asked; who asks holds the GIL and
+ * waits.  The thread counts in `unlocked` all the time, so kernels stay atomic until it and all others are out. */
+enum { NOBODY, ALONE, ASKED, LEAVING };
+
+static int solo_state(FilterObject *self) { return __atomic_load_n(&self->solo, __ATOMIC_ACQUIRE); }
+static void solo_set(FilterObject *self, int state) { __atomic_store_n(&self->solo, state, __ATOMIC_RELEASE); }
+static bool solo_swap(FilterObject *self, int from, int to)
+{
+    return __atomic_compare_exchange_n(&self->solo, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+PyThreadState *solo_release(FilterObject *self)
+{
+    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote) return gil_release(self, NULL);
+    self->unlocked = 1;
+    self->solo_pid = (int)getpid();
+    solo_set(self, ALONE);
+    return PyEval_SaveThread();
+}
+
+void solo_yield(FilterObject *self)
+{
+    if (__builtin_expect(solo_state(self) != ASKED, 1)) return;
+    bf_set_threads(self->bf, true);
+    solo_set(self, NOBODY);
+}
+
+void solo_take(PyThreadState *ts, FilterObject *self)
+{
+    if (!ts) return;
+    if (!solo_swap(self, ALONE, LEAVING)) solo_yield(self);
+    gil_back(ts);
+    if (solo_state(self) == LEAVING) solo_set(self, NOBODY);
+    unlocked_add(self, -1);
+}
+
+/* With the GIL: returns when nobody is in the plain kernels.  A thread that was not in the process when it forked never
+ * answers; nor does one that waits for the GIL have to. */
+void solo_end(FilterObject *self)
+{
+    struct timespec shortly = { 0, 10000 };
+    bool there = self->solo_pid == (int)getpid();
+    while (there && (solo_swap(self, ALONE, ASKED) || solo_state(self) == ASKED)) nanosleep(&shortly, NULL);
+    if (solo_state(self) == NOBODY) return;
+    bf_set_threads(self->bf, true);
+    solo_set(self, NOBODY);
 }
 
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
@@ -93,36 +177,49 @@ static bool is_remote(const bf_filter *bf)
     return strcmp(info.home, "redis") == 0;
 }
 
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf)
+static void let_go(bf_filter *bf, redis_client *client)
+{
+    bf_close(bf);
+    redis_client_free(client);
+}
+
+PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client)
 {
     FilterObject *self = (FilterObject *)type->tp_alloc(type, 0);
-    if (!self) { bf_close(bf); return NULL; }
+    if (!self) { let_go(bf, client); return NULL; }
     bf_set_threads(bf, NO_GIL);
     self->bf = bf;
+    self->client = client;
     self->remote = is_remote(bf);
+    self->warn = true;
+    filter_watch_new(self);
     return (PyObject *)self;
 }
 
-int filter_replace(FilterObject *self, bf_filter *next)
+int filter_replace(FilterObject *self, bf_filter *next, redis_client *client)
 {
     bf_filter *old = next;
+    redis_client *old_client = client;
     bool alone = replace_begin(self);
     if (alone) {
         old = self->bf;
+        old_client = self->client;
         self->bf = next;
+        self->client = client;
         self->remote = is_remote(next);
+        filter_watch_new(self);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
                         "the filter cannot be closed: a batch is running in it (in another thread, or the one that reads the iterable)");
     }
-    bf_close(old);
+    let_go(old, old_client);
     return alone ? 0 : -1;
 }
 
 PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    if (filter_replace(self, NULL) < 0) return NULL;
+    if (filter_replace(self, NULL, NULL) < 0) return NULL;
     Py_RETURN_NONE;
 }
 
@@ -159,6 +256,7 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
     PyThreadState *ts = gil_release_if_big(self, NULL);
     int rc = bf_clear(bf, &err);
     gil_take(ts, self, NULL);
+    filter_watch(self);
     filter_leave(self);
     if (rc < 0) return raise_in(self, &err);
     Py_RETURN_NONE;
@@ -189,6 +287,29 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return told(self, rc, &err);
 }
 
+/* The keys go to a filter in memory that nobody else sees: it is entered, so nobody closes it meanwhile. */
+static int rebuild_from(FilterObject *self, bf_filter *bf, FilterObject *fresh, bf_error *err)
+{
+    PyThreadState *ts = gil_release(self, fresh);
+    int rc = bf_rebuild_end(bf, fresh->bf, err);
+    gil_take(ts, self, fresh);
+    return rc;
+}
+
+PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
+{
+    bf_error err;
+    PyObject *fresh = NULL, *count = NULL;
+    bf_filter *bf = filter_enter(self), *empty = bf ? bf_rebuild_begin(bf, &err) : NULL;
+    if (!bf) return NULL;
+    if (!empty) raise_in(self, &err);
+    else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL))) count = filter_update((FilterObject *)fresh, keys);
+    if (count && rebuild_from(self, bf, (FilterObject *)fresh, &err) < 0) { Py_CLEAR(count); raise_in(self, &err); }
+    filter_leave(self);
+    Py_XDECREF(fresh);
+    return count;
+}
+
 PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     bf_error err;
@@ -206,7 +327,7 @@ void filter_dealloc(FilterObject *self)
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
     if (self->weakrefs) PyObject_ClearWeakRefs((PyObject *)self);
-    bf_close(self->bf);
+    let_go(self->bf, self->client);
     type->tp_free(self);
     Py_DECREF(type);
 }

@@ -1,9 +1,12 @@
-/* py_module.c - the module bloomfilter._bloomfilter: its state, its two names, how an interpreter gets its own.
+/* py_module.c - the module bloomfilter._bloomfilter: its state, its names, how an interpreter gets its own.
  * Multi-phase initialisation, no state outside the module: any number of interpreters, with or without a GIL. */
 #include "py_bloomfilter.h"
 
 PyDoc_STRVAR(error_doc,
 "Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do.");
+
+PyDoc_STRVAR(warning_doc,
+"More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will.");
 
 static PyObject *make_turn(void)
 {
@@ -24,6 +27,14 @@ static int module_exec(PyObject *module)
     if (!state->error || PyModule_AddObjectRef(module, "Error", state->error) < 0) return -1;
     state->filter_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &filter_spec, NULL);
     if (!state->filter_type || PyModule_AddType(module, state->filter_type) < 0) return -1;
+    state->replies_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &replies_spec, NULL);
+    if (!state->replies_type) return -1;
+    state->warning = PyErr_NewExceptionWithDoc("bloomfilter.SaturationWarning", warning_doc, PyExc_UserWarning, NULL);
+    if (!state->warning || PyModule_AddObjectRef(module, "SaturationWarning", state->warning) < 0) return -1;
+    PyObject *bases = PyTuple_Pack(1, state->filter_type);
+    if (bases) state->counting_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &counting_spec, bases);
+    Py_XDECREF(bases);
+    if (!state->counting_type || PyModule_AddType(module, state->counting_type) < 0) return -1;
     return PyModule_AddStringConstant(module, "__version__", bf_version());
 }
 
@@ -31,6 +42,9 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
 {
     module_state *state = PyModule_GetState(module);
     Py_VISIT(state->filter_type);
+    Py_VISIT(state->replies_type);
+    Py_VISIT(state->counting_type);
+    Py_VISIT(state->warning);
     Py_VISIT(state->error);
     Py_VISIT(state->turn);
     return 0;
@@ -40,6 +54,9 @@ static int module_clear(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
     Py_CLEAR(state->filter_type);
+    Py_CLEAR(state->replies_type);
+    Py_CLEAR(state->counting_type);
+    Py_CLEAR(state->warning);
     Py_CLEAR(state->error);
     Py_CLEAR(state->turn);
     return 0;

@@ -5,14 +5,15 @@
 typedef struct {                 /* borrowed; NULL or None = not given */
     PyObject *data, *m, *n, *k, *p, *scheme, *storage, *key, *secret, *grow, *window, *shards;
     PyObject *parts, *timeout, *cache_max_age, *wait_replicas;
-    int read_only, cache;
+    int read_only, cache, warn;
 } arguments;
 
 typedef struct {
     bf_spec spec;
     PyObject *path;              /* owned: what spec.storage points into */
+    redis_client *client;        /* owned: where the storage is a client object */
     key_holder secret;
-    bool has_secret;
+    bool has_secret, warn;
 } params;
 
 static bool given(PyObject *o) { return o && o != Py_None; }
@@ -104,9 +105,20 @@ static int secret_bytes(PyObject *value, params *out)
     return 0;
 }
 
-static int storage_path(PyObject *value, params *out)
+/* Only what has a path is one; anything else must be a client. */
+static bool is_path(PyObject *value)
+{
+    return PyUnicode_Check(value) || PyBytes_Check(value) || PyObject_HasAttrString((PyObject *)Py_TYPE(value), "__fspath__");
+}
+
+static int storage_place(module_state *state, PyObject *value, params *out)
 {
     if (!given(value)) return 0;
+    if (!is_path(value)) {
+        if (!(out->client = redis_client_new(state, value))) return -1;
+        out->spec.redis_client = &out->client->host;
+        return 0;
+    }
     if (!PyUnicode_FSConverter(value, &out->path)) return -1;
     out->spec.storage = PyBytes_AS_STRING(out->path);
     return 0;
@@ -116,13 +128,16 @@ static int storage_path(PyObject *value, params *out)
 static void params_free(params *q)
 {
     Py_XDECREF(q->path);
+    redis_client_free(q->client);
     if (q->has_secret) key_release(&q->secret);
 }
 
-static int params_fill(params *q, const arguments *a)
+static int params_fill(module_state *state, params *q, const arguments *a)
 {
     q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0, .cache = a->cache != 0 };
     q->path = NULL;
+    q->client = NULL;
+    q->warn = a->warn;
     q->has_secret = false;
     q->secret.view.obj = NULL;
     int rc = whole("m", a->m, UINT64_MAX, &q->spec.m) < 0
@@ -139,7 +154,7 @@ static int params_fill(params *q, const arguments *a)
         || real("cache_max_age", a->cache_max_age, 0, Py_HUGE_VAL, &q->spec.cache_max_age) < 0
         || whole32("wait_replicas", a->wait_replicas, &q->spec.wait_replicas) < 0
         || secret_bytes(a->secret, q) < 0
-        || storage_path(a->storage, q) < 0;
+        || storage_place(state, a->storage, q) < 0;
     if (!rc) return 0;
     params_free(q);
     return -1;
@@ -148,23 +163,30 @@ static int params_fill(params *q, const arguments *a)
 /* ---- constructors ---- */
 static char *const constructor_names[] =
     { "m", "n", "k", "p", "scheme", "storage", "key", "secret", "grow", "window", "shards", "parts", "timeout", "cache", "cache_max_age",
-      "wait_replicas", NULL };
+      "wait_replicas", "warn", NULL };
 
-static int parse_constructor(PyObject *args, PyObject *kwargs, const char *format, params *q)
+static int parse_constructor(module_state *state, PyObject *args, PyObject *kwargs, const char *format, params *q)
 {
-    arguments a = { 0 };
+    arguments a = { .warn = true };
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)constructor_names, &a.m, &a.n, &a.k, &a.p,
                                      &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout,
-                                     &a.cache, &a.cache_max_age, &a.wait_replicas)) return -1;
-    return params_fill(q, &a);
+                                     &a.cache, &a.cache_max_age, &a.wait_replicas, &a.warn)) return -1;
+    return params_fill(state, q, &a);
+}
+
+/* The client goes with the filter that was opened through it. */
+static redis_client *keep_client(params *q, const bf_filter *bf)
+{
+    redis_client *client = bf ? q->client : NULL;
+    if (bf) q->client = NULL;
+    return client;
 }
 
 static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
 {
-    bf_filter *bf;
-    Py_BEGIN_ALLOW_THREADS
-    bf = bf_open(spec, err);
-    Py_END_ALLOW_THREADS
+    PyThreadState *ts = gil_out();
+    bf_filter *bf = bf_open(spec, err);
+    gil_back(ts);
     return bf;
 }
 
@@ -172,11 +194,15 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
     bf_error err;
     params q;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOO:BloomFilter", &q) < 0) return -1;
+    if (parse_constructor(state_of(Py_TYPE(self)), args, kwargs, "|OOOO$OOOOOOOOOpOOp:BloomFilter", &q) < 0) return -1;
+    q.spec.counting = is_counting(Py_TYPE(self));
     bf_filter *bf = open_spec(&q.spec, &err);
+    if (!bf) raise_in(self, &err);
+    redis_client *client = keep_client(&q, bf);
     params_free(&q);
-    if (!bf) { raise_in(self, &err); return -1; }
-    return filter_replace(self, bf);
+    if (!bf) return -1;
+    self->warn = q.warn;
+    return filter_replace(self, bf, client);
 }
 
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
@@ -192,7 +218,8 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *plan = NULL;
-    if (parse_constructor(args, kwargs, "|OOOO$OOOOOOOOOpOO:plan", &q) < 0) return NULL;
+    if (parse_constructor(state_of(type), args, kwargs, "|OOOO$OOOOOOOOOpOOp:plan", &q) < 0) return NULL;
+    q.spec.counting = is_counting(type);
     if (bf_plan(&q.spec, &err) < 0) raise_error(state_of(type), &err);
     else plan = Py_BuildValue("{sK sK sI sd ss}", "m", (unsigned long long)q.spec.m, "n", (unsigned long long)q.spec.n,
                               "k", q.spec.k, "p", q.spec.p, "scheme", q.spec.scheme);
@@ -202,34 +229,39 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
+    if (!bf) raise_error(state_of(type), err);
+    redis_client *client = keep_client(q, bf);
     params_free(q);
-    return bf ? filter_wrap(type, bf) : raise_error(state_of(type), err);
+    FilterObject *made = bf ? (FilterObject *)filter_wrap(type, bf, client) : NULL;
+    if (made && !q->warn) { made->warn = false; filter_watch(made); }
+    return (PyObject *)made;
 }
 
 PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *const names[] = { "storage", "m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards", "parts", "timeout",
-                                   "cache", "cache_max_age", "wait_replicas", "read_only", NULL };
+                                   "cache", "cache_max_age", "wait_replicas", "read_only", "warn", NULL };
     bf_error err;
     params q;
-    arguments a = { 0 };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOp:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
+    arguments a = { .warn = true };
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOpp:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
                                      &a.scheme, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout, &a.cache,
-                                     &a.cache_max_age, &a.wait_replicas, &a.read_only)) return NULL;
-    if (!given(a.storage)) { type_fault("storage", "a path or a URL", a.storage); return NULL; }
-    if (params_fill(&q, &a) < 0) return NULL;
+                                     &a.cache_max_age, &a.wait_replicas, &a.read_only, &a.warn)) return NULL;
+    if (!given(a.storage)) { type_fault("storage", "a path, a URL or a Redis client", a.storage); return NULL; }
+    if (params_fill(state_of(type), &q, &a) < 0) return NULL;
     q.spec.must_exist = true;
+    q.spec.counting = is_counting(type);
     bf_filter *bf = open_spec(&q.spec, &err);
     return wrap_or_raise(type, &q, bf, &err);
 }
 
 /* ---- from bytes: the parameters given are those expected ---- */
-static int parse_expected(PyObject *args, PyObject *kwargs, const char *types, const char *first, PyObject **data, const char **format, params *q)
+static int parse_expected(module_state *state, PyObject *args, PyObject *kwargs, const char *types, const char *first, PyObject **data, const char **format, params *q)
 {
     const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", format ? "format" : NULL, NULL };
-    arguments a = { 0 };
+    arguments a = { .warn = true };
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, data, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.secret, format)) return -1;
-    return params_fill(q, &a);
+    return params_fill(state, q, &a);
 }
 
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -239,8 +271,9 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
     PyObject *data;
     const char *format = NULL;
     key_holder h = { .text = NULL };
-    if (parse_expected(args, kwargs, "O|$OOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
+    if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
     if (bytes_hold(data, &h) < 0) { key_release(&h); params_free(&q); return NULL; }
+    q.spec.counting = is_counting(type);
     bf_filter *bf;
     Py_BEGIN_ALLOW_THREADS
     bf = format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err) : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
@@ -254,8 +287,9 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *data, *path;
-    if (parse_expected(args, kwargs, "O|$OOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
+    if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
     if (!PyUnicode_FSConverter(data, &path)) { params_free(&q); return NULL; }
+    q.spec.counting = is_counting(type);
     bf_filter *bf;
     Py_BEGIN_ALLOW_THREADS
     bf = bf_load(PyBytes_AS_STRING(path), &q.spec, &err);

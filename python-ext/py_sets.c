@@ -41,7 +41,8 @@ static int copy_attributes(PyObject *from, PyObject *to, PyObject *memo)
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
     bf_filter *bf = copy_handle(self);
-    PyObject *twin = bf ? filter_wrap(Py_TYPE(self), bf) : NULL;
+    PyObject *twin = bf ? filter_wrap(Py_TYPE(self), bf, NULL) : NULL;
+    if (twin && !self->warn) { ((FilterObject *)twin)->warn = false; filter_watch((FilterObject *)twin); }
     if (twin && copy_attributes((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
     return twin;
 }
@@ -62,6 +63,7 @@ static int combine_into(FilterObject *into, FilterObject *from, combine *call)
         filter_leave(from);
     }
     if (a) filter_leave(into);
+    if (b && rc >= 0 && call == bf_unite) filter_watch(into);
     if (b && rc < 0) raise_in(into, &err);
     return rc;
 }
@@ -69,7 +71,7 @@ static int combine_into(FilterObject *into, FilterObject *from, combine *call)
 static PyObject *combined(FilterObject *a, FilterObject *b, combine *call)
 {
     bf_filter *bf = copy_handle(a);
-    PyObject *made = bf ? filter_wrap(Py_TYPE(a), bf) : NULL;
+    PyObject *made = bf ? filter_wrap(Py_TYPE(a), bf, NULL) : NULL;
     if (made && combine_into((FilterObject *)made, b, call) < 0) Py_CLEAR(made);
     return made;
 }
@@ -99,9 +101,71 @@ PyObject *filter_and(PyObject *a, PyObject *b) { return binary(a, b, bf_intersec
 PyObject *filter_ior(PyObject *a, PyObject *b) { return in_place(a, b, bf_unite); }
 PyObject *filter_iand(PyObject *a, PyObject *b) { return in_place(a, b, bf_intersect); }
 
+/* ---- comparisons ---- */
+static PyObject *refuse_other(PyObject *other)
+{ return PyErr_Format(PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name); }
+
+static int is_within(PyObject *a, PyObject *b) { return combine_into((FilterObject *)a, (FilterObject *)b, bf_subset); }
+static int is_equal(PyObject *a, PyObject *b) { return combine_into((FilterObject *)a, (FilterObject *)b, bf_equal); }
+
+/* a within b, and, where they must not be equal, b not within a. */
+static int is_less(PyObject *a, PyObject *b, bool strictly)
+{
+    int rc = is_within(a, b);
+    if (rc <= 0 || !strictly) return rc;
+    return (rc = is_within(b, a)) < 0 ? rc : !rc;
+}
+
 PyObject *filter_compare(PyObject *a, PyObject *b, int op)
 {
-    if ((op != Py_EQ && op != Py_NE) || !is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
-    int equal = combine_into((FilterObject *)a, (FilterObject *)b, bf_equal);
-    return equal < 0 ? NULL : PyBool_FromLong(equal == (op == Py_EQ));
+    if (!is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
+    int rc = op == Py_EQ || op == Py_NE ? is_equal(a, b) : op == Py_LE || op == Py_LT ? is_less(a, b, op == Py_LT) : is_less(b, a, op == Py_GT);
+    return rc < 0 ? NULL : PyBool_FromLong(op == Py_NE ? !rc : rc);
+}
+
+static PyObject *compare_method(FilterObject *self, PyObject *other, int op)
+{ return is_filter(other) ? filter_compare((PyObject *)self, other, op) : refuse_other(other); }
+PyObject *filter_issubset(FilterObject *self, PyObject *other) { return compare_method(self, other, Py_LE); }
+PyObject *filter_issuperset(FilterObject *self, PyObject *other) { return compare_method(self, other, Py_GE); }
+
+/* ---- estimates ---- */
+static PyObject *whole_number(double count)
+{ return PyLong_FromLongLong(count < 9e18 ? (long long)(count + 0.5) : INT64_MAX); }
+
+static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
+{
+    bf_state state;
+    int rc = bf_union_state(a, b, &state, err);
+    *count = state.count;
+    return rc;
+}
+
+typedef int counter(bf_filter *, bf_filter *, double *, bf_error *);
+static PyObject *estimate(FilterObject *self, PyObject *other, counter *call)
+{
+    bf_error err;
+    int rc = -1;
+    double count = 0;
+    if (!is_filter(other)) return refuse_other(other);
+    FilterObject *from = (FilterObject *)other;
+    bf_filter *a = filter_enter(self), *b = a ? filter_enter(from) : NULL;
+    if (b) {
+        PyThreadState *ts = gil_release_if_big(self, from);
+        rc = call(a, b, &count, &err);
+        gil_take(ts, self, from);
+        filter_leave(from);
+    }
+    if (a) filter_leave(self);
+    if (!b) return NULL;
+    return rc < 0 ? raise_in(self, &err) : whole_number(count);
+}
+
+PyObject *filter_union_count(FilterObject *self, PyObject *other) { return estimate(self, other, union_count); }
+PyObject *filter_intersection_count(FilterObject *self, PyObject *other) { return estimate(self, other, bf_intersection_count); }
+
+PyObject *filter_update_from(FilterObject *self, PyObject *other)
+{
+    Py_ssize_t before = filter_length((PyObject *)self), after = -1;
+    if (before < 0 || combine_into(self, (FilterObject *)other, bf_unite) < 0 || (after = filter_length((PyObject *)self)) < 0) return NULL;
+    return filter_grew(self, 1) < 0 ? NULL : PyLong_FromSsize_t(after > before ? after - before : 0);
 }

@@ -27,6 +27,11 @@ static PyObject *get_k(FilterObject *self, void *Py_UNUSED(unused))
     bf_info i;
     return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLong(i.k);
 }
+static PyObject *get_shards(FilterObject *self, void *Py_UNUSED(unused))
+{
+    bf_info i;
+    return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLong(i.shards);
+}
 static PyObject *get_p(FilterObject *self, void *Py_UNUSED(unused))
 {
     bf_info i;
@@ -51,7 +56,7 @@ static PyObject *get_storage(FilterObject *self, void *Py_UNUSED(unused))
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     bf_get_info(bf, &info);
-    PyObject *name = info.storage ? PyUnicode_DecodeFSDefault(info.storage) : Py_NewRef(Py_None);
+    PyObject *name = self->client ? Py_NewRef(self->client->client) : info.storage ? PyUnicode_DecodeFSDefault(info.storage) : Py_NewRef(Py_None);
     filter_leave(self);
     return name;
 }
@@ -114,14 +119,100 @@ int filter_bool(PyObject *self)
     return read_state((FilterObject *)self, &s) < 0 ? -1 : s.ones > 0;
 }
 
+/* ---- more than half full? ---- */
+/* A filter in Redis is not watched: every look would be a trip, in the middle of an add. */
+static void look_after(FilterObject *self, uint64_t fresh)
+{
+    int64_t spare = fresh < INT64_MAX ? (int64_t)fresh : INT64_MAX;
+    if (NO_GIL) __atomic_store_n(&self->spare, spare, __ATOMIC_RELAXED);
+    else self->spare = spare;
+}
+
+void filter_watch(FilterObject *self) { look_after(self, self->warn && !self->remote ? 0 : UINT64_MAX); }
+
+/* In memory the first look is free, or nearly; a file is looked at with the first new key. */
+void filter_watch_new(FilterObject *self)
+{
+    bf_info info;
+    uint64_t wait;
+    filter_watch(self);
+    if (!self->bf || self->spare) return;
+    bf_get_info(self->bf, &info);
+    if (strcmp(info.home, "memory") == 0 && bf_saturated(self->bf, &wait, NULL) != BF_OVERFULL) look_after(self, wait);
+}
+
+static int warn(FilterObject *self, const bf_info *info)
+{
+    return PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1, "more than half of the %s of a filter sized for n=%llu keys are set, and it holds more "
+                            "than that: false positives grow; make it larger, or pass warn=False", info->counting ? "counters" : "bits",
+                            (unsigned long long)info->n);
+}
+
+/* The key is added by now: what cannot be looked at is no fault of the add. */
+int filter_look(FilterObject *self)
+{
+    bf_error err;
+    bf_info info;
+    uint64_t wait = INT64_MAX;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) { PyErr_Clear(); return 0; }
+    int full = bf_saturated(bf, &wait, &err);
+    bf_get_info(bf, &info);
+    filter_leave(self);
+    look_after(self, full < BF_OVERFULL ? wait : UINT64_MAX);
+    return full == BF_OVERFULL ? warn(self, &info) : 0;
+}
+
+static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
+{
+    bf_error err;
+    uint64_t wait;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    PyThreadState *ts = gil_release_if_big(self, NULL);
+    int full = bf_saturated(bf, &wait, &err);
+    gil_take(ts, self, NULL);
+    filter_leave(self);
+    return full < 0 ? raise_in(self, &err) : PyBool_FromLong(full != 0);
+}
+
+/* ---- everything ---- */
+static PyObject *path_or_none(const char *text) { return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None); }
+
+static PyObject *all_of(const bf_info *i, const bf_state *s)
+{
+    double count = s->count < 9e18 ? s->count + 0.5 : 9e18;
+    return Py_BuildValue("{sK sK sI sd ss ss sN sN sO sK sO sO sK sd sL sd sO}", "m", (unsigned long long)i->m, "n", (unsigned long long)i->n,
+        "k", i->k, "p", i->p, "scheme", i->scheme, "home", i->home, "storage", path_or_none(i->shown), "key", path_or_none(i->key),
+        "counting", i->counting ? Py_True : Py_False, "bytes", (unsigned long long)i->bitset_bytes, "keyed", i->keyed ? Py_True : Py_False,
+        "read_only", i->read_only ? Py_True : Py_False, "ones", (unsigned long long)s->ones, "fill_ratio", s->fill, "count", (long long)count,
+        "fpr", s->fpr, "saturated", s->fill > 0.5 ? Py_True : Py_False);
+}
+
+PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
+{
+    bf_error err;
+    bf_info info;
+    bf_state state;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    PyThreadState *ts = gil_release_if_big(self, NULL);
+    int rc = bf_get_state(bf, &state, &err);
+    gil_take(ts, self, NULL);
+    bf_get_info(bf, &info);
+    PyObject *all = rc < 0 ? raise_in(self, &err) : all_of(&info, &state);
+    filter_leave(self);
+    return all;
+}
+
 /* ---- for people ---- */
 static PyObject *describe(const char *type, const bf_info *info)
 {
     PyObject *p = PyFloat_FromDouble(info->p), *where = NULL, *text = NULL;
-    if (info->storage) where = PyUnicode_DecodeFSDefault(info->shown);
+    if (info->shown) where = PyUnicode_DecodeFSDefault(info->shown);
     const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s', storage=%R)"
                                : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s')";
-    if (p && (where || !info->storage))
+    if (p && (where || !info->shown))
         text = PyUnicode_FromFormat(format, type, (unsigned long long)info->m, (unsigned long long)info->n, info->k, p,
                                     info->scheme, where);
     Py_XDECREF(p);
@@ -161,14 +252,16 @@ PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))
 
 #define GET(name, doc) { #name, (getter)(void (*)(void))get_##name, NULL, doc, NULL }
 PyGetSetDef filter_getset[] = {
-    GET(m, "Number of bits."),
+    GET(m, "Number of bits, or of counters."),
     GET(n, "Number of keys it is sized for."),
     GET(k, "Positions a key."),
     GET(p, "False-positive rate at n keys: as asked, or by the scheme's formula."),
     GET(scheme, "Name of the scheme: how a key becomes positions."),
-    GET(storage, "Path or URL as given; None for process memory."),
-    GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."),
+    GET(storage, "Path, URL or client as given; None for process memory."),
+    GET(shards, "Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."),
+    GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),
+    GET(saturated, "Whether more than half of the bits are 1: it holds more than it was sized for, or soon will."),
     GET(fpr, "False-positive rate at the present fill, by the scheme's formula.  One pass over the bits."),
     { NULL, NULL, NULL, NULL, NULL }
 };

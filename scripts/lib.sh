@@ -64,6 +64,17 @@ needs_c() {
     want libsodium-dev library 'libsodium >= 1.0.9'
     want libhiredis-dev library 'hiredis >= 0.14'
 }
+# bloomfilterd: llhttp is a library on some systems; Debian 12 has it as C files, in this package.
+needs_server() {
+    want node-llhttp eval 'library libllhttp || [ -f /usr/share/llhttp/llhttp.c ]'
+}
+needs_server_tests() { want chromium have chromium; }
+needs_server_bench() {
+    want wrk have wrk
+    want nginx-light env "PATH=$PATH:/usr/sbin" nginx -v
+    want libmicrohttpd-dev library libmicrohttpd
+    want libevent-dev library libevent
+}
 needs_php() {
     want php-cli have php
     want php-dev eval 'have phpize && have php-config'
@@ -73,7 +84,13 @@ needs_python() {
     want python3-venv "$python" -c 'import ensurepip, venv'
     want python3-dev python_has_headers
 }
-needs_redis() { want redis-server have redis-server; }
+needs_redis() {
+    want redis-server have redis-server
+    want redis-tools have redis-cli
+}
+phpredis_is_there() { compgen -G "$(php-config --extension-dir)/redis.so"; }
+needs_phpredis() { want php-redis phpredis_is_there; }
+needs_spark() { want openjdk-17-jre-headless have java; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck

@@ -8,6 +8,6 @@ True
 True
 """
 
-from ._bloomfilter import BloomFilter, Error, __version__
+from ._bloomfilter import BloomFilter, CountingBloomFilter, Error, SaturationWarning, __version__
 
-__all__ = ["BloomFilter", "Error", "__version__"]
+__all__ = ["BloomFilter", "CountingBloomFilter", "Error", "SaturationWarning", "__version__"]

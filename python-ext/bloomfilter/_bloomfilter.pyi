@@ -7,7 +7,7 @@ Everywhere: add() is True when the key is SURELY NEW, False when it was probably
 from collections.abc import Iterable
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, type_check_only
+from typing import Any, ClassVar, Protocol, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, type_check_only
 
 from typing_extensions import Buffer, Self
 
@@ -17,7 +17,40 @@ __version__: str
 # pass, because it is a subclass of int; at run time it is a TypeError.
 _Key: TypeAlias = str | Buffer | SupportsIndex
 _Path: TypeAlias = str | bytes | PathLike[str] | PathLike[bytes]
+# Or a client of redis-py: Redis, RedisCluster.  Its types are not named here, because it need not be installed.
+_Storage: TypeAlias = _Path | object
 _Real: TypeAlias = SupportsFloat | SupportsIndex
+
+# What has the Arrow PyCapsule interface: a column of text, bytes or integers, never a table.
+@type_check_only
+class _ArrowArray(Protocol):
+    def __arrow_c_array__(self) -> tuple[Any, Any]: ...
+
+@type_check_only
+class _ArrowStream(Protocol):
+    def __arrow_c_stream__(self) -> Any: ...
+
+_Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
+
+@type_check_only
+class _Info(TypedDict):
+    m: int
+    n: int
+    k: int
+    p: float
+    scheme: str
+    home: str
+    storage: str | None  # without its password
+    key: str | None
+    counting: bool
+    bytes: int
+    keyed: bool
+    read_only: bool
+    ones: int
+    fill_ratio: float
+    count: int
+    fpr: float
+    saturated: bool
 
 @type_check_only
 class _Plan(TypedDict):
@@ -30,6 +63,9 @@ class _Plan(TypedDict):
 class Error(ValueError):
     """Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do."""
 
+class SaturationWarning(UserWarning):
+    """More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will."""
+
 class BloomFilter:
     """A set that answers `key in bf` with "surely not" or "probably", in a few bits a key."""
 
@@ -41,7 +77,7 @@ class BloomFilter:
         p: _Real | None = None,
         *,
         scheme: str | None = None,
-        storage: _Path | None = None,
+        storage: _Storage | None = None,
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
@@ -52,12 +88,23 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        warn: bool = True,
     ) -> None:
-        """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened."""
+        """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
+
+        shards: equal parts, 1 to 4096, all bits of a key in one; in Redis each is a key of its own.  None: 1, in Redis as
+        many as m needs.  And for filters in Redis only (docs/redis.md):
+        timeout: seconds a trip may take, 0.001 to 86400; it goes before the URL's.
+        cache: keys known to be present need no trip; takes up to m / 8 bytes of memory.
+        cache_max_age: seconds after which the bits must be seen again before the cache answers, None: 1.  So long a filter
+        that others cleared or deleted may seem to be as it was.
+        wait_replicas: an add returns when so many replicas have it; an Error where too few have it in time, though it is
+        added then.
+        """
     @classmethod
     def open(
         cls,
-        storage: _Path,
+        storage: _Storage,
         *,
         m: SupportsIndex | None = None,
         n: SupportsIndex | None = None,
@@ -75,6 +122,7 @@ class BloomFilter:
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
         read_only: bool = False,
+        warn: bool = True,
     ) -> Self:
         """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
     @classmethod
@@ -89,7 +137,7 @@ class BloomFilter:
         p: _Real | None = None,
         *,
         scheme: str | None = None,
-        storage: _Path | None = None,
+        storage: _Storage | None = None,
         key: str | None = None,
         secret: Buffer | None = None,
         grow: _Real | None = None,
@@ -100,6 +148,7 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        warn: bool = True,
     ) -> _Plan:
         """What the constructor would make of these arguments, without making it."""
 
@@ -120,8 +169,11 @@ class BloomFilter:
     def scheme(self) -> str:
         """Name of the scheme: how a key becomes positions."""
     @property
-    def storage(self) -> str | None:
+    def storage(self) -> Any:
         """Path or URL as given; None for process memory."""
+    @property
+    def shards(self) -> int:
+        """Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."""
     @property
     def bitset(self) -> bytes:
         """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."""
@@ -139,12 +191,20 @@ class BloomFilter:
         """The k positions of a key in the scheme's order; repeats are possible."""
 
     # many keys
-    def update(self, keys: Iterable[_Key], /) -> int:
-        """Add all; how many were SURELY NEW."""
-    def add_many(self, keys: Iterable[_Key], /) -> bytes:
+    def update(self, keys: _Keys | BloomFilter, /) -> int:
+        """Add all; how many were SURELY NEW.  Of another filter: self |= other; how many keys came new, estimated."""
+    def add_many(self, keys: _Keys, /) -> bytes:
         """Add all; one byte a key: 1 = SURELY NEW, 0 = probably there already."""
-    def contains_many(self, keys: Iterable[_Key], /) -> bytes:
+    def contains_many(self, keys: _Keys, /) -> bytes:
         """One byte a key: 1 = probably added, 0 = surely never added."""
+    def update_lines(self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None) -> tuple[int, int, int, bytes]:
+        """Add the keys of a buffer, each ended by the byte sep: (keys, new, consumed, kept).
+
+        What follows the last sep is left, to be given again with more; last=True: it is a key as well, if not empty.
+        kept: b"", or the lines that were SURELY NEW (keep=True) or seen (keep=False), each with its sep.
+        """
+    def contains_lines(self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None) -> tuple[int, int, int, bytes]:
+        """Test the keys of a buffer: (keys, present, consumed, kept); keep=True: present ones, keep=False: absent ones."""
 
     # sets
     def union(self, other: BloomFilter, /) -> Self:
@@ -161,6 +221,19 @@ class BloomFilter:
         """Equal m, k, scheme and bits."""
     def __ne__(self, other: object, /) -> bool: ...
     __hash__: ClassVar[None]  # type: ignore[assignment]
+    def __le__(self, other: BloomFilter, /) -> bool:
+        """All bits of this one are in the other: true if all its keys are."""
+    def __lt__(self, other: BloomFilter, /) -> bool: ...
+    def __ge__(self, other: BloomFilter, /) -> bool: ...
+    def __gt__(self, other: BloomFilter, /) -> bool: ...
+    def issubset(self, other: BloomFilter, /) -> bool:
+        """self <= other"""
+    def issuperset(self, other: BloomFilter, /) -> bool:
+        """self >= other"""
+    def union_count(self, other: BloomFilter, /) -> int:
+        """Estimated number of keys in self | other, without making it."""
+    def intersection_count(self, other: BloomFilter, /) -> int:
+        """Estimated number of keys that both have."""
     def copy(self) -> Self:
         """An independent copy in memory, whatever the home of this filter."""
     def __copy__(self) -> Self: ...
@@ -177,6 +250,11 @@ class BloomFilter:
     @property
     def fpr(self) -> float:
         """False-positive rate at the present fill, by the scheme's formula."""
+    @property
+    def saturated(self) -> bool:
+        """Whether more than half of the bits are 1."""
+    def info(self) -> _Info:
+        """What the filter is and what is in it.  One pass over the bits."""
     def clear(self) -> None:
         """Forget all keys."""
 
@@ -218,6 +296,12 @@ class BloomFilter:
     # life
     def expire(self, seconds: float | None, /) -> None:
         """Filters in Redis: gone for everybody after so many seconds; None = never."""
+    def rebuild(self, keys: Iterable[_Key], /) -> int:
+        """Filters in Redis: from now on it holds these keys and no others, for everybody; how many were surely different.
+
+        Until all keys are read it is used as ever; then the bits are exchanged at once (with shards, one shard after the
+        other).  Keys that others add meanwhile are kept only if they are among these.  The time to live stays.
+        """
     def delete(self) -> None:
         """Filters in Redis: delete it there, for everybody."""
     def sync(self) -> None:
@@ -228,3 +312,17 @@ class BloomFilter:
     def __exit__(
         self, kind: type[BaseException] | None = None, value: BaseException | None = None, trace: TracebackType | None = None, /
     ) -> None: ...
+
+class CountingBloomFilter(BloomFilter):
+    """A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters."""
+
+    def remove(self, key: _Key, /) -> bool:
+        """Take one add back.  True: it was there; False: it was absent, and nothing changed."""
+    def remove_many(self, keys: _Keys, /) -> bytes:
+        """Remove all; one byte a key: 1 = removed, 0 = was absent."""
+    def count_of(self, key: _Key, /) -> int:
+        """How often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."""
+    def count_many(self, keys: _Keys, /) -> bytes:
+        """count_of() for all keys: one byte a key."""
+    def to_plain(self) -> BloomFilter:
+        """A BloomFilter in memory with the same keys, at a quarter of the size."""

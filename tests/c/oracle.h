@@ -13,6 +13,7 @@ typedef struct {
     unsigned k;
     uint8_t *cells;
     const bf_filter *older;    /* a scheme of an older system: positions from its hashcode, which test_vectors.c checks */
+    unsigned shards;           /* 0 is 1 */
 } oracle;
 
 static uint64_t o_hi(uint64_t a, uint64_t b) { return (uint64_t)(((unsigned __int128)a * b) >> 64); }
@@ -29,21 +30,36 @@ static unsigned o_line(uint64_t line, uint64_t g, unsigned k, uint64_t *pos)
     return k;
 }
 
-static void o_positions(const oracle *o, const void *key, size_t len, uint64_t *pos)
+static void o_unsharded(const oracle *o, uint64_t h, uint64_t g, uint64_t m, uint64_t lines, uint64_t *pos)
 {
-    if (o->older) { bf_hashcode(o->older, key, len, pos, o->k, NULL); return; }
-    uint64_t h = XXH3_64bits(key, len), g = o_mum(h, O_1), lines = o->m / 512;
-    if (!strcmp(o->scheme, "block")) { o_line(o_hi(h, lines), g, o->k, pos); return; }
     if (!strcmp(o->scheme, "block2")) {
         uint64_t h2 = o_mum(h, O_2), a = o_hi(h, lines), b = (a + 1 + o_hi(h2, lines - 1)) % lines;
         unsigned half = o_line(a, g, (o->k + 1) / 2, pos);
         o_line(b, o_mum(h2, O_1), o->k / 2, pos + half);
         return;
     }
-    for (unsigned j = 0; j < o->k; j++) { pos[j] = o_hi(h, o->m); h += g; g += (j + 1) * O_2; }
+    for (unsigned j = 0; j < o->k; j++) { pos[j] = o_hi(h, m); h += g; g += (j + 1) * O_2; }
 }
 
-static int o_test(const oracle *o, const void *key, size_t len)
+static void o_positions(const oracle *o, const void *key, size_t len, uint64_t *pos)
+{
+    if (o->older) { bf_hashcode(o->older, key, len, pos, o->k, NULL); return; }
+    uint64_t h = XXH3_64bits(key, len), g = o_mum(h, O_1), lines = o->m / 512, m = o->m;
+    if (!strcmp(o->scheme, "block")) { o_line(o_hi(h, lines), g, o->k, pos); return; }
+    if (o->shards > 1) {
+        m /= o->shards;
+        lines /= o->shards;
+        uint64_t start = o_hi(h, o->shards) * m;
+        h *= o->shards;
+        g = o_mum(h, O_1);
+        o_unsharded(o, h, g, m, lines, pos);
+        for (unsigned j = 0; j < o->k; j++) pos[j] += start;
+        return;
+    }
+    o_unsharded(o, h, g, m, lines, pos);
+}
+
+static inline int o_test(const oracle *o, const void *key, size_t len)
 {
     uint64_t pos[BF_K_MAX];
     o_positions(o, key, len, pos);
@@ -51,7 +67,7 @@ static int o_test(const oracle *o, const void *key, size_t len)
     return 1;
 }
 
-static int o_add(oracle *o, const void *key, size_t len)
+static inline int o_add(oracle *o, const void *key, size_t len)
 {
     uint64_t pos[BF_K_MAX];
     int fresh = !o_test(o, key, len);
@@ -61,7 +77,7 @@ static int o_add(oracle *o, const void *key, size_t len)
 }
 
 /* The same cells behind the core's client callback. */
-static int o_apply(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
+static inline int o_apply(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
     uint8_t *cells = ctx;
     for (size_t i = 0; i < nkeys; i++, pos += k) {
@@ -74,7 +90,7 @@ static int o_apply(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigne
 
 typedef struct { char text[1100]; size_t len; } o_key;
 static uint32_t o_random(uint32_t *s) { return *s = *s * 1103515245 + 12345; }
-static bf_key o_make(o_key *k, uint32_t number, int text)
+static inline bf_key o_make(o_key *k, uint32_t number, int text)
 {
     if (number % 97 == 0) { k->len = number % 1024; memset(k->text, (int)number & (text ? 127 : 255), k->len); }   /* 0 to 1023 equal bytes */
     else if (number % 89 == 0) k->len = (size_t)sprintf(k->text, "a%cb%u", 0, number);

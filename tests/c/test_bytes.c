@@ -221,7 +221,8 @@ static void variants_and_misuse_are_refused(void)
     static const struct { bf_spec spec; int code; const char *says; } rows[] = {
         { { .m = 10, .n = 2, .grow = 2 }, BF_ENOTSUP, "grow=2" }, { { .m = 10, .n = 2, .grow = 1 }, BF_EINVAL, "grow must be a factor above 1, got 1" },
         { { .m = 10, .n = 2, .window = 60 }, BF_ENOTSUP, "window=60" }, { { .m = 10, .n = 2, .window = -1 }, BF_EINVAL, "got -1" },
-        { { .m = 10, .n = 2, .counting = true }, BF_ENOTSUP, "counting" }, { { .m = 10, .n = 2, .shards = 2 }, BF_ENOTSUP, "shards=2" },
+        { { .m = 10, .n = 2, .shards = 5000 }, BF_EINVAL, "shards must be 1 to 4096, got 5000" },
+        { { .m = 10, .n = 2, .shards = 2, .counting = true }, BF_EINVAL, "neither shards" },
         { { .m = 10, .n = 2, .key = "k" }, BF_EINVAL, "key=k" }, { { .m = 10, .n = 2, .read_only = true }, BF_EINVAL, "read_only" },
         { { .m = 10, .n = 2, .storage = "" }, BF_EINVAL, "empty" }, { { .m = 10, .n = 2, .storage = "rediss://u:pw@h/0?key=x" }, BF_ENOTSUP, "rediss://" },
         { { .m = BF_M_MAX, .k = 1 }, BF_ENOMEM, "137438953472 bytes" },

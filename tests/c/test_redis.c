@@ -63,7 +63,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k)
     bf_info i;
     bf_get_info(f, &i);
     CHECK(!strcmp(i.home, "redis") && !strcmp(i.scheme, scheme));
-    oracle o = { scheme, i.m, k, calloc(1, i.m), NULL };
+    oracle o = { scheme, i.m, k, calloc(1, i.m), NULL, 1 };
     uint32_t seed = (uint32_t)(m + k);
     for (int r = 0; r < ROUNDS; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s]);
     same_bits(f, &o, "oracle");
@@ -254,7 +254,14 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_equal(near, both, &e), 1);
     CHECK_EQ(bf_intersect(near, far, &e), 0);
     CHECK_EQ(bf_equal(near, far, &e), 1);
-    CHECK_EQ(bf_intersect(far, near, &e), BF_ENOTSUP);
+    rs_command(&redis, "PEXPIRE %s 500000", key);
+    bf_filter *few = numbers(bf_open(spec, &e), 30, 60), *seen = open_((bf_spec){ 0 }, key, "");
+    CHECK(bf_intersect(near, few, &e) == 0 && bf_intersect(far, few, &e) == 0);     /* Redis &= memory */
+    CHECK_EQ(bf_equal(far, near, &e), 1);
+    CHECK_EQ(bf_equal(seen, far, &e), 1);                   /* another handle follows the new mark */
+    CHECK(missing(seen, 30, 60) == 0 && missing(seen, 0, 30) > 0);
+    bf_close(few); bf_close(seen);
+    CHECK(rs_number(&redis, "PTTL %s", key) > 400000 && rs_number(&redis, "STRLEN %s", key) == (long)((i.m + 31) / 32 * 4 + 4));
     CHECK_EQ(bf_unite(far, both, &e), 0);                   /* Redis |= memory */
     CHECK_EQ(bf_equal(far, both, &e), 1);
     CHECK_EQ(missing(far, 0, 150), 0);
@@ -339,10 +346,17 @@ static void the_largest_key_and_past_it(void)
         CHECK_EQ(bf_delete(f, &e), 0);
     }
     bf_close(f);
-    bf_spec spec = { .m = (UINT64_C(1) << 32) - 63, .k = 3, .storage = rs_url(&redis, "huge", "") };
+    bf_spec spec = { .m = (UINT64_C(1) << 32) - 63, .k = 3, .shards = 1, .storage = rs_url(&redis, "huge", "") };
     CHECK(!bf_open(&spec, &e));
     CHECK_EQ(e.code, BF_EINVAL);
-    CHECK_HAS(e.msg, "need shards");
+    CHECK_HAS(e.msg, "larger filters need more shards");
+    spec = (bf_spec){ .m = UINT64_C(1) << 32, .n = 1000, .scheme = "gozero", .storage = rs_url(&redis, "huge", "") };
+    CHECK(!bf_open(&spec, &e));
+    CHECK_HAS(e.msg, "larger filters need a scheme with shards");
+    spec = (bf_spec){ .m = (UINT64_C(1) << 32) - 63, .k = 3, .storage = rs_url(&redis, "huge", "") };     /* not said: as many as it takes */
+    CHECK(bf_plan(&spec, &e) == 0 && spec.shards == 2 && spec.m == UINT64_C(1) << 32);
+    spec = (bf_spec){ .m = BF_M_MAX, .k = 3, .scheme = "block", .storage = rs_url(&redis, "huge", "") };
+    CHECK(bf_plan(&spec, &e) == 0 && spec.shards == 512 && spec.m == BF_M_MAX);
     CHECK_EQ(rs_number(&redis, "EXISTS huge huge:meta"), 0);
 }
 

@@ -69,7 +69,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     if (f) {
         bf_info i;
         bf_get_info(f, &i);
-        oracle o = { scheme, i.m, k, calloc(1, i.m), f->scheme->keyed ? NULL : f };
+        oracle o = { scheme, i.m, k, calloc(1, i.m), f->scheme->keyed ? NULL : f, 1 };
         uint32_t seed = (uint32_t)(m + k);
         for (int r = 0; r < ROUNDS; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
         if (home == CLIENT) CHECK(!memcmp(client_cells, o.cells, i.m));
@@ -103,8 +103,8 @@ static void kernels_of_the_cpu(void)
         CHECK(s->layout->k_max <= BF_K_MAX && strlen(s->name) < BF_SCHEME_BYTES && s->hash->width <= BF_WIDTH_MAX);
         CHECK(!s->hash->accept || !s->layout->portable);     /* single keys of kernels go past accept() */
         CHECK_EQ(s - bf_schemes < 3, s->keyed != NULL);      /* native.h */
-        const bf_kernels *both[2] = { s->layout->portable, s->layout->avx2 };
-        for (int i = 0; i < 2; i++)
+        const bf_kernels *both[4] = { s->layout->portable, s->layout->avx2, s->layout->counting[0], s->layout->counting[1] };
+        for (int i = 0; i < 4; i++)
             if (both[i]) CHECK(both[i]->lag + both[i]->step <= BF_RING && BF_RING % both[i]->step == 0 && both[i]->lag % both[i]->step == 0);
     }
 }
@@ -116,7 +116,7 @@ static void hashcode_is_the_bits(void)
         bf_filter *f = make(native_scheme(s), 5000, 7, MEMORY, NULL, NULL);
         bf_info i;
         bf_get_info(f, &i);
-        oracle o = { native_scheme(s), i.m, 7, NULL, NULL };
+        oracle o = { native_scheme(s), i.m, 7, NULL, NULL, 1 };
         uint64_t pos[7], want[7], few[2] = { 0, 77 };
         CHECK_EQ(bf_hashcode(f, "Hello", 5, pos, 7, &e), 7);
         o_positions(&o, "Hello", 5, want);

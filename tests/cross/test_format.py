@@ -68,10 +68,12 @@ def test_keyed(tmp_path):
     assert SECRET not in a
 
 
-def test_membership_by_the_page():
-    bf = BloomFilter(m=10007, n=1000)
+@pytest.mark.parametrize("shards", [None, 3])
+def test_membership_by_the_page(shards):
+    bf = BloomFilter(m=10007, n=1000, shards=shards)
     bf.update(WORDS)
     f = CODE["read_filter"](bf.to_bytes())
+    assert (f["shards"], f["flags"]) == ((shards, 16) if shards else (0, 0))
     absent = [f"no word {i}" for i in range(1000)]
     for key in WORDS + absent:
         assert list(CODE["positions"](f, key.encode())) == bf.hashcode(key)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import stat
 import subprocess
 import sys
@@ -19,17 +20,25 @@ def test_no_block_is_left_out():
 
 
 # ---- PHP and Python: `expression   # answer: why` must hold ----
+def with_redis(code, request):
+    """The blocks speak to Redis's usual port: here it is a server of the test's own."""
+    return code.replace("6379", str(request.getfixturevalue("redis_port"))) if "6379" in code else code
+
+
 @pytest.mark.parametrize("code", blocks(README, "php"))
-def test_php(code, php, tmp_path):
+def test_php(code, php, tmp_path, request):
+    code = with_redis(code, request)
+    if "new Redis" in code:
+        php = [*php, "-d", "extension=igbinary.so", "-d", "extension=redis.so"]
     assert PHP_ANSWER.search(code.splitlines()[1])
     (tmp_path / "readme.php").write_text(PHP_CHECK + php_with_checks(code) + "\necho 'end';\n")
     assert run([*php, tmp_path / "readme.php"], cwd=tmp_path, text=True) == "end"
 
 
 @pytest.mark.parametrize("code", blocks(README, "python"))
-def test_python(code, tmp_path, monkeypatch):
+def test_python(code, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
-    assert run_python(code, {}) or "assert" in code
+    assert run_python(with_redis(code, request), {}) or "assert" in code
 
 
 def test_c(tmp_path):
@@ -72,7 +81,7 @@ def block_with(text):
 
 
 def test_every_command_block_is_run_below():
-    known = ["scripts/demo", "apt install", "pip install", "phpize", "cmake -B", "cc seen.c"]
+    known = ["scripts/demo", "apt install", "pip install", "phpize", "bloomfilter create", "cmake -B", "cc seen.c", "bloomfilterd"]
     assert len(blocks(README, "sh")) == len(known)
     assert all(block_with(text) for text in known)
 
@@ -94,6 +103,14 @@ def test_pip_install(machine, tree, tmp_path):
     assert where.startswith(f"True {tmp_path}/venv/")
 
 
+def test_command_line(tmp_path):
+    (tmp_path / "urls").write_text("https://b.org/\nhttps://a.org/\nhttps://b.org/\n")
+    environment = os.environ | {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
+    out = shell(block_with("bloomfilter create"), environment, tmp_path)
+    assert "\nhttps://b.org/\nhttps://a.org/\n3 keys: 3 present, 0 absent\nall there\n" in out
+    assert "keys in it, estimated         2 " in out
+
+
 def test_phpize(machine, tree, tmp_path, php):
     shell(block_with("phpize"), machine, tree)
     (built,) = (tmp_path / "root").rglob("bloomfilter.so")
@@ -106,6 +123,24 @@ def test_cmake_and_cc(machine, tree):
     (tree / "seen.c").write_text(blocks(README, "c")[0])
     shell(block_with("cc seen.c"), machine, tree)
     assert shell("./seen", machine, tree) == "1 1\n"
+
+
+def test_bloomfilterd(tmp_path):
+    """On a free port; each commented answer compared."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (tmp_path / "out").symlink_to(OUT)
+    start, *lines = block_with("bloomfilterd").replace("6381", str(port)).splitlines()
+    assert start.endswith(" &")
+    start = start.removesuffix("&") + f"--port {port} & trap 'kill $!' EXIT; for _ in {{1..300}}; do curl -s -o answer http://127.0.0.1:{port}/healthz && break; sleep 0.1; done"
+    answers = [re.search(r"# (\w+)", line) for line in lines]
+    assert sum(answer is not None for answer in answers) == 4
+    script = [start, *(line.replace("curl ", "curl -s ", 1) + "\necho" for line in lines)]
+    got = shell("\n".join(script), os.environ, tmp_path).replace("\n\n", "\n").splitlines()
+    assert len(got) == len(lines)
+    for answer, line in zip(answers, got):
+        assert answer is None or line == answer[1]
 
 
 # ---- the tables ----

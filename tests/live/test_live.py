@@ -1,12 +1,15 @@
-"""The schemes of older systems against those systems themselves, downloaded for the purpose: Guava from Maven Central,
-go-zero from the Go module proxy.  Optional: skipped where Java, Maven, Go or the network is missing.
+"""The schemes of older systems against those systems themselves, downloaded for the purpose: Guava
+and Redisson from Maven Central, go-zero from the Go module proxy.  Optional: skipped where Java, Maven, Go, redis-server or the
+network is missing.
 
     python -m pytest tests/live
 """
 
 import shutil
+import socket
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -73,3 +76,77 @@ def test_gozero(tmp_path):
         bf = BloomFilter(m=bits, scheme="gozero")
         rows = run(["go", "run", ".", str(bits)], "".join(f"{key}\n" for key in TEXTS), cwd=tmp_path).splitlines()
         assert [bf.hashcode(key) for key in TEXTS] == [[int(x) for x in row.split()] for row in rows]
+
+
+@pytest.fixture(scope="session")
+def redisson():
+    if not (shutil.which("java") and shutil.which("mvn")):
+        pytest.skip("no Java or Maven")
+    jars = CACHE / "redisson-3.45.1"
+    if not (jars / "complete").exists():
+        jars.mkdir(parents=True, exist_ok=True)
+        try:
+            run(["mvn", "-q", "-B", "-f", str(HERE / "redisson" / "pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"], cwd=CACHE)
+        except subprocess.SubprocessError:
+            pytest.skip("Maven Central cannot be reached")
+        (jars / "complete").touch()
+    return lambda *words, keys=(): run(
+        ["java", "-cp", f"{jars}/*", str(HERE / "redisson" / "Live.java"), *map(str, words)], "".join(f"{key}\n" for key in keys)
+    ).strip()
+
+
+@pytest.fixture
+def redis_port(tmp_path):
+    if not shutil.which("redis-server"):
+        pytest.skip("no redis-server")
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    server = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)], stdout=subprocess.DEVNULL
+    )
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            break
+        except ConnectionError:
+            time.sleep(0.05)
+    yield port
+    server.kill()
+    server.wait()
+
+
+def ask(port, command):
+    with socket.create_connection(("127.0.0.1", port), 5) as s:
+        s.sendall(command.encode() + b"\r\n")
+        return s.recv(1 << 16)
+
+
+@pytest.mark.parametrize("n, p, name", [(1000, 0.01, "theirs"), (5000, 0.0001, "a{b}c"), (300, 1e-9, "tiny")])
+def test_redisson(redisson, redis_port, n, p, name):
+    """Either side makes the filter, the other one opens it, both add, both find everything."""
+    url = f"redis://127.0.0.1:{redis_port}/0?key="
+    config = f"{name}:config" if "{" in name else f"{{{name}}}:config"
+    fields = "size hashIterations expectedInsertions falseProbability"
+    keys, ours, absent = TEXTS[1:200], [f"ours {i}" for i in range(100)], [f"absent {i}" for i in range(300)]
+    m, k = map(int, redisson("init", redis_port, name, n, repr(p)).split())
+    made = ask(redis_port, f"HMGET {config} {fields}")
+    assert redisson("add", redis_port, name, keys=keys)[:50] == "1" * 50
+    with BloomFilter.open(url + name, scheme="redisson") as bf:
+        assert (bf.m, bf.k, bf.n, bf.p) == (m, k, n, p)
+        assert bf.contains_many(keys) == b"\1" * len(keys)
+        bf.update(ours)
+        mine = bf.contains_many(absent)
+    assert redisson("contains", redis_port, name, keys=[*keys, *ours, *absent]) == "1" * (len(keys) + len(ours)) + "".join(map(str, mine))
+    redisson("delete", redis_port, name)
+    with BloomFilter(n=n, p=p, scheme="redisson", storage=url + name) as bf:
+        assert ask(redis_port, f"HMGET {config} {fields}") == made
+        bf.update(ours)
+        assert redisson("contains", redis_port, name, keys=ours) == "1" * len(ours)
+        redisson("add", redis_port, name, keys=keys)
+        assert bf.contains_many(keys) == b"\1" * len(keys)
+        assert redisson("init", redis_port, name, n, repr(p)) == f"{m} {k}"
+        redisson("delete", redis_port, name)
+        with pytest.raises(Exception, match="is lost"):
+            bf.add("x")
+    assert ask(redis_port, "DBSIZE") == b":0\r\n"

@@ -39,15 +39,19 @@ def test_sdist_has_what_the_tests_need(sdist):
     for pattern in ("core/*.[ch]", "python-ext/**/*.*", "tests/python/*.py", "tests/vectors/*", "README.md", "LICENSE", "CHANGELOG.md"):
         wanted = {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern) if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"}
         assert wanted and wanted <= names, wanted - names
-    assert not any(name.startswith(("php-ext/", "out/", "docs/")) for name in names)
+    assert not any(name.startswith(("php-ext/", "out/")) for name in names)
+    assert [name for name in names if name.startswith("docs/") and name.endswith((".md", ".1", ".3"))] == ["docs/man/bloomfilter.1"]
 
 
 def test_wheel_holds_the_package_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
-        names = [name for name in archive.namelist() if ".dist-info/" not in name]
+        everything = [name for name in archive.namelist() if ".dist-info/" not in name]
+    data = [name for name in everything if ".data/" in name]
+    names = [name for name in everything if name not in data]
     sources = {f"bloomfilter/{path.relative_to(ROOT / 'python-ext/bloomfilter')}" for path in (ROOT / "python-ext/bloomfilter").rglob("*.*")}
     assert {name for name in names if not MODULE.fullmatch(name)} == {name for name in sources if not name.endswith((".pyc", ".so"))}
     assert len([name for name in names if MODULE.fullmatch(name)]) == 1
+    assert [name.split(".data/", 1)[1] for name in data] == ["data/share/man/man1/bloomfilter.1"]
 
 
 def test_wheel_is_small(wheel):

@@ -2,6 +2,8 @@
 bitset is ceil(m/8) bytes, copied at each read
 --EXTENSIONS--
 bloomfilter
+--INI--
+bloomfilter.warn=0
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

@@ -7,7 +7,6 @@ bloomfilter
 require __DIR__ . '/helpers.inc';
 refused('BloomFilterException', 'grow', fn() => new BloomFilter(n: 10, p: 0.1, grow: 2.0));
 refused('BloomFilterException', 'window', fn() => new BloomFilter(n: 10, p: 0.1, window: 60));
-refused('BloomFilterException', 'shards', fn() => new BloomFilter(n: 10, p: 0.1, shards: 4));
 refused('ValueError', 'grow must be a factor above 1, got 0', fn() => new BloomFilter(n: 10, p: 0.1, grow: 0));
 refused('ValueError', 'grow must be a factor above 1, got NAN', fn() => new BloomFilter(n: 10, p: 0.1, grow: NAN));
 refused('ValueError', 'got INF', fn() => new BloomFilter(n: 10, p: 0.1, window: INF));

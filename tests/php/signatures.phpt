@@ -16,12 +16,16 @@ foreach ($class->getMethods() as $method) {
 }
 echo implode("\n", $known), "\n";
 foreach ($class->getProperties() as $p) echo $p->isReadOnly() ? 'readonly ' : '', $p->getType(), ' $', $p->getName(), "\n";
+foreach (['remove', 'removeMany', 'countOf', 'toPlain'] as $name) {
+    $method = new ReflectionMethod('CountingBloomFilter', $name);
+    echo $name, '(', implode(', ', array_map(fn($p) => $p->getType() . ' $' . $p->getName(), $method->getParameters())), '): ', $method->getReturnType(), "\n";
+}
 ?>
 --EXPECT--
-__construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): 
+__construct(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): 
 static randomSecret(): string
-static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, ?string $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): array
-static open(string $storage, ?string $secret?, ?string $key?, bool $readOnly?): static
+static plan(int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): array
+static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?): static
 add(Stringable|string|int $key): bool
 addKey(Stringable|string|int $key): bool
 exists(Stringable|string|int $key): bool
@@ -33,16 +37,24 @@ addNew(array $keys): array
 union(BloomFilter $other): static
 intersect(BloomFilter $other): static
 equals(BloomFilter $other): bool
+isSubsetOf(BloomFilter $other): bool
+merge(BloomFilter $other): void
+unionCount(BloomFilter $other): int
+intersectionCount(BloomFilter $other): int
 count(): int
 fillRatio(): float
 fpr(): float
+saturated(): bool
+info(): array
 clear(): void
 toBytes(?string $format?): string
 static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, ?int $k?, ?float $p?, ?string $scheme?): static
 save(string $path): void
 static load(string $path, ?string $secret?): static
 sync(): void
-expire(int|float $seconds): void
+expire(int|float|null $seconds): void
+rebuild(Traversable|array $keys): int
+shards(): int
 delete(): void
 close(): void
 __serialize(): array
@@ -53,3 +65,7 @@ readonly int $k
 readonly float $p
 readonly string $scheme
 readonly string $bitset
+remove(Stringable|string|int $key): bool
+removeMany(Traversable|array $keys): int
+countOf(Stringable|string|int $key): int
+toPlain(): BloomFilter

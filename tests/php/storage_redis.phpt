@@ -57,11 +57,13 @@ refused('ValueError', 'NUL', fn() => unserialize(str_replace('0?key=seen', "0?ke
 # expire and delete
 $f->expire(1000);
 same(1, preg_match('/^:(99\d|1000)\r/', $redis->say('TTL seen')));
-$f->expire(0);
+$f->expire(null);
 same(true, str_starts_with($redis->say('TTL seen'), ":-1\r"));
 refused('ValueError', 'got -1', fn() => $f->expire(-1));
+refused('ValueError', 'seconds must be above 0, or null for never, got 0', fn() => $f->expire(0));
+refused('ValueError', 'null for never', fn() => $f->expire(-0.0));
 refused('ValueError', 'nan', fn() => $f->expire(NAN));
-refused('TypeError', 'int|float', fn() => $f->expire('soon'));
+refused('TypeError', 'int|float|null', fn() => $f->expire('soon'));
 $f->expire(0.05);
 usleep(200000);
 refused('BloomFilterException', 'is lost', fn() => $f->exists('kept'));

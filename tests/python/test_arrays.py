@@ -64,6 +64,35 @@ def test_text_loses_the_nul_bytes_at_its_end_only(bf):
     assert b"ab\0\0" not in bf
 
 
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("width", [1, 9, 100, 2559, 2560, 2561, 5000])
+def test_unicode_is_its_utf8(bf, order, width):
+    words = ["", "a", "é", "日" * width, "🎈" * width, "\uffff" * (width // 2), "\0x"[:width], *map(str, range(700))]
+    keys = np.array(words, dtype=f"{order}U{width}")
+    check_text(bf, keys)
+    bf.clear()
+    check_text(bf, keys[::-3])
+
+
+def check_text(bf, keys):
+    one = BloomFilter(n=10_000, p=0.001)
+    expected = bytes(one.add(str(key)) for key in keys)
+    assert bf.add_many(keys) == expected and bf == one
+    assert bf.contains_many(keys) == b"\1" * len(keys)
+
+
+@pytest.mark.parametrize("place", [0, 511, 512, 2000])
+def test_what_has_no_utf8_form_is_named_by_its_index(bf, place):
+    keys = np.array([f"k{i}" for i in range(3000)])
+    keys[place] = "x\udc80"
+    with pytest.raises(ValueError, match=f"^key {place}: .*U.dc80"):
+        bf.update(keys)
+    assert bf.contains_many(keys[:place]) == b"\1" * place and f"k{place + 1}" not in bf
+    beyond = np.array([0x110000, 0x61], dtype="u4").view("U1")
+    with pytest.raises(ValueError, match="^key 0: .*U.110000"):
+        bf.update(beyond)
+
+
 @pytest.mark.parametrize("n", [0, 1, 511, 512, 513, 1024, 1025, 5000])
 def test_lengths(bf, n):
     check(bf, np.arange(n))
@@ -80,6 +109,12 @@ def test_large_arrays_without_the_gil():
     one = BloomFilter(n=300_000, p=0.01)
     one.update(range(300_000))
     assert one == bf
+
+
+@pytest.mark.parametrize("last", [2**64 - 1, -(2**63)])
+def test_numbers_of_twenty_characters_by_the_thousand(bf, last):
+    keys = np.array([last - i if last > 0 else last + i for i in range(5000)], dtype="u8" if last > 0 else "i8")
+    check(bf, keys)
 
 
 def test_readonly_arrays(bf):

@@ -81,7 +81,7 @@ OUT_OF_RANGE = [
 ] + [
     ({"n": 10, "p": 0.1, "window": value}, "window", value) for value in (0, -1.5, float("nan"))
 ] + [
-    ({"n": 10, "p": 0.1, "shards": value}, "shards", value) for value in (0, -1, 2**32)
+    ({"n": 10, "p": 0.1, "shards": value}, "shards", value) for value in (0, -1, 4097, 2**32)
 ]
 
 

@@ -1,7 +1,10 @@
 """Filters in Redis, by URL: the test's own server, the same bits as in memory, threads and forks, faults as exceptions."""
 
+import collections
 import multiprocessing
 import pickle
+import re
+import random
 import shutil
 import socket
 import subprocess
@@ -10,7 +13,7 @@ import time
 
 import pytest
 
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
 
 class Server:
@@ -196,3 +199,163 @@ def test_children_of_a_fork(server):
         for child in children:
             child.join()
         assert "parent" in bf and "a-7" in bf
+
+
+@pytest.mark.parametrize("shards", [2, 5])
+def test_shards(server, scheme, shards, tmp_path):
+    keys = [f"k{i}" for i in range(3000)]
+    memory = BloomFilter(m=50_000, k=6, scheme=scheme, shards=shards)
+    with BloomFilter(m=50_000, k=6, scheme=scheme, shards=shards, storage=server.url("seen")) as bf:
+        assert bf.shards == memory.shards == bf.copy().shards == shards and BloomFilter(10, 2).shards == 1
+        assert bf.add_many(keys[:2000]) == memory.add_many(iter(keys[:2000]))
+        assert bf.contains_many(keys) == memory.contains_many(keys)
+        assert bf.bitset == memory.bitset and bf == memory and bf.to_bytes() == memory.to_bytes() and len(bf) == len(memory)
+        assert {position * shards // bf.m for position in bf.hashcode("one")} == {bf.hashcode("one")[0] * shards // bf.m}
+        assert pickle.loads(pickle.dumps(bf)).shards == shards and pickle.loads(pickle.dumps(memory)) == memory
+        memory.save(tmp_path / "a")
+        assert BloomFilter.open(tmp_path / "a").shards == shards
+        with pytest.raises(Error, match=f"has shards={shards}, asked for shards=3"):
+            BloomFilter.open(server.url("seen"), shards=3)
+        with BloomFilter(m=50_000, k=6, scheme=scheme, storage=server.url("seen")) as same:
+            assert same.shards == shards
+        plain = BloomFilter(m=memory.m, k=6, scheme=scheme)
+        plain.update(keys[:2000])
+        assert (plain == memory) is (scheme == "block")
+        other = BloomFilter(m=50_000, k=6, scheme=scheme, shards=shards)
+        other.update(keys[1990:])
+        bf &= other
+        memory &= other
+        assert bf == memory
+        bf |= other
+        assert bf == other
+        server("DEL seen:1")
+        with pytest.raises(Error, match="Redis key seen:1 at .* is lost"):
+            bf.contains_many(keys)
+        BloomFilter(m=50_000, k=6, scheme=scheme, shards=shards, storage=server.url("seen")).close()
+        bf.update(keys[1990:])
+        assert bf == other
+        bf.delete()
+    assert server("DBSIZE") == b":0\r\n"
+
+
+def test_shards_refused(server):
+    for scheme in ("php-mt", "guava", "gozero"):
+        with pytest.raises(ValueError, match=f"shards must be 1 for scheme {scheme}"):
+            BloomFilter(m=2048, k=None if scheme == "gozero" else 3, scheme=scheme, shards=2)
+    assert BloomFilter.plan(m=2**32 - 5, k=3, storage=server.url("large"))["m"] == 2**32
+    with pytest.raises(ValueError, match="need more shards"):
+        BloomFilter(m=2**33, k=3, shards=1, storage=server.url("large"))
+
+
+def commands(server):
+    server.asked = getattr(server, "asked", 0) + 1
+    return int(re.search(rb"total_commands_processed:(\d+)", server("INFO stats"))[1]) - server.asked
+
+
+def test_cache(server):
+    keys = [f"k{i}" for i in range(1000)]
+    with BloomFilter(n=5000, p=1e-4, storage=server.url("seen"), cache=True, cache_max_age=1e6) as bf, BloomFilter.open(server.url("seen")) as other:
+        assert bf.update(keys) == 1000
+        before = commands(server)
+        assert bf.update(keys) == 0 and bf.contains_many(keys) == b"\1" * 1000 and "k7" in bf and not bf.add("k7")
+        assert commands(server) == before
+        assert "absent" not in bf and commands(server) > before
+        assert other.add("new") and "new" in bf
+        other.clear()
+        assert "absent" not in bf and "k7" not in bf and bf.contains_many(keys) == bytes(1000)
+        assert bf.add("k7")
+        other.delete()
+        for call in (lambda: "absent" in bf, lambda: "k7" in bf, lambda: bf.add("k7")):
+            with pytest.raises(Error, match="is lost"):
+                call()
+    with BloomFilter(n=5000, p=1e-4, storage=server.url("seen"), cache=True, cache_max_age=0.01) as bf, BloomFilter.open(server.url("seen")) as other:
+        bf.update(keys)
+        other.clear()
+        time.sleep(0.05)
+        assert "k7" not in bf
+
+
+def test_what_is_for_redis_only():
+    for kwargs in ({"cache": True}, {"timeout": 1}, {"wait_replicas": 1}):
+        with pytest.raises(ValueError, match="no Redis is given"):
+            BloomFilter(10, 2, **kwargs)
+    with pytest.raises(Error, match="only filters in Redis"):
+        BloomFilter(10, 2).rebuild(["a"])
+
+
+def test_timeout_and_wait_replicas(server):
+    for wrong in (0, -1, 1e6, float("nan")):
+        with pytest.raises(ValueError, match="timeout"):
+            BloomFilter(n=10, p=0.1, storage=server.url("t"), timeout=wrong)
+    with BloomFilter(n=100, p=0.01, storage=server.url("t"), wait_replicas=1, timeout=1.5) as bf:
+        with pytest.raises(Error, match="added, but only 0 of wait_replicas=1"):
+            bf.add("x")
+        assert "x" in bf
+
+
+@pytest.mark.parametrize("shards", [None, 3])
+def test_rebuild(server, shards):
+    with BloomFilter(n=5000, p=1e-5, shards=shards, storage=server.url("re")) as bf, BloomFilter.open(server.url("re")) as other:
+        bf.update(f"old{i}" for i in range(1000))
+        bf.expire(1000)
+        seen = []
+
+        def keys():
+            for i in range(1500):
+                if i == 1000:
+                    seen.append(("old1" in other, "new1" in other, other.add("meanwhile")))
+                yield f"new{i}"
+                yield f"new{i}"
+
+        assert bf.rebuild(keys()) == 1500 and seen == [(True, False, True)]
+        assert other.contains_many(f"new{i}" for i in range(1500)) == b"\1" * 1500
+        assert not any(other.contains_many(f"old{i}" for i in range(1000))) and "meanwhile" not in other
+        assert int(server(f"TTL re{':2' if shards else ''}")[1:]) > 900
+        for wrong in ("text", 5, ["a", None]):
+            with pytest.raises(TypeError):
+                bf.rebuild(wrong)
+
+        def closes():
+            yield "a"
+            bf.close()
+
+        with pytest.raises(Error, match="filter"):
+            bf.rebuild(closes())
+        assert "new1" in other and "a" not in other
+        assert bf.rebuild([]) == 0 and "new1" not in other and not other
+        with BloomFilter.open(server.url("re"), read_only=True) as reader, pytest.raises(Error, match="read-only"):
+            reader.rebuild(["a"])
+        other.delete()
+        with pytest.raises(Error, match="is lost"):
+            bf.rebuild(["a"])
+    assert server("DBSIZE") == b":0\r\n"
+
+
+def test_counters_against_a_multiset(server):
+    rng = random.Random(1)
+    exact = collections.Counter()
+    with CountingBloomFilter(n=4000, p=1e-8, storage=server.url("counters")) as bf:
+        for _ in range(50):
+            keys = [rng.randrange(1500) for _ in range(2000)]
+            if rng.random() < 0.55:
+                for key, new in zip(keys, bf.add_many(keys)):
+                    assert new == (exact[key] == 0)
+                    exact[key] = min(exact[key] + 1, 15)
+            else:
+                for key, removed in zip(keys, bf.remove_many(keys)):
+                    assert removed == (exact[key] > 0)
+                    exact[key] -= 0 < exact[key] < 15
+        counts = bf.count_many(range(1500))
+        assert all(count >= exact[key] and (count > 0) == (exact[key] > 0) for key, count in enumerate(counts))
+        assert bf.add("x") and bf.count_of("x") == 1 and bf.remove("x") and not bf.remove("x") and "x" not in bf
+        info = bf.info()
+        assert info["home"] == "redis" and info["counting"] and "counters" in info["storage"] and info["ones"] > 0
+        memory = bf.copy()
+        assert memory == bf and bf <= memory and bf.to_plain().fill_ratio == bf.fill_ratio and not bf.saturated
+        bf |= memory
+        assert bf == memory | memory and bf > memory
+        twin = pickle.loads(pickle.dumps(bf))
+        assert type(twin) is CountingBloomFilter and twin == bf
+        twin.close()
+    with pytest.raises(Error, match="CountingBloomFilter"):
+        BloomFilter.open(server.url("counters"))

@@ -193,3 +193,14 @@ def test_parameters_that_no_file_holds(path):
     with pytest.raises((OSError, MemoryError, ValueError)):
         BloomFilter(m=2**40, k=1, storage=path)
     assert os.listdir(path.parent) == []
+
+
+def test_a_scheme_that_fixes_k_needs_no_more_than_m(tmp_path):
+    for number, scheme in enumerate(["java7", "sax-sdbm", "gozero"]):
+        with BloomFilter(m=100_000, scheme=scheme, storage=tmp_path / str(number)) as bf:
+            assert bf.add("a")
+        assert "a" in BloomFilter(m=100_000, scheme=scheme, storage=tmp_path / str(number))
+    with pytest.raises(FileNotFoundError):
+        BloomFilter(m=100_000, storage=tmp_path / "none")
+    with pytest.raises(FileNotFoundError):
+        BloomFilter(scheme="java7", storage=tmp_path / "none")

@@ -1,0 +1,212 @@
+/* redis_socket.c - the transport of a URL: one connection of our own, on hiredis, with a deadline for each trip and a new
+ * connection after a fault.  Knows sockets, AUTH and SELECT.  A connection that may be out of step (time-out, nonsense, a
+ * fault in the middle) is dropped, never read further. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "seams.h"
+#ifdef BF_HAVE_HIREDIS
+#include "redis.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <hiredis/hiredis.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { REPLY_MOST = 64 << 20, PUSH_FROM = 16 << 10, OUT_KEPT = 4 << 20 };
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- hiredis parses, these put the leaves into one array ---- */
+static int leaf_type(int type)
+{
+    return type == REDIS_REPLY_INTEGER ? BF_LEAF_INTEGER : type == REDIS_REPLY_ERROR ? BF_LEAF_ERROR
+         : type == REDIS_REPLY_NIL ? BF_LEAF_NIL : BF_LEAF_TEXT;
+}
+static void *on_text(const redisReadTask *task, char *bytes, size_t len)
+{
+    bf_reply_leaf(task->privdata, leaf_type(task->type), 0, bytes, len);
+    return task->privdata;
+}
+static void *on_integer(const redisReadTask *task, long long v) { bf_reply_leaf(task->privdata, leaf_type(task->type), v, NULL, 0); return task->privdata; }
+static void *on_nil(const redisReadTask *task) { bf_reply_leaf(task->privdata, BF_LEAF_NIL, 0, NULL, 0); return task->privdata; }
+#if HIREDIS_MAJOR >= 1
+static void *on_array(const redisReadTask *task, size_t n) { (void)n; return task->privdata; }
+#else
+static void *on_array(const redisReadTask *task, int n) { (void)n; return task->privdata; }
+#endif
+static void on_free(void *r) { (void)r; }
+static redisReplyObjectFunctions callbacks = { .createString = on_text, .createArray = on_array, .createInteger = on_integer,
+                                               .createNil = on_nil, .freeObject = on_free };
+
+static bool make_reader(bf_link *l)
+{
+    redisReader *reader = redisReaderCreateWithFunctions(&callbacks);
+    if (!reader) return false;
+    reader->privdata = &l->reply;
+    reader->maxbuf = 1 << 20;      /* kept from trip to trip */
+    l->reader = reader;
+    return true;
+}
+
+/* ---- life ---- */
+static void drop(bf_link *l)
+{
+    if (l->context) redisFree(l->context);
+    if (l->reader) redisReaderFree(l->reader);
+    l->context = NULL;
+    l->reader = NULL;
+}
+
+static void abandon(bf_link *l)
+{
+    if (l->context && l->context->fd >= 0) close(l->context->fd);
+    l->context = NULL;
+    l->reader = NULL;
+}
+
+static int broken(bf_link *l, int e, bf_error *err)
+{
+    if (e == EAGAIN || e == EWOULDBLOCK) e = ETIMEDOUT;
+    l->timed_out = e == ETIMEDOUT;
+    bf_link_drop(l);
+    return bf_fail_sys(err, e, "get an answer from", l->label);
+}
+
+/* ---- connecting ---- */
+static int greet(bf_link *l, bf_error *err)
+{
+    size_t n = 0;
+    const bf_redis_url *u = &l->url;
+    if (u->pass) {
+        bf_link_count(l, u->user ? 3 : 2);
+        bf_link_word(l, "AUTH");
+        if (u->user) bf_link_word(l, u->user);
+        bf_link_word(l, u->pass);
+        n++;
+    }
+    if (u->db) { bf_link_count(l, 2); bf_link_word(l, "SELECT"); bf_link_number(l, u->db); n++; }
+    if (n == 0) return 0;
+    int rc = bf_link_finish(l, n, err);
+    if (l->out) memset(l->out, 0, l->out_cap);              /* the password */
+    if (rc < 0) bf_link_drop(l);
+    return rc;
+}
+
+static int unreachable(bf_link *l, redisContext *c, int e, bf_error *err)
+{
+    int rc = c && c->err == REDIS_ERR_IO && e ? bf_fail_sys(err, e, "reach", l->label)
+           : c ? bf_fail(err, BF_EIO, "cannot reach %s: %.50s", l->label, c->errstr) : bf_fail(err, BF_ENOMEM, "out of memory");
+    l->timed_out = e == ETIMEDOUT;
+    if (c) redisFree(c);
+    return rc;
+}
+
+static void start_trip(bf_link *l)
+{
+    l->sent = l->heard = false;
+    l->deadline = now_ms() + (int64_t)(l->url.timeout * 1000);
+}
+
+static int connect_(bf_link *l, bf_error *err)
+{
+    const bf_redis_url *u = &l->url;
+    struct timeval tv = { (time_t)u->timeout, (suseconds_t)((u->timeout - (double)(time_t)u->timeout) * 1e6) };
+    errno = 0;
+    redisContext *c = u->path ? redisConnectUnixWithTimeout(u->path, tv) : redisConnectWithTimeout(u->host, (int)u->port, tv);
+    if (!c || c->err) return unreachable(l, c, errno, err);
+    l->context = c;
+    fcntl(c->fd, F_SETFD, FD_CLOEXEC);
+    if (redisSetTimeout(c, tv) != REDIS_OK) return broken(l, errno ? errno : EIO, err);
+    if (!make_reader(l)) return bf_link_no_memory(l, err);
+    l->stands = true;
+    start_trip(l);
+    return greet(l, err);
+}
+
+/* Did the server close it meanwhile (restart, idle time-out)?  Or is there what no command asked for? */
+static bool gone(const bf_link *l)
+{
+    char c;
+    return recv(l->context->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+static int begin(bf_link *l, bool probe, bf_error *err)
+{
+    if (probe && l->context && gone(l)) bf_link_drop(l);
+    l->fresh = !l->context;
+    int rc = l->fresh ? connect_(l, err) : 0;
+    start_trip(l);
+    return rc;
+}
+
+/* ---- out ---- */
+/* send() and not hiredis's write(): a closed connection must be an error, not a SIGPIPE. */
+static void push(bf_link *l)
+{
+    if (l->out_len < PUSH_FROM || !l->context) return;
+    ssize_t c = send(l->context->fd, l->out, l->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (c <= 0) return;                                     /* a fault comes back at the next send */
+    l->sent = true;
+    l->out_len -= (size_t)c;
+    memmove(l->out, l->out + c, l->out_len);
+}
+
+static int send_(bf_link *l, bf_error *err)
+{
+    for (size_t done = 0; done < l->out_len;) {
+        ssize_t c = send(l->context->fd, l->out + done, l->out_len - done, MSG_NOSIGNAL);
+        if (c < 0 && errno != EINTR) return broken(l, errno, err);
+        if (c > 0) { done += (size_t)c; l->sent = true; }
+        if (done < l->out_len && now_ms() > l->deadline) return broken(l, ETIMEDOUT, err);
+    }
+    l->out_len = 0;
+    if (l->out_cap > OUT_KEPT) { free(l->out); l->out = NULL; l->out_cap = 0; }
+    return 0;
+}
+
+/* ---- in ---- */
+/* The socket's own time-out covers the first read of a trip; what comes in drops after that is held to the deadline. */
+static int receive(bf_link *l, bf_error *err)
+{
+    char buf[1 << 16];
+    ssize_t c;
+    do {
+        if (l->heard) {
+            int64_t left = l->deadline - now_ms();
+            struct pollfd p = { .fd = l->context->fd, .events = POLLIN };
+            if (left <= 0 || poll(&p, 1, (int)left) == 0) return broken(l, ETIMEDOUT, err);
+        }
+        c = recv(l->context->fd, buf, sizeof buf, l->heard ? MSG_DONTWAIT : 0);
+        if (c < 0 && errno == EINTR && now_ms() > l->deadline) return broken(l, ETIMEDOUT, err);
+    } while (c < 0 && (errno == EINTR || (l->heard && errno == EAGAIN)));
+    if (c <= 0) return broken(l, c < 0 ? errno : ECONNRESET, err);
+    l->heard = true;
+    return redisReaderFeed(l->reader, buf, (size_t)c) == REDIS_OK ? 0 : bf_link_no_memory(l, err);
+}
+
+static int next(bf_link *l, bf_error *err)
+{
+    bf_reply_reset(&l->reply);
+    for (;;) {
+        void *whole = NULL;
+        if (redisReaderGetReply(l->reader, &whole) != REDIS_OK) return bf_link_nonsense(l, err);
+        if (l->reply.no_memory) return bf_link_no_memory(l, err);
+        if (whole) return 0;
+        if (l->reader->len > REPLY_MOST || l->reply.used > REPLY_MOST) return bf_link_nonsense(l, err);
+        int rc = receive(l, err);
+        if (rc < 0) return rc;
+    }
+}
+
+const bf_transport bf_socket_transport = { .begin = begin, .push = push, .send = send_, .next = next, .drop = drop, .abandon = abandon };
+#endif

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""spark_dedup.py - the lines of new files that none of the old files has, by Spark, without a join.
+
+    spark_dedup.py --old 'seen/*.txt' --new 'today/*.txt' --out fresh [--filter seen.bloom] [-n 100000000] [-p 0.001]
+
+One filter is built from the old lines by all executors and sent to all of them. With the chance -p a fresh line is
+dropped; a line that is in the old files never gets through. --filter keeps the filter for the next run, for PHP or for C:
+BloomFilter::load('seen.bloom') opens it. Run it with spark-submit, or as it is on this machine alone (--master).
+"""
+
+import argparse
+import os
+import sys
+
+from pyspark.sql import SparkSession
+
+from bloomfilter import spark as bloom
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--old", required=True, help="files or a pattern of them")
+    parser.add_argument("--new", required=True)
+    parser.add_argument("--out", required=True, help="folder, must not exist")
+    parser.add_argument("--filter", metavar="FILE", help="where to keep the filter of the old lines")
+    parser.add_argument("--master", help="for example local[2]")
+    parser.add_argument("-n", type=int, default=1_000_000, help="different old lines expected (%(default)s)")
+    parser.add_argument("-p", type=float, default=0.001, help="chance that a fresh line is dropped (%(default)s)")
+    return parser.parse_args()
+
+
+def main():
+    args = arguments()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("spark_dedup")
+    session = (builder.master(args.master) if args.master else builder).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    seen = bloom.build(session.read.text(args.old), "value", n=args.n, p=args.p)
+    known = bloom.contains(session, seen)
+    fresh = session.read.text(args.new).where(~known("value"))
+    fresh.write.text(args.out)
+    if args.filter:
+        seen.save(args.filter)
+    print(f"about {len(seen)} old lines, {session.read.text(args.out).count()} fresh ones in {args.out}")
+    session.stop()
+
+
+if __name__ == "__main__":
+    main()

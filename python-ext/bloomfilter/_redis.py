@@ -1,0 +1,289 @@
+"""Clients of redis-py as the home of a filter: which connection a trip's commands go out on, and what a fault was.
+
+Knows redis-py's clients, pools and cluster nodes; knows nothing of filters.  Commands come encoded from the core, and what the
+server answers goes back to it unread: redis-py's own parser would take most of the time.  redis-py's pipelines and commands are
+not used, because they repeat commands by themselves, which an add must never be.
+
+`replies` (py_redis.c) takes the answers: feed(bytes) and put(object) tell how many are complete, expect(ranges) says whose the
+next ones are, refused() lists the commands that got an error reply, command(i) is one of them as it was sent.
+"""
+
+import errno
+import inspect
+import os
+import time
+from contextlib import ExitStack
+
+PIECE = 1 << 16  # bytes read at once
+ROUNDS = 16  # times that the commands of a trip may be sent elsewhere
+PATIENCE = 1.0  # seconds that a cluster gets to become whole again
+PAUSE = 0.02
+
+
+def adapt(client):
+    """What moves commands through this client.  TypeError: nothing can."""
+    kind = type(client)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if ".asyncio" in kind.__module__ or inspect.iscoroutinefunction(getattr(kind, "execute_command", None)):
+        raise TypeError(f"storage must be a client of redis-py that is not asynchronous, got {name}: a filter cannot await")
+    if hasattr(client, "command_stack"):
+        raise TypeError(f"storage must be a client of redis-py, got {name}: give the client itself, not a pipeline")
+    if isinstance(client, type) or not hasattr(client, "pipeline"):
+        raise TypeError(f"storage must be a path, a URL or a client of redis-py (Redis, RedisCluster), got {name}")
+    if hasattr(client, "nodes_manager") and hasattr(client, "get_redis_connection"):
+        return Cluster(client)
+    if hasattr(getattr(client, "connection_pool", None), "get_connection"):
+        return Single(client)
+    raise TypeError(f"storage must be a path, a URL or a client of redis-py (Redis, RedisCluster), got {name}")
+
+
+# ---- connections ----
+class Loan:
+    """Connections of one client, each borrowed for a trip."""
+
+    def __init__(self, client):
+        self.client = client
+        self.pid = os.getpid()
+        first = next(iter(inspect.signature(client.connection_pool.get_connection).parameters.values()), None)
+        needs_name = first is not None and first.kind is first.POSITIONAL_OR_KEYWORD and first.default is first.empty
+        self.args = ("BITFIELD",) if needs_name else ()  # before redis-py 5.3
+
+    def take(self):
+        """A connection that stands."""
+        own = self.client.connection  # of a client made with single_connection_client
+        if own is None:
+            return self.client.connection_pool.get_connection(*self.args)
+        lock = getattr(self.client, "single_connection_lock", None)
+        if lock:
+            lock.acquire()
+        try:
+            if self.pid != os.getpid():  # the parent's: a child must not speak on it
+                own.disconnect()
+                self.pid = os.getpid()
+            own.connect()
+        except BaseException:
+            self.give(own)
+            raise
+        return own
+
+    def give(self, connection):
+        if self.client.connection is None:
+            self.client.connection_pool.release(connection)
+        else:
+            lock = getattr(self.client, "single_connection_lock", None)
+            if lock:
+                lock.release()
+
+
+def send(connection, pieces, replies):
+    replies.sent = True
+    connection.send_packed_command(pieces)
+
+
+def receive(connection, count, replies):
+    """Reads until that many replies are complete."""
+    sock = getattr(connection, "_sock", None)
+    if sock is None:  # redis-py's client-side cache wraps connections
+        read_parsed(connection, count, replies)
+        return
+    limit = connection.socket_timeout
+    until = None
+    while True:
+        data = sock.recv(PIECE)
+        if not data:
+            raise ConnectionResetError(errno.ECONNRESET, "the server closed the connection")
+        if replies.feed(data) >= count:
+            return
+        if limit:  # a server that trickles must not take longer than one that is silent
+            now = time.monotonic()
+            until = until or now + limit
+            if now > until:
+                raise TimeoutError(errno.ETIMEDOUT, "the answer takes too long")
+
+
+def read_parsed(connection, count, replies):
+    from redis.exceptions import ResponseError
+
+    for _ in range(count):
+        try:
+            replies.put(connection.read_response(disable_decoding=True))
+        except ResponseError as error:
+            replies.put(error)
+
+
+class Talk:
+    """A trip's conversation on one connection; it is closed where anything goes wrong, because it may be out of step."""
+
+    def __init__(self, loan):
+        self.loan = loan
+
+    def __enter__(self):
+        self.connection = self.loan.take()
+        return self.connection
+
+    def __exit__(self, kind, error, trace):
+        if kind:
+            self.connection.disconnect()
+        self.loan.give(self.connection)
+
+
+# ---- faults ----
+def describe(error, replies):
+    """Tells the core what stands behind an exception: its errno, if there is one, and its words."""
+    from redis import exceptions
+
+    code = 0
+    if isinstance(error, (TimeoutError, exceptions.TimeoutError)):
+        code = errno.ETIMEDOUT
+    below = error
+    for _ in range(5):
+        if code or below is None:
+            break
+        if isinstance(below, OSError) and isinstance(below.errno, int) and below.errno > 0:
+            code = below.errno
+        below = below.__cause__ or below.__context__
+    if not code and replies.sent and type(error) is exceptions.ConnectionError:
+        code = errno.ECONNRESET
+    replies.fault(code, str(error))
+
+
+# ---- one server ----
+class Single:
+    """redis.Redis: alone, behind Sentinel, by TLS or a socket."""
+
+    cluster = False
+
+    def __init__(self, client):
+        self.client = client
+        self.loan = Loan(client)
+        known = client.connection_pool.connection_kwargs
+        service = getattr(client.connection_pool, "service_name", None)
+        self.name = service or known.get("path") or f"{known.get('host', 'localhost')}:{known.get('port', 6379)}"
+
+    def exchange(self, parts, replies):
+        try:
+            with Talk(self.loan) as connection:
+                send(connection, [part[1] for part in parts], replies)
+                receive(connection, sum(part[3] for part in parts), replies)
+        except Exception as error:
+            describe(error, replies)
+            raise
+
+
+# ---- a cluster ----
+ASKING = b"*1\r\n$6\r\nASKING\r\n"
+
+
+class Cluster:
+    """redis.RedisCluster.  Commands go to the master of their key's slot; what that one did not execute follows its word."""
+
+    cluster = True
+
+    def __init__(self, client):
+        self.client = client
+        self.nodes = client.nodes_manager
+        self.loans = {}
+        node = getattr(self.nodes, "default_node", None) or next(iter(self.nodes.nodes_cache.values()), None)
+        self.name = f"cluster {node.name}" if node else "a cluster"
+
+    def exchange(self, parts, replies):
+        try:
+            try:
+                self.first_time(parts, replies)
+            except Exception:
+                self.look_again()
+                if replies.sent:
+                    raise
+                self.first_time(parts, replies)  # a node that was not reached: there may be another by now
+            self.follow(parts, replies)
+        except Exception as error:
+            describe(error, replies)
+            raise
+
+    # -- where --
+    def look_again(self):
+        """Learns anew who has which slot.  Where no node tells, the fault of before is the better one to show."""
+        try:
+            self.nodes.initialize()
+        except Exception:  # redis-py wraps every kind here
+            pass
+
+    def master(self, key):
+        return self.nodes.get_node_from_slot(self.client.keyslot(key))
+
+    def named(self, address):
+        host, _, port = address.rpartition(":")
+        remap = getattr(self.nodes, "remap_host_port", None)
+        if remap:
+            host, port = remap(host, int(port))
+        node = self.client.get_node(host=host, port=int(port))
+        if node is None:
+            self.look_again()
+            node = self.client.get_node(host=host, port=int(port))
+        return node
+
+    def loan(self, node):
+        server = self.client.get_redis_connection(node)
+        loan = self.loans.get(node.name)
+        if loan is None or loan.client is not server:
+            loan = self.loans[node.name] = Loan(server)
+        return loan
+
+    # -- what --
+    def first_time(self, parts, replies):
+        """All nodes work at once: everything is sent before anything is read."""
+        by_node = {}
+        for part in parts:
+            node = self.master(part[0])
+            by_node.setdefault(node.name, (node, []))[1].append(part)
+        self.talk([(self.loan(node), [p[1] for p in own], [(p[2], p[3]) for p in own]) for node, own in by_node.values()], replies)
+
+    def talk(self, jobs, replies):
+        with ExitStack() as stack:
+            connections = [stack.enter_context(Talk(loan)) for loan, _, _ in jobs]
+            for connection, (_, pieces, _) in zip(connections, jobs, strict=True):
+                send(connection, pieces, replies)
+            for connection, (_, _, ranges) in zip(connections, jobs, strict=True):
+                replies.expect(ranges)
+                receive(connection, sum(count for _, count in ranges), replies)
+
+    def follow(self, parts, replies):
+        """Sends again, elsewhere, what was refused for being in the wrong place: such a command was not executed."""
+        until = None
+        for turn in range(ROUNDS):
+            refused = [(i, *text.split(" ")) for i, text in replies.refused()]
+            refused = [one for one in refused if one[1] in ("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN")]
+            if not refused:
+                return
+            now = time.monotonic()
+            until = until or now + PATIENCE
+            if now > until:
+                return  # the refusal is the answer
+            if turn > 2 or any(one[1] in ("TRYAGAIN", "CLUSTERDOWN") for one in refused):
+                time.sleep(PAUSE * (turn + 1))
+            self.learn(refused)
+            self.talk(self.redirected(parts, refused, replies), replies)
+
+    def learn(self, refused):
+        from redis.exceptions import MovedError
+
+        words = {one[1] for one in refused}
+        if "CLUSTERDOWN" in words:
+            self.look_again()
+        elif "MOVED" in words:
+            moved = next(one for one in refused if one[1] == "MOVED")
+            note = getattr(self.nodes, "move_slot", None) or self.nodes.update_moved_exception
+            note(MovedError(f"{moved[2]} {moved[3]}"))
+
+    def redirected(self, parts, refused, replies):
+        jobs = {}
+        for i, word, *rest in refused:
+            key = next(part[0] for part in parts if part[2] <= i < part[2] + part[3])
+            node = (self.named(rest[1]) if word == "ASK" else None) or self.master(key)
+            _, pieces, ranges = jobs.setdefault(node.name, (self.loan(node), [], []))
+            if word == "ASK":  # holds for the next command only
+                pieces.append(ASKING)
+                ranges.append((-1, 1))
+            pieces.append(replies.command(i))
+            ranges.append((i, 1))
+        return list(jobs.values())

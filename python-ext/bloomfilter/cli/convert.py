@@ -1,0 +1,99 @@
+"""The command convert: the same bits in another home or in another system's format."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+import tempfile
+from argparse import Namespace
+from collections.abc import Callable
+from typing import IO, Any
+
+from .. import BloomFilter
+from . import homes, report
+from .faults import Fault, shown
+from .filters import brief, describe
+from .lines import STDIN, whole, write
+
+
+# ---- in ----
+def bytes_of(path: str) -> bytes | mmap.mmap:
+    """Mapped where it can be: large filters are not read twice."""
+    if path == STDIN:
+        return whole(0)
+    with open(path, "rb") as file:
+        try:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (ValueError, OSError):  # empty, or a pipe
+            return file.read()
+
+
+def read(args: Namespace) -> BloomFilter:
+    options, sizes = homes.how(args), homes.sizes(args)
+    if homes.is_url(args.input):
+        if args.source not in ("native", "bits"):
+            raise Fault(f"--from {args.source}: {shown(args.input)} is a bitmap in Redis, which is native, or bits of an older system")
+        return homes.open_to_read(args.input, **sizes, **options)
+    if args.source == "native" and args.input != STDIN:
+        return homes.open_to_read(args.input, **sizes, **options)
+    options.pop("key", None)
+    return BloomFilter.from_bytes(bytes_of(args.input), format=None if args.source == "native" else args.source, **sizes, **options)
+
+
+# ---- out ----
+def with_new_file(path: str, fill: Callable[[IO[bytes]], object]) -> None:
+    """By link: neither a partial file nor an overwritten one."""
+    folder = os.path.dirname(os.path.abspath(path))
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".bloomfilter.", buffering=0) as file:
+        try:
+            fill(file)
+            os.fchmod(file.fileno(), 0o666 & ~umask())
+            os.fsync(file.fileno())
+            os.link(file.name, path)
+        except OSError as fault:
+            raise Fault(f"cannot write {path}: {fault.strerror}") from None
+
+
+def write_all(file: IO[bytes], data: bytes) -> None:
+    """Unbuffered: nothing is left to fail when the file is closed."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def into_redis(bf: BloomFilter, url: str, options: dict[str, Any]) -> None:
+    with homes.like(bf, url, options) as out:
+        out |= bf
+
+
+def store(bf: BloomFilter, args: Namespace) -> None:
+    options = homes.how(args)
+    target = None if args.target == "native" else args.target
+    if args.output == STDIN:
+        return write(bf.to_bytes(format=target))
+    homes.must_be_free(args.output, options, "convert writes no existing filter; merge unites two")
+    if homes.is_url(args.output):
+        if target not in (None, "bits"):
+            raise Fault(f"--to {args.target}: a filter in Redis is a plain bitmap")
+        return into_redis(bf, args.output, options)
+    if target is None:
+        return bf.save(args.output)
+    return with_new_file(args.output, lambda file: write_all(file, bf.to_bytes(format=target)))
+
+
+def convert(args: Namespace) -> int:
+    with read(args) as bf:
+        store(bf, args)
+        file = sys.stderr if args.output == STDIN else sys.stdout
+        if args.json:
+            report.say_json({**describe(bf), "file": shown(args.input), "to": shown(args.output), "format": args.target}, file)
+        elif args.output != STDIN:
+            print(f"{shown(args.output)}: {brief(bf)}")
+    return 0

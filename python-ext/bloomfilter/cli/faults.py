@@ -1,0 +1,35 @@
+"""Faults as one line of text."""
+
+from __future__ import annotations
+
+import os
+import re
+
+
+class Fault(Exception):
+    """What the user should read, as it is."""
+
+
+def shown(storage: str) -> str:
+    """A path or URL without what stands before the @ of a URL: never a password."""
+    return re.sub(r"^(\w+://)[^/]*@", r"\1", storage)
+
+
+def sentence(fault: BaseException) -> str:
+    """One line; system errors with the file they are about, nothing of Python's own wording."""
+    if isinstance(fault, OSError) and fault.strerror:
+        text = of_system(fault, fault.strerror)
+    elif isinstance(fault, (Fault, ValueError, OSError, ModuleNotFoundError)) or (isinstance(fault, MemoryError) and str(fault)):
+        text = str(fault)
+    else:
+        text = f"{type(fault).__name__}: {fault}"
+    if text.endswith("its secret must be given"):
+        text += " (--secret-file)"
+    return " ".join(text.split())
+
+
+def of_system(fault: OSError, text: str) -> str:
+    """The library's own sentences name the file.  What names none comes from print: all else is read and written by name."""
+    if fault.filename:
+        return f"cannot use {os.fsdecode(fault.filename)}: {text}"
+    return f"cannot write to standard output: {text}" if fault.errno and text == os.strerror(fault.errno) else text

@@ -1,0 +1,129 @@
+"""The commands add and check: streams of keys through a filter."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import Namespace
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from .. import BloomFilter
+from . import homes, report
+from .faults import Fault, shown
+from .lines import bytes_in, opened, read, sources, write
+from .meter import Silent, meter
+from .signals import Interrupted, Signals
+from .staging import Staged, worth
+
+Call = Callable[..., tuple[int, int, int, bytes]]  # update_lines or contains_lines
+
+
+class Stream:
+    """Lines through one method of a filter, counted, and those asked for printed."""
+
+    def __init__(self, call: Call, args: Namespace, keep: bool | None, progress: Silent, signals: Signals) -> None:
+        self.call, self.keep, self.progress, self.signals = call, keep, progress, signals
+        self.separator = b"\0" if args.null else b"\n"
+        self.keys = self.hits = self.bytes = 0
+
+    def feed(self, data: memoryview, last: bool) -> int:
+        self.signals.work()
+        keys, hits, used, kept = self.call(data, self.separator, last=last, keep=self.keep)
+        self.keys, self.hits, self.bytes = self.keys + keys, self.hits + hits, self.bytes + used
+        self.signals.rest()
+        if kept:
+            write(kept)
+        self.progress.show(self.bytes, self.keys)
+        return used
+
+    def file(self, path: str) -> None:
+        before = self.keys
+        try:
+            with opened(path) as fd:
+                read(fd, self.feed)
+        except ValueError as fault:
+            self.name_line(path, self.keys - before, fault)
+            raise
+
+    def name_line(self, path: str, lines: int, fault: ValueError) -> None:
+        """The library counts keys from 0 within a block; people count lines of a file from 1."""
+        found = re.match(r"key (\d+): (.*)", str(fault), re.S)
+        if found:
+            name = "standard input" if path == "-" else path
+            raise Fault(f"{name}, key {lines + int(found[1]) + 1}: {found[2]}; the keys before it were taken") from None
+
+
+def run(call: Call, args: Namespace, keep: bool | None, paths: list[str]) -> Stream:
+    with Signals() as signals:
+        progress = meter(bytes_in(paths), args.quiet)
+        stream = Stream(call, args, keep, progress, signals)
+        try:
+            for path in paths:
+                stream.file(path)
+        except Interrupted as stop:
+            raise Interrupted(stop.number, f"{stop} after {report.count(stream.keys, 'key')}, {stream.hits:,} of them ") from None
+        finally:
+            progress.close()
+    return stream
+
+
+def summary(args: Namespace, answer: dict[str, Any], text: str) -> None:
+    """To standard output, or beside it where the keys are printed there."""
+    file = sys.stderr if args.show else sys.stdout
+    if args.json:
+        report.say_json(answer, file)
+    elif not args.quiet and (not args.show or file.isatty()):
+        print(text, file=file)
+
+
+# ---- add ----
+def writable(args: Namespace) -> BloomFilter:
+    """The filter that exists, or a new one where it was said how large."""
+    if homes.sizes(args):
+        return homes.make(args)
+    try:
+        return BloomFilter.open(args.file, **homes.how(args))
+    except FileNotFoundError as fault:
+        raise Fault(f"{fault.strerror}: create it first, or say -n KEYS -p RATE") from None
+
+
+def add(args: Namespace) -> int:
+    paths = sources(args.keyfiles)
+    start = monotonic()
+    with writable(args) as bf:
+        stream = load(bf, args, paths)
+        if args.sync:
+            bf.sync()
+    keys, new = stream.keys, stream.hits
+    answer = {"file": shown(args.file), "keys": keys, "new": new, "seen": keys - new, "seconds": round(monotonic() - start, 3)}
+    summary(args, answer, f"{report.count(keys, 'key')}: {new:,} new, {keys - new:,} seen")
+    return 0
+
+
+def load(bf: BloomFilter, args: Namespace, paths: list[str]) -> Stream:
+    keep = None if args.show is None else args.show == "new"
+    staged = Staged(bf) if keep is None and worth(bf, not homes.is_url(args.file), bytes_in(paths)) else None
+    try:
+        return run((staged or bf).update_lines, args, keep, paths)
+    except Interrupted as stop:
+        raise Interrupted(stop.number, f"{stop}new: {shown(args.file)} keeps them") from None
+    finally:
+        if staged:
+            staged.commit()
+
+
+# ---- check ----
+def check(args: Namespace) -> int:
+    paths = sources(args.keyfiles)
+    keep = None if args.show is None else args.show == "present"
+    with homes.open_to_read(args.file, **homes.how(args)) as bf:
+        try:
+            stream = run(bf.contains_lines, args, keep, paths)
+        except Interrupted as stop:
+            raise Interrupted(stop.number, f"{stop}present") from None
+    keys, present = stream.keys, stream.hits
+    answer = {"file": shown(args.file), "keys": keys, "present": present, "absent": keys - present}
+    summary(args, answer, f"{report.count(keys, 'key')}: {present:,} present, {keys - present:,} absent")
+    return 0 if present == keys else 1

@@ -1,0 +1,106 @@
+"""Keys from files: large blocks into one reused buffer, whole lines of it to the filter, no Python object a key.
+
+Knows files and buffers; what is done with the lines is the caller's business.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from .faults import Fault
+
+BLOCK = 1 << 20  # bytes a read: in the second cache level when the lines are looked at
+STDIN = "-"
+
+Feed = Callable[[memoryview, bool], int]  # lines, are they the last -> bytes used of them
+
+
+def sources(keyfiles: list[str]) -> list[str]:
+    """The inputs in order; complains about a missing one before any is read."""
+    for path in keyfiles:
+        if path == STDIN:
+            continue
+        if stat.S_ISDIR(os.stat(path).st_mode):
+            raise Fault(f"{path} is a directory, not a file of keys")
+        if not os.access(path, os.R_OK):
+            raise Fault(f"{path} cannot be read: permission denied")
+    return keyfiles or [STDIN]
+
+
+def bytes_in(paths: list[str]) -> int | None:
+    """What there is to read, as long as all of it is in regular files."""
+    total = 0
+    for path in paths:
+        status = os.fstat(0) if path == STDIN else os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        total += status.st_size
+    return total
+
+
+@contextmanager
+def opened(path: str) -> Iterator[int]:
+    if path == STDIN:
+        yield 0
+        return
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def fill(fd: int, room: memoryview) -> int:
+    try:
+        return os.readv(fd, [room])
+    except OSError as fault:
+        raise Fault(f"cannot read {'standard input' if fd == 0 else 'the keys'}: {fault.strerror}") from None
+
+
+def read(fd: int, feed: Feed) -> None:
+    """Hands over all of a file, as it comes; a line longer than the buffer makes a larger one."""
+    buffer = memoryview(bytearray(BLOCK))
+    have = 0
+    while got := fill(fd, buffer[have:]):
+        have += got
+        used = feed(buffer[:have], False)
+        buffer[: have - used] = buffer[used:have]
+        have -= used
+        if have == len(buffer):
+            larger = memoryview(bytearray(2 * have))
+            larger[:have] = buffer
+            buffer = larger
+    if have:
+        feed(buffer[:have], True)
+
+
+def write(data: bytes) -> None:
+    """All of it to standard output, at once: whoever reads a pipe need not wait."""
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[os.write(1, rest) :]
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        raise Fault(f"cannot write to standard output: {fault.strerror}") from None
+
+
+def whole(fd: int) -> bytes:
+    """All there is to read, at once: for studies, and filters that come through a pipe."""
+    buffer, parts = memoryview(bytearray(BLOCK)), []
+    while got := fill(fd, buffer):
+        parts.append(bytes(buffer[:got]))
+    return b"".join(parts)
+
+
+def all_keys(path: str, separator: bytes) -> list[bytes]:
+    """The different keys of a file, in order, as objects."""
+    with opened(path) as fd:
+        lines = whole(fd).split(separator)
+    if not lines[-1]:
+        lines.pop()
+    return list(dict.fromkeys(lines))

@@ -1,0 +1,44 @@
+"""Answers: JSON for programs, lines and tables for people."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
+
+
+def say_json(answer: object, file: TextIO | None = None) -> None:
+    print(json.dumps(answer, allow_nan=False), file=file or sys.stdout)
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def size(bytes_: float) -> str:
+    if bytes_ < 1024:
+        return f"{bytes_:,.0f} bytes"
+    units = ["KiB", "MiB", "GiB", "TiB"]
+    while (bytes_ := bytes_ / 1024) >= 1024 and len(units) > 1:
+        units.pop(0)
+    return f"{bytes_:.1f} {units[0]}"
+
+
+def rate(p: float) -> str:
+    return f"{p:.3g}" + (f" (1 in {1 / p:,.0f})" if 1e-12 < p < 0.5 else "")
+
+
+def pairs(rows: Iterable[tuple[str, str]]) -> None:
+    rows = list(rows)
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"{name:<{width}}  {value}")
+
+
+def table(heading: Sequence[str], rows: Iterable[Sequence[Any]], names: int = 1) -> None:
+    """Columns as wide as they need to be; the first `names` to the left, numbers to the right."""
+    cells = [list(map(str, heading)), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(heading))]
+    for row in cells:
+        print("  ".join(cell.ljust(w) if i < names else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip())

@@ -1,0 +1,39 @@
+"""A large load into a mapped file: keys go to a copy in memory, whose plain stores are several times faster than the atomic ones of
+a shared map, and the copy's bits are united with the file every second and at the end.
+
+The file therefore lags a second behind, and keys that others add meanwhile may be told new here, too: one of the adders is told so
+in any case.  Used only where nobody is told about single keys, and where the copy is small beside what there is to read.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+from .. import BloomFilter
+
+MOST = 64 << 20  # bytes of bits that are copied
+WORTH = 4  # bytes to read for each byte of bits
+EVERY = 1.0  # seconds between two unions
+
+
+def worth(bf: BloomFilter, home_is_file: bool, total: int | None) -> bool:
+    bits = (bf.m + 7) // 8
+    return home_is_file and total is not None and bits <= MOST and total >= WORTH * bits
+
+
+class Staged:
+    """The part of a filter's interface that loading needs."""
+
+    def __init__(self, bf: BloomFilter) -> None:
+        self.bf, self.copy, self.due = bf, bf.copy(), monotonic() + EVERY
+        self.bf |= self.copy  # a file that cannot be written says so now
+
+    def update_lines(self, data: memoryview, sep: bytes, *, last: bool, keep: None = None) -> tuple[int, int, int, bytes]:
+        answer = self.copy.update_lines(data, sep, last=last)
+        if monotonic() > self.due:
+            self.commit()
+        return answer
+
+    def commit(self) -> None:
+        self.bf |= self.copy
+        self.due = monotonic() + EVERY

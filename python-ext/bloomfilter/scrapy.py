@@ -1,0 +1,266 @@
+"""A duplicate filter for Scrapy in a few bits a request: in memory, in a file, or in Redis for all machines of a crawl.
+
+    DUPEFILTER_CLASS = "bloomfilter.scrapy.BloomDupeFilter"
+    BLOOMFILTER_N = 10_000_000             # requests expected (1,000,000)
+    BLOOMFILTER_P = 1e-6                   # chance that a new request is taken for a seen one, at n (1e-6)
+    BLOOMFILTER_STORAGE = "redis://..."    # or a path; without: seen.bloom in JOBDIR, else memory
+    BLOOMFILTER_WINDOW = 7 * 24 * 3600     # seconds to remember; without: for ever
+    BLOOMFILTER_SEEN = "success"           # a request is seen once its response came ("request": once it was scheduled)
+    BLOOMFILTER_PENDING = 100_000          # "success": requests on their way that are remembered at most
+
+docs/crawlers.md says more.  Knows Scrapy's components and signals; what a filter is, the rest of the package knows.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+try:
+    from scrapy import signals
+    from scrapy.dupefilters import BaseDupeFilter
+    from scrapy.utils.job import job_dir
+    from scrapy.utils.request import referer_str
+except ImportError as error:
+    raise ImportError("bloomfilter.scrapy needs Scrapy: pip install 'bloomfilter-shared[scrapy]'") from error
+
+from . import BloomFilter, Error
+
+if TYPE_CHECKING:
+    from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+__all__ = ["BloomDupeFilter"]
+
+logger = logging.getLogger(__name__)
+N, P, PENDING = 1_000_000, 1e-6, 100_000
+MARK = "bloomfilter_pending"  # in request.meta: fingerprints that its end decides over; retries and redirects inherit it
+PENDING_FILE = "seen.pending"
+
+
+def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
+    """The constructor's arguments, from the settings."""
+    window = settings.get("BLOOMFILTER_WINDOW")
+    return {
+        "n": int(settings.get("BLOOMFILTER_N", N)),
+        "p": float(settings.get("BLOOMFILTER_P", P)),
+        "storage": storage_of(settings, spider),
+        **({} if window is None else {"window": float(window)}),
+    }
+
+
+def storage_of(settings: "BaseSettings", spider: str) -> str | None:
+    """A path, a URL, or None for memory.  %(spider)s in it is the spider's name."""
+    given = settings.get("BLOOMFILTER_STORAGE")
+    if given:
+        text = str(given)
+        return text.replace("%(spider)s", quote(spider, safe="") if "://" in text else spider)
+    folder = job_dir(settings)
+    return str(Path(folder, "seen.bloom")) if folder else None
+
+
+class BloomDupeFilter(BaseDupeFilter):
+    """Set it as DUPEFILTER_CLASS.  `seen` is the BloomFilter, open from the first request on."""
+
+    def __init__(self, crawler: "Crawler") -> None:
+        settings = crawler.settings
+        self.crawler = crawler
+        self.fingerprint = crawler.request_fingerprinter.fingerprint
+        self.debug = settings.getbool("DUPEFILTER_DEBUG")
+        self.logdupes = True
+        self.pending = make_pending(crawler)
+        self._seen: BloomFilter | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: "Crawler") -> "BloomDupeFilter":
+        return cls(crawler)
+
+    @property
+    def seen(self) -> BloomFilter:
+        if self._seen is None:
+            name = self.crawler.spider.name if self.crawler.spider else ""
+            self._seen = BloomFilter(**parameters(self.crawler.settings, name))
+            if self.pending:
+                self.pending.open(self._seen, job_dir(self.crawler.settings))
+        return self._seen
+
+    def open(self) -> None:
+        logger.info("Requests seen before are told by %r", self.seen)
+
+    def request_seen(self, request: "Request") -> bool:
+        """Is it a duplicate?  A false "yes" has the chance BLOOMFILTER_P, a false "no" none."""
+        fingerprint = self.fingerprint(request)
+        if not self.pending:
+            return not self.seen.add(fingerprint)
+        return fingerprint in self.seen or not self.pending.start(request, fingerprint)
+
+    def log(self, request: "Request", spider: "Spider") -> None:
+        if self.debug:
+            message = "Filtered duplicate request: %(request)s (referer: %(referer)s)"
+            logger.debug(message, {"request": request, "referer": referer_str(request)}, extra={"spider": spider})
+        elif self.logdupes:
+            message = "Filtered duplicate request: %(request)s - no more duplicates will be shown (see DUPEFILTER_DEBUG to show all duplicates)"
+            logger.debug(message, {"request": request}, extra={"spider": spider})
+            self.logdupes = False
+        self.crawler.stats.inc_value("dupefilter/filtered")
+
+    def close(self, reason: str) -> None:
+        if self._seen is None:
+            return
+        try:
+            if self.pending:
+                self.pending.close(job_dir(self.crawler.settings))
+            self._tell_state(self._seen)
+            self._seen.sync()
+        except (OSError, Error) as fault:  # Redis is gone: the crawl is over all the same
+            logger.warning("The filter of requests seen before: %s", fault)
+        finally:
+            self._seen.close()
+            self._seen = None
+
+    def _tell_state(self, seen: BloomFilter) -> None:
+        count = len(seen)
+        self.crawler.stats.set_value("dupefilter/seen", count)
+        if count > 1.1 * seen.n:
+            logger.warning(
+                "About %d requests are in a filter made for BLOOMFILTER_N = %d: new ones are taken for seen with a chance of %.2g by now",
+                count, seen.n, seen.fpr,
+            )  # fmt: skip
+
+
+# ---- seen only after success ----
+def make_pending(crawler: "Crawler") -> "Pending | None":
+    mode = crawler.settings.get("BLOOMFILTER_SEEN", "request")
+    if mode not in ("request", "success"):
+        raise ValueError(f'BLOOMFILTER_SEEN must be "request" or "success", got {mode!r}')
+    return Pending(crawler) if mode == "success" else None
+
+
+class Pending:
+    """Requests between being scheduled and their end: duplicates for the time being, seen only if the end is a success.
+
+    fingerprint -> None while the request waits in the scheduler, the request itself while the downloader has it.  No signal
+    tells of every failure (IgnoreRequest of a middleware sends none), so failures are noticed by looking: a request that
+    the downloader was given, that it does not have any more, and that neither came back nor was scheduled anew, has failed.
+    What is still here when the spider is idle is nowhere any more.
+    """
+
+    def __init__(self, crawler: "Crawler") -> None:
+        self.crawler = crawler
+        self.most = crawler.settings.getint("BLOOMFILTER_PENDING", PENDING)
+        if self.most < 1:
+            raise ValueError(f"BLOOMFILTER_PENDING must be 1 or more, got {self.most}")
+        self.on_their_way: OrderedDict[bytes, Request | None] = OrderedDict()
+        self.leaving: list[Request] = []
+        self.told_of_limit = False
+        connect = crawler.signals.connect
+        connect(self.scheduled, signals.request_scheduled)
+        connect(self.dropped, signals.request_dropped)
+        connect(self.downloading, signals.request_reached_downloader)
+        connect(self.left, signals.request_left_downloader)
+        connect(self.received, signals.response_received)
+        connect(self.idle, signals.spider_idle)
+
+    def start(self, request: "Request", fingerprint: bytes) -> bool:
+        """False: it is on its way already."""
+        self.sweep()
+        if fingerprint in self.on_their_way:
+            return False
+        request.meta[MARK] = [*marks(request), fingerprint]
+        self.keep(fingerprint, None)
+        return True
+
+    def keep(self, fingerprint: bytes, request: "Request | None") -> None:
+        self.on_their_way[fingerprint] = request
+        if len(self.on_their_way) <= self.most:
+            return
+        self.on_their_way.popitem(last=False)
+        if not self.told_of_limit:
+            logger.warning("More than BLOOMFILTER_PENDING = %d requests are on their way: the oldest may be requested twice", self.most)
+            self.told_of_limit = True
+
+    def end(self, fingerprints: Iterable[bytes], success: bool) -> None:
+        for fingerprint in fingerprints:
+            self.on_their_way.pop(fingerprint, None)
+            if success:
+                self.seen.add(fingerprint)
+
+    def sweep(self) -> None:
+        """Drops those that have left the downloader and came to nothing."""
+        active = self.crawler.engine.downloader.active if self.leaving else ()
+        self.leaving, left = [request for request in self.leaving if request in active], self.leaving
+        for request in left:
+            if request not in active:
+                self.end((f for f in marks(request) if self.on_their_way.get(f) is request), False)
+
+    # signals
+    def scheduled(self, request: "Request") -> None:
+        """A retry or a redirect carries the marks of what it continues."""
+        for fingerprint in marks(request):
+            self.keep(fingerprint, None)
+
+    def dropped(self, request: "Request") -> None:
+        """A redirect to a page that is a duplicate: what led there is seen if the page is.  Without a redirect it is a
+        request that the spider yielded twice: the first time counts."""
+        if marks(request) and request.meta.get("redirect_times"):
+            fingerprint = self.crawler.request_fingerprinter.fingerprint(request)
+            self.end(request.meta.pop(MARK), fingerprint in self.seen)
+
+    def downloading(self, request: "Request") -> None:
+        for fingerprint in marks(request):
+            self.keep(fingerprint, request)
+
+    def left(self, request: "Request") -> None:
+        self.sweep()
+        if marks(request):
+            self.leaving.append(request)
+
+    def received(self, response: "Response", request: "Request") -> None:
+        """Marks go before the spider sees the request: what it makes of its meta must not inherit them."""
+        if marks(request):
+            self.end(request.meta.pop(MARK), self.is_success(response, request))
+
+    def idle(self) -> None:
+        self.on_their_way.clear()
+        self.leaving.clear()
+
+    def is_success(self, response: "Response", request: "Request") -> bool:
+        """What HttpErrorMiddleware lets through to the spider."""
+        settings, meta = self.crawler.settings, request.meta
+        if 200 <= response.status < 300 or settings.getbool("HTTPERROR_ALLOW_ALL") or meta.get("handle_httpstatus_all"):
+            return True
+        allowed = meta.get("handle_httpstatus_list", getattr(self.crawler.spider, "handle_httpstatus_list", settings.getlist("HTTPERROR_ALLOWED_CODES")))
+        return response.status in {int(status) for status in allowed or ()}
+
+    # from run to run: what waits in JOBDIR's queue is on its way still
+    def open(self, seen: BloomFilter, folder: str | None) -> None:
+        self.seen = seen
+        if folder and Path(folder, PENDING_FILE).exists():
+            file = Path(folder, PENDING_FILE)
+            for fingerprint in read_fingerprints(file.read_bytes()):
+                self.keep(fingerprint, None)
+            file.unlink()
+
+    def close(self, folder: str | None) -> None:
+        self.sweep()
+        if folder and self.on_their_way:
+            data = b"".join(len(f).to_bytes(2, "big") + f for f in self.on_their_way)
+            Path(folder, PENDING_FILE).write_bytes(data)
+
+
+def marks(request: "Request") -> list[bytes]:
+    found: list[bytes] = request.meta.get(MARK, [])
+    return found
+
+
+def read_fingerprints(data: bytes) -> Iterator[bytes]:
+    at = 0
+    while at + 2 <= len(data):
+        size = int.from_bytes(data[at : at + 2], "big")
+        if at + 2 + size <= len(data):
+            yield data[at + 2 : at + 2 + size]
+        at += 2 + size

@@ -1,0 +1,91 @@
+/* py_column.c - batches over keys that can be read without the GIL: the loop that gathers, asks the core and lets others
+ * in now and then.  Knows the interface `column`; where its keys lie in memory is known to py_array.c and py_arrow.c. */
+#include "py_bloomfilter.h"
+
+enum {
+    SLICE_NS = 10000000,         /* the GIL is asked for this often, for signals */
+    SMALL = 1024                 /* up to so many keys the GIL stays: giving it away may cost ms to get it back */
+};
+
+/* ---- whole numbers ---- */
+static uint64_t load_number(const char *p, size_t width, bool swapped)
+{
+    uint16_t u16; uint32_t u32; uint64_t u64;
+    switch (width) {
+    case 1: return (uint8_t)*p;
+    case 2: memcpy(&u16, p, 2); return swapped ? __builtin_bswap16(u16) : u16;
+    case 4: memcpy(&u32, p, 4); return swapped ? __builtin_bswap32(u32) : u32;
+    default: memcpy(&u64, p, 8); return swapped ? __builtin_bswap64(u64) : u64;
+    }
+}
+
+size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out)
+{
+    unsigned spare = 64 - 8 * (unsigned)width;
+    uint64_t v = load_number(p, width, swapped);
+    int64_t extended = (int64_t)(v << spare) >> spare;
+    bool negative = is_signed && extended < 0;
+    return decimal(out, negative ? 0 - (uint64_t)extended : v, negative);
+}
+
+void gather_numbers(batch *b, column *c)
+{
+    for (; b->n < BATCH_KEYS && c->left; c->left--, c->at += c->stride) {
+        char *text = b->room + b->used;
+        size_t len = number_text(c->at, c->width, c->is_signed, c->swapped, text);
+        b->keys[b->n++] = (bf_key){ text, len };
+        b->used += len;
+    }
+}
+
+/* ---- the loop ---- */
+static int raise_fault(const batch *b, const column *c)
+{
+    switch (c->fault) {
+    case FAULT_NULL: PyErr_SetString(PyExc_TypeError, "a key must be str, bytes-like or int, not null"); break;
+    case FAULT_TYPE: PyErr_Format(PyExc_TypeError, "a key must be str, bytes-like or int, not %s", c->what); break;
+    case FAULT_TEXT: PyErr_Format(PyExc_ValueError, "U+%x has no UTF-8 form", (unsigned)c->value); break;
+    default: PyErr_Format(PyExc_ValueError, "damaged Arrow data: %s %lld", c->what, c->value);
+    }
+    name_key(b->done);
+    return -1;
+}
+
+/* Works until the deadline or the end; touches no Python object. */
+static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
+{
+    while (c->left) {
+        b->n = b->used = 0;
+        c->gather(b, c);
+        int64_t rc = b->call(b->bf, b->keys, b->n, each, err);
+        if (rc < 0) return -1;
+        b->hits += rc;
+        b->done += (Py_ssize_t)b->n;
+        if (each) each += b->n;
+        solo_yield(b->self);
+        if (clock_ns() > b->deadline) return 0;
+    }
+    return 0;
+}
+
+static int turn(batch *b, column *c, bool small)
+{
+    bf_error err;
+    uint8_t *each = b->out ? batch_room(b, c->left) : NULL;
+    if (b->out && !each) return -1;
+    b->deadline = clock_ns() + SLICE_NS;
+    PyThreadState *ts = small && !b->self->remote ? NULL : solo_release(b->self);
+    int rc = slice(b, c, each, &err);
+    solo_take(ts, b->self);
+    if (rc == 0) return PyErr_CheckSignals();
+    raise_in(b->self, &err);
+    if (err.key != BF_NO_KEY) name_key(b->done + (Py_ssize_t)err.key);
+    return -1;
+}
+
+int column_run(batch *b, column *c)
+{
+    bool small = c->left <= SMALL;
+    while (c->left) if (turn(b, c, small) < 0) return -1;
+    return c->fault ? raise_fault(b, c) : 0;
+}

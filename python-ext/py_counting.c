@@ -1,0 +1,69 @@
+/* py_counting.c - the type CountingBloomFilter: a BloomFilter whose keys can be taken out again.
+ * Knows only what it has beside its base; every method is one call of the core. */
+#include "py_bloomfilter.h"
+
+static PyObject *counting_remove(FilterObject *self, PyObject *key)
+{
+    int rc = filter_ask(self, key, bf_remove);
+    return rc < 0 ? NULL : PyBool_FromLong(rc);
+}
+
+static PyObject *counting_count_of(FilterObject *self, PyObject *key)
+{
+    int rc = filter_ask(self, key, bf_count_of);
+    return rc < 0 ? NULL : PyLong_FromLong(rc);
+}
+
+static PyObject *counting_remove_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_remove_many); }
+static PyObject *counting_count_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_count_many); }
+
+static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unused))
+{
+    bf_error err;
+    bf_filter *bf = filter_enter(self);
+    if (!bf) return NULL;
+    PyThreadState *ts = gil_release_if_big(self, NULL);
+    bf_filter *plain = bf_to_plain(bf, &err);
+    gil_take(ts, self, NULL);
+    filter_leave(self);
+    return plain ? filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL) : raise_in(self, &err);
+}
+
+#define METHOD(name, function, flags, doc) { name, (PyCFunction)(void (*)(void))(function), flags, PyDoc_STR(doc) }
+static PyMethodDef methods[] = {
+    METHOD("remove", counting_remove, METH_O,
+        "remove($self, key, /)\n--\n\nTake one add of the key back.  True: it was there; False: it was absent, and nothing changed.\n\n"
+        "Remove only what was added: a key that looks as if it were there takes a share of others with it."),
+    METHOD("remove_many", counting_remove_many, METH_O,
+        "remove_many($self, keys, /)\n--\n\nRemove all keys of an iterable or array; return one byte a key: 1 = removed, 0 = was absent."),
+    METHOD("count_of", counting_count_of, METH_O,
+        "count_of($self, key, /)\n--\n\nHow often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."),
+    METHOD("count_many", counting_count_many, METH_O,
+        "count_many($self, keys, /)\n--\n\ncount_of() for all keys: one byte a key."),
+    METHOD("to_plain", counting_to_plain, METH_NOARGS,
+        "to_plain($self, /)\n--\n\nA BloomFilter in memory with the same keys, at a quarter of the size."),
+    { NULL, NULL, 0, NULL }
+};
+
+PyDoc_STRVAR(counting_doc,
+"CountingBloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
+"                    grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
+"                    cache_max_age=None, wait_replicas=None, warn=True)\n--\n\n"
+"A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters.\n\n"
+"    bf = CountingBloomFilter(n=1_000_000, p=0.01)\n"
+"    bf.add(key); bf.remove(key); bf.count_of(key)\n\n"
+"A counter that reached 15 stays there for ever, so no removal ever makes another key absent.");
+
+static PyType_Slot slots[] = {
+    { Py_tp_doc, (void *)counting_doc },
+    { Py_tp_methods, methods },
+    { 0, NULL }
+};
+
+/* The collector's functions come from the base, as everything else. */
+PyType_Spec counting_spec = {
+    .name = "bloomfilter.CountingBloomFilter",
+    .basicsize = sizeof(FilterObject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = slots,
+};

@@ -1,0 +1,310 @@
+/* py_redis.c - a redis-py client as the core's Redis client: a trip goes to bloomfilter._redis, which has the connections,
+ * and the answers come back through an object that it fills.  Knows how the GIL and exceptions cross the core; knows
+ * neither redis-py nor what is asked. */
+#include "py_bloomfilter.h"
+
+#include <errno.h>
+
+/* ---- the object `replies` of one trip ---- */
+typedef struct {
+    PyObject_HEAD
+    bf_reply_sink *sink;             /* NULL: the trip is over */
+    const bf_redis_part *parts;
+    size_t nparts, commands;
+    bf_redis_range *ranges;          /* PyMem; what is expected */
+    char sent;                       /* set by Python: bytes may have gone out */
+} RepliesObject;
+
+static bool over(const RepliesObject *r)
+{
+    if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the trip is over");
+    return !r->sink;
+}
+
+static PyObject *count_or_raise(RepliesObject *r, int64_t count)
+{
+    if (count >= 0) return PyLong_FromLongLong(count);
+    if (count == BF_ENOMEM) return PyErr_NoMemory();
+    (void)r;
+    PyErr_SetString(PyExc_ConnectionError, "what answers does not speak Redis's protocol");
+    return NULL;
+}
+
+static PyObject *replies_feed(RepliesObject *r, PyObject *data)
+{
+    Py_buffer view;
+    if (over(r) || PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) < 0) return NULL;
+    int64_t count = bf_reply_feed(r->sink, view.buf, (size_t)view.len);
+    PyBuffer_Release(&view);
+    return count_or_raise(r, count);
+}
+
+/* A reply as redis-py parsed it; dicts and sets come with RESP3.  -1 with an exception. */
+static int put(bf_reply_sink *sink, PyObject *o);
+static int put_members(bf_reply_sink *sink, PyObject *members, size_t width)
+{
+    PyObject *list = members ? PySequence_Fast(members, "a reply is no sequence") : NULL;
+    if (!list) return -1;
+    int rc = 0;
+    bf_reply_put_array(sink, (size_t)PySequence_Fast_GET_SIZE(list) * width);
+    for (Py_ssize_t i = 0; rc == 0 && i < PySequence_Fast_GET_SIZE(list); i++) {
+        PyObject *member = PySequence_Fast_GET_ITEM(list, i);
+        if (width == 1) rc = put(sink, member);
+        else if ((rc = put(sink, PyTuple_GET_ITEM(member, 0))) == 0) rc = put(sink, PyTuple_GET_ITEM(member, 1));
+    }
+    Py_DECREF(list);
+    return rc;
+}
+
+static int put_words(bf_reply_sink *sink, PyObject *o, void (*as)(bf_reply_sink *, const void *, size_t))
+{
+    Py_ssize_t len;
+    PyObject *text = PyObject_Str(o);
+    const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, &len) : NULL;
+    if (bytes) as(sink, bytes, (size_t)len);
+    Py_XDECREF(text);
+    return bytes ? 0 : -1;
+}
+
+static int put(bf_reply_sink *sink, PyObject *o)
+{
+    if (PyBytes_Check(o)) { bf_reply_put_text(sink, PyBytes_AS_STRING(o), (size_t)PyBytes_GET_SIZE(o)); return 0; }
+    if (o == Py_None) { bf_reply_put_nil(sink); return 0; }
+    if (PyExceptionInstance_Check(o)) return put_words(sink, o, bf_reply_put_error);
+    if (PyLong_Check(o)) {
+        long long v = PyLong_AsLongLong(o);
+        if (v == -1 && PyErr_Occurred()) return -1;
+        bf_reply_put_integer(sink, v);
+        return 0;
+    }
+    if (PyDict_Check(o)) {
+        PyObject *items = PyDict_Items(o);
+        int rc = put_members(sink, items, 2);
+        Py_XDECREF(items);
+        return rc;
+    }
+    if (PyUnicode_Check(o)) return put_words(sink, o, bf_reply_put_text);
+    return put_members(sink, o, 1);
+}
+
+static PyObject *replies_put(RepliesObject *r, PyObject *reply)
+{
+    if (over(r) || put(r->sink, reply) < 0) return NULL;
+    Py_RETURN_NONE;
+}
+
+/* [(first, count), ...]; first -1: replies nobody waits for. */
+static PyObject *replies_expect(RepliesObject *r, PyObject *list)
+{
+    if (over(r)) return NULL;
+    if (!PyList_Check(list)) { PyErr_SetString(PyExc_TypeError, "ranges must be a list"); return NULL; }
+    size_t n = (size_t)PyList_GET_SIZE(list);
+    bf_redis_range *ranges = PyMem_New(bf_redis_range, n ? n : 1);
+    if (!ranges) return PyErr_NoMemory();
+    for (size_t i = 0; i < n; i++) {
+        Py_ssize_t first, count;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, (Py_ssize_t)i), "nn", &first, &count)) { PyMem_Free(ranges); return NULL; }
+        ranges[i] = (bf_redis_range){ first < 0 ? BF_NO_REPLY : (size_t)first, (size_t)count };
+    }
+    bf_reply_expect(r->sink, ranges, n);
+    PyMem_Free(r->ranges);
+    r->ranges = ranges;
+    Py_RETURN_NONE;
+}
+
+static PyObject *replies_refused(RepliesObject *r, PyObject *Py_UNUSED(unused))
+{
+    if (over(r)) return NULL;
+    const char *text;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && i < r->commands; i++) {
+        size_t len = bf_reply_refusal(r->sink, i, &text);
+        if (len == 0) continue;
+        PyObject *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "replace");
+        PyObject *one = words ? Py_BuildValue("(nN)", (Py_ssize_t)i, words) : NULL;
+        if (!one || PyList_Append(list, one) < 0) Py_CLEAR(list);
+        Py_XDECREF(one);
+    }
+    return list;
+}
+
+static PyObject *replies_command(RepliesObject *r, PyObject *index)
+{
+    Py_ssize_t i = PyLong_AsSsize_t(index);
+    if (over(r) || (i == -1 && PyErr_Occurred())) return NULL;
+    for (size_t part = 0; part < r->nparts; part++) {
+        const bf_redis_part *p = r->parts + part;
+        if (i >= (Py_ssize_t)p->commands) { i -= (Py_ssize_t)p->commands; continue; }
+        bf_commands c = { p->bytes, (const char *)p->bytes + p->len, 0 };
+        bf_key arg;
+        const char *from = c.at;
+        while (bf_command_next(&c)) {
+            while (bf_command_arg(&c, &arg)) { }
+            if (i-- == 0) return PyBytes_FromStringAndSize(from, c.at - from);
+            from = c.at;
+        }
+    }
+    PyErr_SetString(PyExc_IndexError, "no such command");
+    return NULL;
+}
+
+static PyObject *replies_fault(RepliesObject *r, PyObject *args)
+{
+    int code;
+    const char *text;
+    Py_ssize_t len;
+    if (over(r) || !PyArg_ParseTuple(args, "is#:fault", &code, &text, &len)) return NULL;
+    bf_reply_fault(r->sink, code, text, (size_t)len);
+    Py_RETURN_NONE;
+}
+
+static int replies_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+static void replies_dealloc(RepliesObject *r)
+{
+    PyTypeObject *type = Py_TYPE(r);
+    PyObject_GC_UnTrack(r);
+    PyMem_Free(r->ranges);
+    type->tp_free(r);
+    Py_DECREF(type);
+}
+
+#define METHOD(name, function, flags) { name, (PyCFunction)(void (*)(void))function, flags, NULL }
+static PyMethodDef replies_methods[] = {
+    METHOD("feed", replies_feed, METH_O), METHOD("put", replies_put, METH_O), METHOD("expect", replies_expect, METH_O),
+    METHOD("refused", replies_refused, METH_NOARGS), METHOD("command", replies_command, METH_O), METHOD("fault", replies_fault, METH_VARARGS),
+    { NULL, NULL, 0, NULL }
+};
+
+static PyObject *get_sent(RepliesObject *r, void *Py_UNUSED(unused)) { return PyBool_FromLong(r->sent); }
+static int set_sent(RepliesObject *r, PyObject *value, void *Py_UNUSED(unused))
+{
+    int yes = value ? PyObject_IsTrue(value) : 0;
+    if (yes >= 0) r->sent = (char)yes;
+    return yes < 0 ? -1 : 0;
+}
+static PyGetSetDef replies_getset[] = { { "sent", (getter)(void (*)(void))get_sent, (setter)(void (*)(void))set_sent, NULL, NULL },
+                                        { NULL, NULL, NULL, NULL, NULL } };
+
+static PyType_Slot replies_slots[] = { { Py_tp_dealloc, replies_dealloc }, { Py_tp_traverse, replies_traverse },
+                                       { Py_tp_methods, replies_methods }, { Py_tp_getset, replies_getset }, { 0, NULL } };
+PyType_Spec replies_spec = {
+    .name = "bloomfilter._Replies",
+    .basicsize = sizeof(RepliesObject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = replies_slots,
+};
+
+/* ---- one trip ---- */
+static PyObject *parts_of(const bf_redis_part *parts, size_t n, size_t *commands)
+{
+    PyObject *list = PyList_New((Py_ssize_t)n);
+    *commands = 0;
+    for (size_t i = 0; list && i < n; i++) {
+        PyObject *one = Py_BuildValue("(y#y#nn)", parts[i].key, (Py_ssize_t)parts[i].key_len, parts[i].bytes, (Py_ssize_t)parts[i].len,
+                                      (Py_ssize_t)*commands, (Py_ssize_t)parts[i].commands);
+        *commands += parts[i].commands;
+        if (one) PyList_SET_ITEM(list, (Py_ssize_t)i, one);
+        else Py_CLEAR(list);
+    }
+    return list;
+}
+
+static RepliesObject *replies_of(const redis_client *c, const bf_redis_part *parts, size_t nparts, size_t commands, bf_reply_sink *sink)
+{
+    PyTypeObject *type = c->state->replies_type;
+    RepliesObject *r = (RepliesObject *)type->tp_alloc(type, 0);
+    if (!r) return NULL;
+    r->sink = sink;
+    r->parts = parts;
+    r->nparts = nparts;
+    r->commands = commands;
+    return r;
+}
+
+static int failure(const RepliesObject *r, bf_reply_sink *sink)
+{
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) return BF_CLIENT_STOP;     /* KeyboardInterrupt, SystemExit */
+    if (!r) bf_reply_fault(sink, ENOMEM, "", 0);
+    return r && r->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
+}
+
+static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
+{
+    size_t commands;
+    PyObject *list = parts_of(parts, nparts, &commands), *done = NULL;
+    RepliesObject *r = list ? replies_of(c, parts, nparts, commands, sink) : NULL;
+    if (r) done = PyObject_CallMethod(c->transport, "exchange", "OO", list, r);
+    int how = done ? BF_CLIENT_ANSWERED : failure(r, sink);
+    if (r) r->sink = NULL;
+    if (r) r->parts = NULL;
+    if (how == BF_CLIENT_ANSWERED) bf_reply_expect(sink, NULL, 0);          /* the ranges go with r */
+    Py_XDECREF(list);
+    Py_XDECREF((PyObject *)r);
+    Py_XDECREF(done);
+    return how;
+}
+
+/* An exception stays set for raise_error, which makes it the cause of what the core says.  One that is set already is from
+ * a trip before: of a call that tries again it is forgotten; beside a fault that nobody hears of it stands. */
+static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    redis_client *c = ctx;
+    PyObject *type, *value, *trace;
+    PyThreadState *ts = gil_enter();
+    PyErr_Fetch(&type, &value, &trace);
+    __atomic_store_n(&c->thread, PyThread_get_thread_ident(), __ATOMIC_RELAXED);
+    int how = talk(c, parts, nparts, sink);
+    __atomic_store_n(&c->thread, 0, __ATOMIC_RELAXED);
+    if (report) {
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    } else PyErr_Restore(type, value, trace);
+    gil_leave(ts);
+    return how;
+}
+
+/* ---- its life ---- */
+static int read_attributes(redis_client *c)
+{
+    PyObject *cluster = PyObject_GetAttrString(c->transport, "cluster");
+    c->name = cluster ? PyObject_GetAttrString(c->transport, "name") : NULL;
+    c->host.name = c->name ? PyUnicode_AsUTF8(c->name) : NULL;
+    c->host.cluster = cluster == Py_True;
+    Py_XDECREF(cluster);
+    return c->host.name ? 0 : -1;
+}
+
+redis_client *redis_client_new(module_state *state, PyObject *client)
+{
+    redis_client *c = PyMem_Calloc(1, sizeof *c);
+    if (!c) { PyErr_NoMemory(); return NULL; }
+    c->state = state;
+    c->host = (bf_redis_client){ .exchange = exchange, .ctx = c };
+    c->client = Py_NewRef(client);
+    PyObject *module = PyImport_ImportModule("bloomfilter._redis");
+    c->transport = module ? PyObject_CallMethod(module, "adapt", "O", client) : NULL;
+    Py_XDECREF(module);
+    if (c->transport && read_attributes(c) == 0) return c;
+    redis_client_free(c);
+    return NULL;
+}
+
+void redis_client_free(redis_client *c)
+{
+    if (!c) return;
+    Py_XDECREF(c->client);
+    Py_XDECREF(c->transport);
+    Py_XDECREF(c->name);
+    PyMem_Free(c);
+}
+
+bool redis_client_busy(const redis_client *c)
+{
+    return c && __atomic_load_n(&c->thread, __ATOMIC_RELAXED) == PyThread_get_thread_ident();
+}

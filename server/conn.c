@@ -1,0 +1,254 @@
+/* conn.c - one connection: reading, sending, closing.  Knows sockets; knows no HTTP beyond "a request is half there".
+ *
+ *   IDLE --bytes--> ASKING --whole--> (answered at once) --sent--> IDLE
+ *                                     --not all sent--> SENDING --sent--> IDLE
+ *   refused: the reply, the sending side shut, LINGERING until the client closes, or for LINGER ms */
+#define _GNU_SOURCE
+#include "server.h"
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { LINGER = 5000, ACCEPTS = 64, SLOWEST = 64 << 10, BODY_BYTES = 256 << 10 };   /* ms; at once; bytes a second; at once */
+
+/* ---- life ---- */
+static void forget_unsent(worker *w, conn *c)
+{
+    if (!c->unsent) return;
+    __atomic_fetch_sub(&w->s->buffered, c->unsent->held, __ATOMIC_RELAXED);
+    buffer_drop(&c->unsent->out);
+    buffer_drop(&c->unsent->tail);
+    buffer_drop(&c->unsent->input);
+    free(c->unsent);
+    c->unsent = NULL;
+}
+
+static void forget_part(worker *w, conn *c)
+{
+    if (c->part) exchange_drop(w, c->part);
+    free(c->part);
+    c->part = NULL;
+}
+
+void conn_close(worker *w, conn *c)
+{
+    worker_move(w, c, STATES, 0);
+    forget_part(w, c);
+    forget_unsent(w, c);
+    close(c->fd);
+    free(c);
+    __atomic_fetch_sub(&w->connections, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_sub(&w->s->connections, 1, __ATOMIC_RELAXED);
+}
+
+static bool watch(worker *w, conn *c, int how, unsigned events)
+{
+    struct epoll_event e = { .events = events, .data.ptr = c };
+    return epoll_ctl(w->epoll, how, c->fd, &e) == 0;
+}
+
+static void linger(worker *w, conn *c)
+{
+    shutdown(c->fd, SHUT_WR);
+    if (c->events_out) watch(w, c, EPOLL_CTL_MOD, EPOLLIN);
+    c->events_out = false;
+    worker_move(w, c, LINGERING, w->now + LINGER);
+}
+
+static void adopt(worker *w, int fd)
+{
+    conn *c = calloc(1, sizeof *c);
+    int yes = 1;
+    if (!c) { close(fd); return; }
+    c->fd = fd;
+    c->state = STATES;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    parse_start(c);
+    if (!watch(w, c, EPOLL_CTL_ADD, EPOLLIN)) { close(fd); free(c); return; }
+    __atomic_fetch_add(&w->connections, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&w->accepted, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&w->s->connections, 1, __ATOMIC_RELAXED);
+    worker_move(w, c, IDLE, w->now + w->s->o.idle * 1000);
+}
+
+static void turn_away(int fd)
+{
+    static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    close(fd);
+}
+
+void conn_accept(worker *w)
+{
+    for (int i = 0; i < ACCEPTS; i++) {
+        int fd = accept4(w->s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0 && (errno == ECONNABORTED || errno == EINTR)) continue;
+        if (fd < 0) return;
+        if (__atomic_load_n(&w->s->connections, __ATOMIC_RELAXED) < w->s->o.max_connections) adopt(w, fd);
+        else turn_away(fd);
+    }
+}
+
+/* ---- sending ---- */
+/* Sends what is left of both; false: the client is gone. */
+static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_t *tail_done)
+{
+    while (*out_done < out->len || *tail_done < tail->len) {
+        struct iovec iov[2] = { { out->ptr + *out_done, out->len - *out_done }, { tail->ptr + *tail_done, tail->len - *tail_done } };
+        bool first = iov[0].iov_len > 0;
+        struct msghdr m = { .msg_iov = first ? iov : iov + 1, .msg_iovlen = first && iov[1].iov_len ? 2 : 1 };
+        ssize_t n = m.msg_iovlen == 1 ? send(fd, m.msg_iov->iov_base, m.msg_iov->iov_len, MSG_NOSIGNAL) : sendmsg(fd, &m, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
+        size_t head = (size_t)n < iov[0].iov_len ? (size_t)n : iov[0].iov_len;
+        *out_done += head;
+        *tail_done += (size_t)n - head;
+    }
+    return true;
+}
+
+static bool put_aside(worker *w, conn *c, size_t out_done, size_t tail_done)
+{
+    unsent *u = calloc(1, sizeof *u);
+    if (!u || !buffer_add(&u->out, w->out.ptr + out_done, w->out.len - out_done)) { free(u); return false; }
+    u->tail = w->tail;
+    u->tail_done = tail_done;
+    w->tail = (buffer){ 0 };
+    c->unsent = u;
+    u->held = u->out.cap + u->tail.cap;
+    __atomic_fetch_add(&w->s->buffered, u->held, __ATOMIC_RELAXED);
+    uint64_t left = u->out.len + u->tail.len - tail_done;
+    worker_move(w, c, SENDING, w->now + (w->s->o.deadline + left / SLOWEST) * 1000);
+    c->events_out = true;
+    return watch(w, c, EPOLL_CTL_MOD, EPOLLOUT);
+}
+
+/* Sends what the worker has for this connection.  False: it is closed. */
+static bool flush(worker *w, conn *c)
+{
+    size_t out_done = 0, tail_done = 0;
+    bool alive = send_some(c->fd, &w->out, &out_done, &w->tail, &tail_done);
+    if (alive && (out_done < w->out.len || tail_done < w->tail.len)) alive = put_aside(w, c, out_done, tail_done);
+    w->out.len = 0;
+    if (w->out.cap > 4 * READ_BYTES) buffer_drop(&w->out);
+    buffer_drop(&w->tail);
+    if (!alive) { exchange_drop(w, &w->asked); conn_close(w, c); }
+    return alive;
+}
+
+/* ---- reading ---- */
+/* Everything that can be is answered and sent: what now?  */
+static void settle(worker *w, conn *c)
+{
+    if (c->unsent) return;                           /* goes on in sent() */
+    if (c->broken) { linger(w, c); return; }
+    if (c->close) { conn_close(w, c); return; }
+    if (c->events_out) { watch(w, c, EPOLL_CTL_MOD, EPOLLIN); c->events_out = false; }
+    if (!c->part && w->drained) { linger(w, c); return; }
+    if (!c->part) { worker_move(w, c, IDLE, w->now + w->s->o.idle * 1000); return; }
+    if (c->part->fresh || c->state != ASKING) worker_move(w, c, ASKING, w->now + w->s->o.deadline * 1000);
+    c->part->fresh = false;
+}
+
+/* Input goes through the parser until it is used up, or until a reply must be sent before the next. */
+static void feed(worker *w, conn *c, const char *bytes, size_t len)
+{
+    parse_resume(w, c);
+    do {
+        size_t done = parse(w, c, bytes, len);
+        bytes += done;
+        len -= done;
+        if (w->asked.active && !c->close) parse_suspend(w, c);
+        else { free(c->part); c->part = NULL; exchange_drop(w, &w->asked); }
+        if (!flush(w, c)) return;
+        if (len && c->close) c->broken = true;       /* unread bytes at a close would take the reply with them */
+    } while (len && !c->close && !c->unsent);
+    if (len && c->unsent && !buffer_add(&c->unsent->input, bytes, len)) { conn_close(w, c); return; }
+    settle(w, c);
+}
+
+static ssize_t receive(int fd, void *to, size_t room)
+{
+    ssize_t n;
+    do n = recv(fd, to, room, 0); while (n < 0 && errno == EINTR);
+    return n;
+}
+
+/* Bytes of a body go where they stay. */
+static ssize_t receive_body(worker *w, conn *c, size_t left, char **to)
+{
+    exchange *x = c->part;
+    size_t want = x->body.cap > BODY_BYTES ? x->body.cap : BODY_BYTES;
+    if (want > left) want = left;
+    if (!body_grow(w, x, want)) {
+        parse_resume(w, c);
+        refuse(w, c, x->fail);
+        free(c->part);
+        c->part = NULL;
+        if (flush(w, c)) settle(w, c);
+        return -2;
+    }
+    *to = x->body.ptr + x->body.len;
+    return receive(c->fd, *to, want);
+}
+
+static void read_more(worker *w, conn *c)
+{
+    size_t left;
+    char *to = w->in;
+    ssize_t n = body_direct(c, &left) ? receive_body(w, c, left, &to) : receive(c->fd, to, READ_BYTES);
+    if (n == -2 || (n == -1 && errno == EAGAIN)) return;
+    if (n > 0) feed(w, c, to, (size_t)n);
+    else conn_close(w, c);
+}
+
+static void sent(worker *w, conn *c)
+{
+    unsent *u = c->unsent;
+    if (!send_some(c->fd, &u->out, &u->out_done, &u->tail, &u->tail_done)) { conn_close(w, c); return; }
+    if (u->out_done < u->out.len || u->tail_done < u->tail.len) return;
+    buffer input = u->input;
+    u->input = (buffer){ 0 };
+    forget_unsent(w, c);
+    if (input.len && !c->close) feed(w, c, input.ptr, input.len); else settle(w, c);
+    buffer_drop(&input);
+}
+
+static void discard(worker *w, conn *c)
+{
+    ssize_t n = 1;
+    for (int i = 0; i < 16 && n > 0; i++) n = receive(c->fd, w->in, READ_BYTES);
+    if (n == 0 || (n < 0 && errno != EAGAIN)) conn_close(w, c);
+}
+
+void conn_ready(worker *w, conn *c, unsigned events)
+{
+    if (c->state == LINGERING) discard(w, c);
+    else if (!c->unsent) read_more(w, c);
+    else if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) sent(w, c);
+}
+
+/* ---- deadlines and the end ---- */
+/* Its time is over. */
+void conn_late(worker *w, conn *c)
+{
+    if (c->state != ASKING) { conn_close(w, c); return; }
+    parse_resume(w, c);
+    refuse(w, c, 408);
+    free(c->part);
+    c->part = NULL;
+    if (flush(w, c)) settle(w, c);
+}
+
+/* The server is about to end: what the client has sent already is answered, then an idle connection is closed. */
+void conn_drain(worker *w, conn *c)
+{
+    ssize_t n = receive(c->fd, w->in, READ_BYTES);
+    if (n > 0) feed(w, c, w->in, (size_t)n);
+    else conn_close(w, c);
+}

@@ -1,0 +1,29 @@
+/* http.h - a request as the routes see it, and the reply they give.  Knows no socket and no parser. */
+#ifndef BFD_HTTP_H
+#define BFD_HTTP_H
+#include "bytes.h"
+
+enum { GET, POST, PUT, DELETE, OTHER };              /* HEAD is GET with head set */
+
+typedef struct {
+    int method;
+    bool head, keep_alive, old;                      /* old: HTTP/1.0 */
+    text target, type, authorization, body;
+} request;
+
+typedef struct {
+    int status;
+    const char *type;                                /* Content-Type, a literal           */
+    char more[256];                                  /* further header lines, each \r\n   */
+    text body;                                       /* a literal, or inside `made`       */
+    buffer made;                                     /* owned: whoever sends it drops it  */
+} reply;
+
+const char *http_reason(int status);
+/* The status with its own words as the body; why, if not NULL, goes to the header X-Error, and behind the words of all but 400. */
+void reply_status(reply *a, int status, const char *why);
+void reply_text(reply *a, text body);                /* 200 */
+void reply_made(reply *a, const char *type);         /* 200, the body is in made */
+/* The reply as it goes over the wire, without its body where that is large: then `tail` takes it over. */
+bool reply_write(reply *a, const request *q, const char *date, buffer *out, buffer *tail);
+#endif

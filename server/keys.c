@@ -1,0 +1,89 @@
+/* keys.c - keys out of URLs and bodies.  No key of a body is copied: a bf_key points into it.  Knows bytes; knows no filter.
+ *
+ *   lines    key LF key LF key           a line is the bytes up to LF; the last may lack it
+ *   framed   |len, 4 bytes LE|key|...    any bytes are a key
+ */
+#include "keys.h"
+
+static const signed char hex[256] = {
+    ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
+    ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16
+};                                                   /* value + 1 */
+
+static size_t plain(text in)
+{
+    size_t i = 0;
+    while (i < in.len && in.ptr[i] != '%' && in.ptr[i] != '+') i++;
+    return i;
+}
+
+bool keys_decode(text in, char *to, bf_key *key)
+{
+    size_t i = plain(in), n = i;
+    *key = (bf_key){ in.ptr, in.len };
+    if (i == in.len) return true;
+    memcpy(to, in.ptr, i);
+    for (; i < in.len; i++) {
+        char c = in.ptr[i];
+        if (c == '+') c = ' ';
+        else if (c == '%') {
+            int high = in.len - i > 2 ? hex[(unsigned char)in.ptr[i + 1]] : 0, low = high ? hex[(unsigned char)in.ptr[i + 2]] : 0;
+            if (!high || !low) return false;
+            c = (char)((high - 1) << 4 | (low - 1));
+            i += 2;
+        }
+        to[n++] = c;
+    }
+    *key = (bf_key){ to, n };
+    return true;
+}
+
+static uint32_t length_at(const char *p)
+{
+    const unsigned char *b = (const unsigned char *)p;
+    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+static int64_t count_framed(text body, size_t *at)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < body.len; n++) {
+        *at = i;
+        if (body.len - i < 4) return -1;
+        uint32_t len = length_at(body.ptr + i);
+        if (body.len - i - 4 < len) return -1;
+        i += 4 + (size_t)len;
+    }
+    return n;
+}
+
+int64_t keys_count(int form, text body, size_t *at)
+{
+    if (form == KEYS_FRAMED) return count_framed(body, at);
+    int64_t n = 0;
+    for (size_t i = 0; i < body.len; i++) n += body.ptr[i] == '\n';
+    return n + (body.len && body.ptr[body.len - 1] != '\n');
+}
+
+static void take_line(text *rest, bf_key *key)
+{
+    const char *end = memchr(rest->ptr, '\n', rest->len);
+    size_t len = end ? (size_t)(end - rest->ptr) : rest->len;
+    *key = (bf_key){ rest->ptr, len };
+    *rest = text_after(*rest, len + (end != NULL));
+}
+
+static void take_frame(text *rest, bf_key *key)
+{
+    size_t len = length_at(rest->ptr);
+    *key = (bf_key){ rest->ptr + 4, len };
+    *rest = text_after(*rest, 4 + len);
+}
+
+size_t keys_next(int form, text *rest, bf_key *keys, size_t cap)
+{
+    size_t n = 0;
+    if (form == KEYS_FRAMED) while (n < cap && rest->len) take_frame(rest, &keys[n++]);
+    else while (n < cap && rest->len) take_line(rest, &keys[n++]);
+    return n;
+}

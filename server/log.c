@@ -1,0 +1,78 @@
+/* log.c - the access log: one line of JSON a request.  Knows a file that may be opened anew; writes no key unless asked. */
+#define _GNU_SOURCE
+#include "server.h"
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { FLUSH = 64 << 10 };
+
+/* Also on SIGHUP.  The descriptor keeps its number: workers write to it meanwhile. */
+int log_open(server *s)
+{
+    if (!s->o.access_log) return 0;                  /* log_fd is -1 for good */
+    int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+    if (fd < 0) return -1;
+    if (s->log_fd < 0) { s->log_fd = fd; return 0; }
+    int rc = dup3(fd, s->log_fd, O_CLOEXEC);
+    close(fd);
+    return rc < 0 ? -1 : 0;
+}
+
+static void print_time(buffer *b)
+{
+    struct timespec t;
+    struct tm tm;
+    char text[32];
+    clock_gettime(CLOCK_REALTIME, &t);
+    gmtime_r(&t.tv_sec, &tm);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+    buffer_print(b, "{\"time\":\"%s.%03ldZ\"", text, t.tv_nsec / 1000000);
+}
+
+static void print_client(buffer *b, int fd)
+{
+    struct sockaddr_storage a = { 0 };
+    socklen_t len = sizeof a;
+    char host[INET6_ADDRSTRLEN] = "";
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)&a;
+    struct sockaddr_in *four = (struct sockaddr_in *)&a;
+    if (getpeername(fd, (struct sockaddr *)&a, &len) < 0) return;
+    if (a.ss_family == AF_INET6) inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host);
+    else inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
+    buffer_print(b, ",\"client\":\"%s\",\"port\":%u", host, ntohs(four->sin_port));    /* the port is at the same place in both */
+}
+
+/* Up to the key.  A request that is not understood may have its key anywhere. */
+static text shown(const request *q, const reply *a, bool keys)
+{
+    text t = q->target;
+    size_t len = 0;
+    if (keys) return t;
+    if (a->status == 400) return (text){ "", 0 };
+    while (len < t.len && t.ptr[len] != '=' && t.ptr[len] != '?') len++;
+    return (text){ t.ptr, len };
+}
+
+void log_request(worker *w, const conn *c, const request *q, const reply *a, size_t bytes, uint64_t began_ns)
+{
+    static const char *const methods[] = { "GET", "POST", "PUT", "DELETE", "OTHER" };
+    buffer *b = &w->log;
+    print_time(b);
+    print_client(b, c->fd);
+    buffer_print(b, ",\"method\":\"%s\",\"path\":", q->head ? "HEAD" : methods[q->method]);
+    buffer_json(b, shown(q, a, w->s->o.log_keys));
+    buffer_print(b, ",\"status\":%d,\"received\":%zu,\"sent\":%zu,\"us\":%.1f}\n", a->status, q->body.len, bytes, (double)(clock_ns() - began_ns) / 1000);
+    if (b->len > FLUSH) log_flush(w);
+}
+
+/* Whole lines in one write each time: those of several workers do not mix. */
+void log_flush(worker *w)
+{
+    if (w->log.len && w->s->log_fd >= 0 && write(w->s->log_fd, w->log.ptr, w->log.len) < 0) fprintf(stderr, "bloomfilterd: the access log cannot be written\n");
+    w->log.len = 0;
+    if (w->log.cap > 4 * FLUSH) buffer_drop(&w->log);
+}

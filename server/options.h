@@ -1,0 +1,23 @@
+/* options.h - what the command line says.  Knows names, defaults and limits; opens nothing. */
+#ifndef BFD_OPTIONS_H
+#define BFD_OPTIONS_H
+#include "bloomfilter.h"
+#include "bytes.h"
+
+typedef struct {
+    const char *host;
+    unsigned port, threads;
+    uint64_t m, n, k;
+    double p;
+    const char *scheme, *storage, *access_log;
+    char *token;
+    bool log_keys;
+    uint64_t max_url, max_header, max_body;          /* bytes                                              */
+    uint64_t max_buffered, max_filter;               /* bytes: all bodies and replies at once; one filter  */
+    uint64_t max_connections, max_filters;
+    uint64_t deadline, idle;                         /* seconds                                            */
+} options;
+
+/* 0: run.  1: help or version was printed.  2: an error was printed. */
+int options_read(options *o, int argc, char **argv);
+#endif

@@ -1,0 +1,144 @@
+/* worker.c - a thread and its epoll: whose turn it is, and whose time is over.  Knows clocks and lists; knows no HTTP. */
+#include "server.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { EVENTS = 256, SWEEP = 250 };                  /* at once; ms */
+
+uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+uint64_t clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* ---- lists: whoever's time is over first stands first ---- */
+static void unlink_conn(worker *w, conn *c)
+{
+    conn_list *l = &w->lists[c->state];
+    if (c->previous) c->previous->next = c->next; else l->first = c->next;
+    if (c->next) c->next->previous = c->previous; else l->last = c->previous;
+}
+
+void worker_move(worker *w, conn *c, int state, uint64_t until)
+{
+    c->until = until;
+    if (c->state == state && state < STATES && w->lists[state].last == c) return;
+    if (c->state < STATES) unlink_conn(w, c);
+    c->state = (uint8_t)state;
+    if (state >= STATES) return;
+    conn_list *l = &w->lists[state];
+    c->next = NULL;
+    c->previous = l->last;
+    if (l->last) l->last->next = c; else l->first = c;
+    l->last = c;
+}
+
+/* conn_late moves or frees its connection; only SENDING is in no order. */
+static void sweep(worker *w)
+{
+    for (int state = 0; state < STATES; state++) {
+        conn *next;
+        for (conn *c = w->lists[state].first; c; c = next) {
+            next = c->next;
+            if (c->until <= w->now) conn_late(w, c);
+            else if (state != SENDING) break;
+        }
+    }
+    w->swept = w->now;
+}
+
+static void tick(worker *w)
+{
+    time_t now = time(NULL);
+    w->now = clock_ms();
+    if (now == w->date_of) return;
+    struct tm tm;
+    gmtime_r(&now, &tm);
+    strftime(w->date, sizeof w->date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+    w->date_of = now;
+}
+
+/* ---- the end ---- */
+/* Once: those who wait in the backlog are taken in, nobody else; idle connections are closed. */
+static void drain(worker *w)
+{
+    conn *next;
+    w->drained = true;
+    conn_accept(w);
+    epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL);
+    for (conn *c = w->lists[IDLE].first; c; c = next) {
+        next = c->next;
+        conn_drain(w, c);
+    }
+}
+
+static bool is_done(worker *w)
+{
+    if (!w->drained) return false;
+    bool some = false;
+    for (int i = 0; i < STATES; i++) some = some || w->lists[i].first;
+    return !some || w->now >= w->s->drain_until;
+}
+
+static void close_all(worker *w)
+{
+    for (int i = 0; i < STATES; i++) while (w->lists[i].first) conn_close(w, w->lists[i].first);
+}
+
+/* ---- the loop ---- */
+static void serve(worker *w, struct epoll_event *e)
+{
+    uint64_t ignored;
+    if (e->data.ptr == &w->s->listener) conn_accept(w);
+    else if (e->data.ptr == &w->wake) { if (read(w->wake, &ignored, sizeof ignored) < 0) return; }
+    else conn_ready(w, e->data.ptr, e->events);
+}
+
+void *worker_run(void *self)
+{
+    worker *w = self;
+    struct epoll_event events[EVENTS];
+    while (!is_done(w)) {
+        int n = epoll_wait(w->epoll, events, EVENTS, SWEEP);
+        tick(w);
+        for (int i = 0; i < n; i++) serve(w, &events[i]);
+        if (w->now - w->swept >= SWEEP) sweep(w);
+        if (w->log.len) log_flush(w);
+        if (!w->drained && is_draining(w->s)) drain(w);
+    }
+    close_all(w);
+    log_flush(w);
+    return NULL;
+}
+
+bool worker_init(worker *w, server *s)
+{
+    *w = (worker){ .s = s, .epoll = epoll_create1(EPOLL_CLOEXEC), .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
+                   .in = malloc(READ_BYTES), .decoded = malloc(s->o.max_url) };
+    struct epoll_event wake = { .events = EPOLLIN, .data.ptr = &w->wake }, listen = { .events = EPOLLIN | EPOLLEXCLUSIVE, .data.ptr = &s->listener };
+    tick(w);
+    return w->epoll >= 0 && w->wake >= 0 && w->in && w->decoded && epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &wake) == 0
+        && epoll_ctl(w->epoll, EPOLL_CTL_ADD, s->listener, &listen) == 0;
+}
+
+void worker_free(worker *w)
+{
+    close(w->epoll);
+    close(w->wake);
+    free(w->in);
+    free(w->decoded);
+    buffer_drop(&w->out);
+    buffer_drop(&w->log);
+}

@@ -1,0 +1,274 @@
+/* test_redis_client.c - filters in Redis through a client of the host's: the same bits and answers as in memory, replies that
+ * come in any pieces, commands as bytes and as arguments, parts of a trip, and every way a client can fail.  The client here
+ * is a plain socket that shares no code with the core; the server is the test's own. */
+#define _GNU_SOURCE
+#include "../../core/redis.h"
+#include "check.h"
+#include "redis_server.h"
+
+static server redis;
+static bf_error e;
+
+/* ---- the client ---- */
+typedef struct {
+    int fd, step;              /* socket; bytes fed at once: 0 = all            */
+    int fail, after;           /* answer BF_CLIENT_... `fail`, after so many exchanges */
+    int sys_errno;
+    const char *words;         /* of the fault                                   */
+    bool short_, garbage, walked, unreported;
+    int calls, parts;
+} client;
+
+/* What the bytes say, written anew from the walked arguments: must be the same bytes. */
+static bool walk_is_the_same(const bf_redis_part *p)
+{
+    bf_commands c = { p->bytes, (const char *)p->bytes + p->len, 0 };
+    bf_key arg;
+    size_t n = 0, commands = 0, len;
+    char *again = malloc(2 * p->len + 64);
+    while (bf_command_next(&c)) {
+        len = (size_t)sprintf(again + n, "*%zu\r\n", c.args);
+        for (n += len, commands++; bf_command_arg(&c, &arg);) {
+            n += (size_t)sprintf(again + n, "$%zu\r\n", arg.len);
+            memcpy(again + n, arg.ptr, arg.len);
+            memcpy(again + n + arg.len, "\r\n", 2);
+            n += arg.len + 2;
+        }
+    }
+    bool same = commands == p->commands && n == p->len && !memcmp(again, p->bytes, n);
+    free(again);
+    return same;
+}
+
+static int64_t feed(client *c, bf_reply_sink *sink, const char *bytes, size_t len)
+{
+    int64_t have = 0;
+    const size_t step = c->step ? (size_t)c->step : len;
+    for (size_t at = 0; at < len; at += step) have = bf_reply_feed(sink, bytes + at, len - at < step ? len - at : step);
+    return have;
+}
+
+static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    client *c = ctx;
+    char buf[1 << 16];
+    size_t want = 0;
+    int64_t have = 0;
+    c->calls++;
+    c->parts = (int)nparts;
+    c->unreported |= !report;
+    if (c->fail && c->after-- <= 0) {
+        bf_reply_fault(sink, c->sys_errno, c->words, strlen(c->words));
+        return c->fail;
+    }
+    for (size_t i = 0; i < nparts; i++) {
+        if (!walk_is_the_same(parts + i) || parts[i].key_len != strlen(parts[i].key)) failed_here++;
+        c->walked = true;
+        want += parts[i].commands;
+        for (size_t at = 0; at < parts[i].len;) {
+            ssize_t sent = send(c->fd, (const char *)parts[i].bytes + at, parts[i].len - at, MSG_NOSIGNAL);
+            if (sent <= 0) { bf_reply_fault(sink, ECONNRESET, "gone", 4); return BF_CLIENT_LOST; }
+            at += (size_t)sent;
+        }
+    }
+    while (have < (int64_t)want) {
+        ssize_t got = recv(c->fd, buf, sizeof buf, 0);
+        if (got <= 0) { bf_reply_fault(sink, ECONNRESET, "gone", 4); return BF_CLIENT_LOST; }
+        if ((have = feed(c, sink, buf, (size_t)got)) < 0) { failed_here++; return BF_CLIENT_LOST; }
+    }
+    if (c->garbage) bf_reply_put_integer(sink, 7);
+    return BF_CLIENT_ANSWERED;
+}
+
+static bf_filter *open_with(const bf_redis_client *client, bf_spec spec)
+{
+    spec.redis_client = client;
+    return bf_open(&spec, &e);
+}
+
+/* ---- the same as in memory ---- */
+static void same_as_memory(const char *scheme, int step, bool cluster)
+{
+    enum { KEYS = 1500 };
+    static char text[KEYS][16];
+    static bf_key keys[KEYS];
+    static uint8_t a[KEYS], b[KEYS];
+    client c = { .fd = rs_connect(redis.port), .step = step };
+    bf_redis_client host = { .exchange = exchange, .name = "the test", .ctx = &c, .cluster = cluster };
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = open_with(&host, (bf_spec){ .key = "seen", .n = 2000, .p = 0.01, .scheme = scheme });
+    bf_filter *m = bf_open(&(bf_spec){ .n = 2000, .p = 0.01, .scheme = scheme }, &e);
+    CHECK(f && m);
+    if (!f || !m) { fprintf(stderr, "%s\n", e.msg); return; }
+    for (int i = 0; i < KEYS; i++) keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "k%d", i % 1100) };
+    CHECK_EQ(bf_add(f, "x", 1, &e), bf_add(m, "x", 1, &e));
+    CHECK_EQ(bf_add(f, "x", 1, &e), BF_PRESENT);
+    bf_add(m, "x", 1, &e);
+    CHECK_EQ(bf_add_many(f, keys, KEYS / 2, a, &e), bf_add_many(m, keys, KEYS / 2, b, &e));
+    CHECK(!memcmp(a, b, KEYS / 2));
+    CHECK_EQ(bf_test_many(f, keys, KEYS, a, &e), bf_test_many(m, keys, KEYS, b, &e));
+    CHECK(!memcmp(a, b, KEYS));
+    CHECK_EQ(bf_equal(f, m, &e), 1);
+    CHECK_EQ(c.parts, 1);
+    bf_state s, t;
+    CHECK(bf_get_state(f, &s, &e) == 0 && bf_get_state(m, &t, &e) == 0 && s.ones == t.ones);
+    bf_info i;
+    bf_get_info(f, &i);
+    CHECK(!strcmp(i.home, "redis") && !i.storage && !strcmp(i.key, "seen"));
+    CHECK_EQ(rs_number(&redis, "EXISTS %s", cluster ? "{seen}:meta" : "seen:meta"), 1);
+    CHECK(bf_expire(f, 100, &e) == 0 && rs_number(&redis, "TTL seen") > 0);
+    bf_filter *again = open_with(&host, (bf_spec){ .key = "seen", .must_exist = true });
+    CHECK(again && bf_test(again, "x", 1, &e) == 1);
+    CHECK_EQ(bf_clear(f, &e), 0);
+    CHECK_EQ(again ? bf_test(again, "x", 1, &e) : -1, 0);
+    CHECK(bf_unite(f, m, &e) == 0 && bf_equal(f, m, &e) == 1);
+    CHECK_EQ(bf_delete(f, &e), 0);
+    CHECK(again && bf_test(again, "x", 1, &e) == BF_EIO && strstr(e.msg, "is lost"));
+    CHECK(c.walked);
+    bf_close(again);
+    bf_close(m);
+    bf_close(f);
+    close(c.fd);
+}
+
+static void same_bits(void)
+{
+    static const char *const schemes[] = { "classic", "block", "block2" };
+    for (int i = 0; i < 3; i++) for (int step = 0; step < 8; step += 1 + 2 * step) same_as_memory(schemes[i], step, false);
+    same_as_memory("classic", 0, true);
+}
+
+/* ---- faults ---- */
+static void every_fault(void)
+{
+    client c = { .fd = rs_connect(redis.port), .words = "with args s3same" };
+    bf_redis_client host = { .exchange = exchange, .name = "the test", .ctx = &c };
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = open_with(&host, (bf_spec){ .key = "seen", .n = 100, .p = 0.01 });
+    CHECK(f && bf_add(f, "x", 1, &e) == BF_ADDED);
+    if (!f) return;
+
+    /* a read is tried once more after a connection that broke, not where there was none, nor after a time-out or a stop */
+    static const struct { int fail, sys_errno, calls; const char *says; } reads[] = {
+        { BF_CLIENT_LOST, ECONNRESET, 2, "cannot get an answer from Redis key seen at the test" },
+        { BF_CLIENT_UNSENT, ECONNREFUSED, 1, "cannot reach Redis key seen at the test" },
+        { BF_CLIENT_LOST, ETIMEDOUT, 1, "timed out" }, { BF_CLIENT_LOST, 0, 2, "Redis key seen at the test: " },
+        { BF_CLIENT_STOP, 0, 1, "interrupted" } };
+    for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+        c.fail = reads[i].fail;
+        c.sys_errno = reads[i].sys_errno;
+        c.calls = 0;
+        int want = c.fail == BF_CLIENT_STOP ? BF_EHOST : BF_EIO;
+        CHECK_EQ(bf_test(f, "x", 1, &e), want);
+        CHECK_HAS(e.msg, reads[i].says);
+        CHECK(!strstr(e.msg, "s3same") && e.sys_errno == reads[i].sys_errno);
+        CHECK_EQ(c.calls, reads[i].calls);
+        c.calls = 0;
+        CHECK_EQ(bf_add(f, "y", 1, &e), want);
+        CHECK_EQ(c.calls, 1);
+        if (want == BF_EIO) CHECK_EQ(!strstr(e.msg, "cannot tell what was added"), c.fail == BF_CLIENT_UNSENT);
+        CHECK(bf_clear(f, &e) < 0 && bf_unite(f, f, &e) <= 0 && bf_expire(f, 1, &e) < 0);
+        c.fail = 0;
+        CHECK_EQ(bf_test(f, "x", 1, &e), 1);
+    }
+    c.garbage = true;
+    CHECK_EQ(bf_test(f, "x", 1, &e), BF_EIO);
+    CHECK_HAS(e.msg, "does not speak Redis's protocol");
+    c.garbage = false;
+    CHECK_EQ(bf_test(f, "x", 1, &e), 1);
+
+    /* a creation that fails leaves nothing, and what nobody hears of is said to be so */
+    for (int after = 0; after < 3; after++) {
+        c.fail = BF_CLIENT_LOST;
+        c.after = after;
+        c.unreported = false;
+        CHECK(!open_with(&host, (bf_spec){ .key = "other", .n = 100, .p = 0.01 }));
+        CHECK_EQ(c.unreported, after > 0);
+        c.fail = 0;
+    }
+    rs_command(&redis, "SET alien foreign");
+    CHECK(!open_with(&host, (bf_spec){ .key = "alien", .n = 100, .p = 0.01 }) && e.code == BF_EFORMAT);
+    CHECK(!open_with(&host, (bf_spec){ .key = "seen", .n = 999, .p = 0.01 }) && e.code == BF_EMISMATCH);
+    CHECK(!open_with(&host, (bf_spec){ .n = 999, .p = 0.01 }) && e.code == BF_EINVAL);
+    CHECK_HAS(e.msg, "key");
+    CHECK(!open_with(&host, (bf_spec){ .key = "seen", .storage = "redis://127.0.0.1", .n = 9, .p = 0.01 }) && e.code == BF_EINVAL);
+    CHECK(!open_with(&(bf_redis_client){ .name = "x" }, (bf_spec){ .key = "seen", .n = 9, .p = 0.01 }) && e.code == BF_EINVAL);
+    host.cluster = true;
+    CHECK(!open_with(&host, (bf_spec){ .key = "a}b", .n = 9, .p = 0.01 }) && e.code == BF_EINVAL);
+    CHECK_HAS(e.msg, "hash tag");
+    bf_close(f);
+    close(c.fd);
+}
+
+/* ---- the sink and the parts, without a server ---- */
+typedef struct { const char *bytes; int replies, keys[2], commands[2]; bool again; } script;
+static int play(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    script *s = ctx;
+    (void)report;
+    for (size_t i = 0; i < nparts && i < 2; i++) { s->keys[i] = parts[i].key[1]; s->commands[i] = (int)parts[i].commands; }
+    s->replies = (int)bf_reply_feed(sink, s->bytes, strlen(s->bytes));
+    const char *text;
+    if (s->again && bf_reply_refusal(sink, 1, &text) >= 3 && !memcmp(text, "ASK", 3)) {
+        const bf_redis_range later[] = { { BF_NO_REPLY, 1 }, { 1, 1 } };
+        bf_reply_expect(sink, later, 2);
+        CHECK_EQ(bf_reply_feed(sink, "+OK\r\n", 5), 1);
+        bf_reply_put_array(sink, 2);
+        bf_reply_put_integer(sink, 5);
+        bf_reply_put_text(sink, "five", 4);
+    }
+    return s->replies < 0 ? BF_CLIENT_LOST : BF_CLIENT_ANSWERED;
+}
+
+static int trip(bf_link *l, int commands)
+{
+    CHECK_EQ(bf_link_begin(l, true, &e), 0);
+    for (int i = 0; i < commands; i++) {
+        if (i == 0) bf_link_about(l, "{a}");
+        if (i == 2) bf_link_about(l, "{b}");
+        bf_link_count(l, 1);
+        bf_link_word(l, "PING");
+    }
+    return bf_link_send(l, &e);
+}
+
+static void replies(void)
+{
+    script s = { .bytes = ":-12\r\n-ASK 1 x:2\r\n*3\r\n$3\r\na\r\n\r\n*-1\r\n*0\r\n", .again = true };
+    bf_redis_client host = { .exchange = play, .ctx = &s };
+    bf_link l = { 0 };
+    long long v;
+    size_t len;
+    CHECK_EQ(bf_link_init(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    CHECK_EQ(trip(&l, 3), 0);
+    CHECK(s.keys[0] == 'a' && s.keys[1] == 'b' && s.commands[0] == 2 && s.commands[1] == 1);
+    CHECK(bf_link_next(&l, &e) == 0 && bf_reply_integer(&l.reply, 0, &v) && v == -12);
+    CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2 && bf_reply_integer(&l.reply, 0, &v) && v == 5);
+    CHECK(bf_reply_text(&l.reply, 1, &len) && len == 4);
+    const char *text = NULL;
+    CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2 && (text = bf_reply_text(&l.reply, 0, &len)) && len == 3 && !memcmp(text, "a\r\n", 3));
+    CHECK(bf_link_next(&l, &e) == BF_EIO);
+    static const char *const bad[] = { "x", ":1a\r\n", ":\r\n", "$99999999999\r\n", "$2\r\nabc\r\n", "*-2\r\n", "$-5\r\n", ":12345678901234567890\r\n", ":1\rx",
+                                       "*99999999999\r\n", "+ok\r\n+ok\r\n", "", "$5\r\nab", "*2\r\n:1\r\n", "%1\r\n+a\r\n", "\r\n", ">1\r\n+news\r\n", ">0\r\n:1\r\n" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        s = (script){ .bytes = bad[i] };
+        CHECK_EQ(trip(&l, 1), BF_EIO);
+    }
+    s = (script){ .bytes = "%1\r\n+a\r\n_\r\n" };
+    CHECK_EQ(trip(&l, 1), 0);
+    CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2);
+    s = (script){ .bytes = ">2\r\n+news\r\n:4\r\n:6\r\n" };
+    CHECK_EQ(trip(&l, 1), 0);
+    CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 1 && bf_reply_integer(&l.reply, 0, &v) && v == 6);
+    bf_link_free(&l);
+}
+
+int main(void)
+{
+    rs_start(&redis, NULL);
+    RUN(same_bits);
+    RUN(every_fault);
+    RUN(replies);
+    rs_end(&redis);
+    return FINISH();
+}

@@ -1,0 +1,42 @@
+"""docs/cli.md: its commands are run, its table has every command, its tables of exit codes and options are the program's."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from documents import blocks, table_rows, text_of
+
+DOCUMENT = "docs/cli.md"
+
+
+@pytest.fixture
+def environment():
+    return os.environ | {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
+
+
+def shell(script, environment, cwd):
+    done = subprocess.run(
+        ["bash", "-eu", "-c", script], env=environment, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0 and done.stderr == "", f"{script}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_the_first_block(environment, tmp_path):
+    lines = shell(blocks(DOCUMENT, "sh")[0], environment, tmp_path).splitlines()
+    assert lines[1:9] == ["2,000 keys: 2,000 new, 0 seen", "2001", "2002", "2,000 keys: 2,000 present, 0 absent", "all there", "3000", "3001", "3002"]
+    assert lines[9:11] == ["3003", "some absent"] and any("2,002" in line for line in lines)
+
+
+def test_the_other_blocks(environment, tmp_path):
+    for block in blocks(DOCUMENT, "sh")[1:]:
+        shell(block + "\ncomplete -p bloomfilter", environment, tmp_path)
+
+
+def test_every_command_is_in_the_table():
+    from bloomfilter.cli.parser import COMMANDS
+
+    named = [row[0].strip("`").split()[0] for row in table_rows(DOCUMENT, "what it does")]
+    assert named == list(COMMANDS)
+    assert "docs/cli.md" in text_of("README.md")

@@ -1,0 +1,95 @@
+--TEST--
+CountingBloomFilter: remove, countOf, toPlain, against an exact multiset in memory and in a file
+--EXTENSIONS--
+bloomfilter
+--INI--
+bloomfilter.warn=0
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+$dir = folder();
+mt_srand(7);
+foreach ([null, "$dir/seen.bloom"] as $storage) foreach (['classic', 'block', 'block2'] as $scheme) {
+    if ($storage && file_exists($storage)) unlink($storage);
+    $f = new CountingBloomFilter(n: 4000, p: 1e-8, scheme: $scheme, storage: $storage);
+    $exact = array_fill(0, 1000, 0);
+    $wrong = 0;
+    for ($step = 0; $step < 34_000; $step++) {
+        $key = mt_rand(0, 999);
+        if (mt_rand(0, 9) < ($step % 8000 < 4000 ? 6 : 4)) {
+            if ($f->add("k$key") !== ($exact[$key] === 0)) $wrong++;
+            $exact[$key] = min($exact[$key] + 1, 15);
+        } else {
+            if ($f->remove("k$key") !== ($exact[$key] > 0)) $wrong++;
+            if ($exact[$key] > 0 && $exact[$key] < 15) $exact[$key]--;
+        }
+    }
+    foreach ($exact as $key => $n) if ($f->exists("k$key") !== ($n > 0) || $f->countOf("k$key") < $n) $wrong++;
+    same(0, $wrong, "$scheme $storage");
+    if (!$storage) continue;
+    $again = CountingBloomFilter::open($storage);
+    same([true, $f->bitset], [$again->equals($f), $again->bitset], $scheme);
+    foreach ($exact as $key => $n) if ($n) same($f->countOf("k$key"), $again->countOf("k$key"));
+}
+
+$f = new CountingBloomFilter(n: 1000, p: 0.001);
+same([true, $f instanceof BloomFilter], [is_subclass_of('CountingBloomFilter', 'BloomFilter'), true]);
+same([3, 3, true, 0, false], [$f->addMany(['a', 'b', 'b', 5]), $f->removeMany((fn() => yield from ['a', 'b', 'no', '5'])()), $f->exists('b'), $f->countOf('a'), $f->remove('a')]);
+for ($i = 0; $i < 20; $i++) $f->add('full');
+same(15, $f->countOf('full'));
+for ($i = 0; $i < 40; $i++) same(true, $f->remove('full'));
+same(15, $f->countOf('full'));
+same(intdiv($f->m + 1, 2), strlen($f->bitset));
+foreach ([1.5, null, [], true] as $bad) { refused('TypeError', 'string, int or Stringable', fn() => $f->remove($bad)); refused('TypeError', 'string, int or Stringable', fn() => $f->countOf($bad)); }
+refused('TypeError', 'index 1', fn() => $f->removeMany(['a', 1.5]));
+
+# the same keys as a plain filter
+$plain = new BloomFilter(n: 1000, p: 0.001);
+$plain->addMany(urls(500));
+$f->clear();
+$f->addMany(urls(500));
+$f->addMany(urls(300));
+$made = $f->toPlain();
+same(['BloomFilter', true, $plain->fillRatio(), $plain->count()], [get_class($made), $made->equals($plain), $f->fillRatio(), $f->count()]);
+
+# kinds do not mix, and each is opened as what it is
+foreach ([fn() => $f->union($plain), fn() => $plain->intersect($f), fn() => $f->merge($plain), fn() => $plain->isSubsetOf($f), fn() => $f->unionCount($plain)] as $call) refused('ValueError', 'same kind', $call);
+same(false, $f->equals($plain));
+$f->save("$dir/c.bloom");
+$plain->save("$dir/p.bloom");
+foreach (['CountingBloomFilter' => "$dir/p.bloom", 'BloomFilter' => "$dir/c.bloom"] as $class => $path) {
+    $right = $class === 'BloomFilter' ? 'CountingBloomFilter' : 'BloomFilter';
+    foreach ([fn() => $class::open($path), fn() => $class::load($path), fn() => $class::fromBytes(file_get_contents($path)), fn() => new $class(n: 1000, p: 0.001, storage: $path)] as $call)
+        refused('BloomFilterException', "open it as $right", $call);
+    same($right, get_class($right::open($path)));
+    refused('BloomFilterException', "open it as $right", fn() => $class::open($path));     # also while it is kept open
+}
+refused('ValueError', 'neither grow nor forget', fn() => new CountingBloomFilter(n: 10, p: 0.1, grow: 2.0));
+refused('BloomFilterException', 'not counters', fn() => $f->toBytes('bits'));
+same(CountingBloomFilter::plan(n: 1000, p: 0.01), BloomFilter::plan(n: 1000, p: 0.01));
+
+# multisets
+$a = new CountingBloomFilter(n: 1000, p: 1e-6);
+$b = new CountingBloomFilter(n: 1000, p: 1e-6);
+$a->addMany(['one', 'both', 'both']);
+$b->addMany(['both', 'two']);
+$sum = $a->union($b);
+$least = $a->intersect($b);
+same([1, 3, 1, 0, 1, 0], [$sum->countOf('one'), $sum->countOf('both'), $sum->countOf('two'), $least->countOf('one'), $least->countOf('both'), $least->countOf('two')]);
+same([true, true, false, 3, 1], [$a->isSubsetOf($sum), $least->isSubsetOf($b), $a->isSubsetOf($b), $a->unionCount($b), $a->intersectionCount($b)]);
+$a->merge($b);
+same(true, $a->equals($sum));
+
+# copies and serialized ones
+$copy = clone $a;
+$other = unserialize(serialize($a));
+same(['CountingBloomFilter', true, 3, true], [get_class($other), $other->equals($copy), $other->countOf('both'), $other->remove('two')]);
+same(1, $a->countOf('two'));
+refused('BloomFilterException', 'CountingBloomFilter', fn() => unserialize(str_replace('O:19:"CountingBloomFilter"', 'O:11:"BloomFilter"', serialize($a))));
+$a->close();
+refused('BloomFilterException', 'closed', fn() => $a->remove('x'));
+refused('BloomFilterException', 'closed', fn() => $a->toPlain());
+echo "done\n";
+?>
+--EXPECT--
+done

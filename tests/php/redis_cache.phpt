@@ -1,0 +1,54 @@
+--TEST--
+cache: known keys without a trip, the same answers, changes noticed; waitReplicas; timeout
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+require __DIR__ . '/redis.inc';
+$redis = new RedisServer;
+$commands = function () use ($redis) { static $asked = 0; preg_match('/total_commands_processed:(\d+)/', $redis->say('INFO stats'), $m); return $m[1] - 2 * $asked++; };
+$url = $redis->url('seen');
+foreach ([null, 3] as $shards) {
+    $f = new BloomFilter(n: 5000, p: 0.001, shards: $shards, storage: $url, cache: true, cacheMaxAge: 1000.0);
+    $g = BloomFilter::open($url);
+    $keys = urls(500);
+    same(500, $f->addMany($keys));
+    $before = $commands();
+    same([0, 500, false, true], [$f->addMany($keys), count(array_filter($f->existMany($keys))), $f->add($keys[3]), $f->exists($keys[4])]);
+    same($before, $commands(), 'no trip');
+    same(false, $f->exists('other'));
+    same(true, $commands() > $before, 'a trip');
+    same([true, true], [$g->add('by g'), $f->exists('by g')]);
+    $g->clear();
+    $f->existMany(urls(100, 'others'));                     # a trip sees the new mark
+    same([false, 0], [$f->exists($keys[0]), count(array_filter($f->existMany($keys)))]);
+    $f->addMany($keys);
+    $g->delete();
+    try { $f->existMany(urls(100, 'others')); echo "no exception\n"; } catch (BloomFilterException) { }
+    refused('BloomFilterException', 'is lost', fn() => $f->exists($keys[0]));
+    unset($f, $g);
+}
+# the worker keeps it, and what it knows, under its options
+$make = fn() => new BloomFilter(n: 5000, p: 0.001, storage: $url, cache: true, cacheMaxAge: 1000.0);
+$make()->addMany($keys);
+$kept = kept();
+$f = $make();
+$before = $commands();
+same([$kept, 500, $before], [kept(), count(array_filter($f->existMany($keys))), $commands()]);
+new BloomFilter(n: 5000, p: 0.001, storage: $url, timeout: 2.0);
+same($kept + 1, kept());
+
+refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, cache: true));
+refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, timeout: 1.0));
+refused('ValueError', 'without cache', fn() => new BloomFilter(100, 10, storage: $url, cacheMaxAge: 1.0));
+refused('ValueError', 'cache_max_age must be a number of seconds above 0', fn() => new BloomFilter(100, 10, storage: $url, cache: true, cacheMaxAge: 0.0));
+refused('ValueError', 'timeout must be 0.001 to 86400 seconds', fn() => new BloomFilter(100, 10, storage: $url, timeout: -1.0));
+refused('ValueError', 'wait_replicas', fn() => new BloomFilter(100, 10, storage: $url, waitReplicas: 0));
+$w = new BloomFilter(n: 5000, p: 0.001, storage: $url, waitReplicas: 1, timeout: 1.5);
+refused('BloomFilterException', 'added, but only 0 of wait_replicas=1', fn() => $w->add('new'));
+same(true, $w->exists('new'));
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,90 @@
+--TEST--
+A phpredis object as storage: the same bits, under its prefix and options, and a filter that cannot be serialized
+--SKIPIF--
+<?php if (!extension_loaded('redis')) die('skip phpredis is not loaded');
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+require __DIR__ . '/redis.inc';
+$server = new RedisServer;
+function client(RedisServer $server): Redis { $r = new Redis; $r->connect('127.0.0.1', $server->port, 2, null, 0, 5); return $r; }
+$redis = client($server);
+$keys = urls(1000);
+foreach (['classic', 'block', 'block2'] as $scheme) {
+    $f = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme, storage: $redis, key: $scheme);
+    $m = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme);
+    same([true, false, true, false], [$f->add('one'), $f->add('one'), $f->exists('one'), $f->exists('two')], $scheme);
+    same([$m->add('one'), $m->addMany($keys)], [true, $f->addMany($keys)], $scheme);
+    $ask = [...array_slice($keys, 0, 300), ...urls(300, 'other')];
+    same([$m->existMany($ask), $m->addNew($ask), $m->bitset], [$f->existMany($ask), $f->addNew($ask), $f->bitset], $scheme);
+    same([true, true, $m->count(), $m->toBytes()], [$f->equals($m), $m->equals($f), $f->count(), $f->toBytes()], $scheme);
+    same(true, BloomFilter::open($redis, key: $scheme)->exists('one'), $scheme);
+    $copy = clone $f;
+    $f->clear();
+    same([false, true], [$f->exists('one'), $copy->exists('one')], $scheme);
+    $f->delete();
+    same(0, $redis->exists($scheme, "$scheme:meta"), $scheme);
+    refused('BloomFilterException', 'is lost', fn() => $f->exists('one'));
+}
+
+# whatever options it has
+foreach ([Redis::OPT_SERIALIZER => Redis::SERIALIZER_PHP, Redis::OPT_REPLY_LITERAL => true, Redis::OPT_PREFIX => 'app:'] as $option => $value) $redis->setOption($option, $value);
+$f = new BloomFilter(n: 1000, p: 0.01, storage: $redis, key: 'seen');
+same([true, true, 3, [true, false]], [$f->add('a'), $f->exists('a'), $f->addMany(['b', 'c', 'd']), $f->existMany(['a', 'z'])]);
+same(true, str_starts_with($server->say('EXISTS app:seen app:seen:meta'), ":2\r"));
+$plain = new BloomFilter(n: 1000, p: 0.01, storage: client($server), key: 'app:seen');
+same([true, true], [$plain->exists('a'), $plain->add('e') && $f->exists('e')]);
+$f->expire(1000);
+same(1, preg_match('/^:(99\d|1000)\r/', $server->say('TTL app:seen')));
+same(['value'], [$redis->set('k', 'value') ? $redis->get('k') : null]);
+
+# what another system made
+$old = new BloomFilter(m: 20000, scheme: 'gozero', k: 14);
+$old->add('a');
+client($server)->set('old', $old->bitset);
+$g = BloomFilter::open(client($server), key: 'old', scheme: 'gozero', m: 20000);
+same([true, false, true], [$g->exists('a'), $g->exists('b'), $g->add('b')]);
+refused('BloomFilterException', 'no :meta', fn() => $g->clear());
+refused('BloomFilterException', 'no filter of ours', fn() => BloomFilter::open(client($server), key: 'old'));
+
+# cut into shards, with a cache, rebuilt
+$s = new BloomFilter(n: 2000, p: 0.01, shards: 3, storage: $plain = client($server), key: 'cut', cache: true);
+$m = new BloomFilter(n: 2000, p: 0.01, shards: 3);
+same([$m->addMany($keys), true, true, 10, false], [$s->addMany($keys), $s->equals($m), $s->exists($keys[5]), $s->rebuild(array_slice($keys, 0, 10)), $s->exists($keys[500])]);
+same(4, $plain->exists('cut:0', 'cut:1', 'cut:2', 'cut:meta'));
+
+# arguments
+$class = new class { public function __toString(): string { return sys_get_temp_dir() . '/no such folder/x'; } };
+refused('BloomFilterException', 'no such folder', fn() => BloomFilter::open($class));
+foreach ([new stdClass, new ArrayObject, $f] as $wrong) refused('TypeError', 'phpredis object', fn() => new BloomFilter(n: 10, p: 0.1, storage: $wrong, key: 'x'));
+refused('ValueError', 'key', fn() => new BloomFilter(n: 10, p: 0.1, storage: $redis));
+refused('ValueError', 'key', fn() => new BloomFilter(n: 10, p: 0.1, storage: $redis, key: ''));
+refused('BloomFilterException', 'does not exist', fn() => BloomFilter::open($redis, key: 'none'));
+refused('BloomFilterException', 'n=1000', fn() => new BloomFilter(n: 999, p: 0.01, storage: $redis, key: 'seen'));
+refused('BloomFilterException', 'client object', fn() => serialize($f));
+refused('BloomFilterException', 'read-only', fn() => BloomFilter::open($redis, key: 'seen', readOnly: true)->add('no'));
+
+# the user's own pipeline stays his
+$redis->pipeline();
+refused('BloomFilterException', 'pipeline', fn() => $f->add('in a pipeline'));
+$redis->set('mine', 1);
+same([true], $redis->exec());
+same([false, true], [$f->exists('in a pipeline'), $f->add('after')]);
+
+# an object that leads back to its filter is collected
+class Holder extends Redis { public $filter; public $dead; function __destruct() { $this->dead->done = true; } }
+$sign = new stdClass;
+$h = new Holder;
+$h->dead = $sign;
+$h->connect('127.0.0.1', $server->port);
+$h->filter = new BloomFilter(n: 10, p: 0.1, storage: $h, key: 'held');
+$h->filter->add('x');
+unset($h);
+gc_collect_cycles();
+same(true, isset($sign->done));
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,116 @@
+--TEST--
+A RedisCluster object as storage: slots that move while keys are added, a failover, and a cluster that is down
+--SKIPIF--
+<?php if (!extension_loaded('redis')) die('skip phpredis is not loaded'); if (!trim((string)shell_exec('command -v redis-cli'))) die('skip no redis-cli');
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+require __DIR__ . '/redis_cluster.inc';
+$nodes = new RedisNodes;
+$cluster = cluster_client($nodes);
+$keys = urls(1000);
+foreach (['classic', 'block', 'block2'] as $scheme) {
+    $f = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme, storage: $cluster, key: $scheme);
+    $m = new BloomFilter(n: 2000, p: 0.01, scheme: $scheme);
+    same([true, false, true, false], [$f->add('one'), $f->add('one'), $f->exists('one'), $f->exists('two')], $scheme);
+    same([$m->add('one'), $m->addMany($keys)], [true, $f->addMany($keys)], $scheme);
+    $ask = [...array_slice($keys, 0, 300), ...urls(300, 'other')];
+    same([$m->existMany($ask), $m->addNew($ask), $m->bitset], [$f->existMany($ask), $f->addNew($ask), $f->bitset], $scheme);
+    same([true, $m->count()], [$f->equals($m), $f->count()], $scheme);
+    same([1, 1], [$cluster->exists($scheme), $cluster->exists('{' . $scheme . '}:meta')]);
+    $f->clear();
+    $f->expire(1000);
+    same([false, true], [$f->exists('one'), $cluster->ttl($scheme) > 900], $scheme);
+    refused('BloomFilterException', 'n=2000', fn() => new BloomFilter(n: 5, p: 0.01, scheme: $scheme, storage: $cluster, key: $scheme));
+    $f->delete();
+    refused('BloomFilterException', 'is lost', fn() => $f->exists('one'));
+}
+refused('BloomFilterException', 'waitReplicas', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'w', waitReplicas: 1));
+refused('ValueError', 'hash tag', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'a}b'));
+
+# its prefix comes before the key, and stays
+$cluster->setOption(RedisCluster::OPT_PREFIX, 'app:');
+$f = new BloomFilter(n: 1000, p: 0.01, storage: $cluster, key: 'seen');
+same([true, true, 2], [$f->add('a'), $f->exists('a'), $f->addMany(['b', 'c'])]);
+same('app:', $cluster->getOption(RedisCluster::OPT_PREFIX));
+same([true, 1], [(new BloomFilter(n: 1000, p: 0.01, storage: cluster_client($nodes), key: 'app:seen'))->exists('a'), $cluster->exists('seen')]);
+$cluster->setOption(RedisCluster::OPT_PREFIX, '');
+
+# shards spread over the nodes
+$f = new BloomFilter(n: 2000, p: 0.01, shards: 5, storage: $cluster, key: 'spread');
+$m = new BloomFilter(n: 2000, p: 0.01, shards: 5);
+same([$m->addMany($keys), $m->existMany([...$keys, ...urls(100, 'other')])], [$f->addMany($keys), $f->existMany([...$keys, ...urls(100, 'other')])]);
+same([true, false, true, true], [$f->add('one'), $f->add('one'), $f->exists('one'), $m->add('one') && $f->equals($m)]);
+same([true, 5], [BloomFilter::open($cluster, key: 'spread', cache: true)->exists('one'), array_sum(array_map(fn($i) => $cluster->exists("spread:$i"), range(0, 4)))]);
+$f->delete();
+
+# errors of the key
+$cluster->lPush('list', 'x');
+refused('BloomFilterException', 'WRONGTYPE', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'list'));
+
+# moving: each step with keys added in the old place, in between and in the new one
+$f = new BloomFilter(n: 100000, p: 1e-6, storage: $cluster, key: 'moving');
+$m = new BloomFilter(n: 100000, p: 1e-6);
+$i = 0;
+$work = function () use ($f, $m, &$i) {
+    for ($end = $i + 30; $i < $end; $i++) {
+        same([true, true, 2], [$f->add("k$i"), $f->exists("k$i"), $f->addMany(["m$i", "n$i"])], "key $i");
+        same([true, false, true], $f->existMany(['k' . intdiv($i, 2), "absent $i", "n$i"]), "key $i");
+        $m->addMany(["k$i", "m$i", "n$i"]);
+    }
+};
+for ($round = 0; $round < 4; $round++) {
+    [$from, $to] = $nodes->masters('moving');
+    $slot = (int)substr($nodes->say(0, 'CLUSTER KEYSLOT moving'), 1);
+    $work();
+    $nodes->say($to, "CLUSTER SETSLOT $slot IMPORTING " . $nodes->id($from));
+    $nodes->say($from, "CLUSTER SETSLOT $slot MIGRATING " . $nodes->id($to));
+    foreach (['moving', '{moving}:meta'] as $key) {
+        $work();
+        same('+OK', substr($nodes->say($from, "MIGRATE 127.0.0.1 {$nodes->nodes[$to]['port']} \"\" 0 5000 KEYS $key"), 0, 3));
+    }
+    $work();
+    foreach ([$to, ...$nodes->masters('moving')] as $node) $nodes->say($node, "CLUSTER SETSLOT $slot NODE " . $nodes->id($to));
+    $work();
+}
+same(true, $f->equals($m));
+
+# a master dies: exceptions or right answers until its replica has taken over
+$nodes->settle();
+[$lost] = $nodes->masters('moving');
+same(':1', substr($nodes->say($lost, 'WAIT 1 5000'), 0, 2));
+proc_terminate($nodes->nodes[$lost]['process'], 9);
+proc_close($nodes->nodes[$lost]['process']);
+$node = $nodes->nodes[$lost];
+unset($nodes->nodes[$lost]);
+# (phpredis before 6.3 crashes where it goes on after that, so the object is refused and a new one is needed)
+$nodes->until(function () use (&$f, $nodes, $i) {
+    try {
+        if (in_array(false, $f->existMany(['k0', 'k1', 'm2', "n" . $i - 1]), true)) die("a key is absent\n");
+        return $f->add('after') || $f->exists('after');
+    } catch (BloomFilterException $e) {
+        same(true, str_contains($e->getMessage(), 'moving'), (string)$e);
+        if (version_compare(phpversion('redis'), '6.3', '<')) {
+            refused('BloomFilterException', 'make a new object', fn() => $f->exists('k0'));
+            try { $f = BloomFilter::open(cluster_client($nodes, array_key_first($nodes->nodes)), key: 'moving'); }
+            catch (BloomFilterException | RedisClusterException) { }
+        }
+        return false;
+    }
+});
+same([true, true, false], [$f->exists('k0'), $f->exists('after'), $f->exists('never')]);
+
+# and without the replica there is no answer at all
+[$last] = $nodes->masters('moving');
+proc_terminate($nodes->nodes[$last]['process'], 9);
+proc_close($nodes->nodes[$last]['process']);
+unset($nodes->nodes[$last]);
+$nodes->until(fn() => str_contains($nodes->say(array_key_first($nodes->nodes), 'CLUSTER INFO'), 'cluster_state:fail'));
+foreach ([fn() => $f->add('new'), fn() => $f->exists('k0'), fn() => $f->addMany(['new']), fn() => $f->existMany(['k0']), fn() => $f->bitset] as $call)
+    refused('BloomFilterException', 'moving', $call);
+echo "done\n";
+?>
+--EXPECT--
+done

@@ -1,0 +1,84 @@
+"""For the tests of the command line: running it as a user does, and a Redis of one's own on a socket."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from bloomfilter import BloomFilter, Error
+
+COMMAND = [sys.executable, "-m", "bloomfilter"]
+
+
+class Done:
+    def __init__(self, done):
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+        self.text = self.out.decode(errors="replace")
+
+
+def cli(*words, data=b"", env=None, **options):
+    """Runs the command with data as its standard input.  A traceback is never right, and a fault is one line."""
+    if "stdin" not in options:
+        options["input"] = data
+    done = Done(
+        subprocess.run(
+            [*COMMAND, *map(os.fspath, map(str_or_path, words))],
+            capture_output=True,
+            timeout=120,
+            env={**os.environ, **(env or {})},
+            check=False,
+            **options,
+        )
+    )
+    assert b"Traceback" not in done.err, done.err.decode()
+    if done.code == 2:
+        assert done.err.startswith(b"bloomfilter: ") and done.err.count(b"\n") == 1 and done.err.endswith(b"\n"), done.err
+    return done
+
+
+def str_or_path(word):
+    return word if isinstance(word, (str, bytes, os.PathLike)) else str(word)
+
+
+def ok(*words, **options):
+    done = cli(*words, **options)
+    assert (done.code, done.err) == (0, b""), (done.code, done.err)
+    return done
+
+
+def fails(*words, **options):
+    """The one line of a fault."""
+    done = cli(*words, **options)
+    assert done.code == 2, (done.code, done.out, done.err)
+    return done.err.decode().removeprefix("bloomfilter: ").rstrip("\n")
+
+
+@pytest.fixture(scope="session")
+def redis_socket():
+    try:
+        BloomFilter(m=10, k=1, storage="redis://127.0.0.1:1?key=x")
+    except Error as error:
+        pytest.skip(str(error))
+    except OSError:
+        pass
+    if not shutil.which("redis-server"):
+        pytest.skip("no redis-server here")
+    folder = Path(tempfile.mkdtemp(prefix="bf-", dir="/tmp"))  # a socket's path is short
+    server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", folder / "s", "--save", "", "--dir", folder], stdout=subprocess.DEVNULL)
+    while not (folder / "s").exists():
+        assert server.poll() is None
+        time.sleep(0.01)
+    yield folder / "s"
+    server.terminate()
+    server.wait()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def redis_url(redis_socket, request):
+    return f"unix://{redis_socket}?key={request.node.name.replace('[', '-').replace(']', '')}"

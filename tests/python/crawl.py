@@ -1,0 +1,43 @@
+"""crawl.py SETTINGS_AS_JSON URL - one crawl in a process of its own; prints Scrapy's stats as JSON, and what is still pending."""
+
+import json
+import sys
+
+from scrapy import Spider
+from scrapy.crawler import CrawlerProcess
+from scrapy.exceptions import IgnoreRequest
+
+
+class Refuse:
+    """A downloader middleware: pages that end in 7 are not asked for."""
+
+    def process_request(self, request):
+        if request.url.endswith("7"):
+            raise IgnoreRequest
+
+
+class Pages(Spider):
+    name = "pages"
+
+    def parse(self, response):
+        yield from response.follow_all(response.css("a"), errback=self.failed, meta=response.meta if self.settings.getbool("INHERIT_META") else None)
+
+    def failed(self, failure):
+        pass
+
+    def closed(self, reason):
+        pending = getattr(self.crawler.engine.scheduler.df, "pending", None)
+        self.crawler.stats.set_value("still_pending", len(pending.on_their_way) if pending else None)
+
+
+def main():
+    settings = {"LOG_LEVEL": "DEBUG", "TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False, "DNSCACHE_ENABLED": False} | json.loads(sys.argv[1])
+    process = CrawlerProcess(settings)
+    crawler = process.create_crawler(Pages)
+    process.crawl(crawler, start_urls=[sys.argv[2]])
+    process.start()
+    print(json.dumps(crawler.stats.get_stats(), default=str))
+
+
+if __name__ == "__main__":
+    main()

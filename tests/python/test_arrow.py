@@ -1,0 +1,565 @@
+"""Arrow columns: the same bits as one key at a time, from every library that has the interface; damaged data is refused,
+and whatever a producer gives out is released, come what may."""
+
+import contextlib
+import gc
+import struct
+import sys
+import threading
+
+import numpy as np
+import pytest
+from arrow_producer import EINVAL, EIO, ENOMEM, Column, Streamed, text, views
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bloomfilter import BloomFilter
+
+WORDS = [b"", b"a", b"https://example.org/", "é日🎈".encode(), b"\0", b"x\0", b"123456789012", b"1234567890123", b"k" * 1000] + [b"key %d" % i for i in range(1500)]
+BINARY = {
+    "binary": lambda keys: text(keys), "large_binary": lambda keys: text(keys, b"Z"), "string": lambda keys: text(keys, b"u"),
+    "large_string": lambda keys: text(keys, b"U"), "binary_view": views, "string_view": lambda keys: views(keys, b"vu"),
+    "stream": lambda keys: Streamed(text(keys[: len(keys) // 3]), text([]), text(keys[len(keys) // 3 :])),
+    "stream of views": lambda keys: Streamed(views(keys[:1]), views(keys[1:])),
+}  # fmt: skip
+
+
+def one_by_one(keys):
+    bf = BloomFilter(n=10_000, p=0.001)
+    return bf, bytes(bf.add(key) for key in keys)
+
+
+def check(make, keys):
+    """make() gives a column of these keys, each time anew."""
+    expected, new = one_by_one(keys)
+    bf = BloomFilter(n=10_000, p=0.001)
+    assert bf.contains_many(make()) == bytes(len(keys))
+    assert bf.add_many(make()) == new
+    assert bf == expected
+    assert bf.contains_many(make()) == b"\1" * len(keys)
+    assert bf.update(make()) == 0
+    again = BloomFilter(n=10_000, p=0.001)
+    assert again.update(make()) == sum(new) and again == expected
+
+
+# ---- without any library ----
+@pytest.mark.parametrize("kind", BINARY)
+@pytest.mark.parametrize("n", [1, 2, 9, 511, 512, 513, 1024, 1025, len(WORDS)])
+def test_text(kind, n):
+    check(lambda: BINARY[kind](WORDS[:n]), WORDS[:n])
+
+
+INTEGERS = {b"c": "b", b"C": "B", b"s": "h", b"S": "H", b"i": "i", b"I": "I", b"l": "q", b"L": "Q"}
+
+
+@pytest.mark.parametrize("format", INTEGERS, ids=lambda f: f.decode())
+def test_integers_are_their_decimal_text(format):
+    letter = INTEGERS[format]
+    bits = 8 * struct.calcsize("=" + letter)
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if letter.islower() else (0, 2**bits - 1)
+    values = sorted({low, low + 1, high, high - 1, 0, 1, 9, 10, 99, 100, *((-1, -10) if low else ())} | {v for v in range(1500) if v <= high})
+    check(lambda: Column(format, len(values), [None, struct.pack(f"={len(values)}{letter}", *values)]), values)
+
+
+def test_twenty_digits_by_the_thousand():
+    values = [2**64 - 1 - i for i in range(3000)]
+    check(lambda: Column(b"L", 3000, [None, struct.pack("=3000Q", *values)]), values)
+
+
+@pytest.mark.parametrize("width", [1, 16, 20, 300])
+def test_fixed_size_binary(width):
+    keys = [bytes([i % 256]) * width for i in range(600)]
+    check(lambda: Column(b"w:%d" % width, len(keys), [None, b"".join(keys)]), keys)
+    assert BloomFilter(m=100, k=2).add_many(Column(b"w:0", 3, [None, None])) == b"\1\0\0"
+
+
+@pytest.mark.parametrize("format", [b"c", b"C", b"s", b"S", b"i", b"I", b"l", b"L"], ids=lambda f: f.decode())
+@pytest.mark.parametrize("values", ["text", "views", "numbers"])
+def test_dictionaries(format, values):
+    words = [b"%d" % i if values == "numbers" else b"value number %d" % i for i in range(100)]
+    dictionary = {
+        "text": lambda: text(words, b"U"), "views": lambda: views(words), "numbers": lambda: Column(b"i", 100, [None, struct.pack("=100i", *range(100))]),
+    }[values]  # fmt: skip
+    indices = [i * 7 % 100 for i in range(1200)]
+    packed = struct.pack(f"=1200{INTEGERS[format]}", *indices)
+    check(lambda: Column(format, 1200, [None, packed], dictionary=dictionary()), [words[i] for i in indices])
+
+
+@pytest.mark.parametrize("cut", [(0, 5), (3, 9), (700, 100), (1, 0), (8, 1016)], ids=str)
+def test_slices(cut):
+    offset, length = cut
+    for kind in ("binary", "large_binary", "binary_view"):
+        def make(kind=kind):
+            column = BINARY[kind](WORDS)
+            column.offset, column.length = offset, length
+            return column
+
+        check(make, WORDS[offset : offset + length])
+    numbers = struct.pack("=2000h", *range(2000))
+    check(lambda: Column(b"s", length, [None, numbers], offset=offset), list(range(offset, offset + length)))
+
+
+def bitmap(valid):
+    bits = bytearray(len(valid) // 8 + 1)
+    for i, there in enumerate(valid):
+        bits[i // 8] |= there << i % 8
+    return bytes(bits)
+
+
+@pytest.mark.parametrize("count", [1, -1], ids=["counted", "not counted"])
+@pytest.mark.parametrize("offset", [0, 3, 8])
+@pytest.mark.parametrize("place", [0, 1, 7, 8, 9, 511, 512, 1030, 1400])
+def test_a_null_is_refused_by_its_index_and_the_keys_before_it_are_added(place, offset, count):
+    valid = [i != place + offset for i in range(len(WORDS))]
+    for format in (b"z", b"u", b"Z"):
+        bf = BloomFilter(n=10_000, p=0.001)
+        column = text(WORDS, format, nulls=count, offset=offset)
+        column.length = len(WORDS) - offset
+        column.pointers[0] = ctypes_address(column, bitmap(valid))
+        with pytest.raises(TypeError, match=f"^key {place}: .*null"):
+            bf.update(column)
+        assert bf == one_by_one(WORDS[offset : offset + place])[0]
+        assert column.released == column.made == 2
+
+
+def ctypes_address(column, data):
+    import ctypes
+
+    column.valid = ctypes.create_string_buffer(data, len(data))
+    return ctypes.addressof(column.valid)
+
+
+def test_a_bitmap_without_nulls():
+    column = text(WORDS, nulls=-1)
+    column.pointers[0] = ctypes_address(column, bitmap([True] * len(WORDS)))
+    check(lambda: column, WORDS)
+
+
+def test_a_null_in_a_later_chunk_and_in_a_dictionary():
+    nothing = text([b"c", b""], nulls=1)
+    nothing.pointers[0] = ctypes_address(nothing, b"\1")
+    bf = BloomFilter(n=100, p=0.01)
+    stream = Streamed(text([b"a", b"b"]), nothing, text([b"d"]))
+    with pytest.raises(TypeError, match="^key 3: .*null"):
+        bf.update(stream)
+    assert bf == one_by_one_in(bf, [b"a", b"b", b"c"]) and stream.released == 1
+    assert (stream.columns[1].made, stream.columns[1].released, stream.columns[2].made) == (1, 1, 0)
+    with pytest.raises(TypeError, match="^key 2: .*null"):
+        bf.add_many(Column(b"c", 3, [None, b"\0\0\1"], dictionary=nothing))
+
+
+def one_by_one_in(like, keys):
+    bf = BloomFilter(m=like.m, n=like.n, k=like.k, scheme=like.scheme)
+    bf.update(keys)
+    return bf
+
+
+REFUSED = {b"n": "null", b"b": "bool", b"e": "float", b"f": "float", b"g": "float", b"d:38,2": "decimal", b"tdD": "date", b"tsu:UTC": "date", b"+s": "one column",
+           b"+l": "one column", b"+r": "one column", b"?": "does not know", b"": "does not know", b"vx": "does not know", b"w:x": "does not know",
+           b"w:99999999999999": "does not know", b"uu": "does not know"}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", REFUSED, ids=repr)
+def test_types_that_are_no_keys(bf, format):
+    for column in (Column(format, 2, [None, b"\0" * 32]), Streamed(Column(format, 2, [None, b"\0" * 32])), Column(b"c", 2, [None, b"\0\0"], dictionary=Column(format, 2, [None, b"\0" * 32]))):
+        for call in (bf.update, bf.add_many, bf.contains_many):
+            column.at = 0
+            with pytest.raises(TypeError, match=f"^key 0: a key must be .* not .*{REFUSED[format]}"):
+                call(column)
+        assert column.released == column.made > 0
+    assert not bf and bf.update(Column(format, 0, [None, None])) == 0
+
+
+def broken_offsets(format, values):
+    return Column(format, len(values) - 1, [None, struct.pack(f"={len(values)}{'q' if format in b'ZU' else 'i'}", *values), b"x" * 100])
+
+
+def one_view(place, value):
+    """Of a key of 20 bytes, with one of its four numbers put wrong."""
+    return views([b"k" * 20], edit=lambda view: view[:place] + struct.pack("=i", value) + view[place + 4 :])
+
+
+DAMAGED = {
+    "decreasing": lambda: broken_offsets(b"z", [0, 5, 3, 9]), "far and back": lambda: broken_offsets(b"u", [0, 2**31 - 1, 5]),
+    "far and back, 64": lambda: broken_offsets(b"U", [0, 2**62, 5]), "negative": lambda: broken_offsets(b"z", [-1, 5]),
+    "negative, 64": lambda: broken_offsets(b"Z", [-(2**63), 5]), "late": lambda: broken_offsets(b"z", [*range(99), 5]),
+    "no offsets": lambda: Column(b"z", 3, [None, None, b"abc"]), "no text": lambda: Column(b"z", 1, [None, struct.pack("=2i", 0, 3), None]),
+    "two buffers": lambda: Column(b"z", 1, [None, struct.pack("=2i", 0, 3)]), "no buffers": lambda: Column(b"l", 1, []), "no items": lambda: Column(b"l", 1, [None, None]),
+    "length": lambda: Column(b"l", -1, [None, b"\0" * 8]), "offset": lambda: Column(b"l", 1, [None, b"\0" * 8], offset=-1),
+    "both huge": lambda: Column(b"l", 2**62, [None, b"\0" * 8], offset=2**62), "offset huge": lambda: Column(b"w:2000000000", 1, [None, b"\0" * 8], offset=2**50),
+    "nulls uncharted": lambda: Column(b"l", 1, [None, b"\0" * 8], nulls=1), "view sizes": lambda: Column(b"vz", 1, [None, b"\0" * 16, b"", None]),
+    "views": lambda: Column(b"vz", 1, [None, None, None]),
+    "view negative": lambda: one_view(0, -1), "view long": lambda: one_view(0, 21), "view part": lambda: one_view(8, 1), "view part negative": lambda: one_view(8, -1),
+    "view place": lambda: one_view(12, 1), "view place negative": lambda: one_view(12, -1), "view place far": lambda: one_view(12, 2**31 - 1),
+    "view without parts": lambda: views([b"k" * 20], parts=[]),
+    "index": lambda: Column(b"c", 2, [None, b"\0\2"], dictionary=text([b"a", b"b"])), "index negative": lambda: Column(b"c", 1, [None, b"\xff"], dictionary=text([b"a", b"b"])),
+    "index huge": lambda: Column(b"L", 1, [None, b"\xff" * 8], dictionary=text([b"a"])), "index into nothing": lambda: Column(b"c", 1, [None, b"\0"], dictionary=text([])),
+    "dictionary damaged": lambda: Column(b"c", 1, [None, b"\0"], dictionary=broken_offsets(b"z", [0, 5, 3])),
+    "dictionary of text": lambda: Column(b"z", 1, [None, struct.pack("=2i", 0, 1), b"a"], dictionary=text([b"a"])),
+    "dictionary in a dictionary": lambda: Column(b"c", 1, [None, b"\0"], dictionary=Column(b"c", 1, [None, b"\0"], dictionary=text([b"a"]))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_data_is_a_valueerror(bf, damage):
+    for call in (bf.update, bf.add_many, bf.contains_many):
+        column = DAMAGED[damage]()
+        with pytest.raises(ValueError, match="damaged Arrow data"):
+            call(column)
+        assert column.released == column.made == 2
+
+
+def test_damage_names_the_key_and_adds_nothing_that_was_not_checked(bf):
+    with pytest.raises(ValueError, match="^key 1: "):
+        bf.update(broken_offsets(b"z", [0, 5, 3, 9]))
+    assert not bf
+    with pytest.raises(ValueError, match="^key 1500: "):
+        bf.update(Column(b"s", 1501, [None, struct.pack("=1501h", *range(1500), 9999)], dictionary=text(WORDS[:1500])))
+    assert bf == one_by_one(WORDS[:1500])[0]
+
+
+# ---- producers that fail ----
+@pytest.mark.parametrize("where", [-1, 0, 1, 2])
+@pytest.mark.parametrize(("code", "error"), [(EIO, OSError), (EINVAL, ValueError), (ENOMEM, MemoryError)], ids=["EIO", "EINVAL", "ENOMEM"])
+def test_a_stream_that_fails(bf, where, code, error):
+    stream = Streamed(text([b"a"]), text([b"b"]), text([b"c"]), fail=(where, code, "the disk is gone"))
+    with pytest.raises(error, match=None if error is MemoryError else "the disk is gone"):
+        bf.update(stream)
+    assert bf.contains_many([b"a", b"b", b"c"]) == bytes(i < where for i in range(3))
+    assert stream.released == 1 and all(column.made == column.released for column in stream.columns)
+
+
+def test_a_stream_that_fails_without_a_word(bf):
+    with pytest.raises(OSError, match="Arrow stream failed: .+"):
+        bf.update(Streamed(text([b"a"]), fail=(0, EIO, None)))
+
+
+def test_what_was_consumed_is_refused(bf):
+    class Twice:
+        def __init__(self, column):
+            self.capsules = column.__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.capsules
+
+    keys = Twice(text([b"a"]))
+    assert bf.update(keys) == 1
+    with pytest.raises(ValueError, match="consumed before"):
+        bf.update(keys)
+
+
+@pytest.mark.parametrize("given", [None, 5, (), (1,), (1, 2), (1, 2, 3), [1, 2]], ids=repr)
+@pytest.mark.parametrize("name", ["__arrow_c_array__", "__arrow_c_stream__"])
+def test_what_is_no_capsule(bf, given, name):
+    with pytest.raises((TypeError, ValueError)):
+        bf.update(type("Keys", (), {name: lambda self: given})())
+
+
+def test_capsules_of_another_kind(bf):
+    schema, array = text([b"a"]).__arrow_c_array__()
+    column = text([b"a"])
+    for pair in ((array, schema), (schema, schema), (column.__arrow_c_array__()[0], array)):
+        keys = type("Keys", (), {"__arrow_c_array__": lambda self, pair=pair: pair})()
+        with contextlib.suppress(ValueError):
+            bf.update(keys)
+    with pytest.raises(ValueError):
+        bf.update(type("Keys", (), {"__arrow_c_stream__": lambda self: array})())
+
+
+def test_an_object_that_cannot_be_exported_but_iterated(bf):
+    class Mixed:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise self.error
+
+        def __iter__(self):
+            return iter(["a", 2, b"c"])
+
+    for error in (TypeError("mixed"), ImportError("no pyarrow"), NotImplementedError()):
+        keys = Mixed()
+        keys.error = error
+        bf.clear()
+        assert bf.update(keys) == 3
+    for error in (MemoryError(), KeyboardInterrupt()):
+        keys.error = error
+        with pytest.raises(type(error)):
+            bf.update(keys)
+    keys.columns, keys.error = ["a", 2], TypeError("a table of mixed columns")
+    with pytest.raises(TypeError, match="mixed columns"):
+        bf.update(keys)
+    del Mixed.__iter__
+    with pytest.raises(TypeError, match="mixed columns"):
+        bf.update(keys)
+
+
+def test_a_release_callback_that_uses_the_filter(bf):
+    column = text([b"a", b"b"])
+    column.on_release = lambda: bf.add("released")
+    assert bf.update(column) == 2 and "released" in bf
+    column = DAMAGED["decreasing"]()
+    column.on_release = lambda: bf.update(["and again"])
+    with pytest.raises(ValueError, match="damaged"):
+        bf.update(column)
+    assert "and again" in bf
+
+
+def test_no_reference_is_kept(bf):
+    column, given = text(WORDS), []
+
+    class Keys:
+        def __arrow_c_array__(self, requested_schema=None):
+            given.append(column.__arrow_c_array__())
+            return given[-1]
+
+    keys = Keys()
+    before = sys.getrefcount(keys)
+    for _ in range(20):
+        bf.update(keys)
+    gc.collect()
+    assert sys.getrefcount(keys) == before and column.made == column.released == 40
+    assert {sys.getrefcount(given[i]) for i in range(20)} == {2}
+    assert {sys.getrefcount(given[i][j]) for i in range(20) for j in range(2)} == {2}
+
+
+def test_a_closed_filter(bf):
+    bf.close()
+    with pytest.raises(ValueError, match="closed"):
+        bf.update(text([b"a"]))
+
+
+# ---- the same bits, from every kind of batch ----
+@given(keys=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=60))
+@settings(max_examples=150, deadline=None, derandomize=True)
+def test_same_bits_for_text(keys):
+    data = [key.encode() for key in keys]
+    check(lambda: keys, keys)
+    check(lambda: data, keys)
+    for make in BINARY.values():
+        if data:
+            check(lambda make=make: make(data), keys)
+    if not any(key.endswith("\0") for key in keys):  # numpy cannot tell them from padding
+        check(lambda: np.array(keys, dtype="U31"), keys)
+        check(lambda: np.array(data, dtype="S130"), keys)
+
+
+@given(keys=st.lists(st.integers(-(2**63), 2**63 - 1), max_size=60))
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_same_bits_for_numbers(keys):
+    words = [str(key) for key in keys]
+    for make in (lambda: keys, lambda: words, lambda: np.array(keys, "i8"), lambda: np.array(keys, ">i8"), lambda: np.array(words, "U20"),
+                 lambda: np.array(words, "S20"), lambda: Column(b"l", len(keys), [None, struct.pack(f"={len(keys)}q", *keys)])):  # fmt: skip
+        check(make, words)
+
+
+# ---- real libraries ----
+def test_pyarrow(bf):
+    pa = pytest.importorskip("pyarrow")
+    words = [word.decode() for word in WORDS]
+    plain = pa.array(words)
+    for kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view(), pa.binary_view()):
+        check(lambda kind=kind: plain.cast(kind), words)
+        check(lambda kind=kind: plain.cast(kind).slice(100, 1000), words[100:1100])
+        check(lambda kind=kind: pa.chunked_array([plain.cast(kind).slice(0, 7), plain.cast(kind).slice(7, 0), plain.cast(kind).slice(7)]), words)
+    check(lambda: plain.dictionary_encode(), words)
+    check(lambda: plain.dictionary_encode().slice(5, 600), words[5:605])
+    for kind in (pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()):
+        check(lambda kind=kind: pa.array(range(100), kind).slice(3), range(3, 100))
+    fours = [word[:4].ljust(4) for word in WORDS]
+    check(lambda: pa.array(fours, pa.binary(4)), fours)
+    with pytest.raises(TypeError, match="^key 2: .*null"):
+        bf.update(pa.array(["a", "b", None, "c"]))
+    for wrong in ([True], [1.5], [None], [[1]], [{"a": 1}]):
+        with pytest.raises(TypeError, match="^key 0: "):
+            bf.update(pa.array(wrong))
+    for table in (pa.table({"a": ["x"]}), pa.record_batch({"a": ["x"]})):
+        with pytest.raises(TypeError, match="one column"):
+            bf.update(table)
+        assert bf.update(table.column("a")) >= 0
+    assert bf.update(pa.chunked_array([], pa.string())) == 0
+    assert len(bf.add_many(pa.array(range(5)))) == 5
+
+
+def test_pyarrow_readers_that_need_the_gil(bf):
+    pa = pytest.importorskip("pyarrow")
+    schema = pa.schema([("a", pa.string())])
+
+    def batches():
+        yield pa.record_batch([pa.array(["x"])], schema=schema)
+        raise LookupError("the source is gone")
+
+    with pytest.raises(TypeError, match="one column"):
+        bf.update(pa.RecordBatchReader.from_batches(schema, batches()))
+
+
+def test_polars(bf):
+    pl = pytest.importorskip("polars")
+    words = [word.decode() for word in WORDS]
+    check(lambda: pl.Series(words), words)
+    check(lambda: pl.Series(words)[50:900], words[50:900])
+    check(lambda: pl.Series(words, dtype=pl.Categorical), words)
+    check(lambda: pl.Series(WORDS), WORDS)
+    check(lambda: pl.Series(range(2000)), range(2000))
+    check(lambda: pl.concat([pl.Series(words[:10]), pl.Series(words[10:])], rechunk=False), words)
+    check(lambda: pl.DataFrame({"url": words})["url"], words)
+    for wrong in (pl.Series([True]), pl.Series([1.5]), pl.Series([None]), pl.DataFrame({"a": ["x"]})):
+        with pytest.raises(TypeError, match="^key 0: "):
+            bf.update(wrong)
+    with pytest.raises(TypeError, match="^key 1: .*null"):
+        bf.update(pl.Series(["a", None]))
+
+
+def test_pandas(bf):
+    pd = pytest.importorskip("pandas")
+    words = [word.decode() for word in WORDS]
+    check(lambda: pd.Series(words), words)
+    check(lambda: pd.Series(words, dtype=object), words)
+    check(lambda: pd.Series(WORDS), WORDS)
+    check(lambda: pd.Series(range(2000)), range(2000))
+    check(lambda: pd.Series([1, "a", b"b", 10**30], dtype=object), [1, "a", b"b", 10**30])
+    check(lambda: pd.DataFrame({"url": words})["url"], words)
+    check(lambda: pd.Index(words), words)
+    check(lambda: pd.Series(words[:2] * 500, dtype="category"), words[:2] * 500)
+    with contextlib.suppress(ImportError):
+        check(lambda: pd.Series(words, dtype="string[pyarrow]"), words)
+    for wrong in (pd.Series([True]), pd.Series([1.5]), pd.Series(["a", None])):
+        with pytest.raises(TypeError, match="^key [01]: "):
+            bf.update(wrong)
+
+
+def test_nanoarrow(bf):
+    na = pytest.importorskip("nanoarrow")
+    words = [word.decode() for word in WORDS]
+    check(lambda: na.Array(words, na.string()), words)
+    check(lambda: na.c_array(words, na.large_string()), words)
+    check(lambda: na.Array(range(2000), na.int32()), range(2000))
+    check(lambda: na.ArrayStream(na.Array(words, na.string())), words)
+    with pytest.raises(TypeError, match="^key 1: .*null"):
+        bf.update(na.Array(["a", None], na.string()))
+
+
+def test_no_library_is_imported(run_python):
+    code = """
+import sys
+from bloomfilter import BloomFilter
+class Keys:
+    def __arrow_c_array__(self): raise TypeError
+    def __iter__(self): return iter(["a"])
+assert BloomFilter(100, 10).update(Keys()) == 1
+print(*[name for name in ("numpy", "pyarrow", "polars", "pandas", "scrapy", "pyspark", "redis") if name in sys.modules])
+"""
+    assert run_python(code) == ""
+
+
+# ---- threads: columns are read without the GIL, with plain kernels while nobody else is there ----
+def in_threads(*jobs):
+    faults = []
+
+    def guard(job):
+        try:
+            job()
+        except BaseException as e:
+            faults.append(e)
+
+    threads = [threading.Thread(target=guard, args=(job,)) for job in jobs]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert not faults
+
+
+def numbers(start, n):
+    return Column(b"l", n, [None, np.arange(start, start + n, dtype="i8").tobytes()])
+
+
+@pytest.mark.parametrize("scheme", ["classic", "block", "block2"])
+def test_no_key_is_lost_when_others_come_and_go(scheme):
+    """One line of bits, so to say: every thread writes the same few words."""
+    n = 60_000
+    bf = BloomFilter(n=8 * n, p=0.01, scheme=scheme)
+    part = [range(i * n, (i + 1) * n) for i in range(7)]
+    other = BloomFilter(n=8 * n, p=0.01, scheme=scheme)
+    other.update(part[6])
+
+    def single():
+        for key in part[4]:
+            bf.add(key)
+
+    def unite():
+        for _ in range(30):
+            bf.__ior__(other)
+            assert bf.fill_ratio > 0
+
+    in_threads(
+        lambda: [bf.update(numbers(0, n)) for _ in range(20)],
+        lambda: bf.add_many(np.arange(n, 2 * n)),
+        lambda: bf.update(np.arange(2 * n, 3 * n).astype("U7")),
+        lambda: bf.update(iter(part[3])),
+        single,
+        lambda: bf.update(list(part[5])),
+        unite,
+        lambda: [bf.contains_many(numbers(0, n)) for _ in range(20)],
+        lambda: [5 in bf for _ in range(10_000)],
+    )
+    for keys in part:
+        assert bf.contains_many(keys) == b"\1" * n
+
+
+OTHERS = {
+    "column": lambda bf, keys: bf.update(keys),
+    "list": lambda bf, keys: bf.update(keys.tolist()),
+    "iterator": lambda bf, keys: bf.update(iter(keys.tolist())),
+    "single keys": lambda bf, keys: [bf.add(key) for key in keys.tolist()],
+}
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_fresh_keys_of_two_threads_at_once(other):
+    """Plain kernels in both threads at once lose tens of keys here: each round makes some hundred thousand chances."""
+    n = 300_000
+    for round_ in range(6):
+        bf = BloomFilter(n=2 * n, p=0.1)
+        mine, theirs = (np.arange(n) + (2 * round_ + i) * n for i in range(2))
+        start = threading.Barrier(2)
+
+        def column(bf=bf, keys=mine, start=start):
+            start.wait()
+            for part in np.array_split(keys, 20):
+                bf.update(part)
+
+        def others(bf=bf, keys=theirs, start=start):
+            start.wait()
+            OTHERS[other](bf, keys)
+
+        in_threads(column, others)
+        assert bf.contains_many(mine) == b"\1" * n
+        assert bf.contains_many(theirs) == b"\1" * n
+
+
+FORK = """
+import os, threading, numpy as np
+from bloomfilter import BloomFilter
+bf = BloomFilter(n=1_000_000, p=0.01)
+going = True
+def work():
+    while going: bf.update(np.arange(300_000))
+thread = threading.Thread(target=work)
+thread.start()
+for i in range(20):
+    child = os.fork()
+    if child == 0:
+        ok = bf.add(f"child {i}") and bf.update(range(-100, 0)) > 90 and f"child {i}" in bf and bf.update(np.arange(10**6, 10**6 + 5000)) > 4900
+        os._exit(0 if ok else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+going = False
+thread.join()
+print("ok")
+"""
+
+
+def test_a_fork_in_the_middle_of_a_column(run_python):
+    assert run_python(FORK) == "ok"

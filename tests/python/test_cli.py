@@ -1,0 +1,284 @@
+"""The commands that make, fill and ask filters, run as a user runs them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from cli_helpers import cli, fails, ok, redis_socket, redis_url  # noqa: F401
+
+from bloomfilter import BloomFilter, __version__
+
+COMMANDS = ["create", "add", "check", "info", "merge", "convert", "study", "plot", "bench", "serve", "completion"]
+
+
+@pytest.fixture
+def seen(tmp_path):
+    path = tmp_path / "seen.bloom"
+    with BloomFilter(n=10_000, p=0.001, storage=path) as bf:
+        bf.update([b"a", b"b", b""])
+    return path
+
+
+@pytest.fixture
+def keys(tmp_path):
+    path = tmp_path / "keys"
+    path.write_bytes(b"a\n\n\xff\xfe\nnew\na")
+    return path
+
+
+def numbers(*ranges):
+    return b"".join(b"%d\n" % i for r in ranges for i in r)
+
+
+# ---- everywhere ----
+@pytest.mark.parametrize("command", COMMANDS)
+def test_version_and_help_everywhere(command):
+    assert ok("--version").text == ok(command, "--version").text == f"bloomfilter {__version__}\n"
+    text = ok(command, "--help").text
+    assert f"bloomfilter {command}" in text and "--json" in text and "--version" in text
+    assert command in ok("--help").text
+
+
+def test_the_installed_command_is_the_same():
+    script = os.path.join(os.path.dirname(sys.executable), "bloomfilter")
+    if not os.path.exists(script):
+        pytest.skip("not installed with pip")
+    assert subprocess.run([script, "--version"], capture_output=True, check=True).stdout.decode() == f"bloomfilter {__version__}\n"
+
+
+def test_the_library_does_not_load_the_command_line(run_python):
+    assert run_python("import sys, bloomfilter; print([m for m in sys.modules if 'cli' in m or m in ('argparse', 'tqdm', 'matplotlib')])") == "[]"
+
+
+def test_one_line_for_wrong_words():
+    assert "COMMAND" in fails()
+    assert "choose from" in fails("fill")
+    assert "required: FILE" in fails("add")
+    assert "--print" in fails("check", "x", "--print", "new")
+
+
+# ---- create ----
+@pytest.mark.parametrize(
+    "words, plan",
+    [
+        (["-n", "1000", "-p", "0.01"], {"n": 1000, "p": 0.01}),
+        (["-n", "1e3", "-p", "1e-6"], {"n": 1000, "p": 1e-6}),
+        (["-m", "1_000", "-n", "100"], {"m": 1000, "n": 100}),
+        (["-m", "2.5e4", "-k", "3", "--scheme", "block"], {"m": 25000, "k": 3, "scheme": "block"}),
+        (["-n", "1000", "-p", "0.01", "--scheme", "guava"], {"n": 1000, "p": 0.01, "scheme": "guava"}),
+    ],
+)
+def test_create(tmp_path, words, plan):
+    path = tmp_path / "new.bloom"
+    answer = json.loads(ok("create", path, *words, "--json").out)
+    with BloomFilter.open(path) as bf:
+        expected = BloomFilter.plan(**plan)
+        assert {name: getattr(bf, name) for name in expected} == expected
+        assert answer == {"file": str(path), "home": "file", "created": True, **expected}
+        assert not bf
+
+
+def test_create_never_empties(seen):
+    before = seen.read_bytes()
+    assert "exists already" in ok("create", seen, "-n", "10000", "-p", "0.001").text
+    assert json.loads(ok("create", seen, "-n", "10000", "-p", "0.001", "--json").out)["created"] is False
+    text = fails("create", seen, "-n", "10000", "-p", "0.01")
+    assert "0.001" in text and "0.01" in text and str(seen) in text
+    assert seen.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "words, what",
+    [
+        ([], "-n KEYS"),
+        (["-n", "5"], "m and n"),
+        (["-n", "-5", "-p", "0.1"], "-5"),
+        (["-n", "5", "-p", "2"], "2"),
+        (["-n", "1.5", "-p", "0.1"], "1.5"),
+        (["-n", "1e400", "-p", "0.1"], "n must be"),
+        (["-n", "5", "-p", "0.1", "--scheme", "nope"], "nope"),
+        (["-n", "1e13", "-p", "0.1"], "needs m="),
+    ],
+)
+def test_create_refuses(tmp_path, words, what):
+    assert what in fails("create", tmp_path / "new.bloom", *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_keyed(tmp_path):
+    raw, digits, bad = tmp_path / "raw", tmp_path / "digits", tmp_path / "bad"
+    raw.write_bytes(bytes(range(16)))
+    digits.write_text(bytes(range(16)).hex() + "\n")
+    bad.write_text("password")
+    path = tmp_path / "keyed.bloom"
+    ok("create", path, "-n", "100", "-p", "0.01", "--secret-file", raw)
+    ok("add", path, "--secret-file", digits, data=b"a\n")
+    assert BloomFilter.open(path, secret=bytes(range(16))).__contains__("a")
+    assert "--secret-file" in fails("info", path)
+    text = fails("info", path, "--secret-file", bad)
+    assert "8 bytes" in text and "password" not in text
+    assert json.loads(ok("info", path, "--secret-file", raw, "--json").out)["count"] == 1
+
+
+# ---- add ----
+def test_add_files_and_standard_input(seen, keys):
+    assert ok("add", seen, keys).text == "5 keys: 2 new, 3 seen\n"
+    assert ok("add", seen, data=b"x").text == "1 key: 1 new, 0 seen\n"
+    assert ok("add", seen, keys, "-", keys, data=b"y\nx\n").text == "12 keys: 1 new, 11 seen\n"
+    assert ok("add", "--json", seen, data=b"").out.startswith(b'{"file":')
+    assert ok("--json", "add", seen, data=b"").out.startswith(b'{"file":')
+    assert ok("add", "-q", seen, keys).out == b""
+    with BloomFilter.open(seen) as bf:
+        assert all(key in bf for key in (b"\xff\xfe", "new", "x", "y", "")) and len(bf) == 7
+
+
+def test_add_answers_in_json(seen, keys):
+    answer = json.loads(ok("add", seen, keys, "--json").out)
+    assert answer.pop("seconds") >= 0
+    assert answer == {"file": str(seen), "keys": 5, "new": 2, "seen": 3}
+
+
+def test_add_prints(seen, keys):
+    assert ok("add", seen, keys, "--print", "new").out == b"\xff\xfe\nnew\n"
+    assert ok("add", seen, keys, "--print", "seen").out == b"a\n\n\xff\xfe\nnew\na\n"
+    done = cli("add", seen, "--print", "new", "--json", data=b"p\nq\np")
+    assert done.out == b"p\nq\n" and json.loads(done.err)["seen"] == 1
+
+
+def test_add_nul(seen):
+    assert ok("add", seen, "-0", "--print", "new", data=b"one\ntwo\0\0three").out == b"one\ntwo\0three\0"
+    assert b"one\ntwo" in BloomFilter.open(seen)
+    assert ok("check", seen, "--null", data=b"one\ntwo\0three\0").code == 0
+
+
+def test_add_creates_where_it_is_told_how_large(tmp_path):
+    path = tmp_path / "new.bloom"
+    assert "create it first" in fails("add", path, data=b"a\n")
+    assert not path.exists()
+    for _ in range(2):
+        ok("add", path, "-n", "1000", "-p", "0.01", data=b"a\n")
+    assert "p=0.01" in fails("add", path, "-n", "1000", "-p", "0.1", data=b"a\n")
+    assert len(BloomFilter.open(path)) == 1
+
+
+def test_options_and_files_in_any_order(seen, keys):
+    for words in ([seen, "-q", keys, "--print", "seen"], ["--print", "seen", seen, keys, "-q"], [seen, keys, keys, "--print", "seen"]):
+        assert ok("add", *words).out.startswith(b"a\n\n")
+    assert ok("add", seen, "--", "-", data=b"dash\n").text.startswith("1 key")
+
+
+def test_large_files_are_the_same_as_one_key_at_a_time(tmp_path):
+    """Past the size where keys go through a copy in memory, and lines longer than a block."""
+    path, file, other = tmp_path / "large.bloom", tmp_path / "keys", BloomFilter(n=20_000, p=0.01)
+    data = numbers(range(20_000), range(10_000)) + b"long" * 700_000 + b"\n" + numbers(range(20_000, 20_100)) + b"end"
+    file.write_bytes(data)
+    new = other.update(data.split(b"\n"))
+    assert json.loads(ok("add", path, file, "-n", "20000", "-p", "0.01", "--json", "--sync").out)["new"] == new
+    with BloomFilter.open(path) as bf:
+        assert bf == other
+    assert ok("add", path, file).text == f"{data.count(10) + 1:,} keys: 0 new, {data.count(10) + 1:,} seen\n"
+    assert ok("check", path, file).code == 0
+    printed = tmp_path / "printed.bloom"
+    out = ok("add", printed, file, "-n", "20000", "-p", "0.01", "--print", "new").out
+    assert out.count(b"\n") == new and BloomFilter.open(printed) == other
+
+
+def test_a_stream_answers_at_once(seen):
+    """Whoever waits for an answer before he sends the next key gets it."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "bloomfilter", "add", seen, "--print", "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as child:
+        for i in range(20):
+            child.stdin.write(b"stream %d\n" % i)
+            assert child.stdout.readline() == b"stream %d\n" % i
+        child.stdin.close()
+        assert child.wait() == 0
+
+
+# ---- check ----
+def test_check_tells_by_its_exit_code(seen, keys):
+    for data, code, text in [
+        (b"a\nb\n", 0, "2 keys: 2 present, 0 absent\n"),
+        (b"a\nz", 1, "2 keys: 1 present, 1 absent\n"),
+        (b"", 0, "0 keys: 0 present, 0 absent\n"),
+        (b"\n", 0, "1 key: 1 present, 0 absent\n"),
+    ]:
+        done = cli("check", seen, data=data)
+        assert (done.code, done.text, done.err) == (code, text, b"")
+        assert cli("check", seen, "-q", data=data).out == b""
+    assert cli("check", seen, keys).code == 1
+    assert json.loads(cli("check", seen, keys, "--json").out) == {"file": str(seen), "keys": 5, "present": 3, "absent": 2}
+
+
+def test_check_prints(seen, keys):
+    done = cli("check", seen, keys, "--print", "absent")
+    assert (done.code, done.out, done.err) == (1, b"\xff\xfe\nnew\n", b"")
+    assert cli("check", seen, keys, "--print", "present").out == b"a\n\na\n"
+
+
+def test_check_changes_nothing(seen, keys):
+    os.chmod(seen, 0o444)
+    before = seen.read_bytes()
+    assert cli("check", seen, keys).code == 1
+    assert seen.read_bytes() == before
+    assert "read-only" in fails("add", seen, keys)
+
+
+# ---- info ----
+def test_info(seen):
+    facts = json.loads(ok("info", seen, "--json").out)
+    with BloomFilter.open(seen) as bf:
+        for name in ("m", "n", "k", "p", "scheme", "fill_ratio", "fpr"):
+            assert facts[name] == getattr(bf, name)
+    assert facts["count"] == 3 and facts["home"] == "file" and facts["bytes"] == (facts["m"] + 7) // 8
+    text = ok("info", seen).text
+    assert f"{facts['m']:,}" in text and "room for 9,997" in text and facts["scheme"] in text
+
+
+# ---- merge ----
+def test_merge(tmp_path, seen):
+    other, out = tmp_path / "other.bloom", tmp_path / "out.bloom"
+    ok("create", other, "-n", "10000", "-p", "0.001")
+    ok("add", other, data=b"c\n")
+    assert json.loads(ok("merge", out, seen, other, "--json").out)["created"] is True
+    with BloomFilter.open(out) as bf:
+        assert all(key in bf for key in ("a", "b", "c", "")) and len(bf) == 4 and (bf.n, bf.p) == (10_000, 0.001)
+    ok("add", other, data=b"d\n")
+    assert "5 keys of 1 filter" in ok("merge", out, other).text
+    assert len(BloomFilter.open(other)) == 2
+
+
+def test_merge_of_unlike_filters_changes_nothing(tmp_path, seen):
+    other, out = tmp_path / "other.bloom", tmp_path / "out.bloom"
+    ok("create", other, "-n", "500", "-p", "0.001")
+    before = seen.read_bytes()
+    for words in ([out, seen, other], [seen, seen, other], [seen, other]):
+        text = fails("merge", *words)
+        assert f"n = {500:,}" in text and f"n = {10_000:,}" in text
+    assert not out.exists() and seen.read_bytes() == before
+    assert "No such file" in fails("merge", seen, tmp_path / "none")
+    assert seen.read_bytes() == before
+
+
+# ---- Redis: the same commands ----
+def test_redis(redis_url, seen, keys):  # noqa: F811
+    ok("create", redis_url, "-n", "10000", "-p", "0.001")
+    assert "exists already" in ok("create", redis_url, "-n", "10000", "-p", "0.001").text
+    assert "asked for" in fails("create", redis_url, "-n", "10000", "-p", "0.01")
+    assert ok("add", redis_url, keys, "--print", "new").out == b"a\n\n\xff\xfe\nnew\n"
+    assert cli("check", redis_url, data=b"a\nz\n").code == 1
+    assert json.loads(ok("info", redis_url, "--json").out)["home"] == "redis"
+    ok("merge", seen, redis_url)
+    ok("merge", redis_url, seen)
+    with BloomFilter.open(seen) as bf, BloomFilter.open(redis_url) as remote:
+        assert bf == remote and "new" in bf and "b" in remote
+    base, name = redis_url.split("?key=")
+    assert json.loads(ok("info", base, "--key", name, "--json").out)["count"] == len(BloomFilter.open(seen))
+    assert "does not exist" in fails("info", base, "--key", "none")
+
+
+def test_no_password_is_ever_shown():
+    text = fails("info", "redis://user:hunter2@127.0.0.1:1/0?key=x")
+    assert "hunter2" not in text and "127.0.0.1:1" in text

@@ -1,0 +1,233 @@
+"""The command line where things go wrong: one clear line, the right exit code, nothing lost that was added."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+
+import pytest
+from cli_helpers import COMMAND, cli, fails, ok, redis_socket, redis_url  # noqa: F401
+
+from bloomfilter import BloomFilter
+
+
+@pytest.fixture
+def seen(tmp_path):
+    path = tmp_path / "seen.bloom"
+    BloomFilter(n=10_000, p=0.001, storage=path).close()
+    return path
+
+
+# ---- what is not there, or not what it should be ----
+def test_missing_files(tmp_path, seen):
+    none, folder = tmp_path / "none", tmp_path / "folder"
+    folder.mkdir()
+    for command in ("add", "check"):
+        assert "No such file" in fails(command, none, data=b"a\n")
+        assert f"{none}: No such file" in fails(command, seen, none)
+        assert f"{folder} is a directory" in fails(command, seen, folder)
+    assert "No such file" in fails("info", none) and "No such file" in fails("convert", none, tmp_path / "x")
+    assert "No such file" in fails("create", none, "-n", "5", "-p", "0.1", "--secret-file", none)
+    assert not none.exists()
+
+
+def test_a_missing_key_file_is_told_before_any_is_read(tmp_path, seen):
+    (tmp_path / "keys").write_bytes(b"a\n")
+    fails("add", seen, tmp_path / "keys", tmp_path / "none")
+    assert not BloomFilter.open(seen)
+
+
+def test_no_filter(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"hello\n" * 1000)
+    for words in (["add", path], ["check", path], ["info", path], ["merge", path, path], ["merge", tmp_path / "out", path]):
+        assert "is no filter" in fails(*words)
+    assert path.read_bytes() == b"hello\n" * 1000 and not (tmp_path / "out").exists()
+
+
+def test_damage_is_told(seen, tmp_path):
+    data = bytearray(seen.read_bytes())
+    data[40] ^= 1
+    seen.write_bytes(data)
+    assert str(seen) in fails("info", seen)
+    seen.write_bytes(data[:5000])
+    assert str(seen) in fails("add", seen, data=b"a\n")
+
+
+def test_names_that_are_no_utf8(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff\xfe.bloom"
+    ok("create", path, "-n", "100", "-p", "0.1")
+    ok("add", path, data=b"a\n")
+    assert cli("check", path, data=b"a\n").code == 0
+    ok("info", path, "--json")
+
+
+def test_a_key_that_the_scheme_cannot_hold(tmp_path):
+    path, keys = tmp_path / "java.bloom", tmp_path / "keys"
+    ok("create", path, "-m", "1e6", "--scheme", "java7")
+    keys.write_bytes(b"".join(b"%d\n" % i for i in range(200_000)) + b"\xff\n")
+    text = fails("add", path, keys)
+    assert f"{keys}, key 200001: " in text and "the keys before it were taken" in text
+    assert cli("check", path, data=b"0\n199999\n").code == 0
+
+
+def test_redis_gone(seen):
+    text = fails("add", "redis://127.0.0.1:1/0?key=x", data=b"a\n")
+    assert "127.0.0.1:1" in text and "refused" in text
+    assert "names no key" in fails("info", "redis://127.0.0.1:1/0")
+
+
+def test_redis_lost_while_adding(redis_url):  # noqa: F811
+    with BloomFilter(n=1000, p=0.01, storage=redis_url) as bf:
+        child = subprocess.Popen(
+            [*COMMAND, "add", redis_url, "--print", "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        )
+        child.stdin.write(b"a\n")
+        assert child.stdout.readline() == b"a\n"
+        bf.delete()
+        out, err = child.communicate(b"b\n")
+    assert (child.returncode, out) == (2, b"") and b"lost" in err and err.count(b"\n") == 1
+
+
+# ---- disks ----
+def limited(limit):
+    def run():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    return run
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["create", "new.bloom", "-n", "1e6", "-p", "0.01"],
+        ["merge", "new.bloom", "big.bloom"],
+        ["convert", "big.bloom", "new.bloom"],
+        ["convert", "big.bloom", "new.bloom", "--to", "bits"],
+        ["plot", "bits", "-o", "new.png"],
+    ],
+)
+def test_no_room_leaves_nothing(tmp_path, words):
+    """A limit of the size of files is met as a full disk is."""
+    if words[0] == "plot":
+        pytest.importorskip("matplotlib")
+        ok("plot", "bits", "-o", "warm.png", cwd=tmp_path)  # its caches
+        os.unlink(tmp_path / "warm.png")
+    BloomFilter(n=1_000_000, p=0.01, storage=tmp_path / "big.bloom").close()
+    text = fails(*words, cwd=tmp_path, preexec_fn=limited(10_000))
+    assert "large" in text or "room" in text or "space" in text
+    assert sorted(os.listdir(tmp_path)) == ["big.bloom"]
+
+
+def test_output_that_cannot_be_written(seen):
+    with open("/dev/full", "wb") as full:
+        for words in (["add", seen, "--print", "new"], ["info", seen], ["completion", "bash"], ["check", seen, "--json"]):
+            done = subprocess.run([*COMMAND, *words], input=b"a\n", stdout=full, stderr=subprocess.PIPE, check=False)
+            assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"standard output: No space left" in done.stderr, done.stderr
+    assert "a" in BloomFilter.open(seen)
+
+
+# ---- whoever reads goes away ----
+def test_a_broken_pipe_is_quiet(seen, tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_bytes(b"".join(b"key %d\n" % i for i in range(100_000)))
+    for words in (["add", seen, keys, "--print", "new"], ["check", seen, keys, "--print", "present"], ["study"]):
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run([*COMMAND, *words], stdout=write, stderr=subprocess.PIPE, check=False)
+        os.close(write)
+        assert (done.returncode, done.stderr) == (141, b"")
+    assert "key 0" in BloomFilter.open(seen)
+
+
+def test_standard_output_or_error_closed(seen):
+    run = f"{sys.executable} -m bloomfilter"
+    before = seen.read_bytes()
+    for shell in (f"{run} info {seen} >&-", f"echo a | {run} check {seen} --print absent >&-", f"{run} info {seen}x 2>&-", f"{run} check {seen} <&-"):
+        done = subprocess.run(["sh", "-c", shell], capture_output=True, check=False)
+        assert (done.returncode, done.stdout) == (2, b""), shell
+        assert done.stderr.count(b"\n") == (0 if "2>" in shell else 1), done.stderr
+    assert seen.read_bytes() == before
+
+
+# ---- signals ----
+class Adding:
+    """A command that adds from a pipe and has answered for the keys it was sent."""
+
+    def __init__(self, seen, *words):
+        self.child = subprocess.Popen(
+            [*COMMAND, "add", seen, "--print", "new", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        )
+        for i in range(300):
+            self.child.stdin.write(b"key %d\n" % i)
+            assert self.child.stdout.readline() == b"key %d\n" % i
+
+    def end(self, number):
+        self.child.send_signal(number)
+        out, err = self.child.communicate()
+        return self.child.returncode, out, err.decode()
+
+
+@pytest.mark.parametrize("number, code, word", [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
+def test_interrupted(seen, number, code, word):
+    ended, out, err = Adding(seen).end(number)
+    assert (ended, out) == (code, b"")
+    assert err == f"bloomfilter: {word} after 300 keys, 300 of them new: {seen} keeps them\n"
+    with BloomFilter.open(seen) as bf:
+        assert all(f"key {i}" in bf for i in range(300))
+
+
+def test_killed(seen):
+    ended, _, err = Adding(seen).end(signal.SIGKILL)
+    assert (ended, err) == (-9, "")
+    with BloomFilter.open(seen) as bf:
+        assert all(f"key {i}" in bf for i in range(300))
+
+
+def test_interrupted_while_it_loads_a_copy(tmp_path, seen):
+    """From a regular file keys go to a copy first: what the message says was added is in the file."""
+    keys = tmp_path / "keys"
+    keys.write_bytes(b"".join(b"key %d\n" % i for i in range(100_000)))
+    code = f"""
+import os, signal
+from bloomfilter.cli import main, staging
+class Slow(staging.Staged):
+    def update_lines(self, *args, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().update_lines(*args, **options)
+import bloomfilter.cli.keys as keys
+keys.Staged = Slow
+raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 130 and done.stderr.count("\n") == 1
+    said = int(done.stderr.split(" after ")[1].split(" ")[0].replace(",", ""))
+    assert 1000 < said < 100_001
+    with BloomFilter.open(seen) as bf:
+        assert bf.contains_lines(b"".join(b"key %d\n" % i for i in range(said)))[1] == said
+
+
+def test_check_interrupted(seen):
+    child = subprocess.Popen(
+        [*COMMAND, "check", seen, "--print", "absent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+    )
+    child.stdin.write(b"a\nb\n")
+    assert child.stdout.readline() + child.stdout.readline() == b"a\nb\n"
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate()
+    assert (child.returncode, err) == (130, b"bloomfilter: interrupted after 2 keys, 0 of them present\n")
+
+
+# ---- faults of our own ----
+def test_an_unexpected_fault_is_one_line_too(run_python):
+    code = """
+import sys
+from bloomfilter import cli
+def bad(args): raise KeyError("no such\\n thing")
+cli.run = bad
+sys.stderr = sys.stdout
+print(cli.main(["study"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code.replace("sys.stderr = sys.stdout\n", "")], capture_output=True, text=True, check=False)
+    assert done.stderr == "bloomfilter: KeyError: 'no such\\n thing'\n"

@@ -1,0 +1,243 @@
+"""What surrounds the commands: the man page, completions, the progress line, serve, running without extras."""
+
+import importlib.util
+import io
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_helpers import COMMAND, cli, fails, ok
+
+from bloomfilter import BloomFilter
+from bloomfilter.cli import completion, manpage, meter, parser
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "man" / "bloomfilter.1"
+
+
+# ---- the man page ----
+pages = pytest.mark.skipif(not PAGE.exists(), reason="the documents are not here")
+
+
+@pages
+def test_the_man_page_is_what_the_parser_says():
+    assert PAGE.read_text(encoding="utf-8") == manpage.page(), "run scripts/gen-man"
+
+
+@pages
+def test_the_man_page_names_every_command_and_option():
+    page = PAGE.read_text(encoding="utf-8").replace("\\-", "-")
+    for name, sub in completion.subparsers(parser.build_parser()).items():
+        part = re.search(rf"^\.SS \\fBbloomfilter {name}\\fR.*?(?=^\.S[SH])", page, re.S | re.M)
+        assert part, name
+        for option in completion.options(sub):
+            for flag in option.flags:
+                assert f"\\fB{flag}\\fR" in (part[0] if flag not in ("-h", "--help", "--json", "--version") else page), (name, flag)
+
+
+@pages
+def test_the_man_page_is_well_formed():
+    if not shutil.which("mandoc"):
+        pytest.skip("no mandoc here")
+    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", PAGE], capture_output=True, text=True, check=False)
+    assert [line for line in done.stdout.splitlines() if "missing date" not in line] == []
+
+
+# ---- completions ----
+def bash_completes(tmp_path, *words):
+    script = tmp_path / "complete.bash"
+    script.write_bytes(ok("completion", "bash").out)
+    call = f'source {script}; COMP_WORDS=(bloomfilter {" ".join(words)}); COMP_CWORD={len(words)}; _bloomfilter; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    return subprocess.run(["bash", "-euc", call], capture_output=True, text=True, check=True, cwd=tmp_path).stdout.split()
+
+
+def test_bash(tmp_path):
+    (tmp_path / "keys.txt").touch()
+    assert set(bash_completes(tmp_path, "''")) >= set(parser.COMMANDS)
+    assert bash_completes(tmp_path, "con") == ["convert"]
+    assert bash_completes(tmp_path, "add", "x", "--pr") == ["--print"]
+    assert bash_completes(tmp_path, "add", "x", "--print", "''") == ["new", "seen"]
+    assert bash_completes(tmp_path, "--json", "plot", "gr") == ["growth"]
+    assert bash_completes(tmp_path, "add", "key") == ["keys.txt"]
+    assert bash_completes(tmp_path, "create", "f", "-n", "''") == []
+    assert bash_completes(tmp_path, "convert", "--from", "bits") == ["bits", "bits-lsb"]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_zsh_and_fish(shell, tmp_path):
+    text = ok("completion", shell).text
+    assert all(name in text for name in parser.COMMANDS) and "secret-file" in text
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} here: its script was only looked at")
+    (tmp_path / "script").write_text(text)
+    subprocess.run([shell, "-n", tmp_path / "script"], check=True)
+    if shell == "fish":
+        done = subprocess.run(
+            [shell, "-c", f'source {tmp_path}/script; complete -C "bloomfilter con"; complete -C "bloomfilter add x --pri"'],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["convert", "--print"]
+
+
+# ---- progress ----
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def shows(monkeypatch, total, without_tqdm):
+    """What a terminal gets while a second passes between two looks."""
+    screen, now = Terminal(), [0.0]
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(meter, "monotonic", lambda: now[0])
+    if without_tqdm:
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+    shown = meter.meter(total, False)
+    for part in range(1, 4):
+        now[0] += 1
+        shown.show(250 * part, 5_000_000 * part)
+    shown.close()
+    return screen.getvalue()
+
+
+def test_progress_without_tqdm(monkeypatch):
+    text = shows(monkeypatch, 1000, True)
+    assert " 75%  15,000,000 keys, 5,000,000/s, 0:01 left" in text and text.endswith("\r\x1b[K")
+
+
+def test_progress_of_a_pipe(monkeypatch):
+    text = shows(monkeypatch, None, True)
+    assert "15,000,000 keys, 5,000,000/s" in text and "%" not in text and "left" not in text
+
+
+def test_progress_with_tqdm(monkeypatch):
+    pytest.importorskip("tqdm")
+    assert isinstance(meter.Bar(10), meter.Silent)
+    monkeypatch.setattr(meter, "DELAY", 0)
+    text = shows(monkeypatch, 1000, False)
+    assert "75%" in text and "15,000,000 keys, 5,000,000/s" in text
+
+
+def test_silent_in_a_pipe_and_when_told(monkeypatch):
+    assert type(meter.meter(5, False)) is meter.Silent
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert type(meter.meter(5, True)) is meter.Silent
+
+
+def test_on_a_real_terminal(tmp_path):
+    """Standard error a terminal: the run ends as ever, and what is left on the line is nothing."""
+    keys = tmp_path / "keys"
+    keys.write_bytes(b"".join(b"%d\n" % i for i in range(50_000)))
+    leader, follower = pty.openpty()
+    done = subprocess.run(
+        [*COMMAND, "add", tmp_path / "x.bloom", "-n", "50000", "-p", "0.01", keys], stdout=subprocess.PIPE, stderr=follower, check=False
+    )
+    os.close(follower)
+    os.set_blocking(leader, False)
+    try:
+        screen = os.read(leader, 100_000)
+    except OSError:
+        screen = b""
+    os.close(leader)
+    assert done.returncode == 0 and done.stdout.startswith(b"50,000 keys") and b"Traceback" not in screen and b"\n" not in screen.strip()
+
+
+# ---- serve ----
+def test_serve_becomes_bloomfilterd(tmp_path):
+    daemon = tmp_path / "bloomfilterd"
+    daemon.write_text('#!/bin/sh\nfor word; do echo "<$word>"; done\nexit 7\n')
+    daemon.chmod(0o755)
+    env = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    done = cli(
+        "serve",
+        "a b.bloom",
+        "--port",
+        "0",
+        "--host",
+        "::1",
+        "--threads",
+        "2",
+        "-n",
+        "1e6",
+        "-p",
+        "0.01",
+        "--token",
+        "t",
+        "--",
+        "--body",
+        "5",
+        "-x",
+        env=env,
+    )
+    assert done.code == 7
+    assert done.text.split("\n")[:-1] == [
+        "<--storage>",
+        "<a b.bloom>",
+        "<--host>",
+        "<::1>",
+        "<--port>",
+        "<0>",
+        "<--token>",
+        "<t>",
+        "<--threads>",
+        "<2>",
+        "<-n>",
+        "<1000000>",
+        "<-p>",
+        "<0.01>",
+        "<--body>",
+        "<5>",
+        "<-x>",
+    ]
+    assert cli("serve", env=env).code == 7
+
+
+def test_serve_without_bloomfilterd(tmp_path):
+    text = fails("serve", env={"PATH": str(tmp_path)})
+    assert "bloomfilterd is not installed" in text and "scripts/build" in text
+
+
+# ---- as a module, from other programs ----
+def test_main_can_be_called(tmp_path, capfd):
+    from bloomfilter.cli import main
+
+    assert main(["create", str(tmp_path / "x"), "-n", "10", "-p", "0.1"]) == 0
+    assert main(["info", str(tmp_path / "none")]) == 2
+    out, err = capfd.readouterr()
+    assert "block" in out and err.count("\n") == 1
+    assert BloomFilter.open(tmp_path / "x").n == 10
+
+
+def test_every_command_names_a_function():
+    for _, run, _ in parser.COMMANDS.values():
+        module, function = run.split(":")
+        assert f"def {function}(" in Path(importlib.util.find_spec(f"bloomfilter.cli.{module}").origin).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "text, number",
+    [
+        ("0", 0),
+        ("-5", -5),
+        ("+5", 5),
+        ("1_000", 1000),
+        ("1e6", 10**6),
+        ("2.50E3", 2500),
+        ("1e+18", 10**18),
+        ("123456789012345678901", 123456789012345678901),
+    ],
+)
+def test_whole_numbers(text, number):
+    assert parser.whole(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "x", "1.5", "1.25e1", "1e-3", "1e", "0x10", "1e9999", "nan", "1 000"])
+def test_no_whole_numbers(text):
+    with pytest.raises(Exception, match="a whole number is like"):
+        parser.whole(text)

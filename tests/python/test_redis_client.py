@@ -1,0 +1,655 @@
+"""Filters on client objects of redis-py: the same bits through every kind of client, every fault an exception with its cause,
+clusters that move slots, fail over and go down.  The servers are real and the test's own."""
+
+import multiprocessing
+import os
+import pickle
+import random
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import pytest
+from bloomfilter import BloomFilter, Error
+from servers import Cluster, Proxy, Server, free_port, until
+
+redis = pytest.importorskip("redis")
+pytest.importorskip("redis.asyncio")
+from redis.backoff import NoBackoff  # noqa: E402
+from redis.retry import Retry  # noqa: E402
+
+FAULTS = (Error, OSError)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    assert shutil.which("redis-server"), "install redis-server"
+    server = Server(tmp_path_factory.mktemp("redis") / "one")
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def client(server):
+    server("FLUSHALL")
+    return plain(server.port)
+
+
+def plain(port, **options):
+    """No retries of redis-py's own: a fault is there at once."""
+    return redis.Redis(port=port, host="127.0.0.1", retry=Retry(NoBackoff(), 0), socket_timeout=5, **options)
+
+
+@pytest.fixture
+def proxy(server):
+    server("FLUSHALL")
+    proxy = Proxy(server.port)
+    yield proxy
+    proxy.stop()
+
+
+# ---- the same bits ----
+def check_against_memory(client, scheme, key="seen"):
+    keys = [f"k{i}" for i in range(3000)]
+    with BloomFilter(n=5000, p=0.01, scheme=scheme, storage=client, key=key) as bf:
+        memory = BloomFilter(n=5000, p=0.01, scheme=scheme)
+        assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000])
+        assert bf.contains_many(iter(keys)) == memory.contains_many(keys)
+        assert bf.update(keys[1990:2010]) == memory.update(keys[1990:2010])
+        assert bf.add("x") and not bf.add("x") and "x" in bf and b"y" not in bf
+        memory.add("x")
+        assert bf.bitset == memory.bitset and bf == memory and bf.copy() == memory
+        assert len(bf) == len(memory) and bf.fill_ratio == memory.fill_ratio and bool(bf)
+        other = BloomFilter(n=5000, p=0.01, scheme=scheme)
+        other.add("z")
+        bf |= other
+        assert "z" in bf and (bf | other) == bf
+        with BloomFilter.open(client, key=key) as again:
+            assert again == bf and (again.n, again.p) == (5000, 0.01)
+        with BloomFilter.open(client, key=key, read_only=True) as reader, pytest.raises(Error, match="read-only"):
+            reader.add("no")
+        bf.clear()
+        assert not bf and "x" not in bf
+        bf.expire(100)
+        assert 90 < client.ttl(key) <= 100
+        bf.delete()
+        assert not client.exists(key)
+        with pytest.raises(Error, match="is lost"):
+            bf.add("x")
+
+
+def test_the_same_bits_as_in_memory(client, scheme):
+    check_against_memory(client, scheme)
+
+
+OPTIONS = [{"protocol": 2}, {"protocol": 3}, {"decode_responses": True}, {"protocol": 2, "decode_responses": True}, {"single_connection_client": True}, {"db": 3}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_any_options(client, server, options):
+    check_against_memory(plain(server.port, **options), "block")
+
+
+def test_by_socket_pool_and_url(client, server):
+    check_against_memory(redis.Redis(unix_socket_path=str(server.folder / "socket")), "block")
+    check_against_memory(redis.Redis(connection_pool=redis.BlockingConnectionPool(port=server.port, max_connections=1)), "classic")
+    check_against_memory(redis.from_url(f"redis://127.0.0.1:{server.port}/2"), "block2")
+
+
+def test_the_bits_are_those_of_the_url(client, server):
+    url = f"redis://127.0.0.1:{server.port}?key=seen"
+    try:
+        with BloomFilter(n=100, p=0.01, storage=url) as by_url, BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
+            assert by_url.add("x") and "x" in bf and bf.add("y") and "y" in by_url
+            assert client.exists("seen:meta")
+            by_url.clear()
+            assert "x" not in bf and bf.add("x")
+    except Error as error:
+        if "lacks hiredis" not in str(error):
+            raise
+
+
+def test_tls(tmp_path):
+    for name, extra in (("ca", ["-x509", "-subj", "/CN=test"]), ("server", ["-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"])):
+        command = ["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", f"{name}.key", "-out", f"{name}.pem", *extra]
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    port = free_port()
+    options = ["--tls-port", port, "--tls-cert-file", tmp_path / "server.pem", "--tls-key-file", tmp_path / "server.key"]
+    server = Server(tmp_path / "tls", *options, "--tls-ca-cert-file", tmp_path / "ca.pem", "--tls-auth-clients", "no")
+    try:
+        check_against_memory(redis.Redis(host="127.0.0.1", port=port, ssl=True, ssl_ca_certs=str(tmp_path / "server.pem")), "block")
+        stranger = redis.Redis(host="127.0.0.1", port=port, ssl=True, ssl_ca_certs=ssl.get_default_verify_paths().cafile, retry=Retry(NoBackoff(), 0))
+        with pytest.raises(FAULTS, match="127.0.0.1"):
+            BloomFilter(n=10, p=0.1, storage=stranger, key="seen")
+    finally:
+        server.stop()
+
+
+def test_sentinel(tmp_path):
+    from redis.sentinel import Sentinel
+
+    server = Server(tmp_path / "master")
+    (tmp_path / "sentinel.conf").write_text(f"port {free_port()}\nbind 127.0.0.1\nsentinel monitor mine 127.0.0.1 {server.port} 1\n")
+    port = int((tmp_path / "sentinel.conf").read_text().split()[1])
+    watch = subprocess.Popen(["redis-server", tmp_path / "sentinel.conf", "--sentinel"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        sentinel = Sentinel([("127.0.0.1", port)])
+        until(lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None, "the sentinel's start")
+        check_against_memory(sentinel.master_for("mine"), "block")
+    finally:
+        watch.kill()
+        watch.wait()
+        server.stop()
+
+
+def test_foreign_bitmaps(client):
+    old = BloomFilter(m=20_000, k=14, scheme="gozero")
+    old.update(["a", "b"])
+    client.set("old", old.bitset)
+    with BloomFilter.open(client, key="old", scheme="gozero", m=20_000) as bf:
+        assert "a" in bf and "c" not in bf and bf.add("c")
+    assert client.strlen("old") == 2500 and not client.exists("old:meta")
+
+
+def test_shards_cache_and_rebuilding(client):
+    keys = [f"k{i}" for i in range(3000)]
+    for scheme in ("classic", "block"):
+        with BloomFilter(n=5000, p=0.01, scheme=scheme, shards=3, storage=client, key=scheme) as bf:
+            memory = BloomFilter(n=5000, p=0.01, scheme=scheme, shards=3)
+            assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(keys) == memory.contains_many(keys)
+            assert bf == memory and bf.shards == 3 and client.exists(f"{scheme}:0", f"{scheme}:2", f"{scheme}:meta") == 3
+            with BloomFilter.open(client, key=scheme, cache=True) as known:
+                assert all(known.contains_many(keys[:2000])) and "k1" in known and known.add("new") and not known.add("new")
+            assert bf.rebuild(keys[:10]) == 10 and "k9" in bf and "k1999" not in bf
+    with BloomFilter(n=100, p=0.01, storage=client, key="alone", wait_replicas=1) as bf, pytest.raises(Error, match="wait_replicas=1"):
+        bf.add("x")
+    with pytest.raises(ValueError, match="timeout"):
+        BloomFilter(n=100, p=0.01, storage=client, key="timed", timeout=1)
+    assert BloomFilter.plan(m=2**32 - 5, k=3, storage=client, key="large")["m"] == 2**32  # cut by itself: one key does not hold it
+
+
+# ---- what it is ----
+def test_properties_repr_and_pickle(client):
+    with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
+        assert bf.storage is client
+        assert "seen" in repr(bf) and "127.0.0.1" in repr(bf)
+        with pytest.raises(Error, match="client object"):
+            pickle.dumps(bf)
+        with pytest.raises(Error, match="n=100"):
+            BloomFilter(n=101, p=0.01, storage=client, key="seen")
+    with pytest.raises(ValueError, match="closed"):
+        bf.add("x")
+
+
+def test_wrong_storages(client):
+    for wrong in (5, 1.5, object(), [], client.pipeline(), client.pubsub(), redis.asyncio.Redis(), redis.asyncio.RedisCluster):
+        with pytest.raises(TypeError, match="storage must be"):
+            BloomFilter(n=100, p=0.01, storage=wrong, key="seen")
+        with pytest.raises(TypeError, match="storage must be"):
+            BloomFilter.open(wrong, key="seen")
+    for options in ({}, {"key": ""}, {"key": None}):
+        with pytest.raises(ValueError, match="key"):
+            BloomFilter(n=100, p=0.01, storage=client, **options)
+    with pytest.raises(Error, match="does not exist"):
+        BloomFilter.open(client, key="nothing")
+
+
+# ---- threads, processes, signals ----
+def test_threads_share_one_filter(client):
+    with BloomFilter(n=10_000, p=1e-5, storage=client, key="threads") as bf:
+        fresh = []
+        threads = [threading.Thread(target=lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)) + sum(f"k{i}" in bf for i in range(50)))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sum(fresh) == 1000 + 4 * 50
+
+
+def add_some(bf, name, queue):
+    queue.put(sum(bf.add(f"{name}-{i}") for i in range(200)) + sum(f"{name}-{i}" in bf for i in range(200)))
+
+
+@pytest.mark.parametrize("options", [{}, {"single_connection_client": True}], ids=str)
+def test_children_of_a_fork(client, server, options):
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    with BloomFilter(n=10_000, p=1e-6, storage=plain(server.port, **options), key="fork") as bf:
+        bf.add("parent")
+        children = [context.Process(target=add_some, args=(bf, name, queue)) for name in "abc"]
+        for child in children:
+            child.start()
+        mine = sum(bf.add(f"p-{i}") for i in range(200))
+        assert [queue.get(timeout=60) for _ in children] == [400] * 3 and mine == 200
+        for child in children:
+            child.join()
+        assert "parent" in bf and "a-7" in bf
+
+
+def test_ctrl_c_ends_the_wait(client, server):
+    with BloomFilter(n=100, p=0.01, storage=client, key="slow") as bf:
+        bf.add("x")
+        sleeper = threading.Thread(target=server, args=("DEBUG SLEEP 3",))
+        sleeper.start()
+        until(lambda: b"x" and not answers(server), "the server's sleep")
+        alarm = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+        alarm.start()
+        with pytest.raises(KeyboardInterrupt):
+            assert "x" in bf
+        sleeper.join()
+        assert "x" in bf
+
+
+def answers(server):
+    with socket.create_connection(("127.0.0.1", server.port), 5) as s:
+        s.settimeout(0.2)
+        s.sendall(b"PING\r\n")
+        try:
+            return s.recv(10)
+        except TimeoutError:
+            return b""
+
+
+def test_a_signal_handler_cannot_use_the_filter_meanwhile(client, server):
+    with BloomFilter(n=100, p=0.01, storage=client, key="slow") as bf:
+        bf.add("x")
+        seen = []
+
+        def handler(*_):
+            try:
+                seen.append("x" in bf)
+            except Error as error:
+                seen.append(str(error))
+
+        before = signal.signal(signal.SIGUSR1, handler)
+        try:
+            sleeper = threading.Thread(target=server, args=("DEBUG SLEEP 2",))
+            sleeper.start()
+            until(lambda: not answers(server), "the server's sleep")
+            threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+            assert "x" in bf
+            sleeper.join()
+            until(lambda: seen, "the signal")
+        finally:
+            signal.signal(signal.SIGUSR1, before)
+        assert seen[0] is True or "waits for its Redis client" in seen[0]
+
+
+def test_other_threads_run_during_a_trip(client, server):
+    with BloomFilter(n=100, p=0.01, storage=client, key="slow") as bf:
+        bf.add("x")
+        sleeper = threading.Thread(target=server, args=("DEBUG SLEEP 1",))
+        sleeper.start()
+        until(lambda: not answers(server), "the server's sleep")
+        asked = threading.Thread(target=lambda: "x" in bf)
+        asked.start()
+        turns = 0
+        while asked.is_alive():
+            turns += 1
+            time.sleep(0.001)
+        assert turns > 0
+        sleeper.join()
+
+
+# ---- faults ----
+def calls(bf):
+    return (lambda: bf.add("new"), lambda: "x" in bf, lambda: bf.update(["new"]), lambda: bf.contains_many(["x"]), lambda: bf.bitset, bf.clear, lambda: bf.fill_ratio)
+
+
+def raises_everywhere(bf, *, match=None, cause=None):
+    for call in calls(bf):
+        with pytest.raises(FAULTS, match=match) as caught:
+            call()
+        assert "s3same" not in str(caught.value)
+        if cause:
+            assert isinstance(caught.value.__cause__, cause), caught.value.__cause__
+
+
+def test_no_server(client):
+    nobody = plain(free_port(), password="s3same")
+    with pytest.raises(ConnectionRefusedError, match="Redis key seen at 127.0.0.1") as caught:
+        BloomFilter(n=10, p=0.1, storage=nobody, key="seen")
+    assert isinstance(caught.value.__cause__, redis.ConnectionError) and "s3same" not in str(caught.value)
+    lost = redis.Redis(host="no-such-host.invalid", retry=Retry(NoBackoff(), 0))
+    with pytest.raises(FAULTS, match="no-such-host"):
+        BloomFilter(n=10, p=0.1, storage=lost, key="seen")
+
+
+def test_a_deaf_server():
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        client = redis.Redis(port=deaf.getsockname()[1], socket_timeout=0.2, retry=Retry(NoBackoff(), 0))
+        with pytest.raises(TimeoutError) as caught:
+            BloomFilter(n=10, p=0.1, storage=client, key="seen")
+        assert isinstance(caught.value.__cause__, (TimeoutError, redis.TimeoutError))
+
+
+def test_killed_and_restarted(tmp_path):
+    server = Server(tmp_path / "killed")
+    with BloomFilter(n=100, p=0.01, storage=plain(server.port), key="seen") as bf:
+        bf.add("x")
+        server.stop()
+        raises_everywhere(bf, cause=redis.ConnectionError)
+        server.start()
+        with pytest.raises(Error, match="is lost"):
+            assert "x" in bf
+        BloomFilter(n=100, p=0.01, storage=plain(server.port), key="seen").close()
+        assert bf.add("x") and "x" in bf
+    server.stop()
+
+
+def test_deleted_expired_flushed_overwritten(client):
+    def expire(key):
+        client.pexpire(key, 1)
+        until(lambda: not client.exists(key), "the end")
+
+    for lose in (client.delete, expire, lambda key: client.flushall(), lambda key: client.set(key, "other"), lambda key: client.setrange(key, 0, "x") and client.delete(key)):
+        with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
+            bf.add("x")
+            lose("seen")
+            for call in calls(bf)[:4]:
+                with pytest.raises(Error, match="is lost"):
+                    call()
+            client.flushall()
+            BloomFilter(n=100, p=0.01, storage=client, key="seen").close()
+            assert bf.add("x") and "x" in bf
+            client.flushall()
+
+
+def test_wrong_type_and_foreign_strings(client):
+    client.lpush("list", "x")
+    client.set("text", "x")
+    for key in ("list", "text"):
+        with pytest.raises(Error, match="WRONGTYPE|no filter of ours"):
+            BloomFilter(n=100, p=0.01, storage=client, key=key)
+    with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
+        client.delete("seen")
+        client.lpush("seen", "x")
+        raises_everywhere(bf, match="WRONGTYPE")
+
+
+def test_refusals_of_the_server(client, server):
+    server("ACL SETUSER some on >s3same ~* +@all")
+    with BloomFilter(n=100, p=0.01, storage=plain(server.port, username="some", password="s3same"), key="seen") as bf:
+        bf.add("x")
+        server("ACL SETUSER some on resetkeys ~other")
+        raises_everywhere(bf, match="NOPERM")
+        server("ACL SETUSER some ~*")
+        assert "x" in bf and bf.add("y")
+        server("ACL SETUSER some off resetpass >changed")
+        bf.storage.connection_pool.disconnect()
+        raises_everywhere(bf, match="Redis key seen")
+        server("ACL DELUSER some")
+    with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
+        server(f"REPLICAOF 127.0.0.1 {free_port()}")
+        server("CONFIG SET replica-serve-stale-data yes")
+        with pytest.raises(Error, match="READONLY"):
+            bf.add("z")
+        assert "x" in bf
+        server("REPLICAOF NO ONE")
+        assert bf.add("z")
+        server("CONFIG SET maxmemory 1")
+        with pytest.raises(Error, match="OOM"):
+            bf.add("w")
+        assert "x" in bf
+        server("CONFIG SET maxmemory 0")
+        assert bf.add("w")
+
+
+def test_noauth(tmp_path):
+    server = Server(tmp_path / "auth", "--requirepass", "s3same")
+    with BloomFilter(n=100, p=0.01, storage=plain(server.port, password="s3same"), key="seen") as bf:
+        assert bf.add("x")
+    for client in (plain(server.port), plain(server.port, password="s3same but wrong")):
+        with pytest.raises(FAULTS, match="NOAUTH|HELLO|[Aa]uthentication|WRONGPASS|invalid username") as caught:
+            BloomFilter(n=100, p=0.01, storage=client, key="seen")
+        assert "s3same" not in str(caught.value)
+    server.stop()
+
+
+SPOILED = {
+    "garbage": lambda request, answer: b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    "nothing and closed": lambda request, answer: None,
+    "cut in the middle": lambda request, answer: answer[: len(answer) // 2],
+    "too much": lambda request, answer: answer + b":1\r\n",
+    "another form": lambda request, answer: b"+OK\r\n" * max(1, request.count(b"BITFIELD") + request.count(b"GETRANGE")),
+    "LOADING": lambda request, answer: b"-LOADING Redis is loading the dataset in memory\r\n" * max(1, request.count(b"*")),
+}
+
+
+@pytest.mark.parametrize("how", SPOILED)
+@pytest.mark.parametrize("options", [{"protocol": 2}, {"protocol": 3}, {"single_connection_client": True}], ids=str)
+def test_spoiled_answers(proxy, how, options):
+    """An exception and never a wrong answer; the same object works when the network does."""
+    client = redis.Redis(port=proxy.port, socket_timeout=0.5, retry=Retry(NoBackoff(), 0), **options)
+    ours = (b"BITFIELD", b"GETRANGE", b"EVAL", b"HGETALL", b"SETRANGE", b"BITCOUNT")
+    with BloomFilter(n=100, p=0.01, scheme="classic", storage=client, key="seen") as bf:
+        bf.add("x")
+        proxy.spoil = lambda request, answer: SPOILED[how](request, answer) if any(word in request for word in ours) else answer
+        raises_everywhere(bf)
+        with pytest.raises(FAULTS):
+            BloomFilter(n=100, p=0.01, storage=client, key="other")
+        proxy.spoil = None
+        assert "x" in bf and "never added" not in bf
+        assert bf.add("y") and not bf.add("y")
+
+
+def test_an_add_whose_answer_was_lost_is_not_repeated(proxy, server):
+    adds = []
+
+    def lose(request, answer):
+        if b"BITFIELD" not in request:
+            return answer
+        adds.append(request)
+        return None
+
+    with BloomFilter(n=100, p=0.01, storage=redis.Redis(port=proxy.port, retry=Retry(NoBackoff(), 3)), key="seen") as bf:
+        bf.add("x")
+        proxy.spoil = lose
+        with pytest.raises(ConnectionResetError, match="cannot tell what was added"):
+            bf.add("y")
+        assert len(adds) == 1
+        proxy.spoil = None
+        assert "y" in bf
+
+
+def test_a_read_is_sent_once_more(proxy):
+    asked = []
+
+    def lose_first(request, answer):
+        asked.append(request)
+        return None if len(asked) == 1 else answer
+
+    with BloomFilter(n=100, p=0.01, storage=redis.Redis(port=proxy.port, retry=Retry(NoBackoff(), 0)), key="seen") as bf:
+        bf.add("x")
+        proxy.spoil = lose_first
+        assert "x" in bf and len(asked) > 1
+
+
+def test_connections_come_back_to_the_pool(proxy):
+    pool = redis.BlockingConnectionPool(port=proxy.port, max_connections=1, timeout=1, socket_timeout=0.5, retry=Retry(NoBackoff(), 0))
+    with BloomFilter(n=100, p=0.01, storage=redis.Redis(connection_pool=pool), key="seen") as bf:
+        bf.add("x")
+        for how in SPOILED.values():
+            proxy.spoil = how
+            with pytest.raises(FAULTS):
+                bf.add("y")
+            proxy.spoil = None
+            assert "x" in bf
+
+
+# ---- a cluster ----
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    assert shutil.which("redis-cli"), "install redis-tools"
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"))
+    yield cluster
+    cluster.stop()
+
+
+def through(cluster, **options):
+    alive = next(server for server in cluster.servers if server.process.poll() is None)
+    return redis.RedisCluster(host="127.0.0.1", port=alive.port, socket_timeout=5, **options)
+
+
+def test_cluster_same_bits(cluster, scheme):
+    for key in ("seen", "{tag}:1", "other"):
+        check_against_memory(through(cluster), scheme, key)
+    check_against_memory(through(cluster, decode_responses=True, protocol=2), scheme)
+
+
+@pytest.mark.parametrize("scheme", ["classic", "block", "block2"])
+def test_cluster_shards_spread_over_the_nodes(cluster, scheme):
+    client = through(cluster)
+    keys = [f"k{i}" for i in range(3000)]
+    with BloomFilter(n=5000, p=0.01, scheme=scheme, shards=7, storage=client, key="spread") as bf:
+        memory = BloomFilter(n=5000, p=0.01, scheme=scheme, shards=7)
+        assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(keys) == memory.contains_many(keys)
+        assert bf.add("x") and not bf.add("x") and "x" in bf and "y" not in bf
+        memory.add("x")
+        assert bf == memory and len(bf) == len(memory)
+        assert len({client.get_node_from_key(f"spread:{i}").name for i in range(7)}) > 1
+        with BloomFilter.open(client, key="spread") as again:
+            assert again == bf and again.shards == 7
+        with BloomFilter.open(client, key="spread", wait_replicas=1) as durable:
+            assert durable.update(["w1", "w2", "w3"]) == 3
+        bf |= memory
+        bf.clear()
+        assert not bf and bf.rebuild(keys[:100]) == 100 and all(bf.contains_many(keys[:100]))
+        client.delete("spread:3")
+        with pytest.raises(Error, match="is lost"):
+            bf.contains_many(keys)
+        with pytest.raises(Error, match="spread:3"):  # the others are deleted
+            bf.delete()
+    assert not any(client.exists(f"spread:{i}") for i in range(7)) and not client.exists("{spread}:meta")
+
+
+def test_cluster_companions_share_the_slot(cluster):
+    client = through(cluster)
+    with BloomFilter(n=100, p=0.01, storage=client, key="named"), BloomFilter(n=100, p=0.01, storage=client, key="{user}:seen"):
+        assert client.exists("{named}:meta") and client.exists("{user}:seen:meta")
+        with pytest.raises(ValueError, match="hash tag"):
+            BloomFilter(n=100, p=0.01, storage=client, key="a}b")
+
+
+def test_a_plain_client_of_a_cluster_is_told(cluster):
+    other = next(server for server in cluster.masters() if server is not cluster.master_of("seen"))
+    with pytest.raises(Error, match="MOVED|CROSSSLOT"):
+        BloomFilter(n=100, p=0.01, storage=plain(other.port), key="seen")
+
+
+def test_cluster_moves_slots_while_keys_are_added(cluster):
+    client = through(cluster)
+    with BloomFilter(n=100_000, p=1e-6, storage=client, key="moving") as bf:
+        added, stop, faults = [], threading.Event(), []
+
+        def work():
+            i = 0
+            while not stop.is_set():
+                i += 1
+                try:
+                    fresh = bf.add(f"k{i}") if i % 3 else bf.update([f"k{i}", f"m{i}"]) == 2
+                    added.extend([f"k{i}"] if i % 3 else [f"k{i}", f"m{i}"])
+                    if not fresh or f"k{i}" not in bf or added[i // 2] not in bf:
+                        faults.append(i)
+                except FAULTS as fault:
+                    faults.append(fault)
+
+        worker = threading.Thread(target=work)
+        worker.start()
+        try:
+            random.seed(1)
+            for _ in range(6):
+                until(lambda: len(added) % 50 > 40 or faults, "progress")
+                source = cluster.master_of("moving")
+                target = random.choice([server for server in cluster.masters() if server is not source])
+                source, slot = cluster.begin_move("moving", target)
+                for key in ("moving", "{moving}:meta"):
+                    count = len(added)
+                    until(lambda count=count: len(added) > count + 20 or faults, "progress")
+                    cluster.move_key(source, target, key)
+                count = len(added)
+                until(lambda count=count: len(added) > count + 20 or faults, "progress")
+                cluster.end_move(source, target, slot)
+        finally:
+            stop.set()
+            worker.join()
+        assert faults == []
+        assert all(bf.contains_many(added)) and len(added) > 500
+        memory = BloomFilter(n=100_000, p=1e-6)
+        memory.update(added)
+        assert bf == memory
+
+
+def test_cluster_resharded_by_its_own_tool(cluster):
+    client = through(cluster)
+    with BloomFilter(n=10_000, p=1e-6, storage=client, key="resharded") as bf:
+        bf.update(f"k{i}" for i in range(1000))
+        cluster.settle()
+        source = cluster.master_of("resharded")
+        target = next(server for server in cluster.masters() if server is not source)
+        slots = sum(1 + int(r.split("-")[-1]) - int(r.split("-")[0]) for line in cluster.nodes(source) if "myself" in line[2] for r in line[8:])
+        cluster.cli("--cluster", "reshard", f"127.0.0.1:{source.port}", "--cluster-from", cluster.id_of(source), "--cluster-to", cluster.id_of(target), "--cluster-slots", str(slots), "--cluster-yes")
+        assert all(bf.contains_many([f"k{i}" for i in range(1000)])) and not any(bf.contains_many([f"n{i}" for i in range(1000)]))
+        bf.clear()
+        assert bf.add("k1")
+        cluster.settle()
+        cluster.cli("--cluster", "rebalance", f"127.0.0.1:{target.port}", "--cluster-use-empty-masters")
+        cluster.settle()
+
+
+def test_cluster_threads_share_one_filter(cluster):
+    with BloomFilter(n=10_000, p=1e-5, storage=through(cluster), key="threads") as bf:
+        fresh = []
+        threads = [threading.Thread(target=lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sum(fresh) == 1000
+
+
+def test_cluster_fails_over_and_goes_down(cluster):
+    """The last test of the cluster: it loses nodes."""
+    client = through(cluster)
+    with BloomFilter(n=10_000, p=1e-6, storage=client, key="failing") as bf:
+        bf.update(f"k{i}" for i in range(1000))
+        master = cluster.master_of("failing")
+        replica = cluster.replica_of(master)
+        until(lambda: master("WAIT 1 5000").startswith(":1"), "replication")
+        master.stop()
+
+        def whole():
+            """Exceptions or right answers meanwhile."""
+            try:
+                assert all(bf.contains_many([f"k{i}" for i in range(1000)]))
+                return bf.add("after") or "after" in bf
+            except FAULTS:
+                return False
+
+        until(whole, "the failover")
+        assert "after" in bf and "never" not in bf
+        replica.stop()
+        until(lambda: "cluster_state:fail" in next(s for s in cluster.servers if s.process.poll() is None)("CLUSTER INFO"), "the end of the cluster")
+        for call in calls(bf)[:4]:
+            with pytest.raises(FAULTS, match="Redis key failing"):
+                call()
+        replica.start()
+        master.start()
+
+        def answers_again():
+            try:
+                bf.add("x")
+                return True
+            except Error as error:  # it comes back empty
+                return "is lost" in str(error)
+            except OSError:
+                return False
+
+        until(answers_again, "the cluster's return")
+        until(lambda: all("cluster_state:ok" in s("CLUSTER INFO") for s in cluster.servers), "the cluster's return")
+        BloomFilter(n=10_000, p=1e-6, storage=client, key="failing").close()
+        assert bf.add("k1") and "k1" in bf

@@ -1,0 +1,137 @@
+"""One warning when more than half of the bits are set; saturated; info()."""
+
+import pickle
+import warnings
+
+import numpy
+import pytest
+
+from bloomfilter import BloomFilter, CountingBloomFilter, SaturationWarning
+
+
+@pytest.fixture
+def seen(recwarn):
+    warnings.simplefilter("always")
+    return lambda: [w for w in recwarn.list if w.category is SaturationWarning]
+
+
+@pytest.mark.parametrize("kind", [BloomFilter, CountingBloomFilter])
+@pytest.mark.parametrize("n", [100, 1000, 30_000])
+def test_one_warning_that_points_at_the_add(kind, n, seen):
+    bf = kind(n=n, p=0.01)
+    before = 0.0
+    for i in range(4 * n):
+        if not seen() and i % (n // 10) == 0:
+            before = bf.fill_ratio
+        bf.add(i)
+    assert len(seen()) == 1 and 0.45 < before < 0.62 and bf.saturated
+    assert seen()[0].filename == __file__ and f"n={n}" in str(seen()[0].message) and ("counters" in str(seen()[0].message)) == (kind is CountingBloomFilter)
+
+
+@pytest.mark.parametrize("keys", [lambda n: range(n), lambda n: (str(i) for i in range(n)), lambda n: numpy.arange(n)])
+def test_in_batches(keys, seen):
+    for call in (BloomFilter.update, BloomFilter.add_many):
+        bf = BloomFilter(n=1000, p=0.01)
+        call(bf, keys(500))
+        assert not seen() and not bf.saturated
+        call(bf, keys(3000))
+        assert len(seen()) == 1 and bf.saturated
+        call(bf, keys(4000))
+        assert len(seen()) == 1
+        seen()[0].category = None
+
+
+def test_none_within_the_size_it_was_made_for(scheme, seen):
+    for n in (100, 5000):
+        bf = BloomFilter(n=n, p=0.01, scheme=scheme)
+        bf.update(range(n))
+        assert 0.4 < bf.fill_ratio < 0.6
+    assert not seen()
+
+
+def test_switched_off(seen):
+    for bf in (BloomFilter(100, 10, warn=False), BloomFilter(100, 10, warn=False).copy()):
+        bf.update(range(1000))
+        assert bf.saturated
+    assert not seen()
+
+
+def test_as_an_error_the_key_is_added():
+    bf = BloomFilter(m=512, k=4, scheme="block")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SaturationWarning)
+        with pytest.raises(SaturationWarning):
+            for i in range(1000):
+                last = i
+                bf.add(i)
+    assert last in bf and bf.add(10_000) in (True, False)
+
+
+def test_after_clear_it_warns_again_and_after_opening(tmp_path, seen):
+    bf = BloomFilter(n=100, p=0.01, storage=tmp_path / "f.bloom")
+    bf.update(range(1000))
+    bf.clear()
+    assert not bf.saturated and len(seen()) == 1
+    bf.update(range(1000))
+    assert len(seen()) == 2
+    again = BloomFilter.open(tmp_path / "f.bloom")
+    assert any(again.add(f"new {i}") for i in range(100_000))
+    assert len(seen()) == 3
+    BloomFilter.open(tmp_path / "f.bloom", warn=False).update(range(5000))
+    assert len(seen()) == 3
+
+
+def test_a_union_that_fills_it(seen):
+    a, b = BloomFilter(n=1000, p=0.01), BloomFilter(n=1000, p=0.01)
+    a.update(range(700))
+    b.update(range(700, 1600))
+    assert not seen()
+    assert 800 < a.update(b) < 1000
+    assert len(seen()) == 1
+
+
+def test_loaded_ones_are_watched(seen):
+    bf = BloomFilter(n=1000, p=0.01, warn=False)
+    bf.update(range(3000))
+    twin = pickle.loads(pickle.dumps(bf))
+    twin.update(range(3000, 4000))
+    assert len(seen()) == 1
+
+
+def test_info(tmp_path):
+    bf = BloomFilter(n=1000, p=0.01)
+    bf.update(range(500))
+    info = bf.info()
+    assert info == {
+        "m": bf.m, "n": 1000, "k": bf.k, "p": 0.01, "scheme": "block", "home": "memory", "storage": None, "key": None, "counting": False,
+        "bytes": len(bf.bitset), "keyed": False, "read_only": False, "ones": sum(map(int.bit_count, bf.bitset)), "fill_ratio": bf.fill_ratio,
+        "count": len(bf), "fpr": bf.fpr, "saturated": False,
+    }
+    path = tmp_path / "f.bloom"
+    counting = CountingBloomFilter(n=10, p=0.01, storage=path, secret=b"0123456789abcdef")
+    counting.update(range(100))
+    reader = CountingBloomFilter.open(path, read_only=True, secret=b"0123456789abcdef")
+    info = reader.info()
+    assert [info[name] for name in ("home", "storage", "counting", "keyed", "read_only", "saturated")] == ["file", str(path), True, True, True, True]
+
+
+def test_subsets_and_estimates(scheme):
+    a, b, part = (BloomFilter(n=2000, p=0.001, scheme=scheme) for _ in range(3))
+    a.update(range(1000))
+    b.update(range(600, 1600))
+    part.update(range(300, 500))
+    assert part <= a and part < a and not part <= b and a >= part and a > part and not a < a and a <= a and not (a <= b or b <= a)
+    assert part.issubset(a) and a.issuperset(part) and not a.issubset(part)
+    assert abs(a.union_count(b) - 1600) < 60 and abs(a.intersection_count(b) - 400) < 60 and a.union_count(b) == len(a | b)
+    assert a.intersection_count(part) >= 180 and BloomFilter(n=2000, p=0.001, scheme=scheme) <= part
+    other = BloomFilter(n=3000, p=0.001, scheme=scheme)
+    for call in (lambda: a <= other, lambda: a < other, lambda: a > other, lambda: a.issuperset(other), lambda: a.union_count(other), lambda: a.intersection_count(other), lambda: a.update(other)):
+        with pytest.raises(ValueError) as e:
+            call()
+        assert str(a.m) in str(e.value) and str(other.m) in str(e.value)
+    for call in (a.issubset, a.issuperset, a.union_count, a.intersection_count, lambda o: a <= o, lambda o: a > o):
+        for wrong in (1, {1}, None):
+            with pytest.raises(TypeError):
+                call(wrong)
+    before = len(a)
+    assert a.update(b) == len(a) - before and b <= a and a.update(part) == 0

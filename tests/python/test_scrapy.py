@@ -1,0 +1,321 @@
+"""The duplicate filter for Scrapy, in real crawls of a site on this machine."""
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from site_of_links import PAGES, Site
+
+from bloomfilter import BloomFilter, Error
+
+scrapy = pytest.importorskip("scrapy")
+from scrapy import Request  # noqa: E402
+from scrapy.settings import Settings  # noqa: E402
+from scrapy.utils.test import get_crawler  # noqa: E402
+
+from bloomfilter.scrapy import BloomDupeFilter, parameters  # noqa: E402
+
+HERE = Path(__file__).parent
+OURS = {"DUPEFILTER_CLASS": "bloomfilter.scrapy.BloomDupeFilter"}
+SUCCESS = OURS | {"BLOOMFILTER_SEEN": "success", "CONCURRENT_REQUESTS": 1}
+
+
+@pytest.fixture
+def site():
+    site = Site()
+    yield site
+    site.gate.set()
+    site.shutdown()
+    site.server_close()
+
+
+def start(settings, url):
+    return subprocess.Popen([sys.executable, HERE / "crawl.py", json.dumps(settings), url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process):
+    out, log = process.communicate(timeout=300)
+    assert process.returncode == 0, log
+    return json.loads(out.splitlines()[-1]), log
+
+
+def crawl(settings, url):
+    return finish(start(settings, url))
+
+
+def redis_server(folder):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    process = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder], stdout=subprocess.DEVNULL)
+    for _ in range(500):
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return process, f"redis://127.0.0.1:{port}/0?key="
+        except OSError:
+            time.sleep(0.02)
+    process.kill()
+    raise AssertionError("redis-server does not run")
+
+
+@pytest.fixture
+def redis(tmp_path):
+    assert shutil.which("redis-server"), "install redis-server"
+    process, url = redis_server(tmp_path)
+    try:
+        BloomFilter(n=10, p=0.1, storage=url + "try").close()
+        yield url
+    except Error as error:
+        pytest.skip(str(error))
+    finally:
+        process.kill()
+        process.wait()
+
+
+# ---- seen once scheduled ----
+def test_in_memory_as_the_default_filter_does(site):
+    default, _ = crawl({}, site.url())
+    pages = site.pages()
+    site.asked.clear()
+    ours, _ = crawl(OURS, site.url())
+    assert set(pages) == {f"/{i}" for i in range(PAGES)}
+    assert site.pages() == pages
+    assert ours["dupefilter/filtered"] == default["dupefilter/filtered"] > PAGES
+    assert ours["finish_reason"] == "finished" and ours["response_received_count"] == default["response_received_count"]
+    assert abs(ours["dupefilter/seen"] - PAGES) <= 2
+
+
+@pytest.mark.parametrize("mode", ["request", "success"])
+def test_a_job_goes_on_where_it_was(site, tmp_path, mode):
+    job = OURS | {"JOBDIR": str(tmp_path / "job"), "BLOOMFILTER_SEEN": mode, "CONCURRENT_REQUESTS": 2}
+    first, log = crawl(job | {"CLOSESPIDER_PAGECOUNT": 15}, site.url())
+    asked = len(site.pages())
+    assert first["finish_reason"] == "closespider_pagecount" and 15 <= asked < PAGES, log
+    assert BloomFilter.open(tmp_path / "job" / "seen.bloom").n == 1_000_000
+    assert (tmp_path / "job" / "seen.pending").exists() == (mode == "success")
+    second, log = crawl(job, site.url())
+    assert second["finish_reason"] == "finished", log
+    assert set(site.pages()) == {f"/{i}" for i in range(PAGES)}
+    assert {n for path, n in site.pages().items() if path != "/0"} == {1}
+    assert not (tmp_path / "job" / "seen.pending").exists()
+
+
+def test_a_file_from_run_to_run(site, tmp_path):
+    stored = OURS | {"BLOOMFILTER_STORAGE": str(tmp_path / "%(spider)s.bloom"), "BLOOMFILTER_N": 5000}
+    crawl(stored, site.url())
+    site.asked.clear()
+    again, _ = crawl(stored, site.url())
+    assert site.pages() == {"/0": 1}                # Scrapy does not filter its start requests
+    assert again["dupefilter/filtered"] == 5
+    with BloomFilter.open(tmp_path / "pages.bloom") as seen:
+        assert (seen.n, seen.p) == (5000, 1e-6)
+    refused, log = crawl(stored | {"BLOOMFILTER_N": 6000}, site.url())
+    assert "n=5000" in log.replace(" ", "") or "5000" in log and "6000" in log
+    assert "response_received_count" not in refused
+
+
+def test_two_processes_share_a_file(site, tmp_path):
+    shared = OURS | {"BLOOMFILTER_STORAGE": str(tmp_path / "seen.bloom")}
+    for process in [start(shared, site.url()) for _ in range(2)]:
+        finish(process)
+    pages = site.pages()
+    assert set(pages) == {f"/{i}" for i in range(PAGES)}
+    assert sum(pages.values()) < 1.5 * PAGES        # not sharing, it would be 2
+
+
+def test_two_processes_share_redis(site, redis):
+    shared = OURS | {"BLOOMFILTER_STORAGE": redis + "%(spider)s:seen"}
+    for process in [start(shared, site.url()) for _ in range(2)]:
+        finish(process)
+    assert {path: n for path, n in site.pages().items() if path != "/0"} == {f"/{i}": 1 for i in range(1, PAGES)}
+    assert BloomFilter.open(redis + "pages:seen").p == 1e-6
+
+
+def test_redis_that_went_away_is_no_absence(redis, tmp_path):
+    process, url = redis_server(tmp_path)
+    dupefilter = BloomDupeFilter.from_crawler(get_crawler(settings_dict=OURS | {"BLOOMFILTER_STORAGE": url + "x"}))
+    dupefilter.open()
+    assert not dupefilter.request_seen(Request("http://a.org"))
+    process.kill()
+    process.wait()
+    with pytest.raises(OSError):
+        dupefilter.request_seen(Request("http://a.org"))
+    dupefilter.close("finished")                    # and the crawl can end
+
+
+# ---- seen once it came ----
+def test_a_page_that_failed_is_asked_for_again(site):
+    _, log = crawl(SUCCESS, site.url("/chain/flaky/0"))
+    assert site.asked["/flaky"] == 2, log
+    site.asked.clear()
+    crawl(SUCCESS | {"BLOOMFILTER_SEEN": "request"}, site.url("/chain/flaky/0"))
+    assert site.asked["/flaky"] == 1
+
+
+def test_a_connection_that_broke(site):
+    stats, log = crawl(SUCCESS, site.url("/chain/drop/0"))
+    assert site.asked["/drop"] == 2, log
+    assert stats["still_pending"] == 0
+
+
+def test_what_is_not_there_is_no_success_unless_it_is_wanted(site):
+    crawl(SUCCESS, site.url("/chain/gone/0"))
+    assert site.asked["/gone"] == 4
+    for more in ({"HTTPERROR_ALLOWED_CODES": [404]}, {"HTTPERROR_ALLOW_ALL": True}):
+        site.asked.clear()
+        crawl(SUCCESS | more, site.url("/chain/gone/0"))
+        assert site.asked["/gone"] == 1
+
+
+def test_retries_are_one_request(site):
+    settings = SUCCESS | {"RETRY_ENABLED": True, "RETRY_TIMES": 2, "RETRY_PRIORITY_ADJUST": -100}
+    stats, log = crawl(settings, site.url("/chain/flakier/0"))
+    assert site.asked["/flakier"] == 3, log         # 503, 503, 200, with the links to it in between
+    assert stats["dupefilter/filtered"] == 3 and stats["still_pending"] == 0
+
+
+def test_redirects_are_seen_where_they_began_and_where_they_end(site):
+    stats, _ = crawl(SUCCESS, site.url("/chain/moved/0"))
+    assert (site.asked["/moved"], site.asked["/target"]) == (1, 1)
+    assert stats["still_pending"] == 0 and stats["dupefilter/filtered"] == 3
+
+
+def test_not_twice_while_it_is_under_way(site):
+    stats, log = crawl(SUCCESS | {"CONCURRENT_REQUESTS": 8}, site.url("/opens"))
+    assert site.asked == {"/opens": 1, "/slow": 1, "/opener": 1, "/opened": 1}, log
+    assert stats["dupefilter/filtered"] == 1
+
+
+@pytest.mark.parametrize("inherit", [False, True], ids=["", "spider copies meta"])
+def test_success_mode_asks_for_the_same_pages(site, inherit):
+    stats, _ = crawl(SUCCESS | {"CONCURRENT_REQUESTS": 8, "INHERIT_META": inherit}, site.url())
+    assert site.pages() == {f"/{i}": 2 if i == 0 else 1 for i in range(PAGES)}
+    assert stats["still_pending"] == 0
+
+
+def test_next_run_asks_for_what_failed_in_the_last(site, tmp_path):
+    stored = SUCCESS | {"BLOOMFILTER_STORAGE": str(tmp_path / "seen.bloom")}
+    crawl(stored, site.url("/chain/down/3"))
+    assert site.asked["/down"] == 1
+    site.up = True
+    for _ in range(2):
+        crawl(stored, site.url("/chain/down/3"))
+    assert site.asked["/down"] == 2
+
+
+def test_requests_that_a_middleware_ignores_are_forgotten_when_idle(site):
+    stats, _ = crawl(SUCCESS | {"DOWNLOADER_MIDDLEWARES": {"crawl.Refuse": 10}, "CONCURRENT_REQUESTS": 8}, site.url())
+    assert not any(path.endswith("7") for path in site.pages()) and stats["still_pending"] == 0
+
+
+def test_the_number_of_pending_requests_is_bounded(site):
+    stats, log = crawl(SUCCESS | {"BLOOMFILTER_PENDING": 3}, site.url())
+    assert set(site.pages()) == {f"/{i}" for i in range(PAGES)}
+    assert log.count("More than BLOOMFILTER_PENDING = 3 requests") == 1
+
+
+# ---- the interface ----
+def make(**settings):
+    return BloomDupeFilter.from_crawler(get_crawler(settings_dict=settings))
+
+
+def test_the_interface(tmp_path):
+    dupefilter = make()
+    assert dupefilter.open() is None
+    assert dupefilter.request_seen(Request("http://a.org/?b=1&a=2")) is False
+    assert dupefilter.request_seen(Request("http://a.org/?a=2&b=1")) is True        # canonical, as the fingerprinter says
+    assert dupefilter.request_seen(Request("http://a.org/?a=2&b=1", method="POST")) is False
+    assert (dupefilter.seen.n, dupefilter.seen.p, dupefilter.seen.storage) == (1_000_000, 1e-6, None)
+    assert sys.getsizeof(dupefilter.seen) <= 5 * dupefilter.seen.n
+    assert dupefilter.close("finished") is None and dupefilter.close("again") is None
+
+
+def test_the_crawlers_own_fingerprinter():
+    class Always:
+        def fingerprint(self, request):
+            return b"the same"
+
+    crawler = get_crawler(settings_dict={"REQUEST_FINGERPRINTER_CLASS": Always})
+    dupefilter = BloomDupeFilter.from_crawler(crawler)
+    assert [dupefilter.request_seen(Request(f"http://{name}.org")) for name in "abc"] == [False, True, True]
+    assert b"the same" in dupefilter.seen
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_duplicates_are_logged_and_counted(debug, caplog):
+    crawler = get_crawler(settings_dict={"DUPEFILTER_DEBUG": debug})
+    crawler.spider = crawler._create_spider("pages")
+    dupefilter = BloomDupeFilter.from_crawler(crawler)
+    with caplog.at_level("DEBUG", logger="bloomfilter.scrapy"):
+        for _ in range(3):
+            dupefilter.log(Request("http://a.org", headers={"Referer": "http://b.org"}), crawler.spider)
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == (3 if debug else 1) and all(line.startswith("Filtered duplicate request: <GET http://a.org>") for line in told)
+    assert ("referer: http://b.org" in told[0]) == debug
+    assert crawler.stats.get_value("dupefilter/filtered") == 3
+
+
+def test_settings():
+    given = {"BLOOMFILTER_N": "5", "BLOOMFILTER_P": "0.5", "BLOOMFILTER_STORAGE": Path("/x/%(spider)s"), "BLOOMFILTER_WINDOW": "3600"}
+    assert parameters(Settings(given), "me") == {"n": 5, "p": 0.5, "storage": "/x/me", "window": 3600.0}
+    assert parameters(Settings(), "me") == {"n": 1_000_000, "p": 1e-6, "storage": None}
+    assert parameters(Settings({"BLOOMFILTER_STORAGE": "redis://h/0?key=%(spider)s%2F"}), "a/b")["storage"] == "redis://h/0?key=a%2Fb%2F"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("SEEN", "sometimes"), ("N", 0), ("N", -5), ("P", 0), ("P", 2), ("WINDOW", 0), ("WINDOW", -1), ("N", "many")]
+)
+def test_settings_that_are_refused(name, value):
+    with pytest.raises(ValueError, match=str(value)):
+        make(**{f"BLOOMFILTER_{name}": value}).open()
+    with pytest.raises(ValueError, match="BLOOMFILTER_PENDING"):
+        make(BLOOMFILTER_SEEN="success", BLOOMFILTER_PENDING=0)
+
+
+def windows():
+    try:
+        BloomFilter(n=10, p=0.1, window=5)
+    except Error:
+        return False
+    return True
+
+
+@pytest.mark.skipif(not windows(), reason="this build has no filters that forget")
+def test_window():
+    dupefilter = make(BLOOMFILTER_WINDOW=3600)
+    assert [dupefilter.request_seen(Request("http://a.org")) for _ in range(2)] == [False, True]
+    dupefilter.close("finished")
+
+
+def test_a_filter_that_is_too_small_says_so(caplog):
+    dupefilter = make(BLOOMFILTER_N=100)
+    for i in range(300):
+        dupefilter.request_seen(Request(f"http://a.org/{i}"))
+    dupefilter.close("finished")
+    assert "BLOOMFILTER_N = 100" in caplog.text
+
+
+def test_without_scrapy(run_python):
+    code = """
+import sys
+sys.modules["scrapy"] = None
+try: import bloomfilter.scrapy
+except ImportError as error: print(error)
+"""
+    assert "bloomfilter.scrapy needs Scrapy: pip install" in run_python(code)
+
+
+EXAMPLE = HERE.parent.parent / "examples" / "scrapy_crawl.py"
+
+
+@pytest.mark.skipif(not EXAMPLE.exists(), reason="without the examples")
+def test_the_example(site, tmp_path):
+    command = [sys.executable, EXAMPLE, "--seen", tmp_path / "seen.bloom", "--retry", site.url()]
+    pages = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout.split()
+    assert sorted(pages) == sorted([site.url(f"/{i}") for i in range(PAGES)] + [site.url()])
+    assert subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout.split() == [site.url()]

@@ -1,0 +1,390 @@
+"""Every line of the contract's table, and that a request has exactly one reply."""
+
+import json
+import random
+import re
+import urllib.parse
+
+import pytest
+from bloomfilter import BloomFilter
+from conftest import FRAMED, framed
+
+KEYS = [b"a", b"", b"42", b"a&b", b"a?b", b"a/b", b"a=b", b"a b", b"a+b", b"a%b", b"\0", b"a\0b", b"#x", b"\xff\xfe", "ключ".encode(), bytes(range(256)), b"k" * 5000]
+
+
+def quoted(key):
+    return urllib.parse.quote_from_bytes(key, safe="")
+
+
+# ---- one key ----
+def test_add_and_contain(daemon):
+    client = daemon.client()
+    for key in KEYS:
+        assert client.get("/contain=" + quoted(key)).body == b"false", key
+        first, again = client.get("/add=" + quoted(key)), client.get("/add=" + quoted(key))
+        assert [(r.status, r.reason, r.body, r.headers["x-new"]) for r in (first, again)] == [(200, "OK", b"ok", "1"), (200, "OK", b"ok", "0")]
+        found = client.get("/contain=" + quoted(key))
+        assert (found.status, found.reason, found.body) == (200, "OK", b"true")
+
+
+@pytest.mark.parametrize(
+    "target, key",
+    [
+        (b"/add=a&b", b"a&b"),
+        (b"/add=a?b=c", b"a?b=c"),
+        (b"/add=a/b//c", b"a/b//c"),
+        (b"/add==", b"="),
+        (b"/add=", b""),
+        (b"/add=a+b", b"a b"),
+        (b"/add=a%2Bb", b"a+b"),
+        (b"/add=%2525", b"%25"),
+        (b"/add=a%00b", b"a\0b"),
+        (b"/add=%41%6a", b"Aj"),
+        (b"/add=a#b", b"a#b"),
+        (b"/add=add=b", b"add=b"),
+        (b"/add=../../etc", b"../../etc"),
+        (b"/add=\xc3\xa9", "é".encode()),
+        (b"http://any/add=x", b"x"),
+        (b"/add=http://any/", b"http://any/"),
+    ],
+)
+def test_the_key_is_everything_behind_the_first_equals_sign_decoded_once(daemon, target, key):
+    client = daemon.client()
+    assert client.ask("GET", target).headers["x-new"] == "1"
+    assert client.ask("POST", "/contain", framed([key]), **FRAMED).body == b"1"
+    assert client.ask("GET", target.replace(b"/add=", b"/contain=", 1)).body == b"true"
+
+
+def test_same_keys_as_the_library(start):
+    """42 here, 42 in Python; the whole filter is the same, bit by bit."""
+    rng = random.Random(1)
+    keys = [rng.randbytes(rng.randrange(40)) for _ in range(500)] + KEYS
+    for args, make in ((("-n", 1000, "-p", 0.01), {"n": 1000, "p": 0.01}), (("-m", 9999, "-n", 500), {"m": 9999, "n": 500}), (("-n", 1000, "-p", 1e-6), {"n": 1000, "p": 1e-6})):
+        daemon, own = start(*args), BloomFilter(**make)
+        client = daemon.client()
+        for key in keys:
+            assert client.get("/add=" + quoted(key)).headers["x-new"] == str(int(own.add(key)))
+        assert client.get("/f/default").body == own.to_bytes()
+    client.get("/add=42")
+    assert 42 in BloomFilter.from_bytes(client.get("/f/default").body)
+
+
+# ---- batches ----
+@pytest.mark.parametrize(
+    "body, keys",
+    [
+        (b"", []),
+        (b"\n", [b""]),
+        (b"a", [b"a"]),
+        (b"a\n", [b"a"]),
+        (b"a\n\nb", [b"a", b"", b"b"]),
+        (b"\n\n", [b"", b""]),
+        (b"a\r\nb", [b"a\r", b"b"]),
+        (b"a+b%20c\n", [b"a+b%20c"]),
+        (b"\0\n\xff", [b"\0", b"\xff"]),
+    ],
+)
+def test_lines(daemon, body, keys):
+    client = daemon.client()
+    assert client.ask("POST", "/contain", body).body == b"0" * len(keys)
+    added = client.ask("POST", "/add", body)
+    assert (added.status, added.body) == (200, bytes(b"01"[key not in keys[:i]] for i, key in enumerate(keys)))
+    assert client.ask("POST", "/contain", framed(keys), **FRAMED).body == b"1" * len(keys)
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 1023, 1024, 1025, 30_000])
+@pytest.mark.parametrize("how", ["lines", "framed", "chunked"])
+def test_batches_answer_as_single_keys_do(start, count, how):
+    daemon, own = start("-n", 50_000, "-p", 0.01), BloomFilter(n=50_000, p=0.01)
+    rng = random.Random(count)
+    keys = [b"%d" % rng.randrange(count * 2) for _ in range(count)]
+    body = b"\n".join(keys) if how != "framed" else framed(keys)
+    headers = FRAMED if how == "framed" else {}
+    client = daemon.client()
+    for path in ("/add", "/contain", "/add"):
+        expected = bytes(b"01"[own.add(key) if path == "/add" else key in own] for key in keys)
+        if how == "chunked":
+            client.send(b"POST %s HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" % path.encode())
+            for at in range(0, len(body), 7001):
+                client.send(b"%x\r\n%s\r\n" % (len(body[at : at + 7001]), body[at : at + 7001]))
+            got = client.send(b"0\r\n\r\n").reply()
+        else:
+            got = client.ask("POST", path, body, **headers)
+        assert got.status == 200
+        assert got.body == expected
+    stats = daemon.stats()
+    assert (stats["adds"], stats["hits"] + stats["misses"]) == (2 * count, count)
+
+
+def test_any_bytes_are_a_key_where_framed(daemon):
+    client = daemon.client()
+    assert client.ask("POST", "/add", framed(KEYS), **FRAMED).body == b"1" * len(KEYS)
+    assert client.ask("POST", "/add", framed(KEYS), **FRAMED).body == b"0" * len(KEYS)
+    assert client.ask("POST", "/contain", framed([*KEYS, b"\n", b"x"]), **FRAMED).body == b"1" * len(KEYS) + b"00"
+
+
+# ---- named filters ----
+def test_named_filters(daemon):
+    client = daemon.client()
+    made = client.ask("PUT", "/f/seen.v1-x_Y?n=1000&p=0.01")
+    assert (made.status, made.reason) == (201, "Created")
+    assert json.loads(made.body)["n"] == 1000
+    assert client.ask("PUT", "/f/seen.v1-x_Y?n=1000&p=0.01").status == 200
+    differs = client.ask("PUT", "/f/seen.v1-x_Y?n=1000&p=0.02")
+    assert (differs.status, differs.reason) == (409, "Conflict")
+    assert b"p=0.01" in differs.body and b"p=0.02" in differs.body
+    assert client.get("/f/seen.v1-x_Y/add=k").headers["x-new"] == "1"
+    assert client.get("/f/seen.v1-x_Y/contain=k").body == b"true"
+    assert client.get("/contain=k").body == b"false"
+    assert client.ask("POST", "/f/seen.v1-x_Y/add", b"k\nl").body == b"01"
+    assert client.ask("POST", "/f/seen.v1-x_Y/contain", framed([b"l", b"m"]), **FRAMED).body == b"10"
+    assert json.loads(client.get("/f").body)["seen.v1-x_Y"]["m"] == BloomFilter.plan(n=1000, p=0.01)["m"]
+    assert json.loads(client.get("/f/seen.v1-x_Y/stats").body)["adds"] == 3
+    image = BloomFilter.from_bytes(client.get("/f/seen.v1-x_Y").body)
+    assert (b"k" in image, b"l" in image, b"m" in image) == (True, True, False)
+    assert client.ask("DELETE", "/f/seen.v1-x_Y").status == 200
+    for method, rest in (("GET", ""), ("DELETE", ""), ("GET", "/add=k"), ("GET", "/contain=k"), ("POST", "/add"), ("POST", "/merge"), ("GET", "/stats")):
+        body = BloomFilter(100, 10).to_bytes() if rest == "/merge" else b""
+        assert client.ask(method, "/f/seen.v1-x_Y" + rest, body).status == 404, rest
+    assert "seen.v1-x_Y" not in json.loads(client.get("/f").body)
+
+
+@pytest.mark.parametrize("query", ["m=1000&n=100", "m=1000&k=5", "n=1000&p=0.5", "m=4096&n=100&k=3", "n=100&p=0.001&scheme=classic", "n=100&p=0.01&scheme=block2", "n=1e3&p=1e-3"])
+def test_put_takes_what_the_constructor_takes(daemon, query):
+    asked = {name: value if name == "scheme" else float(value) if name == "p" else int(float(value)) for name, value in (pair.split("=") for pair in query.split("&"))}
+    plan = BloomFilter.plan(**asked)
+    got = json.loads(daemon.ask("PUT", "/f/x?" + query).body)
+    assert {name: got[name] for name in ("m", "n", "k", "p", "scheme")} == {name: plan[name] for name in ("m", "n", "k", "p", "scheme")}
+    assert daemon.ask("PUT", "/f/x?" + query).status == 200
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "?",
+        "?n=100",
+        "?p=0.1",
+        "?n=0&p=0.1",
+        "?n=100&p=0",
+        "?n=100&p=1",
+        "?n=100&p=2",
+        "?n=-1&p=0.1",
+        "?n=1.5&p=0.1",
+        "?n=100&p=nan",
+        "?n=100&p=",
+        "?n=100&p=0.1&x=1",
+        "?m=10&k=0",
+        "?m=10&k=5000",
+        "?m=1e13&n=5",
+        "?n=99999999999999999999&p=0.1",
+        "?n=10&p=0.1&scheme=nope",
+        "?n=10&p=0.1&scheme=",
+        "?n=10&p=0.1&storage=/tmp/x",
+        "?n",
+    ],
+)
+def test_put_refuses(daemon, query):
+    got = daemon.ask("PUT", "/f/x" + query)
+    assert (got.status, got.reason, got.body) == (400, "Error Command", b"Error Command")
+    assert got.headers["x-error"]
+    assert set(json.loads(daemon.get("/f").body)) == {"default"}
+
+
+@pytest.mark.parametrize("name", ["", ".x", "a/b", "a b", "a%20b", "ä", "x" * 65, "..", "a=b", "a*"])
+def test_bad_names(daemon, name):
+    name = name.encode().replace(b" ", b"%20")
+    assert daemon.ask("PUT", b"/f/" + name + b"?n=10&p=0.1").status == 400
+    assert daemon.ask("PUT", "/f/" + "x" * 64 + "?n=10&p=0.1").status == 201
+
+
+def test_merge(daemon):
+    client = daemon.client()
+    client.ask("PUT", "/f/a?n=1000&p=0.01")
+    client.get("/f/a/add=mine")
+    other = BloomFilter(n=1000, p=0.01)
+    other.update(["one", "two"])
+    assert client.ask("POST", "/f/a/merge", other.to_bytes()).status == 200
+    assert client.ask("POST", "/f/a/contain", b"mine\none\ntwo\nthree").body == b"1110"
+    before = client.get("/f/a").body
+    for unlike in (BloomFilter(n=5000, p=0.01), BloomFilter(n=1000, p=0.02), BloomFilter(n=1000, p=0.01, scheme="classic")):
+        unlike.add("x")
+        assert client.ask("POST", "/f/a/merge", unlike.to_bytes()).status == 409
+    image = other.to_bytes()
+    for damaged in (b"", b"x", image[:-1], image + b"x", image[:5000] + b"\xff" + image[5001:]):
+        got = client.ask("POST", "/f/a/merge", damaged)
+        assert (got.status, got.body) == (400, b"Error Command")
+        assert got.headers["x-error"]
+    assert client.get("/f/a").body == before
+
+
+def test_the_first_filter_is_default(daemon):
+    client = daemon.client()
+    client.get("/add=k")
+    assert client.get("/f/default/contain=k").body == b"true"
+    assert client.ask("DELETE", "/f/default").status == 409
+    assert client.get("/contain=k").body == b"true"
+
+
+# ---- numbers ----
+def test_stats(daemon):
+    client, own = daemon.client(), BloomFilter(n=100_000, p=0.0001)
+    keys = [b"%d" % i for i in range(5000)]
+    own.update(keys)
+    client.ask("POST", "/add", b"\n".join(keys))
+    client.ask("POST", "/add", b"\n".join(keys[:10]))
+    client.ask("POST", "/contain", b"\n".join(keys[:7]) + b"\nno\nnone\nnever")
+    stats = json.loads(client.get("/stats").body)
+    plan = BloomFilter.plan(n=100_000, p=0.0001)
+    assert {name: stats[name] for name in ("m", "n", "k", "p", "scheme")} == {name: plan[name] for name in ("m", "n", "k", "p", "scheme")}
+    assert (stats["adds"], stats["adds_new"], stats["hits"], stats["misses"]) == (5010, 5000, 7, 3)
+    assert stats["fill"] == pytest.approx(own.fill_ratio, rel=1e-6)
+    assert stats["fpr_now"] == pytest.approx(own.fpr, rel=1e-6)
+    assert stats["count"] == len(own)
+
+
+def test_metrics(daemon):
+    client = daemon.client()
+    client.ask("PUT", "/f/other?n=10&p=0.1")
+    client.get("/add=a"), client.get("/contain=a"), client.get("/contain=b"), client.get("/nothing")
+    got = client.get("/metrics")
+    assert got.headers["content-type"] == "text/plain; version=0.0.4"
+    values, types = {}, {}
+    for line in got.body.decode().splitlines():
+        if line.startswith("# TYPE"):
+            _, _, name, kind = line.split()
+            assert name not in types
+            types[name] = kind
+        elif not line.startswith("#"):
+            name, labels, value = re.fullmatch(r"(bloomfilter_[a-z_]+)(?:\{([a-z]+=\"[^\"]*\")\})? (\S+)", line).groups()
+            assert name in types
+            assert (types[name] == "counter") == name.endswith("_total")
+            values[name, labels] = float(value)
+    main, other = 'filter="default"', 'filter="other"'
+    assert (values["bloomfilter_n", main], values["bloomfilter_n", other]) == (100_000, 10)
+    assert (values["bloomfilter_adds_total", main], values["bloomfilter_hits_total", main], values["bloomfilter_misses_total", main]) == (1, 1, 1)
+    assert values["bloomfilter_adds_total", other] == 0
+    assert values["bloomfilter_requests_total", 'code="400"'] == 1
+    assert values["bloomfilter_requests_total", 'code="200"'] == 3
+    assert values["bloomfilter_up", main] == 1
+
+
+def test_health(daemon):
+    assert (daemon.get("/healthz").status, daemon.get("/healthz").body) == (200, b"ok")
+
+
+# ---- anything else ----
+METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "PROPFIND"]
+ANSWERED = {
+    "/add=k": {"GET", "HEAD"},
+    "/contain=k": {"GET", "HEAD"},
+    "/add": {"POST"},
+    "/contain": {"POST"},
+    "/f": {"GET", "HEAD"},
+    "/stats": {"GET", "HEAD"},
+    "/metrics": {"GET", "HEAD"},
+    "/healthz": {"GET", "HEAD"},
+    "/": {"GET", "HEAD"},
+    "/f/x/add=k": {"GET", "HEAD"},
+    "/f/x/add": {"POST"},
+    "/f/x/stats": {"GET", "HEAD"},
+    "/f/x": {"GET", "HEAD", "PUT"},
+}
+NOTHING = [
+    "/add",
+    "/contain",
+    "/x",
+    "//",
+    "/add/k",
+    "/Add=k",
+    "/add%3Dk",
+    "/contains=k",
+    "/stats/",
+    "/stats?x=1",
+    "/f/",
+    "/f/x/",
+    "/f/x/y",
+    "/f/x/merge=1",
+    "/f/x/merge?a",
+    "/healthz?",
+    "/index.html",
+    "/favicon.ico",
+    "/?x",
+    "*",
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_path_with_every_method(daemon, method):
+    client = daemon.client()
+    client.ask("PUT", "/f/x?n=100&p=0.01")
+    for path, methods in ANSWERED.items():
+        target = path + "?n=100&p=0.01" if method == "PUT" and path == "/f/x" else "host:80" if method == "CONNECT" else path
+        if method == "DELETE" and path == "/f/x":
+            continue
+        got = client.ask(method, target)
+        expected = (200, "OK") if method in methods else (400, "Error Command")
+        assert (got.status, got.reason) == expected, (method, path)
+        if expected[0] == 400:
+            assert got.body == (b"" if method == "HEAD" else b"Error Command")
+    assert client.get("/contain=k").status == 200  # and not one byte more came than the replies
+
+
+def test_anything_else_is_error_command(daemon):
+    client = daemon.client()
+    for path in NOTHING:
+        got = client.get(path) if path != "*" else client.ask("OPTIONS", "*")
+        assert (got.status, got.reason, got.body) == (400, "Error Command", b"Error Command"), path
+    assert client.get("/healthz").status == 200
+
+
+def test_head_is_get_without_a_body(daemon):
+    client = daemon.client()
+    for path in ("/contain=k", "/healthz", "/nothing", "/f", "/f/default", "/"):
+        head, get = client.ask("HEAD", path), client.get(path)
+        assert (head.status, head.reason, head.headers["content-length"], head.body) == (get.status, get.reason, get.headers["content-length"], b""), path
+    assert client.ask("HEAD", "/add=k").headers["x-new"] == "1"
+    assert client.get("/add=k").headers["x-new"] == "0"
+
+
+def test_old_and_closing_clients(daemon):
+    for request, kept in (
+        (b"GET /contain=k HTTP/1.1\r\n\r\n", True),
+        (b"GET /contain=k HTTP/1.1\r\nConnection: close\r\n\r\n", False),
+        (b"GET /contain=k HTTP/1.0\r\n\r\n", False),
+        (b"GET /contain=k HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", True),
+    ):
+        client = daemon.client().send(request)
+        got = client.reply()
+        assert (got.status, got.body) == (200, b"false")
+        if kept:
+            assert client.send(request).reply().body == b"false"
+        else:
+            assert got.headers["connection"] == "close"
+            assert client.end() == b""
+
+
+def test_pipelining(daemon):
+    client = daemon.client()
+    count = 3000
+    client.send(b"".join(b"GET /add=%d HTTP/1.1\r\n\r\nPOST /contain HTTP/1.1\r\nContent-Length: 6\r\n\r\n%06d" % (i, i) for i in range(count)))
+    for _ in range(count):
+        assert client.reply().body == b"ok"
+        assert client.reply().body in (b"0", b"1")
+    assert client.get("/contain=2999").body == b"true"
+
+
+def test_requests_in_single_bytes(daemon):
+    client = daemon.client()
+    for byte in b"POST /add HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-bloomfilter-keys\r\nContent-Length: 6\r\n\r\n\x02\0\0\0ab":
+        client.send(bytes([byte]))
+    assert client.reply().body == b"1"
+    for byte in b"GET /contain=a%62 HTTP/1.1\r\nA: b\r\n\r\n":
+        client.send(bytes([byte]))
+    assert client.reply().body == b"true"
+
+
+def test_expect_100_continue(daemon):
+    client = daemon.client().send(b"POST /add HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+    assert client.reply().status == 100
+    assert client.send(b"a\nb").reply().body == b"11"

@@ -1,0 +1,438 @@
+"""Starting, stopping, files, signals, several daemons and several languages on one filter."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import threading
+
+import pytest
+from bloomfilter import BloomFilter
+from conftest import BINARY, PATIENCE, ROOT, framed, FRAMED
+
+
+def run(*args):
+    return subprocess.run([BINARY, *map(str, args)], capture_output=True, text=True, timeout=PATIENCE)
+
+
+# ---- options ----
+def test_help_names_every_option_and_default():
+    done = run("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    for word in (
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "6381",
+        "-m M",
+        "-n N",
+        "-p P",
+        "--storage",
+        "--token",
+        "--threads",
+        "--max-url",
+        "16K",
+        "--max-header",
+        "--max-body",
+        "64M",
+        "--deadline",
+        "(30)",
+        "--idle",
+        "(75)",
+    ):
+        assert word in done.stdout
+    assert run("--version").stdout.startswith("bloomfilterd ")
+
+
+def test_the_manual_has_every_option():
+    options = {word.rstrip(",") for word in run("--help").stdout.split() if word.startswith("--")}
+    manual = (ROOT / "server/bloomfilterd.8").read_text().replace("\\-", "-")
+    document = (ROOT / "docs/server.md").read_text()
+    assert len(options) >= 20
+    for option in options:
+        assert option in manual, option
+        assert option in document, option
+
+
+@pytest.mark.parametrize(
+    "args, words",
+    [
+        (["--port", "70000"], "--port must be 0 to 65535, got 70000"),
+        (["--port", "x"], "got x"),
+        (["--threads", "0"], "--threads must be 1 to 256, got 0"),
+        (["-p", "2"], "p must be between 0 and 1, got 2"),
+        (["-n", "0"], "got 0"),
+        (["--nonsense"], "nonsense"),
+        (["word"], "got word"),
+        (["--max-body", "5X"], "got 5X"),
+        (["--token", ""], "token"),
+        (["--storage", ""], "--storage"),
+        (["--token-file", "/nonexistent/x"], "/nonexistent/x: No such file"),
+        (["-n", "5"], "p"),
+        (["--scheme", "nope", "-n", "5", "-p", "0.1"], "nope"),
+        (["--host", "999.1.1.1"], "999.1.1.1"),
+        (["--storage", "/nonexistent/x"], "/nonexistent/x"),
+        (["--access-log", "/nonexistent/x"], "/nonexistent/x"),
+        (["-n", "1e18", "-p", "0.001"], "m"),
+    ],
+)
+def test_bad_options_are_one_line(args, words):
+    done = run("--port", 0, *args)
+    assert done.returncode in (1, 2)
+    assert words in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2
+
+
+def test_a_port_already_taken(daemon):
+    done = run("--port", daemon.port)
+    assert done.returncode == 1
+    assert done.stderr == f"bloomfilterd: cannot listen on 127.0.0.1 port {daemon.port}: Address already in use\n"
+    assert daemon.get("/healthz").body == b"ok"
+
+
+def test_binds_loopback_only(daemon):
+    lines = open(f"/proc/{daemon.process.pid}/net/tcp").read().splitlines()[1:]
+    ours = [line.split()[1] for line in lines if line.split()[1].endswith(f":{daemon.port:04X}") and line.split()[3] == "0A"]
+    assert ours == [f"0100007F:{daemon.port:04X}"]
+
+
+def test_other_hosts(start):
+    if not socket.has_ipv6 or not os.path.exists("/proc/net/if_inet6"):
+        pytest.skip("no IPv6 here")
+    daemon = start("--host", "::1")
+    with socket.create_connection(("::1", daemon.port)) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+        assert connection.makefile("rb").read().endswith(b"ok")
+
+
+def test_without_options(start):
+    stats = start().stats()
+    assert (stats["n"], stats["p"], stats["home"]) == (1_000_000, 0.01, "memory")
+
+
+# ---- files ----
+def test_storage_is_kept(start, tmp_path):
+    path = tmp_path / "seen.bloom"
+    first = start("-n", 10_000, "-p", 0.001, "--storage", path)
+    assert first.stats()["home"] == "file"
+    first.get("/add=kept")
+    first.stop()
+    for args in ((), ("-n", 10_000, "-p", 0.001)):
+        again = start("--storage", path, *args)
+        assert again.get("/contain=kept").body == b"true"
+        assert again.stats()["n"] == 10_000
+        again.stop()
+    refused = run("--port", 0, "--storage", path, "-n", 10_001, "-p", 0.001)
+    assert refused.returncode == 1
+    assert "n=10000" in refused.stderr and "n=10001" in refused.stderr
+
+
+def test_a_damaged_file_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "seen.bloom"
+    for content in (b"", b"nonsense", b"\0" * 8192):
+        path.write_bytes(content)
+        done = run("--port", 0, "--storage", path)
+        assert done.returncode == 1
+        assert str(path) in done.stderr
+        assert path.read_bytes() == content
+
+
+def add_until_it_dies(client, prefix, batch, acknowledged, enough):
+    i = 0
+    try:
+        while True:
+            keys = [b"%s-%d" % (prefix, i + j) for j in range(batch)]
+            got = client.get(b"/add=" + keys[0]) if batch == 1 else client.ask("POST", "/add", b"\n".join(keys))
+            assert got.status == 200
+            acknowledged.extend(keys)
+            i += batch
+            if i == 50 * batch:
+                enough.wait(PATIENCE)
+    except (EOFError, ConnectionError):
+        pass
+
+
+@pytest.mark.parametrize("how", ["single", "batch"])
+def test_kill_9_loses_no_acknowledged_key(start, tmp_path, how):
+    """Adders on several connections, the daemon killed in the middle: what was answered is there."""
+    path = tmp_path / "seen.bloom"
+    for round_ in range(5):
+        daemon = start("-n", 1_000_000, "-p", 0.0001, "--storage", path, "--threads", 2)
+        acknowledged = [[] for _ in range(4)]
+        enough = threading.Barrier(5)
+        adders = [
+            threading.Thread(target=add_until_it_dies, args=(daemon.client(), b"%d-%d" % (round_, number), 1 if how == "single" else 500, mine, enough)) for number, mine in enumerate(acknowledged)
+        ]
+        for adder in adders:
+            adder.start()
+        enough.wait(PATIENCE)
+        daemon.kill()
+        for adder in adders:
+            adder.join(PATIENCE)
+        keys = [key for mine in acknowledged for key in mine]
+        assert len(keys) >= 200
+        again = start("--storage", path)
+        assert again.post("/contain", b"\n".join(keys)).body == b"1" * len(keys)
+        again.stop()
+
+
+def test_named_filters_live_in_the_folder(start, tmp_path):
+    folder = f"{tmp_path}/filters/"
+    first = start("--storage", folder, "-n", 5000, "-p", 0.01)
+    assert first.ask("PUT", "/f/seen?n=1000&p=0.01").status == 201
+    assert first.get("/f/seen/add=k").status == first.get("/add=main").status == 200
+    assert sorted(os.listdir(folder)) == ["default.bloom", "seen.bloom"]
+    first.kill()
+    (tmp_path / "filters/not a filter.bloom").write_bytes(b"x")
+    (tmp_path / "filters/.hidden.bloom").write_bytes(b"x")
+    second = start("--storage", folder)
+    assert set(json.loads(second.get("/f").body)) == {"default", "seen"}
+    assert second.get("/f/seen/contain=k").body == second.get("/contain=main").body == b"true"
+    assert second.ask("PUT", "/f/seen?n=1000&p=0.01").status == 200
+    assert second.ask("PUT", "/f/seen?n=999&p=0.01").status == 409
+    with BloomFilter.open(folder + "seen.bloom") as python:
+        assert "k" in python
+        python.add("from python")
+    assert second.get("/f/seen/contain=from+python").body == b"true"
+    BloomFilter(n=77, p=0.1, storage=folder + "late.bloom").add("x")  # made by another process meanwhile
+    assert second.get("/f/late/contain=x").body == b"true"
+    assert second.ask("PUT", "/f/late?n=77&p=0.1").status == 200
+    assert second.ask("DELETE", "/f/seen").status == 200
+    assert sorted(os.listdir(folder)) == [".hidden.bloom", "default.bloom", "late.bloom", "not a filter.bloom"]
+    second.stop()
+    (tmp_path / "filters/broken.bloom").write_bytes(b"x")
+    refused = run("--port", 0, "--storage", folder)
+    assert refused.returncode == 1
+    assert "broken.bloom" in refused.stderr
+
+
+def test_two_daemons_and_python_on_one_file(start, tmp_path):
+    path = tmp_path / "seen.bloom"
+    one, two = start("-n", 10_000, "-p", 0.001, "--storage", path), start("--storage", path)
+    python = BloomFilter.open(str(path))
+    one.get("/add=from+one")
+    two.post("/add", b"from two\nalso two")
+    python.add("from python")
+    for daemon in (one, two):
+        assert daemon.post("/contain", b"from one\nfrom two\nalso two\nfrom python\nfrom nobody").body == b"11110"
+    assert all(key in python for key in ("from one", "from two", "also two", "from python"))
+    assert one.get("/add=from+two").headers["x-new"] == "0"
+    one.stop()
+    assert two.get("/contain=from+one").body == b"true"
+
+
+def test_a_file_that_cannot_be_written(start, tmp_path):
+    path = tmp_path / "seen.bloom"
+    BloomFilter(n=100, p=0.01, storage=str(path)).add("k")
+    path.chmod(stat.S_IRUSR)
+    before = path.read_bytes()
+    # root may write to any file, unless it is told that it may not
+    daemon = start("--storage", path, prefix=["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else ())
+    assert daemon.get("/contain=k").body == b"true"
+    for got in (daemon.get("/add=x"), daemon.post("/add", b"y")):
+        assert got.status in (400, 503)
+        assert "read-only" in got.headers["x-error"] or "ermission" in got.headers["x-error"]
+    assert path.read_bytes() == before
+
+
+# ---- threads ----
+@pytest.mark.parametrize("threads", [1, 4])
+@pytest.mark.parametrize("home", ["memory", "file"])
+def test_adders_at_once(start, tmp_path, threads, home):
+    """Every key of every adder is there; of several adders of one new key at least one is told so."""
+    daemon = start("-n", 100_000, "-p", 0.0001, "--threads", threads, *(("--storage", tmp_path / "x.bloom") if home == "file" else ()))
+    adders, each = 8, 400
+    told = [[] for _ in range(adders)]
+
+    def add(number):
+        client = daemon.client()
+        for i in range(each):
+            told[number].append(client.get(f"/add=shared-{i}").headers["x-new"])
+            assert client.ask("POST", "/add", b"%d-%d" % (number, i)).status == 200
+
+    running = [threading.Thread(target=add, args=(number,)) for number in range(adders)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join(PATIENCE)
+    assert all(len(mine) == each for mine in told)
+    assert all("1" in new for new in zip(*told))
+    keys = [b"%d-%d" % (number, i) for number in range(adders) for i in range(each)] + [b"shared-%d" % i for i in range(each)]
+    assert daemon.post("/contain", framed(keys), **FRAMED).body == b"1" * len(keys)
+    assert daemon.stats()["adds"] == 2 * adders * each
+
+
+def test_filters_come_and_go_under_their_users(start):
+    daemon = start("-n", 1000, "-p", 0.01, "--threads", 4)
+    stop = threading.Event()
+    seen = [set() for _ in range(4)]
+    other = BloomFilter(n=1000, p=0.01)
+    other.add("merged")
+    image = other.to_bytes()
+
+    def use(statuses):
+        client = daemon.client()
+        while not stop.is_set():
+            for method, target, body in (("GET", "/f/x/add=k", b""), ("POST", "/f/x/add", b"a\nb"), ("GET", "/f/x", b""), ("GET", "/metrics", b""), ("POST", "/f/x/merge", image), ("GET", "/", b"")):
+                statuses.add(client.ask(method, target, body).status)
+
+    users = [threading.Thread(target=use, args=(statuses,)) for statuses in seen]
+    for user in users:
+        user.start()
+    client = daemon.client()
+    for _ in range(150):
+        assert client.ask("PUT", "/f/x?n=1000&p=0.01").status == 201
+        assert client.ask("DELETE", "/f/x").status == 200
+    stop.set()
+    for user in users:
+        user.join(PATIENCE)
+    assert set().union(*seen) <= {200, 404}
+
+
+def test_a_thousand_clients(daemon):
+    clients = [daemon.client() for _ in range(1000)]
+    for i, client in enumerate(clients):
+        client.send(b"GET /add=%d HTTP/1.1\r\n\r\n" % i)
+    for client in clients:
+        assert client.reply().body == b"ok"
+    assert daemon.stats()["connections"] >= 1000
+    assert daemon.post("/contain", b"\n".join(b"%d" % i for i in range(1000))).body == b"1" * 1000
+
+
+@pytest.mark.skipif("BLOOMFILTER_SANITIZED" in os.environ, reason="a sanitizer has memory of its own")
+def test_idle_connections_are_small(daemon):
+    """Also where the request before was long: a URL of 16 KiB, a header, a body."""
+
+    def resident():
+        return 1024 * int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{daemon.process.pid}/status").read())[1])
+
+    before = resident()
+    clients = [daemon.client() for _ in range(2000)]
+    for client in clients:
+        assert client.get("/contain=" + "x" * 16000, A="y" * 16000).status == 200
+        assert client.ask("POST", "/contain", b"z" * 100_000).status == 200
+    assert (resident() - before) / len(clients) < 6144
+
+
+# ---- signals ----
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
+def test_drain(start, tmp_path, sign):
+    """Requests that are half there are finished; idle connections and new ones are not kept; the exit code is 0."""
+    path = tmp_path / "seen.bloom"
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", path, "--threads", 2)
+    idle, half, body = daemon.client(), daemon.client(), daemon.client()
+    assert idle.get("/contain=a").status == 200
+    half.send(b"GET /add=half HTT")
+    body.send(b"POST /add HTTP/1.1\r\nContent-Length: 4\r\n\r\nbo")
+    while daemon.stats()["connections"] < 4:
+        pass
+    daemon.process.send_signal(sign)
+    assert idle.end() == b""
+    got = half.send(b"P/1.1\r\n\r\n").reply()
+    assert (got.body, got.headers["connection"]) == (b"ok", "close")
+    assert body.send(b"dy").reply().body == b"1"
+    assert half.end() == body.end() == b""
+    assert daemon.process.wait(PATIENCE) == 0
+    with pytest.raises(ConnectionRefusedError):
+        daemon.client()
+    with BloomFilter.open(str(path)) as python:
+        assert "half" in python and "body" in python
+
+
+def test_drain_does_not_wait_for_ever(start):
+    daemon = start("-n", 1000, "-p", 0.01)
+    daemon.client().send(b"GET /add=half HTT")
+    daemon.process.send_signal(signal.SIGTERM)
+    assert daemon.process.wait(PATIENCE) == 0
+
+
+def test_systemd_is_told(start, tmp_path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(PATIENCE)
+        daemon = start("-n", 1000, "-p", 0.01, env={"NOTIFY_SOCKET": str(tmp_path / "notify")})
+        assert "READY=1" in systemd.recv(4096).decode().splitlines()
+        daemon.process.send_signal(signal.SIGTERM)
+        assert systemd.recv(4096) == b"STOPPING=1"
+
+
+def unit(tmp_path):
+    """The unit with this binary and folders that exist."""
+    text = (ROOT / "server/bloomfilterd.service").read_text()
+    for old, new in (("/usr/local/bin/bloomfilterd", BINARY), ("/var/lib/bloomfilterd", tmp_path / "lib"), ("/var/log/bloomfilterd", tmp_path)):
+        assert old in text
+        text = text.replace(old, str(new))
+    return text
+
+
+def test_the_unit_starts_what_is_there(start, tmp_path):
+    command = re.search(r"^ExecStart=(.*)$", unit(tmp_path), flags=re.M)[1].split()
+    assert command[0] == BINARY
+    daemon = start(*command[1:])
+    daemon.ask("PUT", "/f/x?n=10&p=0.1")
+    assert sorted(path.name for path in (tmp_path / "lib").iterdir()) == ["default.bloom", "x.bloom"]
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze here")
+def test_the_unit_is_understood(tmp_path):
+    (tmp_path / "bloomfilterd.service").write_text(unit(tmp_path))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", tmp_path / "bloomfilterd.service"], capture_output=True, text=True, timeout=PATIENCE)
+    assert [line for line in done.stderr.splitlines() if "bloomfilterd.service" in line] == []
+
+
+# ---- the access log ----
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def until(condition):
+    import time
+
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_access_log(start, tmp_path):
+    log = tmp_path / "access.log"
+    daemon = start("-n", 1000, "-p", 0.01, "--access-log", log)
+    client = daemon.client()
+    client.get("/add=secretkey"), client.ask("PUT", "/f/x?n=10&p=0.1"), client.get("/f/x/contain=secretkey"), client.get("/secretkey"), client.ask("POST", "/add", b"secretkey\n\xff")
+    client.send(b"GARBAGE secretkey\r\n\r\n").end()
+    until(lambda: len(lines(log)) == 6)
+    assert "secretkey" not in log.read_text()
+    got = [(one["method"], one["path"], one["status"], one["sent"]) for one in lines(log)]
+    assert got[:3] == [("GET", "/add", 200, 2), ("PUT", "/f/x", 201, got[1][3]), ("GET", "/f/x/contain", 200, 5)]
+    assert got[3] == ("GET", "", 400, 13)
+    assert (lines(log)[4]["received"], got[4]) == (11, ("POST", "/add", 200, 2))
+    assert got[5][2] == 400
+    assert lines(log)[0]["client"] == "127.0.0.1" and lines(log)[0]["port"] == client_port(client)
+    os.rename(log, tmp_path / "old.log")
+    daemon.process.send_signal(signal.SIGHUP)
+    until(log.exists)
+    daemon.get("/healthz")
+    until(lambda: len(lines(log)) == 1)
+    assert len(lines(tmp_path / "old.log")) == 6
+
+
+def client_port(client):
+    return client.local
+
+
+def test_keys_in_the_log_where_asked(start, tmp_path):
+    log = tmp_path / "access.log"
+    daemon = start("-n", 1000, "-p", 0.01, "--access-log", log, "--log-keys")
+    daemon.ask("GET", b'/add=a"b\\c\xff%0a')
+    until(lambda: len(lines(log)) == 1)
+    assert lines(log)[0]["path"] == '/add=a"b\\c\N{REPLACEMENT CHARACTER}%0a'
+
+
+def test_signals_do_not_end_it(daemon):
+    for sign in (signal.SIGHUP, signal.SIGPIPE):
+        daemon.process.send_signal(sign)
+    assert daemon.get("/healthz").body == b"ok"

@@ -1,0 +1,75 @@
+"""The same bits in Redis: the daemon as one of several users of a bitmap."""
+
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+from bloomfilter import BloomFilter
+from conftest import PATIENCE
+
+pytestmark = pytest.mark.skipif(not shutil.which("redis-server"), reason="no redis-server here")
+
+
+@pytest.fixture
+def redis(tmp_path):
+    """(URL, process) of a server of this test's own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)], stdout=subprocess.DEVNULL)
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            break
+        except ConnectionRefusedError:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    yield f"redis://127.0.0.1:{port}/0?key=seen", process
+    process.kill()
+    process.wait()
+
+
+def test_shared_with_python(start, redis):
+    url, _ = redis
+    one, two = start("-n", 1000, "-p", 0.01, "--storage", url, "--threads", 2), start("--storage", url)
+    python = BloomFilter.open(url)
+    assert one.get("/add=a").headers["x-new"] == "1"
+    assert two.get("/add=a").headers["x-new"] == "0"
+    python.add("b")
+    assert one.post("/contain", b"a\nb\nc").body == b"110"
+    assert one.stats()["home"] == "redis"
+
+
+def test_named_filters(start, redis):
+    url, _ = redis
+    one = start("-n", 1000, "-p", 0.01, "--storage", url)
+    assert one.ask("PUT", "/f/x?n=100&p=0.01").status == 201
+    one.get("/f/x/add=k")
+    assert one.get("/contain=k").body == b"false"
+    two = start("--storage", url)
+    assert two.get("/f/x/contain=k").body == b"true"  # found where the other put it
+    assert two.get("/f/y/contain=k").status == 404
+    assert "k" in BloomFilter.open(url + ":f:x")
+    assert one.ask("PUT", "/f/meta?n=100&p=0.01").status == 201  # seen:meta is what Redis holds of `seen` itself
+    assert one.get("/add=still").body == b"ok"
+    assert one.ask("DELETE", "/f/x").status == 200
+    assert two.get("/f/x/contain=k").status in (404, 503)
+
+
+def test_a_lost_redis_is_an_error_never_absent(start, redis):
+    url, process = redis
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", url)
+    client = daemon.client()
+    assert client.get("/add=k").status == 200
+    process.kill()
+    process.wait()
+    for method, path, body in (("GET", "/contain=k", b""), ("GET", "/add=x", b""), ("POST", "/contain", b"k\nx"), ("GET", "/stats", b""), ("GET", "/healthz", b"")):
+        got = client.ask(method, path, body)
+        assert (got.status, got.reason) == (503, "Service Unavailable"), path
+        assert b"127.0.0.1" in got.body or got.headers["x-error"]
+    metrics = client.get("/metrics").body
+    assert b'bloomfilter_up{filter="default"} 0' in metrics
+    assert b"bloomfilter_fill{" not in metrics
