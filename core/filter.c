@@ -176,8 +176,9 @@ void bf_set_threads(bf_filter *f, bool threads)
 int bf_plan(bf_spec *spec, bf_error *err)
 {
     bf_desc d, first;
-    int rc = bf_size_any(&d, spec, err);
-    if (rc < 0) return rc;
+    uint64_t check;
+    int rc = bf_check_variants(spec, err);                  /* what bf_open would refuse */
+    if (rc < 0 || (rc = bf_size_any(&d, spec, err)) < 0 || (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0) return rc;
     if (d.kind && (rc = bf_chain_part(&d, 0, 0, &first, err)) < 0) return rc;
     if (d.kind) d.g.m = first.g.m * (d.kind == BF_WINDOW ? d.parts + 1 : 1);
     spec->m = d.g.m;

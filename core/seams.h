@@ -214,6 +214,7 @@ unsigned bf_best_k(const bf_layout *l, double p);                   /* the k wit
 int bf_size_any(bf_desc *out, const bf_spec *spec, bf_error *err);  /* bf_size, also where spec asks to grow or to forget */
 /* Part i of d, before which there are so many bits: 1, 0 where no more fit, or an error. */
 int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
+int bf_check_ranges(const bf_spec *spec, bf_error *err);             /* m, n, k, p where they are given */
 
 /* sizing_older.c: the formulas of older systems; no other file has ln */
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);

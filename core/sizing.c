@@ -100,15 +100,21 @@ int bf_refuse_u64(bf_error *err, const char *name, uint64_t v)
 static int refuse_real(bf_error *err, const char *name, double v)
 { char t[40]; snprintf(t, sizeof t, "%.17g", v); return bf_refuse(err, name, t); }
 
-static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
+int bf_check_ranges(const bf_spec *spec, bf_error *err)
 {
     if (spec->m > BF_M_MAX) return bf_refuse_u64(err, "m", spec->m);
     if (spec->n > BF_N_MAX) return bf_refuse_u64(err, "n", spec->n);
     if (spec->k > BF_K_MAX) return bf_refuse_u64(err, "k", spec->k);
+    if (spec->p != 0 && !(spec->p > 0 && spec->p < 1)) return refuse_real(err, "p", spec->p);
+    return spec->shards > BF_SHARDS_MAX ? bf_refuse_u64(err, "shards", spec->shards) : 0;
+}
+
+static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
+{
+    int rc = bf_check_ranges(spec, err);
+    if (rc < 0) return rc;
     if (spec->k > s->layout->k_max && !s->k)
         return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, s->name, spec->k);
-    if (spec->p != 0 && !(spec->p > 0 && spec->p < 1)) return refuse_real(err, "p", spec->p);
-    if (spec->shards > BF_SHARDS_MAX) return bf_refuse_u64(err, "shards", spec->shards);
     if (spec->shards > 1 && s->layout->sharding == BF_WHOLE)
         return bf_fail(err, BF_EINVAL, "shards must be 1 for scheme %s, got %u", s->name, spec->shards);
     return 0;

@@ -294,7 +294,10 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
 {
     bf_error err;
     double seconds = arg == Py_None ? 0 : PyFloat_AsDouble(arg);
-    if (seconds == -1 && PyErr_Occurred()) return NULL;
+    if (seconds == -1 && PyErr_Occurred()) {
+        if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
+        PyErr_Clear();           /* an int past what a double holds: refused below */
+    }
     if (arg != Py_None && !(seconds > 0)) return PyErr_Format(PyExc_ValueError, "seconds must be above 0, or None for never, got %R", arg);
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;

@@ -105,6 +105,11 @@ needs_fpm() {
     want nginx-light env "PATH=$PATH:/usr/sbin" nginx -v
     want curl have curl
 }
+# Interpreters to put fuzz targets into; scripts/fuzz skips a target without.
+needs_fuzz_hosts() {
+    want python3-dev library python3-embed
+    want libphp-embed compgen -G '/usr/lib/libphp*.so'
+}
 needs_deep() { want valgrind have valgrind; }
 needs_words() { want wamerican test -s /usr/share/dict/words; }
 

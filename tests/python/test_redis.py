@@ -116,7 +116,7 @@ def test_expire_and_delete(server):
         assert 90 < int(server("TTL life")[1:]) <= 100 and 90 < int(server("TTL life:meta")[1:]) <= 100
         bf.expire(None)
         assert server("TTL life") == b":-1\r\n"
-        for wrong in (0, -1, float("nan")):
+        for wrong in (0, -1, float("nan"), 10**400):
             with pytest.raises(ValueError):
                 bf.expire(wrong)
         bf.delete()

@@ -1,0 +1,88 @@
+"""What the paths of the catalogue lead to, and images of filters with the damage that a case describes."""
+
+import os
+import socket
+import struct
+
+import xxhash
+
+from bloomfilter import BloomFilter
+from sides import as_object
+
+HEADER, DIRTY, CLEAN, BITS_SUM, PAGE_SUM = 4096, 2048, 2056, 2072, 4088
+
+
+# ---- damaged images ----
+def mend(image, bits):
+    """The sums that a damage made wrong, made right again: what lies behind them must refuse it."""
+    struct.pack_into("<Q", image, 16, xxhash.xxh3_64_intdigest(bytes(image[24:DIRTY])))
+    if bits:
+        struct.pack_into("<Q", image, BITS_SUM, xxhash.xxh3_64_intdigest(bytes(image[HEADER:])))
+    page = bytearray(image[:PAGE_SUM])
+    page[DIRTY : DIRTY + 8] = page[CLEAN : CLEAN + 8]
+    struct.pack_into("<Q", image, PAGE_SUM, xxhash.xxh3_64_intdigest(bytes(page)))
+
+
+def sound(args):
+    f = BloomFilter(**{name: as_object(value) for name, value in args.items()})
+    f.update(["a", "b", "c"])
+    return bytearray(f.to_bytes())
+
+
+def image(data):
+    """raw: these bytes, `times` over; else of: the parameters of a filter, and what is done to its bytes."""
+    if "raw" in data:
+        return bytes.fromhex(data["raw"]) * data["times"]
+    out = sound(data["of"])
+    for at, patch in data.get("put", []):
+        out[at : at + len(patch) // 2] = bytes.fromhex(patch)
+    for at, mask in data.get("flip", []):
+        out[at] ^= mask
+    if "mend" in data:
+        mend(out, data["mend"] == 2)
+    if "cut" in data:
+        del out[data["cut"] :]
+    return bytes(out * 2 if "twice" in data else out) + bytes(data.get("more", 0))
+
+
+# ---- paths ----
+FILTER = {"m": 1001, "k": 3}
+
+
+def make(folder, name):
+    """Something of that name, anew; returns its path as bytes."""
+    path = {"spaces": "a b  c", "utf8": "Grüße", "newline": "a\nb", "folder-missing": "missing/x", "under-a-file": "text/x", "long": "x" * 300}.get(name, name)
+    path = "/dev/null" if name == "device" else os.path.join(folder, path)
+    before = {"directory": os.mkdir, "fifo": os.mkfifo, "dangling": lambda at: os.symlink(os.path.join(folder, "nowhere"), at), "loop": lambda at: os.symlink(at, at),
+              "empty": lambda at: open(at, "wb").close()}
+    if name in before:
+        before[name](path)
+    elif name == "socket":
+        listen(path)
+    elif name == "link":
+        BloomFilter(**FILTER).save(path + ".target")
+        os.symlink(path + ".target", path)
+    elif name in ("text", "under-a-file"):
+        with open(os.path.join(folder, "text"), "w") as file:
+            file.write("hello, world\n" * 1000)
+    elif name in ("sound", "read-only", "spaces", "utf8", "newline"):
+        BloomFilter(**FILTER).save(path)
+        os.chmod(path, 0o444 if name == "read-only" else 0o644)
+    return os.fsencode(path)
+
+
+def listen(path):
+    """A socket stays in its folder after its server is gone; its whole path may be too long for bind()."""
+    here = os.open(".", os.O_RDONLY)
+    try:
+        os.chdir(os.path.dirname(path))
+        with socket.socket(socket.AF_UNIX) as unix:
+            unix.bind(os.path.basename(path))
+    finally:
+        os.fchdir(here)
+        os.close(here)
+
+
+def listing(folder):
+    """What is there: name -> size and kind.  A refused call must leave it as it was."""
+    return {entry.name: (entry.stat(follow_symlinks=False).st_size, entry.stat(follow_symlinks=False).st_mode) for entry in os.scandir(folder)}

@@ -1,0 +1,115 @@
+<?php
+/* side.php - the PHP side of the catalogue; see side.c, which speaks the same.  Further values: t1 true, n0 null, l0 an array;
+ * outcome: ok, or the class of what was thrown, with a BloomFilterException's code behind a colon. */
+declare(strict_types=1);
+ini_set('memory_limit', '-1');
+ini_set('display_errors', 'stderr');
+set_error_handler(fn(int $level, string $what) => throw new ErrorException($what));         // no warning, no deprecation
+
+const NAMES = ['cache_max_age' => 'cacheMaxAge', 'wait_replicas' => 'waitReplicas'];
+
+function value(string $text): mixed
+{
+    $rest = substr($text, 1);
+    return match ($text[0]) {
+        'i' => is_int($whole = filter_var($rest, FILTER_VALIDATE_INT)) ? $whole : (float) $rest,     // as a literal of PHP
+        'f' => match ($rest) { 'nan' => NAN, 'inf' => INF, '-inf' => -INF, default => (float) $rest },
+        'b', 'p' => hex2bin($rest),
+        't' => true,
+        'n' => null,
+        'l' => [],
+    };
+}
+
+function describe(BloomFilter $f): string { return "$f->m $f->n $f->k $f->scheme"; }
+
+/** The arguments by PHP's names. */
+function named(array $args, string $prefix = ''): array
+{
+    $given = [];
+    foreach ($args as $name => $value)
+        if ($name !== 'arg' && str_starts_with($name, $prefix)) $given[NAMES[substr($name, strlen($prefix))] ?? substr($name, strlen($prefix))] = $value;
+    return $given;
+}
+
+function filter(array $args, string $prefix = ''): BloomFilter { return new BloomFilter(...named($args, $prefix)); }
+
+function one_key(BloomFilter $f, mixed $key): string
+{
+    return implode(' ', array_map(intval(...), [$f->add($key), $f->add($key), $f->exists($key), $f->addMany([$key, 'after']), ...$f->hashcode($key)]));
+}
+
+function ask(BloomFilter $f, string $op, array $args): string
+{
+    $key = array_key_exists('arg', $args) ? $args['arg'] : 'good';
+    return match ($op) {
+        'add', 'addto' => (string) (int) $f->add($key),
+        'test' => (string) (int) $f->exists($key),
+        'batch' => (string) $f->addMany(['good', $key, 'after']),
+        'testbatch' => (string) array_sum(array_map(intval(...), $f->existMany(['good', $key, 'after']))),
+        'hashcode' => $f->hashcode($key) ? '' : 'none',
+        'key' => one_key($f, $key),
+        'save' => (string) $f->save($key),
+    };
+}
+
+function sets(BloomFilter $f, string $op, array $args): string
+{
+    $other = array_key_exists('arg', $args) ? $args['arg'] : filter($args, 'b.');
+    if ($op === 'equal') return (string) (int) $f->equals($other);
+    $f->$op($other);
+    return '';
+}
+
+class Setup extends Exception {}
+function made(callable $make): BloomFilter
+{
+    try { return $make(); } catch (Throwable $t) { throw new Setup($t->getMessage()); }
+}
+
+function serve(string $op, array $args): string
+{
+    $path = $args['storage'] ?? null;
+    switch ($op) {
+        case 'plan':
+            $plan = BloomFilter::plan(...named($args));
+            return "$plan[m] $plan[n] $plan[k] $plan[scheme]";
+        case 'new': return describe(filter($args));
+        case 'from_bytes':
+            $args['bytes'] = is_string($args['data']) && is_file($args['data']) ? file_get_contents($args['data']) : $args['data'];
+            unset($args['data']);
+            return describe(BloomFilter::fromBytes(...$args));
+        case 'load': return describe(BloomFilter::load($path, $args['secret'] ?? null));
+        case 'open': return describe(BloomFilter::open($path, $args['secret'] ?? null));
+        case 'openro': return describe(BloomFilter::open($path, readOnly: true));
+        case 'addto': return ask(made(fn() => BloomFilter::open($path)), $op, $args);
+        case 'union': case 'intersect': case 'equal': return sets(made(fn() => filter($args, 'a.')), $op, $args);
+        default: return refused_batch(made(fn() => filter($args)), $op, $args);
+    }
+}
+
+/** A batch that is refused says what it added all the same. */
+function refused_batch(BloomFilter $f, string $op, array $args): string
+{
+    try {
+        return ask($f, $op, $args);
+    } catch (ValueError $e) {
+        if ($op !== 'batch') throw $e;
+        throw new ValueError($e->getMessage() . '; before ' . (int) $f->exists('good') . ' after ' . (int) $f->exists('after'));
+    }
+}
+
+while (($line = fgets(STDIN)) !== false) {
+    $parts = explode("\t", rtrim($line, "\n"));
+    $op = array_shift($parts);
+    $args = [];
+    foreach ($parts as $part) [$name, $args[$name]] = (fn($pair) => [$pair[0], value($pair[1])])(explode('=', $part, 2));
+    try {
+        [$outcome, $text] = ['ok', serve($op, $args)];
+    } catch (Setup $t) {
+        [$outcome, $text] = ['setup', $t->getMessage()];
+    } catch (Throwable $t) {
+        [$outcome, $text] = [$t::class . ($t instanceof BloomFilterException ? ':' . $t->getCode() : ''), $t->getMessage()];
+    }
+    echo $outcome, "\t", bin2hex($text), "\n";
+}

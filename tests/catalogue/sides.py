@@ -1,0 +1,154 @@
+"""The sides of the catalogue: C and PHP as programs that answer a request a line, Python in this process.
+
+Each answers (outcome, text): "ok" and what came out, or what was raised and its message.  OUTCOMES says which answers of a
+language are which outcome class."""
+
+import subprocess
+import tempfile
+from pathlib import Path
+
+from bloomfilter import BloomFilter, Error
+
+# Python's Error does not tell format, mismatch, notsup and an io without an errno apart: the message does.
+OUTCOMES = {
+    "c": {"ok": "ok", "value": "-1", "memory": "-2", "io": "-3", "format": "-4", "mismatch": "-5", "notsup": "-6"},
+    "php": {"ok": "ok", "value": "ValueError", "type": "TypeError", "memory": "BloomFilterException:-2", "io": "BloomFilterException:-3",
+            "format": "BloomFilterException:-4", "mismatch": "BloomFilterException:-5", "notsup": "BloomFilterException:-6"},
+    "py": {"ok": "ok", "value": "ValueError", "type": "TypeError", "memory": "MemoryError", "io": ("OSError", "Error"), "format": "Error", "mismatch": "Error", "notsup": "Error"},
+}
+
+
+def is_class(side, outcome, want):
+    """Is this answer of that class?"""
+    expected = OUTCOMES[side].get(want, ())
+    return outcome == expected if isinstance(expected, str) else outcome in expected
+
+
+# ---- C, PHP ----
+def as_bytes(value):
+    data = value["s"].encode("utf-8", "surrogatepass") if "s" in value else bytes.fromhex(value["b"])
+    return data * value.get("x", 1)
+
+
+def as_text(value):
+    (kind, content), *_ = value.items()
+    if kind in ("s", "b"):
+        return "b" + as_bytes(value).hex()
+    return kind + (content.hex() if kind == "p" else "0" if kind == "l" else str(content))
+
+
+class Program:
+    """One process for all cases; a new one where it died."""
+
+    def __init__(self, command):
+        self.command, self.process, self.said = [str(part) for part in command], None, tempfile.TemporaryFile()
+
+    def ask(self, op, args):
+        if self.process is None:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said)
+        line = "\t".join([op, *(f"{name}={as_text(value)}" for name, value in args.items())])
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().decode()
+        if not answer.endswith("\n"):
+            return self.died(answer)
+        outcome, _, text = answer[:-1].partition("\t")
+        return outcome, bytes.fromhex(text).decode("utf-8", "replace")
+
+    def died(self, answer):
+        code = self.process.wait()
+        self.process = None
+        self.said.seek(0)
+        return f"died with {code}", f"{answer}{self.said.read()[-2000:]!r}"
+
+    def stop(self):
+        """The exit code of what still runs: a sanitizer's last word counts."""
+        if self.process is None:
+            return 0
+        self.process.stdin.close()
+        return self.process.wait(60)
+
+
+# ---- Python ----
+def as_object(value):
+    (kind, content), *_ = value.items()
+    if kind in ("s", "b"):
+        return (content if kind == "s" else bytes.fromhex(content)) * value.get("x", 1)
+    return {"i": int, "f": float, "t": bool, "n": lambda _: None, "l": lambda _: [], "p": bytes}[kind](content)
+
+
+class Setup(Exception):
+    pass
+
+
+def made(make):
+    try:
+        return make()
+    except Exception as e:
+        raise Setup(str(e)) from e
+
+
+class Python:
+    def ask(self, op, args):
+        given = {name: as_object(value) for name, value in args.items()}
+        try:
+            return "ok", self.serve(op, given)
+        except Setup as e:
+            return "setup", str(e)
+        except Error as e:
+            return "Error", str(e)
+        except Exception as e:
+            kinds = (ValueError, TypeError, OSError, MemoryError)
+            return next((kind.__name__ for kind in kinds if isinstance(e, kind)), type(e).__name__), str(e)
+
+    def stop(self):
+        return 0
+
+    def serve(self, op, given):
+        if op == "plan":
+            return "{m} {n} {k} {scheme}".format(**BloomFilter.plan(**given))
+        if op == "new":
+            return self.describe(BloomFilter(**given))
+        if op == "from_bytes":
+            data = given.pop("data")
+            return self.describe(BloomFilter.from_bytes(Path(data.decode()).read_bytes() if isinstance(data, bytes) else data, **given))
+        if op in ("load", "open", "openro"):
+            path = given.pop("storage")
+            return self.describe(BloomFilter.load(path, **given) if op == "load" else BloomFilter.open(path, read_only=op == "openro", **given))
+        if op in ("union", "intersect", "equal"):
+            return self.sets(op, given)
+        arg = given.pop("arg", "good")
+        f = made(lambda: BloomFilter.open(**given) if op == "addto" else BloomFilter(**given))
+        return self.keys(f, op, arg)
+
+    def describe(self, f):
+        return f"{f.m} {f.n} {f.k} {f.scheme}"
+
+    def sets(self, op, given):
+        a, b = ({name[2:]: value for name, value in given.items() if name.startswith(prefix)} for prefix in ("a.", "b."))
+        left = made(lambda: BloomFilter(**a))
+        right = given["arg"] if "arg" in given else made(lambda: BloomFilter(**b))
+        if op == "equal":
+            return str(int(left == right))
+        (left.union if op == "union" else left.intersection)(right)
+        return ""
+
+    def keys(self, f, op, key):
+        if op == "save":
+            f.save(key)
+            return ""
+        if op == "key":
+            return " ".join(str(int(answer)) for answer in (f.add(key), f.add(key), key in f, f.update([key, "after"]), *f.hashcode(key)))
+        if op == "hashcode":
+            return "" if f.hashcode(key) else "none"
+        if op in ("add", "addto", "test"):
+            return str(int(key in f if op == "test" else f.add(key)))
+        many = ["good", key, "after"]
+        if op == "testbatch":
+            return str(sum(f.contains_many(many)))
+        try:
+            return str(f.update(many))
+        except ValueError as e:
+            if isinstance(e, Error):
+                raise
+            raise ValueError(f"{e}; before {int('good' in f)} after {int('after' in f)}") from e
