@@ -21,7 +21,8 @@
 void bf_redis_place(bf_redis *r, const bf_desc *d)
 {
     r->desc = *d;
-    r->bits = bf_bits(&d->g) / (d->g.shards > 1 ? d->g.shards : 1);
+    if (r->desc.g.shards == 0) r->desc.g.shards = 1;        /* parts of a chain say nothing of shards */
+    r->bits = bf_bits(&d->g) / r->desc.g.shards;
     r->mark_at = (r->bits + 31) / 32 * 4;
 }
 
