@@ -135,7 +135,7 @@ static void many_removers(void)
         if ((child[w] = fork()) == 0) {
             int mine = 0;
             for (unsigned i = 0; i < KEYS; i++) {
-                char t[16], own[16];
+                char t[16], own[24];
                 size_t n = (size_t)sprintf(own, "w%d-%u", w, i);
                 mine += bf_remove(f, t, (size_t)sprintf(t, "r%u", i), NULL);
                 if (bf_add(f, own, n, NULL) < 0 || bf_test(f, own, n, NULL) != 1 || bf_remove(f, own, n, NULL) != 1) mine += 100000;
