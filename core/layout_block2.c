@@ -103,14 +103,14 @@ LINE_COUNTING(, _cells)
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
 {
     pair p = pair_of(g, h);
-    return counters_test_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) & counters_test_avx2(words, p.line[1], p.g[1], g->k / 2);
+    return (int)counters_test_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) & (int)counters_test_avx2(words, p.line[1], p.g[1], g->k / 2);
 }
 /* Where there is only one line, both halves of a key may meet in it. */
 AVX2 static inline bool put_cells_avx2(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
 {
     if (atomic || g->lines == 1) return put_cells(g, words, h, atomic);
     pair p = pair_of(g, h);
-    return counters_add_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) & counters_add_avx2(words, p.line[1], p.g[1], g->k / 2);
+    return (int)counters_add_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) & (int)counters_add_avx2(words, p.line[1], p.g[1], g->k / 2);
 }
 LINE_COUNTING(AVX2, _cells_avx2)
 #define COUNTING_AVX2 &kernels_cells_avx2

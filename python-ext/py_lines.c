@@ -162,6 +162,13 @@ static int read_keep(PyObject *keep, int *out)
     return keep != Py_None && *out < 0 ? -1 : 0;
 }
 
+static PyObject *refuse_arguments(void)
+{
+    if (!PyErr_ExceptionMatches(PyExc_BufferError)) return NULL;
+    PyErr_SetString(PyExc_ValueError, "lines must stand in one piece, got a view with gaps");
+    return NULL;
+}
+
 static PyObject *lines_of(FilterObject *self, PyObject *args, PyObject *kwargs, bool add, const char *types)
 {
     static char *const names[] = { "", "sep", "last", "keep", NULL };
@@ -169,7 +176,7 @@ static PyObject *lines_of(FilterObject *self, PyObject *args, PyObject *kwargs, 
     PyObject *keep = Py_None, *out = NULL;
     int last = 0;
     lines l = { .self = self, .add = add, .sep = '\n' };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, &view, &sep, &last, &keep)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, &view, &sep, &last, &keep)) return refuse_arguments();
     l.last = last != 0;
     if ((!sep.obj || read_sep(&sep, &l.sep) == 0) && read_keep(keep, &l.keep) == 0 && (l.bf = filter_enter(self))) {
         l.stays = !self->remote && view.len <= SMALL;

@@ -17,7 +17,7 @@ int __lsan_is_turned_off(void);
 const char *__asan_default_options(void) { return "max_allocation_size_mb=64:allocator_may_return_null=1"; }
 int __lsan_is_turned_off(void) { return 1; }
 
-static PyObject *type, *error, *mischief, *helper;        /* BloomFilter, Error, and the exception and class of the text below */
+static PyObject *type, *counting, *error, *mischief, *helper;        /* the two types, Error, and the exception and class of the text below */
 static char folder[64];
 static PyObject *filters[2];                              /* what the present input works on */
 
@@ -62,8 +62,16 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
     MUST(PyImport_AppendInittab("_bloomfilter", PyInit__bloomfilter) == 0);
     Py_InitializeEx(0);
+    /* The package around it, from the sources: it imports this module as its own. */
     PyObject *module = must(PyImport_ImportModule("_bloomfilter")), *names = must(PyDict_New());
+    char path[4096];
+    snprintf(path, sizeof path, "%.*s../../python-ext", (int)(sizeof __FILE__ - sizeof "fuzz_python.c"), __FILE__);
+    PyObject *sources = must(PyUnicode_DecodeFSDefault(path));
+    PyList_Append(PySys_GetObject("path"), sources);
+    PyDict_SetItemString(PyImport_GetModuleDict(), "bloomfilter._bloomfilter", module);
+    must(PyImport_ImportModule("bloomfilter"));
     type = must(PyObject_GetAttrString(module, "BloomFilter"));
+    counting = must(PyObject_GetAttrString(module, "CountingBloomFilter"));
     error = must(PyObject_GetAttrString(module, "Error"));
     snprintf(folder, sizeof folder, "%s/fuzz-python-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
     PyDict_SetItemString(names, "__builtins__", PyEval_GetBuiltins());
@@ -248,7 +256,7 @@ static PyObject *sound(PyObject *result)
 
 static PyObject *construct(input *in)
 {
-    PyObject *none = must(PyTuple_New(0)), *given = keywords(in), *f = sound(PyObject_Call(type, none, given));
+    PyObject *none = must(PyTuple_New(0)), *given = keywords(in), *f = sound(PyObject_Call(take(in, 1) & 1 ? counting : type, none, given));
     Py_DECREF(none);
     Py_DECREF(given);
     return f;
@@ -261,10 +269,16 @@ static PyObject *method(PyObject *f, input *in)
         { "union", 1 }, { "intersection", 1 }, { "__or__", 1 }, { "__iand__", 1 }, { "__eq__", 1 }, { "__lt__", 1 }, { "copy", 0 }, { "__deepcopy__", 1 }, { "clear", 0 },
         { "sync", 0 }, { "close", 0 }, { "__enter__", 0 }, { "__exit__", 3 }, { "__reduce__", 0 }, { "__sizeof__", 0 }, { "__len__", 0 }, { "__bool__", 0 }, { "__repr__", 0 },
         { "expire", 1 }, { "delete", 0 }, { "random_secret", 0 }, { "save", -1 }, { "load", -2 }, { "open", -2 }, { "plan", -3 }, { "__init__", -3 }, { "from_bytes", -4 },
-        { "to_bytes", -3 } };
+        { "to_bytes", -3 }, { "info", 0 }, { "saturated", 0 }, { "issubset", 1 }, { "issuperset", 1 }, { "union_count", 1 }, { "intersection_count", 1 },
+        { "rebuild", 1 }, { "contains_lines", 1 }, { "update_lines", 1 }, { "remove", 1 }, { "remove_many", 1 }, { "count_of", 1 }, { "count_many", 1 }, { "to_plain", 0 } };
     size_t row = take(in, 1) % (sizeof rows / sizeof *rows);
     int n = rows[row].args;
-    PyObject *call = must(PyObject_GetAttrString(f, rows[row].name)), *args = must(PyTuple_New(n >= 0 ? n : n == -3 ? 0 : 1)), *given = n < -1 ? keywords(in) : NULL;
+    PyObject *call = PyObject_GetAttrString(f, rows[row].name);
+    if (!call) {                                          /* a property, or of the other type */
+        PyErr_Clear();
+        return NULL;
+    }
+    PyObject *args = must(PyTuple_New(n >= 0 ? n : n == -3 ? 0 : 1)), *given = n < -1 ? keywords(in) : NULL;
     for (int i = 0; i < PyTuple_GET_SIZE(args); i++) PyTuple_SET_ITEM(args, i, n < 0 && n > -3 ? place(in) : n == -4 ? take(in, 1) & 1 ? image(in) : object(in, 0) : object(in, 0));
     PyObject *result = sound(PyObject_Call(call, args, given));
     Py_DECREF(call);

@@ -168,3 +168,9 @@ def test_redis(redis_url):  # noqa: F811
     data = b"".join(b"%d\n" % (i % 1500) for i in range(2500))
     assert bf.update_lines(data)[:3] == (2500, 1500, len(data))
     assert bf.contains_lines(data + b"none\n", keep=False) == (2501, 2500, len(data) + 5, b"none\n")
+
+
+@pytest.mark.parametrize("call", [BloomFilter.update_lines, BloomFilter.contains_lines])
+def test_a_view_with_gaps(call):
+    with pytest.raises(ValueError, match="in one piece"):
+        call(BloomFilter(100, 10), memoryview(b"a\nb\nc\n")[::2])
