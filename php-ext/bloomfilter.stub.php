@@ -341,7 +341,7 @@ class BloomFilter implements Countable
      * What the filter is and what is in it. One pass over the bits. storage shows no password.
      *
      * @return array{m: int, n: int, k: int, p: float, scheme: string, home: string, storage: ?string, key: ?string,
-     *     counting: bool, bytes: int, keyed: bool, readOnly: bool, ones: int, fillRatio: float, count: int, fpr: float, saturated: bool}
+     *     counting: bool, shards: int, parts: list<array>, grow: float, window: float, bytes: int, keyed: bool, readOnly: bool, ones: int, fillRatio: float, count: int, fpr: float, saturated: bool}
      */
     public function info(): array {}
 

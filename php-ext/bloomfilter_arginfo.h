@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: e032a816b78656e3b3a68414504ce65f65a6d510 */
+ * Stub hash: 016c6a635b8ff255c6dd428a9297f1a77515a102 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")

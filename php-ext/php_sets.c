@@ -175,6 +175,45 @@ static void add_text_or_null(zval *to, const char *name, const char *text)
     else add_assoc_null(to, name);
 }
 
+/* ---- its parts ---- */
+static void part_to_array(zval *to, const bf_info *whole, const bf_part_info *p)
+{
+    array_init(to);
+    add_assoc_long(to, "firstBit", (zend_long)p->first_bit);
+    add_assoc_long(to, "m", (zend_long)p->m);
+    add_assoc_long(to, "n", (zend_long)p->n);
+    add_assoc_double(to, "p", p->p);
+    if (whole->grow != 0) add_assoc_long(to, "keys", (zend_long)p->keys);
+    if (whole->window == 0) return;
+    if (p->until > p->since) {
+        add_assoc_double(to, "since", p->since);
+        add_assoc_double(to, "until", p->until);
+    } else {
+        add_assoc_null(to, "since");
+        add_assoc_null(to, "until");
+    }
+}
+
+static bool list_parts(zval *to, bf_filter *f)
+{
+    bf_info info;
+    bf_part_info part;
+    bf_error err;
+    bf_get_info(f, &info);
+    array_init(to);
+    for (unsigned i = 0; i < info.part_count; i++) {
+        zval one;
+        if (bf_get_part(f, i, &part, &err) < 0) {
+            zval_ptr_dtor(to);
+            php_bf_raise(&err);
+            return false;
+        }
+        part_to_array(&one, &info, &part);
+        add_next_index_zval(to, &one);
+    }
+    return true;
+}
+
 PHP_METHOD(BloomFilter, info)
 {
     bf_info i;
@@ -191,6 +230,12 @@ PHP_METHOD(BloomFilter, info)
     add_text_or_null(return_value, "storage", i.shown);
     add_text_or_null(return_value, "key", i.key);
     add_assoc_bool(return_value, "counting", i.counting);
+    add_assoc_long(return_value, "shards", (zend_long)i.shards);
+    zval parts;
+    if (!list_parts(&parts, php_bf_from(Z_OBJ_P(ZEND_THIS))->f)) RETURN_THROWS();
+    add_assoc_zval(return_value, "parts", &parts);
+    add_assoc_double(return_value, "grow", i.grow);
+    add_assoc_double(return_value, "window", i.window);
     add_assoc_long(return_value, "bytes", (zend_long)i.bitset_bytes);
     add_assoc_bool(return_value, "keyed", i.keyed);
     add_assoc_bool(return_value, "readOnly", i.read_only);
@@ -241,43 +286,13 @@ PHP_METHOD(BloomFilter, shards)
     RETURN_LONG(info.shards);
 }
 
-/* ---- its parts ---- */
-static void part_to_array(zval *to, const bf_info *whole, const bf_part_info *p)
-{
-    array_init(to);
-    add_assoc_long(to, "firstBit", (zend_long)p->first_bit);
-    add_assoc_long(to, "m", (zend_long)p->m);
-    add_assoc_long(to, "n", (zend_long)p->n);
-    add_assoc_double(to, "p", p->p);
-    if (whole->grow != 0) add_assoc_long(to, "keys", (zend_long)p->keys);
-    if (whole->window == 0) return;
-    if (p->until > p->since) {
-        add_assoc_double(to, "since", p->since);
-        add_assoc_double(to, "until", p->until);
-    } else {
-        add_assoc_null(to, "since");
-        add_assoc_null(to, "until");
-    }
-}
-
 PHP_METHOD(BloomFilter, partInfo)
 {
-    bf_info info;
-    bf_part_info part;
-    bf_error err;
+    zval list;
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
-    bf_get_info(f, &info);
-    array_init(return_value);
-    for (unsigned i = 0; i < info.part_count; i++) {
-        zval one;
-        if (bf_get_part(f, i, &part, &err) < 0) {
-            php_bf_raise(&err);
-            RETURN_THROWS();
-        }
-        part_to_array(&one, &info, &part);
-        add_next_index_zval(return_value, &one);
-    }
+    if (!list_parts(&list, f)) RETURN_THROWS();
+    RETURN_COPY_VALUE(&list);
 }
 
 PHP_METHOD(BloomFilter, close)

@@ -142,6 +142,7 @@ static PyObject *answer(lines *l, const Py_buffer *view)
     l->at = view->buf;
     l->end = l->at + view->len;
     int rc = run(l);
+    if (rc == 0 && l->add) rc = filter_grew(l->self, l->hits);
     if (rc == 0 && l->keep >= 0) rc = _PyBytes_Resize(&kept, l->kept - start);
     if (rc < 0) { Py_XDECREF(kept); return NULL; }
     return Py_BuildValue("(LLnN)", (long long)l->keys, (long long)l->hits, (Py_ssize_t)(l->at - (const char *)view->buf), kept);

@@ -243,12 +243,12 @@ static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
 /* ---- everything ---- */
 static PyObject *path_or_none(const char *text) { return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None); }
 
-static PyObject *all_of(const bf_info *i, const bf_state *s)
+static PyObject *all_of(const bf_info *i, const bf_state *s, PyObject *parts)
 {
     double count = s->count < 9e18 ? s->count + 0.5 : 9e18;
-    return Py_BuildValue("{sK sK sI sd ss ss sN sN sO sK sO sO sK sd sL sd sO}", "m", (unsigned long long)i->m, "n", (unsigned long long)i->n,
+    return Py_BuildValue("{sK sK sI sd ss ss sN sN sO sI sN sd sd sK sO sO sK sd sL sd sO}", "m", (unsigned long long)i->m, "n", (unsigned long long)i->n,
         "k", i->k, "p", i->p, "scheme", i->scheme, "home", i->home, "storage", path_or_none(i->shown), "key", path_or_none(i->key),
-        "counting", i->counting ? Py_True : Py_False, "bytes", (unsigned long long)i->bitset_bytes, "keyed", i->keyed ? Py_True : Py_False,
+        "counting", i->counting ? Py_True : Py_False, "shards", i->shards, "parts", parts, "grow", i->grow, "window", i->window, "bytes", (unsigned long long)i->bitset_bytes, "keyed", i->keyed ? Py_True : Py_False,
         "read_only", i->read_only ? Py_True : Py_False, "ones", (unsigned long long)s->ones, "fill_ratio", s->fill, "count", (long long)count,
         "fpr", s->fpr, "saturated", s->fill > 0.5 ? Py_True : Py_False);
 }
@@ -264,7 +264,7 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
     int rc = bf_get_state(bf, &state, &err);
     gil_take(ts, self, NULL);
     bf_get_info(bf, &info);
-    PyObject *all = rc < 0 ? raise_in(self, &err) : all_of(&info, &state);
+    PyObject *parts = rc < 0 ? raise_in(self, &err) : part_list(self, bf), *all = parts ? all_of(&info, &state, parts) : NULL;
     filter_leave(self);
     return all;
 }

@@ -43,6 +43,10 @@ class _Info(TypedDict):
     storage: str | None  # without its password
     key: str | None
     counting: bool
+    shards: int
+    parts: list[_Part]  # as part_info() has them
+    grow: float
+    window: float
     bytes: int
     keyed: bool
     read_only: bool

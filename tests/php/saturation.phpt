@@ -60,8 +60,8 @@ foreach (['isSubsetOf', 'merge', 'unionCount', 'intersectionCount'] as $method) 
     refused('TypeError', 'BloomFilter', fn() => $a->$method([]));
 }
 $info = $a->info();
-same(['m', 'n', 'k', 'p', 'scheme', 'home', 'storage', 'key', 'counting', 'bytes', 'keyed', 'readOnly', 'ones', 'fillRatio', 'count', 'fpr', 'saturated'], array_keys($info));
-same([$a->m, 2000, $a->k, 0.001, 'block', 'memory', null, null, false, strlen($a->bitset), true, false, count(positions_of($a->bitset)), $a->fillRatio(), count($a), $a->fpr(), false], array_values($info));
+same(['m', 'n', 'k', 'p', 'scheme', 'home', 'storage', 'key', 'counting', 'shards', 'parts', 'grow', 'window', 'bytes', 'keyed', 'readOnly', 'ones', 'fillRatio', 'count', 'fpr', 'saturated'], array_keys($info));
+same([$a->m, 2000, $a->k, 0.001, 'block', 'memory', null, null, false, 1, $a->partInfo(), 0.0, 0.0, strlen($a->bitset), true, false, count(positions_of($a->bitset)), $a->fillRatio(), count($a), $a->fpr(), false], array_values($info));
 $info = CountingBloomFilter::open("$dir/f.bloom", readOnly: true)->info();
 same(['file', "$dir/f.bloom", true, true], [$info['home'], $info['storage'], $info['counting'], $info['readOnly']]);
 echo "done\n";

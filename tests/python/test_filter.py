@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter
 
 
 def test_add_is_true_when_new(bf):

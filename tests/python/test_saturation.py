@@ -103,7 +103,8 @@ def test_info(tmp_path):
     bf.update(range(500))
     info = bf.info()
     assert info == {
-        "m": bf.m, "n": 1000, "k": bf.k, "p": 0.01, "scheme": "block", "home": "memory", "storage": None, "key": None, "counting": False,
+        "m": bf.m, "n": 1000, "k": bf.k, "p": 0.01, "scheme": "block", "home": "memory", "storage": None, "key": None, "counting": False, "shards": 1,
+        "parts": bf.part_info(), "grow": 0.0, "window": 0.0,
         "bytes": len(bf.bitset), "keyed": False, "read_only": False, "ones": sum(map(int.bit_count, bf.bitset)), "fill_ratio": bf.fill_ratio,
         "count": len(bf), "fpr": bf.fpr, "saturated": False,
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from argparse import Namespace
 from importlib import import_module
 
@@ -21,6 +22,7 @@ OK, ABSENT, FAULT, GONE = 0, 1, 2, 141
 def main(argv: list[str] | None = None) -> int:
     """Runs one command; returns the exit code."""
     hold_streams()
+    warnings.showwarning = tell
     try:
         args = build_parser().parse_args(argv)
         code = run(args)
@@ -38,6 +40,11 @@ def main(argv: list[str] | None = None) -> int:
             raise
         settle_output()
         return complain(sentence(fault), FAULT)
+
+
+def tell(message: Warning | str, *_where: object) -> None:
+    """A warning of the library: one line, without the place in our sources where it came up."""
+    complain(f"warning: {message}", OK)
 
 
 def hold_streams() -> None:

@@ -55,10 +55,10 @@ def operations(bf: BloomFilter, here: list[bytes], gone: list[bytes]) -> Iterato
 
 def filters(args: Namespace) -> Iterator[tuple[str, BloomFilter]]:
     for scheme in args.schemes:
-        yield scheme, BloomFilter(n=args.n, p=args.p, scheme=scheme)
+        yield scheme, BloomFilter(n=args.n, p=args.p, scheme=scheme, warn=False)
         if args.file:
             homes.must_be_free(args.file, {}, "bench makes a file of its own and removes it")
-            yield f"{scheme}, file", BloomFilter(n=args.n, p=args.p, scheme=scheme, storage=args.file)
+            yield f"{scheme}, file", BloomFilter(n=args.n, p=args.p, scheme=scheme, storage=args.file, warn=False)
 
 
 def measure(args: Namespace) -> Iterator[dict[str, Any]]:

@@ -147,9 +147,11 @@ def study(p: argparse.ArgumentParser) -> None:
 def plot(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "what",
+        nargs="?",
+        default="all",
         choices=PLOTS,
         metavar="WHAT",
-        help="k: rate against k; fill: rate against fill; bits: bits a key against p; growth: an actual filter filling up; all: the four",
+        help="k: rate against k; fill: rate against fill; bits: bits a key against p; growth: an actual filter filling up; all, the default: the four",
     )
     p.add_argument("keyfile", nargs="?", metavar="KEYFILE", help="keys, one a line; made URLs where it is left out")
     p.add_argument("-o", "--output", required=True, metavar="FILE", help="picture to write: .png, .svg or .pdf")

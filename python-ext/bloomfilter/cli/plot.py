@@ -97,7 +97,7 @@ def draw_fill(ax: Axes, args: Namespace, halves: Halves) -> None:
     """Each scheme at its own best k for 1 % at n; keys added in steps, half of them beyond n."""
     n = len(halves.added) * 2 // 3
     for scheme, (color, marker) in SCHEMES.items():
-        bf = BloomFilter(n=n, p=0.01, scheme=scheme)
+        bf = BloomFilter(n=n, p=0.01, scheme=scheme, warn=False)
         fills, rates, theory = [], [], []
         for step, load in enumerate(FILLS):
             bf.update(halves.added[int(n * (load - 0.05) + 0.5) : int(n * load + 0.5)])
@@ -152,10 +152,10 @@ def draw_bits(ax: Axes, _args: Namespace, _halves: Halves) -> None:
 def model(args: Namespace, keys: int) -> tuple[BloomFilter, BloomFilter | None]:
     """An empty filter to fill, and the one whose parameters it has."""
     if not args.filter:
-        return BloomFilter(n=max(1, keys * 2 // 3), p=0.01), None
+        return BloomFilter(n=max(1, keys * 2 // 3), p=0.01, warn=False), None
     real = homes.open_to_read(args.filter, **homes.how(args))
     secret = homes.read_secret(args.secret_file)
-    return BloomFilter(real.m, real.n, real.k, real.p, scheme=real.scheme, secret=secret), real
+    return BloomFilter(real.m, real.n, real.k, real.p, scheme=real.scheme, secret=secret, warn=False), real
 
 
 def growing(bf: BloomFilter, keys: Sequence[Any]) -> tuple[list[int], list[float], list[float]]:

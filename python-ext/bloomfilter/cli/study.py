@@ -57,7 +57,7 @@ class Halves:
 
 
 def measure(halves: Halves, scheme: str, m: int, k: int, confidence: float) -> Result:
-    bf = BloomFilter(m=m, n=halves.n, k=k, scheme=scheme)
+    bf = BloomFilter(m=m, n=halves.n, k=k, scheme=scheme, warn=False)
     found = halves.count(bf)
     low, high = theory.interval(halves.probes, bf.p, theory.variance(scheme, bf.m, halves.n, k), confidence)
     share = 1 / halves.probes
@@ -67,7 +67,7 @@ def measure(halves: Halves, scheme: str, m: int, k: int, confidence: float) -> R
 def allowed(scheme: str, m: int, n: int, k: int) -> bool:
     """An unknown scheme is a fault, a k that it does not have is left out."""
     try:
-        BloomFilter.plan(m=m, n=n, k=k, scheme=scheme)
+        BloomFilter.plan(m=m, n=n, k=k, scheme=scheme, warn=False)
     except ValueError as fault:
         if str(fault).startswith("k "):
             return False
