@@ -42,7 +42,7 @@ def main(argv: list[str] | None = None) -> int:
         return complain(sentence(fault), FAULT)
 
 
-def tell(message: Warning | str, *_where: object) -> None:
+def tell(message: Warning | str, *_where: object, **_more: object) -> None:
     """A warning of the library: one line, without the place in our sources where it came up."""
     complain(f"warning: {message}", OK)
 
