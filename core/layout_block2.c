@@ -60,7 +60,7 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
             pair p = pair_of(planes[j].g, d[i]);
             const uint64_t *first = planes[j].words + p.line[0] * LINE_WORDS, *second = planes[j].words + p.line[1] * LINE_WORDS;
             if (line_lacks(first, a)) continue;
-            present |= (uint64_t)(line_has(line_load(first), a) & line_has(line_load(second), b)) << i;
+            present |= (uint64_t)((int)line_has(line_load(first), a) & line_has(line_load(second), b)) << i;
         }
     }
     return present;
