@@ -163,6 +163,8 @@ int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error
 int bf_redis_add(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
 bool bf_redis_marked(const bf_redis *r);                     /* does a trip tell whether the bits are the same? */
 void bf_redis_put_mark(bf_redis *r);
+void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes);                   /* GETRANGE */
+int bf_redis_nonsense(bf_redis *r, bf_error *err);           /* a reply of another form: the connection is dropped */
 uint32_t bf_redis_take_mark(const bf_redis *r);              /* of l->reply */
 int bf_redis_marks(bf_redis *r, bf_redis_group *g, size_t n, bf_error *err);    /* nothing but the marks, as they are now */
 

@@ -41,34 +41,11 @@ static void place(bf_link *l, uint64_t pos)
     bf_link_arg(l, text, (size_t)(bf_redis_digits(text + 1, pos) - text));
 }
 
-static void put_range(bf_redis *r, uint64_t from, uint64_t bytes)
-{
-    bf_link *l = &r->link;
-    bf_link_count(l, 4);
-    bf_link_word(l, "GETRANGE");
-    bf_link_word(l, l->url.key);
-    bf_link_number(l, from);
-    bf_link_number(l, from + bytes - 1);
-}
-
 static void put_mark(bf_redis *r)
 {
     bf_link_word(&r->link, "GET");
     bf_link_word(&r->link, "u32");
     bf_link_number(&r->link, r->mark_at * 8);
-}
-
-static int nonsense(bf_redis *r, bf_error *err)
-{
-    bf_link_drop(&r->link);
-    return bf_fail(err, BF_EIO, "%s: an answer has not the form of the question", r->link.label);
-}
-
-static uint32_t mark_of(bf_redis *r)
-{
-    size_t len;
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
-    return bf_redis_mark_in(bytes, bytes ? len : 0);
 }
 
 /* After a fault while something was to be changed: nobody knows. */
@@ -91,8 +68,8 @@ static bool one_line(const uint64_t *pos, unsigned k)
 static void ask(bf_redis *r, const uint64_t *pos, unsigned k)
 {
     bf_link *l = &r->link;
-    if (one_line(pos, k)) { put_range(r, pos[0] / LINE * LINE_BYTES, LINE_BYTES); return; }
-    if (r->no_bitfield_ro) { for (unsigned i = 0; i < k; i++) put_range(r, pos[i] / 2, 1); return; }
+    if (one_line(pos, k)) { bf_redis_put_range(r, pos[0] / LINE * LINE_BYTES, LINE_BYTES); return; }
+    if (r->no_bitfield_ro) { for (unsigned i = 0; i < k; i++) bf_redis_put_range(r, pos[i] / 2, 1); return; }
     bf_link_count(l, 2 + 3 * (size_t)k);
     bf_link_word(l, "BITFIELD_RO");
     bf_link_word(l, l->url.key);
@@ -134,7 +111,7 @@ static int hear(bf_redis *r, const uint64_t *pos, unsigned k, uint8_t *least, fa
     for (unsigned i = 0; i < k; i++) {
         if ((i == 0 || (!line && r->no_bitfield_ro)) && (rc = next(r, f, err)) < 0) return rc;
         if (f->refused) continue;
-        if ((v = counter_told(r, pos, i, line)) < 0) return nonsense(r, err);
+        if ((v = counter_told(r, pos, i, line)) < 0) return bf_redis_nonsense(r, err);
         if (v < *least) *least = (uint8_t)v;
     }
     return 0;
@@ -146,10 +123,10 @@ static int look_once(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k,
     *f = (faults){ 0 };
     if (rc < 0) return rc;
     for (size_t i = 0; i < nkeys; i++) { ask(r, pos + i * k, k); bf_link_push(&r->link); }
-    put_range(r, r->mark_at, BF_REDIS_MARK);
+    bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
     if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
     for (size_t i = 0; i < nkeys; i++) if ((rc = hear(r, pos + i * k, k, least + i, f, err)) < 0) return rc;
-    if ((rc = next(r, f, err)) == 0) *mark = mark_of(r);
+    if ((rc = next(r, f, err)) == 0) *mark = bf_redis_take_mark(r);
     return rc;
 }
 
@@ -208,14 +185,14 @@ static int take_sum(bf_redis *r, size_t n, bool with_mark, unsigned *least, uint
     long long v;
     int rc = next(r, f, err);
     if (rc < 0 || f->refused) return rc;
-    if (r->link.reply.n != n + with_mark) return nonsense(r, err);
+    if (r->link.reply.n != n + with_mark) return bf_redis_nonsense(r, err);
     *least = BF_CELL_MAX;
     for (size_t i = 0; i < n; i++) {
-        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > BF_CELL_MAX) return nonsense(r, err);
+        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > BF_CELL_MAX) return bf_redis_nonsense(r, err);
         if ((unsigned)v < *least) *least = (unsigned)v;
     }
     if (!with_mark) return 0;
-    if (!bf_reply_integer(&r->link.reply, n, &v)) return nonsense(r, err);
+    if (!bf_reply_integer(&r->link.reply, n, &v)) return bf_redis_nonsense(r, err);
     *mark = (uint32_t)v;
     return 0;
 }
@@ -282,9 +259,9 @@ static int remove_some(bf_redis *r, const uint64_t *pos, const unsigned *each, s
     put_remove(r, pos, each, nkeys);
     if ((rc = bf_link_finish(&r->link, 1, err)) < 0) return unsure(r, "removed", rc, err);
     if (bf_reply_integer(&r->link.reply, 0, &v) && v == -1) return 0;
-    if (r->link.reply.n != nkeys) return nonsense(r, err);
+    if (r->link.reply.n != nkeys) return bf_redis_nonsense(r, err);
     for (size_t i = 0; i < nkeys; i++) {
-        if (!bf_reply_integer(&r->link.reply, i, &v)) return nonsense(r, err);
+        if (!bf_reply_integer(&r->link.reply, i, &v)) return bf_redis_nonsense(r, err);
         removed[i] = v == 1;
     }
     return 1;

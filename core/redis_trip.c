@@ -60,7 +60,7 @@ static void put_bitfield(bf_redis *r, int op, const uint64_t *pos, unsigned k, b
     l->out_len = (size_t)(at - l->out);
 }
 
-static void put_getrange(bf_redis *r, uint64_t from, uint64_t bytes)
+void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes)
 {
     bf_link *l = &r->link;
     bf_link_count(l, 4);
@@ -87,7 +87,7 @@ bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
 void bf_redis_put_mark(bf_redis *r)
 {
     if (r->redisson) bf_redisson_put_mark(r);
-    else put_getrange(r, r->mark_at, BF_REDIS_MARK);
+    else bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
 }
 
 uint32_t bf_redis_take_mark(const bf_redis *r)
@@ -117,7 +117,7 @@ static void put_group(bf_redis *r, int op, const bf_redis_group *g, unsigned k)
     uint64_t line[2];
     for (size_t i = 0; i < g->nkeys; i++, pos += k) {
         unsigned lines = lined ? lines_of(pos, k, line) : 0;
-        for (unsigned j = 0; j < lines; j++) put_getrange(r, line[j] * LINE, LINE);
+        for (unsigned j = 0; j < lines; j++) bf_redis_put_range(r, line[j] * LINE, LINE);
         if (lines == 0 && op == BF_OP_TEST && r->no_bitfield_ro) put_getbits(r, pos, k);
         else if (lines == 0) put_bitfield(r, op, pos, k, inside && i + 1 == g->nkeys);
         bf_link_push(&r->link);
@@ -142,7 +142,7 @@ typedef struct {
     long long replicas;        /* the fewest that WAIT told of, -1: not asked */
 } answers;
 
-static int nonsense(bf_redis *r, bf_error *err)
+int bf_redis_nonsense(bf_redis *r, bf_error *err)
 {
     bf_link_drop(&r->link);
     return bf_fail(err, BF_EIO, "%s: an answer has not the form of the question", r->link.label);
@@ -166,7 +166,7 @@ static int take_lines(bf_redis *r, const uint64_t *pos, unsigned k, const uint64
         if (rc < 0) return rc;
         const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
         if (a->refused) continue;
-        if (!bytes || len > LINE) return nonsense(r, err);
+        if (!bytes || len > LINE) return bf_redis_nonsense(r, err);
         for (unsigned i = 0; i < k; i++) {
             uint64_t at = pos[i] / 8 - line[j] * LINE;      /* wraps where the bit is in the other line */
             if (at < LINE) *all &= at < len && ((uint8_t)bytes[at] & 0x80 >> pos[i] % 8) != 0;
@@ -180,9 +180,9 @@ static int take_bitfield(bf_redis *r, unsigned k, uint8_t *old, bool with_mark, 
     const bf_redis_leaf *v = NULL;
     int rc = next(r, a, err);
     if (rc < 0 || a->refused) return rc;
-    if (r->link.reply.n != k + (size_t)with_mark) return nonsense(r, err);
+    if (r->link.reply.n != k + (size_t)with_mark) return bf_redis_nonsense(r, err);
     v = r->link.reply.leaves;
-    for (unsigned i = 0; i < k + with_mark; i++) if (v[i].type != BF_LEAF_INTEGER) return nonsense(r, err);
+    for (unsigned i = 0; i < k + with_mark; i++) if (v[i].type != BF_LEAF_INTEGER) return bf_redis_nonsense(r, err);
     for (unsigned i = 0; i < k; i++) {
         *all &= v[i].value == 1;
         if (old) old[i] = v[i].value == 1;
@@ -197,7 +197,7 @@ static int take_getbits(bf_redis *r, unsigned k, answers *a, bool *all, bf_error
         long long v = 0;
         int rc = next(r, a, err);
         if (rc < 0) return rc;
-        if (!a->refused && !bf_reply_integer(&r->link.reply, 0, &v)) return nonsense(r, err);
+        if (!a->refused && !bf_reply_integer(&r->link.reply, 0, &v)) return bf_redis_nonsense(r, err);
         *all &= v == 1;
     }
     return 0;
@@ -229,7 +229,7 @@ static int take_wait(bf_redis *r, answers *a, bf_error *err)
     long long got = 0;
     int rc = next(r, a, err);
     if (rc < 0 || a->refused) return rc;
-    if (!bf_reply_integer(&r->link.reply, 0, &got)) return nonsense(r, err);
+    if (!bf_reply_integer(&r->link.reply, 0, &got)) return bf_redis_nonsense(r, err);
     if (a->replicas < 0 || got < a->replicas) a->replicas = got;
     return 0;
 }

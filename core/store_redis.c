@@ -156,11 +156,7 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
     size_t len;
     int rc = bf_link_begin(&r->link, true, err);
     if (rc < 0) return rc;
-    bf_link_count(&r->link, 4);
-    bf_link_word(&r->link, "GETRANGE");
-    bf_link_word(&r->link, r->link.url.key);
-    bf_link_number(&r->link, r->mark_at);
-    bf_link_number(&r->link, r->mark_at + BF_REDIS_MARK - 1);
+    bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
     if ((rc = bf_link_finish(&r->link, 1, err)) < 0) return rc;
     const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
     *mark = bf_redis_mark_in(bytes, bytes ? len : 0);
