@@ -53,7 +53,7 @@ int bf_chain_join(bf_chain *c, bf_piece *p)
     if (p->part.store.words) p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
     c->plane[n] = (bf_plane){ p->part.store.words, &p->part.g };
     c->piece[n] = p;
-    __atomic_store_n(&c->count, n + 1, __ATOMIC_RELEASE);
+    bf_tell(&c->count, n + 1);
     return 0;
 }
 
@@ -75,6 +75,7 @@ static void hold(bf_chain *c)
     const int me = (int)getpid();
     for (;;) {
         int was = 0;
+        BF_WAIT(&c->holder);
         if (bf_int_swap(&c->holder, &was, me)) return;
         if (was != me && bf_int_swap(&c->holder, &was, me)) return;
         sched_yield();

@@ -10,6 +10,7 @@
  * All parts have one scheme and one k: a key is hashed once for all of them. */
 #ifndef BF_CHAIN_H
 #define BF_CHAIN_H
+#include "bits.h"
 #include "seams.h"
 
 typedef struct {
@@ -63,7 +64,7 @@ extern const bf_chain_ops bf_chain_memory, bf_chain_file, bf_chain_redis;
 
 #define BF_NEVER (-(INT64_C(1) << 47))                       /* the epoch of a piece that nobody has used */
 static inline bool bf_piece_there(const bf_piece *p) { return p->part.store.words || p->part.store.impl; }
-static inline unsigned bf_chain_count(const bf_chain *c) { return __atomic_load_n(&c->count, __ATOMIC_ACQUIRE); }
+static inline unsigned bf_chain_count(const bf_chain *c) { return bf_told(&c->count); }
 
 /* chain.c */
 int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);    /* no parts yet */

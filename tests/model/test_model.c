@@ -14,6 +14,9 @@ static unsigned k;
 /* Threads 0 and 1 add `same`; what 2 does is the scenario's. */
 static const char *const key[MODEL_THREADS] = { "same", "same", "other", "same" };
 
+/* A step of its own, ordered with all others of its kind: the beginning or the end of what a check is about. */
+static void model_event(void) { static char events; bf_model_step(&events, true); }
+
 static void add_(int me)
 {
     h.rc[me] = bf_add(f, key[me], strlen(key[me]), NULL);
@@ -74,6 +77,71 @@ static bool usable_after_clear(void)
     return again >= 0 && bf_test(f, "same", 4, NULL) == 1;
 }
 
+/* ---- the scheduler itself: small programs of loads, stores and locks, tried with and without what saves schedules ---- */
+enum { LOAD, STORE, TAKE, GIVE, SMALL = 4 };
+static char word[3];
+static int mutex[2];
+static struct { int n, kind[SMALL + 2], at[SMALL + 2]; } program[3];
+
+static void small(int me)
+{
+    for (int i = 0; i < program[me].n; i++) {
+        const int kind = program[me].kind[i], at = program[me].at[i];
+        if (kind <= STORE) { bf_model_step(word + at, kind == STORE); continue; }
+        if (kind == TAKE) bf_model_wait(mutex + at);
+        else bf_model_step(mutex + at, true);
+        mutex[at] = kind == TAKE;
+    }
+}
+static void small_ones(void) { for (int i = 0; i < 3; i++) model_thread_is(i, small); }
+static bool nothing_held(void) { return !mutex[0] && !mutex[1]; }
+
+static unsigned random_(unsigned below)
+{
+    static uint64_t state = 1;
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(state >> 33) % below;
+}
+static void put(int me, int kind, int at) { program[me].kind[program[me].n] = kind; program[me].at[program[me].n++] = at; }
+static void make_up(int me)
+{
+    const int n = 1 + (int)random_(3), take = (int)random_(6), give = take + (int)random_(3), lock = (int)random_(2);
+    program[me].n = 0;
+    for (int i = 0; i < n; i++) {
+        if (i == take) put(me, TAKE, lock);
+        put(me, (int)random_(2), (int)random_(3));
+        if (take < n && (i == give || (i == n - 1 && give >= n))) put(me, GIVE, lock);
+    }
+}
+static void nothing_is_left_out(void)
+{
+    unsigned long long all = 0;
+    for (int round = 0; round < 3000; round++) {
+        for (int i = 0; i < 3; i++) make_up(i);
+        model.in_full = true;
+        CHECK(explore(small_ones, nothing_held));
+        const unsigned long long full = model.schedules;
+        model.in_full = false;
+        CHECK(explore(small_ones, nothing_held));
+        CHECK_EQ(model.schedules, full);
+        all += full;
+    }
+    printf("     3000 programs, %llu schedules\n", all);
+}
+
+/* Two locks, taken in opposite order: the checker must see that both threads may wait for ever. */
+static void in_turns(int me)
+{
+    for (int i = 0; i < 2; i++) { bf_model_wait(mutex + (me ^ i)); mutex[me ^ i] = 1; }
+    for (int i = 0; i < 2; i++) { bf_model_step(mutex + i, true); mutex[i] = 0; }
+}
+static void two_in_turns(void) { mutex[0] = mutex[1] = 0; model_thread_is(0, in_turns); model_thread_is(1, in_turns); }
+static bool fine(void) { return true; }
+static void a_deadlock_is_found(void) { CHECK(!explore(two_in_turns, fine) && model.stuck); }
+static void spin(int me) { for (;;) bf_model_step(word + me, false); }
+static void one_that_spins(void) { model_thread_is(0, spin); }
+static void a_loop_without_end_is_found(void) { CHECK(!explore(one_that_spins, fine) && model.endless); }
+
 /* ---- all of them ---- */
 static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void), bool atomic, const char *what)
 {
@@ -113,9 +181,12 @@ int main(void)
     RUN(what_was_added_is_found_in_every_order_add_and_test);
     RUN(batches_agree_in_every_order_batches);
     RUN(usable_after_clear_in_every_order_add_and_clear);
+    RUN(nothing_is_left_out);
+    RUN(a_deadlock_is_found);
+    RUN(a_loop_without_end_is_found);
     RUN(plain_kernels_are_found_wrong);
     RUN(more_than_one_may_be_told_new);
     bf_close(f);
-    for (int i = 0; i < MODEL_THREADS; i++) free(model.thread[i].stack);
+    model_end();
     return FINISH();
 }
