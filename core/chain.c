@@ -172,7 +172,7 @@ static uint64_t any_of(const bf_kernels *k, const bf_plane *planes, unsigned n, 
     return bits & ~UINT64_C(0) >> (64 - keys);
 }
 
-static void sift_words(bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t *answer, uint8_t value)
+bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *s)
 {
     bf_plane planes[BF_PARTS_MAX];
     bool some = false;
@@ -185,12 +185,12 @@ static void sift_words(bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t 
         some = true;
         for (size_t i = 0; i < c; i++) s->present[at + i] = bits >> i & 1;
     }
-    if (some) bf_chain_settle(s, s->n, answer, value);
+    return some;
 }
 
 int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t *answer, uint8_t value, bf_error *err)
 {
-    if (n && s->n && pieces[0]->part.kernels) sift_words(pieces, n, s, answer, value);
+    if (n && s->n && pieces[0]->part.kernels) { if (bf_chain_mark(pieces, n, s)) bf_chain_settle(s, s->n, answer, value); }
     else for (unsigned i = n; i-- > 0 && s->n;) {
         int64_t hits = bf_chain_probe(f, pieces[i], BF_OP_TEST, s, s->n, err);
         if (hits < 0) return (int)hits;

@@ -13,6 +13,8 @@
  * word anyway; orders between words that only weaker machines have are not in it. */
 #ifndef MODEL_H
 #define MODEL_H
+#undef _FORTIFY_SOURCE                                        /* it takes a jump to another stack for a fault */
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,9 +31,10 @@ typedef struct {
 
 typedef struct {
     void (*body)(int me);
-    ucontext_t context;
+    ucontext_t context;                        /* its beginning; from then on it goes by jumps, which need no system call */
+    jmp_buf here;
     char *stack;
-    bool done;
+    bool done, started;
     model_access next;
     int knows[MODEL_THREADS];                  /* how many steps of the whole run up to which it comes after each thread */
 } model_thread;
@@ -46,14 +49,15 @@ typedef struct {
 static struct {
     model_thread thread[MODEL_THREADS];
     int threads, running;                      /* running: -1 = the scheduler */
-    ucontext_t scheduler;
+    jmp_buf scheduler;
     model_state at[MODEL_STEPS];
     int steps, replay;                         /* the first `replay` choices are given */
     bool stuck, endless;                       /* how this run ended */
     bool in_full;                              /* try every thread everywhere: slower, the same schedules */
     const void *(*place)(const void *word);    /* NULL, or which word that is where one has several addresses */
-    const uint64_t *watched;
-    uint64_t saw[MODEL_THREADS];               /* what each thread last found there */
+    const void *watched;
+    bool looks[MODEL_THREADS];                 /* raised: what the thread finds there the next time is kept in saw */
+    uint64_t saw[MODEL_THREADS];
     unsigned long long schedules, cut;         /* cut: runs given up as another one in a different order */
 } model = { .running = -1 };
 
@@ -63,8 +67,10 @@ static void model_pause(const void *word, bool write, bool locks)
     const int me = model.running;
     model_thread *t = &model.thread[me];
     t->next = (model_access){ model.place ? model.place(word) : word, write, locks };
-    swapcontext(&t->context, &model.scheduler);
-    if (word == model.watched) model.saw[me] = *model.watched;
+    if (_setjmp(t->here) == 0) _longjmp(model.scheduler, 1);
+    if (t->next.word != model.watched || !model.looks[me]) return;
+    model.saw[me] = *(const uint64_t *)word;
+    model.looks[me] = false;
 }
 void bf_model_step(const void *word, bool write);
 void bf_model_step(const void *word, bool write) { model_pause(word, write, false); }
@@ -77,13 +83,18 @@ static void model_enter(void)
     int me = model.running;
     model.thread[me].body(me);
     model.thread[me].done = true;
-    swapcontext(&model.thread[me].context, &model.scheduler);
+    _longjmp(model.scheduler, 1);
 }
 
 static void model_go(int i)
 {
+    model_thread *t = &model.thread[i];
     model.running = i;
-    swapcontext(&model.scheduler, &model.thread[i].context);
+    if (_setjmp(model.scheduler) == 0) {
+        if (t->started) _longjmp(t->here, 1);
+        t->started = true;
+        setcontext(&t->context);
+    }
     model.running = -1;
 }
 
@@ -92,7 +103,7 @@ static void model_thread_is(int i, void (*body)(int me))
 {
     model_thread *t = &model.thread[i];
     t->body = body;
-    t->done = false;
+    t->done = t->started = false;
     memset(t->knows, 0, sizeof t->knows);
     if (!t->stack) t->stack = malloc(MODEL_STACK);
     getcontext(&t->context);
@@ -155,21 +166,27 @@ static void model_races(int me)
     }
 }
 
-/* Thread `me` takes its next step as number model.steps. */
-static void model_take(int me)
+/* What thread `me` knows after the step it is about to take. */
+static void model_learn(int me)
 {
     model_state *s = &model.at[model.steps];
     model_thread *t = &model.thread[me];
-    if (model.steps >= model.replay - 1) model_races(me);
-    s->chosen = me;
-    s->access = t->next;
-    for (int i = 0; i < model.steps; i++) {
+    for (int i = model.steps - 1; i >= 0; i--) {
         const model_state *o = &model.at[i];
-        if (o->chosen == me || t->knows[o->chosen] > i || !model_meet(&o->access, &s->access)) continue;
+        if (t->knows[o->chosen] > i || !model_meet(&o->access, &t->next)) continue;
         for (int j = 0; j < model.threads; j++) if (o->knows[j] > t->knows[j]) t->knows[j] = o->knows[j];
     }
     t->knows[me] = model.steps + 1;
     memcpy(s->knows, t->knows, sizeof s->knows);
+}
+
+/* Thread `me` takes its next step as number model.steps.  What is only repeated was looked at before. */
+static void model_take(int me)
+{
+    model_state *s = &model.at[model.steps];
+    s->access = model.thread[me].next;
+    if (model.steps >= model.replay - 1) { model_races(me); model_learn(me); }
+    else memcpy(model.thread[me].knows, s->knows, sizeof s->knows);
     model_go(me);
 }
 
