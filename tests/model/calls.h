@@ -28,30 +28,29 @@ static int begun[MODEL_THREADS], finished[MODEL_THREADS];     /* calls of each t
 static int clock_of_all, clock_of_verdict;
 static char names[KEYS][8];
 
-/* ---- keys of two bits, in different words of a part of 128 bits, that have none in common ---- */
-enum { SMALL_BITS = 128 };
+/* ---- parts of a few words, and keys of two bits, one in each of the first two words, that have none in common ---- */
+static unsigned room = 1, part_bits = 128;             /* keys a part is sized for */
 static inline void find_keys(bf_filter *of)
 {
     uint64_t taken[2 * KEYS], pos[2];
     for (unsigned n = 0, i = 0; n < KEYS; i++) {
         snprintf(names[n], sizeof names[n], "k%u", i);
         bf_hashcode(of, names[n], strlen(names[n]), pos, 2, NULL);
-        bool good = pos[0] % SMALL_BITS / 64 != pos[1] % SMALL_BITS / 64;
-        for (unsigned j = 0; j < 2 * n; j++) good &= pos[0] % SMALL_BITS != taken[j] && pos[1] % SMALL_BITS != taken[j];
+        bool good = (pos[0] ^ pos[1]) % part_bits / 64 == 1 && pos[0] % part_bits < 128;
+        for (unsigned j = 0; j < 2 * n; j++) good &= pos[0] % part_bits != taken[j] && pos[1] % part_bits != taken[j];
         if (!good) continue;
-        taken[2 * n] = pos[0] % SMALL_BITS;
-        taken[2 * n++ + 1] = pos[1] % SMALL_BITS;
+        taken[2 * n] = pos[0] % part_bits;
+        taken[2 * n++ + 1] = pos[1] % part_bits;
     }
 }
-/* In the place of sizing_chain.c: parts of two words. */
-static unsigned room = 1;                              /* keys a part is sized for */
+/* In the place of sizing_chain.c. */
 int __wrap_bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
 int __wrap_bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err)
 {
     (void)before;
     (void)err;
     *part = *d;
-    part->g.m = part->g.lines = SMALL_BITS;
+    part->g.m = part->g.lines = part_bits;
     part->g.n = room;
     part->kind = BF_PART;
     part->index = i;

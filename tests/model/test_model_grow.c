@@ -1,11 +1,10 @@
 /* test_model_grow.c - filters that grow, under every interleaving: parts of two words that one key fills, so that adders make
  * the next part while others add, test, clear and copy.  The very code of the core; only how large a part is, is the test's.
  * wraps: bf_chain_part */
-#include "calls.h"
+#include "growing.h"
 
 static bf_filter *empty;                                     /* filters are made as copies of it, which is cheaper */
 static bool in_full;                                         /* "all" on the command line: what takes minutes too */
-static unsigned before_it;                                   /* keys that are in before the threads begin: the last ones */
 
 static void fresh(void)
 {
@@ -14,43 +13,8 @@ static void fresh(void)
     copy = NULL;
     f = bf_copy(empty, NULL);
     f->chain->piece[0]->part.g.n = room;
-    for (unsigned i = 0; i < before_it; i++) add_key(f, KEYS - 1 - (int)i);
+    for (unsigned i = 0; i < old_keys; i++) add_key(f, KEYS - 1 - (int)i);
     begin_calls(chosen);
-}
-
-/* A part is made when the one before it is full, and once. */
-static bool parts_are_plausible(void)
-{
-    uint64_t live = before_it, sum = 0;
-    const bf_chain *c = f->chain;
-    EACH_CALL(t, i) if ((*doing)[t][i].op == ADD) live += out[t][i].rc == BF_ADDED;
-    EACH_CALL(t, i) if ((*doing)[t][i].op == ADD_BOTH) live += BOTH;      /* two batches may have put a key into a part each */
-    for (unsigned i = 0; i < c->count; i++) {
-        sum += (uint64_t)bf_live(c->piece[i]->live);
-        if (i + 1 < c->count && bf_live(c->piece[i]->live) < room) return false;
-    }
-    bool batches = false;
-    EACH_CALL(t, i) batches |= (*doing)[t][i].op == ADD_BOTH;
-    return batches ? sum <= live : sum == live;
-}
-
-static bool old_ones_are_there(bf_filter *in)
-{
-    for (unsigned i = 0; i < before_it; i++) if (has_key(in, KEYS - 1 - (int)i) != 1) return false;
-    return true;
-}
-
-static bool tests_of_old_ones(void)
-{
-    EACH_CALL(t, i) if ((*doing)[t][i].op == TEST && (*doing)[t][i].key >= KEYS - (int)before_it && out[t][i].rc != 1) return false;
-    return true;
-}
-
-static bool promises(void)
-{
-    bool kept = no_errors() && what_was_added_is_found() && all_are_there(f) && old_ones_are_there(f) && tests_of_old_ones() && parts_are_plausible();
-    for (int key = 0; key < KEYS; key++) kept &= somebody_is_told_new(key);
-    return kept;
 }
 
 static bool all_are_there_in_f(void) { return all_are_there(f); }
@@ -67,13 +31,13 @@ static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
 
 static void adders_make_the_next_part(void)
 {
-    for (before_it = 0; before_it < 2; before_it++)
+    for (old_keys = 0; old_keys < 2; old_keys++)
         for (room = 1; room <= 2; room++) {
             char name[100];
-#define GROWS(p) do { snprintf(name, sizeof name, #p ", %u before, room for %u", before_it, room); KEPT(name, p, fresh, promises); } while (0)
+#define GROWS(p) do { snprintf(name, sizeof name, #p ", %u before, room for %u", old_keys, room); KEPT(name, p, fresh, growing_promises); } while (0)
             GROWS(one_key);
             GROWS(two_keys);
-            const bool few = in_full || before_it == 0 || room == 2;         /* else some millions of schedules */
+            const bool few = in_full || old_keys == 0 || room == 2;         /* else some millions of schedules */
             if (few) { GROWS(three_adders); GROWS(three_keys); GROWS(batches); }
             GROWS(again);
             GROWS(add_and_test);
@@ -85,7 +49,7 @@ static void adders_make_the_next_part(void)
 /* ---- a copy beside adders has what was there when it began, and goes on growing by itself ---- */
 static bool copy_is_sound(void)
 {
-    if (!promises() || !copy || !old_ones_are_there(copy) || bf_chain_count(copy->chain) > bf_chain_count(f->chain)) return false;
+    if (!growing_promises() || !copy || !old_ones_are_there(copy) || bf_chain_count(copy->chain) > bf_chain_count(f->chain)) return false;
     EACH_CALL(u, j) if ((*doing)[u][j].op == COPY)
         EACH_CALL(t, i) if ((*doing)[t][i].op == ADD && before(t, i, u, j) && has_key(copy, (*doing)[t][i].key) != 1) return false;
     return add_key(copy, 2) == BF_ADDED && has_key(copy, 2) == 1;
@@ -93,9 +57,9 @@ static bool copy_is_sound(void)
 static const plan add_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } } }, two_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } }, { { ADD, 1, 0 } } };
 static void copies_beside_adders(void)
 {
-    for (before_it = 0, room = 1; before_it < 2; before_it++) {
-        KEPT(before_it ? "copy, adder makes a part" : "copy, adder", add_and_copy, fresh, copy_is_sound);
-        if (!before_it) KEPT("copy, two adders", two_and_copy, fresh, copy_is_sound);
+    for (old_keys = 0, room = 1; old_keys < 2; old_keys++) {
+        KEPT(old_keys ? "copy, adder makes a part" : "copy, adder", add_and_copy, fresh, copy_is_sound);
+        if (!old_keys) KEPT("copy, two adders", two_and_copy, fresh, copy_is_sound);
     }
 }
 
@@ -113,7 +77,7 @@ static bool as_good_as_new(void)
 static const plan add_and_clear = { { { ADD, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } }, two_clears = { { { CLEAR, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } };
 static void clear_beside_adders(void)
 {
-    before_it = room = 1;
+    old_keys = room = 1;
     KEPT("clear, adder makes a part", add_and_clear, fresh, as_good_as_new);
     KEPT("clear twice", two_clears, fresh, as_good_as_new);
 }
@@ -158,13 +122,13 @@ static int lock_given_back_too_early(bf_filter *to, const bf_desc *part, bf_erro
 }
 static void wrong_homes_are_found(void)
 {
-    before_it = room = 1;
+    old_keys = room = 1;
     with_wrong_append(told_too_early);
-    BROKEN(two_keys, fresh_and_wrong, promises);
+    BROKEN(two_keys, fresh_and_wrong, growing_promises);
     with_wrong_append(lock_given_back_too_early);
     BROKEN(two_keys, fresh_and_wrong, parts_are_plausible);
     with_wrong_append(bf_chain_append_memory);
-    CHECK(explore_plan(NULL, &two_keys, fresh_and_wrong, promises));
+    CHECK(explore_plan(NULL, &two_keys, fresh_and_wrong, growing_promises));
 }
 static void plain(void)
 {
@@ -174,7 +138,7 @@ static void plain(void)
 }
 static void plain_kernels_are_found_wrong(void)
 {
-    before_it = 0;
+    old_keys = 0;
     room = 2;
     BROKEN(two_keys, plain, all_are_there_in_f);
     BROKEN(two_keys, plain, parts_are_plausible);

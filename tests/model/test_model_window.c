@@ -1,20 +1,10 @@
 /* test_model_window.c - filters that forget, under every interleaving: two or three pieces of two words, clocks that differ
- * from call to call and jump.  The very code of the core; only how large a part is, is the test's.  In epochs:
- *
- *   - a key whose add read its clock in epoch e is found by every test that begins later, while no call that was under way
- *     since then read a clock beyond e + parts;
- *   - it is found by none whose clock is beyond e + parts, where e may also be what others had published when it looked;
- *   - an add tells "new" only where that is so, and of the adders of one new key at least one is told it;
- *   - nobody waits for ever.
+ * from call to call and jump.  The very code of the core; only how large a part is, is the test's.
  * wraps: bf_chain_part */
-#include "calls.h"
+#include "forgetting.h"
 
-enum { THEN = 100, UNITED = 2 };                             /* the epoch in which it all begins; the key of `other`, of that epoch */
 static bool in_full;                                         /* "all" on the command line: what takes minutes too */
-static unsigned parts;
-static double step;
 static bf_filter *empty;
-static int before_it;                                        /* the epoch of key KEYS - 1, added before the threads begin, or 0 */
 
 static bf_filter *open_(void)
 {
@@ -30,83 +20,9 @@ static void fresh(void)
     f = bf_copy(empty, NULL);
     model.watched = f->chain->epoch;
     clock_of_all = clock_of_verdict = THEN;
-    if (before_it) { clock_of_verdict = before_it; add_key(f, KEYS - 1); }
+    if (old_epoch) { clock_of_verdict = old_epoch; add_key(f, KEYS - 1); }
     begin_calls(chosen);
 }
-
-/* The epoch that a call took for now. */
-static int epoch_of(const outcome *o)
-{
-    const int64_t seen = o->saw ? bf_live(&o->saw) : BF_NEVER;
-    return seen > o->now ? (int)seen : o->now;
-}
-
-/* Did a call that was under way after add (t, i) had begun, and before call (u, j) had ended, see a later clock? */
-static bool over_by(int t, int i, int u, int j)
-{
-    EACH_CALL(v, c) {
-        const outcome *o = &out[v][c];
-        if (!before(v, c, t, i) && !before(u, j, v, c) && o->latest > epoch_of(&out[t][i]) + (int)parts) return true;
-    }
-    return false;
-}
-/* The same for the key that was there before. */
-static bool old_is_over_by(int u, int j)
-{
-    EACH_CALL(v, c) if (!before(u, j, v, c) && out[v][c].latest > before_it + (int)parts) return true;
-    return false;
-}
-
-static bool remembers(int t, int i, int u, int j) { return before(t, i, u, j) && !over_by(t, i, u, j); }
-
-/* May a key be there for a call whose clock says `now`? */
-static bool may_be_there(int key, int u, int j)
-{
-    const int now = out[u][j].now;
-    if (key == UNITED && now <= THEN + (int)parts) return true;
-    if (key == KEYS - 1 && before_it && now <= before_it + (int)parts) return true;
-    EACH_CALL(t, i) {
-        if (adds(&(*doing)[t][i], key) && !before(u, j, t, i) && now <= epoch_of(&out[t][i]) + (int)parts) return true;
-    }
-    return false;
-}
-
-static bool tests_are_right(void)
-{
-    EACH_CALL(u, j) {
-        const int key = (*doing)[u][j].key;
-        if ((*doing)[u][j].op != TEST) continue;
-        EACH_CALL(t, i) if (adds(&(*doing)[t][i], key) && remembers(t, i, u, j) && out[u][j].rc != 1) return false;
-        if (key == KEYS - 1 && before_it && !old_is_over_by(u, j) && out[u][j].rc != 1) return false;
-        if (out[u][j].rc == 1 && !may_be_there(key, u, j)) return false;
-    }
-    return true;
-}
-
-static bool adds_are_right(void)
-{
-    for (int key = 0; key < KEYS; key++) {
-        if (!somebody_is_told_new(key) && !(before_it && key == KEYS - 1)) return false;
-        EACH_CALL(u, j) if (adds(&(*doing)[u][j], key))
-            EACH_CALL(t, i) if (adds(&(*doing)[t][i], key) && remembers(t, i, u, j) && told(u, j, key) != BF_PRESENT) return false;
-    }
-    return true;
-}
-
-/* Afterwards: what no clock is beyond is there; when the newest clock has moved on by the window and a step nothing is. */
-static bool afterwards(void)
-{
-    int latest = before_it ? before_it : THEN;
-    EACH_CALL(t, i) if (out[t][i].latest > latest) latest = out[t][i].latest;
-    clock_of_verdict = latest;
-    for (int key = 0; key < KEYS; key++)
-        EACH_CALL(t, i) if (adds(&(*doing)[t][i], key) && latest <= out[t][i].now + (int)parts && has_key(f, key) != 1) return false;
-    clock_of_verdict = latest + (int)parts + 1;
-    for (int key = 0; key < KEYS; key++) if (has_key(f, key) != 0) return false;
-    return add_key(f, 0) == BF_ADDED && has_key(f, 0) == 1;
-}
-
-static bool promises(void) { return no_errors() && tests_are_right() && adds_are_right() && afterwards(); }
 
 /* ---- clocks that are d epochs apart: from one back to a whole turn of the ring and one more ---- */
 static plan p;
@@ -114,7 +30,7 @@ static plan p;
     do { \
         char name[100]; \
         memcpy(p, (plan){ __VA_ARGS__ }, sizeof p); \
-        snprintf(name, sizeof name, what ", parts %u, %d apart%s", parts, d, before_it ? ", one before" : ""); \
+        snprintf(name, sizeof name, what ", parts %u, %d apart%s", parts, d, old_epoch ? ", one before" : ""); \
         KEPT(name, p, prepare, verdict); \
     } while (0)
 
@@ -124,14 +40,14 @@ static void clocks_apart(void)
         empty = open_();
         for (int d = -1; d <= (int)parts + 2; d++)
             for (int old = 0; old <= 1; old++) {
-                before_it = old ? THEN - 1 : 0;
-                TRY(fresh, promises, "one key", { { ADD, 0, THEN } }, { { ADD, 0, THEN + d } });
-                TRY(fresh, promises, "two keys", { { ADD, 0, THEN } }, { { ADD, 1, THEN + d } });
-                TRY(fresh, promises, "add, test", { { ADD, 0, THEN } }, { { TEST, 0, THEN + d } });
-                TRY(fresh, promises, "add, test the old one", { { ADD, 0, THEN + d } }, { { TEST, KEYS - 1, THEN } });
-                TRY(fresh, promises, "add and test, twice", { { ADD, 0, THEN }, { TEST, 0, THEN } }, { { ADD, 1, THEN + d }, { TEST, 1, THEN + d } });
-                TRY(fresh, promises, "again later", { { ADD, 0, THEN }, { ADD, 0, THEN + d } }, { { ADD, 1, THEN + d } });
-                TRY(fresh, promises, "batch, key", { { ADD_BOTH, 0, THEN } }, { { ADD, 1, THEN + d } });
+                old_epoch = old ? THEN - 1 : 0;
+                TRY(fresh, forgetting_promises, "one key", { { ADD, 0, THEN } }, { { ADD, 0, THEN + d } });
+                TRY(fresh, forgetting_promises, "two keys", { { ADD, 0, THEN } }, { { ADD, 1, THEN + d } });
+                TRY(fresh, forgetting_promises, "add, test", { { ADD, 0, THEN } }, { { TEST, 0, THEN + d } });
+                TRY(fresh, forgetting_promises, "add, test the old one", { { ADD, 0, THEN + d } }, { { TEST, KEYS - 1, THEN } });
+                TRY(fresh, forgetting_promises, "add and test, twice", { { ADD, 0, THEN }, { TEST, 0, THEN } }, { { ADD, 1, THEN + d }, { TEST, 1, THEN + d } });
+                TRY(fresh, forgetting_promises, "again later", { { ADD, 0, THEN }, { ADD, 0, THEN + d } }, { { ADD, 1, THEN + d } });
+                TRY(fresh, forgetting_promises, "batch, key", { { ADD_BOTH, 0, THEN } }, { { ADD, 1, THEN + d } });
             }
         bf_close(empty);
     }
@@ -140,12 +56,12 @@ static void clocks_apart(void)
 static void three_threads(void)
 {
     parts = 1;
-    before_it = 0;
+    old_epoch = 0;
     empty = open_();
     for (int d = 0; d <= 3; d++) {
-        TRY(fresh, promises, "two adders, tester", { { ADD, 0, THEN } }, { { ADD, 0, THEN + d } }, { { TEST, 0, THEN + 1 } });
-        TRY(fresh, promises, "two keys, tester", { { ADD, 0, THEN } }, { { ADD, 1, THEN + d } }, { { TEST, 0, THEN + d } });
-        if (in_full) TRY(fresh, promises, "three keys", { { ADD, 0, THEN } }, { { ADD, 1, THEN + d } }, { { ADD, 2, THEN + 2 } });
+        TRY(fresh, forgetting_promises, "two adders, tester", { { ADD, 0, THEN } }, { { ADD, 0, THEN + d } }, { { TEST, 0, THEN + 1 } });
+        TRY(fresh, forgetting_promises, "two keys, tester", { { ADD, 0, THEN } }, { { ADD, 1, THEN + d } }, { { TEST, 0, THEN + d } });
+        if (in_full) TRY(fresh, forgetting_promises, "three keys", { { ADD, 0, THEN } }, { { ADD, 1, THEN + d } }, { { ADD, 2, THEN + 2 } });
     }
     bf_close(empty);
 }
@@ -159,13 +75,13 @@ static void a_clock_that_jumps(void)
     for (unsigned i = 0; i < sizeof moves / sizeof *moves; i++) {
         const int d = (int)i;
 #define MOVES { { TICK, 0, THEN + moves[i][0] }, { TICK, 0, THEN + moves[i][1] }, { TICK, 0, THEN + moves[i][2] } }
-        for (before_it = 0; before_it <= THEN; before_it += THEN) {
-            TRY(fresh, promises, "moves, two adders", MOVES, { { ADD, 0, NO_CLOCK } }, { { ADD, 0, NO_CLOCK } });
-            TRY(fresh, promises, "moves, add and test", MOVES, { { ADD, 0, NO_CLOCK }, { TEST, 0, NO_CLOCK } });
-            TRY(fresh, promises, "moves, adder, tester", MOVES, { { ADD, 0, NO_CLOCK } }, { { TEST, 0, NO_CLOCK } });
+        for (old_epoch = 0; old_epoch <= THEN; old_epoch += THEN) {
+            TRY(fresh, forgetting_promises, "moves, two adders", MOVES, { { ADD, 0, NO_CLOCK } }, { { ADD, 0, NO_CLOCK } });
+            TRY(fresh, forgetting_promises, "moves, add and test", MOVES, { { ADD, 0, NO_CLOCK }, { TEST, 0, NO_CLOCK } });
+            TRY(fresh, forgetting_promises, "moves, adder, tester", MOVES, { { ADD, 0, NO_CLOCK } }, { { TEST, 0, NO_CLOCK } });
         }
     }
-    before_it = 0;
+    old_epoch = 0;
     bf_close(empty);
 }
 
@@ -173,7 +89,7 @@ static void a_clock_that_jumps(void)
 /* What was added before the copy began is in it, as long as it would be in the filter. */
 static bool copy_is_sound(void)
 {
-    if (!promises() || !copy) return false;
+    if (!forgetting_promises() || !copy) return false;
     EACH_CALL(u, j) if ((*doing)[u][j].op == COPY)
         EACH_CALL(t, i) {
             clock_of_verdict = epoch_of(&out[t][i]);
@@ -203,14 +119,14 @@ static void whole_filters(void)
 {
     parts = 1;
     empty = open_();
-    before_it = THEN;
+    old_epoch = THEN;
     for (int d = 0; d <= 2; d++) {
         TRY(fresh, copy_is_sound, "adder, copy", { { ADD, 0, THEN + d } }, { { COPY, 0, THEN } });
         TRY(fresh, as_good_as_new, "adder, clear", { { ADD, 0, THEN + d } }, { { CLEAR, 0, THEN }, { TEST, KEYS - 1, THEN } });
     }
-    before_it = 0;
+    old_epoch = 0;
     for (int d = 0; d <= 3; d++)
-        TRY(fresh_with_other, promises, "adder, union", { { ADD, 0, THEN + d }, { TEST, UNITED, THEN + d } }, { { UNITE, 0, THEN }, { TEST, UNITED, THEN } });
+        TRY(fresh_with_other, forgetting_promises, "adder, union", { { ADD, 0, THEN + d }, { TEST, UNITED, THEN + d } }, { { UNITE, 0, THEN }, { TEST, UNITED, THEN } });
     bf_close(empty);
 }
 
@@ -274,19 +190,19 @@ static const plan adders_and_late_test = { { { ADD, 0, THEN } }, { { ADD, 1, THE
 static void wrong_adders_are_found(void)
 {
     parts = 1;
-    before_it = THEN;
+    old_epoch = THEN;
     empty = open_();
     wrong_add = no_second_look;
     BROKEN(adders_and_late_test, fresh, tests_are_right);
     wrong_add = epoch_before_it_is_empty;
     BROKEN(two_in_one_epoch, fresh, tests_are_right);
     wrong_add = not_published;
-    BROKEN(two_apart, fresh, promises);
+    BROKEN(two_apart, fresh, forgetting_promises);
     CHECK(model.endless);
     wrong_add = own_bits_forgotten;
     BROKEN(two_apart, fresh, adds_are_right);
     wrong_add = NULL;
-    CHECK(explore_plan(NULL, &adders_and_late_test, fresh, promises) && explore_plan(NULL, &two_in_one_epoch, fresh, promises));
+    CHECK(explore_plan(NULL, &adders_and_late_test, fresh, forgetting_promises) && explore_plan(NULL, &two_in_one_epoch, fresh, forgetting_promises));
     bf_close(empty);
 }
 
