@@ -7,7 +7,7 @@
 #include "../c/check.h"
 #include "model.h"
 
-enum { NOTHING, ADD, TEST, ADD_BOTH, CLEAR, COPY, UNITE, REMOVE, TICK };
+enum { NOTHING, ADD, TEST, ADD_BOTH, CLEAR, COPY, UNITE, REMOVE, TICK, KILL };    /* KILL: key is a thread, which dies */
 enum { CALLS = 3, KEYS = 4, BOTH = 2, NO_CLOCK = -1 };                 /* ADD_BOTH: keys 0 and 1 as a batch */
 typedef struct { int op, key, now; } call;             /* now: the epoch that its clock shows, NO_CLOCK = the clock of all  */
 typedef call plan[MODEL_THREADS][CALLS];
@@ -20,6 +20,7 @@ typedef struct {
     uint64_t saw;                                      /* what it found in the watched word after that            */
 } outcome;
 
+static void (*after_kill)(int thread);
 static int (*wrong_add)(bf_filter *to, int key);       /* what must be found: another add than the core's */
 static bf_filter *f, *handle[MODEL_THREADS], *copy, *other;   /* handle: by thread, where there are several of one file */
 static const plan *doing;
@@ -84,6 +85,7 @@ static inline int do_call(bf_filter *on, const call *c, outcome *o)
     case CLEAR: return bf_clear(on, NULL);
     case COPY: return (copy = bf_copy(on, NULL)) ? 0 : BF_ENOMEM;
     case UNITE: return bf_unite(on, other, NULL);
+    case KILL: model_kill(c->key); if (after_kill) after_kill(c->key); return 0;
     default: bf_model_step(&clock_of_all, true); clock_of_all = c->now; return 0;
     }
 }
@@ -92,7 +94,7 @@ static inline int do_call(bf_filter *on, const call *c, outcome *o)
 static inline bool adds(const call *c, int key) { return (c->op == ADD && c->key == key) || (c->op == ADD_BOTH && key < BOTH); }
 static inline bool depends(const call *c, int t)
 {
-    bool same = c->op != ADD && c->op != ADD_BOTH && c->op != TEST && c->op != TICK;
+    bool same = c->op != ADD && c->op != ADD_BOTH && c->op != TEST && c->op < TICK;
     for (int key = 0; key < KEYS; key++)
         for (int i = 0; i < CALLS; i++) same |= (adds(c, key) || (c->op == TEST && c->key == key)) && adds(&(*doing)[t][i], key);
     return same;
@@ -139,11 +141,11 @@ static inline bool no_errors(void)
     return true;
 }
 
-/* Of the adders of one key at least one is told that it is new. */
+/* Of the adders of one key at least one is told that it is new, unless it is one that died. */
 static inline bool somebody_is_told_new(int key)
 {
     bool any = false, new = false;
-    EACH_CALL(t, i) if (adds(&(*doing)[t][i], key)) { any = true; new |= told(t, i, key) == BF_ADDED; }
+    EACH_CALL(t, i) if (begun[t] > i && adds(&(*doing)[t][i], key)) { any = true; new |= !out[t][i].ended || told(t, i, key) == BF_ADDED; }
     return !any || new;
 }
 
@@ -159,7 +161,7 @@ static inline bool what_was_added_is_found(void)
     for (int key = 0; key < KEYS; key++)
         EACH_CALL(u, j) {
             const call *c = &(*doing)[u][j];
-            if ((adds(c, key) || (c->op == TEST && c->key == key)) && !found_by(u, j, key)) return false;
+            if (out[u][j].ended && (adds(c, key) || (c->op == TEST && c->key == key)) && !found_by(u, j, key)) return false;
         }
     return true;
 }
@@ -167,7 +169,7 @@ static inline bool what_was_added_is_found(void)
 static inline bool all_are_there(bf_filter *in)
 {
     for (int key = 0; key < KEYS; key++)
-        EACH_CALL(t, i) if (adds(&(*doing)[t][i], key) && has_key(in, key) != 1) return false;
+        EACH_CALL(t, i) if (out[t][i].ended && adds(&(*doing)[t][i], key) && has_key(in, key) != 1) return false;
     return true;
 }
 

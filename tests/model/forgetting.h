@@ -56,7 +56,7 @@ static inline bool tests_are_right(void)
 {
     EACH_CALL(u, j) {
         const int key = (*doing)[u][j].key;
-        if ((*doing)[u][j].op != TEST) continue;
+        if ((*doing)[u][j].op != TEST || !out[u][j].ended) continue;
         EACH_CALL(t, i) if (adds(&(*doing)[t][i], key) && remembers(t, i, u, j) && out[u][j].rc != 1) return false;
         if (key == KEYS - 1 && old_epoch && !old_is_over_by(u, j) && out[u][j].rc != 1) return false;
         if (out[u][j].rc == 1 && !may_be_there(key, u, j)) return false;
@@ -81,7 +81,7 @@ static inline bool afterwards(void)
     EACH_CALL(t, i) if (out[t][i].latest > latest) latest = out[t][i].latest;
     clock_of_verdict = latest;
     for (int key = 0; key < KEYS; key++)
-        EACH_CALL(t, i) if (adds(&(*doing)[t][i], key) && latest <= out[t][i].now + (int)parts && has_key(f, key) != 1) return false;
+        EACH_CALL(t, i) if (out[t][i].ended && adds(&(*doing)[t][i], key) && latest <= out[t][i].now + (int)parts && has_key(f, key) != 1) return false;
     clock_of_verdict = latest + (int)parts + 1;
     for (int key = 0; key < KEYS; key++) if (has_key(f, key) != 0) return false;
     return add_key(f, 0) == BF_ADDED && has_key(f, 0) == 1;

@@ -26,7 +26,7 @@ enum { MODEL_THREADS = 4, MODEL_STEPS = 400, MODEL_STACK = 1 << 18 };
 
 typedef struct {
     const void *word;                          /* what a step touches                                  */
-    bool write, locks;                         /* locks: word is an int, and the step waits until it is 0 */
+    bool write, locks, all;                    /* locks: word is an int, and the step waits until it is 0; all: touches everything */
 } model_access;
 
 typedef struct {
@@ -66,7 +66,7 @@ static void model_pause(const void *word, bool write, bool locks)
     if (model.running < 0) return;
     const int me = model.running;
     model_thread *t = &model.thread[me];
-    t->next = (model_access){ model.place ? model.place(word) : word, write, locks };
+    t->next = (model_access){ model.place ? model.place(word) : word, write, locks, word == NULL };
     if (_setjmp(t->here) == 0) _longjmp(model.scheduler, 1);
     if (t->next.word != model.watched || !model.looks[me]) return;
     model.saw[me] = *(const uint64_t *)word;
@@ -76,6 +76,9 @@ void bf_model_step(const void *word, bool write);
 void bf_model_step(const void *word, bool write) { model_pause(word, write, false); }
 void bf_model_wait(const int *lock);
 void bf_model_wait(const int *lock) { model_pause(lock, true, true); }
+
+/* Ends a thread wherever it is.  What it would have done is never seen, so explore() must try this in_full. */
+static inline void model_kill(int i) { model_pause(NULL, true, false); model.thread[i].done = true; }
 
 /* ---- coroutines ---- */
 static void model_enter(void)
@@ -115,7 +118,7 @@ static void model_thread_is(int i, void (*body)(int me))
 }
 
 /* ---- which steps meet ---- */
-static bool model_meet(const model_access *a, const model_access *b) { return a->word == b->word && (a->write || b->write); }
+static bool model_meet(const model_access *a, const model_access *b) { return a->all || b->all || (a->word == b->word && (a->write || b->write)); }
 
 /* A lock is given back by a step that nobody who waits for it can be tried before. */
 static bool model_both_ready(const model_access *taken, const model_access *next) { return !next->locks || taken->locks; }

@@ -12,7 +12,7 @@
 /* ---- the machine ---- */
 enum { MAPS = 64 };
 static struct { const uint8_t *at; size_t len; off_t offset; } maps[MAPS];
-static int flock_;
+static int flock_, flock_fd, flock_thread;
 
 static const void *place(const void *word)
 {
@@ -49,7 +49,16 @@ int __wrap_flock(int fd, int op)
     if (op == LOCK_UN) bf_model_step(&flock_, true);
     else bf_model_wait(&flock_);
     flock_ = op != LOCK_UN;
+    flock_fd = fd;
+    flock_thread = model.running;
     return __real_flock(fd, op | LOCK_NB);
+}
+/* The kernel gives back what a process had locked when it dies. */
+static void give_back(int thread)
+{
+    if (!flock_ || flock_thread != thread) return;
+    close(flock_fd);
+    flock_ = 0;
 }
 int __wrap_fsync(int);
 int __wrap_fsync(int fd) { (void)fd; return 0; }
@@ -92,6 +101,15 @@ static void forgetting(void)
 static bool grown_and_sound(void) { return (f = again()) && growing_promises(); }
 static bool as_before_and_sound(void) { return (f = again()) && forgetting_promises(); }
 
+/* Keys for parts of that size. */
+static void take_keys(unsigned bits)
+{
+    part_bits = bits;
+    bf_filter *g = bf_open(&(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .window = 10 }, NULL);
+    find_keys(g);
+    bf_close(g);
+}
+
 static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
     two_keys = { { { ADD, 0, 0 } }, { { ADD, 1, 0 } } },
     add_and_test = { { { ADD, 0, 0 } }, { { TEST, 0, 0 } } },
@@ -131,6 +149,32 @@ static void processes_forget_in_one_file(void)
     }
 }
 
+/* kill -9 at any step of the first: what he had finished is there, and the others go on. */
+static const plan killed_adder = { { { ADD, 0, 0 } }, { { KILL, 0, 0 }, { ADD, 1, 0 } } },
+    killed_second = { { { ADD, 0, 0 }, { ADD, 1, 0 } }, { { KILL, 0, 0 }, { ADD, 2, 0 } } },
+    killed_beside = { { { ADD, 0, 0 } }, { { KILL, 0, 0 } }, { { ADD, 1, 0 } } },
+    killed_late = { { { ADD, 0, THEN + 2 }, { TEST, 0, THEN + 2 } }, { { KILL, 0, 0 }, { ADD, 1, THEN + 2 } } },
+    killed_too_late = { { { ADD, 0, THEN } }, { { ADD, 1, THEN + 2 }, { KILL, 0, 0 }, { ADD, 0, THEN + 2 } } };
+static void killed_at_any_step(void)
+{
+    model.in_full = true;
+    part_bits = 128;
+    old_epoch = 0;
+    take_keys(128);
+    for (old_keys = 0; old_keys < 2; old_keys++) {
+        room = 1;
+        KEPT(old_keys ? "killed, makes a part" : "killed", killed_adder, growing, grown_and_sound);
+        KEPT(old_keys ? "killed at the second, makes a part" : "killed at the second", killed_second, growing, grown_and_sound);
+        if (!old_keys) KEPT("killed beside another", killed_beside, growing, grown_and_sound);
+    }
+    take_keys(512);
+    old_epoch = THEN - 1;
+    parts = 1;
+    KEPT("killed, empties a part", killed_late, forgetting, as_before_and_sound);
+    KEPT("killed, too late", killed_too_late, forgetting, as_before_and_sound);
+    model.in_full = false;
+}
+
 /* A lock that locks nothing: parts are made on top of each other. */
 static bool no_lock;
 static int lock_nothing(bf_filter *on, int *token, bf_error *err) { (void)on; (void)err; *token = -1; return 0; }
@@ -158,15 +202,6 @@ static void what_is_wrong_is_found(void)
     CHECK(explore_plan(NULL, &two_keys, growing_without_lock, grown_and_sound));
 }
 
-/* Keys of the parts' size; of the smaller one they fit the larger one too?  No: each has its own. */
-static void take_keys(unsigned bits)
-{
-    part_bits = bits;
-    bf_filter *g = bf_open(&(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .window = 10 }, NULL);
-    find_keys(g);
-    bf_close(g);
-}
-
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -180,6 +215,8 @@ int main(void)
     RUN(what_is_wrong_is_found);
     take_keys(512);
     RUN(processes_forget_in_one_file);
+    after_kill = give_back;
+    RUN(killed_at_any_step);
     printf("     %llu schedules in all\n", all_schedules);
     for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
     bf_close(f);
