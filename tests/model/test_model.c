@@ -77,6 +77,43 @@ static bool usable_after_clear(void)
     return again >= 0 && bf_test(f, "same", 4, NULL) == 1;
 }
 
+/* ---- whole filters beside adders: nothing is lost by a union, and a copy has what was there when it began ---- */
+static bf_filter *other, *copy;
+static void unite(int me) { h.rc[me] = bf_unite(f, other, NULL); }
+static void take_copy(int me)
+{
+    model_event();
+    h.late[me] = h.ended[0];
+    h.rc[me] = (copy = bf_copy(f, NULL)) ? 0 : BF_ENOMEM;
+}
+static void add_and_unite(void)
+{
+    bf_close(other);
+    fresh();
+    other = bf_copy(f, NULL);
+    bf_add(other, "theirs", 6, NULL);
+    model_thread_is(0, add_);
+    model_thread_is(1, unite);
+}
+static bool both_are_in(void)
+{
+    return h.rc[0] == BF_ADDED && h.rc[1] == 0 && bf_test(f, "same", 4, NULL) == 1 && bf_test(f, "theirs", 6, NULL) == 1;
+}
+static void add_and_copy(void)
+{
+    bf_close(copy);
+    copy = NULL;
+    fresh();
+    bf_add(f, "old", 3, NULL);
+    model_thread_is(0, add_);
+    model_thread_is(1, take_copy);
+}
+static bool the_copy_is_sound(void)
+{
+    return copy && bf_test(copy, "old", 3, NULL) == 1 && (!h.late[1] || bf_test(copy, "same", 4, NULL) == 1) && bf_add(copy, "new", 3, NULL) >= 0
+        && bf_test(copy, "new", 3, NULL) == 1;
+}
+
 /* ---- the scheduler itself: small programs of loads, stores and locks, tried with and without what saves schedules ---- */
 enum { LOAD, STORE, TAKE, GIVE, SMALL = 4 };
 static char word[3];
@@ -164,6 +201,8 @@ PROMISE(2, three_adders, somebody_is_told_new)
 PROMISE(2, add_and_test, what_was_added_is_found)
 PROMISE(2, batches, batches_agree)
 PROMISE(2, add_and_clear, usable_after_clear)
+PROMISE(4, add_and_unite, both_are_in)
+PROMISE(4, add_and_copy, the_copy_is_sound)
 
 /* Plain kernels lose bits: the checker must see it. */
 static void plain_kernels_are_found_wrong(void) { CHECK(!every(2, three_adders, somebody_is_told_new, false, "")); }
@@ -181,12 +220,16 @@ int main(void)
     RUN(what_was_added_is_found_in_every_order_add_and_test);
     RUN(batches_agree_in_every_order_batches);
     RUN(usable_after_clear_in_every_order_add_and_clear);
+    RUN(both_are_in_in_every_order_add_and_unite);
+    RUN(the_copy_is_sound_in_every_order_add_and_copy);
     RUN(nothing_is_left_out);
     RUN(a_deadlock_is_found);
     RUN(a_loop_without_end_is_found);
     RUN(plain_kernels_are_found_wrong);
     RUN(more_than_one_may_be_told_new);
     bf_close(f);
+    bf_close(other);
+    bf_close(copy);
     model_end();
     return FINISH();
 }
