@@ -81,6 +81,19 @@ static inline void bf_word_set(uint64_t *w, uint64_t value) { BF_STEP(w, true); 
 /* A flag that several threads may raise; it is never lowered. */
 static inline bool bf_raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 static inline void bf_raise(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
+/* What was read and written before this is done for everybody before what comes after.  On x86 the locked instruction of an
+ * add, or of whatever was published, sees to it. */
+static inline void bf_fence(void)
+{
+#if defined(__x86_64__)
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+/* A number that says what need not be done again: who reads an older one does it again. */
+static inline unsigned bf_noted(const unsigned *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+static inline void bf_note(unsigned *at, unsigned n) { __atomic_store_n(at, n, __ATOMIC_RELAXED); }
 /* One int that hands something over between threads; false: *was is what is there. */
 static inline int bf_int(const int *at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
 static inline void bf_int_set(int *at, int value) { BF_STEP(at, true); __atomic_store_n(at, value, __ATOMIC_RELEASE); }

@@ -60,6 +60,7 @@ void bf_window_empty(bf_filter *f, bf_piece *p, int64_t epoch)
 {
     bf_store *s = &p->part.store;
     bf_live_raise(f->chain->epoch, epoch);
+    bf_fence();
     if (bf_live(p->live) >= epoch) return;
     for (uint64_t i = 0; i < s->nwords; i++) bf_word_set(s->words + i, 0);
     bf_live_set(p->live, epoch);
@@ -114,8 +115,10 @@ static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answ
     for (int64_t e = from; e <= to; e++) { p.piece[p.n] = bf_window_piece(c, e); p.epoch[p.n++] = e; }
     drop_turned(&p);
     if (value || !c->piece[0]->part.kernels) return bf_chain_sift(f, p.piece, p.n, s, answer, value, err);
-    while (p.n && s->n && bf_chain_mark(p.piece, p.n, s))
+    while (p.n && s->n && bf_chain_mark(p.piece, p.n, s)) {
+        bf_fence();
         if (!drop_turned(&p)) { bf_chain_settle(s, s->n, answer, value); break; }
+    }
     return 0;
 }
 
@@ -182,6 +185,7 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, uint8_t 
         if (!p) continue;
         int64_t hits = bf_chain_probe(f, p, BF_OP_ADD, s, s->n, err);
         if (hits < 0) return (int)hits;
+        bf_fence();
         if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) { if (hits) bf_chain_settle(s, s->n, answer, 0); return 0; }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }

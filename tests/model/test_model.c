@@ -180,6 +180,7 @@ static void one_that_spins(void) { model_thread_is(0, spin); }
 static void a_loop_without_end_is_found(void) { CHECK(!explore(one_that_spins, fine) && model.endless); }
 
 /* ---- all of them ---- */
+static unsigned long long all_schedules;
 static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void), bool atomic, const char *what)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
@@ -190,6 +191,7 @@ static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void),
             threads = atomic;
             bool ok = explore(prepare, verdict);
             all &= ok;
+            all_schedules += model.schedules;
             if (*what) printf("     %-9s k=%u %-22s %8llu schedules%s\n", scheme, k, what, model.schedules, ok ? "" : ": BROKEN");
         }
     return all;
@@ -227,6 +229,7 @@ int main(void)
     RUN(a_loop_without_end_is_found);
     RUN(plain_kernels_are_found_wrong);
     RUN(more_than_one_may_be_told_new);
+    printf("     %llu schedules in all\n", all_schedules);
     bf_close(f);
     bf_close(other);
     bf_close(copy);
