@@ -4,7 +4,6 @@
 #include "growing.h"
 
 static bf_filter *empty;                                     /* filters are made as copies of it, which is cheaper */
-static bool in_full;                                         /* "all" on the command line: what takes minutes too */
 
 static void fresh(void)
 {
@@ -37,7 +36,7 @@ static void adders_make_the_next_part(void)
 #define GROWS(p) do { snprintf(name, sizeof name, #p ", %u before, room for %u", old_keys, room); KEPT(name, p, fresh, growing_promises); } while (0)
             GROWS(one_key);
             GROWS(two_keys);
-            const bool few = in_full || old_keys == 0 || room == 2;         /* else some millions of schedules */
+            const bool few = old_keys == 0 || room == 2;         /* else some millions of schedules */
             if (few) { GROWS(three_adders); GROWS(three_keys); GROWS(batches); }
             GROWS(again);
             GROWS(add_and_test);
@@ -144,9 +143,8 @@ static void plain_kernels_are_found_wrong(void)
     BROKEN(two_keys, plain, parts_are_plausible);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    in_full = argc > 1 && strcmp(argv[1], "all") == 0;
     setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("BLOOMFILTER_CPU", "portable", 1);
     empty = bf_open(&(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2, .threads = true }, NULL);
