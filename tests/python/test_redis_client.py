@@ -26,11 +26,8 @@ FAULTS = (Error, OSError)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    assert shutil.which("redis-server"), "install redis-server"
-    server = Server(tmp_path_factory.mktemp("redis") / "one")
-    yield server
-    server.stop()
+def server(redis_server):
+    return redis_server
 
 
 @pytest.fixture
