@@ -1,8 +1,11 @@
 """What the Python tests share: small filters, key lists, running a script in a process of its own, a Redis."""
 
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from servers import Server
@@ -32,6 +35,13 @@ def run_python():
         return done.stdout.strip()
 
     return run
+
+
+@pytest.fixture
+def quick_folder():
+    """In memory where that can be: many small filters are made there, each of which is synced."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="module")

@@ -101,10 +101,10 @@ VARIANTS = {
 
 
 class Home:
-    """One variant at one place; `others`: the places its filters can be taken to."""
+    """One variant at one place; `others`: the places its filters can be taken to; `folder`: for saved files."""
 
-    def __init__(self, name, place, others):
-        self.name, self.place, self.others = name, place, others
+    def __init__(self, name, place, others, folder):
+        self.name, self.place, self.others, self.folder = name, place, others, folder
         self.variant = VARIANTS[name]
 
     def __repr__(self):
@@ -116,5 +116,7 @@ def homes_in(*names):
     return [(variant, name) for variant, row in VARIANTS.items() for name in names if name in row.places.split()]
 
 
-def home(variant, place, places):
-    return Home(variant, places[place], [places[name] for name in VARIANTS[variant].places.split() if name in places])
+def home(variant, place, folder, more=()):
+    """more: places beside memory and the folder."""
+    places = {one.name: one for one in (Memory(), Folder(folder), *more)}
+    return Home(variant, places[place], [places[name] for name in VARIANTS[variant].places.split() if name in places], folder)

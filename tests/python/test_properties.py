@@ -4,7 +4,7 @@ Those of filters in Redis are in test_properties_redis.py."""
 import machine
 import pytest
 from bloomfilter import BloomFilter
-from homes import Folder, Memory, home, homes_in
+from homes import home, homes_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machine import texts
@@ -12,8 +12,8 @@ from machine import texts
 
 @pytest.mark.filterwarnings("ignore::bloomfilter.SaturationWarning")
 @pytest.mark.parametrize("variant, place", homes_in("memory", "file"))
-def test_against_a_model(variant, place, tmp_path):
-    machine.run(home(variant, place, {"memory": Memory(), "file": Folder(tmp_path)}))
+def test_against_a_model(variant, place, quick_folder):
+    machine.run(home(variant, place, quick_folder))
 
 
 @given(text=texts)

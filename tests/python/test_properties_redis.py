@@ -2,17 +2,17 @@
 
 import machine
 import pytest
-from homes import ByClient, ByURL, Folder, Memory, home, homes_in
+from homes import ByClient, ByURL, home, homes_in
 
 
 @pytest.mark.filterwarnings("ignore::bloomfilter.SaturationWarning")
 @pytest.mark.parametrize("variant, place", homes_in("URL"))
-def test_by_url(redis_by_url, variant, place, tmp_path):
-    machine.run(home(variant, place, {"memory": Memory(), "file": Folder(tmp_path), "URL": ByURL(redis_by_url)}))
+def test_by_url(redis_by_url, variant, place, quick_folder):
+    machine.run(home(variant, place, quick_folder, [ByURL(redis_by_url)]))
 
 
 @pytest.mark.filterwarnings("ignore::bloomfilter.SaturationWarning")
 @pytest.mark.parametrize("variant, place", homes_in("client"))
-def test_through_a_client(redis_server, variant, place, tmp_path):
+def test_through_a_client(redis_server, variant, place, quick_folder):
     redis = pytest.importorskip("redis")
-    machine.run(home(variant, place, {"memory": Memory(), "file": Folder(tmp_path), "client": ByClient(redis_server, redis.Redis(port=redis_server.port))}))
+    machine.run(home(variant, place, quick_folder, [ByClient(redis_server, redis.Redis(port=redis_server.port))]))
