@@ -235,7 +235,8 @@ bf_filter *bf_to_plain(bf_filter *f, bf_error *err);
 /* ---- what it is, what is in it ---------------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
-/* Part i, counted from 0 to bf_info.part_count - 1: the oldest first (growing), in the order of the bits (window). */
+/* Part i, counted from 0 to bf_info.part_count - 1: the oldest first (growing), in the order of the bits (window).  With part 0
+ * those are taken in that others have made by now: bf_get_info, which asks nobody, knows them from then on. */
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
 /* Are more than half of the cells set?  0 no; BF_HALF_FULL: as it is where a filter holds about what it was sized for; BF_OVERFULL:
  * and by the estimate it holds a tenth more than n keys, a reason to warn.  *wait: how many new keys may be added before it is

@@ -18,12 +18,13 @@ import numpy
 import pytest
 from bloomfilter import Error
 from homes import Clock
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
-# In every run the same examples, in bounded time.  BLOOMFILTER_PROPERTIES=long: others each time, for hours.
-settings.register_profile("short", max_examples=12, stateful_step_count=25, deadline=None, derandomize=True, print_blob=True)
+# In every run the same examples, in bounded time, also where one fails.  BLOOMFILTER_PROPERTIES=long: others each time,
+# BLOOMFILTER_EXAMPLES of each home.
+settings.register_profile("short", max_examples=12, stateful_step_count=25, deadline=None, derandomize=True, print_blob=True, phases=[Phase.generate])
 settings.register_profile("long", max_examples=int(os.environ.get("BLOOMFILTER_EXAMPLES", "500")), stateful_step_count=50, deadline=None, print_blob=True)
 CHOSEN = settings.get_profile(os.environ.get("BLOOMFILTER_PROPERTIES", "short"))
 
@@ -514,8 +515,6 @@ class OfTimes(Machine):
         gone = [key for key, at in self.model.items() if self.now() >= at + self.shape["window"] + self.step()]
         for bf in self.handles:
             assert not any(bf.contains_many(gone))
-        for key in gone:
-            del self.model[key]
 
     @rule(which=which, batch=lists, later=lists, seconds=st.sampled_from([0, 10, 20, 60]), by=st.sampled_from(["into", "out of"]))
     def union_over_time(self, which, batch, later, seconds, by):

@@ -93,6 +93,15 @@ def test_a_file_is_reopened_by_its_parameters(tmp_path):
     assert all(BloomFilter.open(path, read_only=True).contains_many(keys("k", 5000)))
 
 
+def test_what_another_handle_appended_is_known_at_once(tmp_path):
+    with BloomFilter(**SMALL, storage=tmp_path / "f.bloom") as bf:
+        for ask in (lambda b: len(b.bitset), lambda b: len(b.part_info()), lambda b: len(b.info()["parts"]), lambda b: b.to_bytes(), lambda b: b.copy() == bf, lambda b: bf == b):
+            with BloomFilter.open(tmp_path / "f.bloom") as old:
+                bf.update(keys("k", 50_000, bf.m))  # to another part at least
+                assert old.m < bf.m and ask(old) == ask(bf)
+            bf.clear()
+
+
 def test_sets():
     a, b = BloomFilter(**SMALL), BloomFilter(**SMALL)
     a.update(keys("a", 3000))
