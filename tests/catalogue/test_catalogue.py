@@ -43,7 +43,9 @@ def sides(tmp_path_factory):
     helpers = cross()
     program = os.environ.get("CATALOGUE_C") or helpers.compile_c(HERE / "side.c", tmp_path_factory.mktemp("side") / "side")
     php = helpers.php_command()
-    all_sides = {"c": Program([program]), "php": Program([*php, *phpredis(php), HERE / "side.php"]), "py": Python()}
+    loads = phpredis(php)
+    all_sides = {"c": Program([program]), "php": Program([*php, *loads, HERE / "side.php"]), "py": Python()}
+    all_sides["php"].clients = bool(loads)
     yield all_sides
     assert {name: side.stop() for name, side in all_sides.items()} == {"c": 0, "php": 0, "py": 0}
 
@@ -130,7 +132,7 @@ def judge(case, side, outcome, text):
 def test_library(case, sides, redis, real_redis, tmp_path):
     wrong, answers = [], {}
     for side, program in sides.items():
-        if side in case.get("not", {}):
+        if side in case.get("not", {}) or (not getattr(program, "clients", True) and any("o" in value for value in case["args"].values())):
             continue
         folder = tmp_path / side
         folder.mkdir()
