@@ -1,7 +1,7 @@
 """Random sequences of calls against a model, in memory and in files (machine.py); random keys, arguments and bytes.
 Those of filters in Redis are in test_properties_redis.py."""
 
-import machine
+import models
 import pytest
 from bloomfilter import BloomFilter
 from homes import home, homes_in
@@ -13,7 +13,7 @@ from machine import texts
 @pytest.mark.filterwarnings("ignore::bloomfilter.SaturationWarning")
 @pytest.mark.parametrize("variant, place", homes_in("memory", "file"))
 def test_against_a_model(variant, place, quick_folder):
-    machine.run(home(variant, place, quick_folder))
+    models.run(home(variant, place, quick_folder))
 
 
 @given(text=texts)
@@ -47,7 +47,7 @@ junk = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(m
 
 
 @given(kwargs=st.dictionaries(st.sampled_from(["m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards"]), junk, max_size=6))
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=700, deadline=None, derandomize=True)
 def test_any_arguments_to_plan(kwargs):
     try:
         plan = BloomFilter.plan(**kwargs)
