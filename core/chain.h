@@ -53,10 +53,12 @@ typedef struct bf_chain_ops {
     int (*count)(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *err);
     void (*leave)(bf_filter *f);             /* before it is closed */
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what others have published.
-     * look: takes in which living parts there are.  turn: makes the part of now, or takes it in. */
-    int (*look)(bf_filter *f, int64_t *now, bf_error *err);
+     * look: takes in which living parts there are; anyway: even if nothing has shown that there are more.  turn: makes the part of now, or takes it in.  past: the same of an epoch
+     * that others may have been later than; does nothing where its time is over. */
+    int (*look)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
     int (*turn)(bf_filter *f, int64_t *now, bf_error *err);
-    bool (*stale)(const bf_filter *f, int64_t now);          /* has the last trip shown that there is a later part? */
+    int (*past)(bf_filter *f, int64_t epoch, bf_error *err);
+    bool (*stale)(const bf_filter *f, int64_t now);          /* has the last trip shown that there is a part more? */
     int (*expire)(bf_filter *f, double seconds, bf_error *err);      /* as of a store */
     int (*remove)(bf_filter *f, bf_error *err);
 } bf_chain_ops;
@@ -122,6 +124,7 @@ int bf_chain_append_memory(bf_filter *f, const bf_desc *part, bf_error *err);
 /* chain_state.c, called by state.c */
 void bf_chain_info(const bf_filter *f, bf_info *info);
 int bf_chain_state(bf_filter *f, bf_state *state, bf_error *err);
+int bf_chain_refresh(bf_filter *f, bf_error *err);           /* knows then all that others did before */
 int bf_chain_read_bits(bf_filter *f, uint64_t offset, uint8_t *buf, size_t len, bf_error *err);
 int bf_chain_sync(bf_filter *f, bf_error *err);
 int bf_chain_clear(bf_filter *f, bf_error *err);

@@ -306,7 +306,7 @@ static int remove_(bf_filter *f, bf_error *err)
 {
     int64_t now = bf_live(f->chain->epoch);
     int rc = follow(f, err);
-    if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_look(f, &now, err);
+    if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_look(f, &now, true, err);
     if (rc == 0) rc = about_meta(whole_of(f), "DEL", NULL, err);
     for (unsigned i = f->chain->count; rc >= 0 && i-- > 0;) {
         bf_store *s = &f->chain->piece[i]->part.store;
@@ -324,4 +324,4 @@ static void leave(bf_filter *f)
 
 const bf_chain_ops bf_chain_redis = { .create = create, .append = append, .follow = follow, .news = news, .count = count, .leave = leave,
                                        .expire = expire, .remove = remove_, .look = bf_redis_window_look, .turn = bf_redis_window_turn,
-                                       .stale = bf_redis_window_stale };
+                                       .past = bf_redis_window_past, .stale = bf_redis_window_stale };

@@ -2,9 +2,10 @@
  * who adds in that epoch, and expired by Redis a whole step after its keys' time is over.  K:meta has what the whole is, the
  * newest epoch there is (`epoch`), and a field e<epoch> for each part that must be there.
  *
- * Parts are made in the order of time only: a script makes one, if K:meta has no later one, and gives the newest there was a
- * new mark.  Every trip reads marks.  So once the part of "now" is there and has the mark that is known, no living part has
- * come since, be it that another's clock is ahead, and nobody needs to look again.  Until then every call looks.  A part that K:meta has and Redis has not is lost: an error, never "absent".
+ * A script makes a part, and gives the newest there was a new mark; adds make parts of later epochs only, unions also such of
+ * the past.  Every trip reads marks.  So once the part of "now" is there and has the mark that is known, no living part has
+ * come since, be it that another's clock is ahead, and nobody needs to look again.  Until then every call looks.  A part that
+ * K:meta has and Redis has not is lost: an error, never "absent".
  * A field is taken away, with the part's making that comes parts + 1 epochs later. */
 #include "chain.h"
 #include "redis.h"
@@ -21,14 +22,15 @@ static const char turn_script[] =                           /* KEYS: K:meta temp
     "local function fail(v) redis.call('DEL',KEYS[2]) return v end "
     "if redis.call('EXISTS',KEYS[1])==0 then return fail(2) end "
     "local e=tonumber(redis.call('HGET',KEYS[1],'epoch') or '') "
-    "if e~=tonumber(ARGV[4]) or (e and e>=tonumber(ARGV[1])) then return fail(0) end "
+    "if e~=tonumber(ARGV[4]) or redis.call('HEXISTS',KEYS[1],'e'..ARGV[1])==1 then return fail(0) end "
     "if KEYS[5] and redis.call('EXISTS',KEYS[5])==1 then "
     "redis.call('SETRANGE',KEYS[5],ARGV[5],ARGV[6]) redis.call('HSET',KEYS[6],'mark',ARGV[7]) end "
     "redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) redis.call('HSET',KEYS[4],unpack(ARGV,8)) "
     "redis.call('PEXPIRE',KEYS[3],ARGV[2]) redis.call('PEXPIRE',KEYS[4],ARGV[2]) "
     "for _,f in ipairs(redis.call('HKEYS',KEYS[1])) do local n=string.match(f,'^e(-?%d+)$') "
     "if n and tonumber(n)<tonumber(ARGV[3]) then redis.call('HDEL',KEYS[1],f) end end "
-    "redis.call('HSET',KEYS[1],'epoch',ARGV[1],'e'..ARGV[1],'1') return 1";
+    "if not e or e<tonumber(ARGV[1]) then redis.call('HSET',KEYS[1],'epoch',ARGV[1]) end "
+    "redis.call('HSET',KEYS[1],'e'..ARGV[1],'1') return 1";
 
 static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
 
@@ -137,7 +139,7 @@ bool bf_redis_window_stale(const bf_filter *f, int64_t now)
 }
 
 /* The mark of the part of now is known once K:meta was looked at after it was read. */
-int bf_redis_window_look(bf_filter *f, int64_t *now, bf_error *err)
+int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
     bf_chain *c = f->chain;
     const int64_t seen = bf_live(c->epoch);
@@ -145,7 +147,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bf_error *err)
     int64_t newest = BF_NEVER;
     int rc = 0;
     if (seen > *now) *now = seen;
-    if (bf_live(bf_window_piece(c, *now)->live) == *now && !bf_redis_window_stale(f, *now)) return 0;      /* complete: see above */
+    if (!anyway && bf_live(bf_window_piece(c, *now)->live) == *now && !bf_redis_window_stale(f, *now)) return 0;      /* complete: see above */
     for (int tries = 0; tries < 100; tries++) {
         bf_piece *last = bf_window_piece(c, *now);
         const uint32_t mark = mark_of(last);
@@ -230,19 +232,38 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     return v == 2 ? bf_redis_lost(whole_of(f), err) : 0;
 }
 
+/* Makes the part of that epoch, if nobody was faster. */
+static int make(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
+{
+    int rc = point(f, p, epoch, err);
+    if (rc < 0) return rc;
+    bf_redis *r = p->part.store.impl;
+    bf_link_lock(&r->link);
+    rc = send_turn(f, p, epoch, err);
+    bf_link_unlock(&r->link);
+    let_go(p);                                               /* whoever made it: it is taken in as another's would be */
+    return rc;
+}
+
 int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err)
 {
     for (int tries = 0; tries < 100; tries++) {
-        int rc = bf_redis_window_look(f, now, err);
+        int rc = bf_redis_window_look(f, now, false, err);
         bf_piece *p = bf_window_piece(f->chain, *now);
-        if (rc < 0 || bf_live(p->live) == *now) return rc;
-        if ((rc = point(f, p, *now, err)) < 0) return rc;
-        bf_redis *r = p->part.store.impl;
-        bf_link_lock(&r->link);
-        rc = send_turn(f, p, *now, err);
-        bf_link_unlock(&r->link);
-        let_go(p);                                           /* whoever made it: it is taken in as another's would be */
-        if (rc < 0) return rc;
+        if (rc < 0 || bf_live(p->live) == *now || (rc = make(f, p, *now, err)) < 0) return rc;
+    }
+    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
+}
+
+int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
+{
+    bool made = false;
+    for (int tries = 0; tries < 100; tries++, made = true) {
+        int64_t now = epoch;
+        int rc = bf_redis_window_look(f, &now, made, err);
+        bf_piece *p = bf_window_piece(f->chain, epoch);
+        if (rc < 0 || bf_live(p->live) == epoch || epoch < now - (int64_t)f->chain->desc.parts) return rc;
+        if ((rc = make(f, p, epoch, err)) < 0) return rc;
     }
     return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
 }

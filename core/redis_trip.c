@@ -293,7 +293,9 @@ static int not_sure(bf_redis *r, bf_error *err)
 {
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, "tell what was added: no answer from", r->link.label);
-    return bf_fail(err, BF_EIO, "%s: cannot tell what was added: the answer is not Redis's", r->link.label);
+    if (!r->link.client) return bf_fail(err, BF_EIO, "%s: cannot tell what was added: the answer is not Redis's", r->link.label);
+    const bf_error said = *err;                              /* the host's own words */
+    return bf_fail(err, BF_EIO, "cannot tell what was added: %.130s", said.msg);
 }
 
 /* Every lost shard takes back what was written to it, whatever became of the others; the first error is the error. */

@@ -70,10 +70,9 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
 {
     int token, rc;
     const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (ops->turn) {                                         /* only what is later than all that is there can be made */
-        int64_t now = epoch;
+    if (ops->past) {
         if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
-        rc = ops->turn(f, &now, err);
+        rc = ops->past(f, epoch, err);
         bf_chain_unlock(f, token);
         *p = bf_window_piece(f->chain, epoch);
         if (rc == 0 && bf_live((*p)->live) != epoch) *p = NULL;
@@ -124,16 +123,15 @@ static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answ
 
 static int64_t oldest(const bf_filter *f, int64_t now) { return now - (int64_t)f->chain->desc.parts; }
 
-/* Parts later than `now` that turned up while others were asked: another's clock is ahead. */
-static int ask_later(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, uint8_t value, bf_error *err)
+/* Parts turned up while others were asked: later ones, because another's clock is ahead, or such of the past, by a union.  All
+ * are asked again but that of `own`, where the keys were just added. */
+static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t *answer, uint8_t value, bf_error *err)
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     int rc = 0;
     while (rc == 0 && s->n && ops->stale(f, now)) {
-        int64_t later = now;
-        if ((rc = ops->look(f, &later, err)) < 0 || later == now) return rc;
-        rc = ask(f, s, now + 1, later, answer, value, err);
-        now = later;
+        if ((rc = ops->look(f, &now, false, err)) == 0) rc = ask(f, s, oldest(f, now), own - 1, answer, value, err);
+        if (rc == 0) rc = ask(f, s, own + 1, now, answer, value, err);
     }
     return rc;
 }
@@ -143,9 +141,9 @@ static int test_remote(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, b
 {
     int token, rc = bf_chain_lock(f, &token, err);
     if (rc < 0) return rc;
-    rc = f->part.store.ops->chain->look(f, &now, err);
+    rc = f->part.store.ops->chain->look(f, &now, false, err);
     if (rc == 0) rc = ask(f, s, oldest(f, now), now, answer, 1, err);
-    if (rc == 0) rc = ask_later(f, s, now, answer, 1, err);
+    if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, answer, 1, err);
     bf_chain_unlock(f, token);
     return rc;
 }
@@ -200,7 +198,7 @@ static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
         hits = bf_chain_probe(f, bf_window_piece(f->chain, now), BF_OP_ADD, s, s->n, err);
         if (hits > 0) bf_chain_settle(s, s->n, answer, 0);
         rc = hits < 0 ? (int)hits : ask(f, s, oldest(f, now), now - 1, answer, 0, err);
-        if (rc == 0) rc = ask_later(f, s, now, answer, 0, err);
+        if (rc == 0) rc = ask_again(f, s, now, now, answer, 0, err);
     }
     bf_chain_unlock(f, token);
     return rc;

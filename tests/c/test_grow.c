@@ -234,6 +234,65 @@ static void every_damaged_byte_is_found(void)
 }
 
 /* ---- sets ---- */
+/* In batches or one by one: the same parts with the same bits, also where a batch ends a part, with keys that it names twice. */
+static void batches_are_single_keys(void)
+{
+    for (size_t size = 1; size <= 600; size = size * 7 / 3 + 1) {
+        bf_filter *a = OPEN(.n = 50, .p = 0.3, .grow = 2), *b = OPEN(.n = 50, .p = 0.3, .grow = 2);
+        bf_key keys[600];
+        name t[600];
+        for (uint64_t i = 0; i < 60000; i += size) {
+            int64_t sum = 0;
+            for (size_t j = 0; j < size; j++) {
+                keys[j] = key_of(t + j, 'k', (i + j) / 2);
+                sum += bf_add(b, keys[j].ptr, keys[j].len, &e);
+            }
+            if (bf_add_many(a, keys, size, NULL, &e) != sum) { failed_here++; break; }
+        }
+        CHECK(parts_of(a) > 1 && bf_equal(a, b, &e) == 1);
+        bf_close(a);
+        bf_close(b);
+    }
+}
+
+/* A handle that does not know yet what another one made of the file: its whole filter has all parts all the same. */
+static void whole_ones_know_all_parts(void)
+{
+    char saved[80];
+    snprintf(saved, sizeof saved, "%s.saved", path);
+    for (int how = 0; how < 5; how++) {
+        unlink(path);
+        bf_filter *a = OPEN(.n = 100, .p = 1e-6, .grow = 2, .storage = path), *b = OPEN(.storage = path), *got = NULL;
+        bf_info i;
+        bf_get_info(b, &i);
+        many(a, true, 'k', 0, 5000, NULL);
+        CHECK(parts_of(a) == 2 && parts_of(b) == 1);
+        uint8_t *few = malloc(i.image_bytes), *all;
+        if (how == 0) {
+            int64_t n = bf_bytes_as(b, NULL, &e);
+            all = malloc((size_t)n);
+            CHECK_EQ(bf_to_bytes_as(b, NULL, all, (uint64_t)n, &e), 0);
+            got = bf_from_bytes(all, (size_t)n, NULL, &e);
+            free(all);
+        } else if (how == 1) {                               /* a length that is too short by now is refused, not cut to */
+            CHECK_EQ(bf_to_bytes(b, few, i.image_bytes, &e), BF_EINVAL);
+            CHECK_HAS(e.msg, "cap must be at least");
+            CHECK_EQ(bf_to_bytes_as(b, NULL, few, i.image_bytes, &e), 0);      /* as it was when that was asked for */
+            CHECK_EQ(bf_to_bytes_as(b, NULL, few, i.image_bytes - 1, &e), BF_EINVAL);
+            got = bf_from_bytes(few, i.image_bytes, NULL, &e);
+            CHECK(got && parts_of(got) == 1 && many(got, false, 'k', 0, 100, NULL) == 100);
+        } else if (how == 2) CHECK(bf_save(b, saved, &e) == 0 && (got = bf_load(saved, NULL, &e)));
+        else if (how == 3) got = bf_copy(b, &e);
+        else CHECK_EQ(bf_equal(b, a, &e), 1);
+        if (got && how != 1) CHECK_EQ(many(got, false, 'k', 0, 5000, NULL), 5000);
+        CHECK(got || how == 4);
+        free(few);
+        bf_close(a); bf_close(b); bf_close(got);
+    }
+    unlink(saved);
+    unlink(path);
+}
+
 static void sets(void)
 {
     bf_filter *a = OPEN(.n = 100, .p = 0.01, .grow = 2), *b = OPEN(.n = 100, .p = 0.01, .grow = 2), *fixed = OPEN(.n = 100, .p = 0.01);
@@ -465,6 +524,8 @@ int main(void)
     RUN(parts_follow_each_other);
     RUN(round_trips);
     RUN(every_damaged_byte_is_found);
+    RUN(batches_are_single_keys);
+    RUN(whole_ones_know_all_parts);
     RUN(sets);
     RUN(refused);
     RUN(processes_grow_one_file);
