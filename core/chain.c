@@ -24,8 +24,8 @@ int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error
     bf_chain *c = f->chain = calloc(1, sizeof *c);
     if (!c) return bf_fail(err, BF_ENOMEM, "out of memory");
     c->desc = *d;
-    c->clock = spec && spec->clock ? spec->clock : system_clock;
-    c->clock_ctx = spec && spec->clock ? spec->clock_ctx : NULL;
+    c->clock = spec->clock ? spec->clock : system_clock;
+    c->clock_ctx = spec->clock_ctx;
     c->epoch = &c->own;
     bf_live_set(c->epoch, d->kind == BF_WINDOW ? d->live : BF_NEVER);
     return 0;
@@ -35,7 +35,7 @@ void bf_chain_free(bf_filter *f)
 {
     bf_chain *c = f->chain;
     if (!c) return;
-    if (f->part.store.ops->chain && f->part.store.ops->chain->leave) f->part.store.ops->chain->leave(f);
+    if (f->part.store.ops->chain->leave) f->part.store.ops->chain->leave(f);
     for (unsigned i = 0; i < c->count; i++) {
         bf_store *s = &c->piece[i]->part.store;
         if (s->ops) s->ops->close(s);

@@ -106,13 +106,13 @@ static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 }
 
 /* Gives the file its name unless something has it; 0 either way.  link never replaces; where a file system has no links, a
- * rename does.  temp NULL: the file has no name yet. */
+ * rename would, and a look comes before it.  temp NULL: the file has no name yet. */
 static int publish(const file *f, const char *temp, bf_error *err)
 {
     char nameless[40];
     snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", f->fd);
     if (linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, f->path, temp ? 0 : AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST) return 0;
-    if (temp && (errno == EPERM || errno == ENOTSUP || errno == ENOSYS) && access(f->path, F_OK) != 0 && rename(temp, f->path) == 0) return 0;
+    if (temp && (errno == EPERM || errno == ENOTSUP || errno == ENOSYS) && (access(f->path, F_OK) == 0 || rename(temp, f->path) == 0)) return 0;
     return bf_fail_sys(err, errno, "create", f->path);
 }
 
