@@ -11,7 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -99,15 +98,6 @@ WRAP_PARTLY(ssize_t, pread, n, (int fd, void *buf, size_t n, off_t at), (fd, buf
 WRAP_PARTLY(ssize_t, pwrite, n, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at), ENOSPC)
 WRAP_PARTLY(ssize_t, send, n, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), ECONNRESET)
 WRAP_PARTLY(ssize_t, recv, n, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), ECONNRESET)
-/* flock does no part; interrupted it may be. */
-int __real_flock(int fd, int how);
-int __wrap_flock(int fd, int how);
-int __wrap_flock(int fd, int how)
-{
-    if (how != LOCK_UN && now("flock")) { errno = ENOLCK; return -1; }
-    if (how != LOCK_UN && now_partly("flock")) { errno = EINTR; return -1; }
-    return __real_flock(fd, how);
-}
 WRAP(int, poll, (struct pollfd *fds, nfds_t n, int ms), (fds, n, ms), 0, 0)
 WRAP(int, getentropy, (void *p, size_t n), (p, n), -1, EIO)
 struct redisContext;

@@ -5,9 +5,13 @@
 #include "../../core/bloomfilter.h"
 #include "check.h"
 #include "once_each.h"
+#include "redis_server.h"
 
+static server redis;
 static char url[200];
 static bool have_redis;
+
+static void flush(void) { rs_command(&redis, "FLUSHALL"); }
 
 /* ---- scenarios: each ends at the first error, with everything closed ---- */
 static void memory(void)
@@ -108,6 +112,7 @@ int main(void)
     RUN(every_call_of_save_over_a_file_fails_once);
     bf_error e;
     have_redis = bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) || e.code != BF_ENOTSUP;
+    forget_url = flush;
     if (have_redis) {
         rs_start(&redis, NULL);
         snprintf(url, sizeof url, "%s", rs_url(&redis, "once", "&timeout=2"));

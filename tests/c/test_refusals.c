@@ -128,15 +128,15 @@ static void homes_that_exclude_each_other(void)
 /* ---- plans of filters of many parts ---- */
 static void plans_of_many_parts(void)
 {
-    bf_spec grow = { .n = 1000, .p = 0.01, .grow = 2 }, window = { .n = 1000, .p = 0.01, .window = 60, .parts = 3 }, lines = { .n = 10, .p = 0.4, .grow = 2, .k = 3 };
-    for (bf_spec *s = (bf_spec *[]){ &grow, &window, &lines }[0], **at = (bf_spec *[]){ &grow, &window, &lines, NULL }; (s = *at); at++) {
-        bf_spec asked = *s;
+    static const bf_spec rows[] = { { .n = 1000, .p = 0.01, .grow = 2 }, { .n = 1000, .p = 0.01, .window = 60, .parts = 3 }, { .n = 10, .p = 0.4, .grow = 2, .k = 3 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bf_spec plan = rows[i];
         bf_info info;
-        CHECK_EQ(bf_plan(s, &e), 0);
-        bf_filter *f = must(bf_open(&asked, &e));
+        CHECK_EQ(bf_plan(&plan, &e), 0);
+        bf_filter *f = must(bf_open(&rows[i], &e));
         bf_get_info(f, &info);
-        CHECK(info.m == s->m && info.k == s->k && info.p == s->p && info.n == s->n && !strcmp(info.scheme, s->scheme));
-        CHECK_EQ(info.part_count, s->window != 0 ? 4 : 1);
+        CHECK(info.m == plan.m && info.k == plan.k && info.p == plan.p && info.n == plan.n && !strcmp(info.scheme, plan.scheme));
+        CHECK_EQ(info.part_count, plan.window != 0 ? 4 : 1);
         bf_close(f);
     }
 }
@@ -170,8 +170,6 @@ static void operations_of_other_homes(void)
     bf_state st;
     double count;
     bf_filter *far = OPEN(.m = 1000, .k = 2, .client = &client), *near = OPEN(.m = 1000, .k = 2), *grows = OPEN(.n = 10, .p = 0.1, .grow = 2);
-    const struct { int rc; const char *says; } none = { 0, NULL };
-    (void)none;
 #define REFUSED(call, want, text) do { e = (bf_error){ 0 }; CHECK_EQ(call, want); CHECK_HAS(e.msg, text); CHECK_EQ(e.code, want); } while (0)
     REFUSED(bf_get_state(far, &st, &e), BF_ENOTSUP, "home client cannot count its bits");
     REFUSED(bf_read_bits(far, 0, bytes, 1, &e), BF_ENOTSUP, "home client cannot read its bits");
@@ -234,7 +232,6 @@ static void pairs_that_do_not_match(void)
     static const bf_spec base = { .m = 1000, .k = 3 }, keyed = { .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, grow = { .n = 10, .p = 0.1, .grow = 2 },
         window = { .n = 10, .p = 0.1, .window = 60, .scheme = "block" };
     static const struct { bf_spec a, b; const char *says; } rows[] = {
-        { base, { .m = 1000, .k = 3, .scheme = "functions", .functions = NULL }, NULL },
         { base, { .m = 1001, .k = 3 }, "the same m, got 1000 and 1001" },
         { base, { .m = 1000, .k = 4 }, "the same k, got 3 and 4" },
         { base, { .m = 1000, .k = 3, .counting = true }, "got a plain one and a counting one" },
@@ -250,7 +247,7 @@ static void pairs_that_do_not_match(void)
         { window, { .n = 10, .p = 0.1, .window = 61, .scheme = "block" }, "the same window, got 60 and 61" },
         { window, { .n = 10, .p = 0.1, .window = 60, .parts = 5, .scheme = "block" }, "the same parts, got 4 and 5" },
     };
-    for (size_t i = 1; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_filter *a = must(bf_open(&rows[i].a, &e)), *b = must(bf_open(&rows[i].b, &e));
         CHECK_EQ(bf_unite(a, b, &e), BF_EINVAL);
         CHECK_HAS(e.msg, rows[i].says);
