@@ -160,7 +160,7 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, bf_error
         int64_t hits = bf_chain_probe(f, p, BF_OP_ADD, &all, all.n, err);
         if (hits < 0) return (int)hits;
         if (bf_live(p->live) != *now) continue;              /* its time was over meanwhile: once more */
-        if (hits) bf_chain_settle(&all, all.n, answer, 0);
+        if (hits) bf_chain_settle(&all, answer, 0);
         *s = all;
         return 0;
     }
@@ -173,7 +173,7 @@ static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     if (rc < 0 || (rc = bf_chain_lock(f, &token, err)) < 0) return rc;
     if ((rc = f->part.store.ops->chain->turn(f, &now, err)) == 0) {
         hits = bf_chain_probe(f, bf_window_piece(f->chain, now), BF_OP_ADD, s, s->n, err);
-        if (hits > 0) bf_chain_settle(s, s->n, answer, 0);
+        if (hits > 0) bf_chain_settle(s, answer, 0);
         rc = hits < 0 ? (int)hits : ask(f, s, oldest(f, now), now - 1, answer, 0, err);
         if (rc == 0) rc = ask_later(f, s, now, answer, 0, err);
     }

@@ -62,7 +62,7 @@ static const struct { int made; unsigned at, bytes; uint64_t value; const char *
     { FIXED, 2100, 1, 1, "a reserved byte is set" },
     { FIXED, 192, 4, 2, "its shards do not fit m" }, { FIXED, 192, 4, 1, "its shards do not fit m" }, { SHARDED, 192, 4, 0, "its shards do not fit m" },
     { SHARDED, 192, 4, 3, "its shards do not fit m" }, { SHARDED, 192, 4, 5000, "its shards do not fit m" },
-    { FIXED, 56, 8, UINT64_MAX, "p is out of range" }, { FIXED, 40, 8, 0, "n is out of range" }, { FIXED, 40, 8, UINT64_MAX, "n is out of range" },
+    { FIXED, 56, 8, UINT64_MAX, "p is out of range" }, { FIXED, 56, 8, UINT64_C(0x4000000000000000), "p is out of range" }, { FIXED, 40, 8, 0, "n is out of range" }, { FIXED, 40, 8, UINT64_MAX, "n is out of range" },
     { FIXED, 48, 4, 0, "k is out of range" }, { FIXED, 48, 4, 4097, "k is out of range" }, { FIXED, 32, 8, 0, "m is out of range" },
     { FIXED, 32, 8, BF_M_MAX * 2, "m is out of range" }, { FIXED, 72, 8, 1, "secret check and flags disagree" },
     { FIXED, 28, 4, 1, "secret check and flags disagree" }, { FIXED, 64, 8, 8, "its length field does not fit m" },
@@ -163,9 +163,32 @@ static void values_past_reason(void)
     free(b);
 }
 
+/* Of another scheme: a whole that has no parts, and a part that the whole's does not fit. */
+static void schemes_that_do_not_fit(void)
+{
+    uint64_t len;
+    bf_filter *f = made(GROW);
+    uint8_t *b = bytes_of(f, &len), *copy = malloc(len);
+    memcpy(copy, b, len);
+    put(b + 24, 4, 25);
+    memcpy(b + 80, "guava", 6);
+    mend(b);
+    CHECK(!bf_from_bytes(b, len, NULL, &e) && e.code == BF_EFORMAT);
+    CHECK_HAS(e.msg, "its scheme has no parts");
+    put(copy + FIRST + 24, 4, 1);
+    memset(copy + FIRST + 80, 0, 8);
+    memcpy(copy + FIRST + 80, "classic", 7);
+    mend(copy + FIRST);
+    CHECK(!bf_from_bytes(copy, len, NULL, &e) && e.code == BF_EFORMAT);
+    CHECK_HAS(e.msg, "a part does not belong to it");
+    bf_close(f);
+    free(b);
+    free(copy);
+}
+
 /* ---- files ---- */
 static void put_file(uint8_t *b, uint64_t len) { int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600); CHECK(write(fd, b, len) == (ssize_t)len); close(fd); }
-static void files_that_are_longer(void)
+static void files_of_other_lengths(void)
 {
     uint64_t len;
     bf_filter *f = made(WINDOW), *g;
@@ -186,6 +209,12 @@ static void files_that_are_longer(void)
     put_file(longer, len + 10);                              /* saved, not written in place: nobody was about to grow it */
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "is too long");
+    for (uint64_t cut = 1; cut < len; cut += 977) {
+        put_file(b, len - cut);
+        CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
+        CHECK_HAS(e.msg, len - cut < 8 ? "it has only" : "cut short");
+        CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
+    }
     put(longer + 2048, 8, UINT64_C(0xFFFFFFFE00000001));     /* dirty: somebody was */
     put_file(longer, len + 10);
     CHECK((g = bf_open(&(bf_spec){ .storage = path }, &e)) && bf_equal(f, g, &e) == 1);
@@ -407,7 +436,8 @@ int main(void)
     RUN(headers_with_right_sums);
     RUN(numbers_of_parts);
     RUN(values_past_reason);
-    RUN(files_that_are_longer);
+    RUN(schemes_that_do_not_fit);
+    RUN(files_of_other_lengths);
     RUN(a_number_of_parts_broken_under_the_map);
     RUN(a_file_cut_short_under_the_map);
     RUN(a_filter_that_can_grow_no_more);

@@ -317,7 +317,7 @@ static void fits_says_no(void)
 static void stored_filters_that_are_others(void)
 {
     static const bf_spec kinds[] = { { .m = 1000, .n = 100, .k = 3 }, { .n = 100, .p = 0.01 }, { .n = 10, .p = 0.1, .grow = 2 }, { .n = 10, .p = 0.1, .window = 60, .parts = 3 },
-                                     { .m = 1000, .n = 100 } };
+                                     { .m = 1000, .n = 100 }, { .n = 100, .p = 0.01, .scheme = "classic" } };
     static const struct { unsigned kind; bf_spec ask; int code; const char *says; } rows[] = {
         { 0, { .grow = 2 }, BF_EMISMATCH, "has no growth, grow=0, asked for grow=2" },
         { 0, { .window = 2 }, BF_EMISMATCH, "has no window, window=0, asked for window=2" },
@@ -339,6 +339,10 @@ static void stored_filters_that_are_others(void)
         { 1, { .n = 100, .p = 0.01, .scheme = "block" }, 0, NULL },
         { 1, { .n = 100, .p = 0.01, .scheme = "block2" }, BF_EMISMATCH, "has scheme block, asked for scheme block2" },
         { 4, { .m = 1000, .n = 100 }, 0, NULL },
+        { 5, { .n = 100, .p = 0.01 }, BF_EMISMATCH, "has scheme classic, asked for scheme block" },
+        { 1, { .n = 100, .p = 0.01, .k = 6 }, BF_EMISMATCH, "asked for k=6" },
+        { 1, { .n = 100, .p = 0.01, .grow = 2 }, BF_EMISMATCH, "asked for grow=2" },
+        { 4, { .p = 0.01, .n = 100, .m = 1000, .k = 7 }, BF_EMISMATCH, "asked for p=0.01" },
         { 0, { .m = BF_M_MAX + 1 }, BF_EINVAL, "m must be" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -360,6 +364,74 @@ static void stored_filters_that_are_others(void)
     }
 }
 
+/* ---- bytes of other systems that are not what they are said to be ---- */
+static void bytes_of_other_systems(void)
+{
+    static const uint8_t mitz_64[14] = { 1, 7, 0, 0, 0, 1 }, mitz_32[14] = { 0, 7, 0, 0, 0, 1 }, none[14] = { 1, 7 }, too_many[14] = { 1, 7, 0xFF, 0xFF, 0xFF, 0xFF };
+    static const struct { const uint8_t *data; size_t len; bf_spec expect; const char *format; int code; const char *says; } rows[] = {
+        { mitz_64, 14, { 0 }, "guava", 0, NULL },
+        { mitz_32, 14, { 0 }, "guava", 0, NULL },
+        { mitz_64, 14, { .m = 64, .k = 7, .scheme = "guava-31" }, "guava", 0, NULL },
+        { mitz_64, 5, { 0 }, "guava", BF_EFORMAT, "5 bytes, its head has 6" },
+        { mitz_64, 13, { 0 }, "guava", BF_EFORMAT, "cut short: 13 bytes, 1 longs need 14" },
+        { mitz_64, 14, { .scheme = "nosuch" }, "guava", BF_EINVAL, "scheme must be one of" },
+        { mitz_64, 14, { .scheme = "guava32" }, "guava", BF_EMISMATCH, "strategy MITZ_64, asked for scheme guava32" },
+        { mitz_32, 14, { .scheme = "guava" }, "guava", BF_EMISMATCH, "strategy MITZ_32, asked for scheme guava" },
+        { mitz_64, 14, { .k = 6 }, "guava", BF_EMISMATCH, "k=7, asked for k=6" },
+        { mitz_64, 14, { .m = 128 }, "guava", BF_EMISMATCH, "m=64, asked for m=128" },
+        { none, 14, { 0 }, "guava", BF_EFORMAT, "k=7, 0 longs" },
+        { none, 6, { 0 }, "guava", BF_EFORMAT, "k=7, 0 longs" },
+        { too_many, 14, { 0 }, "guava", BF_EFORMAT, "4294967295 longs" },
+        { mitz_64, 14, { .m = 10, .k = 2, .scheme = "classic" }, "bits", BF_EFORMAT, "too long: 14 bytes, m=10 has 2" },
+        { mitz_64, 14, { .m = 10, .k = 2, .scheme = "classic" }, "cells", BF_EFORMAT, "too long: 14 bytes, m=10 has 10" },
+        { mitz_64, 9, { .m = 10, .k = 2, .scheme = "classic" }, "cells", BF_EFORMAT, "cut short: 9 bytes, m=10 has as many" },
+        { mitz_64, 10, { .m = 10, .scheme = "classic" }, "cells", BF_EINVAL, "give m and n" },
+        { mitz_64, 10, { .m = 10, .k = 2 }, "cells", BF_EINVAL, "scheme must be given" },
+        { mitz_64, 10, { .m = 10, .k = 2, .scheme = "classic", .counting = true }, "cells", BF_ENOTSUP, "hold bits, not counters" },
+        { mitz_64, 10, { 0 }, "gauva", BF_EINVAL, "one of guava, bits, bits-lsb, cells, got gauva" },
+    };
+    uint8_t longer[15] = { 1, 7, 0, 0, 0, 1 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const int before = failed_here;
+        e = (bf_error){ 0 };
+        bf_filter *f = bf_from_bytes_as(rows[i].data, rows[i].len, rows[i].format, &rows[i].expect, &e);
+        CHECK_EQ(f != NULL, rows[i].code == 0);
+        CHECK_EQ(e.code, rows[i].code);
+        if (rows[i].says) CHECK_HAS(e.msg, rows[i].says);
+        if (failed_here > before) fprintf(stderr, "  ... row %zu: %s\n", i, e.msg);
+        bf_close(f);
+    }
+    CHECK(!bf_from_bytes_as(longer, sizeof longer, "guava", NULL, &e) && e.code == BF_EFORMAT);
+    CHECK_HAS(e.msg, "too long: 15 bytes, 1 longs need 14");
+    bf_filter *small = OPEN(.m = 64, .k = 7, .scheme = "guava32");
+    CHECK_EQ(bf_to_bytes_as(small, "guava", longer, sizeof longer, &e), 0);
+    CHECK(!memcmp(longer, mitz_32, 14));
+    bf_close(small);
+}
+
+/* ---- what may only be read ---- */
+static void read_only_files(void)
+{
+    char path[] = "/tmp/bf-refusals-XXXXXX";
+    close(mkstemp(path));
+    unlink(path);
+    bf_close(OPEN(.m = 1000, .k = 3, .storage = path));
+    bf_filter *f = OPEN(.storage = path, .read_only = true), *same = OPEN(.m = 1000, .k = 3, .threads = true), *copy;
+    bf_add(same, "a", 1, &e);
+    CHECK((copy = bf_copy(same, &e)) && bf_equal(copy, same, &e) == 1);      /* atomic as what it is a copy of */
+    for (int i = 0; i < 4; i++) {
+        CHECK_EQ(i == 0 ? bf_unite(f, same, &e) : i == 1 ? bf_intersect(f, same, &e) : i == 2 ? bf_clear(f, &e) : bf_add(f, "b", 1, &e), BF_ENOTSUP);
+        CHECK_HAS(e.msg, "is open read-only: nothing can be added or changed");
+        CHECK_HAS(e.msg, path);
+    }
+    CHECK(bf_unite(copy, f, &e) == 0 && bf_equal(copy, same, &e) == 1 && bf_test(f, "b", 1, &e) == 0);
+    CHECK(bf_intersect(copy, f, &e) == 0 && bf_test(copy, "a", 1, &e) == 0);
+    bf_close(f);
+    bf_close(same);
+    bf_close(copy);
+    unlink(path);
+}
+
 int main(void)
 {
     RUN(specs_that_contradict_themselves);
@@ -372,5 +444,7 @@ int main(void)
     RUN(filters_that_grew_otherwise);
     RUN(fits_says_no);
     RUN(stored_filters_that_are_others);
+    RUN(bytes_of_other_systems);
+    RUN(read_only_files);
     return FINISH();
 }
