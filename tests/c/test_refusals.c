@@ -340,7 +340,7 @@ static void stored_filters_that_are_others(void)
         { 1, { .n = 100, .p = 0.01, .scheme = "block2" }, BF_EMISMATCH, "has scheme block, asked for scheme block2" },
         { 4, { .m = 1000, .n = 100 }, 0, NULL },
         { 5, { .n = 100, .p = 0.01 }, BF_EMISMATCH, "has scheme classic, asked for scheme block" },
-        { 1, { .n = 100, .p = 0.01, .k = 6 }, BF_EMISMATCH, "asked for k=6" },
+        { 1, { .n = 100, .p = 0.01, .k = 5 }, BF_EMISMATCH, "asked for k=5" },
         { 1, { .n = 100, .p = 0.01, .grow = 2 }, BF_EMISMATCH, "asked for grow=2" },
         { 4, { .p = 0.01, .n = 100, .m = 1000, .k = 7 }, BF_EMISMATCH, "asked for p=0.01" },
         { 0, { .m = BF_M_MAX + 1 }, BF_EINVAL, "m must be" },
