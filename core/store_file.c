@@ -83,7 +83,12 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     uint64_t len = 0;
     file *f = start(s, spec->storage, err);
     if (!f) return BF_ENOMEM;
-    if (open_existing(s, f, &len, err) < 0) return errno == ENOENT ? absent(spec, err) : BF_EIO;
+    bf_error why;                                           /* err is the caller's: nothing there may be no error */
+    if (open_existing(s, f, &len, &why) < 0) {
+        if (errno == ENOENT) return absent(spec, err);
+        if (err) *err = why;
+        return BF_EIO;
+    }
     int rc = bf_read_at(f->fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
     if (rc < 0 || (rc = bf_header_read(page, len, desc, f->path, err)) < 0) return rc;
     if ((rc = map_whole(s, f, desc->kind ? BF_HEADER : len, err)) < 0) return rc;
