@@ -90,14 +90,15 @@ typedef struct {
     uint8_t present[BF_SPAN];  /* the answers of the last probe                   */
 } bf_span;
 bool bf_chain_any(const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *digest);
-/* How many of the first n are present in the part; span->present says which, if any. */
+/* How many of the first n are present in the part (and adds them); span->present says which, if any.  Parts with kernels: BF_OP_ADD
+ * only. */
 int64_t bf_chain_probe(bf_filter *f, bf_piece *p, int op, bf_span *span, size_t n, bf_error *err);
 /* Asks all these pieces; whoever has a key in one of them gets that answer and leaves the span. */
 int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *span, uint8_t *answer, uint8_t value, bf_error *err);
 /* Is any key in one of these pieces, of parts in addressable memory?  Then span->present says which. */
 bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *span);
-/* Takes those present among the first n out of the span, and sets their answer. */
-void bf_chain_settle(bf_span *span, size_t n, uint8_t *answer, uint8_t value);
+/* Takes those present out of the span, and sets their answer. */
+void bf_chain_settle(bf_span *span, uint8_t *answer, uint8_t value);
 void bf_chain_drop(bf_span *span, size_t n);                 /* the first n: their answers stand */
 /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero before. */
 int bf_grow_test(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);

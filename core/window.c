@@ -116,7 +116,7 @@ static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answ
     if (value || !c->piece[0]->part.kernels) return bf_chain_sift(f, p.piece, p.n, s, answer, value, err);
     while (p.n && s->n && bf_chain_mark(p.piece, p.n, s)) {
         bf_fence();
-        if (!drop_turned(&p)) { bf_chain_settle(s, s->n, answer, value); break; }
+        if (!drop_turned(&p)) { bf_chain_settle(s, answer, value); break; }
     }
     return 0;
 }
@@ -184,7 +184,7 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, uint8_t 
         int64_t hits = bf_chain_probe(f, p, BF_OP_ADD, s, s->n, err);
         if (hits < 0) return (int)hits;
         bf_fence();
-        if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) { if (hits) bf_chain_settle(s, s->n, answer, 0); return 0; }
+        if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) { if (hits) bf_chain_settle(s, answer, 0); return 0; }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
 }
@@ -196,7 +196,7 @@ static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     if (rc < 0 || (rc = bf_chain_lock(f, &token, err)) < 0) return rc;
     if ((rc = f->part.store.ops->chain->turn(f, &now, err)) == 0) {
         hits = bf_chain_probe(f, bf_window_piece(f->chain, now), BF_OP_ADD, s, s->n, err);
-        if (hits > 0) bf_chain_settle(s, s->n, answer, 0);
+        if (hits > 0) bf_chain_settle(s, answer, 0);
         rc = hits < 0 ? (int)hits : ask(f, s, oldest(f, now), now - 1, answer, 0, err);
         if (rc == 0) rc = ask_again(f, s, now, now, answer, 0, err);
     }
