@@ -124,8 +124,8 @@ static int attach_part(bf_filter *f, unsigned i, bf_error *err)
     int rc = p->part.store.ops->attach(&p->part.store, &spec, &d, err);
     if (rc > 0 && (d.kind || strcmp(d.name, want.name) || d.g.k != want.g.k || d.secret_check != want.secret_check))
         rc = bf_fail(err, BF_EFORMAT, "%s: its part %u does not belong to it", whole_of(f)->link.label, i);
-    if (rc > 0) rc = number(redis_of(p), "HGET", redis_of(p)->meta, "keys", NULL, &keys, err) < 0 ? BF_EIO : 1;
-    if (rc <= 0) { free_piece(p); return rc < 0 ? rc : bf_redis_lost(whole_of(f), err); }
+    if (rc > 0) rc = number(redis_of(p), "HGET", redis_of(p)->meta, "keys", NULL, &keys, err);
+    if (rc < 0) { free_piece(p); return rc; }
     bf_live_set(p->live, keys < 0 ? 0 : keys);
     return join(f, p, &d.g);
 }

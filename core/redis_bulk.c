@@ -283,7 +283,7 @@ typedef struct { uint8_t *to; uint64_t ones, len; } walk;
 static bool take_bytes(bf_redis *r, walk *w)
 {
     size_t len;
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+    const char *bytes = bf_reply_only_text(&r->link.reply, &len);
     if (!bytes || len > w->len) return false;
     if (len) memcpy(w->to, bytes, len);                     /* short: the key was lost, which the mark tells */
     w->to += len;

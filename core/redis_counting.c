@@ -87,7 +87,7 @@ static int counter_told(const bf_redis *r, const uint64_t *pos, unsigned i, bool
     long long v;
     size_t len;
     if (!line && !r->no_bitfield_ro) return bf_reply_integer(&r->link.reply, i, &v) && v >= 0 && v <= BF_CELL_MAX ? (int)v : -1;
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+    const char *bytes = bf_reply_only_text(&r->link.reply, &len);
     return bytes ? (int)counter_in(bytes, len, line ? pos[i] % LINE : pos[i] % 2) : -1;
 }
 
@@ -261,7 +261,7 @@ static int remove_some(bf_redis *r, const uint64_t *pos, const unsigned *each, s
     if (bf_reply_integer(&r->link.reply, 0, &v) && v == -1) return 0;
     if (r->link.reply.n != nkeys) return bf_redis_nonsense(r, err);
     for (size_t i = 0; i < nkeys; i++) {
-        if (!bf_reply_integer(&r->link.reply, i, &v)) return bf_redis_nonsense(r, err);
+        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > 1) return bf_redis_nonsense(r, err);
         removed[i] = v == 1;
     }
     return 1;

@@ -94,7 +94,7 @@ uint32_t bf_redis_take_mark(const bf_redis *r)
 {
     size_t len;
     if (r->redisson) return bf_redisson_mark(r);
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+    const char *bytes = bf_reply_only_text(&r->link.reply, &len);
     return bf_redis_mark_in(bytes, bytes ? len : 0);
 }
 
@@ -164,7 +164,7 @@ static int take_lines(bf_redis *r, const uint64_t *pos, unsigned k, const uint64
         size_t len;
         int rc = next(r, a, err);
         if (rc < 0) return rc;
-        const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+        const char *bytes = bf_reply_only_text(&r->link.reply, &len);
         if (a->refused) continue;
         if (!bytes || len > LINE) return bf_redis_nonsense(r, err);
         for (unsigned i = 0; i < k; i++) {
