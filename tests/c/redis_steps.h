@@ -109,9 +109,11 @@ ssize_t __wrap_send(int fd, const void *buf, size_t n, int flags)
 
 ssize_t __wrap_recv(int fd, void *buf, size_t n, int flags)
 {
-    if (!steps.on || flags & MSG_PEEK || !(steps.meddled && steps.instead)) { if (!(flags & MSG_PEEK)) steps.sending = false; return __real_recv(fd, buf, n, flags); }
-    if (steps.sending) { steps_read_all(fd); steps_spoil(); }
+    if (!steps.on || flags & MSG_PEEK) return __real_recv(fd, buf, n, flags);
+    const bool first = steps.sending;
     steps.sending = false;
+    if (!steps.meddled || !steps.instead) return __real_recv(fd, buf, n, flags);
+    if (first) { steps_read_all(fd); steps_spoil(); }
     n = n < steps.have - steps.given ? n : steps.have - steps.given;        /* nothing left: the connection ends */
     memcpy(buf, steps.bytes + steps.given, n);
     steps.given += n;

@@ -6,7 +6,7 @@
 
 enum { WORLD_KEYS = 40, ONES_MOST = 1 << 20 };
 typedef struct world {
-    const char *name, *key, *more;
+    const char *name, *key, *part, *part_meta, *meta;        /* part: one that holds bits; meta: of the whole */
     bf_spec spec;              /* to make it                                       */
     bool foreign, login, client;
     bf_filter *f, *twin;       /* open, and the same in memory (NULL where it changes by itself) */
@@ -43,19 +43,19 @@ lost:
 static const bf_redis_client world_host = { .exchange = world_exchange, .name = "the test's client" };
 
 static world worlds[] = {
-    { .name = "classic", .key = "w", .more = "", .spec = { .m = 20000, .k = 5, .scheme = "classic" } },
-    { .name = "block", .key = "w", .more = "", .spec = { .n = 1000, .p = 0.001, .scheme = "block" } },
-    { .name = "shards", .key = "w", .more = "", .spec = { .m = 30000, .k = 5, .shards = 2 } },
-    { .name = "cache", .key = "{w}", .more = "", .spec = { .m = 3000, .k = 4, .shards = 2, .cache = true, .cache_max_age = 1e6 } },
-    { .name = "counting", .key = "w", .more = "", .spec = { .m = 9000, .k = 4, .scheme = "classic", .counting = true } },
-    { .name = "counting lines", .key = "w", .more = "", .spec = { .m = 9216, .k = 4, .scheme = "block", .counting = true } },
-    { .name = "foreign", .key = "w", .more = "", .spec = { .m = 1000, .k = 14, .scheme = "gozero" }, .foreign = true },
-    { .name = "redisson", .key = "w", .more = "", .spec = { .n = 1000, .p = 0.001, .scheme = "redisson" } },
-    { .name = "grow", .key = "w", .more = "", .spec = { .n = 12, .p = 1e-4, .grow = 2 } },
-    { .name = "window", .key = "w", .more = "", .spec = { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = world_clock } },
-    { .name = "login", .key = "w", .more = "", .spec = { .m = 20000, .k = 5 }, .login = true },
-    { .name = "client", .key = "w", .more = "", .spec = { .m = 20000, .k = 5 }, .client = true },
-    { .name = "client with shards", .key = "w", .more = "", .spec = { .m = 20000, .k = 5, .shards = 2 }, .client = true },
+    { .name = "classic", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 20000, .k = 5, .scheme = "classic" } },
+    { .name = "block", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .n = 1000, .p = 0.001, .scheme = "block" } },
+    { .name = "shards", .key = "w", .part = "w:0", .part_meta = "{w:0}:meta", .meta = "w:meta", .spec = { .m = 30000, .k = 5, .shards = 2 } },
+    { .name = "cache", .key = "{w}", .part = "{w}:0", .part_meta = "{w}:0:meta", .meta = "{w}:meta", .spec = { .m = 3000, .k = 4, .shards = 2, .cache = true, .cache_max_age = 1e6 } },
+    { .name = "counting", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 9000, .k = 4, .scheme = "classic", .counting = true } },
+    { .name = "counting lines", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 9216, .k = 4, .scheme = "block", .counting = true } },
+    { .name = "foreign", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 1000, .k = 14, .scheme = "gozero" }, .foreign = true },
+    { .name = "redisson", .key = "w", .part = "w", .part_meta = "{w}:config", .meta = "{w}:config", .spec = { .n = 1000, .p = 0.001, .scheme = "redisson" } },
+    { .name = "grow", .key = "w", .part = "{w}:p0", .part_meta = "{w}:p0:meta", .meta = "w:meta", .spec = { .n = 12, .p = 1e-4, .grow = 2 } },
+    { .name = "window", .key = "w", .part = "{w}:w100000", .part_meta = "{w}:w100000:meta", .meta = "w:meta", .spec = { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = world_clock } },
+    { .name = "login", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 20000, .k = 5 }, .login = true },
+    { .name = "client", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 20000, .k = 5 }, .client = true },
+    { .name = "client with shards", .key = "w", .part = "w:1", .part_meta = "{w:1}:meta", .meta = "w:meta", .spec = { .m = 20000, .k = 5, .shards = 2 }, .client = true },
 };
 enum { WORLDS = sizeof worlds / sizeof *worlds };
 
@@ -66,7 +66,7 @@ static inline bf_spec world_spec(world *w, bool made)
     bf_spec s = made || w->foreign ? w->spec : (bf_spec){ .clock = w->spec.clock, .cache = w->spec.cache, .cache_max_age = w->spec.cache_max_age,
                                                           .counting = w->spec.counting, .must_exist = true };
     s.must_exist = w->foreign || !made;
-    snprintf(url, sizeof url, w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5" : "redis://127.0.0.1:%d?key=%s&timeout=5%s", redis.port, w->key, w->more);
+    snprintf(url, sizeof url, w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5" : "redis://127.0.0.1:%d?key=%s&timeout=5", redis.port, w->key);
     if (w->client) { s.redis_client = &world_host; s.key = w->key; }
     else s.storage = url;
     return s;
