@@ -138,7 +138,7 @@ static int look(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint
     uint32_t mark = 0;
     for (int i = 0; changed && i < 10; i++) {
         int rc = look_once(r, pos, nkeys, k, least, &mark, &f, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out && !r->link.stands) { retried = true; continue; }
+        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) { retried = true; continue; }
         if (rc < 0) return rc;
         if (f.unknown && !r->no_bitfield_ro) { r->no_bitfield_ro = true; continue; }
         if (f.refused) return f.refused;

@@ -278,7 +278,7 @@ int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error
     bool pending = true, retried = false;
     for (int tries = 0; pending && tries < 10; tries++) {
         int rc = trips(r, BF_OP_TEST, g, n, k, &a, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out && !r->link.stands) { retried = true; continue; }
+        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) { retried = true; continue; }
         if (rc < 0) return rc;
         if (a.unknown && !r->no_bitfield_ro) { r->no_bitfield_ro = true; continue; }
         if (a.refused) return a.refused;

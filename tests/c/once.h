@@ -20,11 +20,12 @@
 static volatile bool armed, failed;    /* failed: it came to call number fail_at.  volatile: compilers know that malloc reads no variable */
 static volatile long calls, fail_at, held;
 static const char *failed_call;
+static bool for_good;                  /* every later call fails too */
 
 static inline bool now(const char *name)
 {
-    if (!armed || ++calls != fail_at) return false;
-    failed_call = name;
+    if (!armed || ++calls < fail_at || (calls > fail_at && !for_good)) return false;
+    if (!failed) failed_call = name;
     return failed = true;
 }
 

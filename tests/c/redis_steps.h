@@ -16,11 +16,14 @@ static struct {
     void (*before)(void);      /* what another client does before the commands go out   */
     const char *instead;       /* bytes that come in the place of node `node`, or NULL  */
     size_t node;
-    bool cut, more;            /* the connection ends there; they come after the node, not in its place */
+    bool cut;                  /* the connection ends there                             */
+    bool stutter;              /* nothing is sent or received at once, and signals come */
     bool happened;
     char was, parent;          /* what the node was, its first byte; what it was in     */
     /* of the trip that goes on */
     bool sending, meddled;
+    const char *out;           /* the commands that go out now, and how many bytes */
+    size_t out_len;
     size_t commands, given, have, nodes;      /* nodes: in its answer, before */
     char bytes[STEPS_BYTES];
 } steps;
@@ -77,11 +80,17 @@ static void steps_spoil(void)
     if (!steps_find(steps.bytes, end, &n, 0, &found)) return;
     steps.happened = true;
     steps.was = *found.from;
-    if (steps.more) found.from = found.end;
     const size_t tail = steps.cut ? 0 : (size_t)(end - found.end), at = (size_t)(found.from - steps.bytes);
     memmove(steps.bytes + at + len, found.end, tail);
     memcpy(steps.bytes + at, steps.instead, len);
     steps.have = at + len + tail;
+}
+
+static bool steps_stutter(void)
+{
+    static unsigned turn;
+    errno = EINTR;
+    return turn++ % 2 == 0;
 }
 
 ssize_t __wrap_send(int fd, const void *buf, size_t n, int flags)
@@ -94,10 +103,13 @@ ssize_t __wrap_send(int fd, const void *buf, size_t n, int flags)
         steps.meddled = steps.at && (steps.trips == steps.at || (steps.after && steps.trips > steps.at));
         if (steps.meddled && steps.before) {
             steps.on = false;
+            steps.out = buf;
+            steps.out_len = n;
             steps.before();
             steps.on = steps.happened = true;
         }
     }
+    if (steps.stutter) return steps_stutter() ? -1 : __real_send(fd, buf, n < 1000 ? n : 1000, flags);
     for (const char *at = buf, *end = at + n; at < end; at = steps_end(at, end)) steps.commands++;     /* all of it is whole commands */
     for (size_t done = 0; done < n;) {
         ssize_t c = __real_send(fd, (const char *)buf + done, n - done, MSG_NOSIGNAL);
@@ -112,6 +124,7 @@ ssize_t __wrap_recv(int fd, void *buf, size_t n, int flags)
     if (!steps.on || flags & MSG_PEEK) return __real_recv(fd, buf, n, flags);
     const bool first = steps.sending;
     steps.sending = false;
+    if (steps.stutter) return steps_stutter() ? -1 : __real_recv(fd, buf, n < 700 ? n : 700, flags);
     if (!steps.meddled || !steps.instead) return __real_recv(fd, buf, n, flags);
     if (first) { steps_read_all(fd); steps_spoil(); }
     n = n < steps.have - steps.given ? n : steps.have - steps.given;        /* nothing left: the connection ends */
