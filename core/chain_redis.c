@@ -230,7 +230,7 @@ static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *er
     if (rc < 0) bf_redis_discard(r, temp);
     free(temp);
     if (rc < 0) return rc;
-    if (!bf_reply_integer(&r->link.reply, 0, &v)) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
+    if (!bf_reply_integer(&r->link.reply, 0, &v) || v < 0 || v > 2) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
     if (v != 1) return (int)v;
     r->mark = mark;
     p->known = mark;
