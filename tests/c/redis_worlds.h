@@ -31,12 +31,13 @@ static int world_exchange(void *ctx, const bf_redis_part *parts, size_t nparts, 
         if (send(world_fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len) goto lost;
     while (have < want) {
         ssize_t n = recv(world_fd, buf, sizeof buf, 0);
-        if (n <= 0 || bf_reply_feed(sink, buf, (size_t)n / 2) < 0 || (have = bf_reply_feed(sink, buf + n / 2, (size_t)(n - n / 2))) < 0) goto lost;
+        if (n <= 0 || (have = bf_reply_feed(sink, buf, (size_t)n / 2)) < 0 || (have = bf_reply_feed(sink, buf + n / 2, (size_t)(n - n / 2))) < 0) goto lost;
     }
     return BF_CLIENT_ANSWERED;
 lost:
     close(world_fd);
     world_fd = -1;
+    if (have == BF_ENOMEM) return BF_CLIENT_ANSWERED;        /* the sink knows */
     bf_reply_fault(sink, ECONNRESET, "", 0);
     return BF_CLIENT_LOST;
 }

@@ -296,7 +296,7 @@ static int put(void *ctx, const bf_redis_part *parts, size_t nparts, bool report
         c = (bf_commands){ broken[i], broken[i] + strlen(broken[i]), 0 };
         CHECK(!bf_command_next(&c) || !bf_command_arg(&c, &arg));
     }
-    if (*(int *)ctx == 3) { bf_reply_fault(sink, 0, "", 0); return BF_CLIENT_LOST; }
+    if (*(int *)ctx >= 3) { bf_reply_fault(sink, 0, "some words", *(int *)ctx == 3 ? 0 : 10); return BF_CLIENT_LOST; }
     return BF_CLIENT_ANSWERED;
 }
 
@@ -306,10 +306,10 @@ static void pieces(void)
     bf_redis_client host = { .exchange = put, .ctx = &how };
     bf_link l = { 0 };
     CHECK_EQ(bf_link_init(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
-    for (how = 0; how < 4; how++) {
+    for (how = 0; how < 5; how++) {
         CHECK_EQ(trip(&l, 2), how < 2 ? 0 : BF_EIO);
         if (how == 1) CHECK(bf_link_next(&l, &e) == 0 && bf_link_refusal(&l, &e) == BF_EIO);
-        if (how == 3) CHECK_HAS(e.msg, "the client failed");
+        if (how >= 3) CHECK_HAS(e.msg, how == 3 ? "the client failed" : "some words");
     }
     CHECK_EQ(bf_link_begin(&l, true, &e), 0);               /* the same key again is the same part */
     bf_link_about(&l, "{a}");

@@ -67,6 +67,12 @@ static void refusals(void)
     rs_command(&redis, "DEL k k:meta");
     CHECK(bf_test(f, "x", 1, &e) == BF_EIO && strstr(e.msg, "Redis key k at the client's server"));
     bf_close(f);
+    host.cluster = true;
+    f = bf_open(&(bf_spec){ .m = 900, .k = 2, .redis_client = &host, .key = "{c}", .wait_replicas = 1, .shards = 3 }, &e);
+    CHECK(f && bf_test(f, "x", 1, &e) == 0);
+    CHECK(bf_add(f, "x", 1, &e) == BF_EIO && strstr(e.msg, "only 0 of wait_replicas=1"));
+    bf_close(f);
+    host.cluster = false;
     bf_close(OPEN("grows", .n = 100, .p = 0.01, .grow = 2));
     bf_close(OPEN("forgets", .n = 100, .p = 0.01, .window = 60));
     CHECK(!bf_open(&(bf_spec){ .redis_client = &host, .key = "grows" }, &e) && e.code == BF_ENOTSUP && strstr(e.msg, "grows: it is opened by URL"));
@@ -311,6 +317,19 @@ static void large_ones(void)
     rs_pause(20);
     CHECK_EQ(bf_test(f, "n0", 2, &e), BF_EIO);
     bf_close(f);
+    for (int client = 0; client < 2; client++) {             /* a trip of some MiB, whose buffer is not kept */
+        enum { MANY = 1000 };
+        static char t[MANY][8];
+        static bf_key many[MANY];
+        bf_spec wide = { .m = UINT64_C(1) << 27, .k = 65, .scheme = "classic", .key = "wide" };
+        if (client) wide.redis_client = &host;
+        else wide.storage = rs_url(&redis, "wide", "&timeout=60");
+        rs_command(&redis, "FLUSHALL");
+        f = bf_open(&wide, &e);
+        for (int i = 0; i < MANY; i++) many[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "w%d", i) };
+        CHECK(f && bf_add_many(f, many, MANY, NULL, &e) == MANY && bf_test_many(f, many, MANY, NULL, &e) == MANY);
+        bf_close(f);
+    }
     f = OPEN("soon", .n = 10, .p = 0.01, .grow = 2);
     CHECK(bf_expire(f, 0, &e) == 0 && bf_expire(f, 0.0001, &e) == 0);
     rs_pause(20);
