@@ -55,8 +55,16 @@ static void keys_with_braces(void)
 }
 
 /* ---- what is refused ---- */
+static int never(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
+{ (void)ctx; (void)op; (void)pos; (void)nkeys; (void)k; (void)present; return 1; }
+
 static void refusals(void)
 {
+    const bf_client none = { 0 }, fails = { .apply = never };
+    CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .client = &none }, &e) && e.code == BF_EINVAL && strstr(e.msg, "apply callback, got NULL"));
+    bf_filter *unwilling = bf_open(&(bf_spec){ .m = 100, .k = 2, .client = &fails }, &e);
+    CHECK(bf_test(unwilling, "x", 1, &e) == BF_EHOST && bf_add(unwilling, "x", 1, &e) == BF_EHOST);
+    bf_close(unwilling);
     bf_redis_client host = { .exchange = world_exchange };
     static const char secret[17] = "0123456789abcdef";
     rs_command(&redis, "FLUSHALL");
@@ -258,6 +266,56 @@ static void clocks_that_run_away(void)
     bf_close(f);
 }
 
+/* Cleared before every trip but those that look into its hash: nobody gets anywhere, and is told so. */
+static bf_filter *clearer;
+static bool goes_out(const char *word) { return memmem(steps.out, steps.out_len, word, strlen(word)) != NULL; }
+static void clears_again(void) { bf_error unheard; if (!goes_out("HGETALL")) bf_clear(clearer, &unheard); }
+
+static void cleared_for_ever(void)
+{
+    for (world *w = worlds; w < worlds + WORLDS; w++) {
+        if (strcmp(w->name, "classic") && strcmp(w->name, "counting") && strcmp(w->name, "client")) continue;
+        for (size_t what = 0; what < ASKED; what++) {
+            int64_t (*run)(world *) = asked[what].run;
+            if (run == do_open || run == do_construct || run == do_make || run == do_fits || run == do_saturated || !world_make(w)) continue;
+            if (run == do_add || run == do_add_many || run == do_add_new) continue;      /* they are there, if only for a moment */
+            clearer = world_open(w, false);
+            steps.before = clears_again;
+            steps.instead = NULL;
+            steps.after = true;
+            e = (bf_error){ 0 };
+            steps_begin(1);
+            int64_t rc = run(w);
+            steps_stop();
+            const bool sums = run == do_unite && w->spec.counting;
+            if (rc != BF_ENOTSUP && !sums && (rc != BF_EIO || !strstr(e.msg, "Redis key w at"))) { failed_here++; fprintf(stderr, "%s, %s: %lld, %s\n", w->name, asked[what].name, (long long)rc, e.msg); }
+            CHECK(bf_add(w->f, "n0", 2, &e) >= 0 && bf_test(w->f, "n0", 2, &e) == 1);
+            bf_close(clearer);
+        }
+        world_forget(w);
+    }
+}
+
+static void comes_and_goes(void)
+{
+    if (goes_out("MULTI")) rs_command(&redis, "DEL c:0 c");
+    else if (goes_out("EVAL")) rs_command(&redis, "MSET c:0 text c text");
+}
+
+static void a_key_that_comes_and_goes(void)
+{
+    for (unsigned shards = 1; shards < 3; shards++) {
+        rs_command(&redis, "FLUSHALL");
+        steps.before = comes_and_goes;
+        steps.after = true;
+        steps_begin(1);
+        const int code = code_of((bf_spec){ .m = 9000, .k = 3, .shards = shards }, "c");
+        steps_stop();
+        CHECK_EQ(code, BF_EIO);
+        CHECK_HAS(e.msg, "comes and goes: it could neither be opened nor created");
+    }
+}
+
 /* An add met a lost key, and the connection goes before that is known: an error, and the next one takes the stub away. */
 static int met;
 static void deletes_and_ends(void)
@@ -354,6 +412,8 @@ int main(void)
     RUN(stutter);
     RUN(a_fork_in_the_middle_of_a_trip);
     RUN(clocks_that_run_away);
+    RUN(cleared_for_ever);
+    RUN(a_key_that_comes_and_goes);
     RUN(lost_twice);
     RUN(large_ones);
     rs_end(&redis);
