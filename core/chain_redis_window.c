@@ -93,6 +93,32 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
 }
 
 /* ---- what there is ---- */
+/* Two replies to it.  Whoever takes a part for missing says "absent": only nil is nothing. */
+static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
+{
+    size_t len;
+    char digits[20] = "", *end = digits;
+    const char *text = bf_reply_text(&whole->link.reply, 1, &len);
+    *newest = BF_NEVER;
+    if (!text) return 0;                                     /* nothing was added yet */
+    if (len < sizeof digits) memcpy(digits, text, len);
+    const long long v = strtoll(digits, &end, 10);
+    if (end == digits || *end || v <= BF_NEVER || v >= -BF_NEVER)
+        return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound epoch", whole->link.label);
+    *newest = v;
+    return 0;
+}
+
+static int take(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_error *err)
+{
+    const bf_redis_leaf *v = whole->link.reply.leaves;
+    if (whole->link.reply.n != 2 + n) return bf_redis_nonsense(whole, err);
+    for (unsigned i = 0; i < 2 + n; i++) if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL) return bf_redis_nonsense(whole, err);
+    if (v[0].type == BF_LEAF_NIL) return bf_redis_lost(whole, err);
+    for (unsigned i = 0; i < n; i++) has[i] = v[2 + i].type == BF_LEAF_TEXT;
+    return take_epoch(whole, newest, err);
+}
+
 /* One HMGET: the newest epoch, and which of now .. now - parts have a part. */
 static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
@@ -100,7 +126,6 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
     bf_link *l = &whole->link;
     const unsigned n = f->chain->desc.parts + 1;
     char text[32];
-    size_t len;
     bf_link_lock(l);
     int rc = bf_link_begin(l, true, err);
     if (rc == 0) {
@@ -115,13 +140,7 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
         }
         rc = bf_link_finish(l, 1, err);
     }
-    if (rc == 0 && (l->reply.n != 2 + n || !bf_reply_text(&l->reply, 0, &len) || !len)) rc = bf_redis_lost(whole, err);
-    if (rc == 0) {
-        const char *epoch = bf_reply_text(&l->reply, 1, &len);
-        *newest = BF_NEVER;
-        if (epoch && len && len < sizeof text) { memcpy(text, epoch, len); text[len] = 0; *newest = atoll(text); }
-        for (unsigned i = 0; i < n; i++) has[i] = bf_reply_text(&l->reply, 2 + i, &len) && len;      /* none: hiredis gives an empty text */
-    }
+    if (rc == 0) rc = take(whole, n, newest, has, err);
     bf_link_unlock(l);
     return rc;
 }

@@ -22,11 +22,12 @@ static volatile long calls, fail_at, held;
 static const char *failed_call;
 /* A call that reads or writes may also be interrupted, or do a part: then nobody may notice, and only such calls are counted. */
 static volatile enum { FAILS, IS_INTERRUPTED, DOES_A_PART } what_happens;
+static bool for_good;                  /* every later call fails too */
 
 static inline bool now(const char *name)
 {
-    if (!armed || what_happens != FAILS || ++calls != fail_at) return false;
-    failed_call = name;
+    if (!armed || what_happens != FAILS || ++calls < fail_at || (calls > fail_at && !for_good)) return false;
+    if (!failed) failed_call = name;
     return failed = true;
 }
 
