@@ -102,11 +102,11 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     const unsigned count = bf_chain_count(c);
-    if (bf_raised(&f->may_write) && c->marked == count) return 0;
+    if (bf_raised(&f->may_write) && bf_int(&c->marked) == (int)count) return 0;
     int rc = bf_writable(f, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; i < count; i++) if (c->piece[i]->page) bf_header_dirty(c->piece[i]->page);
-    c->marked = count;
+    bf_int_set(&c->marked, (int)count);                      /* whoever sees it sees the pages marked */
     return 0;
 }
 

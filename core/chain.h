@@ -27,7 +27,7 @@ struct bf_chain {
     unsigned count;            /* pieces there are; grows under the lock, read by bf_chain_count          */
     bf_piece *piece[BF_PARTS_MAX];
     bf_plane plane[BF_PARTS_MAX];              /* the same for the kernels, where parts are in addressable memory */
-    unsigned marked;           /* pieces whose page says that it is written in place                      */
+    int marked;                /* pieces whose page says that it is written in place; by bf_int           */
     bool full;                 /* m has reached its limit: the last part takes all                        */
     uint64_t own, *epoch;      /* window: the newest epoch that anybody added in                          */
     int64_t newest;            /* Redis, window: the newest epoch that has a part, as K:meta said it last */
