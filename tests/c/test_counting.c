@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 200, ROUNDS = 20 };
+enum { MOST = 200, ROUNDS = SHORT(20, 1) };
 enum { MEMORY, ATOMIC, POSITIONS, MAPPED, HOMES };
 static const char *const homes[] = { "memory", "memory, atomic", "memory by positions", "file" };
 static bf_error e;
@@ -99,7 +99,7 @@ static void a_multiset(void)
             bf_filter *f = make((bf_spec){ .n = 4000, .p = 1e-7, .scheme = native_scheme(s), .threads = home == ATOMIC, .storage = home == MAPPED ? path : NULL });
             if (!f) continue;
             if (home == POSITIONS) f->part.kernels = NULL;
-            oc_multiset(f, 100000, home % 2 ? 1 : 50, (uint32_t)home);
+            oc_multiset(f, SHORT(100000, 5000), home % 2 ? 1 : 50, (uint32_t)home);
             bf_close(f);
         }
         unlink(path);
