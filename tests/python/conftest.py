@@ -1,11 +1,19 @@
 """What the Python tests share: small filters, key lists, running a script in a process of its own."""
 
+import contextlib
 import subprocess
 import sys
 
 import pytest
 
 from bloomfilter import BloomFilter
+
+# No test measures time, and under a sanitizer or on a busy machine everything takes long.
+with contextlib.suppress(ImportError):
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("patient")
 
 SCHEMES = ["classic", "block", "block2"]
 
