@@ -15,7 +15,7 @@ test_deep() {
 deep_valgrind() {
     provide needs_c needs_redis needs_deep
     c_build plain Release ''
-    c_run plain valgrind '!(test_rate|test_model)' env BLOOMFILTER_SANITIZED=1 valgrind -q --error-exitcode=99
+    c_run plain valgrind '!(test_rate|test_model)' env BLOOMFILTER_SLOW=1 BLOOMFILTER_SANITIZED=1 valgrind -q --error-exitcode=99
 }
 
 # Every C program that starts threads.  Portable kernels: the sanitizer does not know that a 32-byte load is four 8-byte ones.
@@ -26,10 +26,14 @@ deep_tsan() {
     python_tests_ready
     c_build tsan None '-O1 -g -fsanitize=thread'
     threaded=$(cd "$root/tests/c" && grep -l pthread_create test_*.c | sed 's/\.c$//' | tr '\n' ' ')
-    c_run tsan TSan "$threaded" env BLOOMFILTER_CPU=portable BLOOMFILTER_SANITIZED=1 TSAN_OPTIONS=history_size=7
+    c_run tsan TSan "$threaded" env BLOOMFILTER_SLOW=1 BLOOMFILTER_CPU=portable BLOOMFILTER_SANITIZED=1 TSAN_OPTIONS=history_size=7
     around=(BLOOMFILTER_SANITIZED=1 BLOOMFILTER_CPU=portable "BLOOMFILTERD=$out/stage/tsan/bloomfilterd")
     run_pytest 'bloomfilterd (TSan)' server-tsan tests/server
-    around=()
+    step 'Python extension with TSan' build-python-tsan build_python_with "$out/stage/python-tsan" '-O1 -g -fno-omit-frame-pointer -fsanitize=thread'
+    around=("$(preload libtsan.so libstdc++.so.6)" "PYTHONPATH=$out/stage/python-tsan/python-ext" BLOOMFILTER_SANITIZED=1 BLOOMFILTER_CPU=portable)
+    sanitizers_say ''
+    run_pytest 'Python threads (TSan)' python-tsan tests/python/test_threads.py -p no:faulthandler
+    no_reports 'Python threads (TSan)' python-tsan
 }
 
 deep_kill() {
@@ -57,7 +61,8 @@ preload() {
 sanitizers_say() {
     rm -rf "$reports"
     mkdir -p "$reports"
-    around+=("ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:log_path=$reports/asan:$1" "UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/ubsan")
+    around+=("ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:log_path=$reports/asan:$1"
+        "UBSAN_OPTIONS=print_stacktrace=1:log_path=$reports/ubsan" "TSAN_OPTIONS=history_size=7:log_path=$reports/tsan")
 }
 # Whatever a process has said is a failure, also that of a child whose end nobody looked at.
 no_reports() {

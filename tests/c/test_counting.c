@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 200, ROUNDS = SHORT(20, 1) };
+enum { MOST = 200 };
 enum { MEMORY, ATOMIC, POSITIONS, MAPPED, HOMES };
 static const char *const homes[] = { "memory", "memory, atomic", "memory by positions", "file" };
 static bf_error e;
@@ -68,7 +68,8 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     CHECK(i.counting && i.image_bytes == BF_HEADER + (i.m * 4 + 63) / 64 * 8);
     oracle o = { .scheme = scheme, .m = i.m, .k = k, .cells = calloc(1, i.m), .older = f->scheme->keyed ? NULL : f };
     uint32_t seed = (uint32_t)(m + k);
-    for (int r = 0; r < ROUNDS && !failed_here; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
+    const int rounds = SHORT(20, 1);
+    for (int r = 0; r < rounds && !failed_here; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
     oc_same(f, &o, homes[home]);
     free(o.cells);
     bf_close(f);
