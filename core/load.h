@@ -1,4 +1,4 @@
-/* load.h - little-endian words out of bytes at any address, for the hashes of older systems. */
+/* load.h - little-endian words out of bytes at any address, for hashes. */
 #ifndef BF_LOAD_H
 #define BF_LOAD_H
 #include <stdint.h>

@@ -269,6 +269,8 @@ bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err);   
 bf_desc bf_describe(const bf_filter *f);
 const char *bf_where(const bf_filter *f, const bf_spec *spec);                    /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
+static inline bool bf_grow_valid(double factor) { return factor > 1 && factor <= 1e300; }
+static inline bool bf_window_valid(double seconds) { return seconds > 0 && seconds <= 1e300; }
 int bf_check_variants(const bf_spec *spec, bf_error *err);
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g);

@@ -92,7 +92,7 @@ static int check_spec(const bf_spec *s, bf_error *err)
     if (s->grow != 0 && s->window != 0) return bf_fail(err, BF_EINVAL, "grow=%g and window=%g exclude each other", s->grow, s->window);
     if (s->m || !s->n || s->p == 0) return bf_fail(err, BF_EINVAL, "%s needs n and p, and no m: sizes follow from the rate to keep", what);
     if (s->parts > BF_PARTS_MAX - 1) return bf_fail(err, BF_EINVAL, "parts must be 1 to %d, got %u", BF_PARTS_MAX - 1, s->parts);
-    return 0;
+    return bf_check_ranges(s, err);                          /* as given: a part's share of p says nothing about p */
 }
 
 static int size_grow(bf_desc *d, const bf_spec *spec, bf_error *err)

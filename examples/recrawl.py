@@ -4,8 +4,8 @@
     recrawl.py urls.txt                           prints the URLs that are due, and remembers that they were handed out
     recrawl.py --days 1 --seen seen.bloom FILE    another period; the file is shared by all crawlers of the machine
 
-The filter forgets by itself: a URL is due again at the earliest when the period is over, and at the latest an hour (with
---parts 168) later.  It is asked before it is told: adding a URL again would begin its week anew.
+The filter forgets by itself: a URL is due again at the earliest when the period is over, and at the latest one step later: a
+day, where a week is forgotten in seven (--parts).  It is asked before it is told: adding a URL again would begin its week anew.
 """
 
 import argparse

@@ -134,3 +134,13 @@ bool parse_whole(text t, bool units, uint64_t *out)
     *out = v * by;
     return true;
 }
+
+bool parse_hex(text t, uint8_t *out)
+{
+    for (size_t i = 0; i < t.len; i += 2) {
+        const char pair[3] = { t.ptr[i], i + 1 < t.len ? t.ptr[i + 1] : 0, 0 };
+        if (strspn(pair, "0123456789abcdefABCDEF") != 2) return false;
+        out[i / 2] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+    return true;
+}

@@ -30,4 +30,5 @@ void buffer_drop(buffer *b);
 /* "123", also with K, M or G (powers of 1024) where units are allowed; "1e6" where the number is whole. */
 bool parse_whole(text t, bool units, uint64_t *out);
 bool parse_number(text t, double *out);
+bool parse_hex(text t, uint8_t *out);                            /* two digits a byte */
 #endif

@@ -120,6 +120,20 @@ static char *storage_of(const filters *fs, text name)
 static bool is_stored(const filters *fs) { return fs->folder || (fs->o->storage && bf_is_url(fs->o->storage)); }
 static bool exists(const char *path) { struct stat st; return !bf_is_url(path) && stat(path, &st) == 0; }
 
+/* What all filters of a server have in common. */
+static bf_spec *common(bf_spec *spec, const options *o)
+{
+    spec->threads = true;                            /* even one worker: another thread counts the bits meanwhile */
+    spec->secret = o->keyed ? o->secret : NULL;
+    spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
+    return spec;
+}
+
+static bf_filter *open_stored(const options *o, const char *storage, bf_error *err)
+{
+    return bf_open(common(&(bf_spec){ .storage = storage, .must_exist = true }, o), err);
+}
+
 /* A name that is not known yet may be in the storage: another daemon or process made it. */
 static served *find_stored(filters *fs, text name)
 {
@@ -127,7 +141,7 @@ static served *find_stored(filters *fs, text name)
     served *s = find(fs, name);
     char *storage = s ? NULL : storage_of(fs, name);
     if (storage && (bf_is_url(storage) || exists(storage))) {
-        bf_filter *f = bf_open(&(bf_spec){ .storage = storage, .must_exist = true, .threads = true }, &err);
+        bf_filter *f = open_stored(fs->o, storage, &err);
         if (f) s = enlist(fs, name, f, &err);
         else if (!bf_is_url(storage)) fprintf(stderr, "bloomfilterd: %s\n", err.msg);
     }
@@ -135,11 +149,15 @@ static served *find_stored(filters *fs, text name)
     return s;
 }
 
-/* A long folder may have cost the message its end. */
-static int name_it(bf_error *err, const char *file)
+/* What the message has of the path, often too long for it, gives way to the file's name. */
+static int name_it(bf_error *err, const char *path, const char *file)
 {
-    bf_error old = *err;
-    return fail(err, old.code, "%s: %.80s", file, old.msg);
+    const bf_error old = *err;
+    char start[8];
+    snprintf(start, sizeof start, "%s", path);
+    const char *at = strstr(old.msg, start), *rest = at ? at : old.msg;
+    while (*path && *rest == *path) { rest++; path++; }
+    return fail(err, old.code, "%.*s%s%s%.80s", at ? (int)(at - old.msg) : 0, old.msg, file, at ? "" : ": ", rest);
 }
 
 static int open_named(filters *fs, bf_error *err)
@@ -152,9 +170,9 @@ static int open_named(filters *fs, bf_error *err)
         text name = { e->d_name, len > sizeof suffix - 1 ? len - (sizeof suffix - 1) : 0 };
         if (!filter_name_ok(name) || strcmp(e->d_name + name.len, suffix) || find(fs, name)) continue;
         char *storage = storage_of(fs, name);
-        bf_filter *f = storage ? bf_open(&(bf_spec){ .storage = storage, .must_exist = true, .threads = true }, err) : NULL;
+        bf_filter *f = storage ? open_stored(fs->o, storage, err) : NULL;
         if (!storage) rc = fail(err, BF_ENOMEM, "out of memory");
-        else if (!f) rc = name_it(err, e->d_name);
+        else if (!f) rc = name_it(err, storage, e->d_name);
         else if (!enlist(fs, name, f, err)) rc = err->code;
         free(storage);
     }
@@ -165,9 +183,8 @@ static int open_named(filters *fs, bf_error *err)
 /* ---- the main one ---- */
 static bf_spec main_spec(const options *o, const char *storage)
 {
-    bf_spec spec = { .m = o->m, .n = o->n, .k = (unsigned)o->k, .p = o->p, .scheme = o->scheme, .storage = storage,
-                     .threads = true };              /* even one worker: another thread counts the bits meanwhile */
-    return spec;
+    bf_spec spec = { .m = o->m, .n = o->n, .k = (unsigned)o->k, .p = o->p, .scheme = o->scheme, .storage = storage };
+    return *common(&spec, o);
 }
 
 /* Without any size: what the storage holds; where it holds nothing, a filter of the usual size. */
@@ -273,7 +290,6 @@ static int make(filters *fs, text name, bf_spec *spec, const bf_spec *plan, bf_e
     char *storage = storage_of(fs, name);
     if (!storage && is_stored(fs)) return fail(err, BF_ENOMEM, "out of memory");
     spec->storage = storage;
-    spec->threads = true;
     bf_filter *f = bf_open(spec, err);
     int rc = f && enlist(fs, name, f, err) ? 1 : err->code;
     free(storage);
@@ -283,7 +299,7 @@ static int make(filters *fs, text name, bf_spec *spec, const bf_spec *plan, bf_e
 
 int filters_put(filters *fs, text name, bf_spec *spec, bf_error *err)
 {
-    bf_spec plan = *spec;
+    bf_spec plan = *common(spec, fs->o);
     int rc = bf_plan(&plan, err);
     if (rc < 0) return rc;
     pthread_rwlock_wrlock(&fs->lock);
@@ -322,8 +338,8 @@ int filters_drop(filters *fs, text name, bf_error *err)
 
 int filters_merge(filters *fs, text name, text image, bf_error *err)
 {
-    bf_filter *from = bf_from_bytes(image.ptr, image.len, NULL, err);
-    if (!from) return err->code == BF_EMISMATCH ? BF_EINVAL : err->code;
+    bf_filter *from = bf_from_bytes(image.ptr, image.len, common(&(bf_spec){ 0 }, fs->o), err);
+    if (!from) return err->code;
     pthread_rwlock_wrlock(&fs->lock);
     served *s = name.len ? find_stored(fs, name) : fs->main;
     int rc = s ? bf_unite(s->f, from, err) : FILTER_GONE;

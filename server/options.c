@@ -17,6 +17,7 @@ static const char help[] =
 "the filter (1,000,000 keys at 1 % where nothing is given and the storage is new)\n"
 "  -m M, -n N, -p P, -k K bits, keys, false-positive rate, positions a key\n"
 "  --scheme NAME          classic, block, block2 ...\n"
+"  --secret-file FILE     keyed filters, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits; of all filters\n"
 "  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: named filters live there too, as\n"
 "                         NAME.bloom; redis://HOST:PORT/DB?key=K: a bitmap in Redis.  Without it: memory, gone at exit\n"
 "\n"
@@ -37,12 +38,13 @@ static const char help[] =
 "\n"
 "SIGTERM and SIGINT finish the running requests, write the filters to disk and exit with 0.\n";
 
-enum { HOST = 256, PORT, THREADS, TOKEN, TOKEN_FILE, SCHEME, STORAGE, MAX_URL, MAX_HEADER, MAX_BODY, MAX_BUFFERED, MAX_FILTER,
+enum { HOST = 256, PORT, THREADS, TOKEN, TOKEN_FILE, SCHEME, SECRET_FILE, STORAGE, MAX_URL, MAX_HEADER, MAX_BODY, MAX_BUFFERED, MAX_FILTER,
        MAX_FILTERS, MAX_CONNECTIONS, DEADLINE, IDLE, ACCESS_LOG, LOG_KEYS, VERSION };
 
 static const struct option names[] = {
     { "host", 1, 0, HOST }, { "port", 1, 0, PORT }, { "threads", 1, 0, THREADS }, { "token", 1, 0, TOKEN },
-    { "token-file", 1, 0, TOKEN_FILE }, { "scheme", 1, 0, SCHEME }, { "storage", 1, 0, STORAGE }, { "max-url", 1, 0, MAX_URL },
+    { "token-file", 1, 0, TOKEN_FILE }, { "scheme", 1, 0, SCHEME }, { "secret-file", 1, 0, SECRET_FILE },
+    { "storage", 1, 0, STORAGE }, { "max-url", 1, 0, MAX_URL },
     { "max-header", 1, 0, MAX_HEADER }, { "max-body", 1, 0, MAX_BODY }, { "max-buffered", 1, 0, MAX_BUFFERED },
     { "max-filter", 1, 0, MAX_FILTER }, { "max-filters", 1, 0, MAX_FILTERS }, { "max-connections", 1, 0, MAX_CONNECTIONS },
     { "deadline", 1, 0, DEADLINE }, { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG }, { "log-keys", 0, 0, LOG_KEYS },
@@ -79,18 +81,39 @@ static int set_token(options *o, const char *token)
     return o->token ? 0 : refuse("memory", "there", "none");
 }
 
+/* The file's first bytes; how many, or -1: said. */
+static ssize_t read_file(const char *path, char *buf, size_t most)
+{
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(buf, 1, most, f) : 0;
+    bool failed = !f || ferror(f);
+    if (failed) fprintf(stderr, "bloomfilterd: cannot read %s: %s\n", path, strerror(errno));
+    if (f) fclose(f);
+    return failed ? -1 : (ssize_t)n;
+}
+
 static int token_file(options *o, const char *path)
 {
-    char line[1024] = "";
-    FILE *f = fopen(path, "re");
-    if (!f) {
-        fprintf(stderr, "bloomfilterd: cannot open %s: %s\n", path, strerror(errno));
-        return 2;
-    }
-    if (!fgets(line, sizeof line, f)) line[0] = 0;
-    fclose(f);
+    char line[1024];
+    ssize_t n = read_file(path, line, sizeof line - 1);
+    if (n < 0) return 2;
+    line[n] = 0;
     line[strcspn(line, "\r\n")] = 0;
     return set_token(o, line);
+}
+
+/* 16 bytes are the secret; 32 hexadecimal digits say it, with a line's end or without. */
+static int secret_file(options *o, const char *path)
+{
+    char said[2 * BF_SECRET_BYTES + 3];
+    ssize_t n = read_file(path, said, sizeof said);
+    if (n < 0) return 2;
+    o->keyed = n == BF_SECRET_BYTES;
+    if (o->keyed) memcpy(o->secret, said, BF_SECRET_BYTES);
+    while (!o->keyed && n > 0 && (said[n - 1] == '\n' || said[n - 1] == '\r')) n--;
+    if (n == 2 * BF_SECRET_BYTES) o->keyed = parse_hex((text){ said, (size_t)n }, o->secret);
+    explicit_bzero(said, sizeof said);
+    return o->keyed ? 0 : refuse("--secret-file", "a file of 16 bytes or of 32 hexadecimal digits", path);
 }
 
 static int sizes(options *o, int option)
@@ -134,6 +157,7 @@ static int take(options *o, int option)
         }
         case TOKEN_FILE: return token_file(o, optarg);
         case SCHEME: o->scheme = optarg; return 0;
+        case SECRET_FILE: return secret_file(o, optarg);
         case STORAGE: o->storage = optarg; return *optarg ? 0 : refuse("--storage", "a path or a URL", "nothing");
         case ACCESS_LOG: o->access_log = optarg; return 0;
         case LOG_KEYS: o->log_keys = true; return 0;

@@ -11,6 +11,8 @@ typedef struct {
     double p;
     const char *scheme, *storage, *access_log;
     char *token;
+    bool keyed;
+    uint8_t secret[BF_SECRET_BYTES];                 /* of all filters, where keyed                        */
     bool log_keys;
     uint64_t max_url, max_header, max_body;          /* bytes                                              */
     uint64_t max_buffered, max_filter;               /* bytes: all bodies and replies at once; one filter  */

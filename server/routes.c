@@ -181,6 +181,18 @@ static bool parameter(bf_spec *spec, char *scheme, size_t cap, text name, text v
     return name.ptr[0] != 'k' || v <= BF_K_MAX;
 }
 
+static bool given(const bf_spec *spec, text name)
+{
+    if (text_is(name, TEXT("scheme"))) return spec->scheme;
+    if (name.len != 1) return false;
+    switch (name.ptr[0]) {
+        case 'm': return spec->m;
+        case 'n': return spec->n;
+        case 'k': return spec->k;
+        default: return name.ptr[0] == 'p' && spec->p != 0;
+    }
+}
+
 static bool parameters(bf_spec *spec, char *scheme, size_t cap, text query, char *why, size_t room)
 {
     while (query.len) {
@@ -188,8 +200,11 @@ static bool parameters(bf_spec *spec, char *scheme, size_t cap, text query, char
         text one = { query.ptr, end ? (size_t)(end - query.ptr) : query.len };
         const char *is = memchr(one.ptr, '=', one.len);
         query = text_after(query, one.len + (end != NULL));
-        if (is && parameter(spec, scheme, cap, (text){ one.ptr, (size_t)(is - one.ptr) }, text_after(one, (size_t)(is - one.ptr) + 1))) continue;
-        snprintf(why, room, "a parameter is m, n, k, p or scheme and a value in its range, got %.*s", (int)(one.len < 60 ? one.len : 60), one.ptr);
+        const text name = { one.ptr, is ? (size_t)(is - one.ptr) : one.len };
+        const bool twice = given(spec, name);
+        if (is && !twice && parameter(spec, scheme, cap, name, text_after(one, name.len + 1))) continue;
+        if (twice) snprintf(why, room, "%.*s must be given once", (int)name.len, name.ptr);
+        else snprintf(why, room, "a parameter is m, n, k, p or scheme and a value in its range, got %.*s", (int)(one.len < 60 ? one.len : 60), one.ptr);
         return false;
     }
     return true;

@@ -219,7 +219,7 @@ static void variants_and_misuse_are_refused(void)
 {
     bf_error e;
     static const struct { bf_spec spec; int code; const char *says; } rows[] = {
-        { { .m = 10, .n = 2, .grow = 2 }, BF_EINVAL, "grow needs n and p" }, { { .m = 10, .n = 2, .grow = 1 }, BF_EINVAL, "grow must be a factor above 1, got 1" },
+        { { .m = 10, .n = 2, .grow = 2 }, BF_EINVAL, "grow needs n and p" }, { { .m = 10, .n = 2, .grow = 1 }, BF_EINVAL, "grow must be a factor above 1, at most 1e300, got 1" },
         { { .m = 10, .n = 2, .window = 60 }, BF_EINVAL, "window needs n and p" }, { { .m = 10, .n = 2, .window = -1 }, BF_EINVAL, "got -1" },
         { { .m = 10, .n = 2, .shards = 5000 }, BF_EINVAL, "shards must be 1 to 4096, got 5000" },
         { { .m = 10, .n = 2, .shards = 2, .counting = true }, BF_EINVAL, "neither shards" },

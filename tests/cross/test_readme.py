@@ -81,7 +81,7 @@ def block_with(text):
 
 
 def test_every_command_block_is_run_below():
-    known = ["scripts/demo", "apt install", "pip install", "phpize", "bloomfilter create", "cmake -B", "cc seen.c", "bloomfilterd"]
+    known = ["scripts/demo", "apt install", "pip install", "phpize", "bloomfilter create", "cmake -B", "cc seen.c", "bloomfilterd", "--data-binary"]
     assert len(blocks(README, "sh")) == len(known)
     assert all(block_with(text) for text in known)
 
@@ -131,7 +131,7 @@ def test_bloomfilterd(tmp_path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     (tmp_path / "out").symlink_to(OUT)
-    start, *lines = block_with("bloomfilterd").replace("6381", str(port)).splitlines()
+    start, *lines = (block_with("bloomfilterd") + block_with("--data-binary")).replace("6381", str(port)).splitlines()
     assert start.endswith(" &")
     start = start.removesuffix("&") + f"--port {port} & trap 'kill $!' EXIT; for _ in {{1..300}}; do curl -s -o answer http://127.0.0.1:{port}/healthz && break; sleep 0.1; done"
     answers = [re.search(r"# (\w+)", line) for line in lines]

@@ -40,7 +40,27 @@ static inline void sound_error(const bf_error *e)
     MUST(memchr(e->msg, 0, sizeof e->msg) && e->msg[0]);
 }
 
-/* Whatever a filter was made from: what was added is present, alone and in a batch, and its positions are inside. */
+/* What was added is present, alone and in a batch.  false: the scheme cannot hold these keys, and said so. */
+static inline bool sound_keys(bf_filter *f, const uint8_t *bytes, size_t len)
+{
+    bf_error e = { 0 };
+    enum { KEYS = 9 };
+    bf_key keys[KEYS];
+    uint8_t each[KEYS];
+    size_t part = len / KEYS;
+    for (size_t i = 0; i < KEYS; i++) keys[i] = (bf_key){ bytes + i * part, part };
+    int64_t n = bf_add_many(f, keys, KEYS, each, &e);
+    if (n < 0) {
+        sound_error(&e);
+        MUST(e.key == BF_NO_KEY || e.key < KEYS);
+        return false;
+    }
+    MUST(n <= KEYS && bf_test_many(f, keys, KEYS, each, &e) == KEYS);
+    for (size_t i = 0; i < KEYS; i++) MUST(each[i] == 1 && bf_test(f, keys[i].ptr, part, &e) == 1);
+    return true;
+}
+
+/* Whatever a filter was made from: keys are kept, their positions are inside and set. */
 static inline void sound_filter(bf_filter *f, const uint8_t *bytes, size_t len)
 {
     bf_error e = { 0 };
@@ -48,28 +68,29 @@ static inline void sound_filter(bf_filter *f, const uint8_t *bytes, size_t len)
     bf_state state;
     bf_get_info(f, &info);
     MUST(info.m >= 1 && info.m <= BF_M_MAX && info.k >= 1 && info.k <= BF_K_MAX && info.n >= 1);
-    enum { KEYS = 9 };
-    bf_key keys[KEYS];
-    uint8_t each[KEYS];
-    size_t part = len / KEYS;
-    for (size_t i = 0; i < KEYS; i++) keys[i] = (bf_key){ bytes + i * part, part };
-    int64_t n = bf_add_many(f, keys, KEYS, each, &e);
-    if (n < 0) {                                            /* a key that the scheme cannot hold */
-        sound_error(&e);
-        MUST(e.key == BF_NO_KEY || e.key < KEYS);
-        return;
-    }
-    MUST(n <= KEYS && bf_test_many(f, keys, KEYS, each, &e) == KEYS);
-    for (size_t i = 0; i < KEYS; i++) MUST(each[i] == 1 && bf_test(f, keys[i].ptr, part, &e) == 1);
-    MUST(bf_add(f, keys[0].ptr, part, &e) == BF_PRESENT);
+    if (!sound_keys(f, bytes, len)) return;
+    MUST(bf_add(f, bytes, len / 9, &e) == BF_PRESENT);
     uint64_t pos[BF_K_MAX];
-    int64_t k = bf_hashcode(f, keys[0].ptr, part, pos, BF_K_MAX, &e);
+    int64_t k = bf_hashcode(f, bytes, len / 9, pos, BF_K_MAX, &e);
     MUST(k == info.k);
     for (int64_t i = 0; i < k; i++) {
         uint8_t byte;
         MUST(pos[i] < info.m && bf_read_bits(f, pos[i] / 8, &byte, 1, &e) == 0 && (byte & 0x80 >> pos[i] % 8));
     }
     MUST(bf_get_state(f, &state, &e) == 0 && state.ones >= 1 && state.ones <= info.m && state.fpr >= 0 && state.fpr <= 1);
+}
+
+/* A counting filter: what is counted up is counted down again, and never below what others hold. */
+static inline void sound_counts(bf_filter *f, const uint8_t *bytes, size_t len)
+{
+    bf_error e = { 0 };
+    size_t part = len / 9;
+    if (!sound_keys(f, bytes, len)) return;
+    int before = bf_count_of(f, bytes, part, &e);
+    MUST(before >= 1 && before <= 15 && bf_add(f, bytes, part, &e) >= 0);
+    int after = bf_count_of(f, bytes, part, &e);
+    MUST(after >= before && after <= 15 && (after > before || before == 15));
+    MUST(bf_remove(f, bytes, part, &e) == 1 && bf_count_of(f, bytes, part, &e) >= before && bf_test(f, bytes, part, &e) == 1);
 }
 
 /* To bytes and back: the same filter. */

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     const char *format = formats[take(&in, 1) % 6];
     uint64_t flags = take(&in, 1);
     bf_spec spec = { 0 };
-    if (flags & 1) spec.m = take(&in, 3) & 0xFFFFF;          /* not more than the test's time allows */
+    if (flags & 1) spec.m = take(&in, 3) & 0xFFFF;           /* not more than the test's time allows */
     if (flags & 2) spec.n = take(&in, 2);
     if (flags & 4) spec.k = (unsigned)take(&in, 1);
     if (flags & 8) spec.p = (double)take(&in, 1) / 256;

@@ -1,4 +1,5 @@
-/* fuzz_spec.c - any bf_spec: planned, opened in memory where it is small, filled with any keys. */
+/* fuzz_spec.c - any bf_spec, of fixed, counting, growing and forgetting filters: planned, opened in memory where it is
+ * small, filled with any keys. */
 #include "fuzz.h"
 
 static double real(input *in)
@@ -9,7 +10,9 @@ static double real(input *in)
     return v;
 }
 
-static bool small(const bf_spec *s) { return s->m <= 1 << 22; }
+static double still(void *ctx) { (void)ctx; return 1e6; }
+
+static bool small(const bf_spec *s) { return s->m <= 1 << 16; }        /* time goes into calls, not into zeroes */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -27,6 +30,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     spec.secret = secret;
     spec.secret_len = secret ? strlen(secret) : 0;
     spec.threads = (flags & 128) != 0;
+    spec.counting = (flags & 0x800) != 0;
+    if (flags & 0x1000) spec.grow = flags & 0x400 ? real(&in) : (double)take(&in, 1) / 64;
+    if (flags & 0x2000) spec.window = flags & 0x400 ? real(&in) : (double)take(&in, 1);
+    if (flags & 0x4000) spec.parts = (unsigned)take(&in, 1);
+    spec.clock = still;
     bf_spec plan = spec;
     if (bf_plan(&plan, &e) < 0) {
         sound_error(&e);
@@ -39,7 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
             bf_info info;
             bf_get_info(f, &info);
             MUST(info.m == plan.m && info.n == plan.n && info.k == plan.k && !strcmp(info.scheme, plan.scheme));
-            sound_filter(f, in.at, in.left);
+            if (spec.counting) sound_counts(f, in.at, in.left);
+            else if (spec.grow != 0 || spec.window != 0) sound_keys(f, in.at, in.left);
+            else sound_filter(f, in.at, in.left);
             sound_bytes(f);
             bf_close(f);
         }

@@ -198,6 +198,15 @@ def test_bad_names(daemon, name):
     assert daemon.ask("PUT", "/f/" + "x" * 64 + "?n=10&p=0.1").status == 201
 
 
+@pytest.mark.parametrize("twice", ["n=10&p=0.1&n=20", "n=10&n=10&p=0.1", "n=10&p=0.1&p=0.1", "m=99&m=100&n=10", "m=99&k=3&k=4", "n=10&p=0.1&scheme=block&scheme=classic"])
+def test_a_parameter_is_given_once(daemon, twice):
+    names = [one.split("=")[0] for one in twice.split("&")]
+    name = next(name for name in names if names.count(name) == 2)
+    got = daemon.ask("PUT", f"/f/x?{twice}")
+    assert (got.status, got.headers["x-error"]) == (400, f"{name} must be given once")
+    assert daemon.get("/f/x").status == 404
+
+
 def test_merge(daemon):
     client = daemon.client()
     client.ask("PUT", "/f/a?n=1000&p=0.01")

@@ -179,6 +179,7 @@ def serve(p: argparse.ArgumentParser) -> None:
     p.add_argument("--port", type=whole, help="port to listen on (default 6381)")
     p.add_argument("--token", help="ask for Authorization: Bearer TOKEN")
     p.add_argument("--threads", type=whole, metavar="COUNT", help="threads that answer")
+    secret(p)
     p.add_argument("-n", type=whole, metavar="KEYS", help="keys it is sized for")
     p.add_argument("-p", type=real, metavar="RATE", help="rate of false positives at that many keys")
     p.add_argument("-m", type=whole, metavar="BITS", help="bits")

@@ -9,7 +9,7 @@ from argparse import Namespace
 
 from .faults import Fault
 
-OPTIONS = ("host", "port", "token", "threads", "m", "n", "p")
+OPTIONS = ("host", "port", "token", "threads", "secret_file", "m", "n", "p")
 
 
 def find() -> str:
@@ -28,7 +28,7 @@ def command(args: Namespace) -> list[str]:
     for name in OPTIONS:
         value = getattr(args, name)
         if value is not None:
-            words += ["-" + name if len(name) == 1 else "--" + name, str(value)]
+            words += ["-" + name if len(name) == 1 else "--" + name.replace("_", "-"), str(value)]
     return [*words, *args.more]
 
 
