@@ -124,7 +124,7 @@ deep_php() {
     no_reports 'PHP (ASan, UBSan)' php
     phpt_options=(-m)
     run_phpt 'PHP (valgrind)' phpt-valgrind "$out/php/bloomfilter.so" memory_is_given_back batch_holes_and_types key_bytes \
-        construct_refuses_types serialize unserialize_refuses_damage save_and_load union counting grow window storage_open storage_redis storage_phpredis
+        construct_refuses_types serialize unserialize_refuses_damage save_and_load union counting storage_open storage_redis
     phpt_options=()
 }
 # 4321 bytes, ten times because a stale register may still hold one of the addresses.
