@@ -6,8 +6,12 @@ deep_parts=(valgrind tsan python php kill)
 reports=$out/reports
 
 test_deep() {
-    local part
-    for part in "$@"; do "deep_$part"; done
+    local part begun
+    for part in "$@"; do
+        begun=$SECONDS
+        "deep_$part"
+        say "--deep $part: $(((SECONDS - begun + 30) / 60)) minutes"
+    done
 }
 
 # ---- C ----
