@@ -8,7 +8,7 @@
 #include "oracle_counting.h"
 #include <unistd.h>
 
-enum { MOST = 200, ROUNDS = 20 };
+enum { MOST = 200 };
 enum { MEMORY, ATOMIC, POSITIONS, MAPPED, HOMES };
 static const char *const homes[] = { "memory", "memory, atomic", "memory by positions", "file" };
 static bf_error e;
@@ -65,7 +65,8 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     CHECK(i.counting && i.image_bytes == BF_HEADER + (i.m * 4 + 63) / 64 * 8);
     oracle o = { .scheme = scheme, .m = i.m, .k = k, .cells = calloc(1, i.m), .older = f->scheme->keyed ? NULL : f };
     uint32_t seed = (uint32_t)(m + k);
-    for (int r = 0; r < ROUNDS && !failed_here; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
+    const int rounds = SHORT(20, 1);
+    for (int r = 0; r < rounds && !failed_here; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
     oc_same(f, &o, homes[home]);
     free(o.cells);
     bf_close(f);
@@ -96,7 +97,7 @@ static void a_multiset(void)
             bf_filter *f = make((bf_spec){ .n = 4000, .p = 1e-7, .scheme = native_scheme(s), .threads = home == ATOMIC, .storage = home == MAPPED ? path : NULL });
             if (!f) continue;
             if (home == POSITIONS) f->part.kernels = NULL;
-            oc_multiset(f, 100000, home % 2 ? 1 : 50, (uint32_t)home);
+            oc_multiset(f, SHORT(100000, 5000), home % 2 ? 1 : 50, (uint32_t)home);
             bf_close(f);
         }
         unlink(path);

@@ -1,5 +1,6 @@
 """What the Python tests share: small filters, key lists, running a script in a process of its own, a Redis."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -11,6 +12,13 @@ import pytest
 from servers import Server
 
 from bloomfilter import BloomFilter, Error
+
+# No test measures time, and under a sanitizer or on a busy machine everything takes long.
+with contextlib.suppress(ImportError):
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("patient")
 
 SCHEMES = ["classic", "block", "block2"]
 
