@@ -17,9 +17,12 @@ enum { BF_CELL_BITS = 4, BF_CELL_MAX = 15 };
 /* tests/model runs threads in every order of these steps; elsewhere nothing is there. */
 #ifdef BF_MODEL
 void bf_model_step(const void *word, bool write);
+void bf_model_wait(const int *lock);                        /* a step that can be taken while *lock is 0 */
 #define BF_STEP(word, write) bf_model_step(word, write)
+#define BF_WAIT(lock) bf_model_wait(lock)
 #else
 #define BF_STEP(word, write) ((void)0)
+#define BF_WAIT(lock) ((void)0)
 #endif
 static inline uint64_t bf_mask_of(uint64_t pos) { return UINT64_C(1) << ((pos ^ BF_ORDER) & 63); }
 static inline uint64_t bf_word(const uint64_t *w) { BF_STEP(w, false); return __atomic_load_n(w, __ATOMIC_RELAXED); }
@@ -60,7 +63,7 @@ static inline unsigned bf_cell_up(uint64_t *words, uint64_t i, bool atomic)
     for (;;) {
         unsigned v = old >> bf_cell_shift(i) & BF_CELL_MAX;
         if (v == BF_CELL_MAX) return v;
-        if (!atomic) { *w = old + one; return v; }
+        if (!atomic) { BF_STEP(w, true); *w = old + one; return v; }
         if (bf_word_swap(w, &old, old + one)) return v;
     }
 }
@@ -70,7 +73,7 @@ static inline unsigned bf_cell_down(uint64_t *words, uint64_t i, bool atomic)
     for (;;) {
         unsigned v = old >> bf_cell_shift(i) & BF_CELL_MAX;
         if (v == BF_CELL_MAX || v == 0) return v;
-        if (!atomic) { *w = old - one; return v; }
+        if (!atomic) { BF_STEP(w, true); *w = old - one; return v; }
         if (bf_word_swap(w, &old, old - one)) return v;
     }
 }
@@ -78,11 +81,27 @@ static inline void bf_word_set(uint64_t *w, uint64_t value) { BF_STEP(w, true); 
 /* A flag that several threads may raise; it is never lowered. */
 static inline bool bf_raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 static inline void bf_raise(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
+/* What was read and written before this is done for everybody before what comes after.  On x86 the locked instruction of an
+ * add, or of whatever was published, sees to it. */
+static inline void bf_fence(void)
+{
+#if defined(__x86_64__)
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+#else
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+/* A number that says what need not be done again: who reads an older one does it again. */
+static inline unsigned bf_noted(const unsigned *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+static inline void bf_note(unsigned *at, unsigned n) { __atomic_store_n(at, n, __ATOMIC_RELAXED); }
 /* One int that hands something over between threads; false: *was is what is there. */
 static inline int bf_int(const int *at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
-static inline void bf_int_set(int *at, int value) { __atomic_store_n(at, value, __ATOMIC_RELEASE); }
+static inline void bf_int_set(int *at, int value) { BF_STEP(at, true); __atomic_store_n(at, value, __ATOMIC_RELEASE); }
 static inline bool bf_int_swap(int *at, int *was, int want)
 { return __atomic_compare_exchange_n(at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); }
+/* How many there are: told last, once they are complete.  The model looks at the moment after it too. */
+static inline unsigned bf_told(const unsigned *at) { BF_STEP(at, false); return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
+static inline void bf_tell(unsigned *at, unsigned n) { BF_STEP(at, true); __atomic_store_n(at, n, __ATOMIC_RELEASE); BF_STEP(at, true); }
 /* The empty asm keeps GCC (12) from taking a function that only prefetches for one without effect and dropping its calls. */
 static inline void bf_prefetch(const void *p) { __builtin_prefetch(p); __asm__ volatile (""); }
 /* high ^ low half of the 128-bit product; high half alone: a number below b for a uniform 64-bit a */

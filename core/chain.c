@@ -53,7 +53,7 @@ int bf_chain_join(bf_chain *c, bf_piece *p)
     if (p->part.store.words) p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
     c->plane[n] = (bf_plane){ p->part.store.words, &p->part.g };
     c->piece[n] = p;
-    __atomic_store_n(&c->count, n + 1, __ATOMIC_RELEASE);
+    bf_tell(&c->count, n + 1);
     return 0;
 }
 
@@ -75,6 +75,7 @@ static void hold(bf_chain *c)
     const int me = (int)getpid();
     for (;;) {
         int was = 0;
+        BF_WAIT(&c->holder);
         if (bf_int_swap(&c->holder, &was, me)) return;
         if (was != me && bf_int_swap(&c->holder, &was, me)) return;
         sched_yield();
@@ -102,11 +103,11 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     const unsigned count = bf_chain_count(c);
-    if (bf_raised(&f->may_write) && c->marked == count) return 0;
+    if (bf_raised(&f->may_write) && bf_noted(&c->marked) == count) return 0;
     int rc = bf_writable(f, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; i < count; i++) if (c->piece[i]->page) bf_header_dirty(c->piece[i]->page);
-    c->marked = count;
+    bf_note(&c->marked, count);
     return 0;
 }
 
@@ -171,7 +172,7 @@ static uint64_t any_of(const bf_kernels *k, const bf_plane *planes, unsigned n, 
     return bits & ~UINT64_C(0) >> (64 - keys);
 }
 
-static void sift_words(bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t *answer, uint8_t value)
+bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *s)
 {
     bf_plane planes[BF_PARTS_MAX];
     bool some = false;
@@ -184,12 +185,12 @@ static void sift_words(bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t 
         some = true;
         for (size_t i = 0; i < c; i++) s->present[at + i] = bits >> i & 1;
     }
-    if (some) bf_chain_settle(s, s->n, answer, value);
+    return some;
 }
 
 int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t *answer, uint8_t value, bf_error *err)
 {
-    if (n && s->n && pieces[0]->part.kernels) sift_words(pieces, n, s, answer, value);
+    if (n && s->n && pieces[0]->part.kernels) { if (bf_chain_mark(pieces, n, s)) bf_chain_settle(s, s->n, answer, value); }
     else for (unsigned i = n; i-- > 0 && s->n;) {
         int64_t hits = bf_chain_probe(f, pieces[i], BF_OP_TEST, s, s->n, err);
         if (hits < 0) return (int)hits;

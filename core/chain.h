@@ -10,6 +10,7 @@
  * All parts have one scheme and one k: a key is hashed once for all of them. */
 #ifndef BF_CHAIN_H
 #define BF_CHAIN_H
+#include "bits.h"
 #include "seams.h"
 
 typedef struct {
@@ -65,7 +66,7 @@ extern const bf_chain_ops bf_chain_memory, bf_chain_file, bf_chain_redis;
 
 #define BF_NEVER (-(INT64_C(1) << 47))                       /* the epoch of a piece that nobody has used */
 static inline bool bf_piece_there(const bf_piece *p) { return p->part.store.words || p->part.store.impl; }
-static inline unsigned bf_chain_count(const bf_chain *c) { return __atomic_load_n(&c->count, __ATOMIC_ACQUIRE); }
+static inline unsigned bf_chain_count(const bf_chain *c) { return bf_told(&c->count); }
 
 /* chain.c */
 int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);    /* no parts yet */
@@ -93,6 +94,8 @@ bool bf_chain_any(const bf_filter *f, const bf_plane *planes, unsigned n, const 
 int64_t bf_chain_probe(bf_filter *f, bf_piece *p, int op, bf_span *span, size_t n, bf_error *err);
 /* Asks all these pieces; whoever has a key in one of them gets that answer and leaves the span. */
 int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *span, uint8_t *answer, uint8_t value, bf_error *err);
+/* Is any key in one of these pieces, of parts in addressable memory?  Then span->present says which. */
+bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *span);
 /* Takes those present among the first n out of the span, and sets their answer. */
 void bf_chain_settle(bf_span *span, size_t n, uint8_t *answer, uint8_t value);
 void bf_chain_drop(bf_span *span, size_t n);                 /* the first n: their answers stand */
@@ -111,6 +114,7 @@ int bf_window_now(bf_filter *f, int64_t *epoch, bf_error *err);
 bf_piece *bf_window_piece(const bf_chain *c, int64_t epoch);                    /* whose turn it is; maybe it is another epoch's still */
 bool bf_window_lives(const bf_chain *c, const bf_piece *p, int64_t now);
 int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err);   /* that piece, emptied and of that epoch; *p NULL: too late */
+void bf_window_empty(bf_filter *f, bf_piece *p, int64_t epoch);                /* under the lock; nothing where it is of that epoch, or a later one */
 double bf_window_step(const bf_chain *c);                                       /* seconds an epoch takes */
 
 /* chain_memory.c */

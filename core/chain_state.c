@@ -301,7 +301,7 @@ static int unite_part(bf_filter *into, bf_piece *to, bf_piece *from, bf_error *e
     free(copy);
     if (rc < 0 || into->chain->desc.kind != BF_GROW || (rc = ones_of(to, &ones, err)) < 0) return rc;
     bf_estimate(into->scheme->layout, &to->part.g, ones, &st);
-    if (st.count > (double)bf_live(to->live)) bf_live_set(to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
+    bf_live_raise(to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
     return 0;
 }
 
@@ -312,16 +312,29 @@ static bf_filter *standing(bf_filter *f, bf_filter **copy, bf_error *err)
     return f->chain->desc.kind == BF_WINDOW && f->part.store.ops->chain->look ? *copy = bf_chain_copy(f, err) : f;
 }
 
+/* Bits in addressable memory go in under the lock: the piece cannot be emptied for another epoch meanwhile, and keep them. */
+static int unite_epoch(bf_filter *into, int64_t e, bf_piece *from, bf_error *err)
+{
+    bf_piece *to = bf_window_piece(into->chain, e);
+    int token, rc;
+    if (into->part.store.ops->chain->turn) return (rc = bf_window_turn(into, e, &to, err)) < 0 || !to ? rc : unite_part(into, to, from, err);
+    if ((rc = bf_chain_lock(into, &token, err)) < 0) return rc;
+    bf_window_empty(into, to, e);
+    if (bf_live(to->live) == e) rc = unite_part(into, to, from, err);
+    bf_chain_unlock(into, token);
+    return rc;
+}
+
 /* The other's living pieces, each into the piece of its epoch. */
 static int unite_pieces(bf_filter *into, bf_filter *from, bf_error *err)
 {
     int64_t now = 0;
     int rc = bf_window_now(into, &now, err);
     for (unsigned i = 0; rc >= 0 && i < bf_chain_count(from->chain); i++) {
-        bf_piece *p = from->chain->piece[i], *to;
+        bf_piece *p = from->chain->piece[i];
         const int64_t e = bf_live(p->live);
         if (e == BF_NEVER || e < now - (int64_t)into->chain->desc.parts) continue;
-        if ((rc = bf_window_turn(into, e, &to, err)) == 0 && to) rc = unite_part(into, to, p, err);
+        rc = unite_epoch(into, e, p, err);
     }
     return rc;
 }
@@ -339,8 +352,9 @@ int bf_chain_unite(bf_filter *into, bf_filter *from, bf_error *err)
     int rc = bf_chain_writable(into, err);
     if (rc < 0 || (rc = bf_chain_refresh(into, err)) < 0 || (rc = bf_chain_refresh(from, err)) < 0) return rc;
     if (into->chain->desc.kind == BF_WINDOW) return unite_window(into, from, err);
+    const unsigned n = bf_chain_count(into->chain);          /* more may come meanwhile */
     rc = same_parts(into, from, err);
-    for (unsigned i = 0; rc >= 0 && i < bf_chain_count(into->chain); i++) rc = unite_part(into, into->chain->piece[i], from->chain->piece[i], err);
+    for (unsigned i = 0; rc >= 0 && i < n; i++) rc = unite_part(into, into->chain->piece[i], from->chain->piece[i], err);
     return rc;
 }
 
@@ -359,8 +373,9 @@ static int equal_grown(bf_filter *a, bf_filter *b, bf_error *err)
 {
     int rc = bf_chain_refresh(a, err);
     if (rc < 0 || (rc = bf_chain_refresh(b, err)) < 0) return rc;
+    const unsigned n = bf_chain_count(a->chain);             /* more may come meanwhile */
     rc = same_parts(a, b, NULL) == 0;
-    for (unsigned i = 0; rc == 1 && i < bf_chain_count(a->chain); i++) rc = equal_part(a->chain->piece[i], b->chain->piece[i], err);
+    for (unsigned i = 0; rc == 1 && i < n; i++) rc = equal_part(a->chain->piece[i], b->chain->piece[i], err);
     return rc;
 }
 

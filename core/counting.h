@@ -32,6 +32,7 @@ static inline bool counters_add(uint64_t *w, const uint64_t *pos, unsigned k, bo
         const unsigned shift = bf_cell_shift(pos[j]), now = v[j] + (v[j] < BF_CELL_MAX);
         uint64_t *word = w + (pos[j] >> 4);
         missing |= v[j] == 0;
+        BF_STEP(word, true);
         *word = (*word & ~((uint64_t)BF_CELL_MAX << shift)) | (uint64_t)now << shift;
     }
     return !missing;

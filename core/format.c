@@ -62,26 +62,33 @@ static bool live_decode(uint64_t word, int64_t *value)
 }
 
 uint64_t *bf_header_live(uint8_t *page) { return (uint64_t *)(void *)(page + AT_LIVE); }
-void bf_live_set(uint64_t *word, int64_t value) { __atomic_store_n(word, live_code(value), __ATOMIC_SEQ_CST); }
+void bf_live_set(uint64_t *word, int64_t value) { BF_STEP(word, true); __atomic_store_n(word, live_code(value), __ATOMIC_SEQ_CST); }
 int64_t bf_live(const uint64_t *word)
 {
     int64_t v;
+    BF_STEP(word, false);
     return live_decode(__atomic_load_n(word, __ATOMIC_SEQ_CST), &v) ? v : 0;
 }
 void bf_live_add(uint64_t *word, uint64_t more, bool atomic)
 {
+    BF_STEP(word, false);
     uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
     int64_t v;
-    do if (!live_decode(old, &v)) v = 0;
-    while (atomic ? !__atomic_compare_exchange_n(word, &old, live_code(v + (int64_t)more), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
+    do {
+        if (!live_decode(old, &v)) v = 0;
+        BF_STEP(word, true);
+    } while (atomic ? !__atomic_compare_exchange_n(word, &old, live_code(v + (int64_t)more), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
                   : (__atomic_store_n(word, live_code(v + (int64_t)more), __ATOMIC_RELAXED), false));
 }
 void bf_live_raise(uint64_t *word, int64_t to)
 {
+    BF_STEP(word, false);
     uint64_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
     int64_t v;
-    while ((!live_decode(old, &v) || v < to)
-           && !__atomic_compare_exchange_n(word, &old, live_code(to), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) { }
+    while (!live_decode(old, &v) || v < to) {
+        BF_STEP(word, true);
+        if (__atomic_compare_exchange_n(word, &old, live_code(to), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return;
+    }
 }
 
 static bool is_chain(const uint8_t *page) { return (get(page + AT_FLAGS, 4) & FLAGS_CHAIN) != 0; }

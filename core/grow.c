@@ -29,7 +29,7 @@ static int next_part(bf_filter *f, unsigned count, bf_error *err)
     if (rc >= 0 && c->count == count) {
         const bf_piece *last = c->piece[count - 1];
         rc = count < BF_PARTS_MAX ? bf_chain_part(&c->desc, count, last->start + last->part.g.m, &part, err) : 0;
-        if (rc == 0) c->full = true;
+        if (rc == 0) bf_raise(&c->full);
         if (rc > 0) rc = ops->append(f, &part, err);
     }
     bf_chain_unlock(f, token);
@@ -61,7 +61,7 @@ static int count_new(bf_filter *f, bf_piece *p, uint64_t more, bf_error *err)
 static uint64_t room(const bf_chain *c, const bf_piece *p)
 {
     int64_t have = bf_live(p->live);
-    return c->full ? BF_SPAN : (uint64_t)have < p->part.g.n ? p->part.g.n - (uint64_t)have : 0;
+    return bf_raised(&c->full) ? BF_SPAN : (uint64_t)have < p->part.g.n ? p->part.g.n - (uint64_t)have : 0;
 }
 
 int bf_grow_add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)

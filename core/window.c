@@ -16,12 +16,18 @@
  *     gone: his key's time was over when he was still inside his call.
  *   - The piece gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch there, which nobody trusts
  *     any more; the next adder empties it again.  Testers never empty anything: a piece of another epoch has no keys.
- *   - An adder looks at the piece's epoch again after its bits are set, and sets them anew where it has changed.
+ *   - An adder looks at the newest epoch again after its bits are set: if by that the piece may have been emptied, he sets
+ *     them anew.  Else they were there before anybody began to empty it, so none is left behind for the epoch that follows.
+ *     Bits that he left behind in a piece may be there when he comes back: what he found new the first time is new.  (All that
+ *     was added before he began is as old as his first epoch or older: it is forgotten by then.)
+ *   - He counts a key as known from an older piece only if that piece is of the same epoch after he found it there.  Else it
+ *     may be a later adder's, whose answer was "known" because of him: one of the two must say "new".
  *
  * In Redis a part is a key of its own, made by the first adder of its epoch and expired by Redis: see chain_redis_window.c. */
 #include "bits.h"
 #include "chain.h"
 #include <math.h>
+#include <string.h>
 
 static const double EPOCHS = 0x1p46;                         /* what a live word holds, and some */
 
@@ -50,11 +56,11 @@ bool bf_window_lives(const bf_chain *c, const bf_piece *p, int64_t now)
     return e <= now && e >= now - (int64_t)c->desc.parts;
 }
 
-/* Under the lock. */
-static void empty(bf_filter *f, bf_piece *p, int64_t epoch)
+void bf_window_empty(bf_filter *f, bf_piece *p, int64_t epoch)
 {
     bf_store *s = &p->part.store;
     bf_live_raise(f->chain->epoch, epoch);
+    bf_fence();
     if (bf_live(p->live) >= epoch) return;
     for (uint64_t i = 0; i < s->nwords; i++) bf_word_set(s->words + i, 0);
     bf_live_set(p->live, epoch);
@@ -75,25 +81,44 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
     *p = bf_window_piece(f->chain, epoch);
     if (bf_live((*p)->live) < epoch) {
         if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
-        empty(f, *p, epoch);
+        bf_window_empty(f, *p, epoch);
         bf_chain_unlock(f, token);
     }
     if (bf_live((*p)->live) != epoch) *p = NULL;             /* later already */
     return 0;
 }
 
-/* The pieces of these epochs; those they have get that answer and leave the span. */
+typedef struct { bf_piece *piece[BF_PARTS_MAX]; int64_t epoch[BF_PARTS_MAX]; unsigned n; } pieces;
+
+/* Takes out what is not of its epoch, or no more; was there any? */
+static bool drop_turned(pieces *p)
+{
+    const unsigned had = p->n;
+    p->n = 0;
+    for (unsigned i = 0; i < had; i++) {
+        if (bf_live(p->piece[i]->live) != p->epoch[i]) continue;
+        p->piece[p->n] = p->piece[i];
+        p->epoch[p->n++] = p->epoch[i];
+    }
+    return p->n < had;
+}
+
+/* The pieces of these epochs; the keys they have get that answer and leave the span.  A test may find a key in what has
+ * become a later piece: it was added.  An add asks what had it before, so it looks at the epochs again. */
 static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answer, uint8_t value, bf_error *err)
 {
     const bf_chain *c = f->chain;
-    bf_piece *living[BF_PARTS_MAX];
-    unsigned n = 0;
+    pieces p;
+    p.n = 0;
     if (from < to - (int64_t)c->desc.parts) from = to - (int64_t)c->desc.parts;
-    for (int64_t e = from; e <= to; e++) {
-        bf_piece *p = bf_window_piece(c, e);
-        if (bf_live(p->live) == e) living[n++] = p;
+    for (int64_t e = from; e <= to; e++) { p.piece[p.n] = bf_window_piece(c, e); p.epoch[p.n++] = e; }
+    drop_turned(&p);
+    if (value || !c->piece[0]->part.kernels) return bf_chain_sift(f, p.piece, p.n, s, answer, value, err);
+    while (p.n && s->n && bf_chain_mark(p.piece, p.n, s)) {
+        bf_fence();
+        if (!drop_turned(&p)) { bf_chain_settle(s, s->n, answer, value); break; }
     }
-    return bf_chain_sift(f, living, n, s, answer, value, err);
+    return 0;
 }
 
 static int64_t oldest(const bf_filter *f, int64_t now) { return now - (int64_t)f->chain->desc.parts; }
@@ -146,21 +171,21 @@ int bf_window_test_one(bf_filter *f, const uint64_t *d, bf_error *err)
     return bf_chain_any(f, living, n, d);
 }
 
-/* Sets them all in the piece of now; those that it had, leave the span. */
-static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, bf_error *err)
+/* Sets them all in the piece of now; those that it had, leave the span.  first[i] is raised for key i of the run where its bits
+ * were set in a piece whose time was over meanwhile, and it had not been there. */
+static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, uint8_t *first, bf_error *err)
 {
+    const bf_chain *c = f->chain;
     for (;;) {
         bf_piece *p;
         int rc = bf_window_now(f, now, err);
         if (rc < 0 || (rc = bf_window_turn(f, *now, &p, err)) < 0) return rc;
         if (!p) continue;
-        bf_span all = *s;
-        int64_t hits = bf_chain_probe(f, p, BF_OP_ADD, &all, all.n, err);
+        int64_t hits = bf_chain_probe(f, p, BF_OP_ADD, s, s->n, err);
         if (hits < 0) return (int)hits;
-        if (bf_live(p->live) != *now) continue;              /* its time was over meanwhile: once more */
-        if (hits) bf_chain_settle(&all, all.n, answer, 0);
-        *s = all;
-        return 0;
+        bf_fence();
+        if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) { if (hits) bf_chain_settle(s, s->n, answer, 0); return 0; }
+        for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
 }
 
@@ -182,8 +207,13 @@ static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 static int add_here(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
     int64_t now = 0;
-    int rc = set(f, s, &now, answer, err);
-    return rc < 0 ? rc : ask(f, s, oldest(f, now), now - 1, answer, 0, err);
+    uint8_t first[BF_SPAN];
+    const size_t n = s->n;                                   /* all of the run */
+    memset(first, 0, n);
+    int rc = set(f, s, &now, answer, first, err);
+    if (rc == 0) rc = ask(f, s, oldest(f, now), now - 1, answer, 0, err);
+    for (size_t i = 0; rc == 0 && i < n; i++) answer[i] |= first[i];
+    return rc;
 }
 
 int bf_window_add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPT_PREFIX = 2 };       /* Redis::OPT_PREFIX, and RedisCluster's */
+enum { OPT_PREFIX = 2 };       /* Redis::OPT_PREFIX, for RedisCluster's objects too */
 
 struct php_bf_client {
     bf_redis_client host;      /* what the core calls */

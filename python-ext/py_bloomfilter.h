@@ -43,6 +43,7 @@ typedef struct {
     bf_filter *bf;               /* NULL = closed, or __init__ did not run                            */
     Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
     Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
+    int wanted;                  /* without a GIL: pid of a thread that waits for everybody to leave   */
     PyObject *weakrefs;
     redis_client *client;        /* NULL = the home is no client object                                */
     int64_t spare;               /* new keys until the next look whether it is saturated               */

@@ -31,7 +31,9 @@ static bool busy(const FilterObject *self)
 }
 
 #if NO_GIL
-/* `users` far below 0 means: the handle is being replaced, come again. */
+/* `users` far below 0 means: the handle is being replaced, come again.  Who wants to replace it puts his pid into `wanted`,
+ * and nobody enters until he has done it or given up: otherwise there might always be somebody inside for a moment.  A
+ * process that forked meanwhile finds another's pid there and does not wait. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
 enum { REPLACE_TRIES = 1000 };
 
@@ -43,12 +45,18 @@ static void pause_thread(void)
     PyEval_RestoreThread(ts);
 }
 
+static bool come_in(FilterObject *self)
+{
+    int wanted = __atomic_load_n(&self->wanted, __ATOMIC_RELAXED);
+    if (__builtin_expect(wanted != 0, 0) && wanted == (int)getpid()) return false;
+    if (__atomic_fetch_add(&self->users, 1, __ATOMIC_SEQ_CST) >= 0) return true;
+    __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST);
+    return false;
+}
+
 bf_filter *filter_enter(FilterObject *self)
 {
-    while (__atomic_fetch_add(&self->users, 1, __ATOMIC_SEQ_CST) < 0) {
-        __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST);
-        pause_thread();
-    }
+    while (!come_in(self)) pause_thread();
     if (self->bf && !busy(self)) return self->bf;
     filter_leave(self);
     return PyErr_Occurred() ? NULL : raise_closed();
@@ -57,13 +65,16 @@ void filter_leave(FilterObject *self) { __atomic_fetch_sub(&self->users, 1, __AT
 
 static bool replace_begin(FilterObject *self)
 {
+    bool alone = false;
     /* A call on one key is over at once; a batch is not, so the wait ends. */
-    for (int i = 0; i < REPLACE_TRIES; i++) {
+    for (int i = 0; !alone && i < REPLACE_TRIES; i++) {
         Py_ssize_t none = 0;
-        if (__atomic_compare_exchange_n(&self->users, &none, REPLACING, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return true;
-        pause_thread();
+        __atomic_store_n(&self->wanted, (int)getpid(), __ATOMIC_RELAXED);
+        alone = __atomic_compare_exchange_n(&self->users, &none, REPLACING, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        if (!alone) pause_thread();
     }
-    return false;
+    __atomic_store_n(&self->wanted, 0, __ATOMIC_RELAXED);
+    return alone;
 }
 static void replace_end(FilterObject *self) { __atomic_fetch_sub(&self->users, REPLACING, __ATOMIC_SEQ_CST); }
 
@@ -187,12 +198,13 @@ double clock_ask(void *callable)
     return PyErr_Occurred() ? Py_NAN : seconds;
 }
 
-static void set_clock(FilterObject *self, PyObject *clock)
+/* What was there before is the caller's. */
+static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *clock)
 {
-    PyObject *old = self->clock;
+    self->bf = bf;
+    self->client = client;
     self->clock = Py_XNewRef(clock);
-    self->remote = clock || is_remote(self->bf);
-    Py_XDECREF(old);
+    self->remote = clock || is_remote(bf);
 }
 
 static void let_go(bf_filter *bf, redis_client *client)
@@ -206,28 +218,24 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, P
     FilterObject *self = (FilterObject *)type->tp_alloc(type, 0);
     if (!self) { let_go(bf, client); return NULL; }
     bf_set_threads(bf, NO_GIL);
-    self->bf = bf;
-    self->client = client;
-    set_clock(self, clock);
+    put(self, bf, client, clock);
     self->warn = true;
     filter_watch_new(self);
     return (PyObject *)self;
 }
 
+/* The old ones go when others may enter again: their end may run Python code, which may use this very filter. */
 int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock)
 {
     bf_filter *old = next;
     redis_client *old_client = client;
+    PyObject *old_clock = NULL;
     bool alone = replace_begin(self);
     if (alone) {
         old = self->bf;
         old_client = self->client;
-        self->bf = next;
-        self->client = client;
-        let_go(old, old_client);                             /* while its clock is there still */
-        old = NULL;
-        old_client = NULL;
-        set_clock(self, clock);
+        old_clock = self->clock;
+        put(self, next, client, clock);
         filter_watch_new(self);
         replace_end(self);
     } else {
@@ -235,6 +243,7 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
                         "the filter cannot be closed: a batch is running in it (in another thread, or the one that reads the iterable)");
     }
     let_go(old, old_client);
+    Py_XDECREF(old_clock);                                   /* after the filter that asks it */
     return alone ? 0 : -1;
 }
 

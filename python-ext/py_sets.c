@@ -4,16 +4,20 @@
 
 typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
 
-static bf_filter *copy_handle(FilterObject *self)
+/* A new object of the same type, with a copy in memory.  The clock that both go by is held before anyone may replace it. */
+static PyObject *copy_wrapped(FilterObject *self)
 {
     bf_error err;
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
+    PyObject *clock = Py_XNewRef(self->clock);
     PyThreadState *ts = gil_release_if_big(self, NULL);
     bf_filter *twin = bf_copy(bf, &err);
     gil_take(ts, self, NULL);
     filter_leave(self);
-    return twin ? twin : raise_in(self, &err);
+    PyObject *made = twin ? filter_wrap(Py_TYPE(self), twin, NULL, clock) : raise_in(self, &err);
+    Py_XDECREF(clock);
+    return made;
 }
 
 /* ---- copies ---- */
@@ -40,8 +44,7 @@ static int copy_attributes(PyObject *from, PyObject *to, PyObject *memo)
 
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
-    bf_filter *bf = copy_handle(self);
-    PyObject *twin = bf ? filter_wrap(Py_TYPE(self), bf, NULL, self->clock) : NULL;
+    PyObject *twin = copy_wrapped(self);
     if (twin && !self->warn) { ((FilterObject *)twin)->warn = false; filter_watch((FilterObject *)twin); }
     if (twin && copy_attributes((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
     return twin;
@@ -70,8 +73,7 @@ static int combine_into(FilterObject *into, FilterObject *from, combine *call)
 
 static PyObject *combined(FilterObject *a, FilterObject *b, combine *call)
 {
-    bf_filter *bf = copy_handle(a);
-    PyObject *made = bf ? filter_wrap(Py_TYPE(a), bf, NULL, a->clock) : NULL;
+    PyObject *made = copy_wrapped(a);
     if (made && combine_into((FilterObject *)made, b, call) < 0) Py_CLEAR(made);
     return made;
 }

@@ -46,7 +46,7 @@ trap 'explain_exit $?' EXIT
 
 # ---- what the machine lacks ----
 missing=()
-# want PACKAGE TEST...: PACKAGE, by its Debian name, is missing where the test fails.
+# want PACKAGE TEST...: PACKAGE, by its Debian name, is missing where the test fails.  One|another: the first that this Debian has.
 want() {
     local package=$1
     shift
@@ -64,9 +64,9 @@ needs_c() {
     want libsodium-dev library 'libsodium >= 1.0.9'
     want libhiredis-dev library 'hiredis >= 0.14'
 }
-# bloomfilterd: llhttp is a library on some systems; Debian 12 has it as C files, in this package.
+# bloomfilterd: llhttp is a library from Debian 13 on; Debian 12 has it as C files, in the second package.
 needs_server() {
-    want node-llhttp eval 'library libllhttp || [ -f /usr/share/llhttp/llhttp.c ]'
+    want 'libllhttp-dev|node-llhttp' eval 'library libllhttp || [ -f /usr/share/llhttp/llhttp.c ]'
 }
 needs_server_tests() { want chromium have chromium; }
 needs_server_bench() {
@@ -90,7 +90,7 @@ needs_redis() {
 }
 phpredis_is_there() { compgen -G "$(php-config --extension-dir)/redis.so"; }
 needs_phpredis() { want php-redis phpredis_is_there; }
-needs_spark() { want openjdk-17-jre-headless have java; }
+needs_spark() { want 'openjdk-17-jre-headless|openjdk-21-jre-headless' have java; }
 needs_tests() {
     want php-parser test -d /usr/share/php/PhpParser    # scripts/gen-arginfo --check
     want shellcheck have shellcheck
@@ -117,9 +117,21 @@ as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
+# one_of NAME|NAME...: the first that can be installed here.
+one_of() {
+    local name names
+    IFS='|' read -ra names <<<"$1"
+    for name in "${names[@]}"; do
+        if apt-cache madison "$name" 2>/dev/null | grep -q ' Packages$'; then echo "$name"; return; fi
+    done
+    echo "${names[0]}"
+}
+
 apt_install() {
+    local name names=()
     as_root apt-get -q -o DPkg::Lock::Timeout=300 update || echo 'apt-get update failed: going on with the lists there are'
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qy -o DPkg::Lock::Timeout=300 install --no-install-recommends "$@"
+    for name in "$@"; do names+=("$(one_of "$name")"); done
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qy -o DPkg::Lock::Timeout=300 install --no-install-recommends "${names[@]}"
 }
 
 # provide NEEDS...: functions of wants.  Installs what is missing; touches neither apt nor network where nothing is.

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const uint8_t secret[16] = "0123456789abcdef", other[16] = "fedcba9876543210";
+static const uint8_t secret[] = "0123456789abcdef", other[] = "fedcba9876543210";
 
 static bf_filter *filled(const char *scheme, uint64_t m, unsigned k, const void *key, unsigned from, unsigned count)
 {

@@ -28,8 +28,8 @@ static bool try(int64_t rc, const bf_error *e)
 static void memory(void)
 {
     bf_error e = { 0 };
-    static const uint8_t secret[BF_SECRET_BYTES] = "0123456789abcdef";
-    bf_spec spec = { .n = 1000, .p = 0.01, .secret = secret, .secret_len = sizeof secret }, again = { .secret = secret, .secret_len = sizeof secret };
+    static const uint8_t secret[] = "0123456789abcdef";
+    bf_spec spec = { .n = 1000, .p = 0.01, .secret = secret, .secret_len = BF_SECRET_BYTES }, again = { .secret = secret, .secret_len = BF_SECRET_BYTES };
     bf_filter *copy = NULL, *back = NULL, *f = bf_open(&spec, &e);
     bf_info info;
     uint8_t *bytes = NULL;

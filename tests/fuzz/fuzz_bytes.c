@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         memcpy(copy + HEADER, data + 201, bytes - 200);
     }
     mend(copy, whole, how);
-    static const char secret[BF_SECRET_BYTES] = "fuzz fuzz fuzz f";
-    bf_spec keyed = { .secret = secret, .secret_len = sizeof secret };
+    static const char secret[BF_SECRET_BYTES + 1] = "fuzz fuzz fuzz f";
+    bf_spec keyed = { .secret = secret, .secret_len = BF_SECRET_BYTES };
     bf_filter *f = bf_from_bytes(copy, whole, how & 32 ? &keyed : NULL, &e);
     if (f) { sound_bytes(f); sound_filter(f, copy, whole); }
     else sound_error(&e);

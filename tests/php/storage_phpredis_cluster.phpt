@@ -31,12 +31,12 @@ refused('BloomFilterException', 'waitReplicas', fn() => new BloomFilter(n: 5, p:
 refused('ValueError', 'hash tag', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'a}b'));
 
 # its prefix comes before the key, and stays
-$cluster->setOption(RedisCluster::OPT_PREFIX, 'app:');
+$cluster->setOption(Redis::OPT_PREFIX, 'app:');
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $cluster, key: 'seen');
 same([true, true, 2], [$f->add('a'), $f->exists('a'), $f->addMany(['b', 'c'])]);
-same('app:', $cluster->getOption(RedisCluster::OPT_PREFIX));
+same('app:', $cluster->getOption(Redis::OPT_PREFIX));
 same([true, 1], [(new BloomFilter(n: 1000, p: 0.01, storage: cluster_client($nodes), key: 'app:seen'))->exists('a'), $cluster->exists('seen')]);
-$cluster->setOption(RedisCluster::OPT_PREFIX, '');
+$cluster->setOption(Redis::OPT_PREFIX, '');
 
 # shards spread over the nodes
 $f = new BloomFilter(n: 2000, p: 0.01, shards: 5, storage: $cluster, key: 'spread');

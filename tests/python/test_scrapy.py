@@ -94,8 +94,8 @@ def test_in_memory_as_the_default_filter_does(site):
 def test_a_job_goes_on_where_it_was(site, tmp_path, mode):
     job = OURS | {"JOBDIR": str(tmp_path / "job"), "BLOOMFILTER_SEEN": mode, "CONCURRENT_REQUESTS": 2}
     first, log = crawl(job | {"CLOSESPIDER_PAGECOUNT": 15}, site.url())
-    asked = len(site.pages())
-    assert first["finish_reason"] == "closespider_pagecount" and 15 <= asked < PAGES, log
+    asked = site.pages()  # page 0 may come twice: Scrapy does not filter where it starts
+    assert first["finish_reason"] == "closespider_pagecount" and 15 <= sum(asked.values()) and len(asked) < PAGES, log
     assert BloomFilter.open(tmp_path / "job" / "seen.bloom").n == 1_000_000
     assert (tmp_path / "job" / "seen.pending").exists() == (mode == "success")
     second, log = crawl(job, site.url())

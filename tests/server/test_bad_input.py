@@ -24,10 +24,9 @@ def untouched(daemon):
 
 @pytest.mark.parametrize("key", ["%", "%a", "%zz", "a%", "a%4", "%4g", "%g4", "%%41", "%+1", "%-1", "% 1", "%\x80\x80", "abc%2", "%00%"])
 def test_bad_percent_encoding(daemon, key):
-    client = daemon.client()
     for path in (b"/add=", b"/contain=", b"/f/default/add="):
         raw = key.encode("latin-1")
-        got = client.ask("GET", path + raw.replace(b" ", b"+"))
+        got = daemon.client().ask("GET", path + raw.replace(b" ", b"+"))
         assert (got.status, got.reason, got.body) == (400, "Error Command", b"Error Command")
     assert untouched(daemon)
 

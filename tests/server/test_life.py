@@ -12,7 +12,7 @@ import threading
 
 import pytest
 from bloomfilter import BloomFilter
-from conftest import BINARY, PATIENCE, ROOT, framed, FRAMED
+from conftest import BINARY, FRAMED, PATIENCE, ROOT, TAKES_RAW, framed
 
 
 def run(*args):
@@ -427,9 +427,9 @@ def client_port(client):
 def test_keys_in_the_log_where_asked(start, tmp_path):
     log = tmp_path / "access.log"
     daemon = start("-n", 1000, "-p", 0.01, "--access-log", log, "--log-keys")
-    daemon.ask("GET", b'/add=a"b\\c\xff%0a')
+    daemon.ask("GET", b'/add=a"b\\c\xff%0a' if TAKES_RAW else b'/add=a"b\\c%0a')
     until(lambda: len(lines(log)) == 1)
-    assert lines(log)[0]["path"] == '/add=a"b\\c\N{REPLACEMENT CHARACTER}%0a'
+    assert lines(log)[0]["path"] == ('/add=a"b\\c\N{REPLACEMENT CHARACTER}%0a' if TAKES_RAW else '/add=a"b\\c%0a')
 
 
 def test_signals_do_not_end_it(daemon):
