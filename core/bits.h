@@ -44,12 +44,7 @@ __attribute__((target("cx16"))) static inline bool bf_swap_pair(uint64_t *w, uin
     return __sync_bool_compare_and_swap((unsigned __int128 *)(void *)w, old, want);
 }
 #endif
-static inline void bf_and(uint64_t *w, uint64_t mask, bool atomic)
-{
-    BF_STEP(w, true);
-    if (atomic) __atomic_fetch_and(w, mask, __ATOMIC_RELAXED);
-    else *w &= mask;
-}
+static inline void bf_and(uint64_t *w, uint64_t mask) { BF_STEP(w, true); __atomic_fetch_and(w, mask, __ATOMIC_RELAXED); }
 /* Counter i of a counting filter is 4 bits: byte i/2, the high half first, which is Redis's BITFIELD u4 #i.  15 means "15 or
  * more" and never changes again: it is no longer known how often to count down. */
 static inline unsigned bf_cell_shift(uint64_t i) { return (unsigned)((i ^ BF_CELL_ORDER) & 15) * 4; }

@@ -235,7 +235,8 @@ bf_filter *bf_to_plain(bf_filter *f, bf_error *err);
 /* ---- what it is, what is in it ---------------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
-/* Part i, counted from 0 to bf_info.part_count - 1: the oldest first (growing), in the order of the bits (window). */
+/* Part i, counted from 0 to bf_info.part_count - 1: the oldest first (growing), in the order of the bits (window).  With part 0
+ * those are taken in that others have made by now: bf_get_info, which asks nobody, knows them from then on. */
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
 /* Are more than half of the cells set?  0 no; BF_HALF_FULL: as it is where a filter holds about what it was sized for; BF_OVERFULL:
  * and by the estimate it holds a tenth more than n keys, a reason to warn.  *wait: how many new keys may be added before it is
@@ -259,7 +260,8 @@ int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *e
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
 
 /* ---- bytes: one format for every home and language, docs/format.md ---------------------------------------- */
-/* Writes info.image_bytes bytes to buf; cap must be at least that. */
+/* Writes info.image_bytes bytes to buf; cap must be at least that: of a filter that others make grow, as much as bf_bytes_as
+ * answers. */
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
 /* expect may be NULL; the parameters given in it must be those of the bytes (BF_EMISMATCH names both), its
  * secret opens a keyed filter.  The bytes are copied. */
@@ -269,9 +271,10 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
  *   "bits"      the bits alone, in this order (a Redis string); expect must size the filter and name the scheme
  *   "bits-lsb"  the bits alone, bit i is 1 << (i % 8) of byte i/8 (most C programs, Java's BitSet, .NET's BitArray)
  *   "cells"     one byte a cell, set where it is not 0; read only
+ *   NULL        our own, as bf_to_bytes; of a filter that grew since its length was asked for, the parts that fit
  * Bits alone may be shorter than m: what is cut off at the end is zeros.  bf_bytes_as answers how many bytes
  * bf_to_bytes_as writes. */
-int64_t bf_bytes_as(const bf_filter *f, const char *format, bf_error *err);
+int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err);
 int bf_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf_error *err);
 bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
 /* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays behind. */

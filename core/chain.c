@@ -24,8 +24,8 @@ int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error
     bf_chain *c = f->chain = calloc(1, sizeof *c);
     if (!c) return bf_fail(err, BF_ENOMEM, "out of memory");
     c->desc = *d;
-    c->clock = spec && spec->clock ? spec->clock : system_clock;
-    c->clock_ctx = spec && spec->clock ? spec->clock_ctx : NULL;
+    c->clock = spec->clock ? spec->clock : system_clock;
+    c->clock_ctx = spec->clock_ctx;
     c->epoch = &c->own;
     bf_live_set(c->epoch, d->kind == BF_WINDOW ? d->live : BF_NEVER);
     return 0;
@@ -35,7 +35,7 @@ void bf_chain_free(bf_filter *f)
 {
     bf_chain *c = f->chain;
     if (!c) return;
-    if (f->part.store.ops->chain && f->part.store.ops->chain->leave) f->part.store.ops->chain->leave(f);
+    if (f->part.store.ops->chain->leave) f->part.store.ops->chain->leave(f);
     for (unsigned i = 0; i < c->count; i++) {
         bf_store *s = &c->piece[i]->part.store;
         if (s->ops) s->ops->close(s);
@@ -112,20 +112,12 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
 }
 
 /* ---- one part ---- */
-static int64_t probe_words(const bf_filter *f, bf_part *p, int op, bf_span *s, size_t n)
+/* Parts in addressable memory are given HANDS keys at most, and asked by sift_words: here keys are only added. */
+static int64_t add_words(const bf_filter *f, bf_part *p, bf_span *s, size_t n)
 {
-    int64_t hits = 0;
-    for (size_t at = 0, c; at < n; at += c) {
-        c = n - at < HANDS ? n - at : HANDS;
-        uint64_t bits = op == BF_OP_ADD ? p->kernels->add[f->atomic](&p->g, p->store.words, s->d + at, c, NULL, 0)
-                                        : p->kernels->test(&p->g, p->store.words, s->d + at, c, NULL, 0);
-        bits &= ~UINT64_C(0) >> (64 - c);
-        if (!bits && !hits) continue;
-        if (!hits) memset(s->present, 0, at);
-        hits += __builtin_popcountll(bits);
-        for (size_t i = 0; i < c; i++) s->present[at + i] = bits >> i & 1;
-    }
-    return hits;
+    const uint64_t bits = p->kernels->add[f->atomic](&p->g, p->store.words, s->d, n, NULL, 0) & (~UINT64_C(0) >> (64 - n));
+    for (size_t i = 0; bits && i < n; i++) s->present[i] = bits >> i & 1;
+    return __builtin_popcountll(bits);
 }
 
 /* Positions of as many keys at once as the stack holds. */
@@ -146,55 +138,45 @@ static int64_t probe_positions(const bf_filter *f, bf_part *p, int op, bf_span *
 
 int64_t bf_chain_probe(bf_filter *f, bf_piece *p, int op, bf_span *span, size_t n, bf_error *err)
 {
-    return p->part.kernels ? probe_words(f, &p->part, op, span, n) : probe_positions(f, &p->part, op, span, n, err);
+    return p->part.kernels ? add_words(f, &p->part, span, n) : probe_positions(f, &p->part, op, span, n, err);
 }
 
-void bf_chain_settle(bf_span *s, size_t n, uint8_t *answer, uint8_t value)
+void bf_chain_settle(bf_span *s, uint8_t *answer, uint8_t value)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         if (s->present[i]) { answer[s->key[i]] = value; continue; }
         s->d[kept] = s->d[i];
         s->key[kept++] = s->key[i];
     }
-    if (kept == n) return;
-    memmove(s->d + kept, s->d + n, (s->n - n) * sizeof *s->d);
-    memmove(s->key + kept, s->key + n, (s->n - n) * sizeof *s->key);
-    s->n -= n - kept;
+    s->n = kept;
 }
 
 /* Up to HANDS keys, of parts in addressable memory. */
-static uint64_t any_of(const bf_kernels *k, const bf_plane *planes, unsigned n, const bf_span *s, size_t at, size_t keys)
+static uint64_t any_of(const bf_kernels *k, const bf_plane *planes, unsigned n, const bf_span *s)
 {
     uint64_t bits = 0;
-    if (k->any) return k->any(planes, n, s->d + at, keys);
-    for (unsigned i = n; i-- > 0;) bits |= k->test(planes[i].g, planes[i].words, s->d + at, keys, NULL, 0);
-    return bits & ~UINT64_C(0) >> (64 - keys);
+    if (k->any) return k->any(planes, n, s->d, s->n);
+    for (unsigned i = n; i-- > 0;) bits |= k->test(planes[i].g, planes[i].words, s->d, s->n, NULL, 0);
+    return bits & ~UINT64_C(0) >> (64 - s->n);
 }
 
 bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *s)
 {
     bf_plane planes[BF_PARTS_MAX];
-    bool some = false;
     for (unsigned i = 0; i < n; i++) planes[i] = (bf_plane){ pieces[i]->part.store.words, &pieces[i]->part.g };
-    for (size_t at = 0, c; at < s->n; at += c) {
-        c = s->n - at < HANDS ? s->n - at : HANDS;
-        uint64_t bits = any_of(pieces[0]->part.kernels, planes, n, s, at, c);
-        if (!bits && !some) continue;
-        if (!some) memset(s->present, 0, at);
-        some = true;
-        for (size_t i = 0; i < c; i++) s->present[at + i] = bits >> i & 1;
-    }
-    return some;
+    const uint64_t bits = any_of(pieces[0]->part.kernels, planes, n, s);
+    for (size_t i = 0; i < s->n; i++) s->present[i] = bits >> i & 1;
+    return bits != 0;
 }
 
 int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t *answer, uint8_t value, bf_error *err)
 {
-    if (n && s->n && pieces[0]->part.kernels) { if (bf_chain_mark(pieces, n, s)) bf_chain_settle(s, s->n, answer, value); }
+    if (n && s->n && pieces[0]->part.kernels) { if (bf_chain_mark(pieces, n, s)) bf_chain_settle(s, answer, value); }
     else for (unsigned i = n; i-- > 0 && s->n;) {
         int64_t hits = bf_chain_probe(f, pieces[i], BF_OP_TEST, s, s->n, err);
         if (hits < 0) return (int)hits;
-        if (hits) bf_chain_settle(s, s->n, answer, value);
+        if (hits) bf_chain_settle(s, answer, value);
     }
     return 0;
 }

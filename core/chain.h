@@ -53,10 +53,12 @@ typedef struct bf_chain_ops {
     int (*count)(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *err);
     void (*leave)(bf_filter *f);             /* before it is closed */
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what others have published.
-     * look: takes in which living parts there are.  turn: makes the part of now, or takes it in. */
-    int (*look)(bf_filter *f, int64_t *now, bf_error *err);
+     * look: takes in which living parts there are; anyway: even if nothing has shown that there are more.  turn: makes the part of now, or takes it in.  past: the same of an epoch
+     * that others may have been later than; does nothing where its time is over. */
+    int (*look)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
     int (*turn)(bf_filter *f, int64_t *now, bf_error *err);
-    bool (*stale)(const bf_filter *f, int64_t now);          /* has the last trip shown that there is a later part? */
+    int (*past)(bf_filter *f, int64_t epoch, bf_error *err);
+    bool (*stale)(const bf_filter *f, int64_t now);          /* has the last trip shown that there is a part more? */
     int (*expire)(bf_filter *f, double seconds, bf_error *err);      /* as of a store */
     int (*remove)(bf_filter *f, bf_error *err);
 } bf_chain_ops;
@@ -88,14 +90,15 @@ typedef struct {
     uint8_t present[BF_SPAN];  /* the answers of the last probe                   */
 } bf_span;
 bool bf_chain_any(const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *digest);
-/* How many of the first n are present in the part; span->present says which, if any. */
+/* How many of the first n are present in the part (and adds them); span->present says which, if any.  Parts with kernels: BF_OP_ADD
+ * only. */
 int64_t bf_chain_probe(bf_filter *f, bf_piece *p, int op, bf_span *span, size_t n, bf_error *err);
 /* Asks all these pieces; whoever has a key in one of them gets that answer and leaves the span. */
 int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *span, uint8_t *answer, uint8_t value, bf_error *err);
 /* Is any key in one of these pieces, of parts in addressable memory?  Then span->present says which. */
 bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *span);
-/* Takes those present among the first n out of the span, and sets their answer. */
-void bf_chain_settle(bf_span *span, size_t n, uint8_t *answer, uint8_t value);
+/* Takes those present out of the span, and sets their answer. */
+void bf_chain_settle(bf_span *span, uint8_t *answer, uint8_t value);
 void bf_chain_drop(bf_span *span, size_t n);                 /* the first n: their answers stand */
 /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero before. */
 int bf_grow_test(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
@@ -122,6 +125,7 @@ int bf_chain_append_memory(bf_filter *f, const bf_desc *part, bf_error *err);
 /* chain_state.c, called by state.c */
 void bf_chain_info(const bf_filter *f, bf_info *info);
 int bf_chain_state(bf_filter *f, bf_state *state, bf_error *err);
+int bf_chain_refresh(bf_filter *f, bf_error *err);           /* knows then all that others did before */
 int bf_chain_read_bits(bf_filter *f, uint64_t offset, uint8_t *buf, size_t len, bf_error *err);
 int bf_chain_sync(bf_filter *f, bf_error *err);
 int bf_chain_clear(bf_filter *f, bf_error *err);

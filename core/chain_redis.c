@@ -35,10 +35,11 @@ static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
 /* ---- a part as a store ---- */
 char *bf_redis_part_key(const bf_redis *whole, char letter, int64_t i)
 {
-    const char *key = whole->link.url.key, *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
+    const char *key = whole->link.url.key;
+    const bool tagged = bf_redis_tagged(key);
     size_t cap = strlen(key) + 32;
     char *name = malloc(cap);
-    if (name) snprintf(name, cap, shut && shut > open + 1 ? "%s:%c%lld" : "{%s}:%c%lld", key, letter, (long long)i);
+    if (name) snprintf(name, cap, tagged ? "%s:%c%lld" : "{%s}:%c%lld", key, letter, (long long)i);
     return name;
 }
 
@@ -120,12 +121,12 @@ static int attach_part(bf_filter *f, unsigned i, bf_error *err)
     int64_t keys;
     bf_spec spec = { .must_exist = true, .read_only = f->part.store.read_only };
     bf_piece *p = new_piece(f, i, err);
-    if (!p) return err && err->code ? err->code : BF_ENOMEM;
+    if (!p) return err ? err->code : BF_ENOMEM;
     int rc = p->part.store.ops->attach(&p->part.store, &spec, &d, err);
     if (rc > 0 && (d.kind || strcmp(d.name, want.name) || d.g.k != want.g.k || d.secret_check != want.secret_check))
         rc = bf_fail(err, BF_EFORMAT, "%s: its part %u does not belong to it", whole_of(f)->link.label, i);
-    if (rc > 0) rc = number(redis_of(p), "HGET", redis_of(p)->meta, "keys", NULL, &keys, err) < 0 ? BF_EIO : 1;
-    if (rc <= 0) { free_piece(p); return rc < 0 ? rc : bf_redis_lost(whole_of(f), err); }
+    if (rc > 0) rc = number(redis_of(p), "HGET", redis_of(p)->meta, "keys", NULL, &keys, err);
+    if (rc < 0) { free_piece(p); return rc; }
     bf_live_set(p->live, keys < 0 ? 0 : keys);
     return join(f, p, &d.g);
 }
@@ -139,7 +140,7 @@ static int follow(bf_filter *f, bf_error *err)
     bf_redis *whole = whole_of(f);
     int64_t parts;
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
-    for (int tries = 0; tries < 1000; tries++) {
+    for (;;) {                                               /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? mark_of(c->piece[c->count - 1]) : 0;
         int rc = number(whole, "HGET", whole->meta, "parts", NULL, &parts, err);
         if (rc < 0) return rc;
@@ -149,7 +150,6 @@ static int follow(bf_filter *f, bf_error *err)
         while (rc == 0 && (int64_t)c->count < parts) rc = attach_part(f, c->count, err);
         if (rc < 0) return rc;
     }
-    return bf_fail(err, BF_EIO, "%s grows too fast to be followed", whole->link.label);
 }
 
 static bool news(const bf_filter *f)
@@ -230,7 +230,7 @@ static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *er
     if (rc < 0) bf_redis_discard(r, temp);
     free(temp);
     if (rc < 0) return rc;
-    if (!bf_reply_integer(&r->link.reply, 0, &v)) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
+    if (!bf_reply_integer(&r->link.reply, 0, &v) || v < 0 || v > 2) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
     if (v != 1) return (int)v;
     r->mark = mark;
     p->known = mark;
@@ -247,7 +247,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
         return bf_fail(err, BF_EINVAL, "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at most %llu", whole_of(f)->link.label,
                        (unsigned long long)d.g.m, (unsigned long long)BF_REDIS_M_MAX);
     bf_piece *p = new_piece(f, c->count, err);
-    if (!p) return err && err->code ? err->code : BF_ENOMEM;
+    if (!p) return err ? err->code : BF_ENOMEM;
     bf_link_lock(&redis_of(p)->link);
     int rc = send_append(f, p, &d, err);
     bf_link_unlock(&redis_of(p)->link);
@@ -306,7 +306,7 @@ static int remove_(bf_filter *f, bf_error *err)
 {
     int64_t now = bf_live(f->chain->epoch);
     int rc = follow(f, err);
-    if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_look(f, &now, err);
+    if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_look(f, &now, true, err);
     if (rc == 0) rc = about_meta(whole_of(f), "DEL", NULL, err);
     for (unsigned i = f->chain->count; rc >= 0 && i-- > 0;) {
         bf_store *s = &f->chain->piece[i]->part.store;
@@ -324,4 +324,4 @@ static void leave(bf_filter *f)
 
 const bf_chain_ops bf_chain_redis = { .create = create, .append = append, .follow = follow, .news = news, .count = count, .leave = leave,
                                        .expire = expire, .remove = remove_, .look = bf_redis_window_look, .turn = bf_redis_window_turn,
-                                       .stale = bf_redis_window_stale };
+                                       .past = bf_redis_window_past, .stale = bf_redis_window_stale };

@@ -2,9 +2,10 @@
  * who adds in that epoch, and expired by Redis a whole step after its keys' time is over.  K:meta has what the whole is, the
  * newest epoch there is (`epoch`), and a field e<epoch> for each part that must be there.
  *
- * Parts are made in the order of time only: a script makes one, if K:meta has no later one, and gives the newest there was a
- * new mark.  Every trip reads marks.  So once the part of "now" is there and has the mark that is known, no living part has
- * come since, be it that another's clock is ahead, and nobody needs to look again.  Until then every call looks.  A part that K:meta has and Redis has not is lost: an error, never "absent".
+ * A script makes a part, and gives the newest there was a new mark; adds make parts of later epochs only, unions also such of
+ * the past.  Every trip reads marks.  So once the part of "now" is there and has the mark that is known, no living part has
+ * come since, be it that another's clock is ahead, and nobody needs to look again.  Until then every call looks.  A part that
+ * K:meta has and Redis has not is lost: an error, never "absent".
  * A field is taken away, with the part's making that comes parts + 1 epochs later. */
 #include "chain.h"
 #include "redis.h"
@@ -21,14 +22,15 @@ static const char turn_script[] =                           /* KEYS: K:meta temp
     "local function fail(v) redis.call('DEL',KEYS[2]) return v end "
     "if redis.call('EXISTS',KEYS[1])==0 then return fail(2) end "
     "local e=tonumber(redis.call('HGET',KEYS[1],'epoch') or '') "
-    "if e~=tonumber(ARGV[4]) or (e and e>=tonumber(ARGV[1])) then return fail(0) end "
+    "if e~=tonumber(ARGV[4]) or redis.call('HEXISTS',KEYS[1],'e'..ARGV[1])==1 then return fail(0) end "
     "if KEYS[5] and redis.call('EXISTS',KEYS[5])==1 then "
     "redis.call('SETRANGE',KEYS[5],ARGV[5],ARGV[6]) redis.call('HSET',KEYS[6],'mark',ARGV[7]) end "
     "redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) redis.call('HSET',KEYS[4],unpack(ARGV,8)) "
     "redis.call('PEXPIRE',KEYS[3],ARGV[2]) redis.call('PEXPIRE',KEYS[4],ARGV[2]) "
     "for _,f in ipairs(redis.call('HKEYS',KEYS[1])) do local n=string.match(f,'^e(-?%d+)$') "
     "if n and tonumber(n)<tonumber(ARGV[3]) then redis.call('HDEL',KEYS[1],f) end end "
-    "redis.call('HSET',KEYS[1],'epoch',ARGV[1],'e'..ARGV[1],'1') return 1";
+    "if not e or e<tonumber(ARGV[1]) then redis.call('HSET',KEYS[1],'epoch',ARGV[1]) end "
+    "redis.call('HSET',KEYS[1],'e'..ARGV[1],'1') return 1";
 
 static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
 
@@ -91,6 +93,32 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
 }
 
 /* ---- what there is ---- */
+/* Two replies to it.  Whoever takes a part for missing says "absent": only nil is nothing. */
+static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
+{
+    size_t len;
+    char digits[20] = "", *end = digits;
+    const char *text = bf_reply_text(&whole->link.reply, 1, &len);
+    *newest = BF_NEVER;
+    if (!text) return 0;                                     /* nothing was added yet */
+    if (len < sizeof digits) memcpy(digits, text, len);
+    const long long v = strtoll(digits, &end, 10);
+    if (end == digits || *end || v <= BF_NEVER || v >= -BF_NEVER)
+        return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound epoch", whole->link.label);
+    *newest = v;
+    return 0;
+}
+
+static int take(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_error *err)
+{
+    const bf_redis_leaf *v = whole->link.reply.leaves;
+    if (whole->link.reply.n != 2 + n) return bf_redis_nonsense(whole, err);
+    for (unsigned i = 0; i < 2 + n; i++) if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL) return bf_redis_nonsense(whole, err);
+    if (v[0].type == BF_LEAF_NIL) return bf_redis_lost(whole, err);
+    for (unsigned i = 0; i < n; i++) has[i] = v[2 + i].type == BF_LEAF_TEXT;
+    return take_epoch(whole, newest, err);
+}
+
 /* One HMGET: the newest epoch, and which of now .. now - parts have a part. */
 static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
@@ -98,7 +126,6 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
     bf_link *l = &whole->link;
     const unsigned n = f->chain->desc.parts + 1;
     char text[32];
-    size_t len;
     bf_link_lock(l);
     int rc = bf_link_begin(l, true, err);
     if (rc == 0) {
@@ -113,13 +140,7 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
         }
         rc = bf_link_finish(l, 1, err);
     }
-    if (rc == 0 && (l->reply.n != 2 + n || !bf_reply_text(&l->reply, 0, &len) || !len)) rc = bf_redis_lost(whole, err);
-    if (rc == 0) {
-        const char *epoch = bf_reply_text(&l->reply, 1, &len);
-        *newest = BF_NEVER;
-        if (epoch && len && len < sizeof text) { memcpy(text, epoch, len); text[len] = 0; *newest = atoll(text); }
-        for (unsigned i = 0; i < n; i++) has[i] = bf_reply_text(&l->reply, 2 + i, &len) && len;      /* none: hiredis gives an empty text */
-    }
+    if (rc == 0) rc = take(whole, n, newest, has, err);
     bf_link_unlock(l);
     return rc;
 }
@@ -137,7 +158,7 @@ bool bf_redis_window_stale(const bf_filter *f, int64_t now)
 }
 
 /* The mark of the part of now is known once K:meta was looked at after it was read. */
-int bf_redis_window_look(bf_filter *f, int64_t *now, bf_error *err)
+int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
     bf_chain *c = f->chain;
     const int64_t seen = bf_live(c->epoch);
@@ -145,7 +166,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bf_error *err)
     int64_t newest = BF_NEVER;
     int rc = 0;
     if (seen > *now) *now = seen;
-    if (bf_live(bf_window_piece(c, *now)->live) == *now && !bf_redis_window_stale(f, *now)) return 0;      /* complete: see above */
+    if (!anyway && bf_live(bf_window_piece(c, *now)->live) == *now && !bf_redis_window_stale(f, *now)) return 0;      /* complete: see above */
     for (int tries = 0; tries < 100; tries++) {
         bf_piece *last = bf_window_piece(c, *now);
         const uint32_t mark = mark_of(last);
@@ -230,19 +251,38 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     return v == 2 ? bf_redis_lost(whole_of(f), err) : 0;
 }
 
+/* Makes the part of that epoch, if nobody was faster. */
+static int make(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
+{
+    int rc = point(f, p, epoch, err);
+    if (rc < 0) return rc;
+    bf_redis *r = p->part.store.impl;
+    bf_link_lock(&r->link);
+    rc = send_turn(f, p, epoch, err);
+    bf_link_unlock(&r->link);
+    let_go(p);                                               /* whoever made it: it is taken in as another's would be */
+    return rc;
+}
+
 int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err)
 {
     for (int tries = 0; tries < 100; tries++) {
-        int rc = bf_redis_window_look(f, now, err);
+        int rc = bf_redis_window_look(f, now, false, err);
         bf_piece *p = bf_window_piece(f->chain, *now);
-        if (rc < 0 || bf_live(p->live) == *now) return rc;
-        if ((rc = point(f, p, *now, err)) < 0) return rc;
-        bf_redis *r = p->part.store.impl;
-        bf_link_lock(&r->link);
-        rc = send_turn(f, p, *now, err);
-        bf_link_unlock(&r->link);
-        let_go(p);                                           /* whoever made it: it is taken in as another's would be */
-        if (rc < 0) return rc;
+        if (rc < 0 || bf_live(p->live) == *now || (rc = make(f, p, *now, err)) < 0) return rc;
+    }
+    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
+}
+
+int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
+{
+    bool made = false;
+    for (int tries = 0; tries < 100; tries++, made = true) {
+        int64_t now = epoch;
+        int rc = bf_redis_window_look(f, &now, made, err);
+        bf_piece *p = bf_window_piece(f->chain, epoch);
+        if (rc < 0 || bf_live(p->live) == epoch || epoch < now - (int64_t)f->chain->desc.parts) return rc;
+        if ((rc = make(f, p, epoch, err)) < 0) return rc;
     }
     return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
 }

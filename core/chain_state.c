@@ -48,17 +48,6 @@ static void part_of(const bf_filter *f, unsigned i, bf_part_info *info)
     }
 }
 
-int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
-{
-    int rc = f->chain ? bf_chain_follow(f, err) : 0;
-    if (rc < 0) return rc;
-    const unsigned n = f->chain ? bf_chain_count(f->chain) : 1;
-    if (i >= n) return bf_fail(err, BF_EINVAL, "part must be 0 to %u, got %u", n - 1, i);
-    if (f->chain) part_of(f, i, info);
-    else *info = (bf_part_info){ .m = f->part.g.m, .n = f->part.g.n, .p = f->part.g.p };
-    return 0;
-}
-
 int64_t bf_chain_hashcode(bf_filter *f, const uint64_t *digest, uint64_t *pos, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -83,8 +72,27 @@ static int begin(bf_filter *f, int *token, bf_error *err)
     int rc = s->ops->check ? s->ops->check(s, err) : 0;
     if (rc < 0 || (rc = bf_chain_lock(f, token, err)) < 0) return rc;
     if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_chain_unlock(f, *token);
-    if (rc >= 0 && f->chain->desc.kind == BF_WINDOW && ops->look && (rc = ops->look(f, &now, err)) < 0) bf_chain_unlock(f, *token);
+    if (rc >= 0 && f->chain->desc.kind == BF_WINDOW && ops->look && (rc = ops->look(f, &now, true, err)) < 0) bf_chain_unlock(f, *token);
     return rc < 0 ? rc : 0;
+}
+
+/* The parts that others have appended by now. */
+int bf_chain_refresh(bf_filter *f, bf_error *err)
+{
+    int token, rc = begin(f, &token, err);
+    if (rc == 0) bf_chain_unlock(f, token);
+    return rc;
+}
+
+int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
+{
+    int rc = !f->chain ? 0 : i == 0 ? bf_chain_refresh(f, err) : bf_chain_follow(f, err);
+    if (rc < 0) return rc;
+    const unsigned n = f->chain ? bf_chain_count(f->chain) : 1;
+    if (i >= n) return bf_fail(err, BF_EINVAL, "part must be 0 to %u, got %u", n - 1, i);
+    if (f->chain) part_of(f, i, info);
+    else *info = (bf_part_info){ .m = f->part.g.m, .n = f->part.g.n, .p = f->part.g.p };
+    return 0;
 }
 
 /* The part's words; where they are elsewhere, *copy is one to be freed. */
@@ -310,8 +318,15 @@ static int unite_epoch(bf_filter *into, int64_t e, bf_piece *from, bf_error *err
     return rc;
 }
 
+/* A window whose parts come and go is worked with as a copy, *copy, to be closed; any other as it is. */
+static bf_filter *standing(bf_filter *f, bf_filter **copy, bf_error *err)
+{
+    *copy = NULL;
+    return f->chain->desc.kind == BF_WINDOW && f->part.store.ops->chain->look ? *copy = bf_chain_copy(f, err) : f;
+}
+
 /* The other's living pieces, each into the piece of its epoch. */
-static int unite_window(bf_filter *into, bf_filter *from, bf_error *err)
+static int unite_pieces(bf_filter *into, bf_filter *from, bf_error *err)
 {
     int64_t now = 0;
     int rc = bf_window_now(into, &now, err);
@@ -324,13 +339,18 @@ static int unite_window(bf_filter *into, bf_filter *from, bf_error *err)
     return rc;
 }
 
+static int unite_window(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    bf_filter *copy, *still = standing(from, &copy, err);
+    int rc = still ? unite_pieces(into, still, err) : err && err->code < 0 ? err->code : BF_EIO;
+    bf_close(copy);
+    return rc;
+}
+
 int bf_chain_unite(bf_filter *into, bf_filter *from, bf_error *err)
 {
-    bf_store *s = &into->part.store, *o = &from->part.store;
     int rc = bf_chain_writable(into, err);
-    if (rc == 0 && s->ops->check) rc = s->ops->check(s, err);
-    if (rc == 0 && o->ops->check) rc = o->ops->check(o, err);
-    if (rc < 0 || (rc = bf_chain_follow(into, err)) < 0 || (rc = bf_chain_follow(from, err)) < 0) return rc;
+    if (rc < 0 || (rc = bf_chain_refresh(into, err)) < 0 || (rc = bf_chain_refresh(from, err)) < 0) return rc;
     if (into->chain->desc.kind == BF_WINDOW) return unite_window(into, from, err);
     const unsigned n = bf_chain_count(into->chain);          /* more may come meanwhile */
     rc = same_parts(into, from, err);
@@ -338,10 +358,9 @@ int bf_chain_unite(bf_filter *into, bf_filter *from, bf_error *err)
     return rc;
 }
 
-static int equal_part(bf_piece *a, bf_piece *b, bool epochs, bf_error *err)
+static int equal_part(bf_piece *a, bf_piece *b, bf_error *err)
 {
     uint64_t *x, *y, *cx = NULL, *cy = NULL;
-    if (epochs && bf_live(a->live) != bf_live(b->live)) return 0;
     int rc = words_of(a, &x, &cx, err);
     if (rc == 0) rc = words_of(b, &y, &cy, err);
     if (rc == 0) rc = bf_words_equal(x, y, a->part.store.nwords);
@@ -350,14 +369,43 @@ static int equal_part(bf_piece *a, bf_piece *b, bool epochs, bf_error *err)
     return rc;
 }
 
+static int equal_grown(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    int rc = bf_chain_refresh(a, err);
+    if (rc < 0 || (rc = bf_chain_refresh(b, err)) < 0) return rc;
+    const unsigned n = bf_chain_count(a->chain);             /* more may come meanwhile */
+    rc = same_parts(a, b, NULL) == 0;
+    for (unsigned i = 0; rc == 1 && i < n; i++) rc = equal_part(a->chain->piece[i], b->chain->piece[i], err);
+    return rc;
+}
+
+/* In what they remember now: what is of the past may be there still or not.  A part that is not there has no keys. */
+static int equal_pieces(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
+{
+    int rc = 1;
+    uint64_t ones;
+    for (int64_t e = now - (int64_t)a->chain->desc.parts; rc == 1 && e <= now; e++) {
+        bf_piece *p = bf_window_piece(a->chain, e), *q = bf_window_piece(b->chain, e);
+        const bool has = bf_live(p->live) == e, other = bf_live(q->live) == e;
+        if (has && other) rc = equal_part(p, q, err);
+        else if ((has || other) && (rc = ones_of(has ? p : q, &ones, err)) == 0) rc = ones == 0;
+    }
+    return rc;
+}
+
+static int equal_windows(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    int64_t now = 0, then = 0;
+    bf_filter *copies[2] = { NULL, NULL }, *x = standing(a, &copies[0], err), *y = x ? standing(b, &copies[1], err) : NULL;
+    int rc = y ? 0 : err && err->code < 0 ? err->code : BF_EIO;
+    if (rc == 0 && (rc = bf_window_now(x, &now, err)) == 0 && (rc = bf_window_now(y, &then, err)) == 0)
+        rc = equal_pieces(x, y, then > now ? then : now, err);
+    bf_close(copies[0]);
+    bf_close(copies[1]);
+    return rc;
+}
+
 int bf_chain_equal(bf_filter *a, bf_filter *b, bf_error *err)
 {
-    int rc = bf_chain_follow(a, err);
-    if (rc < 0 || (rc = bf_chain_follow(b, err)) < 0) return rc;
-    const unsigned n = bf_chain_count(a->chain);             /* more may come meanwhile */
-    if (same_parts(a, b, NULL) < 0) return 0;
-    rc = 1;
-    for (unsigned i = 0; rc == 1 && i < n; i++)
-        rc = equal_part(a->chain->piece[i], b->chain->piece[i], a->chain->desc.kind == BF_WINDOW, err);
-    return rc;
+    return a->chain->desc.kind == BF_WINDOW ? equal_windows(a, b, err) : equal_grown(a, b, err);
 }

@@ -150,8 +150,9 @@ static int refuse_counters(bool counting, bf_error *err)
     return counting ? bf_fail(err, BF_ENOTSUP, "other systems' formats hold bits, not counters: convert to a plain filter first") : 0;
 }
 
-int64_t bf_bytes_as(const bf_filter *f, const char *name, bf_error *err)
+int64_t bf_bytes_as(bf_filter *f, const char *name, bf_error *err)
 {
+    if (!name) return bf_image_length(f, err);
     const format *as = find(name, true, err);
     if (f->chain) return bf_fail(err, BF_EINVAL, "format %.20s is for filters of fixed size: one that grows or forgets has bytes of its own", name);
     return !as ? BF_EINVAL : refuse_counters(f->part.g.counting, err) < 0 ? BF_ENOTSUP : as->bytes(f, err);
@@ -160,6 +161,7 @@ int64_t bf_bytes_as(const bf_filter *f, const char *name, bf_error *err)
 int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_error *err)
 {
     uint64_t *w;
+    if (!name) return bf_image_to(f, buf, cap, err);
     const format *as = find(name, true, err);
     int64_t need = as ? bf_bytes_as(f, name, err) : BF_EINVAL;
     if (need < 0) return (int)need;

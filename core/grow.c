@@ -73,7 +73,8 @@ int bf_grow_add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
         bf_piece *newest = c->piece[count - 1];
         size_t n = room(c, newest) < s->n ? room(c, newest) : s->n;
         if (n == 0) {                                        /* what is left is asked of the parts that become old */
-            const unsigned before = count;
+            const unsigned before = count;                   /* first whether any key needs a new one: else single keys would end elsewhere */
+            if ((rc = bf_chain_sift(f, &newest, 1, s, answer, 0, err)) < 0 || s->n == 0) return rc;
             if ((rc = next_part(f, count, err)) < 0) return rc;
             count = bf_chain_count(c);
             if (count > before) rc = bf_chain_sift(f, c->piece + before - 1, count - before, s, answer, 0, err);

@@ -19,24 +19,46 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return 0;
 }
 
-/* As many parts as fit: it may grow between bf_get_info and now. */
+static uint64_t length_of(const bf_filter *f) { return f->chain ? bf_chain_bytes(f) : bf_image_bytes(bf_bits(&f->part.g)); }
+
+/* With the parts that others have appended by now. */
+int64_t bf_image_length(bf_filter *f, bf_error *err)
+{
+    int rc = f->chain ? bf_chain_refresh(f, err) : 0;
+    return rc < 0 ? rc : (int64_t)length_of(f);
+}
+
+static int too_small(uint64_t need, uint64_t cap, bf_error *err)
+{
+    return bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (unsigned long long)need, (unsigned long long)cap);
+}
+
+/* As many parts as fit: it may have grown since its length was asked for. */
 static int chain_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
-    bf_store *s = &f->part.store;
     unsigned parts = 0;
     uint64_t bytes = BF_HEADER;
-    int rc = s->ops->check ? s->ops->check(s, err) : 0;
+    int rc = bf_chain_refresh(f, err);
+    if (rc < 0) return rc;
     for (; parts < bf_chain_count(f->chain); parts++)
         if ((bytes += bf_image_bytes(f->chain->piece[parts]->part.g.m)) > cap) break;
-    return rc < 0 ? rc : bf_chain_write(f, parts, to_memory, buf, err);
+    if (parts == 0 || (f->chain->desc.kind == BF_WINDOW && bytes > cap)) return too_small(length_of(f), cap, err);
+    return bf_chain_write(f, parts, to_memory, buf, err);
 }
 
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
-    uint64_t *w, need = f->chain ? bf_chain_bytes(f) : bf_image_bytes(bf_bits(&f->part.g));
-    if (cap < need) return bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (unsigned long long)need, (unsigned long long)cap);
-    if (f->chain) return chain_to(f, buf, cap, err);
+    const int64_t need = bf_image_length(f, err);
+    if (need < 0) return (int)need;
+    return cap < (uint64_t)need ? too_small((uint64_t)need, cap, err) : bf_image_to(f, buf, cap, err);
+}
+
+int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
+{
+    uint64_t *w;
     bf_filter *copy;
+    if (f->chain) return chain_to(f, buf, cap, err);
+    if (cap < length_of(f)) return too_small(length_of(f), cap, err);
     int rc = bf_words_or_copy(f, "be written out", &w, &copy, err);
     if (rc < 0) return rc;
     bf_desc d = bf_describe(f);
@@ -109,9 +131,7 @@ int bf_save(bf_filter *f, const char *path, bf_error *err)
 {
     uint64_t *w = NULL;
     bf_filter *copy = NULL;
-    bf_store *s = &f->part.store;
-    int rc = !f->chain ? bf_words_or_copy(f, "be saved", &w, &copy, err) : s->ops->check ? s->ops->check(s, err) : 0;
-    if (rc == 0 && f->chain) rc = bf_chain_follow(f, err);
+    int rc = f->chain ? bf_chain_refresh(f, err) : bf_words_or_copy(f, "be saved", &w, &copy, err);
     if (rc < 0) return rc;
     rc = save_words(f, w, path, err);
     bf_close(copy);

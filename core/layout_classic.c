@@ -18,7 +18,7 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
 
 /* Kernels are written once for both kinds of cells; `counting` is a constant in each. */
 #define KIND static inline __attribute__((always_inline))
-KIND const uint64_t *word_of(const uint64_t *words, uint64_t q, bool counting) { return words + (q >> (counting ? 4 : 6)); }
+KIND const uint64_t *word_of(const uint64_t *words, uint64_t q, bool counting) { return words + (q >> (6 - 2 * counting)); }
 KIND bool is_set(const uint64_t *words, uint64_t q, bool counting)
 {
     return counting ? bf_cell(words, q) != 0 : (bf_word(words + (q >> 6)) & bf_mask_of(q)) != 0;

@@ -217,7 +217,8 @@ void bf_redis_put_whole(bf_link *l, const bf_filter *f);                        
 char *bf_redis_part_key(const bf_redis *whole, char letter, int64_t i);                  /* to be freed; NULL: no memory */
 int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);
 int bf_redis_window_pieces(bf_filter *f, bf_error *err);                                 /* the ring, with nothing in it */
-int bf_redis_window_look(bf_filter *f, int64_t *now, bf_error *err);
+int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
 bool bf_redis_window_stale(const bf_filter *f, int64_t now);
 int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err);
+int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err);
 #endif

@@ -19,15 +19,18 @@ static const char publish[] =
     "if redis.call('EXISTS',KEYS[1])==1 then redis.call('DEL',KEYS[3]) return 0 end "
     "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[1]) redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
+/* Where there is a temporary key that gets into K: the mark it was made with is ARGV[3] in hex and ARGV[4] as bytes.  What has
+ * not got it was lost and begun anew by a later part of the upload: it lacks what came before. */
+#define WHOLE "if redis.call('GETRANGE',KEYS[3],ARGV[1],ARGV[1]+3)~=ARGV[4] then return -1 end "
 static const char replace[] = LIVE
-    "if not live then return 0 end redis.call('PERSIST',KEYS[3]) "
+    "if not live then return 0 end " WHOLE "redis.call('PERSIST',KEYS[3]) "
     KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
 static const char merge[] = LIVE
-    "if not live then return 0 end "
+    "if not live then return 0 end " WHOLE "redis.call('SETRANGE',KEYS[3],ARGV[1],'\\0\\0\\0\\0') "
     KEEP_TTL("redis.call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])") "redis.call('DEL',KEYS[3]) return 1";
 /* Bits go back to 0: a new mark, as for clear. */
 static const char meet[] = LIVE
-    "if not live then return 0 end "
+    "if not live then return 0 end " WHOLE
     KEEP_TTL("redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
              "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
 static const char expire[] = LIVE
@@ -66,8 +69,8 @@ static int run(bf_redis *r, bf_error *err)
     long long v = 0;
     int rc = bf_link_finish(&r->link, 1, err);
     if (rc < 0) return rc;
-    if (bf_reply_integer(&r->link.reply, 0, &v)) return v != 0;
-    return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
+    if (!bf_reply_integer(&r->link.reply, 0, &v)) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
+    return v >= 0 ? v != 0 : bf_fail(err, BF_EIO, "%s: its temporary key was evicted or deleted on the way: nothing was changed", r->link.label);
 }
 
 /* Somebody may have cleared it or made it anew meanwhile, maybe with other parameters. */
@@ -174,7 +177,7 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
     return rc;
 }
 
-/* Other bits, ready in temp, take the place of these at once, and get a new mark; bf_redis_replace and bf_redis_intersect. */
+/* Bits that are ready in temp get into K at once. */
 static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mark, bf_error *err)
 {
     const uint8_t big[BF_REDIS_MARK] = { (uint8_t)(mark >> 24), (uint8_t)(mark >> 16), (uint8_t)(mark >> 8), (uint8_t)mark };
@@ -188,7 +191,8 @@ static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mar
     return run(r, err);
 }
 
-static int exchange(bf_redis *r, const char *text, const void *bytes, bf_error *err)
+/* renews: what comes of it has temp's mark. */
+static int exchange(bf_redis *r, const char *text, const void *bytes, bool renews, bf_error *err)
 {
     char *temp = bf_redis_temp_name(r);
     uint32_t mark = bf_redis_new_mark();
@@ -197,28 +201,14 @@ static int exchange(bf_redis *r, const char *text, const void *bytes, bf_error *
     if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
     for (int i = 0; rc == 0 && i < TRIES; i++) rc = swap_in(r, text, temp, mark, err);
     if (rc != 1) bf_redis_discard(r, temp);
-    if (rc == 1) r->mark = mark;
+    if (rc == 1 && renews) r->mark = mark;
     free(temp);
     return alive(r, rc, err);
 }
 
-int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, replace, bytes, err); }
-int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, meet, bytes, err); }
-
-int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err)
-{
-    char *temp = bf_redis_temp_name(r);
-    if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
-    int rc = upload(r, temp, bytes, err);
-    for (int i = 0; rc == 0 && i < TRIES; i++)
-        if ((rc = catch_up(r, err)) == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
-            script(r, merge, temp, 0);
-            rc = run(r, err);
-        }
-    if (rc != 1) bf_redis_discard(r, temp);
-    free(temp);
-    return alive(r, rc, err);
-}
+int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, replace, bytes, true, err); }
+int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, meet, bytes, true, err); }
+int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, merge, bytes, false, err); }
 
 uint64_t bf_redis_ms(double seconds) { return seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5); }
 
@@ -283,7 +273,7 @@ typedef struct { uint8_t *to; uint64_t ones, len; } walk;
 static bool take_bytes(bf_redis *r, walk *w)
 {
     size_t len;
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+    const char *bytes = bf_reply_only_text(&r->link.reply, &len);
     if (!bytes || len > w->len) return false;
     if (len) memcpy(w->to, bytes, len);                     /* short: the key was lost, which the mark tells */
     w->to += len;

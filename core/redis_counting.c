@@ -27,12 +27,13 @@ static const char remove_[] =
     "down[#down+1]='INCRBY' down[#down+1]='u4' down[#down+1]='#'..ARGV[at+i] down[#down+1]='-1' end end "
     "if there==1 and #down>2 then redis.call(unpack(down)) end out[#out+1]=there at=at+n+1 end return out";
 
-/* After an add that met a lost key: takes back what it counted up, unless there is a sound filter by now. */
+/* After an add that met a lost key: takes back what it counted up, unless there is a sound filter by now.  ARGV: where the mark
+ * is, then each position and how often. */
 static const char undo[] =
     "local n=tonumber(redis.call('HGET',KEYS[2],'m') or '') if n then ARGV[1]=math.floor((4*n+31)/32)*4 end "
     "local want=redis.call('HGET',KEYS[2],'mark') local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) "
     "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' if m~='00000000' and m==want then return 0 end "
-    "for i=2,#ARGV do redis.call('BITFIELD',KEYS[1],'OVERFLOW','SAT','INCRBY','u4','#'..ARGV[i],'-1') end "
+    "for i=2,#ARGV,2 do redis.call('BITFIELD',KEYS[1],'OVERFLOW','SAT','INCRBY','u4','#'..ARGV[i],-ARGV[i+1]) end "
     "if redis.call('BITCOUNT',KEYS[1])==0 then redis.call('DEL',KEYS[1]) end return 1";
 
 static void place(bf_link *l, uint64_t pos)
@@ -87,7 +88,7 @@ static int counter_told(const bf_redis *r, const uint64_t *pos, unsigned i, bool
     long long v;
     size_t len;
     if (!line && !r->no_bitfield_ro) return bf_reply_integer(&r->link.reply, i, &v) && v >= 0 && v <= BF_CELL_MAX ? (int)v : -1;
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+    const char *bytes = bf_reply_only_text(&r->link.reply, &len);
     return bytes ? (int)counter_in(bytes, len, line ? pos[i] % LINE : pos[i] % 2) : -1;
 }
 
@@ -137,7 +138,7 @@ static int look(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint
     uint32_t mark = 0;
     for (int i = 0; changed && i < 10; i++) {
         int rc = look_once(r, pos, nkeys, k, least, &mark, &f, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out && !r->link.stands) { retried = true; continue; }
+        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) { retried = true; continue; }
         if (rc < 0) return rc;
         if (f.unknown && !r->no_bitfield_ro) { r->no_bitfield_ro = true; continue; }
         if (f.refused) return f.refused;
@@ -147,21 +148,21 @@ static int look(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint
 }
 
 /* ---- counting up ---- */
-static void put_undo(bf_redis *r, const uint64_t *pos, size_t n)
+static void put_undo(bf_redis *r, const uint64_t *pos, const uint8_t *by, size_t n)
 {
     bf_link *l = &r->link;
-    bf_link_count(l, 6 + n);
+    bf_link_count(l, 6 + 2 * n);
     bf_link_word(l, "EVAL");
     bf_link_word(l, undo);
     bf_link_word(l, "2");
     bf_link_word(l, l->url.key);
     bf_link_word(l, r->meta);
     bf_link_number(l, r->mark_at);
-    for (size_t i = 0; i < n; i++) bf_link_number(l, pos[i]);
+    for (size_t i = 0; i < n; i++) { bf_link_number(l, pos[i]); bf_link_number(l, by ? by[i] : 1); }
     bf_link_finish(l, 1, NULL);
 }
 
-/* pos: n positions, counted up by by[i] each, or by 1 where by is NULL. */
+/* pos: n positions, counted up by by[i] each, or by 1 where by is NULL; the same for put_undo. */
 static void put_sum(bf_redis *r, const uint64_t *pos, const uint8_t *by, size_t n, bool with_mark)
 {
     bf_link *l = &r->link;
@@ -198,11 +199,11 @@ static int take_sum(bf_redis *r, size_t n, bool with_mark, unsigned *least, uint
 }
 
 /* What met a lost key: its stub goes again, so that nobody takes it for a filter. */
-static int follow_or_undo(bf_redis *r, uint32_t mark, const uint64_t *pos, size_t n, bf_error *err)
+static int follow_or_undo(bf_redis *r, uint32_t mark, const uint64_t *pos, const uint8_t *by, size_t n, bf_error *err)
 {
     bool changed;
     int rc = bf_redis_follow(r, mark, &changed, err);
-    if (rc < 0 && r->link.stands && bf_link_begin(&r->link, false, NULL) == 0) put_undo(r, pos, n);
+    if (rc < 0 && r->link.stands && bf_link_begin(&r->link, false, NULL) == 0) put_undo(r, pos, by, n);
     return rc;
 }
 
@@ -261,7 +262,7 @@ static int remove_some(bf_redis *r, const uint64_t *pos, const unsigned *each, s
     if (bf_reply_integer(&r->link.reply, 0, &v) && v == -1) return 0;
     if (r->link.reply.n != nkeys) return bf_redis_nonsense(r, err);
     for (size_t i = 0; i < nkeys; i++) {
-        if (!bf_reply_integer(&r->link.reply, i, &v)) return bf_redis_nonsense(r, err);
+        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > 1) return bf_redis_nonsense(r, err);
         removed[i] = v == 1;
     }
     return 1;
@@ -312,7 +313,7 @@ static int change(bf_redis *r, int op, const uint64_t *given, size_t nkeys, unsi
         if (op == BF_OP_REMOVE) rc = remove_all(r, pos, each, nkeys, answer, err);
         else if ((rc = add_trip(r, pos, each, nkeys, answer, &mark, &f, err)) < 0) rc = unsure(r, "added", rc, err);
         else if (f.refused) rc = f.refused;
-        else rc = follow_or_undo(r, mark, pos, used, err);
+        else rc = follow_or_undo(r, mark, pos, NULL, used, err);
     }
     free(pos);
     free(each);
@@ -353,7 +354,7 @@ int bf_redis_count_unite(bf_redis *r, const uint64_t *words, bf_error *err)
         if ((rc = bf_link_begin(&r->link, true, err)) < 0) break;
         put_sum(r, pos, by, n, true);
         if ((rc = bf_link_send(&r->link, err)) == 0) rc = take_sum(r, n, true, &least, &mark, &f, err);
-        rc = rc < 0 ? unsure(r, "added", rc, err) : f.refused ? f.refused : follow_or_undo(r, mark, pos, n, err);
+        rc = rc < 0 ? unsure(r, "added", rc, err) : f.refused ? f.refused : follow_or_undo(r, mark, pos, by, n, err);
     }
     return rc;
 }

@@ -63,8 +63,7 @@ int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->link.reply;
     uint64_t k, n;
-    int rc = bf_find_scheme(d, "redisson", NULL, err);
-    if (rc < 0) return rc;
+    bf_find_scheme(d, "redisson", NULL, NULL);               /* a row of the table */
     d->g = (bf_geometry){ .shards = 1 };
     if (!whole(from, find(from, "size"), d->scheme->m_max, &d->g.m) || !whole(from, find(from, "hashIterations"), BF_K_MAX, &k))
         return bf_fail(err, BF_EFORMAT, "%s: Redisson's hash beside it (the key with :config) lacks a sound size or hashIterations", r->link.label);
@@ -115,7 +114,8 @@ static void as_java(char out[REAL], double p)
 {
     char e[REAL], *power;
     int places = 0;
-    do snprintf(e, sizeof e, "%.*e", places, p); while (strtod(e, NULL) != p && ++places < 17);
+    snprintf(e, sizeof e, "%.0e", p);
+    while (strtod(e, NULL) != p) snprintf(e, sizeof e, "%.*e", ++places, p);         /* 16 always do */
     power = strchr(e, 'e');
     *power++ = 0;
     if (p >= 1e-3) snprintf(out, REAL, "%.*f", places - atoi(power), p);

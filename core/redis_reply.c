@@ -46,6 +46,13 @@ const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len)
     return *len ? r->text + r->leaves[i].value : "";
 }
 
+/* NULL where the reply is anything but one text. */
+const char *bf_reply_only_text(const bf_redis_reply *r, size_t *len)
+{
+    const char *text = bf_reply_text(r, 0, len);
+    return r->n == 1 ? text : NULL;
+}
+
 bool bf_reply_integer(const bf_redis_reply *r, size_t i, long long *v)
 {
     if (i >= r->n || r->leaves[i].type != BF_LEAF_INTEGER) return false;

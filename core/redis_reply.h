@@ -22,6 +22,7 @@ void bf_reply_leaf(bf_redis_reply *r, int type, long long value, const void *tex
 void bf_reply_reset(bf_redis_reply *r);
 void bf_reply_free(bf_redis_reply *r);
 const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len);
+const char *bf_reply_only_text(const bf_redis_reply *r, size_t *len);
 bool bf_reply_integer(const bf_redis_reply *r, size_t i, long long *v);
 bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap);
 void bf_reply_clean(char *text);                           /* for messages: no control characters, no arguments of a command */

@@ -203,7 +203,7 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 /* ---- a batch ---- */
 void *bf_redis_room(bf_redis *r, size_t bytes)
 {
-    if (bytes <= r->room_cap && r->room) return r->room;
+    if (bytes <= r->room_cap) return r->room;
     char *more = realloc(r->room, bytes + 64);
     if (!more) return NULL;
     r->room = more;

@@ -27,17 +27,12 @@ static int64_t now_ms(void)
 }
 
 /* ---- hiredis parses, these put the leaves into one array ---- */
-static int leaf_type(int type)
-{
-    return type == REDIS_REPLY_INTEGER ? BF_LEAF_INTEGER : type == REDIS_REPLY_ERROR ? BF_LEAF_ERROR
-         : type == REDIS_REPLY_NIL ? BF_LEAF_NIL : BF_LEAF_TEXT;
-}
 static void *on_text(const redisReadTask *task, char *bytes, size_t len)
 {
-    bf_reply_leaf(task->privdata, leaf_type(task->type), 0, bytes, len);
+    bf_reply_leaf(task->privdata, task->type == REDIS_REPLY_ERROR ? BF_LEAF_ERROR : BF_LEAF_TEXT, 0, bytes, len);
     return task->privdata;
 }
-static void *on_integer(const redisReadTask *task, long long v) { bf_reply_leaf(task->privdata, leaf_type(task->type), v, NULL, 0); return task->privdata; }
+static void *on_integer(const redisReadTask *task, long long v) { bf_reply_leaf(task->privdata, BF_LEAF_INTEGER, v, NULL, 0); return task->privdata; }
 static void *on_nil(const redisReadTask *task) { bf_reply_leaf(task->privdata, BF_LEAF_NIL, 0, NULL, 0); return task->privdata; }
 #if HIREDIS_MAJOR >= 1
 static void *on_array(const redisReadTask *task, size_t n) { (void)n; return task->privdata; }
@@ -69,14 +64,14 @@ static void drop(bf_link *l)
 
 static void abandon(bf_link *l)
 {
-    if (l->context && l->context->fd >= 0) close(l->context->fd);
+    if (l->context) close(l->context->fd);
     l->context = NULL;
     l->reader = NULL;
 }
 
 static int broken(bf_link *l, int e, bf_error *err)
 {
-    if (e == EAGAIN || e == EWOULDBLOCK) e = ETIMEDOUT;
+    if (e == EAGAIN) e = ETIMEDOUT;
     l->timed_out = e == ETIMEDOUT;
     bf_link_drop(l);
     return bf_fail_sys(err, e, "get an answer from", l->label);
@@ -137,7 +132,7 @@ static int connect_(bf_link *l, bf_error *err)
 static bool gone(const bf_link *l)
 {
     char c;
-    return recv(l->context->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+    return recv(l->context->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
 }
 
 static int begin(bf_link *l, bool probe, bf_error *err)
@@ -153,7 +148,7 @@ static int begin(bf_link *l, bool probe, bf_error *err)
 /* send() and not hiredis's write(): a closed connection must be an error, not a SIGPIPE. */
 static void push(bf_link *l)
 {
-    if (l->out_len < PUSH_FROM || !l->context) return;
+    if (l->out_len < PUSH_FROM) return;
     ssize_t c = send(l->context->fd, l->out, l->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (c <= 0) return;                                     /* a fault comes back at the next send */
     l->sent = true;

@@ -94,7 +94,7 @@ uint32_t bf_redis_take_mark(const bf_redis *r)
 {
     size_t len;
     if (r->redisson) return bf_redisson_mark(r);
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+    const char *bytes = bf_reply_only_text(&r->link.reply, &len);
     return bf_redis_mark_in(bytes, bytes ? len : 0);
 }
 
@@ -164,7 +164,7 @@ static int take_lines(bf_redis *r, const uint64_t *pos, unsigned k, const uint64
         size_t len;
         int rc = next(r, a, err);
         if (rc < 0) return rc;
-        const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+        const char *bytes = bf_reply_only_text(&r->link.reply, &len);
         if (a->refused) continue;
         if (!bytes || len > LINE) return bf_redis_nonsense(r, err);
         for (unsigned i = 0; i < k; i++) {
@@ -278,7 +278,7 @@ int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error
     bool pending = true, retried = false;
     for (int tries = 0; pending && tries < 10; tries++) {
         int rc = trips(r, BF_OP_TEST, g, n, k, &a, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out && !r->link.stands) { retried = true; continue; }
+        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) { retried = true; continue; }
         if (rc < 0) return rc;
         if (a.unknown && !r->no_bitfield_ro) { r->no_bitfield_ro = true; continue; }
         if (a.refused) return a.refused;
@@ -293,7 +293,9 @@ static int not_sure(bf_redis *r, bf_error *err)
 {
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, "tell what was added: no answer from", r->link.label);
-    return bf_fail(err, BF_EIO, "%s: cannot tell what was added: the answer is not Redis's", r->link.label);
+    if (!r->link.client) return bf_fail(err, BF_EIO, "%s: cannot tell what was added: the answer is not Redis's", r->link.label);
+    const bf_error said = *err;                              /* the host's own words */
+    return bf_fail(err, BF_EIO, "cannot tell what was added: %.130s", said.msg);
 }
 
 /* Every lost shard takes back what was written to it, whatever became of the others; the first error is the error. */

@@ -281,6 +281,10 @@ int bf_words_of(bf_filter *f, const char *what, uint64_t **words, bf_error *err)
 /* The same to read only: where there are none but the home can be read, those of a memory copy, *copy, to be closed. */
 int bf_words_or_copy(bf_filter *f, const char *what, uint64_t **words, bf_filter **copy, bf_error *err);
 
+/* image.c */
+int64_t bf_image_length(bf_filter *f, bf_error *err);
+int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
+
 /* words.c: whole bitmaps in addressable memory */
 uint64_t bf_words_count(const uint64_t *w, uint64_t nwords);
 void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords);

@@ -128,7 +128,7 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
     if (k > BF_K_MAX)
         return bf_fail(err, BF_EINVAL, "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",
                        BF_K_MAX, k, (unsigned long long)g->m, (unsigned long long)g->n);
-    g->k = k < 1 ? 1 : (unsigned)k;
+    g->k = (unsigned)k;
     return 0;
 }
 
@@ -141,7 +141,7 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (!(m <= (double)BF_M_MAX))
         return bf_fail(err, BF_EINVAL, "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to 1099511627776",
                        (unsigned long long)g->n, g->p, m, s->name);
-    g->m = m < 1 ? 1 : (uint64_t)m;
+    g->m = (uint64_t)m;
     while (s->power_of_two && g->m & (g->m - 1)) g->m += g->m & -g->m;      /* carries up to the next one */
     return 0;
 }
@@ -153,7 +153,7 @@ static int n_from_m_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (n < 1)
         return bf_fail(err, BF_EINVAL, "m=%llu bits are too few for p=%g: one key needs %.0f as scheme %s",
                        (unsigned long long)g->m, g->p, ceil(c), s->name);
-    g->n = n >= (double)BF_N_MAX ? BF_N_MAX : (uint64_t)n;
+    g->n = (uint64_t)n;
     return 0;
 }
 

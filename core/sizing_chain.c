@@ -1,8 +1,8 @@
 /* sizing_chain.c - the parts of growing and forgetting filters: how large, for how many keys, at which rate.  Knows ln and
  * pow, as sizing.c does, and no bit; docs/design.md has the reasons and what the numbers come to.
  *
- * A growing filter's total size stands on a grid: what a fixed filter of its n and p would take, times grow^j.  Each point of
- * the grid, up to the largest m, owns a share of p; a part gets the shares of the points that it reaches.  The shares sum to
+ * A growing filter's total size stands on a grid: what a fixed filter of its n and p would take, times grow^j, and at last the
+ * largest m.  Each point of the grid owns a share of p; a part gets the shares of the points that it reaches.  The shares sum to
  * one, so however far a filter grows its rate stays below p.  Small parts cost little memory whatever their rate, parts far
  * beyond are never reached by most: the share is largest where the filter takes SUMMIT bits and falls to both sides. */
 #include "chain.h"
@@ -22,23 +22,24 @@ static double weight(double total)
 
 static double all_weights(double first, double factor)
 {
-    double sum = 0;
+    double sum = weight((double)BF_M_MAX);
     for (double at = first; at <= (double)BF_M_MAX; at *= factor) sum += weight(at);
-    return sum > 0 ? sum : 1;
+    return sum;
 }
 
-/* The grid's first point where a part is worth its while, and the share of p up to there; 0: the filter cannot grow. */
+/* The grid's first point where a part is worth its while, and the share of p up to there; 0: the filter cannot grow.  Parts are
+ * whole lines, so what a filter has is less than a line below the point that it reached: that one's share is taken. */
 static double next_total(const bf_desc *d, double have, double *share)
 {
     double factor = factor_of(d), first = (double)d->g.m, sum = all_weights(first, factor), step = sqrt(factor), at = first;
     double least = fmax(have + LEAST_BITS, have * (step > LEAST_STEP ? step : LEAST_STEP));
     *share = 0;
     for (; at <= (double)BF_M_MAX; at *= factor) {
-        if (at > have) *share += weight(at) / sum;
+        if (at >= have + LINE) *share += weight(at) / sum;
         if (at >= least) return at;
     }
     if (have + LEAST_BITS > (double)BF_M_MAX) return 0;
-    *share = fmax(*share, weight((double)BF_M_MAX) / sum);       /* the last one takes what is left of m */
+    *share += weight((double)BF_M_MAX) / sum;                    /* the last one takes what is left of m */
     return (double)BF_M_MAX;
 }
 
@@ -61,7 +62,7 @@ static int later_part(const bf_desc *d, uint64_t before, bf_desc *part)
 {
     double share, total = next_total(d, (double)before, &share);
     uint64_t m = ((uint64_t)total - before) / LINE * LINE;
-    if (total == 0 || m == 0) return 0;
+    if (total == 0) return 0;
     double p = d->g.p * share, n = floor((double)m / bf_bits_for(d->scheme->layout, p, d->g.k));
     part->g = (bf_geometry){ .m = m, .n = n < 1 ? 1 : (uint64_t)n, .k = d->g.k, .p = p };
     return 1;

@@ -83,7 +83,12 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     uint64_t len = 0;
     file *f = start(s, spec->storage, err);
     if (!f) return BF_ENOMEM;
-    if (open_existing(s, f, &len, err) < 0) return errno == ENOENT ? absent(spec, err) : BF_EIO;
+    bf_error why;                                           /* err is the caller's: nothing there may be no error */
+    if (open_existing(s, f, &len, &why) < 0) {
+        if (errno == ENOENT) return absent(spec, err);
+        if (err) *err = why;
+        return BF_EIO;
+    }
     int rc = bf_read_at(f->fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
     if (rc < 0 || (rc = bf_header_read(page, len, desc, f->path, err)) < 0) return rc;
     if ((rc = map_whole(s, f, desc->kind ? BF_HEADER : len, err)) < 0) return rc;
@@ -106,13 +111,13 @@ static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 }
 
 /* Gives the file its name unless something has it; 0 either way.  link never replaces; where a file system has no links, a
- * rename does.  temp NULL: the file has no name yet. */
+ * rename would, and a look comes before it.  temp NULL: the file has no name yet. */
 static int publish(const file *f, const char *temp, bf_error *err)
 {
     char nameless[40];
     snprintf(nameless, sizeof nameless, "/proc/self/fd/%d", f->fd);
     if (linkat(AT_FDCWD, temp ? temp : nameless, AT_FDCWD, f->path, temp ? 0 : AT_SYMLINK_FOLLOW) == 0 || errno == EEXIST) return 0;
-    if (temp && (errno == EPERM || errno == ENOTSUP || errno == ENOSYS) && access(f->path, F_OK) != 0 && rename(temp, f->path) == 0) return 0;
+    if (temp && (errno == EPERM || errno == ENOTSUP || errno == ENOSYS) && (access(f->path, F_OK) == 0 || rename(temp, f->path) == 0)) return 0;
     return bf_fail_sys(err, errno, "create", f->path);
 }
 

@@ -257,13 +257,13 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
 
 static int cached(bf_redis *r, const bf_spec *spec, int rc, bf_error *err)
 {
-    return rc == 1 && spec->cache && !r->cache && bf_redis_cache_new(r, spec->cache_max_age, err) < 0 ? BF_ENOMEM : rc;
+    return rc == 1 && spec->cache && bf_redis_cache_new(r, spec->cache_max_age, err) < 0 ? BF_ENOMEM : rc;
 }
 
 static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
 {
     bf_redis *r = start(s, spec, err);
-    if (!r) return err && err->code ? err->code : BF_EINVAL;
+    if (!r) return err ? err->code : BF_EINVAL;
     bf_link_lock(&r->link);
     int rc = bf_is_redisson(spec->scheme) ? attach_redisson(r, spec, desc, err) : bf_redis_attach_key(r, spec, desc, err);
     rc = cached(r, spec, rc, err);

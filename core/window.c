@@ -70,10 +70,9 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
 {
     int token, rc;
     const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (ops->turn) {                                         /* only what is later than all that is there can be made */
-        int64_t now = epoch;
+    if (ops->past) {
         if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
-        rc = ops->turn(f, &now, err);
+        rc = ops->past(f, epoch, err);
         bf_chain_unlock(f, token);
         *p = bf_window_piece(f->chain, epoch);
         if (rc == 0 && bf_live((*p)->live) != epoch) *p = NULL;
@@ -117,23 +116,22 @@ static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answ
     if (value || !c->piece[0]->part.kernels) return bf_chain_sift(f, p.piece, p.n, s, answer, value, err);
     while (p.n && s->n && bf_chain_mark(p.piece, p.n, s)) {
         bf_fence();
-        if (!drop_turned(&p)) { bf_chain_settle(s, s->n, answer, value); break; }
+        if (!drop_turned(&p)) { bf_chain_settle(s, answer, value); break; }
     }
     return 0;
 }
 
 static int64_t oldest(const bf_filter *f, int64_t now) { return now - (int64_t)f->chain->desc.parts; }
 
-/* Parts later than `now` that turned up while others were asked: another's clock is ahead. */
-static int ask_later(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, uint8_t value, bf_error *err)
+/* Parts turned up while others were asked: later ones, because another's clock is ahead, or such of the past, by a union.  All
+ * are asked again but that of `own`, where the keys were just added. */
+static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t *answer, uint8_t value, bf_error *err)
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     int rc = 0;
     while (rc == 0 && s->n && ops->stale(f, now)) {
-        int64_t later = now;
-        if ((rc = ops->look(f, &later, err)) < 0 || later == now) return rc;
-        rc = ask(f, s, now + 1, later, answer, value, err);
-        now = later;
+        if ((rc = ops->look(f, &now, false, err)) == 0) rc = ask(f, s, oldest(f, now), own - 1, answer, value, err);
+        if (rc == 0) rc = ask(f, s, own + 1, now, answer, value, err);
     }
     return rc;
 }
@@ -143,9 +141,9 @@ static int test_remote(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, b
 {
     int token, rc = bf_chain_lock(f, &token, err);
     if (rc < 0) return rc;
-    rc = f->part.store.ops->chain->look(f, &now, err);
+    rc = f->part.store.ops->chain->look(f, &now, false, err);
     if (rc == 0) rc = ask(f, s, oldest(f, now), now, answer, 1, err);
-    if (rc == 0) rc = ask_later(f, s, now, answer, 1, err);
+    if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, answer, 1, err);
     bf_chain_unlock(f, token);
     return rc;
 }
@@ -186,7 +184,7 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, uint8_t 
         int64_t hits = bf_chain_probe(f, p, BF_OP_ADD, s, s->n, err);
         if (hits < 0) return (int)hits;
         bf_fence();
-        if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) { if (hits) bf_chain_settle(s, s->n, answer, 0); return 0; }
+        if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) { if (hits) bf_chain_settle(s, answer, 0); return 0; }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
 }
@@ -198,9 +196,9 @@ static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     if (rc < 0 || (rc = bf_chain_lock(f, &token, err)) < 0) return rc;
     if ((rc = f->part.store.ops->chain->turn(f, &now, err)) == 0) {
         hits = bf_chain_probe(f, bf_window_piece(f->chain, now), BF_OP_ADD, s, s->n, err);
-        if (hits > 0) bf_chain_settle(s, s->n, answer, 0);
+        if (hits > 0) bf_chain_settle(s, answer, 0);
         rc = hits < 0 ? (int)hits : ask(f, s, oldest(f, now), now - 1, answer, 0, err);
-        if (rc == 0) rc = ask_later(f, s, now, answer, 0, err);
+        if (rc == 0) rc = ask_again(f, s, now, now, answer, 0, err);
     }
     bf_chain_unlock(f, token);
     return rc;

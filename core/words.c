@@ -83,7 +83,7 @@ void bf_words_or(uint64_t *into, const uint64_t *from, uint64_t nwords, bool ato
 
 void bf_words_and(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic)
 {
-    if (atomic) for (uint64_t i = 0; i < nwords; i++) bf_and(into + i, bf_word(from + i), true);
+    if (atomic) for (uint64_t i = 0; i < nwords; i++) bf_and(into + i, bf_word(from + i));
     else for (uint64_t i = 0; i < nwords; i++) into[i] &= from[i];
 }
 

@@ -6,10 +6,8 @@
 /* How many bytes in that format of another system, or in our own.  -1: exception. */
 static int64_t length_as(bf_filter *f, const char *format)
 {
-    bf_info info;
     bf_error err;
-    bf_get_info(f, &info);
-    int64_t len = format ? bf_bytes_as(f, format, &err) : (int64_t)info.image_bytes;
+    int64_t len = bf_bytes_as(f, format, &err);
     if (len < 0) php_bf_raise(&err);
     return len < 0 ? -1 : len;
 }
@@ -21,7 +19,7 @@ static zend_string *to_bytes(bf_filter *f, const char *format)
     int64_t len = length_as(f, format);
     if (len < 0) return NULL;
     zend_string *bytes = zend_string_alloc((size_t)len, 0);
-    int rc = format ? bf_to_bytes_as(f, format, ZSTR_VAL(bytes), ZSTR_LEN(bytes), &err) : bf_to_bytes(f, ZSTR_VAL(bytes), ZSTR_LEN(bytes), &err);
+    int rc = bf_to_bytes_as(f, format, ZSTR_VAL(bytes), ZSTR_LEN(bytes), &err);
     if (rc < 0) {
         zend_string_efree(bytes);
         php_bf_raise(&err);

@@ -105,7 +105,9 @@ static bool is_live(const zend_string *name)
 static void read_bitset(bf_filter *f, zval *to)
 {
     bf_info info;
+    bf_part_info first;
     bf_error err;
+    if (bf_get_part(f, 0, &first, &err) < 0) { php_bf_raise(&err); return; }     /* and knows then how long it is by now */
     bf_get_info(f, &info);
     zend_string *bits = zend_string_alloc((size_t)info.bitset_bytes, 0);
     if (bf_read_bits(f, 0, ZSTR_VAL(bits), ZSTR_LEN(bits), &err) < 0) {

@@ -321,6 +321,18 @@ static bool may_go_on(void)
     return version && (ZEND_STRTOL(version, NULL, 10) > 6 || (!strncmp(version, "6.", 2) && ZEND_STRTOL(version + 2, NULL, 10) >= 3));
 }
 
+static bool is_a(const zend_object *object, const char *lower_name)
+{
+    zend_class_entry *ce = zend_hash_str_find_ptr(EG(class_table), lower_name, strlen(lower_name));
+    return ce && instanceof_function(object->ce, ce);
+}
+
+/* Of phpredis, or our own: anything else comes from a subclass of the user's, and says itself what it is. */
+static bool is_of_connection(const zend_object *exception)
+{
+    return !exception || exception->ce == php_bf_exception_ce || is_a(exception, "redisexception") || is_a(exception, "redisclusterexception");
+}
+
 /* Its exceptions do not tell a time-out from a reset; the clock does. */
 static int errno_of(php_bf_client *c, const zend_string *text, uint64_t took_ms)
 {
@@ -347,7 +359,7 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     zend_object *standing = EG(exception);
     EG(exception) = NULL;
     zend_string *text = standing ? message_of(standing) : ZSTR_EMPTY_ALLOC();
-    const int code = errno_of(c, text, took_ms);
+    const int code = is_of_connection(standing) ? errno_of(c, text, took_ms) : 0;
     EG(exception) = standing;
     reset(c);
     c->lost = c->cluster && !may_go_on();
@@ -420,12 +432,6 @@ static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool r
 }
 
 /* ---- its life ---- */
-static bool is_a(const zend_object *object, const char *lower_name)
-{
-    zend_class_entry *ce = zend_hash_str_find_ptr(EG(class_table), lower_name, strlen(lower_name));
-    return ce && instanceof_function(object->ce, ce);
-}
-
 static void name_it(php_bf_client *c)
 {
     if (c->cluster) snprintf(c->name, sizeof c->name, "a cluster");

@@ -199,15 +199,16 @@ static bool list_parts(zval *to, bf_filter *f)
     bf_info info;
     bf_part_info part;
     bf_error err;
-    bf_get_info(f, &info);
     array_init(to);
-    for (unsigned i = 0; i < info.part_count; i++) {
+    info.part_count = 1;
+    for (unsigned i = 0; i < info.part_count; i++) {         /* with the first one it knows how many there are by now */
         zval one;
         if (bf_get_part(f, i, &part, &err) < 0) {
             zval_ptr_dtor(to);
             php_bf_raise(&err);
             return false;
         }
+        bf_get_info(f, &info);
         part_to_array(&one, &info, &part);
         add_next_index_zval(to, &one);
     }

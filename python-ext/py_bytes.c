@@ -2,30 +2,17 @@
  * py_params.c's, because the parameters may be given again. */
 #include "py_bloomfilter.h"
 
-static PyObject *image(FilterObject *self, bf_filter *bf)
+/* format NULL: our own. */
+static PyObject *image(FilterObject *self, bf_filter *bf, const char *format)
 {
     bf_error err;
-    bf_info info;
-    bf_get_info(bf, &info);
-    if (info.image_bytes > PY_SSIZE_T_MAX) return PyErr_NoMemory();
-    PyObject *out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)info.image_bytes);
-    if (!out) return NULL;
     PyThreadState *ts = gil_release_if_big(self, NULL);
-    int rc = bf_to_bytes(bf, PyBytes_AS_STRING(out), info.image_bytes, &err);
-    gil_take(ts, self, NULL);
-    if (rc >= 0) return out;
-    Py_DECREF(out);
-    return raise_in(self, &err);
-}
-
-static PyObject *foreign(FilterObject *self, bf_filter *bf, const char *format)
-{
-    bf_error err;
     int64_t len = bf_bytes_as(bf, format, &err);
+    gil_take(ts, self, NULL);
     if (len < 0) return raise_in(self, &err);
     PyObject *out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)len);
     if (!out) return NULL;
-    PyThreadState *ts = gil_release_if_big(self, NULL);
+    ts = gil_release_if_big(self, NULL);
     int rc = bf_to_bytes_as(bf, format, PyBytes_AS_STRING(out), (uint64_t)len, &err);
     gil_take(ts, self, NULL);
     if (rc >= 0) return out;
@@ -40,7 +27,7 @@ PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$z:to_bytes", (char **)names, &format)) return NULL;
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
-    PyObject *out = format ? foreign(self, bf, format) : image(self, bf);
+    PyObject *out = image(self, bf, format);
     filter_leave(self);
     return out;
 }
@@ -114,7 +101,7 @@ static PyObject *recipe(FilterObject *self, bf_filter *bf)
         PyErr_SetString(state_of(Py_TYPE(self))->error, fault);
         return NULL;
     }
-    PyObject *arg = info.storage ? PyUnicode_DecodeFSDefault(info.storage) : image(self, bf);
+    PyObject *arg = info.storage ? PyUnicode_DecodeFSDefault(info.storage) : image(self, bf, NULL);
     PyObject *maker = arg ? maker_of(self, &info) : NULL;
     if (!maker) { Py_XDECREF(arg); return NULL; }
     return Py_BuildValue("(N(N))", maker, arg);

@@ -65,13 +65,17 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
 {
     bf_error err;
     bf_info info;
+    bf_part_info first;
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
+    PyThreadState *ts = gil_release_if_big(self, NULL);
+    int rc = bf_get_part(bf, 0, &first, &err);               /* and knows then how long it is by now */
+    gil_take(ts, self, NULL);
+    if (rc < 0) { filter_leave(self); return raise_in(self, &err); }
     bf_get_info(bf, &info);
-    int rc = 0;
     PyObject *bits = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)info.bitset_bytes);
     if (bits) {
-        PyThreadState *ts = gil_release_if_big(self, NULL);
+        ts = gil_release_if_big(self, NULL);
         rc = bf_read_bits(bf, 0, PyBytes_AS_STRING(bits), (size_t)info.bitset_bytes, &err);
         gil_take(ts, self, NULL);
     }
@@ -125,10 +129,11 @@ static PyObject *part_list(FilterObject *self, bf_filter *bf)
     bf_error err;
     bf_info info;
     bf_part_info part;
-    bf_get_info(bf, &info);
     PyObject *list = PyList_New(0);
-    for (unsigned i = 0; list && i < info.part_count; i++) {
+    info.part_count = 1;
+    for (unsigned i = 0; list && i < info.part_count; i++) { /* with the first one it knows how many there are by now */
         int rc = bf_get_part(bf, i, &part, &err);
+        bf_get_info(bf, &info);
         PyObject *d = rc < 0 ? raise_in(self, &err) : part_dict(&info, &part);
         if (!d || PyList_Append(list, d) < 0) Py_CLEAR(list);
         Py_XDECREF(d);

@@ -352,16 +352,16 @@ int filters_merge(filters *fs, text name, text image, bf_error *err)
 
 int filters_image(filters *fs, text name, buffer *out, uint64_t most, bf_error *err)
 {
-    bf_info info;
     int rc = FILTER_GONE;
     pthread_rwlock_wrlock(&fs->lock);
     served *s = find_stored(fs, name);
     if (s) {
-        bf_get_info(s->f, &info);
-        const ull bytes = info.image_bytes;
-        if (bytes > most) rc = fail(err, FILTER_LARGE, "its %llu bytes are more than --max-buffered allows now", bytes);
+        const int64_t length = bf_bytes_as(s->f, NULL, err);
+        const ull bytes = (ull)length;
+        if (length < 0) rc = (int)length;
+        else if (bytes > most) rc = fail(err, FILTER_LARGE, "its %llu bytes are more than --max-buffered allows now", bytes);
         else if (!buffer_reserve(out, bytes)) rc = fail(err, BF_ENOMEM, "out of memory for %llu bytes", bytes);
-        else if ((rc = bf_to_bytes(s->f, out->ptr, info.image_bytes, err)) >= 0) out->len = info.image_bytes;
+        else if ((rc = bf_to_bytes_as(s->f, NULL, out->ptr, bytes, err)) >= 0) out->len = (size_t)bytes;
     }
     pthread_rwlock_unlock(&fs->lock);
     return rc < 0 ? rc : 0;

@@ -20,11 +20,14 @@
 static volatile bool armed, failed;    /* failed: it came to call number fail_at.  volatile: compilers know that malloc reads no variable */
 static volatile long calls, fail_at, held;
 static const char *failed_call;
+/* A call that reads or writes may also be interrupted, or do a part: then nobody may notice, and only such calls are counted. */
+static volatile enum { FAILS, IS_INTERRUPTED, DOES_A_PART } what_happens;
+static bool for_good;                  /* every later call fails too */
 
 static inline bool now(const char *name)
 {
-    if (!armed || ++calls != fail_at) return false;
-    failed_call = name;
+    if (!armed || what_happens != FAILS || ++calls < fail_at || (calls > fail_at && !for_good)) return false;
+    if (!failed) failed_call = name;
     return failed = true;
 }
 
@@ -32,6 +35,24 @@ static inline bool now(const char *name)
     type __real_##name params; \
     type __wrap_##name params; \
     type __wrap_##name params { if (now(#name)) { errno = code; return fault; } return __real_##name args; }
+static inline bool now_partly(const char *name)
+{
+    if (!armed || what_happens == FAILS || ++calls != fail_at) return false;
+    failed_call = name;
+    return failed = true;
+}
+/* size: how much it is asked to do. */
+#define WRAP_PARTLY(type, name, size, params, args, code) \
+    type __real_##name params; \
+    type __wrap_##name params; \
+    type __wrap_##name params { \
+        if (now(#name)) { errno = code; return -1; } \
+        if (now_partly(#name)) { \
+            if (what_happens == IS_INTERRUPTED) { errno = EINTR; return -1; } \
+            if (size > 1) size /= 2; \
+        } \
+        return __real_##name args; \
+    }
 #define WRAP_ALLOC(name, params, args) \
     void *__real_##name params; \
     void *__wrap_##name params; \
@@ -74,10 +95,10 @@ WRAP(int, msync, (void *p, size_t n, int flags), (p, n, flags), -1, EIO)
 WRAP(int, linkat, (int d, const char *a, int e, const char *b, int flags), (d, a, e, b, flags), -1, EIO)
 WRAP(int, posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n), ENOSPC, 0)
 WRAP(void *, mmap, (void *at, size_t n, int prot, int flags, int fd, off_t off), (at, n, prot, flags, fd, off), MAP_FAILED, ENOMEM)
-WRAP(ssize_t, pread, (int fd, void *buf, size_t n, off_t at), (fd, buf, n, at), -1, EIO)
-WRAP(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at), -1, ENOSPC)
-WRAP(ssize_t, send, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), -1, ECONNRESET)
-WRAP(ssize_t, recv, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), -1, ECONNRESET)
+WRAP_PARTLY(ssize_t, pread, n, (int fd, void *buf, size_t n, off_t at), (fd, buf, n, at), EIO)
+WRAP_PARTLY(ssize_t, pwrite, n, (int fd, const void *buf, size_t n, off_t at), (fd, buf, n, at), ENOSPC)
+WRAP_PARTLY(ssize_t, send, n, (int fd, const void *buf, size_t n, int flags), (fd, buf, n, flags), ECONNRESET)
+WRAP_PARTLY(ssize_t, recv, n, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), ECONNRESET)
 WRAP(int, poll, (struct pollfd *fds, nfds_t n, int ms), (fds, n, ms), 0, 0)
 WRAP(int, getentropy, (void *p, size_t n), (p, n), -1, EIO)
 struct redisContext;

@@ -1,17 +1,14 @@
 /* test_counting.c - filters of counters: every scheme in every home against the oracle, a multiset, saturation, sets,
- * conversion, files, races.  Redis: test_redis_counting.c. */
+ * conversion, files.  Races: test_counting_race.c, Redis: test_redis_counting.c. */
 #define _GNU_SOURCE
 #include "../../core/bits.h"
 #include "../../core/seams.h"
 #include "check.h"
 #include "native.h"
 #include "oracle_counting.h"
-#include <pthread.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 200, ROUNDS = 20 };
+enum { MOST = 200 };
 enum { MEMORY, ATOMIC, POSITIONS, MAPPED, HOMES };
 static const char *const homes[] = { "memory", "memory, atomic", "memory by positions", "file" };
 static bf_error e;
@@ -68,7 +65,8 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
     CHECK(i.counting && i.image_bytes == BF_HEADER + (i.m * 4 + 63) / 64 * 8);
     oracle o = { .scheme = scheme, .m = i.m, .k = k, .cells = calloc(1, i.m), .older = f->scheme->keyed ? NULL : f };
     uint32_t seed = (uint32_t)(m + k);
-    for (int r = 0; r < ROUNDS && !failed_here; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
+    const int rounds = SHORT(20, 1);
+    for (int r = 0; r < rounds && !failed_here; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
     oc_same(f, &o, homes[home]);
     free(o.cells);
     bf_close(f);
@@ -99,7 +97,7 @@ static void a_multiset(void)
             bf_filter *f = make((bf_spec){ .n = 4000, .p = 1e-7, .scheme = native_scheme(s), .threads = home == ATOMIC, .storage = home == MAPPED ? path : NULL });
             if (!f) continue;
             if (home == POSITIONS) f->part.kernels = NULL;
-            oc_multiset(f, 100000, home % 2 ? 1 : 50, (uint32_t)home);
+            oc_multiset(f, SHORT(100000, 5000), home % 2 ? 1 : 50, (uint32_t)home);
             bf_close(f);
         }
         unlink(path);
@@ -400,105 +398,6 @@ static void bytes_and_files(void)
     free(bytes);
 }
 
-/* ---- races ---- */
-enum { WORKERS = 4, KEYS = 4000, SAME = 200 };
-typedef struct { bf_filter *f; int id; uint8_t *won; } job;
-
-static size_t text_of(char t[32], int id, unsigned i) { return (size_t)sprintf(t, "w%d-%u", id, i); }
-
-/* Keys of its own come and go and come, while the others do the same. */
-static void come_and_go(const job *j)
-{
-    char t[32];
-    unsigned bad = 0;
-    for (unsigned i = 0; i < KEYS; i++) {
-        size_t n = text_of(t, j->id, i);
-        bad += bf_add(j->f, t, n, NULL) < 0;
-        bad += bf_test(j->f, t, n, NULL) != 1;
-        if (i % 2) { bad += bf_remove(j->f, t, n, NULL) != 1; if (i % 4 == 1) bad += bf_add(j->f, t, n, NULL) < 0; }
-    }
-    j->won[0] = bad == 0;
-}
-
-/* All want the same keys out. */
-static void take(const job *j)
-{
-    char t[32];
-    for (unsigned i = 0; i < KEYS; i++) { size_t n = text_of(t, 0, i); j->won[i] = bf_remove(j->f, t, n, NULL) == 1; }
-}
-
-static void (*task)(const job *);
-static void *thread(void *p) { task(p); return NULL; }
-static void all_at_once(bf_filter *f, bool processes, uint8_t *won, void (*work)(const job *))
-{
-    job jobs[WORKERS];
-    pthread_t t[WORKERS];
-    task = work;
-    for (int w = 0; w < WORKERS; w++) {
-        jobs[w] = (job){ f, w, won + w * KEYS };
-        if (!processes) pthread_create(&t[w], NULL, thread, &jobs[w]);
-        else if (fork() == 0) { work(&jobs[w]); _exit(0); }
-    }
-    for (int w = 0; w < WORKERS; w++) { int status; if (processes) wait(&status); else pthread_join(t[w], NULL); }
-}
-
-static void race(const char *scheme, bool file, bool processes)
-{
-    const char *path = temp_path();
-    bf_filter *f = make((bf_spec){ .m = 1 << 19, .k = 8, .scheme = scheme, .storage = file ? path : NULL, .threads = true });
-    bf_filter *serial = make((bf_spec){ .m = 1 << 19, .k = 8, .scheme = scheme });
-    uint8_t *won = mmap(NULL, WORKERS * KEYS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    char t[32];
-    unsigned once = 0;
-    all_at_once(f, processes, won, come_and_go);
-    for (int w = 0; w < WORKERS; w++) {
-        CHECK_EQ(won[w * KEYS], 1);
-        for (unsigned i = 0; i < KEYS; i++) if (i % 4 != 3) bf_add(serial, t, text_of(t, w, i), &e);
-    }
-    CHECK_EQ(bf_equal(f, serial, &e), 1);                    /* no step of any counter is lost */
-    bf_clear(f, &e);
-    for (unsigned i = 0; i < KEYS; i++) bf_add(f, t, text_of(t, 0, i), &e);
-    all_at_once(f, processes, won, take);
-    for (unsigned i = 0; i < KEYS; i++) once += won[i] + won[KEYS + i] + won[2 * KEYS + i] + won[3 * KEYS + i] == 1;
-    bf_state st;
-    bf_get_state(f, &st, &e);
-    CHECK_EQ(once, KEYS);                                    /* one of the four had it, and the others put back what they took */
-    CHECK_EQ(st.ones, 0);
-    munmap(won, WORKERS * KEYS);
-    bf_close(serial);
-    bf_close(f);
-    unlink(path);
-}
-
-static void threads_and_processes(void)
-{
-    for (size_t s = 0; native_scheme(s); s++)
-        for (int i = 0; i < 3; i++) race(native_scheme(s), i > 0, i == 2);
-}
-
-/* Two removers of one key that has one counter to itself: one gets it, every time. */
-static bf_filter *duel_filter;
-static void *duel(void *won) { *(int *)won = bf_remove(duel_filter, "x", 1, NULL); return NULL; }
-static void a_duel(void)
-{
-    duel_filter = make((bf_spec){ .m = 5120, .k = 8, .threads = true });
-    unsigned odd = 0;
-    for (int i = 0; i < 300; i++) {
-        pthread_t t;
-        int a = 0, b = 0;
-        bf_add(duel_filter, "x", 1, &e);
-        pthread_create(&t, NULL, duel, &a);
-        duel(&b);
-        pthread_join(t, NULL);
-        odd += a + b != 1;
-    }
-    CHECK_EQ(odd, 0);
-    bf_state st;
-    bf_get_state(duel_filter, &st, &e);
-    CHECK_EQ(st.ones, 0);
-    bf_close(duel_filter);
-}
-
 int main(void)
 {
     RUN(every_scheme_in_every_home);
@@ -515,7 +414,5 @@ int main(void)
     RUN(saturation);
     RUN(plain_filters_do_not_count);
     RUN(bytes_and_files);
-    RUN(threads_and_processes);
-    RUN(a_duel);
     return FINISH();
 }

@@ -53,6 +53,7 @@ static void rate_is(bf_filter *f, double p, uint64_t probes)
 static void grows(bf_spec spec, uint64_t keys, bool file)
 {
     if (file) { spec.storage = path; }
+    keys = SHORT(keys, keys / 10);
     bf_filter *f = must(bf_open(&spec, &e), __LINE__);
     uint64_t fresh = 0, at = 0;
     unsigned most = 0;
@@ -70,7 +71,7 @@ static void grows(bf_spec spec, uint64_t keys, bool file)
     CHECK_EQ(many(f, false, 'k', 0, at, NULL), at);
     CHECK(most >= 2);
     CHECK(fresh <= at && (double)(at - fresh) <= spec.p * (double)at + 5 * sqrt(spec.p * (double)at) + 5);
-    rate_is(f, spec.p, 200000);
+    rate_is(f, spec.p, SHORT(200000, 20000));
     bf_state st;
     CHECK_EQ(bf_get_state(f, &st, &e), 0);
     CHECK(fabs(st.count - (double)fresh) < 0.05 * (double)fresh + 50);
@@ -99,10 +100,10 @@ static void against_an_exact_set(void)
     grows((bf_spec){ .n = 1000, .p = 0.01, .grow = 2, .threads = true }, 60000, false);
 }
 
-/* What the issue asks: 10^3 -> 10^7 keys (10^6 under a sanitizer). */
+/* What the issue asks: 10^3 -> 10^7 keys (10^6 under a sanitizer, an eighth of that under a slow one). */
 static void a_thousand_to_ten_million(void)
 {
-    const uint64_t keys = getenv("BLOOMFILTER_SANITIZED") ? 1000000 : 10000000;
+    const uint64_t keys = SHORT(getenv("BLOOMFILTER_SANITIZED") ? 1000000 : 10000000, 125000);
     static const double rates[] = { 0.01, 0.001 };
     for (int r = 0; r < 2; r++) {
         bf_info i;
@@ -110,7 +111,7 @@ static void a_thousand_to_ten_million(void)
         bf_filter *f = OPEN(.n = 1000, .p = rates[r], .grow = 2);
         CHECK(many(f, true, 'k', 0, keys, NULL) > 0);
         CHECK_EQ(many(f, false, 'k', 0, keys, NULL), keys);
-        rate_is(f, 1.1 * rates[r], 1000000);
+        rate_is(f, 1.1 * rates[r], SHORT(1000000, 100000));
         bf_get_info(f, &i);
         CHECK_EQ(bf_plan(&right, &e), 0);
         CHECK((double)i.m <= 2.2 * (double)right.m);
@@ -234,6 +235,65 @@ static void every_damaged_byte_is_found(void)
 }
 
 /* ---- sets ---- */
+/* In batches or one by one: the same parts with the same bits, also where a batch ends a part, with keys that it names twice. */
+static void batches_are_single_keys(void)
+{
+    for (size_t size = 1; size <= 600; size = size * 7 / 3 + 1) {
+        bf_filter *a = OPEN(.n = 50, .p = 0.3, .grow = 2), *b = OPEN(.n = 50, .p = 0.3, .grow = 2);
+        bf_key keys[600];
+        name t[600];
+        for (uint64_t i = 0; i < 60000; i += size) {
+            int64_t sum = 0;
+            for (size_t j = 0; j < size; j++) {
+                keys[j] = key_of(t + j, 'k', (i + j) / 2);
+                sum += bf_add(b, keys[j].ptr, keys[j].len, &e);
+            }
+            if (bf_add_many(a, keys, size, NULL, &e) != sum) { failed_here++; break; }
+        }
+        CHECK(parts_of(a) > 1 && bf_equal(a, b, &e) == 1);
+        bf_close(a);
+        bf_close(b);
+    }
+}
+
+/* A handle that does not know yet what another one made of the file: its whole filter has all parts all the same. */
+static void whole_ones_know_all_parts(void)
+{
+    char saved[80];
+    snprintf(saved, sizeof saved, "%s.saved", path);
+    for (int how = 0; how < 5; how++) {
+        unlink(path);
+        bf_filter *a = OPEN(.n = 100, .p = 1e-6, .grow = 2, .storage = path), *b = OPEN(.storage = path), *got = NULL;
+        bf_info i;
+        bf_get_info(b, &i);
+        many(a, true, 'k', 0, 5000, NULL);
+        CHECK(parts_of(a) == 2 && parts_of(b) == 1);
+        uint8_t *few = malloc(i.image_bytes), *all;
+        if (how == 0) {
+            int64_t n = bf_bytes_as(b, NULL, &e);
+            all = malloc((size_t)n);
+            CHECK_EQ(bf_to_bytes_as(b, NULL, all, (uint64_t)n, &e), 0);
+            got = bf_from_bytes(all, (size_t)n, NULL, &e);
+            free(all);
+        } else if (how == 1) {                               /* a length that is too short by now is refused, not cut to */
+            CHECK_EQ(bf_to_bytes(b, few, i.image_bytes, &e), BF_EINVAL);
+            CHECK_HAS(e.msg, "cap must be at least");
+            CHECK_EQ(bf_to_bytes_as(b, NULL, few, i.image_bytes, &e), 0);      /* as it was when that was asked for */
+            CHECK_EQ(bf_to_bytes_as(b, NULL, few, i.image_bytes - 1, &e), BF_EINVAL);
+            got = bf_from_bytes(few, i.image_bytes, NULL, &e);
+            CHECK(got && parts_of(got) == 1 && many(got, false, 'k', 0, 100, NULL) == 100);
+        } else if (how == 2) CHECK(bf_save(b, saved, &e) == 0 && (got = bf_load(saved, NULL, &e)));
+        else if (how == 3) got = bf_copy(b, &e);
+        else CHECK_EQ(bf_equal(b, a, &e), 1);
+        if (got && how != 1) CHECK_EQ(many(got, false, 'k', 0, 5000, NULL), 5000);
+        CHECK(got || how == 4);
+        free(few);
+        bf_close(a); bf_close(b); bf_close(got);
+    }
+    unlink(saved);
+    unlink(path);
+}
+
 static void sets(void)
 {
     bf_filter *a = OPEN(.n = 100, .p = 0.01, .grow = 2), *b = OPEN(.n = 100, .p = 0.01, .grow = 2), *fixed = OPEN(.n = 100, .p = 0.01);
@@ -465,6 +525,8 @@ int main(void)
     RUN(parts_follow_each_other);
     RUN(round_trips);
     RUN(every_damaged_byte_is_found);
+    RUN(batches_are_single_keys);
+    RUN(whole_ones_know_all_parts);
     RUN(sets);
     RUN(refused);
     RUN(processes_grow_one_file);

@@ -92,6 +92,30 @@ static void others_are_followed(void)
     bf_close(b);
 }
 
+/* Whole filters through a handle that does not know yet that there are more parts. */
+static void whole_ones_know_all_parts(void)
+{
+    bf_filter *writer = open_((bf_spec)GROW, "whole"), *near = bf_open(&(bf_spec)GROW, &e);
+    for (uint64_t at = 0; at < 5000; at += 50) CHECK_EQ(many(writer, true, 'k', at, 50, NULL), many(near, true, 'k', at, 50, NULL));
+    for (int how = 0; how < 4; how++) {
+        rs_command(&redis, "DEL other:meta");
+        rs_command(&redis, "DEL {other}:p0");
+        bf_filter *one_part = open_((bf_spec)GROW, "other"), *knows = open_((bf_spec){ 0 }, "other"), *got;
+        many(knows, true, 'k', 0, 5000, NULL);
+        CHECK(parts_of(one_part) == 1 && parts_of(knows) == 2);
+        if (how == 0) CHECK((got = bf_copy(one_part, &e)) && bf_equal(got, near, &e) == 1);
+        else if (how == 1) CHECK((got = bf_copy(near, &e)) && bf_unite(got, one_part, &e) == 0 && bf_equal(got, near, &e) == 1);
+        else if (how == 2) CHECK((got = NULL, bf_equal(one_part, near, &e) == 1));
+        else CHECK((got = NULL, bf_equal(near, one_part, &e) == 1));
+        bf_close(got);
+        CHECK_EQ(bf_delete(knows, &e), 0);
+        bf_close(one_part);
+        bf_close(knows);
+    }
+    bf_close(writer);
+    bf_close(near);
+}
+
 /* Adders hand keys to testers through a pipe: what was acknowledged is present for everybody, and new to nobody. */
 static void handed_over_while_it_grows(void)
 {
@@ -191,6 +215,7 @@ int main(void)
     rs_start(&redis, NULL);
     RUN(as_in_memory);
     RUN(others_are_followed);
+    RUN(whole_ones_know_all_parts);
     RUN(handed_over_while_it_grows);
     RUN(lost_parts_are_errors);
     RUN(what_does_not_fit);

@@ -3,41 +3,13 @@
 #define _GNU_SOURCE
 #include "../../core/seams.h"
 #include "check.h"
-#include "oracle.h"
-#include "redis_server.h"
+#include "redis_oracle.h"
 #include <pthread.h>
 #include <sys/sysinfo.h>
 
-enum { MOST = 2100, ROUNDS = 2 };
-static server redis;
-static bf_error e;
-
-static bf_filter *open_(bf_spec spec, const char *key, const char *more)
-{
-    spec.storage = rs_url(&redis, key, more);
-    bf_filter *f = bf_open(&spec, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); }
-    return f;
-}
+enum { ROUNDS = 2 };
 
 /* ---- against the oracle ---- */
-static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n)
-{
-    static o_key text[MOST];
-    static bf_key keys[MOST];
-    static uint8_t each[MOST], want[MOST];
-    int64_t present = 0, fresh = 0;
-    for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 3000, 0);
-    for (size_t i = 0; i < n; i++) present += want[i] = (uint8_t)o_test(o, keys[i].ptr, keys[i].len);
-    CHECK_EQ(bf_test_many(f, keys, n, each, &e), present);
-    CHECK(!memcmp(each, want, n));
-    for (size_t i = 0; i < n; i++) fresh += want[i] = (uint8_t)o_add(o, keys[i].ptr, keys[i].len);
-    if (n == 1) CHECK_EQ(each[0] = (uint8_t)bf_add(f, keys[0].ptr, keys[0].len, &e), fresh);
-    else CHECK_EQ(bf_add_many(f, keys, n, each, &e), fresh);
-    CHECK(!memcmp(each, want, n));
-    for (size_t i = 0; i < n && i < 20; i++) CHECK_EQ(bf_test(f, keys[i].ptr, keys[i].len, &e), 1);
-}
-
 static void same_bits(bf_filter *f, const oracle *o, const char *key)
 {
     bf_info i;
@@ -58,7 +30,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k)
 {
     static const size_t sizes[] = { 0, 1, 2, 64, 65, 200, 1000, 1001, MOST };
     rs_command(&redis, "FLUSHALL");
-    bf_filter *f = open_((bf_spec){ .m = m, .k = k, .scheme = scheme }, "oracle", "");
+    bf_filter *f = opened((bf_spec){ .m = m, .k = k, .scheme = scheme }, "oracle", "", __LINE__);
     if (!f) return;
     bf_info i;
     bf_get_info(f, &i);
@@ -98,7 +70,7 @@ static void every_scheme_as_in_memory(void)
         if (!plan.m) { printf("     %s has its own sizes: not here\n", bf_scheme_name(s)); continue; }
         done++;
         rs_command(&redis, "FLUSHALL");
-        bf_filter *here = bf_open(&plan, &e), *there = open_(plan, "row", "");
+        bf_filter *here = bf_open(&plan, &e), *there = opened(plan, "row", "", __LINE__);
         for (unsigned i = 0; there && i < 500; i++) {
             char t[16];
             size_t len = (size_t)sprintf(t, "k%u", i % 400);
@@ -106,7 +78,7 @@ static void every_scheme_as_in_memory(void)
         }
         if (there) CHECK_EQ(bf_equal(here, there, &e), 1);
         bf_close(here);
-        bf_filter *again = open_((bf_spec){ 0 }, "row", "");
+        bf_filter *again = opened((bf_spec){ 0 }, "row", "", __LINE__);
         CHECK(again && bf_equal(again, there, &e) == 1);
         bf_close(again);
         bf_close(there);
@@ -147,7 +119,7 @@ static void a_user_without_the_right(void)
 /* ---- what others see ---- */
 static void other_clients_read_and_write_the_bits(void)
 {
-    bf_filter *f = open_((bf_spec){ .m = 50000, .k = 7, .scheme = "classic" }, "shared", "");
+    bf_filter *f = opened((bf_spec){ .m = 50000, .k = 7, .scheme = "classic" }, "shared", "", __LINE__);
     uint64_t pos[7];
     bf_add(f, "mine", 4, &e);
     bf_hashcode(f, "mine", 4, pos, 7, &e);
@@ -165,9 +137,9 @@ static void other_clients_read_and_write_the_bits(void)
 
 static void opened_again(void)
 {
-    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01 }, "again", ""), *g;
+    bf_filter *f = opened((bf_spec){ .n = 1000, .p = 0.01 }, "again", "", __LINE__), *g;
     bf_add(f, "x", 1, &e);
-    CHECK((g = open_((bf_spec){ 0 }, "again", "")) != NULL);
+    CHECK((g = opened((bf_spec){ 0 }, "again", "", __LINE__)) != NULL);
     CHECK_EQ(bf_test(g, "x", 1, &e), 1);
     CHECK_EQ(bf_add(g, "y", 1, &e), 1);
     CHECK_EQ(bf_test(f, "y", 1, &e), 1);
@@ -177,7 +149,7 @@ static void opened_again(void)
     bf_get_info(g, &b);
     CHECK(a.m == b.m && a.n == b.n && a.k == b.k && a.p == b.p && b.p == 0.01 && !strcmp(a.scheme, b.scheme));
     bf_close(g);
-    CHECK((g = open_((bf_spec){ .read_only = true }, "again", "")) != NULL);
+    CHECK((g = opened((bf_spec){ .read_only = true }, "again", "", __LINE__)) != NULL);
     CHECK_EQ(bf_test(g, "y", 1, &e), 1);
     CHECK_EQ(bf_add(g, "z", 1, &e), BF_ENOTSUP);
     CHECK_HAS(e.msg, "Redis key again at 127.0.0.1");
@@ -212,23 +184,11 @@ static void by_unix_socket_database_and_key(void)
 }
 
 /* ---- sets, copies, bytes ---- */
-static bf_filter *numbers(bf_filter *f, unsigned from, unsigned to)
-{
-    for (unsigned i = from; f && i < to; i++) { char t[16]; bf_add(f, t, (size_t)sprintf(t, "n%u", i), &e); }
-    return f;
-}
-static unsigned missing(bf_filter *f, unsigned from, unsigned to)
-{
-    unsigned n = 0;
-    for (unsigned i = from; i < to; i++) { char t[16]; n += bf_test(f, t, (size_t)sprintf(t, "n%u", i), &e) != 1; }
-    return n;
-}
-
 static void sets_and_copies(const bf_spec *spec, const char *key)
 {
     char path[] = "/tmp/bf-redis-XXXXXX";
     bf_state st, want;
-    bf_filter *far = numbers(open_(*spec, key, ""), 0, 100), *near = numbers(bf_open(spec, &e), 50, 150), *c, *both = bf_open(spec, &e);
+    bf_filter *far = numbers(opened(*spec, key, "", __LINE__), 0, 100), *near = numbers(bf_open(spec, &e), 50, 150), *c, *both = bf_open(spec, &e);
     numbers(both, 0, 150);
     CHECK((c = bf_copy(far, &e)) != NULL);
     CHECK_EQ(bf_equal(c, far, &e), 1);
@@ -255,7 +215,7 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_intersect(near, far, &e), 0);
     CHECK_EQ(bf_equal(near, far, &e), 1);
     rs_command(&redis, "PEXPIRE %s 500000", key);
-    bf_filter *few = numbers(bf_open(spec, &e), 30, 60), *seen = open_((bf_spec){ 0 }, key, "");
+    bf_filter *few = numbers(bf_open(spec, &e), 30, 60), *seen = opened((bf_spec){ 0 }, key, "", __LINE__);
     CHECK(bf_intersect(near, few, &e) == 0 && bf_intersect(far, few, &e) == 0);     /* Redis &= memory */
     CHECK_EQ(bf_equal(far, near, &e), 1);
     CHECK_EQ(bf_equal(seen, far, &e), 1);                   /* another handle follows the new mark */
@@ -298,7 +258,7 @@ static void sets_of_every_size(void)
 
 static void between_two_filters_in_redis(void)
 {
-    bf_filter *a = numbers(open_((bf_spec){ .m = 9001, .k = 5 }, "a", ""), 0, 50), *b = numbers(open_((bf_spec){ .m = 9001, .k = 5 }, "b", ""), 50, 90);
+    bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "a", "", __LINE__), 0, 50), *b = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "b", "", __LINE__), 50, 90);
     CHECK_EQ(bf_equal(a, b, &e), 0);
     CHECK_EQ(bf_unite(a, b, &e), 0);
     CHECK_EQ(missing(a, 0, 90), 0);
@@ -309,7 +269,7 @@ static void between_two_filters_in_redis(void)
 static void cleared_or_made_anew_by_another(void)
 {
     bf_state st;
-    bf_filter *a = numbers(open_((bf_spec){ .m = 9001, .k = 5 }, "two", ""), 0, 50), *b = open_((bf_spec){ 0 }, "two", ""), *c;
+    bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "two", "", __LINE__), 0, 50), *b = opened((bf_spec){ 0 }, "two", "", __LINE__), *c;
     bf_filter *near = numbers(bf_open(&(bf_spec){ .m = 9001, .k = 5 }, &e), 0, 20);
     uint8_t bits[1126];
     for (int i = 0; i < 6; i++) {                           /* b is told by whatever it does first */
@@ -322,7 +282,7 @@ static void cleared_or_made_anew_by_another(void)
         if (i == 2) CHECK(missing(a, 0, 20) == 0 && missing(b, 0, 20) == 0 && missing(a, 20, 50) == 30);
     }
     CHECK_EQ(bf_delete(b, &e), 0);
-    CHECK((c = open_((bf_spec){ .m = 9001, .k = 6 }, "two", "")) != NULL);       /* as long, but another filter */
+    CHECK((c = opened((bf_spec){ .m = 9001, .k = 6 }, "two", "", __LINE__)) != NULL);       /* as long, but another filter */
     for (int i = 0; i < 5; i++) {
         int rc = i == 0 ? bf_unite(a, near, &e) : i == 1 ? bf_clear(a, &e) : i == 2 ? bf_delete(a, &e) : i == 3 ? bf_add(a, "x", 1, &e) : bf_get_state(a, &st, &e);
         CHECK_EQ(rc, BF_EMISMATCH);
@@ -337,7 +297,7 @@ static void the_largest_key_and_past_it(void)
 {
     struct sysinfo i;
     bool room = sysinfo(&i) == 0 && (uint64_t)i.totalram * i.mem_unit > UINT64_C(3) << 30;      /* it takes half a GiB */
-    bf_filter *f = !room ? NULL : open_((bf_spec){ .m = (UINT64_C(1) << 32) - 64, .k = 3, .scheme = "classic" }, "huge", "&timeout=20");
+    bf_filter *f = !room ? NULL : opened((bf_spec){ .m = (UINT64_C(1) << 32) - 64, .k = 3, .scheme = "classic" }, "huge", "&timeout=20", __LINE__);
     if (f) {
         CHECK_EQ(rs_number(&redis, "STRLEN huge"), (1L << 29) - 4);
         numbers(f, 0, 100);
@@ -371,7 +331,7 @@ static void two_creators_and_many_adders(void)
     for (int w = 0; w < WORKERS; w++)
         if ((child[w] = fork()) == 0) {
             int fresh = 0;
-            bf_filter *f = open_((bf_spec){ .n = 10000, .p = 1e-4 }, "race", "");
+            bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "race", "", __LINE__);
             for (unsigned i = 0; f && i < KEYS; i++) { char t[16]; fresh += bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e); }
             if (!f) fresh = -1;
             _exit(write(pipes[1], &fresh, sizeof fresh) != sizeof fresh);
@@ -394,7 +354,7 @@ static void threads_share_a_handle(void)
 {
     pthread_t t[4];
     long sum = 0;
-    bf_filter *f = open_((bf_spec){ .n = 10000, .p = 1e-4 }, "threads", "");
+    bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "threads", "", __LINE__);
     for (int i = 0; i < 4; i++) pthread_create(t + i, NULL, thread_adds, f);
     for (int i = 0; i < 4; i++) { void *r; pthread_join(t[i], &r); sum += (long)r; }
     CHECK_EQ(sum, 300);
@@ -403,7 +363,7 @@ static void threads_share_a_handle(void)
 
 static void a_child_has_its_own_connection(void)
 {
-    bf_filter *f = open_((bf_spec){ .n = 10000, .p = 1e-4 }, "fork", "");
+    bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "fork", "", __LINE__);
     bf_add(f, "before", 6, &e);
     long before = rs_number(&redis, "DBSIZE");
     pid_t child[2];
@@ -428,7 +388,7 @@ static void keyed(void)
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, &e);
     if (!f) return;                                         /* a build without libsodium */
     bf_close(f);
-    f = open_((bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, "keyed", "");
+    f = opened((bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, "keyed", "", __LINE__);
     CHECK_EQ(bf_add(f, "x", 1, &e), 1);
     bf_filter *c = bf_copy(f, &e);
     CHECK(c && bf_test(c, "x", 1, &e) == 1);
@@ -455,7 +415,7 @@ static void foreign_bitmaps(void)
     long len = rs_number(&redis, "STRLEN old");
     CHECK(!bf_open(&(bf_spec){ .m = 10000, .k = 4, .storage = rs_url(&redis, "old", "") }, &e));
     CHECK_HAS(e.msg, "no filter of ours");
-    bf_filter *f = open_(spec, "old", "");
+    bf_filter *f = opened(spec, "old", "", __LINE__);
     if (f) {
         CHECK_EQ(missing(f, 0, 100), 0);
         CHECK_EQ(bf_equal(f, here, &e), 1);

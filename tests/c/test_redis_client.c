@@ -249,11 +249,20 @@ static void replies(void)
     CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2 && (text = bf_reply_text(&l.reply, 0, &len)) && len == 3 && !memcmp(text, "a\r\n", 3));
     CHECK(bf_link_next(&l, &e) == BF_EIO);
     static const char *const bad[] = { "x", ":1a\r\n", ":\r\n", "$99999999999\r\n", "$2\r\nabc\r\n", "*-2\r\n", "$-5\r\n", ":12345678901234567890\r\n", ":1\rx",
-                                       "*99999999999\r\n", "+ok\r\n+ok\r\n", "", "$5\r\nab", "*2\r\n:1\r\n", "%1\r\n+a\r\n", "\r\n", ">1\r\n+news\r\n", ">0\r\n:1\r\n" };
+                                       "*99999999999\r\n", "+ok\r\n+ok\r\n", "", "$5\r\nab", "*2\r\n:1\r\n", "%1\r\n+a\r\n", "\r\n", ">1\r\n+news\r\n", ">0\r\n:1\r\n",
+                                       ":1/\r\n", "$2\r\nab\rX", "$2\r\nabX\n", "*2\r\n>1\r\n+a\r\n", "*2\r\n:1\r\n>1\r\n+a\r\n", "*67108865\r\n", "*67108864\r\n*67108864\r\n*1\r\n", ":1\r\n:2",
+                                       ":1\r\n*3\r\n", ":1\r\n*2\r\n:1\r\n", "*3\r\n:1\r\n", "-", "*-7\r\n" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         s = (script){ .bytes = bad[i] };
         CHECK_EQ(trip(&l, 1), BF_EIO);
     }
+    char *endless = malloc((1 << 20) + 20);                 /* a line that does not end */
+    memset(endless, 'x', (1 << 20) + 19);
+    endless[0] = '+';
+    endless[(1 << 20) + 19] = 0;
+    s = (script){ .bytes = endless };
+    CHECK_EQ(trip(&l, 1), BF_EIO);
+    free(endless);
     s = (script){ .bytes = "%1\r\n+a\r\n_\r\n" };
     CHECK_EQ(trip(&l, 1), 0);
     CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2);
@@ -263,12 +272,90 @@ static void replies(void)
     bf_link_free(&l);
 }
 
+/* ---- the sink, piece by piece ---- */
+static int put(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    const bf_redis_range ranges[] = { { 0, 0 }, { 1, 1 }, { 0, 1 } }, none[] = { { 0, 0 } }, beyond[] = { { 7, 1 } };
+    const char *text = NULL;
+    (void)nparts; (void)report;
+    CHECK_EQ(bf_reply_refusal(sink, 7, &text), 0);          /* no such command */
+    CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0);          /* not there yet */
+    bf_reply_expect(sink, ranges, 3);
+    bf_reply_put_array(sink, 0);
+    CHECK_EQ(bf_reply_refusal(sink, 1, &text), 0);          /* an empty array */
+    if (*(int *)ctx == 1) bf_reply_put_error(sink, NULL, 0);
+    else bf_reply_put_integer(sink, 5);
+    CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0);          /* no words; no error */
+    bf_reply_expect(sink, *(int *)ctx == 2 ? beyond : none, 1);
+    if (*(int *)ctx == 2) bf_reply_put_integer(sink, 6);
+    bf_key arg;
+    bf_commands c = { parts->bytes, (const char *)parts->bytes + parts->len, 0 };
+    CHECK(bf_command_next(&c) && c.args == 1 && bf_command_next(&c) && bf_command_arg(&c, &arg) && arg.len == 4 && !bf_command_arg(&c, &arg) && !bf_command_next(&c));
+    static const char *const broken[] = { "x", "*1", "*a\r\n", "*1\r\n+a\r\n", "*1\r\n$x\r\n" };
+    for (size_t i = 0; i < 5; i++) {
+        c = (bf_commands){ broken[i], broken[i] + strlen(broken[i]), 0 };
+        CHECK(!bf_command_next(&c) || !bf_command_arg(&c, &arg));
+    }
+    if (*(int *)ctx >= 3) { bf_reply_fault(sink, 0, "some words", *(int *)ctx == 3 ? 0 : 10); return BF_CLIENT_LOST; }
+    return BF_CLIENT_ANSWERED;
+}
+
+static void pieces(void)
+{
+    int how;
+    bf_redis_client host = { .exchange = put, .ctx = &how };
+    bf_link l = { 0 };
+    CHECK_EQ(bf_link_init(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    for (how = 0; how < 5; how++) {
+        CHECK_EQ(trip(&l, 2), how < 2 ? 0 : BF_EIO);
+        if (how == 1) CHECK(bf_link_next(&l, &e) == 0 && bf_link_refusal(&l, &e) == BF_EIO);
+        if (how >= 3) CHECK_HAS(e.msg, how == 3 ? "the client failed" : "some words");
+    }
+    CHECK_EQ(bf_link_begin(&l, true, &e), 0);               /* the same key again is the same part */
+    bf_link_about(&l, "{a}");
+    bf_link_about(&l, "{a}");
+    bf_link_free(&l);
+}
+
+/* A client that answers WAIT in another form: nobody knows how many have it. */
+static int waits(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    (void)parts; (void)nparts; (void)report;
+    const char *text = ctx;
+    bf_reply_put_array(sink, 3);
+    for (int i = 0; i < 3; i++) bf_reply_put_integer(sink, i == 2 ? 42 : 0);
+    if (*text == '-') bf_reply_put_error(sink, text + 1, strlen(text + 1));
+    else if (*text == '$') bf_reply_put_text(sink, "1", 1);
+    else if (*text == ':') bf_reply_put_integer(sink, atoi(text + 1));
+    else { bf_reply_fault(sink, ECONNRESET, "", 0); return BF_CLIENT_LOST; }
+    return BF_CLIENT_ANSWERED;
+}
+
+static void replicas_that_are_not_told(void)
+{
+    static const struct { char *text; const char *says; } rows[] = { { "-ERR no", "ERR no" }, { "$", "not the form" }, { ":0", "only 0 of wait_replicas=1" }, { ":1", NULL }, { "", "tell what was added" } };
+    const uint64_t pos[] = { 3, 5 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
+        uint8_t was;
+        bf_redis r = { .shards = 1, .wait_replicas = 1, .mark = 42, .bits = 320, .mark_at = 40 };
+        CHECK_EQ(bf_link_init(&r.link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+        const int rc = bf_redis_apply(&r, BF_OP_ADD, pos, 1, 2, &was, &e);
+        CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
+        if (rows[i].says && rc < 0) CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
+        bf_link_free(&r.link);
+        free(r.old);
+    }
+}
+
 int main(void)
 {
     rs_start(&redis, NULL);
     RUN(same_bits);
     RUN(every_fault);
     RUN(replies);
+    RUN(pieces);
+    RUN(replicas_that_are_not_told);
     rs_end(&redis);
     return FINISH();
 }

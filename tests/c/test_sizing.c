@@ -1,9 +1,11 @@
 /* test_sizing.c - m, n, k, p: every sufficient set, every range, the figures of the literature and of independent sums. */
+#define _GNU_SOURCE
 #include "../../core/seams.h"
 #include "check.h"
 #include "native.h"
 #include <math.h>
 #include <time.h>
+#include <unistd.h>
 
 static bf_spec plan(bf_spec s)
 {
@@ -164,6 +166,82 @@ static void estimates(void)
     bf_close(full);
 }
 
+/* By size and rate where an older system has a formula of its own; n at its limits. */
+static void sizes_of_older_systems(void)
+{
+    static const struct { bf_spec spec; uint64_t m, n; } rows[] = {
+        { { .m = 1000, .p = 0.01, .scheme = "guava" }, 1024, 106 },              /* floor(1024 (ln 2)^2 / -ln 0.01) */
+        { { .m = 64, .p = 1e-300, .scheme = "redisson" }, 64, 1 },
+        { { .m = UINT64_C(1) << 36, .p = 0.9999999999999999, .scheme = "guava" }, UINT64_C(1) << 36, BF_N_MAX },
+        { { .m = 1000, .p = 0.01, .scheme = "redisson" }, 1000, 104 },
+        { { .m = 1000, .n = 100, .scheme = "redisson" }, 1000, 100 },
+        { { .m = 1000, .n = 100, .k = 3, .scheme = "guava-31" }, 1024, 100 },
+        { { .n = 1000, .scheme = "rs-rand" }, 10000, 1000 },
+    };
+    bf_error e;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bf_spec s = rows[i].spec;
+        CHECK_EQ(bf_plan(&s, &e), 0);
+        CHECK_EQ(s.m, rows[i].m);
+        CHECK_EQ(s.n, rows[i].n);
+        CHECK(s.k >= 1 && s.p > 0 && s.p < 1);
+    }
+}
+
+/* What one key of Redis cannot hold is cut into 2, 4, 8 ... shards; a plan needs no Redis. */
+static void sizes_that_are_cut(void)
+{
+    bf_error e;
+    for (uint64_t n = 100000000; n <= UINT64_C(51200000000); n *= 2)
+        for (int block = 0; block < 2; block++) {
+            bf_spec here = { .n = n, .p = 0.01, .scheme = block ? "block" : "classic" }, there = here, one = here;
+            there.storage = one.storage = "redis://127.0.0.1:1/0?key=k";
+            one.shards = 1;
+            CHECK_EQ(bf_plan(&here, &e), 0);
+            int rc = bf_plan(&there, &e);
+            if (rc == BF_ENOTSUP) return;                    /* a build without hiredis */
+            CHECK_EQ(rc, 0);
+            CHECK(here.shards == 1 && (there.shards & (there.shards - 1)) == 0);
+            CHECK_EQ(there.shards > 1, here.m > (UINT64_C(1) << 32) - 64);
+            CHECK(there.m >= here.m && there.m < here.m + UINT64_C(512) * there.shards && there.m % there.shards == 0);
+            CHECK(there.m / there.shards <= (UINT64_C(1) << 32) - 64);
+            CHECK(there.shards == 1 || there.m / (there.shards / 2) > (UINT64_C(1) << 32) - 64 - 512);
+            CHECK_EQ(bf_plan(&one, &e), 0);
+            CHECK_EQ(one.shards, 1);
+        }
+}
+
+/* Which parameters make a file that is not there: those that size a filter, by themselves or by what their scheme fixes. */
+static void what_makes_a_file(void)
+{
+    char path[] = "/tmp/bf-sizing-XXXXXX";
+    close(mkstemp(path));
+    unlink(path);
+    const struct { bf_spec spec; int code; const char *says; } rows[] = {
+        { { .n = 1000, .scheme = "rs-rand" }, 0, NULL },
+        { { .n = 1000, .p = 0.01 }, 0, NULL },
+        { { .m = 1000, .scheme = "classic" }, BF_EIO, "No such file" },
+        { { .n = 1000 }, BF_EIO, "No such file" },
+        { { .scheme = "nosuch" }, BF_EIO, "No such file" },
+        { { .n = UINT64_C(1) << 62, .scheme = "rs-rand" }, BF_EINVAL, "m must be" },
+        { { .n = BF_N_MAX, .scheme = "gozero" }, BF_EINVAL, "m must be 1 to 1099511627776 bits, got 18446744073709551615" },
+        { { .n = 1000, .p = 0.01, .must_exist = true }, BF_EIO, "No such file" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bf_spec s = rows[i].spec;
+        bf_error e = { 0 };
+        s.storage = path;
+        bf_filter *f = bf_open(&s, &e);
+        CHECK_EQ(f != NULL, rows[i].code == 0);
+        CHECK_EQ(e.code, rows[i].code);
+        if (rows[i].says) CHECK_HAS(e.msg, rows[i].says);
+        CHECK_EQ(access(path, F_OK) == 0, rows[i].code == 0);
+        bf_close(f);
+        unlink(path);
+    }
+    CHECK(!bf_scheme_name(1000));
+}
+
 int main(void)
 {
     RUN(classic_constructor);
@@ -173,5 +251,8 @@ int main(void)
     RUN(bits_a_key);
     RUN(small_classic_filters_keep_p);
     RUN(estimates);
+    RUN(sizes_of_older_systems);
+    RUN(sizes_that_are_cut);
+    RUN(what_makes_a_file);
     return FINISH();
 }

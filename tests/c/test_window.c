@@ -16,7 +16,7 @@
 static char folder[] = "/tmp/bf-window-XXXXXX", path[64];
 static bf_error e;
 static double *now;                                         /* shared by all processes */
-static double clock_(void *p) { return *(const double *)p; }
+static double clock_(void *p) { double t; __atomic_load((const double *)p, &t, __ATOMIC_RELAXED); return t; }
 
 static bf_filter *must(bf_filter *f, int line) { if (!f) { failed_here++; fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); } return f; }
 #define OPEN(...) must(bf_open(&(bf_spec){ .clock = clock_, .clock_ctx = now, __VA_ARGS__ }, &e), __LINE__)
@@ -327,10 +327,10 @@ static void *thread(void *p)
     for (uint64_t i = 0; i < 20000; i++) {
         name t;
         bf_key k = key_of(&t, j->from + i);
-        double at = *(volatile double *)now;
+        double at = clock_(now);
         j->bad += bf_add(j->f, k.ptr, k.len, NULL) < 0;
         int rc = bf_test(j->f, k.ptr, k.len, NULL);
-        j->bad += *(volatile double *)now - at <= 40 && rc != 1;
+        j->bad += clock_(now) - at <= 40 && rc != 1;
     }
     return NULL;
 }
@@ -343,7 +343,7 @@ static void threads_under_a_fast_clock(void)
     pthread_t t[WORKERS];
     job j[WORKERS];
     for (int w = 0; w < WORKERS; w++) { j[w] = (job){ f, (uint64_t)w << 32, 0 }; pthread_create(t + w, NULL, thread, j + w); }
-    for (int i = 0; i < 2000; i++) { *(volatile double *)now += 0.5; nanosleep(&(struct timespec){ 0, 10000 }, NULL); }
+    for (int i = 0; i < 2000; i++) { double next = *now + 0.5; __atomic_store(now, &next, __ATOMIC_RELAXED); nanosleep(&(struct timespec){ 0, 10000 }, NULL); }
     for (int w = 0; w < WORKERS; w++) { pthread_join(t[w], NULL); CHECK_EQ(j[w].bad, 0); }
     bf_close(f);
 }

@@ -143,6 +143,81 @@ static void parts_expire_and_are_missed(void)
     CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "lost", "") }, &e) && e.code == BF_EMISMATCH);
 }
 
+/* Whole filters through handles that have made no trip yet, and whose view is an old one. */
+static void handles_that_have_not_looked(void)
+{
+    const bf_spec spec = { .n = 1000, .p = 1e-6, .window = 64, .parts = 4, .clock = clock_, .clock_ctx = now }, again = { .clock = clock_, .clock_ctx = now };
+    bf_filter *writer, *old, *near;
+    rs_command(&redis, "FLUSHALL");
+    *now = 1e9;
+    writer = open_(spec, "whole");
+    old = open_(again, "whole");
+    CHECK_EQ(one(old, false, 7), 0);
+    for (uint64_t at = 0; at < 300; at += 100, *now += 16) CHECK_EQ(many(writer, true, at, 100), 100);
+    for (int stale = 0; stale < 2; stale++)
+        for (int how = 0; how < 5; how++) {
+            bf_filter *f = stale ? old : open_(again, "whole"), *got = NULL;
+            if (how == 0) got = bf_copy(f, &e);
+            else if (how == 1) {
+                int64_t n = bf_bytes_as(f, NULL, &e);
+                uint8_t *bytes = malloc((size_t)n);
+                CHECK(bf_to_bytes(f, bytes, (uint64_t)n, &e) == 0 && bf_to_bytes(f, bytes, (uint64_t)n - 1, &e) == BF_EINVAL);
+                CHECK(bf_to_bytes_as(f, NULL, bytes, (uint64_t)n - 1, &e) == BF_EINVAL);
+                got = bf_from_bytes(bytes, (size_t)n, &again, &e);
+                free(bytes);
+            } else if (how == 2) CHECK((got = bf_open(&spec, &e)) && bf_unite(got, f, &e) == 0);
+            else if (how == 3) CHECK(bf_equal(f, writer, &e) == 1 && bf_equal(writer, f, &e) == 1 && bf_equal(f, f, &e) == 1);
+            else {
+                bf_state x, y;
+                CHECK(bf_get_state(f, &x, &e) == 0 && bf_get_state(writer, &y, &e) == 0 && x.ones == y.ones);
+            }
+            if (how < 3) { CHECK(got != NULL); CHECK_EQ(many(got, false, 0, 300), 300); CHECK_EQ(bf_equal(got, writer, &e), 1); }
+            bf_close(got);
+            if (!stale) bf_close(f);
+            if (stale) { bf_close(old); old = open_(again, "whole"); one(old, false, 7); many(writer, true, 300, 10); }
+        }
+    near = bf_copy(writer, &e);
+    *now += 48;                                              /* the first hundred is of the past: here it is there still, there it is not */
+    CHECK(bf_equal(near, writer, &e) == 1 && one(near, true, 5) == 1 && bf_equal(near, writer, &e) == 0);
+    bf_close(near);
+    bf_close(old);
+    old = open_(again, "whole");
+    CHECK_EQ(bf_delete(old, &e), 0);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
+    bf_close(old);
+    bf_close(writer);
+}
+
+/* Keys of epochs in which nobody had added to the filter in Redis: they are there for everybody, and for their own time. */
+static void unions_with_the_past(void)
+{
+    const bf_spec spec = { .n = 1000, .p = 1e-6, .window = 64, .parts = 4, .clock = clock_, .clock_ctx = now }, again = { .clock = clock_, .clock_ctx = now };
+    for (uint64_t newest = 0; newest < 5; newest++) {
+        rs_command(&redis, "FLUSHALL");
+        *now = 1e9;
+        bf_filter *near = bf_open(&spec, &e), *all = bf_open(&spec, &e), *far[3];
+        far[0] = open_(spec, "past");
+        far[1] = open_(again, "past");
+        for (uint64_t at = 0; at < 5; at++, *now += 16) {
+            CHECK_EQ(many(near, true, at * 100, 100), 100);
+            if (at == newest) CHECK(one(far[0], true, 1000) == 1 && one(all, true, 1000) == 1 && one(far[1], false, 1000) == 1);
+        }
+        *now -= 16;
+        CHECK(bf_unite(far[0], near, &e) == 0 && bf_unite(all, near, &e) == 0);
+        far[2] = open_(again, "past");
+        CHECK_EQ(one(far[1], true, 0), 0);                   /* by one that had seen all there was */
+        CHECK_EQ(one(all, true, 0), 0);
+        for (int step = 0; step < 6; step++, *now += 16)
+            for (int c = 0; c < 3; c++) {
+                CHECK_EQ(many(far[c], false, 0, 500), many(all, false, 0, 500));
+                CHECK_EQ(one(far[c], false, 1000), one(all, false, 1000));
+            }
+        for (int c = 0; c < 3; c++) bf_close(far[c]);
+        bf_close(near);
+        bf_close(all);
+    }
+}
+
 /* Machines whose clocks differ: each client has its own. */
 static void clocks_that_differ(void)
 {
@@ -201,6 +276,8 @@ int main(void)
     RUN(every_window);
     RUN(as_in_memory);
     RUN(parts_expire_and_are_missed);
+    RUN(handles_that_have_not_looked);
+    RUN(unions_with_the_past);
     RUN(clocks_that_differ);
     RUN(processes_under_a_fast_clock);
     rs_end(&redis);

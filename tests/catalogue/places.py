@@ -6,7 +6,7 @@ import struct
 
 import xxhash
 
-from bloomfilter import BloomFilter
+from bloomfilter import BloomFilter, CountingBloomFilter
 from sides import as_object
 
 HEADER, DIRTY, CLEAN, BITS_SUM, PAGE_SUM = 4096, 2048, 2056, 2072, 4088
@@ -23,8 +23,14 @@ def mend(image, bits):
     struct.pack_into("<Q", image, PAGE_SUM, xxhash.xxh3_64_intdigest(bytes(page)))
 
 
+def made(args, **more):
+    """A filter of these parameters."""
+    given = {name: as_object(value) for name, value in args.items()} | more
+    return (CountingBloomFilter if given.pop("counting", False) else BloomFilter)(**given)
+
+
 def sound(args):
-    f = BloomFilter(**{name: as_object(value) for name, value in args.items()})
+    f = made(args)
     f.update(["a", "b", "c"])
     return bytearray(f.to_bytes())
 

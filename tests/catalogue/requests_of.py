@@ -25,7 +25,8 @@ def web(case):
         request(f"name/{name}", f"PUT /f/{name.replace(' ', '%20')}?n=10&p=0.1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 400)
     for query in ("", "?", "?n=10", "?p=0.1", "?n=0&p=0.1", "?n=-1&p=0.1", "?n=x&p=0.1", "?n=10&p=0", "?n=10&p=1", "?n=10&p=nan", "?n=10&p=x", "?n=1.5&p=0.1", "?m=0&k=3",
             "?m=1099511627777&k=3", "?m=100&k=0",
-                  "?m=100&k=4097", "?n=10&p=0.1&scheme=nosuch", "?n=10&p=0.1&nosuch=1", "?n=99999999999999999999&p=0.1", "?n=10&p=0.1&scheme="):
+                  "?m=100&k=4097", "?n=10&p=0.1&scheme=nosuch", "?n=10&p=0.1&nosuch=1", "?n=10&p=0.1&grow=2", "?n=10&p=0.1&window=60", "?n=10&p=0.1&counting=1",
+            "?n=10&p=0.1&storage=rediss://h", "?n=99999999999999999999&p=0.1", "?n=10&p=0.1&scheme="):
         request(f"put{query or '-nothing'}", f"PUT /f/new{query} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 400)
     for name, raw in (
         ("length-x", "POST /add HTTP/1.1\r\nContent-Length: x\r\n\r\nab"), ("length-minus", "POST /add HTTP/1.1\r\nContent-Length: -1\r\n\r\nab"),

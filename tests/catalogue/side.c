@@ -1,14 +1,19 @@
 /* side.c - the C side of the catalogue: one request a line on standard input, one answer a line.  side.php speaks the same.
  *
  *   request  op TAB name=VALUE TAB ...    VALUE: i123 an integer, f0.5 a number, b6162 bytes or text in hex, p6162 a path
+ *             t1 true; oNAME PORT a client (clients.py)
  *   answer   outcome TAB text in hex      outcome: ok, or the code of bf_error; "setup" where an earlier step failed
  *
  * For what each op does see README.md.  Names with a. and b. before them are of the two filters of a set operation. */
 #define _POSIX_C_SOURCE 200809L
+#include <arpa/inet.h>
 #include <bloomfilter.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { FIELDS = 24 };
 typedef struct { char *name, *value; size_t len; } field;
@@ -65,10 +70,54 @@ static const field *given(const char *prefix, const char *name)
     return NULL;
 }
 
+/* ---- clients: a connection for each trip ---- */
+static bool turned;                                         /* the client "turns" fails from now on */
+
+static int client_failed(bf_reply_sink *sink, int sys_errno, const char *why)
+{
+    bf_reply_fault(sink, sys_errno, why, strlen(why));
+    return BF_CLIENT_UNSENT;
+}
+
+static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    const field *f = ctx;
+    int port = 0, fd;
+    char name[20], data[1 << 16];
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int64_t commands = 0, done = 0;
+    (void)report;
+    sscanf(f->value, "%19s %d", name, &port);
+    if (!strcmp(name, "raises") || (!strcmp(name, "turns") && turned)) return client_failed(sink, 0, "no way");
+    to.sin_port = htons((uint16_t)port);
+    if ((fd = socket(AF_INET, SOCK_STREAM, 0)) < 0) return client_failed(sink, errno, "socket");
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0) { close(fd); return client_failed(sink, errno, "connect"); }
+    for (size_t i = 0; i < nparts; i++) {
+        commands += (int64_t)parts[i].commands;
+        if (write(fd, parts[i].bytes, parts[i].len) != (ssize_t)parts[i].len) exit(2);
+    }
+    while (done >= 0 && done < commands) {
+        ssize_t n = read(fd, data, sizeof data);
+        if (n <= 0) exit(2);
+        done = bf_reply_feed(sink, data, (size_t)n);
+    }
+    close(fd);
+    return BF_CLIENT_ANSWERED;
+}
+
+static void use_client(bf_spec *s, const field *f)
+{
+    static bf_redis_client client;
+    client = (bf_redis_client){ .exchange = exchange, .name = "the client", .ctx = (void *)f };
+    s->redis_client = &client;
+}
+
 static bf_spec spec_of(const char *prefix)
 {
     bf_spec s = { 0 };
     const field *f;
+    s.counting = given(prefix, "counting") != NULL;
+    if ((f = given(prefix, "parts"))) s.parts = (unsigned)strtoull(f->value, NULL, 10);
     if ((f = given(prefix, "m"))) s.m = strtoull(f->value, NULL, 10);
     if ((f = given(prefix, "n"))) s.n = strtoull(f->value, NULL, 10);
     if ((f = given(prefix, "k"))) s.k = (unsigned)strtoull(f->value, NULL, 10);
@@ -79,7 +128,8 @@ static bf_spec spec_of(const char *prefix)
     if ((f = given(prefix, "cache_max_age"))) s.cache_max_age = strtod(f->value, NULL);
     if ((f = given(prefix, "shards"))) s.shards = (unsigned)strtoull(f->value, NULL, 10);
     if ((f = given(prefix, "scheme"))) s.scheme = f->value;
-    if ((f = given(prefix, "storage"))) s.storage = f->value;
+    if ((f = given(prefix, "storage")) && f->value[-1] == 'o') use_client(&s, f);
+    else if (f) s.storage = f->value;
     if ((f = given(prefix, "key"))) s.key = f->value;
     if ((f = given(prefix, "secret"))) { s.secret = f->value; s.secret_len = f->len; }
     return s;
@@ -151,6 +201,9 @@ static void keys(bf_filter *f, const char *op)
     else if (!strcmp(op, "test")) rc = bf_test(f, one->ptr, one->len, &e);
     else if (!strcmp(op, "batch")) rc = bf_add_many(f, many, 3, NULL, &e);
     else if (!strcmp(op, "testbatch")) rc = bf_test_many(f, many, 3, NULL, &e);
+    else if (!strcmp(op, "remove")) rc = bf_remove(f, one->ptr, one->len, &e);
+    else if (!strcmp(op, "count")) rc = bf_count_of(f, one->ptr, one->len, &e);
+    else if (!strcmp(op, "removebatch")) rc = bf_remove_many(f, many, 3, NULL, &e);
     else if (!strcmp(op, "hashcode")) rc = bf_hashcode(f, one->ptr, one->len, pos, BF_K_MAX, &e);
     else {                                                  /* key: everything at once */
         int new = bf_add(f, one->ptr, one->len, &e), again = bf_add(f, one->ptr, one->len, &e), there = bf_test(f, one->ptr, one->len, &e);
@@ -183,7 +236,9 @@ static void with_filter(const char *op)
     bool two = !strcmp(op, "union") || !strcmp(op, "intersect") || !strcmp(op, "equal");
     bf_spec s = spec_of(two ? "a." : "");
     s.must_exist = !strcmp(op, "addto");
+    turned = false;
     bf_filter *f = bf_open(&s, &e);
+    turned = true;
     if (!f) answer("setup", e.msg);
     else if (two) sets(f, op);
     else if (strcmp(op, "save")) keys(f, op);
@@ -196,6 +251,7 @@ static void serve(const char *op)
 {
     bf_error e;
     bf_spec s = spec_of("");
+    turned = false;
     if (!strcmp(op, "plan")) plan();
     else if (!strcmp(op, "new")) opened(bf_open(&s, &e), &e);
     else if (!strcmp(op, "from_bytes")) from_bytes();

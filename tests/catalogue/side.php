@@ -1,12 +1,32 @@
 <?php
 /* side.php - the PHP side of the catalogue; see side.c, which speaks the same.  Further values: t1 true, n0 null, l0 an array;
- * outcome: ok, or the class of what was thrown, with a BloomFilterException's code behind a colon. */
+ * oNAME PORT
+ * a client (clients.py);  outcome: ok, or the class of what was thrown, with a BloomFilterException's code behind a colon. */
 declare(strict_types=1);
 ini_set('memory_limit', '-1');
 ini_set('display_errors', 'stderr');
 set_error_handler(fn(int $level, string $what) => throw new ErrorException($what));         // no warning, no deprecation
 
 const NAMES = ['cache_max_age' => 'cacheMaxAge', 'wait_replicas' => 'waitReplicas'];
+
+/** What refuses its commands from the beginning, or once a filter was made with it: as a subclass of the user's might. */
+if (class_exists('Redis')) {
+    eval('class Refusing extends Redis {
+        public bool $refuses = false;
+        public function rawCommand($command, ...$args) { return $this->refuses ? throw new RuntimeException("no way") : parent::rawCommand($command, ...$args); }
+        public function pipeline() { return $this->refuses ? throw new RuntimeException("no way") : parent::pipeline(); }
+    }');
+}
+
+function client(string $name, int $port): mixed
+{
+    if ($name === 'object') return new stdClass;
+    $client = $name === 'raises' || $name === 'turns' ? new Refusing : new Redis;
+    try { $client->connect('127.0.0.1', $port, 5); } catch (RedisException) { }          // it tries again with each command
+    if ($name === 'pipelining') $client->pipeline();
+    if ($client instanceof Refusing) $client->refuses = $name === 'raises';
+    return $client;
+}
 
 function value(string $text): mixed
 {
@@ -15,6 +35,7 @@ function value(string $text): mixed
         'i' => is_int($whole = filter_var($rest, FILTER_VALIDATE_INT)) ? $whole : (float) $rest,     // as a literal of PHP
         'f' => match ($rest) { 'nan' => NAN, 'inf' => INF, '-inf' => -INF, default => (float) $rest },
         'b', 'p' => hex2bin($rest),
+        'o' => client(strtok($rest, ' '), (int) strtok(' ')),
         't' => true,
         'n' => null,
         'l' => [],
@@ -28,11 +49,18 @@ function named(array $args, string $prefix = ''): array
 {
     $given = [];
     foreach ($args as $name => $value)
-        if ($name !== 'arg' && str_starts_with($name, $prefix)) $given[NAMES[substr($name, strlen($prefix))] ?? substr($name, strlen($prefix))] = $value;
+        if ($name !== 'arg' && $name !== $prefix . 'counting' && str_starts_with($name, $prefix)) $given[NAMES[substr($name, strlen($prefix))] ?? substr($name, strlen($prefix))] = $value;
     return $given;
 }
 
-function filter(array $args, string $prefix = ''): BloomFilter { return new BloomFilter(...named($args, $prefix)); }
+function type(array $args, string $prefix = ''): string { return isset($args[$prefix . 'counting']) ? CountingBloomFilter::class : BloomFilter::class; }
+
+function filter(array $args, string $prefix = ''): BloomFilter
+{
+    $f = new (type($args, $prefix))(...named($args, $prefix));
+    if (($args['storage'] ?? null) instanceof Refusing) $args['storage']->refuses = true;
+    return $f;
+}
 
 function one_key(BloomFilter $f, mixed $key): string
 {
@@ -47,6 +75,9 @@ function ask(BloomFilter $f, string $op, array $args): string
         'test' => (string) (int) $f->exists($key),
         'batch' => (string) $f->addMany(['good', $key, 'after']),
         'testbatch' => (string) array_sum(array_map(intval(...), $f->existMany(['good', $key, 'after']))),
+        'remove' => (string) (int) $f->remove($key),
+        'count' => (string) $f->countOf($key),
+        'removebatch' => (string) $f->removeMany(['good', $key, 'after']),
         'hashcode' => $f->hashcode($key) ? '' : 'none',
         'key' => one_key($f, $key),
         'save' => (string) $f->save($key),
@@ -70,18 +101,20 @@ function made(callable $make): BloomFilter
 function serve(string $op, array $args): string
 {
     $path = $args['storage'] ?? null;
+    $type = type($args);
+    $how = array_intersect_key($args, ['secret' => 0, 'key' => 0]);
     switch ($op) {
         case 'plan':
-            $plan = BloomFilter::plan(...named($args));
+            $plan = $type::plan(...named($args));
             return "$plan[m] $plan[n] $plan[k] $plan[scheme]";
         case 'new': return describe(filter($args));
         case 'from_bytes':
             $args['bytes'] = is_string($args['data']) && is_file($args['data']) ? file_get_contents($args['data']) : $args['data'];
-            unset($args['data']);
-            return describe(BloomFilter::fromBytes(...$args));
-        case 'load': return describe(BloomFilter::load($path, $args['secret'] ?? null));
-        case 'open': return describe(BloomFilter::open($path, $args['secret'] ?? null));
-        case 'openro': return describe(BloomFilter::open($path, readOnly: true));
+            unset($args['data'], $args['counting']);
+            return describe($type::fromBytes(...$args));
+        case 'load': return describe($type::load($path, $args['secret'] ?? null));
+        case 'open': return describe($type::open($path, ...$how));
+        case 'openro': return describe($type::open($path, ...$how, readOnly: true));
         case 'addto': return ask(made(fn() => BloomFilter::open($path)), $op, $args);
         case 'union': case 'intersect': case 'equal': return sets(made(fn() => filter($args, 'a.')), $op, $args);
         default: return refused_batch(made(fn() => filter($args)), $op, $args);

@@ -7,7 +7,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bloomfilter import BloomFilter, Error
+import clients
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
 # Python's Error does not tell format, mismatch, notsup and an io without an errno apart: the message does.
 OUTCOMES = {
@@ -74,7 +75,7 @@ def as_object(value):
     (kind, content), *_ = value.items()
     if kind in ("s", "b"):
         return (content if kind == "s" else bytes.fromhex(content)) * value.get("x", 1)
-    return {"i": int, "f": float, "t": bool, "n": lambda _: None, "l": lambda _: [], "p": bytes}[kind](content)
+    return {"i": int, "f": float, "t": bool, "n": lambda _: None, "l": lambda _: [], "p": bytes, "o": clients.make}[kind](content)
 
 
 class Setup(Exception):
@@ -91,6 +92,7 @@ def made(make):
 class Python:
     def ask(self, op, args):
         given = {name: as_object(value) for name, value in args.items()}
+        self.kind = CountingBloomFilter if given.pop("counting", False) else BloomFilter
         try:
             return "ok", self.serve(op, given)
         except Setup as e:
@@ -106,19 +108,20 @@ class Python:
 
     def serve(self, op, given):
         if op == "plan":
-            return "{m} {n} {k} {scheme}".format(**BloomFilter.plan(**given))
+            return "{m} {n} {k} {scheme}".format(**self.kind.plan(**given))
         if op == "new":
-            return self.describe(BloomFilter(**given))
+            return self.describe(self.kind(**given))
         if op == "from_bytes":
             data = given.pop("data")
-            return self.describe(BloomFilter.from_bytes(Path(data.decode()).read_bytes() if isinstance(data, bytes) else data, **given))
+            return self.describe(self.kind.from_bytes(Path(data.decode()).read_bytes() if isinstance(data, bytes) else data, **given))
         if op in ("load", "open", "openro"):
             path = given.pop("storage")
-            return self.describe(BloomFilter.load(path, **given) if op == "load" else BloomFilter.open(path, read_only=op == "openro", **given))
+            return self.describe(self.kind.load(path, **given) if op == "load" else self.kind.open(path, read_only=op == "openro", **given))
         if op in ("union", "intersect", "equal"):
             return self.sets(op, given)
         arg = given.pop("arg", "good")
-        f = made(lambda: BloomFilter.open(**given) if op == "addto" else BloomFilter(**given))
+        f = made(lambda: self.kind.open(**given) if op == "addto" else self.kind(**given))
+        clients.turn(given.get("storage"))
         return self.keys(f, op, arg)
 
     def describe(self, f):
@@ -126,8 +129,9 @@ class Python:
 
     def sets(self, op, given):
         a, b = ({name[2:]: value for name, value in given.items() if name.startswith(prefix)} for prefix in ("a.", "b."))
-        left = made(lambda: BloomFilter(**a))
-        right = given["arg"] if "arg" in given else made(lambda: BloomFilter(**b))
+        a, b = ((CountingBloomFilter if one.pop("counting", False) else BloomFilter, one) for one in (a, b))
+        left = made(lambda: a[0](**a[1]))
+        right = given["arg"] if "arg" in given else made(lambda: b[0](**b[1]))
         if op == "equal":
             return str(int(left == right))
         (left.union if op == "union" else left.intersection)(right)
@@ -143,7 +147,11 @@ class Python:
             return "" if f.hashcode(key) else "none"
         if op in ("add", "addto", "test"):
             return str(int(key in f if op == "test" else f.add(key)))
+        if op in ("remove", "count"):
+            return str(int(f.remove(key) if op == "remove" else f.count_of(key)))
         many = ["good", key, "after"]
+        if op == "removebatch":
+            return str(sum(f.remove_many(many)))
         if op == "testbatch":
             return str(sum(f.contains_many(many)))
         try:

@@ -15,11 +15,12 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE)]
+sys.path[:0] = [str(HERE), str(ROOT / "tests" / "python")]
 
 import fake_redis  # noqa: E402
 import places  # noqa: E402
 import web  # noqa: E402
+import servers  # noqa: E402
 from sides import Program, Python, is_class  # noqa: E402
 
 CASES = [json.loads(line) for line in (HERE / "cases.jsonl").read_text().splitlines()]
@@ -41,9 +42,28 @@ def cross():
 def sides(tmp_path_factory):
     helpers = cross()
     program = os.environ.get("CATALOGUE_C") or helpers.compile_c(HERE / "side.c", tmp_path_factory.mktemp("side") / "side")
-    all_sides = {"c": Program([program]), "php": Program([*helpers.php_command(), HERE / "side.php"]), "py": Python()}
+    php = helpers.php_command()
+    loads = phpredis(php)
+    all_sides = {"c": Program([program]), "php": Program([*php, *loads, HERE / "side.php"]), "py": Python()}
+    all_sides["php"].clients = bool(loads)
     yield all_sides
     assert {name: side.stop() for name, side in all_sides.items()} == {"c": 0, "php": 0, "py": 0}
+
+
+def phpredis(php):
+    """Options that load it: Debian's needs igbinary."""
+    for options in (["-d", "extension=igbinary.so", "-d", "extension=redis.so"], ["-d", "extension=redis.so"]):
+        code = "echo (int) class_exists('Redis', false);"
+        if subprocess.run([*php, *options, "-r", code], capture_output=True, text=True, check=False).stdout == "1":
+            return options
+    return []
+
+
+@pytest.fixture(scope="session")
+def real_redis(tmp_path_factory):
+    server = servers.Server(tmp_path_factory.mktemp("redis") / "server")
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="session")
@@ -53,18 +73,34 @@ def redis():
     server.stop()
 
 
-def prepared(case, folder, key, redis):
-    """The arguments with paths and URLs in their places."""
+def stored(case, key, server):
+    """What is in the real Redis before."""
+    what = case.get("there")
+    if isinstance(what, dict):
+        places.made(what, storage=server.url(key)).close()
+    elif what:
+        server(what.replace("KEY", key))
+
+
+def prepared(case, folder, key, redis, real_redis):
+    """The arguments with paths, URLs and clients in their places."""
     args = dict(case["args"])
+    stored(case, key, real_redis)
     if "data" in case:
         (folder / "data").write_bytes(places.image(case["data"]))
         if case["op"] == "from_bytes":
             args["data"] = {"p": os.fsencode(folder / "data")}
-        elif case["op"] in ("load", "open"):
+        elif case["op"] in ("load", "open", "openro"):
             args["storage"] = {"path": "data"}
     for name, value in args.items():
         if "path" in value:
             args[name] = {"p": os.fsencode(folder / "data") if value["path"] == "data" else places.make(folder, value["path"])}
+        elif "url" in value:
+            args[name] = {"s": real_redis.url(key)}
+        elif "o" in value:
+            args[name] = {"o": f"{value['o']} {servers.free_port() if value['o'] == 'nobody' else real_redis.port}"}
+        elif value == {"s": "KEY"}:
+            args[name] = {"s": key}
     if case["kind"] == "redis":
         if case["op"] != "new" or not case["args"]:
             args = {"m": {"i": "20000"}, "k": {"i": "5"}} | args
@@ -93,20 +129,23 @@ def judge(case, side, outcome, text):
 
 
 @pytest.mark.parametrize("case", LIBRARY, ids=[case["id"] for case in LIBRARY])
-def test_library(case, sides, redis, tmp_path):
+def test_library(case, sides, redis, real_redis, tmp_path):
     wrong, answers = [], {}
     for side, program in sides.items():
-        if side in case.get("not", {}):
+        if side in case.get("not", {}) or (not getattr(program, "clients", True) and any("o" in value for value in case["args"].values())):
             continue
         folder = tmp_path / side
         folder.mkdir()
-        args = prepared(case, folder, f"{side}-{CASES.index(case)}", redis)
-        before = places.listing(folder)
+        key = f"{side}-{CASES.index(case)}"
+        args = prepared(case, folder, key, redis, real_redis)
+        before, keys = places.listing(folder), real_redis("DBSIZE")
         outcome, text = program.ask(case["op"], args)
         fault = judge(case, side, outcome, text)
         wrong += [fault] if fault else []
         if outcome != "ok" and places.listing(folder) != before:
             wrong.append(f"{side}: was refused, and left {places.listing(folder)} where {before} was")
+        if outcome != "ok" and case["op"] in ("new", "plan", "open", "openro") and real_redis("DBSIZE") != keys:
+            wrong.append(f"{side}: was refused, and left something in Redis")
         if outcome == "ok":
             answers[side] = text
     assert not wrong, f"{case['id']}:\n" + "\n".join(wrong)
@@ -116,9 +155,9 @@ def test_library(case, sides, redis, tmp_path):
 def test_there_are_enough_cases():
     assert len(CASES) > 2000
     assert len({case["id"] for case in CASES}) == len(CASES)
-    assert {case["kind"] for case in CASES} == {"construct", "key", "bytes", "mismatch", "file", "redis", "http"}
+    assert {case["kind"] for case in CASES} == {"construct", "key", "bytes", "mismatch", "file", "redis", "http", "counting", "variant", "client"}
     # What a language cannot say has a reason, and no case is left to none of them.
-    assert {reason for case in CASES for reason in case.get("not", {}).values()} <= {"type", "range", "zero"}
+    assert {reason for case in CASES for reason in case.get("not", {}).values()} <= {"type", "range", "zero", "method"}
     assert all(len(case.get("not", {})) < 3 for case in CASES)
 
 

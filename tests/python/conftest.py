@@ -1,11 +1,24 @@
-"""What the Python tests share: small filters, key lists, running a script in a process of its own."""
+"""What the Python tests share: small filters, key lists, running a script in a process of its own, a Redis."""
 
+import contextlib
+import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
+from servers import Server
 
-from bloomfilter import BloomFilter
+from bloomfilter import BloomFilter, Error
+
+# No test measures time, and under a sanitizer or on a busy machine everything takes long.
+with contextlib.suppress(ImportError):
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("patient")
 
 SCHEMES = ["classic", "block", "block2"]
 
@@ -30,3 +43,30 @@ def run_python():
         return done.stdout.strip()
 
     return run
+
+
+@pytest.fixture
+def quick_folder():
+    """In memory where that can be: many small filters are made there, each of which is synced."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture(scope="module")
+def redis_server(tmp_path_factory):
+    assert shutil.which("redis-server"), "install redis-server"
+    server = Server(tmp_path_factory.mktemp("redis") / "server")
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def redis_by_url(redis_server):
+    """The same, where filters in it can be opened by URL."""
+    try:
+        BloomFilter(m=10, k=1, storage=redis_server.url("probe")).close()
+    except Error as error:
+        if "lacks hiredis" not in str(error):
+            raise
+        pytest.skip(str(error))
+    return redis_server

@@ -45,10 +45,13 @@ class Server:
         until(lambda: f"process_id:{self.process.pid}\r\n" in self("INFO server") or "NOAUTH" in self("PING"), "a server's start")
 
     def __call__(self, command):
-        """One command as in telnet; all that is answered."""
+        """One command as in telnet; what is answered, as text."""
         with socket.create_connection(("127.0.0.1", self.port), 5) as s:
             s.sendall(command.encode() + b"\r\nQUIT\r\n")
-            return b"".join(iter(lambda: s.recv(1 << 16), b"")).decode(errors="replace")
+            return b"".join(iter(lambda: s.recv(1 << 16), b"")).decode(errors="replace").removesuffix("+OK\r\n")
+
+    def url(self, key, more=""):
+        return f"redis://127.0.0.1:{self.port}/0?key={key}{more}"
 
     def stop(self):
         self.process.kill()

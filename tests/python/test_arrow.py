@@ -12,6 +12,7 @@ import pytest
 from arrow_producer import EINVAL, EIO, ENOMEM, Column, Streamed, text, views
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threads import in_threads
 
 from bloomfilter import BloomFilter
 
@@ -450,28 +451,6 @@ print(*[name for name in ("numpy", "pyarrow", "polars", "pandas", "scrapy", "pys
 
 
 # ---- threads: columns are read without the GIL, with plain kernels while nobody else is there ----
-def in_threads(*jobs):
-    faults = []
-
-    def guard(job):
-        try:
-            job()
-        except BaseException as e:
-            faults.append(e)
-
-    threads = [threading.Thread(target=guard, args=(job,)) for job in jobs]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert not faults
-
-
 def numbers(start, n):
     return Column(b"l", n, [None, np.arange(start, start + n, dtype="i8").tobytes()])
 

@@ -93,6 +93,14 @@ def test_a_file_is_reopened_by_its_parameters(tmp_path):
     assert all(BloomFilter.open(path, read_only=True).contains_many(keys("k", 5000)))
 
 
+def test_what_another_handle_appended_is_known_at_once(tmp_path):
+    asked = [lambda b: len(b.bitset), lambda b: len(b.part_info()), lambda b: len(b.info()["parts"]), lambda b: b.to_bytes(), lambda b: len(b.copy()), lambda b: bf == b]
+    for i, ask in enumerate(asked):
+        with BloomFilter(**SMALL, storage=tmp_path / str(i)) as bf, BloomFilter.open(tmp_path / str(i)) as old:
+            bf.update(keys("k", 5000))
+            assert old.m < bf.m and ask(old) == ask(bf)
+
+
 def test_sets():
     a, b = BloomFilter(**SMALL), BloomFilter(**SMALL)
     a.update(keys("a", 3000))

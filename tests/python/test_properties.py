@@ -1,85 +1,19 @@
-"""Random sequences of calls against a plain set: no false negative ever, and `new` never said of an old key."""
+"""Random sequences of calls against a model, in memory and in files (machine.py); random keys, arguments and bytes.
+Those of filters in Redis are in test_properties_redis.py."""
 
-import pickle
-
+import models
 import pytest
+from bloomfilter import BloomFilter
+from homes import home, homes_in
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-
-from bloomfilter import BloomFilter
-
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
-keys = st.one_of(texts, st.binary(max_size=40), st.integers(), st.binary(max_size=40).map(bytearray), st.binary(max_size=40).map(memoryview))
+from machine import texts
 
 
-def as_bytes(key):
-    return key.encode() if isinstance(key, str) else str(key).encode() if isinstance(key, int) else bytes(key)
-
-
-class AgainstASet(RuleBasedStateMachine):
-    @initialize(scheme=st.sampled_from(["classic", "block", "block2"]), n=st.integers(1, 300), p=st.sampled_from([0.3, 0.01, 1e-6]))
-    def make(self, scheme, n, p):
-        self.args = {"n": n, "p": p, "scheme": scheme}
-        self.bf, self.model = BloomFilter(**self.args), set()
-
-    @rule(key=keys)
-    def add(self, key):
-        known = as_bytes(key) in self.model
-        new = self.bf.add(key)
-        assert not (known and new)
-        self.model.add(as_bytes(key))
-
-    @rule(batch=st.lists(keys, max_size=200), shape=st.sampled_from([list, tuple, iter]))
-    def add_many(self, batch, shape):
-        present = [key in self.bf for key in batch]
-        new = self.bf.add_many(shape(batch))
-        seen = set()
-        for key, before, answer in zip(batch, present, new, strict=True):
-            assert not (answer and (before or as_bytes(key) in seen))
-            seen.add(as_bytes(key))
-        self.model |= seen
-
-    @rule(batch=st.lists(keys, max_size=50))
-    def update_is_the_sum_of_add_many(self, batch):
-        twin = self.bf.copy()
-        assert self.bf.update(iter(batch)) == sum(twin.add_many(batch))
-        assert self.bf == twin
-        self.model |= {as_bytes(key) for key in batch}
-
-    @rule(key=keys)
-    def ask_is_the_same_everywhere(self, key):
-        answer = key in self.bf
-        assert self.bf.existKey(key) is answer and self.bf.contains_many([key]) == bytes([answer])
-        bits = self.bf.bitset
-        assert answer == all(bits[i // 8] & 0x80 >> i % 8 for i in self.bf.hashcode(key))
-
-    @rule(batch=st.lists(keys, max_size=50))
-    def union(self, batch):
-        other = BloomFilter(**self.args)
-        other.update(batch)
-        assert (self.bf | other) & other == other
-        self.bf |= other
-        self.model |= {as_bytes(key) for key in batch}
-
-    @rule()
-    def there_and_back(self):
-        self.bf = pickle.loads(pickle.dumps(self.bf))
-
-    @rule()
-    def clear(self):
-        self.bf.clear()
-        self.model.clear()
-
-    @invariant()
-    def no_false_negative(self):
-        if hasattr(self, "model"):
-            assert min(self.bf.contains_many(self.model), default=1) == 1
-            assert bool(self.bf) == bool(self.model)
-
-
-AgainstASet.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None, derandomize=True)
-TestAgainstASet = AgainstASet.TestCase
+@pytest.mark.filterwarnings("ignore::bloomfilter.SaturationWarning")
+@pytest.mark.parametrize("variant, place", homes_in("memory", "file"))
+def test_against_a_model(variant, place, quick_folder):
+    models.run(home(variant, place, quick_folder))
 
 
 @given(text=texts)
@@ -113,7 +47,7 @@ junk = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(m
 
 
 @given(kwargs=st.dictionaries(st.sampled_from(["m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards"]), junk, max_size=6))
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=700, deadline=None, derandomize=True)
 def test_any_arguments_to_plan(kwargs):
     try:
         plan = BloomFilter.plan(**kwargs)

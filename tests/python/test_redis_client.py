@@ -26,11 +26,8 @@ FAULTS = (Error, OSError)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    assert shutil.which("redis-server"), "install redis-server"
-    server = Server(tmp_path_factory.mktemp("redis") / "one")
-    yield server
-    server.stop()
+def server(redis_server):
+    return redis_server
 
 
 @pytest.fixture
@@ -456,6 +453,22 @@ def test_an_add_whose_answer_was_lost_is_not_repeated(proxy, server):
         assert len(adds) == 1
         proxy.spoil = None
         assert "y" in bf
+
+
+def test_what_a_client_raises_is_said_also_after_an_add(server, monkeypatch):
+    class Odd(Exception):
+        pass
+
+    def spoilt(*_):
+        raise Odd("no way")
+
+    client = plain(server.port, single_connection_client=True)
+    for call, says in ((lambda bf: bf.add("y"), "cannot tell what was added: .*no way"), (lambda bf: "y" in bf, "no way")):
+        with BloomFilter(n=100, p=0.01, storage=client, key="odd") as bf, monkeypatch.context() as patch:
+            patch.setattr("bloomfilter._redis.receive", spoilt)
+            with pytest.raises(Error, match=says) as caught:
+                call(bf)
+            assert type(caught.value.__cause__) is Odd
 
 
 def test_a_read_is_sent_once_more(proxy):

@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 import pytest
+from threads import in_threads
 
 from bloomfilter import BloomFilter, Error
 
@@ -131,28 +132,6 @@ def test_close_inside_a_batch_of_another_thread(bf, stop_signal, kind):
     timer.join()
     assert len(seen) == 1 and FIRST[kind] in bf
     bf.close()
-
-
-def in_threads(*jobs):
-    faults = []
-
-    def guard(job):
-        try:
-            job()
-        except BaseException as e:
-            faults.append(e)
-
-    threads = [threading.Thread(target=guard, args=(job,)) for job in jobs]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(interval)
-    assert not faults
 
 
 def test_no_key_is_lost_between_threads():
