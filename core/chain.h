@@ -53,8 +53,9 @@ typedef struct bf_chain_ops {
     int (*count)(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *err);
     void (*leave)(bf_filter *f);             /* before it is closed */
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what others have published.
-     * look: takes in which living parts there are; anyway: even if nothing has shown that there are more.  turn: makes the part of now, or takes it in.  past: the same of an epoch
-     * that others may have been later than; does nothing where its time is over. */
+     * look: takes in which living parts there are; anyway: even if nothing has shown that there are more.  turn: makes the
+     * part of now, or takes it in.  past: the same of an epoch that others may have been later than; does nothing where its
+     * time is over. */
     int (*look)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
     int (*turn)(bf_filter *f, int64_t *now, bf_error *err);
     int (*past)(bf_filter *f, int64_t epoch, bf_error *err);
@@ -90,8 +91,8 @@ typedef struct {
     uint8_t present[BF_SPAN];  /* the answers of the last probe                   */
 } bf_span;
 bool bf_chain_any(const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *digest);
-/* How many of the first n are present in the part (and adds them); span->present says which, if any.  Parts with kernels: BF_OP_ADD
- * only. */
+/* How many of the first n are present in the part (and adds them); span->present says which, if any.  Parts with kernels:
+ * BF_OP_ADD only. */
 int64_t bf_chain_probe(bf_filter *f, bf_piece *p, int op, bf_span *span, size_t n, bf_error *err);
 /* Asks all these pieces; whoever has a key in one of them gets that answer and leaves the span. */
 int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *span, uint8_t *answer, uint8_t value, bf_error *err);
