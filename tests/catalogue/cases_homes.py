@@ -1,0 +1,300 @@
+"""Redis that answers wrongly, client objects; filters that grow, forget or count, in every home."""
+
+import itertools
+
+from cases import NO_TYPE, NO_RANGE, NO_METHOD, ZERO, i, f, s, b, YES, NONE, LIST, case, PLAIN, put, LIMITS, BESIDE
+
+
+# ---- Redis: a server of the test's own that answers these commands so, and all others as a sound one would ----
+def redis():
+    errors = {
+        "WRONGTYPE Operation against a key holding the wrong kind of value": "format",
+        "NOAUTH Authentication required.": "io",
+        "NOPERM this user has no permissions": "io",
+        "READONLY You can't write against a read only replica.": "io",
+        "OOM command not allowed when used memory > 'maxmemory'.": "io",
+        "LOADING Redis is loading the dataset in memory": "io",
+        "MOVED 1234 10.0.0.1:6379": "io",
+        "ASK 1234 10.0.0.1:6379": "io",
+        "CLUSTERDOWN The cluster is down": "io",
+        "MISCONF Redis is configured to save RDB snapshots": "io",
+        "BUSY Redis is busy running a script": "io",
+        "TRYAGAIN Multiple keys request during rehashing of slot": "io",
+        "MASTERDOWN Link with MASTER is down": "io",
+        "ERR syntax error": "io",
+        "": "io",
+    }
+    phases = {
+        "new": ("EXEC", "new"),
+        "mark": ("GETRANGE", "new"),
+        "test": ("BITFIELD_RO", "test"),
+        "add": ("BITFIELD", "add"),
+        "batch": ("BITFIELD", "batch"),
+        "testbatch": ("BITFIELD_RO", "testbatch"),
+    }
+    for phase, (command, op) in phases.items():
+        for text, want in errors.items():
+            word = text.split(" ")[0]
+            case(f"{phase}/{word or 'empty-error'}", "redis", op, want, [word] if word else [], replies={command: f"-{text}\r\n"})
+    garbage = {
+        "http": "HTTP/1.1 400 Bad Request\r\n\r\n",
+        "newline": "\r\n",
+        "huge-bulk": "$99999999999999\r\n",
+        "minus-array": "*-7\r\n",
+        "huge-array": "*2147483647\r\n",
+        "no-number": ":x\r\n",
+        "deep": "*1\r\n" * 12 + ":1\r\n",
+        "binary": "\x00\x01\x02\x03",
+        "status": "+OK\r\n",
+        "integer": ":1\r\n",
+        "nil": "$-1\r\n",
+        "one": "*1\r\n:1\r\n",
+        "empty-array": "*0\r\n",
+        "text": "$3\r\nabc\r\n",
+    }
+    for phase, (command, op) in phases.items():
+        for name, raw in garbage.items():
+            if phase == "mark" and name in ("status", "nil", "text", "one", "empty-array", "integer"):
+                case(f"{phase}/{name}", "redis", op, "format", "not the mark", replies={command: {"raw": raw}})
+            else:  # a number in the place of EXEC's array is taken for the length
+                want = "format" if phase == "new" and name in ("integer", "one") else "io"
+                case(f"{phase}/{name}", "redis", op, want, "Redis", replies={command: {"raw": raw}})
+        for name, cut in (("nothing", 0), ("half", 5)):
+            case(f"{phase}/close-{name}", "redis", op, "io", "Redis", replies={command: {"close": cut}})
+        case(f"{phase}/silence", "redis", op, "io", "timed out", replies={command: {"silence": 1}}, timeout="0.4")
+    case("test/lost", "redis", "test", "io", "is lost", replies={"BITFIELD_RO": "*6\r\n" + ":0\r\n" * 6, "HGETALL/alone": "*0\r\n"})
+    case("test/too-few", "redis", "test", "io", "form of the question", replies={"BITFIELD_RO": "*5\r\n" + ":1\r\n" * 5})
+    case("test/too-many", "redis", "test", "io", "form of the question", replies={"BITFIELD_RO": "*7\r\n" + ":1\r\n" * 7})
+    case("test/no-integers", "redis", "test", "io", "form of the question", replies={"BITFIELD_RO": "*6\r\n" + "$1\r\n1\r\n" * 6})
+    case("sound/new", "redis", "new", "ok", value="20000 2772 5 classic")
+    for op in ("test", "add", "batch", "testbatch"):
+        case(f"sound/{op}", "redis", op, "ok")
+    for field, bad in (
+        ("m", ("0", "5000000000", "x", "-1", "", "20000.0", "99999999999999999999")),
+        ("k", ("0", "5000", "x", "-1")),
+        ("n", ("-1", "0", "x")),
+        ("p", ("2", "nan", "-1", "x")),
+        ("mark", ("0", "xyz", "123456789")),
+        ("format", ("2", "x")),
+        ("scheme", ("nosuch", "")),
+        ("secret", ("zz",)),
+    ):
+        for v in bad:
+            case(f"meta/{field}={v or 'empty'}", "redis", "new", "format", [], meta={field: v})
+        case(f"meta/no-{field}", "redis", "new", "format", f"sound {field}", meta={field: None})
+    case("meta/other-mark", "redis", "new", "format", "not the mark", meta={"mark": "0000abcd"})
+    for args, says in (({"m": i(20001), "k": i(5)}, ["m=20000", "m=20001"]), ({"m": i(20000), "k": i(6)}, ["k=5", "k=6"]), ({"m": i(20000), "k": i(5), "scheme": s("block")}, ["classic", "block"])):
+        case(f"mismatch/{says[1]}", "redis", "new", "mismatch", says, args)
+    case("mismatch/secret", "redis", "new", "mismatch", "not keyed", {"m": i(20000), "k": i(5), "secret": b(bytes(16))})
+
+
+# ---- rediss://: refused, by its name, before anything is looked up ----
+def tls():
+    size = {"m": i(1000), "k": i(3)}
+    for n, url in enumerate(("rediss://h?key=k", "rediss://", "rediss://u:s3same@h/0?key=k", "rediss://:s3same@127.0.0.1:1/0?key=k&timeout=1", "rediss://h")):
+        for more in ({}, {"key": s("k")}, {"counting": YES}, {"grow": f(2)}):
+            args = {"n": i(100), "p": f(0.01)} if "grow" in more else size
+            case(f"rediss{n}/new{''.join(more)}", "construct", "new", "notsup", ["rediss://", "TLS"], {**args, **more, "storage": s(url)}, never="s3same")
+        for op in ("open", "openro"):
+            case(f"rediss{n}/{op}", "construct", op, "notsup", ["rediss://", "TLS"], {"storage": s(url)}, never="s3same")
+
+
+# ---- grow and window: in every home the same values are refused, and leave nothing there ----
+def growing():
+    size = {"n": i(100), "p": f(0.01)}
+    homes = {"memory": {}, "file": {"storage": {"path": "missing"}}, "url": {"storage": {"url": 1}}}
+    bad = {"grow": ("1", "0.5", "0.9999999999999999", "5e-324", "-1", "-0.5", "-1e300", "1.01e300", "nan", "inf", "-inf"), "window": ("-1", "-1e-9", "-1e300", "1.01e300", "nan", "inf", "-inf")}
+    good = {"grow": ("1.0000000000000002", "1.5", "2", "1e9", "1e300"), "window": ("1e-3", "1", "3600", "1e9", "1e300")}
+    for (where, home), (name, values) in itertools.product(homes.items(), bad.items()):
+        for v in values:
+            case(f"{where}/{name}={v}", "variant", "new", "value", f"{name} must be", {**size, **home, name: f(v)})
+        case(f"{where}/{name}=0", "variant", "new", "value", f"{name} must be", {**size, **home, name: f(0)}, no={"c": ZERO})
+        case(f"{where}/{name}=int0", "variant", "new", "value", f"{name} must be", {**size, **home, name: i(0)}, no={"c": ZERO})
+        case(f"{where}/{name}=huge-int", "variant", "new", "value", f"{name} must be", {**size, **home, name: i(10**400)}, no={"c": NO_TYPE, "php": NO_RANGE})
+        for word, value in (("true", YES), ("text", s("2")), ("list", LIST), ("bytes", b(b"2"))):
+            case(f"{where}/{name}={word}", "variant", "new", "type", {"": [name], "php": ["must be of type ?float"]}, {**size, **home, name: value}, no={"c": NO_TYPE})
+        for v in good[name]:
+            case(f"{where}/{name}={v}", "variant", "new", "ok", args={**size, **home, name: f(v)})
+    for where, home in homes.items():
+        case(f"{where}/grow,window", "variant", "new", "value", ["grow=2", "window=60", "exclude each other"], {**size, **home, "grow": f(2), "window": f(60)})
+        for name, v in (("grow", 2), ("window", 60)):
+            both_given = {**home, name: f(v)}
+            case(f"{where}/{name},m,k", "variant", "new", "value", [name, "needs n and p"], {"m": i(1000), "k": i(3), **both_given})
+            case(f"{where}/{name},m,n", "variant", "new", "value", [name, "needs n and p"], {"m": i(1000), "n": i(10), **both_given})
+            case(f"{where}/{name},shards", "variant", "new", "value", "shards=2", {**size, **both_given, "shards": i(2)})
+            case(f"{where}/{name},counting", "variant", "new", "value", "neither grow nor forget", {**size, **both_given, "counting": YES})
+            case(f"{where}/{name},java7", "variant", "new", "value", "java7", {**size, **both_given, "scheme": s("java7")})
+            case(f"{where}/{name},p=1", "variant", "new", "value", "p must be", {"n": i(100), "p": f(1), **both_given})
+            case(f"{where}/{name},n=most", "variant", "new", "value", [], {"n": i(2**63 - 1), "p": f(0.01), **both_given})
+        for n in (256, 257, 2**32 - 1):
+            case(f"{where}/parts={n}", "variant", "new", "value", ["parts must be 1 to 255", f"got {n}"], {**size, **home, "window": f(60), "parts": i(n)})
+        for n in (1, 4):
+            case(f"{where}/parts={n}-ok", "variant", "new", "ok", args={**size, **home, "window": f(60), "parts": i(n)})
+        for op in ("add", "test", "batch", "testbatch"):
+            for name, v in (("grow", 2), ("window", 3600)):
+                case(f"{where}/{name}/{op}", "variant", op, "ok", args={**size, **home, name: f(v)})
+                if where != "file":  # which it makes, before it refuses the key
+                    case(f"{where}/{name}/{op}-none", "variant", op, "type", [], {**size, **home, name: f(v), "arg": NONE}, no={"c": NO_TYPE})
+    case("url/window=too-fast", "variant", "add", "value", "clock must give seconds", {**size, "storage": {"url": 1}, "window": f("1e-9")})
+    case("memory/window=too-fast", "variant", "add", "value", "clock must give seconds", {**size, "window": f("1e-9")})
+    kinds = {"plain": {**size}, "grow": {**size, "grow": f(2)}, "window": {**size, "window": f(60)}, "counting": {**size, "counting": YES}}
+    for (have, there), (want, args) in itertools.product(kinds.items(), repeat=2):
+        refused = have != want and want != "plain" or {have, want} == {"plain", "counting"}
+        if have == want or refused:
+            case(f"url/{have}-opened-as-{want}", "variant", "new", "mismatch" if refused else "ok", [], {**args, "storage": {"url": 1}}, there=there)
+            case(f"file/{have}-opened-as-{want}", "variant", "new", "mismatch" if refused else "ok", [], {**args, "storage": {"path": "data"}}, data={"of": there})
+            case(
+                f"bytes/{have}-read-as-{want}",
+                "variant",
+                "from_bytes",
+                "mismatch" if refused and "counting" in (have, want) else "ok",
+                [],
+                {name: value for name, value in args.items() if name not in ("grow", "window")},
+                data={"of": there},
+            ) if want not in ("grow", "window") else None
+    for name, other in (("grow", 3), ("window", 61)):
+        case(f"url/other-{name}", "variant", "new", "mismatch", f"asked for {name}={other}", {**size, name: f(other), "storage": {"url": 1}}, there=kinds[name])
+        case(f"file/other-{name}", "variant", "new", "mismatch", f"asked for {name}={other}", {**size, name: f(other), "storage": {"path": "data"}}, data={"of": kinds[name]})
+
+
+# ---- counting filters ----
+COUNTING = {"m": i(1001), "k": i(3), "counting": YES}
+
+
+def counting():
+    as_counting = {"counting": YES}
+    for letter, most in LIMITS.items():
+        beside, must, no_c = {**BESIDE[letter], **as_counting}, f"{letter} must be 1 to", {"c": NO_RANGE} if letter == "k" else None
+        for op in ("plan", "new"):
+            case(f"{letter}=0/{op}", "counting", op, "value", {"": [must, "got 0"], "c": ["give m and n"]}, {letter: i(0), **beside})
+            case(f"{letter}=-1/{op}", "counting", op, "value", {"": [must, "got -1"], "c": [letter]}, {letter: i(-1), **beside})
+            case(f"{letter}=past/{op}", "counting", op, "value", {"": [must, f"got {most + 1}"], "php": [must]}, {letter: i(most + 1), **beside}, no=no_c)
+            for word, value in (("true", YES), ("text", s("100")), ("list", LIST)):
+                case(f"{letter}={word}/{op}", "counting", op, "type", letter, {letter: value, **beside}, no={"c": NO_TYPE})
+    for op in ("plan", "new"):
+        for p in ("1", "2", "-1", "nan", "inf"):
+            case(f"p={p}/{op}", "counting", op, "value", "p must be above 0 and below 1", {"n": i(100), "p": f(p), **as_counting})
+        case(f"nothing/{op}", "counting", op, "value", "give m and n", as_counting)
+        for name, value in (("grow", f(2)), ("window", f(60)), ("grow", f(1)), ("window", f(-1))):
+            says = {"": ["neither grow nor forget"], "py": []} if float(value["f"]) < 2 else "neither grow nor forget"
+            case(f"{name}={value['f']}/{op}", "counting", op, "value", says, {"n": i(100), "p": f(0.01), name: value, **as_counting})
+        case(f"shards/{op}", "counting", op, "value", "neither shards", {**COUNTING, "shards": i(2)})
+        case(f"scheme/{op}", "counting", op, "value", "nosuch", {**COUNTING, "scheme": s("nosuch")})
+    case("secret=15", "counting", "new", "value", "got 15 bytes", {**COUNTING, "secret": b(b"a", 15)})
+    case("m=most/plan", "counting", "plan", "ok", args={"m": i(2**40), "k": i(1), **as_counting}, value="1099511627776 762123384785 1 classic")
+    case("m=1", "counting", "new", "ok", args={"m": i(1), "k": i(1), **as_counting}, value="1 1 1 classic")
+    for scheme, k in (("classic", 3), ("block", 3), ("block2", 3), ("sax-sdbm", 2), ("java7", 7), ("guava:chars", 5), ("gozero", 14)):
+        for op in ("key", "remove", "count", "removebatch"):
+            case(f"{scheme}/{op}", "counting", op, "ok", args={"m": i(4096), "k": i(k), "scheme": s(scheme), "counting": YES, "arg": s("x")}, value=None if op == "key" else "0")
+    for word, value in (("true", YES), ("none", NONE), ("list", LIST), ("float", f(1.0)), ("nan", f("nan"))):
+        for op in ("remove", "count"):
+            case(f"{word}/{op}", "counting", op, "type", "must be", {**COUNTING, "arg": value}, no={"c": NO_TYPE})
+        case(f"{word}/removebatch", "counting", "removebatch", "type", {"py": ["key 1: a key must be"], "php": ["index 1"]}, {**COUNTING, "arg": value}, no={"c": NO_TYPE})
+    for name, text in (("high", "\ud800"), ("inside", "aa\ud800bb")):
+        for op in ("remove", "count", "removebatch"):
+            case(f"surrogate-{name}/{op}", "counting", op, "value", "lone surrogate", {**COUNTING, "arg": s(text)}, no={"c": NO_TYPE, "php": NO_TYPE})
+    for name, bad in (("ff", b"\xff"), ("cut", b"\xf0\x9f"), ("late", b"good\xfe")):
+        for op in ("add", "remove", "count", "removebatch"):
+            case(f"utf16/{name}/{op}", "counting", op, "value", "UTF-8", {"m": i(4096), "k": i(5), "scheme": s("guava:chars"), "counting": YES, "arg": b(bad)})
+    for op in ("remove", "count", "removebatch"):  # of a plain filter
+        case(f"plain/{op}", "counting", op, "notsup", "only counting filters", {**PLAIN}, no={"php": NO_METHOD, "py": NO_METHOD})
+    counting_images()
+    counting_mixed()
+
+
+def counting_images():
+    whole, last = 4096 + 8 * 63, 4096 + 500  # 1001 counters: 501 bytes, 63 words
+
+    def damaged(name, want, says, **damage):
+        for op in ("from_bytes", "load", "open"):
+            case(f"{name}/{op}", "counting", op, want, says, {"counting": YES}, data={"of": COUNTING, **damage})
+
+    damaged("sound", "ok", [])
+    damaged("mended-nothing", "ok", [], mend=2)
+    for n in (0, 7, 16, 2048, 4095, 4096, 4097, whole - 8, whole - 1):
+        damaged(f"cut-{n}", "format", [f"{n} bytes"], cut=n)
+    for n in (1, 8, 4096):
+        damaged(f"long-{n}", "format", ["too long", f"{whole + n} bytes"], more=n)
+    for v in (0, 2, 3, 8, 2**32 - 1):
+        damaged(f"cell-{v}", "format", [], put=[put(52, v.to_bytes(4, "little"))], mend=1)
+    damaged("cell-1", "format", [], put=[put(52, [1])], mend=1)  # as many bits would need fewer bytes
+    for v in (0, 8, 503, 505, 2016, 2**64 - 1):
+        damaged(f"bytes-{v}", "format", [], put=[put(64, v.to_bytes(8, "little"))], mend=1)
+    for v in (0, 1000, 1009, 2**40, 2**64 - 1):
+        damaged(f"m-{v}", "format" if v != 1000 else ["format", "ok"], [], put=[put(32, v.to_bytes(8, "little"))], mend=1)
+    damaged("shards", "format", [], put=[put(28, [3])], mend=1)
+    for at, mask in ((last, 0x01), (last, 0x08), (last + 1, 0x80), (whole - 1, 1)):  # counter 1000 is the high half of byte 500
+        damaged(f"past-m-{at}-{mask}", "format", "past m", flip=[[at, mask]], mend=2)
+    for at in (4096, last):
+        damaged(f"bit-{at}", "format", "bits' checksum", flip=[[at, 0x40]])
+
+
+def counting_mixed():
+    """Each class refuses the other's bytes, files and Redis filters, and says which one opens them."""
+    for have, there, want, args in (("counting", COUNTING, "BloomFilter", {}), ("plain", PLAIN, "CountingBloomFilter", {"counting": YES})):
+        right = "CountingBloomFilter" if have == "counting" else "BloomFilter"
+        says = [f"is a {have} filter", f"open it as {right}"]
+        for op in ("from_bytes", "load", "open", "openro"):
+            case(f"{have}-as-{want}/{op}", "counting", op, "mismatch", says, args, data={"of": there})
+        case(f"{have}-as-{want}/new", "counting", "new", "mismatch", says, {**PLAIN, **args, "storage": {"path": "data"}}, data={"of": there})
+        for where, place in (("url", {"storage": {"url": 1}}), ("client", {"storage": {"o": "sound"}, "key": s("KEY")})):
+            for op in ("open", "openro"):
+                case(f"{have}-as-{want}/{where}/{op}", "counting", op, "mismatch", says, {**args, **place}, there=there)
+            case(f"{have}-as-{want}/{where}/new", "counting", "new", "mismatch", says, {**PLAIN, **args, **place}, there=there)
+            case(f"{have}-as-{right}/{where}/open", "counting", "open", "ok", args={**place, **({"counting": YES} if have == "counting" else {})}, there=there)
+    sides = {"plain": PLAIN, "counting": COUNTING}
+    for (a, left), (c, right) in itertools.product(sides.items(), repeat=2):
+        given = {f"a.{name}": value for name, value in left.items()} | {f"b.{name}": value for name, value in right.items()}
+        for op in ("union", "intersect"):
+            case(f"{op}-{a}-{c}", "counting", op, "ok" if a == c else "value", [] if a == c else "plain", given)
+        case(f"equal-{a}-{c}", "counting", "equal", "ok", args=given, value=str(int(a == c)))
+    for form in ("bits", "bits-lsb", "cells", "guava"):
+        case(f"as-{form}", "counting", "from_bytes", "notsup", "bits, not counters", {**COUNTING, "scheme": s("classic"), "format": s(form)}, data={"raw": "00", "times": 126})
+
+
+# ---- client objects in the place of a URL ----
+def client_objects():
+    size, key = {"m": i(1001), "k": i(3)}, {"key": s("KEY")}
+
+    def through(name, want, says=(), args=None, client="sound", op="new", **more):
+        case(name, "client", op, want, says, {**size, "storage": {"o": client}, **(key if args is None else args)}, **more)
+
+    for name, more in (("plain", {}), ("counting", {"counting": YES}), ("shards", {"shards": i(2)}), ("keyed", {"secret": b(range(16))})):
+        through(f"sound-{name}", "ok", args={**key, **more})
+    for op in ("add", "test", "batch", "testbatch", "key", "hashcode"):
+        through(f"sound/{op}", "ok", op=op)
+    for op in ("remove", "count", "removebatch"):
+        through(f"sound/{op}", "ok", op=op, args={**key, "counting": YES}, value="0")
+    through("no-key", "value", "key", args={})
+    through("key=empty", "value", "key", args={"key": s("")})
+    through("key=none", "value", "key", args={"key": NONE}, no={"c": NO_TYPE})
+    through("key=nul", "value", "key", args={"key": s("a\0b")}, no={"c": NO_TYPE})
+    for word, value in (("true", YES), ("int", i(1)), ("float", f(1.5)), ("list", LIST)):
+        through(f"key={word}", "type", "key", args={"key": value}, no={"c": NO_TYPE})
+    through("timeout", "value", "timeout", args={**key, "timeout": f(1)})
+    for name, v in (("grow", 2), ("window", 60)):
+        case(name, "client", "new", "notsup", "by URL", {"n": i(100), "p": f(0.01), **key, "storage": {"o": "sound"}, name: f(v)})
+    through("m=0", "value", "m must be 1 to", args={**key, "m": i(0)}, no={"c": ZERO})
+    for op in ("new", "open", "openro"):
+        args = {**key} if op != "new" else {**size, **key}
+        case(f"object/{op}", "client", op, "type", {"py": ["a client of redis-py", "object"], "php": ["a phpredis object", "stdClass"]}, {**args, "storage": {"o": "object"}}, no={"c": NO_TYPE})
+        case(f"raises/{op}", "client", op, "io", "no way", {**args, "storage": {"o": "raises"}})
+        case(f"nobody/{op}", "client", op, "io", [], {**args, "storage": {"o": "nobody"}})
+        case(f"pipelining/{op}", "client", op, {"py": "type", "php": "io"}, "pipeline", {**args, "storage": {"o": "pipelining"}}, no={"c": NO_TYPE})
+        if op != "new":
+            case(f"missing/{op}", "client", op, "io", "does not exist", {**key, "storage": {"o": "sound"}})
+    for op in ("add", "test", "batch", "testbatch"):
+        through(f"turns/{op}", "io", "no way", client="turns", op=op)
+    for op in ("remove", "count", "removebatch"):
+        through(f"turns/{op}", "io", "no way", client="turns", op=op, args={**key, "counting": YES})
+    for name, args, says in (
+        ("m", {"m": i(1002)}, ["m=1001", "m=1002"]),
+        ("k", {"k": i(4)}, ["k=3", "k=4"]),
+        ("scheme", {"scheme": s("block")}, ["classic", "block"]),
+        ("secret", {"secret": b(bytes(16))}, "not keyed"),
+    ):
+        through(f"other-{name}", "mismatch", says, args={**key, **args}, there=PLAIN)
+    through("same", "ok", there=PLAIN)
+    through("foreign", "format", "no filter of ours", there="SET KEY abc")
+    through("list", "format", [], there="RPUSH KEY abc")
+    through("foreign-meta", "format", [], there="HSET KEY:meta a b")
