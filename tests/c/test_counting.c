@@ -21,15 +21,6 @@ static bf_filter *make(bf_spec spec)
     return f;
 }
 
-static char *temp_path(void)
-{
-    static char path[40];
-    strcpy(path, "/tmp/bf-counting-XXXXXX.bloom");
-    int fd = mkstemps(path, 6);
-    if (fd >= 0) { close(fd); unlink(path); }
-    return path;
-}
-
 /* ---- against the oracle ---- */
 static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char *home)
 {

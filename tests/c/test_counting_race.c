@@ -19,15 +19,6 @@ static bf_filter *make(bf_spec spec)
     return f;
 }
 
-static char *temp_path(void)
-{
-    static char path[40];
-    strcpy(path, "/tmp/bf-counting-XXXXXX.bloom");
-    int fd = mkstemps(path, 6);
-    if (fd >= 0) { close(fd); unlink(path); }
-    return path;
-}
-
 enum { WORKERS = 4, KEYS = 4000, SAME = 200 };
 typedef struct { bf_filter *f; int id; uint8_t *won; } job;
 

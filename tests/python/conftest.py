@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,9 @@ with contextlib.suppress(ImportError):
 
     settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("patient")
+
+# Tests send Ctrl-C to themselves.  Who is started in the background of a script has been told to ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SCHEMES = ["classic", "block", "block2"]
 

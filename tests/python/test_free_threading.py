@@ -10,37 +10,12 @@ import threading
 import weakref
 
 import pytest
+from threads import in_threads
 
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
 THREADS = 8
 EACH = 3000
-
-
-def at_once(*jobs, seconds=900):
-    """Runs them in threads that start together; what one raises is raised.  Only a deadlock takes so many seconds."""
-    faults, ready = [], threading.Barrier(len(jobs))
-
-    def guard(job):
-        try:
-            ready.wait(seconds)
-            job()
-        except BaseException as e:
-            faults.append(e)
-
-    threads = [threading.Thread(target=guard, args=(job,), daemon=True) for job in jobs]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(seconds)
-    finally:
-        sys.setswitchinterval(interval)
-    assert not any(thread.is_alive() for thread in threads), "a thread waits for ever"
-    if faults:
-        raise faults[0]
 
 
 def keys_of(thread, n=EACH):
@@ -91,7 +66,7 @@ def place(arguments, tmp_path):
 def test_the_bits_are_those_of_one_thread(kind, tmp_path):
     arguments = place(FIXED[kind], tmp_path)
     bf = BloomFilter(**arguments)
-    at_once(*(lambda t=t, add=add: add(bf, keys_of(t)) for t, add in enumerate(WAYS)))
+    in_threads(*(lambda t=t, add=add: add(bf, keys_of(t)) for t, add in enumerate(WAYS)))
     alone = BloomFilter(**{**arguments, "storage": None})
     for t in range(THREADS):
         alone.update(keys_of(t))
@@ -122,7 +97,8 @@ def test_what_one_thread_added_the_others_find(kind, tmp_path):
         assert all(bf.copy().contains_many(keys)) and all(pickle.loads(pickle.dumps(bf)).contains_many(keys))
 
     def found_in_bytes(keys):
-        assert all(BloomFilter.from_bytes(bf.to_bytes()).contains_many(keys)) and bf.info()["count"] == pytest.approx(len(bf), rel=0.5, abs=50)
+        assert all(BloomFilter.from_bytes(bf.to_bytes()).contains_many(keys))
+        assert bf.info()["count"] <= len(bf) + 1  # keys only come: the later estimate is no less, but for rounding
 
     writers = [threading.Thread(target=add, args=(t,)) for t in range(4)]
 
@@ -135,7 +111,7 @@ def test_what_one_thread_added_the_others_find(kind, tmp_path):
         finally:
             done.set()
 
-    at_once(write, *(lambda check=check: look(check) for check in (found, found_singly, found_in_copy, found_in_bytes)), lambda: look(lambda keys: gc.collect()))
+    in_threads(write, *(lambda check=check: look(check) for check in (found, found_singly, found_in_copy, found_in_bytes)), lambda: look(lambda keys: gc.collect()))
     assert len(added) == 4 * EACH
     found(added)
 
@@ -146,7 +122,7 @@ def test_every_key_is_new_to_at_least_one(scheme):
     bf = BloomFilter(m=8_000_000, k=12, scheme=scheme)
     keys = [f"key {i}" for i in range(10_000)]
     told = []
-    at_once(*(lambda: told.append(bytes(bf.add(key) for key in keys)) for _ in range(THREADS // 2)), *(lambda: told.append(bf.add_many(keys)) for _ in range(THREADS // 2)))
+    in_threads(*(lambda: told.append(bytes(bf.add(key) for key in keys)) for _ in range(THREADS // 2)), *(lambda: told.append(bf.add_many(keys)) for _ in range(THREADS // 2)))
     assert len(told) == THREADS and all(map(any, zip(*told)))
 
 
@@ -154,7 +130,7 @@ def test_every_key_is_new_to_at_least_one(scheme):
 def test_growing(storage, tmp_path):
     bf = BloomFilter(n=500, p=1e-4, grow=2.0, storage=storage and tmp_path / storage)
     ways = [add_one_by_one, lambda bf, keys: bf.update(keys), lambda bf, keys: bf.add_many(iter(keys))]
-    at_once(*(lambda t=t: ways[t % 3](bf, keys_of(t)) for t in range(6)), lambda: [bf.copy() for _ in range(30)], lambda: [bf.part_info() and len(bf) for _ in range(100)])
+    in_threads(*(lambda t=t: ways[t % 3](bf, keys_of(t)) for t in range(6)), lambda: [bf.copy() for _ in range(30)], lambda: [bf.part_info() and len(bf) for _ in range(100)])
     for t in range(6):
         assert all(bf.contains_many(keys_of(t)))
     assert len(bf) == pytest.approx(3.5 * EACH, rel=0.05)
@@ -169,7 +145,7 @@ def test_forgetting(storage, tmp_path):
         for _ in range(200):
             now[0] += 0.1
 
-    at_once(tick, *(lambda t=t: add_one_by_one(bf, keys_of(t)) for t in range(4)), *(lambda t=t: bf.update(keys_of(t)) for t in range(4, 7)))
+    in_threads(tick, *(lambda t=t: add_one_by_one(bf, keys_of(t)) for t in range(4)), *(lambda t=t: bf.update(keys_of(t)) for t in range(4, 7)))
     for t in range(7):
         assert all(bf.contains_many(keys_of(t)))
     now[0] += 100
@@ -185,8 +161,8 @@ def test_counting(storage, tmp_path):
     def work():
         bf.update(keys)
 
-    at_once(*(work for _ in range(3)))
-    at_once(*(lambda: bf.remove_many(keys) for _ in range(2)), *(lambda t=t: bf.update(f"{t} {i}" for i in range(2000)) for t in range(4)), lambda: [bf.count_many(keys) for _ in range(20)])
+    in_threads(*(work for _ in range(3)))
+    in_threads(*(lambda: bf.remove_many(keys) for _ in range(2)), *(lambda t=t: bf.update(f"{t} {i}" for i in range(2000)) for t in range(4)), lambda: [bf.count_many(keys) for _ in range(20)])
     assert bf.count_many(keys) == b"\1" * 4000
     assert bf.remove_many(keys) == b"\1" * 4000 and not any(bf.contains_many(keys))
     assert all(bf.contains_many(f"{t} {i}" for t in range(4) for i in range(2000)))
@@ -205,7 +181,7 @@ def test_clear_forgets_nothing_that_comes_after_it(arguments):
         after.wait(900)
         WAYS[thread](bf, keys_of(thread)) if "grow" not in arguments else bf.update(keys_of(thread))
 
-    at_once(*(lambda t=t: work(t) for t in range(THREADS)))
+    in_threads(*(lambda t=t: work(t) for t in range(THREADS)))
     for t in range(THREADS):
         assert all(bf.contains_many(keys_of(t)))
 
@@ -223,7 +199,7 @@ def test_close_among_single_keys():
             except ValueError as e:
                 told.append(str(e))
 
-        at_once(bf.close, *[use] * (THREADS - 1))
+        in_threads(bf.close, *[use] * (THREADS - 1))
         assert len(told) == THREADS - 1 and all("closed" in text for text in told)
 
 
@@ -254,7 +230,7 @@ def test_close_and_make_anew_under_everything(tmp_path):
         (lambda i: bf.__ior__(other), 300),
         (lambda i: (bf.clear(), len(bf), bf == other, bf.bitset, gc.collect() if i % 50 == 0 else None), 300),
     ]
-    at_once(*(lambda job=job, times=times: tolerant(job, times) for job, times in jobs))
+    in_threads(*(lambda job=job, times=times: tolerant(job, times) for job, times in jobs))
     assert all("closed" in text or "batch" in text or "must" in text for text in refused), set(refused)
     bf.__init__(n=1000, p=0.01)
     assert bf.add("x") and "x" in bf
@@ -272,7 +248,7 @@ def test_sets_crosswise():
         lambda: [(a.copy() | b.copy(), a.__ior__(a)) for _ in range(50)],
         lambda: a.update(b) and [len(a) for _ in range(50)],
     ]
-    at_once(*jobs)
+    in_threads(*jobs)
     a |= b
     b |= a
     assert a == b and all(a.contains_many(keys_of(0) + keys_of(1)))
@@ -288,7 +264,7 @@ def test_one_file_opened_by_all(tmp_path):
                 if i % 50 == 0:
                     bf.sync()
 
-    at_once(*(lambda t=t: work(t) for t in range(THREADS)))
+    in_threads(*(lambda t=t: work(t) for t in range(THREADS)))
     with BloomFilter.open(path) as bf:
         assert all(bf.contains_many(key for t in range(THREADS) for key in keys_of(t, 300)))
 
@@ -307,7 +283,7 @@ def test_objects_come_and_go():
             kept.append(weakref.ref(bf))
         gc.collect()
 
-    at_once(*[work] * THREADS)
+    in_threads(*[work] * THREADS)
     gc.collect()
     assert len(kept) == THREADS * 300 and not any(ref() for ref in kept)
 

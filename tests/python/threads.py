@@ -4,24 +4,28 @@ import sys
 import threading
 
 
-def in_threads(*jobs):
-    """Each in a thread of its own, with a change of threads every 10 us; what any of them raises is a failure."""
-    faults = []
+def in_threads(*jobs, seconds=900):
+    """Each in a thread of its own, which start together and change places every 10 us; what one raises is raised.  Only a
+    deadlock takes so many seconds."""
+    faults, ready = [], threading.Barrier(len(jobs))
 
     def guard(job):
         try:
+            ready.wait(seconds)
             job()
         except BaseException as e:
             faults.append(e)
 
-    threads = [threading.Thread(target=guard, args=(job,)) for job in jobs]
+    threads = [threading.Thread(target=guard, args=(job,), daemon=True) for job in jobs]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            thread.join(seconds)
     finally:
         sys.setswitchinterval(interval)
-    assert not faults
+    assert not any(thread.is_alive() for thread in threads), "a thread waits for ever"
+    if faults:
+        raise faults[0]
