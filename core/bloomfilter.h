@@ -122,7 +122,8 @@ typedef struct {
     const bf_redis_client *redis_client;     /* home "redis" through it, with key, without storage; NULL = none */
     bool counting;           /* 4-bit counters instead of bits: keys can be removed; m = counters.  What is
                               * opened must be of that kind: neither is ever taken for the other     */
-    double grow, window;     /* growth factor > 1; seconds to remember: docs/growing.md.  Both need n and p */
+    double grow, window;     /* growth factor > 1; seconds to remember, 1e-4 or more for each part; both to
+                              * 1e300 and with n and p: docs/growing.md                          */
     unsigned shards;         /* equal parts, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
                               * where not given: 1, in Redis as many as m needs                  */
     unsigned parts;          /* of a window: how finely it forgets, 1..255; default 4            */

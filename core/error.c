@@ -38,7 +38,7 @@ static const struct { const char *name, *range; } ranges[] = {
     { "k", "1 to 4096 positions" },
     { "p", "above 0 and below 1" },
     { "grow", "a factor above 1, at most 1e300" },
-    { "window", "a number of seconds above 0, at most 1e300" },
+    { "window", "a number of seconds above 0, 0.0001 or more for each part, at most 1e300" },
     { "shards", "1 to 4096" },
     { "timeout", "0.001 to 86400 seconds" },
     { "cache_max_age", "a number of seconds above 0" },

@@ -11,13 +11,6 @@ const char *bf_where(const bf_filter *f, const bf_spec *spec)
     return f->part.store.label ? f->part.store.label : spec && spec->storage ? spec->storage : f->storage ? f->storage : "the filter";
 }
 
-static int refuse_real(bf_error *err, const char *name, double value)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%g", value);
-    return bf_refuse(err, name, text);
-}
-
 int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
     bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
@@ -25,16 +18,16 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     if (spec->counting && (spec->shards > 1 || spec->cache || spec->wait_replicas))
         return bf_fail(err, BF_EINVAL, "counting filters have neither shards nor a cache, and wait for no replicas");
     if (spec->counting && spec->client) return bf_fail(err, BF_ENOTSUP, "a client callback cannot count");
-    if (spec->grow != 0 && !bf_grow_valid(spec->grow)) return refuse_real(err, "grow", spec->grow);
-    if (spec->window != 0 && !bf_window_valid(spec->window)) return refuse_real(err, "window", spec->window);
+    if (spec->grow != 0 && !bf_grow_valid(spec->grow)) return bf_refuse_real(err, "grow", spec->grow);
+    if (spec->window != 0 && !bf_window_valid(spec->window, spec->parts ? spec->parts : 1)) return bf_refuse_real(err, "window", spec->window);
     const bool many = spec->grow != 0 || spec->window != 0;
     if (many && spec->shards > 1) return bf_fail(err, BF_EINVAL, "shards=%u: a filter of shards can neither grow nor forget", spec->shards);
     if (many && spec->cache) return bf_fail(err, BF_EINVAL, "cache: a filter that grows or forgets has none");
     if (many && spec->redis_client) return bf_fail(err, BF_ENOTSUP, "a filter that grows or forgets is opened in Redis by URL, not through a client");
     if ((spec->parts || spec->clock) && spec->window == 0 && !spec->storage)
         return bf_fail(err, BF_EINVAL, "%s is for filters that forget: give window", spec->parts ? "parts" : "clock");
-    if (spec->timeout != 0 && !(spec->timeout >= 0.001 && spec->timeout <= 86400)) return refuse_real(err, "timeout", spec->timeout);
-    if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0)) return refuse_real(err, "cache_max_age", spec->cache_max_age);
+    if (spec->timeout != 0 && !(spec->timeout >= 0.001 && spec->timeout <= 86400)) return bf_refuse_real(err, "timeout", spec->timeout);
+    if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0)) return bf_refuse_real(err, "cache_max_age", spec->cache_max_age);
     if ((spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0) && !in_redis)
         return bf_fail(err, BF_EINVAL, "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no Redis is given");
     if (spec->cache_max_age != 0 && !spec->cache) return bf_fail(err, BF_EINVAL, "cache_max_age=%g without cache", spec->cache_max_age);

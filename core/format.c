@@ -179,8 +179,8 @@ static int check_chain(const uint8_t *page, bf_desc *d, uint64_t flags, const ch
     d->index = d->kind == BF_PART ? (unsigned)parts : 0;
     if (!d->scheme->keyed || d->scheme->hash->width != 1) return damaged(err, where, "its scheme has no parts");
     if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : d->grow != 0) return damaged(err, where, "grow is out of range");
-    if (d->kind == BF_WINDOW ? !bf_window_valid(d->window) : d->window != 0) return damaged(err, where, "window is out of range");
     if (parts >= BF_PARTS_MAX || (d->kind == BF_WINDOW ? parts < 1 : d->kind == BF_GROW && parts)) return damaged(err, where, "parts is out of range");
+    if (d->kind == BF_WINDOW ? !bf_window_valid(d->window, d->parts) : d->window != 0) return damaged(err, where, "window is out of range");
     uint64_t live;
     memcpy(&live, page + AT_LIVE, 8);
     if (!live_decode(live, &d->live)) return damaged(err, where, "a live counter is broken");

@@ -133,10 +133,11 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
     double *value = d->kind == BF_GROW ? &d->grow : &d->window;
     if (!field(&r->link.reply, name, text, sizeof text)) return damaged(r, name, err);
     *value = strtod(text, &end);
-    if (*end || !(*value > (d->kind == BF_GROW ? 1 : 0) && *value < 1e300)) return damaged(r, name, err);
+    if (*end) return damaged(r, name, err);
     if (!number(&r->link.reply, "parts", 10, &parts) || parts < 1 || parts > BF_PARTS_MAX - (d->kind == BF_WINDOW)) return damaged(r, "parts", err);
     if (!d->scheme->keyed) return damaged(r, "scheme", err);
     if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
+    if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : !bf_window_valid(d->window, d->parts)) return damaged(r, name, err);
     d->live = d->kind == BF_GROW ? (int64_t)parts : BF_NEVER;
     return 0;
 }

@@ -207,6 +207,7 @@ double bf_distinct_block2(unsigned k);
 int bf_size(bf_desc *out, const bf_spec *spec, bf_error *err);      /* scheme and geometry of a spec */
 bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
+int bf_refuse_real(bf_error *err, const char *name, double v);
 double bf_bits_for(const bf_layout *l, double p, unsigned k);       /* bits a key for a rate         */
 unsigned bf_best_k(const bf_layout *l, double p);                   /* the k with the fewest of them */
 
@@ -270,7 +271,8 @@ bf_desc bf_describe(const bf_filter *f);
 const char *bf_where(const bf_filter *f, const bf_spec *spec);                    /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
 static inline bool bf_grow_valid(double factor) { return factor > 1 && factor <= 1e300; }
-static inline bool bf_window_valid(double seconds) { return seconds > 0 && seconds <= 1e300; }
+/* Epochs shorter than 0.1 ms could not be counted by any clock of today. */
+static inline bool bf_window_valid(double seconds, unsigned parts) { return seconds / parts >= 1e-4 && seconds <= 1e300; }
 int bf_check_variants(const bf_spec *spec, bf_error *err);
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g);

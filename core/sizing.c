@@ -5,6 +5,7 @@
 #include "seams.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static const double LN2 = 0.69314718055994530942;
 
@@ -97,15 +98,20 @@ static double small_rate(double m, double n, unsigned k)
 /* ---- ranges ---- */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v)
 { char t[24]; snprintf(t, sizeof t, "%llu", (unsigned long long)v); return bf_refuse(err, name, t); }
-static int refuse_real(bf_error *err, const char *name, double v)
-{ char t[40]; snprintf(t, sizeof t, "%.17g", v); return bf_refuse(err, name, t); }
+int bf_refuse_real(bf_error *err, const char *name, double v)
+{
+    char t[40];
+    snprintf(t, sizeof t, "%g", v);
+    if (strtod(t, NULL) != v) snprintf(t, sizeof t, "%.17g", v);
+    return bf_refuse(err, name, t);
+}
 
 int bf_check_ranges(const bf_spec *spec, bf_error *err)
 {
     if (spec->m > BF_M_MAX) return bf_refuse_u64(err, "m", spec->m);
     if (spec->n > BF_N_MAX) return bf_refuse_u64(err, "n", spec->n);
     if (spec->k > BF_K_MAX) return bf_refuse_u64(err, "k", spec->k);
-    if (spec->p != 0 && !(spec->p > 0 && spec->p < 1)) return refuse_real(err, "p", spec->p);
+    if (spec->p != 0 && !(spec->p > 0 && spec->p < 1)) return bf_refuse_real(err, "p", spec->p);
     return spec->shards > BF_SHARDS_MAX ? bf_refuse_u64(err, "shards", spec->shards) : 0;
 }
 

@@ -114,6 +114,7 @@ static int size_window(bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_spec one = *spec;
     unsigned parts = spec->parts ? spec->parts : BF_WINDOW_PARTS;
+    if (!bf_window_valid(spec->window, parts)) return bf_refuse_real(err, "window", spec->window);
     one.p = spec->p / (parts + 1);
     if (!one.scheme) one.scheme = bf_default_scheme(spec);
     int rc = bf_size(d, &one, err);

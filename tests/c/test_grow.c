@@ -330,7 +330,7 @@ static void refused(void)
         { { .n = 100, .p = 0.01, .grow = 2, .parts = 3 }, "give window" },
         { { .n = 100, .p = 0.01, .window = -5 }, "window must be a number of seconds above 0" },
         { { .n = 100, .p = 0.01, .window = 5, .parts = 256 }, "parts must be 1 to 255" },
-        { { .n = 100, .p = 0.01, .window = HUGE_VAL }, "window must be a number of seconds above 0, at most 1e300, got inf" },
+        { { .n = 100, .p = 0.01, .window = HUGE_VAL }, "for each part, at most 1e300, got inf" },
         { { .n = 100, .p = 0.01, .grow = 1e301 }, "grow must be a factor above 1, at most 1e300, got 1" },
         { { .n = 100, .p = 1, .window = 5 }, "p must be above 0 and below 1, got 1" },
         { { .n = 100, .p = 2.5, .grow = 2 }, "p must be above 0 and below 1, got 2.5" },

@@ -67,6 +67,22 @@ static void every_window(void)
     against_exact_times(7, -3000);
 }
 
+/* The shortest and the longest, opened again: what one call makes the next one reads. */
+static void ends_of_the_range(void)
+{
+    static const struct { double window; unsigned parts; } ends[] = { { 1e-4, 1 }, { 0.0256, 255 }, { 1e300, 4 } };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        rs_command(&redis, "FLUSHALL");
+        *now = 1.7e9;
+        bf_filter *f = open_((bf_spec){ .n = 10, .p = 0.01, .window = ends[i].window, .parts = ends[i].parts }, "end"), *again;
+        CHECK_EQ(one(f, true, 1), 1);
+        again = open_((bf_spec){ .window = ends[i].window }, "end");
+        CHECK_EQ(one(again, false, 1), 1);
+        bf_close(f);
+        bf_close(again);
+    }
+}
+
 static void as_in_memory(void)
 {
     bf_spec spec = { .n = 2000, .p = 0.001, .window = 60, .parts = 3 };
@@ -274,6 +290,7 @@ int main(void)
     now = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     rs_start(&redis, NULL);
     RUN(every_window);
+    RUN(ends_of_the_range);
     RUN(as_in_memory);
     RUN(parts_expire_and_are_missed);
     RUN(handles_that_have_not_looked);

@@ -38,8 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     mend(copy, whole, how);
     static const char secret[BF_SECRET_BYTES + 1] = "fuzz fuzz fuzz f";
-    bf_spec keyed = { .secret = secret, .secret_len = BF_SECRET_BYTES };
-    bf_filter *f = bf_from_bytes(copy, whole, how & 32 ? &keyed : NULL, &e);
+    bf_spec expect = { .clock = still };
+    if (how & 32) { expect.secret = secret; expect.secret_len = BF_SECRET_BYTES; }
+    bf_filter *f = bf_from_bytes(copy, whole, &expect, &e);
     if (f) { sound_bytes(f); sound_filter(f, copy, whole); }
     else sound_error(&e);
     bf_close(f);

@@ -34,11 +34,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     mend(copy, whole, data[0]);
     put_file(copy, whole);
-    bf_spec spec = { .storage = path(), .must_exist = true, .read_only = (data[0] & 64) != 0 };
+    bf_spec spec = { .storage = path(), .clock = still, .must_exist = true, .read_only = (data[0] & 64) != 0 };
+    bf_spec expect = { .clock = still };
     bf_filter *f = bf_open(&spec, &e), *loaded = NULL;
     if (!f) sound_error(&e);
     else {
-        MUST((loaded = bf_load(path(), NULL, &e)) && bf_equal(f, loaded, &e) == 1);
+        MUST((loaded = bf_load(path(), &expect, &e)) && bf_equal(f, loaded, &e) == 1);
         if (spec.read_only) MUST(bf_add(f, "a", 1, &e) == BF_ENOTSUP);
         else sound_filter(f, copy, whole);
     }

@@ -10,8 +10,6 @@ static double real(input *in)
     return v;
 }
 
-static double still(void *ctx) { (void)ctx; return 1e6; }
-
 static bool small(const bf_spec *s) { return s->m <= 1 << 16; }        /* time goes into calls, not into zeroes */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
