@@ -103,7 +103,7 @@ static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
     if (d->kind) return bf_chain_file_fill(f->fd, d, f->path, err);
-    int e = posix_fallocate(f->fd, 0, (off_t)bf_image_bytes(bf_bits(&d->g)));    /* a sparse file on a full disk would be SIGBUS later */
+    int e = bf_reserve(f->fd, 0, bf_image_bytes(bf_bits(&d->g)));    /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "make room for", f->path);
     bf_header_new(page, d);
     if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (fsync(f->fd) && (e = errno))) return bf_fail_sys(err, e, "write", f->path);

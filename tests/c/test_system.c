@@ -53,7 +53,7 @@ int __wrap_flock(int fd, int how);
 int __wrap_flock(int fd, int how)
 {
     hook *now = on_lock;
-    const int fault = now && how == LOCK_EX ? now(NULL, how) : 0;
+    const int fault = now && how & LOCK_EX ? now(NULL, how) : 0;
     if (fault) { errno = fault; return -1; }
     return __real_flock(fd, how);
 }
