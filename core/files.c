@@ -15,9 +15,9 @@
 
 enum { ZEROS = 4096, STANDARD = 3 };
 
-static int not_regular(const char *path, mode_t mode, bf_error *err)
+static int not_regular(const char *what, const char *path, mode_t mode, bf_error *err)
 {
-    return bf_fail(err, BF_EIO, "cannot open %.80s: it is %s, not a regular file", path,
+    return bf_fail(err, BF_EIO, "cannot %s %.80s: it is %s, not a regular file", what, path,
                    S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a FIFO" : "a device or socket");
 }
 
@@ -39,13 +39,20 @@ int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
     int fd = bf_off_standard(open(path, flags | O_CLOEXEC | O_NONBLOCK)), e = errno;
     if (fd < 0) { bf_fail_sys(err, e, "open", path); errno = e; return BF_EIO; }
     if (fstat(fd, &st) < 0) { e = errno; bf_fail_sys(err, e, "open", path); goto fail; }
-    if (!S_ISREG(st.st_mode)) { e = EINVAL; not_regular(path, st.st_mode, err); goto fail; }
+    if (!S_ISREG(st.st_mode)) { e = EINVAL; not_regular("open", path, st.st_mode, err); goto fail; }
     *len = (uint64_t)st.st_size;
     return fd;
 fail:
     close(fd);
     errno = e;
     return BF_EIO;
+}
+
+/* A rename puts a file in place of devices and FIFOs too; that it cannot replace a folder it says itself. */
+int bf_may_replace(const char *path, bf_error *err)
+{
+    struct stat st;
+    return stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? 0 : not_regular("write", path, st.st_mode, err);
 }
 
 int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err)
