@@ -1,7 +1,7 @@
 /* test_surroundings.c - what the process around the library may be like: without standard descriptors, with a limit on file
  * sizes, small stacks, signals all the time, a lock that somebody holds for ever, a name with several addresses.
  * What each call to the system answers otherwise is test_system.c's and test_once.c's.
- * wraps: posix_fallocate flock nanosleep clock_gettime getaddrinfo freeaddrinfo */
+ * wraps: mmap posix_fallocate flock nanosleep clock_gettime getaddrinfo freeaddrinfo */
 #define _GNU_SOURCE
 #include "../../core/chain.h"
 #include "check.h"
@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -46,6 +47,16 @@ int __wrap_clock_gettime(clockid_t which, struct timespec *t)
     int rc = __real_clock_gettime(which, t);
     t->tv_sec += slept;                                      /* each sleep is a second, or more */
     return rc;
+}
+static int maps = -1;                       /* how many more can be had, where it is not negative */
+void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
+{
+    if (fd < 0 || maps < 0 || maps-- > 0) return __real_mmap(at, n, prot, flags, fd, off);
+    maps = 0;
+    errno = ENOMEM;
+    return MAP_FAILED;
 }
 static void (*at_lock)(void);
 int __real_flock(int fd, int how);
@@ -272,6 +283,33 @@ static void room_where_none_can_be_reserved(void)
     allocate_times = 0;
 }
 
+/* ---- no room in the address space: what cannot be mapped is not made ---- */
+static void a_file_that_cannot_be_mapped(void)
+{
+    const bf_spec specs[] = { { .m = 1 << 20, .k = 3, .storage = path }, { GROWS }, { .n = 100, .p = 0.01, .window = 10, .storage = path } };
+    for (size_t i = 0; i < 3; i++) {
+        maps = 0;
+        CHECK(!bf_open(&specs[i], &e));
+        maps = -1;
+        CHECK_EQ(e.code, BF_ENOMEM);
+        CHECK_HAS(e.msg, "cannot map");
+        CHECK(access(path, F_OK) < 0);
+        gone();
+    }
+    bf_filter *f = OPEN(GROWS);
+    maps = 0;
+    CHECK_EQ(add_up_to(f, 1000, &e), BF_ENOMEM);             /* nor a part of one: it is there once it can be */
+    has_all(f, 100);
+    maps = -1;
+    CHECK_EQ(add_up_to(f, 1000, &e), 1000);
+    has_all(f, 1000);
+    bf_close(f);
+    f = OPEN(.storage = path);
+    has_all(f, 1000);
+    bf_close(f);
+    gone();
+}
+
 /* ---- save() puts a file in place of another, never of a device, FIFO or socket ---- */
 static void what_is_no_file_stays(void)
 {
@@ -467,6 +505,7 @@ int main(void)
     RUN(only_standard_descriptors_are_left);
     RUN(room_while_signals_come);
     RUN(room_where_none_can_be_reserved);
+    RUN(a_file_that_cannot_be_mapped);
     RUN(what_is_no_file_stays);
     RUN(a_lock_that_is_held_for_ever);
     RUN(signals_all_the_time);
