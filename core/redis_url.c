@@ -42,7 +42,7 @@ static int seconds(double *out, slice s, bf_error *err)
 {
     char text[24] = "", *end = text;
     if (s.end - s.at < (long)sizeof text) memcpy(text, s.at, (size_t)(s.end - s.at));
-    double v = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
+    double v = *text >= '0' && *text <= '9' ? bf_real(text, &end) : 0;
     if (*end || !(v >= 0.001 && v <= 86400)) return bf_fail(err, BF_EINVAL, "the Redis URL's timeout must be 0.001 to 86400 seconds");
     *out = v;
     return 0;

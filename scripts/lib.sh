@@ -96,6 +96,7 @@ needs_tests() {
     want shellcheck have shellcheck
     want mandoc have mandoc
 }
+needs_locale() { want locales test -f /usr/share/i18n/locales/de_DE; }   # tests/cross/test_decimals.py compiles it
 needs_package() {
     want php-pear have pear
     want php-xml php -r 'exit((int)!extension_loaded("xml"));'
