@@ -103,7 +103,8 @@ def tls():
 def growing():
     size = {"n": i(100), "p": f(0.01)}
     homes = {"memory": {}, "file": {"storage": {"path": "missing"}}, "url": {"storage": {"url": 1}}}
-    bad = {"grow": ("1", "0.5", "0.9999999999999999", "5e-324", "-1", "-0.5", "-1e300", "1.01e300", "nan", "inf", "-inf"), "window": ("-1", "-1e-9", "5e-324", "0.0003999", "-1e300", "1.01e300", "nan", "inf", "-inf")}
+    bad_grow = ("1", "0.5", "0.9999999999999999", "5e-324", "-1", "-0.5", "-1e300", "1.01e300", "nan", "inf", "-inf")
+    bad = {"grow": bad_grow, "window": ("-1", "-1e-9", "5e-324", "0.0003999", "-1e300", "1.01e300", "nan", "inf", "-inf")}
     good = {"grow": ("1.0000000000000002", "1.5", "2", "1e9", "1e300"), "window": ("4e-4", "1e-3", "1", "3600", "1e9", "1e300")}
     for (where, home), (name, values) in itertools.product(homes.items(), bad.items()):
         for v in values:
