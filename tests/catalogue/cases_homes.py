@@ -136,8 +136,6 @@ def growing():
                 case(f"{where}/{name}/{op}", "variant", op, "ok", args={**size, **home, name: f(v)})
                 if where != "file":  # which it makes, before it refuses the key
                     case(f"{where}/{name}/{op}-none", "variant", op, "type", [], {**size, **home, name: f(v), "arg": NONE}, no={"c": NO_TYPE})
-    case("url/window=too-fast", "variant", "add", "value", "clock must give seconds", {**size, "storage": {"url": 1}, "window": f("1e-9")})
-    case("memory/window=too-fast", "variant", "add", "value", "clock must give seconds", {**size, "window": f("1e-9")})
     kinds = {"plain": {**size}, "grow": {**size, "grow": f(2)}, "window": {**size, "window": f(60)}, "counting": {**size, "counting": YES}}
     for (have, there), (want, args) in itertools.product(kinds.items(), repeat=2):
         refused = have != want and want != "plain" or {have, want} == {"plain", "counting"}
