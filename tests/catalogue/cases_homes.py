@@ -88,15 +88,21 @@ def redis():
     case("mismatch/secret", "redis", "new", "mismatch", "not keyed", {"m": i(20000), "k": i(5), "secret": b(bytes(16))})
 
 
-# ---- rediss://: refused, by its name, before anything is looked up ----
+# ---- rediss://: what is wrong before TLS begins; the rest is tests/c/test_redis_tls.c ----
 def tls():
     size = {"m": i(1000), "k": i(3)}
-    for n, url in enumerate(("rediss://h?key=k", "rediss://", "rediss://u:s3same@h/0?key=k", "rediss://:s3same@127.0.0.1:1/0?key=k&timeout=1", "rediss://h")):
+    closed, none = ["127.0.0.1:1 (TLS)", "refused"], ["no host"]
+    for n, (url, want, says) in enumerate((
+        ("rediss://127.0.0.1:1?key=k", "io", closed), ("rediss://u:s3same@127.0.0.1:1/0?key=k&timeout=1", "io", closed), ("rediss://127.0.0.1:1?key=k&ca=/none&cert=/none", "io", closed),
+        ("rediss://", "value", none), ("rediss://:s3same@/0?key=k", "value", none), ("rediss://127.0.0.1:1?key=k&ca=a&ca=b", "value", ["one ca= and one cert="]),
+    )):
         for more in ({}, {"key": s("k")}, {"counting": YES}, {"grow": f(2)}):
             args = {"n": i(100), "p": f(0.01)} if "grow" in more else size
-            case(f"rediss{n}/new{''.join(more)}", "construct", "new", "notsup", ["rediss://", "TLS"], {**args, **more, "storage": s(url)}, never="s3same")
+            case(f"rediss{n}/new{''.join(more)}", "construct", "new", want, says, {**args, **more, "storage": s(url)}, never="s3same")
         for op in ("open", "openro"):
-            case(f"rediss{n}/{op}", "construct", op, "notsup", ["rediss://", "TLS"], {"storage": s(url)}, never="s3same")
+            case(f"rediss{n}/{op}", "construct", op, want, says, {"storage": s(url)}, never="s3same")
+    case("rediss/no-key", "construct", "new", "value", ["names no key"], {**size, "storage": s("rediss://127.0.0.1:1")})
+    case("rediss/ca-in-the-clear", "construct", "new", "value", ["one db=, and nothing else"], {**size, "storage": s("redis://127.0.0.1:1?key=k&ca=a")})
 
 
 # ---- grow and window: in every home the same values are refused, and leave nothing there ----
