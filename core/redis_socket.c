@@ -59,9 +59,22 @@ static bool make_reader(bf_link *l)
     return true;
 }
 
+#ifdef BF_HAVE_OPENSSL
+#define tls_begin bf_tls_begin
+#define tls_in bf_tls_in
+#define tls_out bf_tls_out
+static void tls_free(bf_link *l) { bf_tls_free(l->tls); l->tls = NULL; }
+#else                                  /* tables.c has refused rediss:// */
+#define tls_begin(l, err) (-1)
+#define tls_in bf_socket_in
+#define tls_out bf_socket_out
+static void tls_free(bf_link *l) { (void)l; }
+#endif
+
 /* ---- life ---- */
 static void drop(bf_link *l)
 {
+    tls_free(l);
     if (l->context) redisFree(l->context);
     if (l->reader) redisReaderFree(l->reader);
     free(l->in);
@@ -76,9 +89,10 @@ static void abandon(bf_link *l)
     l->context = NULL;
     l->reader = NULL;
     l->in = NULL;
+    l->tls = NULL;
 }
 
-static int broken(bf_link *l, int e, bf_error *err)
+int bf_socket_broken(bf_link *l, int e, bf_error *err)
 {
     if (e == EAGAIN) e = ETIMEDOUT;
     l->timed_out = e == ETIMEDOUT;
@@ -179,10 +193,12 @@ static int connect_(bf_link *l, bf_error *err)
     const int fd = u->path ? reach_path(l, err) : reach_host(l, err);
     if (fd < 0) return fd;
     if (!(l->context = redisConnectFd(fd))) { close(fd); return bf_link_no_memory(l, err); }
-    if (redisSetTimeout(l->context, tv) != REDIS_OK) return broken(l, errno ? errno : EIO, err);
+    if (redisSetTimeout(l->context, tv) != REDIS_OK) return bf_socket_broken(l, errno ? errno : EIO, err);
     if (!make_reader(l)) return bf_link_no_memory(l, err);
-    l->stands = true;
     start_trip(l);
+    int rc = u->tls ? tls_begin(l, err) : 0;
+    if (rc < 0) { bf_link_drop(l); return rc; }
+    l->stands = true;
     return greet(l, err);
 }
 
@@ -206,7 +222,7 @@ static int begin(bf_link *l, bool probe, bf_error *err)
 /* send() and not hiredis's write(): a closed connection must be an error, not a SIGPIPE. */
 static void push(bf_link *l)
 {
-    if (l->out_len < PUSH_FROM) return;
+    if (l->out_len < PUSH_FROM || l->tls) return;
     ssize_t c = send(l->context->fd, l->out, l->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (c <= 0) return;                                     /* a fault comes back at the next send */
     l->sent = true;
@@ -214,34 +230,48 @@ static void push(bf_link *l)
     memmove(l->out, l->out + c, l->out_len);
 }
 
+int bf_socket_out(bf_link *l, const char *bytes, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t c = send(l->context->fd, bytes + done, len - done, MSG_NOSIGNAL);
+        if (c < 0 && errno != EINTR) return -1;
+        if (c > 0) { done += (size_t)c; l->sent = true; }
+        if (done < len && now_ms() > l->deadline) { errno = ETIMEDOUT; return -1; }
+    }
+    return 0;
+}
+
 static int send_(bf_link *l, bf_error *err)
 {
-    for (size_t done = 0; done < l->out_len;) {
-        ssize_t c = send(l->context->fd, l->out + done, l->out_len - done, MSG_NOSIGNAL);
-        if (c < 0 && errno != EINTR) return broken(l, errno, err);
-        if (c > 0) { done += (size_t)c; l->sent = true; }
-        if (done < l->out_len && now_ms() > l->deadline) return broken(l, ETIMEDOUT, err);
-    }
+    if ((l->tls ? tls_out : bf_socket_out)(l, l->out, l->out_len) < 0) return bf_socket_broken(l, errno, err);
     l->out_len = 0;
     if (l->out_cap > OUT_KEPT) { free(l->out); l->out = NULL; l->out_cap = 0; }
     return 0;
 }
 
 /* ---- in ---- */
-/* The socket's own time-out covers the first read of a trip; what comes in drops after that is held to the deadline. */
-static int receive(bf_link *l, bf_error *err)
+/* The socket's own time-out covers the first read of a trip; what comes in drops after that, or before TLS has a whole
+ * record of it, is held to the deadline. */
+ssize_t bf_socket_in(bf_link *l, void *bytes, size_t cap)
 {
+    const bool watched = l->heard || l->tls;
     ssize_t c;
     do {
-        if (l->heard) {
+        if (watched) {
             int64_t left = l->deadline - now_ms();
             struct pollfd p = { .fd = l->context->fd, .events = POLLIN };
-            if (left <= 0 || poll(&p, 1, (int)left) == 0) return broken(l, ETIMEDOUT, err);
+            if (left <= 0 || poll(&p, 1, (int)left) == 0) { errno = ETIMEDOUT; return -1; }
         }
-        c = recv(l->context->fd, l->in, IN_BYTES, l->heard ? MSG_DONTWAIT : 0);
-        if (c < 0 && errno == EINTR && now_ms() > l->deadline) return broken(l, ETIMEDOUT, err);
-    } while (c < 0 && (errno == EINTR || (l->heard && errno == EAGAIN)));
-    if (c <= 0) return broken(l, c < 0 ? errno : ECONNRESET, err);
+        c = recv(l->context->fd, bytes, cap, watched ? MSG_DONTWAIT : 0);
+        if (c < 0 && errno == EINTR && now_ms() > l->deadline) errno = ETIMEDOUT;
+    } while (c < 0 && (errno == EINTR || (watched && errno == EAGAIN)));
+    return c;
+}
+
+static int receive(bf_link *l, bf_error *err)
+{
+    ssize_t c = (l->tls ? tls_in : bf_socket_in)(l, l->in, IN_BYTES);
+    if (c <= 0) return bf_socket_broken(l, c < 0 ? errno : ECONNRESET, err);
     l->heard = true;
     return redisReaderFeed(l->reader, l->in, (size_t)c) == REDIS_OK ? 0 : bf_link_no_memory(l, err);
 }
