@@ -286,7 +286,7 @@ static void files_that_may_only_be_read(void)
         CHECK(info.read_only);
         CHECK_EQ(bf_test(f, "a", 1, &e), 0);
         CHECK_EQ(bf_add(f, "a", 1, &e), BF_ENOTSUP);
-        CHECK_HAS(e.msg, "is open read-only");
+        CHECK_HAS(e.msg, "is open read-only, no write permission: nothing can be added");
         CHECK_EQ(bf_sync(f, &e), 0);
         bf_close(f);
         gone();
