@@ -175,6 +175,7 @@ int main(int argc, char **argv)
     if (rc) return rc == 1 ? 0 : 2;
     keep_standard();
     signal(SIGPIPE, SIG_IGN);                        /* the core writes to Redis, stderr may be closed */
+    signal(SIGXFSZ, SIG_IGN);                        /* a log larger than allowed is not written, and no reason to die */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

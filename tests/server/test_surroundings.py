@@ -71,3 +71,28 @@ def test_no_file_larger_than_the_limit(tmp_path):
     assert done.returncode == 1, done
     assert "bloomfilterd: the filter: cannot make room for " in done.stderr and done.stderr.endswith("seen.bloom: File too large\n")
     assert os.listdir(tmp_path) == []
+
+
+def test_an_access_log_that_nobody_reads(start, tmp_path):
+    """It is not waited for: a daemon that hangs at its start does not even end on SIGTERM."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    done = subprocess.run([BINARY, "--port", "0", "-n", "1000", "-p", "0.01", "--access-log", str(pipe)], capture_output=True, text=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (1, f"bloomfilterd: {pipe}: No such device or address\n")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        daemon = start("-n", 1000, "-p", 0.01, "--access-log", pipe)
+        assert daemon.get("/add=a").body == b"ok"
+        daemon.stop()
+        assert b'"path":"/add"' in os.read(reader, 1 << 16)
+    finally:
+        os.close(reader)
+
+
+def test_an_access_log_larger_than_allowed(start, tmp_path):
+    log = tmp_path / "log"
+    daemon = start("-n", 1000, "-p", 0.01, "--access-log", log, prefix=["prlimit", "--fsize=1000"])
+    for i in range(30):
+        assert daemon.get(f"/add=k{i}").body == b"ok"
+    daemon.stop()
+    assert daemon.process.returncode == 0 and log.stat().st_size <= 1000
