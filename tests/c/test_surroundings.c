@@ -23,8 +23,7 @@ static off_t allocated;
 static bool time_flies;
 static int addresses;                  /* how many a name has; all but the last are dead */
 
-int __real_posix_fallocate(int fd, off_t at, off_t n);
-int __wrap_posix_fallocate(int fd, off_t at, off_t n);
+int __real_posix_fallocate(int fd, off_t at, off_t n); int __wrap_posix_fallocate(int fd, off_t at, off_t n);
 int __wrap_posix_fallocate(int fd, off_t at, off_t n)
 {
     allocations++;
@@ -32,16 +31,14 @@ int __wrap_posix_fallocate(int fd, off_t at, off_t n)
     if (at + n > allocated) allocated = at + n;
     return __real_posix_fallocate(fd, at, n);
 }
-int __real_nanosleep(const struct timespec *t, struct timespec *left);
-int __wrap_nanosleep(const struct timespec *t, struct timespec *left);
+int __real_nanosleep(const struct timespec *t, struct timespec *left); int __wrap_nanosleep(const struct timespec *t, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
 {
     if (!time_flies) return __real_nanosleep(t, left);
     slept++;
     return 0;
 }
-int __real_clock_gettime(clockid_t which, struct timespec *t);
-int __wrap_clock_gettime(clockid_t which, struct timespec *t);
+int __real_clock_gettime(clockid_t which, struct timespec *t); int __wrap_clock_gettime(clockid_t which, struct timespec *t);
 int __wrap_clock_gettime(clockid_t which, struct timespec *t)
 {
     int rc = __real_clock_gettime(which, t);
@@ -59,8 +56,7 @@ void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
     return MAP_FAILED;
 }
 static void (*at_lock)(void);
-int __real_flock(int fd, int how);
-int __wrap_flock(int fd, int how);
+int __real_flock(int fd, int how); int __wrap_flock(int fd, int how);
 int __wrap_flock(int fd, int how)
 {
     if (how & LOCK_EX && at_lock) at_lock();
@@ -83,8 +79,7 @@ int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo
     *all = nodes;
     return 0;
 }
-void __real_freeaddrinfo(struct addrinfo *all);
-void __wrap_freeaddrinfo(struct addrinfo *all);
+void __real_freeaddrinfo(struct addrinfo *all); void __wrap_freeaddrinfo(struct addrinfo *all);
 void __wrap_freeaddrinfo(struct addrinfo *all) { if (all != nodes) __real_freeaddrinfo(all); }
 
 /* ---- what the tests share ---- */
@@ -136,13 +131,7 @@ static void has_all(bf_filter *f, uint64_t n)
 }
 
 /* ---- RLIMIT_FSIZE: beyond it the kernel sends a signal that kills ---- */
-static void too_large(void)
-{
-    CHECK_EQ(e.code, BF_EIO);
-    CHECK_EQ(e.sys_errno, EFBIG);
-    CHECK_HAS(e.msg, "File too large");
-    CHECK_HAS(e.msg, folder);
-}
+static void too_large(void) { CHECK(e.code == BF_EIO && e.sys_errno == EFBIG); CHECK_HAS(e.msg, "File too large"); CHECK_HAS(e.msg, folder); }
 
 static void small_files_only(void)
 {
@@ -372,12 +361,7 @@ static void storm(int flags)
     const suseconds_t every = SHORT(500, 20000);             /* us */
     setitimer(ITIMER_REAL, &(struct itimerval){ { 0, every }, { 0, every } }, NULL);
 }
-static void calm(void)
-{
-    setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
-    CHECK(rang);
-    rang = 0;
-}
+static void calm(void) { setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL); CHECK(rang); rang = 0; }
 
 static void use(const bf_spec *spec)
 {
