@@ -92,6 +92,7 @@ class BuildExt(build_ext):
             return
         ext.define_macros.append(("BF_HAVE_OPENSSL", "1"))
         ext.extra_compile_args += found[0]
+        ext.extra_link_args.append("-ldl")  # a part of the C library from glibc 2.34 on
 
     def compiles(self, source, cflags):
         with tempfile.TemporaryDirectory() as folder:
