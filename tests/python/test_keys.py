@@ -100,7 +100,7 @@ def test_long_keys(bf):
 
 BAD = [
     True, False, None, 1.5, 0.0, float("nan"), 1j, [], (), {}, {"a"}, object(), int, np.bool_(True), np.float64(1), np.float32(1), np.array(1.5),
-    np.array(True), np.void(b"abc"), np.array([None, "a"], dtype=object), range(3), Ellipsis,
+    np.array(True), np.void(b"abc"), np.datetime64("2020"), np.timedelta64(5, "s"), np.array([None, "a"], dtype=object), range(3), Ellipsis,
 ]
 
 
