@@ -99,6 +99,9 @@ static void another_m(void)
         CHECK_EQ(code_of(spec, "theirs"), m > 834 ? 0 : BF_EMISMATCH);
         if (m <= 834) CHECK_HAS(e.msg, m <= 832 ? "holds 105 bytes" : "bits set past m=");
     }
+    CHECK_EQ(code_of((bf_spec){ .scheme = "php-hashes:JS" }, "new"), BF_EINVAL);      /* the mark would lie past the last offset */
+    CHECK_HAS(e.msg, "do not fit 1 Redis key");
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
     bf_spec ours = { .scheme = "classic", .m = 1000, .k = 3 };
     bf_filter *f = opened(ours, "ours", __LINE__);
     CHECK_EQ(bf_add(f, "key", 3, &e), BF_ADDED);

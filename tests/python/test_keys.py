@@ -118,6 +118,14 @@ def test_everything_else_is_a_typeerror(bf, bad):
     assert "a" in bf and "b" in bf and "c" not in bf
 
 
+def test_ints_have_as_many_digits_as_python_writes(bf):
+    digits = sys.get_int_max_str_digits()
+    assert bf.add(10 ** (digits - 1)) and b"1" + b"0" * (digits - 1) in bf
+    for call in (bf.add, bf.__contains__, bf.hashcode, lambda key: bf.update([key])):
+        with pytest.raises(ValueError, match="digits"):
+            call(10**digits)
+
+
 @pytest.mark.parametrize("bad", ["\ud800", "abc\udfff", "日\udc80", "🙂\ud800", "x" * 5000 + "\udabc"], ids=ascii)
 def test_lone_surrogates_are_valueerrors(bf, bad):
     place = len(bad) - 1
