@@ -3,6 +3,7 @@
  * mixture: F. Putze, P. Sanders, J. Singler, 2007; the estimate of the number of keys: S. J. Swamidass, P. Baldi, 2007;
  * the exact rate of small classic filters: P. Bose et al., 2008 (here its second-order expansion). */
 #include "seams.h"
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -199,7 +200,7 @@ static int derive(const bf_scheme *s, bf_geometry *g, const bf_spec *spec, const
 static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
     double p = s->layout->rate((double)g->m / (double)g->n, g->k);
-    if (g->p == 0) { g->p = p; return 0; }
+    if (g->p == 0) { g->p = fmin(fmax(p, DBL_MIN), 1 - DBL_EPSILON / 2); return 0; }      /* neither 0 nor 1: what plan gives can be asked for */
     if (s->size) return 0;                                   /* as it was asked of the older system, kept or not */
     if (p <= g->p * (1 + 1e-6)) return 0;
     return bf_fail(err, BF_EINVAL, "p=%g cannot be kept: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,

@@ -170,6 +170,28 @@ static int no_cache(const bf_redis *r, bf_error *err)
     return bf_fail(err, BF_ENOTSUP, "%s is no filter of ours: it has no mark, and without one nothing can be cached", r->link.label);
 }
 
+static int none_past(bf_redis *r, uint64_t m, bf_error *err)
+{
+    size_t len;
+    int rc;
+    if (m % 8 == 0) return 0;
+    if ((rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+    bf_redis_put_range(r, m / 8, 1);
+    if ((rc = bf_link_finish(&r->link, 1, err)) < 0) return rc;
+    const char *last = bf_reply_text(&r->link.reply, 0, &len);
+    if (!last || len == 0 || !(*last & 0xFF >> m % 8)) return 0;
+    return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m", r->link.label, (unsigned long long)m);
+}
+
+/* Shorter than m is how Redis keeps zeros; longer, m is not theirs, and keys that are there would read as absent.  Our own
+ * bits are longer by their mark: opened so when the companion hash was lost. */
+static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
+{
+    if (bytes <= (m + 7) / 8 || bytes == r->mark_at + BF_REDIS_MARK) return none_past(r, m, err);
+    return bf_fail(err, BF_EMISMATCH, "%s holds %llu bytes, m=%llu bits take %llu: it has another m", r->link.label, (unsigned long long)bytes,
+                   (unsigned long long)m, (unsigned long long)((m + 7) / 8));
+}
+
 /* A bitmap that another system made: no companion hash, no mark, and never longer than it is. */
 static int attach_foreign(bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
 {
@@ -181,6 +203,7 @@ static int attach_foreign(bf_redis *r, const bf_spec *spec, bf_desc *d, long lon
     int rc = bf_size(d, spec, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
+    if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
     r->foreign = true;
     return 1;
 }

@@ -105,7 +105,7 @@ class BloomFilter implements Countable
      *
      * @param int|float|null $m       bits, 1 to 2^40
      * @param int|float|null $n       keys, 1 to 2^63 - 1
-     * @param int|null       $k       positions a key, 1 to 4096, or the scheme's own limit
+     * @param int|float|null $k       positions a key, 1 to 4096, or the scheme's own limit
      * @param float|null     $p       rate of false positives at n keys, above 0 and below 1
      * @param string|null    $scheme  "classic" is the default for (m,n) and (m,k); for (n,p) it is "block" where
      *                                p >= 0.001, else "block2"
@@ -136,7 +136,7 @@ class BloomFilter implements Countable
     public function __construct(
         int|float|null $m = null,
         int|float|null $n = null,
-        ?int $k = null,
+        int|float|null $k = null,
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
@@ -170,7 +170,7 @@ class BloomFilter implements Countable
     public static function plan(
         int|float|null $m = null,
         int|float|null $n = null,
-        ?int $k = null,
+        int|float|null $k = null,
         ?float $p = null,
         ?string $scheme = null,
         #[\SensitiveParameter] ?string $secret = null,
@@ -208,7 +208,7 @@ class BloomFilter implements Countable
         bool $readOnly = false,
         int|float|null $m = null,
         int|float|null $n = null,
-        ?int $k = null,
+        int|float|null $k = null,
         ?float $p = null,
         ?string $scheme = null,
         ?float $grow = null,
@@ -374,7 +374,7 @@ class BloomFilter implements Countable
         ?string $format = null,
         int|float|null $m = null,
         int|float|null $n = null,
-        ?int $k = null,
+        int|float|null $k = null,
         ?float $p = null,
         ?string $scheme = null,
         ?callable $clock = null,

@@ -40,6 +40,17 @@ static int read_small(const char *name, zend_long given, bool absent, unsigned *
     return 0;
 }
 
+/* ceil(m / n * log(2)), the classic way to a k, is a float in PHP. */
+static int read_positions(const char *name, zval *v, unsigned *to, bf_error *err)
+{
+    uint64_t size = 0;
+    int rc = read_size(name, v, &size, err);
+    if (rc < 0) return rc;
+    if (size > UINT32_MAX) return refuse_value(err, name, v);
+    *to = (unsigned)size;
+    return 0;
+}
+
 static int read_real(const char *name, double given, bool absent, double *to, bf_error *err)
 {
     zval v;
@@ -126,17 +137,17 @@ char *php_bf_storage(const zend_string *storage)
 
 /* ---- the constructor's arguments.  false: exception.  spec->storage is the caller's to efree. ---- */
 typedef struct {
-    zval *m, *n;
-    zend_long k, shards, parts, wait_replicas;
+    zval *m, *n, *k;
+    zend_long shards, parts, wait_replicas;
     double p, grow, window, timeout, cache_max_age;
     zend_fcall_info clock;
     zend_fcall_info_cache clock_cache;
     zend_string *scheme, *secret, *storage, *key;
     zend_object *object;       /* instead of storage */
     uint32_t storage_at;       /* which argument that is */
-    bool no_k, no_shards, no_p, no_grow, no_window, no_parts, no_timeout, no_cache_max_age, no_wait_replicas, cache;
+    bool no_shards, no_p, no_grow, no_window, no_parts, no_timeout, no_cache_max_age, no_wait_replicas, cache;
 } arguments;
-#define NOT_GIVEN { .no_k = true, .no_shards = true, .no_p = true, .no_grow = true, .no_window = true, .no_parts = true, \
+#define NOT_GIVEN { .no_shards = true, .no_p = true, .no_grow = true, .no_window = true, .no_parts = true, \
                     .no_timeout = true, .no_cache_max_age = true, .no_wait_replicas = true }
 
 void php_bf_set_secret(bf_spec *spec, const zend_string *secret)
@@ -167,7 +178,7 @@ static bool to_spec(const arguments *a, bf_spec *spec)
 {
     bf_error err;
     if (read_size("m", a->m, &spec->m, &err) < 0 || read_size("n", a->n, &spec->n, &err) < 0
-        || read_small("k", a->k, a->no_k, &spec->k, &err) < 0 || read_real("p", a->p, a->no_p, &spec->p, &err) < 0
+        || read_positions("k", a->k, &spec->k, &err) < 0 || read_real("p", a->p, a->no_p, &spec->p, &err) < 0
         || read_real("grow", a->grow, a->no_grow, &spec->grow, &err) < 0
         || read_real("window", a->window, a->no_window, &spec->window, &err) < 0
         || read_small("shards", a->shards, a->no_shards, &spec->shards, &err) < 0
@@ -204,7 +215,7 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_clock 
         Z_PARAM_OPTIONAL
         Z_PARAM_NUMBER_OR_NULL(a.m)
         Z_PARAM_NUMBER_OR_NULL(a.n)
-        Z_PARAM_LONG_OR_NULL(a.k, a.no_k)
+        Z_PARAM_NUMBER_OR_NULL(a.k)
         Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
         Z_PARAM_PATH_STR_OR_NULL(a.scheme)
         Z_PARAM_STR_OR_NULL(a.secret)
@@ -243,7 +254,7 @@ bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, con
         Z_PARAM_PATH_STR_OR_NULL(as)
         Z_PARAM_NUMBER_OR_NULL(a.m)
         Z_PARAM_NUMBER_OR_NULL(a.n)
-        Z_PARAM_LONG_OR_NULL(a.k, a.no_k)
+        Z_PARAM_NUMBER_OR_NULL(a.k)
         Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
         Z_PARAM_PATH_STR_OR_NULL(a.scheme)
         Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
@@ -321,7 +332,7 @@ PHP_METHOD(BloomFilter, open)
         Z_PARAM_BOOL(spec.read_only)
         Z_PARAM_NUMBER_OR_NULL(a.m)
         Z_PARAM_NUMBER_OR_NULL(a.n)
-        Z_PARAM_LONG_OR_NULL(a.k, a.no_k)
+        Z_PARAM_NUMBER_OR_NULL(a.k)
         Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
         Z_PARAM_PATH_STR_OR_NULL(a.scheme)
         Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)

@@ -165,9 +165,16 @@ static int refuse_type(PyObject *o)
     return -1;
 }
 
+/* numpy's moments and spans export their 8 bytes as if they were text; as a column of Arrow they are no keys. */
+static bool is_time(PyObject *o)
+{
+    return strcmp(Py_TYPE(o)->tp_name, "numpy.datetime64") == 0 || strcmp(Py_TYPE(o)->tp_name, "numpy.timedelta64") == 0;
+}
+
 /* A single value (numpy's scalars, arrays without a dimension) is a number, not bytes; pointers are no key. */
 static int hold_buffer(PyObject *o, key_holder *h)
 {
+    if (is_time(o)) return refuse_type(o);
     if (bytes_hold(o, h) == 0 && h->view.ndim > 0 && !(h->view.format && strchr(h->view.format, 'O'))) return 0;
     bool odd = PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_BufferError)
         && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError);

@@ -146,11 +146,20 @@ static void batch_on(served *f, bool add, int form, text body, reply *a)
     reply_made(a, "text/plain");
 }
 
+/* "type/subtype; charset=utf-8": some clients always add such a parameter. */
+static text media_type(text t)
+{
+    const char *end = t.len ? memchr(t.ptr, ';', t.len) : NULL;
+    if (end) t.len = (size_t)(end - t.ptr);
+    while (t.len && (t.ptr[t.len - 1] == ' ' || t.ptr[t.len - 1] == '\t')) t.len--;
+    return t;
+}
+
 static void batch(worker *w, text name, const request *q, bool add, reply *a)
 {
     char why[80];
     size_t at;
-    int form = text_is_nocase(q->type, TEXT("application/x-bloomfilter-keys")) ? KEYS_FRAMED : KEYS_LINES;
+    int form = text_is_nocase(media_type(q->type), TEXT("application/x-bloomfilter-keys")) ? KEYS_FRAMED : KEYS_LINES;
     if (form == KEYS_FRAMED && keys_count(form, q->body, &at) < 0) {
         snprintf(why, sizeof why, "the key at byte %zu of the body is cut short", at);
         reply_status(a, 400, why);

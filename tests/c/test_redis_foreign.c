@@ -89,6 +89,32 @@ static void opened_and_continued(bf_spec spec, const row *rows, size_t n, unsign
 
 static void gozeros(void) { opened_and_continued((bf_spec){ .m = 1000, .scheme = "gozero" }, gozero, 4, 14); }
 static void php_classes(void) { opened_and_continued((bf_spec){ .scheme = "php-hashes:BKDR,SDBM,JS" }, php, 3, 3); }
+/* With too small an m every key would be looked for elsewhere, and be absent in silence. */
+static void another_m(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    rs_command(&redis, "SETBIT theirs 834 1");              /* 105 bytes; the last has the bits 832 to 839 */
+    for (uint64_t m = 1; m <= 1000; m += m < 820 ? 7 : 1) {
+        bf_spec spec = { .scheme = "gozero", .m = m, .must_exist = true };
+        CHECK_EQ(code_of(spec, "theirs"), m > 834 ? 0 : BF_EMISMATCH);
+        if (m <= 834) CHECK_HAS(e.msg, m <= 832 ? "holds 105 bytes" : "bits set past m=");
+    }
+    CHECK_EQ(code_of((bf_spec){ .scheme = "php-hashes:JS" }, "new"), BF_EINVAL);      /* the mark would lie past the last offset */
+    CHECK_HAS(e.msg, "do not fit 1 Redis key");
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
+    bf_spec ours = { .scheme = "classic", .m = 1000, .k = 3 };
+    bf_filter *f = opened(ours, "ours", __LINE__);
+    CHECK_EQ(bf_add(f, "key", 3, &e), BF_ADDED);
+    bf_close(f);
+    rs_command(&redis, "DEL ours:meta");                    /* the bits and their mark are left */
+    ours.must_exist = true;
+    f = opened(ours, "ours", __LINE__);
+    CHECK_EQ(bf_test(f, "key", 3, &e), 1);
+    bf_close(f);
+    ours.m = 900;
+    CHECK_EQ(code_of(ours, "ours"), BF_EMISMATCH);
+}
+
 static void redissons_bits_alone(void) { opened_and_continued((bf_spec){ .m = 958, .k = 7, .scheme = "redisson" }, redisson, 4, 7); }
 
 /* ---- Redisson's own: with its hash ---- */
@@ -220,6 +246,7 @@ int main(void)
     rs_start(&redis, NULL);
     RUN(gozeros);
     RUN(php_classes);
+    RUN(another_m);
     RUN(redissons_bits_alone);
     RUN(opened_by_its_config);
     RUN(made_as_redisson_would);

@@ -52,6 +52,13 @@ static void every_sufficient_set(void)
     s = plan((bf_spec){ .n = 1000, .p = 0.01 });
     bf_spec again = plan(s);                               /* what a plan says can be asked for */
     CHECK(again.m == s.m && again.k == s.k && again.p == s.p && again.n == s.n);
+    const bf_spec extremes[] = { { .m = 1, .k = 4096 }, { .m = 645, .n = 901720 }, { .m = 16474, .n = 7 }, { .m = BF_M_MAX, .k = 4096 } };
+    for (size_t i = 0; i < sizeof extremes / sizeof *extremes; i++) {      /* whose formula is 0 or 1 as a double */
+        s = plan(extremes[i]);
+        CHECK(s.p > 0 && s.p < 1);
+        again = plan(s);
+        CHECK(again.m == s.m && again.k == s.k && again.p == s.p && again.n == s.n);
+    }
     CHECK_HAS(refusal((bf_spec){ 0 }), "give m and n");
     CHECK_HAS(refusal((bf_spec){ .m = 100 }), "give m and n");
     CHECK_HAS(refusal((bf_spec){ .n = 100, .k = 3 }), "give m and n");

@@ -13,15 +13,12 @@ def whole_numbers():
         for n in (-1, -2, -(2**31), -(2**63)):
             both(f"{letter}={n}", "value", {"": [must, f"got {n}"], "c": [letter]}, {letter: i(n), **beside}, no=no_c if letter == "k" and n < -2 else None)
         for n in (-(2**63) - 1, -(2**64), 2**64, 2**64 + 1, 10**30):
-            php = "type" if letter == "k" else "value"  # a PHP number past 64 bits is a float
-            both(f"{letter}={n}", {"": "value", "php": php}, {"": [must], "php": [letter]}, {letter: i(n), **beside}, no=no_c)
+            both(f"{letter}={n}", "value", {"": [must], "php": [letter]}, {letter: i(n), **beside}, no=no_c)
         for n in sorted({most + 1, 2**63, 2**64 - 1}):
-            php = n >= 2**63
-            both(f"{letter}={n}", {"": "value", "php": "type" if php and letter == "k" else "value"}, {"": [must], "php": [letter]}, {letter: i(n), **beside}, no=no_c if letter == "k" else None)
-        fractional = {"": "type", "php": "type" if letter == "k" else "value"}
+            both(f"{letter}={n}", "value", {"": [must], "php": [letter]}, {letter: i(n), **beside}, no=no_c if letter == "k" else None)
         for n in ("1.5", "0.0", "-1.0", "nan", "inf", "-inf", "1e300", "9.3e18"):
-            both(f"{letter}={n}", fractional, letter, {letter: f(n), **beside}, no={"c": NO_TYPE})
-        both(f"{letter}=float", {"": "type", "php": "type" if letter == "k" else "ok"}, {"": [letter], "php": [letter] if letter == "k" else []}, {letter: f("100.0"), **beside}, no={"c": NO_TYPE})
+            both(f"{letter}={n}", {"": "type", "php": "value"}, letter, {letter: f(n), **beside}, no={"c": NO_TYPE})
+        both(f"{letter}=float", {"": "type", "php": "ok"}, {"": [letter], "php": []}, {letter: f("100.0"), **beside}, no={"c": NO_TYPE})
         for word, value in (("true", YES), ("text", s("100")), ("bytes", b(b"100")), ("list", LIST)):
             both(f"{letter}={word}", "type", letter, {letter: value, **beside}, no={"c": NO_TYPE})
         both(f"{letter}=none", "value", "give m and n", {letter: NONE, **({} if letter != "k" else {"m": i(1000)})}, no={"c": NO_TYPE})

@@ -136,11 +136,6 @@ def test_the_buffer_is_given_back(bf):
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "?", "c16", "M8[s]", "m8[s]", "V3"])
 def test_other_dtypes_are_typeerrors_naming_the_index(bf, dtype):
     keys = np.zeros(3, dtype=dtype)
-    if dtype == "M8[s]":          # a date is 8 bytes to the buffer protocol
-        assert bf.update(keys) in (0, 1)
-        return
-    if dtype == "m8[s]":
-        return
     with pytest.raises(TypeError, match="^key 0: "):
         bf.update(keys)
     assert bf.update(keys[:0]) == 0

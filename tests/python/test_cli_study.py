@@ -57,6 +57,23 @@ def test_nul_separated(tmp_path):
     assert answer["over_k"][0]["false_positives"] == naive([b"a\n%d" % i for i in range(200)], "classic", 1000, 1)
 
 
+def test_keys_through_a_pipe(tmp_path):
+    """As of add and check: standard input without KEYFILE.  A study of other keys than were given would be a wrong answer in silence."""
+    data = b"".join(b"%d\n" % i for i in range(300))
+    file = tmp_path / "keys"
+    file.write_bytes(data)
+    expected = ok("study", file, "--json", "--schemes", "classic").out
+    assert json.loads(expected)["keys"] == 300
+    for words in ([], ["-"], ["/dev/stdin"]):
+        assert ok("study", *words, "--json", "--schemes", "classic", data=data).out == expected
+    with file.open() as stdin:
+        assert ok("study", "--json", "--schemes", "classic", stdin=stdin).out == expected
+    assert ok("study", "-0", "--json", "--schemes", "classic", data=data.replace(b"\n", b"\0")).out == expected
+    assert "at least 2" in fails("study", data=b"one\n")
+    with open("/dev/null") as nothing:
+        assert json.loads(ok("study", "--json", "--schemes", "classic", stdin=nothing).out)["keys"] == 30_558
+
+
 def test_study_for_people():
     text = ok("study").text
     assert "30,558 different keys" in text and text.count("false positives in %, measured") == 3

@@ -100,7 +100,7 @@ def test_long_keys(bf):
 
 BAD = [
     True, False, None, 1.5, 0.0, float("nan"), 1j, [], (), {}, {"a"}, object(), int, np.bool_(True), np.float64(1), np.float32(1), np.array(1.5),
-    np.array(True), np.void(b"abc"), np.array([None, "a"], dtype=object), range(3), Ellipsis,
+    np.array(True), np.void(b"abc"), np.datetime64("2020"), np.timedelta64(5, "s"), np.array([None, "a"], dtype=object), range(3), Ellipsis,
 ]
 
 
@@ -116,6 +116,14 @@ def test_everything_else_is_a_typeerror(bf, bad):
         with pytest.raises(TypeError, match="^key 0: "):
             call(iter([bad]))
     assert "a" in bf and "b" in bf and "c" not in bf
+
+
+def test_ints_have_as_many_digits_as_python_writes(bf):
+    digits = sys.get_int_max_str_digits()
+    assert bf.add(10 ** (digits - 1)) and b"1" + b"0" * (digits - 1) in bf
+    for call in (bf.add, bf.__contains__, bf.hashcode, lambda key: bf.update([key])):
+        with pytest.raises(ValueError, match="digits"):
+            call(10**digits)
 
 
 @pytest.mark.parametrize("bad", ["\ud800", "abc\udfff", "日\udc80", "🙂\ud800", "x" * 5000 + "\udabc"], ids=ascii)

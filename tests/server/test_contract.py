@@ -130,6 +130,11 @@ def test_any_bytes_are_a_key_where_framed(daemon):
     assert client.ask("POST", "/add", framed(KEYS), **FRAMED).body == b"1" * len(KEYS)
     assert client.ask("POST", "/add", framed(KEYS), **FRAMED).body == b"0" * len(KEYS)
     assert client.ask("POST", "/contain", framed([*KEYS, b"\n", b"x"]), **FRAMED).body == b"1" * len(KEYS) + b"00"
+    for parameters in ("; charset=utf-8", ";charset=utf-8; q=1", " ; x=y", ";"):  # which a client's library may add by itself
+        for name in ("application/x-bloomfilter-keys", "Application/X-Bloomfilter-Keys"):
+            assert client.ask("POST", "/contain", framed([*KEYS, b"x"]), Content_Type=name + parameters).body == b"1" * len(KEYS) + b"0"
+    for other in ("application/x-bloomfilter-keys2", "text/plain; application/x-bloomfilter-keys", "", ";"):
+        assert client.ask("POST", "/contain", b"x\ny\n", Content_Type=other).body == b"00"
 
 
 # ---- named filters ----

@@ -97,6 +97,14 @@ def whole(fd: int) -> bytes:
     return b"".join(parts)
 
 
+def is_piped() -> bool:
+    """Somebody hands keys over on standard input: a pipe, a socket or a file, no terminal and not /dev/null."""
+    try:
+        return not stat.S_ISCHR(os.fstat(0).st_mode)
+    except OSError:  # closed
+        return False
+
+
 def all_keys(path: str, separator: bytes) -> list[bytes]:
     """The different keys of a file, in order, as objects."""
     with opened(path) as fd:

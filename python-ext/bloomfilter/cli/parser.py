@@ -137,7 +137,7 @@ def convert(p: argparse.ArgumentParser) -> None:
 
 
 def study(p: argparse.ArgumentParser) -> None:
-    p.add_argument("keyfile", nargs="?", metavar="KEYFILE", help="keys, one a line; 30,558 made URLs where it is left out")
+    p.add_argument("keyfile", nargs="?", metavar="KEYFILE", help="keys, one a line; - or none: standard input; 30,558 made URLs where that is a terminal or empty")
     p.add_argument("-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed")
     p.add_argument("--schemes", type=names, default=["classic", "block", "block2"], metavar="NAME,...", help="default classic,block,block2")
     p.add_argument("--seed", type=whole, default=0, metavar="NUMBER", help="other made URLs (default 0)")

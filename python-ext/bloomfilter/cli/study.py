@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from .. import BloomFilter
 from . import report, theory
 from .faults import Fault
-from .lines import all_keys
+from .lines import STDIN, all_keys, is_piped
 from .urls import made
 
 BITS_A_KEY, COUNTS = 10, range(1, 20)
@@ -93,6 +93,12 @@ def keys_of(args: Namespace) -> list[bytes]:
     return all_keys(args.keyfile, b"\0" if args.null else b"\n") if args.keyfile else made(seed=args.seed)
 
 
+def keys_to_study(args: Namespace) -> list[bytes]:
+    """Without KEYFILE what comes through a pipe, as everywhere; the made URLs where nothing comes."""
+    piped = not args.keyfile and is_piped() and all_keys(STDIN, b"\0" if args.null else b"\n")
+    return piped or keys_of(args)
+
+
 def check(args: Namespace) -> None:
     if not 0 < args.confidence < 1:
         raise Fault(f"--confidence must be between 0 and 1, got {args.confidence:g}")
@@ -128,7 +134,7 @@ def show_over_ratio(scheme: str, results: list[Result]) -> None:
 
 def study(args: Namespace) -> int:
     check(args)
-    halves = Halves(keys_of(args))
+    halves = Halves(keys_to_study(args))
     by_k = {scheme: list(over_k(halves, scheme, args.confidence)) for scheme in args.schemes}
     by_ratio = {scheme: list(over_ratio(halves, scheme, args.confidence)) for scheme in args.schemes}
     everything = [r for part in (by_k, by_ratio) for results in part.values() for r in results]
