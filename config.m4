@@ -63,6 +63,14 @@ if test "$PHP_BLOOMFILTER" != "no"; then
   PHP_ADD_LIBRARY(m,, BLOOMFILTER_SHARED_LIBADD)
   PHP_SUBST(BLOOMFILTER_SHARED_LIBADD)
 
+  dnl ---- the x87 of 32-bit x86 rounds otherwise than every other machine: core/seams.h ----
+  AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+    #include <float.h>
+    #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
+    #error
+    #endif
+  ]])], [], [BF_CFLAGS="$BF_CFLAGS -msse2 -mfpmath=sse"])
+
   dnl ---- flags: the core wants -O3; a level the user chose stands ----
   AX_CHECK_COMPILE_FLAG([-fvisibility=hidden], [BF_CFLAGS="$BF_CFLAGS -fvisibility=hidden"])
   AX_CHECK_COMPILE_FLAG([-ffp-contract=off], [BF_CFLAGS="$BF_CFLAGS -ffp-contract=off"])

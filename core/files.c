@@ -3,6 +3,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64                                /* files of 2 GiB and more, on 32-bit machines too */
+#endif
 #include "seams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+_Static_assert(sizeof(off_t) == 8, "_FILE_OFFSET_BITS=64 comes too late: a header was included before this file");
 
 static int not_regular(const char *path, mode_t mode, bf_error *err)
 {

@@ -3,6 +3,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#ifndef _FILE_OFFSET_BITS
+#define _FILE_OFFSET_BITS 64                                /* files of 2 GiB and more, on 32-bit machines too */
+#endif
 #include "chain.h"
 #include <errno.h>
 #include <fcntl.h>
