@@ -17,6 +17,17 @@ PHP_ARG_WITH([bloomfilter-redis],
   [auto], [no])
 
 if test "$PHP_BLOOMFILTER" != "no"; then
+  dnl ---- PHP's integers: they are m, n and the positions; Zend has 64 bits where these are defined ----
+  AC_MSG_CHECKING([for integers of 64 bits])
+  AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+    #if !defined(__x86_64__) && !defined(__LP64__) && !defined(_LP64)
+    #error
+    #endif
+  ]])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([a 64-bit PHP is needed: m, n and positions are PHP integers, and those of this machine end at 2147483647. The Python package and the C library work here])])
+
   dnl ---- xxHash: its header only, compiled in ----
   PKG_CHECK_MODULES([BF_XXHASH], [libxxhash >= 0.8.0], [], [BF_XXHASH_CFLAGS=])
   bf_old_cppflags=$CPPFLAGS
@@ -62,14 +73,6 @@ if test "$PHP_BLOOMFILTER" != "no"; then
   fi
   PHP_ADD_LIBRARY(m,, BLOOMFILTER_SHARED_LIBADD)
   PHP_SUBST(BLOOMFILTER_SHARED_LIBADD)
-
-  dnl ---- the x87 of 32-bit x86 rounds otherwise than every other machine: core/seams.h ----
-  AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
-    #include <float.h>
-    #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
-    #error
-    #endif
-  ]])], [], [BF_CFLAGS="$BF_CFLAGS -msse2 -mfpmath=sse"])
 
   dnl ---- flags: the core wants -O3; a level the user chose stands ----
   AX_CHECK_COMPILE_FLAG([-fvisibility=hidden], [BF_CFLAGS="$BF_CFLAGS -fvisibility=hidden"])

@@ -1,11 +1,6 @@
 /* files.c - what saved and mapped files share: opening with every kind of wrong file refused, reading whole, a temporary
  * file beside the target.  Knows the file system; knows nothing of filters. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64                                /* files of 2 GiB and more, on 32-bit machines too */
-#endif
+#include "system.h"
 #include "seams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(off_t) == 8, "_FILE_OFFSET_BITS=64 comes too late: a header was included before this file");
+_Static_assert(sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
 
 static int not_regular(const char *path, mode_t mode, bf_error *err)
 {

@@ -1,11 +1,6 @@
 /* image.c - a filter as bytes: to and from memory, to and from a saved file.  Knows files and renames; the bytes
  * themselves are format.c's business. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#ifndef _FILE_OFFSET_BITS
-#define _FILE_OFFSET_BITS 64                                /* files of 2 GiB and more, on 32-bit machines too */
-#endif
+#include "system.h"
 #include "chain.h"
 #include <errno.h>
 #include <fcntl.h>

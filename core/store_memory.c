@@ -1,7 +1,5 @@
 /* store_memory.c - bits in process memory: malloc'ed, zeroed, aligned to cache lines, on huge pages when large. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 #include "chain.h"
 #include <errno.h>
 #include <stdlib.h>
