@@ -16,6 +16,12 @@ PHP_ARG_WITH([bloomfilter-redis],
     [Build without filters in Redis by URL (default: with them where hiredis is found)])],
   [auto], [no])
 
+PHP_ARG_WITH([bloomfilter-tls],
+  [whether to use OpenSSL for filters in Redis over TLS (rediss://)],
+  [AS_HELP_STRING([--without-bloomfilter-tls],
+    [Build without filters in Redis over TLS (default: with them where hiredis and OpenSSL's headers are found)])],
+  [auto], [no])
+
 if test "$PHP_BLOOMFILTER" != "no"; then
   dnl ---- PHP's integers: they are m, n and the positions; Zend has 64 bits where these are defined ----
   AC_MSG_CHECKING([for integers of 64 bits])
@@ -69,6 +75,19 @@ if test "$PHP_BLOOMFILTER" != "no"; then
         AC_MSG_ERROR([hiredis was asked for and is missing: install it first (Debian, Ubuntu: apt install libhiredis-dev)])
       fi
       AC_MSG_WARN([hiredis not found: building without filters in Redis by URL. Debian, Ubuntu: apt install libhiredis-dev])
+    ])
+  fi
+
+  dnl ---- OpenSSL: rediss://.  Its headers only, the library is loaded by the first one ----
+  if test "$PHP_BLOOMFILTER_TLS" != "no" && test "$PHP_BLOOMFILTER_REDIS" != "no"; then
+    PKG_CHECK_MODULES([BF_OPENSSL], [openssl >= 1.1.1], [
+      PHP_EVAL_INCLINE($BF_OPENSSL_CFLAGS)
+      BF_CFLAGS="$BF_CFLAGS -DBF_HAVE_OPENSSL=1"
+    ], [
+      if test "$PHP_BLOOMFILTER_TLS" = "yes"; then
+        AC_MSG_ERROR([OpenSSL's headers were asked for and are missing: install them first (Debian, Ubuntu: apt install libssl-dev)])
+      fi
+      AC_MSG_WARN([OpenSSL not found: building without filters in Redis over TLS. Debian, Ubuntu: apt install libssl-dev])
     ])
   fi
   PHP_ADD_LIBRARY(m,, BLOOMFILTER_SHARED_LIBADD)

@@ -54,6 +54,7 @@ class BuildExt(build_ext):
             self.add_xxhash(ext)
             self.add_libsodium(ext)
             self.add_hiredis(ext)
+            self.add_openssl(ext)
         super().build_extensions()
 
     def add_doubles(self, ext):
@@ -88,6 +89,15 @@ class BuildExt(build_ext):
         ext.define_macros.append(("BF_HAVE_HIREDIS", "1"))
         ext.extra_compile_args += found[0]
         ext.extra_link_args += found[1]
+
+    def add_openssl(self, ext):
+        # Only the headers: the library is loaded by the first rediss://.
+        found = pkg_config("openssl >= 1.1.1")
+        if not found or not self.compiles("#include <openssl/ssl.h>\n", found[0]):
+            print("bloomfilter: OpenSSL was not found: filters in Redis over TLS (rediss://) will be refused by this build")
+            return
+        ext.define_macros.append(("BF_HAVE_OPENSSL", "1"))
+        ext.extra_compile_args += found[0]
 
     def compiles(self, source, cflags):
         with tempfile.TemporaryDirectory() as folder:

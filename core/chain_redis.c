@@ -174,9 +174,9 @@ void bf_redis_put_whole(bf_link *l, const bf_filter *f)
         case 3: snprintf(text, sizeof text, "%llu", (unsigned long long)d->g.m); break;
         case 4: snprintf(text, sizeof text, "%llu", (unsigned long long)d->g.n); break;
         case 5: snprintf(text, sizeof text, "%u", d->g.k); break;
-        case 6: snprintf(text, sizeof text, "%.17g", d->g.p); break;
+        case 6: bf_print(text, sizeof text, "%.17g", d->g.p); break;
         case 7: snprintf(text, sizeof text, "%016llx", (unsigned long long)f->secret_check); break;
-        case 8: snprintf(text, sizeof text, "%.17g", grow ? d->grow : d->window); break;
+        case 8: bf_print(text, sizeof text, "%.17g", grow ? d->grow : d->window); break;
         default: snprintf(text, sizeof text, "%u", grow ? 1 : d->parts);
         }
         bf_link_word(l, names[i]);

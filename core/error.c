@@ -10,7 +10,7 @@ int bf_fail(bf_error *err, int code, const char *fmt, ...)
     if (!err) return code;
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+    bf_vprint(err->msg, sizeof err->msg, fmt, ap);
     va_end(ap);
     err->code = code;
     err->sys_errno = 0;

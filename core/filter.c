@@ -19,7 +19,7 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
         return bf_fail(err, BF_EINVAL, "counting filters have neither shards nor a cache, and wait for no replicas");
     if (spec->counting && spec->client) return bf_fail(err, BF_ENOTSUP, "a client callback cannot count");
     if (spec->grow != 0 && !bf_grow_valid(spec->grow)) return bf_refuse_real(err, "grow", spec->grow);
-    if (spec->window != 0 && !bf_window_valid(spec->window, spec->parts ? spec->parts : 1)) return bf_refuse_real(err, "window", spec->window);
+    if (spec->window != 0 && !bf_window_valid(spec->window, 1)) return bf_refuse_real(err, "window", spec->window);
     const bool many = spec->grow != 0 || spec->window != 0;
     if (many && spec->shards > 1) return bf_fail(err, BF_EINVAL, "shards=%u: a filter of shards can neither grow nor forget", spec->shards);
     if (many && spec->cache) return bf_fail(err, BF_EINVAL, "cache: a filter that grows or forgets has none");

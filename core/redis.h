@@ -3,6 +3,7 @@
  *   redis_url.c    storage text -> where and as whom
  *   redis_link.c   commands into a buffer, the order of a trip, fork
  *   redis_socket.c redis_client.c   what moves them: a connection of our own (hiredis), or the host's client
+ *   redis_tls.c    the connection's bytes enciphered (OpenSSL)
  *   redis_reply.c  what a reply is made of
  *   redis_meta.c   K:meta, the companion hash  <->  bf_desc
  *   redis_bulk.c   whole bitmaps: making, reading, clearing, uniting
@@ -24,6 +25,7 @@
 #include "seams.h"
 #include "redis_reply.h"
 #include <pthread.h>
+#include <sys/types.h>
 
 enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 };         /* bytes */
 #define BF_REDIS_M_MAX ((UINT64_C(1) << 32) - 64)
@@ -31,6 +33,8 @@ enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 };         /* bytes */
 typedef struct {               /* every string is owned */
     char *host, *path;         /* one of the two */
     char *user, *pass, *key;   /* user and pass may be NULL */
+    bool tls;                  /* rediss:// */
+    char *ca, *cert;           /* its files, or NULL */
     unsigned port, db;
     double timeout;
 } bf_redis_url;
@@ -38,6 +42,7 @@ int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf
 void bf_redis_url_free(bf_redis_url *u);                     /* wipes the password */
 
 typedef struct bf_link bf_link;
+typedef struct bf_tls bf_tls;
 /* What moves commands and replies.  Each is called with the link locked, send and next after a begin that succeeded. */
 typedef struct {
     int (*begin)(bf_link *l, bool probe, bf_error *err);
@@ -59,6 +64,7 @@ struct bf_link {
     bool stands;               /* no fault since the last begin */
     struct redisContext *context;              /* socket: NULL = not connected */
     struct redisReader *reader;
+    bf_tls *tls;               /* socket: NULL = in the clear */
     bf_reply_sink *sink;       /* client: replies of this trip */
     bf_redis_reply reply;      /* the last one */
     char *out;                 /* commands to send */
@@ -72,6 +78,16 @@ struct bf_link {
     int pid;                   /* of the process the connection belongs to */
     bool one_slot;             /* a trip must keep to keys of one slot: what answers is a cluster */
 };
+
+/* redis_socket.c: what passes the socket before the trip's deadline: bytes, 0 = closed, -1 and errno.  A fault ends the connection. */
+ssize_t bf_socket_in(bf_link *l, void *bytes, size_t cap);
+int bf_socket_out(bf_link *l, const char *bytes, size_t len);
+int bf_socket_broken(bf_link *l, int e, bf_error *err);
+/* redis_tls.c: the same through TLS; begin makes l->tls of a fresh connection. */
+int bf_tls_begin(bf_link *l, bf_error *err);
+ssize_t bf_tls_in(bf_link *l, void *bytes, size_t cap);
+int bf_tls_out(bf_link *l, const char *bytes, size_t len);
+void bf_tls_free(bf_tls *t);                                 /* tells the other side nothing */
 
 int bf_link_init(bf_link *l, const bf_spec *spec, bf_error *err);
 int bf_link_like(bf_link *l, const bf_link *of, const char *key, bf_error *err);         /* another one to the same server, by URL */

@@ -21,7 +21,7 @@ void bf_link_label(bf_link *l)
     const char *dots = len > 30 ? ".." : "";
     if (l->client) snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %.33s", u->key, dots, l->client->name ? l->client->name : "the client's server");
     else if (u->path) snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %s%s", u->key, dots, path > 32 ? ".." : "", u->path + (path > 32 ? path - 32 : 0));
-    else snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %.26s:%u", u->key, dots, u->host, u->port);
+    else snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %.*s:%u%s", u->key, dots, u->tls ? 20 : 26, u->host, u->port, u->tls ? " (TLS)" : "");
     for (char *p = l->label; *p; p++) if (iscntrl((unsigned char)*p)) *p = '?';
 }
 
@@ -69,7 +69,8 @@ int bf_link_like(bf_link *l, const bf_link *of, const char *key, bf_error *err)
     bool no = false;
     const bf_redis_url *u = &of->url;
     l->url = (bf_redis_url){ .host = twin(u->host, &no), .path = twin(u->path, &no), .user = twin(u->user, &no), .pass = twin(u->pass, &no),
-                             .key = twin(key, &no), .port = u->port, .db = u->db, .timeout = u->timeout };
+                             .ca = twin(u->ca, &no), .cert = twin(u->cert, &no),
+                             .key = twin(key, &no), .tls = u->tls, .port = u->port, .db = u->db, .timeout = u->timeout };
     if (no) { bf_redis_url_free(&l->url); return bf_fail(err, BF_ENOMEM, "out of memory"); }
     l->transport = of->transport;
     bf_link_label(l);

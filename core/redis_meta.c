@@ -39,7 +39,7 @@ static void pair(bf_link *l, const char *name, const char *format, ...)
     char text[BF_SCHEME_BYTES + 40];
     va_list ap;
     va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
+    bf_vprint(text, sizeof text, format, ap);
     va_end(ap);
     bf_link_word(l, name);
     bf_link_word(l, text);
@@ -112,7 +112,7 @@ static bool real(const bf_redis_reply *r, const char *name, double *out)
 {
     char text[48], *end;
     if (!field(r, name, text, sizeof text)) return false;
-    *out = strtod(text, &end);
+    *out = bf_real(text, &end);
     return *end == 0 && *out >= 0 && *out <= 1;
 }
 
@@ -132,7 +132,7 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
     const char *name = d->kind == BF_GROW ? "grow" : "window";
     double *value = d->kind == BF_GROW ? &d->grow : &d->window;
     if (!field(&r->link.reply, name, text, sizeof text)) return damaged(r, name, err);
-    *value = strtod(text, &end);
+    *value = bf_real(text, &end);
     if (*end) return damaged(r, name, err);
     if (!number(&r->link.reply, "parts", 10, &parts) || parts < 1 || parts > BF_PARTS_MAX - (d->kind == BF_WINDOW)) return damaged(r, "parts", err);
     if (!d->scheme->keyed) return damaged(r, "scheme", err);

@@ -45,7 +45,7 @@ static bool real(const bf_redis_reply *r, size_t i, double *out)
     if (!have || len == 0 || len >= sizeof text) return false;
     memcpy(text, have, len);
     text[len] = 0;
-    *out = strtod(text, &end);
+    *out = bf_real(text, &end);
     return *end == 0 && *out > 0 && *out < 1;
 }
 
@@ -114,11 +114,11 @@ static void as_java(char out[REAL], double p)
 {
     char e[REAL], *power;
     int places = 0;
-    snprintf(e, sizeof e, "%.0e", p);
-    while (strtod(e, NULL) != p) snprintf(e, sizeof e, "%.*e", ++places, p);         /* 16 always do */
+    bf_print(e, sizeof e, "%.0e", p);
+    while (bf_real(e, NULL) != p) bf_print(e, sizeof e, "%.*e", ++places, p);         /* 16 always do */
     power = strchr(e, 'e');
     *power++ = 0;
-    if (p >= 1e-3) snprintf(out, REAL, "%.*f", places - atoi(power), p);
+    if (p >= 1e-3) bf_print(out, REAL, "%.*f", places - atoi(power), p);
     else snprintf(out, REAL, "%.24s%sE%d", e, places ? "" : ".0", atoi(power));
 }
 

@@ -51,9 +51,22 @@ static bool make_reader(bf_link *l)
     return true;
 }
 
+#ifdef BF_HAVE_OPENSSL
+#define tls_begin bf_tls_begin
+#define tls_in bf_tls_in
+#define tls_out bf_tls_out
+static void tls_free(bf_link *l) { bf_tls_free(l->tls); l->tls = NULL; }
+#else                                  /* tables.c has refused rediss:// */
+#define tls_begin(l, err) (-1)
+#define tls_in bf_socket_in
+#define tls_out bf_socket_out
+static void tls_free(bf_link *l) { (void)l; }
+#endif
+
 /* ---- life ---- */
 static void drop(bf_link *l)
 {
+    tls_free(l);
     if (l->context) redisFree(l->context);
     if (l->reader) redisReaderFree(l->reader);
     l->context = NULL;
@@ -65,9 +78,10 @@ static void abandon(bf_link *l)
     if (l->context) close(l->context->fd);
     l->context = NULL;
     l->reader = NULL;
+    l->tls = NULL;
 }
 
-static int broken(bf_link *l, int e, bf_error *err)
+int bf_socket_broken(bf_link *l, int e, bf_error *err)
 {
     if (e == EAGAIN) e = ETIMEDOUT;
     l->timed_out = e == ETIMEDOUT;
@@ -119,10 +133,12 @@ static int connect_(bf_link *l, bf_error *err)
     if (!c || c->err) return unreachable(l, c, errno, err);
     l->context = c;
     fcntl(c->fd, F_SETFD, FD_CLOEXEC);
-    if (redisSetTimeout(c, tv) != REDIS_OK) return broken(l, errno ? errno : EIO, err);
+    if (redisSetTimeout(c, tv) != REDIS_OK) return bf_socket_broken(l, errno ? errno : EIO, err);
     if (!make_reader(l)) return bf_link_no_memory(l, err);
-    l->stands = true;
     start_trip(l);
+    int rc = u->tls ? tls_begin(l, err) : 0;
+    if (rc < 0) { bf_link_drop(l); return rc; }
+    l->stands = true;
     return greet(l, err);
 }
 
@@ -146,7 +162,7 @@ static int begin(bf_link *l, bool probe, bf_error *err)
 /* send() and not hiredis's write(): a closed connection must be an error, not a SIGPIPE. */
 static void push(bf_link *l)
 {
-    if (l->out_len < PUSH_FROM) return;
+    if (l->out_len < PUSH_FROM || l->tls) return;
     ssize_t c = send(l->context->fd, l->out, l->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (c <= 0) return;                                     /* a fault comes back at the next send */
     l->sent = true;
@@ -154,35 +170,49 @@ static void push(bf_link *l)
     memmove(l->out, l->out + c, l->out_len);
 }
 
+int bf_socket_out(bf_link *l, const char *bytes, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t c = send(l->context->fd, bytes + done, len - done, MSG_NOSIGNAL);
+        if (c < 0 && errno != EINTR) return -1;
+        if (c > 0) { done += (size_t)c; l->sent = true; }
+        if (done < len && now_ms() > l->deadline) { errno = ETIMEDOUT; return -1; }
+    }
+    return 0;
+}
+
 static int send_(bf_link *l, bf_error *err)
 {
-    for (size_t done = 0; done < l->out_len;) {
-        ssize_t c = send(l->context->fd, l->out + done, l->out_len - done, MSG_NOSIGNAL);
-        if (c < 0 && errno != EINTR) return broken(l, errno, err);
-        if (c > 0) { done += (size_t)c; l->sent = true; }
-        if (done < l->out_len && now_ms() > l->deadline) return broken(l, ETIMEDOUT, err);
-    }
+    if ((l->tls ? tls_out : bf_socket_out)(l, l->out, l->out_len) < 0) return bf_socket_broken(l, errno, err);
     l->out_len = 0;
     if (l->out_cap > OUT_KEPT) { free(l->out); l->out = NULL; l->out_cap = 0; }
     return 0;
 }
 
 /* ---- in ---- */
-/* The socket's own time-out covers the first read of a trip; what comes in drops after that is held to the deadline. */
+/* The socket's own time-out covers the first read of a trip; what comes in drops after that, or before TLS has a whole
+ * record of it, is held to the deadline. */
+ssize_t bf_socket_in(bf_link *l, void *bytes, size_t cap)
+{
+    const bool watched = l->heard || l->tls;
+    ssize_t c;
+    do {
+        if (watched) {
+            int64_t left = l->deadline - now_ms();
+            struct pollfd p = { .fd = l->context->fd, .events = POLLIN };
+            if (left <= 0 || poll(&p, 1, (int)left) == 0) { errno = ETIMEDOUT; return -1; }
+        }
+        c = recv(l->context->fd, bytes, cap, watched ? MSG_DONTWAIT : 0);
+        if (c < 0 && errno == EINTR && now_ms() > l->deadline) errno = ETIMEDOUT;
+    } while (c < 0 && (errno == EINTR || (watched && errno == EAGAIN)));
+    return c;
+}
+
 static int receive(bf_link *l, bf_error *err)
 {
     char buf[1 << 16];
-    ssize_t c;
-    do {
-        if (l->heard) {
-            int64_t left = l->deadline - now_ms();
-            struct pollfd p = { .fd = l->context->fd, .events = POLLIN };
-            if (left <= 0 || poll(&p, 1, (int)left) == 0) return broken(l, ETIMEDOUT, err);
-        }
-        c = recv(l->context->fd, buf, sizeof buf, l->heard ? MSG_DONTWAIT : 0);
-        if (c < 0 && errno == EINTR && now_ms() > l->deadline) return broken(l, ETIMEDOUT, err);
-    } while (c < 0 && (errno == EINTR || (l->heard && errno == EAGAIN)));
-    if (c <= 0) return broken(l, c < 0 ? errno : ECONNRESET, err);
+    ssize_t c = (l->tls ? tls_in : bf_socket_in)(l, buf, sizeof buf);
+    if (c <= 0) return bf_socket_broken(l, c < 0 ? errno : ECONNRESET, err);
     l->heard = true;
     return redisReaderFeed(l->reader, buf, (size_t)c) == REDIS_OK ? 0 : bf_link_no_memory(l, err);
 }

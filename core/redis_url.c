@@ -1,4 +1,5 @@
-/* redis_url.c - redis://[user:pass@]host[:port][/db]?key=K&timeout=S and unix://[user:pass@]/path?db=0&key=K, taken apart.
+/* redis_url.c - redis://[user:pass@]host[:port][/db]?key=K&timeout=S, rediss:// with &ca=FILE&cert=FILE beside, and
+ * unix://[user:pass@]/path?db=0&key=K, taken apart.
  * Knows text only.  No message shows a part of the text that a misplaced password could be in. */
 #include "seams.h"
 #include "redis.h"
@@ -42,7 +43,7 @@ static int seconds(double *out, slice s, bf_error *err)
 {
     char text[24] = "", *end = text;
     if (s.end - s.at < (long)sizeof text) memcpy(text, s.at, (size_t)(s.end - s.at));
-    double v = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
+    double v = *text >= '0' && *text <= '9' ? bf_real(text, &end) : 0;
     if (*end || !(v >= 0.001 && v <= 86400)) return bf_fail(err, BF_EINVAL, "the Redis URL's timeout must be 0.001 to 86400 seconds");
     *out = v;
     return 0;
@@ -100,7 +101,9 @@ static int option(bf_redis_url *u, slice s, bool *has_db, bf_error *err)
     }
     if (len == 7 && !memcmp(name.at, "timeout", 7)) return seconds(&u->timeout, s, err);
     if (len == 2 && !memcmp(name.at, "db", 2) && !*has_db) { *has_db = true; return whole(&u->db, s, INT32_MAX, "db", err); }
-    return bf_fail(err, BF_EINVAL, "the Redis URL may have ?key=, &timeout= and one db=, and nothing else");
+    if (u->tls && len == 2 && !memcmp(name.at, "ca", 2) && !u->ca) return decode(&u->ca, s, "ca", err);
+    if (u->tls && len == 4 && !memcmp(name.at, "cert", 4) && !u->cert) return decode(&u->cert, s, "cert", err);
+    return bf_fail(err, BF_EINVAL, "the Redis URL may have ?key=, &timeout= and one db=%s, and nothing else", u->tls ? ", one ca= and one cert=" : "");
 }
 
 static int options(bf_redis_url *u, slice rest, bool has_db, bf_error *err)
@@ -143,9 +146,9 @@ static int settle_key(bf_redis_url *u, const char *key, bf_error *err)
 /* On an error *u is still to be freed. */
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err)
 {
-    bool local = !strncmp(storage, "unix://", 7), has_db = false;
-    slice rest = { storage + (local ? 7 : 8), storage + strlen(storage) };
-    *u = (bf_redis_url){ .port = PORT, .timeout = 5 };
+    bool local = !strncmp(storage, "unix://", 7), tls = !strncmp(storage, "rediss://", 9), has_db = false;
+    slice rest = { storage + (local ? 7 : tls ? 9 : 8), storage + strlen(storage) };
+    *u = (bf_redis_url){ .port = PORT, .timeout = 5, .tls = tls };
     slice authority = until(&rest, "/?"), path = until(&rest, "?");
     int rc = users(u, &authority, err);
     if (rc < 0) return rc;
@@ -165,5 +168,7 @@ void bf_redis_url_free(bf_redis_url *u)
     free(u->user);
     free(u->pass);
     free(u->key);
+    free(u->ca);
+    free(u->cert);
     *u = (bf_redis_url){ 0 };
 }

@@ -11,6 +11,7 @@
 #define BF_SEAMS_H
 #include "bloomfilter.h"
 #include <float.h>
+#include <stdarg.h>
 /* Sizes, and the positions of some older schemes, are computed in doubles: rounded once more they are not those of other machines. */
 #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
 #error "bloomfilter: doubles must be computed as doubles; on 32-bit x86 add -msse2 -mfpmath=sse to CFLAGS"
@@ -195,6 +196,11 @@ const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);
 /* error.c: the only writers of bf_error; each returns the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);   /* BF_EIO, or BF_ENOMEM for ENOMEM */
+
+/* real.c: for texts with floating-point numbers in them, vsnprintf, snprintf and strtod that no setlocale() changes */
+int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
+int bf_print(char *out, size_t cap, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+double bf_real(const char *text, char **end);
 
 /* shards.c: a filter as equal parts */
 uint64_t bf_shard_step(const bf_layout *l, unsigned shards);        /* m is a multiple of it */

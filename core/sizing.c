@@ -5,7 +5,6 @@
 #include "seams.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const double LN2 = 0.69314718055994530942;
 
@@ -101,8 +100,8 @@ int bf_refuse_u64(bf_error *err, const char *name, uint64_t v)
 int bf_refuse_real(bf_error *err, const char *name, double v)
 {
     char t[40];
-    snprintf(t, sizeof t, "%g", v);
-    if (strtod(t, NULL) != v) snprintf(t, sizeof t, "%.17g", v);
+    bf_print(t, sizeof t, "%g", v);
+    if (bf_real(t, NULL) != v) bf_print(t, sizeof t, "%.17g", v);
     return bf_refuse(err, name, t);
 }
 

@@ -92,10 +92,15 @@ const char *bf_scheme_name(size_t i)
 #else
 #define REDIS NULL, "this build lacks hiredis"
 #endif
+#if defined(BF_HAVE_HIREDIS) && defined(BF_HAVE_OPENSSL)
+#define REDIS_TLS &bf_store_redis, NULL
+#else
+#define REDIS_TLS NULL, "needs hiredis, and OpenSSL for TLS, and this build lacks one of them"
+#endif
 static const struct { const char *prefix; const bf_store_ops *ops; const char *missing; } homes[] = {
     { "redis://", REDIS },
     { "unix://", REDIS },
-    { "rediss://", NULL, "needs a hiredis with TLS, which this build lacks" },
+    { "rediss://", REDIS_TLS },
     { "", &bf_store_file, NULL }
 };
 

@@ -111,6 +111,11 @@ static PHP_MINFO_FUNCTION(bloomfilter)
 #else
     php_info_print_table_row(2, "hiredis (filters in Redis)", "not built in");
 #endif
+#if defined(BF_HAVE_HIREDIS) && defined(BF_HAVE_OPENSSL)
+    php_info_print_table_row(2, "OpenSSL (rediss://)", "loaded when it is needed");
+#else
+    php_info_print_table_row(2, "OpenSSL (rediss://)", "not built in");
+#endif
     row_of_maps();
     php_info_print_table_end();
     DISPLAY_INI_ENTRIES();

@@ -82,13 +82,35 @@ static char *socket_of(const char *url)
     return full;
 }
 
-static bool may_use_socket(const char *url)
+static bool may_use(const char *path, const char *what)
 {
-    if (!PG(open_basedir) || !*PG(open_basedir) || strncmp(url, "unix://", 7) != 0) return true;
+    if (path && php_check_open_basedir_ex(path, 0) == 0) return true;
+    zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", path ? path : what);
+    return false;
+}
+
+/* The files of rediss://...?ca=...&cert=..., decoded as the core does. */
+static bool may_use_certificates(const char *url)
+{
+    bool may = true;
+    for (const char *at = strchr(url, '?'); may && at && *at; at += strcspn(at, "&")) {
+        const size_t name = !strncmp(++at, "ca=", 3) ? 3 : !strncmp(at, "cert=", 5) ? 5 : 0;
+        if (!name) continue;
+        char *path = estrndup(at + name, strcspn(at + name, "&"));
+        php_raw_url_decode(path, strlen(path));
+        may = may_use(path, "");
+        efree(path);
+    }
+    return may;
+}
+
+static bool may_reach(const char *url)
+{
+    if (!PG(open_basedir) || !*PG(open_basedir)) return true;
+    if (!strncmp(url, "rediss://", 9)) return may_use_certificates(url);
+    if (strncmp(url, "unix://", 7) != 0) return true;
     char *path = socket_of(url);
-    bool may = path && php_check_open_basedir_ex(path, 0) == 0;
-    if (!may)
-        zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", path ? path : "this socket of Redis");
+    bool may = may_use(path, "this socket of Redis");
     if (path) efree(path);
     return may;
 }
@@ -98,7 +120,7 @@ char *php_bf_storage(const zend_string *storage)
 {
     if (!bf_is_url(ZSTR_VAL(storage))) return php_bf_path(storage);
     if (strlen(ZSTR_VAL(storage)) != ZSTR_LEN(storage)) zend_value_error("a storage must not hold NUL bytes");
-    else if (may_use_socket(ZSTR_VAL(storage))) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
+    else if (may_reach(ZSTR_VAL(storage))) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
     return NULL;
 }
 

@@ -275,12 +275,21 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 }
 
 /* ---- for people ---- */
+/* snprintf's %g would follow locale.setlocale(). */
+static void short_real(char out[32], double v)
+{
+    char *text = PyOS_double_to_string(v, 'g', 6, 0, NULL);
+    snprintf(out, 32, "%s", text ? text : "?");
+    PyMem_Free(text);
+}
+
 static PyObject *describe(const char *type, const bf_info *info)
 {
     PyObject *p = PyFloat_FromDouble(info->p), *where = NULL, *text = NULL;
-    char more[48] = "";
-    if (info->grow != 0) snprintf(more, sizeof more, ", grow=%g", info->grow);
-    if (info->window != 0) snprintf(more, sizeof more, ", window=%g, parts=%u", info->window, info->parts);
+    char more[72] = "", real[32];
+    short_real(real, info->grow != 0 ? info->grow : info->window);
+    if (info->grow != 0) snprintf(more, sizeof more, ", grow=%s", real);
+    if (info->window != 0) snprintf(more, sizeof more, ", window=%s, parts=%u", real, info->parts);
     if (info->shown) where = PyUnicode_DecodeFSDefault(info->shown);
     const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s, storage=%R)"
                                : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s)";

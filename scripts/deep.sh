@@ -49,7 +49,7 @@ deep_kill() {
     "$root/scripts/build"
     install_wheel
     c_build plain Release ''
-    c_run plain 'a thousand kills' 'test_file test_grow' env BF_KILLS=1000
+    c_run plain 'a thousand kills' 'test_file test_grow_together' env BF_KILLS=1000
     BLOOMFILTER_KILL_ROUNDS=1000 test_fpm
     grep -h 'acknowledged' "$logs"/test_*-athousandkills "$logs/fpm" | sed 's/^ */    /'
 }

@@ -63,6 +63,7 @@ needs_c() {
     want libxxhash-dev library 'libxxhash >= 0.8'
     want libsodium-dev library 'libsodium >= 1.0.9'
     want libhiredis-dev library 'hiredis >= 0.14'
+    want libssl-dev library 'openssl >= 1.1.1'
 }
 # bloomfilterd: llhttp is a library from Debian 13 on; Debian 12 has it as C files, in the second package.
 needs_server() {
@@ -87,6 +88,7 @@ needs_python() {
 needs_redis() {
     want redis-server have redis-server
     want redis-tools have redis-cli
+    want openssl have openssl           # the certificates of the tests
 }
 phpredis_is_there() { compgen -G "$(php-config --extension-dir)/redis.so"; }
 needs_phpredis() { want php-redis phpredis_is_there; }
@@ -96,6 +98,7 @@ needs_tests() {
     want shellcheck have shellcheck
     want mandoc have mandoc
 }
+needs_locale() { want locales test -f /usr/share/i18n/locales/de_DE; }   # tests/cross/test_decimals.py compiles it
 needs_package() {
     want php-pear have pear
     want php-xml php -r 'exit((int)!extension_loaded("xml"));'

@@ -18,7 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct { pid_t pid; int port, client; bool old; char folder[32], password[32], url[160]; } server;
+/* tls: a port that speaks TLS beside the plain one, 0 = none; keys: the folder that has ca.pem, and NAME.pem and NAME.key, where
+ * name is the server's; clients: "yes" = they must show a certificate, too. */
+typedef struct { pid_t pid; int port, tls, client; bool old; char folder[32], password[32], url[160]; const char *keys, *name, *clients; } server;
 
 static inline void rs_pause(int ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL); }
 static inline double rs_now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec + (double)t.tv_nsec / 1e9; }
@@ -119,7 +121,7 @@ static inline long rs_number(server *s, const char *format, ...)
 /* ---- the server ---- */
 static void rs_run(const server *s)
 {
-    char port[16], socket_[64];
+    char port[16], socket_[64], tls[4][100];
     const char *args[40] = { "redis-server", "--port", port, "--bind", "127.0.0.1", "--unixsocket", socket_, "--save", "", "--appendonly", "no",
                              "--dir", s->folder, "--enable-debug-command", "yes", "--loglevel", "warning", "--daemonize", "no" };
     int n = 19, null = open("/dev/null", O_RDWR);
@@ -127,6 +129,14 @@ static void rs_run(const server *s)
     snprintf(socket_, sizeof socket_, "%s/socket", s->folder);
     if (*s->password) { args[n++] = "--requirepass"; args[n++] = s->password; }
     if (s->old) { args[n++] = "--rename-command"; args[n++] = "BITFIELD_RO"; args[n++] = ""; }      /* as before Redis 6.2 */
+    if (s->tls) {
+        const char *more[] = { "--tls-port", tls[0], "--tls-ca-cert-file", tls[1], "--tls-cert-file", tls[2], "--tls-key-file", tls[3], "--tls-auth-clients", s->clients };
+        snprintf(tls[0], sizeof tls[0], "%d", s->tls);
+        snprintf(tls[1], sizeof tls[1], "%s/ca.pem", s->keys);
+        snprintf(tls[2], sizeof tls[2], "%s/%s.pem", s->keys, s->name);
+        snprintf(tls[3], sizeof tls[3], "%s/%s.key", s->keys, s->name);
+        for (size_t i = 0; i < sizeof more / sizeof *more; i++) args[n++] = more[i];
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(null, 0);
     dup2(null, 1);
@@ -152,15 +162,24 @@ static void rs_resume(server *s)
     exit(1);
 }
 
-static void rs_start(server *s, const char *password)
+/* What is not given is zero: with keys, name and clients it speaks TLS, too. */
+static inline void rs_begin(server *s)
 {
-    *s = (server){ .client = -1, .folder = "/tmp/bf-redis-XXXXXX" };
+    strcpy(s->folder, "/tmp/bf-redis-XXXXXX");
     if (!mkdtemp(s->folder)) { perror("mkdtemp"); exit(1); }
-    if (password) snprintf(s->password, sizeof s->password, "%s", password);
-    int fd = rs_bind(&s->port);
+    int fd = rs_bind(&s->port), other = s->keys ? rs_bind(&s->tls) : -1;
     close(fd);
+    if (other >= 0) close(other);
     rs_resume(s);
 }
+
+static inline void rs_start(server *s, const char *password)
+{
+    *s = (server){ .client = -1 };
+    if (password) snprintf(s->password, sizeof s->password, "%s", password);
+    rs_begin(s);
+}
+
 
 static void rs_stop(server *s, int signal)
 {

@@ -113,7 +113,6 @@ static void homes_that_exclude_each_other(void)
         { { .m = 10, .k = 1, .client = &client, .redis_client = &redis, .key = "k" }, BF_EINVAL, "give storage or a Redis client, not both" },
         { { .m = 10, .k = 1, .storage = "/tmp/x", .redis_client = &redis, .key = "k" }, BF_EINVAL, "give storage or a Redis client, not both" },
         { { .m = 10, .k = 1, .storage = "" }, BF_EINVAL, "empty" },
-        { { .m = 10, .k = 1, .storage = "rediss://x/0?key=y" }, BF_ENOTSUP, "TLS" },
         { { .n = 10, .p = 0.1, .grow = 2, .client = &client }, BF_ENOTSUP, "home client has no filters that grow or forget" },
         { { .n = 10, .p = 0.1, .window = 2, .client = &client }, BF_ENOTSUP, "home client has no filters that grow or forget" },
     };

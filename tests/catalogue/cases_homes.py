@@ -88,22 +88,29 @@ def redis():
     case("mismatch/secret", "redis", "new", "mismatch", "not keyed", {"m": i(20000), "k": i(5), "secret": b(bytes(16))})
 
 
-# ---- rediss://: refused, by its name, before anything is looked up ----
+# ---- rediss://: what is wrong before TLS begins; the rest is tests/c/test_redis_tls.c ----
 def tls():
     size = {"m": i(1000), "k": i(3)}
-    for n, url in enumerate(("rediss://h?key=k", "rediss://", "rediss://u:s3same@h/0?key=k", "rediss://:s3same@127.0.0.1:1/0?key=k&timeout=1", "rediss://h")):
+    closed, none = ["127.0.0.1:1 (TLS)", "refused"], ["no host"]
+    for n, (url, want, says) in enumerate((
+        ("rediss://127.0.0.1:1?key=k", "io", closed), ("rediss://u:s3same@127.0.0.1:1/0?key=k&timeout=1", "io", closed), ("rediss://127.0.0.1:1?key=k&ca=/none&cert=/none", "io", closed),
+        ("rediss://", "value", none), ("rediss://:s3same@/0?key=k", "value", none), ("rediss://127.0.0.1:1?key=k&ca=a&ca=b", "value", ["one ca= and one cert="]),
+    )):
         for more in ({}, {"key": s("k")}, {"counting": YES}, {"grow": f(2)}):
             args = {"n": i(100), "p": f(0.01)} if "grow" in more else size
-            case(f"rediss{n}/new{''.join(more)}", "construct", "new", "notsup", ["rediss://", "TLS"], {**args, **more, "storage": s(url)}, never="s3same")
+            case(f"rediss{n}/new{''.join(more)}", "construct", "new", want, says, {**args, **more, "storage": s(url)}, never="s3same")
         for op in ("open", "openro"):
-            case(f"rediss{n}/{op}", "construct", op, "notsup", ["rediss://", "TLS"], {"storage": s(url)}, never="s3same")
+            case(f"rediss{n}/{op}", "construct", op, want, says, {"storage": s(url)}, never="s3same")
+    case("rediss/no-key", "construct", "new", "value", ["names no key"], {**size, "storage": s("rediss://127.0.0.1:1")})
+    case("rediss/ca-in-the-clear", "construct", "new", "value", ["one db=, and nothing else"], {**size, "storage": s("redis://127.0.0.1:1?key=k&ca=a")})
 
 
 # ---- grow and window: in every home the same values are refused, and leave nothing there ----
 def growing():
     size = {"n": i(100), "p": f(0.01)}
     homes = {"memory": {}, "file": {"storage": {"path": "missing"}}, "url": {"storage": {"url": 1}}}
-    bad = {"grow": ("1", "0.5", "0.9999999999999999", "5e-324", "-1", "-0.5", "-1e300", "1.01e300", "nan", "inf", "-inf"), "window": ("-1", "-1e-9", "5e-324", "0.0003999", "-1e300", "1.01e300", "nan", "inf", "-inf")}
+    bad_grow = ("1", "0.5", "0.9999999999999999", "5e-324", "-1", "-0.5", "-1e300", "1.01e300", "nan", "inf", "-inf")
+    bad = {"grow": bad_grow, "window": ("-1", "-1e-9", "5e-324", "0.0003999", "-1e300", "1.01e300", "nan", "inf", "-inf")}
     good = {"grow": ("1.0000000000000002", "1.5", "2", "1e9", "1e300"), "window": ("4e-4", "1e-3", "1", "3600", "1e9", "1e300")}
     for (where, home), (name, values) in itertools.product(homes.items(), bad.items()):
         for v in values:
@@ -135,8 +142,6 @@ def growing():
                 case(f"{where}/{name}/{op}", "variant", op, "ok", args={**size, **home, name: f(v)})
                 if where != "file":  # which it makes, before it refuses the key
                     case(f"{where}/{name}/{op}-none", "variant", op, "type", [], {**size, **home, name: f(v), "arg": NONE}, no={"c": NO_TYPE})
-    case("url/window=too-fast", "variant", "add", "value", "clock must give seconds", {**size, "storage": {"url": 1}, "window": f("1e-9")})
-    case("memory/window=too-fast", "variant", "add", "value", "clock must give seconds", {**size, "window": f("1e-9")})
     kinds = {"plain": {**size}, "grow": {**size, "grow": f(2)}, "window": {**size, "window": f(60)}, "counting": {**size, "counting": YES}}
     for (have, there), (want, args) in itertools.product(kinds.items(), repeat=2):
         refused = have != want and want != "plain" or {have, want} == {"plain", "counting"}

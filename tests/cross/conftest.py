@@ -82,12 +82,16 @@ def tree(tmp_path):
     return copy
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 @pytest.fixture(scope="session")
 def redis_port(tmp_path_factory):
     """A redis-server of the tests' own on a free port of 127.0.0.1."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path_factory.mktemp("redis"))]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     for _ in range(500):

@@ -51,16 +51,18 @@ def test_what_a_build_without_the_libraries_says(env, tmp_path):
     #include <stdio.h>
     int main(void) {
         bf_error err;
-        bf_spec specs[] = { { .m = 1000, .k = 3, .secret = "0123456789abcdef", .secret_len = 16 }, { .m = 1000, .k = 3, .storage = "redis://127.0.0.1:1/0?key=x" } };
-        for (int i = 0; i < 2; i++) {
+        bf_spec specs[] = { { .m = 1000, .k = 3, .secret = "0123456789abcdef", .secret_len = 16 }, { .m = 1000, .k = 3, .storage = "redis://127.0.0.1:1/0?key=x" },
+                            { .m = 1000, .k = 3, .storage = "rediss://127.0.0.1:1/0?key=x" } };
+        for (int i = 0; i < 3; i++) {
             if (bf_open(&specs[i], &err)) return 1;
             printf("%s %d\\n", err.msg, err.code == BF_ENOTSUP);
         }
     }""")
     run("cc", tmp_path / "ask.c", "-o", tmp_path / "ask", *run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split())
-    secret, redis = run(tmp_path / "ask", env=env).splitlines()
+    secret, redis, tls = run(tmp_path / "ask", env=env).splitlines()
     assert secret == "secret needs libsodium, which this build lacks 1"
     assert redis.endswith("this build lacks hiredis 1")
+    assert "OpenSSL for TLS" in tls and tls.endswith(" 1")
 
 
 def test_the_man_page_names_every_function():

@@ -59,7 +59,7 @@ def test_wheel_is_small(wheel):
 
 
 def test_wheel_works(wheel, pip, tmp_path):
-    assert pip(wheel, tmp_path / "here")(FILTERS, "libsodium", "hiredis") == "libsodium hiredis\n"
+    assert pip(wheel, tmp_path / "here")(FILTERS, "libsodium", "hiredis", "OpenSSL") == "libsodium hiredis OpenSSL\n"
 
 
 def test_repaired_wheel_brings_its_libraries(wheel, pip, tmp_path):
@@ -69,7 +69,7 @@ def test_repaired_wheel_brings_its_libraries(wheel, pip, tmp_path):
     with zipfile.ZipFile(repaired) as archive:
         libraries = {re.match(r"lib[a-z]+", name.rsplit("/", 1)[1])[0] for name in archive.namelist() if ".libs/lib" in name}
     assert libraries == {"libhiredis", "libsodium"}
-    assert pip(repaired, tmp_path / "here")(FILTERS, "libsodium", "hiredis") == "libsodium hiredis\n"
+    assert pip(repaired, tmp_path / "here")(FILTERS, "libsodium", "hiredis", "OpenSSL") == "libsodium hiredis OpenSSL\n"
     (module,) = (tmp_path / "here").rglob("_bloomfilter*.so")
     assert "bloomfilter_shared.libs" in run("ldd", module)
 

@@ -19,7 +19,7 @@ def refusal(**arguments):
 
 
 def built_with():
-    asked = {"libsodium": {"secret": bytes(16)}, "hiredis": {"storage": "redis://127.0.0.1:1/0?key=x"}}
+    asked = {"libsodium": {"secret": bytes(16)}, "hiredis": {"storage": "redis://127.0.0.1:1/0?key=x"}, "OpenSSL": {"storage": "rediss://127.0.0.1:1/0?key=x"}}
     refusals = {library: refusal(**arguments) for library, arguments in asked.items()}
     assert all(not text or library in text for library, text in refusals.items()), refusals
     return [library for library, text in refusals.items() if not text]

@@ -5,14 +5,12 @@ import contextlib
 import gc
 import struct
 import sys
-import threading
 
 import numpy as np
 import pytest
 from arrow_producer import EINVAL, EIO, ENOMEM, Column, Streamed, text, views
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from threads import in_threads
 
 from bloomfilter import BloomFilter
 
@@ -448,97 +446,3 @@ assert BloomFilter(100, 10).update(Keys()) == 1
 print(*[name for name in ("numpy", "pyarrow", "polars", "pandas", "scrapy", "pyspark", "redis") if name in sys.modules])
 """
     assert run_python(code) == ""
-
-
-# ---- threads: columns are read without the GIL, with plain kernels while nobody else is there ----
-def numbers(start, n):
-    return Column(b"l", n, [None, np.arange(start, start + n, dtype="i8").tobytes()])
-
-
-@pytest.mark.parametrize("scheme", ["classic", "block", "block2"])
-def test_no_key_is_lost_when_others_come_and_go(scheme):
-    """One line of bits, so to say: every thread writes the same few words."""
-    n = 60_000
-    bf = BloomFilter(n=8 * n, p=0.01, scheme=scheme)
-    part = [range(i * n, (i + 1) * n) for i in range(7)]
-    other = BloomFilter(n=8 * n, p=0.01, scheme=scheme)
-    other.update(part[6])
-
-    def single():
-        for key in part[4]:
-            bf.add(key)
-
-    def unite():
-        for _ in range(30):
-            bf.__ior__(other)
-            assert bf.fill_ratio > 0
-
-    in_threads(
-        lambda: [bf.update(numbers(0, n)) for _ in range(20)],
-        lambda: bf.add_many(np.arange(n, 2 * n)),
-        lambda: bf.update(np.arange(2 * n, 3 * n).astype("U7")),
-        lambda: bf.update(iter(part[3])),
-        single,
-        lambda: bf.update(list(part[5])),
-        unite,
-        lambda: [bf.contains_many(numbers(0, n)) for _ in range(20)],
-        lambda: [5 in bf for _ in range(10_000)],
-    )
-    for keys in part:
-        assert bf.contains_many(keys) == b"\1" * n
-
-
-OTHERS = {
-    "column": lambda bf, keys: bf.update(keys),
-    "list": lambda bf, keys: bf.update(keys.tolist()),
-    "iterator": lambda bf, keys: bf.update(iter(keys.tolist())),
-    "single keys": lambda bf, keys: [bf.add(key) for key in keys.tolist()],
-}
-
-
-@pytest.mark.parametrize("other", OTHERS)
-def test_fresh_keys_of_two_threads_at_once(other):
-    """Plain kernels in both threads at once lose tens of keys here: each round makes some hundred thousand chances."""
-    n = 300_000
-    for round_ in range(6):
-        bf = BloomFilter(n=2 * n, p=0.1)
-        mine, theirs = (np.arange(n) + (2 * round_ + i) * n for i in range(2))
-        start = threading.Barrier(2)
-
-        def column(bf=bf, keys=mine, start=start):
-            start.wait()
-            for part in np.array_split(keys, 20):
-                bf.update(part)
-
-        def others(bf=bf, keys=theirs, start=start):
-            start.wait()
-            OTHERS[other](bf, keys)
-
-        in_threads(column, others)
-        assert bf.contains_many(mine) == b"\1" * n
-        assert bf.contains_many(theirs) == b"\1" * n
-
-
-FORK = """
-import os, threading, numpy as np
-from bloomfilter import BloomFilter
-bf = BloomFilter(n=1_000_000, p=0.01)
-going = True
-def work():
-    while going: bf.update(np.arange(300_000))
-thread = threading.Thread(target=work)
-thread.start()
-for i in range(20):
-    child = os.fork()
-    if child == 0:
-        ok = bf.add(f"child {i}") and bf.update(range(-100, 0)) > 90 and f"child {i}" in bf and bf.update(np.arange(10**6, 10**6 + 5000)) > 4900
-        os._exit(0 if ok else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-going = False
-thread.join()
-print("ok")
-"""
-
-
-def test_a_fork_in_the_middle_of_a_column(run_python):
-    assert run_python(FORK) == "ok"
