@@ -27,8 +27,15 @@ needs_arch() {
     want gcc-i686-linux-gnu have i686-linux-gnu-gcc
     want musl-tools have musl-gcc
     want clang have clang
+    want 'libclang-rt-14-dev|libclang-rt-19-dev' arch_clang_checks
+    want autoconf have autoreconf
+    want automake have automake
+    want libtool have libtoolize
     want dpkg-dev have dpkg-source
 }
+
+# Debian keeps what the sanitizers need in a package of its own, of clang's version.
+arch_clang_checks() { echo 'int main(void) { return 0; }' | clang -fsanitize=undefined -x c - -o "$out/clang-checks"; }
 
 deep_arch() {
     local machine
@@ -81,7 +88,7 @@ arch_s390x() { arch_by_qemu s390x s390x; }
 arch_i386() {
     local root_of=$out/arch/i386
     arch_root i386
-    arch_build i386 i686-linux-gnu '' "-Wl,--dynamic-linker=$root_of/usr/lib/i386-linux-gnu/ld-linux.so.2 -Wl,-rpath,$root_of/usr/lib/i386-linux-gnu"
+    arch_build i386 i686-linux-gnu '' "-Wl,--dynamic-linker=$root_of/lib/ld-linux.so.2 -Wl,-rpath,$root_of/lib/i386-linux-gnu:$root_of/usr/lib/i386-linux-gnu"
     c_run i386 'i386, 32 bits' "$arch_tests_32" env BLOOMFILTER_SLOW=1
 }
 
@@ -93,7 +100,7 @@ arch_musl() {
     CC=musl-gcc PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig c_build musl Release "-isystem $prefix/include"
     c_run musl musl "$arch_tests" env BLOOMFILTER_SLOW=1
 }
-# xxHash is only compiled in: its header does, and the tests take it in too.
+# xxHash is all in its header; a library of it is for the tests.
 arch_musl_libraries() (
     prefix=$1
     rm -rf "$prefix"
@@ -107,10 +114,13 @@ arch_musl_libraries() (
     apt-get -q "${options[@]}" update
     apt-get -q "${options[@]}" source hiredis libsodium
     (cd hiredis-* && make -s CC='musl-gcc -fPIC' static && mkdir -p "$prefix/include/hiredis" && cp ./*.h "$prefix/include/hiredis" && cp libhiredis.a "$prefix/lib")
-    (cd libsodium-* && ./configure -q --host=x86_64-linux-musl CC=musl-gcc CFLAGS='-O2 -fPIC' --disable-shared --prefix="$prefix" && make -s -j "$jobs" && make -s install)
+    (cd libsodium-* && autoreconf -fi && ./configure -q --host=x86_64-linux-musl CC=musl-gcc CFLAGS='-O2 -fPIC' --disable-shared --prefix="$prefix" && make -s -j "$jobs" && make -s install)
     cp "$(pkg-config --variable=includedir libxxhash)"/xxh*.h "$prefix/include"
+    printf '#define XXH_STATIC_LINKING_ONLY\n#define XXH_IMPLEMENTATION\n#include <xxhash.h>\n' >xxhash.c
+    musl-gcc -O2 -fPIC -I"$prefix/include" -c xxhash.c
+    ar rcs "$prefix/lib/libxxhash.a" xxhash.o
     printf 'Name: hiredis\nDescription: for musl\nVersion: 0.14.1\nCflags: -I%s/include\nLibs: -L%s/lib -lhiredis\n' "$prefix" "$prefix" >"$prefix/lib/pkgconfig/hiredis.pc"
-    printf 'Name: libxxhash\nDescription: for musl\nVersion: 0.8.1\nCflags: -I%s/include -DXXH_INLINE_ALL\nLibs:\n' "$prefix" >"$prefix/lib/pkgconfig/libxxhash.pc"
+    printf 'Name: libxxhash\nDescription: for musl\nVersion: 0.8.1\nCflags: -I%s/include\nLibs: -L%s/lib -lxxhash\n' "$prefix" "$prefix" >"$prefix/lib/pkgconfig/libxxhash.pc"
 )
 
 # ---- this machine otherwise ----
