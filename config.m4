@@ -82,6 +82,7 @@ if test "$PHP_BLOOMFILTER" != "no"; then
   if test "$PHP_BLOOMFILTER_TLS" != "no" && test "$PHP_BLOOMFILTER_REDIS" != "no"; then
     PKG_CHECK_MODULES([BF_OPENSSL], [openssl >= 1.1.1], [
       PHP_EVAL_INCLINE($BF_OPENSSL_CFLAGS)
+      PHP_ADD_LIBRARY(dl,, BLOOMFILTER_SHARED_LIBADD)
       BF_CFLAGS="$BF_CFLAGS -DBF_HAVE_OPENSSL=1"
     ], [
       if test "$PHP_BLOOMFILTER_TLS" = "yes"; then

@@ -41,6 +41,15 @@ def pkg_config(package):
     return found
 
 
+# pkg-config's name, a header, what the core knows it by, what a build without it refuses, what to link instead of the library.
+# Of OpenSSL only the headers are used: the first rediss:// loads it, by libdl (in the C library itself from glibc 2.34 on).
+OPTIONAL = [
+    ("libsodium >= 1.0.9", "sodium.h", "BF_HAVE_SODIUM", "filters with secret=", None),
+    ("hiredis >= 0.14", "hiredis/hiredis.h", "BF_HAVE_HIREDIS", "filters in Redis by URL", None),
+    ("openssl >= 1.1.1", "openssl/ssl.h", "BF_HAVE_OPENSSL", "filters in Redis over TLS (rediss://)", ["-ldl"]),
+]
+
+
 class BuildExt(build_ext):
     """Looks at what the machine has before the first file is compiled."""
 
@@ -52,9 +61,7 @@ class BuildExt(build_ext):
         for ext in self.extensions:
             self.add_doubles(ext)
             self.add_xxhash(ext)
-            self.add_libsodium(ext)
-            self.add_hiredis(ext)
-            self.add_openssl(ext)
+            self.add_optional(ext)
         super().build_extensions()
 
     def add_doubles(self, ext):
@@ -72,32 +79,15 @@ class BuildExt(build_ext):
                 "(Debian/Ubuntu: apt-get install libxxhash-dev; Fedora: dnf install xxhash-devel; macOS: brew install xxhash)"
             )
 
-    def add_libsodium(self, ext):
-        found = pkg_config("libsodium >= 1.0.9")
-        if not found or not self.compiles("#include <sodium.h>\n", found[0]):
-            print("bloomfilter: libsodium was not found: filters with secret= will be refused by this build")
-            return
-        ext.define_macros.append(("BF_HAVE_SODIUM", "1"))
-        ext.extra_compile_args += found[0]
-        ext.extra_link_args += found[1]
-
-    def add_hiredis(self, ext):
-        found = pkg_config("hiredis >= 0.14")
-        if not found or not self.compiles("#include <hiredis/hiredis.h>\n", found[0]):
-            print("bloomfilter: hiredis was not found: filters in Redis by URL will be refused by this build")
-            return
-        ext.define_macros.append(("BF_HAVE_HIREDIS", "1"))
-        ext.extra_compile_args += found[0]
-        ext.extra_link_args += found[1]
-
-    def add_openssl(self, ext):
-        # Only the headers: the library is loaded by the first rediss://.
-        found = pkg_config("openssl >= 1.1.1")
-        if not found or not self.compiles("#include <openssl/ssl.h>\n", found[0]):
-            print("bloomfilter: OpenSSL was not found: filters in Redis over TLS (rediss://) will be refused by this build")
-            return
-        ext.define_macros.append(("BF_HAVE_OPENSSL", "1"))
-        ext.extra_compile_args += found[0]
+    def add_optional(self, ext):
+        for package, header, macro, without, link in OPTIONAL:
+            found = pkg_config(package)
+            if not found or not self.compiles(f"#include <{header}>\n", found[0]):
+                print(f"bloomfilter: {package} was not found: {without} will be refused by this build")
+                continue
+            ext.define_macros.append((macro, "1"))
+            ext.extra_compile_args += found[0]
+            ext.extra_link_args += found[1] if link is None else link
 
     def compiles(self, source, cflags):
         with tempfile.TemporaryDirectory() as folder:
