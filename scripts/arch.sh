@@ -18,6 +18,9 @@ arch_tests_32=${arch_tests//test_once\* /}
 arch_tests_32=${arch_tests_32//test_redis_once /}
 arch_tests_32=${arch_tests_32//test_system /}
 arch_tests_32=${arch_tests_32//test_model\*/test_model test_model_counting test_model_grow test_model_window}
+# hiredis 0.14 aborts where it gets no memory.  Linked statically, as here, it is reached by the tests that refuse memory.
+arch_tests_musl=${arch_tests//test_once\* /test_once_more }
+arch_tests_musl=${arch_tests_musl//test_redis_once /}
 
 needs_arch() {
     want mmdebstrap have mmdebstrap
@@ -98,7 +101,7 @@ arch_musl() {
     [ -e "$prefix.made" ] || step 'libraries for musl' arch-musl arch_musl_libraries "$prefix"
     touch "$prefix.made"
     CC=musl-gcc PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig c_build musl Release "-isystem $prefix/include"
-    c_run musl musl "$arch_tests" env BLOOMFILTER_SLOW=1
+    c_run musl musl "$arch_tests_musl" env BLOOMFILTER_SLOW=1
 }
 # xxHash is all in its header; a library of it is for the tests.
 arch_musl_libraries() (
