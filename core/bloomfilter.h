@@ -10,7 +10,8 @@
  *     one sentence that names the value at fault.  *err is left alone otherwise.  A function that
  *     returns a pointer returns NULL on error.
  *   - Nothing here prints, exits, aborts, installs signal handlers or touches the host's allocator or
- *     random generators.  Memory comes from malloc.
+ *     random generators.  Memory comes from malloc.  A thread needs 128 KiB of stack; no file or
+ *     socket gets descriptor 0, 1 or 2, even where those are closed.
  *   - Any handle may be tested by several threads at once.  Adding from several threads needs a shared
  *     home or `threads`.  Opening, closing, clearing and set operations need the handle for themselves.
  */

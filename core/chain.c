@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HANDS = 64, LARGE = 1 << 16 };                        /* keys a kernel takes; words from which a part is fetched ahead */
+enum { HANDS = 64, LARGE = 1 << 16, YIELDS = 1000 };         /* keys a kernel takes; words from which a part is fetched ahead; then sleep */
 
 /* ---- life ---- */
 static double system_clock(void *unused)
@@ -73,12 +73,12 @@ int bf_chain_follow(bf_filter *f, bf_error *err)
 static void hold(bf_chain *c)
 {
     const int me = (int)getpid();
-    for (;;) {
+    for (unsigned tries = 0;; tries++) {
         int was = 0;
         BF_WAIT(&c->holder);
         if (bf_int_swap(&c->holder, &was, me)) return;
         if (was != me && bf_int_swap(&c->holder, &was, me)) return;
-        sched_yield();
+        if (tries < YIELDS) sched_yield(); else nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     }
 }
 

@@ -17,7 +17,10 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { PATIENCE = 120, LONGEST = 20000000 };                  /* for the lock, in seconds; between two tries, in ns */
 
 /* ---- a part as a store ---- */
 typedef struct { void *map; size_t bytes; const char *path; } part_map;
@@ -139,7 +142,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     bf_desc d = *part;
     d.secret_check = f->secret_check;
     int e = ftruncate(file->fd, (off_t)at) ? errno : 0;
-    if (!e) e = posix_fallocate(file->fd, (off_t)at, (off_t)bf_image_bytes(d.g.m));
+    if (!e) e = bf_reserve(file->fd, at, bf_image_bytes(d.g.m));
     if (e) {
         int rc = bf_fail_sys(err, e, "make room to grow in", file->path);
         return ftruncate(file->fd, (off_t)at) ? rc : rc;
@@ -160,7 +163,7 @@ int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err
     for (unsigned i = 0; i < n && !e; i++, before += part.g.m) {
         int rc = bf_chain_part(d, i, before, &part, err);
         if (rc <= 0) return rc < 0 ? rc : bf_fail(err, BF_EINVAL, "its parts are more than m may be");
-        if (!(e = posix_fallocate(fd, (off_t)at, (off_t)bf_image_bytes(part.g.m)))) e = write_page(fd, at, &part);
+        if (!(e = bf_reserve(fd, at, bf_image_bytes(part.g.m)))) e = write_page(fd, at, &part);
         at += bf_image_bytes(part.g.m);
     }
     if (e || (e = write_page(fd, 0, d))) return bf_fail_sys(err, e, "make room for", path);
@@ -178,21 +181,37 @@ static int again(const bf_file *file)
     char name[40];
     struct stat a, b;
     snprintf(name, sizeof name, "/proc/self/fd/%d", file->fd);
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    int fd = bf_off_standard(open(name, O_RDONLY | O_CLOEXEC));
+    if (fd < 0) fd = bf_off_standard(open(file->path, O_RDONLY | O_CLOEXEC));
     if (fd < 0 || (fstat(fd, &a) == 0 && fstat(file->fd, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)) return fd;
     close(fd);
     errno = ESTALE;
     return -1;
 }
 
+/* Asked for again and again, because a lock that is waited for has no time limit: its holder may be stopped, or be no filter
+ * at all.  0, or -1 and errno: EWOULDBLOCK is that the time is over. */
+static int wait_for(int fd)
+{
+    struct timespec t, pause = { 0, 100000 };
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    for (const time_t end = t.tv_sec + PATIENCE; flock(fd, LOCK_EX | LOCK_NB) < 0;) {
+        if (errno == EINTR) continue;
+        if (errno != EWOULDBLOCK || t.tv_sec >= end) return -1;
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < LONGEST) pause.tv_nsec *= 2;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+    }
+    return 0;
+}
+
 static int lock(bf_filter *f, int *token, bf_error *err)
 {
     const bf_file *file = f->part.store.impl;
-    int fd = again(file), rc = fd < 0 ? -1 : 0;
-    while (fd >= 0 && (rc = flock(fd, LOCK_EX)) < 0 && errno == EINTR) { }
+    int fd = again(file), rc = fd < 0 ? -1 : wait_for(fd);
     if (rc == 0) { *token = fd; return 0; }
-    rc = bf_fail_sys(err, errno, "lock", file->path);
+    rc = errno != EWOULDBLOCK ? bf_fail_sys(err, errno, "lock", file->path)
+       : bf_fail(err, BF_EIO, "cannot lock %.60s: somebody else has held its lock (flock) for %d seconds", file->path, PATIENCE);
     if (fd >= 0) close(fd);
     return rc;
 }

@@ -29,6 +29,10 @@ static const char append_script[] =                         /* KEYS: K:meta temp
     "redis.call('SETRANGE',KEYS[5],ARGV[2],ARGV[4]) redis.call('HSET',KEYS[6],'mark',ARGV[5]) "
     "redis.call('HSET',KEYS[1],'parts',n+1) return 1";
 
+/* Not where the part was deleted meanwhile: a hash of nothing but a count would stay for ever. */
+static const char count_script[] =
+    "if redis.call('HEXISTS',KEYS[1],'mark')==1 then return redis.call('HINCRBY',KEYS[1],'keys',ARGV[1]) end return -1";
+
 static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
 static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
 
@@ -72,20 +76,19 @@ static int join(bf_filter *f, bf_piece *p, const bf_geometry *g)
     return bf_chain_join(f->chain, p);
 }
 
-/* One command about a hash: HGET, HINCRBY; its number, or -1 where there is none. */
-static int number(bf_redis *r, const char *command, const char *key, const char *field, const char *more, int64_t *out, bf_error *err)
+/* One command, its words ended by NULL; its number, or -1 where there is none. */
+static int number(bf_redis *r, const char *const *words, int64_t *out, bf_error *err)
 {
+    unsigned n = 0;
     bf_link *l = &r->link;
     long long v;
     size_t len;
     bf_link_lock(l);
     int rc = bf_link_begin(l, true, err);
     if (rc == 0) {
-        bf_link_count(l, more ? 4 : 3);
-        bf_link_word(l, command);
-        bf_link_word(l, key);
-        bf_link_word(l, field);
-        if (more) bf_link_word(l, more);
+        while (words[n]) n++;
+        bf_link_count(l, n);
+        for (unsigned i = 0; i < n; i++) bf_link_word(l, words[i]);
         rc = bf_link_finish(l, 1, err);
     }
     *out = -1;
@@ -106,7 +109,7 @@ static int count(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *e
     p->unsent += more;
     if (!p->unsent || (!now && p->unsent < p->part.g.n / COUNT_SHARE)) return 0;
     snprintf(text, sizeof text, "%llu", (unsigned long long)p->unsent);
-    int rc = number(redis_of(p), "HINCRBY", redis_of(p)->meta, "keys", text, &all, err);
+    int rc = number(redis_of(p), (const char *const[]){ "EVAL", count_script, "1", redis_of(p)->meta, text, NULL }, &all, err);
     if (rc < 0) return rc;
     p->unsent = 0;
     if (all >= 0) bf_live_set(p->live, all);
@@ -125,7 +128,7 @@ static int attach_part(bf_filter *f, unsigned i, bf_error *err)
     int rc = p->part.store.ops->attach(&p->part.store, &spec, &d, err);
     if (rc > 0 && (d.kind || strcmp(d.name, want.name) || d.g.k != want.g.k || d.secret_check != want.secret_check))
         rc = bf_fail(err, BF_EFORMAT, "%s: its part %u does not belong to it", whole_of(f)->link.label, i);
-    if (rc > 0) rc = number(redis_of(p), "HGET", redis_of(p)->meta, "keys", NULL, &keys, err);
+    if (rc > 0) rc = number(redis_of(p), (const char *const[]){ "HGET", redis_of(p)->meta, "keys", NULL }, &keys, err);
     if (rc < 0) { free_piece(p); return rc; }
     bf_live_set(p->live, keys < 0 ? 0 : keys);
     return join(f, p, &d.g);
@@ -142,7 +145,7 @@ static int follow(bf_filter *f, bf_error *err)
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
     for (;;) {                                               /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? mark_of(c->piece[c->count - 1]) : 0;
-        int rc = number(whole, "HGET", whole->meta, "parts", NULL, &parts, err);
+        int rc = number(whole, (const char *const[]){ "HGET", whole->meta, "parts", NULL }, &parts, err);
         if (rc < 0) return rc;
         if (parts < 1 || parts < (int64_t)c->count) return bf_redis_lost(whole, err);
         if (parts > BF_PARTS_MAX) return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound parts", whole->link.label);

@@ -186,7 +186,8 @@ int bf_plan(bf_spec *spec, bf_error *err)
 int bf_writable(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    if (s->read_only) return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only: nothing can be added or changed", bf_where(f, NULL));
+    if (s->read_only)
+        return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL), f->read_only ? "" : ", no write permission");
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
     if (rc == 0) bf_raise(&f->may_write);
     return rc;

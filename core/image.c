@@ -129,7 +129,8 @@ int bf_save(bf_filter *f, const char *path, bf_error *err)
 {
     uint64_t *w = NULL;
     bf_filter *copy = NULL;
-    int rc = f->chain ? bf_chain_refresh(f, err) : bf_words_or_copy(f, "be saved", &w, &copy, err);
+    int rc = bf_may_replace(path, err);
+    if (rc == 0) rc = f->chain ? bf_chain_refresh(f, err) : bf_words_or_copy(f, "be saved", &w, &copy, err);
     if (rc < 0) return rc;
     rc = save_words(f, w, path, err);
     bf_close(copy);

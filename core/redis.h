@@ -64,6 +64,7 @@ struct bf_link {
     bool stands;               /* no fault since the last begin */
     struct redisContext *context;              /* socket: NULL = not connected */
     struct redisReader *reader;
+    char *in;                  /* socket: what was just received, on its way to reader */
     bf_tls *tls;               /* socket: NULL = in the clear */
     bf_reply_sink *sink;       /* client: replies of this trip */
     bf_redis_reply reply;      /* the last one */

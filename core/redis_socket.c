@@ -8,14 +8,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { REPLY_MOST = 64 << 20, PUSH_FROM = 16 << 10, OUT_KEPT = 4 << 20 };
+enum { REPLY_MOST = 64 << 20, PUSH_FROM = 16 << 10, OUT_KEPT = 4 << 20, IN_BYTES = 1 << 16 };
 
 static int64_t now_ms(void)
 {
@@ -44,7 +49,8 @@ static redisReplyObjectFunctions callbacks = { .createString = on_text, .createA
 static bool make_reader(bf_link *l)
 {
     redisReader *reader = redisReaderCreateWithFunctions(&callbacks);
-    if (!reader) return false;
+    l->in = malloc(IN_BYTES);                               /* threads may have less than that of stack */
+    if (!reader || !l->in) { if (reader) redisReaderFree(reader); return false; }
     reader->privdata = &l->reply;
     reader->maxbuf = 1 << 20;      /* kept from trip to trip */
     l->reader = reader;
@@ -69,8 +75,10 @@ static void drop(bf_link *l)
     tls_free(l);
     if (l->context) redisFree(l->context);
     if (l->reader) redisReaderFree(l->reader);
+    free(l->in);
     l->context = NULL;
     l->reader = NULL;
+    l->in = NULL;
 }
 
 static void abandon(bf_link *l)
@@ -78,6 +86,7 @@ static void abandon(bf_link *l)
     if (l->context) close(l->context->fd);
     l->context = NULL;
     l->reader = NULL;
+    l->in = NULL;
     l->tls = NULL;
 }
 
@@ -109,13 +118,63 @@ static int greet(bf_link *l, bf_error *err)
     return rc;
 }
 
-static int unreachable(bf_link *l, redisContext *c, int e, bf_error *err)
+/* Waits for a connect() that goes on by itself, signals or not. */
+static int connected(int fd, int64_t until)
 {
-    int rc = c && c->err == REDIS_ERR_IO && e ? bf_fail_sys(err, e, "reach", l->label)
-           : c ? bf_fail(err, BF_EIO, "cannot reach %s: %.50s", l->label, c->errstr) : bf_fail(err, BF_ENOMEM, "out of memory");
+    struct pollfd p = { .fd = fd, .events = POLLOUT };
+    int e = 0, n;
+    socklen_t len = sizeof e;
+    do {
+        int64_t left = until - now_ms();
+        n = poll(&p, 1, left > 0 ? (int)left : 0);
+    } while (n < 0 && errno == EINTR);
+    if (n <= 0) return n < 0 ? errno : ETIMEDOUT;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &e, &len) < 0 ? errno : e;
+}
+
+/* A socket that is connected by then, in blocking mode; -1 and errno. */
+static int reach(const struct sockaddr *a, socklen_t len, int64_t until)
+{
+    int yes = 1, e = 0, fd = bf_off_standard(socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    if (fd < 0) return -1;
+    if (connect(fd, a, len) < 0 && (e = errno) && (e == EINPROGRESS || e == EINTR)) e = connected(fd, until);
+    if (e) { close(fd); errno = e; return -1; }
+    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    if (a->sa_family != AF_UNIX) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    return fd;
+}
+
+static int unreachable(bf_link *l, int e, bf_error *err)
+{
     l->timed_out = e == ETIMEDOUT;
-    if (c) redisFree(c);
-    return rc;
+    return bf_fail_sys(err, e, "reach", l->label);
+}
+
+static int reach_path(bf_link *l, bf_error *err)
+{
+    struct sockaddr_un a = { .sun_family = AF_UNIX };
+    memcpy(a.sun_path, l->url.path, strlen(l->url.path));      /* redis_url.c has seen that it fits */
+    int fd = reach((const struct sockaddr *)&a, sizeof a, l->deadline);
+    return fd < 0 ? unreachable(l, errno, err) : fd;
+}
+
+/* A name may have several addresses, of which the first may be dead: each gets its share of the time that is left. */
+static int reach_host(bf_link *l, bf_error *err)
+{
+    struct addrinfo want = { .ai_socktype = SOCK_STREAM }, *all;
+    char port[12];
+    int fd = -1, n = 0, e = 0;
+    snprintf(port, sizeof port, "%u", l->url.port);
+    int rc = getaddrinfo(l->url.host, port, &want, &all);
+    if (rc) return bf_fail(err, rc == EAI_MEMORY ? BF_ENOMEM : BF_EIO, "cannot reach %s: %.50s", l->label, gai_strerror(rc));
+    for (const struct addrinfo *a = all; a; a = a->ai_next) n++;
+    for (const struct addrinfo *a = all; a && fd < 0; a = a->ai_next, n--) {
+        const int64_t left = l->deadline - now_ms();
+        fd = reach(a->ai_addr, a->ai_addrlen, l->deadline - left + (left > 0 ? left / n : 0));
+        if (fd < 0 && !e) e = errno;                        /* the system puts those first that it can reach at all */
+    }
+    freeaddrinfo(all);
+    return fd < 0 ? unreachable(l, e, err) : fd;
 }
 
 static void start_trip(bf_link *l)
@@ -128,12 +187,11 @@ static int connect_(bf_link *l, bf_error *err)
 {
     const bf_redis_url *u = &l->url;
     struct timeval tv = { (time_t)u->timeout, (suseconds_t)((u->timeout - (double)(time_t)u->timeout) * 1e6) };
-    errno = 0;
-    redisContext *c = u->path ? redisConnectUnixWithTimeout(u->path, tv) : redisConnectWithTimeout(u->host, (int)u->port, tv);
-    if (!c || c->err) return unreachable(l, c, errno, err);
-    l->context = c;
-    fcntl(c->fd, F_SETFD, FD_CLOEXEC);
-    if (redisSetTimeout(c, tv) != REDIS_OK) return bf_socket_broken(l, errno ? errno : EIO, err);
+    start_trip(l);
+    const int fd = u->path ? reach_path(l, err) : reach_host(l, err);
+    if (fd < 0) return fd;
+    if (!(l->context = redisConnectFd(fd))) { close(fd); return bf_link_no_memory(l, err); }
+    if (redisSetTimeout(l->context, tv) != REDIS_OK) return bf_socket_broken(l, errno ? errno : EIO, err);
     if (!make_reader(l)) return bf_link_no_memory(l, err);
     start_trip(l);
     int rc = u->tls ? tls_begin(l, err) : 0;
@@ -210,11 +268,10 @@ ssize_t bf_socket_in(bf_link *l, void *bytes, size_t cap)
 
 static int receive(bf_link *l, bf_error *err)
 {
-    char buf[1 << 16];
-    ssize_t c = (l->tls ? tls_in : bf_socket_in)(l, buf, sizeof buf);
+    ssize_t c = (l->tls ? tls_in : bf_socket_in)(l, l->in, IN_BYTES);
     if (c <= 0) return bf_socket_broken(l, c < 0 ? errno : ECONNRESET, err);
     l->heard = true;
-    return redisReaderFeed(l->reader, buf, (size_t)c) == REDIS_OK ? 0 : bf_link_no_memory(l, err);
+    return redisReaderFeed(l->reader, l->in, (size_t)c) == REDIS_OK ? 0 : bf_link_no_memory(l, err);
 }
 
 static int next(bf_link *l, bf_error *err)

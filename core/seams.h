@@ -270,8 +270,11 @@ bool bf_header_is(const uint8_t *page, const bf_stamp *stamp);
 
 /* files.c: flags of open(2); a negative BF_E code or a file descriptor, 0 */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err);
+int bf_may_replace(const char *path, bf_error *err);         /* 0 or BF_EIO: there is a device, FIFO or socket */
 int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err);
 int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len);        /* 0 or errno */
+int bf_reserve(int fd, uint64_t at, uint64_t bytes);         /* room in the file system; 0 or errno  */
+int bf_off_standard(int fd);                                 /* as another one, if it is 0, 1 or 2; -1 and errno */
 char *bf_temp_file(const char *path, int *fd, bf_error *err);
 int bf_nameless_file(const char *path);                  /* fd of a file that vanishes unless linked, or -1 */
 void bf_sync_folder(const char *path);

@@ -101,7 +101,7 @@ static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
     if (d->kind) return bf_chain_file_fill(f->fd, d, f->path, err);
-    int e = posix_fallocate(f->fd, 0, (off_t)bf_image_bytes(bf_bits(&d->g)));    /* a sparse file on a full disk would be SIGBUS later */
+    int e = bf_reserve(f->fd, 0, bf_image_bytes(bf_bits(&d->g)));    /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "make room for", f->path);
     bf_header_new(page, d);
     if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (fsync(f->fd) && (e = errno))) return bf_fail_sys(err, e, "write", f->path);
@@ -119,10 +119,24 @@ static int publish(const file *f, const char *temp, bf_error *err)
     return bf_fail_sys(err, errno, "create", f->path);
 }
 
+/* A file that this process cannot map is not made: it would stay behind, in full size. */
+static int mappable(const file *f, bf_error *err)
+{
+    struct stat st;
+    void *p = MAP_FAILED;
+    if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
+    if ((uint64_t)st.st_size > SIZE_MAX) errno = ENOMEM;
+    else p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+    if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", f->path);
+    munmap(p, (size_t)st.st_size);
+    return 0;
+}
+
 /* f->fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name: /proc/PID/maps shows that. */
 static int make(file *f, const char *temp, const bf_desc *d, bf_error *err)
 {
     int rc = fill_new(f, d, err);
+    if (rc == 0) rc = mappable(f, err);
     if (rc == 0) rc = publish(f, temp, err);
     if (temp) unlink(temp);
     close(f->fd);

@@ -95,6 +95,27 @@ static PyObject *maker_of(FilterObject *self, const bf_info *info)
     return bound;
 }
 
+/* What was opened by a relative path is named from where the process is now, and goes out as an absolute one: who unpickles it may
+ * be elsewhere, where that name is another filter's. */
+static PyObject *storage_of(FilterObject *self, bf_filter *bf, const bf_info *info)
+{
+    PyObject *path = PyUnicode_DecodeFSDefault(info->storage);
+    if (!path || bf_is_url(info->storage) || info->storage[0] == '/') return path;
+    bf_spec there = { .storage = info->storage, .counting = is_counting(Py_TYPE(self)) }, only_read = there;
+    only_read.read_only = true;
+    if (bf_fits(bf, &there, NULL) <= 0 && bf_fits(bf, &only_read, NULL) <= 0) {
+        PyErr_Format(state_of(Py_TYPE(self))->error, "%R is a relative path and not this filter's in the present working directory: "
+                     "to pickle it, open it by its absolute path", path);
+        Py_DECREF(path);
+        return NULL;
+    }
+    PyObject *os_path = PyImport_ImportModule("os.path");
+    PyObject *whole = os_path ? PyObject_CallMethod(os_path, "abspath", "O", path) : NULL;
+    Py_XDECREF(os_path);
+    Py_DECREF(path);
+    return whole;
+}
+
 /* How to get it back: a stored filter by its path, one in memory by its bytes. */
 static PyObject *recipe(FilterObject *self, bf_filter *bf)
 {
@@ -108,7 +129,7 @@ static PyObject *recipe(FilterObject *self, bf_filter *bf)
         PyErr_SetString(state_of(Py_TYPE(self))->error, fault);
         return NULL;
     }
-    PyObject *arg = info.storage ? PyUnicode_DecodeFSDefault(info.storage) : image(self, bf, NULL);
+    PyObject *arg = info.storage ? storage_of(self, bf, &info) : image(self, bf, NULL);
     PyObject *maker = arg ? maker_of(self, &info) : NULL;
     if (!maker) { Py_XDECREF(arg); return NULL; }
     return Py_BuildValue("(N(N))", maker, arg);

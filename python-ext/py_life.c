@@ -193,7 +193,15 @@ static bool is_remote(const bf_filter *bf)
 double clock_ask(void *callable)
 {
     PyObject *now = PyObject_CallNoArgs(callable);
-    double seconds = now ? PyFloat_AsDouble(now) : Py_NAN;
+    const PyNumberMethods *number = now ? Py_TYPE(now)->tp_as_number : NULL;
+    double seconds = Py_NAN;
+    if (number && (number->nb_float || number->nb_index)) {
+        seconds = PyFloat_AsDouble(now);
+        const bool large = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
+        if (large) PyErr_Clear();
+        if (!PyErr_Occurred() && (large || Py_IS_NAN(seconds)))
+            PyErr_Format(PyExc_ValueError, "clock must return a number of seconds, got %s", large ? "an int that is no float" : "nan");
+    } else if (now) PyErr_Format(PyExc_TypeError, "clock must return a number of seconds, got %.80s", Py_TYPE(now)->tp_name);
     Py_XDECREF(now);
     return PyErr_Occurred() ? Py_NAN : seconds;
 }

@@ -88,7 +88,7 @@ void conn_accept(worker *w)
     for (int i = 0; i < ACCEPTS; i++) {
         int fd = accept4(w->s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && (errno == ECONNABORTED || errno == EINTR)) continue;
-        if (fd < 0) return;
+        if (fd < 0) { if (errno != EAGAIN && errno != EWOULDBLOCK) worker_deaf(w); return; }
         if (__atomic_load_n(&w->s->connections, __ATOMIC_RELAXED) < w->s->o.max_connections) adopt(w, fd);
         else turn_away(fd);
     }

@@ -10,12 +10,14 @@
 
 enum { FLUSH = 64 << 10 };
 
-/* Also on SIGHUP.  The descriptor keeps its number: workers write to it meanwhile. */
+/* Also on SIGHUP.  The descriptor keeps its number: workers write to it meanwhile.  O_NONBLOCK: a FIFO that nobody reads is an
+ * error (ENXIO), and not waited for. */
 int log_open(server *s)
 {
     if (!s->o.access_log) return 0;                  /* log_fd is -1 for good */
-    int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+    int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
     if (fd < 0) return -1;
+    fcntl(fd, F_SETFL, O_APPEND);
     if (s->log_fd < 0) { s->log_fd = fd; return 0; }
     int rc = dup3(fd, s->log_fd, O_CLOEXEC);
     close(fd);

@@ -5,6 +5,7 @@
 #include "server.h"
 #include "notify.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ static void raise_limits(options *o)
         getrlimit(RLIMIT_NOFILE, &l);
     }
     if (l.rlim_cur >= want) return;
-    uint64_t left = l.rlim_cur > 2 * SPARE ? l.rlim_cur - SPARE : SPARE;
+    uint64_t left = l.rlim_cur > 2 * SPARE ? l.rlim_cur - SPARE : l.rlim_cur / 2;
     fprintf(stderr, "bloomfilterd: %llu connections at most, not %llu: that is the limit on open files here\n", (unsigned long long)left,
             (unsigned long long)o->max_connections);
     if (left < o->max_connections) o->max_connections = left;
@@ -158,13 +159,23 @@ static void release(server *s)
     if (s->log_fd >= 0) close(s->log_fd);
 }
 
+/* What is started without them would give their numbers to sockets, and print into those. */
+static void keep_standard(void)
+{
+    int fd;
+    do fd = open("/dev/null", O_RDWR); while (fd >= 0 && fd <= 2);
+    if (fd > 2) close(fd);
+}
+
 int main(int argc, char **argv)
 {
     static server s;
     sigset_t signals;
     int rc = options_read(&s.o, argc, argv);
     if (rc) return rc == 1 ? 0 : 2;
+    keep_standard();
     signal(SIGPIPE, SIG_IGN);                        /* the core writes to Redis, stderr may be closed */
+    signal(SIGXFSZ, SIG_IGN);                        /* a log larger than allowed is not written, and no reason to die */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

@@ -59,6 +59,7 @@ typedef struct {
     bool answered;                                   /* a request ended in the bytes at hand               */
     buffer log;
     bool drained;
+    bool deaf;                                       /* no descriptors are left: not listening until the next sweep */
     uint64_t statuses[STATUSES], connections, accepted;      /* counters: relaxed atomics              */
 } worker;
 
@@ -78,6 +79,7 @@ bool worker_init(worker *w, server *s);
 void *worker_run(void *w);
 void worker_free(worker *w);
 void worker_move(worker *w, conn *c, int state, uint64_t until);
+void worker_deaf(worker *w);
 static inline bool is_draining(const server *s) { return __atomic_load_n(&s->draining, __ATOMIC_ACQUIRE); }
 uint64_t clock_ms(void);
 

@@ -45,6 +45,18 @@ void worker_move(worker *w, conn *c, int state, uint64_t until)
     l->last = c;
 }
 
+/* Who cannot be taken in stays in the backlog, and would wake us again at once. */
+void worker_deaf(worker *w)
+{
+    w->deaf = epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL) == 0;
+}
+
+static bool listen_again(worker *w)
+{
+    struct epoll_event listen = { .events = EPOLLIN | EPOLLEXCLUSIVE, .data.ptr = &w->s->listener };
+    return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->s->listener, &listen) == 0;
+}
+
 /* conn_late moves or frees its connection; only SENDING is in no order. */
 static void sweep(worker *w)
 {
@@ -56,6 +68,7 @@ static void sweep(worker *w)
             else if (state != SENDING) break;
         }
     }
+    if (w->deaf && !w->drained) w->deaf = !listen_again(w);
     w->swept = w->now;
 }
 
@@ -127,10 +140,10 @@ bool worker_init(worker *w, server *s)
 {
     *w = (worker){ .s = s, .epoll = epoll_create1(EPOLL_CLOEXEC), .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
                    .in = malloc(READ_BYTES), .decoded = malloc(s->o.max_url) };
-    struct epoll_event wake = { .events = EPOLLIN, .data.ptr = &w->wake }, listen = { .events = EPOLLIN | EPOLLEXCLUSIVE, .data.ptr = &s->listener };
+    struct epoll_event wake = { .events = EPOLLIN, .data.ptr = &w->wake };
     tick(w);
     return w->epoll >= 0 && w->wake >= 0 && w->in && w->decoded && epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &wake) == 0
-        && epoll_ctl(w->epoll, EPOLL_CTL_ADD, s->listener, &listen) == 0;
+        && listen_again(w);
 }
 
 void worker_free(worker *w)

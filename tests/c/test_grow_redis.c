@@ -205,6 +205,27 @@ static void what_does_not_fit(void)
     bf_close(f);
 }
 
+/* Who closes it afterwards has keys to count yet: nothing comes back. */
+static void nothing_is_left_of_what_is_deleted(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    for (int how = 0; how < 3; how++) {
+        bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted"), *other = open_((bf_spec){ 0 }, "deleted");
+        CHECK_EQ(one(f, true, 'k', 1), 1);
+        CHECK_EQ(one(other, true, 'k', 2), 1);
+        if (how == 0) CHECK_EQ(bf_delete(f, &e), 0);
+        if (how == 1) rs_command(&redis, "FLUSHALL");
+        if (how == 2) { CHECK_EQ(many(f, true, 'm', 0, 5000, NULL) > 4900, 1); CHECK_EQ(bf_delete(other, &e), 0); }
+        bf_close(f);
+        bf_close(other);
+        CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
+    }
+    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted");
+    CHECK_EQ(one(f, true, 'k', 1), 1);
+    bf_close(f);
+    CHECK_HAS(rs_command(&redis, "HGET {deleted}:p0:meta keys"), "1");
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -219,6 +240,7 @@ int main(void)
     RUN(handed_over_while_it_grows);
     RUN(lost_parts_are_errors);
     RUN(what_does_not_fit);
+    RUN(nothing_is_left_of_what_is_deleted);
     rs_end(&redis);
     return FINISH();
 }

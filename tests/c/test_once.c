@@ -1,7 +1,7 @@
 /* test_once.c - each scenario runs with its 1st, 2nd, 3rd ... call to the system failing, until it runs through.  Whatever
  * fails: a code and a sentence, nothing leaked, no file in part, no key lost that was acknowledged, and the same scenario
  * goes through right after.
- * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock redisConnectWithTimeout redisReaderFeed */
+ * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock redisConnectFd redisReaderFeed */
 #include "../../core/bloomfilter.h"
 #include "check.h"
 #include "once_each.h"

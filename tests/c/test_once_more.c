@@ -1,6 +1,6 @@
 /* test_once_more.c - what test_once.c does, for filters that count, grow and forget, for whole filters as sets and as bytes of
  * other systems, and with calls that are interrupted or do a part.
- * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock redisConnectWithTimeout redisReaderFeed */
+ * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock redisConnectFd redisReaderFeed */
 #include "../../core/bloomfilter.h"
 #include "check.h"
 #include "once_each.h"

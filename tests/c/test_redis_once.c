@@ -1,7 +1,7 @@
 /* test_redis_once.c - every kind of filter in Redis, everything that can be asked of it, with the 1st, 2nd, 3rd ... call to the
  * system failing, until it goes through: what is told is right or an error with its code, nothing leaks, and the next call
  * works.  test_once.c does the same in the other homes.  It starts its own server.
- * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy redisConnectWithTimeout redisReaderFeed
+ * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy redisConnectFd redisReaderFeed
  * wraps: redisSetTimeout redisReaderCreateWithFunctions getrandom */
 #define _GNU_SOURCE
 #include "once.h"
