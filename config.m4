@@ -23,6 +23,17 @@ PHP_ARG_WITH([bloomfilter-tls],
   [auto], [no])
 
 if test "$PHP_BLOOMFILTER" != "no"; then
+  dnl ---- PHP's integers: they are m, n and the positions; Zend has 64 bits where these are defined ----
+  AC_MSG_CHECKING([for integers of 64 bits])
+  AC_COMPILE_IFELSE([AC_LANG_SOURCE([[
+    #if !defined(__x86_64__) && !defined(__LP64__) && !defined(_LP64)
+    #error
+    #endif
+  ]])],
+    [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([a 64-bit PHP is needed: m, n and positions are PHP integers, and those of this machine end at 2147483647. The Python package and the C library work here])])
+
   dnl ---- xxHash: its header only, compiled in ----
   PKG_CHECK_MODULES([BF_XXHASH], [libxxhash >= 0.8.0], [], [BF_XXHASH_CFLAGS=])
   bf_old_cppflags=$CPPFLAGS

@@ -17,7 +17,7 @@ typedef struct {
     bf_part part;
     uint64_t start;            /* bits of the parts before it                                             */
     uint64_t *live;            /* keys in it (grow), its epoch (window); see bf_live                       */
-    uint64_t own;              /* what live points to where it is nobody else's                           */
+    _Alignas(8) uint64_t own;  /* what live points to where it is nobody else's                           */
     uint8_t *page;             /* its header page in a mapped file, or NULL                               */
     uint32_t known;            /* Redis: its mark, when it was last sure that no part follows it           */
     uint64_t unsent;           /* Redis: keys added from here that Redis has not counted yet              */
@@ -30,7 +30,8 @@ struct bf_chain {
     bf_plane plane[BF_PARTS_MAX];              /* the same for the kernels, where parts are in addressable memory */
     unsigned marked;           /* pieces whose page says that it is written in place                      */
     bool full;                 /* m has reached its limit: the last part takes all                        */
-    uint64_t own, *epoch;      /* window: the newest epoch that anybody added in                          */
+    _Alignas(8) uint64_t own;
+    uint64_t *epoch;           /* window: the newest epoch that anybody added in                          */
     int64_t newest;            /* Redis, window: the newest epoch that has a part, as K:meta said it last */
     int holder;                /* of the lock within the process: its pid, or 0                           */
     double (*clock)(void *);

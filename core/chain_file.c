@@ -7,9 +7,7 @@
  *
  * The lock is flock(2) on a description of its own for each time it is taken: it excludes threads, handles and processes, a
  * fork's child too, and the kernel gives it back when its holder dies. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 #include "chain.h"
 #include "store_file.h"
 #include <errno.h>

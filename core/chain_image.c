@@ -23,7 +23,7 @@ static int write_part(bf_filter *f, unsigned i, shifted *s, bf_error *err)
     bf_piece *p = f->chain->piece[i];
     bf_store *store = &p->part.store;
     bf_desc d = bf_chain_describe(f, p, i);
-    uint64_t *copy = store->words ? NULL : calloc(store->nwords, 8);
+    uint64_t *copy = store->words ? NULL : bf_words_new(store->nwords);
     int rc = store->words || copy ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
     if (rc == 0 && copy && bf_piece_there(p)) rc = store->ops->read(store, 0, copy, (d.g.m + 7) / 8, err);
     if (rc == 0) rc = bf_image_write(&d, copy ? copy : store->words, store->nwords, put, s);

@@ -101,7 +101,7 @@ static int words_of(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *er
     bf_store *s = &p->part.store;
     *copy = NULL;
     if ((*words = s->words)) return 0;
-    if (!(*words = *copy = calloc(s->nwords, 8))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if (!(*words = *copy = bf_words_new(s->nwords))) return bf_fail(err, BF_ENOMEM, "out of memory");
     if (!bf_piece_there(p)) return 0;
     int rc = s->ops->read(s, 0, *copy, (p->part.g.m + 7) / 8, err);
     if (rc < 0) { free(*copy); *copy = NULL; }

@@ -1,8 +1,6 @@
 /* files.c - what saved and mapped files share: opening with every kind of wrong file refused, reading whole, a temporary
  * file beside the target.  Knows the file system; knows nothing of filters. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 #include "seams.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +10,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+_Static_assert(sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
 
 enum { ZEROS = 4096, STANDARD = 3 };
 

@@ -62,32 +62,32 @@ static bool live_decode(uint64_t word, int64_t *value)
 }
 
 uint64_t *bf_header_live(uint8_t *page) { return (uint64_t *)(void *)(page + AT_LIVE); }
-void bf_live_set(uint64_t *word, int64_t value) { BF_STEP(word, true); __atomic_store_n(word, live_code(value), __ATOMIC_SEQ_CST); }
+void bf_live_set(uint64_t *word, int64_t value) { BF_STEP(word, true); __atomic_store_n((bf_shared *)word, live_code(value), __ATOMIC_SEQ_CST); }
 int64_t bf_live(const uint64_t *word)
 {
     int64_t v;
     BF_STEP(word, false);
-    return live_decode(__atomic_load_n(word, __ATOMIC_SEQ_CST), &v) ? v : 0;
+    return live_decode(__atomic_load_n((const bf_shared *)word, __ATOMIC_SEQ_CST), &v) ? v : 0;
 }
 void bf_live_add(uint64_t *word, uint64_t more, bool atomic)
 {
     BF_STEP(word, false);
-    uint64_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    uint64_t old = __atomic_load_n((const bf_shared *)word, __ATOMIC_RELAXED);
     int64_t v;
     do {
         if (!live_decode(old, &v)) v = 0;
         BF_STEP(word, true);
-    } while (atomic ? !__atomic_compare_exchange_n(word, &old, live_code(v + (int64_t)more), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
-                  : (__atomic_store_n(word, live_code(v + (int64_t)more), __ATOMIC_RELAXED), false));
+    } while (atomic ? !__atomic_compare_exchange_n((bf_shared *)word, &old, live_code(v + (int64_t)more), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
+                  : (__atomic_store_n((bf_shared *)word, live_code(v + (int64_t)more), __ATOMIC_RELAXED), false));
 }
 void bf_live_raise(uint64_t *word, int64_t to)
 {
     BF_STEP(word, false);
-    uint64_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    uint64_t old = __atomic_load_n((const bf_shared *)word, __ATOMIC_SEQ_CST);
     int64_t v;
     while (!live_decode(old, &v) || v < to) {
         BF_STEP(word, true);
-        if (__atomic_compare_exchange_n(word, &old, live_code(to), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return;
+        if (__atomic_compare_exchange_n((bf_shared *)word, &old, live_code(to), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return;
     }
 }
 
@@ -291,7 +291,7 @@ int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_
 static bool clean(const uint8_t *page)
 {
     const uint64_t *at = (const uint64_t *)(const void *)(page + AT_CLEAN);
-    return *at == __atomic_load_n((const uint64_t *)(const void *)(page + AT_DIRTY), __ATOMIC_SEQ_CST);
+    return *at == __atomic_load_n((const bf_shared *)(const void *)(page + AT_DIRTY), __ATOMIC_SEQ_CST);
 }
 
 /* The bits that came with a sound header; page is 8-byte aligned, words may be written by others meanwhile. */
@@ -309,13 +309,13 @@ int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords
  * dirty all the same. */
 void bf_header_dirty(uint8_t *page)
 {
-    uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY), old = __atomic_load_n(word, __ATOMIC_SEQ_CST), next;
+    uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY), old = __atomic_load_n((const bf_shared *)word, __ATOMIC_SEQ_CST), next;
     uint8_t bytes[8];
     if (!clean(page)) return;
     memcpy(bytes, &old, 8);
     put(bytes, 8, sequence((uint32_t)get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
-    __atomic_compare_exchange_n(word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n((bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 /* Tells one image from another that was written over it: the sum of what never changes, and how often it was sealed. */

@@ -1,8 +1,6 @@
 /* image.c - a filter as bytes: to and from memory, to and from a saved file.  Knows files and renames; the bytes
  * themselves are format.c's business. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 #include "chain.h"
 #include <errno.h>
 #include <fcntl.h>

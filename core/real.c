@@ -1,8 +1,6 @@
 /* real.c - floating-point numbers as text and back.  What is stored or told must read the same for every process, so the
  * decimal point is a point whatever setlocale() was called with (PHP and Python programs do).  Knows nothing of filters. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 #include "seams.h"
 #include <locale.h>
 #include <stdio.h>

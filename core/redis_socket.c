@@ -1,9 +1,7 @@
 /* redis_socket.c - the transport of a URL: one connection of our own, on hiredis, with a deadline for each trip and a new
  * connection after a fault.  Knows sockets, AUTH and SELECT.  A connection that may be out of step (time-out, nonsense, a
  * fault in the middle) is dropped, never read further. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 #include "seams.h"
 #ifdef BF_HAVE_HIREDIS
 #include "redis.h"

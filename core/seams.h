@@ -10,7 +10,12 @@
 #ifndef BF_SEAMS_H
 #define BF_SEAMS_H
 #include "bloomfilter.h"
+#include <float.h>
 #include <stdarg.h>
+/* Sizes, and the positions of some older schemes, are computed in doubles: rounded once more they are not those of other machines. */
+#if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
+#error "bloomfilter: doubles must be computed as doubles; on 32-bit x86 add -msse2 -mfpmath=sse to CFLAGS"
+#endif
 
 enum {
     BF_CHUNK = 64,             /* keys per kernel call at most: the answers fit one uint64_t        */
@@ -298,6 +303,7 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
 
 /* words.c: whole bitmaps in addressable memory */
 uint64_t bf_words_count(const uint64_t *w, uint64_t nwords);
+uint64_t *bf_words_new(uint64_t nwords);                 /* to be freed */
 void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords);
 uint64_t bf_words_count_of_both(const uint64_t *a, const uint64_t *b, uint64_t nwords);    /* in one or the other */
 bool bf_words_within(const uint64_t *a, const uint64_t *b, uint64_t nwords);               /* all of a in b */

@@ -1,8 +1,6 @@
 /* secret.c - keyed filters: takes the secret in, derives the check value that stored filters carry, wipes it; makes new ones.
  * The secret itself is never stored. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 #include "seams.h"
 #include <errno.h>
 #include <stdio.h>

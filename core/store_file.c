@@ -4,9 +4,7 @@
  * Adds are relaxed atomic ORs into the page cache: they survive kill -9 of any process as soon as they are made, and a
  * power loss once sync() has returned.  No lock is taken anywhere.  A file is created under a temporary name, on disk
  * with its header before it gets its real one, which never replaces an existing file. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 #include "chain.h"
 #include "store_file.h"
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* store_memory.c - bits in process memory: malloc'ed, zeroed, aligned to cache lines, on huge pages when large. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+#include "system.h"
 #include "chain.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +27,7 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     if (!machine_holds(bytes) || !(s->impl = calloc(1, (size_t)(bytes + align))))
         return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s", (unsigned long long)bytes,
                        (unsigned long long)d->g.m, d->g.counting ? "counters" : "bits");
-    s->words = (uint64_t *)(((uintptr_t)s->impl + align - 1) & ~(uintptr_t)(align - 1));
+    s->words = (uint64_t *)(((uintptr_t)s->impl + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (align == HUGE) { int keep = errno; madvise(s->words, (size_t)bytes, MADV_HUGEPAGE); errno = keep; }
 #endif

@@ -1,6 +1,7 @@
 /* words.c - whole bitmaps in addressable memory: counting, OR, AND, position lists. */
 #include "bits.h"
 #include "seams.h"
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -53,6 +54,9 @@ uint64_t bf_words_count_of_both(const uint64_t *a, const uint64_t *b, uint64_t n
     return bf_has_avx2() ? ones_of_avx2(a, b, nwords) : ones_of(a, b, nwords);
 }
 uint64_t bf_words_count(const uint64_t *w, uint64_t nwords) { return bf_words_count_of_both(w, w, nwords); }
+
+/* All 0; NULL where there is no memory, or no size_t, for so many. */
+uint64_t *bf_words_new(uint64_t nwords) { return nwords > SIZE_MAX / 8 ? NULL : calloc((size_t)nwords, 8); }
 
 void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords)
 {

@@ -209,17 +209,19 @@ static int check_text(source *s, Py_ssize_t done)
         name_key(done + (Py_ssize_t)(good ? good - 1 : 0));
         return -1;
     }
+    const int64_t end = offset_at(s, wide, s->offset + s->length);
+    if (end > PY_SSIZE_T_MAX) return damaged("its text ends at", end);
     if (s->text) return 0;
     s->text = "";
-    return offset_at(s, wide, s->offset) == offset_at(s, wide, s->offset + s->length) ? 0 : damaged("no text, buffers given:", 2);
+    return offset_at(s, wide, s->offset) == end ? 0 : damaged("no text, buffers given:", 2);
 }
 
 static int64_t buffers_of(const type *t) { return t->shape == NUMBERS || t->shape == FIXED ? 2 : 3; }
 
 static int check_buffers(source *s, const struct ArrowArray *a)
 {
-    if (a->length < 0) return damaged("its length is", a->length);
-    int64_t most = INT64_MAX / (s->type.width > 16 ? (int64_t)s->type.width : 16);    /* bytes of items that can be counted */
+    if (a->length < 0 || a->length > PY_SSIZE_T_MAX) return damaged("its length is", a->length);
+    int64_t most = PY_SSIZE_T_MAX / (s->type.width > 16 ? (int64_t)s->type.width : 16);    /* bytes of items that can be counted */
     if (a->offset < 0 || a->offset >= most - a->length) return damaged("its offset is", a->offset);
     if (a->n_buffers < buffers_of(&s->type) || !a->buffers) return damaged("too few buffers:", a->n_buffers);
     s->length = a->length;

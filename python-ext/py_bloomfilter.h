@@ -236,6 +236,7 @@ void redis_client_free(redis_client *c);
 bool redis_client_busy(const redis_client *c);
 
 /* ---- py_bytes.c, py_sets.c, py_state.c ---------------------------------------------------------------------- */
+PyObject *new_bytes(uint64_t len);
 PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_save(FilterObject *self, PyObject *path);
 PyObject *filter_reduce(FilterObject *self, PyObject *unused);

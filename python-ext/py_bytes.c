@@ -2,6 +2,13 @@
  * py_params.c's, because the parameters may be given again. */
 #include "py_bloomfilter.h"
 
+/* To be filled.  On 32-bit machines a filter elsewhere may be larger than any object. */
+PyObject *new_bytes(uint64_t len)
+{
+    if (len <= PY_SSIZE_T_MAX) return PyBytes_FromStringAndSize(NULL, (Py_ssize_t)len);
+    return PyErr_Format(PyExc_MemoryError, "memory cannot hold %llu bytes in one object", (unsigned long long)len);
+}
+
 /* format NULL: our own. */
 static PyObject *image(FilterObject *self, bf_filter *bf, const char *format)
 {
@@ -10,7 +17,7 @@ static PyObject *image(FilterObject *self, bf_filter *bf, const char *format)
     int64_t len = bf_bytes_as(bf, format, &err);
     gil_take(ts, self, NULL);
     if (len < 0) return raise_in(self, &err);
-    PyObject *out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)len);
+    PyObject *out = new_bytes((uint64_t)len);
     if (!out) return NULL;
     ts = gil_release_if_big(self, NULL);
     int rc = bf_to_bytes_as(bf, format, PyBytes_AS_STRING(out), (uint64_t)len, &err);

@@ -73,7 +73,7 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
     gil_take(ts, self, NULL);
     if (rc < 0) { filter_leave(self); return raise_in(self, &err); }
     bf_get_info(bf, &info);
-    PyObject *bits = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)info.bitset_bytes);
+    PyObject *bits = new_bytes(info.bitset_bytes);
     if (bits) {
         ts = gil_release_if_big(self, NULL);
         rc = bf_read_bits(bf, 0, PyBytes_AS_STRING(bits), (size_t)info.bitset_bytes, &err);

@@ -221,7 +221,9 @@ int filters_open(filters *fs, const options *o, bf_error *err)
     pthread_rwlockattr_t attr;
     *fs = (filters){ .o = o };
     pthread_rwlockattr_init(&attr);
+#ifdef __GLIBC__                                             /* else a steady stream of requests may keep a new filter waiting */
     pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
     pthread_rwlock_init(&fs->lock, &attr);
     pthread_rwlockattr_destroy(&attr);
     int rc = find_folder(fs, err);

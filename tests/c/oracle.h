@@ -16,7 +16,20 @@ typedef struct {
     unsigned shards;           /* 0 is 1 */
 } oracle;
 
+#ifdef __SIZEOF_INT128__
 static uint64_t o_hi(uint64_t a, uint64_t b) { return (uint64_t)(((unsigned __int128)a * b) >> 64); }
+#else                          /* as it is learnt at school, bit by bit */
+static uint64_t o_hi(uint64_t a, uint64_t b)
+{
+    uint64_t high = 0, low = 0;
+    for (int i = 63; i >= 0; i--) {
+        high = high << 1 | low >> 63;
+        low <<= 1;
+        if (b >> i & 1) { low += a; high += low < a; }
+    }
+    return high;
+}
+#endif
 static uint64_t o_mum(uint64_t a, uint64_t b) { return o_hi(a, b) ^ (a * b); }
 static const uint64_t O_1 = UINT64_C(0x9E3779B97F4A7C15), O_2 = UINT64_C(0xE7037ED1A0B428DB);
 

@@ -169,7 +169,7 @@ static void without_links(void)
         }
     why = EIO;                                               /* no reason to try another way */
     on_link = no_link;
-    none_can_be_made(BF_EIO, "Input/output error");
+    none_can_be_made(BF_EIO, strerror(EIO));
     why = EPERM;
     link_why = EIO;
     on_link = no_link;
@@ -232,7 +232,7 @@ static void names_that_are_taken(void)
 static void writes_that_write_nothing(void)
 {
     writes_nothing = true;
-    none_can_be_made(BF_EIO, "Input/output error");
+    none_can_be_made(BF_EIO, strerror(EIO));
     writes_nothing = true;
     CHECK(!bf_open(&(bf_spec){ GROWS }, &e) && e.code == BF_EIO);
     as_ever();

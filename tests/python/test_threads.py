@@ -28,11 +28,12 @@ def stop_signal():
     signal.signal(signal.SIGUSR1, old)
 
 
+MANY = min(10**12, sys.maxsize // 8)          # as many as numpy can count here
 # Batches that only a signal ends; what they have added before shows.
 ENDLESS = {
     "iterator": lambda: itertools.chain(map(str, range(1000)), itertools.cycle(["again", "and again"])),
-    "text array": lambda: np.broadcast_to(np.array([b"again"]), (1, 10**12))[0],
-    "number array": lambda: np.broadcast_to(np.int64(5), (10**12,)),
+    "text array": lambda: np.broadcast_to(np.array([b"again"]), (1, MANY))[0],
+    "number array": lambda: np.broadcast_to(np.int64(5), (MANY,)),
 }
 FIRST = {"iterator": "999", "text array": "again", "number array": "5"}
 

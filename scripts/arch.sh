@@ -1,0 +1,141 @@
+# shellcheck shell=bash disable=SC2034,SC2154,SC2164
+# arch.sh - part "arch" of scripts/test --deep: the C tests on machines that this one is not.  Sourced by scripts/deep.sh.
+# Other machines' libraries are unpacked below out/arch and nothing is installed of them; their programs run by qemu's user mode, i386 as
+# it is.  Knows how to build for a machine and which tests cannot run on it; knows nothing of the tests but that.
+#
+#   arm64, s390x   Debian's cross compilers and packages; s390x has the other order of bytes
+#   i386           32 bits, where longs, size_t and file offsets are short
+#   musl           another C library; hiredis and libsodium are compiled for it from Debian's sources
+#   nehalem        this machine's own build on a processor without AVX2
+#   native, clang  -O3 -march=native; clang does it with -fsanitize=undefined,alignment
+#
+# BLOOMFILTER_ARCH='i386 musl' runs those alone.
+read -ra arch_machines <<<"${BLOOMFILTER_ARCH:-arm64 s390x i386 musl nehalem native clang}"
+arch_tests='test_bytes test_chain_edges test_counting test_counting_race test_file test_grow test_once* test_race test_redis test_redis_client test_redis_edges'
+arch_tests+=' test_redis_foreign test_redis_once test_refusals test_same_bits test_schemes test_sizing test_system test_vectors test_window test_model*'
+# glibc calls open64, mmap64 ... on a machine of 32 bits: the tests that put their own in the place of open and mmap do not reach them.
+arch_tests_32=${arch_tests//test_once\* /}
+arch_tests_32=${arch_tests_32//test_redis_once /}
+arch_tests_32=${arch_tests_32//test_system /}
+arch_tests_32=${arch_tests_32//test_model\*/test_model test_model_counting test_model_grow test_model_window}
+# hiredis 0.14 aborts where it gets no memory.  Linked statically, as here, it is reached by the tests that refuse memory.
+arch_tests_musl=${arch_tests//test_once\* /test_once_more }
+arch_tests_musl=${arch_tests_musl//test_redis_once /}
+
+needs_arch() {
+    want mmdebstrap have mmdebstrap
+    want qemu-user-static have qemu-aarch64-static
+    want gcc-aarch64-linux-gnu have aarch64-linux-gnu-gcc
+    want gcc-s390x-linux-gnu have s390x-linux-gnu-gcc
+    want gcc-i686-linux-gnu have i686-linux-gnu-gcc
+    want musl-tools have musl-gcc
+    want clang have clang
+    want 'libclang-rt-14-dev|libclang-rt-19-dev' arch_clang_checks
+    want autoconf have autoreconf
+    want automake have automake
+    want libtool have libtoolize
+    want dpkg-dev have dpkg-source
+}
+
+# Debian keeps what the sanitizers need in a package of its own, of clang's version.
+arch_clang_checks() { echo 'int main(void) { return 0; }' | clang -fsanitize=undefined -x c - -o "$out/clang-checks"; }
+
+deep_arch() {
+    local machine
+    provide needs_c needs_redis needs_arch
+    mkdir -p "$out/arch"
+    for machine in "${arch_machines[@]}"; do "arch_$machine"; done
+}
+
+# ---- machines of Debian's ----
+# The libraries, unpacked and not configured: programs are only linked with them.
+arch_root() {
+    local root_of=$out/arch/$1 suite mirror
+    [ ! -e "$root_of.made" ] || return 0
+    # shellcheck source=/dev/null
+    suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    # shellcheck disable=SC2016
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $suite" | sed -n 1p)
+    rm -rf "$root_of"
+    step "libraries for $1" "arch-$1" mmdebstrap --variant=extract --architectures="$1" --include=libc6-dev,libxxhash-dev,libsodium-dev,libhiredis-dev \
+        --skip=check/qemu "$suite" "$root_of" "$mirror"
+    touch "$root_of.made"
+}
+
+# arch_build DEBIAN'S_NAME TRIPLE FLAGS [LINKER_FLAGS]
+arch_build() {
+    local root_of=$out/arch/$1 libraries=$out/arch/$1/usr/lib/$2
+    [ -d "$libraries" ] || libraries=$out/arch/$1/usr/lib/${2/i686/i386}
+    cat >"$root_of.cmake" <<END
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR $1)
+set(CMAKE_C_COMPILER /usr/bin/$2-gcc)
+set(CMAKE_SYSROOT $root_of)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-L$libraries -Wl,-rpath-link,$libraries $4")
+set(CMAKE_SHARED_LINKER_FLAGS_INIT "-L$libraries")
+END
+    CMAKE_TOOLCHAIN_FILE=$root_of.cmake PKG_CONFIG_SYSROOT_DIR=$root_of PKG_CONFIG_LIBDIR=$libraries/pkgconfig c_build "$1" Release "-isystem $root_of/usr/include/$(basename "$libraries") $3"
+}
+
+# Under qemu as under valgrind: what has no second thread is short.
+arch_by_qemu() {
+    arch_root "$1"
+    arch_build "$1" "$2-linux-gnu" '' ''
+    c_run "$1" "$2 by qemu" "$arch_tests" env BLOOMFILTER_SLOW=1 "qemu-$2-static" -L "$out/arch/$1"
+}
+arch_arm64() { arch_by_qemu arm64 aarch64; }
+arch_s390x() { arch_by_qemu s390x s390x; }
+
+# Runs as it is, with its own loader.
+arch_i386() {
+    local root_of=$out/arch/i386
+    arch_root i386
+    arch_build i386 i686-linux-gnu '' "-Wl,--dynamic-linker=$root_of/lib/ld-linux.so.2 -Wl,-rpath,$root_of/lib/i386-linux-gnu:$root_of/usr/lib/i386-linux-gnu"
+    c_run i386 'i386, 32 bits' "$arch_tests_32" env BLOOMFILTER_SLOW=1
+}
+
+# ---- musl ----
+arch_musl() {
+    local prefix=$out/arch/musl
+    [ -e "$prefix.made" ] || step 'libraries for musl' arch-musl arch_musl_libraries "$prefix"
+    touch "$prefix.made"
+    CC=musl-gcc PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig c_build musl Release "-isystem $prefix/include"
+    c_run musl musl "$arch_tests_musl" env BLOOMFILTER_SLOW=1
+}
+# xxHash is all in its header; a library of it is for the tests.
+arch_musl_libraries() (
+    prefix=$1
+    rm -rf "$prefix"
+    mkdir -p "$prefix/source/lists/partial" "$prefix/include" "$prefix/lib/pkgconfig"
+    cd "$prefix/source"
+    sed 's/^Types: .*/Types: deb-src/' /etc/apt/sources.list.d/*.sources >sources.sources 2>/dev/null || true
+    sed -n 's/^deb /deb-src /p' /etc/apt/sources.list >sources.list 2>/dev/null || true
+    [ -s sources.sources ] && rm -f sources.list
+    from=("$PWD"/sources.*)
+    options=(-o "Dir::Etc::sourcelist=${from[0]}" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$PWD/lists" -o APT::Sandbox::User=root)
+    apt-get -q "${options[@]}" update
+    apt-get -q "${options[@]}" source hiredis libsodium
+    (cd hiredis-* && make -s CC='musl-gcc -fPIC' static && mkdir -p "$prefix/include/hiredis" && cp ./*.h "$prefix/include/hiredis" && cp libhiredis.a "$prefix/lib")
+    (cd libsodium-* && autoreconf -fi && ./configure -q --host=x86_64-linux-musl CC=musl-gcc CFLAGS='-O2 -fPIC' --disable-shared --prefix="$prefix" && make -s -j "$jobs" && make -s install)
+    cp "$(pkg-config --variable=includedir libxxhash)"/xxh*.h "$prefix/include"
+    printf '#define XXH_STATIC_LINKING_ONLY\n#define XXH_IMPLEMENTATION\n#include <xxhash.h>\n' >xxhash.c
+    musl-gcc -O2 -fPIC -I"$prefix/include" -c xxhash.c
+    ar rcs "$prefix/lib/libxxhash.a" xxhash.o
+    printf 'Name: hiredis\nDescription: for musl\nVersion: 0.14.1\nCflags: -I%s/include\nLibs: -L%s/lib -lhiredis\n' "$prefix" "$prefix" >"$prefix/lib/pkgconfig/hiredis.pc"
+    printf 'Name: libxxhash\nDescription: for musl\nVersion: 0.8.1\nCflags: -I%s/include\nLibs: -L%s/lib -lxxhash\n' "$prefix" "$prefix" >"$prefix/lib/pkgconfig/libxxhash.pc"
+)
+
+# ---- this machine otherwise ----
+arch_nehalem() {
+    c_build plain Release ''
+    c_run plain 'no AVX two, by qemu' 'test_same_bits test_schemes test_counting test_grow test_vectors' env BLOOMFILTER_SLOW=1 qemu-x86_64-static -cpu Nehalem
+}
+arch_native() {
+    c_build native Release '-march=native'
+    c_run native 'O three, march native' "$arch_tests" env BLOOMFILTER_SLOW=1
+}
+arch_clang() {
+    CC=clang c_build clang None '-O3 -march=native -fsanitize=undefined,alignment -fno-sanitize-recover=all'
+    c_run clang 'clang, UBSan' "$arch_tests" env BLOOMFILTER_SLOW=1 BLOOMFILTER_SANITIZED=1
+}
