@@ -18,8 +18,7 @@
 
 /* ---- the calls that can be made otherwise ---- */
 static int allocate_errno, allocate_times;
-static long allocations, slept;
-static off_t allocated;
+static long long allocations, slept, allocated;
 static bool time_flies;
 static int addresses;                  /* how many a name has; all but the last are dead */
 
