@@ -78,7 +78,8 @@ def test_the_stub_lets_right_code_pass_and_not_wrong_code(tmp_path):
 
 def test_importing_loads_nothing_else(run_python):
     code = "import sys; before = set(sys.modules); import bloomfilter; print(*sorted(set(sys.modules) - before))"
-    assert run_python(code).split() == ["bloomfilter", "bloomfilter._bloomfilter"]
+    loaded = [name for name in run_python(code).split() if not name.startswith("encodings.")]  # of the path's names, under some locales
+    assert loaded == ["bloomfilter", "bloomfilter._bloomfilter"]
 
 
 def test_importing_twice(run_python):
