@@ -17,7 +17,8 @@ VERSION = re.search(r'#define BF_VERSION "(.+)"', (ROOT / "core" / "bloomfilter.
 def archive(source, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pecl")
     said = run("pear", "package-validate", source / "package.xml")
-    assert "0 error(s), 0 warning(s)" in said
+    told = [line for line in said.splitlines() if line and "is not today" not in line]  # a release is older the next day
+    assert len(told) == 1 and told[0].startswith("Validation: 0 error(s)"), said
     run("pear", "package", source / "package.xml", cwd=folder)
     return folder / f"bloomfilter-{VERSION}.tgz"
 
