@@ -6,7 +6,7 @@ enum { SEEDS = 7 };
 static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     static const uint32_t seed[SEEDS] = { 5, 7, 11, 13, 31, 37, 61 };
-    const uint8_t *at = key, *end = at + len;
+    const uint8_t *at = key, *end = utf16_end(key, len);
     uint32_t r[SEEDS] = { 0 };
     uint16_t u[2];
     (void)secret;

@@ -18,7 +18,7 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
 
 static void one_utf16(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
-    const uint8_t *at = key, *end = at + len;
+    const uint8_t *at = key, *end = utf16_end(key, len);
     uint16_t u[2];
     state s = start;
     (void)secret;

@@ -83,7 +83,7 @@ size_t bf_reply_refusal(const bf_reply_sink *s, size_t i, const char **text)
     if (i >= s->n || !s->replies[i].there || s->replies[i].n == 0) return 0;
     const bf_redis_leaf *l = s->all.leaves + s->replies[i].from;
     if (l->type != BF_LEAF_ERROR) return 0;
-    *text = s->all.text + l->value;
+    *text = l->len ? s->all.text + l->value : "";
     return l->len;
 }
 

@@ -24,9 +24,12 @@ static inline unsigned utf16_next(const uint8_t **p, const uint8_t *end, uint16_
     return 2;
 }
 
+/* The empty key may be NULL, to which not even 0 may be added. */
+static inline const uint8_t *utf16_end(const void *key, size_t len) { return len ? (const uint8_t *)key + len : key; }
+
 static inline int utf16_accept(const void *secret, const void *key, size_t len, bf_error *err)
 {
-    const uint8_t *at = key, *end = at + len;
+    const uint8_t *at = key, *end = utf16_end(key, len);
     uint16_t u[2];
     (void)secret;
     while (at < end)

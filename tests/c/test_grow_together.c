@@ -73,8 +73,8 @@ static void killed_while_it_grows(void)
         pid_t child = fork();
         if (child == 0) {
             bf_filter *f = bf_open(&(bf_spec){ .n = 10, .p = 0.01, .grow = 1.1, .storage = path }, NULL);      /* grows all the time */
-            for (uint64_t i = total; f; i++) { if (add(f, 'k', i) < 0) _exit(1); __atomic_store_n(done, i + 1, __ATOMIC_SEQ_CST); }
-            _exit(1);
+            if (!f) _exit(1);
+            for (uint64_t i = total;; i++) { if (add(f, 'k', i) < 0) _exit(1); __atomic_store_n(done, i + 1, __ATOMIC_SEQ_CST); }
         }
         seed = seed * 1103515245 + 12345;
         nanosleep(&(struct timespec){ 0, 1000000 + seed / 65536 % 30000 * 1000 }, NULL);

@@ -233,7 +233,7 @@ static void pairs_that_do_not_match(void)
 {
     static const bf_spec base = { .m = 1000, .k = 3 }, keyed = { .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, grow = { .n = 10, .p = 0.1, .grow = 2 },
         window = { .n = 10, .p = 0.1, .window = 60, .scheme = "block" };
-    static const struct { bf_spec a, b; const char *says; } rows[] = {
+    const struct { bf_spec a, b; const char *says; } rows[] = {
         { base, { .m = 1001, .k = 3 }, "the same m, got 1000 and 1001" },
         { base, { .m = 1000, .k = 4 }, "the same k, got 3 and 4" },
         { base, { .m = 1000, .k = 3, .counting = true }, "got a plain one and a counting one" },
