@@ -1,7 +1,6 @@
 /* filter.c - opening, closing, and the one batch loop.  Knows the seams, no formula, no file byte, no hash. */
 #include "bits.h"
 #include "chain.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

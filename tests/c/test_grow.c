@@ -3,8 +3,6 @@
 #define _GNU_SOURCE
 #include "growing_keys.h"
 #include "native.h"
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- the oracle: keys and nothing else.  "new" may be wrong only as "not new", and no oftener than p. ---- */

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
+from threads import in_threads
 
 
 @pytest.fixture(scope="module")
@@ -128,11 +129,7 @@ def test_other_threads_run_during_a_trip(server):
 def test_threads_share_one_filter(server):
     with BloomFilter(n=10_000, p=1e-5, storage=server.url("threads")) as bf:
         fresh = []
-        threads = [threading.Thread(target=lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)))) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(*[lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)))] * 4)
         assert sum(fresh) == 1000
 
 

@@ -15,6 +15,7 @@ import pytest
 from bloomfilter import BloomFilter, Error
 from redis_clients import FAULTS, NoBackoff, Retry, calls, check_against_memory, plain, redis
 from servers import Proxy, Server, free_port, until
+from threads import in_threads
 
 
 @pytest.fixture(scope="module")
@@ -157,11 +158,7 @@ def test_wrong_storages(client):
 def test_threads_share_one_filter(client):
     with BloomFilter(n=10_000, p=1e-5, storage=client, key="threads") as bf:
         fresh = []
-        threads = [threading.Thread(target=lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)) + sum(f"k{i}" in bf for i in range(50)))) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(*[lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)) + sum(f"k{i}" in bf for i in range(50)))] * 4)
         assert sum(fresh) == 1000 + 4 * 50
 
 

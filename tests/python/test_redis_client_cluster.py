@@ -9,6 +9,8 @@ import pytest
 from bloomfilter import BloomFilter, Error
 from redis_clients import FAULTS, calls, check_against_memory, plain, redis
 from servers import Cluster, until
+from threads import in_threads
+
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
@@ -132,11 +134,7 @@ def test_cluster_resharded_by_its_own_tool(cluster):
 def test_cluster_threads_share_one_filter(cluster):
     with BloomFilter(n=10_000, p=1e-5, storage=through(cluster), key="threads") as bf:
         fresh = []
-        threads = [threading.Thread(target=lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)))) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        in_threads(*[lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)))] * 4)
         assert sum(fresh) == 1000
 
 
