@@ -1,4 +1,4 @@
-dnl config.m4 - builds the PHP extension from core/*.c and php-ext/*.c: phpize && ./configure && make
+dnl config.m4 - builds the PHP extension from core/**/*.c and php-ext/*.c: phpize && ./configure && make
 
 PHP_ARG_ENABLE([bloomfilter],
   [whether to enable Bloom filters],
@@ -69,6 +69,7 @@ if test "$PHP_BLOOMFILTER" != "no"; then
     PKG_CHECK_MODULES([BF_HIREDIS], [hiredis >= 0.14], [
       PHP_EVAL_INCLINE($BF_HIREDIS_CFLAGS)
       PHP_EVAL_LIBLINE($BF_HIREDIS_LIBS, BLOOMFILTER_SHARED_LIBADD)
+      PHP_ADD_LIBRARY(dl,, BLOOMFILTER_SHARED_LIBADD)
       BF_CFLAGS="$BF_CFLAGS -DBF_HAVE_HIREDIS=1"
     ], [
       if test "$PHP_BLOOMFILTER_REDIS" = "yes"; then
@@ -82,7 +83,6 @@ if test "$PHP_BLOOMFILTER" != "no"; then
   if test "$PHP_BLOOMFILTER_TLS" != "no" && test "$PHP_BLOOMFILTER_REDIS" != "no"; then
     PKG_CHECK_MODULES([BF_OPENSSL], [openssl >= 1.1.1], [
       PHP_EVAL_INCLINE($BF_OPENSSL_CFLAGS)
-      PHP_ADD_LIBRARY(dl,, BLOOMFILTER_SHARED_LIBADD)
       BF_CFLAGS="$BF_CFLAGS -DBF_HAVE_OPENSSL=1"
     ], [
       if test "$PHP_BLOOMFILTER_TLS" = "yes"; then
@@ -104,9 +104,11 @@ if test "$PHP_BLOOMFILTER" != "no"; then
 
   dnl ---- every source there is: no list to keep ----
   bf_here=PHP_EXT_SRCDIR(bloomfilter)
-  bf_sources=`cd "$bf_here" && echo core/*.c php-ext/*.c`
+  bf_sources=`cd "$bf_here" && echo core/*.c core/*/*.c core/*/*/*.c php-ext/*.c`
   PHP_NEW_EXTENSION([bloomfilter], [$bf_sources], [$ext_shared],, [-I@ext_srcdir@/core -I@ext_srcdir@/php-ext -DZEND_ENABLE_STATIC_TSRMLS_CACHE=1 $BF_CFLAGS])
-  PHP_ADD_BUILD_DIR([$ext_builddir/core])
+  for bf_dir in `cd "$bf_here" && find core -type d`; do
+    PHP_ADD_BUILD_DIR([$ext_builddir/$bf_dir])
+  done
   PHP_ADD_BUILD_DIR([$ext_builddir/php-ext])
   PHP_ADD_EXTENSION_DEP(bloomfilter, spl)
 fi

@@ -14,6 +14,8 @@
  *     socket gets descriptor 0, 1 or 2, even where those are closed.
  *   - Any handle may be tested by several threads at once.  Adding from several threads needs a shared
  *     home or `threads`.  Opening, closing, clearing and set operations need the handle for themselves.
+ *   - The host's code (a clock, a client) that runs in the middle of a call may call anything here,
+ *     but not with the filters of that call: the same thread gets BF_EBUSY.  Other threads wait.
  */
 #ifndef BLOOMFILTER_H
 #define BLOOMFILTER_H
@@ -47,7 +49,8 @@ enum {
     BF_EFORMAT = -4,         /* the bytes or the file are not a filter, or are damaged          */
     BF_EMISMATCH = -5,       /* a stored filter, but with other parameters or another secret    */
     BF_ENOTSUP = -6,         /* not possible in this home, for this scheme, or in this build    */
-    BF_EHOST = -7            /* a client callback failed; the host's own exception stands       */
+    BF_EHOST = -7,           /* a client callback failed; the host's own exception stands       */
+    BF_EBUSY = -8            /* the filter is in use: not now                                   */
 };
 
 typedef struct {             /* on the caller's stack; filled on error only */
@@ -157,6 +160,8 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     unsigned parts;              /* of a window: as asked or the default                         */
     unsigned part_count;         /* parts there are now; 1 for a fixed filter                    */
     bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
+    bool created;            /* bf_open just made it, or in Redis a lost part of it: it is to be filled.  false:
+                              * bf_open found it; a copy, a union, a filter from bytes; home "client" */
 } bf_info;
 
 typedef struct {             /* one part of a filter that grows or forgets; of a fixed filter, all of it */
@@ -179,12 +184,35 @@ typedef struct {             /* what is in a filter now: one pass over its bits 
 int bf_plan(bf_spec *spec, bf_error *err);
 bf_filter *bf_open(const bf_spec *spec, bf_error *err);
 void bf_close(bf_filter *f);                              /* NULL is fine; a secret is wiped */
+/* One owner more; returns f.  Each bf_hold needs a bf_close of its own, the last bf_close frees.
+ * For hosts that take a handle out of a table under a lock and work with it after that. */
+bf_filter *bf_hold(bf_filter *f);                         /* NULL is fine */
+/* For hosts that let their users close a filter at any time.  Between bf_enter and bf_leave the
+ * caller is inside: bf_busy and bf_shut refuse, and a bf_close frees nothing before the last one
+ * left.  Calls that run the host's code (a clock, a client) count as inside by themselves, with all
+ * their filters.
+ *   bf_enter  0, or BF_EINVAL after bf_shut
+ *   bf_busy   0, or BF_EBUSY while someone is inside: then f must not be closed
+ *   bf_shut   0: all that f holds is freed, bf_enter refuses from now on, and only bf_enter,
+ *             bf_shut, bf_hold and bf_close may be called; or BF_EBUSY while someone is inside
+ * In the child of a fork those who were inside in other threads of the parent are in nobody's way;
+ * the memory of such a filter is freed with the process.  All of these are atomic. */
+int bf_enter(bf_filter *f, bf_error *err);
+void bf_leave(bf_filter *f);
+int bf_busy(bf_filter *f, bf_error *err);
+int bf_shut(bf_filter *f, bf_error *err);
+/* For hosts that leave calls by longjmp: this thread's calls that run the host's code are over.
+ * What they had allocated or locked stays so; their filters can be closed and nothing else. */
+void bf_abandon_calls(void);
 /* A new secret from the kernel's random generator: BF_SECRET_BYTES bytes.  Keep it as you keep a password: a keyed filter
  * can be opened with it only.  Nothing is stored.  0 or BF_EIO. */
 int bf_random_secret(void *secret, bf_error *err);
 /* For hosts that keep a handle from request to request: would bf_open(spec) open what f has open?  1 yes; 0 no, the file
- * under that path is another one by now (device, inode) or gone: open anew; negative: what bf_open would refuse. */
+ * under that path is another one by now (device, inode, time of birth) or gone: open anew; negative: what bf_open would refuse. */
 int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
+/* For hosts with a lock of their own (Python's): a filter of many parts calls begin(ctx) before it waits for a file's lock or
+ * for another thread that has it, and end(ctx, what begin returned) after, in the thread that called it.  Neither may use f. */
+void bf_on_wait(bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
 /* A memory copy, whatever the home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
 /* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a key may for a moment be
@@ -195,7 +223,8 @@ int bf_clear(bf_filter *f, bf_error *err);
 int bf_sync(bf_filter *f, bf_error *err);
 /* Filters in Redis (BF_ENOTSUP elsewhere).  Expire: the filter is gone for everybody after so many seconds, 0 = never.
  * Delete: at once.  Whoever still uses it gets an error that says so, never "absent"; opening it again with its
- * parameters makes a new one.  An add whose reply was lost is never repeated: the error says that it is not known. */
+ * parameters makes a new one, and whoever used it before is told once ("was re-created") and goes on with
+ * that.  An add whose reply was lost is never repeated: the error says that it is not known. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
 /* Filters in Redis: other contents at once, without a moment in which keys are missing.  begin gives an empty filter in
@@ -243,7 +272,10 @@ int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
 /* Are more than half of the cells set?  0 no; BF_HALF_FULL: as it is where a filter holds about what it was sized for; BF_OVERFULL:
  * and by the estimate it holds a tenth more than n keys, a reason to warn.  *wait: how many new keys may be added before it is
  * worth asking again whether it is overfull.  Large filters are sampled (well within 0.1 %), which takes some 10 us; in
- * Redis it is a trip.  Filters that grow or forget keep their rate: 0.  For hosts that warn: asked before the first add it is free for a new filter in memory. */
+ * Redis it is a trip.  A filter that grows or forgets is BF_OVERFULL where its parts together have
+ * a rate above 1.5 p (more than n keys in a window, growth that has come to its end, a union), as
+ * of its newest add; else 0.  For hosts that warn: asked before the first add it is free for a new
+ * filter in memory. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8); counter i is byte i/2, the
@@ -300,6 +332,10 @@ size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
 typedef struct { size_t first, count; } bf_redis_range;   /* first = BF_NO_REPLY: replies nobody waits for */
 #define BF_NO_REPLY SIZE_MAX
 void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
+/* Which connection the replies come from: a number that is larger for each one that the client
+ * makes.  What a cache learned before the newest one is forgotten; where the host does not tell,
+ * after a trip that failed. */
+void bf_reply_connection(bf_reply_sink *sink, uint64_t number);
 /* Why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and the host's words. */
 void bf_reply_fault(bf_reply_sink *sink, int sys_errno, const void *text, size_t len);
 typedef struct { const char *at, *end; size_t args; } bf_commands;     /* start: { bytes, bytes + len, 0 } */

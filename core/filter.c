@@ -1,15 +1,12 @@
 /* filter.c - opening, closing, and the one batch loop.  Knows the seams, no formula, no file byte, no hash. */
-#include "bits.h"
-#include "chain.h"
+#include "bits/bits.h"
+#include "parts/span.h"
+#include "sets/sets.h"
+#include "spec.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- life ---- */
-const char *bf_where(const bf_filter *f, const bf_spec *spec)
-{
-    return f->part.store.label ? f->part.store.label : spec && spec->storage ? spec->storage : f->storage ? f->storage : "the filter";
-}
-
 int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
     bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
@@ -37,30 +34,6 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g)
-{
-    if (g->counting) return l->counting[1] && bf_has_avx2() ? l->counting[1] : l->counting[0];
-    return l->avx2 && bf_has_avx2() ? l->avx2 : l->portable;
-}
-
-void bf_adopt(bf_filter *f, const bf_desc *d)
-{
-    f->scheme = d->scheme;
-    f->hash = d->scheme->hash;
-    memcpy(f->name, d->name, sizeof f->name);
-    memcpy(f->secret, d->argument, sizeof f->secret);
-    f->part.g = d->g;
-    f->part.store.nwords = (bf_bits(&d->g) + 63) / 64;
-}
-
-/* Take on what a description says.  Before the store exists, because a new one stores the secret's check. */
-static int adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
-{
-    f->functions = spec->functions;
-    bf_adopt(f, d);
-    return bf_secret_set(f, spec, err);
-}
-
 static int no_chains(const bf_filter *f, bf_error *err)
 {
     return bf_fail(err, BF_ENOTSUP, "home %s has no filters that grow or forget", f->part.store.ops->name);
@@ -80,7 +53,7 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
     bf_store *s = &f->part.store;
     int rc = s->ops->attach ? s->ops->attach(s, spec, &d, err) : 0;
     if (rc <= 0) return rc;
-    if ((rc = bf_match(&d, spec, bf_where(f, spec), err)) < 0 || (rc = adopt(f, &d, spec, err)) < 0) return rc;
+    if ((rc = bf_match(&d, spec, bf_where(f, spec), err)) < 0 || (rc = bf_adopt(f, &d, spec, err)) < 0) return rc;
     if ((rc = bf_secret_match(d.secret_check, f->secret_check, bf_where(f, spec), err)) < 0) return rc;
     return d.kind ? attach_parts(f, &d, spec, err) : 1;
 }
@@ -88,21 +61,18 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
 static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_desc d;
-    int rc = bf_size_any(&d, spec, err);
-    if (rc < 0 || (rc = adopt(f, &d, spec, err)) < 0) return rc;
+    int rc = bf_size_any(&d, spec, f->part.store.ops->most_bits, err);
+    if (rc < 0 || (rc = bf_adopt(f, &d, spec, err)) < 0) return rc;
     d.secret_check = f->secret_check;
     if (d.kind) return f->part.store.ops->chain ? f->part.store.ops->chain->create(f, &d, spec, err) : no_chains(f, err);
     return f->part.store.ops->create(&f->part.store, &d, spec, err);
 }
 
-static int settle(bf_filter *f, const bf_spec *spec, bf_error *err)
+static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
-    bf_part *p = &f->part;
-    p->g.avx2 = bf_has_avx2();
-    if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1) p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
-    bf_set_threads(f, spec->threads);
-    if (spec->storage && !(f->storage = strdup(spec->storage))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    if ((spec->storage || spec->redis_client) && spec->key && !(f->key = strdup(spec->key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    const bool named = spec->storage || spec->redis_client;
+    if ((spec->storage && !(f->storage = strdup(spec->storage))) || (named && spec->key && !(f->key = strdup(spec->key))))
+        return bf_fail(err, BF_ENOMEM, "out of memory");
     return 0;
 }
 
@@ -110,59 +80,24 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = NULL;
     int rc = 0;
+    bool made = false;
     if (bf_check_variants(spec, err) < 0) return NULL;
     const bf_store_ops *ops = bf_find_store(spec, err);
     if (!ops) return NULL;
-    if (!(f = calloc(1, sizeof *f))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
-    f->part.store.ops = ops;
+    if (!(f = bf_handle_new(ops, err))) return NULL;
+    f->hosted = spec->client || spec->redis_client;
     f->read_only = f->part.store.read_only = spec->read_only;
     for (int tries = 0; rc == 0 && tries < 100; tries++)      /* lost races of creators end in attach */
-        if ((rc = attach(f, spec, err)) == 0) rc = create(f, spec, err);
+        if ((rc = attach(f, spec, err)) == 0) made = (rc = create(f, spec, err)) > 0;
     if (rc == 0) rc = bf_fail(err, BF_EIO, "%.80s comes and goes: it could neither be opened nor created", bf_where(f, spec));
-    if (rc < 0 || settle(f, spec, err) < 0) goto fail;
+    if (rc < 0 || keep_names(f, spec, err) < 0) goto fail;
+    bf_settle(f, spec->threads);
     f->untouched = !ops->attach && f->part.store.words;
+    f->created = (made || f->part.store.made) && !spec->client;
     return f;
 fail:
     bf_close(f);
     return NULL;
-}
-
-void bf_close(bf_filter *f)
-{
-    if (!f) return;
-    bf_chain_free(f);
-    f->part.store.ops->close(&f->part.store);
-    bf_secret_wipe(f);
-    free(f->storage);
-    free(f->key);
-    free(f);
-}
-
-/* An empty filter in memory of this description; spec, if not NULL, gives secret and threads. */
-bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
-{
-    bf_spec s = { .m = d->g.m, .n = d->g.n, .k = d->g.k, .scheme = d->name, .shards = d->g.shards, .functions = d->functions,
-                  .counting = d->g.counting };
-    if (spec && spec->functions) s.functions = spec->functions;
-    if (spec) { s.secret = spec->secret; s.secret_len = spec->secret_len; s.threads = spec->threads; }
-    bf_filter *f = bf_open(&s, err);
-    if (!f) return NULL;
-    f->part.g.p = d->g.p;
-    f->untouched = false;                                    /* it is about to be filled */
-    return f;
-}
-
-bf_desc bf_describe(const bf_filter *f)
-{
-    if (f->chain) return f->chain->desc;
-    bf_desc d = { .scheme = f->scheme, .g = f->part.g, .secret_check = f->secret_check, .functions = f->functions };
-    memcpy(d.name, f->name, sizeof d.name);
-    return d;
-}
-
-void bf_set_threads(bf_filter *f, bool threads)
-{
-    f->atomic = threads || (f->part.store.ops->flags & BF_STORE_ATOMIC);
 }
 
 int bf_plan(bf_spec *spec, bf_error *err)
@@ -170,7 +105,8 @@ int bf_plan(bf_spec *spec, bf_error *err)
     bf_desc d, first;
     uint64_t check;
     int rc = bf_check_variants(spec, err);                  /* what bf_open would refuse */
-    if (rc < 0 || (rc = bf_size_any(&d, spec, err)) < 0 || (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0) return rc;
+    const bf_store_ops *home = bf_find_store(spec, NULL);
+    if (rc < 0 || (rc = bf_size_any(&d, spec, home ? home->most_bits : 0, err)) < 0 || (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0) return rc;
     if (d.kind && (rc = bf_chain_part(&d, 0, 0, &first, err)) < 0) return rc;
     if (d.kind) d.g.m = first.g.m * (d.kind == BF_WINDOW ? d.parts + 1 : 1);
     spec->m = d.g.m;
@@ -182,14 +118,18 @@ int bf_plan(bf_spec *spec, bf_error *err)
     return 0;
 }
 
-int bf_writable(bf_filter *f, bf_error *err)
+int bf_do_fits(const bf_filter *f, const bf_spec *spec, bf_error *err)
 {
-    bf_store *s = &f->part.store;
-    if (s->read_only)
-        return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL), f->read_only ? "" : ", no write permission");
-    int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
-    if (rc == 0) bf_raise(&f->may_write);
-    return rc;
+    const bf_store *s = &f->part.store;
+    uint64_t given;
+    if (bf_check_variants(spec, err) < 0) return err ? err->code : BF_EINVAL;
+    if (!spec->storage || !f->storage || strcmp(spec->storage, f->storage) != 0) return 0;
+    if ((spec->key || f->key) && (!spec->key || !f->key || strcmp(spec->key, f->key) != 0)) return 0;
+    if (f->read_only != spec->read_only || !s->ops->current || !s->ops->current(s)) return 0;
+    bf_desc have = bf_describe(f);
+    int rc = bf_match(&have, spec, bf_where(f, spec), err);
+    if (rc < 0 || (rc = bf_secret_check(f->scheme, spec, &given, err)) < 0) return rc;
+    return (rc = bf_secret_match(f->secret_check, given, bf_where(f, spec), err)) < 0 ? rc : 1;
 }
 
 /* ---- keys ---- */
@@ -302,17 +242,45 @@ static int64_t run_accepted(bf_filter *f, int op, const bf_key *keys, size_t n, 
     return total < 0 || good == n ? total : BF_EINVAL;
 }
 
-/* Not inlined: their large buffers must not burden the single key. */
-static __attribute__((noinline)) int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+static int64_t run_inside(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each,
+                          bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
-    int rc = ops->check ? ops->check(&f->part.store, err) : 0;
+    int rc = f->chain ? bf_chain_check(f, err)
+           : ops->check ? ops->check(&f->part.store, err) : 0;
     if (rc < 0 || ((op == BF_OP_ADD || op == BF_OP_REMOVE) && (rc = bf_writable(f, err)) < 0)) return rc;
     if (n == 0) return 0;
     if (f->chain) return bf_chain_run(f, op, keys, n, each, err);
     if (f->hash->accept) return run_accepted(f, op, keys, n, each, err);
     return f->part.kernels && op <= BF_OP_ADD ? run_direct(f, op, keys, n, each) : run_positions(f, op, keys, n, each, err);
 }
+
+/* Not inlined: their large buffers must not burden the single key. */
+static __attribute__((noinline)) int64_t run(bf_filter *f, int op, const bf_key *keys, size_t n,
+    uint8_t *each, bf_error *err)
+{
+    bf_calls in;
+    const int rc = bf_begin(&in, f, NULL, err);
+    if (rc < 0) return rc;
+    const int64_t answer = run_inside(f, op, keys, n, each, err);
+    bf_end(&in);
+    return answer;
+}
+
+/* The single key of a filter without kernels: no chain, or one whose clock is the host's. */
+static __attribute__((noinline)) int run_one(bf_filter *f, int op, const void *key, size_t len,
+    bf_error *err)
+{
+    bf_calls in;
+    if (!f->chain) return (int)run(f, op, &(bf_key){ key, len }, 1, NULL, err);
+    int rc = bf_begin(&in, f, NULL, err);
+    if (rc < 0) return rc;
+    rc = op == BF_OP_ADD ? bf_chain_add(f, key, len, err) : bf_chain_test(f, key, len, err);
+    bf_end(&in);
+    return rc;
+}
+
+static inline bool is_plain_chain(const bf_filter *f) { return f->chain && !f->hosted; }
 
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err) { return run(f, BF_OP_ADD, keys, n, each, err); }
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err) { return run(f, BF_OP_TEST, keys, n, each, err); }
@@ -322,7 +290,8 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     bf_part *p = &f->part;
     uint64_t d[BF_WIDTH_MAX];
-    if (!p->kernels) return f->chain ? bf_chain_add(f, key, len, err) : (int)run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
+    if (!p->kernels) return is_plain_chain(f) ? bf_chain_add(f, key, len, err)
+                                               : run_one(f, BF_OP_ADD, key, len, err);
     if (!bf_raised(&f->may_write)) { int rc = bf_writable(f, err); if (rc < 0) return rc; }
     f->hash->one(f->secret, key, len, d);
     return p->kernels->add_one[f->atomic](&p->g, p->store.words, d) ? BF_PRESENT : BF_ADDED;
@@ -332,7 +301,8 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     const bf_part *p = &f->part;
     uint64_t d[BF_WIDTH_MAX];
-    if (!p->kernels) return f->chain ? bf_chain_test(f, key, len, err) : (int)run(f, BF_OP_TEST, &(bf_key){ key, len }, 1, NULL, err);
+    if (!p->kernels) return is_plain_chain(f) ? bf_chain_test(f, key, len, err)
+                                               : run_one(f, BF_OP_TEST, key, len, err);
     f->hash->one(f->secret, key, len, d);
     return p->kernels->test_one(&p->g, p->store.words, d);
 }
@@ -382,7 +352,8 @@ int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err)
     return rc < 0 ? rc : count;
 }
 
-int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)
+int64_t bf_do_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap,
+    bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
     unsigned k = f->part.g.k;
@@ -390,6 +361,6 @@ int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *p
     f->hash->one(f->secret, key, len, d);
     if (f->chain) { int64_t rc = bf_chain_hashcode((bf_filter *)f, d, all, err); if (rc < 0) return rc; }
     else bf_positions(f->scheme->layout, &f->part.g, d, 1, all);
-    memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
+    if (cap) memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
     return k;
 }

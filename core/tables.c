@@ -1,5 +1,6 @@
 /* tables.c - the rows: which schemes and which homes there are.  A new one is its file and a row here. */
-#include "seams.h"
+#include "parts/span.h"
+#include "spec.h"
 #include <string.h>
 
 extern const bf_hash bf_hash_xxh3, bf_hash_siphash;
@@ -8,6 +9,7 @@ extern const bf_hash bf_hash_sax_sdbm, bf_hash_java7, bf_hash_crc32, bf_hash_rs,
 extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
 extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy, bf_layout_glibc,
     bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32, bf_layout_redisson;
+extern const bf_variant bf_variant_grow, bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
 #define REDIS_BITS (UINT64_C(1) << 32)                    /* a Redis string has no more           */
@@ -36,55 +38,8 @@ const bf_scheme bf_schemes[] = {
     { .id = 0 }
 };
 
-static int unknown_scheme(const char *name, bf_error *err)
-{
-    char known[90] = "";
-    for (const bf_scheme *s = bf_schemes; s->name; s++) {
-        bool room = strlen(known) + strlen(s->name) + 7 <= sizeof known;
-        if (s != bf_schemes) strcat(known, ", ");
-        strcat(known, room ? s->name : "...");
-        if (!room) break;
-    }
-    return bf_fail(err, BF_EINVAL, "scheme must be one of %s, got %.40s", known, name);
-}
-
-int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions, bf_error *err)
-{
-    const size_t len = strlen(name), row = strcspn(name, ":");
-    const char *text = row < len ? name + row + 1 : NULL;
-    const bf_scheme *s = bf_schemes;
-    while (s->name && (strlen(s->name) != row || memcmp(s->name, name, row) != 0)) s++;
-    if (!s->name || len >= BF_SCHEME_BYTES) return unknown_scheme(name, err);
-    *d = (bf_desc){ .scheme = s, .k = s->k, .functions = functions };
-    memcpy(d->name, name, len);
-    if (s->hash->prepare) return s->hash->prepare(d, text, err);
-    return text ? bf_fail(err, BF_EINVAL, "scheme %s takes nothing after its name, got %.40s", s->name, name) : 0;
-}
-
-int bf_check_limits(const bf_desc *d, bf_error *err)
-{
-    const bf_scheme *s = d->scheme;
-    const unsigned long long m = d->g.m;
-    if (d->k && d->g.k != d->k) return bf_fail(err, BF_EINVAL, "k must be %u for scheme %s, got %u", d->k, d->name, d->g.k);
-    if (d->g.k > s->layout->k_max)
-        return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, d->name, d->g.k);
-    if (s->m && m != s->m) return bf_fail(err, BF_EINVAL, "m must be %llu for scheme %s, got %llu", (unsigned long long)s->m, d->name, m);
-    if (s->m_max && m > s->m_max)
-        return bf_fail(err, BF_EINVAL, "m must be 1 to %llu for scheme %s, got %llu", (unsigned long long)s->m_max, d->name, m);
-    return 0;
-}
-
-const bf_scheme *bf_find_scheme_id(uint32_t id)
-{
-    for (const bf_scheme *s = bf_schemes; s->name; s++) if (s->id == id) return s;
-    return NULL;
-}
-
-const char *bf_scheme_name(size_t i)
-{
-    for (size_t at = 0; bf_schemes[at].name; at++) if (at == i) return bf_schemes[at].name;
-    return NULL;
-}
+/* How the parts of a filter take keys, by its kind; a fixed filter has one part and needs nobody for that. */
+const bf_variant *const bf_variants[] = { [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window };
 
 /* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path, none is memory. */
 #ifdef BF_HAVE_HIREDIS

@@ -48,6 +48,11 @@
  *   Rights are looked at when a file is opened, as always in Unix: a worker that has it open keeps the rights it had.
  * - clone, union() and intersect() give filters in memory.
  *
+ * Your own code may run in the middle of a call: a clock, a method of your subclass of phpredis, and a Fiber that waits in one
+ * of them. Until that call returns, the filter and the other operand are in use: other calls on them, close() included, are a
+ * BloomFilterException with code BUSY. Other filters can be used. Generators and __toString() of keys run between calls: they may
+ * use the filter; if they close it, the batch ends with an exception.
+ *
  * Redis. `storage: 'redis://[user:password@]host:6379/0?key=NAME'` or `'unix:///path/to/socket?key=NAME'` keeps the bits in a
  * string of Redis that any number of machines use at once, where hiredis is built in (phpinfo() says so); docs/redis.md has
  * the URL and what is promised:
@@ -98,6 +103,12 @@ class BloomFilter implements Countable
 
     /** Steps a window is forgotten in; null where it does not forget. */
     public readonly ?int $parts;
+
+    /**
+     * Whether this constructor just made it, so that it is to be filled. False where it was there before (open, load, fromBytes),
+     * and of clones and unions. Of a filter that the worker keeps open only the first constructor says true.
+     */
+    public readonly bool $created;
 
     /**
      * Give any of these: m and n (then k = ceil(m/n ln 2)); n and p; m and k; m and p. k may join each of them. With
@@ -440,6 +451,8 @@ class BloomFilter implements Countable
     /**
      * Releases memory or file. Twice is fine; anything but the properties m, n, k, p, scheme is an exception then. Other
      * objects on the same file are not touched.
+     *
+     * @throws BloomFilterException code BUSY: a call in the filter waits for its clock or client, whose code runs now
      */
     public function close(): void {}
 
@@ -451,6 +464,12 @@ class BloomFilter implements Countable
      */
     public function __serialize(): array {}
 
+    /**
+     * Bytes are always read. A file or Redis is opened only with the INI setting `bloomfilter.unserialize_storage=1` (default 0;
+     * ini_set() may change it): otherwise whoever gives you a string would choose which file or server is opened.
+     *
+     * @throws BloomFilterException the data names a file or Redis, and the setting is 0
+     */
     public function __unserialize(array $data): void {}
 }
 
@@ -536,4 +555,12 @@ class BloomFilterException extends RuntimeException
      * @cvalue BF_ENOTSUP
      */
     const NOT_SUPPORTED = UNKNOWN;
+
+    /**
+     * The filter is in use: a call in it waits for its clock or client, whose code cannot use or close it.
+     *
+     * @var int
+     * @cvalue BF_EBUSY
+     */
+    const BUSY = UNKNOWN;
 }

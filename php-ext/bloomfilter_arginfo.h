@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 60862eb0e7129b52e8f79a06f053f26fd9b8a23b */
+ * Stub hash: 6cedd866e54c585de79e7099ba517855fb8a6010 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -349,6 +349,12 @@ static zend_class_entry *register_class_BloomFilter(zend_class_entry *class_entr
 	zend_declare_typed_property(class_entry, property_parts_name, &property_parts_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_LONG|MAY_BE_NULL));
 	zend_string_release(property_parts_name);
 
+	zval property_created_default_value;
+	ZVAL_UNDEF(&property_created_default_value);
+	zend_string *property_created_name = zend_string_init("created", sizeof("created") - 1, 1);
+	zend_declare_typed_property(class_entry, property_created_name, &property_created_default_value, ZEND_ACC_PUBLIC|ZEND_ACC_READONLY, NULL, (zend_type) ZEND_TYPE_INIT_MASK(MAY_BE_BOOL));
+	zend_string_release(property_created_name);
+
 
 	zend_add_parameter_attribute(zend_hash_str_find_ptr(&class_entry->function_table, "__construct", sizeof("__construct") - 1), 5, ZSTR_KNOWN(ZEND_STR_SENSITIVEPARAMETER), 0);
 
@@ -422,6 +428,12 @@ static zend_class_entry *register_class_BloomFilterException(zend_class_entry *c
 	zend_string *const_NOT_SUPPORTED_name = zend_string_init_interned("NOT_SUPPORTED", sizeof("NOT_SUPPORTED") - 1, 1);
 	zend_declare_class_constant_ex(class_entry, const_NOT_SUPPORTED_name, &const_NOT_SUPPORTED_value, ZEND_ACC_PUBLIC, NULL);
 	zend_string_release(const_NOT_SUPPORTED_name);
+
+	zval const_BUSY_value;
+	ZVAL_LONG(&const_BUSY_value, BF_EBUSY);
+	zend_string *const_BUSY_name = zend_string_init_interned("BUSY", sizeof("BUSY") - 1, 1);
+	zend_declare_class_constant_ex(class_entry, const_BUSY_name, &const_BUSY_value, ZEND_ACC_PUBLIC, NULL);
+	zend_string_release(const_BUSY_name);
 
 	return class_entry;
 }

@@ -29,9 +29,16 @@ zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
 void php_bf_raise(const bf_error *err)
 {
-    if (err->code == BF_EHOST) return;                   /* the exception is set already: it must stand */
+    php_bf_go_on();
+    if (err->code == BF_EHOST && EG(exception)) return;  /* it must stand */
     if (err->code == BF_EINVAL) zend_value_error("%s", err->msg);
     else zend_throw_exception(php_bf_exception_ce, err->msg, err->code);
+}
+
+void php_bf_bail_out(void)
+{
+    BF_G(bailed_out) = false;
+    zend_bailout();
 }
 
 void php_bf_raise_closed(void)
@@ -49,6 +56,8 @@ PHP_INI_BEGIN()
     STD_PHP_INI_ENTRY("bloomfilter.max_maps", "64", PHP_INI_SYSTEM, OnUpdateLongGEZero, max_maps,
                       zend_bloomfilter_globals, bloomfilter_globals)
     STD_PHP_INI_BOOLEAN("bloomfilter.warn", "1", PHP_INI_ALL, OnUpdateBool, warn, zend_bloomfilter_globals, bloomfilter_globals)
+    STD_PHP_INI_BOOLEAN("bloomfilter.unserialize_storage", "0", PHP_INI_ALL, OnUpdateBool,
+                        unserialize_storage, zend_bloomfilter_globals, bloomfilter_globals)
 PHP_INI_END()
 
 static PHP_GINIT_FUNCTION(bloomfilter)
@@ -77,6 +86,14 @@ static PHP_MINIT_FUNCTION(bloomfilter)
 static PHP_MSHUTDOWN_FUNCTION(bloomfilter)
 {
     UNREGISTER_INI_ENTRIES();
+    return SUCCESS;
+}
+
+/* After a fatal error Fibers are not ended: the calls that wait in them never return. */
+static PHP_RSHUTDOWN_FUNCTION(bloomfilter)
+{
+    bf_abandon_calls();
+    BF_G(bailed_out) = false;
     return SUCCESS;
 }
 
@@ -127,7 +144,8 @@ static const zend_module_dep bloomfilter_deps[] = { ZEND_MOD_REQUIRED("spl") ZEN
 zend_module_entry bloomfilter_module_entry = {
     STANDARD_MODULE_HEADER_EX, NULL, bloomfilter_deps,
     "bloomfilter", NULL,
-    PHP_MINIT(bloomfilter), PHP_MSHUTDOWN(bloomfilter), NULL, NULL, PHP_MINFO(bloomfilter),
+    PHP_MINIT(bloomfilter), PHP_MSHUTDOWN(bloomfilter), NULL, PHP_RSHUTDOWN(bloomfilter),
+    PHP_MINFO(bloomfilter),
     BF_VERSION,
     PHP_MODULE_GLOBALS(bloomfilter), PHP_GINIT(bloomfilter), PHP_GSHUTDOWN(bloomfilter), NULL,
     STANDARD_MODULE_PROPERTIES_EX

@@ -3,6 +3,7 @@
 #ifndef PHP_BLOOMFILTER_H
 #define PHP_BLOOMFILTER_H
 #include "php.h"
+#include "zend_exceptions.h"
 #include "bloomfilter.h"
 
 #if PHP_VERSION_ID < 80100
@@ -17,7 +18,6 @@ typedef struct php_bf_map php_bf_map;                    /* a file or Redis filt
 typedef struct {               /* a clock of PHP's: shared by an object and its clones, unions, ... */
     zval callable;
     uint32_t refs;
-    uint32_t running;          /* it is being asked: nobody may close the filter          */
 } php_bf_clock;
 typedef struct php_bf_client php_bf_client;              /* a phpredis object that is the home of a filter: php_redis.c */
 
@@ -27,6 +27,7 @@ typedef struct {
     php_bf_map *map;           /* whose filter f is; NULL: the object's own               */
     int64_t *spare;            /* new keys until the next look whether it is saturated: the map's, or own_spare */
     int64_t own_spare;
+    bool created;              /* this object's constructor made the filter               */
     zend_object std;
 } php_bf;
 
@@ -34,6 +35,8 @@ ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
     HashTable maps[2];         /* [read-only asked for?]: absolute path or URL -> php_bf_map */
     zend_long max_maps;        /* INI bloomfilter.max_maps                                */
     bool warn;                 /* INI bloomfilter.warn                                    */
+    bool unserialize_storage;  /* INI bloomfilter.unserialize_storage                     */
+    bool bailed_out;           /* a clock or a client ended in a fatal error: see php_bf_go_on */
     uint64_t clock;            /* counts openings: who was used last                      */
 ZEND_END_MODULE_GLOBALS(bloomfilter)
 ZEND_EXTERN_MODULE_GLOBALS(bloomfilter)
@@ -59,6 +62,18 @@ extern zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 /* php_bloomfilter.c: errors */
 ZEND_COLD void php_bf_raise(const bf_error *err);        /* the only way from bf_error to an exception       */
 ZEND_COLD void php_bf_raise_closed(void);
+/* PHP's code in the middle of a call of the core: a clock, a client.  A fatal error there would
+ * leave the core by longjmp.  So it is caught (BF_G(bailed_out)), no more such code runs, and it goes
+ * on when the core has returned: by php_bf_raise, or by php_bf_go_on where no error was. */
+ZEND_COLD void php_bf_bail_out(void);
+static zend_always_inline void php_bf_go_on(void)
+{ if (UNEXPECTED(BF_G(bailed_out))) php_bf_bail_out(); }
+/* Does this exception end the script (exit) or the Fiber?  Then it must stand, and no code of the
+ * user's runs any more. */
+static inline bool php_bf_ends(const zend_object *exception)
+{
+    return exception && (zend_is_unwind_exit(exception) || zend_is_graceful_exit(exception));
+}
 
 /* php_object.c: the object */
 void php_bf_init_handlers(void);
@@ -89,6 +104,7 @@ void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
 int64_t *php_bf_map_spare(php_bf_map *map);
+bool php_bf_map_is_new(const php_bf_map *map);           /* nobody had it open before         */
 bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err);   /* bf_open, or what is open already */
 void php_bf_let_go(bf_filter *f, php_bf_map *map);       /* what php_bf_open gave; map NULL: bf_close          */
 zend_object *php_bf_client_in(const php_bf_map *map);    /* the client object behind it, or NULL; map may be NULL */

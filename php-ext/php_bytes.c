@@ -138,10 +138,21 @@ PHP_METHOD(BloomFilter, __serialize)
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
+/* A string from outside must not choose files and servers, nor learn which there are. */
+static bool may_reopen(void)
+{
+    if (BF_G(unserialize_storage)) return true;
+    zend_throw_exception(php_bf_exception_ce,
+        "the serialized filter is in a file or in Redis: unserialize() opens those only with "
+                         "the INI setting bloomfilter.unserialize_storage=1", BF_ENOTSUP);
+    return false;
+}
+
 static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_only, bool counting, php_bf_map **map, bf_error *err)
 {
     bf_spec spec = { .key = key ? Z_STRVAL_P(key) : NULL, .must_exist = true, .read_only = read_only, .counting = counting };
     err->code = BF_EHOST;
+    if (!may_reopen()) return NULL;
     if (key && strlen(Z_STRVAL_P(key)) != Z_STRLEN_P(key)) zend_value_error("a key of a storage must not hold NUL bytes");
     else spec.storage = php_bf_storage(storage);
     if (!spec.storage) return NULL;
@@ -166,16 +177,21 @@ static void load_member(zend_object *object, zend_string *mangled, zval *v)
     zend_update_property(scope, object, name, len, v);
 }
 
+/* What a property's type, hook or __set() runs may change the array, where data refers to it
+ * twice. */
 static void load_members(zend_object *object, HashTable *members)
 {
     zend_string *name;
-    zval *v;
+    zval *v, value;
+    GC_TRY_ADDREF(members);
     ZEND_HASH_FOREACH_STR_KEY_VAL(members, name, v) {
         if (!name) continue;
-        ZVAL_DEREF(v);
-        load_member(object, name, v);
-        if (EG(exception)) return;
+        ZVAL_COPY_DEREF(&value, v);
+        load_member(object, name, &value);
+        zval_ptr_dtor(&value);
+        if (EG(exception)) break;
     } ZEND_HASH_FOREACH_END();
+    zend_array_release(members);
 }
 
 static zval *find(HashTable *data, const char *name, int type)

@@ -9,40 +9,53 @@ php_bf_clock *php_bf_clock_new(zval *callable)
     php_bf_clock *clock = emalloc(sizeof *clock);
     ZVAL_COPY(&clock->callable, callable);
     clock->refs = 1;
-    clock->running = 0;
     return clock;
 }
 
+/* Each object has a reference of its own to the callable, because each tells the cycle collector of
+ * it: one that is told of twice would be collected with the first of them. */
 php_bf_clock *php_bf_clock_share(php_bf_clock *clock)
 {
-    if (clock) clock->refs++;
+    if (!clock) return NULL;
+    clock->refs++;
+    Z_TRY_ADDREF(clock->callable);
     return clock;
 }
 
 void php_bf_clock_free(php_bf_clock *clock)
 {
-    if (!clock || --clock->refs) return;
-    zval_ptr_dtor(&clock->callable);
-    efree(clock);
+    zval mine;
+    if (!clock) return;
+    ZVAL_COPY_VALUE(&mine, &clock->callable);
+    if (!--clock->refs) efree(clock);
+    zval_ptr_dtor(&mine);                                /* may run a destructor of the user's */
 }
 
-/* NaN: it threw, or something has thrown before; the core gives up. */
-static double ask(void *context)
+static double seconds_of(php_bf_clock *clock)
 {
-    php_bf_clock *clock = context;
     zval now;
     double seconds = ZEND_NAN;
-    if (EG(exception)) return seconds;
     ZVAL_UNDEF(&now);
-    clock->running++;
     if (call_user_function(NULL, NULL, &clock->callable, &now, 0, NULL) == SUCCESS && !EG(exception)) {
         if (Z_TYPE(now) == IS_LONG) seconds = (double)Z_LVAL(now);
         else if (Z_TYPE(now) == IS_DOUBLE) seconds = Z_DVAL(now);
         else zend_type_error("clock must return int|float, %s returned", zend_zval_type_name(&now));
         if (zend_isnan(seconds) && !EG(exception)) zend_value_error("clock must return a number of seconds, got NAN");
     }
-    clock->running--;
     zval_ptr_dtor(&now);
+    return seconds;
+}
+
+/* NaN: it threw, or something has thrown before, or it was a fatal error; the core gives up. */
+static double ask(void *context)
+{
+    volatile double seconds = ZEND_NAN;
+    if (EG(exception) || BF_G(bailed_out)) return seconds;
+    zend_try {
+        seconds = seconds_of(context);
+    } zend_catch {
+        BF_G(bailed_out) = true;
+    } zend_end_try();
     return seconds;
 }
 

@@ -162,9 +162,28 @@ static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
     else zend_value_error("%s, given at index " ZEND_LONG_FMT, err->msg, (zend_long)index);
 }
 
+/* What the user's code has thrown between two keys: the keys before it are handed over as if it had
+ * not, then it stands again, or is the cause of what was thrown since. */
+static zend_object *set_aside(void)
+{
+    zend_object *standing = EG(exception);
+    if (EXPECTED(!standing) || php_bf_ends(standing)) return NULL;
+    EG(exception) = NULL;
+    return standing;
+}
+
+static void put_back(zend_object *standing)
+{
+    if (EXPECTED(!standing)) return;
+    if (!EG(exception)) EG(exception) = standing;
+    else if (php_bf_ends(EG(exception))) OBJ_RELEASE(standing);
+    else zend_exception_set_previous(EG(exception), standing);
+}
+
 /* Hands over what was gathered.  false: exception. */
 static bool flush(batch *b)
 {
+    zend_object *standing = set_aside();
     bf_error err;
     bf_filter *f = php_bf_from(b->self)->f;
     int64_t hits = b->n == 0 ? 0 : f ? b->call(f, b->key, b->n, b->each, &err) : BF_EHOST;
@@ -176,6 +195,7 @@ static bool flush(batch *b)
     if (b->each) b->each += b->n;
     while (b->nheld) zend_string_release(b->held[--b->nheld]);
     b->n = 0;
+    put_back(standing);
     return hits >= 0;
 }
 
@@ -286,6 +306,7 @@ static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *
     *hits = b.hits;
     if (!php_bf_from(self)->f) php_bf_raise_closed();
     else if (bf_rebuild_end(php_bf_from(self)->f, php_bf_from(fresh)->f, &err) < 0) php_bf_raise(&err);
+    php_bf_go_on();
     return !EG(exception);
 }
 

@@ -16,6 +16,7 @@ struct php_bf_map {
     uint64_t used;             /* BF_G(clock) when it was last asked for */
     int64_t spare;             /* see php_bf */
     uint32_t refs;
+    bool kept;                 /* it was open when it was last asked for */
     php_bf_client *client;     /* through which f works, or NULL: such a one is in no table */
 };
 
@@ -41,6 +42,7 @@ void php_bf_maps_free(zend_bloomfilter_globals *globals)
 }
 
 int64_t *php_bf_map_spare(php_bf_map *map) { return &map->spare; }
+bool php_bf_map_is_new(const php_bf_map *map) { return !map->kept; }
 
 void php_bf_let_go(bf_filter *f, php_bf_map *map)
 {
@@ -149,7 +151,7 @@ static int find(const bf_spec *spec, const smart_str *name, php_bf_map **map, bf
     HashTable *maps = &BF_G(maps)[spec->read_only];
     php_bf_map *kept = zend_hash_find_ptr(maps, name->s);
     int fits = kept ? bf_fits(kept->f, spec, err) : 0;
-    if (fits > 0 && !may_write_now(kept->f, spec)) *map = use(kept);
+    if (fits > 0 && !may_write_now(kept->f, spec)) { kept->kept = true; *map = use(kept); }
     else if (kept && fits >= 0) zend_hash_del(maps, name->s);
     return fits;
 }

@@ -1,6 +1,6 @@
 /* php_object.c - the object BloomFilter: made, cloned, freed, and its properties.
  * Knows how PHP keeps objects.  m, n, k, p, scheme are ordinary readonly properties, set once (m anew, where the filter
- * grows); the slots of bitset, grow, window and parts stay empty for ever: they are asked of the core at each read, so that no
+ * grows); the slots of bitset, grow, window, parts and created stay empty for ever: they are asked of the core at each read, so that no
  * dump of an object carries megabytes. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
@@ -17,6 +17,7 @@ zend_object *php_bf_create(zend_class_entry *ce)
     bf->map = NULL;
     bf->clock = NULL;
     bf->own_spare = 0;
+    bf->created = false;
     bf->spare = &bf->own_spare;
     zend_object_std_init(&bf->std, ce);
     object_properties_init(&bf->std, ce);
@@ -24,14 +25,19 @@ zend_object *php_bf_create(zend_class_entry *ce)
     return &bf->std;
 }
 
+/* The object is closed before anything is freed: the end of a clock or of a client may run a
+ * destructor of the user's. */
 void php_bf_close_object(php_bf *bf)
 {
-    php_bf_let_go(bf->f, bf->map);
-    php_bf_clock_free(bf->clock);
+    bf_filter *f = bf->f;
+    php_bf_map *map = bf->map;
+    php_bf_clock *clock = bf->clock;
     bf->f = NULL;
     bf->map = NULL;
     bf->clock = NULL;
     bf->spare = &bf->own_spare;
+    php_bf_let_go(f, map);
+    php_bf_clock_free(clock);
 }
 
 static void free_object(zend_object *object)
@@ -40,29 +46,40 @@ static void free_object(zend_object *object)
     zend_object_std_dtor(object);
 }
 
-/* A copy in memory, whatever the home.  A handler must return an object even where it throws. */
+/* A copy in memory, whatever the home.  A handler must return an object even where it throws.  A
+ * client that is copied from, and __clone(), may do anything: the copy is whole before __clone() runs,
+ * and nobody frees the original meanwhile. */
 static zend_object *clone_object(zend_object *object)
 {
     zend_object *copy = php_bf_create(object->ce);
     bf_filter *f = php_bf_from(object)->f;
     bf_error err;
-    zend_objects_clone_members(copy, object);
+    GC_ADDREF(object);
     if (!f) php_bf_raise_closed();
     else if (!(php_bf_from(copy)->f = bf_copy(f, &err))) php_bf_raise(&err);
-    else php_bf_from(copy)->clock = php_bf_clock_share(php_bf_from(object)->clock);
+    else {
+        php_bf_from(copy)->clock = php_bf_clock_share(php_bf_from(object)->clock);
+        zend_objects_clone_members(copy, object);
+    }
+    OBJ_RELEASE(object);
+    php_bf_go_on();
     return copy;
 }
 
+/* Asked before its arguments are read and once more when they were, because reading them may run
+ * anything.  m alone does not tell: ArrayObject takes away what is readonly. */
 bool php_bf_is_fresh(zend_object *object)
 {
-    if (Z_TYPE_P(OBJ_PROP_NUM(object, SLOT_M)) == IS_UNDEF) return true;
+    if (!php_bf_from(object)->f && Z_TYPE_P(OBJ_PROP_NUM(object, SLOT_M)) == IS_UNDEF) return true;
     zend_throw_error(NULL, "%s object is already constructed", ZSTR_VAL(object->ce->name));
     return false;
 }
 
+/* Empty, unless a reflection has filled it. */
 static zval *slot(zend_object *object, int number)
 {
     zval *v = OBJ_PROP_NUM(object, number);
+    zval_ptr_dtor(v);
     Z_PROP_FLAG_P(v) = 0;                                /* no longer uninitialized */
     return v;
 }
@@ -78,6 +95,7 @@ void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map)
     ZVAL_STRING(slot(object, SLOT_SCHEME), info.scheme);
     php_bf_from(object)->f = f;
     php_bf_from(object)->map = map;
+    php_bf_from(object)->created = info.created && (!map || php_bf_map_is_new(map));
     if (map) php_bf_from(object)->spare = php_bf_map_spare(map);
     else php_bf_watch(php_bf_from(object), &info);
 }
@@ -99,7 +117,8 @@ void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, 
 static bool is_live(const zend_string *name)
 {
     return zend_string_equals_literal(name, "bitset") || zend_string_equals_literal(name, "grow")
-        || zend_string_equals_literal(name, "window") || zend_string_equals_literal(name, "parts");
+        || zend_string_equals_literal(name, "window") || zend_string_equals_literal(name, "parts")
+        || zend_string_equals_literal(name, "created");
 }
 
 static void read_bitset(bf_filter *f, zval *to)
@@ -119,15 +138,21 @@ static void read_bitset(bf_filter *f, zval *to)
     ZVAL_NEW_STR(to, bits);
 }
 
-static void read_live(bf_filter *f, const zend_string *name, zval *to)
+/* The object is held: what a client does meanwhile may be the end of its last reference. */
+static void read_live(zend_object *object, const zend_string *name, zval *to)
 {
+    const php_bf *bf = php_bf_from(object);
+    bf_filter *f = bf->f;
     bf_info info;
     bf_get_info(f, &info);
     ZVAL_NULL(to);
+    GC_ADDREF(object);
     if (zend_string_equals_literal(name, "bitset")) { ZVAL_UNDEF(to); read_bitset(f, to); }
+    else if (zend_string_equals_literal(name, "created")) ZVAL_BOOL(to, bf->created);
     else if (zend_string_equals_literal(name, "grow") && info.grow != 0) ZVAL_DOUBLE(to, info.grow);
     else if (zend_string_equals_literal(name, "window") && info.window != 0) ZVAL_DOUBLE(to, info.window);
     else if (zend_string_equals_literal(name, "parts") && info.parts != 0) ZVAL_LONG(to, (zend_long)info.parts);
+    OBJ_RELEASE(object);
 }
 
 /* m of a filter that grows is what it is now; true: name is m, and must not be cached. */
@@ -154,7 +179,7 @@ static zval *read_property(zend_object *object, zend_string *name, int type, voi
     bf_filter *f = php_bf_from(object)->f;
     ZVAL_UNDEF(rv);
     if (type != BP_VAR_R && type != BP_VAR_IS) refuse_write(object, name);
-    else if (f) read_live(f, name, rv);
+    else if (f) read_live(object, name, rv);
     else if (type == BP_VAR_R) php_bf_raise_closed();
     return Z_ISUNDEF_P(rv) ? &EG(uninitialized_zval) : rv;
 }
@@ -179,7 +204,7 @@ static int has_property(zend_object *object, zend_string *name, int how, void **
     if (!php_bf_from(object)->f) return 0;
     if (how == ZEND_PROPERTY_EXISTS || (how != ZEND_PROPERTY_NOT_EMPTY && zend_string_equals_literal(name, "bitset"))) return 1;
     zval v;
-    read_live(php_bf_from(object)->f, name, &v);
+    read_live(object, name, &v);
     int yes = !Z_ISUNDEF(v) && (how == ZEND_PROPERTY_NOT_EMPTY ? zend_is_true(&v) : Z_TYPE(v) != IS_NULL);
     zval_ptr_dtor(&v);
     return yes;
@@ -192,6 +217,12 @@ static HashTable *debug_info(zend_object *object, int *is_temp)
     *is_temp = 1;
     renew_m(object, NULL);
     return zend_array_dup(zend_std_get_properties(object));
+}
+
+static HashTable *properties(zend_object *object)
+{
+    renew_m(object, NULL);
+    return zend_std_get_properties(object);
 }
 
 /* A clock may hold the object that holds it; a client object may lead back to us. */
@@ -216,6 +247,7 @@ void php_bf_init_handlers(void)
     handlers.write_property = write_property;
     handlers.get_property_ptr_ptr = property_pointer;
     handlers.has_property = has_property;
+    handlers.get_properties = properties;
     handlers.get_debug_info = debug_info;
     handlers.get_gc = get_gc;
 }

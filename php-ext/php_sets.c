@@ -7,29 +7,50 @@ static zend_long whole(double count) { return count < 0x1p63 ? (zend_long)(count
 
 /* ---- two filters ---- */
 /* The other operand, or NULL: exception. */
-static bf_filter *other_filter(INTERNAL_FUNCTION_PARAMETERS)
+static zend_object *other_object(INTERNAL_FUNCTION_PARAMETERS)
 {
     zend_object *other;
     ZEND_PARSE_PARAMETERS_START(1, 1)
         Z_PARAM_OBJ_OF_CLASS(other, php_bf_ce)
     ZEND_PARSE_PARAMETERS_END_EX(return NULL);
-    bf_filter *f = php_bf_from(other)->f;
-    if (!f) php_bf_raise_closed();
-    return f;
+    if (php_bf_from(other)->f) return other;
+    php_bf_raise_closed();
+    return NULL;
+}
+
+static bf_filter *other_filter(INTERNAL_FUNCTION_PARAMETERS)
+{
+    zend_object *other = other_object(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+    return other ? php_bf_from(other)->f : NULL;
+}
+
+/* What is copied may be a client's, whose code closes the other one. */
+static bf_filter *combined(bf_filter *f, zend_object *other,
+                           int (*call)(bf_filter *, bf_filter *, bf_error *), bf_error *err)
+{
+    bf_filter *result = bf_copy(f, err);
+    if (!result) return NULL;
+    int rc = BF_EHOST;
+    if (php_bf_from(other)->f) rc = call(result, php_bf_from(other)->f, err);
+    else {
+        php_bf_raise_closed();
+        err->code = rc;
+    }
+    if (rc >= 0) return result;
+    bf_close(result);
+    return NULL;
 }
 
 static void combine(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
+    zend_object *other = other_object(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (!other) RETURN_THROWS();
     PHP_BF_THIS(f);
-    bf_filter *result = bf_copy(f, &err);
-    if (result && call(result, other, &err) < 0) {
-        bf_close(result);
-        result = NULL;
-    }
-    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), result, NULL, php_bf_clock_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->clock), &err);
+    php_bf_clock *clock = php_bf_clock_share(php_bf_from(Z_OBJ_P(ZEND_THIS))->clock);
+    bf_filter *result = combined(f, other, call, &err);
+    php_bf_wrap(return_value, Z_OBJCE_P(ZEND_THIS), result, NULL, clock, &err);
+    php_bf_go_on();
 }
 
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_unite); }
@@ -66,9 +87,8 @@ PHP_METHOD(BloomFilter, merge)
     php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
     if (bf_unite(f, other, &err) < 0) php_bf_raise(&err);
     else if (*bf->spare != INT64_MAX) php_bf_look(bf);
+    php_bf_go_on();
 }
-
-
 
 PHP_METHOD(BloomFilter, unionCount)
 {
@@ -219,8 +239,13 @@ PHP_METHOD(BloomFilter, info)
 {
     bf_info i;
     bf_state s;
+    bf_error err;
+    uint64_t wait;
     if (!get_state(INTERNAL_FUNCTION_PARAM_PASSTHRU, &s)) RETURN_THROWS();
-    bf_get_info(php_bf_from(Z_OBJ_P(ZEND_THIS))->f, &i);
+    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
+    bf_get_info(f, &i);
+    int full = i.part_count > 1 ? bf_saturated(f, &wait, &err) : s.fill > 0.5;
+    if (full < 0) { php_bf_raise(&err); RETURN_THROWS(); }
     array_init(return_value);
     add_assoc_long(return_value, "m", (zend_long)i.m);
     add_assoc_long(return_value, "n", (zend_long)i.n);
@@ -244,7 +269,7 @@ PHP_METHOD(BloomFilter, info)
     add_assoc_double(return_value, "fillRatio", s.fill);
     add_assoc_long(return_value, "count", whole(s.count));
     add_assoc_double(return_value, "fpr", s.fpr);
-    add_assoc_bool(return_value, "saturated", s.fill > 0.5);
+    add_assoc_bool(return_value, "saturated", full > 0);
 }
 
 /* ---- what is done to it ---- */
@@ -254,6 +279,7 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
     ZEND_PARSE_PARAMETERS_NONE();
     PHP_BF_THIS(f);
     if (call(f, &err) < 0) php_bf_raise(&err);
+    php_bf_go_on();
 }
 
 PHP_METHOD(BloomFilter, clear)
@@ -276,6 +302,7 @@ PHP_METHOD(BloomFilter, expire)
     double s = seconds ? zval_get_double(seconds) : 0;      /* the core's "never" */
     if (seconds && s == 0) zend_value_error("seconds must be above 0, or null for never, got 0");
     else if (bf_expire(f, s, &err) < 0) php_bf_raise(&err);
+    php_bf_go_on();
 }
 
 PHP_METHOD(BloomFilter, shards)
@@ -298,11 +325,9 @@ PHP_METHOD(BloomFilter, partInfo)
 
 PHP_METHOD(BloomFilter, close)
 {
+    bf_error err;
     ZEND_PARSE_PARAMETERS_NONE();
-    const php_bf_clock *clock = php_bf_from(Z_OBJ_P(ZEND_THIS))->clock;
-    if (clock && clock->running) {
-        zend_throw_exception(php_bf_exception_ce, "the filter cannot be closed by its own clock", 0);
-        RETURN_THROWS();
-    }
-    php_bf_close_object(php_bf_from(Z_OBJ_P(ZEND_THIS)));
+    php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
+    if (bf->f && bf_busy(bf->f, &err) < 0) php_bf_raise(&err);
+    else php_bf_close_object(bf);
 }

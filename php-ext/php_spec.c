@@ -275,13 +275,15 @@ PHP_METHOD(BloomFilter, __construct)
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
-    if (f) {
+    php_bf_go_on();
+    if (f && php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) {
         php_bf_adopt(Z_OBJ_P(ZEND_THIS), f, map);
         php_bf_from(Z_OBJ_P(ZEND_THIS))->clock = clock;
         return;
     }
+    if (!f) php_bf_raise(&err);
+    else php_bf_let_go(f, map);
     php_bf_clock_free(clock);
-    php_bf_raise(&err);
 }
 
 PHP_METHOD(BloomFilter, plan)

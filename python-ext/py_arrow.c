@@ -23,6 +23,7 @@ struct source {                  /* one array; items are counted from `offset` o
     const char *text;            /* TEXT: what offsets point into                 */
     const void **parts;          /* VIEWS: what views point into, and their sizes */
     const char *sizes;
+    int64_t first, last;         /* TEXT: where its text begins and ends in that  */
     int64_t nparts, length, offset, next;
     source *values;              /* of a dictionary; then the items are indices   */
 };
@@ -32,10 +33,12 @@ static int32_t load32(const char *p) { int32_t v; memcpy(&v, p, sizeof v); retur
 static int64_t load64(const char *p) { int64_t v; memcpy(&v, p, sizeof v); return v; }
 static inline int64_t offset_at(const source *s, bool wide, int64_t i) { return wide ? load64(s->items + 8 * i) : load32(s->items + 4 * i); }
 
-static inline bf_key text_at(const source *s, bool wide, int64_t i)
+/* They were checked; another thread of the producer may have changed them since. */
+static inline bool text_at(const source *s, bool wide, int64_t i, bf_key *key)
 {
-    int64_t start = offset_at(s, wide, i);
-    return (bf_key){ s->text + start, (size_t)(offset_at(s, wide, i + 1) - start) };
+    const int64_t start = offset_at(s, wide, i), end = offset_at(s, wide, i + 1);
+    *key = (bf_key){ s->text + start, (size_t)(end - start) };
+    return s->first <= start && start <= end && end <= s->last;
 }
 
 /* Up to 12 bytes are in the view itself; more are (prefix, part, place). */
@@ -60,7 +63,7 @@ static enum column_fault key_at(const source *s, int64_t i, batch *b, bf_key *ke
     const type *t = &s->type;
     if (!is_valid(s, i)) return FAULT_NULL;
     switch (t->shape) {
-    case TEXT32: case TEXT64: *key = text_at(s, t->shape == TEXT64, i); break;
+    case TEXT32: case TEXT64: return text_at(s, t->shape == TEXT64, i, key) ? FAULT_NONE : FAULT_DAMAGED;
     case VIEWS: return view_at(s, i, key);
     case FIXED: *key = (bf_key){ s->items + (int64_t)t->width * i, t->width }; break;
     default:
@@ -71,17 +74,6 @@ static enum column_fault key_at(const source *s, int64_t i, batch *b, bf_key *ke
 }
 
 /* ---- many ---- */
-static inline void gather_text(batch *b, source *s, bool wide)
-{
-    size_t n = s->c.left < BATCH_KEYS ? (size_t)s->c.left : BATCH_KEYS;
-    for (size_t i = 0; i < n; i++) b->keys[i] = text_at(s, wide, s->next + (int64_t)i);
-    b->n = n;
-    s->next += (int64_t)n;
-    s->c.left -= (Py_ssize_t)n;
-}
-static void gather_text32(batch *b, column *c) { gather_text(b, (source *)c, false); }
-static void gather_text64(batch *b, column *c) { gather_text(b, (source *)c, true); }
-
 static void stop(column *c, enum column_fault fault, const char *what, int64_t value)
 {
     c->left = 0;
@@ -89,6 +81,18 @@ static void stop(column *c, enum column_fault fault, const char *what, int64_t v
     c->what = what;
     c->value = value;
 }
+
+static inline void gather_text(batch *b, source *s, bool wide)
+{
+    size_t n = s->c.left < BATCH_KEYS ? (size_t)s->c.left : BATCH_KEYS, i = 0;
+    while (i < n && text_at(s, wide, s->next + (int64_t)i, &b->keys[i])) i++;
+    b->n = i;
+    s->next += (int64_t)i;
+    s->c.left -= (Py_ssize_t)i;
+    if (i < n) stop(&s->c, FAULT_DAMAGED, "offsets changed while they were read, at offset", s->next);
+}
+static void gather_text32(batch *b, column *c) { gather_text(b, (source *)c, false); }
+static void gather_text64(batch *b, column *c) { gather_text(b, (source *)c, true); }
 
 static void gather_views(batch *b, column *c)
 {
@@ -122,7 +126,7 @@ static void gather_dictionary(batch *b, column *c)
         int64_t i = index_at(s, s->next);
         if (i < 0 || i >= values->length) { stop(c, FAULT_DAMAGED, "an index into its dictionary is", i); return; }
         enum column_fault fault = key_at(values, values->offset + i, b, &b->keys[b->n]);
-        if (fault != FAULT_NONE) { stop(c, fault, "a view points outside its buffers, item", i); return; }
+        if (fault != FAULT_NONE) { stop(c, fault, "a dictionary's item points outside its buffers, item", i); return; }
         b->n++;
     }
 }
@@ -174,15 +178,17 @@ static int damaged(const char *what, int64_t value)
 }
 
 /* How many of the offsets of the items do not decrease: length + 1 = all is well. */
-static inline int64_t rising(const source *s, bool wide)
+static inline int64_t rising(source *s, bool wide)
 {
     int64_t last = offset_at(s, wide, s->offset), i = 1;
+    s->first = s->last = last;
     if (last < 0) return 0;
     for (; i <= s->length; i++) {
         int64_t at = offset_at(s, wide, s->offset + i);
         if (at < last) return i;
         last = at;
     }
+    s->last = last;
     return i;
 }
 
@@ -209,11 +215,10 @@ static int check_text(source *s, Py_ssize_t done)
         name_key(done + (Py_ssize_t)(good ? good - 1 : 0));
         return -1;
     }
-    const int64_t end = offset_at(s, wide, s->offset + s->length);
-    if (end > PY_SSIZE_T_MAX) return damaged("its text ends at", end);
+    if (s->last > PY_SSIZE_T_MAX) return damaged("its text ends at", s->last);
     if (s->text) return 0;
     s->text = "";
-    return offset_at(s, wide, s->offset) == end ? 0 : damaged("no text, buffers given:", 2);
+    return s->first == s->last ? 0 : damaged("no text, buffers given:", 2);
 }
 
 static int64_t buffers_of(const type *t) { return t->shape == NUMBERS || t->shape == FIXED ? 2 : 3; }
@@ -263,7 +268,9 @@ static void start_column(source *s)
     c->at = s->items + (int64_t)c->width * s->offset;
     c->left = (Py_ssize_t)s->length;
     if (!s->valid) return;
+    Py_BEGIN_ALLOW_THREADS
     c->left = (Py_ssize_t)first_null(s);
+    Py_END_ALLOW_THREADS
     if (c->left < s->length) c->fault = FAULT_NULL;
 }
 

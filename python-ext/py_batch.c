@@ -1,10 +1,12 @@
 /* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, one core call a chunk.
  * Knows lists, tuples and iterators; arrays are py_array.c's, Arrow columns py_arrow.c's; what a key is, py_keys.c's.
  *
- * The core runs with the GIL held, but for filters in Redis, whose keys are therefore always held, never borrowed; every
- * few ms the gathered keys are flushed and others get their turn, as do signals.  Keys are borrowed from a list or tuple
- * only while no other code can run: a key that may run Python code flushes the chunk first.  Keys from an iterator are
- * held until their chunk is flushed. */
+ * The core runs with the GIL held, but where it may wait (Redis, a file's lock) or run Python code (a clock): there keys
+ * are held, never borrowed.  Keys are borrowed from a list or tuple only while no other code can run.  Up to Python 3.11
+ * any new object of Python's may run the collector, and so a finalizer, an exception's own object too: a key that needs
+ * one flushes the chunk first.  Keys from an iterator are held until their chunk is flushed.
+ *
+ * Every flush but the last looks whether it is time: every few ms other threads get their turn, as do signals. */
 #include "py_bloomfilter.h"
 
 #include <time.h>
@@ -13,6 +15,8 @@ enum {
     TURN_NS = 2000000,           /* others wait about this long beyond the switch interval    */
     LOOK_EVERY = 1 << 16,        /* work between looks at the clock: 32 a key and 1 a byte    */
     KEY_WORK = 32,
+    SHORT = 1 << 12,             /* keys below are taken without a look at how much work there is */
+    MUCH = 1 << 18,              /* work after which a chunk is flushed before it is full */
     AHEAD = 128                  /* objects fetched ahead of the one being read               */
 };
 
@@ -39,7 +43,7 @@ static int ask_core(batch *b)
     bf_error err;
     uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)b->n) : NULL;
     if (b->out && !each) return -1;
-    PyThreadState *ts = b->self->remote ? gil_release(b->self, NULL) : NULL;
+    PyThreadState *ts = b->self->far || b->apart ? gil_release(b->self, NULL) : NULL;
     int64_t rc = b->call(b->bf, b->keys, b->n, each, &err);
     gil_take(ts, b->self, NULL);
     if (rc < 0) {
@@ -57,6 +61,7 @@ static int batch_flush(batch *b)
     int rc = b->n ? ask_core(b) : 0;
     size_t held = b->held;
     b->n = b->held = b->used = 0;
+    b->apart = false;
     while (held) Py_DECREF(b->refs[--held]);
     return rc;
 }
@@ -78,49 +83,59 @@ static int batch_turn(batch *b)
 static int batch_next_chunk(batch *b)
 {
     if (batch_flush(b) < 0) return -1;
-    return b->left < 0 ? batch_turn(b) : 0;
+    return b->left < 0 || b->self->far ? batch_turn(b) : 0;
 }
 
 /* ---- keys ---- */
-/* A key that may run Python code, or is too large for the room: alone. */
+static int taken(batch *b)
+{
+    b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
+    return ++b->n == BATCH_KEYS || b->left < -MUCH ? batch_next_chunk(b) : 0;
+}
+
+/* A key that may run Python code, that is none, or that is too large for the room: alone.  Nothing else is gathered. */
 static int take_alone(batch *b, PyObject *o)
 {
     key_holder h;
     int rc = -1;
-    if (batch_flush(b) < 0) return -1;
-    Py_INCREF(o);
     if (key_hold(o, &h) == 0) {
         b->keys[b->n++] = h.key;
         b->left -= KEY_WORK + (int64_t)h.key.len;
+        b->apart = h.key.len >= LARGE_KEY;
         rc = batch_next_chunk(b);
         key_release(&h);
     } else {
         name_key(b->done);
     }
+    return rc;
+}
+
+/* Keys before it go first, and with them whoever waits gets a turn: it is held for that long. */
+static int take_after_flush(batch *b, PyObject *o)
+{
+    Py_INCREF(o);
+    int rc = batch_next_chunk(b);
+    Py_ssize_t used = rc < 0 ? 0 : key_plain(o, b->keys, b->room, BATCH_ROOM);
+    if (rc == 0 && (used <= 0 || b->keys->len >= LARGE_KEY)) rc = take_alone(b, o);
+    else if (rc == 0) {
+        b->used = (size_t)used;
+        rc = taken(b);
+    }
     Py_DECREF(o);
     return rc;
 }
 
-static int take_converted(batch *b, PyObject *o);
-/* Not enough room beside the keys before it: they go first. */
-static int take_retry(batch *b, PyObject *o)
-{
-    return batch_flush(b) < 0 ? -1 : take_converted(b, o);
-}
-
-static int take_converted(batch *b, PyObject *o)
+static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
 {
     Py_ssize_t used = key_plain(o, &b->keys[b->n], b->room + b->used, BATCH_ROOM - b->used);
-    if (used == -2) return b->used ? take_retry(b, o) : take_alone(b, o);
-    if (used < 0) { name_key(b->done + (Py_ssize_t)b->n); return -1; }
+    if (used < 0 || b->keys[b->n].len >= LARGE_KEY) return take_after_flush(b, o);
     b->used += (size_t)used;
-    b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
-    return ++b->n == BATCH_KEYS ? batch_next_chunk(b) : 0;
+    return taken(b);
 }
 
 static inline int take(batch *b, PyObject *o)
 {
-    if (!key_direct(o, &b->keys[b->n])) return take_converted(b, o);
+    if (!key_direct(o, &b->keys[b->n]) || b->keys[b->n].len >= SHORT) return take_converted(b, o);
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
     return ++b->n == BATCH_KEYS ? batch_next_chunk(b) : 0;
 }
@@ -155,7 +170,7 @@ static int take_iterator(batch *b, PyObject *it)
 
 static int take_all(batch *b, PyObject *keys)
 {
-    if (!NO_GIL && !b->self->remote && (PyList_CheckExact(keys) || PyTuple_CheckExact(keys))) return take_sequence(b, keys);
+    if (!NO_GIL && !b->self->remote && !b->self->waits && (PyList_CheckExact(keys) || PyTuple_CheckExact(keys))) return take_sequence(b, keys);
     PyObject *it = PyObject_GetIter(keys);
     if (!it) return -1;
     int rc = take_iterator(b, it);
@@ -210,6 +225,7 @@ static void batch_start(batch *b, FilterObject *self, many_call *call)
     b->done = 0;
     b->hits = 0;
     b->n = b->held = b->used = 0;
+    b->apart = false;
 }
 
 PyObject *filter_update(FilterObject *self, PyObject *keys)

@@ -35,7 +35,6 @@ typedef struct {
     bf_redis_client host;        /* what the core calls */
     module_state *state;
     PyObject *client, *transport, *name;   /* owned: as given; the object that talks through it; what messages call it */
-    unsigned long thread;        /* whose Python code runs inside a trip, 0 = none */
 } redis_client;
 
 typedef struct {
@@ -43,12 +42,16 @@ typedef struct {
     bf_filter *bf;               /* NULL = closed, or __init__ did not run                            */
     Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
     Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
+    int forks;                   /* of this process, when `users` was right: py_inside.c               */
     int wanted;                  /* without a GIL: pid of a thread that waits for everybody to leave   */
     PyObject *weakrefs;
     redis_client *client;        /* NULL = the home is no client object                                */
     int64_t spare;               /* new keys until the next look whether it is saturated               */
     bool warn;                   /* look at all                                                        */
-    bool remote;                 /* every call is a trip over the network: without the GIL; or runs Python code: the clock */
+    size_t apart_from;           /* keys so long, or all where remote, are asked in ask_apart (py_filter.c) */
+    bool remote;                 /* single calls may wait, or run Python code: far, or it has a clock   */
+    bool far;                    /* every call may be a trip over the network: without the GIL          */
+    bool waits;                  /* calls may wait for a file's lock, and let the GIL go for that long  */
     int solo;                    /* py_life.c: is a thread without the GIL in the plain kernels?        */
     int solo_pid;                /* the process it is in: a fork leaves that thread behind              */
     PyObject *clock;             /* of a filter that forgets: what the core's clock calls, or NULL       */
@@ -69,10 +72,20 @@ void *raise_closed(void);
 /* Puts "key 5: " before the message of a TypeError or ValueError that is set. */
 void name_key(Py_ssize_t index);
 
-/* ---- py_life.c: entering, leaving, the GIL --------------------------------------------------------------- */
+/* ---- py_inside.c: entering, leaving ----------------------------------------------------------------------- */
 /* NULL with a ValueError where the filter is closed; otherwise filter_leave must follow. */
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
+/* What they are made of: for a call in which this thread runs no Python code, so does not fork. */
+bf_filter *filter_count_in(FilterObject *self);
+void filter_count_out(FilterObject *self);
+/* Alone, so that the handle may be replaced?  Then replace_end must follow. */
+bool replace_begin(FilterObject *self);
+void replace_end(FilterObject *self);
+void inside_begin(void);         /* once, when the module is made */
+/* How often this process is a child of fork of the one that imported the module. */
+int fork_count(void);
+
 /* The same for a call in which no other code can run: with a GIL there is nothing to count. */
 void solo_end(FilterObject *self);
 static inline void solo_share(FilterObject *self)
@@ -81,14 +94,15 @@ static inline void solo_share(FilterObject *self)
 }
 static inline bf_filter *filter_peek(FilterObject *self)
 {
-    if (NO_GIL) return filter_enter(self);
+    if (NO_GIL) return filter_count_in(self);
     solo_share(self);
     return self->bf ? self->bf : raise_closed();
 }
-static inline void filter_peeked(FilterObject *self) { if (NO_GIL) filter_leave(self); }
+static inline void filter_peeked(FilterObject *self) { if (NO_GIL) filter_count_out(self); }
 
-/* Lets other threads run while this one works in the core; both filters were entered, b may be NULL.  Not where a filter
- * has a clock of Python's: NULL then, which gil_take understands. */
+/* ---- py_life.c: the GIL ------------------------------------------------------------------------------------ */
+/* Lets other threads run while this one works in the core; both filters were entered, b may be NULL.  Not where one has a
+ * clock of Python's and none is far: NULL then, which gil_take understands. */
 PyThreadState *gil_release(FilterObject *a, FilterObject *b);
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
 /* gil_release for a thread that is inside alone, if it is: with plain kernels until someone else comes.  Then it calls
@@ -106,11 +120,12 @@ void gil_back(PyThreadState *ts);
 PyThreadState *gil_enter(void);
 void gil_leave(PyThreadState *ts);
 
+PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 /* A new object of that type around the handle; takes the handle and its client over, also on failure.  clock: its, borrowed, or NULL. */
 PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock);
 /* Puts next (NULL closes) in the place of the handle; takes both over, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock);
-/* A bf_spec's clock; its context is the callable, and the GIL is held: see gil_release. */
+/* A bf_spec's clock; its context is the callable.  Whoever calls the core without the GIL used gil_out. */
 double clock_ask(void *callable);
 
 PyObject *filter_close(FilterObject *self, PyObject *unused);
@@ -121,6 +136,8 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *unused);
 PyObject *filter_expire(FilterObject *self, PyObject *seconds);
 PyObject *filter_delete(FilterObject *self, PyObject *unused);
 PyObject *filter_rebuild(FilterObject *self, PyObject *keys);
+/* The collector's: a circle leads through the clock or the client back to the filter.  Closes it. */
+int filter_forget(FilterObject *self);
 void filter_dealloc(FilterObject *self);
 
 /* ---- py_filter.c: one key ---------------------------------------------------------------------------------- */
@@ -129,7 +146,7 @@ typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err
 int filter_ask(FilterObject *self, PyObject *key, single_call *call);
 
 /* ---- py_keys.c: a Python object as bytes ------------------------------------------------------------------ */
-enum { KEY_ROOM = 512 };
+enum { KEY_ROOM = 512, LARGE_KEY = 1 << 20 };    /* a key from which on the core works without the GIL: some 0.1 ms */
 typedef struct {                 /* on the caller's stack */
     bf_key key;
     PyObject *text;              /* owned, or NULL */
@@ -152,7 +169,8 @@ static inline bool key_direct(PyObject *o, bf_key *key)
     return true;
 }
 /* A key that needs no Python code and at most cap bytes of room: number of bytes of room used, which is 0 where
- * the key points into the object; -1 with an exception; -2 where key_hold must do it. */
+ * the key points into the object; -2 where key_hold must do it, or say why it is no key.  Raises nothing and makes no
+ * object: up to Python 3.11 either may run the collector, and so any code. */
 Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap);
 /* Any key; may run Python code.  0 and key_release must follow, or -1 with an exception and nothing held. */
 int key_hold(PyObject *o, key_holder *h);
@@ -177,6 +195,8 @@ typedef struct {
     Py_ssize_t done;             /* keys that were answered        */
     int64_t hits;                /* of them new, or present        */
     size_t n, held, used;        /* keys gathered, references held for them, bytes of room used */
+    size_t asked;                /* of a column: gathered keys that were answered */
+    bool apart;                  /* one large key, held: the core works on it without the GIL */
     int64_t left;                /* work until the next look at the clock */
     uint64_t deadline;           /* ns, when others get their turn */
     bf_key keys[BATCH_KEYS];
@@ -232,8 +252,6 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 /* ---- py_redis.c --------------------------------------------------------------------------------------------- */
 redis_client *redis_client_new(module_state *state, PyObject *client);     /* NULL with an exception */
 void redis_client_free(redis_client *c);
-/* Does this very thread wait for an answer of it?  Then the filter must not be entered: signal handlers, callbacks of the client. */
-bool redis_client_busy(const redis_client *c);
 
 /* ---- py_bytes.c, py_sets.c, py_state.c ---------------------------------------------------------------------- */
 PyObject *new_bytes(uint64_t len);

@@ -4,7 +4,9 @@
 
 enum {
     SLICE_NS = 10000000,         /* the GIL is asked for this often, for signals */
-    SMALL = 1024                 /* up to so many keys the GIL stays: giving it away may cost ms to get it back */
+    STAY_NS = 500000,            /* a small column has so long until the GIL goes after all */
+    SMALL = 1024,                /* up to so many keys the GIL stays: giving it away may cost ms to get it back */
+    CALL_BYTES = 1 << 22         /* keys of more bytes go in several calls of the core */
 };
 
 /* ---- whole numbers ---- */
@@ -51,18 +53,38 @@ static int raise_fault(const batch *b, const column *c)
     return -1;
 }
 
+/* How many of the gathered keys from `at` on one call may have: others wait for its end, if only to come in. */
+static size_t for_one_call(const batch *b, size_t at)
+{
+    size_t n = at, bytes = 0;
+    do bytes += b->keys[n++].len; while (n < b->n && bytes < CALL_BYTES);
+    return n - at;
+}
+
+/* Keys that were gathered and not asked stand in b->keys from b->asked on. */
+static int ask_gathered(batch *b, uint8_t **each, bf_error *err)
+{
+    size_t n = for_one_call(b, b->asked);
+    int64_t rc = b->call(b->bf, b->keys + b->asked, n, *each, err);
+    if (rc < 0) return -1;
+    b->hits += rc;
+    b->done += (Py_ssize_t)n;
+    b->asked += n;
+    if (*each) *each += n;
+    solo_yield(b->self);
+    return 0;
+}
+
 /* Works until the deadline or the end; touches no Python object. */
 static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
 {
-    while (c->left) {
-        b->n = b->used = 0;
-        c->gather(b, c);
-        int64_t rc = b->call(b->bf, b->keys, b->n, each, err);
-        if (rc < 0) return -1;
-        b->hits += rc;
-        b->done += (Py_ssize_t)b->n;
-        if (each) each += b->n;
-        solo_yield(b->self);
+    while (c->left || b->asked < b->n) {
+        if (b->asked == b->n) {
+            b->n = b->used = b->asked = 0;
+            c->gather(b, c);
+            if (b->n == 0) continue;                         /* the first of them is at fault */
+        }
+        if (ask_gathered(b, &each, err) < 0) return -1;
         if (clock_ns() > b->deadline) return 0;
     }
     return 0;
@@ -71,10 +93,10 @@ static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
 static int turn(batch *b, column *c, bool small)
 {
     bf_error err;
-    uint8_t *each = b->out ? batch_room(b, c->left) : NULL;
+    uint8_t *each = b->out ? batch_room(b, c->left + (Py_ssize_t)(b->n - b->asked)) : NULL;
     if (b->out && !each) return -1;
-    b->deadline = clock_ns() + SLICE_NS;
-    PyThreadState *ts = small && !b->self->remote ? NULL : solo_release(b->self);
+    b->deadline = clock_ns() + (small ? STAY_NS : SLICE_NS);
+    PyThreadState *ts = small && !b->self->far ? NULL : solo_release(b->self);
     int rc = slice(b, c, each, &err);
     solo_take(ts, b->self);
     if (rc == 0) return PyErr_CheckSignals();
@@ -85,7 +107,8 @@ static int turn(batch *b, column *c, bool small)
 
 int column_run(batch *b, column *c)
 {
-    bool small = c->left <= SMALL;
-    while (c->left) if (turn(b, c, small) < 0) return -1;
+    b->n = b->asked = 0;
+    for (bool small = c->left <= SMALL; c->left || b->asked < b->n; small = false) if (turn(b, c, small) < 0) return -1;
+    b->n = 0;
     return c->fault ? raise_fault(b, c) : 0;
 }

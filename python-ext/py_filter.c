@@ -8,7 +8,7 @@
 /* ---- one key ---- */
 
 /* The caller holds the key's object for as long. */
-static __attribute__((noinline)) int ask_remote(FilterObject *self, const bf_key *key, single_call *call)
+static __attribute__((noinline)) int ask_apart(FilterObject *self, const bf_key *key, single_call *call)
 {
     bf_error err;
     bf_filter *bf = filter_enter(self);
@@ -24,7 +24,7 @@ static __attribute__((noinline)) int ask_remote(FilterObject *self, const bf_key
 static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
 {
     bf_error err;
-    if (__builtin_expect(self->remote, 0)) return ask_remote(self, key, call);
+    if (__builtin_expect(key->len >= self->apart_from, 0)) return ask_apart(self, key, call);
     bf_filter *bf = filter_peek(self);
     if (!bf) return -1;
     int rc = call(bf, key->ptr, key->len, &err);
@@ -84,7 +84,9 @@ static PyObject *positions_of(FilterObject *self, const bf_key *key)
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     uint64_t *pos = PyMem_Malloc(BF_K_MAX * sizeof *pos);
+    PyThreadState *ts = self->far || key->len >= LARGE_KEY ? gil_release(self, NULL) : NULL;
     int64_t k = pos ? bf_hashcode(bf, key->ptr, key->len, pos, BF_K_MAX, &err) : 0;
+    gil_take(ts, self, NULL);
     filter_leave(self);
     PyObject *list = !pos ? PyErr_NoMemory() : k < 0 ? raise_in(self, &err) : position_list(pos, k);
     PyMem_Free(pos);
@@ -233,10 +235,11 @@ PyDoc_STRVAR(filter_doc,
 
 static PyType_Slot slots[] = {
     { Py_tp_doc, (void *)filter_doc },
-    { Py_tp_new, PyType_GenericNew },
+    { Py_tp_new, filter_new },
     { Py_tp_init, filter_init },
     { Py_tp_dealloc, filter_dealloc },
     { Py_tp_traverse, filter_traverse },
+    { Py_tp_clear, filter_forget },
     { Py_tp_methods, methods },
     { Py_tp_members, members },
     { Py_tp_getset, filter_getset },

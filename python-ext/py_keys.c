@@ -68,9 +68,12 @@ static Py_ssize_t utf8_of(PyObject *s, char *out)
     case PyUnicode_2BYTE_KIND: len = write_utf8(PyUnicode_2BYTE_KIND, data, n, out); break;
     default: len = write_utf8(PyUnicode_4BYTE_KIND, data, n, out);
     }
-    if (len >= 0) return len;
-    PyErr_Format(PyExc_ValueError, "lone surrogate U+%x at position %zd has no UTF-8 form",
-                 (unsigned)PyUnicode_READ_CHAR(s, -1 - len), -1 - len);
+    return len;
+}
+
+static int refuse_surrogate(PyObject *s, Py_ssize_t at)
+{
+    PyErr_Format(PyExc_ValueError, "lone surrogate U+%x at position %zd has no UTF-8 form", (unsigned)PyUnicode_READ_CHAR(s, at), at);
     return -1;
 }
 
@@ -82,20 +85,19 @@ static size_t utf8_bound(PyObject *s)
     return n <= PY_SSIZE_T_MAX / each ? n * each : PY_SSIZE_T_MAX;
 }
 
-static int str_ready(PyObject *s)
-{
+/* Texts of the oldest kind are made ready when they are asked for: that may need memory. */
 #if PY_VERSION_HEX < 0x030C0000
-    return PyUnicode_READY(s);
+static bool str_is_ready(PyObject *s) { return PyUnicode_IS_READY(s); }
+static int str_ready(PyObject *s) { return PyUnicode_READY(s); }
 #else
-    (void)s;
-    return 0;
+static bool str_is_ready(PyObject *Py_UNUSED(s)) { return true; }
+static int str_ready(PyObject *Py_UNUSED(s)) { return 0; }
 #endif
-}
 
 /* ---- keys that need no Python code ---- */
 static Py_ssize_t str_plain(PyObject *o, bf_key *key, char *room, size_t cap)
 {
-    if (str_ready(o) < 0) return -1;
+    if (!str_is_ready(o)) return -2;
     if (PyUnicode_IS_ASCII(o)) {
         *key = (bf_key){ PyUnicode_DATA(o), (size_t)PyUnicode_GET_LENGTH(o) };
         return 0;
@@ -103,7 +105,7 @@ static Py_ssize_t str_plain(PyObject *o, bf_key *key, char *room, size_t cap)
     if (utf8_bound(o) > cap) return -2;
     Py_ssize_t len = utf8_of(o, room);
     *key = (bf_key){ room, (size_t)len };
-    return len;
+    return len < 0 ? -2 : len;
 }
 
 static Py_ssize_t int_plain(PyObject *o, bf_key *key, char *room, size_t cap)
@@ -111,7 +113,6 @@ static Py_ssize_t int_plain(PyObject *o, bf_key *key, char *room, size_t cap)
     int overflow;
     long long v = PyLong_AsLongLongAndOverflow(o, &overflow);
     if (overflow || cap < DECIMAL_MAX) return -2;
-    if (v == -1 && PyErr_Occurred()) return -1;
     *key = (bf_key){ room, decimal(room, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, v < 0) };
     return (Py_ssize_t)key->len;
 }
@@ -128,20 +129,21 @@ Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap)
 }
 
 /* ---- any key ---- */
-static int hold_long_str(PyObject *o, key_holder *h)
+static int hold_str(PyObject *o, key_holder *h)
 {
+    if (str_ready(o) < 0) return -1;
+    if (PyUnicode_IS_ASCII(o)) { h->key = (bf_key){ PyUnicode_DATA(o), (size_t)PyUnicode_GET_LENGTH(o) }; return 0; }
     h->heap = PyMem_Malloc(utf8_bound(o));
     if (!h->heap) { PyErr_NoMemory(); return -1; }
     Py_ssize_t len = utf8_of(o, h->heap);
     h->key = (bf_key){ h->heap, (size_t)len };
-    return len < 0 ? -1 : 0;
+    return len < 0 ? refuse_surrogate(o, -1 - len) : 0;
 }
 
 /* Of any size; PyNumber_ToBase does not ask subclasses for their text. */
 static int hold_int(PyObject *o, key_holder *h)
 {
-    Py_ssize_t used = int_plain(o, &h->key, h->room, KEY_ROOM);
-    if (used != -2) return used < 0 ? -1 : 0;
+    if (int_plain(o, &h->key, h->room, KEY_ROOM) >= 0) return 0;
     h->text = PyNumber_ToBase(o, 10);
     if (!h->text) return -1;
     h->key = (bf_key){ PyUnicode_DATA(h->text), (size_t)PyUnicode_GET_LENGTH(h->text) };
@@ -209,9 +211,8 @@ int key_hold(PyObject *o, key_holder *h)
     h->text = NULL;
     h->heap = NULL;
     h->view.obj = NULL;
-    Py_ssize_t used = key_plain(o, &h->key, h->room, KEY_ROOM);
-    if (used >= 0) return 0;
-    int rc = used == -1 ? -1 : PyUnicode_Check(o) ? hold_long_str(o, h)
+    if (key_plain(o, &h->key, h->room, KEY_ROOM) >= 0) return 0;
+    int rc = PyUnicode_Check(o) ? hold_str(o, h)
            : PyLong_Check(o) && !PyBool_Check(o) ? hold_int(o, h) : hold_other(o, h);
     if (rc < 0) key_release(h);
     return rc;

@@ -1,5 +1,5 @@
-/* py_life.c - the life of a filter object: who is inside, when the GIL goes, closing, replacing, disk.
- * The only file that touches users, unlocked and the handle's place; knows nothing of keys. */
+/* py_life.c - the life of a filter object: when the GIL goes, closing, replacing, disk.
+ * The only file that puts handles into their place; who is inside is py_inside.c's; knows nothing of keys. */
 #include "py_bloomfilter.h"
 
 #include <time.h>
@@ -22,76 +22,6 @@ PyThreadState *gil_enter(void)
 }
 void gil_leave(PyThreadState *ts) { if (ts) gil_out(); }
 
-static bool busy(const FilterObject *self)
-{
-    if (!redis_client_busy(self->client)) return false;
-    PyErr_SetString(state_of(Py_TYPE((PyObject *)self))->error,
-                    "the filter waits for its Redis client in this very thread: a signal handler or the client's own code cannot use it now");
-    return true;
-}
-
-#if NO_GIL
-/* `users` far below 0 means: the handle is being replaced, come again.  Who wants to replace it puts his pid into `wanted`,
- * and nobody enters until he has done it or given up: otherwise there might always be somebody inside for a moment.  A
- * process that forked meanwhile finds another's pid there and does not wait. */
-#define REPLACING (PY_SSIZE_T_MIN / 2)
-enum { REPLACE_TRIES = 1000 };
-
-static void pause_thread(void)
-{
-    struct timespec shortly = { 0, 20000 };
-    PyThreadState *ts = PyEval_SaveThread();
-    nanosleep(&shortly, NULL);
-    PyEval_RestoreThread(ts);
-}
-
-static bool come_in(FilterObject *self)
-{
-    int wanted = __atomic_load_n(&self->wanted, __ATOMIC_RELAXED);
-    if (__builtin_expect(wanted != 0, 0) && wanted == (int)getpid()) return false;
-    if (__atomic_fetch_add(&self->users, 1, __ATOMIC_SEQ_CST) >= 0) return true;
-    __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST);
-    return false;
-}
-
-bf_filter *filter_enter(FilterObject *self)
-{
-    while (!come_in(self)) pause_thread();
-    if (self->bf && !busy(self)) return self->bf;
-    filter_leave(self);
-    return PyErr_Occurred() ? NULL : raise_closed();
-}
-void filter_leave(FilterObject *self) { __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST); }
-
-static bool replace_begin(FilterObject *self)
-{
-    bool alone = false;
-    /* A call on one key is over at once; a batch is not, so the wait ends. */
-    for (int i = 0; !alone && i < REPLACE_TRIES; i++) {
-        Py_ssize_t none = 0;
-        __atomic_store_n(&self->wanted, (int)getpid(), __ATOMIC_RELAXED);
-        alone = __atomic_compare_exchange_n(&self->users, &none, REPLACING, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-        if (!alone) pause_thread();
-    }
-    __atomic_store_n(&self->wanted, 0, __ATOMIC_RELAXED);
-    return alone;
-}
-static void replace_end(FilterObject *self) { __atomic_fetch_sub(&self->users, REPLACING, __ATOMIC_SEQ_CST); }
-
-#else
-bf_filter *filter_enter(FilterObject *self)
-{
-    solo_share(self);
-    if (!self->bf) return raise_closed();
-    if (busy(self)) return NULL;
-    self->users++;
-    return self->bf;
-}
-void filter_leave(FilterObject *self) { self->users--; }
-static bool replace_begin(FilterObject *self) { return self->users == 0; }
-static void replace_end(FilterObject *self) { (void)self; }
-#endif
-
 static void unlocked_add(FilterObject *self, int step)
 {
     if (NO_GIL || !self) return;
@@ -100,9 +30,16 @@ static void unlocked_add(FilterObject *self, int step)
     if (before == 0 || self->unlocked == 0) bf_set_threads(self->bf, self->unlocked != 0);
 }
 
+/* A clock of Python's would ask for it at each call: worth it where there may be a trip. */
+static bool keeps_gil(const FilterObject *a, const FilterObject *b)
+{
+    const bool far = (a && a->far) || (b && b->far);
+    return !far && ((a && a->clock) || (b && b->clock));
+}
+
 PyThreadState *gil_release(FilterObject *a, FilterObject *b)
 {
-    if ((a && a->clock) || (b && b->clock)) return NULL;
+    if (keeps_gil(a, b)) return NULL;
     unlocked_add(a, 1);
     unlocked_add(b, 1);
     return gil_out();
@@ -137,11 +74,11 @@ static bool solo_swap(FilterObject *self, int from, int to)
 
 PyThreadState *solo_release(FilterObject *self)
 {
-    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote) return gil_release(self, NULL);
+    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote || self->waits) return gil_release(self, NULL);
     self->unlocked = 1;
     self->solo_pid = (int)getpid();
     solo_set(self, ALONE);
-    return PyEval_SaveThread();
+    return gil_out();
 }
 
 void solo_yield(FilterObject *self)
@@ -161,14 +98,19 @@ void solo_take(PyThreadState *ts, FilterObject *self)
 }
 
 /* With the GIL: returns when nobody is in the plain kernels.  A thread that was not in the process when it forked never
- * answers; nor does one that waits for the GIL have to. */
+ * answers; nor does one that waits for the GIL have to.  Its keys may be long: then others run meanwhile. */
 void solo_end(FilterObject *self)
 {
+    enum { PATIENCE = 20 };
     struct timespec shortly = { 0, 10000 };
     bool there = self->solo_pid == (int)getpid();
-    while (there && (solo_swap(self, ALONE, ASKED) || solo_state(self) == ASKED)) nanosleep(&shortly, NULL);
+    for (int i = 0; there && (solo_swap(self, ALONE, ASKED) || solo_state(self) == ASKED); i++) {
+        PyThreadState *ts = i < PATIENCE ? NULL : gil_out();
+        nanosleep(&shortly, NULL);
+        if (ts) gil_back(ts);
+    }
     if (solo_state(self) == NOBODY) return;
-    bf_set_threads(self->bf, true);
+    if (self->bf) bf_set_threads(self->bf, true);            /* else a child closed it */
     solo_set(self, NOBODY);
 }
 
@@ -177,20 +119,29 @@ PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
     enum { BIG = 1 << 20 };      /* a bitmap that takes some 0.1 ms */
     bf_info info;
     bf_get_info(a->bf, &info);
-    if (a->remote || (b && b->remote)) return gil_release(a, b);
+    if (a->far || (b && b->far)) return gil_release(a, b);
     return info.bitset_bytes < BIG ? NULL : gil_release(a, b);
 }
 
-static bool is_remote(const bf_filter *bf)
+/* ---- where the core waits in a call that keeps the GIL: for a file's lock, or for a thread that has it ---- */
+/* The call may be one that counts nobody: nobody closes it meanwhile. */
+static void *wait_begin(void *op)
 {
-    bf_info info;
-    if (!bf) return false;
-    bf_get_info(bf, &info);
-    return strcmp(info.home, "redis") == 0;
+    FilterObject *self = op;
+    if (outside) return NULL;
+    if (!NO_GIL) self->users++;
+    return gil_out();
+}
+
+static void wait_end(void *op, void *began)
+{
+    if (!began) return;
+    gil_back(began);
+    if (!NO_GIL) filter_count_out(op);
 }
 
 /* NaN where it raised: the core gives up, and the exception stands. */
-double clock_ask(void *callable)
+static double read_clock(PyObject *callable)
 {
     PyObject *now = PyObject_CallNoArgs(callable);
     const PyNumberMethods *number = now ? Py_TYPE(now)->tp_as_number : NULL;
@@ -206,24 +157,61 @@ double clock_ask(void *callable)
     return PyErr_Occurred() ? Py_NAN : seconds;
 }
 
+double clock_ask(void *callable)
+{
+    PyThreadState *ts = gil_enter();
+    double seconds = read_clock(callable);
+    gil_leave(ts);
+    return seconds;
+}
+
 /* What was there before is the caller's. */
 static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObject *clock)
 {
+    bf_info info = { .home = "" };
+    if (bf) bf_get_info(bf, &info);
     self->bf = bf;
     self->client = client;
     self->clock = Py_XNewRef(clock);
-    self->remote = clock || is_remote(bf);
+    self->far = strcmp(info.home, "redis") == 0;
+    self->waits = strcmp(info.home, "file") == 0 && (info.grow != 0 || info.window != 0);
+    self->remote = clock || self->far;
+    self->apart_from = self->remote ? 0 : LARGE_KEY;
+    if (self->waits) bf_on_wait(bf, wait_begin, wait_end, self);
+}
+
+/* Closing may take trips, wait for a lock, and give gigabytes back.  Nobody has the handle any more. */
+static void close_handle(bf_filter *bf)
+{
+    enum { BIG = 1 << 20 };
+    bf_info info;
+    PyObject *type, *value, *trace;
+    if (!bf) return;
+    bf_get_info(bf, &info);
+    if (strcmp(info.home, "memory") == 0 && info.bitset_bytes < BIG) { bf_close(bf); return; }
+    PyErr_Fetch(&type, &value, &trace);
+    PyThreadState *ts = gil_out();
+    bf_close(bf);
+    gil_back(ts);
+    PyErr_Restore(type, value, trace);
 }
 
 static void let_go(bf_filter *bf, redis_client *client)
 {
-    bf_close(bf);
+    close_handle(bf);
     redis_client_free(client);
+}
+
+PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    FilterObject *self = (FilterObject *)type->tp_alloc(type, 0);
+    if (self) self->forks = fork_count();
+    return (PyObject *)self;
 }
 
 PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock)
 {
-    FilterObject *self = (FilterObject *)type->tp_alloc(type, 0);
+    FilterObject *self = (FilterObject *)filter_new(type, NULL, NULL);
     if (!self) { let_go(bf, client); return NULL; }
     bf_set_threads(bf, NO_GIL);
     put(self, bf, client, clock);
@@ -248,7 +236,8 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
-                        "the filter cannot be closed: a batch is running in it (in another thread, or the one that reads the iterable)");
+                        "the filter cannot be closed: a call or a batch is running in it (in another thread, or the one that reads "
+                        "the iterable or asks the clock)");
     }
     let_go(old, old_client);
     Py_XDECREF(old_clock);                                   /* after the filter that asks it */
@@ -325,24 +314,34 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return told(self, rc, &err);
 }
 
-/* The keys go to a filter in memory that nobody else sees: it is entered, so nobody closes it meanwhile. */
-static int rebuild_from(FilterObject *self, bf_filter *bf, FilterObject *fresh, bf_error *err)
+/* The keys go to a filter in memory first.  Nobody knows it but the collector, whom anybody may ask: it is entered. */
+static PyObject *rebuild_with(FilterObject *self, bf_filter *bf, FilterObject *fresh, PyObject *keys)
 {
-    PyThreadState *ts = gil_release(self, fresh);
-    int rc = bf_rebuild_end(bf, fresh->bf, err);
-    gil_take(ts, self, fresh);
-    return rc;
+    bf_error err;
+    bf_filter *filled = filter_enter(fresh);
+    PyObject *count = filled ? filter_update(fresh, keys) : NULL;
+    if (count) {
+        PyThreadState *ts = gil_release(self, fresh);
+        int rc = bf_rebuild_end(bf, filled, &err);
+        gil_take(ts, self, fresh);
+        if (rc < 0) { Py_CLEAR(count); raise_in(self, &err); }
+    }
+    if (filled) filter_leave(fresh);
+    return count;
 }
 
 PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
 {
     bf_error err;
     PyObject *fresh = NULL, *count = NULL;
-    bf_filter *bf = filter_enter(self), *empty = bf ? bf_rebuild_begin(bf, &err) : NULL;
+    bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
+    PyThreadState *ts = gil_release(self, NULL);
+    bf_filter *empty = bf_rebuild_begin(bf, &err);
+    gil_take(ts, self, NULL);
     if (!empty) raise_in(self, &err);
-    else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL))) count = filter_update((FilterObject *)fresh, keys);
-    if (count && rebuild_from(self, bf, (FilterObject *)fresh, &err) < 0) { Py_CLEAR(count); raise_in(self, &err); }
+    else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL)))
+        count = rebuild_with(self, bf, (FilterObject *)fresh, keys);
     filter_leave(self);
     Py_XDECREF(fresh);
     return count;
@@ -358,6 +357,17 @@ PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
     gil_take(ts, self, NULL);
     filter_leave(self);
     return told(self, rc, &err);
+}
+
+/* Who is inside holds a reference, so the collector would not come; a suspended call might. */
+int filter_forget(FilterObject *self)
+{
+    PyObject *type, *value, *trace;
+    if (!self->clock && !self->client) return 0;
+    PyErr_Fetch(&type, &value, &trace);
+    filter_replace(self, NULL, NULL, NULL);
+    PyErr_Restore(type, value, trace);
+    return 0;
 }
 
 void filter_dealloc(FilterObject *self)

@@ -12,6 +12,7 @@
 enum {
     LINES_KEYS = 1000,           /* keys a core call: one round trip to Redis      */
     LINES_NS = 10000000,         /* signals are looked at this often               */
+    CALL_BYTES = 1 << 22,        /* lines of more bytes go in several calls of the core: others wait for its end, if only to come in */
     SMALL = 1 << 15              /* up to so many bytes the GIL stays: giving it away may cost ms to get it back */
 };
 
@@ -51,8 +52,8 @@ static inline uint64_t separators(const char *at, __m128i sep)
 static const char *gather_blocks(lines *l, const char **from)
 {
     const __m128i sep = _mm_set1_epi8(l->sep);
-    const char *at = *from;
-    for (; l->end - at >= 64; at += 64)
+    const char *at = *from, *end = l->end - at > CALL_BYTES ? at + CALL_BYTES : l->end;
+    for (; end - at >= 64; at += 64)
         for (uint64_t bits = separators(at, sep); bits; bits &= bits - 1) {
             const char *stop = at + __builtin_ctzll(bits);
             bool full = take(l, *from, stop);
@@ -70,7 +71,7 @@ static const char *gather(lines *l)
 {
     const char *from = l->at, *at;
     l->n = 0;
-    for (at = gather_blocks(l, &from); l->n < LINES_KEYS && from < l->end; at = from) {
+    for (at = gather_blocks(l, &from); l->n < LINES_KEYS && from < l->end && from - l->at < CALL_BYTES; at = from) {
         const char *stop = at < l->end ? memchr(at, l->sep, (size_t)(l->end - at)) : NULL;
         if (!stop && !l->last) break;
         if (!stop) stop = l->end;

@@ -21,6 +21,7 @@ static PyObject *make_turn(void)
 static int module_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
+    inside_begin();
     state->turn = make_turn();
     if (!state->turn) return -1;
     state->error = PyErr_NewExceptionWithDoc("bloomfilter.Error", error_doc, PyExc_ValueError, NULL);

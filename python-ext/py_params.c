@@ -287,10 +287,9 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
     if (bytes_hold(data, &h) < 0) { key_release(&h); params_free(&q); return NULL; }
     q.spec.counting = is_counting(type);
-    bf_filter *bf;
-    Py_BEGIN_ALLOW_THREADS
-    bf = format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err) : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
-    Py_END_ALLOW_THREADS
+    PyThreadState *ts = gil_out();
+    bf_filter *bf = format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err) : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
+    gil_back(ts);
     key_release(&h);
     return wrap_or_raise(type, &q, bf, &err);
 }
@@ -303,10 +302,9 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
     if (!PyUnicode_FSConverter(data, &path)) { params_free(&q); return NULL; }
     q.spec.counting = is_counting(type);
-    bf_filter *bf;
-    Py_BEGIN_ALLOW_THREADS
-    bf = bf_load(PyBytes_AS_STRING(path), &q.spec, &err);
-    Py_END_ALLOW_THREADS
+    PyThreadState *ts = gil_out();
+    bf_filter *bf = bf_load(PyBytes_AS_STRING(path), &q.spec, &err);
+    gil_back(ts);
     Py_DECREF(path);
     return wrap_or_raise(type, &q, bf, &err);
 }

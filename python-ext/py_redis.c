@@ -15,17 +15,17 @@ typedef struct {
     char sent;                       /* set by Python: bytes may have gone out */
 } RepliesObject;
 
+/* Asked again after whatever may have run Python code: another thread may have it, and the trip end meanwhile. */
 static bool over(const RepliesObject *r)
 {
     if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the trip is over");
     return !r->sink;
 }
 
-static PyObject *count_or_raise(RepliesObject *r, int64_t count)
+static PyObject *count_or_raise(int64_t count)
 {
     if (count >= 0) return PyLong_FromLongLong(count);
     if (count == BF_ENOMEM) return PyErr_NoMemory();
-    (void)r;
     PyErr_SetString(PyExc_ConnectionError, "what answers does not speak Redis's protocol");
     return NULL;
 }
@@ -33,64 +33,85 @@ static PyObject *count_or_raise(RepliesObject *r, int64_t count)
 static PyObject *replies_feed(RepliesObject *r, PyObject *data)
 {
     Py_buffer view;
-    if (over(r) || PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) < 0) return NULL;
-    int64_t count = bf_reply_feed(r->sink, view.buf, (size_t)view.len);
+    if (PyObject_GetBuffer(data, &view, PyBUF_SIMPLE) < 0) return NULL;
+    int64_t count = over(r) ? BF_EHOST : bf_reply_feed(r->sink, view.buf, (size_t)view.len);
     PyBuffer_Release(&view);
-    return count_or_raise(r, count);
+    return count == BF_EHOST ? NULL : count_or_raise(count);
 }
 
 /* A reply as redis-py parsed it; dicts and sets come with RESP3.  -1 with an exception. */
-static int put(bf_reply_sink *sink, PyObject *o);
-static int put_members(bf_reply_sink *sink, PyObject *members, size_t width)
+static int put(RepliesObject *r, PyObject *o);
+/* Of a copy: what a member's str() does may change the list. */
+static int put_members(RepliesObject *r, PyObject *members, size_t width)
 {
-    PyObject *list = members ? PySequence_Fast(members, "a reply is no sequence") : NULL;
-    if (!list) return -1;
-    int rc = 0;
-    bf_reply_put_array(sink, (size_t)PySequence_Fast_GET_SIZE(list) * width);
-    for (Py_ssize_t i = 0; rc == 0 && i < PySequence_Fast_GET_SIZE(list); i++) {
-        PyObject *member = PySequence_Fast_GET_ITEM(list, i);
-        if (width == 1) rc = put(sink, member);
-        else if ((rc = put(sink, PyTuple_GET_ITEM(member, 0))) == 0) rc = put(sink, PyTuple_GET_ITEM(member, 1));
+    PyObject *all = members ? PySequence_Tuple(members) : NULL;
+    int rc = !all || over(r) || Py_EnterRecursiveCall(" in a reply") ? -1 : 0;
+    if (rc < 0) { Py_XDECREF(all); return -1; }
+    bf_reply_put_array(r->sink, (size_t)PyTuple_GET_SIZE(all) * width);
+    for (Py_ssize_t i = 0; rc == 0 && i < PyTuple_GET_SIZE(all); i++) {
+        PyObject *member = PyTuple_GET_ITEM(all, i);
+        if (width == 1) rc = put(r, member);
+        else if ((rc = put(r, PyTuple_GET_ITEM(member, 0))) == 0) rc = put(r, PyTuple_GET_ITEM(member, 1));
     }
-    Py_DECREF(list);
+    Py_LeaveRecursiveCall();
+    Py_DECREF(all);
     return rc;
 }
 
-static int put_words(bf_reply_sink *sink, PyObject *o, void (*as)(bf_reply_sink *, const void *, size_t))
+static int put_words(RepliesObject *r, PyObject *o, void (*as)(bf_reply_sink *, const void *, size_t))
 {
     Py_ssize_t len;
     PyObject *text = PyObject_Str(o);
     const char *bytes = text ? PyUnicode_AsUTF8AndSize(text, &len) : NULL;
-    if (bytes) as(sink, bytes, (size_t)len);
+    int rc = bytes && !over(r) ? 0 : -1;
+    if (rc == 0) as(r->sink, bytes, (size_t)len);
     Py_XDECREF(text);
-    return bytes ? 0 : -1;
+    return rc;
 }
 
-static int put(bf_reply_sink *sink, PyObject *o)
+static int put_integer(RepliesObject *r, PyObject *o)
 {
-    if (PyBytes_Check(o)) { bf_reply_put_text(sink, PyBytes_AS_STRING(o), (size_t)PyBytes_GET_SIZE(o)); return 0; }
-    if (o == Py_None) { bf_reply_put_nil(sink); return 0; }
-    if (PyExceptionInstance_Check(o)) return put_words(sink, o, bf_reply_put_error);
-    if (PyLong_Check(o)) {
-        long long v = PyLong_AsLongLong(o);
-        if (v == -1 && PyErr_Occurred()) return -1;
-        bf_reply_put_integer(sink, v);
-        return 0;
-    }
+    long long v = PyLong_AsLongLong(o);
+    if ((v == -1 && PyErr_Occurred()) || over(r)) return -1;
+    bf_reply_put_integer(r->sink, v);
+    return 0;
+}
+
+static int put(RepliesObject *r, PyObject *o)
+{
+    if (over(r)) return -1;
+    if (PyBytes_Check(o)) { bf_reply_put_text(r->sink, PyBytes_AS_STRING(o), (size_t)PyBytes_GET_SIZE(o)); return 0; }
+    if (o == Py_None) { bf_reply_put_nil(r->sink); return 0; }
+    if (PyExceptionInstance_Check(o)) return put_words(r, o, bf_reply_put_error);
+    if (PyLong_Check(o)) return put_integer(r, o);
     if (PyDict_Check(o)) {
         PyObject *items = PyDict_Items(o);
-        int rc = put_members(sink, items, 2);
+        int rc = put_members(r, items, 2);
         Py_XDECREF(items);
         return rc;
     }
-    if (PyUnicode_Check(o)) return put_words(sink, o, bf_reply_put_text);
-    return put_members(sink, o, 1);
+    if (PyUnicode_Check(o)) return put_words(r, o, bf_reply_put_text);
+    return put_members(r, o, 1);
 }
 
 static PyObject *replies_put(RepliesObject *r, PyObject *reply)
 {
-    if (over(r) || put(r->sink, reply) < 0) return NULL;
+    if (put(r, reply) < 0) return NULL;
     Py_RETURN_NONE;
+}
+
+/* Pairs (first, count) of a tuple; NULL with an exception. */
+static bf_redis_range *read_ranges(PyObject *pairs)
+{
+    size_t n = (size_t)PyTuple_GET_SIZE(pairs);
+    bf_redis_range *ranges = PyMem_New(bf_redis_range, n ? n : 1);
+    if (!ranges) { PyErr_NoMemory(); return NULL; }
+    for (size_t i = 0; i < n; i++) {
+        Py_ssize_t first, count;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, (Py_ssize_t)i), "nn", &first, &count)) { PyMem_Free(ranges); return NULL; }
+        ranges[i] = (bf_redis_range){ first < 0 ? BF_NO_REPLY : (size_t)first, (size_t)count };
+    }
+    return ranges;
 }
 
 /* [(first, count), ...]; first -1: replies nobody waits for. */
@@ -98,17 +119,13 @@ static PyObject *replies_expect(RepliesObject *r, PyObject *list)
 {
     if (over(r)) return NULL;
     if (!PyList_Check(list)) { PyErr_SetString(PyExc_TypeError, "ranges must be a list"); return NULL; }
-    size_t n = (size_t)PyList_GET_SIZE(list);
-    bf_redis_range *ranges = PyMem_New(bf_redis_range, n ? n : 1);
-    if (!ranges) return PyErr_NoMemory();
-    for (size_t i = 0; i < n; i++) {
-        Py_ssize_t first, count;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, (Py_ssize_t)i), "nn", &first, &count)) { PyMem_Free(ranges); return NULL; }
-        ranges[i] = (bf_redis_range){ first < 0 ? BF_NO_REPLY : (size_t)first, (size_t)count };
-    }
-    bf_reply_expect(r->sink, ranges, n);
+    PyObject *pairs = PyList_AsTuple(list);
+    bf_redis_range *ranges = pairs ? read_ranges(pairs) : NULL;
+    if (!ranges || over(r)) { Py_XDECREF(pairs); PyMem_Free(ranges); return NULL; }
+    bf_reply_expect(r->sink, ranges, (size_t)PyTuple_GET_SIZE(pairs));
     PyMem_Free(r->ranges);
     r->ranges = ranges;
+    Py_DECREF(pairs);
     Py_RETURN_NONE;
 }
 
@@ -117,7 +134,7 @@ static PyObject *replies_refused(RepliesObject *r, PyObject *Py_UNUSED(unused))
     if (over(r)) return NULL;
     const char *text;
     PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < r->commands; i++) {
+    for (size_t i = 0; list && r->sink && i < r->commands; i++) {
         size_t len = bf_reply_refusal(r->sink, i, &text);
         if (len == 0) continue;
         PyObject *words = PyUnicode_DecodeUTF8(text, (Py_ssize_t)len, "replace");
@@ -153,8 +170,16 @@ static PyObject *replies_fault(RepliesObject *r, PyObject *args)
     int code;
     const char *text;
     Py_ssize_t len;
-    if (over(r) || !PyArg_ParseTuple(args, "is#:fault", &code, &text, &len)) return NULL;
+    if (!PyArg_ParseTuple(args, "is#:fault", &code, &text, &len) || over(r)) return NULL;
     bf_reply_fault(r->sink, code, text, (size_t)len);
+    Py_RETURN_NONE;
+}
+
+static PyObject *replies_connection(RepliesObject *r, PyObject *number)
+{
+    const unsigned long long n = PyLong_AsUnsignedLongLong(number);
+    if (PyErr_Occurred() || over(r)) return NULL;
+    bf_reply_connection(r->sink, n);
     Py_RETURN_NONE;
 }
 
@@ -177,6 +202,7 @@ static void replies_dealloc(RepliesObject *r)
 static PyMethodDef replies_methods[] = {
     METHOD("feed", replies_feed, METH_O), METHOD("put", replies_put, METH_O), METHOD("expect", replies_expect, METH_O),
     METHOD("refused", replies_refused, METH_NOARGS), METHOD("command", replies_command, METH_O), METHOD("fault", replies_fault, METH_VARARGS),
+    METHOD("connection", replies_connection, METH_O),
     { NULL, NULL, 0, NULL }
 };
 
@@ -257,9 +283,7 @@ static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool r
     PyObject *type, *value, *trace;
     PyThreadState *ts = gil_enter();
     PyErr_Fetch(&type, &value, &trace);
-    __atomic_store_n(&c->thread, PyThread_get_thread_ident(), __ATOMIC_RELAXED);
     int how = talk(c, parts, nparts, sink);
-    __atomic_store_n(&c->thread, 0, __ATOMIC_RELAXED);
     if (report) {
         Py_XDECREF(type);
         Py_XDECREF(value);
@@ -304,7 +328,3 @@ void redis_client_free(redis_client *c)
     PyMem_Free(c);
 }
 
-bool redis_client_busy(const redis_client *c)
-{
-    return c && __atomic_load_n(&c->thread, __ATOMIC_RELAXED) == PyThread_get_thread_ident();
-}

@@ -42,10 +42,21 @@ static int copy_attributes(PyObject *from, PyObject *to, PyObject *memo)
     return rc;
 }
 
+/* What refers to the filter meanwhile is to refer to its copy. */
+static int memorize(PyObject *self, PyObject *twin, PyObject *memo)
+{
+    if (!memo || memo == Py_None) return 0;
+    PyObject *id = PyLong_FromVoidPtr(self);
+    int rc = id ? PyObject_SetItem(memo, id, twin) : -1;
+    Py_XDECREF(id);
+    return rc;
+}
+
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
     PyObject *twin = copy_wrapped(self);
     if (twin && !self->warn) { ((FilterObject *)twin)->warn = false; filter_watch((FilterObject *)twin); }
+    if (twin && memorize((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
     if (twin && copy_attributes((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
     return twin;
 }

@@ -38,6 +38,12 @@ static PyObject *get_p(FilterObject *self, void *Py_UNUSED(unused))
     return read_info(self, &i) < 0 ? NULL : PyFloat_FromDouble(i.p);
 }
 
+static PyObject *get_created(FilterObject *self, void *Py_UNUSED(unused))
+{
+    bf_info i;
+    return read_info(self, &i) < 0 ? NULL : PyBool_FromLong(i.created);
+}
+
 /* The strings of bf_info live as long as the handle: it is entered for them. */
 static PyObject *get_scheme(FilterObject *self, void *Py_UNUSED(unused))
 {
@@ -132,7 +138,9 @@ static PyObject *part_list(FilterObject *self, bf_filter *bf)
     PyObject *list = PyList_New(0);
     info.part_count = 1;
     for (unsigned i = 0; list && i < info.part_count; i++) { /* with the first one it knows how many there are by now */
+        PyThreadState *ts = self->far ? gil_release(self, NULL) : NULL;
         int rc = bf_get_part(bf, i, &part, &err);
+        gil_take(ts, self, NULL);
         bf_get_info(bf, &info);
         PyObject *d = rc < 0 ? raise_in(self, &err) : part_dict(&info, &part);
         if (!d || PyList_Append(list, d) < 0) Py_CLEAR(list);
@@ -197,7 +205,14 @@ static void look_after(FilterObject *self, uint64_t fresh)
     else self->spare = spare;
 }
 
-void filter_watch(FilterObject *self) { look_after(self, self->warn && !self->remote ? 0 : UINT64_MAX); }
+/* Only where a look is no trip; it never runs a clock. */
+void filter_watch(FilterObject *self)
+{
+    bf_info info = { .home = "" };
+    if (self->bf) bf_get_info(self->bf, &info);
+    const bool near = !strcmp(info.home, "memory") || !strcmp(info.home, "file");
+    look_after(self, self->warn && near ? 0 : UINT64_MAX);
+}
 
 /* In memory the first look is free, or nearly; a file is looked at with the first new key. */
 void filter_watch_new(FilterObject *self)
@@ -248,14 +263,14 @@ static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
 /* ---- everything ---- */
 static PyObject *path_or_none(const char *text) { return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None); }
 
-static PyObject *all_of(const bf_info *i, const bf_state *s, PyObject *parts)
+static PyObject *all_of(const bf_info *i, const bf_state *s, bool saturated, PyObject *parts)
 {
     double count = s->count < 9e18 ? s->count + 0.5 : 9e18;
     return Py_BuildValue("{sK sK sI sd ss ss sN sN sO sI sN sd sd sK sO sO sK sd sL sd sO}", "m", (unsigned long long)i->m, "n", (unsigned long long)i->n,
         "k", i->k, "p", i->p, "scheme", i->scheme, "home", i->home, "storage", path_or_none(i->shown), "key", path_or_none(i->key),
         "counting", i->counting ? Py_True : Py_False, "shards", i->shards, "parts", parts, "grow", i->grow, "window", i->window, "bytes", (unsigned long long)i->bitset_bytes, "keyed", i->keyed ? Py_True : Py_False,
         "read_only", i->read_only ? Py_True : Py_False, "ones", (unsigned long long)s->ones, "fill_ratio", s->fill, "count", (long long)count,
-        "fpr", s->fpr, "saturated", s->fill > 0.5 ? Py_True : Py_False);
+        "fpr", s->fpr, "saturated", saturated ? Py_True : Py_False);
 }
 
 PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
@@ -266,10 +281,15 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     PyThreadState *ts = gil_release_if_big(self, NULL);
+    uint64_t wait;
     int rc = bf_get_state(bf, &state, &err);
-    gil_take(ts, self, NULL);
     bf_get_info(bf, &info);
-    PyObject *parts = rc < 0 ? raise_in(self, &err) : part_list(self, bf), *all = parts ? all_of(&info, &state, parts) : NULL;
+    bool saturated = rc == 0 && state.fill > 0.5;
+    if (rc == 0 && info.part_count > 1 && (rc = bf_saturated(bf, &wait, &err)) >= 0)
+        saturated = rc > 0;
+    gil_take(ts, self, NULL);
+    PyObject *parts = rc < 0 ? raise_in(self, &err) : part_list(self, bf), *all = parts
+        ? all_of(&info, &state, saturated, parts) : NULL;
     filter_leave(self);
     return all;
 }
@@ -342,6 +362,8 @@ PyGetSetDef filter_getset[] = {
     GET(parts, "Steps a window is forgotten in; None where it does not forget."),
     GET(scheme, "Name of the scheme: how a key becomes positions."),
     GET(storage, "Path, URL or client as given; None for process memory."),
+    GET(created, "Whether this constructor just made it, so that it is to be filled.  False where it was there before (open, load,\n"
+                 "from_bytes), and of copies and unions."),
     GET(shards, "Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."),
     GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),

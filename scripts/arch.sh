@@ -124,8 +124,8 @@ arch_musl_libraries() (
 
 # ---- this machine otherwise ----
 arch_nehalem() {
-    c_build plain Release ''
-    c_run plain 'no AVX two, by qemu' 'test_same_bits test_schemes test_counting test_grow test_vectors' env BLOOMFILTER_SLOW=1 qemu-x86_64-static -cpu Nehalem
+    c_build_plain
+    c_run c 'no AVX two, by qemu' 'test_same_bits test_schemes test_counting test_grow test_vectors' env BLOOMFILTER_SLOW=1 qemu-x86_64-static -cpu Nehalem
 }
 arch_native() {
     c_build native Release '-march=native'

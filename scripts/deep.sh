@@ -2,7 +2,7 @@
 # deep.sh - the parts of scripts/test --deep: suites once more under what watches memory and threads, and long runs of kill -9.
 # Sourced by scripts/test, whose functions build, run and count.  Knows how a watcher gets into an interpreter that was not
 # built for it; knows nothing of the tests but which of them cannot be watched.
-deep_parts=(valgrind tsan python php kill coverage arch)
+deep_parts=(valgrind tsan python php kill coverage arch fuzz options server asan)
 reports=$out/reports
 # shellcheck source=scripts/arch.sh
 . "$root/scripts/arch.sh"
@@ -20,8 +20,8 @@ test_deep() {
 # Not under valgrind: test_rate, which is arithmetic, ten million keys of it; test_model*, whose coroutines it cannot follow.
 deep_valgrind() {
     provide needs_c needs_redis needs_deep
-    c_build plain Release ''
-    c_run plain valgrind '!(test_rate|test_model*)' env BLOOMFILTER_SLOW=1 BLOOMFILTER_SANITIZED=1 valgrind -q --error-exitcode=99
+    c_build_plain
+    c_run c valgrind '!(test_rate|test_model*)' env BLOOMFILTER_SLOW=1 BLOOMFILTER_SANITIZED=1 valgrind -q --error-exitcode=99
 }
 
 # Every C program that starts threads.  Portable kernels: the sanitizer does not know that a 32-byte load is four 8-byte ones.
@@ -43,13 +43,34 @@ deep_tsan() {
 }
 
 deep_coverage() { test_coverage; }
+deep_fuzz() {
+    provide needs_php needs_fuzz_hosts
+    test_fuzz 60
+}
+# The loops of tests/c in full length, which everything has cut short for the sanitizers.
+deep_asan() {
+    provide needs_c needs_redis
+    c_build_sanitized
+    c_short='' test_c_sanitized
+}
+deep_options() {
+    provide needs_c needs_redis
+    test_options REDIS SODIUM TLS SERVER
+}
+# Everything runs most of these tests with the sanitized daemon only.
+deep_server() {
+    provide needs_c needs_redis needs_server_tests
+    "$root/scripts/build" c python
+    python_tests_ready
+    test_server
+}
 
 deep_kill() {
     provide needs_c needs_redis needs_php needs_python needs_fpm
     "$root/scripts/build"
     install_wheel
-    c_build plain Release ''
-    c_run plain 'a thousand kills' 'test_file test_grow_together' env BF_KILLS=1000
+    c_build_plain
+    c_run c 'a thousand kills' 'test_file test_grow_together' env BF_KILLS=1000
     BLOOMFILTER_KILL_ROUNDS=1000 test_fpm
     grep -h 'acknowledged' "$logs"/test_*-athousandkills "$logs/fpm" | sed 's/^ */    /'
 }
@@ -101,10 +122,10 @@ deep_python() {
     around=("$(preload libasan.so libubsan.so libstdc++.so.6)" PYTHONMALLOC=malloc "PYTHONPATH=$stage/python-ext:$root/tests/python"
         BLOOMFILTER_SANITIZED=1 "BLOOMFILTER_REPORTS=$reports/asan")
     sanitizers_say 'leak_check_at_exit=0:stack_trace_format="#%n %m %f %S"'
-    run_pytest 'Python (ASan, UBSan)' python-sanitized tests/python -p sanitized -p no:faulthandler --ignore tests/python/test_spark.py
+    run_pytest 'Python (ASan, UBSan)' python-sanitized tests/python -p sanitized -p no:faulthandler --ignore=tests/python/test_spark.py
     no_reports 'Python (ASan, UBSan)' python
     around=(PYTHONDEVMODE=1 PYTHONMALLOC=debug)
-    run_pytest 'Python (debug allocator, -X dev)' python-debug tests/python --ignore tests/python/test_spark.py
+    run_pytest 'Python (debug allocator, -X dev)' python-debug tests/python --ignore=tests/python/test_spark.py
     around=()
 }
 

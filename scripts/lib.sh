@@ -9,7 +9,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 out=$root/out
 venv=$out/venv
 python=${PYTHON:-python3}
-jobs=$(getconf _NPROCESSORS_ONLN)
+jobs=${BLOOMFILTER_JOBS:-$(getconf _NPROCESSORS_ONLN)}      # how much of one thing runs at once
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore PYTHONDONTWRITEBYTECODE=1 NO_INTERACTION=1
 mkdir -p "$out/log"
 # CMake's folders and virtual environments do not survive a move.
@@ -161,6 +161,19 @@ fingerprint() {
     local words=$1
     shift
     (cd "$root" && echo "$words" && find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum) | sha256sum
+}
+# mirror STAGE INPUT...: STAGE has the files of INPUT (below the root) and none of older ones.  What has not changed keeps its date, so that make sees
+# what has; what was built there stays.
+mirror() {
+    local stage=$1 file
+    shift
+    mkdir -p "$stage"
+    (cd "$root" && find "$@" -type f | LC_ALL=C sort) >"$stage/.mirrored.new"
+    [ ! -f "$stage/.mirrored" ] || LC_ALL=C comm -23 "$stage/.mirrored" "$stage/.mirrored.new" | (cd "$stage" && xargs -r rm -f)
+    mv "$stage/.mirrored.new" "$stage/.mirrored"
+    while read -r file; do
+        cmp -s "$root/$file" "$stage/$file" || (cd "$root" && cp --parents "$file" "$stage")
+    done <"$stage/.mirrored"
 }
 is_made() { [ -e "$1" ] && [ "$(cat "$1.made" 2>/dev/null)" = "$2" ]; }    # is_made PRODUCT FINGERPRINT
 made() { echo "$2" >"$1.made"; }

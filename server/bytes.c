@@ -17,6 +17,8 @@ bool text_is_nocase(text t, text lower)
     return true;
 }
 
+void bytes_clear(void *to, size_t len) { memset(to, 0, len); }
+
 bool buffer_reserve(buffer *b, size_t more)
 {
     if (more <= b->cap - b->len && b->cap) return true;
@@ -69,6 +71,8 @@ bool buffer_json(buffer *b, text t)
     while (ok && p < end) {
         size_t n = utf8(p, (size_t)(end - p));
         if (n == 0) ok = buffer_add(b, "\xEF\xBF\xBD", 3);
+        /* terminals obey these too */
+        else if (n == 2 && *p == 0xC2 && p[1] < 0xA0) ok = buffer_print(b, "\\u%04x", p[1]);
         else if (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7F) ok = buffer_print(b, "\\u%04x", *p);
         else ok = buffer_add(b, p, n);
         p += n ? n : 1;
@@ -86,6 +90,12 @@ bool buffer_see(buffer *b, const char *at, size_t len)
 
 bool buffer_keep(buffer *b) { return b->cap || !b->len || buffer_reserve(b, 1); }
 
+void buffer_trim(buffer *b)
+{
+    char *p = b->cap - b->len > (64 << 10) && b->len ? realloc(b->ptr, b->len) : NULL;
+    if (p) *b = (buffer){ p, b->len, b->len };
+}
+
 void buffer_drop(buffer *b)
 {
     if (b->cap) free(b->ptr);
@@ -95,8 +105,8 @@ void buffer_drop(buffer *b)
 static bool number(text t, double *out)
 {
     char copy[64], *end;
-    if (t.len == 0 || t.len >= sizeof copy || strspn(t.ptr, "0123456789.eE+-") < 1) return false;
-    for (size_t i = 0; i < t.len; i++) if (!strchr("0123456789.eE+-", t.ptr[i]) || !t.ptr[i]) return false;
+    if (t.len == 0 || t.len >= sizeof copy) return false;
+    for (size_t i = 0; i < t.len; i++) if (!memchr("0123456789.eE+-", t.ptr[i], 15)) return false;
     memcpy(copy, t.ptr, t.len);
     copy[t.len] = 0;
     *out = strtod(copy, &end);
@@ -135,12 +145,19 @@ bool parse_whole(text t, bool units, uint64_t *out)
     return true;
 }
 
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
 bool parse_hex(text t, uint8_t *out)
 {
     for (size_t i = 0; i < t.len; i += 2) {
-        const char pair[3] = { t.ptr[i], i + 1 < t.len ? t.ptr[i + 1] : 0, 0 };
-        if (strspn(pair, "0123456789abcdefABCDEF") != 2) return false;
-        out[i / 2] = (uint8_t)strtoul(pair, NULL, 16);
+        const int high = hex_digit(t.ptr[i]), low = i + 1 < t.len ? hex_digit(t.ptr[i + 1]) : -1;
+        if (high < 0 || low < 0) return false;
+        out[i / 2] = (uint8_t)(high << 4 | low);
     }
     return true;
 }

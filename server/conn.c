@@ -20,7 +20,7 @@ enum { LINGER = 5000, ACCEPTS = 64, SLOWEST = 64 << 10, BODY_BYTES = 256 << 10 }
 static void forget_unsent(worker *w, conn *c)
 {
     if (!c->unsent) return;
-    __atomic_fetch_sub(&w->s->buffered, c->unsent->held, __ATOMIC_RELAXED);
+    unhold(w, c->unsent->held);
     buffer_drop(&c->unsent->out);
     buffer_drop(&c->unsent->tail);
     buffer_drop(&c->unsent->input);
@@ -35,15 +35,47 @@ static void forget_part(worker *w, conn *c)
     c->part = NULL;
 }
 
-void conn_close(worker *w, conn *c)
+static void disconnect(worker *w, conn *c)
 {
     worker_move(w, c, STATES, 0);
     forget_part(w, c);
     forget_unsent(w, c);
+    if (c->job) { if (c->job->done) job_free(c->job); else job_leave(c->job); }
     close(c->fd);
-    free(c);
     __atomic_fetch_sub(&w->connections, 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&w->s->connections, 1, __ATOMIC_RELAXED);
+}
+
+void conn_close(worker *w, conn *c)
+{
+    disconnect(w, c);
+    free(c);
+}
+
+static void turn_away(int fd)
+{
+    static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                               "Content-Length: 0\r\nConnection: close\r\n\r\n";
+    send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* The events at hand may still name it. */
+void conn_evict(worker *w, conn *c)
+{
+    if (!c->unsent) turn_away(c->fd);                /* else half a reply is there already */
+    disconnect(w, c);
+    c->fd = -1;
+    c->next = w->evicted;
+    w->evicted = c;
+}
+
+void conn_bury(worker *w)
+{
+    while (w->evicted) {
+        conn *next = w->evicted->next;
+        free(w->evicted);
+        w->evicted = next;
+    }
 }
 
 static bool watch(worker *w, conn *c, int how, unsigned events)
@@ -76,13 +108,6 @@ static void adopt(worker *w, int fd)
     worker_move(w, c, IDLE, w->now + w->s->o.idle * 1000);
 }
 
-static void turn_away(int fd)
-{
-    static const char busy[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    send(fd, busy, sizeof busy - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
-    close(fd);
-}
-
 void conn_accept(worker *w)
 {
     for (int i = 0; i < ACCEPTS; i++) {
@@ -90,7 +115,7 @@ void conn_accept(worker *w)
         if (fd < 0 && (errno == ECONNABORTED || errno == EINTR)) continue;
         if (fd < 0) { if (errno != EAGAIN && errno != EWOULDBLOCK) worker_deaf(w); return; }
         if (__atomic_load_n(&w->s->connections, __ATOMIC_RELAXED) < w->s->o.max_connections) adopt(w, fd);
-        else turn_away(fd);
+        else { turn_away(fd); close(fd); }
     }
 }
 
@@ -115,16 +140,27 @@ static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_
     return true;
 }
 
+/* False: there is no room for what the socket does not take.  A part of it may be sent: it
+ * cannot become a 503. */
 static bool put_aside(worker *w, conn *c, size_t out_done, size_t tail_done)
 {
+    const size_t rest_of_out = w->out.len - out_done;
+    const uint64_t want = sizeof(unsent) + rest_of_out + 256 + w->tail.cap;
+    const uint64_t more = want > w->tail_held ? want - w->tail_held : 0;
+    if (!hold(w, more)) return false;
     unsent *u = calloc(1, sizeof *u);
-    if (!u || !buffer_add(&u->out, w->out.ptr + out_done, w->out.len - out_done)) { free(u); return false; }
+    if (!u || !buffer_add(&u->out, w->out.ptr + out_done, rest_of_out)) {
+        unhold(w, more);
+        free(u);
+        return false;
+    }
     u->tail = w->tail;
     u->tail_done = tail_done;
+    u->held = w->tail_held + more;
+    u->moved = w->now;
     w->tail = (buffer){ 0 };
+    w->tail_held = 0;
     c->unsent = u;
-    u->held = u->out.cap + u->tail.cap;
-    __atomic_fetch_add(&w->s->buffered, u->held, __ATOMIC_RELAXED);
     uint64_t left = u->out.len + u->tail.len - tail_done;
     worker_move(w, c, SENDING, w->now + (w->s->o.deadline + left / SLOWEST) * 1000);
     c->events_out = true;
@@ -140,15 +176,29 @@ static bool flush(worker *w, conn *c)
     w->out.len = 0;
     if (w->out.cap > 4 * READ_BYTES) buffer_drop(&w->out);
     buffer_drop(&w->tail);
+    unhold(w, w->tail_held);
+    w->tail_held = 0;
     if (!alive) { exchange_drop(w, &w->asked); conn_close(w, c); }
     return alive;
 }
 
 /* ---- reading ---- */
+static void reply_late(worker *w, conn *c, reply *a);
+
+/* Only its end is heard of. */
+static void wait_for_job(worker *w, conn *c)
+{
+    if (c->job->done && !job_again(w, c->job)) { reply_late(w, c, &c->job->a); return; }
+    watch(w, c, EPOLL_CTL_MOD, 0);
+    c->events_out = true;
+    worker_move(w, c, WAITING, UINT64_MAX);
+}
+
 /* Everything that can be is answered and sent: what now?  */
 static void settle(worker *w, conn *c)
 {
     if (c->unsent) return;                           /* goes on in sent() */
+    if (c->job) { wait_for_job(w, c); return; }
     if (c->broken) { linger(w, c); return; }
     if (c->close) { conn_close(w, c); return; }
     if (c->events_out) { watch(w, c, EPOLL_CTL_MOD, EPOLLIN); c->events_out = false; }
@@ -156,6 +206,14 @@ static void settle(worker *w, conn *c)
     if (!c->part) { worker_move(w, c, IDLE, w->now + w->s->o.idle * 1000); return; }
     if (c->part->fresh || c->state != ASKING) worker_move(w, c, ASKING, w->now + w->s->o.deadline * 1000);
     c->part->fresh = false;
+}
+
+/* Requests that wait until the replies in front of them are sent. */
+static bool keep_input(worker *w, unsent *u, const char *bytes, size_t len)
+{
+    if (!hold(w, len + INPUT_MORE)) return false;
+    u->held += len + INPUT_MORE;
+    return buffer_add(&u->input, bytes, len);
 }
 
 /* Input goes through the parser until it is used up, or until a reply must be sent before the next. */
@@ -167,11 +225,16 @@ static void feed(worker *w, conn *c, const char *bytes, size_t len)
         bytes += done;
         len -= done;
         if (w->asked.active && !c->close) parse_suspend(w, c);
-        else { free(c->part); c->part = NULL; exchange_drop(w, &w->asked); }
+        else { free(c->part); c->part = NULL; if (w->asked.active || w->asked.raw) exchange_drop(w, &w->asked); }
         if (!flush(w, c)) return;
         if (len && c->close) c->broken = true;       /* unread bytes at a close would take the reply with them */
-    } while (len && !c->close && !c->unsent);
-    if (len && c->unsent && !buffer_add(&c->unsent->input, bytes, len)) { conn_close(w, c); return; }
+    } while (len && !c->close && !c->unsent && !c->job);
+    if (len && c->job) {
+        if (!job_keep_input(w, c->job, bytes, len)) { conn_close(w, c); return; }
+    } else if (len && c->unsent && !keep_input(w, c->unsent, bytes, len)) {
+        conn_close(w, c);
+        return;
+    }
     settle(w, c);
 }
 
@@ -210,16 +273,36 @@ static void read_more(worker *w, conn *c)
     else conn_close(w, c);
 }
 
+/* Input that waited, and is counted, has its turn; taken over. */
+static void take_up(worker *w, conn *c, buffer *input)
+{
+    uint64_t held = input_held(input);
+    if (input->len && c->close) c->broken = true;    /* as in feed() */
+    if (input->len && c->unsent && !c->close) {
+        c->unsent->input = *input;
+        c->unsent->held += held;
+        return;
+    }
+    if (input->len && !c->close) feed(w, c, input->ptr, input->len); else settle(w, c);
+    buffer_drop(input);
+    unhold(w, held);
+}
+
 static void sent(worker *w, conn *c)
 {
     unsent *u = c->unsent;
+    const size_t done = u->out_done + u->tail_done;
     if (!send_some(c->fd, &u->out, &u->out_done, &u->tail, &u->tail_done)) { conn_close(w, c); return; }
+    if (u->out_done + u->tail_done > done) {         /* whoever stands still longest stands first */
+        u->moved = w->now;
+        worker_move(w, c, SENDING, c->until);
+    }
     if (u->out_done < u->out.len || u->tail_done < u->tail.len) return;
     buffer input = u->input;
+    u->held -= input_held(&input);
     u->input = (buffer){ 0 };
     forget_unsent(w, c);
-    if (input.len && !c->close) feed(w, c, input.ptr, input.len); else settle(w, c);
-    buffer_drop(&input);
+    take_up(w, c, &input);
 }
 
 static void discard(worker *w, conn *c)
@@ -231,15 +314,49 @@ static void discard(worker *w, conn *c)
 
 void conn_ready(worker *w, conn *c, unsigned events)
 {
+    if (c->fd < 0) return;                           /* it gave way to another of this round */
+    w->at = c;
+    if (c->state == WAITING) { conn_close(w, c); return; }           /* nothing but an error is watched for: the client is gone */
     if (c->state == LINGERING) discard(w, c);
     else if (!c->unsent) read_more(w, c);
     else if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) sent(w, c);
+}
+
+/* ---- replies that come later ---- */
+/* Before what came meanwhile is parsed the job is done with: its body is not held any longer. */
+static void reply_late(worker *w, conn *c, reply *a)
+{
+    job *j = c->job;
+    request q = j->q;
+    buffer input = job_input(j);
+    c->job = NULL;
+    q.keep_alive = q.keep_alive && !is_draining(w->s);
+    parse_resume(w, c);
+    answer_late(w, c, &q, a, j->began);
+    if (j->done) job_free(j); else job_leave(j);     /* q and a may point into it */
+    if (flush(w, c)) { take_up(w, c, &input); return; }
+    unhold(w, input_held(&input));
+    buffer_drop(&input);
+}
+
+void conn_answered(worker *w, conn *c)
+{
+    w->at = c;
+    if (!c->unsent) wait_for_job(w, c);              /* else replies to earlier requests go first */
+}
+
+void conn_refused(worker *w, conn *c, const char *why)
+{
+    reply a = { .understood = true };
+    reply_status(&a, 503, why);
+    reply_late(w, c, &a);
 }
 
 /* ---- deadlines and the end ---- */
 /* Its time is over. */
 void conn_late(worker *w, conn *c)
 {
+    w->at = c;
     if (c->state != ASKING) { conn_close(w, c); return; }
     parse_resume(w, c);
     refuse(w, c, 408);
@@ -251,6 +368,7 @@ void conn_late(worker *w, conn *c)
 /* The server is about to end: what the client has sent already is answered, then an idle connection is closed. */
 void conn_drain(worker *w, conn *c)
 {
+    w->at = c;
     ssize_t n = receive(c->fd, w->in, READ_BYTES);
     if (n > 0) feed(w, c, w->in, (size_t)n);
     else conn_close(w, c);

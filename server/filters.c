@@ -1,37 +1,62 @@
-/* filters.c - the filters that are served: opening, making, dropping, merging.  Knows the core and where filters are stored;
- * knows no HTTP. */
+/* filters.c - the filters that are served: the list, who uses one, what is done to whole ones.  Knows the core; where filters
+ * are stored is stored.c's business; knows no HTTP. */
 #include "filters.h"
-#include <dirent.h>
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef unsigned long long ull;
-static const char suffix[] = ".bloom";
+enum { TRIES = 8, HEADER = 4096 };   /* how often one may be replaced while it is asked for; bytes */
 
-static int fail(bf_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int fail(bf_error *err, int code, const char *format, ...)
+static text name_of(const served *s) { return (text){ s->name, strlen(s->name) }; }
+static bool raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+static void raise_(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELEASE); }
+
+/* ---- one filter ---- */
+static void let_go(served *s)
 {
-    va_list args;
-    *err = (bf_error){ .code = code, .key = BF_NO_KEY };
-    va_start(args, format);
-    vsnprintf(err->msg, sizeof err->msg, format, args);
-    va_end(args);
-    return code;
+    if (!s || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL)) return;
+    bf_close(s->f);
+    free(s->storage);
+    pthread_rwlock_destroy(&s->use);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
 }
 
-bool filter_name_ok(text name)
+static void init_lock(pthread_rwlock_t *lock)
 {
-    if (name.len == 0 || name.len > NAME_BYTES || name.ptr[0] == '.') return false;
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-')) return false;
+    pthread_rwlockattr_t attr;
+    pthread_rwlockattr_init(&attr);
+#ifdef __GLIBC__ /* else a steady stream of requests may keep a writer waiting */
+    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+#endif
+    pthread_rwlock_init(lock, &attr);
+    pthread_rwlockattr_destroy(&attr);
+}
+
+/* Takes f and storage over, also where it fails.  One reference: the list's to be. */
+static served *serve(const filters *fs, text name, bf_filter *f, char *storage, bf_error *err)
+{
+    bf_info info;
+    served *s = calloc(1, sizeof *s);
+    if (!s) {
+        bf_close(f);
+        free(storage);
+        stored_fail(err, BF_ENOMEM, "out of memory");
+        return NULL;
     }
-    return true;
+    memcpy(s->name, name.ptr, name.len);
+    s->f = f;
+    s->storage = storage;
+    s->refs = 1;
+    s->remote = fs->remote;
+    pthread_mutex_init(&s->lock, NULL);
+    init_lock(&s->use);
+    bf_get_info(f, &info);
+    s->grows = info.grow > 0;
+    s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
+              !strcmp(info.scheme, "block2");
+    return s;
 }
 
 /* ---- the sorted list ---- */
@@ -56,317 +81,379 @@ static size_t place(const filters *fs, text name, bool *found)
     return low;
 }
 
-static served *find(const filters *fs, text name)
+static served *refer(served *s)
 {
-    bool found;
-    size_t i = place(fs, name, &found);
-    return found ? fs->all[i] : NULL;
-}
-
-static void forget(served *s)
-{
-    if (!s) return;
-    bf_close(s->f);
-    pthread_mutex_destroy(&s->lock);
-    free(s);
-}
-
-/* Takes f over. */
-static served *enlist(filters *fs, text name, bf_filter *f, bf_error *err)
-{
-    bool found;
-    bf_info info;
-    size_t i = place(fs, name, &found);
-    served *s = calloc(1, sizeof *s), **all = realloc(fs->all, (fs->count + 1) * sizeof *all);
-    if (all) fs->all = all;
-    if (!s || !all) {
-        free(s);
-        bf_close(f);
-        fail(err, BF_ENOMEM, "out of memory");
-        return NULL;
-    }
-    memcpy(s->name, name.ptr, name.len);
-    s->f = f;
-    pthread_mutex_init(&s->lock, NULL);
-    bf_get_info(f, &info);
-    s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") || !strcmp(info.scheme, "block2");
-    memmove(all + i + 1, all + i, (fs->count++ - i) * sizeof *all);
-    return all[i] = s;
-}
-
-/* ---- where they are stored ---- */
-/* In Redis the named filters are beside the main one: K:f:NAME.  No name holds a colon: none meets K:meta or another's. */
-static char *url_of(const char *url, text name)
-{
-    const char *key = strchr(url, '?');
-    while (key && strncmp(key + 1, "key=", 4)) key = strchr(key + 1, '&');
-    const char *rest = key ? key + 1 + strcspn(key + 1, "&") : url + strlen(url);
-    char *out = malloc(strlen(url) + name.len + 4);
-    if (out) sprintf(out, "%.*s:f:%.*s%s", (int)(rest - url), url, (int)name.len, name.ptr, rest);
-    return out;
-}
-
-/* The storage of a named filter; NULL = memory.  To be freed. */
-static char *storage_of(const filters *fs, text name)
-{
-    const char *s = fs->o->storage;
-    if (s && bf_is_url(s)) return url_of(s, name);
-    if (!fs->folder) return NULL;
-    char *out = malloc(strlen(fs->folder) + name.len + sizeof suffix);
-    if (out) sprintf(out, "%s%.*s%s", fs->folder, (int)name.len, name.ptr, suffix);
-    return out;
-}
-
-static bool is_stored(const filters *fs) { return fs->folder || (fs->o->storage && bf_is_url(fs->o->storage)); }
-static bool exists(const char *path) { struct stat st; return !bf_is_url(path) && stat(path, &st) == 0; }
-
-/* What all filters of a server have in common. */
-static bf_spec *common(bf_spec *spec, const options *o)
-{
-    spec->threads = true;                            /* even one worker: another thread counts the bits meanwhile */
-    spec->secret = o->keyed ? o->secret : NULL;
-    spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
-    return spec;
-}
-
-static bf_filter *open_stored(const options *o, const char *storage, bf_error *err)
-{
-    return bf_open(common(&(bf_spec){ .storage = storage, .must_exist = true }, o), err);
-}
-
-/* A name that is not known yet may be in the storage: another daemon or process made it. */
-static served *find_stored(filters *fs, text name)
-{
-    bf_error err;
-    served *s = find(fs, name);
-    char *storage = s ? NULL : storage_of(fs, name);
-    if (storage && (bf_is_url(storage) || exists(storage))) {
-        bf_filter *f = open_stored(fs->o, storage, &err);
-        if (f) s = enlist(fs, name, f, &err);
-        else if (!bf_is_url(storage)) fprintf(stderr, "bloomfilterd: %s\n", err.msg);
-    }
-    free(storage);
+    if (s) __atomic_add_fetch(&s->refs, 1, __ATOMIC_RELAXED);
     return s;
 }
 
+/* What the list has of this name, with a reference; NULL: nothing. */
+static served *take(filters *fs, text name)
+{
+    bool found;
+    pthread_rwlock_rdlock(&fs->lock);
+    size_t i = place(fs, name, &found);
+    served *s = refer(found ? fs->all[i] : NULL);
+    pthread_rwlock_unlock(&fs->lock);
+    return s;
+}
+
+static bool insert(filters *fs, size_t i, served *s)
+{
+    served **all = realloc(fs->all, (fs->count + 1) * sizeof *all);
+    if (!all) return false;
+    fs->all = all;
+    memmove(all + i + 1, all + i, (fs->count++ - i) * sizeof *all);
+    all[i] = s;
+    return true;
+}
+
+static void inherit(served *s, const served *old)
+{
+    s->adds = tallied(&old->adds);
+    s->added = tallied(&old->added);
+    s->hits = tallied(&old->hits);
+    s->misses = tallied(&old->misses);
+}
+
+/* Puts fresh, which is taken over, in the place of seen (NULL: nobody had the name), unless somebody was faster.  The one that is
+ * in the list now, with a reference; NULL: no memory. */
+static served *enlist(filters *fs, served *seen, served *fresh)
+{
+    bool found;
+    served *out = fresh, *rest = NULL;
+    pthread_rwlock_wrlock(&fs->lock);
+    size_t i = place(fs, name_of(fresh), &found);
+    if (found && fs->all[i] != seen) { rest = fresh; out = refer(fs->all[i]); }
+    else if (found) {
+        inherit(fresh, seen);
+        raise_(&seen->gone);
+        rest = seen;
+        fs->all[i] = refer(fresh);
+    } else if (insert(fs, i, fresh)) refer(fresh);
+    else { rest = fresh; out = NULL; }
+    pthread_rwlock_unlock(&fs->lock);
+    let_go(rest);
+    return out;
+}
+
+static void unlist(filters *fs, served *s)
+{
+    bool found;
+    pthread_rwlock_wrlock(&fs->lock);
+    size_t i = place(fs, name_of(s), &found);
+    found = found && fs->all[i] == s;
+    if (found) memmove(fs->all + i, fs->all + i + 1, (--fs->count - i) * sizeof *fs->all);
+    raise_(&s->gone);
+    pthread_rwlock_unlock(&fs->lock);
+    if (found) let_go(s);
+}
+
+served **filters_list(filters *fs, size_t *count)
+{
+    pthread_rwlock_rdlock(&fs->lock);
+    served **all = malloc((fs->count + 1) * sizeof *all);
+    *count = all ? fs->count : 0;
+    for (size_t i = 0; i < *count; i++) all[i] = refer(fs->all[i]);
+    pthread_rwlock_unlock(&fs->lock);
+    return all;
+}
+
+void filters_unlist(served **all, size_t count)
+{
+    for (size_t i = 0; i < count; i++) let_go(all[i]);
+    free(all);
+}
+
+/* ---- opening ---- */
+static served *find_stored(filters *fs, text name, served *seen, bf_error *err)
+{
+    char *storage;
+    if (stored_at(fs, name, &storage, err) < 0) return NULL;
+    bf_filter *f = storage ? stored_open(fs, name, storage, err) : NULL;
+    if (!storage) stored_fail(err, FILTER_ABSENT, "it is not there");
+    if (!f) { free(storage); return NULL; }
+    served *s = serve(fs, name, f, storage, err);
+    if (s && !(s = enlist(fs, seen, s))) stored_fail(err, BF_ENOMEM, "out of memory");
+    return s;
+}
+
+/* The filter of this name, with a reference, opened again where what is open is not what is there.  NULL: *err says why, with
+ * FILTER_ABSENT where there is nothing. */
+static served *look_up(filters *fs, text name, bf_error *err)
+{
+    served *seen = take(fs, name);
+    if (seen && stored_is_current(fs, seen)) return seen;
+    if (seen) raise_(&seen->doubted); /* nobody adds to it by mistake while nothing else is there */
+    served *s = find_stored(fs, name, seen, err);
+    if (!s && seen && err->code == FILTER_ABSENT && !stored_is_main(name)) unlist(fs, seen);
+    let_go(seen);
+    return s;
+}
+
+/* The one without a name stays as long as the server: where its storage lost it, it is not "none of this name". */
+static int missing(text name, bf_error *err)
+{
+    char what[sizeof err->msg];
+    if (err->code != FILTER_ABSENT) return err->code;
+    if (!stored_is_main(name)) return err->code = FILTER_GONE;
+    snprintf(what, sizeof what, "%s", err->msg);
+    return stored_fail(err, BF_EIO, "the filter \"default\" is gone: %.100s", what);
+}
+
+static text full_name(text name) { return name.len ? name : TEXT(DEFAULT_NAME); }
+
+/* ---- what requests do ---- */
+served *filters_known(filters *fs, text name, bool to_add)
+{
+    served *s = take(fs, full_name(name));
+    if (!s) return NULL;
+    const bool current =
+        to_add ? !raised(&s->gone) && !raised(&s->doubted) : stored_is_current(fs, s);
+    if (current && pthread_rwlock_tryrdlock(&s->use) == 0) return s;
+    let_go(s);
+    return NULL;
+}
+
+static served *find(filters *fs, text name, bool alone, bf_error *err)
+{
+    name = full_name(name);
+    served *s = look_up(fs, name, err);
+    if (!s) { missing(name, err); return NULL; }
+    if (alone) pthread_rwlock_wrlock(&s->use); else pthread_rwlock_rdlock(&s->use);
+    return s;
+}
+
+served *filters_find(filters *fs, text name, bf_error *err) { return find(fs, name, false, err); }
+
+void filters_done(served *s)
+{
+    pthread_rwlock_unlock(&s->use);
+    let_go(s);
+}
+
+bool filters_kept(const filters *fs, const served *s)
+{
+    return s->remote || stored_is_current(fs, s);
+}
+void filters_doubt(served *s) { if (s->remote) raise_(&s->doubted); }
+
+/* A filter of which nothing is there any more leaves the list; what replaced it is opened. */
+void filters_refresh(filters *fs)
+{
+    size_t count;
+    bf_error err;
+    served **all = filters_list(fs, &count);
+    for (size_t i = 0; i < count; i++)
+        if (all[i]->storage && !all[i]->remote && !stored_is_current(fs, all[i]))
+            let_go(look_up(fs, name_of(all[i]), &err));
+    filters_unlist(all, count);
+}
+
+/* ---- whole filters ---- */
+/* 0, or what differs between what is there and what the (planned) spec asks for. */
+static int same(served *s, const bf_spec *plan, bf_error *err)
+{
+    bf_info have;
+    bf_get_info(s->f, &have);
+    if (strcmp(have.scheme, plan->scheme))
+        return stored_fail(err, BF_EMISMATCH, "%s has scheme %s, asked for %s", s->name,
+                           have.scheme, plan->scheme);
+    if (have.m == plan->m && have.k == plan->k && have.n == plan->n && have.p == plan->p) return 0;
+    return stored_fail(err, BF_EMISMATCH,
+                       "%s has m=%llu n=%llu k=%u p=%.6g, asked for m=%llu n=%llu k=%u p=%.6g",
+                       s->name, (ull)have.m, (ull)have.n, have.k, have.p, (ull)plan->m,
+                       (ull)plan->n, plan->k, plan->p);
+}
+
+static size_t count_of(filters *fs)
+{
+    pthread_rwlock_rdlock(&fs->lock);
+    const size_t n = fs->count;
+    pthread_rwlock_unlock(&fs->lock);
+    return n;
+}
+
+/* seen: what is in the list and is not there any more, or NULL. */
+static int make(filters *fs, text name, served *seen, const bf_spec *spec, bf_error *err)
+{
+    bf_spec own = *spec;
+    char *storage;
+    int rc = stored_at(fs, name, &storage, err);
+    if (rc < 0) return rc;
+    own.storage = storage;
+    bf_filter *f = bf_open(&own, err);
+    if (!f) { free(storage); return err->code; }
+    served *s = serve(fs, name, f, storage, err);
+    if (!s || !(s = enlist(fs, seen, s))) return stored_fail(err, BF_ENOMEM, "out of memory");
+    let_go(s);
+    return 1;
+}
+
+static int make_within(filters *fs, text name, served *seen, const bf_spec *spec,
+                       const bf_spec *plan, bf_error *err)
+{
+    const ull bytes = (plan->m + 7) / 8, most = fs->o->max_filter, many = fs->o->max_filters;
+    claim c;
+    if (!seen && count_of(fs) > many)
+        return stored_fail(err, FILTER_MANY,
+                           "there are %llu named filters, as many as --max-filters allows", many);
+    if (bytes > most)
+        return stored_fail(err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu",
+                           bytes, most);
+    int rc = claim_make(fs, &c, name, bytes + HEADER, err);
+    if (rc < 0) return rc;
+    rc = make(fs, name, seen, spec, err);
+    claim_drop(fs, &c);
+    return rc;
+}
+
+/* Of Redis no call may have told yet that it is lost. */
+static void check_remote(filters *fs, served *s)
+{
+    if (s && s->remote &&
+        bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) != 1)
+        filters_doubt(s);
+}
+
+/* What Redis lost, its companion hash still there: to be made again as well. */
+static bool is_lost(const filters *fs, const bf_error *err)
+{
+    return fs->remote && err->code == BF_EIO && !err->sys_errno && strstr(err->msg, " is lost ");
+}
+
+int filters_put(filters *fs, text name, bf_spec *spec, bf_error *err)
+{
+    bf_spec plan = *stored_spec(spec, fs->o);
+    int rc = bf_plan(&plan, err);
+    if (rc < 0) return rc;
+    served *seen = take(fs, name);
+    check_remote(fs, seen);
+    let_go(seen);
+    served *s = look_up(fs, name, err);
+    if (s) rc = same(s, &plan, err);
+    else if (err->code != FILTER_ABSENT && !is_lost(fs, err)) rc = err->code;
+    else {
+        seen = take(fs, name); /* one that stays in the list although it is lost */
+        rc = make_within(fs, name, seen, spec, &plan, err);
+        let_go(seen);
+    }
+    let_go(s);
+    return rc;
+}
+
+int filters_drop(filters *fs, text name, bf_error *err)
+{
+    if (stored_is_main(name))
+        return stored_fail(err, FILTER_STAYS, "the filter \"default\" stays as long as the server");
+    served *seen = take(fs, name), *s = look_up(fs, name, err);
+    int rc = s ? stored_remove(s, err) : missing(name, err);
+    if (rc < 0 && s && s->remote && err->code == BF_EMISMATCH) {     /* others made another one */
+        filters_doubt(s);
+        let_go(s);
+        rc = (s = look_up(fs, name, err)) ? stored_remove(s, err) : missing(name, err);
+    }
+    if (!s && seen && is_lost(fs, err)) rc = stored_remove(seen, err);
+    if (rc == FILTER_GONE && seen && seen->remote)
+        rc = 0; /* what was served and lost is deleted now */
+    if (rc >= 0) unlist(fs, s ? s : seen);
+    let_go(s);
+    let_go(seen);
+    return rc;
+}
+
+int filters_merge(filters *fs, text name, text image, bf_error *err)
+{
+    bf_filter *from = bf_from_bytes(image.ptr, image.len, stored_spec(&(bf_spec){ 0 }, fs->o), err);
+    if (!from) return err->code == BF_EFORMAT ? BF_EINVAL : err->code; /* the client's bytes */
+    bool kept = false;
+    int rc = 0;
+    for (int i = 0; rc >= 0 && !kept && i < TRIES; i++) {
+        served *s = find(fs, name, true, err);
+        if (!s) { rc = err->code; break; }
+        rc = bf_unite(s->f, from, err);
+        if (rc < 0) filters_doubt(s);
+        pthread_mutex_lock(&s->lock);
+        s->state_at = 0;
+        pthread_mutex_unlock(&s->lock);
+        kept = rc < 0 || filters_kept(fs, s);
+        filters_done(s);
+    }
+    bf_close(from);
+    if (rc >= 0 && !kept) rc = stored_fail(err, BF_EIO, "the filter is replaced again and again");
+    return rc == BF_EINVAL ? BF_EMISMATCH : rc;
+}
+
+/* ---- the server's beginning and end ---- */
 /* What the message has of the path, often too long for it, gives way to the file's name. */
-static int name_it(bf_error *err, const char *path, const char *file)
+static int name_it(bf_error *err, const char *path, text name)
 {
     const bf_error old = *err;
     char start[8];
     snprintf(start, sizeof start, "%s", path);
     const char *at = strstr(old.msg, start), *rest = at ? at : old.msg;
     while (*path && *rest == *path) { rest++; path++; }
-    return fail(err, old.code, "%.*s%s%s%.80s", at ? (int)(at - old.msg) : 0, old.msg, file, at ? "" : ": ", rest);
+    return stored_fail(err, old.code, "%.*s%.*s.bloom%s%.80s", at ? (int)(at - old.msg) : 0,
+                       old.msg, (int)name.len, name.ptr, at ? "" : ": ", rest);
 }
 
-static int open_named(filters *fs, bf_error *err)
+static int open_named(void *ctx, text name, uint64_t bytes, bf_error *err)
 {
-    DIR *dir = opendir(fs->folder);
-    struct dirent *e;
-    int rc = dir ? 0 : fail(err, BF_EIO, "cannot open %.100s: %s", fs->folder, strerror(errno));
-    while (rc == 0 && (e = readdir(dir))) {
-        size_t len = strlen(e->d_name);
-        text name = { e->d_name, len > sizeof suffix - 1 ? len - (sizeof suffix - 1) : 0 };
-        if (!filter_name_ok(name) || strcmp(e->d_name + name.len, suffix) || find(fs, name)) continue;
-        char *storage = storage_of(fs, name);
-        bf_filter *f = storage ? open_stored(fs->o, storage, err) : NULL;
-        if (!storage) rc = fail(err, BF_ENOMEM, "out of memory");
-        else if (!f) rc = name_it(err, storage, e->d_name);
-        else if (!enlist(fs, name, f, err)) rc = err->code;
-        free(storage);
-    }
-    if (dir) closedir(dir);
+    filters *fs = ctx;
+    char *path;
+    (void)bytes;
+    served *s = look_up(fs, name, err);
+    const bf_error why = *err;
+    if (s) { let_go(s); return 0; }
+    if (err->code == FILTER_ABSENT) return 0;        /* deleted between the folder's list and now */
+    int rc = stored_at(fs, name, &path, err);
+    if (rc < 0) return rc;
+    *err = why;
+    rc = name_it(err, path, name);
+    free(path);
     return rc;
-}
-
-/* ---- the main one ---- */
-static bf_spec main_spec(const options *o, const char *storage)
-{
-    bf_spec spec = { .m = o->m, .n = o->n, .k = (unsigned)o->k, .p = o->p, .scheme = o->scheme, .storage = storage };
-    return *common(&spec, o);
-}
-
-/* Without any size: what the storage holds; where it holds nothing, a filter of the usual size. */
-static bf_filter *open_main(const options *o, const char *storage, bf_error *err)
-{
-    bf_spec spec = main_spec(o, storage);
-    if (spec.m || spec.n || spec.k || spec.p != 0) return bf_open(&spec, err);
-    if (storage && (bf_is_url(storage) || exists(storage))) {
-        bf_filter *f = bf_open(&spec, err);
-        if (f || !bf_is_url(storage) || err->code == BF_EIO) return f;
-    }
-    spec.n = 1000000;
-    spec.p = 0.01;
-    return bf_open(&spec, err);
-}
-
-static int find_folder(filters *fs, bf_error *err)
-{
-    const char *s = fs->o->storage;
-    struct stat st;
-    size_t len = s ? strlen(s) : 0;
-    if (!s || bf_is_url(s)) return 0;
-    if (s[len - 1] == '/' && mkdir(s, 0777) < 0 && errno != EEXIST) return fail(err, BF_EIO, "cannot make %.100s: %s", s, strerror(errno));
-    if (s[len - 1] != '/' && (stat(s, &st) < 0 || !S_ISDIR(st.st_mode))) return 0;
-    fs->folder = malloc(len + 2);
-    if (!fs->folder) return fail(err, BF_ENOMEM, "out of memory");
-    memcpy(fs->folder, s, len + 1);
-    if (s[len - 1] != '/') memcpy(fs->folder + len, "/", 2);
-    return 0;
 }
 
 int filters_open(filters *fs, const options *o, bf_error *err)
 {
-    pthread_rwlockattr_t attr;
+    char *storage;
     *fs = (filters){ .o = o };
-    pthread_rwlockattr_init(&attr);
-#ifdef __GLIBC__                                             /* else a steady stream of requests may keep a new filter waiting */
-    pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-#endif
-    pthread_rwlock_init(&fs->lock, &attr);
-    pthread_rwlockattr_destroy(&attr);
-    int rc = find_folder(fs, err);
-    if (rc < 0) return rc;
-    char *inside = fs->folder ? storage_of(fs, TEXT(DEFAULT_NAME)) : NULL;
-    bf_filter *f = fs->folder && !inside ? NULL : open_main(o, inside ? inside : o->storage, err);
-    free(inside);
-    if (!f || !(fs->main = enlist(fs, TEXT(DEFAULT_NAME), f, err))) return err->code < 0 ? err->code : BF_ENOMEM;
-    return fs->folder ? open_named(fs, err) : 0;
+    init_lock(&fs->lock);
+    pthread_mutex_init(&fs->claiming, NULL);
+    int rc = stored_folder(fs, err);
+    if (rc < 0 || (rc = stored_at(fs, TEXT(DEFAULT_NAME), &storage, err)) < 0) return rc;
+    bf_filter *f = stored_main(fs, storage, err);
+    if (!f) { free(storage); return err->code; }
+    served *s = serve(fs, TEXT(DEFAULT_NAME), f, storage, err);
+    if (!s || !(s = enlist(fs, NULL, s))) return stored_fail(err, BF_ENOMEM, "out of memory");
+    let_go(s);
+    return fs->folder ? stored_each(fs, open_named, fs, err) : 0;
 }
 
+/* A file that was deleted needs no disk. */
 int filters_sync(filters *fs, bf_error *err)
 {
     int rc = 0;
-    pthread_rwlock_wrlock(&fs->lock);
-    for (size_t i = 0; i < fs->count; i++) {
+    size_t count;
+    served **all = filters_list(fs, &count); /* a thread that is stuck may still change the list */
+    if (!all) return stored_fail(err, BF_ENOMEM, "out of memory");
+    for (size_t i = 0; i < count; i++) {
         bf_error one;
-        int code = bf_sync(fs->all[i]->f, &one);
+        int code = bf_sync(all[i]->f, &one);
         if (code < 0) { rc = code; *err = one; }
     }
-    pthread_rwlock_unlock(&fs->lock);
+    filters_unlist(all, count);
     return rc;
 }
 
 void filters_close(filters *fs)
 {
-    for (size_t i = 0; i < fs->count; i++) forget(fs->all[i]);
+    for (size_t i = 0; i < fs->count; i++) let_go(fs->all[i]);
     free(fs->all);
     free(fs->folder);
     pthread_rwlock_destroy(&fs->lock);
+    pthread_mutex_destroy(&fs->claiming);
     *fs = (filters){ 0 };
-}
-
-/* ---- what requests do ---- */
-served *filters_use(filters *fs, text name)
-{
-    pthread_rwlock_rdlock(&fs->lock);
-    served *s = name.len == 0 ? fs->main : find(fs, name);
-    if (!s && is_stored(fs)) {
-        pthread_rwlock_unlock(&fs->lock);
-        pthread_rwlock_wrlock(&fs->lock);
-        s = find_stored(fs, name);                   /* held alone: dearer, and right */
-    }
-    if (!s) pthread_rwlock_unlock(&fs->lock);
-    return s;
-}
-
-void filters_done(filters *fs) { pthread_rwlock_unlock(&fs->lock); }
-
-/* 0, or what differs between what is there and what the (planned) spec asks for. */
-static int same(served *s, const bf_spec *plan, bf_error *err)
-{
-    bf_info have;
-    bf_get_info(s->f, &have);
-    if (strcmp(have.scheme, plan->scheme)) return fail(err, BF_EMISMATCH, "%s has scheme %s, asked for %s", s->name, have.scheme, plan->scheme);
-    if (have.m == plan->m && have.k == plan->k && have.n == plan->n && have.p == plan->p) return 0;
-    return fail(err, BF_EMISMATCH, "%s has m=%llu n=%llu k=%u p=%.6g, asked for m=%llu n=%llu k=%u p=%.6g", s->name, (ull)have.m,
-                (ull)have.n, have.k, have.p, (ull)plan->m, (ull)plan->n, plan->k, plan->p);
-}
-
-static int make(filters *fs, text name, bf_spec *spec, const bf_spec *plan, bf_error *err)
-{
-    const ull bytes = (plan->m + 7) / 8, most = fs->o->max_filter, many = fs->o->max_filters;
-    if (fs->count > many) return fail(err, FILTER_MANY, "there are %llu named filters, as many as --max-filters allows", many);
-    if (bytes > most) return fail(err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu", bytes, most);
-    char *storage = storage_of(fs, name);
-    if (!storage && is_stored(fs)) return fail(err, BF_ENOMEM, "out of memory");
-    spec->storage = storage;
-    bf_filter *f = bf_open(spec, err);
-    int rc = f && enlist(fs, name, f, err) ? 1 : err->code;
-    free(storage);
-    spec->storage = NULL;
-    return rc;
-}
-
-int filters_put(filters *fs, text name, bf_spec *spec, bf_error *err)
-{
-    bf_spec plan = *common(spec, fs->o);
-    int rc = bf_plan(&plan, err);
-    if (rc < 0) return rc;
-    pthread_rwlock_wrlock(&fs->lock);
-    served *s = find_stored(fs, name);
-    rc = s ? same(s, &plan, err) : make(fs, name, spec, &plan, err);
-    pthread_rwlock_unlock(&fs->lock);
-    return rc;
-}
-
-/* Its storage goes with it. */
-static int remove_stored(const filters *fs, served *s, bf_error *err)
-{
-    char *storage = storage_of(fs, (text){ s->name, strlen(s->name) });
-    int rc = 0;
-    if (!storage && is_stored(fs)) rc = fail(err, BF_ENOMEM, "out of memory");
-    else if (storage && bf_is_url(storage)) rc = bf_delete(s->f, err);
-    else if (storage && unlink(storage) < 0 && errno != ENOENT) rc = fail(err, BF_EIO, "cannot remove %.100s: %s", storage, strerror(errno));
-    free(storage);
-    return rc;
-}
-
-int filters_drop(filters *fs, text name, bf_error *err)
-{
-    pthread_rwlock_wrlock(&fs->lock);
-    served *s = find_stored(fs, name);
-    int rc = !s ? FILTER_GONE : s == fs->main ? fail(err, FILTER_STAYS, "the filter \"default\" stays as long as the server") : remove_stored(fs, s, err);
-    if (s && rc == 0) {
-        bool found;
-        size_t i = place(fs, name, &found);
-        memmove(fs->all + i, fs->all + i + 1, (--fs->count - i) * sizeof *fs->all);
-        forget(s);
-    }
-    pthread_rwlock_unlock(&fs->lock);
-    return rc;
-}
-
-int filters_merge(filters *fs, text name, text image, bf_error *err)
-{
-    bf_filter *from = bf_from_bytes(image.ptr, image.len, common(&(bf_spec){ 0 }, fs->o), err);
-    if (!from) return err->code;
-    pthread_rwlock_wrlock(&fs->lock);
-    served *s = name.len ? find_stored(fs, name) : fs->main;
-    int rc = s ? bf_unite(s->f, from, err) : FILTER_GONE;
-    if (rc == BF_EINVAL) rc = BF_EMISMATCH;
-    if (s) s->state_at = 0;
-    pthread_rwlock_unlock(&fs->lock);
-    bf_close(from);
-    return rc;
-}
-
-int filters_image(filters *fs, text name, buffer *out, uint64_t most, bf_error *err)
-{
-    int rc = FILTER_GONE;
-    pthread_rwlock_wrlock(&fs->lock);
-    served *s = find_stored(fs, name);
-    if (s) {
-        const int64_t length = bf_bytes_as(s->f, NULL, err);
-        const ull bytes = (ull)length;
-        if (length < 0) rc = (int)length;
-        else if (bytes > most) rc = fail(err, FILTER_LARGE, "its %llu bytes are more than --max-buffered allows now", bytes);
-        else if (!buffer_reserve(out, bytes)) rc = fail(err, BF_ENOMEM, "out of memory for %llu bytes", bytes);
-        else if ((rc = bf_to_bytes_as(s->f, NULL, out->ptr, bytes, err)) >= 0) out->len = (size_t)bytes;
-    }
-    pthread_rwlock_unlock(&fs->lock);
-    return rc < 0 ? rc : 0;
 }
 
 /* ---- what is in one ---- */

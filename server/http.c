@@ -2,10 +2,9 @@
 #include "http.h"
 #include <stdio.h>
 
-enum { LARGE = 64 << 10 };                           /* bodies from here on are not copied */
-
 static const struct { int status; const char *reason; } reasons[] = {
-    { 200, "OK" }, { 201, "Created" }, { 400, "Error Command" }, { 401, "Unauthorized" }, { 404, "Not Found" },
+    { 200, "OK" }, { 201, "Created" }, { 400, "Error Command" }, { 401, "Unauthorized" },
+    { 403, "Forbidden" }, { 404, "Not Found" },
     { 408, "Request Timeout" }, { 409, "Conflict" }, { 413, "Content Too Large" }, { 414, "URI Too Long" },
     { 415, "Unsupported Media Type" },
     { 431, "Request Header Fields Too Large" }, { 500, "Internal Server Error" }, { 503, "Service Unavailable" },
@@ -51,6 +50,7 @@ void reply_text(reply *a, text body)
 
 void reply_made(reply *a, const char *type)
 {
+    buffer_trim(&a->made);
     a->status = 200;
     a->type = type;
     a->body = (text){ a->made.ptr, a->made.len };

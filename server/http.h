@@ -3,20 +3,27 @@
 #define BFD_HTTP_H
 #include "bytes.h"
 
+enum { LARGE = 64 << 10 };                           /* bodies from here on are not copied */
 enum { GET, POST, PUT, DELETE, OTHER };              /* HEAD is GET with head set */
 
 typedef struct {
     int method;
     bool head, keep_alive, old;                      /* old: HTTP/1.0 */
-    text target, type, authorization, body;
+    text target, path, authority;            /* authority: of http://authority/path, else nothing */
+    text type, authorization, host, origin, referer, site, body;
 } request;
 
 typedef struct {
     int status;
+    bool later;                                      /* the worker must not do it: a job  */
     const char *type;                                /* Content-Type, a literal           */
-    char more[256];                                  /* further header lines, each \r\n   */
     text body;                                       /* a literal, or inside `made`       */
     buffer made;                                     /* owned: whoever sends it drops it  */
+    uint64_t held;                                   /* of made, in server.buffered       */
+    bool understood;                                 /* its path is one that is served    */
+    bool ends;                                       /* the connection ends with it       */
+    /* further header lines, each \r\n.  Last: of it only the first byte need be zeroed */
+    char more[256];
 } reply;
 
 const char *http_reason(int status);

@@ -48,13 +48,14 @@ static void print_client(buffer *b, int fd)
     buffer_print(b, ",\"client\":\"%s\",\"port\":%u", host, ntohs(four->sin_port));    /* the port is at the same place in both */
 }
 
-/* Up to the key.  A request that is not understood may have its key anywhere. */
+/* Up to the key.  A request that was not understood, or that nobody looked at, may have a key or
+ * a token anywhere. */
 static text shown(const request *q, const reply *a, bool keys)
 {
-    text t = q->target;
+    text t = q->path;
     size_t len = 0;
+    if (!a->understood || (a->status == 400 && !keys)) return (text){ "", 0 };
     if (keys) return t;
-    if (a->status == 400) return (text){ "", 0 };
     while (len < t.len && t.ptr[len] != '=' && t.ptr[len] != '?') len++;
     return (text){ t.ptr, len };
 }

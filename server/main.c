@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { DRAIN = 7000, SPARE = 64, BACKLOG = 4096 };   /* ms; descriptors for all but connections */
+enum { DRAIN = 7000, LAST = 1000, SPARE = 64, BACKLOG = 4096 };   /* ms; descriptors for all but connections */
 
 static int complain(const char *what, const char *why)
 {
@@ -48,6 +49,19 @@ static int open_listener(server *s)
     if (s->listener < 0) complain(what, strerror(errno));
     freeaddrinfo(all);
     return s->listener < 0 ? -1 : 0;
+}
+
+static bool is_loopback(int fd)
+{
+    static const uint8_t mapped[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 };
+    struct sockaddr_storage a = { 0 };
+    socklen_t len = sizeof a;
+    if (getsockname(fd, (struct sockaddr *)&a, &len) < 0) return false;
+    const struct in_addr *four = &((struct sockaddr_in *)&a)->sin_addr;
+    const struct in6_addr *six = &((struct sockaddr_in6 *)&a)->sin6_addr;
+    if (a.ss_family == AF_INET) return ntohl(four->s_addr) >> 24 == 127;
+    if (a.ss_family != AF_INET6) return false;
+    return IN6_IS_ADDR_LOOPBACK(six) || !memcmp(six, mapped, sizeof mapped);
 }
 
 static unsigned port_of(int fd)
@@ -86,8 +100,10 @@ static int start(server *s)
     history_init(&s->history);
     raise_limits(&s->o);
     if (open_listener(s) < 0) return -1;             /* before a filter is made: a second daemon by mistake leaves nothing */
+    s->loopback = is_loopback(s->listener);
     if (log_open(s) < 0) return complain(s->o.access_log, strerror(errno));
     if (filters_open(&s->fs, &s->o, &err) < 0) return complain("the filter", err.msg);
+    if (!jobs_open(s)) return complain("threads", strerror(errno));
     s->workers = calloc(s->o.threads, sizeof *s->workers);
     if (!s->workers) return complain("threads", "out of memory");
     for (unsigned i = 0; i < s->o.threads; i++) if (!worker_init(&s->workers[i], s)) return complain("a thread", strerror(errno));
@@ -102,21 +118,17 @@ static void announce(server *s)
 {
     bf_info i;
     char status[200];
-    bf_get_info(filters_use(&s->fs, TEXT(""))->f, &i);
-    snprintf(status, sizeof status, "STATUS=m=%llu n=%llu k=%u, %s, %zu named filters\nREADY=1", (unsigned long long)i.m,
-             (unsigned long long)i.n, i.k, i.scheme, s->fs.count - 1);
-    filters_done(&s->fs);
+    size_t count;
+    served **all = filters_list(&s->fs, &count), *main = filters_known(&s->fs, TEXT(""), false);
     fprintf(stderr, "bloomfilterd: listening on %s port %u\n", s->o.host, port_of(s->listener));
-    notify(status);
-}
-
-static void look(server *s)
-{
-    bf_state st = { 0 };
-    served *f = filters_use(&s->fs, TEXT(""));
-    int rc = filter_state(f, &st, NULL);
-    filters_done(&s->fs);
-    history_tick(&s->history, (double)(clock_ms() - s->started) / 1000, stats_requests(s), rc < 0 ? -1 : st.fill);
+    if (main) {
+        bf_get_info(main->f, &i);
+        snprintf(status, sizeof status, "STATUS=m=%llu n=%llu k=%u, %s, %zu named filters\nREADY=1", (unsigned long long)i.m,
+                 (unsigned long long)i.n, i.k, i.scheme, count ? count - 1 : 0);
+        filters_done(main);
+    }
+    notify(main ? status : "READY=1");
+    filters_unlist(all, count);
 }
 
 static void reopen(server *s)
@@ -133,7 +145,7 @@ static void wait_for_end(server *s, const sigset_t *signals)
         int signal = sigtimedwait(signals, NULL, &second);
         if (signal == SIGTERM || signal == SIGINT) return;
         if (signal == SIGHUP) reopen(s);
-        if (clock_ms() >= next) { look(s); next = clock_ms() + 900; }
+        if (clock_ms() >= next) { jobs_look(s); next = clock_ms() + 900; }
     }
 }
 
@@ -147,11 +159,13 @@ static int end(server *s)
     for (unsigned i = 0; i < s->o.threads; i++) if (write(s->workers[i].wake, &one, sizeof one) < 0) complain("a thread", "cannot be woken");
     for (unsigned i = 0; i < s->o.threads; i++) pthread_join(s->workers[i].thread, NULL);
     close(s->listener);
+    s->stuck = !jobs_stop(s, clock_ms() < s->drain_until ? s->drain_until : s->drain_until + LAST);
     return filters_sync(&s->fs, &err) < 0 ? complain("the filters may not be on disk", err.msg) : 0;
 }
 
 static void release(server *s)
 {
+    jobs_close(s);
     for (unsigned i = 0; s->workers && i < s->o.threads; i++) worker_free(&s->workers[i]);
     free(s->workers);
     filters_close(&s->fs);
@@ -185,6 +199,7 @@ int main(int argc, char **argv)
     announce(&s);
     wait_for_end(&s, &signals);
     rc = end(&s);
+    if (s.stuck) _exit(rc < 0 ? 1 : 0);              /* a thread still waits for Redis, whose time-out is not ours */
     release(&s);
     return rc < 0 ? 1 : 0;
 }

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char help[] =
 "usage: bloomfilterd [OPTION]...\n"
@@ -11,6 +12,9 @@ static const char help[] =
 "\n"
 "  --host HOST            address to listen on (127.0.0.1)\n"
 "  --port PORT            port to listen on, 0 = any free one (6381)\n"
+"  --allow-host NAME      a name that Host and Origin of a request may have, again for each;\n"
+"                         on loopback all but 127.0.0.1, localhost and [::1] are refused (403),\n"
+"                         elsewhere only where a name is given\n"
 "  --threads T            threads that serve (1)\n"
 "  --token T              ask for `Authorization: Bearer T`; --token-file FILE reads it from a file\n"
 "\n"
@@ -25,9 +29,10 @@ static const char help[] =
 "  --max-url N            length of a URL (16K), else 414\n"
 "  --max-header N         size of a request's header (16K), else 431\n"
 "  --max-body N           size of a body (64M), else 413\n"
-"  --max-buffered N       bodies and replies held at once (1G), else 503\n"
+"  --max-buffered N       what clients make it hold at once: bodies, replies (1G), else 503\n"
 "  --max-filter N         size of a filter made by PUT (4G), else 507\n"
 "  --max-filters N        named filters (1024), else 507\n"
+"  --max-total N          bytes of all filters together, for PUT and for what grows (a quarter of the memory), else 507\n"
 "  --max-connections N    connections at once (16384)\n"
 "  --deadline S           for a request to arrive, and its reply to leave at 64 KiB a second or more (30), else 408\n"
 "  --idle S               a connection without a request (75)\n"
@@ -39,16 +44,17 @@ static const char help[] =
 "SIGTERM and SIGINT finish the running requests, write the filters to disk and exit with 0.\n";
 
 enum { HOST = 256, PORT, THREADS, TOKEN, TOKEN_FILE, SCHEME, SECRET_FILE, STORAGE, MAX_URL, MAX_HEADER, MAX_BODY, MAX_BUFFERED, MAX_FILTER,
-       MAX_FILTERS, MAX_CONNECTIONS, DEADLINE, IDLE, ACCESS_LOG, LOG_KEYS, VERSION };
+       MAX_FILTERS, MAX_TOTAL, MAX_CONNECTIONS, DEADLINE, IDLE, ACCESS_LOG, LOG_KEYS, ALLOW_HOST, VERSION };
 
 static const struct option names[] = {
     { "host", 1, 0, HOST }, { "port", 1, 0, PORT }, { "threads", 1, 0, THREADS }, { "token", 1, 0, TOKEN },
     { "token-file", 1, 0, TOKEN_FILE }, { "scheme", 1, 0, SCHEME }, { "secret-file", 1, 0, SECRET_FILE },
     { "storage", 1, 0, STORAGE }, { "max-url", 1, 0, MAX_URL },
     { "max-header", 1, 0, MAX_HEADER }, { "max-body", 1, 0, MAX_BODY }, { "max-buffered", 1, 0, MAX_BUFFERED },
-    { "max-filter", 1, 0, MAX_FILTER }, { "max-filters", 1, 0, MAX_FILTERS }, { "max-connections", 1, 0, MAX_CONNECTIONS },
+    { "max-filter", 1, 0, MAX_FILTER }, { "max-filters", 1, 0, MAX_FILTERS }, { "max-total", 1, 0, MAX_TOTAL },
+    { "max-connections", 1, 0, MAX_CONNECTIONS },
     { "deadline", 1, 0, DEADLINE }, { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG }, { "log-keys", 0, 0, LOG_KEYS },
-    { "help", 0, 0, 'h' }, { "version", 0, 0, VERSION }, { 0 }
+    { "allow-host", 1, 0, ALLOW_HOST }, { "help", 0, 0, 'h' }, { "version", 0, 0, VERSION }, { 0 }
 };
 
 static int refuse(const char *name, const char *must, const char *value)
@@ -137,10 +143,21 @@ static int limit(options *o, int option)
         case MAX_BUFFERED: return whole("--max-buffered", &o->max_buffered, 0, most);
         case MAX_FILTER: return whole("--max-filter", &o->max_filter, 1, most);
         case MAX_FILTERS: return whole("--max-filters", &o->max_filters, 0, 1000000);
+        case MAX_TOTAL: return whole("--max-total", &o->max_total, 0, UINT64_C(1) << 50);
         case MAX_CONNECTIONS: return whole("--max-connections", &o->max_connections, 1, 10000000);
         case DEADLINE: return whole("--deadline", &o->deadline, 1, 86400);
         default: return whole("--idle", &o->idle, 1, 86400);
     }
+}
+
+static int allow_host(options *o, const char *name)
+{
+    const char *option = "--allow-host";
+    const bool plain = *name && !name[strcspn(name, "/ \t,")];
+    if (!plain) return refuse(option, "the name of a host, not a URL", name);
+    if (o->allow_hosts == ALLOW_HOSTS) return refuse(option, "given 64 times at most", name);
+    o->allow_host[o->allow_hosts++] = name;
+    return 0;
 }
 
 static int take(options *o, int option)
@@ -161,6 +178,7 @@ static int take(options *o, int option)
         case STORAGE: o->storage = optarg; return *optarg ? 0 : refuse("--storage", "a path or a URL", "nothing");
         case ACCESS_LOG: o->access_log = optarg; return 0;
         case LOG_KEYS: o->log_keys = true; return 0;
+        case ALLOW_HOST: return allow_host(o, optarg);
         case 'h': fputs(help, stdout); return 1;
         case VERSION: printf("bloomfilterd %s\n", bf_version()); return 1;
         case '?': fprintf(stderr, "try bloomfilterd --help\n"); return 2;
@@ -168,12 +186,18 @@ static int take(options *o, int option)
     }
 }
 
+static uint64_t quarter_of_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes / 4 : UINT64_C(1) << 30;
+}
+
 int options_read(options *o, int argc, char **argv)
 {
     int option, rc = 0;
     *o = (options){ .host = "127.0.0.1", .port = 6381, .threads = 1, .max_url = 16 << 10, .max_header = 16 << 10,
                     .max_body = 64 << 20, .max_buffered = UINT64_C(1) << 30, .max_filter = UINT64_C(4) << 30,
-                    .max_connections = 16384, .max_filters = 1024, .deadline = 30, .idle = 75 };
+                    .max_total = quarter_of_memory(), .max_connections = 16384, .max_filters = 1024, .deadline = 30, .idle = 75 };
     while (rc == 0 && (option = getopt_long(argc, argv, "m:n:p:k:h", names, NULL)) != -1) rc = take(o, option);
     if (rc == 0 && optind < argc) rc = refuse("an argument", "an option (try --help)", argv[optind]);
     return rc;

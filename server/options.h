@@ -4,6 +4,8 @@
 #include "bloomfilter.h"
 #include "bytes.h"
 
+enum { ALLOW_HOSTS = 64 };
+
 typedef struct {
     const char *host;
     unsigned port, threads;
@@ -16,8 +18,11 @@ typedef struct {
     bool log_keys;
     uint64_t max_url, max_header, max_body;          /* bytes                                              */
     uint64_t max_buffered, max_filter;               /* bytes: all bodies and replies at once; one filter  */
+    uint64_t max_total;                              /* bytes: all filters                                 */
     uint64_t max_connections, max_filters;
     uint64_t deadline, idle;                         /* seconds                                            */
+    const char *allow_host[ALLOW_HOSTS];
+    unsigned allow_hosts;
 } options;
 
 /* 0: run.  1: help or version was printed.  2: an error was printed. */

@@ -75,7 +75,7 @@ static bool about(buffer *b, served *f)
                         i.k, i.p, i.scheme, i.home);
 }
 
-bool page(worker *w, reply *a)
+bool page(worker *w, served *f, reply *a)
 {
     point points[HISTORY];
     bf_state st;
@@ -83,12 +83,9 @@ bool page(worker *w, reply *a)
     double rate;
     buffer *b = &a->made;
     size_t n = history_read(&w->s->history, points, &rate);
-    served *f = filters_use(&w->s->fs, TEXT(""));
-    int rc = filter_state(f, &st, &err);
-    bool ok = rc >= 0 && buffer_add(b, before, sizeof before - 1) && about(b, f);
-    filters_done(&w->s->fs);
-    if (rc < 0) { reply_status(a, 503, err.msg); return false; }
-    ok = ok && boxes(b, w, &st, rate) && picture(b) && points_of(b, points, n) && buffer_add(b, script, sizeof script - 1);
+    if (filter_state(f, &st, &err) < 0) { reply_status(a, 503, err.msg); return false; }
+    bool ok = buffer_add(b, before, sizeof before - 1) && about(b, f) && boxes(b, w, &st, rate) && picture(b) && points_of(b, points, n)
+           && buffer_add(b, script, sizeof script - 1);
     strcpy(a->more, "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'\r\n");
     if (ok) reply_made(a, "text/html; charset=utf-8");
     return ok;

@@ -4,7 +4,7 @@
 #include "server.h"
 #include <stdlib.h>
 
-enum { STOP = 256 << 10 };                           /* replies that are sent before more is parsed */
+enum { STOP = 256 << 10, BLANKS = 8 };  /* replies that are sent before more is parsed; CR and LF */
 
 static worker *worker_of(llhttp_t *p) { return p->data; }
 
@@ -14,12 +14,39 @@ static int stop(exchange *x, int status)
     return HPE_USER;
 }
 
+static int stop_why(exchange *x, const char *why)
+{
+    if (!x->fail) x->why = why;
+    return stop(x, 400), -1;
+}
+
 void exchange_drop(worker *w, exchange *x)
 {
-    if (x->held) __atomic_fetch_sub(&w->s->buffered, x->held, __ATOMIC_RELAXED);
-    buffer *all[] = { &x->url, &x->type, &x->authorization, &x->expect, &x->transfer, &x->coding, &x->body };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) buffer_drop(all[i]);
-    *x = (exchange){ 0 };
+    if (x->owns) {
+        unhold(w, x->held);
+        buffer_drop(&x->url);
+        buffer_drop(&x->body);
+        for (size_t i = 0; i < HEADERS; i++) buffer_drop(&x->headers[i]);
+    }
+    bytes_clear(x, sizeof *x);
+}
+
+/* Counts what an exchange takes while it is put away, as far as all that is held may grow. */
+static bool hold_exchange(worker *w, exchange *x)
+{
+    uint64_t all = sizeof *x + x->url.cap + x->body.cap;
+    for (size_t i = 0; i < HEADERS; i++) all += x->headers[i].cap;
+    if (!hold(w, all - x->held)) return false;
+    x->held = all;
+    return true;
+}
+
+/* More of a text: it is copied only where it does not lie behind what is there. */
+static bool see(exchange *x, buffer *b, const char *at, size_t len)
+{
+    const bool ok = buffer_see(b, at, len);
+    x->owns |= b->cap > 0;
+    return ok;
 }
 
 /* ---- what llhttp calls ---- */
@@ -35,7 +62,7 @@ static int on_url(llhttp_t *p, const char *at, size_t len)
     worker *w = worker_of(p);
     exchange *x = &w->asked;
     if (x->url.len + len > w->s->o.max_url) return stop(x, 414);
-    return buffer_see(&x->url, at, len) ? 0 : stop(x, 503);
+    return see(x, &x->url, at, len) ? 0 : stop(x, 503);
 }
 
 static int header_bytes(worker *w, size_t len)
@@ -49,25 +76,36 @@ static int on_field(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
     exchange *x = &w->asked;
-    for (size_t i = 0; i < len && x->field_len < sizeof x->field; i++) {
-        char c = at[i];
-        x->field[x->field_len++] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-    }
+    const size_t room = sizeof x->field - x->field_len, n = len < room ? len : room;
+    memcpy(x->field + x->field_len, at, n);
+    x->field_len += (unsigned)n;
     return header_bytes(w, len);
 }
 
+/* of the names below */
+enum { LENGTHS = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 16 | 1 << 17 };
+
+/* Which of two is meant, or both together, is what a proxy in front may see otherwise: nothing
+ * is twice.  Trailers mean nothing. */
 static int on_field_end(llhttp_t *p)
 {
+    static const text wanted[HEADERS] = {
+        [TYPE] = { "content-type", 12 }, [AUTHORIZATION] = { "authorization", 13 },
+        [EXPECT] = { "expect", 6 }, [TRANSFER] = { "transfer-encoding", 17 },
+        [CODING] = { "content-encoding", 16 }, [HOST_NAME] = { "host", 4 },
+        [ORIGIN] = { "origin", 6 }, [REFERER] = { "referer", 7 }, [SITE] = { "sec-fetch-site", 14 }
+    };
     worker *w = worker_of(p);
     exchange *x = &w->asked;
-    const struct { text name; buffer *value; } wanted[] = {
-        { TEXT("content-type"), &x->type }, { TEXT("authorization"), &x->authorization }, { TEXT("expect"), &x->expect },
-        { TEXT("transfer-encoding"), &x->transfer }, { TEXT("content-encoding"), &x->coding }
-    };
-    if (x->field_len == 0) return stop(x, 400);
+    const text name = { x->field, x->field_len };
+    const bool may_be = !x->head_done && (LENGTHS >> name.len & 1);
     x->into = NULL;
-    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-        if (text_is((text){ x->field, x->field_len }, wanted[i].name)) x->into = wanted[i].value;
+    for (size_t i = 0; may_be && i < HEADERS; i++) {
+        if (name.len != wanted[i].len || !text_is_nocase(name, wanted[i])) continue;
+        if (x->seen >> i & 1) return stop_why(x, "a header that must be there once is there twice");
+        x->seen |= 1u << i;
+        x->into = &x->headers[i];
+    }
     return header_bytes(w, 4);                       /* ": " and the end of the line */
 }
 
@@ -76,7 +114,7 @@ static int on_value(llhttp_t *p, const char *at, size_t len)
     worker *w = worker_of(p);
     exchange *x = &w->asked;
     if (header_bytes(w, len)) return HPE_USER;
-    return !x->into || buffer_see(x->into, at, len) ? 0 : stop(x, 503);
+    return !x->into || see(x, x->into, at, len) ? 0 : stop(x, 503);
 }
 
 static int on_value_end(llhttp_t *p)
@@ -88,47 +126,110 @@ static int on_value_end(llhttp_t *p)
 
 static text text_of(const buffer *b) { return (text){ b->ptr ? b->ptr : "", b->len }; }
 
+/* Blanks behind a value do not belong to it. */
+static text header(const exchange *x, int which)
+{
+    if (!(x->seen >> which & 1)) return (text){ "", 0 };
+    text t = text_of(&x->headers[which]);
+    while (t.len && (t.ptr[t.len - 1] == ' ' || t.ptr[t.len - 1] == '\t')) t.len--;
+    return t;
+}
+
+static int method_of(const llhttp_t *p)
+{
+    switch (p->method) {
+        case HTTP_GET: case HTTP_HEAD: return GET;
+        case HTTP_POST: return POST;
+        case HTTP_PUT: return PUT;
+        case HTTP_DELETE: return DELETE;
+        default: return OTHER;
+    }
+}
+
+/* Letters, digits, points, a port, an address in brackets. */
+static bool is_authority(text t)
+{
+    for (size_t i = 0; i < t.len; i++) {
+        const char c = t.ptr[i];
+        const bool plain = (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+        if (!plain && !memchr(".-:[]", c, 5)) return false;
+    }
+    return t.len > 0;
+}
+
+/* GET http://host/path: what proxies send. */
+static void split_target(request *q)
+{
+    q->path = q->target;
+    q->authority = (text){ "", 0 };
+    if (!text_starts(q->target, TEXT("http://"))) return;
+    text rest = text_after(q->target, 7);
+    const char *slash = memchr(rest.ptr, '/', rest.len);
+    const text authority = { rest.ptr, slash ? (size_t)(slash - rest.ptr) : rest.len };
+    if (!slash || !is_authority(authority)) return;
+    q->authority = authority;
+    q->path = text_after(rest, authority.len);
+}
+
 static request request_of(const llhttp_t *p, const exchange *x)
 {
-    return (request){
-        .method = p->method == HTTP_GET || p->method == HTTP_HEAD ? GET : p->method == HTTP_POST ? POST : p->method == HTTP_PUT ? PUT
-                : p->method == HTTP_DELETE ? DELETE : OTHER,
-        .head = p->method == HTTP_HEAD, .old = p->http_major == 1 && p->http_minor == 0, .target = text_of(&x->url),
-        .type = text_of(&x->type), .authorization = text_of(&x->authorization), .body = text_of(&x->body)
+    request q = {
+        .method = x->active ? method_of(p) : OTHER, .head = p->method == HTTP_HEAD,
+        .keep_alive = false, .old = p->http_major == 1 && p->http_minor == 0,
+        .target = text_of(&x->url), .path = { "", 0 }, .authority = { "", 0 },
+        .body = text_of(&x->body), .type = header(x, TYPE),
+        .authorization = header(x, AUTHORIZATION), .host = header(x, HOST_NAME),
+        .origin = header(x, ORIGIN), .referer = header(x, REFERER), .site = header(x, SITE)
     };
+    split_target(&q);
+    return q;
 }
 
-/* A body that is packed would be taken for other keys than were meant. */
-static int packed(const exchange *x)
+/* Where the body ends must be beyond doubt; one that is packed would be taken for other keys
+ * than were meant. */
+static int check_body(worker *w, const llhttp_t *p, exchange *x)
 {
-    if (x->transfer.len && !text_is_nocase(text_of(&x->transfer), TEXT("chunked"))) return 400;
-    return x->coding.len && !text_is_nocase(text_of(&x->coding), TEXT("identity")) ? 415 : 0;
+    const options *o = &w->s->o;
+    const bool sized = p->flags & F_CONTENT_LENGTH, chunked = p->flags & F_CHUNKED;
+    if (x->seen >> TRANSFER & 1) {
+        const bool alone = text_is_nocase(header(x, TRANSFER), TEXT("chunked"));
+        if (sized || !chunked || p->http_minor == 0 || !alone)
+            return stop_why(x, "Transfer-Encoding must be chunked alone, and in HTTP/1.1");
+    } else if (chunked) return stop_why(x, "Transfer-Encoding must be on one line");
+    if (sized && p->content_length > o->max_body) return stop(x, 413), -1;
+    if (!chunked && !(sized && p->content_length > 0)) return 0;
+    if (p->method == HTTP_CONNECT) return stop_why(x, "CONNECT has no body here");
+    const text coding = header(x, CODING);
+    if (coding.len && !text_is_nocase(coding, TEXT("identity"))) return stop(x, 415), -1;
+    const uint64_t least = o->max_buffered > READ_BYTES ? o->max_buffered : READ_BYTES;
+    if (sized && p->content_length > least) return stop(x, 503), -1;
+    return 1;
 }
 
+/* Before a body is taken: from strangers none is. */
 static int on_head_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
     exchange *x = &w->asked;
-    bool has_body = (p->flags & F_CHUNKED) || ((p->flags & F_CONTENT_LENGTH) && p->content_length > 0);
     p->upgrade = 0;                                  /* there is nothing to upgrade to */
     x->head_done = true;
     if (p->http_major != 1) return stop(x, 400), -1;
-    if ((p->flags & F_CONTENT_LENGTH) && p->content_length > w->s->o.max_body) return stop(x, 413), -1;
-    if (!has_body) return 0;
-    if (packed(x)) return stop(x, packed(x)), -1;
+    int rc = check_body(w, p, x);
+    if (rc <= 0) return rc;
     request q = request_of(p, x);
-    if (!route_allowed(w->s, &q)) return stop(x, 401), -1;       /* no body is taken from strangers */
-    if (text_is_nocase(text_of(&x->expect), TEXT("100-continue")) && !buffer_add(&w->out, "HTTP/1.1 100 Continue\r\n\r\n", 25)) return stop(x, 503), -1;
-    return 0;
+    reply a = { 0 };
+    const bool refused = access_refuses(w->s, &q, &a);
+    buffer_drop(&a.made);
+    if (refused) return stop(x, a.status), -1;
+    if (q.old || !text_is_nocase(header(x, EXPECT), TEXT("100-continue"))) return 0;
+    return buffer_add(&w->out, "HTTP/1.1 100 Continue\r\n\r\n", 25) ? 0 : (stop(x, 503), -1);
 }
 
-/* Room for more of the body in memory of its own, as far as all bodies together may grow. */
+/* Room for more of the body in memory of its own. */
 bool body_grow(worker *w, exchange *x, size_t more)
 {
-    if (!buffer_reserve(&x->body, more)) { stop(x, 503); return false; }
-    uint64_t grown = x->body.cap - x->held;
-    x->held = x->body.cap;
-    if (__atomic_add_fetch(&w->s->buffered, grown, __ATOMIC_RELAXED) <= w->s->o.max_buffered) return true;
+    x->owns = true;
+    if (buffer_reserve(&x->body, more) && hold_exchange(w, x)) return true;
     stop(x, 503);
     return false;
 }
@@ -142,32 +243,48 @@ static int on_body(llhttp_t *p, const char *at, size_t len)
     if (p->method != HTTP_POST) return 0;            /* nobody reads it */
     bool borrows = !x->body.cap && (!x->body.len || x->body.ptr + x->body.len == at), direct = x->body.cap && x->body.ptr + x->body.len == at;
     if (!borrows && !direct && !body_grow(w, x, len)) return HPE_USER;
-    return buffer_see(&x->body, at, len) ? 0 : stop(x, 503);
+    return see(x, &x->body, at, len) ? 0 : stop(x, 503);
 }
 
-static void answer(worker *w, conn *c, const request *q, reply *a)
+void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began)
 {
-    uint64_t began = w->s->log_fd >= 0 ? clock_ns() : 0;
-    if (a->status == 0) route(w, q, a);
+    hold_reply(w, a);
+    if (a->ends) q->keep_alive = false;
     int status = a->status;
     size_t bytes = a->body.len;
     count_status(w, status);
     if (w->s->log_fd >= 0) log_request(w, c, q, a, bytes, began);
     if (!reply_write(a, q, w->date, &w->out, &w->tail)) c->close = c->broken = true;
+    if (w->tail.len) w->tail_held += a->held; else unhold(w, a->held);
+    a->held = 0;
     if (!q->keep_alive) c->close = true;
     buffer_drop(&a->made);
+}
+
+static void answer(worker *w, conn *c, request *q, reply *a)
+{
+    uint64_t began = w->s->log_fd >= 0 ? clock_ns() : 0;
+    const char *why;
+    if (a->status == 0) route(w, q, a);
+    if (a->later) {
+        c->job = job_start(w, c, q, &w->asked, began, &why);
+        if (c->job) return;
+        reply_status(a, 503, why);
+    }
+    answer_late(w, c, q, a, began);
 }
 
 static int on_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
     request q = request_of(p, &w->asked);
-    reply a = { 0 };
+    reply a;
+    memset(&a, 0, offsetof(reply, more) + 1);
     q.keep_alive = llhttp_should_keep_alive(p) && !is_draining(w->s);
     answer(w, w->at, &q, &a);
     exchange_drop(w, &w->asked);
     w->answered = true;
-    return w->at->close || w->tail.len || w->out.len > STOP ? HPE_PAUSED : 0;
+    return 0;
 }
 
 static const llhttp_settings_t settings = {
@@ -190,21 +307,28 @@ void parse_resume(worker *w, conn *c)
 
 static bool keep(exchange *x)
 {
-    return buffer_keep(&x->url) && buffer_keep(&x->type) && buffer_keep(&x->authorization) && buffer_keep(&x->expect)
-        && buffer_keep(&x->transfer) && buffer_keep(&x->coding);
+    x->owns = true;
+    bool ok = buffer_keep(&x->url) && buffer_keep(&x->body);
+    for (size_t i = 0; ok && i < HEADERS; i++) ok = buffer_keep(&x->headers[i]);
+    return ok;
 }
 
 void parse_suspend(worker *w, conn *c)
 {
-    exchange *x = &w->asked;
-    bool ok = keep(x) && (x->body.cap || !x->body.len || body_grow(w, x, 1));
-    if (!c->part) c->part = ok ? malloc(sizeof *c->part) : NULL;
-    if (ok && c->part) {
+    exchange *x = &w->asked, *part = c->part;
+    c->part = NULL;                                  /* what it points to is w->asked's now */
+    x->moved = w->now;
+    if (!part) part = malloc(sizeof *part);
+    if (part && keep(x) && hold_exchange(w, x)) {
         ptrdiff_t into = x->into ? (char *)x->into - (char *)x : -1;
-        *c->part = *x;
-        if (into >= 0) c->part->into = (buffer *)((char *)c->part + into);
+        *part = *x;
+        if (into >= 0) part->into = (buffer *)((char *)part + into);
         *x = (exchange){ 0 };
-    } else refuse(w, c, 503);
+        c->part = part;
+        return;
+    }
+    free(part);
+    refuse(w, c, 503);
 }
 
 bool body_direct(const conn *c, size_t *left)
@@ -220,32 +344,73 @@ void refuse(worker *w, conn *c, int status)
     reply a = { 0 };
     q.head = q.head && w->asked.head_done;
     q.keep_alive = false;
-    reply_status(&a, status, NULL);
+    const bool stranger = status == 401 || status == 403;
+    if (!stranger || !access_refuses(w->s, &q, &a)) reply_status(&a, status, w->asked.why);
     answer(w, c, &q, &a);
     exchange_drop(w, &w->asked);
     c->close = c->broken = true;
 }
 
 /* Endless blanks reach no callback: a head that grows from read to read is counted here. */
-static void check_raw(worker *w, conn *c, size_t len)
+static bool is_endless(worker *w, size_t len)
 {
     exchange *x = &w->asked;
     const options *o = &w->s->o;
-    if (x->head_done || w->answered) return;
+    if (x->head_done) return false;
     x->raw += len;
-    if (x->raw > READ_BYTES + 2 * (o->max_url + o->max_header)) refuse(w, c, 431);
+    return x->raw > READ_BYTES + 2 * (o->max_url + o->max_header);
+}
+
+/* An empty line or a few in front of a request, as some clients send behind a body.  False: the
+ * request begins. */
+static bool is_blank(worker *w, conn *c, char byte)
+{
+    if (w->asked.active) return false;
+    const bool half = c->blanks & 1, blank = byte == (half ? '\n' : '\r');
+    if (!blank && !half && byte != '\n') { c->blanks = 0; return false; }
+    if (blank && ++c->blanks <= BLANKS) return true;
+    w->asked.why = "a request must not begin with more than four empty lines, each CR LF";
+    refuse(w, c, 400);
+    return true;
+}
+
+/* How many of the bytes are of this request's present part; 0, or the status that the next byte
+ * earns. */
+static int strict_part(worker *w, const conn *c, const char *bytes, size_t len, size_t *took)
+{
+    exchange *x = &w->asked;
+    const options *o = &w->s->o;
+    if (!x->head_done) return strict_head(&x->strict, bytes, len, took);
+    if (c->parser.flags & F_CHUNKED)
+        return strict_chunks(&x->strict, bytes, len, o->max_body, o->max_header, took);
+    *took = len < c->parser.content_length ? len : (size_t)c->parser.content_length;
+    return 0;
+}
+
+/* A head, or as much of a body as there is: never bytes of two requests. */
+static size_t parse_part(worker *w, conn *c, const char *bytes, size_t len)
+{
+    exchange *x = &w->asked;
+    size_t took = 0;
+    if (is_blank(w, c, *bytes)) return c->close ? len : 1;
+    w->answered = false;
+    int bad = strict_part(w, c, bytes, len, &took);
+    llhttp_errno_t rc = took ? llhttp_execute(&c->parser, bytes, took) : HPE_OK;
+    if (rc == HPE_OK && w->answered) return took;
+    if (rc != HPE_OK) bad = x->fail ? x->fail : 400;
+    else if (bad == 400 || took == 0) {
+        bad = 400;
+        x->why = "lines and chunks must end with CR LF and hold only what HTTP/1.1 allows there";
+    } else if (!bad && is_endless(w, took)) bad = 431;
+    if (!bad) return took;
+    refuse(w, c, bad);
+    return len;
 }
 
 size_t parse(worker *w, conn *c, const char *bytes, size_t len)
 {
-    w->answered = false;
-    llhttp_errno_t rc = llhttp_execute(&c->parser, bytes, len);
-    if (rc == HPE_OK) { check_raw(w, c, len); return len; }
-    if (rc == HPE_PAUSED) {
-        size_t done = (size_t)(llhttp_get_error_pos(&c->parser) - bytes);
-        llhttp_resume(&c->parser);
-        return done;
-    }
-    refuse(w, c, w->asked.fail ? w->asked.fail : 400);
-    return len;
+    size_t done = 0;
+    do done += parse_part(w, c, bytes + done, len - done);
+    while (done < len && !c->close && !c->job && !w->tail.len && w->out.len <= STOP);
+    return done;
 }

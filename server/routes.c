@@ -2,12 +2,15 @@
  *
  *   GET /add=KEY  GET /contain=KEY  POST /add  POST /contain  GET /stats       of the filter "default"
  *   the same behind /f/NAME, and PUT, GET, DELETE /f/NAME, POST /f/NAME/merge
- *   GET /  /f  /metrics  /healthz */
+ *   GET /  /f  /metrics  /healthz
+ *
+ * A worker does what needs no more than memory: keys of a filter that is open and still what its name leads to.  All else is left
+ * (`later`) to a thread of jobs.c, which takes the same way through here and may wait (`patient`). */
 #include "server.h"
 #include "keys.h"
 #include <stdio.h>
 
-enum { BATCH = 1024 };
+enum { BATCH = 1024, TRIES = 8 }; /* keys at once; how often a filter may be replaced meanwhile */
 
 /* ---- errors of the core ---- */
 static int status_of(int code)
@@ -16,8 +19,8 @@ static int status_of(int code)
         case FILTER_GONE: return 404;
         case BF_EMISMATCH: case FILTER_STAYS: return 409;
         case BF_ENOMEM: case FILTER_MANY: case FILTER_LARGE: return 507;
-        case BF_EIO: return 503;
-        case BF_EINVAL: case BF_EFORMAT: case BF_ENOTSUP: return 400;
+        case BF_EIO: case BF_EBUSY: case BF_EFORMAT: return 503;    /* what is stored is no filter, or damaged */
+        case BF_EINVAL: case BF_ENOTSUP: return 400;
         default: return 500;
     }
 }
@@ -27,60 +30,73 @@ static void fail(reply *a, int code, const bf_error *err)
     reply_status(a, status_of(code), code == FILTER_GONE ? NULL : err->msg);
 }
 
-/* ---- the token ---- */
-/* Takes the same time for any wrong token of one length. */
-static bool equal(text given, text token)
+/* ---- a filter to do something with ---- */
+typedef struct { bf_key key; text body; int form; bool add; } call;
+typedef void action(worker *w, served *f, const call *c, reply *a);
+
+/* Redis is not asked then. */
+static bool unanswered(const worker *w) { return w->s->fs.remote && jobs_hang(w->s); }
+
+/* Not by a worker. */
+static bool left(const worker *w, reply *a) { return a->later = !w->patient; }
+
+static served *use(worker *w, text name, bool to_add, reply *a)
 {
-    size_t differ = given.len ^ token.len;
-    for (size_t i = 0; i < given.len; i++) differ |= (unsigned char)given.ptr[i] ^ (unsigned char)token.ptr[i % token.len];
-    return differ == 0;
+    filters *fs = &w->s->fs;
+    bf_error err;
+    if (fs->remote && left(w, a)) return NULL;
+    served *f = w->patient ? filters_find(fs, name, &err) : filters_known(fs, name, to_add);
+    if (!f && !left(w, a)) fail(a, err.code, &err);
+    return f;
 }
 
-static int base64(char c)
+static void start_again(worker *w, reply *a)
 {
-    return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : c >= '0' && c <= '9' ? c - '0' + 52 : c == '+' ? 62 : c == '/' ? 63 : -1;
+    unhold(w, a->held);
+    buffer_drop(&a->made);
+    *a = (reply){ 0 };
 }
 
-/* The password of "user:password", in base64. */
-static text password(text in, char *to, size_t cap)
+static void add_one(worker *w, served *f, const call *c, reply *a);
+
+/* What was added is acknowledged only if it is in the filter that the name leads to afterwards.  A single key is added without
+ * a look before that: each is a system call. */
+static void with(worker *w, text name, action *what, const call *c, reply *a)
 {
-    size_t n = 0;
-    uint32_t bits = 0;
-    for (size_t i = 0; i < in.len && base64(in.ptr[i]) >= 0 && n < cap; i++) {
-        bits = bits << 6 | (uint32_t)base64(in.ptr[i]);
-        if (i % 4) to[n++] = (char)(bits >> (6 - 2 * (i % 4)));
+    for (int i = 0; i < TRIES; i++) {
+        served *f = use(w, name, what == add_one, a);
+        if (!f) return;
+        what(w, f, c, a);
+        if (a->status >= 409 && !w->lacked) filters_doubt(f);
+        const bool kept = a->later || !c->add || a->status != 200 || filters_kept(&w->s->fs, f);
+        filters_done(f);
+        if (kept) return;
+        start_again(w, a);
+        if (left(w, a)) return;
     }
-    const char *colon = memchr(to, ':', n);
-    return colon ? (text){ colon + 1, (size_t)(to + n - colon - 1) } : (text){ to, 0 };
+    reply_status(a, 503, "the filter is replaced again and again");
 }
 
-/* A browser cannot send a bearer token by itself: what only shows takes the token as a password, too. */
-static bool is_for_browsers(text target) { return text_is(target, TEXT("/")) || text_is(target, TEXT("/stats")); }
-
-bool route_allowed(const server *s, const request *q)
+/* A filter that grows makes its next part, on disk, in a thread that may wait, and only as far as --max-total allows. */
+static bool grown(worker *w, served *f, uint64_t keys, claim *c, reply *a)
 {
-    char room[2048];
-    text given = q->authorization;
-    if (!s->o.token || text_is(q->target, TEXT("/healthz"))) return true;
-    text token = { s->o.token, strlen(s->o.token) };
-    text scheme = { given.ptr, given.len < 7 ? given.len : 7 };
-    if (text_is_nocase(scheme, TEXT("bearer "))) return equal(text_after(given, 7), token);
-    scheme.len = given.len < 6 ? given.len : 6;
-    if (!text_is_nocase(scheme, TEXT("basic ")) || !is_for_browsers(q->target)) return false;
-    return equal(password(text_after(given, 6), room, sizeof room), token);
-}
-
-static void refuse_stranger(const request *q, reply *a)
-{
-    strcpy(a->more, text_is(q->target, TEXT("/")) ? "WWW-Authenticate: Basic realm=\"bloomfilterd\"\r\n" : "WWW-Authenticate: Bearer\r\n");
-    reply_status(a, 401, NULL);
+    bf_error err;
+    int rc = filters_roomy(f, keys, &err);
+    c->bytes = 0;
+    if (rc == 0 && left(w, a)) return false;
+    if (rc == 0) rc = filters_grow(&w->s->fs, f, keys, c, &err);
+    if (rc < 0) fail(a, rc, &err);
+    return rc >= 0;
 }
 
 /* ---- keys ---- */
-static void add_one(served *f, bf_key key, reply *a)
+static void add_one(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
-    int rc = bf_add(f->f, key.ptr, key.len, &err);
+    claim room;
+    if (!grown(w, f, 1, &room, a)) return;
+    int rc = bf_add(f->f, c->key.ptr, c->key.len, &err);
+    if (room.bytes) claim_drop(&w->s->fs, &room);
     if (rc < 0) { fail(a, rc, &err); return; }
     tally(&f->adds, 1);
     if (rc == BF_ADDED) tally(&f->added, 1);
@@ -88,10 +104,11 @@ static void add_one(served *f, bf_key key, reply *a)
     reply_text(a, TEXT("ok"));
 }
 
-static void test_one(served *f, bf_key key, reply *a)
+static void test_one(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
-    int rc = bf_test(f->f, key.ptr, key.len, &err);
+    int rc = bf_test(f->f, c->key.ptr, c->key.len, &err);
+    (void)w;
     if (rc < 0) { fail(a, rc, &err); return; }
     tally(rc ? &f->hits : &f->misses, 1);
     reply_text(a, rc ? TEXT("true") : TEXT("false"));
@@ -99,12 +116,12 @@ static void test_one(served *f, bf_key key, reply *a)
 
 static void one_key(worker *w, text name, text raw, bool add, reply *a)
 {
-    bf_key key;
-    if (!keys_decode(raw, w->decoded, &key)) { reply_status(a, 400, "a % must be followed by two hexadecimal digits"); return; }
-    served *f = filters_use(&w->s->fs, name);
-    if (!f) { reply_status(a, 404, NULL); return; }
-    if (add) add_one(f, key, a); else test_one(f, key, a);
-    filters_done(&w->s->fs);
+    call c = { .add = add };
+    if (!keys_decode(raw, w->decoded, &c.key)) {
+        reply_status(a, 400, "a % must be followed by two hexadecimal digits");
+        return;
+    }
+    with(w, name, add ? add_one : test_one, &c, a);
 }
 
 static int64_t batch_part(served *f, bool add, const bf_key *keys, size_t n, char *to, bf_error *err)
@@ -115,34 +132,55 @@ static int64_t batch_part(served *f, bool add, const bf_key *keys, size_t n, cha
     return rc;
 }
 
-/* A batch into a->made: how many were new or present. */
-static int64_t batch_run(served *f, bool add, int form, text rest, reply *a, bf_error *err)
+/* A batch into a->made: how many were new or present; -1 with a->later or a status where it ends before. */
+static int64_t batch_run(worker *w, served *f, const call *c, bool add, reply *a)
 {
     bf_key keys[BATCH];
+    bf_error err;
     int64_t total = 0;
     a->made.len = 0;
-    while (rest.len) {
-        size_t n = keys_next(form, &rest, keys, BATCH);
-        if (!buffer_reserve(&a->made, n)) { strcpy(err->msg, "out of memory"); return BF_ENOMEM; }
-        int64_t rc = batch_part(f, add, keys, n, a->made.ptr + a->made.len, err);
-        if (rc < 0) return rc;
+    for (text rest = c->body; rest.len;) {
+        claim room;
+        size_t n = keys_next(c->form, &rest, keys, BATCH);
+        if (!buffer_reserve(&a->made, n)) { reply_status(a, 507, "out of memory"); return -1; }
+        if (add && !grown(w, f, n, &room, a)) return -1;
+        int64_t rc = batch_part(f, add, keys, n, a->made.ptr + a->made.len, &err);
+        if (add && room.bytes) claim_drop(&w->s->fs, &room);
+        if (rc < 0) { fail(a, (int)rc, &err); return -1; }
         total += rc;
         a->made.len += n;
     }
     return total;
 }
 
-static void batch_on(served *f, bool add, int form, text body, reply *a)
+/* Room for as many answers as are counted in the end, before a key is added.  Lines are counted
+ * only where it is tight. */
+static bool answers_fit(worker *w, int form, text body, reply *a)
 {
-    bf_error err;
+    size_t at, most = body.len + 1;
+    if (body.len < LARGE / 2) return true;           /* room is doubled: it stays below LARGE */
+    if (form == KEYS_FRAMED) most = body.len / 4;
+    if (!hold(w, most)) {
+        most = (size_t)keys_count(form, body, &at);
+        if (!hold(w, most)) { reply_status(a, 503, HELD_FULL); return false; }
+    }
+    a->held = most;
+    if (buffer_reserve(&a->made, most + !most)) return true;
+    reply_status(a, 503, "out of memory");
+    return false;
+}
+
+static void batch_on(worker *w, served *f, const call *c, reply *a)
+{
     int64_t rc = 0;
+    if (!answers_fit(w, c->form, c->body, a)) return;
     /* A key that this scheme cannot hold must be found before the keys in front of it are added. */
-    if (add && !f->sure) rc = batch_run(f, false, form, body, a, &err);
-    if (rc >= 0) rc = batch_run(f, add, form, body, a, &err);
-    if (rc < 0) { fail(a, (int)rc, &err); return; }
+    if (c->add && !f->sure) rc = batch_run(w, f, c, false, a);
+    if (rc >= 0) rc = batch_run(w, f, c, c->add, a);
+    if (rc < 0) return;
     uint64_t n = a->made.len, yes = (uint64_t)rc;
-    tally(add ? &f->adds : &f->hits, add ? n : yes);
-    tally(add ? &f->added : &f->misses, add ? yes : n - yes);
+    tally(c->add ? &f->adds : &f->hits, c->add ? n : yes);
+    tally(c->add ? &f->added : &f->misses, c->add ? yes : n - yes);
     reply_made(a, "text/plain");
 }
 
@@ -165,10 +203,7 @@ static void batch(worker *w, text name, const request *q, bool add, reply *a)
         reply_status(a, 400, why);
         return;
     }
-    served *f = filters_use(&w->s->fs, name);
-    if (!f) { reply_status(a, 404, NULL); return; }
-    batch_on(f, add, form, q->body, a);
-    filters_done(&w->s->fs);
+    with(w, name, batch_on, &(call){ .body = q->body, .form = form, .add = add }, a);
 }
 
 /* ---- whole filters ---- */
@@ -183,7 +218,8 @@ static bool parameter(bf_spec *spec, char *scheme, size_t cap, text name, text v
         spec->scheme = scheme;
         return true;
     }
-    if (name.len != 1 || !strchr("mnk", name.ptr[0]) || !parse_whole(value, false, &v) || v == 0) return false;
+    if (name.len != 1 || !memchr("mnk", name.ptr[0], 3)) return false;
+    if (!parse_whole(value, false, &v) || v == 0) return false;
     if (name.ptr[0] == 'm') spec->m = v;
     else if (name.ptr[0] == 'n') spec->n = v;
     else if (v <= BF_K_MAX) spec->k = (unsigned)v;
@@ -219,24 +255,31 @@ static bool parameters(bf_spec *spec, char *scheme, size_t cap, text query, char
     return true;
 }
 
+static void describe(worker *w, served *f, const call *c, reply *a)
+{
+    (void)w;
+    (void)c;
+    if (!stats_info(f, a)) reply_status(a, 503, "out of memory");
+    else reply_made(a, "application/json");
+}
+
 static void put(worker *w, text name, text query, reply *a)
 {
     bf_spec spec = { 0 };
     bf_error err;
     char scheme[BF_SCHEME_BYTES], why[160];
     if (!parameters(&spec, scheme, sizeof scheme, query, why, sizeof why)) { reply_status(a, 400, why); return; }
+    if (left(w, a)) return;
     int rc = filters_put(&w->s->fs, name, &spec, &err);
     if (rc < 0) { fail(a, rc, &err); return; }
-    served *f = filters_use(&w->s->fs, name);
-    if (!f) { reply_status(a, 404, NULL); return; }
-    if (!stats_info(f, a)) reply_status(a, 503, "out of memory");
-    else { reply_made(a, "application/json"); a->status = rc ? 201 : 200; }
-    filters_done(&w->s->fs);
+    with(w, name, describe, &(call){ 0 }, a);
+    if (a->status == 200 && rc) a->status = 201;
 }
 
 static void drop(worker *w, text name, reply *a)
 {
     bf_error err;
+    if (left(w, a)) return;
     int rc = filters_drop(&w->s->fs, name, &err);
     if (rc < 0) fail(a, rc, &err); else reply_text(a, TEXT("ok"));
 }
@@ -244,34 +287,73 @@ static void drop(worker *w, text name, reply *a)
 static void merge(worker *w, text name, const request *q, reply *a)
 {
     bf_error err;
+    if (left(w, a)) return;
+    /* the uploaded filter beside its bytes */
+    if (!hold(w, q->body.len)) { reply_status(a, 503, HELD_FULL); return; }
     int rc = filters_merge(&w->s->fs, name, q->body, &err);
+    unhold(w, q->body.len);
     if (rc < 0) fail(a, rc, &err); else reply_text(a, TEXT("ok"));
+}
+
+/* Room for a filter's bytes, before they are copied. */
+static bool image_fits(worker *w, uint64_t bytes, reply *a)
+{
+    char why[100];
+    if (hold(w, bytes)) {
+        a->held = bytes;
+        if (buffer_reserve(&a->made, bytes)) return true;
+        snprintf(why, sizeof why, "out of memory for %llu bytes", (unsigned long long)bytes);
+    } else {
+        snprintf(why, sizeof why, "its %llu bytes are more than --max-buffered allows now",
+                 (unsigned long long)bytes);
+    }
+    reply_status(a, 507, why);
+    return false;
+}
+
+static void image_on(worker *w, served *f, const call *c, reply *a)
+{
+    bf_error err;
+    const int64_t bytes = bf_bytes_as(f->f, NULL, &err);
+    (void)c;
+    if (bytes < 0) { fail(a, (int)bytes, &err); return; }
+    if (!image_fits(w, (uint64_t)bytes, a)) return;
+    int rc = bf_to_bytes_as(f->f, NULL, a->made.ptr, (size_t)bytes, &err);
+    if (rc < 0) { fail(a, rc, &err); return; }
+    a->made.len = (size_t)bytes;
+    reply_made(a, "application/octet-stream");
 }
 
 static void image(worker *w, text name, reply *a)
 {
-    bf_error err;
-    uint64_t held = __atomic_load_n(&w->s->buffered, __ATOMIC_RELAXED), most = w->s->o.max_buffered;
-    int rc = filters_image(&w->s->fs, name, &a->made, held < most ? most - held : 0, &err);
-    if (rc < 0) { fail(a, rc, &err); return; }
-    reply_made(a, "application/octet-stream");
+    if (!left(w, a)) with(w, name, image_on, &(call){ 0 }, a);
 }
 
+static void stats_on(worker *w, served *f, const call *c, reply *a)
+{
+    (void)c;
+    if (!stats_json(w, f, a) && a->status == 0) reply_status(a, 503, "out of memory");
+}
+
+/* The bits may have to be counted. */
 static void stats(worker *w, text name, reply *a)
 {
-    served *f = filters_use(&w->s->fs, name);
-    if (!f) { reply_status(a, 404, NULL); return; }
-    if (!stats_json(w, f, a) && a->status == 0) reply_status(a, 503, "out of memory");
-    filters_done(&w->s->fs);
+    if (!left(w, a)) with(w, name, stats_on, &(call){ 0 }, a);
 }
 
-static void health(worker *w, reply *a)
+static void page_on(worker *w, served *f, const call *c, reply *a)
+{
+    (void)c;
+    if (!page(w, f, a) && a->status == 0) reply_status(a, 503, "out of memory");
+}
+
+static void health_on(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
-    served *f = filters_use(&w->s->fs, TEXT(""));
     int64_t rc = bf_test_many(f->f, &(bf_key){ "", 0 }, 1, NULL, &err);
+    (void)w;
+    (void)c;
     if (rc < 0 && rc != BF_EINVAL) fail(a, (int)rc, &err); else reply_text(a, TEXT("ok"));
-    filters_done(&w->s->fs);
 }
 
 /* ---- paths ---- */
@@ -302,33 +384,81 @@ static bool named(worker *w, text path, const request *q, reply *a)
     return true;
 }
 
+/* Is there room for a report on all filters, as large as the last one?  Asked before it is written,
+ * and not held: it would count itself. */
+static bool report_fits(worker *w, reply *a)
+{
+    const uint64_t last = tallied(&w->s->report);
+    if (last < LARGE) return true;
+    if (!hold(w, last)) { reply_status(a, 503, HELD_FULL); return false; }
+    unhold(w, last);
+    return true;
+}
+
+static bool metrics(worker *w, reply *a)
+{
+    if (!report_fits(w, a)) return false;
+    const bool ok = stats_metrics(w, a);
+    if (ok) __atomic_store_n(&w->s->report, a->body.len, __ATOMIC_RELAXED);
+    return ok;
+}
+
 static bool of_server(worker *w, text path, const request *q, reply *a)
 {
     bool ok = true;
     if (q->method != GET) return false;
-    if (text_is(path, TEXT("/"))) ok = page(w, a);
-    else if (text_is(path, TEXT("/f"))) ok = stats_filters(w, a);
-    else if (text_is(path, TEXT("/metrics"))) ok = stats_metrics(w, a);
-    else if (text_is(path, TEXT("/healthz"))) health(w, a);
+    if (text_is(path, TEXT("/"))) { if (!left(w, a)) with(w, TEXT(""), page_on, &(call){ 0 }, a); }
+    else if (text_is(path, TEXT("/f"))) ok = report_fits(w, a) && stats_filters(w, a);
+    else if (text_is(path, TEXT("/metrics"))) ok = (!unanswered(w) && left(w, a)) || metrics(w, a);
+    else if (text_is(path, TEXT("/healthz"))) with(w, TEXT(""), health_on, &(call){ 0 }, a);
     else return false;
     if (!ok && a->status == 0) reply_status(a, 503, "out of memory");
     return true;
 }
 
-/* GET http://host/path: what proxies send. */
-static text path_of(text target)
+static text name_in(text path)
 {
-    if (!text_starts(target, TEXT("http://"))) return target;
-    target = text_after(target, 7);
-    while (target.len && target.ptr[0] != '/') target = text_after(target, 1);
-    return target;
+    size_t len = 0;
+    if (!text_starts(path, TEXT("/f/"))) return TEXT("");
+    path = text_after(path, 3);
+    while (len < path.len && path.ptr[len] != '/' && path.ptr[len] != '?') len++;
+    return (text){ path.ptr, len };
 }
 
+/* Those that are about no filter, or must not wait for others of the main one, have a turn of their own: no filter's name. */
+text route_turn(const request *q)
+{
+    const text name = name_in(q->path);
+    if (text_is(q->path, TEXT("/metrics"))) return TEXT("?metrics");
+    if (text_is(q->path, TEXT("/healthz"))) return TEXT("?healthz");
+    return name.len ? name : TEXT(DEFAULT_NAME);
+}
+
+bool route_is_whole(const request *q)
+{
+    const text name = name_in(q->path);
+    const text rest = name.len ? text_after(q->path, 3 + name.len) : q->path;
+    return q->method == PUT || q->method == DELETE || (name.len && rest.len == 0) ||
+           text_is(rest, TEXT("/merge"));
+}
+
+static void dispatch(worker *w, const request *q, reply *a)
+{
+    const text path = q->path;
+    a->understood = text_starts(path, TEXT("/f/")) ? named(w, text_after(path, 3), q, a)
+               : on_filter(w, TEXT(""), path, q, a) || of_server(w, path, q, a);
+    if (!a->understood) reply_status(a, 400, NULL);
+}
+
+void route_patiently(worker *w, const request *q, reply *a) { dispatch(w, q, a); }
+
+/* Who is left to a job while Redis hangs need not wait to hear it. */
 void route(worker *w, const request *q, reply *a)
 {
-    text path = path_of(q->target);
-    if (!route_allowed(w->s, q)) { refuse_stranger(q, a); return; }
-    bool known = text_starts(path, TEXT("/f/")) ? named(w, text_after(path, 3), q, a)
-               : on_filter(w, TEXT(""), path, q, a) || of_server(w, path, q, a);
-    if (!known) reply_status(a, 400, NULL);
+    if (access_refuses(w->s, q, a)) return;
+    dispatch(w, q, a);
+    if (!a->later) return;
+    start_again(w, a);
+    a->understood = true;
+    if (unanswered(w)) reply_status(a, 503, ROUTE_HANGS); else a->later = true;
 }

@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const int statuses[STATUSES] = { 200, 201, 400, 401, 404, 408, 409, 413, 414, 415, 431, 500, 503, 507, 0 };
+static const int statuses[STATUSES] = {
+    200, 201, 400, 401, 403, 404, 408, 409, 413, 414, 415, 431, 500, 503, 507, 0
+};
 
 void count_status(worker *w, int status)
 {
@@ -93,12 +95,12 @@ bool stats_json(worker *w, served *f, reply *a)
 
 bool stats_filters(worker *w, reply *a)
 {
-    filters *fs = &w->s->fs;
-    filters_use(fs, TEXT(""));
-    bool ok = buffer_add(&a->made, "{", 1);
-    for (size_t i = 0; ok && i < fs->count; i++)
-        ok = buffer_print(&a->made, "%s\"%s\":", i ? "," : "", fs->all[i]->name) && print_info(&a->made, fs->all[i]) && buffer_add(&a->made, "}", 1);
-    filters_done(fs);
+    size_t count;
+    served **all = filters_list(&w->s->fs, &count);
+    bool ok = all && buffer_add(&a->made, "{", 1);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = buffer_print(&a->made, "%s\"%s\":", i ? "," : "", all[i]->name) && print_info(&a->made, all[i]) && buffer_add(&a->made, "}", 1);
+    filters_unlist(all, count);
     ok = ok && buffer_add(&a->made, "}\n", 2);
     if (ok) reply_made(a, "application/json");
     return ok;
@@ -115,16 +117,25 @@ static const struct { const char *name, *type, *help; } metrics[METRICS] = {
     [MISSES] = { "misses_total", "counter", "keys tested and absent" }
 };
 
-static bool values(served *f, double *v)
+/* One that Redis does not answer for is not waited for once more. */
+static bool state_of(served *f, bool ask, bf_state *st)
+{
+    if (!ask) return false;
+    pthread_rwlock_rdlock(&f->use);
+    bool up = filter_state(f, st, NULL) >= 0;
+    pthread_rwlock_unlock(&f->use);
+    return up;
+}
+
+static void values(served *f, bool ask, double *v)
 {
     bf_state st = { 0 };
     bf_info i;
     bf_get_info(f->f, &i);
-    bool up = filter_state(f, &st, NULL) >= 0;
+    bool up = state_of(f, ask, &st);
     double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, st.count, st.fill, st.fpr, up, (double)tallied(&f->adds),
                             (double)tallied(&f->added), (double)tallied(&f->hits), (double)tallied(&f->misses) };
     memcpy(v, all, sizeof all);
-    return up;
 }
 
 static bool head(buffer *b, const char *name, const char *type, const char *help)
@@ -132,18 +143,31 @@ static bool head(buffer *b, const char *name, const char *type, const char *help
     return buffer_print(b, "# HELP bloomfilter_%s %s\n# TYPE bloomfilter_%s %s\n", name, help, name, type);
 }
 
-static bool of_filters(buffer *b, filters *fs)
+/* v: METRICS values of each filter. */
+static bool print_filters(buffer *b, served *const *all, size_t count, const double *v)
 {
     bool ok = true;
     for (int m = 0; ok && m < METRICS; m++) {
         ok = head(b, metrics[m].name, metrics[m].type, metrics[m].help);
-        for (size_t i = 0; ok && i < fs->count; i++) {
-            double v[METRICS];
-            bool up = values(fs->all[i], v);
-            if (!up && (m == COUNT || m == FILL || m == FPR)) continue;      /* not known is not 0 */
-            ok = buffer_print(b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, fs->all[i]->name, v[m]);
+        for (size_t i = 0; ok && i < count; i++) {
+            const double *of = v + i * METRICS;
+            if (of[UP] == 0 && (m == COUNT || m == FILL || m == FPR)) continue;      /* not known is not 0 */
+            ok = buffer_print(b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, all[i]->name, of[m]);
         }
     }
+    return ok;
+}
+
+static bool of_filters(buffer *b, worker *w)
+{
+    size_t count;
+    served **all = filters_list(&w->s->fs, &count);
+    double *v = calloc(count + 1, METRICS * sizeof *v);
+    bool ok = all && v;
+    for (size_t i = 0; ok && i < count; i++) values(all[i], !all[i]->remote || !jobs_hang(w->s), v + i * METRICS);
+    ok = ok && print_filters(b, all, count, v);
+    free(v);
+    filters_unlist(all, count);
     return ok;
 }
 
@@ -161,11 +185,7 @@ static bool of_server(buffer *b, const server *s)
 
 bool stats_metrics(worker *w, reply *a)
 {
-    filters *fs = &w->s->fs;
-    filters_use(fs, TEXT(""));
-    bool ok = of_filters(&a->made, fs);
-    filters_done(fs);
-    ok = ok && of_server(&a->made, w->s);
+    bool ok = of_filters(&a->made, w) && of_server(&a->made, w->s);
     if (ok) reply_made(a, "text/plain; version=0.0.4");
     return ok;
 }

@@ -57,6 +57,17 @@ static bool listen_again(worker *w)
     return epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->s->listener, &listen) == 0;
 }
 
+/* Redis hangs: nobody waits for it. */
+static void sweep_waiting(worker *w)
+{
+    conn *next;
+    if (!w->s->fs.remote || !w->lists[WAITING].first || !jobs_hang(w->s)) return;
+    for (conn *c = w->lists[WAITING].first; c; c = next) {
+        next = c->next;
+        if (!c->job->whole) conn_refused(w, c, ROUTE_HANGS);
+    }
+}
+
 /* conn_late moves or frees its connection; only SENDING is in no order. */
 static void sweep(worker *w)
 {
@@ -66,8 +77,12 @@ static void sweep(worker *w)
             next = c->next;
             if (c->until <= w->now) conn_late(w, c);
             else if (state != SENDING) break;
+            /* its 408 may have made others give way */
+            if (state == ASKING) next = w->lists[ASKING].first;
         }
     }
+    sweep_waiting(w);
+    held_relieve(w);
     if (w->deaf && !w->drained) w->deaf = !listen_again(w);
     w->swept = w->now;
 }
@@ -108,6 +123,7 @@ static bool is_done(worker *w)
 static void close_all(worker *w)
 {
     for (int i = 0; i < STATES; i++) while (w->lists[i].first) conn_close(w, w->lists[i].first);
+    conn_bury(w);
 }
 
 /* ---- the loop ---- */
@@ -115,7 +131,7 @@ static void serve(worker *w, struct epoll_event *e)
 {
     uint64_t ignored;
     if (e->data.ptr == &w->s->listener) conn_accept(w);
-    else if (e->data.ptr == &w->wake) { if (read(w->wake, &ignored, sizeof ignored) < 0) return; }
+    else if (e->data.ptr == &w->wake) w->woken = read(w->wake, &ignored, sizeof ignored) > 0;
     else conn_ready(w, e->data.ptr, e->events);
 }
 
@@ -127,7 +143,9 @@ void *worker_run(void *self)
         int n = epoll_wait(w->epoll, events, EVENTS, SWEEP);
         tick(w);
         for (int i = 0; i < n; i++) serve(w, &events[i]);
+        if (w->woken) { w->woken = false; jobs_deliver(w); }         /* last: it may close a connection that had an event */
         if (w->now - w->swept >= SWEEP) sweep(w);
+        conn_bury(w);
         if (w->log.len) log_flush(w);
         if (!w->drained && is_draining(w->s)) drain(w);
     }
@@ -148,6 +166,7 @@ bool worker_init(worker *w, server *s)
 
 void worker_free(worker *w)
 {
+    jobs_forget(w);
     close(w->epoll);
     close(w->wake);
     free(w->in);

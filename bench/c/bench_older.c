@@ -1,7 +1,7 @@
 /* bench_older.c - ns a key of every scheme of an older system, batches and single keys, on URLs of ~52 bytes.
  * Build it like bench_core.c, with every C file of core; an argument is the one scheme to run. */
 #define _GNU_SOURCE
-#include "../../core/seams.h"
+#include "../../core/sets/sets.h"
 #include "../../tests/c/oracle_keys.h"
 #include <time.h>
 
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
         bf_error e;
         bf_desc d;
         if (bf_find_scheme(&d, schemes[s], NULL, &e) < 0) return 1;
-        bf_filter *f = bf_open(&(bf_spec){ .scheme = schemes[s], .m = d.scheme->m ? d.scheme->m : KEYS * 10, .k = d.k ? d.k : 7 }, &e);
+        bf_filter *f = bf_open(&(bf_spec){ .scheme = schemes[s], .m = d.scheme->m ? d.scheme->m : KEYS * 10, .k = d.argument.k ? d.argument.k : 7 }, &e);
         if (!f) { fprintf(stderr, "%s: %s\n", schemes[s], e.msg); return 1; }
         double add = best_many(f, bf_add_many, KEYS), test = best_many(f, bf_test_many, KEYS);
         printf("%-26s %4u %10.1f %10.1f %10.1f\n", schemes[s], f->part.g.k, add, test, best_one(f, KEYS));

@@ -141,7 +141,7 @@ def dial(port, count):
     connections = []
     for _ in range(count):
         connection = socket.create_connection(("127.0.0.1", port))
-        connection.sendall(b"GET /contain=abc HTTP/1.1\r\nHost: a\r\n\r\n")
+        connection.sendall(b"GET /contain=abc HTTP/1.1\r\nHost: localhost\r\n\r\n")
         connection.recv(4096)
         connections.append(connection)
     return connections
@@ -177,7 +177,7 @@ def resp(*words):
 def http_request(path, keys, framed):
     body = b"".join(struct.pack("<I", len(key)) + key for key in keys) if framed else b"\n".join(keys)
     kind = b"Content-Type: application/x-bloomfilter-keys\r\n" if framed else b""
-    return b"POST %s HTTP/1.1\r\nHost: a\r\n%sContent-Length: %d\r\n\r\n" % (path, kind, len(body)) + body
+    return b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n" % (path, kind, len(body)) + body
 
 
 def ask(port, request):

@@ -204,6 +204,10 @@ class BloomFilter:
     @property
     def parts(self) -> int | None:
         """Steps a window is forgotten in; None where it does not forget."""
+    @property
+    def created(self) -> bool:
+        """Whether this constructor just made it, so that it is to be filled. False where it was there before (open, load,
+        from_bytes), and of copies and unions."""
     def part_info(self) -> list[_Part]:
         """The parts of a filter that grows or forgets."""
 

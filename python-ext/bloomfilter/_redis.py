@@ -5,14 +5,18 @@ server answers goes back to it unread: redis-py's own parser would take most of 
 not used, because they repeat commands by themselves, which an add must never be.
 
 `replies` (py_redis.c) takes the answers: feed(bytes) and put(object) tell how many are complete, expect(ranges) says whose the
-next ones are, refused() lists the commands that got an error reply, command(i) is one of them as it was sent.
+next ones are, connection(number) which connection answers, refused() lists the commands that got an error reply, command(i) is
+one of them as it was sent.
 """
 
 import errno
 import inspect
+import itertools
 import os
+import threading
 import time
 from contextlib import ExitStack
+from weakref import WeakKeyDictionary
 
 PIECE = 1 << 16  # bytes read at once
 ROUNDS = 16  # times that the commands of a trip may be sent elsewhere
@@ -54,7 +58,10 @@ class Loan:
         if own is None:
             return self.client.connection_pool.get_connection(*self.args)
         lock = getattr(self.client, "single_connection_lock", None)
-        if lock:
+        if lock and self.pid != os.getpid() and not lock.acquire(blocking=False):
+            lock = self.client.single_connection_lock = threading.RLock()  # a thread that is not in this child of fork has the old one
+            lock.acquire()
+        elif lock and self.pid == os.getpid():
             lock.acquire()
         try:
             if self.pid != os.getpid():  # the parent's: a child must not speak on it
@@ -75,9 +82,21 @@ class Loan:
                 lock.release()
 
 
+numbers = itertools.count(1)
+numbered = WeakKeyDictionary()  # sockets: redis-py connects anew in silence, also while it sends
+
+
+def socket_of(connection):
+    inner = getattr(connection, "_conn", connection)  # redis-py's client-side cache wraps connections
+    return getattr(inner, "_sock", None)
+
+
 def send(connection, pieces, replies):
     replies.sent = True
     connection.send_packed_command(pieces)
+    sock = socket_of(connection)
+    if sock is not None:
+        replies.connection(numbered.get(sock) or numbered.setdefault(sock, next(numbers)))
 
 
 def receive(connection, count, replies):

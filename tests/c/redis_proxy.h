@@ -5,8 +5,8 @@
 #include <poll.h>
 #include <sys/mman.h>
 
-enum { PASS, SWALLOW, RESET_, HALF_AND_CLOSE, HALF_AND_SILENCE, INSTEAD };
-typedef struct { int mode; char text[200]; } proxy_orders;       /* shared with the proxy; text: what INSTEAD answers */
+enum { PASS, SWALLOW, RESET_, HALF_AND_CLOSE, HALF_AND_SILENCE, INSTEAD, FLOOD };
+typedef struct { int mode, answers, hold_at; char text[200]; } proxy_orders;       /* shared with the proxy; text: what INSTEAD answers; FLOOD: HEAD|AGAIN */
 typedef struct { pid_t pid; int port; volatile proxy_orders *orders; } proxy;
 
 enum { PROXY_MOST = 32 };
@@ -21,11 +21,43 @@ static void proxy_shut(proxy_pair *p, bool reset)
     p->client = p->server = -1;
 }
 
+/* Answer number hold_at waits until that is another number. */
+static void proxy_hold(volatile proxy_orders *o)
+{
+    const int n = __atomic_add_fetch(&o->answers, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&o->hold_at, __ATOMIC_SEQ_CST) == n) rs_pause(1);
+}
+
+/* The head, then the rest again and again, until the client has enough of it or FLOOD_BYTES are sent. */
+enum { FLOOD_BYTES = 96 << 20 };
+static void proxy_flood(proxy_pair *p, const char *head, const char *again)
+{
+    static char bytes[1 << 16];
+    size_t unit = strlen(again), n = 0;
+    while (unit && n + unit <= sizeof bytes) { memcpy(bytes + n, again, unit); n += unit; }
+    bool fine = send(p->client, head, strlen(head), MSG_NOSIGNAL) >= 0;
+    for (size_t sent = 0; n && fine && sent < FLOOD_BYTES; sent += n) {
+        for (size_t at = 0; fine && at < n;) {                /* whole units: what a client takes must fit together */
+            ssize_t c = send(p->client, bytes + at, n - at, MSG_NOSIGNAL);
+            fine = c > 0;
+            if (fine) at += (size_t)c;
+        }
+    }
+    if (!fine) proxy_shut(p, false);
+}
+
 static void proxy_answer(proxy_pair *p, volatile proxy_orders *o, const char *bytes, size_t n)
 {
     char text[200];
     memcpy(text, (const void *)o->text, sizeof text);
+    proxy_hold(o);
     if (o->mode == SWALLOW) return;
+    if (o->mode == FLOOD) {
+        char *bar = strrchr(text, '|');
+        *bar = 0;
+        proxy_flood(p, text, bar + 1);
+        return;
+    }
     if (o->mode == RESET_) { proxy_shut(p, true); return; }
     if (o->mode == INSTEAD) { bytes = text; n = strlen(text); }
     if (o->mode == HALF_AND_CLOSE || o->mode == HALF_AND_SILENCE) n /= 2;
@@ -78,7 +110,7 @@ static void proxy_start(proxy *x, const server *s)
     close(listener);
 }
 
-static void proxy_order(proxy *x, int mode, const char *text)
+static inline void proxy_order(proxy *x, int mode, const char *text)
 {
     snprintf((char *)x->orders->text, sizeof x->orders->text, "%s", text);
     __atomic_store_n(&x->orders->mode, mode, __ATOMIC_SEQ_CST);

@@ -1,5 +1,6 @@
 /* test_grow.c - filters that grow: against an exact set, at every moment of growing, in memory and in a mapped file; rates and
- * sizes; bytes and damage; sets.  Several at once: test_grow_together.c. */
+ * sizes; bytes and damage; sets.  Several at once: test_grow_together.c.
+ * Runs with both kernels. */
 #define _GNU_SOURCE
 #include "growing_keys.h"
 #include "native.h"

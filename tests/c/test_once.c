@@ -4,12 +4,12 @@
  * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock redisConnectFd redisReaderFeed */
 #include "../../core/bloomfilter.h"
 #include "check.h"
+#include "optional.h"
 #include "once_each.h"
 #include "redis_server.h"
 
 static server redis;
 static char url[200];
-static bool have_redis;
 
 static void flush(void) { rs_command(&redis, "FLUSHALL"); }
 
@@ -78,14 +78,14 @@ done:
     bf_close(copy);
 }
 
-static void every_call_of_a_memory_filter_fails_once(void) { each_fails(memory, NULL, true); }
+static void every_call_of_a_memory_filter_fails_once(void) { NEEDS_SODIUM; each_fails(memory, NULL, true); }
 static void every_call_that_makes_a_file_fails_once(void) { each_fails(file, path, true); }
 static void every_call_on_an_existing_file_fails_once(void) { each_fails(file, path, false); }
 static void every_call_of_save_fails_once(void) { each_fails(save_and_load, saved, true); }
 static void every_call_of_save_over_a_file_fails_once(void) { each_fails(save_and_load, saved, false); }
-static void every_call_that_makes_a_filter_in_redis_fails_once(void) { if (have_redis) each_fails(remote, url, true); }
-static void every_call_on_an_existing_filter_in_redis_fails_once(void) { if (have_redis) each_fails(remote, url, false); }
-static void every_call_on_a_whole_filter_in_redis_fails_once(void) { if (have_redis) each_fails(remote_whole, url, true); }
+static void every_call_that_makes_a_filter_in_redis_fails_once(void) { NEEDS_HIREDIS; each_fails(remote, url, true); }
+static void every_call_on_an_existing_filter_in_redis_fails_once(void) { NEEDS_HIREDIS; each_fails(remote, url, false); }
+static void every_call_on_a_whole_filter_in_redis_fails_once(void) { NEEDS_HIREDIS; each_fails(remote_whole, url, true); }
 
 static void random_secret_fails(void)
 {
@@ -110,8 +110,7 @@ int main(void)
     RUN(every_call_on_an_existing_file_fails_once);
     RUN(every_call_of_save_fails_once);
     RUN(every_call_of_save_over_a_file_fails_once);
-    bf_error e;
-    have_redis = bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) || e.code != BF_ENOTSUP;
+    const bool have_redis = !lacks_hiredis();
     forget_url = flush;
     if (have_redis) {
         rs_start(&redis, NULL);

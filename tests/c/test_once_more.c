@@ -1,8 +1,10 @@
 /* test_once_more.c - what test_once.c does, for filters that count, grow and forget, for whole filters as sets and as bytes of
  * other systems, and with calls that are interrupted or do a part.
+ * Runs with both kernels.
  * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock redisConnectFd redisReaderFeed */
 #include "../../core/bloomfilter.h"
 #include "check.h"
+#include "optional.h"
 #include "once_each.h"
 
 static const uint8_t secret[] = "0123456789abcdef";
@@ -70,6 +72,7 @@ done:
 
 static void every_kind_in_memory(void)
 {
+    NEEDS_SODIUM;
     for (kind = kinds; kind < kinds + NKINDS; kind++) each_fails(in_memory, NULL, true);
 }
 

@@ -1,5 +1,6 @@
 /* test_race.c - several threads and processes in one filter: nothing lost, somebody always told "new", tests meanwhile.
- * Runs under TSan too (scripts/test --deep). */
+ * Runs under TSan too (scripts/test --deep).
+ * Runs with both kernels. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"

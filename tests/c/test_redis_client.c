@@ -2,7 +2,7 @@
  * come in any pieces, commands as bytes and as arguments, parts of a trip, and every way a client can fail.  The client here
  * is a plain socket that shares no code with the core; the server is the test's own. */
 #define _GNU_SOURCE
-#include "../../core/redis.h"
+#include "../../core/redis/redis.h"
 #include "check.h"
 #include "redis_server.h"
 
@@ -239,7 +239,7 @@ static void replies(void)
     bf_link l = { 0 };
     long long v;
     size_t len;
-    CHECK_EQ(bf_link_init(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    CHECK_EQ(bf_client_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
     CHECK_EQ(trip(&l, 3), 0);
     CHECK(s.keys[0] == 'a' && s.keys[1] == 'b' && s.commands[0] == 2 && s.commands[1] == 1);
     CHECK(bf_link_next(&l, &e) == 0 && bf_reply_integer(&l.reply, 0, &v) && v == -12);
@@ -305,7 +305,7 @@ static void pieces(void)
     int how;
     bf_redis_client host = { .exchange = put, .ctx = &how };
     bf_link l = { 0 };
-    CHECK_EQ(bf_link_init(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    CHECK_EQ(bf_client_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
     for (how = 0; how < 5; how++) {
         CHECK_EQ(trip(&l, 2), how < 2 ? 0 : BF_EIO);
         if (how == 1) CHECK(bf_link_next(&l, &e) == 0 && bf_link_refusal(&l, &e) == BF_EIO);
@@ -339,7 +339,7 @@ static void replicas_that_are_not_told(void)
         bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
         uint8_t was;
         bf_redis r = { .shards = 1, .wait_replicas = 1, .mark = 42, .bits = 320, .mark_at = 40 };
-        CHECK_EQ(bf_link_init(&r.link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+        CHECK_EQ(bf_client_open(&r.link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
         const int rc = bf_redis_apply(&r, BF_OP_ADD, pos, 1, 2, &was, &e);
         CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
         if (rows[i].says && rc < 0) CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));

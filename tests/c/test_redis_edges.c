@@ -3,6 +3,7 @@
  * several trips.  It starts its own server.
  * wraps: send recv poll */
 #define _GNU_SOURCE
+#include "../../core/parts/filter.h"
 #include "redis_steps.h"
 #include "redis_worlds.h"
 
@@ -197,13 +198,14 @@ static void stutter(void)
 
 static bf_filter *forked;
 static int child_fails;
+static bool in_host;                                         /* the trip is the host's code: whoever forks in it is inside the call */
 static void forks(void)
 {
     pid_t child = fork();
     if (child == 0) {                                        /* the lock is held by a thread that is not here */
         steps.on = false;
         world_fd = -1;
-        int bad = bf_test(forked, "n0", 2, &e) != 1 || bf_add(forked, "n0", 2, &e) != BF_PRESENT || bf_add(forked, "child", 5, &e) != BF_ADDED;
+        int bad = in_host ? bf_test(forked, "n0", 2, &e) != BF_EBUSY : bf_test(forked, "n0", 2, &e) != 1 || bf_add(forked, "n0", 2, &e) != BF_PRESENT || bf_add(forked, "child", 5, &e) != BF_ADDED;
         bf_close(forked);
         _exit(bad);
     }
@@ -217,6 +219,7 @@ static void a_fork_in_the_middle_of_a_trip(void)
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         if (w->login || !world_make(w)) continue;
         forked = w->f;
+        in_host = w->f->hosted;
         steps.before = forks;
         steps.after = false;
         steps.instead = NULL;
@@ -226,7 +229,7 @@ static void a_fork_in_the_middle_of_a_trip(void)
         if (!steps.happened && w->spec.cache) { world_forget(w); continue; }      /* it made no trip */
         CHECK(steps.happened);
         if (child_fails) { failed_here++; fprintf(stderr, "%s: the child fails\n", w->name); }
-        CHECK_EQ(bf_test(w->f, "child", 5, &e), 1);
+        CHECK_EQ(bf_test(w->f, "child", 5, &e), !in_host);
         pid_t child = fork();                                /* while nobody holds it */
         if (child == 0) { forks(); _exit(child_fails != 0); }
         int status = 0;
@@ -336,6 +339,28 @@ static void a_key_that_comes_and_goes(void)
     }
 }
 
+/* What an add to a filter that was just deleted leaves for a moment is not taken for another system's bitmap. */
+static int looks;
+static void stub_goes(void) { if (goes_out("MULTI") && ++looks == 3) rs_command(&redis, "DEL stub"); }
+
+static void a_stub_without_a_hash(void)
+{
+    for (int open = 0; open < 2; open++) {
+        rs_command(&redis, "FLUSHALL");
+        rs_command(&redis, "SETBIT stub 7001 1");
+        looks = 0;
+        steps.before = stub_goes;
+        steps.after = true;
+        steps_begin(1);
+        const int code = code_of(open ? (bf_spec){ .must_exist = true } : (bf_spec){ .m = 9000, .k = 3 }, "stub");
+        steps_stop();
+        CHECK_EQ(code, open ? BF_EIO : 0);
+        if (open) CHECK_HAS(e.msg, "does not exist");
+    }
+    rs_command(&redis, "SETBIT foreign 7001 1");             /* one that stays is one */
+    CHECK_EQ(code_of((bf_spec){ .m = 9000, .k = 3 }, "foreign"), BF_EFORMAT);
+}
+
 /* An add met a lost key, and the connection goes before that is known: an error, and the next one takes the stub away. */
 static int met;
 static void deletes_and_ends(void)
@@ -417,10 +442,7 @@ static void large_ones(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
-        printf("this build lacks hiredis: skipped\n1 passed, 0 failed\n");
-        return 0;
-    }
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis");
     setvbuf(stdout, NULL, _IOLBF, 0);                       /* children must not print it again */
     rs_start(&redis, NULL);
     RUN(urls);
@@ -434,6 +456,7 @@ int main(void)
     RUN(clocks_that_run_away);
     RUN(cleared_for_ever);
     RUN(a_key_that_comes_and_goes);
+    RUN(a_stub_without_a_hash);
     RUN(lost_twice);
     RUN(large_ones);
     rs_end(&redis);

@@ -1,12 +1,12 @@
 /* test_redis_shards.c - filters cut into shards, in memory, in bytes and in Redis: against the oracle; what is stored; lost
  * shards; the network in between.  It starts its own server. */
 #define _GNU_SOURCE
-#include "../../core/seams.h"
+#include "../../core/sets/sets.h"
 #include "check.h"
 #include "redis_oracle.h"
 #include "redis_proxy.h"
 #if defined(__has_include) && __has_include(<hiredis/hiredis.h>)
-#include "../../core/redis.h"
+#include "../../core/redis/redis.h"
 #define ONE_SLOT(f, yes) (((bf_redis *)(f)->part.store.impl)->link.one_slot = (yes))
 #else
 #define ONE_SLOT(f, yes) ((void)(f), (void)(yes))
@@ -335,10 +335,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);                       /* children must not print it again */
     RUN(in_memory_against_the_oracle);
     RUN(the_rate_is_kept);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
-        printf("this build lacks hiredis: the rest is skipped\n");
-        return FINISH();
-    }
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis");
     rs_start(&redis, NULL);
     RUN(in_redis_against_the_oracle);
     RUN(block_has_the_bits_of_the_filter_without_shards);

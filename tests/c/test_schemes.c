@@ -1,5 +1,6 @@
-/* test_schemes.c - every scheme x home x kernels x batch size against the oracle: each answer, each bit. */
-#include "../../core/seams.h"
+/* test_schemes.c - every scheme x home x kernels x batch size against the oracle: each answer, each bit.
+ * Runs with both kernels. */
+#include "../../core/sets/sets.h"
 #include "check.h"
 #include "native.h"
 #include "oracle.h"

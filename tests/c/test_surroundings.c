@@ -3,7 +3,7 @@
  * What each call to the system answers otherwise is test_system.c's and test_once.c's.
  * wraps: mmap posix_fallocate flock nanosleep clock_gettime getaddrinfo freeaddrinfo */
 #define _GNU_SOURCE
-#include "../../core/chain.h"
+#include "../../core/parts/parts.h"
 #include "check.h"
 #include "redis_server.h"
 #include <netdb.h>
@@ -326,9 +326,17 @@ static void what_is_no_file_stays(void)
 }
 
 /* ---- a lock that is never given back ---- */
+typedef struct { int begun, ended; } waits;
+static void *wait_begins(void *ctx) { ((waits *)ctx)->begun++; return ctx; }
+static void wait_ends(void *ctx, void *began) { CHECK(began == ctx); ((waits *)ctx)->ended++; }
+
 static void a_lock_that_is_held_for_ever(void)
 {
-    bf_filter *f = OPEN(GROWS);
+    waits told = { 0, 0 };
+    bf_filter *f = OPEN(GROWS), *fixed = bf_open(&(bf_spec){ .n = 10, .p = 0.1 }, NULL);
+    bf_on_wait(f, wait_begins, wait_ends, &told);
+    bf_on_wait(fixed, wait_begins, wait_ends, &told);        /* never waits */
+    bf_close(fixed);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     CHECK_EQ(__real_flock(fd, LOCK_EX), 0);
     time_flies = true;
@@ -337,11 +345,15 @@ static void a_lock_that_is_held_for_ever(void)
     CHECK_HAS(e.msg, "cannot lock");
     CHECK_HAS(e.msg, "somebody else has held its lock (flock) for 120 seconds");
     CHECK_EQ(slept, 120);
+    CHECK(told.begun > 0);
+    CHECK_EQ(told.begun, told.ended);
+    const int before = told.begun;
     has_all(f, 100);                                         /* what needs no lock goes on */
     CHECK_EQ(__real_flock(fd, LOCK_UN), 0);
     CHECK_EQ(add_up_to(f, 1000, &e), 1000);
     has_all(f, 1000);
     CHECK_EQ(slept, 120);
+    CHECK_EQ(told.begun, before);                            /* a lock that is free is not waited for */
     time_flies = false;
     slept = 0;
     close(fd);

@@ -1,9 +1,9 @@
-/* test_system.c - file systems and machines that are otherwise than this one: no O_TMPFILE, no hard links, no /proc, files that may
- * only be read, names that are taken, files that end while they are read, others who are faster.  What each call answers is
+/* test_system.c - file systems and machines that are otherwise than this one: no O_TMPFILE, no /proc, files that may only be read,
+ * names that are taken, files that end while they are read, others who are faster.  What each call answers is
  * decided here; test_once.c has calls that fail once.
- * wraps: open linkat access pread pwrite close flock sysinfo fstat msync */
+ * wraps: open linkat pread pwrite close flock sysinfo fstat msync */
 #define _GNU_SOURCE
-#include "../../core/chain.h"
+#include "../../core/parts/parts.h"
 #include "check.h"
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 /* ---- the calls: each asks its hook, which answers 0 (do it) or an errno; what is asked is left alone otherwise ---- */
 typedef int hook(const char *path, int flags);
-static hook *on_open, *on_link, *on_access, *on_lock, *on_stat;
+static hook *on_open, *on_link, *on_lock, *on_stat;
 static int close_errno, sync_errno;
 static bool writes_nothing, no_sysinfo;
 static off_t reads_to = -1;            /* the file ends here */
@@ -40,13 +40,6 @@ int __wrap_linkat(int d, const char *a, int e_, const char *b, int flags)
     const int fault = on_link ? on_link(a, flags) : 0;
     if (fault) { errno = fault; return -1; }
     return __real_linkat(d, a, e_, b, flags);
-}
-int __real_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode)
-{
-    if (on_access) on_access(path, mode);
-    return __real_access(path, mode);
 }
 int __real_flock(int fd, int how);
 int __wrap_flock(int fd, int how);
@@ -94,7 +87,7 @@ int __wrap_sysinfo(struct sysinfo *i) { return no_sysinfo ? -1 : __real_sysinfo(
 
 static void as_ever(void)
 {
-    on_open = on_link = on_access = on_lock = on_stat = NULL;
+    on_open = on_link = on_lock = on_stat = NULL;
     close_errno = sync_errno = 0;
     writes_nothing = no_sysinfo = false;
     reads_to = -1;
@@ -146,59 +139,12 @@ static void none_can_be_made(int code, const char *says)
 }
 
 /* ---- how a file comes to be ---- */
-static int why, link_why;
 static int no_tmpfile(const char *p, int flags) { (void)p; return (flags & O_TMPFILE) == O_TMPFILE ? EOPNOTSUPP : 0; }
-static int no_link(const char *from, int flags) { (void)flags; return strncmp(from, "/proc", 5) ? link_why : why; }
 
 static void without_nameless_files(void)
 {
     on_open = no_tmpfile;
     a_filter_can_be_made();
-}
-
-/* A nameless file that cannot be given a name; then a file with a name that cannot be given a second one. */
-static void without_links(void)
-{
-    static const int first[] = { ENOENT, ENOTSUP, EPERM }, then[] = { 0, EPERM, ENOTSUP, ENOSYS };
-    for (size_t i = 0; i < 3; i++)
-        for (size_t j = 0; j < 4; j++) {
-            why = first[i];
-            link_why = then[j];
-            on_link = no_link;
-            a_filter_can_be_made();
-        }
-    why = EIO;                                               /* no reason to try another way */
-    on_link = no_link;
-    none_can_be_made(BF_EIO, strerror(EIO));
-    why = EPERM;
-    link_why = EIO;
-    on_link = no_link;
-    none_can_be_made(BF_EIO, "cannot create");
-}
-
-/* Where there are no links, another may make the file between our link and our rename: his stays, and is opened. */
-static int other_makes_it(const char *p, int mode)
-{
-    (void)p;
-    (void)mode;
-    on_access = NULL;
-    as_ever();
-    bf_filter *f = OPEN(.m = 1000, .k = 3, .storage = path);
-    bf_add(f, "his", 3, &e);
-    bf_close(f);
-    return 0;
-}
-static void without_links_and_second(void)
-{
-    why = link_why = EPERM;
-    on_link = no_link;
-    on_access = other_makes_it;
-    bf_filter *f = bf_open(&sized, &e);
-    as_ever();
-    CHECK(f && bf_test(f, "his", 3, &e) == 1);
-    CHECK_EQ(files(), 1);
-    bf_close(f);
-    gone();
 }
 
 /* Said to exist when it is to be made, and not to when it is to be opened, for ever. */
@@ -458,8 +404,6 @@ int main(void)
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     snprintf(second, sizeof second, "%s/g.bloom", folder);
     RUN(without_nameless_files);
-    RUN(without_links);
-    RUN(without_links_and_second);
     RUN(a_file_that_comes_and_goes);
     RUN(names_that_are_taken);
     RUN(writes_that_write_nothing);

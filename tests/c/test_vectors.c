@@ -1,6 +1,7 @@
 /* test_vectors.c - the schemes of older systems against what those systems answered: tests/vectors, every file of it.
- * argv[1] is that folder; without it, it is found from where this source lies. */
-#include "../../core/seams.h"
+ * argv[1] is that folder; without it, it is found from where this source lies.
+ * Runs with both kernels. */
+#include "../../core/sets/sets.h"
 #include "check.h"
 #include "oracle_keys.h"
 #include "sha256.h"
@@ -163,8 +164,8 @@ static void digests(void)
         if (w[0][0] == '=') { CHECK_EQ(bf_find_scheme(&d, w[1], NULL, NULL), 0); continue; }
         uint64_t got[BF_WIDTH_MAX];
         bf_key key = key_of(w[0]);
-        if (d.scheme->hash->accept && d.scheme->hash->accept(d.argument, key.ptr, key.len, NULL) < 0) { wrong("%s refuses key %s", d.name, w[0]); continue; }
-        d.scheme->hash->one(d.argument, key.ptr, key.len, got);
+        if (d.scheme->hash->accept && d.scheme->hash->accept(d.argument.bytes, key.ptr, key.len, NULL) < 0) { wrong("%s refuses key %s", d.name, w[0]); continue; }
+        d.scheme->hash->one(d.argument.bytes, key.ptr, key.len, got);
         CHECK_EQ(n - 1, d.scheme->hash->width);
         for (size_t j = 0; j < n - 1; j++)
             if (got[j] != strtoull(w[1 + j], NULL, 16)) { wrong("%s key %s: word %zu is %llx, expected %s", d.name, w[0], j, (unsigned long long)got[j], w[1 + j]); break; }
@@ -241,7 +242,7 @@ static void study(void)
         unsigned k = (unsigned)num(w[1]);
         bf_desc d;
         CHECK_EQ(bf_find_scheme(&d, w[0], NULL, NULL), 0);
-        bf_filter *f = bf_open(&(bf_spec){ .scheme = w[0], .m = 152790, .k = d.k ? d.k : k }, NULL);
+        bf_filter *f = bf_open(&(bf_spec){ .scheme = w[0], .m = 152790, .k = d.argument.k ? d.argument.k : k }, NULL);
         if (!f) { wrong("%s k=%u cannot be opened", w[0], k); continue; }
         f->part.g.k = k;                                     /* the study varied even a fixed k */
         each_url(f, bf_add_many, 6, 0, 15279);

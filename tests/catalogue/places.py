@@ -9,18 +9,30 @@ import xxhash
 from bloomfilter import BloomFilter, CountingBloomFilter
 from sides import as_object
 
-HEADER, DIRTY, CLEAN, BITS_SUM, PAGE_SUM = 4096, 2048, 2056, 2072, 4088
+HEADER, DIRTY, CLEAN, BITS_SUM, LIVE, PAGE_SUM = 4096, 2048, 2056, 2072, 2080, 4088
+FLAGS, CHAIN = 28, 0x700
 
 
 # ---- damaged images ----
 def mend(image, bits):
     """The sums that a damage made wrong, made right again: what lies behind them must refuse it."""
-    struct.pack_into("<Q", image, 16, xxhash.xxh3_64_intdigest(bytes(image[24:DIRTY])))
+    chain = mend_page(image, 0, bits)
+    if chain and len(image) >= 2 * HEADER:  # the first part; damage goes no further
+        mend_page(image, HEADER, False)
+
+
+def mend_page(image, at, bits):
+    """Of a filter of many parts and of a part the live word does not count."""
+    struct.pack_into("<Q", image, at + 16, xxhash.xxh3_64_intdigest(bytes(image[at + 24 : at + DIRTY])))
     if bits:
-        struct.pack_into("<Q", image, BITS_SUM, xxhash.xxh3_64_intdigest(bytes(image[HEADER:])))
-    page = bytearray(image[:PAGE_SUM])
+        struct.pack_into("<Q", image, at + BITS_SUM, xxhash.xxh3_64_intdigest(bytes(image[at + HEADER :])))
+    page = bytearray(image[at : at + PAGE_SUM])
     page[DIRTY : DIRTY + 8] = page[CLEAN : CLEAN + 8]
-    struct.pack_into("<Q", image, PAGE_SUM, xxhash.xxh3_64_intdigest(bytes(page)))
+    chain = struct.unpack_from("<I", page, FLAGS)[0] & CHAIN
+    if chain:
+        page[LIVE : LIVE + 8] = bytes(8)
+    struct.pack_into("<Q", image, at + PAGE_SUM, xxhash.xxh3_64_intdigest(bytes(page)))
+    return chain
 
 
 def made(args, **more):
@@ -71,10 +83,20 @@ def make(folder, name):
     elif name in ("text", "under-a-file"):
         with open(os.path.join(folder, "text"), "w") as file:
             file.write("hello, world\n" * 1000)
+    elif name == "holes":
+        with_holes(path)
     elif name in ("sound", "read-only", "spaces", "utf8", "newline"):
         BloomFilter(**FILTER).save(path)
         os.chmod(path, 0o444 if name == "read-only" else 0o644)
     return os.fsencode(path)
+
+
+def with_holes(path):
+    """As cp --sparse makes a copy: without the blocks that are all zeros."""
+    data = bytes(BloomFilter(**FILTER | {"m": 8 << 20}).to_bytes())
+    with open(path, "wb") as file:
+        file.write(data[:HEADER])
+        file.truncate(len(data))
 
 
 def listen(path):

@@ -6,7 +6,7 @@ def web(case):
         case(name, "http", "send", str(status), says, raw=raw, times=times)
 
     def get(target):
-        return f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n"
+        return f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     for key in ("%", "%a", "%zz", "a%", "a%4", "%4g", "%g4", "%%41", "%+1", "%-1", "abc%2", "%00%"):
         for path in ("/add=", "/contain=", "/f/default/contain="):
@@ -16,18 +16,18 @@ def web(case):
         request(f"path{path}", get(path), 400, "Error Command")
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POST"):
         for path in ("/add=x", "/stats", "/healthz", "/metrics"):
-            request(f"method/{method}{path}", f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 400, "Error Command")
+            request(f"method/{method}{path}", f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 400, "Error Command")
     for method in ("PUT", "DELETE", "PATCH"):
-        request(f"method/{method}/add", f"{method} /add HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 400, "Error Command")
+        request(f"method/{method}/add", f"{method} /add HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 400, "Error Command")
     for path in ("/f/nosuch", "/f/nosuch/stats", "/f/nosuch/add=x", "/f/nosuch/contain=x"):
         request(f"missing{path}", get(path), 404)
     for name in (".hidden", "a%2fb", "x" * 65, "a b", "ü", "..", "a\\b"):
-        request(f"name/{name}", f"PUT /f/{name.replace(' ', '%20')}?n=10&p=0.1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 400)
+        request(f"name/{name}", f"PUT /f/{name.replace(' ', '%20')}?n=10&p=0.1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 400)
     for query in ("", "?", "?n=10", "?p=0.1", "?n=0&p=0.1", "?n=-1&p=0.1", "?n=x&p=0.1", "?n=10&p=0", "?n=10&p=1", "?n=10&p=nan", "?n=10&p=x", "?n=1.5&p=0.1", "?m=0&k=3",
             "?m=1099511627777&k=3", "?m=100&k=0",
                   "?m=100&k=4097", "?n=10&p=0.1&scheme=nosuch", "?n=10&p=0.1&nosuch=1", "?n=10&p=0.1&grow=2", "?n=10&p=0.1&window=60", "?n=10&p=0.1&counting=1",
             "?n=10&p=0.1&storage=rediss://h", "?n=99999999999999999999&p=0.1", "?n=10&p=0.1&scheme="):
-        request(f"put{query or '-nothing'}", f"PUT /f/new{query} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 400)
+        request(f"put{query or '-nothing'}", f"PUT /f/new{query} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 400)
     for name, raw in (
         ("length-x", "POST /add HTTP/1.1\r\nContent-Length: x\r\n\r\nab"), ("length-minus", "POST /add HTTP/1.1\r\nContent-Length: -1\r\n\r\nab"),
         ("two-lengths", "POST /add HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc"),

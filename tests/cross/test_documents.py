@@ -17,9 +17,18 @@ def test_links_lead_somewhere(name):
 
 def test_the_map_has_every_file():
     text = text_of("CONTRIBUTING.md")
-    files = [path.name for folder in ("core", "php-ext", "python-ext") for path in sorted((ROOT / folder).glob("*.c"))]
+    files = [path.name for folder in ("php-ext", "python-ext") for path in sorted((ROOT / folder).glob("*.c"))]
     assert len(files) > 20
     assert [name for name in files if f"`{name}`" not in text] == []
+
+
+def test_the_map_has_every_room_of_the_core_and_every_file_says_what_it_is():
+    text = text_of("CONTRIBUTING.md")
+    rooms = {path.relative_to(ROOT).parts[1] for path in (ROOT / "core").rglob("*.c")}
+    assert len(rooms) > 9
+    assert [room for room in rooms if f"`core/{room}" not in text] == []
+    silent = [path.name for path in (ROOT / "core").rglob("*.[ch]") if not path.read_text().startswith(f"/* {path.name} - ")]
+    assert silent == []
 
 
 def test_the_map_has_no_file_that_is_gone():

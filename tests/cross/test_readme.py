@@ -30,7 +30,7 @@ def test_php(code, php, tmp_path, request):
     code = with_redis(code, request)
     if "new Redis" in code:
         php = [*php, "-d", "extension=igbinary.so", "-d", "extension=redis.so"]
-    assert PHP_ANSWER.search(code.splitlines()[1])
+    assert any(PHP_ANSWER.search(line) for line in code.splitlines())
     (tmp_path / "readme.php").write_text(PHP_CHECK + php_with_checks(code) + "\necho 'end';\n")
     assert run([*php, tmp_path / "readme.php"], cwd=tmp_path, text=True) == "end"
 

@@ -12,13 +12,16 @@ static void start(void)
 {
     bf_error e;
     s.o = (options){ .threads = 1, .m = 4096, .n = 400, .max_url = 1024, .max_header = 2048, .max_body = 8192, .max_buffered = 1 << 20,
-                     .max_filter = 1 << 16, .max_connections = 10, .max_filters = 4, .deadline = 30, .idle = 75 };
+                     .max_filter = 1 << 16, .max_connections = 10, .max_filters = 4, .max_total = 1 << 20,
+                     .deadline = 30, .idle = 75, .host = "127.0.0.1",
+                     .allow_host = { "a.example" } };
     s.listener = eventfd(0, EFD_NONBLOCK);
     s.log_fd = -1;
     s.started = clock_ms();
     s.workers = &w;
     history_init(&s.history);
     MUST(filters_open(&s.fs, &s.o, &e) == 0 && worker_init(&w, &s));
+    w.patient = true;                                /* it does what else is left to jobs.c */
 }
 
 static conn *only(void)
@@ -41,7 +44,7 @@ static void forget_named(void)
 {
     bf_error e;
     for (size_t i = s.fs.count; i-- > 0;)
-        if (s.fs.all[i] != s.fs.main) MUST(filters_drop(&s.fs, (text){ s.fs.all[i]->name, strlen(s.fs.all[i]->name) }, &e) == 0);
+        if (strcmp(s.fs.all[i]->name, DEFAULT_NAME)) MUST(filters_drop(&s.fs, (text){ s.fs.all[i]->name, strlen(s.fs.all[i]->name) }, &e) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -53,6 +56,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     size_t piece = 1 + take(&in, 1) * 8;
     MUST(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, sv) == 0);
     s.o.token = (piece & 64) ? (char[]){ "secret" } : NULL;
+    s.loopback = piece & 8;
+    s.o.allow_hosts = (piece & 16) != 0;
+    s.o.max_buffered = (piece & 32) ? 4096 : 1 << 20;
     adopt(&w, sv[0]);
     while (in.left && w.connections) {
         size_t n = in.left < piece ? in.left : piece;
@@ -63,7 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     shutdown(sv[1], SHUT_WR);
     for (int i = 0; i < 1000 && w.connections; i++) { conn_ready(&w, only(), EPOLLIN | EPOLLOUT); hear(sv[1], &any); }
+    conn_bury(&w);
     MUST(w.connections == 0 && s.connections == 0 && s.buffered == 0 && !only());
+    MUST(w.tail_held == 0);
     close(sv[1]);
     forget_named();
     return 0;

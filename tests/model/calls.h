@@ -3,7 +3,7 @@
  * and the promises that hold for every filter; what is particular to growing or forgetting ones say their test_model_*.c. */
 #ifndef CALLS_H
 #define CALLS_H
-#include "../../core/chain.h"
+#include "../../core/parts/parts.h"
 #include "../c/check.h"
 #include "model.h"
 

@@ -53,7 +53,7 @@ def php_binary():
 def test_archive_has_every_source(archive):
     with tarfile.open(archive) as tar:
         names = {name.split("/", 1)[1] for name in tar.getnames() if "/" in name}
-    for pattern in ("config.*", "core/*.[ch]", "php-ext/*.*", "tests/php/*.phpt", "tests/php/*.inc", "tests/vectors/*.txt"):
+    for pattern in ("config.*", "core/**/*.[ch]", "php-ext/*.*", "tests/php/*.phpt", "tests/php/*.inc", "tests/vectors/*.txt"):
         wanted = {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern)} - {"config.log", "config.nice", "config.status", "config.h", "config.h.in"}
         assert wanted and wanted <= names, wanted - names
 
@@ -94,7 +94,7 @@ def test_composer_json_promises_what_configure_takes(unpacked):
 def test_config_w32_refuses_in_words(tmp_path):
     """Run by node, where there is one, as configure.js would."""
     text = (ROOT / "config.w32").read_text()
-    names = [path.name for folder in ("core", "php-ext") for path in (ROOT / folder).glob("*.c")]
+    names = [path.name for folder in ("core", "php-ext") for path in (ROOT / folder).rglob("*.c")]
     assert len(names) == len(set(names))  # Windows puts all objects into one folder
     assert "not ported" in text
     if not shutil.which("node"):

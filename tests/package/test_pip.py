@@ -36,7 +36,7 @@ def sdist(dist):
 def test_sdist_has_what_the_tests_need(sdist):
     with tarfile.open(sdist) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    for pattern in ("core/*.[ch]", "python-ext/**/*.*", "tests/python/*.py", "tests/vectors/*", "README.md", "LICENSE", "CHANGELOG.md"):
+    for pattern in ("core/**/*.[ch]", "python-ext/**/*.*", "tests/python/*.py", "tests/vectors/*", "README.md", "LICENSE", "CHANGELOG.md"):
         wanted = {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern) if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"}
         assert wanted and wanted <= names, wanted - names
     assert not any(name.startswith(("php-ext/", "out/")) for name in names)

@@ -2,6 +2,8 @@
 CountingBloomFilter in Redis: an exact multiset, the same counters as in memory, lost keys
 --EXTENSIONS--
 bloomfilter
+--INI--
+bloomfilter.unserialize_storage=1
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

@@ -2,6 +2,8 @@
 A filter that grows loses no key and keeps its rate, in memory and in a file
 --EXTENSIONS--
 bloomfilter
+--INI--
+bloomfilter.unserialize_storage=1
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

@@ -2,6 +2,8 @@
 open_basedir holds for every path
 --EXTENSIONS--
 bloomfilter
+--INI--
+bloomfilter.unserialize_storage=1
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

@@ -23,3 +23,4 @@ files and Redis filters kept open => 0 (at most 64)
 Directive => Local Value => Master Value
 bloomfilter.max_maps => 64 => 64
 bloomfilter.warn => On => On
+bloomfilter.unserialize_storage => Off => Off

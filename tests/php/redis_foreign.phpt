@@ -2,6 +2,8 @@
 Bitmaps in Redis that go-zero, the three-hash PHP class and Redisson fill are opened and gone on with
 --EXTENSIONS--
 bloomfilter
+--INI--
+bloomfilter.unserialize_storage=1
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

@@ -2,6 +2,8 @@
 open_basedir holds for files that are kept open, and for paths that look like URLs
 --EXTENSIONS--
 bloomfilter
+--INI--
+bloomfilter.unserialize_storage=1
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

@@ -2,6 +2,8 @@
 A filter in Redis answers as one in memory, is opened again, and is gone only with an exception
 --EXTENSIONS--
 bloomfilter
+--INI--
+bloomfilter.unserialize_storage=1
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

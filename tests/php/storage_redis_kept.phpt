@@ -3,6 +3,7 @@ Filters in Redis: connections kept open, passwords that do not show, open_basedi
 --EXTENSIONS--
 bloomfilter
 --INI--
+bloomfilter.unserialize_storage=1
 zend.exception_ignore_args=0
 zend.exception_string_param_max_len=1000
 --FILE--

@@ -2,6 +2,8 @@
 A serialized filter on a file carries the path and opens it again
 --EXTENSIONS--
 bloomfilter
+--INI--
+bloomfilter.unserialize_storage=1
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

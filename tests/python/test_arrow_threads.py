@@ -1,6 +1,7 @@
 """Arrow columns and numpy arrays are read without the GIL: no key is lost when other threads and processes come and go."""
 
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -100,3 +101,37 @@ print("ok")
 
 def test_a_fork_in_the_middle_of_a_column(run_python):
     assert run_python(FORK) == "ok"
+
+
+CHANGING = """
+import sys, threading, numpy as np
+sys.path.insert(0, HERE)
+from arrow_producer import Column
+from bloomfilter import BloomFilter
+n, going, kinds = 300_000, True, {"z": "i4", "Z": "i8"}
+bf = BloomFilter(n=n, p=0.01)
+columns = [Column(kind.encode(), n, [None, np.arange(0, 4 * n + 1, 4, dtype=kinds[kind]).tobytes(), b"x" * (4 * n)]) for kind in kinds]
+columns.append(Column(b"I", n, [None, np.zeros(n, "u4").tobytes()], dictionary=columns[0]))
+offsets = [np.frombuffer(column.bytes[1], dtype, n + 1) for column, dtype in zip(columns, ("i4", "i8"))]
+def change():
+    while going:
+        for values, wrong in zip(offsets, (-2**31 + 5, -2**62)): values[1000::30_000] = wrong
+        for values in offsets: values[1000::30_000] = np.arange(4000, 4 * n, 120_000)
+thread = threading.Thread(target=change)
+thread.start()
+for _ in range(60):
+    for column in columns:
+        try:
+            bf.update(column)
+        except ValueError as error:
+            assert "offsets" in str(error) or "outside its buffers" in str(error), error
+going = False
+thread.join()
+assert bf.update(columns[0]) >= 0
+print("ok")
+"""
+
+
+def test_offsets_that_change_while_they_are_read(run_python):
+    """They were checked before: a producer's other thread may still write to what it gave away."""
+    assert run_python(CHANGING.replace("HERE", repr(str(Path(__file__).parent)))) == "ok"

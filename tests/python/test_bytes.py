@@ -212,3 +212,28 @@ def test_random_secret_keys_a_filter():
     assert type(secret) is bytes and len(secret) == 16 and secret != BloomFilter.random_secret()
     bf = BloomFilter(n=100, p=0.01, secret=secret)
     assert bf.add("a") and "a" in BloomFilter.from_bytes(bf.to_bytes(), secret=secret)
+
+
+@pytest.mark.parametrize("args", [{"n": 100, "p": 0.01}, {"n": 100, "p": 0.01, "grow": 2.0}, {"n": 100, "p": 0.01, "window": 60.0}])
+def test_save_keeps_the_rights_of_what_it_replaces(args, tmp_path):
+    path, before = tmp_path / "f", os.umask(0o022)
+    try:
+        f = BloomFilter(**args)
+        f.save(path)
+        assert path.stat().st_mode & 0o777 == 0o644
+        for mode in (0o600, 0o640, 0o666, 0o444):
+            path.chmod(mode)
+            f.save(path)
+            assert path.stat().st_mode & 0o777 == mode
+    finally:
+        os.umask(before)
+    assert os.listdir(tmp_path) == ["f"]
+
+
+def test_save_replaces_a_link_and_keeps_the_rights_behind_it(full, tmp_path):
+    (tmp_path / "private").write_bytes(b"x")
+    (tmp_path / "private").chmod(0o600)
+    (tmp_path / "link").symlink_to(tmp_path / "private")
+    full.save(tmp_path / "link")
+    assert not (tmp_path / "link").is_symlink() and (tmp_path / "link").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "private").read_bytes() == b"x"

@@ -282,3 +282,7 @@ def test_redis(redis_url, seen, keys):  # noqa: F811
 def test_no_password_is_ever_shown():
     text = fails("info", "redis://user:hunter2@127.0.0.1:1/0?key=x")
     assert "hunter2" not in text and "127.0.0.1:1" in text
+    url = "redis://user:hunter2@127.0.0.1:1/0?key=x"
+    for words in (["info", "a", url], [url], ["create", "a", "-n", url], ["--nothing", url], ["study", "a", url], ["plot", url, "-o", "a"], ["add", "--print", url, "a"]):
+        assert "hunter2" not in fails(*words), words
+    assert "hun" not in fails("info", "redis://user:hun/ter2@127.0.0.1:1/0?key=x")

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from names import plain
 
 from bloomfilter import BloomFilter, Error
 
@@ -104,7 +105,7 @@ def test_a_number_too_long_to_print():
     {"n": 1, "p": "0.1"}, {"n": 1, "p": 1j}, {"n": 1, "p": []}, {"n": 1, "p": 0.1, "scheme": 3}, {"n": 1, "p": 0.1, "scheme": b"block"},
     {"n": 1, "p": 0.1, "secret": "a" * 16}, {"n": 1, "p": 0.1, "secret": 16}, {"storage": 3}, {"storage": 1.5}, {"storage": object()},
     {"n": 1, "p": 0.1, "key": 3}, {"m": np.bool_(True), "n": 1}, {"wrong": 1}, {"n": 1, "p": 0.1, "grow": "2"},
-], ids=str)
+], ids=plain)
 def test_wrong_types_are_typeerrors(kwargs):
     with pytest.raises(TypeError):
         BloomFilter(**kwargs)

@@ -4,8 +4,8 @@ import pytest
 
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
-WRITER = "+@read +@write +@transaction +eval +auth +select"
-READER = "+@read +multi +exec +auth +select"
+WRITER = "+@read +@write +@transaction +eval +auth +select +time"
+READER = "+@read +multi +exec +auth +select +time"
 KINDS = {
     "plain": (BloomFilter, {}),
     "cached": (BloomFilter, {"cache": True}),
@@ -94,3 +94,10 @@ def test_without_rights(login, server):
             BloomFilter.open(login(rights, *keys))
     with pytest.raises(Error, match="WRONGPASS"):
         BloomFilter.open(login(WRITER, "*").replace("s3same", "guessed"))
+
+
+def test_a_filter_that_forgets_goes_by_no_other_clock_than_rediss(login, server):
+    with BloomFilter(n=1000, p=0.01, storage=server.url("own"), window=1000.0) as bf:
+        bf.add("a")
+        with BloomFilter.open(login(READER.replace(" +time", ""), "*"), read_only=True) as reader, pytest.raises(Error, match="time"):
+            reader.existKey("a")

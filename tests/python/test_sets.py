@@ -137,3 +137,18 @@ def test_copies_carry_what_a_subclass_keeps():
     assert copy.copy(seen).tags is seen.tags
     deep = copy.deepcopy(seen)
     assert deep.tags == ["a"] and deep.tags is not seen.tags
+
+
+def test_a_deep_copy_of_a_circle_is_a_circle():
+    class Node(BloomFilter):
+        pass
+
+    node = Node(1000, 10)
+    node.me, node.others = node, [{"owner": node}]
+    node.add("x")
+    deep = copy.deepcopy(node)
+    assert deep is not node and deep.me is deep and deep.others[0]["owner"] is deep and "x" in deep.me
+    whole = copy.deepcopy([node, node.others, node])
+    assert whole[0] is whole[2] and whole[1][0]["owner"] is whole[0]
+    assert copy.copy(node).me is node
+    assert BloomFilter(1000, 10).__deepcopy__({}) == BloomFilter(1000, 10)

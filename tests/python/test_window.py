@@ -3,11 +3,14 @@
 import gc
 import pickle
 import random
+import struct
+import time
+import warnings
 import weakref
 
 import pytest
 
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, Error, SaturationWarning
 
 
 class Clock:
@@ -157,3 +160,87 @@ def test_a_jump_back_forgets_nothing(storage, clock):
     assert "x" in bf and "y" in bf
     clock.now += 17
     assert "x" not in bf and "y" not in bf
+
+
+# ---- what strangers send ----
+def with_live_words(image, whole, parts):
+    def word(value):
+        value &= (1 << 48) - 1
+        return struct.pack("<Q", (~(value ^ value >> 16 ^ value >> 32) & 0xFFFF) << 48 | value)
+
+    image, at = bytearray(image), 0
+    while at < len(image):
+        image[at + 2080 : at + 2088] = word(parts if at else whole)
+        at += 4096 + (struct.unpack_from("<Q", image, at + 64)[0] if at else 0)
+    return bytes(image)
+
+
+@pytest.mark.parametrize("whole", [-(1 << 47), 0, 1 << 45])
+def test_live_words_that_nobody_wrote(whole, tmp_path):
+    bf = BloomFilter(n=1000, p=0.01, window=3600.0)
+    bf.add("a")
+    for parts in (1 << 45, (1 << 45) + 1, (1 << 46) + 5, (1 << 47) - 1, -(1 << 46)):
+        hostile = with_live_words(bf.to_bytes(), whole, parts)
+        path = tmp_path / "f.bloom"
+        path.write_bytes(hostile)
+        for opens in (
+            lambda: BloomFilter.from_bytes(hostile),  # noqa: B023
+            lambda: BloomFilter.load(path),  # noqa: B023
+            lambda: BloomFilter.open(path),  # noqa: B023
+            lambda: pickle.loads(pickle.dumps(bf).replace(bf.to_bytes(), hostile)),  # noqa: B023
+        ):
+            with pytest.raises(Error, match="is damaged"):
+                opens()
+
+
+@pytest.mark.parametrize("ahead", [16.0, 120.0, 86400.0, 3e8])
+def test_a_union_with_the_future_forgets_nothing(storage, clock, ahead):
+    bf = BloomFilter(n=1000, p=1e-6, window=60, storage=storage, clock=clock)
+    bf.update(range(500))
+    other = BloomFilter(n=1000, p=1e-6, window=60, clock=Clock(clock.now + ahead))
+    other.add("theirs")
+    both = bf | other
+    bf |= BloomFilter.from_bytes(other.to_bytes())
+    for one in (bf, both):
+        assert sum(one.contains_many(range(500))) == 500 and "theirs" in one
+    clock.now += 60
+    assert sum(bf.contains_many(range(500))) == 500 and "theirs" in bf
+    clock.now += 16
+    assert sum(bf.contains_many(range(500))) == 0 and "theirs" not in bf
+
+
+def test_a_small_image_stays_small():
+    for factor in (17, 1000, 1.2e8, 1e300):
+        bf = BloomFilter.from_bytes(BloomFilter(n=1, p=0.5, grow=factor).to_bytes())
+        bf.update(range(200))
+        assert bf.m < 1 << 23 and sum(bf.contains_many(range(200))) == 200
+
+
+def test_more_keys_than_it_is_sized_for(storage, clock):
+    bf = BloomFilter(n=1000, p=0.01, window=60, storage=storage, clock=clock)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for _ in range(5):
+            bf.update(range(1000))
+            clock.now += 15
+        assert not bf.saturated and not bf.info()["saturated"] and not seen
+        bf.update(range(1000, 50_000))
+        assert bf.saturated and bf.info()["saturated"] and bf.fpr > 0.5
+        assert [w.category for w in seen] == [SaturationWarning] and "n=1000" in str(seen[0].message)
+
+
+def test_redis_has_the_time(redis_by_url):
+    redis_by_url("FLUSHALL")
+    url = redis_by_url.url("fleet")
+    bf = BloomFilter(n=1000, p=1e-6, window=60, storage=url)
+    bf.update(range(100))
+    for ahead in (120, 86400, -120):
+        with BloomFilter.open(url, clock=lambda: time.time() + ahead) as wrong:  # noqa: B023
+            for call in (wrong.add, wrong.existKey):
+                with pytest.raises(ValueError, match=rf"clock gives \d+.*, Redis has \d+.*: {'ahead' if ahead > 0 else 'behind'}"):
+                    call("x")
+        assert sum(bf.contains_many(range(100))) == 100 and "x" not in bf
+    future = BloomFilter(n=1000, p=1e-6, window=60, clock=lambda: time.time() + 1e6)
+    future.add("theirs")
+    bf |= future
+    assert sum(bf.contains_many(range(100))) == 100 and "theirs" in bf

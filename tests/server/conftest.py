@@ -7,6 +7,7 @@ import contextlib
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import struct
@@ -17,6 +18,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.path.abspath(os.environ.get("BLOOMFILTERD", ROOT / "out/bin/bloomfilterd"))
+needs_redis = pytest.mark.skipif(not shutil.which("redis-server"), reason="no redis-server here")
 PATIENCE = 60  # seconds until a test gives up; no test measures time
 
 
@@ -60,7 +62,7 @@ class Client:
         return Reply(line, headers, body)
 
     def ask(self, method, target, body=b"", **headers):
-        headers = {"Host": "test", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        headers = {"Host": "localhost", **{name.replace("_", "-"): value for name, value in headers.items()}}
         if body or method in ("POST", "PUT"):
             headers.setdefault("Content-Length", len(body))
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode("latin-1")
@@ -161,6 +163,31 @@ def start(tmp_path):
 @pytest.fixture
 def daemon(start):
     return start("-n", 100_000, "-p", 0.0001)
+
+
+@pytest.fixture
+def redis(tmp_path):
+    """(port, process) of a server of this test's own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    args = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
+    process = subprocess.Popen(args, stdout=subprocess.DEVNULL)
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            break
+        except ConnectionRefusedError:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    yield port, process
+    process.kill()
+    process.wait()
+
+
+def redis_url(port):
+    return f"redis://127.0.0.1:{port}/0?key=app&timeout=40"
 
 
 def framed(keys):

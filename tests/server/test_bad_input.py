@@ -191,7 +191,7 @@ def test_random_damage(daemon):
     """Bytes of valid requests flipped, cut and repeated: an end, never a wrong one, and no key but those that were spelled."""
     rng = random.Random(7)
     valid = [
-        b"GET /contain=k HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET /contain=k HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"POST /contain HTTP/1.1\r\nContent-Length: 3\r\n\r\na\nb",
         b"PUT /f/x?n=10&p=0.1 HTTP/1.1\r\n\r\n",
         b"POST /contain HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\na\nb\r\n0\r\n\r\n",
@@ -203,7 +203,7 @@ def test_random_damage(daemon):
             data[rng.randrange(len(data))] = rng.randrange(256)
         data = data[: rng.randrange(1, len(data) + 1)]
         for status in statuses(flood(daemon, bytes(data))):
-            assert status in (200, 201, 400, 404, 409, 413)
+            assert status in (200, 201, 400, 403, 404, 409, 413)
     assert daemon.get("/healthz").body == b"ok"
 
 
@@ -227,7 +227,8 @@ def test_downloads_count_as_buffered(start):
         slow[-1].socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow[-1].send(b"GET /f/large HTTP/1.1\r\n\r\n")
         slow[-1].socket.recv(1, socket.MSG_PEEK)
-    assert daemon.get("/f/large").status == 507
+    assert daemon.get("/f/large").status in (200, 507)       # 200 where they stood still for so long that one gave way
+    assert int(re.search(rb"bloomfilter_buffered_bytes (\d+)", daemon.get("/metrics").body)[1]) <= 30 << 20
     for client in slow:
         client.close()
     while daemon.get("/f/large").status != 200:

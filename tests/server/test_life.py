@@ -420,6 +420,51 @@ def test_access_log(start, tmp_path):
     assert len(lines(tmp_path / "old.log")) == 6
 
 
+@pytest.mark.parametrize("keys", [[], ["--log-keys"]])
+def test_the_log_shows_no_path_that_nobody_understood(start, tmp_path, keys):
+    """Whatever is refused before its path is looked at, or because of it, may hold a key or a token."""
+    log, secret = tmp_path / "access.log", "S3CRET"
+    limits = ["--max-body", 1000, "--max-header", 2000, "--max-url", 1000, "--deadline", 1]
+    daemon = start("-n", 1000, "-p", 0.01, "--access-log", log, "--token", secret + "-T", *limits, *keys)
+    token = f"Authorization: Bearer {secret}-T\r\n"
+    refused = [
+        (401, f"GET /{secret} HTTP/1.1\r\n\r\n"),
+        (401, f"GET /add={secret} HTTP/1.1\r\n\r\n"),
+        (401, f"GET /f/{secret}/stats HTTP/1.1\r\nAuthorization: {secret}\r\n\r\n"),
+        (403, f"GET /{secret} HTTP/1.1\r\n{token}Host: evil.example\r\n\r\n"),
+        (403, f"GET /f/{secret}/stats HTTP/1.1\r\n{token}Origin: null\r\n\r\n"),
+        (413, f"POST /f/{secret}/add HTTP/1.1\r\n{token}Content-Length: 9999\r\n\r\n"),
+        (414, f"GET /{secret}{'x' * 1000} HTTP/1.1\r\n{token}\r\n"),
+        (431, f"GET /f/{secret}/stats HTTP/1.1\r\n{token}A: {'x' * 3000}\r\n\r\n"),
+        (415, f"POST /f/{secret}/add HTTP/1.1\r\n{token}Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"),
+        (400, f"GET /{secret} HTTP/1.1\r\n{token}\r\n"),
+        (400, f"GET /f/{secret}/nothing HTTP/1.1\r\n{token}\r\n"),
+        (400, f"GET http://{secret}@localhost/stats HTTP/1.1\r\n{token}\r\n"),
+        (400, f"GET /f/{secret}/stats HTTP/1.1\r\n{token} folded\r\n\r\n"),
+        (400, f"CONNECT {secret}:1 HTTP/1.1\r\n{token}\r\n"),
+        (400, f"{secret} / HTTP/1.1\r\n\r\n"),
+        (408, f"GET /f/{secret}/stats HTTP/1.1\r\n{token}"),
+    ]
+    for status, request in refused:
+        assert daemon.client().send(request.encode()).reply().status == status, request
+    until(lambda: len(lines(log)) == len(refused))
+    assert [(one["path"], one["status"]) for one in lines(log)] == [("", status) for status, _ in refused]
+    assert secret not in log.read_text()
+    for target, shown in (("http://localhost/stats", "/stats"), ("/contain=%zz", "/contain=%zz" if keys else ""), ("/f/none/contain=k", "/f/none/contain" + ("=k" if keys else ""))):
+        daemon.get(target, Authorization=f"Bearer {secret}-T")
+        until(lambda: lines(log)[-1]["path"] == shown)
+
+
+@pytest.mark.skipif(not TAKES_RAW, reason="this llhttp refuses bytes past ASCII in a URL")
+def test_no_control_bytes_in_the_log(start, tmp_path):
+    log = tmp_path / "access.log"
+    daemon = start("-n", 1000, "-p", 0.01, "--access-log", log, "--log-keys")
+    daemon.get("/add=\u009b31m\u0085\u00a0\u00e9".encode())
+    until(lambda: len(lines(log)) == 1)
+    assert lines(log)[0]["path"] == "/add=\u009b31m\u0085\u00a0\u00e9"
+    assert "\\u009b31m\\u0085\u00a0\u00e9" in log.read_text()
+
+
 def client_port(client):
     return client.local
 

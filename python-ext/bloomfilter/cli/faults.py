@@ -12,7 +12,12 @@ class Fault(Exception):
 
 def shown(storage: str) -> str:
     """A path or URL without what stands before the @ of a URL: never a password."""
-    return re.sub(r"^(\w+://)[^/]*@", r"\1", storage)
+    return re.sub(r"^(\w+://)[^?]*@", r"\1", storage)
+
+
+def without_passwords(text: str) -> str:
+    """The same of every URL in a text that quotes what the user typed."""
+    return re.sub(r"(\w+://)[^\s?]*@", r"\1", text)
 
 
 def sentence(fault: BaseException) -> str:

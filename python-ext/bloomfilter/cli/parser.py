@@ -10,6 +10,7 @@ import re
 from typing import NoReturn
 
 from .. import __version__
+from .faults import without_passwords
 
 ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits a key, in a file that processes share, or in Redis.'
 FORMATS = ["native", "guava", "bits", "bits-lsb"]
@@ -36,7 +37,7 @@ class Parser(argparse.ArgumentParser):
         return found, unknown
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"bloomfilter: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"bloomfilter: {without_passwords(message)} (see {self.prog} --help)\n")
 
 
 def whole(text: str) -> int:

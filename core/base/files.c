@@ -1,0 +1,249 @@
+/* files.c - what saved and mapped files share: opening with every kind of wrong file refused,
+ * reading whole, room in the file system, locks.  Knows the file system; knows nothing of
+ * filters.  How a file gets its name is names.c's business. */
+#include "base/system.h"
+#include "base/base.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
+
+enum { ZEROS = 4096, STANDARD = 3 };
+enum { LONGEST = 20000000 };                     /* between two tries for a lock, in ns */
+
+static int not_regular(const char *what, const char *path, mode_t mode, bf_error *err)
+{
+    return bf_fail(err, BF_EIO, "cannot %s %.80s: it is %s, not a regular file", what, path,
+                   S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a FIFO" : "a device or socket");
+}
+
+/* fd where it is none of the standard three: a process without those gets their numbers for its files, and whatever it or its
+ * host then prints would land in the filter.  -1 and errno where that cannot be had. */
+int bf_off_standard(int fd)
+{
+    if (fd < 0 || fd >= STANDARD) return fd;
+    int higher = fcntl(fd, F_DUPFD_CLOEXEC, STANDARD), e = errno;
+    close(fd);
+    errno = e == EINVAL ? EMFILE : e;                       /* no number from 3 on is allowed at all */
+    return higher;
+}
+
+/* A signal may interrupt it on file systems that wait for a server. */
+static int open_again(const char *path, int flags)
+{
+    int fd;
+    do fd = open(path, flags); while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* O_NONBLOCK: opening a FIFO must not wait for a writer that never comes.  O_NOCTTY: a terminal
+ * must not become that of this process.  errno is the reason of a failure. */
+int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
+{
+    struct stat st;
+    flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    int fd = bf_off_standard(open_again(path, flags)), e = errno;
+    if (fd < 0) { bf_fail_sys(err, e, "open", path); errno = e; return BF_EIO; }
+    if (fstat(fd, &st) < 0) { e = errno; bf_fail_sys(err, e, "open", path); goto fail; }
+    if (!S_ISREG(st.st_mode)) { e = EINVAL; not_regular("open", path, st.st_mode, err); goto fail; }
+    *len = (uint64_t)st.st_size;
+    return fd;
+fail:
+    close(fd);
+    errno = e;
+    return BF_EIO;
+}
+
+/* A rename puts a file in place of devices and FIFOs too; that it cannot replace a folder it says itself. */
+int bf_may_replace(const char *path, bf_error *err)
+{
+    struct stat st;
+    return stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? 0 : not_regular("write", path, st.st_mode, err);
+}
+
+int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err)
+{
+    for (uint64_t done = 0; done < len;) {
+        ssize_t c = pread(fd, (uint8_t *)buf + done, (size_t)(len - done), (off_t)(offset + done));
+        if (c < 0 && errno == EINTR) continue;
+        if (c < 0) return bf_fail_sys(err, errno, "read", path);
+        if (c == 0) return bf_fail(err, BF_EFORMAT, "%.80s was cut short while it was read", path);
+        done += (uint64_t)c;
+    }
+    return 0;
+}
+
+/* Beyond this limit of the process the kernel sends SIGXFSZ, which kills, so nobody goes there.  0 or EFBIG. */
+static int within_limit(uint64_t end)
+{
+    struct rlimit l;
+    return getrlimit(RLIMIT_FSIZE, &l) == 0 && l.rlim_cur != RLIM_INFINITY && end > l.rlim_cur ? EFBIG : 0;
+}
+
+int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
+{
+    const int beyond = within_limit(offset + len);
+    if (beyond) return beyond;
+    for (uint64_t done = 0; done < len;) {
+        ssize_t c = pwrite(fd, (const uint8_t *)bytes + done, (size_t)(len - done), (off_t)(offset + done));
+        if (c < 0 && errno == EINTR) continue;
+        if (c <= 0) return c < 0 ? errno : EIO;
+        done += (uint64_t)c;
+    }
+    return 0;
+}
+
+/* Room by writing it, where the file system cannot reserve any and the C library does not do this itself. */
+static int fill(int fd, uint64_t at, uint64_t end)
+{
+    static const uint8_t zeros[ZEROS];
+    int e = 0;
+    for (uint64_t n; e == 0 && at < end; at += n) {
+        n = end - at < ZEROS ? end - at : ZEROS;
+        e = bf_write_at(fd, at, zeros, n);
+    }
+    return e;
+}
+
+/* In steps: what a signal interrupts may have to begin anew, and signals may come all the time. */
+int bf_reserve(int fd, uint64_t at, uint64_t bytes)
+{
+    const uint64_t end = at + bytes;
+    int e = within_limit(end);
+    for (uint64_t step = 64 << 20; e == 0 && at < end;) {
+        if (step > end - at) step = end - at;
+        e = posix_fallocate(fd, (off_t)at, (off_t)step);
+        if (e == 0) at += step;
+        else if (e == EINTR) { e = 0; step = step > 2 << 20 ? step / 2 : step; }
+        else if (e == EOPNOTSUPP || e == ENOSYS) return fill(fd, at, end);
+    }
+    return e;
+}
+
+/* ---- holes ---- */
+/* Does the file system say that it lacks this much room?  Some say nothing at all: 0 blocks. */
+static bool too_full(int fd, uint64_t bytes, bool for_root)
+{
+    struct statvfs v;
+    if (fstatvfs(fd, &v) < 0 || v.f_blocks == 0) return false;
+    return (for_root ? v.f_bfree : v.f_bavail) < bytes / (v.f_frsize ? v.f_frsize : 1);
+}
+
+/* fallocate(2) itself, which changes no byte.  posix_fallocate reads and writes bytes where the
+ * file system cannot reserve room: that would take away what others add at that moment. */
+static int reserve_holes(int fd, uint64_t at, uint64_t end)
+{
+    int e = 0;
+    for (uint64_t step = 64 << 20; e == 0 && at < end;) {
+        if (step > end - at) step = end - at;
+        if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)step) == 0) at += step;
+        else if (errno == EINTR) step = step > 2 << 20 ? step / 2 : step;
+        else e = errno;
+    }
+    return e;
+}
+
+/* Room for the holes of a file that others may be writing to.  Where the file system cannot reserve
+ * it (or compresses, and makes holes of zeros), it must at least have that much free room. */
+int bf_fill_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
+{
+    if (lacks == 0) return 0;
+    if (lacks > bytes) lacks = bytes;
+    if (too_full(fd, lacks, true)) return ENOSPC;
+    const int e = reserve_holes(fd, at, at + bytes);
+    if (e != EOPNOTSUPP && e != ENOSYS && e != EINVAL) return e;
+    return too_full(fd, lacks, false) ? ENOSPC : 0;
+}
+
+/* On a tmpfs a hole takes a page as soon as it is read through a map.  Takes all of them now.  0,
+ * or errno where an access would be SIGBUS. */
+static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
+{
+    const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE), len = bytes + shift;
+#ifndef MADV_POPULATE_READ
+    enum { MADV_POPULATE_READ = 22 };
+#endif
+    void *p = len > SIZE_MAX ? MAP_FAILED : mmap(NULL, (size_t)len, PROT_READ, MAP_SHARED, fd, (off_t)(at - shift));
+    if (p == MAP_FAILED) return 0;                           /* told by whoever needs the map */
+    const int keep = errno, e = madvise(p, (size_t)len, MADV_POPULATE_READ) < 0 ? errno : 0;
+    munmap(p, (size_t)len);
+    errno = keep;
+    return e == EFAULT ? ENOSPC : 0;                         /* older kernels do not know it */
+}
+
+static bool in_memory(int fd)
+{
+#ifdef __linux__
+    enum { TMPFS = 0x01021994 };
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS && fs.f_blocks > 0;
+#else
+    (void)fd;
+    return false;
+#endif
+}
+
+/* On disk the holes of a file that is only read are pages of zeros that need no room. */
+int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
+{
+    if (lacks == 0 || !in_memory(fd)) return 0;
+    if (lacks > bytes) lacks = bytes;
+    return too_full(fd, lacks, true) ? ENOSPC : read_in_holes(fd, at, bytes);
+}
+
+/* ---- what a signal may interrupt ---- */
+int bf_sync_file(int fd)
+{
+    int rc;
+    do rc = fsync(fd); while (rc < 0 && errno == EINTR);
+    return rc < 0 ? errno : 0;
+}
+
+int bf_sync_map(void *map, size_t len)
+{
+    int rc;
+    do rc = msync(map, len, MS_SYNC); while (rc < 0 && errno == EINTR);
+    return rc < 0 ? errno : 0;
+}
+
+int bf_cut_file(int fd, uint64_t len)
+{
+    int rc;
+    do rc = ftruncate(fd, (off_t)len); while (rc < 0 && errno == EINTR);
+    return rc < 0 ? errno : 0;
+}
+
+/* Asked for again and again, because a lock that is waited for has no time limit: its holder may be
+ * stopped, or not use filters at all.  0 or errno; EWOULDBLOCK: the time is over. */
+int bf_lock_file(int fd)
+{
+    struct timespec t, pause = { 0, 100000 };
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    for (const time_t end = t.tv_sec + BF_PATIENCE; flock(fd, LOCK_EX | LOCK_NB) < 0;) {
+        if ((errno != EWOULDBLOCK && errno != EINTR) || t.tv_sec >= end) return errno;
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < LONGEST) pause.tv_nsec *= 2;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+    }
+    return 0;
+}
+
+/* Said before it is closed: a fork of that moment holds the same description. */
+void bf_unlock_file(int fd)
+{
+    flock(fd, LOCK_UN);
+    close(fd);
+}

@@ -1,0 +1,52 @@
+/* real.c - floating-point numbers as text and back.  What is stored or told must read the same for every process, so the
+ * decimal point is a point whatever setlocale() was called with (PHP and Python programs do).  Knows nothing of filters. */
+#include "base/system.h"
+#include "base/base.h"
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#ifdef __APPLE__
+#include <xlocale.h>
+#endif
+
+typedef struct { locale_t plain, before; } numbers;
+
+/* For this thread alone.  "C" is built into the C library: there is nothing to be loaded that may be missing. */
+static numbers plain(void)
+{
+    numbers n = { newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0 };
+    if (n.plain) n.before = uselocale(n.plain);
+    return n;
+}
+
+static void back(numbers n)
+{
+    if (!n.plain) return;
+    uselocale(n.before);
+    freelocale(n.plain);
+}
+
+int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap)
+{
+    numbers n = plain();
+    int len = vsnprintf(out, cap, fmt, ap);
+    back(n);
+    return len;
+}
+
+int bf_print(char *out, size_t cap, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int len = bf_vprint(out, cap, fmt, ap);
+    va_end(ap);
+    return len;
+}
+
+double bf_real(const char *text, char **end)
+{
+    numbers n = plain();
+    double v = strtod(text, end);
+    back(n);
+    return v;
+}

@@ -1,0 +1,25 @@
+/* java7.c - scheme java7: r = seed * r + unit over UTF-16 code units, for seven seeds, mod 2^32. */
+#include "hash/hash.h"
+#include "base/utf16.h"
+
+enum { SEEDS = 7 };
+
+static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+{
+    static const uint32_t seed[SEEDS] = { 5, 7, 11, 13, 31, 37, 61 };
+    const uint8_t *at = key, *end = utf16_end(key, len);
+    uint32_t r[SEEDS] = { 0 };
+    uint16_t u[2];
+    (void)secret;
+    for (unsigned units; at < end && (units = utf16_next(&at, end, u));)
+        for (unsigned i = 0; i < units; i++)
+            for (unsigned s = 0; s < SEEDS; s++) r[s] = seed[s] * r[s] + u[i];
+    for (unsigned s = 0; s < SEEDS; s++) digest[s] = r[s];
+}
+
+static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+{
+    for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + SEEDS * i);
+}
+
+const bf_hash bf_hash_java7 = { .name = "java7", .width = SEEDS, .run = run, .one = one, .accept = utf16_accept };

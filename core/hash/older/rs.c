@@ -1,0 +1,42 @@
+/* rs.c - RSHash with 31 bits, the seed of the BFS filters: over signed chars in C, over UTF-16 code units in C#.
+ * The two agree on ASCII only. */
+#include "hash/hash.h"
+#include "base/utf16.h"
+
+typedef struct { uint32_t h, a; } state;
+
+static const state start = { 0, 63689 };
+static inline state feed(state s, uint32_t c) { return (state){ s.h * s.a + c, s.a * 378551 }; }
+
+static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+{
+    const int8_t *c = key;
+    state s = start;
+    (void)secret;
+    for (size_t i = 0; i < len; i++) s = feed(s, (uint32_t)c[i]);
+    *digest = s.h & INT32_MAX;
+}
+
+static void one_utf16(const void *secret, const void *key, size_t len, uint64_t *digest)
+{
+    const uint8_t *at = key, *end = utf16_end(key, len);
+    uint16_t u[2];
+    state s = start;
+    (void)secret;
+    for (unsigned units; at < end && (units = utf16_next(&at, end, u));)
+        for (unsigned i = 0; i < units; i++) s = feed(s, u[i]);
+    *digest = s.h & INT32_MAX;
+}
+
+static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+{
+    for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + i);
+}
+
+static void run_utf16(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+{
+    for (size_t i = 0; i < n; i++) one_utf16(secret, keys[i].ptr, keys[i].len, digests + i);
+}
+
+const bf_hash bf_hash_rs = { .name = "rs", .width = 1, .run = run, .one = one };
+const bf_hash bf_hash_rs_utf16 = { .name = "rs-utf16", .width = 1, .run = run_utf16, .one = one_utf16, .accept = utf16_accept };

@@ -1,0 +1,23 @@
+/* sax_sdbm.c - scheme sax-sdbm: the two hashes of the LiteratePrograms filter, 32 bits each.
+ * Keys are C strings there: what follows the first NUL does not count. */
+#include "hash/hash.h"
+
+static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+{
+    const uint8_t *s = key;
+    uint32_t sax = 0, sdbm = 0;
+    (void)secret;
+    for (size_t i = 0; i < len && s[i]; i++) {
+        sax ^= (sax << 5) + (sax >> 2) + s[i];
+        sdbm = s[i] + (sdbm << 6) + (sdbm << 16) - sdbm;
+    }
+    digest[0] = sax;
+    digest[1] = sdbm;
+}
+
+static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+{
+    for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + 2 * i);
+}
+
+const bf_hash bf_hash_sax_sdbm = { .name = "sax-sdbm", .width = 2, .run = run, .one = one };

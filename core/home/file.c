@@ -1,0 +1,287 @@
+/* file.c - bits in a mapped file that any number of processes, of any language, use at once.  Knows mapping,
+ * creating and syncing; the header's bytes are header.c's, opening and temporary files files.c's business.
+ *
+ * Adds are relaxed atomic ORs into the page cache: they survive kill -9 of any process as soon as they are made, and a
+ * power loss once sync() has returned.  No lock is taken anywhere.  A file is created under a temporary name, on disk
+ * with its header before it gets its real one, which never replaces an existing file. */
+#include "base/system.h"
+#include "bits/bits.h"
+#include "parts/parts.h"
+#include "home/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+typedef bf_file file;
+
+static file *start(bf_store *s, const char *path, bf_error *err)
+{
+    file *f = s->impl;
+    if (f) { if (f->fd >= 0) close(f->fd); f->fd = -1; return f; }      /* another try of the same opening */
+    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1;               /* 0 is somebody's file */
+    if (!f || !(f->path = strdup(path))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
+    return f;
+}
+
+/* Which file is it, and how long?  fd with an empty name, or a path.  Some file systems use inode
+ * numbers again, and overlayfs shows a file under the number of the one it was copied from: the
+ * time of birth, where there is one, tells them apart. */
+static bool identity(int fd, const char *path, bf_identity *id, uint64_t *bytes)
+{
+    struct stat st;
+    const int keep = errno;
+#ifdef STATX_BTIME
+    struct statx x;
+    if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &x) == 0) {
+        const bool born = x.stx_mask & STATX_BTIME;
+        *id = (bf_identity){ makedev(x.stx_dev_major, x.stx_dev_minor), x.stx_ino, 0, 0 };
+        if (born) { id->born = (uint64_t)x.stx_btime.tv_sec; id->born_ns = x.stx_btime.tv_nsec; }
+        *bytes = x.stx_size;
+        return true;
+    }
+    errno = keep;
+#endif
+    if (*path ? stat(path, &st) : fstat(fd, &st)) return false;
+    *id = (bf_identity){ st.st_dev, st.st_ino, 0, 0 };
+    *bytes = (uint64_t)st.st_size;
+    return true;
+}
+
+static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
+{
+    void *p = bytes > SIZE_MAX ? MAP_FAILED
+            : mmap(NULL, (size_t)bytes, s->read_only ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+    if (p == MAP_FAILED) return bf_fail_sys(err, bytes > SIZE_MAX ? ENOMEM : errno, "map", f->path);
+#ifdef MADV_HUGEPAGE
+    int keep = errno;
+    madvise(p, (size_t)bytes, MADV_HUGEPAGE);             /* tmpfs and some others grant it; no loss elsewhere */
+    errno = keep;
+#endif
+    uint64_t now;
+    if (!identity(f->fd, "", &f->id, &now)) {
+        munmap(p, (size_t)bytes);
+        return bf_fail_sys(err, errno, "look at", f->path);
+    }
+    if (now < bytes) {
+        munmap(p, (size_t)bytes);
+        return bf_fail(err, BF_EFORMAT, "%.80s was cut short while it was opened", f->path);
+    }
+    f->map = p;
+    f->bytes = f->mapped = bytes;
+    s->words = (uint64_t *)(void *)(f->map + BF_HEADER);
+    return 0;
+}
+
+/* ---- what is there ---- */
+/* Nothing under this name: fine where a filter can be made, an error where one was expected. */
+static int absent(const bf_spec *spec, bf_error *err)
+{
+    struct stat st;
+    if (lstat(spec->storage, &st) == 0 && S_ISLNK(st.st_mode))
+        return bf_fail(err, BF_EIO, "cannot open %.100s: it is a symbolic link to nothing", spec->storage);
+    if (!spec->read_only && !spec->must_exist && bf_sufficient(spec)) return 0;
+    return bf_fail_sys(err, ENOENT, "open", spec->storage);
+}
+
+static bool nobody_writes(int fd)
+{
+    struct stat st;
+    return fstat(fd, &st) == 0 && (st.st_mode & 0222) == 0;
+}
+
+/* A copy may lack the zeros of its original (cp --sparse): a write to such a hole of a full disk is
+ * SIGBUS.  Its room on the disk is less than its length then.  What is no part of the filter gets none. */
+int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
+{
+    const file *f = s->impl;
+    struct stat st;
+    if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
+    const uint64_t len = (uint64_t)st.st_size, room = (uint64_t)st.st_blocks * 512;
+    const uint64_t lacks = len > room ? len - room : 0;
+    const int e = (s->read_only ? bf_read_holes : bf_fill_holes)(f->fd, at, bytes, lacks);
+    return e ? bf_fail_sys(err, e, "make room for the holes of", f->path) : 0;
+}
+
+static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
+{
+    f->fd = bf_open_file(f->path, s->read_only ? O_RDONLY : O_RDWR, len, err);
+    if (f->fd < 0 && !s->read_only && (errno == EACCES || errno == EROFS || errno == EPERM)) {
+        s->read_only = true;
+        f->fd = bf_open_file(f->path, O_RDONLY, len, err);
+    }
+    if (f->fd >= 0 && nobody_writes(f->fd)) s->read_only = true;                 /* root could: it must not */
+    return f->fd < 0 ? BF_EIO : 0;
+}
+
+static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
+{
+    _Alignas(8) uint8_t page[BF_HEADER];
+    uint64_t len = 0;
+    file *f = start(s, spec->storage, err);
+    if (!f) return BF_ENOMEM;
+    bf_error why;                                           /* err is the caller's: nothing there may be no error */
+    if (open_existing(s, f, &len, &why) < 0) {
+        if (errno == ENOENT) return absent(spec, err);
+        if (err) *err = why;
+        return BF_EIO;
+    }
+    int rc = bf_read_at(f->fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
+    if (rc < 0 || (rc = bf_header_read(page, len, desc, f->path, err)) < 0) return rc;
+    if (desc->kind) len = BF_HEADER;                        /* file_parts.c maps the parts */
+    if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
+    f->stamp = bf_header_stamp(page);
+    s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
+    if (desc->kind) { s->words = NULL; return 1; }
+    rc = bf_header_verify(f->map, s->words, (bf_bits(&desc->g) + 63) / 64, f->path, err);
+    return rc < 0 ? rc : 1;
+}
+
+/* ---- a new one ---- */
+static int fill_new(const file *f, const bf_desc *d, bf_error *err)
+{
+    uint8_t page[BF_HEADER];
+    if (d->kind) return bf_chain_file_fill(f->fd, d, f->path, err);
+    int e = bf_reserve(f->fd, 0, bf_image_bytes(bf_bits(&d->g)));    /* a sparse file on a full disk would be SIGBUS later */
+    if (e) return bf_fail_sys(err, e, "make room for", f->path);
+    bf_header_new(page, d);
+    if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (e = bf_sync_file(f->fd)))
+        return bf_fail_sys(err, e, "write", f->path);
+    return 0;
+}
+
+/* Gives the file its name unless something has it; 0 either way.  temp NULL: the file has no name
+ * yet. */
+static int publish(const file *f, const char *temp, bf_error *err)
+{
+    const int e = bf_name_file(f->fd, temp, f->path);
+    return e == 0 || e == EEXIST ? 0 : bf_fail_sys(err, e, "create", f->path);
+}
+
+/* A file that this process cannot map is not made: it would stay behind, in full size. */
+static int mappable(const file *f, bf_error *err)
+{
+    struct stat st;
+    void *p = MAP_FAILED;
+    if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
+    if ((uint64_t)st.st_size > SIZE_MAX) errno = ENOMEM;
+    else p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+    if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", f->path);
+    munmap(p, (size_t)st.st_size);
+    return 0;
+}
+
+/* f->fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name: /proc/PID/maps shows that. */
+static int make(file *f, const char *temp, const bf_desc *d, bf_error *err)
+{
+    int rc = fill_new(f, d, err);
+    if (rc == 0) rc = mappable(f, err);
+    if (rc == 0) rc = publish(f, temp, err);
+    uint64_t bytes;
+    if (rc == 0 && !identity(f->fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
+    if (temp) bf_drop_temp(f->fd, temp);
+    bf_unlock_file(f->fd);
+    f->fd = -1;
+    if (rc == 0) bf_sync_folder(f->path);
+    return rc;
+}
+
+/* A file without a name leaves nothing behind however its creator ends.  Where that cannot be had, or not be named (no
+ * /proc), a file with a temporary name. */
+static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    file *f = start(s, spec->storage, err);
+    if (!f) return BF_ENOMEM;
+    if ((f->fd = bf_nameless_file(f->path)) >= 0) {
+        bf_error why;
+        int rc = make(f, NULL, d, &why);
+        if (rc == 0) return 0;
+        const bool other = why.sys_errno == ENOENT || bf_has_no_links(why.sys_errno);
+        if (!other) { if (err) *err = why; return rc; }
+    }
+    char *temp = bf_temp_file(f->path, 0666, &f->fd, err);
+    if (!temp) return BF_EIO;
+    int rc = make(f, temp, d, err);
+    free(temp);
+    return rc;
+}
+
+/* ---- in use ---- */
+/* The mark is on disk before any bit: after a power loss a clean page over changed bits would be a
+ * damaged file, with all that was ever synced in it. */
+static int before_write(bf_store *s, bf_error *err)
+{
+    const file *f = s->impl;
+    const int e = bf_header_dirty(f->map) ? bf_sync_map(f->map, BF_HEADER) : 0;
+    return e ? bf_fail_sys(err, e, "sync", f->path) : 0;
+}
+
+/* A file that somebody cut short under the map kills with SIGBUS whoever touches what is gone; one that somebody copied
+ * another filter over has other positions.  Found here wherever a call is long enough to pay for a
+ * look.  What it must have is read first: another thread may let it grow meanwhile. */
+static int check(bf_store *s, bf_error *err)
+{
+    const file *f = s->impl;
+    const uint64_t must = bf_word(&f->bytes);
+    struct stat st;
+    if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
+    if ((uint64_t)st.st_size >= must) return bf_header_is(f->map, &f->stamp) ? 0 :
+        bf_fail(err, BF_EFORMAT, "%.80s was overwritten while it was open: another filter is there now, open it again", f->path);
+    return bf_fail(err, BF_EFORMAT, "%.80s was cut short while it was open: %llu bytes, it had %llu", f->path,
+                   (unsigned long long)st.st_size, (unsigned long long)must);
+}
+
+static int sync_(bf_store *s, bf_error *err)
+{
+    const file *f = s->impl;
+    int rc = check(s, err);
+    if (rc < 0 || s->read_only) return rc;
+    const int e = bf_sync_map(f->map, (size_t)f->mapped), e2 = e ? e : bf_sync_file(f->fd);
+    return e2 ? bf_fail_sys(err, e2, "sync", f->path) : 0;
+}
+
+/* The map is looked at last: it is there as far as the file is. */
+static bool current(const bf_store *s)
+{
+    const file *f = s->impl;
+    bf_identity id;
+    uint64_t bytes;
+    const uint64_t must = bf_word(&f->bytes);
+    const bool parts = f->mapped == BF_HEADER;
+    return identity(AT_FDCWD, f->path, &id, &bytes) && memcmp(&id, &f->id, sizeof id) == 0
+        && (parts ? bytes >= must : bytes == must) && bf_header_is(f->map, &f->stamp);
+}
+
+/* Its only name, the one that it was opened by, or the one that this was a link to. */
+static bool named(const bf_store *s, const char *path)
+{
+    const file *f = s->impl;
+    bf_identity id;
+    uint64_t bytes;
+    struct stat st;
+    if (!identity(AT_FDCWD, path, &id, &bytes) || memcmp(&id, &f->id, sizeof id)) return false;
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1) return true;
+    char *real = realpath(f->path, NULL);
+    const bool yes = bf_same_name(path, f->path) || (real && bf_same_name(path, real));
+    free(real);
+    return yes;
+}
+
+static void close_(bf_store *s)
+{
+    file *f = s->impl;
+    if (!f) return;
+    if (f->map) munmap(f->map, (size_t)f->mapped);
+    if (f->fd >= 0) close(f->fd);
+    free(f->path);
+    free(f);
+}
+
+const bf_store_ops bf_store_file = { .name = "file", .flags = BF_STORE_ATOMIC, .attach = attach, .create = create,
+                                     .before_write = before_write, .check = check,
+                                     .sync = sync_, .current = current, .named = named, .close = close_, .chain = &bf_chain_file };

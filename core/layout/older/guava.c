@@ -1,0 +1,43 @@
+/* guava.c - the walks of Guava's two strategies over the two halves of a 128-bit hash, and Redisson's, which
+ * steps by the halves in turn (its rate is a third above the formula's, as the original's is). */
+#include "layout/layout.h"
+
+enum { GUAVA_K_MAX = 255 };                                 /* its file has one byte for k */
+
+static void mitz64(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    for (size_t i = 0; i < n; i++, d += 2) {
+        uint64_t c = d[0];
+        for (unsigned j = 0; j < g->k; j++, c += d[1]) *pos++ = (c & INT64_MAX) % g->m;
+    }
+}
+
+/* Both halves of the first 64 bits, as 32-bit numbers with a sign; a negative sum is complemented. */
+static void mitz32(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    for (size_t i = 0; i < n; i++, d += 2) {
+        uint32_t c = (uint32_t)d[0], step = (uint32_t)(d[0] >> 32);
+        for (unsigned j = 0; j < g->k; j++) {
+            c += step;
+            *pos++ = (c > INT32_MAX ? ~c : c) % g->m;
+        }
+    }
+}
+
+static void redisson(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    for (size_t i = 0; i < n; i++, d += 2) {
+        uint64_t c = d[0];
+        for (unsigned j = 0; j < g->k; j++) {
+            *pos++ = (c & INT64_MAX) % g->m;
+            c += j % 2 ? d[0] : d[1];
+        }
+    }
+}
+
+const bf_layout bf_layout_mitz64 = { .name = "mitz64", .k_max = GUAVA_K_MAX, .line_bits = 64, .rate = bf_rate_classic,
+                                     .distinct = bf_distinct_classic, .positions = mitz64 };
+const bf_layout bf_layout_mitz32 = { .name = "mitz32", .k_max = GUAVA_K_MAX, .line_bits = 64, .rate = bf_rate_classic,
+                                     .distinct = bf_distinct_classic, .positions = mitz32 };
+const bf_layout bf_layout_redisson = { .name = "redisson", .k_max = BF_K_MAX, .line_bits = 1, .rate = bf_rate_classic,
+                                       .distinct = bf_distinct_classic, .positions = redisson };

@@ -1,0 +1,201 @@
+/* chain.c - filters of many parts: their life, what they are, and the lock under which parts come and go.  How keys go over
+ * the parts is span.c's, when parts come and go is grow.c's and window.c's, where they live the homes'. */
+#include "bits/bits.h"
+#include "parts/parts.h"
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { YIELDS = 1000, NAPS = 600000 };                       /* for the lock: tries, then tries with a ms between, then no more */
+
+/* ---- life ---- */
+static double system_clock(void *unused)
+{
+    struct timespec t;
+    (void)unused;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    bf_chain *c = f->chain = calloc(1, sizeof *c);
+    if (!c) return bf_fail(err, BF_ENOMEM, "out of memory");
+    c->desc = *d;
+    c->variant = bf_variants[d->kind];
+    c->clock = spec->clock ? spec->clock : system_clock;
+    c->own_clock = c->clock != system_clock;
+    c->clock_ctx = spec->clock_ctx;
+    f->hosted |= spec->clock && spec->clock != system_clock;
+    c->epoch = &c->own;
+    bf_live_set(c->epoch, d->kind == BF_WINDOW ? d->live : BF_NEVER);
+    return 0;
+}
+
+void bf_chain_free(bf_filter *f)
+{
+    bf_chain *c = f->chain;
+    if (!c) return;
+    if (f->part.store.ops->chain->leave) f->part.store.ops->chain->leave(f);
+    for (unsigned i = 0; i < c->count || i < c->kept; i++) {
+        bf_store *s = &c->piece[i]->part.store;
+        if (s->ops) s->ops->close(s);
+        free(c->piece[i]);
+    }
+    free(c);
+    f->chain = NULL;
+}
+
+int bf_chain_join(bf_chain *c, bf_piece *p)
+{
+    unsigned n = c->count;
+    p->start = n ? c->piece[n - 1]->start + c->piece[n - 1]->part.g.m : 0;
+    p->part.g.avx2 = bf_has_avx2();
+    if (p->part.store.words) p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
+    c->plane[n] = (bf_plane){ p->part.store.words, &p->part.g };
+    c->piece[n] = p;
+    bf_tell(&c->count, n + 1);
+    return 0;
+}
+
+/* A file that was cut short and made long again has zeros where its parts were. */
+int bf_chain_check(bf_filter *f, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    const int rc = s->ops->check ? s->ops->check(s, err) : 0;
+    for (unsigned i = 0; rc == 0 && i < bf_chain_count(f->chain); i++) {
+        const bf_piece *p = f->chain->piece[i];
+        if (p->page && !bf_live_sound(p->live))
+            return bf_fail(err, BF_EFORMAT, "%.80s was overwritten while it was open: the page of "
+                           "its part %u is no more", bf_where(f, NULL), i);
+    }
+    return rc;
+}
+
+int bf_chain_take_in(bf_filter *f, bf_error *err)
+{
+    int token, rc = bf_chain_lock(f, &token, err);
+    if (rc < 0) return rc;
+    rc = f->part.store.ops->chain->follow(f, err);
+    bf_chain_unlock(f, token);
+    return rc;
+}
+
+/* ---- what it is ---- */
+bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index)
+{
+    bf_desc d = f->chain->desc;
+    d.kind = BF_PART;
+    d.g = p->part.g;
+    d.index = index;
+    d.secret_check = f->secret_check;
+    d.live = bf_live(p->live);
+    return d;
+}
+
+uint64_t bf_chain_bytes(const bf_filter *f)
+{
+    uint64_t bytes = BF_HEADER;
+    for (unsigned i = 0; i < bf_chain_count(f->chain); i++) bytes += bf_image_bytes(f->chain->piece[i]->part.g.m);
+    return bytes;
+}
+
+/* ---- the lock: first within the process, then among processes ---- */
+/* A child of fork that finds the lock held by its parent takes it: nobody in the child will ever give it back. */
+static bool held(bf_chain *c, int me)
+{
+    int was = 0;
+    BF_WAIT(&c->holder);
+    return bf_int_swap(&c->holder, &was, me) || (was != me && bf_int_swap(&c->holder, &was, me));
+}
+
+static int wait_for(bf_filter *f, int me, bf_error *err)
+{
+    for (unsigned tries = 0; tries < YIELDS + NAPS; tries++) {
+        if (held(f->chain, me)) return 0;
+        if (tries < YIELDS) sched_yield(); else nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+    }
+    return bf_fail(err, BF_EIO, "%.80s is in use: another thread has worked with it for ten minutes", bf_where(f, NULL));
+}
+
+static int hold(bf_filter *f, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    const int me = (int)getpid();
+    if (held(c, me)) return 0;
+    void *began = bf_chain_wait_begin(c);
+    int rc = wait_for(f, me, err);
+    bf_chain_wait_end(c, began);
+    return rc;
+}
+
+void bf_on_wait(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
+{
+    if (!f->chain) return;
+    f->chain->wait_begin = begin;
+    f->chain->wait_end = end;
+    f->chain->wait_ctx = ctx;
+}
+
+void *bf_chain_wait_begin(const bf_chain *c) { return c->wait_begin ? c->wait_begin(c->wait_ctx) : NULL; }
+
+void bf_chain_wait_end(const bf_chain *c, void *began)
+{
+    const int was = errno;
+    if (c->wait_end) c->wait_end(c->wait_ctx, began);
+    errno = was;
+}
+
+int bf_chain_lock(bf_filter *f, int *token, bf_error *err)
+{
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    *token = -1;
+    int rc = hold(f, err);
+    if (rc == 0 && ops->lock && (rc = ops->lock(f, token, err)) < 0) bf_int_set(&f->chain->holder, 0);
+    return rc;
+}
+
+void bf_chain_unlock(bf_filter *f, int token)
+{
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    if (ops->unlock) ops->unlock(f, token);
+    bf_int_set(&f->chain->holder, 0);
+}
+
+int bf_chain_writable(bf_filter *f, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    const unsigned count = bf_chain_count(c);
+    if (bf_raised(&f->may_write) && bf_noted(&c->marked) == count) return 0;
+    int rc = bf_writable(f, err);
+    if (rc < 0) return rc;
+    for (unsigned i = 0; rc == 0 && i < count; i++) {
+        bf_store *s = &c->piece[i]->part.store;
+        if (c->piece[i]->page) rc = s->ops->before_write(s, err);
+    }
+    if (rc == 0) bf_note(&c->marked, count);
+    return rc;
+}
+
+/* ---- with every part, under the lock: nothing is emptied or appended meanwhile ---- */
+int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err)
+{
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    int rc = bf_chain_check(f, err);
+    int64_t now = rc < 0 ? 0 : bf_live(f->chain->epoch);
+    if (rc < 0 || (rc = bf_chain_lock(f, token, err)) < 0) return rc;
+    if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_chain_unlock(f, *token);
+    if (rc >= 0 && f->chain->desc.kind == BF_WINDOW && ops->look && (rc = ops->look(f, &now, true, err)) < 0) bf_chain_unlock(f, *token);
+    return rc < 0 ? rc : 0;
+}
+
+/* The parts that others have appended by now. */
+int bf_chain_refresh(bf_filter *f, bf_error *err)
+{
+    int token, rc = bf_chain_lock_whole(f, &token, err);
+    if (rc == 0) bf_chain_unlock(f, token);
+    return rc;
+}

@@ -1,0 +1,141 @@
+/* inside.c - who has a handle, and who is inside it: owners, calls, and the calls that run the
+ * host's own code (a clock, a client) in their middle.  Knows neither keys nor bits.
+ *
+ *   who:  | 1 bit: shut | 31 bits: calls inside | 32 bits: owners |
+ *
+ * What a handle holds is freed when it has no owner and nobody is inside.
+ *
+ * A call that may run the host's code (f->hosted), or works with a filter whose calls do, is in its
+ * thread's list until it returns.  That code may do anything.  What it asks of a filter in its own
+ * thread's list is refused, because the call would wait for itself; closing is refused too.  A
+ * second fiber or greenlet of the thread is treated alike.  The list's members are not on the
+ * stack, because greenlets move their stacks.
+ *
+ * A fork: the child has the list of the thread that forked.  What other threads counted is never
+ * counted down there, so a process that did not open the handle goes by its list alone to say who
+ * is inside; what nobody leaves any more stays allocated. */
+#include "bits/bits.h"
+#include "parts/filter.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+static _Thread_local bf_call *calls;                         /* of this thread, the last first */
+
+enum { OWNER_BITS = 32 };
+static const uint64_t OWNER = 1, INSIDE = UINT64_C(1) << OWNER_BITS, SHUT = UINT64_C(1) << 63;
+static uint64_t inside(uint64_t who) { return (who & ~SHUT) >> OWNER_BITS; }
+
+/* ---- owners ---- */
+void bf_own(bf_filter *f)
+{
+    bf_who_add(&f->who, OWNER);
+    bf_int_set(&f->pid, (int)getpid());
+}
+
+bf_filter *bf_hold(bf_filter *f)
+{
+    if (f) bf_who_add(&f->who, OWNER);
+    return f;
+}
+
+static void give_up(bf_filter *f, uint64_t what)
+{
+    if ((bf_who_add(&f->who, -what) & ~SHUT) != 0) return;
+    if (!f->empty) bf_release(f);
+    free(f);
+}
+
+void bf_close(bf_filter *f) { if (f) give_up(f, OWNER); }
+
+/* ---- calls ---- */
+static bool is_in(const bf_call *list, const bf_filter *f)
+{
+    for (; list; list = list->next) if (list->f == f) return true;
+    return false;
+}
+
+int bf_enter(bf_filter *f, bf_error *err)
+{
+    uint64_t who = bf_who(&f->who);
+    do if (who & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
+    while (!bf_who_swap(&f->who, &who, who + INSIDE));
+    return 0;
+}
+
+void bf_leave(bf_filter *f) { give_up(f, INSIDE); }
+
+/* Where nobody is inside a child of the process that opened it counts as well as that one. */
+int bf_busy(bf_filter *f, bf_error *err)
+{
+    const bool counted = inside(bf_who(&f->who)) != 0;
+    const int me = (int)getpid(), of = bf_int(&f->pid);
+    if (!counted && of != me) bf_int_set(&f->pid, me);
+    if (!counted || (of != me && !is_in(calls, f))) return 0;
+    return bf_fail(err, BF_EBUSY, "the filter is in use: it cannot be closed before the call that "
+                                  "runs in it returns");
+}
+
+int bf_shut(bf_filter *f, bf_error *err)
+{
+    uint64_t who = bf_who(&f->who);
+    do {
+        if (who & SHUT) return 0;
+        if (inside(who) && bf_busy(f, err) < 0) return BF_EBUSY;
+    } while (!bf_who_swap(&f->who, &who, who | SHUT));
+    /* by threads of the parent: nothing is freed */
+    if (inside(who)) return 0;
+    bf_release(f);
+    f->empty = true;
+    return 0;
+}
+
+/* ---- calls that run the host's code ---- */
+static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
+{
+#ifdef BF_MODEL
+    list = NULL;                                             /* the model's threads are coroutines of one */
+#endif
+    if (bf_who(&f->who) & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
+    if (!is_in(list, f)) return 0;
+    return bf_fail(err, BF_EBUSY, "the filter is in use: a call in it waits for its clock or "
+                                  "client, in this very thread");
+}
+
+static bf_call *push(bf_call **list, bf_filter *f)
+{
+    bf_call *c = bf_taken(&f->first_taken) ? malloc(sizeof *c) : &f->first;
+    if (!c) return NULL;
+    *c = (bf_call){ *list, list, f };
+    if (*list) (*list)->from = &c->next;
+    *list = c;
+    bf_who_add(&f->who, INSIDE);
+    return c;
+}
+
+static void pop(bf_call *c)
+{
+    bf_filter *f = c->f;
+    *c->from = c->next;
+    if (c->next) c->next->from = c->from;
+    if (c == &f->first) bf_give_back(&f->first_taken);
+    else free(c);
+    give_up(f, INSIDE);
+}
+
+int bf_calls_begin(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
+{
+    bf_call **list = &calls;                                 /* looked up once */
+    int rc = refuse(*list, a, err);
+    if (rc < 0 || (b && (rc = refuse(*list, b, err)) < 0)) return rc;
+    if ((c->a = push(list, a)) && (!b || (c->b = push(list, b)))) return 0;
+    bf_calls_end(c);
+    return bf_fail(err, BF_ENOMEM, "out of memory");
+}
+
+void bf_calls_end(bf_calls *c)
+{
+    if (c->b) pop(c->b);
+    if (c->a) pop(c->a);
+}
+
+void bf_abandon_calls(void) { while (calls) pop(calls); }

@@ -1,0 +1,199 @@
+/* meta.c - K:meta, the hash beside the bits that says what they are.  All values are text:
+ *
+ *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)   mark (8 hex digits)   by "bloomfilter 0.1.0"
+ *   born   the mark it was made with: whoever re-creates a filter writes another one, whoever clears or rebuilds it leaves it
+ *   shards, where there are more than one: m is then all of theirs, in each of their hashes
+ *   making, as long as the shards are being made: no other filter may take the name
+ *   cell_bits "4" where there are counters, not bits
+ *
+ * Nothing read from it is used before it was checked here. */
+#include "parts/parts.h"
+#include "bits/bits.h"
+#include "parts/filter.h"
+#include "redis/redis.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+void bf_redis_place(bf_redis *r, const bf_desc *d)
+{
+    r->desc = *d;
+    if (r->desc.g.shards == 0) r->desc.g.shards = 1;        /* parts of a chain say nothing of shards */
+    r->bits = bf_bits(&d->g) / r->desc.g.shards;
+    r->mark_at = (r->bits + 31) / 32 * 4;
+}
+
+bool bf_redis_tagged(const char *key)
+{
+    const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
+    return shut && shut > open + 1;
+}
+
+/* ---- writing ---- */
+static void pair(bf_link *l, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void pair(bf_link *l, const char *name, const char *format, ...)
+{
+    char text[BF_SCHEME_BYTES + 40];
+    va_list ap;
+    va_start(ap, format);
+    bf_vprint(text, sizeof text, format, ap);
+    va_end(ap);
+    bf_link_word(l, name);
+    bf_link_word(l, text);
+}
+
+size_t bf_redis_meta_args(const bf_desc *d) { return 20 + 2 * (d->g.shards > 1) + 2 * d->g.counting; }
+
+void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
+{
+    bf_link *l = &r->link;
+    pair(l, "format", "1");
+    pair(l, "scheme", "%s", d->name);
+    pair(l, "m", "%llu", (unsigned long long)d->g.m);
+    pair(l, "n", "%llu", (unsigned long long)d->g.n);
+    pair(l, "k", "%u", d->g.k);
+    pair(l, "p", "%.17g", d->g.p);
+    pair(l, "secret", "%016llx", (unsigned long long)d->secret_check);
+    pair(l, "mark", "%08lx", (unsigned long)mark);
+    pair(l, "born", "%08lx", (unsigned long)mark);
+    pair(l, "by", "bloomfilter %s", BF_VERSION);
+    if (d->g.shards > 1) pair(l, "shards", "%u", d->g.shards);
+    if (d->g.counting) pair(l, "cell_bits", "%d", BF_CELL_BITS);
+}
+
+/* ---- reading ---- */
+static bool has(const bf_redis_reply *r, const char *name)
+{
+    size_t len, size = strlen(name);
+    for (size_t i = 0; i + 1 < r->n; i += 2) {
+        const char *have = bf_reply_text(r, i, &len);
+        if (have && len == size && memcmp(have, name, size) == 0) return true;
+    }
+    return false;
+}
+
+static bool field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
+{
+    size_t len, size = strlen(name);
+    for (size_t i = 0; i + 1 < r->n; i += 2) {
+        const char *have = bf_reply_text(r, i, &len);
+        if (!have || len != size || memcmp(have, name, size) != 0) continue;
+        const char *value = bf_reply_text(r, i + 1, &len);
+        if (!value || len == 0 || len >= cap || memchr(value, 0, len)) return false;
+        memcpy(out, value, len);
+        out[len] = 0;
+        return true;
+    }
+    return false;
+}
+
+static bool number(const bf_redis_reply *r, const char *name, int base, uint64_t *out)
+{
+    char text[32], *end;
+    if (!field(r, name, text, sizeof text) || !strchr("0123456789abcdef", *text)) return false;
+    errno = 0;
+    *out = strtoull(text, &end, base);
+    return *end == 0 && errno == 0;
+}
+
+/* Of all of them, and each of a size that a key holds. */
+static bool sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
+{
+    uint64_t shards = 1;
+    if (has(r, "shards") && !number(r, "shards", 10, &shards)) return false;
+    if (!number(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits || shards < 1 || shards > BF_SHARDS_MAX) return false;
+    g->shards = (unsigned)shards;
+    return bf_shards_fit(l, g) && !(g->counting && shards > 1) && bf_bits(g) / shards <= BF_REDIS_M_MAX;
+}
+
+static bool real(const bf_redis_reply *r, const char *name, double *out)
+{
+    char text[48], *end;
+    if (!field(r, name, text, sizeof text)) return false;
+    *out = bf_real(text, &end);
+    return *end == 0 && *out >= 0 && *out <= 1;
+}
+
+bool bf_redis_meta_making(const bf_redis *r) { return has(&r->link.reply, "making"); }
+
+uint32_t bf_redis_meta_born(const bf_redis *r)
+{
+    uint64_t v;
+    return number(&r->link.reply, "born", 16, &v) && v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
+static int damaged(const bf_redis *r, const char *what, bf_error *err)
+{
+    return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound %s", r->link.label, what);
+}
+
+/* Format 2: a filter of many parts. */
+static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
+{
+    char text[48], *end;
+    uint64_t parts;
+    if (!field(&r->link.reply, "kind", text, sizeof text)) return damaged(r, "kind", err);
+    d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
+    if (!d->kind) return damaged(r, "kind", err);
+    const char *name = d->kind == BF_GROW ? "grow" : "window";
+    double *value = d->kind == BF_GROW ? &d->grow : &d->window;
+    if (!field(&r->link.reply, name, text, sizeof text)) return damaged(r, name, err);
+    *value = bf_real(text, &end);
+    if (*end) return damaged(r, name, err);
+    if (!number(&r->link.reply, "parts", 10, &parts) || parts < 1 || parts > BF_PARTS_MAX - (d->kind == BF_WINDOW)) return damaged(r, "parts", err);
+    if (!d->scheme->keyed) return damaged(r, "scheme", err);
+    if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
+    if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : !bf_window_valid(d->window, d->parts)) return damaged(r, name, err);
+    d->live = d->kind == BF_GROW ? (int64_t)parts : BF_NEVER;
+    return bf_chain_possible(d) ? 0 : damaged(r, "m for its n, p and k", err);
+}
+
+int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err)
+{
+    const bf_redis_reply *from = &r->link.reply;
+    char text[BF_SCHEME_BYTES];
+    uint64_t v;
+    if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
+    const bool many = !strcmp(text, "2");
+    if (!many && strcmp(text, "1") != 0) return bf_fail(err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->link.label, text);
+    if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
+    if (bf_find_scheme(d, text, NULL, NULL) < 0) return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->link.label, text);
+    const bf_layout *l = d->scheme->layout;
+    d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
+    if (d->g.counting && strcmp(text, "4") != 0) return bf_fail(err, BF_EFORMAT, "%s has %.8s bits a cell, this build knows 1 and 4", r->link.label, text);
+    if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
+    if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(r, "n", err);
+    if (!number(from, "k", 10, &v) || v < 1 || v > l->k_max) return damaged(r, "k", err);
+    d->g.k = (unsigned)v;
+    d->g.lines = d->g.m / l->line_bits;
+    if (bf_check_limits(d, NULL) < 0) return damaged(r, "m or k", err);
+    if (!real(from, "p", &d->g.p)) return damaged(r, "p", err);
+    if (!number(from, "secret", 16, &d->secret_check)) return damaged(r, "secret", err);
+    if (many) return read_many(r, d, err);
+    if (!number(from, "mark", 16, &v) || v == 0 || v > UINT32_MAX) return damaged(r, "mark", err);
+    *mark = (uint32_t)v;
+    return 0;
+}
+
+/* ---- the mark ---- */
+/* Big-endian, as BITFIELD's u32 reads it; 0 where the bytes are not there. */
+uint32_t bf_redis_mark_in(const char *bytes, size_t len)
+{
+    const uint8_t *b = (const uint8_t *)bytes;
+    return len != BF_REDIS_MARK ? 0 : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+uint32_t bf_redis_new_mark(void)
+{
+    uint32_t mark = 0;
+    while (mark == 0 && getrandom(&mark, sizeof mark, 0) == (ssize_t)sizeof mark) { }
+    if (mark) return mark;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)getpid()) | 1;
+}

@@ -1,0 +1,265 @@
+/* sharded.c - a filter of several keys: K:0, K:1, ... hold the bits, K:meta says how many they are.  Each is a key as
+ * that of a filter without shards, with a mark and a companion hash of its own, so that making, following, clearing one is
+ * what it is there: whoever selects a shard works on it.  Here is what concerns all of them: opening, making, and a batch.
+ *
+ * K:meta comes first and goes last.  Who dies in between leaves a filter of which shards are missing: an error for those who
+ * only open it, and whoever constructs it makes them. */
+#include "parts/filter.h"
+#include "redis/redis.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* K:i and {K:i}:meta, which are in one slot of a cluster; where K has a hash tag of its own, that tag does it. */
+static bool name(bf_redis_slot *s, const char *key, unsigned i)
+{
+    const bool tagged = bf_redis_tagged(key);
+    const size_t cap = strlen(key) + 24;
+    s->key = malloc(cap);
+    s->meta = malloc(cap);
+    if (!s->key || !s->meta) return false;
+    snprintf(s->key, cap, "%s:%u", key, i);
+    snprintf(s->meta, cap, tagged ? "%s:%u:meta" : "{%s:%u}:meta", key, i);
+    return true;
+}
+
+void bf_redis_free_shards(bf_redis *r)
+{
+    if (!r->slot) return;
+    bf_redis_select(r, r->shards);
+    for (unsigned i = 0; i < r->shards; i++) { free(r->slot[i].key); free(r->slot[i].meta); }
+    free(r->slot);
+    r->slot = NULL;
+    r->shards = 1;
+    r->at = 0;
+}
+
+static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
+{
+    const unsigned n = d->g.shards;
+    char *key = r->link.url.key;
+    bool fine = (r->slot = calloc(n + 1, sizeof *r->slot)) != NULL;
+    if (!fine) return bf_fail(err, BF_ENOMEM, "out of memory");
+    r->shards = r->at = n;
+    r->slot[n] = (bf_redis_slot){ .key = key, .meta = r->meta };
+    memcpy(r->slot[n].label, r->link.label, sizeof r->link.label);
+    bf_redis_place(r, d);
+    for (unsigned i = 0; fine && i < n; i++) {
+        if (!(fine = name(r->slot + i, key, i))) break;
+        r->link.url.key = r->slot[i].key;
+        bf_link_label(&r->link);
+        memcpy(r->slot[i].label, r->link.label, sizeof r->link.label);
+    }
+    bf_redis_select(r, n);
+    if (fine) return 0;
+    bf_redis_free_shards(r);
+    return bf_fail(err, BF_ENOMEM, "out of memory");
+}
+
+/* ---- opening and making ---- */
+/* Shard i as the filter d has it: 1 opened, 2 made. */
+static int attach_shard(bf_redis *r, const bf_desc *d, unsigned i, bool make, bf_error *err)
+{
+    const bf_spec spec = { .m = make, .k = make, .must_exist = !make };     /* sufficient or not, nothing else */
+    bf_desc have;
+    int rc = 0;
+    bf_redis_select(r, i);
+    for (int tries = 0; rc == 0 && tries < 100; tries++) {
+        rc = bf_redis_attach_key(r, &spec, &have, err);
+        if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
+        if (rc == 1 && !bf_redis_same_shape(&have, d))
+            return bf_fail(err, BF_EMISMATCH, "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->link.label, have.name,
+                           (unsigned long long)have.g.m, have.g.k, have.g.shards);
+    }
+    return rc ? rc : bf_fail(err, BF_EIO, "%s comes and goes: it could neither be opened nor created", r->link.label);
+}
+
+static bool any_shard(bf_redis *r)
+{
+    bf_link *l = &r->link;
+    long long n = 1;
+    for (unsigned i = 0; i < r->shards; i++) {
+        bf_redis_select(r, i);
+        if (bf_link_begin(l, true, NULL) < 0) return true;
+        bf_link_count(l, 2);
+        bf_link_word(l, "EXISTS");
+        bf_link_word(l, l->url.key);
+        if (bf_link_finish(l, 1, NULL) < 0 || !bf_reply_integer(&l->reply, 0, &n) || n) return true;
+    }
+    return false;
+}
+
+/* A script over K and K:meta, with the mark that K:meta should have and what the caller puts after it. */
+static void on_whole(bf_redis *r, const char *text, size_t more)
+{
+    bf_link *l = &r->link;
+    char hex[16];
+    snprintf(hex, sizeof hex, "%08lx", (unsigned long)r->whole);
+    bf_link_count(l, 6 + more);
+    bf_link_word(l, "EVAL");
+    bf_link_word(l, text);
+    bf_link_word(l, "2");
+    bf_link_word(l, r->meta);
+    bf_link_word(l, l->url.key);
+    bf_link_word(l, hex);
+}
+
+static int run(bf_redis *r, bf_error *err)
+{
+    long long v = 0;
+    int rc = bf_link_finish(&r->link, 1, err);
+    return rc < 0 ? rc : bf_reply_integer(&r->link.reply, 0, &v) && v;
+}
+
+#define MINE "if redis.call('HGET',KEYS[1],'mark')~=ARGV[1] then return 0 end "
+/* From now on the name is free once all shards are lost.  0 also where somebody else has deleted it meanwhile. */
+static int all_made(bf_redis *r, bf_error *err)
+{
+    bf_redis_select(r, r->shards);
+    int rc = bf_link_begin(&r->link, true, err);
+    if (rc < 0) return rc;
+    on_whole(r, MINE "redis.call('HDEL',KEYS[1],'making') return 1", 0);
+    rc = run(r, err);
+    return rc < 0 ? rc : 0;
+}
+
+/* K:meta says d.  Of a filter that has lost all its shards another one may be made, as of one that lost its only key. */
+int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err)
+{
+    const bool make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+    int rc = take_shards(r, d, err);
+    if (rc < 0) return rc;
+    r->whole = mark;
+    if ((rc = bf_match(d, spec, r->slot[r->shards].label, err)) < 0 && make && !r->making && !any_shard(r)) rc = 1;
+    for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
+        int one = attach_shard(r, d, i, make, err);
+        if (one < 0) rc = one;
+        r->made |= one == 2;
+    }
+    if (rc == 0 && make && r->making) rc = all_made(r, err);
+    bf_redis_select(r, r->shards);
+    if (rc == 0) return 1;
+    bf_redis_free_shards(r);
+    return rc < 0 ? rc : 0;
+}
+
+/* Over the one that was seen, whose filter is gone, or over none; not beside a string that has the name. */
+static int make_whole(bf_redis *r, const bf_desc *d, uint32_t mark, bf_error *err)
+{
+    int rc = bf_link_begin(&r->link, true, err);
+    if (rc < 0) return rc;
+    on_whole(r, "if redis.call('EXISTS',KEYS[2])==1 or (redis.call('EXISTS',KEYS[1])==1 "
+                "and redis.call('HGET',KEYS[1],'mark')~=ARGV[1]) then return 0 end "
+                "redis.call('DEL',KEYS[1]) redis.call('HSET',KEYS[1],'making','1',unpack(ARGV,2)) return 1", bf_redis_meta_args(d));
+    bf_redis_meta_put(r, d, mark);
+    if ((rc = run(r, err)) == 1) r->whole = mark;
+    return rc;
+}
+
+int bf_redis_remove_whole(bf_redis *r, bf_error *err)
+{
+    bf_redis_select(r, r->shards);
+    int rc = bf_link_begin(&r->link, true, err);
+    if (rc < 0) return rc;
+    on_whole(r, MINE "redis.call('DEL',KEYS[1]) return 1", 0);
+    rc = run(r, err);
+    return rc < 0 ? rc : 0;
+}
+
+int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
+{
+    bf_redis_select(r, r->shards);
+    int rc = bf_link_begin(&r->link, true, err);
+    if (rc < 0) return rc;
+    on_whole(r, MINE "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1", 1);
+    bf_link_number(&r->link, bf_redis_ms(seconds));
+    rc = run(r, err);
+    return rc < 0 ? rc : 0;
+}
+
+/* A creation that failed leaves nothing of its own. */
+static void take_back(bf_redis *r, const bool *mine)
+{
+    for (unsigned i = 0; i < r->shards; i++)
+        if (mine[i]) { bf_redis_select(r, i); bf_redis_remove(r, NULL); }
+    bf_redis_remove_whole(r, NULL);
+}
+
+int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
+{
+    bool mine[BF_SHARDS_MAX] = { false };
+    int rc = take_shards(r, d, err);
+    if (rc < 0) return rc;
+    if ((rc = make_whole(r, d, bf_redis_new_mark(), err)) == 1) {
+        for (unsigned i = 0; rc > 0 && i < r->shards; i++)
+            if ((rc = attach_shard(r, d, i, true, err)) > 0) mine[i] = rc == 2;
+        if (rc > 0) { const int done = all_made(r, err); rc = done < 0 ? done : 1; }
+        if (rc < 0) take_back(r, mine);
+    }
+    bf_redis_select(r, r->shards);
+    if (rc > 0) return 1;
+    bf_redis_free_shards(r);
+    return rc;
+}
+
+/* ---- a batch ---- */
+void *bf_redis_room(bf_redis *r, size_t bytes)
+{
+    if (bytes <= r->room_cap) return r->room;
+    char *more = realloc(r->room, bytes + 64);
+    if (!more) return NULL;
+    r->room = more;
+    r->room_cap = bytes + 64;
+    return more;
+}
+
+static int run_groups(bf_redis *r, int op, bf_redis_group *g, size_t n, size_t nkeys, unsigned k, bf_error *err)
+{
+    if (op == BF_OP_TEST) return bf_redis_test(r, g, n, k, err);
+    const size_t bits = nkeys * k;
+    if (bits > r->old_cap) {
+        uint8_t *more = realloc(r->old, bits);
+        if (!more) return bf_fail(err, BF_ENOMEM, "out of memory");
+        r->old = more;
+        r->old_cap = bits;
+    }
+    memset(r->old, 1, bits);                                /* what no reply told is not undone */
+    for (size_t i = 0, at = 0; i < n; at += g[i++].nkeys * k) g[i].old = r->old + at;
+    return bf_redis_add(r, g, n, k, err);
+}
+
+static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err)
+{
+    const size_t s = r->shards, keys = nkeys * sizeof(uint32_t);
+    char *room = bf_redis_room(r, nkeys * k * sizeof *pos + s * (sizeof(bf_redis_group) + sizeof(size_t)) + keys + nkeys);
+    if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
+    uint64_t *sorted = (uint64_t *)(void *)room;
+    bf_redis_group *g = (bf_redis_group *)(void *)(sorted + nkeys * k);
+    size_t *next = (size_t *)(void *)(g + s), n = 0, at = 0;
+    uint32_t *from = (uint32_t *)(void *)(next + s);
+    uint8_t *answer = (uint8_t *)(from + nkeys);
+    memset(next, 0, s * sizeof *next);
+    for (size_t i = 0; i < nkeys; i++) next[pos[i * k] / r->bits]++;
+    for (size_t i = 0; i < s; i++) {                        /* the groups that have keys, and where each begins */
+        size_t c = next[i];
+        next[i] = at;
+        if (c) g[n++] = (bf_redis_group){ .shard = (unsigned)i, .pos = sorted + at * k, .nkeys = c, .present = answer + at, .pending = true };
+        at += c;
+    }
+    for (size_t i = 0; i < nkeys; i++) {                    /* the order within a shard stays: it decides who is new */
+        const uint64_t shard = pos[i * k] / r->bits;
+        at = next[shard]++;
+        from[at] = (uint32_t)i;
+        for (unsigned j = 0; j < k; j++) sorted[at * k + j] = pos[i * k + j] - shard * r->bits;
+    }
+    int rc = run_groups(r, op, g, n, nkeys, k, err);
+    for (size_t i = 0; i < nkeys; i++) present[from[i]] = answer[i];
+    return rc;
+}
+
+int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err)
+{
+    bf_redis_group one = { .pos = pos, .nkeys = nkeys, .present = present, .pending = true };
+    if (r->slot) return apply_sorted(r, op, pos, nkeys, k, present, err);
+    return run_groups(r, op, &one, 1, nkeys, k, err);
+}

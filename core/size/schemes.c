@@ -1,0 +1,53 @@
+/* schemes.c - looks into the rows of tables.c: by name, by id; what a scheme fixes. */
+#include "size/size.h"
+#include <string.h>
+
+static int unknown_scheme(const char *name, bf_error *err)
+{
+    char known[90] = "";
+    for (const bf_scheme *s = bf_schemes; s->name; s++) {
+        bool room = strlen(known) + strlen(s->name) + 7 <= sizeof known;
+        if (s != bf_schemes) strcat(known, ", ");
+        strcat(known, room ? s->name : "...");
+        if (!room) break;
+    }
+    return bf_fail(err, BF_EINVAL, "scheme must be one of %s, got %.40s", known, name);
+}
+
+int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions, bf_error *err)
+{
+    const size_t len = strlen(name), row = strcspn(name, ":");
+    const char *text = row < len ? name + row + 1 : NULL;
+    const bf_scheme *s = bf_schemes;
+    while (s->name && (strlen(s->name) != row || memcmp(s->name, name, row) != 0)) s++;
+    if (!s->name || len >= BF_SCHEME_BYTES) return unknown_scheme(name, err);
+    *d = (bf_desc){ .scheme = s, .argument = { .scheme = s->name, .k = s->k, .functions = functions } };
+    memcpy(d->name, name, len);
+    if (s->hash->prepare) return s->hash->prepare(&d->argument, text, err);
+    return text ? bf_fail(err, BF_EINVAL, "scheme %s takes nothing after its name, got %.40s", s->name, name) : 0;
+}
+
+int bf_check_limits(const bf_desc *d, bf_error *err)
+{
+    const bf_scheme *s = d->scheme;
+    const unsigned long long m = d->g.m;
+    if (d->argument.k && d->g.k != d->argument.k) return bf_fail(err, BF_EINVAL, "k must be %u for scheme %s, got %u", d->argument.k, d->name, d->g.k);
+    if (d->g.k > s->layout->k_max)
+        return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, d->name, d->g.k);
+    if (s->m && m != s->m) return bf_fail(err, BF_EINVAL, "m must be %llu for scheme %s, got %llu", (unsigned long long)s->m, d->name, m);
+    if (s->m_max && m > s->m_max)
+        return bf_fail(err, BF_EINVAL, "m must be 1 to %llu for scheme %s, got %llu", (unsigned long long)s->m_max, d->name, m);
+    return 0;
+}
+
+const bf_scheme *bf_find_scheme_id(uint32_t id)
+{
+    for (const bf_scheme *s = bf_schemes; s->name; s++) if (s->id == id) return s;
+    return NULL;
+}
+
+const char *bf_scheme_name(size_t i)
+{
+    for (size_t at = 0; bf_schemes[at].name; at++) if (at == i) return bf_schemes[at].name;
+    return NULL;
+}

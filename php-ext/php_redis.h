@@ -1,0 +1,35 @@
+/* php_redis.h - what php_redis.c (commands and answers) and php_client.c (a trip, its faults, the
+ * client's life) share. */
+#ifndef PHP_REDIS_H
+#define PHP_REDIS_H
+#include "php_bloomfilter.h"
+#include <unistd.h>
+
+enum { OPT_PREFIX = 2 };       /* Redis::OPT_PREFIX, for RedisCluster's objects too */
+
+struct php_bf_client {
+    bf_redis_client host;      /* what the core calls */
+    zend_object *object;
+    bool cluster;
+    uint32_t refs;
+    zend_string *key;          /* with the object's own prefix */
+    bool lost;                 /* a cluster that must not be used any more: see may_go_on */
+    bool piped;                /* commands may be queued in phpredis's own memory           */
+    bool unfinished;           /* a trip was begun, and no more is known: a fatal error     */
+    pid_t pid;                 /* of the process that the connection belongs to */
+    char name[48];
+};
+
+/* php_redis.c: calling phpredis's methods, or those of a subclass.  false: an exception is set. */
+zend_class_entry *php_bf_class_of(const char *lower_name);
+bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer);
+void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer);
+zend_long php_bf_call_for_number(php_bf_client *c, const char *method);
+zend_string *php_bf_call_for_text(php_bf_client *c, const char *method);
+void php_bf_call_only(php_bf_client *c, const char *method);
+void php_bf_forget_exception(void);
+void php_bf_drop_exception(void);
+void php_bf_restore(zend_object *standing);
+/* All commands, and their replies into the sink.  false: an exception. */
+bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink);
+#endif

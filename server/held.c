@@ -1,0 +1,101 @@
+/* held.c - what clients make the daemon hold: one sum, one bound (--max-buffered), and who gives
+ * way when it is reached.  Knows connections and how long they have stood still; knows no HTTP.
+ *
+ * Held are: replies that their clients have not read, input that waits behind them, requests that
+ * are half there or wait for a thread of jobs.c, images and other large replies while they are
+ * made.  Where there is no room, clients that have stood still for a while are closed, those who
+ * stood longest first: a client that reads or sends does not wait for one that does not.  Where
+ * all of them move, whoever asks for room goes without. */
+#include "server.h"
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { STILL = 2000, LOOK = 64 };                              /* ms; requests that are looked at */
+
+static bool reserve(server *s, uint64_t bytes)
+{
+    uint64_t held = __atomic_load_n(&s->buffered, __ATOMIC_RELAXED);
+    do if (held > s->o.max_buffered || bytes > s->o.max_buffered - held) return false;
+    while (!__atomic_compare_exchange_n(&s->buffered, &held, held + bytes, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED));
+    return true;
+}
+
+/* SENDING is in the order in which they last took a byte, ASKING in the order in which requests
+ * began. */
+static conn *stands_still(const worker *w)
+{
+    conn *c = w->lists[SENDING].first;
+    while (c && (c == w->at || !c->unsent)) c = c->next;
+    if (c && w->now - c->unsent->moved >= STILL) return c;
+    c = w->lists[ASKING].first;
+    for (int i = 0; c && i < LOOK; c = c->next, i++)
+        if (c != w->at && c->part && w->now - c->part->moved >= STILL) return c;
+    return NULL;
+}
+
+static void want(server *s, uint64_t bytes)
+{
+    uint64_t most = tallied(&s->wanted);
+    while (bytes > most && !__atomic_compare_exchange_n(&s->wanted, &most, bytes, true,
+                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+}
+
+static bool hold_patiently(worker *w, uint64_t bytes)
+{
+    const uint64_t more = bytes > w->room ? bytes - w->room : 0;
+    if (!reserve(w->s, more)) { w->lacked = bytes; return false; }
+    w->room -= bytes - more;
+    w->lacked = 0;
+    return true;
+}
+
+bool hold(worker *w, uint64_t bytes)
+{
+    server *s = w->s;
+    conn *c;
+    if (w->patient) return hold_patiently(w, bytes);
+    if (reserve(s, bytes)) return true;
+    if (bytes > s->o.max_buffered) return false;
+    while ((c = stands_still(w))) {
+        conn_evict(w, c);
+        if (reserve(s, bytes)) return true;
+    }
+    want(s, bytes);
+    return false;
+}
+
+void unhold(worker *w, uint64_t bytes)
+{
+    if (bytes) __atomic_fetch_sub(&w->s->buffered, bytes, __ATOMIC_RELAXED);
+}
+
+void hold_reply(worker *w, reply *a)
+{
+    const uint64_t most = a->made.cap >= LARGE ? a->made.cap : 0;
+    if (most <= a->held || hold(w, most - a->held)) {
+        if (most < a->held) unhold(w, a->held - most);
+        a->held = most;
+        return;
+    }
+    unhold(w, a->held);
+    a->held = 0;
+    a->more[0] = 0;
+    a->ends = true;
+    reply_status(a, 503, HELD_FULL);
+}
+
+/* Somebody, perhaps another worker's client, went without: as much is made free again, an eighth
+ * at least, of clients that stand still. */
+void held_relieve(worker *w)
+{
+    server *s = w->s;
+    const uint64_t most = s->o.max_buffered, wanted = tallied(&s->wanted);
+    const uint64_t room = wanted > most / 8 ? wanted : most / 8;
+    conn *c;
+    if (wanted == 0) return;
+    w->at = NULL;
+    while (tallied(&s->buffered) > most - room && (c = stands_still(w))) conn_evict(w, c);
+    if (tallied(&s->buffered) <= most - room) __atomic_store_n(&s->wanted, 0, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,412 @@
+/* jobs.c - the threads that do what may take long, and the queues before them.  Knows turns and threads; what a request asks for
+ * is routes.c's business, sockets are conn.c's. */
+#include "server.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { HANDS = 16, BUCKETS = 256, HANGS = 500, BEAT = 50, SMALL = 1024 };    /* HANGS, BEAT: ms; SMALL: bytes not counted */
+
+/* The jobs of one name.  It exists while it has some. */
+typedef struct turn {
+    struct turn *next, *next_ready; /* in its bucket; in the queue                            */
+    job *first, *last;
+    size_t len;
+    char name[NAME_BYTES + 1];
+} turn;
+
+struct pool {
+    pthread_mutex_t lock;
+    pthread_cond_t more, less;           /* there is a job; a thread is through        */
+    pthread_cond_t pulse_more;           /* there is the first job                     */
+    turn *buckets[BUCKETS], *ready, *last_ready;
+    pthread_t hands[HANDS], pulse;
+    worker self[HANDS];                  /* a worker without connections each          */
+    unsigned threads, idle, busy;
+    bool stop, beats, rests, looking;    /* rests: the pulse, until there is a job     */
+    uint64_t asked;                      /* atomic: ms, the pulse was sent; 0 = answered */
+    bool late;                           /* atomic: the last one took too long         */
+};
+
+/* ---- turns ---- */
+static turn **find_turn(pool *p, text name)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < name.len; i++) h = (h ^ (unsigned char)name.ptr[i]) * 16777619u;
+    turn **at = &p->buckets[h % BUCKETS];
+    while (*at && ((*at)->len != name.len || memcmp((*at)->name, name.ptr, name.len)))
+        at = &(*at)->next;
+    return at;
+}
+
+static void make_ready(pool *p, turn *t)
+{
+    t->next_ready = NULL;
+    if (p->ready) p->last_ready->next_ready = t; else p->ready = t;
+    p->last_ready = t;
+}
+
+static void end_turn(pool *p, turn *t)
+{
+    if (t->first) { make_ready(p, t); return; }
+    turn **at = find_turn(p, (text){ t->name, t->len });
+    *at = t->next;
+    free(t);
+}
+
+static bool queue(pool *p, job *j, text name)
+{
+    turn **at = find_turn(p, name), *t = *at;
+    if (!t) {
+        if (!(t = *at = calloc(1, sizeof *t))) return false;
+        memcpy(t->name, name.ptr, name.len);
+        t->len = name.len;
+        make_ready(p, t);
+    }
+    j->next = NULL;
+    if (t->first) t->last->next = j; else t->first = j;
+    t->last = j;
+    return true;
+}
+
+/* ---- threads ---- */
+static void look(worker *w)
+{
+    server *s = w->s;
+    bf_state st = { 0 };
+    filters_refresh(&s->fs);
+    served *f = filters_known(&s->fs, TEXT(""), false);
+    int rc = f ? filter_state(f, &st, NULL) : -1;
+    if (f) filters_done(f);
+    history_tick(&s->history, (double)(clock_ms() - s->started) / 1000, stats_requests(s),
+                 rc < 0 ? -1 : st.fill);
+}
+
+/* The worker takes all at once, so only the first has to wake it. */
+static void hand_back(job *j)
+{
+    const uint64_t one = 1;
+    worker *w = j->w;
+    job *before = __atomic_load_n(&w->done, __ATOMIC_RELAXED);
+    do {
+        j->next = before;
+    } while (!__atomic_compare_exchange_n(&w->done, &before, j, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    if (!before && write(w->wake, &one, sizeof one) < 0) return;     /* full: it is awake */
+}
+
+/* What is lacking for a reply that is made already is not got by making it again. */
+static void do_job(worker *w, job *j)
+{
+    if (!j->w) { look(w); return; }
+    if (!__atomic_load_n(&j->dropped, __ATOMIC_ACQUIRE)) {
+        w->room = j->room;
+        w->lacked = 0;
+        route_patiently(w, &j->q, &j->a);
+        j->lacked = w->lacked;
+        hold_reply(w, &j->a);
+        unhold(w, w->room);
+        w->room = j->room = 0;
+    }
+    hand_back(j);
+}
+
+static void *hand(void *self)
+{
+    worker *w = self;
+    pool *p = w->s->pool;
+    pthread_mutex_lock(&p->lock);
+    for (;;) {
+        p->idle++;
+        while (!p->ready && !p->stop) pthread_cond_wait(&p->more, &p->lock);
+        p->idle--;
+        if (p->stop) break;
+        turn *t = p->ready;
+        job *j = t->first;
+        const bool looks = !j->w;                    /* after hand_back it is the worker's */
+        p->ready = t->next_ready;
+        t->first = j->next;
+        p->busy++;
+        pthread_mutex_unlock(&p->lock);
+        do_job(w, j);
+        pthread_mutex_lock(&p->lock);
+        if (looks) { p->looking = false; free(j); }
+        p->busy--;
+        end_turn(p, t);
+        pthread_cond_broadcast(&p->less);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+static bool more_hands(pool *p, server *s)
+{
+    if (p->idle || p->threads == HANDS) return true;
+    worker *w = &p->self[p->threads];
+    *w = (worker){ .s = s, .patient = true, .decoded = malloc(s->o.max_url) };
+    if (w->decoded && pthread_create(&p->hands[p->threads], NULL, hand, w) == 0) {
+        p->threads++;
+        return true;
+    }
+    free(w->decoded);
+    return p->threads > 0;
+}
+
+static bool submit(server *s, job *j, text name)
+{
+    pool *p = s->pool;
+    pthread_mutex_lock(&p->lock);
+    const bool ok = !p->stop && more_hands(p, s) && queue(p, j, name);
+    if (ok) pthread_cond_signal(&p->more);
+    if (ok && p->rests) pthread_cond_signal(&p->pulse_more);
+    pthread_mutex_unlock(&p->lock);
+    return ok;
+}
+
+/* ---- the pulse ---- */
+static bool ask(const server *s, bf_filter **f)
+{
+    const text name = TEXT(DEFAULT_NAME);
+    char *storage;
+    bf_error err;
+    if (*f) return bf_test(*f, "0", 1, &err) >= 0;   /* "0" is a key in every scheme */
+    if (stored_at(&s->fs, name, &storage, &err) < 0) return false;
+    *f = stored_open(&s->fs, name, storage, &err);
+    free(storage);
+    return *f != NULL;
+}
+
+static void nap(pool *p, pthread_cond_t *until)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += BEAT * 1000000L;
+    if (t.tv_nsec >= 1000000000) { t.tv_nsec -= 1000000000; t.tv_sec++; }
+    pthread_cond_timedwait(until, &p->lock, &t);
+}
+
+/* Any answer is one, "it is lost" too: what counts is when it came. */
+static void take_pulse(server *s, bf_filter **f)
+{
+    pool *p = s->pool;
+    const uint64_t began = clock_ms();
+    __atomic_store_n(&p->asked, began, __ATOMIC_RELEASE);
+    if (!ask(s, f)) { bf_close(*f); *f = NULL; }
+    __atomic_store_n(&p->late, clock_ms() - began >= HANGS, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->asked, 0, __ATOMIC_RELEASE);
+}
+
+/* Who is answered within BEAT ms costs Redis nothing more. */
+static void *beat(void *self)
+{
+    server *s = self;
+    pool *p = s->pool;
+    bf_filter *f = NULL;
+    pthread_mutex_lock(&p->lock);
+    while (!p->stop) {
+        p->rests = !p->busy && !p->ready && !p->late;
+        if (p->rests) { pthread_cond_wait(&p->pulse_more, &p->lock); p->rests = false; }
+        if (!p->stop) nap(p, &p->pulse_more);
+        if (p->stop || (!p->busy && !p->ready && !p->late)) continue;
+        pthread_mutex_unlock(&p->lock);
+        take_pulse(s, &f);
+        pthread_mutex_lock(&p->lock);
+        pthread_cond_broadcast(&p->less);
+    }
+    pthread_mutex_unlock(&p->lock);
+    bf_close(f);
+    return NULL;
+}
+
+bool jobs_hang(const server *s)
+{
+    const pool *p = s->pool;
+    const uint64_t asked = __atomic_load_n(&p->asked, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&p->late, __ATOMIC_ACQUIRE) || (asked && clock_ms() - asked >= HANGS);
+}
+
+/* ---- life ---- */
+bool jobs_open(server *s)
+{
+    pool *p = s->pool = calloc(1, sizeof *p);
+    if (!p) return false;
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->more, NULL);
+    pthread_cond_init(&p->less, NULL);
+    pthread_cond_init(&p->pulse_more, NULL);
+    p->beats = s->fs.remote && pthread_create(&p->pulse, NULL, beat, s) == 0;
+    return p->beats || !s->fs.remote;
+}
+
+bool jobs_stop(server *s, uint64_t until)
+{
+    pool *p = s->pool;
+    bool through = true;
+    pthread_mutex_lock(&p->lock);
+    p->stop = true;
+    pthread_cond_broadcast(&p->more);
+    pthread_cond_broadcast(&p->pulse_more);
+    while ((p->busy || __atomic_load_n(&p->asked, __ATOMIC_ACQUIRE)) &&
+           (through = clock_ms() < until))
+        nap(p, &p->less);
+    pthread_mutex_unlock(&p->lock);
+    return through;
+}
+
+static void drop_turns(pool *p)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (turn *t = p->buckets[i], *next; t; t = next) {
+            next = t->next;
+            for (job *j; (j = t->first);) { t->first = j->next; job_free(j); }
+            free(t);
+        }
+}
+
+void jobs_close(server *s)
+{
+    pool *p = s->pool;
+    if (!p) return;
+    for (unsigned i = 0; i < p->threads; i++) {
+        pthread_join(p->hands[i], NULL);
+        free(p->self[i].decoded);
+    }
+    if (p->beats) pthread_join(p->pulse, NULL);
+    drop_turns(p);
+    pthread_mutex_destroy(&p->lock);
+    pthread_cond_destroy(&p->more);
+    pthread_cond_destroy(&p->less);
+    pthread_cond_destroy(&p->pulse_more);
+    free(p);
+    s->pool = NULL;
+}
+
+/* Not while the last one still waits for something. */
+void jobs_look(server *s)
+{
+    pool *p = s->pool;
+    job *j = s->fs.remote && jobs_hang(s) ? NULL : calloc(1, sizeof *j);
+    if (!j) return;
+    pthread_mutex_lock(&p->lock);
+    const bool mine = !p->looking;
+    if (mine) p->looking = true;
+    pthread_mutex_unlock(&p->lock);
+    if (mine && submit(s, j, TEXT("?look"))) return;
+    if (mine) { pthread_mutex_lock(&p->lock); p->looking = false; pthread_mutex_unlock(&p->lock); }
+    free(j);
+}
+
+/* ---- the worker's side ---- */
+/* What the request points to, in memory of the job's own; a body that already is in such memory is taken over. */
+static bool copy_request(job *j, const request *q, const buffer *body)
+{
+    const size_t target = q->target.len, type = q->type.len;
+    if (!buffer_add(&j->text, q->target.ptr, target) || !buffer_add(&j->text, q->type.ptr, type))
+        return false;
+    if (!body->cap && q->body.len && !buffer_add(&j->body, q->body.ptr, q->body.len)) return false;
+    const char *bytes = body->cap ? body->ptr : j->body.ptr;
+    j->q = (request){ .method = q->method,
+                      .head = q->head,
+                      .keep_alive = q->keep_alive,
+                      .old = q->old,
+                      .target = { j->text.ptr, target },
+                      .path = { j->text.ptr + (q->path.ptr - q->target.ptr), q->path.len },
+                      .type = { j->text.ptr + target, type },
+                      .body = { bytes ? bytes : "", q->body.len } };
+    return true;
+}
+
+/* What is counted for the exchange's body is the job's from now on. */
+static void take_body(job *j, exchange *x)
+{
+    if (!x->body.cap) return;
+    j->body = x->body;
+    j->held += x->body.cap;
+    x->held -= x->body.cap;
+    x->body = (buffer){ 0 };
+}
+
+job *job_start(worker *w, conn *c, const request *q, exchange *x, uint64_t began, const char **why)
+{
+    job *j = calloc(1, sizeof *j);
+    *why = "out of memory";
+    if (!j || !copy_request(j, q, &x->body)) goto fail;
+    j->w = w;
+    j->c = c;
+    j->began = began;
+    j->whole = route_is_whole(&j->q);
+    const uint64_t copied = (j->text.cap > SMALL ? j->text.cap : 0) + j->body.cap;
+    if (!hold(w, copied)) { *why = HELD_FULL; goto fail; }
+    j->held = copied;
+    take_body(j, x);
+    if (submit(w->s, j, route_turn(&j->q))) return j;
+fail:
+    if (j) job_free(j);
+    return NULL;
+}
+
+bool job_again(worker *w, job *j)
+{
+    const uint64_t lacked = j->lacked;
+    j->lacked = 0;
+    if (!lacked || j->again || !hold(w, lacked)) return false;
+    unhold(w, j->a.held);
+    buffer_drop(&j->a.made);
+    j->a = (reply){ 0 };
+    j->room = lacked;
+    j->again = true;
+    j->done = false;
+    if (submit(w->s, j, route_turn(&j->q))) return true;
+    j->done = true;
+    reply_status(&j->a, 503, HELD_FULL);
+    return false;
+}
+
+/* Once: nothing is read from a connection that waits. */
+bool job_keep_input(worker *w, job *j, const char *bytes, size_t len)
+{
+    if (!hold(w, len + INPUT_MORE)) return false;
+    if (buffer_add(&j->input, bytes, len)) return true;
+    unhold(w, len + INPUT_MORE);
+    return false;
+}
+
+buffer job_input(job *j)
+{
+    const buffer input = j->input;
+    j->input = (buffer){ 0 };
+    return input;
+}
+
+void job_leave(job *j)
+{
+    j->c = NULL;
+    __atomic_store_n(&j->dropped, true, __ATOMIC_RELEASE);
+}
+
+void job_free(job *j)
+{
+    if (j->w) unhold(j->w, j->held + j->room + j->a.held + input_held(&j->input));
+    buffer_drop(&j->text);
+    buffer_drop(&j->body);
+    buffer_drop(&j->input);
+    buffer_drop(&j->a.made);
+    free(j);
+}
+
+void jobs_deliver(worker *w)
+{
+    job *j = __atomic_exchange_n(&w->done, NULL, __ATOMIC_ACQUIRE);
+    for (job *next; j; j = next) {
+        next = j->next;
+        if (j->c) { j->done = true; conn_answered(w, j->c); }
+        else job_free(j);
+    }
+}
+
+void jobs_forget(worker *w)
+{
+    for (job *j = w->done, *next; j; j = next) {
+        next = j->next;
+        job_free(j);
+    }
+    w->done = NULL;
+}

@@ -1,0 +1,101 @@
+/* origin.c - does a request come from a web page that has no business here?  Knows the headers by
+ * which browsers tell; knows no token and no path's meaning beyond "it changes something".
+ *
+ *   Host             a page whose name was pointed at this address (DNS rebinding) has its own name
+ *   Origin           of any page that asks by script or by form; null where it hides
+ *   Sec-Fetch-Site   the browser's own word on whose page asks; absent in old browsers
+ *   Referer          what old browsers have instead */
+#include "server.h"
+#include <stdio.h>
+
+static const text own[] = { { "127.0.0.1", 9 }, { "localhost", 9 }, { "[::1]", 5 } };
+
+static bool same(text a, text b)
+{
+    if (a.len != b.len) return false;
+    if (memcmp(a.ptr, b.ptr, a.len) == 0) return true;
+    for (size_t i = 0; i < a.len; i++) {
+        char x = a.ptr[i], y = b.ptr[i];
+        if (x >= 'A' && x <= 'Z') x = (char)(x + 32);
+        if (y >= 'A' && y <= 'Z') y = (char)(y + 32);
+        if (x != y) return false;
+    }
+    return true;
+}
+
+static text c_text(const char *s) { return (text){ s, strlen(s) }; }
+
+/* Name or [address] without its port; nothing where the port is none. */
+static text host_of(text authority)
+{
+    size_t end = authority.len;
+    while (end > 0 && authority.ptr[end - 1] >= '0' && authority.ptr[end - 1] <= '9') end--;
+    if (end > 0 && authority.ptr[end - 1] == ':') return (text){ authority.ptr, end - 1 };
+    return authority;
+}
+
+static bool is_named(const options *o, text host)
+{
+    unsigned i = 0;
+    while (i < o->allow_hosts && !same(host, c_text(o->allow_host[i]))) i++;
+    return i < o->allow_hosts;
+}
+
+/* What --host says counts as a name too, an IPv6 address in brackets. */
+static bool is_listened_on(const options *o, text host)
+{
+    const bool brackets = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
+    if (brackets) host = (text){ host.ptr + 1, host.len - 2 };
+    return same(host, c_text(o->host));
+}
+
+static bool is_ours(const server *s, text authority)
+{
+    if (s->o.allow_hosts == 0 && !s->loopback) return true;
+    const text host = host_of(authority);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) if (same(host, own[i])) return true;
+    return is_named(&s->o, host) || is_listened_on(&s->o, host);
+}
+
+/* scheme://authority/..., nothing where it is not of this form. */
+static text authority_of(text url)
+{
+    const bool http = text_starts(url, TEXT("http://")), https = text_starts(url, TEXT("https://"));
+    size_t from = http ? 7 : https ? 8 : 0, to = from;
+    while (from && to < url.len && !memchr("/?#", url.ptr[to], 3)) to++;
+    return (text){ url.ptr + from, to - from };
+}
+
+/* A page of this daemon's own: of the very host and port that was asked, or of a name that
+ * --allow-host has. */
+static bool is_own_page(const server *s, const request *q, text url)
+{
+    const text page = authority_of(url);
+    return page.len && (same(page, q->host) || is_named(&s->o, host_of(page)));
+}
+
+static const char *say(char why[ORIGIN_WHY], const char *what, text value, const char *which)
+{
+    const int len = (int)(value.len < 60 ? value.len : 60);
+    snprintf(why, ORIGIN_WHY, "%s %.*s %s", what, len, value.ptr, which);
+    return why;
+}
+
+const char *origin_refuses(const server *s, const request *q, bool health, bool changes,
+                           char why[ORIGIN_WHY])
+{
+    static const char unnamed[] = "and --allow-host does not name it";
+    static const char foreign[] = "which is another site";
+    if (!health && q->host.len && !is_ours(s, q->host))
+        return say(why, "Host is", q->host, unnamed);
+    if (!health && q->authority.len && !is_ours(s, q->authority))
+        return say(why, "the URL's host is", q->authority, unnamed);
+    if (q->origin.len && !is_own_page(s, q, q->origin))
+        return say(why, "Origin is", q->origin, foreign);
+    if (!changes) return NULL;
+    if (q->site.len && !same(q->site, TEXT("same-origin")) && !same(q->site, TEXT("none")))
+        return say(why, "Sec-Fetch-Site is", q->site, "and this request changes a filter");
+    if (q->referer.len && !is_own_page(s, q, q->referer))
+        return say(why, "Referer is", q->referer, foreign);
+    return NULL;
+}

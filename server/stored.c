@@ -1,0 +1,203 @@
+/* stored.c - where the filters of a server are: files, a folder of them, Redis; opening what is there, and whether it still is.
+ * Knows storages and the core; knows neither the list nor HTTP. */
+#include "filters.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char suffix[] = ".bloom";
+enum { SUFFIX = sizeof suffix - 1 };
+
+int stored_fail(bf_error *err, int code, const char *format, ...)
+{
+    va_list args;
+    *err = (bf_error){ .code = code, .key = BF_NO_KEY };
+    va_start(args, format);
+    vsnprintf(err->msg, sizeof err->msg, format, args);
+    va_end(args);
+    return code;
+}
+
+bool stored_is_main(text name) { return text_is(name, TEXT(DEFAULT_NAME)); }
+
+/* ---- names ---- */
+bool filter_name_ok(text name)
+{
+    if (name.len == 0 || name.len > NAME_BYTES || name.ptr[0] == '.') return false;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!letter && !(c >= '0' && c <= '9') && c != '_' && c != '.' && c != '-') return false;
+    }
+    return true;
+}
+
+/* In Redis the named filters are beside the main one: K:f:NAME.  No name holds a colon: none meets K:meta or another's. */
+static char *url_of(const char *url, text name)
+{
+    const char *key = strchr(url, '?');
+    while (key && strncmp(key + 1, "key=", 4)) key = strchr(key + 1, '&');
+    const char *rest = key ? key + 1 + strcspn(key + 1, "&") : url + strlen(url);
+    char *out = malloc(strlen(url) + name.len + 4);
+    if (out) sprintf(out, "%.*s:f:%.*s%s", (int)(rest - url), url, (int)name.len, name.ptr, rest);
+    return out;
+}
+
+static char *file_of(const char *folder, text name)
+{
+    char *out = malloc(strlen(folder) + name.len + sizeof suffix);
+    if (out) sprintf(out, "%s%.*s%s", folder, (int)name.len, name.ptr, suffix);
+    return out;
+}
+
+int stored_at(const filters *fs, text name, char **storage, bf_error *err)
+{
+    const char *s = fs->o->storage;
+    const bool main = stored_is_main(name) && !fs->folder;
+    *storage = NULL;
+    if (!s || (!main && !fs->folder && !fs->remote)) return 0;
+    *storage = main ? strdup(s) : fs->remote ? url_of(s, name) : file_of(fs->folder, name);
+    return *storage ? 0 : stored_fail(err, BF_ENOMEM, "out of memory");
+}
+
+int stored_folder(filters *fs, bf_error *err)
+{
+    const char *s = fs->o->storage;
+    struct stat st;
+    const size_t len = s ? strlen(s) : 0;
+    fs->remote = s && bf_is_url(s);
+    if (!s || fs->remote) return 0;
+    if (s[len - 1] == '/' && mkdir(s, 0777) < 0 && errno != EEXIST)
+        return stored_fail(err, BF_EIO, "cannot make %.100s: %s", s, strerror(errno));
+    if (s[len - 1] != '/' && (stat(s, &st) < 0 || !S_ISDIR(st.st_mode))) return 0;
+    fs->folder = malloc(len + 2);
+    if (!fs->folder) return stored_fail(err, BF_ENOMEM, "out of memory");
+    memcpy(fs->folder, s, len + 1);
+    if (s[len - 1] != '/') memcpy(fs->folder + len, "/", 2);
+    return 0;
+}
+
+static bool is_filter(const char *file, text *name)
+{
+    const size_t len = strlen(file);
+    *name = (text){ file, len > SUFFIX ? len - SUFFIX : 0 };
+    return filter_name_ok(*name) && !strcmp(file + name->len, suffix);
+}
+
+int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err),
+                void *ctx, bf_error *err)
+{
+    DIR *dir = opendir(fs->folder);
+    struct dirent *e;
+    struct stat st;
+    text name;
+    int rc =
+        dir ? 0 : stored_fail(err, BF_EIO, "cannot open %.100s: %s", fs->folder, strerror(errno));
+    while (rc == 0 && (e = readdir(dir)))
+        if (is_filter(e->d_name, &name) && fstatat(dirfd(dir), e->d_name, &st, 0) == 0)
+            rc = each(ctx, name, (uint64_t)st.st_size, err);
+    if (dir) closedir(dir);
+    return rc;
+}
+
+/* ---- opening ---- */
+bf_spec *stored_spec(bf_spec *spec, const options *o)
+{
+    spec->threads = true; /* even one worker: another thread counts the bits meanwhile */
+    spec->secret = o->keyed ? o->secret : NULL;
+    spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
+    return spec;
+}
+
+static bf_spec main_spec(const options *o, const char *storage)
+{
+    bf_spec spec = { .m = o->m,
+                     .n = o->n,
+                     .k = (unsigned)o->k,
+                     .p = o->p,
+                     .scheme = o->scheme,
+                     .storage = storage };
+    return *stored_spec(&spec, o);
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    const size_t a = strlen(s), b = strlen(end);
+    return a >= b && !strcmp(s + a - b, end);
+}
+
+/* Nothing is there, as opposed to: nobody knows.  The core says ENOENT of a file, and of Redis that the key does not exist. */
+static bool is_absent(const bf_error *err)
+{
+    return err->code == BF_EIO && (err->sys_errno == ENOENT ||
+                                   (err->sys_errno == 0 && ends_with(err->msg, " does not exist")));
+}
+
+/* Without any size: what the storage holds; where it holds nothing, a filter of the usual size. */
+bf_filter *stored_main(const filters *fs, const char *storage, bf_error *err)
+{
+    bf_spec spec = main_spec(fs->o, storage);
+    if (spec.m || spec.n || spec.k || spec.p != 0) return bf_open(&spec, err);
+    if (storage) {
+        spec.must_exist = true;
+        bf_filter *f = bf_open(&spec, err);
+        if (f || !is_absent(err)) return f;
+        spec.must_exist = false;
+    }
+    spec.n = 1000000;
+    spec.p = 0.01;
+    return bf_open(&spec, err);
+}
+
+/* A filter of the server's own that does not open is the server's trouble, not that of whoever asks. */
+bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_error *err)
+{
+    bf_spec spec = stored_is_main(name) ? main_spec(fs->o, storage)
+                                        : *stored_spec(&(bf_spec){ .storage = storage }, fs->o);
+    spec.must_exist = true;
+    bf_filter *f = bf_open(&spec, err);
+    if (f) return f;
+    if (is_absent(err)) err->code = FILTER_ABSENT;
+    else if (err->code != BF_ENOMEM) err->code = BF_EIO;
+    return NULL;
+}
+
+/* Of a file a look at its name; of Redis no more than what failed calls told, because every call asks for the mark itself. */
+bool stored_is_current(const filters *fs, const served *s)
+{
+    if (__atomic_load_n(&s->gone, __ATOMIC_ACQUIRE) ||
+        __atomic_load_n(&s->doubted, __ATOMIC_ACQUIRE))
+        return false;
+    if (!s->storage || s->remote) return true;
+    return bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
+}
+
+/* What Redis lost may have left its companion hash: made again and deleted, both are gone. */
+static int remove_remains(const served *s, bf_error *err)
+{
+    bf_filter *f = bf_open(&(bf_spec){ .storage = s->storage, .n = 1, .p = 0.5 }, err);
+    int rc = f ? bf_delete(f, err) : err->code;
+    bf_close(f);
+    return rc;
+}
+
+static int remove_remote(served *s, bf_error *err)
+{
+    int rc = bf_delete(s->f, err);
+    if (rc >= 0 || err->sys_errno) return rc;
+    return strstr(err->msg, " is lost ") ? remove_remains(s, err) : rc;
+}
+
+/* 0 also where it is gone already. */
+int stored_remove(served *s, bf_error *err)
+{
+    if (!s->storage) return 0;
+    if (s->remote) return remove_remote(s, err);
+    return unlink(s->storage) == 0 || errno == ENOENT
+               ? 0
+               : stored_fail(err, BF_EIO, "cannot remove %.100s: %s", s->storage, strerror(errno));
+}

@@ -1,0 +1,238 @@
+/* strict.c - where a line, a head and a chunk end, to the byte.  Knows bytes; knows no header
+ * and no llhttp. */
+#include "strict.h"
+#include <stdbool.h>
+#include <string.h>
+
+enum { METHOD, TARGET, VERSION, LINE_LF, LINE, NAME, VALUE, LAST_LF, HEAD_END };
+enum { SIZE = HEAD_END, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF };
+
+/* What a name or a method is made of. */
+static const char tokens[256] = {
+    ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['*'] = 1, ['+'] = 1,
+    ['-'] = 1, ['.'] = 1, ['^'] = 1, ['_'] = 1,
+    ['`'] = 1, ['|'] = 1, ['~'] = 1,
+    ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1,
+    ['8'] = 1, ['9'] = 1,
+    ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1,
+    ['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1, ['M'] = 1,
+    ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1,
+    ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1, ['Z'] = 1,
+    ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1,
+    ['i'] = 1, ['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1,
+    ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1, ['u'] = 1,
+    ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1
+};
+
+static inline bool is_token(unsigned char c) { return tokens[c]; }
+static bool is_target(unsigned char c) { return c > ' ' && c != 127; }
+static bool is_version(unsigned char c) { return c > ' ' && c < 127; }
+static bool is_value(unsigned char c) { return (c >= ' ' && c != 127) || c == '\t'; }
+
+static inline size_t run(bool (*is)(unsigned char), const char *bytes, size_t i, size_t len)
+{
+    while (i < len && is((unsigned char)bytes[i])) i++;
+    return i;
+}
+
+/* Eight bytes from i on, the first one lowest; behind the end zeros.  len >= 8. */
+static inline uint64_t eight(const char *bytes, size_t i, size_t len)
+{
+    const size_t left = len - i;
+    uint64_t x;
+    memcpy(&x, bytes + (left < 8 ? len - 8 : i), 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return left < 8 ? x >> 8 * (8 - left) : x;
+}
+
+/* As run(), past all bytes at once that are not less than `least`, nor 127.  The lowest bit of
+ * `odd` is exact, those above it may owe to a borrow. */
+static inline size_t run_eight(bool (*is)(unsigned char), unsigned char least, const char *bytes,
+                               size_t i, size_t len)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+    if (len < 8) return run(is, bytes, i, len);
+    while (i < len) {
+        const uint64_t x = eight(bytes, i, len), del = x ^ ones * 127;
+        const uint64_t odd = (((x - ones * least) & ~x) | ((del - ones) & ~del)) & high;
+        i += odd ? (size_t)__builtin_ctzll(odd) / 8 : 8;
+        if (!odd) continue;
+        if (i >= len || !is((unsigned char)bytes[i])) return i;
+        i++;                                         /* a tab */
+    }
+    return i;
+}
+
+/* Past a line that is whole and right; false: one that is not, or the empty one, and *i stays. */
+static inline bool whole_line(const char *bytes, size_t len, size_t *i)
+{
+    const size_t colon = run(is_token, bytes, *i, len);
+    if (colon == *i || colon == len || bytes[colon] != ':') return false;
+    const size_t end = run_eight(is_value, ' ', bytes, colon + 1, len);
+    if (len - end < 2 || memcmp(bytes + end, "\r\n", 2) != 0) return false;
+    *i = end + 2;
+    return true;
+}
+
+/* The same of the line that nearly all requests begin with. */
+static inline bool whole_first(const char *bytes, size_t len, size_t *i)
+{
+    static const char version[11] = " HTTP/1.1\r\n";
+    if (len < 4 || memcmp(bytes, "GET ", 4) != 0) return false;
+    const size_t end = run_eight(is_target, ' ' + 1, bytes, 4, len);
+    if (len - end < sizeof version) return false;
+    if (memcmp(bytes + end, version, sizeof version) != 0) return false;
+    *i = end + sizeof version;
+    return true;
+}
+
+/* Past lines that are whole and the empty one that ends them; false where that is not there. */
+static inline bool whole_lines(const char *bytes, size_t len, size_t *i)
+{
+    while (whole_line(bytes, len, i)) {}
+    if (len - *i < 2 || memcmp(bytes + *i, "\r\n", 2) != 0) return false;
+    *i += 2;
+    return true;
+}
+
+/* Lines of a head or of trailers, from any state of theirs. */
+static int lines(strict *s, const char *bytes, size_t len, size_t *took)
+{
+    size_t i = 0;
+    for (; i < len && s->state != HEAD_END; i++) {
+        if (s->state == LINE) while (whole_line(bytes, len, &i)) {}
+        else if (s->state == NAME) i = run(is_token, bytes, i, len);
+        else if (s->state == VALUE) i = run_eight(is_value, ' ', bytes, i, len);
+        if (i == len) break;
+        const char c = bytes[i];
+        int next = -1;
+        switch (s->state) {
+            case LINE_LF: if (c == '\n') next = LINE; break;
+            case LINE: next = c == '\r' ? LAST_LF : is_token((unsigned char)c) ? NAME : -1; break;
+            case NAME: if (c == ':') next = VALUE; break;
+            case VALUE: if (c == '\r') next = LINE_LF; break;
+            default: if (c == '\n') next = HEAD_END; break;
+        }
+        if (next < 0) { *took = i; return 400; }
+        s->state = (uint8_t)next;
+    }
+    *took = i;
+    return 0;
+}
+
+/* Some versions of llhttp take RTSP and ICE for HTTP. */
+static size_t version(strict *s, const char *bytes, size_t i, size_t len)
+{
+    static const char starts[] = "HTTP/1.";
+    while (i < len && s->digits < sizeof starts - 1 && bytes[i] == starts[s->digits]) {
+        s->digits++;
+        i++;
+    }
+    return s->digits < sizeof starts - 1 ? i : run(is_version, bytes, i, len);
+}
+
+/* The request's line, up to its CR. */
+static int first_line(strict *s, const char *bytes, size_t len, size_t *took)
+{
+    size_t i = 0;
+    for (; i < len && s->state <= VERSION; i++) {
+        if (s->state == METHOD) i = run(is_token, bytes, i, len);
+        else if (s->state == TARGET) i = run_eight(is_target, ' ' + 1, bytes, i, len);
+        else i = version(s, bytes, i, len);
+        if (i == len) break;
+        if (bytes[i] != (s->state == VERSION ? '\r' : ' ')) { *took = i; return 400; }
+        if (s->state++ == VERSION) s->digits = 0;
+    }
+    *took = i;
+    return 0;
+}
+
+int strict_head(strict *s, const char *bytes, size_t len, size_t *took)
+{
+    size_t first = 0, more = 0;
+    if (s->state == METHOD && whole_first(bytes, len, &first)) {
+        s->state = LINE;
+        if (whole_lines(bytes, len, &first)) { s->state = HEAD_END; *took = first; return 0; }
+    }
+    int status = s->state <= VERSION ? first_line(s, bytes, len, &first) : 0;
+    if (status == 0 && s->state > VERSION) status = lines(s, bytes + first, len - first, &more);
+    *took = first + more;
+    return status;
+}
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+}
+
+/* One byte of a line that says how long a chunk is. */
+static int size_line(strict *s, char c, uint64_t most)
+{
+    int digit = s->state == SIZE ? hex(c) : -1;
+    if (digit >= 0) {
+        if (++s->digits > STRICT_DIGITS) return 400;
+        s->left = s->left << 4 | (unsigned)digit;
+        return 0;
+    }
+    if (s->digits == 0) return 400;
+    if (s->left > most) return 413;
+    if (c == '\r') s->state = SIZE_LF;
+    else if (s->state == SIZE && c != ';') return 400;
+    else if (!is_value((unsigned char)c) || ++s->line > STRICT_EXTENSION) return 400;
+    else s->state = EXTENSION;
+    return 0;
+}
+
+static int size_end(strict *s, char c)
+{
+    if (c != '\n') return 400;
+    s->state = s->left ? DATA : LINE;
+    s->digits = 0;
+    s->line = 0;
+    return 0;
+}
+
+static void data(strict *s, size_t len, size_t *i)
+{
+    size_t n = len - *i < s->left ? len - *i : (size_t)s->left;
+    s->left -= n;
+    *i += n;
+    if (s->left == 0) s->state = DATA_CR;
+}
+
+static int trailers_of(strict *s, const char *bytes, size_t len, uint64_t most, size_t *i)
+{
+    size_t took;
+    int status = lines(s, bytes + *i, len - *i, &took);
+    s->line += (uint32_t)took;
+    *i += took;
+    return status ? status : s->line > most ? 431 : 0;
+}
+
+/* After the last trailer's end the state is HEAD_END, which is SIZE: *took < len or the caller's
+ * llhttp tells the end. */
+int strict_chunks(strict *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers,
+                  size_t *took)
+{
+    size_t i = 0;
+    int status = 0;
+    while (i < len && status == 0) {
+        if (s->state == DATA) { data(s, len, &i); continue; }
+        if (s->state < SIZE) {
+            status = trailers_of(s, bytes, len, trailers, &i);
+            if (s->state == HEAD_END) break;
+            continue;
+        }
+        const char c = bytes[i];
+        if (s->state == SIZE || s->state == EXTENSION) status = size_line(s, c, most);
+        else if (s->state == SIZE_LF) status = size_end(s, c);
+        else if (c != (s->state == DATA_CR ? '\r' : '\n')) status = 400;
+        else s->state = s->state == DATA_CR ? DATA_LF : SIZE;
+        if (status == 0) i++;
+    }
+    *took = i;
+    return status;
+}

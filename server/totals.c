@@ -1,0 +1,106 @@
+/* totals.c - how much all filters take together, and whether one more, or a larger one, fits.  Knows sizes; makes no filter.
+ *
+ * Whoever is about to make a filter or to let one grow claims its bytes first; until the claim is dropped they count in place
+ * of what the filter takes.  So two that are made at once never pass --max-total together. */
+#include "filters.h"
+#include <stdint.h>
+
+typedef unsigned long long ull;
+
+static uint64_t size_of(const bf_filter *f)
+{
+    bf_info i;
+    bf_get_info(f, &i);
+    return i.image_bytes;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+typedef struct { const filters *fs; uint64_t bytes; } sum;
+
+static int count_file(void *ctx, text name, uint64_t bytes, bf_error *err)
+{
+    sum *s = ctx;
+    const claim *c = s->fs->claims;
+    (void)err;
+    while (c && !text_is(c->name, name)) c = c->next;
+    if (!c) s->bytes = plus(s->bytes, bytes);
+    return 0;
+}
+
+/* In a folder what is there counts, whoever made it. */
+static int sum_up(filters *fs, sum *s, bf_error *err)
+{
+    if (fs->folder) return stored_each(fs, count_file, s, err);
+    pthread_rwlock_rdlock(&fs->lock);
+    for (size_t i = 0; i < fs->count; i++)
+        count_file(s, (text){ fs->all[i]->name, strlen(fs->all[i]->name) }, size_of(fs->all[i]->f),
+                   err);
+    pthread_rwlock_unlock(&fs->lock);
+    return 0;
+}
+
+int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err)
+{
+    sum all = { .fs = fs };
+    const ull most = fs->o->max_total;
+    *c = (claim){ .name = name, .bytes = bytes };
+    pthread_mutex_lock(&fs->claiming);
+    int rc = sum_up(fs, &all, err);
+    for (const claim *other = fs->claims; other; other = other->next)
+        all.bytes = plus(all.bytes, other->bytes);
+    if (rc == 0 && plus(all.bytes, bytes) > most)
+        rc = stored_fail(
+            err, FILTER_LARGE,
+            "it would take %llu bytes, the other filters take %llu, and --max-total is %llu",
+            (ull)bytes, (ull)all.bytes, most);
+    if (rc == 0) { c->next = fs->claims; fs->claims = c; }
+    pthread_mutex_unlock(&fs->claiming);
+    return rc;
+}
+
+void claim_drop(filters *fs, claim *c)
+{
+    pthread_mutex_lock(&fs->claiming);
+    claim **at = &fs->claims;
+    while (*at && *at != c) at = &(*at)->next;
+    if (*at) *at = c->next;
+    pthread_mutex_unlock(&fs->claiming);
+}
+
+/* The part that keys go to now. */
+static int newest(served *s, bf_part_info *part, double *grow, bf_error *err)
+{
+    bf_info i;
+    int rc = bf_get_part(s->f, 0, part, err);        /* with the parts that others appended */
+    bf_get_info(s->f, &i);
+    *grow = i.grow;
+    return rc < 0 ? rc : bf_get_part(s->f, i.part_count - 1, part, err);
+}
+
+int filters_roomy(served *s, uint64_t keys, bf_error *err)
+{
+    bf_part_info part;
+    double grow;
+    if (!s->grows) return 1;
+    int rc = newest(s, &part, &grow, err);
+    return rc < 0 ? rc : part.n > part.keys && keys <= part.n - part.keys;
+}
+
+/* Each part is `grow` times as large as the one before, and a little more for its lower rate. */
+int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err)
+{
+    bf_part_info part;
+    double grow, more = 0;
+    int rc = newest(s, &part, &grow, err);
+    if (rc < 0) return rc;
+    double room = part.n > part.keys ? (double)(part.n - part.keys) : 0, n = (double)part.n,
+           bytes = (double)part.m / 8;
+    for (; room < (double)keys && more < 1e18; room += n) {
+        n *= grow;
+        bytes *= 1.25 * grow;
+        more += bytes + 4096;
+    }
+    return claim_make(fs, c, (text){ s->name, strlen(s->name) },
+                      plus(size_of(s->f), more < 1e18 ? (uint64_t)more : UINT64_MAX), err);
+}

@@ -1,0 +1,367 @@
+/* test_window_hostile.c - forgetting and growing filters that strangers wrote: live words later than any clock, in bytes and
+ * under the map; filters of the future united; descriptions that no spec makes, and that would make gigabytes of one add.
+ * Whatever is opened answers: an alarm ends what does not. */
+#define _GNU_SOURCE
+#include "../../core/bits/bits.h"
+#include "../../core/parts/parts.h"
+#include "chain_bytes.h"
+#include "check.h"
+#include <fcntl.h>
+#include <unistd.h>
+
+static bf_error e;
+static char folder[] = "/tmp/bf-hostile-XXXXXX", path[64];
+static double now_is;
+static double clock_of(void *p) { return p ? *(double *)p : now_is; }
+static bf_filter *must(bf_filter *f, int line) { if (!f) { fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); } return f; }
+#define OPEN(...) must(bf_open(&(bf_spec){ .clock = clock_of, __VA_ARGS__ }, &e), __LINE__)
+#define FORGETS .n = 200, .p = 0.01, .window = 40, .parts = 3
+static void add_numbers(bf_filter *f, int from, int n) { for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0); }
+static int found(bf_filter *f, int from, int n) { int sum = 0; for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1; return sum; }
+static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
+{
+    bf_info i;
+    bf_get_info(f, &i);
+    uint8_t *b = malloc(*len = i.image_bytes);
+    CHECK_EQ(bf_to_bytes(f, b, *len, &e), 0);
+    return b;
+}
+static void put_file(const uint8_t *b, uint64_t len)
+{
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    CHECK(write(fd, b, len) == (ssize_t)len);
+    close(fd);
+}
+
+/* ---- live words ---- */
+enum { RING = 4, NOW = 300 };                       /* 40 s of window in 3 parts; epoch NOW at 4000 s */
+#define EPOCH_SECONDS (40.0 / 3)
+
+/* Refused, or it does what a filter does. */
+static void lives(bf_filter *f)
+{
+    bf_error why = { 0 };
+    bf_state state;
+    bf_filter *other = OPEN(FORGETS);
+    if (!f) { CHECK_EQ(e.code, BF_EFORMAT); bf_close(other); return; }
+    int rc = bf_add(f, "x", 1, &why);
+    CHECK(rc >= 0 || why.code == BF_EFORMAT);
+    CHECK(rc < 0 || bf_test(f, "x", 1, &why) == 1);
+    CHECK(bf_add_many(f, (bf_key[]){ { "y", 1 }, { "z", 1 } }, 2, NULL, &why) >= 0 || why.code == BF_EFORMAT);
+    CHECK_EQ(bf_get_state(f, &state, &why), 0);
+    add_numbers(other, 0, 10);
+    CHECK(bf_unite(f, other, &why) == 0 || why.code == BF_EFORMAT);
+    CHECK(bf_unite(other, f, &why) == 0 || why.code == BF_EFORMAT);
+    CHECK_EQ(found(other, 0, 10), 10);
+    bf_close(other);
+    bf_close(f);
+}
+
+static const int64_t words[] = { BF_NEVER, 0, -5, NOW - 4, NOW - 1, NOW, NOW + 1, NOW + 4, NOW + 1000000, INT64_C(1) << 45, INT64_C(1) << 46,
+                                 (INT64_C(1) << 47) - 1, BF_NEVER + 1, -(INT64_C(1) << 46) };
+enum { WORDS = sizeof words / sizeof *words };
+
+static void any_live_words(void)
+{
+    uint64_t len;
+    now_is = NOW * EPOCH_SECONDS + 1;
+    bf_filter *f = OPEN(FORGETS);
+    uint8_t *b = bytes_of(f, &len);
+    const bf_spec mine = { .clock = clock_of };
+    for (int whole = 0; whole < WORDS; whole++)
+        for (int part = 0; part < WORDS; part++)
+            for (unsigned which = 0; which <= RING; which++) {      /* one part, or all of them */
+                set_live(b, words[whole]);
+                for (unsigned i = 0; i < RING; i++) set_live(page_of(b, i), which == RING || which == i ? words[part] : BF_NEVER);
+                lives(bf_from_bytes(b, len, &mine, &e));
+                if (which < RING && which != (unsigned)(NOW % RING)) continue;
+                put_file(b, len);
+                lives(bf_load(path, &mine, &e));
+                lives(bf_open(&(bf_spec){ .storage = path, .clock = clock_of }, &e));
+            }
+    bf_close(f);
+    free(b);
+    unlink(path);
+}
+
+/* What the issue shows: the part of a far future epoch, in a filter that knows of no add. */
+static void later_than_everything_is_refused(void)
+{
+    uint64_t len;
+    bf_filter *f = OPEN(FORGETS);
+    uint8_t *b = bytes_of(f, &len);
+    set_live(page_of(b, 0), INT64_C(1) << 45);                /* a multiple of RING */
+    CHECK(!bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e) && e.code == BF_EFORMAT);
+    CHECK_HAS(e.msg, "later than the newest");
+    CHECK(!bf_from_bytes(b, len, NULL, &e) && e.code == BF_EFORMAT);
+    put_file(b, len);
+    CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
+    CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
+    CHECK(!bf_open(&(bf_spec){ .storage = path, .read_only = true }, &e) && e.code == BF_EFORMAT);
+    set_live(page_of(b, 0), NOW + 1);
+    CHECK(!bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e));
+    CHECK_HAS(e.msg, "belongs in another part");
+    set_live(page_of(b, 0), BF_NEVER);
+    set_live(b, INT64_C(1) << 46);
+    CHECK(!bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e));
+    CHECK_HAS(e.msg, "is out of range");
+    bf_close(f);
+    free(b);
+    unlink(path);
+}
+
+/* A power loss, or a copy made while others add: the whole's page may be older than a part's.  No key is lost by it. */
+static void a_whole_that_is_older_than_its_parts(void)
+{
+    uint64_t len;
+    now_is = NOW * EPOCH_SECONDS + 1;
+    bf_filter *f = OPEN(FORGETS), *g;
+    add_numbers(f, 0, 50);
+    uint8_t *b = bytes_of(f, &len);
+    set_live(b, NOW - 9);
+    for (int home = 0; home < 4; home++) {
+        put_file(b, len);
+        if (home == 0) g = bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e);
+        else if (home == 1) g = bf_load(path, &(bf_spec){ .clock = clock_of }, &e);
+        else g = bf_open(&(bf_spec){ .storage = path, .clock = clock_of, .read_only = home == 3 }, &e);
+        CHECK_EQ(found(must(g, __LINE__), 0, 50), 50);
+        CHECK(home == 3 || bf_live(g->chain->epoch) == NOW);
+        CHECK(home == 3 ? bf_add(g, "x", 1, &e) == BF_ENOTSUP : bf_add(g, "x", 1, &e) == BF_ADDED);
+        bf_close(g);
+    }
+    bf_close(f);
+    free(b);
+    unlink(path);
+}
+
+static void live_words_that_change_under_the_map(void)
+{
+    now_is = NOW * EPOCH_SECONDS + 1;
+    for (int part = 0; part < WORDS; part++)
+        for (int whole = 0; whole < WORDS; whole++) {
+            bf_filter *f = OPEN(FORGETS, .storage = path);
+            bf_state state;
+            add_numbers(f, 0, 5);
+            for (unsigned i = 0; i < RING; i++) bf_live_set(f->chain->piece[i]->live, words[part]);
+            bf_live_set(f->chain->epoch, words[whole]);
+            int rc = bf_add(f, "x", 1, &e);
+            CHECK(rc >= 0 || (rc == BF_EFORMAT && strstr(e.msg, "is damaged") && strstr(e.msg, path)));
+            CHECK(bf_test(f, "x", 1, &e) >= 0 && bf_get_state(f, &state, &e) == 0);
+            bf_filter *copy = bf_copy(f, &e);
+            CHECK(copy && bf_unite(copy, copy, NULL) != BF_EIO);
+            bf_close(copy);
+            bf_close(f);
+            unlink(path);
+        }
+    bf_filter *f = OPEN(FORGETS, .storage = path);
+    memset(f->chain->piece[NOW % RING]->live, 0xFF, 8);       /* no sound word at all */
+    CHECK(bf_add(f, "x", 1, &e) >= 0);
+    bf_close(f);
+    unlink(path);
+}
+
+/* ---- unions ---- */
+/* From any distance in the future: our keys stay for their time, the others are in, and count from now. */
+static void unions_with_the_future(void)
+{
+    static const double ahead[] = { 5, 14, 60, 3600, 3e8, 4e11 };
+    for (size_t i = 0; i < sizeof ahead / sizeof *ahead; i++)
+        for (int file = 0; file < 2; file++) {
+            double theirs = 4000 + ahead[i];
+            now_is = 4000;
+            bf_filter *f = OPEN(FORGETS, .storage = file ? path : NULL), *other = OPEN(FORGETS, .clock_ctx = &theirs);
+            add_numbers(f, 0, 100);
+            add_numbers(other, 1000, 50);
+            theirs += 14;
+            add_numbers(other, 2000, 50);
+            CHECK_EQ(bf_unite(f, other, &e), 0);
+            CHECK(found(f, 0, 100) == 100 && found(f, 1000, 50) == 50 && found(f, 2000, 50) == 50);
+            CHECK(bf_live(f->chain->epoch) <= (int64_t)(4000 / EPOCH_SECONDS));
+            now_is += 40;
+            CHECK(found(f, 0, 100) == 100 && found(f, 2000, 50) == 50);
+            now_is += 14;
+            CHECK(found(f, 0, 100) <= 3 && found(f, 2000, 50) <= 3);
+            bf_close(f);
+            bf_close(other);
+            unlink(path);
+        }
+}
+
+/* ---- sizes ---- */
+static void small_images_stay_small(void)
+{
+    static const double factors[] = { 1.0000001, 2, 16, 17, 1000, 1.2e8, 1e300 };
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
+        for (int file = 0; file < 2; file++) {
+            uint64_t len;
+            bf_info info;
+            bf_filter *f = must(bf_open(&(bf_spec){ .n = 1, .p = 0.5, .grow = factors[i] }, &e), __LINE__), *g;
+            uint8_t *b = bytes_of(f, &len);
+            set_live(page_of(b, 0), 1 << 30);                /* it says that it is full */
+            put_file(b, len);
+            g = must(file ? bf_open(&(bf_spec){ .storage = path }, &e) : bf_from_bytes(b, len, NULL, &e), __LINE__);
+            add_numbers(g, 0, 200);
+            CHECK_EQ(found(g, 0, 200), 200);
+            bf_get_info(g, &info);
+            CHECK(info.m >= 512 && info.m <= 1 << 23);       /* a MiB */
+            bf_close(g);
+            bf_close(f);
+            free(b);
+            unlink(path);
+        }
+    bf_filter *f = must(bf_open(&(bf_spec){ .n = 100000, .p = 0.01, .grow = 1e9 }, &e), __LINE__);
+    bf_info first, second;
+    bf_get_info(f, &first);
+    add_numbers(f, 0, 120000);
+    bf_get_info(f, &second);
+    CHECK(second.part_count == 2 && second.m <= 17 * first.m && second.m >= 4 * first.m);
+    bf_close(f);
+}
+
+enum { OF_WHOLE = 0, OF_PART = PAGE };
+static void sizes_that_no_spec_makes(void)
+{
+    static const struct { bool window; unsigned at, bytes; uint64_t value; double real; const char *says; } rows[] = {
+        { false, OF_WHOLE + 40, 8, 1000000, 0, "is not what n=1000000" }, { false, OF_WHOLE + 40, 8, BF_N_MAX, 0, "is not what" },
+        { false, OF_WHOLE + 32, 8, UINT64_C(1) << 40, 0, "is damaged: " }, { false, OF_WHOLE + 56, 8, 0, 1e-300, "is not what" },
+        { false, OF_WHOLE + 56, 8, 0, 0.9999, "is not what" }, { false, OF_WHOLE + 48, 4, 1, 0, "is not what" },
+        { false, OF_PART + 40, 8, 1, 0, "its part 0 has n=1" }, { false, OF_PART + 40, 8, 100000, 0, "its part 0 has n=100000" },
+        { false, OF_PART + 56, 8, 0, 1e-300, "its part 0" }, { false, OF_PART + 56, 8, 0, 0.5, "its part 0" },
+        { true, OF_WHOLE + 40, 8, 1000000, 0, "is not what n=1000000" }, { true, OF_WHOLE + 56, 8, 0, 1e-9, "is not what" },
+        { true, OF_PART + 40, 8, 1, 0, "its part 0 has n=1" }, { true, OF_PART + 56, 8, 0, 0.5, "its part 0" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        uint64_t len;
+        const int before = failed_here;
+        bf_filter *f = rows[i].window ? OPEN(.n = 1000, .p = 0.01, .window = 60) : must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, &e), __LINE__), *g;
+        uint8_t *b = bytes_of(f, &len), *page = b + rows[i].at / PAGE * PAGE;
+        put(b + rows[i].at, rows[i].bytes, rows[i].real != 0 ? real(rows[i].real) : rows[i].value);
+        if (rows[i].at == OF_WHOLE + 32) put(page + 64, 8, UINT64_C(1) << 37);
+        mend(page);
+        e = (bf_error){ 0 };
+        CHECK(!(g = bf_from_bytes(b, len, NULL, &e)) && e.code == BF_EFORMAT);
+        CHECK_HAS(e.msg, rows[i].says);
+        put_file(b, len);
+        CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
+        CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
+        if (failed_here > before) fprintf(stderr, "  ... row %zu\n", i);
+        bf_close(g);
+        bf_close(f);
+        free(b);
+    }
+    unlink(path);
+}
+
+/* Parts of a size that is near the right one, but ends within a byte: bits of the whole that are no part's. */
+static void parts_that_are_no_whole_lines(void)
+{
+    uint64_t len;
+    bf_filter *f = OPEN(.n = 1000, .p = 0.01, .window = 60, .parts = 3, .scheme = "classic");
+    uint8_t *b = bytes_of(f, &len), *page = b;
+    const uint64_t m = get(b + 32, 8) - 505, bytes = (m + 63) / 64 * 8;
+    for (unsigned i = 0; i <= RING; page = b + PAGE + i++ * (PAGE + bytes)) {
+        if (i) memmove(page, page_of(b, 0), PAGE);
+        put(page + 32, 8, m);
+        put(page + 64, 8, bytes);
+        if (i) put(page + 160, 4, i - 1);
+        if (i) put(page + 2072, 8, 0);
+        if (i) put(page + 2048, 8, UINT64_C(0xFFFFFFFE00000001));         /* written in place */
+        mend(page);
+    }
+    put_file(b, PAGE + RING * (PAGE + bytes));
+    for (int how = 0; how < 3; how++) {
+        e = (bf_error){ 0 };
+        bf_filter *g = how == 0 ? bf_from_bytes(b, PAGE + RING * (PAGE + bytes), NULL, &e)
+                     : how == 1 ? bf_load(path, NULL, &e) : bf_open(&(bf_spec){ .storage = path }, &e);
+        CHECK(!g && e.code == BF_EFORMAT);
+        CHECK_HAS(e.msg, "its part 0 has n=1000");
+        bf_close(g);
+    }
+    bf_close(f);
+    free(b);
+    unlink(path);
+}
+
+/* Whatever a constructor makes and whatever has grown is opened again. */
+static void what_specs_make_is_opened(void)
+{
+    static const double rates[] = { 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-9 };
+    static const uint64_t sizes[] = { 1, 2, 7, 64, 1000, 20000 };
+    static const char *const schemes[] = { NULL, "classic", "block", "block2" };
+    for (size_t r = 0; r < 7; r++) for (size_t s = 0; s < 6; s++) for (size_t c = 0; c < 4; c++) for (unsigned k = 0; k < 15; k += 7) for (int kind = 0; kind < 4; kind++) {
+        uint64_t len;
+        bf_spec spec = { .n = sizes[s], .p = rates[r], .k = k, .scheme = schemes[c], .clock = kind == 3 ? clock_of : NULL };
+        if (kind < 3) spec.grow = kind == 0 ? 1.3 : kind == 1 ? 2 : 100;
+        else { spec.window = 60; spec.parts = 1 + (unsigned)(s % 3); }
+        bf_filter *f = bf_open(&spec, NULL), *g;
+        if (!f) continue;                                    /* that k cannot keep that rate */
+        if (s < 5) add_numbers(f, 0, SHORT(20000, 2000));
+        uint8_t *b = bytes_of(f, &len);
+        if (!(g = bf_from_bytes(b, len, &spec, &e))) { failed_here++; fprintf(stderr, "n=%d p=%g %s k=%u: %s\n", (int)spec.n, spec.p, spec.scheme ? spec.scheme : "", k, e.msg); }
+        CHECK(!g || bf_equal(f, g, &e) == 1);
+        bf_close(g);
+        bf_close(f);
+        free(b);
+    }
+}
+
+/* ---- more keys than it was sized for ---- */
+static void overfull_windows_say_so(void)
+{
+    uint64_t wait = 0;
+    now_is = 4000;
+    bf_filter *f = OPEN(FORGETS);
+    CHECK(bf_saturated(f, &wait, &e) == 0 && wait == 200);
+    for (int i = 0; i < 4; i++, now_is += EPOCH_SECONDS) {    /* a window's keys in each part: what it is sized for */
+        add_numbers(f, 0, 200);
+        CHECK_EQ(bf_saturated(f, &wait, &e), 0);
+        CHECK(wait >= 1 && wait <= 200);
+    }
+    now_is -= EPOCH_SECONDS;
+    add_numbers(f, 200, 5000);
+    bf_state state;
+    CHECK_EQ(bf_get_state(f, &state, &e), 0);
+    CHECK(state.fpr > 0.9);
+    CHECK_EQ(bf_saturated(f, &wait, &e), BF_OVERFULL);
+    now_is += 200;                                           /* all of that is forgotten, once somebody adds */
+    add_numbers(f, 0, 1);
+    CHECK_EQ(bf_saturated(f, &wait, &e), 0);
+    bf_close(f);
+}
+
+static void unions_that_overfill_grown_filters_say_so(void)
+{
+    uint64_t wait = 0;
+    bf_filter *f = must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, &e), __LINE__), *g = must(bf_copy(f, &e), __LINE__);
+    for (int at = 0; at < 30000; at += 500) {
+        add_numbers(f, at, 500);
+        add_numbers(g, 1000000 + at, 500);
+        CHECK(bf_saturated(f, &wait, &e) == 0 && wait >= 1);
+    }
+    for (int i = 0; i < 3; i++, add_numbers(g, i * 100000 + 2000000, 100)) CHECK_EQ(bf_unite(f, g, &e), 0);
+    bf_state state;
+    CHECK_EQ(bf_get_state(f, &state, &e), 0);
+    CHECK(state.fpr > 0.015);
+    CHECK_EQ(bf_saturated(f, &wait, &e), BF_OVERFULL);
+    bf_close(f);
+    bf_close(g);
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder)) { perror("mkdtemp"); return 1; }
+    snprintf(path, sizeof path, "%s/f.bloom", folder);
+    alarm(600);                                              /* what spins is ended, and fails */
+    RUN(any_live_words);
+    RUN(later_than_everything_is_refused);
+    RUN(a_whole_that_is_older_than_its_parts);
+    RUN(live_words_that_change_under_the_map);
+    RUN(unions_with_the_future);
+    RUN(small_images_stay_small);
+    RUN(sizes_that_no_spec_makes);
+    RUN(parts_that_are_no_whole_lines);
+    RUN(what_specs_make_is_opened);
+    RUN(overfull_windows_say_so);
+    RUN(unions_that_overfill_grown_filters_say_so);
+    rmdir(folder);
+    return FINISH();
+}

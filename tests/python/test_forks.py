@@ -1,0 +1,266 @@
+"""A child of fork closes and uses a filter, wherever other threads of the parent were at that moment; but not one that the
+forking thread itself is inside of, before it left."""
+
+import pytest
+
+# `child(check)` forks; the child runs check and ends, 0 where that is true.  The parent's threads may go on for ever.
+START = """
+import os, signal, sys, threading, time
+import numpy as np
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
+
+def child(check):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(30)
+        code = 1
+        try:
+            code = 0 if check() else 2
+        except BaseException as error:
+            print(type(error).__name__, error, flush=True)
+        os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+def thread(job):
+    threading.Thread(target=job, daemon=True).start()
+
+inside, on = threading.Event(), threading.Event()
+def waits():
+    yield "first"
+    inside.set()
+    on.wait()
+    yield "last"
+
+ENDLESS = np.broadcast_to(np.int64(5), (10**12,))
+def solo(bf):
+    thread(lambda: bf.update(ENDLESS))
+    time.sleep(0.05)
+
+def use(bf, more=()):
+    for key in ("a", "é", b"b", 7, *more):
+        bf.add(key)
+    return "a" in bf and 7 in bf and bf.update(["c", "d"]) >= 0 and bf.contains_many(["c", "d"]) == b"\\1\\1" and bf.copy().m > 0
+
+def close(bf):
+    bf.close()
+    bf.close()
+    try:
+        bf.add("x")
+    except ValueError:
+        return True
+
+def refused(bf):
+    try:
+        bf.close()
+    except Error as error:
+        return "cannot be closed" in str(error)
+"""
+END = "\nsys.stdout.flush(); os._exit(0)"
+
+CASES = {
+    "a batch of another thread": """
+bf = BloomFilter(n=1000, p=.01)
+thread(lambda: bf.update(waits()))
+inside.wait()
+print(child(lambda: close(bf)), child(lambda: use(bf) and close(bf)), child(lambda: bf.__init__(n=5, p=.1) is None and use(bf)), refused(bf))
+""",
+    "two batches of other threads, one of the child's own": """
+bf = BloomFilter(n=1000, p=.01)
+thread(lambda: bf.update(waits()))
+inside.wait()
+def own():
+    def keys():
+        yield "a"
+        assert refused(bf)
+    return bf.update(keys()) == 1 and close(bf)
+print(child(own))
+""",
+    "a thread of the child": """
+bf = BloomFilter(n=1000, p=.01)
+thread(lambda: bf.update(waits()))
+inside.wait()
+def threads():
+    entered, leave = threading.Event(), threading.Event()
+    def keys():
+        entered.set()
+        leave.wait()
+        yield "a"
+    other = threading.Thread(target=lambda: bf.update(keys()))
+    other.start()
+    entered.wait()
+    was = refused(bf)
+    leave.set()
+    other.join()
+    return was and close(bf)
+print(child(threads))
+""",
+    "a child's child": """
+bf = BloomFilter(n=1000, p=.01)
+thread(lambda: bf.update(waits()))
+inside.wait()
+def again():
+    own, go = threading.Event(), threading.Event()
+    def keys():
+        own.set()
+        go.wait()
+        yield "a"
+    thread(lambda: bf.update(keys()))
+    own.wait()
+    return refused(bf) and child(lambda: close(bf)) == 0
+print(child(again))
+""",
+    "the thread without the GIL": """
+bf = BloomFilter(n=1000, p=.01)
+solo(bf)
+print(child(lambda: close(bf)), child(lambda: use(bf) and close(bf)), child(lambda: bf.update(np.arange(5000)) > 0 and close(bf)))
+""",
+    "in an iterator": """
+bf, codes = BloomFilter(n=1000, p=.01), []
+def keys():
+    yield "a"
+    codes.append(child(lambda: refused(bf) and bf.add("from the child")))
+    yield "b"
+bf.update(keys())
+print(codes, close(bf))
+""",
+    "in an iterator, and on": """
+bf = BloomFilter(n=1000, p=.01)
+def keys():
+    global pid
+    yield "a"
+    pid = os.fork()
+    yield "b"
+bf.update(keys())
+ok = "b" in bf and close(bf)
+if pid == 0:
+    os._exit(0 if ok else 1)
+print(ok, os.waitpid(pid, 0)[1])
+""",
+    "in a clock": """
+asked = 0
+def clock():
+    global asked
+    asked += 1
+    if asked == 3:
+        codes.append(child(lambda: refused(bf)))
+    return 1000.0
+codes = []
+bf = BloomFilter(n=1000, p=.01, window=10.0, clock=clock)
+for i in range(5):
+    bf.add(i)
+print(codes, 4 in bf, close(bf))
+""",
+    "in a clock, and on": """
+asked = pid = 0
+def clock():
+    global asked, pid
+    asked += 1
+    if asked == 3:
+        pid = os.fork()
+    return 1000.0
+bf = BloomFilter(n=1000, p=.01, window=10.0, clock=clock)
+for i in range(5):
+    bf.add(i)
+ok = 4 in bf and len(bf) == 5 and close(bf)
+if pid == 0:
+    os._exit(0 if ok else 1)
+print(ok, os.waitpid(pid, 0)[1])
+""",
+    "another thread asks the clock": """
+def clock():
+    if not inside.is_set() and threading.current_thread() is not threading.main_thread():
+        inside.set()
+        on.wait()
+    return 1000.0
+bf = BloomFilter(n=1000, p=.01, window=10.0, clock=clock)
+thread(lambda: bf.add("a"))
+inside.wait()
+print(child(lambda: close(bf)), child(lambda: use(bf) and close(bf)), refused(bf))
+""",
+    "many filters": """
+all = [BloomFilter(n=100, p=.01) for _ in range(200)]
+codes = []
+def nest(i):
+    if i == 50:
+        codes.append(child(lambda: [refused(bf) for bf in all] == [True] * 50 + [None] * 150))
+        return
+    def keys():
+        yield "a"
+        nest(i + 1)
+    all[i].update(keys())
+nest(0)
+print(codes, [close(bf) for bf in all] == [True] * 200)
+""",
+    "objects made after it": """
+bf = BloomFilter(n=1000, p=.01)
+thread(lambda: bf.update(waits()))
+inside.wait()
+def many():
+    return all(close(BloomFilter(n=100, p=.01)) and use(CountingBloomFilter(n=100, p=.01)) for _ in range(100))
+print(child(many))
+""",
+}
+WANT = {
+    "a batch of another thread": "0 0 0 True",
+    "the thread without the GIL": "0 0 0",
+    "in an iterator": "[0] True",
+    "in an iterator, and on": "True 0",
+    "in a clock": "[0] True True",
+    "in a clock, and on": "True 0",
+    "another thread asks the clock": "0 0 True",
+    "many filters": "[0] True",
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_fork_during(run_python, case):
+    assert run_python(START + CASES[case] + END) == WANT.get(case, "0")
+
+
+@pytest.mark.parametrize("kind", ["n=1000, p=.01", "n=100, p=.01, grow=2.0", "n=1000, p=.01, window=1e6"])
+@pytest.mark.parametrize("client", [False, True], ids=["url", "client"])
+def test_a_fork_during_another_threads_trip(redis_by_url, run_python, kind, client):
+    """The server sleeps at that moment, and the child waits for it to wake."""
+    if client and "=1e6" in kind or client and "grow" in kind:
+        kind = "m=1000, k=3"
+    where = f"storage=redis.Redis(port={redis_by_url.port}), key='fork'" if client else f"storage={redis_by_url.url('fork', '&timeout=20')!r}"
+    code = f"""
+import redis
+bf = BloomFilter({kind}, {where})
+sleeper = redis.Redis(port={redis_by_url.port})
+thread(lambda: sleeper.execute_command("DEBUG", "SLEEP", "1"))
+time.sleep(0.3)
+thread(lambda: bf.add("a"))
+time.sleep(0.3)
+print(child(lambda: use(bf) and close(bf)), child(lambda: close(bf)))
+"""
+    assert run_python(START + code + END) == "0 0"
+    redis_by_url("FLUSHALL")
+
+
+def test_a_fork_while_another_thread_waits_for_a_file(tmp_path, run_python):
+    code = f"""
+import fcntl
+bf = BloomFilter(n=50, p=.01, grow=2.0, storage={str(tmp_path / "seen.bloom")!r})
+lock = open({str(tmp_path / "seen.bloom")!r}, "rb")
+fcntl.flock(lock, fcntl.LOCK_EX)
+thread(lambda: [bf.add(i) for i in range(1000)])
+time.sleep(0.3)
+print(child(lambda: close(bf)), refused(bf))
+"""
+    assert run_python(START + code + END) == "0 True"
+
+
+def test_a_client_of_one_connection_after_a_fork(redis_server, run_python):
+    """Its lock is another thread's, who is not in the child."""
+    code = f"""
+import redis
+client = redis.Redis(port={redis_server.port}, single_connection_client=True)
+bf = BloomFilter(m=1000, k=3, storage=client, key="one")
+thread(lambda: redis.Redis(port={redis_server.port}).execute_command("DEBUG", "SLEEP", "1"))
+time.sleep(0.3)
+thread(lambda: bf.add("a"))
+time.sleep(0.3)
+print(child(lambda: use(bf) and close(bf)))
+"""
+    assert run_python(START + code + END) == "0"

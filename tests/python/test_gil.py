@@ -1,0 +1,163 @@
+"""Whoever waits, for Redis or for a file's lock, lets other threads run: in every call, and when the last reference goes.
+
+How many times another thread ran is counted, not how long it waited."""
+
+import array
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from servers import until
+
+from bloomfilter import BloomFilter
+
+LONG = 0.2  # seconds: a call that took as long has waited
+KINDS = {
+    "fixed": {},
+    "grow": {"grow": 2.0},
+    "window": {"window": 1e6},
+    "window with a clock": {"window": 1e6, "clock": time.time},
+}
+
+
+class Ticker:
+    """Runs every ms, if it may."""
+
+    def __enter__(self):
+        self.ticks, self.over = 0, False
+        self.thread = threading.Thread(target=self.run)
+        self.thread.start()
+        return self
+
+    def run(self):
+        while not self.over:
+            self.ticks += 1
+            time.sleep(0.001)
+
+    def __exit__(self, *args):
+        self.over = True
+        self.thread.join()
+
+
+def let_run(ticker, call):
+    """How long the call took; where that was long the other thread ran meanwhile."""
+    before, start = ticker.ticks, time.monotonic()
+    try:
+        call()
+    except (OSError, ValueError):
+        pass
+    took, ran = time.monotonic() - start, ticker.ticks - before
+    assert took < LONG or ran >= 5, f"a wait of {took} s, in which another thread ran {ran} times"
+    return took
+
+
+def calls(bf, other, url, folder):
+    return {
+        "add": lambda: bf.add("new"), "in": lambda: "x" in bf, "update": lambda: bf.update(["new"]), "generator": lambda: bf.update(iter(["new", "é"])),
+        "contains_many": lambda: bf.contains_many(["x"]), "lines": lambda: bf.update_lines(b"a\nb\n"), "hashcode": lambda: bf.hashcode("x"),
+        "part_info": bf.part_info, "repr": lambda: repr(bf), "m": lambda: bf.m, "len": lambda: len(bf), "bool": lambda: bool(bf), "info": bf.info,
+        "fill_ratio": lambda: bf.fill_ratio, "saturated": lambda: bf.saturated, "bitset": lambda: bf.bitset, "copy": bf.copy, "to_bytes": bf.to_bytes,
+        "save": lambda: bf.save(folder / "saved"), "pickle": lambda: pickle.loads(pickle.dumps(bf)), "==": lambda: bf == other, "reversed ==": lambda: other == bf,
+        "|=": lambda: bf.__ior__(other), "|": lambda: other | bf, "union_count": lambda: other.union_count(bf), "<=": lambda: other <= bf,
+        "clear": bf.clear, "sync": bf.sync, "expire": lambda: bf.expire(100), "rebuild": lambda: bf.rebuild(["a"]), "delete": bf.delete,
+        "open": lambda: BloomFilter.open(url), "construct": lambda: BloomFilter(n=1000, p=0.01, storage=url + "2"),
+        "construct again": lambda: bf.__init__(n=1000, p=0.01, storage=url), "close": bf.close,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_while_redis_hangs(redis_by_url, tmp_path, kind):
+    url = redis_by_url.url(f"gil-{kind.replace(' ', '-')}", "&timeout=0.3")
+    bf, other = BloomFilter(n=1000, p=0.01, storage=url, **KINDS[kind]), BloomFilter(n=1000, p=0.01, **KINDS[kind])
+    bf.update(str(i) for i in range(20))
+    os.kill(redis_by_url.process.pid, signal.SIGSTOP)
+    try:
+        with Ticker() as ticker:
+            took = {name: let_run(ticker, call) for name, call in calls(bf, other, url, tmp_path).items()}
+    finally:
+        os.kill(redis_by_url.process.pid, signal.SIGCONT)
+    until(lambda: "PONG" in redis_by_url("PING"), "the server's return")
+    assert took["in"] >= LONG and took["open"] >= LONG
+
+
+@pytest.mark.parametrize("last", ["close", "del", "replace", "with"])
+def test_what_is_not_told_yet_is_told_at_the_end_without_the_gil(redis_by_url, last):
+    url = redis_by_url.url(f"gil-{last}", "&timeout=0.5")
+    bf = BloomFilter(n=100_000, p=0.01, grow=2.0, storage=url)
+    for i in range(10):
+        bf.add(f"{last}{i}")
+    held = [bf]
+    del bf
+    os.kill(redis_by_url.process.pid, signal.SIGSTOP)
+    end = {"close": lambda: held[0].close(), "del": held.clear, "replace": lambda: held[0].__init__(10, 1), "with": lambda: held[0].__exit__(None, None, None)}[last]
+    try:
+        with Ticker() as ticker:
+            took = let_run(ticker, end)
+    finally:
+        os.kill(redis_by_url.process.pid, signal.SIGCONT)
+    assert took >= LONG  # so that the test is one
+
+
+HOLD = "import fcntl, sys, time; f = open(sys.argv[1], 'rb'); fcntl.flock(f, fcntl.LOCK_EX); print('held', flush=True); time.sleep(1)"
+
+
+def under_lock(path, call):
+    """The call, while another process has the file's lock for a second."""
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        with Ticker() as ticker:
+            return let_run(ticker, call)
+
+
+@pytest.mark.parametrize("clock", [None, time.time], ids=["", "clock"])
+@pytest.mark.parametrize("call", ["add", "update", "generator", "lines", "array", "len", "copy", "part_info", "to_bytes", "union", "equal"])
+def test_while_a_file_is_locked(tmp_path, call, clock):
+    path = tmp_path / "seen.bloom"
+    with BloomFilter(n=50, p=0.01, storage=path, window=1e6, clock=clock) if clock else BloomFilter(n=50, p=0.01, storage=path, grow=2.0) as bf:
+        keys = [f"é{i}" for i in range(300)]
+        calls = {
+            "add": lambda: [bf.add(key) for key in keys], "update": lambda: bf.update(keys), "generator": lambda: bf.update(iter(keys)),
+            "lines": lambda: bf.update_lines("\n".join(keys).encode(), last=True), "array": lambda: bf.update(array.array("q", range(300))),
+            "len": lambda: len(bf), "copy": bf.copy, "part_info": bf.part_info, "to_bytes": bf.to_bytes, "union": lambda: bf.copy() | bf, "equal": lambda: bf == bf.copy(),
+        }  # fmt: skip
+        took = under_lock(path, calls[call])
+        assert took >= LONG or clock
+        if call in ("add", "update", "generator", "lines"):
+            assert all(key in bf for key in keys)
+
+
+def test_a_list_may_change_while_a_file_is_locked(tmp_path):
+    path = tmp_path / "seen.bloom"
+    with BloomFilter(n=50, p=0.01, storage=path, grow=2.0) as bf:
+        keys = [b"key %d " % i * 20 for i in range(400)]
+        wanted = keys[:400]
+        timer = threading.Timer(0.2, lambda: (keys.clear(), [b"\xee" * 160 for _ in range(1000)]))
+        timer.start()
+        under_lock(path, lambda: bf.update(keys))
+        timer.join()
+        assert all(key in bf for key in wanted[:50])
+
+
+def test_closing_is_refused_while_another_thread_waits_for_a_file(tmp_path):
+    path = tmp_path / "seen.bloom"
+    with BloomFilter(n=50, p=0.01, storage=path, grow=2.0) as bf:
+        said = []
+
+        def close():
+            time.sleep(0.3)
+            try:
+                bf.close()
+            except ValueError as error:
+                said.append(str(error))
+
+        thread = threading.Thread(target=close)
+        thread.start()
+        under_lock(path, lambda: [bf.add(i) for i in range(200)])
+        thread.join()
+        assert said and "cannot be closed" in said[0]
+        assert all(i in bf for i in range(200))

@@ -1,0 +1,195 @@
+"""Every batch gives signals and other threads their turn, whatever its keys are and wherever they come from."""
+
+import array
+import collections
+import itertools
+import signal
+import sys
+import threading
+import time
+
+import arrow_producer
+import numpy as np
+import pytest
+from arrow_producer import Column, text
+
+from bloomfilter import CountingBloomFilter
+
+MANY = 4_000_000  # of these a batch takes 0.1 s and more
+ENDLESS = min(10**12, sys.maxsize // 8)
+
+
+class Stop(Exception):
+    """Raised by the third signal that was handled inside the batch."""
+
+
+@pytest.fixture
+def interrupted():
+    """Runs a call with a signal every ms: did the third end it?  A batch that lets none in has one of them handled at most:
+    when it is over."""
+    seen, armed = 0, False
+
+    def handle(number, frame):
+        nonlocal seen, armed
+        if frame.f_code.co_filename == arrow_producer.__file__:  # called by C code, which no exception leaves
+            return
+        seen += 1
+        if seen >= 3 and armed:
+            armed = False
+            raise Stop
+
+    def run(call):
+        nonlocal armed
+        try:
+            armed = True
+            signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
+            call()
+            armed = False
+        except Stop:
+            return True
+        return False
+
+    old = signal.signal(signal.SIGALRM, handle)
+    yield run
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, old)
+
+
+class Text(str):
+    pass
+
+
+class Number:
+    def __index__(self):
+        return 77
+
+
+KEYS = {
+    "ASCII": "https://example.org/x",
+    "Latin-1": "https://example.org/é/üñ",
+    "UCS2": "https://例え.jp/страница/é.html",
+    "UCS4": "https://example.org/🐘/x",
+    "long UCS2": "例え" * 3000,
+    "a text of a subclass": Text("https://例え.jp/страница"),
+    "bytes": b"https://example.org/x",
+    "long bytes": b"x" * 100_000,
+    "bytearray": bytearray(b"https://example.org/x"),
+    "memoryview": memoryview(b"https://example.org/x"),
+    "int": 1234567,
+    "big int": 10**30,
+    "__index__": Number(),
+}
+SLOW = {"long UCS2", "long bytes"}  # a few are enough
+
+
+@pytest.mark.parametrize("call", ["update", "contains_many"])
+@pytest.mark.parametrize("container", [list, tuple, iter], ids=lambda c: c.__name__)
+@pytest.mark.parametrize("kind", KEYS)
+def test_of_every_kind_of_key(bf, interrupted, kind, container, call):
+    count = MANY // 100 if kind in SLOW else MANY
+    keys = [KEYS[kind]] * count if container is list else (KEYS[kind],) * count if container is tuple else itertools.repeat(KEYS[kind], count)
+    assert interrupted(lambda: getattr(bf, call)(keys))
+    bf.close()
+
+
+DISTINCT = 400_000
+CONTAINERS = {
+    "generator": lambda: ("é" for _ in itertools.count()),
+    "map": lambda: map("é%d".__mod__, range(MANY)),
+    "deque": lambda: collections.deque(itertools.repeat("é", MANY)),
+    "set": lambda: {f"é{i}" for i in range(DISTINCT)},
+    "dict": lambda: dict.fromkeys(f"é{i}" for i in range(DISTINCT)),
+    "numpy S": lambda: np.broadcast_to(np.array([b"again"]), (1, ENDLESS))[0],
+    "numpy U": lambda: np.broadcast_to(np.array(["日本"]), (1, ENDLESS))[0],
+    "numpy int": lambda: np.broadcast_to(np.int64(5), (ENDLESS,)),
+    "numpy object": lambda: np.array(["é"] * MANY, dtype=object),
+    "array": lambda: array.array("q", [5]) * (10 * MANY),
+}
+
+
+@pytest.mark.parametrize("kind", CONTAINERS)
+def test_of_every_container(bf, interrupted, kind):
+    keys = CONTAINERS[kind]()
+    assert interrupted(lambda: bf.update(keys))
+    bf.close()
+
+
+ARROW = {
+    "fixed": lambda: Column(b"w:0", ENDLESS, [None, b""]),
+    "int": lambda: Column(b"c", 10 * MANY, [None, bytes(10 * MANY)]),
+    "text": lambda: Column(b"u", 5 * MANY, [None, bytes(4 * (5 * MANY + 1)), b""]),
+    "dictionary": lambda: Column(b"c", 10 * MANY, [None, bytes(10 * MANY)], dictionary=text([b"a key"])),
+}
+
+
+@pytest.mark.parametrize("kind", ARROW)
+def test_of_arrow_columns(bf, interrupted, kind):
+    column = ARROW[kind]()
+    assert interrupted(lambda: bf.update(column))
+    bf.close()
+
+
+def test_of_lines(bf, interrupted):
+    lines = "日本語\n".encode() * (8 * MANY)
+    assert interrupted(lambda: bf.update_lines(lines))
+    bf.close()
+
+
+def test_of_counters(interrupted):
+    bf = CountingBloomFilter(n=10_000, p=0.001)
+    assert interrupted(lambda: bf.count_many(["é"] * MANY))
+    bf.close()
+
+
+@pytest.mark.parametrize("kind", ["ASCII", "UCS2", "big int", "__index__"])
+def test_other_threads_run(bf, kind):
+    keys = [KEYS[kind]] * (MANY // (1 if kind in ("ASCII", "UCS2") else 10))
+    turns, done, started = 0, False, threading.Event()
+
+    def count():
+        nonlocal turns
+        started.set()
+        while not done:
+            turns += 1
+
+    other = threading.Thread(target=count)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-4)
+    try:
+        other.start()
+        started.wait()
+        before = turns
+        bf.update(keys)
+        progress = turns - before
+    finally:
+        done = True
+        sys.setswitchinterval(interval)
+        other.join()
+    assert progress > 100
+
+
+def test_a_large_key_lets_other_threads_run(bf):
+    key, ticks, done = bytes(1 << 28), 0, False
+
+    def count():
+        nonlocal ticks
+        while not done:
+            ticks += 1
+            time.sleep(0.0005)
+
+    other = threading.Thread(target=count)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(100)  # the GIL is taken from nobody: it is let go
+    try:
+        other.start()
+        for call in (lambda: bf.add(key), lambda: key in bf, lambda: bf.update([key]), lambda: bf.contains_many(iter([key])), lambda: bf.hashcode(key)):
+            inside = 0
+            for _ in range(5):
+                before = ticks
+                call()
+                inside += ticks - before
+            assert inside > 0
+    finally:
+        sys.setswitchinterval(interval)
+        done = True
+        other.join()

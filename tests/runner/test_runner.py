@@ -1,0 +1,125 @@
+"""scripts/test itself: passed, failed, skipped; what depends on what; what mutate changes.  Needs no build."""
+
+import importlib.machinery
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def bash(tmp_path):
+    """Runs words of suites.sh with logs and a tests/skips of the test's own; returns what was said and the exit code."""
+
+    def run(words, listed="", ci=True):
+        (tmp_path / "tests").mkdir(exist_ok=True)
+        (tmp_path / "tests" / "skips").write_text(listed)
+        script = f"set -euo pipefail\nroot={tmp_path} out={tmp_path} jobs=1 venv={sys.prefix}\n" \
+            f"say() {{ echo \"$*\"; }}; die() {{ say \"$*\"; exit 1; }}\n. {ROOT}/scripts/suites.sh\nlogs={tmp_path}\n{words}\nfinish\n"  # fmt: skip
+        environment = {name: value for name, value in os.environ.items() if name != "CI"} | ({"CI": "1"} if ci else {})
+        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=environment, check=False)
+        return done.stdout + done.stderr, done.returncode
+
+    return run
+
+
+COUNTED = "run_counted suite log printf '%s\\n' 'skip somewhere: no reason' '3 passed, 0 failed, 1 skipped'"
+
+
+@pytest.mark.parametrize(("listed", "ci", "last", "code"), [
+    ("", True, "3 passed, 1 failed", 1),
+    ("", False, "3 passed, 0 failed, 1 skipped", 0),
+    ("skip suite: somewhere: no * -- because\n", True, "3 passed, 0 failed, 1 skipped", 0),
+    ("skip suite: elsewhere* -- because\n", True, "3 passed, 1 failed", 1),
+    ("flaky suite: somewhere* -- because\n", True, "3 passed, 1 failed", 1),
+])  # fmt: skip
+def test_a_skip_in_ci_must_be_listed(bash, listed, ci, last, code):
+    said, ended = bash(COUNTED, listed, ci)
+    assert said.splitlines()[-1] == last and ended == code
+    assert "somewhere: no reason" in said
+
+
+@pytest.mark.parametrize(("words", "last"), [
+    ("run_counted suite log printf '2 passed, 0 failed, 1 skipped\\n'", "2 passed, 1 failed"),         # a skip without its reason
+    ("run_counted suite log printf 'nothing\\n'", "0 passed, 1 failed"),
+    ("run_counted suite log sh -c 'echo 2 passed, 0 failed; exit 3'", "2 passed, 1 failed"),
+    ("run_noted suite log false", "0 passed, 1 failed"),
+    ("run_noted suite log true", "1 passed, 0 failed"),
+])  # fmt: skip
+def test_what_counts_as_failed(bash, words, last):
+    said, code = bash(words)
+    assert said.splitlines()[-1] == last and code == ("1 failed" in last)
+
+
+def test_only_what_is_listed_is_tried_twice(bash, tmp_path):
+    """The first run fails, the second passes."""
+    test = tmp_path / "test_it.py"
+    test.write_text(f"import pathlib\n\ndef test_once():\n    mark = pathlib.Path({str(tmp_path / 'mark')!r})\n    seen = mark.exists()\n    mark.touch()\n    assert seen\n")
+    words = f"run_pytest suite once {test}"
+    said, code = bash(words)
+    assert (said.splitlines()[-1], code) == ("0 passed, 1 failed", 1)
+    (tmp_path / "mark").unlink()
+    said, code = bash(words, "flaky *test_it.py::test_once -- the test says why\n")
+    assert (said.splitlines()[-1], code) == ("1 passed, 0 failed", 0) and "second try" in said
+
+
+def test_pytest_skips_have_their_reasons(bash, tmp_path):
+    test = tmp_path / "test_it.py"
+    test.write_text("import pytest\n\n@pytest.mark.parametrize('n', [1, 2])\ndef test_no(n):\n    pytest.skip('no moon: not tonight')\n\ndef test_yes():\n    pass\n")
+    said, code = bash(f"run_pytest suite skips {test}", "skip suite: *test_it.py: no moon* -- because\n")
+    assert (said.splitlines()[-1], code) == ("1 passed, 0 failed, 2 skipped", 0)
+    assert "skipped (2): " in said and "no moon: not tonight" in said
+
+
+def side_by_side(tmp_path, table, script):
+    (tmp_path / "table").write_text(table)
+    (tmp_path / "job").write_text("#!/bin/bash\n" + script)
+    (tmp_path / "job").chmod(0o755)
+    command = [sys.executable, ROOT / "scripts" / "side-by-side", "2", tmp_path / "table", tmp_path / "durations", tmp_path / "job"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    return done.stdout.splitlines(), done.returncode
+
+
+def test_jobs_run_after_what_they_need(tmp_path):
+    said, code = side_by_side(tmp_path, "build-a - 1\none build-a 5\ntwo - 9\n", f"""
+        [ $1 != one ] || [ -e {tmp_path}/built ] || exit 9
+        [ $1 != build-a ] || {{ sleep 0.3; touch {tmp_path}/built; exit 0; }}
+        echo "of $1"; echo "1 passed, 0 failed, 2 skipped" """)
+    assert (said[-1], code) == ("2 passed, 0 failed, 4 skipped", 0)
+    assert [line for line in said if line.startswith("of ")] == ["of one", "of two"]          # the table's order
+    assert {line.split()[0]: line.split()[3:] for line in (tmp_path / "durations").read_text().splitlines()}["two"] == ["1", "0", "2"]
+
+
+@pytest.mark.parametrize(("script", "last"), [
+    ("[ $1 != build-a ] || exit 1; echo '1 passed, 0 failed'", "1 passed, 2 failed"),           # the build, and what could not run
+    ("[ $1 != one ] || { echo '4 passed, 2 failed'; exit 1; }; echo '1 passed, 0 failed'", "6 passed, 2 failed"),
+    ("[ $1 != one ] || kill -9 $$; echo '1 passed, 0 failed'", "2 passed, 1 failed"),
+    ("[ $1 != one ] || { echo nothing; exit 0; }; echo '1 passed, 0 failed'", "2 passed, 1 failed"),
+])  # fmt: skip
+def test_jobs_that_fail(tmp_path, script, last):
+    said, code = side_by_side(tmp_path, "build-a - 1\none build-a 5\ntwo - 9\n", script)
+    assert (said[-1], code) == (last, 1)
+
+
+def test_a_job_leaves_no_process(tmp_path):
+    said, code = side_by_side(tmp_path, "one - 1\n", f"sleep 300 & echo $! >{tmp_path}/pid; echo '1 passed, 0 failed'")
+    assert code == 0
+    state = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
+    assert not state.exists() or state.read_text().split()[2] in "ZX"
+
+
+def test_what_mutate_changes():
+    loader = importlib.machinery.SourceFileLoader("mutate", str(ROOT / "scripts" / "mutate"))
+    mutate = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
+    loader.exec_module(mutate)
+    text = '/* a < b */\n#define N 3\nint f(int a)\n{\n    x = "1 < 2";\n    bf_prefetch(a + 1);\n    if (a < 7) g(a);\n    return a;\n}\n'
+    got = {text[:start] + other + text[end:] for start, end, other in mutate.changes(text)}
+    wanted = ["if (a <= 7)", "if (a >= 7)", "if (a < 8)", "if (a < 6)", "if (!(a < 7))", "if (0)", "if (1)", "return 0;", "return 1;", "    ;\n    bf_prefetch"]
+    assert all(any(one in text for text in got) for one in wanted)
+    assert all(kept in one for one in got for kept in ("a < b", "#define N 3", "bf_prefetch(a + 1)"))
+    assert all('"1 < 2"' in one for one in got if "x =" in one)

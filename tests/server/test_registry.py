@@ -1,0 +1,445 @@
+"""The filters that bloomfilterd serves, while other daemons, files and a Redis that hangs get in the way."""
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+import time
+
+import pytest
+from bloomfilter import BloomFilter
+from conftest import PATIENCE, needs_redis, redis_url
+
+SOON = 10  # seconds; what waits for Redis here waits for 40
+PUT = "?n=1000&p=0.01"
+
+
+@pytest.fixture
+def two(start, tmp_path):
+    folder = f"{tmp_path}/filters/"
+    return start("--storage", folder, "--threads", 2), start("--storage", folder), folder
+
+
+# ---- other daemons and processes ----
+def test_another_daemon_deletes_and_makes_it_again(two):
+    one, other, _ = two
+    for _ in range(3):
+        assert one.ask("PUT", "/f/x" + PUT).status == 201
+        assert other.get("/f/x/add=1").headers["x-new"] == "1"
+        assert one.get("/f/x/contain=1").body == b"true"
+        assert one.ask("DELETE", "/f/x").status == 200
+        assert other.get("/f/x/contain=1").status == 404
+        assert other.post("/f/x/add", b"2").status == 404
+    one.ask("PUT", "/f/x" + PUT)
+    other.get("/f/x/add=old")
+    one.ask("DELETE", "/f/x")
+    one.ask("PUT", "/f/x" + PUT)
+    assert other.get("/f/x/contain=old").body == b"false"
+    assert other.get("/f/x/add=new").headers["x-new"] == "1"
+    assert other.post("/f/x/add", b"more").body == b"1"
+    assert one.post("/f/x/contain", b"new\nmore\nold").body == b"110"
+
+
+def test_another_daemon_makes_it_again_with_other_sizes(two):
+    one, other, _ = two
+    one.ask("PUT", "/f/x" + PUT)
+    other.get("/f/x/add=1")
+    one.ask("DELETE", "/f/x")
+    assert other.ask("PUT", "/f/x?m=4096&n=300").status == 201
+    assert one.stats("x")["m"] == 4096
+    assert one.ask("PUT", "/f/x" + PUT).status == 409
+
+
+def test_a_killed_peer(two):
+    one, other, _ = two
+    one.ask("PUT", "/f/x" + PUT)
+    other.get("/f/x/add=1")
+    one.ask("DELETE", "/f/x")
+    one.ask("PUT", "/f/x" + PUT)
+    one.kill()
+    assert other.get("/f/x/add=2").headers["x-new"] == "1"
+    assert other.post("/f/x/contain", b"1\n2").body == b"01"
+
+
+@pytest.mark.parametrize("how", ["save", "mv"])
+@pytest.mark.parametrize("name", ["default", "x"])
+def test_a_file_is_replaced(two, how, name):
+    one, _, folder = two
+    one.ask("PUT", "/f/x" + PUT)
+    prefix = "" if name == "default" else "/f/x"
+    one.get(prefix + "/add=before")
+    new = BloomFilter(n=5000, p=0.001)
+    new.add("there")
+    if how == "save":
+        new.save(f"{folder}{name}.bloom")
+    else:
+        new.save(f"{folder}.aside")
+        os.replace(f"{folder}.aside", f"{folder}{name}.bloom")
+    assert one.post(prefix + "/contain", b"there\nbefore").body == b"10"
+    assert one.get(prefix + "/add=after").headers["x-new"] == "1"
+    assert one.stats(None if name == "default" else name)["n"] == 5000
+    assert "after" in BloomFilter.open(f"{folder}{name}.bloom")
+
+
+def test_the_file_of_the_default_filter(start, tmp_path):
+    """No add is acknowledged without a file; what is put back is served, unless it is not what was asked for."""
+    path, aside = tmp_path / "seen.bloom", tmp_path / "aside"
+    daemon = start("--storage", path, "-n", 1000, "-p", 0.01)
+    daemon.get("/add=1")
+    path.rename(aside)
+    for method, target, body in (("GET", "/add=once", b""), ("GET", "/add=2", b""), ("GET", "/contain=1", b""), ("POST", "/add", b"2"), ("GET", "/stats", b""), ("GET", "/healthz", b"")):
+        got = daemon.ask(method, target, body)
+        assert got.status == 503, target
+        assert "default" in got.headers["x-error"]
+    assert b"default" in daemon.get("/f").body
+    BloomFilter(n=2000, p=0.01).save(str(path))
+    got = daemon.get("/add=2")
+    assert got.status == 503
+    assert "n=2000" in got.headers["x-error"] and "n=1000" in got.headers["x-error"]
+    aside.rename(path)
+    assert daemon.post("/contain", b"1\n2").body == b"10"
+    path.unlink()
+    assert daemon.ask("PUT", "/f/default" + PUT).status == 201
+    assert daemon.get("/add=3").headers["x-new"] == "1"
+    assert "3" in BloomFilter.open(str(path))
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_file_that_is_replaced_in_the_middle_of_a_batch(start, tmp_path, again):
+    """The daemon is stopped when some of the keys are in: all of them must be in what is there afterwards, or the reply an error."""
+    folder = tmp_path / "filters"
+    folder.mkdir()
+    path = folder / "x.bloom"
+    daemon = start("--storage", f"{folder}/", "--max-total", "16G")
+    keys = b"\n".join(b"%d" % i for i in range(1_000_000))
+    for _ in range(20):
+        path.unlink(missing_ok=True)
+        new = BloomFilter(n=1_000_000, p=0.01)
+        new.save(f"{folder}/.new")
+        new.save(str(path))
+        old = BloomFilter.open(str(path))
+        assert daemon.get("/f/x/contain=1").body == b"false"
+        replies = []
+        batch = threading.Thread(target=lambda replies=replies: replies.append(daemon.post("/f/x/add", keys)))
+        batch.start()
+        while "0" not in old and not replies:
+            time.sleep(0)
+        os.kill(daemon.process.pid, signal.SIGSTOP)
+        half = old.fill_ratio < 0.4 and not replies
+        if again:
+            os.replace(f"{folder}/.new", path)
+        else:
+            path.unlink()
+        os.kill(daemon.process.pid, signal.SIGCONT)
+        batch.join(PATIENCE)
+        if half:
+            break
+    assert half, "never caught in the middle"
+    assert replies[0].status == (200 if again else 404)
+    if again:
+        assert set(daemon.post("/f/x/contain", keys).body) == {ord("1")}
+        assert BloomFilter.open(str(path)).contains_many([b"0", b"500000", b"999999"]) == b"\1\1\1"
+
+
+def test_deleted_in_memory_while_a_batch_runs(start):
+    """DELETE and PUT by other connections: a batch is never acknowledged into a filter that is dropped before its last key."""
+    daemon = start("--threads", 2)
+    keys = b"\n".join(b"%d" % i for i in range(300_000))
+    for _ in range(4):
+        assert daemon.ask("PUT", "/f/x?n=300000&p=0.01").status == 201
+        replies = []
+        batch = threading.Thread(target=lambda replies=replies: replies.append(daemon.post("/f/x/add", keys)))
+        batch.start()
+        assert daemon.ask("DELETE", "/f/x").status == 200
+        batch.join(PATIENCE)
+        assert replies[0].status in (200, 404)
+        assert daemon.get("/f/x").status == 404
+
+
+def test_others_add_while_a_large_image_is_merged_and_downloaded(start):
+    daemon = start("--threads", 2)
+    daemon.ask("PUT", "/f/large?m=160000000&n=1000000")
+    image = daemon.get("/f/large").body
+    stop, errors = threading.Event(), []
+
+    def work(method, target, body):
+        while not stop.is_set():
+            if daemon.ask(method, target, body).status != 200:
+                errors.append(target)
+
+    threads = [threading.Thread(target=work, args=args) for args in (("POST", "/f/large/merge", image), ("GET", "/f/large", b""))]
+    for thread in threads:
+        thread.start()
+    for i in range(300):
+        assert daemon.get(f"/f/large/add=k{i}").body == b"ok"
+    stop.set()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert not errors
+    assert daemon.post("/f/large/contain", b"\n".join(b"k%d" % i for i in range(300))).body == b"1" * 300
+    assert BloomFilter.from_bytes(daemon.get("/f/large").body).contains_many([f"k{i}" for i in range(300)]) == b"\1" * 300
+
+
+def test_a_damaged_file_is_not_absent(two):
+    one, _, folder = two
+    with open(f"{folder}x.bloom", "wb") as file:
+        file.write(b"nonsense")
+    for method, target in (("GET", "/f/x/contain=1"), ("PUT", "/f/x" + PUT), ("DELETE", "/f/x"), ("GET", "/f/x")):
+        assert one.ask(method, target).status == 503, target
+    assert open(f"{folder}x.bloom", "rb").read() == b"nonsense"
+    assert one.get("/f/y/contain=1").status == 404
+
+
+def test_replies_keep_their_order(daemon):
+    """Some of them come from other threads."""
+    client = daemon.client()
+    asked = [b"GET /contain=a", b"GET /stats", b"GET /add=a", b"PUT /f/x?n=10&p=0.1", b"GET /f/x/add=b", b"GET /metrics", b"GET /f/x", b"GET /f/x/contain=b",
+             b"DELETE /f/x", b"GET /f/x/contain=b", b"GET /contain=a"]  # fmt: skip
+    client.send(b"".join(one + b" HTTP/1.1\r\n\r\n" for one in asked) * 20)
+    for _ in range(20):
+        replies = [client.reply() for _ in asked]
+        assert [reply.status for reply in replies] == [200, 200, 200, 201, 200, 200, 200, 200, 200, 404, 200]
+        assert replies[7].body == replies[10].body == b"true"
+    client.send(b"GET /stats HTTP/1.1\r\nConnection: close\r\n\r\nGET /stats HTTP/1.1\r\n\r\n")
+    assert client.reply().status == 200
+    assert client.end() == b""
+
+
+def test_many_wait_and_some_vanish(daemon):
+    clients = [daemon.client().send(b"PUT /f/%d?n=100000&p=0.01 HTTP/1.1\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n" % (i % 7)) for i in range(60)]
+    for i, client in enumerate(clients):
+        if i % 3:
+            client.close()
+    for client in clients[::3]:
+        assert client.reply().status in (200, 201)
+        assert client.reply().status == 200
+    while b"bloomfilter_buffered_bytes 0\n" not in daemon.get("/metrics").body:
+        pass
+
+
+# ---- how much all of them take ----
+def sizes(reply):
+    return [int(word) for word in reply.headers["x-error"].replace(",", "").split() if word.isdigit()]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_all_filters_together(start, tmp_path, stored):
+    args = ["-n", 1000, "-p", 0.01, "--max-total", "1M", *(["--storage", f"{tmp_path}/filters/"] if stored else [])]
+    daemon = start(*args)
+    large = "?m=3200000&n=100000"  # 400,000 bytes
+    assert daemon.ask("PUT", "/f/a" + large).status == 201
+    assert daemon.ask("PUT", "/f/b" + large).status == 201
+    got = daemon.ask("PUT", "/f/c" + large)
+    assert got.status == 507
+    assert "--max-total" in got.headers["x-error"]
+    assert 1 << 20 in sizes(got) and any(400_000 <= size < 410_000 for size in sizes(got))
+    assert daemon.get("/f/c").status == 404
+    assert daemon.ask("PUT", "/f/a" + large).status == 200
+    if stored:
+        daemon.stop()
+        daemon = start(*args)
+    assert daemon.ask("PUT", "/f/c" + large).status == 507
+    assert daemon.post("/f/a/merge", daemon.get("/f/b").body).status == 200
+    assert daemon.ask("DELETE", "/f/a").status == 200
+    assert daemon.ask("PUT", "/f/c" + large).status == 201
+
+
+def test_files_of_others_count(two):
+    one, _, folder = two
+    daemon = one
+    total = int(daemon.get("/f").status == 200) and os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") // 4
+    with open(f"{folder}other.bloom", "wb") as file:
+        file.truncate(total)
+    assert daemon.ask("PUT", "/f/x" + PUT).status == 507
+    os.unlink(f"{folder}other.bloom")
+    assert daemon.ask("PUT", "/f/x" + PUT).status == 201
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_two_puts_at_once_never_pass_it(start, tmp_path, stored):
+    daemon = start("--threads", 2, "-n", 10, "-p", 0.1, "--max-total", "40M", *(["--storage", f"{tmp_path}/filters/"] if stored else []))
+    replies = []
+    puts = [threading.Thread(target=lambda i=i: replies.append(daemon.ask("PUT", f"/f/{i}?m=80000000&n=100000").status)) for i in range(16)]
+    for put in puts:
+        put.start()
+    for put in puts:
+        put.join(PATIENCE)
+    assert sorted(replies) == [201] * 4 + [507] * 12
+
+
+def test_growing_filters_keep_within_it(start, tmp_path):
+    folder = tmp_path / "filters"
+    folder.mkdir()
+    BloomFilter(n=10_000, p=0.01, grow=2.0, storage=f"{folder}/x.bloom").close()
+    daemon = start("-n", 1000, "-p", 0.01, "--max-total", "200K", "--storage", f"{folder}/")
+    added = 0
+    while (got := daemon.post("/f/x/add", b"\n".join(b"%d" % i for i in range(added, added + 1000)))).status == 200:
+        added += 1000
+        assert added < 1_000_000
+    assert got.status == 507
+    assert 200 << 10 in sizes(got)
+    assert added >= 20_000
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 200 << 10
+    assert daemon.post("/f/x/contain", b"\n".join(b"%d" % i for i in range(added))).body == b"1" * added
+    while (got := daemon.get(f"/f/x/add=one{added}")).status == 200:
+        added += 1
+    assert got.status == 507
+
+
+# ---- Redis ----
+def command(port, text):
+    with socket.create_connection(("127.0.0.1", port)) as connection:
+        connection.sendall(text + b"\r\n")
+        return connection.recv(1000)
+
+
+@contextlib.contextmanager
+def stopped(process):
+    process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
+
+
+def until(status, ask):
+    end = time.monotonic() + PATIENCE
+    while (got := ask()).status != status:
+        assert time.monotonic() < end, got
+        time.sleep(0.05)
+    return got
+
+
+@needs_redis
+@pytest.mark.parametrize("instead", [b"SET app:f:x abc", b"RPUSH app:f:x a", b"HSET app:f:x a b"])
+def test_what_is_no_filter_in_redis_is_not_the_requests_fault(start, redis, instead):
+    port, _ = redis
+    daemon = start("--storage", redis_url(port))
+    command(port, instead)
+    for ask in (("GET", "/f/x/contain=k"), ("GET", "/f/x/add=k"), ("PUT", "/f/x?n=100&p=0.01"), ("POST", "/f/x/add", b"k"), ("GET", "/f/x/stats")):
+        got = daemon.ask(*ask)
+        assert got.status == 503 and "app:f:x" in got.headers["x-error"], (ask, got)
+    assert daemon.ask("PUT", "/f/y?n=100&p=0.01").status == 201
+    command(port, b"DEL app:f:y")
+    command(port, instead.replace(b":x", b":y"))  # under a filter that is open
+    for ask in (("POST", "/f/y/add", b"k"), ("GET", "/f/y/contain=k"), ("PUT", "/f/y?n=100&p=0.01"), ("GET", "/f/y")):
+        assert daemon.ask(*ask).status == 503, ask
+    assert daemon.post("/f/x/merge", b"no filter").status in (400, 503)
+    assert daemon.post("/merge", b"x").status == 400
+
+
+@needs_redis
+@pytest.mark.parametrize("lost", [b"FLUSHALL", b"DEL app:f:x"])
+@pytest.mark.parametrize("noticed", [False, True])
+def test_what_redis_lost_can_be_made_again(start, redis, lost, noticed):
+    port, _ = redis
+    one, other = (start("-n", 1000, "-p", 0.01, "--storage", redis_url(port)) for _ in range(2))
+    for sizes in (PUT, "?n=3000&p=0.001"):
+        assert one.ask("PUT", "/f/x" + sizes).status == 201
+        assert one.get("/f/x/add=a").body == b"ok"
+        until(200, lambda: other.get("/f/x/contain=a"))
+        command(port, lost)
+        if noticed:
+            assert one.get("/f/x/contain=a").status == 503
+            assert one.get("/f/x/contain=a").status in (404, 503)
+        assert one.ask("PUT", "/f/x" + sizes).status == 201
+        assert one.get("/f/x/add=a").headers["x-new"] == "1"
+        assert one.ask("PUT", "/f/x" + sizes).status == 200
+        assert until(200, lambda: other.get("/f/x/contain=a")).body == b"true"
+        assert one.ask("DELETE", "/f/x").status == 200
+        assert until(404, lambda: other.get("/f/x/contain=a"))
+
+
+@needs_redis
+@pytest.mark.parametrize("lost", [b"FLUSHALL", b"DEL app:f:x"])
+def test_what_redis_lost_can_be_deleted(start, redis, lost):
+    port, _ = redis
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_url(port))
+    for asked in (False, True):
+        daemon.ask("PUT", "/f/x" + PUT)
+        command(port, lost)
+        if asked:
+            assert daemon.get("/f/x/contain=a").status == 503
+        assert daemon.ask("DELETE", "/f/x").status == 200
+        assert daemon.get("/f/x/contain=a").status == 404
+        assert command(port, b"EXISTS app:f:x app:f:x:meta") == b":0\r\n"
+
+
+@needs_redis
+def test_the_default_filter_lost_by_redis(start, redis):
+    port, _ = redis
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_url(port))
+    daemon.get("/add=a")
+    command(port, b"FLUSHALL")
+    for _ in range(3):
+        assert daemon.get("/contain=a").status == 503
+    assert daemon.ask("PUT", "/f/default" + PUT).status == 201
+    assert daemon.get("/add=a").headers["x-new"] == "1"
+    assert "a" in BloomFilter.open(redis_url(port))
+
+
+@needs_redis
+def test_a_new_key_in_redis_has_the_sizes_that_help_promises(start, redis):
+    port, _ = redis
+    stats = start("--storage", redis_url(port)).stats()
+    assert (stats["n"], stats["p"], stats["home"]) == (1_000_000, 0.01, "redis")
+
+
+@needs_redis
+@pytest.mark.parametrize("threads", [1, 3])
+def test_redis_hangs(start, redis, threads):
+    """Whatever was asked first, everybody gets an answer soon: from memory, or 503."""
+    port, process = redis
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_url(port), "--threads", threads)
+    daemon.ask("PUT", "/f/x" + PUT)
+    daemon.get("/f/x/add=k")
+    waiting = []
+    with stopped(process):
+        began = time.monotonic()
+        for method, path in (("GET", "/f/unknown/contain=1"), ("GET", "/f/unknown/contain=2"), ("PUT", "/f/y" + PUT), ("DELETE", "/f/gone"), ("GET", "/f/z")):
+            waiting.append(daemon.client().send(f"{method} {path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n".encode()))
+        assert daemon.get("/f").status == 200
+        for _ in range(3):
+            for path in ("/healthz", "/stats", "/contain=1", "/f/x/contain=k", "/f/x/add=j", "/f/other/contain=1", "/f/x/stats", "/"):
+                got = daemon.get(path)
+                assert got.status == 503, path
+                assert "Redis" in got.headers["x-error"]
+            assert daemon.post("/f/x/add", b"1\n2").status == 503
+            assert b'bloomfilter_up{filter="x"} 0' in daemon.get("/metrics").body
+            assert daemon.get("/f").status == 200
+        assert [client.reply().status for client in waiting[:2]] == [503, 503]
+        assert time.monotonic() - began < SOON
+        waiting[3].close()
+    until(200, lambda: daemon.get("/healthz"))
+    assert daemon.get("/f/x/contain=k").body == b"true"
+    assert daemon.get("/f/unknown/contain=1").status == 404
+    assert waiting[2].reply().status == 201  # waited for, because it had begun
+    assert waiting[4].reply().status == 404
+
+
+@needs_redis
+def test_sigterm_while_redis_hangs(start, redis):
+    port, process = redis
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_url(port))
+    with stopped(process):
+        client = daemon.client().send(b"PUT /f/y?n=10&p=0.1 HTTP/1.1\r\nContent-Length: 0\r\n\r\n")
+        time.sleep(0.3)
+        began = time.monotonic()
+        daemon.process.send_signal(signal.SIGTERM)
+        assert daemon.process.wait(PATIENCE) == 0
+        assert time.monotonic() - began < 20
+        client.close()
+
+
+@needs_redis
+def test_a_name_that_could_not_be_looked_up_is_not_absent(start, redis):
+    port, process = redis
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_url(port))
+    assert daemon.get("/f/unknown/contain=1").status == 404
+    process.kill()
+    process.wait()
+    for method, path in (("GET", "/f/unknown/contain=1"), ("GET", "/f/unknown"), ("DELETE", "/f/unknown"), ("PUT", "/f/unknown" + PUT)):
+        got = daemon.ask(method, path)
+        assert got.status == 503, path
+        assert "refused" in got.headers["x-error"]
