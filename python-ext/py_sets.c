@@ -47,7 +47,7 @@ static int memorize(PyObject *self, PyObject *twin, PyObject *memo)
 {
     if (!memo || memo == Py_None) return 0;
     PyObject *id = PyLong_FromVoidPtr(self);
-    int rc = id ? PyObject_SetItem(memo, id, twin) : -1;
+    int rc = id ? PyDict_SetItem(memo, id, twin) : -1;
     Py_XDECREF(id);
     return rc;
 }
@@ -62,7 +62,14 @@ static PyObject *copy_object(FilterObject *self, PyObject *memo)
 }
 
 PyObject *filter_copy(FilterObject *self, PyObject *Py_UNUSED(unused)) { return copy_object(self, NULL); }
-PyObject *filter_deepcopy(FilterObject *self, PyObject *memo) { return copy_object(self, memo); }
+PyObject *filter_deepcopy(FilterObject *self, PyObject *memo)
+{
+    if (memo != Py_None && !PyDict_Check(memo)) {
+        PyErr_Format(PyExc_TypeError, "memo must be the dict that copy.deepcopy() gives, got %.200s", Py_TYPE(memo)->tp_name);
+        return NULL;
+    }
+    return copy_object(self, memo);
+}
 
 /* ---- unions and intersections ---- */
 static int combine_into(FilterObject *into, FilterObject *from, combine *call)

@@ -178,10 +178,11 @@ static void saved_files(void)
 static void format_null_is_ours(void)
 {
     bf_error e;
-    bf_filter *all[] = { filled("classic", 1000, 7, NULL, 0, 60), filled("block", 1024, 7, secret, 0, 60),
+    const uint8_t *given = lacks_sodium() ? NULL : secret;
+    bf_filter *all[] = { filled("classic", 1000, 7, NULL, 0, 60), filled("block", 1024, 7, given, 0, 60),
         bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2 }, &e), bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60 }, &e) };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const bf_spec keyed = { .secret = secret, .secret_len = 16 };
+        const bf_spec keyed = { .secret = given, .secret_len = 16 };
         int64_t len = bf_bytes_as(all[i], NULL, &e);
         uint8_t *b = malloc((size_t)len), byte = 0;
         uint64_t pos;

@@ -152,3 +152,7 @@ def test_a_deep_copy_of_a_circle_is_a_circle():
     assert whole[0] is whole[2] and whole[1][0]["owner"] is whole[0]
     assert copy.copy(node).me is node
     assert BloomFilter(1000, 10).__deepcopy__({}) == BloomFilter(1000, 10)
+    assert BloomFilter(1000, 10).__deepcopy__(None) == BloomFilter(1000, 10)
+    for memo in [], (), 1, "memo":
+        with pytest.raises(TypeError, match=f"memo must be the dict that copy.deepcopy.. gives, got {type(memo).__name__}"):
+            BloomFilter(1000, 10).__deepcopy__(memo)
