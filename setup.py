@@ -47,7 +47,13 @@ def pkg_config(package):
 OPTIONAL = [
     ("libsodium >= 1.0.9", "sodium.h", "BF_HAVE_SODIUM", "filters with secret=", None),
     ("hiredis >= 0.14", "hiredis/hiredis.h", "BF_HAVE_HIREDIS", "filters in Redis by URL", None),
-    ("openssl >= 1.1.1", "openssl/ssl.h", "BF_HAVE_OPENSSL", "filters in Redis over TLS (rediss://)", ["-ldl"]),
+    (
+        "openssl >= 1.1.1",
+        "openssl/ssl.h",
+        "BF_HAVE_OPENSSL",
+        "filters in Redis over TLS (rediss://)",
+        ["-ldl"],
+    ),
 ]
 
 
@@ -67,7 +73,9 @@ class BuildExt(build_ext):
 
     def finalize_options(self):
         super().finalize_options()
-        self.force = True  # objects of an earlier build may have been made with other flags or headers
+        self.force = (
+            True  # objects of an earlier build may have been made with other flags or headers
+        )
 
     def build_extensions(self):
         for ext in self.extensions:
@@ -78,10 +86,22 @@ class BuildExt(build_ext):
             self.compiler.compile = self.compile_side_by_side
         super().build_extensions()
 
-    def compile_side_by_side(self, sources, output_dir=None, macros=None, include_dirs=None, debug=0, extra_preargs=None, extra_postargs=None, depends=None):
+    def compile_side_by_side(
+        self,
+        sources,
+        output_dir=None,
+        macros=None,
+        include_dirs=None,
+        debug=0,
+        extra_preargs=None,
+        extra_postargs=None,
+        depends=None,
+    ):
         """As the compiler's own, but for the loop: a thread for each processor.  With BLOOMFILTER_KEEP_OBJECTS (scripts/build) what is up to date stays."""
         compiler = self.compiler
-        macros, objects, extra, options, build = compiler._setup_compile(output_dir, macros, include_dirs, sources, depends, extra_postargs)
+        macros, objects, extra, options, build = compiler._setup_compile(
+            output_dir, macros, include_dirs, sources, depends, extra_postargs
+        )
         arguments = compiler._get_cc_args(options, debug, extra_preargs)
         keep = os.environ.get("BLOOMFILTER_KEEP_OBJECTS")
 
@@ -90,7 +110,9 @@ class BuildExt(build_ext):
             if keep and up_to_date(Path(name), command):
                 return
             source, suffix = build[name]
-            compiler._compile(name, source, suffix, arguments, [*extra, "-MMD"] if keep else extra, options)
+            compiler._compile(
+                name, source, suffix, arguments, [*extra, "-MMD"] if keep else extra, options
+            )
             if keep:
                 Path(name).with_suffix(".command").write_text(command)
 
@@ -100,7 +122,10 @@ class BuildExt(build_ext):
 
     def add_doubles(self, ext):
         # The x87 of 32-bit x86 rounds otherwise than every other machine: core/base/base.h.
-        if not self.compiles("#include <float.h>\n#if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0\n#error\n#endif\n", []):
+        if not self.compiles(
+            "#include <float.h>\n#if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0\n#error\n#endif\n",
+            [],
+        ):
             ext.extra_compile_args += ["-msse2", "-mfpmath=sse"]
 
     def add_xxhash(self, ext):
@@ -117,7 +142,9 @@ class BuildExt(build_ext):
         for package, header, macro, without, link in OPTIONAL:
             found = pkg_config(package)
             if not found or not self.compiles(f"#include <{header}>\n", found[0]):
-                print(f"bloomfilter: {package} was not found: {without} will be refused by this build")
+                print(
+                    f"bloomfilter: {package} was not found: {without} will be refused by this build"
+                )
                 continue
             ext.define_macros.append((macro, "1"))
             ext.extra_compile_args += found[0]
@@ -135,7 +162,11 @@ class BuildExt(build_ext):
 
 
 def relative(*patterns):
-    return sorted(os.path.relpath(p, HERE) for pattern in patterns for p in glob(str(HERE / pattern), recursive=True))
+    return sorted(
+        os.path.relpath(p, HERE)
+        for pattern in patterns
+        for p in glob(str(HERE / pattern), recursive=True)
+    )
 
 
 README = HERE / "README.md"
@@ -155,5 +186,7 @@ setup(
         )
     ],
     cmdclass={"build_ext": BuildExt},
-    options={"build": {"build_base": "out/python-build"}},  # not build/: phpize writes and deletes that folder
+    options={
+        "build": {"build_base": "out/python-build"}
+    },  # not build/: phpize writes and deletes that folder
 )

@@ -42,7 +42,11 @@ class Table:
         return self.subjects.get(subject, {}).get(op)
 
     def fastest(self, prefix, op):
-        found = [(ops[op].median(), s) for s, ops in self.subjects.items() if s.startswith(prefix) and op in ops]
+        found = [
+            (ops[op].median(), s)
+            for s, ops in self.subjects.items()
+            if s.startswith(prefix) and op in ops
+        ]
         return self.get(min(found)[1], op) if found else None
 
 
@@ -59,7 +63,10 @@ class Ratio:
     less: tuple[str, str] | None = None  # subjects to take away first: from ours, from the other
 
 
-SUM, BOTH = "XXH3 + one line", "both in one loop"  # limits: the fastest of each kind; SUM adds two loops that ran alone
+SUM, BOTH = (
+    "XXH3 + one line",
+    "both in one loop",
+)  # limits: the fastest of each kind; SUM adds two loops that ran alone
 PLAIN, SHARED = "block k=8", "block k=8 threads"
 OURS = "bloomfilter"
 EMPTY, USER = "empty internal method", "empty method in PHP"
@@ -79,7 +86,14 @@ def c_ratios(table, target):
 
 
 def file_ratios(table, ours):
-    for op in ("test absent", "test present", "add again", "batch absent", "batch present", "batch again"):
+    for op in (
+        "test absent",
+        "test present",
+        "add again",
+        "batch absent",
+        "batch present",
+        "batch again",
+    ):
         yield Ratio(table, op, ours, PLAIN, 1.10, 4)
     for op in ("add fresh", "batch fresh"):
         yield Ratio(table, op, ours, PLAIN, 1.10, 4)
@@ -91,7 +105,14 @@ def python_ratios(table, target):
         "abloom serializable": {"add": 0.75, "in absent": 0.75, "in present": 0.9, "update": 0.45},
         "rbloom": {"add": 0.4, "in absent": 0.6, "in present": 0.6, "update": 0.3},
     }
-    for peer in ("abloom serializable", "abloom hash()", "rbloom", "rbloom + xxh3", "pybloomfiltermmap3", "set"):
+    for peer in (
+        "abloom serializable",
+        "abloom hash()",
+        "rbloom",
+        "rbloom + xxh3",
+        "pybloomfiltermmap3",
+        "set",
+    ):
         for op in ("add", "in present", "in absent", "update"):
             limit = most.get(peer, {}).get(op) if target else None
             yield Ratio(table, op, OURS, peer, limit, 3)
@@ -100,7 +121,14 @@ def python_ratios(table, target):
 
 
 ARROW_OPS = ("update", "contains present", "contains absent")
-ARROW = ("Arrow string", "Arrow large_string", "Arrow string_view", "Arrow string, chunks of 65,536", "Arrow int64 of 19 digits", "Arrow int64 below 2 N")
+ARROW = (
+    "Arrow string",
+    "Arrow large_string",
+    "Arrow string_view",
+    "Arrow string, chunks of 65,536",
+    "Arrow int64 of 19 digits",
+    "Arrow int64 below 2 N",
+)
 
 
 def arrow_ratios():
@@ -130,32 +158,69 @@ def redis_ratios():
     for scheme in ("block", "classic"):
         for op in ("add", "test"):
             yield Ratio("redis-batch", op, f"{scheme}, redis-py", None, 12.0, 5)
-            yield Ratio("redis-batch", op, f"{scheme}, redis-py", "BITFIELD pipeline by hand, redis-py")
-    yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, pipelined", 1.2, 5)
+            yield Ratio(
+                "redis-batch", op, f"{scheme}, redis-py", "BITFIELD pipeline by hand, redis-py"
+            )
+    yield Ratio(
+        "redis-batch", "test", "block, by URL", "RedisBloom, bare socket, pipelined", 1.2, 5
+    )
     yield Ratio("redis-batch", "add", "block, by URL", "RedisBloom, bare socket, pipelined")
     yield Ratio("redis-batch", "test", "block, by URL", "RedisBloom, bare socket, 1000 a command")
-    yield Ratio("redis-whole", "unite", "remote |= local, by URL", "BF.MADD of all keys, bare socket", 0.1, 5)
-    yield Ratio("redis-whole", "unite", "remote |= local, redis-py", "BF.MADD of all keys, bare socket", 0.1, 5)
+    yield Ratio(
+        "redis-whole",
+        "unite",
+        "remote |= local, by URL",
+        "BF.MADD of all keys, bare socket",
+        0.1,
+        5,
+    )
+    yield Ratio(
+        "redis-whole",
+        "unite",
+        "remote |= local, redis-py",
+        "BF.MADD of all keys, bare socket",
+        0.1,
+        5,
+    )
     for scheme in ("block", "classic"):
-        yield Ratio("php-batch", "add", f"{scheme}, phpredis", "BITFIELD pipeline by hand, phpredis", 1.1, 5)
+        yield Ratio(
+            "php-batch", "add", f"{scheme}, phpredis", "BITFIELD pipeline by hand, phpredis", 1.1, 5
+        )
 
 
 def cli_ratios():
     yield Ratio("cli", "file", "bloomfilter add", "Python loop over rbloom", 1 / 8, 9)
     yield Ratio("cli", "file", "bloomfilter add", "wc -l", 2.0, 9)
-    for ours in ("update_lines, in memory", "bloomfilter add, all seen", "bloomfilter check", "cat | bloomfilter add"):
+    for ours in (
+        "update_lines, in memory",
+        "bloomfilter add, all seen",
+        "bloomfilter check",
+        "cat | bloomfilter add",
+    ):
         yield Ratio("cli", "file", ours, "wc -l", 2.0 if "memory" in ours else None, 9)
         yield Ratio("cli", "file", ours, "Python loop over rbloom")
-    yield Ratio("cli-large", "add", "part 10 of 10", "part 2 of 10", 1 / 0.7, 9)  # part 1 waits for the file to be opened and checked
+    yield Ratio(
+        "cli-large", "add", "part 10 of 10", "part 2 of 10", 1 / 0.7, 9
+    )  # part 1 waits for the file to be opened and checked
 
 
 def server_ratios():
     """A rate of at least 0.9 of nginx's is 1 / 0.9 of its time a request."""
-    ours, peers = "bloomfilterd", ("nginx", "libmicrohttpd, 4 KB a connection", "libmicrohttpd, 32 KB: URLs of 16 KiB", "evhttp")
+    ours, peers = (
+        "bloomfilterd",
+        (
+            "nginx",
+            "libmicrohttpd, 4 KB a connection",
+            "libmicrohttpd, 32 KB: URLs of 16 KiB",
+            "evhttp",
+        ),
+    )
     for op, most in (("64", 1 / 0.9), ("1000", 1 / 0.9), ("10000", 1 / 0.8)):
         for peer in peers:
             yield Ratio("http", op, ours, peer, most if peer == "nginx" else None, 8)
-            yield Ratio("http-cpu", op, ours, peer, 1.1 if peer == "nginx" and op != "10000" else None, 8)
+            yield Ratio(
+                "http-cpu", op, ours, peer, 1.1 if peer == "nginx" and op != "10000" else None, 8
+            )
     yield Ratio("idle", "memory", ours, None, 6144, 8)
     yield Ratio("idle-cost", "64", f"{ours}, beside idle ones", ours, 1.1, 8)
     for how in ("lines", "framed"):
@@ -166,11 +231,27 @@ def server_ratios():
 
 def sets_ratios():
     for op in ("65536 KiB", "512 KiB"):
-        for ours in ("popcount", "union in place", "union_count", "subset", "counters above 0", "sum of counters"):
-            most = 1 / 0.6 if op == "65536 KiB" and ours in ("popcount", "union in place") else None  # 512 KiB: caches, not memory
+        for ours in (
+            "popcount",
+            "union in place",
+            "union_count",
+            "subset",
+            "counters above 0",
+            "sum of counters",
+        ):
+            most = (
+                1 / 0.6 if op == "65536 KiB" and ours in ("popcount", "union in place") else None
+            )  # 512 KiB: caches, not memory
             yield Ratio("sets", op, ours, "memcpy", most, 7)
     for scheme in ("block", "block2", "classic"):
-        for op in ("batch fresh", "batch present", "batch absent", "test present", "test absent", "add fresh"):
+        for op in (
+            "batch fresh",
+            "batch present",
+            "batch absent",
+            "test present",
+            "test absent",
+            "add fresh",
+        ):
             yield Ratio("counting", op, f"{scheme} counting", scheme, 2.0, 7)
 
 
@@ -213,7 +294,9 @@ def sides(table, ratio):
     if not ours or (ratio.against and not against):
         return None
     if ratio.less:
-        return ours - table.get(ratio.less[0], ratio.op), against - table.get(ratio.less[1], ratio.op)
+        return ours - table.get(ratio.less[0], ratio.op), against - table.get(
+            ratio.less[1], ratio.op
+        )
     return ours, against
 
 
@@ -244,8 +327,13 @@ def show_table(table):
     print(f"\n{table.title}")
     print(" " * width + "".join(f"  {op:>{w}}" for op, w in columns.items()))
     for subject, ops in table.subjects.items():
-        cells = (f"{ops[op].median() / UNITS[table.unit]:.1f}" if op in ops else "-" for op in columns)
-        print(f"{subject:<{width}}" + "".join(f"  {cell:>{w}}" for cell, w in zip(cells, columns.values())))
+        cells = (
+            f"{ops[op].median() / UNITS[table.unit]:.1f}" if op in ops else "-" for op in columns
+        )
+        print(
+            f"{subject:<{width}}"
+            + "".join(f"  {cell:>{w}}" for cell, w in zip(cells, columns.values()))
+        )
 
 
 def line_of(j, table, width, wide):
@@ -253,14 +341,23 @@ def line_of(j, table, width, wide):
     line = f"{j['op']:<14} {j['ours']:<{width}} {j['ours_ns'] / unit:8.1f}"
     if j["against"]:
         low, high = j["quartiles"]
-        line += f" : {j['against']:<{wide}} {j['against_ns'] / unit:8.1f}  = {j['ratio']:5.2f} ({low:.2f}-{high:.2f})" + (f" best {j['best']:5.2f}" if j["best"] else "")
+        line += (
+            f" : {j['against']:<{wide}} {j['against_ns'] / unit:8.1f}  = {j['ratio']:5.2f} ({low:.2f}-{high:.2f})"
+            + (f" best {j['best']:5.2f}" if j["best"] else "")
+        )
     if j["verdict"]:
         line += f"   target {j['target']:.2f}{'' if j['against'] else ' ' + table.unit} (issue {j['issue']}) {j['verdict']}"
-    return line + (f"   [less '{j['less'][0]}'{'' if j['less'][0] == j['less'][1] else ' : ' + repr(j['less'][1])}]" if j["less"] else "")
+    return line + (
+        f"   [less '{j['less'][0]}'{'' if j['less'][0] == j['less'][1] else ' : ' + repr(j['less'][1])}]"
+        if j["less"]
+        else ""
+    )
 
 
 def show_judged(table, judged):
-    width, wide = (max((len(j[side] or "") for j in judged), default=0) for side in ("ours", "against"))
+    width, wide = (
+        max((len(j[side] or "") for j in judged), default=0) for side in ("ours", "against")
+    )
     print()
     for j in judged:
         print(line_of(j, table, width, wide))

@@ -4,16 +4,17 @@
  * the same bits in every home and every language.  Conventions, once for all functions:
  *   - m = bits, n = keys the filter is sized for, k = positions a key, p = false-positive rate at n
  *     keys.  Sizes and lengths are bytes, times are seconds.
- *   - A key is (pointer, length): any bytes, NUL included, length 0 included.  Keys are borrowed for
- *     the call.  ptr may be NULL where len is 0.
- *   - Answers are >= 0.  A negative answer is one of BF_E..., and then *err, if err is not NULL, holds
- *     one sentence that names the value at fault.  *err is left alone otherwise.  A function that
- *     returns a pointer returns NULL on error.
- *   - Nothing here prints, exits, aborts, installs signal handlers or touches the host's allocator or
- *     random generators.  Memory comes from malloc.  A thread needs 128 KiB of stack; no file or
+ *   - A key is (pointer, length): any bytes, NUL included, length 0 included.  Keys are borrowed
+ *     for the call.  ptr may be NULL where len is 0.
+ *   - Answers are >= 0.  A negative answer is one of BF_E..., and then *err, if err is not NULL,
+ *     holds one sentence that names the value at fault.  *err is left alone otherwise.  A function
+ *     that returns a pointer returns NULL on error.
+ *   - Nothing here prints, exits, aborts, installs signal handlers or touches the host's allocator
+ *     or random generators.  Memory comes from malloc.  A thread needs 128 KiB of stack; no file or
  *     socket gets descriptor 0, 1 or 2, even where those are closed.
- *   - Any handle may be tested by several threads at once.  Adding from several threads needs a shared
- *     home or `threads`.  Opening, closing, clearing and set operations need the handle for themselves.
+ *   - Any handle may be tested by several threads at once.  Adding from several threads needs a
+ *     shared home or `threads`.  Opening, closing, clearing and set operations need the handle for
+ *     themselves.
  *   - The host's code (a clock, a client) that runs in the middle of a call may call anything here,
  *     but not with the filters of that call: the same thread gets BF_EBUSY.  Other threads wait.
  */
@@ -39,7 +40,8 @@ extern "C" {
 typedef struct bf_filter bf_filter;                      /* opaque handle */
 typedef struct { const void *ptr; size_t len; } bf_key;  /* the caller owns the bytes */
 
-/* One int carries three answers of an add: added, present, error.  Never write `if (!bf_add(...))`. */
+/* One int carries three answers of an add: added, present, error.  Never use
+ * `if (!bf_add(...))`. */
 enum {
     BF_PRESENT = 0,          /* add: every position was already set, nothing changed           */
     BF_ADDED = 1,            /* add: at least one bit changed, so the key is surely new         */
@@ -63,18 +65,21 @@ typedef struct {             /* on the caller's stack; filled on error only */
 
 enum { BF_OP_TEST = 0, BF_OP_ADD = 1 };
 
-/* Home "client": the host's own object moves the bits (a Redis client it already has, or a test). */
+/* Home "client": the host's own object moves the bits (a Redis client it already has, or
+ * a test). */
 typedef struct bf_client {
-    /* For each of nkeys keys: pos holds its k positions one after another.  BF_OP_TEST: present[i] = 1 if
-     * all are set.  BF_OP_ADD: the same answer as before the add, then set them.  0 or non-zero = failed
-     * (the host keeps its own exception; the core answers BF_EHOST).  Duplicate positions are allowed. */
+    /* For each of nkeys keys: pos holds its k positions one after another.  BF_OP_TEST: present[i]
+     * = 1 if all are set.  BF_OP_ADD: the same answer as before the add, then set them.  0 or
+     * non-zero = failed (the host keeps its own exception; the core answers BF_EHOST).  Duplicate
+     * positions are allowed. */
     int (*apply)(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
     void *ctx;               /* passed on as it is; must outlive the filter */
 } bf_client;
 
-/* Home "redis" through a client that the host already has: it knows servers, logins, TLS and the nodes of a cluster; the core
- * knows the commands.  Its commands are in Redis's own protocol, ready to be sent; a client that wants arguments instead
- * walks them with bf_command_next and bf_command_arg. */
+/* Home "redis" through a client that the host already has: it knows servers, logins, TLS and the
+ * nodes of a cluster; the core knows the commands.  Its commands are in Redis's own protocol, ready
+ * to be sent; a client that wants arguments instead walks them with bf_command_next and
+ * bf_command_arg. */
 typedef struct {
     const char *key;         /* what all commands of this part are about: it says which node of a cluster */
     size_t key_len;
@@ -89,17 +94,19 @@ enum {
     BF_CLIENT_STOP = 3       /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried again */
 };
 typedef struct bf_redis_client {
-    /* Send all parts, and put the replies into the sink in the order of the commands, whichever node they came from.  It never
-     * sends a command twice unless Redis said that it was not executed (MOVED, ASK, TRYAGAIN), and never gives a connection
-     * back that may be out of step.  One of BF_CLIENT_...; other than ANSWERED after bf_reply_fault.  report = false: no
-     * one will hear of a fault, so the host must not keep an exception. */
+    /* Send all parts, and put the replies into the sink in the order of the commands, whichever
+     * node they came from.  It never sends a command twice unless Redis said that it was not
+     * executed (MOVED, ASK, TRYAGAIN), and never gives a connection back that may be out of step.
+     * One of BF_CLIENT_...; other than ANSWERED after bf_reply_fault.  report = false: no one will
+     * hear of a fault, so the host must not keep an exception. */
     int (*exchange)(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink);
     const char *name;        /* what messages call it, e.g. "127.0.0.1:6379"; no password */
     bool cluster;            /* keys that are used together must share a hash slot */
     void *ctx;
 } bf_redis_client;           /* it and what it points to must outlive the filter */
 
-/* Scheme "functions": the user's own hash functions.  Function i answers with any number; it modulo m is position i. */
+/* Scheme "functions": the user's own hash functions.  Function i answers with any number; it modulo
+ * m is position i. */
 typedef uint64_t bf_function(const void *key, size_t len);
 enum { BF_FUNCTIONS_MAX = 16 };
 typedef struct {
@@ -107,15 +114,16 @@ typedef struct {
     bf_function *const *function;    /* both must outlive the filter and its copies                        */
 } bf_functions;
 
-/* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with k;
- * with `storage` alone what is there is opened.  All pointers are borrowed for the call, except client
- * and redis_client. */
+/* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with
+ * k; with `storage` alone what is there is opened.  All pointers are borrowed for the call, except
+ * client and redis_client. */
 typedef struct {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
     double p;                /* 0 < p < 1                                                        */
     const char *scheme;      /* row of the schemes table, e.g. "classic" or, with what some take after a colon,
-                              * "guava:chars"; NULL = the default.  docs/migrate.md has those of older systems */
+                              * "guava:chars"; NULL = the default.  docs/migrate.md has those of
+                              * older systems */
     const bf_functions *functions;   /* scheme "functions", also where scheme is NULL                */
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
@@ -125,7 +133,8 @@ typedef struct {
     const bf_client *client; /* home "client"; NULL = none                                       */
     const bf_redis_client *redis_client;     /* home "redis" through it, with key, without storage; NULL = none */
     bool counting;           /* 4-bit counters instead of bits: keys can be removed; m = counters.  What is
-                              * opened must be of that kind: neither is ever taken for the other     */
+                              * opened must be of that kind: neither is ever taken for the other
+                              * */
     double grow, window;     /* growth factor > 1; seconds to remember, 1e-4 or more for each part; both to
                               * 1e300 and with n and p: docs/growing.md                          */
     unsigned shards;         /* equal parts, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
@@ -161,7 +170,8 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     unsigned part_count;         /* parts there are now; 1 for a fixed filter                    */
     bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
     bool created;            /* bf_open just made it, or in Redis a lost part of it: it is to be filled.  false:
-                              * bf_open found it; a copy, a union, a filter from bytes; home "client" */
+                              * bf_open found it; a copy, a union, a filter from bytes; home
+                              * "client" */
 } bf_info;
 
 typedef struct {             /* one part of a filter that grows or forgets; of a fixed filter, all of it */
@@ -179,8 +189,9 @@ typedef struct {             /* what is in a filter now: one pass over its bits 
     double fpr;              /* the scheme's false-positive rate at this fill                    */
 } bf_state;
 
-/* ---- life ---------------------------------------------------------------------------------------- */
-/* Derive what is missing in *spec from what is given, without allocating: fills m, n, k, p, scheme. */
+/* ---- life ------------------------------------------------------------------------------------ */
+/* Derive what is missing in *spec from what is given, without allocating: fills m, n, k, p, scheme.
+ * */
 int bf_plan(bf_spec *spec, bf_error *err);
 bf_filter *bf_open(const bf_spec *spec, bf_error *err);
 void bf_close(bf_filter *f);                              /* NULL is fine; a secret is wiped */
@@ -204,131 +215,154 @@ int bf_shut(bf_filter *f, bf_error *err);
 /* For hosts that leave calls by longjmp: this thread's calls that run the host's code are over.
  * What they had allocated or locked stays so; their filters can be closed and nothing else. */
 void bf_abandon_calls(void);
-/* A new secret from the kernel's random generator: BF_SECRET_BYTES bytes.  Keep it as you keep a password: a keyed filter
- * can be opened with it only.  Nothing is stored.  0 or BF_EIO. */
+/* A new secret from the kernel's random generator: BF_SECRET_BYTES bytes.  Keep it as you keep a
+ * password: a keyed filter can be opened with it only.  Nothing is stored.  0 or BF_EIO. */
 int bf_random_secret(void *secret, bf_error *err);
-/* For hosts that keep a handle from request to request: would bf_open(spec) open what f has open?  1 yes; 0 no, the file
- * under that path is another one by now (device, inode, time of birth) or gone: open anew; negative: what bf_open would refuse. */
+/* For hosts that keep a handle from request to request: would bf_open(spec) open what f has open?
+ * 1 yes; 0 no, the file under that path is another one by now (device, inode, time of birth) or
+ * gone: open anew; negative: what bf_open would refuse. */
 int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
-/* For hosts with a lock of their own (Python's): a filter of many parts calls begin(ctx) before it waits for a file's lock or
- * for another thread that has it, and end(ctx, what begin returned) after, in the thread that called it.  Neither may use f. */
+/* For hosts with a lock of their own (Python's): a filter of many parts calls begin(ctx) before it
+ * waits for a file's lock or for another thread that has it, and end(ctx, what begin returned)
+ * after, in the thread that called it.  Neither may use f. */
 void bf_on_wait(bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
 /* A memory copy, whatever the home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
-/* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a key may for a moment be
- * present in part: stop the writers, or replace the file.  (In Redis it is at once, a shard at a time.) */
+/* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a
+ * key may for a moment be present in part: stop the writers, or replace the file.  (In Redis it is
+ * at once, a shard at a time.) */
 int bf_clear(bf_filter *f, bf_error *err);
-/* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power loss.  Without it
- * a mapped file survives any death of a process, kill -9 included.  Nothing to do for memory: 0. */
+/* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power
+ * loss.  Without it a mapped file survives any death of a process, kill -9 included.  Nothing to do
+ * for memory: 0. */
 int bf_sync(bf_filter *f, bf_error *err);
-/* Filters in Redis (BF_ENOTSUP elsewhere).  Expire: the filter is gone for everybody after so many seconds, 0 = never.
- * Delete: at once.  Whoever still uses it gets an error that says so, never "absent"; opening it again with its
- * parameters makes a new one, and whoever used it before is told once ("was re-created") and goes on with
- * that.  An add whose reply was lost is never repeated: the error says that it is not known. */
+/* Filters in Redis (BF_ENOTSUP elsewhere).  Expire: the filter is gone for everybody after so many
+ * seconds, 0 = never. Delete: at once.  Whoever still uses it gets an error that says so, never
+ * "absent"; opening it again with its parameters makes a new one, and whoever used it before is
+ * told once ("was re-created") and goes on with that.  An add whose reply was lost is never
+ * repeated: the error says that it is not known. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
-/* Filters in Redis: other contents at once, without a moment in which keys are missing.  begin gives an empty filter in
- * memory that fits; fill it by bf_add_many; end puts its bits in the place of those of f, keeps the time to live, and closes
- * nothing.  Until then f is used as ever by everybody.  Of keys that others add after begin those survive that are in fresh.
- * A filter with shards changes one shard after the other. */
+/* Filters in Redis: other contents at once, without a moment in which keys are missing.  begin
+ * gives an empty filter in memory that fits; fill it by bf_add_many; end puts its bits in the place
+ * of those of f, keeps the time to live, and closes nothing.  Until then f is used as ever by
+ * everybody.  Of keys that others add after begin those survive that are in fresh. A filter with
+ * shards changes one shard after the other. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
-/* Switch between plain and atomic kernels.  No other thread may be inside the filter at that moment. */
+/* Switch between plain and atomic kernels.  No other thread may be inside the filter at that
+ * moment. */
 void bf_set_threads(bf_filter *f, bool threads);
 
-/* ---- keys ---------------------------------------------------------------------------------------- */
-/* Batches.  Returns how many keys were new (add) or present (test).  each, if not NULL, receives n bytes:
- * add 1 = new, 0 = seen; test 1 = present, 0 = absent.  An error in a remote home may leave a part of the
- * batch added.  A key that the scheme cannot hold (no UTF-8 where it hashes UTF-16) is BF_EINVAL: err->key says
- * which one, the keys before it are added and answered, the others are not. */
+/* ---- keys ------------------------------------------------------------------------------------ */
+/* Batches.  Returns how many keys were new (add) or present (test).  each, if not NULL, receives n
+ * bytes: add 1 = new, 0 = seen; test 1 = present, 0 = absent.  An error in a remote home may leave
+ * a part of the batch added.  A key that the scheme cannot hold (no UTF-8 where it hashes UTF-16)
+ * is BF_EINVAL: err->key says which one, the keys before it are added and answered, the others are
+ * not. */
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 /* One key: a batch of one.  BF_ADDED / BF_PRESENT; 1 present / 0 absent. */
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
-/* The key's k positions in the scheme's order, at most cap of them written to pos; repeats are allowed.
- * Returns k.  Of a filter that grows or forgets: in the newest part, counted from the filter's first bit. */
+/* The key's k positions in the scheme's order, at most cap of them written to pos; repeats are
+ * allowed. Returns k.  Of a filter that grows or forgets: in the newest part, counted from the
+ * filter's first bit. */
 int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
-/* ---- counting filters (BF_ENOTSUP for others): docs/counting.md ---------------------------------------- */
-/* Takes one add of the key back: 1, each of its counters is one less (15 = "15 or more" stays for ever); 0, it was absent and
- * nothing changed.  Remove only what was added: a key that is there as a false positive takes a share of others with it. */
+/* ---- counting filters (BF_ENOTSUP for others): docs/counting.md ------------------------------ */
+/* Takes one add of the key back: 1, each of its counters is one less (15 = "15 or more" stays for
+ * ever); 0, it was absent and nothing changed.  Remove only what was added: a key that is there as
+ * a false positive takes a share of others with it. */
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err);
 /* Returns how many were removed; each as in bf_add_many: 1 = removed, 0 = was absent. */
 int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
-/* How often the key was added and not removed, at most: 0 surely absent, 15 means 15 or more.  For many keys: how many are
- * present; each receives the counts. */
+/* How often the key was added and not removed, at most: 0 surely absent, 15 means 15 or more.  For
+ * many keys: how many are present; each receives the counts. */
 int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err);
 int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 /* A plain filter in memory with the same keys: a bit is 1 where the counter is above 0. */
 bf_filter *bf_to_plain(bf_filter *f, bf_error *err);
 
-/* ---- what it is, what is in it ---------------------------------------------------------------------- */
+/* ---- what it is, what is in it --------------------------------------------------------------- */
 void bf_get_info(const bf_filter *f, bf_info *info);
 int bf_get_state(bf_filter *f, bf_state *state, bf_error *err);
-/* Part i, counted from 0 to bf_info.part_count - 1: the oldest first (growing), in the order of the bits (window).  With part 0
- * those are taken in that others have made by now: bf_get_info, which asks nobody, knows them from then on. */
+/* Part i, counted from 0 to bf_info.part_count - 1: the oldest first (growing), in the order of the
+ * bits (window).  With part 0 those are taken in that others have made by now: bf_get_info, which
+ * asks nobody, knows them from then on. */
 int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
-/* Are more than half of the cells set?  0 no; BF_HALF_FULL: as it is where a filter holds about what it was sized for; BF_OVERFULL:
- * and by the estimate it holds a tenth more than n keys, a reason to warn.  *wait: how many new keys may be added before it is
- * worth asking again whether it is overfull.  Large filters are sampled (well within 0.1 %), which takes some 10 us; in
- * Redis it is a trip.  A filter that grows or forgets is BF_OVERFULL where its parts together have
- * a rate above 1.5 p (more than n keys in a window, growth that has come to its end, a union), as
- * of its newest add; else 0.  For hosts that warn: asked before the first add it is free for a new
- * filter in memory. */
+/* Are more than half of the cells set?  0 no; BF_HALF_FULL: as it is where a filter holds about
+ * what it was sized for; BF_OVERFULL: and by the estimate it holds a tenth more than n keys, a
+ * reason to warn.  *wait: how many new keys may be added before it is worth asking again whether it
+ * is overfull.  Large filters are sampled (well within 0.1 %), which takes some 10 us; in Redis it
+ * is a trip.  A filter that grows or forgets is BF_OVERFULL where its parts together have a rate
+ * above 1.5 p (more than n keys in a window, growth that has come to its end, a union), as of its
+ * newest add; else 0.  For hosts that warn: asked before the first add it is free for a new filter
+ * in memory. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
-/* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8); counter i is byte i/2, the
- * high half for even i. */
+/* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8);
+ * counter i is byte i/2, the high half for even i. */
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
 
-/* ---- sets: filters of equal m, k, scheme and secret, else BF_EINVAL naming both ------------------------ */
+/* ---- sets: filters of equal m, k, scheme and secret, else BF_EINVAL naming both -------------- */
 int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);       /* into |= from; counters are added up, to 15 at most */
 int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);   /* into &= from; of two counters the lesser */
-/* 1 all bits of a are in b (of each counter: not more than b's), 0 not.  If b has all keys of a, it is 1. */
+/* 1 all bits of a are in b (of each counter: not more than b's), 0 not.  If b has all keys of a, it
+ * is 1. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
-/* What a union of both would hold, without making it; and how many keys are in both, estimated: |a| + |b| - |a or b|. */
+/* What a union of both would hold, without making it; and how many keys are in both, estimated: |a|
+ * + |b| - |a or b|. */
 int bf_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err);
 int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 /* 1 same parameters and bits, 0 not; other parameters are 0, not an error. */
 int bf_equal(bf_filter *a, bf_filter *b, bf_error *err);
 
-/* ---- bytes: one format for every home and language, docs/format.md ---------------------------------------- */
-/* Writes info.image_bytes bytes to buf; cap must be at least that: of a filter that others make grow, as much as bf_bytes_as
- * answers. */
+/* ---- bytes: one format for every home and language, docs/format.md --------------------------- */
+/* Writes info.image_bytes bytes to buf; cap must be at least that: of a filter that others make
+ * grow, as much as bf_bytes_as answers. */
 int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
-/* expect may be NULL; the parameters given in it must be those of the bytes (BF_EMISMATCH names both), its
- * secret opens a keyed filter.  The bytes are copied. */
+/* expect may be NULL; the parameters given in it must be those of the bytes (BF_EMISMATCH names
+ * both), its secret opens a keyed filter.  The bytes are copied. */
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err);
-/* The bytes of other systems; what comes before the bits in theirs is checked, the rest must come in expect:
- *   "guava"     Guava's BloomFilter.writeTo, for the schemes guava, guava-31 and guava32; expect may be NULL
- *   "bits"      the bits alone, in this order (a Redis string); expect must size the filter and name the scheme
- *   "bits-lsb"  the bits alone, bit i is 1 << (i % 8) of byte i/8 (most C programs, Java's BitSet, .NET's BitArray)
+/* The bytes of other systems; what comes before the bits in theirs is checked, the rest must come
+ * in expect:
+ *   "guava"     Guava's BloomFilter.writeTo, for the schemes guava, guava-31 and guava32; expect
+ *   may be NULL
+ *   "bits"      the bits alone, in this order (a Redis string); expect must size the filter and
+ *   name the scheme
+ *   "bits-lsb"  the bits alone, bit i is 1 << (i % 8) of byte i/8 (most C programs, Java's BitSet,
+ *   .NET's BitArray)
  *   "cells"     one byte a cell, set where it is not 0; read only
- *   NULL        our own, as bf_to_bytes; of a filter that grew since its length was asked for, the parts that fit
- * Bits alone may be shorter than m: what is cut off at the end is zeros.  bf_bytes_as answers how many bytes
- * bf_to_bytes_as writes. */
+ *   NULL        our own, as bf_to_bytes; of a filter that grew since its length was asked for, the
+ *   parts that fit
+ * Bits alone may be shorter than m: what is cut off at the end is zeros.  bf_bytes_as answers how
+ * many bytes bf_to_bytes_as writes. */
 int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err);
 int bf_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf_error *err);
 bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
-/* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays behind. */
+/* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays
+ * behind. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
 
-/* ---- for clients of Redis: inside bf_redis_client.exchange ---------------------------------------------------- */
-/* A reply, put piece by piece.  An array is array(n) and then its n members; each command's reply is complete by itself. */
+/* ---- for clients of Redis: inside bf_redis_client.exchange ----------------------------------- */
+/* A reply, put piece by piece.  An array is array(n) and then its n members; each command's reply
+ * is complete by itself. */
 void bf_reply_put_integer(bf_reply_sink *sink, int64_t value);
 void bf_reply_put_text(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_error(bf_reply_sink *sink, const void *bytes, size_t len);
 void bf_reply_put_nil(bf_reply_sink *sink);
 void bf_reply_put_array(bf_reply_sink *sink, size_t n);
-/* Or the bytes as they came from the server, cut anywhere.  How many replies were completed since the beginning, or since the
- * last bf_reply_expect; BF_EFORMAT: these are none. */
+/* Or the bytes as they came from the server, cut anywhere.  How many replies were completed since
+ * the beginning, or since the last bf_reply_expect; BF_EFORMAT: these are none. */
 int64_t bf_reply_feed(bf_reply_sink *sink, const void *bytes, size_t len);
-/* The error reply to command i (counted over all parts): its length, the text not ended by a NUL; 0 = it is none. */
+/* The error reply to command i (counted over all parts): its length, the text not ended by a NUL; 0
+ * = it is none. */
 size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
-/* Whose the next replies are, where they do not come in the order of the commands: several nodes, or commands sent again
- * that Redis did not execute.  The ranges are borrowed until they are used up; bytes of an unfinished reply are dropped. */
+/* Whose the next replies are, where they do not come in the order of the commands: several nodes,
+ * or commands sent again that Redis did not execute.  The ranges are borrowed until they are used
+ * up; bytes of an unfinished reply are dropped. */
 typedef struct { size_t first, count; } bf_redis_range;   /* first = BF_NO_REPLY: replies nobody waits for */
 #define BF_NO_REPLY SIZE_MAX
 void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
@@ -342,13 +376,15 @@ typedef struct { const char *at, *end; size_t args; } bf_commands;     /* start:
 bool bf_command_next(bf_commands *c);                     /* to the next command: it has c->args arguments, its name included */
 bool bf_command_arg(bf_commands *c, bf_key *arg);         /* its next argument */
 
-/* ---- for bindings ------------------------------------------------------------------------------------------ */
-/* The refusal of a value that does not fit bf_spec's types: name is "m", "n", "k", "p", ...; value its text as
- * the user wrote it.  Fills *err with "m must be 1 to 1099511627776, got -5"; returns BF_EINVAL. */
+/* ---- for bindings ---------------------------------------------------------------------------- */
+/* The refusal of a value that does not fit bf_spec's types: name is "m", "n", "k", "p", ...; value
+ * its text as the user wrote it.  Fills *err with "m must be 1 to 1099511627776, got -5"; returns
+ * BF_EINVAL. */
 int bf_refuse(bf_error *err, const char *name, const char *value);
 /* Is this storage a URL?  Otherwise it is a path. */
 bool bf_is_url(const char *storage);
-/* Names of the schemes this build knows, i = 0, 1, ...; NULL past the last.  "php-hashes" needs more after a colon. */
+/* Names of the schemes this build knows, i = 0, 1, ...; NULL past the last.  "php-hashes" needs
+ * more after a colon. */
 const char *bf_scheme_name(size_t i);
 const char *bf_version(void);
 

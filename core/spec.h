@@ -8,5 +8,6 @@ const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err);
 
 /* The public functions of the same name, which entrances.c lets in: filter.c. */
 int bf_do_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
-int64_t bf_do_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
+int64_t bf_do_hashcode(
+    const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 #endif

@@ -1,47 +1,119 @@
-/* tables.c - the rows: which schemes and which homes there are.  A new one is its file and a row here. */
+/* tables.c - the rows: which schemes and which homes there are.  A new one is its file and a row
+ * here. */
 #include "parts/span.h"
 #include "spec.h"
 #include <string.h>
 
 extern const bf_hash bf_hash_xxh3, bf_hash_siphash;
-extern const bf_hash bf_hash_sax_sdbm, bf_hash_java7, bf_hash_crc32, bf_hash_rs, bf_hash_rs_utf16, bf_hash_murmur3,
-    bf_hash_murmur3_14, bf_hash_php, bf_hash_highway;
+extern const bf_hash bf_hash_sax_sdbm, bf_hash_java7, bf_hash_crc32, bf_hash_rs, bf_hash_rs_utf16,
+    bf_hash_murmur3, bf_hash_murmur3_14, bf_hash_php, bf_hash_highway;
 extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
-extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy, bf_layout_glibc,
-    bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32, bf_layout_redisson;
+extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy,
+    bf_layout_glibc, bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32,
+    bf_layout_redisson;
 extern const bf_variant bf_variant_grow, bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
-#define REDIS_BITS (UINT64_C(1) << 32)                    /* a Redis string has no more           */
-#define GUAVA_BITS (UINT64_C(64) * INT32_MAX)             /* a Java array of longs holds no more  */
+#define REDIS_BITS (UINT64_C(1) << 32)        /* a Redis string has no more           */
+#define GUAVA_BITS (UINT64_C(64) * INT32_MAX) /* a Java array of longs holds no more  */
 
 /* The id is stored: it never changes its meaning, and a changed encoding gets a new one. */
-const bf_scheme bf_schemes[] = {
-    { .id = 1, .name = "classic", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash, .layout = &bf_layout_classic },
-    { .id = 2, .name = "block", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash, .layout = &bf_layout_block },
-    { .id = 3, .name = "block2", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash, .layout = &bf_layout_block2 },
+/* clang-format off: a row is a line or two */
+const bf_scheme bf_schemes[] = { { .id = 1,
+                                     .name = "classic",
+                                     .hash = &bf_hash_xxh3,
+                                     .keyed = &bf_hash_siphash,
+                                     .layout = &bf_layout_classic },
+    { .id = 2,
+        .name = "block",
+        .hash = &bf_hash_xxh3,
+        .keyed = &bf_hash_siphash,
+        .layout = &bf_layout_block },
+    { .id = 3,
+        .name = "block2",
+        .hash = &bf_hash_xxh3,
+        .keyed = &bf_hash_siphash,
+        .layout = &bf_layout_block2 },
     /* older systems: docs/migrate.md */
     { .id = 16, .name = "sax-sdbm", .hash = &bf_hash_sax_sdbm, .layout = &bf_layout_words, .k = 2 },
-    { .id = 17, .name = "java7", .hash = &bf_hash_java7, .layout = &bf_layout_mask, .k = 7, .power_of_two = true, .m_max = INT32_MAX },
+    { .id = 17,
+        .name = "java7",
+        .hash = &bf_hash_java7,
+        .layout = &bf_layout_mask,
+        .k = 7,
+        .power_of_two = true,
+        .m_max = INT32_MAX },
     { .id = 18, .name = "php-mt", .hash = &bf_hash_crc32, .layout = &bf_layout_mt },
     { .id = 19, .name = "php-mt-legacy", .hash = &bf_hash_crc32, .layout = &bf_layout_mt_legacy },
-    { .id = 20, .name = "rs-rand", .hash = &bf_hash_rs, .layout = &bf_layout_glibc, .k = 7, .bits_per_key = 10, .m_max = INT32_MAX },
-    { .id = 21, .name = "rs-dotnet", .hash = &bf_hash_rs_utf16, .layout = &bf_layout_dotnet, .k = 7, .bits_per_key = 10, .m_max = INT32_MAX },
-    { .id = 22, .name = "rs-dotnet-repo", .hash = &bf_hash_rs_utf16, .layout = &bf_layout_dotnet_repo, .k = 7, .bits_per_key = 10, .m_max = INT32_MAX },
-    { .id = 23, .name = "gozero", .hash = &bf_hash_murmur3_14, .layout = &bf_layout_words, .k = 14, .bits_per_key = 20, .m_max = REDIS_BITS },
-    { .id = 24, .name = "php-hashes", .hash = &bf_hash_php, .layout = &bf_layout_words, .m = REDIS_BITS },
-    { .id = 25, .name = "guava", .hash = &bf_hash_murmur3, .layout = &bf_layout_mitz64, .m_max = GUAVA_BITS, .size = bf_size_guava },
-    { .id = 26, .name = "guava32", .hash = &bf_hash_murmur3, .layout = &bf_layout_mitz32, .m_max = GUAVA_BITS, .size = bf_size_guava },
-    { .id = 27, .name = "guava-31", .hash = &bf_hash_murmur3, .layout = &bf_layout_mitz64, .m_max = GUAVA_BITS, .size = bf_size_guava_31 },
-    { .id = 28, .name = "redisson", .hash = &bf_hash_highway, .layout = &bf_layout_redisson, .m_max = REDIS_BITS - 2, .size = bf_size_redisson },
+    { .id = 20,
+        .name = "rs-rand",
+        .hash = &bf_hash_rs,
+        .layout = &bf_layout_glibc,
+        .k = 7,
+        .bits_per_key = 10,
+        .m_max = INT32_MAX },
+    { .id = 21,
+        .name = "rs-dotnet",
+        .hash = &bf_hash_rs_utf16,
+        .layout = &bf_layout_dotnet,
+        .k = 7,
+        .bits_per_key = 10,
+        .m_max = INT32_MAX },
+    { .id = 22,
+        .name = "rs-dotnet-repo",
+        .hash = &bf_hash_rs_utf16,
+        .layout = &bf_layout_dotnet_repo,
+        .k = 7,
+        .bits_per_key = 10,
+        .m_max = INT32_MAX },
+    { .id = 23,
+        .name = "gozero",
+        .hash = &bf_hash_murmur3_14,
+        .layout = &bf_layout_words,
+        .k = 14,
+        .bits_per_key = 20,
+        .m_max = REDIS_BITS },
+    { .id = 24,
+        .name = "php-hashes",
+        .hash = &bf_hash_php,
+        .layout = &bf_layout_words,
+        .m = REDIS_BITS },
+    { .id = 25,
+        .name = "guava",
+        .hash = &bf_hash_murmur3,
+        .layout = &bf_layout_mitz64,
+        .m_max = GUAVA_BITS,
+        .size = bf_size_guava },
+    { .id = 26,
+        .name = "guava32",
+        .hash = &bf_hash_murmur3,
+        .layout = &bf_layout_mitz32,
+        .m_max = GUAVA_BITS,
+        .size = bf_size_guava },
+    { .id = 27,
+        .name = "guava-31",
+        .hash = &bf_hash_murmur3,
+        .layout = &bf_layout_mitz64,
+        .m_max = GUAVA_BITS,
+        .size = bf_size_guava_31 },
+    { .id = 28,
+        .name = "redisson",
+        .hash = &bf_hash_highway,
+        .layout = &bf_layout_redisson,
+        .m_max = REDIS_BITS - 2,
+        .size = bf_size_redisson },
     { .id = 29, .name = "functions", .hash = &bf_hash_functions, .layout = &bf_layout_words },
-    { .id = 0 }
+    { .id = 0 } };
+/* clang-format on */
+
+/* How the parts of a filter take keys, by its kind; a fixed filter has one part and needs nobody
+ * for that. */
+const bf_variant *const bf_variants[] = {
+    [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
 };
 
-/* How the parts of a filter take keys, by its kind; a fixed filter has one part and needs nobody for that. */
-const bf_variant *const bf_variants[] = { [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window };
-
-/* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path, none is memory. */
+/* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path,
+ * none is memory. */
 #ifdef BF_HAVE_HIREDIS
 #define REDIS &bf_store_redis, NULL
 #else
@@ -52,29 +124,40 @@ const bf_variant *const bf_variants[] = { [BF_GROW] = &bf_variant_grow, [BF_WIND
 #else
 #define REDIS_TLS NULL, "needs hiredis, and OpenSSL for TLS, and this build lacks one of them"
 #endif
-static const struct { const char *prefix; const bf_store_ops *ops; const char *missing; } homes[] = {
-    { "redis://", REDIS },
-    { "unix://", REDIS },
-    { "rediss://", REDIS_TLS },
-    { "", &bf_store_file, NULL }
-};
+static const struct {
+    const char *prefix;
+    const bf_store_ops *ops;
+    const char *missing;
+} homes[] = { { "redis://", REDIS }, { "unix://", REDIS }, { "rediss://", REDIS_TLS },
+    { "", &bf_store_file, NULL } };
 
 const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err)
 {
-    if (spec->client && spec->storage) { bf_fail(err, BF_EINVAL, "give storage or a client, not both"); return NULL; }
-    if (spec->redis_client && (spec->client || spec->storage)) { bf_fail(err, BF_EINVAL, "give storage or a Redis client, not both"); return NULL; }
+    if (spec->client && spec->storage) {
+        bf_fail(err, BF_EINVAL, "give storage or a client, not both");
+        return NULL;
+    }
+    if (spec->redis_client && (spec->client || spec->storage)) {
+        bf_fail(err, BF_EINVAL, "give storage or a Redis client, not both");
+        return NULL;
+    }
     if (spec->redis_client) return &bf_store_redis;
     if (spec->client) return &bf_store_client;
     if (!spec->storage) return &bf_store_memory;
-    if (!*spec->storage) { bf_fail(err, BF_EINVAL, "storage must be a path or a URL, got an empty one"); return NULL; }
+    if (!*spec->storage) {
+        bf_fail(err, BF_EINVAL, "storage must be a path or a URL, got an empty one");
+        return NULL;
+    }
     size_t i = 0;
     while (strncmp(spec->storage, homes[i].prefix, strlen(homes[i].prefix)) != 0) i++;
-    if (homes[i].missing) bf_fail(err, BF_ENOTSUP, "storage %s...: %s", homes[i].prefix, homes[i].missing);
+    if (homes[i].missing)
+        bf_fail(err, BF_ENOTSUP, "storage %s...: %s", homes[i].prefix, homes[i].missing);
     return homes[i].ops;
 }
 
 bool bf_is_url(const char *storage)
 {
-    for (size_t i = 0; *homes[i].prefix; i++) if (!strncmp(storage, homes[i].prefix, strlen(homes[i].prefix))) return true;
+    for (size_t i = 0; *homes[i].prefix; i++)
+        if (!strncmp(storage, homes[i].prefix, strlen(homes[i].prefix))) return true;
     return false;
 }

@@ -44,7 +44,9 @@ def only_new(seen, urls):
 
 
 def work(storage, hosts, todo):
-    with BloomFilter.open(storage, cache=True) as seen:  # most links lead to pages that are known: no trip for them
+    with BloomFilter.open(
+        storage, cache=True
+    ) as seen:  # most links lead to pages that are known: no trip for them
         while True:
             url = todo.get()
             try:
@@ -59,10 +61,14 @@ def work(storage, hosts, todo):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("-n", type=int, default=1_000_000, help="pages expected (%(default)s)")
-    parser.add_argument("-p", type=float, default=1e-6, help="chance that a page is missed (%(default)s)")
+    parser.add_argument(
+        "-p", type=float, default=1e-6, help="chance that a page is missed (%(default)s)"
+    )
     parser.add_argument("storage", help="redis://HOST/DB?key=NAME")
     parser.add_argument("start", nargs="+", help="where to begin")
     args = parser.parse_args()

@@ -1,17 +1,20 @@
-/* dedup.c - prints every line the first time it comes, and drops it from then on, in a few bits a line.
+/* dedup.c - prints every line the first time it comes, and drops it from then on, in a few bits a
+ * line.
  *
  *     cc dedup.c $(pkg-config --cflags --libs bloomfilter) -o dedup
  *     crawler | dedup seen.bloom       remembers from run to run, and shares the file with every other dedup
  *                                      that runs at the same time: this one, dedup.py or dedup.php
  *
- * With a chance of one in a million a new line is taken for a repeat and dropped; a repeat is never printed. */
+ * With a chance of one in a million a new line is taken for a repeat and dropped; a repeat is never
+ * printed. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomfilter.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
 
-static int dedup(bf_filter *seen, FILE *in, FILE *out, unsigned long long *total, unsigned long long *fresh, bf_error *err)
+static int dedup(bf_filter *seen, FILE *in, FILE *out, unsigned long long *total,
+    unsigned long long *fresh, bf_error *err)
 {
     char *line = NULL;
     size_t room = 0;
@@ -32,7 +35,9 @@ static int dedup(bf_filter *seen, FILE *in, FILE *out, unsigned long long *total
 
 int main(int argc, char **argv)
 {
-    bf_spec spec = { .n = 1000000, .p = 1e-6, .storage = argc > 1 ? argv[1] : NULL };   /* NULL: memory of this process */
+    bf_spec spec = {
+        .n = 1000000, .p = 1e-6, .storage = argc > 1 ? argv[1] : NULL
+    }; /* NULL: memory of this process */
     unsigned long long total = 0, fresh = 0;
     bf_error err;
     bf_filter *seen = bf_open(&spec, &err);

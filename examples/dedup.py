@@ -19,11 +19,21 @@ BATCH = 4096
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-n", type=int, default=1_000_000, help="different lines expected (%(default)s)")
-    parser.add_argument("-p", type=float, default=1e-6, help="chance that a new line is dropped (%(default)s)")
-    parser.add_argument("--seen", metavar="FILE", help="where the filter lives; made if it is not there")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="lines; standard input where none is given")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "-n", type=int, default=1_000_000, help="different lines expected (%(default)s)"
+    )
+    parser.add_argument(
+        "-p", type=float, default=1e-6, help="chance that a new line is dropped (%(default)s)"
+    )
+    parser.add_argument(
+        "--seen", metavar="FILE", help="where the filter lives; made if it is not there"
+    )
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="lines; standard input where none is given"
+    )
     return parser.parse_args()
 
 

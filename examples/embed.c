@@ -1,4 +1,5 @@
-/* embed.c - the whole life of a filter inside a C program: sizes, keys one by one and in batches, errors, a file.
+/* embed.c - the whole life of a filter inside a C program: sizes, keys one by one and in batches,
+ * errors, a file.
  *
  *     cc embed.c $(pkg-config --cflags --libs bloomfilter) -o embed
  *     ./embed seen.bloom           the second run finds everything already there
@@ -10,14 +11,16 @@
 #include <string.h>
 
 enum { URLS = 3 };
-static const char *const urls[URLS] = { "https://example.org/", "https://example.org/a", "https://example.org/b" };
+static const char *const urls[URLS] = { "https://example.org/", "https://example.org/a",
+    "https://example.org/b" };
 
 /* Sizes before anything is allocated. */
 static int show_plan(bf_spec spec, bf_error *err)
 {
     int rc = bf_plan(&spec, err);
     if (rc < 0) return rc;
-    printf("%" PRIu64 " keys at %g: %" PRIu64 " bytes, %u bits a key set, scheme %s\n", spec.n, spec.p, spec.m / 8, spec.k, spec.scheme);
+    printf("%" PRIu64 " keys at %g: %" PRIu64 " bytes, %u bits a key set, scheme %s\n", spec.n,
+        spec.p, spec.m / 8, spec.k, spec.scheme);
     return 0;
 }
 
@@ -53,15 +56,17 @@ static int show_state(bf_filter *seen, bf_error *err)
 
 int main(int argc, char **argv)
 {
-    bf_spec spec = { .n = 1000000, .p = 0.001, .storage = argc > 1 ? argv[1] : NULL };    /* NULL: memory of this process */
+    bf_spec spec = {
+        .n = 1000000, .p = 0.001, .storage = argc > 1 ? argv[1] : NULL
+    }; /* NULL: memory of this process */
     bf_error err;
     bf_filter *seen = bf_open(&spec, &err);
     int rc = seen ? show_plan(spec, &err) : -1;
     if (rc >= 0) rc = add_one(seen, urls[0], &err);
     if (rc >= 0) rc = add_many(seen, &err);
     if (rc >= 0) rc = show_state(seen, &err);
-    if (rc >= 0) rc = bf_sync(seen, &err);                    /* from here on it survives a power loss */
+    if (rc >= 0) rc = bf_sync(seen, &err); /* from here on it survives a power loss */
     if (rc < 0) fprintf(stderr, "embed: %s\n", err.msg);
-    bf_close(seen);                                           /* NULL is fine */
+    bf_close(seen); /* NULL is fine */
     return rc < 0 ? 2 : 0;
 }

@@ -19,13 +19,30 @@ BATCH = 4096
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-n", type=int, default=100_000, help="URLs fetched in one period (%(default)s)")
-    parser.add_argument("-p", type=float, default=1e-4, help="chance that a new URL is left out once (%(default)s)")
-    parser.add_argument("--days", type=float, default=7, help="how long a page is good for (%(default)s)")
-    parser.add_argument("--parts", type=int, default=7, help="steps the period is forgotten in (%(default)s)")
-    parser.add_argument("--seen", metavar="FILE", help="where the filter lives; made if it is not there")
-    parser.add_argument("files", nargs="*", metavar="FILE", help="URLs, one a line; standard input where none is given")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "-n", type=int, default=100_000, help="URLs fetched in one period (%(default)s)"
+    )
+    parser.add_argument(
+        "-p", type=float, default=1e-4, help="chance that a new URL is left out once (%(default)s)"
+    )
+    parser.add_argument(
+        "--days", type=float, default=7, help="how long a page is good for (%(default)s)"
+    )
+    parser.add_argument(
+        "--parts", type=int, default=7, help="steps the period is forgotten in (%(default)s)"
+    )
+    parser.add_argument(
+        "--seen", metavar="FILE", help="where the filter lives; made if it is not there"
+    )
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="URLs, one a line; standard input where none is given",
+    )
     return parser.parse_args()
 
 
@@ -33,12 +50,16 @@ def due(urls, seen):
     """Those of a batch that nobody fetched within the period; from now on they count as fetched."""
     known = seen.contains_many(urls)
     fresh = list(compress(urls, (not there for there in known)))
-    return list(compress(fresh, seen.add_many(fresh)))  # 1 = surely new: not a repeat within the batch
+    return list(
+        compress(fresh, seen.add_many(fresh))
+    )  # 1 = surely new: not a repeat within the batch
 
 
 def main():
     args = arguments()
-    with BloomFilter(n=args.n, p=args.p, window=args.days * 86400, parts=args.parts, storage=args.seen) as seen:
+    with BloomFilter(
+        n=args.n, p=args.p, window=args.days * 86400, parts=args.parts, storage=args.seen
+    ) as seen:
         lines = fileinput.input(args.files, mode="rb")
         while batch := [line.rstrip(b"\n") for line in islice(lines, BATCH)]:
             sys.stdout.buffer.writelines(url + b"\n" for url in due(batch, seen))

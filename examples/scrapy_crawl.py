@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """scrapy_crawl.py - crawls a site with Scrapy and prints each page's address once; what it has seen lives in a Bloom filter.
 
-    scrapy_crawl.py https://example.org/                                   in memory
-    scrapy_crawl.py --job folder https://example.org/                      Ctrl-C, start again: goes on where it was
-    scrapy_crawl.py --seen seen.bloom --retry https://example.org/         from run to run, and shared by all that run at once;
-                                                                           pages that failed are asked for again
-    scrapy_crawl.py --seen 'redis://host/0?key=seen' https://example.org/  shared by machines
+scrapy_crawl.py https://example.org/                                   in memory
+scrapy_crawl.py --job folder https://example.org/                      Ctrl-C, start again: goes on where it was
+scrapy_crawl.py --seen seen.bloom --retry https://example.org/         from run to run, and shared by all that run at once;
+                                                                       pages that failed are asked for again
+scrapy_crawl.py --seen 'redis://host/0?key=seen' https://example.org/  shared by machines
 """
 
 import argparse
@@ -25,11 +25,21 @@ class Pages(Spider):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("-n", type=int, default=1_000_000, help="pages expected (%(default)s)")
     parser.add_argument("--seen", metavar="WHERE", help="a file or the URL of a Redis")
-    parser.add_argument("--job", metavar="FOLDER", help="Scrapy's JOBDIR: queue and filter of a crawl that may be interrupted")
-    parser.add_argument("--retry", action="store_true", help="a page is seen once it came, not once it was asked for")
+    parser.add_argument(
+        "--job",
+        metavar="FOLDER",
+        help="Scrapy's JOBDIR: queue and filter of a crawl that may be interrupted",
+    )
+    parser.add_argument(
+        "--retry",
+        action="store_true",
+        help="a page is seen once it came, not once it was asked for",
+    )
     parser.add_argument("url")
     return parser.parse_args()
 
@@ -44,7 +54,9 @@ def settings(args):
         "ROBOTSTXT_OBEY": True,
         "LOG_LEVEL": "WARNING",
         "TELNETCONSOLE_ENABLED": False,
-        "FEEDS": {"stdout:": {"format": "csv", "item_export_kwargs": {"include_headers_line": False}}},
+        "FEEDS": {
+            "stdout:": {"format": "csv", "item_export_kwargs": {"include_headers_line": False}}
+        },
     }
 
 

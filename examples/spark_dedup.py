@@ -18,14 +18,22 @@ from bloomfilter import spark as bloom
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--old", required=True, help="files or a pattern of them")
     parser.add_argument("--new", required=True)
     parser.add_argument("--out", required=True, help="folder, must not exist")
-    parser.add_argument("--filter", metavar="FILE", help="where to keep the filter of the old lines")
+    parser.add_argument(
+        "--filter", metavar="FILE", help="where to keep the filter of the old lines"
+    )
     parser.add_argument("--master", help="for example local[2]")
-    parser.add_argument("-n", type=int, default=1_000_000, help="different old lines expected (%(default)s)")
-    parser.add_argument("-p", type=float, default=0.001, help="chance that a fresh line is dropped (%(default)s)")
+    parser.add_argument(
+        "-n", type=int, default=1_000_000, help="different old lines expected (%(default)s)"
+    )
+    parser.add_argument(
+        "-p", type=float, default=0.001, help="chance that a fresh line is dropped (%(default)s)"
+    )
     return parser.parse_args()
 
 
@@ -41,7 +49,9 @@ def main():
     fresh.write.text(args.out)
     if args.filter:
         seen.save(args.filter)
-    print(f"about {len(seen)} old lines, {session.read.text(args.out).count()} fresh ones in {args.out}")
+    print(
+        f"about {len(seen)} old lines, {session.read.text(args.out).count()} fresh ones in {args.out}"
+    )
     session.stop()
 
 

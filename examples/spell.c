@@ -1,11 +1,13 @@
-/* spell.c - a spell checker in 300 KB: prints each word of standard input that is not in a word list.
+/* spell.c - a spell checker in 300 KB: prints each word of standard input that is not in a word
+ * list.
  *
  *   gcc spell.c $(pkg-config --cflags --libs bloomfilter) -o spell
  *   ./spell /usr/share/dict/words < text
  *
- * The filter has 2,500,000 bits and two hash functions of its own, sax and sdbm, given to the library as pointers.  A word
- * that is printed is surely not in the list; of the words that are not in it, 1 in 150 is not noticed (100,000 words).
- * Exit status: 0 all words are known, 1 some are not, 2 an error. */
+ * The filter has 2,500,000 bits and two hash functions of its own, sax and sdbm, given to the
+ * library as pointers.  A word that is printed is surely not in the list; of the words that are not
+ * in it, 1 in 150 is not noticed (100,000 words). Exit status: 0 all words are known, 1 some are
+ * not, 2 an error. */
 #define _GNU_SOURCE
 #include <bloomfilter.h>
 #include <stdio.h>
@@ -57,7 +59,8 @@ static int64_t check_line(bf_filter *f, char *line, bf_error *err)
         bf_key key[MANY];
         uint8_t known[MANY];
         size_t n = 0;
-        for (; word && n < MANY; word = strtok(NULL, between)) key[n++] = (bf_key){ word, strlen(word) };
+        for (; word && n < MANY; word = strtok(NULL, between))
+            key[n++] = (bf_key){ word, strlen(word) };
         if (bf_test_many(f, key, n, known, err) < 0) return -1;
         for (size_t i = 0; i < n; i++) {
             if (known[i]) continue;
@@ -94,7 +97,8 @@ int main(int argc, char **argv)
         perror(argv[1]);
         return 2;
     }
-    bf_filter *f = bf_open(&(bf_spec){ .m = BITS, .k = functions.count, .functions = &functions }, &err);
+    bf_filter *f =
+        bf_open(&(bf_spec){ .m = BITS, .k = functions.count, .functions = &functions }, &err);
     if (f && learn(f, list, &err) == 0) unknown = check(f, stdin, &err);
     if (unknown < 0) fprintf(stderr, "%s: %s\n", argv[0], err.msg);
     bf_close(f);

@@ -1,7 +1,8 @@
-/* php_bloomfilter.c - the module: its entry, its classes, its INI entries, its page in phpinfo(), and the exceptions.
- * Knows PHP's module interface; the methods are in php_spec.c, php_keys.c, php_sets.c and php_bytes.c. */
+/* php_bloomfilter.c - the module: its entry, its classes, its INI entries, its page in phpinfo(),
+ * and the exceptions. Knows PHP's module interface; the methods are in php_spec.c, php_keys.c,
+ * php_sets.c and php_bytes.c. */
 #ifdef HAVE_CONFIG_H
-# include "config.h"
+#include "config.h"
 #endif
 #include "php_bloomfilter.h"
 #include "ext/spl/spl_exceptions.h"
@@ -10,15 +11,15 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 #include "zend_smart_str.h"
-#include <xxhash.h>                                      /* its version only */
+#include <xxhash.h> /* its version only */
 #ifdef BF_HAVE_SODIUM
-# include <sodium/version.h>
+#include <sodium/version.h>
 #endif
 #ifdef BF_HAVE_HIREDIS
-# include <hiredis/hiredis.h>                            /* its version only */
+#include <hiredis/hiredis.h> /* its version only */
 #endif
 #if PHP_VERSION_ID < 80200
-# define zend_add_parameter_attribute(...)               /* #[SensitiveParameter] came with 8.2 */
+#define zend_add_parameter_attribute(...) /* #[SensitiveParameter] came with 8.2 */
 #endif
 #include "bloomfilter_arginfo.h"
 
@@ -30,9 +31,11 @@ zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 void php_bf_raise(const bf_error *err)
 {
     php_bf_go_on();
-    if (err->code == BF_EHOST && EG(exception)) return;  /* it must stand */
-    if (err->code == BF_EINVAL) zend_value_error("%s", err->msg);
-    else zend_throw_exception(php_bf_exception_ce, err->msg, err->code);
+    if (err->code == BF_EHOST && EG(exception)) return; /* it must stand */
+    if (err->code == BF_EINVAL)
+        zend_value_error("%s", err->msg);
+    else
+        zend_throw_exception(php_bf_exception_ce, err->msg, err->code);
 }
 
 void php_bf_bail_out(void)
@@ -53,11 +56,12 @@ ZEND_TSRMLS_CACHE_DEFINE()
 #endif
 
 PHP_INI_BEGIN()
-    STD_PHP_INI_ENTRY("bloomfilter.max_maps", "64", PHP_INI_SYSTEM, OnUpdateLongGEZero, max_maps,
-                      zend_bloomfilter_globals, bloomfilter_globals)
-    STD_PHP_INI_BOOLEAN("bloomfilter.warn", "1", PHP_INI_ALL, OnUpdateBool, warn, zend_bloomfilter_globals, bloomfilter_globals)
-    STD_PHP_INI_BOOLEAN("bloomfilter.unserialize_storage", "0", PHP_INI_ALL, OnUpdateBool,
-                        unserialize_storage, zend_bloomfilter_globals, bloomfilter_globals)
+STD_PHP_INI_ENTRY("bloomfilter.max_maps", "64", PHP_INI_SYSTEM, OnUpdateLongGEZero, max_maps,
+    zend_bloomfilter_globals, bloomfilter_globals)
+STD_PHP_INI_BOOLEAN("bloomfilter.warn", "1", PHP_INI_ALL, OnUpdateBool, warn,
+    zend_bloomfilter_globals, bloomfilter_globals)
+STD_PHP_INI_BOOLEAN("bloomfilter.unserialize_storage", "0", PHP_INI_ALL, OnUpdateBool,
+    unserialize_storage, zend_bloomfilter_globals, bloomfilter_globals)
 PHP_INI_END()
 
 static PHP_GINIT_FUNCTION(bloomfilter)
@@ -100,13 +104,14 @@ static PHP_RSHUTDOWN_FUNCTION(bloomfilter)
 static void row_of_maps(void)
 {
     char text[64];
-    snprintf(text, sizeof text, ZEND_LONG_FMT " (at most " ZEND_LONG_FMT ")", php_bf_maps_open(), BF_G(max_maps));
+    snprintf(text, sizeof text, ZEND_LONG_FMT " (at most " ZEND_LONG_FMT ")", php_bf_maps_open(),
+        BF_G(max_maps));
     php_info_print_table_row(2, "files and Redis filters kept open", text);
 }
 
 static PHP_MINFO_FUNCTION(bloomfilter)
 {
-    smart_str schemes = {0};
+    smart_str schemes = { 0 };
     for (size_t i = 0; bf_scheme_name(i); i++) {
         if (i) smart_str_appends(&schemes, ", ");
         smart_str_appends(&schemes, bf_scheme_name(i));
@@ -117,14 +122,15 @@ static PHP_MINFO_FUNCTION(bloomfilter)
     php_info_print_table_row(2, "core", bf_version());
     php_info_print_table_row(2, "schemes", ZSTR_VAL(schemes.s));
     php_info_print_table_row(2, "xxHash (compiled in)",
-                             TEXT(XXH_VERSION_MAJOR) "." TEXT(XXH_VERSION_MINOR) "." TEXT(XXH_VERSION_RELEASE));
+        TEXT(XXH_VERSION_MAJOR) "." TEXT(XXH_VERSION_MINOR) "." TEXT(XXH_VERSION_RELEASE));
 #ifdef BF_HAVE_SODIUM
     php_info_print_table_row(2, "libsodium (keyed filters)", SODIUM_VERSION_STRING);
 #else
     php_info_print_table_row(2, "libsodium (keyed filters)", "not built in");
 #endif
 #ifdef BF_HAVE_HIREDIS
-    php_info_print_table_row(2, "hiredis (filters in Redis)", TEXT(HIREDIS_MAJOR) "." TEXT(HIREDIS_MINOR) "." TEXT(HIREDIS_PATCH));
+    php_info_print_table_row(2, "hiredis (filters in Redis)",
+        TEXT(HIREDIS_MAJOR) "." TEXT(HIREDIS_MINOR) "." TEXT(HIREDIS_PATCH));
 #else
     php_info_print_table_row(2, "hiredis (filters in Redis)", "not built in");
 #endif
@@ -141,15 +147,10 @@ static PHP_MINFO_FUNCTION(bloomfilter)
 
 static const zend_module_dep bloomfilter_deps[] = { ZEND_MOD_REQUIRED("spl") ZEND_MOD_END };
 
-zend_module_entry bloomfilter_module_entry = {
-    STANDARD_MODULE_HEADER_EX, NULL, bloomfilter_deps,
-    "bloomfilter", NULL,
-    PHP_MINIT(bloomfilter), PHP_MSHUTDOWN(bloomfilter), NULL, PHP_RSHUTDOWN(bloomfilter),
-    PHP_MINFO(bloomfilter),
-    BF_VERSION,
-    PHP_MODULE_GLOBALS(bloomfilter), PHP_GINIT(bloomfilter), PHP_GSHUTDOWN(bloomfilter), NULL,
-    STANDARD_MODULE_PROPERTIES_EX
-};
+zend_module_entry bloomfilter_module_entry = { STANDARD_MODULE_HEADER_EX, NULL, bloomfilter_deps,
+    "bloomfilter", NULL, PHP_MINIT(bloomfilter), PHP_MSHUTDOWN(bloomfilter), NULL,
+    PHP_RSHUTDOWN(bloomfilter), PHP_MINFO(bloomfilter), BF_VERSION, PHP_MODULE_GLOBALS(bloomfilter),
+    PHP_GINIT(bloomfilter), PHP_GSHUTDOWN(bloomfilter), NULL, STANDARD_MODULE_PROPERTIES_EX };
 
 #ifdef COMPILE_DL_BLOOMFILTER
 ZEND_GET_MODULE(bloomfilter)

@@ -1,5 +1,6 @@
-/* php_bloomfilter.h - what the files of the PHP extension share: the object, and the way from bf_error to exceptions.
- * Knows PHP and bloomfilter.h; nothing of how the core works.  bloomfilter.stub.php is the reference of the methods. */
+/* php_bloomfilter.h - what the files of the PHP extension share: the object, and the way from
+ * bf_error to exceptions. Knows PHP and bloomfilter.h; nothing of how the core works.
+ * bloomfilter.stub.php is the reference of the methods. */
 #ifndef PHP_BLOOMFILTER_H
 #define PHP_BLOOMFILTER_H
 #include "php.h"
@@ -7,37 +8,40 @@
 #include "bloomfilter.h"
 
 #if PHP_VERSION_ID < 80100
-# error "PHP 8.1 or newer is needed"
+#error "PHP 8.1 or newer is needed"
 #endif
 #if SIZEOF_ZEND_LONG < 8
-# error "a 64-bit PHP is needed: m, n and positions are PHP integers"
+#error "a 64-bit PHP is needed: m, n and positions are PHP integers"
 #endif
 
-typedef struct php_bf_map php_bf_map;                    /* a file or Redis filter that the process keeps open: php_maps.c */
+typedef struct php_bf_map
+    php_bf_map; /* a file or Redis filter that the process keeps open: php_maps.c */
 
-typedef struct {               /* a clock of PHP's: shared by an object and its clones, unions, ... */
+typedef struct { /* a clock of PHP's: shared by an object and its clones, unions, ... */
     zval callable;
     uint32_t refs;
 } php_bf_clock;
-typedef struct php_bf_client php_bf_client;              /* a phpredis object that is the home of a filter: php_redis.c */
+typedef struct php_bf_client
+    php_bf_client; /* a phpredis object that is the home of a filter: php_redis.c */
 
 typedef struct {
-    bf_filter *f;              /* NULL: never constructed, or closed                      */
-    php_bf_clock *clock;       /* of a filter that forgets, or NULL: the system's         */
-    php_bf_map *map;           /* whose filter f is; NULL: the object's own               */
-    int64_t *spare;            /* new keys until the next look whether it is saturated: the map's, or own_spare */
+    bf_filter *f;        /* NULL: never constructed, or closed                      */
+    php_bf_clock *clock; /* of a filter that forgets, or NULL: the system's         */
+    php_bf_map *map;     /* whose filter f is; NULL: the object's own               */
+    int64_t
+        *spare; /* new keys until the next look whether it is saturated: the map's, or own_spare */
     int64_t own_spare;
-    bool created;              /* this object's constructor made the filter               */
+    bool created; /* this object's constructor made the filter               */
     zend_object std;
 } php_bf;
 
 ZEND_BEGIN_MODULE_GLOBALS(bloomfilter)
-    HashTable maps[2];         /* [read-only asked for?]: absolute path or URL -> php_bf_map */
-    zend_long max_maps;        /* INI bloomfilter.max_maps                                */
-    bool warn;                 /* INI bloomfilter.warn                                    */
-    bool unserialize_storage;  /* INI bloomfilter.unserialize_storage                     */
-    bool bailed_out;           /* a clock or a client ended in a fatal error: see php_bf_go_on */
-    uint64_t clock;            /* counts openings: who was used last                      */
+HashTable maps[2];        /* [read-only asked for?]: absolute path or URL -> php_bf_map */
+zend_long max_maps;       /* INI bloomfilter.max_maps                                */
+bool warn;                /* INI bloomfilter.warn                                    */
+bool unserialize_storage; /* INI bloomfilter.unserialize_storage                     */
+bool bailed_out;          /* a clock or a client ended in a fatal error: see php_bf_go_on */
+uint64_t clock;           /* counts openings: who was used last                      */
 ZEND_END_MODULE_GLOBALS(bloomfilter)
 ZEND_EXTERN_MODULE_GLOBALS(bloomfilter)
 #define BF_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(bloomfilter, v)
@@ -51,23 +55,29 @@ static zend_always_inline php_bf *php_bf_from(zend_object *object)
 }
 
 /* The first lines of a method: the filter of $this, or an exception. */
-#define PHP_BF_THIS(f) \
-    PHP_BF_CHECK_THIS(); \
+#define PHP_BF_THIS(f)                                                                             \
+    PHP_BF_CHECK_THIS();                                                                           \
     bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f
-#define PHP_BF_CHECK_THIS() \
-    if (UNEXPECTED(!php_bf_from(Z_OBJ_P(ZEND_THIS))->f)) { php_bf_raise_closed(); RETURN_THROWS(); } else (void)0
+#define PHP_BF_CHECK_THIS()                                                                        \
+    if (UNEXPECTED(!php_bf_from(Z_OBJ_P(ZEND_THIS))->f)) {                                         \
+        php_bf_raise_closed();                                                                     \
+        RETURN_THROWS();                                                                           \
+    } else                                                                                         \
+        (void)0
 
 extern zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
 /* php_bloomfilter.c: errors */
-ZEND_COLD void php_bf_raise(const bf_error *err);        /* the only way from bf_error to an exception       */
+ZEND_COLD void php_bf_raise(const bf_error *err); /* the only way from bf_error to an exception */
 ZEND_COLD void php_bf_raise_closed(void);
 /* PHP's code in the middle of a call of the core: a clock, a client.  A fatal error there would
- * leave the core by longjmp.  So it is caught (BF_G(bailed_out)), no more such code runs, and it goes
- * on when the core has returned: by php_bf_raise, or by php_bf_go_on where no error was. */
+ * leave the core by longjmp.  So it is caught (BF_G(bailed_out)), no more such code runs, and it
+ * goes on when the core has returned: by php_bf_raise, or by php_bf_go_on where no error was. */
 ZEND_COLD void php_bf_bail_out(void);
 static zend_always_inline void php_bf_go_on(void)
-{ if (UNEXPECTED(BF_G(bailed_out))) php_bf_bail_out(); }
+{
+    if (UNEXPECTED(BF_G(bailed_out))) php_bf_bail_out();
+}
 /* Does this exception end the script (exit) or the Fiber?  Then it must stand, and no code of the
  * user's runs any more. */
 static inline bool php_bf_ends(const zend_object *exception)
@@ -78,49 +88,58 @@ static inline bool php_bf_ends(const zend_object *exception)
 /* php_object.c: the object */
 void php_bf_init_handlers(void);
 zend_object *php_bf_create(zend_class_entry *ce);
-bool php_bf_is_fresh(zend_object *object);               /* false + exception: it is constructed already      */
-void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map);  /* takes f over, sets the readonly properties */
+bool php_bf_is_fresh(zend_object *object); /* false + exception: it is constructed already      */
+void php_bf_adopt(zend_object *object, bf_filter *f,
+    php_bf_map *map); /* takes f over, sets the readonly properties */
 void php_bf_close_object(php_bf *bf);
 /* A new object, or *err thrown.  clock: taken over, or NULL. */
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, php_bf_clock *clock, const bf_error *err);
+void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, php_bf_clock *clock,
+    const bf_error *err);
 
 /* php_clock.c: clocks */
-php_bf_clock *php_bf_clock_new(zval *callable);          /* callable NULL: none                            */
-php_bf_clock *php_bf_clock_share(php_bf_clock *clock);   /* NULL is fine, here and below                  */
+php_bf_clock *php_bf_clock_new(zval *callable); /* callable NULL: none                            */
+php_bf_clock *php_bf_clock_share(php_bf_clock *clock); /* NULL is fine, here and below */
 void php_bf_clock_free(php_bf_clock *clock);
 void php_bf_clock_set(bf_spec *spec, php_bf_clock *clock);
 
 /* php_sets.c: after `fresh` new keys, now and then a look whether the filter is saturated */
 ZEND_COLD void php_bf_look(php_bf *bf);
-void php_bf_watch(php_bf *bf, const bf_info *info);     /* of an object just made */
+void php_bf_watch(php_bf *bf, const bf_info *info); /* of an object just made */
 static zend_always_inline void php_bf_grew(php_bf *bf, int64_t fresh)
 {
     if (UNEXPECTED((*bf->spare -= fresh) < 0)) php_bf_look(bf);
 }
-static zend_always_inline bool php_bf_counts(const zend_class_entry *ce) { return instanceof_function(ce, php_bf_counting_ce); }
+static zend_always_inline bool php_bf_counts(const zend_class_entry *ce)
+{
+    return instanceof_function(ce, php_bf_counting_ce);
+}
 
 /* php_maps.c: files and Redis filters kept open */
 void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
 int64_t *php_bf_map_spare(php_bf_map *map);
-bool php_bf_map_is_new(const php_bf_map *map);           /* nobody had it open before         */
-bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err);   /* bf_open, or what is open already */
-void php_bf_let_go(bf_filter *f, php_bf_map *map);       /* what php_bf_open gave; map NULL: bf_close          */
-zend_object *php_bf_client_in(const php_bf_map *map);    /* the client object behind it, or NULL; map may be NULL */
+bool php_bf_map_is_new(const php_bf_map *map); /* nobody had it open before         */
+bf_filter *php_bf_open(
+    const bf_spec *spec, php_bf_map **map, bf_error *err); /* bf_open, or what is open already */
+void php_bf_let_go(bf_filter *f, php_bf_map *map); /* what php_bf_open gave; map NULL: bf_close */
+zend_object *php_bf_client_in(
+    const php_bf_map *map); /* the client object behind it, or NULL; map may be NULL */
 
 /* php_redis.c: phpredis objects */
 bool php_bf_is_client(const zend_object *object);
-/* Sets spec's redis_client and key; NULL: exception.  It lives until as many releases as holds, and one more. */
+/* Sets spec's redis_client and key; NULL: exception.  It lives until as many releases as holds, and
+ * one more. */
 php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string *key);
 php_bf_client *php_bf_client_of(const bf_spec *spec);
 php_bf_client *php_bf_client_hold(php_bf_client *c);
-void php_bf_client_release(php_bf_client *c);            /* NULL is fine */
+void php_bf_client_release(php_bf_client *c); /* NULL is fine */
 zend_object *php_bf_client_object(const php_bf_client *c);
 
 /* php_spec.c: arguments */
-char *php_bf_path(const zend_string *path);              /* absolute, efree it; NULL: exception               */
-void php_bf_set_secret(bf_spec *spec, const zend_string *secret);  /* secret may be NULL                   */
-bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec, php_bf_clock **clock);
-char *php_bf_storage(const zend_string *storage);        /* the same; a URL stays as it is                  */
+char *php_bf_path(const zend_string *path); /* absolute, efree it; NULL: exception               */
+void php_bf_set_secret(bf_spec *spec, const zend_string *secret); /* secret may be NULL */
+bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format,
+    bf_spec *spec, php_bf_clock **clock);
+char *php_bf_storage(const zend_string *storage); /* the same; a URL stays as it is */
 #endif

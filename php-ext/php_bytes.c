@@ -33,8 +33,8 @@ PHP_METHOD(BloomFilter, toBytes)
 {
     zend_string *format = NULL;
     ZEND_PARSE_PARAMETERS_START(0, 1)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_PATH_STR_OR_NULL(format)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_PATH_STR_OR_NULL(format)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
     zend_string *bytes = to_bytes(f, format ? ZSTR_VAL(format) : NULL);
@@ -45,13 +45,15 @@ PHP_METHOD(BloomFilter, fromBytes)
 {
     zend_string *bytes;
     const char *format;
-    bf_spec expect = {0};
+    bf_spec expect = { 0 };
     bf_error err;
     php_bf_clock *clock = NULL;
-    if (!php_bf_read_expected(INTERNAL_FUNCTION_PARAM_PASSTHRU, &bytes, &format, &expect, &clock)) RETURN_THROWS();
+    if (!php_bf_read_expected(INTERNAL_FUNCTION_PARAM_PASSTHRU, &bytes, &format, &expect, &clock))
+        RETURN_THROWS();
     expect.counting = php_bf_counts(zend_get_called_scope(execute_data));
-    bf_filter *f = format ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), format, &expect, &err)
-                          : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
+    bf_filter *f = format
+                       ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), format, &expect, &err)
+                       : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
 }
 
@@ -61,7 +63,7 @@ PHP_METHOD(BloomFilter, save)
     zend_string *path;
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_PATH_STR(path)
+    Z_PARAM_PATH_STR(path)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
     char *full = php_bf_path(path);
@@ -77,41 +79,47 @@ PHP_METHOD(BloomFilter, load)
     zend_fcall_info_cache cache;
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 3)
-        Z_PARAM_PATH_STR(path)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_STR_OR_NULL(secret)
-        Z_PARAM_FUNC_OR_NULL(callable, cache)
+    Z_PARAM_PATH_STR(path)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR_OR_NULL(secret)
+    Z_PARAM_FUNC_OR_NULL(callable, cache)
     ZEND_PARSE_PARAMETERS_END();
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     (void)cache;
     php_bf_set_secret(&expect, secret);
     char *full = php_bf_path(path);
     if (!full) RETURN_THROWS();
-    php_bf_clock *clock = php_bf_clock_new(ZEND_FCI_INITIALIZED(callable) ? &callable.function_name : NULL);
+    php_bf_clock *clock =
+        php_bf_clock_new(ZEND_FCI_INITIALIZED(callable) ? &callable.function_name : NULL);
     php_bf_clock_set(&expect, clock);
     bf_filter *f = bf_load(full, &expect, &err);
     efree(full);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
 }
 
-/* ---- serialize: ['bytes' => string] or ['storage' => path or URL, 'key' => name inside it if one was given, 'readOnly' =>
- * true if it is]; a subclass's own properties under 'members' ---- */
+/* ---- serialize: ['bytes' => string] or ['storage' => path or URL, 'key' => name inside it if one
+ * was given, 'readOnly' => true if it is]; a subclass's own properties under 'members' ---- */
 static const char *const own[] = { "m", "n", "k", "p", "scheme" };
 
 static void add_members(zval *to, zend_object *object)
 {
     zval members;
     ZVAL_ARR(&members, zend_array_dup(zend_std_get_properties(object)));
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) zend_hash_str_del(Z_ARRVAL(members), own[i], strlen(own[i]));
-    if (zend_hash_num_elements(Z_ARRVAL(members))) add_assoc_zval(to, "members", &members);
-    else zval_ptr_dtor(&members);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        zend_hash_str_del(Z_ARRVAL(members), own[i], strlen(own[i]));
+    if (zend_hash_num_elements(Z_ARRVAL(members)))
+        add_assoc_zval(to, "members", &members);
+    else
+        zval_ptr_dtor(&members);
 }
 
 /* Why this filter cannot be serialized, or NULL. */
 static const char *not_serializable(const bf_info *info, bool clock)
 {
-    if (clock) return "a filter with a clock of its own cannot be serialized: use toBytes() and fromBytes(clock: ...)";
-    if (info->keyed) return "a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)";
+    if (clock)
+        return "a filter with a clock of its own cannot be serialized: use toBytes() and fromBytes(clock: ...)";
+    if (info->keyed)
+        return "a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)";
     if (!strcmp(info->home, "memory") || info->storage) return NULL;
     return "a filter on a client object cannot be serialized: use toBytes()";
 }
@@ -133,8 +141,10 @@ PHP_METHOD(BloomFilter, __serialize)
         add_assoc_string(return_value, "storage", info.storage);
         if (info.key) add_assoc_string(return_value, "key", info.key);
         if (info.read_only) add_assoc_bool(return_value, "readOnly", true);
-    } else if ((bytes = to_bytes(f, NULL))) add_assoc_str(return_value, "bytes", bytes);
-    else RETURN_THROWS();
+    } else if ((bytes = to_bytes(f, NULL)))
+        add_assoc_str(return_value, "bytes", bytes);
+    else
+        RETURN_THROWS();
     add_members(return_value, Z_OBJ_P(ZEND_THIS));
 }
 
@@ -144,31 +154,39 @@ static bool may_reopen(void)
     if (BF_G(unserialize_storage)) return true;
     zend_throw_exception(php_bf_exception_ce,
         "the serialized filter is in a file or in Redis: unserialize() opens those only with "
-                         "the INI setting bloomfilter.unserialize_storage=1", BF_ENOTSUP);
+        "the INI setting bloomfilter.unserialize_storage=1",
+        BF_ENOTSUP);
     return false;
 }
 
-static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_only, bool counting, php_bf_map **map, bf_error *err)
+static bf_filter *reopen(const zend_string *storage, const zval *key, bool read_only, bool counting,
+    php_bf_map **map, bf_error *err)
 {
-    bf_spec spec = { .key = key ? Z_STRVAL_P(key) : NULL, .must_exist = true, .read_only = read_only, .counting = counting };
+    bf_spec spec = { .key = key ? Z_STRVAL_P(key) : NULL,
+        .must_exist = true,
+        .read_only = read_only,
+        .counting = counting };
     err->code = BF_EHOST;
     if (!may_reopen()) return NULL;
-    if (key && strlen(Z_STRVAL_P(key)) != Z_STRLEN_P(key)) zend_value_error("a key of a storage must not hold NUL bytes");
-    else spec.storage = php_bf_storage(storage);
+    if (key && strlen(Z_STRVAL_P(key)) != Z_STRLEN_P(key))
+        zend_value_error("a key of a storage must not hold NUL bytes");
+    else
+        spec.storage = php_bf_storage(storage);
     if (!spec.storage) return NULL;
     bf_filter *f = php_bf_open(&spec, map, err);
     efree((char *)spec.storage);
     return f;
 }
 
-/* Through the front door: what comes from outside must not overwrite m or put a string where an int is declared. */
+/* Through the front door: what comes from outside must not overwrite m or put a string where an int
+ * is declared. */
 static void load_member(zend_object *object, zend_string *mangled, zval *v)
 {
     const char *of, *name;
     size_t len;
     zend_class_entry *scope = object->ce;
     if (zend_unmangle_property_name_ex(mangled, &of, &name, &len) == FAILURE) return;
-    if (of && *of != '*') {                              /* private: only its class may write it */
+    if (of && *of != '*') { /* private: only its class may write it */
         zend_string *class_name = zend_string_init(of, strlen(of), 0);
         scope = zend_lookup_class_ex(class_name, NULL, ZEND_FETCH_CLASS_NO_AUTOLOAD);
         zend_string_release(class_name);
@@ -184,13 +202,15 @@ static void load_members(zend_object *object, HashTable *members)
     zend_string *name;
     zval *v, value;
     GC_TRY_ADDREF(members);
-    ZEND_HASH_FOREACH_STR_KEY_VAL(members, name, v) {
+    ZEND_HASH_FOREACH_STR_KEY_VAL(members, name, v)
+    {
         if (!name) continue;
         ZVAL_COPY_DEREF(&value, v);
         load_member(object, name, &value);
         zval_ptr_dtor(&value);
         if (EG(exception)) break;
-    } ZEND_HASH_FOREACH_END();
+    }
+    ZEND_HASH_FOREACH_END();
     zend_array_release(members);
 }
 
@@ -207,16 +227,20 @@ PHP_METHOD(BloomFilter, __unserialize)
     bf_filter *f = NULL;
     php_bf_map *map = NULL;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ARRAY_HT(data)
+    Z_PARAM_ARRAY_HT(data)
     ZEND_PARSE_PARAMETERS_END();
     if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) RETURN_THROWS();
     zval *bytes = find(data, "bytes", IS_STRING), *storage = find(data, "storage", IS_STRING);
     zval *members = find(data, "members", IS_ARRAY);
     const bf_spec expect = { .counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS)) };
-    if (bytes) f = bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), &expect, &err);
-    else if (storage) f = reopen(Z_STR_P(storage), find(data, "key", IS_STRING), find(data, "readOnly", IS_TRUE), expect.counting, &map, &err);
+    if (bytes)
+        f = bf_from_bytes(Z_STRVAL_P(bytes), Z_STRLEN_P(bytes), &expect, &err);
+    else if (storage)
+        f = reopen(Z_STR_P(storage), find(data, "key", IS_STRING), find(data, "readOnly", IS_TRUE),
+            expect.counting, &map, &err);
     else {
-        zend_throw_exception(php_bf_exception_ce, "the serialized data is not a filter's: neither bytes nor storage", BF_EFORMAT);
+        zend_throw_exception(php_bf_exception_ce,
+            "the serialized data is not a filter's: neither bytes nor storage", BF_EFORMAT);
         RETURN_THROWS();
     }
     if (!f) {

@@ -1,10 +1,12 @@
 /* php_client.c - a phpredis object as the core's Redis client: a trip, what becomes of its faults,
- * and the client's life.  Knows exceptions and connections; commands and answers are php_redis.c's. */
+ * and the client's life.  Knows exceptions and connections; commands and answers are php_redis.c's.
+ */
 #include "php_redis.h"
 #include <errno.h>
 #include <time.h>
 
-/* phpredis throws some error replies: "OOM command not allowed ...", "The Redis Cluster is down (CLUSTERDOWN)". */
+/* phpredis throws some error replies: "OOM command not allowed ...", "The Redis Cluster is down
+ * (CLUSTERDOWN)". */
 static bool is_refusal(const zend_string *text)
 {
     if (strstr(ZSTR_VAL(text), "(CLUSTERDOWN)")) return true;
@@ -54,22 +56,25 @@ static void reset(php_bf_client *c)
 
 static zend_string *message_of(zend_object *exception)
 {
-    zval rv, *text = zend_read_property(exception->ce, exception, "message", strlen("message"), true, &rv);
+    zval rv, *text = zend_read_property(
+                 exception->ce, exception, "message", strlen("message"), true, &rv);
     return Z_TYPE_P(text) == IS_STRING ? zend_string_copy(Z_STR_P(text)) : ZSTR_EMPTY_ALLOC();
 }
 
 static zend_long code_of(zend_object *exception)
 {
     zval rv;
-    return zval_get_long(zend_read_property(exception->ce, exception, "code", strlen("code"),
-            true, &rv));
+    return zval_get_long(
+        zend_read_property(exception->ce, exception, "code", strlen("code"), true, &rv));
 }
 
-/* phpredis before 6.3 forgets its map of the slots where a node is lost, and its next command reads through a NULL. */
+/* phpredis before 6.3 forgets its map of the slots where a node is lost, and its next command reads
+ * through a NULL. */
 static bool may_go_on(void)
 {
     const char *version = zend_get_module_version("redis");
-    return version && (ZEND_STRTOL(version, NULL, 10) > 6 || (!strncmp(version, "6.", 2) && ZEND_STRTOL(version + 2, NULL, 10) >= 3));
+    return version && (ZEND_STRTOL(version, NULL, 10) > 6 ||
+                          (!strncmp(version, "6.", 2) && ZEND_STRTOL(version + 2, NULL, 10) >= 3));
 }
 
 static bool is_a(const zend_object *object, const char *lower_name)
@@ -78,24 +83,31 @@ static bool is_a(const zend_object *object, const char *lower_name)
     return ce && instanceof_function(object->ce, ce);
 }
 
-/* Of phpredis, or our own of php_bf_run(): anything else comes from a subclass of the user's, and says
- * itself what it is. */
+/* Of phpredis, or our own of php_bf_run(): anything else comes from a subclass of the user's, and
+ * says itself what it is. */
 static bool is_of_connection(zend_object *exception)
 {
-    return !exception || (exception->ce == php_bf_exception_ce && code_of(exception) == BF_EIO)
-            || is_a(exception, "redisexception") || is_a(exception, "redisclusterexception");
+    return !exception || (exception->ce == php_bf_exception_ce && code_of(exception) == BF_EIO) ||
+           is_a(exception, "redisexception") || is_a(exception, "redisclusterexception");
 }
 
 /* Its exceptions do not tell a time-out from a reset; the clock does. */
 static int errno_of(php_bf_client *c, const zend_string *text, uint64_t took_ms)
 {
-    if (strstr(ZSTR_VAL(text), "onnection refused") || strstr(ZSTR_VAL(text), "communicate with any node")) return ECONNREFUSED;
+    if (strstr(ZSTR_VAL(text), "onnection refused") ||
+        strstr(ZSTR_VAL(text), "communicate with any node"))
+        return ECONNREFUSED;
     if (strstr(ZSTR_VAL(text), "imed out")) return ETIMEDOUT;
-    if (strstr(ZSTR_VAL(text), "getaddrinfo") || strstr(ZSTR_VAL(text), "protocol") || ZSTR_LEN(text) == 0 || c->cluster) return 0;
+    if (strstr(ZSTR_VAL(text), "getaddrinfo") || strstr(ZSTR_VAL(text), "protocol") ||
+        ZSTR_LEN(text) == 0 || c->cluster)
+        return 0;
     zval answer;
-    double limit = php_bf_call(c, "getreadtimeout", 0, NULL, &answer) ? zval_get_double(&answer) : 0;
+    double limit =
+        php_bf_call(c, "getreadtimeout", 0, NULL, &answer) ? zval_get_double(&answer) : 0;
     zval_ptr_dtor(&answer);
-    if (limit <= 0) limit = (double)zend_ini_long("default_socket_timeout", strlen("default_socket_timeout"), 0);
+    if (limit <= 0)
+        limit =
+            (double)zend_ini_long("default_socket_timeout", strlen("default_socket_timeout"), 0);
     return limit > 0 && (double)took_ms >= limit * 1000 ? ETIMEDOUT : ECONNRESET;
 }
 
@@ -106,11 +118,12 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, uint64_t took_ms, bf_reply_sink *sink)
+static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, uint64_t took_ms,
+    bf_reply_sink *sink)
 {
     if (php_bf_ends(EG(exception))) {
         reset_at_end(c);
-        c->unfinished = true;                             /* it may not have been possible */
+        c->unfinished = true; /* it may not have been possible */
         return BF_CLIENT_STOP;
     }
     zend_object *standing = EG(exception);
@@ -130,7 +143,8 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
         for (size_t i = 0; i < nparts; i++) commands += parts[i].commands;
         bf_redis_range all = { 0, commands };
         bf_reply_expect(sink, &all, 1);
-        for (size_t i = 0; i < commands; i++) bf_reply_put_error(sink, ZSTR_VAL(text), ZSTR_LEN(text));
+        for (size_t i = 0; i < commands; i++)
+            bf_reply_put_error(sink, ZSTR_VAL(text), ZSTR_LEN(text));
         bf_reply_expect(sink, NULL, 0);
         how = BF_CLIENT_ANSWERED;
     } else {
@@ -141,7 +155,8 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     return how;
 }
 
-/* false: not ready, or an exception.  A connection has one process, and the user's own pipeline or transaction must not get our commands. */
+/* false: not ready, or an exception.  A connection has one process, and the user's own pipeline or
+ * transaction must not get our commands. */
 static bool ready(php_bf_client *c)
 {
     if (c->pid != getpid() || c->unfinished || c->piped) {
@@ -161,8 +176,14 @@ static int refuse(bf_reply_sink *sink, const char *why)
 static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_reply_sink *sink)
 {
     const uint64_t start = now_ms();
-    if (c->lost) return refuse(sink, "a node was lost, where phpredis before 6.3 crashes: make a new object");
-    if (!ready(c)) return EG(exception) ? failed(c, parts, nparts, 0, sink) : refuse(sink, "the Redis object is in a pipeline or transaction: end that first");
+    if (c->lost)
+        return refuse(
+            sink, "a node was lost, where phpredis before 6.3 crashes: make a new object");
+    if (!ready(c))
+        return EG(exception)
+                   ? failed(c, parts, nparts, 0, sink)
+                   : refuse(
+                         sink, "the Redis object is in a pipeline or transaction: end that first");
     c->unfinished = true;
     const bool done = php_bf_run(c, parts, nparts, sink);
     c->unfinished = false;
@@ -172,10 +193,11 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
     return how;
 }
 
-/* An exception stays set for php_bf_raise, whose own has it as its previous one.  One that is set already is from a trip before:
- * of a call that tries again it is forgotten; beside a fault that nobody hears of it stands. */
-static int trip(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bool report,
-    bf_reply_sink *sink)
+/* An exception stays set for php_bf_raise, whose own has it as its previous one.  One that is set
+ * already is from a trip before: of a call that tries again it is forgotten; beside a fault that
+ * nobody hears of it stands. */
+static int trip(
+    php_bf_client *c, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     if (report) {
         php_bf_forget_exception();
@@ -188,33 +210,37 @@ static int trip(php_bf_client *c, const bf_redis_part *parts, size_t nparts, boo
     return how;
 }
 
-static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report,
-    bf_reply_sink *sink)
+static int exchange(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     volatile int how = BF_CLIENT_STOP;
     if (php_bf_ends(EG(exception)) || BF_G(bailed_out)) return how;
-    zend_try {
-        how = trip(ctx, parts, nparts, report, sink);
-    } zend_catch {
-        BF_G(bailed_out) = true;
-    } zend_end_try();
+    zend_try { how = trip(ctx, parts, nparts, report, sink); }
+    zend_catch { BF_G(bailed_out) = true; }
+    zend_end_try();
     return how;
 }
 
 /* ---- its life ---- */
 static void name_it(php_bf_client *c)
 {
-    if (c->cluster) snprintf(c->name, sizeof c->name, "a cluster");
+    if (c->cluster)
+        snprintf(c->name, sizeof c->name, "a cluster");
     else {
         zend_string *host = php_bf_call_for_text(c, "gethost");
-        snprintf(c->name, sizeof c->name, ZSTR_VAL(host)[0] == '/' ? "%.33s" : "%.26s:" ZEND_LONG_FMT, ZSTR_VAL(host), php_bf_call_for_number(c, "getport"));
+        snprintf(c->name, sizeof c->name,
+            ZSTR_VAL(host)[0] == '/' ? "%.33s" : "%.26s:" ZEND_LONG_FMT, ZSTR_VAL(host),
+            php_bf_call_for_number(c, "getport"));
         zend_string_release(host);
         if (EG(exception)) snprintf(c->name, sizeof c->name, "no server");
         php_bf_forget_exception();
     }
 }
 
-bool php_bf_is_client(const zend_object *object) { return is_a(object, "redis") || is_a(object, "rediscluster"); }
+bool php_bf_is_client(const zend_object *object)
+{
+    return is_a(object, "redis") || is_a(object, "rediscluster");
+}
 
 /* The key as the object's other methods would name it, OPT_PREFIX before it. */
 static void set_key(php_bf_client *c, zend_string *key)
@@ -224,7 +250,9 @@ static void set_key(php_bf_client *c, zend_string *key)
     const bool has = php_bf_call(c, "getoption", 1, &argv, &prefix) && Z_TYPE(prefix) == IS_STRING;
     /* never connected: the first command says so */
     php_bf_forget_exception();
-    c->key = has ? zend_string_concat2(Z_STRVAL(prefix), Z_STRLEN(prefix), ZSTR_VAL(key), ZSTR_LEN(key)) : zend_string_copy(key);
+    c->key =
+        has ? zend_string_concat2(Z_STRVAL(prefix), Z_STRLEN(prefix), ZSTR_VAL(key), ZSTR_LEN(key))
+            : zend_string_copy(key);
     zval_ptr_dtor(&prefix);
 }
 
@@ -240,17 +268,27 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
     if (key && ZSTR_LEN(key) && !EG(exception)) set_key(c, key);
     spec->key = c->key ? ZSTR_VAL(c->key) : NULL;
     spec->redis_client = &c->host;
-    c->host = (bf_redis_client){ .exchange = exchange, .name = c->name, .cluster = c->cluster, .ctx = c };
+    c->host =
+        (bf_redis_client){ .exchange = exchange, .name = c->name, .cluster = c->cluster, .ctx = c };
     if (c->cluster && spec->wait_replicas && !EG(exception))
-        zend_throw_exception(php_bf_exception_ce, "waitReplicas cannot go through a RedisCluster of phpredis: commands go as scripts there, and WAIT must not", BF_ENOTSUP);
+        zend_throw_exception(php_bf_exception_ce,
+            "waitReplicas cannot go through a RedisCluster of phpredis: commands go as scripts there, and WAIT must not",
+            BF_ENOTSUP);
     if (!EG(exception)) return c;
     php_bf_client_release(c);
     spec->redis_client = NULL;
     return NULL;
 }
 
-php_bf_client *php_bf_client_of(const bf_spec *spec) { return spec->redis_client ? spec->redis_client->ctx : NULL; }
-php_bf_client *php_bf_client_hold(php_bf_client *c) { c->refs++; return c; }
+php_bf_client *php_bf_client_of(const bf_spec *spec)
+{
+    return spec->redis_client ? spec->redis_client->ctx : NULL;
+}
+php_bf_client *php_bf_client_hold(php_bf_client *c)
+{
+    c->refs++;
+    return c;
+}
 
 void php_bf_client_release(php_bf_client *c)
 {

@@ -28,7 +28,7 @@ void php_bf_clock_free(php_bf_clock *clock)
     if (!clock) return;
     ZVAL_COPY_VALUE(&mine, &clock->callable);
     if (!--clock->refs) efree(clock);
-    zval_ptr_dtor(&mine);                                /* may run a destructor of the user's */
+    zval_ptr_dtor(&mine); /* may run a destructor of the user's */
 }
 
 static double seconds_of(php_bf_clock *clock)
@@ -36,11 +36,16 @@ static double seconds_of(php_bf_clock *clock)
     zval now;
     double seconds = ZEND_NAN;
     ZVAL_UNDEF(&now);
-    if (call_user_function(NULL, NULL, &clock->callable, &now, 0, NULL) == SUCCESS && !EG(exception)) {
-        if (Z_TYPE(now) == IS_LONG) seconds = (double)Z_LVAL(now);
-        else if (Z_TYPE(now) == IS_DOUBLE) seconds = Z_DVAL(now);
-        else zend_type_error("clock must return int|float, %s returned", zend_zval_type_name(&now));
-        if (zend_isnan(seconds) && !EG(exception)) zend_value_error("clock must return a number of seconds, got NAN");
+    if (call_user_function(NULL, NULL, &clock->callable, &now, 0, NULL) == SUCCESS &&
+        !EG(exception)) {
+        if (Z_TYPE(now) == IS_LONG)
+            seconds = (double)Z_LVAL(now);
+        else if (Z_TYPE(now) == IS_DOUBLE)
+            seconds = Z_DVAL(now);
+        else
+            zend_type_error("clock must return int|float, %s returned", zend_zval_type_name(&now));
+        if (zend_isnan(seconds) && !EG(exception))
+            zend_value_error("clock must return a number of seconds, got NAN");
     }
     zval_ptr_dtor(&now);
     return seconds;
@@ -51,11 +56,9 @@ static double ask(void *context)
 {
     volatile double seconds = ZEND_NAN;
     if (EG(exception) || BF_G(bailed_out)) return seconds;
-    zend_try {
-        seconds = seconds_of(context);
-    } zend_catch {
-        BF_G(bailed_out) = true;
-    } zend_end_try();
+    zend_try { seconds = seconds_of(context); }
+    zend_catch { BF_G(bailed_out) = true; }
+    zend_end_try();
     return seconds;
 }
 

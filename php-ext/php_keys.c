@@ -1,16 +1,20 @@
 /* php_keys.c - keys: one at a time, and in batches.
- * Knows what PHP values are keys and how their bytes stay alive; knows nothing of positions.  A batch gathers up to
- * CHUNK keys and hands them to the core in one call.
+ * Knows what PHP values are keys and how their bytes stay alive; knows nothing of positions.  A
+ * batch gathers up to CHUNK keys and hands them to the core in one call.
  *
- * While keys are gathered, a generator or a __toString() may do anything: close the filter, change what a reference
- * points to, throw.  So the filter is looked up again at each flush, and bytes that the array of the call does not
- * itself keep alive are held. */
+ * While keys are gathered, a generator or a __toString() may do anything: close the filter, change
+ * what a reference points to, throw.  So the filter is looked up again at each flush, and bytes
+ * that the array of the call does not itself keep alive are held. */
 #include "php_bloomfilter.h"
 #include "ext/spl/spl_iterators.h"
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
-enum { CHUNK = 128, AHEAD = 32, TEXT_MAX = 24 };         /* keys a call of the core; see fetch(); an int as text */
+enum {
+    CHUNK = 128,
+    AHEAD = 32,
+    TEXT_MAX = 24
+}; /* keys a call of the core; see fetch(); an int as text */
 
 typedef int one_call(bf_filter *, const void *, size_t, bf_error *);
 typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
@@ -18,7 +22,8 @@ typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_err
 /* ---- a PHP value's bytes ---- */
 typedef enum { KEY_OK, KEY_THREW, KEY_BAD } key_result;
 
-/* text: TEXT_MAX bytes that live as long as the key.  *held: a new reference to release after use, or NULL. */
+/* text: TEXT_MAX bytes that live as long as the key.  *held: a new reference to release after use,
+ * or NULL. */
 static key_result read_key(zval *v, bf_key *key, char *text, zend_string **held)
 {
     *held = NULL;
@@ -27,9 +32,12 @@ static key_result read_key(zval *v, bf_key *key, char *text, zend_string **held)
         *key = (bf_key){ digits, (size_t)(text + TEXT_MAX - 1 - digits) };
         return KEY_OK;
     }
-    if (Z_TYPE_P(v) == IS_STRING) *held = zend_string_copy(Z_STR_P(v));
-    else if (Z_TYPE_P(v) != IS_OBJECT || !instanceof_function(Z_OBJCE_P(v), zend_ce_stringable)) return KEY_BAD;
-    else if (!(*held = zval_try_get_string(v))) return KEY_THREW;
+    if (Z_TYPE_P(v) == IS_STRING)
+        *held = zend_string_copy(Z_STR_P(v));
+    else if (Z_TYPE_P(v) != IS_OBJECT || !instanceof_function(Z_OBJCE_P(v), zend_ce_stringable))
+        return KEY_BAD;
+    else if (!(*held = zval_try_get_string(v)))
+        return KEY_THREW;
     *key = (bf_key){ ZSTR_VAL(*held), ZSTR_LEN(*held) };
     return KEY_OK;
 }
@@ -44,7 +52,9 @@ static const char *type_name(const zval *v)
 static bool single_key(zval *v, bf_key *key, char *text, zend_string **held)
 {
     key_result r = read_key(v, key, text, held);
-    if (r == KEY_BAD) zend_argument_type_error(1, "must be of type string, int or Stringable, %s given", type_name(v));
+    if (r == KEY_BAD)
+        zend_argument_type_error(
+            1, "must be of type string, int or Stringable, %s given", type_name(v));
     return r == KEY_OK;
 }
 
@@ -56,10 +66,12 @@ static zend_never_inline int call_other(one_call *call, zend_object *self, zval 
     zend_string *held;
     err->code = BF_EHOST;
     if (!single_key(v, &key, text, &held)) return BF_EHOST;
-    bf_filter *f = php_bf_from(self)->f;                 /* __toString() may have closed it */
+    bf_filter *f = php_bf_from(self)->f; /* __toString() may have closed it */
     int answer = BF_EHOST;
-    if (f) answer = call(f, key.ptr, key.len, err);
-    else php_bf_raise_closed();
+    if (f)
+        answer = call(f, key.ptr, key.len, err);
+    else
+        php_bf_raise_closed();
     if (held) zend_string_release(held);
     return answer;
 }
@@ -69,7 +81,7 @@ static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, one_call *
     zval *v;
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ZVAL(v)
+    Z_PARAM_ZVAL(v)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
     int answer = EXPECTED(Z_TYPE_P(v) == IS_STRING) ? call(f, Z_STRVAL_P(v), Z_STRLEN_P(v), &err)
@@ -85,8 +97,14 @@ static zend_always_inline void call_one(INTERNAL_FUNCTION_PARAMETERS, one_call *
 
 PHP_METHOD(BloomFilter, add) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add, false); }
 PHP_METHOD(BloomFilter, exists) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_test, false); }
-PHP_METHOD(CountingBloomFilter, remove) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove, false); }
-PHP_METHOD(CountingBloomFilter, countOf) { call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_count_of, true); }
+PHP_METHOD(CountingBloomFilter, remove)
+{
+    call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove, false);
+}
+PHP_METHOD(CountingBloomFilter, countOf)
+{
+    call_one(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_count_of, true);
+}
 
 static void return_positions(zval *return_value, bf_filter *f, const bf_key *key)
 {
@@ -95,7 +113,8 @@ static void return_positions(zval *return_value, bf_filter *f, const bf_key *key
     bf_get_info(f, &info);
     uint64_t *pos = safe_emalloc(info.k, sizeof *pos, 0);
     int64_t n = bf_hashcode(f, key->ptr, key->len, pos, info.k, &err);
-    if (n < 0) php_bf_raise(&err);
+    if (n < 0)
+        php_bf_raise(&err);
     else {
         array_init_size(return_value, (uint32_t)n);
         for (int64_t i = 0; i < n; i++) add_next_index_long(return_value, (zend_long)pos[i]);
@@ -110,26 +129,28 @@ PHP_METHOD(BloomFilter, hashcode)
     bf_key key;
     zend_string *held;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ZVAL(v)
+    Z_PARAM_ZVAL(v)
     ZEND_PARSE_PARAMETERS_END();
     if (!single_key(v, &key, text, &held)) RETURN_THROWS();
     bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
-    if (f) return_positions(return_value, f, &key);
-    else php_bf_raise_closed();
+    if (f)
+        return_positions(return_value, f, &key);
+    else
+        php_bf_raise_closed();
     if (held) zend_string_release(held);
 }
 
 /* ---- batches ---- */
 typedef struct {
-    zend_object *self;         /* whose filter                                            */
+    zend_object *self; /* whose filter                                            */
     many_call *call;
-    uint8_t *each;             /* where the next answers go; NULL = not wanted            */
-    int64_t hits;              /* answers of 1 so far                                     */
-    HashTable *keys;           /* where they come from; NULL: an iterator                 */
-    zend_ulong taken;          /* keys of an iterator so far: the index in a message      */
-    zend_ulong done;           /* keys that were handed over                              */
+    uint8_t *each;    /* where the next answers go; NULL = not wanted            */
+    int64_t hits;     /* answers of 1 so far                                     */
+    HashTable *keys;  /* where they come from; NULL: an iterator                 */
+    zend_ulong taken; /* keys of an iterator so far: the index in a message      */
+    zend_ulong done;  /* keys that were handed over                              */
     size_t n, nheld;
-    bool bad;                  /* a key of a wrong type: its message comes after the flush */
+    bool bad; /* a key of a wrong type: its message comes after the flush */
     bf_key key[CHUNK];
     zend_string *held[CHUNK];
     char text[CHUNK][TEXT_MAX];
@@ -158,8 +179,10 @@ static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
         while (nth--) zend_hash_move_forward_ex(b->keys, &at);
         zend_hash_get_current_key_ex(b->keys, &name, &index, &at);
     }
-    if (name) zend_value_error("%s, given at index \"%s\"", err->msg, ZSTR_VAL(name));
-    else zend_value_error("%s, given at index " ZEND_LONG_FMT, err->msg, (zend_long)index);
+    if (name)
+        zend_value_error("%s, given at index \"%s\"", err->msg, ZSTR_VAL(name));
+    else
+        zend_value_error("%s, given at index " ZEND_LONG_FMT, err->msg, (zend_long)index);
 }
 
 /* What the user's code has thrown between two keys: the keys before it are handed over as if it had
@@ -175,9 +198,12 @@ static zend_object *set_aside(void)
 static void put_back(zend_object *standing)
 {
     if (EXPECTED(!standing)) return;
-    if (!EG(exception)) EG(exception) = standing;
-    else if (php_bf_ends(EG(exception))) OBJ_RELEASE(standing);
-    else zend_exception_set_previous(EG(exception), standing);
+    if (!EG(exception))
+        EG(exception) = standing;
+    else if (php_bf_ends(EG(exception)))
+        OBJ_RELEASE(standing);
+    else
+        zend_exception_set_previous(EG(exception), standing);
 }
 
 /* Hands over what was gathered.  false: exception. */
@@ -187,10 +213,14 @@ static bool flush(batch *b)
     bf_error err;
     bf_filter *f = php_bf_from(b->self)->f;
     int64_t hits = b->n == 0 ? 0 : f ? b->call(f, b->key, b->n, b->each, &err) : BF_EHOST;
-    if (hits >= 0) b->hits += hits;
-    else if (f && err.key != BF_NO_KEY) raise_refused(b, &err);
-    else if (f) php_bf_raise(&err);
-    else php_bf_raise_closed();
+    if (hits >= 0)
+        b->hits += hits;
+    else if (f && err.key != BF_NO_KEY)
+        raise_refused(b, &err);
+    else if (f)
+        php_bf_raise(&err);
+    else
+        php_bf_raise_closed();
     b->done += b->n;
     if (b->each) b->each += b->n;
     while (b->nheld) zend_string_release(b->held[--b->nheld]);
@@ -199,7 +229,8 @@ static bool flush(batch *b)
     return hits >= 0;
 }
 
-/* Takes a key that something outside the batch does not keep alive.  false: stop; an exception, or b->bad. */
+/* Takes a key that something outside the batch does not keep alive.  false: stop; an exception, or
+ * b->bad. */
 static bool take(batch *b, zval *v)
 {
     zend_string *held;
@@ -215,13 +246,17 @@ static bool take(batch *b, zval *v)
 static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, const zend_string *name)
 {
     const char *want = "must hold keys of type string, int or Stringable";
-    if (name) zend_argument_type_error(1, "%s, %s given at index \"%s\"", want, type_name(v), ZSTR_VAL(name));
-    else zend_argument_type_error(1, "%s, %s given at index " ZEND_LONG_FMT, want, type_name(v), (zend_long)index);
+    if (name)
+        zend_argument_type_error(
+            1, "%s, %s given at index \"%s\"", want, type_name(v), ZSTR_VAL(name));
+    else
+        zend_argument_type_error(
+            1, "%s, %s given at index " ZEND_LONG_FMT, want, type_name(v), (zend_long)index);
 }
 
-/* The strings of an array lie all over the heap.  They are asked for before anything reads them: the head of the one
- * AHEAD elements on, whose length is not known yet, and the tail of the present one, for the core.  A number in the
- * place of a pointer does no harm: a fetch never faults. */
+/* The strings of an array lie all over the heap.  They are asked for before anything reads them:
+ * the head of the one AHEAD elements on, whose length is not known yet, and the tail of the present
+ * one, for the core.  A number in the place of a pointer does no harm: a fetch never faults. */
 static zend_always_inline void fetch(const HashTable *keys, const zval *v)
 {
 #if PHP_VERSION_ID >= 80200
@@ -231,18 +266,20 @@ static zend_always_inline void fetch(const HashTable *keys, const zval *v)
     const zval *ahead = &((const Bucket *)v + AHEAD)->val, *end = &keys->arData[keys->nNumUsed].val;
 #endif
     if (ahead < end) __builtin_prefetch(Z_STR_P(ahead));
-    __builtin_prefetch(Z_STRVAL_P(v) + 40);              /* 24 + 40: the line after the head's */
+    __builtin_prefetch(Z_STRVAL_P(v) + 40); /* 24 + 40: the line after the head's */
     __builtin_prefetch(Z_STRVAL_P(v) + Z_STRLEN_P(v));
 }
 
-/* The array is the call's own: nobody can change or free it meanwhile, so strings right in it need no holding. */
+/* The array is the call's own: nobody can change or free it meanwhile, so strings right in it need
+ * no holding. */
 static bool take_array(batch *b, HashTable *keys)
 {
     zend_ulong index;
     zend_string *name;
     zval *v;
     b->keys = keys;
-    ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v) {
+    ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v)
+    {
         if (EXPECTED(Z_TYPE_P(v) == IS_STRING)) {
             fetch(keys, v);
             b->key[b->n++] = (bf_key){ Z_STRVAL_P(v), Z_STRLEN_P(v) };
@@ -253,7 +290,8 @@ static bool take_array(batch *b, HashTable *keys)
         if (take(b, v)) continue;
         if (flush(b) && b->bad) raise_bad_key(v, index, name);
         return false;
-    } ZEND_HASH_FOREACH_END();
+    }
+    ZEND_HASH_FOREACH_END();
     return flush(b);
 }
 
@@ -283,29 +321,36 @@ static void call_many(INTERNAL_FUNCTION_PARAMETERS, many_call *call)
     zval *keys;
     batch b;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ITERABLE(keys)
+    Z_PARAM_ITERABLE(keys)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_CHECK_THIS();
     batch_init(&b, Z_OBJ_P(ZEND_THIS), call, NULL);
-    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys))) RETURN_THROWS();
+    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys)))
+        RETURN_THROWS();
     RETVAL_LONG(b.hits);
     if (call == bf_add_many) php_bf_grew(php_bf_from(Z_OBJ_P(ZEND_THIS)), b.hits);
 }
 
 PHP_METHOD(BloomFilter, addMany) { call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_add_many); }
-PHP_METHOD(CountingBloomFilter, removeMany) { call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove_many); }
+PHP_METHOD(CountingBloomFilter, removeMany)
+{
+    call_many(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_remove_many);
+}
 
-/* The keys go to a filter in memory, inside an object that nobody else sees; what a generator does to this one meanwhile
- * is found out after the last key. */
+/* The keys go to a filter in memory, inside an object that nobody else sees; what a generator does
+ * to this one meanwhile is found out after the last key. */
 static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *hits)
 {
     batch b;
     bf_error err;
     batch_init(&b, fresh, bf_add_many, NULL);
-    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys))) return false;
+    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys)))
+        return false;
     *hits = b.hits;
-    if (!php_bf_from(self)->f) php_bf_raise_closed();
-    else if (bf_rebuild_end(php_bf_from(self)->f, php_bf_from(fresh)->f, &err) < 0) php_bf_raise(&err);
+    if (!php_bf_from(self)->f)
+        php_bf_raise_closed();
+    else if (bf_rebuild_end(php_bf_from(self)->f, php_bf_from(fresh)->f, &err) < 0)
+        php_bf_raise(&err);
     php_bf_go_on();
     return !EG(exception);
 }
@@ -316,7 +361,7 @@ PHP_METHOD(BloomFilter, rebuild)
     bf_error err;
     int64_t hits;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ITERABLE(keys)
+    Z_PARAM_ITERABLE(keys)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
     bf_filter *empty = bf_rebuild_begin(f, &err);
@@ -350,18 +395,22 @@ static void return_list(zval *return_value, const uint8_t *each, uint32_t n)
     zval answer;
     array_init_size(return_value, n);
     zend_hash_real_init_packed(Z_ARRVAL_P(return_value));
-    ZEND_HASH_FILL_PACKED(Z_ARRVAL_P(return_value)) {
+    ZEND_HASH_FILL_PACKED(Z_ARRVAL_P(return_value))
+    {
         for (uint32_t i = 0; i < n; i++) {
             ZVAL_BOOL(&answer, each[i]);
             ZEND_HASH_FILL_ADD(&answer);
         }
-    } ZEND_HASH_FILL_END();
+    }
+    ZEND_HASH_FILL_END();
 }
 
 static void put(zval *array, zend_ulong index, zend_string *name, zval *v)
 {
-    if (name) zend_hash_add_new(Z_ARRVAL_P(array), name, v);
-    else zend_hash_index_add_new(Z_ARRVAL_P(array), index, v);
+    if (name)
+        zend_hash_add_new(Z_ARRVAL_P(array), name, v);
+    else
+        zend_hash_index_add_new(Z_ARRVAL_P(array), index, v);
 }
 
 PHP_METHOD(BloomFilter, existMany)
@@ -372,18 +421,21 @@ PHP_METHOD(BloomFilter, existMany)
     zend_string *name;
     zval answer;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ARRAY_HT(keys)
+    Z_PARAM_ARRAY_HT(keys)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_CHECK_THIS();
     uint8_t *each = each_of(Z_OBJ_P(ZEND_THIS), bf_test_many, keys, &hits), *next = each;
     if (!each) RETURN_THROWS();
-    if (HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys)) return_list(return_value, each, zend_hash_num_elements(keys));
+    if (HT_IS_PACKED(keys) && HT_IS_WITHOUT_HOLES(keys))
+        return_list(return_value, each, zend_hash_num_elements(keys));
     else {
         array_init_size(return_value, zend_hash_num_elements(keys));
-        ZEND_HASH_FOREACH_KEY(keys, index, name) {
+        ZEND_HASH_FOREACH_KEY(keys, index, name)
+        {
             ZVAL_BOOL(&answer, *next++);
             put(return_value, index, name, &answer);
-        } ZEND_HASH_FOREACH_END();
+        }
+        ZEND_HASH_FOREACH_END();
     }
     efree(each);
 }
@@ -396,18 +448,20 @@ PHP_METHOD(BloomFilter, addNew)
     zend_string *name;
     zval *v;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_ARRAY_HT(keys)
+    Z_PARAM_ARRAY_HT(keys)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_CHECK_THIS();
     uint8_t *each = each_of(Z_OBJ_P(ZEND_THIS), bf_add_many, keys, &hits), *next = each;
     if (!each) RETURN_THROWS();
     array_init_size(return_value, (uint32_t)hits);
-    ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v) {
+    ZEND_HASH_FOREACH_KEY_VAL(keys, index, name, v)
+    {
         if (!*next++) continue;
         ZVAL_DEREF(v);
         Z_TRY_ADDREF_P(v);
         put(return_value, index, name, v);
-    } ZEND_HASH_FOREACH_END();
+    }
+    ZEND_HASH_FOREACH_END();
     efree(each);
     php_bf_grew(php_bf_from(Z_OBJ_P(ZEND_THIS)), hits);
 }

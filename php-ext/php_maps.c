@@ -1,11 +1,13 @@
-/* php_maps.c - mapped files and filters in Redis kept open from request to request: opening one again costs one stat() of the
- * path, or one trip on the connection that stands.
- * Knows names, reference counts and whose turn it is to go.  Whether what is open is still what is under that name, and
- * what was asked for, is the core's to say (bf_fits), secrets included.
+/* php_maps.c - mapped files and filters in Redis kept open from request to request: opening one
+ * again costs one stat() of the path, or one trip on the connection that stands. Knows names,
+ * reference counts and whose turn it is to go.  Whether what is open is still what is under that
+ * name, and what was asked for, is the core's to say (bf_fits), secrets included.
  *
- *   maps[read-only asked for?]: absolute path or URL -> php_bf_map { filter, references: the table's and one an object }
+ *   maps[read-only asked for?]: absolute path or URL -> php_bf_map { filter, references: the
+ * table's and one an object }
  *
- * A map that left the table (replaced file, lost key, least recently used, end of the process) lives on while objects use it. */
+ * A map that left the table (replaced file, lost key, least recently used, end of the process)
+ * lives on while objects use it. */
 #include "php_bloomfilter.h"
 #include "zend_smart_str.h"
 #include <stdlib.h>
@@ -13,11 +15,11 @@
 
 struct php_bf_map {
     bf_filter *f;
-    uint64_t used;             /* BF_G(clock) when it was last asked for */
-    int64_t spare;             /* see php_bf */
+    uint64_t used; /* BF_G(clock) when it was last asked for */
+    int64_t spare; /* see php_bf */
     uint32_t refs;
-    bool kept;                 /* it was open when it was last asked for */
-    php_bf_client *client;     /* through which f works, or NULL: such a one is in no table */
+    bool kept;             /* it was open when it was last asked for */
+    php_bf_client *client; /* through which f works, or NULL: such a one is in no table */
 };
 
 /* ---- life ---- */
@@ -46,14 +48,17 @@ bool php_bf_map_is_new(const php_bf_map *map) { return !map->kept; }
 
 void php_bf_let_go(bf_filter *f, php_bf_map *map)
 {
-    if (map) unref(map);
-    else bf_close(f);
+    if (map)
+        unref(map);
+    else
+        bf_close(f);
 }
 
 /* ---- the tables ---- */
 zend_long php_bf_maps_open(void)
 {
-    return (zend_long)zend_hash_num_elements(&BF_G(maps)[0]) + zend_hash_num_elements(&BF_G(maps)[1]);
+    return (zend_long)zend_hash_num_elements(&BF_G(maps)[0]) +
+           zend_hash_num_elements(&BF_G(maps)[1]);
 }
 
 /* Which of one table goes first; NULL: it is empty. */
@@ -61,11 +66,13 @@ static php_bf_map *oldest(HashTable *maps, zend_string **path)
 {
     php_bf_map *first = NULL, *map;
     zend_string *name;
-    ZEND_HASH_FOREACH_STR_KEY_PTR(maps, name, map) {
+    ZEND_HASH_FOREACH_STR_KEY_PTR(maps, name, map)
+    {
         if (first && map->used >= first->used) continue;
         first = map;
         *path = name;
-    } ZEND_HASH_FOREACH_END();
+    }
+    ZEND_HASH_FOREACH_END();
     return first;
 }
 
@@ -73,7 +80,8 @@ static void make_room(void)
 {
     while (php_bf_maps_open() && php_bf_maps_open() >= BF_G(max_maps)) {
         zend_string *path[2];
-        const php_bf_map *plain = oldest(&BF_G(maps)[0], &path[0]), *read_only = oldest(&BF_G(maps)[1], &path[1]);
+        const php_bf_map *plain = oldest(&BF_G(maps)[0], &path[0]),
+                         *read_only = oldest(&BF_G(maps)[1], &path[1]);
         int which = !plain || (read_only && read_only->used < plain->used);
         zend_hash_del(&BF_G(maps)[which], path[which]);
     }
@@ -91,11 +99,14 @@ static php_bf_map *keep(bf_filter *f, const bf_spec *spec, const smart_str *name
 {
     bf_info info;
     bf_get_info(f, &info);
-    php_bf_map *map = strcmp(info.home, "file") == 0 || strcmp(info.home, "redis") == 0 ? malloc(sizeof *map) : NULL;
+    php_bf_map *map = strcmp(info.home, "file") == 0 || strcmp(info.home, "redis") == 0
+                          ? malloc(sizeof *map)
+                          : NULL;
     if (!map) return NULL;
     *map = (php_bf_map){ .f = f, .refs = 1 };
     make_room();
-    zend_hash_str_update_ptr(&BF_G(maps)[spec->read_only], ZSTR_VAL(name->s), ZSTR_LEN(name->s), map);
+    zend_hash_str_update_ptr(
+        &BF_G(maps)[spec->read_only], ZSTR_VAL(name->s), ZSTR_LEN(name->s), map);
     return use(map);
 }
 
@@ -109,21 +120,23 @@ static bool keepable(const bf_spec *spec)
 /* What it is kept under: the storage, and after a NUL what bf_fits does not compare. */
 static smart_str name_of(const bf_spec *spec)
 {
-    smart_str name = {0};
+    smart_str name = { 0 };
     smart_str_appends(&name, spec->storage);
     if (spec->key || spec->timeout != 0 || spec->cache || spec->wait_replicas) {
         smart_str_appendc(&name, '\0');
-        smart_str_append_printf(&name, "%u %d %.17g %.17g %s", spec->wait_replicas, spec->cache, spec->cache_max_age, spec->timeout, spec->key ? spec->key : "");
+        smart_str_append_printf(&name, "%u %d %.17g %.17g %s", spec->wait_replicas, spec->cache,
+            spec->cache_max_age, spec->timeout, spec->key ? spec->key : "");
     }
     /* Bitmaps of other systems do not know what they are: they are what they were opened as. */
     if (spec->must_exist && spec->scheme)
-        smart_str_append_printf(&name, "%c%s " ZEND_ULONG_FMT " %u", 0, spec->scheme, (zend_ulong)spec->m, spec->k);
+        smart_str_append_printf(
+            &name, "%c%s " ZEND_ULONG_FMT " %u", 0, spec->scheme, (zend_ulong)spec->m, spec->k);
     smart_str_0(&name);
     return name;
 }
 
-/* A file that could only be read when it was opened: has somebody given the rights since?  Root may always, so it asks anew
- * each time. */
+/* A file that could only be read when it was opened: has somebody given the rights since?  Root may
+ * always, so it asks anew each time. */
 static bool may_write_now(const bf_filter *f, const bf_spec *spec)
 {
     bf_info info;
@@ -135,7 +148,9 @@ static bf_filter *open_through_client(const bf_spec *spec, php_bf_map **map, bf_
 {
     bf_filter *f = bf_open(spec, err);
     if (!f) return NULL;
-    if ((*map = malloc(sizeof **map))) **map = (php_bf_map){ .f = f, .refs = 1, .client = php_bf_client_hold(php_bf_client_of(spec)) };
+    if ((*map = malloc(sizeof **map)))
+        **map =
+            (php_bf_map){ .f = f, .refs = 1, .client = php_bf_client_hold(php_bf_client_of(spec)) };
     else {
         bf_close(f);
         *err = (bf_error){ .code = BF_ENOMEM, .msg = "out of memory", .key = BF_NO_KEY };
@@ -143,7 +158,10 @@ static bf_filter *open_through_client(const bf_spec *spec, php_bf_map **map, bf_
     return *map ? f : NULL;
 }
 
-zend_object *php_bf_client_in(const php_bf_map *map) { return map && map->client ? php_bf_client_object(map->client) : NULL; }
+zend_object *php_bf_client_in(const php_bf_map *map)
+{
+    return map && map->client ? php_bf_client_object(map->client) : NULL;
+}
 
 /* What is kept and fits; negative: *err. */
 static int find(const bf_spec *spec, const smart_str *name, php_bf_map **map, bf_error *err)
@@ -151,8 +169,11 @@ static int find(const bf_spec *spec, const smart_str *name, php_bf_map **map, bf
     HashTable *maps = &BF_G(maps)[spec->read_only];
     php_bf_map *kept = zend_hash_find_ptr(maps, name->s);
     int fits = kept ? bf_fits(kept->f, spec, err) : 0;
-    if (fits > 0 && !may_write_now(kept->f, spec)) { kept->kept = true; *map = use(kept); }
-    else if (kept && fits >= 0) zend_hash_del(maps, name->s);
+    if (fits > 0 && !may_write_now(kept->f, spec)) {
+        kept->kept = true;
+        *map = use(kept);
+    } else if (kept && fits >= 0)
+        zend_hash_del(maps, name->s);
     return fits;
 }
 
@@ -164,8 +185,10 @@ bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
     smart_str name = name_of(spec);
     bf_filter *f = NULL;
     int fits = find(spec, &name, map, err);
-    if (*map) f = (*map)->f;
-    else if (fits >= 0 && (f = bf_open(spec, err))) *map = keep(f, spec, &name);
+    if (*map)
+        f = (*map)->f;
+    else if (fits >= 0 && (f = bf_open(spec, err)))
+        *map = keep(f, spec, &name);
     smart_str_free(&name);
     return f;
 }

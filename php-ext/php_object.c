@@ -1,11 +1,12 @@
 /* php_object.c - the object BloomFilter: made, cloned, freed, and its properties.
- * Knows how PHP keeps objects.  m, n, k, p, scheme are ordinary readonly properties, set once (m anew, where the filter
- * grows); the slots of bitset, grow, window, parts and created stay empty for ever: they are asked of the core at each read, so that no
- * dump of an object carries megabytes. */
+ * Knows how PHP keeps objects.  m, n, k, p, scheme are ordinary readonly properties, set once (m
+ * anew, where the filter grows); the slots of bitset, grow, window, parts and created stay empty
+ * for ever: they are asked of the core at each read, so that no dump of an object carries
+ * megabytes. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
-enum { SLOT_M, SLOT_N, SLOT_K, SLOT_P, SLOT_SCHEME };    /* the order of the stub */
+enum { SLOT_M, SLOT_N, SLOT_K, SLOT_P, SLOT_SCHEME }; /* the order of the stub */
 
 static zend_object_handlers handlers;
 
@@ -47,16 +48,18 @@ static void free_object(zend_object *object)
 }
 
 /* A copy in memory, whatever the home.  A handler must return an object even where it throws.  A
- * client that is copied from, and __clone(), may do anything: the copy is whole before __clone() runs,
- * and nobody frees the original meanwhile. */
+ * client that is copied from, and __clone(), may do anything: the copy is whole before __clone()
+ * runs, and nobody frees the original meanwhile. */
 static zend_object *clone_object(zend_object *object)
 {
     zend_object *copy = php_bf_create(object->ce);
     bf_filter *f = php_bf_from(object)->f;
     bf_error err;
     GC_ADDREF(object);
-    if (!f) php_bf_raise_closed();
-    else if (!(php_bf_from(copy)->f = bf_copy(f, &err))) php_bf_raise(&err);
+    if (!f)
+        php_bf_raise_closed();
+    else if (!(php_bf_from(copy)->f = bf_copy(f, &err)))
+        php_bf_raise(&err);
     else {
         php_bf_from(copy)->clock = php_bf_clock_share(php_bf_from(object)->clock);
         zend_objects_clone_members(copy, object);
@@ -80,7 +83,7 @@ static zval *slot(zend_object *object, int number)
 {
     zval *v = OBJ_PROP_NUM(object, number);
     zval_ptr_dtor(v);
-    Z_PROP_FLAG_P(v) = 0;                                /* no longer uninitialized */
+    Z_PROP_FLAG_P(v) = 0; /* no longer uninitialized */
     return v;
 }
 
@@ -96,19 +99,24 @@ void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map)
     php_bf_from(object)->f = f;
     php_bf_from(object)->map = map;
     php_bf_from(object)->created = info.created && (!map || php_bf_map_is_new(map));
-    if (map) php_bf_from(object)->spare = php_bf_map_spare(map);
-    else php_bf_watch(php_bf_from(object), &info);
+    if (map)
+        php_bf_from(object)->spare = php_bf_map_spare(map);
+    else
+        php_bf_watch(php_bf_from(object), &info);
 }
 
-void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, php_bf_clock *clock, const bf_error *err)
+void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, php_bf_clock *clock,
+    const bf_error *err)
 {
     if (f && object_init_ex(to, ce) == SUCCESS) {
         php_bf_adopt(Z_OBJ_P(to), f, map);
         php_bf_from(Z_OBJ_P(to))->clock = clock;
         return;
     }
-    if (!f) php_bf_raise(err);
-    else php_bf_let_go(f, map);                          /* an abstract subclass: PHP has thrown */
+    if (!f)
+        php_bf_raise(err);
+    else
+        php_bf_let_go(f, map); /* an abstract subclass: PHP has thrown */
     php_bf_clock_free(clock);
 }
 
@@ -116,9 +124,9 @@ void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, 
 /* Those whose slots stay empty: asked of the core at each read. */
 static bool is_live(const zend_string *name)
 {
-    return zend_string_equals_literal(name, "bitset") || zend_string_equals_literal(name, "grow")
-        || zend_string_equals_literal(name, "window") || zend_string_equals_literal(name, "parts")
-        || zend_string_equals_literal(name, "created");
+    return zend_string_equals_literal(name, "bitset") || zend_string_equals_literal(name, "grow") ||
+           zend_string_equals_literal(name, "window") ||
+           zend_string_equals_literal(name, "parts") || zend_string_equals_literal(name, "created");
 }
 
 static void read_bitset(bf_filter *f, zval *to)
@@ -126,7 +134,10 @@ static void read_bitset(bf_filter *f, zval *to)
     bf_info info;
     bf_part_info first;
     bf_error err;
-    if (bf_get_part(f, 0, &first, &err) < 0) { php_bf_raise(&err); return; }     /* and knows then how long it is by now */
+    if (bf_get_part(f, 0, &first, &err) < 0) {
+        php_bf_raise(&err);
+        return;
+    } /* and knows then how long it is by now */
     bf_get_info(f, &info);
     zend_string *bits = zend_string_alloc((size_t)info.bitset_bytes, 0);
     if (bf_read_bits(f, 0, ZSTR_VAL(bits), ZSTR_LEN(bits), &err) < 0) {
@@ -147,11 +158,17 @@ static void read_live(zend_object *object, const zend_string *name, zval *to)
     bf_get_info(f, &info);
     ZVAL_NULL(to);
     GC_ADDREF(object);
-    if (zend_string_equals_literal(name, "bitset")) { ZVAL_UNDEF(to); read_bitset(f, to); }
-    else if (zend_string_equals_literal(name, "created")) ZVAL_BOOL(to, bf->created);
-    else if (zend_string_equals_literal(name, "grow") && info.grow != 0) ZVAL_DOUBLE(to, info.grow);
-    else if (zend_string_equals_literal(name, "window") && info.window != 0) ZVAL_DOUBLE(to, info.window);
-    else if (zend_string_equals_literal(name, "parts") && info.parts != 0) ZVAL_LONG(to, (zend_long)info.parts);
+    if (zend_string_equals_literal(name, "bitset")) {
+        ZVAL_UNDEF(to);
+        read_bitset(f, to);
+    } else if (zend_string_equals_literal(name, "created"))
+        ZVAL_BOOL(to, bf->created);
+    else if (zend_string_equals_literal(name, "grow") && info.grow != 0)
+        ZVAL_DOUBLE(to, info.grow);
+    else if (zend_string_equals_literal(name, "window") && info.window != 0)
+        ZVAL_DOUBLE(to, info.window);
+    else if (zend_string_equals_literal(name, "parts") && info.parts != 0)
+        ZVAL_LONG(to, (zend_long)info.parts);
     OBJ_RELEASE(object);
 }
 
@@ -170,17 +187,22 @@ static bool renew_m(zend_object *object, const zend_string *name)
 
 static ZEND_COLD void refuse_write(zend_object *object, const zend_string *name)
 {
-    zend_throw_error(NULL, "Cannot modify readonly property %s::$%s", ZSTR_VAL(object->ce->name), ZSTR_VAL(name));
+    zend_throw_error(NULL, "Cannot modify readonly property %s::$%s", ZSTR_VAL(object->ce->name),
+        ZSTR_VAL(name));
 }
 
 static zval *read_property(zend_object *object, zend_string *name, int type, void **cache, zval *rv)
 {
-    if (!is_live(name)) return zend_std_read_property(object, name, type, renew_m(object, name) ? NULL : cache, rv);
+    if (!is_live(name))
+        return zend_std_read_property(object, name, type, renew_m(object, name) ? NULL : cache, rv);
     bf_filter *f = php_bf_from(object)->f;
     ZVAL_UNDEF(rv);
-    if (type != BP_VAR_R && type != BP_VAR_IS) refuse_write(object, name);
-    else if (f) read_live(object, name, rv);
-    else if (type == BP_VAR_R) php_bf_raise_closed();
+    if (type != BP_VAR_R && type != BP_VAR_IS)
+        refuse_write(object, name);
+    else if (f)
+        read_live(object, name, rv);
+    else if (type == BP_VAR_R)
+        php_bf_raise_closed();
     return Z_ISUNDEF_P(rv) ? &EG(uninitialized_zval) : rv;
 }
 
@@ -202,10 +224,13 @@ static int has_property(zend_object *object, zend_string *name, int how, void **
 {
     if (!is_live(name)) return zend_std_has_property(object, name, how, cache);
     if (!php_bf_from(object)->f) return 0;
-    if (how == ZEND_PROPERTY_EXISTS || (how != ZEND_PROPERTY_NOT_EMPTY && zend_string_equals_literal(name, "bitset"))) return 1;
+    if (how == ZEND_PROPERTY_EXISTS ||
+        (how != ZEND_PROPERTY_NOT_EMPTY && zend_string_equals_literal(name, "bitset")))
+        return 1;
     zval v;
     read_live(object, name, &v);
-    int yes = !Z_ISUNDEF(v) && (how == ZEND_PROPERTY_NOT_EMPTY ? zend_is_true(&v) : Z_TYPE(v) != IS_NULL);
+    int yes =
+        !Z_ISUNDEF(v) && (how == ZEND_PROPERTY_NOT_EMPTY ? zend_is_true(&v) : Z_TYPE(v) != IS_NULL);
     zval_ptr_dtor(&v);
     return yes;
 }

@@ -1,17 +1,21 @@
-/* php_redis.c - a phpredis object, Redis or RedisCluster, as the core's Redis client: a trip's commands are walked and called
- * on it, its answers put into the core's sink.  Knows phpredis's methods; knows nothing of filters.
+/* php_redis.c - a phpredis object, Redis or RedisCluster, as the core's Redis client: a trip's
+ * commands are walked and called on it, its answers put into the core's sink.  Knows phpredis's
+ * methods; knows nothing of filters.
  *
  *   Redis         one command: rawCommand(); several: pipeline(), rawCommand()..., exec()
- *   RedisCluster  has no pipeline, and its rawCommand() follows neither MOVED nor ASK; eval() does.  So the commands of one key go
- *                 as the arguments of one small script, and a command that is a script already goes to eval() as it is
+ *   RedisCluster  has no pipeline, and its rawCommand() follows neither MOVED nor ASK; eval() does.
+ * So the commands of one key go as the arguments of one small script, and a command that is a
+ * script already goes to eval() as it is
  *
- * After any fault the connection is closed, because it may be out of step; phpredis makes a new one by itself. */
+ * After any fault the connection is closed, because it may be out of step; phpredis makes a new one
+ * by itself. */
 #include "php_redis.h"
 
-enum { DEPTH = 8 };            /* arrays within arrays that a reply may have */
-enum { PIPELINE = 2 };         /* Redis::PIPELINE */
+enum { DEPTH = 8 };    /* arrays within arrays that a reply may have */
+enum { PIPELINE = 2 }; /* Redis::PIPELINE */
 
-/* Errors come back as arrays, because phpredis leaves the text of a nested error to the last one that was. */
+/* Errors come back as arrays, because phpredis leaves the text of a nested error to the last one
+ * that was. */
 static const char each_command[] =
     "local r,i={},1 while i<=#ARGV do local n=tonumber(ARGV[i]) local v=redis.pcall(unpack(ARGV,i+1,i+n)) "
     "if type(v)=='table' and v.err then v={'\\0error',v.err} end r[#r+1]=v i=i+n+1 end return r";
@@ -21,10 +25,13 @@ static const char error_mark[] = "\0error";
 /* false: an exception is set. */
 bool php_bf_call(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
 {
-    zend_function *f = zend_hash_str_find_ptr(&c->object->ce->function_table, method, strlen(method));
+    zend_function *f =
+        zend_hash_str_find_ptr(&c->object->ce->function_table, method, strlen(method));
     ZVAL_UNDEF(answer);
-    if (!f) zend_throw_error(NULL, "%s has no method %s()", ZSTR_VAL(c->object->ce->name), method);
-    else zend_call_known_function(f, c->object, c->object->ce, answer, argc, argv, NULL);
+    if (!f)
+        zend_throw_error(NULL, "%s has no method %s()", ZSTR_VAL(c->object->ce->name), method);
+    else
+        zend_call_known_function(f, c->object, c->object->ce, answer, argc, argv, NULL);
     return !EG(exception);
 }
 
@@ -38,12 +45,16 @@ zend_class_entry *php_bf_class_of(const char *lower_name)
 void php_bf_call_own(php_bf_client *c, const char *method, uint32_t argc, zval *argv, zval *answer)
 {
     zend_class_entry *ce = php_bf_class_of(c->cluster ? "rediscluster" : "redis");
-    zend_function *f = ce ? zend_hash_str_find_ptr(&ce->function_table, method, strlen(method))
-        : NULL;
-    zend_fcall_info what = { .size = sizeof what, .object = c->object, .retval = answer,
-        .params = argv, .param_count = argc };
-    zend_fcall_info_cache whose = { .function_handler = f, .object = c->object,
-        .called_scope = c->object->ce };
+    zend_function *f =
+        ce ? zend_hash_str_find_ptr(&ce->function_table, method, strlen(method)) : NULL;
+    zend_fcall_info what = { .size = sizeof what,
+        .object = c->object,
+        .retval = answer,
+        .params = argv,
+        .param_count = argc };
+    zend_fcall_info_cache whose = {
+        .function_handler = f, .object = c->object, .called_scope = c->object->ce
+    };
     ZVAL_UNDEF(answer);
     if (f) zend_call_function(&what, &whose);
 }
@@ -66,8 +77,10 @@ void php_bf_drop_exception(void)
  * standing may be NULL. */
 void php_bf_restore(zend_object *standing)
 {
-    if (!standing) php_bf_forget_exception();
-    else if (php_bf_ends(EG(exception)) && !php_bf_ends(standing)) OBJ_RELEASE(standing);
+    if (!standing)
+        php_bf_forget_exception();
+    else if (php_bf_ends(EG(exception)) && !php_bf_ends(standing))
+        OBJ_RELEASE(standing);
     else {
         php_bf_drop_exception();
         EG(exception) = standing;
@@ -93,7 +106,9 @@ void php_bf_call_only(php_bf_client *c, const char *method)
 zend_string *php_bf_call_for_text(php_bf_client *c, const char *method)
 {
     zval answer;
-    zend_string *text = php_bf_call(c, method, 0, NULL, &answer) && Z_TYPE(answer) == IS_STRING ? zend_string_copy(Z_STR(answer)) : ZSTR_EMPTY_ALLOC();
+    zend_string *text = php_bf_call(c, method, 0, NULL, &answer) && Z_TYPE(answer) == IS_STRING
+                            ? zend_string_copy(Z_STR(answer))
+                            : ZSTR_EMPTY_ALLOC();
     zval_ptr_dtor(&answer);
     return text;
 }
@@ -101,8 +116,10 @@ zend_string *php_bf_call_for_text(php_bf_client *c, const char *method)
 /* ---- arguments ---- */
 static void set_text(zval *to, const bf_key *arg)
 {
-    if (arg->len == 1) ZVAL_INTERNED_STR(to, ZSTR_CHAR(*(const unsigned char *)arg->ptr));
-    else ZVAL_STRINGL(to, arg->ptr, arg->len);
+    if (arg->len == 1)
+        ZVAL_INTERNED_STR(to, ZSTR_CHAR(*(const unsigned char *)arg->ptr));
+    else
+        ZVAL_STRINGL(to, arg->ptr, arg->len);
 }
 
 static void free_all(zval *v, size_t n)
@@ -120,10 +137,14 @@ static void put(bf_reply_sink *sink, zval *v, int deep)
     case IS_ARRAY: {
         zval *member;
         bf_reply_put_array(sink, zend_hash_num_elements(Z_ARRVAL_P(v)));
-        ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(v), member) {
-            if (deep < DEPTH) put(sink, member, deep + 1);
-            else bf_reply_put_nil(sink);
-        } ZEND_HASH_FOREACH_END();
+        ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(v), member)
+        {
+            if (deep < DEPTH)
+                put(sink, member, deep + 1);
+            else
+                bf_reply_put_nil(sink);
+        }
+        ZEND_HASH_FOREACH_END();
         return;
     }
     default: bf_reply_put_nil(sink);
@@ -133,9 +154,12 @@ static void put(bf_reply_sink *sink, zval *v, int deep)
 /* false is nil, or an error whose text is the last one. */
 static void put_reply(php_bf_client *c, bf_reply_sink *sink, zval *v)
 {
-    zend_string *error = Z_TYPE_P(v) == IS_FALSE ? php_bf_call_for_text(c, "getlasterror") : ZSTR_EMPTY_ALLOC();
-    if (ZSTR_LEN(error)) bf_reply_put_error(sink, ZSTR_VAL(error), ZSTR_LEN(error));
-    else put(sink, v, 0);
+    zend_string *error =
+        Z_TYPE_P(v) == IS_FALSE ? php_bf_call_for_text(c, "getlasterror") : ZSTR_EMPTY_ALLOC();
+    if (ZSTR_LEN(error))
+        bf_reply_put_error(sink, ZSTR_VAL(error), ZSTR_LEN(error));
+    else
+        put(sink, v, 0);
     zend_string_release(error);
 }
 
@@ -143,10 +167,13 @@ static void put_scripted(bf_reply_sink *sink, zval *v)
 {
     zval *first = Z_TYPE_P(v) == IS_ARRAY ? zend_hash_index_find(Z_ARRVAL_P(v), 0) : NULL;
     zval *second = first ? zend_hash_index_find(Z_ARRVAL_P(v), 1) : NULL;
-    bool error = second && Z_TYPE_P(first) == IS_STRING && Z_TYPE_P(second) == IS_STRING && Z_STRLEN_P(first) == sizeof error_mark - 1
-              && memcmp(Z_STRVAL_P(first), error_mark, sizeof error_mark - 1) == 0;
-    if (error) bf_reply_put_error(sink, Z_STRVAL_P(second), Z_STRLEN_P(second));
-    else put(sink, v, 0);
+    bool error = second && Z_TYPE_P(first) == IS_STRING && Z_TYPE_P(second) == IS_STRING &&
+                 Z_STRLEN_P(first) == sizeof error_mark - 1 &&
+                 memcmp(Z_STRVAL_P(first), error_mark, sizeof error_mark - 1) == 0;
+    if (error)
+        bf_reply_put_error(sink, Z_STRVAL_P(second), Z_STRLEN_P(second));
+    else
+        put(sink, v, 0);
 }
 
 /* ---- Redis ---- */
@@ -195,11 +222,12 @@ static bool exec_ends_it(php_bf_client *c)
 {
     const HashTable *methods = &c->object->ce->function_table;
     const zend_function *f = zend_hash_str_find_ptr(methods, "exec", strlen("exec"));
-    return f && f->type == ZEND_INTERNAL_FUNCTION
-        && php_bf_call_for_number(c, "getmode") == PIPELINE;
+    return f && f->type == ZEND_INTERNAL_FUNCTION &&
+           php_bf_call_for_number(c, "getmode") == PIPELINE;
 }
 
-static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t nparts, size_t commands, bf_reply_sink *sink)
+static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t nparts,
+    size_t commands, bf_reply_sink *sink)
 {
     zval answer, *reply;
     php_bf_call_only(c, "clearlasterror");
@@ -209,8 +237,13 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
     if (!EG(exception)) c->piped = !exec_ends_it(c);
     if (EG(exception) || !php_bf_call(c, "exec", 0, NULL, &answer)) return false;
     bool whole = Z_TYPE(answer) == IS_ARRAY && zend_hash_num_elements(Z_ARRVAL(answer)) == commands;
-    if (whole) ZEND_HASH_FOREACH_VAL(Z_ARRVAL(answer), reply) { put_reply(c, sink, reply); } ZEND_HASH_FOREACH_END();
-    else zend_throw_exception(php_bf_exception_ce, "the connection was lost in the middle of the answers", BF_EIO);
+    if (whole) ZEND_HASH_FOREACH_VAL(Z_ARRVAL(answer), reply)
+        {
+            put_reply(c, sink, reply);
+        }
+    ZEND_HASH_FOREACH_END();
+    else zend_throw_exception(
+        php_bf_exception_ce, "the connection was lost in the middle of the answers", BF_EIO);
     if (whole) c->piped = false;
     zval_ptr_dtor(&answer);
     return whole;
@@ -264,12 +297,15 @@ static bool put_each(php_bf_client *c, bf_reply_sink *sink, zval *answer, size_t
 {
     zval *reply;
     if (Z_TYPE_P(answer) == IS_ARRAY && zend_hash_num_elements(Z_ARRVAL_P(answer)) == n) {
-        ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(answer), reply) { put_scripted(sink, reply); } ZEND_HASH_FOREACH_END();
+        ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(answer), reply) { put_scripted(sink, reply); }
+        ZEND_HASH_FOREACH_END();
         return true;
     }
-    zend_string *error = php_bf_call_for_text(c, "getlasterror");    /* the script was refused: none was executed */
+    zend_string *error =
+        php_bf_call_for_text(c, "getlasterror"); /* the script was refused: none was executed */
     bool refused = Z_TYPE_P(answer) == IS_FALSE && ZSTR_LEN(error);
-    for (size_t i = 0; refused && i < n; i++) bf_reply_put_error(sink, ZSTR_VAL(error), ZSTR_LEN(error));
+    for (size_t i = 0; refused && i < n; i++)
+        bf_reply_put_error(sink, ZSTR_VAL(error), ZSTR_LEN(error));
     if (!refused) zend_throw_exception(php_bf_exception_ce, "the answer is not one", BF_EIO);
     zend_string_release(error);
     return refused;
@@ -286,7 +322,8 @@ static bool eval_each(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *s
     ZVAL_LONG(&argv[2], 1);
     ZVAL_STRINGL(&key, p->key, p->key_len);
     zend_hash_next_index_insert(Z_ARRVAL(argv[1]), &key);
-    while (bf_command_next(&commands) && bf_command_arg(&commands, &name)) add_command(Z_ARRVAL(argv[1]), &commands, &name);
+    while (bf_command_next(&commands) && bf_command_arg(&commands, &name))
+        add_command(Z_ARRVAL(argv[1]), &commands, &name);
     bool done = php_bf_call(c, "eval", 3, argv, &answer) && put_each(c, sink, &answer, p->commands);
     free_all(argv, 2);
     zval_ptr_dtor(&answer);
@@ -297,7 +334,8 @@ static bool run_cluster(php_bf_client *c, const bf_redis_part *p, bf_reply_sink 
 {
     bf_key name;
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
-    bool script = p->commands == 1 && bf_command_next(&commands) && bf_command_arg(&commands, &name) && name.len == 4 && !memcmp(name.ptr, "EVAL", 4);
+    bool script = p->commands == 1 && bf_command_next(&commands) &&
+                  bf_command_arg(&commands, &name) && name.len == 4 && !memcmp(name.ptr, "EVAL", 4);
     return script ? eval_own(c, &commands, sink) : eval_each(c, p, sink);
 }
 
@@ -306,7 +344,11 @@ static bool take_prefix(php_bf_client *c, zval *prefix)
 {
     zval argv[2], ignored;
     ZVAL_LONG(&argv[0], OPT_PREFIX);
-    if (!php_bf_call(c, "getoption", 1, argv, prefix) || Z_TYPE_P(prefix) != IS_STRING || Z_STRLEN_P(prefix) == 0) { zval_ptr_dtor(prefix); return false; }
+    if (!php_bf_call(c, "getoption", 1, argv, prefix) || Z_TYPE_P(prefix) != IS_STRING ||
+        Z_STRLEN_P(prefix) == 0) {
+        zval_ptr_dtor(prefix);
+        return false;
+    }
     ZVAL_EMPTY_STRING(&argv[1]);
     php_bf_call(c, "setoption", 2, argv, &ignored);
     return true;
@@ -319,8 +361,10 @@ static void put_prefix_back(php_bf_client *c, zval *prefix)
     EG(exception) = NULL;
     ZVAL_LONG(&argv[0], OPT_PREFIX);
     ZVAL_COPY_VALUE(&argv[1], prefix);
-    if (php_bf_ends(standing)) php_bf_call_own(c, "setoption", 2, argv, &ignored);
-    else php_bf_call(c, "setoption", 2, argv, &ignored);
+    if (php_bf_ends(standing))
+        php_bf_call_own(c, "setoption", 2, argv, &ignored);
+    else
+        php_bf_call(c, "setoption", 2, argv, &ignored);
     zval_ptr_dtor(&ignored);
     zval_ptr_dtor(prefix);
     if (standing) php_bf_restore(standing);
@@ -333,9 +377,11 @@ bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_
     zval prefix;
     bool done = true;
     for (size_t i = 0; i < nparts; i++) commands += parts[i].commands;
-    if (!c->cluster) return commands == 1 ? one(c, parts, sink) : run_pipeline(c, parts, nparts, commands, sink);
+    if (!c->cluster)
+        return commands == 1 ? one(c, parts, sink) : run_pipeline(c, parts, nparts, commands, sink);
     bool prefixed = take_prefix(c, &prefix);
-    for (size_t i = 0; done && !EG(exception) && i < nparts; i++) done = run_cluster(c, parts + i, sink);
+    for (size_t i = 0; done && !EG(exception) && i < nparts; i++)
+        done = run_cluster(c, parts + i, sink);
     if (prefixed) put_prefix_back(c, &prefix);
     return done && !EG(exception);
 }

@@ -5,18 +5,18 @@
 #include "php_bloomfilter.h"
 #include <unistd.h>
 
-enum { OPT_PREFIX = 2 };       /* Redis::OPT_PREFIX, for RedisCluster's objects too */
+enum { OPT_PREFIX = 2 }; /* Redis::OPT_PREFIX, for RedisCluster's objects too */
 
 struct php_bf_client {
-    bf_redis_client host;      /* what the core calls */
+    bf_redis_client host; /* what the core calls */
     zend_object *object;
     bool cluster;
     uint32_t refs;
-    zend_string *key;          /* with the object's own prefix */
-    bool lost;                 /* a cluster that must not be used any more: see may_go_on */
-    bool piped;                /* commands may be queued in phpredis's own memory           */
-    bool unfinished;           /* a trip was begun, and no more is known: a fatal error     */
-    pid_t pid;                 /* of the process that the connection belongs to */
+    zend_string *key; /* with the object's own prefix */
+    bool lost;        /* a cluster that must not be used any more: see may_go_on */
+    bool piped;       /* commands may be queued in phpredis's own memory           */
+    bool unfinished;  /* a trip was begun, and no more is known: a fatal error     */
+    pid_t pid;        /* of the process that the connection belongs to */
     char name[48];
 };
 

@@ -3,7 +3,10 @@
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
-static zend_long whole(double count) { return count < 0x1p63 ? (zend_long)(count + 0.5) : ZEND_LONG_MAX; }
+static zend_long whole(double count)
+{
+    return count < 0x1p63 ? (zend_long)(count + 0.5) : ZEND_LONG_MAX;
+}
 
 /* ---- two filters ---- */
 /* The other operand, or NULL: exception. */
@@ -11,7 +14,7 @@ static zend_object *other_object(INTERNAL_FUNCTION_PARAMETERS)
 {
     zend_object *other;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_OBJ_OF_CLASS(other, php_bf_ce)
+    Z_PARAM_OBJ_OF_CLASS(other, php_bf_ce)
     ZEND_PARSE_PARAMETERS_END_EX(return NULL);
     if (php_bf_from(other)->f) return other;
     php_bf_raise_closed();
@@ -26,12 +29,13 @@ static bf_filter *other_filter(INTERNAL_FUNCTION_PARAMETERS)
 
 /* What is copied may be a client's, whose code closes the other one. */
 static bf_filter *combined(bf_filter *f, zend_object *other,
-                           int (*call)(bf_filter *, bf_filter *, bf_error *), bf_error *err)
+    int (*call)(bf_filter *, bf_filter *, bf_error *), bf_error *err)
 {
     bf_filter *result = bf_copy(f, err);
     if (!result) return NULL;
     int rc = BF_EHOST;
-    if (php_bf_from(other)->f) rc = call(result, php_bf_from(other)->f, err);
+    if (php_bf_from(other)->f)
+        rc = call(result, php_bf_from(other)->f, err);
     else {
         php_bf_raise_closed();
         err->code = rc;
@@ -85,8 +89,10 @@ PHP_METHOD(BloomFilter, merge)
     if (!other) RETURN_THROWS();
     PHP_BF_THIS(f);
     php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
-    if (bf_unite(f, other, &err) < 0) php_bf_raise(&err);
-    else if (*bf->spare != INT64_MAX) php_bf_look(bf);
+    if (bf_unite(f, other, &err) < 0)
+        php_bf_raise(&err);
+    else if (*bf->spare != INT64_MAX)
+        php_bf_look(bf);
     php_bf_go_on();
 }
 
@@ -121,8 +127,8 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 }
 
 /* ---- more than half full? ---- */
-/* A filter in Redis is not watched: every look would be a trip, in the middle of an add.  The key is added by now: what cannot
- * be looked at is no fault of the add. */
+/* A filter in Redis is not watched: every look would be a trip, in the middle of an add.  The key
+ * is added by now: what cannot be looked at is no fault of the add. */
 void php_bf_look(php_bf *bf)
 {
     bf_info info;
@@ -134,8 +140,11 @@ void php_bf_look(php_bf *bf)
     int full = strcmp(info.home, "redis") == 0 ? BF_ENOTSUP : bf_saturated(bf->f, &wait, &err);
     if (full >= 0 && full < BF_OVERFULL && wait < INT64_MAX) *bf->spare = (int64_t)wait;
     if (full == BF_OVERFULL)
-        php_error_docref(NULL, E_USER_WARNING, "More than half of the %s of a filter sized for n=" ZEND_LONG_FMT " keys are set, and it holds more than "
-                         "that: false positives grow; make it larger, or set bloomfilter.warn=0", info.counting ? "counters" : "bits", (zend_long)info.n);
+        php_error_docref(NULL, E_USER_WARNING,
+            "More than half of the %s of a filter sized for n=" ZEND_LONG_FMT
+            " keys are set, and it holds more than "
+            "that: false positives grow; make it larger, or set bloomfilter.warn=0",
+            info.counting ? "counters" : "bits", (zend_long)info.n);
 }
 
 /* In memory the first look is free, or nearly; a file is looked at with the first new key. */
@@ -143,7 +152,8 @@ void php_bf_watch(php_bf *bf, const bf_info *info)
 {
     uint64_t wait;
     *bf->spare = 0;
-    if (strcmp(info->home, "memory") == 0 && bf_saturated(bf->f, &wait, NULL) != BF_OVERFULL) *bf->spare = wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
+    if (strcmp(info->home, "memory") == 0 && bf_saturated(bf->f, &wait, NULL) != BF_OVERFULL)
+        *bf->spare = wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
 }
 
 PHP_METHOD(BloomFilter, saturated)
@@ -164,9 +174,12 @@ static bool get_state(INTERNAL_FUNCTION_PARAMETERS, bf_state *state)
     ZEND_PARSE_PARAMETERS_START(0, 0)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
     bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
-    if (!f) php_bf_raise_closed();
-    else if (bf_get_state(f, state, &err) >= 0) return true;
-    else php_bf_raise(&err);
+    if (!f)
+        php_bf_raise_closed();
+    else if (bf_get_state(f, state, &err) >= 0)
+        return true;
+    else
+        php_bf_raise(&err);
     return false;
 }
 
@@ -191,8 +204,10 @@ PHP_METHOD(BloomFilter, fpr)
 
 static void add_text_or_null(zval *to, const char *name, const char *text)
 {
-    if (text) add_assoc_string(to, name, text);
-    else add_assoc_null(to, name);
+    if (text)
+        add_assoc_string(to, name, text);
+    else
+        add_assoc_null(to, name);
 }
 
 /* ---- its parts ---- */
@@ -221,7 +236,8 @@ static bool list_parts(zval *to, bf_filter *f)
     bf_error err;
     array_init(to);
     info.part_count = 1;
-    for (unsigned i = 0; i < info.part_count; i++) {         /* with the first one it knows how many there are by now */
+    for (unsigned i = 0; i < info.part_count;
+        i++) { /* with the first one it knows how many there are by now */
         zval one;
         if (bf_get_part(f, i, &part, &err) < 0) {
             zval_ptr_dtor(to);
@@ -245,7 +261,10 @@ PHP_METHOD(BloomFilter, info)
     bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
     bf_get_info(f, &i);
     int full = i.part_count > 1 ? bf_saturated(f, &wait, &err) : s.fill > 0.5;
-    if (full < 0) { php_bf_raise(&err); RETURN_THROWS(); }
+    if (full < 0) {
+        php_bf_raise(&err);
+        RETURN_THROWS();
+    }
     array_init(return_value);
     add_assoc_long(return_value, "m", (zend_long)i.m);
     add_assoc_long(return_value, "n", (zend_long)i.n);
@@ -285,7 +304,7 @@ static void command(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_er
 PHP_METHOD(BloomFilter, clear)
 {
     command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_clear);
-    *php_bf_from(Z_OBJ_P(ZEND_THIS))->spare = 0;             /* what is filled again is watched again */
+    *php_bf_from(Z_OBJ_P(ZEND_THIS))->spare = 0; /* what is filled again is watched again */
 }
 PHP_METHOD(BloomFilter, sync) { command(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_sync); }
 
@@ -296,12 +315,14 @@ PHP_METHOD(BloomFilter, expire)
     zval *seconds;
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 1)
-        Z_PARAM_NUMBER_OR_NULL(seconds)
+    Z_PARAM_NUMBER_OR_NULL(seconds)
     ZEND_PARSE_PARAMETERS_END();
     PHP_BF_THIS(f);
-    double s = seconds ? zval_get_double(seconds) : 0;      /* the core's "never" */
-    if (seconds && s == 0) zend_value_error("seconds must be above 0, or null for never, got 0");
-    else if (bf_expire(f, s, &err) < 0) php_bf_raise(&err);
+    double s = seconds ? zval_get_double(seconds) : 0; /* the core's "never" */
+    if (seconds && s == 0)
+        zend_value_error("seconds must be above 0, or null for never, got 0");
+    else if (bf_expire(f, s, &err) < 0)
+        php_bf_raise(&err);
     php_bf_go_on();
 }
 
@@ -328,6 +349,8 @@ PHP_METHOD(BloomFilter, close)
     bf_error err;
     ZEND_PARSE_PARAMETERS_NONE();
     php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
-    if (bf->f && bf_busy(bf->f, &err) < 0) php_bf_raise(&err);
-    else php_bf_close_object(bf);
+    if (bf->f && bf_busy(bf->f, &err) < 0)
+        php_bf_raise(&err);
+    else
+        php_bf_close_object(bf);
 }

@@ -1,5 +1,6 @@
 /* php_spec.c - constructor arguments to bf_spec: __construct, plan, open.
- * Knows what PHP values are numbers and paths.  Ranges, formulas and what goes with what are the core's. */
+ * Knows what PHP values are numbers and paths.  Ranges, formulas and what goes with what are the
+ * core's. */
 #include "php_bloomfilter.h"
 #include "ext/standard/url.h"
 #include "fopen_wrappers.h"
@@ -7,26 +8,33 @@
 #include "zend_interfaces.h"
 #include "zend_smart_str.h"
 
-/* ---- numbers: what does not fit bf_spec, or would read as "not given" there, is refused here ---- */
+/* ---- numbers: what does not fit bf_spec, or would read as "not given" there, is refused here ----
+ */
 static int refuse_value(bf_error *err, const char *name, zval *v)
 {
-    smart_str text = {0};
-    if (Z_TYPE_P(v) == IS_DOUBLE) smart_str_append_double(&text, Z_DVAL_P(v), -1, false);
-    else smart_str_append_long(&text, Z_LVAL_P(v));
+    smart_str text = { 0 };
+    if (Z_TYPE_P(v) == IS_DOUBLE)
+        smart_str_append_double(&text, Z_DVAL_P(v), -1, false);
+    else
+        smart_str_append_long(&text, Z_LVAL_P(v));
     smart_str_0(&text);
     int code = bf_refuse(err, name, ZSTR_VAL(text.s));
     smart_str_free(&text);
     return code;
 }
 
-/* Whole floats are welcome: 1e9 is how one writes it.  2^63 as a float is out of range, as is 1.5. */
+/* Whole floats are welcome: 1e9 is how one writes it.  2^63 as a float is out of range, as is 1.5.
+ */
 static int read_size(const char *name, zval *v, uint64_t *to, bf_error *err)
 {
     if (!v) return 0;
-    if (Z_TYPE_P(v) == IS_LONG && Z_LVAL_P(v) > 0) *to = (uint64_t)Z_LVAL_P(v);
-    else if (Z_TYPE_P(v) == IS_DOUBLE && Z_DVAL_P(v) >= 1 && Z_DVAL_P(v) < 0x1p63 && zend_finite(Z_DVAL_P(v))
-             && Z_DVAL_P(v) == (double)(uint64_t)Z_DVAL_P(v)) *to = (uint64_t)Z_DVAL_P(v);
-    else return refuse_value(err, name, v);
+    if (Z_TYPE_P(v) == IS_LONG && Z_LVAL_P(v) > 0)
+        *to = (uint64_t)Z_LVAL_P(v);
+    else if (Z_TYPE_P(v) == IS_DOUBLE && Z_DVAL_P(v) >= 1 && Z_DVAL_P(v) < 0x1p63 &&
+             zend_finite(Z_DVAL_P(v)) && Z_DVAL_P(v) == (double)(uint64_t)Z_DVAL_P(v))
+        *to = (uint64_t)Z_DVAL_P(v);
+    else
+        return refuse_value(err, name, v);
     return 0;
 }
 
@@ -61,7 +69,8 @@ static int read_real(const char *name, double given, bool absent, double *to, bf
     return 0;
 }
 
-/* ---- paths: made absolute for PHP's own working directory; links are left to the core, which has its rules ---- */
+/* ---- paths: made absolute for PHP's own working directory; links are left to the core, which has
+ * its rules ---- */
 char *php_bf_path(const zend_string *path)
 {
     char cwd[MAXPATHLEN], *full;
@@ -69,16 +78,18 @@ char *php_bf_path(const zend_string *path)
         zend_value_error("a path must not be empty or hold NUL bytes");
         return NULL;
     }
-    if (IS_ABSOLUTE_PATH(ZSTR_VAL(path), ZSTR_LEN(path)) || !VCWD_GETCWD(cwd, sizeof cwd)) full = estrdup(ZSTR_VAL(path));
-    else spprintf(&full, 0, "%s/%s", cwd, ZSTR_VAL(path));
+    if (IS_ABSOLUTE_PATH(ZSTR_VAL(path), ZSTR_LEN(path)) || !VCWD_GETCWD(cwd, sizeof cwd))
+        full = estrdup(ZSTR_VAL(path));
+    else
+        spprintf(&full, 0, "%s/%s", cwd, ZSTR_VAL(path));
     if (php_check_open_basedir_ex(full, 0) == 0) return full;
     zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", full);
     efree(full);
     return NULL;
 }
 
-/* The socket of unix://[user:pass@]/path?...: from the first / up to the first ?, decoded as the core does.  NULL: it is
- * none that the core would take, and may be a part of a password. */
+/* The socket of unix://[user:pass@]/path?...: from the first / up to the first ?, decoded as the
+ * core does.  NULL: it is none that the core would take, and may be a part of a password. */
 static char *socket_of(const char *url)
 {
     const char *from = url + strlen("unix://");
@@ -88,7 +99,8 @@ static char *socket_of(const char *url)
     zend_string *path = zend_string_init(from, strcspn(from, "?"), 0);
     char *full = NULL;
     size_t len = php_raw_url_decode(ZSTR_VAL(path), ZSTR_LEN(path));
-    if (len > 1 && ZSTR_VAL(path)[0] == '/' && strlen(ZSTR_VAL(path)) == len) full = estrndup(ZSTR_VAL(path), len);
+    if (len > 1 && ZSTR_VAL(path)[0] == '/' && strlen(ZSTR_VAL(path)) == len)
+        full = estrndup(ZSTR_VAL(path), len);
     zend_string_efree(path);
     return full;
 }
@@ -96,7 +108,8 @@ static char *socket_of(const char *url)
 static bool may_use(const char *path, const char *what)
 {
     if (path && php_check_open_basedir_ex(path, 0) == 0) return true;
-    zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", path ? path : what);
+    zend_throw_exception_ex(
+        php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", path ? path : what);
     return false;
 }
 
@@ -130,12 +143,15 @@ static bool may_reach(const char *url)
 char *php_bf_storage(const zend_string *storage)
 {
     if (!bf_is_url(ZSTR_VAL(storage))) return php_bf_path(storage);
-    if (strlen(ZSTR_VAL(storage)) != ZSTR_LEN(storage)) zend_value_error("a storage must not hold NUL bytes");
-    else if (may_reach(ZSTR_VAL(storage))) return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
+    if (strlen(ZSTR_VAL(storage)) != ZSTR_LEN(storage))
+        zend_value_error("a storage must not hold NUL bytes");
+    else if (may_reach(ZSTR_VAL(storage)))
+        return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
     return NULL;
 }
 
-/* ---- the constructor's arguments.  false: exception.  spec->storage is the caller's to efree. ---- */
+/* ---- the constructor's arguments.  false: exception.  spec->storage is the caller's to efree.
+ * ---- */
 typedef struct {
     zval *m, *n, *k;
     zend_long shards, parts, wait_replicas;
@@ -143,12 +159,20 @@ typedef struct {
     zend_fcall_info clock;
     zend_fcall_info_cache clock_cache;
     zend_string *scheme, *secret, *storage, *key;
-    zend_object *object;       /* instead of storage */
-    uint32_t storage_at;       /* which argument that is */
-    bool no_shards, no_p, no_grow, no_window, no_parts, no_timeout, no_cache_max_age, no_wait_replicas, cache;
+    zend_object *object; /* instead of storage */
+    uint32_t storage_at; /* which argument that is */
+    bool no_shards, no_p, no_grow, no_window, no_parts, no_timeout, no_cache_max_age,
+        no_wait_replicas, cache;
 } arguments;
-#define NOT_GIVEN { .no_shards = true, .no_p = true, .no_grow = true, .no_window = true, .no_parts = true, \
-                    .no_timeout = true, .no_cache_max_age = true, .no_wait_replicas = true }
+#define NOT_GIVEN                                                                                  \
+    { .no_shards = true,                                                                           \
+        .no_p = true,                                                                              \
+        .no_grow = true,                                                                           \
+        .no_window = true,                                                                         \
+        .no_parts = true,                                                                          \
+        .no_timeout = true,                                                                        \
+        .no_cache_max_age = true,                                                                  \
+        .no_wait_replicas = true }
 
 void php_bf_set_secret(bf_spec *spec, const zend_string *secret)
 {
@@ -163,10 +187,14 @@ static bool from_object(const arguments *a, bf_spec *spec)
     if (php_bf_is_client(a->object)) return php_bf_client_new(a->object, spec, a->key) != NULL;
     zval object;
     ZVAL_OBJ(&object, a->object);
-    zend_string *text = instanceof_function(a->object->ce, zend_ce_stringable) ? zval_try_get_string(&object) : NULL;
+    zend_string *text = instanceof_function(a->object->ce, zend_ce_stringable)
+                            ? zval_try_get_string(&object)
+                            : NULL;
     if (!text) {
         if (!EG(exception))
-            zend_argument_type_error(a->storage_at, "must be a path, a URL or a phpredis object (Redis, RedisCluster), %s given", ZSTR_VAL(a->object->ce->name));
+            zend_argument_type_error(a->storage_at,
+                "must be a path, a URL or a phpredis object (Redis, RedisCluster), %s given",
+                ZSTR_VAL(a->object->ce->name));
         return false;
     }
     spec->storage = php_bf_storage(text);
@@ -177,15 +205,18 @@ static bool from_object(const arguments *a, bf_spec *spec)
 static bool to_spec(const arguments *a, bf_spec *spec)
 {
     bf_error err;
-    if (read_size("m", a->m, &spec->m, &err) < 0 || read_size("n", a->n, &spec->n, &err) < 0
-        || read_positions("k", a->k, &spec->k, &err) < 0 || read_real("p", a->p, a->no_p, &spec->p, &err) < 0
-        || read_real("grow", a->grow, a->no_grow, &spec->grow, &err) < 0
-        || read_real("window", a->window, a->no_window, &spec->window, &err) < 0
-        || read_small("shards", a->shards, a->no_shards, &spec->shards, &err) < 0
-        || read_small("parts", a->parts, a->no_parts, &spec->parts, &err) < 0
-        || read_real("timeout", a->timeout, a->no_timeout, &spec->timeout, &err) < 0
-        || read_real("cache_max_age", a->cache_max_age, a->no_cache_max_age, &spec->cache_max_age, &err) < 0
-        || read_small("wait_replicas", a->wait_replicas, a->no_wait_replicas, &spec->wait_replicas, &err) < 0) {
+    if (read_size("m", a->m, &spec->m, &err) < 0 || read_size("n", a->n, &spec->n, &err) < 0 ||
+        read_positions("k", a->k, &spec->k, &err) < 0 ||
+        read_real("p", a->p, a->no_p, &spec->p, &err) < 0 ||
+        read_real("grow", a->grow, a->no_grow, &spec->grow, &err) < 0 ||
+        read_real("window", a->window, a->no_window, &spec->window, &err) < 0 ||
+        read_small("shards", a->shards, a->no_shards, &spec->shards, &err) < 0 ||
+        read_small("parts", a->parts, a->no_parts, &spec->parts, &err) < 0 ||
+        read_real("timeout", a->timeout, a->no_timeout, &spec->timeout, &err) < 0 ||
+        read_real("cache_max_age", a->cache_max_age, a->no_cache_max_age, &spec->cache_max_age,
+            &err) < 0 ||
+        read_small("wait_replicas", a->wait_replicas, a->no_wait_replicas, &spec->wait_replicas,
+            &err) < 0) {
         php_bf_raise(&err);
         return false;
     }
@@ -212,24 +243,24 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_clock 
     arguments a = NOT_GIVEN;
     a.storage_at = 7;
     ZEND_PARSE_PARAMETERS_START(0, 17)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_NUMBER_OR_NULL(a.m)
-        Z_PARAM_NUMBER_OR_NULL(a.n)
-        Z_PARAM_NUMBER_OR_NULL(a.k)
-        Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
-        Z_PARAM_PATH_STR_OR_NULL(a.scheme)
-        Z_PARAM_STR_OR_NULL(a.secret)
-        Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.storage)
-        Z_PARAM_PATH_STR_OR_NULL(a.key)
-        Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
-        Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
-        Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
-        Z_PARAM_LONG_OR_NULL(a.parts, a.no_parts)
-        Z_PARAM_DOUBLE_OR_NULL(a.timeout, a.no_timeout)
-        Z_PARAM_BOOL(a.cache)
-        Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
-        Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
-        Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_NUMBER_OR_NULL(a.m)
+    Z_PARAM_NUMBER_OR_NULL(a.n)
+    Z_PARAM_NUMBER_OR_NULL(a.k)
+    Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
+    Z_PARAM_PATH_STR_OR_NULL(a.scheme)
+    Z_PARAM_STR_OR_NULL(a.secret)
+    Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.storage)
+    Z_PARAM_PATH_STR_OR_NULL(a.key)
+    Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
+    Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
+    Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
+    Z_PARAM_LONG_OR_NULL(a.parts, a.no_parts)
+    Z_PARAM_DOUBLE_OR_NULL(a.timeout, a.no_timeout)
+    Z_PARAM_BOOL(a.cache)
+    Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
+    Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
+    Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
     if (!to_spec(&a, spec)) return false;
     php_bf_clock_set(spec, *clock = clock_of(&a));
@@ -243,21 +274,22 @@ static void free_storage(const bf_spec *spec)
 }
 
 /* fromBytes: what the bytes must be, or do not say of themselves. */
-bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format, bf_spec *spec, php_bf_clock **clock)
+bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, const char **format,
+    bf_spec *spec, php_bf_clock **clock)
 {
     arguments a = NOT_GIVEN;
     zend_string *as = NULL;
     ZEND_PARSE_PARAMETERS_START(1, 9)
-        Z_PARAM_STR(*bytes)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_STR_OR_NULL(a.secret)
-        Z_PARAM_PATH_STR_OR_NULL(as)
-        Z_PARAM_NUMBER_OR_NULL(a.m)
-        Z_PARAM_NUMBER_OR_NULL(a.n)
-        Z_PARAM_NUMBER_OR_NULL(a.k)
-        Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
-        Z_PARAM_PATH_STR_OR_NULL(a.scheme)
-        Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
+    Z_PARAM_STR(*bytes)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR_OR_NULL(a.secret)
+    Z_PARAM_PATH_STR_OR_NULL(as)
+    Z_PARAM_NUMBER_OR_NULL(a.m)
+    Z_PARAM_NUMBER_OR_NULL(a.n)
+    Z_PARAM_NUMBER_OR_NULL(a.k)
+    Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
+    Z_PARAM_PATH_STR_OR_NULL(a.scheme)
+    Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
     *format = as ? ZSTR_VAL(as) : NULL;
     if (!to_spec(&a, spec)) return false;
@@ -267,10 +299,12 @@ bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, con
 
 PHP_METHOD(BloomFilter, __construct)
 {
-    bf_spec spec = {0};
+    bf_spec spec = { 0 };
     bf_error err;
     php_bf_clock *clock = NULL;
-    if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) || !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &clock)) RETURN_THROWS();
+    if (!php_bf_is_fresh(Z_OBJ_P(ZEND_THIS)) ||
+        !read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &clock))
+        RETURN_THROWS();
     spec.counting = php_bf_counts(Z_OBJCE_P(ZEND_THIS));
     php_bf_map *map;
     bf_filter *f = php_bf_open(&spec, &map, &err);
@@ -281,14 +315,16 @@ PHP_METHOD(BloomFilter, __construct)
         php_bf_from(Z_OBJ_P(ZEND_THIS))->clock = clock;
         return;
     }
-    if (!f) php_bf_raise(&err);
-    else php_bf_let_go(f, map);
+    if (!f)
+        php_bf_raise(&err);
+    else
+        php_bf_let_go(f, map);
     php_bf_clock_free(clock);
 }
 
 PHP_METHOD(BloomFilter, plan)
 {
-    bf_spec spec = {0};
+    bf_spec spec = { 0 };
     bf_error err;
     php_bf_clock *clock = NULL;
     if (!read_spec(INTERNAL_FUNCTION_PARAM_PASSTHRU, &spec, &clock)) RETURN_THROWS();
@@ -324,28 +360,29 @@ PHP_METHOD(BloomFilter, open)
 {
     arguments a = NOT_GIVEN;
     a.storage_at = 1;
-    bf_spec spec = { .must_exist = true, .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
+    bf_spec spec = { .must_exist = true,
+        .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 18)
-        Z_PARAM_OBJ_OR_STR(a.object, a.storage)
-        Z_PARAM_OPTIONAL
-        Z_PARAM_STR_OR_NULL(a.secret)
-        Z_PARAM_PATH_STR_OR_NULL(a.key)
-        Z_PARAM_BOOL(spec.read_only)
-        Z_PARAM_NUMBER_OR_NULL(a.m)
-        Z_PARAM_NUMBER_OR_NULL(a.n)
-        Z_PARAM_NUMBER_OR_NULL(a.k)
-        Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
-        Z_PARAM_PATH_STR_OR_NULL(a.scheme)
-        Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
-        Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
-        Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
-        Z_PARAM_LONG_OR_NULL(a.parts, a.no_parts)
-        Z_PARAM_DOUBLE_OR_NULL(a.timeout, a.no_timeout)
-        Z_PARAM_BOOL(a.cache)
-        Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
-        Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
-        Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
+    Z_PARAM_OBJ_OR_STR(a.object, a.storage)
+    Z_PARAM_OPTIONAL
+    Z_PARAM_STR_OR_NULL(a.secret)
+    Z_PARAM_PATH_STR_OR_NULL(a.key)
+    Z_PARAM_BOOL(spec.read_only)
+    Z_PARAM_NUMBER_OR_NULL(a.m)
+    Z_PARAM_NUMBER_OR_NULL(a.n)
+    Z_PARAM_NUMBER_OR_NULL(a.k)
+    Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
+    Z_PARAM_PATH_STR_OR_NULL(a.scheme)
+    Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
+    Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
+    Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
+    Z_PARAM_LONG_OR_NULL(a.parts, a.no_parts)
+    Z_PARAM_DOUBLE_OR_NULL(a.timeout, a.no_timeout)
+    Z_PARAM_BOOL(a.cache)
+    Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
+    Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
+    Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
     ZEND_PARSE_PARAMETERS_END();
     if (!to_spec(&a, &spec)) RETURN_THROWS();
     php_bf_map *map;

@@ -1,6 +1,6 @@
-/* py_array.c - batches over arrays: numpy's 'S' and 'U' arrays and one-dimensional integer arrays of any width, order
- * and stride, read from the buffer without making Python objects.  Knows the buffer protocol's formats; anything
- * else goes by iteration. */
+/* py_array.c - batches over arrays: numpy's 'S' and 'U' arrays and one-dimensional integer arrays
+ * of any width, order and stride, read from the buffer without making Python objects.  Knows the
+ * buffer protocol's formats; anything else goes by iteration. */
 #include "py_bloomfilter.h"
 
 /* ---- text ---- */
@@ -8,7 +8,8 @@
 static size_t text_length(const char *p, size_t width)
 {
     uint64_t word;
-    while (width >= sizeof word && (memcpy(&word, p + width - sizeof word, sizeof word), word == 0)) width -= sizeof word;
+    while (width >= sizeof word && (memcpy(&word, p + width - sizeof word, sizeof word), word == 0))
+        width -= sizeof word;
     while (width && p[width - 1] == 0) width--;
     return width;
 }
@@ -19,7 +20,8 @@ static void gather_bytes(batch *b, column *c)
         b->keys[b->n++] = (bf_key){ c->at, text_length(c->at, c->width) };
 }
 
-/* An item of a 'U' array: code points, padded with NUL.  Its UTF-8 form is no longer than the item. */
+/* An item of a 'U' array: code points, padded with NUL.  Its UTF-8 form is no longer than the item.
+ */
 static Py_ssize_t unicode_text(column *c, char *out)
 {
     uint32_t text[BATCH_ROOM / sizeof(uint32_t)];
@@ -34,9 +36,14 @@ static Py_ssize_t unicode_text(column *c, char *out)
 
 static void gather_unicode(batch *b, column *c)
 {
-    for (; b->n < BATCH_KEYS && c->left && b->used + c->width <= BATCH_ROOM; c->left--, c->at += c->stride) {
+    for (; b->n < BATCH_KEYS && c->left && b->used + c->width <= BATCH_ROOM;
+        c->left--, c->at += c->stride) {
         Py_ssize_t len = unicode_text(c, b->room + b->used);
-        if (len < 0) { c->fault = FAULT_TEXT; c->left = 0; return; }
+        if (len < 0) {
+            c->fault = FAULT_TEXT;
+            c->left = 0;
+            return;
+        }
         b->keys[b->n++] = (bf_key){ b->room + b->used, (size_t)len };
         b->used += (size_t)len;
     }
@@ -45,13 +52,18 @@ static void gather_unicode(batch *b, column *c)
 /* ---- which arrays ---- */
 static bool choose(column *c, char letter, bool repeated)
 {
-    bool number = !repeated && strchr("bBhHiIlLqQnN", letter) && (c->width == 1 || c->width == 2 || c->width == 4 || c->width == 8);
+    bool number = !repeated && strchr("bBhHiIlLqQnN", letter) &&
+                  (c->width == 1 || c->width == 2 || c->width == 4 || c->width == 8);
     bool unicode = letter == 'w' && c->width % sizeof(uint32_t) == 0 && c->width <= BATCH_ROOM;
-    c->gather = number ? gather_numbers : letter == 's' ? gather_bytes : unicode ? gather_unicode : NULL;
+    c->gather = number          ? gather_numbers
+                : letter == 's' ? gather_bytes
+                : unicode       ? gather_unicode
+                                : NULL;
     return c->gather;
 }
 
-/* struct's letters with one order mark before them; "5s" is a text of 5 bytes, "5w" one of 5 code points. */
+/* struct's letters with one order mark before them; "5s" is a text of 5 bytes, "5w" one of 5 code
+ * points. */
 static bool read_format(const Py_buffer *v, column *c)
 {
     const char *f = v->format ? v->format : "B";
@@ -74,10 +86,12 @@ static bool readable(const Py_buffer *v, column *c)
     return true;
 }
 
-/* mmap, ctypes' buffers, PickleBuffer: bytes without an iterator of their own are not an array of small numbers. */
+/* mmap, ctypes' buffers, PickleBuffer: bytes without an iterator of their own are not an array of
+ * small numbers. */
 static int refuse_one(PyObject *o)
 {
-    PyErr_Format(PyExc_TypeError, "keys must be an iterable of keys, not one %.200s", Py_TYPE(o)->tp_name);
+    PyErr_Format(
+        PyExc_TypeError, "keys must be an iterable of keys, not one %.200s", Py_TYPE(o)->tp_name);
     return -1;
 }
 
@@ -87,12 +101,15 @@ int array_batch(batch *b, PyObject *keys)
     column c;
     if (!PyObject_CheckBuffer(keys)) return 0;
     if (PyObject_GetBuffer(keys, &view, PyBUF_FULL_RO) < 0) {
-        bool no_array = PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_ValueError)
-            || PyErr_ExceptionMatches(PyExc_TypeError);
-        if (no_array) PyErr_Clear();   /* numpy's dates and the like: iteration says what is wrong */
+        bool no_array = PyErr_ExceptionMatches(PyExc_BufferError) ||
+                        PyErr_ExceptionMatches(PyExc_ValueError) ||
+                        PyErr_ExceptionMatches(PyExc_TypeError);
+        if (no_array) PyErr_Clear(); /* numpy's dates and the like: iteration says what is wrong */
         return no_array ? 0 : -1;
     }
-    int rc = view.itemsize == 1 && !Py_TYPE(keys)->tp_iter ? refuse_one(keys) : readable(&view, &c) ? column_run(b, &c) < 0 ? -1 : 1 : 0;
+    int rc = view.itemsize == 1 && !Py_TYPE(keys)->tp_iter ? refuse_one(keys)
+             : readable(&view, &c)                         ? column_run(b, &c) < 0 ? -1 : 1
+                                                           : 0;
     PyBuffer_Release(&view);
     return rc;
 }

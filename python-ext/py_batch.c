@@ -1,23 +1,26 @@
-/* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, one core call a chunk.
- * Knows lists, tuples and iterators; arrays are py_array.c's, Arrow columns py_arrow.c's; what a key is, py_keys.c's.
+/* py_batch.c - batches over Python objects: gathers keys from any iterable into chunks, one core
+ * call a chunk. Knows lists, tuples and iterators; arrays are py_array.c's, Arrow columns
+ * py_arrow.c's; what a key is, py_keys.c's.
  *
- * The core runs with the GIL held, but where it may wait (Redis, a file's lock) or run Python code (a clock): there keys
- * are held, never borrowed.  Keys are borrowed from a list or tuple only while no other code can run.  Up to Python 3.11
- * any new object of Python's may run the collector, and so a finalizer, an exception's own object too: a key that needs
- * one flushes the chunk first.  Keys from an iterator are held until their chunk is flushed.
+ * The core runs with the GIL held, but where it may wait (Redis, a file's lock) or run Python code
+ * (a clock): there keys are held, never borrowed.  Keys are borrowed from a list or tuple only
+ * while no other code can run.  Up to Python 3.11 any new object of Python's may run the collector,
+ * and so a finalizer, an exception's own object too: a key that needs one flushes the chunk first.
+ * Keys from an iterator are held until their chunk is flushed.
  *
- * Every flush but the last looks whether it is time: every few ms other threads get their turn, as do signals. */
+ * Every flush but the last looks whether it is time: every few ms other threads get their turn, as
+ * do signals. */
 #include "py_bloomfilter.h"
 
 #include <time.h>
 
 enum {
-    TURN_NS = 2000000,           /* others wait about this long beyond the switch interval    */
-    LOOK_EVERY = 1 << 16,        /* work between looks at the clock: 32 a key and 1 a byte    */
+    TURN_NS = 2000000,    /* others wait about this long beyond the switch interval    */
+    LOOK_EVERY = 1 << 16, /* work between looks at the clock: 32 a key and 1 a byte    */
     KEY_WORK = 32,
-    SHORT = 1 << 12,             /* keys below are taken without a look at how much work there is */
-    MUCH = 1 << 18,              /* work after which a chunk is flushed before it is full */
-    AHEAD = 128                  /* objects fetched ahead of the one being read               */
+    SHORT = 1 << 12, /* keys below are taken without a look at how much work there is */
+    MUCH = 1 << 18,  /* work after which a chunk is flushed before it is full */
+    AHEAD = 128      /* objects fetched ahead of the one being read               */
 };
 
 uint64_t clock_ns(void)
@@ -66,10 +69,11 @@ static int batch_flush(batch *b)
     return rc;
 }
 
-/* Calling a Python function is how a batch does exactly what Python code does: the GIL goes to a thread that waits
- * for it, signal handlers run, and what they raise ends the batch after what was flushed.  Releasing and taking the
- * GIL here would not do: it wakes the waiting thread, which finds the GIL taken again and starts its wait anew, and so
- * never gets to demand it (seen: 25 s without a turn). */
+/* Calling a Python function is how a batch does exactly what Python code does: the GIL goes to a
+ * thread that waits for it, signal handlers run, and what they raise ends the batch after what was
+ * flushed.  Releasing and taking the GIL here would not do: it wakes the waiting thread, which
+ * finds the GIL taken again and starts its wait anew, and so never gets to demand it (seen: 25 s
+ * without a turn). */
 static int batch_turn(batch *b)
 {
     b->left = LOOK_EVERY;
@@ -93,7 +97,8 @@ static int taken(batch *b)
     return ++b->n == BATCH_KEYS || b->left < -MUCH ? batch_next_chunk(b) : 0;
 }
 
-/* A key that may run Python code, that is none, or that is too large for the room: alone.  Nothing else is gathered. */
+/* A key that may run Python code, that is none, or that is too large for the room: alone.  Nothing
+ * else is gathered. */
 static int take_alone(batch *b, PyObject *o)
 {
     key_holder h;
@@ -116,7 +121,8 @@ static int take_after_flush(batch *b, PyObject *o)
     Py_INCREF(o);
     int rc = batch_next_chunk(b);
     Py_ssize_t used = rc < 0 ? 0 : key_plain(o, b->keys, b->room, BATCH_ROOM);
-    if (rc == 0 && (used <= 0 || b->keys->len >= LARGE_KEY)) rc = take_alone(b, o);
+    if (rc == 0 && (used <= 0 || b->keys->len >= LARGE_KEY))
+        rc = take_alone(b, o);
     else if (rc == 0) {
         b->used = (size_t)used;
         rc = taken(b);
@@ -161,8 +167,10 @@ static int take_iterator(batch *b, PyObject *it)
     while ((o = PyIter_Next(it))) {
         /* The last key gathered is this one, unless its chunk was flushed or it was bad. */
         int rc = take(b, o);
-        if (rc == 0 && b->n) b->refs[b->held++] = o;
-        else Py_DECREF(o);
+        if (rc == 0 && b->n)
+            b->refs[b->held++] = o;
+        else
+            Py_DECREF(o);
         if (rc < 0) return -1;
     }
     return PyErr_Occurred() ? -1 : 0;
@@ -170,7 +178,9 @@ static int take_iterator(batch *b, PyObject *it)
 
 static int take_all(batch *b, PyObject *keys)
 {
-    if (!NO_GIL && !b->self->remote && !b->self->waits && (PyList_CheckExact(keys) || PyTuple_CheckExact(keys))) return take_sequence(b, keys);
+    if (!NO_GIL && !b->self->remote && !b->self->waits &&
+        (PyList_CheckExact(keys) || PyTuple_CheckExact(keys)))
+        return take_sequence(b, keys);
     PyObject *it = PyObject_GetIter(keys);
     if (!it) return -1;
     int rc = take_iterator(b, it);
@@ -198,9 +208,11 @@ static int batch_objects(batch *b, PyObject *keys)
 /* One key given where many are meant would be added letter by letter. */
 static bool is_one_key(PyObject *o)
 {
-    bool bytes = PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o)
-        || (PyMemoryView_Check(o) && PyMemoryView_GET_BUFFER(o)->itemsize == 1);
-    if (bytes) PyErr_Format(PyExc_TypeError, "keys must be an iterable of keys, not one %.200s", Py_TYPE(o)->tp_name);
+    bool bytes = PyUnicode_Check(o) || PyBytes_Check(o) || PyByteArray_Check(o) ||
+                 (PyMemoryView_Check(o) && PyMemoryView_GET_BUFFER(o)->itemsize == 1);
+    if (bytes)
+        PyErr_Format(PyExc_TypeError, "keys must be an iterable of keys, not one %.200s",
+            Py_TYPE(o)->tp_name);
     return bytes;
 }
 
@@ -238,7 +250,7 @@ PyObject *filter_update(FilterObject *self, PyObject *keys)
 
 PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call)
 {
-    enum { HINT_MAX = 1 << 20 };     /* a hint is not a promise: the rest grows */
+    enum { HINT_MAX = 1 << 20 }; /* a hint is not a promise: the rest grows */
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BATCH_KEYS);
     if (hint < 0) return NULL;
@@ -246,10 +258,17 @@ PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call)
     batch_start(&b, self, call);
     b.out = PyBytes_FromStringAndSize(NULL, hint);
     if (!b.out) return NULL;
-    if (batch_run(&b, keys) == 0 && b.done != PyBytes_GET_SIZE(b.out)) _PyBytes_Resize(&b.out, b.done);
+    if (batch_run(&b, keys) == 0 && b.done != PyBytes_GET_SIZE(b.out))
+        _PyBytes_Resize(&b.out, b.done);
     if (PyErr_Occurred()) Py_CLEAR(b.out);
     return b.out;
 }
 
-PyObject *filter_add_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_add_many); }
-PyObject *filter_contains_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_test_many); }
+PyObject *filter_add_many(FilterObject *self, PyObject *keys)
+{
+    return filter_answers(self, keys, bf_add_many);
+}
+PyObject *filter_contains_many(FilterObject *self, PyObject *keys)
+{
+    return filter_answers(self, keys, bf_test_many);
+}

@@ -1,14 +1,16 @@
-/* py_bloomfilter.h - what the files of the Python extension share: the object, how a call enters it, keys, errors.
- * The extension parses arguments, gathers keys, calls the core once and maps the answer; it knows bloomfilter.h
- * and nothing behind it: no hash, no bit, no formula.
+/* py_bloomfilter.h - what the files of the Python extension share: the object, how a call enters
+ * it, keys, errors. The extension parses arguments, gathers keys, calls the core once and maps the
+ * answer; it knows bloomfilter.h and nothing behind it: no hash, no bit, no formula.
  *
- * Threads.  With a GIL a call on one key keeps it and the core runs its plain kernels.  Whoever lets the GIL go
- * inside the core (arrays, large filters, disk) counts itself in `unlocked`; while that is not 0 the filter has
- * atomic kernels, but for one case: a column (py_column.c) whose thread is the only one inside keeps the plain ones,
- * which are several times as fast on fresh keys, and says so in `solo`.  Whoever comes then asks it to share: it goes on
- * with atomic kernels after its current few hundred keys, and only then the newcomer enters.  Without a GIL kernels
- * are atomic always.  Every call on a filter in Redis lets the GIL go.  `users` counts calls during which other code
- * may run; close() refuses while it is not 0, so the handle never goes away under a call. */
+ * Threads.  With a GIL a call on one key keeps it and the core runs its plain kernels.  Whoever
+ * lets the GIL go inside the core (arrays, large filters, disk) counts itself in `unlocked`; while
+ * that is not 0 the filter has atomic kernels, but for one case: a column (py_column.c) whose
+ * thread is the only one inside keeps the plain ones, which are several times as fast on fresh
+ * keys, and says so in `solo`.  Whoever comes then asks it to share: it goes on with atomic kernels
+ * after its current few hundred keys, and only then the newcomer enters.  Without a GIL kernels are
+ * atomic always.  Every call on a filter in Redis lets the GIL go.  `users` counts calls during
+ * which other code may run; close() refuses while it is not 0, so the handle never goes away under
+ * a call. */
 #ifndef PY_BLOOMFILTER_H
 #define PY_BLOOMFILTER_H
 #define PY_SSIZE_T_CLEAN
@@ -24,43 +26,45 @@
 
 typedef struct {
     PyTypeObject *filter_type, *counting_type;
-    PyTypeObject *replies_type;  /* py_redis.c */
-    PyObject *error;             /* bloomfilter.Error */
-    PyObject *warning;           /* bloomfilter.SaturationWarning */
-    PyObject *turn;              /* a Python function that does nothing: see batch_turn */
+    PyTypeObject *replies_type; /* py_redis.c */
+    PyObject *error;            /* bloomfilter.Error */
+    PyObject *warning;          /* bloomfilter.SaturationWarning */
+    PyObject *turn;             /* a Python function that does nothing: see batch_turn */
 } module_state;
 
 /* A client object that is the home of a filter: py_redis.c. */
 typedef struct {
-    bf_redis_client host;        /* what the core calls */
+    bf_redis_client host; /* what the core calls */
     module_state *state;
-    PyObject *client, *transport, *name;   /* owned: as given; the object that talks through it; what messages call it */
+    PyObject *client, *transport,
+        *name; /* owned: as given; the object that talks through it; what messages call it */
 } redis_client;
 
 typedef struct {
     PyObject_HEAD
-    bf_filter *bf;               /* NULL = closed, or __init__ did not run                            */
-    Py_ssize_t users;            /* calls inside; with a GIL only those during which other code may run */
-    Py_ssize_t unlocked;         /* calls inside the core without the GIL                              */
-    int forks;                   /* of this process, when `users` was right: py_inside.c               */
-    int wanted;                  /* without a GIL: pid of a thread that waits for everybody to leave   */
+    bf_filter *bf;       /* NULL = closed, or __init__ did not run                            */
+    Py_ssize_t users;    /* calls inside; with a GIL only those during which other code may run */
+    Py_ssize_t unlocked; /* calls inside the core without the GIL                              */
+    int forks;           /* of this process, when `users` was right: py_inside.c               */
+    int wanted;          /* without a GIL: pid of a thread that waits for everybody to leave   */
     PyObject *weakrefs;
-    redis_client *client;        /* NULL = the home is no client object                                */
-    int64_t spare;               /* new keys until the next look whether it is saturated               */
-    bool warn;                   /* look at all                                                        */
-    size_t apart_from;           /* keys so long, or all where remote, are asked in ask_apart (py_filter.c) */
-    bool remote;                 /* single calls may wait, or run Python code: far, or it has a clock   */
-    bool far;                    /* every call may be a trip over the network: without the GIL          */
-    bool waits;                  /* calls may wait for a file's lock, and let the GIL go for that long  */
-    int solo;                    /* py_life.c: is a thread without the GIL in the plain kernels?        */
-    int solo_pid;                /* the process it is in: a fork leaves that thread behind              */
-    PyObject *clock;             /* of a filter that forgets: what the core's clock calls, or NULL       */
+    redis_client *client; /* NULL = the home is no client object                                */
+    int64_t spare;        /* new keys until the next look whether it is saturated               */
+    bool warn;            /* look at all                                                        */
+    size_t apart_from; /* keys so long, or all where remote, are asked in ask_apart (py_filter.c) */
+    bool remote;       /* single calls may wait, or run Python code: far, or it has a clock   */
+    bool far;          /* every call may be a trip over the network: without the GIL          */
+    bool waits;        /* calls may wait for a file's lock, and let the GIL go for that long  */
+    int solo;          /* py_life.c: is a thread without the GIL in the plain kernels?        */
+    int solo_pid;      /* the process it is in: a fork leaves that thread behind              */
+    PyObject *clock;   /* of a filter that forgets: what the core's clock calls, or NULL       */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
 extern PyType_Spec filter_spec, counting_spec, replies_spec;
 
-/* ---- py_error.c ------------------------------------------------------------------------------------------ */
+/* ---- py_error.c
+ * ------------------------------------------------------------------------------------------ */
 /* NULL without an exception where the type is neither BloomFilter nor a subclass. */
 module_state *state_of(PyTypeObject *type);
 bool is_filter(PyObject *o);
@@ -72,7 +76,8 @@ void *raise_closed(void);
 /* Puts "key 5: " before the message of a TypeError or ValueError that is set. */
 void name_key(Py_ssize_t index);
 
-/* ---- py_inside.c: entering, leaving ----------------------------------------------------------------------- */
+/* ---- py_inside.c: entering, leaving
+ * ----------------------------------------------------------------------- */
 /* NULL with a ValueError where the filter is closed; otherwise filter_leave must follow. */
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
@@ -82,7 +87,7 @@ void filter_count_out(FilterObject *self);
 /* Alone, so that the handle may be replaced?  Then replace_end must follow. */
 bool replace_begin(FilterObject *self);
 void replace_end(FilterObject *self);
-void inside_begin(void);         /* once, when the module is made */
+void inside_begin(void); /* once, when the module is made */
 /* How often this process is a child of fork of the one that imported the module. */
 int fork_count(void);
 
@@ -98,34 +103,43 @@ static inline bf_filter *filter_peek(FilterObject *self)
     solo_share(self);
     return self->bf ? self->bf : raise_closed();
 }
-static inline void filter_peeked(FilterObject *self) { if (NO_GIL) filter_count_out(self); }
+static inline void filter_peeked(FilterObject *self)
+{
+    if (NO_GIL) filter_count_out(self);
+}
 
-/* ---- py_life.c: the GIL ------------------------------------------------------------------------------------ */
-/* Lets other threads run while this one works in the core; both filters were entered, b may be NULL.  Not where one has a
- * clock of Python's and none is far: NULL then, which gil_take understands. */
+/* ---- py_life.c: the GIL
+ * ------------------------------------------------------------------------------------ */
+/* Lets other threads run while this one works in the core; both filters were entered, b may be
+ * NULL.  Not where one has a clock of Python's and none is far: NULL then, which gil_take
+ * understands. */
 PyThreadState *gil_release(FilterObject *a, FilterObject *b);
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
-/* gil_release for a thread that is inside alone, if it is: with plain kernels until someone else comes.  Then it calls
- * solo_yield between its calls of the core, and solo_take ends it.  Both do nothing where solo was not to be had. */
+/* gil_release for a thread that is inside alone, if it is: with plain kernels until someone else
+ * comes.  Then it calls solo_yield between its calls of the core, and solo_take ends it.  Both do
+ * nothing where solo was not to be had. */
 PyThreadState *solo_release(FilterObject *self);
 void solo_yield(FilterObject *self);
 void solo_take(PyThreadState *ts, FilterObject *self);
 /* The same for work on the whole bitmap, if that is large enough to be worth it, or far away. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
-/* What those and every other call into a core that may come back through a client object are made of: out and back; and
- * inside such a callback enter, which is NULL where the GIL was never let go, and leave. */
+/* What those and every other call into a core that may come back through a client object are made
+ * of: out and back; and inside such a callback enter, which is NULL where the GIL was never let go,
+ * and leave. */
 PyThreadState *gil_out(void);
 void gil_back(PyThreadState *ts);
 PyThreadState *gil_enter(void);
 void gil_leave(PyThreadState *ts);
 
 PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
-/* A new object of that type around the handle; takes the handle and its client over, also on failure.  clock: its, borrowed, or NULL. */
+/* A new object of that type around the handle; takes the handle and its client over, also on
+ * failure.  clock: its, borrowed, or NULL. */
 PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock);
 /* Puts next (NULL closes) in the place of the handle; takes both over, also on failure. */
 int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock);
-/* A bf_spec's clock; its context is the callable.  Whoever calls the core without the GIL used gil_out. */
+/* A bf_spec's clock; its context is the callable.  Whoever calls the core without the GIL used
+ * gil_out. */
 double clock_ask(void *callable);
 
 PyObject *filter_close(FilterObject *self, PyObject *unused);
@@ -136,22 +150,28 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *unused);
 PyObject *filter_expire(FilterObject *self, PyObject *seconds);
 PyObject *filter_delete(FilterObject *self, PyObject *unused);
 PyObject *filter_rebuild(FilterObject *self, PyObject *keys);
-/* The collector's: a circle leads through the clock or the client back to the filter.  Closes it. */
+/* The collector's: a circle leads through the clock or the client back to the filter.  Closes it.
+ */
 int filter_forget(FilterObject *self);
 void filter_dealloc(FilterObject *self);
 
-/* ---- py_filter.c: one key ---------------------------------------------------------------------------------- */
+/* ---- py_filter.c: one key
+ * ---------------------------------------------------------------------------------- */
 typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
 /* What the core answers; -1 with an exception. */
 int filter_ask(FilterObject *self, PyObject *key, single_call *call);
 
-/* ---- py_keys.c: a Python object as bytes ------------------------------------------------------------------ */
-enum { KEY_ROOM = 512, LARGE_KEY = 1 << 20 };    /* a key from which on the core works without the GIL: some 0.1 ms */
-typedef struct {                 /* on the caller's stack */
+/* ---- py_keys.c: a Python object as bytes
+ * ------------------------------------------------------------------ */
+enum {
+    KEY_ROOM = 512,
+    LARGE_KEY = 1 << 20
+}; /* a key from which on the core works without the GIL: some 0.1 ms */
+typedef struct { /* on the caller's stack */
     bf_key key;
-    PyObject *text;              /* owned, or NULL */
-    char *heap;                  /* PyMem, or NULL */
-    Py_buffer view;              /* view.obj NULL = none */
+    PyObject *text; /* owned, or NULL */
+    char *heap;     /* PyMem, or NULL */
+    Py_buffer view; /* view.obj NULL = none */
     char room[KEY_ROOM];
 } key_holder;
 
@@ -168,37 +188,41 @@ static inline bool key_direct(PyObject *o, bf_key *key)
     key->len = (size_t)PyBytes_GET_SIZE(o);
     return true;
 }
-/* A key that needs no Python code and at most cap bytes of room: number of bytes of room used, which is 0 where
- * the key points into the object; -2 where key_hold must do it, or say why it is no key.  Raises nothing and makes no
- * object: up to Python 3.11 either may run the collector, and so any code. */
+/* A key that needs no Python code and at most cap bytes of room: number of bytes of room used,
+ * which is 0 where the key points into the object; -2 where key_hold must do it, or say why it is
+ * no key.  Raises nothing and makes no object: up to Python 3.11 either may run the collector, and
+ * so any code. */
 Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap);
-/* Any key; may run Python code.  0 and key_release must follow, or -1 with an exception and nothing held. */
+/* Any key; may run Python code.  0 and key_release must follow, or -1 with an exception and nothing
+ * held. */
 int key_hold(PyObject *o, key_holder *h);
 void key_release(key_holder *h);
 bool is_boolean(PyObject *o);
 /* Contiguous bytes of any bytes-like in the holder; -1 with the exporter's exception. */
 int bytes_hold(PyObject *o, key_holder *h);
-/* UTF-8 of n code points, at most 4 n bytes; the length, or -1 - index of one that has no UTF-8 form. */
+/* UTF-8 of n code points, at most 4 n bytes; the length, or -1 - index of one that has no UTF-8
+ * form. */
 Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out);
 /* Decimal text of a 64-bit number: at most 20 bytes, no NUL; returns the length. */
 enum { DECIMAL_MAX = 20 };
 size_t decimal(char *out, uint64_t magnitude, bool negative);
 
-/* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory ---------------------------------------------------------------------- */
+/* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory
+ * ---------------------------------------------------------------------- */
 enum { BATCH_KEYS = 512, BATCH_ROOM = BATCH_KEYS * DECIMAL_MAX };
 typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 typedef struct {
     FilterObject *self;
     bf_filter *bf;
     many_call *call;
-    PyObject *out;               /* bytes object being filled, one a key; NULL = only the count is wanted */
-    Py_ssize_t done;             /* keys that were answered        */
-    int64_t hits;                /* of them new, or present        */
-    size_t n, held, used;        /* keys gathered, references held for them, bytes of room used */
-    size_t asked;                /* of a column: gathered keys that were answered */
-    bool apart;                  /* one large key, held: the core works on it without the GIL */
-    int64_t left;                /* work until the next look at the clock */
-    uint64_t deadline;           /* ns, when others get their turn */
+    PyObject *out;   /* bytes object being filled, one a key; NULL = only the count is wanted */
+    Py_ssize_t done; /* keys that were answered        */
+    int64_t hits;    /* of them new, or present        */
+    size_t n, held, used; /* keys gathered, references held for them, bytes of room used */
+    size_t asked;         /* of a column: gathered keys that were answered */
+    bool apart;           /* one large key, held: the core works on it without the GIL */
+    int64_t left;         /* work until the next look at the clock */
+    uint64_t deadline;    /* ns, when others get their turn */
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
     char room[BATCH_ROOM];
@@ -210,19 +234,20 @@ uint8_t *batch_room(batch *b, Py_ssize_t more);
 int array_batch(batch *b, PyObject *keys);
 int arrow_batch(batch *b, PyObject *keys);
 
-/* Keys that can be read without the GIL.  gather puts the next ones, BATCH_KEYS at most, in b->keys and sets b->n; a
- * key that is none ends the column: then `left` is 0 and `fault` says why, after the keys before it. */
+/* Keys that can be read without the GIL.  gather puts the next ones, BATCH_KEYS at most, in b->keys
+ * and sets b->n; a key that is none ends the column: then `left` is 0 and `fault` says why, after
+ * the keys before it. */
 enum column_fault { FAULT_NONE, FAULT_NULL, FAULT_TYPE, FAULT_DAMAGED, FAULT_TEXT };
 typedef struct column column;
 struct column {
     void (*gather)(batch *b, column *c);
-    Py_ssize_t left;             /* items to come                                                  */
-    const char *at;              /* cells of equal width: the next one                             */
+    Py_ssize_t left; /* items to come                                                  */
+    const char *at;  /* cells of equal width: the next one                             */
     Py_ssize_t stride;
     size_t width;
     bool is_signed, swapped;
     enum column_fault fault;
-    const char *what;            /* of the fault: a word for its message                           */
+    const char *what; /* of the fault: a word for its message                           */
     long long value;
 };
 /* Works through a column and raises its fault; 0, or -1 with an exception. */
@@ -237,11 +262,13 @@ PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
 /* One byte a key: the core's answers. */
 PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
 
-/* ---- py_lines.c: keys in one buffer, each ended by a separator ----------------------------------------------- */
+/* ---- py_lines.c: keys in one buffer, each ended by a separator
+ * ----------------------------------------------- */
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 
-/* ---- py_params.c: arguments as a bf_spec -------------------------------------------------------------------- */
+/* ---- py_params.c: arguments as a bf_spec
+ * -------------------------------------------------------------------- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
@@ -249,11 +276,13 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 
-/* ---- py_redis.c --------------------------------------------------------------------------------------------- */
-redis_client *redis_client_new(module_state *state, PyObject *client);     /* NULL with an exception */
+/* ---- py_redis.c
+ * --------------------------------------------------------------------------------------------- */
+redis_client *redis_client_new(module_state *state, PyObject *client); /* NULL with an exception */
 void redis_client_free(redis_client *c);
 
-/* ---- py_bytes.c, py_sets.c, py_state.c ---------------------------------------------------------------------- */
+/* ---- py_bytes.c, py_sets.c, py_state.c
+ * ---------------------------------------------------------------------- */
 PyObject *new_bytes(uint64_t len);
 PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_save(FilterObject *self, PyObject *path);
@@ -281,13 +310,15 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *filter_info(FilterObject *self, PyObject *unused);
-/* Begin to watch anew whether it is saturated; the same for a handle just made; look now: -1 where the warning became an exception. */
+/* Begin to watch anew whether it is saturated; the same for a handle just made; look now: -1 where
+ * the warning became an exception. */
 void filter_watch(FilterObject *self);
 void filter_watch_new(FilterObject *self);
 int filter_look(FilterObject *self);
 static inline int filter_grew(FilterObject *self, int64_t fresh)
 {
-    int64_t left = NO_GIL ? __atomic_sub_fetch(&self->spare, fresh, __ATOMIC_RELAXED) : (self->spare -= fresh);
+    int64_t left =
+        NO_GIL ? __atomic_sub_fetch(&self->spare, fresh, __ATOMIC_RELAXED) : (self->spare -= fresh);
     return __builtin_expect(left < 0, 0) ? filter_look(self) : 0;
 }
 PyObject *filter_sizeof(FilterObject *self, PyObject *unused);

@@ -1,12 +1,13 @@
-/* py_bytes.c - a filter as bytes, as a saved file, as a pickle.  The format is the core's; reading it back is
- * py_params.c's, because the parameters may be given again. */
+/* py_bytes.c - a filter as bytes, as a saved file, as a pickle.  The format is the core's; reading
+ * it back is py_params.c's, because the parameters may be given again. */
 #include "py_bloomfilter.h"
 
 /* To be filled.  On 32-bit machines a filter elsewhere may be larger than any object. */
 PyObject *new_bytes(uint64_t len)
 {
     if (len <= PY_SSIZE_T_MAX) return PyBytes_FromStringAndSize(NULL, (Py_ssize_t)len);
-    return PyErr_Format(PyExc_MemoryError, "memory cannot hold %llu bytes in one object", (unsigned long long)len);
+    return PyErr_Format(
+        PyExc_MemoryError, "memory cannot hold %llu bytes in one object", (unsigned long long)len);
 }
 
 /* format NULL: our own. */
@@ -31,7 +32,8 @@ PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *const names[] = { "format", NULL };
     const char *format = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$z:to_bytes", (char **)names, &format)) return NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$z:to_bytes", (char **)names, &format))
+        return NULL;
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     PyObject *out = image(self, bf, format);
@@ -45,7 +47,10 @@ PyObject *filter_save(FilterObject *self, PyObject *arg)
     PyObject *path;
     if (!PyUnicode_FSConverter(arg, &path)) return NULL;
     bf_filter *bf = filter_enter(self);
-    if (!bf) { Py_DECREF(path); return NULL; }
+    if (!bf) {
+        Py_DECREF(path);
+        return NULL;
+    }
     PyThreadState *ts = gil_release(self, NULL);
     int rc = bf_save(bf, PyBytes_AS_STRING(path), &err);
     gil_take(ts, self, NULL);
@@ -60,9 +65,9 @@ PyObject *filter_save(FilterObject *self, PyObject *arg)
 static PyObject *open_arguments(const bf_info *info)
 {
     PyObject *kwargs = PyDict_New(), *key = info->key ? PyUnicode_FromString(info->key) : NULL;
-    bool failed = !kwargs || (info->key && !key)
-        || (key && PyDict_SetItemString(kwargs, "key", key) < 0)
-        || (info->read_only && PyDict_SetItemString(kwargs, "read_only", Py_True) < 0);
+    bool failed = !kwargs || (info->key && !key) ||
+                  (key && PyDict_SetItemString(kwargs, "key", key) < 0) ||
+                  (info->read_only && PyDict_SetItemString(kwargs, "read_only", Py_True) < 0);
     Py_XDECREF(key);
     if (failed) Py_CLEAR(kwargs);
     return kwargs;
@@ -71,7 +76,8 @@ static PyObject *open_arguments(const bf_info *info)
 static PyObject *partial(PyObject *function, PyObject *kwargs)
 {
     PyObject *functools = PyImport_ImportModule("functools");
-    PyObject *make = functools ? PyObject_GetAttrString(functools, "partial") : NULL, *args = PyTuple_Pack(1, function);
+    PyObject *make = functools ? PyObject_GetAttrString(functools, "partial") : NULL,
+             *args = PyTuple_Pack(1, function);
     PyObject *bound = make && args ? PyObject_Call(make, args, kwargs) : NULL;
     Py_XDECREF(functools);
     Py_XDECREF(make);
@@ -82,7 +88,8 @@ static PyObject *partial(PyObject *function, PyObject *kwargs)
 /* The class method that makes it again from one argument. */
 static PyObject *maker_of(FilterObject *self, const bf_info *info)
 {
-    PyObject *made = PyObject_GetAttrString((PyObject *)Py_TYPE(self), info->storage ? "open" : "from_bytes");
+    PyObject *made =
+        PyObject_GetAttrString((PyObject *)Py_TYPE(self), info->storage ? "open" : "from_bytes");
     PyObject *kwargs = made && info->storage ? open_arguments(info) : NULL;
     if (!kwargs || PyDict_GET_SIZE(kwargs) == 0) {
         if (PyErr_Occurred()) Py_CLEAR(made);
@@ -95,17 +102,20 @@ static PyObject *maker_of(FilterObject *self, const bf_info *info)
     return bound;
 }
 
-/* What was opened by a relative path is named from where the process is now, and goes out as an absolute one: who unpickles it may
- * be elsewhere, where that name is another filter's. */
+/* What was opened by a relative path is named from where the process is now, and goes out as an
+ * absolute one: who unpickles it may be elsewhere, where that name is another filter's. */
 static PyObject *storage_of(FilterObject *self, bf_filter *bf, const bf_info *info)
 {
     PyObject *path = PyUnicode_DecodeFSDefault(info->storage);
     if (!path || bf_is_url(info->storage) || info->storage[0] == '/') return path;
-    bf_spec there = { .storage = info->storage, .counting = is_counting(Py_TYPE(self)) }, only_read = there;
+    bf_spec there = { .storage = info->storage, .counting = is_counting(Py_TYPE(self)) },
+            only_read = there;
     only_read.read_only = true;
     if (bf_fits(bf, &there, NULL) <= 0 && bf_fits(bf, &only_read, NULL) <= 0) {
-        PyErr_Format(state_of(Py_TYPE(self))->error, "%R is a relative path and not this filter's in the present working directory: "
-                     "to pickle it, open it by its absolute path", path);
+        PyErr_Format(state_of(Py_TYPE(self))->error,
+            "%R is a relative path and not this filter's in the present working directory: "
+            "to pickle it, open it by its absolute path",
+            path);
         Py_DECREF(path);
         return NULL;
     }
@@ -121,17 +131,24 @@ static PyObject *recipe(FilterObject *self, bf_filter *bf)
 {
     bf_info info;
     bf_get_info(bf, &info);
-    const char *fault = info.keyed
-        ? "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
-        : self->clock ? "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
-        : !info.storage && strcmp(info.home, "memory") != 0 ? "a filter on a client object cannot be pickled" : NULL;
+    const char *fault =
+        info.keyed
+            ? "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
+        : self->clock
+            ? "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
+        : !info.storage && strcmp(info.home, "memory") != 0
+            ? "a filter on a client object cannot be pickled"
+            : NULL;
     if (fault) {
         PyErr_SetString(state_of(Py_TYPE(self))->error, fault);
         return NULL;
     }
     PyObject *arg = info.storage ? storage_of(self, bf, &info) : image(self, bf, NULL);
     PyObject *maker = arg ? maker_of(self, &info) : NULL;
-    if (!maker) { Py_XDECREF(arg); return NULL; }
+    if (!maker) {
+        Py_XDECREF(arg);
+        return NULL;
+    }
     return Py_BuildValue("(N(N))", maker, arg);
 }
 
@@ -155,7 +172,8 @@ PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
         if (PyErr_Occurred()) Py_CLEAR(made);
         return made;
     }
-    PyObject *full = Py_BuildValue("(OON)", PyTuple_GET_ITEM(made, 0), PyTuple_GET_ITEM(made, 1), dict);
+    PyObject *full =
+        Py_BuildValue("(OON)", PyTuple_GET_ITEM(made, 0), PyTuple_GET_ITEM(made, 1), dict);
     Py_DECREF(made);
     return full;
 }

@@ -1,18 +1,21 @@
-/* py_column.c - batches over keys that can be read without the GIL: the loop that gathers, asks the core and lets others
- * in now and then.  Knows the interface `column`; where its keys lie in memory is known to py_array.c and py_arrow.c. */
+/* py_column.c - batches over keys that can be read without the GIL: the loop that gathers, asks the
+ * core and lets others in now and then.  Knows the interface `column`; where its keys lie in memory
+ * is known to py_array.c and py_arrow.c. */
 #include "py_bloomfilter.h"
 
 enum {
-    SLICE_NS = 10000000,         /* the GIL is asked for this often, for signals */
-    STAY_NS = 500000,            /* a small column has so long until the GIL goes after all */
-    SMALL = 1024,                /* up to so many keys the GIL stays: giving it away may cost ms to get it back */
-    CALL_BYTES = 1 << 22         /* keys of more bytes go in several calls of the core */
+    SLICE_NS = 10000000, /* the GIL is asked for this often, for signals */
+    STAY_NS = 500000,    /* a small column has so long until the GIL goes after all */
+    SMALL = 1024, /* up to so many keys the GIL stays: giving it away may cost ms to get it back */
+    CALL_BYTES = 1 << 22 /* keys of more bytes go in several calls of the core */
 };
 
 /* ---- whole numbers ---- */
 static uint64_t load_number(const char *p, size_t width, bool swapped)
 {
-    uint16_t u16; uint32_t u32; uint64_t u64;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
     switch (width) {
     case 1: return (uint8_t)*p;
     case 2: memcpy(&u16, p, 2); return swapped ? __builtin_bswap16(u16) : u16;
@@ -44,20 +47,28 @@ void gather_numbers(batch *b, column *c)
 static int raise_fault(const batch *b, const column *c)
 {
     switch (c->fault) {
-    case FAULT_NULL: PyErr_SetString(PyExc_TypeError, "a key must be str, bytes-like or int, not null"); break;
-    case FAULT_TYPE: PyErr_Format(PyExc_TypeError, "a key must be str, bytes-like or int, not %s", c->what); break;
-    case FAULT_TEXT: PyErr_Format(PyExc_ValueError, "U+%x has no UTF-8 form", (unsigned)c->value); break;
+    case FAULT_NULL:
+        PyErr_SetString(PyExc_TypeError, "a key must be str, bytes-like or int, not null");
+        break;
+    case FAULT_TYPE:
+        PyErr_Format(PyExc_TypeError, "a key must be str, bytes-like or int, not %s", c->what);
+        break;
+    case FAULT_TEXT:
+        PyErr_Format(PyExc_ValueError, "U+%x has no UTF-8 form", (unsigned)c->value);
+        break;
     default: PyErr_Format(PyExc_ValueError, "damaged Arrow data: %s %lld", c->what, c->value);
     }
     name_key(b->done);
     return -1;
 }
 
-/* How many of the gathered keys from `at` on one call may have: others wait for its end, if only to come in. */
+/* How many of the gathered keys from `at` on one call may have: others wait for its end, if only to
+ * come in. */
 static size_t for_one_call(const batch *b, size_t at)
 {
     size_t n = at, bytes = 0;
-    do bytes += b->keys[n++].len; while (n < b->n && bytes < CALL_BYTES);
+    do bytes += b->keys[n++].len;
+    while (n < b->n && bytes < CALL_BYTES);
     return n - at;
 }
 
@@ -82,7 +93,7 @@ static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
         if (b->asked == b->n) {
             b->n = b->used = b->asked = 0;
             c->gather(b, c);
-            if (b->n == 0) continue;                         /* the first of them is at fault */
+            if (b->n == 0) continue; /* the first of them is at fault */
         }
         if (ask_gathered(b, &each, err) < 0) return -1;
         if (clock_ns() > b->deadline) return 0;
@@ -108,7 +119,8 @@ static int turn(batch *b, column *c, bool small)
 int column_run(batch *b, column *c)
 {
     b->n = b->asked = 0;
-    for (bool small = c->left <= SMALL; c->left || b->asked < b->n; small = false) if (turn(b, c, small) < 0) return -1;
+    for (bool small = c->left <= SMALL; c->left || b->asked < b->n; small = false)
+        if (turn(b, c, small) < 0) return -1;
     b->n = 0;
     return c->fault ? raise_fault(b, c) : 0;
 }

@@ -14,8 +14,14 @@ static PyObject *counting_count_of(FilterObject *self, PyObject *key)
     return rc < 0 ? NULL : PyLong_FromLong(rc);
 }
 
-static PyObject *counting_remove_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_remove_many); }
-static PyObject *counting_count_many(FilterObject *self, PyObject *keys) { return filter_answers(self, keys, bf_count_many); }
+static PyObject *counting_remove_many(FilterObject *self, PyObject *keys)
+{
+    return filter_answers(self, keys, bf_remove_many);
+}
+static PyObject *counting_count_many(FilterObject *self, PyObject *keys)
+{
+    return filter_answers(self, keys, bf_count_many);
+}
 
 static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
@@ -26,10 +32,12 @@ static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unuse
     bf_filter *plain = bf_to_plain(bf, &err);
     gil_take(ts, self, NULL);
     filter_leave(self);
-    return plain ? filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL) : raise_in(self, &err);
+    return plain ? filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL)
+                 : raise_in(self, &err);
 }
 
-#define METHOD(name, function, flags, doc) { name, (PyCFunction)(void (*)(void))(function), flags, PyDoc_STR(doc) }
+#define METHOD(name, function, flags, doc)                                                         \
+    { name, (PyCFunction)(void (*)(void))(function), flags, PyDoc_STR(doc) }
 static PyMethodDef methods[] = {
     METHOD("remove", counting_remove, METH_O,
         "remove($self, key, /)\n--\n\nTake one add of the key back.  True: it was there; False: it was absent, and nothing changed.\n\n"
@@ -46,19 +54,16 @@ static PyMethodDef methods[] = {
 };
 
 PyDoc_STRVAR(counting_doc,
-"CountingBloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
-"                    grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-"                    cache_max_age=None, wait_replicas=None, warn=True)\n--\n\n"
-"A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters.\n\n"
-"    bf = CountingBloomFilter(n=1_000_000, p=0.01)\n"
-"    bf.add(key); bf.remove(key); bf.count_of(key)\n\n"
-"A counter that reached 15 stays there for ever, so no removal ever makes another key absent.");
+    "CountingBloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
+    "                    grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
+    "                    cache_max_age=None, wait_replicas=None, warn=True)\n--\n\n"
+    "A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters.\n\n"
+    "    bf = CountingBloomFilter(n=1_000_000, p=0.01)\n"
+    "    bf.add(key); bf.remove(key); bf.count_of(key)\n\n"
+    "A counter that reached 15 stays there for ever, so no removal ever makes another key absent.");
 
-static PyType_Slot slots[] = {
-    { Py_tp_doc, (void *)counting_doc },
-    { Py_tp_methods, methods },
-    { 0, NULL }
-};
+static PyType_Slot slots[] = { { Py_tp_doc, (void *)counting_doc }, { Py_tp_methods, methods },
+    { 0, NULL } };
 
 /* The collector's functions come from the base, as everything else. */
 PyType_Spec counting_spec = {

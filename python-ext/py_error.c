@@ -1,5 +1,5 @@
-/* py_error.c - how a refusal of the core becomes a Python exception, and how a type finds its module.
- * Knows the module's state; knows nothing of keys, batches or arguments. */
+/* py_error.c - how a refusal of the core becomes a Python exception, and how a type finds its
+ * module. Knows the module's state; knows nothing of keys, batches or arguments. */
 #include "py_bloomfilter.h"
 
 module_state *state_of(PyTypeObject *type)
@@ -12,8 +12,10 @@ module_state *state_of(PyTypeObject *type)
     PyObject *mro = type->tp_mro;
     for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); i++) {
         PyTypeObject *t = (PyTypeObject *)PyTuple_GET_ITEM(mro, i);
-        PyObject *module = PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE) ? ((PyHeapTypeObject *)t)->ht_module : NULL;
-        if (module && PyModule_GetDef(module) == &bloomfilter_module) return PyModule_GetState(module);
+        PyObject *module =
+            PyType_HasFeature(t, Py_TPFLAGS_HEAPTYPE) ? ((PyHeapTypeObject *)t)->ht_module : NULL;
+        if (module && PyModule_GetDef(module) == &bloomfilter_module)
+            return PyModule_GetState(module);
     }
 #endif
     return NULL;
@@ -59,8 +61,10 @@ static void set_cause(PyObject *cause)
     if (!cause) return;
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
-    if (value) PyException_SetCause(value, cause);
-    else Py_DECREF(cause);
+    if (value)
+        PyException_SetCause(value, cause);
+    else
+        Py_DECREF(cause);
     PyErr_Restore(type, value, trace);
 }
 
@@ -69,18 +73,29 @@ void *raise_error(module_state *state, const bf_error *err)
     if (err->code == BF_EHOST && PyErr_Occurred()) return NULL;
     PyObject *cause = take_cause();
     /* A path or a value in the sentence may be cut in the middle of a character. */
-    PyObject *text = PyUnicode_DecodeUTF8(err->msg, (Py_ssize_t)strlen(err->msg), "backslashreplace");
-    if (!text) { Py_XDECREF(cause); return NULL; }
-    if (err->code == BF_EIO && err->sys_errno) raise_os(err->sys_errno, text);
-    else if (err->code == BF_EINVAL) PyErr_SetObject(PyExc_ValueError, text);
-    else if (err->code == BF_ENOMEM) PyErr_SetObject(PyExc_MemoryError, text);
-    else PyErr_SetObject(state ? state->error : PyExc_ValueError, text);
+    PyObject *text =
+        PyUnicode_DecodeUTF8(err->msg, (Py_ssize_t)strlen(err->msg), "backslashreplace");
+    if (!text) {
+        Py_XDECREF(cause);
+        return NULL;
+    }
+    if (err->code == BF_EIO && err->sys_errno)
+        raise_os(err->sys_errno, text);
+    else if (err->code == BF_EINVAL)
+        PyErr_SetObject(PyExc_ValueError, text);
+    else if (err->code == BF_ENOMEM)
+        PyErr_SetObject(PyExc_MemoryError, text);
+    else
+        PyErr_SetObject(state ? state->error : PyExc_ValueError, text);
     Py_DECREF(text);
     set_cause(cause);
     return NULL;
 }
 
-void *raise_in(FilterObject *self, const bf_error *err) { return raise_error(state_of(Py_TYPE(self)), err); }
+void *raise_in(FilterObject *self, const bf_error *err)
+{
+    return raise_error(state_of(Py_TYPE(self)), err);
+}
 
 void *raise_closed(void)
 {
@@ -92,7 +107,10 @@ void name_key(Py_ssize_t index)
 {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    if (type != PyExc_TypeError && type != PyExc_ValueError) { PyErr_Restore(type, value, trace); return; }
+    if (type != PyExc_TypeError && type != PyExc_ValueError) {
+        PyErr_Restore(type, value, trace);
+        return;
+    }
     PyErr_NormalizeException(&type, &value, &trace);
     PyObject *text = PyUnicode_FromFormat("key %zd: %S", index, value);
     PyObject *named = text ? PyObject_CallOneArg(type, text) : NULL;

@@ -1,5 +1,6 @@
 /* py_filter.c - the type BloomFilter: calls on one key, and the tables of methods and slots.
- * Knows which function answers to which name; everything else is in the file that the header names. */
+ * Knows which function answers to which name; everything else is in the file that the header names.
+ */
 #include "py_bloomfilter.h"
 
 #include <stddef.h>
@@ -8,7 +9,8 @@
 /* ---- one key ---- */
 
 /* The caller holds the key's object for as long. */
-static __attribute__((noinline)) int ask_apart(FilterObject *self, const bf_key *key, single_call *call)
+static __attribute__((noinline)) int ask_apart(
+    FilterObject *self, const bf_key *key, single_call *call)
 {
     bf_error err;
     bf_filter *bf = filter_enter(self);
@@ -49,7 +51,10 @@ static inline int single(FilterObject *self, PyObject *o, single_call *call)
     return key_direct(o, &key) ? ask(self, &key, call) : ask_any(self, o, call);
 }
 
-int filter_ask(FilterObject *self, PyObject *key, single_call *call) { return single(self, key, call); }
+int filter_ask(FilterObject *self, PyObject *key, single_call *call)
+{
+    return single(self, key, call);
+}
 
 static PyObject *filter_add(FilterObject *self, PyObject *key)
 {
@@ -58,7 +63,10 @@ static PyObject *filter_add(FilterObject *self, PyObject *key)
     return rc < 0 ? NULL : PyBool_FromLong(rc == BF_ADDED);
 }
 
-static int filter_contains(PyObject *self, PyObject *key) { return single((FilterObject *)self, key, bf_test); }
+static int filter_contains(PyObject *self, PyObject *key)
+{
+    return single((FilterObject *)self, key, bf_test);
+}
 
 static PyObject *filter_exist_key(FilterObject *self, PyObject *key)
 {
@@ -72,8 +80,10 @@ static PyObject *position_list(const uint64_t *pos, int64_t k)
     PyObject *list = PyList_New((Py_ssize_t)k);
     for (int64_t i = 0; list && i < k; i++) {
         PyObject *number = PyLong_FromUnsignedLongLong(pos[i]);
-        if (number) PyList_SET_ITEM(list, (Py_ssize_t)i, number);
-        else Py_CLEAR(list);
+        if (number)
+            PyList_SET_ITEM(list, (Py_ssize_t)i, number);
+        else
+            Py_CLEAR(list);
     }
     return list;
 }
@@ -103,14 +113,17 @@ static PyObject *filter_hashcode(FilterObject *self, PyObject *o)
 }
 
 /* ---- the tables ---- */
-#define NEW_MEANS \
-    "True means the key is SURELY NEW: it was never added before.  False means it was\n" \
+#define NEW_MEANS                                                                                  \
+    "True means the key is SURELY NEW: it was never added before.  False means it was\n"           \
     "probably there already.  (Some other packages answer the other way round.)"
 
-#define METHOD(name, function, flags, doc) { name, (PyCFunction)(void (*)(void))(function), flags, PyDoc_STR(doc) }
+#define METHOD(name, function, flags, doc)                                                         \
+    { name, (PyCFunction)(void (*)(void))(function), flags, PyDoc_STR(doc) }
 static PyMethodDef methods[] = {
-    METHOD("add", filter_add, METH_O, "add($self, key, /)\n--\n\nAdd a key (str, bytes-like or int).\n\n" NEW_MEANS),
-    METHOD("addKey", filter_add, METH_O, "addKey($self, key, /)\n--\n\nThe classic name of add().\n\n" NEW_MEANS),
+    METHOD("add", filter_add, METH_O,
+        "add($self, key, /)\n--\n\nAdd a key (str, bytes-like or int).\n\n" NEW_MEANS),
+    METHOD("addKey", filter_add, METH_O,
+        "addKey($self, key, /)\n--\n\nThe classic name of add().\n\n" NEW_MEANS),
     METHOD("existKey", filter_exist_key, METH_O,
         "existKey($self, key, /)\n--\n\nThe classic name of `key in bf`: False means surely never added, True probably added."),
     METHOD("hashcode", filter_hashcode, METH_O,
@@ -138,17 +151,20 @@ static PyMethodDef methods[] = {
         "contains_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n--\n\n"
         "Test the keys of a buffer: (keys, present, consumed, kept), as update_lines() but for adding.\n\n"
         "kept: the lines that are present (keep=True) or absent (keep=False)."),
-    METHOD("union", filter_union, METH_O, "union($self, other, /)\n--\n\nA new filter with the keys of both: self | other."),
+    METHOD("union", filter_union, METH_O,
+        "union($self, other, /)\n--\n\nA new filter with the keys of both: self | other."),
     METHOD("intersection", filter_intersection, METH_O,
         "intersection($self, other, /)\n--\n\nA new filter with the bits of both: self & other.  It may hold more than the common keys."),
     METHOD("issubset", filter_issubset, METH_O,
         "issubset($self, other, /)\n--\n\nWhether all bits are set in the other, too: self <= other.  True if all keys are in the other."),
-    METHOD("issuperset", filter_issuperset, METH_O, "issuperset($self, other, /)\n--\n\nself >= other; see issubset()."),
+    METHOD("issuperset", filter_issuperset, METH_O,
+        "issuperset($self, other, /)\n--\n\nself >= other; see issubset()."),
     METHOD("union_count", filter_union_count, METH_O,
         "union_count($self, other, /)\n--\n\nEstimated number of keys in self | other, without making it."),
     METHOD("intersection_count", filter_intersection_count, METH_O,
         "intersection_count($self, other, /)\n--\n\nEstimated number of keys that both have: the counts of both less union_count()."),
-    METHOD("info", filter_info, METH_NOARGS, "info($self, /)\n--\n\nWhat the filter is and what is in it, as a dict.  One pass over the bits."),
+    METHOD("info", filter_info, METH_NOARGS,
+        "info($self, /)\n--\n\nWhat the filter is and what is in it, as a dict.  One pass over the bits."),
     METHOD("copy", filter_copy, METH_NOARGS,
         "copy($self, /)\n--\n\nAn independent copy in memory, whatever the home of this filter."),
     METHOD("__copy__", filter_copy, METH_NOARGS, "__copy__($self, /)\n--\n\nThe same as copy()."),
@@ -199,66 +215,57 @@ static PyMethodDef methods[] = {
     METHOD("close", filter_close, METH_NOARGS,
         "close($self, /)\n--\n\nGive the filter's memory or file back.  Twice is fine; any later use is a ValueError."),
     METHOD("__enter__", filter_with, METH_NOARGS, "__enter__($self, /)\n--\n\nThe filter itself."),
-    METHOD("__exit__", filter_exit, METH_FASTCALL, "__exit__($self, /, *args)\n--\n\nClose the filter."),
+    METHOD("__exit__", filter_exit, METH_FASTCALL,
+        "__exit__($self, /, *args)\n--\n\nClose the filter."),
     METHOD("__reduce__", filter_reduce, METH_NOARGS,
         "__reduce__($self, /)\n--\n\nFor pickle: the bytes of a filter in memory, the path of a stored one."),
-    METHOD("__sizeof__", filter_sizeof, METH_NOARGS, "__sizeof__($self, /)\n--\n\nBytes of process memory, the bits included."),
+    METHOD("__sizeof__", filter_sizeof, METH_NOARGS,
+        "__sizeof__($self, /)\n--\n\nBytes of process memory, the bits included."),
     { NULL, NULL, 0, NULL }
 };
 
-static PyMemberDef members[] = {
-    { "__weaklistoffset__", T_PYSSIZET, offsetof(FilterObject, weakrefs), READONLY, NULL },
-    { NULL, 0, 0, 0, NULL }
-};
+static PyMemberDef members[] = { { "__weaklistoffset__", T_PYSSIZET,
+                                     offsetof(FilterObject, weakrefs), READONLY, NULL },
+    { NULL, 0, 0, 0, NULL } };
 
 static int filter_traverse(PyObject *self, visitproc visit, void *arg)
 {
     const redis_client *c = ((FilterObject *)self)->client;
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(((FilterObject *)self)->clock);
-    if (c) { Py_VISIT(c->client); Py_VISIT(c->transport); }
+    if (c) {
+        Py_VISIT(c->client);
+        Py_VISIT(c->transport);
+    }
     return 0;
 }
 
 PyDoc_STRVAR(filter_doc,
-"BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
-"            grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-"            cache_max_age=None, wait_replicas=None, warn=True, clock=None)\n--\n\n"
-"A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits a key.\n\n"
-"    BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p\n"
-"    BloomFilter(m, n)                    the classic one: m bits for n keys\n\n"
-"m = bits, n = keys it is sized for, k = positions a key, p = false-positive rate at n keys;\n"
-"any sufficient set of them.  grow=2.0: it grows past n and keeps p.  window=seconds: it forgets\n"
-"keys that long after they were added last, n being the keys of one window.  Keys are str (as UTF-8), bytes-like or int (as decimal text):\n"
-"42, \"42\" and b\"42\" are one key.\n\n"
-"bf.add(key) is True when the key is SURELY NEW, False when it was probably there already.");
+    "BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
+    "            grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
+    "            cache_max_age=None, wait_replicas=None, warn=True, clock=None)\n--\n\n"
+    "A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits a key.\n\n"
+    "    BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p\n"
+    "    BloomFilter(m, n)                    the classic one: m bits for n keys\n\n"
+    "m = bits, n = keys it is sized for, k = positions a key, p = false-positive rate at n keys;\n"
+    "any sufficient set of them.  grow=2.0: it grows past n and keeps p.  window=seconds: it forgets\n"
+    "keys that long after they were added last, n being the keys of one window.  Keys are str (as UTF-8), bytes-like or int (as decimal text):\n"
+    "42, \"42\" and b\"42\" are one key.\n\n"
+    "bf.add(key) is True when the key is SURELY NEW, False when it was probably there already.");
 
-static PyType_Slot slots[] = {
-    { Py_tp_doc, (void *)filter_doc },
-    { Py_tp_new, filter_new },
-    { Py_tp_init, filter_init },
-    { Py_tp_dealloc, filter_dealloc },
-    { Py_tp_traverse, filter_traverse },
-    { Py_tp_clear, filter_forget },
-    { Py_tp_methods, methods },
-    { Py_tp_members, members },
-    { Py_tp_getset, filter_getset },
-    { Py_tp_repr, filter_repr },
-    { Py_tp_richcompare, filter_compare },
-    { Py_tp_hash, PyObject_HashNotImplemented },
-    { Py_sq_contains, filter_contains },
-    { Py_sq_length, filter_length },
-    { Py_nb_bool, filter_bool },
-    { Py_nb_or, filter_or },
-    { Py_nb_and, filter_and },
-    { Py_nb_inplace_or, filter_ior },
-    { Py_nb_inplace_and, filter_iand },
-    { 0, NULL }
-};
+static PyType_Slot slots[] = { { Py_tp_doc, (void *)filter_doc }, { Py_tp_new, filter_new },
+    { Py_tp_init, filter_init }, { Py_tp_dealloc, filter_dealloc },
+    { Py_tp_traverse, filter_traverse }, { Py_tp_clear, filter_forget }, { Py_tp_methods, methods },
+    { Py_tp_members, members }, { Py_tp_getset, filter_getset }, { Py_tp_repr, filter_repr },
+    { Py_tp_richcompare, filter_compare }, { Py_tp_hash, PyObject_HashNotImplemented },
+    { Py_sq_contains, filter_contains }, { Py_sq_length, filter_length },
+    { Py_nb_bool, filter_bool }, { Py_nb_or, filter_or }, { Py_nb_and, filter_and },
+    { Py_nb_inplace_or, filter_ior }, { Py_nb_inplace_and, filter_iand }, { 0, NULL } };
 
 PyType_Spec filter_spec = {
     .name = "bloomfilter.BloomFilter",
     .basicsize = sizeof(FilterObject),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
+    .flags =
+        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE,
     .slots = slots,
 };

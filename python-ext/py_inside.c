@@ -1,29 +1,34 @@
-/* py_inside.c - who is inside a filter: entering, leaving, and when its handle may be replaced; across a fork too.
- * The only file that touches `users`.  Knows neither the GIL's ways (py_life.c) nor keys.
+/* py_inside.c - who is inside a filter: entering, leaving, and when its handle may be replaced;
+ * across a fork too. The only file that touches `users`.  Knows neither the GIL's ways (py_life.c)
+ * nor keys.
  *
- * A child of fork has one thread, the one that forked.  Whoever else was inside is in `users` still, and never leaves.  So
- * each thread remembers the filters that it entered; a fork keeps the list of the thread that goes on, and the first who
- * comes to a filter after it counts anew, by that list.
+ * A child of fork has one thread, the one that forked.  Whoever else was inside is in `users`
+ * still, and never leaves.  So each thread remembers the filters that it entered; a fork keeps the
+ * list of the thread that goes on, and the first who comes to a filter after it counts anew, by
+ * that list.
  *
- * The core counts too, but calls that run the host's code (a clock, a client) alone: what those ask of their own filter is
- * BF_EBUSY.  Its count is in the handle; this one says when the handle may go, and stands beside it. */
+ * The core counts too, but calls that run the host's code (a clock, a client) alone: what those ask
+ * of their own filter is BF_EBUSY.  Its count is in the handle; this one says when the handle may
+ * go, and stands beside it. */
 #include "py_bloomfilter.h"
 
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ENTERED_MOST = 64 };      /* filters that one thread is inside of; past that a child may be refused to close */
+enum {
+    ENTERED_MOST = 64
+}; /* filters that one thread is inside of; past that a child may be refused to close */
 typedef struct {
-    size_t n;                    /* may be more than are remembered */
+    size_t n; /* may be more than are remembered */
     const FilterObject *at[ENTERED_MOST];
 } entered;
 
 static _Thread_local entered mine;
-static entered of_parent;                        /* what the thread that forked had entered */
+static entered of_parent; /* what the thread that forked had entered */
 static unsigned forks;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-enum { REPAIRING = -1 };         /* in a filter's `forks` */
+enum { REPAIRING = -1 }; /* in a filter's `forks` */
 
 static void in_child(void)
 {
@@ -37,7 +42,8 @@ int fork_count(void) { return (int)(forks & INT_MAX); }
 
 static Py_ssize_t entered_by(const entered *e, const FilterObject *f)
 {
-    Py_ssize_t count = e->n > ENTERED_MOST ? (Py_ssize_t)(e->n - ENTERED_MOST) : 0;      /* who knows: perhaps this one */
+    Py_ssize_t count = e->n > ENTERED_MOST ? (Py_ssize_t)(e->n - ENTERED_MOST)
+                                           : 0; /* who knows: perhaps this one */
     for (size_t i = 0; i < e->n && i < ENTERED_MOST; i++) count += e->at[i] == f;
     return count;
 }
@@ -61,7 +67,9 @@ static void forget(const FilterObject *f)
 static __attribute__((noinline)) void after_fork(FilterObject *self, int now)
 {
     int was = __atomic_load_n(&self->forks, __ATOMIC_ACQUIRE);
-    if (was != now && was != REPAIRING && __atomic_compare_exchange_n(&self->forks, &was, REPAIRING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (was != now && was != REPAIRING &&
+        __atomic_compare_exchange_n(
+            &self->forks, &was, REPAIRING, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         __atomic_store_n(&self->users, entered_by(&of_parent, self), __ATOMIC_SEQ_CST);
         if (!NO_GIL && self->users == 0 && self->unlocked) {
             self->unlocked = 0;
@@ -75,13 +83,15 @@ static __attribute__((noinline)) void after_fork(FilterObject *self, int now)
 static inline void heed_forks(FilterObject *self)
 {
     int now = fork_count();
-    if (__builtin_expect(__atomic_load_n(&self->forks, __ATOMIC_ACQUIRE) != now, 0)) after_fork(self, now);
+    if (__builtin_expect(__atomic_load_n(&self->forks, __ATOMIC_ACQUIRE) != now, 0))
+        after_fork(self, now);
 }
 
 #if NO_GIL
-/* `users` far below 0 means: the handle is being replaced, come again.  Who wants to replace it puts his pid into `wanted`,
- * and nobody enters until he has done it or given up: otherwise there might always be somebody inside for a moment.  A
- * process that forked meanwhile finds another's pid there and does not wait. */
+/* `users` far below 0 means: the handle is being replaced, come again.  Who wants to replace it
+ * puts his pid into `wanted`, and nobody enters until he has done it or given up: otherwise there
+ * might always be somebody inside for a moment.  A process that forked meanwhile finds another's
+ * pid there and does not wait. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
 enum { REPLACE_TRIES = 1000 };
 
@@ -125,13 +135,17 @@ bool replace_begin(FilterObject *self)
     for (int i = 0; !alone && i < REPLACE_TRIES; i++) {
         Py_ssize_t none = 0;
         __atomic_store_n(&self->wanted, (int)getpid(), __ATOMIC_RELAXED);
-        alone = __atomic_compare_exchange_n(&self->users, &none, REPLACING, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        alone = __atomic_compare_exchange_n(
+            &self->users, &none, REPLACING, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
         if (!alone) pause_thread();
     }
     __atomic_store_n(&self->wanted, 0, __ATOMIC_RELAXED);
     return alone;
 }
-void replace_end(FilterObject *self) { __atomic_fetch_sub(&self->users, REPLACING, __ATOMIC_SEQ_CST); }
+void replace_end(FilterObject *self)
+{
+    __atomic_fetch_sub(&self->users, REPLACING, __ATOMIC_SEQ_CST);
+}
 
 #else
 bf_filter *filter_count_in(FilterObject *self)

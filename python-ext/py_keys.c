@@ -1,21 +1,23 @@
-/* py_keys.c - a Python object as the bytes of a key: str as UTF-8, bytes-like as it is, int as decimal text.
- * Knows the object layouts of CPython; knows neither filters nor batches.
- * PyUnicode_AsUTF8AndSize is not used: it leaves a second copy of the text on every str that is not ASCII. */
+/* py_keys.c - a Python object as the bytes of a key: str as UTF-8, bytes-like as it is, int as
+ * decimal text. Knows the object layouts of CPython; knows neither filters nor batches.
+ * PyUnicode_AsUTF8AndSize is not used: it leaves a second copy of the text on every str that is not
+ * ASCII. */
 #include "py_bloomfilter.h"
 
-static const char pairs[] =
-    "0001020304050607080910111213141516171819"
-    "2021222324252627282930313233343536373839"
-    "4041424344454647484950515253545556575859"
-    "6061626364656667686970717273747576777879"
-    "8081828384858687888990919293949596979899";
+static const char pairs[] = "0001020304050607080910111213141516171819"
+                            "2021222324252627282930313233343536373839"
+                            "4041424344454647484950515253545556575859"
+                            "6061626364656667686970717273747576777879"
+                            "8081828384858687888990919293949596979899";
 
 size_t decimal(char *out, uint64_t magnitude, bool negative)
 {
     char digits[DECIMAL_MAX], *p = digits + DECIMAL_MAX;
     for (; magnitude >= 100; magnitude /= 100) memcpy(p -= 2, pairs + 2 * (magnitude % 100), 2);
-    if (magnitude >= 10) memcpy(p -= 2, pairs + 2 * magnitude, 2);
-    else *--p = (char)('0' + magnitude);
+    if (magnitude >= 10)
+        memcpy(p -= 2, pairs + 2 * magnitude, 2);
+    else
+        *--p = (char)('0' + magnitude);
     size_t len = (size_t)(digits + DECIMAL_MAX - p);
     if (negative) *out++ = '-';
     memcpy(out, p, len);
@@ -25,7 +27,10 @@ size_t decimal(char *out, uint64_t magnitude, bool negative)
 /* ---- str ---- */
 static inline char *put_utf8(char *out, Py_UCS4 c)
 {
-    if (c < 0x80) { *out++ = (char)c; return out; }
+    if (c < 0x80) {
+        *out++ = (char)c;
+        return out;
+    }
     if (c < 0x800) {
         *out++ = (char)(0xC0 | c >> 6);
     } else {
@@ -41,7 +46,8 @@ static inline char *put_utf8(char *out, Py_UCS4 c)
     return out;
 }
 
-/* Length written, or -1 - index of a lone surrogate.  Inlined with a constant kind: three tight loops. */
+/* Length written, or -1 - index of a lone surrogate.  Inlined with a constant kind: three tight
+ * loops. */
 static inline Py_ssize_t write_utf8(int kind, const void *data, Py_ssize_t n, char *out)
 {
     char *start = out;
@@ -55,7 +61,8 @@ static inline Py_ssize_t write_utf8(int kind, const void *data, Py_ssize_t n, ch
 
 Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out)
 {
-    for (Py_ssize_t i = 0; i < n; i++) if (text[i] > 0x10FFFF) return -1 - i;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (text[i] > 0x10FFFF) return -1 - i;
     return write_utf8(PyUnicode_4BYTE_KIND, text, n, out);
 }
 
@@ -73,14 +80,17 @@ static Py_ssize_t utf8_of(PyObject *s, char *out)
 
 static int refuse_surrogate(PyObject *s, Py_ssize_t at)
 {
-    PyErr_Format(PyExc_ValueError, "lone surrogate U+%x at position %zd has no UTF-8 form", (unsigned)PyUnicode_READ_CHAR(s, at), at);
+    PyErr_Format(PyExc_ValueError, "lone surrogate U+%x at position %zd has no UTF-8 form",
+        (unsigned)PyUnicode_READ_CHAR(s, at), at);
     return -1;
 }
 
 /* Most bytes that the UTF-8 form of a str can have: 2, 3 or 4 a character by kind. */
 static size_t utf8_bound(PyObject *s)
 {
-    size_t each = PyUnicode_KIND(s) == PyUnicode_1BYTE_KIND ? 2 : PyUnicode_KIND(s) == PyUnicode_2BYTE_KIND ? 3 : 4;
+    size_t each = PyUnicode_KIND(s) == PyUnicode_1BYTE_KIND   ? 2
+                  : PyUnicode_KIND(s) == PyUnicode_2BYTE_KIND ? 3
+                                                              : 4;
     size_t n = (size_t)PyUnicode_GET_LENGTH(s);
     return n <= PY_SSIZE_T_MAX / each ? n * each : PY_SSIZE_T_MAX;
 }
@@ -132,9 +142,15 @@ Py_ssize_t key_plain(PyObject *o, bf_key *key, char *room, size_t cap)
 static int hold_str(PyObject *o, key_holder *h)
 {
     if (str_ready(o) < 0) return -1;
-    if (PyUnicode_IS_ASCII(o)) { h->key = (bf_key){ PyUnicode_DATA(o), (size_t)PyUnicode_GET_LENGTH(o) }; return 0; }
+    if (PyUnicode_IS_ASCII(o)) {
+        h->key = (bf_key){ PyUnicode_DATA(o), (size_t)PyUnicode_GET_LENGTH(o) };
+        return 0;
+    }
     h->heap = PyMem_Malloc(utf8_bound(o));
-    if (!h->heap) { PyErr_NoMemory(); return -1; }
+    if (!h->heap) {
+        PyErr_NoMemory();
+        return -1;
+    }
     Py_ssize_t len = utf8_of(o, h->heap);
     h->key = (bf_key){ h->heap, (size_t)len };
     return len < 0 ? refuse_surrogate(o, -1 - len) : 0;
@@ -152,44 +168,59 @@ static int hold_int(PyObject *o, key_holder *h)
 
 int bytes_hold(PyObject *o, key_holder *h)
 {
-    if (PyObject_GetBuffer(o, &h->view, PyBUF_FULL_RO) < 0) { h->view.obj = NULL; return -1; }
+    if (PyObject_GetBuffer(o, &h->view, PyBUF_FULL_RO) < 0) {
+        h->view.obj = NULL;
+        return -1;
+    }
     h->key = (bf_key){ h->view.buf, (size_t)h->view.len };
     if (PyBuffer_IsContiguous(&h->view, 'C')) return 0;
     h->heap = PyMem_Malloc((size_t)h->view.len);
-    if (!h->heap) { PyErr_NoMemory(); return -1; }
+    if (!h->heap) {
+        PyErr_NoMemory();
+        return -1;
+    }
     h->key.ptr = h->heap;
     return PyBuffer_ToContiguous(h->heap, &h->view, h->view.len, 'C');
 }
 
 static int refuse_type(PyObject *o)
 {
-    PyErr_Format(PyExc_TypeError, "a key must be str, bytes-like or int, not %.200s", Py_TYPE(o)->tp_name);
+    PyErr_Format(
+        PyExc_TypeError, "a key must be str, bytes-like or int, not %.200s", Py_TYPE(o)->tp_name);
     return -1;
 }
 
-/* numpy's moments and spans export their 8 bytes as if they were text; as a column of Arrow they are no keys. */
+/* numpy's moments and spans export their 8 bytes as if they were text; as a column of Arrow they
+ * are no keys. */
 static bool is_time(PyObject *o)
 {
-    return strcmp(Py_TYPE(o)->tp_name, "numpy.datetime64") == 0 || strcmp(Py_TYPE(o)->tp_name, "numpy.timedelta64") == 0;
+    return strcmp(Py_TYPE(o)->tp_name, "numpy.datetime64") == 0 ||
+           strcmp(Py_TYPE(o)->tp_name, "numpy.timedelta64") == 0;
 }
 
-/* A single value (numpy's scalars, arrays without a dimension) is a number, not bytes; pointers are no key. */
+/* A single value (numpy's scalars, arrays without a dimension) is a number, not bytes; pointers are
+ * no key. */
 static int hold_buffer(PyObject *o, key_holder *h)
 {
     if (is_time(o)) return refuse_type(o);
-    if (bytes_hold(o, h) == 0 && h->view.ndim > 0 && !(h->view.format && strchr(h->view.format, 'O'))) return 0;
-    bool odd = PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_BufferError)
-        && !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError);
+    if (bytes_hold(o, h) == 0 && h->view.ndim > 0 &&
+        !(h->view.format && strchr(h->view.format, 'O')))
+        return 0;
+    bool odd = PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_BufferError) &&
+               !PyErr_ExceptionMatches(PyExc_TypeError) &&
+               !PyErr_ExceptionMatches(PyExc_ValueError);
     return odd ? -1 : refuse_type(o);
 }
 
 /* numpy's own boolean has __index__ up to numpy 2.2. */
 bool is_boolean(PyObject *o)
 {
-    return PyBool_Check(o) || strcmp(Py_TYPE(o)->tp_name, "numpy.bool") == 0 || strcmp(Py_TYPE(o)->tp_name, "numpy.bool_") == 0;
+    return PyBool_Check(o) || strcmp(Py_TYPE(o)->tp_name, "numpy.bool") == 0 ||
+           strcmp(Py_TYPE(o)->tp_name, "numpy.bool_") == 0;
 }
 
-/* Numbers first: numpy's integers export buffers too.  Its arrays claim __index__ and refuse: they are bytes. */
+/* Numbers first: numpy's integers export buffers too.  Its arrays claim __index__ and refuse: they
+ * are bytes. */
 static int hold_other(PyObject *o, key_holder *h)
 {
     PyObject *number = PyIndex_Check(o) && !is_boolean(o) ? PyNumber_Index(o) : NULL;
@@ -212,8 +243,9 @@ int key_hold(PyObject *o, key_holder *h)
     h->heap = NULL;
     h->view.obj = NULL;
     if (key_plain(o, &h->key, h->room, KEY_ROOM) >= 0) return 0;
-    int rc = PyUnicode_Check(o) ? hold_str(o, h)
-           : PyLong_Check(o) && !PyBool_Check(o) ? hold_int(o, h) : hold_other(o, h);
+    int rc = PyUnicode_Check(o)                    ? hold_str(o, h)
+             : PyLong_Check(o) && !PyBool_Check(o) ? hold_int(o, h)
+                                                   : hold_other(o, h);
     if (rc < 0) key_release(h);
     return rc;
 }

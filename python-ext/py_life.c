@@ -1,11 +1,13 @@
 /* py_life.c - the life of a filter object: when the GIL goes, closing, replacing, disk.
- * The only file that puts handles into their place; who is inside is py_inside.c's; knows nothing of keys. */
+ * The only file that puts handles into their place; who is inside is py_inside.c's; knows nothing
+ * of keys. */
 #include "py_bloomfilter.h"
 
 #include <time.h>
 #include <unistd.h>
 
-/* The state of the thread that is in the core without the GIL: a client object needs it to come back to Python. */
+/* The state of the thread that is in the core without the GIL: a client object needs it to come
+ * back to Python. */
 static _Thread_local PyThreadState *outside;
 
 PyThreadState *gil_out(void) { return outside = PyEval_SaveThread(); }
@@ -20,7 +22,10 @@ PyThreadState *gil_enter(void)
     if (ts) gil_back(ts);
     return ts;
 }
-void gil_leave(PyThreadState *ts) { if (ts) gil_out(); }
+void gil_leave(PyThreadState *ts)
+{
+    if (ts) gil_out();
+}
 
 static void unlocked_add(FilterObject *self, int step)
 {
@@ -61,20 +66,26 @@ void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
  *                              v
  *                            ASKED --solo_yield, solo_take: atomic kernels from here on--> NOBODY
  *
- * Only the thread itself leaves ALONE and ASKED for another state but that of being asked; who asks holds the GIL and
- * waits.  The thread counts in `unlocked` all the time, so kernels stay atomic until it and all others are out. */
+ * Only the thread itself leaves ALONE and ASKED for another state but that of being asked; who asks
+ * holds the GIL and waits.  The thread counts in `unlocked` all the time, so kernels stay atomic
+ * until it and all others are out. */
 enum { NOBODY, ALONE, ASKED, LEAVING };
 
 static int solo_state(FilterObject *self) { return __atomic_load_n(&self->solo, __ATOMIC_ACQUIRE); }
-static void solo_set(FilterObject *self, int state) { __atomic_store_n(&self->solo, state, __ATOMIC_RELEASE); }
+static void solo_set(FilterObject *self, int state)
+{
+    __atomic_store_n(&self->solo, state, __ATOMIC_RELEASE);
+}
 static bool solo_swap(FilterObject *self, int from, int to)
 {
-    return __atomic_compare_exchange_n(&self->solo, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return __atomic_compare_exchange_n(
+        &self->solo, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 PyThreadState *solo_release(FilterObject *self)
 {
-    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote || self->waits) return gil_release(self, NULL);
+    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote || self->waits)
+        return gil_release(self, NULL);
     self->unlocked = 1;
     self->solo_pid = (int)getpid();
     solo_set(self, ALONE);
@@ -97,8 +108,9 @@ void solo_take(PyThreadState *ts, FilterObject *self)
     unlocked_add(self, -1);
 }
 
-/* With the GIL: returns when nobody is in the plain kernels.  A thread that was not in the process when it forked never
- * answers; nor does one that waits for the GIL have to.  Its keys may be long: then others run meanwhile. */
+/* With the GIL: returns when nobody is in the plain kernels.  A thread that was not in the process
+ * when it forked never answers; nor does one that waits for the GIL have to.  Its keys may be long:
+ * then others run meanwhile. */
 void solo_end(FilterObject *self)
 {
     enum { PATIENCE = 20 };
@@ -110,20 +122,21 @@ void solo_end(FilterObject *self)
         if (ts) gil_back(ts);
     }
     if (solo_state(self) == NOBODY) return;
-    if (self->bf) bf_set_threads(self->bf, true);            /* else a child closed it */
+    if (self->bf) bf_set_threads(self->bf, true); /* else a child closed it */
     solo_set(self, NOBODY);
 }
 
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
 {
-    enum { BIG = 1 << 20 };      /* a bitmap that takes some 0.1 ms */
+    enum { BIG = 1 << 20 }; /* a bitmap that takes some 0.1 ms */
     bf_info info;
     bf_get_info(a->bf, &info);
     if (a->far || (b && b->far)) return gil_release(a, b);
     return info.bitset_bytes < BIG ? NULL : gil_release(a, b);
 }
 
-/* ---- where the core waits in a call that keeps the GIL: for a file's lock, or for a thread that has it ---- */
+/* ---- where the core waits in a call that keeps the GIL: for a file's lock, or for a thread that
+ * has it ---- */
 /* The call may be one that counts nobody: nobody closes it meanwhile. */
 static void *wait_begin(void *op)
 {
@@ -151,8 +164,11 @@ static double read_clock(PyObject *callable)
         const bool large = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
         if (large) PyErr_Clear();
         if (!PyErr_Occurred() && (large || Py_IS_NAN(seconds)))
-            PyErr_Format(PyExc_ValueError, "clock must return a number of seconds, got %s", large ? "an int that is no float" : "nan");
-    } else if (now) PyErr_Format(PyExc_TypeError, "clock must return a number of seconds, got %.80s", Py_TYPE(now)->tp_name);
+            PyErr_Format(PyExc_ValueError, "clock must return a number of seconds, got %s",
+                large ? "an int that is no float" : "nan");
+    } else if (now)
+        PyErr_Format(PyExc_TypeError, "clock must return a number of seconds, got %.80s",
+            Py_TYPE(now)->tp_name);
     Py_XDECREF(now);
     return PyErr_Occurred() ? Py_NAN : seconds;
 }
@@ -180,7 +196,8 @@ static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObjec
     if (self->waits) bf_on_wait(bf, wait_begin, wait_end, self);
 }
 
-/* Closing may take trips, wait for a lock, and give gigabytes back.  Nobody has the handle any more. */
+/* Closing may take trips, wait for a lock, and give gigabytes back.  Nobody has the handle any
+ * more. */
 static void close_handle(bf_filter *bf)
 {
     enum { BIG = 1 << 20 };
@@ -188,7 +205,10 @@ static void close_handle(bf_filter *bf)
     PyObject *type, *value, *trace;
     if (!bf) return;
     bf_get_info(bf, &info);
-    if (strcmp(info.home, "memory") == 0 && info.bitset_bytes < BIG) { bf_close(bf); return; }
+    if (strcmp(info.home, "memory") == 0 && info.bitset_bytes < BIG) {
+        bf_close(bf);
+        return;
+    }
     PyErr_Fetch(&type, &value, &trace);
     PyThreadState *ts = gil_out();
     bf_close(bf);
@@ -212,7 +232,10 @@ PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py
 PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock)
 {
     FilterObject *self = (FilterObject *)filter_new(type, NULL, NULL);
-    if (!self) { let_go(bf, client); return NULL; }
+    if (!self) {
+        let_go(bf, client);
+        return NULL;
+    }
     bf_set_threads(bf, NO_GIL);
     put(self, bf, client, clock);
     self->warn = true;
@@ -220,7 +243,8 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, P
     return (PyObject *)self;
 }
 
-/* The old ones go when others may enter again: their end may run Python code, which may use this very filter. */
+/* The old ones go when others may enter again: their end may run Python code, which may use this
+ * very filter. */
 int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, PyObject *clock)
 {
     bf_filter *old = next;
@@ -236,11 +260,11 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
-                        "the filter cannot be closed: a call or a batch is running in it (in another thread, or the one that reads "
-                        "the iterable or asks the clock)");
+            "the filter cannot be closed: a call or a batch is running in it (in another thread, or the one that reads "
+            "the iterable or asks the clock)");
     }
     let_go(old, old_client);
-    Py_XDECREF(old_clock);                                   /* after the filter that asks it */
+    Py_XDECREF(old_clock); /* after the filter that asks it */
     return alone ? 0 : -1;
 }
 
@@ -257,7 +281,8 @@ PyObject *filter_with(FilterObject *self, PyObject *Py_UNUSED(unused))
     return Py_NewRef(self);
 }
 
-PyObject *filter_exit(FilterObject *self, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(nargs))
+PyObject *filter_exit(
+    FilterObject *self, PyObject *const *Py_UNUSED(args), Py_ssize_t Py_UNUSED(nargs))
 {
     return filter_close(self, NULL);
 }
@@ -302,9 +327,11 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     double seconds = arg == Py_None ? 0 : PyFloat_AsDouble(arg);
     if (seconds == -1 && PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
-        PyErr_Clear();           /* an int past what a double holds: refused below */
+        PyErr_Clear(); /* an int past what a double holds: refused below */
     }
-    if (arg != Py_None && !(seconds > 0)) return PyErr_Format(PyExc_ValueError, "seconds must be above 0, or None for never, got %R", arg);
+    if (arg != Py_None && !(seconds > 0))
+        return PyErr_Format(
+            PyExc_ValueError, "seconds must be above 0, or None for never, got %R", arg);
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     PyThreadState *ts = gil_release(self, NULL);
@@ -314,8 +341,10 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return told(self, rc, &err);
 }
 
-/* The keys go to a filter in memory first.  Nobody knows it but the collector, whom anybody may ask: it is entered. */
-static PyObject *rebuild_with(FilterObject *self, bf_filter *bf, FilterObject *fresh, PyObject *keys)
+/* The keys go to a filter in memory first.  Nobody knows it but the collector, whom anybody may
+ * ask: it is entered. */
+static PyObject *rebuild_with(
+    FilterObject *self, bf_filter *bf, FilterObject *fresh, PyObject *keys)
 {
     bf_error err;
     bf_filter *filled = filter_enter(fresh);
@@ -324,7 +353,10 @@ static PyObject *rebuild_with(FilterObject *self, bf_filter *bf, FilterObject *f
         PyThreadState *ts = gil_release(self, fresh);
         int rc = bf_rebuild_end(bf, filled, &err);
         gil_take(ts, self, fresh);
-        if (rc < 0) { Py_CLEAR(count); raise_in(self, &err); }
+        if (rc < 0) {
+            Py_CLEAR(count);
+            raise_in(self, &err);
+        }
     }
     if (filled) filter_leave(fresh);
     return count;
@@ -339,7 +371,8 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
     PyThreadState *ts = gil_release(self, NULL);
     bf_filter *empty = bf_rebuild_begin(bf, &err);
     gil_take(ts, self, NULL);
-    if (!empty) raise_in(self, &err);
+    if (!empty)
+        raise_in(self, &err);
     else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL)))
         count = rebuild_with(self, bf, (FilterObject *)fresh, keys);
     filter_leave(self);

@@ -1,17 +1,19 @@
-/* py_module.c - the module bloomfilter._bloomfilter: its state, its names, how an interpreter gets its own.
- * Multi-phase initialisation, no state outside the module: any number of interpreters, with or without a GIL. */
+/* py_module.c - the module bloomfilter._bloomfilter: its state, its names, how an interpreter gets
+ * its own. Multi-phase initialisation, no state outside the module: any number of interpreters,
+ * with or without a GIL. */
 #include "py_bloomfilter.h"
 
 PyDoc_STRVAR(error_doc,
-"Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do.");
+    "Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do.");
 
 PyDoc_STRVAR(warning_doc,
-"More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will.");
+    "More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will.");
 
 static PyObject *make_turn(void)
 {
     PyObject *globals = PyDict_New();
-    PyObject *code = globals ? Py_CompileString("lambda: None", "<bloomfilter>", Py_eval_input) : NULL;
+    PyObject *code =
+        globals ? Py_CompileString("lambda: None", "<bloomfilter>", Py_eval_input) : NULL;
     PyObject *turn = code ? PyEval_EvalCode(code, globals, globals) : NULL;
     Py_XDECREF(code);
     Py_XDECREF(globals);
@@ -24,16 +26,21 @@ static int module_exec(PyObject *module)
     inside_begin();
     state->turn = make_turn();
     if (!state->turn) return -1;
-    state->error = PyErr_NewExceptionWithDoc("bloomfilter.Error", error_doc, PyExc_ValueError, NULL);
+    state->error =
+        PyErr_NewExceptionWithDoc("bloomfilter.Error", error_doc, PyExc_ValueError, NULL);
     if (!state->error || PyModule_AddObjectRef(module, "Error", state->error) < 0) return -1;
     state->filter_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &filter_spec, NULL);
     if (!state->filter_type || PyModule_AddType(module, state->filter_type) < 0) return -1;
     state->replies_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &replies_spec, NULL);
     if (!state->replies_type) return -1;
-    state->warning = PyErr_NewExceptionWithDoc("bloomfilter.SaturationWarning", warning_doc, PyExc_UserWarning, NULL);
-    if (!state->warning || PyModule_AddObjectRef(module, "SaturationWarning", state->warning) < 0) return -1;
+    state->warning = PyErr_NewExceptionWithDoc(
+        "bloomfilter.SaturationWarning", warning_doc, PyExc_UserWarning, NULL);
+    if (!state->warning || PyModule_AddObjectRef(module, "SaturationWarning", state->warning) < 0)
+        return -1;
     PyObject *bases = PyTuple_Pack(1, state->filter_type);
-    if (bases) state->counting_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &counting_spec, bases);
+    if (bases)
+        state->counting_type =
+            (PyTypeObject *)PyType_FromModuleAndSpec(module, &counting_spec, bases);
     Py_XDECREF(bases);
     if (!state->counting_type || PyModule_AddType(module, state->counting_type) < 0) return -1;
     return PyModule_AddStringConstant(module, "__version__", bf_version());
@@ -65,16 +72,14 @@ static int module_clear(PyObject *module)
 
 static void module_free(void *module) { module_clear(module); }
 
-static PyModuleDef_Slot slots[] = {
-    { Py_mod_exec, module_exec },
+static PyModuleDef_Slot slots[] = { { Py_mod_exec, module_exec },
 #ifdef Py_mod_multiple_interpreters
     { Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED },
 #endif
 #ifdef Py_mod_gil
     { Py_mod_gil, Py_MOD_GIL_NOT_USED },
 #endif
-    { 0, NULL }
-};
+    { 0, NULL } };
 
 struct PyModuleDef bloomfilter_module = {
     PyModuleDef_HEAD_INIT,

@@ -1,8 +1,9 @@
 /* py_params.c - the constructor's arguments, and those of its sister class methods, as a bf_spec.
- * Knows which Python values a parameter takes; the ranges and the sentence of a refusal are the core's. */
+ * Knows which Python values a parameter takes; the ranges and the sentence of a refusal are the
+ * core's. */
 #include "py_bloomfilter.h"
 
-typedef struct {                 /* borrowed; NULL or None = not given */
+typedef struct { /* borrowed; NULL or None = not given */
     PyObject *data, *m, *n, *k, *p, *scheme, *storage, *key, *secret, *grow, *window, *shards;
     PyObject *parts, *timeout, *cache_max_age, *wait_replicas, *clock;
     int read_only, cache, warn;
@@ -10,10 +11,10 @@ typedef struct {                 /* borrowed; NULL or None = not given */
 
 typedef struct {
     bf_spec spec;
-    PyObject *path;              /* owned: what spec.storage points into */
-    redis_client *client;        /* owned: where the storage is a client object */
+    PyObject *path;       /* owned: what spec.storage points into */
+    redis_client *client; /* owned: where the storage is a client object */
     key_holder secret;
-    PyObject *clock;             /* borrowed, or NULL */
+    PyObject *clock; /* borrowed, or NULL */
     bool has_secret, warn;
 } params;
 
@@ -24,7 +25,7 @@ static int refuse(const char *name, PyObject *value)
 {
     bf_error err;
     PyObject *text = PyObject_Str(value);
-    if (!text) PyErr_Clear();    /* an int of more digits than Python prints */
+    if (!text) PyErr_Clear(); /* an int of more digits than Python prints */
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
     if (!utf8) PyErr_Clear();
     bf_refuse(&err, name, utf8 ? utf8 : "a number too long to print");
@@ -48,7 +49,7 @@ static int whole(const char *name, PyObject *value, uint64_t max, uint64_t *out)
     if (!number) return -1;
     unsigned long long v = PyLong_AsUnsignedLongLong(number);
     bool odd = v == (unsigned long long)-1 && PyErr_Occurred();
-    PyErr_Clear();               /* OverflowError: negative, or past 64 bits */
+    PyErr_Clear(); /* OverflowError: negative, or past 64 bits */
     int rc = odd || v == 0 || v > max ? refuse(name, number) : 0;
     *out = v;
     Py_DECREF(number);
@@ -70,7 +71,10 @@ static int real(const char *name, PyObject *value, double above, double below, d
     if (is_boolean(value)) return type_fault(name, "a number", value);
     double v = PyFloat_AsDouble(value);
     if (v == -1.0 && PyErr_Occurred()) {
-        if (PyErr_ExceptionMatches(PyExc_TypeError)) { PyErr_Clear(); return type_fault(name, "a number", value); }
+        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            return type_fault(name, "a number", value);
+        }
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
         PyErr_Clear();
         return refuse(name, value);
@@ -95,7 +99,8 @@ static int text(const char *name, PyObject *value, const char **out)
 static int secret_bytes(PyObject *value, params *out)
 {
     if (!given(value)) return 0;
-    if (PyUnicode_Check(value) || !PyObject_CheckBuffer(value)) return type_fault("secret", "bytes", value);
+    if (PyUnicode_Check(value) || !PyObject_CheckBuffer(value))
+        return type_fault("secret", "bytes", value);
     out->secret.text = NULL;
     out->secret.heap = NULL;
     out->has_secret = true;
@@ -109,7 +114,8 @@ static int secret_bytes(PyObject *value, params *out)
 /* Only what has a path is one; anything else must be a client. */
 static bool is_path(PyObject *value)
 {
-    return PyUnicode_Check(value) || PyBytes_Check(value) || PyObject_HasAttrString((PyObject *)Py_TYPE(value), "__fspath__");
+    return PyUnicode_Check(value) || PyBytes_Check(value) ||
+           PyObject_HasAttrString((PyObject *)Py_TYPE(value), "__fspath__");
 }
 
 static int storage_place(module_state *state, PyObject *value, params *out)
@@ -145,45 +151,46 @@ static void params_free(params *q)
 
 static int params_fill(module_state *state, params *q, const arguments *a)
 {
-    q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0, .cache = a->cache != 0 };
+    q->spec =
+        (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0, .cache = a->cache != 0 };
     q->path = NULL;
     q->clock = NULL;
     q->client = NULL;
     q->warn = a->warn;
     q->has_secret = false;
     q->secret.view.obj = NULL;
-    int rc = whole("m", a->m, UINT64_MAX, &q->spec.m) < 0
-        || whole("n", a->n, UINT64_MAX, &q->spec.n) < 0
-        || whole32("k", a->k, &q->spec.k) < 0
-        || real("p", a->p, 0, 1, &q->spec.p) < 0
-        || text("scheme", a->scheme, &q->spec.scheme) < 0
-        || text("key", a->key, &q->spec.key) < 0
-        || real("grow", a->grow, 1, Py_HUGE_VAL, &q->spec.grow) < 0
-        || real("window", a->window, 0, Py_HUGE_VAL, &q->spec.window) < 0
-        || whole32("shards", a->shards, &q->spec.shards) < 0
-        || whole32("parts", a->parts, &q->spec.parts) < 0
-        || real("timeout", a->timeout, 0, Py_HUGE_VAL, &q->spec.timeout) < 0
-        || real("cache_max_age", a->cache_max_age, 0, Py_HUGE_VAL, &q->spec.cache_max_age) < 0
-        || whole32("wait_replicas", a->wait_replicas, &q->spec.wait_replicas) < 0
-        || clock_of(a->clock, q) < 0
-        || secret_bytes(a->secret, q) < 0
-        || storage_place(state, a->storage, q) < 0;
+    int rc = whole("m", a->m, UINT64_MAX, &q->spec.m) < 0 ||
+             whole("n", a->n, UINT64_MAX, &q->spec.n) < 0 || whole32("k", a->k, &q->spec.k) < 0 ||
+             real("p", a->p, 0, 1, &q->spec.p) < 0 ||
+             text("scheme", a->scheme, &q->spec.scheme) < 0 ||
+             text("key", a->key, &q->spec.key) < 0 ||
+             real("grow", a->grow, 1, Py_HUGE_VAL, &q->spec.grow) < 0 ||
+             real("window", a->window, 0, Py_HUGE_VAL, &q->spec.window) < 0 ||
+             whole32("shards", a->shards, &q->spec.shards) < 0 ||
+             whole32("parts", a->parts, &q->spec.parts) < 0 ||
+             real("timeout", a->timeout, 0, Py_HUGE_VAL, &q->spec.timeout) < 0 ||
+             real("cache_max_age", a->cache_max_age, 0, Py_HUGE_VAL, &q->spec.cache_max_age) < 0 ||
+             whole32("wait_replicas", a->wait_replicas, &q->spec.wait_replicas) < 0 ||
+             clock_of(a->clock, q) < 0 || secret_bytes(a->secret, q) < 0 ||
+             storage_place(state, a->storage, q) < 0;
     if (!rc) return 0;
     params_free(q);
     return -1;
 }
 
 /* ---- constructors ---- */
-static char *const constructor_names[] =
-    { "m", "n", "k", "p", "scheme", "storage", "key", "secret", "grow", "window", "shards", "parts", "timeout", "cache", "cache_max_age",
-      "wait_replicas", "warn", "clock", NULL };
+static char *const constructor_names[] = { "m", "n", "k", "p", "scheme", "storage", "key", "secret",
+    "grow", "window", "shards", "parts", "timeout", "cache", "cache_max_age", "wait_replicas",
+    "warn", "clock", NULL };
 
-static int parse_constructor(module_state *state, PyObject *args, PyObject *kwargs, const char *format, params *q)
+static int parse_constructor(
+    module_state *state, PyObject *args, PyObject *kwargs, const char *format, params *q)
 {
     arguments a = { .warn = true };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)constructor_names, &a.m, &a.n, &a.k, &a.p,
-                                     &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout,
-                                     &a.cache, &a.cache_max_age, &a.wait_replicas, &a.warn, &a.clock)) return -1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)constructor_names, &a.m, &a.n,
+            &a.k, &a.p, &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards,
+            &a.parts, &a.timeout, &a.cache, &a.cache_max_age, &a.wait_replicas, &a.warn, &a.clock))
+        return -1;
     return params_fill(state, q, &a);
 }
 
@@ -207,7 +214,9 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
     bf_error err;
     params q;
-    if (parse_constructor(state_of(Py_TYPE(self)), args, kwargs, "|OOOO$OOOOOOOOOpOOpO:BloomFilter", &q) < 0) return -1;
+    if (parse_constructor(
+            state_of(Py_TYPE(self)), args, kwargs, "|OOOO$OOOOOOOOOpOOpO:BloomFilter", &q) < 0)
+        return -1;
     q.spec.counting = is_counting(Py_TYPE(self));
     bf_filter *bf = open_spec(&q.spec, &err);
     if (!bf) raise_in(self, &err);
@@ -215,7 +224,7 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
     params_free(&q);
     if (!bf) return -1;
     self->warn = q.warn;
-    return filter_replace(self, bf, client, q.clock);     /* the clock is the caller's argument still */
+    return filter_replace(self, bf, client, q.clock); /* the clock is the caller's argument still */
 }
 
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
@@ -231,11 +240,14 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *plan = NULL;
-    if (parse_constructor(state_of(type), args, kwargs, "|OOOO$OOOOOOOOOpOOpO:plan", &q) < 0) return NULL;
+    if (parse_constructor(state_of(type), args, kwargs, "|OOOO$OOOOOOOOOpOOpO:plan", &q) < 0)
+        return NULL;
     q.spec.counting = is_counting(type);
-    if (bf_plan(&q.spec, &err) < 0) raise_error(state_of(type), &err);
-    else plan = Py_BuildValue("{sK sK sI sd ss}", "m", (unsigned long long)q.spec.m, "n", (unsigned long long)q.spec.n,
-                              "k", q.spec.k, "p", q.spec.p, "scheme", q.spec.scheme);
+    if (bf_plan(&q.spec, &err) < 0)
+        raise_error(state_of(type), &err);
+    else
+        plan = Py_BuildValue("{sK sK sI sd ss}", "m", (unsigned long long)q.spec.m, "n",
+            (unsigned long long)q.spec.n, "k", q.spec.k, "p", q.spec.p, "scheme", q.spec.scheme);
     params_free(&q);
     return plan;
 }
@@ -244,23 +256,32 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
 {
     if (!bf) raise_error(state_of(type), err);
     redis_client *client = keep_client(q, bf);
-    params_free(q);              /* the clock is the caller's argument still */
+    params_free(q); /* the clock is the caller's argument still */
     FilterObject *made = bf ? (FilterObject *)filter_wrap(type, bf, client, q->clock) : NULL;
-    if (made && !q->warn) { made->warn = false; filter_watch(made); }
+    if (made && !q->warn) {
+        made->warn = false;
+        filter_watch(made);
+    }
     return (PyObject *)made;
 }
 
 PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *const names[] = { "storage", "m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards", "parts", "timeout",
-                                   "cache", "cache_max_age", "wait_replicas", "read_only", "warn", "clock", NULL };
+    static char *const names[] = { "storage", "m", "n", "k", "p", "scheme", "key", "secret", "grow",
+        "window", "shards", "parts", "timeout", "cache", "cache_max_age", "wait_replicas",
+        "read_only", "warn", "clock", NULL };
     bf_error err;
     params q;
     arguments a = { .warn = true };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOppO:open", (char **)names, &a.storage, &a.m, &a.n, &a.k, &a.p,
-                                     &a.scheme, &a.key, &a.secret, &a.grow, &a.window, &a.shards, &a.parts, &a.timeout, &a.cache,
-                                     &a.cache_max_age, &a.wait_replicas, &a.read_only, &a.warn, &a.clock)) return NULL;
-    if (!given(a.storage)) { type_fault("storage", "a path, a URL or a Redis client", a.storage); return NULL; }
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOppO:open", (char **)names,
+            &a.storage, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.key, &a.secret, &a.grow, &a.window,
+            &a.shards, &a.parts, &a.timeout, &a.cache, &a.cache_max_age, &a.wait_replicas,
+            &a.read_only, &a.warn, &a.clock))
+        return NULL;
+    if (!given(a.storage)) {
+        type_fault("storage", "a path, a URL or a Redis client", a.storage);
+        return NULL;
+    }
     if (params_fill(state_of(type), &q, &a) < 0) return NULL;
     q.spec.must_exist = true;
     q.spec.counting = is_counting(type);
@@ -269,11 +290,15 @@ PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 }
 
 /* ---- from bytes: the parameters given are those expected ---- */
-static int parse_expected(module_state *state, PyObject *args, PyObject *kwargs, const char *types, const char *first, PyObject **data, const char **format, params *q)
+static int parse_expected(module_state *state, PyObject *args, PyObject *kwargs, const char *types,
+    const char *first, PyObject **data, const char **format, params *q)
 {
-    const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", "clock", format ? "format" : NULL, NULL };
+    const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", "clock",
+        format ? "format" : NULL, NULL };
     arguments a = { .warn = true };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, data, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.secret, &a.clock, format)) return -1;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, data, &a.m, &a.n, &a.k,
+            &a.p, &a.scheme, &a.secret, &a.clock, format))
+        return -1;
     return params_fill(state, q, &a);
 }
 
@@ -284,11 +309,18 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
     PyObject *data;
     const char *format = NULL;
     key_holder h = { .text = NULL };
-    if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOOOz:from_bytes", "data", &data, &format, &q) < 0) return NULL;
-    if (bytes_hold(data, &h) < 0) { key_release(&h); params_free(&q); return NULL; }
+    if (parse_expected(
+            state_of(type), args, kwargs, "O|$OOOOOOOz:from_bytes", "data", &data, &format, &q) < 0)
+        return NULL;
+    if (bytes_hold(data, &h) < 0) {
+        key_release(&h);
+        params_free(&q);
+        return NULL;
+    }
     q.spec.counting = is_counting(type);
     PyThreadState *ts = gil_out();
-    bf_filter *bf = format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err) : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
+    bf_filter *bf = format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err)
+                           : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
     gil_back(ts);
     key_release(&h);
     return wrap_or_raise(type, &q, bf, &err);
@@ -299,8 +331,13 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *data, *path;
-    if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOOO:load", "path", &data, NULL, &q) < 0) return NULL;
-    if (!PyUnicode_FSConverter(data, &path)) { params_free(&q); return NULL; }
+    if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOOO:load", "path", &data, NULL, &q) <
+        0)
+        return NULL;
+    if (!PyUnicode_FSConverter(data, &path)) {
+        params_free(&q);
+        return NULL;
+    }
     q.spec.counting = is_counting(type);
     PyThreadState *ts = gil_out();
     bf_filter *bf = bf_load(PyBytes_AS_STRING(path), &q.spec, &err);

@@ -1,6 +1,6 @@
-/* py_redis.c - a redis-py client as the core's Redis client: a trip goes to bloomfilter._redis, which has the connections,
- * and the answers come back through an object that it fills.  Knows how the GIL and exceptions cross the core; knows
- * neither redis-py nor what is asked. */
+/* py_redis.c - a redis-py client as the core's Redis client: a trip goes to bloomfilter._redis,
+ * which has the connections, and the answers come back through an object that it fills.  Knows how
+ * the GIL and exceptions cross the core; knows neither redis-py nor what is asked. */
 #include "py_bloomfilter.h"
 
 #include <errno.h>
@@ -8,14 +8,15 @@
 /* ---- the object `replies` of one trip ---- */
 typedef struct {
     PyObject_HEAD
-    bf_reply_sink *sink;             /* NULL: the trip is over */
+    bf_reply_sink *sink; /* NULL: the trip is over */
     const bf_redis_part *parts;
     size_t nparts, commands;
-    bf_redis_range *ranges;          /* PyMem; what is expected */
-    char sent;                       /* set by Python: bytes may have gone out */
+    bf_redis_range *ranges; /* PyMem; what is expected */
+    char sent;              /* set by Python: bytes may have gone out */
 } RepliesObject;
 
-/* Asked again after whatever may have run Python code: another thread may have it, and the trip end meanwhile. */
+/* Asked again after whatever may have run Python code: another thread may have it, and the trip end
+ * meanwhile. */
 static bool over(const RepliesObject *r)
 {
     if (!r->sink) PyErr_SetString(PyExc_RuntimeError, "the trip is over");
@@ -46,19 +47,25 @@ static int put_members(RepliesObject *r, PyObject *members, size_t width)
 {
     PyObject *all = members ? PySequence_Tuple(members) : NULL;
     int rc = !all || over(r) || Py_EnterRecursiveCall(" in a reply") ? -1 : 0;
-    if (rc < 0) { Py_XDECREF(all); return -1; }
+    if (rc < 0) {
+        Py_XDECREF(all);
+        return -1;
+    }
     bf_reply_put_array(r->sink, (size_t)PyTuple_GET_SIZE(all) * width);
     for (Py_ssize_t i = 0; rc == 0 && i < PyTuple_GET_SIZE(all); i++) {
         PyObject *member = PyTuple_GET_ITEM(all, i);
-        if (width == 1) rc = put(r, member);
-        else if ((rc = put(r, PyTuple_GET_ITEM(member, 0))) == 0) rc = put(r, PyTuple_GET_ITEM(member, 1));
+        if (width == 1)
+            rc = put(r, member);
+        else if ((rc = put(r, PyTuple_GET_ITEM(member, 0))) == 0)
+            rc = put(r, PyTuple_GET_ITEM(member, 1));
     }
     Py_LeaveRecursiveCall();
     Py_DECREF(all);
     return rc;
 }
 
-static int put_words(RepliesObject *r, PyObject *o, void (*as)(bf_reply_sink *, const void *, size_t))
+static int put_words(
+    RepliesObject *r, PyObject *o, void (*as)(bf_reply_sink *, const void *, size_t))
 {
     Py_ssize_t len;
     PyObject *text = PyObject_Str(o);
@@ -80,8 +87,14 @@ static int put_integer(RepliesObject *r, PyObject *o)
 static int put(RepliesObject *r, PyObject *o)
 {
     if (over(r)) return -1;
-    if (PyBytes_Check(o)) { bf_reply_put_text(r->sink, PyBytes_AS_STRING(o), (size_t)PyBytes_GET_SIZE(o)); return 0; }
-    if (o == Py_None) { bf_reply_put_nil(r->sink); return 0; }
+    if (PyBytes_Check(o)) {
+        bf_reply_put_text(r->sink, PyBytes_AS_STRING(o), (size_t)PyBytes_GET_SIZE(o));
+        return 0;
+    }
+    if (o == Py_None) {
+        bf_reply_put_nil(r->sink);
+        return 0;
+    }
     if (PyExceptionInstance_Check(o)) return put_words(r, o, bf_reply_put_error);
     if (PyLong_Check(o)) return put_integer(r, o);
     if (PyDict_Check(o)) {
@@ -105,10 +118,16 @@ static bf_redis_range *read_ranges(PyObject *pairs)
 {
     size_t n = (size_t)PyTuple_GET_SIZE(pairs);
     bf_redis_range *ranges = PyMem_New(bf_redis_range, n ? n : 1);
-    if (!ranges) { PyErr_NoMemory(); return NULL; }
+    if (!ranges) {
+        PyErr_NoMemory();
+        return NULL;
+    }
     for (size_t i = 0; i < n; i++) {
         Py_ssize_t first, count;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, (Py_ssize_t)i), "nn", &first, &count)) { PyMem_Free(ranges); return NULL; }
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(pairs, (Py_ssize_t)i), "nn", &first, &count)) {
+            PyMem_Free(ranges);
+            return NULL;
+        }
         ranges[i] = (bf_redis_range){ first < 0 ? BF_NO_REPLY : (size_t)first, (size_t)count };
     }
     return ranges;
@@ -118,10 +137,17 @@ static bf_redis_range *read_ranges(PyObject *pairs)
 static PyObject *replies_expect(RepliesObject *r, PyObject *list)
 {
     if (over(r)) return NULL;
-    if (!PyList_Check(list)) { PyErr_SetString(PyExc_TypeError, "ranges must be a list"); return NULL; }
+    if (!PyList_Check(list)) {
+        PyErr_SetString(PyExc_TypeError, "ranges must be a list");
+        return NULL;
+    }
     PyObject *pairs = PyList_AsTuple(list);
     bf_redis_range *ranges = pairs ? read_ranges(pairs) : NULL;
-    if (!ranges || over(r)) { Py_XDECREF(pairs); PyMem_Free(ranges); return NULL; }
+    if (!ranges || over(r)) {
+        Py_XDECREF(pairs);
+        PyMem_Free(ranges);
+        return NULL;
+    }
     bf_reply_expect(r->sink, ranges, (size_t)PyTuple_GET_SIZE(pairs));
     PyMem_Free(r->ranges);
     r->ranges = ranges;
@@ -151,12 +177,15 @@ static PyObject *replies_command(RepliesObject *r, PyObject *index)
     if (over(r) || (i == -1 && PyErr_Occurred())) return NULL;
     for (size_t part = 0; part < r->nparts; part++) {
         const bf_redis_part *p = r->parts + part;
-        if (i >= (Py_ssize_t)p->commands) { i -= (Py_ssize_t)p->commands; continue; }
+        if (i >= (Py_ssize_t)p->commands) {
+            i -= (Py_ssize_t)p->commands;
+            continue;
+        }
         bf_commands c = { p->bytes, (const char *)p->bytes + p->len, 0 };
         bf_key arg;
         const char *from = c.at;
         while (bf_command_next(&c)) {
-            while (bf_command_arg(&c, &arg)) { }
+            while (bf_command_arg(&c, &arg)) {}
             if (i-- == 0) return PyBytes_FromStringAndSize(from, c.at - from);
             from = c.at;
         }
@@ -199,29 +228,34 @@ static void replies_dealloc(RepliesObject *r)
 }
 
 #define METHOD(name, function, flags) { name, (PyCFunction)(void (*)(void))function, flags, NULL }
-static PyMethodDef replies_methods[] = {
-    METHOD("feed", replies_feed, METH_O), METHOD("put", replies_put, METH_O), METHOD("expect", replies_expect, METH_O),
-    METHOD("refused", replies_refused, METH_NOARGS), METHOD("command", replies_command, METH_O), METHOD("fault", replies_fault, METH_VARARGS),
-    METHOD("connection", replies_connection, METH_O),
-    { NULL, NULL, 0, NULL }
-};
+static PyMethodDef replies_methods[] = { METHOD("feed", replies_feed, METH_O),
+    METHOD("put", replies_put, METH_O), METHOD("expect", replies_expect, METH_O),
+    METHOD("refused", replies_refused, METH_NOARGS), METHOD("command", replies_command, METH_O),
+    METHOD("fault", replies_fault, METH_VARARGS), METHOD("connection", replies_connection, METH_O),
+    { NULL, NULL, 0, NULL } };
 
-static PyObject *get_sent(RepliesObject *r, void *Py_UNUSED(unused)) { return PyBool_FromLong(r->sent); }
+static PyObject *get_sent(RepliesObject *r, void *Py_UNUSED(unused))
+{
+    return PyBool_FromLong(r->sent);
+}
 static int set_sent(RepliesObject *r, PyObject *value, void *Py_UNUSED(unused))
 {
     int yes = value ? PyObject_IsTrue(value) : 0;
     if (yes >= 0) r->sent = (char)yes;
     return yes < 0 ? -1 : 0;
 }
-static PyGetSetDef replies_getset[] = { { "sent", (getter)(void (*)(void))get_sent, (setter)(void (*)(void))set_sent, NULL, NULL },
-                                        { NULL, NULL, NULL, NULL, NULL } };
+static PyGetSetDef replies_getset[] = { { "sent", (getter)(void (*)(void))get_sent,
+                                            (setter)(void (*)(void))set_sent, NULL, NULL },
+    { NULL, NULL, NULL, NULL, NULL } };
 
-static PyType_Slot replies_slots[] = { { Py_tp_dealloc, replies_dealloc }, { Py_tp_traverse, replies_traverse },
-                                       { Py_tp_methods, replies_methods }, { Py_tp_getset, replies_getset }, { 0, NULL } };
+static PyType_Slot replies_slots[] = { { Py_tp_dealloc, replies_dealloc },
+    { Py_tp_traverse, replies_traverse }, { Py_tp_methods, replies_methods },
+    { Py_tp_getset, replies_getset }, { 0, NULL } };
 PyType_Spec replies_spec = {
     .name = "bloomfilter._Replies",
     .basicsize = sizeof(RepliesObject),
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE |
+             Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = replies_slots,
 };
 
@@ -231,16 +265,20 @@ static PyObject *parts_of(const bf_redis_part *parts, size_t n, size_t *commands
     PyObject *list = PyList_New((Py_ssize_t)n);
     *commands = 0;
     for (size_t i = 0; list && i < n; i++) {
-        PyObject *one = Py_BuildValue("(y#y#nn)", parts[i].key, (Py_ssize_t)parts[i].key_len, parts[i].bytes, (Py_ssize_t)parts[i].len,
-                                      (Py_ssize_t)*commands, (Py_ssize_t)parts[i].commands);
+        PyObject *one =
+            Py_BuildValue("(y#y#nn)", parts[i].key, (Py_ssize_t)parts[i].key_len, parts[i].bytes,
+                (Py_ssize_t)parts[i].len, (Py_ssize_t)*commands, (Py_ssize_t)parts[i].commands);
         *commands += parts[i].commands;
-        if (one) PyList_SET_ITEM(list, (Py_ssize_t)i, one);
-        else Py_CLEAR(list);
+        if (one)
+            PyList_SET_ITEM(list, (Py_ssize_t)i, one);
+        else
+            Py_CLEAR(list);
     }
     return list;
 }
 
-static RepliesObject *replies_of(const redis_client *c, const bf_redis_part *parts, size_t nparts, size_t commands, bf_reply_sink *sink)
+static RepliesObject *replies_of(const redis_client *c, const bf_redis_part *parts, size_t nparts,
+    size_t commands, bf_reply_sink *sink)
 {
     PyTypeObject *type = c->state->replies_type;
     RepliesObject *r = (RepliesObject *)type->tp_alloc(type, 0);
@@ -254,7 +292,8 @@ static RepliesObject *replies_of(const redis_client *c, const bf_redis_part *par
 
 static int failure(const RepliesObject *r, bf_reply_sink *sink)
 {
-    if (!PyErr_ExceptionMatches(PyExc_Exception)) return BF_CLIENT_STOP;     /* KeyboardInterrupt, SystemExit */
+    if (!PyErr_ExceptionMatches(PyExc_Exception))
+        return BF_CLIENT_STOP; /* KeyboardInterrupt, SystemExit */
     if (!r) bf_reply_fault(sink, ENOMEM, "", 0);
     return r && r->sent ? BF_CLIENT_LOST : BF_CLIENT_UNSENT;
 }
@@ -268,16 +307,18 @@ static int talk(redis_client *c, const bf_redis_part *parts, size_t nparts, bf_r
     int how = done ? BF_CLIENT_ANSWERED : failure(r, sink);
     if (r) r->sink = NULL;
     if (r) r->parts = NULL;
-    if (how == BF_CLIENT_ANSWERED) bf_reply_expect(sink, NULL, 0);          /* the ranges go with r */
+    if (how == BF_CLIENT_ANSWERED) bf_reply_expect(sink, NULL, 0); /* the ranges go with r */
     Py_XDECREF(list);
     Py_XDECREF((PyObject *)r);
     Py_XDECREF(done);
     return how;
 }
 
-/* An exception stays set for raise_error, which makes it the cause of what the core says.  One that is set already is from
- * a trip before: of a call that tries again it is forgotten; beside a fault that nobody hears of it stands. */
-static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+/* An exception stays set for raise_error, which makes it the cause of what the core says.  One that
+ * is set already is from a trip before: of a call that tries again it is forgotten; beside a fault
+ * that nobody hears of it stands. */
+static int exchange(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     redis_client *c = ctx;
     PyObject *type, *value, *trace;
@@ -288,7 +329,8 @@ static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool r
         Py_XDECREF(type);
         Py_XDECREF(value);
         Py_XDECREF(trace);
-    } else PyErr_Restore(type, value, trace);
+    } else
+        PyErr_Restore(type, value, trace);
     gil_leave(ts);
     return how;
 }
@@ -307,7 +349,10 @@ static int read_attributes(redis_client *c)
 redis_client *redis_client_new(module_state *state, PyObject *client)
 {
     redis_client *c = PyMem_Calloc(1, sizeof *c);
-    if (!c) { PyErr_NoMemory(); return NULL; }
+    if (!c) {
+        PyErr_NoMemory();
+        return NULL;
+    }
     c->state = state;
     c->host = (bf_redis_client){ .exchange = exchange, .ctx = c };
     c->client = Py_NewRef(client);
@@ -327,4 +372,3 @@ void redis_client_free(redis_client *c)
     Py_XDECREF(c->name);
     PyMem_Free(c);
 }
-

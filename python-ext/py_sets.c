@@ -1,10 +1,11 @@
-/* py_sets.c - copies, unions, intersections, equality.  Which filters fit together is the core's decision;
- * here is only what Python expects of operators and methods. */
+/* py_sets.c - copies, unions, intersections, equality.  Which filters fit together is the core's
+ * decision; here is only what Python expects of operators and methods. */
 #include "py_bloomfilter.h"
 
 typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
 
-/* A new object of the same type, with a copy in memory.  The clock that both go by is held before anyone may replace it. */
+/* A new object of the same type, with a copy in memory.  The clock that both go by is held before
+ * anyone may replace it. */
 static PyObject *copy_wrapped(FilterObject *self)
 {
     bf_error err;
@@ -31,8 +32,10 @@ static int copy_attributes(PyObject *from, PyObject *to, PyObject *memo)
         return 0;
     }
     PyObject *module = memo ? PyImport_ImportModule("copy") : NULL;
-    if (module) copied = PyObject_CallMethod(module, "deepcopy", "OO", dict, memo);
-    else if (!memo) copied = Py_NewRef(dict);
+    if (module)
+        copied = PyObject_CallMethod(module, "deepcopy", "OO", dict, memo);
+    else if (!memo)
+        copied = Py_NewRef(dict);
     PyObject *target = copied ? PyObject_GetAttrString(to, "__dict__") : NULL;
     int rc = target ? PyDict_Update(target, copied) : -1;
     Py_XDECREF(target);
@@ -55,17 +58,24 @@ static int memorize(PyObject *self, PyObject *twin, PyObject *memo)
 static PyObject *copy_object(FilterObject *self, PyObject *memo)
 {
     PyObject *twin = copy_wrapped(self);
-    if (twin && !self->warn) { ((FilterObject *)twin)->warn = false; filter_watch((FilterObject *)twin); }
+    if (twin && !self->warn) {
+        ((FilterObject *)twin)->warn = false;
+        filter_watch((FilterObject *)twin);
+    }
     if (twin && memorize((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
     if (twin && copy_attributes((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
     return twin;
 }
 
-PyObject *filter_copy(FilterObject *self, PyObject *Py_UNUSED(unused)) { return copy_object(self, NULL); }
+PyObject *filter_copy(FilterObject *self, PyObject *Py_UNUSED(unused))
+{
+    return copy_object(self, NULL);
+}
 PyObject *filter_deepcopy(FilterObject *self, PyObject *memo)
 {
     if (memo != Py_None && !PyDict_Check(memo)) {
-        PyErr_Format(PyExc_TypeError, "memo must be the dict that copy.deepcopy() gives, got %.200s", Py_TYPE(memo)->tp_name);
+        PyErr_Format(PyExc_TypeError,
+            "memo must be the dict that copy.deepcopy() gives, got %.200s", Py_TYPE(memo)->tp_name);
         return NULL;
     }
     return copy_object(self, memo);
@@ -99,7 +109,8 @@ static PyObject *combined(FilterObject *a, FilterObject *b, combine *call)
 static PyObject *method(FilterObject *self, PyObject *other, combine *call)
 {
     if (is_filter(other)) return combined(self, (FilterObject *)other, call);
-    return PyErr_Format(PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
+    return PyErr_Format(
+        PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
 }
 
 static PyObject *binary(PyObject *a, PyObject *b, combine *call)
@@ -114,8 +125,14 @@ static PyObject *in_place(PyObject *a, PyObject *b, combine *call)
     return combine_into((FilterObject *)a, (FilterObject *)b, call) < 0 ? NULL : Py_NewRef(a);
 }
 
-PyObject *filter_union(FilterObject *self, PyObject *other) { return method(self, other, bf_unite); }
-PyObject *filter_intersection(FilterObject *self, PyObject *other) { return method(self, other, bf_intersect); }
+PyObject *filter_union(FilterObject *self, PyObject *other)
+{
+    return method(self, other, bf_unite);
+}
+PyObject *filter_intersection(FilterObject *self, PyObject *other)
+{
+    return method(self, other, bf_intersect);
+}
 PyObject *filter_or(PyObject *a, PyObject *b) { return binary(a, b, bf_unite); }
 PyObject *filter_and(PyObject *a, PyObject *b) { return binary(a, b, bf_intersect); }
 PyObject *filter_ior(PyObject *a, PyObject *b) { return in_place(a, b, bf_unite); }
@@ -123,10 +140,19 @@ PyObject *filter_iand(PyObject *a, PyObject *b) { return in_place(a, b, bf_inter
 
 /* ---- comparisons ---- */
 static PyObject *refuse_other(PyObject *other)
-{ return PyErr_Format(PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name); }
+{
+    return PyErr_Format(
+        PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
+}
 
-static int is_within(PyObject *a, PyObject *b) { return combine_into((FilterObject *)a, (FilterObject *)b, bf_subset); }
-static int is_equal(PyObject *a, PyObject *b) { return combine_into((FilterObject *)a, (FilterObject *)b, bf_equal); }
+static int is_within(PyObject *a, PyObject *b)
+{
+    return combine_into((FilterObject *)a, (FilterObject *)b, bf_subset);
+}
+static int is_equal(PyObject *a, PyObject *b)
+{
+    return combine_into((FilterObject *)a, (FilterObject *)b, bf_equal);
+}
 
 /* a within b, and, where they must not be equal, b not within a. */
 static int is_less(PyObject *a, PyObject *b, bool strictly)
@@ -139,18 +165,30 @@ static int is_less(PyObject *a, PyObject *b, bool strictly)
 PyObject *filter_compare(PyObject *a, PyObject *b, int op)
 {
     if (!is_filter(b)) Py_RETURN_NOTIMPLEMENTED;
-    int rc = op == Py_EQ || op == Py_NE ? is_equal(a, b) : op == Py_LE || op == Py_LT ? is_less(a, b, op == Py_LT) : is_less(b, a, op == Py_GT);
+    int rc = op == Py_EQ || op == Py_NE   ? is_equal(a, b)
+             : op == Py_LE || op == Py_LT ? is_less(a, b, op == Py_LT)
+                                          : is_less(b, a, op == Py_GT);
     return rc < 0 ? NULL : PyBool_FromLong(op == Py_NE ? !rc : rc);
 }
 
 static PyObject *compare_method(FilterObject *self, PyObject *other, int op)
-{ return is_filter(other) ? filter_compare((PyObject *)self, other, op) : refuse_other(other); }
-PyObject *filter_issubset(FilterObject *self, PyObject *other) { return compare_method(self, other, Py_LE); }
-PyObject *filter_issuperset(FilterObject *self, PyObject *other) { return compare_method(self, other, Py_GE); }
+{
+    return is_filter(other) ? filter_compare((PyObject *)self, other, op) : refuse_other(other);
+}
+PyObject *filter_issubset(FilterObject *self, PyObject *other)
+{
+    return compare_method(self, other, Py_LE);
+}
+PyObject *filter_issuperset(FilterObject *self, PyObject *other)
+{
+    return compare_method(self, other, Py_GE);
+}
 
 /* ---- estimates ---- */
 static PyObject *whole_number(double count)
-{ return PyLong_FromLongLong(count < 9e18 ? (long long)(count + 0.5) : INT64_MAX); }
+{
+    return PyLong_FromLongLong(count < 9e18 ? (long long)(count + 0.5) : INT64_MAX);
+}
 
 static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
@@ -180,12 +218,21 @@ static PyObject *estimate(FilterObject *self, PyObject *other, counter *call)
     return rc < 0 ? raise_in(self, &err) : whole_number(count);
 }
 
-PyObject *filter_union_count(FilterObject *self, PyObject *other) { return estimate(self, other, union_count); }
-PyObject *filter_intersection_count(FilterObject *self, PyObject *other) { return estimate(self, other, bf_intersection_count); }
+PyObject *filter_union_count(FilterObject *self, PyObject *other)
+{
+    return estimate(self, other, union_count);
+}
+PyObject *filter_intersection_count(FilterObject *self, PyObject *other)
+{
+    return estimate(self, other, bf_intersection_count);
+}
 
 PyObject *filter_update_from(FilterObject *self, PyObject *other)
 {
     Py_ssize_t before = filter_length((PyObject *)self), after = -1;
-    if (before < 0 || combine_into(self, (FilterObject *)other, bf_unite) < 0 || (after = filter_length((PyObject *)self)) < 0) return NULL;
-    return filter_grew(self, 1) < 0 ? NULL : PyLong_FromSsize_t(after > before ? after - before : 0);
+    if (before < 0 || combine_into(self, (FilterObject *)other, bf_unite) < 0 ||
+        (after = filter_length((PyObject *)self)) < 0)
+        return NULL;
+    return filter_grew(self, 1) < 0 ? NULL
+                                    : PyLong_FromSsize_t(after > before ? after - before : 0);
 }

@@ -1,5 +1,5 @@
-/* py_state.c - what a filter is and what is in it: properties, len(), bool(), repr(), its size in memory.
- * Every number comes from the core. */
+/* py_state.c - what a filter is and what is in it: properties, len(), bool(), repr(), its size in
+ * memory. Every number comes from the core. */
 #include "py_bloomfilter.h"
 
 /* ---- what it is ---- */
@@ -62,7 +62,9 @@ static PyObject *get_storage(FilterObject *self, void *Py_UNUSED(unused))
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     bf_get_info(bf, &info);
-    PyObject *name = self->client ? Py_NewRef(self->client->client) : info.storage ? PyUnicode_DecodeFSDefault(info.storage) : Py_NewRef(Py_None);
+    PyObject *name = self->client   ? Py_NewRef(self->client->client)
+                     : info.storage ? PyUnicode_DecodeFSDefault(info.storage)
+                                    : Py_NewRef(Py_None);
     filter_leave(self);
     return name;
 }
@@ -75,9 +77,12 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     PyThreadState *ts = gil_release_if_big(self, NULL);
-    int rc = bf_get_part(bf, 0, &first, &err);               /* and knows then how long it is by now */
+    int rc = bf_get_part(bf, 0, &first, &err); /* and knows then how long it is by now */
     gil_take(ts, self, NULL);
-    if (rc < 0) { filter_leave(self); return raise_in(self, &err); }
+    if (rc < 0) {
+        filter_leave(self);
+        return raise_in(self, &err);
+    }
     bf_get_info(bf, &info);
     PyObject *bits = new_bytes(info.bitset_bytes);
     if (bits) {
@@ -113,18 +118,22 @@ static PyObject *get_parts(FilterObject *self, void *Py_UNUSED(unused))
 /* ---- its parts ---- */
 static PyObject *part_dict(const bf_info *whole, const bf_part_info *p)
 {
-    PyObject *d = Py_BuildValue("{sK sK sK sd}", "first_bit", (unsigned long long)p->first_bit, "m", (unsigned long long)p->m,
-                                "n", (unsigned long long)p->n, "p", p->p), *since = NULL, *until = NULL;
+    PyObject *d = Py_BuildValue("{sK sK sK sd}", "first_bit", (unsigned long long)p->first_bit, "m",
+                 (unsigned long long)p->m, "n", (unsigned long long)p->n, "p", p->p),
+             *since = NULL, *until = NULL;
     if (!d || whole->window == 0) {
         PyObject *keys = d && whole->grow != 0 ? PyLong_FromUnsignedLongLong(p->keys) : NULL;
-        if (d && whole->grow != 0 && (!keys || PyDict_SetItemString(d, "keys", keys) < 0)) Py_CLEAR(d);
+        if (d && whole->grow != 0 && (!keys || PyDict_SetItemString(d, "keys", keys) < 0))
+            Py_CLEAR(d);
         Py_XDECREF(keys);
         return d;
     }
     bool used = p->until > p->since;
     since = used ? PyFloat_FromDouble(p->since) : Py_NewRef(Py_None);
     until = used ? PyFloat_FromDouble(p->until) : Py_NewRef(Py_None);
-    if (!since || !until || PyDict_SetItemString(d, "since", since) < 0 || PyDict_SetItemString(d, "until", until) < 0) Py_CLEAR(d);
+    if (!since || !until || PyDict_SetItemString(d, "since", since) < 0 ||
+        PyDict_SetItemString(d, "until", until) < 0)
+        Py_CLEAR(d);
     Py_XDECREF(since);
     Py_XDECREF(until);
     return d;
@@ -137,7 +146,8 @@ static PyObject *part_list(FilterObject *self, bf_filter *bf)
     bf_part_info part;
     PyObject *list = PyList_New(0);
     info.part_count = 1;
-    for (unsigned i = 0; list && i < info.part_count; i++) { /* with the first one it knows how many there are by now */
+    for (unsigned i = 0; list && i < info.part_count;
+        i++) { /* with the first one it knows how many there are by now */
         PyThreadState *ts = self->far ? gil_release(self, NULL) : NULL;
         int rc = bf_get_part(bf, i, &part, &err);
         gil_take(ts, self, NULL);
@@ -201,8 +211,10 @@ int filter_bool(PyObject *self)
 static void look_after(FilterObject *self, uint64_t fresh)
 {
     int64_t spare = fresh < INT64_MAX ? (int64_t)fresh : INT64_MAX;
-    if (NO_GIL) __atomic_store_n(&self->spare, spare, __ATOMIC_RELAXED);
-    else self->spare = spare;
+    if (NO_GIL)
+        __atomic_store_n(&self->spare, spare, __ATOMIC_RELAXED);
+    else
+        self->spare = spare;
 }
 
 /* Only where a look is no trip; it never runs a clock. */
@@ -222,14 +234,16 @@ void filter_watch_new(FilterObject *self)
     filter_watch(self);
     if (!self->bf || self->spare) return;
     bf_get_info(self->bf, &info);
-    if (strcmp(info.home, "memory") == 0 && bf_saturated(self->bf, &wait, NULL) != BF_OVERFULL) look_after(self, wait);
+    if (strcmp(info.home, "memory") == 0 && bf_saturated(self->bf, &wait, NULL) != BF_OVERFULL)
+        look_after(self, wait);
 }
 
 static int warn(FilterObject *self, const bf_info *info)
 {
-    return PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1, "more than half of the %s of a filter sized for n=%llu keys are set, and it holds more "
-                            "than that: false positives grow; make it larger, or pass warn=False", info->counting ? "counters" : "bits",
-                            (unsigned long long)info->n);
+    return PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1,
+        "more than half of the %s of a filter sized for n=%llu keys are set, and it holds more "
+        "than that: false positives grow; make it larger, or pass warn=False",
+        info->counting ? "counters" : "bits", (unsigned long long)info->n);
 }
 
 /* The key is added by now: what cannot be looked at is no fault of the add. */
@@ -239,7 +253,10 @@ int filter_look(FilterObject *self)
     bf_info info;
     uint64_t wait = INT64_MAX;
     bf_filter *bf = filter_enter(self);
-    if (!bf) { PyErr_Clear(); return 0; }
+    if (!bf) {
+        PyErr_Clear();
+        return 0;
+    }
     int full = bf_saturated(bf, &wait, &err);
     bf_get_info(bf, &info);
     filter_leave(self);
@@ -261,16 +278,22 @@ static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
 }
 
 /* ---- everything ---- */
-static PyObject *path_or_none(const char *text) { return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None); }
+static PyObject *path_or_none(const char *text)
+{
+    return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
+}
 
 static PyObject *all_of(const bf_info *i, const bf_state *s, bool saturated, PyObject *parts)
 {
     double count = s->count < 9e18 ? s->count + 0.5 : 9e18;
-    return Py_BuildValue("{sK sK sI sd ss ss sN sN sO sI sN sd sd sK sO sO sK sd sL sd sO}", "m", (unsigned long long)i->m, "n", (unsigned long long)i->n,
-        "k", i->k, "p", i->p, "scheme", i->scheme, "home", i->home, "storage", path_or_none(i->shown), "key", path_or_none(i->key),
-        "counting", i->counting ? Py_True : Py_False, "shards", i->shards, "parts", parts, "grow", i->grow, "window", i->window, "bytes", (unsigned long long)i->bitset_bytes, "keyed", i->keyed ? Py_True : Py_False,
-        "read_only", i->read_only ? Py_True : Py_False, "ones", (unsigned long long)s->ones, "fill_ratio", s->fill, "count", (long long)count,
-        "fpr", s->fpr, "saturated", saturated ? Py_True : Py_False);
+    return Py_BuildValue("{sK sK sI sd ss ss sN sN sO sI sN sd sd sK sO sO sK sd sL sd sO}", "m",
+        (unsigned long long)i->m, "n", (unsigned long long)i->n, "k", i->k, "p", i->p, "scheme",
+        i->scheme, "home", i->home, "storage", path_or_none(i->shown), "key", path_or_none(i->key),
+        "counting", i->counting ? Py_True : Py_False, "shards", i->shards, "parts", parts, "grow",
+        i->grow, "window", i->window, "bytes", (unsigned long long)i->bitset_bytes, "keyed",
+        i->keyed ? Py_True : Py_False, "read_only", i->read_only ? Py_True : Py_False, "ones",
+        (unsigned long long)s->ones, "fill_ratio", s->fill, "count", (long long)count, "fpr",
+        s->fpr, "saturated", saturated ? Py_True : Py_False);
 }
 
 PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
@@ -288,8 +311,8 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
     if (rc == 0 && info.part_count > 1 && (rc = bf_saturated(bf, &wait, &err)) >= 0)
         saturated = rc > 0;
     gil_take(ts, self, NULL);
-    PyObject *parts = rc < 0 ? raise_in(self, &err) : part_list(self, bf), *all = parts
-        ? all_of(&info, &state, saturated, parts) : NULL;
+    PyObject *parts = rc < 0 ? raise_in(self, &err) : part_list(self, bf),
+             *all = parts ? all_of(&info, &state, saturated, parts) : NULL;
     filter_leave(self);
     return all;
 }
@@ -314,8 +337,8 @@ static PyObject *describe(const char *type, const bf_info *info)
     const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s, storage=%R)"
                                : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s)";
     if (p && (where || !info->shown))
-        text = PyUnicode_FromFormat(format, type, (unsigned long long)info->m, (unsigned long long)info->n, info->k, p,
-                                    info->scheme, more, where);
+        text = PyUnicode_FromFormat(format, type, (unsigned long long)info->m,
+            (unsigned long long)info->n, info->k, p, info->scheme, more, where);
     Py_XDECREF(p);
     Py_XDECREF(where);
     return text;
@@ -324,7 +347,8 @@ static PyObject *describe(const char *type, const bf_info *info)
 PyObject *filter_repr(PyObject *op)
 {
     FilterObject *self = (FilterObject *)op;
-    const char *dot = strrchr(Py_TYPE(op)->tp_name, '.'), *type = dot ? dot + 1 : Py_TYPE(op)->tp_name;
+    const char *dot = strrchr(Py_TYPE(op)->tp_name, '.'),
+               *type = dot ? dot + 1 : Py_TYPE(op)->tp_name;
     bf_info info;
     bf_filter *bf = filter_enter(self);
     if (!bf) {
@@ -348,26 +372,29 @@ PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))
     } else {
         PyErr_Clear();
     }
-    return PyLong_FromUnsignedLongLong((unsigned long long)Py_TYPE(self)->tp_basicsize + info.bitset_bytes);
+    return PyLong_FromUnsignedLongLong(
+        (unsigned long long)Py_TYPE(self)->tp_basicsize + info.bitset_bytes);
 }
 
 #define GET(name, doc) { #name, (getter)(void (*)(void))get_##name, NULL, doc, NULL }
-PyGetSetDef filter_getset[] = {
-    GET(m, "Number of bits, or of counters."),
-    GET(n, "Number of keys it is sized for."),
-    GET(k, "Positions a key."),
+PyGetSetDef filter_getset[] = { GET(m, "Number of bits, or of counters."),
+    GET(n, "Number of keys it is sized for."), GET(k, "Positions a key."),
     GET(p, "False-positive rate at n keys: as asked, or by the scheme's formula."),
     GET(grow, "Factor it grows by; None where it does not grow."),
     GET(window, "Seconds it remembers a key at least; None where it does not forget."),
     GET(parts, "Steps a window is forgotten in; None where it does not forget."),
     GET(scheme, "Name of the scheme: how a key becomes positions."),
     GET(storage, "Path, URL or client as given; None for process memory."),
-    GET(created, "Whether this constructor just made it, so that it is to be filled.  False where it was there before (open, load,\n"
-                 "from_bytes), and of copies and unions."),
-    GET(shards, "Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."),
-    GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),
+    GET(created,
+        "Whether this constructor just made it, so that it is to be filled.  False where it was there before (open, load,\n"
+        "from_bytes), and of copies and unions."),
+    GET(shards,
+        "Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."),
+    GET(bitset,
+        "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),
-    GET(saturated, "Whether more than half of the bits are 1: it holds more than it was sized for, or soon will."),
-    GET(fpr, "False-positive rate at the present fill, by the scheme's formula.  One pass over the bits."),
-    { NULL, NULL, NULL, NULL, NULL }
-};
+    GET(saturated,
+        "Whether more than half of the bits are 1: it holds more than it was sized for, or soon will."),
+    GET(fpr,
+        "False-positive rate at the present fill, by the scheme's formula.  One pass over the bits."),
+    { NULL, NULL, NULL, NULL, NULL } };

@@ -34,7 +34,9 @@ def on_config(config):
     def named(item):
         if isinstance(item, str):
             return {item}
-        return set().union(*(named(part) for part in (item.values() if isinstance(item, dict) else item)))
+        return set().union(
+            *(named(part) for part in (item.values() if isinstance(item, dict) else item))
+        )
 
     rest = sorted({path.name for path in (ROOT / "docs").glob("*.md")} - named(config["nav"]))
     if rest:
@@ -50,7 +52,11 @@ def on_files(files, config):
         text = (ROOT / in_repository(uri)).read_text(encoding="utf-8")
         for link in LINK.finditer(text):
             path = target(uri, link[2])
-            if path.startswith("docs/") or not (ROOT / path).is_file() or files.get_file_from_path(in_site(path)):
+            if (
+                path.startswith("docs/")
+                or not (ROOT / path).is_file()
+                or files.get_file_from_path(in_site(path))
+            ):
                 continue
             files.append(File.generated(config, in_site(path), abs_src_path=str(ROOT / path)))
             if path.endswith(".md"):
@@ -63,7 +69,12 @@ def with_gaps(markdown):
     out, fenced, before = [], False, ""
     for line in markdown.splitlines():
         start = re.match(r"- |\d+\. |\|", line)
-        if start and not fenced and re.match(r"[^\s|]", before) and not re.match(r"- |\d+\. ", before):
+        if (
+            start
+            and not fenced
+            and re.match(r"[^\s|]", before)
+            and not re.match(r"- |\d+\. ", before)
+        ):
             out.append("")
         fenced ^= line.startswith("```")
         out.append(line)

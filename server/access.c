@@ -1,4 +1,4 @@
-/* access.c - may whoever sent this request have an answer?  The token; web pages by origin.c.  Knows
+/* access.c - may whoever sent this request have an answer?  The token; web pages by origin.c. Knows
  * the paths that browsers show and which requests change something. */
 #include "server.h"
 
@@ -6,13 +6,19 @@
 static bool equal(text given, text token)
 {
     size_t differ = given.len ^ token.len;
-    for (size_t i = 0; i < given.len; i++) differ |= (unsigned char)given.ptr[i] ^ (unsigned char)token.ptr[i % token.len];
+    for (size_t i = 0; i < given.len; i++)
+        differ |= (unsigned char)given.ptr[i] ^ (unsigned char)token.ptr[i % token.len];
     return differ == 0;
 }
 
 static int base64(char c)
 {
-    return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? c - 'a' + 26 : c >= '0' && c <= '9' ? c - '0' + 52 : c == '+' ? 62 : c == '/' ? 63 : -1;
+    return c >= 'A' && c <= 'Z'   ? c - 'A'
+           : c >= 'a' && c <= 'z' ? c - 'a' + 26
+           : c >= '0' && c <= '9' ? c - '0' + 52
+           : c == '+'             ? 62
+           : c == '/'             ? 63
+                                  : -1;
 }
 
 /* The password of "user:password", in base64. */
@@ -28,8 +34,12 @@ static text password(text in, char *to, size_t cap)
     return colon ? (text){ colon + 1, (size_t)(to + n - colon - 1) } : (text){ to, 0 };
 }
 
-/* A browser cannot send a bearer token by itself: what only shows takes the token as a password, too. */
-static bool is_for_browsers(text target) { return text_is(target, TEXT("/")) || text_is(target, TEXT("/stats")); }
+/* A browser cannot send a bearer token by itself: what only shows takes the token as a password,
+ * too. */
+static bool is_for_browsers(text target)
+{
+    return text_is(target, TEXT("/")) || text_is(target, TEXT("/stats"));
+}
 
 static bool has_token(const server *s, const request *q)
 {
@@ -66,9 +76,12 @@ bool access_refuses(const server *s, const request *q, reply *a)
 {
     char why[ORIGIN_WHY];
     const bool health = q->method == GET && text_is(q->path, TEXT("/healthz"));
-    const bool tells = q->site.len || q->referer.len;        /* else it makes no difference */
+    const bool tells = q->site.len || q->referer.len; /* else it makes no difference */
     const char *foreign = origin_refuses(s, q, health, tells && changes(q), why);
-    if (foreign) { reply_status(a, 403, foreign); return true; }
+    if (foreign) {
+        reply_status(a, 403, foreign);
+        return true;
+    }
     if (health || has_token(s, q)) return false;
     const bool page = text_is(q->path, TEXT("/"));
     strcpy(a->more, page ? "WWW-Authenticate: Basic realm=\"bloomfilterd\"\r\n"

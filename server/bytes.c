@@ -1,10 +1,14 @@
-/* bytes.c - pieces of text, growing buffers, numbers in text.  Knows memory; knows nothing of HTTP. */
+/* bytes.c - pieces of text, growing buffers, numbers in text.  Knows memory; knows nothing of HTTP.
+ */
 #include "bytes.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-bool text_starts(text t, text prefix) { return t.len >= prefix.len && memcmp(t.ptr, prefix.ptr, prefix.len) == 0; }
+bool text_starts(text t, text prefix)
+{
+    return t.len >= prefix.len && memcmp(t.ptr, prefix.ptr, prefix.len) == 0;
+}
 text text_after(text t, size_t n) { return (text){ t.ptr + n, t.len - n }; }
 
 bool text_is_nocase(text t, text lower)
@@ -50,16 +54,24 @@ bool buffer_print(buffer *b, const char *format, ...)
         int n = vsnprintf(b->ptr + b->len, room, format, args);
         va_end(args);
         if (n < 0) return false;
-        if ((size_t)n < room) { b->len += (size_t)n; return true; }
+        if ((size_t)n < room) {
+            b->len += (size_t)n;
+            return true;
+        }
     }
 }
 
 /* Length of the UTF-8 sequence at p, 0 where there is none. */
 static size_t utf8(const unsigned char *p, size_t left)
 {
-    size_t n = *p < 0x80 ? 1 : *p >= 0xC2 && *p < 0xE0 ? 2 : *p >= 0xE0 && *p < 0xF0 ? 3 : *p >= 0xF0 && *p < 0xF5 ? 4 : 0;
+    size_t n = *p < 0x80                 ? 1
+               : *p >= 0xC2 && *p < 0xE0 ? 2
+               : *p >= 0xE0 && *p < 0xF0 ? 3
+               : *p >= 0xF0 && *p < 0xF5 ? 4
+                                         : 0;
     if (n == 0 || n > left) return 0;
-    for (size_t i = 1; i < n; i++) if ((p[i] & 0xC0) != 0x80) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
     if ((*p == 0xE0 && p[1] < 0xA0) || (*p == 0xED && p[1] > 0x9F)) return 0;
     return (*p == 0xF0 && p[1] < 0x90) || (*p == 0xF4 && p[1] > 0x8F) ? 0 : n;
 }
@@ -72,9 +84,12 @@ bool buffer_json(buffer *b, text t)
         size_t n = utf8(p, (size_t)(end - p));
         if (n == 0) ok = buffer_add(b, "\xEF\xBF\xBD", 3);
         /* terminals obey these too */
-        else if (n == 2 && *p == 0xC2 && p[1] < 0xA0) ok = buffer_print(b, "\\u%04x", p[1]);
-        else if (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7F) ok = buffer_print(b, "\\u%04x", *p);
-        else ok = buffer_add(b, p, n);
+        else if (n == 2 && *p == 0xC2 && p[1] < 0xA0)
+            ok = buffer_print(b, "\\u%04x", p[1]);
+        else if (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7F)
+            ok = buffer_print(b, "\\u%04x", *p);
+        else
+            ok = buffer_add(b, p, n);
         p += n ? n : 1;
     }
     return ok && buffer_add(b, "\"", 1);
@@ -82,9 +97,19 @@ bool buffer_json(buffer *b, text t)
 
 bool buffer_see(buffer *b, const char *at, size_t len)
 {
-    if (!b->cap && !b->len) { b->ptr = (char *)at; b->len = len; return true; }
-    if (!b->cap && b->ptr + b->len == at) { b->len += len; return true; }
-    if (b->cap && b->ptr + b->len == at) { b->len += len; return true; }     /* it was read into this buffer */
+    if (!b->cap && !b->len) {
+        b->ptr = (char *)at;
+        b->len = len;
+        return true;
+    }
+    if (!b->cap && b->ptr + b->len == at) {
+        b->len += len;
+        return true;
+    }
+    if (b->cap && b->ptr + b->len == at) {
+        b->len += len;
+        return true;
+    } /* it was read into this buffer */
     return buffer_add(b, at, len);
 }
 
@@ -106,7 +131,8 @@ static bool number(text t, double *out)
 {
     char copy[64], *end;
     if (t.len == 0 || t.len >= sizeof copy) return false;
-    for (size_t i = 0; i < t.len; i++) if (!memchr("0123456789.eE+-", t.ptr[i], 15)) return false;
+    for (size_t i = 0; i < t.len; i++)
+        if (!memchr("0123456789.eE+-", t.ptr[i], 15)) return false;
     memcpy(copy, t.ptr, t.len);
     copy[t.len] = 0;
     *out = strtod(copy, &end);
@@ -119,10 +145,13 @@ static uint64_t unit(text *t)
 {
     if (t->len == 0) return 1;
     switch (t->ptr[t->len - 1]) {
-        case 'k': case 'K': t->len--; return UINT64_C(1) << 10;
-        case 'm': case 'M': t->len--; return UINT64_C(1) << 20;
-        case 'g': case 'G': t->len--; return UINT64_C(1) << 30;
-        default: return 1;
+    case 'k':
+    case 'K': t->len--; return UINT64_C(1) << 10;
+    case 'm':
+    case 'M': t->len--; return UINT64_C(1) << 20;
+    case 'g':
+    case 'G': t->len--; return UINT64_C(1) << 30;
+    default: return 1;
     }
 }
 

@@ -1,8 +1,10 @@
-/* conn.c - one connection: reading, sending, closing.  Knows sockets; knows no HTTP beyond "a request is half there".
+/* conn.c - one connection: reading, sending, closing.  Knows sockets; knows no HTTP beyond "a
+ * request is half there".
  *
  *   IDLE --bytes--> ASKING --whole--> (answered at once) --sent--> IDLE
  *                                     --not all sent--> SENDING --sent--> IDLE
- *   refused: the reply, the sending side shut, LINGERING until the client closes, or for LINGER ms */
+ *   refused: the reply, the sending side shut, LINGERING until the client closes, or for LINGER ms
+ */
 #define _GNU_SOURCE
 #include "server.h"
 #include <errno.h>
@@ -14,7 +16,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { LINGER = 5000, ACCEPTS = 64, SLOWEST = 64 << 10, BODY_BYTES = 256 << 10 };   /* ms; at once; bytes a second; at once */
+enum {
+    LINGER = 5000,
+    ACCEPTS = 64,
+    SLOWEST = 64 << 10,
+    BODY_BYTES = 256 << 10
+}; /* ms; at once; bytes a second; at once */
 
 /* ---- life ---- */
 static void forget_unsent(worker *w, conn *c)
@@ -40,7 +47,12 @@ static void disconnect(worker *w, conn *c)
     worker_move(w, c, STATES, 0);
     forget_part(w, c);
     forget_unsent(w, c);
-    if (c->job) { if (c->job->done) job_free(c->job); else job_leave(c->job); }
+    if (c->job) {
+        if (c->job->done)
+            job_free(c->job);
+        else
+            job_leave(c->job);
+    }
     close(c->fd);
     __atomic_fetch_sub(&w->connections, 1, __ATOMIC_RELAXED);
     __atomic_fetch_sub(&w->s->connections, 1, __ATOMIC_RELAXED);
@@ -62,7 +74,7 @@ static void turn_away(int fd)
 /* The events at hand may still name it. */
 void conn_evict(worker *w, conn *c)
 {
-    if (!c->unsent) turn_away(c->fd);                /* else half a reply is there already */
+    if (!c->unsent) turn_away(c->fd); /* else half a reply is there already */
     disconnect(w, c);
     c->fd = -1;
     c->next = w->evicted;
@@ -96,12 +108,19 @@ static void adopt(worker *w, int fd)
 {
     conn *c = calloc(1, sizeof *c);
     int yes = 1;
-    if (!c) { close(fd); return; }
+    if (!c) {
+        close(fd);
+        return;
+    }
     c->fd = fd;
     c->state = STATES;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     parse_start(c);
-    if (!watch(w, c, EPOLL_CTL_ADD, EPOLLIN)) { close(fd); free(c); return; }
+    if (!watch(w, c, EPOLL_CTL_ADD, EPOLLIN)) {
+        close(fd);
+        free(c);
+        return;
+    }
     __atomic_fetch_add(&w->connections, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&w->accepted, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&w->s->connections, 1, __ATOMIC_RELAXED);
@@ -113,15 +132,25 @@ void conn_accept(worker *w)
     for (int i = 0; i < ACCEPTS; i++) {
         int fd = accept4(w->s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && (errno == ECONNABORTED || errno == EINTR)) continue;
-        if (fd < 0) { if (errno != EAGAIN && errno != EWOULDBLOCK) worker_deaf(w); return; }
-        if (__atomic_load_n(&w->s->connections, __ATOMIC_RELAXED) < w->s->o.max_connections) adopt(w, fd);
-        else { turn_away(fd); close(fd); }
+        if (fd < 0) {
+            if (errno != EAGAIN && errno != EWOULDBLOCK) worker_deaf(w);
+            return;
+        }
+        if (__atomic_load_n(&w->s->connections, __ATOMIC_RELAXED) < w->s->o.max_connections)
+            adopt(w, fd);
+        else {
+            turn_away(fd);
+            close(fd);
+        }
     }
 }
 
 /* ---- sending ---- */
 /* NULL + 0 is undefined. */
-static struct iovec rest(const buffer *b, size_t done) { return (struct iovec){ b->ptr ? b->ptr + done : NULL, b->len - done }; }
+static struct iovec rest(const buffer *b, size_t done)
+{
+    return (struct iovec){ b->ptr ? b->ptr + done : NULL, b->len - done };
+}
 
 /* Sends what is left of both; false: the client is gone. */
 static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_t *tail_done)
@@ -129,8 +158,11 @@ static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_
     while (*out_done < out->len || *tail_done < tail->len) {
         struct iovec iov[2] = { rest(out, *out_done), rest(tail, *tail_done) };
         bool first = iov[0].iov_len > 0;
-        struct msghdr m = { .msg_iov = first ? iov : iov + 1, .msg_iovlen = first && iov[1].iov_len ? 2 : 1 };
-        ssize_t n = m.msg_iovlen == 1 ? send(fd, m.msg_iov->iov_base, m.msg_iov->iov_len, MSG_NOSIGNAL) : sendmsg(fd, &m, MSG_NOSIGNAL);
+        struct msghdr m = { .msg_iov = first ? iov : iov + 1,
+            .msg_iovlen = first && iov[1].iov_len ? 2 : 1 };
+        ssize_t n = m.msg_iovlen == 1
+                        ? send(fd, m.msg_iov->iov_base, m.msg_iov->iov_len, MSG_NOSIGNAL)
+                        : sendmsg(fd, &m, MSG_NOSIGNAL);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK;
         size_t head = (size_t)n < iov[0].iov_len ? (size_t)n : iov[0].iov_len;
@@ -172,13 +204,17 @@ static bool flush(worker *w, conn *c)
 {
     size_t out_done = 0, tail_done = 0;
     bool alive = send_some(c->fd, &w->out, &out_done, &w->tail, &tail_done);
-    if (alive && (out_done < w->out.len || tail_done < w->tail.len)) alive = put_aside(w, c, out_done, tail_done);
+    if (alive && (out_done < w->out.len || tail_done < w->tail.len))
+        alive = put_aside(w, c, out_done, tail_done);
     w->out.len = 0;
     if (w->out.cap > 4 * READ_BYTES) buffer_drop(&w->out);
     buffer_drop(&w->tail);
     unhold(w, w->tail_held);
     w->tail_held = 0;
-    if (!alive) { exchange_drop(w, &w->asked); conn_close(w, c); }
+    if (!alive) {
+        exchange_drop(w, &w->asked);
+        conn_close(w, c);
+    }
     return alive;
 }
 
@@ -188,7 +224,10 @@ static void reply_late(worker *w, conn *c, reply *a);
 /* Only its end is heard of. */
 static void wait_for_job(worker *w, conn *c)
 {
-    if (c->job->done && !job_again(w, c->job)) { reply_late(w, c, &c->job->a); return; }
+    if (c->job->done && !job_again(w, c->job)) {
+        reply_late(w, c, &c->job->a);
+        return;
+    }
     watch(w, c, EPOLL_CTL_MOD, 0);
     c->events_out = true;
     worker_move(w, c, WAITING, UINT64_MAX);
@@ -197,14 +236,33 @@ static void wait_for_job(worker *w, conn *c)
 /* Everything that can be is answered and sent: what now?  */
 static void settle(worker *w, conn *c)
 {
-    if (c->unsent) return;                           /* goes on in sent() */
-    if (c->job) { wait_for_job(w, c); return; }
-    if (c->broken) { linger(w, c); return; }
-    if (c->close) { conn_close(w, c); return; }
-    if (c->events_out) { watch(w, c, EPOLL_CTL_MOD, EPOLLIN); c->events_out = false; }
-    if (!c->part && w->drained) { linger(w, c); return; }
-    if (!c->part) { worker_move(w, c, IDLE, w->now + w->s->o.idle * 1000); return; }
-    if (c->part->fresh || c->state != ASKING) worker_move(w, c, ASKING, w->now + w->s->o.deadline * 1000);
+    if (c->unsent) return; /* goes on in sent() */
+    if (c->job) {
+        wait_for_job(w, c);
+        return;
+    }
+    if (c->broken) {
+        linger(w, c);
+        return;
+    }
+    if (c->close) {
+        conn_close(w, c);
+        return;
+    }
+    if (c->events_out) {
+        watch(w, c, EPOLL_CTL_MOD, EPOLLIN);
+        c->events_out = false;
+    }
+    if (!c->part && w->drained) {
+        linger(w, c);
+        return;
+    }
+    if (!c->part) {
+        worker_move(w, c, IDLE, w->now + w->s->o.idle * 1000);
+        return;
+    }
+    if (c->part->fresh || c->state != ASKING)
+        worker_move(w, c, ASKING, w->now + w->s->o.deadline * 1000);
     c->part->fresh = false;
 }
 
@@ -216,7 +274,8 @@ static bool keep_input(worker *w, unsent *u, const char *bytes, size_t len)
     return buffer_add(&u->input, bytes, len);
 }
 
-/* Input goes through the parser until it is used up, or until a reply must be sent before the next. */
+/* Input goes through the parser until it is used up, or until a reply must be sent before the next.
+ */
 static void feed(worker *w, conn *c, const char *bytes, size_t len)
 {
     parse_resume(w, c);
@@ -224,13 +283,22 @@ static void feed(worker *w, conn *c, const char *bytes, size_t len)
         size_t done = parse(w, c, bytes, len);
         bytes += done;
         len -= done;
-        if (w->asked.active && !c->close) parse_suspend(w, c);
-        else { free(c->part); c->part = NULL; if (w->asked.active || w->asked.raw) exchange_drop(w, &w->asked); }
+        if (w->asked.active && !c->close)
+            parse_suspend(w, c);
+        else {
+            free(c->part);
+            c->part = NULL;
+            if (w->asked.active || w->asked.raw) exchange_drop(w, &w->asked);
+        }
         if (!flush(w, c)) return;
-        if (len && c->close) c->broken = true;       /* unread bytes at a close would take the reply with them */
+        if (len && c->close)
+            c->broken = true; /* unread bytes at a close would take the reply with them */
     } while (len && !c->close && !c->unsent && !c->job);
     if (len && c->job) {
-        if (!job_keep_input(w, c->job, bytes, len)) { conn_close(w, c); return; }
+        if (!job_keep_input(w, c->job, bytes, len)) {
+            conn_close(w, c);
+            return;
+        }
     } else if (len && c->unsent && !keep_input(w, c->unsent, bytes, len)) {
         conn_close(w, c);
         return;
@@ -241,7 +309,8 @@ static void feed(worker *w, conn *c, const char *bytes, size_t len)
 static ssize_t receive(int fd, void *to, size_t room)
 {
     ssize_t n;
-    do n = recv(fd, to, room, 0); while (n < 0 && errno == EINTR);
+    do n = recv(fd, to, room, 0);
+    while (n < 0 && errno == EINTR);
     return n;
 }
 
@@ -267,23 +336,29 @@ static void read_more(worker *w, conn *c)
 {
     size_t left;
     char *to = w->in;
-    ssize_t n = body_direct(c, &left) ? receive_body(w, c, left, &to) : receive(c->fd, to, READ_BYTES);
+    ssize_t n =
+        body_direct(c, &left) ? receive_body(w, c, left, &to) : receive(c->fd, to, READ_BYTES);
     if (n == -2 || (n == -1 && errno == EAGAIN)) return;
-    if (n > 0) feed(w, c, to, (size_t)n);
-    else conn_close(w, c);
+    if (n > 0)
+        feed(w, c, to, (size_t)n);
+    else
+        conn_close(w, c);
 }
 
 /* Input that waited, and is counted, has its turn; taken over. */
 static void take_up(worker *w, conn *c, buffer *input)
 {
     uint64_t held = input_held(input);
-    if (input->len && c->close) c->broken = true;    /* as in feed() */
+    if (input->len && c->close) c->broken = true; /* as in feed() */
     if (input->len && c->unsent && !c->close) {
         c->unsent->input = *input;
         c->unsent->held += held;
         return;
     }
-    if (input->len && !c->close) feed(w, c, input->ptr, input->len); else settle(w, c);
+    if (input->len && !c->close)
+        feed(w, c, input->ptr, input->len);
+    else
+        settle(w, c);
     buffer_drop(input);
     unhold(w, held);
 }
@@ -292,8 +367,11 @@ static void sent(worker *w, conn *c)
 {
     unsent *u = c->unsent;
     const size_t done = u->out_done + u->tail_done;
-    if (!send_some(c->fd, &u->out, &u->out_done, &u->tail, &u->tail_done)) { conn_close(w, c); return; }
-    if (u->out_done + u->tail_done > done) {         /* whoever stands still longest stands first */
+    if (!send_some(c->fd, &u->out, &u->out_done, &u->tail, &u->tail_done)) {
+        conn_close(w, c);
+        return;
+    }
+    if (u->out_done + u->tail_done > done) { /* whoever stands still longest stands first */
         u->moved = w->now;
         worker_move(w, c, SENDING, c->until);
     }
@@ -314,12 +392,18 @@ static void discard(worker *w, conn *c)
 
 void conn_ready(worker *w, conn *c, unsigned events)
 {
-    if (c->fd < 0) return;                           /* it gave way to another of this round */
+    if (c->fd < 0) return; /* it gave way to another of this round */
     w->at = c;
-    if (c->state == WAITING) { conn_close(w, c); return; }           /* nothing but an error is watched for: the client is gone */
-    if (c->state == LINGERING) discard(w, c);
-    else if (!c->unsent) read_more(w, c);
-    else if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) sent(w, c);
+    if (c->state == WAITING) {
+        conn_close(w, c);
+        return;
+    } /* nothing but an error is watched for: the client is gone */
+    if (c->state == LINGERING)
+        discard(w, c);
+    else if (!c->unsent)
+        read_more(w, c);
+    else if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
+        sent(w, c);
 }
 
 /* ---- replies that come later ---- */
@@ -333,8 +417,14 @@ static void reply_late(worker *w, conn *c, reply *a)
     q.keep_alive = q.keep_alive && !is_draining(w->s);
     parse_resume(w, c);
     answer_late(w, c, &q, a, j->began);
-    if (j->done) job_free(j); else job_leave(j);     /* q and a may point into it */
-    if (flush(w, c)) { take_up(w, c, &input); return; }
+    if (j->done)
+        job_free(j);
+    else
+        job_leave(j); /* q and a may point into it */
+    if (flush(w, c)) {
+        take_up(w, c, &input);
+        return;
+    }
     unhold(w, input_held(&input));
     buffer_drop(&input);
 }
@@ -342,7 +432,7 @@ static void reply_late(worker *w, conn *c, reply *a)
 void conn_answered(worker *w, conn *c)
 {
     w->at = c;
-    if (!c->unsent) wait_for_job(w, c);              /* else replies to earlier requests go first */
+    if (!c->unsent) wait_for_job(w, c); /* else replies to earlier requests go first */
 }
 
 void conn_refused(worker *w, conn *c, const char *why)
@@ -357,7 +447,10 @@ void conn_refused(worker *w, conn *c, const char *why)
 void conn_late(worker *w, conn *c)
 {
     w->at = c;
-    if (c->state != ASKING) { conn_close(w, c); return; }
+    if (c->state != ASKING) {
+        conn_close(w, c);
+        return;
+    }
     parse_resume(w, c);
     refuse(w, c, 408);
     free(c->part);
@@ -365,11 +458,14 @@ void conn_late(worker *w, conn *c)
     if (flush(w, c)) settle(w, c);
 }
 
-/* The server is about to end: what the client has sent already is answered, then an idle connection is closed. */
+/* The server is about to end: what the client has sent already is answered, then an idle connection
+ * is closed. */
 void conn_drain(worker *w, conn *c)
 {
     w->at = c;
     ssize_t n = receive(c->fd, w->in, READ_BYTES);
-    if (n > 0) feed(w, c, w->in, (size_t)n);
-    else conn_close(w, c);
+    if (n > 0)
+        feed(w, c, w->in, (size_t)n);
+    else
+        conn_close(w, c);
 }

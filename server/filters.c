@@ -1,12 +1,12 @@
-/* filters.c - the filters that are served: the list, who uses one, what is done to whole ones.  Knows the core; where filters
- * are stored is stored.c's business; knows no HTTP. */
+/* filters.c - the filters that are served: the list, who uses one, what is done to whole ones.
+ * Knows the core; where filters are stored is stored.c's business; knows no HTTP. */
 #include "filters.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 typedef unsigned long long ull;
-enum { TRIES = 8, HEADER = 4096 };   /* how often one may be replaced while it is asked for; bytes */
+enum { TRIES = 8, HEADER = 4096 }; /* how often one may be replaced while it is asked for; bytes */
 
 static text name_of(const served *s) { return (text){ s->name, strlen(s->name) }; }
 static bool raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
@@ -75,8 +75,14 @@ static size_t place(const filters *fs, text name, bool *found)
     while (low < high && !*found) {
         size_t mid = (low + high) / 2;
         int c = compare(name, fs->all[mid]->name);
-        if (c == 0) { *found = true; return mid; }
-        if (c < 0) high = mid; else low = mid + 1;
+        if (c == 0) {
+            *found = true;
+            return mid;
+        }
+        if (c < 0)
+            high = mid;
+        else
+            low = mid + 1;
     }
     return low;
 }
@@ -116,22 +122,28 @@ static void inherit(served *s, const served *old)
     s->misses = tallied(&old->misses);
 }
 
-/* Puts fresh, which is taken over, in the place of seen (NULL: nobody had the name), unless somebody was faster.  The one that is
- * in the list now, with a reference; NULL: no memory. */
+/* Puts fresh, which is taken over, in the place of seen (NULL: nobody had the name), unless
+ * somebody was faster.  The one that is in the list now, with a reference; NULL: no memory. */
 static served *enlist(filters *fs, served *seen, served *fresh)
 {
     bool found;
     served *out = fresh, *rest = NULL;
     pthread_rwlock_wrlock(&fs->lock);
     size_t i = place(fs, name_of(fresh), &found);
-    if (found && fs->all[i] != seen) { rest = fresh; out = refer(fs->all[i]); }
-    else if (found) {
+    if (found && fs->all[i] != seen) {
+        rest = fresh;
+        out = refer(fs->all[i]);
+    } else if (found) {
         inherit(fresh, seen);
         raise_(&seen->gone);
         rest = seen;
         fs->all[i] = refer(fresh);
-    } else if (insert(fs, i, fresh)) refer(fresh);
-    else { rest = fresh; out = NULL; }
+    } else if (insert(fs, i, fresh))
+        refer(fresh);
+    else {
+        rest = fresh;
+        out = NULL;
+    }
     pthread_rwlock_unlock(&fs->lock);
     let_go(rest);
     return out;
@@ -172,14 +184,17 @@ static served *find_stored(filters *fs, text name, served *seen, bf_error *err)
     if (stored_at(fs, name, &storage, err) < 0) return NULL;
     bf_filter *f = storage ? stored_open(fs, name, storage, err) : NULL;
     if (!storage) stored_fail(err, FILTER_ABSENT, "it is not there");
-    if (!f) { free(storage); return NULL; }
+    if (!f) {
+        free(storage);
+        return NULL;
+    }
     served *s = serve(fs, name, f, storage, err);
     if (s && !(s = enlist(fs, seen, s))) stored_fail(err, BF_ENOMEM, "out of memory");
     return s;
 }
 
-/* The filter of this name, with a reference, opened again where what is open is not what is there.  NULL: *err says why, with
- * FILTER_ABSENT where there is nothing. */
+/* The filter of this name, with a reference, opened again where what is open is not what is there.
+ * NULL: *err says why, with FILTER_ABSENT where there is nothing. */
 static served *look_up(filters *fs, text name, bf_error *err)
 {
     served *seen = take(fs, name);
@@ -191,7 +206,8 @@ static served *look_up(filters *fs, text name, bf_error *err)
     return s;
 }
 
-/* The one without a name stays as long as the server: where its storage lost it, it is not "none of this name". */
+/* The one without a name stays as long as the server: where its storage lost it, it is not "none of
+ * this name". */
 static int missing(text name, bf_error *err)
 {
     char what[sizeof err->msg];
@@ -219,8 +235,14 @@ static served *find(filters *fs, text name, bool alone, bf_error *err)
 {
     name = full_name(name);
     served *s = look_up(fs, name, err);
-    if (!s) { missing(name, err); return NULL; }
-    if (alone) pthread_rwlock_wrlock(&s->use); else pthread_rwlock_rdlock(&s->use);
+    if (!s) {
+        missing(name, err);
+        return NULL;
+    }
+    if (alone)
+        pthread_rwlock_wrlock(&s->use);
+    else
+        pthread_rwlock_rdlock(&s->use);
     return s;
 }
 
@@ -236,7 +258,10 @@ bool filters_kept(const filters *fs, const served *s)
 {
     return s->remote || stored_is_current(fs, s);
 }
-void filters_doubt(served *s) { if (s->remote) raise_(&s->doubted); }
+void filters_doubt(served *s)
+{
+    if (s->remote) raise_(&s->doubted);
+}
 
 /* A filter of which nothing is there any more leaves the list; what replaced it is opened. */
 void filters_refresh(filters *fs)
@@ -258,12 +283,11 @@ static int same(served *s, const bf_spec *plan, bf_error *err)
     bf_get_info(s->f, &have);
     if (strcmp(have.scheme, plan->scheme))
         return stored_fail(err, BF_EMISMATCH, "%s has scheme %s, asked for %s", s->name,
-                           have.scheme, plan->scheme);
+            have.scheme, plan->scheme);
     if (have.m == plan->m && have.k == plan->k && have.n == plan->n && have.p == plan->p) return 0;
     return stored_fail(err, BF_EMISMATCH,
-                       "%s has m=%llu n=%llu k=%u p=%.6g, asked for m=%llu n=%llu k=%u p=%.6g",
-                       s->name, (ull)have.m, (ull)have.n, have.k, have.p, (ull)plan->m,
-                       (ull)plan->n, plan->k, plan->p);
+        "%s has m=%llu n=%llu k=%u p=%.6g, asked for m=%llu n=%llu k=%u p=%.6g", s->name,
+        (ull)have.m, (ull)have.n, have.k, have.p, (ull)plan->m, (ull)plan->n, plan->k, plan->p);
 }
 
 static size_t count_of(filters *fs)
@@ -283,24 +307,27 @@ static int make(filters *fs, text name, served *seen, const bf_spec *spec, bf_er
     if (rc < 0) return rc;
     own.storage = storage;
     bf_filter *f = bf_open(&own, err);
-    if (!f) { free(storage); return err->code; }
+    if (!f) {
+        free(storage);
+        return err->code;
+    }
     served *s = serve(fs, name, f, storage, err);
     if (!s || !(s = enlist(fs, seen, s))) return stored_fail(err, BF_ENOMEM, "out of memory");
     let_go(s);
     return 1;
 }
 
-static int make_within(filters *fs, text name, served *seen, const bf_spec *spec,
-                       const bf_spec *plan, bf_error *err)
+static int make_within(
+    filters *fs, text name, served *seen, const bf_spec *spec, const bf_spec *plan, bf_error *err)
 {
     const ull bytes = (plan->m + 7) / 8, most = fs->o->max_filter, many = fs->o->max_filters;
     claim c;
     if (!seen && count_of(fs) > many)
         return stored_fail(err, FILTER_MANY,
-                           "there are %llu named filters, as many as --max-filters allows", many);
+            "there are %llu named filters, as many as --max-filters allows", many);
     if (bytes > most)
-        return stored_fail(err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu",
-                           bytes, most);
+        return stored_fail(
+            err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu", bytes, most);
     int rc = claim_make(fs, &c, name, bytes + HEADER, err);
     if (rc < 0) return rc;
     rc = make(fs, name, seen, spec, err);
@@ -331,8 +358,10 @@ int filters_put(filters *fs, text name, bf_spec *spec, bf_error *err)
     check_remote(fs, seen);
     let_go(seen);
     served *s = look_up(fs, name, err);
-    if (s) rc = same(s, &plan, err);
-    else if (err->code != FILTER_ABSENT && !is_lost(fs, err)) rc = err->code;
+    if (s)
+        rc = same(s, &plan, err);
+    else if (err->code != FILTER_ABSENT && !is_lost(fs, err))
+        rc = err->code;
     else {
         seen = take(fs, name); /* one that stays in the list although it is lost */
         rc = make_within(fs, name, seen, spec, &plan, err);
@@ -348,7 +377,7 @@ int filters_drop(filters *fs, text name, bf_error *err)
         return stored_fail(err, FILTER_STAYS, "the filter \"default\" stays as long as the server");
     served *seen = take(fs, name), *s = look_up(fs, name, err);
     int rc = s ? stored_remove(s, err) : missing(name, err);
-    if (rc < 0 && s && s->remote && err->code == BF_EMISMATCH) {     /* others made another one */
+    if (rc < 0 && s && s->remote && err->code == BF_EMISMATCH) { /* others made another one */
         filters_doubt(s);
         let_go(s);
         rc = (s = look_up(fs, name, err)) ? stored_remove(s, err) : missing(name, err);
@@ -370,7 +399,10 @@ int filters_merge(filters *fs, text name, text image, bf_error *err)
     int rc = 0;
     for (int i = 0; rc >= 0 && !kept && i < TRIES; i++) {
         served *s = find(fs, name, true, err);
-        if (!s) { rc = err->code; break; }
+        if (!s) {
+            rc = err->code;
+            break;
+        }
         rc = bf_unite(s->f, from, err);
         if (rc < 0) filters_doubt(s);
         pthread_mutex_lock(&s->lock);
@@ -392,9 +424,12 @@ static int name_it(bf_error *err, const char *path, text name)
     char start[8];
     snprintf(start, sizeof start, "%s", path);
     const char *at = strstr(old.msg, start), *rest = at ? at : old.msg;
-    while (*path && *rest == *path) { rest++; path++; }
+    while (*path && *rest == *path) {
+        rest++;
+        path++;
+    }
     return stored_fail(err, old.code, "%.*s%.*s.bloom%s%.80s", at ? (int)(at - old.msg) : 0,
-                       old.msg, (int)name.len, name.ptr, at ? "" : ": ", rest);
+        old.msg, (int)name.len, name.ptr, at ? "" : ": ", rest);
 }
 
 static int open_named(void *ctx, text name, uint64_t bytes, bf_error *err)
@@ -404,8 +439,11 @@ static int open_named(void *ctx, text name, uint64_t bytes, bf_error *err)
     (void)bytes;
     served *s = look_up(fs, name, err);
     const bf_error why = *err;
-    if (s) { let_go(s); return 0; }
-    if (err->code == FILTER_ABSENT) return 0;        /* deleted between the folder's list and now */
+    if (s) {
+        let_go(s);
+        return 0;
+    }
+    if (err->code == FILTER_ABSENT) return 0; /* deleted between the folder's list and now */
     int rc = stored_at(fs, name, &path, err);
     if (rc < 0) return rc;
     *err = why;
@@ -423,7 +461,10 @@ int filters_open(filters *fs, const options *o, bf_error *err)
     int rc = stored_folder(fs, err);
     if (rc < 0 || (rc = stored_at(fs, TEXT(DEFAULT_NAME), &storage, err)) < 0) return rc;
     bf_filter *f = stored_main(fs, storage, err);
-    if (!f) { free(storage); return err->code; }
+    if (!f) {
+        free(storage);
+        return err->code;
+    }
     served *s = serve(fs, TEXT(DEFAULT_NAME), f, storage, err);
     if (!s || !(s = enlist(fs, NULL, s))) return stored_fail(err, BF_ENOMEM, "out of memory");
     let_go(s);
@@ -440,7 +481,10 @@ int filters_sync(filters *fs, bf_error *err)
     for (size_t i = 0; i < count; i++) {
         bf_error one;
         int code = bf_sync(all[i]->f, &one);
-        if (code < 0) { rc = code; *err = one; }
+        if (code < 0) {
+            rc = code;
+            *err = one;
+        }
     }
     filters_unlist(all, count);
     return rc;
@@ -471,7 +515,10 @@ int filter_state(served *s, bf_state *out, bf_error *err)
     uint64_t now = now_ns(), age = now - s->state_at, most = 50 * s->state_cost;
     if (s->state_at == 0 || age > (most > 900000000 ? most : 900000000)) {
         rc = bf_get_state(s->f, &s->state, err);
-        if (rc >= 0) { s->state_at = now; s->state_cost = now_ns() - now; }
+        if (rc >= 0) {
+            s->state_at = now;
+            s->state_cost = now_ns() - now;
+        }
     }
     *out = s->state;
     pthread_mutex_unlock(&s->lock);

@@ -1,13 +1,14 @@
-/* filters.h - the filters that are served: the one called "default" and the named ones.  Knows the core and where they are
- * stored; knows no HTTP.
+/* filters.h - the filters that are served: the one called "default" and the named ones.  Knows the
+ * core and where they are stored; knows no HTTP.
  *
  *   filters --list--> served (counted references) --> bf_filter
  *
- * The list has a lock that is held only to look a name up or to exchange an entry: never while a filter is opened, and never
- * while Redis is waited for.  Each filter has a lock of its own: shared for those who add, test, count and copy, alone for
- * whoever merges.  A filter that another process replaced (its file was deleted, or another one has its name) is left: the
- * next request opens what is there now, and a key is acknowledged only if its filter still was the one that the name leads to
- * after the key was added. */
+ * The list has a lock that is held only to look a name up or to exchange an entry: never while a
+ * filter is opened, and never while Redis is waited for.  Each filter has a lock of its own: shared
+ * for those who add, test, count and copy, alone for whoever merges.  A filter that another process
+ * replaced (its file was deleted, or another one has its name) is left: the next request opens what
+ * is there now, and a key is acknowledged only if its filter still was the one that the name leads
+ * to after the key was added. */
 #ifndef BFD_FILTERS_H
 #define BFD_FILTERS_H
 #include "options.h"
@@ -19,59 +20,72 @@ enum { NAME_BYTES = 64 };
 typedef struct {
     char name[NAME_BYTES + 1];
     bf_filter *f;
-    char *storage;                                   /* NULL = memory                                     */
+    char *storage; /* NULL = memory                                     */
     bool remote, grows;
-    bool sure;                                       /* its scheme takes any key: no batch is refused     */
-    bool gone;                                       /* atomic: dropped or replaced, not in the list      */
-    bool doubted;                                    /* atomic: a call failed or its file is gone, the next one opens it again */
-    unsigned refs;                                   /* atomic; the list has one                          */
+    bool sure;     /* its scheme takes any key: no batch is refused     */
+    bool gone;     /* atomic: dropped or replaced, not in the list      */
+    bool doubted;  /* atomic: a call failed or its file is gone, the next one opens it again */
+    unsigned refs; /* atomic; the list has one                          */
     pthread_rwlock_t use;
-    uint64_t adds, added, hits, misses;              /* keys since the start; relaxed atomics             */
-    pthread_mutex_t lock;                            /* of what follows                                   */
-    bf_state state;                                  /* as it was at state_at                             */
-    uint64_t state_at, state_cost;                   /* ns on the monotonic clock; ns that it took; 0 = not yet */
+    uint64_t adds, added, hits, misses; /* keys since the start; relaxed atomics             */
+    pthread_mutex_t lock;               /* of what follows                                   */
+    bf_state state;                     /* as it was at state_at                             */
+    uint64_t state_at, state_cost; /* ns on the monotonic clock; ns that it took; 0 = not yet */
 } served;
 
 /* Bytes that a filter may take from now on: counted in place of what it takes. */
-typedef struct claim { struct claim *next; text name; uint64_t bytes; } claim;
+typedef struct claim {
+    struct claim *next;
+    text name;
+    uint64_t bytes;
+} claim;
 
 typedef struct {
     const options *o;
-    char *folder;                                    /* of the named filters, ends in /; NULL = none      */
-    bool remote;                                     /* all of them are in Redis                          */
+    char *folder; /* of the named filters, ends in /; NULL = none      */
+    bool remote;  /* all of them are in Redis                          */
     pthread_rwlock_t lock;
-    served **all;                                    /* sorted by name                                    */
+    served **all; /* sorted by name                                    */
     size_t count;
     pthread_mutex_t claiming;
     claim *claims;
 } filters;
 
 /* Beside BF_E...  ABSENT: its storage holds no such filter. */
-enum { FILTER_GONE = -100, FILTER_STAYS = -101, FILTER_MANY = -102, FILTER_LARGE = -103, FILTER_ABSENT = -104 };
+enum {
+    FILTER_GONE = -100,
+    FILTER_STAYS = -101,
+    FILTER_MANY = -102,
+    FILTER_LARGE = -103,
+    FILTER_ABSENT = -104
+};
 
 int filters_open(filters *fs, const options *o, bf_error *err);
 int filters_sync(filters *fs, bf_error *err);
 void filters_close(filters *fs);
 
-/* A filter that is known and still is what its name leads to, for a call of its own: never waits.  NULL: filters_find.  to_add: it is
- * looked at afterwards, by filters_kept, and not now as well. */
+/* A filter that is known and still is what its name leads to, for a call of its own: never waits.
+ * NULL: filters_find.  to_add: it is looked at afterwards, by filters_kept, and not now as well. */
 served *filters_known(filters *fs, text name, bool to_add);
-/* The same, looked for where it is stored and opened where need be: it may wait for Redis, for a disk and for a merge.  Where it is
- * NULL *err has a code, FILTER_GONE where there is none of this name. */
+/* The same, looked for where it is stored and opened where need be: it may wait for Redis, for a
+ * disk and for a merge.  Where it is NULL *err has a code, FILTER_GONE where there is none of this
+ * name. */
 served *filters_find(filters *fs, text name, bf_error *err);
 void filters_done(served *s);
-/* After keys were added and before that is said: are they in what the name leads to now?  False: find it again, repeat. */
+/* After keys were added and before that is said: are they in what the name leads to now?  False:
+ * find it again, repeat. */
 bool filters_kept(const filters *fs, const served *s);
 /* A call to it failed: it may have been lost, deleted or made again by others. */
 void filters_doubt(served *s);
 /* totals.c: may this filter take so many bytes in all? */
 int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err);
-/* Does a filter that grows have room for so many keys?  1 yes; 0 it must grow first: filters_grow asks whether it may, and
- * holds the room until claim_drop; or an error. */
+/* Does a filter that grows have room for so many keys?  1 yes; 0 it must grow first: filters_grow
+ * asks whether it may, and holds the room until claim_drop; or an error. */
 int filters_roomy(served *s, uint64_t keys, bf_error *err);
 int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err);
 void claim_drop(filters *fs, claim *c);
-/* Every second: what other processes deleted or replaced is noticed even where nobody asks for it. */
+/* Every second: what other processes deleted or replaced is noticed even where nobody asks for it.
+ */
 void filters_refresh(filters *fs);
 /* All of them, with a reference each; NULL: no memory.  filters_unlist gives them back. */
 served **filters_list(filters *fs, size_t *count);
@@ -85,20 +99,31 @@ int filters_merge(filters *fs, text name, text image, bf_error *err);
 bool filter_name_ok(text name);
 /* What is in it, at most about a second old; where a pass over it takes long, older. */
 int filter_state(served *s, bf_state *out, bf_error *err);
-static inline void tally(uint64_t *what, uint64_t n) { __atomic_fetch_add(what, n, __ATOMIC_RELAXED); }
-static inline uint64_t tallied(const uint64_t *what) { return __atomic_load_n(what, __ATOMIC_RELAXED); }
+static inline void tally(uint64_t *what, uint64_t n)
+{
+    __atomic_fetch_add(what, n, __ATOMIC_RELAXED);
+}
+static inline uint64_t tallied(const uint64_t *what)
+{
+    return __atomic_load_n(what, __ATOMIC_RELAXED);
+}
 
 /* ---- stored.c: where they are ---- */
-int stored_fail(bf_error *err, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int stored_folder(filters *fs, bf_error *err);               /* finds out whether --storage is one */
+int stored_fail(bf_error *err, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int stored_folder(filters *fs, bf_error *err); /* finds out whether --storage is one */
 /* *storage: where the filter of this name is, NULL = memory; to be freed. */
 int stored_at(const filters *fs, text name, char **storage, bf_error *err);
-bf_spec *stored_spec(bf_spec *spec, const options *o);       /* what all filters of a server have in common */
-bf_filter *stored_main(const filters *fs, const char *storage, bf_error *err);       /* at the start: made where it is not there */
-bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_error *err);      /* err->code FILTER_ABSENT, BF_EIO ... */
+bf_spec *stored_spec(
+    bf_spec *spec, const options *o); /* what all filters of a server have in common */
+bf_filter *stored_main(const filters *fs, const char *storage,
+    bf_error *err); /* at the start: made where it is not there */
+bf_filter *stored_open(const filters *fs, text name, const char *storage,
+    bf_error *err); /* err->code FILTER_ABSENT, BF_EIO ... */
 bool stored_is_current(const filters *fs, const served *s);
 int stored_remove(served *s, bf_error *err);
 /* Names in the folder, one after the other; false: that was the last.  Start with *dir NULL. */
-int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err), void *ctx, bf_error *err);
+int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err),
+    void *ctx, bf_error *err);
 bool stored_is_main(text name);
 #endif

@@ -11,14 +11,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { STILL = 2000, LOOK = 64 };                              /* ms; requests that are looked at */
+enum { STILL = 2000, LOOK = 64 }; /* ms; requests that are looked at */
 
 static bool reserve(server *s, uint64_t bytes)
 {
     uint64_t held = __atomic_load_n(&s->buffered, __ATOMIC_RELAXED);
-    do if (held > s->o.max_buffered || bytes > s->o.max_buffered - held) return false;
-    while (!__atomic_compare_exchange_n(&s->buffered, &held, held + bytes, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED));
+    do
+        if (held > s->o.max_buffered || bytes > s->o.max_buffered - held) return false;
+    while (!__atomic_compare_exchange_n(
+        &s->buffered, &held, held + bytes, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return true;
 }
 
@@ -39,13 +40,16 @@ static void want(server *s, uint64_t bytes)
 {
     uint64_t most = tallied(&s->wanted);
     while (bytes > most && !__atomic_compare_exchange_n(&s->wanted, &most, bytes, true,
-                                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
+                               __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }
 
 static bool hold_patiently(worker *w, uint64_t bytes)
 {
     const uint64_t more = bytes > w->room ? bytes - w->room : 0;
-    if (!reserve(w->s, more)) { w->lacked = bytes; return false; }
+    if (!reserve(w->s, more)) {
+        w->lacked = bytes;
+        return false;
+    }
     w->room -= bytes - more;
     w->lacked = 0;
     return true;

@@ -16,7 +16,10 @@ static void thin(history *h)
     h->distance *= 2;
 }
 
-static double per_second(uint64_t more, double seconds) { return seconds > 0 ? (double)more / seconds : 0; }
+static double per_second(uint64_t more, double seconds)
+{
+    return seconds > 0 ? (double)more / seconds : 0;
+}
 
 void history_tick(history *h, double at, uint64_t requests, double fill)
 {
@@ -26,7 +29,8 @@ void history_tick(history *h, double at, uint64_t requests, double fill)
     h->before_at = at;
     if (h->count == 0 || at - h->point_at >= h->distance * 0.999) {
         if (h->count == HISTORY) thin(h);
-        h->points[h->count++] = (point){ at, fill, per_second(requests - h->point_requests, at - h->point_at) };
+        h->points[h->count++] =
+            (point){ at, fill, per_second(requests - h->point_requests, at - h->point_at) };
         h->point_at = at;
         h->point_requests = requests;
     }

@@ -1,5 +1,5 @@
-/* history.h - fill and requests over time, for the status page: at most HISTORY points over the server's whole life.
- * When it is full every second point goes and the distance doubles. */
+/* history.h - fill and requests over time, for the status page: at most HISTORY points over the
+ * server's whole life. When it is full every second point goes and the distance doubles. */
 #ifndef BFD_HISTORY_H
 #define BFD_HISTORY_H
 #include <pthread.h>
@@ -8,12 +8,14 @@
 #include <stdint.h>
 
 enum { HISTORY = 240 };
-typedef struct { double at, fill, rate; } point;     /* seconds since the start; 0..1; requests a second */
+typedef struct {
+    double at, fill, rate;
+} point; /* seconds since the start; 0..1; requests a second */
 typedef struct {
     pthread_mutex_t lock;
     point points[HISTORY];
     size_t count;
-    double distance, last_rate;                      /* seconds between points; requests a second just now */
+    double distance, last_rate; /* seconds between points; requests a second just now */
     double before_at, point_at;
     uint64_t before, point_requests;
 } history;

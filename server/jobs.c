@@ -1,10 +1,16 @@
-/* jobs.c - the threads that do what may take long, and the queues before them.  Knows turns and threads; what a request asks for
- * is routes.c's business, sockets are conn.c's. */
+/* jobs.c - the threads that do what may take long, and the queues before them.  Knows turns and
+ * threads; what a request asks for is routes.c's business, sockets are conn.c's. */
 #include "server.h"
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { HANDS = 16, BUCKETS = 256, HANGS = 500, BEAT = 50, SMALL = 1024 };    /* HANGS, BEAT: ms; SMALL: bytes not counted */
+enum {
+    HANDS = 16,
+    BUCKETS = 256,
+    HANGS = 500,
+    BEAT = 50,
+    SMALL = 1024
+}; /* HANGS, BEAT: ms; SMALL: bytes not counted */
 
 /* The jobs of one name.  It exists while it has some. */
 typedef struct turn {
@@ -16,15 +22,15 @@ typedef struct turn {
 
 struct pool {
     pthread_mutex_t lock;
-    pthread_cond_t more, less;           /* there is a job; a thread is through        */
-    pthread_cond_t pulse_more;           /* there is the first job                     */
+    pthread_cond_t more, less; /* there is a job; a thread is through        */
+    pthread_cond_t pulse_more; /* there is the first job                     */
     turn *buckets[BUCKETS], *ready, *last_ready;
     pthread_t hands[HANDS], pulse;
-    worker self[HANDS];                  /* a worker without connections each          */
+    worker self[HANDS]; /* a worker without connections each          */
     unsigned threads, idle, busy;
-    bool stop, beats, rests, looking;    /* rests: the pulse, until there is a job     */
-    uint64_t asked;                      /* atomic: ms, the pulse was sent; 0 = answered */
-    bool late;                           /* atomic: the last one took too long         */
+    bool stop, beats, rests, looking; /* rests: the pulse, until there is a job     */
+    uint64_t asked;                   /* atomic: ms, the pulse was sent; 0 = answered */
+    bool late;                        /* atomic: the last one took too long         */
 };
 
 /* ---- turns ---- */
@@ -41,13 +47,19 @@ static turn **find_turn(pool *p, text name)
 static void make_ready(pool *p, turn *t)
 {
     t->next_ready = NULL;
-    if (p->ready) p->last_ready->next_ready = t; else p->ready = t;
+    if (p->ready)
+        p->last_ready->next_ready = t;
+    else
+        p->ready = t;
     p->last_ready = t;
 }
 
 static void end_turn(pool *p, turn *t)
 {
-    if (t->first) { make_ready(p, t); return; }
+    if (t->first) {
+        make_ready(p, t);
+        return;
+    }
     turn **at = find_turn(p, (text){ t->name, t->len });
     *at = t->next;
     free(t);
@@ -63,7 +75,10 @@ static bool queue(pool *p, job *j, text name)
         make_ready(p, t);
     }
     j->next = NULL;
-    if (t->first) t->last->next = j; else t->first = j;
+    if (t->first)
+        t->last->next = j;
+    else
+        t->first = j;
     t->last = j;
     return true;
 }
@@ -78,7 +93,7 @@ static void look(worker *w)
     int rc = f ? filter_state(f, &st, NULL) : -1;
     if (f) filters_done(f);
     history_tick(&s->history, (double)(clock_ms() - s->started) / 1000, stats_requests(s),
-                 rc < 0 ? -1 : st.fill);
+        rc < 0 ? -1 : st.fill);
 }
 
 /* The worker takes all at once, so only the first has to wake it. */
@@ -89,14 +104,18 @@ static void hand_back(job *j)
     job *before = __atomic_load_n(&w->done, __ATOMIC_RELAXED);
     do {
         j->next = before;
-    } while (!__atomic_compare_exchange_n(&w->done, &before, j, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    if (!before && write(w->wake, &one, sizeof one) < 0) return;     /* full: it is awake */
+    } while (!__atomic_compare_exchange_n(
+        &w->done, &before, j, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    if (!before && write(w->wake, &one, sizeof one) < 0) return; /* full: it is awake */
 }
 
 /* What is lacking for a reply that is made already is not got by making it again. */
 static void do_job(worker *w, job *j)
 {
-    if (!j->w) { look(w); return; }
+    if (!j->w) {
+        look(w);
+        return;
+    }
     if (!__atomic_load_n(&j->dropped, __ATOMIC_ACQUIRE)) {
         w->room = j->room;
         w->lacked = 0;
@@ -121,14 +140,17 @@ static void *hand(void *self)
         if (p->stop) break;
         turn *t = p->ready;
         job *j = t->first;
-        const bool looks = !j->w;                    /* after hand_back it is the worker's */
+        const bool looks = !j->w; /* after hand_back it is the worker's */
         p->ready = t->next_ready;
         t->first = j->next;
         p->busy++;
         pthread_mutex_unlock(&p->lock);
         do_job(w, j);
         pthread_mutex_lock(&p->lock);
-        if (looks) { p->looking = false; free(j); }
+        if (looks) {
+            p->looking = false;
+            free(j);
+        }
         p->busy--;
         end_turn(p, t);
         pthread_cond_broadcast(&p->less);
@@ -167,7 +189,7 @@ static bool ask(const server *s, bf_filter **f)
     const text name = TEXT(DEFAULT_NAME);
     char *storage;
     bf_error err;
-    if (*f) return bf_test(*f, "0", 1, &err) >= 0;   /* "0" is a key in every scheme */
+    if (*f) return bf_test(*f, "0", 1, &err) >= 0; /* "0" is a key in every scheme */
     if (stored_at(&s->fs, name, &storage, &err) < 0) return false;
     *f = stored_open(&s->fs, name, storage, &err);
     free(storage);
@@ -179,7 +201,10 @@ static void nap(pool *p, pthread_cond_t *until)
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     t.tv_nsec += BEAT * 1000000L;
-    if (t.tv_nsec >= 1000000000) { t.tv_nsec -= 1000000000; t.tv_sec++; }
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_nsec -= 1000000000;
+        t.tv_sec++;
+    }
     pthread_cond_timedwait(until, &p->lock, &t);
 }
 
@@ -189,7 +214,10 @@ static void take_pulse(server *s, bf_filter **f)
     pool *p = s->pool;
     const uint64_t began = clock_ms();
     __atomic_store_n(&p->asked, began, __ATOMIC_RELEASE);
-    if (!ask(s, f)) { bf_close(*f); *f = NULL; }
+    if (!ask(s, f)) {
+        bf_close(*f);
+        *f = NULL;
+    }
     __atomic_store_n(&p->late, clock_ms() - began >= HANGS, __ATOMIC_RELEASE);
     __atomic_store_n(&p->asked, 0, __ATOMIC_RELEASE);
 }
@@ -203,7 +231,10 @@ static void *beat(void *self)
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
         p->rests = !p->busy && !p->ready && !p->late;
-        if (p->rests) { pthread_cond_wait(&p->pulse_more, &p->lock); p->rests = false; }
+        if (p->rests) {
+            pthread_cond_wait(&p->pulse_more, &p->lock);
+            p->rests = false;
+        }
         if (!p->stop) nap(p, &p->pulse_more);
         if (p->stop || (!p->busy && !p->ready && !p->late)) continue;
         pthread_mutex_unlock(&p->lock);
@@ -244,8 +275,8 @@ bool jobs_stop(server *s, uint64_t until)
     p->stop = true;
     pthread_cond_broadcast(&p->more);
     pthread_cond_broadcast(&p->pulse_more);
-    while ((p->busy || __atomic_load_n(&p->asked, __ATOMIC_ACQUIRE)) &&
-           (through = clock_ms() < until))
+    while (
+        (p->busy || __atomic_load_n(&p->asked, __ATOMIC_ACQUIRE)) && (through = clock_ms() < until))
         nap(p, &p->less);
     pthread_mutex_unlock(&p->lock);
     return through;
@@ -256,7 +287,10 @@ static void drop_turns(pool *p)
     for (size_t i = 0; i < BUCKETS; i++)
         for (turn *t = p->buckets[i], *next; t; t = next) {
             next = t->next;
-            for (job *j; (j = t->first);) { t->first = j->next; job_free(j); }
+            for (job *j; (j = t->first);) {
+                t->first = j->next;
+                job_free(j);
+            }
             free(t);
         }
 }
@@ -290,12 +324,17 @@ void jobs_look(server *s)
     if (mine) p->looking = true;
     pthread_mutex_unlock(&p->lock);
     if (mine && submit(s, j, TEXT("?look"))) return;
-    if (mine) { pthread_mutex_lock(&p->lock); p->looking = false; pthread_mutex_unlock(&p->lock); }
+    if (mine) {
+        pthread_mutex_lock(&p->lock);
+        p->looking = false;
+        pthread_mutex_unlock(&p->lock);
+    }
     free(j);
 }
 
 /* ---- the worker's side ---- */
-/* What the request points to, in memory of the job's own; a body that already is in such memory is taken over. */
+/* What the request points to, in memory of the job's own; a body that already is in such memory is
+ * taken over. */
 static bool copy_request(job *j, const request *q, const buffer *body)
 {
     const size_t target = q->target.len, type = q->type.len;
@@ -304,13 +343,13 @@ static bool copy_request(job *j, const request *q, const buffer *body)
     if (!body->cap && q->body.len && !buffer_add(&j->body, q->body.ptr, q->body.len)) return false;
     const char *bytes = body->cap ? body->ptr : j->body.ptr;
     j->q = (request){ .method = q->method,
-                      .head = q->head,
-                      .keep_alive = q->keep_alive,
-                      .old = q->old,
-                      .target = { j->text.ptr, target },
-                      .path = { j->text.ptr + (q->path.ptr - q->target.ptr), q->path.len },
-                      .type = { j->text.ptr + target, type },
-                      .body = { bytes ? bytes : "", q->body.len } };
+        .head = q->head,
+        .keep_alive = q->keep_alive,
+        .old = q->old,
+        .target = { j->text.ptr, target },
+        .path = { j->text.ptr + (q->path.ptr - q->target.ptr), q->path.len },
+        .type = { j->text.ptr + target, type },
+        .body = { bytes ? bytes : "", q->body.len } };
     return true;
 }
 
@@ -334,7 +373,10 @@ job *job_start(worker *w, conn *c, const request *q, exchange *x, uint64_t began
     j->began = began;
     j->whole = route_is_whole(&j->q);
     const uint64_t copied = (j->text.cap > SMALL ? j->text.cap : 0) + j->body.cap;
-    if (!hold(w, copied)) { *why = HELD_FULL; goto fail; }
+    if (!hold(w, copied)) {
+        *why = HELD_FULL;
+        goto fail;
+    }
     j->held = copied;
     take_body(j, x);
     if (submit(w->s, j, route_turn(&j->q))) return j;
@@ -397,8 +439,11 @@ void jobs_deliver(worker *w)
     job *j = __atomic_exchange_n(&w->done, NULL, __ATOMIC_ACQUIRE);
     for (job *next; j; j = next) {
         next = j->next;
-        if (j->c) { j->done = true; conn_answered(w, j->c); }
-        else job_free(j);
+        if (j->c) {
+            j->done = true;
+            conn_answered(w, j->c);
+        } else
+            job_free(j);
     }
 }
 

@@ -1,14 +1,33 @@
-/* keys.c - keys out of URLs and bodies.  No key of a body is copied: a bf_key points into it.  Knows bytes; knows no filter.
+/* keys.c - keys out of URLs and bodies.  No key of a body is copied: a bf_key points into it. Knows
+ * bytes; knows no filter.
  *
  *   lines    key LF key LF key           a line is the bytes up to LF; the last may lack it
  *   framed   |len, 4 bytes LE|key|...    any bytes are a key
  */
 #include "keys.h"
 
-static const signed char hex[256] = {
-    ['0'] = 1, ['1'] = 2, ['2'] = 3, ['3'] = 4, ['4'] = 5, ['5'] = 6, ['6'] = 7, ['7'] = 8, ['8'] = 9, ['9'] = 10,
-    ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16
-};                                                   /* value + 1 */
+static const signed char hex[256] = { ['0'] = 1,
+    ['1'] = 2,
+    ['2'] = 3,
+    ['3'] = 4,
+    ['4'] = 5,
+    ['5'] = 6,
+    ['6'] = 7,
+    ['7'] = 8,
+    ['8'] = 9,
+    ['9'] = 10,
+    ['a'] = 11,
+    ['b'] = 12,
+    ['c'] = 13,
+    ['d'] = 14,
+    ['e'] = 15,
+    ['f'] = 16,
+    ['A'] = 11,
+    ['B'] = 12,
+    ['C'] = 13,
+    ['D'] = 14,
+    ['E'] = 15,
+    ['F'] = 16 }; /* value + 1 */
 
 static size_t plain(text in)
 {
@@ -25,9 +44,11 @@ bool keys_decode(text in, char *to, bf_key *key)
     memcpy(to, in.ptr, i);
     for (; i < in.len; i++) {
         char c = in.ptr[i];
-        if (c == '+') c = ' ';
+        if (c == '+')
+            c = ' ';
         else if (c == '%') {
-            int high = in.len - i > 2 ? hex[(unsigned char)in.ptr[i + 1]] : 0, low = high ? hex[(unsigned char)in.ptr[i + 2]] : 0;
+            int high = in.len - i > 2 ? hex[(unsigned char)in.ptr[i + 1]] : 0,
+                low = high ? hex[(unsigned char)in.ptr[i + 2]] : 0;
             if (!high || !low) return false;
             c = (char)((high - 1) << 4 | (low - 1));
             i += 2;
@@ -83,7 +104,9 @@ static void take_frame(text *rest, bf_key *key)
 size_t keys_next(int form, text *rest, bf_key *keys, size_t cap)
 {
     size_t n = 0;
-    if (form == KEYS_FRAMED) while (n < cap && rest->len) take_frame(rest, &keys[n++]);
-    else while (n < cap && rest->len) take_line(rest, &keys[n++]);
+    if (form == KEYS_FRAMED)
+        while (n < cap && rest->len) take_frame(rest, &keys[n++]);
+    else
+        while (n < cap && rest->len) take_line(rest, &keys[n++]);
     return n;
 }

@@ -1,4 +1,5 @@
-/* keys.h - keys as they come over HTTP: percent-encoded, one a line, or framed.  Knows bytes; knows no filter. */
+/* keys.h - keys as they come over HTTP: percent-encoded, one a line, or framed.  Knows bytes; knows
+ * no filter. */
 #ifndef BFD_KEYS_H
 #define BFD_KEYS_H
 #include "bloomfilter.h"
@@ -6,7 +7,8 @@
 
 enum { KEYS_LINES, KEYS_FRAMED };
 
-/* `+` is a space, %XX a byte.  Writes at most in.len bytes to `to`; *key is either there or the input itself. */
+/* `+` is a space, %XX a byte.  Writes at most in.len bytes to `to`; *key is either there or the
+ * input itself. */
 bool keys_decode(text in, char *to, bf_key *key);
 /* How many keys a whole body holds, -1 where its framing is broken: *at is the byte. */
 int64_t keys_count(int form, text body, size_t *at);

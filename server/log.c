@@ -1,4 +1,5 @@
-/* log.c - the access log: one line of JSON a request.  Knows a file that may be opened anew; writes no key unless asked. */
+/* log.c - the access log: one line of JSON a request.  Knows a file that may be opened anew; writes
+ * no key unless asked. */
 #define _GNU_SOURCE
 #include "server.h"
 #include <arpa/inet.h>
@@ -10,15 +11,18 @@
 
 enum { FLUSH = 64 << 10 };
 
-/* Also on SIGHUP.  The descriptor keeps its number: workers write to it meanwhile.  O_NONBLOCK: a FIFO that nobody reads is an
- * error (ENXIO), and not waited for. */
+/* Also on SIGHUP.  The descriptor keeps its number: workers write to it meanwhile.  O_NONBLOCK: a
+ * FIFO that nobody reads is an error (ENXIO), and not waited for. */
 int log_open(server *s)
 {
-    if (!s->o.access_log) return 0;                  /* log_fd is -1 for good */
+    if (!s->o.access_log) return 0; /* log_fd is -1 for good */
     int fd = open(s->o.access_log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
     if (fd < 0) return -1;
     fcntl(fd, F_SETFL, O_APPEND);
-    if (s->log_fd < 0) { s->log_fd = fd; return 0; }
+    if (s->log_fd < 0) {
+        s->log_fd = fd;
+        return 0;
+    }
     int rc = dup3(fd, s->log_fd, O_CLOEXEC);
     close(fd);
     return rc < 0 ? -1 : 0;
@@ -43,9 +47,12 @@ static void print_client(buffer *b, int fd)
     struct sockaddr_in6 *six = (struct sockaddr_in6 *)&a;
     struct sockaddr_in *four = (struct sockaddr_in *)&a;
     if (getpeername(fd, (struct sockaddr *)&a, &len) < 0) return;
-    if (a.ss_family == AF_INET6) inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host);
-    else inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
-    buffer_print(b, ",\"client\":\"%s\",\"port\":%u", host, ntohs(four->sin_port));    /* the port is at the same place in both */
+    if (a.ss_family == AF_INET6)
+        inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof host);
+    else
+        inet_ntop(AF_INET, &four->sin_addr, host, sizeof host);
+    buffer_print(b, ",\"client\":\"%s\",\"port\":%u", host,
+        ntohs(four->sin_port)); /* the port is at the same place in both */
 }
 
 /* Up to the key.  A request that was not understood, or that nobody looked at, may have a key or
@@ -60,7 +67,8 @@ static text shown(const request *q, const reply *a, bool keys)
     return (text){ t.ptr, len };
 }
 
-void log_request(worker *w, const conn *c, const request *q, const reply *a, size_t bytes, uint64_t began_ns)
+void log_request(
+    worker *w, const conn *c, const request *q, const reply *a, size_t bytes, uint64_t began_ns)
 {
     static const char *const methods[] = { "GET", "POST", "PUT", "DELETE", "OTHER" };
     buffer *b = &w->log;
@@ -68,14 +76,16 @@ void log_request(worker *w, const conn *c, const request *q, const reply *a, siz
     print_client(b, c->fd);
     buffer_print(b, ",\"method\":\"%s\",\"path\":", q->head ? "HEAD" : methods[q->method]);
     buffer_json(b, shown(q, a, w->s->o.log_keys));
-    buffer_print(b, ",\"status\":%d,\"received\":%zu,\"sent\":%zu,\"us\":%.1f}\n", a->status, q->body.len, bytes, (double)(clock_ns() - began_ns) / 1000);
+    buffer_print(b, ",\"status\":%d,\"received\":%zu,\"sent\":%zu,\"us\":%.1f}\n", a->status,
+        q->body.len, bytes, (double)(clock_ns() - began_ns) / 1000);
     if (b->len > FLUSH) log_flush(w);
 }
 
 /* Whole lines in one write each time: those of several workers do not mix. */
 void log_flush(worker *w)
 {
-    if (w->log.len && w->s->log_fd >= 0 && write(w->s->log_fd, w->log.ptr, w->log.len) < 0) fprintf(stderr, "bloomfilterd: the access log cannot be written\n");
+    if (w->log.len && w->s->log_fd >= 0 && write(w->s->log_fd, w->log.ptr, w->log.len) < 0)
+        fprintf(stderr, "bloomfilterd: the access log cannot be written\n");
     w->log.len = 0;
     if (w->log.cap > 4 * FLUSH) buffer_drop(&w->log);
 }

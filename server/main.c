@@ -1,6 +1,8 @@
-/* main.c - the daemon's life: options, filters, the listening socket, threads, signals, the end.  Knows no HTTP.
+/* main.c - the daemon's life: options, filters, the listening socket, threads, signals, the end.
+ * Knows no HTTP.
  *
- * All signals are blocked in all threads; this one waits for them, and once a second looks at fill and requests. */
+ * All signals are blocked in all threads; this one waits for them, and once a second looks at fill
+ * and requests. */
 #define _GNU_SOURCE
 #include "server.h"
 #include "notify.h"
@@ -15,7 +17,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { DRAIN = 7000, LAST = 1000, SPARE = 64, BACKLOG = 4096 };   /* ms; descriptors for all but connections */
+enum {
+    DRAIN = 7000,
+    LAST = 1000,
+    SPARE = 64,
+    BACKLOG = 4096
+}; /* ms; descriptors for all but connections */
 
 static int complain(const char *what, const char *why)
 {
@@ -26,7 +33,8 @@ static int complain(const char *what, const char *why)
 /* ---- the socket ---- */
 static int listen_on(const struct addrinfo *a)
 {
-    int yes = 1, fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol);
+    int yes = 1,
+        fd = socket(a->ai_family, a->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, a->ai_protocol);
     if (fd < 0) return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0) return fd;
@@ -38,7 +46,8 @@ static int listen_on(const struct addrinfo *a)
 
 static int open_listener(server *s)
 {
-    struct addrinfo want = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV }, *all;
+    struct addrinfo want = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV },
+                    *all;
     char port[16], what[256];
     snprintf(port, sizeof port, "%u", s->o.port);
     snprintf(what, sizeof what, "cannot listen on %.200s port %s", s->o.host, port);
@@ -69,7 +78,8 @@ static unsigned port_of(int fd)
     struct sockaddr_storage a = { 0 };
     socklen_t len = sizeof a;
     char port[16] = "0";
-    if (getsockname(fd, (struct sockaddr *)&a, &len) == 0) getnameinfo((struct sockaddr *)&a, len, NULL, 0, port, sizeof port, NI_NUMERICSERV);
+    if (getsockname(fd, (struct sockaddr *)&a, &len) == 0)
+        getnameinfo((struct sockaddr *)&a, len, NULL, 0, port, sizeof port, NI_NUMERICSERV);
     return (unsigned)atoi(port);
 }
 
@@ -81,13 +91,17 @@ static void raise_limits(options *o)
     rlim_t want = o->max_connections + SPARE + o->max_filters;
     if (l.rlim_cur < want) {
         struct rlimit more = { want, l.rlim_max < want ? want : l.rlim_max };
-        if (setrlimit(RLIMIT_NOFILE, &more) < 0) { l.rlim_cur = l.rlim_max; setrlimit(RLIMIT_NOFILE, &l); }
+        if (setrlimit(RLIMIT_NOFILE, &more) < 0) {
+            l.rlim_cur = l.rlim_max;
+            setrlimit(RLIMIT_NOFILE, &l);
+        }
         getrlimit(RLIMIT_NOFILE, &l);
     }
     if (l.rlim_cur >= want) return;
     uint64_t left = l.rlim_cur > 2 * SPARE ? l.rlim_cur - SPARE : l.rlim_cur / 2;
-    fprintf(stderr, "bloomfilterd: %llu connections at most, not %llu: that is the limit on open files here\n", (unsigned long long)left,
-            (unsigned long long)o->max_connections);
+    fprintf(stderr,
+        "bloomfilterd: %llu connections at most, not %llu: that is the limit on open files here\n",
+        (unsigned long long)left, (unsigned long long)o->max_connections);
     if (left < o->max_connections) o->max_connections = left;
 }
 
@@ -99,17 +113,22 @@ static int start(server *s)
     s->started = clock_ms();
     history_init(&s->history);
     raise_limits(&s->o);
-    if (open_listener(s) < 0) return -1;             /* before a filter is made: a second daemon by mistake leaves nothing */
+    if (open_listener(s) < 0)
+        return -1; /* before a filter is made: a second daemon by mistake leaves nothing */
     s->loopback = is_loopback(s->listener);
     if (log_open(s) < 0) return complain(s->o.access_log, strerror(errno));
     if (filters_open(&s->fs, &s->o, &err) < 0) return complain("the filter", err.msg);
     if (!jobs_open(s)) return complain("threads", strerror(errno));
     s->workers = calloc(s->o.threads, sizeof *s->workers);
     if (!s->workers) return complain("threads", "out of memory");
-    for (unsigned i = 0; i < s->o.threads; i++) if (!worker_init(&s->workers[i], s)) return complain("a thread", strerror(errno));
+    for (unsigned i = 0; i < s->o.threads; i++)
+        if (!worker_init(&s->workers[i], s)) return complain("a thread", strerror(errno));
     for (unsigned i = 0; i < s->o.threads; i++) {
         int rc = pthread_create(&s->workers[i].thread, NULL, worker_run, &s->workers[i]);
-        if (rc) { complain("a thread", strerror(rc)); _exit(1); }
+        if (rc) {
+            complain("a thread", strerror(rc));
+            _exit(1);
+        }
     }
     return 0;
 }
@@ -123,8 +142,8 @@ static void announce(server *s)
     fprintf(stderr, "bloomfilterd: listening on %s port %u\n", s->o.host, port_of(s->listener));
     if (main) {
         bf_get_info(main->f, &i);
-        snprintf(status, sizeof status, "STATUS=m=%llu n=%llu k=%u, %s, %zu named filters\nREADY=1", (unsigned long long)i.m,
-                 (unsigned long long)i.n, i.k, i.scheme, count ? count - 1 : 0);
+        snprintf(status, sizeof status, "STATUS=m=%llu n=%llu k=%u, %s, %zu named filters\nREADY=1",
+            (unsigned long long)i.m, (unsigned long long)i.n, i.k, i.scheme, count ? count - 1 : 0);
         filters_done(main);
     }
     notify(main ? status : "READY=1");
@@ -133,7 +152,9 @@ static void announce(server *s)
 
 static void reopen(server *s)
 {
-    if (log_open(s) < 0) fprintf(stderr, "bloomfilterd: %s: %s; going on with the old one\n", s->o.access_log, strerror(errno));
+    if (log_open(s) < 0)
+        fprintf(stderr, "bloomfilterd: %s: %s; going on with the old one\n", s->o.access_log,
+            strerror(errno));
 }
 
 /* Until SIGTERM or SIGINT. */
@@ -145,7 +166,10 @@ static void wait_for_end(server *s, const sigset_t *signals)
         int signal = sigtimedwait(signals, NULL, &second);
         if (signal == SIGTERM || signal == SIGINT) return;
         if (signal == SIGHUP) reopen(s);
-        if (clock_ms() >= next) { jobs_look(s); next = clock_ms() + 900; }
+        if (clock_ms() >= next) {
+            jobs_look(s);
+            next = clock_ms() + 900;
+        }
     }
 }
 
@@ -156,7 +180,9 @@ static int end(server *s)
     notify("STOPPING=1");
     s->drain_until = clock_ms() + DRAIN;
     __atomic_store_n(&s->draining, true, __ATOMIC_RELEASE);
-    for (unsigned i = 0; i < s->o.threads; i++) if (write(s->workers[i].wake, &one, sizeof one) < 0) complain("a thread", "cannot be woken");
+    for (unsigned i = 0; i < s->o.threads; i++)
+        if (write(s->workers[i].wake, &one, sizeof one) < 0)
+            complain("a thread", "cannot be woken");
     for (unsigned i = 0; i < s->o.threads; i++) pthread_join(s->workers[i].thread, NULL);
     close(s->listener);
     s->stuck = !jobs_stop(s, clock_ms() < s->drain_until ? s->drain_until : s->drain_until + LAST);
@@ -177,7 +203,8 @@ static void release(server *s)
 static void keep_standard(void)
 {
     int fd;
-    do fd = open("/dev/null", O_RDWR); while (fd >= 0 && fd <= 2);
+    do fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
     if (fd > 2) close(fd);
 }
 
@@ -188,8 +215,8 @@ int main(int argc, char **argv)
     int rc = options_read(&s.o, argc, argv);
     if (rc) return rc == 1 ? 0 : 2;
     keep_standard();
-    signal(SIGPIPE, SIG_IGN);                        /* the core writes to Redis, stderr may be closed */
-    signal(SIGXFSZ, SIG_IGN);                        /* a log larger than allowed is not written, and no reason to die */
+    signal(SIGPIPE, SIG_IGN); /* the core writes to Redis, stderr may be closed */
+    signal(SIGXFSZ, SIG_IGN); /* a log larger than allowed is not written, and no reason to die */
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
@@ -199,7 +226,8 @@ int main(int argc, char **argv)
     announce(&s);
     wait_for_end(&s, &signals);
     rc = end(&s);
-    if (s.stuck) _exit(rc < 0 ? 1 : 0);              /* a thread still waits for Redis, whose time-out is not ours */
+    if (s.stuck)
+        _exit(rc < 0 ? 1 : 0); /* a thread still waits for Redis, whose time-out is not ours */
     release(&s);
     return rc < 0 ? 1 : 0;
 }

@@ -1,4 +1,5 @@
-/* options.c - the command line into options, and --help.  Knows names, defaults and limits; opens no filter and no socket. */
+/* options.c - the command line into options, and --help.  Knows names, defaults and limits; opens
+ * no filter and no socket. */
 #include "options.h"
 #include <errno.h>
 #include <getopt.h>
@@ -7,55 +8,77 @@
 #include <unistd.h>
 
 static const char help[] =
-"usage: bloomfilterd [OPTION]...\n"
-"A Bloom filter over HTTP: GET /add=KEY, GET /contain=KEY, batches by POST, named filters below /f/.\n"
-"\n"
-"  --host HOST            address to listen on (127.0.0.1)\n"
-"  --port PORT            port to listen on, 0 = any free one (6381)\n"
-"  --allow-host NAME      a name that Host and Origin of a request may have, again for each;\n"
-"                         on loopback all but 127.0.0.1, localhost and [::1] are refused (403),\n"
-"                         elsewhere only where a name is given\n"
-"  --threads T            threads that serve (1)\n"
-"  --token T              ask for `Authorization: Bearer T`; --token-file FILE reads it from a file\n"
-"\n"
-"the filter (1,000,000 keys at 1 % where nothing is given and the storage is new)\n"
-"  -m M, -n N, -p P, -k K bits, keys, false-positive rate, positions a key\n"
-"  --scheme NAME          classic, block, block2 ...\n"
-"  --secret-file FILE     keyed filters, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits; of all filters\n"
-"  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: named filters live there too, as\n"
-"                         NAME.bloom; redis://HOST:PORT/DB?key=K: a bitmap in Redis.  Without it: memory, gone at exit\n"
-"\n"
-"limits (sizes in bytes, also with K, M, G; times in seconds)\n"
-"  --max-url N            length of a URL (16K), else 414\n"
-"  --max-header N         size of a request's header (16K), else 431\n"
-"  --max-body N           size of a body (64M), else 413\n"
-"  --max-buffered N       what clients make it hold at once: bodies, replies (1G), else 503\n"
-"  --max-filter N         size of a filter made by PUT (4G), else 507\n"
-"  --max-filters N        named filters (1024), else 507\n"
-"  --max-total N          bytes of all filters together, for PUT and for what grows (a quarter of the memory), else 507\n"
-"  --max-connections N    connections at once (16384)\n"
-"  --deadline S           for a request to arrive, and its reply to leave at 64 KiB a second or more (30), else 408\n"
-"  --idle S               a connection without a request (75)\n"
-"\n"
-"  --access-log FILE      a line of JSON a request; SIGHUP opens it anew\n"
-"  --log-keys             keys may stand in it\n"
-"  --help, --version\n"
-"\n"
-"SIGTERM and SIGINT finish the running requests, write the filters to disk and exit with 0.\n";
+    "usage: bloomfilterd [OPTION]...\n"
+    "A Bloom filter over HTTP: GET /add=KEY, GET /contain=KEY, batches by POST, named filters below /f/.\n"
+    "\n"
+    "  --host HOST            address to listen on (127.0.0.1)\n"
+    "  --port PORT            port to listen on, 0 = any free one (6381)\n"
+    "  --allow-host NAME      a name that Host and Origin of a request may have, again for each;\n"
+    "                         on loopback all but 127.0.0.1, localhost and [::1] are refused (403),\n"
+    "                         elsewhere only where a name is given\n"
+    "  --threads T            threads that serve (1)\n"
+    "  --token T              ask for `Authorization: Bearer T`; --token-file FILE reads it from a file\n"
+    "\n"
+    "the filter (1,000,000 keys at 1 % where nothing is given and the storage is new)\n"
+    "  -m M, -n N, -p P, -k K bits, keys, false-positive rate, positions a key\n"
+    "  --scheme NAME          classic, block, block2 ...\n"
+    "  --secret-file FILE     keyed filters, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits; of all filters\n"
+    "  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: named filters live there too, as\n"
+    "                         NAME.bloom; redis://HOST:PORT/DB?key=K: a bitmap in Redis.  Without it: memory, gone at exit\n"
+    "\n"
+    "limits (sizes in bytes, also with K, M, G; times in seconds)\n"
+    "  --max-url N            length of a URL (16K), else 414\n"
+    "  --max-header N         size of a request's header (16K), else 431\n"
+    "  --max-body N           size of a body (64M), else 413\n"
+    "  --max-buffered N       what clients make it hold at once: bodies, replies (1G), else 503\n"
+    "  --max-filter N         size of a filter made by PUT (4G), else 507\n"
+    "  --max-filters N        named filters (1024), else 507\n"
+    "  --max-total N          bytes of all filters together, for PUT and for what grows (a quarter of the memory), else 507\n"
+    "  --max-connections N    connections at once (16384)\n"
+    "  --deadline S           for a request to arrive, and its reply to leave at 64 KiB a second or more (30), else 408\n"
+    "  --idle S               a connection without a request (75)\n"
+    "\n"
+    "  --access-log FILE      a line of JSON a request; SIGHUP opens it anew\n"
+    "  --log-keys             keys may stand in it\n"
+    "  --help, --version\n"
+    "\n"
+    "SIGTERM and SIGINT finish the running requests, write the filters to disk and exit with 0.\n";
 
-enum { HOST = 256, PORT, THREADS, TOKEN, TOKEN_FILE, SCHEME, SECRET_FILE, STORAGE, MAX_URL, MAX_HEADER, MAX_BODY, MAX_BUFFERED, MAX_FILTER,
-       MAX_FILTERS, MAX_TOTAL, MAX_CONNECTIONS, DEADLINE, IDLE, ACCESS_LOG, LOG_KEYS, ALLOW_HOST, VERSION };
-
-static const struct option names[] = {
-    { "host", 1, 0, HOST }, { "port", 1, 0, PORT }, { "threads", 1, 0, THREADS }, { "token", 1, 0, TOKEN },
-    { "token-file", 1, 0, TOKEN_FILE }, { "scheme", 1, 0, SCHEME }, { "secret-file", 1, 0, SECRET_FILE },
-    { "storage", 1, 0, STORAGE }, { "max-url", 1, 0, MAX_URL },
-    { "max-header", 1, 0, MAX_HEADER }, { "max-body", 1, 0, MAX_BODY }, { "max-buffered", 1, 0, MAX_BUFFERED },
-    { "max-filter", 1, 0, MAX_FILTER }, { "max-filters", 1, 0, MAX_FILTERS }, { "max-total", 1, 0, MAX_TOTAL },
-    { "max-connections", 1, 0, MAX_CONNECTIONS },
-    { "deadline", 1, 0, DEADLINE }, { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG }, { "log-keys", 0, 0, LOG_KEYS },
-    { "allow-host", 1, 0, ALLOW_HOST }, { "help", 0, 0, 'h' }, { "version", 0, 0, VERSION }, { 0 }
+enum {
+    HOST = 256,
+    PORT,
+    THREADS,
+    TOKEN,
+    TOKEN_FILE,
+    SCHEME,
+    SECRET_FILE,
+    STORAGE,
+    MAX_URL,
+    MAX_HEADER,
+    MAX_BODY,
+    MAX_BUFFERED,
+    MAX_FILTER,
+    MAX_FILTERS,
+    MAX_TOTAL,
+    MAX_CONNECTIONS,
+    DEADLINE,
+    IDLE,
+    ACCESS_LOG,
+    LOG_KEYS,
+    ALLOW_HOST,
+    VERSION
 };
+
+static const struct option names[] = { { "host", 1, 0, HOST }, { "port", 1, 0, PORT },
+    { "threads", 1, 0, THREADS }, { "token", 1, 0, TOKEN }, { "token-file", 1, 0, TOKEN_FILE },
+    { "scheme", 1, 0, SCHEME }, { "secret-file", 1, 0, SECRET_FILE }, { "storage", 1, 0, STORAGE },
+    { "max-url", 1, 0, MAX_URL }, { "max-header", 1, 0, MAX_HEADER },
+    { "max-body", 1, 0, MAX_BODY }, { "max-buffered", 1, 0, MAX_BUFFERED },
+    { "max-filter", 1, 0, MAX_FILTER }, { "max-filters", 1, 0, MAX_FILTERS },
+    { "max-total", 1, 0, MAX_TOTAL }, { "max-connections", 1, 0, MAX_CONNECTIONS },
+    { "deadline", 1, 0, DEADLINE }, { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG },
+    { "log-keys", 0, 0, LOG_KEYS }, { "allow-host", 1, 0, ALLOW_HOST }, { "help", 0, 0, 'h' },
+    { "version", 0, 0, VERSION }, { 0 } };
 
 static int refuse(const char *name, const char *must, const char *value)
 {
@@ -66,8 +89,10 @@ static int refuse(const char *name, const char *must, const char *value)
 static int whole(const char *name, uint64_t *out, uint64_t least, uint64_t most)
 {
     char must[80];
-    if (parse_whole((text){ optarg, strlen(optarg) }, true, out) && *out >= least && *out <= most) return 0;
-    snprintf(must, sizeof must, "%llu to %llu", (unsigned long long)least, (unsigned long long)most);
+    if (parse_whole((text){ optarg, strlen(optarg) }, true, out) && *out >= least && *out <= most)
+        return 0;
+    snprintf(
+        must, sizeof must, "%llu to %llu", (unsigned long long)least, (unsigned long long)most);
     return refuse(name, must, optarg);
 }
 
@@ -119,17 +144,21 @@ static int secret_file(options *o, const char *path)
     while (!o->keyed && n > 0 && (said[n - 1] == '\n' || said[n - 1] == '\r')) n--;
     if (n == 2 * BF_SECRET_BYTES) o->keyed = parse_hex((text){ said, (size_t)n }, o->secret);
     explicit_bzero(said, sizeof said);
-    return o->keyed ? 0 : refuse("--secret-file", "a file of 16 bytes or of 32 hexadecimal digits", path);
+    return o->keyed
+               ? 0
+               : refuse("--secret-file", "a file of 16 bytes or of 32 hexadecimal digits", path);
 }
 
 static int sizes(options *o, int option)
 {
     switch (option) {
-        case 'm': return whole("m", &o->m, 1, BF_M_MAX);
-        case 'n': return whole("n", &o->n, 1, BF_N_MAX);
-        case 'k': return whole("k", &o->k, 1, BF_K_MAX);
-        default: return parse_number((text){ optarg, strlen(optarg) }, &o->p) && o->p > 0 && o->p < 1
-                        ? 0 : refuse("p", "between 0 and 1", optarg);
+    case 'm': return whole("m", &o->m, 1, BF_M_MAX);
+    case 'n': return whole("n", &o->n, 1, BF_N_MAX);
+    case 'k': return whole("k", &o->k, 1, BF_K_MAX);
+    default:
+        return parse_number((text){ optarg, strlen(optarg) }, &o->p) && o->p > 0 && o->p < 1
+                   ? 0
+                   : refuse("p", "between 0 and 1", optarg);
     }
 }
 
@@ -137,16 +166,16 @@ static int limit(options *o, int option)
 {
     const uint64_t most = UINT64_C(1) << 40;
     switch (option) {
-        case MAX_URL: return whole("--max-url", &o->max_url, 16, most);
-        case MAX_HEADER: return whole("--max-header", &o->max_header, 64, most);
-        case MAX_BODY: return whole("--max-body", &o->max_body, 0, most);
-        case MAX_BUFFERED: return whole("--max-buffered", &o->max_buffered, 0, most);
-        case MAX_FILTER: return whole("--max-filter", &o->max_filter, 1, most);
-        case MAX_FILTERS: return whole("--max-filters", &o->max_filters, 0, 1000000);
-        case MAX_TOTAL: return whole("--max-total", &o->max_total, 0, UINT64_C(1) << 50);
-        case MAX_CONNECTIONS: return whole("--max-connections", &o->max_connections, 1, 10000000);
-        case DEADLINE: return whole("--deadline", &o->deadline, 1, 86400);
-        default: return whole("--idle", &o->idle, 1, 86400);
+    case MAX_URL: return whole("--max-url", &o->max_url, 16, most);
+    case MAX_HEADER: return whole("--max-header", &o->max_header, 64, most);
+    case MAX_BODY: return whole("--max-body", &o->max_body, 0, most);
+    case MAX_BUFFERED: return whole("--max-buffered", &o->max_buffered, 0, most);
+    case MAX_FILTER: return whole("--max-filter", &o->max_filter, 1, most);
+    case MAX_FILTERS: return whole("--max-filters", &o->max_filters, 0, 1000000);
+    case MAX_TOTAL: return whole("--max-total", &o->max_total, 0, UINT64_C(1) << 50);
+    case MAX_CONNECTIONS: return whole("--max-connections", &o->max_connections, 1, 10000000);
+    case DEADLINE: return whole("--deadline", &o->deadline, 1, 86400);
+    default: return whole("--idle", &o->idle, 1, 86400);
     }
 }
 
@@ -163,26 +192,31 @@ static int allow_host(options *o, const char *name)
 static int take(options *o, int option)
 {
     switch (option) {
-        case 'm': case 'n': case 'k': case 'p': return sizes(o, option);
-        case HOST: o->host = optarg; return 0;
-        case PORT: return small("--port", &o->port, 0, 65535);
-        case THREADS: return small("--threads", &o->threads, 1, 256);
-        case TOKEN: {
-            int rc = set_token(o, optarg);
-            memset(optarg, '*', strlen(optarg));         /* not for everybody's ps */
-            return rc;
-        }
-        case TOKEN_FILE: return token_file(o, optarg);
-        case SCHEME: o->scheme = optarg; return 0;
-        case SECRET_FILE: return secret_file(o, optarg);
-        case STORAGE: o->storage = optarg; return *optarg ? 0 : refuse("--storage", "a path or a URL", "nothing");
-        case ACCESS_LOG: o->access_log = optarg; return 0;
-        case LOG_KEYS: o->log_keys = true; return 0;
-        case ALLOW_HOST: return allow_host(o, optarg);
-        case 'h': fputs(help, stdout); return 1;
-        case VERSION: printf("bloomfilterd %s\n", bf_version()); return 1;
-        case '?': fprintf(stderr, "try bloomfilterd --help\n"); return 2;
-        default: return limit(o, option);
+    case 'm':
+    case 'n':
+    case 'k':
+    case 'p': return sizes(o, option);
+    case HOST: o->host = optarg; return 0;
+    case PORT: return small("--port", &o->port, 0, 65535);
+    case THREADS: return small("--threads", &o->threads, 1, 256);
+    case TOKEN: {
+        int rc = set_token(o, optarg);
+        memset(optarg, '*', strlen(optarg)); /* not for everybody's ps */
+        return rc;
+    }
+    case TOKEN_FILE: return token_file(o, optarg);
+    case SCHEME: o->scheme = optarg; return 0;
+    case SECRET_FILE: return secret_file(o, optarg);
+    case STORAGE:
+        o->storage = optarg;
+        return *optarg ? 0 : refuse("--storage", "a path or a URL", "nothing");
+    case ACCESS_LOG: o->access_log = optarg; return 0;
+    case LOG_KEYS: o->log_keys = true; return 0;
+    case ALLOW_HOST: return allow_host(o, optarg);
+    case 'h': fputs(help, stdout); return 1;
+    case VERSION: printf("bloomfilterd %s\n", bf_version()); return 1;
+    case '?': fprintf(stderr, "try bloomfilterd --help\n"); return 2;
+    default: return limit(o, option);
     }
 }
 
@@ -195,10 +229,22 @@ static uint64_t quarter_of_memory(void)
 int options_read(options *o, int argc, char **argv)
 {
     int option, rc = 0;
-    *o = (options){ .host = "127.0.0.1", .port = 6381, .threads = 1, .max_url = 16 << 10, .max_header = 16 << 10,
-                    .max_body = 64 << 20, .max_buffered = UINT64_C(1) << 30, .max_filter = UINT64_C(4) << 30,
-                    .max_total = quarter_of_memory(), .max_connections = 16384, .max_filters = 1024, .deadline = 30, .idle = 75 };
-    while (rc == 0 && (option = getopt_long(argc, argv, "m:n:p:k:h", names, NULL)) != -1) rc = take(o, option);
-    if (rc == 0 && optind < argc) rc = refuse("an argument", "an option (try --help)", argv[optind]);
+    *o = (options){ .host = "127.0.0.1",
+        .port = 6381,
+        .threads = 1,
+        .max_url = 16 << 10,
+        .max_header = 16 << 10,
+        .max_body = 64 << 20,
+        .max_buffered = UINT64_C(1) << 30,
+        .max_filter = UINT64_C(4) << 30,
+        .max_total = quarter_of_memory(),
+        .max_connections = 16384,
+        .max_filters = 1024,
+        .deadline = 30,
+        .idle = 75 };
+    while (rc == 0 && (option = getopt_long(argc, argv, "m:n:p:k:h", names, NULL)) != -1)
+        rc = take(o, option);
+    if (rc == 0 && optind < argc)
+        rc = refuse("an argument", "an option (try --help)", argv[optind]);
     return rc;
 }

@@ -14,13 +14,13 @@ typedef struct {
     const char *scheme, *storage, *access_log;
     char *token;
     bool keyed;
-    uint8_t secret[BF_SECRET_BYTES];                 /* of all filters, where keyed                        */
+    uint8_t secret[BF_SECRET_BYTES]; /* of all filters, where keyed                        */
     bool log_keys;
-    uint64_t max_url, max_header, max_body;          /* bytes                                              */
-    uint64_t max_buffered, max_filter;               /* bytes: all bodies and replies at once; one filter  */
-    uint64_t max_total;                              /* bytes: all filters                                 */
+    uint64_t max_url, max_header, max_body; /* bytes                                              */
+    uint64_t max_buffered, max_filter;      /* bytes: all bodies and replies at once; one filter  */
+    uint64_t max_total;                     /* bytes: all filters                                 */
     uint64_t max_connections, max_filters;
-    uint64_t deadline, idle;                         /* seconds                                            */
+    uint64_t deadline, idle; /* seconds                                            */
     const char *allow_host[ALLOW_HOSTS];
     unsigned allow_hosts;
 } options;

@@ -53,7 +53,8 @@ static bool is_ours(const server *s, text authority)
 {
     if (s->o.allow_hosts == 0 && !s->loopback) return true;
     const text host = host_of(authority);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) if (same(host, own[i])) return true;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (same(host, own[i])) return true;
     return is_named(&s->o, host) || is_listened_on(&s->o, host);
 }
 
@@ -81,8 +82,8 @@ static const char *say(char why[ORIGIN_WHY], const char *what, text value, const
     return why;
 }
 
-const char *origin_refuses(const server *s, const request *q, bool health, bool changes,
-                           char why[ORIGIN_WHY])
+const char *origin_refuses(
+    const server *s, const request *q, bool health, bool changes, char why[ORIGIN_WHY])
 {
     static const char unnamed[] = "and --allow-host does not name it";
     static const char foreign[] = "which is another site";

@@ -1,69 +1,74 @@
-/* page.c - the status page: one file, no other, drawn here and kept fresh by a few lines of script that ask /stats.
- * Knows HTML; knows numbers only through stats and history. */
+/* page.c - the status page: one file, no other, drawn here and kept fresh by a few lines of script
+ * that ask /stats. Knows HTML; knows numbers only through stats and history. */
 #include "server.h"
 
 static const char before[] =
-"<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
-"<title>bloomfilterd</title><style>"
-"body{font:15px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
-"h1{font-size:1.3rem;font-weight:600}dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.8rem;margin:1rem 0}"
-"dl div{border:1px solid #ddd;border-radius:.4rem;padding:.5rem .8rem}dt{color:#666;font-size:.85rem}"
-"dd{margin:0;font-size:1.25rem;font-variant-numeric:tabular-nums}"
-"svg{width:100%;height:auto;border:1px solid #ddd;border-radius:.4rem}text{font-size:11px;fill:#666}#note{color:#a33}"
-"@media(prefers-color-scheme:dark){body{background:#181a1b;color:#ddd}dt,text{color:#999;fill:#999}dl div,svg{border-color:#444}}"
-"</style><h1>bloomfilterd</h1>";
+    "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">"
+    "<title>bloomfilterd</title><style>"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
+    "h1{font-size:1.3rem;font-weight:600}dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.8rem;margin:1rem 0}"
+    "dl div{border:1px solid #ddd;border-radius:.4rem;padding:.5rem .8rem}dt{color:#666;font-size:.85rem}"
+    "dd{margin:0;font-size:1.25rem;font-variant-numeric:tabular-nums}"
+    "svg{width:100%;height:auto;border:1px solid #ddd;border-radius:.4rem}text{font-size:11px;fill:#666}#note{color:#a33}"
+    "@media(prefers-color-scheme:dark){body{background:#181a1b;color:#ddd}dt,text{color:#999;fill:#999}dl div,svg{border-color:#444}}"
+    "</style><h1>bloomfilterd</h1>";
 
 static const char script[] =
-"<script>\n"
-"const W=700,H=200,L=48,B=24,points=JSON.parse(document.getElementById('points').textContent);\n"
-"const of=id=>document.getElementById(id),big=n=>Math.round(n).toLocaleString('en');\n"
-"const percent=x=>(100*x).toPrecision(3)+' %';\n"
-"function draw(){\n"
-" const known=points.filter(p=>p[1]>=0);if(!known.length)return;\n"
-" const a=known[0][0],z=Math.max(known[known.length-1][0],a+1),top=Math.max(1e-9,...known.map(p=>p[1]))*1.1;\n"
-" of('line').setAttribute('points',known.map(p=>(L+(W-L-8)*(p[0]-a)/(z-a)).toFixed(1)+','+(H-B-(H-B-10)*p[1]/top).toFixed(1)).join(' '));\n"
-" of('top').textContent=percent(top);of('from').textContent=Math.round(a)+' s';of('to').textContent=Math.round(z)+' s';\n"
-"}\n"
-"async function ask(){\n"
-" try{\n"
-"  const r=await fetch('stats');if(!r.ok)throw r.status;const s=await r.json();\n"
-"  of('fill').textContent=percent(s.fill);of('fpr').textContent=percent(s.fpr_now);of('count').textContent=big(s.count);\n"
-"  of('rate').textContent=big(s.requests_per_second);of('connections').textContent=big(s.connections);\n"
-"  of('requests').textContent=big(s.requests);of('note').textContent='';\n"
-"  points.push([s.uptime,s.fill]);if(points.length>2000)points.splice(0,1000);draw();\n"
-" }catch(e){of('note').textContent='no answer: '+e}\n"
-" setTimeout(ask,2000);\n"
-"}\n"
-"draw();ask();\n"
-"</script></html>\n";
+    "<script>\n"
+    "const W=700,H=200,L=48,B=24,points=JSON.parse(document.getElementById('points').textContent);\n"
+    "const of=id=>document.getElementById(id),big=n=>Math.round(n).toLocaleString('en');\n"
+    "const percent=x=>(100*x).toPrecision(3)+' %';\n"
+    "function draw(){\n"
+    " const known=points.filter(p=>p[1]>=0);if(!known.length)return;\n"
+    " const a=known[0][0],z=Math.max(known[known.length-1][0],a+1),top=Math.max(1e-9,...known.map(p=>p[1]))*1.1;\n"
+    " of('line').setAttribute('points',known.map(p=>(L+(W-L-8)*(p[0]-a)/(z-a)).toFixed(1)+','+(H-B-(H-B-10)*p[1]/top).toFixed(1)).join(' '));\n"
+    " of('top').textContent=percent(top);of('from').textContent=Math.round(a)+' s';of('to').textContent=Math.round(z)+' s';\n"
+    "}\n"
+    "async function ask(){\n"
+    " try{\n"
+    "  const r=await fetch('stats');if(!r.ok)throw r.status;const s=await r.json();\n"
+    "  of('fill').textContent=percent(s.fill);of('fpr').textContent=percent(s.fpr_now);of('count').textContent=big(s.count);\n"
+    "  of('rate').textContent=big(s.requests_per_second);of('connections').textContent=big(s.connections);\n"
+    "  of('requests').textContent=big(s.requests);of('note').textContent='';\n"
+    "  points.push([s.uptime,s.fill]);if(points.length>2000)points.splice(0,1000);draw();\n"
+    " }catch(e){of('note').textContent='no answer: '+e}\n"
+    " setTimeout(ask,2000);\n"
+    "}\n"
+    "draw();ask();\n"
+    "</script></html>\n";
 
 static bool box(buffer *b, const char *name, const char *id, const char *format, double v)
 {
-    return buffer_print(b, "<div><dt>%s<dd id=\"%s\">", name, id) && buffer_print(b, format, v) && buffer_print(b, "</div>");
+    return buffer_print(b, "<div><dt>%s<dd id=\"%s\">", name, id) && buffer_print(b, format, v) &&
+           buffer_print(b, "</div>");
 }
 
 static bool boxes(buffer *b, worker *w, const bf_state *st, double rate)
 {
-    return buffer_print(b, "<dl>") && box(b, "fill", "fill", "%.3g %%", 100 * st->fill) && box(b, "false positives now", "fpr", "%.3g %%", 100 * st->fpr)
-        && box(b, "keys, about", "count", "%.0f", st->count) && box(b, "requests a second", "rate", "%.0f", rate)
-        && box(b, "requests", "requests", "%.0f", (double)stats_requests(w->s))
-        && box(b, "connections", "connections", "%.0f", (double)tallied(&w->s->connections))
-        && buffer_print(b, "</dl>");
+    return buffer_print(b, "<dl>") && box(b, "fill", "fill", "%.3g %%", 100 * st->fill) &&
+           box(b, "false positives now", "fpr", "%.3g %%", 100 * st->fpr) &&
+           box(b, "keys, about", "count", "%.0f", st->count) &&
+           box(b, "requests a second", "rate", "%.0f", rate) &&
+           box(b, "requests", "requests", "%.0f", (double)stats_requests(w->s)) &&
+           box(b, "connections", "connections", "%.0f", (double)tallied(&w->s->connections)) &&
+           buffer_print(b, "</dl>");
 }
 
 static bool picture(buffer *b)
 {
-    return buffer_print(b, "<svg viewBox=\"0 0 700 200\" role=\"img\" aria-label=\"fill over time\">"
-                           "<path d=\"M48 10V176H692\" fill=\"none\" stroke=\"#999\"/><polyline id=\"line\" fill=\"none\" stroke=\"#2a6\" stroke-width=\"2\"/>"
-                           "<text x=\"44\" y=\"18\" text-anchor=\"end\" id=\"top\"></text><text x=\"44\" y=\"178\" text-anchor=\"end\">0</text>"
-                           "<text x=\"48\" y=\"194\" id=\"from\"></text><text x=\"692\" y=\"194\" text-anchor=\"end\" id=\"to\"></text>"
-                           "<text x=\"370\" y=\"194\" text-anchor=\"middle\">fill over time since the start</text></svg><p id=\"note\"></p>");
+    return buffer_print(b,
+        "<svg viewBox=\"0 0 700 200\" role=\"img\" aria-label=\"fill over time\">"
+        "<path d=\"M48 10V176H692\" fill=\"none\" stroke=\"#999\"/><polyline id=\"line\" fill=\"none\" stroke=\"#2a6\" stroke-width=\"2\"/>"
+        "<text x=\"44\" y=\"18\" text-anchor=\"end\" id=\"top\"></text><text x=\"44\" y=\"178\" text-anchor=\"end\">0</text>"
+        "<text x=\"48\" y=\"194\" id=\"from\"></text><text x=\"692\" y=\"194\" text-anchor=\"end\" id=\"to\"></text>"
+        "<text x=\"370\" y=\"194\" text-anchor=\"middle\">fill over time since the start</text></svg><p id=\"note\"></p>");
 }
 
 static bool points_of(buffer *b, const point *points, size_t n)
 {
     bool ok = buffer_print(b, "<script type=\"application/json\" id=\"points\">[");
-    for (size_t i = 0; ok && i < n; i++) ok = buffer_print(b, "%s[%.1f,%.6g]", i ? "," : "", points[i].at, points[i].fill);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = buffer_print(b, "%s[%.1f,%.6g]", i ? "," : "", points[i].at, points[i].fill);
     return ok && buffer_print(b, "]</script>");
 }
 
@@ -71,8 +76,9 @@ static bool about(buffer *b, served *f)
 {
     bf_info i;
     bf_get_info(f->f, &i);
-    return buffer_print(b, "<p>m = %llu bits, n = %llu keys, k = %u, p = %.3g, scheme %s, home %s</p>", (unsigned long long)i.m, (unsigned long long)i.n,
-                        i.k, i.p, i.scheme, i.home);
+    return buffer_print(b,
+        "<p>m = %llu bits, n = %llu keys, k = %u, p = %.3g, scheme %s, home %s</p>",
+        (unsigned long long)i.m, (unsigned long long)i.n, i.k, i.p, i.scheme, i.home);
 }
 
 bool page(worker *w, served *f, reply *a)
@@ -83,10 +89,14 @@ bool page(worker *w, served *f, reply *a)
     double rate;
     buffer *b = &a->made;
     size_t n = history_read(&w->s->history, points, &rate);
-    if (filter_state(f, &st, &err) < 0) { reply_status(a, 503, err.msg); return false; }
-    bool ok = buffer_add(b, before, sizeof before - 1) && about(b, f) && boxes(b, w, &st, rate) && picture(b) && points_of(b, points, n)
-           && buffer_add(b, script, sizeof script - 1);
-    strcpy(a->more, "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'\r\n");
+    if (filter_state(f, &st, &err) < 0) {
+        reply_status(a, 503, err.msg);
+        return false;
+    }
+    bool ok = buffer_add(b, before, sizeof before - 1) && about(b, f) && boxes(b, w, &st, rate) &&
+              picture(b) && points_of(b, points, n) && buffer_add(b, script, sizeof script - 1);
+    strcpy(a->more,
+        "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'\r\n");
     if (ok) reply_made(a, "text/html; charset=utf-8");
     return ok;
 }

@@ -1,10 +1,12 @@
-/* parse.c - bytes to requests, by llhttp, and each request to its route.  Knows llhttp and the limits; knows no socket.
+/* parse.c - bytes to requests, by llhttp, and each request to its route.  Knows llhttp and the
+ * limits; knows no socket.
  *
- * What arrives whole in one read is never copied: the pieces of the request point into the worker's read buffer. */
+ * What arrives whole in one read is never copied: the pieces of the request point into the worker's
+ * read buffer. */
 #include "server.h"
 #include <stdlib.h>
 
-enum { STOP = 256 << 10, BLANKS = 8 };  /* replies that are sent before more is parsed; CR and LF */
+enum { STOP = 256 << 10, BLANKS = 8 }; /* replies that are sent before more is parsed; CR and LF */
 
 static worker *worker_of(llhttp_t *p) { return p->data; }
 
@@ -89,12 +91,15 @@ enum { LENGTHS = 1 << 4 | 1 << 6 | 1 << 7 | 1 << 12 | 1 << 13 | 1 << 14 | 1 << 1
  * is twice.  Trailers mean nothing. */
 static int on_field_end(llhttp_t *p)
 {
-    static const text wanted[HEADERS] = {
-        [TYPE] = { "content-type", 12 }, [AUTHORIZATION] = { "authorization", 13 },
-        [EXPECT] = { "expect", 6 }, [TRANSFER] = { "transfer-encoding", 17 },
-        [CODING] = { "content-encoding", 16 }, [HOST_NAME] = { "host", 4 },
-        [ORIGIN] = { "origin", 6 }, [REFERER] = { "referer", 7 }, [SITE] = { "sec-fetch-site", 14 }
-    };
+    static const text wanted[HEADERS] = { [TYPE] = { "content-type", 12 },
+        [AUTHORIZATION] = { "authorization", 13 },
+        [EXPECT] = { "expect", 6 },
+        [TRANSFER] = { "transfer-encoding", 17 },
+        [CODING] = { "content-encoding", 16 },
+        [HOST_NAME] = { "host", 4 },
+        [ORIGIN] = { "origin", 6 },
+        [REFERER] = { "referer", 7 },
+        [SITE] = { "sec-fetch-site", 14 } };
     worker *w = worker_of(p);
     exchange *x = &w->asked;
     const text name = { x->field, x->field_len };
@@ -106,7 +111,7 @@ static int on_field_end(llhttp_t *p)
         x->seen |= 1u << i;
         x->into = &x->headers[i];
     }
-    return header_bytes(w, 4);                       /* ": " and the end of the line */
+    return header_bytes(w, 4); /* ": " and the end of the line */
 }
 
 static int on_value(llhttp_t *p, const char *at, size_t len)
@@ -138,11 +143,12 @@ static text header(const exchange *x, int which)
 static int method_of(const llhttp_t *p)
 {
     switch (p->method) {
-        case HTTP_GET: case HTTP_HEAD: return GET;
-        case HTTP_POST: return POST;
-        case HTTP_PUT: return PUT;
-        case HTTP_DELETE: return DELETE;
-        default: return OTHER;
+    case HTTP_GET:
+    case HTTP_HEAD: return GET;
+    case HTTP_POST: return POST;
+    case HTTP_PUT: return PUT;
+    case HTTP_DELETE: return DELETE;
+    default: return OTHER;
     }
 }
 
@@ -173,14 +179,20 @@ static void split_target(request *q)
 
 static request request_of(const llhttp_t *p, const exchange *x)
 {
-    request q = {
-        .method = x->active ? method_of(p) : OTHER, .head = p->method == HTTP_HEAD,
-        .keep_alive = false, .old = p->http_major == 1 && p->http_minor == 0,
-        .target = text_of(&x->url), .path = { "", 0 }, .authority = { "", 0 },
-        .body = text_of(&x->body), .type = header(x, TYPE),
-        .authorization = header(x, AUTHORIZATION), .host = header(x, HOST_NAME),
-        .origin = header(x, ORIGIN), .referer = header(x, REFERER), .site = header(x, SITE)
-    };
+    request q = { .method = x->active ? method_of(p) : OTHER,
+        .head = p->method == HTTP_HEAD,
+        .keep_alive = false,
+        .old = p->http_major == 1 && p->http_minor == 0,
+        .target = text_of(&x->url),
+        .path = { "", 0 },
+        .authority = { "", 0 },
+        .body = text_of(&x->body),
+        .type = header(x, TYPE),
+        .authorization = header(x, AUTHORIZATION),
+        .host = header(x, HOST_NAME),
+        .origin = header(x, ORIGIN),
+        .referer = header(x, REFERER),
+        .site = header(x, SITE) };
     split_target(&q);
     return q;
 }
@@ -195,7 +207,8 @@ static int check_body(worker *w, const llhttp_t *p, exchange *x)
         const bool alone = text_is_nocase(header(x, TRANSFER), TEXT("chunked"));
         if (sized || !chunked || p->http_minor == 0 || !alone)
             return stop_why(x, "Transfer-Encoding must be chunked alone, and in HTTP/1.1");
-    } else if (chunked) return stop_why(x, "Transfer-Encoding must be on one line");
+    } else if (chunked)
+        return stop_why(x, "Transfer-Encoding must be on one line");
     if (sized && p->content_length > o->max_body) return stop(x, 413), -1;
     if (!chunked && !(sized && p->content_length > 0)) return 0;
     if (p->method == HTTP_CONNECT) return stop_why(x, "CONNECT has no body here");
@@ -211,7 +224,7 @@ static int on_head_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
     exchange *x = &w->asked;
-    p->upgrade = 0;                                  /* there is nothing to upgrade to */
+    p->upgrade = 0; /* there is nothing to upgrade to */
     x->head_done = true;
     if (p->http_major != 1) return stop(x, 400), -1;
     int rc = check_body(w, p, x);
@@ -240,8 +253,9 @@ static int on_body(llhttp_t *p, const char *at, size_t len)
     exchange *x = &w->asked;
     x->body_bytes += len;
     if (x->body_bytes > w->s->o.max_body) return stop(x, 413);
-    if (p->method != HTTP_POST) return 0;            /* nobody reads it */
-    bool borrows = !x->body.cap && (!x->body.len || x->body.ptr + x->body.len == at), direct = x->body.cap && x->body.ptr + x->body.len == at;
+    if (p->method != HTTP_POST) return 0; /* nobody reads it */
+    bool borrows = !x->body.cap && (!x->body.len || x->body.ptr + x->body.len == at),
+         direct = x->body.cap && x->body.ptr + x->body.len == at;
     if (!borrows && !direct && !body_grow(w, x, len)) return HPE_USER;
     return see(x, &x->body, at, len) ? 0 : stop(x, 503);
 }
@@ -255,7 +269,10 @@ void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began)
     count_status(w, status);
     if (w->s->log_fd >= 0) log_request(w, c, q, a, bytes, began);
     if (!reply_write(a, q, w->date, &w->out, &w->tail)) c->close = c->broken = true;
-    if (w->tail.len) w->tail_held += a->held; else unhold(w, a->held);
+    if (w->tail.len)
+        w->tail_held += a->held;
+    else
+        unhold(w, a->held);
     a->held = 0;
     if (!q->keep_alive) c->close = true;
     buffer_drop(&a->made);
@@ -287,10 +304,15 @@ static int on_end(llhttp_t *p)
     return 0;
 }
 
-static const llhttp_settings_t settings = {
-    .on_message_begin = on_begin, .on_url = on_url, .on_header_field = on_field, .on_header_field_complete = on_field_end,
-    .on_header_value = on_value, .on_header_value_complete = on_value_end, .on_headers_complete = on_head_end, .on_body = on_body, .on_message_complete = on_end
-};
+static const llhttp_settings_t settings = { .on_message_begin = on_begin,
+    .on_url = on_url,
+    .on_header_field = on_field,
+    .on_header_field_complete = on_field_end,
+    .on_header_value = on_value,
+    .on_header_value_complete = on_value_end,
+    .on_headers_complete = on_head_end,
+    .on_body = on_body,
+    .on_message_complete = on_end };
 
 /* ---- what conn.c calls ---- */
 void parse_start(conn *c) { llhttp_init(&c->parser, HTTP_REQUEST, &settings); }
@@ -316,7 +338,7 @@ static bool keep(exchange *x)
 void parse_suspend(worker *w, conn *c)
 {
     exchange *x = &w->asked, *part = c->part;
-    c->part = NULL;                                  /* what it points to is w->asked's now */
+    c->part = NULL; /* what it points to is w->asked's now */
     x->moved = w->now;
     if (!part) part = malloc(sizeof *part);
     if (part && keep(x) && hold_exchange(w, x)) {
@@ -333,7 +355,9 @@ void parse_suspend(worker *w, conn *c)
 
 bool body_direct(const conn *c, size_t *left)
 {
-    if (!c->part || !c->part->head_done || c->parser.method != HTTP_POST || (c->parser.flags & F_CHUNKED)) return false;
+    if (!c->part || !c->part->head_done || c->parser.method != HTTP_POST ||
+        (c->parser.flags & F_CHUNKED))
+        return false;
     *left = c->parser.content_length;
     return *left > 0;
 }
@@ -367,7 +391,10 @@ static bool is_blank(worker *w, conn *c, char byte)
 {
     if (w->asked.active) return false;
     const bool half = c->blanks & 1, blank = byte == (half ? '\n' : '\r');
-    if (!blank && !half && byte != '\n') { c->blanks = 0; return false; }
+    if (!blank && !half && byte != '\n') {
+        c->blanks = 0;
+        return false;
+    }
     if (blank && ++c->blanks <= BLANKS) return true;
     w->asked.why = "a request must not begin with more than four empty lines, each CR LF";
     refuse(w, c, 400);
@@ -397,11 +424,13 @@ static size_t parse_part(worker *w, conn *c, const char *bytes, size_t len)
     int bad = strict_part(w, c, bytes, len, &took);
     llhttp_errno_t rc = took ? llhttp_execute(&c->parser, bytes, took) : HPE_OK;
     if (rc == HPE_OK && w->answered) return took;
-    if (rc != HPE_OK) bad = x->fail ? x->fail : 400;
+    if (rc != HPE_OK)
+        bad = x->fail ? x->fail : 400;
     else if (bad == 400 || took == 0) {
         bad = 400;
         x->why = "lines and chunks must end with CR LF and hold only what HTTP/1.1 allows there";
-    } else if (!bad && is_endless(w, took)) bad = 431;
+    } else if (!bad && is_endless(w, took))
+        bad = 431;
     if (!bad) return took;
     refuse(w, c, bad);
     return len;

@@ -1,11 +1,14 @@
-/* routes.c - which request is answered how.  Knows the paths; everything else is somebody else's: keys.c, filters.c, stats.c.
+/* routes.c - which request is answered how.  Knows the paths; everything else is somebody else's:
+ * keys.c, filters.c, stats.c.
  *
  *   GET /add=KEY  GET /contain=KEY  POST /add  POST /contain  GET /stats       of the filter "default"
  *   the same behind /f/NAME, and PUT, GET, DELETE /f/NAME, POST /f/NAME/merge
  *   GET /  /f  /metrics  /healthz
  *
- * A worker does what needs no more than memory: keys of a filter that is open and still what its name leads to.  All else is left
- * (`later`) to a thread of jobs.c, which takes the same way through here and may wait (`patient`). */
+ * A worker does what needs no more than memory: keys of a filter that is open and still what its
+ * name leads to.  All else is left
+ * (`later`) to a thread of jobs.c, which takes the same way through here and may wait (`patient`).
+ */
 #include "server.h"
 #include "keys.h"
 #include <stdio.h>
@@ -16,12 +19,18 @@ enum { BATCH = 1024, TRIES = 8 }; /* keys at once; how often a filter may be rep
 static int status_of(int code)
 {
     switch (code) {
-        case FILTER_GONE: return 404;
-        case BF_EMISMATCH: case FILTER_STAYS: return 409;
-        case BF_ENOMEM: case FILTER_MANY: case FILTER_LARGE: return 507;
-        case BF_EIO: case BF_EBUSY: case BF_EFORMAT: return 503;    /* what is stored is no filter, or damaged */
-        case BF_EINVAL: case BF_ENOTSUP: return 400;
-        default: return 500;
+    case FILTER_GONE: return 404;
+    case BF_EMISMATCH:
+    case FILTER_STAYS: return 409;
+    case BF_ENOMEM:
+    case FILTER_MANY:
+    case FILTER_LARGE: return 507;
+    case BF_EIO:
+    case BF_EBUSY:
+    case BF_EFORMAT: return 503; /* what is stored is no filter, or damaged */
+    case BF_EINVAL:
+    case BF_ENOTSUP: return 400;
+    default: return 500;
     }
 }
 
@@ -31,7 +40,12 @@ static void fail(reply *a, int code, const bf_error *err)
 }
 
 /* ---- a filter to do something with ---- */
-typedef struct { bf_key key; text body; int form; bool add; } call;
+typedef struct {
+    bf_key key;
+    text body;
+    int form;
+    bool add;
+} call;
 typedef void action(worker *w, served *f, const call *c, reply *a);
 
 /* Redis is not asked then. */
@@ -59,8 +73,8 @@ static void start_again(worker *w, reply *a)
 
 static void add_one(worker *w, served *f, const call *c, reply *a);
 
-/* What was added is acknowledged only if it is in the filter that the name leads to afterwards.  A single key is added without
- * a look before that: each is a system call. */
+/* What was added is acknowledged only if it is in the filter that the name leads to afterwards.  A
+ * single key is added without a look before that: each is a system call. */
 static void with(worker *w, text name, action *what, const call *c, reply *a)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -77,7 +91,8 @@ static void with(worker *w, text name, action *what, const call *c, reply *a)
     reply_status(a, 503, "the filter is replaced again and again");
 }
 
-/* A filter that grows makes its next part, on disk, in a thread that may wait, and only as far as --max-total allows. */
+/* A filter that grows makes its next part, on disk, in a thread that may wait, and only as far as
+ * --max-total allows. */
 static bool grown(worker *w, served *f, uint64_t keys, claim *c, reply *a)
 {
     bf_error err;
@@ -97,7 +112,10 @@ static void add_one(worker *w, served *f, const call *c, reply *a)
     if (!grown(w, f, 1, &room, a)) return;
     int rc = bf_add(f->f, c->key.ptr, c->key.len, &err);
     if (room.bytes) claim_drop(&w->s->fs, &room);
-    if (rc < 0) { fail(a, rc, &err); return; }
+    if (rc < 0) {
+        fail(a, rc, &err);
+        return;
+    }
     tally(&f->adds, 1);
     if (rc == BF_ADDED) tally(&f->added, 1);
     strcpy(a->more, rc == BF_ADDED ? "X-New: 1\r\n" : "X-New: 0\r\n");
@@ -109,7 +127,10 @@ static void test_one(worker *w, served *f, const call *c, reply *a)
     bf_error err;
     int rc = bf_test(f->f, c->key.ptr, c->key.len, &err);
     (void)w;
-    if (rc < 0) { fail(a, rc, &err); return; }
+    if (rc < 0) {
+        fail(a, rc, &err);
+        return;
+    }
     tally(rc ? &f->hits : &f->misses, 1);
     reply_text(a, rc ? TEXT("true") : TEXT("false"));
 }
@@ -124,15 +145,19 @@ static void one_key(worker *w, text name, text raw, bool add, reply *a)
     with(w, name, add ? add_one : test_one, &c, a);
 }
 
-static int64_t batch_part(served *f, bool add, const bf_key *keys, size_t n, char *to, bf_error *err)
+static int64_t batch_part(
+    served *f, bool add, const bf_key *keys, size_t n, char *to, bf_error *err)
 {
     uint8_t *each = (uint8_t *)to;
-    int64_t rc = add ? bf_add_many(f->f, keys, n, each, err) : bf_test_many(f->f, keys, n, each, err);
-    if (rc >= 0) for (size_t i = 0; i < n; i++) each[i] |= '0';
+    int64_t rc =
+        add ? bf_add_many(f->f, keys, n, each, err) : bf_test_many(f->f, keys, n, each, err);
+    if (rc >= 0)
+        for (size_t i = 0; i < n; i++) each[i] |= '0';
     return rc;
 }
 
-/* A batch into a->made: how many were new or present; -1 with a->later or a status where it ends before. */
+/* A batch into a->made: how many were new or present; -1 with a->later or a status where it ends
+ * before. */
 static int64_t batch_run(worker *w, served *f, const call *c, bool add, reply *a)
 {
     bf_key keys[BATCH];
@@ -142,11 +167,17 @@ static int64_t batch_run(worker *w, served *f, const call *c, bool add, reply *a
     for (text rest = c->body; rest.len;) {
         claim room;
         size_t n = keys_next(c->form, &rest, keys, BATCH);
-        if (!buffer_reserve(&a->made, n)) { reply_status(a, 507, "out of memory"); return -1; }
+        if (!buffer_reserve(&a->made, n)) {
+            reply_status(a, 507, "out of memory");
+            return -1;
+        }
         if (add && !grown(w, f, n, &room, a)) return -1;
         int64_t rc = batch_part(f, add, keys, n, a->made.ptr + a->made.len, &err);
         if (add && room.bytes) claim_drop(&w->s->fs, &room);
-        if (rc < 0) { fail(a, (int)rc, &err); return -1; }
+        if (rc < 0) {
+            fail(a, (int)rc, &err);
+            return -1;
+        }
         total += rc;
         a->made.len += n;
     }
@@ -158,11 +189,14 @@ static int64_t batch_run(worker *w, served *f, const call *c, bool add, reply *a
 static bool answers_fit(worker *w, int form, text body, reply *a)
 {
     size_t at, most = body.len + 1;
-    if (body.len < LARGE / 2) return true;           /* room is doubled: it stays below LARGE */
+    if (body.len < LARGE / 2) return true; /* room is doubled: it stays below LARGE */
     if (form == KEYS_FRAMED) most = body.len / 4;
     if (!hold(w, most)) {
         most = (size_t)keys_count(form, body, &at);
-        if (!hold(w, most)) { reply_status(a, 503, HELD_FULL); return false; }
+        if (!hold(w, most)) {
+            reply_status(a, 503, HELD_FULL);
+            return false;
+        }
     }
     a->held = most;
     if (buffer_reserve(&a->made, most + !most)) return true;
@@ -197,7 +231,9 @@ static void batch(worker *w, text name, const request *q, bool add, reply *a)
 {
     char why[80];
     size_t at;
-    int form = text_is_nocase(media_type(q->type), TEXT("application/x-bloomfilter-keys")) ? KEYS_FRAMED : KEYS_LINES;
+    int form = text_is_nocase(media_type(q->type), TEXT("application/x-bloomfilter-keys"))
+                   ? KEYS_FRAMED
+                   : KEYS_LINES;
     if (form == KEYS_FRAMED && keys_count(form, q->body, &at) < 0) {
         snprintf(why, sizeof why, "the key at byte %zu of the body is cut short", at);
         reply_status(a, 400, why);
@@ -220,9 +256,12 @@ static bool parameter(bf_spec *spec, char *scheme, size_t cap, text name, text v
     }
     if (name.len != 1 || !memchr("mnk", name.ptr[0], 3)) return false;
     if (!parse_whole(value, false, &v) || v == 0) return false;
-    if (name.ptr[0] == 'm') spec->m = v;
-    else if (name.ptr[0] == 'n') spec->n = v;
-    else if (v <= BF_K_MAX) spec->k = (unsigned)v;
+    if (name.ptr[0] == 'm')
+        spec->m = v;
+    else if (name.ptr[0] == 'n')
+        spec->n = v;
+    else if (v <= BF_K_MAX)
+        spec->k = (unsigned)v;
     return name.ptr[0] != 'k' || v <= BF_K_MAX;
 }
 
@@ -231,10 +270,10 @@ static bool given(const bf_spec *spec, text name)
     if (text_is(name, TEXT("scheme"))) return spec->scheme;
     if (name.len != 1) return false;
     switch (name.ptr[0]) {
-        case 'm': return spec->m;
-        case 'n': return spec->n;
-        case 'k': return spec->k;
-        default: return name.ptr[0] == 'p' && spec->p != 0;
+    case 'm': return spec->m;
+    case 'n': return spec->n;
+    case 'k': return spec->k;
+    default: return name.ptr[0] == 'p' && spec->p != 0;
     }
 }
 
@@ -247,9 +286,14 @@ static bool parameters(bf_spec *spec, char *scheme, size_t cap, text query, char
         query = text_after(query, one.len + (end != NULL));
         const text name = { one.ptr, is ? (size_t)(is - one.ptr) : one.len };
         const bool twice = given(spec, name);
-        if (is && !twice && parameter(spec, scheme, cap, name, text_after(one, name.len + 1))) continue;
-        if (twice) snprintf(why, room, "%.*s must be given once", (int)name.len, name.ptr);
-        else snprintf(why, room, "a parameter is m, n, k, p or scheme and a value in its range, got %.*s", (int)(one.len < 60 ? one.len : 60), one.ptr);
+        if (is && !twice && parameter(spec, scheme, cap, name, text_after(one, name.len + 1)))
+            continue;
+        if (twice)
+            snprintf(why, room, "%.*s must be given once", (int)name.len, name.ptr);
+        else
+            snprintf(why, room,
+                "a parameter is m, n, k, p or scheme and a value in its range, got %.*s",
+                (int)(one.len < 60 ? one.len : 60), one.ptr);
         return false;
     }
     return true;
@@ -259,8 +303,10 @@ static void describe(worker *w, served *f, const call *c, reply *a)
 {
     (void)w;
     (void)c;
-    if (!stats_info(f, a)) reply_status(a, 503, "out of memory");
-    else reply_made(a, "application/json");
+    if (!stats_info(f, a))
+        reply_status(a, 503, "out of memory");
+    else
+        reply_made(a, "application/json");
 }
 
 static void put(worker *w, text name, text query, reply *a)
@@ -268,10 +314,16 @@ static void put(worker *w, text name, text query, reply *a)
     bf_spec spec = { 0 };
     bf_error err;
     char scheme[BF_SCHEME_BYTES], why[160];
-    if (!parameters(&spec, scheme, sizeof scheme, query, why, sizeof why)) { reply_status(a, 400, why); return; }
+    if (!parameters(&spec, scheme, sizeof scheme, query, why, sizeof why)) {
+        reply_status(a, 400, why);
+        return;
+    }
     if (left(w, a)) return;
     int rc = filters_put(&w->s->fs, name, &spec, &err);
-    if (rc < 0) { fail(a, rc, &err); return; }
+    if (rc < 0) {
+        fail(a, rc, &err);
+        return;
+    }
     with(w, name, describe, &(call){ 0 }, a);
     if (a->status == 200 && rc) a->status = 201;
 }
@@ -281,7 +333,10 @@ static void drop(worker *w, text name, reply *a)
     bf_error err;
     if (left(w, a)) return;
     int rc = filters_drop(&w->s->fs, name, &err);
-    if (rc < 0) fail(a, rc, &err); else reply_text(a, TEXT("ok"));
+    if (rc < 0)
+        fail(a, rc, &err);
+    else
+        reply_text(a, TEXT("ok"));
 }
 
 static void merge(worker *w, text name, const request *q, reply *a)
@@ -289,10 +344,16 @@ static void merge(worker *w, text name, const request *q, reply *a)
     bf_error err;
     if (left(w, a)) return;
     /* the uploaded filter beside its bytes */
-    if (!hold(w, q->body.len)) { reply_status(a, 503, HELD_FULL); return; }
+    if (!hold(w, q->body.len)) {
+        reply_status(a, 503, HELD_FULL);
+        return;
+    }
     int rc = filters_merge(&w->s->fs, name, q->body, &err);
     unhold(w, q->body.len);
-    if (rc < 0) fail(a, rc, &err); else reply_text(a, TEXT("ok"));
+    if (rc < 0)
+        fail(a, rc, &err);
+    else
+        reply_text(a, TEXT("ok"));
 }
 
 /* Room for a filter's bytes, before they are copied. */
@@ -305,7 +366,7 @@ static bool image_fits(worker *w, uint64_t bytes, reply *a)
         snprintf(why, sizeof why, "out of memory for %llu bytes", (unsigned long long)bytes);
     } else {
         snprintf(why, sizeof why, "its %llu bytes are more than --max-buffered allows now",
-                 (unsigned long long)bytes);
+            (unsigned long long)bytes);
     }
     reply_status(a, 507, why);
     return false;
@@ -316,10 +377,16 @@ static void image_on(worker *w, served *f, const call *c, reply *a)
     bf_error err;
     const int64_t bytes = bf_bytes_as(f->f, NULL, &err);
     (void)c;
-    if (bytes < 0) { fail(a, (int)bytes, &err); return; }
+    if (bytes < 0) {
+        fail(a, (int)bytes, &err);
+        return;
+    }
     if (!image_fits(w, (uint64_t)bytes, a)) return;
     int rc = bf_to_bytes_as(f->f, NULL, a->made.ptr, (size_t)bytes, &err);
-    if (rc < 0) { fail(a, rc, &err); return; }
+    if (rc < 0) {
+        fail(a, rc, &err);
+        return;
+    }
     a->made.len = (size_t)bytes;
     reply_made(a, "application/octet-stream");
 }
@@ -353,7 +420,10 @@ static void health_on(worker *w, served *f, const call *c, reply *a)
     int64_t rc = bf_test_many(f->f, &(bf_key){ "", 0 }, 1, NULL, &err);
     (void)w;
     (void)c;
-    if (rc < 0 && rc != BF_EINVAL) fail(a, (int)rc, &err); else reply_text(a, TEXT("ok"));
+    if (rc < 0 && rc != BF_EINVAL)
+        fail(a, (int)rc, &err);
+    else
+        reply_text(a, TEXT("ok"));
 }
 
 /* ---- paths ---- */
@@ -361,12 +431,18 @@ static void health_on(worker *w, served *f, const call *c, reply *a)
 static bool on_filter(worker *w, text name, text path, const request *q, reply *a)
 {
     bool get = q->method == GET, post = q->method == POST;
-    if (get && text_starts(path, TEXT("/add="))) one_key(w, name, text_after(path, 5), true, a);
-    else if (get && text_starts(path, TEXT("/contain="))) one_key(w, name, text_after(path, 9), false, a);
-    else if (post && text_is(path, TEXT("/add"))) batch(w, name, q, true, a);
-    else if (post && text_is(path, TEXT("/contain"))) batch(w, name, q, false, a);
-    else if (get && text_is(path, TEXT("/stats"))) stats(w, name, a);
-    else return false;
+    if (get && text_starts(path, TEXT("/add=")))
+        one_key(w, name, text_after(path, 5), true, a);
+    else if (get && text_starts(path, TEXT("/contain=")))
+        one_key(w, name, text_after(path, 9), false, a);
+    else if (post && text_is(path, TEXT("/add")))
+        batch(w, name, q, true, a);
+    else if (post && text_is(path, TEXT("/contain")))
+        batch(w, name, q, false, a);
+    else if (get && text_is(path, TEXT("/stats")))
+        stats(w, name, a);
+    else
+        return false;
     return true;
 }
 
@@ -376,11 +452,16 @@ static bool named(worker *w, text path, const request *q, reply *a)
     while (len < path.len && path.ptr[len] != '/' && path.ptr[len] != '?') len++;
     text name = { path.ptr, len }, rest = text_after(path, len);
     if (!filter_name_ok(name)) return false;
-    if (q->method == PUT && (rest.len == 0 || rest.ptr[0] == '?')) put(w, name, text_after(rest, rest.len > 0), a);
-    else if (q->method == GET && rest.len == 0) image(w, name, a);
-    else if (q->method == DELETE && rest.len == 0) drop(w, name, a);
-    else if (q->method == POST && text_is(rest, TEXT("/merge"))) merge(w, name, q, a);
-    else return on_filter(w, name, rest, q, a);
+    if (q->method == PUT && (rest.len == 0 || rest.ptr[0] == '?'))
+        put(w, name, text_after(rest, rest.len > 0), a);
+    else if (q->method == GET && rest.len == 0)
+        image(w, name, a);
+    else if (q->method == DELETE && rest.len == 0)
+        drop(w, name, a);
+    else if (q->method == POST && text_is(rest, TEXT("/merge")))
+        merge(w, name, q, a);
+    else
+        return on_filter(w, name, rest, q, a);
     return true;
 }
 
@@ -390,7 +471,10 @@ static bool report_fits(worker *w, reply *a)
 {
     const uint64_t last = tallied(&w->s->report);
     if (last < LARGE) return true;
-    if (!hold(w, last)) { reply_status(a, 503, HELD_FULL); return false; }
+    if (!hold(w, last)) {
+        reply_status(a, 503, HELD_FULL);
+        return false;
+    }
     unhold(w, last);
     return true;
 }
@@ -407,11 +491,16 @@ static bool of_server(worker *w, text path, const request *q, reply *a)
 {
     bool ok = true;
     if (q->method != GET) return false;
-    if (text_is(path, TEXT("/"))) { if (!left(w, a)) with(w, TEXT(""), page_on, &(call){ 0 }, a); }
-    else if (text_is(path, TEXT("/f"))) ok = report_fits(w, a) && stats_filters(w, a);
-    else if (text_is(path, TEXT("/metrics"))) ok = (!unanswered(w) && left(w, a)) || metrics(w, a);
-    else if (text_is(path, TEXT("/healthz"))) with(w, TEXT(""), health_on, &(call){ 0 }, a);
-    else return false;
+    if (text_is(path, TEXT("/"))) {
+        if (!left(w, a)) with(w, TEXT(""), page_on, &(call){ 0 }, a);
+    } else if (text_is(path, TEXT("/f")))
+        ok = report_fits(w, a) && stats_filters(w, a);
+    else if (text_is(path, TEXT("/metrics")))
+        ok = (!unanswered(w) && left(w, a)) || metrics(w, a);
+    else if (text_is(path, TEXT("/healthz")))
+        with(w, TEXT(""), health_on, &(call){ 0 }, a);
+    else
+        return false;
     if (!ok && a->status == 0) reply_status(a, 503, "out of memory");
     return true;
 }
@@ -425,7 +514,8 @@ static text name_in(text path)
     return (text){ path.ptr, len };
 }
 
-/* Those that are about no filter, or must not wait for others of the main one, have a turn of their own: no filter's name. */
+/* Those that are about no filter, or must not wait for others of the main one, have a turn of their
+ * own: no filter's name. */
 text route_turn(const request *q)
 {
     const text name = name_in(q->path);
@@ -445,8 +535,9 @@ bool route_is_whole(const request *q)
 static void dispatch(worker *w, const request *q, reply *a)
 {
     const text path = q->path;
-    a->understood = text_starts(path, TEXT("/f/")) ? named(w, text_after(path, 3), q, a)
-               : on_filter(w, TEXT(""), path, q, a) || of_server(w, path, q, a);
+    a->understood = text_starts(path, TEXT("/f/"))
+                        ? named(w, text_after(path, 3), q, a)
+                        : on_filter(w, TEXT(""), path, q, a) || of_server(w, path, q, a);
     if (!a->understood) reply_status(a, 400, NULL);
 }
 
@@ -460,5 +551,8 @@ void route(worker *w, const request *q, reply *a)
     if (!a->later) return;
     start_again(w, a);
     a->understood = true;
-    if (unanswered(w)) reply_status(a, 503, ROUTE_HANGS); else a->later = true;
+    if (unanswered(w))
+        reply_status(a, 503, ROUTE_HANGS);
+    else
+        a->later = true;
 }

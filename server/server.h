@@ -1,9 +1,12 @@
 /* server.h - what the parts of the daemon share: the server, its workers, a connection.
  *
- *   main.c -> worker.c (epoll, deadlines) -> conn.c (sockets) -> parse.c (llhttp) -> routes.c -> filters.c -> core
- *                                                                             `-> jobs.c (threads that may wait) -> routes.c
+ *   main.c -> worker.c (epoll, deadlines) -> conn.c (sockets) -> parse.c (llhttp) -> routes.c ->
+ * filters.c -> core
+ *                                                                             `-> jobs.c (threads
+ * that may wait) -> routes.c
  *
- * A worker is one thread; its connections are its own, so is everything in it but the counters, which others read. */
+ * A worker is one thread; its connections are its own, so is everything in it but the counters,
+ * which others read. */
 #ifndef BFD_SERVER_H
 #define BFD_SERVER_H
 #include "filters.h"
@@ -19,20 +22,22 @@ enum { READ_BYTES = 64 << 10, STATUSES = 16 };
 /* The headers that are read; a second one of a kind is a 400. */
 enum { TYPE, AUTHORIZATION, EXPECT, TRANSFER, CODING, HOST_NAME, ORIGIN, REFERER, SITE, HEADERS };
 
-/* A request on its way in.  Lives in the worker while bytes are parsed, on the heap only between two reads. */
+/* A request on its way in.  Lives in the worker while bytes are parsed, on the heap only between
+ * two reads. */
 typedef struct exchange {
     bool active, head_done;
-    bool owns;                              /* a buffer of its own: else there is nothing to free */
-    bool fresh;                                      /* its deadline does not run yet                      */
-    int fail;                                        /* the status it is refused with, 0 = not refused     */
-    const char *why;                                          /* NULL, or a literal that says why */
+    bool owns;       /* a buffer of its own: else there is nothing to free */
+    bool fresh;      /* its deadline does not run yet                      */
+    int fail;        /* the status it is refused with, 0 = not refused     */
+    const char *why; /* NULL, or a literal that says why */
     buffer url, body, headers[HEADERS];
-    buffer *into;                                    /* where the value of the present header goes         */
+    buffer *into; /* where the value of the present header goes         */
     char field[24];
-    unsigned field_len, seen;                              /* seen: a bit for each of the headers */
+    unsigned field_len, seen; /* seen: a bit for each of the headers */
     strict strict;
-    uint64_t header_bytes, raw, body_bytes, held;    /* raw: all bytes while its head is incomplete; held: in server.buffered */
-    uint64_t moved;                         /* ms; when its last bytes came, while it is put away */
+    uint64_t header_bytes, raw, body_bytes,
+        held;       /* raw: all bytes while its head is incomplete; held: in server.buffered */
+    uint64_t moved; /* ms; when its last bytes came, while it is put away */
 } exchange;
 
 /* A reply on its way out that the socket did not take at once, and the input that waits for it. */
@@ -42,21 +47,23 @@ typedef struct {
     uint64_t held, moved;
 } unsent;
 
-enum { IDLE, ASKING, SENDING, LINGERING, WAITING, STATES };      /* WAITING: for its job */
+enum { IDLE, ASKING, SENDING, LINGERING, WAITING, STATES }; /* WAITING: for its job */
 typedef struct conn {
     llhttp_t parser;
-    struct conn *previous, *next;                    /* in the worker's list of its state                  */
-    exchange *part;                                  /* NULL while no request is half there                */
+    struct conn *previous, *next; /* in the worker's list of its state                  */
+    exchange *part;               /* NULL while no request is half there                */
     unsent *unsent;
-    job *job;                                        /* NULL where no request is somebody else's to answer */
-    uint64_t until;                                  /* ms; every list but SENDING is in this order        */
+    job *job;       /* NULL where no request is somebody else's to answer */
+    uint64_t until; /* ms; every list but SENDING is in this order        */
     int fd;
     uint8_t state;
     /* broken: close only once the client has seen the reply */
     bool close : 1, broken : 1, events_out : 1;
-    uint8_t blanks;                                            /* CR and LF in front of a request */
+    uint8_t blanks; /* CR and LF in front of a request */
 } conn;
-typedef struct { conn *first, *last; } conn_list;
+typedef struct {
+    conn *first, *last;
+} conn_list;
 
 typedef struct server server;
 typedef struct worker {
@@ -64,25 +71,25 @@ typedef struct worker {
     pthread_t thread;
     int epoll, wake;
     conn_list lists[STATES];
-    uint64_t now, swept;                             /* ms on the monotonic clock                          */
+    uint64_t now, swept; /* ms on the monotonic clock                          */
     char date[40];
     time_t date_of;
-    char *in;                                        /* READ_BYTES                                         */
-    char *decoded;                                   /* max_url bytes: a key out of a URL                  */
-    buffer out, tail;                                /* replies to the connection at hand                  */
-    uint64_t tail_held;                                        /* of the tail, in server.buffered */
-    exchange asked;                                  /* the request at hand                                */
-    conn *at;                                     /* the connection at hand: it does not give way */
-    conn *evicted;                              /* closed, to be freed behind this round's events */
-    bool answered;                                   /* a request ended in the bytes at hand               */
+    char *in;           /* READ_BYTES                                         */
+    char *decoded;      /* max_url bytes: a key out of a URL                  */
+    buffer out, tail;   /* replies to the connection at hand                  */
+    uint64_t tail_held; /* of the tail, in server.buffered */
+    exchange asked;     /* the request at hand                                */
+    conn *at;           /* the connection at hand: it does not give way */
+    conn *evicted;      /* closed, to be freed behind this round's events */
+    bool answered;      /* a request ended in the bytes at hand               */
     buffer log;
-    job *done;                                       /* atomic: jobs that are through, newest first        */
-    bool woken;                                      /* there may be some                                  */
-    bool patient;                                    /* no worker but a thread of jobs.c: it may wait      */
-    uint64_t room, lacked;                           /* patient: see hold() */
+    job *done;             /* atomic: jobs that are through, newest first        */
+    bool woken;            /* there may be some                                  */
+    bool patient;          /* no worker but a thread of jobs.c: it may wait      */
+    uint64_t room, lacked; /* patient: see hold() */
     bool drained;
-    bool deaf;                                       /* no descriptors are left: not listening until the next sweep */
-    uint64_t statuses[STATUSES], connections, accepted;      /* counters: relaxed atomics              */
+    bool deaf; /* no descriptors are left: not listening until the next sweep */
+    uint64_t statuses[STATUSES], connections, accepted; /* counters: relaxed atomics              */
 } worker;
 
 struct server {
@@ -93,12 +100,12 @@ struct server {
     int listener, log_fd;
     /* relaxed atomics; report: the size of the last /metrics */
     uint64_t buffered, connections, report;
-    uint64_t started, drain_until;                   /* ms; drain_until is there once draining is          */
+    uint64_t started, drain_until; /* ms; drain_until is there once draining is          */
     /* atomic; wanted: the most that hold() found no room for since room was made */
     uint64_t wanted;
-    bool draining;                                                                /* atomic */
-    bool loopback;                                         /* nobody but this machine can connect */
-    bool stuck;                                               /* a job did not end in time */
+    bool draining; /* atomic */
+    bool loopback; /* nobody but this machine can connect */
+    bool stuck;    /* a job did not end in time */
     history history;
 };
 
@@ -108,7 +115,10 @@ void *worker_run(void *w);
 void worker_free(worker *w);
 void worker_move(worker *w, conn *c, int state, uint64_t until);
 void worker_deaf(worker *w);
-static inline bool is_draining(const server *s) { return __atomic_load_n(&s->draining, __ATOMIC_ACQUIRE); }
+static inline bool is_draining(const server *s)
+{
+    return __atomic_load_n(&s->draining, __ATOMIC_ACQUIRE);
+}
 uint64_t clock_ms(void);
 
 /* conn.c */
@@ -117,9 +127,9 @@ void conn_ready(worker *w, conn *c, unsigned events);
 void conn_drain(worker *w, conn *c);
 void conn_late(worker *w, conn *c);
 void conn_close(worker *w, conn *c);
-void conn_answered(worker *w, conn *c);              /* its job is done                                    */
-void conn_refused(worker *w, conn *c, const char *why);      /* 503, whatever becomes of its job              */
-void conn_evict(worker *w, conn *c);                      /* for others' sake; freed by conn_bury */
+void conn_answered(worker *w, conn *c); /* its job is done                                    */
+void conn_refused(worker *w, conn *c, const char *why); /* 503, whatever becomes of its job */
+void conn_evict(worker *w, conn *c);                    /* for others' sake; freed by conn_bury */
 void conn_bury(worker *w);
 
 /* held.c */
@@ -138,12 +148,13 @@ void hold_reply(worker *w, reply *a);
 
 /* parse.c */
 void parse_start(conn *c);
-void parse_resume(worker *w, conn *c);               /* takes up the request that is half there            */
-void parse_suspend(worker *w, conn *c);              /* puts it away                                       */
+void parse_resume(worker *w, conn *c);  /* takes up the request that is half there            */
+void parse_suspend(worker *w, conn *c); /* puts it away                                       */
 void exchange_drop(worker *w, exchange *x);
-bool body_grow(worker *w, exchange *x, size_t more); /* false: x->fail says why                            */
-bool body_direct(const conn *c, size_t *left);       /* is a body of known length coming, and how much?    */
-/* Parses, answers into w->out and w->tail.  Returns how much it took; c->close where no more must be read. */
+bool body_grow(worker *w, exchange *x, size_t more); /* false: x->fail says why */
+bool body_direct(const conn *c, size_t *left); /* is a body of known length coming, and how much? */
+/* Parses, answers into w->out and w->tail.  Returns how much it took; c->close where no more must
+ * be read. */
 size_t parse(worker *w, conn *c, const char *bytes, size_t len);
 void refuse(worker *w, conn *c, int status);
 void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began);
@@ -151,9 +162,10 @@ void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began);
 /* routes.c */
 #define ROUTE_HANGS "Redis does not answer: it is not known whether this was done"
 void route(worker *w, const request *q, reply *a);
-void route_patiently(worker *w, const request *q, reply *a); /* the same for jobs.c: checked already, may wait     */
-text route_turn(const request *q);                   /* the name of the filter it is about                  */
-bool route_is_whole(const request *q);               /* is it about a whole filter?                         */
+void route_patiently(
+    worker *w, const request *q, reply *a); /* the same for jobs.c: checked already, may wait     */
+text route_turn(const request *q);     /* the name of the filter it is about                  */
+bool route_is_whole(const request *q); /* is it about a whole filter?                         */
 
 /* access.c: strangers and foreign pages, 401 and 403 */
 bool access_refuses(const server *s, const request *q, reply *a);
@@ -162,8 +174,8 @@ bool access_refuses(const server *s, const request *q, reply *a);
 enum { ORIGIN_WHY = 160 };
 /* NULL, or why the page that asks may not.  health: asked from anywhere; changes: not only shows
  * something. */
-const char *origin_refuses(const server *s, const request *q, bool health, bool changes,
-                           char why[ORIGIN_WHY]);
+const char *origin_refuses(
+    const server *s, const request *q, bool health, bool changes, char why[ORIGIN_WHY]);
 
 /* stats.c, page.c, log.c */
 bool stats_json(worker *w, served *f, reply *a);
@@ -174,7 +186,8 @@ uint64_t stats_requests(const server *s);
 bool page(worker *w, served *f, reply *a);
 void count_status(worker *w, int status);
 int log_open(server *s);
-void log_request(worker *w, const conn *c, const request *q, const reply *a, size_t bytes, uint64_t began_ns);
+void log_request(
+    worker *w, const conn *c, const request *q, const reply *a, size_t bytes, uint64_t began_ns);
 void log_flush(worker *w);
 uint64_t clock_ns(void);
 #endif

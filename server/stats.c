@@ -1,11 +1,11 @@
-/* stats.c - numbers: /stats and /f as JSON, /metrics for Prometheus.  Knows counters and filters; changes none. */
+/* stats.c - numbers: /stats and /f as JSON, /metrics for Prometheus.  Knows counters and filters;
+ * changes none. */
 #include "server.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-static const int statuses[STATUSES] = {
-    200, 201, 400, 401, 403, 404, 408, 409, 413, 414, 415, 431, 500, 503, 507, 0
-};
+static const int statuses[STATUSES] = { 200, 201, 400, 401, 403, 404, 408, 409, 413, 414, 415, 431,
+    500, 503, 507, 0 };
 
 void count_status(worker *w, int status)
 {
@@ -65,18 +65,24 @@ static bool print_info(buffer *b, served *f)
     bf_info i;
     char p[32];
     bf_get_info(f->f, &i);
-    return buffer_print(b, "{\"m\":%llu,\"n\":%llu,\"k\":%u,\"p\":%s,\"scheme\":", (ull)i.m, (ull)i.n, i.k, shortest(p, i.p))
-        && buffer_json(b, (text){ i.scheme, strlen(i.scheme) })
-        && buffer_print(b, ",\"home\":\"%s\",\"bytes\":%llu", i.home, (ull)i.bitset_bytes);
+    return buffer_print(b, "{\"m\":%llu,\"n\":%llu,\"k\":%u,\"p\":%s,\"scheme\":", (ull)i.m,
+               (ull)i.n, i.k, shortest(p, i.p)) &&
+           buffer_json(b, (text){ i.scheme, strlen(i.scheme) }) &&
+           buffer_print(b, ",\"home\":\"%s\",\"bytes\":%llu", i.home, (ull)i.bitset_bytes);
 }
 
-bool stats_info(served *f, reply *a) { return print_info(&a->made, f) && buffer_add(&a->made, "}\n", 2); }
+bool stats_info(served *f, reply *a)
+{
+    return print_info(&a->made, f) && buffer_add(&a->made, "}\n", 2);
+}
 
 static bool print_counts(buffer *b, served *f, const bf_state *st)
 {
-    return buffer_print(b, ",\"count\":%.0f,\"fill\":%.9g,\"fpr_now\":%.9g", st->count, st->fill, st->fpr)
-        && buffer_print(b, ",\"adds\":%llu,\"adds_new\":%llu,\"hits\":%llu,\"misses\":%llu", (ull)tallied(&f->adds), (ull)tallied(&f->added),
-                        (ull)tallied(&f->hits), (ull)tallied(&f->misses));
+    return buffer_print(
+               b, ",\"count\":%.0f,\"fill\":%.9g,\"fpr_now\":%.9g", st->count, st->fill, st->fpr) &&
+           buffer_print(b, ",\"adds\":%llu,\"adds_new\":%llu,\"hits\":%llu,\"misses\":%llu",
+               (ull)tallied(&f->adds), (ull)tallied(&f->added), (ull)tallied(&f->hits),
+               (ull)tallied(&f->misses));
 }
 
 bool stats_json(worker *w, served *f, reply *a)
@@ -84,11 +90,17 @@ bool stats_json(worker *w, served *f, reply *a)
     bf_state st;
     bf_error err;
     const server *s = w->s;
-    if (filter_state(f, &st, &err) < 0) { reply_status(a, 503, err.msg); return false; }
-    bool ok = print_info(&a->made, f) && print_counts(&a->made, f, &st)
-           && buffer_print(&a->made, ",\"name\":\"%s\",\"requests\":%llu,\"requests_per_second\":%.1f,\"connections\":%llu", f->name,
-                           (ull)stats_requests(s), rate(w), (ull)tallied(&s->connections))
-           && buffer_print(&a->made, ",\"uptime\":%.1f,\"threads\":%u,\"version\":\"%s\"}\n", uptime(s), s->o.threads, bf_version());
+    if (filter_state(f, &st, &err) < 0) {
+        reply_status(a, 503, err.msg);
+        return false;
+    }
+    bool ok =
+        print_info(&a->made, f) && print_counts(&a->made, f, &st) &&
+        buffer_print(&a->made,
+            ",\"name\":\"%s\",\"requests\":%llu,\"requests_per_second\":%.1f,\"connections\":%llu",
+            f->name, (ull)stats_requests(s), rate(w), (ull)tallied(&s->connections)) &&
+        buffer_print(&a->made, ",\"uptime\":%.1f,\"threads\":%u,\"version\":\"%s\"}\n", uptime(s),
+            s->o.threads, bf_version());
     if (ok) reply_made(a, "application/json");
     return ok;
 }
@@ -99,7 +111,8 @@ bool stats_filters(worker *w, reply *a)
     served **all = filters_list(&w->s->fs, &count);
     bool ok = all && buffer_add(&a->made, "{", 1);
     for (size_t i = 0; ok && i < count; i++)
-        ok = buffer_print(&a->made, "%s\"%s\":", i ? "," : "", all[i]->name) && print_info(&a->made, all[i]) && buffer_add(&a->made, "}", 1);
+        ok = buffer_print(&a->made, "%s\"%s\":", i ? "," : "", all[i]->name) &&
+             print_info(&a->made, all[i]) && buffer_add(&a->made, "}", 1);
     filters_unlist(all, count);
     ok = ok && buffer_add(&a->made, "}\n", 2);
     if (ok) reply_made(a, "application/json");
@@ -108,14 +121,20 @@ bool stats_filters(worker *w, reply *a)
 
 /* ---- Prometheus ---- */
 enum { M, N, K, P, COUNT, FILL, FPR, UP, ADDS, ADDS_NEW, HITS, MISSES, METRICS };
-static const struct { const char *name, *type, *help; } metrics[METRICS] = {
-    [M] = { "m", "gauge", "bits of the filter" }, [N] = { "n", "gauge", "keys it is sized for" }, [K] = { "k", "gauge", "positions a key" },
-    [P] = { "p", "gauge", "false-positive rate at n keys" }, [COUNT] = { "count", "gauge", "estimated number of different keys in it" },
-    [FILL] = { "fill", "gauge", "share of its bits that are set" }, [FPR] = { "fpr_now", "gauge", "false-positive rate at this fill" },
-    [UP] = { "up", "gauge", "1 where its storage answers" }, [ADDS] = { "adds_total", "counter", "keys added" },
-    [ADDS_NEW] = { "adds_new_total", "counter", "keys added that were new" }, [HITS] = { "hits_total", "counter", "keys tested and present" },
-    [MISSES] = { "misses_total", "counter", "keys tested and absent" }
-};
+static const struct {
+    const char *name, *type, *help;
+} metrics[METRICS] = { [M] = { "m", "gauge", "bits of the filter" },
+    [N] = { "n", "gauge", "keys it is sized for" },
+    [K] = { "k", "gauge", "positions a key" },
+    [P] = { "p", "gauge", "false-positive rate at n keys" },
+    [COUNT] = { "count", "gauge", "estimated number of different keys in it" },
+    [FILL] = { "fill", "gauge", "share of its bits that are set" },
+    [FPR] = { "fpr_now", "gauge", "false-positive rate at this fill" },
+    [UP] = { "up", "gauge", "1 where its storage answers" },
+    [ADDS] = { "adds_total", "counter", "keys added" },
+    [ADDS_NEW] = { "adds_new_total", "counter", "keys added that were new" },
+    [HITS] = { "hits_total", "counter", "keys tested and present" },
+    [MISSES] = { "misses_total", "counter", "keys tested and absent" } };
 
 /* One that Redis does not answer for is not waited for once more. */
 static bool state_of(served *f, bool ask, bf_state *st)
@@ -133,14 +152,16 @@ static void values(served *f, bool ask, double *v)
     bf_info i;
     bf_get_info(f->f, &i);
     bool up = state_of(f, ask, &st);
-    double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, st.count, st.fill, st.fpr, up, (double)tallied(&f->adds),
-                            (double)tallied(&f->added), (double)tallied(&f->hits), (double)tallied(&f->misses) };
+    double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, st.count, st.fill, st.fpr, up,
+        (double)tallied(&f->adds), (double)tallied(&f->added), (double)tallied(&f->hits),
+        (double)tallied(&f->misses) };
     memcpy(v, all, sizeof all);
 }
 
 static bool head(buffer *b, const char *name, const char *type, const char *help)
 {
-    return buffer_print(b, "# HELP bloomfilter_%s %s\n# TYPE bloomfilter_%s %s\n", name, help, name, type);
+    return buffer_print(
+        b, "# HELP bloomfilter_%s %s\n# TYPE bloomfilter_%s %s\n", name, help, name, type);
 }
 
 /* v: METRICS values of each filter. */
@@ -151,8 +172,10 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
         ok = head(b, metrics[m].name, metrics[m].type, metrics[m].help);
         for (size_t i = 0; ok && i < count; i++) {
             const double *of = v + i * METRICS;
-            if (of[UP] == 0 && (m == COUNT || m == FILL || m == FPR)) continue;      /* not known is not 0 */
-            ok = buffer_print(b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, all[i]->name, of[m]);
+            if (of[UP] == 0 && (m == COUNT || m == FILL || m == FPR))
+                continue; /* not known is not 0 */
+            ok = buffer_print(
+                b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, all[i]->name, of[m]);
         }
     }
     return ok;
@@ -164,7 +187,8 @@ static bool of_filters(buffer *b, worker *w)
     served **all = filters_list(&w->s->fs, &count);
     double *v = calloc(count + 1, METRICS * sizeof *v);
     bool ok = all && v;
-    for (size_t i = 0; ok && i < count; i++) values(all[i], !all[i]->remote || !jobs_hang(w->s), v + i * METRICS);
+    for (size_t i = 0; ok && i < count; i++)
+        values(all[i], !all[i]->remote || !jobs_hang(w->s), v + i * METRICS);
     ok = ok && print_filters(b, all, count, v);
     free(v);
     filters_unlist(all, count);
@@ -174,10 +198,15 @@ static bool of_filters(buffer *b, worker *w)
 static bool of_server(buffer *b, const server *s)
 {
     bool ok = head(b, "requests_total", "counter", "requests answered, by status");
-    for (size_t i = 0; ok && statuses[i]; i++) ok = buffer_print(b, "bloomfilter_requests_total{code=\"%d\"} %llu\n", statuses[i], (ull)with_status(s, i));
-    ok = ok && head(b, "connections", "gauge", "open connections") && buffer_print(b, "bloomfilter_connections %llu\n", (ull)tallied(&s->connections));
-    ok = ok && head(b, "connections_total", "counter", "connections accepted") && buffer_print(b, "bloomfilter_connections_total %llu\n", (ull)accepted(s));
-    ok = ok && head(b, "buffered_bytes", "gauge", "bytes of bodies and of replies that wait for their clients");
+    for (size_t i = 0; ok && statuses[i]; i++)
+        ok = buffer_print(b, "bloomfilter_requests_total{code=\"%d\"} %llu\n", statuses[i],
+            (ull)with_status(s, i));
+    ok = ok && head(b, "connections", "gauge", "open connections") &&
+         buffer_print(b, "bloomfilter_connections %llu\n", (ull)tallied(&s->connections));
+    ok = ok && head(b, "connections_total", "counter", "connections accepted") &&
+         buffer_print(b, "bloomfilter_connections_total %llu\n", (ull)accepted(s));
+    ok = ok && head(b, "buffered_bytes", "gauge",
+                   "bytes of bodies and of replies that wait for their clients");
     ok = ok && buffer_print(b, "bloomfilter_buffered_bytes %llu\n", (ull)tallied(&s->buffered));
     ok = ok && head(b, "uptime_seconds", "gauge", "since the start");
     return ok && buffer_print(b, "bloomfilter_uptime_seconds %.1f\n", uptime(s));

@@ -1,5 +1,5 @@
-/* stored.c - where the filters of a server are: files, a folder of them, Redis; opening what is there, and whether it still is.
- * Knows storages and the core; knows neither the list nor HTTP. */
+/* stored.c - where the filters of a server are: files, a folder of them, Redis; opening what is
+ * there, and whether it still is. Knows storages and the core; knows neither the list nor HTTP. */
 #include "filters.h"
 #include <dirent.h>
 #include <errno.h>
@@ -36,7 +36,8 @@ bool filter_name_ok(text name)
     return true;
 }
 
-/* In Redis the named filters are beside the main one: K:f:NAME.  No name holds a colon: none meets K:meta or another's. */
+/* In Redis the named filters are beside the main one: K:f:NAME.  No name holds a colon: none meets
+ * K:meta or another's. */
 static char *url_of(const char *url, text name)
 {
     const char *key = strchr(url, '?');
@@ -89,7 +90,7 @@ static bool is_filter(const char *file, text *name)
 }
 
 int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err),
-                void *ctx, bf_error *err)
+    void *ctx, bf_error *err)
 {
     DIR *dir = opendir(fs->folder);
     struct dirent *e;
@@ -116,11 +117,11 @@ bf_spec *stored_spec(bf_spec *spec, const options *o)
 static bf_spec main_spec(const options *o, const char *storage)
 {
     bf_spec spec = { .m = o->m,
-                     .n = o->n,
-                     .k = (unsigned)o->k,
-                     .p = o->p,
-                     .scheme = o->scheme,
-                     .storage = storage };
+        .n = o->n,
+        .k = (unsigned)o->k,
+        .p = o->p,
+        .scheme = o->scheme,
+        .storage = storage };
     return *stored_spec(&spec, o);
 }
 
@@ -130,11 +131,13 @@ static bool ends_with(const char *s, const char *end)
     return a >= b && !strcmp(s + a - b, end);
 }
 
-/* Nothing is there, as opposed to: nobody knows.  The core says ENOENT of a file, and of Redis that the key does not exist. */
+/* Nothing is there, as opposed to: nobody knows.  The core says ENOENT of a file, and of Redis that
+ * the key does not exist. */
 static bool is_absent(const bf_error *err)
 {
-    return err->code == BF_EIO && (err->sys_errno == ENOENT ||
-                                   (err->sys_errno == 0 && ends_with(err->msg, " does not exist")));
+    return err->code == BF_EIO &&
+           (err->sys_errno == ENOENT ||
+               (err->sys_errno == 0 && ends_with(err->msg, " does not exist")));
 }
 
 /* Without any size: what the storage holds; where it holds nothing, a filter of the usual size. */
@@ -153,7 +156,8 @@ bf_filter *stored_main(const filters *fs, const char *storage, bf_error *err)
     return bf_open(&spec, err);
 }
 
-/* A filter of the server's own that does not open is the server's trouble, not that of whoever asks. */
+/* A filter of the server's own that does not open is the server's trouble, not that of whoever
+ * asks. */
 bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_error *err)
 {
     bf_spec spec = stored_is_main(name) ? main_spec(fs->o, storage)
@@ -161,12 +165,15 @@ bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_err
     spec.must_exist = true;
     bf_filter *f = bf_open(&spec, err);
     if (f) return f;
-    if (is_absent(err)) err->code = FILTER_ABSENT;
-    else if (err->code != BF_ENOMEM) err->code = BF_EIO;
+    if (is_absent(err))
+        err->code = FILTER_ABSENT;
+    else if (err->code != BF_ENOMEM)
+        err->code = BF_EIO;
     return NULL;
 }
 
-/* Of a file a look at its name; of Redis no more than what failed calls told, because every call asks for the mark itself. */
+/* Of a file a look at its name; of Redis no more than what failed calls told, because every call
+ * asks for the mark itself. */
 bool stored_is_current(const filters *fs, const served *s)
 {
     if (__atomic_load_n(&s->gone, __ATOMIC_ACQUIRE) ||

@@ -8,21 +8,85 @@ enum { METHOD, TARGET, VERSION, LINE_LF, LINE, NAME, VALUE, LAST_LF, HEAD_END };
 enum { SIZE = HEAD_END, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF };
 
 /* What a name or a method is made of. */
-static const char tokens[256] = {
-    ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1, ['*'] = 1, ['+'] = 1,
-    ['-'] = 1, ['.'] = 1, ['^'] = 1, ['_'] = 1,
-    ['`'] = 1, ['|'] = 1, ['~'] = 1,
-    ['0'] = 1, ['1'] = 1, ['2'] = 1, ['3'] = 1, ['4'] = 1, ['5'] = 1, ['6'] = 1, ['7'] = 1,
-    ['8'] = 1, ['9'] = 1,
-    ['A'] = 1, ['B'] = 1, ['C'] = 1, ['D'] = 1, ['E'] = 1, ['F'] = 1, ['G'] = 1, ['H'] = 1,
-    ['I'] = 1, ['J'] = 1, ['K'] = 1, ['L'] = 1, ['M'] = 1,
-    ['N'] = 1, ['O'] = 1, ['P'] = 1, ['Q'] = 1, ['R'] = 1, ['S'] = 1, ['T'] = 1, ['U'] = 1,
-    ['V'] = 1, ['W'] = 1, ['X'] = 1, ['Y'] = 1, ['Z'] = 1,
-    ['a'] = 1, ['b'] = 1, ['c'] = 1, ['d'] = 1, ['e'] = 1, ['f'] = 1, ['g'] = 1, ['h'] = 1,
-    ['i'] = 1, ['j'] = 1, ['k'] = 1, ['l'] = 1, ['m'] = 1,
-    ['n'] = 1, ['o'] = 1, ['p'] = 1, ['q'] = 1, ['r'] = 1, ['s'] = 1, ['t'] = 1, ['u'] = 1,
-    ['v'] = 1, ['w'] = 1, ['x'] = 1, ['y'] = 1, ['z'] = 1
-};
+/* clang-format off: a row is a line or two */
+static const char tokens[256] = { ['!'] = 1,
+    ['#'] = 1,
+    ['$'] = 1,
+    ['%'] = 1,
+    ['&'] = 1,
+    ['\''] = 1,
+    ['*'] = 1,
+    ['+'] = 1,
+    ['-'] = 1,
+    ['.'] = 1,
+    ['^'] = 1,
+    ['_'] = 1,
+    ['`'] = 1,
+    ['|'] = 1,
+    ['~'] = 1,
+    ['0'] = 1,
+    ['1'] = 1,
+    ['2'] = 1,
+    ['3'] = 1,
+    ['4'] = 1,
+    ['5'] = 1,
+    ['6'] = 1,
+    ['7'] = 1,
+    ['8'] = 1,
+    ['9'] = 1,
+    ['A'] = 1,
+    ['B'] = 1,
+    ['C'] = 1,
+    ['D'] = 1,
+    ['E'] = 1,
+    ['F'] = 1,
+    ['G'] = 1,
+    ['H'] = 1,
+    ['I'] = 1,
+    ['J'] = 1,
+    ['K'] = 1,
+    ['L'] = 1,
+    ['M'] = 1,
+    ['N'] = 1,
+    ['O'] = 1,
+    ['P'] = 1,
+    ['Q'] = 1,
+    ['R'] = 1,
+    ['S'] = 1,
+    ['T'] = 1,
+    ['U'] = 1,
+    ['V'] = 1,
+    ['W'] = 1,
+    ['X'] = 1,
+    ['Y'] = 1,
+    ['Z'] = 1,
+    ['a'] = 1,
+    ['b'] = 1,
+    ['c'] = 1,
+    ['d'] = 1,
+    ['e'] = 1,
+    ['f'] = 1,
+    ['g'] = 1,
+    ['h'] = 1,
+    ['i'] = 1,
+    ['j'] = 1,
+    ['k'] = 1,
+    ['l'] = 1,
+    ['m'] = 1,
+    ['n'] = 1,
+    ['o'] = 1,
+    ['p'] = 1,
+    ['q'] = 1,
+    ['r'] = 1,
+    ['s'] = 1,
+    ['t'] = 1,
+    ['u'] = 1,
+    ['v'] = 1,
+    ['w'] = 1,
+    ['x'] = 1,
+    ['y'] = 1,
+    ['z'] = 1 };
+/* clang-format on */
 
 static inline bool is_token(unsigned char c) { return tokens[c]; }
 static bool is_target(unsigned char c) { return c > ' ' && c != 127; }
@@ -49,8 +113,8 @@ static inline uint64_t eight(const char *bytes, size_t i, size_t len)
 
 /* As run(), past all bytes at once that are not less than `least`, nor 127.  The lowest bit of
  * `odd` is exact, those above it may owe to a borrow. */
-static inline size_t run_eight(bool (*is)(unsigned char), unsigned char least, const char *bytes,
-                               size_t i, size_t len)
+static inline size_t run_eight(
+    bool (*is)(unsigned char), unsigned char least, const char *bytes, size_t i, size_t len)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
     if (len < 8) return run(is, bytes, i, len);
@@ -60,7 +124,7 @@ static inline size_t run_eight(bool (*is)(unsigned char), unsigned char least, c
         i += odd ? (size_t)__builtin_ctzll(odd) / 8 : 8;
         if (!odd) continue;
         if (i >= len || !is((unsigned char)bytes[i])) return i;
-        i++;                                         /* a tab */
+        i++; /* a tab */
     }
     return i;
 }
@@ -102,20 +166,34 @@ static int lines(strict *s, const char *bytes, size_t len, size_t *took)
 {
     size_t i = 0;
     for (; i < len && s->state != HEAD_END; i++) {
-        if (s->state == LINE) while (whole_line(bytes, len, &i)) {}
-        else if (s->state == NAME) i = run(is_token, bytes, i, len);
-        else if (s->state == VALUE) i = run_eight(is_value, ' ', bytes, i, len);
+        if (s->state == LINE)
+            while (whole_line(bytes, len, &i)) {}
+        else if (s->state == NAME)
+            i = run(is_token, bytes, i, len);
+        else if (s->state == VALUE)
+            i = run_eight(is_value, ' ', bytes, i, len);
         if (i == len) break;
         const char c = bytes[i];
         int next = -1;
         switch (s->state) {
-            case LINE_LF: if (c == '\n') next = LINE; break;
-            case LINE: next = c == '\r' ? LAST_LF : is_token((unsigned char)c) ? NAME : -1; break;
-            case NAME: if (c == ':') next = VALUE; break;
-            case VALUE: if (c == '\r') next = LINE_LF; break;
-            default: if (c == '\n') next = HEAD_END; break;
+        case LINE_LF:
+            if (c == '\n') next = LINE;
+            break;
+        case LINE: next = c == '\r' ? LAST_LF : is_token((unsigned char)c) ? NAME : -1; break;
+        case NAME:
+            if (c == ':') next = VALUE;
+            break;
+        case VALUE:
+            if (c == '\r') next = LINE_LF;
+            break;
+        default:
+            if (c == '\n') next = HEAD_END;
+            break;
         }
-        if (next < 0) { *took = i; return 400; }
+        if (next < 0) {
+            *took = i;
+            return 400;
+        }
         s->state = (uint8_t)next;
     }
     *took = i;
@@ -138,11 +216,17 @@ static int first_line(strict *s, const char *bytes, size_t len, size_t *took)
 {
     size_t i = 0;
     for (; i < len && s->state <= VERSION; i++) {
-        if (s->state == METHOD) i = run(is_token, bytes, i, len);
-        else if (s->state == TARGET) i = run_eight(is_target, ' ' + 1, bytes, i, len);
-        else i = version(s, bytes, i, len);
+        if (s->state == METHOD)
+            i = run(is_token, bytes, i, len);
+        else if (s->state == TARGET)
+            i = run_eight(is_target, ' ' + 1, bytes, i, len);
+        else
+            i = version(s, bytes, i, len);
         if (i == len) break;
-        if (bytes[i] != (s->state == VERSION ? '\r' : ' ')) { *took = i; return 400; }
+        if (bytes[i] != (s->state == VERSION ? '\r' : ' ')) {
+            *took = i;
+            return 400;
+        }
         if (s->state++ == VERSION) s->digits = 0;
     }
     *took = i;
@@ -154,7 +238,11 @@ int strict_head(strict *s, const char *bytes, size_t len, size_t *took)
     size_t first = 0, more = 0;
     if (s->state == METHOD && whole_first(bytes, len, &first)) {
         s->state = LINE;
-        if (whole_lines(bytes, len, &first)) { s->state = HEAD_END; *took = first; return 0; }
+        if (whole_lines(bytes, len, &first)) {
+            s->state = HEAD_END;
+            *took = first;
+            return 0;
+        }
     }
     int status = s->state <= VERSION ? first_line(s, bytes, len, &first) : 0;
     if (status == 0 && s->state > VERSION) status = lines(s, bytes + first, len - first, &more);
@@ -179,10 +267,14 @@ static int size_line(strict *s, char c, uint64_t most)
     }
     if (s->digits == 0) return 400;
     if (s->left > most) return 413;
-    if (c == '\r') s->state = SIZE_LF;
-    else if (s->state == SIZE && c != ';') return 400;
-    else if (!is_value((unsigned char)c) || ++s->line > STRICT_EXTENSION) return 400;
-    else s->state = EXTENSION;
+    if (c == '\r')
+        s->state = SIZE_LF;
+    else if (s->state == SIZE && c != ';')
+        return 400;
+    else if (!is_value((unsigned char)c) || ++s->line > STRICT_EXTENSION)
+        return 400;
+    else
+        s->state = EXTENSION;
     return 0;
 }
 
@@ -214,23 +306,30 @@ static int trailers_of(strict *s, const char *bytes, size_t len, uint64_t most, 
 
 /* After the last trailer's end the state is HEAD_END, which is SIZE: *took < len or the caller's
  * llhttp tells the end. */
-int strict_chunks(strict *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers,
-                  size_t *took)
+int strict_chunks(
+    strict *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers, size_t *took)
 {
     size_t i = 0;
     int status = 0;
     while (i < len && status == 0) {
-        if (s->state == DATA) { data(s, len, &i); continue; }
+        if (s->state == DATA) {
+            data(s, len, &i);
+            continue;
+        }
         if (s->state < SIZE) {
             status = trailers_of(s, bytes, len, trailers, &i);
             if (s->state == HEAD_END) break;
             continue;
         }
         const char c = bytes[i];
-        if (s->state == SIZE || s->state == EXTENSION) status = size_line(s, c, most);
-        else if (s->state == SIZE_LF) status = size_end(s, c);
-        else if (c != (s->state == DATA_CR ? '\r' : '\n')) status = 400;
-        else s->state = s->state == DATA_CR ? DATA_LF : SIZE;
+        if (s->state == SIZE || s->state == EXTENSION)
+            status = size_line(s, c, most);
+        else if (s->state == SIZE_LF)
+            status = size_end(s, c);
+        else if (c != (s->state == DATA_CR ? '\r' : '\n'))
+            status = 400;
+        else
+            s->state = s->state == DATA_CR ? DATA_LF : SIZE;
         if (status == 0) i++;
     }
     *took = i;

@@ -14,8 +14,8 @@
 
 typedef struct {
     uint8_t state, digits;
-    uint32_t line;                                      /* bytes of an extension, of all trailers */
-    uint64_t left;                                                         /* of the chunk's data */
+    uint32_t line; /* bytes of an extension, of all trailers */
+    uint64_t left; /* of the chunk's data */
 } strict;
 
 enum { STRICT_EXTENSION = 256, STRICT_DIGITS = 16 };
@@ -23,6 +23,6 @@ enum { STRICT_EXTENSION = 256, STRICT_DIGITS = 16 };
 /* Each takes up to the end of its part; *took is how many bytes are right.  0, or the status
  * that byte *took earns. */
 int strict_head(strict *s, const char *bytes, size_t len, size_t *took);
-int strict_chunks(strict *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers,
-                  size_t *took);
+int strict_chunks(
+    strict *s, const char *bytes, size_t len, uint64_t most, uint64_t trailers, size_t *took);
 #endif

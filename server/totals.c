@@ -1,7 +1,9 @@
-/* totals.c - how much all filters take together, and whether one more, or a larger one, fits.  Knows sizes; makes no filter.
+/* totals.c - how much all filters take together, and whether one more, or a larger one, fits. Knows
+ * sizes; makes no filter.
  *
- * Whoever is about to make a filter or to let one grow claims its bytes first; until the claim is dropped they count in place
- * of what the filter takes.  So two that are made at once never pass --max-total together. */
+ * Whoever is about to make a filter or to let one grow claims its bytes first; until the claim is
+ * dropped they count in place of what the filter takes.  So two that are made at once never pass
+ * --max-total together. */
 #include "filters.h"
 #include <stdint.h>
 
@@ -16,7 +18,10 @@ static uint64_t size_of(const bf_filter *f)
 
 static uint64_t plus(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
-typedef struct { const filters *fs; uint64_t bytes; } sum;
+typedef struct {
+    const filters *fs;
+    uint64_t bytes;
+} sum;
 
 static int count_file(void *ctx, text name, uint64_t bytes, bf_error *err)
 {
@@ -34,8 +39,8 @@ static int sum_up(filters *fs, sum *s, bf_error *err)
     if (fs->folder) return stored_each(fs, count_file, s, err);
     pthread_rwlock_rdlock(&fs->lock);
     for (size_t i = 0; i < fs->count; i++)
-        count_file(s, (text){ fs->all[i]->name, strlen(fs->all[i]->name) }, size_of(fs->all[i]->f),
-                   err);
+        count_file(
+            s, (text){ fs->all[i]->name, strlen(fs->all[i]->name) }, size_of(fs->all[i]->f), err);
     pthread_rwlock_unlock(&fs->lock);
     return 0;
 }
@@ -50,11 +55,13 @@ int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err)
     for (const claim *other = fs->claims; other; other = other->next)
         all.bytes = plus(all.bytes, other->bytes);
     if (rc == 0 && plus(all.bytes, bytes) > most)
-        rc = stored_fail(
-            err, FILTER_LARGE,
+        rc = stored_fail(err, FILTER_LARGE,
             "it would take %llu bytes, the other filters take %llu, and --max-total is %llu",
             (ull)bytes, (ull)all.bytes, most);
-    if (rc == 0) { c->next = fs->claims; fs->claims = c; }
+    if (rc == 0) {
+        c->next = fs->claims;
+        fs->claims = c;
+    }
     pthread_mutex_unlock(&fs->claiming);
     return rc;
 }
@@ -72,7 +79,7 @@ void claim_drop(filters *fs, claim *c)
 static int newest(served *s, bf_part_info *part, double *grow, bf_error *err)
 {
     bf_info i;
-    int rc = bf_get_part(s->f, 0, part, err);        /* with the parts that others appended */
+    int rc = bf_get_part(s->f, 0, part, err); /* with the parts that others appended */
     bf_get_info(s->f, &i);
     *grow = i.grow;
     return rc < 0 ? rc : bf_get_part(s->f, i.part_count - 1, part, err);
@@ -102,5 +109,5 @@ int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err)
         more += bytes + 4096;
     }
     return claim_make(fs, c, (text){ s->name, strlen(s->name) },
-                      plus(size_of(s->f), more < 1e18 ? (uint64_t)more : UINT64_MAX), err);
+        plus(size_of(s->f), more < 1e18 ? (uint64_t)more : UINT64_MAX), err);
 }

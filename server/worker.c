@@ -1,4 +1,5 @@
-/* worker.c - a thread and its epoll: whose turn it is, and whose time is over.  Knows clocks and lists; knows no HTTP. */
+/* worker.c - a thread and its epoll: whose turn it is, and whose time is over.  Knows clocks and
+ * lists; knows no HTTP. */
 #include "server.h"
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { EVENTS = 256, SWEEP = 250 };                  /* at once; ms */
+enum { EVENTS = 256, SWEEP = 250 }; /* at once; ms */
 
 uint64_t clock_ns(void)
 {
@@ -27,8 +28,14 @@ uint64_t clock_ms(void)
 static void unlink_conn(worker *w, conn *c)
 {
     conn_list *l = &w->lists[c->state];
-    if (c->previous) c->previous->next = c->next; else l->first = c->next;
-    if (c->next) c->next->previous = c->previous; else l->last = c->previous;
+    if (c->previous)
+        c->previous->next = c->next;
+    else
+        l->first = c->next;
+    if (c->next)
+        c->next->previous = c->previous;
+    else
+        l->last = c->previous;
 }
 
 void worker_move(worker *w, conn *c, int state, uint64_t until)
@@ -41,7 +48,10 @@ void worker_move(worker *w, conn *c, int state, uint64_t until)
     conn_list *l = &w->lists[state];
     c->next = NULL;
     c->previous = l->last;
-    if (l->last) l->last->next = c; else l->first = c;
+    if (l->last)
+        l->last->next = c;
+    else
+        l->first = c;
     l->last = c;
 }
 
@@ -75,8 +85,10 @@ static void sweep(worker *w)
         conn *next;
         for (conn *c = w->lists[state].first; c; c = next) {
             next = c->next;
-            if (c->until <= w->now) conn_late(w, c);
-            else if (state != SENDING) break;
+            if (c->until <= w->now)
+                conn_late(w, c);
+            else if (state != SENDING)
+                break;
             /* its 408 may have made others give way */
             if (state == ASKING) next = w->lists[ASKING].first;
         }
@@ -122,7 +134,8 @@ static bool is_done(worker *w)
 
 static void close_all(worker *w)
 {
-    for (int i = 0; i < STATES; i++) while (w->lists[i].first) conn_close(w, w->lists[i].first);
+    for (int i = 0; i < STATES; i++)
+        while (w->lists[i].first) conn_close(w, w->lists[i].first);
     conn_bury(w);
 }
 
@@ -130,9 +143,12 @@ static void close_all(worker *w)
 static void serve(worker *w, struct epoll_event *e)
 {
     uint64_t ignored;
-    if (e->data.ptr == &w->s->listener) conn_accept(w);
-    else if (e->data.ptr == &w->wake) w->woken = read(w->wake, &ignored, sizeof ignored) > 0;
-    else conn_ready(w, e->data.ptr, e->events);
+    if (e->data.ptr == &w->s->listener)
+        conn_accept(w);
+    else if (e->data.ptr == &w->wake)
+        w->woken = read(w->wake, &ignored, sizeof ignored) > 0;
+    else
+        conn_ready(w, e->data.ptr, e->events);
 }
 
 void *worker_run(void *self)
@@ -143,7 +159,10 @@ void *worker_run(void *self)
         int n = epoll_wait(w->epoll, events, EVENTS, SWEEP);
         tick(w);
         for (int i = 0; i < n; i++) serve(w, &events[i]);
-        if (w->woken) { w->woken = false; jobs_deliver(w); }         /* last: it may close a connection that had an event */
+        if (w->woken) {
+            w->woken = false;
+            jobs_deliver(w);
+        } /* last: it may close a connection that had an event */
         if (w->now - w->swept >= SWEEP) sweep(w);
         conn_bury(w);
         if (w->log.len) log_flush(w);
@@ -156,12 +175,15 @@ void *worker_run(void *self)
 
 bool worker_init(worker *w, server *s)
 {
-    *w = (worker){ .s = s, .epoll = epoll_create1(EPOLL_CLOEXEC), .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
-                   .in = malloc(READ_BYTES), .decoded = malloc(s->o.max_url) };
+    *w = (worker){ .s = s,
+        .epoll = epoll_create1(EPOLL_CLOEXEC),
+        .wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC),
+        .in = malloc(READ_BYTES),
+        .decoded = malloc(s->o.max_url) };
     struct epoll_event wake = { .events = EPOLLIN, .data.ptr = &w->wake };
     tick(w);
-    return w->epoll >= 0 && w->wake >= 0 && w->in && w->decoded && epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &wake) == 0
-        && listen_again(w);
+    return w->epoll >= 0 && w->wake >= 0 && w->in && w->decoded &&
+           epoll_ctl(w->epoll, EPOLL_CTL_ADD, w->wake, &wake) == 0 && listen_again(w);
 }
 
 void worker_free(worker *w)

@@ -112,15 +112,30 @@ def large(folder, generator, n):
     seen.unlink(missing_ok=True)
     run(*COMMAND, "create", seen, "-n", LARGE_N, "-p", P)
     bits = seen.stat().st_size
-    emit("table", "cli-large", "ns", f"command line: {n:,} generated URLs through a pipe into {bits / 1e9:.2f} GB: ns a line")
-    with subprocess.Popen([generator, str(n), str(PARTS)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as source:
-        with subprocess.Popen([*COMMAND, "add", seen], stdin=source.stdout, stdout=subprocess.DEVNULL) as command:
+    emit(
+        "table",
+        "cli-large",
+        "ns",
+        f"command line: {n:,} generated URLs through a pipe into {bits / 1e9:.2f} GB: ns a line",
+    )
+    with subprocess.Popen(
+        [generator, str(n), str(PARTS)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as source:
+        with subprocess.Popen(
+            [*COMMAND, "add", seen], stdin=source.stdout, stdout=subprocess.DEVNULL
+        ) as command:
             peak = 0
             for part, line in enumerate(source.stderr, 1):
-                emit("ns", "cli-large", f"part {part} of {PARTS}", "add", 0, int(line) / (n / PARTS))
+                emit(
+                    "ns", "cli-large", f"part {part} of {PARTS}", "add", 0, int(line) / (n / PARTS)
+                )
                 peak = max(peak, memory_of(command.pid))
             source.stdout.close()
-    emit("fact", "memory of add", f"{peak / 1e6:.0f} MB at most, {(peak - bits) / 1e6:+.0f} MB beside the filter")
+    emit(
+        "fact",
+        "memory of add",
+        f"{peak / 1e6:.0f} MB at most, {(peak - bits) / 1e6:+.0f} MB beside the filter",
+    )
     seen.unlink()
 
 

@@ -100,14 +100,33 @@ class Servers:
         self.folder = folder
         root = os.getuid() == 0
         pools = "".join(
-            POOL.format(folder=folder, name=name, workers=WORKERS, maps=maps, owner="user = root\ngroup = root" if root else "")
+            POOL.format(
+                folder=folder,
+                name=name,
+                workers=WORKERS,
+                maps=maps,
+                owner="user = root\ngroup = root" if root else "",
+            )
             for name, maps in (("kept", 64), ("fresh", 0))
         )
         (folder / "tmp").mkdir(exist_ok=True)
         (folder / "fpm.conf").write_text(FPM.format(folder=folder, pools=pools))
-        (folder / "nginx.conf").write_text(NGINX.format(folder=folder, script=HERE / "request.php", owner="user root;" if root else ""))
+        (folder / "nginx.conf").write_text(
+            NGINX.format(
+                folder=folder, script=HERE / "request.php", owner="user root;" if root else ""
+            )
+        )
         self.commands = [
-            [fpm, "-n", "-F", "-y", folder / "fpm.conf", "-d", f"extension={extension}", *(["-R"] if root else [])],
+            [
+                fpm,
+                "-n",
+                "-F",
+                "-y",
+                folder / "fpm.conf",
+                "-d",
+                f"extension={extension}",
+                *(["-R"] if root else []),
+            ],
             [nginx, "-c", folder / "nginx.conf", "-e", folder / "nginx.log"],
         ]
         self.running = []
@@ -116,7 +135,9 @@ class Servers:
         for name in ("nginx.sock", "kept.sock", "fresh.sock"):
             (self.folder / name).unlink(missing_ok=True)
         with open(self.folder / "servers.log", "wb") as log:
-            self.running = [subprocess.Popen(command, stdout=log, stderr=log) for command in self.commands]
+            self.running = [
+                subprocess.Popen(command, stdout=log, stderr=log) for command in self.commands
+            ]
         for name in ("nginx.sock", "kept.sock", "fresh.sock"):
             self.wait_for(self.folder / name)
         return Connection(self.folder / "nginx.sock")
@@ -172,7 +193,11 @@ def main(folder, rounds, nginx, fpm, extension):
 
 def serialized(path, extension):
     code = "echo serialize(BloomFilter::load($argv[1]));"
-    return subprocess.run(["php", "-n", "-d", f"extension={extension}", "-r", code, path], check=True, capture_output=True).stdout
+    return subprocess.run(
+        ["php", "-n", "-d", f"extension={extension}", "-r", code, path],
+        check=True,
+        capture_output=True,
+    ).stdout
 
 
 main(*sys.argv[1:])

@@ -19,7 +19,13 @@ P = 0.01
 MODULUS, FACTOR = 10**18, 0x9E3779B97F4A7C15  # coprime: 18 digits that never repeat
 ASKED = 1_000_000  # keys never added, for the measured rate
 SHM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-MODULES = {"bloomfilter": "bloomfilter", "abloom": "abloom", "rbloom": "rbloom", "pybloomfiltermmap3": "pybloomfilter", "json, to compare": "json"}
+MODULES = {
+    "bloomfilter": "bloomfilter",
+    "abloom": "abloom",
+    "rbloom": "rbloom",
+    "pybloomfiltermmap3": "pybloomfilter",
+    "json, to compare": "json",
+}
 IMPORTS = 25
 
 
@@ -32,7 +38,9 @@ def note(text):
 
 
 def make_keys(word, n):
-    return [f"https://www.example.com/{word}/item/{i * FACTOR % MODULUS:018d}" for i in range(1, n + 1)]
+    return [
+        f"https://www.example.com/{word}/item/{i * FACTOR % MODULUS:018d}" for i in range(1, n + 1)
+    ]
 
 
 # ---- operations ----
@@ -63,7 +71,9 @@ OPS = {
     "add_many": Op(lambda f, keys: f.add_many(keys), "here", True, "add_many"),
     "contains_many": Op(lambda f, keys: f.contains_many(keys), "gone", False, "contains_many"),
     "update S": Op(lambda f, keys: f.update(keys), "here", True, "contains_many", True),
-    "contains_many S": Op(lambda f, keys: f.contains_many(keys), "gone", False, "contains_many", True),
+    "contains_many S": Op(
+        lambda f, keys: f.contains_many(keys), "gone", False, "contains_many", True
+    ),
 }
 
 
@@ -106,7 +116,9 @@ def rbloom_xxh3(n):
     from rbloom import Bloom
     from xxhash import xxh3_128_intdigest
 
-    return lambda: Bloom(n, P, lambda key: xxh3_128_intdigest(key.encode()) - 2**127), lambda f: f.size_in_bits
+    return lambda: Bloom(
+        n, P, lambda key: xxh3_128_intdigest(key.encode()) - 2**127
+    ), lambda f: f.size_in_bits
 
 
 def pybloomfilter(n):
@@ -140,7 +152,11 @@ class Subject:
         """What the times are paid with."""
         if self.bits:
             told = sum(key in self.filled for key in make_keys("nope", ASKED))
-            emit("fact", f"{self.name}, n={self.n:,}", f"{self.bits(self.filled) / self.n:.2f} bits a key, measured rate {told / ASKED:.3%}")
+            emit(
+                "fact",
+                f"{self.name}, n={self.n:,}",
+                f"{self.bits(self.filled) / self.n:.2f} bits a key, measured rate {told / ASKED:.3%}",
+            )
 
     def measure(self, op, numpy):
         keys = make_keys(op.word, self.n)
@@ -171,7 +187,12 @@ def load_numpy():
 def measure_all(n, rounds):
     table = "python" if n <= 1_000_000 else "python-big"
     size = len(make_keys("here", 1)[0])
-    emit("table", table, "ns", f"Python: n = {n:,}, p = 1 %, fresh str keys of {size} B, {rounds} rounds: ns a key, the loop included")
+    emit(
+        "table",
+        table,
+        "ns",
+        f"Python: n = {n:,}, p = 1 %, fresh str keys of {size} B, {rounds} rounds: ns a key, the loop included",
+    )
     subjects, numpy = list(load_subjects(n)), load_numpy()
     for subject in subjects:
         subject.tell_size()
@@ -204,7 +225,12 @@ def import_ns(module):
 
 
 def imports():
-    emit("table", "import", "ms", "Python: import in a fresh interpreter, ms (-X importtime, cumulative)")
+    emit(
+        "table",
+        "import",
+        "ms",
+        "Python: import in a fresh interpreter, ms (-X importtime, cumulative)",
+    )
     for round_ in range(IMPORTS):
         for name, module in MODULES.items():
             ns = import_ns(module)

@@ -15,8 +15,17 @@ def contains(f, keys):
 
 
 def main(n, rounds):
-    here, other = ([f"https://www.example.com/{word}/item/{i * 0x9E3779B97F4A7C15 % 10**18:018d}" for i in range(1, n + 1)] for word in ("here", "gone"))
-    subjects = {"right-sized": BloomFilter(n=n, p=0.01), "grown from 1000": BloomFilter(n=1000, p=0.01, grow=2)}
+    here, other = (
+        [
+            f"https://www.example.com/{word}/item/{i * 0x9E3779B97F4A7C15 % 10**18:018d}"
+            for i in range(1, n + 1)
+        ]
+        for word in ("here", "gone")
+    )
+    subjects = {
+        "right-sized": BloomFilter(n=n, p=0.01),
+        "grown from 1000": BloomFilter(n=1000, p=0.01, grow=2),
+    }
     for f in subjects.values():
         f.update(here)
     ops = {
@@ -28,7 +37,16 @@ def main(n, rounds):
             for name, f in list(subjects.items())[:: -1 if round_ % 2 else 1]:
                 start = thread_time_ns()
                 run(f)
-                print("ns", "variants-python", name, op, round_, (thread_time_ns() - start) / n, sep="\t", flush=True)
+                print(
+                    "ns",
+                    "variants-python",
+                    name,
+                    op,
+                    round_,
+                    (thread_time_ns() - start) / n,
+                    sep="\t",
+                    flush=True,
+                )
 
 
 main(*map(int, sys.argv[1:]))

@@ -27,7 +27,9 @@ def main(rounds):
             times.setdefault((name, "in"), []).append(timed(bf.__contains__, keys))
     for what in ("add", "in"):
         plain, keyed = (min(times[name, what]) for name in ("plain", "keyed"))
-        print(f"{what:4} plain {plain:6.1f} ns  keyed {keyed:6.1f} ns  ratio {keyed / plain:.2f}  (target 1.60{'' if keyed <= 1.6 * plain else ': MISS'})")
+        print(
+            f"{what:4} plain {plain:6.1f} ns  keyed {keyed:6.1f} ns  ratio {keyed / plain:.2f}  (target 1.60{'' if keyed <= 1.6 * plain else ': MISS'})"
+        )
 
 
 main(int(sys.argv[1]) if len(sys.argv) > 1 else 15)

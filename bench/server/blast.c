@@ -1,6 +1,6 @@
-/* blast.c PORT CONNECTIONS REQUEST REPLY_BYTES SECONDS - sends the bytes of the file REQUEST over and over on each connection,
- * one request at a time, and waits for REPLY_BYTES each time.  Prints requests and nanoseconds.
- * Knows no protocol: HTTP and Redis's are driven alike. */
+/* blast.c PORT CONNECTIONS REQUEST REPLY_BYTES SECONDS - sends the bytes of the file REQUEST over
+ * and over on each connection, one request at a time, and waits for REPLY_BYTES each time.  Prints
+ * requests and nanoseconds. Knows no protocol: HTTP and Redis's are driven alike. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 enum { MOST = 64 };
-typedef struct { int fd; size_t sent, got; } link_;
+typedef struct {
+    int fd;
+    size_t sent, got;
+} link_;
 static char *request, sink[1 << 20];
 static size_t request_len, reply_len;
 static unsigned long long done;
@@ -25,7 +28,11 @@ static unsigned long long now(void)
     return (unsigned long long)t.tv_sec * 1000000000 + (unsigned long long)t.tv_nsec;
 }
 
-static void die(const char *what) { perror(what); exit(1); }
+static void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
 
 static void send_more(link_ *l)
 {
@@ -42,7 +49,10 @@ static void receive(link_ *l)
     ssize_t n = recv(l->fd, sink, sizeof sink, 0);
     if (n < 0 && errno == EAGAIN) return;
     if (n <= 0) die("recv");
-    if ((l->got += (size_t)n) > reply_len) { fprintf(stderr, "a reply of more than %zu bytes\n", reply_len); exit(1); }
+    if ((l->got += (size_t)n) > reply_len) {
+        fprintf(stderr, "a reply of more than %zu bytes\n", reply_len);
+        exit(1);
+    }
     if (l->got < reply_len) return;
     done++;
     l->sent = l->got = 0;
@@ -51,7 +61,9 @@ static void receive(link_ *l)
 
 static int dial(int port)
 {
-    struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in a = { .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
     if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) < 0) die("connect");
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -88,12 +100,13 @@ int main(int argc, char **argv)
         int n = epoll_wait(epoll, events, MOST, 100);
         for (int i = 0; i < n; i++) {
             if (events[i].events & EPOLLOUT) send_more(events[i].data.ptr);
-            if (events[i].events & EPOLLIN) for (link_ *l = events[i].data.ptr;;) {
-                unsigned long long before = done;
-                size_t got = l->got;
-                receive(l);
-                if (done == before && l->got == got) break;
-            }
+            if (events[i].events & EPOLLIN)
+                for (link_ *l = events[i].data.ptr;;) {
+                    unsigned long long before = done;
+                    size_t got = l->got;
+                    receive(l);
+                    if (done == before && l->got == got) break;
+                }
         }
     }
     printf("%llu %llu\n", done, now() - start);

@@ -4,62 +4,70 @@
  *   real.c    fractions as text, any locale       names.c   temporary names, a name that replaces nothing, rights
  *   cpu.c     which kernels this machine can run
  *
- * system.h goes before every other header of a file that asks the system for more than C and POSIX have; load.h
- * loads words from bytes, utf16.h reads UTF-8 as UTF-16.  Everything above may use this floor; it uses bloomfilter.h only. */
+ * system.h goes before every other header of a file that asks the system for more than C and POSIX
+ * have; load.h loads words from bytes, utf16.h reads UTF-8 as UTF-16.  Everything above may use
+ * this floor; it uses bloomfilter.h only. */
 #ifndef BF_BASE_H
 #define BF_BASE_H
 #include "bloomfilter.h"
 #include <float.h>
 #include <stdarg.h>
 
-/* Sizes, and the positions of some older schemes, are computed in doubles: rounded once more they are not those of other machines. */
+/* Sizes, and the positions of some older schemes, are computed in doubles: rounded once more they
+ * are not those of other machines. */
 #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
-#error "bloomfilter: doubles must be computed as doubles; on 32-bit x86 add -msse2 -mfpmath=sse to CFLAGS"
+#error                                                                                             \
+    "bloomfilter: doubles must be computed as doubles; on 32-bit x86 add -msse2 -mfpmath=sse to CFLAGS"
 #endif
 
-enum { BF_WIDTH_MAX = 16 };    /* digests that a hash may give for a key, and a layout gets */
+enum { BF_WIDTH_MAX = 16 }; /* digests that a hash may give for a key, and a layout gets */
 
 /* error.c: the only writers of bf_error; each returns the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);   /* BF_EIO, or BF_ENOMEM for ENOMEM */
+int bf_fail_sys(bf_error *err, int sys_errno, const char *what,
+    const char *path); /* BF_EIO, or BF_ENOMEM for ENOMEM */
 
 /* bf_refuse of a number */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);
 int bf_refuse_real(bf_error *err, const char *name, double v);
 
-/* real.c: for texts with floating-point numbers in them, vsnprintf, snprintf and strtod that no setlocale() changes */
-int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
+/* real.c: for texts with floating-point numbers in them, vsnprintf, snprintf and strtod that no
+ * setlocale() changes */
+int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
 int bf_print(char *out, size_t cap, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 double bf_real(const char *text, char **end);
 
 /* files.c: flags of open(2); a negative BF_E code or a file descriptor, 0 */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err);
-int bf_may_replace(const char *path, bf_error *err);         /* 0 or BF_EIO: there is a device, FIFO or socket */
+int bf_may_replace(
+    const char *path, bf_error *err); /* 0 or BF_EIO: there is a device, FIFO or socket */
 int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err);
-int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len);        /* 0 or errno */
-int bf_reserve(int fd, uint64_t at, uint64_t bytes);         /* room in the file system; 0 or errno  */
-/* Of these bytes; lacks: how much room the whole file lacks, at least; 0 or errno.  To write to it, to read it. */
+int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len); /* 0 or errno */
+int bf_reserve(int fd, uint64_t at, uint64_t bytes); /* room in the file system; 0 or errno  */
+/* Of these bytes; lacks: how much room the whole file lacks, at least; 0 or errno.  To write to it,
+ * to read it. */
 int bf_fill_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
-int bf_off_standard(int fd);                                 /* as another one, if it is 0, 1 or 2; -1 and errno */
-int bf_sync_file(int fd);                    /* these finish what signals interrupt; 0 or errno */
+int bf_off_standard(int fd); /* as another one, if it is 0, 1 or 2; -1 and errno */
+int bf_sync_file(int fd);    /* these finish what signals interrupt; 0 or errno */
 int bf_sync_map(void *map, size_t len);
 int bf_cut_file(int fd, uint64_t len);
-enum { BF_PATIENCE = 120 };                                  /* seconds */
-int bf_lock_file(int fd);                    /* flock(2), no longer than that; 0 or errno */
-void bf_unlock_file(int fd);                 /* and closes it */
+enum { BF_PATIENCE = 120 };  /* seconds */
+int bf_lock_file(int fd);    /* flock(2), no longer than that; 0 or errno */
+void bf_unlock_file(int fd); /* and closes it */
 
 /* names.c */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
 /* Takes the temporary name away, if fd has it still: after a rename it may be another maker's. */
 void bf_drop_temp(int fd, const char *temp);
-int bf_nameless_file(const char *path);                  /* fd of a file that vanishes unless linked, or -1 */
+int bf_nameless_file(const char *path); /* fd of a file that vanishes unless linked, or -1 */
 /* 0 or errno: EEXIST where something has the name. */
 int bf_name_file(int fd, const char *temp, const char *path);
-bool bf_has_no_links(int sys_errno);         /* a reason to give the name in another way */
+bool bf_has_no_links(int sys_errno); /* a reason to give the name in another way */
 bool bf_is_file(const char *path);
-bool bf_same_name(const char *a, const char *b);  /* of one entry in one folder? */
-int bf_keep_rights(int fd, const char *path);    /* of the file it is about to replace; 0 or errno */
+bool bf_same_name(const char *a, const char *b); /* of one entry in one folder? */
+int bf_keep_rights(int fd, const char *path); /* of the file it is about to replace; 0 or errno */
 void bf_sync_folder(const char *path);
 
 /* cpu.c */

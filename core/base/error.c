@@ -1,4 +1,5 @@
-/* error.c - the only writers of bf_error.  One sentence, lower case, with the value at fault and what would be right. */
+/* error.c - the only writers of bf_error.  One sentence, lower case, with the value at fault and
+ * what would be right. */
 #include "base/base.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -26,26 +27,22 @@ int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path
     if (!err) return code;
     size_t len = strlen(path);
     const char *dots = len > PATH_SHOWN ? "..." : "";
-    bf_fail(err, code, "cannot %s %s%s: %s", what, dots, len > PATH_SHOWN ? path + len - PATH_SHOWN : path,
-            strerror(sys_errno));
+    bf_fail(err, code, "cannot %s %s%s: %s", what, dots,
+        len > PATH_SHOWN ? path + len - PATH_SHOWN : path, strerror(sys_errno));
     err->sys_errno = sys_errno;
     return code;
 }
 
-static const struct { const char *name, *range; } ranges[] = {
-    { "m", "1 to 1099511627776 bits" },
-    { "n", "1 to 9223372036854775807 keys" },
-    { "k", "1 to 4096 positions" },
-    { "p", "above 0 and below 1" },
+static const struct {
+    const char *name, *range;
+} ranges[] = { { "m", "1 to 1099511627776 bits" }, { "n", "1 to 9223372036854775807 keys" },
+    { "k", "1 to 4096 positions" }, { "p", "above 0 and below 1" },
     { "grow", "a factor above 1, at most 1e300" },
     { "window", "a number of seconds above 0, 0.0001 or more for each part, at most 1e300" },
-    { "shards", "1 to 4096" },
-    { "timeout", "0.001 to 86400 seconds" },
+    { "shards", "1 to 4096" }, { "timeout", "0.001 to 86400 seconds" },
     { "cache_max_age", "a number of seconds above 0" },
-    { "wait_replicas", "1 to 4294967295 replicas" },
-    { "secret", "16 bytes" },
-    { NULL, "a value in range" }
-};
+    { "wait_replicas", "1 to 4294967295 replicas" }, { "secret", "16 bytes" },
+    { NULL, "a value in range" } };
 
 int bf_refuse(bf_error *err, const char *name, const char *value)
 {
@@ -55,7 +52,11 @@ int bf_refuse(bf_error *err, const char *name, const char *value)
 }
 
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v)
-{ char t[24]; snprintf(t, sizeof t, "%llu", (unsigned long long)v); return bf_refuse(err, name, t); }
+{
+    char t[24];
+    snprintf(t, sizeof t, "%llu", (unsigned long long)v);
+    return bf_refuse(err, name, t);
+}
 int bf_refuse_real(bf_error *err, const char *name, double v)
 {
     char t[40];

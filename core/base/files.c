@@ -19,25 +19,29 @@
 #include <time.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
+_Static_assert(
+    sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
 
 enum { ZEROS = 4096, STANDARD = 3 };
-enum { LONGEST = 20000000 };                     /* between two tries for a lock, in ns */
+enum { LONGEST = 20000000 }; /* between two tries for a lock, in ns */
 
 static int not_regular(const char *what, const char *path, mode_t mode, bf_error *err)
 {
     return bf_fail(err, BF_EIO, "cannot %s %.80s: it is %s, not a regular file", what, path,
-                   S_ISDIR(mode) ? "a directory" : S_ISFIFO(mode) ? "a FIFO" : "a device or socket");
+        S_ISDIR(mode)    ? "a directory"
+        : S_ISFIFO(mode) ? "a FIFO"
+                         : "a device or socket");
 }
 
-/* fd where it is none of the standard three: a process without those gets their numbers for its files, and whatever it or its
- * host then prints would land in the filter.  -1 and errno where that cannot be had. */
+/* fd where it is none of the standard three: a process without those gets their numbers for its
+ * files, and whatever it or its host then prints would land in the filter.  -1 and errno where that
+ * cannot be had. */
 int bf_off_standard(int fd)
 {
     if (fd < 0 || fd >= STANDARD) return fd;
     int higher = fcntl(fd, F_DUPFD_CLOEXEC, STANDARD), e = errno;
     close(fd);
-    errno = e == EINVAL ? EMFILE : e;                       /* no number from 3 on is allowed at all */
+    errno = e == EINVAL ? EMFILE : e; /* no number from 3 on is allowed at all */
     return higher;
 }
 
@@ -45,7 +49,8 @@ int bf_off_standard(int fd)
 static int open_again(const char *path, int flags)
 {
     int fd;
-    do fd = open(path, flags); while (fd < 0 && errno == EINTR);
+    do fd = open(path, flags);
+    while (fd < 0 && errno == EINTR);
     return fd;
 }
 
@@ -56,9 +61,21 @@ int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
     struct stat st;
     flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     int fd = bf_off_standard(open_again(path, flags)), e = errno;
-    if (fd < 0) { bf_fail_sys(err, e, "open", path); errno = e; return BF_EIO; }
-    if (fstat(fd, &st) < 0) { e = errno; bf_fail_sys(err, e, "open", path); goto fail; }
-    if (!S_ISREG(st.st_mode)) { e = EINVAL; not_regular("open", path, st.st_mode, err); goto fail; }
+    if (fd < 0) {
+        bf_fail_sys(err, e, "open", path);
+        errno = e;
+        return BF_EIO;
+    }
+    if (fstat(fd, &st) < 0) {
+        e = errno;
+        bf_fail_sys(err, e, "open", path);
+        goto fail;
+    }
+    if (!S_ISREG(st.st_mode)) {
+        e = EINVAL;
+        not_regular("open", path, st.st_mode, err);
+        goto fail;
+    }
     *len = (uint64_t)st.st_size;
     return fd;
 fail:
@@ -67,11 +84,14 @@ fail:
     return BF_EIO;
 }
 
-/* A rename puts a file in place of devices and FIFOs too; that it cannot replace a folder it says itself. */
+/* A rename puts a file in place of devices and FIFOs too; that it cannot replace a folder it says
+ * itself. */
 int bf_may_replace(const char *path, bf_error *err)
 {
     struct stat st;
-    return stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ? 0 : not_regular("write", path, st.st_mode, err);
+    return stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)
+               ? 0
+               : not_regular("write", path, st.st_mode, err);
 }
 
 int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *path, bf_error *err)
@@ -86,11 +106,14 @@ int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *pat
     return 0;
 }
 
-/* Beyond this limit of the process the kernel sends SIGXFSZ, which kills, so nobody goes there.  0 or EFBIG. */
+/* Beyond this limit of the process the kernel sends SIGXFSZ, which kills, so nobody goes there.  0
+ * or EFBIG. */
 static int within_limit(uint64_t end)
 {
     struct rlimit l;
-    return getrlimit(RLIMIT_FSIZE, &l) == 0 && l.rlim_cur != RLIM_INFINITY && end > l.rlim_cur ? EFBIG : 0;
+    return getrlimit(RLIMIT_FSIZE, &l) == 0 && l.rlim_cur != RLIM_INFINITY && end > l.rlim_cur
+               ? EFBIG
+               : 0;
 }
 
 int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
@@ -98,7 +121,8 @@ int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
     const int beyond = within_limit(offset + len);
     if (beyond) return beyond;
     for (uint64_t done = 0; done < len;) {
-        ssize_t c = pwrite(fd, (const uint8_t *)bytes + done, (size_t)(len - done), (off_t)(offset + done));
+        ssize_t c =
+            pwrite(fd, (const uint8_t *)bytes + done, (size_t)(len - done), (off_t)(offset + done));
         if (c < 0 && errno == EINTR) continue;
         if (c <= 0) return c < 0 ? errno : EIO;
         done += (uint64_t)c;
@@ -106,7 +130,8 @@ int bf_write_at(int fd, uint64_t offset, const void *bytes, uint64_t len)
     return 0;
 }
 
-/* Room by writing it, where the file system cannot reserve any and the C library does not do this itself. */
+/* Room by writing it, where the file system cannot reserve any and the C library does not do this
+ * itself. */
 static int fill(int fd, uint64_t at, uint64_t end)
 {
     static const uint8_t zeros[ZEROS];
@@ -126,9 +151,13 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes)
     for (uint64_t step = 64 << 20; e == 0 && at < end;) {
         if (step > end - at) step = end - at;
         e = posix_fallocate(fd, (off_t)at, (off_t)step);
-        if (e == 0) at += step;
-        else if (e == EINTR) { e = 0; step = step > 2 << 20 ? step / 2 : step; }
-        else if (e == EOPNOTSUPP || e == ENOSYS) return fill(fd, at, end);
+        if (e == 0)
+            at += step;
+        else if (e == EINTR) {
+            e = 0;
+            step = step > 2 << 20 ? step / 2 : step;
+        } else if (e == EOPNOTSUPP || e == ENOSYS)
+            return fill(fd, at, end);
     }
     return e;
 }
@@ -149,9 +178,12 @@ static int reserve_holes(int fd, uint64_t at, uint64_t end)
     int e = 0;
     for (uint64_t step = 64 << 20; e == 0 && at < end;) {
         if (step > end - at) step = end - at;
-        if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)step) == 0) at += step;
-        else if (errno == EINTR) step = step > 2 << 20 ? step / 2 : step;
-        else e = errno;
+        if (fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)step) == 0)
+            at += step;
+        else if (errno == EINTR)
+            step = step > 2 << 20 ? step / 2 : step;
+        else
+            e = errno;
     }
     return e;
 }
@@ -176,12 +208,14 @@ static int read_in_holes(int fd, uint64_t at, uint64_t bytes)
 #ifndef MADV_POPULATE_READ
     enum { MADV_POPULATE_READ = 22 };
 #endif
-    void *p = len > SIZE_MAX ? MAP_FAILED : mmap(NULL, (size_t)len, PROT_READ, MAP_SHARED, fd, (off_t)(at - shift));
-    if (p == MAP_FAILED) return 0;                           /* told by whoever needs the map */
+    void *p = len > SIZE_MAX
+                  ? MAP_FAILED
+                  : mmap(NULL, (size_t)len, PROT_READ, MAP_SHARED, fd, (off_t)(at - shift));
+    if (p == MAP_FAILED) return 0; /* told by whoever needs the map */
     const int keep = errno, e = madvise(p, (size_t)len, MADV_POPULATE_READ) < 0 ? errno : 0;
     munmap(p, (size_t)len);
     errno = keep;
-    return e == EFAULT ? ENOSPC : 0;                         /* older kernels do not know it */
+    return e == EFAULT ? ENOSPC : 0; /* older kernels do not know it */
 }
 
 static bool in_memory(int fd)
@@ -208,21 +242,24 @@ int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 int bf_sync_file(int fd)
 {
     int rc;
-    do rc = fsync(fd); while (rc < 0 && errno == EINTR);
+    do rc = fsync(fd);
+    while (rc < 0 && errno == EINTR);
     return rc < 0 ? errno : 0;
 }
 
 int bf_sync_map(void *map, size_t len)
 {
     int rc;
-    do rc = msync(map, len, MS_SYNC); while (rc < 0 && errno == EINTR);
+    do rc = msync(map, len, MS_SYNC);
+    while (rc < 0 && errno == EINTR);
     return rc < 0 ? errno : 0;
 }
 
 int bf_cut_file(int fd, uint64_t len)
 {
     int rc;
-    do rc = ftruncate(fd, (off_t)len); while (rc < 0 && errno == EINTR);
+    do rc = ftruncate(fd, (off_t)len);
+    while (rc < 0 && errno == EINTR);
     return rc < 0 ? errno : 0;
 }
 

@@ -43,9 +43,9 @@ static bool remove_abandoned(const char *name)
     struct stat is, now;
     int fd = bf_off_standard(open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (fd < 0) return false;
-    bool gone = fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0
-             && lstat(name, &now) == 0 && now.st_dev == is.st_dev && now.st_ino == is.st_ino
-             && unlink(name) == 0;
+    bool gone = fstat(fd, &is) == 0 && S_ISREG(is.st_mode) && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+                lstat(name, &now) == 0 && now.st_dev == is.st_dev && now.st_ino == is.st_ino &&
+                unlink(name) == 0;
     bf_unlock_file(fd);
     return gone;
 }
@@ -57,10 +57,13 @@ static int make_locked(const char *name, unsigned mode)
     struct stat st;
     const int made = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     const int fd = bf_off_standard(made);
-    if (fd < 0) { if (made >= 0) unlink(name); return -1; }
+    if (fd < 0) {
+        if (made >= 0) unlink(name);
+        return -1;
+    }
     const bool mine = flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
     if (mine && (fstat(fd, &st) < 0 || st.st_nlink > 0)) return fd;
-    close(fd);                       /* it was removed as abandoned before it was locked */
+    close(fd); /* it was removed as abandoned before it was locked */
     errno = EEXIST;
     return -1;
 }
@@ -72,7 +75,10 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
 {
     size_t cap = strlen(path) + 48;
     char *name = malloc(cap);
-    if (!name) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
+    if (!name) {
+        bf_fail(err, BF_ENOMEM, "out of memory");
+        return NULL;
+    }
     for (unsigned i = 0; i < 10000; i++) {
         snprintf(name, cap, "%s.tmp-%u", path, i);
         if ((*fd = make_locked(name, mode)) >= 0) return name;
@@ -150,7 +156,12 @@ static int copy_list(const char *path, int fd)
     return fremovexattr(fd, list) == 0 || errno == ENODATA || errno == ENOTSUP ? 0 : -1;
 }
 #else
-static int copy_list(const char *path, int fd) { (void)path; (void)fd; return 0; }
+static int copy_list(const char *path, int fd)
+{
+    (void)path;
+    (void)fd;
+    return 0;
+}
 #endif
 
 /* Where the group is another, or its list is lost, nobody of it may do what everybody may not. */
@@ -166,9 +177,8 @@ bool bf_same_name(const char *a, const char *b)
 {
     struct stat x, y;
     char *of_a = folder_of(a), *of_b = folder_of(b);
-    const bool same = of_a && of_b && strcmp(last_of(a), last_of(b)) == 0
-        && stat(of_a, &x) == 0 && stat(of_b, &y) == 0
-        && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+    const bool same = of_a && of_b && strcmp(last_of(a), last_of(b)) == 0 && stat(of_a, &x) == 0 &&
+                      stat(of_b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
     free(of_a);
     free(of_b);
     return same;
@@ -190,8 +200,8 @@ int bf_keep_rights(int fd, const char *path)
     if (fstat(fd, &new) < 0) return errno;
     mode_t mode = old.st_mode & 0777;
     const bool others = old.st_uid != new.st_uid || old.st_gid != new.st_gid;
-    if (others && fchown(fd, old.st_uid, old.st_gid) < 0 && old.st_gid != new.st_gid
-        && fchown(fd, (uid_t)-1, old.st_gid) < 0)
+    if (others && fchown(fd, old.st_uid, old.st_gid) < 0 &&
+        old.st_gid != new.st_gid &&fchown(fd, (uid_t)-1, old.st_gid) < 0)
         mode = without_group(mode);
     if (copy_list(path, fd) < 0) mode = without_group(mode);
     const int e = fchmod(fd, mode) < 0 ? errno : 0;
@@ -205,6 +215,9 @@ void bf_sync_folder(const char *path)
 {
     char *folder = folder_of(path);
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (fd >= 0) { fsync(fd); close(fd); }
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
     free(folder);
 }

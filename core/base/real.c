@@ -1,5 +1,6 @@
-/* real.c - floating-point numbers as text and back.  What is stored or told must read the same for every process, so the
- * decimal point is a point whatever setlocale() was called with (PHP and Python programs do).  Knows nothing of filters. */
+/* real.c - floating-point numbers as text and back.  What is stored or told must read the same for
+ * every process, so the decimal point is a point whatever setlocale() was called with (PHP and
+ * Python programs do).  Knows nothing of filters. */
 #include "base/system.h"
 #include "base/base.h"
 #include <locale.h>
@@ -9,9 +10,12 @@
 #include <xlocale.h>
 #endif
 
-typedef struct { locale_t plain, before; } numbers;
+typedef struct {
+    locale_t plain, before;
+} numbers;
 
-/* For this thread alone.  "C" is built into the C library: there is nothing to be loaded that may be missing. */
+/* For this thread alone.  "C" is built into the C library: there is nothing to be loaded that may
+ * be missing. */
 static numbers plain(void)
 {
     numbers n = { newlocale(LC_ALL_MASK, "C", (locale_t)0), (locale_t)0 };

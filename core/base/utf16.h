@@ -1,5 +1,5 @@
-/* utf16.h - keys of the systems that hash UTF-16 code units (Java, C#): their UTF-8 read unit by unit.
- * Strict as Unicode has it: no overlong form, no surrogate, nothing past U+10FFFF. */
+/* utf16.h - keys of the systems that hash UTF-16 code units (Java, C#): their UTF-8 read unit by
+ * unit. Strict as Unicode has it: no overlong form, no surrogate, nothing past U+10FFFF. */
 #ifndef BF_UTF16_H
 #define BF_UTF16_H
 #include "base/base.h"
@@ -9,7 +9,11 @@ static inline unsigned utf16_next(const uint8_t **p, const uint8_t *end, uint16_
 {
     static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
     const uint8_t *s = *p;
-    unsigned len = *s < 0x80 ? 1 : *s >= 0xF0 && *s < 0xF8 ? 4 : *s >= 0xE0 && *s < 0xF0 ? 3 : *s >= 0xC0 && *s < 0xE0 ? 2 : 0;
+    unsigned len = *s < 0x80                 ? 1
+                   : *s >= 0xF0 && *s < 0xF8 ? 4
+                   : *s >= 0xE0 && *s < 0xF0 ? 3
+                   : *s >= 0xC0 && *s < 0xE0 ? 2
+                                             : 0;
     if (len == 0 || (size_t)(end - s) < len) return 0;
     uint32_t c = len == 1 ? *s : *s & (0x7Fu >> len);
     for (unsigned i = 1; i < len; i++) {
@@ -18,14 +22,20 @@ static inline unsigned utf16_next(const uint8_t **p, const uint8_t *end, uint16_
     }
     if (c < least[len] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000)) return 0;
     *p = s + len;
-    if (c < 0x10000) { u[0] = (uint16_t)c; return 1; }
+    if (c < 0x10000) {
+        u[0] = (uint16_t)c;
+        return 1;
+    }
     u[0] = (uint16_t)(0xD800 + ((c - 0x10000) >> 10));
     u[1] = (uint16_t)(0xDC00 + ((c - 0x10000) & 0x3FF));
     return 2;
 }
 
 /* The empty key may be NULL, to which not even 0 may be added. */
-static inline const uint8_t *utf16_end(const void *key, size_t len) { return len ? (const uint8_t *)key + len : key; }
+static inline const uint8_t *utf16_end(const void *key, size_t len)
+{
+    return len ? (const uint8_t *)key + len : key;
+}
 
 static inline int utf16_accept(const void *secret, const void *key, size_t len, bf_error *err)
 {
@@ -34,8 +44,9 @@ static inline int utf16_accept(const void *secret, const void *key, size_t len, 
     (void)secret;
     while (at < end)
         if (!utf16_next(&at, end, u))
-            return bf_fail(err, BF_EINVAL, "the key is no valid UTF-8 at byte %zu: its scheme hashes UTF-16 text",
-                           (size_t)(at - (const uint8_t *)key));
+            return bf_fail(err, BF_EINVAL,
+                "the key is no valid UTF-8 at byte %zu: its scheme hashes UTF-16 text",
+                (size_t)(at - (const uint8_t *)key));
     return 0;
 }
 #endif

@@ -1,7 +1,8 @@
-/* bits.h - the only place that touches words others may write, and the only one that knows where bit i is.
- * Bit i of a filter is byte i/8, mask 0x80 >> (i % 8): Redis's order.  Inside the 64-bit word i/64 that is
- * shift (i ^ 7) % 64 on little-endian machines and (i ^ 63) % 64 on big-endian ones: the order costs nothing.
- * Relaxed memory order is enough: a set bit carries no other data with it and is never cleared by an add. */
+/* bits.h - the only place that touches words others may write, and the only one that knows where
+ * bit i is. Bit i of a filter is byte i/8, mask 0x80 >> (i % 8): Redis's order.  Inside the 64-bit
+ * word i/64 that is shift (i ^ 7) % 64 on little-endian machines and (i ^ 63) % 64 on big-endian
+ * ones: the order costs nothing. Relaxed memory order is enough: a set bit carries no other data
+ * with it and is never cleared by an add. */
 #ifndef BF_BITS_H
 #define BF_BITS_H
 #include <stdbool.h>
@@ -17,44 +18,70 @@ enum { BF_CELL_BITS = 4, BF_CELL_MAX = 15 };
 /* tests/model runs threads in every order of these steps; elsewhere nothing is there. */
 #ifdef BF_MODEL
 void bf_model_step(const void *word, bool write);
-void bf_model_wait(const int *lock);                        /* a step that can be taken while *lock is 0 */
+void bf_model_wait(const int *lock); /* a step that can be taken while *lock is 0 */
 #define BF_STEP(word, write) bf_model_step(word, write)
 #define BF_WAIT(lock) bf_model_wait(lock)
 #else
 #define BF_STEP(word, write) ((void)0)
 #define BF_WAIT(lock) ((void)0)
 #endif
-/* A word that others may write.  i386 would align it to 4 bytes only, and have it read in two halves at the end of a cache line. */
+/* A word that others may write.  i386 would align it to 4 bytes only, and have it read in two
+ * halves at the end of a cache line. */
 typedef uint64_t bf_shared __attribute__((aligned(8)));
 _Static_assert(__atomic_always_lock_free(sizeof(bf_shared), 0),
-               "bloomfilter needs 64-bit atomics without a lock, which this machine has not: a lock is not shared by the processes of a mapped file");
+    "bloomfilter needs 64-bit atomics without a lock, which this machine has not: a lock is not shared by the processes of a mapped file");
 static inline uint64_t bf_mask_of(uint64_t pos) { return UINT64_C(1) << ((pos ^ BF_ORDER) & 63); }
-static inline uint64_t bf_word(const uint64_t *w) { BF_STEP(w, false); return __atomic_load_n((const bf_shared *)w, __ATOMIC_RELAXED); }
+static inline uint64_t bf_word(const uint64_t *w)
+{
+    BF_STEP(w, false);
+    return __atomic_load_n((const bf_shared *)w, __ATOMIC_RELAXED);
+}
 /* Set mask; true if all of it was set before.  No store then: the cache line stays clean. */
 static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 {
     uint64_t old = bf_word(w);
     if ((old & mask) == mask) return true;
     BF_STEP(w, true);
-    if (!atomic) { *w = old | mask; return false; }
+    if (!atomic) {
+        *w = old | mask;
+        return false;
+    }
     return (__atomic_fetch_or((bf_shared *)w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
 #if defined(__x86_64__) && defined(__GNUC__)
-/* Two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi); false: another was faster. */
-__attribute__((target("cx16"))) static inline bool bf_swap_pair(uint64_t *w, uint64_t lo, uint64_t hi, uint64_t new_lo, uint64_t new_hi)
+/* Two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi); false: another was
+ * faster. */
+__attribute__((target("cx16"))) static inline bool bf_swap_pair(
+    uint64_t *w, uint64_t lo, uint64_t hi, uint64_t new_lo, uint64_t new_hi)
 {
     BF_STEP(w, true);
-    unsigned __int128 old = (unsigned __int128)hi << 64 | lo, want = (unsigned __int128)new_hi << 64 | new_lo;
+    unsigned __int128 old = (unsigned __int128)hi << 64 | lo,
+                      want = (unsigned __int128)new_hi << 64 | new_lo;
     return __sync_bool_compare_and_swap((unsigned __int128 *)(void *)w, old, want);
 }
 #endif
-static inline void bf_and(uint64_t *w, uint64_t mask) { BF_STEP(w, true); __atomic_fetch_and((bf_shared *)w, mask, __ATOMIC_RELAXED); }
-/* Counter i of a counting filter is 4 bits: byte i/2, the high half first, which is Redis's BITFIELD u4 #i.  15 means "15 or
- * more" and never changes again: it is no longer known how often to count down. */
-static inline unsigned bf_cell_shift(uint64_t i) { return (unsigned)((i ^ BF_CELL_ORDER) & 15) * 4; }
-static inline unsigned bf_cell(const uint64_t *words, uint64_t i) { return bf_word(words + (i >> 4)) >> bf_cell_shift(i) & BF_CELL_MAX; }
+static inline void bf_and(uint64_t *w, uint64_t mask)
+{
+    BF_STEP(w, true);
+    __atomic_fetch_and((bf_shared *)w, mask, __ATOMIC_RELAXED);
+}
+/* Counter i of a counting filter is 4 bits: byte i/2, the high half first, which is Redis's
+ * BITFIELD u4 #i.  15 means "15 or more" and never changes again: it is no longer known how often
+ * to count down. */
+static inline unsigned bf_cell_shift(uint64_t i)
+{
+    return (unsigned)((i ^ BF_CELL_ORDER) & 15) * 4;
+}
+static inline unsigned bf_cell(const uint64_t *words, uint64_t i)
+{
+    return bf_word(words + (i >> 4)) >> bf_cell_shift(i) & BF_CELL_MAX;
+}
 static inline bool bf_word_swap(uint64_t *w, uint64_t *was, uint64_t want)
-{ BF_STEP(w, true); return __atomic_compare_exchange_n((bf_shared *)w, was, want, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED); }
+{
+    BF_STEP(w, true);
+    return __atomic_compare_exchange_n(
+        (bf_shared *)w, was, want, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
 /* Counts one up, or down; returns what it was: 15, and 0 on the way down, stay. */
 static inline unsigned bf_cell_up(uint64_t *words, uint64_t i, bool atomic)
 {
@@ -62,7 +89,11 @@ static inline unsigned bf_cell_up(uint64_t *words, uint64_t i, bool atomic)
     for (;;) {
         unsigned v = old >> bf_cell_shift(i) & BF_CELL_MAX;
         if (v == BF_CELL_MAX) return v;
-        if (!atomic) { BF_STEP(w, true); *w = old + one; return v; }
+        if (!atomic) {
+            BF_STEP(w, true);
+            *w = old + one;
+            return v;
+        }
         if (bf_word_swap(w, &old, old + one)) return v;
     }
 }
@@ -72,17 +103,25 @@ static inline unsigned bf_cell_down(uint64_t *words, uint64_t i, bool atomic)
     for (;;) {
         unsigned v = old >> bf_cell_shift(i) & BF_CELL_MAX;
         if (v == BF_CELL_MAX || v == 0) return v;
-        if (!atomic) { BF_STEP(w, true); *w = old - one; return v; }
+        if (!atomic) {
+            BF_STEP(w, true);
+            *w = old - one;
+            return v;
+        }
         if (bf_word_swap(w, &old, old - one)) return v;
     }
 }
-static inline void bf_word_set(uint64_t *w, uint64_t value) { BF_STEP(w, true); __atomic_store_n((bf_shared *)w, value, __ATOMIC_RELAXED); }
+static inline void bf_word_set(uint64_t *w, uint64_t value)
+{
+    BF_STEP(w, true);
+    __atomic_store_n((bf_shared *)w, value, __ATOMIC_RELAXED);
+}
 /* A flag that several threads may raise; it is never lowered. */
 static inline bool bf_raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 static inline void bf_raise(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
 static inline void bf_lower(bool *flag) { __atomic_store_n(flag, false, __ATOMIC_RELAXED); }
-/* What was read and written before this is done for everybody before what comes after.  On x86 the locked instruction of an
- * add, or of whatever was published, sees to it. */
+/* What was read and written before this is done for everybody before what comes after.  On x86 the
+ * locked instruction of an add, or of whatever was published, sees to it. */
 static inline void bf_fence(void)
 {
 #if defined(__x86_64__)
@@ -92,31 +131,64 @@ static inline void bf_fence(void)
 #endif
 }
 /* A number that says what need not be done again: who reads an older one does it again. */
-static inline unsigned bf_noted(const unsigned *at) { return __atomic_load_n(at, __ATOMIC_RELAXED); }
+static inline unsigned bf_noted(const unsigned *at)
+{
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
 static inline void bf_note(unsigned *at, unsigned n) { __atomic_store_n(at, n, __ATOMIC_RELAXED); }
 /* One int that hands something over between threads; false: *was is what is there. */
 static inline int bf_int(const int *at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
-static inline void bf_int_set(int *at, int value) { BF_STEP(at, true); __atomic_store_n(at, value, __ATOMIC_RELEASE); }
+static inline void bf_int_set(int *at, int value)
+{
+    BF_STEP(at, true);
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
 static inline bool bf_int_swap(int *at, int *was, int want)
-{ return __atomic_compare_exchange_n(at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE); }
+{
+    return __atomic_compare_exchange_n(at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
 /* Whose a handle is: inside.c.  add answers what is there then. */
 static inline uint64_t bf_who(const uint64_t *at)
-{ return __atomic_load_n((const bf_shared *)at, __ATOMIC_ACQUIRE); }
+{
+    return __atomic_load_n((const bf_shared *)at, __ATOMIC_ACQUIRE);
+}
 static inline uint64_t bf_who_add(uint64_t *at, uint64_t more)
-{ return __atomic_add_fetch((bf_shared *)at, more, __ATOMIC_ACQ_REL); }
+{
+    return __atomic_add_fetch((bf_shared *)at, more, __ATOMIC_ACQ_REL);
+}
 static inline bool bf_who_swap(uint64_t *at, uint64_t *was, uint64_t want)
-{ return __atomic_compare_exchange_n((bf_shared *)at, was, want, false, __ATOMIC_ACQ_REL,
-    __ATOMIC_ACQUIRE); }
+{
+    return __atomic_compare_exchange_n(
+        (bf_shared *)at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
 /* One place for whoever comes first: was it taken before? */
 static inline bool bf_taken(bool *place)
-{ return __atomic_exchange_n(place, true, __ATOMIC_ACQUIRE); }
+{
+    return __atomic_exchange_n(place, true, __ATOMIC_ACQUIRE);
+}
 static inline void bf_give_back(bool *place) { __atomic_store_n(place, false, __ATOMIC_RELEASE); }
-/* How many there are: told last, once they are complete.  The model looks at the moment after it too. */
-static inline unsigned bf_told(const unsigned *at) { BF_STEP(at, false); return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
-static inline void bf_tell(unsigned *at, unsigned n) { BF_STEP(at, true); __atomic_store_n(at, n, __ATOMIC_RELEASE); BF_STEP(at, true); }
-/* The empty asm keeps GCC (12) from taking a function that only prefetches for one without effect and dropping its calls. */
-static inline void bf_prefetch(const void *p) { __builtin_prefetch(p); __asm__ volatile (""); }
-/* high ^ low half of the 128-bit product; high half alone: a number below b for a uniform 64-bit a */
+/* How many there are: told last, once they are complete.  The model looks at the moment after it
+ * too. */
+static inline unsigned bf_told(const unsigned *at)
+{
+    BF_STEP(at, false);
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+static inline void bf_tell(unsigned *at, unsigned n)
+{
+    BF_STEP(at, true);
+    __atomic_store_n(at, n, __ATOMIC_RELEASE);
+    BF_STEP(at, true);
+}
+/* The empty asm keeps GCC (12) from taking a function that only prefetches for one without effect
+ * and dropping its calls. */
+static inline void bf_prefetch(const void *p)
+{
+    __builtin_prefetch(p);
+    __asm__ volatile("");
+}
+/* high ^ low half of the 128-bit product; high half alone: a number below b for a uniform 64-bit a
+ */
 static inline uint64_t bf_mulhi_by_halves(uint64_t a, uint64_t b)
 {
     const uint64_t a0 = (uint32_t)a, a1 = a >> 32, b0 = (uint32_t)b, b1 = b >> 32;
@@ -125,9 +197,15 @@ static inline uint64_t bf_mulhi_by_halves(uint64_t a, uint64_t b)
 }
 #ifdef __SIZEOF_INT128__
 static inline uint64_t bf_mum(uint64_t a, uint64_t b)
-{ unsigned __int128 r = (unsigned __int128)a * b; return (uint64_t)(r >> 64) ^ (uint64_t)r; }
-static inline uint64_t bf_mulhi(uint64_t a, uint64_t b) { return (uint64_t)(((unsigned __int128)a * b) >> 64); }
-#else                                                       /* 32-bit machines */
+{
+    unsigned __int128 r = (unsigned __int128)a * b;
+    return (uint64_t)(r >> 64) ^ (uint64_t)r;
+}
+static inline uint64_t bf_mulhi(uint64_t a, uint64_t b)
+{
+    return (uint64_t)(((unsigned __int128)a * b) >> 64);
+}
+#else /* 32-bit machines */
 static inline uint64_t bf_mulhi(uint64_t a, uint64_t b) { return bf_mulhi_by_halves(a, b); }
 static inline uint64_t bf_mum(uint64_t a, uint64_t b) { return bf_mulhi(a, b) ^ a * b; }
 #endif

@@ -1,9 +1,11 @@
-/* counters.c - filters whose cells are counters of 4 bits: whole arrays of them, and lists of positions.
- * Knows where a counter is (bits.h) and what keys ask of it; knows neither keys nor homes.
+/* counters.c - filters whose cells are counters of 4 bits: whole arrays of them, and lists of
+ * positions. Knows where a counter is (bits.h) and what keys ask of it; knows neither keys nor
+ * homes.
  *
  *   word     a hex digit a counter; on a little-endian machine counter i is digit (i % 16) ^ 1
  *
- * A key's positions count once each, however often its scheme names one: adding a key raises each of its counters by 1. */
+ * A key's positions count once each, however often its scheme names one: adding a key raises each
+ * of its counters by 1. */
 #include "bits/bits.h"
 #include "bits/words.h"
 #include <stdlib.h>
@@ -12,9 +14,9 @@
 #include <immintrin.h>
 #endif
 
-#define EACH UINT64_C(0x1111111111111111)                 /* a 1 in every counter */
-#define EVEN UINT64_C(0x0F0F0F0F0F0F0F0F)                 /* every other counter, with room above it */
-#define OVER UINT64_C(0x1010101010101010)                 /* the bit above each of those */
+#define EACH UINT64_C(0x1111111111111111) /* a 1 in every counter */
+#define EVEN UINT64_C(0x0F0F0F0F0F0F0F0F) /* every other counter, with room above it */
+#define OVER UINT64_C(0x1010101010101010) /* the bit above each of those */
 
 /* ---- words: all 16 counters at once ---- */
 static inline uint64_t used(uint64_t w) { return (w | w >> 1 | w >> 2 | w >> 3) & EACH; }
@@ -25,17 +27,28 @@ static inline uint64_t sum_8(uint64_t a, uint64_t b)
     uint64_t s = a + b, over = s & OVER;
     return (s | (over - (over >> 4))) & EVEN;
 }
-static inline uint64_t not_less(uint64_t a, uint64_t b) { return ((a | OVER) - b) & OVER; }     /* the bit above: a >= b */
+static inline uint64_t not_less(uint64_t a, uint64_t b)
+{
+    return ((a | OVER) - b) & OVER;
+} /* the bit above: a >= b */
 static inline uint64_t least_8(uint64_t a, uint64_t b)
 {
     uint64_t high = not_less(a, b), mask = high - (high >> 4);
     return (b & mask) | (a & ~mask & EVEN);
 }
 
-static inline uint64_t sum(uint64_t a, uint64_t b) { return sum_8(a & EVEN, b & EVEN) | sum_8(a >> 4 & EVEN, b >> 4 & EVEN) << 4; }
-static inline uint64_t least(uint64_t a, uint64_t b) { return least_8(a & EVEN, b & EVEN) | least_8(a >> 4 & EVEN, b >> 4 & EVEN) << 4; }
+static inline uint64_t sum(uint64_t a, uint64_t b)
+{
+    return sum_8(a & EVEN, b & EVEN) | sum_8(a >> 4 & EVEN, b >> 4 & EVEN) << 4;
+}
+static inline uint64_t least(uint64_t a, uint64_t b)
+{
+    return least_8(a & EVEN, b & EVEN) | least_8(a >> 4 & EVEN, b >> 4 & EVEN) << 4;
+}
 static inline bool exceeds(uint64_t a, uint64_t b)
-{ return (not_less(b & EVEN, a & EVEN) & not_less(b >> 4 & EVEN, a >> 4 & EVEN)) != OVER; }
+{
+    return (not_less(b & EVEN, a & EVEN) & not_less(b >> 4 & EVEN, a >> 4 & EVEN)) != OVER;
+}
 
 /* 16 counters as 16 bits, in the order of the bits of a plain filter. */
 static inline uint64_t as_bits(uint64_t w)
@@ -46,7 +59,7 @@ static inline uint64_t as_bits(uint64_t w)
     t = (t | t >> 12) & UINT64_C(0x000000FF000000FF);
     t = (t | t >> 24) & 0xFFFF;
 #if BF_ORDER == 7
-    t = (t & 0xF0F0) >> 4 | (t & 0x0F0F) << 4;            /* digit j is bit j ^ 6 */
+    t = (t & 0xF0F0) >> 4 | (t & 0x0F0F) << 4; /* digit j is bit j ^ 6 */
     t = (t & 0xCCCC) >> 2 | (t & 0x3333) << 2;
 #endif
     return t;
@@ -56,20 +69,24 @@ static inline uint64_t as_bits(uint64_t w)
 static uint64_t used_of(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     uint64_t n = 0;
-    for (uint64_t i = 0; i < nwords; i++) n += (unsigned)__builtin_popcountll(used(bf_word(a + i) | bf_word(b + i)));
+    for (uint64_t i = 0; i < nwords; i++)
+        n += (unsigned)__builtin_popcountll(used(bf_word(a + i) | bf_word(b + i)));
     return n;
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static uint64_t used_of_avx2(const uint64_t *a, const uint64_t *b, uint64_t nwords)
+__attribute__((target("avx2"))) static uint64_t used_of_avx2(
+    const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
-    const __m256i one = _mm256_set1_epi8(1), low = _mm256_set1_epi8(15), high = _mm256_set1_epi8((char)0xF0), none = _mm256_setzero_si256();
+    const __m256i one = _mm256_set1_epi8(1), low = _mm256_set1_epi8(15),
+                  high = _mm256_set1_epi8((char)0xF0), none = _mm256_setzero_si256();
     __m256i sum = none;
     uint64_t i = 0, lanes[4];
     for (; i + 4 <= nwords; i += 4) {
-        __m256i v = _mm256_or_si256(_mm256_loadu_si256((const __m256i *)(a + i)), _mm256_loadu_si256((const __m256i *)(b + i)));
+        __m256i v = _mm256_or_si256(_mm256_loadu_si256((const __m256i *)(a + i)),
+            _mm256_loadu_si256((const __m256i *)(b + i)));
         __m256i bytes = _mm256_add_epi8(_mm256_min_epu8(_mm256_and_si256(v, low), one),
-                                        _mm256_min_epu8(_mm256_and_si256(v, high), one));
+            _mm256_min_epu8(_mm256_and_si256(v, high), one));
         sum = _mm256_add_epi64(sum, _mm256_sad_epu8(bytes, none));
     }
     _mm256_storeu_si256((__m256i *)lanes, sum);
@@ -83,22 +100,29 @@ uint64_t bf_counters_used_of_both(const uint64_t *a, const uint64_t *b, uint64_t
 {
     return bf_has_avx2() ? used_of_avx2(a, b, nwords) : used_of(a, b, nwords);
 }
-uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords) { return bf_counters_used_of_both(w, w, nwords); }
+uint64_t bf_counters_used(const uint64_t *w, uint64_t nwords)
+{
+    return bf_counters_used_of_both(w, w, nwords);
+}
 
 bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
-    for (uint64_t i = 0; i < nwords; i++) if (exceeds(bf_word(a + i), bf_word(b + i))) return false;
+    for (uint64_t i = 0; i < nwords; i++)
+        if (exceeds(bf_word(a + i), bf_word(b + i))) return false;
     return true;
 }
 
-#define COMBINE(name, op) \
-    void name(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic) \
-    { \
-        if (!atomic) { for (uint64_t i = 0; i < nwords; i++) into[i] = op(into[i], bf_word(from + i)); return; } \
-        for (uint64_t i = 0; i < nwords; i++) { \
-            uint64_t old = bf_word(into + i), other = bf_word(from + i); \
-            while (op(old, other) != old && !bf_word_swap(into + i, &old, op(old, other))) { } \
-        } \
+#define COMBINE(name, op)                                                                          \
+    void name(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic)                  \
+    {                                                                                              \
+        if (!atomic) {                                                                             \
+            for (uint64_t i = 0; i < nwords; i++) into[i] = op(into[i], bf_word(from + i));        \
+            return;                                                                                \
+        }                                                                                          \
+        for (uint64_t i = 0; i < nwords; i++) {                                                    \
+            uint64_t old = bf_word(into + i), other = bf_word(from + i);                           \
+            while (op(old, other) != old && !bf_word_swap(into + i, &old, op(old, other))) {}      \
+        }                                                                                          \
     }
 COMBINE(bf_counters_add, sum)
 COMBINE(bf_counters_least, least)
@@ -107,7 +131,8 @@ COMBINE(bf_counters_least, least)
 void bf_counters_to_bits(uint64_t *bits, const uint64_t *w, uint64_t nwords)
 {
     for (uint64_t i = 0; i < nwords; i++) {
-        const unsigned part = (unsigned)(i % 4), shift = BF_ORDER == 7 ? 16 * part : 16 * (3 - part);
+        const unsigned part = (unsigned)(i % 4),
+                       shift = BF_ORDER == 7 ? 16 * part : 16 * (3 - part);
         bits[i / 4] |= as_bits(bf_word(w + i)) << shift;
     }
 }
@@ -123,20 +148,26 @@ unsigned bf_counters_distinct(uint64_t *pos, unsigned k)
 {
     enum { FEW = 24 };
     unsigned n = 0;
-    if (k > FEW) qsort(pos, k, sizeof *pos, by_number);
-    else for (unsigned i = 1, j; i < k; i++) {
-        uint64_t p = pos[i];
-        for (j = i; j > 0 && pos[j - 1] > p; j--) pos[j] = pos[j - 1];
-        pos[j] = p;
-    }
-    for (unsigned i = 0; i < k; i++) if (n == 0 || pos[n - 1] != pos[i]) pos[n++] = pos[i];
+    if (k > FEW)
+        qsort(pos, k, sizeof *pos, by_number);
+    else
+        for (unsigned i = 1, j; i < k; i++) {
+            uint64_t p = pos[i];
+            for (j = i; j > 0 && pos[j - 1] > p; j--) pos[j] = pos[j - 1];
+            pos[j] = p;
+        }
+    for (unsigned i = 0; i < k; i++)
+        if (n == 0 || pos[n - 1] != pos[i]) pos[n++] = pos[i];
     return n;
 }
 
 static unsigned least_of(const uint64_t *w, const uint64_t *pos, unsigned k)
 {
     unsigned count = BF_CELL_MAX;
-    for (unsigned j = 0; j < k && count; j++) { unsigned v = bf_cell(w, pos[j]); if (v < count) count = v; }
+    for (unsigned j = 0; j < k && count; j++) {
+        unsigned v = bf_cell(w, pos[j]);
+        if (v < count) count = v;
+    }
     return count;
 }
 
@@ -155,9 +186,9 @@ bool bf_counters_add_many(uint64_t *w, const uint64_t *pos, unsigned k, bool ato
     return add_sorted(w, copy, k, atomic);
 }
 
-/* Looks first, so that an absent key changes nothing.  Another remover may take the last of a counter after that look: then
- * what was counted down is counted up again.  Both walk upwards, so they meet at the first counter that only one can have,
- * and one of them goes on. */
+/* Looks first, so that an absent key changes nothing.  Another remover may take the last of a
+ * counter after that look: then what was counted down is counted up again.  Both walk upwards, so
+ * they meet at the first counter that only one can have, and one of them goes on. */
 static bool remove_sorted(uint64_t *w, uint64_t *pos, unsigned k, bool atomic)
 {
     uint64_t taken[BF_K_MAX];
@@ -166,17 +197,23 @@ static bool remove_sorted(uint64_t *w, uint64_t *pos, unsigned k, bool atomic)
     k = bf_counters_distinct(pos, k);
     for (unsigned j = 0; j < k; j++) {
         unsigned v = bf_cell_down(w, pos[j], atomic);
-        if (v == 0) { while (n) bf_cell_up(w, taken[--n], atomic); return false; }
+        if (v == 0) {
+            while (n) bf_cell_up(w, taken[--n], atomic);
+            return false;
+        }
         if (v < BF_CELL_MAX) taken[n++] = pos[j];
     }
     return true;
 }
 
 /* Like bf_words_apply; sorts the positions. */
-void bf_counters_apply(uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer)
+void bf_counters_apply(
+    uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer)
 {
     for (size_t i = 0; i < nkeys * k; i++) bf_prefetch(w + (pos[i] >> 4));
     for (size_t i = 0; i < nkeys; i++, pos += k)
-        answer[i] = op == BF_OP_ADD ? add_sorted(w, pos, k, atomic) : op == BF_OP_REMOVE ? remove_sorted(w, pos, k, atomic)
-                  : op == BF_OP_COUNT ? (uint8_t)least_of(w, pos, k) : least_of(w, pos, k) > 0;
+        answer[i] = op == BF_OP_ADD      ? add_sorted(w, pos, k, atomic)
+                    : op == BF_OP_REMOVE ? remove_sorted(w, pos, k, atomic)
+                    : op == BF_OP_COUNT  ? (uint8_t)least_of(w, pos, k)
+                                         : least_of(w, pos, k) > 0;
 }

@@ -13,7 +13,8 @@
 static uint64_t ones_of(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
     uint64_t ones = 0;
-    for (uint64_t i = 0; i < nwords; i++) ones += (unsigned)__builtin_popcountll(bf_word(a + i) | bf_word(b + i));
+    for (uint64_t i = 0; i < nwords; i++)
+        ones += (unsigned)__builtin_popcountll(bf_word(a + i) | bf_word(b + i));
     return ones;
 }
 
@@ -21,10 +22,11 @@ static uint64_t ones_of(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 /* A table of the 16 half bytes, 32 of them at once (W. Mula, 2008). */
 AVX2 static inline __m256i bytes_of(__m256i v)
 {
-    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
+        2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
     const __m256i low = _mm256_set1_epi8(15);
     return _mm256_add_epi8(_mm256_shuffle_epi8(table, _mm256_and_si256(v, low)),
-                           _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low)));
+        _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), low)));
 }
 
 AVX2 static inline __m256i pair_at(const uint64_t *a, const uint64_t *b, uint64_t i)
@@ -37,9 +39,10 @@ AVX2 static uint64_t ones_of_avx2(const uint64_t *a, const uint64_t *b, uint64_t
 {
     __m256i sum = _mm256_setzero_si256();
     uint64_t i = 0, lanes[4];
-    for (; i + 16 <= nwords; i += 16) {                      /* four times 8 at most fit a byte */
-        __m256i bytes = _mm256_add_epi8(_mm256_add_epi8(bytes_of(pair_at(a, b, i)), bytes_of(pair_at(a, b, i + 4))),
-                                        _mm256_add_epi8(bytes_of(pair_at(a, b, i + 8)), bytes_of(pair_at(a, b, i + 12))));
+    for (; i + 16 <= nwords; i += 16) { /* four times 8 at most fit a byte */
+        __m256i bytes = _mm256_add_epi8(
+            _mm256_add_epi8(bytes_of(pair_at(a, b, i)), bytes_of(pair_at(a, b, i + 4))),
+            _mm256_add_epi8(bytes_of(pair_at(a, b, i + 8)), bytes_of(pair_at(a, b, i + 12))));
         sum = _mm256_add_epi64(sum, _mm256_sad_epu8(bytes, _mm256_setzero_si256()));
     }
     _mm256_storeu_si256((__m256i *)lanes, sum);
@@ -53,10 +56,16 @@ uint64_t bf_words_count_of_both(const uint64_t *a, const uint64_t *b, uint64_t n
 {
     return bf_has_avx2() ? ones_of_avx2(a, b, nwords) : ones_of(a, b, nwords);
 }
-uint64_t bf_words_count(const uint64_t *w, uint64_t nwords) { return bf_words_count_of_both(w, w, nwords); }
+uint64_t bf_words_count(const uint64_t *w, uint64_t nwords)
+{
+    return bf_words_count_of_both(w, w, nwords);
+}
 
 /* All 0; NULL where there is no memory, or no size_t, for so many. */
-uint64_t *bf_words_new(uint64_t nwords) { return nwords > SIZE_MAX / 8 ? NULL : calloc((size_t)nwords, 8); }
+uint64_t *bf_words_new(uint64_t nwords)
+{
+    return nwords > SIZE_MAX / 8 ? NULL : calloc((size_t)nwords, 8);
+}
 
 void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords)
 {
@@ -65,7 +74,7 @@ void bf_words_copy(uint64_t *to, const uint64_t *from, uint64_t nwords)
 
 bool bf_words_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 {
-    enum { AT_ONCE = 64 };                                    /* without a branch in it the inner loop is wide */
+    enum { AT_ONCE = 64 }; /* without a branch in it the inner loop is wide */
     for (uint64_t i = 0; i < nwords;) {
         uint64_t end = nwords - i < AT_ONCE ? nwords : i + AT_ONCE, more = 0;
         for (; i < end; i++) more |= a[i] & ~b[i];
@@ -81,17 +90,22 @@ bool bf_words_equal(const uint64_t *a, const uint64_t *b, uint64_t nwords)
 
 void bf_words_or(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic)
 {
-    if (atomic) for (uint64_t i = 0; i < nwords; i++) bf_or(into + i, bf_word(from + i), true);
-    else for (uint64_t i = 0; i < nwords; i++) into[i] |= from[i];
+    if (atomic)
+        for (uint64_t i = 0; i < nwords; i++) bf_or(into + i, bf_word(from + i), true);
+    else
+        for (uint64_t i = 0; i < nwords; i++) into[i] |= from[i];
 }
 
 void bf_words_and(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic)
 {
-    if (atomic) for (uint64_t i = 0; i < nwords; i++) bf_and(into + i, bf_word(from + i));
-    else for (uint64_t i = 0; i < nwords; i++) into[i] &= from[i];
+    if (atomic)
+        for (uint64_t i = 0; i < nwords; i++) bf_and(into + i, bf_word(from + i));
+    else
+        for (uint64_t i = 0; i < nwords; i++) into[i] &= from[i];
 }
 
-void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
+void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    uint8_t *present)
 {
     for (size_t i = 0; i < nkeys * k; i++) bf_prefetch(w + (pos[i] >> 6));
     for (size_t i = 0; i < nkeys; i++, pos += k) {

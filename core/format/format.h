@@ -1,28 +1,34 @@
-/* format.h - our bytes: the header page, live words, images.  header.c is the only file that knows them.  Private.
- * docs/format.md describes them.  Uses base and size; knows no home. */
+/* format.h - our bytes: the header page, live words, images.  header.c is the only file that knows
+ * them.  Private. docs/format.md describes them.  Uses base and size; knows no home. */
 #ifndef BF_FORMAT_H
 #define BF_FORMAT_H
 #include "size/size.h"
 
 enum { BF_HEADER = 4096 };
 uint64_t bf_image_bytes(uint64_t bits);
-typedef int bf_sink(void *ctx, uint64_t offset, const void *bytes, size_t len);   /* 0, or stop with that code */
-int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
+typedef int bf_sink(
+    void *ctx, uint64_t offset, const void *bytes, size_t len); /* 0, or stop with that code */
+int bf_image_write(
+    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
 int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err);
-int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err);
+int bf_header_verify(
+    const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err);
 void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d);
-int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, unsigned index, bf_desc *d, const char *where, bf_error *err);
-uint64_t *bf_header_live(uint8_t *page);                 /* the page's live word, which has a check of its own: */
-int64_t bf_live(const uint64_t *word);                   /* all atomic; a broken word reads as 0                */
+int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, unsigned index,
+    bf_desc *d, const char *where, bf_error *err);
+uint64_t *bf_header_live(uint8_t *page); /* the page's live word, which has a check of its own: */
+int64_t bf_live(const uint64_t *word);   /* all atomic; a broken word reads as 0                */
 void bf_live_set(uint64_t *word, int64_t value);
 void bf_live_add(uint64_t *word, uint64_t more, bool atomic);
-void bf_live_raise(uint64_t *word, int64_t to);          /* never lowers it */
-bool bf_live_sound(const uint64_t *word);                /* it is not broken */
-/* Marks a clean page as written in place, atomically: other processes may do the same.  true: it was
- * clean, and must be on disk before a bit is. */
+void bf_live_raise(uint64_t *word, int64_t to); /* never lowers it */
+bool bf_live_sound(const uint64_t *word);       /* it is not broken */
+/* Marks a clean page as written in place, atomically: other processes may do the same.  true: it
+ * was clean, and must be on disk before a bit is. */
 bool bf_header_dirty(uint8_t *page);
-bool bf_header_clean(const uint8_t *page);               /* 8-byte aligned */
-typedef struct { uint64_t header, clean, page; } bf_stamp;
+bool bf_header_clean(const uint8_t *page); /* 8-byte aligned */
+typedef struct {
+    uint64_t header, clean, page;
+} bf_stamp;
 bf_stamp bf_header_stamp(const uint8_t *page);
 bool bf_header_is(const uint8_t *page, const bf_stamp *stamp);
 #endif

@@ -1,5 +1,6 @@
-/* header.c - the only file that knows file bytes: the 4096-byte header before the bits.  docs/format.md is its text.
- * Little-endian fields of fixed width, written one by one.  Nothing read is used before it was checked here.
+/* header.c - the only file that knows file bytes: the 4096-byte header before the bits.
+ * docs/format.md is its text. Little-endian fields of fixed width, written one by one.  Nothing
+ * read is used before it was checked here.
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p    64 bytes of cells
@@ -7,11 +8,13 @@
  *    192 shards u32, 0 where not sharded   ... zero ...
  *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   2080 live   ... zero ...   4088 sum of bytes 0..4087
  *
- * A growing or forgetting filter is a page of its own (GROW, WINDOW; no bits) and then its parts, each a page and its bits
- * (PART).  Their live word changes for ever and is taken as zero by the page's sum; it carries its own check.
+ * A growing or forgetting filter is a page of its own (GROW, WINDOW; no bits) and then its parts,
+ * each a page and its bits (PART).  Their live word changes for ever and is taken as zero by the
+ * page's sum; it carries its own check.
  *
- * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean one, so every byte of
- * the header is checked at every opening; the sum of the bits holds while clean == dirty, which is: since they were saved. */
+ * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean
+ * one, so every byte of the header is checked at every opening; the sum of the bits holds while
+ * clean == dirty, which is: since they were saved. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "bits/bits.h"
@@ -20,33 +23,86 @@
 #include <string.h>
 
 enum {
-    AT_VERSION = 8, AT_HEADER = 12, AT_SUM = 16, AT_SCHEME = 24, AT_FLAGS = 28, AT_M = 32, AT_N = 40, AT_K = 48,
-    AT_CELL = 52, AT_P = 56, AT_BYTES = 64, AT_SECRET = 72, AT_NAME = 80, AT_GAP = AT_NAME + BF_SCHEME_BYTES, AT_SHARDS = 192, AT_REST = 196,
-    AT_GROW = AT_GAP, AT_WINDOW = AT_GROW + 8, AT_PARTS = AT_WINDOW + 8, AT_CHAIN_REST = AT_PARTS + 4,
-    AT_DIRTY = 2048, AT_CLEAN = 2056, AT_ONES = 2064, AT_BITS_SUM = 2072, AT_LIVE_REST = 2080, AT_LIVE = 2080, AT_PAGE_SUM = 4088,
-    VERSION = 1, FLAG_KEYED = 1, FLAG_SHARDED = 16, FLAG_GROW = 0x100, FLAG_WINDOW = 0x200, FLAG_PART = 0x400,
+    AT_VERSION = 8,
+    AT_HEADER = 12,
+    AT_SUM = 16,
+    AT_SCHEME = 24,
+    AT_FLAGS = 28,
+    AT_M = 32,
+    AT_N = 40,
+    AT_K = 48,
+    AT_CELL = 52,
+    AT_P = 56,
+    AT_BYTES = 64,
+    AT_SECRET = 72,
+    AT_NAME = 80,
+    AT_GAP = AT_NAME + BF_SCHEME_BYTES,
+    AT_SHARDS = 192,
+    AT_REST = 196,
+    AT_GROW = AT_GAP,
+    AT_WINDOW = AT_GROW + 8,
+    AT_PARTS = AT_WINDOW + 8,
+    AT_CHAIN_REST = AT_PARTS + 4,
+    AT_DIRTY = 2048,
+    AT_CLEAN = 2056,
+    AT_ONES = 2064,
+    AT_BITS_SUM = 2072,
+    AT_LIVE_REST = 2080,
+    AT_LIVE = 2080,
+    AT_PAGE_SUM = 4088,
+    VERSION = 1,
+    FLAG_KEYED = 1,
+    FLAG_SHARDED = 16,
+    FLAG_GROW = 0x100,
+    FLAG_WINDOW = 0x200,
+    FLAG_PART = 0x400,
     FLAGS_CHAIN = FLAG_GROW | FLAG_WINDOW | FLAG_PART
 };
-static const unsigned flag_of[] = { [BF_FIXED] = 0, [BF_GROW] = FLAG_GROW, [BF_WINDOW] = FLAG_WINDOW, [BF_PART] = FLAG_PART };
+static const unsigned flag_of[] = {
+    [BF_FIXED] = 0, [BF_GROW] = FLAG_GROW, [BF_WINDOW] = FLAG_WINDOW, [BF_PART] = FLAG_PART
+};
 /* High bit: no text; CR LF and LF: broken by transfers that mend line ends; ^Z: stops `type`. */
 static const uint8_t magic[8] = { 0x8B, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n' };
 
-static void put(uint8_t *p, unsigned bytes, uint64_t v) { for (unsigned i = 0; i < bytes; i++) p[i] = (uint8_t)(v >> (8 * i)); }
+static void put(uint8_t *p, unsigned bytes, uint64_t v)
+{
+    for (unsigned i = 0; i < bytes; i++) p[i] = (uint8_t)(v >> (8 * i));
+}
 static uint64_t get(const uint8_t *p, unsigned bytes)
-{ uint64_t v = 0; for (unsigned i = bytes; i-- > 0;) v = v << 8 | p[i]; return v; }
-static uint64_t bits_of(double d) { uint64_t v; memcpy(&v, &d, sizeof v); return v; }
-static double double_of(uint64_t v) { double d; memcpy(&d, &v, sizeof d); return d; }
+{
+    uint64_t v = 0;
+    for (unsigned i = bytes; i-- > 0;) v = v << 8 | p[i];
+    return v;
+}
+static uint64_t bits_of(double d)
+{
+    uint64_t v;
+    memcpy(&v, &d, sizeof v);
+    return v;
+}
+static double double_of(uint64_t v)
+{
+    double d;
+    memcpy(&d, &v, sizeof d);
+    return d;
+}
 static uint64_t cells_bytes(uint64_t bits) { return (bits + 63) / 64 * 8; }
-static bool all_zero(const uint8_t *p, size_t n) { while (n && !p[n - 1]) n--; return n == 0; }
+static bool all_zero(const uint8_t *p, size_t n)
+{
+    while (n && !p[n - 1]) n--;
+    return n == 0;
+}
 
-/* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high half = ~low half. */
+/* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high
+ * half = ~low half. */
 static uint64_t sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
 static bool sequence_valid(uint64_t s) { return s == sequence((uint32_t)s); }
 
 /* A live word: 48 bits of a number that may be negative, and 16 that check them. */
 static uint64_t live_code(int64_t value)
 {
-    uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF), check = ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF, word;
+    uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF),
+             check = ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF, word;
     uint8_t bytes[8];
     put(bytes, 8, check << 48 | v);
     memcpy(&word, bytes, 8);
@@ -62,7 +118,11 @@ static bool live_decode(uint64_t word, int64_t *value)
 }
 
 uint64_t *bf_header_live(uint8_t *page) { return (uint64_t *)(void *)(page + AT_LIVE); }
-void bf_live_set(uint64_t *word, int64_t value) { BF_STEP(word, true); __atomic_store_n((bf_shared *)word, live_code(value), __ATOMIC_SEQ_CST); }
+void bf_live_set(uint64_t *word, int64_t value)
+{
+    BF_STEP(word, true);
+    __atomic_store_n((bf_shared *)word, live_code(value), __ATOMIC_SEQ_CST);
+}
 int64_t bf_live(const uint64_t *word)
 {
     int64_t v;
@@ -83,8 +143,11 @@ void bf_live_add(uint64_t *word, uint64_t more, bool atomic)
     do {
         if (!live_decode(old, &v)) v = 0;
         BF_STEP(word, true);
-    } while (atomic ? !__atomic_compare_exchange_n((bf_shared *)word, &old, live_code(v + (int64_t)more), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
-                  : (__atomic_store_n((bf_shared *)word, live_code(v + (int64_t)more), __ATOMIC_RELAXED), false));
+    } while (atomic ? !__atomic_compare_exchange_n((bf_shared *)word, &old,
+                          live_code(v + (int64_t)more), true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
+                    : (__atomic_store_n(
+                           (bf_shared *)word, live_code(v + (int64_t)more), __ATOMIC_RELAXED),
+                          false));
 }
 void bf_live_raise(uint64_t *word, int64_t to)
 {
@@ -93,12 +156,17 @@ void bf_live_raise(uint64_t *word, int64_t to)
     int64_t v;
     while (!live_decode(old, &v) || v < to) {
         BF_STEP(word, true);
-        if (__atomic_compare_exchange_n((bf_shared *)word, &old, live_code(to), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return;
+        if (__atomic_compare_exchange_n(
+                (bf_shared *)word, &old, live_code(to), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+            return;
     }
 }
 
 static bool is_chain(const uint8_t *page) { return (get(page + AT_FLAGS, 4) & FLAGS_CHAIN) != 0; }
-static uint64_t header_sum(const uint8_t *page) { return XXH3_64bits(page + AT_SCHEME, AT_DIRTY - AT_SCHEME); }
+static uint64_t header_sum(const uint8_t *page)
+{
+    return XXH3_64bits(page + AT_SCHEME, AT_DIRTY - AT_SCHEME);
+}
 static uint64_t page_sum(const uint8_t *page)
 {
     uint8_t copy[AT_PAGE_SUM];
@@ -126,7 +194,9 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_VERSION, 4, VERSION);
     put(page + AT_HEADER, 4, BF_HEADER);
     put(page + AT_SCHEME, 4, d->scheme->id);
-    put(page + AT_FLAGS, 4, (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0) | flag_of[d->kind]);
+    put(page + AT_FLAGS, 4,
+        (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0) |
+            flag_of[d->kind]);
     put(page + AT_M, 8, d->g.m);
     put(page + AT_N, 8, d->g.n);
     put(page + AT_K, 4, d->g.k);
@@ -143,21 +213,30 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
 }
 
 static int damaged(bf_error *err, const char *where, const char *what)
-{ return bf_fail(err, BF_EFORMAT, "%.80s is damaged: %s", where, what); }
+{
+    return bf_fail(err, BF_EFORMAT, "%.80s is damaged: %s", where, what);
+}
 
 /* Everything up to the header's own sum. */
 static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_error *err)
 {
     if (len < sizeof magic || memcmp(page, magic, sizeof magic) != 0)
-        return bf_fail(err, BF_EFORMAT, len < sizeof magic ? "%.80s is no filter: it has only %llu bytes, a header has 4096"
-                       : "%.80s is no filter: it does not begin with the magic bytes (it has %llu)", where, (unsigned long long)len);
+        return bf_fail(err, BF_EFORMAT,
+            len < sizeof magic
+                ? "%.80s is no filter: it has only %llu bytes, a header has 4096"
+                : "%.80s is no filter: it does not begin with the magic bytes (it has %llu)",
+            where, (unsigned long long)len);
     if (len < BF_HEADER)
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, a header has 4096", where, (unsigned long long)len);
+        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, a header has 4096", where,
+            (unsigned long long)len);
     uint64_t version = get(page + AT_VERSION, 4);
     if (version > VERSION)
-        return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d", where, (unsigned long long)version, VERSION);
-    if (version != VERSION || get(page + AT_HEADER, 4) != BF_HEADER) return damaged(err, where, "bad version or header size");
-    if (get(page + AT_SUM, 8) != header_sum(page)) return damaged(err, where, "the header's checksum does not match");
+        return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d",
+            where, (unsigned long long)version, VERSION);
+    if (version != VERSION || get(page + AT_HEADER, 4) != BF_HEADER)
+        return damaged(err, where, "bad version or header size");
+    if (get(page + AT_SUM, 8) != header_sum(page))
+        return damaged(err, where, "the header's checksum does not match");
     return 0;
 }
 
@@ -166,16 +245,21 @@ static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_e
     uint64_t id = get(page + AT_SCHEME, 4);
     const bf_scheme *s = bf_find_scheme_id((uint32_t)id);
     char name[BF_SCHEME_BYTES] = "";
-    if (!s) return bf_fail(err, BF_EFORMAT, "%.80s has scheme number %llu, which this build does not know", where, (unsigned long long)id);
+    if (!s)
+        return bf_fail(err, BF_EFORMAT,
+            "%.80s has scheme number %llu, which this build does not know", where,
+            (unsigned long long)id);
     memcpy(name, page + AT_NAME, sizeof name - 1);
     size_t len = strlen(name);
-    if (!all_zero(page + AT_NAME + len, sizeof name - len) || bf_find_scheme(d, name, NULL, NULL) < 0 || d->scheme != s)
+    if (!all_zero(page + AT_NAME + len, sizeof name - len) ||
+        bf_find_scheme(d, name, NULL, NULL) < 0 || d->scheme != s)
         return damaged(err, where, "scheme name and number disagree");
     return 0;
 }
 
 /* The kind is the flags'; what only a chain has. */
-static int check_chain(const uint8_t *page, bf_desc *d, uint64_t flags, const char *where, bf_error *err)
+static int check_chain(
+    const uint8_t *page, bf_desc *d, uint64_t flags, const char *where, bf_error *err)
 {
     const uint64_t parts = get(page + AT_PARTS, 4);
     d->kind = flags == FLAG_GROW ? BF_GROW : flags == FLAG_WINDOW ? BF_WINDOW : BF_PART;
@@ -183,44 +267,64 @@ static int check_chain(const uint8_t *page, bf_desc *d, uint64_t flags, const ch
     d->window = double_of(get(page + AT_WINDOW, 8));
     d->parts = d->kind == BF_PART ? 0 : (unsigned)parts;
     d->index = d->kind == BF_PART ? (unsigned)parts : 0;
-    if (!d->scheme->keyed || d->scheme->hash->width != 1) return damaged(err, where, "its scheme has no parts");
-    if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : d->grow != 0) return damaged(err, where, "grow is out of range");
-    if (parts >= BF_PARTS_MAX || (d->kind == BF_WINDOW ? parts < 1 : d->kind == BF_GROW && parts)) return damaged(err, where, "parts is out of range");
-    if (d->kind == BF_WINDOW ? !bf_window_valid(d->window, d->parts) : d->window != 0) return damaged(err, where, "window is out of range");
+    if (!d->scheme->keyed || d->scheme->hash->width != 1)
+        return damaged(err, where, "its scheme has no parts");
+    if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : d->grow != 0)
+        return damaged(err, where, "grow is out of range");
+    if (parts >= BF_PARTS_MAX || (d->kind == BF_WINDOW ? parts < 1 : d->kind == BF_GROW && parts))
+        return damaged(err, where, "parts is out of range");
+    if (d->kind == BF_WINDOW ? !bf_window_valid(d->window, d->parts) : d->window != 0)
+        return damaged(err, where, "window is out of range");
     uint64_t live;
     memcpy(&live, page + AT_LIVE, 8);
     if (!live_decode(live, &d->live)) return damaged(err, where, "a live counter is broken");
-    if (d->kind == BF_GROW && (d->live < 1 || d->live > BF_PARTS_MAX)) return damaged(err, where, "its number of parts is out of range");
-    return all_zero(page + AT_CHAIN_REST, AT_DIRTY - AT_CHAIN_REST) ? 0 : damaged(err, where, "a reserved byte is set");
+    if (d->kind == BF_GROW && (d->live < 1 || d->live > BF_PARTS_MAX))
+        return damaged(err, where, "its number of parts is out of range");
+    return all_zero(page + AT_CHAIN_REST, AT_DIRTY - AT_CHAIN_REST)
+               ? 0
+               : damaged(err, where, "a reserved byte is set");
 }
 
-/* A right sum says the bytes are as written, not that a filter wrote them: every value is checked all the same. */
+/* A right sum says the bytes are as written, not that a filter wrote them: every value is checked
+ * all the same. */
 static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
 {
     uint64_t flags = get(page + AT_FLAGS, 4);
     int rc = check_scheme(page, d, where, err);
     if (rc < 0) return rc;
     const bf_layout *l = d->scheme->layout;
-    d->g = (bf_geometry){ .m = get(page + AT_M, 8), .n = get(page + AT_N, 8), .k = (unsigned)get(page + AT_K, 4),
-                          .p = double_of(get(page + AT_P, 8)), .counting = get(page + AT_CELL, 4) == BF_CELL_BITS };
+    d->g = (bf_geometry){ .m = get(page + AT_M, 8),
+        .n = get(page + AT_N, 8),
+        .k = (unsigned)get(page + AT_K, 4),
+        .p = double_of(get(page + AT_P, 8)),
+        .counting = get(page + AT_CELL, 4) == BF_CELL_BITS };
     d->secret_check = get(page + AT_SECRET, 8);
     d->g.lines = d->g.m / l->line_bits;
-    if (d->g.m < 1 || d->g.m > BF_M_MAX || d->g.m % l->line_bits) return damaged(err, where, "m is out of range");
+    if (d->g.m < 1 || d->g.m > BF_M_MAX || d->g.m % l->line_bits)
+        return damaged(err, where, "m is out of range");
     if (d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(err, where, "n is out of range");
     if (d->g.k < 1 || d->g.k > l->k_max) return damaged(err, where, "k is out of range");
-    if (bf_check_limits(d, NULL) < 0) return damaged(err, where, "m or k is not what its scheme fixes");
+    if (bf_check_limits(d, NULL) < 0)
+        return damaged(err, where, "m or k is not what its scheme fixes");
     if (!(d->g.p >= 0 && d->g.p <= 1)) return damaged(err, where, "p is out of range");
     const uint64_t chain = flags & FLAGS_CHAIN;
-    if ((flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED | FLAGS_CHAIN)) || (chain & (chain - 1)) || (chain && (flags & FLAG_SHARDED))
-        || (get(page + AT_CELL, 4) != 1 && (!d->g.counting || chain)))
-        return bf_fail(err, BF_EFORMAT, "%.80s uses features (flags %llu, %llu bits a cell) that this build does not know", where,
-                       (unsigned long long)flags, (unsigned long long)get(page + AT_CELL, 4));
-    if ((flags & FLAG_KEYED) != (d->secret_check != 0)) return damaged(err, where, "secret check and flags disagree");
-    if (get(page + AT_BYTES, 8) != cells_bytes(bf_bits(&d->g))) return damaged(err, where, "its length field does not fit m");
+    if ((flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED | FLAGS_CHAIN)) || (chain & (chain - 1)) ||
+        (chain && (flags & FLAG_SHARDED)) ||
+        (get(page + AT_CELL, 4) != 1 && (!d->g.counting || chain)))
+        return bf_fail(err, BF_EFORMAT,
+            "%.80s uses features (flags %llu, %llu bits a cell) that this build does not know",
+            where, (unsigned long long)flags, (unsigned long long)get(page + AT_CELL, 4));
+    if ((flags & FLAG_KEYED) != (d->secret_check != 0))
+        return damaged(err, where, "secret check and flags disagree");
+    if (get(page + AT_BYTES, 8) != cells_bytes(bf_bits(&d->g)))
+        return damaged(err, where, "its length field does not fit m");
     if (chain) return check_chain(page, d, chain, where, err);
-    if (!all_zero(page + AT_GAP, AT_SHARDS - AT_GAP) || !all_zero(page + AT_REST, AT_DIRTY - AT_REST)) return damaged(err, where, "a reserved byte is set");
+    if (!all_zero(page + AT_GAP, AT_SHARDS - AT_GAP) ||
+        !all_zero(page + AT_REST, AT_DIRTY - AT_REST))
+        return damaged(err, where, "a reserved byte is set");
     d->g.shards = (unsigned)get(page + AT_SHARDS, 4);
-    if (((flags & FLAG_SHARDED) != 0) != (d->g.shards > 1) || d->g.shards == 1 || (d->g.shards && d->g.counting) || !bf_shards_fit(l, &d->g))
+    if (((flags & FLAG_SHARDED) != 0) != (d->g.shards > 1) || d->g.shards == 1 ||
+        (d->g.shards && d->g.counting) || !bf_shards_fit(l, &d->g))
         return damaged(err, where, "its shards do not fit m");
     if (d->g.shards == 0) d->g.shards = 1;
     return 0;
@@ -232,8 +336,11 @@ static int check_live(const uint8_t *page, const char *where, bf_error *err)
     const unsigned rest = is_chain(page) ? AT_LIVE + 8 : AT_LIVE_REST;
     if (!sequence_valid(get(page + AT_DIRTY, 8)) || !sequence_valid(get(page + AT_CLEAN, 8)))
         return damaged(err, where, "a sequence number is broken");
-    if (!all_zero(page + rest, AT_PAGE_SUM - rest)) return damaged(err, where, "a reserved byte is set");
-    return get(page + AT_PAGE_SUM, 8) == page_sum(page) ? 0 : damaged(err, where, "the header page's checksum does not match");
+    if (!all_zero(page + rest, AT_PAGE_SUM - rest))
+        return damaged(err, where, "a reserved byte is set");
+    return get(page + AT_PAGE_SUM, 8) == page_sum(page)
+               ? 0
+               : damaged(err, where, "the header page's checksum does not match");
 }
 
 int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err)
@@ -241,39 +348,45 @@ int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *wh
     int rc = check_frame(page, len, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
     d->dirty = get(page + AT_DIRTY, 8) != get(page + AT_CLEAN, 8);
-    if (d->kind == BF_PART) return bf_fail(err, BF_EFORMAT, "%.80s is a part of a filter and not a whole one", where);
+    if (d->kind == BF_PART)
+        return bf_fail(err, BF_EFORMAT, "%.80s is a part of a filter and not a whole one", where);
     if (d->kind && !bf_chain_possible(d))
         return bf_fail(err, BF_EFORMAT,
-                       "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where,
-                       (unsigned long long)d->g.m,
-                       (unsigned long long)d->g.n, d->g.p, d->g.k);
-    if (d->kind) return check_live(page, where, err);        /* its length is that of its parts */
+            "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where,
+            (unsigned long long)d->g.m, (unsigned long long)d->g.n, d->g.p, d->g.k);
+    if (d->kind) return check_live(page, where, err); /* its length is that of its parts */
     uint64_t want = bf_image_bytes(bf_bits(&d->g));
     if (len != want)
-        return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where, len < want ? "cut short" : "too long",
-                       (unsigned long long)len, (unsigned long long)d->g.m, (unsigned long long)want);
+        return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
+            len < want ? "cut short" : "too long", (unsigned long long)len,
+            (unsigned long long)d->g.m, (unsigned long long)want);
     return check_live(page, where, err);
 }
 
-int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, unsigned index, bf_desc *d, const char *where, bf_error *err)
+int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, unsigned index,
+    bf_desc *d, const char *where, bf_error *err)
 {
     int rc = check_frame(page, len, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
-    if (d->kind != BF_PART || d->index != index || strcmp(d->name, of->name) || d->g.k != of->g.k || d->secret_check != of->secret_check
-        || (of->kind == BF_WINDOW && d->g.m != of->g.m)) return damaged(err, where, "a part does not belong to it");
+    if (d->kind != BF_PART || d->index != index || strcmp(d->name, of->name) || d->g.k != of->g.k ||
+        d->secret_check != of->secret_check || (of->kind == BF_WINDOW && d->g.m != of->g.m))
+        return damaged(err, where, "a part does not belong to it");
     if (!bf_chain_part_possible(of, d))
-        return bf_fail(err, BF_EFORMAT, "%.80s is damaged: its part %u has n=%llu, "
-                       "which m=%llu, p=%g, k=%u do not hold", where, index,
-                       (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
+        return bf_fail(err, BF_EFORMAT,
+            "%.80s is damaged: its part %u has n=%llu, "
+            "which m=%llu, p=%g, k=%u do not hold",
+            where, index, (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
     if (of->kind == BF_GROW && d->live < 0)
         return damaged(err, where, "a part's number of keys is below 0");
     if (len < bf_image_bytes(d->g.m))
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: its part %u has %llu bytes and needs %llu", where, index,
-                       (unsigned long long)len, (unsigned long long)bf_image_bytes(d->g.m));
+        return bf_fail(err, BF_EFORMAT,
+            "%.80s is cut short: its part %u has %llu bytes and needs %llu", where, index,
+            (unsigned long long)len, (unsigned long long)bf_image_bytes(d->g.m));
     return check_live(page, where, err);
 }
 
-/* Of a new mapped file: its bits are written from now on, so nothing is promised about their sum. */
+/* Of a new mapped file: its bits are written from now on, so nothing is promised about their sum.
+ */
 void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 {
     write_static(page, d);
@@ -281,9 +394,10 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
     put(page + AT_PAGE_SUM, 8, page_sum(page));
 }
 
-/* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is written, because both
- * see the same copy, a block at a time. */
-int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
+/* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is
+ * written, because both see the same copy, a block at a time. */
+int bf_image_write(
+    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
 {
     enum { BLOCK = 4096 };
     uint8_t page[BF_HEADER];
@@ -308,36 +422,46 @@ int bf_image_write(const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_
 bool bf_header_clean(const uint8_t *page)
 {
     const uint64_t *at = (const uint64_t *)(const void *)(page + AT_CLEAN);
-    return *at == __atomic_load_n((const bf_shared *)(const void *)(page + AT_DIRTY), __ATOMIC_SEQ_CST);
+    return *at ==
+           __atomic_load_n((const bf_shared *)(const void *)(page + AT_DIRTY), __ATOMIC_SEQ_CST);
 }
 
-/* The bits that came with a sound header; page is 8-byte aligned, words may be written by others meanwhile. */
-int bf_header_verify(const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
+/* The bits that came with a sound header; page is 8-byte aligned, words may be written by others
+ * meanwhile. */
+int bf_header_verify(
+    const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
 {
     uint64_t tail = get(page + AT_M, 8) * get(page + AT_CELL, 4) % 64, last = words[nwords - 1];
     for (uint64_t i = tail; tail && i < 64; i++)
         if (last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
-    if (!bf_header_clean(page) || get(page + AT_BITS_SUM, 8) == XXH3_64bits(words, nwords * 8)) return 0;
-    if (!bf_header_clean(page)) return 0;                    /* somebody began to add while the sum was taken */
+    if (!bf_header_clean(page) || get(page + AT_BITS_SUM, 8) == XXH3_64bits(words, nwords * 8))
+        return 0;
+    if (!bf_header_clean(page)) return 0; /* somebody began to add while the sum was taken */
     return damaged(err, where, "the bits' checksum does not match");
 }
 
-/* Before a bit is written in place: a clean page gets the next sequence number.  A lost race is another's increment:
- * dirty all the same. */
+/* Before a bit is written in place: a clean page gets the next sequence number.  A lost race is
+ * another's increment: dirty all the same. */
 bool bf_header_dirty(uint8_t *page)
 {
-    uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY), old = __atomic_load_n((const bf_shared *)word, __ATOMIC_SEQ_CST), next;
+    uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY),
+             old = __atomic_load_n((const bf_shared *)word, __ATOMIC_SEQ_CST), next;
     uint8_t bytes[8];
     if (!bf_header_clean(page)) return false;
     memcpy(bytes, &old, 8);
     put(bytes, 8, sequence((uint32_t)get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
-    __atomic_compare_exchange_n((bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n(
+        (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     return true;
 }
 
-/* Tells one image from another that was written over it: the sum of what never changes, and how often it was sealed. */
-bf_stamp bf_header_stamp(const uint8_t *page) { return (bf_stamp){ get(page + AT_SUM, 8), get(page + AT_CLEAN, 8), get(page + AT_PAGE_SUM, 8) }; }
+/* Tells one image from another that was written over it: the sum of what never changes, and how
+ * often it was sealed. */
+bf_stamp bf_header_stamp(const uint8_t *page)
+{
+    return (bf_stamp){ get(page + AT_SUM, 8), get(page + AT_CLEAN, 8), get(page + AT_PAGE_SUM, 8) };
+}
 bool bf_header_is(const uint8_t *page, const bf_stamp *stamp)
 {
     bf_stamp now = bf_header_stamp(page);

@@ -1,5 +1,6 @@
 /* functions.c - scheme functions: hash functions that a C program brings along, one position each.
- * A stored filter carries a check value of what they answer, because other functions would find nothing in it. */
+ * A stored filter carries a check value of what they answer, because other functions would find
+ * nothing in it. */
 #include "bits/bits.h"
 #include "hash/hash.h"
 #include <string.h>
@@ -21,8 +22,10 @@ static void run(const void *argument, const bf_key *keys, size_t n, uint64_t *di
 static int prepare(bf_argument *a, const char *text, bf_error *err)
 {
     uint64_t check;
-    if (text) return bf_fail(err, BF_EINVAL, "scheme functions takes nothing after its name, got functions:%.40s", text);
-    if (!a->functions) return 0;                             /* a stored filter's: bf_functions_check comes later */
+    if (text)
+        return bf_fail(err, BF_EINVAL,
+            "scheme functions takes nothing after its name, got functions:%.40s", text);
+    if (!a->functions) return 0; /* a stored filter's: bf_functions_check comes later */
     a->k = a->functions->count;
     return bf_functions_check(a->functions, &check, err);
 }
@@ -30,16 +33,22 @@ static int prepare(bf_argument *a, const char *text, bf_error *err)
 int bf_functions_check(const bf_functions *f, uint64_t *check, bf_error *err)
 {
     static const char label[] = "bloomfilter functions check v1";
-    if (!f) return bf_fail(err, BF_EINVAL, "scheme functions needs the functions: only a C program can give them");
+    if (!f)
+        return bf_fail(
+            err, BF_EINVAL, "scheme functions needs the functions: only a C program can give them");
     if (f->count < 1 || f->count > BF_FUNCTIONS_MAX)
-        return bf_fail(err, BF_EINVAL, "functions must be 1 to %d, got %u", BF_FUNCTIONS_MAX, f->count);
+        return bf_fail(
+            err, BF_EINVAL, "functions must be 1 to %d, got %u", BF_FUNCTIONS_MAX, f->count);
     *check = f->count;
     for (unsigned i = 0; i < f->count; i++) {
-        if (!f->function[i]) return bf_fail(err, BF_EINVAL, "function %u must be given, got NULL", i);
+        if (!f->function[i])
+            return bf_fail(err, BF_EINVAL, "function %u must be given, got NULL", i);
         *check = bf_mum(*check ^ f->function[i](label, sizeof label - 1), BF_MUM_1) + i;
     }
     if (*check == 0) *check = 1;
     return 0;
 }
 
-const bf_hash bf_hash_functions = { .name = "functions", .width = 0, .run = run, .one = one, .prepare = prepare };
+const bf_hash bf_hash_functions = {
+    .name = "functions", .width = 0, .run = run, .one = one, .prepare = prepare
+};

@@ -1,30 +1,34 @@
-/* hash.h - a hash: the bytes of a key to digests, words of 64 bits.  Knows neither m nor k.  Private.
- * One file a hash, which ends in one const bf_hash; those of older systems are in older/.  Uses base and bits.h. */
+/* hash.h - a hash: the bytes of a key to digests, words of 64 bits.  Knows neither m nor k.
+ * Private. One file a hash, which ends in one const bf_hash; those of older systems are in older/.
+ * Uses base and bits.h. */
 #ifndef BF_HASH_H
 #define BF_HASH_H
 #include "base/base.h"
 
 /* What a scheme takes after the colon of its name, and what it fixes. */
 typedef struct {
-    const char *scheme;                       /* its name, for messages             */
-    unsigned k;                               /* the only k of that scheme, 0 = any */
+    const char *scheme; /* its name, for messages             */
+    unsigned k;         /* the only k of that scheme, 0 = any */
     _Alignas(8) uint8_t bytes[BF_SECRET_BYTES];
-    const bf_functions *functions;            /* scheme "functions" */
+    const bf_functions *functions; /* scheme "functions" */
 } bf_argument;
 
 typedef struct {
     const char *name;
-    unsigned width;                                    /* words per key, 1..BF_WIDTH_MAX; 0 = k     */
+    unsigned width; /* words per key, 1..BF_WIDTH_MAX; 0 = k     */
     void (*run)(const void *secret, const bf_key *keys, size_t n, uint64_t *digests);
-    void (*one)(const void *secret, const void *key, size_t len, uint64_t *digest);    /* the same for one key */
-    /* Schemes of older systems.  prepare: what comes after the scheme's colon (NULL: nothing) becomes a->bytes, which
-     * run and one get in the secret's place, and may fix a->k; NULL = takes none.  accept: 0, or BF_EINVAL for a key that
-     * cannot be hashed; run and one see no other.  NULL = takes all; needs a layout without kernels. */
+    void (*one)(const void *secret, const void *key, size_t len,
+        uint64_t *digest); /* the same for one key */
+    /* Schemes of older systems.  prepare: what comes after the scheme's colon (NULL: nothing)
+     * becomes a->bytes, which run and one get in the secret's place, and may fix a->k; NULL = takes
+     * none.  accept: 0, or BF_EINVAL for a key that cannot be hashed; run and one see no other.
+     * NULL = takes all; needs a layout without kernels. */
     int (*prepare)(bf_argument *a, const char *text, bf_error *err);
     int (*accept)(const void *secret, const void *key, size_t len, bf_error *err);
 } bf_hash;
 
 /* functions.c */
 extern const bf_hash bf_hash_functions;
-int bf_functions_check(const bf_functions *f, uint64_t *check, bf_error *err);   /* a check value, as of a secret */
+int bf_functions_check(
+    const bf_functions *f, uint64_t *check, bf_error *err); /* a check value, as of a secret */
 #endif

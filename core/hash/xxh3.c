@@ -1,4 +1,5 @@
-/* xxh3.c - XXH3-64 of libxxhash, inlined.  Unkeyed: whoever can choose keys can forge collisions. */
+/* xxh3.c - XXH3-64 of libxxhash, inlined.  Unkeyed: whoever can choose keys can forge collisions.
+ */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "hash/hash.h"

@@ -1,21 +1,27 @@
-/* callback.c - bits that the host's own object moves (a Redis client it already has, an oracle in a test).
- * Knows positions only; what the callback does with them is the host's business. */
+/* callback.c - bits that the host's own object moves (a Redis client it already has, an oracle in a
+ * test). Knows positions only; what the callback does with them is the host's business. */
 #include "parts/filter.h"
 
 static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     (void)d;
-    if (!spec->client->apply) return bf_fail(err, BF_EINVAL, "client must have an apply callback, got NULL");
+    if (!spec->client->apply)
+        return bf_fail(err, BF_EINVAL, "client must have an apply callback, got NULL");
     s->impl = (void *)spec->client;
     return 1;
 }
 
-static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err)
+static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    uint8_t *present, bf_error *err)
 {
     const bf_client *c = s->impl;
-    return c->apply(c->ctx, op, pos, nkeys, k, present) ? bf_fail(err, BF_EHOST, "client callback failed") : 0;
+    return c->apply(c->ctx, op, pos, nkeys, k, present)
+               ? bf_fail(err, BF_EHOST, "client callback failed")
+               : 0;
 }
 
 static void close_(bf_store *s) { (void)s; }
 
-const bf_store_ops bf_store_client = { .name = "client", .create = create, .apply = apply, .close = close_ };
+const bf_store_ops bf_store_client = {
+    .name = "client", .create = create, .apply = apply, .close = close_
+};

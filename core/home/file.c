@@ -1,9 +1,11 @@
-/* file.c - bits in a mapped file that any number of processes, of any language, use at once.  Knows mapping,
- * creating and syncing; the header's bytes are header.c's, opening and temporary files files.c's business.
+/* file.c - bits in a mapped file that any number of processes, of any language, use at once.  Knows
+ * mapping, creating and syncing; the header's bytes are header.c's, opening and temporary files
+ * files.c's business.
  *
- * Adds are relaxed atomic ORs into the page cache: they survive kill -9 of any process as soon as they are made, and a
- * power loss once sync() has returned.  No lock is taken anywhere.  A file is created under a temporary name, on disk
- * with its header before it gets its real one, which never replaces an existing file. */
+ * Adds are relaxed atomic ORs into the page cache: they survive kill -9 of any process as soon as
+ * they are made, and a power loss once sync() has returned.  No lock is taken anywhere.  A file is
+ * created under a temporary name, on disk with its header before it gets its real one, which never
+ * replaces an existing file. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -23,9 +25,16 @@ typedef bf_file file;
 static file *start(bf_store *s, const char *path, bf_error *err)
 {
     file *f = s->impl;
-    if (f) { if (f->fd >= 0) close(f->fd); f->fd = -1; return f; }      /* another try of the same opening */
-    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1;               /* 0 is somebody's file */
-    if (!f || !(f->path = strdup(path))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
+    if (f) {
+        if (f->fd >= 0) close(f->fd);
+        f->fd = -1;
+        return f;
+    } /* another try of the same opening */
+    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1; /* 0 is somebody's file */
+    if (!f || !(f->path = strdup(path))) {
+        bf_fail(err, BF_ENOMEM, "out of memory");
+        return NULL;
+    }
     return f;
 }
 
@@ -41,7 +50,10 @@ static bool identity(int fd, const char *path, bf_identity *id, uint64_t *bytes)
     if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &x) == 0) {
         const bool born = x.stx_mask & STATX_BTIME;
         *id = (bf_identity){ makedev(x.stx_dev_major, x.stx_dev_minor), x.stx_ino, 0, 0 };
-        if (born) { id->born = (uint64_t)x.stx_btime.tv_sec; id->born_ns = x.stx_btime.tv_nsec; }
+        if (born) {
+            id->born = (uint64_t)x.stx_btime.tv_sec;
+            id->born_ns = x.stx_btime.tv_nsec;
+        }
         *bytes = x.stx_size;
         return true;
     }
@@ -55,12 +67,15 @@ static bool identity(int fd, const char *path, bf_identity *id, uint64_t *bytes)
 
 static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 {
-    void *p = bytes > SIZE_MAX ? MAP_FAILED
-            : mmap(NULL, (size_t)bytes, s->read_only ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+    void *p = bytes > SIZE_MAX
+                  ? MAP_FAILED
+                  : mmap(NULL, (size_t)bytes, s->read_only ? PROT_READ : PROT_READ | PROT_WRITE,
+                        MAP_SHARED, f->fd, 0);
     if (p == MAP_FAILED) return bf_fail_sys(err, bytes > SIZE_MAX ? ENOMEM : errno, "map", f->path);
 #ifdef MADV_HUGEPAGE
     int keep = errno;
-    madvise(p, (size_t)bytes, MADV_HUGEPAGE);             /* tmpfs and some others grant it; no loss elsewhere */
+    madvise(
+        p, (size_t)bytes, MADV_HUGEPAGE); /* tmpfs and some others grant it; no loss elsewhere */
     errno = keep;
 #endif
     uint64_t now;
@@ -84,7 +99,8 @@ static int absent(const bf_spec *spec, bf_error *err)
 {
     struct stat st;
     if (lstat(spec->storage, &st) == 0 && S_ISLNK(st.st_mode))
-        return bf_fail(err, BF_EIO, "cannot open %.100s: it is a symbolic link to nothing", spec->storage);
+        return bf_fail(
+            err, BF_EIO, "cannot open %.100s: it is a symbolic link to nothing", spec->storage);
     if (!spec->read_only && !spec->must_exist && bf_sufficient(spec)) return 0;
     return bf_fail_sys(err, ENOENT, "open", spec->storage);
 }
@@ -96,7 +112,8 @@ static bool nobody_writes(int fd)
 }
 
 /* A copy may lack the zeros of its original (cp --sparse): a write to such a hole of a full disk is
- * SIGBUS.  Its room on the disk is less than its length then.  What is no part of the filter gets none. */
+ * SIGBUS.  Its room on the disk is less than its length then.  What is no part of the filter gets
+ * none. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
 {
     const file *f = s->impl;
@@ -115,7 +132,7 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
         s->read_only = true;
         f->fd = bf_open_file(f->path, O_RDONLY, len, err);
     }
-    if (f->fd >= 0 && nobody_writes(f->fd)) s->read_only = true;                 /* root could: it must not */
+    if (f->fd >= 0 && nobody_writes(f->fd)) s->read_only = true; /* root could: it must not */
     return f->fd < 0 ? BF_EIO : 0;
 }
 
@@ -125,7 +142,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     uint64_t len = 0;
     file *f = start(s, spec->storage, err);
     if (!f) return BF_ENOMEM;
-    bf_error why;                                           /* err is the caller's: nothing there may be no error */
+    bf_error why; /* err is the caller's: nothing there may be no error */
     if (open_existing(s, f, &len, &why) < 0) {
         if (errno == ENOENT) return absent(spec, err);
         if (err) *err = why;
@@ -133,11 +150,14 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     }
     int rc = bf_read_at(f->fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
     if (rc < 0 || (rc = bf_header_read(page, len, desc, f->path, err)) < 0) return rc;
-    if (desc->kind) len = BF_HEADER;                        /* file_parts.c maps the parts */
+    if (desc->kind) len = BF_HEADER; /* file_parts.c maps the parts */
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
-    if (desc->kind) { s->words = NULL; return 1; }
+    if (desc->kind) {
+        s->words = NULL;
+        return 1;
+    }
     rc = bf_header_verify(f->map, s->words, (bf_bits(&desc->g) + 63) / 64, f->path, err);
     return rc < 0 ? rc : 1;
 }
@@ -147,7 +167,8 @@ static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
     if (d->kind) return bf_chain_file_fill(f->fd, d, f->path, err);
-    int e = bf_reserve(f->fd, 0, bf_image_bytes(bf_bits(&d->g)));    /* a sparse file on a full disk would be SIGBUS later */
+    int e = bf_reserve(f->fd, 0,
+        bf_image_bytes(bf_bits(&d->g))); /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "make room for", f->path);
     bf_header_new(page, d);
     if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (e = bf_sync_file(f->fd)))
@@ -169,14 +190,17 @@ static int mappable(const file *f, bf_error *err)
     struct stat st;
     void *p = MAP_FAILED;
     if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
-    if ((uint64_t)st.st_size > SIZE_MAX) errno = ENOMEM;
-    else p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+    if ((uint64_t)st.st_size > SIZE_MAX)
+        errno = ENOMEM;
+    else
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
     if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", f->path);
     munmap(p, (size_t)st.st_size);
     return 0;
 }
 
-/* f->fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name: /proc/PID/maps shows that. */
+/* f->fd is a new file, temp its name or NULL.  It is mapped by attach, under its own name:
+ * /proc/PID/maps shows that. */
 static int make(file *f, const char *temp, const bf_desc *d, bf_error *err)
 {
     int rc = fill_new(f, d, err);
@@ -191,8 +215,8 @@ static int make(file *f, const char *temp, const bf_desc *d, bf_error *err)
     return rc;
 }
 
-/* A file without a name leaves nothing behind however its creator ends.  Where that cannot be had, or not be named (no
- * /proc), a file with a temporary name. */
+/* A file without a name leaves nothing behind however its creator ends.  Where that cannot be had,
+ * or not be named (no /proc), a file with a temporary name. */
 static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     file *f = start(s, spec->storage, err);
@@ -202,7 +226,10 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
         int rc = make(f, NULL, d, &why);
         if (rc == 0) return 0;
         const bool other = why.sys_errno == ENOENT || bf_has_no_links(why.sys_errno);
-        if (!other) { if (err) *err = why; return rc; }
+        if (!other) {
+            if (err) *err = why;
+            return rc;
+        }
     }
     char *temp = bf_temp_file(f->path, 0666, &f->fd, err);
     if (!temp) return BF_EIO;
@@ -221,19 +248,25 @@ static int before_write(bf_store *s, bf_error *err)
     return e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
-/* A file that somebody cut short under the map kills with SIGBUS whoever touches what is gone; one that somebody copied
- * another filter over has other positions.  Found here wherever a call is long enough to pay for a
- * look.  What it must have is read first: another thread may let it grow meanwhile. */
+/* A file that somebody cut short under the map kills with SIGBUS whoever touches what is gone; one
+ * that somebody copied another filter over has other positions.  Found here wherever a call is long
+ * enough to pay for a look.  What it must have is read first: another thread may let it grow
+ * meanwhile. */
 static int check(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
     const uint64_t must = bf_word(&f->bytes);
     struct stat st;
     if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
-    if ((uint64_t)st.st_size >= must) return bf_header_is(f->map, &f->stamp) ? 0 :
-        bf_fail(err, BF_EFORMAT, "%.80s was overwritten while it was open: another filter is there now, open it again", f->path);
-    return bf_fail(err, BF_EFORMAT, "%.80s was cut short while it was open: %llu bytes, it had %llu", f->path,
-                   (unsigned long long)st.st_size, (unsigned long long)must);
+    if ((uint64_t)st.st_size >= must)
+        return bf_header_is(f->map, &f->stamp)
+                   ? 0
+                   : bf_fail(err, BF_EFORMAT,
+                         "%.80s was overwritten while it was open: another filter is there now, open it again",
+                         f->path);
+    return bf_fail(err, BF_EFORMAT,
+        "%.80s was cut short while it was open: %llu bytes, it had %llu", f->path,
+        (unsigned long long)st.st_size, (unsigned long long)must);
 }
 
 static int sync_(bf_store *s, bf_error *err)
@@ -253,8 +286,8 @@ static bool current(const bf_store *s)
     uint64_t bytes;
     const uint64_t must = bf_word(&f->bytes);
     const bool parts = f->mapped == BF_HEADER;
-    return identity(AT_FDCWD, f->path, &id, &bytes) && memcmp(&id, &f->id, sizeof id) == 0
-        && (parts ? bytes >= must : bytes == must) && bf_header_is(f->map, &f->stamp);
+    return identity(AT_FDCWD, f->path, &id, &bytes) && memcmp(&id, &f->id, sizeof id) == 0 &&
+           (parts ? bytes >= must : bytes == must) && bf_header_is(f->map, &f->stamp);
 }
 
 /* Its only name, the one that it was opened by, or the one that this was a link to. */
@@ -282,6 +315,14 @@ static void close_(bf_store *s)
     free(f);
 }
 
-const bf_store_ops bf_store_file = { .name = "file", .flags = BF_STORE_ATOMIC, .attach = attach, .create = create,
-                                     .before_write = before_write, .check = check,
-                                     .sync = sync_, .current = current, .named = named, .close = close_, .chain = &bf_chain_file };
+const bf_store_ops bf_store_file = { .name = "file",
+    .flags = BF_STORE_ATOMIC,
+    .attach = attach,
+    .create = create,
+    .before_write = before_write,
+    .check = check,
+    .sync = sync_,
+    .current = current,
+    .named = named,
+    .close = close_,
+    .chain = &bf_chain_file };

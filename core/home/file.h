@@ -4,18 +4,21 @@
 #include "parts/filter.h"
 #include <sys/types.h>
 
-typedef struct { uint64_t device, inode, born, born_ns; } bf_identity;       /* born 0: not told */
+typedef struct {
+    uint64_t device, inode, born, born_ns;
+} bf_identity; /* born 0: not told */
 typedef struct {
     int fd;
-    uint8_t *map;              /* header page, then the words; of a filter of many parts the first page alone */
-    uint64_t mapped, bytes;    /* of map; that the file must have                        */
-    bf_stamp stamp;            /* of the header as it was opened                         */
+    uint8_t *map; /* header page, then the words; of a filter of many parts the first page alone */
+    uint64_t mapped, bytes; /* of map; that the file must have                        */
+    bf_stamp stamp;         /* of the header as it was opened                         */
     bf_identity id;
-    bf_identity made;          /* the file that this opening made; all zeros: none       */
+    bf_identity made; /* the file that this opening made; all zeros: none       */
     char *path;
 } bf_file;
 
 /* file.c: room for what of these bytes is a hole. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);
-int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err);      /* file_parts.c */
+int bf_chain_file_fill(
+    int fd, const bf_desc *d, const char *path, bf_error *err); /* file_parts.c */
 #endif

@@ -1,12 +1,13 @@
-/* file_parts.c - parts in one mapped file: each its header page and its bits, one after the other behind the file's first page.
- * Every process maps each part by itself.
+/* file_parts.c - parts in one mapped file: each its header page and its bits, one after the other
+ * behind the file's first page. Every process maps each part by itself.
  *
- * Growing.  Under the lock: what an interrupted grower left behind the last part is cut off, room is reserved, the new part's
- * page is written and on disk, and only then the first page's live word says that there is one more.  Whoever dies before that
- * leaves the file as it was.  Readers and adders look at that word at every call.
+ * Growing.  Under the lock: what an interrupted grower left behind the last part is cut off, room
+ * is reserved, the new part's page is written and on disk, and only then the first page's live word
+ * says that there is one more.  Whoever dies before that leaves the file as it was.  Readers and
+ * adders look at that word at every call.
  *
- * The lock is flock(2) on a description of its own for each time it is taken: it excludes threads, handles and processes, a
- * fork's child too, and the kernel gives it back when its holder dies. */
+ * The lock is flock(2) on a description of its own for each time it is taken: it excludes threads,
+ * handles and processes, a fork's child too, and the kernel gives it back when its holder dies. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -21,7 +22,11 @@
 #include <unistd.h>
 
 /* ---- a part as a store ---- */
-typedef struct { void *map; size_t bytes; const char *path; } part_map;
+typedef struct {
+    void *map;
+    size_t bytes;
+    const char *path;
+} part_map;
 
 static int sync_(bf_store *s, bf_error *err)
 {
@@ -47,20 +52,27 @@ static int before_write(bf_store *s, bf_error *err)
     return e ? bf_fail_sys(err, e, "sync", m->path) : 0;
 }
 
-static const bf_store_ops store_part = { .name = "file", .flags = BF_STORE_ATOMIC,
-    .before_write = before_write, .sync = sync_, .close = close_ };
+static const bf_store_ops store_part = { .name = "file",
+    .flags = BF_STORE_ATOMIC,
+    .before_write = before_write,
+    .sync = sync_,
+    .close = close_ };
 
 /* A mapping begins where the machine's pages do, the part somewhere behind that. */
 static int map_part(bf_filter *f, bf_piece *p, uint64_t at, bf_error *err)
 {
     const bf_file *file = f->part.store.impl;
     bf_store *s = &p->part.store;
-    const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE), bytes = bf_image_bytes(p->part.g.m) + shift;
+    const uint64_t shift = at % (uint64_t)sysconf(_SC_PAGESIZE),
+                   bytes = bf_image_bytes(p->part.g.m) + shift;
     part_map *m = s->impl = calloc(1, sizeof *m);
     if (!m) return bf_fail(err, BF_ENOMEM, "out of memory");
-    void *map = bytes > SIZE_MAX ? MAP_FAILED
-              : mmap(NULL, (size_t)bytes, s->read_only ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)(at - shift));
-    if (map == MAP_FAILED) return bf_fail_sys(err, bytes > SIZE_MAX ? ENOMEM : errno, "map", file->path);
+    void *map = bytes > SIZE_MAX
+                    ? MAP_FAILED
+                    : mmap(NULL, (size_t)bytes, s->read_only ? PROT_READ : PROT_READ | PROT_WRITE,
+                          MAP_SHARED, file->fd, (off_t)(at - shift));
+    if (map == MAP_FAILED)
+        return bf_fail_sys(err, bytes > SIZE_MAX ? ENOMEM : errno, "map", file->path);
 #ifdef MADV_HUGEPAGE
     int keep = errno;
     madvise(map, (size_t)bytes, MADV_HUGEPAGE);
@@ -79,10 +91,17 @@ static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_
     bf_piece *p = calloc(1, sizeof *p);
     if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
     p->part.g = d->g;
-    p->part.store = (bf_store){ .ops = &store_part, .nwords = (d->g.m + 63) / 64, .read_only = f->part.store.read_only };
+    p->part.store = (bf_store){
+        .ops = &store_part, .nwords = (d->g.m + 63) / 64, .read_only = f->part.store.read_only
+    };
     int rc = map_part(f, p, at, err);
-    if (rc == 0 && verify) rc = bf_header_verify(p->page, p->part.store.words, p->part.store.nwords, file->path, err);
-    if (rc < 0) { close_(&p->part.store); free(p); return rc; }
+    if (rc == 0 && verify)
+        rc = bf_header_verify(p->page, p->part.store.words, p->part.store.nwords, file->path, err);
+    if (rc < 0) {
+        close_(&p->part.store);
+        free(p);
+        return rc;
+    }
     bf_word_set(&file->bytes, at + bf_image_bytes(d->g.m));
     return bf_chain_join(f->chain, p);
 }
@@ -101,9 +120,12 @@ static int follow_one(bf_filter *f, bf_error *err)
     if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
     const uint64_t left = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
     if (left < BF_HEADER)
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing", file->path, (unsigned long long)st.st_size, i);
+        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing",
+            file->path, (unsigned long long)st.st_size, i);
     int rc = bf_read_at(file->fd, at, page, BF_HEADER, file->path, err);
-    if (rc < 0 || (rc = bf_header_read_part(page, left, &f->chain->desc, i, &d, file->path, err)) < 0) return rc;
+    if (rc < 0 ||
+        (rc = bf_header_read_part(page, left, &f->chain->desc, i, &d, file->path, err)) < 0)
+        return rc;
     if ((rc = bf_file_room(&f->part.store, at, bf_image_bytes(d.g.m), err)) < 0) return rc;
     return take_in(f, &d, at, true, err);
 }
@@ -111,7 +133,8 @@ static int follow_one(bf_filter *f, bf_error *err)
 static bool news(const bf_filter *f)
 {
     bf_file *file = f->part.store.impl;
-    return f->chain->desc.kind == BF_GROW && bf_live(bf_header_live(file->map)) > (int64_t)bf_chain_count(f->chain);
+    return f->chain->desc.kind == BF_GROW &&
+           bf_live(bf_header_live(file->map)) > (int64_t)bf_chain_count(f->chain);
 }
 
 /* What is longer than its parts was about to grow, and is marked as written in place. */
@@ -122,19 +145,22 @@ static int check_end(const bf_filter *f, bf_error *err)
     if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
     if ((uint64_t)st.st_size <= end_of(f)) return 0;
     if (f->chain->desc.kind == BF_GROW && !bf_header_clean(file->map)) return 0;
-    return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu", file->path, (unsigned long long)st.st_size,
-                   (unsigned long long)end_of(f));
+    return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
+        file->path, (unsigned long long)st.st_size, (unsigned long long)end_of(f));
 }
 
 static int follow(bf_filter *f, bf_error *err)
 {
     bf_file *file = f->part.store.impl;
     bf_chain *c = f->chain;
-    const int64_t live = bf_live(bf_header_live(file->map)), want = c->desc.kind == BF_GROW ? live : (int64_t)c->desc.parts + 1;
+    const int64_t live = bf_live(bf_header_live(file->map)),
+                  want = c->desc.kind == BF_GROW ? live : (int64_t)c->desc.parts + 1;
     int rc = 0;
     const bool opening = c->count == 0;
     if (opening && c->desc.kind == BF_WINDOW) c->epoch = bf_header_live(file->map);
-    if (want < 1 || want > BF_PARTS_MAX) return bf_fail(err, BF_EFORMAT, "%.80s is damaged: its number of parts is out of range", file->path);
+    if (want < 1 || want > BF_PARTS_MAX)
+        return bf_fail(
+            err, BF_EFORMAT, "%.80s is damaged: its number of parts is out of range", file->path);
     while (rc == 0 && c->count < want) rc = follow_one(f, err);
     if (rc == 0 && opening && c->desc.kind == BF_WINDOW)
         rc = bf_window_check(f, !f->part.store.read_only, file->path, err);
@@ -155,7 +181,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     const uint64_t at = end_of(f);
     bf_desc d = *part;
     d.secret_check = f->secret_check;
-    int e = bf_chain_check(f, err);              /* if it was cut short, the gap would be zeros */
+    int e = bf_chain_check(f, err); /* if it was cut short, the gap would be zeros */
     if (e < 0) return e;
     e = bf_cut_file(file->fd, at);
     if (!e) e = bf_reserve(file->fd, at, bf_image_bytes(d.g.m));
@@ -180,7 +206,8 @@ int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err
     int e = 0;
     for (unsigned i = 0; i < n && !e; i++, before += part.g.m) {
         int rc = bf_chain_part(d, i, before, &part, err);
-        if (rc <= 0) return rc < 0 ? rc : bf_fail(err, BF_EINVAL, "its parts are more than m may be");
+        if (rc <= 0)
+            return rc < 0 ? rc : bf_fail(err, BF_EINVAL, "its parts are more than m may be");
         if (!(e = bf_reserve(fd, at, bf_image_bytes(part.g.m)))) e = write_page(fd, at, &part);
         at += bf_image_bytes(part.g.m);
     }
@@ -201,7 +228,9 @@ static int again(const bf_file *file)
     snprintf(name, sizeof name, "/proc/self/fd/%d", file->fd);
     int fd = bf_off_standard(open(name, O_RDONLY | O_CLOEXEC));
     if (fd < 0) fd = bf_off_standard(open(file->path, O_RDONLY | O_CLOEXEC));
-    if (fd < 0 || (fstat(fd, &a) == 0 && fstat(file->fd, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)) return fd;
+    if (fd < 0 || (fstat(fd, &a) == 0 && fstat(file->fd, &b) == 0 && a.st_dev == b.st_dev &&
+                      a.st_ino == b.st_ino))
+        return fd;
     close(fd);
     errno = ESTALE;
     return -1;
@@ -221,11 +250,16 @@ static int lock(bf_filter *f, int *token, bf_error *err)
 {
     const bf_file *file = f->part.store.impl;
     const int fd = again(file), e = fd < 0 ? errno : lock_file(f->chain, fd);
-    if (e == 0) { *token = fd; return 0; }
+    if (e == 0) {
+        *token = fd;
+        return 0;
+    }
     if (fd >= 0) close(fd);
     if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", file->path);
-    return bf_fail(err, BF_EIO, "cannot lock %.60s: somebody else has held its lock (flock) for %d "
-                   "seconds", file->path, BF_PATIENCE);
+    return bf_fail(err, BF_EIO,
+        "cannot lock %.60s: somebody else has held its lock (flock) for %d "
+        "seconds",
+        file->path, BF_PATIENCE);
 }
 
 static void unlock(bf_filter *f, int token)
@@ -234,4 +268,9 @@ static void unlock(bf_filter *f, int token)
     bf_unlock_file(token);
 }
 
-const bf_chain_ops bf_chain_file = { .create = create, .append = append, .follow = follow, .news = news, .lock = lock, .unlock = unlock };
+const bf_chain_ops bf_chain_file = { .create = create,
+    .append = append,
+    .follow = follow,
+    .news = news,
+    .lock = lock,
+    .unlock = unlock };

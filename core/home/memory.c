@@ -1,4 +1,5 @@
-/* memory.c - bits in process memory: malloc'ed, zeroed, aligned to cache lines, on huge pages when large. */
+/* memory.c - bits in process memory: malloc'ed, zeroed, aligned to cache lines, on huge pages when
+ * large. */
 #include "base/system.h"
 #include "parts/parts.h"
 #include <errno.h>
@@ -10,7 +11,8 @@
 
 enum { LINE = 64, HUGE = 2 << 20 };
 
-/* An overcommitting kernel would grant what the machine does not have and kill the process later. */
+/* An overcommitting kernel would grant what the machine does not have and kill the process later.
+ */
 static bool machine_holds(uint64_t bytes)
 {
 #ifdef __linux__
@@ -27,11 +29,16 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     (void)spec;
     uint64_t bytes = (s->nwords * 8 + LINE - 1) / LINE * LINE, align = bytes >= HUGE ? HUGE : LINE;
     if (!machine_holds(bytes) || !(s->impl = calloc(1, (size_t)(bytes + align))))
-        return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s", (unsigned long long)bytes,
-                       (unsigned long long)d->g.m, d->g.counting ? "counters" : "bits");
+        return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s",
+            (unsigned long long)bytes, (unsigned long long)d->g.m,
+            d->g.counting ? "counters" : "bits");
     s->words = (uint64_t *)(((uintptr_t)s->impl + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (align == HUGE) { int keep = errno; madvise(s->words, (size_t)bytes, MADV_HUGEPAGE); errno = keep; }
+    if (align == HUGE) {
+        int keep = errno;
+        madvise(s->words, (size_t)bytes, MADV_HUGEPAGE);
+        errno = keep;
+    }
 #endif
     return 1;
 }
@@ -45,9 +52,14 @@ bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
     bf_filter *f = bf_handle_new(&bf_store_memory, err);
     if (!spec) spec = &nothing;
     if (!f) return NULL;
-    if (bf_adopt(f, d, spec, err) < 0 || create(&f->part.store, d, spec, err) < 0) { bf_close(f); return NULL; }
+    if (bf_adopt(f, d, spec, err) < 0 || create(&f->part.store, d, spec, err) < 0) {
+        bf_close(f);
+        return NULL;
+    }
     bf_settle(f, spec->threads);
     return f;
 }
 
-const bf_store_ops bf_store_memory = { .name = "memory", .create = create, .close = close_, .chain = &bf_chain_memory };
+const bf_store_ops bf_store_memory = {
+    .name = "memory", .create = create, .close = close_, .chain = &bf_chain_memory
+};

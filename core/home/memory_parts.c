@@ -13,7 +13,10 @@ int bf_chain_append_memory(bf_filter *f, const bf_desc *part, bf_error *err)
     p->live = &p->own;
     bf_live_set(p->live, part->live);
     int rc = bf_store_memory.create(&p->part.store, part, NULL, err);
-    if (rc < 0) { free(p); return rc; }
+    if (rc < 0) {
+        free(p);
+        return rc;
+    }
     return bf_chain_join(f->chain, p);
 }
 
@@ -21,7 +24,10 @@ bf_filter *bf_chain_new_memory(const bf_desc *d, const bf_spec *spec, bf_error *
 {
     bf_filter *f = bf_handle_new(&bf_store_memory, err);
     if (!f) return NULL;
-    if (bf_adopt(f, d, spec, err) < 0 || bf_chain_begin(f, d, spec, err) < 0) { bf_close(f); return NULL; }
+    if (bf_adopt(f, d, spec, err) < 0 || bf_chain_begin(f, d, spec, err) < 0) {
+        bf_close(f);
+        return NULL;
+    }
     bf_set_threads(f, spec->threads);
     return f;
 }
@@ -33,7 +39,8 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
     uint64_t before = 0;
     int rc = bf_chain_begin(f, d, spec, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++, before += part.g.m) {
-        if ((rc = bf_chain_part(d, i, before, &part, err)) == 0) rc = bf_fail(err, BF_EINVAL, "its parts are more than m may be");
+        if ((rc = bf_chain_part(d, i, before, &part, err)) == 0)
+            rc = bf_fail(err, BF_EINVAL, "its parts are more than m may be");
         if (rc > 0) rc = bf_chain_append_memory(f, &part, err);
     }
     return rc < 0 ? rc : 1;

@@ -1,14 +1,18 @@
-/* block2.c - ceil(k/2) bits in one 512-bit line, floor(k/2) in another: near-textbook rate at two misses.
- * First line = mulhi(h, lines), second = one of the others by h2 = mum(h, BF_MUM_2): two different lines, because
- * in a small filter a key that meets one crowded line twice would raise the rate. */
+/* block2.c - ceil(k/2) bits in one 512-bit line, floor(k/2) in another: near-textbook rate at two
+ * misses. First line = mulhi(h, lines), second = one of the others by h2 = mum(h, BF_MUM_2): two
+ * different lines, because in a small filter a key that meets one crowded line twice would raise
+ * the rate. */
 #include "layout/line.h"
 #include "layout/counting.h"
 
-typedef struct { uint64_t line[2], g[2]; } pair;
+typedef struct {
+    uint64_t line[2], g[2];
+} pair;
 
 static inline pair pair_of(const bf_geometry *g, uint64_t h)
 {
-    uint64_t h2 = bf_mum(h, BF_MUM_2), a = bf_mulhi(h, g->lines), b = a + 1 + bf_mulhi(h2, g->lines - 1);
+    uint64_t h2 = bf_mum(h, BF_MUM_2), a = bf_mulhi(h, g->lines),
+             b = a + 1 + bf_mulhi(h2, g->lines - 1);
     b -= g->lines & (0 - (uint64_t)(b >= g->lines));
     return (pair){ { a, b }, { bf_mum(h, BF_MUM_1), bf_mum(h2, BF_MUM_1) } };
 }
@@ -30,25 +34,27 @@ static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64
 }
 
 /* & and not &&: both lines are fetched at once, and no branch is there to be mispredicted. */
-#define BOTH(attr, suffix, one_test, one_add) \
-    attr static inline bool has##suffix(const bf_geometry *g, const uint64_t *words, uint64_t h) \
-    { \
-        pair p = pair_of(g, h); \
-        return (int)one_test(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2) & \
-               one_test(words + p.line[1] * LINE_WORDS, p.g[1], g->k / 2); \
-    } \
-    attr static inline bool put##suffix(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic) \
-    { \
-        pair p = pair_of(g, h); \
-        return (int)one_add(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2, atomic) & \
-               one_add(words + p.line[1] * LINE_WORDS, p.g[1], g->k / 2, atomic); \
+#define BOTH(attr, suffix, one_test, one_add)                                                      \
+    attr static inline bool has##suffix(const bf_geometry *g, const uint64_t *words, uint64_t h)   \
+    {                                                                                              \
+        pair p = pair_of(g, h);                                                                    \
+        return (int)one_test(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2) &             \
+               one_test(words + p.line[1] * LINE_WORDS, p.g[1], g->k / 2);                         \
+    }                                                                                              \
+    attr static inline bool put##suffix(                                                           \
+        const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)                            \
+    {                                                                                              \
+        pair p = pair_of(g, h);                                                                    \
+        return (int)one_add(words + p.line[0] * LINE_WORDS, p.g[0], (g->k + 1) / 2, atomic) &      \
+               one_add(words + p.line[1] * LINE_WORDS, p.g[1], g->k / 2, atomic);                  \
     }
 
 BOTH(, _portable, line_test, line_add)
 LINE_KERNELS(, _portable, NULL, false)
 
 #ifdef LINE_AVX2
-/* The bits of both lines are made once for all parts.  The first half of the first line says "no" for nearly all. */
+/* The bits of both lines are made once for all parts.  The first half of the first line says "no"
+ * for nearly all. */
 AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
 {
     const unsigned k = planes->g->k;
@@ -58,9 +64,12 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
         line_vec b = line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2);
         for (size_t j = 0; j < nplanes; j++) {
             pair p = pair_of(planes[j].g, d[i]);
-            const uint64_t *first = planes[j].words + p.line[0] * LINE_WORDS, *second = planes[j].words + p.line[1] * LINE_WORDS;
+            const uint64_t *first = planes[j].words + p.line[0] * LINE_WORDS,
+                           *second = planes[j].words + p.line[1] * LINE_WORDS;
             if (line_lacks(first, a)) continue;
-            present |= (uint64_t)((int)line_has(line_load(first), a) & line_has(line_load(second), b)) << i;
+            present |=
+                (uint64_t)((int)line_has(line_load(first), a) & line_has(line_load(second), b))
+                << i;
         }
     }
     return present;
@@ -103,14 +112,17 @@ LINE_COUNTING(, _cells)
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
 {
     pair p = pair_of(g, h);
-    return (int)counters_test_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) & (int)counters_test_avx2(words, p.line[1], p.g[1], g->k / 2);
+    return (int)counters_test_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) &
+           (int)counters_test_avx2(words, p.line[1], p.g[1], g->k / 2);
 }
 /* Where there is only one line, both halves of a key may meet in it. */
-AVX2 static inline bool put_cells_avx2(const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
+AVX2 static inline bool put_cells_avx2(
+    const bf_geometry *g, uint64_t *words, uint64_t h, bool atomic)
 {
     if (atomic || g->lines == 1) return put_cells(g, words, h, atomic);
     pair p = pair_of(g, h);
-    return (int)counters_add_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) & (int)counters_add_avx2(words, p.line[1], p.g[1], g->k / 2);
+    return (int)counters_add_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) &
+           (int)counters_add_avx2(words, p.line[1], p.g[1], g->k / 2);
 }
 LINE_COUNTING(AVX2, _cells_avx2)
 #define COUNTING_AVX2 &kernels_cells_avx2
@@ -118,5 +130,6 @@ LINE_COUNTING(AVX2, _cells_avx2)
 #define COUNTING_AVX2 NULL
 #endif
 
-const bf_layout bf_layout_block2 = { "block2", 2 * LINE_K_MAX, LINE_BITS, bf_rate_block2, bf_distinct_block2, positions,
-                                     &kernels_portable, KERNELS_AVX2, { &kernels_cells, COUNTING_AVX2 }, BF_SHARDS_BY_HASH };
+const bf_layout bf_layout_block2 = { "block2", 2 * LINE_K_MAX, LINE_BITS, bf_rate_block2,
+    bf_distinct_block2, positions, &kernels_portable, KERNELS_AVX2,
+    { &kernels_cells, COUNTING_AVX2 }, BF_SHARDS_BY_HASH };

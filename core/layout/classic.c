@@ -1,11 +1,17 @@
 /* classic.c - k positions anywhere in 0..m-1, exact m: the textbook filter.
- * Enhanced double hashing (Dillinger and Manolios, 2004) on 64-bit states: q = mulhi(h, m); h += g; g += (j+1) * c. */
+ * Enhanced double hashing (Dillinger and Manolios, 2004) on 64-bit states: q = mulhi(h, m); h += g;
+ * g += (j+1) * c. */
 #include "layout/counting.h"
 
-typedef struct { uint64_t h, g; } cursor;
+typedef struct {
+    uint64_t h, g;
+} cursor;
 
 static inline cursor start(uint64_t h) { return (cursor){ h, bf_mum(h, BF_MUM_1) }; }
-static inline cursor step(cursor c, unsigned j) { return (cursor){ c.h + c.g, c.g + (j + 1) * BF_MUM_2 }; }
+static inline cursor step(cursor c, unsigned j)
+{
+    return (cursor){ c.h + c.g, c.g + (j + 1) * BF_MUM_2 };
+}
 static inline uint64_t here(const bf_geometry *g, cursor c) { return bf_mulhi(c.h, g->m); }
 
 static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
@@ -18,13 +24,17 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
 
 /* Kernels are written once for both kinds of cells; `counting` is a constant in each. */
 #define KIND static inline __attribute__((always_inline))
-KIND const uint64_t *word_of(const uint64_t *words, uint64_t q, bool counting) { return words + (q >> (6 - 2 * counting)); }
+KIND const uint64_t *word_of(const uint64_t *words, uint64_t q, bool counting)
+{
+    return words + (q >> (6 - 2 * counting));
+}
 KIND bool is_set(const uint64_t *words, uint64_t q, bool counting)
 {
     return counting ? bf_cell(words, q) != 0 : (bf_word(words + (q >> 6)) & bf_mask_of(q)) != 0;
 }
 
-KIND void fetch_first(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n, bool counting)
+KIND void fetch_first(
+    const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n, bool counting)
 {
     for (size_t i = 0; i < n; i++) bf_prefetch(word_of(words, bf_mulhi(d[i], g->m), counting));
 }
@@ -32,19 +42,25 @@ KIND void fetch_first(const bf_geometry *g, const uint64_t *words, const uint64_
 KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool counting)
 {
     cursor c = start(d);
-    for (unsigned j = 0; j < g->k; c = step(c, j++)) if (!is_set(words, here(g, c), counting)) return false;
+    for (unsigned j = 0; j < g->k; c = step(c, j++))
+        if (!is_set(words, here(g, c), counting)) return false;
     return true;
 }
 
-/* Rounds of survivors: round j looks at position j of every key that passed the rounds before and fetches the next
- * one of those that pass again, a whole round ahead.  Compacting without a branch: half of the answers are "no". */
-KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead, bool counting)
+/* Rounds of survivors: round j looks at position j of every key that passed the rounds before and
+ * fetches the next one of those that pass again, a whole round ahead.  Compacting without a branch:
+ * half of the answers are "no". */
+KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n,
+    const uint64_t *ahead, size_t nahead, bool counting)
 {
     cursor c[BF_CHUNK];
     uint8_t key[BF_CHUNK];
     size_t alive = n;
     fetch_first(g, words, ahead, nahead, counting);
-    for (size_t i = 0; i < n; i++) { c[i] = start(d[i]); key[i] = (uint8_t)i; }
+    for (size_t i = 0; i < n; i++) {
+        c[i] = start(d[i]);
+        key[i] = (uint8_t)i;
+    }
     for (unsigned j = 0; j < g->k && alive; j++) {
         size_t kept = 0;
         for (size_t i = 0; i < alive; i++) {
@@ -64,7 +80,8 @@ KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, const uint64_t
 KIND void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d, bool counting)
 {
     cursor c = start(d);
-    for (unsigned j = 0; j < g->k; c = step(c, j++)) bf_prefetch(word_of(words, here(g, c), counting));
+    for (unsigned j = 0; j < g->k; c = step(c, j++))
+        bf_prefetch(word_of(words, here(g, c), counting));
 }
 
 static inline bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic)
@@ -78,7 +95,8 @@ static inline bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, b
     return present;
 }
 
-static __attribute__((noinline)) bool put_counters_of_many(const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic)
+static __attribute__((noinline)) bool put_counters_of_many(
+    const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic)
 {
     uint64_t pos[BF_POSITIONS];
     positions(g, &d, 1, pos);
@@ -98,10 +116,11 @@ KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic, bo
     return counting ? put_counters(g, words, d, atomic) : put_bits(g, words, d, atomic);
 }
 
-/* One key after the other, not in rounds: where keys of a batch share bits their order decides which of them was new,
- * and the answers must not depend on the size of the batch.  All positions of a few keys ahead are fetched meanwhile. */
-KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead, bool atomic,
-                      bool counting)
+/* One key after the other, not in rounds: where keys of a batch share bits their order decides
+ * which of them was new, and the answers must not depend on the size of the batch.  All positions
+ * of a few keys ahead are fetched meanwhile. */
+KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
+    const uint64_t *ahead, size_t nahead, bool atomic, bool counting)
 {
     enum { NEAR = 8 };
     uint64_t present = 0;
@@ -114,21 +133,44 @@ KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, 
     return present;
 }
 
-#define KERNELS(name, counting) \
-    static void fetch_##name(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n) { fetch_first(g, words, d, n, counting); } \
-    static bool test_one_##name(const bf_geometry *g, const uint64_t *words, const uint64_t *d) { return has(g, words, *d, counting); } \
-    static uint64_t test_##name(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead) \
-    { return rounds(g, words, d, n, ahead, nahead, counting); } \
-    static uint64_t add_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead) \
-    { return put_all(g, words, d, n, ahead, nahead, false, counting); } \
-    static uint64_t or_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead) \
-    { return put_all(g, words, d, n, ahead, nahead, true, counting); } \
-    static bool add_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put(g, words, *d, false, counting); } \
-    static bool or_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put(g, words, *d, true, counting); } \
-    static const bf_kernels kernels_##name = { BF_CHUNK, BF_CHUNK, fetch_##name, test_##name, { add_##name, or_##name }, test_one_##name, \
-                                               { add_one_##name, or_one_##name }, NULL, false };
+#define KERNELS(name, counting)                                                                    \
+    static void fetch_##name(                                                                      \
+        const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
+    {                                                                                              \
+        fetch_first(g, words, d, n, counting);                                                     \
+    }                                                                                              \
+    static bool test_one_##name(const bf_geometry *g, const uint64_t *words, const uint64_t *d)    \
+    {                                                                                              \
+        return has(g, words, *d, counting);                                                        \
+    }                                                                                              \
+    static uint64_t test_##name(const bf_geometry *g, const uint64_t *words, const uint64_t *d,    \
+        size_t n, const uint64_t *ahead, size_t nahead)                                            \
+    {                                                                                              \
+        return rounds(g, words, d, n, ahead, nahead, counting);                                    \
+    }                                                                                              \
+    static uint64_t add_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, \
+        const uint64_t *ahead, size_t nahead)                                                      \
+    {                                                                                              \
+        return put_all(g, words, d, n, ahead, nahead, false, counting);                            \
+    }                                                                                              \
+    static uint64_t or_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,  \
+        const uint64_t *ahead, size_t nahead)                                                      \
+    {                                                                                              \
+        return put_all(g, words, d, n, ahead, nahead, true, counting);                             \
+    }                                                                                              \
+    static bool add_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)           \
+    {                                                                                              \
+        return put(g, words, *d, false, counting);                                                 \
+    }                                                                                              \
+    static bool or_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)            \
+    {                                                                                              \
+        return put(g, words, *d, true, counting);                                                  \
+    }                                                                                              \
+    static const bf_kernels kernels_##name = { BF_CHUNK, BF_CHUNK, fetch_##name, test_##name,      \
+        { add_##name, or_##name }, test_one_##name, { add_one_##name, or_one_##name }, NULL,       \
+        false };
 KERNELS(bits, false)
 KERNELS(counters, true)
 
-const bf_layout bf_layout_classic = { "classic", BF_K_MAX, 1, bf_rate_classic, bf_distinct_classic, positions,
-                                      &kernels_bits, NULL, { &kernels_counters, NULL }, BF_SHARDS_BY_HASH };
+const bf_layout bf_layout_classic = { "classic", BF_K_MAX, 1, bf_rate_classic, bf_distinct_classic,
+    positions, &kernels_bits, NULL, { &kernels_counters, NULL }, BF_SHARDS_BY_HASH };

@@ -1,5 +1,6 @@
-/* counting.h - kernels over counters, for layouts: a key's positions are known, its counters are looked at or counted up.
- * A counter is 4 bits: a 64-byte line has 128 of them, so one 512-cell line of a block layout is four lines of memory. */
+/* counting.h - kernels over counters, for layouts: a key's positions are known, its counters are
+ * looked at or counted up. A counter is 4 bits: a 64-byte line has 128 of them, so one 512-cell
+ * line of a block layout is four lines of memory. */
 #ifndef BF_COUNTING_H
 #define BF_COUNTING_H
 #include "bits/bits.h"
@@ -15,9 +16,11 @@ static inline bool counters_all(const uint64_t *w, const uint64_t *pos, unsigned
     return !missing;
 }
 
-/* True: all were above 0 before.  All are read before the first is written, and what is written is the value itself: a
- * position that occurs twice is set twice to the same.  `once`: no position can occur twice. */
-static inline bool counters_add(uint64_t *w, const uint64_t *pos, unsigned k, bool atomic, bool once)
+/* True: all were above 0 before.  All are read before the first is written, and what is written is
+ * the value itself: a position that occurs twice is set twice to the same.  `once`: no position can
+ * occur twice. */
+static inline bool counters_add(
+    uint64_t *w, const uint64_t *pos, unsigned k, bool atomic, bool once)
 {
     unsigned v[COUNTING_FEW], missing = 0;
     if (k > COUNTING_FEW || (atomic && !once)) return bf_counters_add_many(w, pos, k, atomic);
@@ -37,27 +40,34 @@ static inline bool counters_add(uint64_t *w, const uint64_t *pos, unsigned k, bo
 }
 
 #if defined(LINE_AVX2)
-/* The counters of a key in one 512-cell line, one from each group of 64 (32 bytes): eight 32-bit words are gathered, in the
- * order of the groups 0 4 1 5 2 6 3 7. */
-typedef uint32_t __attribute__((may_alias)) counter_word;            /* half of one of the words */
-typedef struct { __m256i at, shift, on, number; } counter_lanes;     /* number: of the counter in its group */
+/* The counters of a key in one 512-cell line, one from each group of 64 (32 bytes): eight 32-bit
+ * words are gathered, in the order of the groups 0 4 1 5 2 6 3 7. */
+typedef uint32_t __attribute__((may_alias)) counter_word; /* half of one of the words */
+typedef struct {
+    __m256i at, shift, on, number;
+} counter_lanes; /* number: of the counter in its group */
 
 AVX2 static inline counter_lanes counter_place(uint64_t g, unsigned first, unsigned k)
 {
-    const __m256i six = _mm256_set1_epi64x(63), vg = _mm256_set1_epi64x((long long)g), bases = _mm256_setr_epi32(0, 32, 8, 40, 16, 48, 24, 56);
+    const __m256i six = _mm256_set1_epi64x(63), vg = _mm256_set1_epi64x((long long)g),
+                  bases = _mm256_setr_epi32(0, 32, 8, 40, 16, 48, 24, 56);
     const uint64_t *on = line_cycle[k] + ((8 - first) & 7);
     __m256i lo = _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(0, 6, 12, 18)), six);
     __m256i hi = _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(24, 30, 36, 42)), six);
     __m256i b = _mm256_or_si256(lo, _mm256_slli_epi64(hi, 32));
-    return (counter_lanes){
-        _mm256_add_epi32(bases, _mm256_srli_epi32(b, 3)),
-        _mm256_slli_epi32(_mm256_xor_si256(_mm256_and_si256(b, _mm256_set1_epi32(7)), _mm256_set1_epi32(6)), 2),     /* (b ^ 7) ^ 1 */
-        _mm256_blend_epi32(_mm256_loadu_si256((const __m256i *)on), _mm256_loadu_si256((const __m256i *)(on + 4)), 0xAA), b
-    };
+    return (counter_lanes){ _mm256_add_epi32(bases, _mm256_srli_epi32(b, 3)),
+        _mm256_slli_epi32(
+            _mm256_xor_si256(_mm256_and_si256(b, _mm256_set1_epi32(7)), _mm256_set1_epi32(6)),
+            2), /* (b ^ 7) ^ 1 */
+        _mm256_blend_epi32(_mm256_loadu_si256((const __m256i *)on),
+            _mm256_loadu_si256((const __m256i *)(on + 4)), 0xAA),
+        b };
 }
 
 AVX2 static inline __m256i counter_values(__m256i words, __m256i shift)
-{ return _mm256_and_si256(_mm256_srlv_epi32(words, shift), _mm256_set1_epi32(BF_CELL_MAX)); }
+{
+    return _mm256_and_si256(_mm256_srlv_epi32(words, shift), _mm256_set1_epi32(BF_CELL_MAX));
+}
 
 AVX2 static inline bool counters_above_0(const counter_word *line, counter_lanes p)
 {
@@ -68,16 +78,21 @@ AVX2 static inline bool counters_above_0(const counter_word *line, counter_lanes
 AVX2 static inline bool counters_up(counter_word *line, counter_lanes p)
 {
     uint32_t at[8], now[8];
-    __m256i words = _mm256_i32gather_epi32((const int *)line, p.at, 4), v = counter_values(words, p.shift);
+    __m256i words = _mm256_i32gather_epi32((const int *)line, p.at, 4),
+            v = counter_values(words, p.shift);
     __m256i full = _mm256_cmpeq_epi32(v, _mm256_set1_epi32(BF_CELL_MAX));
-    __m256i one = _mm256_sllv_epi32(_mm256_andnot_si256(full, _mm256_srli_epi32(p.on, 31)), p.shift);
+    __m256i one =
+        _mm256_sllv_epi32(_mm256_andnot_si256(full, _mm256_srli_epi32(p.on, 31)), p.shift);
     _mm256_storeu_si256((__m256i *)at, p.at);
     _mm256_storeu_si256((__m256i *)now, _mm256_add_epi32(words, one));
     for (unsigned i = 0; i < 8; i++) line[at[i]] = now[i];
     return _mm256_testz_si256(_mm256_cmpeq_epi32(v, _mm256_setzero_si256()), p.on);
 }
 
-AVX2 static inline const uint64_t *counter_line(const uint64_t *w, uint64_t line) { return w + line * (4 * 512 / 64); }
+AVX2 static inline const uint64_t *counter_line(const uint64_t *w, uint64_t line)
+{
+    return w + line * (4 * 512 / 64);
+}
 
 AVX2 static inline bool counters_test_avx2(const uint64_t *w, uint64_t line, uint64_t g, unsigned k)
 {
@@ -102,7 +117,8 @@ AVX2 static inline bool counters_add_avx2(uint64_t *w, uint64_t line, uint64_t g
 }
 #endif
 
-/* The four lines of memory that the counters of one 512-cell line are in; a few may hold none of the key's. */
+/* The four lines of memory that the counters of one 512-cell line are in; a few may hold none of
+ * the key's. */
 static inline void counters_fetch(const uint64_t *w, uint64_t line)
 {
     const uint64_t *at = w + line * (4 * 512 / 64);

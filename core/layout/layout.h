@@ -1,68 +1,89 @@
 /* layout.h - a layout: digests to positions, and kernels that go from digests to answers.  Private.
- * Knows neither the keys nor where the bits live.  One file a layout, which ends in one const bf_layout; those of older
- * systems are in older/.  shards.c cuts a filter into equal parts.  Uses base and bits. */
+ * Knows neither the keys nor where the bits live.  One file a layout, which ends in one const
+ * bf_layout; those of older systems are in older/.  shards.c cuts a filter into equal parts.  Uses
+ * base and bits. */
 #ifndef BF_LAYOUT_H
 #define BF_LAYOUT_H
 #include "bits/words.h"
 
 enum {
-    BF_CHUNK = 64,             /* keys per kernel call at most: the answers fit one uint64_t        */
-    BF_RING = 128,             /* digests in flight: a power of two, >= lag + step of any kernel     */
-    BF_POSITIONS = 4096,       /* positions handed to a store at once, >= BF_K_MAX                  */
-    BF_TRIP_POSITIONS = 1 << 16  /* the same where a store asks for larger batches                  */
+    BF_CHUNK = 64,       /* keys per kernel call at most: the answers fit one uint64_t        */
+    BF_RING = 128,       /* digests in flight: a power of two, >= lag + step of any kernel     */
+    BF_POSITIONS = 4096, /* positions handed to a store at once, >= BF_K_MAX                  */
+    BF_TRIP_POSITIONS = 1 << 16 /* the same where a store asks for larger batches */
 };
 
 /* ---- layout: digests to positions.  Knows neither the keys nor where the bits live. ---- */
 typedef struct {
-    uint64_t m, n;             /* cells, keys it is sized for    */
-    uint64_t lines;            /* m / line_bits of the layout    */
+    uint64_t m, n;  /* cells, keys it is sized for    */
+    uint64_t lines; /* m / line_bits of the layout    */
     double p;
     unsigned k;
-    unsigned shards;           /* equal parts of m bits; 0 is 1, see shards.c */
-    bool avx2;                 /* set at opening: positions() may use it */
-    bool counting;             /* a cell is a counter of 4 bits, else a bit */
+    unsigned shards; /* equal parts of m bits; 0 is 1, see shards.c */
+    bool avx2;       /* set at opening: positions() may use it */
+    bool counting;   /* a cell is a counter of 4 bits, else a bit */
 } bf_geometry;
-static inline uint64_t bf_bits(const bf_geometry *g) { return g->counting ? 4 * g->m : g->m; }    /* of all cells */
+static inline uint64_t bf_bits(const bf_geometry *g)
+{
+    return g->counting ? 4 * g->m : g->m;
+} /* of all cells */
 
-/* Work on at most BF_CHUNK keys in addressable memory.  Bit i of the answer: key i was present.  While it works it
- * fetches the lines of the keys that come `lag` later (ahead, at most n of them): memory is asked at an even pace. */
-typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead);
-typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead);
-/* The parts of a filter that grows or forgets, asked at once: bit i of the answer: key i is in any of them.  All have one k. */
-typedef struct { const uint64_t *words; const bf_geometry *g; } bf_plane;
+/* Work on at most BF_CHUNK keys in addressable memory.  Bit i of the answer: key i was present.
+ * While it works it fetches the lines of the keys that come `lag` later (ahead, at most n of them):
+ * memory is asked at an even pace. */
+typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, const uint64_t *d,
+    size_t n, const uint64_t *ahead, size_t nahead);
+typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
+    const uint64_t *ahead, size_t nahead);
+/* The parts of a filter that grows or forgets, asked at once: bit i of the answer: key i is in any
+ * of them.  All have one k. */
+typedef struct {
+    const uint64_t *words;
+    const bf_geometry *g;
+} bf_plane;
 typedef uint64_t bf_any_kernel(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n);
 typedef struct {
-    unsigned step, lag;        /* keys per call; keys fetched ahead of the ones probed: multiples of step, see BF_RING */
+    unsigned step, lag; /* keys per call; keys fetched ahead of the ones probed: multiples of step,
+                           see BF_RING */
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;
-    bf_add_kernel *add[2];                                                           /* [atomic]            */
-    bool (*test_one)(const bf_geometry *g, const uint64_t *words, const uint64_t *d);  /* true: was present   */
+    bf_add_kernel *add[2]; /* [atomic]            */
+    bool (*test_one)(
+        const bf_geometry *g, const uint64_t *words, const uint64_t *d); /* true: was present   */
     bool (*add_one[2])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
-    bf_any_kernel *any;        /* NULL: part after part                                                  */
-    bool any_fetches;          /* any() fetches lines ahead by itself, from 64 keys on                   */
+    bf_any_kernel *any; /* NULL: part after part                                                  */
+    bool any_fetches;   /* any() fetches lines ahead by itself, from 64 keys on                   */
 } bf_kernels;
 
 typedef struct {
     const char *name;
     unsigned k_max;
-    unsigned line_bits;        /* m is rounded up to a multiple of it                                     */
-    double (*rate)(double bits_per_key, unsigned k);   /* rates.c: the false-positive rate                */
-    double (*distinct)(unsigned k);                    /* rates.c: different bits a key sets, on average  */
-    void (*positions)(const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
-    const bf_kernels *portable, *avx2;                 /* NULL = none: positions only                       */
-    const bf_kernels *counting[2];                     /* [AVX2]: the same where cells are counters         */
-    enum { BF_WHOLE, BF_SHARDS_OF_LINES, BF_SHARDS_BY_HASH } sharding;   /* how it is cut into shards: shards.c */
+    unsigned line_bits; /* m is rounded up to a multiple of it                              */
+    double (*rate)(double bits_per_key, unsigned k); /* rates.c: the false-positive rate */
+    double (*distinct)(unsigned k); /* rates.c: different bits a key sets, on average  */
+    void (*positions)(
+        const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
+    const bf_kernels *portable, *avx2; /* NULL = none: positions only                       */
+    const bf_kernels *counting[2];     /* [AVX2]: the same where cells are counters         */
+    enum {
+        BF_WHOLE,
+        BF_SHARDS_OF_LINES,
+        BF_SHARDS_BY_HASH
+    } sharding; /* how it is cut into shards: shards.c */
 } bf_layout;
 
-/* sample.c: the share of cells that are set in these words, from a sample where they are many; and how many that are */
+/* sample.c: the share of cells that are set in these words, from a sample where they are many; and
+ * how many that are */
 double bf_fill(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 
 /* shards.c: a filter as equal parts */
-uint64_t bf_shard_step(const bf_layout *l, unsigned shards);        /* m is a multiple of it */
-void bf_positions(const bf_layout *l, const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
-bool bf_shards_fit(const bf_layout *l, const bf_geometry *g);       /* a stored number of them */
-unsigned bf_shards_that_matter(const bf_layout *l, const bf_geometry *g);  /* for which positions, 1 where for none */
+uint64_t bf_shard_step(const bf_layout *l, unsigned shards); /* m is a multiple of it */
+void bf_positions(
+    const bf_layout *l, const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
+bool bf_shards_fit(const bf_layout *l, const bf_geometry *g); /* a stored number of them */
+unsigned bf_shards_that_matter(
+    const bf_layout *l, const bf_geometry *g); /* for which positions, 1 where for none */
 
 /* rates.c: false-positive rates, and how many different bits a key sets */
 double bf_rate_classic(double bits_per_key, unsigned k);

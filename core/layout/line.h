@@ -2,10 +2,12 @@
  *
  *   word     0        1        2     ...     7        one bit in each of k words that follow each other
  *        +--------+--------+--------+     +--------+  cyclically from word g >> 61; word w takes bit
- *        |.1......|........|......1.| ... |...1....|  (g >> 6w) & 63.  Past 8 a second bit a word, from
+ *        |.1......|........|......1.| ... |...1....|  (g >> 6w) & 63.  Past 8 a second bit a word,
+ * from
  *        +--------+--------+--------+     +--------+  mum(g, BF_MUM_2), on the same cycle.
  *
- * The bits come from digest arithmetic as numbers b inside a little-endian word: shift b is position b ^ 7. */
+ * The bits come from digest arithmetic as numbers b inside a little-endian word: shift b is
+ * position b ^ 7. */
 #ifndef BF_LINE_H
 #define BF_LINE_H
 #include "bits/bits.h"
@@ -13,7 +15,10 @@
 
 enum { LINE_BITS = 512, LINE_WORDS = 8, LINE_K_MAX = 16, LINE_STEP = 8, LINE_LAG = 48 };
 
-static inline unsigned line_bit(uint64_t g, unsigned word) { return (unsigned)(g >> (6 * word)) & 63; }
+static inline unsigned line_bit(uint64_t g, unsigned word)
+{
+    return (unsigned)(g >> (6 * word)) & 63;
+}
 
 static inline uint64_t *line_positions(uint64_t line, uint64_t g, unsigned k, uint64_t *pos)
 {
@@ -62,12 +67,11 @@ static inline bool line_add(uint64_t *line, uint64_t g, unsigned k, bool atomic)
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #define LINE_AVX2 1
-#define AVX2 __attribute__((target("avx2,cx16")))          /* no AVX2 without CMPXCHG16B */
+#define AVX2 __attribute__((target("avx2,cx16"))) /* no AVX2 without CMPXCHG16B */
 
 /* cycle[k][8 - first ...]: which of the 8 words are among the k that follow `first` */
 #define ON ~UINT64_C(0)
-static const uint64_t line_cycle[9][16] = {
-    { 0 },
+static const uint64_t line_cycle[9][16] = { { 0 },
     { ON, 0, 0, 0, 0, 0, 0, 0, ON, 0, 0, 0, 0, 0, 0, 0 },
     { ON, ON, 0, 0, 0, 0, 0, 0, ON, ON, 0, 0, 0, 0, 0, 0 },
     { ON, ON, ON, 0, 0, 0, 0, 0, ON, ON, ON, 0, 0, 0, 0, 0 },
@@ -75,23 +79,28 @@ static const uint64_t line_cycle[9][16] = {
     { ON, ON, ON, ON, ON, 0, 0, 0, ON, ON, ON, ON, ON, 0, 0, 0 },
     { ON, ON, ON, ON, ON, ON, 0, 0, ON, ON, ON, ON, ON, ON, 0, 0 },
     { ON, ON, ON, ON, ON, ON, ON, 0, ON, ON, ON, ON, ON, ON, ON, 0 },
-    { ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON }
-};
+    { ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON, ON } };
 #undef ON
 
-typedef struct { __m256i lo, hi; } line_vec;               /* words 0..3, words 4..7 */
+typedef struct {
+    __m256i lo, hi;
+} line_vec; /* words 0..3, words 4..7 */
 
 AVX2 static inline line_vec line_load(const uint64_t *line)
 {
-    return (line_vec){ _mm256_load_si256((const __m256i *)line), _mm256_load_si256((const __m256i *)(line + 4)) };
+    return (line_vec){ _mm256_load_si256((const __m256i *)line),
+        _mm256_load_si256((const __m256i *)(line + 4)) };
 }
 
 AVX2 static inline line_vec line_round(uint64_t g, unsigned first, unsigned k)
 {
-    const __m256i one = _mm256_set1_epi64x(1), six = _mm256_set1_epi64x(63), vg = _mm256_set1_epi64x((long long)g);
+    const __m256i one = _mm256_set1_epi64x(1), six = _mm256_set1_epi64x(63),
+                  vg = _mm256_set1_epi64x((long long)g);
     line_vec m = {
-        _mm256_sllv_epi64(one, _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(0, 6, 12, 18)), six)),
-        _mm256_sllv_epi64(one, _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(24, 30, 36, 42)), six))
+        _mm256_sllv_epi64(
+            one, _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(0, 6, 12, 18)), six)),
+        _mm256_sllv_epi64(
+            one, _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(24, 30, 36, 42)), six))
     };
     if (k == LINE_WORDS) return m;
     const uint64_t *on = line_cycle[k] + ((8 - first) & 7);
@@ -104,7 +113,8 @@ AVX2 static inline line_vec line_masks_avx2(uint64_t g, unsigned k)
 {
     unsigned first = (unsigned)(g >> 61);
     if (k <= LINE_WORDS) return line_round(g, first, k);
-    line_vec a = line_round(g, first, LINE_WORDS), b = line_round(bf_mum(g, BF_MUM_2), first, k - LINE_WORDS);
+    line_vec a = line_round(g, first, LINE_WORDS),
+             b = line_round(bf_mum(g, BF_MUM_2), first, k - LINE_WORDS);
     return (line_vec){ _mm256_or_si256(a.lo, b.lo), _mm256_or_si256(a.hi, b.hi) };
 }
 
@@ -124,7 +134,8 @@ AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigne
     return line_has(line_load(line), line_masks_avx2(g, k));
 }
 
-/* Two words at once: half the locked instructions of one OR a word, and they are what an atomic add costs. */
+/* Two words at once: half the locked instructions of one OR a word, and they are what an atomic add
+ * costs. */
 AVX2 static inline bool line_or_pairs(uint64_t *line, const uint64_t mask[LINE_WORDS])
 {
     bool present = true;
@@ -132,7 +143,10 @@ AVX2 static inline bool line_or_pairs(uint64_t *line, const uint64_t mask[LINE_W
         for (;;) {
             uint64_t lo = bf_word(line + w), hi = bf_word(line + w + 1);
             if (!(mask[w] & ~lo) && !(mask[w + 1] & ~hi)) break;
-            if (bf_swap_pair(line + w, lo, hi, lo | mask[w], hi | mask[w + 1])) { present = false; break; }
+            if (bf_swap_pair(line + w, lo, hi, lo | mask[w], hi | mask[w + 1])) {
+                present = false;
+                break;
+            }
         }
     }
     return present;
@@ -154,38 +168,67 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
 }
 #endif
 
-/* Kernels of a line layout, once portable and once for AVX2, from the layout's own has##suffix and put##suffix (true:
- * key was present) and its fetch_one. */
+/* Kernels of a line layout, once portable and once for AVX2, from the layout's own has##suffix and
+ * put##suffix (true: key was present) and its fetch_one. */
 #define LINE_KERNEL(attr, name, type, one) LINE_KERNEL_WITH(attr, name, type, one, fetch_one)
-#define LINE_KERNEL_WITH(attr, name, type, one, fetch_it) \
-    attr static uint64_t name(const bf_geometry *g, type *words, const uint64_t *d, size_t n, const uint64_t *ahead, size_t nahead) \
-    { \
-        uint64_t present = 0; \
-        for (size_t i = 0; i < nahead; i++) { fetch_it(g, words, ahead[i]); present |= (uint64_t)one(g, words, d + i) << i; } \
-        for (size_t i = nahead; i < n; i++) present |= (uint64_t)one(g, words, d + i) << i; \
-        return present; \
+#define LINE_KERNEL_WITH(attr, name, type, one, fetch_it)                                          \
+    attr static uint64_t name(const bf_geometry *g, type *words, const uint64_t *d, size_t n,      \
+        const uint64_t *ahead, size_t nahead)                                                      \
+    {                                                                                              \
+        uint64_t present = 0;                                                                      \
+        for (size_t i = 0; i < nahead; i++) {                                                      \
+            fetch_it(g, words, ahead[i]);                                                          \
+            present |= (uint64_t)one(g, words, d + i) << i;                                        \
+        }                                                                                          \
+        for (size_t i = nahead; i < n; i++) present |= (uint64_t)one(g, words, d + i) << i;        \
+        return present;                                                                            \
     }
-#define LINE_KERNELS(attr, suffix, ...) \
-    attr static bool test_one##suffix(const bf_geometry *g, const uint64_t *words, const uint64_t *d) { return has##suffix(g, words, *d); } \
-    attr static bool add_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, false); } \
-    attr static bool or_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, true); } \
-    LINE_KERNEL(attr, test##suffix, const uint64_t, test_one##suffix) \
-    LINE_KERNEL(attr, add##suffix, uint64_t, add_one##suffix) \
-    LINE_KERNEL(attr, or##suffix, uint64_t, or_one##suffix) \
-    static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch, test##suffix, { add##suffix, or##suffix }, \
-                                                test_one##suffix, { add_one##suffix, or_one##suffix }, __VA_ARGS__ };
+#define LINE_KERNELS(attr, suffix, ...)                                                            \
+    attr static bool test_one##suffix(                                                             \
+        const bf_geometry *g, const uint64_t *words, const uint64_t *d)                            \
+    {                                                                                              \
+        return has##suffix(g, words, *d);                                                          \
+    }                                                                                              \
+    attr static bool add_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d)     \
+    {                                                                                              \
+        return put##suffix(g, words, *d, false);                                                   \
+    }                                                                                              \
+    attr static bool or_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d)      \
+    {                                                                                              \
+        return put##suffix(g, words, *d, true);                                                    \
+    }                                                                                              \
+    LINE_KERNEL(attr, test##suffix, const uint64_t, test_one##suffix)                              \
+    LINE_KERNEL(attr, add##suffix, uint64_t, add_one##suffix)                                      \
+    LINE_KERNEL(attr, or ##suffix, uint64_t, or_one##suffix)                                       \
+    static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch, test##suffix,          \
+        { add##suffix, or ##suffix }, test_one##suffix, { add_one##suffix, or_one##suffix },       \
+        __VA_ARGS__ };
 /* The same over counters, from the layout's has##suffix, put##suffix and fetch_line. */
-#define LINE_COUNTING(attr, suffix) \
-    attr static bool test_one##suffix(const bf_geometry *g, const uint64_t *words, const uint64_t *d) { return has##suffix(g, words, *d); } \
-    attr static bool add_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, false); } \
-    attr static bool up_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d) { return put##suffix(g, words, *d, true); } \
-    static void fetch##suffix(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n) \
-    { for (size_t i = 0; i < n; i++) fetch_line(g, words, d[i]); } \
-    LINE_KERNEL_WITH(attr, test##suffix, const uint64_t, test_one##suffix, fetch_line) \
-    LINE_KERNEL_WITH(attr, add##suffix, uint64_t, add_one##suffix, fetch_line) \
-    LINE_KERNEL_WITH(attr, up##suffix, uint64_t, up_one##suffix, fetch_line) \
-    static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch##suffix, test##suffix, { add##suffix, up##suffix }, \
-                                                test_one##suffix, { add_one##suffix, up_one##suffix }, NULL, false };
+#define LINE_COUNTING(attr, suffix)                                                                \
+    attr static bool test_one##suffix(                                                             \
+        const bf_geometry *g, const uint64_t *words, const uint64_t *d)                            \
+    {                                                                                              \
+        return has##suffix(g, words, *d);                                                          \
+    }                                                                                              \
+    attr static bool add_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d)     \
+    {                                                                                              \
+        return put##suffix(g, words, *d, false);                                                   \
+    }                                                                                              \
+    attr static bool up_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d)      \
+    {                                                                                              \
+        return put##suffix(g, words, *d, true);                                                    \
+    }                                                                                              \
+    static void fetch##suffix(                                                                     \
+        const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) fetch_line(g, words, d[i]);                                 \
+    }                                                                                              \
+    LINE_KERNEL_WITH(attr, test##suffix, const uint64_t, test_one##suffix, fetch_line)             \
+    LINE_KERNEL_WITH(attr, add##suffix, uint64_t, add_one##suffix, fetch_line)                     \
+    LINE_KERNEL_WITH(attr, up##suffix, uint64_t, up_one##suffix, fetch_line)                       \
+    static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch##suffix, test##suffix,  \
+        { add##suffix, up##suffix }, test_one##suffix, { add_one##suffix, up_one##suffix }, NULL,  \
+        false };
 static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h);
 static void fetch(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)
 {

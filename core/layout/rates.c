@@ -1,7 +1,7 @@
-/* rates.c - false-positive rates of the native layouts: expm1, log1p, pow; nothing of keys, homes and schemes.
- * Sources: classic rate: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004; blocked rates as a Poisson mixture:
- * F. Putze, P. Sanders, J. Singler, 2007; the exact rate of small classic filters: P. Bose et al., 2008 (here its
- * second-order expansion). */
+/* rates.c - false-positive rates of the native layouts: expm1, log1p, pow; nothing of keys, homes
+ * and schemes. Sources: classic rate: B. Bloom, 1970, and A. Broder, M. Mitzenmacher, 2004; blocked
+ * rates as a Poisson mixture: F. Putze, P. Sanders, J. Singler, 2007; the exact rate of small
+ * classic filters: P. Bose et al., 2008 (here its second-order expansion). */
 #include "layout/layout.h"
 #include <math.h>
 
@@ -9,14 +9,16 @@
 static double power(double x, unsigned k)
 {
     double r = 1;
-    for (; k; k >>= 1, x *= x) if (k & 1) r *= x;
+    for (; k; k >>= 1, x *= x)
+        if (k & 1) r *= x;
     return r;
 }
 
 double bf_rate_classic(double c, unsigned k) { return power(-expm1(-(double)k / c), k); }
 
-/* A line is loaded with i keys with probability Poisson(i; lambda); each sets a given bit of it with chance `share`;
- * a foreign key is let through where all its `bits` bits are set.  Past lambda 700 a line's load is as good as its mean. */
+/* A line is loaded with i keys with probability Poisson(i; lambda); each sets a given bit of it
+ * with chance `share`; a foreign key is let through where all its `bits` bits are set.  Past lambda
+ * 700 a line's load is as good as its mean. */
 static double line_rate(double lambda, double share, unsigned bits)
 {
     if (lambda > 700) return power(-expm1(lambda * log1p(-share)), bits);
@@ -38,19 +40,26 @@ double bf_rate_block2(double c, unsigned k)
     return k % 2 ? a * line_rate(1024 / c, share, k / 2) : a * a;
 }
 
-/* ---- different bits a key sets: past 8 bits a line a word takes two, and 1 in 64 of those are the same ---- */
+/* ---- different bits a key sets: past 8 bits a line a word takes two, and 1 in 64 of those are the
+ * same ---- */
 double bf_distinct_classic(unsigned k) { return k; }
 double bf_distinct_block(unsigned k) { return k <= 8 ? k : k - (k - 8) / 64.0; }
-double bf_distinct_block2(unsigned k) { return bf_distinct_block((k + 1) / 2) + bf_distinct_block(k / 2); }
+double bf_distinct_block2(unsigned k)
+{
+    return bf_distinct_block((k + 1) / 2) + bf_distinct_block(k / 2);
+}
 
-/* The formula is the limit of large m: below, a classic filter's rate is the expected k-th power of its fill.  Exactly:
- * at[x] = chance that x of m bits are set after k*n throws. */
+/* The formula is the limit of large m: below, a classic filter's rate is the expected k-th power of
+ * its fill.  Exactly: at[x] = chance that x of m bits are set after k*n throws. */
 enum { EXACT = 256 };
 static double exact_rate(unsigned m, unsigned throws, unsigned k)
 {
     double at[EXACT + 2] = { 1 }, rate = 0;
     for (unsigned t = 0; t < throws; t++)
-        for (unsigned x = (t < m ? t : m) + 1; x-- > 0;) { at[x + 1] += at[x] * (m - x) / m; at[x] *= (double)x / m; }
+        for (unsigned x = (t < m ? t : m) + 1; x-- > 0;) {
+            at[x + 1] += at[x] * (m - x) / m;
+            at[x] *= (double)x / m;
+        }
     for (unsigned x = 1; x <= m; x++) rate += at[x] * power((double)x / m, k);
     return rate;
 }

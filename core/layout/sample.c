@@ -1,7 +1,8 @@
-/* sample.c - how full a bitmap is, from a sample where it is large: well within 0.1 %, in some 10 us. */
+/* sample.c - how full a bitmap is, from a sample where it is large: well within 0.1 %, in some 10
+ * us. */
 #include "layout/layout.h"
 
-enum { RUN = 8, FIRST_RUNS = 1024, MORE_RUNS = 1 << 17, TOGETHER = 64 };      /* 64 bytes a run */
+enum { RUN = 8, FIRST_RUNS = 1024, MORE_RUNS = 1 << 17, TOGETHER = 64 }; /* 64 bytes a run */
 static const double NEARLY = 0.49;
 
 /* The share of at most `runs` runs, evenly spread; exact where there are no more than that. */
@@ -24,4 +25,7 @@ double bf_fill(const uint64_t *w, uint64_t nwords, const bf_geometry *g)
     return fill > NEARLY ? share(w, nwords, g, MORE_RUNS) : fill;
 }
 
-uint64_t bf_sample(const uint64_t *w, uint64_t nwords, const bf_geometry *g) { return (uint64_t)(bf_fill(w, nwords, g) * (double)g->m); }
+uint64_t bf_sample(const uint64_t *w, uint64_t nwords, const bf_geometry *g)
+{
+    return (uint64_t)(bf_fill(w, nwords, g) * (double)g->m);
+}

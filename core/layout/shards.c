@@ -1,13 +1,14 @@
-/* shards.c - a filter as equal parts, all bits of a key in one of them.  Knows which part a key goes to; knows nothing of keys
- * of Redis and of nodes.  Position q is bit q % (m / shards) of part q / (m / shards).
+/* shards.c - a filter as equal parts, all bits of a key in one of them.  Knows which part a key
+ * goes to; knows nothing of keys of Redis and of nodes.  Position q is bit q % (m / shards) of part
+ * q / (m / shards).
  *
- * Where a key's bits lie in one line the parts are runs of lines, and the positions are those of the filter without shards.
- * Elsewhere the digest h picks the part, mulhi(h, shards), and what is left of it, h * shards mod 2^64, takes its place in
- * a filter of one part's size. */
+ * Where a key's bits lie in one line the parts are runs of lines, and the positions are those of
+ * the filter without shards. Elsewhere the digest h picks the part, mulhi(h, shards), and what is
+ * left of it, h * shards mod 2^64, takes its place in a filter of one part's size. */
 #include "bits/bits.h"
 #include "layout/layout.h"
 
-enum { WORD = 64 };            /* parts begin on whole words, so that whole bitmaps can be cut */
+enum { WORD = 64 }; /* parts begin on whole words, so that whole bitmaps can be cut */
 
 uint64_t bf_shard_step(const bf_layout *l, unsigned shards)
 {
@@ -15,9 +16,13 @@ uint64_t bf_shard_step(const bf_layout *l, unsigned shards)
     return shards > 1 ? unit * shards : unit;
 }
 
-void bf_positions(const bf_layout *l, const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+void bf_positions(
+    const bf_layout *l, const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
-    if (bf_shards_that_matter(l, g) == 1) { l->positions(g, d, n, pos); return; }
+    if (bf_shards_that_matter(l, g) == 1) {
+        l->positions(g, d, n, pos);
+        return;
+    }
     bf_geometry part = *g;
     part.shards = 1;
     part.m /= g->shards;
@@ -31,7 +36,8 @@ void bf_positions(const bf_layout *l, const bf_geometry *g, const uint64_t *d, s
 
 bool bf_shards_fit(const bf_layout *l, const bf_geometry *g)
 {
-    return g->shards <= 1 || (g->shards <= BF_SHARDS_MAX && l->sharding != BF_WHOLE && g->m % bf_shard_step(l, g->shards) == 0);
+    return g->shards <= 1 || (g->shards <= BF_SHARDS_MAX && l->sharding != BF_WHOLE &&
+                                 g->m % bf_shard_step(l, g->shards) == 0);
 }
 
 unsigned bf_shards_that_matter(const bf_layout *l, const bf_geometry *g)

@@ -1,5 +1,6 @@
-/* chain.c - filters of many parts: their life, what they are, and the lock under which parts come and go.  How keys go over
- * the parts is span.c's, when parts come and go is grow.c's and window.c's, where they live the homes'. */
+/* chain.c - filters of many parts: their life, what they are, and the lock under which parts come
+ * and go.  How keys go over the parts is span.c's, when parts come and go is grow.c's and
+ * window.c's, where they live the homes'. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <errno.h>
@@ -9,7 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { YIELDS = 1000, NAPS = 600000 };                       /* for the lock: tries, then tries with a ms between, then no more */
+enum {
+    YIELDS = 1000,
+    NAPS = 600000
+}; /* for the lock: tries, then tries with a ms between, then no more */
 
 /* ---- life ---- */
 static double system_clock(void *unused)
@@ -54,7 +58,8 @@ int bf_chain_join(bf_chain *c, bf_piece *p)
     unsigned n = c->count;
     p->start = n ? c->piece[n - 1]->start + c->piece[n - 1]->part.g.m : 0;
     p->part.g.avx2 = bf_has_avx2();
-    if (p->part.store.words) p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
+    if (p->part.store.words)
+        p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
     c->plane[n] = (bf_plane){ p->part.store.words, &p->part.g };
     c->piece[n] = p;
     bf_tell(&c->count, n + 1);
@@ -69,8 +74,10 @@ int bf_chain_check(bf_filter *f, bf_error *err)
     for (unsigned i = 0; rc == 0 && i < bf_chain_count(f->chain); i++) {
         const bf_piece *p = f->chain->piece[i];
         if (p->page && !bf_live_sound(p->live))
-            return bf_fail(err, BF_EFORMAT, "%.80s was overwritten while it was open: the page of "
-                           "its part %u is no more", bf_where(f, NULL), i);
+            return bf_fail(err, BF_EFORMAT,
+                "%.80s was overwritten while it was open: the page of "
+                "its part %u is no more",
+                bf_where(f, NULL), i);
     }
     return rc;
 }
@@ -99,12 +106,14 @@ bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index)
 uint64_t bf_chain_bytes(const bf_filter *f)
 {
     uint64_t bytes = BF_HEADER;
-    for (unsigned i = 0; i < bf_chain_count(f->chain); i++) bytes += bf_image_bytes(f->chain->piece[i]->part.g.m);
+    for (unsigned i = 0; i < bf_chain_count(f->chain); i++)
+        bytes += bf_image_bytes(f->chain->piece[i]->part.g.m);
     return bytes;
 }
 
 /* ---- the lock: first within the process, then among processes ---- */
-/* A child of fork that finds the lock held by its parent takes it: nobody in the child will ever give it back. */
+/* A child of fork that finds the lock held by its parent takes it: nobody in the child will ever
+ * give it back. */
 static bool held(bf_chain *c, int me)
 {
     int was = 0;
@@ -116,9 +125,13 @@ static int wait_for(bf_filter *f, int me, bf_error *err)
 {
     for (unsigned tries = 0; tries < YIELDS + NAPS; tries++) {
         if (held(f->chain, me)) return 0;
-        if (tries < YIELDS) sched_yield(); else nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+        if (tries < YIELDS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     }
-    return bf_fail(err, BF_EIO, "%.80s is in use: another thread has worked with it for ten minutes", bf_where(f, NULL));
+    return bf_fail(err, BF_EIO,
+        "%.80s is in use: another thread has worked with it for ten minutes", bf_where(f, NULL));
 }
 
 static int hold(bf_filter *f, bf_error *err)
@@ -140,7 +153,10 @@ void bf_on_wait(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *
     f->chain->wait_ctx = ctx;
 }
 
-void *bf_chain_wait_begin(const bf_chain *c) { return c->wait_begin ? c->wait_begin(c->wait_ctx) : NULL; }
+void *bf_chain_wait_begin(const bf_chain *c)
+{
+    return c->wait_begin ? c->wait_begin(c->wait_ctx) : NULL;
+}
 
 void bf_chain_wait_end(const bf_chain *c, void *began)
 {
@@ -154,7 +170,8 @@ int bf_chain_lock(bf_filter *f, int *token, bf_error *err)
     const bf_chain_ops *ops = f->part.store.ops->chain;
     *token = -1;
     int rc = hold(f, err);
-    if (rc == 0 && ops->lock && (rc = ops->lock(f, token, err)) < 0) bf_int_set(&f->chain->holder, 0);
+    if (rc == 0 && ops->lock && (rc = ops->lock(f, token, err)) < 0)
+        bf_int_set(&f->chain->holder, 0);
     return rc;
 }
 
@@ -188,7 +205,9 @@ int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err)
     int64_t now = rc < 0 ? 0 : bf_live(f->chain->epoch);
     if (rc < 0 || (rc = bf_chain_lock(f, token, err)) < 0) return rc;
     if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_chain_unlock(f, *token);
-    if (rc >= 0 && f->chain->desc.kind == BF_WINDOW && ops->look && (rc = ops->look(f, &now, true, err)) < 0) bf_chain_unlock(f, *token);
+    if (rc >= 0 && f->chain->desc.kind == BF_WINDOW && ops->look &&
+        (rc = ops->look(f, &now, true, err)) < 0)
+        bf_chain_unlock(f, *token);
     return rc < 0 ? rc : 0;
 }
 

@@ -1,5 +1,6 @@
 /* filter.h - the handle: what every floor above shares of an open filter.  Private.
- * handle.c: what it is, its name in messages, may it be written, closing.  secret.c: keyed filters. */
+ * handle.c: what it is, its name in messages, may it be written, closing.  secret.c: keyed filters.
+ */
 #ifndef BF_FILTER_H
 #define BF_FILTER_H
 #include "parts/store.h"
@@ -13,36 +14,43 @@ typedef struct {
 
 typedef struct bf_chain bf_chain;
 
-typedef struct bf_call { struct bf_call *next, **from; bf_filter *f; } bf_call;         /* inside.c: one call of its thread */
+typedef struct bf_call {
+    struct bf_call *next, **from;
+    bf_filter *f;
+} bf_call; /* inside.c: one call of its thread */
 
 struct bf_filter {
-    bf_part part;              /* of a chain: no bits, no kernels; its store is the one that leads to the parts' */
-    bf_chain *chain;           /* NULL: a fixed filter          */
+    bf_part
+        part; /* of a chain: no bits, no kernels; its store is the one that leads to the parts' */
+    bf_chain *chain; /* NULL: a fixed filter          */
     const bf_scheme *scheme;
-    const bf_hash *hash;       /* scheme->hash or scheme->keyed */
-    bool atomic;               /* which add kernel              */
-    bool may_write;            /* bf_writable has said yes      */
-    bool replaced;             /* it was saved over the file that it is open in */
-    bool untouched;            /* made empty in memory: it still is where may_write is not raised     */
-    bool read_only;            /* as asked; the store's own flag may come from the file's rights */
-    bool created;              /* bf_open made what it opened   */
-    bool hosted;               /* calls run the host's code: a clock, a client                    */
-    _Alignas(8) uint8_t secret[BF_SECRET_BYTES];    /* or the scheme's argument   */
-    uint64_t secret_check;     /* 0 where not keyed             */
-    char name[BF_SCHEME_BYTES];               /* the scheme's, with its argument */
+    const bf_hash *hash; /* scheme->hash or scheme->keyed */
+    bool atomic;         /* which add kernel              */
+    bool may_write;      /* bf_writable has said yes      */
+    bool replaced;       /* it was saved over the file that it is open in */
+    bool untouched;      /* made empty in memory: it still is where may_write is not raised     */
+    bool read_only;      /* as asked; the store's own flag may come from the file's rights */
+    bool created;        /* bf_open made what it opened   */
+    bool hosted;         /* calls run the host's code: a clock, a client                    */
+    _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* or the scheme's argument   */
+    uint64_t secret_check;                       /* 0 where not keyed             */
+    char name[BF_SCHEME_BYTES];                  /* the scheme's, with its argument */
     const bf_functions *functions;
-    char *storage, *key;       /* as given, or NULL             */
-    bool empty;                /* shut: all that it held is freed                                 */
+    char *storage, *key; /* as given, or NULL             */
+    bool empty;          /* shut: all that it held is freed                                 */
     bool first_taken;
-    int pid;                   /* of the process whose calls are counted                          */
-    _Alignas(8) uint64_t who;  /* inside.c: owners, and calls inside                              */
-    bf_call first;             /* of those that run the host's code; others are allocated         */
+    int pid;                  /* of the process whose calls are counted                          */
+    _Alignas(8) uint64_t who; /* inside.c: owners, and calls inside                              */
+    bf_call first;            /* of those that run the host's code; others are allocated         */
 };
 
-/* inside.c: who is inside.  A call that may run the host's code is between bf_begin and bf_end; where both filters are given,
- * both are in it.  bf_begin: 0, or BF_EBUSY, because this thread is inside already.  Neither costs anything elsewhere. */
-typedef struct { bf_call *a, *b; } bf_calls;
-void bf_own(bf_filter *f);                                   /* its first owner: of a handle that is all zeros */
+/* inside.c: who is inside.  A call that may run the host's code is between bf_begin and bf_end;
+ * where both filters are given, both are in it.  bf_begin: 0, or BF_EBUSY, because this thread is
+ * inside already.  Neither costs anything elsewhere. */
+typedef struct {
+    bf_call *a, *b;
+} bf_calls;
+void bf_own(bf_filter *f); /* its first owner: of a handle that is all zeros */
 int bf_calls_begin(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err);
 void bf_calls_end(bf_calls *c);
 static inline int bf_begin(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
@@ -50,7 +58,10 @@ static inline int bf_begin(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *er
     c->a = c->b = NULL;
     return a->hosted || (b && b->hosted) ? bf_calls_begin(c, a, b, err) : 0;
 }
-static inline void bf_end(bf_calls *c) { if (c->a) bf_calls_end(c); }
+static inline void bf_end(bf_calls *c)
+{
+    if (c->a) bf_calls_end(c);
+}
 
 /* secret.c: keyed filters */
 int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *check, bf_error *err);
@@ -60,13 +71,15 @@ void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
 bf_desc bf_describe(const bf_filter *f);
-const char *bf_where(const bf_filter *f, const bf_spec *spec);                    /* its storage, for messages */
+const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g);
-void bf_release(bf_filter *f);                                      /* all that it holds, but not itself */
-bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err);   /* with one owner and nothing in it */
-/* Takes on what a description says, and spec's secret or functions.  Before the store exists: a new one stores their check. */
+void bf_release(bf_filter *f); /* all that it holds, but not itself */
+bf_filter *bf_handle_new(
+    const bf_store_ops *ops, bf_error *err); /* with one owner and nothing in it */
+/* Takes on what a description says, and spec's secret or functions.  Before the store exists: a new
+ * one stores their check. */
 int bf_adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);
-void bf_settle(bf_filter *f, bool threads);                         /* its kernels, once its store is open */
+void bf_settle(bf_filter *f, bool threads); /* its kernels, once its store is open */
 #endif

@@ -1,5 +1,6 @@
-/* grow.c - filters that grow: a key goes into the newest part, unless an older one has it; a part that has the keys it is
- * sized for is followed by the next.  Knows counts of keys; how large the next part is says sizing_parts.c. */
+/* grow.c - filters that grow: a key goes into the newest part, unless an older one has it; a part
+ * that has the keys it is sized for is followed by the next.  Knows counts of keys; how large the
+ * next part is says sizing_parts.c. */
 #include "bits/bits.h"
 #include "parts/span.h"
 
@@ -12,7 +13,7 @@ static int test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     while ((rc = bf_chain_sift(f, c->piece + from, count - from, s, answer, 1, err)) == 0 && s->n) {
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
         const unsigned now = bf_chain_count(c);
-        if (now <= count) return 0;                          /* fewer: re-created, and another thread was told */
+        if (now <= count) return 0; /* fewer: re-created, and another thread was told */
         from = count;
         count = now;
     }
@@ -30,7 +31,9 @@ static int next_part(bf_filter *f, unsigned count, bf_error *err)
     if (ops->follow) rc = ops->follow(f, err);
     if (rc >= 0 && c->count == count) {
         const bf_piece *last = c->piece[count - 1];
-        rc = count < BF_PARTS_MAX ? bf_chain_part(&c->desc, count, last->start + last->part.g.m, &part, err) : 0;
+        rc = count < BF_PARTS_MAX
+                 ? bf_chain_part(&c->desc, count, last->start + last->part.g.m, &part, err)
+                 : 0;
         if (rc == 0) bf_raise(&c->full);
         if (rc > 0) rc = ops->append(f, &part, err);
     }
@@ -42,12 +45,14 @@ static int next_part(bf_filter *f, unsigned count, bf_error *err)
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
-    return bf_fail(err, BF_EIO, "%.80s: its newest part stays full: no key can be added",
-                   bf_where(f, NULL));
+    return bf_fail(
+        err, BF_EIO, "%.80s: its newest part stays full: no key can be added", bf_where(f, NULL));
 }
 
-/* The first n were just added to what was the newest part: parts that others appended before may have them. */
-static int recheck(bf_filter *f, const bf_span *s, size_t n, unsigned count, uint8_t *answer, bf_error *err)
+/* The first n were just added to what was the newest part: parts that others appended before may
+ * have them. */
+static int recheck(
+    bf_filter *f, const bf_span *s, size_t n, unsigned count, uint8_t *answer, bf_error *err)
 {
     bf_span fresh;
     int rc = bf_chain_follow(f, err);
@@ -66,13 +71,17 @@ static int count_new(bf_filter *f, bf_piece *p, uint64_t more, bf_error *err)
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     if (more) bf_live_add(p->live, more, f->atomic);
-    return more && ops->count ? ops->count(f, p, more, bf_live(p->live) >= (int64_t)p->part.g.n, err) : 0;
+    return more && ops->count
+               ? ops->count(f, p, more, bf_live(p->live) >= (int64_t)p->part.g.n, err)
+               : 0;
 }
 
 static uint64_t room(const bf_chain *c, const bf_piece *p)
 {
     int64_t have = bf_live(p->live);
-    return bf_raised(&c->full) ? BF_SPAN : (uint64_t)have < p->part.g.n ? p->part.g.n - (uint64_t)have : 0;
+    return bf_raised(&c->full)            ? BF_SPAN
+           : (uint64_t)have < p->part.g.n ? p->part.g.n - (uint64_t)have
+                                          : 0;
 }
 
 static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
@@ -84,21 +93,26 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
         if (tries == TRIES) return never_ends(f, err);
         bf_piece *newest = c->piece[count - 1];
         size_t n = room(c, newest) < s->n ? room(c, newest) : s->n;
-        if (n == 0) {                                        /* what is left is asked of the parts that become old */
-            const unsigned before = count;                   /* first whether any key needs a new one: else single keys would end elsewhere */
+        if (n == 0) {                      /* what is left is asked of the parts that become old */
+            const unsigned before = count; /* first whether any key needs a new one: else single
+                                              keys would end elsewhere */
             if ((rc = bf_chain_sift(f, &newest, 1, s, answer, 0, err)) < 0 || s->n == 0) return rc;
             if ((rc = next_part(f, count, err)) < 0) return rc;
             count = bf_chain_count(c);
-            if (count > before) rc = bf_chain_sift(f, c->piece + before - 1, count - before, s, answer, 0, err);
+            if (count > before)
+                rc = bf_chain_sift(f, c->piece + before - 1, count - before, s, answer, 0, err);
             continue;
         }
         int64_t hits = bf_chain_probe(f, newest, BF_OP_ADD, s, n, err);
         if (hits < 0) return (int)hits;
         for (size_t i = 0; i < n; i++) answer[s->key[i]] = hits == 0 || !s->present[i];
-        if ((rc = count_new(f, newest, n - (uint64_t)hits, err)) < 0 || (rc = recheck(f, s, n, count, answer, err)) < 0) return rc;
+        if ((rc = count_new(f, newest, n - (uint64_t)hits, err)) < 0 ||
+            (rc = recheck(f, s, n, count, answer, err)) < 0)
+            return rc;
         bf_chain_drop(s, n);
         const unsigned now = bf_chain_count(c);
-        if (s->n && now > count) rc = bf_chain_sift(f, c->piece + count - 1, now - count, s, answer, 0, err);
+        if (s->n && now > count)
+            rc = bf_chain_sift(f, c->piece + count - 1, now - count, s, answer, 0, err);
         count = now;
     }
     return rc;
@@ -130,4 +144,6 @@ static int test_one(bf_filter *f, const uint64_t *digest, bf_error *err)
     return bf_chain_any(f, f->chain->plane, bf_chain_count(f->chain), digest);
 }
 
-const bf_variant bf_variant_grow = { .test = test, .add = add, .test_one = test_one, .add_one = add_one };
+const bf_variant bf_variant_grow = {
+    .test = test, .add = add, .test_one = test_one, .add_one = add_one
+};

@@ -1,5 +1,6 @@
-/* handle.c - an open filter as every floor above sees it: what it is, its name in messages, may it be written, its end.
- * Knows its parts; knows neither how it was opened nor what is done with it. */
+/* handle.c - an open filter as every floor above sees it: what it is, its name in messages, may it
+ * be written, its end. Knows its parts; knows neither how it was opened nor what is done with it.
+ */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <stdlib.h>
@@ -7,7 +8,10 @@
 
 const char *bf_where(const bf_filter *f, const bf_spec *spec)
 {
-    return f->part.store.label ? f->part.store.label : spec && spec->storage ? spec->storage : f->storage ? f->storage : "the filter";
+    return f->part.store.label     ? f->part.store.label
+           : spec && spec->storage ? spec->storage
+           : f->storage            ? f->storage
+                                   : "the filter";
 }
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g)
@@ -19,7 +23,10 @@ const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g)
 bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
 {
     bf_filter *f = calloc(1, sizeof *f);
-    if (!f) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
+    if (!f) {
+        bf_fail(err, BF_ENOMEM, "out of memory");
+        return NULL;
+    }
     bf_own(f);
     f->part.store.ops = ops;
     return f;
@@ -27,7 +34,9 @@ bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
 
 int bf_adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
-    bf_spec given = { .secret = spec->secret, .secret_len = spec->secret_len, .functions = spec->functions };
+    bf_spec given = {
+        .secret = spec->secret, .secret_len = spec->secret_len, .functions = spec->functions
+    };
     if (!given.functions) given.functions = d->argument.functions;
     f->functions = given.functions;
     f->scheme = d->scheme;
@@ -60,7 +69,10 @@ void bf_release(bf_filter *f)
 bf_desc bf_describe(const bf_filter *f)
 {
     if (f->chain) return f->chain->desc;
-    bf_desc d = { .scheme = f->scheme, .g = f->part.g, .secret_check = f->secret_check, .argument.functions = f->functions };
+    bf_desc d = { .scheme = f->scheme,
+        .g = f->part.g,
+        .secret_check = f->secret_check,
+        .argument.functions = f->functions };
     memcpy(d.name, f->name, sizeof d.name);
     return d;
 }
@@ -74,10 +86,14 @@ int bf_writable(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->part.store;
     if (s->read_only)
-        return bf_fail(err, BF_ENOTSUP, "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL), f->read_only ? "" : ", no write permission");
+        return bf_fail(err, BF_ENOTSUP,
+            "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL),
+            f->read_only ? "" : ", no write permission");
     if (bf_raised(&f->replaced))
-        return bf_fail(err, BF_ENOTSUP, "%.60s was replaced, this filter was saved over it: nothing can "
-                       "be added or changed before it is opened again", bf_where(f, NULL));
+        return bf_fail(err, BF_ENOTSUP,
+            "%.60s was replaced, this filter was saved over it: nothing can "
+            "be added or changed before it is opened again",
+            bf_where(f, NULL));
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
     if (rc == 0) bf_raise(&f->may_write);
     return rc;

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static _Thread_local bf_call *calls;                         /* of this thread, the last first */
+static _Thread_local bf_call *calls; /* of this thread, the last first */
 
 enum { OWNER_BITS = 32 };
 static const uint64_t OWNER = 1, INSIDE = UINT64_C(1) << OWNER_BITS, SHUT = UINT64_C(1) << 63;
@@ -45,19 +45,24 @@ static void give_up(bf_filter *f, uint64_t what)
     free(f);
 }
 
-void bf_close(bf_filter *f) { if (f) give_up(f, OWNER); }
+void bf_close(bf_filter *f)
+{
+    if (f) give_up(f, OWNER);
+}
 
 /* ---- calls ---- */
 static bool is_in(const bf_call *list, const bf_filter *f)
 {
-    for (; list; list = list->next) if (list->f == f) return true;
+    for (; list; list = list->next)
+        if (list->f == f) return true;
     return false;
 }
 
 int bf_enter(bf_filter *f, bf_error *err)
 {
     uint64_t who = bf_who(&f->who);
-    do if (who & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
+    do
+        if (who & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
     while (!bf_who_swap(&f->who, &who, who + INSIDE));
     return 0;
 }
@@ -71,8 +76,9 @@ int bf_busy(bf_filter *f, bf_error *err)
     const int me = (int)getpid(), of = bf_int(&f->pid);
     if (!counted && of != me) bf_int_set(&f->pid, me);
     if (!counted || (of != me && !is_in(calls, f))) return 0;
-    return bf_fail(err, BF_EBUSY, "the filter is in use: it cannot be closed before the call that "
-                                  "runs in it returns");
+    return bf_fail(err, BF_EBUSY,
+        "the filter is in use: it cannot be closed before the call that "
+        "runs in it returns");
 }
 
 int bf_shut(bf_filter *f, bf_error *err)
@@ -93,12 +99,13 @@ int bf_shut(bf_filter *f, bf_error *err)
 static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
 {
 #ifdef BF_MODEL
-    list = NULL;                                             /* the model's threads are coroutines of one */
+    list = NULL; /* the model's threads are coroutines of one */
 #endif
     if (bf_who(&f->who) & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
     if (!is_in(list, f)) return 0;
-    return bf_fail(err, BF_EBUSY, "the filter is in use: a call in it waits for its clock or "
-                                  "client, in this very thread");
+    return bf_fail(err, BF_EBUSY,
+        "the filter is in use: a call in it waits for its clock or "
+        "client, in this very thread");
 }
 
 static bf_call *push(bf_call **list, bf_filter *f)
@@ -117,14 +124,16 @@ static void pop(bf_call *c)
     bf_filter *f = c->f;
     *c->from = c->next;
     if (c->next) c->next->from = c->from;
-    if (c == &f->first) bf_give_back(&f->first_taken);
-    else free(c);
+    if (c == &f->first)
+        bf_give_back(&f->first_taken);
+    else
+        free(c);
     give_up(f, INSIDE);
 }
 
 int bf_calls_begin(bf_calls *c, bf_filter *a, bf_filter *b, bf_error *err)
 {
-    bf_call **list = &calls;                                 /* looked up once */
+    bf_call **list = &calls; /* looked up once */
     int rc = refuse(*list, a, err);
     if (rc < 0 || (b && (rc = refuse(*list, b, err)) < 0)) return rc;
     if ((c->a = push(list, a)) && (!b || (c->b = push(list, b)))) return 0;
@@ -138,4 +147,7 @@ void bf_calls_end(bf_calls *c)
     if (c->a) pop(c->a);
 }
 
-void bf_abandon_calls(void) { while (calls) pop(calls); }
+void bf_abandon_calls(void)
+{
+    while (calls) pop(calls);
+}

@@ -14,88 +14,99 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-typedef struct bf_variant bf_variant;                        /* span.h: how a filter of parts works */
-extern const bf_variant *const bf_variants[];                /* tables.c: by kind */
+typedef struct bf_variant bf_variant;         /* span.h: how a filter of parts works */
+extern const bf_variant *const bf_variants[]; /* tables.c: by kind */
 
 typedef struct {
     bf_part part;
-    uint64_t start;            /* bits of the parts before it                                             */
-    uint64_t *live;            /* keys in it (grow), its epoch (window); see bf_live                       */
-    _Alignas(8) uint64_t own;  /* what live points to where it is nobody else's                           */
-    uint8_t *page;             /* its header page in a mapped file, or NULL                               */
-    uint32_t known;            /* Redis: its mark, when it was last sure that no part follows it           */
-    uint64_t unsent;           /* Redis: keys added from here that Redis has not counted yet              */
+    uint64_t start; /* bits of the parts before it                                             */
+    uint64_t *live; /* keys in it (grow), its epoch (window); see bf_live                       */
+    _Alignas(8) uint64_t own; /* what live points to where it is nobody else's */
+    uint8_t *page;   /* its header page in a mapped file, or NULL                               */
+    uint32_t known;  /* Redis: its mark, when it was last sure that no part follows it           */
+    uint64_t unsent; /* Redis: keys added from here that Redis has not counted yet              */
 } bf_piece;
 
 struct bf_chain {
     const bf_variant *variant;
-    bf_desc desc;              /* as stored; desc.live is of the moment of opening                        */
-    unsigned count;            /* pieces there are; grows under the lock, read by bf_chain_count          */
-    unsigned kept;             /* Redis: pieces there were before the filter was re-created; more than count, or 0 */
+    bf_desc desc;   /* as stored; desc.live is of the moment of opening                        */
+    unsigned count; /* pieces there are; grows under the lock, read by bf_chain_count          */
+    unsigned
+        kept; /* Redis: pieces there were before the filter was re-created; more than count, or 0 */
     bf_piece *piece[BF_PARTS_MAX];
-    bf_plane plane[BF_PARTS_MAX];              /* the same for the kernels, where parts are in addressable memory */
-    unsigned marked;           /* pieces whose page says that it is written in place                      */
-    bool moved;                /* Redis: the handle is at home in a filter that was re-created, without a word */
-    bool full;                 /* m has reached its limit: the last part takes all                        */
+    bf_plane
+        plane[BF_PARTS_MAX]; /* the same for the kernels, where parts are in addressable memory */
+    unsigned marked; /* pieces whose page says that it is written in place                      */
+    bool moved; /* Redis: the handle is at home in a filter that was re-created, without a word */
+    bool full;  /* m has reached its limit: the last part takes all                        */
     _Alignas(8) uint64_t own;
-    uint64_t *epoch;           /* window: the newest epoch that anybody added in                          */
-    int64_t newest;            /* Redis, window: the newest epoch that has a part, as K:meta said it last */
-    int holder;                /* of the lock within the process: its pid, or 0                           */
+    uint64_t *epoch; /* window: the newest epoch that anybody added in                          */
+    int64_t newest;  /* Redis, window: the newest epoch that has a part, as K:meta said it last */
+    int holder;      /* of the lock within the process: its pid, or 0                           */
     double (*clock)(void *);
     void *clock_ctx;
-    bool own_clock;            /* the clock is the caller's                                               */
-    _Alignas(8) uint64_t ahead;      /* Redis, window: its clock less this machine's, in us; 0 = not known */
-    _Alignas(8) uint64_t looked;     /* the moment of this machine's when that was found out              */
-    int own_time;              /* Redis, window: is it kept by its users' clocks? 0 = not known, 1 no, 2 yes */
-    void *(*wait_begin)(void *);             /* bf_on_wait; NULL = nobody wants to know */
+    bool own_clock; /* the clock is the caller's                                               */
+    _Alignas(
+        8) uint64_t ahead; /* Redis, window: its clock less this machine's, in us; 0 = not known */
+    _Alignas(8) uint64_t looked; /* the moment of this machine's when that was found out */
+    int own_time; /* Redis, window: is it kept by its users' clocks? 0 = not known, 1 no, 2 yes */
+    void *(*wait_begin)(void *); /* bf_on_wait; NULL = nobody wants to know */
     void (*wait_end)(void *, void *);
     void *wait_ctx;
 };
 
 /* How a home keeps parts. */
 typedef struct bf_chain_ops {
-    /* A new filter: 1 made and open, with its first parts; 0 it is there now, whoever made it; or an error. */
+    /* A new filter: 1 made and open, with its first parts; 0 it is there now, whoever made it; or
+     * an error. */
     int (*create)(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);
     /* One more part at the end, under the lock.  It is there for everybody once this returned. */
     int (*append)(bf_filter *f, const bf_desc *part, bf_error *err);
-    /* Takes in the parts that others appended; NULL: there are no others.  news: is there anything to take in? */
+    /* Takes in the parts that others appended; NULL: there are no others.  news: is there anything
+     * to take in? */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*news)(const bf_filter *f);
     /* Among the processes that share it; NULL: it is not shared. */
     int (*lock)(bf_filter *f, int *token, bf_error *err);
     void (*unlock)(bf_filter *f, int token);
-    /* So many keys more are in the piece: where that is told to others by a command.  now: and nothing is held back. */
+    /* So many keys more are in the piece: where that is told to others by a command.  now: and
+     * nothing is held back. */
     int (*count)(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *err);
-    void (*leave)(bf_filter *f);             /* before it is closed */
-    /* Where the whole can be re-created under its parts: did the last answers say that a part is not what it was?  Then
-     * follow and look tell.  Forgets it. */
+    void (*leave)(bf_filter *f); /* before it is closed */
+    /* Where the whole can be re-created under its parts: did the last answers say that a part is
+     * not what it was?  Then follow and look tell.  Forgets it. */
     bool (*doubts)(bf_filter *f, bool adding);
-    /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what others have published.
-     * look: takes in which living parts there are; anyway: even if nothing has shown that there are more.  turn: makes the
-     * part of now, or takes it in.  past: the same of an epoch that others may have been later than; does nothing where its
-     * time is over. */
+    /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what
+     * others have published. look: takes in which living parts there are; anyway: even if nothing
+     * has shown that there are more.  turn: makes the part of now, or takes it in.  past: the same
+     * of an epoch that others may have been later than; does nothing where its time is over. */
     int (*look)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
     int (*turn)(bf_filter *f, int64_t *now, bf_error *err);
     int (*past)(bf_filter *f, int64_t epoch, bf_error *err);
-    bool (*stale)(const bf_filter *f, int64_t now);          /* has the last trip shown that there is a part more? */
+    bool (*stale)(
+        const bf_filter *f, int64_t now); /* has the last trip shown that there is a part more? */
     /* Whose clock counts: *now is what the filter's clock gave, and becomes what counts.  NULL:
      * that one. */
     int (*time)(bf_filter *f, double *now, bf_error *err);
-    int (*expire)(bf_filter *f, double seconds, bf_error *err);      /* as of a store */
+    int (*expire)(bf_filter *f, double seconds, bf_error *err); /* as of a store */
     int (*remove)(bf_filter *f, bf_error *err);
 } bf_chain_ops;
 extern const bf_chain_ops bf_chain_memory, bf_chain_file, bf_chain_redis;
 
-static inline bool bf_piece_there(const bf_piece *p) { return p->part.store.words || p->part.store.impl; }
+static inline bool bf_piece_there(const bf_piece *p)
+{
+    return p->part.store.words || p->part.store.impl;
+}
 static inline unsigned bf_chain_count(const bf_chain *c) { return bf_told(&c->count); }
 
 /* chain.c */
-int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);    /* no parts yet */
+int bf_chain_begin(
+    bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err); /* no parts yet */
 void bf_chain_free(bf_filter *f);
 /* Is the file as long as it was, and every part where it was?  Asked before the first look at its
  * map by all calls but those of a single key. */
 int bf_chain_check(bf_filter *f, bf_error *err);
-int bf_chain_join(bf_chain *c, bf_piece *p);                 /* takes p over as the last piece, under the lock */
+int bf_chain_join(bf_chain *c, bf_piece *p); /* takes p over as the last piece, under the lock */
 int bf_chain_take_in(bf_filter *f, bf_error *err);
 /* The parts that others have appended, if there is news of any. */
 static inline int bf_chain_follow(bf_filter *f, bf_error *err)
@@ -103,35 +114,40 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
     const bf_chain_ops *ops = f->part.store.ops->chain;
     return ops->news && ops->news(f) ? bf_chain_take_in(f, err) : 0;
 }
-int bf_chain_writable(bf_filter *f, bf_error *err);          /* bf_writable, and every part's page marked */
-void *bf_chain_wait_begin(const bf_chain *c);                /* around what may take long: see bf_on_wait */
-void bf_chain_wait_end(const bf_chain *c, void *began);      /* leaves errno as it is */
+int bf_chain_writable(bf_filter *f, bf_error *err); /* bf_writable, and every part's page marked */
+void *bf_chain_wait_begin(const bf_chain *c);       /* around what may take long: see bf_on_wait */
+void bf_chain_wait_end(const bf_chain *c, void *began); /* leaves errno as it is */
 int bf_chain_lock(bf_filter *f, int *token, bf_error *err);
 void bf_chain_unlock(bf_filter *f, int token);
 /* The lock, with every part taken in: nothing is emptied or appended meanwhile. */
 int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err);
-int bf_chain_refresh(bf_filter *f, bf_error *err);           /* knows then all that others did before */
+int bf_chain_refresh(bf_filter *f, bf_error *err); /* knows then all that others did before */
 bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index);
-uint64_t bf_chain_bytes(const bf_filter *f);                 /* of the image */
+uint64_t bf_chain_bytes(const bf_filter *f); /* of the image */
 
 /* window.c */
 /* may ask Redis for its time */
 int bf_window_now(bf_filter *f, int64_t *epoch, bf_error *err);
 /* the same by this machine's clock, without a trip */
 int bf_window_here(const bf_filter *f, int64_t *epoch, bf_error *err);
-bf_piece *bf_window_piece(const bf_chain *c, int64_t epoch);                    /* whose turn it is; maybe it is another epoch's still */
+bf_piece *bf_window_piece(
+    const bf_chain *c, int64_t epoch); /* whose turn it is; maybe it is another epoch's still */
 bool bf_window_lives(const bf_chain *c, const bf_piece *p, int64_t now);
-int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err);   /* that piece, emptied and of that epoch; *p NULL: too late */
-void bf_window_empty(bf_filter *f, bf_piece *p, int64_t epoch);                /* under the lock; nothing where it is of that epoch, or a later one */
+int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p,
+    bf_error *err); /* that piece, emptied and of that epoch; *p NULL: too late */
+void bf_window_empty(bf_filter *f, bf_piece *p,
+    int64_t epoch); /* under the lock; nothing where it is of that epoch, or a later one */
 /* is its epoch later than any that was published? */
 int bf_window_late(const bf_filter *f, const bf_piece *p, bf_error *err);
 /* The live words of what was stored, before they are used; write: the newest epoch may be raised to
  * that of its parts. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);
-double bf_window_step(const bf_chain *c);                                       /* seconds an epoch takes */
+double bf_window_step(const bf_chain *c); /* seconds an epoch takes */
 
-/* home/memory.c, home/memory_parts.c: in memory, empty; spec gives secret or functions, threads and clock, and may be NULL */
+/* home/memory.c, home/memory_parts.c: in memory, empty; spec gives secret or functions, threads and
+ * clock, and may be NULL */
 bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err);
-bf_filter *bf_chain_new_memory(const bf_desc *d, const bf_spec *spec, bf_error *err);      /* without parts */
+bf_filter *bf_chain_new_memory(
+    const bf_desc *d, const bf_spec *spec, bf_error *err); /* without parts */
 int bf_chain_append_memory(bf_filter *f, const bf_desc *part, bf_error *err);
 #endif

@@ -1,5 +1,5 @@
-/* secret.c - keyed filters: takes the secret in, derives the check value that stored filters carry, wipes it; makes new ones.
- * The secret itself is never stored. */
+/* secret.c - keyed filters: takes the secret in, derives the check value that stored filters carry,
+ * wipes it; makes new ones. The secret itself is never stored. */
 #include "base/system.h"
 #include "parts/filter.h"
 #include <errno.h>
@@ -21,27 +21,34 @@ int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *chec
 {
     static const char label[] = "bloomfilter secret check v1";
     *check = 0;
-    if (scheme->hash == &bf_hash_functions && !spec->secret) return bf_functions_check(spec->functions, check, err);
+    if (scheme->hash == &bf_hash_functions && !spec->secret)
+        return bf_functions_check(spec->functions, check, err);
     if (spec->functions && scheme->hash != &bf_hash_functions)
-        return bf_fail(err, BF_EINVAL, "functions are for scheme functions, got scheme %s", scheme->name);
+        return bf_fail(
+            err, BF_EINVAL, "functions are for scheme functions, got scheme %s", scheme->name);
     if (!spec->secret) return 0;
     if (spec->secret_len != BF_SECRET_BYTES) {
         char got[40];
         snprintf(got, sizeof got, "%zu bytes", spec->secret_len);
         return bf_refuse(err, "secret", got);
     }
-    if (!scheme->keyed) return bf_fail(err, BF_EINVAL, "scheme %s cannot be keyed: secret must not be given", scheme->name);
-    if (!scheme->keyed->run) return bf_fail(err, BF_ENOTSUP, "secret needs libsodium, which this build lacks");
+    if (!scheme->keyed)
+        return bf_fail(
+            err, BF_EINVAL, "scheme %s cannot be keyed: secret must not be given", scheme->name);
+    if (!scheme->keyed->run)
+        return bf_fail(err, BF_ENOTSUP, "secret needs libsodium, which this build lacks");
     scheme->keyed->one(spec->secret, label, sizeof label - 1, check);
-    if (*check == 0) *check = 1;                           /* 0 means "not keyed" */
+    if (*check == 0) *check = 1; /* 0 means "not keyed" */
     return 0;
 }
 
 int bf_secret_match(uint64_t stored, uint64_t given, const char *where, bf_error *err)
 {
     if (stored == given) return 0;
-    return bf_fail(err, BF_EMISMATCH, "%.80s %s", where, !stored ? "is not keyed, but a secret was given"
-                   : !given ? "is keyed: its secret must be given" : "is keyed with another secret, or has other functions");
+    return bf_fail(err, BF_EMISMATCH, "%.80s %s", where,
+        !stored  ? "is not keyed, but a secret was given"
+        : !given ? "is keyed: its secret must be given"
+                 : "is keyed with another secret, or has other functions");
 }
 
 int bf_secret_set(bf_filter *f, const bf_spec *spec, bf_error *err)

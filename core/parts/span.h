@@ -1,5 +1,6 @@
 /* span.h - runs of keys on their way over the parts, and the variants that send them.  Private.
- * A variant is one file that ends in one const bf_variant, and one row of bf_variants in tables.c. */
+ * A variant is one file that ends in one const bf_variant, and one row of bf_variants in tables.c.
+ */
 #ifndef BF_SPAN_H
 #define BF_SPAN_H
 #include "parts/parts.h"
@@ -8,31 +9,36 @@
 enum { BF_SPAN = 512 };
 typedef struct {
     uint64_t d[BF_SPAN];
-    uint16_t key[BF_SPAN];     /* whose digest that is, as an index into the run */
+    uint16_t key[BF_SPAN]; /* whose digest that is, as an index into the run */
     size_t n;
-    uint8_t present[BF_SPAN];  /* the answers of the last probe                   */
+    uint8_t present[BF_SPAN]; /* the answers of the last probe                   */
 } bf_span;
 /* Is one key in any of these parts?  Inline: a single key pays for each call. */
-static inline bool bf_chain_any(const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *digest)
+static inline bool bf_chain_any(
+    const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *digest)
 {
     const bf_kernels *k = f->chain->piece[0]->part.kernels;
     if (n && k->any) return k->any(planes, n, digest, 1) != 0;
-    while (n-- > 0) if (k->test_one(planes[n].g, planes[n].words, digest)) return true;
+    while (n-- > 0)
+        if (k->test_one(planes[n].g, planes[n].words, digest)) return true;
     return false;
 }
-/* How many of the first n are present in the part (and adds them); span->present says which, if any.  Parts with kernels:
- * BF_OP_ADD only. */
+/* How many of the first n are present in the part (and adds them); span->present says which, if
+ * any.  Parts with kernels: BF_OP_ADD only. */
 int64_t bf_chain_probe(bf_filter *f, bf_piece *p, int op, bf_span *span, size_t n, bf_error *err);
 /* Asks all these pieces; whoever has a key in one of them gets that answer and leaves the span. */
-int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *span, uint8_t *answer, uint8_t value, bf_error *err);
-/* Is any key in one of these pieces, of parts in addressable memory?  Then span->present says which. */
+int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *span, uint8_t *answer,
+    uint8_t value, bf_error *err);
+/* Is any key in one of these pieces, of parts in addressable memory?  Then span->present says
+ * which. */
 bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *span);
 /* Takes those present out of the span, and sets their answer. */
 void bf_chain_settle(bf_span *span, uint8_t *answer, uint8_t value);
-void bf_chain_drop(bf_span *span, size_t n);                 /* the first n: their answers stand */
+void bf_chain_drop(bf_span *span, size_t n); /* the first n: their answers stand */
 
 struct bf_variant {
-    /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero before. */
+    /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero
+     * before. */
     int (*test)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
     int (*add)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
     /* One key, of parts in addressable memory; add_one NULL: as a span of one. */
@@ -41,7 +47,8 @@ struct bf_variant {
 };
 
 /* span.c: filters of many parts as filter.c runs them */
-int64_t bf_chain_run(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+int64_t bf_chain_run(
+    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int bf_chain_test(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_chain_add(bf_filter *f, const void *key, size_t len, bf_error *err);
 #endif

@@ -1,49 +1,57 @@
-/* store.h - a store: where the bits of a part live.  Private.  A home is a row of tables.c that names one; the stores are in
- * home/ and redis/.  What knows bits but not where they live goes through this. */
+/* store.h - a store: where the bits of a part live.  Private.  A home is a row of tables.c that
+ * names one; the stores are in home/ and redis/.  What knows bits but not where they live goes
+ * through this. */
 #ifndef BF_STORE_H
 #define BF_STORE_H
 #include "format/format.h"
 
 /* ---- store: where the bits live.  Either it has words, or apply() does it from positions. ---- */
-enum { BF_STORE_ATOMIC = 1 };  /* others write the words too: atomic kernels always */
+enum { BF_STORE_ATOMIC = 1 }; /* others write the words too: atomic kernels always */
 typedef struct bf_store bf_store;
 typedef struct {
     const char *name;
     unsigned flags;
-    unsigned batch;            /* keys that apply() likes to be given at once, 0 = BF_CHUNK */
-    uint64_t most_bits;        /* of a shard; larger filters get shards by themselves, 0 = no limit */
-    /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there. */
+    unsigned batch;     /* keys that apply() likes to be given at once, 0 = BF_CHUNK */
+    uint64_t most_bits; /* of a shard; larger filters get shards by themselves, 0 = no limit */
+    /* Open what is there: 1 and *desc, 0 nothing there, or an error.  NULL: nothing is ever there.
+     */
     int (*attach)(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err);
-    /* Make a new one: 1 made and open, 0 it is there now, whoever made it (attach again), or an error. */
+    /* Make a new one: 1 made and open, 0 it is there now, whoever made it (attach again), or an
+     * error. */
     int (*create)(bf_store *s, const bf_desc *desc, const bf_spec *spec, bf_error *err);
-    /* present[i], a key: test and add, was it there before; remove, was it there and is one less now; count, the least counter. */
-    int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err);
-    /* Before bits are written, by a batch each time, by single keys once / at the start of every batch call. */
+    /* present[i], a key: test and add, was it there before; remove, was it there and is one less
+     * now; count, the least counter. */
+    int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+        uint8_t *present, bf_error *err);
+    /* Before bits are written, by a batch each time, by single keys once / at the start of every
+     * batch call. */
     int (*before_write)(bf_store *s, bf_error *err);
     int (*check)(bf_store *s, bf_error *err);
     int (*sync)(bf_store *s, bf_error *err);
-    bool (*current)(const bf_store *s);       /* is what is open still what its name leads to? */
+    bool (*current)(const bf_store *s); /* is what is open still what its name leads to? */
     /* Would another file under this name take the name of what is open?  NULL: it has none. */
     bool (*named)(const bf_store *s, const char *path);
-    /* Whole bitmaps where there are no words; NULL = this home cannot.  Bytes are those of the bitset. */
+    /* Whole bitmaps where there are no words; NULL = this home cannot.  Bytes are those of the
+     * bitset. */
     int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
     int (*count)(bf_store *s, uint64_t *ones, bf_error *err);
     int (*clear)(bf_store *s, bf_error *err);
-    int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);          /* bits |= words */
-    int (*intersect)(bf_store *s, const uint64_t *words, bf_error *err);      /* bits &= words */
-    int (*replace)(bf_store *s, const uint64_t *words, bf_error *err);        /* bits = words  */
-    int (*expire)(bf_store *s, double seconds, bf_error *err);                /* 0 = never     */
-    int (*remove)(bf_store *s, bf_error *err);                                /* for everybody */
-    void (*close)(bf_store *s);               /* also after a failed attach or create */
-    const struct bf_chain_ops *chain;         /* filters of many parts, parts.h; NULL = this home has none */
+    int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);     /* bits |= words */
+    int (*intersect)(bf_store *s, const uint64_t *words, bf_error *err); /* bits &= words */
+    int (*replace)(bf_store *s, const uint64_t *words, bf_error *err);   /* bits = words  */
+    int (*expire)(bf_store *s, double seconds, bf_error *err);           /* 0 = never     */
+    int (*remove)(bf_store *s, bf_error *err);                           /* for everybody */
+    void (*close)(bf_store *s); /* also after a failed attach or create */
+    const struct bf_chain_ops
+        *chain; /* filters of many parts, parts.h; NULL = this home has none */
 } bf_store_ops;
 struct bf_store {
     const bf_store_ops *ops;
-    uint64_t *words;           /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
-    uint64_t nwords;           /* ceil(bits / 64), set by filter.c before create and after attach        */
+    uint64_t *words; /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
+    uint64_t nwords; /* ceil(bits / 64), set by filter.c before create and after attach        */
     bool read_only;
-    bool made;                 /* what attach opened was made just now, by this opening                */
-    void *impl;                /* the store's own state                                               */
-    const char *label;         /* what messages call it, NULL = its storage text; never a password    */
+    bool made;         /* what attach opened was made just now, by this opening                */
+    void *impl;        /* the store's own state                                               */
+    const char *label; /* what messages call it, NULL = its storage text; never a password    */
 };
 #endif

@@ -4,26 +4,32 @@
  *
  *        ... | e-4 | e-3 | e-2 | e-1 |  e  |          parts = 4: five pieces are asked, keys go into the one of e
  *
- * A key added at time t, in epoch e, is found until epoch e + parts ends: at least `window` and at most window + step later.
- * Adding it again sets it in the present epoch's piece too, so it counts from the last add; "new" is only what no living
- * piece had.
+ * A key added at time t, in epoch e, is found until epoch e + parts ends: at least `window` and at
+ * most window + step later. Adding it again sets it in the present epoch's piece too, so it counts
+ * from the last add; "new" is only what no living piece had.
  *
  * Nothing may be emptied while it still counts, in no process, whatever the clocks do:
- *   - The newest epoch anybody added in is published first (c->epoch) and never goes back.  "Now" is that or the clock's
- *     epoch, whichever is later.  A clock that jumps back forgets nothing; until it has caught up, nothing is forgotten.
- *   - Piece of epoch x is emptied under the lock, by an adder of an epoch >= x + parts + 1 who has published that: from then on
- *     nobody's "now" has x among the living.  Who had read "now" before and still reads the piece's bits may find them half
- *     gone: his key's time was over when he was still inside his call.
- *   - The piece gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch there, which nobody trusts
- *     any more; the next adder empties it again.  Testers never empty anything: a piece of another epoch has no keys.
- *   - An adder looks at the newest epoch again after its bits are set: if by that the piece may have been emptied, he sets
- *     them anew.  Else they were there before anybody began to empty it, so none is left behind for the epoch that follows.
- *     Bits that he left behind in a piece may be there when he comes back: what he found new the first time is new.  (All that
- *     was added before he began is as old as his first epoch or older: it is forgotten by then.)
- *   - He counts a key as known from an older piece only if that piece is of the same epoch after he found it there.  Else it
- *     may be a later adder's, whose answer was "known" because of him: one of the two must say "new".
+ *   - The newest epoch anybody added in is published first (c->epoch) and never goes back.  "Now"
+ * is that or the clock's epoch, whichever is later.  A clock that jumps back forgets nothing; until
+ * it has caught up, nothing is forgotten.
+ *   - Piece of epoch x is emptied under the lock, by an adder of an epoch >= x + parts + 1 who has
+ * published that: from then on nobody's "now" has x among the living.  Who had read "now" before
+ * and still reads the piece's bits may find them half gone: his key's time was over when he was
+ * still inside his call.
+ *   - The piece gets its new epoch after it was emptied.  A kill -9 in between leaves the old epoch
+ * there, which nobody trusts any more; the next adder empties it again.  Testers never empty
+ * anything: a piece of another epoch has no keys.
+ *   - An adder looks at the newest epoch again after its bits are set: if by that the piece may
+ * have been emptied, he sets them anew.  Else they were there before anybody began to empty it, so
+ * none is left behind for the epoch that follows. Bits that he left behind in a piece may be there
+ * when he comes back: what he found new the first time is new.  (All that was added before he began
+ * is as old as his first epoch or older: it is forgotten by then.)
+ *   - He counts a key as known from an older piece only if that piece is of the same epoch after he
+ * found it there.  Else it may be a later adder's, whose answer was "known" because of him: one of
+ * the two must say "new".
  *
- * In Redis a part is a key of its own, made by the first adder of its epoch and expired by Redis: see epochs.c. */
+ * In Redis a part is a key of its own, made by the first adder of its epoch and expired by Redis:
+ * see epochs.c. */
 #include "bits/bits.h"
 #include "parts/span.h"
 #include <math.h>
@@ -31,7 +37,7 @@
 
 /* clocks that run while a key is added; then it is refused */
 enum { TRIES = 1000 };
-static const double EPOCHS = 0x1p46;                         /* what a live word holds, and some */
+static const double EPOCHS = 0x1p46; /* what a live word holds, and some */
 
 double bf_window_step(const bf_chain *c) { return c->desc.window / c->desc.parts; }
 
@@ -41,7 +47,7 @@ static int epoch_of(const bf_chain *c, double now, int64_t *epoch, bf_error *err
     if (isnan(now)) return bf_fail(err, BF_EHOST, "the clock failed");
     if (!(fabs(e) < EPOCHS))
         return bf_fail(err, BF_EINVAL,
-                       "clock must give seconds within 7e13 steps of %g seconds, got %g", step, now);
+            "clock must give seconds within 7e13 steps of %g seconds, got %g", step, now);
     *epoch = (int64_t)e;
     return 0;
 }
@@ -78,22 +84,23 @@ int bf_window_late(const bf_filter *f, const bf_piece *p, bf_error *err)
 {
     const int64_t e = bf_live(p->live), newest = bf_live(f->chain->epoch);
     if (e <= newest) return 0;
-    return bf_fail(err, BF_EFORMAT, "%.60s is damaged: a part is of epoch %lld, "
-                   "later than the newest, which is %lld",
-                   bf_where(f, NULL), (long long)e, (long long)newest);
+    return bf_fail(err, BF_EFORMAT,
+        "%.60s is damaged: a part is of epoch %lld, "
+        "later than the newest, which is %lld",
+        bf_where(f, NULL), (long long)e, (long long)newest);
 }
 
-static int sound_epoch(const bf_chain *c, int64_t e, const bf_piece *p, const char *where,
-                       bf_error *err)
+static int sound_epoch(
+    const bf_chain *c, int64_t e, const bf_piece *p, const char *where, bf_error *err)
 {
     if (e == BF_NEVER) return 0;
     if (!(fabs((double)e) < EPOCHS))
-        return bf_fail(err, BF_EFORMAT, "%.60s is damaged: epoch %lld is out of range", where,
-                       (long long)e);
+        return bf_fail(
+            err, BF_EFORMAT, "%.60s is damaged: epoch %lld is out of range", where, (long long)e);
     if (!p || bf_window_piece(c, e) == p) return 0;
     return bf_fail(err, BF_EFORMAT,
-                   "%.60s is damaged: a part is of epoch %lld, which belongs in another part",
-                   where, (long long)e);
+        "%.60s is damaged: a part is of epoch %lld, which belongs in another part", where,
+        (long long)e);
 }
 
 /* What is read while others add, or was cut off by a power loss, may have a part that is later than
@@ -113,9 +120,10 @@ int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err)
     if (rc == 0) rc = sound_epoch(c, newest, NULL, where, err);
     if (rc < 0 || latest <= newest || (rc = bf_window_here(f, &now, err)) < 0) return rc;
     if (latest > now)
-        return bf_fail(err, BF_EFORMAT, "%.60s is damaged: a part is of epoch %lld, "
-                       "later than the newest (%lld) and than the clock",
-                       where, (long long)latest, (long long)newest);
+        return bf_fail(err, BF_EFORMAT,
+            "%.60s is damaged: a part is of epoch %lld, "
+            "later than the newest (%lld) and than the clock",
+            where, (long long)latest, (long long)newest);
     if (write) bf_live_raise(c->epoch, latest);
     return 0;
 }
@@ -162,11 +170,15 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
     }
     if (bf_live((*p)->live) == epoch) return 0;
     rc = bf_window_late(f, *p, err);
-    *p = NULL;                                               /* later already */
+    *p = NULL; /* later already */
     return rc;
 }
 
-typedef struct { bf_piece *piece[BF_PARTS_MAX]; int64_t epoch[BF_PARTS_MAX]; unsigned n; } pieces;
+typedef struct {
+    bf_piece *piece[BF_PARTS_MAX];
+    int64_t epoch[BF_PARTS_MAX];
+    unsigned n;
+} pieces;
 
 /* Takes out what is not of its epoch, or no more; was there any? */
 static bool drop_turned(pieces *p)
@@ -181,43 +193,58 @@ static bool drop_turned(pieces *p)
     return p->n < had;
 }
 
-/* The pieces of these epochs; the keys they have get that answer and leave the span.  A test may find a key in what has
- * become a later piece: it was added.  An add asks what had it before, so it looks at the epochs again. */
-static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answer, uint8_t value, bf_error *err)
+/* The pieces of these epochs; the keys they have get that answer and leave the span.  A test may
+ * find a key in what has become a later piece: it was added.  An add asks what had it before, so it
+ * looks at the epochs again. */
+static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answer, uint8_t value,
+    bf_error *err)
 {
     const bf_chain *c = f->chain;
     pieces p;
     p.n = 0;
     if (from < to - (int64_t)c->desc.parts) from = to - (int64_t)c->desc.parts;
-    for (int64_t e = from; e <= to; e++) { p.piece[p.n] = bf_window_piece(c, e); p.epoch[p.n++] = e; }
+    for (int64_t e = from; e <= to; e++) {
+        p.piece[p.n] = bf_window_piece(c, e);
+        p.epoch[p.n++] = e;
+    }
     drop_turned(&p);
-    if (value || !c->piece[0]->part.kernels) return bf_chain_sift(f, p.piece, p.n, s, answer, value, err);
+    if (value || !c->piece[0]->part.kernels)
+        return bf_chain_sift(f, p.piece, p.n, s, answer, value, err);
     while (p.n && s->n && bf_chain_mark(p.piece, p.n, s)) {
         bf_fence();
-        if (!drop_turned(&p)) { bf_chain_settle(s, answer, value); break; }
+        if (!drop_turned(&p)) {
+            bf_chain_settle(s, answer, value);
+            break;
+        }
     }
     return 0;
 }
 
-static int64_t oldest(const bf_filter *f, int64_t now) { return now - (int64_t)f->chain->desc.parts; }
+static int64_t oldest(const bf_filter *f, int64_t now)
+{
+    return now - (int64_t)f->chain->desc.parts;
+}
 
-/* Parts turned up while others were asked: later ones, because another's clock is ahead, or such of the past, by a union.  All
- * are asked again but that of `own`, where the keys were just added. */
-static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t *answer, uint8_t value, bf_error *err)
+/* Parts turned up while others were asked: later ones, because another's clock is ahead, or such of
+ * the past, by a union.  All are asked again but that of `own`, where the keys were just added. */
+static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t *answer,
+    uint8_t value, bf_error *err)
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     int rc = 0;
     for (int tries = 0; rc == 0 && s->n && ops->stale(f, now); tries++) {
         if (tries == TRIES)
             return bf_fail(err, BF_EIO, "%.80s: its parts change faster than they can be asked",
-                           bf_where(f, NULL));
-        if ((rc = ops->look(f, &now, false, err)) == 0) rc = ask(f, s, oldest(f, now), own - 1, answer, value, err);
+                bf_where(f, NULL));
+        if ((rc = ops->look(f, &now, false, err)) == 0)
+            rc = ask(f, s, oldest(f, now), own - 1, answer, value, err);
         if (rc == 0) rc = ask(f, s, own + 1, now, answer, value, err);
     }
     return rc;
 }
 
-/* Where parts come and go the whole span is asked under the lock; the clock, which may run anything, was read before. */
+/* Where parts come and go the whole span is asked under the lock; the clock, which may run
+ * anything, was read before. */
 static int test_remote(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, bf_error *err)
 {
     int token, rc = bf_chain_lock(f, &token, err);
@@ -252,9 +279,11 @@ static int test_one(bf_filter *f, const uint64_t *d, bf_error *err)
     return bf_chain_any(f, living, n, d);
 }
 
-/* Sets them all in the piece of now; those that it had, leave the span.  first[i] is raised for key i of the run where its bits
- * were set in a piece whose time was over meanwhile, and it had not been there. */
-static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, uint8_t *first, bf_error *err)
+/* Sets them all in the piece of now; those that it had, leave the span.  first[i] is raised for key
+ * i of the run where its bits were set in a piece whose time was over meanwhile, and it had not
+ * been there. */
+static int set(
+    bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, uint8_t *first, bf_error *err)
 {
     const bf_chain *c = f->chain;
     for (int tries = 0; tries < TRIES; tries++) {
@@ -265,7 +294,10 @@ static int set(bf_filter *f, bf_span *s, int64_t *now, uint8_t *answer, uint8_t 
         int64_t hits = bf_chain_probe(f, p, BF_OP_ADD, s, s->n, err);
         if (hits < 0) return (int)hits;
         bf_fence();
-        if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) { if (hits) bf_chain_settle(s, answer, 0); return 0; }
+        if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) {
+            if (hits) bf_chain_settle(s, answer, 0);
+            return 0;
+        }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
     return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast to be followed", bf_where(f, NULL));
@@ -290,7 +322,7 @@ static int add_here(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
     int64_t now = 0;
     uint8_t first[BF_SPAN];
-    const size_t n = s->n;                                   /* all of the run */
+    const size_t n = s->n; /* all of the run */
     memset(first, 0, n);
     int rc = set(f, s, &now, answer, first, err);
     if (rc == 0) rc = ask(f, s, oldest(f, now), now - 1, answer, 0, err);
@@ -300,7 +332,8 @@ static int add_here(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 
 static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
-    int rc = f->part.store.ops->chain->turn ? add_remote(f, s, answer, err) : add_here(f, s, answer, err);
+    int rc = f->part.store.ops->chain->turn ? add_remote(f, s, answer, err)
+                                            : add_here(f, s, answer, err);
     for (size_t i = 0; rc == 0 && i < s->n; i++) answer[s->key[i]] = 1;
     return rc;
 }

@@ -1,4 +1,5 @@
-/* attach.c - opening what is under a key: a filter of ours, Redisson's, or a bitmap of another system.  Writes nothing. */
+/* attach.c - opening what is under a key: a filter of ours, Redisson's, or a bitmap of another
+ * system.  Writes nothing. */
 #include "redis/redis.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +18,15 @@ static int name_config(bf_redis *r, bf_error *err)
     return 0;
 }
 
-/* Nodes of a cluster do nothing with keys of two slots: there the companion hash is {K}:meta, unless K has a hash tag itself. */
+/* Nodes of a cluster do nothing with keys of two slots: there the companion hash is {K}:meta,
+ * unless K has a hash tag itself. */
 static int name_meta(bf_redis *r, bf_error *err)
 {
     const char *key = r->link.url.key;
     const bool braces = r->link.client && r->link.client->cluster && !bf_redis_tagged(key);
     if (braces && strchr(key, '}'))
-        return bf_fail(err, BF_EINVAL, "key %.60s: with a } in it a key of a cluster needs a hash tag, as in {seen}:1", key);
+        return bf_fail(err, BF_EINVAL,
+            "key %.60s: with a } in it a key of a cluster needs a hash tag, as in {seen}:1", key);
     size_t cap = strlen(key) + 8;
     if (!(r->meta = malloc(cap))) return bf_fail(err, BF_ENOMEM, "out of memory");
     snprintf(r->meta, cap, braces ? "{%s}:meta" : "%s:meta", key);
@@ -44,10 +47,16 @@ int bf_redis_like(bf_store *s, const bf_redis *of, const char *key, bf_error *er
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
-    if (r) return r;                                        /* another try of the same opening */
-    if (!(s->impl = r = calloc(1, sizeof *r))) { bf_fail(err, BF_ENOMEM, "out of memory"); return NULL; }
-    if ((spec->redis_client ? bf_client_open : bf_socket_open)(&r->link, spec, err) < 0 || name_meta(r, err) < 0) return NULL;
-    r->link.one_slot = r->link.client && r->link.client->cluster && spec->wait_replicas;    /* WAIT asks one node */
+    if (r) return r; /* another try of the same opening */
+    if (!(s->impl = r = calloc(1, sizeof *r))) {
+        bf_fail(err, BF_ENOMEM, "out of memory");
+        return NULL;
+    }
+    if ((spec->redis_client ? bf_client_open : bf_socket_open)(&r->link, spec, err) < 0 ||
+        name_meta(r, err) < 0)
+        return NULL;
+    r->link.one_slot =
+        r->link.client && r->link.client->cluster && spec->wait_replicas; /* WAIT asks one node */
     if (spec->timeout > 0) r->link.url.timeout = spec->timeout;
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
@@ -68,30 +77,38 @@ static void put_look(bf_redis *r)
     bf_link_word(l, r->meta);
 }
 
-/* K:meta and how long K is, both of one moment: the reply's leaves, the last of them being the length. */
+/* K:meta and how long K is, both of one moment: the reply's leaves, the last of them being the
+ * length. */
 int bf_redis_look(bf_redis *r, long long *bytes, bf_error *err)
 {
     bf_link *l = &r->link;
     static const char *const words[] = { "MULTI", "HGETALL", "STRLEN", "EXEC" };
     int rc = bf_link_begin(l, true, err);
     if (rc < 0) return rc;
-    if (l->client) put_look(r);
-    else for (int i = 0; i < 4; i++) {
-        bf_link_count(l, i % 3 ? 2 : 1);
-        if (i == 3) bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-        bf_link_word(l, words[i]);
-        if (i % 3) bf_link_word(l, i == 1 ? r->meta : l->url.key);
-    }
+    if (l->client)
+        put_look(r);
+    else
+        for (int i = 0; i < 4; i++) {
+            bf_link_count(l, i % 3 ? 2 : 1);
+            if (i == 3) bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
+            bf_link_word(l, words[i]);
+            if (i % 3) bf_link_word(l, i == 1 ? r->meta : l->url.key);
+        }
     if ((rc = bf_link_finish(l, l->client ? 1 : 4, err)) < 0) return rc;
     if (l->reply.n && bf_reply_integer(&l->reply, l->reply.n - 1, bytes)) return 0;
     return bf_fail(err, BF_EIO, "%s: no length in the answer to STRLEN", l->label);
 }
 
-static bool may_create(const bf_spec *spec) { return !spec->read_only && !spec->must_exist && bf_sufficient(spec); }
+static bool may_create(const bf_spec *spec)
+{
+    return !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+}
 
 int bf_redis_no_cache(const bf_redis *r, bf_error *err)
 {
-    return bf_fail(err, BF_ENOTSUP, "%s is no filter of ours: it has no mark, and without one nothing can be cached", r->link.label);
+    return bf_fail(err, BF_ENOTSUP,
+        "%s is no filter of ours: it has no mark, and without one nothing can be cached",
+        r->link.label);
 }
 
 static int none_past(bf_redis *r, uint64_t m, bf_error *err)
@@ -104,26 +121,36 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
     if ((rc = bf_link_finish(&r->link, 1, err)) < 0) return rc;
     const char *last = bf_reply_text(&r->link.reply, 0, &len);
     if (!last || len == 0 || !(*last & 0xFF >> m % 8)) return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m", r->link.label, (unsigned long long)m);
+    return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m",
+        r->link.label, (unsigned long long)m);
 }
 
-/* Shorter than m is how Redis keeps zeros; longer, m is not theirs, and keys that are there would read as absent.  Our own
- * bits are longer by their mark: opened so when the companion hash was lost. */
+/* Shorter than m is how Redis keeps zeros; longer, m is not theirs, and keys that are there would
+ * read as absent.  Our own bits are longer by their mark: opened so when the companion hash was
+ * lost. */
 static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
     if (bytes <= (m + 7) / 8 || bytes == r->mark_at + BF_REDIS_MARK) return none_past(r, m, err);
-    return bf_fail(err, BF_EMISMATCH, "%s holds %llu bytes, m=%llu bits take %llu: it has another m", r->link.label, (unsigned long long)bytes,
-                   (unsigned long long)m, (unsigned long long)((m + 7) / 8));
+    return bf_fail(err, BF_EMISMATCH,
+        "%s holds %llu bytes, m=%llu bits take %llu: it has another m", r->link.label,
+        (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
 }
 
 /* A bitmap that another system made: no companion hash, no mark, and never longer than it is. */
-static int attach_foreign(bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
+static int attach_foreign(
+    bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
 {
     if (!(spec->must_exist || spec->read_only) || !spec->scheme)
-        return bf_fail(err, BF_EFORMAT, "%s holds %lld bytes that are no filter of ours: open() them with scheme, m and k, or take another key", r->link.label, bytes);
-    if (spec->shards > 1) return bf_fail(err, BF_ENOTSUP, "%s is no filter of ours: it has no shards", r->link.label);
+        return bf_fail(err, BF_EFORMAT,
+            "%s holds %lld bytes that are no filter of ours: open() them with scheme, m and k, or take another key",
+            r->link.label, bytes);
+    if (spec->shards > 1)
+        return bf_fail(err, BF_ENOTSUP, "%s is no filter of ours: it has no shards", r->link.label);
     if (spec->cache) return bf_redis_no_cache(r, err);
-    if (spec->counting) return bf_fail(err, BF_ENOTSUP, "%s holds bytes of another system: they are opened as bits, not as counters", r->link.label);
+    if (spec->counting)
+        return bf_fail(err, BF_ENOTSUP,
+            "%s holds bytes of another system: they are opened as bits, not as counters",
+            r->link.label);
     int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
@@ -134,8 +161,8 @@ static int attach_foreign(bf_redis *r, const bf_spec *spec, bf_desc *d, long lon
 
 /* Bits without a companion hash: another system's, or the stub of an add to a filter that was just
  * deleted. */
-static int attach_bare(bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bool *stub,
-                       bf_error *err)
+static int attach_bare(
+    bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bool *stub, bf_error *err)
 {
     int rc = attach_foreign(r, spec, d, bytes, err);
     *stub = rc == BF_EFORMAT;
@@ -155,7 +182,8 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
     long long bytes;
     int rc = bf_redis_look(r, &bytes, err);
     if (rc < 0) return rc;
-    if (!bf_redisson_found(r)) return bytes ? attach_foreign(r, spec, d, bytes, err) : nothing_there(r, spec, false, err);
+    if (!bf_redisson_found(r))
+        return bytes ? attach_foreign(r, spec, d, bytes, err) : nothing_there(r, spec, false, err);
     if (spec->cache) return bf_redis_no_cache(r, err);
     if ((rc = bf_redisson_read(r, d, err)) < 0) return rc;
     bf_redisson_place(r, d);
@@ -169,7 +197,10 @@ static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error
     char *meta = r->meta;
     r->meta = NULL;
     int rc = name_config(r, err);
-    if (rc == 0 && (rc = bf_redis_look(r, &bytes, err)) == 0 && bf_redisson_found(r)) { free(meta); return bf_redis_attach_redisson(r, spec, d, err); }
+    if (rc == 0 && (rc = bf_redis_look(r, &bytes, err)) == 0 && bf_redisson_found(r)) {
+        free(meta);
+        return bf_redis_attach_redisson(r, spec, d, err);
+    }
     free(r->meta);
     r->meta = meta;
     return rc;
@@ -188,25 +219,34 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     r->seen = 0;
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
     if (meta && d->kind && (r->link.client || spec->cache))
-        return bf_fail(err, BF_ENOTSUP, "%s %s: it is opened by URL and without a cache", r->link.label, d->kind == BF_GROW ? "grows" : "forgets");
+        return bf_fail(err, BF_ENOTSUP, "%s %s: it is opened by URL and without a cache",
+            r->link.label, d->kind == BF_GROW ? "grows" : "forgets");
     r->seen = want;
     if (meta && d->kind) r->born = born;
-    if (meta && d->kind) return 1;                          /* its parts are grown.c's */
+    if (meta && d->kind) return 1; /* its parts are grown.c's */
     if (!r->slot) r->making = making;
     if (meta && d->g.shards > 1 && !r->slot) return bf_redis_attach_shards(r, spec, d, want, err);
-    if (!r->slot) r->whole = want;                          /* a lost filter may be made anew with shards */
-    if (!meta && !spec->scheme && !r->slot && !may_create(spec) && (rc = attach_unnamed(r, spec, d, err)) != 0) return rc;
+    if (!r->slot) r->whole = want; /* a lost filter may be made anew with shards */
+    if (!meta && !spec->scheme && !r->slot && !may_create(spec) &&
+        (rc = attach_unnamed(r, spec, d, err)) != 0)
+        return rc;
     if (bytes == 0) return nothing_there(r, spec, meta, err);
     if (!meta) return attach_bare(r, spec, d, bytes, stub, err);
     bf_redis_place(r, d);
     if ((rc = bf_redis_mark(r, &mark, err)) < 0) return rc;
-    if (mark == want) { r->mark = mark; r->born = born; return 1; }
+    if (mark == want) {
+        r->mark = mark;
+        r->born = born;
+        return 1;
+    }
     *stub = true;
-    return bf_fail(err, BF_EFORMAT, "%s holds %lld bytes, but not the mark of its :meta: delete both to start anew", r->link.label, bytes);
+    return bf_fail(err, BF_EFORMAT,
+        "%s holds %lld bytes, but not the mark of its :meta: delete both to start anew",
+        r->link.label, bytes);
 }
 
-/* A key that was just lost may for a moment be the stub of an add, and one may be exchanged between the two trips: looked
- * at again before it is an error. */
+/* A key that was just lost may for a moment be the stub of an add, and one may be exchanged between
+ * the two trips: looked at again before it is an error. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
 {
     bool stub = false;

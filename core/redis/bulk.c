@@ -1,47 +1,59 @@
-/* bulk.c - whole bitmaps in Redis: making, reading, counting, clearing, uniting, expiring, deleting.
- * What must happen at once is one small script; what is large goes to a temporary key first, a MiB a command, so that nobody
- * else waits long.  Temporary keys share K's slot and expire by themselves should this process die. */
+/* bulk.c - whole bitmaps in Redis: making, reading, counting, clearing, uniting, expiring,
+ * deleting. What must happen at once is one small script; what is large goes to a temporary key
+ * first, a MiB a command, so that nobody else waits long.  Temporary keys share K's slot and expire
+ * by themselves should this process die. */
 #include "parts/filter.h"
 #include "redis/redis.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WINDOW = 8, HEAVY = 2, TEMP_SECONDS = 600,         /* commands a trip; of those that carry a MiB */
-       TRIES = 20 };                                        /* while others exchange the bits meanwhile       */
+enum {
+    WINDOW = 8,
+    HEAVY = 2,
+    TEMP_SECONDS = 600, /* commands a trip; of those that carry a MiB */
+    TRIES = 20
+}; /* while others exchange the bits meanwhile       */
 
-/* ---- scripts: KEYS K, K:meta, temporary; ARGV[1] where the mark is, ARGV[2] the one it should be ---- */
-#define LIVE "local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) " \
-             "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' " \
-             "local live=m~='00000000' and m==ARGV[2] "
-#define KEEP_TTL(what) "local t=redis.call('PTTL',KEYS[1]) " what " if t>0 then redis.call('PEXPIRE',KEYS[1],t) end "
-/* Only where the name is free: no string, and no companion hash but that of the lost filter that was seen. */
+/* ---- scripts: KEYS K, K:meta, temporary; ARGV[1] where the mark is, ARGV[2] the one it should be
+ * ---- */
+#define LIVE                                                                                       \
+    "local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) "                                    \
+    "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' "                     \
+    "local live=m~='00000000' and m==ARGV[2] "
+#define KEEP_TTL(what)                                                                             \
+    "local t=redis.call('PTTL',KEYS[1]) " what " if t>0 then redis.call('PEXPIRE',KEYS[1],t) end "
+/* Only where the name is free: no string, and no companion hash but that of the lost filter that
+ * was seen. */
 static const char publish[] =
     "if redis.call('EXISTS',KEYS[1])==1 "
     "or (redis.call('EXISTS',KEYS[2])==1 and redis.call('HGET',KEYS[2],'mark')~=ARGV[2]) then redis.call('DEL',KEYS[3]) return 0 end "
     "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[1]) redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
-/* Where there is a temporary key that gets into K: the mark it was made with is ARGV[3] in hex and ARGV[4] as bytes.  What has
- * not got it was lost and begun anew by a later part of the upload: it lacks what came before. */
+/* Where there is a temporary key that gets into K: the mark it was made with is ARGV[3] in hex and
+ * ARGV[4] as bytes.  What has not got it was lost and begun anew by a later part of the upload: it
+ * lacks what came before. */
 #define WHOLE "if redis.call('GETRANGE',KEYS[3],ARGV[1],ARGV[1]+3)~=ARGV[4] then return -1 end "
-static const char replace[] = LIVE
-    "if not live then return 0 end " WHOLE "redis.call('PERSIST',KEYS[3]) "
-    KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
+static const char replace[] =
+    LIVE "if not live then return 0 end " WHOLE "redis.call('PERSIST',KEYS[3]) " KEEP_TTL(
+        "redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
 static const char merge[] = LIVE
-    "if not live then return 0 end " WHOLE "redis.call('SETRANGE',KEYS[3],ARGV[1],'\\0\\0\\0\\0') "
-    KEEP_TTL("redis.call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])") "redis.call('DEL',KEYS[3]) return 1";
-/* Bits go back to 0: a new mark, as for clear. */
-static const char meet[] = LIVE
     "if not live then return 0 end " WHOLE
-    KEEP_TTL("redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
-             "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
+    "redis.call('SETRANGE',KEYS[3],ARGV[1],'\\0\\0\\0\\0') " KEEP_TTL(
+        "redis.call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])") "redis.call('DEL',KEYS[3]) return 1";
+/* Bits go back to 0: a new mark, as for clear. */
+static const char meet[] = LIVE "if not live then return 0 end " WHOLE KEEP_TTL(
+    "redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
+    "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
 static const char expire[] = LIVE
     "if not live then return 0 end for i=1,2 do if ARGV[3]=='0' then redis.call('PERSIST',KEYS[i]) "
     "else redis.call('PEXPIRE',KEYS[i],ARGV[3]) end end return 1";
-static const char remove_[] = LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
-/* Not where there is a sound filter by now, be it of another size: one bit too many harms it less than one too few. */
+static const char remove_[] =
+    LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
+/* Not where there is a sound filter by now, be it of another size: one bit too many harms it less
+ * than one too few. */
 static const char undo[] =
-    "if redis.call('HEXISTS',KEYS[2],'size')==1 then return 0 end "      /* Redisson's */
+    "if redis.call('HEXISTS',KEYS[2],'size')==1 then return 0 end " /* Redisson's */
     "local n=tonumber(redis.call('HGET',KEYS[2],'m') or '') "
     "if n then ARGV[1]=math.floor((n/tonumber(redis.call('HGET',KEYS[2],'shards') or '1')+31)/32)*4 end "
     "ARGV[2]=redis.call('HGET',KEYS[2],'mark') " LIVE
@@ -76,8 +88,13 @@ static int run(bf_redis *r, bf_error *err)
     long long v = 0;
     int rc = bf_link_finish(&r->link, 1, err);
     if (rc < 0) return rc;
-    if (!bf_reply_integer(&r->link.reply, 0, &v)) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
-    return v >= 0 ? v != 0 : bf_fail(err, BF_EIO, "%s: its temporary key was evicted or deleted on the way: nothing was changed", r->link.label);
+    if (!bf_reply_integer(&r->link.reply, 0, &v))
+        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
+    return v >= 0
+               ? v != 0
+               : bf_fail(err, BF_EIO,
+                     "%s: its temporary key was evicted or deleted on the way: nothing was changed",
+                     r->link.label);
 }
 
 /* Somebody may have cleared it or made it anew meanwhile, maybe with other parameters. */
@@ -89,7 +106,10 @@ static int catch_up(bf_redis *r, bf_error *err)
     return rc < 0 ? rc : bf_redis_follow(r, seen, &changed, err);
 }
 
-static int alive(bf_redis *r, int rc, bf_error *err) { return rc == 0 ? bf_redis_lost(r, err) : rc < 0 ? rc : 0; }
+static int alive(bf_redis *r, int rc, bf_error *err)
+{
+    return rc == 0 ? bf_redis_lost(r, err) : rc < 0 ? rc : 0;
+}
 
 /* ---- temporary keys ---- */
 char *bf_redis_temp_name(const bf_redis *r)
@@ -98,8 +118,9 @@ char *bf_redis_temp_name(const bf_redis *r)
     const bool tagged = bf_redis_tagged(key);
     size_t cap = strlen(key) + 40;
     char *name = malloc(cap);
-    if (name) snprintf(name, cap, tagged ? "%s:tmp:%08lx%08lx" : "{%s}:tmp:%08lx%08lx", key, (unsigned long)bf_redis_new_mark(),
-                       (unsigned long)bf_redis_new_mark());
+    if (name)
+        snprintf(name, cap, tagged ? "%s:tmp:%08lx%08lx" : "{%s}:tmp:%08lx%08lx", key,
+            (unsigned long)bf_redis_new_mark(), (unsigned long)bf_redis_new_mark());
     return name;
 }
 
@@ -124,15 +145,20 @@ static int window(bf_link *l, const char *temp, size_t n, bf_error *err)
 /* A key of zeros and the mark, grown a step at a time. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
-    const uint8_t big[BF_REDIS_MARK] = { (uint8_t)(mark >> 24), (uint8_t)(mark >> 16), (uint8_t)(mark >> 8), (uint8_t)mark };
+    const uint8_t big[BF_REDIS_MARK] = { (uint8_t)(mark >> 24), (uint8_t)(mark >> 16),
+        (uint8_t)(mark >> 8), (uint8_t)mark };
     uint64_t at = BF_REDIS_STEP - 1;
     int rc = 0;
     for (bool whole = false; rc == 0 && !whole;) {
         if ((rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
         size_t n = 0;
-        for (; n < WINDOW && at < r->mark_at; n++, at += BF_REDIS_STEP) set_range(&r->link, temp, at, "", 1);
+        for (; n < WINDOW && at < r->mark_at; n++, at += BF_REDIS_STEP)
+            set_range(&r->link, temp, at, "", 1);
         whole = at >= r->mark_at;
-        if (whole) { set_range(&r->link, temp, r->mark_at, big, sizeof big); n++; }
+        if (whole) {
+            set_range(&r->link, temp, r->mark_at, big, sizeof big);
+            n++;
+        }
         rc = window(&r->link, temp, n, err);
     }
     return rc;
@@ -187,7 +213,8 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 /* Bits that are ready in temp get into K at once. */
 static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mark, bf_error *err)
 {
-    const uint8_t big[BF_REDIS_MARK] = { (uint8_t)(mark >> 24), (uint8_t)(mark >> 16), (uint8_t)(mark >> 8), (uint8_t)mark };
+    const uint8_t big[BF_REDIS_MARK] = { (uint8_t)(mark >> 24), (uint8_t)(mark >> 16),
+        (uint8_t)(mark >> 8), (uint8_t)mark };
     char hex[16];
     int rc = catch_up(r, err);
     if (rc < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
@@ -213,11 +240,23 @@ static int exchange(bf_redis *r, const char *text, const void *bytes, bool renew
     return alive(r, rc, err);
 }
 
-int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, replace, bytes, true, err); }
-int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, meet, bytes, true, err); }
-int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err) { return exchange(r, merge, bytes, false, err); }
+int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err)
+{
+    return exchange(r, replace, bytes, true, err);
+}
+int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err)
+{
+    return exchange(r, meet, bytes, true, err);
+}
+int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err)
+{
+    return exchange(r, merge, bytes, false, err);
+}
 
-uint64_t bf_redis_ms(double seconds) { return seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5); }
+uint64_t bf_redis_ms(double seconds)
+{
+    return seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5);
+}
 
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 {
@@ -249,7 +288,8 @@ int bf_redis_undo(bf_redis *r, const uint64_t *pos, const uint8_t *old, size_t n
     if (rc < 0) return rc;
     for (size_t i = 0; i < n; i++) args += !old[i];
     script(r, undo, NULL, args);
-    for (size_t i = 0; i < n; i++) if (!old[i]) bf_link_number(&r->link, pos[i]);
+    for (size_t i = 0; i < n; i++)
+        if (!old[i]) bf_link_number(&r->link, pos[i]);
     return run(r, err);
 }
 
@@ -265,7 +305,8 @@ static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *co
     bf_link_number(l, last);
 }
 
-/* The last reply of a trip: still the same bits?  1 yes, 0 others of the same filter: to be read again from the start. */
+/* The last reply of a trip: still the same bits?  1 yes, 0 others of the same filter: to be read
+ * again from the start. */
 static int same_mark(bf_redis *r, bf_error *err)
 {
     bool changed = false;
@@ -277,14 +318,17 @@ static int same_mark(bf_redis *r, bf_error *err)
 }
 
 /* A walk over bytes: take() gets each reply, and about how many bytes it is. */
-typedef struct { uint8_t *to; uint64_t ones, missing; } walk;
+typedef struct {
+    uint8_t *to;
+    uint64_t ones, missing;
+} walk;
 typedef bool taker(bf_redis *r, walk *w, uint64_t asked);
 static bool take_bytes(bf_redis *r, walk *w, uint64_t asked)
 {
     size_t len;
     const char *bytes = bf_reply_only_text(&r->link.reply, &len);
     if (!bytes || len > asked) return false;
-    if (len) memcpy(w->to, bytes, len);                     /* short: the key was lost, which the mark tells */
+    if (len) memcpy(w->to, bytes, len); /* short: the key was lost, which the mark tells */
     memset(w->to + len, 0, (size_t)asked - len);
     w->to += asked;
     w->missing += asked - len;
@@ -299,8 +343,8 @@ static bool take_count(bf_redis *r, walk *w, uint64_t asked)
     return true;
 }
 
-static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t end, uint64_t step, taker *take,
-                      walk *w, bf_error *err)
+static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t end, uint64_t step,
+    taker *take, walk *w, bf_error *err)
 {
     const size_t most = step > BF_REDIS_STEP ? WINDOW : HEAVY;
     while (from < end) {
@@ -309,7 +353,8 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
         int rc = bf_link_begin(&r->link, true, err), refused = 0;
         if (rc < 0) return rc;
         for (; n < most && from < end; n++, from += step)
-            put_range(r, from, (end - from < step ? end : from + step) - 1, command, take == take_bytes);
+            put_range(
+                r, from, (end - from < step ? end : from + step) - 1, command, take == take_bytes);
         bf_redis_put_mark(r);
         if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
         for (size_t i = 0; i < n; i++, at += step) {
@@ -319,14 +364,15 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
             bf_link_drop(&r->link);
             return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", r->link.label, command);
         }
-        if ((rc = same_mark(r, refused ? NULL : err)) <= 0 || refused < 0) return refused < 0 ? refused : rc;
+        if ((rc = same_mark(r, refused ? NULL : err)) <= 0 || refused < 0)
+            return refused < 0 ? refused : rc;
     }
     return 1;
 }
 
 /* Until all of it came from the same bits. */
-static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t end, uint64_t step, taker *take,
-                      walk *w, bf_error *err)
+static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t end, uint64_t step,
+    taker *take, walk *w, bf_error *err)
 {
     const walk start = *w;
     int rc = 0;
@@ -334,7 +380,9 @@ static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t 
         *w = start;
         rc = walk_bytes(r, command, from, end, step, take, w, err);
     }
-    return rc == 0 ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", r->link.label) : rc < 0 ? rc : 0;
+    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", r->link.label)
+           : rc < 0 ? rc
+                    : 0;
 }
 
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err)
@@ -343,14 +391,16 @@ int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_erro
     const uint64_t m = r->bits;
     int rc = walk_whole(r, "GETRANGE", offset, offset + len, BF_REDIS_STEP, take_bytes, &w, err);
     if (rc == 0 && w.missing && !r->foreign) return bf_redis_lost(r, err);
-    if (rc == 0 && m % 8 && len && offset + len == (m + 7) / 8) ((uint8_t *)buf)[len - 1] &= (uint8_t)~(0xFF >> m % 8);
+    if (rc == 0 && m % 8 && len && offset + len == (m + 7) / 8)
+        ((uint8_t *)buf)[len - 1] &= (uint8_t)~(0xFF >> m % 8);
     return rc;
 }
 
 int bf_redis_count(bf_redis *r, uint64_t *ones, bf_error *err)
 {
     walk w = { 0 };
-    int rc = walk_whole(r, "BITCOUNT", 0, (r->bits + 7) / 8, 16 * BF_REDIS_STEP, take_count, &w, err);
+    int rc =
+        walk_whole(r, "BITCOUNT", 0, (r->bits + 7) / 8, 16 * BF_REDIS_STEP, take_count, &w, err);
     *ones = w.ones;
     return rc;
 }

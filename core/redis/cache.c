@@ -1,12 +1,14 @@
-/* cache.c - keys known to be present need no trip: a mirror, in this process, of the bits that some trip found or made 1.
- * Bits go back to 0 only with a new mark, so while the mark is the one that was seen, a key whose bits are all in the mirror
- * is present.  Each trip sees the mark of the shards it goes to; cache_max_age after that the mirror of a shard is not
- * asked until another trip has seen it.  Called with the link locked.
+/* cache.c - keys known to be present need no trip: a mirror, in this process, of the bits that some
+ * trip found or made 1. Bits go back to 0 only with a new mark, so while the mark is the one that
+ * was seen, a key whose bits are all in the mirror is present.  Each trip sees the mark of the
+ * shards it goes to; cache_max_age after that the mirror of a shard is not asked until another trip
+ * has seen it.  Called with the link locked.
  *
  * A Redis that was restarted, or another that took its place, may have older bits with the same
  * mark.  So what was learned before a new connection is not known after it.
  *
- * Not a table of keys: the answers must be those of the bits, false positives and all, and no others. */
+ * Not a table of keys: the answers must be those of the bits, false positives and all, and no
+ * others. */
 #include "parts/filter.h"
 #include "redis/redis.h"
 #include <stdlib.h>
@@ -14,13 +16,17 @@
 #include <time.h>
 
 /* mark: 0 = nothing is known; seen: s, monotonic, < 0 never; used: some of its words are not 0 */
-typedef struct { uint32_t mark; bool used; double seen; } sight;
+typedef struct {
+    uint32_t mark;
+    bool used;
+    double seen;
+} sight;
 struct bf_redis_cache {
-    uint64_t *words;           /* of m bits; the kernel gives memory where it is written */
+    uint64_t *words; /* of m bits; the kernel gives memory where it is written */
     sight *shard;
     unsigned shards;
     double max_age;
-    uint64_t era;              /* of the link, when something was last learned */
+    uint64_t era; /* of the link, when something was last learned */
     char *room;
     size_t room_cap;
 };
@@ -41,7 +47,10 @@ void bf_redis_cache_free(bf_redis_cache *c)
     free(c);
 }
 
-void bf_redis_cache_forget(bf_redis_cache *c) { for (unsigned i = 0; c && i < c->shards; i++) c->shard[i].seen = -1; }
+void bf_redis_cache_forget(bf_redis_cache *c)
+{
+    for (unsigned i = 0; c && i < c->shards; i++) c->shard[i].seen = -1;
+}
 
 /* The words are cleared when somebody looks at them. */
 static void know_nothing(bf_redis_cache *c)
@@ -54,10 +63,12 @@ int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err)
 {
     const uint64_t m = r->desc.g.m, words = (m + 63) / 64;
     bf_redis_cache *c = calloc(1, sizeof *c);
-    if (c && (c->shard = calloc(r->shards, sizeof *c->shard)) != NULL && words < SIZE_MAX / 8) c->words = calloc((size_t)words, 8);
+    if (c && (c->shard = calloc(r->shards, sizeof *c->shard)) != NULL && words < SIZE_MAX / 8)
+        c->words = calloc((size_t)words, 8);
     if (!c || !c->words) {
         bf_redis_cache_free(c);
-        return bf_fail(err, BF_ENOMEM, "memory cannot hold the cache of m=%llu bits", (unsigned long long)m);
+        return bf_fail(
+            err, BF_ENOMEM, "memory cannot hold the cache of m=%llu bits", (unsigned long long)m);
     }
     c->shards = r->shards;
     c->max_age = max_age > 0 ? max_age : 1;
@@ -67,7 +78,10 @@ int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err)
     return 0;
 }
 
-static uint32_t mark_of(const bf_redis *r, unsigned i) { return r->slot && r->at != i ? r->slot[i].mark : r->mark; }
+static uint32_t mark_of(const bf_redis *r, unsigned i)
+{
+    return r->slot && r->at != i ? r->slot[i].mark : r->mark;
+}
 
 /* Other bits since: nothing of the old ones is known any more. */
 static void look_at(bf_redis *r, unsigned i)
@@ -92,7 +106,8 @@ static bool known(bf_redis *r, const uint64_t *pos, unsigned k, double at)
 }
 
 /* What a trip told: only of bits that had one mark before and after it. */
-static void learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, const uint8_t *present, double at)
+static void learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    const uint8_t *present, double at)
 {
     bf_redis_cache *c = r->cache;
     uint8_t was;
@@ -101,7 +116,8 @@ static void learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsign
         if (c->shard[i].mark != mark_of(r, i)) continue;
         c->shard[i].seen = at;
         c->shard[i].used = true;
-        if (op == BF_OP_ADD || present[n]) bf_words_apply(c->words, false, BF_OP_ADD, pos, 1, k, &was);
+        if (op == BF_OP_ADD || present[n])
+            bf_words_apply(c->words, false, BF_OP_ADD, pos, 1, k, &was);
     }
 }
 
@@ -115,9 +131,10 @@ static char *room(bf_redis_cache *c, size_t bytes)
     return more;
 }
 
-/* With wait_replicas an add goes the whole way: that replicas have a bit is not known from having seen it. */
-int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present,
-                         bf_redis_applier *far, bf_error *err)
+/* With wait_replicas an add goes the whole way: that replicas have a bit is not known from having
+ * seen it. */
+int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    uint8_t *present, bf_redis_applier *far, bf_error *err)
 {
     const double at = now();
     char *space = room(r->cache, nkeys * k * sizeof *pos + nkeys * (sizeof(uint32_t) + 1));
@@ -127,14 +144,18 @@ int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys,
     uint8_t *answer = (uint8_t *)(from + nkeys);
     size_t n = 0;
     for (size_t i = 0; i < nkeys; i++) {
-        if ((present[i] = known(r, pos + i * k, k, at) && !(op == BF_OP_ADD && r->wait_replicas))) continue;
+        if ((present[i] = known(r, pos + i * k, k, at) && !(op == BF_OP_ADD && r->wait_replicas)))
+            continue;
         memcpy(rest + n * k, pos + i * k, k * sizeof *pos);
         from[n++] = (uint32_t)i;
     }
     int rc = n ? far(r, op, rest, n, k, answer, err) : 0;
     if (r->link.era != r->cache->era || (rc < 0 && !r->link.stands)) know_nothing(r->cache);
     r->cache->era = r->link.era;
-    if (rc < 0) { bf_redis_cache_forget(r->cache); return rc; }
+    if (rc < 0) {
+        bf_redis_cache_forget(r->cache);
+        return rc;
+    }
     learn(r, op, rest, n, k, answer, at);
     for (size_t i = 0; i < n; i++) present[from[i]] = answer[i];
     return 0;

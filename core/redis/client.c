@@ -1,5 +1,6 @@
-/* client.c - the transport of a client object: a trip's commands go to the host's client in one call, its replies
- * come back through a sink.  Knows Redis's protocol both ways; knows neither sockets nor filters.
+/* client.c - the transport of a client object: a trip's commands go to the host's client in one
+ * call, its replies come back through a sink.  Knows Redis's protocol both ways; knows neither
+ * sockets nor filters.
  *
  *   out       | part: key, commands ... | part: key, commands ... |        one part a key, so that each can go to its node
  *   replies   reply i = leaves[from, from + n) of one flat array, in whatever order they came */
@@ -11,26 +12,29 @@
 #include <string.h>
 
 enum { NEWS_MOST = 1 << 16, REST_KEPT = 1 << 20, OUT_KEPT = 4 << 20, FAULT_BYTES = 76, HEAD = 64 };
-typedef struct { size_t from, n; bool there; } window;
+typedef struct {
+    size_t from, n;
+    bool there;
+} window;
 struct bf_reply_sink {
     bf_redis_reply all;
     window *replies;
-    size_t n, cap, next;       /* replies there must be, and the one to read next     */
-    size_t open, left;         /* the reply being put: first leaf, members still due  */
+    size_t n, cap, next; /* replies there must be, and the one to read next     */
+    size_t open, left;   /* the reply being put: first leaf, members still due  */
     const bf_redis_range *expected;
     bf_redis_range every;
-    size_t nexpected, inside;  /* ranges left, replies of the first that came         */
-    int64_t came;              /* replies since the last expect                       */
+    size_t nexpected, inside; /* ranges left, replies of the first that came         */
+    int64_t came;             /* replies since the last expect                       */
     bool too_many;
-    bool pushed;               /* RESP3: what comes is news, no reply                 */
-    size_t text_open;          /* where the text of the reply being put begins        */
-    size_t arrays_open;        /* how many arrays came before it                      */
-    size_t news;               /* how many replies nobody waits for were dropped      */
-    uint64_t connection;       /* the newest one that the host has told of            */
-    char *rest;                /* bytes fed that are no whole leaf yet                */
+    bool pushed;         /* RESP3: what comes is news, no reply                 */
+    size_t text_open;    /* where the text of the reply being put begins        */
+    size_t arrays_open;  /* how many arrays came before it                      */
+    size_t news;         /* how many replies nobody waits for were dropped      */
+    uint64_t connection; /* the newest one that the host has told of            */
+    char *rest;          /* bytes fed that are no whole leaf yet                */
     size_t rest_len, rest_cap;
     bf_redis_part *parts;
-    size_t *part_from;         /* where each begins: offset in out, command number    */
+    size_t *part_from; /* where each begins: offset in out, command number    */
     size_t nparts, parts_cap;
     int sys_errno;
     char fault[FAULT_BYTES];
@@ -58,13 +62,22 @@ static void begin_reply(bf_reply_sink *s)
 static void finished(bf_reply_sink *s)
 {
     const bf_redis_range *r = s->expected;
-    const size_t place = s->nexpected && r->first != BF_NO_REPLY ? r->first + s->inside : BF_NO_REPLY;
-    if (s->pushed) forget(s);                               /* not asked for */
-    else if (s->nexpected == 0 || (place != BF_NO_REPLY && place >= s->n)) s->too_many = true;
+    const size_t place =
+        s->nexpected && r->first != BF_NO_REPLY ? r->first + s->inside : BF_NO_REPLY;
+    if (s->pushed)
+        forget(s); /* not asked for */
+    else if (s->nexpected == 0 || (place != BF_NO_REPLY && place >= s->n))
+        s->too_many = true;
     else {
-        if (place != BF_NO_REPLY) s->replies[place] = (window){ s->open, s->all.n - s->open, true };
-        else forget(s);
-        if (++s->inside == r->count) { s->expected++; s->nexpected--; s->inside = 0; }
+        if (place != BF_NO_REPLY)
+            s->replies[place] = (window){ s->open, s->all.n - s->open, true };
+        else
+            forget(s);
+        if (++s->inside == r->count) {
+            s->expected++;
+            s->nexpected--;
+            s->inside = 0;
+        }
         s->came++;
     }
     begin_reply(s);
@@ -72,7 +85,10 @@ static void finished(bf_reply_sink *s)
 
 void bf_reply_expect(bf_reply_sink *s, const bf_redis_range *ranges, size_t n)
 {
-    while (n && ranges->count == 0) { ranges++; n--; }
+    while (n && ranges->count == 0) {
+        ranges++;
+        n--;
+    }
     s->expected = ranges;
     s->nexpected = n;
     s->inside = 0;
@@ -91,9 +107,18 @@ static void put(bf_reply_sink *s, int type, long long value, const void *text, s
     if (--s->left == 0) finished(s);
 }
 
-void bf_reply_put_integer(bf_reply_sink *s, int64_t value) { put(s, BF_LEAF_INTEGER, value, NULL, 0); }
-void bf_reply_put_text(bf_reply_sink *s, const void *bytes, size_t len) { put(s, BF_LEAF_TEXT, 0, len ? bytes : "", len); }
-void bf_reply_put_error(bf_reply_sink *s, const void *bytes, size_t len) { put(s, BF_LEAF_ERROR, 0, len ? bytes : "", len); }
+void bf_reply_put_integer(bf_reply_sink *s, int64_t value)
+{
+    put(s, BF_LEAF_INTEGER, value, NULL, 0);
+}
+void bf_reply_put_text(bf_reply_sink *s, const void *bytes, size_t len)
+{
+    put(s, BF_LEAF_TEXT, 0, len ? bytes : "", len);
+}
+void bf_reply_put_error(bf_reply_sink *s, const void *bytes, size_t len)
+{
+    put(s, BF_LEAF_ERROR, 0, len ? bytes : "", len);
+}
 void bf_reply_put_nil(bf_reply_sink *s) { put(s, BF_LEAF_NIL, 0, NULL, 0); }
 void bf_reply_put_array(bf_reply_sink *s, size_t n)
 {
@@ -140,12 +165,20 @@ static bool number(const char *at, const char *end, long long *v)
     return true;
 }
 
-/* The bytes of one leaf or of one array's head at the beginning: how many, 0 = not all there yet, -1 = nonsense. */
-static ptrdiff_t take_text(bf_reply_sink *s, const char *at, const char *end, const char *line, long long len)
+/* The bytes of one leaf or of one array's head at the beginning: how many, 0 = not all there yet,
+ * -1 = nonsense. */
+static ptrdiff_t take_text(
+    bf_reply_sink *s, const char *at, const char *end, const char *line, long long len)
 {
-    if (len == -1) { bf_reply_put_nil(s); return line + 2 - at; }
+    if (len == -1) {
+        bf_reply_put_nil(s);
+        return line + 2 - at;
+    }
     if (len < 0) return -1;
-    if ((uint64_t)len > s->all.most_text - s->all.used) { s->all.too_much = true; return -1; }
+    if ((uint64_t)len > s->all.most_text - s->all.used) {
+        s->all.too_much = true;
+        return -1;
+    }
     if (end - (line + 2) < len + 2) return 0;
     if (line[2 + len] != '\r' || line[3 + len] != '\n') return -1;
     bf_reply_put_text(s, line + 2, (size_t)len);
@@ -164,15 +197,26 @@ static ptrdiff_t take(bf_reply_sink *s, const char *at, const char *end)
     const ptrdiff_t whole = line + 2 - at;
     switch (*at) {
     case ':': bf_reply_put_integer(s, v); return whole;
-    case '+': case ',': case '(': bf_reply_put_text(s, at + 1, (size_t)(line - at - 1)); return whole;
+    case '+':
+    case ',':
+    case '(': bf_reply_put_text(s, at + 1, (size_t)(line - at - 1)); return whole;
     case '-': bf_reply_put_error(s, at + 1, (size_t)(line - at - 1)); return whole;
     case '_': bf_reply_put_nil(s); return whole;
     case '$': return take_text(s, at, end, line, v);
-    case '>': case '*': case '~': case '%':
+    case '>':
+    case '*':
+    case '~':
+    case '%':
         if (*at == '>' && (s->left != 1 || s->all.n != s->open || v < 1)) return -1;
         if (*at == '>') s->pushed = true;
-        if (v == -1) { bf_reply_put_nil(s); return whole; }
-        if (v < 0 || (uint64_t)v > s->all.most) { s->all.too_much |= v > 0; return -1; }
+        if (v == -1) {
+            bf_reply_put_nil(s);
+            return whole;
+        }
+        if (v < 0 || (uint64_t)v > s->all.most) {
+            s->all.too_much |= v > 0;
+            return -1;
+        }
         bf_reply_put_array(s, (size_t)v * (*at == '%' ? 2 : 1));
         return whole;
     default: return -1;
@@ -184,7 +228,10 @@ static bool keep_rest(bf_reply_sink *s, const char *bytes, size_t len)
     if (len > s->rest_cap - s->rest_len) {
         size_t cap = 2 * s->rest_len + len;
         char *more = realloc(s->rest, cap);
-        if (!more) { s->all.no_memory = true; return false; }
+        if (!more) {
+            s->all.no_memory = true;
+            return false;
+        }
         s->rest = more;
         s->rest_cap = cap;
     }
@@ -205,17 +252,21 @@ int64_t bf_reply_feed(bf_reply_sink *s, const void *bytes, size_t len)
     }
     while (at < end && !s->all.too_much && (c = take(s, at, end)) > 0) at += c;
     if (c < 0 || s->all.too_much) return BF_EFORMAT;
-    if (joined) { memmove(s->rest, at, (size_t)(end - at)); s->rest_len = (size_t)(end - at); }
-    else if (!keep_rest(s, at, (size_t)(end - at))) return BF_ENOMEM;
+    if (joined) {
+        memmove(s->rest, at, (size_t)(end - at));
+        s->rest_len = (size_t)(end - at);
+    } else if (!keep_rest(s, at, (size_t)(end - at)))
+        return BF_ENOMEM;
     if (s->all.no_memory) return BF_ENOMEM;
     const bool more = s->nexpected == 0 && (s->rest_len > 0 || s->left != 1 || s->all.n != s->open);
-    return s->too_many || more ? BF_EFORMAT : s->came;      /* nobody asked for that: out of step */
+    return s->too_many || more ? BF_EFORMAT : s->came; /* nobody asked for that: out of step */
 }
 
 /* ---- commands out ---- */
 static bool head(bf_commands *c, char kind, size_t *n)
 {
-    const char *line = c->at < c->end && *c->at == kind ? memchr(c->at, '\r', (size_t)(c->end - c->at)) : NULL;
+    const char *line =
+        c->at < c->end && *c->at == kind ? memchr(c->at, '\r', (size_t)(c->end - c->at)) : NULL;
     long long v;
     if (!line || !number(c->at + 1, line, &v)) return false;
     c->at = line + 2;
@@ -232,7 +283,10 @@ bool bf_command_next(bf_commands *c)
 
 bool bf_command_arg(bf_commands *c, bf_key *arg)
 {
-    if (c->args == 0 || !head(c, '$', &arg->len)) { c->args = 0; return false; }
+    if (c->args == 0 || !head(c, '$', &arg->len)) {
+        c->args = 0;
+        return false;
+    }
     arg->ptr = c->at;
     c->at += arg->len + 2;
     c->args--;
@@ -243,11 +297,16 @@ bool bf_command_arg(bf_commands *c, bf_key *arg)
 static int begin(bf_link *l, bool probe, bf_error *err)
 {
     bf_reply_sink *s = l->sink;
-    (void)probe;                                            /* the client looks after its connections */
+    (void)probe; /* the client looks after its connections */
     if (!s && !(s = l->sink = calloc(1, sizeof *s))) return bf_link_no_memory(l, err);
-    if (s->rest_cap > REST_KEPT) { free(s->rest); s->rest = NULL; s->rest_cap = 0; }
+    if (s->rest_cap > REST_KEPT) {
+        free(s->rest);
+        s->rest = NULL;
+        s->rest_cap = 0;
+    }
     bf_reply_reset(&s->all);
-    s->n = s->next = s->open = s->text_open = s->arrays_open = s->news = s->rest_len = s->nparts = 0;
+    s->n = s->next = s->open = s->text_open = s->arrays_open = s->news = s->rest_len = s->nparts =
+        0;
     s->too_many = false;
     s->sys_errno = 0;
     s->fault[0] = 0;
@@ -267,7 +326,10 @@ static void about(bf_link *l, const char *key)
         if (parts) s->parts = parts;
         size_t *from = realloc(s->part_from, 2 * cap * sizeof *from);
         if (from) s->part_from = from;
-        if (!parts || !from) { l->no_memory = true; return; }
+        if (!parts || !from) {
+            l->no_memory = true;
+            return;
+        }
         s->parts_cap = cap;
     }
     s->part_from[2 * s->nparts] = l->out_len;
@@ -296,9 +358,11 @@ static int failed(bf_link *l, int how, bf_error *err)
     l->fresh = unsent;
     l->timed_out = s->sys_errno == ETIMEDOUT || how == BF_CLIENT_STOP || s->all.too_much;
     bf_link_drop(l);
-    if (how == BF_CLIENT_STOP) return bf_fail(err, BF_EHOST, "%s: the client was interrupted", l->label);
+    if (how == BF_CLIENT_STOP)
+        return bf_fail(err, BF_EHOST, "%s: the client was interrupted", l->label);
     if (s->all.too_much) return bf_link_too_much(l, err);
-    if (s->sys_errno) return bf_fail_sys(err, s->sys_errno, unsent ? "reach" : "get an answer from", l->label);
+    if (s->sys_errno)
+        return bf_fail_sys(err, s->sys_errno, unsent ? "reach" : "get an answer from", l->label);
     return bf_fail(err, BF_EIO, "%s: %s", l->label, *s->fault ? s->fault : "the client failed");
 }
 
@@ -329,7 +393,10 @@ static bool all_there(const bf_reply_sink *s)
 static int send_(bf_link *l, bf_error *err)
 {
     bf_reply_sink *s = l->sink;
-    if (s->nparts == 0) { about(l, l->url.key); if (s->nparts) s->part_from[0] = s->part_from[1] = 0; }
+    if (s->nparts == 0) {
+        about(l, l->url.key);
+        if (s->nparts) s->part_from[0] = s->part_from[1] = 0;
+    }
     if (l->no_memory || !expect_all(l)) return bf_link_no_memory(l, err);
     settle_parts(l);
     int how = l->client->exchange(l->client->ctx, s->parts, s->nparts, err != NULL, s);
@@ -339,7 +406,11 @@ static int send_(bf_link *l, bf_error *err)
     if (s->all.no_memory) return bf_link_no_memory(l, err);
     if (s->all.too_much) return bf_link_too_much(l, err);
     if (!all_there(s)) return bf_link_nonsense(l, err);
-    if (l->out_cap > OUT_KEPT) { free(l->out); l->out = NULL; l->out_cap = 0; }
+    if (l->out_cap > OUT_KEPT) {
+        free(l->out);
+        l->out = NULL;
+        l->out_cap = 0;
+    }
     return 0;
 }
 
@@ -348,11 +419,12 @@ static int next(bf_link *l, bf_error *err)
     bf_reply_sink *s = l->sink;
     if (s->next >= s->n) return bf_link_nonsense(l, err);
     const window *w = s->replies + s->next++;
-    l->reply = (bf_redis_reply){ .leaves = s->all.leaves + w->from, .n = w->n, .text = s->all.text };
+    l->reply =
+        (bf_redis_reply){ .leaves = s->all.leaves + w->from, .n = w->n, .text = s->all.text };
     return 0;
 }
 
-static void drop(bf_link *l) { (void)l; }                  /* its connections are the client's own */
+static void drop(bf_link *l) { (void)l; } /* its connections are the client's own */
 
 static void abandon(bf_link *l) { l->sink = NULL; }
 
@@ -369,18 +441,29 @@ static void free_(bf_link *l)
     free(s);
 }
 
-static const bf_transport client_transport = { .begin = begin, .about = about, .send = send_, .next = next, .drop = drop, .abandon = abandon,
-                                           .free = free_ };
+static const bf_transport client_transport = { .begin = begin,
+    .about = about,
+    .send = send_,
+    .next = next,
+    .drop = drop,
+    .abandon = abandon,
+    .free = free_ };
 
 static int from_client(bf_link *l, const bf_spec *spec, bf_error *err)
 {
     l->client = spec->redis_client;
     l->transport = &client_transport;
-    if (!l->client->exchange) return bf_fail(err, BF_EINVAL, "redis_client must have an exchange callback, got NULL");
-    if (spec->timeout != 0) return bf_fail(err, BF_EINVAL, "timeout=%g: a Redis client has its own", spec->timeout);
-    l->url.timeout = 2;                                     /* what WAIT goes by: the client's own is not known */
-    if (!spec->key || !*spec->key) return bf_fail(err, BF_EINVAL, "a Redis client needs key: the name of the filter there");
+    if (!l->client->exchange)
+        return bf_fail(err, BF_EINVAL, "redis_client must have an exchange callback, got NULL");
+    if (spec->timeout != 0)
+        return bf_fail(err, BF_EINVAL, "timeout=%g: a Redis client has its own", spec->timeout);
+    l->url.timeout = 2; /* what WAIT goes by: the client's own is not known */
+    if (!spec->key || !*spec->key)
+        return bf_fail(err, BF_EINVAL, "a Redis client needs key: the name of the filter there");
     return (l->url.key = strdup(spec->key)) ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
-int bf_client_open(bf_link *l, const bf_spec *spec, bf_error *err) { return bf_link_ready(l, from_client(l, spec, err)); }
+int bf_client_open(bf_link *l, const bf_spec *spec, bf_error *err)
+{
+    return bf_link_ready(l, from_client(l, spec, err));
+}

@@ -1,4 +1,5 @@
-/* counting.c - counters in a Redis string: a batch of positions as one trip, and the sum with counters of memory.
+/* counting.c - counters in a Redis string: a batch of positions as one trip, and the sum with
+ * counters of memory.
  *
  *   add      BITFIELD K OVERFLOW SAT INCRBY u4 #p1 1 ...    a key: Redis counts up at once and tells what came of it
  *   test     GETRANGE K line                                a line of 512 counters is 256 bytes; elsewhere
@@ -6,7 +7,8 @@
  *   remove   EVAL script K ...                              KEYS_A_SCRIPT keys: each looked at and counted down at once
  *   mark     GET u32 in the last BITFIELD, one more GETRANGE, or in the script: see store.c
  *
- * A script does nothing where it does not find the mark, so it may be sent again.  Counters at 15 are never counted down. */
+ * A script does nothing where it does not find the mark, so it may be sent again.  Counters at 15
+ * are never counted down. */
 #include "parts/filter.h"
 #include "bits/bits.h"
 #include "redis/redis.h"
@@ -16,7 +18,8 @@
 
 enum { LINE = 512, LINE_BYTES = 256, KEYS_A_SCRIPT = 50, SCRIPT_POSITIONS = 1500, SUMS = 250 };
 
-/* ARGV: where the mark is, the mark, then for each key how many positions and the positions.  Answers 1 or 0 a key, or -1. */
+/* ARGV: where the mark is, the mark, then for each key how many positions and the positions.
+ * Answers 1 or 0 a key, or -1. */
 static const char remove_[] =
     "local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) "
     "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' if m~=ARGV[2] then return {-1} end "
@@ -27,8 +30,8 @@ static const char remove_[] =
     "down[#down+1]='INCRBY' down[#down+1]='u4' down[#down+1]='#'..ARGV[at+i] down[#down+1]='-1' end end "
     "if there==1 and #down>2 then redis.call(unpack(down)) end out[#out+1]=there at=at+n+1 end return out";
 
-/* After an add that met a lost key: takes back what it counted up, unless there is a sound filter by now.  ARGV: where the mark
- * is, then each position and how often. */
+/* After an add that met a lost key: takes back what it counted up, unless there is a sound filter
+ * by now.  ARGV: where the mark is, then each position and how often. */
 static const char undo[] =
     "local n=tonumber(redis.call('HGET',KEYS[2],'m') or '') if n then ARGV[1]=math.floor((4*n+31)/32)*4 end "
     "local want=redis.call('HGET',KEYS[2],'mark') local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) "
@@ -59,23 +62,35 @@ static int unsure(bf_redis *r, const char *done, int rc, bf_error *err)
 }
 
 /* ---- looking: the least counter of each key ---- */
-/* How many of a key's positions are in one line: all, or it is asked by BITFIELD_RO, or by k GETRANGEs of a byte. */
+/* How many of a key's positions are in one line: all, or it is asked by BITFIELD_RO, or by k
+ * GETRANGEs of a byte. */
 static bool one_line(const uint64_t *pos, unsigned k)
 {
-    for (unsigned i = 1; i < k; i++) if (pos[i] / LINE != pos[0] / LINE) return false;
+    for (unsigned i = 1; i < k; i++)
+        if (pos[i] / LINE != pos[0] / LINE) return false;
     return true;
 }
 
 static void ask(bf_redis *r, const uint64_t *pos, unsigned k)
 {
     bf_link *l = &r->link;
-    if (one_line(pos, k)) { bf_redis_put_range(r, pos[0] / LINE * LINE_BYTES, LINE_BYTES); return; }
-    if (r->no_bitfield_ro) { for (unsigned i = 0; i < k; i++) bf_redis_put_range(r, pos[i] / 2, 1); return; }
+    if (one_line(pos, k)) {
+        bf_redis_put_range(r, pos[0] / LINE * LINE_BYTES, LINE_BYTES);
+        return;
+    }
+    if (r->no_bitfield_ro) {
+        for (unsigned i = 0; i < k; i++) bf_redis_put_range(r, pos[i] / 2, 1);
+        return;
+    }
     bf_link_count(l, 2 + 3 * (size_t)k);
     bf_link_allow(l, k, 0);
     bf_link_word(l, "BITFIELD_RO");
     bf_link_word(l, l->url.key);
-    for (unsigned i = 0; i < k; i++) { bf_link_word(l, "GET"); bf_link_word(l, "u4"); place(l, pos[i]); }
+    for (unsigned i = 0; i < k; i++) {
+        bf_link_word(l, "GET");
+        bf_link_word(l, "u4");
+        place(l, pos[i]);
+    }
 }
 
 static unsigned counter_in(const char *bytes, size_t len, uint64_t at)
@@ -88,13 +103,17 @@ static int counter_told(const bf_redis *r, const uint64_t *pos, unsigned i, bool
 {
     long long v;
     size_t len;
-    if (!line && !r->no_bitfield_ro) return bf_reply_integer(&r->link.reply, i, &v) && v >= 0 && v <= BF_CELL_MAX ? (int)v : -1;
+    if (!line && !r->no_bitfield_ro)
+        return bf_reply_integer(&r->link.reply, i, &v) && v >= 0 && v <= BF_CELL_MAX ? (int)v : -1;
     const char *bytes = bf_reply_only_text(&r->link.reply, &len);
     if (!bytes || len > (line ? LINE_BYTES : 1)) return -1;
     return (int)counter_in(bytes, len, line ? pos[i] % LINE : pos[i] % 2);
 }
 
-typedef struct { int refused; bool unknown; } faults;
+typedef struct {
+    int refused;
+    bool unknown;
+} faults;
 
 static int next(bf_redis *r, faults *f, bf_error *err)
 {
@@ -106,7 +125,8 @@ static int next(bf_redis *r, faults *f, bf_error *err)
     return 0;
 }
 
-static int hear(bf_redis *r, const uint64_t *pos, unsigned k, uint8_t *least, faults *f, bf_error *err)
+static int hear(
+    bf_redis *r, const uint64_t *pos, unsigned k, uint8_t *least, faults *f, bf_error *err)
 {
     const bool line = one_line(pos, k);
     int v = 0, rc = 0;
@@ -120,33 +140,46 @@ static int hear(bf_redis *r, const uint64_t *pos, unsigned k, uint8_t *least, fa
     return 0;
 }
 
-static int look_once(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *least, uint32_t *mark, faults *f, bf_error *err)
+static int look_once(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *least,
+    uint32_t *mark, faults *f, bf_error *err)
 {
     int rc = bf_link_begin(&r->link, false, err);
     *f = (faults){ 0 };
     if (rc < 0) return rc;
-    for (size_t i = 0; i < nkeys; i++) { ask(r, pos + i * k, k); bf_link_push(&r->link); }
+    for (size_t i = 0; i < nkeys; i++) {
+        ask(r, pos + i * k, k);
+        bf_link_push(&r->link);
+    }
     bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
     if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
-    for (size_t i = 0; i < nkeys; i++) if ((rc = hear(r, pos + i * k, k, least + i, f, err)) < 0) return rc;
+    for (size_t i = 0; i < nkeys; i++)
+        if ((rc = hear(r, pos + i * k, k, least + i, f, err)) < 0) return rc;
     if ((rc = next(r, f, err)) == 0) *mark = bf_redis_take_mark(r);
     return rc;
 }
 
-static int look(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *least, bf_error *err)
+static int look(
+    bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *least, bf_error *err)
 {
     bool changed = true, retried = false;
     faults f;
     uint32_t mark = 0;
     for (int i = 0; changed && i < 10; i++) {
         int rc = look_once(r, pos, nkeys, k, least, &mark, &f, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) { retried = true; continue; }
+        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) {
+            retried = true;
+            continue;
+        }
         if (rc < 0) return rc;
-        if (f.unknown && !r->no_bitfield_ro) { r->no_bitfield_ro = true; continue; }
+        if (f.unknown && !r->no_bitfield_ro) {
+            r->no_bitfield_ro = true;
+            continue;
+        }
         if (f.refused) return f.refused;
         if ((rc = bf_redis_follow(r, mark, &changed, err)) < 0) return rc;
     }
-    return changed ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", r->link.label) : 0;
+    return changed ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", r->link.label)
+                   : 0;
 }
 
 /* ---- counting up ---- */
@@ -160,7 +193,10 @@ static void put_undo(bf_redis *r, const uint64_t *pos, const uint8_t *by, size_t
     bf_link_word(l, l->url.key);
     bf_link_word(l, r->meta);
     bf_link_number(l, r->mark_at);
-    for (size_t i = 0; i < n; i++) { bf_link_number(l, pos[i]); bf_link_number(l, by ? by[i] : 1); }
+    for (size_t i = 0; i < n; i++) {
+        bf_link_number(l, pos[i]);
+        bf_link_number(l, by ? by[i] : 1);
+    }
     bf_link_finish(l, 1, NULL);
 }
 
@@ -184,7 +220,8 @@ static void put_sum(bf_redis *r, const uint64_t *pos, const uint8_t *by, size_t 
 }
 
 /* The reply to put_sum; *least: the least that came of it. */
-static int take_sum(bf_redis *r, size_t n, bool with_mark, unsigned *least, uint32_t *mark, faults *f, bf_error *err)
+static int take_sum(bf_redis *r, size_t n, bool with_mark, unsigned *least, uint32_t *mark,
+    faults *f, bf_error *err)
 {
     long long v;
     int rc = next(r, f, err);
@@ -192,7 +229,8 @@ static int take_sum(bf_redis *r, size_t n, bool with_mark, unsigned *least, uint
     if (r->link.reply.n != n + with_mark) return bf_redis_nonsense(r, err);
     *least = BF_CELL_MAX;
     for (size_t i = 0; i < n; i++) {
-        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > BF_CELL_MAX) return bf_redis_nonsense(r, err);
+        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > BF_CELL_MAX)
+            return bf_redis_nonsense(r, err);
         if ((unsigned)v < *least) *least = (unsigned)v;
     }
     if (!with_mark) return 0;
@@ -202,23 +240,29 @@ static int take_sum(bf_redis *r, size_t n, bool with_mark, unsigned *least, uint
 }
 
 /* What met a lost key: its stub goes again, so that nobody takes it for a filter. */
-static int follow_or_undo(bf_redis *r, uint32_t mark, const uint64_t *pos, const uint8_t *by, size_t n, bf_error *err)
+static int follow_or_undo(
+    bf_redis *r, uint32_t mark, const uint64_t *pos, const uint8_t *by, size_t n, bf_error *err)
 {
     bool changed;
     r->note = BF_SENT_IN;
     int rc = bf_redis_follow(r, mark, &changed, err);
     r->note = NULL;
-    if (rc < 0 && !changed && r->link.stands && bf_link_begin(&r->link, false, NULL) == 0) put_undo(r, pos, by, n);
+    if (rc < 0 && !changed && r->link.stands && bf_link_begin(&r->link, false, NULL) == 0)
+        put_undo(r, pos, by, n);
     return rc;
 }
 
-static int add_trip(bf_redis *r, const uint64_t *pos, const unsigned *each, size_t nkeys, uint8_t *present, uint32_t *mark, faults *f, bf_error *err)
+static int add_trip(bf_redis *r, const uint64_t *pos, const unsigned *each, size_t nkeys,
+    uint8_t *present, uint32_t *mark, faults *f, bf_error *err)
 {
     const uint64_t *at = pos;
     unsigned least = 0;
     int rc = bf_link_begin(&r->link, true, err);
     if (rc < 0) return rc;
-    for (size_t i = 0; i < nkeys; at += each[i++]) { put_sum(r, at, NULL, each[i], i + 1 == nkeys); bf_link_push(&r->link); }
+    for (size_t i = 0; i < nkeys; at += each[i++]) {
+        put_sum(r, at, NULL, each[i], i + 1 == nkeys);
+        bf_link_push(&r->link);
+    }
     if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
     for (size_t i = 0; i < nkeys; i++) {
         if ((rc = take_sum(r, each[i], i + 1 == nkeys, &least, mark, f, err)) < 0) return rc;
@@ -232,7 +276,8 @@ static int add_trip(bf_redis *r, const uint64_t *pos, const unsigned *each, size
 static size_t share(const unsigned *each, size_t nkeys)
 {
     size_t n = 0, positions = 0;
-    while (n < nkeys && n < KEYS_A_SCRIPT && (n == 0 || positions + each[n] <= SCRIPT_POSITIONS)) positions += each[n++];
+    while (n < nkeys && n < KEYS_A_SCRIPT && (n == 0 || positions + each[n] <= SCRIPT_POSITIONS))
+        positions += each[n++];
     return n;
 }
 
@@ -258,7 +303,8 @@ static void put_remove(bf_redis *r, const uint64_t *pos, const unsigned *each, s
 }
 
 /* 1 done, 0 the mark is another: nothing was done. */
-static int remove_some(bf_redis *r, const uint64_t *pos, const unsigned *each, size_t nkeys, uint8_t *removed, bf_error *err)
+static int remove_some(bf_redis *r, const uint64_t *pos, const unsigned *each, size_t nkeys,
+    uint8_t *removed, bf_error *err)
 {
     long long v;
     int rc = bf_link_begin(&r->link, true, err);
@@ -268,13 +314,15 @@ static int remove_some(bf_redis *r, const uint64_t *pos, const unsigned *each, s
     if (bf_reply_integer(&r->link.reply, 0, &v) && v == -1) return 0;
     if (r->link.reply.n != nkeys) return bf_redis_nonsense(r, err);
     for (size_t i = 0; i < nkeys; i++) {
-        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > 1) return bf_redis_nonsense(r, err);
+        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > 1)
+            return bf_redis_nonsense(r, err);
         removed[i] = v == 1;
     }
     return 1;
 }
 
-static int remove_all(bf_redis *r, const uint64_t *pos, const unsigned *each, size_t nkeys, uint8_t *removed, bf_error *err)
+static int remove_all(bf_redis *r, const uint64_t *pos, const unsigned *each, size_t nkeys,
+    uint8_t *removed, bf_error *err)
 {
     int tries = 0;
     while (nkeys) {
@@ -282,8 +330,11 @@ static int remove_all(bf_redis *r, const uint64_t *pos, const unsigned *each, si
         uint32_t mark;
         bool changed;
         int rc = remove_some(r, pos, each, n, removed, err);
-        if (rc == 0 && ++tries > 10) rc = bf_fail(err, BF_EIO, "%s is made anew too often: no answer", r->link.label);
-        if (rc == 0 && (rc = bf_redis_mark(r, &mark, err)) == 0 && (rc = bf_redis_follow(r, mark, &changed, err)) == 0) continue;
+        if (rc == 0 && ++tries > 10)
+            rc = bf_fail(err, BF_EIO, "%s is made anew too often: no answer", r->link.label);
+        if (rc == 0 && (rc = bf_redis_mark(r, &mark, err)) == 0 &&
+            (rc = bf_redis_follow(r, mark, &changed, err)) == 0)
+            continue;
         if (rc < 0) return rc;
         for (size_t i = 0; i < n; i++) pos += each[i];
         each += n;
@@ -306,7 +357,8 @@ static size_t squeeze(uint64_t *pos, size_t nkeys, unsigned k, unsigned *each)
     return used;
 }
 
-static int change(bf_redis *r, int op, const uint64_t *given, size_t nkeys, unsigned k, uint8_t *answer, bf_error *err)
+static int change(bf_redis *r, int op, const uint64_t *given, size_t nkeys, unsigned k,
+    uint8_t *answer, bf_error *err)
 {
     uint64_t *pos = malloc(nkeys * k * sizeof *pos);
     unsigned *each = malloc(nkeys * sizeof *each);
@@ -316,17 +368,22 @@ static int change(bf_redis *r, int op, const uint64_t *given, size_t nkeys, unsi
     if (rc == 0) {
         memcpy(pos, given, nkeys * k * sizeof *pos);
         size_t used = squeeze(pos, nkeys, k, each);
-        if (op == BF_OP_REMOVE) rc = remove_all(r, pos, each, nkeys, answer, err);
-        else if ((rc = add_trip(r, pos, each, nkeys, answer, &mark, &f, err)) < 0) rc = unsure(r, "added", rc, err);
-        else if (f.refused) rc = f.refused;
-        else rc = follow_or_undo(r, mark, pos, NULL, used, err);
+        if (op == BF_OP_REMOVE)
+            rc = remove_all(r, pos, each, nkeys, answer, err);
+        else if ((rc = add_trip(r, pos, each, nkeys, answer, &mark, &f, err)) < 0)
+            rc = unsure(r, "added", rc, err);
+        else if (f.refused)
+            rc = f.refused;
+        else
+            rc = follow_or_undo(r, mark, pos, NULL, used, err);
     }
     free(pos);
     free(each);
     return rc;
 }
 
-int bf_redis_count_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer, bf_error *err)
+int bf_redis_count_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    uint8_t *answer, bf_error *err)
 {
     if (op == BF_OP_ADD || op == BF_OP_REMOVE) return change(r, op, pos, nkeys, k, answer, err);
     int rc = look(r, pos, nkeys, k, answer, err);
@@ -340,14 +397,18 @@ static size_t gather(const uint64_t *words, uint64_t m, uint64_t *at, uint64_t *
 {
     size_t n = 0;
     for (; n < SUMS && *at < m; ++*at) {
-        if (*at % 16 == 0 && !words[*at / 16]) { *at += 15; continue; }
+        if (*at % 16 == 0 && !words[*at / 16]) {
+            *at += 15;
+            continue;
+        }
         if (!(by[n] = (uint8_t)bf_cell(words, *at))) continue;
         pos[n++] = *at;
     }
     return n;
 }
 
-/* Each trip is one command and so at once; a fault in between leaves a part of the sum, which the error says. */
+/* Each trip is one command and so at once; a fault in between leaves a part of the sum, which the
+ * error says. */
 int bf_redis_count_unite(bf_redis *r, const uint64_t *words, bf_error *err)
 {
     uint64_t pos[SUMS], at = 0;
@@ -359,8 +420,11 @@ int bf_redis_count_unite(bf_redis *r, const uint64_t *words, bf_error *err)
         faults f = { 0 };
         if ((rc = bf_link_begin(&r->link, true, err)) < 0) break;
         put_sum(r, pos, by, n, true);
-        if ((rc = bf_link_send(&r->link, err)) == 0) rc = take_sum(r, n, true, &least, &mark, &f, err);
-        rc = rc < 0 ? unsure(r, "added", rc, err) : f.refused ? f.refused : follow_or_undo(r, mark, pos, by, n, err);
+        if ((rc = bf_link_send(&r->link, err)) == 0)
+            rc = take_sum(r, n, true, &least, &mark, &f, err);
+        rc = rc < 0      ? unsure(r, "added", rc, err)
+             : f.refused ? f.refused
+                         : follow_or_undo(r, mark, pos, by, n, err);
     }
     return rc;
 }

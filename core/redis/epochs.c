@@ -1,12 +1,14 @@
-/* epochs.c - parts of a forgetting filter in Redis: the part of epoch e is the string {K}:w<e>, made by the first
- * who adds in that epoch, and expired by Redis a whole step after its keys' time is over.  K:meta has what the whole is, the
- * newest epoch there is (`epoch`), and a field e<epoch> for each part that must be there.
+/* epochs.c - parts of a forgetting filter in Redis: the part of epoch e is the string {K}:w<e>,
+ * made by the first who adds in that epoch, and expired by Redis a whole step after its keys' time
+ * is over.  K:meta has what the whole is, the newest epoch there is (`epoch`), and a field e<epoch>
+ * for each part that must be there.
  *
- * A script makes a part, and gives the newest there was a new mark; adds make parts of later epochs only, unions also such of
- * the past.  Every trip reads marks.  So once the part of "now" is there and has the mark that is known, no living part has
- * come since, be it that another's clock is ahead, and nobody needs to look again.  Until then every call looks.  A part that
- * K:meta has and Redis has not is lost: an error, never "absent".
- * A field is taken away, with the part's making that comes parts + 1 epochs later. */
+ * A script makes a part, and gives the newest there was a new mark; adds make parts of later epochs
+ * only, unions also such of the past.  Every trip reads marks.  So once the part of "now" is there
+ * and has the mark that is known, no living part has come since, be it that another's clock is
+ * ahead, and nobody needs to look again.  Until then every call looks.  A part that K:meta has and
+ * Redis has not is lost: an error, never "absent". A field is taken away, with the part's making
+ * that comes parts + 1 epochs later. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "redis/redis.h"
@@ -16,11 +18,12 @@
 #include <string.h>
 #include <time.h>
 
-static const char create_script[] =                         /* KEYS: K:meta K */
+static const char create_script[] = /* KEYS: K:meta K */
     "if redis.call('EXISTS',KEYS[1])==1 or redis.call('EXISTS',KEYS[2])==1 then return 0 end "
     "redis.call('HSET',KEYS[1],unpack(ARGV)) return 1";
-static const char turn_script[] =                           /* KEYS: K:meta temp new new:meta [newest newest:meta]; ARGV: epoch, ms to live,
-                                                               oldest living, newest or '', where its mark is, the next mark raw and hex, meta */
+static const char turn_script[] = /* KEYS: K:meta temp new new:meta [newest newest:meta]; ARGV:
+                                     epoch, ms to live, oldest living, newest or '', where its mark
+                                     is, the next mark raw and hex, meta */
     "local function fail(v) redis.call('DEL',KEYS[2]) return v end "
     "if redis.call('EXISTS',KEYS[1])==0 then return fail(2) end "
     "local e=tonumber(redis.call('HGET',KEYS[1],'epoch') or '') "
@@ -49,7 +52,7 @@ static int64_t machine_us(void)
 #ifdef CLOCK_BOOTTIME
     if (clock_gettime(CLOCK_BOOTTIME, &t) < 0)
 #endif
-    clock_gettime(CLOCK_MONOTONIC, &t);
+        clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
@@ -63,8 +66,10 @@ static bool decimal(const bf_redis_reply *r, size_t i, int64_t most, int64_t *v)
         memcpy(digits, text, len);
         *v = strtoll(digits, &end, 10);
         if (end == digits || *end) return false;
-    } else if (bf_reply_integer(r, i, &n)) *v = n;
-    else return false;
+    } else if (bf_reply_integer(r, i, &n))
+        *v = n;
+    else
+        return false;
     return *v >= 0 && *v <= most;
 }
 
@@ -92,8 +97,9 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
     if (refused || (refused = bf_link_refusal(l, err)) < 0) return refused;
     if (!own && !none) return bf_redis_nonsense(whole, err);
     bf_int_set(&f->chain->own_time, own ? 2 : 1);
-    if (l->reply.n != 2 || !decimal(&l->reply, 0, INT64_C(1) << 40, &s)
-        || !decimal(&l->reply, 1, 999999, &more)) return bf_redis_nonsense(whole, err);
+    if (l->reply.n != 2 || !decimal(&l->reply, 0, INT64_C(1) << 40, &s) ||
+        !decimal(&l->reply, 1, 999999, &more))
+        return bf_redis_nonsense(whole, err);
     *us = s * 1000000 + more;
     return 0;
 }
@@ -115,9 +121,9 @@ static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 static int clocks_disagree(const bf_filter *f, double own, double redis, bf_error *err)
 {
     return bf_fail(err, BF_EINVAL,
-                   "%.50s: clock gives %.17g, Redis has %.17g: %s by more than a part (%g s)",
-                   whole_of(f)->link.label, own, redis,
-                   own > redis ? "ahead" : "behind", bf_window_step(f->chain));
+        "%.50s: clock gives %.17g, Redis has %.17g: %s by more than a part (%g s)",
+        whole_of(f)->link.label, own, redis, own > redis ? "ahead" : "behind",
+        bf_window_step(f->chain));
 }
 
 int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
@@ -125,7 +131,7 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
     bf_chain *c = f->chain;
     const double step = bf_window_step(c), own = *now;
     const int64_t here = machine_us(), ahead = (int64_t)bf_word(&c->ahead),
-        age = here - (int64_t)bf_word(&c->looked);
+                  age = here - (int64_t)bf_word(&c->looked);
     int64_t us = here + ahead;
     const bool known = ahead && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
     const bool behind_too = bf_int(&c->own_time) != 2;
@@ -152,11 +158,17 @@ int bf_redis_window_pieces(bf_filter *f, bf_error *err)
     bf_desc d;
     while (c->count <= c->desc.parts) {
         int rc = bf_chain_part(&c->desc, c->count, c->count * c->desc.g.m, &d, err);
-        if (rc <= 0) return rc < 0 ? rc : bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound m", whole_of(f)->link.label);
+        if (rc <= 0)
+            return rc < 0 ? rc
+                          : bf_fail(err, BF_EFORMAT,
+                                "%s: its companion hash (the key with :meta) lacks a sound m",
+                                whole_of(f)->link.label);
         bf_piece *p = calloc(1, sizeof *p);
         if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
         p->part.g = d.g;
-        p->part.store = (bf_store){ .ops = f->part.store.ops, .nwords = (d.g.m + 63) / 64, .read_only = f->part.store.read_only };
+        p->part.store = (bf_store){ .ops = f->part.store.ops,
+            .nwords = (d.g.m + 63) / 64,
+            .read_only = f->part.store.read_only };
         p->live = &p->own;
         bf_live_set(p->live, BF_NEVER);
         bf_chain_join(c, p);
@@ -179,7 +191,8 @@ static int point(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
     char *key = bf_redis_part_key(whole_of(f), 'w', epoch);
     let_go(p);
-    int rc = key ? bf_redis_like(&p->part.store, whole_of(f), key, err) : bf_fail(err, BF_ENOMEM, "out of memory");
+    int rc = key ? bf_redis_like(&p->part.store, whole_of(f), key, err)
+                 : bf_fail(err, BF_ENOMEM, "out of memory");
     free(key);
     if (rc < 0) let_go(p);
     return rc;
@@ -195,16 +208,23 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
     int rc = point(f, p, epoch, err);
     if (rc < 0) return rc;
     rc = p->part.store.ops->attach(&p->part.store, &spec, &d, err);
-    if (rc > 0 && (d.kind || strcmp(d.name, want->name) || d.g.m != want->g.m || d.g.k != want->g.k || d.secret_check != want->secret_check))
-        rc = bf_fail(err, BF_EFORMAT, "%s: its part of epoch %lld does not belong to it", whole_of(f)->link.label, (long long)epoch);
-    if (rc > 0) { bf_live_set(p->live, epoch); return 0; }
-    if (rc < 0 && err && err->code == BF_EIO && !err->sys_errno && strstr(err->msg, "does not exist")) rc = bf_redis_lost(whole_of(f), err);
+    if (rc > 0 && (d.kind || strcmp(d.name, want->name) || d.g.m != want->g.m ||
+                      d.g.k != want->g.k || d.secret_check != want->secret_check))
+        rc = bf_fail(err, BF_EFORMAT, "%s: its part of epoch %lld does not belong to it",
+            whole_of(f)->link.label, (long long)epoch);
+    if (rc > 0) {
+        bf_live_set(p->live, epoch);
+        return 0;
+    }
+    if (rc < 0 && err && err->code == BF_EIO && !err->sys_errno &&
+        strstr(err->msg, "does not exist"))
+        rc = bf_redis_lost(whole_of(f), err);
     let_go(p);
     return rc;
 }
 
 /* ---- what there is ---- */
-enum { FIELDS = 3 };                                         /* format, epoch, born, and then the parts */
+enum { FIELDS = 3 }; /* format, epoch, born, and then the parts */
 
 /* Two replies to it.  Whoever takes a part for missing says "absent": only nil is nothing. */
 static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
@@ -213,11 +233,12 @@ static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
     char digits[20] = "", *end = digits;
     const char *text = bf_reply_text(&whole->link.reply, 1, &len);
     *newest = BF_NEVER;
-    if (!text) return 0;                                     /* nothing was added yet */
+    if (!text) return 0; /* nothing was added yet */
     if (len < sizeof digits) memcpy(digits, text, len);
     const long long v = strtoll(digits, &end, 10);
     if (end == digits || *end || v <= BF_NEVER / 2 || v >= -BF_NEVER / 2)
-        return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound epoch", whole->link.label);
+        return bf_fail(err, BF_EFORMAT,
+            "%s: its companion hash (the key with :meta) lacks a sound epoch", whole->link.label);
     *newest = v;
     return 0;
 }
@@ -226,8 +247,13 @@ static int take(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_erro
 {
     const bf_redis_leaf *v = whole->link.reply.leaves;
     if (whole->link.reply.n != FIELDS + n) return bf_redis_nonsense(whole, err);
-    for (unsigned i = 0; i < FIELDS + n; i++) if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL) return bf_redis_nonsense(whole, err);
-    if (v[0].type == BF_LEAF_NIL) { whole->told = true; return bf_redis_lost(whole, err); }
+    for (unsigned i = 0; i < FIELDS + n; i++)
+        if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL)
+            return bf_redis_nonsense(whole, err);
+    if (v[0].type == BF_LEAF_NIL) {
+        whole->told = true;
+        return bf_redis_lost(whole, err);
+    }
     for (unsigned i = 0; i < n; i++) has[i] = v[FIELDS + i].type == BF_LEAF_TEXT;
     return take_epoch(whole, newest, err);
 }
@@ -238,7 +264,7 @@ static int begin_anew(bf_filter *f, bf_error *err)
     bf_chain *c = f->chain;
     uint32_t born;
     int rc = bf_redis_whole_alike(f, &born, err);
-    if (rc < 0 || born == whole_of(f)->born) return rc;      /* it is as it was */
+    if (rc < 0 || born == whole_of(f)->born) return rc; /* it is as it was */
     rc = bf_redis_whole_anew(f, born, err);
     for (unsigned i = 0; i < c->count; i++) let_go(c->piece[i]);
     c->newest = BF_NEVER;
@@ -296,24 +322,33 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     int64_t newest = BF_NEVER;
     int rc = 0;
     if (seen > *now) *now = seen;
-    if (!anyway && bf_live(bf_window_piece(c, *now)->live) == *now && !bf_redis_window_stale(f, *now)) return 0;      /* complete: see above */
+    if (!anyway && bf_live(bf_window_piece(c, *now)->live) == *now &&
+        !bf_redis_window_stale(f, *now))
+        return 0; /* complete: see above */
     for (int tries = 0; tries < 100; tries++) {
         bf_piece *last = bf_window_piece(c, *now);
         const uint32_t mark = mark_of(last);
         if ((rc = fetch(f, *now, &newest, has, err)) < 0) return rc;
-        if (newest > *now) { *now = newest; continue; }
+        if (newest > *now) {
+            *now = newest;
+            continue;
+        }
         if (newest == *now && bf_live(last->live) == *now) last->known = mark;
-        for (unsigned i = c->desc.parts + 1; rc == 0 && i-- > 0;) {      /* that of now last: it says that all are there */
+        for (unsigned i = c->desc.parts + 1;
+            rc == 0 && i-- > 0;) { /* that of now last: it says that all are there */
             bf_piece *p = bf_window_piece(c, *now - i);
-            if (has[i]) rc = attach_epoch(f, *now - i, err);
-            else if (bf_live(p->live) != BF_NEVER) let_go(p);
+            if (has[i])
+                rc = attach_epoch(f, *now - i, err);
+            else if (bf_live(p->live) != BF_NEVER)
+                let_go(p);
         }
         if (rc < 0) return rc;
         if (newest != BF_NEVER) bf_live_raise(c->epoch, newest);
         c->newest = newest;
         if (bf_live(last->live) != *now || !bf_redis_window_stale(f, *now)) return 0;
     }
-    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
+    return bf_fail(
+        err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
 }
 
 /* ---- a new part ---- */
@@ -328,7 +363,8 @@ static uint64_t life_of(const bf_filter *f)
 static void put_newest(bf_filter *f, bf_link *l, const char *key)
 {
     const uint32_t next = bf_redis_new_mark();
-    const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8), (uint8_t)next };
+    const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8),
+        (uint8_t)next };
     char text[32] = "";
     if (key) snprintf(text, sizeof text, "%lld", (long long)f->chain->newest);
     bf_link_word(l, text);
@@ -346,10 +382,18 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     const uint32_t mark = bf_redis_new_mark();
     char text[32];
     long long v = -1;
-    char *temp = bf_redis_temp_name(r), *key = f->chain->newest == BF_NEVER ? NULL : bf_redis_part_key(whole_of(f), 'w', f->chain->newest);
+    char *temp = bf_redis_temp_name(r),
+         *key = f->chain->newest == BF_NEVER
+                    ? NULL
+                    : bf_redis_part_key(whole_of(f), 'w', f->chain->newest);
     char *meta = key ? malloc(strlen(key) + 6) : NULL;
     if (meta) sprintf(meta, "%s:meta", key);
-    if (!temp || (key && !meta) || (!key && f->chain->newest != BF_NEVER)) { free(temp); free(key); free(meta); return bf_fail(err, BF_ENOMEM, "out of memory"); }
+    if (!temp || (key && !meta) || (!key && f->chain->newest != BF_NEVER)) {
+        free(temp);
+        free(key);
+        free(meta);
+        return bf_fail(err, BF_ENOMEM, "out of memory");
+    }
     d.kind = BF_FIXED;
     bf_redis_place(r, &d);
     int rc = bf_redis_zeros(r, temp, mark, err);
@@ -362,7 +406,10 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
         bf_link_word(l, temp);
         bf_link_word(l, l->url.key);
         bf_link_word(l, r->meta);
-        if (key) { bf_link_word(l, key); bf_link_word(l, meta); }
+        if (key) {
+            bf_link_word(l, key);
+            bf_link_word(l, meta);
+        }
         snprintf(text, sizeof text, "%lld", (long long)epoch);
         bf_link_word(l, text);
         bf_link_number(l, life_of(f));
@@ -377,7 +424,8 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     free(key);
     free(meta);
     if (rc < 0) return rc;
-    if (!bf_reply_integer(&l->reply, 0, &v)) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
+    if (!bf_reply_integer(&l->reply, 0, &v))
+        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
     return v == 2 ? bf_redis_lost(whole_of(f), err) : 0;
 }
 
@@ -390,7 +438,7 @@ static int make(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     bf_link_lock(&r->link);
     rc = send_turn(f, p, epoch, err);
     bf_link_unlock(&r->link);
-    let_go(p);                                               /* whoever made it: it is taken in as another's would be */
+    let_go(p); /* whoever made it: it is taken in as another's would be */
     return rc;
 }
 
@@ -401,7 +449,8 @@ int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err)
         bf_piece *p = bf_window_piece(f->chain, *now);
         if (rc < 0 || bf_live(p->live) == *now || (rc = make(f, p, *now, err)) < 0) return rc;
     }
-    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
+    return bf_fail(
+        err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
 }
 
 int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
@@ -411,10 +460,12 @@ int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
         int64_t now = epoch;
         int rc = bf_redis_window_look(f, &now, made, err);
         bf_piece *p = bf_window_piece(f->chain, epoch);
-        if (rc < 0 || bf_live(p->live) == epoch || epoch < now - (int64_t)f->chain->desc.parts) return rc;
+        if (rc < 0 || bf_live(p->live) == epoch || epoch < now - (int64_t)f->chain->desc.parts)
+            return rc;
         if ((rc = make(f, p, epoch, err)) < 0) return rc;
     }
-    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
+    return bf_fail(
+        err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
 }
 
 /* 0: somebody else's is there. */
@@ -424,7 +475,9 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     bf_link *l = &whole->link;
     long long v = -1;
     if (d->g.m > BF_REDIS_M_MAX)
-        return bf_fail(err, BF_EINVAL, "a part of m=%llu bits does not fit one Redis key (at most %llu)", (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
+        return bf_fail(err, BF_EINVAL,
+            "a part of m=%llu bits does not fit one Redis key (at most %llu)",
+            (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
     int rc = bf_chain_begin(f, d, spec, err);
     if (rc < 0) return rc;
     bf_link_lock(l);
@@ -436,9 +489,13 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
         bf_link_word(l, whole->meta);
         bf_link_word(l, l->url.key);
         bf_redis_put_whole(l, f);
-        if (f->chain->own_clock) { bf_link_word(l, "clock"); bf_link_word(l, "own"); }
+        if (f->chain->own_clock) {
+            bf_link_word(l, "clock");
+            bf_link_word(l, "own");
+        }
         rc = bf_link_finish(l, 1, err);
-        if (rc == 0 && !bf_reply_integer(&l->reply, 0, &v)) rc = bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
+        if (rc == 0 && !bf_reply_integer(&l->reply, 0, &v))
+            rc = bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
     }
     bf_link_unlock(l);
     if (rc == 0 && v == 1) return (rc = bf_redis_window_pieces(f, err)) < 0 ? rc : 1;

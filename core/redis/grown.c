@@ -1,12 +1,14 @@
-/* grown.c - parts of a growing filter in Redis: part i is the string {K}:p<i> with its mark and its companion hash, as a
- * fixed filter has them.  K:meta has what the whole is and how many parts there are; K itself is not used.
+/* grown.c - parts of a growing filter in Redis: part i is the string {K}:p<i> with its mark and its
+ * companion hash, as a fixed filter has them.  K:meta has what the whole is and how many parts
+ * there are; K itself is not used.
  *
- * A part is appended by one script, which also gives the part before it a new mark.  Every trip to a part reads its mark
- * last.  So whoever finds the newest part he knows with the mark he knows, has seen that there was no later part at that
- * moment; whoever finds another mark looks into K:meta, and asks the new parts before he says "absent" or "new".
+ * A part is appended by one script, which also gives the part before it a new mark.  Every trip to
+ * a part reads its mark last.  So whoever finds the newest part he knows with the mark he knows,
+ * has seen that there was no later part at that moment; whoever finds another mark looks into
+ * K:meta, and asks the new parts before he says "absent" or "new".
  *
- * The number of keys in a part is counted in its companion hash, not by each add but each time that a client has added a
- * 64th of what the part is sized for, and when it closes. */
+ * The number of keys in a part is counted in its companion hash, not by each add but each time that
+ * a client has added a 64th of what the part is sized for, and when it closes. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "redis/redis.h"
@@ -16,7 +18,8 @@
 
 enum { COUNT_SHARE = 64 };
 
-static const char append_script[] =                         /* KEYS: K:meta temp new new:meta [before before:meta]; K where there is none */
+static const char append_script[] = /* KEYS: K:meta temp new new:meta [before before:meta]; K where
+                                       there is none */
     "local n=tonumber(ARGV[1]) "
     "if n==0 then if redis.call('EXISTS',KEYS[1])==1 or redis.call('EXISTS',KEYS[5])==1 then redis.call('DEL',KEYS[2]) return 0 end "
     "else if redis.call('HGET',KEYS[1],'parts')~=ARGV[1] then redis.call('DEL',KEYS[2]) return 0 end "
@@ -61,11 +64,16 @@ static bf_piece *new_piece(bf_filter *f, unsigned i, bf_error *err)
     bf_piece *p = calloc(1, sizeof *p);
     char *key = bf_redis_part_key(whole, 'p', i);
     if (p && key) {
-        p->part.store = (bf_store){ .ops = f->part.store.ops, .read_only = f->part.store.read_only };
+        p->part.store =
+            (bf_store){ .ops = f->part.store.ops, .read_only = f->part.store.read_only };
         p->live = &p->own;
         bf_live_set(p->live, 0);
-        if (bf_redis_like(&p->part.store, whole, key, err) == 0) { free(key); return p; }
-    } else bf_fail(err, BF_ENOMEM, "out of memory");
+        if (bf_redis_like(&p->part.store, whole, key, err) == 0) {
+            free(key);
+            return p;
+        }
+    } else
+        bf_fail(err, BF_ENOMEM, "out of memory");
     free(key);
     free_piece(p);
     return NULL;
@@ -117,7 +125,9 @@ static int count(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *e
     p->unsent += more;
     if (!p->unsent || (!now && p->unsent < p->part.g.n / COUNT_SHARE)) return 0;
     snprintf(text, sizeof text, "%llu", (unsigned long long)p->unsent);
-    int rc = number(redis_of(p), (const char *const[]){ "EVAL", count_script, "1", redis_of(p)->meta, text, NULL }, &all, err);
+    int rc = number(redis_of(p),
+        (const char *const[]){ "EVAL", count_script, "1", redis_of(p)->meta, text, NULL }, &all,
+        err);
     if (rc < 0) return rc;
     p->unsent = 0;
     if (all >= 0) bf_live_set(p->live, all);
@@ -126,13 +136,17 @@ static int count(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *e
 }
 
 /* ---- taking in ---- */
-/* A piece of the filter before it was re-created stands for the new part of the same name: other threads may be in it. */
+/* A piece of the filter before it was re-created stands for the new part of the same name: other
+ * threads may be in it. */
 static bf_piece *piece_of(bf_filter *f, unsigned i, bf_error *err)
 {
     return i < f->chain->kept ? f->chain->piece[i] : new_piece(f, i, err);
 }
 
-static void put_away(bf_filter *f, unsigned i, bf_piece *p) { if (i >= f->chain->kept) free_piece(p); }
+static void put_away(bf_filter *f, unsigned i, bf_piece *p)
+{
+    if (i >= f->chain->kept) free_piece(p);
+}
 
 /* The piece opens part i. */
 static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error *err)
@@ -141,13 +155,19 @@ static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error
     int64_t keys;
     bf_spec spec = { .must_exist = true, .read_only = f->part.store.read_only };
     int rc = p->part.store.ops->attach(&p->part.store, &spec, d, err);
-    if (rc > 0 && (d->kind || strcmp(d->name, want->name) || d->g.k != want->g.k || d->secret_check != want->secret_check))
-        rc = bf_fail(err, BF_EFORMAT, "%s: its part %u does not belong to it", whole_of(f)->link.label, i);
+    if (rc > 0 && (d->kind || strcmp(d->name, want->name) || d->g.k != want->g.k ||
+                      d->secret_check != want->secret_check))
+        rc = bf_fail(
+            err, BF_EFORMAT, "%s: its part %u does not belong to it", whole_of(f)->link.label, i);
     d->index = i;
     if (rc > 0 && !bf_chain_part_possible(want, d))
-        rc = bf_fail(err, BF_EFORMAT, "%s: its part %u has n=%llu, which m=%llu, p=%g, k=%u do not hold",
-                     whole_of(f)->link.label, i, (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
-    if (rc > 0) rc = number(redis_of(p), (const char *const[]){ "HGET", redis_of(p)->meta, "keys", NULL }, &keys, err);
+        rc = bf_fail(err, BF_EFORMAT,
+            "%s: its part %u has n=%llu, which m=%llu, p=%g, k=%u do not hold",
+            whole_of(f)->link.label, i, (unsigned long long)d->g.n, (unsigned long long)d->g.m,
+            d->g.p, d->g.k);
+    if (rc > 0)
+        rc = number(redis_of(p), (const char *const[]){ "HGET", redis_of(p)->meta, "keys", NULL },
+            &keys, err);
     if (rc < 0) return rc;
     bf_live_set(p->live, keys < 0 ? 0 : keys);
     return 0;
@@ -163,7 +183,10 @@ static int attach_part(bf_filter *f, unsigned i, bf_error *err)
     return rc < 0 ? rc : join(f, p, &d.g);
 }
 
-static uint32_t mark_of(const bf_piece *p) { return __atomic_load_n(&redis_of(p)->mark, __ATOMIC_ACQUIRE); }
+static uint32_t mark_of(const bf_piece *p)
+{
+    return __atomic_load_n(&redis_of(p)->mark, __ATOMIC_ACQUIRE);
+}
 
 /* How many parts K:meta says there are (-1: none), and with which mark the whole was born. */
 static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
@@ -187,8 +210,8 @@ static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
     return rc;
 }
 
-/* Is what is under the name of the filter now, one that the handle may go on with?  With another one it may not.  *born: its
- * own, as the whole hash has it, and nothing else. */
+/* Is what is under the name of the filter now, one that the handle may go on with?  With another
+ * one it may not.  *born: its own, as the whole hash has it, and nothing else. */
 int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
 {
     bf_redis *whole = whole_of(f);
@@ -197,17 +220,22 @@ int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
     uint32_t mark;
     bf_link_lock(&whole->link);
     int rc = bf_redis_fetch_meta(whole, err);
-    if (rc == 0) rc = whole->link.reply.n ? bf_redis_meta_read(whole, &d, &mark, err) : bf_redis_lost(whole, err);
+    if (rc == 0)
+        rc = whole->link.reply.n ? bf_redis_meta_read(whole, &d, &mark, err)
+                                 : bf_redis_lost(whole, err);
     *born = rc == 0 ? bf_redis_meta_born(whole) : 0;
     bf_link_unlock(&whole->link);
     if (rc < 0) return rc;
-    if (d.kind == have->kind && !strcmp(d.name, have->name) && d.g.m == have->g.m && d.g.n == have->g.n
-        && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow && d.window == have->window
-        && d.parts == have->parts && d.secret_check == f->secret_check) return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s was made anew with other parameters: open it again", whole->link.label);
+    if (d.kind == have->kind && !strcmp(d.name, have->name) && d.g.m == have->g.m &&
+        d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
+        d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
+        return 0;
+    return bf_fail(err, BF_EMISMATCH, "%s was made anew with other parameters: open it again",
+        whole->link.label);
 }
 
-/* Said once, and not to whom the loss was told: from then on the handle is at home in the new one. */
+/* Said once, and not to whom the loss was told: from then on the handle is at home in the new one.
+ */
 int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
 {
     bf_redis *whole = whole_of(f);
@@ -217,7 +245,9 @@ int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
         if (!r) continue;
         gone += r->added + r->gone;
         r->added = r->gone = 0;
-        whole->told |= r->fate != BF_FINE;       /* by the part: doubts() takes that away where the whole is to tell */
+        whole->told |=
+            r->fate !=
+            BF_FINE; /* by the part: doubts() takes that away where the whole is to tell */
         r->fate = BF_FINE;
     }
     const char *note = whole->note ? whole->note : "";
@@ -240,7 +270,7 @@ static bool doubts(bf_filter *f, bool adding)
         in |= r->fate == BF_ANEW_IN;
         r->fate = BF_FINE;
     }
-    whole_of(f)->told |= n > 1;                             /* a call ends at the first: an earlier one was told by the other */
+    whole_of(f)->told |= n > 1; /* a call ends at the first: an earlier one was told by the other */
     whole_of(f)->note = n == 0 || !adding ? NULL : in ? BF_SENT_IN : BF_SENT_OUT;
     return n > 0;
 }
@@ -252,17 +282,22 @@ static int begin_anew(bf_filter *f, bf_error *err)
     bf_desc d;
     uint32_t born;
     int rc = bf_redis_whole_alike(f, &born, err);
-    if (rc == 0 && born == whole_of(f)->born) return 0;      /* it is as it was */
-    if (rc == 0 && c->count == 0) whole_of(f)->born = born;   /* while it is being opened: nobody knew the one before */
+    if (rc == 0 && born == whole_of(f)->born) return 0; /* it is as it was */
+    if (rc == 0 && c->count == 0)
+        whole_of(f)->born = born; /* while it is being opened: nobody knew the one before */
     if (rc < 0 || c->count == 0 || (rc = open_part(f, c->piece[0], 0, &d, err)) < 0) return rc;
     if (c->kept < c->count) c->kept = c->count;
-    for (unsigned i = 0; i < c->kept; i++) { c->piece[i]->known = 0; c->piece[i]->unsent = 0; }
+    for (unsigned i = 0; i < c->kept; i++) {
+        c->piece[i]->known = 0;
+        c->piece[i]->unsent = 0;
+    }
     bf_tell(&c->count, 1);
     bf_lower(&c->full);
     return bf_redis_whole_anew(f, born, err);
 }
 
-/* The newest part's mark counts as known once K:meta has said after it was read that there is no later part. */
+/* The newest part's mark counts as known once K:meta has said after it was read that there is no
+ * later part. */
 static int follow(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -270,14 +305,23 @@ static int follow(bf_filter *f, bf_error *err)
     int64_t parts;
     uint32_t born;
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
-    for (;;) {                                               /* each time with more parts, of BF_PARTS_MAX at most */
+    for (;;) { /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? mark_of(c->piece[c->count - 1]) : 0;
         int rc = fetch(whole, &parts, &born, err);
         if (rc == 0 && parts >= 1 && born != whole->born) rc = begin_anew(f, err);
         if (rc < 0) return rc;
-        if (parts < 1 || parts < (int64_t)c->count) { whole->told = true; return bf_redis_lost(whole, err); }
-        if (parts > BF_PARTS_MAX) return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound parts", whole->link.label);
-        if (parts == (int64_t)c->count) { c->piece[c->count - 1]->known = mark; return 0; }
+        if (parts < 1 || parts < (int64_t)c->count) {
+            whole->told = true;
+            return bf_redis_lost(whole, err);
+        }
+        if (parts > BF_PARTS_MAX)
+            return bf_fail(err, BF_EFORMAT,
+                "%s: its companion hash (the key with :meta) lacks a sound parts",
+                whole->link.label);
+        if (parts == (int64_t)c->count) {
+            c->piece[c->count - 1]->known = mark;
+            return 0;
+        }
         while (rc == 0 && (int64_t)c->count < parts) rc = attach_part(f, c->count, err);
         if (rc < 0) return rc;
     }
@@ -296,7 +340,8 @@ void bf_redis_put_whole(bf_link *l, const bf_filter *f)
     const bf_desc *d = &f->chain->desc;
     const bool grow = d->kind == BF_GROW;
     char text[40];
-    const char *const names[] = { "format", "kind", "scheme", "m", "n", "k", "p", "secret", grow ? "grow" : "window", "parts", "born" };
+    const char *const names[] = { "format", "kind", "scheme", "m", "n", "k", "p", "secret",
+        grow ? "grow" : "window", "parts", "born" };
     whole_of(f)->born = bf_redis_new_mark();
     for (int i = 0; i < BF_WHOLE_ARGS / 2; i++) {
         switch (i) {
@@ -317,13 +362,16 @@ void bf_redis_put_whole(bf_link *l, const bf_filter *f)
     }
 }
 
-static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const char *temp, uint32_t mark, uint32_t next, const bf_desc *d)
+static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const char *temp,
+    uint32_t mark, uint32_t next, const bf_desc *d)
 {
     bf_link *l = &r->link;
     const unsigned i = f->chain->count;
     char text[16];
-    const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8), (uint8_t)next };
-    bf_link_count(l, 3 + (i ? 6 : 5) + 6 + (unsigned)bf_redis_meta_args(d) + (i ? 0 : BF_WHOLE_ARGS));
+    const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8),
+        (uint8_t)next };
+    bf_link_count(
+        l, 3 + (i ? 6 : 5) + 6 + (unsigned)bf_redis_meta_args(d) + (i ? 0 : BF_WHOLE_ARGS));
     bf_link_word(l, "EVAL");
     bf_link_word(l, append_script);
     bf_link_number(l, i ? 6 : 5);
@@ -347,8 +395,9 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const 
 
 int bf_redis_no_part(const bf_redis *r, bf_error *err)
 {
-    return bf_fail(err, BF_EFORMAT, "%s holds bytes that are no part of a filter: delete them, or take another key",
-                   r->link.label);
+    return bf_fail(err, BF_EFORMAT,
+        "%s holds bytes that are no part of a filter: delete them, or take another key",
+        r->link.label);
 }
 
 /* 1 it is there, 0 somebody was faster, 2 the part before it has another mark by now. */
@@ -370,7 +419,8 @@ static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *er
     free(temp);
     if (rc < 0) return rc;
     if (bf_reply_integer(&r->link.reply, 0, &v) && v == 3) return bf_redis_no_part(r, err);
-    if (v < 0 || v > 2) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
+    if (v < 0 || v > 2)
+        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
     if (v != 1) return (int)v;
     r->mark = r->born = mark;
     p->known = mark;
@@ -384,8 +434,9 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     bf_chain *c = f->chain;
     d.secret_check = f->secret_check;
     if (d.g.m > BF_REDIS_M_MAX)
-        return bf_fail(err, BF_EINVAL, "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at most %llu", whole_of(f)->link.label,
-                       (unsigned long long)d.g.m, (unsigned long long)BF_REDIS_M_MAX);
+        return bf_fail(err, BF_EINVAL,
+            "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at most %llu",
+            whole_of(f)->link.label, (unsigned long long)d.g.m, (unsigned long long)BF_REDIS_M_MAX);
     bf_piece *p = piece_of(f, c->count, err);
     if (!p) return err ? err->code : BF_ENOMEM;
     bf_link_lock(&redis_of(p)->link);
@@ -393,7 +444,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     bf_link_unlock(&redis_of(p)->link);
     if (rc == 1) return join(f, p, &d.g);
     put_away(f, c->count, p);
-    if (rc == 2) {                                           /* cleared meanwhile, or lost: its next trip tells */
+    if (rc == 2) { /* cleared meanwhile, or lost: its next trip tells */
         bf_store *s = &c->piece[c->count - 1]->part.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, err);
@@ -407,15 +458,18 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
     bf_desc part;
     if (d->kind == BF_WINDOW) return bf_redis_window_create(f, d, spec, err);
     int rc = bf_chain_begin(f, d, spec, err);
-    if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 || (rc = append(f, &part, err)) < 0) return rc;
+    if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 || (rc = append(f, &part, err)) < 0)
+        return rc;
     if (f->chain->count) return 1;
     bf_chain_free(f);
     return 0;
 }
 
-/* ---- all of it: each part's own script, the hash of the whole last (expire) or first (delete) ---- */
-#define MINE "if redis.call('HEXISTS',KEYS[1],'kind')==0 " \
-             "or (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[1] then return 0 end "
+/* ---- all of it: each part's own script, the hash of the whole last (expire) or first (delete)
+ * ---- */
+#define MINE                                                                                       \
+    "if redis.call('HEXISTS',KEYS[1],'kind')==0 "                                                  \
+    "or (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[1] then return 0 end "
 static const char delete_meta[] = MINE "redis.call('DEL',KEYS[1]) return 1";
 static const char expire_meta[] = MINE
     "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1";
@@ -426,14 +480,17 @@ static int about_meta(bf_redis *r, const char *script, const char *argument, bf_
     char born[16] = "";
     int64_t done;
     if (r->born) snprintf(born, sizeof born, "%08lx", (unsigned long)r->born);
-    int rc = number(r, (const char *const[]){ "EVAL", script, "1", r->meta, born, argument, NULL }, &done, err);
+    int rc = number(
+        r, (const char *const[]){ "EVAL", script, "1", r->meta, born, argument, NULL }, &done, err);
     return rc < 0 || done == 1 ? rc : bf_redis_lost(r, err);
 }
 
 static int expire(bf_filter *f, double seconds, bf_error *err)
 {
     char text[32];
-    if (f->chain->desc.kind == BF_WINDOW) return bf_fail(err, BF_ENOTSUP, "a filter that forgets expires part by part: expire() is for others");
+    if (f->chain->desc.kind == BF_WINDOW)
+        return bf_fail(
+            err, BF_ENOTSUP, "a filter that forgets expires part by part: expire() is for others");
     int rc = follow(f, err);
     for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) {
         bf_store *s = &f->chain->piece[i]->part.store;
@@ -451,7 +508,10 @@ static int remove_parts(bf_filter *f, bf_error *err)
         bf_piece *p = f->chain->piece[i];
         if (!p->part.store.impl) continue;
         int rc = p->part.store.ops->remove(&p->part.store, first < 0 ? NULL : err);
-        if (rc < 0 && redis_of(p)->fate == BF_MISSING) { redis_of(p)->fate = BF_FINE; rc = 0; }
+        if (rc < 0 && redis_of(p)->fate == BF_MISSING) {
+            redis_of(p)->fate = BF_FINE;
+            rc = 0;
+        }
         if (first == 0) first = rc;
     }
     return first;
@@ -470,10 +530,21 @@ static int remove_(bf_filter *f, bf_error *err)
 static void leave(bf_filter *f)
 {
     const unsigned n = f->chain->count;
-    if (n && f->chain->desc.kind == BF_GROW && !f->part.store.read_only) count(f, f->chain->piece[n - 1], 0, true, NULL);
+    if (n && f->chain->desc.kind == BF_GROW && !f->part.store.read_only)
+        count(f, f->chain->piece[n - 1], 0, true, NULL);
 }
 
-const bf_chain_ops bf_chain_redis = { .create = create, .append = append, .follow = follow, .news = news, .count = count, .leave = leave, .doubts = doubts,
-                                       .expire = expire, .remove = remove_, .look = bf_redis_window_look, .turn = bf_redis_window_turn,
-                                       .past = bf_redis_window_past, .time = bf_redis_window_time,
-                                       .stale = bf_redis_window_stale };
+const bf_chain_ops bf_chain_redis = { .create = create,
+    .append = append,
+    .follow = follow,
+    .news = news,
+    .count = count,
+    .leave = leave,
+    .doubts = doubts,
+    .expire = expire,
+    .remove = remove_,
+    .look = bf_redis_window_look,
+    .turn = bf_redis_window_turn,
+    .past = bf_redis_window_past,
+    .time = bf_redis_window_time,
+    .stale = bf_redis_window_stale };

@@ -1,7 +1,8 @@
-/* hosts.c - the addresses of a host's name, before a deadline.  getaddrinfo() takes as long as the system's name servers
- * do and cannot be stopped, so a thread of its own asks: whoever waits for it goes away when the time is over, and the thread
- * frees what it has when it is done.  A connection asks once at a time: its next try waits for the thread that still asks.
- * An address needs no thread.  Knows names and threads, nothing of Redis. */
+/* hosts.c - the addresses of a host's name, before a deadline.  getaddrinfo() takes as long as the
+ * system's name servers do and cannot be stopped, so a thread of its own asks: whoever waits for it
+ * goes away when the time is over, and the thread frees what it has when it is done.  A connection
+ * asks once at a time: its next try waits for the thread that still asks. An address needs no
+ * thread.  Knows names and threads, nothing of Redis. */
 #include "base/system.h"
 #include "base/base.h"
 #ifdef BF_HAVE_HIREDIS
@@ -17,14 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STACK = 1 << 20 };      /* of the thread: modules that answer for names may be large */
+enum { STACK = 1 << 20 }; /* of the thread: modules that answer for names may be large */
 struct bf_lookup {
     pthread_mutex_t mutex;
     pthread_cond_t done;
-    int holders;               /* who waits and who asks: the last one frees it        */
-    int pid;                   /* a fork's child has no such thread                    */
+    int holders; /* who waits and who asks: the last one frees it        */
+    int pid;     /* a fork's child has no such thread                    */
     bool ready;
-    int rc;                    /* of getaddrinfo()                                     */
+    int rc; /* of getaddrinfo()                                     */
     struct addrinfo *all;
     char port[12];
     char host[];
@@ -63,7 +64,8 @@ static void *ask(void *given)
 static void stay_loaded(void)
 {
     Dl_info here;
-    if (dladdr((const void *)&wanted, &here) && here.dli_fname) (void)dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+    if (dladdr((const void *)&wanted, &here) && here.dli_fname)
+        (void)dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 /* The host's signal handlers run in the host's threads. */
@@ -84,7 +86,7 @@ static int start_thread(bf_lookup *k)
     return e;
 }
 
-#ifdef __APPLE__                       /* its conditions know one clock */
+#ifdef __APPLE__ /* its conditions know one clock */
 enum { CLOCK = CLOCK_REALTIME };
 #define SET_CLOCK(how) (void)(how)
 #else
@@ -110,7 +112,11 @@ static int begin(bf_link *l, const char *port)
     pthread_condattr_destroy(&how);
     stay_loaded();
     const int e = start_thread(k);
-    if (e) { k->holders = 1; let_go(k); return e; }
+    if (e) {
+        k->holders = 1;
+        let_go(k);
+        return e;
+    }
     l->lookup = k;
     return 0;
 }
@@ -122,9 +128,12 @@ static bool wait_for(bf_lookup *k, int64_t ms)
     if (ms < 0) ms = 0;
     t.tv_sec += (time_t)(ms / 1000);
     t.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (t.tv_nsec >= 1000000000) { t.tv_sec++; t.tv_nsec -= 1000000000; }
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
     pthread_mutex_lock(&k->mutex);
-    while (!k->ready && pthread_cond_timedwait(&k->done, &k->mutex, &t) == 0) { }
+    while (!k->ready && pthread_cond_timedwait(&k->done, &k->mutex, &t) == 0) {}
     const bool ready = k->ready;
     pthread_mutex_unlock(&k->mutex);
     return ready;
@@ -133,7 +142,7 @@ static bool wait_for(bf_lookup *k, int64_t ms)
 void bf_names_abandon(bf_link *l)
 {
     if (l->lookup && l->lookup->pid == (int)getpid()) let_go(l->lookup);
-    l->lookup = NULL;                                       /* a parent's: its thread is not here, and its mutex may be held */
+    l->lookup = NULL; /* a parent's: its thread is not here, and its mutex may be held */
 }
 
 /* ms: how long it may take.  *all: for freeaddrinfo(). */
@@ -146,7 +155,8 @@ int bf_names_find(bf_link *l, int64_t ms, struct addrinfo **all, bf_error *err)
     int rc = getaddrinfo(l->url.host, port, &address, all);
     if (rc == 0) return 0;
     if (l->lookup && l->lookup->pid != (int)getpid()) bf_names_abandon(l);
-    if (rc == EAI_MEMORY || (!l->lookup && (e = begin(l, port)) == ENOMEM)) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if (rc == EAI_MEMORY || (!l->lookup && (e = begin(l, port)) == ENOMEM))
+        return bf_fail(err, BF_ENOMEM, "out of memory");
     if (e) return bf_fail_sys(err, e, "start a thread to look up", l->label);
     if (!wait_for(l->lookup, ms)) {
         l->timed_out = true;
@@ -156,7 +166,9 @@ int bf_names_find(bf_link *l, int64_t ms, struct addrinfo **all, bf_error *err)
     *all = l->lookup->all;
     l->lookup->all = NULL;
     bf_names_abandon(l);
-    if (rc) return bf_fail(err, rc == EAI_MEMORY ? BF_ENOMEM : BF_EIO, "cannot reach %s: %.50s", l->label, gai_strerror(rc));
+    if (rc)
+        return bf_fail(err, rc == EAI_MEMORY ? BF_ENOMEM : BF_EIO, "cannot reach %s: %.50s",
+            l->label, gai_strerror(rc));
     return 0;
 }
 #endif

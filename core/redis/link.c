@@ -1,6 +1,6 @@
-/* link.c - the way to Redis: commands put into a buffer, whose it is, and the order of a trip.  What moves them is a
- * transport: socket.c (a connection of our own) or client.c (the host's).  Knows how commands are written and
- * what a fork does; knows nothing of filters. */
+/* link.c - the way to Redis: commands put into a buffer, whose it is, and the order of a trip. What
+ * moves them is a transport: socket.c (a connection of our own) or client.c (the host's).  Knows
+ * how commands are written and what a fork does; knows nothing of filters. */
 #include "parts/filter.h"
 #include "bits/bits.h"
 #include "redis/redis.h"
@@ -10,7 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SPARE_LEAVES = 1 << 10, SPARE_BYTES = 1 << 16 };     /* of a trip: refusals of what a client sends again */
+enum {
+    SPARE_LEAVES = 1 << 10,
+    SPARE_BYTES = 1 << 16
+}; /* of a trip: refusals of what a client sends again */
 
 /* ---- life ---- */
 /* What messages call it: at most 80 bytes, because bf_fail_sys shows so many. */
@@ -19,15 +22,25 @@ void bf_link_label(bf_link *l)
     const bf_redis_url *u = &l->url;
     size_t len = strlen(u->key), path = u->path ? strlen(u->path) : 0;
     const char *dots = len > 30 ? ".." : "";
-    if (l->client) snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %.33s", u->key, dots, l->client->name ? l->client->name : "the client's server");
-    else if (u->path) snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %s%s", u->key, dots, path > 32 ? ".." : "", u->path + (path > 32 ? path - 32 : 0));
-    else snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %.*s:%u%s", u->key, dots, u->tls ? 20 : 26, u->host, u->port, u->tls ? " (TLS)" : "");
-    for (char *p = l->label; *p; p++) if (iscntrl((unsigned char)*p)) *p = '?';
+    if (l->client)
+        snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %.33s", u->key, dots,
+            l->client->name ? l->client->name : "the client's server");
+    else if (u->path)
+        snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %s%s", u->key, dots,
+            path > 32 ? ".." : "", u->path + (path > 32 ? path - 32 : 0));
+    else
+        snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %.*s:%u%s", u->key, dots,
+            u->tls ? 20 : 26, u->host, u->port, u->tls ? " (TLS)" : "");
+    for (char *p = l->label; *p; p++)
+        if (iscntrl((unsigned char)*p)) *p = '?';
 }
 
 int bf_link_ready(bf_link *l, int rc)
 {
-    if (rc < 0) { bf_redis_url_free(&l->url); return rc; }
+    if (rc < 0) {
+        bf_redis_url_free(&l->url);
+        return rc;
+    }
     bf_link_label(l);
     pthread_mutex_init(&l->mutex, NULL);
     bf_int_set(&l->pid, (int)getpid());
@@ -45,10 +58,21 @@ int bf_link_like(bf_link *l, const bf_link *of, const char *key, bf_error *err)
 {
     bool no = false;
     const bf_redis_url *u = &of->url;
-    l->url = (bf_redis_url){ .host = twin(u->host, &no), .path = twin(u->path, &no), .user = twin(u->user, &no), .pass = twin(u->pass, &no),
-                             .ca = twin(u->ca, &no), .cert = twin(u->cert, &no),
-                             .key = twin(key, &no), .tls = u->tls, .port = u->port, .db = u->db, .timeout = u->timeout };
-    if (no) { bf_redis_url_free(&l->url); return bf_fail(err, BF_ENOMEM, "out of memory"); }
+    l->url = (bf_redis_url){ .host = twin(u->host, &no),
+        .path = twin(u->path, &no),
+        .user = twin(u->user, &no),
+        .pass = twin(u->pass, &no),
+        .ca = twin(u->ca, &no),
+        .cert = twin(u->cert, &no),
+        .key = twin(key, &no),
+        .tls = u->tls,
+        .port = u->port,
+        .db = u->db,
+        .timeout = u->timeout };
+    if (no) {
+        bf_redis_url_free(&l->url);
+        return bf_fail(err, BF_ENOMEM, "out of memory");
+    }
     l->transport = of->transport;
     bf_link_label(l);
     pthread_mutex_init(&l->mutex, NULL);
@@ -62,12 +86,14 @@ void bf_link_drop(bf_link *l)
     l->transport->drop(l);
 }
 
-/* A child must not speak on its parent's connection.  What another thread of the parent held at the fork may be half
- * changed: it is left alone, only its socket is closed. */
+/* A child must not speak on its parent's connection.  What another thread of the parent held at the
+ * fork may be half changed: it is left alone, only its socket is closed. */
 static void let_go(bf_link *l)
 {
-    if (pthread_mutex_trylock(&l->mutex) == 0) { bf_link_drop(l); pthread_mutex_unlock(&l->mutex); }
-    else {
+    if (pthread_mutex_trylock(&l->mutex) == 0) {
+        bf_link_drop(l);
+        pthread_mutex_unlock(&l->mutex);
+    } else {
         l->stands = false;
         l->transport->abandon(l);
         l->reply = (bf_redis_reply){ 0 };
@@ -77,20 +103,23 @@ static void let_go(bf_link *l)
     pthread_mutex_init(&l->mutex, NULL);
 }
 
-/* While a thread lets go, -pid of its process stands there: others of the process wait for it, and a process that was forked
- * in that moment, where that thread is not, does it again. */
+/* While a thread lets go, -pid of its process stands there: others of the process wait for it, and
+ * a process that was forked in that moment, where that thread is not, does it again. */
 static void come_home(bf_link *l)
 {
     int me = (int)getpid(), was = bf_int(&l->pid);
     while (was != me) {
-        if (was != -me && bf_int_swap(&l->pid, &was, -me)) { let_go(l); bf_int_set(&l->pid, me); }
+        if (was != -me && bf_int_swap(&l->pid, &was, -me)) {
+            let_go(l);
+            bf_int_set(&l->pid, me);
+        }
         was = bf_int(&l->pid);
     }
 }
 
 void bf_link_free(bf_link *l)
 {
-    if (!l->url.key) return;                                /* never begun */
+    if (!l->url.key) return; /* never begun */
     come_home(l);
     bf_link_drop(l);
     l->transport->free(l);
@@ -99,7 +128,11 @@ void bf_link_free(bf_link *l)
     pthread_mutex_destroy(&l->mutex);
 }
 
-void bf_link_lock(bf_link *l) { come_home(l); pthread_mutex_lock(&l->mutex); }
+void bf_link_lock(bf_link *l)
+{
+    come_home(l);
+    pthread_mutex_lock(&l->mutex);
+}
 void bf_link_unlock(bf_link *l) { pthread_mutex_unlock(&l->mutex); }
 
 /* ---- faults ---- */
@@ -118,15 +151,17 @@ int bf_link_nonsense(bf_link *l, bf_error *err)
 int bf_link_too_much(bf_link *l, bf_error *err)
 {
     bf_link_drop(l);
-    return bf_fail(err, BF_EIO, "%s: an answer has more than was asked for, %zu values and %zu bytes", l->label,
-                   l->each.leaves, l->each.bytes);
+    return bf_fail(err, BF_EIO,
+        "%s: an answer has more than was asked for, %zu values and %zu bytes", l->label,
+        l->each.leaves, l->each.bytes);
 }
 
 int bf_link_refusal(const bf_link *l, bf_error *err)
 {
     char text[72];
     if (!bf_reply_error(&l->reply, text, sizeof text)) return 0;
-    return bf_fail(err, strncmp(text, "WRONGTYPE", 9) ? BF_EIO : BF_EFORMAT, "%s: %s", l->label, text);
+    return bf_fail(
+        err, strncmp(text, "WRONGTYPE", 9) ? BF_EIO : BF_EFORMAT, "%s: %s", l->label, text);
 }
 
 /* ---- a trip ---- */
@@ -139,8 +174,14 @@ int bf_link_begin(bf_link *l, bool probe, bf_error *err)
     return l->transport->begin(l, probe, err);
 }
 
-void bf_link_about(bf_link *l, const char *key) { if (l->transport->about) l->transport->about(l, key); }
-void bf_link_push(bf_link *l) { if (l->transport->push && !l->no_memory) l->transport->push(l); }
+void bf_link_about(bf_link *l, const char *key)
+{
+    if (l->transport->about) l->transport->about(l, key);
+}
+void bf_link_push(bf_link *l)
+{
+    if (l->transport->push && !l->no_memory) l->transport->push(l);
+}
 
 int bf_link_send(bf_link *l, bf_error *err)
 {
@@ -163,7 +204,10 @@ char *bf_link_room(bf_link *l, size_t bytes)
     if (bytes > l->out_cap - l->out_len) {
         size_t cap = 2 * l->out_cap + bytes + 1024;
         char *more = realloc(l->out, cap);
-        if (!more) { l->no_memory = true; return NULL; }
+        if (!more) {
+            l->no_memory = true;
+            return NULL;
+        }
         l->out = more;
         l->out_cap = cap;
     }
@@ -174,7 +218,8 @@ char *bf_redis_digits(char *at, uint64_t v)
 {
     char text[20];
     size_t n = 0;
-    do text[n++] = (char)('0' + v % 10); while (v /= 10);
+    do text[n++] = (char)('0' + v % 10);
+    while (v /= 10);
     while (n) *at++ = text[--n];
     return at;
 }
@@ -198,7 +243,10 @@ void bf_link_count(bf_link *l, size_t args)
     l->all.bytes += BF_REPLY_BYTES;
 }
 
-static void raise_to(size_t *most, size_t v) { if (v > *most) *most = v; }
+static void raise_to(size_t *most, size_t v)
+{
+    if (v > *most) *most = v;
+}
 
 void bf_link_allow(bf_link *l, size_t leaves, size_t bytes)
 {

@@ -1,5 +1,6 @@
-/* mark.c - the mark after the last bit: asked for, read, compared with K:meta, followed where somebody exchanged the bits.  A
- * lost key is an error, never "absent".  Also which of several keys is selected, because each has its mark. */
+/* mark.c - the mark after the last bit: asked for, read, compared with K:meta, followed where
+ * somebody exchanged the bits.  A lost key is an error, never "absent".  Also which of several keys
+ * is selected, because each has its mark. */
 #include "bits/bits.h"
 #include "redis/redis.h"
 #include <stdio.h>
@@ -42,8 +43,10 @@ bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
 
 void bf_redis_put_mark(bf_redis *r)
 {
-    if (r->redisson) bf_redisson_put_mark(r);
-    else bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
+    if (r->redisson)
+        bf_redisson_put_mark(r);
+    else
+        bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
 }
 
 uint32_t bf_redis_take_mark(const bf_redis *r)
@@ -75,7 +78,8 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 /* ---- what it says ---- */
 int bf_redis_lost(const bf_redis *r, bf_error *err)
 {
-    return bf_fail(err, BF_EIO, "%s is lost (deleted, expired, evicted or overwritten): create it again", r->link.label);
+    return bf_fail(err, BF_EIO,
+        "%s is lost (deleted, expired, evicted or overwritten): create it again", r->link.label);
 }
 
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
@@ -91,16 +95,19 @@ int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 
 bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b)
 {
-    return !strcmp(a->name, b->name) && a->g.m == b->g.m && a->g.k == b->g.k && a->g.shards == b->g.shards && a->g.counting == b->g.counting
-        && a->secret_check == b->secret_check;
+    return !strcmp(a->name, b->name) && a->g.m == b->g.m && a->g.k == b->g.k &&
+           a->g.shards == b->g.shards && a->g.counting == b->g.counting &&
+           a->secret_check == b->secret_check;
 }
 
 static int made_anew(const bf_redis *r, const bf_desc *d, bf_error *err)
 {
     char shards[24] = "";
     if (d->g.shards != r->desc.g.shards) snprintf(shards, sizeof shards, " shards=%u", d->g.shards);
-    return bf_fail(err, BF_EMISMATCH, "%s was made anew as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", r->link.label, d->name,
-                   (unsigned long long)d->g.m, d->g.k, shards, r->desc.name, (unsigned long long)r->desc.g.m, r->desc.g.k);
+    return bf_fail(err, BF_EMISMATCH,
+        "%s was made anew as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", r->link.label, d->name,
+        (unsigned long long)d->g.m, d->g.k, shards, r->desc.name, (unsigned long long)r->desc.g.m,
+        r->desc.g.k);
 }
 
 /* What K:meta says now: 1 the mark seen is this filter's, 0 it is not, or no longer. */
@@ -119,12 +126,13 @@ static int meta_agrees(bf_redis *r, uint32_t seen, uint32_t *born, bf_error *err
 
 int bf_redis_anew(const bf_link *l, uint64_t gone, const char *note, bf_error *err)
 {
-    return bf_fail(err, BF_EIO, "%s was re-created: keys added before are gone (%llu by this object)%s", l->label,
-                   (unsigned long long)gone, note);
+    return bf_fail(err, BF_EIO,
+        "%s was re-created: keys added before are gone (%llu by this object)%s", l->label,
+        (unsigned long long)gone, note);
 }
 
-/* Re-creating goes shard by shard, and is said once: what the others are now is taken in silence, also where they are still
- * to come. */
+/* Re-creating goes shard by shard, and is said once: what the others are now is taken in silence,
+ * also where they are still to come. */
 static void take_in_others(bf_redis *r)
 {
     bf_desc d;
@@ -135,8 +143,10 @@ static void take_in_others(bf_redis *r)
         bf_redis_select(r, i);
         if (bf_redis_fetch_meta(r, NULL) < 0) break;
         const uint32_t born = r->link.reply.n ? bf_redis_meta_born(r) : 0;
-        if (r->link.reply.n == 0) r->told = true;
-        else if (born != r->born && bf_redis_meta_read(r, &d, &mark, NULL) == 0 && bf_redis_same_shape(&d, &r->desc)) {
+        if (r->link.reply.n == 0)
+            r->told = true;
+        else if (born != r->born && bf_redis_meta_read(r, &d, &mark, NULL) == 0 &&
+                 bf_redis_same_shape(&d, &r->desc)) {
             r->mark = mark;
             r->born = born;
             if (i == r->shards) r->whole = mark;
@@ -160,20 +170,23 @@ static int settled(bf_redis *r, uint32_t seen, uint32_t born, bf_error *err)
     bf_redis_cache_forget(r->cache);
     if (!r->slot) return bf_redis_anew(&r->link, gone, r->note ? r->note : "", err);
     const unsigned at = r->at;
-    bf_redis_select(r, r->shards);                          /* the name of all of it */
+    bf_redis_select(r, r->shards); /* the name of all of it */
     int rc = bf_redis_anew(&r->link, gone, r->note ? r->note : "", err);
     bf_redis_select(r, at);
     return rc;
 }
 
-/* Between the mark and K:meta somebody may have exchanged the bits once more: then both are asked again.  No mark at all is a
- * lost key at once. */
+/* Between the mark and K:meta somebody may have exchanged the bits once more: then both are asked
+ * again.  No mark at all is a lost key at once. */
 int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 {
     int rc = 0;
     uint32_t born = 0;
     *changed = false;
-    if (seen == r->mark) { r->told = false; return 0; }
+    if (seen == r->mark) {
+        r->told = false;
+        return 0;
+    }
     if (r->redisson) return bf_redisson_changed(r, seen, err);
     for (int i = 0; rc == 0 && i < FOLLOW_TRIES; i++) {
         if (i > 0 && (rc = bf_redis_mark(r, &seen, err)) < 0) return rc;
@@ -181,8 +194,9 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
         if (seen == 0) break;
     }
     if (rc == 0) rc = bf_redis_lost(r, err);
-    r->told |= rc == BF_EIO && r->link.stands;              /* whoever heard of the loss needs no second word */
-    r->fate = rc < 0 && r->link.stands ? BF_MISSING : BF_FINE;      /* not after a fault of the connection */
+    r->told |= rc == BF_EIO && r->link.stands; /* whoever heard of the loss needs no second word */
+    r->fate =
+        rc < 0 && r->link.stands ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
     if (rc < 0) return rc;
     *changed = true;
     return settled(r, seen, born, err);

@@ -23,7 +23,7 @@
 void bf_redis_place(bf_redis *r, const bf_desc *d)
 {
     r->desc = *d;
-    if (r->desc.g.shards == 0) r->desc.g.shards = 1;        /* parts of a chain say nothing of shards */
+    if (r->desc.g.shards == 0) r->desc.g.shards = 1; /* parts of a chain say nothing of shards */
     r->bits = bf_bits(&d->g) / r->desc.g.shards;
     r->mark_at = (r->bits + 31) / 32 * 4;
 }
@@ -35,7 +35,8 @@ bool bf_redis_tagged(const char *key)
 }
 
 /* ---- writing ---- */
-static void pair(bf_link *l, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void pair(bf_link *l, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 static void pair(bf_link *l, const char *name, const char *format, ...)
 {
     char text[BF_SCHEME_BYTES + 40];
@@ -47,7 +48,10 @@ static void pair(bf_link *l, const char *name, const char *format, ...)
     bf_link_word(l, text);
 }
 
-size_t bf_redis_meta_args(const bf_desc *d) { return 20 + 2 * (d->g.shards > 1) + 2 * d->g.counting; }
+size_t bf_redis_meta_args(const bf_desc *d)
+{
+    return 20 + 2 * (d->g.shards > 1) + 2 * d->g.counting;
+}
 
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
@@ -106,9 +110,12 @@ static bool sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
 {
     uint64_t shards = 1;
     if (has(r, "shards") && !number(r, "shards", 10, &shards)) return false;
-    if (!number(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits || shards < 1 || shards > BF_SHARDS_MAX) return false;
+    if (!number(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits ||
+        shards < 1 || shards > BF_SHARDS_MAX)
+        return false;
     g->shards = (unsigned)shards;
-    return bf_shards_fit(l, g) && !(g->counting && shards > 1) && bf_bits(g) / shards <= BF_REDIS_M_MAX;
+    return bf_shards_fit(l, g) && !(g->counting && shards > 1) &&
+           bf_bits(g) / shards <= BF_REDIS_M_MAX;
 }
 
 static bool real(const bf_redis_reply *r, const char *name, double *out)
@@ -129,7 +136,8 @@ uint32_t bf_redis_meta_born(const bf_redis *r)
 
 static int damaged(const bf_redis *r, const char *what, bf_error *err)
 {
-    return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound %s", r->link.label, what);
+    return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound %s",
+        r->link.label, what);
 }
 
 /* Format 2: a filter of many parts. */
@@ -145,10 +153,13 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
     if (!field(&r->link.reply, name, text, sizeof text)) return damaged(r, name, err);
     *value = bf_real(text, &end);
     if (*end) return damaged(r, name, err);
-    if (!number(&r->link.reply, "parts", 10, &parts) || parts < 1 || parts > BF_PARTS_MAX - (d->kind == BF_WINDOW)) return damaged(r, "parts", err);
+    if (!number(&r->link.reply, "parts", 10, &parts) || parts < 1 ||
+        parts > BF_PARTS_MAX - (d->kind == BF_WINDOW))
+        return damaged(r, "parts", err);
     if (!d->scheme->keyed) return damaged(r, "scheme", err);
     if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
-    if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : !bf_window_valid(d->window, d->parts)) return damaged(r, name, err);
+    if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : !bf_window_valid(d->window, d->parts))
+        return damaged(r, name, err);
     d->live = d->kind == BF_GROW ? (int64_t)parts : BF_NEVER;
     return bf_chain_possible(d) ? 0 : damaged(r, "m for its n, p and k", err);
 }
@@ -160,14 +171,21 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     uint64_t v;
     if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
     const bool many = !strcmp(text, "2");
-    if (!many && strcmp(text, "1") != 0) return bf_fail(err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->link.label, text);
+    if (!many && strcmp(text, "1") != 0)
+        return bf_fail(
+            err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->link.label, text);
     if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
-    if (bf_find_scheme(d, text, NULL, NULL) < 0) return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->link.label, text);
+    if (bf_find_scheme(d, text, NULL, NULL) < 0)
+        return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know",
+            r->link.label, text);
     const bf_layout *l = d->scheme->layout;
     d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
-    if (d->g.counting && strcmp(text, "4") != 0) return bf_fail(err, BF_EFORMAT, "%s has %.8s bits a cell, this build knows 1 and 4", r->link.label, text);
+    if (d->g.counting && strcmp(text, "4") != 0)
+        return bf_fail(err, BF_EFORMAT, "%s has %.8s bits a cell, this build knows 1 and 4",
+            r->link.label, text);
     if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
-    if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(r, "n", err);
+    if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
+        return damaged(r, "n", err);
     if (!number(from, "k", 10, &v) || v < 1 || v > l->k_max) return damaged(r, "k", err);
     d->g.k = (unsigned)v;
     d->g.lines = d->g.m / l->line_bits;
@@ -185,13 +203,15 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
 uint32_t bf_redis_mark_in(const char *bytes, size_t len)
 {
     const uint8_t *b = (const uint8_t *)bytes;
-    return len != BF_REDIS_MARK ? 0 : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+    return len != BF_REDIS_MARK
+               ? 0
+               : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 }
 
 uint32_t bf_redis_new_mark(void)
 {
     uint32_t mark = 0;
-    while (mark == 0 && getrandom(&mark, sizeof mark, 0) == (ssize_t)sizeof mark) { }
+    while (mark == 0 && getrandom(&mark, sizeof mark, 0) == (ssize_t)sizeof mark) {}
     if (mark) return mark;
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);

@@ -1,8 +1,10 @@
-/* redisson.c - a filter as Redisson keeps it (3.45.1): the bits in K, made by the first add, and {K}:config, a hash of
+/* redisson.c - a filter as Redisson keeps it (3.45.1): the bits in K, made by the first add, and
+ * {K}:config, a hash of
  *   size   hashIterations   expectedInsertions   falseProbability
- * Written as Redisson writes it, so that either side may make the filter and both go on with it.  It has no mark: instead
- * every trip asks for size and hashIterations, as Redisson's own scripts do, and finds out that the filter was deleted or is
- * another one.  Not found out is that K alone was lost, or that an equal filter was made in its place. */
+ * Written as Redisson writes it, so that either side may make the filter and both go on with it. It
+ * has no mark: instead every trip asks for size and hashIterations, as Redisson's own scripts do,
+ * and finds out that the filter was deleted or is another one.  Not found out is that K alone was
+ * lost, or that an equal filter was made in its place. */
 #include "parts/filter.h"
 #include "redis/redis.h"
 #include <errno.h>
@@ -10,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REAL = 48 };                                        /* a double as text, a NUL */
-enum { AS_IT_WAS = 1, CHANGED = 2 };                        /* what stands for the mark; 0 = gone */
+enum { REAL = 48 };                  /* a double as text, a NUL */
+enum { AS_IT_WAS = 1, CHANGED = 2 }; /* what stands for the mark; 0 = gone */
 
 char *bf_redisson_config(const char *key)
 {
@@ -56,21 +58,27 @@ static size_t find(const bf_redis_reply *r, const char *name)
         const char *have = bf_reply_text(r, i, &len);
         if (have && len == strlen(name) && memcmp(have, name, len) == 0) return i + 1;
     }
-    return r->n;                                            /* where nothing is */
+    return r->n; /* where nothing is */
 }
 
 int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->link.reply;
     uint64_t k, n;
-    bf_find_scheme(d, "redisson", NULL, NULL);               /* a row of the table */
+    bf_find_scheme(d, "redisson", NULL, NULL); /* a row of the table */
     d->g = (bf_geometry){ .shards = 1 };
-    if (!whole(from, find(from, "size"), d->scheme->m_max, &d->g.m) || !whole(from, find(from, "hashIterations"), BF_K_MAX, &k))
-        return bf_fail(err, BF_EFORMAT, "%s: Redisson's hash beside it (the key with :config) lacks a sound size or hashIterations", r->link.label);
+    if (!whole(from, find(from, "size"), d->scheme->m_max, &d->g.m) ||
+        !whole(from, find(from, "hashIterations"), BF_K_MAX, &k))
+        return bf_fail(err, BF_EFORMAT,
+            "%s: Redisson's hash beside it (the key with :config) lacks a sound size or hashIterations",
+            r->link.label);
     d->g.k = (unsigned)k;
     d->g.lines = d->g.m;
-    d->g.n = whole(from, find(from, "expectedInsertions"), BF_N_MAX, &n) ? n : d->g.m / k ? d->g.m / k : 1;
-    if (!real(from, find(from, "falseProbability"), &d->g.p)) d->g.p = d->scheme->layout->rate((double)d->g.m / (double)d->g.n, d->g.k);
+    d->g.n = whole(from, find(from, "expectedInsertions"), BF_N_MAX, &n) ? n
+             : d->g.m / k                                                ? d->g.m / k
+                                                                         : 1;
+    if (!real(from, find(from, "falseProbability"), &d->g.p))
+        d->g.p = d->scheme->layout->rate((double)d->g.m / (double)d->g.n, d->g.k);
     return 0;
 }
 
@@ -90,15 +98,17 @@ uint32_t bf_redisson_mark(const bf_redis *r)
 {
     uint64_t m = 0, k = 0;
     const bf_redis_reply *from = &r->link.reply;
-    if (from->n != 2 || !whole(from, 0, UINT64_MAX, &m) || !whole(from, 1, UINT64_MAX, &k)) return 0;
+    if (from->n != 2 || !whole(from, 0, UINT64_MAX, &m) || !whole(from, 1, UINT64_MAX, &k))
+        return 0;
     return m == r->desc.g.m && k == r->desc.g.k ? AS_IT_WAS : CHANGED;
 }
 
 int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err)
 {
     if (seen == 0) return bf_redis_lost(r, err);
-    return bf_fail(err, BF_EMISMATCH, "%s was made anew by Redisson: its :config is no longer m=%llu k=%u", r->link.label,
-                   (unsigned long long)r->desc.g.m, r->desc.g.k);
+    return bf_fail(err, BF_EMISMATCH,
+        "%s was made anew by Redisson: its :config is no longer m=%llu k=%u", r->link.label,
+        (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
 
 void bf_redisson_place(bf_redis *r, const bf_desc *d)
@@ -115,11 +125,13 @@ static void as_java(char out[REAL], double p)
     char e[REAL], *power;
     int places = 0;
     bf_print(e, sizeof e, "%.0e", p);
-    while (bf_real(e, NULL) != p) bf_print(e, sizeof e, "%.*e", ++places, p);         /* 16 always do */
+    while (bf_real(e, NULL) != p) bf_print(e, sizeof e, "%.*e", ++places, p); /* 16 always do */
     power = strchr(e, 'e');
     *power++ = 0;
-    if (p >= 1e-3) bf_print(out, REAL, "%.*f", places - atoi(power), p);
-    else snprintf(out, REAL, "%.24s%sE%d", e, places ? "" : ".0", atoi(power));
+    if (p >= 1e-3)
+        bf_print(out, REAL, "%.*f", places - atoi(power), p);
+    else
+        snprintf(out, REAL, "%.24s%sE%d", e, places ? "" : ".0", atoi(power));
 }
 
 int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
@@ -132,8 +144,9 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     as_java(p, d->g.p);
     bf_link_count(l, 5 + 8);
     bf_link_word(l, "EVAL");
-    bf_link_word(l, "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then return 0 end "
-                    "redis.call('HMSET',KEYS[2],unpack(ARGV)) return 1");
+    bf_link_word(l,
+        "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then return 0 end "
+        "redis.call('HMSET',KEYS[2],unpack(ARGV)) return 1");
     bf_link_word(l, "2");
     bf_link_word(l, l->url.key);
     bf_link_word(l, r->meta);
@@ -146,7 +159,8 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_link_word(l, "falseProbability");
     bf_link_word(l, p);
     if ((rc = bf_link_finish(l, 1, err)) < 0) return rc;
-    if (!bf_reply_integer(&l->reply, 0, &made)) return bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
+    if (!bf_reply_integer(&l->reply, 0, &made))
+        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
     if (made) bf_redisson_place(r, d);
     return made != 0;
 }

@@ -1,6 +1,6 @@
 /* reply.c - replies without an allocation a leaf: all leaves in one array, all texts in one buffer.
- * A server is not trusted: what is more than was asked for is refused before memory is taken for it.
- * Knows neither who parses replies nor what they mean. */
+ * A server is not trusted: what is more than was asked for is refused before memory is taken for
+ * it. Knows neither who parses replies nor what they mean. */
 #include "redis/reply.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -30,7 +30,10 @@ void bf_reply_leaf(bf_redis_reply *r, int type, long long value, const void *tex
 {
     r->too_much |= r->n + r->arrays >= r->most || len > r->most_text - r->used;
     if (r->too_much) return;
-    if ((r->n == r->cap && !more_leaves(r)) || (len > r->room - r->used && !more_text(r, len))) { r->no_memory = true; return; }
+    if ((r->n == r->cap && !more_leaves(r)) || (len > r->room - r->used && !more_text(r, len))) {
+        r->no_memory = true;
+        return;
+    }
     if (text) value = (long long)r->used;
     if (len) memcpy(r->text + r->used, text, len);
     r->used += len;
@@ -56,7 +59,12 @@ void bf_reply_reset(bf_redis_reply *r)
     r->no_memory = r->too_much = false;
 }
 
-void bf_reply_free(bf_redis_reply *r) { free(r->leaves); free(r->text); *r = (bf_redis_reply){ 0 }; }
+void bf_reply_free(bf_redis_reply *r)
+{
+    free(r->leaves);
+    free(r->text);
+    *r = (bf_redis_reply){ 0 };
+}
 
 /* NULL where leaf i is no text. */
 const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len)
@@ -81,17 +89,19 @@ bool bf_reply_integer(const bf_redis_reply *r, size_t i, long long *v)
     return true;
 }
 
-/* "ERR unknown command `AUTH`, with args beginning with: ..." must not go further than the comma. */
+/* "ERR unknown command `AUTH`, with args beginning with: ..." must not go further than the comma.
+ */
 void bf_reply_clean(char *text)
 {
     char *args = strstr(text, "with args");
     if (args) *args = 0;
-    for (char *p = text; *p; p++) if (iscntrl((unsigned char)*p)) *p = '?';
+    for (char *p = text; *p; p++)
+        if (iscntrl((unsigned char)*p)) *p = '?';
 }
 
 bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap)
 {
-    size_t i = 0;                                          /* EXEC may hold one further on */
+    size_t i = 0; /* EXEC may hold one further on */
     while (i < r->n && r->leaves[i].type != BF_LEAF_ERROR) i++;
     if (i == r->n) return false;
     size_t len = r->leaves[i].len < cap - 1 ? r->leaves[i].len : cap - 1;

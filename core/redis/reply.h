@@ -7,7 +7,7 @@
 enum { BF_LEAF_INTEGER, BF_LEAF_TEXT, BF_LEAF_ERROR, BF_LEAF_NIL };
 typedef struct {
     int type;
-    long long value;           /* of an integer; of a text where it begins in text  */
+    long long value; /* of an integer; of a text where it begins in text  */
     size_t len;
 } bf_redis_leaf;
 typedef struct {
@@ -15,13 +15,14 @@ typedef struct {
     size_t n, cap;
     char *text;
     size_t used, room;
-    size_t most, most_text;    /* what was asked for: leaves and arrays, and bytes of text */
+    size_t most, most_text; /* what was asked for: leaves and arrays, and bytes of text */
     size_t arrays;
-    bool no_memory, too_much;  /* too_much: it has more than that                          */
+    bool no_memory, too_much; /* too_much: it has more than that                          */
 } bf_redis_reply;
 
-void bf_reply_leaf(bf_redis_reply *r, int type, long long value, const void *text, size_t len);    /* text: bytes to copy, or NULL */
-bool bf_reply_array(bf_redis_reply *r, size_t members);     /* its head; false: too much */
+void bf_reply_leaf(bf_redis_reply *r, int type, long long value, const void *text,
+    size_t len);                                        /* text: bytes to copy, or NULL */
+bool bf_reply_array(bf_redis_reply *r, size_t members); /* its head; false: too much */
 void bf_reply_limit(bf_redis_reply *r, size_t most, size_t most_text);
 void bf_reply_reset(bf_redis_reply *r);
 void bf_reply_free(bf_redis_reply *r);
@@ -29,5 +30,6 @@ const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len);
 const char *bf_reply_only_text(const bf_redis_reply *r, size_t *len);
 bool bf_reply_integer(const bf_redis_reply *r, size_t i, long long *v);
 bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap);
-void bf_reply_clean(char *text);                           /* for messages: no control characters, no arguments of a command */
+void bf_reply_clean(
+    char *text); /* for messages: no control characters, no arguments of a command */
 #endif

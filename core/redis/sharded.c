@@ -1,16 +1,18 @@
-/* sharded.c - a filter of several keys: K:0, K:1, ... hold the bits, K:meta says how many they are.  Each is a key as
- * that of a filter without shards, with a mark and a companion hash of its own, so that making, following, clearing one is
- * what it is there: whoever selects a shard works on it.  Here is what concerns all of them: opening, making, and a batch.
+/* sharded.c - a filter of several keys: K:0, K:1, ... hold the bits, K:meta says how many they are.
+ * Each is a key as that of a filter without shards, with a mark and a companion hash of its own, so
+ * that making, following, clearing one is what it is there: whoever selects a shard works on it.
+ * Here is what concerns all of them: opening, making, and a batch.
  *
- * K:meta comes first and goes last.  Who dies in between leaves a filter of which shards are missing: an error for those who
- * only open it, and whoever constructs it makes them. */
+ * K:meta comes first and goes last.  Who dies in between leaves a filter of which shards are
+ * missing: an error for those who only open it, and whoever constructs it makes them. */
 #include "parts/filter.h"
 #include "redis/redis.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* K:i and {K:i}:meta, which are in one slot of a cluster; where K has a hash tag of its own, that tag does it. */
+/* K:i and {K:i}:meta, which are in one slot of a cluster; where K has a hash tag of its own, that
+ * tag does it. */
 static bool name(bf_redis_slot *s, const char *key, unsigned i)
 {
     const bool tagged = bf_redis_tagged(key);
@@ -27,7 +29,10 @@ void bf_redis_free_shards(bf_redis *r)
 {
     if (!r->slot) return;
     bf_redis_select(r, r->shards);
-    for (unsigned i = 0; i < r->shards; i++) { free(r->slot[i].key); free(r->slot[i].meta); }
+    for (unsigned i = 0; i < r->shards; i++) {
+        free(r->slot[i].key);
+        free(r->slot[i].meta);
+    }
     free(r->slot);
     r->slot = NULL;
     r->shards = 1;
@@ -60,7 +65,9 @@ static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 /* Shard i as the filter d has it: 1 opened, 2 made. */
 static int attach_shard(bf_redis *r, const bf_desc *d, unsigned i, bool make, bf_error *err)
 {
-    const bf_spec spec = { .m = make, .k = make, .must_exist = !make };     /* sufficient or not, nothing else */
+    const bf_spec spec = {
+        .m = make, .k = make, .must_exist = !make
+    }; /* sufficient or not, nothing else */
     bf_desc have;
     int rc = 0;
     bf_redis_select(r, i);
@@ -68,10 +75,13 @@ static int attach_shard(bf_redis *r, const bf_desc *d, unsigned i, bool make, bf
         rc = bf_redis_attach_key(r, &spec, &have, err);
         if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
         if (rc == 1 && !bf_redis_same_shape(&have, d))
-            return bf_fail(err, BF_EMISMATCH, "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->link.label, have.name,
-                           (unsigned long long)have.g.m, have.g.k, have.g.shards);
+            return bf_fail(err, BF_EMISMATCH,
+                "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->link.label,
+                have.name, (unsigned long long)have.g.m, have.g.k, have.g.shards);
     }
-    return rc ? rc : bf_fail(err, BF_EIO, "%s comes and goes: it could neither be opened nor created", r->link.label);
+    return rc ? rc
+              : bf_fail(err, BF_EIO, "%s comes and goes: it could neither be opened nor created",
+                    r->link.label);
 }
 
 static bool any_shard(bf_redis *r)
@@ -89,7 +99,8 @@ static bool any_shard(bf_redis *r)
     return false;
 }
 
-/* A script over K and K:meta, with the mark that K:meta should have and what the caller puts after it. */
+/* A script over K and K:meta, with the mark that K:meta should have and what the caller puts after
+ * it. */
 static void on_whole(bf_redis *r, const char *text, size_t more)
 {
     bf_link *l = &r->link;
@@ -112,7 +123,8 @@ static int run(bf_redis *r, bf_error *err)
 }
 
 #define MINE "if redis.call('HGET',KEYS[1],'mark')~=ARGV[1] then return 0 end "
-/* From now on the name is free once all shards are lost.  0 also where somebody else has deleted it meanwhile. */
+/* From now on the name is free once all shards are lost.  0 also where somebody else has deleted it
+ * meanwhile. */
 static int all_made(bf_redis *r, bf_error *err)
 {
     bf_redis_select(r, r->shards);
@@ -123,14 +135,18 @@ static int all_made(bf_redis *r, bf_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* K:meta says d.  Of a filter that has lost all its shards another one may be made, as of one that lost its only key. */
-int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err)
+/* K:meta says d.  Of a filter that has lost all its shards another one may be made, as of one that
+ * lost its only key. */
+int bf_redis_attach_shards(
+    bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err)
 {
     const bool make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
     r->whole = mark;
-    if ((rc = bf_match(d, spec, r->slot[r->shards].label, err)) < 0 && make && !r->making && !any_shard(r)) rc = 1;
+    if ((rc = bf_match(d, spec, r->slot[r->shards].label, err)) < 0 && make && !r->making &&
+        !any_shard(r))
+        rc = 1;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
         int one = attach_shard(r, d, i, make, err);
         if (one < 0) rc = one;
@@ -143,14 +159,17 @@ int bf_redis_attach_shards(bf_redis *r, const bf_spec *spec, const bf_desc *d, u
     return rc < 0 ? rc : 0;
 }
 
-/* Over the one that was seen, whose filter is gone, or over none; not beside a string that has the name. */
+/* Over the one that was seen, whose filter is gone, or over none; not beside a string that has the
+ * name. */
 static int make_whole(bf_redis *r, const bf_desc *d, uint32_t mark, bf_error *err)
 {
     int rc = bf_link_begin(&r->link, true, err);
     if (rc < 0) return rc;
-    on_whole(r, "if redis.call('EXISTS',KEYS[2])==1 or (redis.call('EXISTS',KEYS[1])==1 "
-                "and redis.call('HGET',KEYS[1],'mark')~=ARGV[1]) then return 0 end "
-                "redis.call('DEL',KEYS[1]) redis.call('HSET',KEYS[1],'making','1',unpack(ARGV,2)) return 1", bf_redis_meta_args(d));
+    on_whole(r,
+        "if redis.call('EXISTS',KEYS[2])==1 or (redis.call('EXISTS',KEYS[1])==1 "
+        "and redis.call('HGET',KEYS[1],'mark')~=ARGV[1]) then return 0 end "
+        "redis.call('DEL',KEYS[1]) redis.call('HSET',KEYS[1],'making','1',unpack(ARGV,2)) return 1",
+        bf_redis_meta_args(d));
     bf_redis_meta_put(r, d, mark);
     if ((rc = run(r, err)) == 1) r->whole = mark;
     return rc;
@@ -171,7 +190,10 @@ int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
     bf_redis_select(r, r->shards);
     int rc = bf_link_begin(&r->link, true, err);
     if (rc < 0) return rc;
-    on_whole(r, MINE "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1", 1);
+    on_whole(r,
+        MINE
+        "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1",
+        1);
     bf_link_number(&r->link, bf_redis_ms(seconds));
     rc = run(r, err);
     return rc < 0 ? rc : 0;
@@ -181,7 +203,10 @@ int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
 static void take_back(bf_redis *r, const bool *mine)
 {
     for (unsigned i = 0; i < r->shards; i++)
-        if (mine[i]) { bf_redis_select(r, i); bf_redis_remove(r, NULL); }
+        if (mine[i]) {
+            bf_redis_select(r, i);
+            bf_redis_remove(r, NULL);
+        }
     bf_redis_remove_whole(r, NULL);
 }
 
@@ -193,7 +218,10 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
     if ((rc = make_whole(r, d, bf_redis_new_mark(), err)) == 1) {
         for (unsigned i = 0; rc > 0 && i < r->shards; i++)
             if ((rc = attach_shard(r, d, i, true, err)) > 0) mine[i] = rc == 2;
-        if (rc > 0) { const int done = all_made(r, err); rc = done < 0 ? done : 1; }
+        if (rc > 0) {
+            const int done = all_made(r, err);
+            rc = done < 0 ? done : 1;
+        }
         if (rc < 0) take_back(r, mine);
     }
     bf_redis_select(r, r->shards);
@@ -213,7 +241,8 @@ void *bf_redis_room(bf_redis *r, size_t bytes)
     return more;
 }
 
-static int run_groups(bf_redis *r, int op, bf_redis_group *g, size_t n, size_t nkeys, unsigned k, bf_error *err)
+static int run_groups(
+    bf_redis *r, int op, bf_redis_group *g, size_t n, size_t nkeys, unsigned k, bf_error *err)
 {
     if (op == BF_OP_TEST) return bf_redis_test(r, g, n, k, err);
     const size_t bits = nkeys * k;
@@ -223,15 +252,17 @@ static int run_groups(bf_redis *r, int op, bf_redis_group *g, size_t n, size_t n
         r->old = more;
         r->old_cap = bits;
     }
-    memset(r->old, 1, bits);                                /* what no reply told is not undone */
+    memset(r->old, 1, bits); /* what no reply told is not undone */
     for (size_t i = 0, at = 0; i < n; at += g[i++].nkeys * k) g[i].old = r->old + at;
     return bf_redis_add(r, g, n, k, err);
 }
 
-static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err)
+static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    uint8_t *present, bf_error *err)
 {
     const size_t s = r->shards, keys = nkeys * sizeof(uint32_t);
-    char *room = bf_redis_room(r, nkeys * k * sizeof *pos + s * (sizeof(bf_redis_group) + sizeof(size_t)) + keys + nkeys);
+    char *room = bf_redis_room(
+        r, nkeys * k * sizeof *pos + s * (sizeof(bf_redis_group) + sizeof(size_t)) + keys + nkeys);
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
     uint64_t *sorted = (uint64_t *)(void *)room;
     bf_redis_group *g = (bf_redis_group *)(void *)(sorted + nkeys * k);
@@ -240,13 +271,18 @@ static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, 
     uint8_t *answer = (uint8_t *)(from + nkeys);
     memset(next, 0, s * sizeof *next);
     for (size_t i = 0; i < nkeys; i++) next[pos[i * k] / r->bits]++;
-    for (size_t i = 0; i < s; i++) {                        /* the groups that have keys, and where each begins */
+    for (size_t i = 0; i < s; i++) { /* the groups that have keys, and where each begins */
         size_t c = next[i];
         next[i] = at;
-        if (c) g[n++] = (bf_redis_group){ .shard = (unsigned)i, .pos = sorted + at * k, .nkeys = c, .present = answer + at, .pending = true };
+        if (c)
+            g[n++] = (bf_redis_group){ .shard = (unsigned)i,
+                .pos = sorted + at * k,
+                .nkeys = c,
+                .present = answer + at,
+                .pending = true };
         at += c;
     }
-    for (size_t i = 0; i < nkeys; i++) {                    /* the order within a shard stays: it decides who is new */
+    for (size_t i = 0; i < nkeys; i++) { /* the order within a shard stays: it decides who is new */
         const uint64_t shard = pos[i * k] / r->bits;
         at = next[shard]++;
         from[at] = (uint32_t)i;
@@ -257,7 +293,8 @@ static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, 
     return rc;
 }
 
-int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err)
+int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    uint8_t *present, bf_error *err)
 {
     bf_redis_group one = { .pos = pos, .nkeys = nkeys, .present = present, .pending = true };
     if (r->slot) return apply_sorted(r, op, pos, nkeys, k, present, err);

@@ -1,6 +1,6 @@
-/* socket.c - the transport of a URL: one connection of our own, on hiredis, with a deadline for each trip and a new
- * connection after a fault.  Knows sockets, AUTH and SELECT.  A connection that may be out of step (time-out, nonsense, a
- * fault in the middle) is dropped, never read further. */
+/* socket.c - the transport of a URL: one connection of our own, on hiredis, with a deadline for
+ * each trip and a new connection after a fault.  Knows sockets, AUTH and SELECT.  A connection that
+ * may be out of step (time-out, nonsense, a fault in the middle) is dropped, never read further. */
 #include "base/system.h"
 #include "parts/filter.h"
 #ifdef BF_HAVE_HIREDIS
@@ -20,7 +20,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PUSH_FROM = 16 << 10, OUT_KEPT = 4 << 20, IN_BYTES = 1 << 16, HEAD = 64 };     /* HEAD: of a leaf before its text, and CR LF */
+enum {
+    PUSH_FROM = 16 << 10,
+    OUT_KEPT = 4 << 20,
+    IN_BYTES = 1 << 16,
+    HEAD = 64
+}; /* HEAD: of a leaf before its text, and CR LF */
 
 static int64_t now_ms(void)
 {
@@ -31,7 +36,8 @@ static int64_t now_ms(void)
 
 /* ---- hiredis parses, these put the leaves into one array ---- */
 /* NULL ends the parser: more came than may, or there is no memory for it. */
-static void *on_leaf(const redisReadTask *task, int type, long long value, const char *text, size_t len)
+static void *on_leaf(
+    const redisReadTask *task, int type, long long value, const char *text, size_t len)
 {
     bf_redis_reply *r = task->privdata;
     bf_reply_leaf(r, type, value, text, len);
@@ -39,11 +45,18 @@ static void *on_leaf(const redisReadTask *task, int type, long long value, const
 }
 static void *on_text(const redisReadTask *task, char *bytes, size_t len)
 {
-    return on_leaf(task, task->type == REDIS_REPLY_ERROR ? BF_LEAF_ERROR : BF_LEAF_TEXT, 0, bytes, len);
+    return on_leaf(
+        task, task->type == REDIS_REPLY_ERROR ? BF_LEAF_ERROR : BF_LEAF_TEXT, 0, bytes, len);
 }
-static void *on_integer(const redisReadTask *task, long long v) { return on_leaf(task, BF_LEAF_INTEGER, v, NULL, 0); }
+static void *on_integer(const redisReadTask *task, long long v)
+{
+    return on_leaf(task, BF_LEAF_INTEGER, v, NULL, 0);
+}
 static void *on_nil(const redisReadTask *task) { return on_leaf(task, BF_LEAF_NIL, 0, NULL, 0); }
-static void *on_members(const redisReadTask *task, size_t n) { return bf_reply_array(task->privdata, n) ? task->privdata : NULL; }
+static void *on_members(const redisReadTask *task, size_t n)
+{
+    return bf_reply_array(task->privdata, n) ? task->privdata : NULL;
+}
 #if HIREDIS_MAJOR >= 1
 static void *on_array(const redisReadTask *task, size_t n) { return on_members(task, n); }
 static void *on_double(const redisReadTask *task, double v, char *text, size_t len)
@@ -51,25 +64,36 @@ static void *on_double(const redisReadTask *task, double v, char *text, size_t l
     (void)v;
     return on_leaf(task, BF_LEAF_TEXT, 0, text, len);
 }
-static void *on_bool(const redisReadTask *task, int v) { return on_leaf(task, BF_LEAF_INTEGER, v, NULL, 0); }
+static void *on_bool(const redisReadTask *task, int v)
+{
+    return on_leaf(task, BF_LEAF_INTEGER, v, NULL, 0);
+}
 #else
 static void *on_array(const redisReadTask *task, int n) { return on_members(task, (size_t)n); }
 #endif
 static void on_free(void *r) { (void)r; }
-static redisReplyObjectFunctions callbacks = { .createString = on_text, .createArray = on_array, .createInteger = on_integer,
-                                               .createNil = on_nil, .freeObject = on_free,
+static redisReplyObjectFunctions callbacks = {
+    .createString = on_text,
+    .createArray = on_array,
+    .createInteger = on_integer,
+    .createNil = on_nil,
+    .freeObject = on_free,
 #if HIREDIS_MAJOR >= 1
-                                               .createDouble = on_double, .createBool = on_bool,
+    .createDouble = on_double,
+    .createBool = on_bool,
 #endif
 };
 
 static bool make_reader(bf_link *l)
 {
     redisReader *reader = redisReaderCreateWithFunctions(&callbacks);
-    l->in = malloc(IN_BYTES);                               /* threads may have less than that of stack */
-    if (!reader || !l->in) { if (reader) redisReaderFree(reader); return false; }
+    l->in = malloc(IN_BYTES); /* threads may have less than that of stack */
+    if (!reader || !l->in) {
+        if (reader) redisReaderFree(reader);
+        return false;
+    }
     reader->privdata = &l->reply;
-    reader->maxbuf = 1 << 20;      /* kept from trip to trip */
+    reader->maxbuf = 1 << 20; /* kept from trip to trip */
     l->reader = reader;
     return true;
 }
@@ -78,8 +102,12 @@ static bool make_reader(bf_link *l)
 #define tls_begin bf_tls_begin
 #define tls_in bf_tls_in
 #define tls_out bf_tls_out
-static void tls_free(bf_link *l) { bf_tls_free(l->tls); l->tls = NULL; }
-#else                                  /* tables.c has refused rediss:// */
+static void tls_free(bf_link *l)
+{
+    bf_tls_free(l->tls);
+    l->tls = NULL;
+}
+#else /* tables.c has refused rediss:// */
 #define tls_begin(l, err) (-1)
 #define tls_in bf_socket_in
 #define tls_out bf_socket_out
@@ -133,10 +161,15 @@ static int greet(bf_link *l, bf_error *err)
         bf_link_word(l, u->pass);
         n++;
     }
-    if (u->db) { bf_link_count(l, 2); bf_link_word(l, "SELECT"); bf_link_number(l, u->db); n++; }
+    if (u->db) {
+        bf_link_count(l, 2);
+        bf_link_word(l, "SELECT");
+        bf_link_number(l, u->db);
+        n++;
+    }
     if (n == 0) return 0;
     int rc = bf_link_finish(l, n, err);
-    if (l->out) memset(l->out, 0, l->out_cap);              /* the password */
+    if (l->out) memset(l->out, 0, l->out_cap); /* the password */
     if (rc < 0) bf_link_drop(l);
     return rc;
 }
@@ -158,10 +191,16 @@ static int connected(int fd, int64_t until)
 /* A socket that is connected by then, in blocking mode; -1 and errno. */
 static int reach(const struct sockaddr *a, socklen_t len, int64_t until)
 {
-    int yes = 1, e = 0, fd = bf_off_standard(socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+    int yes = 1, e = 0,
+        fd = bf_off_standard(socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (fd < 0) return -1;
-    if (connect(fd, a, len) < 0 && (e = errno) && (e == EINPROGRESS || e == EINTR)) e = connected(fd, until);
-    if (e) { close(fd); errno = e; return -1; }
+    if (connect(fd, a, len) < 0 && (e = errno) && (e == EINPROGRESS || e == EINTR))
+        e = connected(fd, until);
+    if (e) {
+        close(fd);
+        errno = e;
+        return -1;
+    }
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     if (a->sa_family != AF_UNIX) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     return fd;
@@ -176,12 +215,13 @@ static int unreachable(bf_link *l, int e, bf_error *err)
 static int reach_path(bf_link *l, bf_error *err)
 {
     struct sockaddr_un a = { .sun_family = AF_UNIX };
-    memcpy(a.sun_path, l->url.path, strlen(l->url.path));      /* url.c has seen that it fits */
+    memcpy(a.sun_path, l->url.path, strlen(l->url.path)); /* url.c has seen that it fits */
     int fd = reach((const struct sockaddr *)&a, sizeof a, l->deadline);
     return fd < 0 ? unreachable(l, errno, err) : fd;
 }
 
-/* A name may have several addresses, of which the first may be dead: each gets its share of the time that is left. */
+/* A name may have several addresses, of which the first may be dead: each gets its share of the
+ * time that is left. */
 static int reach_host(bf_link *l, bf_error *err)
 {
     struct addrinfo *all;
@@ -192,7 +232,7 @@ static int reach_host(bf_link *l, bf_error *err)
     for (const struct addrinfo *a = all; a && fd < 0; a = a->ai_next, n--) {
         const int64_t left = l->deadline - now_ms();
         fd = reach(a->ai_addr, a->ai_addrlen, l->deadline - left + (left > 0 ? left / n : 0));
-        if (fd < 0 && !e) e = errno;                        /* the system puts those first that it can reach at all */
+        if (fd < 0 && !e) e = errno; /* the system puts those first that it can reach at all */
     }
     freeaddrinfo(all);
     return fd < 0 ? unreachable(l, e, err) : fd;
@@ -207,26 +247,36 @@ static void start_trip(bf_link *l)
 static int connect_(bf_link *l, bf_error *err)
 {
     const bf_redis_url *u = &l->url;
-    struct timeval tv = { (time_t)u->timeout, (suseconds_t)((u->timeout - (double)(time_t)u->timeout) * 1e6) };
+    struct timeval tv = { (time_t)u->timeout,
+        (suseconds_t)((u->timeout - (double)(time_t)u->timeout) * 1e6) };
     start_trip(l);
     const int fd = u->path ? reach_path(l, err) : reach_host(l, err);
     if (fd < 0) return fd;
-    if (!(l->context = redisConnectFd(fd))) { close(fd); return bf_link_no_memory(l, err); }
-    if (redisSetTimeout(l->context, tv) != REDIS_OK) return bf_socket_broken(l, errno ? errno : EIO, err);
+    if (!(l->context = redisConnectFd(fd))) {
+        close(fd);
+        return bf_link_no_memory(l, err);
+    }
+    if (redisSetTimeout(l->context, tv) != REDIS_OK)
+        return bf_socket_broken(l, errno ? errno : EIO, err);
     if (!make_reader(l)) return bf_link_no_memory(l, err);
     start_trip(l);
     int rc = u->tls ? tls_begin(l, err) : 0;
-    if (rc < 0) { bf_link_drop(l); return rc; }
+    if (rc < 0) {
+        bf_link_drop(l);
+        return rc;
+    }
     l->stands = true;
     l->era++;
     return greet(l, err);
 }
 
-/* Did the server close it meanwhile (restart, idle time-out)?  Or is there what no command asked for? */
+/* Did the server close it meanwhile (restart, idle time-out)?  Or is there what no command asked
+ * for? */
 static bool gone(const bf_link *l)
 {
     char c;
-    return recv(l->context->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
+    return recv(l->context->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+           (errno != EAGAIN && errno != EINTR);
 }
 
 /* More replies came than commands went out. */
@@ -247,7 +297,7 @@ static void push(bf_link *l)
 {
     if (l->out_len < PUSH_FROM || l->tls) return;
     ssize_t c = send(l->context->fd, l->out, l->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (c <= 0) return;                                     /* a fault comes back at the next send */
+    if (c <= 0) return; /* a fault comes back at the next send */
     l->sent = true;
     l->out_len -= (size_t)c;
     memmove(l->out, l->out + c, l->out_len);
@@ -258,23 +308,34 @@ int bf_socket_out(bf_link *l, const char *bytes, size_t len)
     for (size_t done = 0; done < len;) {
         ssize_t c = send(l->context->fd, bytes + done, len - done, MSG_NOSIGNAL);
         if (c < 0 && errno != EINTR) return -1;
-        if (c > 0) { done += (size_t)c; l->sent = true; }
-        if (done < len && now_ms() > l->deadline) { errno = ETIMEDOUT; return -1; }
+        if (c > 0) {
+            done += (size_t)c;
+            l->sent = true;
+        }
+        if (done < len && now_ms() > l->deadline) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
     }
     return 0;
 }
 
 static int send_(bf_link *l, bf_error *err)
 {
-    if ((l->tls ? tls_out : bf_socket_out)(l, l->out, l->out_len) < 0) return bf_socket_broken(l, errno, err);
+    if ((l->tls ? tls_out : bf_socket_out)(l, l->out, l->out_len) < 0)
+        return bf_socket_broken(l, errno, err);
     l->out_len = 0;
-    if (l->out_cap > OUT_KEPT) { free(l->out); l->out = NULL; l->out_cap = 0; }
+    if (l->out_cap > OUT_KEPT) {
+        free(l->out);
+        l->out = NULL;
+        l->out_cap = 0;
+    }
     return 0;
 }
 
 /* ---- in ---- */
-/* The socket's own time-out covers the first read of a trip; what comes in drops after that, or before TLS has a whole
- * record of it, is held to the deadline. */
+/* The socket's own time-out covers the first read of a trip; what comes in drops after that, or
+ * before TLS has a whole record of it, is held to the deadline. */
 ssize_t bf_socket_in(bf_link *l, void *bytes, size_t cap)
 {
     const bool watched = l->heard || l->tls;
@@ -283,7 +344,10 @@ ssize_t bf_socket_in(bf_link *l, void *bytes, size_t cap)
         if (watched) {
             int64_t left = l->deadline - now_ms();
             struct pollfd p = { .fd = l->context->fd, .events = POLLIN };
-            if (left <= 0 || poll(&p, 1, (int)left) == 0) { errno = ETIMEDOUT; return -1; }
+            if (left <= 0 || poll(&p, 1, (int)left) == 0) {
+                errno = ETIMEDOUT;
+                return -1;
+            }
         }
         c = recv(l->context->fd, bytes, cap, watched ? MSG_DONTWAIT : 0);
         if (c < 0 && errno == EINTR && now_ms() > l->deadline) errno = ETIMEDOUT;
@@ -316,8 +380,13 @@ static int next(bf_link *l, bf_error *err)
     }
 }
 
-static const bf_transport socket_transport = { .begin = begin, .push = push, .send = send_, .next = next, .drop = drop, .abandon = abandon,
-                                           .free = free_ };
+static const bf_transport socket_transport = { .begin = begin,
+    .push = push,
+    .send = send_,
+    .next = next,
+    .drop = drop,
+    .abandon = abandon,
+    .free = free_ };
 
 int bf_socket_open(bf_link *l, const bf_spec *spec, bf_error *err)
 {

@@ -1,5 +1,6 @@
-/* store.c - bits in strings of Redis, by URL or client: what the home offers, each with the connection to itself.  Opening is
- * attach.c's, batches are trip.c's, whole bitmaps bulk.c's, shards sharded.c's. */
+/* store.c - bits in strings of Redis, by URL or client: what the home offers, each with the
+ * connection to itself.  Opening is attach.c's, batches are trip.c's, whole bitmaps bulk.c's,
+ * shards sharded.c's. */
 #include "parts/parts.h"
 #include "bits/bits.h"
 #include "redis/redis.h"
@@ -12,7 +13,8 @@ enum { TRIP_KEYS = 1000 };
 
 static int cached(bf_redis *r, const bf_spec *spec, int rc, bf_error *err)
 {
-    return rc == 1 && spec->cache && bf_redis_cache_new(r, spec->cache_max_age, err) < 0 ? BF_ENOMEM : rc;
+    return rc == 1 && spec->cache && bf_redis_cache_new(r, spec->cache_max_age, err) < 0 ? BF_ENOMEM
+                                                                                         : rc;
 }
 
 static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
@@ -20,7 +22,8 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     bf_redis *r = bf_redis_start(s, spec, err);
     if (!r) return err ? err->code : BF_EINVAL;
     bf_link_lock(&r->link);
-    int rc = bf_is_redisson(spec->scheme) ? bf_redis_attach_redisson(r, spec, desc, err) : bf_redis_attach_key(r, spec, desc, err);
+    int rc = bf_is_redisson(spec->scheme) ? bf_redis_attach_redisson(r, spec, desc, err)
+                                          : bf_redis_attach_key(r, spec, desc, err);
     rc = cached(r, spec, rc, err);
     s->made |= r->made;
     bf_link_unlock(&r->link);
@@ -41,11 +44,14 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     bf_redis *r = s->impl;
     const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
     if (d->g.counting && bf_bits(&d->g) > BF_REDIS_M_MAX)
-        return bf_fail(err, BF_EINVAL, "m=%llu counters do not fit one Redis key (at most %llu)", (unsigned long long)d->g.m,
-                       (unsigned long long)(BF_REDIS_M_MAX / BF_CELL_BITS));
+        return bf_fail(err, BF_EINVAL, "m=%llu counters do not fit one Redis key (at most %llu)",
+            (unsigned long long)d->g.m, (unsigned long long)(BF_REDIS_M_MAX / BF_CELL_BITS));
     if (d->g.m / shards > BF_REDIS_M_MAX)
-        return bf_fail(err, BF_EINVAL, "m=%llu bits do not fit %u Redis key%s of at most %llu: larger filters need %s shards", (unsigned long long)d->g.m,
-                       shards, shards > 1 ? "s" : "", (unsigned long long)BF_REDIS_M_MAX, d->scheme->layout->sharding == BF_WHOLE ? "a scheme with" : "more");
+        return bf_fail(err, BF_EINVAL,
+            "m=%llu bits do not fit %u Redis key%s of at most %llu: larger filters need %s shards",
+            (unsigned long long)d->g.m, shards, shards > 1 ? "s" : "",
+            (unsigned long long)BF_REDIS_M_MAX,
+            d->scheme->layout->sharding == BF_WHOLE ? "a scheme with" : "more");
     if (bf_is_redisson(d->name)) return make_redisson(r, d, spec, err);
     bf_link_lock(&r->link);
     int rc = shards > 1 ? bf_redis_make_shards(r, d, err) : bf_redis_make(r, d, err);
@@ -69,16 +75,20 @@ static int leave(bf_redis *r, int rc)
     return rc;
 }
 
-static int cached_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err)
+static int cached_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    uint8_t *present, bf_error *err)
 {
     return bf_redis_cache_apply(r, op, pos, nkeys, k, present, bf_redis_apply, err);
 }
 
-static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present, bf_error *err)
+static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    uint8_t *present, bf_error *err)
 {
     bf_redis *r = enter(s);
     int (*how)(bf_redis *, int, const uint64_t *, size_t, unsigned, uint8_t *, bf_error *) =
-        r->desc.g.counting ? bf_redis_count_apply : r->cache ? cached_apply : bf_redis_apply;
+        r->desc.g.counting ? bf_redis_count_apply
+        : r->cache         ? cached_apply
+                           : bf_redis_apply;
     int rc = how(r, op, pos, nkeys, k, present, err);
     for (size_t i = 0; rc == 0 && op == BF_OP_ADD && i < nkeys; i++) r->added += !present[i];
     return leave(r, rc);
@@ -86,11 +96,14 @@ static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigne
 
 static int own(const bf_redis *r, const char *what, bf_error *err)
 {
-    return r->foreign ? bf_fail(err, BF_ENOTSUP, "%s has no :meta and no mark: it cannot %s", r->link.label, what) : 0;
+    return r->foreign ? bf_fail(err, BF_ENOTSUP, "%s has no :meta and no mark: it cannot %s",
+                            r->link.label, what)
+                      : 0;
 }
 
 /* One shard after the other, up to the first error. */
-static int replace_all(bf_redis *r, const uint8_t *bytes, int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
+static int replace_all(bf_redis *r, const uint8_t *bytes,
+    int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
 {
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
@@ -100,19 +113,34 @@ static int replace_all(bf_redis *r, const uint8_t *bytes, int (*one)(bf_redis *,
     return rc;
 }
 
-static int whole(bf_store *s, const char *what, const void *bytes, int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
+static int whole(bf_store *s, const char *what, const void *bytes,
+    int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
 {
     bf_redis *r = enter(s);
     int rc = own(r, what, err);
     return leave(r, rc < 0 ? rc : replace_all(r, bytes, one, err));
 }
 
-static int clear(bf_store *s, bf_error *err) { return whole(s, "be cleared", NULL, bf_redis_replace, err); }
-static int replace(bf_store *s, const uint64_t *words, bf_error *err) { return whole(s, "be rebuilt", words, bf_redis_replace, err); }
+static int clear(bf_store *s, bf_error *err)
+{
+    return whole(s, "be cleared", NULL, bf_redis_replace, err);
+}
+static int replace(bf_store *s, const uint64_t *words, bf_error *err)
+{
+    return whole(s, "be rebuilt", words, bf_redis_replace, err);
+}
 static int add_up(bf_redis *r, const void *bytes, bf_error *err)
-{ return r->desc.g.counting ? bf_redis_count_unite(r, bytes, err) : bf_redis_unite(r, bytes, err); }
-static int unite(bf_store *s, const uint64_t *words, bf_error *err) { return whole(s, "be united", words, add_up, err); }
-static int intersect(bf_store *s, const uint64_t *words, bf_error *err) { return whole(s, "be intersected", words, bf_redis_intersect, err); }
+{
+    return r->desc.g.counting ? bf_redis_count_unite(r, bytes, err) : bf_redis_unite(r, bytes, err);
+}
+static int unite(bf_store *s, const uint64_t *words, bf_error *err)
+{
+    return whole(s, "be united", words, add_up, err);
+}
+static int intersect(bf_store *s, const uint64_t *words, bf_error *err)
+{
+    return whole(s, "be intersected", words, bf_redis_intersect, err);
+}
 
 static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
@@ -176,20 +204,27 @@ static int remove_(bf_store *s, bf_error *err)
 /* Of parts: is it the one that was opened? */
 static bool whole_stands(bf_redis *r)
 {
-    return bf_redis_fetch_meta(r, NULL) == 0 && r->link.reply.n > 0 && bf_redis_meta_born(r) == r->born;
+    return bf_redis_fetch_meta(r, NULL) == 0 && r->link.reply.n > 0 &&
+           bf_redis_meta_born(r) == r->born;
 }
 
 static bool current(const bf_store *s)
 {
     bf_redis *r = enter((bf_store *)s);
     long long bytes = 0;
-    if (r->mark_at == 0 && !r->foreign && !r->redisson) return leave(r, whole_stands(r));    /* a filter of parts */
-    if (!bf_redis_marked(r)) return leave(r, bf_redis_look(r, &bytes, NULL) == 0 && r->link.reply.n == 1 && bytes > 0);
+    if (r->mark_at == 0 && !r->foreign && !r->redisson)
+        return leave(r, whole_stands(r)); /* a filter of parts */
+    if (!bf_redis_marked(r))
+        return leave(r, bf_redis_look(r, &bytes, NULL) == 0 && r->link.reply.n == 1 && bytes > 0);
     bf_redis_group *g = bf_redis_room(r, r->shards * sizeof *g);
     bool same = g != NULL;
-    for (unsigned i = 0; g && i < r->shards; i++) g[i] = (bf_redis_group){ .shard = i, .pending = true };
+    for (unsigned i = 0; g && i < r->shards; i++)
+        g[i] = (bf_redis_group){ .shard = i, .pending = true };
     if (g) same = bf_redis_marks(r, g, r->shards, NULL) == 0;
-    for (unsigned i = 0; g && same && i < r->shards; i++) { bf_redis_select(r, i); same = g[i].mark == r->mark; }
+    for (unsigned i = 0; g && same && i < r->shards; i++) {
+        bf_redis_select(r, i);
+        same = g[i].mark == r->mark;
+    }
     return leave(r, same);
 }
 
@@ -206,7 +241,20 @@ static void close_(bf_store *s)
     free(r);
 }
 
-const bf_store_ops bf_store_redis = { .name = "redis", .batch = TRIP_KEYS, .most_bits = BF_REDIS_M_MAX, .attach = attach, .create = create,
-                                      .apply = apply, .current = current, .read = read_, .count = count, .clear = clear,
-                                      .replace = replace, .unite = unite, .intersect = intersect, .expire = expire, .remove = remove_,
-                                      .close = close_, .chain = &bf_chain_redis };
+const bf_store_ops bf_store_redis = { .name = "redis",
+    .batch = TRIP_KEYS,
+    .most_bits = BF_REDIS_M_MAX,
+    .attach = attach,
+    .create = create,
+    .apply = apply,
+    .current = current,
+    .read = read_,
+    .count = count,
+    .clear = clear,
+    .replace = replace,
+    .unite = unite,
+    .intersect = intersect,
+    .expire = expire,
+    .remove = remove_,
+    .close = close_,
+    .chain = &bf_chain_redis };

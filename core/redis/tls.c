@@ -1,6 +1,7 @@
-/* tls.c - TLS for the connections of socket.c, by OpenSSL: the handshake, who the other side must be, bytes in and
- * out.  OpenSSL is loaded when the first rediss:// is opened: nobody else pays the millisecond that takes.  It never touches
- * the socket: its records go through two buffers and bf_socket_in, bf_socket_out, which know deadlines and SIGPIPE. */
+/* tls.c - TLS for the connections of socket.c, by OpenSSL: the handshake, who the other side must
+ * be, bytes in and out.  OpenSSL is loaded when the first rediss:// is opened: nobody else pays the
+ * millisecond that takes.  It never touches the socket: its records go through two buffers and
+ * bf_socket_in, bf_socket_out, which know deadlines and SIGPIPE. */
 #include "parts/filter.h"
 #if defined(BF_HAVE_HIREDIS) && defined(BF_HAVE_OPENSSL)
 #include "redis/redis.h"
@@ -17,17 +18,24 @@
 enum { RECORD = 16 << 10 };
 
 /* ---- the library: these functions are the same in OpenSSL 1.1.1 and 3 ---- */
-#define FUNCTIONS(F) F(BIO_new) F(BIO_read) F(BIO_s_mem) F(BIO_write) F(ERR_clear_error) F(ERR_peek_last_error) F(ERR_reason_error_string) \
-    F(SSL_CTX_ctrl) F(SSL_CTX_free) F(SSL_CTX_load_verify_locations) F(SSL_CTX_new) F(SSL_CTX_set_default_verify_paths) F(SSL_CTX_set_verify) \
-    F(SSL_CTX_use_PrivateKey_file) F(SSL_CTX_use_certificate_chain_file) F(SSL_connect) F(SSL_ctrl) F(SSL_free) F(SSL_get0_param) \
-    F(SSL_get_error) F(SSL_get_verify_result) F(SSL_new) F(SSL_read) F(SSL_set1_host) F(SSL_set_bio) F(SSL_write) F(TLS_client_method) \
+/* clang-format off */
+#define FUNCTIONS(F) \
+    F(BIO_new) F(BIO_read) F(BIO_s_mem) F(BIO_write) F(ERR_clear_error) F(ERR_peek_last_error) \
+    F(ERR_reason_error_string) F(SSL_CTX_ctrl) F(SSL_CTX_free) F(SSL_CTX_load_verify_locations) \
+    F(SSL_CTX_new) F(SSL_CTX_set_default_verify_paths) F(SSL_CTX_set_verify) \
+    F(SSL_CTX_use_PrivateKey_file) F(SSL_CTX_use_certificate_chain_file) F(SSL_connect) \
+    F(SSL_ctrl) F(SSL_free) F(SSL_get0_param) F(SSL_get_error) F(SSL_get_verify_result) \
+    F(SSL_new) F(SSL_read) F(SSL_set1_host) F(SSL_set_bio) F(SSL_write) F(TLS_client_method) \
     F(X509_VERIFY_PARAM_set1_ip_asc) F(X509_verify_cert_error_string)
+/* clang-format on */
 #define POINTER(name) __typeof__(&name) name;
-static struct { FUNCTIONS(POINTER) } ssl;
+static struct {
+    FUNCTIONS(POINTER)
+} ssl;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char missing[200];
 
-static void note_missing(void)         /* the first thing that is */
+static void note_missing(void) /* the first thing that is */
 {
     const char *why = dlerror();
     if (!*missing) snprintf(missing, sizeof missing, "%s", why ? why : "no reason given");
@@ -37,14 +45,20 @@ static void load(void)
 {
     static const char *const names[] = { "libssl.so.3", "libssl.so.1.1", "libssl.3.dylib" };
     void *lib = NULL;
-    for (size_t i = 0; !lib && i < sizeof names / sizeof *names; i++) if (!(lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL))) note_missing();
+    for (size_t i = 0; !lib && i < sizeof names / sizeof *names; i++)
+        if (!(lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL))) note_missing();
     if (!lib) return;
     *missing = 0;
-#define FIND(name) if (!(ssl.name = (__typeof__(&name))dlsym(lib, #name))) note_missing();
+#define FIND(name)                                                                                 \
+    if (!(ssl.name = (__typeof__(&name))dlsym(lib, #name))) note_missing();
     FUNCTIONS(FIND)
 }
 
-struct bf_tls { SSL_CTX *ctx; SSL *ssl; BIO *in, *out; };    /* the BIOs are ssl's */
+struct bf_tls {
+    SSL_CTX *ctx;
+    SSL *ssl;
+    BIO *in, *out;
+}; /* the BIOs are ssl's */
 
 void bf_tls_free(bf_tls *t)
 {
@@ -59,7 +73,10 @@ static ssize_t feed(bf_link *l)
 {
     char record[RECORD];
     ssize_t n = bf_socket_in(l, record, sizeof record);
-    if (n > 0 && ssl.BIO_write(l->tls->in, record, (int)n) != n) { errno = ENOMEM; return -1; }
+    if (n > 0 && ssl.BIO_write(l->tls->in, record, (int)n) != n) {
+        errno = ENOMEM;
+        return -1;
+    }
     return n;
 }
 
@@ -67,15 +84,17 @@ static int flush(bf_link *l)
 {
     char record[RECORD];
     int n;
-    while ((n = ssl.BIO_read(l->tls->out, record, sizeof record)) > 0) if (bf_socket_out(l, record, (size_t)n) < 0) return -1;
+    while ((n = ssl.BIO_read(l->tls->out, record, sizeof record)) > 0)
+        if (bf_socket_out(l, record, (size_t)n) < 0) return -1;
     return 0;
 }
 
-/* What `rc` asks for: more bytes from the other side (> 0 = some came, 0 = it closed), or -1 and errno. */
+/* What `rc` asks for: more bytes from the other side (> 0 = some came, 0 = it closed), or -1 and
+ * errno. */
 static ssize_t go_on(bf_link *l, int rc)
 {
     const int e = ssl.SSL_get_error(l->tls->ssl, rc);
-    const bool sent = flush(l) == 0;                         /* of a fault it tells the other side why */
+    const bool sent = flush(l) == 0; /* of a fault it tells the other side why */
     if (e == SSL_ERROR_WANT_READ) return sent ? feed(l) : -1;
     if (e == SSL_ERROR_ZERO_RETURN) return 0;
     errno = EPROTO;
@@ -105,12 +124,15 @@ int bf_tls_out(bf_link *l, const char *bytes, size_t len)
     return 0;
 }
 
-/* ---- whom to trust: the system's authorities or the URL's; the name or address in the URL must be the certificate's ---- */
+/* ---- whom to trust: the system's authorities or the URL's; the name or address in the URL must be
+ * the certificate's ---- */
 static int refuse(bf_link *l, const char *what, const char *file, bf_error *err)
 {
     const long verdict = l->tls->ssl ? ssl.SSL_get_verify_result(l->tls->ssl) : X509_V_OK;
-    const char *why = verdict != X509_V_OK ? ssl.X509_verify_cert_error_string(verdict) : ssl.ERR_reason_error_string(ssl.ERR_peek_last_error());
-    int rc = bf_fail(err, BF_EIO, "%s: %s%.60s: %.80s", l->label, what, file, why ? why : "OpenSSL refuses without a reason");
+    const char *why = verdict != X509_V_OK ? ssl.X509_verify_cert_error_string(verdict)
+                                           : ssl.ERR_reason_error_string(ssl.ERR_peek_last_error());
+    int rc = bf_fail(err, BF_EIO, "%s: %s%.60s: %.80s", l->label, what, file,
+        why ? why : "OpenSSL refuses without a reason");
     ssl.ERR_clear_error();
     return rc;
 }
@@ -119,10 +141,14 @@ static int trust(bf_link *l, bf_error *err)
 {
     bf_tls *t = l->tls;
     const bf_redis_url *u = &l->url;
-    if (!(u->ca ? ssl.SSL_CTX_load_verify_locations(t->ctx, u->ca, NULL) : ssl.SSL_CTX_set_default_verify_paths(t->ctx)))
-        return refuse(l, "cannot read certificates of authorities from ", u->ca ? u->ca : "the system's place", err);
-    if (u->cert && (ssl.SSL_CTX_use_certificate_chain_file(t->ctx, u->cert) != 1 || ssl.SSL_CTX_use_PrivateKey_file(t->ctx, u->cert, SSL_FILETYPE_PEM) != 1))
-        return refuse(l, "cannot read a certificate and its key (PEM, both in one file) from ", u->cert, err);
+    if (!(u->ca ? ssl.SSL_CTX_load_verify_locations(t->ctx, u->ca, NULL)
+                : ssl.SSL_CTX_set_default_verify_paths(t->ctx)))
+        return refuse(l, "cannot read certificates of authorities from ",
+            u->ca ? u->ca : "the system's place", err);
+    if (u->cert && (ssl.SSL_CTX_use_certificate_chain_file(t->ctx, u->cert) != 1 ||
+                       ssl.SSL_CTX_use_PrivateKey_file(t->ctx, u->cert, SSL_FILETYPE_PEM) != 1))
+        return refuse(
+            l, "cannot read a certificate and its key (PEM, both in one file) from ", u->cert, err);
     ssl.SSL_CTX_set_verify(t->ctx, SSL_VERIFY_PEER, NULL);
     ssl.SSL_CTX_ctrl(t->ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
     return 0;
@@ -134,7 +160,8 @@ static int address(bf_tls *t, const char *host)
     struct in6_addr ip;
     if (inet_pton(AF_INET, host, &ip) == 1 || inet_pton(AF_INET6, host, &ip) == 1)
         return ssl.X509_VERIFY_PARAM_set1_ip_asc(ssl.SSL_get0_param(t->ssl), host) == 1 ? 0 : -1;
-    ssl.SSL_ctrl(t->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, (void *)(uintptr_t)host);
+    ssl.SSL_ctrl(
+        t->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, (void *)(uintptr_t)host);
     return ssl.SSL_set1_host(t->ssl, host) == 1 ? 0 : -1;
 }
 
@@ -153,14 +180,17 @@ static int prepare(bf_link *l, bf_error *err)
 int bf_tls_begin(bf_link *l, bf_error *err)
 {
     pthread_once(&once, load);
-    if (*missing) return bf_fail(err, BF_ENOTSUP, "rediss:// needs OpenSSL for TLS: %.120s", missing);
+    if (*missing)
+        return bf_fail(err, BF_ENOTSUP, "rediss:// needs OpenSSL for TLS: %.120s", missing);
     ssl.ERR_clear_error();
     if (!(l->tls = calloc(1, sizeof *l->tls))) return bf_link_no_memory(l, err);
     int rc = prepare(l, err);
     for (int shaken; rc == 0 && (shaken = ssl.SSL_connect(l->tls->ssl)) != 1;) {
         const ssize_t more = go_on(l, shaken);
         if (more == 0) errno = ECONNRESET;
-        if (more <= 0) return errno == EPROTO ? refuse(l, "no TLS with it", "", err) : bf_socket_broken(l, errno, err);
+        if (more <= 0)
+            return errno == EPROTO ? refuse(l, "no TLS with it", "", err)
+                                   : bf_socket_broken(l, errno, err);
     }
     return rc < 0 ? rc : flush(l) < 0 ? bf_socket_broken(l, errno, err) : 0;
 }

@@ -6,8 +6,9 @@
  *   mark   GET u32 in the last BITFIELD, or one more GETRANGE: the last thing every trip reads of a key
  *   WAIT   after an add, where so many replicas are to have it
  *
- * Where the batch goes to several shards their commands follow each other in the same trip.  A lost key is an error, never
- * "absent".  Tests that a fault of the connection ended are sent once more, adds never. */
+ * Where the batch goes to several shards their commands follow each other in the same trip.  A lost
+ * key is an error, never "absent".  Tests that a fault of the connection ended are sent once more,
+ * adds never. */
 #include "parts/filter.h"
 #include "redis/redis.h"
 #include <string.h>
@@ -28,7 +29,11 @@ static unsigned lines_of(const uint64_t *pos, unsigned k, uint64_t line[2])
     return n;
 }
 
-static char *copy(char *at, const char *text, size_t len) { memcpy(at, text, len); return at + len; }
+static char *copy(char *at, const char *text, size_t len)
+{
+    memcpy(at, text, len);
+    return at + len;
+}
 #define COPY(at, text) copy(at, text, sizeof text - 1)
 
 static char *number_arg(char *at, uint64_t v)
@@ -73,7 +78,10 @@ static void put_getbits(bf_redis *r, const uint64_t *pos, unsigned k)
 }
 
 /* A single test of a client is one command: several cost phpredis a pipeline. */
-static bool by_lines(const bf_redis *r, int op, const bf_redis_group *g) { return op == BF_OP_TEST && !(r->link.client && g->nkeys == 1); }
+static bool by_lines(const bf_redis *r, int op, const bf_redis_group *g)
+{
+    return op == BF_OP_TEST && !(r->link.client && g->nkeys == 1);
+}
 
 /* Is the mark in the last key's BITFIELD, or a command of its own? */
 static bool mark_inside(const bf_redis *r, int op, const bf_redis_group *g, unsigned k)
@@ -92,14 +100,17 @@ static void put_group(bf_redis *r, int op, const bf_redis_group *g, unsigned k)
     for (size_t i = 0; i < g->nkeys; i++, pos += k) {
         unsigned lines = lined ? lines_of(pos, k, line) : 0;
         for (unsigned j = 0; j < lines; j++) bf_redis_put_range(r, line[j] * LINE, LINE);
-        if (lines == 0 && op == BF_OP_TEST && r->no_bitfield_ro) put_getbits(r, pos, k);
-        else if (lines == 0) put_bitfield(r, op, pos, k, inside && i + 1 == g->nkeys);
+        if (lines == 0 && op == BF_OP_TEST && r->no_bitfield_ro)
+            put_getbits(r, pos, k);
+        else if (lines == 0)
+            put_bitfield(r, op, pos, k, inside && i + 1 == g->nkeys);
         bf_link_push(&r->link);
     }
     if (!inside && bf_redis_marked(r)) bf_redis_put_mark(r);
 }
 
-/* Half of the time a trip may take: its answer must come before that is over, and Redis looks at its clock every 100 ms. */
+/* Half of the time a trip may take: its answer must come before that is over, and Redis looks at
+ * its clock every 100 ms. */
 static void put_wait(bf_redis *r)
 {
     bf_link_count(&r->link, 3);
@@ -110,13 +121,11 @@ static void put_wait(bf_redis *r)
 
 /* ---- replies of a batch ---- */
 typedef struct {
-    uint32_t mark;             /* of the last group */
-    int refused;               /* the first error reply, as a code; its text is in err */
-    bool unknown;              /* it says: unknown command */
-    long long replicas;        /* the fewest that WAIT told of, -1: not asked */
+    uint32_t mark;      /* of the last group */
+    int refused;        /* the first error reply, as a code; its text is in err */
+    bool unknown;       /* it says: unknown command */
+    long long replicas; /* the fewest that WAIT told of, -1: not asked */
 } answers;
-
-
 
 static int next(bf_redis *r, answers *a, bf_error *err)
 {
@@ -128,7 +137,8 @@ static int next(bf_redis *r, answers *a, bf_error *err)
     return 0;
 }
 
-static int take_lines(bf_redis *r, const uint64_t *pos, unsigned k, const uint64_t *line, unsigned lines, answers *a, bool *all, bf_error *err)
+static int take_lines(bf_redis *r, const uint64_t *pos, unsigned k, const uint64_t *line,
+    unsigned lines, answers *a, bool *all, bf_error *err)
 {
     for (unsigned j = 0; j < lines; j++) {
         size_t len;
@@ -138,21 +148,24 @@ static int take_lines(bf_redis *r, const uint64_t *pos, unsigned k, const uint64
         if (a->refused) continue;
         if (!bytes || len > LINE) return bf_redis_nonsense(r, err);
         for (unsigned i = 0; i < k; i++) {
-            uint64_t at = pos[i] / 8 - line[j] * LINE;      /* wraps where the bit is in the other line */
+            uint64_t at =
+                pos[i] / 8 - line[j] * LINE; /* wraps where the bit is in the other line */
             if (at < LINE) *all &= at < len && ((uint8_t)bytes[at] & 0x80 >> pos[i] % 8) != 0;
         }
     }
     return 0;
 }
 
-static int take_bitfield(bf_redis *r, unsigned k, uint8_t *old, bool with_mark, answers *a, bool *all, bf_error *err)
+static int take_bitfield(
+    bf_redis *r, unsigned k, uint8_t *old, bool with_mark, answers *a, bool *all, bf_error *err)
 {
     const bf_redis_leaf *v = NULL;
     int rc = next(r, a, err);
     if (rc < 0 || a->refused) return rc;
     if (r->link.reply.n != k + (size_t)with_mark) return bf_redis_nonsense(r, err);
     v = r->link.reply.leaves;
-    for (unsigned i = 0; i < k + with_mark; i++) if (v[i].type != BF_LEAF_INTEGER) return bf_redis_nonsense(r, err);
+    for (unsigned i = 0; i < k + with_mark; i++)
+        if (v[i].type != BF_LEAF_INTEGER) return bf_redis_nonsense(r, err);
     for (unsigned i = 0; i < k; i++) {
         *all &= v[i].value == 1;
         if (old) old[i] = v[i].value == 1;
@@ -167,7 +180,8 @@ static int take_getbits(bf_redis *r, unsigned k, answers *a, bool *all, bf_error
         long long v = 0;
         int rc = next(r, a, err);
         if (rc < 0) return rc;
-        if (!a->refused && !bf_reply_integer(&r->link.reply, 0, &v)) return bf_redis_nonsense(r, err);
+        if (!a->refused && !bf_reply_integer(&r->link.reply, 0, &v))
+            return bf_redis_nonsense(r, err);
         *all &= v == 1;
     }
     return 0;
@@ -182,9 +196,13 @@ static int take_group(bf_redis *r, int op, bf_redis_group *g, unsigned k, answer
     for (size_t i = 0; rc == 0 && i < g->nkeys; i++, pos += k) {
         bool all = true;
         unsigned lines = lined ? lines_of(pos, k, line) : 0;
-        if (lines) rc = take_lines(r, pos, k, line, lines, a, &all, err);
-        else if (op == BF_OP_TEST && r->no_bitfield_ro) rc = take_getbits(r, k, a, &all, err);
-        else rc = take_bitfield(r, k, op == BF_OP_ADD ? g->old + i * k : NULL, inside && i + 1 == g->nkeys, a, &all, err);
+        if (lines)
+            rc = take_lines(r, pos, k, line, lines, a, &all, err);
+        else if (op == BF_OP_TEST && r->no_bitfield_ro)
+            rc = take_getbits(r, k, a, &all, err);
+        else
+            rc = take_bitfield(r, k, op == BF_OP_ADD ? g->old + i * k : NULL,
+                inside && i + 1 == g->nkeys, a, &all, err);
         g->present[i] = all;
     }
     g->mark = a->mark;
@@ -204,22 +222,33 @@ static int take_wait(bf_redis *r, answers *a, bf_error *err)
     return 0;
 }
 
-/* ---- a trip: the groups that are pending, from first on; to all, or where the answerer is a cluster to one ---- */
-static int trip(bf_redis *r, int op, bf_redis_group *g, size_t n, unsigned k, answers *a, bf_error *err)
+/* ---- a trip: the groups that are pending, from first on; to all, or where the answerer is a
+ * cluster to one ---- */
+static int trip(
+    bf_redis *r, int op, bf_redis_group *g, size_t n, unsigned k, answers *a, bf_error *err)
 {
     const bool wait = op == BF_OP_ADD && r->wait_replicas;
     int rc = bf_link_begin(&r->link, op == BF_OP_ADD, err);
     if (rc < 0) return rc;
     for (size_t i = 0; i < n; i++)
-        if (g[i].pending) { bf_redis_select(r, g[i].shard); bf_link_about(&r->link, r->link.url.key); put_group(r, op, g + i, k); }
+        if (g[i].pending) {
+            bf_redis_select(r, g[i].shard);
+            bf_link_about(&r->link, r->link.url.key);
+            put_group(r, op, g + i, k);
+        }
     if (wait) put_wait(r);
     if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
     for (size_t i = 0; rc == 0 && i < n; i++)
-        if (g[i].pending) { bf_redis_select(r, g[i].shard); a->mark = 0; rc = take_group(r, op, g + i, k, a, err); }
+        if (g[i].pending) {
+            bf_redis_select(r, g[i].shard);
+            a->mark = 0;
+            rc = take_group(r, op, g + i, k, a, err);
+        }
     return rc == 0 && wait ? take_wait(r, a, err) : rc;
 }
 
-static int trips(bf_redis *r, int op, bf_redis_group *g, size_t n, unsigned k, answers *a, bf_error *err)
+static int trips(
+    bf_redis *r, int op, bf_redis_group *g, size_t n, unsigned k, answers *a, bf_error *err)
 {
     const size_t step = r->link.one_slot ? 1 : n;
     int rc = 0;
@@ -240,42 +269,58 @@ static int follow(bf_redis *r, bf_redis_group *g, bool *pending, bf_error *err)
     return rc;
 }
 
-/* Once more: after a fault of a connection that stood; where the bits were exchanged between two commands of the trip;
- * where BITFIELD_RO turned out to be missing. */
+/* Once more: after a fault of a connection that stood; where the bits were exchanged between two
+ * commands of the trip; where BITFIELD_RO turned out to be missing. */
 int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err)
 {
     answers a;
     bool pending = true, retried = false;
     for (int tries = 0; pending && tries < 10; tries++) {
         int rc = trips(r, BF_OP_TEST, g, n, k, &a, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) { retried = true; continue; }
+        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) {
+            retried = true;
+            continue;
+        }
         if (rc < 0) return rc;
-        if (a.unknown && !r->no_bitfield_ro) { r->no_bitfield_ro = true; continue; }
+        if (a.unknown && !r->no_bitfield_ro) {
+            r->no_bitfield_ro = true;
+            continue;
+        }
         if (a.refused) return a.refused;
         if (!bf_redis_marked(r)) return 0;
         pending = false;
-        for (size_t i = 0; i < n; i++) if ((rc = follow(r, g + i, &pending, err)) < 0) return rc;
+        for (size_t i = 0; i < n; i++)
+            if ((rc = follow(r, g + i, &pending, err)) < 0) return rc;
     }
-    return pending ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", r->link.label) : 0;
+    return pending ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", r->link.label)
+                   : 0;
 }
 
 static int not_sure(bf_redis *r, bf_error *err)
 {
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
-    if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, "tell what was added: no answer from", r->link.label);
-    if (!r->link.client) return bf_fail(err, BF_EIO, "%s: cannot tell what was added: the answer is not Redis's", r->link.label);
-    const bf_error said = *err;                              /* the host's own words */
+    if (err->sys_errno)
+        return bf_fail_sys(
+            err, err->sys_errno, "tell what was added: no answer from", r->link.label);
+    if (!r->link.client)
+        return bf_fail(err, BF_EIO, "%s: cannot tell what was added: the answer is not Redis's",
+            r->link.label);
+    const bf_error said = *err; /* the host's own words */
     return bf_fail(err, BF_EIO, "cannot tell what was added: %.130s", said.msg);
 }
 
-/* Every lost shard takes back what was written to it, whatever became of the others; the first error is the error. */
+/* Every lost shard takes back what was written to it, whatever became of the others; the first
+ * error is the error. */
 static int settle(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err)
 {
     int first = 0, anew = 0;
     for (size_t i = 0; i < n; i++) {
         bool changed = false;
         int rc = follow(r, g + i, &changed, first < 0 ? NULL : err);
-        if (rc < 0 && g[i].pending) { anew = rc; continue; }         /* re-created: they are in it */
+        if (rc < 0 && g[i].pending) {
+            anew = rc;
+            continue;
+        } /* re-created: they are in it */
         if (rc < 0 && r->link.stands) bf_redis_undo(r, g[i].pos, g[i].old, g[i].nkeys * k, NULL);
         if (rc < 0 && first == 0) first = rc;
     }
@@ -293,7 +338,8 @@ int bf_redis_add(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
     r->note = NULL;
     if (rc < 0) return rc;
     if (!r->wait_replicas || a.replicas >= (long long)r->wait_replicas) return 0;
-    return bf_fail(err, BF_EIO, "%s: added, but only %lld of wait_replicas=%u have it in time", r->link.label, a.replicas, r->wait_replicas);
+    return bf_fail(err, BF_EIO, "%s: added, but only %lld of wait_replicas=%u have it in time",
+        r->link.label, a.replicas, r->wait_replicas);
 }
 
 int bf_redis_marks(bf_redis *r, bf_redis_group *g, size_t n, bf_error *err)

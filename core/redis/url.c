@@ -1,15 +1,22 @@
-/* url.c - redis://[user:pass@]host[:port][/db]?key=K&timeout=S, rediss:// with &ca=FILE&cert=FILE beside, and
- * unix://[user:pass@]/path?db=0&key=K, taken apart.
- * Knows text only.  No message shows a part of the text that a misplaced password could be in. */
+/* url.c - redis://[user:pass@]host[:port][/db]?key=K&timeout=S, rediss:// with &ca=FILE&cert=FILE
+ * beside, and unix://[user:pass@]/path?db=0&key=K, taken apart. Knows text only.  No message shows
+ * a part of the text that a misplaced password could be in. */
 #include "parts/filter.h"
 #include "redis/redis.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { PORT = 6379, PATH_MAX_UNIX = 107 };
-typedef struct { const char *at, *end; } slice;
+typedef struct {
+    const char *at, *end;
+} slice;
 
-static int hex(char c) { return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1; }
+static int hex(char c)
+{
+    return c >= '0' && c <= '9'                 ? c - '0'
+           : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                : -1;
+}
 
 static int decode(char **out, slice s, const char *what, bf_error *err)
 {
@@ -17,11 +24,20 @@ static int decode(char **out, slice s, const char *what, bf_error *err)
     if (!(*out = to)) return bf_fail(err, BF_ENOMEM, "out of memory");
     for (; s.at < s.end; s.at++) {
         int high = -1, low = -1;
-        if (*s.at != '%') { *to++ = *s.at; continue; }
-        if (s.end - s.at > 2) { high = hex(s.at[1]); low = hex(s.at[2]); }
+        if (*s.at != '%') {
+            *to++ = *s.at;
+            continue;
+        }
+        if (s.end - s.at > 2) {
+            high = hex(s.at[1]);
+            low = hex(s.at[2]);
+        }
         *to = 0;
-        if (high < 0 || low < 0) return bf_fail(err, BF_EINVAL, "the Redis URL's %s has a %% that two hexadecimal digits do not follow", what);
-        if (high + low == 0) return bf_fail(err, BF_EINVAL, "the Redis URL's %s must not hold a NUL (%%00)", what);
+        if (high < 0 || low < 0)
+            return bf_fail(err, BF_EINVAL,
+                "the Redis URL's %s has a %% that two hexadecimal digits do not follow", what);
+        if (high + low == 0)
+            return bf_fail(err, BF_EINVAL, "the Redis URL's %s must not hold a NUL (%%00)", what);
         *to++ = (char)(high << 4 | low);
         s.at += 2;
     }
@@ -34,7 +50,8 @@ static int whole(unsigned *out, slice s, unsigned most, const char *what, bf_err
     uint64_t v = 0;
     const char *p = s.at;
     for (; p < s.end && *p >= '0' && *p <= '9' && v <= most; p++) v = v * 10 + (uint64_t)(*p - '0');
-    if (p == s.at || p < s.end || v > most) return bf_fail(err, BF_EINVAL, "the Redis URL's %s must be a number up to %u", what, most);
+    if (p == s.at || p < s.end || v > most)
+        return bf_fail(err, BF_EINVAL, "the Redis URL's %s must be a number up to %u", what, most);
     *out = (unsigned)v;
     return 0;
 }
@@ -44,7 +61,8 @@ static int seconds(double *out, slice s, bf_error *err)
     char text[24] = "", *end = text;
     if (s.end - s.at < (long)sizeof text) memcpy(text, s.at, (size_t)(s.end - s.at));
     double v = *text >= '0' && *text <= '9' ? bf_real(text, &end) : 0;
-    if (*end || !(v >= 0.001 && v <= 86400)) return bf_fail(err, BF_EINVAL, "the Redis URL's timeout must be 0.001 to 86400 seconds");
+    if (*end || !(v >= 0.001 && v <= 86400))
+        return bf_fail(err, BF_EINVAL, "the Redis URL's timeout must be 0.001 to 86400 seconds");
     *out = v;
     return 0;
 }
@@ -61,12 +79,15 @@ static int users(bf_redis_url *u, slice *authority, bf_error *err)
 {
     slice rest = *authority, user;
     const char *at = NULL;
-    for (const char *p = rest.at; p < rest.end; p++) if (*p == '@') at = p;
+    for (const char *p = rest.at; p < rest.end; p++)
+        if (*p == '@') at = p;
     if (!at) return 0;
     rest.end = at;
     authority->at = at + 1;
     user = until(&rest, ":");
-    if (rest.at == rest.end) return bf_fail(err, BF_EINVAL, "the Redis URL has a user without a password: write user:password@host, or :password@host");
+    if (rest.at == rest.end)
+        return bf_fail(err, BF_EINVAL,
+            "the Redis URL has a user without a password: write user:password@host, or :password@host");
     rest.at++;
     int rc = user.at < user.end ? decode(&u->user, user, "user", err) : 0;
     return rc < 0 ? rc : decode(&u->pass, rest, "password", err);
@@ -80,11 +101,15 @@ static int host(bf_redis_url *u, slice s, bf_error *err)
         name = until(&s, "]");
         if (s.at == s.end) return bf_fail(err, BF_EINVAL, "the Redis URL's host lacks its ]");
         s.at++;
-    } else name = until(&s, ":");
-    if (name.at == name.end) return bf_fail(err, BF_EINVAL, "the Redis URL has no host: redis://host:port/db?key=NAME");
+    } else
+        name = until(&s, ":");
+    if (name.at == name.end)
+        return bf_fail(err, BF_EINVAL, "the Redis URL has no host: redis://host:port/db?key=NAME");
     int rc = decode(&u->host, name, "host", err);
     if (rc < 0 || s.at == s.end) return rc;
-    if (*s.at != ':') return bf_fail(err, BF_EINVAL, "the Redis URL's host must be followed by :port, /db or ?key=NAME");
+    if (*s.at != ':')
+        return bf_fail(
+            err, BF_EINVAL, "the Redis URL's host must be followed by :port, /db or ?key=NAME");
     s.at++;
     if ((rc = whole(&u->port, s, 65535, "port", err)) < 0) return rc;
     return u->port ? 0 : bf_fail(err, BF_EINVAL, "the Redis URL's port must be 1 to 65535, got 0");
@@ -100,17 +125,24 @@ static int option(bf_redis_url *u, slice s, bool *has_db, bf_error *err)
         return decode(&u->key, s, "key", err);
     }
     if (len == 7 && !memcmp(name.at, "timeout", 7)) return seconds(&u->timeout, s, err);
-    if (len == 2 && !memcmp(name.at, "db", 2) && !*has_db) { *has_db = true; return whole(&u->db, s, INT32_MAX, "db", err); }
-    if (u->tls && len == 2 && !memcmp(name.at, "ca", 2) && !u->ca) return decode(&u->ca, s, "ca", err);
-    if (u->tls && len == 4 && !memcmp(name.at, "cert", 4) && !u->cert) return decode(&u->cert, s, "cert", err);
-    return bf_fail(err, BF_EINVAL, "the Redis URL may have ?key=, &timeout= and one db=%s, and nothing else", u->tls ? ", one ca= and one cert=" : "");
+    if (len == 2 && !memcmp(name.at, "db", 2) && !*has_db) {
+        *has_db = true;
+        return whole(&u->db, s, INT32_MAX, "db", err);
+    }
+    if (u->tls && len == 2 && !memcmp(name.at, "ca", 2) && !u->ca)
+        return decode(&u->ca, s, "ca", err);
+    if (u->tls && len == 4 && !memcmp(name.at, "cert", 4) && !u->cert)
+        return decode(&u->cert, s, "cert", err);
+    return bf_fail(err, BF_EINVAL,
+        "the Redis URL may have ?key=, &timeout= and one db=%s, and nothing else",
+        u->tls ? ", one ca= and one cert=" : "");
 }
 
 static int options(bf_redis_url *u, slice rest, bool has_db, bf_error *err)
 {
     int rc = 0;
     while (rc == 0 && rest.at < rest.end) {
-        rest.at++;                                         /* ? or & */
+        rest.at++; /* ? or & */
         slice one = until(&rest, "&");
         if (one.at < one.end) rc = option(u, one, &has_db, err);
     }
@@ -121,8 +153,13 @@ static int unix_path(bf_redis_url *u, slice s, bf_error *err)
 {
     int rc = decode(&u->path, s, "path", err);
     if (rc < 0) return rc;
-    if (strlen(u->path) > PATH_MAX_UNIX) return bf_fail(err, BF_EINVAL, "the Redis URL's path must have at most %d bytes, got %zu", PATH_MAX_UNIX, strlen(u->path));
-    return u->path[0] && u->path[1] ? 0 : bf_fail(err, BF_EINVAL, "the Redis URL has no path: unix:///path/to/socket?key=NAME");
+    if (strlen(u->path) > PATH_MAX_UNIX)
+        return bf_fail(err, BF_EINVAL, "the Redis URL's path must have at most %d bytes, got %zu",
+            PATH_MAX_UNIX, strlen(u->path));
+    return u->path[0] && u->path[1]
+               ? 0
+               : bf_fail(
+                     err, BF_EINVAL, "the Redis URL has no path: unix:///path/to/socket?key=NAME");
 }
 
 static int network(bf_redis_url *u, slice authority, slice path, bool *has_db, bf_error *err)
@@ -137,23 +174,27 @@ static int network(bf_redis_url *u, slice authority, slice path, bool *has_db, b
 static int settle_key(bf_redis_url *u, const char *key, bf_error *err)
 {
     if (key && u->key && strcmp(key, u->key) != 0)
-        return bf_fail(err, BF_EINVAL, "key is given twice: %.50s, and %.50s in the URL", key, u->key);
+        return bf_fail(
+            err, BF_EINVAL, "key is given twice: %.50s, and %.50s in the URL", key, u->key);
     if (key && !u->key && !(u->key = strdup(key))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    if (!u->key || !*u->key) return bf_fail(err, BF_EINVAL, "the Redis URL names no key: add ?key=NAME, or give key");
+    if (!u->key || !*u->key)
+        return bf_fail(err, BF_EINVAL, "the Redis URL names no key: add ?key=NAME, or give key");
     return 0;
 }
 
 /* On an error *u is still to be freed. */
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err)
 {
-    bool local = !strncmp(storage, "unix://", 7), tls = !strncmp(storage, "rediss://", 9), has_db = false;
+    bool local = !strncmp(storage, "unix://", 7), tls = !strncmp(storage, "rediss://", 9),
+         has_db = false;
     slice rest = { storage + (local ? 7 : tls ? 9 : 8), storage + strlen(storage) };
     *u = (bf_redis_url){ .port = PORT, .timeout = 5, .tls = tls };
     slice authority = until(&rest, "/?"), path = until(&rest, "?");
     int rc = users(u, &authority, err);
     if (rc < 0) return rc;
     if (local && authority.at < authority.end)
-        return bf_fail(err, BF_EINVAL, "the Redis URL's path must be absolute: unix:///path/to/socket?key=NAME");
+        return bf_fail(err, BF_EINVAL,
+            "the Redis URL's path must be absolute: unix:///path/to/socket?key=NAME");
     rc = local ? unix_path(u, path, err) : network(u, authority, path, &has_db, err);
     if (rc < 0 || (rc = options(u, rest, has_db, err)) < 0) return rc;
     return settle_key(u, key, err);

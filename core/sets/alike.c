@@ -14,10 +14,18 @@ static int alike_parts(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
     const bf_desc *x = a->chain ? &a->chain->desc : NULL, *y = b->chain ? &b->chain->desc : NULL;
     if (!x && !y) return 0;
-    if (!x || !y || x->kind != y->kind) return bf_fail(err, BF_EINVAL, "filters must be of one kind: one %s and the other %s", kind_of(a), kind_of(b));
-    if (x->grow != y->grow) return bf_fail(err, BF_EINVAL, "filters must have the same grow, got %g and %g", x->grow, y->grow);
-    if (x->window != y->window) return bf_fail(err, BF_EINVAL, "filters must have the same window, got %g and %g", x->window, y->window);
-    if (x->parts != y->parts) return bf_fail(err, BF_EINVAL, "filters must have the same parts, got %u and %u", x->parts, y->parts);
+    if (!x || !y || x->kind != y->kind)
+        return bf_fail(err, BF_EINVAL, "filters must be of one kind: one %s and the other %s",
+            kind_of(a), kind_of(b));
+    if (x->grow != y->grow)
+        return bf_fail(
+            err, BF_EINVAL, "filters must have the same grow, got %g and %g", x->grow, y->grow);
+    if (x->window != y->window)
+        return bf_fail(err, BF_EINVAL, "filters must have the same window, got %g and %g",
+            x->window, y->window);
+    if (x->parts != y->parts)
+        return bf_fail(
+            err, BF_EINVAL, "filters must have the same parts, got %u and %u", x->parts, y->parts);
     return 0;
 }
 
@@ -25,18 +33,26 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
     const bf_geometry *x = &a->part.g, *y = &b->part.g;
     if (strcmp(a->name, b->name))
-        return bf_fail(err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->name, b->name);
+        return bf_fail(
+            err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->name, b->name);
     int rc = alike_parts(a, b, err);
     if (rc < 0) return rc;
     if (x->counting != y->counting)
-        return bf_fail(err, BF_EINVAL, "filters must be of the same kind, got a %s one and a %s one: convert the counting one to a plain one",
-                       x->counting ? "counting" : "plain", y->counting ? "counting" : "plain");
-    if (x->m != y->m) return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m, (ull)y->m);
-    if (x->k != y->k) return bf_fail(err, BF_EINVAL, "filters must have the same k, got %u and %u", x->k, y->k);
-    const unsigned s = bf_shards_that_matter(a->scheme->layout, x), t = bf_shards_that_matter(b->scheme->layout, y);
-    if (s != t) return bf_fail(err, BF_EINVAL, "filters must have the same shards, got %u and %u", s, t);
+        return bf_fail(err, BF_EINVAL,
+            "filters must be of the same kind, got a %s one and a %s one: convert the counting one to a plain one",
+            x->counting ? "counting" : "plain", y->counting ? "counting" : "plain");
+    if (x->m != y->m)
+        return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m,
+            (ull)y->m);
+    if (x->k != y->k)
+        return bf_fail(err, BF_EINVAL, "filters must have the same k, got %u and %u", x->k, y->k);
+    const unsigned s = bf_shards_that_matter(a->scheme->layout, x),
+                   t = bf_shards_that_matter(b->scheme->layout, y);
+    if (s != t)
+        return bf_fail(err, BF_EINVAL, "filters must have the same shards, got %u and %u", s, t);
     if (a->secret_check != b->secret_check)
-        return bf_fail(err, BF_EINVAL, "filters must have the same secret: %s", !a->secret_check || !b->secret_check
-                       ? "one is keyed and the other is not" : "got two different ones");
+        return bf_fail(err, BF_EINVAL, "filters must have the same secret: %s",
+            !a->secret_check || !b->secret_check ? "one is keyed and the other is not"
+                                                 : "got two different ones");
     return 0;
 }

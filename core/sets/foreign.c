@@ -1,8 +1,10 @@
-/* foreign.c - filters as other systems write them: Guava's writeTo, bare bits in either order, a byte a cell.
- * Knows their bytes and nothing of hashes; what these bytes do not say (scheme, m, k) the caller must.
+/* foreign.c - filters as other systems write them: Guava's writeTo, bare bits in either order, a
+ * byte a cell. Knows their bytes and nothing of hashes; what these bytes do not say (scheme, m, k)
+ * the caller must.
  *
  *   guava   strategy (0 = MITZ_32, 1 = MITZ_64), k, number of longs (4 bytes, high one first), then the longs, high byte
- *           first; bit i is long i/64 >> (i % 64) & 1: byte b of a long here is byte 7-b there, its bits turned round */
+ *           first; bit i is long i/64 >> (i % 64) & 1: byte b of a long here is byte 7-b there, its
+ * bits turned round */
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <string.h>
@@ -12,10 +14,13 @@ typedef unsigned long long ull;
 
 typedef struct {
     const char *name;
-    int64_t (*bytes)(const bf_filter *f, bf_error *err);             /* how many write() makes; NULL: cannot be written */
+    int64_t (*bytes)(
+        const bf_filter *f, bf_error *err); /* how many write() makes; NULL: cannot be written */
     void (*write)(const bf_filter *f, const uint8_t *bits, uint8_t *to);
-    int (*plan)(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err);      /* checks, and completes spec        */
-    void (*read)(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits);  /* bits are zero                   */
+    int (*plan)(const uint8_t *from, size_t len, bf_spec *spec,
+        bf_error *err); /* checks, and completes spec        */
+    void (*read)(
+        const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits); /* bits are zero */
 } format;
 
 static uint8_t turned(uint8_t b)
@@ -28,12 +33,17 @@ static uint8_t turned(uint8_t b)
 static uint64_t bitset_bytes(const bf_filter *f) { return (f->part.g.m + 7) / 8; }
 
 /* ---- Guava ---- */
-static bool is_guava(const bf_layout *l) { return !strcmp(l->name, "mitz64") || !strcmp(l->name, "mitz32"); }
+static bool is_guava(const bf_layout *l)
+{
+    return !strcmp(l->name, "mitz64") || !strcmp(l->name, "mitz32");
+}
 
 static int64_t guava_bytes(const bf_filter *f, bf_error *err)
 {
     if (is_guava(f->scheme->layout)) return (int64_t)(GUAVA_HEAD + f->part.g.m / 8);
-    return bf_fail(err, BF_EINVAL, "format guava is for the schemes guava, guava-31 and guava32, got a filter of scheme %s", f->name);
+    return bf_fail(err, BF_EINVAL,
+        "format guava is for the schemes guava, guava-31 and guava32, got a filter of scheme %s",
+        f->name);
 }
 
 static void turn_longs(const uint8_t *from, uint8_t *to, size_t bytes)
@@ -53,22 +63,31 @@ static void guava_write(const bf_filter *f, const uint8_t *bits, uint8_t *to)
 static int guava_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
 {
     bf_desc d;
-    if (len < GUAVA_HEAD) return bf_fail(err, BF_EFORMAT, "the data is no filter of Guava: %zu bytes, its head has 6", len);
+    if (len < GUAVA_HEAD)
+        return bf_fail(
+            err, BF_EFORMAT, "the data is no filter of Guava: %zu bytes, its head has 6", len);
     const uint64_t longs = (uint64_t)from[2] << 24 | from[3] << 16 | from[4] << 8 | from[5];
-    if (from[0] > 1) return bf_fail(err, BF_EFORMAT, "the data is no filter of Guava: its strategy must be 0 or 1, got %u", from[0]);
+    if (from[0] > 1)
+        return bf_fail(err, BF_EFORMAT,
+            "the data is no filter of Guava: its strategy must be 0 or 1, got %u", from[0]);
     if (from[1] < 1 || longs < 1 || longs > INT32_MAX)
-        return bf_fail(err, BF_EFORMAT, "the data is no filter of Guava: k=%u, %llu longs", from[1], (ull)longs);
+        return bf_fail(err, BF_EFORMAT, "the data is no filter of Guava: k=%u, %llu longs", from[1],
+            (ull)longs);
     if (len != GUAVA_HEAD + longs * LONG)
         return bf_fail(err, BF_EFORMAT, "wrong length: %zu bytes, %llu longs need %llu", len,
-                       (ull)longs, (ull)(GUAVA_HEAD + longs * LONG));
+            (ull)longs, (ull)(GUAVA_HEAD + longs * LONG));
     if (!spec->scheme) spec->scheme = from[0] ? "guava" : "guava32";
     int rc = bf_find_scheme(&d, spec->scheme, NULL, err);
     if (rc < 0) return rc;
     if (strcmp(d.scheme->layout->name, from[0] ? "mitz64" : "mitz32"))
-        return bf_fail(err, BF_EMISMATCH, "the data has Guava's strategy MITZ_%d, asked for scheme %s", from[0] ? 64 : 32, d.name);
+        return bf_fail(err, BF_EMISMATCH,
+            "the data has Guava's strategy MITZ_%d, asked for scheme %s", from[0] ? 64 : 32,
+            d.name);
     if (spec->m && (spec->m + 63) / 64 != longs)
-        return bf_fail(err, BF_EMISMATCH, "the data has m=%llu, asked for m=%llu", (ull)longs * 64, (ull)spec->m);
-    if (spec->k && spec->k != from[1]) return bf_fail(err, BF_EMISMATCH, "the data has k=%u, asked for k=%u", from[1], spec->k);
+        return bf_fail(err, BF_EMISMATCH, "the data has m=%llu, asked for m=%llu", (ull)longs * 64,
+            (ull)spec->m);
+    if (spec->k && spec->k != from[1])
+        return bf_fail(err, BF_EMISMATCH, "the data has k=%u, asked for k=%u", from[1], spec->k);
     spec->m = longs * 64;
     spec->k = from[1];
     return 0;
@@ -81,8 +100,15 @@ static void guava_read(const bf_filter *f, const uint8_t *from, size_t len, uint
 }
 
 /* ---- bare bits ---- */
-static int64_t bits_bytes(const bf_filter *f, bf_error *err) { (void)err; return (int64_t)bitset_bytes(f); }
-static void bits_write(const bf_filter *f, const uint8_t *bits, uint8_t *to) { memcpy(to, bits, bitset_bytes(f)); }
+static int64_t bits_bytes(const bf_filter *f, bf_error *err)
+{
+    (void)err;
+    return (int64_t)bitset_bytes(f);
+}
+static void bits_write(const bf_filter *f, const uint8_t *bits, uint8_t *to)
+{
+    memcpy(to, bits, bitset_bytes(f));
+}
 static void lsb_write(const bf_filter *f, const uint8_t *bits, uint8_t *to)
 {
     for (uint64_t i = 0; i < bitset_bytes(f); i++) to[i] = turned(bits[i]);
@@ -90,7 +116,8 @@ static void lsb_write(const bf_filter *f, const uint8_t *bits, uint8_t *to)
 
 static int plan_sized(bf_spec *spec, bf_error *err)
 {
-    if (!spec->scheme) return bf_fail(err, BF_EINVAL, "bare bits do not say what set them: scheme must be given");
+    if (!spec->scheme)
+        return bf_fail(err, BF_EINVAL, "bare bits do not say what set them: scheme must be given");
     bf_desc d;
     int rc = bf_size(&d, spec, 0, err);
     if (rc < 0) return rc;
@@ -103,8 +130,8 @@ static int plan_sized(bf_spec *spec, bf_error *err)
 
 static int wrong_length(size_t len, uint64_t needs, uint64_t m, bf_error *err)
 {
-    return bf_fail(err, BF_EFORMAT, "wrong length: %zu bytes, m=%llu needs %llu", len, (ull)m,
-                   (ull)needs);
+    return bf_fail(
+        err, BF_EFORMAT, "wrong length: %zu bytes, m=%llu needs %llu", len, (ull)m, (ull)needs);
 }
 
 static int bits_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
@@ -115,7 +142,11 @@ static int bits_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *e
     return rc < 0 || len <= needs ? rc : wrong_length(len, needs, spec->m, err);
 }
 
-static void bits_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits) { (void)f; if (len) memcpy(bits, from, len); }
+static void bits_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
+{
+    (void)f;
+    if (len) memcpy(bits, from, len);
+}
 static void lsb_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
 {
     (void)f;
@@ -133,36 +164,39 @@ static int cells_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *
 static void cells_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
 {
     (void)f;
-    for (size_t i = 0; i < len; i++) if (from[i]) bits[i / 8] |= (uint8_t)(0x80 >> (i % 8));
+    for (size_t i = 0; i < len; i++)
+        if (from[i]) bits[i / 8] |= (uint8_t)(0x80 >> (i % 8));
 }
 
-static const format formats[] = {
-    { "guava", guava_bytes, guava_write, guava_plan, guava_read },
+static const format formats[] = { { "guava", guava_bytes, guava_write, guava_plan, guava_read },
     { "bits", bits_bytes, bits_write, bits_plan, bits_read },
     { "bits-lsb", bits_bytes, lsb_write, bits_plan, lsb_read },
-    { "cells", NULL, NULL, cells_plan, cells_read },
-    { NULL, NULL, NULL, NULL, NULL }
-};
+    { "cells", NULL, NULL, cells_plan, cells_read }, { NULL, NULL, NULL, NULL, NULL } };
 
 static const format *find(const char *name, bool write, bf_error *err)
 {
     const format *f = formats;
     while (f->name && strcmp(f->name, name)) f++;
     if (f->name && (f->bytes || !write)) return f;
-    bf_fail(err, BF_EINVAL, "format must be one of guava, bits, bits-lsb%s, got %.40s", write ? "" : ", cells", name);
+    bf_fail(err, BF_EINVAL, "format must be one of guava, bits, bits-lsb%s, got %.40s",
+        write ? "" : ", cells", name);
     return NULL;
 }
 
 static int refuse_counters(bool counting, bf_error *err)
 {
-    return counting ? bf_fail(err, BF_ENOTSUP, "other systems' formats hold bits, not counters: convert to a plain filter first") : 0;
+    return counting
+               ? bf_fail(err, BF_ENOTSUP,
+                     "other systems' formats hold bits, not counters: convert to a plain filter first")
+               : 0;
 }
 
 static int refuse_parts(const bf_spec *spec, const char *name, bf_error *err)
 {
     if (spec->grow == 0 && spec->window == 0) return 0;
-    return bf_fail(err, BF_EINVAL, "format %.20s is for filters of fixed size: %s must not be given", name,
-                   spec->grow != 0 ? "grow" : "window");
+    return bf_fail(err, BF_EINVAL,
+        "format %.20s is for filters of fixed size: %s must not be given", name,
+        spec->grow != 0 ? "grow" : "window");
 }
 
 int64_t bf_do_bytes_as(bf_filter *f, const char *name, bf_error *err)
@@ -170,9 +204,13 @@ int64_t bf_do_bytes_as(bf_filter *f, const char *name, bf_error *err)
     if (!name) return bf_image_length(f, err);
     const format *as = find(name, true, err);
     if (as && f->chain)
-        return bf_fail(err, BF_EINVAL, "format %.20s is for filters of fixed size: "
-                       "one that grows or forgets has bytes of its own", name);
-    return !as ? BF_EINVAL : refuse_counters(f->part.g.counting, err) < 0 ? BF_ENOTSUP : as->bytes(f, err);
+        return bf_fail(err, BF_EINVAL,
+            "format %.20s is for filters of fixed size: "
+            "one that grows or forgets has bytes of its own",
+            name);
+    return !as                                            ? BF_EINVAL
+           : refuse_counters(f->part.g.counting, err) < 0 ? BF_ENOTSUP
+                                                          : as->bytes(f, err);
 }
 
 int bf_do_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_error *err)
@@ -182,7 +220,9 @@ int bf_do_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, b
     const format *as = find(name, true, err);
     int64_t need = as ? bf_do_bytes_as(f, name, err) : BF_EINVAL;
     if (need < 0) return (int)need;
-    if (cap < (uint64_t)need) return bf_fail(err, BF_EINVAL, "cap must be at least %lld bytes, got %llu", (long long)need, (ull)cap);
+    if (cap < (uint64_t)need)
+        return bf_fail(
+            err, BF_EINVAL, "cap must be at least %lld bytes, got %llu", (long long)need, (ull)cap);
     bf_filter *copy;
     int rc = bf_words_or_copy(f, "be written out", &w, &copy, err);
     if (rc < 0) return rc;
@@ -199,14 +239,16 @@ static int check_tail(const bf_filter *f, bf_error *err)
     return bf_fail(err, BF_EFORMAT, "the data has a bit set past m=%llu", (ull)m);
 }
 
-bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *name, const bf_spec *expect, bf_error *err)
+bf_filter *bf_from_bytes_as(
+    const void *data, size_t len, const char *name, const bf_spec *expect, bf_error *err)
 {
     if (!name) return bf_from_bytes(data, len, expect, err);
     const format *as = find(name, false, err);
     bf_spec spec = expect ? *expect : (bf_spec){ 0 };
     spec.storage = NULL;
     bf_desc d;
-    if (!as || refuse_parts(&spec, name, err) < 0 || refuse_counters(spec.counting, err) < 0) return NULL;
+    if (!as || refuse_parts(&spec, name, err) < 0 || refuse_counters(spec.counting, err) < 0)
+        return NULL;
     if (as->plan(data, len, &spec, err) < 0 || bf_size(&d, &spec, 0, err) < 0) return NULL;
     bf_filter *f = bf_new_like(&d, &spec, err);
     if (!f) return NULL;

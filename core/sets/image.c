@@ -1,5 +1,5 @@
-/* image.c - a filter as bytes: to and from memory, to and from a saved file.  Knows files and renames; the bytes
- * themselves are header.c's business. */
+/* image.c - a filter as bytes: to and from memory, to and from a saved file.  Knows files and
+ * renames; the bytes themselves are header.c's business. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
@@ -19,7 +19,10 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return 0;
 }
 
-static uint64_t length_of(const bf_filter *f) { return f->chain ? bf_chain_bytes(f) : bf_image_bytes(bf_bits(&f->part.g)); }
+static uint64_t length_of(const bf_filter *f)
+{
+    return f->chain ? bf_chain_bytes(f) : bf_image_bytes(bf_bits(&f->part.g));
+}
 
 /* With the parts that others have appended by now. */
 int64_t bf_image_length(bf_filter *f, bf_error *err)
@@ -30,7 +33,8 @@ int64_t bf_image_length(bf_filter *f, bf_error *err)
 
 static int too_small(uint64_t need, uint64_t cap, bf_error *err)
 {
-    return bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (unsigned long long)need, (unsigned long long)cap);
+    return bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu",
+        (unsigned long long)need, (unsigned long long)cap);
 }
 
 /* As many parts as fit: it may have grown since its length was asked for. */
@@ -42,7 +46,8 @@ static int chain_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
     if (rc < 0) return rc;
     for (; parts < bf_chain_count(f->chain); parts++)
         if ((bytes += bf_image_bytes(f->chain->piece[parts]->part.g.m)) > cap) break;
-    if (parts == 0 || (f->chain->desc.kind == BF_WINDOW && bytes > cap)) return too_small(length_of(f), cap, err);
+    if (parts == 0 || (f->chain->desc.kind == BF_WINDOW && bytes > cap))
+        return too_small(length_of(f), cap, err);
     return bf_chain_write(f, parts, to_memory, buf, err);
 }
 
@@ -50,7 +55,8 @@ int bf_do_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
     const int64_t need = bf_image_length(f, err);
     if (need < 0) return (int)need;
-    return cap < (uint64_t)need ? too_small((uint64_t)need, cap, err) : bf_image_to(f, buf, cap, err);
+    return cap < (uint64_t)need ? too_small((uint64_t)need, cap, err)
+                                : bf_image_to(f, buf, cap, err);
 }
 
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
@@ -68,13 +74,17 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 }
 
 /* From here on *d is sound: an empty filter of that kind, with the secret checked. */
-static bf_filter *empty_of(const bf_desc *d, const bf_spec *expect, const char *where, bf_error *err)
+static bf_filter *empty_of(
+    const bf_desc *d, const bf_spec *expect, const char *where, bf_error *err)
 {
     const bf_spec nothing = { .counting = d->g.counting };
     if (!expect) expect = &nothing;
     if (bf_match(d, expect, where, err) < 0) return NULL;
     bf_filter *f = bf_new_like(d, expect, err);
-    if (f && bf_secret_match(d->secret_check, f->secret_check, where, err) < 0) { bf_close(f); f = NULL; }
+    if (f && bf_secret_match(d->secret_check, f->secret_check, where, err) < 0) {
+        bf_close(f);
+        f = NULL;
+    }
     return f;
 }
 
@@ -89,7 +99,7 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
 {
     static const char where[] = "the data";
     bf_desc d;
-    _Alignas(8) uint8_t page[BF_HEADER];                    /* data may lie anywhere */
+    _Alignas(8) uint8_t page[BF_HEADER]; /* data may lie anywhere */
     /* data may be NULL where it is not */
     if (len) memcpy(page, data, len < BF_HEADER ? len : BF_HEADER);
     if (bf_header_read(page, len, &d, where, err) < 0) return NULL;
@@ -104,7 +114,10 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
 }
 
 /* ---- files ---- */
-static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len) { return bf_write_at(*(int *)ctx, offset, bytes, len); }
+static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
+{
+    return bf_write_at(*(int *)ctx, offset, bytes, len);
+}
 
 /* 0, errno, or a negative code with its error. */
 static int write_image(bf_filter *f, const uint64_t *w, int fd, bf_error *err)
@@ -140,8 +153,10 @@ static int save_words(bf_filter *f, const uint64_t *w, const char *path, bf_erro
     int rc = fill_file(f, w, path, fd, err);
     if ((e = close_file(fd, &locked)) && !rc) rc = bf_fail_sys(err, e, "write", path);
     if (!rc && rename(temp, path)) rc = bf_fail_sys(err, errno, "write", path);
-    if (rc) unlink(temp);
-    else bf_sync_folder(path);
+    if (rc)
+        unlink(temp);
+    else
+        bf_sync_folder(path);
     if (locked >= 0) bf_unlock_file(locked);
     free(temp);
     return rc;
@@ -163,7 +178,8 @@ int bf_do_save(bf_filter *f, const char *path, bf_error *err)
     uint64_t *w = NULL;
     bf_filter *copy = NULL;
     int rc = bf_may_replace(path, err);
-    if (rc == 0) rc = f->chain ? bf_chain_refresh(f, err) : bf_words_or_copy(f, "be saved", &w, &copy, err);
+    if (rc == 0)
+        rc = f->chain ? bf_chain_refresh(f, err) : bf_words_or_copy(f, "be saved", &w, &copy, err);
     if (rc < 0) return rc;
     const bool was = bf_raised(&f->replaced), own = leaves(f, path);
     rc = save_words(f, w, path, err);
@@ -172,26 +188,31 @@ int bf_do_save(bf_filter *f, const char *path, bf_error *err)
     return rc;
 }
 
-typedef struct { int fd; const char *path; } file;
+typedef struct {
+    int fd;
+    const char *path;
+} file;
 static int from_file(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     const file *f = ctx;
     return bf_read_at(f->fd, offset, buf, len, f->path, err);
 }
 
-static bf_filter *load_fixed(const bf_desc *d, const uint8_t *page, file *from, const bf_spec *expect,
-                             bf_error *err)
+static bf_filter *load_fixed(
+    const bf_desc *d, const uint8_t *page, file *from, const bf_spec *expect, bf_error *err)
 {
     bf_filter *f = empty_of(d, expect, from->path, err);
     if (!f) return NULL;
     bf_store *s = &f->part.store;
-    if (from_file(from, BF_HEADER, s->words, s->nwords * 8, err) == 0
-        && bf_header_verify(page, s->words, s->nwords, from->path, err) == 0) return f;
+    if (from_file(from, BF_HEADER, s->words, s->nwords * 8, err) == 0 &&
+        bf_header_verify(page, s->words, s->nwords, from->path, err) == 0)
+        return f;
     bf_close(f);
     return NULL;
 }
 
-static bf_filter *load_from(file *from, uint64_t len, uint8_t *page, const bf_spec *expect, bf_error *err)
+static bf_filter *load_from(
+    file *from, uint64_t len, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_desc d;
     const uint64_t there = len < BF_HEADER ? len : BF_HEADER;
@@ -206,8 +227,8 @@ static bf_filter *load_from(file *from, uint64_t len, uint8_t *page, const bf_sp
 static bool was_written(file *from, const uint8_t *page)
 {
     _Alignas(8) uint8_t now[BF_HEADER];
-    return from_file(from, 0, now, BF_HEADER, NULL) == 0
-        && (memcmp(now, page, BF_HEADER) != 0 || !bf_header_clean(now));
+    return from_file(from, 0, now, BF_HEADER, NULL) == 0 &&
+           (memcmp(now, page, BF_HEADER) != 0 || !bf_header_clean(now));
 }
 
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
@@ -222,7 +243,8 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
         if (fd < 0) break;
         file from = { fd, path };
         f = load_from(&from, len, page, expect, &why);
-        const bool again = !f && why.code == BF_EFORMAT && tries < TRIES && was_written(&from, page);
+        const bool again =
+            !f && why.code == BF_EFORMAT && tries < TRIES && was_written(&from, page);
         close(fd);
         if (!again) break;
     }

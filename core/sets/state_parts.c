@@ -1,5 +1,5 @@
-/* state_parts.c - filters of many parts as sets of bits: what they are, what is in them, copy, union, equality, clear.
- * The bits of a whole one are its parts' bits one after the other. */
+/* state_parts.c - filters of many parts as sets of bits: what they are, what is in them, copy,
+ * union, equality, clear. The bits of a whole one are its parts' bits one after the other. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "sets/sets.h"
@@ -30,8 +30,11 @@ static void part_of(const bf_filter *f, unsigned i, bf_part_info *info)
 {
     const bf_piece *p = f->chain->piece[i];
     const int64_t live = bf_live(p->live);
-    *info = (bf_part_info){ .first_bit = p->start, .m = p->part.g.m, .n = p->part.g.n, .p = p->part.g.p };
-    if (f->chain->desc.kind == BF_GROW) info->keys = live < 0 ? 0 : (uint64_t)live;
+    *info = (bf_part_info){
+        .first_bit = p->start, .m = p->part.g.m, .n = p->part.g.n, .p = p->part.g.p
+    };
+    if (f->chain->desc.kind == BF_GROW)
+        info->keys = live < 0 ? 0 : (uint64_t)live;
     else if (live != BF_NEVER) {
         info->since = (double)live * bf_window_step(f->chain);
         info->until = (double)(live + f->chain->desc.parts + 1) * bf_window_step(f->chain);
@@ -61,8 +64,10 @@ int bf_do_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
     if (rc < 0) return rc;
     const unsigned n = f->chain ? bf_chain_count(f->chain) : 1;
     if (i >= n) return bf_fail(err, BF_EINVAL, "part must be 0 to %u, got %u", n - 1, i);
-    if (f->chain) part_of(f, i, info);
-    else *info = (bf_part_info){ .m = f->part.g.m, .n = f->part.g.n, .p = f->part.g.p };
+    if (f->chain)
+        part_of(f, i, info);
+    else
+        *info = (bf_part_info){ .m = f->part.g.m, .n = f->part.g.n, .p = f->part.g.p };
     return 0;
 }
 
@@ -72,10 +77,14 @@ static int words_of(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *er
     bf_store *s = &p->part.store;
     *copy = NULL;
     if ((*words = s->words)) return 0;
-    if (!(*words = *copy = bf_words_new(s->nwords))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    if (!(*words = *copy = bf_words_new(s->nwords)))
+        return bf_fail(err, BF_ENOMEM, "out of memory");
     if (!bf_piece_there(p)) return 0;
     int rc = s->ops->read(s, 0, *copy, (p->part.g.m + 7) / 8, err);
-    if (rc < 0) { free(*copy); *copy = NULL; }
+    if (rc < 0) {
+        free(*copy);
+        *copy = NULL;
+    }
     return rc;
 }
 
@@ -95,7 +104,8 @@ static uint64_t ones_of_all(const bf_chain *c, int64_t now)
         n = words - at < 512 ? words - at : 512;
         memset(block, 0, sizeof block);
         for (unsigned i = 0; i < c->count; i++)
-            if (bf_window_lives(c, c->piece[i], now)) bf_words_or(block, c->piece[i]->part.store.words + at, n, false);
+            if (bf_window_lives(c, c->piece[i], now))
+                bf_words_or(block, c->piece[i]->part.store.words + at, n, false);
         ones += bf_words_count(block, n);
     }
     return ones;
@@ -198,7 +208,10 @@ int bf_chain_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 static int read_part(bf_piece *p, uint64_t from, uint8_t *to, uint64_t len, bf_error *err)
 {
     bf_store *s = &p->part.store;
-    if (!bf_piece_there(p)) { memset(to, 0, len); return 0; }
+    if (!bf_piece_there(p)) {
+        memset(to, 0, len);
+        return 0;
+    }
     if (!s->words) return s->ops->read(s, from, to, len, err);
     memcpy(to, (const uint8_t *)s->words + from, len);
     return 0;
@@ -210,7 +223,8 @@ int bf_chain_read_bits(bf_filter *f, uint64_t offset, uint8_t *buf, size_t len, 
     if (rc < 0) return rc;
     const uint64_t bytes = total_bits(f->chain) / 8;
     if (offset > bytes || len > bytes - offset)
-        rc = bf_fail(err, BF_EINVAL, "bytes %llu to %llu are not in a bitset of %llu bytes", (ull)offset, (ull)offset + len, (ull)bytes);
+        rc = bf_fail(err, BF_EINVAL, "bytes %llu to %llu are not in a bitset of %llu bytes",
+            (ull)offset, (ull)offset + len, (ull)bytes);
     for (unsigned i = 0; rc == 0 && len && i < f->chain->count; i++) {
         bf_piece *p = f->chain->piece[i];
         const uint64_t first = p->start / 8, end = first + p->part.g.m / 8;
@@ -241,8 +255,11 @@ static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
 {
     bf_store *s = &p->part.store;
     if (!bf_piece_there(p)) return 0;
-    if (!s->words) { int rc = s->ops->clear(s, err); if (rc < 0) return rc; }
-    else for (uint64_t w = 0; w < s->nwords; w++) bf_word_set(s->words + w, 0);
+    if (!s->words) {
+        int rc = s->ops->clear(s, err);
+        if (rc < 0) return rc;
+    } else
+        for (uint64_t w = 0; w < s->nwords; w++) bf_word_set(s->words + w, 0);
     if (f->chain->desc.kind == BF_GROW) bf_live_set(p->live, 0);
     return 0;
 }
@@ -252,7 +269,8 @@ int bf_chain_clear(bf_filter *f, bf_error *err)
     int token, rc = bf_chain_check(f, err);
     if (rc == 0) rc = bf_chain_writable(f, err);
     if (rc < 0 || (rc = bf_chain_lock_whole(f, &token, err)) < 0) return rc;
-    for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) rc = clear_part(f, f->chain->piece[i], err);
+    for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++)
+        rc = clear_part(f, f->chain->piece[i], err);
     bf_chain_unlock(f, token);
     return rc;
 }
@@ -266,8 +284,10 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
         bf_store *s = &from->chain->piece[i]->part.store;
         if ((rc = bf_chain_append_memory(to, &d, err)) < 0) break;
         uint64_t *w = to->chain->piece[i]->part.store.words;
-        if (s->words) bf_words_copy(w, s->words, s->nwords);
-        else if (bf_piece_there(from->chain->piece[i])) rc = s->ops->read(s, 0, w, (d.g.m + 7) / 8, err);
+        if (s->words)
+            bf_words_copy(w, s->words, s->nwords);
+        else if (bf_piece_there(from->chain->piece[i]))
+            rc = s->ops->read(s, 0, w, (d.g.m + 7) / 8, err);
     }
     to->chain->full = from->chain->full;
     bf_live_set(to->chain->epoch, bf_live(from->chain->epoch));
@@ -276,14 +296,22 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
 
 bf_filter *bf_chain_copy(bf_filter *f, bf_error *err)
 {
-    bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC), .clock = f->chain->clock, .clock_ctx = f->chain->clock_ctx };
+    bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC),
+        .clock = f->chain->clock,
+        .clock_ctx = f->chain->clock_ctx };
     bf_desc d = f->chain->desc;
     int token;
-    if (f->secret_check) { spec.secret = f->secret; spec.secret_len = BF_SECRET_BYTES; }
+    if (f->secret_check) {
+        spec.secret = f->secret;
+        spec.secret_len = BF_SECRET_BYTES;
+    }
     if (bf_chain_check(f, err) < 0) return NULL;
     d.live = bf_live(f->chain->epoch);
     bf_filter *c = bf_chain_new_memory(&d, &spec, err);
-    if (!c || bf_chain_lock_whole(f, &token, err) < 0) { bf_close(c); return NULL; }
+    if (!c || bf_chain_lock_whole(f, &token, err) < 0) {
+        bf_close(c);
+        return NULL;
+    }
     int rc = copy_parts(c, f, err);
     bf_chain_unlock(f, token);
     if (rc == 0) return c;
@@ -295,11 +323,14 @@ bf_filter *bf_chain_copy(bf_filter *f, bf_error *err)
 static int same_parts(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
     const unsigned n = bf_chain_count(a->chain), o = bf_chain_count(b->chain);
-    if (n != o) return bf_fail(err, BF_EINVAL, "filters that grow must have grown alike: one has %u parts, the other %u", n, o);
+    if (n != o)
+        return bf_fail(err, BF_EINVAL,
+            "filters that grow must have grown alike: one has %u parts, the other %u", n, o);
     for (unsigned i = 0; i < n; i++)
         if (a->chain->piece[i]->part.g.m != b->chain->piece[i]->part.g.m)
-            return bf_fail(err, BF_EINVAL, "filters that grow must have grown alike: part %u has m=%llu here and m=%llu there", i,
-                           (ull)a->chain->piece[i]->part.g.m, (ull)b->chain->piece[i]->part.g.m);
+            return bf_fail(err, BF_EINVAL,
+                "filters that grow must have grown alike: part %u has m=%llu here and m=%llu there",
+                i, (ull)a->chain->piece[i]->part.g.m, (ull)b->chain->piece[i]->part.g.m);
     return 0;
 }
 
@@ -310,21 +341,29 @@ static int unite_part(bf_filter *into, bf_piece *to, bf_piece *from, bf_error *e
     bf_state st;
     int rc = words_of(from, &w, &copy, err);
     if (rc < 0) return rc;
-    if (s->words) bf_words_or(s->words, w, s->nwords, into->atomic);
-    else rc = s->ops->unite(s, w, err);
+    if (s->words)
+        bf_words_or(s->words, w, s->nwords, into->atomic);
+    else
+        rc = s->ops->unite(s, w, err);
     free(copy);
-    if (rc < 0 || into->chain->desc.kind != BF_GROW || (rc = ones_of(to, &ones, err)) < 0) return rc;
+    if (rc < 0 || into->chain->desc.kind != BF_GROW || (rc = ones_of(to, &ones, err)) < 0)
+        return rc;
     bf_estimate(into->scheme->layout, &to->part.g, ones, &st);
-    bf_live_raise(to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
+    bf_live_raise(
+        to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
     return 0;
 }
 
-/* Bits in addressable memory go in under the lock: the piece cannot be emptied for another epoch meanwhile, and keep them. */
+/* Bits in addressable memory go in under the lock: the piece cannot be emptied for another epoch
+ * meanwhile, and keep them. */
 static int unite_epoch(bf_filter *into, int64_t e, bf_piece *from, bf_error *err)
 {
     bf_piece *to = bf_window_piece(into->chain, e);
     int token, rc;
-    if (into->part.store.ops->chain->turn) return (rc = bf_window_turn(into, e, &to, err)) < 0 || !to ? rc : unite_part(into, to, from, err);
+    if (into->part.store.ops->chain->turn)
+        return (rc = bf_window_turn(into, e, &to, err)) < 0 || !to
+                   ? rc
+                   : unite_part(into, to, from, err);
     if ((rc = bf_chain_lock(into, &token, err)) < 0) return rc;
     bf_window_empty(into, to, e);
     rc = bf_live(to->live) == e ? unite_part(into, to, from, err) : bf_window_late(into, to, err);
@@ -332,11 +371,14 @@ static int unite_epoch(bf_filter *into, int64_t e, bf_piece *from, bf_error *err
     return rc;
 }
 
-/* A window whose parts come and go is worked with as a copy, *copy, to be closed; any other as it is. */
+/* A window whose parts come and go is worked with as a copy, *copy, to be closed; any other as it
+ * is. */
 static bf_filter *standing(bf_filter *f, bf_filter **copy, bf_error *err)
 {
     *copy = NULL;
-    return f->chain->desc.kind == BF_WINDOW && f->part.store.ops->chain->look ? *copy = bf_chain_copy(f, err) : f;
+    return f->chain->desc.kind == BF_WINDOW && f->part.store.ops->chain->look
+               ? *copy = bf_chain_copy(f, err)
+               : f;
 }
 
 /* The other's living pieces, each into the piece of its epoch.  What is of the future, as one
@@ -367,11 +409,13 @@ int bf_chain_unite(bf_filter *into, bf_filter *from, bf_error *err)
 {
     int rc = bf_chain_check(into, err);
     if (rc == 0) rc = bf_chain_writable(into, err);
-    if (rc < 0 || (rc = bf_chain_refresh(into, err)) < 0 || (rc = bf_chain_refresh(from, err)) < 0) return rc;
+    if (rc < 0 || (rc = bf_chain_refresh(into, err)) < 0 || (rc = bf_chain_refresh(from, err)) < 0)
+        return rc;
     if (into->chain->desc.kind == BF_WINDOW) return unite_window(into, from, err);
-    const unsigned n = bf_chain_count(into->chain);          /* more may come meanwhile */
+    const unsigned n = bf_chain_count(into->chain); /* more may come meanwhile */
     rc = same_parts(into, from, err);
-    for (unsigned i = 0; rc >= 0 && i < n; i++) rc = unite_part(into, into->chain->piece[i], from->chain->piece[i], err);
+    for (unsigned i = 0; rc >= 0 && i < n; i++)
+        rc = unite_part(into, into->chain->piece[i], from->chain->piece[i], err);
     return rc;
 }
 
@@ -390,13 +434,15 @@ static int equal_grown(bf_filter *a, bf_filter *b, bf_error *err)
 {
     int rc = bf_chain_refresh(a, err);
     if (rc < 0 || (rc = bf_chain_refresh(b, err)) < 0) return rc;
-    const unsigned n = bf_chain_count(a->chain);             /* more may come meanwhile */
+    const unsigned n = bf_chain_count(a->chain); /* more may come meanwhile */
     rc = same_parts(a, b, NULL) == 0;
-    for (unsigned i = 0; rc == 1 && i < n; i++) rc = equal_part(a->chain->piece[i], b->chain->piece[i], err);
+    for (unsigned i = 0; rc == 1 && i < n; i++)
+        rc = equal_part(a->chain->piece[i], b->chain->piece[i], err);
     return rc;
 }
 
-/* In what they remember now: what is of the past may be there still or not.  A part that is not there has no keys. */
+/* In what they remember now: what is of the past may be there still or not.  A part that is not
+ * there has no keys. */
 static int equal_pieces(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
 {
     int rc = 1;
@@ -404,8 +450,10 @@ static int equal_pieces(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
     for (int64_t e = now - (int64_t)a->chain->desc.parts; rc == 1 && e <= now; e++) {
         bf_piece *p = bf_window_piece(a->chain, e), *q = bf_window_piece(b->chain, e);
         const bool has = bf_live(p->live) == e, other = bf_live(q->live) == e;
-        if (has && other) rc = equal_part(p, q, err);
-        else if ((has || other) && (rc = ones_of(has ? p : q, &ones, err)) == 0) rc = ones == 0;
+        if (has && other)
+            rc = equal_part(p, q, err);
+        else if ((has || other) && (rc = ones_of(has ? p : q, &ones, err)) == 0)
+            rc = ones == 0;
     }
     return rc;
 }
@@ -413,10 +461,12 @@ static int equal_pieces(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
 static int equal_windows(bf_filter *a, bf_filter *b, bf_error *err)
 {
     int64_t now = 0, then = 0;
-    bf_filter *copies[2] = { NULL, NULL }, *x = standing(a, &copies[0], err), *y = x ? standing(b, &copies[1], err) : NULL;
+    bf_filter *copies[2] = { NULL, NULL }, *x = standing(a, &copies[0], err),
+              *y = x ? standing(b, &copies[1], err) : NULL;
     int rc = y ? bf_chain_check(x, err) : err && err->code < 0 ? err->code : BF_EIO;
     if (rc == 0) rc = bf_chain_check(y, err);
-    if (rc == 0 && (rc = bf_window_now(x, &now, err)) == 0 && (rc = bf_window_now(y, &then, err)) == 0)
+    if (rc == 0 && (rc = bf_window_now(x, &now, err)) == 0 &&
+        (rc = bf_window_now(y, &then, err)) == 0)
         rc = equal_pieces(x, y, then > now ? then : now, err);
     bf_close(copies[0]);
     bf_close(copies[1]);

@@ -4,57 +4,76 @@
 
 typedef unsigned long long ull;
 
-static int differ_int(bf_error *err, const char *where, const char *name, uint64_t have, uint64_t want)
+static int differ_int(
+    bf_error *err, const char *where, const char *name, uint64_t have, uint64_t want)
 {
-    return bf_fail(err, BF_EMISMATCH, "%.80s has %s=%llu, asked for %s=%llu", where, name, (ull)have, name, (ull)want);
+    return bf_fail(err, BF_EMISMATCH, "%.80s has %s=%llu, asked for %s=%llu", where, name,
+        (ull)have, name, (ull)want);
 }
 
 static int match_variant(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
     if (want->grow != 0 && want->grow != have->grow)
-        return bf_fail(err, BF_EMISMATCH, "%.80s has %sgrow=%g, asked for grow=%g", where, have->grow == 0 ? "no growth, " : "", have->grow, want->grow);
+        return bf_fail(err, BF_EMISMATCH, "%.80s has %sgrow=%g, asked for grow=%g", where,
+            have->grow == 0 ? "no growth, " : "", have->grow, want->grow);
     if (want->window != 0 && want->window != have->window)
-        return bf_fail(err, BF_EMISMATCH, "%.80s has %swindow=%g, asked for window=%g", where, have->window == 0 ? "no window, " : "", have->window, want->window);
-    if (want->parts && want->parts != have->parts) return differ_int(err, where, "parts", have->parts, want->parts);
+        return bf_fail(err, BF_EMISMATCH, "%.80s has %swindow=%g, asked for window=%g", where,
+            have->window == 0 ? "no window, " : "", have->window, want->window);
+    if (want->parts && want->parts != have->parts)
+        return differ_int(err, where, "parts", have->parts, want->parts);
     return 0;
 }
 
 static int match_given(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
-    const uint64_t step = bf_shard_step(have->scheme->layout, have->g.shards), m = (want->m + step - 1) / step * step;
+    const uint64_t step = bf_shard_step(have->scheme->layout, have->g.shards),
+                   m = (want->m + step - 1) / step * step;
     const unsigned shards = have->g.shards ? have->g.shards : 1;
     int rc;
-    if ((want->grow != 0 || want->window != 0 || want->parts) && (rc = match_variant(have, want, where, err)) < 0) return rc;
+    if ((want->grow != 0 || want->window != 0 || want->parts) &&
+        (rc = match_variant(have, want, where, err)) < 0)
+        return rc;
     if (have->kind && want->m)
-        return bf_fail(err, BF_EMISMATCH, "%.80s %s: it has parts of many sizes, and m must not be given", where, have->kind == BF_GROW ? "grows" : "forgets");
+        return bf_fail(err, BF_EMISMATCH,
+            "%.80s %s: it has parts of many sizes, and m must not be given", where,
+            have->kind == BF_GROW ? "grows" : "forgets");
     if (want->scheme && strcmp(want->scheme, have->name) != 0)
-        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where, have->name, want->scheme);
-    if (want->shards && want->shards != shards) return differ_int(err, where, "shards", shards, want->shards);
+        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where,
+            have->name, want->scheme);
+    if (want->shards && want->shards != shards)
+        return differ_int(err, where, "shards", shards, want->shards);
     if (want->counting != have->g.counting)
-        return bf_fail(err, BF_EMISMATCH, "%.80s %s", where, have->g.counting ? "is a counting filter, asked for a plain one: open it as CountingBloomFilter"
-                       : "is a plain filter, asked for a counting one: open it as BloomFilter");
+        return bf_fail(err, BF_EMISMATCH, "%.80s %s", where,
+            have->g.counting
+                ? "is a counting filter, asked for a plain one: open it as CountingBloomFilter"
+                : "is a plain filter, asked for a counting one: open it as BloomFilter");
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
     if (want->p != 0 && want->p != have->g.p)
-        return bf_fail(err, BF_EMISMATCH, "%.80s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
+        return bf_fail(
+            err, BF_EMISMATCH, "%.80s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
     return 0;
 }
 
-/* What was asked for by name must be there; where that sizes a filter, so must what follows from it. */
+/* What was asked for by name must be there; where that sizes a filter, so must what follows from
+ * it. */
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
-    int rc = bf_check_ranges(want, err);                     /* no filter has them: the fault is the caller's */
-    if (rc < 0 || (rc = match_given(have, want, where, err)) < 0 || have->kind || !bf_sufficient(want)) return rc;
+    int rc = bf_check_ranges(want, err); /* no filter has them: the fault is the caller's */
+    if (rc < 0 || (rc = match_given(have, want, where, err)) < 0 || have->kind ||
+        !bf_sufficient(want))
+        return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
-        return 0;                                    /* n and p are as asked: m and k need no second derivation */
+        return 0; /* n and p are as asked: m and k need no second derivation */
     bf_desc d;
     bf_spec as_cut = *want;
     as_cut.shards = have->g.shards;
     if ((rc = bf_size(&d, &as_cut, 0, err)) < 0) return rc;
     if (strcmp(d.name, have->name))
-        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %s", where, have->name, d.name);
+        return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %s", where,
+            have->name, d.name);
     if (d.g.m != have->g.m) return differ_int(err, where, "m", have->g.m, d.g.m);
     return d.g.k == have->g.k ? 0 : differ_int(err, where, "k", have->g.k, d.g.k);
 }

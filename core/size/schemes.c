@@ -21,33 +21,44 @@ int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions, 
     const bf_scheme *s = bf_schemes;
     while (s->name && (strlen(s->name) != row || memcmp(s->name, name, row) != 0)) s++;
     if (!s->name || len >= BF_SCHEME_BYTES) return unknown_scheme(name, err);
-    *d = (bf_desc){ .scheme = s, .argument = { .scheme = s->name, .k = s->k, .functions = functions } };
+    *d = (bf_desc){ .scheme = s,
+        .argument = { .scheme = s->name, .k = s->k, .functions = functions } };
     memcpy(d->name, name, len);
     if (s->hash->prepare) return s->hash->prepare(&d->argument, text, err);
-    return text ? bf_fail(err, BF_EINVAL, "scheme %s takes nothing after its name, got %.40s", s->name, name) : 0;
+    return text ? bf_fail(err, BF_EINVAL, "scheme %s takes nothing after its name, got %.40s",
+                      s->name, name)
+                : 0;
 }
 
 int bf_check_limits(const bf_desc *d, bf_error *err)
 {
     const bf_scheme *s = d->scheme;
     const unsigned long long m = d->g.m;
-    if (d->argument.k && d->g.k != d->argument.k) return bf_fail(err, BF_EINVAL, "k must be %u for scheme %s, got %u", d->argument.k, d->name, d->g.k);
+    if (d->argument.k && d->g.k != d->argument.k)
+        return bf_fail(
+            err, BF_EINVAL, "k must be %u for scheme %s, got %u", d->argument.k, d->name, d->g.k);
     if (d->g.k > s->layout->k_max)
-        return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, d->name, d->g.k);
-    if (s->m && m != s->m) return bf_fail(err, BF_EINVAL, "m must be %llu for scheme %s, got %llu", (unsigned long long)s->m, d->name, m);
+        return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max,
+            d->name, d->g.k);
+    if (s->m && m != s->m)
+        return bf_fail(err, BF_EINVAL, "m must be %llu for scheme %s, got %llu",
+            (unsigned long long)s->m, d->name, m);
     if (s->m_max && m > s->m_max)
-        return bf_fail(err, BF_EINVAL, "m must be 1 to %llu for scheme %s, got %llu", (unsigned long long)s->m_max, d->name, m);
+        return bf_fail(err, BF_EINVAL, "m must be 1 to %llu for scheme %s, got %llu",
+            (unsigned long long)s->m_max, d->name, m);
     return 0;
 }
 
 const bf_scheme *bf_find_scheme_id(uint32_t id)
 {
-    for (const bf_scheme *s = bf_schemes; s->name; s++) if (s->id == id) return s;
+    for (const bf_scheme *s = bf_schemes; s->name; s++)
+        if (s->id == id) return s;
     return NULL;
 }
 
 const char *bf_scheme_name(size_t i)
 {
-    for (size_t at = 0; bf_schemes[at].name; at++) if (at == i) return bf_schemes[at].name;
+    for (size_t at = 0; bf_schemes[at].name; at++)
+        if (at == i) return bf_schemes[at].name;
     return NULL;
 }

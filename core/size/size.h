@@ -1,5 +1,6 @@
-/* size.h - schemes and sizes: the rows that pair a hash with a layout, what a filter is (bf_desc), and m, n, k, p out
- * of each other.  Private.  Uses base, hash and layout; knows no home and no file. */
+/* size.h - schemes and sizes: the rows that pair a hash with a layout, what a filter is (bf_desc),
+ * and m, n, k, p out of each other.  Private.  Uses base, hash and layout; knows no home and no
+ * file. */
 #ifndef BF_SIZE_H
 #define BF_SIZE_H
 #include "hash/hash.h"
@@ -10,66 +11,70 @@ typedef struct {
     uint32_t id;
     const char *name;
     const bf_hash *hash;
-    const bf_hash *keyed;      /* used instead when a secret is given; NULL = cannot be keyed */
+    const bf_hash *keyed; /* used instead when a secret is given; NULL = cannot be keyed */
     const bf_layout *layout;
     /* What an older system fixes, 0 or NULL where it leaves it open. */
-    unsigned k;                /* its only k                                                  */
-    unsigned bits_per_key;     /* m where only n is given                                     */
-    bool power_of_two;         /* m made from n and p is one: the layout needs it             */
-    uint64_t m, m_max;         /* its only m, its largest m                                   */
-    int (*size)(bf_geometry *g, const char *name, bf_error *err);    /* sizing_older.c: its own formulas */
+    unsigned k;            /* its only k                                                  */
+    unsigned bits_per_key; /* m where only n is given                                     */
+    bool power_of_two;     /* m made from n and p is one: the layout needs it             */
+    uint64_t m, m_max;     /* its only m, its largest m                                   */
+    int (*size)(
+        bf_geometry *g, const char *name, bf_error *err); /* sizing_older.c: its own formulas */
 } bf_scheme;
 
-/* What a header page or a companion hash is of: a whole filter of one part; a filter of many, which has no bits itself; one
- * of those parts. */
+/* What a header page or a companion hash is of: a whole filter of one part; a filter of many, which
+ * has no bits itself; one of those parts. */
 enum { BF_FIXED, BF_GROW, BF_WINDOW, BF_PART };
-#define BF_NEVER (-(INT64_C(1) << 47))                       /* the epoch of a piece that nobody has used */
+#define BF_NEVER (-(INT64_C(1) << 47)) /* the epoch of a piece that nobody has used */
 enum { BF_PARTS_MAX = 256, BF_WINDOW_PARTS = 4 };
 
 /* What a stored filter says of itself, and what a new one is made from. */
 typedef struct {
     const bf_scheme *scheme;
     bf_geometry g;
-    uint64_t secret_check;     /* 0 = not keyed */
-    char name[BF_SCHEME_BYTES];               /* the scheme's, with what followed the colon */
-    bf_argument argument;                     /* that, read                                 */
-    unsigned kind;                            /* BF_FIXED, ...                              */
-    double grow, window;                      /* of BF_GROW, of BF_WINDOW: as asked          */
-    unsigned parts;                           /* of BF_WINDOW: as asked; there is one more  */
-    unsigned index;                           /* of BF_PART: which                          */
-    int64_t live;                             /* what goes on changing: the number of parts (BF_GROW), the newest epoch (BF_WINDOW),
-                                               * the keys in a part or its epoch (BF_PART) */
-    bool dirty;                               /* as read: written in place since it was saved */
+    uint64_t secret_check;      /* 0 = not keyed */
+    char name[BF_SCHEME_BYTES]; /* the scheme's, with what followed the colon */
+    bf_argument argument;       /* that, read                                 */
+    unsigned kind;              /* BF_FIXED, ...                              */
+    double grow, window;        /* of BF_GROW, of BF_WINDOW: as asked          */
+    unsigned parts;             /* of BF_WINDOW: as asked; there is one more  */
+    unsigned index;             /* of BF_PART: which                          */
+    int64_t live; /* what goes on changing: the number of parts (BF_GROW), the newest epoch
+                   * (BF_WINDOW), the keys in a part or its epoch (BF_PART) */
+    bool dirty;   /* as read: written in place since it was saved */
 } bf_desc;
 
 /* tables.c has the rows; schemes.c looks into them */
-extern const bf_scheme bf_schemes[];                     /* ended by a NULL name */
-int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions, bf_error *err);  /* clears and fills d */
+extern const bf_scheme bf_schemes[]; /* ended by a NULL name */
+int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions,
+    bf_error *err); /* clears and fills d */
 const bf_scheme *bf_find_scheme_id(uint32_t id);
-int bf_check_limits(const bf_desc *d, bf_error *err);    /* m and k against what the scheme fixes */
+int bf_check_limits(const bf_desc *d, bf_error *err); /* m and k against what the scheme fixes */
 
 /* sizing.c */
-/* Scheme and geometry of a spec.  most_bits: what a shard may have in the home asked for, 0 = any. */
+/* Scheme and geometry of a spec.  most_bits: what a shard may have in the home asked for, 0 = any.
+ */
 int bf_size(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
-bool bf_sufficient(const bf_spec *spec);                            /* does it size a filter?        */
-double bf_bits_for(const bf_layout *l, double p, unsigned k);       /* bits a key for a rate         */
-unsigned bf_best_k(const bf_layout *l, double p);                   /* the k with the fewest of them */
+bool bf_sufficient(const bf_spec *spec);                      /* does it size a filter?        */
+double bf_bits_for(const bf_layout *l, double p, unsigned k); /* bits a key for a rate         */
+unsigned bf_best_k(const bf_layout *l, double p);             /* the k with the fewest of them */
 
 /* sizing_parts.c: filters of many parts */
 /* bf_size, also where spec asks to grow or to forget. */
 int bf_size_any(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
 /* Part i of d, before which there are so many bits: 1, 0 where no more fit, or an error. */
 int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
-/* Is this what a spec makes, give or take a line?  What is stored says how large the next part will be. */
+/* Is this what a spec makes, give or take a line?  What is stored says how large the next part will
+ * be. */
 bool bf_chain_possible(const bf_desc *d);
 bool bf_chain_part_possible(const bf_desc *of, const bf_desc *part);
-int bf_check_ranges(const bf_spec *spec, bf_error *err);             /* m, n, k, p where they are given */
+int bf_check_ranges(const bf_spec *spec, bf_error *err); /* m, n, k, p where they are given */
 
 /* sizing_older.c: the formulas of older systems; no other file has ln */
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err);
-const char *bf_default_scheme(const bf_spec *spec);                 /* where none is named           */
+const char *bf_default_scheme(const bf_spec *spec); /* where none is named           */
 void bf_estimate(const bf_layout *l, const bf_geometry *g, uint64_t ones, bf_state *out);
 
 /* match.c: is this what was asked for? */
@@ -77,5 +82,8 @@ int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_err
 
 static inline bool bf_grow_valid(double factor) { return factor > 1 && factor <= 1e300; }
 /* Epochs shorter than 0.1 ms could not be counted by any clock of today. */
-static inline bool bf_window_valid(double seconds, unsigned parts) { return seconds / parts >= 1e-4 && seconds <= 1e300; }
+static inline bool bf_window_valid(double seconds, unsigned parts)
+{
+    return seconds / parts >= 1e-4 && seconds <= 1e300;
+}
 #endif

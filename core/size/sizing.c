@@ -1,5 +1,6 @@
-/* sizing.c - m, n, k, p: with sizing_older.c the only files with ln and pow.  Knows formulas; knows nothing of keys and homes.
- * Sources: optimal k: A. Broder, M. Mitzenmacher, 2004; the estimate of the number of keys: S. J. Swamidass, P. Baldi, 2007. */
+/* sizing.c - m, n, k, p: with sizing_older.c the only files with ln and pow.  Knows formulas; knows
+ * nothing of keys and homes. Sources: optimal k: A. Broder, M. Mitzenmacher, 2004; the estimate of
+ * the number of keys: S. J. Swamidass, P. Baldi, 2007. */
 #include "size/size.h"
 #include <float.h>
 #include <math.h>
@@ -10,11 +11,17 @@ static const double LN2 = 0.69314718055994530942;
 /* ---- bits a key for a rate ---- */
 static double bits_for(const bf_layout *l, double p, unsigned k)
 {
-    double low = 1e-3, high = k / LN2;                        /* the rate falls as c grows */
-    while (l->rate(high, k) > p && high < (double)BF_M_MAX) { low = high; high *= 2; }
+    double low = 1e-3, high = k / LN2; /* the rate falls as c grows */
+    while (l->rate(high, k) > p && high < (double)BF_M_MAX) {
+        low = high;
+        high *= 2;
+    }
     for (int i = 0; i < 60 && high - low > 1e-9 * high; i++) {
         double c = (low + high) / 2;
-        if (l->rate(c, k) > p) low = c; else high = c;
+        if (l->rate(c, k) > p)
+            low = c;
+        else
+            high = c;
     }
     return high;
 }
@@ -26,13 +33,21 @@ static double best_k(const bf_layout *l, double p, unsigned *k)
     unsigned at = guess < 1 ? 1 : guess > l->k_max ? l->k_max : (unsigned)guess;
     double c = bits_for(l, p, at), other;
     for (int way = -1; way <= 1; way += 2)
-        while (at + way >= 1 && at + way <= l->k_max && (other = bits_for(l, p, at + way)) < c) { c = other; at += way; }
+        while (at + way >= 1 && at + way <= l->k_max && (other = bits_for(l, p, at + way)) < c) {
+            c = other;
+            at += way;
+        }
     *k = at;
     return c;
 }
 
 double bf_bits_for(const bf_layout *l, double p, unsigned k) { return bits_for(l, p, k); }
-unsigned bf_best_k(const bf_layout *l, double p) { unsigned k; best_k(l, p, &k); return k; }
+unsigned bf_best_k(const bf_layout *l, double p)
+{
+    unsigned k;
+    best_k(l, p, &k);
+    return k;
+}
 
 /* ---- ranges ---- */
 int bf_check_ranges(const bf_spec *spec, bf_error *err)
@@ -49,9 +64,11 @@ static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
     int rc = bf_check_ranges(spec, err);
     if (rc < 0) return rc;
     if (spec->k > s->layout->k_max && !s->k)
-        return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max, s->name, spec->k);
+        return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max,
+            s->name, spec->k);
     if (spec->shards > 1 && s->layout->sharding == BF_WHOLE)
-        return bf_fail(err, BF_EINVAL, "shards must be 1 for scheme %s, got %u", s->name, spec->shards);
+        return bf_fail(
+            err, BF_EINVAL, "shards must be 1 for scheme %s, got %u", s->name, spec->shards);
     return 0;
 }
 
@@ -59,10 +76,12 @@ static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
 static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
 {
     double k = ceil((double)g->m / (double)g->n * LN2);
-    if (k > l->k_max && l->line_bits > 1) k = l->k_max;       /* lines hold no more; the rate is still below p's formula */
+    if (k > l->k_max && l->line_bits > 1)
+        k = l->k_max; /* lines hold no more; the rate is still below p's formula */
     if (k > BF_K_MAX)
-        return bf_fail(err, BF_EINVAL, "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",
-                       BF_K_MAX, k, (unsigned long long)g->m, (unsigned long long)g->n);
+        return bf_fail(err, BF_EINVAL,
+            "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",
+            BF_K_MAX, k, (unsigned long long)g->m, (unsigned long long)g->n);
     g->k = (unsigned)k;
     return 0;
 }
@@ -74,10 +93,12 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (s->layout->line_bits == 1 && m < BF_RATE_SMALL)
         while (bf_rate_small(m, (double)g->n, g->k) > g->p) m++;
     if (!(m <= (double)BF_M_MAX))
-        return bf_fail(err, BF_EINVAL, "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to 1099511627776",
-                       (unsigned long long)g->n, g->p, m, s->name);
+        return bf_fail(err, BF_EINVAL,
+            "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to 1099511627776",
+            (unsigned long long)g->n, g->p, m, s->name);
     g->m = (uint64_t)m;
-    while (s->power_of_two && g->m & (g->m - 1)) g->m += g->m & -g->m;      /* carries up to the next one */
+    while (s->power_of_two && g->m & (g->m - 1))
+        g->m += g->m & -g->m; /* carries up to the next one */
     return 0;
 }
 
@@ -86,8 +107,9 @@ static int n_from_m_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     double c = g->k ? bits_for(s->layout, g->p, g->k) : best_k(s->layout, g->p, &g->k);
     double n = floor((double)g->m / c);
     if (n < 1)
-        return bf_fail(err, BF_EINVAL, "m=%llu bits are too few for p=%g: one key needs %.0f as scheme %s",
-                       (unsigned long long)g->m, g->p, ceil(c), s->name);
+        return bf_fail(err, BF_EINVAL,
+            "m=%llu bits are too few for p=%g: one key needs %.0f as scheme %s",
+            (unsigned long long)g->m, g->p, ceil(c), s->name);
     g->n = (uint64_t)n;
     return 0;
 }
@@ -100,7 +122,8 @@ static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
     return g->m > BF_M_MAX ? bf_refuse_u64(err, "m", g->m) : 0;
 }
 
-/* By rate: the blocked schemes, by what their lines can hold; by size: the exact m of the textbook. */
+/* By rate: the blocked schemes, by what their lines can hold; by size: the exact m of the textbook.
+ */
 const char *bf_default_scheme(const bf_spec *spec)
 {
     if (spec->functions) return "functions";
@@ -115,7 +138,8 @@ static bool enough(const bf_spec *spec)
     return (spec->m && spec->n) || (spec->n && p) || (spec->m && p) || (spec->m && spec->k);
 }
 
-static int derive(const bf_scheme *s, bf_geometry *g, const bf_spec *spec, const char *name, bf_error *err)
+static int derive(
+    const bf_scheme *s, bf_geometry *g, const bf_spec *spec, const char *name, bf_error *err)
 {
     if (s->size && !(g->m && g->k)) return s->size(g, name, err);
     if (g->m && g->n) return g->k ? 0 : k_from_m_n(s->layout, g, err);
@@ -129,11 +153,15 @@ static int derive(const bf_scheme *s, bf_geometry *g, const bf_spec *spec, const
 static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
     double p = s->layout->rate((double)g->m / (double)g->n, g->k);
-    if (g->p == 0) { g->p = fmin(fmax(p, DBL_MIN), 1 - DBL_EPSILON / 2); return 0; }      /* neither 0 nor 1: what plan gives can be asked for */
-    if (s->size) return 0;                                   /* as it was asked of the older system, kept or not */
+    if (g->p == 0) {
+        g->p = fmin(fmax(p, DBL_MIN), 1 - DBL_EPSILON / 2);
+        return 0;
+    } /* neither 0 nor 1: what plan gives can be asked for */
+    if (s->size) return 0; /* as it was asked of the older system, kept or not */
     if (p <= g->p * (1 + 1e-6)) return 0;
-    return bf_fail(err, BF_EINVAL, "p=%g cannot be kept: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
-                   (unsigned long long)g->m, (unsigned long long)g->n, g->k, p, s->name);
+    return bf_fail(err, BF_EINVAL,
+        "p=%g cannot be kept: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
+        (unsigned long long)g->m, (unsigned long long)g->n, g->k, p, s->name);
 }
 
 /* What the scheme fixes counts as given. */
@@ -142,21 +170,27 @@ static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *
     const bf_scheme *s = d->scheme;
     uint64_t check;
     *all = *spec;
-    if (s->hash == &bf_hash_functions && !spec->functions) return bf_functions_check(NULL, &check, err);
+    if (s->hash == &bf_hash_functions && !spec->functions)
+        return bf_functions_check(NULL, &check, err);
     if (!all->k) all->k = d->argument.k;
     if (!all->m) all->m = s->m;
     if (!all->m && all->n && all->p == 0 && s->bits_per_key) {
-        if (all->n > BF_M_MAX / s->bits_per_key) return bf_refuse_u64(err, "m", all->n > UINT64_MAX / s->bits_per_key ? UINT64_MAX : all->n * s->bits_per_key);
+        if (all->n > BF_M_MAX / s->bits_per_key)
+            return bf_refuse_u64(err, "m",
+                all->n > UINT64_MAX / s->bits_per_key ? UINT64_MAX : all->n * s->bits_per_key);
         all->m = all->n * s->bits_per_key;
     }
     return check_ranges(s, all, err);
 }
 
-enum { STEP_MOST = 512 };      /* what rounding up may add to a shard */
-/* What one key of Redis cannot hold is cut by itself, unless that was forbidden by shards=1: into 2, 4, 8... */
-static int cut(const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
+enum { STEP_MOST = 512 }; /* what rounding up may add to a shard */
+/* What one key of Redis cannot hold is cut by itself, unless that was forbidden by shards=1: into
+ * 2, 4, 8... */
+static int cut(
+    const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
-    if (g->counting || !most_bits || spec->shards || l->sharding == BF_WHOLE || g->m <= most_bits) return 0;
+    if (g->counting || !most_bits || spec->shards || l->sharding == BF_WHOLE || g->m <= most_bits)
+        return 0;
     while (g->m / g->shards > most_bits - STEP_MOST) g->shards *= 2;
     return round_to_lines(l, g, err);
 }
@@ -167,21 +201,31 @@ bool bf_sufficient(const bf_spec *spec)
     bf_desc d;
     bf_spec all;
     if (!spec->scheme || enough(spec)) return enough(spec);
-    return bf_find_scheme(&d, spec->scheme, spec->functions, NULL) == 0 && (given(&d, spec, &all, NULL) < 0 || enough(&all));
+    return bf_find_scheme(&d, spec->scheme, spec->functions, NULL) == 0 &&
+           (given(&d, spec, &all, NULL) < 0 || enough(&all));
 }
 
 int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *err)
 {
     bf_spec all, *spec = &all;
-    int rc = bf_find_scheme(out, asked->scheme ? asked->scheme : bf_default_scheme(asked), asked->functions, err);
+    int rc = bf_find_scheme(
+        out, asked->scheme ? asked->scheme : bf_default_scheme(asked), asked->functions, err);
     if (rc < 0 || (rc = given(out, asked, &all, err)) < 0) return rc;
     const bf_scheme *s = out->scheme;
     bf_geometry *g = &out->g;
-    *g = (bf_geometry){ .m = spec->m, .n = spec->n, .k = spec->k, .p = spec->p, .shards = spec->shards ? spec->shards : 1, .counting = spec->counting };
+    *g = (bf_geometry){ .m = spec->m,
+        .n = spec->n,
+        .k = spec->k,
+        .p = spec->p,
+        .shards = spec->shards ? spec->shards : 1,
+        .counting = spec->counting };
     if (!enough(spec))
-        return bf_fail(err, BF_EINVAL, "give m and n, n and p, m and k, or m and p: less does not size a filter");
+        return bf_fail(err, BF_EINVAL,
+            "give m and n, n and p, m and k, or m and p: less does not size a filter");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
-    if ((rc = derive(s, g, spec, out->name, err)) < 0 || (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
+    if ((rc = derive(s, g, spec, out->name, err)) < 0 ||
+        (rc = round_to_lines(s->layout, g, err)) < 0)
+        return rc;
     if ((rc = cut(s->layout, g, spec, most_bits, err)) < 0) return rc;
     if ((rc = bf_check_limits(out, err)) < 0) return rc;
     return settle_p(s, g, err);
@@ -190,7 +234,8 @@ int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *er
 /* ---- state ---- */
 void bf_estimate(const bf_layout *l, const bf_geometry *g, uint64_t ones, bf_state *out)
 {
-    double m = (double)g->m, zeros = ones < g->m ? (double)(g->m - ones) : 0.5;   /* full: as if half a bit were left */
+    double m = (double)g->m,
+           zeros = ones < g->m ? (double)(g->m - ones) : 0.5; /* full: as if half a bit were left */
     out->ones = ones;
     out->fill = (double)ones / m;
     out->count = -m / l->distinct(g->k) * log(zeros / m);

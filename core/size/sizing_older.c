@@ -1,11 +1,15 @@
-/* sizing_older.c - the sizes that older systems give a filter, to the bit and with their refusals.  Like sizing.c a file
- * of formulas (ln); each fills what is 0 in a geometry.  Guava and Redisson share the formula for m and differ in k. */
+/* sizing_older.c - the sizes that older systems give a filter, to the bit and with their refusals.
+ * Like sizing.c a file of formulas (ln); each fills what is 0 in a geometry.  Guava and Redisson
+ * share the formula for m and differ in k. */
 #include "size/size.h"
 #include <math.h>
 
 static const double LN2 = 0.69314718055994530942;
 
-static unsigned at_least_1(double k) { return k < 1 ? 1 : k > BF_K_MAX ? BF_K_MAX + 1 : (unsigned)k; }
+static unsigned at_least_1(double k)
+{
+    return k < 1 ? 1 : k > BF_K_MAX ? BF_K_MAX + 1 : (unsigned)k;
+}
 static double java_round(double x) { return floor(x + 0.5); }
 
 /* (long) (-n * ln p / (ln 2 * ln 2)), which Java cuts at 2^63-1. */
@@ -18,10 +22,14 @@ static int m_and_n(bf_geometry *g, const char *name, uint64_t most, bf_error *er
     double m = (double)g->m;
     if (!g->m) {
         m = optimal_m((double)g->n, g->p);
-        if (m < 1) return bf_fail(err, BF_EINVAL, "n=%llu at p=%.10g makes a filter of 0 bits: %s refuses it", (unsigned long long)g->n, g->p, name);
+        if (m < 1)
+            return bf_fail(err, BF_EINVAL,
+                "n=%llu at p=%.10g makes a filter of 0 bits: %s refuses it",
+                (unsigned long long)g->n, g->p, name);
         if (m > (double)most)
-            return bf_fail(err, BF_EINVAL, "n=%llu at p=%.10g needs m=%.0f bits: %s takes at most %llu", (unsigned long long)g->n, g->p, m,
-                           name, (unsigned long long)most);
+            return bf_fail(err, BF_EINVAL,
+                "n=%llu at p=%.10g needs m=%.0f bits: %s takes at most %llu",
+                (unsigned long long)g->n, g->p, m, name, (unsigned long long)most);
         g->m = (uint64_t)m;
     }
     if (!g->n) {
@@ -34,20 +42,28 @@ static int m_and_n(bf_geometry *g, const char *name, uint64_t most, bf_error *er
 static int k_fits(const bf_geometry *g, const char *name, unsigned most, bf_error *err)
 {
     if (g->k <= most) return 0;
-    return bf_fail(err, BF_EINVAL, "n=%llu keys in m=%llu bits need more than k=%u positions: %s refuses it", (unsigned long long)g->n,
-                   (unsigned long long)g->m, most, name);
+    return bf_fail(err, BF_EINVAL,
+        "n=%llu keys in m=%llu bits need more than k=%u positions: %s refuses it",
+        (unsigned long long)g->n, (unsigned long long)g->m, most, name);
 }
 
 static int guava(bf_geometry *g, const char *name, bool k_of_p, bf_error *err)
 {
     int rc = m_and_n(g, name, UINT64_C(64) * INT32_MAX, err);
     if (rc < 0) return rc;
-    if (!g->k) g->k = k_of_p && g->p != 0 ? optimal_k_of_p(g->p) : optimal_k((double)g->n, (double)g->m);
+    if (!g->k)
+        g->k = k_of_p && g->p != 0 ? optimal_k_of_p(g->p) : optimal_k((double)g->n, (double)g->m);
     return k_fits(g, name, 255, err);
 }
 
-int bf_size_guava(bf_geometry *g, const char *name, bf_error *err) { return guava(g, name, true, err); }
-int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err) { return guava(g, name, false, err); }
+int bf_size_guava(bf_geometry *g, const char *name, bf_error *err)
+{
+    return guava(g, name, true, err);
+}
+int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err)
+{
+    return guava(g, name, false, err);
+}
 
 int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err)
 {

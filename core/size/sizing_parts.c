@@ -1,18 +1,26 @@
-/* sizing_parts.c - the parts of growing and forgetting filters: how large, for how many keys, at which rate.  Knows ln and
- * pow, as sizing.c does, and no bit; docs/design.md has the reasons and what the numbers come to.
+/* sizing_parts.c - the parts of growing and forgetting filters: how large, for how many keys, at
+ * which rate.  Knows ln and pow, as sizing.c does, and no bit; docs/design.md has the reasons and
+ * what the numbers come to.
  *
- * A growing filter's total size stands on a grid: what a fixed filter of its n and p would take, times grow^j, and at last the
- * largest m.  Each point of the grid owns a share of p; a part gets the shares of the points that it reaches.  The shares sum to
- * one, so however far a filter grows its rate stays below p.  Small parts cost little memory whatever their rate, parts far
- * beyond are never reached by most: the share is largest where the filter takes SUMMIT bits and falls to both sides. */
+ * A growing filter's total size stands on a grid: what a fixed filter of its n and p would take,
+ * times grow^j, and at last the largest m.  Each point of the grid owns a share of p; a part gets
+ * the shares of the points that it reaches.  The shares sum to one, so however far a filter grows
+ * its rate stays below p.  Small parts cost little memory whatever their rate, parts far beyond are
+ * never reached by most: the share is largest where the filter takes SUMMIT bits and falls to both
+ * sides. */
 #include "size/size.h"
 #include <math.h>
 
-static const double SUMMIT = 0x1p26, UP = 0.7, DOWN = 0.75;      /* the share's factor for each doubling away from SUMMIT */
-static const double LEAST_STEP = 1.0905;                         /* 2^(1/8): no more than 8 parts a doubling fit BF_PARTS_MAX */
+static const double SUMMIT = 0x1p26, UP = 0.7,
+                    DOWN = 0.75; /* the share's factor for each doubling away from SUMMIT */
+static const double LEAST_STEP =
+    1.0905; /* 2^(1/8): no more than 8 parts a doubling fit BF_PARTS_MAX */
 /* what one add may make of a small filter, whoever made that */
 static const double MOST_STEP = 16;
-enum { LEAST_BITS = 1 << 18, LINE = 512 };                       /* of a part after the first: its header and its probe must pay */
+enum {
+    LEAST_BITS = 1 << 18,
+    LINE = 512
+}; /* of a part after the first: its header and its probe must pay */
 
 static double factor_of(const bf_desc *d) { return fmin(fmax(d->grow, LEAST_STEP), MOST_STEP); }
 
@@ -29,11 +37,13 @@ static double all_weights(double first, double factor)
     return sum;
 }
 
-/* The grid's first point where a part is worth its while, and the share of p up to there; 0: the filter cannot grow.  Parts are
- * whole lines, so what a filter has is less than a line below the point that it reached: that one's share is taken. */
+/* The grid's first point where a part is worth its while, and the share of p up to there; 0: the
+ * filter cannot grow.  Parts are whole lines, so what a filter has is less than a line below the
+ * point that it reached: that one's share is taken. */
 static double next_total(const bf_desc *d, double have, double *share)
 {
-    double factor = factor_of(d), first = (double)d->g.m, sum = all_weights(first, factor), step = sqrt(factor), at = first;
+    double factor = factor_of(d), first = (double)d->g.m, sum = all_weights(first, factor),
+           step = sqrt(factor), at = first;
     double least = fmax(have + LEAST_BITS, have * (step > LEAST_STEP ? step : LEAST_STEP));
     *share = 0;
     for (; at <= (double)BF_M_MAX; at *= factor) {
@@ -41,12 +51,13 @@ static double next_total(const bf_desc *d, double have, double *share)
         if (at >= least) return at;
     }
     if (have + LEAST_BITS > (double)BF_M_MAX) return 0;
-    *share += weight((double)BF_M_MAX) / sum;                    /* the last one takes what is left of m */
+    *share += weight((double)BF_M_MAX) / sum; /* the last one takes what is left of m */
     return (double)BF_M_MAX;
 }
 
-/* The one k of all parts, so that a key is hashed and placed in a line once for all: the best for the rate that the large
- * parts have.  A line's first 8 bits cost one round and the next ones a second. */
+/* The one k of all parts, so that a key is hashed and placed in a line once for all: the best for
+ * the rate that the large parts have.  A line's first 8 bits cost one round and the next ones a
+ * second. */
 static unsigned common_k(const bf_scheme *s, double p)
 {
     unsigned k = bf_best_k(s->layout, p / 8);
@@ -74,11 +85,14 @@ int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, 
 {
     bf_desc p = *d;
     int rc = 1;
-    if (d->kind == BF_GROW && i == 0) rc = first_part(d, &p, err) < 0 ? BF_EINVAL : 1;
-    else if (d->kind == BF_GROW) rc = later_part(d, before, &p);
-    else p.g.p = d->g.p / (d->parts + 1);
+    if (d->kind == BF_GROW && i == 0)
+        rc = first_part(d, &p, err) < 0 ? BF_EINVAL : 1;
+    else if (d->kind == BF_GROW)
+        rc = later_part(d, before, &p);
+    else
+        p.g.p = d->g.p / (d->parts + 1);
     if (rc <= 0) return rc;
-    p.g.m = (p.g.m + LINE - 1) / LINE * LINE;                    /* so that parts begin at whole words, and lines */
+    p.g.m = (p.g.m + LINE - 1) / LINE * LINE; /* so that parts begin at whole words, and lines */
     p.g.lines = p.g.m / p.scheme->layout->line_bits;
     p.secret_check = d->secret_check;
     p.kind = BF_PART;
@@ -98,10 +112,15 @@ static bool near(double have, double want, double slack)
 static bool made_of(const bf_desc *d, unsigned k)
 {
     bf_desc want;
-    bf_spec spec = { .n = d->g.n, .p = d->g.p, .k = k, .scheme = d->name, .grow = d->grow,
-        .window = d->window, .parts = d->parts };
-    return bf_size_any(&want, &spec, 0, NULL) == 0 && want.g.k == d->g.k
-        && near((double)d->g.m, (double)want.g.m, LINE);
+    bf_spec spec = { .n = d->g.n,
+        .p = d->g.p,
+        .k = k,
+        .scheme = d->name,
+        .grow = d->grow,
+        .window = d->window,
+        .parts = d->parts };
+    return bf_size_any(&want, &spec, 0, NULL) == 0 && want.g.k == d->g.k &&
+           near((double)d->g.m, (double)want.g.m, LINE);
 }
 
 bool bf_chain_possible(const bf_desc *d)
@@ -115,25 +134,30 @@ bool bf_chain_possible(const bf_desc *d)
 bool bf_chain_part_possible(const bf_desc *of, const bf_desc *part)
 {
     const bf_geometry *g = &part->g;
-    if (g->m % LINE) return false;                           /* else its bits end within a byte */
+    if (g->m % LINE) return false; /* else its bits end within a byte */
     if (of->kind == BF_WINDOW)
         return g->m == of->g.m && g->n == of->g.n && near(g->p, of->g.p / (of->parts + 1), 0);
     if (!(g->p > 0 && g->p <= of->g.p)) return false;
     if (part->index == 0 && g->n != of->g.n) return false;
     const double bits = bf_bits_for(of->scheme->layout, g->p, g->k), keys = (double)g->m / bits;
     if (part->index) return near((double)g->n, fmax(floor(keys), 1), 1);
-    return (double)g->n <= keys * (1 + 1e-6) + 1
-        && (double)g->m <= 1.13 * (double)g->n * bits + 2 * LINE;
+    return (double)g->n <= keys * (1 + 1e-6) + 1 &&
+           (double)g->m <= 1.13 * (double)g->n * bits + 2 * LINE;
 }
 
 /* ---- a spec ---- */
 static int check_spec(const bf_spec *s, bf_error *err)
 {
     const char *what = s->grow != 0 ? "grow" : "window";
-    if (s->grow != 0 && s->window != 0) return bf_fail(err, BF_EINVAL, "grow=%g and window=%g exclude each other", s->grow, s->window);
-    if (s->m || !s->n || s->p == 0) return bf_fail(err, BF_EINVAL, "%s needs n and p, and no m: sizes follow from the rate to keep", what);
-    if (s->parts > BF_PARTS_MAX - 1) return bf_fail(err, BF_EINVAL, "parts must be 1 to %d, got %u", BF_PARTS_MAX - 1, s->parts);
-    return bf_check_ranges(s, err);                          /* as given: a part's share of p says nothing about p */
+    if (s->grow != 0 && s->window != 0)
+        return bf_fail(
+            err, BF_EINVAL, "grow=%g and window=%g exclude each other", s->grow, s->window);
+    if (s->m || !s->n || s->p == 0)
+        return bf_fail(
+            err, BF_EINVAL, "%s needs n and p, and no m: sizes follow from the rate to keep", what);
+    if (s->parts > BF_PARTS_MAX - 1)
+        return bf_fail(err, BF_EINVAL, "parts must be 1 to %d, got %u", BF_PARTS_MAX - 1, s->parts);
+    return bf_check_ranges(s, err); /* as given: a part's share of p says nothing about p */
 }
 
 static int size_grow(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
@@ -148,8 +172,8 @@ static int size_grow(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_err
     return 0;
 }
 
-/* Every part holds a whole window's keys, at a rate that all parts together may have: it makes no difference when the keys
- * come, nor how often they are added again. */
+/* Every part holds a whole window's keys, at a rate that all parts together may have: it makes no
+ * difference when the keys come, nor how often they are added again. */
 static int size_window(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     bf_spec one = *spec;
@@ -167,7 +191,8 @@ static int size_window(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_e
     d->g.lines = d->g.m / d->scheme->layout->line_bits;
     d->live = BF_NEVER;
     if (d->g.m > BF_M_MAX / (parts + 1))
-        return bf_fail(err, BF_EINVAL, "%u parts of %llu bits are more than 1099511627776", parts + 1, (unsigned long long)d->g.m);
+        return bf_fail(err, BF_EINVAL, "%u parts of %llu bits are more than 1099511627776",
+            parts + 1, (unsigned long long)d->g.m);
     return 0;
 }
 
@@ -175,8 +200,11 @@ int bf_size_any(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *e
 {
     if (spec->grow == 0 && spec->window == 0) return bf_size(d, spec, most_bits, err);
     int rc = check_spec(spec, err);
-    if (rc < 0 || (rc = spec->grow != 0 ? size_grow(d, spec, most_bits, err) : size_window(d, spec, most_bits, err)) < 0) return rc;
+    if (rc < 0 || (rc = spec->grow != 0 ? size_grow(d, spec, most_bits, err)
+                                        : size_window(d, spec, most_bits, err)) < 0)
+        return rc;
     if (!d->scheme->keyed)
-        return bf_fail(err, BF_EINVAL, "scheme %s can neither grow nor forget: classic, block and block2 can", d->name);
+        return bf_fail(err, BF_EINVAL,
+            "scheme %s can neither grow nor forget: classic, block and block2 can", d->name);
     return 0;
 }

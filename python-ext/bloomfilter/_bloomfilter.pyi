@@ -7,7 +7,16 @@ Everywhere: add() is True when the key is SURELY NEW, False when it was probably
 from collections.abc import Callable, Iterable
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, Protocol, SupportsFloat, SupportsIndex, TypeAlias, TypedDict, type_check_only
+from typing import (
+    Any,
+    ClassVar,
+    Protocol,
+    SupportsFloat,
+    SupportsIndex,
+    TypeAlias,
+    TypedDict,
+    type_check_only,
+)
 
 from typing_extensions import Buffer, Required, Self
 
@@ -230,13 +239,17 @@ class BloomFilter:
         """Add all; one byte a key: 1 = SURELY NEW, 0 = probably there already."""
     def contains_many(self, keys: _Keys, /) -> bytes:
         """One byte a key: 1 = probably added, 0 = surely never added."""
-    def update_lines(self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None) -> tuple[int, int, int, bytes]:
+    def update_lines(
+        self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
+    ) -> tuple[int, int, int, bytes]:
         """Add the keys of a buffer, each ended by the byte sep: (keys, new, consumed, kept).
 
         What follows the last sep is left, to be given again with more; last=True: it is a key as well, if not empty.
         kept: b"", or the lines that were SURELY NEW (keep=True) or seen (keep=False), each with its sep.
         """
-    def contains_lines(self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None) -> tuple[int, int, int, bytes]:
+    def contains_lines(
+        self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
+    ) -> tuple[int, int, int, bytes]:
         """Test the keys of a buffer: (keys, present, consumed, kept); keep=True: present ones, keep=False: absent ones."""
 
     # sets
@@ -345,7 +358,11 @@ class BloomFilter:
         """Give the filter's memory or file back.  Twice is fine; any later use is a ValueError."""
     def __enter__(self) -> Self: ...
     def __exit__(
-        self, kind: type[BaseException] | None = None, value: BaseException | None = None, trace: TracebackType | None = None, /
+        self,
+        kind: type[BaseException] | None = None,
+        value: BaseException | None = None,
+        trace: TracebackType | None = None,
+        /,
     ) -> None: ...
 
 class CountingBloomFilter(BloomFilter):

@@ -28,17 +28,27 @@ def adapt(client):
     """What moves commands through this client.  TypeError: nothing can."""
     kind = type(client)
     name = f"{kind.__module__}.{kind.__qualname__}"
-    if ".asyncio" in kind.__module__ or inspect.iscoroutinefunction(getattr(kind, "execute_command", None)):
-        raise TypeError(f"storage must be a client of redis-py that is not asynchronous, got {name}: a filter cannot await")
+    if ".asyncio" in kind.__module__ or inspect.iscoroutinefunction(
+        getattr(kind, "execute_command", None)
+    ):
+        raise TypeError(
+            f"storage must be a client of redis-py that is not asynchronous, got {name}: a filter cannot await"
+        )
     if hasattr(client, "command_stack"):
-        raise TypeError(f"storage must be a client of redis-py, got {name}: give the client itself, not a pipeline")
+        raise TypeError(
+            f"storage must be a client of redis-py, got {name}: give the client itself, not a pipeline"
+        )
     if isinstance(client, type) or not hasattr(client, "pipeline"):
-        raise TypeError(f"storage must be a path, a URL or a client of redis-py (Redis, RedisCluster), got {name}")
+        raise TypeError(
+            f"storage must be a path, a URL or a client of redis-py (Redis, RedisCluster), got {name}"
+        )
     if hasattr(client, "nodes_manager") and hasattr(client, "get_redis_connection"):
         return Cluster(client)
     if hasattr(getattr(client, "connection_pool", None), "get_connection"):
         return Single(client)
-    raise TypeError(f"storage must be a path, a URL or a client of redis-py (Redis, RedisCluster), got {name}")
+    raise TypeError(
+        f"storage must be a path, a URL or a client of redis-py (Redis, RedisCluster), got {name}"
+    )
 
 
 # ---- connections ----
@@ -48,8 +58,14 @@ class Loan:
     def __init__(self, client):
         self.client = client
         self.pid = os.getpid()
-        first = next(iter(inspect.signature(client.connection_pool.get_connection).parameters.values()), None)
-        needs_name = first is not None and first.kind is first.POSITIONAL_OR_KEYWORD and first.default is first.empty
+        first = next(
+            iter(inspect.signature(client.connection_pool.get_connection).parameters.values()), None
+        )
+        needs_name = (
+            first is not None
+            and first.kind is first.POSITIONAL_OR_KEYWORD
+            and first.default is first.empty
+        )
         self.args = ("BITFIELD",) if needs_name else ()  # before redis-py 5.3
 
     def take(self):
@@ -59,7 +75,9 @@ class Loan:
             return self.client.connection_pool.get_connection(*self.args)
         lock = getattr(self.client, "single_connection_lock", None)
         if lock and self.pid != os.getpid() and not lock.acquire(blocking=False):
-            lock = self.client.single_connection_lock = threading.RLock()  # a thread that is not in this child of fork has the old one
+            lock = self.client.single_connection_lock = (
+                threading.RLock()
+            )  # a thread that is not in this child of fork has the old one
             lock.acquire()
         elif lock and self.pid == os.getpid():
             lock.acquire()
@@ -87,7 +105,9 @@ numbered = WeakKeyDictionary()  # sockets: redis-py connects anew in silence, al
 
 
 def socket_of(connection):
-    inner = getattr(connection, "_conn", connection)  # redis-py's client-side cache wraps connections
+    inner = getattr(
+        connection, "_conn", connection
+    )  # redis-py's client-side cache wraps connections
     return getattr(inner, "_sock", None)
 
 
@@ -177,7 +197,11 @@ class Single:
         self.loan = Loan(client)
         known = client.connection_pool.connection_kwargs
         service = getattr(client.connection_pool, "service_name", None)
-        self.name = service or known.get("path") or f"{known.get('host', 'localhost')}:{known.get('port', 6379)}"
+        self.name = (
+            service
+            or known.get("path")
+            or f"{known.get('host', 'localhost')}:{known.get('port', 6379)}"
+        )
 
     def exchange(self, parts, replies):
         try:
@@ -202,7 +226,9 @@ class Cluster:
         self.client = client
         self.nodes = client.nodes_manager
         self.loans = {}
-        node = getattr(self.nodes, "default_node", None) or next(iter(self.nodes.nodes_cache.values()), None)
+        node = getattr(self.nodes, "default_node", None) or next(
+            iter(self.nodes.nodes_cache.values()), None
+        )
         self.name = f"cluster {node.name}" if node else "a cluster"
 
     def exchange(self, parts, replies):
@@ -213,7 +239,9 @@ class Cluster:
                 self.look_again()
                 if replies.sent:
                     raise
-                self.first_time(parts, replies)  # a node that was not reached: there may be another by now
+                self.first_time(
+                    parts, replies
+                )  # a node that was not reached: there may be another by now
             self.follow(parts, replies)
         except Exception as error:
             describe(error, replies)
@@ -255,7 +283,13 @@ class Cluster:
         for part in parts:
             node = self.master(part[0])
             by_node.setdefault(node.name, (node, []))[1].append(part)
-        self.talk([(self.loan(node), [p[1] for p in own], [(p[2], p[3]) for p in own]) for node, own in by_node.values()], replies)
+        self.talk(
+            [
+                (self.loan(node), [p[1] for p in own], [(p[2], p[3]) for p in own])
+                for node, own in by_node.values()
+            ],
+            replies,
+        )
 
     def talk(self, jobs, replies):
         with ExitStack() as stack:
@@ -271,7 +305,9 @@ class Cluster:
         until = None
         for turn in range(ROUNDS):
             refused = [(i, *text.split(" ")) for i, text in replies.refused()]
-            refused = [one for one in refused if one[1] in ("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN")]
+            refused = [
+                one for one in refused if one[1] in ("MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN")
+            ]
             if not refused:
                 return
             now = time.monotonic()

@@ -24,7 +24,9 @@ try:
     from scrapy.utils.job import job_dir
     from scrapy.utils.request import referer_str
 except ImportError as error:
-    raise ImportError("bloomfilter.scrapy needs Scrapy: pip install 'bloomfilter-shared[scrapy]'") from error
+    raise ImportError(
+        "bloomfilter.scrapy needs Scrapy: pip install 'bloomfilter-shared[scrapy]'"
+    ) from error
 
 from . import BloomFilter, Error
 
@@ -101,7 +103,11 @@ class BloomDupeFilter(BaseDupeFilter):
     def log(self, request: "Request", spider: "Spider") -> None:
         if self.debug:
             message = "Filtered duplicate request: %(request)s (referer: %(referer)s)"
-            logger.debug(message, {"request": request, "referer": referer_str(request)}, extra={"spider": spider})
+            logger.debug(
+                message,
+                {"request": request, "referer": referer_str(request)},
+                extra={"spider": spider},
+            )
         elif self.logdupes:
             message = "Filtered duplicate request: %(request)s - no more duplicates will be shown (see DUPEFILTER_DEBUG to show all duplicates)"
             logger.debug(message, {"request": request}, extra={"spider": spider})
@@ -180,7 +186,10 @@ class Pending:
             return
         self.on_their_way.popitem(last=False)
         if not self.told_of_limit:
-            logger.warning("More than BLOOMFILTER_PENDING = %d requests are on their way: the oldest may be requested twice", self.most)
+            logger.warning(
+                "More than BLOOMFILTER_PENDING = %d requests are on their way: the oldest may be requested twice",
+                self.most,
+            )
             self.told_of_limit = True
 
     def end(self, fingerprints: Iterable[bytes], success: bool) -> None:
@@ -192,7 +201,10 @@ class Pending:
     def sweep(self) -> None:
         """Drops those that have left the downloader and came to nothing."""
         active = self.crawler.engine.downloader.active if self.leaving else ()
-        self.leaving, left = [request for request in self.leaving if request in active], self.leaving
+        self.leaving, left = (
+            [request for request in self.leaving if request in active],
+            self.leaving,
+        )
         for request in left:
             if request not in active:
                 self.end((f for f in marks(request) if self.on_their_way.get(f) is request), False)
@@ -231,9 +243,20 @@ class Pending:
     def is_success(self, response: "Response", request: "Request") -> bool:
         """What HttpErrorMiddleware lets through to the spider."""
         settings, meta = self.crawler.settings, request.meta
-        if 200 <= response.status < 300 or settings.getbool("HTTPERROR_ALLOW_ALL") or meta.get("handle_httpstatus_all"):
+        if (
+            200 <= response.status < 300
+            or settings.getbool("HTTPERROR_ALLOW_ALL")
+            or meta.get("handle_httpstatus_all")
+        ):
             return True
-        allowed = meta.get("handle_httpstatus_list", getattr(self.crawler.spider, "handle_httpstatus_list", settings.getlist("HTTPERROR_ALLOWED_CODES")))
+        allowed = meta.get(
+            "handle_httpstatus_list",
+            getattr(
+                self.crawler.spider,
+                "handle_httpstatus_list",
+                settings.getlist("HTTPERROR_ALLOWED_CODES"),
+            ),
+        )
         return response.status in {int(status) for status in allowed or ()}
 
     # from run to run: what waits in JOBDIR's queue is on its way still

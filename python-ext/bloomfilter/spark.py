@@ -18,7 +18,9 @@ try:
     from pyspark.sql.functions import col
     from pyspark.sql.pandas.functions import pandas_udf
 except ImportError as error:
-    raise ImportError(f"bloomfilter.spark needs pyspark, pyarrow and pandas: pip install 'bloomfilter-shared[spark]' ({error})") from error
+    raise ImportError(
+        f"bloomfilter.spark needs pyspark, pyarrow and pandas: pip install 'bloomfilter-shared[spark]' ({error})"
+    ) from error
 
 from . import BloomFilter
 
@@ -60,7 +62,9 @@ def known(parameters: dict[str, Any]) -> dict[str, Any]:
     return parameters
 
 
-def builder(parameters: dict[str, Any]) -> Callable[[Iterable[pyarrow.RecordBatch]], Iterable[pyarrow.RecordBatch]]:
+def builder(
+    parameters: dict[str, Any],
+) -> Callable[[Iterable[pyarrow.RecordBatch]], Iterable[pyarrow.RecordBatch]]:
     def fill(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         seen = BloomFilter(**parameters)
         done = 0
@@ -82,7 +86,9 @@ def add(seen: BloomFilter, keys: pyarrow.Array, before: int) -> None:
 def in_pieces(data: bytes) -> Iterator[pyarrow.RecordBatch]:
     for at in range(0, len(data), PIECE):
         last = at + PIECE >= len(data)
-        yield pyarrow.record_batch([pyarrow.array([data[at : at + PIECE]]), pyarrow.array([last])], names=["piece", "last"])
+        yield pyarrow.record_batch(
+            [pyarrow.array([data[at : at + PIECE]]), pyarrow.array([last])], names=["piece", "last"]
+        )
 
 
 def share(session: "SparkSession", seen: BloomFilter) -> "Broadcast[BloomFilter]":
@@ -102,7 +108,9 @@ def contains(session: "SparkSession", seen: BloomFilter) -> Callable[["str | Col
     def ask(keys: pandas.Series) -> pandas.Series:
         there = keys.notna()
         answers = pandas.Series([None] * len(keys), dtype=object)
-        answers[there.to_numpy()] = [answer == 1 for answer in shared.value.contains_many(keys[there])]
+        answers[there.to_numpy()] = [
+            answer == 1 for answer in shared.value.contains_many(keys[there])
+        ]
         return answers
 
     make: Any = pandas_udf  # its types know its older forms only
@@ -122,13 +130,19 @@ def contains_in(df: "DataFrame", column: str, seen: BloomFilter, into: str = "se
     def ask(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         for batch in batches:
             answers = shared.value.contains_many(batch.column(column))
-            yield pyarrow.record_batch([*batch.columns, booleans(answers)], names=[*batch.schema.names, into])
+            yield pyarrow.record_batch(
+                [*batch.columns, booleans(answers)], names=[*batch.schema.names, into]
+            )
 
     if into in df.columns:
         raise ValueError(f"the DataFrame has a column {into!r} already: give another name as into=")
-    return df.mapInArrow(ask, StructType([*df.schema.fields, StructField(into, BooleanType(), False)]))
+    return df.mapInArrow(
+        ask, StructType([*df.schema.fields, StructField(into, BooleanType(), False)])
+    )
 
 
 def booleans(answers: bytes) -> pyarrow.Array:
     """One byte an answer, as Arrow's booleans."""
-    return pyarrow.Array.from_buffers(pyarrow.uint8(), len(answers), [None, pyarrow.py_buffer(answers)]).cast(pyarrow.bool_())
+    return pyarrow.Array.from_buffers(
+        pyarrow.uint8(), len(answers), [None, pyarrow.py_buffer(answers)]
+    ).cast(pyarrow.bool_())

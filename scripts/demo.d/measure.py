@@ -1,9 +1,9 @@
 """measure.py - the demo's Python side: one measurement a process, as lines "name value".  measure.php is its twin.
 
-    measure.py filter-memory STREAM N P        resident bytes that a filter of all lines takes
-    measure.py set-memory STREAM               the same of a set
-    measure.py run STREAM WORDS N P FILE       answers, rates, times; saves the filter
-    measure.py open FILE STREAM                loads a filter somebody else saved, looks for every line
+measure.py filter-memory STREAM N P        resident bytes that a filter of all lines takes
+measure.py set-memory STREAM               the same of a set
+measure.py run STREAM WORDS N P FILE       answers, rates, times; saves the filter
+measure.py open FILE STREAM                loads a filter somebody else saved, looks for every line
 """
 
 import hashlib
@@ -75,7 +75,11 @@ def false_positives(seen, words):
     told = asked = 0
     for i in range(ROUNDS):
         for batch in batches_of(words):
-            told += sum(seen.contains_many([f"https://never-added.example.net/{i}/{word}" for word in batch]))
+            told += sum(
+                seen.contains_many(
+                    [f"https://never-added.example.net/{i}/{word}" for word in batch]
+                )
+            )
             asked += len(batch)
     say("absent_asked", asked)
     say("absent_told", told)

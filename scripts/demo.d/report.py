@@ -12,7 +12,13 @@ EXAMPLES = HERE.parent.parent / "examples"
 
 
 def output(command, **options):
-    done = subprocess.run([str(part) for part in command], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, **options)
+    done = subprocess.run(
+        [str(part) for part in command],
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        **options,
+    )
     if done.returncode:
         sys.exit(f"demo: exit {done.returncode} of {' '.join(map(str, command))}")
     return done.stdout
@@ -54,7 +60,11 @@ class Table:
         self.sides, self.broken = sides, []
 
     def line(self, label, *cells, note=""):
-        print(f"{label:<41}" + "".join(f"{cell:>13}" for cell in cells) + (f"   {note}" if note else ""))
+        print(
+            f"{label:<41}"
+            + "".join(f"{cell:>13}" for cell in cells)
+            + (f"   {note}" if note else "")
+        )
 
     def row(self, label, cell, note=""):
         self.line(label, *map(cell, self.sides), note=note)
@@ -68,15 +78,43 @@ class Table:
 
 
 def answers(t, lines, distinct):
-    t.promise("lines read", lambda s: whole(s.number("lines")), lambda s: s.number("lines") == lines, "all")
-    t.promise("new: the exact answer", lambda s: whole(s.number("new_exact")), lambda s: s.number("new_exact") == distinct, "set, array")
-    t.promise("new: the filter's answer", lambda s: whole(s.number("new_filter")),
-              lambda s: s.number("new_filter") == distinct - s.number("lost"), "exact less the line below")
-    t.promise("  new lines taken for seen", lambda s: whole(s.number("lost")), lambda s: s.number("lost") <= P * distinct,
-              f"at most p = {P:.1%}: {P * distinct:.0f}")
-    t.promise("  seen lines taken for new", lambda s: whole(s.number("again")), lambda s: s.number("again") == 0, "never")
+    t.promise(
+        "lines read",
+        lambda s: whole(s.number("lines")),
+        lambda s: s.number("lines") == lines,
+        "all",
+    )
+    t.promise(
+        "new: the exact answer",
+        lambda s: whole(s.number("new_exact")),
+        lambda s: s.number("new_exact") == distinct,
+        "set, array",
+    )
+    t.promise(
+        "new: the filter's answer",
+        lambda s: whole(s.number("new_filter")),
+        lambda s: s.number("new_filter") == distinct - s.number("lost"),
+        "exact less the line below",
+    )
+    t.promise(
+        "  new lines taken for seen",
+        lambda s: whole(s.number("lost")),
+        lambda s: s.number("lost") <= P * distinct,
+        f"at most p = {P:.1%}: {P * distinct:.0f}",
+    )
+    t.promise(
+        "  seen lines taken for new",
+        lambda s: whole(s.number("again")),
+        lambda s: s.number("again") == 0,
+        "never",
+    )
     t.row("keys never added, asked for", lambda s: whole(s.number("absent_asked")))
-    t.promise("  of these told 'seen'", lambda s: f"{rate(s):.4%}", lambda s: rate(s) <= 1.05 * P, f"p = {P:.4%}, at most 5 % more")
+    t.promise(
+        "  of these told 'seen'",
+        lambda s: f"{rate(s):.4%}",
+        lambda s: rate(s) <= 1.05 * P,
+        f"p = {P:.4%}, at most 5 % more",
+    )
 
 
 def rate(side):
@@ -84,9 +122,17 @@ def rate(side):
 
 
 def costs(t):
-    t.row("memory of the filter", lambda s: size(s.number("filter_bytes")), f"{t.sides[0].number('bits_a_key'):.2f} bits a key")
-    t.promise("memory of set / array", lambda s: size(s.number("exact_bytes")), lambda s: s.number("exact_bytes") > s.number("filter_bytes"),
-              f"{min(s.number('exact_bytes') / s.number('filter_bytes') for s in t.sides):.0f} times as much at least")
+    t.row(
+        "memory of the filter",
+        lambda s: size(s.number("filter_bytes")),
+        f"{t.sides[0].number('bits_a_key'):.2f} bits a key",
+    )
+    t.promise(
+        "memory of set / array",
+        lambda s: size(s.number("exact_bytes")),
+        lambda s: s.number("exact_bytes") > s.number("filter_bytes"),
+        f"{min(s.number('exact_bytes') / s.number('filter_bytes') for s in t.sides):.0f} times as much at least",
+    )
     t.row("time a key: add in a loop", lambda s: f"{s.number('ns_add'):.0f} ns")
     t.row("time a key: update / addMany", lambda s: f"{s.number('ns_batch'):.0f} ns")
     t.row("time a key: set / array, in a loop", lambda s: f"{s.number('ns_exact'):.0f} ns")
@@ -95,26 +141,63 @@ def costs(t):
 def same_bytes(t, lines, stream):
     python, php = t.sides
     sums = {s.values["sha256"] for s in t.sides}
-    t.promise("sha256 of to_bytes / toBytes", lambda s: s.values["sha256"][:10], lambda s: len(sums) == 1, "identical")
+    t.promise(
+        "sha256 of to_bytes / toBytes",
+        lambda s: s.values["sha256"][:10],
+        lambda s: len(sums) == 1,
+        "identical",
+    )
     files = {s: s.file.stat().st_size for s in t.sides}
-    t.promise("bytes of the saved file", lambda s: whole(files[s]), lambda s: filecmp.cmp(python.file, php.file, shallow=False), "identical")
-    other = {python: python.measure("open", php.file, stream), php: php.measure("open", python.file, stream)}
-    t.promise("opens the other's file, finds", lambda s: whole(float(other[s]["found"])), lambda s: float(other[s]["found"]) == lines, "every line")
-    t.promise("  sha256 of what it opened", lambda s: other[s]["sha256"][:10], lambda s: {other[s]["sha256"]} == sums, "identical")
+    t.promise(
+        "bytes of the saved file",
+        lambda s: whole(files[s]),
+        lambda s: filecmp.cmp(python.file, php.file, shallow=False),
+        "identical",
+    )
+    other = {
+        python: python.measure("open", php.file, stream),
+        php: php.measure("open", python.file, stream),
+    }
+    t.promise(
+        "opens the other's file, finds",
+        lambda s: whole(float(other[s]["found"])),
+        lambda s: float(other[s]["found"]) == lines,
+        "every line",
+    )
+    t.promise(
+        "  sha256 of what it opened",
+        lambda s: other[s]["sha256"][:10],
+        lambda s: {other[s]["sha256"]} == sums,
+        "identical",
+    )
 
 
 def examples(t, dedup_c, stream, folder):
     """The three scripts of examples/, each as its user runs it."""
-    commands = {s.suffix: [*s.command, EXAMPLES / f"dedup.{s.suffix}", f"--seen={folder}/dedup-{s.suffix}.bloom", stream] for s in t.sides}
+    commands = {
+        s.suffix: [
+            *s.command,
+            EXAMPLES / f"dedup.{s.suffix}",
+            f"--seen={folder}/dedup-{s.suffix}.bloom",
+            stream,
+        ]
+        for s in t.sides
+    }
     commands["c"] = ["sh", "-c", f'"$0" "{folder}/dedup-c.bloom" < "{stream}"', dedup_c]
     results, files = {}, {}
     for suffix, command in commands.items():
         files[suffix] = folder / f"dedup-{suffix}.bloom"
         files[suffix].unlink(missing_ok=True)
         results[suffix] = output(command, stderr=subprocess.DEVNULL)
-    same = len(set(results.values())) == 1 and all(filecmp.cmp(files["c"], f, shallow=False) for f in files.values())
-    t.promise("examples/dedup.{py,php}: lines out", lambda s: whole(results[s.suffix].count("\n")), lambda s: same,
-              "and dedup.c: identical lines and files")
+    same = len(set(results.values())) == 1 and all(
+        filecmp.cmp(files["c"], f, shallow=False) for f in files.values()
+    )
+    t.promise(
+        "examples/dedup.{py,php}: lines out",
+        lambda s: whole(results[s.suffix].count("\n")),
+        lambda s: same,
+        "and dedup.c: identical lines and files",
+    )
 
 
 def main(folder, dedup_c, *php):
@@ -127,7 +210,9 @@ def main(folder, dedup_c, *php):
     for side in sides:
         side.measure_all(stream, words, distinct)
     t = Table(sides)
-    print(f"\nDeduplicating {lines:,} lines in a filter for n = {distinct:,} keys, p = {P:.1%} (scheme {sides[0].values['scheme']})\n")
+    print(
+        f"\nDeduplicating {lines:,} lines in a filter for n = {distinct:,} keys, p = {P:.1%} (scheme {sides[0].values['scheme']})\n"
+    )
     t.line("", "Python", "PHP")
     answers(t, lines, distinct)
     costs(t)
@@ -135,7 +220,9 @@ def main(folder, dedup_c, *php):
     examples(t, dedup_c, stream, folder)
     if t.broken:
         sys.exit("\nNOT AS PROMISED\n  " + "\n  ".join(t.broken))
-    print("\nAll of it holds.  Next: scripts/test runs every test; examples/ has what ran here; README.md tells the rest.")
+    print(
+        "\nAll of it holds.  Next: scripts/test runs every test; examples/ has what ran here; README.md tells the rest."
+    )
 
 
 main(*sys.argv[1:])

@@ -89,7 +89,7 @@ def murmur_siblings(victim: bytes, count: int) -> list[bytes]:
 def polluters(model, count: int) -> list[bytes]:
     """`model` is the attacker's own filter of the same m, k and scheme, and what he believes to be the same hash."""
     chosen, taken = [], set()
-    fewest = 0                                         # how many bits of a key may be taken already
+    fewest = 0  # how many bits of a key may be taken already
     k = model.k
     misses = 0
     for i in itertools.count():

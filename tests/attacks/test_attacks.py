@@ -32,7 +32,10 @@ def test_crc32_twins_are_all_present(scheme):
     assert len(set(twins)) == 2000 and present(bf, twins) == 2000
 
 
-@pytest.mark.parametrize("kwargs", [{"m": 100_000, "scheme": "gozero", "k": 14}, {"n": 5_000, "p": 0.001, "scheme": "guava"}])
+@pytest.mark.parametrize(
+    "kwargs",
+    [{"m": 100_000, "scheme": "gozero", "k": 14}, {"n": 5_000, "p": 0.001, "scheme": "guava"}],
+)
 def test_murmur_siblings_are_all_present(kwargs):
     bf = BloomFilter(**kwargs)
     bf.add(VICTIM)

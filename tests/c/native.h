@@ -1,5 +1,6 @@
-/* native.h - the schemes of this library, which come first in the table: any m, any k, a secret.  Those of older systems
- * have limits of their own; test_vectors.c and the last part of test_schemes.c are about them.  And a path for a filter. */
+/* native.h - the schemes of this library, which come first in the table: any m, any k, a secret.
+ * Those of older systems have limits of their own; test_vectors.c and the last part of
+ * test_schemes.c are about them.  And a path for a filter. */
 #ifndef NATIVE_H
 #define NATIVE_H
 #include "../../core/bloomfilter.h"
@@ -19,7 +20,10 @@ static inline char *temp_path(void)
     static char path[40];
     strcpy(path, "/tmp/bf-test-XXXXXX.bloom");
     int fd = mkstemps(path, 6);
-    if (fd >= 0) { close(fd); unlink(path); }
+    if (fd >= 0) {
+        close(fd);
+        unlink(path);
+    }
     return path;
 }
 #endif

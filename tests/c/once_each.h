@@ -1,5 +1,6 @@
-/* once_each.h - runs a scenario with its 1st, 2nd, 3rd ... call to the system failing (once.h), until it goes through, and looks
- * each time at what is left: memory, descriptors, files, keys.  A scenario ends at the first error, with everything closed. */
+/* once_each.h - runs a scenario with its 1st, 2nd, 3rd ... call to the system failing (once.h),
+ * until it goes through, and looks each time at what is left: memory, descriptors, files, keys.  A
+ * scenario ends at the first error, with everything closed. */
 #ifndef ONCE_EACH_H
 #define ONCE_EACH_H
 #include "../../core/bloomfilter.h"
@@ -10,19 +11,25 @@
 
 enum { KEYS = 300, MOST = 2000 };
 static char folder[] = "/tmp/bf-once-XXXXXX", path[64], saved[64];
-static void (*forget_url)(void);       /* empties what a URL leads to */
+static void (*forget_url)(void); /* empties what a URL leads to */
 static bf_key keys[KEYS];
 static char texts[KEYS][16];
-static bool acknowledged;              /* all of keys are in the storage of the scenario */
-static bool cut_went_wrong;            /* a call was done in part, and somebody noticed */
+static bool acknowledged;   /* all of keys are in the storage of the scenario */
+static bool cut_went_wrong; /* a call was done in part, and somebody noticed */
 
 /* flock does no part; interrupted it may be. */
 int __real_flock(int fd, int how);
 int __wrap_flock(int fd, int how);
 int __wrap_flock(int fd, int how)
 {
-    if (how != LOCK_UN && now("flock")) { errno = ENOLCK; return -1; }
-    if (how != LOCK_UN && now_partly("flock")) { errno = EINTR; return -1; }
+    if (how != LOCK_UN && now("flock")) {
+        errno = ENOLCK;
+        return -1;
+    }
+    if (how != LOCK_UN && now_partly("flock")) {
+        errno = EINTR;
+        return -1;
+    }
     return __real_flock(fd, how);
 }
 
@@ -52,12 +59,17 @@ static inline void use_storage(const bf_spec *spec)
 {
     bf_error e = { 0 };
     bf_filter *f = bf_open(spec, &e);
-    if (!f) { CHECK(failed && e.code < 0 && e.msg[0]); return; }
+    if (!f) {
+        CHECK(failed && e.code < 0 && e.msg[0]);
+        return;
+    }
     if (try(bf_add_many(f, keys, KEYS, NULL, &e), &e)) {
         acknowledged = true;
         int64_t n = bf_test_many(f, keys, KEYS, NULL, &e);
-        if (n >= 0) CHECK_EQ(n, KEYS);
-        else CHECK(failed);
+        if (n >= 0)
+            CHECK_EQ(n, KEYS);
+        else
+            CHECK(failed);
         try(bf_sync(f, &e), &e);
     }
     /* The object is still good for what comes after the fault. */
@@ -96,7 +108,7 @@ static inline void whole(const char *storage)
 {
     bf_error e = { 0 };
     bf_filter *f = bf_open(&(bf_spec){ .storage = storage, .must_exist = true }, &e);
-    if (!f) {                                               /* nothing there: fine if nothing was acknowledged */
+    if (!f) { /* nothing there: fine if nothing was acknowledged */
         CHECK(!acknowledged);
         CHECK(e.sys_errno == ENOENT || strstr(e.msg, "does not exist"));
         return;
@@ -107,8 +119,10 @@ static inline void whole(const char *storage)
 
 static inline void forget(const char *storage)
 {
-    if (storage && storage[0] == '/') unlink(storage);
-    else if (storage) forget_url();
+    if (storage && storage[0] == '/')
+        unlink(storage);
+    else if (storage)
+        forget_url();
 }
 
 /* fresh: the storage is empty each time; else the filter of the run before is there. */
@@ -131,7 +145,8 @@ static inline void each_fails(void (*scenario)(void), const char *storage, bool 
         CHECK_EQ(open_files(), files);
         no_other_file();
         if (storage) whole(storage);
-        if (failed_here > before) fprintf(stderr, "  ... after call %ld failed, %s\n", n, failed ? failed_call : "none");
+        if (failed_here > before)
+            fprintf(stderr, "  ... after call %ld failed, %s\n", n, failed ? failed_call : "none");
     } while (failed && n < MOST && failed_here < 20);
     CHECK(n > 3 && n < MOST);
     forget(storage);
@@ -156,7 +171,9 @@ static inline void each_is_cut(void (*scenario)(void), const char *storage)
             CHECK(acknowledged && !cut_went_wrong);
             CHECK_EQ(held, 0);
             whole(storage);
-            if (failed_here > before) fprintf(stderr, "  ... after call %ld was cut, %s\n", n, failed ? failed_call : "none");
+            if (failed_here > before)
+                fprintf(
+                    stderr, "  ... after call %ld was cut, %s\n", n, failed ? failed_call : "none");
         } while (failed && n < MOST && failed_here < 20);
         CHECK(n > 1 && n < MOST);
     }

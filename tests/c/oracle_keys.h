@@ -1,4 +1,5 @@
-/* oracle_keys.h - the keys of tests/vectors: the recorded ones, and url(salt, i), the keys of whole filters. */
+/* oracle_keys.h - the keys of tests/vectors: the recorded ones, and url(salt, i), the keys of whole
+ * filters. */
 #ifndef ORACLE_KEYS_H
 #define ORACLE_KEYS_H
 #include "../../core/bloomfilter.h"
@@ -6,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t mix(uint64_t z)                            /* the finaliser of splitmix64 */
+static uint64_t mix(uint64_t z) /* the finaliser of splitmix64 */
 {
     z += UINT64_C(0x9E3779B97F4A7C15);
     z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -14,7 +15,9 @@ static uint64_t mix(uint64_t z)                            /* the finaliser of s
     return z ^ z >> 31;
 }
 
-typedef struct { char text[112]; } url_text;
+typedef struct {
+    char text[112];
+} url_text;
 
 static bf_key make_url(url_text *to, uint64_t salt, uint64_t i)
 {
@@ -24,10 +27,13 @@ static bf_key make_url(url_text *to, uint64_t salt, uint64_t i)
     int len = 0;
     if (q % 4 == 0) {
         for (int j = 0; j < 11; j++, r /= 62) name[j] = digits[r % 62];
-        len = sprintf(to->text, "http://v.youku.com/v_show/id_X%s.html?from=y1.2-1-89.%d.%d-1.1-1-1-%d-0", name, (int)((q >> 16) % 5 + 1),
-                      (int)((q >> 8) % 20 + 1), (int)((q >> 24) % 20));
+        len = sprintf(to->text,
+            "http://v.youku.com/v_show/id_X%s.html?from=y1.2-1-89.%d.%d-1.1-1-1-%d-0", name,
+            (int)((q >> 16) % 5 + 1), (int)((q >> 8) % 20 + 1), (int)((q >> 24) % 20));
     } else {
-        static const char *const form[] = { NULL, "http://tieba.baidu.com/p/%llu", "http://www.youxicheng.net/thyj/xinwen_%llu.html", "http://zhidao.baidu.com/question/%llu.html" };
+        static const char *const form[] = { NULL, "http://tieba.baidu.com/p/%llu",
+            "http://www.youxicheng.net/thyj/xinwen_%llu.html",
+            "http://zhidao.baidu.com/question/%llu.html" };
         len = sprintf(to->text, form[q % 4], (unsigned long long)r);
     }
     return (bf_key){ to->text, (size_t)len };
@@ -36,7 +42,11 @@ static bf_key make_url(url_text *to, uint64_t salt, uint64_t i)
 static size_t from_hex(const char *hex, uint8_t *to)
 {
     size_t n = strcmp(hex, "-") ? strlen(hex) / 2 : 0;
-    for (size_t i = 0; i < n; i++) { unsigned v; sscanf(hex + 2 * i, "%2x", &v); to[i] = (uint8_t)v; }
+    for (size_t i = 0; i < n; i++) {
+        unsigned v;
+        sscanf(hex + 2 * i, "%2x", &v);
+        to[i] = (uint8_t)v;
+    }
     return n;
 }
 

@@ -1,4 +1,5 @@
-/* redis_filters.h - what the tests of filters in Redis share: their server, opening filters in it, and keys n0, n1, ... */
+/* redis_filters.h - what the tests of filters in Redis share: their server, opening filters in it,
+ * and keys n0, n1, ... */
 #ifndef REDIS_FILTERS_H
 #define REDIS_FILTERS_H
 #include "../../core/bloomfilter.h"
@@ -13,7 +14,10 @@ static inline bf_filter *opened(bf_spec spec, const char *key, const char *more,
     if (key) spec.storage = rs_url(&redis, key, more);
     e = (bf_error){ 0 };
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) { failed_here++; fprintf(stderr, "line %d: %s\n", line, e.msg); }
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+    }
     return f;
 }
 #define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "", __LINE__)
@@ -29,15 +33,24 @@ static inline int code_of(bf_spec spec, const char *key)
 
 static inline bf_filter *numbers(bf_filter *f, unsigned from, unsigned to)
 {
-    for (unsigned i = from; f && i < to; i++) { char t[16]; bf_add(f, t, (size_t)sprintf(t, "n%u", i), &e); }
+    for (unsigned i = from; f && i < to; i++) {
+        char t[16];
+        bf_add(f, t, (size_t)sprintf(t, "n%u", i), &e);
+    }
     return f;
 }
 static inline unsigned missing(bf_filter *f, unsigned from, unsigned to)
 {
     unsigned n = 0;
-    for (unsigned i = from; i < to; i++) { char t[16]; n += bf_test(f, t, (size_t)sprintf(t, "n%u", i), &e) != 1; }
+    for (unsigned i = from; i < to; i++) {
+        char t[16];
+        n += bf_test(f, t, (size_t)sprintf(t, "n%u", i), &e) != 1;
+    }
     return n;
 }
 
-static inline unsigned present_of(bf_filter *f, unsigned from, unsigned to) { return to - from - missing(f, from, to); }
+static inline unsigned present_of(bf_filter *f, unsigned from, unsigned to)
+{
+    return to - from - missing(f, from, to);
+}
 #endif

@@ -1,4 +1,5 @@
-/* redis_proxy.h - stands between a filter and its server and spoils what the server answers, as told: a process of its own. */
+/* redis_proxy.h - stands between a filter and its server and spoils what the server answers, as
+ * told: a process of its own. */
 #ifndef REDIS_PROXY_H
 #define REDIS_PROXY_H
 #include "redis_server.h"
@@ -6,11 +7,20 @@
 #include <sys/mman.h>
 
 enum { PASS, SWALLOW, RESET_, HALF_AND_CLOSE, HALF_AND_SILENCE, INSTEAD, FLOOD };
-typedef struct { int mode, answers, hold_at; char text[200]; } proxy_orders;       /* shared with the proxy; text: what INSTEAD answers; FLOOD: HEAD|AGAIN */
-typedef struct { pid_t pid; int port; volatile proxy_orders *orders; } proxy;
+typedef struct {
+    int mode, answers, hold_at;
+    char text[200];
+} proxy_orders; /* shared with the proxy; text: what INSTEAD answers; FLOOD: HEAD|AGAIN */
+typedef struct {
+    pid_t pid;
+    int port;
+    volatile proxy_orders *orders;
+} proxy;
 
 enum { PROXY_MOST = 32 };
-typedef struct { int client, server; } proxy_pair;
+typedef struct {
+    int client, server;
+} proxy_pair;
 
 static void proxy_shut(proxy_pair *p, bool reset)
 {
@@ -28,16 +38,21 @@ static void proxy_hold(volatile proxy_orders *o)
     while (__atomic_load_n(&o->hold_at, __ATOMIC_SEQ_CST) == n) rs_pause(1);
 }
 
-/* The head, then the rest again and again, until the client has enough of it or FLOOD_BYTES are sent. */
+/* The head, then the rest again and again, until the client has enough of it or FLOOD_BYTES are
+ * sent. */
 enum { FLOOD_BYTES = 96 << 20 };
 static void proxy_flood(proxy_pair *p, const char *head, const char *again)
 {
     static char bytes[1 << 16];
     size_t unit = strlen(again), n = 0;
-    while (unit && n + unit <= sizeof bytes) { memcpy(bytes + n, again, unit); n += unit; }
+    while (unit && n + unit <= sizeof bytes) {
+        memcpy(bytes + n, again, unit);
+        n += unit;
+    }
     bool fine = send(p->client, head, strlen(head), MSG_NOSIGNAL) >= 0;
     for (size_t sent = 0; n && fine && sent < FLOOD_BYTES; sent += n) {
-        for (size_t at = 0; fine && at < n;) {                /* whole units: what a client takes must fit together */
+        for (size_t at = 0;
+            fine && at < n;) { /* whole units: what a client takes must fit together */
             ssize_t c = send(p->client, bytes + at, n - at, MSG_NOSIGNAL);
             fine = c > 0;
             if (fine) at += (size_t)c;
@@ -58,10 +73,19 @@ static void proxy_answer(proxy_pair *p, volatile proxy_orders *o, const char *by
         proxy_flood(p, text, bar + 1);
         return;
     }
-    if (o->mode == RESET_) { proxy_shut(p, true); return; }
-    if (o->mode == INSTEAD) { bytes = text; n = strlen(text); }
+    if (o->mode == RESET_) {
+        proxy_shut(p, true);
+        return;
+    }
+    if (o->mode == INSTEAD) {
+        bytes = text;
+        n = strlen(text);
+    }
     if (o->mode == HALF_AND_CLOSE || o->mode == HALF_AND_SILENCE) n /= 2;
-    if (n && send(p->client, bytes, n, MSG_NOSIGNAL) < 0) { proxy_shut(p, false); return; }
+    if (n && send(p->client, bytes, n, MSG_NOSIGNAL) < 0) {
+        proxy_shut(p, false);
+        return;
+    }
     if (o->mode == HALF_AND_CLOSE) proxy_shut(p, false);
 }
 
@@ -81,11 +105,15 @@ static void proxy_run(int listener, int to, volatile proxy_orders *o)
         for (int i = 0; i < PROXY_MOST; i++) {
             ssize_t n;
             if (pairs[i].client >= 0 && p[1 + 2 * i].revents) {
-                if ((n = read(pairs[i].client, buf, sizeof buf)) <= 0 || write(pairs[i].server, buf, (size_t)n) != n) proxy_shut(pairs + i, false);
+                if ((n = read(pairs[i].client, buf, sizeof buf)) <= 0 ||
+                    write(pairs[i].server, buf, (size_t)n) != n)
+                    proxy_shut(pairs + i, false);
             }
             if (pairs[i].server >= 0 && p[2 + 2 * i].revents) {
-                if ((n = read(pairs[i].server, buf, sizeof buf)) <= 0) proxy_shut(pairs + i, false);
-                else proxy_answer(pairs + i, o, buf, (size_t)n);
+                if ((n = read(pairs[i].server, buf, sizeof buf)) <= 0)
+                    proxy_shut(pairs + i, false);
+                else
+                    proxy_answer(pairs + i, o, buf, (size_t)n);
             }
         }
         if (!p[0].revents) continue;
@@ -99,7 +127,8 @@ static void proxy_run(int listener, int to, volatile proxy_orders *o)
 
 static void proxy_start(proxy *x, const server *s)
 {
-    x->orders = mmap(NULL, sizeof *x->orders, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    x->orders =
+        mmap(NULL, sizeof *x->orders, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int listener = rs_bind(&x->port);
     listen(listener, 16);
     if ((x->pid = fork()) == 0) {
@@ -116,5 +145,9 @@ static inline void proxy_order(proxy *x, int mode, const char *text)
     __atomic_store_n(&x->orders->mode, mode, __ATOMIC_SEQ_CST);
 }
 
-static void proxy_end(proxy *x) { kill(x->pid, SIGKILL); waitpid(x->pid, NULL, 0); }
+static void proxy_end(proxy *x)
+{
+    kill(x->pid, SIGKILL);
+    waitpid(x->pid, NULL, 0);
+}
 #endif

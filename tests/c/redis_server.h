@@ -1,5 +1,6 @@
-/* redis_server.h - a redis-server of the test's own: loopback, a free port, a folder of its own, stopped by its pid; and a
- * client that shares no code with the core.  The servers die with the test. */
+/* redis_server.h - a redis-server of the test's own: loopback, a free port, a folder of its own,
+ * stopped by its pid; and a client that shares no code with the core.  The servers die with the
+ * test. */
 #ifndef REDIS_SERVER_H
 #define REDIS_SERVER_H
 #include <arpa/inet.h>
@@ -18,12 +19,27 @@
 #include <time.h>
 #include <unistd.h>
 
-/* tls: a port that speaks TLS beside the plain one, 0 = none; keys: the folder that has ca.pem, and NAME.pem and NAME.key, where
- * name is the server's; clients: "yes" = they must show a certificate, too. */
-typedef struct { pid_t pid; int port, tls, client; bool old; char folder[32], password[32], url[160]; const char *keys, *name, *clients; } server;
+/* tls: a port that speaks TLS beside the plain one, 0 = none; keys: the folder that has ca.pem, and
+ * NAME.pem and NAME.key, where name is the server's; clients: "yes" = they must show a certificate,
+ * too. */
+typedef struct {
+    pid_t pid;
+    int port, tls, client;
+    bool old;
+    char folder[32], password[32], url[160];
+    const char *keys, *name, *clients;
+} server;
 
-static inline void rs_pause(int ms) { nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL); }
-static inline double rs_now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return (double)t.tv_sec + (double)t.tv_nsec / 1e9; }
+static inline void rs_pause(int ms)
+{
+    nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
+}
+static inline double rs_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
 
 /* A socket bound to a free port of 127.0.0.1. */
 static int rs_bind(int *port)
@@ -31,24 +47,35 @@ static int rs_bind(int *port)
     struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t len = sizeof a;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) || getsockname(fd, (struct sockaddr *)&a, &len)) { perror("bind"); exit(1); }
+    if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) ||
+        getsockname(fd, (struct sockaddr *)&a, &len)) {
+        perror("bind");
+        exit(1);
+    }
     *port = ntohs(a.sin_port);
     return fd;
 }
 
 static inline int rs_connect(int port)
 {
-    struct sockaddr_in a = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in a = { .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a)) { close(fd); fd = -1; }
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a)) {
+        close(fd);
+        fd = -1;
+    }
     return fd;
 }
 
-/* ---- the client: an inline command, the reply as it comes; a text's own bytes are returned with their length ---- */
+/* ---- the client: an inline command, the reply as it comes; a text's own bytes are returned with
+ * their length ---- */
 static size_t rs_line(int fd, char *line, size_t cap)
 {
     size_t n = 0;
-    while (n + 1 < cap && read(fd, line + n, 1) == 1) if (line[n++] == '\n') break;
+    while (n + 1 < cap && read(fd, line + n, 1) == 1)
+        if (line[n++] == '\n') break;
     line[n] = 0;
     return n;
 }
@@ -57,23 +84,35 @@ static char *rs_reply(int fd, size_t *len)
 {
     static char text[1 << 20];
     *len = rs_line(fd, text, sizeof text);
-    if (*len >= 2) text[*len -= 2] = 0;
-    if (*text == '*') { for (long n = atol(text + 1); n > 0; n--) { size_t ignored; rs_reply(fd, &ignored); } return text; }
+    if (*len >= 2) text[ *len -= 2] = 0;
+    if (*text == '*') {
+        for (long n = atol(text + 1); n > 0; n--) {
+            size_t ignored;
+            rs_reply(fd, &ignored);
+        }
+        return text;
+    }
     if (*text != '$') return text;
     long want = atol(text + 1);
-    if (want < 0) { strcpy(text, "nil"); *len = 3; return text; }
+    if (want < 0) {
+        strcpy(text, "nil");
+        *len = 3;
+        return text;
+    }
     size_t got = 0;
     while (got < (size_t)want + 2) {
         ssize_t c = read(fd, text + got, (size_t)want + 2 - got);
         if (c <= 0) break;
         got += (size_t)c;
     }
-    text[*len = (size_t)want] = 0;
+    text[ *len = (size_t)want] = 0;
     return text;
 }
 
-static inline char *rs_bytes(server *s, size_t *len, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static inline char *rs_command(server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline char *rs_bytes(server *s, size_t *len, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static inline char *rs_command(server *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static char *rs_send(server *s, size_t *len, const char *format, va_list ap)
 {
     char command[4096];
@@ -107,7 +146,8 @@ static inline char *rs_command(server *s, const char *format, ...)
     va_end(ap);
     return r;
 }
-static inline long rs_number(server *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline long rs_number(server *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static inline long rs_number(server *s, const char *format, ...)
 {
     size_t len;
@@ -122,15 +162,24 @@ static inline long rs_number(server *s, const char *format, ...)
 static void rs_run(const server *s)
 {
     char port[16], socket_[64], tls[4][100];
-    const char *args[40] = { "redis-server", "--port", port, "--bind", "127.0.0.1", "--unixsocket", socket_, "--save", "", "--appendonly", "no",
-                             "--dir", s->folder, "--enable-debug-command", "yes", "--loglevel", "warning", "--daemonize", "no" };
+    const char *args[40] = { "redis-server", "--port", port, "--bind", "127.0.0.1", "--unixsocket",
+        socket_, "--save", "", "--appendonly", "no", "--dir", s->folder, "--enable-debug-command",
+        "yes", "--loglevel", "warning", "--daemonize", "no" };
     int n = 19, null = open("/dev/null", O_RDWR);
     snprintf(port, sizeof port, "%d", s->port);
     snprintf(socket_, sizeof socket_, "%s/socket", s->folder);
-    if (*s->password) { args[n++] = "--requirepass"; args[n++] = s->password; }
-    if (s->old) { args[n++] = "--rename-command"; args[n++] = "BITFIELD_RO"; args[n++] = ""; }      /* as before Redis 6.2 */
+    if (*s->password) {
+        args[n++] = "--requirepass";
+        args[n++] = s->password;
+    }
+    if (s->old) {
+        args[n++] = "--rename-command";
+        args[n++] = "BITFIELD_RO";
+        args[n++] = "";
+    } /* as before Redis 6.2 */
     if (s->tls) {
-        const char *more[] = { "--tls-port", tls[0], "--tls-ca-cert-file", tls[1], "--tls-cert-file", tls[2], "--tls-key-file", tls[3], "--tls-auth-clients", s->clients };
+        const char *more[] = { "--tls-port", tls[0], "--tls-ca-cert-file", tls[1],
+            "--tls-cert-file", tls[2], "--tls-key-file", tls[3], "--tls-auth-clients", s->clients };
         snprintf(tls[0], sizeof tls[0], "%d", s->tls);
         snprintf(tls[1], sizeof tls[1], "%s/ca.pem", s->keys);
         snprintf(tls[2], sizeof tls[2], "%s/%s.pem", s->keys, s->name);
@@ -153,7 +202,10 @@ static void rs_resume(server *s)
     for (int i = 0; i < 500; i++) {
         char *pong = rs_command(s, "PING");
         if (!strcmp(pong, "+PONG")) return;
-        if (s->client >= 0) { close(s->client); s->client = -1; }
+        if (s->client >= 0) {
+            close(s->client);
+            s->client = -1;
+        }
         if (waitpid(s->pid, NULL, WNOHANG) == s->pid) break;
         rs_pause(20);
     }
@@ -166,7 +218,10 @@ static void rs_resume(server *s)
 static inline void rs_begin(server *s)
 {
     strcpy(s->folder, "/tmp/bf-redis-XXXXXX");
-    if (!mkdtemp(s->folder)) { perror("mkdtemp"); exit(1); }
+    if (!mkdtemp(s->folder)) {
+        perror("mkdtemp");
+        exit(1);
+    }
     int fd = rs_bind(&s->port), other = s->keys ? rs_bind(&s->tls) : -1;
     close(fd);
     if (other >= 0) close(other);
@@ -179,7 +234,6 @@ static inline void rs_start(server *s, const char *password)
     if (password) snprintf(s->password, sizeof s->password, "%s", password);
     rs_begin(s);
 }
-
 
 static void rs_stop(server *s, int signal)
 {
@@ -200,8 +254,8 @@ static void rs_end(server *s)
 /* redis://127.0.0.1:PORT/0?key=KEY and what follows; lives until the next call. */
 static inline const char *rs_url(server *s, const char *key, const char *more)
 {
-    snprintf(s->url, sizeof s->url, "redis://%s%s%s127.0.0.1:%d/0?key=%s%s", *s->password ? ":" : "", s->password, *s->password ? "@" : "",
-             s->port, key, more);
+    snprintf(s->url, sizeof s->url, "redis://%s%s%s127.0.0.1:%d/0?key=%s%s",
+        *s->password ? ":" : "", s->password, *s->password ? "@" : "", s->port, key, more);
     return s->url;
 }
 #endif

@@ -1,76 +1,171 @@
-/* redis_worlds.h - every kind of filter in Redis, with the same keys in it, and what can be asked of it with what it should
- * answer.  For tests that let something happen meanwhile: an answer is that one, or an error that names the key. */
+/* redis_worlds.h - every kind of filter in Redis, with the same keys in it, and what can be asked
+ * of it with what it should answer.  For tests that let something happen meanwhile: an answer is
+ * that one, or an error that names the key. */
 #ifndef REDIS_WORLDS_H
 #define REDIS_WORLDS_H
 #include "redis_filters.h"
 
 enum { WORLD_KEYS = 40, ONES_MOST = 1 << 20 };
 typedef struct world {
-    const char *name, *key, *part, *part_meta, *meta;        /* part: one that holds bits; meta: of the whole */
-    bf_spec spec;              /* to make it                                       */
+    const char *name, *key, *part, *part_meta,
+        *meta;    /* part: one that holds bits; meta: of the whole */
+    bf_spec spec; /* to make it                                       */
     bool foreign, login, client;
-    bf_filter *f, *twin;       /* open, and the same in memory (NULL where it changes by itself) */
+    bf_filter *f, *twin; /* open, and the same in memory (NULL where it changes by itself) */
     uint64_t ones;
 } world;
 
 static char world_text[WORLD_KEYS][8];
 static bf_key world_keys[WORLD_KEYS];
 static double world_time = 1e6;
-static inline double world_clock(void *unused) { (void)unused; return world_time; }
+static inline double world_clock(void *unused)
+{
+    (void)unused;
+    return world_time;
+}
 
 /* ---- a client of the host's, whose bytes go the way of all ---- */
 static int world_fd = -1;
-static int world_exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+static int world_exchange(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     char buf[1 << 14];
     int64_t have = 0, want = 0;
     (void)ctx;
     (void)report;
-    if (world_fd < 0 && (world_fd = rs_connect(redis.port)) < 0) { bf_reply_fault(sink, ECONNREFUSED, "", 0); return BF_CLIENT_UNSENT; }
+    if (world_fd < 0 && (world_fd = rs_connect(redis.port)) < 0) {
+        bf_reply_fault(sink, ECONNREFUSED, "", 0);
+        return BF_CLIENT_UNSENT;
+    }
     for (size_t i = 0; i < nparts; want += (int64_t)parts[i++].commands)
-        if (send(world_fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len) goto lost;
+        if (send(world_fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len)
+            goto lost;
     while (have < want) {
         ssize_t n = recv(world_fd, buf, sizeof buf, 0);
-        if (n <= 0 || (have = bf_reply_feed(sink, buf, (size_t)n / 2)) < 0 || (have = bf_reply_feed(sink, buf + n / 2, (size_t)(n - n / 2))) < 0) goto lost;
+        if (n <= 0 || (have = bf_reply_feed(sink, buf, (size_t)n / 2)) < 0 ||
+            (have = bf_reply_feed(sink, buf + n / 2, (size_t)(n - n / 2))) < 0)
+            goto lost;
     }
     return BF_CLIENT_ANSWERED;
 lost:
     close(world_fd);
     world_fd = -1;
-    if (have == BF_ENOMEM) return BF_CLIENT_ANSWERED;        /* the sink knows */
+    if (have == BF_ENOMEM) return BF_CLIENT_ANSWERED; /* the sink knows */
     bf_reply_fault(sink, ECONNRESET, "", 0);
     return BF_CLIENT_LOST;
 }
-static const bf_redis_client world_host = { .exchange = world_exchange, .name = "the test's client" };
+static const bf_redis_client world_host = { .exchange = world_exchange,
+    .name = "the test's client" };
 
-static bf_error *told = &e;    /* who hears of faults, or NULL */
+static bf_error *told = &e; /* who hears of faults, or NULL */
+/* clang-format off: a row is a line or two */
 static world worlds[] = {
-    { .name = "classic", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 20000, .k = 5, .scheme = "classic" } },
-    { .name = "block", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .n = 1000, .p = 0.001, .scheme = "block" } },
-    { .name = "shards", .key = "w", .part = "w:0", .part_meta = "{w:0}:meta", .meta = "w:meta", .spec = { .m = 30000, .k = 5, .shards = 2 } },
-    { .name = "cache", .key = "{w}", .part = "{w}:0", .part_meta = "{w}:0:meta", .meta = "{w}:meta", .spec = { .m = 3000, .k = 4, .shards = 2, .cache = true, .cache_max_age = 1e6 } },
-    { .name = "counting", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 9000, .k = 4, .scheme = "classic", .counting = true } },
-    { .name = "counting lines", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 9216, .k = 4, .scheme = "block", .counting = true } },
-    { .name = "foreign", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 1000, .k = 14, .scheme = "gozero" }, .foreign = true },
-    { .name = "redisson", .key = "w", .part = "w", .part_meta = "{w}:config", .meta = "{w}:config", .spec = { .n = 1000, .p = 0.001, .scheme = "redisson" } },
-    { .name = "grow", .key = "w", .part = "{w}:p0", .part_meta = "{w}:p0:meta", .meta = "w:meta", .spec = { .n = 12, .p = 1e-4, .grow = 2 } },
-    { .name = "window", .key = "w", .part = "{w}:w100000", .part_meta = "{w}:w100000:meta", .meta = "w:meta", .spec = { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = world_clock } },
-    { .name = "login", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 20000, .k = 5 }, .login = true },
-    { .name = "client", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta", .spec = { .m = 20000, .k = 5 }, .client = true },
-    { .name = "client with shards", .key = "w", .part = "w:1", .part_meta = "{w:1}:meta", .meta = "w:meta", .spec = { .m = 20000, .k = 5, .shards = 2 }, .client = true },
+    { .name = "classic",
+        .key = "w",
+        .part = "w",
+        .part_meta = "w:meta",
+        .meta = "w:meta",
+        .spec = { .m = 20000, .k = 5, .scheme = "classic" } },
+    { .name = "block",
+        .key = "w",
+        .part = "w",
+        .part_meta = "w:meta",
+        .meta = "w:meta",
+        .spec = { .n = 1000, .p = 0.001, .scheme = "block" } },
+    { .name = "shards",
+        .key = "w",
+        .part = "w:0",
+        .part_meta = "{w:0}:meta",
+        .meta = "w:meta",
+        .spec = { .m = 30000, .k = 5, .shards = 2 } },
+    { .name = "cache",
+        .key = "{w}",
+        .part = "{w}:0",
+        .part_meta = "{w}:0:meta",
+        .meta = "{w}:meta",
+        .spec = { .m = 3000, .k = 4, .shards = 2, .cache = true, .cache_max_age = 1e6 } },
+    { .name = "counting",
+        .key = "w",
+        .part = "w",
+        .part_meta = "w:meta",
+        .meta = "w:meta",
+        .spec = { .m = 9000, .k = 4, .scheme = "classic", .counting = true } },
+    { .name = "counting lines",
+        .key = "w",
+        .part = "w",
+        .part_meta = "w:meta",
+        .meta = "w:meta",
+        .spec = { .m = 9216, .k = 4, .scheme = "block", .counting = true } },
+    { .name = "foreign",
+        .key = "w",
+        .part = "w",
+        .part_meta = "w:meta",
+        .meta = "w:meta",
+        .spec = { .m = 1000, .k = 14, .scheme = "gozero" },
+        .foreign = true },
+    { .name = "redisson",
+        .key = "w",
+        .part = "w",
+        .part_meta = "{w}:config",
+        .meta = "{w}:config",
+        .spec = { .n = 1000, .p = 0.001, .scheme = "redisson" } },
+    { .name = "grow",
+        .key = "w",
+        .part = "{w}:p0",
+        .part_meta = "{w}:p0:meta",
+        .meta = "w:meta",
+        .spec = { .n = 12, .p = 1e-4, .grow = 2 } },
+    { .name = "window",
+        .key = "w",
+        .part = "{w}:w100000",
+        .part_meta = "{w}:w100000:meta",
+        .meta = "w:meta",
+        .spec = { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = world_clock } },
+    { .name = "login",
+        .key = "w",
+        .part = "w",
+        .part_meta = "w:meta",
+        .meta = "w:meta",
+        .spec = { .m = 20000, .k = 5 },
+        .login = true },
+    { .name = "client",
+        .key = "w",
+        .part = "w",
+        .part_meta = "w:meta",
+        .meta = "w:meta",
+        .spec = { .m = 20000, .k = 5 },
+        .client = true },
+    { .name = "client with shards",
+        .key = "w",
+        .part = "w:1",
+        .part_meta = "{w:1}:meta",
+        .meta = "w:meta",
+        .spec = { .m = 20000, .k = 5, .shards = 2 },
+        .client = true },
 };
+/* clang-format on */
 enum { WORLDS = sizeof worlds / sizeof *worlds };
 
 /* Where it is; with its parameters, or as what is there. */
 static inline bf_spec world_spec(world *w, bool made)
 {
     static char url[160];
-    bf_spec s = made || w->foreign ? w->spec : (bf_spec){ .clock = w->spec.clock, .cache = w->spec.cache, .cache_max_age = w->spec.cache_max_age,
-                                                          .counting = w->spec.counting, .must_exist = true };
+    bf_spec s = made || w->foreign ? w->spec
+                                   : (bf_spec){ .clock = w->spec.clock,
+                                         .cache = w->spec.cache,
+                                         .cache_max_age = w->spec.cache_max_age,
+                                         .counting = w->spec.counting,
+                                         .must_exist = true };
     s.must_exist = w->foreign || !made;
-    snprintf(url, sizeof url, w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5" : "redis://127.0.0.1:%d?key=%s&timeout=5", redis.port, w->key);
-    if (w->client) { s.redis_client = &world_host; s.key = w->key; }
-    else s.storage = url;
+    snprintf(url, sizeof url,
+        w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5"
+                 : "redis://127.0.0.1:%d?key=%s&timeout=5",
+        redis.port, w->key);
+    if (w->client) {
+        s.redis_client = &world_host;
+        s.key = w->key;
+    } else
+        s.storage = url;
     return s;
 }
 
@@ -94,14 +189,16 @@ static inline bool world_make(world *w)
     bf_spec near = w->spec;
     world_forget(w);
     rs_command(&redis, "FLUSHALL");
-    for (int i = 0; i < WORLD_KEYS; i++) world_keys[i] = (bf_key){ world_text[i], (size_t)sprintf(world_text[i], "n%d", i) };
+    for (int i = 0; i < WORLD_KEYS; i++)
+        world_keys[i] = (bf_key){ world_text[i], (size_t)sprintf(world_text[i], "n%d", i) };
     if (w->foreign) rs_command(&redis, "SETBIT %s 3 0", w->key);
     near.cache = false;
     near.cache_max_age = 0;
     w->twin = bf_open(&near, &e);
     w->f = world_open(w, true);
-    if (!w->f || !w->twin || bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS || bf_add_many(w->twin, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS
-        || bf_get_state(w->twin, &st, &e) < 0) {
+    if (!w->f || !w->twin || bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
+        bf_add_many(w->twin, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS ||
+        bf_get_state(w->twin, &st, &e) < 0) {
         failed_here++;
         fprintf(stderr, "%s: %s\n", w->name, e.msg);
         return false;
@@ -137,20 +234,39 @@ static int64_t do_make(world *w)
 }
 static int64_t do_test(world *w) { return bf_test(w->f, "n0", 2, told); }
 static int64_t do_test_absent(world *w) { return bf_test(w->f, "absent", 6, told); }
-static int64_t do_test_many(world *w) { return bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, told); }
+static int64_t do_test_many(world *w)
+{
+    return bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, told);
+}
 static int64_t do_add(world *w) { return bf_add(w->f, "n0", 2, told); }
-static int64_t do_add_many(world *w) { return bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, told); }
+static int64_t do_add_many(world *w)
+{
+    return bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, told);
+}
 static int64_t do_add_new(world *w) { return bf_add(w->f, "new", 3, told); }
-static int64_t do_count(world *w) { return w->spec.counting ? bf_count_of(w->f, "n0", 2, told) : BF_ENOTSUP; }
-static int64_t do_remove(world *w) { return w->spec.counting ? bf_remove(w->f, "n0", 2, told) : BF_ENOTSUP; }
-static int64_t do_remove_many(world *w) { return w->spec.counting ? bf_remove_many(w->f, world_keys, WORLD_KEYS, NULL, told) : BF_ENOTSUP; }
+static int64_t do_count(world *w)
+{
+    return w->spec.counting ? bf_count_of(w->f, "n0", 2, told) : BF_ENOTSUP;
+}
+static int64_t do_remove(world *w)
+{
+    return w->spec.counting ? bf_remove(w->f, "n0", 2, told) : BF_ENOTSUP;
+}
+static int64_t do_remove_many(world *w)
+{
+    return w->spec.counting ? bf_remove_many(w->f, world_keys, WORLD_KEYS, NULL, told) : BF_ENOTSUP;
+}
 static int64_t do_state(world *w)
 {
     bf_state st;
     int64_t rc = bf_get_state(w->f, &st, told);
     return rc < 0 ? rc : (int64_t)st.ones;
 }
-static int64_t do_saturated(world *w) { uint64_t wait; return bf_saturated(w->f, &wait, told); }
+static int64_t do_saturated(world *w)
+{
+    uint64_t wait;
+    return bf_saturated(w->f, &wait, told);
+}
 static int64_t do_copy(world *w)
 {
     bf_filter *copy = bf_copy(w->f, told);
@@ -164,26 +280,54 @@ static int64_t do_read(world *w)
     uint8_t bits[10], want[10];
     int64_t rc = bf_read_bits(w->f, 20, bits, sizeof bits, told);
     if (rc < 0) return rc;
-    return bf_read_bits(w->twin, 20, want, sizeof want, NULL) < 0 || memcmp(bits, want, sizeof bits) ? 1000 : 0;
+    return bf_read_bits(w->twin, 20, want, sizeof want, NULL) < 0 || memcmp(bits, want, sizeof bits)
+               ? 1000
+               : 0;
 }
 static int64_t do_unite(world *w) { return bf_unite(w->f, w->twin, told); }
 static int64_t do_intersect(world *w) { return bf_intersect(w->f, w->twin, told); }
 static int64_t do_rebuild(world *w) { return bf_rebuild_end(w->f, w->twin, told); }
 static int64_t do_expire(world *w) { return bf_expire(w->f, 1000, told); }
-static int64_t do_fits(world *w) { if (w->client) return BF_ENOTSUP; const bf_spec s = world_spec(w, false); return bf_fits(w->f, &s, told); }
+static int64_t do_fits(world *w)
+{
+    if (w->client) return BF_ENOTSUP;
+    const bf_spec s = world_spec(w, false);
+    return bf_fits(w->f, &s, told);
+}
 static int64_t do_clear(world *w) { return bf_clear(w->f, told); }
 static int64_t do_delete(world *w) { return bf_delete(w->f, told); }
 
 enum { ALL = WORLD_KEYS, NONE = 0, ONES = -1 };
 /* stays: what it leaves in the filter is what was in it. */
-static const struct { const char *name; int64_t (*run)(world *); int64_t expected; bool stays; } asked[] = {
-    { "open", do_open, ALL, true }, { "construct", do_construct, ALL, true }, { "make", do_make, ALL, false },
-    { "test", do_test, 1, true }, { "test absent", do_test_absent, 0, true }, { "test many", do_test_many, ALL, true },
-    { "add", do_add, 0, true }, { "add many", do_add_many, NONE, true }, { "add new", do_add_new, 1, false },
-    { "count", do_count, 1, true }, { "remove", do_remove, 1, false }, { "remove many", do_remove_many, ALL, false },
-    { "state", do_state, ONES, true }, { "saturated", do_saturated, 0, true }, { "copy", do_copy, ALL, true }, { "read", do_read, 0, true },
-    { "unite", do_unite, 0, true }, { "intersect", do_intersect, 0, true }, { "rebuild", do_rebuild, 0, true }, { "expire", do_expire, 0, true },
-    { "fits", do_fits, 1, true }, { "clear", do_clear, 0, false }, { "delete", do_delete, 0, false },
+static const struct {
+    const char *name;
+    int64_t (*run)(world *);
+    int64_t expected;
+    bool stays;
+} asked[] = {
+    { "open", do_open, ALL, true },
+    { "construct", do_construct, ALL, true },
+    { "make", do_make, ALL, false },
+    { "test", do_test, 1, true },
+    { "test absent", do_test_absent, 0, true },
+    { "test many", do_test_many, ALL, true },
+    { "add", do_add, 0, true },
+    { "add many", do_add_many, NONE, true },
+    { "add new", do_add_new, 1, false },
+    { "count", do_count, 1, true },
+    { "remove", do_remove, 1, false },
+    { "remove many", do_remove_many, ALL, false },
+    { "state", do_state, ONES, true },
+    { "saturated", do_saturated, 0, true },
+    { "copy", do_copy, ALL, true },
+    { "read", do_read, 0, true },
+    { "unite", do_unite, 0, true },
+    { "intersect", do_intersect, 0, true },
+    { "rebuild", do_rebuild, 0, true },
+    { "expire", do_expire, 0, true },
+    { "fits", do_fits, 1, true },
+    { "clear", do_clear, 0, false },
+    { "delete", do_delete, 0, false },
 };
 enum { ASKED = sizeof asked / sizeof *asked };
 #endif

@@ -1,4 +1,5 @@
-/* test_bytes.c - the bytes format: round trips, and every way it can be wrong.  Sets and copies too. */
+/* test_bytes.c - the bytes format: round trips, and every way it can be wrong.  Sets and copies
+ * too. */
 #include "../../core/sets/sets.h"
 #include "check.h"
 #include "optional.h"
@@ -9,12 +10,22 @@
 
 static const uint8_t secret[] = "0123456789abcdef", other[] = "fedcba9876543210";
 
-static bf_filter *filled(const char *scheme, uint64_t m, unsigned k, const void *key, unsigned from, unsigned count)
+static bf_filter *filled(
+    const char *scheme, uint64_t m, unsigned k, const void *key, unsigned from, unsigned count)
 {
     bf_error e;
-    bf_filter *f = bf_open(&(bf_spec){ .m = m, .k = k, .scheme = scheme, .secret = key, .secret_len = key ? 16 : 0 }, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s\n", e.msg); exit(1); }
-    for (unsigned i = from; i < from + count; i++) { char t[16]; bf_add(f, t, (size_t)sprintf(t, "k%u", i), &e); }
+    bf_filter *f = bf_open(
+        &(bf_spec){ .m = m, .k = k, .scheme = scheme, .secret = key, .secret_len = key ? 16 : 0 },
+        &e);
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s\n", e.msg);
+        exit(1);
+    }
+    for (unsigned i = from; i < from + count; i++) {
+        char t[16];
+        bf_add(f, t, (size_t)sprintf(t, "k%u", i), &e);
+    }
     return f;
 }
 
@@ -31,22 +42,30 @@ static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
 
 static void round_trips(void)
 {
-    static const struct { uint64_t m; unsigned k; } shapes[] = { { 1, 1 }, { 63, 2 }, { 64, 3 }, { 65, 4 }, { 512, 8 }, { 100000, 7 } };
+    static const struct {
+        uint64_t m;
+        unsigned k;
+    } shapes[] = { { 1, 1 }, { 63, 2 }, { 64, 3 }, { 65, 4 }, { 512, 8 }, { 100000, 7 } };
     for (size_t s = 0; native_scheme(s); s++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
             for (int keyed = 0; keyed < 2 - lacks_sodium(); keyed++) {
                 uint64_t len, len2;
                 bf_error e;
-                bf_filter *f = filled(native_scheme(s), shapes[i].m, shapes[i].k, keyed ? secret : NULL, 0, 50);
+                bf_filter *f = filled(
+                    native_scheme(s), shapes[i].m, shapes[i].k, keyed ? secret : NULL, 0, 50);
                 uint8_t *b = bytes_of(f, &len), *at = malloc(len + 1), *b2;
-                memcpy(at + 1, b, len);                            /* bytes may lie at any address */
-                bf_filter *g = bf_from_bytes(at + 1, len, &(bf_spec){ .secret = keyed ? secret : NULL, .secret_len = 16 }, &e);
+                memcpy(at + 1, b, len); /* bytes may lie at any address */
+                bf_filter *g = bf_from_bytes(at + 1, len,
+                    &(bf_spec){ .secret = keyed ? secret : NULL, .secret_len = 16 }, &e);
                 CHECK(g != NULL);
                 if (g) {
                     b2 = bytes_of(g, &len2);
                     CHECK(len == len2 && !memcmp(b, b2, len));
                     CHECK_EQ(bf_equal(f, g, &e), 1);
-                    for (unsigned j = 0; j < 50; j++) { char t[16]; CHECK_EQ(bf_test(g, t, (size_t)sprintf(t, "k%u", j), &e), 1); }
+                    for (unsigned j = 0; j < 50; j++) {
+                        char t[16];
+                        CHECK_EQ(bf_test(g, t, (size_t)sprintf(t, "k%u", j), &e), 1);
+                    }
                     free(b2);
                 }
                 bf_close(g);
@@ -61,7 +80,11 @@ static const char *wrong(const uint8_t *b, size_t len, const bf_spec *spec, int 
     static bf_error e;
     memset(&e, 0, sizeof e);
     bf_filter *f = bf_from_bytes(b, len, spec, &e);
-    if (f) { failed_here++; fprintf(stderr, "accepted\n"); bf_close(f); }
+    if (f) {
+        failed_here++;
+        fprintf(stderr, "accepted\n");
+        bf_close(f);
+    }
     CHECK_EQ(e.code, code);
     return e.msg;
 }
@@ -76,7 +99,11 @@ static void every_changed_byte_is_found(void)
         for (int bit = 0; bit < 8; bit++) {
             b[i] ^= (uint8_t)(1 << bit);
             bf_filter *g = bf_from_bytes(b, len, NULL, &e);
-            if (g || e.code != BF_EFORMAT) { failed_here++; fprintf(stderr, "byte %zu bit %d accepted or code %d\n", i, bit, e.code); bf_close(g); }
+            if (g || e.code != BF_EFORMAT) {
+                failed_here++;
+                fprintf(stderr, "byte %zu bit %d accepted or code %d\n", i, bit, e.code);
+                bf_close(g);
+            }
             b[i] ^= (uint8_t)(1 << bit);
         }
     free(b);
@@ -90,7 +117,7 @@ static void wrong_lengths_and_foreign_bytes(void)
     uint8_t *b = bytes_of(f, &len), *longer = calloc(1, len + 8);
     memcpy(longer, b, len);
     for (uint64_t l = 0; l < len; l += l < 4200 ? 1 : 7) {
-        uint8_t *part = malloc(l ? l : 1);                         /* exactly that long: ASan sees a byte too far */
+        uint8_t *part = malloc(l ? l : 1); /* exactly that long: ASan sees a byte too far */
         memcpy(part, b, l);
         wrong(part, l, NULL, BF_EFORMAT);
         free(part);
@@ -102,7 +129,7 @@ static void wrong_lengths_and_foreign_bytes(void)
     memcpy(longer, "#!/bin/sh\n", 10);
     CHECK_HAS(wrong(longer, len, NULL, BF_EFORMAT), "magic");
     memcpy(longer, b, len);
-    longer[8] = 2;                                                 /* the version is looked at before any sum */
+    longer[8] = 2; /* the version is looked at before any sum */
     CHECK_HAS(wrong(longer, len, NULL, BF_EFORMAT), "format version 2, this build reads up to 1");
     free(longer);
     free(b);
@@ -113,21 +140,28 @@ static void other_parameters_are_named(void)
 {
     NEEDS_SODIUM;
     uint64_t len, keyed_len;
-    bf_filter *f = filled("classic", 1000, 7, NULL, 0, 60), *keyed = filled("classic", 1000, 7, secret, 0, 60);
+    bf_filter *f = filled("classic", 1000, 7, NULL, 0, 60),
+              *keyed = filled("classic", 1000, 7, secret, 0, 60);
     uint8_t *b = bytes_of(f, &len), *kb = bytes_of(keyed, &keyed_len);
     CHECK_HAS(wrong(b, len, &(bf_spec){ .m = 1001 }, BF_EMISMATCH), "has m=1000, asked for m=1001");
     CHECK_HAS(wrong(b, len, &(bf_spec){ .n = 5 }, BF_EMISMATCH), "has n=99, asked for n=5");
     CHECK_HAS(wrong(b, len, &(bf_spec){ .k = 8 }, BF_EMISMATCH), "has k=7, asked for k=8");
     CHECK_HAS(wrong(b, len, &(bf_spec){ .p = 0.5 }, BF_EMISMATCH), "asked for p=0.5");
-    CHECK_HAS(wrong(b, len, &(bf_spec){ .scheme = "block" }, BF_EMISMATCH), "has scheme classic, asked for scheme block");
+    CHECK_HAS(wrong(b, len, &(bf_spec){ .scheme = "block" }, BF_EMISMATCH),
+        "has scheme classic, asked for scheme block");
     CHECK_HAS(wrong(b, len, &(bf_spec){ .n = 99, .p = 0.001 }, BF_EMISMATCH), "asked for p=0.001");
-    CHECK_HAS(wrong(b, len, &(bf_spec){ .secret = secret, .secret_len = 16 }, BF_EMISMATCH), "is not keyed");
-    CHECK_HAS(wrong(b, len, &(bf_spec){ .secret = secret, .secret_len = 15 }, BF_EINVAL), "secret must be 16 bytes, got 15 bytes");
+    CHECK_HAS(wrong(b, len, &(bf_spec){ .secret = secret, .secret_len = 16 }, BF_EMISMATCH),
+        "is not keyed");
+    CHECK_HAS(wrong(b, len, &(bf_spec){ .secret = secret, .secret_len = 15 }, BF_EINVAL),
+        "secret must be 16 bytes, got 15 bytes");
     CHECK_HAS(wrong(kb, len, NULL, BF_EMISMATCH), "its secret must be given");
-    CHECK_HAS(wrong(kb, len, &(bf_spec){ .secret = other, .secret_len = 16 }, BF_EMISMATCH), "another secret");
-    bf_filter *same = bf_from_bytes(b, len, &(bf_spec){ .m = 1000, .k = 7, .scheme = "classic" }, NULL);
+    CHECK_HAS(wrong(kb, len, &(bf_spec){ .secret = other, .secret_len = 16 }, BF_EMISMATCH),
+        "another secret");
+    bf_filter *same =
+        bf_from_bytes(b, len, &(bf_spec){ .m = 1000, .k = 7, .scheme = "classic" }, NULL);
     CHECK(same != NULL);
-    for (size_t i = 0; i + 16 <= keyed_len; i++) CHECK(memcmp(kb + i, secret, 16));   /* never stored */
+    for (size_t i = 0; i + 16 <= keyed_len; i++)
+        CHECK(memcmp(kb + i, secret, 16)); /* never stored */
     bf_close(same);
     bf_close(f);
     bf_close(keyed);
@@ -147,7 +181,8 @@ static void saved_files(void)
     CHECK_EQ(bf_save(f, path, &e), 0);
     uint8_t *b = bytes_of(f, &len), *read_back = malloc(len);
     FILE *in = fopen(path, "rb");
-    CHECK(in && fread(read_back, 1, len, in) == len && fgetc(in) == EOF && !memcmp(b, read_back, len));
+    CHECK(in && fread(read_back, 1, len, in) == len && fgetc(in) == EOF &&
+          !memcmp(b, read_back, len));
     if (in) fclose(in);
     bf_filter *g = bf_load(path, NULL, &e);
     CHECK(g && bf_equal(f, g, &e) == 1);
@@ -160,12 +195,12 @@ static void saved_files(void)
     CHECK(!bf_load(folder, NULL, &e) && e.code == BF_EIO);
     CHECK_HAS(e.msg, "is a directory");
     CHECK_EQ(bf_save(f, "/nonexistent/x.bloom", &e), BF_EIO);
-    CHECK_EQ(bf_save(f, folder, &e), BF_EIO);                      /* a rename over a folder fails, and leaves nothing */
+    CHECK_EQ(bf_save(f, folder, &e), BF_EIO); /* a rename over a folder fails, and leaves nothing */
     CHECK(symlink("/nonexistent/y", link) == 0);
     CHECK(!bf_load(link, NULL, &e));
     unlink(link);
     unlink(path);
-    CHECK(rmdir(folder) == 0);                                     /* no partial file stayed */
+    CHECK(rmdir(folder) == 0); /* no partial file stayed */
     char beside[80];
     snprintf(beside, sizeof beside, "%s.tmp-0", folder);
     CHECK(access(beside, F_OK) != 0);
@@ -179,8 +214,10 @@ static void format_null_is_ours(void)
 {
     bf_error e;
     const uint8_t *given = lacks_sodium() ? NULL : secret;
-    bf_filter *all[] = { filled("classic", 1000, 7, NULL, 0, 60), filled("block", 1024, 7, given, 0, 60),
-        bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2 }, &e), bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60 }, &e) };
+    bf_filter *all[] = { filled("classic", 1000, 7, NULL, 0, 60),
+        filled("block", 1024, 7, given, 0, 60),
+        bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2 }, &e),
+        bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60 }, &e) };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const bf_spec keyed = { .secret = given, .secret_len = 16 };
         int64_t len = bf_bytes_as(all[i], NULL, &e);
@@ -190,11 +227,16 @@ static void format_null_is_ours(void)
         bf_filter *g = bf_from_bytes_as(b, (size_t)len, NULL, i == 1 ? &keyed : NULL, &e);
         CHECK(g && bf_equal(all[i], g, &e) == 1);
         CHECK(!bf_from_bytes_as(b, (size_t)len - 1, NULL, NULL, NULL));
-        CHECK(bf_bytes_as(all[i], "tar", &e) == BF_EINVAL && strstr(e.msg, "format must be one of"));
-        CHECK(bf_read_bits(all[i], 0, NULL, 0, &e) == 0 && bf_hashcode(all[i], NULL, 0, NULL, 0, &e) > 0);
-        CHECK(bf_add_many(all[i], NULL, 0, NULL, NULL) == 0 && bf_test_many(all[i], NULL, 0, NULL, NULL) == 0);
-        CHECK(bf_add(all[i], NULL, 0, NULL) >= 0 && bf_test(all[i], NULL, 0, NULL) == 1 && bf_get_part(all[i], 99, NULL, NULL) < 0);
-        CHECK(bf_read_bits(all[i], 0, &byte, 1, NULL) == 0 && bf_hashcode(all[i], "x", 1, &pos, 1, NULL) > 0);
+        CHECK(
+            bf_bytes_as(all[i], "tar", &e) == BF_EINVAL && strstr(e.msg, "format must be one of"));
+        CHECK(bf_read_bits(all[i], 0, NULL, 0, &e) == 0 &&
+              bf_hashcode(all[i], NULL, 0, NULL, 0, &e) > 0);
+        CHECK(bf_add_many(all[i], NULL, 0, NULL, NULL) == 0 &&
+              bf_test_many(all[i], NULL, 0, NULL, NULL) == 0);
+        CHECK(bf_add(all[i], NULL, 0, NULL) >= 0 && bf_test(all[i], NULL, 0, NULL) == 1 &&
+              bf_get_part(all[i], 99, NULL, NULL) < 0);
+        CHECK(bf_read_bits(all[i], 0, &byte, 1, NULL) == 0 &&
+              bf_hashcode(all[i], "x", 1, &pos, 1, NULL) > 0);
         free(b);
         bf_close(g);
         bf_close(all[i]);
@@ -212,17 +254,23 @@ static void sets(void)
     for (size_t s = 0; native_scheme(s); s++) {
         bf_error e;
         const char *scheme = native_scheme(s);
-        bf_filter *a = filled(scheme, 20000, 7, NULL, 0, 300), *b = filled(scheme, 20000, 7, NULL, 200, 300), *u = bf_copy(a, &e), *i = bf_copy(a, &e);
+        bf_filter *a = filled(scheme, 20000, 7, NULL, 0, 300),
+                  *b = filled(scheme, 20000, 7, NULL, 200, 300), *u = bf_copy(a, &e),
+                  *i = bf_copy(a, &e);
         bf_filter *both = filled(scheme, 20000, 7, NULL, 0, 500);
         CHECK_EQ(bf_equal(a, u, &e), 1);
         CHECK_EQ(bf_equal(a, b, &e), 0);
         CHECK_EQ(bf_unite(u, b, &e), 0);
         CHECK_EQ(bf_equal(u, both, &e), 1);
         CHECK_EQ(bf_intersect(i, b, &e), 0);
-        for (unsigned j = 200; j < 300; j++) { char t[16]; CHECK_EQ(bf_test(i, t, (size_t)sprintf(t, "k%u", j), &e), 1); }
+        for (unsigned j = 200; j < 300; j++) {
+            char t[16];
+            CHECK_EQ(bf_test(i, t, (size_t)sprintf(t, "k%u", j), &e), 1);
+        }
         uint8_t x, y, z;
         for (uint64_t at = 0; at < 2500; at++) {
-            CHECK(!bf_read_bits(a, at, &x, 1, &e) && !bf_read_bits(b, at, &y, 1, &e) && !bf_read_bits(i, at, &z, 1, &e) && z == (x & y));
+            CHECK(!bf_read_bits(a, at, &x, 1, &e) && !bf_read_bits(b, at, &y, 1, &e) &&
+                  !bf_read_bits(i, at, &z, 1, &e) && z == (x & y));
         }
         CHECK_EQ(bf_read_bits(a, 2560, &x, 1, &e), BF_EINVAL);
         CHECK_EQ(bf_unite(a, a, &e), 0);
@@ -230,7 +278,11 @@ static void sets(void)
         bf_state st;
         CHECK_EQ(bf_get_state(a, &st, &e), 0);
         CHECK_EQ(st.ones, 0);
-        bf_close(a); bf_close(b); bf_close(u); bf_close(i); bf_close(both);
+        bf_close(a);
+        bf_close(b);
+        bf_close(u);
+        bf_close(i);
+        bf_close(both);
     }
 }
 
@@ -238,9 +290,12 @@ static void unlike_sets(void)
 {
     NEEDS_SODIUM;
     bf_error e;
-    bf_filter *a = filled("classic", 20000, 7, NULL, 0, 1), *rows[] = { filled("classic", 20001, 7, NULL, 0, 1), filled("classic", 20000, 8, NULL, 0, 1),
-        filled("block", 20000, 7, NULL, 0, 1), filled("classic", 20000, 7, secret, 0, 1) };
-    static const char *const says[] = { "same m, got 20000 and 20001", "same k, got 7 and 8", "same scheme, got classic and block", "one is keyed and the other is not" };
+    bf_filter *a = filled("classic", 20000, 7, NULL, 0, 1),
+              *rows[] = { filled("classic", 20001, 7, NULL, 0, 1),
+                  filled("classic", 20000, 8, NULL, 0, 1), filled("block", 20000, 7, NULL, 0, 1),
+                  filled("classic", 20000, 7, secret, 0, 1) };
+    static const char *const says[] = { "same m, got 20000 and 20001", "same k, got 7 and 8",
+        "same scheme, got classic and block", "one is keyed and the other is not" };
     for (size_t i = 0; i < 4; i++) {
         CHECK_EQ(bf_unite(a, rows[i], &e), BF_EINVAL);
         CHECK_HAS(e.msg, says[i]);
@@ -254,12 +309,19 @@ static void unlike_sets(void)
 static void variants_and_misuse_are_refused(void)
 {
     bf_error e;
-    static const struct { bf_spec spec; int code; const char *says; } rows[] = {
-        { { .m = 10, .n = 2, .grow = 2 }, BF_EINVAL, "grow needs n and p" }, { { .m = 10, .n = 2, .grow = 1 }, BF_EINVAL, "grow must be a factor above 1, at most 1e300, got 1" },
-        { { .m = 10, .n = 2, .window = 60 }, BF_EINVAL, "window needs n and p" }, { { .m = 10, .n = 2, .window = -1 }, BF_EINVAL, "got -1" },
+    static const struct {
+        bf_spec spec;
+        int code;
+        const char *says;
+    } rows[] = { { { .m = 10, .n = 2, .grow = 2 }, BF_EINVAL, "grow needs n and p" },
+        { { .m = 10, .n = 2, .grow = 1 }, BF_EINVAL,
+            "grow must be a factor above 1, at most 1e300, got 1" },
+        { { .m = 10, .n = 2, .window = 60 }, BF_EINVAL, "window needs n and p" },
+        { { .m = 10, .n = 2, .window = -1 }, BF_EINVAL, "got -1" },
         { { .m = 10, .n = 2, .shards = 5000 }, BF_EINVAL, "shards must be 1 to 4096, got 5000" },
         { { .m = 10, .n = 2, .shards = 2, .counting = true }, BF_EINVAL, "neither shards" },
-        { { .m = 10, .n = 2, .key = "k" }, BF_EINVAL, "key=k" }, { { .m = 10, .n = 2, .read_only = true }, BF_EINVAL, "read_only" },
+        { { .m = 10, .n = 2, .key = "k" }, BF_EINVAL, "key=k" },
+        { { .m = 10, .n = 2, .read_only = true }, BF_EINVAL, "read_only" },
         { { .m = 10, .n = 2, .storage = "" }, BF_EINVAL, "empty" },
         { { .m = BF_M_MAX, .k = 1 }, BF_ENOMEM, "137438953472 bytes" },
         { { .m = 10, .n = 2, .secret = "short", .secret_len = 5 }, BF_EINVAL, "got 5 bytes" } };

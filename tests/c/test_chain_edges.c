@@ -1,6 +1,6 @@
-/* test_chain_edges.c - growing and forgetting filters at their edges: headers whose sums are right and whose values are not, files
- * that change under the map, a filter that can grow no more, others who grew it a moment ago, clocks that fail.
- * docs/format.md has the offsets. */
+/* test_chain_edges.c - growing and forgetting filters at their edges: headers whose sums are right
+ * and whose values are not, files that change under the map, a filter that can grow no more, others
+ * who grew it a moment ago, clocks that fail. docs/format.md has the offsets. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
 #include "../../core/parts/span.h"
@@ -14,11 +14,26 @@
 static bf_error e;
 static char path[] = "/tmp/bf-edges-XXXXXX";
 
-static bf_filter *must(bf_filter *f, int line) { if (!f) { fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); } return f; }
+static bf_filter *must(bf_filter *f, int line)
+{
+    if (!f) {
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        exit(1);
+    }
+    return f;
+}
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 #define GROWS .n = 10, .p = 0.1, .grow = 2
-static void add_numbers(bf_filter *f, int from, int n) { for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0); }
-static int found(bf_filter *f, int from, int n) { int sum = 0; for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1; return sum; }
+static void add_numbers(bf_filter *f, int from, int n)
+{
+    for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
+}
+static int found(bf_filter *f, int from, int n)
+{
+    int sum = 0;
+    for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1;
+    return sum;
+}
 
 static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
 {
@@ -30,36 +45,73 @@ static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
 }
 
 /* ---- headers ---- */
-enum { GROW, WINDOW, FIXED, SHARDED, FIRST = PAGE };         /* FIRST: the page of the first part */
-static const struct { int made; unsigned at, bytes; uint64_t value; const char *says; } wrong[] = {
-    { GROW, 144, 8, 0, "grow is out of range" }, { GROW, 144, 8, 1, "grow is out of range" }, { WINDOW, 144, 8, 1, "grow is out of range" },
-    { WINDOW, 152, 8, 0, "window is out of range" }, { GROW, 152, 8, 1, "window is out of range" },
-    { GROW, 160, 4, 1, "parts is out of range" }, { WINDOW, 160, 4, 0, "parts is out of range" }, { WINDOW, 160, 4, 256, "parts is out of range" },
+enum { GROW, WINDOW, FIXED, SHARDED, FIRST = PAGE }; /* FIRST: the page of the first part */
+static const struct {
+    int made;
+    unsigned at, bytes;
+    uint64_t value;
+    const char *says;
+} wrong[] = {
+    { GROW, 144, 8, 0, "grow is out of range" },
+    { GROW, 144, 8, 1, "grow is out of range" },
+    { WINDOW, 144, 8, 1, "grow is out of range" },
+    { WINDOW, 152, 8, 0, "window is out of range" },
+    { GROW, 152, 8, 1, "window is out of range" },
+    { GROW, 160, 4, 1, "parts is out of range" },
+    { WINDOW, 160, 4, 0, "parts is out of range" },
+    { WINDOW, 160, 4, 256, "parts is out of range" },
     { GROW, 2080, 8, 0, "a live counter is broken" },
-    { GROW, 164, 1, 1, "a reserved byte is set" }, { WINDOW, 2047, 1, 1, "a reserved byte is set" }, { GROW, 2088, 1, 1, "a reserved byte is set" },
-    { GROW, 28, 4, 0x300, "uses features (flags 768" }, { GROW, 28, 4, 0x110, "uses features (flags 272" }, { GROW, 28, 4, 0x2000, "uses features" },
-    { GROW, 52, 4, 4, "uses features (flags 256, 4 bits a cell)" }, { FIXED, 52, 4, 2, "uses features (flags 0, 2 bits a cell)" },
-    { FIXED, 144, 1, 1, "a reserved byte is set" }, { FIXED, 196, 1, 1, "a reserved byte is set" }, { FIXED, 2000, 1, 1, "a reserved byte is set" },
+    { GROW, 164, 1, 1, "a reserved byte is set" },
+    { WINDOW, 2047, 1, 1, "a reserved byte is set" },
+    { GROW, 2088, 1, 1, "a reserved byte is set" },
+    { GROW, 28, 4, 0x300, "uses features (flags 768" },
+    { GROW, 28, 4, 0x110, "uses features (flags 272" },
+    { GROW, 28, 4, 0x2000, "uses features" },
+    { GROW, 52, 4, 4, "uses features (flags 256, 4 bits a cell)" },
+    { FIXED, 52, 4, 2, "uses features (flags 0, 2 bits a cell)" },
+    { FIXED, 144, 1, 1, "a reserved byte is set" },
+    { FIXED, 196, 1, 1, "a reserved byte is set" },
+    { FIXED, 2000, 1, 1, "a reserved byte is set" },
     { FIXED, 2100, 1, 1, "a reserved byte is set" },
-    { FIXED, 192, 4, 2, "its shards do not fit m" }, { FIXED, 192, 4, 1, "its shards do not fit m" }, { SHARDED, 192, 4, 0, "its shards do not fit m" },
-    { SHARDED, 192, 4, 3, "its shards do not fit m" }, { SHARDED, 192, 4, 5000, "its shards do not fit m" },
-    { FIXED, 56, 8, UINT64_MAX, "p is out of range" }, { FIXED, 56, 8, UINT64_C(0x4000000000000000), "p is out of range" }, { FIXED, 40, 8, 0, "n is out of range" }, { FIXED, 40, 8, UINT64_MAX, "n is out of range" },
-    { FIXED, 48, 4, 0, "k is out of range" }, { FIXED, 48, 4, 4097, "k is out of range" }, { FIXED, 32, 8, 0, "m is out of range" },
-    { FIXED, 32, 8, BF_M_MAX * 2, "m is out of range" }, { FIXED, 72, 8, 1, "secret check and flags disagree" },
-    { FIXED, 28, 4, 1, "secret check and flags disagree" }, { FIXED, 64, 8, 8, "its length field does not fit m" },
-    { FIXED, 12, 4, 8192, "bad version or header size" }, { FIXED, 8, 4, 0, "bad version or header size" }, { FIXED, 8, 4, 2, "has format version 2" },
-    { FIXED, 24, 4, 999, "has scheme number 999" }, { FIXED, 80, 1, 'C', "scheme name and number disagree" }, { FIXED, 143, 1, 'x', "scheme name and number disagree" },
-    { FIXED, 2056, 8, 5, "a sequence number is broken" }, { FIXED, 2048, 8, 5, "a sequence number is broken" },
-    { GROW, FIRST + 28, 4, 0, "a part does not belong to it" }, { GROW, FIRST + 160, 4, 1, "a part does not belong to it" },
-    { GROW, FIRST + 48, 4, 1, "a part does not belong to it" }, { GROW, FIRST + 12, 4, 1, "bad version or header size" },
-    { WINDOW, FIRST + 160, 4, 2, "a part does not belong to it" }, { WINDOW, FIRST + 40, 8, 0, "n is out of range" },
+    { FIXED, 192, 4, 2, "its shards do not fit m" },
+    { FIXED, 192, 4, 1, "its shards do not fit m" },
+    { SHARDED, 192, 4, 0, "its shards do not fit m" },
+    { SHARDED, 192, 4, 3, "its shards do not fit m" },
+    { SHARDED, 192, 4, 5000, "its shards do not fit m" },
+    { FIXED, 56, 8, UINT64_MAX, "p is out of range" },
+    { FIXED, 56, 8, UINT64_C(0x4000000000000000), "p is out of range" },
+    { FIXED, 40, 8, 0, "n is out of range" },
+    { FIXED, 40, 8, UINT64_MAX, "n is out of range" },
+    { FIXED, 48, 4, 0, "k is out of range" },
+    { FIXED, 48, 4, 4097, "k is out of range" },
+    { FIXED, 32, 8, 0, "m is out of range" },
+    { FIXED, 32, 8, BF_M_MAX * 2, "m is out of range" },
+    { FIXED, 72, 8, 1, "secret check and flags disagree" },
+    { FIXED, 28, 4, 1, "secret check and flags disagree" },
+    { FIXED, 64, 8, 8, "its length field does not fit m" },
+    { FIXED, 12, 4, 8192, "bad version or header size" },
+    { FIXED, 8, 4, 0, "bad version or header size" },
+    { FIXED, 8, 4, 2, "has format version 2" },
+    { FIXED, 24, 4, 999, "has scheme number 999" },
+    { FIXED, 80, 1, 'C', "scheme name and number disagree" },
+    { FIXED, 143, 1, 'x', "scheme name and number disagree" },
+    { FIXED, 2056, 8, 5, "a sequence number is broken" },
+    { FIXED, 2048, 8, 5, "a sequence number is broken" },
+    { GROW, FIRST + 28, 4, 0, "a part does not belong to it" },
+    { GROW, FIRST + 160, 4, 1, "a part does not belong to it" },
+    { GROW, FIRST + 48, 4, 1, "a part does not belong to it" },
+    { GROW, FIRST + 12, 4, 1, "bad version or header size" },
+    { WINDOW, FIRST + 160, 4, 2, "a part does not belong to it" },
+    { WINDOW, FIRST + 40, 8, 0, "n is out of range" },
     { GROW, FIRST + 2088, 1, 1, "a reserved byte is set" },
 };
 
 static bf_filter *made(int kind)
 {
-    bf_filter *f = kind == GROW ? OPEN(GROWS) : kind == WINDOW ? OPEN(.n = 100, .p = 0.1, .window = 1e9, .parts = 3) : kind == FIXED ? OPEN(.m = 1000, .k = 3)
-                 : OPEN(.m = 1024, .k = 3, .shards = 2);
+    bf_filter *f = kind == GROW     ? OPEN(GROWS)
+                   : kind == WINDOW ? OPEN(.n = 100, .p = 0.1, .window = 1e9, .parts = 3)
+                   : kind == FIXED  ? OPEN(.m = 1000, .k = 3)
+                                    : OPEN(.m = 1024, .k = 3, .shards = 2);
     add_numbers(f, 0, 5);
     return f;
 }
@@ -72,9 +124,11 @@ static void headers_with_right_sums(void)
         bf_filter *f = made(wrong[i].made), *g;
         uint8_t *b = bytes_of(f, &len), *page = b + wrong[i].at / PAGE * PAGE;
         mend(page);
-        CHECK((g = bf_from_bytes(b, len, NULL, &e)) && bf_equal(f, g, &e) == 1);     /* mending alone changes nothing */
+        CHECK((g = bf_from_bytes(b, len, NULL, &e)) &&
+              bf_equal(f, g, &e) == 1); /* mending alone changes nothing */
         bf_close(g);
-        if (wrong[i].bytes == 8 && wrong[i].at % PAGE >= 144 && wrong[i].at % PAGE < 160) value = real((double)value);
+        if (wrong[i].bytes == 8 && wrong[i].at % PAGE >= 144 && wrong[i].at % PAGE < 160)
+            value = real((double)value);
         put(b + wrong[i].at, wrong[i].bytes, value);
         mend(page);
         e = (bf_error){ 0 };
@@ -88,11 +142,17 @@ static void headers_with_right_sums(void)
     }
 }
 
-/* How many parts a growing filter says that it has, in its live word, which carries its own check. */
+/* How many parts a growing filter says that it has, in its live word, which carries its own check.
+ */
 static void numbers_of_parts(void)
 {
-    static const struct { int64_t parts; const char *says; } rows[] = { { 0, "its number of parts is out of range" }, { -1, "its number of parts is out of range" },
-        { BF_PARTS_MAX + 1, "its number of parts is out of range" }, { 2, "its part 1 is missing" } };
+    static const struct {
+        int64_t parts;
+        const char *says;
+    } rows[] = { { 0, "its number of parts is out of range" },
+        { -1, "its number of parts is out of range" },
+        { BF_PARTS_MAX + 1, "its number of parts is out of range" },
+        { 2, "its part 1 is missing" } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t len;
         bf_filter *f = made(GROW);
@@ -134,7 +194,7 @@ static void values_past_reason(void)
     CHECK_HAS(e.msg, "window is out of range");
     put(b + 152, 8, real(1e9));
     uint64_t m = f->part.g.m;
-    put(b + FIRST + 32, 8, m - 512);                         /* its bits then end a line earlier */
+    put(b + FIRST + 32, 8, m - 512); /* its bits then end a line earlier */
     put(b + FIRST + 64, 8, (m - 512) / 8);
     mend(b);
     mend(b + FIRST);
@@ -168,7 +228,12 @@ static void schemes_that_do_not_fit(void)
 }
 
 /* ---- files ---- */
-static void put_file(uint8_t *b, uint64_t len) { int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600); CHECK(write(fd, b, len) == (ssize_t)len); close(fd); }
+static void put_file(uint8_t *b, uint64_t len)
+{
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    CHECK(write(fd, b, len) == (ssize_t)len);
+    close(fd);
+}
 static void files_of_other_lengths(void)
 {
     uint64_t len;
@@ -187,7 +252,7 @@ static void files_of_other_lengths(void)
     b = bytes_of(f, &len);
     longer = calloc(1, len + 10);
     memcpy(longer, b, len);
-    put_file(longer, len + 10);                              /* saved, not written in place: nobody was about to grow it */
+    put_file(longer, len + 10); /* saved, not written in place: nobody was about to grow it */
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "is too long");
     for (uint64_t cut = 1; cut < len; cut += 977) {
@@ -196,7 +261,7 @@ static void files_of_other_lengths(void)
         CHECK_HAS(e.msg, len - cut < 8 ? "it has only" : "cut short");
         CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
     }
-    put(longer + 2048, 8, UINT64_C(0xFFFFFFFE00000001));     /* dirty: somebody was */
+    put(longer + 2048, 8, UINT64_C(0xFFFFFFFE00000001)); /* dirty: somebody was */
     put_file(longer, len + 10);
     CHECK((g = bf_open(&(bf_spec){ .storage = path }, &e)) && bf_equal(f, g, &e) == 1);
     bf_close(g);
@@ -208,7 +273,8 @@ static void files_of_other_lengths(void)
     unlink(path);
 }
 
-/* The number of parts in the first page, broken under the map: an error, and no part is looked for where none can be. */
+/* The number of parts in the first page, broken under the map: an error, and no part is looked for
+ * where none can be. */
 static void a_number_of_parts_broken_under_the_map(void)
 {
     bf_filter *f = OPEN(GROWS, .storage = path);
@@ -239,7 +305,7 @@ static void a_number_of_parts_broken_under_the_map(void)
     CHECK_EQ(bf_equal(memory, f, &e), BF_EFORMAT);
     CHECK_EQ(bf_save(f, "/tmp/never", &e), BF_EFORMAT);
     CHECK(pwrite(fd, word, 8, 2080) == 8);
-    CHECK_EQ(found(f, 0, 5), 5);                             /* mended: it goes on */
+    CHECK_EQ(found(f, 0, 5), 5); /* mended: it goes on */
     close(fd);
     bf_close(memory);
     bf_close(f);
@@ -269,7 +335,8 @@ static void a_file_cut_short_under_the_map(void)
     bf_close(f);
     bf_close(memory);
     unlink(path);
-    bf_filter *fixed = OPEN(.m = 100000, .k = 3, .storage = path), *same = OPEN(.m = 100000, .k = 3);
+    bf_filter *fixed = OPEN(.m = 100000, .k = 3, .storage = path),
+              *same = OPEN(.m = 100000, .k = 3);
     double count;
     add_numbers(fixed, 0, 3);
     CHECK_EQ(truncate(path, 5000), 0);
@@ -289,7 +356,8 @@ static void a_file_cut_short_under_the_map(void)
 }
 
 /* ---- a filter that can grow no more ---- */
-/* As if it had grown to all but the last bits: no part fits any more, and the newest one takes what comes. */
+/* As if it had grown to all but the last bits: no part fits any more, and the newest one takes what
+ * comes. */
 static void a_filter_that_can_grow_no_more(void)
 {
     for (int batch = 0; batch < 2; batch++) {
@@ -298,9 +366,14 @@ static void a_filter_that_can_grow_no_more(void)
         bf_key keys[200];
         int numbers[200];
         last->start = BF_M_MAX - last->part.g.m;
-        for (int i = 0; i < 200; i++) { numbers[i] = i; keys[i] = (bf_key){ numbers + i, sizeof *numbers }; }
-        if (batch) CHECK(bf_add_many(f, keys, 200, NULL, &e) > 50);
-        else add_numbers(f, 0, 200);
+        for (int i = 0; i < 200; i++) {
+            numbers[i] = i;
+            keys[i] = (bf_key){ numbers + i, sizeof *numbers };
+        }
+        if (batch)
+            CHECK(bf_add_many(f, keys, 200, NULL, &e) > 50);
+        else
+            add_numbers(f, 0, 200);
         last->start = 0;
         bf_info info;
         bf_get_info(f, &info);
@@ -311,7 +384,8 @@ static void a_filter_that_can_grow_no_more(void)
 }
 
 /* ---- others who grew it a moment ago ---- */
-/* Between the look at the file and the add: the key is set in what was the newest part, and a later one has it already. */
+/* Between the look at the file and the add: the key is set in what was the newest part, and a later
+ * one has it already. */
 static void keys_that_another_added_a_moment_ago(void)
 {
     bf_filter *f = OPEN(GROWS, .storage = path), *g = OPEN(GROWS, .storage = path);
@@ -320,18 +394,22 @@ static void keys_that_another_added_a_moment_ago(void)
     int numbers[2] = { 299, 100000 };
     add_numbers(g, 0, 300);
     CHECK_EQ(bf_chain_count(f->chain), 1);
-    for (uint16_t i = 0; i < 2; i++) { f->hash->one(f->secret, numbers + i, sizeof *numbers, span.d + i); span.key[i] = i; }
-    f->chain->piece[0]->part.g.n = 1000000;                  /* as it looked when there was room */
+    for (uint16_t i = 0; i < 2; i++) {
+        f->hash->one(f->secret, numbers + i, sizeof *numbers, span.d + i);
+        span.key[i] = i;
+    }
+    f->chain->piece[0]->part.g.n = 1000000; /* as it looked when there was room */
     CHECK_EQ(f->chain->variant->add(f, &span, answer, &e), 0);
     CHECK_EQ(bf_chain_count(f->chain), 2);
-    CHECK_EQ(answer[0], 0);                                  /* the other's */
+    CHECK_EQ(answer[0], 0); /* the other's */
     CHECK_EQ(answer[1], 1);
     bf_close(f);
     bf_close(g);
     unlink(path);
 }
 
-/* The same for tests: what is not in the parts that were known is looked for in those that have come. */
+/* The same for tests: what is not in the parts that were known is looked for in those that have
+ * come. */
 static void keys_looked_for_while_it_grows(void)
 {
     bf_filter *f = OPEN(GROWS, .storage = path), *g = OPEN(GROWS, .storage = path);
@@ -339,7 +417,10 @@ static void keys_looked_for_while_it_grows(void)
     uint8_t answer[2] = { 0, 0 };
     int numbers[2] = { 299, 100000 };
     add_numbers(g, 0, 300);
-    for (uint16_t i = 0; i < 2; i++) { f->hash->one(f->secret, numbers + i, sizeof *numbers, span.d + i); span.key[i] = i; }
+    for (uint16_t i = 0; i < 2; i++) {
+        f->hash->one(f->secret, numbers + i, sizeof *numbers, span.d + i);
+        span.key[i] = i;
+    }
     CHECK_EQ(f->chain->variant->test(f, &span, answer, &e), 0);
     CHECK(answer[0] == 1 && answer[1] == 0 && bf_chain_count(f->chain) == 2);
     bf_close(f);
@@ -351,7 +432,7 @@ static void keys_looked_for_while_it_grows(void)
 static void a_lock_that_a_parent_held(void)
 {
     bf_filter *f = OPEN(GROWS);
-    bf_int_set(&f->chain->holder, 1);                        /* a process that never is this one */
+    bf_int_set(&f->chain->holder, 1); /* a process that never is this one */
     add_numbers(f, 0, 300);
     CHECK_EQ(found(f, 0, 300), 300);
     CHECK_EQ(bf_int(&f->chain->holder), 0);
@@ -360,10 +441,15 @@ static void a_lock_that_a_parent_held(void)
 
 /* ---- clocks ---- */
 static double now_is;
-static double clock_of(void *unused) { (void)unused; return now_is; }
+static double clock_of(void *unused)
+{
+    (void)unused;
+    return now_is;
+}
 static void clocks_that_fail_in_every_call(void)
 {
-    bf_filter *f = OPEN(.n = 100, .p = 0.01, .window = 40, .clock = clock_of), *g = must(bf_copy(f, &e), __LINE__);
+    bf_filter *f = OPEN(.n = 100, .p = 0.01, .window = 40, .clock = clock_of),
+              *g = must(bf_copy(f, &e), __LINE__);
     uint64_t pos[20];
     bf_state state;
     now_is = 1000;
@@ -392,7 +478,8 @@ static void clocks_that_fail_in_every_call(void)
 /* What the other has of older epochs is forgotten, what is later than our clock counts. */
 static void unions_of_windows(void)
 {
-    bf_filter *f = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .clock = clock_of), *g = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .clock = clock_of);
+    bf_filter *f = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .clock = clock_of),
+              *g = OPEN(.n = 100, .p = 0.01, .window = 40, .parts = 4, .clock = clock_of);
     now_is = 1000;
     add_numbers(g, 0, 10);
     now_is = 1030;

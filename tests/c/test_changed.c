@@ -1,6 +1,7 @@
-/* test_changed.c - files that are not what they were: copied with holes onto a full disk, cut short under the map, replaced,
- * deleted, made again under a number that was used before.  BF_SMALL_DISK names a small file system to fill.
- * wraps: fstat fallocate posix_fallocate fstatvfs fstatfs madvise statx msync fsync ftruncate */
+/* test_changed.c - files that are not what they were: copied with holes onto a full disk, cut short
+ * under the map, replaced, deleted, made again under a number that was used before.  BF_SMALL_DISK
+ * names a small file system to fill. */
+/* wraps: fstat fallocate posix_fallocate fstatvfs fstatfs madvise statx msync fsync ftruncate */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "../../core/sets/sets.h"
@@ -17,12 +18,18 @@
 #include <unistd.h>
 
 /* ---- the calls that can be made otherwise ---- */
-static int reserve_errno, reserve_times, reserves, statvfs_errno, interrupts, populates, populate_errno;
+static int reserve_errno, reserve_times, reserves, statvfs_errno, interrupts, populates,
+    populate_errno;
 static bool cut_now, says_tmpfs, no_statx, born_later, says_full, says_nothing;
 
-static int fault(int why) { errno = why; return -1; }
+static int fault(int why)
+{
+    errno = why;
+    return -1;
+}
 
-int __real_fallocate(int fd, int mode, off_t at, off_t n); int __wrap_fallocate(int fd, int mode, off_t at, off_t n);
+int __real_fallocate(int fd, int mode, off_t at, off_t n);
+int __wrap_fallocate(int fd, int mode, off_t at, off_t n);
 int __wrap_fallocate(int fd, int mode, off_t at, off_t n)
 {
     reserves++;
@@ -31,9 +38,10 @@ int __wrap_fallocate(int fd, int mode, off_t at, off_t n)
     reserve_times--;
     return fault(reserve_errno);
 }
-static int looks = -1;                                       /* until one fails */
-static void (*after_look)(void);                             /* what another thread does then, once */
-int __real_fstat(int fd, struct stat *st); int __wrap_fstat(int fd, struct stat *st);
+static int looks = -1;           /* until one fails */
+static void (*after_look)(void); /* what another thread does then, once */
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st)
 {
     if (looks > 0 && --looks == 0) return fault(EIO);
@@ -43,11 +51,18 @@ int __wrap_fstat(int fd, struct stat *st)
     if (then) then();
     return rc;
 }
-/* What the C library makes of it where the file system cannot reserve is nothing for a file in use. */
+/* What the C library makes of it where the file system cannot reserve is nothing for a file in use.
+ */
 static int emulations;
-int __real_posix_fallocate(int fd, off_t at, off_t n); int __wrap_posix_fallocate(int fd, off_t at, off_t n);
-int __wrap_posix_fallocate(int fd, off_t at, off_t n) { emulations++; return __real_posix_fallocate(fd, at, n); }
-int __real_fstatvfs(int fd, struct statvfs *v); int __wrap_fstatvfs(int fd, struct statvfs *v);
+int __real_posix_fallocate(int fd, off_t at, off_t n);
+int __wrap_posix_fallocate(int fd, off_t at, off_t n);
+int __wrap_posix_fallocate(int fd, off_t at, off_t n)
+{
+    emulations++;
+    return __real_posix_fallocate(fd, at, n);
+}
+int __real_fstatvfs(int fd, struct statvfs *v);
+int __wrap_fstatvfs(int fd, struct statvfs *v);
 int __wrap_fstatvfs(int fd, struct statvfs *v)
 {
     if (statvfs_errno) return fault(statvfs_errno);
@@ -56,21 +71,24 @@ int __wrap_fstatvfs(int fd, struct statvfs *v)
     if (says_nothing) v->f_blocks = 0;
     return rc;
 }
-int __real_fstatfs(int fd, struct statfs *v); int __wrap_fstatfs(int fd, struct statfs *v);
+int __real_fstatfs(int fd, struct statfs *v);
+int __wrap_fstatfs(int fd, struct statfs *v);
 int __wrap_fstatfs(int fd, struct statfs *v)
 {
     const int rc = __real_fstatfs(fd, v);
     v->f_type = says_tmpfs ? 0x01021994 : 0xEF53;
     return rc;
 }
-int __real_madvise(void *p, size_t n, int how); int __wrap_madvise(void *p, size_t n, int how);
+int __real_madvise(void *p, size_t n, int how);
+int __wrap_madvise(void *p, size_t n, int how);
 int __wrap_madvise(void *p, size_t n, int how)
 {
-    if (how != 22) return __real_madvise(p, n, how);         /* MADV_POPULATE_READ */
+    if (how != 22) return __real_madvise(p, n, how); /* MADV_POPULATE_READ */
     populates++;
     return populate_errno ? fault(populate_errno) : __real_madvise(p, n, how);
 }
-int __real_statx(int d, const char *p, int flags, unsigned mask, struct statx *x); int __wrap_statx(int d, const char *p, int flags, unsigned mask, struct statx *x);
+int __real_statx(int d, const char *p, int flags, unsigned mask, struct statx *x);
+int __wrap_statx(int d, const char *p, int flags, unsigned mask, struct statx *x);
 int __wrap_statx(int d, const char *p, int flags, unsigned mask, struct statx *x)
 {
     if (no_statx) return fault(ENOSYS);
@@ -79,16 +97,29 @@ int __wrap_statx(int d, const char *p, int flags, unsigned mask, struct statx *x
     if (born_later) x->stx_btime.tv_nsec++;
     return rc;
 }
-int __real_msync(void *p, size_t n, int f); int __wrap_msync(void *p, size_t n, int f);
-int __wrap_msync(void *p, size_t n, int f) { return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_msync(p, n, f); }
-int __real_fsync(int fd); int __wrap_fsync(int fd);
-int __wrap_fsync(int fd) { return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_fsync(fd); }
-int __real_ftruncate(int fd, off_t n); int __wrap_ftruncate(int fd, off_t n);
-int __wrap_ftruncate(int fd, off_t n) { return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_ftruncate(fd, n); }
+int __real_msync(void *p, size_t n, int f);
+int __wrap_msync(void *p, size_t n, int f);
+int __wrap_msync(void *p, size_t n, int f)
+{
+    return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_msync(p, n, f);
+}
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_fsync(fd);
+}
+int __real_ftruncate(int fd, off_t n);
+int __wrap_ftruncate(int fd, off_t n);
+int __wrap_ftruncate(int fd, off_t n)
+{
+    return interrupts > 0 && interrupts-- ? fault(EINTR) : __real_ftruncate(fd, n);
+}
 
 static void as_ever(void)
 {
-    reserve_errno = reserve_times = reserves = statvfs_errno = interrupts = emulations = populates = populate_errno = 0;
+    reserve_errno = reserve_times = reserves = statvfs_errno = interrupts = emulations = populates =
+        populate_errno = 0;
     cut_now = says_tmpfs = no_statx = born_later = says_full = says_nothing = false;
 }
 
@@ -96,7 +127,8 @@ static void as_ever(void)
 static char folder[] = "/tmp/bf-changed-XXXXXX", path[64], second[64];
 static bf_error e;
 static const bf_spec there = { .storage = path }, counted = { .storage = path, .counting = true };
-static const bf_spec only_read = { .storage = path, .read_only = true }, only_count = { .storage = path, .counting = true, .read_only = true };
+static const bf_spec only_read = { .storage = path, .read_only = true },
+                     only_count = { .storage = path, .counting = true, .read_only = true };
 static const bf_spec kinds[] = {
     { .m = 8 << 20, .k = 4, .storage = path },
     { .m = 2 << 20, .k = 4, .storage = path, .counting = true },
@@ -104,17 +136,41 @@ static const bf_spec kinds[] = {
     { .n = 500000, .p = 0.01, .window = 1e6, .storage = path },
 };
 enum { KINDS = 4 };
-static const int pieces[] = { 1, 1, 2, 6 };                  /* a page of the whole, and its parts */
+static const int pieces[] = { 1, 1, 2, 6 }; /* a page of the whole, and its parts */
 static const bf_spec smaller = { .n = 200000, .p = 0.01, .grow = 2, .storage = path };
 static const bf_spec growing = { .n = 100, .p = 0.01, .grow = 2, .storage = path };
-static const bf_spec *again(const bf_spec *s, bool read) { return s->counting ? read ? &only_count : &counted : read ? &only_read : &there; }
+static const bf_spec *again(const bf_spec *s, bool read)
+{
+    return s->counting ? read ? &only_count : &counted : read ? &only_read : &there;
+}
 
-static bf_filter *must(bf_filter *f, int line) { if (!f) { fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); } return f; }
+static bf_filter *must(bf_filter *f, int line)
+{
+    if (!f) {
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        exit(1);
+    }
+    return f;
+}
 #define OPEN(spec) must(bf_open(spec, &e), __LINE__)
-static uint64_t room(void) { struct stat st; return stat(path, &st) ? 0 : (uint64_t)st.st_blocks * 512; }
-static uint64_t size(void) { struct stat st; return stat(path, &st) ? 0 : (uint64_t)st.st_size; }
-static void add_some(bf_filter *f) { for (int i = 0; i < 20; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0); }
-static void has_some(bf_filter *f) { for (int i = 0; i < 20; i++) CHECK_EQ(bf_test(f, &i, sizeof i, &e), 1); }
+static uint64_t room(void)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+}
+static uint64_t size(void)
+{
+    struct stat st;
+    return stat(path, &st) ? 0 : (uint64_t)st.st_size;
+}
+static void add_some(bf_filter *f)
+{
+    for (int i = 0; i < 20; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
+}
+static void has_some(bf_filter *f)
+{
+    for (int i = 0; i < 20; i++) CHECK_EQ(bf_test(f, &i, sizeof i, &e), 1);
+}
 
 /* As cp --sparse=always makes one. */
 static void with_holes(const bf_spec *s, const char *to)
@@ -139,7 +195,7 @@ static void holes_are_filled(void)
     for (int i = 0; i < KINDS; i++) {
         with_holes(&kinds[i], path);
         const uint64_t bytes = size(), before = room();
-        bf_filter *f = OPEN(again(&kinds[i], true));         /* reading needs no room */
+        bf_filter *f = OPEN(again(&kinds[i], true)); /* reading needs no room */
         has_some(f);
         bf_close(f);
         CHECK(room() == before && reserves == 0);
@@ -149,10 +205,10 @@ static void holes_are_filled(void)
         add_some(f);
         bf_close(f);
         reserves = 0;
-        f = OPEN(again(&kinds[i], false));                   /* a whole file is not touched */
+        f = OPEN(again(&kinds[i], false)); /* a whole file is not touched */
         has_some(f);
         CHECK_EQ(reserves, 0);
-        CHECK_EQ(emulations, kinds[i].window != 0 ? 5 : 1);  /* of the creation */
+        CHECK_EQ(emulations, kinds[i].window != 0 ? 5 : 1); /* of the creation */
         bf_close(f);
         unlink(path);
         as_ever();
@@ -181,7 +237,7 @@ static void no_room_for_holes(void)
             refused(again(&kinds[i], false), reasons[j]);
         }
         as_ever();
-        says_full = true;                                    /* not even tried: a disk is not filled for nothing */
+        says_full = true; /* not even tried: a disk is not filled for nothing */
         refused(again(&kinds[i], false), ENOSPC);
         CHECK_EQ(reserves, 0);
         bf_filter *f = OPEN(again(&kinds[i], true));
@@ -201,10 +257,13 @@ static void holes_that_are_only_read(void)
 {
     for (int i = 0; i < KINDS; i++) {
         with_holes(&kinds[i], path);
-        for (int way = 0; way < 4; way++) {                  /* a disk; a tmpfs; with an old kernel; with no room */
+        for (int way = 0; way < 4; way++) { /* a disk; a tmpfs; with an old kernel; with no room */
             says_tmpfs = way > 0;
             populate_errno = way == 2 ? EINVAL : way == 3 ? EFAULT : 0;
-            if (way == 3) { refused(again(&kinds[i], true), ENOSPC); continue; }
+            if (way == 3) {
+                refused(again(&kinds[i], true), ENOSPC);
+                continue;
+            }
             bf_filter *f = OPEN(again(&kinds[i], true));
             has_some(f);
             bf_close(f);
@@ -241,7 +300,8 @@ static void looks_that_fail(void)
     }
 }
 
-/* Then there has to be as much room as is lacking.  What does not say how large it is, is believed. */
+/* Then there has to be as much room as is lacking.  What does not say how large it is, is believed.
+ */
 static void nothing_can_be_reserved(void)
 {
     static const int reasons[] = { EOPNOTSUPP, ENOSYS, EINVAL };
@@ -284,7 +344,11 @@ static void signals_while_holes_are_filled(void)
     unlink(path);
     f = OPEN(&kinds[2]);
     interrupts = 5;
-    for (int i = 0; i < 600000; i++) if (bf_add(f, &i, sizeof i, &e) < 0) { CHECK_EQ(i, -1); break; }
+    for (int i = 0; i < 600000; i++)
+        if (bf_add(f, &i, sizeof i, &e) < 0) {
+            CHECK_EQ(i, -1);
+            break;
+        }
     CHECK_EQ(interrupts, 0);
     bf_close(f);
     unlink(path);
@@ -300,13 +364,20 @@ static void openers_at_once(void)
         for (int p = 0; p < WHO; p++)
             if (fork() == 0) {
                 bf_filter *f = bf_open(again(&kinds[r % KINDS], false), &e);
-                for (int i = 0; f && i < KEYS; i++) { const int k[] = { p, i }; if (bf_add(f, k, sizeof k, &e) < 0) _exit(2); }
+                for (int i = 0; f && i < KEYS; i++) {
+                    const int k[] = { p, i };
+                    if (bf_add(f, k, sizeof k, &e) < 0) _exit(2);
+                }
                 _exit(f ? 0 : 1);
             }
         for (int status; wait(&status) > 0;) CHECK_EQ(status, 0);
         bf_filter *f = OPEN(again(&kinds[r % KINDS], true));
         int lost = 0;
-        for (int p = 0; p < WHO; p++) for (int i = 0; i < KEYS; i++) { const int k[] = { p, i }; lost += bf_test(f, k, sizeof k, &e) != 1; }
+        for (int p = 0; p < WHO; p++)
+            for (int i = 0; i < KEYS; i++) {
+                const int k[] = { p, i };
+                lost += bf_test(f, k, sizeof k, &e) != 1;
+            }
         CHECK_EQ(lost, 0);
         has_some(f);
         bf_close(f);
@@ -321,7 +392,10 @@ static void holes_on_a_full_disk(void)
     const char *disk = getenv("BF_SMALL_DISK");
     static const uint8_t block[4096] = { 1 };
     char other[PATH_MAX], fill[PATH_MAX];
-    if (!disk) { printf("     no small disk given: BF_SMALL_DISK\n"); return; }
+    if (!disk) {
+        printf("     no small disk given: BF_SMALL_DISK\n");
+        return;
+    }
     snprintf(other, sizeof other, "%s/back.bloom", disk);
     snprintf(fill, sizeof fill, "%s/fill", disk);
     for (int i = 0; i < KINDS; i++) {
@@ -330,7 +404,7 @@ static void holes_on_a_full_disk(void)
         snprintf(copy, sizeof copy, "cp --sparse=always %s %s", path, other);
         CHECK_EQ(system(copy), 0);
         int fd = open(fill, O_CREAT | O_WRONLY, 0644);
-        while (write(fd, block, sizeof block) > 0) { }
+        while (write(fd, block, sizeof block) > 0) {}
         CHECK_EQ(errno, ENOSPC);
         close(fd);
         const bf_spec spec = { .storage = other, .counting = kinds[i].counting };
@@ -341,7 +415,7 @@ static void holes_on_a_full_disk(void)
         CHECK(!bf_open(&spec, &e) && e.sys_errno == ENOSPC);
         CHECK_HAS(e.msg, "cannot make room for the holes of");
         CHECK(!bf_open(&read, &e) && e.sys_errno == ENOSPC);
-        bf_filter *f = must(bf_load(other, &spec, &e), __LINE__);      /* into memory, without a map */
+        bf_filter *f = must(bf_load(other, &spec, &e), __LINE__); /* into memory, without a map */
         has_some(f);
         bf_close(f);
         unlink(fill);
@@ -357,7 +431,10 @@ static void a_disk_that_fills_up_later(void)
     const char *disk = getenv("BF_SMALL_DISK");
     static const uint8_t block[4096] = { 1 };
     static char other[PATH_MAX], fill[PATH_MAX], copy[PATH_MAX + 100];
-    if (!disk) { printf("     no small disk given: BF_SMALL_DISK\n"); return; }
+    if (!disk) {
+        printf("     no small disk given: BF_SMALL_DISK\n");
+        return;
+    }
     snprintf(other, sizeof other, "%s/back.bloom", disk);
     snprintf(fill, sizeof fill, "%s/fill", disk);
     says_tmpfs = true;
@@ -365,12 +442,14 @@ static void a_disk_that_fills_up_later(void)
         with_holes(&smaller, path);
         snprintf(copy, sizeof copy, "cp --sparse=always %s %s", path, other);
         CHECK_EQ(system(copy), 0);
-        bf_filter *f = must(bf_open(&(bf_spec){ .storage = other, .read_only = read }, &e), __LINE__);
+        bf_filter *f =
+            must(bf_open(&(bf_spec){ .storage = other, .read_only = read }, &e), __LINE__);
         int fd = open(fill, O_CREAT | O_WRONLY, 0644);
-        while (write(fd, block, sizeof block) > 0) { }
+        while (write(fd, block, sizeof block) > 0) {}
         close(fd);
         has_some(f);
-        for (int i = 0; i < 20000; i++) CHECK((read ? bf_test(f, &i, sizeof i, &e) : bf_add(f, &i, sizeof i, &e)) >= 0);
+        for (int i = 0; i < 20000; i++)
+            CHECK((read ? bf_test(f, &i, sizeof i, &e) : bf_add(f, &i, sizeof i, &e)) >= 0);
         bf_close(f);
         unlink(fill);
         unlink(other);
@@ -379,21 +458,66 @@ static void a_disk_that_fills_up_later(void)
     as_ever();
 }
 
-/* ---- cut short under the map: every call that is more than a single key says so, and touches nothing first ---- */
+/* ---- cut short under the map: every call that is more than a single key says so, and touches
+ * nothing first ---- */
 typedef int64_t call(bf_filter *f, bf_filter *other);
-static int64_t adds(bf_filter *f, bf_filter *o) { (void)o; return bf_add_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e); }
-static int64_t tests(bf_filter *f, bf_filter *o) { (void)o; return bf_test_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e); }
-static int64_t syncs(bf_filter *f, bf_filter *o) { (void)o; return bf_sync(f, &e); }
-static int64_t clears(bf_filter *f, bf_filter *o) { (void)o; return bf_clear(f, &e); }
-static int64_t copies(bf_filter *f, bf_filter *o) { (void)o; bf_filter *c = bf_copy(f, &e); bf_close(c); return c ? 0 : e.code; }
-static int64_t states(bf_filter *f, bf_filter *o) { bf_state s; (void)o; return bf_get_state(f, &s, &e); }
+static int64_t adds(bf_filter *f, bf_filter *o)
+{
+    (void)o;
+    return bf_add_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e);
+}
+static int64_t tests(bf_filter *f, bf_filter *o)
+{
+    (void)o;
+    return bf_test_many(f, &(bf_key){ "a", 1 }, 1, NULL, &e);
+}
+static int64_t syncs(bf_filter *f, bf_filter *o)
+{
+    (void)o;
+    return bf_sync(f, &e);
+}
+static int64_t clears(bf_filter *f, bf_filter *o)
+{
+    (void)o;
+    return bf_clear(f, &e);
+}
+static int64_t copies(bf_filter *f, bf_filter *o)
+{
+    (void)o;
+    bf_filter *c = bf_copy(f, &e);
+    bf_close(c);
+    return c ? 0 : e.code;
+}
+static int64_t states(bf_filter *f, bf_filter *o)
+{
+    bf_state s;
+    (void)o;
+    return bf_get_state(f, &s, &e);
+}
 static int64_t unites(bf_filter *f, bf_filter *o) { return bf_unite(f, o, &e); }
 static int64_t united(bf_filter *f, bf_filter *o) { return bf_unite(o, f, &e); }
 static int64_t equals(bf_filter *f, bf_filter *o) { return bf_equal(f, o, &e); }
 static int64_t equalled(bf_filter *f, bf_filter *o) { return bf_equal(o, f, &e); }
-static int64_t parts(bf_filter *f, bf_filter *o) { bf_part_info i; bf_info all; (void)o; bf_get_info(f, &all); return all.part_count > 1 ? bf_get_part(f, 1, &i, &e) : BF_EFORMAT; }
-static int64_t lengths(bf_filter *f, bf_filter *o) { (void)o; int64_t n = bf_image_length(f, &e); return n < 0 ? n : BF_EFORMAT; }
-static int64_t reads(bf_filter *f, bf_filter *o) { uint8_t b[8]; (void)o; return bf_read_bits(f, 0, b, 8, &e); }
+static int64_t parts(bf_filter *f, bf_filter *o)
+{
+    bf_part_info i;
+    bf_info all;
+    (void)o;
+    bf_get_info(f, &all);
+    return all.part_count > 1 ? bf_get_part(f, 1, &i, &e) : BF_EFORMAT;
+}
+static int64_t lengths(bf_filter *f, bf_filter *o)
+{
+    (void)o;
+    int64_t n = bf_image_length(f, &e);
+    return n < 0 ? n : BF_EFORMAT;
+}
+static int64_t reads(bf_filter *f, bf_filter *o)
+{
+    uint8_t b[8];
+    (void)o;
+    return bf_read_bits(f, 0, b, 8, &e);
+}
 static int64_t bytes(bf_filter *f, bf_filter *o)
 {
     bf_info i;
@@ -404,35 +528,69 @@ static int64_t bytes(bf_filter *f, bf_filter *o)
     free(b);
     return rc;
 }
-static int64_t asks(bf_filter *f, bf_filter *o) { uint64_t wait; (void)o; return bf_saturated(f, &wait, &e); }
-static int64_t saves(bf_filter *f, bf_filter *o) { (void)o; return bf_save(f, second, &e); }
-static int64_t opens(bf_filter *f, bf_filter *o) { (void)f; (void)o; bf_filter *g = bf_open(&there, &e); bf_close(g); return g ? 0 : e.code; }
-static int64_t loads(bf_filter *f, bf_filter *o) { (void)f; (void)o; bf_filter *g = bf_load(path, NULL, &e); bf_close(g); return g ? 0 : e.code; }
-static int64_t fits(bf_filter *f, bf_filter *o) { bf_info i; (void)o; bf_get_info(f, &i); return bf_fits(f, i.counting ? &counted : &there, &e) ? 0 : BF_EFORMAT; }
+static int64_t asks(bf_filter *f, bf_filter *o)
+{
+    uint64_t wait;
+    (void)o;
+    return bf_saturated(f, &wait, &e);
+}
+static int64_t saves(bf_filter *f, bf_filter *o)
+{
+    (void)o;
+    return bf_save(f, second, &e);
+}
+static int64_t opens(bf_filter *f, bf_filter *o)
+{
+    (void)f;
+    (void)o;
+    bf_filter *g = bf_open(&there, &e);
+    bf_close(g);
+    return g ? 0 : e.code;
+}
+static int64_t loads(bf_filter *f, bf_filter *o)
+{
+    (void)f;
+    (void)o;
+    bf_filter *g = bf_load(path, NULL, &e);
+    bf_close(g);
+    return g ? 0 : e.code;
+}
+static int64_t fits(bf_filter *f, bf_filter *o)
+{
+    bf_info i;
+    (void)o;
+    bf_get_info(f, &i);
+    return bf_fits(f, i.counting ? &counted : &there, &e) ? 0 : BF_EFORMAT;
+}
 
 static void cut_short(void)
 {
-    static call *const calls[] = { adds, tests, syncs, clears, copies, states, unites, united, equals, equalled, parts, lengths, reads, bytes, asks, saves, opens, loads, fits };
+    static call *const calls[] = { adds, tests, syncs, clears, copies, states, unites, united,
+        equals, equalled, parts, lengths, reads, bytes, asks, saves, opens, loads, fits };
     static const off_t lengths_left[] = { 0, 100, 4096, 8192 };
     for (int i = 0; i < KINDS; i++)
         for (size_t j = 0; j < 4; j++)
             for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
                 int status = 0;
                 fflush(NULL);
-                pid_t child = fork();                        /* SIGBUS is to be one failure, and not the end */
+                pid_t child = fork(); /* SIGBUS is to be one failure, and not the end */
                 if (child == 0) {
                     bf_filter *f = OPEN(&kinds[i]), *o = bf_copy(f, &e);
                     CHECK_EQ(truncate(path, lengths_left[j]), 0);
                     e = (bf_error){ 0 };
                     const int64_t rc = calls[c](f, o);
                     CHECK(rc == BF_EFORMAT);
-                    if (rc != BF_EFORMAT) fprintf(stderr, "     kind %d, %d bytes, call %zu: %lld %s\n", i, (int)lengths_left[j], c, (long long)rc, e.msg);
+                    if (rc != BF_EFORMAT)
+                        fprintf(stderr, "     kind %d, %d bytes, call %zu: %lld %s\n", i,
+                            (int)lengths_left[j], c, (long long)rc, e.msg);
                     bf_close(f);
                     bf_close(o);
                     _exit(failed_here != 0);
                 }
                 CHECK(waitpid(child, &status, 0) == child && status == 0);
-                if (status) fprintf(stderr, "     kind %d, %d bytes, call %zu: status %d\n", i, (int)lengths_left[j], c, status);
+                if (status)
+                    fprintf(stderr, "     kind %d, %d bytes, call %zu: status %d\n", i,
+                        (int)lengths_left[j], c, status);
                 unlink(path);
                 CHECK(access(second, F_OK) < 0);
             }
@@ -451,13 +609,15 @@ static void cut_short_while_it_is_opened(void)
     }
 }
 
-/* One that was cut short must not be made as long as it was: what is gone would read as zeros, as keys that were never added. */
+/* One that was cut short must not be made as long as it was: what is gone would read as zeros, as
+ * keys that were never added. */
 static void growth_of_what_was_cut_short(void)
 {
     bf_filter *f = OPEN(&growing);
     for (int i = 0; i < 100; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
     const uint64_t was = size();
-    CHECK(was % 4096 > 64 && truncate(path, (off_t)was - 64) == 0);        /* in its last page: no access to it is SIGBUS */
+    CHECK(was % 4096 > 64 &&
+          truncate(path, (off_t)was - 64) == 0); /* in its last page: no access to it is SIGBUS */
     int rc = 0;
     for (int i = 100; i < 100000 && rc >= 0; i++) rc = bf_add(f, &i, sizeof i, &e);
     CHECK_EQ(rc, BF_EFORMAT);
@@ -481,22 +641,25 @@ static void another_file_under_the_name(void)
             add_some(f);
             CHECK(bf_sync(f, &e) == 0 && bf_fits(f, s, &e) == 1);
             CHECK(link(path, second) == 0 && bf_fits(f, s, &e) == 1);
-            CHECK(unlink(path) == 0 && bf_fits(f, s, &e) == 0);        /* deleted; a second name does not count */
+            CHECK(unlink(path) == 0 &&
+                  bf_fits(f, s, &e) == 0); /* deleted; a second name does not count */
             CHECK(rename(second, path) == 0 && bf_fits(f, s, &e) == 1);
-            for (int r = 0; r < 20; r++) {                   /* deleted and made again: never the number of an open one */
+            for (int r = 0; r < 20;
+                r++) { /* deleted and made again: never the number of an open one */
                 unlink(path);
                 make_again(&kinds[i]);
                 CHECK_EQ(bf_fits(f, s, &e), 0);
             }
             bf_close(f);
             f = OPEN(s);
-            CHECK_EQ(bf_save(image, path, &e), 0);           /* by save */
+            CHECK_EQ(bf_save(image, path, &e), 0); /* by save */
             CHECK_EQ(bf_fits(f, s, &e), 0);
             bf_close(f);
             f = OPEN(s);
-            CHECK_EQ(bf_save(image, second, &e), 0);         /* by mv */
+            CHECK_EQ(bf_save(image, second, &e), 0); /* by mv */
             CHECK(bf_fits(f, s, &e) == 1 && rename(second, path) == 0 && bf_fits(f, s, &e) == 0);
-            CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0 && bf_fits(f, s, &e) == 0 && rmdir(path) == 0);
+            CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0 && bf_fits(f, s, &e) == 0 &&
+                  rmdir(path) == 0);
             bf_close(f);
             bf_close(image);
         }
@@ -507,7 +670,7 @@ static void a_number_that_was_used_before(void)
 {
     for (int i = 0; i < KINDS; i++) {
         bf_filter *f = OPEN(&kinds[i]);
-        born_later = true;                                   /* the same device and number, another file */
+        born_later = true; /* the same device and number, another file */
         CHECK_EQ(bf_fits(f, again(&kinds[i], false), &e), 0);
         as_ever();
         CHECK_EQ(bf_fits(f, again(&kinds[i], false), &e), 1);
@@ -520,7 +683,7 @@ static void it_grows_and_is_the_same(void)
 {
     bf_filter *f = OPEN(&growing), *g = OPEN(&there);
     for (int i = 0; i < 5000; i++) CHECK(bf_add(g, &i, sizeof i, &e) >= 0);
-    CHECK_EQ(bf_fits(f, &there, &e), 1);                     /* it has not followed yet */
+    CHECK_EQ(bf_fits(f, &there, &e), 1); /* it has not followed yet */
     CHECK_EQ(bf_fits(g, &there, &e), 1);
     for (int i = 0; i < 5000; i++) CHECK_EQ(bf_test(f, &i, sizeof i, &e), 1);
     CHECK_EQ(bf_fits(f, &there, &e), 1);
@@ -548,7 +711,10 @@ static void it_grows_while_somebody_looks(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) { perror("mkdtemp"); return 1; }
+    if (!mkdtemp(folder)) {
+        perror("mkdtemp");
+        return 1;
+    }
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     snprintf(second, sizeof second, "%s/g.bloom", folder);
     RUN(holes_are_filled);

@@ -1,5 +1,5 @@
-/* test_counting.c - filters of counters: every scheme in every home against the oracle, a multiset, saturation, sets,
- * conversion, files.  Races: test_counting_race.c, Redis: test_redis_counting.c.
+/* test_counting.c - filters of counters: every scheme in every home against the oracle, a multiset,
+ * saturation, sets, conversion, files.  Races: test_counting_race.c, Redis: test_redis_counting.c.
  * Runs with both kernels. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
@@ -19,7 +19,11 @@ static bf_filter *make(bf_spec spec)
 {
     spec.counting = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s m=%llu k=%u: %s\n", spec.scheme, (unsigned long long)spec.m, spec.k, e.msg); }
+    if (!f) {
+        failed_here++;
+        fprintf(
+            stderr, "%s m=%llu k=%u: %s\n", spec.scheme, (unsigned long long)spec.m, spec.k, e.msg);
+    }
     return f;
 }
 
@@ -29,20 +33,34 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
     static o_key text[MOST];
     static bf_key keys[MOST];
     uint8_t each[MOST], want[MOST];
-    for (int op = 0; op < 6; op++) {                         /* count, add, test, remove, add, test */
+    for (int op = 0; op < 6; op++) { /* count, add, test, remove, add, test */
         int64_t sum = 0, got = -1;
-        for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 600, f->hash->accept != NULL);
+        for (size_t i = 0; i < n; i++)
+            keys[i] = o_make(text + i, (o_random(seed) >> 8) % 600, f->hash->accept != NULL);
         for (size_t i = 0; i < n; i++) {
-            want[i] = (uint8_t)(op == 0 ? oc_count(o, keys[i]) : op % 3 == 1 ? (unsigned)oc_add(o, keys[i]) : op == 3 ? (unsigned)oc_remove(o, keys[i]) : oc_count(o, keys[i]) > 0);
+            want[i] = (uint8_t)(op == 0       ? oc_count(o, keys[i])
+                                : op % 3 == 1 ? (unsigned)oc_add(o, keys[i])
+                                : op == 3     ? (unsigned)oc_remove(o, keys[i])
+                                              : oc_count(o, keys[i]) > 0);
             sum += want[i] > 0;
         }
         const void *ptr = n ? keys[0].ptr : NULL;
         size_t len = n ? keys[0].len : 0;
-        if (n == 1) each[0] = (uint8_t)(op == 0 ? bf_count_of(f, ptr, len, &e) : op % 3 == 1 ? bf_add(f, ptr, len, &e) : op == 3 ? bf_remove(f, ptr, len, &e) : bf_test(f, ptr, len, &e));
-        else got = op == 0 ? bf_count_many(f, keys, n, each, &e) : op % 3 == 1 ? bf_add_many(f, keys, n, each, &e) : op == 3 ? bf_remove_many(f, keys, n, each, &e)
-                 : bf_test_many(f, keys, n, each, &e);
+        if (n == 1)
+            each[0] = (uint8_t)(op == 0       ? bf_count_of(f, ptr, len, &e)
+                                : op % 3 == 1 ? bf_add(f, ptr, len, &e)
+                                : op == 3     ? bf_remove(f, ptr, len, &e)
+                                              : bf_test(f, ptr, len, &e));
+        else
+            got = op == 0       ? bf_count_many(f, keys, n, each, &e)
+                  : op % 3 == 1 ? bf_add_many(f, keys, n, each, &e)
+                  : op == 3     ? bf_remove_many(f, keys, n, each, &e)
+                                : bf_test_many(f, keys, n, each, &e);
         if (n != 1) CHECK_EQ(got, sum);
-        if (n && memcmp(each, want, n)) { failed_here++; fprintf(stderr, "%s %s: operation %d on %zu keys differs\n", o->scheme, home, op, n); }
+        if (n && memcmp(each, want, n)) {
+            failed_here++;
+            fprintf(stderr, "%s %s: operation %d on %zu keys differs\n", o->scheme, home, op, n);
+        }
     }
 }
 
@@ -50,36 +68,56 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
 {
     static const size_t sizes[] = { 0, 1, 2, 7, 8, 9, 63, 64, 65, MOST };
     const char *path = temp_path();
-    bf_filter *f = make((bf_spec){ .m = m, .k = k, .scheme = scheme, .threads = home == ATOMIC, .storage = home == MAPPED ? path : NULL });
+    bf_filter *f = make((bf_spec){ .m = m,
+        .k = k,
+        .scheme = scheme,
+        .threads = home == ATOMIC,
+        .storage = home == MAPPED ? path : NULL });
     if (!f) return;
     if (home == POSITIONS) f->part.kernels = NULL;
     bf_info i;
     bf_get_info(f, &i);
     CHECK(i.counting && i.image_bytes == BF_HEADER + (i.m * 4 + 63) / 64 * 8);
-    oracle o = { .scheme = scheme, .m = i.m, .k = k, .cells = calloc(1, i.m), .older = f->scheme->keyed ? NULL : f };
+    oracle o = { .scheme = scheme,
+        .m = i.m,
+        .k = k,
+        .cells = calloc(1, i.m),
+        .older = f->scheme->keyed ? NULL : f };
     uint32_t seed = (uint32_t)(m + k);
     const int rounds = SHORT(20, 1);
-    for (int r = 0; r < rounds && !failed_here; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
+    for (int r = 0; r < rounds && !failed_here; r++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            batch(f, &o, &seed, sizes[s], homes[home]);
     oc_same(f, &o, homes[home]);
     free(o.cells);
     bf_close(f);
     unlink(path);
 }
 
-static const struct { uint64_t m; unsigned k; } shapes[] = { { 8000, 7 }, { 8192, 8 }, { 4096, 1 }, { 4096, 16 }, { 512, 11 }, { 100, 3 }, { 1, 1 }, { 3, 9 }, { 65, 5 }, { 99991, 2 } };
+static const struct {
+    uint64_t m;
+    unsigned k;
+} shapes[] = { { 8000, 7 }, { 8192, 8 }, { 4096, 1 }, { 4096, 16 }, { 512, 11 }, { 100, 3 },
+    { 1, 1 }, { 3, 9 }, { 65, 5 }, { 99991, 2 } };
 static void every_scheme_in_every_home(void)
 {
     for (size_t s = 0; native_scheme(s); s++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-            for (int home = 0; home < HOMES; home++) against_oracle(native_scheme(s), shapes[i].m, shapes[i].k, home);
-    for (unsigned k = 20; k <= 40; k++) { against_oracle("classic", 3000, k, MEMORY); if (k <= 32) against_oracle("block2", 3000, k, k % 2 ? MEMORY : ATOMIC); }
+            for (int home = 0; home < HOMES; home++)
+                against_oracle(native_scheme(s), shapes[i].m, shapes[i].k, home);
+    for (unsigned k = 20; k <= 40; k++) {
+        against_oracle("classic", 3000, k, MEMORY);
+        if (k <= 32) against_oracle("block2", 3000, k, k % 2 ? MEMORY : ATOMIC);
+    }
     against_oracle("classic", 50000, 700, MEMORY);
 }
 
 static void older_schemes(void)
 {
     for (const bf_scheme *s = bf_schemes + 3; s->name; s++)
-        if (!s->m && strcmp(s->name, "functions")) for (int home = 0; home < HOMES; home++) against_oracle(s->name, 8192, s->k ? s->k : s->hash->width ? 5 : 3, home);
+        if (!s->m && strcmp(s->name, "functions"))
+            for (int home = 0; home < HOMES; home++)
+                against_oracle(s->name, 8192, s->k ? s->k : s->hash->width ? 5 : 3, home);
 }
 
 static void a_multiset(void)
@@ -87,7 +125,11 @@ static void a_multiset(void)
     for (size_t s = 0; native_scheme(s); s++) {
         const char *path = temp_path();
         for (int home = 0; home < HOMES; home++) {
-            bf_filter *f = make((bf_spec){ .n = 4000, .p = 1e-7, .scheme = native_scheme(s), .threads = home == ATOMIC, .storage = home == MAPPED ? path : NULL });
+            bf_filter *f = make((bf_spec){ .n = 4000,
+                .p = 1e-7,
+                .scheme = native_scheme(s),
+                .threads = home == ATOMIC,
+                .storage = home == MAPPED ? path : NULL });
             if (!f) continue;
             if (home == POSITIONS) f->part.kernels = NULL;
             oc_multiset(f, SHORT(100000, 5000), home % 2 ? 1 : 50, (uint32_t)home);
@@ -102,7 +144,8 @@ static void counters_stick_at_15(void)
 {
     for (size_t s = 0; native_scheme(s); s++)
         for (int threads = 0; threads < 2; threads++) {
-            bf_filter *f = make((bf_spec){ .m = 5120, .k = 5, .scheme = native_scheme(s), .threads = threads });
+            bf_filter *f = make(
+                (bf_spec){ .m = 5120, .k = 5, .scheme = native_scheme(s), .threads = threads });
             for (int i = 1; i <= 20; i++) {
                 CHECK_EQ(bf_add(f, "x", 1, &e), i == 1 ? BF_ADDED : BF_PRESENT);
                 CHECK_EQ(bf_count_of(f, "x", 1, &e), i < 15 ? i : 15);
@@ -110,7 +153,10 @@ static void counters_stick_at_15(void)
             for (int i = 0; i < 30; i++) CHECK_EQ(bf_remove(f, "x", 1, &e), 1);
             CHECK(bf_count_of(f, "x", 1, &e) == 15 && bf_test(f, "x", 1, &e) == 1);
             for (int i = 0; i < 14; i++) bf_add(f, "y", 1, &e);
-            for (int i = 14; i > 0; i--) { CHECK_EQ(bf_count_of(f, "y", 1, &e), i); CHECK_EQ(bf_remove(f, "y", 1, &e), 1); }
+            for (int i = 14; i > 0; i--) {
+                CHECK_EQ(bf_count_of(f, "y", 1, &e), i);
+                CHECK_EQ(bf_remove(f, "y", 1, &e), 1);
+            }
             CHECK(bf_test(f, "y", 1, &e) == 0 && bf_remove(f, "y", 1, &e) == 0);
             CHECK_EQ(bf_clear(f, &e), 0);
             CHECK_EQ(bf_count_of(f, "x", 1, &e), 0);
@@ -138,8 +184,14 @@ static void positions_that_repeat_count_once(void)
 {
     for (int threads = 0; threads < 2; threads++) {
         bf_filter *f = make((bf_spec){ .m = 2, .k = 20, .scheme = "classic", .threads = threads });
-        for (int i = 1; i < 5; i++) { bf_add(f, "x", 1, &e); CHECK_EQ(bf_count_of(f, "x", 1, &e), i); }
-        for (int i = 3; i >= 0; i--) { CHECK_EQ(bf_remove(f, "x", 1, &e), 1); CHECK_EQ(bf_count_of(f, "x", 1, &e), i); }
+        for (int i = 1; i < 5; i++) {
+            bf_add(f, "x", 1, &e);
+            CHECK_EQ(bf_count_of(f, "x", 1, &e), i);
+        }
+        for (int i = 3; i >= 0; i--) {
+            CHECK_EQ(bf_remove(f, "x", 1, &e), 1);
+            CHECK_EQ(bf_count_of(f, "x", 1, &e), i);
+        }
         bf_close(f);
     }
 }
@@ -147,7 +199,8 @@ static void positions_that_repeat_count_once(void)
 /* ---- whole filters ---- */
 static bf_filter *numbers(const char *scheme, unsigned from, unsigned to, bool counting)
 {
-    bf_filter *f = bf_open(&(bf_spec){ .m = 10240, .k = 6, .scheme = scheme, .counting = counting }, &e);
+    bf_filter *f =
+        bf_open(&(bf_spec){ .m = 10240, .k = 6, .scheme = scheme, .counting = counting }, &e);
     for (unsigned i = from; i < to; i++) bf_add(f, &i, sizeof i, &e);
     return f;
 }
@@ -157,9 +210,17 @@ static void as_plain_filter(void)
     static const char secret[17] = "0123456789abcdef";
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
         bf_spec spec = { .m = 10240, .k = s->k ? s->k : s->hash->width ? 6 : 3, .scheme = s->name };
-        if (s->m || !s->keyed) { if (strcmp(s->name, "guava") && strcmp(s->name, "rs-rand")) continue; }
+        if (s->m || !s->keyed) {
+            if (strcmp(s->name, "guava") && strcmp(s->name, "rs-rand")) continue;
+        }
         bf_filter *want = bf_open(&spec, &e), *f = make(spec), *got;
-        for (unsigned i = 0; i < 700; i++) { char t[12]; size_t n = (size_t)sprintf(t, "%u", i); bf_add(want, t, n, &e); bf_add(f, t, n, &e); bf_add(f, t, n, &e); }
+        for (unsigned i = 0; i < 700; i++) {
+            char t[12];
+            size_t n = (size_t)sprintf(t, "%u", i);
+            bf_add(want, t, n, &e);
+            bf_add(f, t, n, &e);
+            bf_add(f, t, n, &e);
+        }
         CHECK((got = bf_to_plain(f, &e)) != NULL);
         bf_info i;
         bf_get_info(got, &i);
@@ -184,13 +245,19 @@ static void as_plain_filter(void)
 static void sums_and_minima(void)
 {
     for (int threads = 0; threads < 2; threads++) {
-        bf_filter *a = make((bf_spec){ .m = 3001, .k = 5, .scheme = "classic", .threads = threads }), *b = make((bf_spec){ .m = 3001, .k = 5, .scheme = "classic" });
+        bf_filter *a =
+                      make((bf_spec){ .m = 3001, .k = 5, .scheme = "classic", .threads = threads }),
+                  *b = make((bf_spec){ .m = 3001, .k = 5, .scheme = "classic" });
         bf_info i;
-        for (unsigned n = 0; n < 2500; n++) { unsigned v = n % 700; bf_add(n % 3 ? a : b, &v, sizeof v, &e); }
+        for (unsigned n = 0; n < 2500; n++) {
+            unsigned v = n % 700;
+            bf_add(n % 3 ? a : b, &v, sizeof v, &e);
+        }
         bf_filter *sum = bf_copy(a, &e), *min = bf_copy(a, &e);
         CHECK_EQ(bf_unite(sum, b, &e), 0);
         CHECK_EQ(bf_intersect(min, b, &e), 0);
-        uint8_t *x = oc_read(a, &i), *y = oc_read(b, &i), *s = oc_read(sum, &i), *l = oc_read(min, &i);
+        uint8_t *x = oc_read(a, &i), *y = oc_read(b, &i), *s = oc_read(sum, &i),
+                *l = oc_read(min, &i);
         unsigned wrong = 0, full = 0, used = 0;
         bool within = true;
         for (uint64_t q = 0; q < i.m; q++) {
@@ -203,12 +270,16 @@ static void sums_and_minima(void)
         CHECK_EQ(wrong, 0);
         CHECK(full > 10 && !within);
         CHECK_EQ(bf_subset(a, b, &e), 0);
-        CHECK(bf_subset(a, sum, &e) == 1 && bf_subset(min, a, &e) == 1 && bf_subset(min, b, &e) == 1 && bf_subset(sum, a, &e) == 0 && bf_subset(a, a, &e) == 1);
+        CHECK(bf_subset(a, sum, &e) == 1 && bf_subset(min, a, &e) == 1 &&
+              bf_subset(min, b, &e) == 1 && bf_subset(sum, a, &e) == 0 && bf_subset(a, a, &e) == 1);
         bf_state st;
         CHECK_EQ(bf_union_state(a, b, &st, &e), 0);
         CHECK_EQ(st.ones, used);
         for (bf_filter **f = (bf_filter *[]){ a, b, sum, min, NULL }; *f; f++) bf_close(*f);
-        free(x); free(y); free(s); free(l);
+        free(x);
+        free(y);
+        free(s);
+        free(l);
     }
 }
 
@@ -218,8 +289,10 @@ static void every_pair_of_counters(void)
     for (unsigned pair = 0; pair < 256; pair++)
         for (unsigned at = 0; at < 16; at++) {
             unsigned x = pair / 16, y = pair % 16;
-            uint64_t noise = UINT64_C(0x9E3779B97F4A7C15) * (pair * 16 + at + 1), clear = ~(UINT64_C(15) << bf_cell_shift(at));
-            uint64_t a = (noise & clear) | (uint64_t)x << bf_cell_shift(at), b = (~noise & clear) | (uint64_t)y << bf_cell_shift(at), v[2], bit = 0;
+            uint64_t noise = UINT64_C(0x9E3779B97F4A7C15) * (pair * 16 + at + 1),
+                     clear = ~(UINT64_C(15) << bf_cell_shift(at));
+            uint64_t a = (noise & clear) | (uint64_t)x << bf_cell_shift(at),
+                     b = (~noise & clear) | (uint64_t)y << bf_cell_shift(at), v[2], bit = 0;
             for (int atomic = 0; atomic < 2; atomic++) {
                 v[0] = v[1] = a;
                 bf_counters_add(v, &b, 1, atomic);
@@ -231,8 +304,10 @@ static void every_pair_of_counters(void)
                 }
             }
             bf_counters_to_bits(&bit, &a, 1);
-            for (unsigned q = 0; q < 16; q++) CHECK_EQ((bit & bf_mask_of(q)) != 0, bf_cell(&a, q) != 0);
-            uint64_t only_x = (uint64_t)x << bf_cell_shift(at), only_y = (uint64_t)y << bf_cell_shift(at);
+            for (unsigned q = 0; q < 16; q++)
+                CHECK_EQ((bit & bf_mask_of(q)) != 0, bf_cell(&a, q) != 0);
+            uint64_t only_x = (uint64_t)x << bf_cell_shift(at),
+                     only_y = (uint64_t)y << bf_cell_shift(at);
             CHECK_EQ(bf_counters_within(&only_x, &only_y, 1), x <= y);
             CHECK_EQ(bf_counters_used(&only_x, 1), x > 0);
         }
@@ -241,27 +316,40 @@ static void every_pair_of_counters(void)
 static void subsets_and_estimates_of_plain_filters(void)
 {
     for (size_t s = 0; native_scheme(s); s++) {
-        bf_filter *a = numbers(native_scheme(s), 0, 800, false), *b = numbers(native_scheme(s), 500, 1300, false), *part = numbers(native_scheme(s), 100, 300, false), *both = bf_copy(a, &e);
+        bf_filter *a = numbers(native_scheme(s), 0, 800, false),
+                  *b = numbers(native_scheme(s), 500, 1300, false),
+                  *part = numbers(native_scheme(s), 100, 300, false), *both = bf_copy(a, &e);
         bf_unite(both, b, &e);
-        CHECK(bf_subset(part, a, &e) == 1 && bf_subset(a, part, &e) == 0 && bf_subset(a, b, &e) == 0 && bf_subset(a, both, &e) == 1);
+        CHECK(bf_subset(part, a, &e) == 1 && bf_subset(a, part, &e) == 0 &&
+              bf_subset(a, b, &e) == 0 && bf_subset(a, both, &e) == 1);
         bf_state want, got;
         double common;
         bf_get_state(both, &want, &e);
         CHECK_EQ(bf_union_state(a, b, &got, &e), 0);
-        CHECK(got.ones == want.ones && got.count == want.count && got.count > 1200 && got.count < 1400);
+        CHECK(got.ones == want.ones && got.count == want.count && got.count > 1200 &&
+              got.count < 1400);
         CHECK_EQ(bf_intersection_count(a, b, &common, &e), 0);
         CHECK(common > 240 && common < 360);
         CHECK_EQ(bf_intersection_count(a, part, &common, &e), 0);
         CHECK(common > 180 && common < 220);
-        bf_filter *other = bf_open(&(bf_spec){ .m = 20480, .k = 6, .scheme = native_scheme(s) }, &e), *count = numbers(native_scheme(s), 0, 10, true);
-        CHECK(bf_subset(a, other, &e) == BF_EINVAL && bf_union_state(a, other, &got, &e) == BF_EINVAL && bf_intersection_count(other, a, &common, &e) == BF_EINVAL);
+        bf_filter *other =
+                      bf_open(&(bf_spec){ .m = 20480, .k = 6, .scheme = native_scheme(s) }, &e),
+                  *count = numbers(native_scheme(s), 0, 10, true);
+        CHECK(bf_subset(a, other, &e) == BF_EINVAL &&
+              bf_union_state(a, other, &got, &e) == BF_EINVAL &&
+              bf_intersection_count(other, a, &common, &e) == BF_EINVAL);
         CHECK_HAS(e.msg, "20480");
         for (int i = 0; i < 4; i++) {
-            CHECK_EQ(i == 0 ? bf_subset(a, count, &e) : i == 1 ? bf_unite(a, count, &e) : i == 2 ? bf_unite(count, a, &e) : bf_intersect(a, count, &e), BF_EINVAL);
+            CHECK_EQ(i == 0   ? bf_subset(a, count, &e)
+                     : i == 1 ? bf_unite(a, count, &e)
+                     : i == 2 ? bf_unite(count, a, &e)
+                              : bf_intersect(a, count, &e),
+                BF_EINVAL);
             CHECK_HAS(e.msg, "counting");
             CHECK_HAS(e.msg, "plain");
         }
-        for (bf_filter **f = (bf_filter *[]){ a, b, part, both, other, count, NULL }; *f; f++) bf_close(*f);
+        for (bf_filter **f = (bf_filter *[]){ a, b, part, both, other, count, NULL }; *f; f++)
+            bf_close(*f);
     }
 }
 
@@ -274,15 +362,22 @@ static void plain_filters_do_not_count(void)
     CHECK_EQ(bf_remove_many(f, NULL, 0, NULL, &e), BF_ENOTSUP);
     bf_close(f);
     bf_client c = { o_apply, NULL };
-    CHECK(!bf_open(&(bf_spec){ .m = 10, .k = 1, .client = &c, .counting = true }, &e) && e.code == BF_ENOTSUP);
-    CHECK(!bf_open(&(bf_spec){ .m = 10, .k = 1, .grow = 2, .counting = true }, &e) && e.code == BF_EINVAL);
-    CHECK(!bf_open(&(bf_spec){ .m = 10, .k = 1, .window = 2, .counting = true }, &e) && e.code == BF_EINVAL);
-    CHECK(!bf_from_bytes_as("\0\0", 2, "bits", &(bf_spec){ .m = 10, .k = 2, .scheme = "classic", .counting = true }, &e) && e.code == BF_ENOTSUP);
+    CHECK(!bf_open(&(bf_spec){ .m = 10, .k = 1, .client = &c, .counting = true }, &e) &&
+          e.code == BF_ENOTSUP);
+    CHECK(!bf_open(&(bf_spec){ .m = 10, .k = 1, .grow = 2, .counting = true }, &e) &&
+          e.code == BF_EINVAL);
+    CHECK(!bf_open(&(bf_spec){ .m = 10, .k = 1, .window = 2, .counting = true }, &e) &&
+          e.code == BF_EINVAL);
+    CHECK(!bf_from_bytes_as("\0\0", 2, "bits",
+              &(bf_spec){ .m = 10, .k = 2, .scheme = "classic", .counting = true }, &e) &&
+          e.code == BF_ENOTSUP);
     f = make((bf_spec){ .m = 64, .k = 2, .scheme = "guava" });
-    CHECK(bf_bytes_as(f, "guava", &e) == BF_ENOTSUP && bf_to_bytes_as(f, "bits", &c, sizeof c, &e) == BF_ENOTSUP);
+    CHECK(bf_bytes_as(f, "guava", &e) == BF_ENOTSUP &&
+          bf_to_bytes_as(f, "bits", &c, sizeof c, &e) == BF_ENOTSUP);
     bf_close(f);
     bf_spec plan = { .n = 1000, .p = 0.01, .counting = true }, same = { .n = 1000, .p = 0.01 };
-    CHECK(bf_plan(&plan, &e) == 0 && bf_plan(&same, &e) == 0 && plan.m == same.m && plan.k == same.k);
+    CHECK(
+        bf_plan(&plan, &e) == 0 && bf_plan(&same, &e) == 0 && plan.m == same.m && plan.k == same.k);
 }
 
 /* Arrays of every length about the steps of the wide loops. */
@@ -290,12 +385,21 @@ static void counts_of_every_length(void)
 {
     uint64_t a[70], b[70];
     uint32_t seed = 7;
-    for (int i = 0; i < 70; i++) { a[i] = (uint64_t)o_random(&seed) << 32 ^ o_random(&seed); b[i] = i % 3 ? (uint64_t)o_random(&seed) << 29 ^ o_random(&seed) : UINT64_MAX; }
+    for (int i = 0; i < 70; i++) {
+        a[i] = (uint64_t)o_random(&seed) << 32 ^ o_random(&seed);
+        b[i] = i % 3 ? (uint64_t)o_random(&seed) << 29 ^ o_random(&seed) : UINT64_MAX;
+    }
     for (uint64_t n = 0; n <= 70; n++) {
         uint64_t ones = 0, both = 0, used = 0, used_both = 0;
         for (uint64_t i = 0; i < n; i++) {
-            for (unsigned j = 0; j < 64; j++) { ones += a[i] >> j & 1; both += (a[i] | b[i]) >> j & 1; }
-            for (unsigned q = 0; q < 16; q++) { used += bf_cell(a + i, q) > 0; used_both += bf_cell(a + i, q) > 0 || bf_cell(b + i, q) > 0; }
+            for (unsigned j = 0; j < 64; j++) {
+                ones += a[i] >> j & 1;
+                both += (a[i] | b[i]) >> j & 1;
+            }
+            for (unsigned q = 0; q < 16; q++) {
+                used += bf_cell(a + i, q) > 0;
+                used_both += bf_cell(a + i, q) > 0 || bf_cell(b + i, q) > 0;
+            }
         }
         CHECK_EQ(bf_words_count(a, n), ones);
         CHECK_EQ(bf_words_count_of_both(a, b, n), both);
@@ -306,7 +410,10 @@ static void counts_of_every_length(void)
         memcpy(sum, a, sizeof sum);
         bf_words_or(sum, b, n, false);
         CHECK(bf_words_within(a, sum, n) && bf_words_within(b, sum, n));
-        if (n) { sum[n - 1] ^= a[n - 1] & -a[n - 1]; CHECK_EQ(bf_words_within(a, sum, n), 0); }
+        if (n) {
+            sum[n - 1] ^= a[n - 1] & -a[n - 1];
+            CHECK_EQ(bf_words_within(a, sum, n), 0);
+        }
     }
 }
 
@@ -317,7 +424,11 @@ static void saturation(void)
     const char *path = temp_path();
     for (size_t i = 0; i < 4; i++)
         for (int kind = 0; kind < 4; kind++) {
-            bf_spec spec = { .m = sizes[i], .k = 5, .scheme = kind % 2 ? "block" : "classic", .counting = kind / 2, .storage = i == 2 ? path : NULL };
+            bf_spec spec = { .m = sizes[i],
+                .k = 5,
+                .scheme = kind % 2 ? "block" : "classic",
+                .counting = kind / 2,
+                .storage = i == 2 ? path : NULL };
             bf_filter *f = bf_open(&spec, &e);
             bf_state st;
             bf_info info;
@@ -352,8 +463,10 @@ static void bytes_and_files(void)
     uint8_t *bytes = malloc(i.image_bytes);
     CHECK_EQ(bf_to_bytes(f, bytes, i.image_bytes, &e), 0);
     CHECK_EQ(bytes[52], 4);
-    for (int kind = 0; kind < 2; kind++) {                   /* asked for counters; nothing said */
-        CHECK((g = bf_from_bytes(bytes, i.image_bytes, kind ? NULL : &(bf_spec){ .counting = true }, &e)) && bf_equal(f, g, &e) == 1 && bf_count_of(g, "x", 1, &e) == 3);
+    for (int kind = 0; kind < 2; kind++) { /* asked for counters; nothing said */
+        CHECK((g = bf_from_bytes(
+                   bytes, i.image_bytes, kind ? NULL : &(bf_spec){ .counting = true }, &e)) &&
+              bf_equal(f, g, &e) == 1 && bf_count_of(g, "x", 1, &e) == 3);
         bf_close(g);
     }
     CHECK(!bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ 0 }, &e) && e.code == BF_EMISMATCH);
@@ -369,18 +482,21 @@ static void bytes_and_files(void)
     CHECK_EQ(taken, 0);
     CHECK(!bf_from_bytes(bytes, i.image_bytes - 8, NULL, &e) && e.code == BF_EFORMAT);
     CHECK_EQ(bf_save(f, path, &e), 0);
-    CHECK((g = make((bf_spec){ .storage = path, .m = 1001, .k = 3 })) && bf_count_of(g, "x", 1, &e) == 3 && bf_remove(g, "x", 1, &e) == 1);
+    CHECK((g = make((bf_spec){ .storage = path, .m = 1001, .k = 3 })) &&
+          bf_count_of(g, "x", 1, &e) == 3 && bf_remove(g, "x", 1, &e) == 1);
     bf_get_info(g, &j);
     CHECK(j.counting && !strcmp(j.home, "file") && bf_sync(g, &e) == 0);
     bf_close(g);
-    CHECK((g = make((bf_spec){ .storage = path, .read_only = true })) && bf_count_of(g, "x", 1, &e) == 2 && bf_remove(g, "x", 1, &e) == BF_ENOTSUP);
+    CHECK((g = make((bf_spec){ .storage = path, .read_only = true })) &&
+          bf_count_of(g, "x", 1, &e) == 2 && bf_remove(g, "x", 1, &e) == BF_ENOTSUP);
     CHECK(bf_fits(g, &(bf_spec){ .storage = path, .read_only = true, .counting = true }, &e) == 1);
     CHECK_EQ(bf_fits(g, &(bf_spec){ .storage = path, .read_only = true }, &e), BF_EMISMATCH);
     bf_close(g);
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EMISMATCH);
     CHECK_HAS(e.msg, path);
     CHECK(!bf_open(&(bf_spec){ .storage = path, .m = 1001, .k = 3 }, &e) && e.code == BF_EMISMATCH);
-    CHECK((g = bf_load(path, &(bf_spec){ .counting = true }, &e)) && bf_count_of(g, "x", 1, &e) == 2);
+    CHECK(
+        (g = bf_load(path, &(bf_spec){ .counting = true }, &e)) && bf_count_of(g, "x", 1, &e) == 2);
     bf_close(g);
     bf_close(f);
     unlink(path);

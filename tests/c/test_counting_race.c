@@ -1,5 +1,5 @@
-/* test_counting_race.c - counters that several threads and processes count up and down at once: no step is lost, and of those who
- * take one key out one gets it. */
+/* test_counting_race.c - counters that several threads and processes count up and down at once: no
+ * step is lost, and of those who take one key out one gets it. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
@@ -15,14 +15,24 @@ static bf_filter *make(bf_spec spec)
 {
     spec.counting = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) { fprintf(stderr, "%s\n", e.msg); exit(1); }
+    if (!f) {
+        fprintf(stderr, "%s\n", e.msg);
+        exit(1);
+    }
     return f;
 }
 
 enum { WORKERS = 4, KEYS = 4000, SAME = 200 };
-typedef struct { bf_filter *f; int id; uint8_t *won; } job;
+typedef struct {
+    bf_filter *f;
+    int id;
+    uint8_t *won;
+} job;
 
-static size_t text_of(char t[32], int id, unsigned i) { return (size_t)sprintf(t, "w%d-%u", id, i); }
+static size_t text_of(char t[32], int id, unsigned i)
+{
+    return (size_t)sprintf(t, "w%d-%u", id, i);
+}
 
 /* Keys of its own come and go and come, while the others do the same. */
 static void come_and_go(const job *j)
@@ -33,7 +43,10 @@ static void come_and_go(const job *j)
         size_t n = text_of(t, j->id, i);
         bad += bf_add(j->f, t, n, NULL) < 0;
         bad += bf_test(j->f, t, n, NULL) != 1;
-        if (i % 2) { bad += bf_remove(j->f, t, n, NULL) != 1; if (i % 4 == 1) bad += bf_add(j->f, t, n, NULL) < 0; }
+        if (i % 2) {
+            bad += bf_remove(j->f, t, n, NULL) != 1;
+            if (i % 4 == 1) bad += bf_add(j->f, t, n, NULL) < 0;
+        }
     }
     j->won[0] = bad == 0;
 }
@@ -42,11 +55,18 @@ static void come_and_go(const job *j)
 static void take(const job *j)
 {
     char t[32];
-    for (unsigned i = 0; i < KEYS; i++) { size_t n = text_of(t, 0, i); j->won[i] = bf_remove(j->f, t, n, NULL) == 1; }
+    for (unsigned i = 0; i < KEYS; i++) {
+        size_t n = text_of(t, 0, i);
+        j->won[i] = bf_remove(j->f, t, n, NULL) == 1;
+    }
 }
 
 static void (*task)(const job *);
-static void *thread(void *p) { task(p); return NULL; }
+static void *thread(void *p)
+{
+    task(p);
+    return NULL;
+}
 static void all_at_once(bf_filter *f, bool processes, uint8_t *won, void (*work)(const job *))
 {
     job jobs[WORKERS];
@@ -54,33 +74,47 @@ static void all_at_once(bf_filter *f, bool processes, uint8_t *won, void (*work)
     task = work;
     for (int w = 0; w < WORKERS; w++) {
         jobs[w] = (job){ f, w, won + w * KEYS };
-        if (!processes) pthread_create(&t[w], NULL, thread, &jobs[w]);
-        else if (fork() == 0) { work(&jobs[w]); _exit(0); }
+        if (!processes)
+            pthread_create(&t[w], NULL, thread, &jobs[w]);
+        else if (fork() == 0) {
+            work(&jobs[w]);
+            _exit(0);
+        }
     }
-    for (int w = 0; w < WORKERS; w++) { int status; if (processes) wait(&status); else pthread_join(t[w], NULL); }
+    for (int w = 0; w < WORKERS; w++) {
+        int status;
+        if (processes)
+            wait(&status);
+        else
+            pthread_join(t[w], NULL);
+    }
 }
 
 static void race(const char *scheme, bool file, bool processes)
 {
     const char *path = temp_path();
-    bf_filter *f = make((bf_spec){ .m = 1 << 19, .k = 8, .scheme = scheme, .storage = file ? path : NULL, .threads = true });
+    bf_filter *f = make((bf_spec){
+        .m = 1 << 19, .k = 8, .scheme = scheme, .storage = file ? path : NULL, .threads = true });
     bf_filter *serial = make((bf_spec){ .m = 1 << 19, .k = 8, .scheme = scheme });
-    uint8_t *won = mmap(NULL, WORKERS * KEYS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint8_t *won =
+        mmap(NULL, WORKERS * KEYS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char t[32];
     unsigned once = 0;
     all_at_once(f, processes, won, come_and_go);
     for (int w = 0; w < WORKERS; w++) {
         CHECK_EQ(won[w * KEYS], 1);
-        for (unsigned i = 0; i < KEYS; i++) if (i % 4 != 3) bf_add(serial, t, text_of(t, w, i), &e);
+        for (unsigned i = 0; i < KEYS; i++)
+            if (i % 4 != 3) bf_add(serial, t, text_of(t, w, i), &e);
     }
-    CHECK_EQ(bf_equal(f, serial, &e), 1);                    /* no step of any counter is lost */
+    CHECK_EQ(bf_equal(f, serial, &e), 1); /* no step of any counter is lost */
     bf_clear(f, &e);
     for (unsigned i = 0; i < KEYS; i++) bf_add(f, t, text_of(t, 0, i), &e);
     all_at_once(f, processes, won, take);
-    for (unsigned i = 0; i < KEYS; i++) once += won[i] + won[KEYS + i] + won[2 * KEYS + i] + won[3 * KEYS + i] == 1;
+    for (unsigned i = 0; i < KEYS; i++)
+        once += won[i] + won[KEYS + i] + won[2 * KEYS + i] + won[3 * KEYS + i] == 1;
     bf_state st;
     bf_get_state(f, &st, &e);
-    CHECK_EQ(once, KEYS);                                    /* one of the four had it, and the others put back what they took */
+    CHECK_EQ(once, KEYS); /* one of the four had it, and the others put back what they took */
     CHECK_EQ(st.ones, 0);
     munmap(won, WORKERS * KEYS);
     bf_close(serial);
@@ -96,7 +130,11 @@ static void threads_and_processes(void)
 
 /* Two removers of one key that has one counter to itself: one gets it, every time. */
 static bf_filter *duel_filter;
-static void *duel(void *won) { *(int *)won = bf_remove(duel_filter, "x", 1, NULL); return NULL; }
+static void *duel(void *won)
+{
+    *(int *)won = bf_remove(duel_filter, "x", 1, NULL);
+    return NULL;
+}
 static void a_duel(void)
 {
     duel_filter = make((bf_spec){ .m = 5120, .k = 8, .threads = true });

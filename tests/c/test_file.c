@@ -1,5 +1,6 @@
-/* test_file.c - mapped files: several handles and processes on one file, every wrong file, kill -9, racing creators, a
- * full disk.  BF_KILLS sets the number of kill -9 rounds (30); BF_SMALL_DISK names a small file system to fill. */
+/* test_file.c - mapped files: several handles and processes on one file, every wrong file, kill -9,
+ * racing creators, a full disk.  BF_KILLS sets the number of kill -9 rounds (30); BF_SMALL_DISK
+ * names a small file system to fill. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
@@ -19,10 +20,26 @@
 static char folder[] = "/tmp/bf-file-XXXXXX", path[64];
 static bf_error e;
 
-static bf_filter *must(bf_filter *f, int line) { if (!f) { failed_here++; fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); } return f; }
+static bf_filter *must(bf_filter *f, int line)
+{
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        exit(1);
+    }
+    return f;
+}
 #define OPEN(...) must(bf_open(&(bf_spec){ .storage = path, __VA_ARGS__ }, &e), __LINE__)
-static int add(bf_filter *f, const char *who, unsigned i) { char t[48]; return bf_add(f, t, (size_t)sprintf(t, "%s-%u", who, i), &e); }
-static int has(bf_filter *f, const char *who, unsigned i) { char t[48]; return bf_test(f, t, (size_t)sprintf(t, "%s-%u", who, i), &e); }
+static int add(bf_filter *f, const char *who, unsigned i)
+{
+    char t[48];
+    return bf_add(f, t, (size_t)sprintf(t, "%s-%u", who, i), &e);
+}
+static int has(bf_filter *f, const char *who, unsigned i)
+{
+    char t[48];
+    return bf_test(f, t, (size_t)sprintf(t, "%s-%u", who, i), &e);
+}
 
 static unsigned files_in(const char *where)
 {
@@ -32,15 +49,34 @@ static unsigned files_in(const char *where)
     if (d) closedir(d);
     return n;
 }
-static void remove_it(void) { unlink(path); CHECK_EQ(files_in(folder), 0); }
-static void put_bytes(const void *b, size_t n) { int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644); CHECK(write(fd, b, n) == (ssize_t)n); close(fd); }
-static size_t get_bytes(uint8_t *b, size_t cap) { int fd = open(path, O_RDONLY); ssize_t n = read(fd, b, cap); close(fd); return n < 0 ? 0 : (size_t)n; }
+static void remove_it(void)
+{
+    unlink(path);
+    CHECK_EQ(files_in(folder), 0);
+}
+static void put_bytes(const void *b, size_t n)
+{
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0644);
+    CHECK(write(fd, b, n) == (ssize_t)n);
+    close(fd);
+}
+static size_t get_bytes(uint8_t *b, size_t cap)
+{
+    int fd = open(path, O_RDONLY);
+    ssize_t n = read(fd, b, cap);
+    close(fd);
+    return n < 0 ? 0 : (size_t)n;
+}
 static const char *refused(bf_spec s, int code)
 {
     memset(&e, 0, sizeof e);
     if (!s.storage) s.storage = path;
     bf_filter *f = bf_open(&s, &e);
-    if (f) { failed_here++; fprintf(stderr, "opened\n"); bf_close(f); }
+    if (f) {
+        failed_here++;
+        fprintf(stderr, "opened\n");
+        bf_close(f);
+    }
     CHECK_EQ(e.code, code);
     return e.msg;
 }
@@ -48,22 +84,32 @@ static const char *refused(bf_spec s, int code)
 static void handles_share_every_bit(void)
 {
     for (size_t s = 0; native_scheme(s); s++) {
-        bf_filter *a = OPEN(.m = 100000, .k = 7, .scheme = native_scheme(s)), *b = OPEN(.m = 100000, .k = 7, .scheme = native_scheme(s)), *c = OPEN(0);
-        for (unsigned i = 0; i < 500; i++) { add(a, "a", i); add(b, "b", i); }
-        for (unsigned i = 0; i < 500; i++) CHECK(has(c, "a", i) && has(c, "b", i) && has(a, "b", i));
+        bf_filter *a = OPEN(.m = 100000, .k = 7, .scheme = native_scheme(s)),
+                  *b = OPEN(.m = 100000, .k = 7, .scheme = native_scheme(s)), *c = OPEN(0);
+        for (unsigned i = 0; i < 500; i++) {
+            add(a, "a", i);
+            add(b, "b", i);
+        }
+        for (unsigned i = 0; i < 500; i++)
+            CHECK(has(c, "a", i) && has(c, "b", i) && has(a, "b", i));
         bf_info i;
         bf_get_info(c, &i);
         CHECK(!strcmp(i.home, "file") && !strcmp(i.storage, path) && i.k == 7 && !i.read_only);
-        bf_filter *copy = must(bf_copy(a, &e), __LINE__), *loaded = must(bf_load(path, NULL, &e), __LINE__);
+        bf_filter *copy = must(bf_copy(a, &e), __LINE__),
+                  *loaded = must(bf_load(path, NULL, &e), __LINE__);
         CHECK(bf_equal(copy, c, &e) == 1 && bf_equal(loaded, copy, &e) == 1);
         CHECK_EQ(bf_sync(a, &e), 0);
-        bf_close(a); bf_close(b); bf_close(c);
+        bf_close(a);
+        bf_close(b);
+        bf_close(c);
         a = OPEN(0);
         CHECK_EQ(bf_equal(a, copy, &e), 1);
         CHECK_EQ(bf_clear(a, &e), 0);
         CHECK_EQ(bf_unite(a, copy, &e), 0);
         CHECK_EQ(bf_equal(a, copy, &e), 1);
-        bf_close(a); bf_close(copy); bf_close(loaded);
+        bf_close(a);
+        bf_close(copy);
+        bf_close(loaded);
         remove_it();
     }
 }
@@ -75,11 +121,17 @@ static void other_parameters_leave_the_file(void)
     bf_close(OPEN(.n = 20000, .p = 0.01));
     bf_close(OPEN(.n = 20000));
     size_t len = get_bytes(before, sizeof before);
-    CHECK_HAS(refused((bf_spec){ .n = 30000, .p = 0.01 }, BF_EMISMATCH), "has n=20000, asked for n=30000");
-    CHECK_HAS(refused((bf_spec){ .n = 20000, .p = 0.02 }, BF_EMISMATCH), "has p=0.01, asked for p=0.02");
+    CHECK_HAS(refused((bf_spec){ .n = 30000, .p = 0.01 }, BF_EMISMATCH),
+        "has n=20000, asked for n=30000");
+    CHECK_HAS(
+        refused((bf_spec){ .n = 20000, .p = 0.02 }, BF_EMISMATCH), "has p=0.01, asked for p=0.02");
     CHECK_HAS(refused((bf_spec){ .m = 20000, .n = 1000 }, BF_EMISMATCH), "asked for m=20");
-    CHECK_HAS(refused((bf_spec){ .n = 20000, .p = 0.01, .scheme = "classic" }, BF_EMISMATCH), "has scheme block, asked for scheme classic");
-    if (!lacks_sodium()) CHECK_HAS(refused((bf_spec){ .secret = "0123456789abcdef", .secret_len = 16 }, BF_EMISMATCH), "not keyed");
+    CHECK_HAS(refused((bf_spec){ .n = 20000, .p = 0.01, .scheme = "classic" }, BF_EMISMATCH),
+        "has scheme block, asked for scheme classic");
+    if (!lacks_sodium())
+        CHECK_HAS(
+            refused((bf_spec){ .secret = "0123456789abcdef", .secret_len = 16 }, BF_EMISMATCH),
+            "not keyed");
     CHECK(get_bytes(after, sizeof after) == len && !memcmp(before, after, len));
     remove_it();
 }
@@ -92,7 +144,7 @@ static void wrong_files(void)
     bf_close(f);
     size_t len = get_bytes(good, sizeof good);
     CHECK_EQ(len, 4096 + 128);
-    for (size_t i = 0; i < 4096; i++)                          /* also after adds: the whole header is checked */
+    for (size_t i = 0; i < 4096; i++) /* also after adds: the whole header is checked */
         for (int bit = 0; bit < 8; bit += 7) {
             memcpy(bad, good, len);
             bad[i] ^= (uint8_t)(1 << bit);
@@ -115,8 +167,10 @@ static void wrong_files(void)
     remove_it();
     CHECK_HAS(refused((bf_spec){ 0 }, BF_EIO), "No such file or directory");
     CHECK_EQ(e.sys_errno, ENOENT);
-    CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1, .must_exist = true }, BF_EIO), "No such file or directory");
-    CHECK_HAS(refused((bf_spec){ .storage = "/nonexistent/a", .m = 10, .k = 1 }, BF_EIO), "/nonexistent/a");
+    CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1, .must_exist = true }, BF_EIO),
+        "No such file or directory");
+    CHECK_HAS(refused((bf_spec){ .storage = "/nonexistent/a", .m = 10, .k = 1 }, BF_EIO),
+        "/nonexistent/a");
     CHECK_HAS(refused((bf_spec){ .storage = folder, .m = 10, .k = 1 }, BF_EIO), "directory");
     CHECK_HAS(refused((bf_spec){ .storage = folder, .read_only = true }, BF_EIO), "a directory");
     CHECK(mkfifo(path, 0644) == 0);
@@ -138,7 +192,7 @@ static void damaged_bits_of_a_saved_file(void)
     put_bytes(b, len);
     CHECK_HAS(refused((bf_spec){ 0 }, BF_EFORMAT), "bits' checksum");
     CHECK_EQ(bf_save(f, path, &e), 0);
-    bf_filter *g = OPEN(0);                                    /* a saved file is a mapped file's image */
+    bf_filter *g = OPEN(0); /* a saved file is a mapped file's image */
     CHECK(has(g, "x", 1) == 1 && add(g, "x", 2) == BF_ADDED);
     bf_close(g);
     g = OPEN(0);
@@ -178,7 +232,11 @@ static void cut_short_replaced_deleted(void)
     CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path, .m = 1000000, .k = 3 }, &e), 1);
     CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path, .m = 1000001, .k = 3 }, &e), BF_EMISMATCH);
     CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path, .read_only = true }, &e), 0);
-    if (!lacks_sodium()) CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path, .secret = "0123456789abcdef", .secret_len = 16 }, &e), BF_EMISMATCH);
+    if (!lacks_sodium())
+        CHECK_EQ(
+            bf_fits(f,
+                &(bf_spec){ .storage = path, .secret = "0123456789abcdef", .secret_len = 16 }, &e),
+            BF_EMISMATCH);
     bf_filter *copy = bf_copy(f, &e);
     CHECK(truncate(path, 8192) == 0);
     CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path }, &e), 0);
@@ -192,18 +250,21 @@ static void cut_short_replaced_deleted(void)
     unlink(path);
     CHECK_EQ(bf_save(copy, path, &e), 0);
     f = OPEN(0);
-    CHECK_EQ(bf_save(copy, path, &e), 0);                      /* replaced under the map: the old file lives on */
+    CHECK_EQ(bf_save(copy, path, &e), 0); /* replaced under the map: the old file lives on */
     CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path }, &e), 0);
     CHECK(has(f, "x", 1) == 1 && add(f, "x", 2) == BF_ADDED);
     bf_filter *g = OPEN(0);
     CHECK(has(g, "x", 1) == 1 && has(g, "x", 2) == 0);
     unlink(path);
     CHECK(add(g, "x", 2) == BF_ADDED && bf_sync(g, &e) == 0);
-    bf_close(f); bf_close(g); bf_close(copy);
+    bf_close(f);
+    bf_close(g);
+    bf_close(copy);
     remove_it();
 }
 
-/* cp over a mapped file: same inode, same size, other filter.  Seen at the next batch, at the next opening by bf_fits. */
+/* cp over a mapped file: same inode, same size, other filter.  Seen at the next batch, at the next
+ * opening by bf_fits. */
 static void overwritten_in_place(void)
 {
     static uint8_t image[8192];
@@ -222,7 +283,7 @@ static void overwritten_in_place(void)
     CHECK_HAS(why.msg, "was overwritten while it was open");
     CHECK_EQ(bf_add_many(f, &one, 1, NULL, &e), BF_EFORMAT);
     bf_close(f);
-    f = OPEN(.m = 1000, .k = 8);                               /* nothing was written to it meanwhile */
+    f = OPEN(.m = 1000, .k = 8); /* nothing was written to it meanwhile */
     bf_close(f);
     bf_close(other);
     close(fd);
@@ -234,7 +295,11 @@ static void killed_creators_leave_nothing(void)
 {
     for (int r = 0; r < 60; r++) {
         pid_t pid = fork();
-        if (pid == 0) for (;;) { unlink(path); bf_close(bf_open(&(bf_spec){ .storage = path, .m = 1 << 22, .k = 3 }, NULL)); }
+        if (pid == 0)
+            for (;;) {
+                unlink(path);
+                bf_close(bf_open(&(bf_spec){ .storage = path, .m = 1 << 22, .k = 3 }, NULL));
+            }
         nanosleep(&(struct timespec){ 0, 200000 + r * 50000 }, NULL);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
@@ -253,18 +318,24 @@ static void racing_creators(void)
                 bf_filter *f = OPEN(.n = 10000, .p = 0.001);
                 char who[32];
                 sprintf(who, "p%d", p);
-                for (unsigned i = 0; i < KEYS; i++) if (add(f, who, i) < 0) _exit(2);
+                for (unsigned i = 0; i < KEYS; i++)
+                    if (add(f, who, i) < 0) _exit(2);
                 _exit(0);
             }
         for (int status; wait(&status) > 0;) CHECK_EQ(status, 0);
         bf_filter *f = OPEN(0);
-        for (int p = 0; p < PROCESSES; p++) { char who[32]; sprintf(who, "p%d", p); for (unsigned i = 0; i < KEYS; i++) CHECK_EQ(has(f, who, i), 1); }
+        for (int p = 0; p < PROCESSES; p++) {
+            char who[32];
+            sprintf(who, "p%d", p);
+            for (unsigned i = 0; i < KEYS; i++) CHECK_EQ(has(f, who, i), 1);
+        }
         bf_close(f);
         remove_it();
     }
 }
 
-/* Writers that say which keys they have added, killed at any moment: every key they said is there. */
+/* Writers that say which keys they have added, killed at any moment: every key they said is there.
+ */
 static void killed_writers_lose_nothing(void)
 {
     enum { WRITERS = 2 };
@@ -281,18 +352,30 @@ static void killed_writers_lose_nothing(void)
                 bf_filter *f = OPEN(0);
                 char who[32];
                 sprintf(who, "r%d-w%d", r, w);
-                for (unsigned i = 0;; i++) { if (add(f, who, i) < 0) _exit(2); __atomic_store_n(&said[w], i + 1, __ATOMIC_RELEASE); }
+                for (unsigned i = 0;; i++) {
+                    if (add(f, who, i) < 0) _exit(2);
+                    __atomic_store_n(&said[w], i + 1, __ATOMIC_RELEASE);
+                }
             }
         }
         nanosleep(&(struct timespec){ 0, 300000 + (r * 7919 % 100) * 20000 }, NULL);
         for (int w = 0; w < WRITERS; w++) kill(pid[w], SIGKILL);
-        for (int w = 0; w < WRITERS; w++) { int status; waitpid(pid[w], &status, 0); CHECK(WIFSIGNALED(status)); }
+        for (int w = 0; w < WRITERS; w++) {
+            int status;
+            waitpid(pid[w], &status, 0);
+            CHECK(WIFSIGNALED(status));
+        }
         bf_filter *f = OPEN(.read_only = true);
         for (int w = 0; w < WRITERS; w++) {
             char who[32];
             sprintf(who, "r%d-w%d", r, w);
             total += said[w];
-            for (unsigned i = 0; i < said[w]; i++) if (has(f, who, i) != 1) { failed_here++; fprintf(stderr, "lost %s-%u\n", who, i); break; }
+            for (unsigned i = 0; i < said[w]; i++)
+                if (has(f, who, i) != 1) {
+                    failed_here++;
+                    fprintf(stderr, "lost %s-%u\n", who, i);
+                    break;
+                }
         }
         bf_close(f);
     }
@@ -306,10 +389,21 @@ static void a_handle_works_on_after_fork(void)
     bf_filter *f = OPEN(.m = 1000000, .k = 7);
     add(f, "parent", 1);
     for (int p = 0; p < 4; p++)
-        if (fork() == 0) { char who[32]; sprintf(who, "c%d", p); for (unsigned i = 0; i < 2000; i++) if (add(f, who, i) < 0) _exit(1); bf_close(f); _exit(0); }
+        if (fork() == 0) {
+            char who[32];
+            sprintf(who, "c%d", p);
+            for (unsigned i = 0; i < 2000; i++)
+                if (add(f, who, i) < 0) _exit(1);
+            bf_close(f);
+            _exit(0);
+        }
     for (unsigned i = 0; i < 2000; i++) add(f, "parent", i);
     for (int status; wait(&status) > 0;) CHECK_EQ(status, 0);
-    for (int p = 0; p < 4; p++) { char who[32]; sprintf(who, "c%d", p); for (unsigned i = 0; i < 2000; i++) CHECK_EQ(has(f, who, i), 1); }
+    for (int p = 0; p < 4; p++) {
+        char who[32];
+        sprintf(who, "c%d", p);
+        for (unsigned i = 0; i < 2000; i++) CHECK_EQ(has(f, who, i), 1);
+    }
     for (unsigned i = 0; i < 2000; i++) CHECK_EQ(has(f, "parent", i), 1);
     bf_close(f);
     remove_it();
@@ -318,10 +412,14 @@ static void a_handle_works_on_after_fork(void)
 static void a_full_disk(void)
 {
     const char *disk = getenv("BF_SMALL_DISK");
-    if (!disk) { printf("     no small disk given: BF_SMALL_DISK\n"); return; }
+    if (!disk) {
+        printf("     no small disk given: BF_SMALL_DISK\n");
+        return;
+    }
     char there[PATH_MAX];
     snprintf(there, sizeof there, "%s/f.bloom", disk);
-    CHECK_HAS(refused((bf_spec){ .storage = there, .m = UINT64_C(1) << 33, .k = 1 }, BF_EIO), "No space left on device");
+    CHECK_HAS(refused((bf_spec){ .storage = there, .m = UINT64_C(1) << 33, .k = 1 }, BF_EIO),
+        "No space left on device");
     CHECK_EQ(e.sys_errno, ENOSPC);
     CHECK_EQ(files_in(disk), 0);
     bf_filter *big = must(bf_open(&(bf_spec){ .m = UINT64_C(1) << 28, .k = 1 }, &e), __LINE__);

@@ -1,12 +1,13 @@
-/* test_grow.c - filters that grow: against an exact set, at every moment of growing, in memory and in a mapped file; rates and
- * sizes; bytes and damage; sets.  Several at once: test_grow_together.c.
- * Runs with both kernels. */
+/* test_grow.c - filters that grow: against an exact set, at every moment of growing, in memory and
+ * in a mapped file; rates and sizes; bytes and damage; sets.  Several at once:
+ * test_grow_together.c. Runs with both kernels. */
 #define _GNU_SOURCE
 #include "growing_keys.h"
 #include "native.h"
 #include <unistd.h>
 
-/* ---- the oracle: keys and nothing else.  "new" may be wrong only as "not new", and no oftener than p. ---- */
+/* ---- the oracle: keys and nothing else.  "new" may be wrong only as "not new", and no oftener
+ * than p. ---- */
 static void grows(bf_spec spec, uint64_t keys, bool file)
 {
     if (file) { spec.storage = path; }
@@ -14,20 +15,28 @@ static void grows(bf_spec spec, uint64_t keys, bool file)
     bf_filter *f = must(bf_open(&spec, &e), __LINE__);
     uint64_t fresh = 0, at = 0;
     unsigned most = 0;
-    while (at < keys) {                                     /* singles and batches of every size, and back again */
+    while (at < keys) { /* singles and batches of every size, and back again */
         const size_t n = at % 5 == 0 ? 1 : at % 1500 + 1;
         uint8_t each[1501];
-        if (n == 1) { int rc = add(f, 'k', at); CHECK(rc >= 0); fresh += (uint64_t)rc; }
-        else { int64_t rc = many(f, true, 'k', at, n, each); CHECK(rc >= 0); fresh += (uint64_t)rc; }
+        if (n == 1) {
+            int rc = add(f, 'k', at);
+            CHECK(rc >= 0);
+            fresh += (uint64_t)rc;
+        } else {
+            int64_t rc = many(f, true, 'k', at, n, each);
+            CHECK(rc >= 0);
+            fresh += (uint64_t)rc;
+        }
         at += n;
         if (parts_of(f) == most) continue;
-        most = parts_of(f);                                 /* it has just grown */
+        most = parts_of(f); /* it has just grown */
         CHECK_EQ(many(f, false, 'k', 0, at, NULL), at);
         CHECK_EQ(many(f, true, 'k', 0, at, NULL), 0);
     }
     CHECK_EQ(many(f, false, 'k', 0, at, NULL), at);
     CHECK(most >= 2);
-    CHECK(fresh <= at && (double)(at - fresh) <= spec.p * (double)at + 5 * sqrt(spec.p * (double)at) + 5);
+    CHECK(fresh <= at &&
+          (double)(at - fresh) <= spec.p * (double)at + 5 * sqrt(spec.p * (double)at) + 5);
     rate_is(f, spec.p, SHORT(200000, 20000));
     bf_state st;
     CHECK_EQ(bf_get_state(f, &st, &e), 0);
@@ -46,9 +55,12 @@ static void against_an_exact_set(void)
 {
     for (size_t s = 0; native_scheme(s); s++)
         for (int file = 0; file < 2; file++) {
-            grows((bf_spec){ .n = 100, .p = 0.01, .grow = 2, .scheme = native_scheme(s) }, 60000, file);
-            grows((bf_spec){ .n = 1000, .p = 0.001, .grow = 1.5, .scheme = native_scheme(s) }, 60000, file);
-            grows((bf_spec){ .n = 1, .p = 0.05, .grow = 10, .scheme = native_scheme(s) }, 60000, file);
+            grows((bf_spec){ .n = 100, .p = 0.01, .grow = 2, .scheme = native_scheme(s) }, 60000,
+                file);
+            grows((bf_spec){ .n = 1000, .p = 0.001, .grow = 1.5, .scheme = native_scheme(s) },
+                60000, file);
+            grows((bf_spec){ .n = 1, .p = 0.05, .grow = 10, .scheme = native_scheme(s) }, 60000,
+                file);
         }
     grows((bf_spec){ .n = 5000, .p = 0.01, .grow = 1.0001 }, 60000, false);
     grows((bf_spec){ .n = 1000, .p = 1e-5, .grow = 2 }, 60000, false);
@@ -57,7 +69,8 @@ static void against_an_exact_set(void)
     grows((bf_spec){ .n = 1000, .p = 0.01, .grow = 2, .threads = true }, 60000, false);
 }
 
-/* What the issue asks: 10^3 -> 10^7 keys (10^6 under a sanitizer, an eighth of that under a slow one). */
+/* What the issue asks: 10^3 -> 10^7 keys (10^6 under a sanitizer, an eighth of that under a slow
+ * one). */
 static void a_thousand_to_ten_million(void)
 {
     const uint64_t keys = SHORT(getenv("BLOOMFILTER_SANITIZED") ? 1000000 : 10000000, 125000);
@@ -72,7 +85,8 @@ static void a_thousand_to_ten_million(void)
         bf_get_info(f, &i);
         CHECK_EQ(bf_plan(&right, &e), 0);
         CHECK((double)i.m <= 2.2 * (double)right.m);
-        printf("     p=%g: %u parts, m %.3f of a right-sized one's\n", rates[r], i.part_count, (double)i.m / (double)right.m);
+        printf("     p=%g: %u parts, m %.3f of a right-sized one's\n", rates[r], i.part_count,
+            (double)i.m / (double)right.m);
         bf_close(f);
     }
 }
@@ -98,7 +112,7 @@ static void parts_follow_each_other(void)
     CHECK_EQ(bits, i.m);
     CHECK(sum <= 0.01 && keys > 299000 && keys <= 300000);
     CHECK_EQ(bf_get_part(f, i.part_count, &p, &e), BF_EINVAL);
-    CHECK_EQ(bf_hashcode(f, "new", 3, pos, 64, &e), i.k);       /* in the newest part: what an add sets */
+    CHECK_EQ(bf_hashcode(f, "new", 3, pos, 64, &e), i.k); /* in the newest part: what an add sets */
     CHECK_EQ(bf_test(f, "new", 3, &e), 0);
     uint8_t *bitset = malloc(i.bitset_bytes);
     for (int round = 0; round < 2; round++) {
@@ -112,7 +126,8 @@ static void parts_follow_each_other(void)
         bf_add(f, "new", 3, &e);
     }
     uint8_t some[100];
-    CHECK_EQ(bf_read_bits(f, p.first_bit / 8 - 50, some, 100, &e), 0);      /* over the seam of two parts */
+    CHECK_EQ(
+        bf_read_bits(f, p.first_bit / 8 - 50, some, 100, &e), 0); /* over the seam of two parts */
     CHECK(!memcmp(some, bitset + p.first_bit / 8 - 50, 100));
     CHECK_EQ(bf_read_bits(f, i.bitset_bytes - 10, some, 11, &e), BF_EINVAL);
     free(bitset);
@@ -138,18 +153,18 @@ static void round_trips(void)
     CHECK((g = bf_from_bytes(b, len, NULL, &e)) != NULL);
     CHECK_EQ(bf_equal(f, g, &e), 1);
     CHECK_EQ(many(g, false, 'k', 0, 30000, NULL), 30000);
-    CHECK(many(g, true, 'l', 0, 60000, NULL) > 59000);           /* and grows on */
+    CHECK(many(g, true, 'l', 0, 60000, NULL) > 59000); /* and grows on */
     CHECK(parts_of(g) > parts_of(f));
     CHECK_EQ(bf_equal(f, g, &e), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK((h = bf_load(path, &(bf_spec){ .n = 100, .p = 0.01, .grow = 2 }, &e)) != NULL);
     CHECK_EQ(bf_equal(f, h, &e), 1);
     bf_close(h);
-    h = OPEN(.storage = path);                                   /* a saved one is a mapped one */
+    h = OPEN(.storage = path); /* a saved one is a mapped one */
     CHECK_EQ(bf_equal(f, h, &e), 1);
     many(h, true, 'l', 0, 60000, NULL);
     CHECK_EQ(many(h, false, 'k', 0, 30000, NULL) + many(h, false, 'l', 0, 60000, NULL), 90000);
-    CHECK_EQ(bf_equal(g, h, &e), 1);                             /* as the one in memory, part for part */
+    CHECK_EQ(bf_equal(g, h, &e), 1); /* as the one in memory, part for part */
     bf_close(h);
     CHECK(!bf_from_bytes(b, len, &(bf_spec){ .grow = 3 }, &e) && e.code == BF_EMISMATCH);
     CHECK_HAS(e.msg, "has grow=2, asked for grow=3");
@@ -183,7 +198,12 @@ static void every_damaged_byte_is_found(void)
         bf_filter *g = bf_from_bytes(b, len, NULL, &e);
         found += !g;
         tried++;
-        if (g) { failed_here++; fprintf(stderr, "byte %zu\n", i); bf_close(g); if (tried - found > 5) break; }
+        if (g) {
+            failed_here++;
+            fprintf(stderr, "byte %zu\n", i);
+            bf_close(g);
+            if (tried - found > 5) break;
+        }
         b[i] ^= (uint8_t)(1 << i % 8);
     }
     CHECK_EQ(found, tried);
@@ -192,7 +212,8 @@ static void every_damaged_byte_is_found(void)
 }
 
 /* ---- sets ---- */
-/* In batches or one by one: the same parts with the same bits, also where a batch ends a part, with keys that it names twice. */
+/* In batches or one by one: the same parts with the same bits, also where a batch ends a part, with
+ * keys that it names twice. */
 static void batches_are_single_keys(void)
 {
     for (size_t size = 1; size <= 600; size = size * 7 / 3 + 1) {
@@ -205,7 +226,10 @@ static void batches_are_single_keys(void)
                 keys[j] = key_of(t + j, 'k', (i + j) / 2);
                 sum += bf_add(b, keys[j].ptr, keys[j].len, &e);
             }
-            if (bf_add_many(a, keys, size, NULL, &e) != sum) { failed_here++; break; }
+            if (bf_add_many(a, keys, size, NULL, &e) != sum) {
+                failed_here++;
+                break;
+            }
         }
         CHECK(parts_of(a) > 1 && bf_equal(a, b, &e) == 1);
         bf_close(a);
@@ -213,14 +237,16 @@ static void batches_are_single_keys(void)
     }
 }
 
-/* A handle that does not know yet what another one made of the file: its whole filter has all parts all the same. */
+/* A handle that does not know yet what another one made of the file: its whole filter has all parts
+ * all the same. */
 static void whole_ones_know_all_parts(void)
 {
     char saved[80];
     snprintf(saved, sizeof saved, "%s.saved", path);
     for (int how = 0; how < 5; how++) {
         unlink(path);
-        bf_filter *a = OPEN(.n = 100, .p = 1e-6, .grow = 2, .storage = path), *b = OPEN(.storage = path), *got = NULL;
+        bf_filter *a = OPEN(.n = 100, .p = 1e-6, .grow = 2, .storage = path),
+                  *b = OPEN(.storage = path), *got = NULL;
         bf_info i;
         bf_get_info(b, &i);
         many(a, true, 'k', 0, 5000, NULL);
@@ -232,20 +258,26 @@ static void whole_ones_know_all_parts(void)
             CHECK_EQ(bf_to_bytes_as(b, NULL, all, (uint64_t)n, &e), 0);
             got = bf_from_bytes(all, (size_t)n, NULL, &e);
             free(all);
-        } else if (how == 1) {                               /* a length that is too short by now is refused, not cut to */
+        } else if (how == 1) { /* a length that is too short by now is refused, not cut to */
             CHECK_EQ(bf_to_bytes(b, few, i.image_bytes, &e), BF_EINVAL);
             CHECK_HAS(e.msg, "cap must be at least");
-            CHECK_EQ(bf_to_bytes_as(b, NULL, few, i.image_bytes, &e), 0);      /* as it was when that was asked for */
+            CHECK_EQ(bf_to_bytes_as(b, NULL, few, i.image_bytes, &e),
+                0); /* as it was when that was asked for */
             CHECK_EQ(bf_to_bytes_as(b, NULL, few, i.image_bytes - 1, &e), BF_EINVAL);
             got = bf_from_bytes(few, i.image_bytes, NULL, &e);
             CHECK(got && parts_of(got) == 1 && many(got, false, 'k', 0, 100, NULL) == 100);
-        } else if (how == 2) CHECK(bf_save(b, saved, &e) == 0 && (got = bf_load(saved, NULL, &e)));
-        else if (how == 3) got = bf_copy(b, &e);
-        else CHECK_EQ(bf_equal(b, a, &e), 1);
+        } else if (how == 2)
+            CHECK(bf_save(b, saved, &e) == 0 && (got = bf_load(saved, NULL, &e)));
+        else if (how == 3)
+            got = bf_copy(b, &e);
+        else
+            CHECK_EQ(bf_equal(b, a, &e), 1);
         if (got && how != 1) CHECK_EQ(many(got, false, 'k', 0, 5000, NULL), 5000);
         CHECK(got || how == 4);
         free(few);
-        bf_close(a); bf_close(b); bf_close(got);
+        bf_close(a);
+        bf_close(b);
+        bf_close(got);
     }
     unlink(saved);
     unlink(path);
@@ -253,14 +285,15 @@ static void whole_ones_know_all_parts(void)
 
 static void sets(void)
 {
-    bf_filter *a = OPEN(.n = 100, .p = 0.01, .grow = 2), *b = OPEN(.n = 100, .p = 0.01, .grow = 2), *fixed = OPEN(.n = 100, .p = 0.01);
+    bf_filter *a = OPEN(.n = 100, .p = 0.01, .grow = 2), *b = OPEN(.n = 100, .p = 0.01, .grow = 2),
+              *fixed = OPEN(.n = 100, .p = 0.01);
     many(a, true, 'a', 0, 5000, NULL);
     many(b, true, 'b', 0, 5000, NULL);
     CHECK_EQ(parts_of(a), parts_of(b));
     CHECK_EQ(bf_unite(a, b, &e), 0);
     CHECK_EQ(many(a, false, 'a', 0, 5000, NULL) + many(a, false, 'b', 0, 5000, NULL), 10000);
     CHECK_EQ(bf_unite(a, a, &e), 0);
-    many(a, true, 'c', 0, 5000, NULL);                           /* full ones are not filled further */
+    many(a, true, 'c', 0, 5000, NULL); /* full ones are not filled further */
     CHECK_EQ(bf_intersect(a, b, &e), BF_EINVAL);
     CHECK_HAS(e.msg, "cannot be intersected");
     CHECK_EQ(bf_unite(a, fixed, &e), BF_EINVAL);
@@ -272,12 +305,17 @@ static void sets(void)
     CHECK_EQ(bf_clear(a, &e), 0);
     CHECK_EQ(many(a, false, 'a', 0, 5000, NULL), 0);
     CHECK_EQ(many(a, true, 'a', 0, 5000, NULL), 5000);
-    bf_close(a); bf_close(b); bf_close(fixed);
+    bf_close(a);
+    bf_close(b);
+    bf_close(fixed);
 }
 
 static void refused(void)
 {
-    static const struct { bf_spec s; const char *says; } wrong[] = {
+    static const struct {
+        bf_spec s;
+        const char *says;
+    } wrong[] = {
         { { .n = 100, .p = 0.01, .grow = 1 }, "grow must be a factor above 1" },
         { { .n = 100, .p = 0.01, .grow = -2 }, "grow must be a factor above 1" },
         { { .m = 1000, .n = 100, .grow = 2 }, "grow needs n and p" },
@@ -288,7 +326,8 @@ static void refused(void)
         { { .n = 100, .p = 0.01, .window = -5 }, "window must be a number of seconds above 0" },
         { { .n = 100, .p = 0.01, .window = 5, .parts = 256 }, "parts must be 1 to 255" },
         { { .n = 100, .p = 0.01, .window = HUGE_VAL }, "for each part, at most 1e300, got inf" },
-        { { .n = 100, .p = 0.01, .grow = 1e301 }, "grow must be a factor above 1, at most 1e300, got 1" },
+        { { .n = 100, .p = 0.01, .grow = 1e301 },
+            "grow must be a factor above 1, at most 1e300, got 1" },
         { { .n = 100, .p = 1, .window = 5 }, "p must be above 0 and below 1, got 1" },
         { { .n = 100, .p = 2.5, .grow = 2 }, "p must be above 0 and below 1, got 2.5" },
     };
@@ -299,14 +338,18 @@ static void refused(void)
         bf_close(f);
     }
     bf_filter *f = OPEN(.n = 100, .p = 0.01, .grow = 2, .storage = path);
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = path }, &e) && e.code == BF_EMISMATCH);
-    CHECK(!bf_open(&(bf_spec){ .n = 200, .p = 0.01, .grow = 2, .storage = path }, &e) && e.code == BF_EMISMATCH);
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = path }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = path }, &e) &&
+          e.code == BF_EMISMATCH);
+    CHECK(!bf_open(&(bf_spec){ .n = 200, .p = 0.01, .grow = 2, .storage = path }, &e) &&
+          e.code == BF_EMISMATCH);
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = path }, &e) &&
+          e.code == BF_EMISMATCH);
     bf_close(OPEN(.n = 100, .p = 0.01, .grow = 2, .storage = path));
     bf_close(f);
     unlink(path);
     f = OPEN(.n = 100, .p = 0.01, .storage = path);
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = path }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = path }, &e) &&
+          e.code == BF_EMISMATCH);
     CHECK_HAS(e.msg, "has no growth");
     bf_close(f);
     unlink(path);
@@ -314,9 +357,10 @@ static void refused(void)
 
 static void read_only(void)
 {
-    bf_filter *w = OPEN(.n = 100, .p = 0.01, .grow = 2, .storage = path), *r = OPEN(.storage = path, .read_only = true);
+    bf_filter *w = OPEN(.n = 100, .p = 0.01, .grow = 2, .storage = path),
+              *r = OPEN(.storage = path, .read_only = true);
     many(w, true, 'k', 0, 20000, NULL);
-    CHECK_EQ(many(r, false, 'k', 0, 20000, NULL), 20000);        /* follows */
+    CHECK_EQ(many(r, false, 'k', 0, 20000, NULL), 20000); /* follows */
     CHECK_EQ(has(r, 'k', 19999), 1);
     CHECK_EQ(add(r, 'k', 1), BF_ENOTSUP);
     CHECK_EQ(many(r, true, 'k', 1, 5, NULL), BF_ENOTSUP);
@@ -330,16 +374,28 @@ static void read_only(void)
 static void keyed(void)
 {
     static const char secret[17] = "0123456789abcdef", other[17] = "fedcba9876543210";
-    bf_filter *f = bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .secret = secret, .secret_len = 16, .storage = path }, &e), *g;
-    if (!f) { CHECK_EQ(e.code, BF_ENOTSUP); return; }            /* a build without libsodium */
+    bf_filter *f = bf_open(&(bf_spec){ .n = 100,
+                               .p = 0.01,
+                               .grow = 2,
+                               .secret = secret,
+                               .secret_len = 16,
+                               .storage = path },
+                  &e),
+              *g;
+    if (!f) {
+        CHECK_EQ(e.code, BF_ENOTSUP);
+        return;
+    } /* a build without libsodium */
     size_t len;
     many(f, true, 'k', 0, 20000, NULL);
-    CHECK((g = bf_copy(f, &e)) && bf_equal(f, g, &e) == 1 && many(g, false, 'k', 0, 20000, NULL) == 20000);
+    CHECK((g = bf_copy(f, &e)) && bf_equal(f, g, &e) == 1 &&
+          many(g, false, 'k', 0, 20000, NULL) == 20000);
     uint8_t *b = bytes_of(g, &len);
     bf_close(g);
     CHECK(!bf_from_bytes(b, len, NULL, &e) && e.code == BF_EMISMATCH);
     CHECK(!bf_from_bytes(b, len, &(bf_spec){ .secret = other, .secret_len = 16 }, &e));
-    CHECK((g = bf_from_bytes(b, len, &(bf_spec){ .secret = secret, .secret_len = 16 }, &e)) && bf_equal(f, g, &e) == 1);
+    CHECK((g = bf_from_bytes(b, len, &(bf_spec){ .secret = secret, .secret_len = 16 }, &e)) &&
+          bf_equal(f, g, &e) == 1);
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EMISMATCH);
     free(b);
     bf_close(f);
@@ -350,7 +406,10 @@ static void keyed(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!mkdtemp(folder)) { perror("mkdtemp"); return 1; }
+    if (!mkdtemp(folder)) {
+        perror("mkdtemp");
+        return 1;
+    }
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     RUN(against_an_exact_set);
     RUN(a_thousand_to_ten_million);

@@ -1,5 +1,6 @@
-/* test_grow_redis.c - filters in Redis that grow: as in memory, part for part; what other clients append is followed, and no
- * answer is "absent" or "new" because of what was not known; lost parts; processes that grow one filter.  Its own server. */
+/* test_grow_redis.c - filters in Redis that grow: as in memory, part for part; what other clients
+ * append is followed, and no answer is "absent" or "new" because of what was not known; lost parts;
+ * processes that grow one filter.  Its own server. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
@@ -12,7 +13,11 @@ static bf_filter *open_(bf_spec spec, const char *key)
 {
     spec.storage = rs_url(&redis, key, "");
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); exit(1); }
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s: %s\n", key, e.msg);
+        exit(1);
+    }
     return f;
 }
 #define GROW { .n = 100, .p = 1e-6, .grow = 2 }
@@ -25,15 +30,27 @@ static int64_t many(bf_filter *f, bool adds, char kind, uint64_t from, size_t n,
     int64_t sum = 0;
     for (size_t at = 0, c; at < n; at += c) {
         c = n - at < BATCH ? n - at : BATCH;
-        for (size_t i = 0; i < c; i++) k[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "%c%llu", kind, (unsigned long long)(from + at + i)) };
+        for (size_t i = 0; i < c; i++)
+            k[i] = (bf_key){ t[i],
+                (size_t)sprintf(t[i], "%c%llu", kind, (unsigned long long)(from + at + i)) };
         int64_t rc = (adds ? bf_add_many : bf_test_many)(f, k, c, each ? each + at : NULL, &e);
         if (rc < 0) return rc;
         sum += rc;
     }
     return sum;
 }
-static int one(bf_filter *f, bool adds, char kind, uint64_t i) { char t[24]; return (adds ? bf_add : bf_test)(f, t, (size_t)sprintf(t, "%c%llu", kind, (unsigned long long)i), &e); }
-static unsigned parts_of(const bf_filter *f) { bf_info i; bf_get_info(f, &i); return i.part_count; }
+static int one(bf_filter *f, bool adds, char kind, uint64_t i)
+{
+    char t[24];
+    return (adds ? bf_add : bf_test)(
+        f, t, (size_t)sprintf(t, "%c%llu", kind, (unsigned long long)i), &e);
+}
+static unsigned parts_of(const bf_filter *f)
+{
+    bf_info i;
+    bf_get_info(f, &i);
+    return i.part_count;
+}
 
 static void as_in_memory(void)
 {
@@ -56,18 +73,23 @@ static void as_in_memory(void)
         CHECK(copy && bf_equal(copy, near, &e) == 1 && bf_equal(again, near, &e) == 1);
         CHECK_EQ(many(again, false, 'k', 0, 30000, NULL), 30000);
         bf_state x, y;
-        CHECK(bf_get_state(far, &x, &e) == 0 && bf_get_state(near, &y, &e) == 0 && x.ones == y.ones && x.count == y.count);
+        CHECK(bf_get_state(far, &x, &e) == 0 && bf_get_state(near, &y, &e) == 0 &&
+              x.ones == y.ones && x.count == y.count);
         bf_info i;
         uint8_t bits[64], same[64];
         bf_get_info(far, &i);
-        CHECK(bf_read_bits(far, i.bitset_bytes / 2, bits, 64, &e) == 0 && bf_read_bits(near, i.bitset_bytes / 2, same, 64, &e) == 0 && !memcmp(bits, same, 64));
+        CHECK(bf_read_bits(far, i.bitset_bytes / 2, bits, 64, &e) == 0 &&
+              bf_read_bits(near, i.bitset_bytes / 2, same, 64, &e) == 0 && !memcmp(bits, same, 64));
         CHECK(i.grow == 2 && i.n == 100 && !strcmp(i.home, "redis"));
         bf_close(far);
-        far = open_(spec, "grow");                           /* what was counted was kept: it grows where it should */
+        far = open_(spec, "grow"); /* what was counted was kept: it grows where it should */
         many(far, true, 'l', 0, 30000, NULL);
         many(near, true, 'l', 0, 30000, NULL);
         CHECK_EQ(bf_equal(far, near, &e), 1);
-        bf_close(far); bf_close(near); bf_close(copy); bf_close(again);
+        bf_close(far);
+        bf_close(near);
+        bf_close(copy);
+        bf_close(again);
     }
 }
 
@@ -77,14 +99,18 @@ static void others_are_followed(void)
     many(a, true, 'k', 0, 20000, NULL);
     CHECK(parts_of(a) >= 3);
     CHECK_EQ(parts_of(b), 1);
-    CHECK_EQ(one(b, false, 'k', 19999), 1);                  /* the first look at a filter of one part finds the others */
+    CHECK_EQ(
+        one(b, false, 'k', 19999), 1); /* the first look at a filter of one part finds the others */
     CHECK_EQ(parts_of(b), parts_of(a));
-    for (int round = 0; round < 6; round++) {                /* each grows it; the other tests, or adds, keys it has never seen */
+    for (int round = 0; round < 6;
+        round++) { /* each grows it; the other tests, or adds, keys it has never seen */
         bf_filter *grower = round % 2 ? a : b, *other = round % 2 ? b : a;
         uint64_t n = (uint64_t)SHORT(10000, 1000) << round;
         CHECK(many(grower, true, (char)('A' + round), 0, n, NULL) > (int64_t)(n * 0.98));
-        if (round < 3) CHECK_EQ(many(other, false, (char)('A' + round), 0, n, NULL), n);
-        else CHECK_EQ(many(other, true, (char)('A' + round), 0, n, NULL), 0);
+        if (round < 3)
+            CHECK_EQ(many(other, false, (char)('A' + round), 0, n, NULL), n);
+        else
+            CHECK_EQ(many(other, true, (char)('A' + round), 0, n, NULL), 0);
     }
     CHECK_EQ(many(a, false, 'k', 0, 20000, NULL) + many(b, false, 'k', 0, 20000, NULL), 40000);
     CHECK_EQ(bf_equal(a, b, &e), 1);
@@ -96,17 +122,24 @@ static void others_are_followed(void)
 static void whole_ones_know_all_parts(void)
 {
     bf_filter *writer = open_((bf_spec)GROW, "whole"), *near = bf_open(&(bf_spec)GROW, &e);
-    for (uint64_t at = 0; at < 5000; at += 50) CHECK_EQ(many(writer, true, 'k', at, 50, NULL), many(near, true, 'k', at, 50, NULL));
+    for (uint64_t at = 0; at < 5000; at += 50)
+        CHECK_EQ(many(writer, true, 'k', at, 50, NULL), many(near, true, 'k', at, 50, NULL));
     for (int how = 0; how < 4; how++) {
         rs_command(&redis, "DEL other:meta");
         rs_command(&redis, "DEL {other}:p0");
-        bf_filter *one_part = open_((bf_spec)GROW, "other"), *knows = open_((bf_spec){ 0 }, "other"), *got;
+        bf_filter *one_part = open_((bf_spec)GROW, "other"),
+                  *knows = open_((bf_spec){ 0 }, "other"), *got;
         many(knows, true, 'k', 0, 5000, NULL);
         CHECK(parts_of(one_part) == 1 && parts_of(knows) == 2);
-        if (how == 0) CHECK((got = bf_copy(one_part, &e)) && bf_equal(got, near, &e) == 1);
-        else if (how == 1) CHECK((got = bf_copy(near, &e)) && bf_unite(got, one_part, &e) == 0 && bf_equal(got, near, &e) == 1);
-        else if (how == 2) CHECK((got = NULL, bf_equal(one_part, near, &e) == 1));
-        else CHECK((got = NULL, bf_equal(near, one_part, &e) == 1));
+        if (how == 0)
+            CHECK((got = bf_copy(one_part, &e)) && bf_equal(got, near, &e) == 1);
+        else if (how == 1)
+            CHECK((got = bf_copy(near, &e)) && bf_unite(got, one_part, &e) == 0 &&
+                  bf_equal(got, near, &e) == 1);
+        else if (how == 2)
+            CHECK((got = NULL, bf_equal(one_part, near, &e) == 1));
+        else
+            CHECK((got = NULL, bf_equal(near, one_part, &e) == 1));
         bf_close(got);
         CHECK_EQ(bf_delete(knows, &e), 0);
         bf_close(one_part);
@@ -116,12 +149,14 @@ static void whole_ones_know_all_parts(void)
     bf_close(near);
 }
 
-/* Adders hand keys to testers through a pipe: what was acknowledged is present for everybody, and new to nobody. */
+/* Adders hand keys to testers through a pipe: what was acknowledged is present for everybody, and
+ * new to nobody. */
 static void handed_over_while_it_grows(void)
 {
     enum { KEYS = 8000, WORKERS = 3 };
     int ring[WORKERS][2], status;
-    for (int w = 0; w < WORKERS; w++) if (pipe(ring[w])) return;
+    for (int w = 0; w < WORKERS; w++)
+        if (pipe(ring[w])) return;
     bf_close(open_((bf_spec)GROW, "ring"));
     for (int w = 0; w < WORKERS; w++)
         if (fork() == 0) {
@@ -130,17 +165,29 @@ static void handed_over_while_it_grows(void)
             for (unsigned i = 0; i < KEYS; i++) {
                 unsigned theirs = i;
                 bad += one(f, true, (char)('a' + w), i) < 0;
-                if (write(ring[(w + 1) % WORKERS][1], &i, sizeof i) != sizeof i || read(ring[w][0], &theirs, sizeof theirs) != sizeof theirs) _exit(1);
+                if (write(ring[(w + 1) % WORKERS][1], &i, sizeof i) != sizeof i ||
+                    read(ring[w][0], &theirs, sizeof theirs) != sizeof theirs)
+                    _exit(1);
                 const char kind = (char)('a' + (w + WORKERS - 1) % WORKERS);
-                int rc = i % 2 ? one(f, false, kind, theirs) == 1 : one(f, true, kind, theirs) == BF_PRESENT;
-                if (!rc) { fprintf(stderr, "worker %d: key %u of %c\n", w, theirs, kind); bad++; }
+                int rc = i % 2 ? one(f, false, kind, theirs) == 1
+                               : one(f, true, kind, theirs) == BF_PRESENT;
+                if (!rc) {
+                    fprintf(stderr, "worker %d: key %u of %c\n", w, theirs, kind);
+                    bad++;
+                }
             }
             bf_close(f);
             _exit(bad != 0);
         }
-    for (int w = 0; w < WORKERS; w++) { wait(&status); CHECK_EQ(status, 0); close(ring[w][0]); close(ring[w][1]); }
+    for (int w = 0; w < WORKERS; w++) {
+        wait(&status);
+        CHECK_EQ(status, 0);
+        close(ring[w][0]);
+        close(ring[w][1]);
+    }
     bf_filter *f = open_((bf_spec){ 0 }, "ring");
-    for (int w = 0; w < WORKERS; w++) CHECK_EQ(many(f, false, (char)('a' + w), 0, KEYS, NULL), KEYS);
+    for (int w = 0; w < WORKERS; w++)
+        CHECK_EQ(many(f, false, (char)('a' + w), 0, KEYS, NULL), KEYS);
     CHECK(many(f, false, 'x', 0, 100000, NULL) <= 0.011 * 100000 + 5 * sqrt(1100));
     CHECK(parts_of(f) >= 3);
     bf_close(f);
@@ -165,7 +212,9 @@ static void lost_parts_are_errors(void)
     CHECK_EQ(bf_expire(f, 1000, &e), 0);
     many(f, true, 'l', 0, 60000, NULL);
     CHECK(parts_of(f) > n);
-    for (unsigned i = 0; i < parts_of(f); i++) CHECK(rs_number(&redis, "PTTL {lost}:p%u", i) > 900000 && rs_number(&redis, "PTTL {lost}:p%u:meta", i) > 900000);
+    for (unsigned i = 0; i < parts_of(f); i++)
+        CHECK(rs_number(&redis, "PTTL {lost}:p%u", i) > 900000 &&
+              rs_number(&redis, "PTTL {lost}:p%u:meta", i) > 900000);
     CHECK(rs_number(&redis, "PTTL lost:meta") > 900000);
     CHECK_EQ(bf_expire(f, 0, &e), 0);
     CHECK_EQ(rs_number(&redis, "PTTL lost:meta"), -1);
@@ -179,20 +228,26 @@ static void lost_parts_are_errors(void)
     CHECK_EQ(rs_number(&redis, "EXISTS lost:meta {lost}:p0 {lost}:p1"), 0);
     bf_close(f);
     bf_close(other);
-    bf_close(open_((bf_spec)GROW, "lost"));                  /* and made anew */
+    bf_close(open_((bf_spec)GROW, "lost")); /* and made anew */
 }
 
 static void what_does_not_fit(void)
 {
     bf_close(open_((bf_spec)GROW, "fit"));
     const char *url = rs_url(&redis, "fit", "");
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = url }, &e) && e.code == BF_EMISMATCH);
-    CHECK(!bf_open(&(bf_spec){ .n = 200, .p = 0.01, .grow = 2, .storage = url }, &e) && e.code == BF_EMISMATCH);
-    CHECK_HAS(rs_command(&redis, "HGET fit:meta format"), "2");      /* what versions without parts refuse */
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = url }, &e) &&
+          e.code == BF_EMISMATCH);
+    CHECK(!bf_open(&(bf_spec){ .n = 200, .p = 0.01, .grow = 2, .storage = url }, &e) &&
+          e.code == BF_EMISMATCH);
+    CHECK_HAS(
+        rs_command(&redis, "HGET fit:meta format"), "2"); /* what versions without parts refuse */
     rs_command(&redis, "SET foreign abc");
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "foreign", "") }, &e));
+    CHECK(!bf_open(
+        &(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "foreign", "") },
+        &e));
     CHECK_HAS(rs_command(&redis, "GET foreign"), "abc");
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .shards = 2, .storage = url }, &e) && e.code == BF_EINVAL);
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .shards = 2, .storage = url }, &e) &&
+          e.code == BF_EINVAL);
     rs_command(&redis, "HSET fit:meta parts 0");
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "fit", "") }, &e) && e.code == BF_EFORMAT);
     rs_command(&redis, "HSET fit:meta parts 1 grow x");
@@ -201,7 +256,7 @@ static void what_does_not_fit(void)
     CHECK_EQ(rs_number(&redis, "EXISTS {tag}x:p0"), 1);
     long keys = rs_number(&redis, "DBSIZE");
     bf_filter *f = open_((bf_spec)GROW, "{tag}x");
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), keys);             /* no temporary key is left */
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), keys); /* no temporary key is left */
     bf_close(f);
 }
 
@@ -210,12 +265,16 @@ static void nothing_is_left_of_what_is_deleted(void)
 {
     rs_command(&redis, "FLUSHALL");
     for (int how = 0; how < 3; how++) {
-        bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted"), *other = open_((bf_spec){ 0 }, "deleted");
+        bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, "deleted"),
+                  *other = open_((bf_spec){ 0 }, "deleted");
         CHECK_EQ(one(f, true, 'k', 1), 1);
         CHECK_EQ(one(other, true, 'k', 2), 1);
         if (how == 0) CHECK_EQ(bf_delete(f, &e), 0);
         if (how == 1) rs_command(&redis, "FLUSHALL");
-        if (how == 2) { CHECK_EQ(many(f, true, 'm', 0, 5000, NULL) > 4900, 1); CHECK_EQ(bf_delete(other, &e), 0); }
+        if (how == 2) {
+            CHECK_EQ(many(f, true, 'm', 0, 5000, NULL) > 4900, 1);
+            CHECK_EQ(bf_delete(other, &e), 0);
+        }
         bf_close(f);
         bf_close(other);
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
@@ -248,7 +307,8 @@ static void what_is_left_of_a_lost_one_is_deleted(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis");
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
     rs_start(&redis, NULL);
     RUN(as_in_memory);
     RUN(others_are_followed);

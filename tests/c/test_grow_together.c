@@ -1,5 +1,5 @@
-/* test_grow_together.c - one growing filter, several at it: processes, children, threads, kill -9 in the middle of growing, a
- * disk that is full.  BF_KILLS sets the rounds of kill -9 (30). */
+/* test_grow_together.c - one growing filter, several at it: processes, children, threads, kill -9
+ * in the middle of growing, a disk that is full.  BF_KILLS sets the rounds of kill -9 (30). */
 #define _GNU_SOURCE
 #include "growing_keys.h"
 #include <fcntl.h>
@@ -15,8 +15,12 @@ enum { WORKERS = 4, EACH = 15000 };
 static int worker(int w, bool shared_handle, bf_filter *f)
 {
     int bad = 0;
-    if (!shared_handle) f = bf_open(&(bf_spec){ .n = 200, .p = 0.01, .grow = 2, .storage = path }, &e);
-    if (!f) { fprintf(stderr, "%s\n", e.msg); return 1; }
+    if (!shared_handle)
+        f = bf_open(&(bf_spec){ .n = 200, .p = 0.01, .grow = 2, .storage = path }, &e);
+    if (!f) {
+        fprintf(stderr, "%s\n", e.msg);
+        return 1;
+    }
     for (unsigned i = 0; i < EACH; i++) {
         bad += add(f, (char)('a' + w), i) < 0;
         if (i % 50 == 0) bad += has(f, (char)('a' + w), i / 2) != 1;
@@ -30,32 +34,61 @@ static void processes(bool shared_handle)
 {
     int status;
     bf_filter *f = OPEN(.n = 200, .p = 0.01, .grow = 2, .storage = path);
-    for (int w = 0; w < WORKERS; w++) if (fork() == 0) _exit(worker(w, shared_handle, f) != 0);
-    for (int w = 0; w < WORKERS; w++) { wait(&status); CHECK_EQ(status, 0); }
-    for (int w = 0; w < WORKERS; w++) CHECK_EQ(many(f, false, (char)('a' + w), 0, EACH, NULL), EACH);   /* opened before they grew it */
+    for (int w = 0; w < WORKERS; w++)
+        if (fork() == 0) _exit(worker(w, shared_handle, f) != 0);
+    for (int w = 0; w < WORKERS; w++) {
+        wait(&status);
+        CHECK_EQ(status, 0);
+    }
+    for (int w = 0; w < WORKERS; w++)
+        CHECK_EQ(
+            many(f, false, (char)('a' + w), 0, EACH, NULL), EACH); /* opened before they grew it */
     rate_is(f, 0.011, 200000);
     bf_filter *again = OPEN(.storage = path), *alone = OPEN(.n = 200, .p = 0.01, .grow = 2);
     CHECK_EQ(bf_equal(again, f, &e), 1);
     many(alone, true, 'k', 0, WORKERS * EACH, NULL);
-    CHECK_EQ(parts_of(again), parts_of(alone));                  /* nobody grew it for nothing */
-    bf_close(again); bf_close(f); bf_close(alone);
+    CHECK_EQ(parts_of(again), parts_of(alone)); /* nobody grew it for nothing */
+    bf_close(again);
+    bf_close(f);
+    bf_close(alone);
     unlink(path);
 }
 static void processes_grow_one_file(void) { processes(false); }
 static void children_use_their_parents_handle(void) { processes(true); }
 
-typedef struct { bf_filter *f; int w, bad; } job;
-static void *thread(void *p) { job *j = p; for (unsigned i = 0; i < EACH; i++) { name t; bf_key k = key_of(&t, (char)('a' + j->w), i); j->bad += bf_add(j->f, k.ptr, k.len, NULL) < 0; j->bad += bf_test(j->f, k.ptr, k.len, NULL) != 1; } return NULL; }
+typedef struct {
+    bf_filter *f;
+    int w, bad;
+} job;
+static void *thread(void *p)
+{
+    job *j = p;
+    for (unsigned i = 0; i < EACH; i++) {
+        name t;
+        bf_key k = key_of(&t, (char)('a' + j->w), i);
+        j->bad += bf_add(j->f, k.ptr, k.len, NULL) < 0;
+        j->bad += bf_test(j->f, k.ptr, k.len, NULL) != 1;
+    }
+    return NULL;
+}
 
 static void threads_grow_one_filter(void)
 {
     for (int file = 0; file < 2; file++) {
-        bf_filter *f = OPEN(.n = 200, .p = 0.01, .grow = 2, .storage = file ? path : NULL, .threads = true);
+        bf_filter *f =
+            OPEN(.n = 200, .p = 0.01, .grow = 2, .storage = file ? path : NULL, .threads = true);
         pthread_t t[WORKERS];
         job j[WORKERS];
-        for (int w = 0; w < WORKERS; w++) { j[w] = (job){ f, w, 0 }; pthread_create(t + w, NULL, thread, j + w); }
-        for (int w = 0; w < WORKERS; w++) { pthread_join(t[w], NULL); CHECK_EQ(j[w].bad, 0); }
-        for (int w = 0; w < WORKERS; w++) CHECK_EQ(many(f, false, (char)('a' + w), 0, EACH, NULL), EACH);
+        for (int w = 0; w < WORKERS; w++) {
+            j[w] = (job){ f, w, 0 };
+            pthread_create(t + w, NULL, thread, j + w);
+        }
+        for (int w = 0; w < WORKERS; w++) {
+            pthread_join(t[w], NULL);
+            CHECK_EQ(j[w].bad, 0);
+        }
+        for (int w = 0; w < WORKERS; w++)
+            CHECK_EQ(many(f, false, (char)('a' + w), 0, EACH, NULL), EACH);
         bf_close(f);
     }
     unlink(path);
@@ -66,15 +99,23 @@ static void killed_while_it_grows(void)
 {
     const char *text = getenv("BF_KILLS");
     const int rounds = text ? atoi(text) : 30;
-    uint64_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), total = 0;
+    uint64_t *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+             total = 0;
     unsigned seed = 1;
     for (int r = 0; r < rounds; r++) {
-        if (r % 10 == 0) { unlink(path); *done = total = 0; }
+        if (r % 10 == 0) {
+            unlink(path);
+            *done = total = 0;
+        }
         pid_t child = fork();
         if (child == 0) {
-            bf_filter *f = bf_open(&(bf_spec){ .n = 10, .p = 0.01, .grow = 1.1, .storage = path }, NULL);      /* grows all the time */
+            bf_filter *f = bf_open(&(bf_spec){ .n = 10, .p = 0.01, .grow = 1.1, .storage = path },
+                NULL); /* grows all the time */
             if (!f) _exit(1);
-            for (uint64_t i = total;; i++) { if (add(f, 'k', i) < 0) _exit(1); __atomic_store_n(done, i + 1, __ATOMIC_SEQ_CST); }
+            for (uint64_t i = total;; i++) {
+                if (add(f, 'k', i) < 0) _exit(1);
+                __atomic_store_n(done, i + 1, __ATOMIC_SEQ_CST);
+            }
         }
         seed = seed * 1103515245 + 12345;
         nanosleep(&(struct timespec){ 0, 1000000 + seed / 65536 % 30000 * 1000 }, NULL);
@@ -103,7 +144,8 @@ static void killed_while_it_grows(void)
     CHECK_EQ(many(f, false, 'm', 0, 60100, NULL), 60100);
     rate_is(f, 0.01, 100000);
     CHECK_EQ(stat(path, &st), 0);
-    CHECK_EQ(truncate(path, st.st_size / 2), 0);             /* its end may be room that no part has taken yet */
+    CHECK_EQ(
+        truncate(path, st.st_size / 2), 0); /* its end may be room that no part has taken yet */
     CHECK_EQ(many(f, false, 'm', 0, 10, NULL), BF_EFORMAT);
     CHECK_HAS(e.msg, "cut short");
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
@@ -125,7 +167,7 @@ static void a_full_disk(void)
     while ((rc = add(f, 'k', i)) >= 0 && i < 2000000) i++;
     CHECK_EQ(rc, BF_EIO);
     CHECK_HAS(e.msg, "cannot make room to grow in");
-    CHECK_EQ(many(f, false, 'k', 0, i, NULL), i);                /* all before it stands */
+    CHECK_EQ(many(f, false, 'k', 0, i, NULL), i); /* all before it stands */
     CHECK_EQ(add(f, 'k', 5), BF_PRESENT);
     bf_filter *g = OPEN(.storage = where);
     CHECK_EQ(many(g, false, 'k', 0, i, NULL), i);
@@ -137,7 +179,10 @@ static void a_full_disk(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!mkdtemp(folder)) { perror("mkdtemp"); return 1; }
+    if (!mkdtemp(folder)) {
+        perror("mkdtemp");
+        return 1;
+    }
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     RUN(processes_grow_one_file);
     RUN(children_use_their_parents_handle);

@@ -101,7 +101,13 @@ static int call(int i, bf_filter *f, bf_filter *g, bf_error *err)
 }
 
 /* A clock, and what it does once. */
-typedef struct { bf_filter *f, *other; int call, asked; double now; int code; char msg[160]; } host;
+typedef struct {
+    bf_filter *f, *other;
+    int call, asked;
+    double now;
+    int code;
+    char msg[160];
+} host;
 static double clock_of(void *context)
 {
     host *h = context;
@@ -115,8 +121,10 @@ static double clock_of(void *context)
 
 static bf_filter *forgetting(host *h)
 {
-    return bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = h ? clock_of : NULL,
-            .clock_ctx = h }, NULL);
+    return bf_open(
+        &(bf_spec){
+            .n = 1000, .p = 0.01, .window = 60, .clock = h ? clock_of : NULL, .clock_ctx = h },
+        NULL);
 }
 
 static void a_clock_is_refused_its_filter(void)
@@ -170,16 +178,18 @@ static double closes(void *context)
 static void a_clock_that_closes_all_the_same(void)
 {
     host h = { .now = 1e9 };
-    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = closes,
-        .clock_ctx = &h }, NULL);
+    bf_filter *f = bf_open(
+        &(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = closes, .clock_ctx = &h }, NULL);
     h.f = f;
     CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
 }
 
-static int apply(void *context, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    uint8_t *present)
+static int apply(
+    void *context, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
 {
-    (void)op; (void)pos; (void)k;
+    (void)op;
+    (void)pos;
+    (void)k;
     memset(present, 0, nkeys);
     return isnan(clock_of(context));
 }
@@ -190,7 +200,7 @@ static void a_client_is_refused_its_filter(void)
         host h = { .call = -1 };
         const bf_client client = { apply, &h };
         bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .client = &client }, NULL),
-            *g = plain();
+                  *g = plain();
         h = (host){ .f = f, .other = g, .call = i };
         CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
         CHECK_EQ(h.code, BF_EBUSY);
@@ -200,7 +210,11 @@ static void a_client_is_refused_its_filter(void)
 }
 
 /* ---- threads, forks, longjmp ---- */
-typedef struct { bf_filter *f; pthread_barrier_t in, out; pthread_t who; } meeting;
+typedef struct {
+    bf_filter *f;
+    pthread_barrier_t in, out;
+    pthread_t who;
+} meeting;
 static double meets(void *context)
 {
     meeting *m = context;
@@ -234,8 +248,8 @@ static void another_thread_is_inside(void)
     int status = -1;
     pthread_barrier_init(&m.in, NULL, 2);
     pthread_barrier_init(&m.out, NULL, 2);
-    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = meets,
-        .clock_ctx = &m }, NULL);
+    bf_filter *f = bf_open(
+        &(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = meets, .clock_ctx = &m }, NULL);
     bf_add(f, "a", 1, NULL);
     m.f = f;
     pthread_create(&thread, NULL, asks, &m);
@@ -261,7 +275,8 @@ static double forks(void *context)
     host *h = context;
     if (h->f && h->asked++ == 0) {
         pid_t child = fork();
-        if (child == 0) _exit(bf_busy(h->f, NULL) - BF_EBUSY || bf_test(h->f, "a", 1, NULL) - BF_EBUSY);
+        if (child == 0)
+            _exit(bf_busy(h->f, NULL) - BF_EBUSY || bf_test(h->f, "a", 1, NULL) - BF_EBUSY);
         waitpid(child, &h->code, 0);
     }
     return 1e9;
@@ -270,8 +285,8 @@ static double forks(void *context)
 static void a_fork_inside(void)
 {
     host h = { 0 };
-    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = forks,
-        .clock_ctx = &h }, NULL);
+    bf_filter *f = bf_open(
+        &(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = forks, .clock_ctx = &h }, NULL);
     h = (host){ .f = f, .code = -1 };
     CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
     CHECK_EQ(h.code, 0);
@@ -306,8 +321,8 @@ static double jumps(void *context)
 static void calls_left_by_longjmp(void)
 {
     bool jump = false;
-    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = jumps,
-        .clock_ctx = &jump }, NULL);
+    bf_filter *f = bf_open(
+        &(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = jumps, .clock_ctx = &jump }, NULL);
     bf_filter *g = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60 }, NULL);
     jump = true;
     if (setjmp(out) == 0) bf_unite(f, g, NULL);
@@ -334,14 +349,19 @@ static void one_inside_the_other(void)
     host h[3] = { { 0 } };
     bf_filter *f[3];
     for (int i = 0; i < 3; i++)
-        f[i] = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .window = 60, .clock = asks_next,
-            .clock_ctx = &h[i] }, NULL);
+        f[i] = bf_open(
+            &(bf_spec){
+                .n = 1000, .p = 0.01, .window = 60, .clock = asks_next, .clock_ctx = &h[i] },
+            NULL);
     for (int i = 0; i < 3; i++) h[i].f = f[(i + 1) % 3];
     CHECK_EQ(bf_add(f[0], "a", 1, NULL), BF_ADDED);
     CHECK_EQ(h[0].code, 0);
     CHECK_EQ(h[1].code, 0);
-    CHECK_EQ(h[2].code, BF_EBUSY);                           /* f[0] waits for all of them */
-    for (int i = 0; i < 3; i++) { CHECK_EQ(bf_busy(f[i], NULL), 0); bf_close(f[i]); }
+    CHECK_EQ(h[2].code, BF_EBUSY); /* f[0] waits for all of them */
+    for (int i = 0; i < 3; i++) {
+        CHECK_EQ(bf_busy(f[i], NULL), 0);
+        bf_close(f[i]);
+    }
 }
 
 int main(void)

@@ -1,6 +1,7 @@
-/* test_kept.c - mapped files keep what was acknowledged: the mark that a saved file is written in place is on disk before a
- * bit is, a filter that was saved over its own name takes no more keys, a part that is gone is told, and room is taken for parts alone.
- * wraps: msync pread rename */
+/* test_kept.c - mapped files keep what was acknowledged: the mark that a saved file is written in
+ * place is on disk before a bit is, a filter that was saved over its own name takes no more keys, a
+ * part that is gone is told, and room is taken for parts alone. */
+/* wraps: msync pread rename */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
@@ -14,16 +15,33 @@ static char folder[] = "/tmp/bf-kept-XXXXXX", path[64], other[64];
 static bf_error e;
 enum { PAGE = 4096, DIRTY = 2048, CLEAN = 2056, MOST = 1 << 20 };
 static uint8_t saved[MOST], now[MOST];
-static const bf_spec kinds[] = {
-    { .n = 1000, .p = 0.01 }, { .n = 1000, .p = 0.01, .counting = true },
-    { .n = 100, .p = 0.01, .grow = 2 }, { .n = 100, .p = 0.01, .window = 1e9 } };
+static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 },
+    { .n = 1000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
+    { .n = 100, .p = 0.01, .window = 1e9 } };
 enum { KINDS = sizeof kinds / sizeof *kinds, KEYS = 5000 };
 
-static bf_filter *must(bf_filter *f, int line) { if (!f) { fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); } return f; }
+static bf_filter *must(bf_filter *f, int line)
+{
+    if (!f) {
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        exit(1);
+    }
+    return f;
+}
 static bf_filter *open_it(const char *storage, bool counting)
-{ return must(bf_open(&(bf_spec){ .storage = storage, .counting = counting }, &e), __LINE__); }
-static void add_numbers(bf_filter *f, int from, int n) { for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0); }
-static int found(bf_filter *f, int from, int n) { int sum = 0; for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1; return sum; }
+{
+    return must(bf_open(&(bf_spec){ .storage = storage, .counting = counting }, &e), __LINE__);
+}
+static void add_numbers(bf_filter *f, int from, int n)
+{
+    for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
+}
+static int found(bf_filter *f, int from, int n)
+{
+    int sum = 0;
+    for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1;
+    return sum;
+}
 static size_t get_file(uint8_t *b)
 {
     int fd = open(path, O_RDONLY);
@@ -48,12 +66,18 @@ static void save_it(const bf_spec *s)
 /* ---- the mark ---- */
 static int marks, syncs, sync_errno;
 static bool watched;
-static uint64_t field(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
+static uint64_t field(const uint8_t *p)
+{
+    uint64_t v;
+    memcpy(&v, p, 8);
+    return v;
+}
 
 /* The dirty word of the first page, or of a part's. */
 static bool is_mark(size_t at, size_t len)
 {
-    for (size_t page = 0; page < len; page += PAGE + (page || !(now[29] & 7) ? field(now + page + 64) : 0))
+    for (size_t page = 0; page < len;
+        page += PAGE + (page || !(now[29] & 7) ? field(now + page + 64) : 0))
         if (at >= page + DIRTY && at < page + CLEAN) return true;
     return false;
 }
@@ -63,23 +87,33 @@ static void look_at_bits(void)
     const size_t len = get_file(now);
     for (size_t i = 0; i < len; i++) {
         if (now[i] == saved[i]) continue;
-        if (!is_mark(i, len)) { CHECK(!"a bit was there first"); break; }
+        if (!is_mark(i, len)) {
+            CHECK(!"a bit was there first");
+            break;
+        }
         marks++;
     }
     memcpy(saved, now, len);
 }
 
-int __real_msync(void *p, size_t n, int how); int __wrap_msync(void *p, size_t n, int how);
+int __real_msync(void *p, size_t n, int how);
+int __wrap_msync(void *p, size_t n, int how);
 int __wrap_msync(void *p, size_t n, int how)
 {
     syncs++;
     if (watched) look_at_bits();
-    if (sync_errno) { errno = sync_errno; return -1; }
+    if (sync_errno) {
+        errno = sync_errno;
+        return -1;
+    }
     return __real_msync(p, n, how);
 }
 
 static int add_one(bf_filter *f) { return bf_add(f, "new", 3, &e); }
-static int add_two(bf_filter *f) { return (int)bf_add_many(f, (bf_key[]){ { "new", 3 }, { "more", 4 } }, 2, NULL, &e); }
+static int add_two(bf_filter *f)
+{
+    return (int)bf_add_many(f, (bf_key[]){ { "new", 3 }, { "more", 4 } }, 2, NULL, &e);
+}
 static int clear(bf_filter *f) { return bf_clear(f, &e); }
 static int unite(bf_filter *f)
 {
@@ -93,23 +127,25 @@ static int (*const writes[])(bf_filter *) = { add_one, add_two, clear, unite };
 
 static void the_mark_is_on_disk_before_any_bit(void)
 {
-    for (size_t k = 0; k < KINDS; k++) for (size_t w = 0; w < sizeof writes / sizeof *writes; w++) {
-        bf_info info;
-        save_it(&kinds[k]);
-        get_file(saved);
-        bf_filter *f = open_it(path, kinds[k].counting);
-        bf_get_info(f, &info);
-        marks = syncs = 0;
-        watched = true;
-        CHECK(writes[w](f) >= 0);
-        const int pages = kinds[k].grow != 0 || kinds[k].window != 0 ? 1 + (int)info.part_count : 1;
-        CHECK(syncs == pages && marks >= pages);
-        CHECK(add_two(f) >= 0);
-        CHECK_EQ(syncs, pages);                              /* once is enough */
-        watched = false;
-        bf_close(f);
-        unlink(path);
-    }
+    for (size_t k = 0; k < KINDS; k++)
+        for (size_t w = 0; w < sizeof writes / sizeof *writes; w++) {
+            bf_info info;
+            save_it(&kinds[k]);
+            get_file(saved);
+            bf_filter *f = open_it(path, kinds[k].counting);
+            bf_get_info(f, &info);
+            marks = syncs = 0;
+            watched = true;
+            CHECK(writes[w](f) >= 0);
+            const int pages =
+                kinds[k].grow != 0 || kinds[k].window != 0 ? 1 + (int)info.part_count : 1;
+            CHECK(syncs == pages && marks >= pages);
+            CHECK(add_two(f) >= 0);
+            CHECK_EQ(syncs, pages); /* once is enough */
+            watched = false;
+            bf_close(f);
+            unlink(path);
+        }
 }
 
 static void a_mark_that_is_not_on_disk(void)
@@ -130,7 +166,8 @@ static void a_mark_that_is_not_on_disk(void)
 
 /* ---- its own name ---- */
 static int rename_errno;
-int __real_rename(const char *from, const char *to); int __wrap_rename(const char *from, const char *to);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to)
 {
     if (!rename_errno) return __real_rename(from, to);
@@ -169,7 +206,8 @@ static void saved_over(size_t kind, bf_filter *f, const char *name)
 
 static void goes_on(bf_filter *f, const char *saved_to)
 {
-    CHECK(add_one(f) >= 0 && bf_save(f, saved_to, &e) == 0 && add_two(f) >= 0 && bf_test(f, "more", 4, &e) == 1);
+    CHECK(add_one(f) >= 0 && bf_save(f, saved_to, &e) == 0 && add_two(f) >= 0 &&
+          bf_test(f, "more", 4, &e) == 1);
     bf_close(f);
 }
 
@@ -186,10 +224,10 @@ static void saved_over_its_own_name(void)
         saved_over(k, opened(k, long_way), path);
         CHECK_EQ(symlink(path, soft), 0);
         saved_over(k, opened(k, soft), path);
-        saved_over(k, opened(k, soft), soft);                /* the link is what goes */
+        saved_over(k, opened(k, soft), soft); /* the link is what goes */
         bf_filter *f = opened(k, path);
         CHECK(hard_link(path, hard) == 0);
-        saved_over(k, f, path);                              /* one of two names, but the one that counts */
+        saved_over(k, f, path); /* one of two names, but the one that counts */
         f = opened(k, path);
         CHECK(hard_link(path, hard) == 0);
         goes_on(f, hard);
@@ -198,7 +236,7 @@ static void saved_over_its_own_name(void)
         CHECK_EQ(bf_save(f, nowhere, &e), BF_EIO);
         goes_on(f, other);
         f = opened(k, path);
-        save_it(&kinds[k]);                                  /* another file has the name: that one may go */
+        save_it(&kinds[k]); /* another file has the name: that one may go */
         goes_on(f, path);
         CHECK(unlink(path) == 0 && unlink(other) == 0 && unlink(soft) == 0 && unlink(hard) == 0);
     }
@@ -224,34 +262,41 @@ static void not_saved_over_its_own_name(void)
 
 /* ---- loading while others write ---- */
 static bf_filter *writer;
-static int read_page, read_bits;                             /* the writer adds so many keys before that is read */
-ssize_t __real_pread(int fd, void *b, size_t n, off_t at); ssize_t __wrap_pread(int fd, void *b, size_t n, off_t at);
+static int read_page, read_bits; /* the writer adds so many keys before that is read */
+ssize_t __real_pread(int fd, void *b, size_t n, off_t at);
+ssize_t __wrap_pread(int fd, void *b, size_t n, off_t at);
 ssize_t __wrap_pread(int fd, void *b, size_t n, off_t at)
 {
     int *const many = at == 0 ? &read_page : n == PAGE ? NULL : &read_bits;
     const int keys = writer && many ? *many : 0;
-    if (keys) { *many = 0; add_numbers(writer, 0, keys); }
+    if (keys) {
+        *many = 0;
+        add_numbers(writer, 0, keys);
+    }
     return __real_pread(fd, b, n, at);
 }
 
 static void loaded_while_others_begin_to_write(void)
 {
-    for (size_t k = 0; k < KINDS; k++) for (int when = 0; when < 2; when++) {
-        const bool counting = kinds[k].counting;
-        save_it(&kinds[k]);
-        get_file(saved);
-        writer = open_it(path, counting);
-        *(when ? &read_bits : &read_page) = kinds[k].grow != 0 ? 8 * KEYS : 200;
-        e = (bf_error){ 0 };
-        bf_filter *f = bf_load(path, &(bf_spec){ .counting = counting }, &e);
-        CHECK(f && read_page == 0 && read_bits == 0);
-        if (!f) fprintf(stderr, "  kind %zu, %d: %s\n", k, when, e.msg);
-        else CHECK_EQ(found(f, 0, 100), 100);
-        bf_close(f);
-        bf_close(writer);
-        writer = NULL;
-        unlink(path);
-    }
+    for (size_t k = 0; k < KINDS; k++)
+        for (int when = 0; when < 2; when++) {
+            const bool counting = kinds[k].counting;
+            save_it(&kinds[k]);
+            get_file(saved);
+            writer = open_it(path, counting);
+            *(when ? &read_bits : &read_page) = kinds[k].grow != 0 ? 8 * KEYS : 200;
+            e = (bf_error){ 0 };
+            bf_filter *f = bf_load(path, &(bf_spec){ .counting = counting }, &e);
+            CHECK(f && read_page == 0 && read_bits == 0);
+            if (!f)
+                fprintf(stderr, "  kind %zu, %d: %s\n", k, when, e.msg);
+            else
+                CHECK_EQ(found(f, 0, 100), 100);
+            bf_close(f);
+            bf_close(writer);
+            writer = NULL;
+            unlink(path);
+        }
 }
 
 static void what_is_damaged_is_not_loaded(void)
@@ -262,7 +307,8 @@ static void what_is_damaged_is_not_loaded(void)
         int fd = open(path, O_WRONLY);
         now[len - 1] ^= 1;
         CHECK(pwrite(fd, now, len, 0) == (ssize_t)len && close(fd) == 0);
-        CHECK(!bf_load(path, &(bf_spec){ .counting = kinds[k].counting }, &e) && e.code == BF_EFORMAT);
+        CHECK(!bf_load(path, &(bf_spec){ .counting = kinds[k].counting }, &e) &&
+              e.code == BF_EFORMAT);
         CHECK_HAS(e.msg, "the bits' checksum");
         unlink(path);
     }
@@ -271,24 +317,39 @@ static void what_is_damaged_is_not_loaded(void)
 /* ---- parts ---- */
 static int64_t asks(bf_filter *f) { return bf_test_many(f, (bf_key[]){ { "k", 1 } }, 1, NULL, &e); }
 static int64_t adds(bf_filter *f) { return bf_add_many(f, (bf_key[]){ { "k", 1 } }, 1, NULL, &e); }
-static int64_t state(bf_filter *f) { bf_state s; return bf_get_state(f, &s, &e); }
+static int64_t state(bf_filter *f)
+{
+    bf_state s;
+    return bf_get_state(f, &s, &e);
+}
 static int64_t syncs_it(bf_filter *f) { return bf_sync(f, &e); }
 static int64_t clears(bf_filter *f) { return bf_clear(f, &e); }
 static int64_t saves(bf_filter *f) { return bf_save(f, other, &e); }
-static int64_t reads(bf_filter *f) { static uint8_t b[MOST]; return bf_to_bytes(f, b, MOST, &e); }
-static int64_t copies(bf_filter *f) { bf_filter *c = bf_copy(f, &e); bf_close(c); return c ? 0 : e.code; }
+static int64_t reads(bf_filter *f)
+{
+    static uint8_t b[MOST];
+    return bf_to_bytes(f, b, MOST, &e);
+}
+static int64_t copies(bf_filter *f)
+{
+    bf_filter *c = bf_copy(f, &e);
+    bf_close(c);
+    return c ? 0 : e.code;
+}
 
 /* It is as long as it was, and every bit behind the cut is 0. */
 static void cut_short_and_made_long_again(void)
 {
-    static int64_t (*const calls[])(bf_filter *) = { asks, adds, state, syncs_it, saves, reads, copies, clears };
+    static int64_t (*const calls[])(
+        bf_filter *) = { asks, adds, state, syncs_it, saves, reads, copies, clears };
     for (size_t k = 2; k < KINDS; k++) {
         bf_spec s = kinds[k];
         struct stat st;
         s.storage = path;
         bf_filter *f = must(bf_open(&s, &e), __LINE__);
         add_numbers(f, 0, KEYS);
-        CHECK(stat(path, &st) == 0 && truncate(path, 2 * PAGE + 50) == 0 && truncate(path, st.st_size) == 0);
+        CHECK(stat(path, &st) == 0 && truncate(path, 2 * PAGE + 50) == 0 &&
+              truncate(path, st.st_size) == 0);
         for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
             e = (bf_error){ 0 };
             CHECK_EQ(calls[i](f), BF_EFORMAT);
@@ -300,25 +361,33 @@ static void cut_short_and_made_long_again(void)
     }
 }
 
-static long long room(void) { struct stat st; CHECK(stat(path, &st) == 0); return (long long)st.st_blocks * 512; }
+static long long room(void)
+{
+    struct stat st;
+    CHECK(stat(path, &st) == 0);
+    return (long long)st.st_blocks * 512;
+}
 
 static void no_room_for_what_is_no_part(void)
 {
-    for (size_t k = 2; k < KINDS; k++) for (int read = 0; read < 2; read++) {
-        bf_spec s = kinds[k];
-        s.storage = path;
-        bf_filter *f = must(bf_open(&s, &e), __LINE__);
-        add_numbers(f, 0, 200);
-        bf_close(f);
-        CHECK(truncate(path, 64 << 20) == 0);
-        f = bf_open(&(bf_spec){ .storage = path, .read_only = read }, &e);
-        CHECK_EQ(f != NULL, s.grow != 0);                    /* somebody was about to append */
-        if (!f) CHECK_HAS(e.msg, "is too long");
-        else CHECK_EQ(found(f, 0, 200), 200);
-        CHECK(room() < 1 << 20);
-        bf_close(f);
-        unlink(path);
-    }
+    for (size_t k = 2; k < KINDS; k++)
+        for (int read = 0; read < 2; read++) {
+            bf_spec s = kinds[k];
+            s.storage = path;
+            bf_filter *f = must(bf_open(&s, &e), __LINE__);
+            add_numbers(f, 0, 200);
+            bf_close(f);
+            CHECK(truncate(path, 64 << 20) == 0);
+            f = bf_open(&(bf_spec){ .storage = path, .read_only = read }, &e);
+            CHECK_EQ(f != NULL, s.grow != 0); /* somebody was about to append */
+            if (!f)
+                CHECK_HAS(e.msg, "is too long");
+            else
+                CHECK_EQ(found(f, 0, 200), 200);
+            CHECK(room() < 1 << 20);
+            bf_close(f);
+            unlink(path);
+        }
 }
 
 int main(void)

@@ -1,6 +1,7 @@
-/* test_names.c - how a file gets its name: without hard links, without a rename that replaces nothing, with creators who race
- * or are killed; what save() replaces and which rights the new file has.
- * wraps: fstat open linkat rename syscall flock fchown fchmod fsetxattr getxattr fcntl */
+/* test_names.c - how a file gets its name: without hard links, without a rename that replaces
+ * nothing, with creators who race or are killed; what save() replaces and which rights the new file
+ * has. */
+/* wraps: fstat open linkat rename syscall flock fchown fchmod fsetxattr getxattr fcntl */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "check.h"
@@ -19,32 +20,45 @@
 #include <unistd.h>
 
 /* ---- the calls that can be made otherwise: each fails with this errno, 0 as ever ---- */
-static int no_tmpfile, no_proc_link, no_link, no_noreplace, no_lock, no_owner, no_mode, no_list, no_dup;
-static bool late;                                            /* a rename comes up to 0.5 ms late */
+static int no_tmpfile, no_proc_link, no_link, no_noreplace, no_lock, no_owner, no_mode, no_list,
+    no_dup;
+static bool late; /* a rename comes up to 0.5 ms late */
 static void (*at_lock)(void), (*at_rename)(void);
 
-static int fault(int why) { errno = why; return -1; }
+static int fault(int why)
+{
+    errno = why;
+    return -1;
+}
 
-static int looks = -1;                                       /* until one fails */
-int __real_fstat(int fd, struct stat *st); int __wrap_fstat(int fd, struct stat *st);
-int __wrap_fstat(int fd, struct stat *st) { return looks > 0 && --looks == 0 ? fault(EIO) : __real_fstat(fd, st); }
+static int looks = -1; /* until one fails */
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st)
+{
+    return looks > 0 && --looks == 0 ? fault(EIO) : __real_fstat(fd, st);
+}
 
-int __real_open(const char *path, int flags, ...); int __wrap_open(const char *path, int flags, ...);
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...)
 {
     va_list ap;
     va_start(ap, flags);
     const int mode = va_arg(ap, int);
     va_end(ap);
-    return no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE ? fault(no_tmpfile) : __real_open(path, flags, mode);
+    return no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE ? fault(no_tmpfile)
+                                                          : __real_open(path, flags, mode);
 }
-int __real_linkat(int d, const char *a, int e, const char *b, int f); int __wrap_linkat(int d, const char *a, int e, const char *b, int f);
+int __real_linkat(int d, const char *a, int e, const char *b, int f);
+int __wrap_linkat(int d, const char *a, int e, const char *b, int f);
 int __wrap_linkat(int d, const char *a, int e, const char *b, int f)
 {
     const int why = strncmp(a, "/proc", 5) ? no_link : no_proc_link;
     return why ? fault(why) : __real_linkat(d, a, e, b, f);
 }
-int __real_rename(const char *a, const char *b); int __wrap_rename(const char *a, const char *b);
+int __real_rename(const char *a, const char *b);
+int __wrap_rename(const char *a, const char *b);
 int __wrap_rename(const char *a, const char *b)
 {
     struct timespec t;
@@ -69,22 +83,37 @@ long __wrap_syscall(long number, ...)
     if (number == SYS_renameat2 && !no_noreplace) return renameat2(from, a, to, b, flags);
     return fault(no_noreplace ? no_noreplace : ENOSYS);
 }
-int __real_flock(int fd, int how); int __wrap_flock(int fd, int how);
+int __real_flock(int fd, int how);
+int __wrap_flock(int fd, int how);
 int __wrap_flock(int fd, int how)
 {
     void (*now)(void) = how & LOCK_EX ? at_lock : NULL;
     if (now) now();
     return no_lock && how & LOCK_EX ? fault(no_lock) : __real_flock(fd, how);
 }
-int __real_fchown(int fd, uid_t u, gid_t g); int __wrap_fchown(int fd, uid_t u, gid_t g);
-int __wrap_fchown(int fd, uid_t u, gid_t g) { return no_owner ? fault(no_owner) : __real_fchown(fd, u, g); }
-int __real_fchmod(int fd, mode_t m); int __wrap_fchmod(int fd, mode_t m);
+int __real_fchown(int fd, uid_t u, gid_t g);
+int __wrap_fchown(int fd, uid_t u, gid_t g);
+int __wrap_fchown(int fd, uid_t u, gid_t g)
+{
+    return no_owner ? fault(no_owner) : __real_fchown(fd, u, g);
+}
+int __real_fchmod(int fd, mode_t m);
+int __wrap_fchmod(int fd, mode_t m);
 int __wrap_fchmod(int fd, mode_t m) { return no_mode ? fault(no_mode) : __real_fchmod(fd, m); }
-int __real_fsetxattr(int fd, const char *n, const void *v, size_t c, int f); int __wrap_fsetxattr(int fd, const char *n, const void *v, size_t c, int f);
-int __wrap_fsetxattr(int fd, const char *n, const void *v, size_t c, int f) { return no_list ? fault(no_list) : __real_fsetxattr(fd, n, v, c, f); }
-ssize_t __real_getxattr(const char *p, const char *n, void *v, size_t c); ssize_t __wrap_getxattr(const char *p, const char *n, void *v, size_t c);
-ssize_t __wrap_getxattr(const char *p, const char *n, void *v, size_t c) { return no_list == ERANGE ? fault(ERANGE) : __real_getxattr(p, n, v, c); }
-int __real_fcntl(int fd, int what, ...); int __wrap_fcntl(int fd, int what, ...);
+int __real_fsetxattr(int fd, const char *n, const void *v, size_t c, int f);
+int __wrap_fsetxattr(int fd, const char *n, const void *v, size_t c, int f);
+int __wrap_fsetxattr(int fd, const char *n, const void *v, size_t c, int f)
+{
+    return no_list ? fault(no_list) : __real_fsetxattr(fd, n, v, c, f);
+}
+ssize_t __real_getxattr(const char *p, const char *n, void *v, size_t c);
+ssize_t __wrap_getxattr(const char *p, const char *n, void *v, size_t c);
+ssize_t __wrap_getxattr(const char *p, const char *n, void *v, size_t c)
+{
+    return no_list == ERANGE ? fault(ERANGE) : __real_getxattr(p, n, v, c);
+}
+int __real_fcntl(int fd, int what, ...);
+int __wrap_fcntl(int fd, int what, ...);
 int __wrap_fcntl(int fd, int what, ...)
 {
     va_list ap;
@@ -96,7 +125,8 @@ int __wrap_fcntl(int fd, int what, ...)
 
 static void as_ever(void)
 {
-    no_tmpfile = no_proc_link = no_link = no_noreplace = no_lock = no_owner = no_mode = no_list = no_dup = 0;
+    no_tmpfile = no_proc_link = no_link = no_noreplace = no_lock = no_owner = no_mode = no_list =
+        no_dup = 0;
     late = false;
     at_lock = at_rename = NULL;
 }
@@ -111,9 +141,18 @@ static void neither_links_nor_noreplace(void)
 static char folder[] = "/tmp/bf-names-XXXXXX", path[64], temp[80], link_to[64];
 static bf_error e;
 static const bf_spec only_read = { .storage = path, .read_only = true };
-static const bf_spec memory = { .m = 1000, .k = 3 }, sized = { .m = 1 << 16, .k = 4, .storage = path }, grows = { .n = 20, .p = 0.01, .grow = 2, .storage = path };
+static const bf_spec memory = { .m = 1000, .k = 3 },
+                     sized = { .m = 1 << 16, .k = 4, .storage = path },
+                     grows = { .n = 20, .p = 0.01, .grow = 2, .storage = path };
 
-static bf_filter *must(bf_filter *f, int line) { if (!f) { fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); } return f; }
+static bf_filter *must(bf_filter *f, int line)
+{
+    if (!f) {
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        exit(1);
+    }
+    return f;
+}
 #define OPEN(spec) must(bf_open(spec, &e), __LINE__)
 
 static int files(void)
@@ -124,8 +163,16 @@ static int files(void)
     if (d) closedir(d);
     return n - 2;
 }
-static void gone(void) { unlink(path); CHECK_EQ(files(), 0); }
-static mode_t mode_of(const char *name) { struct stat st; return stat(name, &st) ? 07777 : st.st_mode & 07777; }
+static void gone(void)
+{
+    unlink(path);
+    CHECK_EQ(files(), 0);
+}
+static mode_t mode_of(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) ? 07777 : st.st_mode & 07777;
+}
 static void put(const char *name, mode_t mode)
 {
     int fd = __real_open(name, O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -137,7 +184,10 @@ static void a_filter_can_be_made(void)
 {
     bf_filter *f = bf_open(&sized, &e), *g = NULL;
     CHECK(f != NULL);
-    if (!f) { fprintf(stderr, "     %s\n", e.msg); return; }
+    if (!f) {
+        fprintf(stderr, "     %s\n", e.msg);
+        return;
+    }
     CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
     CHECK((g = bf_open(&sized, &e)) && bf_test(g, "a", 1, &e) == 1);
     CHECK_EQ(files(), 1);
@@ -158,7 +208,8 @@ static void none_can_be_made(int why)
 static const int lacks[] = { EPERM, ENOTSUP, ENOSYS, EMLINK, EXDEV, EINVAL };
 enum { LACKS = sizeof lacks / sizeof *lacks };
 
-/* A nameless file that cannot be named; a file that cannot be given a second name; a rename that may replace. */
+/* A nameless file that cannot be named; a file that cannot be given a second name; a rename that
+ * may replace. */
 static void every_way_to_a_name(void)
 {
     for (size_t i = 0; i < 7; i++)
@@ -170,7 +221,7 @@ static void every_way_to_a_name(void)
                 a_filter_can_be_made();
             }
     as_ever();
-    no_proc_link = EIO;                                      /* no reason to try another way */
+    no_proc_link = EIO; /* no reason to try another way */
     none_can_be_made(EIO);
     no_proc_link = EPERM;
     no_link = EIO;
@@ -179,7 +230,7 @@ static void every_way_to_a_name(void)
     no_noreplace = EIO;
     none_can_be_made(EIO);
     no_noreplace = EINVAL;
-    no_lock = ENOLCK;                                        /* and no last way: nobody is replaced at random */
+    no_lock = ENOLCK; /* and no last way: nobody is replaced at random */
     none_can_be_made(ENOLCK);
     as_ever();
 }
@@ -192,7 +243,10 @@ static void other_makes_it(void)
     bf_close(f);
 }
 static int locks;
-static void other_makes_it_at_the_second_lock(void) { if (++locks == 2) other_makes_it(); }    /* the first is the temporary file's */
+static void other_makes_it_at_the_second_lock(void)
+{
+    if (++locks == 2) other_makes_it();
+} /* the first is the temporary file's */
 
 /* Another makes the file between our link and our look: his stays, and is opened. */
 static void another_is_faster(void)
@@ -227,7 +281,10 @@ static unsigned use(const bf_spec *spec, unsigned me, bool add)
     char k[32];
     unsigned missing = 0;
     bf_filter *f = bf_open(spec, &e);
-    if (!f) { fprintf(stderr, "     %s\n", e.msg); return KEYS; }
+    if (!f) {
+        fprintf(stderr, "     %s\n", e.msg);
+        return KEYS;
+    }
     for (int i = 0; i < KEYS; i++) {
         const size_t n = (size_t)sprintf(k, "p%u-%d", me, i);
         missing += add ? bf_add(f, k, n, &e) < 0 : bf_test(f, k, n, &e) != 1;
@@ -243,10 +300,14 @@ static unsigned race(const bf_spec *spec)
     unsigned lost = 0;
     CHECK_EQ(pipe(gate), 0);
     for (unsigned p = 0; p < CREATORS; p++)
-        if (fork() == 0) { close(gate[1]); if (read(gate[0], &c, 1) == 0) use(spec, p, true); _exit(0); }
+        if (fork() == 0) {
+            close(gate[1]);
+            if (read(gate[0], &c, 1) == 0) use(spec, p, true);
+            _exit(0);
+        }
     close(gate[0]);
     close(gate[1]);
-    while (wait(NULL) > 0) { }
+    while (wait(NULL) > 0) {}
     for (unsigned p = 0; p < CREATORS; p++) lost += use(spec, p, false) > 0;
     gone();
     return lost;
@@ -255,7 +316,7 @@ static unsigned race(const bf_spec *spec)
 static void racing_creators_lose_no_key(void)
 {
     const bf_spec *const specs[] = { &sized, &grows };
-    for (int way = 0; way < 3; way++) {                      /* no links; no NOREPLACE either; an old kernel */
+    for (int way = 0; way < 3; way++) { /* no links; no NOREPLACE either; an old kernel */
         neither_links_nor_noreplace();
         late = true;
         no_noreplace = way == 0 ? 0 : way == 1 ? EINVAL : ENOSYS;
@@ -266,17 +327,22 @@ static void racing_creators_lose_no_key(void)
     }
 }
 
-/* However they die: no file in part, none beside that stays for ever, and the next creator does not wait. */
+/* However they die: no file in part, none beside that stays for ever, and the next creator does not
+ * wait. */
 static void killed_creators_block_nobody(void)
 {
     neither_links_nor_noreplace();
     for (int r = 0; r < 40; r++) {
         pid_t pid = fork();
-        if (pid == 0) for (;;) { unlink(path); bf_close(bf_open(&(bf_spec){ .m = 1 << 22, .k = 3, .storage = path }, NULL)); }
+        if (pid == 0)
+            for (;;) {
+                unlink(path);
+                bf_close(bf_open(&(bf_spec){ .m = 1 << 22, .k = 3, .storage = path }, NULL));
+            }
         nanosleep(&(struct timespec){ 0, 200000 + r * 50000 }, NULL);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
-        CHECK(files() <= 2);                                 /* what it was at, and the next one takes that away */
+        CHECK(files() <= 2); /* what it was at, and the next one takes that away */
         if (access(path, F_OK) == 0) bf_close(OPEN(&only_read));
     }
     unlink(path);
@@ -292,7 +358,11 @@ static void killed_savers_leave_nothing_that_grows(void)
     CHECK_EQ(bf_save(f, path, &e), 0);
     for (int i = 0; i < 20; i++) {
         pid_t pid = fork();
-        if (pid == 0) { at_rename = die; bf_save(f, path, NULL); _exit(1); }
+        if (pid == 0) {
+            at_rename = die;
+            bf_save(f, path, NULL);
+            _exit(1);
+        }
         waitpid(pid, NULL, 0);
         CHECK_EQ(files(), 2);
         bf_close(OPEN(&only_read));
@@ -316,7 +386,8 @@ static void two_save_at_once(void)
     gone();
 }
 
-/* Whoever holds no lock but has the name, of a file or of anything else: left alone where it is no file of ours. */
+/* Whoever holds no lock but has the name, of a file or of anything else: left alone where it is no
+ * file of ours. */
 static void names_of_others(void)
 {
     bf_filter *f = OPEN(&memory);
@@ -330,15 +401,15 @@ static void names_of_others(void)
     CHECK_EQ(files(), 3);
     unlink(temp);
     unlink(link_to);
-    put(temp, 0600);                                         /* somebody is at it */
+    put(temp, 0600); /* somebody is at it */
     int fd = __real_open(temp, O_RDWR);
     CHECK_EQ(__real_flock(fd, LOCK_EX), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(files(), 2);
     close(fd);
-    CHECK_EQ(bf_save(f, path, &e), 0);                       /* and died */
+    CHECK_EQ(bf_save(f, path, &e), 0); /* and died */
     CHECK_EQ(files(), 1);
-    no_lock = ENOLCK;                                        /* no locks at all: nothing is taken away, all goes on */
+    no_lock = ENOLCK; /* no locks at all: nothing is taken away, all goes on */
     put(temp, 0600);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(files(), 2);
@@ -351,11 +422,15 @@ static void names_of_others(void)
     bf_close(f);
     gone();
 }
-static void take_it(void) { at_lock = NULL; unlink(temp); }
+static void take_it(void)
+{
+    at_lock = NULL;
+    unlink(temp);
+}
 static void taken_for_abandoned(void)
 {
     bf_filter *f = OPEN(&memory);
-    at_lock = take_it;                                       /* between the making of the name and its lock */
+    at_lock = take_it; /* between the making of the name and its lock */
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(files(), 1);
     bf_close(f);
@@ -365,12 +440,13 @@ static void taken_for_abandoned(void)
 static void save_keeps_the_mode(void)
 {
     static const mode_t modes[] = { 0600, 0644, 0640, 0660, 0666, 0400, 0444, 0755 };
-    bf_filter *f[] = { OPEN(&memory), must(bf_open(&(bf_spec){ .n = 20, .p = 0.01, .grow = 2 }, &e), __LINE__),
-                       must(bf_open(&(bf_spec){ .m = 1000, .k = 3, .counting = true }, &e), __LINE__) };
+    bf_filter *f[] = { OPEN(&memory),
+        must(bf_open(&(bf_spec){ .n = 20, .p = 0.01, .grow = 2 }, &e), __LINE__),
+        must(bf_open(&(bf_spec){ .m = 1000, .k = 3, .counting = true }, &e), __LINE__) };
     for (size_t i = 0; i < 3; i++) {
         umask(027);
         CHECK_EQ(bf_save(f[i], path, &e), 0);
-        CHECK_EQ(mode_of(path), 0640);                       /* a new one has what new files have */
+        CHECK_EQ(mode_of(path), 0640); /* a new one has what new files have */
         umask(022);
         for (size_t j = 0; j < sizeof modes / sizeof *modes; j++) {
             put(path, modes[j]);
@@ -389,11 +465,11 @@ static void never_more_open_than_what_it_replaces(void)
 {
     bf_filter *f = OPEN(&memory);
     put(path, 0600);
-    at_lock = look_at_temp;                                  /* it has just been made */
+    at_lock = look_at_temp; /* it has just been made */
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(seen, 0600);
     as_ever();
-    no_mode = EPERM;                                         /* what cannot be changed is good enough where it is no more */
+    no_mode = EPERM; /* what cannot be changed is good enough where it is no more */
     put(path, 0644);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK_EQ(mode_of(path), 0600);
@@ -410,7 +486,7 @@ static void a_link_is_replaced_and_keeps_the_rights_behind_it(void)
     CHECK_EQ(symlink(link_to, path), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK(lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600);
-    CHECK(stat(link_to, &st) == 0 && st.st_size == 1);       /* that file is as it was */
+    CHECK(stat(link_to, &st) == 0 && st.st_size == 1); /* that file is as it was */
     unlink(link_to);
     bf_close(f);
     gone();
@@ -425,8 +501,10 @@ static void looks_that_fail(void)
     for (int n = 1; n < 6; n++) {
         put(path, 0600);
         looks = n;
-        if (bf_save(f, path, &e) == 0) done++;
-        else CHECK(e.sys_errno == EIO && stat(path, &st) == 0 && st.st_size == 1);
+        if (bf_save(f, path, &e) == 0)
+            done++;
+        else
+            CHECK(e.sys_errno == EIO && stat(path, &st) == 0 && st.st_size == 1);
         CHECK_EQ(files(), 1);
         CHECK_EQ(mode_of(path), 0600);
     }
@@ -439,15 +517,20 @@ static void looks_that_fail(void)
 static void owner_and_group(void)
 {
     struct stat st;
-    if (geteuid() != 0) { printf("     only root can give files away\n"); return; }
+    if (geteuid() != 0) {
+        printf("     only root can give files away\n");
+        return;
+    }
     bf_filter *f = OPEN(&memory);
     put(path, 0640);
     CHECK_EQ(chown(path, 12345, 23456), 0);
     CHECK_EQ(bf_save(f, path, &e), 0);
-    CHECK(stat(path, &st) == 0 && st.st_uid == 12345 && st.st_gid == 23456 && (st.st_mode & 0777) == 0640);
-    no_owner = EPERM;                                        /* the group is ours now: it may do what everybody may */
+    CHECK(stat(path, &st) == 0 && st.st_uid == 12345 && st.st_gid == 23456 &&
+          (st.st_mode & 0777) == 0640);
+    no_owner = EPERM; /* the group is ours now: it may do what everybody may */
     CHECK_EQ(bf_save(f, path, &e), 0);
-    CHECK(stat(path, &st) == 0 && st.st_uid == 0 && st.st_gid == getegid() && (st.st_mode & 0777) == 0600);
+    CHECK(stat(path, &st) == 0 && st.st_uid == 0 && st.st_gid == getegid() &&
+          (st.st_mode & 0777) == 0600);
     as_ever();
     put(path, 0664);
     CHECK_EQ(chown(path, 0, 23456), 0);
@@ -460,20 +543,28 @@ static void owner_and_group(void)
 }
 
 /* user::rw- user:12345:r-- group::--- mask::rw- other::---, as the kernel keeps it */
-static const uint8_t list[] = { 2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0, 0, 4, 0, 0, 0, 255, 255, 255, 255,
-                                16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255, 255 };
+static const uint8_t list[] = { 2, 0, 0, 0, 1, 0, 6, 0, 255, 255, 255, 255, 2, 0, 4, 0, 57, 48, 0,
+    0, 4, 0, 0, 0, 255, 255, 255, 255, 16, 0, 6, 0, 255, 255, 255, 255, 32, 0, 0, 0, 255, 255, 255,
+    255 };
 static void access_control_lists(void)
 {
     uint8_t now[256];
     bf_filter *f = OPEN(&memory);
     put(path, 0600);
-    if (setxattr(path, "system.posix_acl_access", list, sizeof list, 0)) { printf("     no lists here\n"); bf_close(f); gone(); return; }
-    CHECK_EQ(mode_of(path), 0660);                           /* the mask */
+    if (setxattr(path, "system.posix_acl_access", list, sizeof list, 0)) {
+        printf("     no lists here\n");
+        bf_close(f);
+        gone();
+        return;
+    }
+    CHECK_EQ(mode_of(path), 0660); /* the mask */
     CHECK_EQ(bf_save(f, path, &e), 0);
-    CHECK(__real_getxattr(path, "system.posix_acl_access", now, sizeof now) == sizeof list && !memcmp(now, list, sizeof list));
+    CHECK(__real_getxattr(path, "system.posix_acl_access", now, sizeof now) == sizeof list &&
+          !memcmp(now, list, sizeof list));
     CHECK_EQ(mode_of(path), 0660);
     static const int reasons[] = { EPERM, ERANGE };
-    for (size_t i = 0; i < 2; i++) {                         /* without it the group would have what only the list's user has */
+    for (size_t i = 0; i < 2;
+        i++) { /* without it the group would have what only the list's user has */
         unlink(path);
         put(path, 0600);
         CHECK_EQ(setxattr(path, "system.posix_acl_access", list, sizeof list, 0), 0);
@@ -491,7 +582,12 @@ static void a_folder_with_a_list(void)
 {
     bf_filter *f = OPEN(&memory);
     put(path, 0640);
-    if (setxattr(folder, "system.posix_acl_default", list, sizeof list, 0)) { printf("     no lists here\n"); bf_close(f); gone(); return; }
+    if (setxattr(folder, "system.posix_acl_default", list, sizeof list, 0)) {
+        printf("     no lists here\n");
+        bf_close(f);
+        gone();
+        return;
+    }
     CHECK_EQ(bf_save(f, path, &e), 0);
     CHECK(__real_getxattr(path, "system.posix_acl_access", NULL, 0) < 0 && errno == ENODATA);
     CHECK_EQ(mode_of(path), 0640);
@@ -502,7 +598,10 @@ static void a_folder_with_a_list(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) { perror("mkdtemp"); return 1; }
+    if (!mkdtemp(folder)) {
+        perror("mkdtemp");
+        return 1;
+    }
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     snprintf(temp, sizeof temp, "%s.tmp-0", path);
     snprintf(link_to, sizeof link_to, "%s/g.bloom", folder);

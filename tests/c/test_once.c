@@ -1,7 +1,9 @@
-/* test_once.c - each scenario runs with its 1st, 2nd, 3rd ... call to the system failing, until it runs through.  Whatever
- * fails: a code and a sentence, nothing leaked, no file in part, no key lost that was acknowledged, and the same scenario
- * goes through right after.
- * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock redisConnectFd redisReaderFeed */
+/* test_once.c - each scenario runs with its 1st, 2nd, 3rd ... call to the system failing, until it
+ * runs through.  Whatever fails: a code and a sentence, nothing leaked, no file in part, no key
+ * lost that was acknowledged, and the same scenario goes through right after. */
+/* wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync */
+/* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock */
+/* wraps: redisConnectFd redisReaderFeed */
 #include "../../core/bloomfilter.h"
 #include "check.h"
 #include "optional.h"
@@ -18,20 +20,30 @@ static void memory(void)
 {
     bf_error e = { 0 };
     static const uint8_t secret[] = "0123456789abcdef";
-    bf_spec spec = { .n = 1000, .p = 0.01, .secret = secret, .secret_len = BF_SECRET_BYTES }, again = { .secret = secret, .secret_len = BF_SECRET_BYTES };
+    bf_spec spec = { .n = 1000, .p = 0.01, .secret = secret, .secret_len = BF_SECRET_BYTES },
+            again = { .secret = secret, .secret_len = BF_SECRET_BYTES };
     bf_filter *copy = NULL, *back = NULL, *f = bf_open(&spec, &e);
     bf_info info;
     uint8_t *bytes = NULL;
-    if (!f) { CHECK(failed && e.code == BF_ENOMEM); return; }
+    if (!f) {
+        CHECK(failed && e.code == BF_ENOMEM);
+        return;
+    }
     if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e)) goto done;
-    if (!(copy = bf_copy(f, &e))) { CHECK(failed && e.code == BF_ENOMEM); goto done; }
+    if (!(copy = bf_copy(f, &e))) {
+        CHECK(failed && e.code == BF_ENOMEM);
+        goto done;
+    }
     if (!try(bf_unite(f, copy, &e), &e)) goto done;
     bf_get_info(f, &info);
     armed = false;
     bytes = malloc(info.image_bytes);
     armed = true;
     if (!try(bf_to_bytes(f, bytes, info.image_bytes, &e), &e)) goto done;
-    if (!(back = bf_from_bytes(bytes, info.image_bytes, &again, &e))) { CHECK(failed && e.code == BF_ENOMEM); goto done; }
+    if (!(back = bf_from_bytes(bytes, info.image_bytes, &again, &e))) {
+        CHECK(failed && e.code == BF_ENOMEM);
+        goto done;
+    }
     CHECK_EQ(bf_equal(f, back, &e), 1);
 done:
     armed = false;
@@ -48,11 +60,17 @@ static void save_and_load(void)
 {
     bf_error e = { 0 };
     bf_filter *back = NULL, *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
-    if (!f) { CHECK(failed); return; }
-    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || !try(bf_save(f, saved, &e), &e)) goto done;
+    if (!f) {
+        CHECK(failed);
+        return;
+    }
+    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || !try(bf_save(f, saved, &e), &e))
+        goto done;
     acknowledged = true;
-    if (!(back = bf_load(saved, NULL, &e))) CHECK(failed && e.msg[0]);
-    else CHECK_EQ(bf_equal(f, back, &e), 1);
+    if (!(back = bf_load(saved, NULL, &e)))
+        CHECK(failed && e.msg[0]);
+    else
+        CHECK_EQ(bf_equal(f, back, &e), 1);
 done:
     bf_close(f);
     bf_close(back);
@@ -65,27 +83,54 @@ static void remote_whole(void)
     bf_error e = { 0 };
     bf_state state;
     bf_filter *copy = NULL, *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .storage = url }, &e);
-    if (!f) { CHECK(failed && e.msg[0]); return; }
+    if (!f) {
+        CHECK(failed && e.msg[0]);
+        return;
+    }
     if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e)) goto done;
     acknowledged = true;
-    if (!(copy = bf_copy(f, &e))) { CHECK(failed && e.msg[0]); goto done; }
+    if (!(copy = bf_copy(f, &e))) {
+        CHECK(failed && e.msg[0]);
+        goto done;
+    }
     CHECK_EQ(bf_test_many(copy, keys, KEYS, NULL, &e), KEYS);
-    if (!try(bf_unite(f, copy, &e), &e) || !try(bf_get_state(f, &state, &e), &e) || !try(bf_expire(f, 100, &e), &e)) goto done;
-    acknowledged = false;                                   /* from here on they may be gone */
+    if (!try(bf_unite(f, copy, &e), &e) || !try(bf_get_state(f, &state, &e), &e) ||
+        !try(bf_expire(f, 100, &e), &e))
+        goto done;
+    acknowledged = false; /* from here on they may be gone */
     if (try(bf_clear(f, &e), &e)) try(bf_delete(f, &e), &e);
 done:
     bf_close(f);
     bf_close(copy);
 }
 
-static void every_call_of_a_memory_filter_fails_once(void) { NEEDS_SODIUM; each_fails(memory, NULL, true); }
+static void every_call_of_a_memory_filter_fails_once(void)
+{
+    NEEDS_SODIUM;
+    each_fails(memory, NULL, true);
+}
 static void every_call_that_makes_a_file_fails_once(void) { each_fails(file, path, true); }
 static void every_call_on_an_existing_file_fails_once(void) { each_fails(file, path, false); }
 static void every_call_of_save_fails_once(void) { each_fails(save_and_load, saved, true); }
-static void every_call_of_save_over_a_file_fails_once(void) { each_fails(save_and_load, saved, false); }
-static void every_call_that_makes_a_filter_in_redis_fails_once(void) { NEEDS_HIREDIS; each_fails(remote, url, true); }
-static void every_call_on_an_existing_filter_in_redis_fails_once(void) { NEEDS_HIREDIS; each_fails(remote, url, false); }
-static void every_call_on_a_whole_filter_in_redis_fails_once(void) { NEEDS_HIREDIS; each_fails(remote_whole, url, true); }
+static void every_call_of_save_over_a_file_fails_once(void)
+{
+    each_fails(save_and_load, saved, false);
+}
+static void every_call_that_makes_a_filter_in_redis_fails_once(void)
+{
+    NEEDS_HIREDIS;
+    each_fails(remote, url, true);
+}
+static void every_call_on_an_existing_filter_in_redis_fails_once(void)
+{
+    NEEDS_HIREDIS;
+    each_fails(remote, url, false);
+}
+static void every_call_on_a_whole_filter_in_redis_fails_once(void)
+{
+    NEEDS_HIREDIS;
+    each_fails(remote_whole, url, true);
+}
 
 static void random_secret_fails(void)
 {

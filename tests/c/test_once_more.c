@@ -1,7 +1,9 @@
-/* test_once_more.c - what test_once.c does, for filters that count, grow and forget, for whole filters as sets and as bytes of
- * other systems, and with calls that are interrupted or do a part.
- * Runs with both kernels.
- * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock redisConnectFd redisReaderFeed */
+/* test_once_more.c - what test_once.c does, for filters that count, grow and forget, for whole
+ * filters as sets and as bytes of other systems, and with calls that are interrupted or do a part.
+ * Runs with both kernels. */
+/* wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync */
+/* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock */
+/* wraps: redisConnectFd redisReaderFeed */
 #include "../../core/bloomfilter.h"
 #include "check.h"
 #include "optional.h"
@@ -30,7 +32,10 @@ static bool both_agree(bf_filter *a, bf_filter *b)
 {
     bf_error e = { 0 };
     int equal = bf_equal(a, b, &e);
-    if (equal < 0) { CHECK(failed && e.code == equal); return false; }
+    if (equal < 0) {
+        CHECK(failed && e.code == equal);
+        return false;
+    }
     CHECK_EQ(equal, 1);
     return true;
 }
@@ -39,14 +44,17 @@ static bool as_bytes(bf_filter *f)
 {
     bf_error e = { 0 };
     bf_info info;
-    const bf_spec expect = { .secret = kind->secret, .secret_len = kind->secret_len, .counting = kind->counting };
+    const bf_spec expect = {
+        .secret = kind->secret, .secret_len = kind->secret_len, .counting = kind->counting
+    };
     bf_get_info(f, &info);
     armed = false;
     uint8_t *bytes = malloc(info.image_bytes);
     armed = true;
     bf_filter *back = NULL;
     bool good = try(bf_to_bytes(f, bytes, info.image_bytes, &e), &e);
-    if (good && (good = !refused(back = bf_from_bytes(bytes, info.image_bytes, &expect, &e), &e))) good = both_agree(f, back);
+    if (good && (good = !refused(back = bf_from_bytes(bytes, info.image_bytes, &expect, &e), &e)))
+        good = both_agree(f, back);
     bf_close(back);
     armed = false;
     free(bytes);
@@ -60,8 +68,11 @@ static void in_memory(void)
     bf_state state;
     bf_filter *copy = NULL, *plain = NULL, *f = bf_open(kind, &e);
     if (refused(f, &e)) return;
-    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || refused(copy = bf_copy(f, &e), &e) || !both_agree(f, copy)) goto done;
-    if (!try(bf_unite(f, copy, &e), &e) || !try(bf_get_state(f, &state, &e), &e) || !as_bytes(f)) goto done;
+    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || refused(copy = bf_copy(f, &e), &e) ||
+        !both_agree(f, copy))
+        goto done;
+    if (!try(bf_unite(f, copy, &e), &e) || !try(bf_get_state(f, &state, &e), &e) || !as_bytes(f))
+        goto done;
     if (kind->counting && refused(plain = bf_to_plain(f, &e), &e)) goto done;
     CHECK_EQ(bf_test_many(plain ? plain : f, keys, KEYS, NULL, &e), KEYS);
 done:
@@ -80,12 +91,16 @@ static void every_kind_in_memory(void)
 static bf_spec of_storage(const char *storage)
 {
     bf_spec spec = *kind;
-    spec.secret = NULL;                                     /* whole() opens it without one */
+    spec.secret = NULL; /* whole() opens it without one */
     spec.secret_len = 0;
     spec.storage = storage;
     return spec;
 }
-static void in_a_file(void) { bf_spec spec = of_storage(path); use_storage(&spec); }
+static void in_a_file(void)
+{
+    bf_spec spec = of_storage(path);
+    use_storage(&spec);
+}
 
 static void saved_and_loaded(void)
 {
@@ -93,10 +108,14 @@ static void saved_and_loaded(void)
     bf_spec spec = of_storage(NULL);
     bf_filter *back = NULL, *f = bf_open(&spec, &e);
     if (refused(f, &e)) return;
-    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || !try(bf_save(f, saved, &e), &e)) goto done;
+    if (!try(bf_add_many(f, keys, KEYS, NULL, &e), &e) || !try(bf_save(f, saved, &e), &e))
+        goto done;
     acknowledged = true;
-    if (!(back = bf_load(saved, NULL, &e))) { CHECK(failed && e.msg[0]); if (what_happens != FAILS) cut_went_wrong = true; }
-    else both_agree(f, back);
+    if (!(back = bf_load(saved, NULL, &e))) {
+        CHECK(failed && e.msg[0]);
+        if (what_happens != FAILS) cut_went_wrong = true;
+    } else
+        both_agree(f, back);
 done:
     bf_close(f);
     bf_close(back);
@@ -105,7 +124,7 @@ done:
 static void every_kind_in_a_file(void)
 {
     for (kind = kinds; kind < kinds + NKINDS; kind++) {
-        if (kind->counting) continue;                        /* whole() looks for bits */
+        if (kind->counting) continue; /* whole() looks for bits */
         each_fails(in_a_file, path, true);
         each_fails(in_a_file, path, false);
         each_fails(saved_and_loaded, saved, true);
@@ -125,7 +144,10 @@ static void follows(void)
     bf_filter *grower = bf_open(&spec, &e);
     armed = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) { CHECK(failed && e.msg[0]); goto done; }
+    if (!f) {
+        CHECK(failed && e.msg[0]);
+        goto done;
+    }
     armed = false;
     CHECK(bf_add_many(grower, keys, KEYS, NULL, &e) > 0);
     acknowledged = true;
@@ -161,16 +183,24 @@ static void sets(void)
     double count;
     bf_spec spec = of_storage(path), here = of_storage(NULL);
     bf_filter *file = bf_open(&spec, &e), *memory = NULL;
-    if (!file) { CHECK(failed && e.msg[0]); return; }
+    if (!file) {
+        CHECK(failed && e.msg[0]);
+        return;
+    }
     if (refused(memory = bf_open(&here, &e), &e)) goto done;
     if (!try(bf_add_many(memory, keys, KEYS, NULL, &e), &e)) goto done;
-    if (kind->grow && !try(bf_add_many(file, keys, KEYS, NULL, &e), &e)) goto done;       /* they must have grown alike */
+    if (kind->grow && !try(bf_add_many(file, keys, KEYS, NULL, &e), &e))
+        goto done; /* they must have grown alike */
     if (!try(bf_unite(file, memory, &e), &e)) goto done;
     acknowledged = true;
     if (!both_agree(file, memory)) goto done;
     if (!kind->grow && !kind->window) {
-        if (!try(bf_subset(memory, file, &e), &e) || !try(bf_union_state(memory, file, &state, &e), &e)) goto done;
-        if (!try(bf_intersection_count(file, memory, &count, &e), &e) || !try(bf_intersect(file, memory, &e), &e)) goto done;
+        if (!try(bf_subset(memory, file, &e), &e) ||
+            !try(bf_union_state(memory, file, &state, &e), &e))
+            goto done;
+        if (!try(bf_intersection_count(file, memory, &count, &e), &e) ||
+            !try(bf_intersect(file, memory, &e), &e))
+            goto done;
     }
     if (!try(bf_clear(memory, &e), &e)) goto done;
     CHECK_EQ(bf_test_many(memory, keys, KEYS, NULL, &e), 0);

@@ -1,5 +1,6 @@
-/* test_rate.c - measured false-positive rates: at most 1.05 p for every n, scheme and kind of key.  All keys are fixed, so
- * the outcome is too; the bound leaves 3.5 standard deviations of the sample on top.  SHOW_RATES=1 prints the table. */
+/* test_rate.c - measured false-positive rates: at most 1.05 p for every n, scheme and kind of key.
+ * All keys are fixed, so the outcome is too; the bound leaves 3.5 standard deviations of the sample
+ * on top.  SHOW_RATES=1 prints the table. */
 #include "../../core/bloomfilter.h"
 #include "check.h"
 #include <math.h>
@@ -18,21 +19,24 @@ static uint64_t mix(uint64_t z)
 static size_t text_of(char t[48], int kind, uint64_t i)
 {
     if (kind == COUNTED) return (size_t)sprintf(t, "%llu", (unsigned long long)i + 1);
-    if (kind == PREFIXED) return (size_t)sprintf(t, "https://example.org/a/b/c?id=%llu", (unsigned long long)i);
+    if (kind == PREFIXED)
+        return (size_t)sprintf(t, "https://example.org/a/b/c?id=%llu", (unsigned long long)i);
     uint64_t r[2] = { mix(i), mix(i ^ UINT64_C(0x5555555555555555)) };
     memcpy(t, r, 16);
     return 16;
 }
 
 /* Keys first .. first + count - 1 in batches; the sum of the answers. */
-static int64_t each_batch(bf_filter *f, int kind, uint64_t first, uint64_t count, int64_t (*call)(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *))
+static int64_t each_batch(bf_filter *f, int kind, uint64_t first, uint64_t count,
+    int64_t (*call)(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *))
 {
     static char text[BATCH][48];
     bf_key keys[BATCH];
     int64_t sum = 0;
     for (uint64_t done = 0, c; done < count; done += c) {
         c = count - done < BATCH ? count - done : BATCH;
-        for (uint64_t i = 0; i < c; i++) keys[i] = (bf_key){ text[i], text_of(text[i], kind, first + done + i) };
+        for (uint64_t i = 0; i < c; i++)
+            keys[i] = (bf_key){ text[i], text_of(text[i], kind, first + done + i) };
         sum += call(f, keys, c, NULL, NULL);
     }
     return sum;
@@ -41,12 +45,17 @@ static int64_t each_batch(bf_filter *f, int kind, uint64_t first, uint64_t count
 static void measure(const char *scheme, uint64_t n, double p, int kind, uint64_t probes)
 {
     bf_error e;
-    probes = SHORT(probes, probes / 20);                                 /* the bound below knows how many */
-    unsigned filters = n < 1000 ? (unsigned)(2000 / n) + 1 : 1;          /* small filters differ: many of them */
+    probes = SHORT(probes, probes / 20); /* the bound below knows how many */
+    unsigned filters =
+        n < 1000 ? (unsigned)(2000 / n) + 1 : 1; /* small filters differ: many of them */
     uint64_t hits = 0, asked = 0, next = 0;
     for (unsigned i = 0; i < filters; i++) {
         bf_filter *f = bf_open(&(bf_spec){ .n = n, .p = p, .scheme = scheme }, &e);
-        if (!f) { failed_here++; fprintf(stderr, "%s\n", e.msg); return; }
+        if (!f) {
+            failed_here++;
+            fprintf(stderr, "%s\n", e.msg);
+            return;
+        }
         each_batch(f, kind, next, n, bf_add_many);
         next += n;
         CHECK_EQ(each_batch(f, kind, next - n, n, bf_test_many), n);
@@ -57,8 +66,14 @@ static void measure(const char *scheme, uint64_t n, double p, int kind, uint64_t
         bf_close(f);
     }
     double rate = (double)hits / (double)asked, bound = 1.05 * p + 3.5 * sqrt(p / (double)asked);
-    if (getenv("SHOW_RATES")) printf("%-8s n=%-8llu p=%-7g %-7s %9.3g  %5.3f p\n", scheme ? scheme : "default", (unsigned long long)n, p, kinds[kind], rate, rate / p);
-    if (rate > bound) { failed_here++; fprintf(stderr, "%s n=%llu p=%g %s: measured %g, %.3f p\n", scheme ? scheme : "default", (unsigned long long)n, p, kinds[kind], rate, rate / p); }
+    if (getenv("SHOW_RATES"))
+        printf("%-8s n=%-8llu p=%-7g %-7s %9.3g  %5.3f p\n", scheme ? scheme : "default",
+            (unsigned long long)n, p, kinds[kind], rate, rate / p);
+    if (rate > bound) {
+        failed_here++;
+        fprintf(stderr, "%s n=%llu p=%g %s: measured %g, %.3f p\n", scheme ? scheme : "default",
+            (unsigned long long)n, p, kinds[kind], rate, rate / p);
+    }
 }
 
 static void by_number_of_keys(void)
@@ -66,7 +81,8 @@ static void by_number_of_keys(void)
     static const uint64_t n[] = { 1, 2, 3, 7, 10, 33, 64, 101, 1000, 4097, 99999, 1000000 };
     static const double p[] = { 1e-1, 1e-2, 1e-3, 1e-4 };
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
-        for (size_t j = 0; j < sizeof p / sizeof *p; j++) measure(NULL, n[i], p[j], (int)((i + j) % KINDS), p[j] < 1e-3 ? 4000000 : 1000000);
+        for (size_t j = 0; j < sizeof p / sizeof *p; j++)
+            measure(NULL, n[i], p[j], (int)((i + j) % KINDS), p[j] < 1e-3 ? 4000000 : 1000000);
 }
 
 static void by_kind_of_key(void)

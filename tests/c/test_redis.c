@@ -1,5 +1,6 @@
-/* test_redis.c - filters in Redis: every scheme against the oracle, the bits byte for byte those of memory and what other
- * clients see, sets and copies, two creators, forks and threads.  Faults: test_redis_faults.c.  It starts its own server. */
+/* test_redis.c - filters in Redis: every scheme against the oracle, the bits byte for byte those of
+ * memory and what other clients see, sets and copies, two creators, forks and threads.  Faults:
+ * test_redis_faults.c.  It starts its own server. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "check.h"
@@ -18,7 +19,11 @@ static void same_bits(bf_filter *f, const oracle *o, const char *key)
     uint8_t *bits = calloc(1, i.bitset_bytes);
     CHECK_EQ(bf_read_bits(f, 0, bits, i.bitset_bytes, &e), 0);
     for (uint64_t q = 0; q < i.m; q++)
-        if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) { failed_here++; fprintf(stderr, "%s: bit %llu differs\n", o->scheme, (unsigned long long)q); break; }
+        if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) {
+            failed_here++;
+            fprintf(stderr, "%s: bit %llu differs\n", o->scheme, (unsigned long long)q);
+            break;
+        }
     const char *string = rs_bytes(&redis, &len, "GET %s", key);
     CHECK_EQ(len, (i.m + 31) / 32 * 4 + 4);
     CHECK(!memcmp(string, bits, i.bitset_bytes));
@@ -37,28 +42,36 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k)
     CHECK(!strcmp(i.home, "redis") && !strcmp(i.scheme, scheme));
     oracle o = { scheme, i.m, k, calloc(1, i.m), NULL, 1 };
     uint32_t seed = (uint32_t)(m + k);
-    for (int r = 0; r < ROUNDS; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s]);
+    for (int r = 0; r < ROUNDS; r++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s]);
     same_bits(f, &o, "oracle");
     free(o.cells);
     bf_close(f);
 }
 
-static const struct { uint64_t m; unsigned k; } shapes[] = { { 40000, 7 }, { 40000, 8 }, { 20480, 1 }, { 20480, 16 }, { 65536, 11 }, { 100, 3 }, { 1, 1 },
-    { 33, 5 }, { 64, 5 }, { 99991, 2 }, { 2048, 16 } };
+static const struct {
+    uint64_t m;
+    unsigned k;
+} shapes[] = { { 40000, 7 }, { 40000, 8 }, { 20480, 1 }, { 20480, 16 }, { 65536, 11 }, { 100, 3 },
+    { 1, 1 }, { 33, 5 }, { 64, 5 }, { 99991, 2 }, { 2048, 16 } };
 
 static void every_scheme_against_the_oracle(void)
 {
-    static const char *const mine[] = { "classic", "block", "block2" };          /* the schemes the oracle knows */
+    static const char *const mine[] = { "classic", "block",
+        "block2" }; /* the schemes the oracle knows */
     for (size_t s = 0; s < 3; s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) against_oracle(mine[s], shapes[i].m, shapes[i].k);
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            against_oracle(mine[s], shapes[i].m, shapes[i].k);
     against_oracle("classic", 100000, 347);
     against_oracle("classic", 50000, 1000);
 }
 
-/* Every row of the table, also those the oracle does not know: the same answers and bits as in memory. */
+/* Every row of the table, also those the oracle does not know: the same answers and bits as in
+ * memory. */
 static void every_scheme_as_in_memory(void)
 {
-    static const bf_spec tries[] = { { .m = 30000, .k = 7 }, { .n = 1000, .p = 0.01 }, { .m = 30000, .n = 3000 }, { .n = 1000 }, { .m = 1 << 15, .k = 7 } };
+    static const bf_spec tries[] = { { .m = 30000, .k = 7 }, { .n = 1000, .p = 0.01 },
+        { .m = 30000, .n = 3000 }, { .n = 1000 }, { .m = 1 << 15, .k = 7 } };
     unsigned done = 0;
     for (size_t s = 0; bf_scheme_name(s); s++) {
         bf_spec plan = { 0 };
@@ -67,7 +80,10 @@ static void every_scheme_as_in_memory(void)
             plan.scheme = bf_scheme_name(s);
             if (bf_plan(&plan, &e) < 0 || plan.m > 1 << 25) plan.m = 0;
         }
-        if (!plan.m) { printf("     %s has its own sizes: not here\n", bf_scheme_name(s)); continue; }
+        if (!plan.m) {
+            printf("     %s has its own sizes: not here\n", bf_scheme_name(s));
+            continue;
+        }
         done++;
         rs_command(&redis, "FLUSHALL");
         bf_filter *here = bf_open(&plan, &e), *there = opened(plan, "row", "", __LINE__);
@@ -105,7 +121,8 @@ static void a_user_without_the_right(void)
     rs_command(&redis, "ACL SETUSER old on >pw ~* +@all -bitfield_ro");
     char url[128];
     snprintf(url, sizeof url, "redis://old:pw@127.0.0.1:%d?key=ro", redis.port);
-    bf_filter *f = bf_open(&(bf_spec){ .m = 40000, .k = 7, .scheme = "classic", .storage = url }, &e);
+    bf_filter *f =
+        bf_open(&(bf_spec){ .m = 40000, .k = 7, .scheme = "classic", .storage = url }, &e);
     CHECK(f != NULL);
     if (!f) return;
     CHECK_EQ(bf_add(f, "a", 1, &e), 1);
@@ -119,19 +136,23 @@ static void a_user_without_the_right(void)
 /* ---- what others see ---- */
 static void other_clients_read_and_write_the_bits(void)
 {
-    bf_filter *f = opened((bf_spec){ .m = 50000, .k = 7, .scheme = "classic" }, "shared", "", __LINE__);
+    bf_filter *f =
+        opened((bf_spec){ .m = 50000, .k = 7, .scheme = "classic" }, "shared", "", __LINE__);
     uint64_t pos[7];
     bf_add(f, "mine", 4, &e);
     bf_hashcode(f, "mine", 4, pos, 7, &e);
-    for (int i = 0; i < 7; i++) CHECK_EQ(rs_number(&redis, "GETBIT shared %llu", (unsigned long long)pos[i]), 1);
+    for (int i = 0; i < 7; i++)
+        CHECK_EQ(rs_number(&redis, "GETBIT shared %llu", (unsigned long long)pos[i]), 1);
     bf_hashcode(f, "theirs", 6, pos, 7, &e);
     CHECK_EQ(bf_test(f, "theirs", 6, &e), 0);
-    for (int i = 0; i < 7; i++) rs_number(&redis, "SETBIT shared %llu 1", (unsigned long long)pos[i]);
+    for (int i = 0; i < 7; i++)
+        rs_number(&redis, "SETBIT shared %llu 1", (unsigned long long)pos[i]);
     CHECK_EQ(bf_test(f, "theirs", 6, &e), 1);
     CHECK_EQ(bf_add(f, "theirs", 6, &e), BF_PRESENT);
     CHECK_HAS(rs_command(&redis, "HGET shared:meta scheme"), "classic");
     CHECK_HAS(rs_command(&redis, "HGET shared:meta m"), "50000");
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), rs_number(&redis, "EXISTS shared shared:meta ro ro:meta row row:meta"));
+    CHECK_EQ(rs_number(&redis, "DBSIZE"),
+        rs_number(&redis, "EXISTS shared shared:meta ro ro:meta row row:meta"));
     bf_close(f);
 }
 
@@ -147,7 +168,8 @@ static void opened_again(void)
     bf_info a, b;
     bf_get_info(f, &a);
     bf_get_info(g, &b);
-    CHECK(a.m == b.m && a.n == b.n && a.k == b.k && a.p == b.p && b.p == 0.01 && !strcmp(a.scheme, b.scheme));
+    CHECK(a.m == b.m && a.n == b.n && a.k == b.k && a.p == b.p && b.p == 0.01 &&
+          !strcmp(a.scheme, b.scheme));
     bf_close(g);
     CHECK((g = opened((bf_spec){ .read_only = true }, "again", "", __LINE__)) != NULL);
     CHECK_EQ(bf_test(g, "y", 1, &e), 1);
@@ -168,7 +190,11 @@ static void by_unix_socket_database_and_key(void)
     char url[128];
     snprintf(url, sizeof url, "unix://%s/socket?db=3&timeout=2.5&key=a%%20b%%3Fc", redis.folder);
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = url }, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s\n", e.msg); return; }
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s\n", e.msg);
+        return;
+    }
     CHECK_EQ(bf_add(f, "x", 1, &e), 1);
     rs_command(&redis, "SELECT 3");
     CHECK_EQ(rs_number(&redis, "EXISTS \"a b?c\" \"a b?c:meta\""), 2);
@@ -188,7 +214,8 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
 {
     char path[] = "/tmp/bf-redis-XXXXXX";
     bf_state st, want;
-    bf_filter *far = numbers(opened(*spec, key, "", __LINE__), 0, 100), *near = numbers(bf_open(spec, &e), 50, 150), *c, *both = bf_open(spec, &e);
+    bf_filter *far = numbers(opened(*spec, key, "", __LINE__), 0, 100),
+              *near = numbers(bf_open(spec, &e), 50, 150), *c, *both = bf_open(spec, &e);
     numbers(both, 0, 150);
     CHECK((c = bf_copy(far, &e)) != NULL);
     CHECK_EQ(bf_equal(c, far, &e), 1);
@@ -209,20 +236,24 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     bf_close(loaded);
     unlink(path);
     rs_command(&redis, "PEXPIRE %s 500000", key);
-    CHECK_EQ(bf_unite(c, far, &e), 0);                      /* memory |= Redis */
+    CHECK_EQ(bf_unite(c, far, &e), 0); /* memory |= Redis */
     CHECK_EQ(bf_unite(near, far, &e), 0);
     CHECK_EQ(bf_equal(near, both, &e), 1);
     CHECK_EQ(bf_intersect(near, far, &e), 0);
     CHECK_EQ(bf_equal(near, far, &e), 1);
     rs_command(&redis, "PEXPIRE %s 500000", key);
-    bf_filter *few = numbers(bf_open(spec, &e), 30, 60), *seen = opened((bf_spec){ 0 }, key, "", __LINE__);
-    CHECK(bf_intersect(near, few, &e) == 0 && bf_intersect(far, few, &e) == 0);     /* Redis &= memory */
+    bf_filter *few = numbers(bf_open(spec, &e), 30, 60),
+              *seen = opened((bf_spec){ 0 }, key, "", __LINE__);
+    CHECK(
+        bf_intersect(near, few, &e) == 0 && bf_intersect(far, few, &e) == 0); /* Redis &= memory */
     CHECK_EQ(bf_equal(far, near, &e), 1);
-    CHECK_EQ(bf_equal(seen, far, &e), 1);                   /* another handle follows the new mark */
+    CHECK_EQ(bf_equal(seen, far, &e), 1); /* another handle follows the new mark */
     CHECK(missing(seen, 30, 60) == 0 && missing(seen, 0, 30) > 0);
-    bf_close(few); bf_close(seen);
-    CHECK(rs_number(&redis, "PTTL %s", key) > 400000 && rs_number(&redis, "STRLEN %s", key) == (long)((i.m + 31) / 32 * 4 + 4));
-    CHECK_EQ(bf_unite(far, both, &e), 0);                   /* Redis |= memory */
+    bf_close(few);
+    bf_close(seen);
+    CHECK(rs_number(&redis, "PTTL %s", key) > 400000 &&
+          rs_number(&redis, "STRLEN %s", key) == (long)((i.m + 31) / 32 * 4 + 4));
+    CHECK_EQ(bf_unite(far, both, &e), 0); /* Redis |= memory */
     CHECK_EQ(bf_equal(far, both, &e), 1);
     CHECK_EQ(missing(far, 0, 150), 0);
     CHECK(rs_number(&redis, "PTTL %s", key) > 400000);
@@ -232,7 +263,8 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(st.ones, 0);
     CHECK_EQ(missing(far, 0, 10), 10);
     CHECK_EQ(bf_expire(far, 1000, &e), 0);
-    CHECK(rs_number(&redis, "PTTL %s", key) > 900000 && rs_number(&redis, "PTTL %s:meta", key) > 900000);
+    CHECK(rs_number(&redis, "PTTL %s", key) > 900000 &&
+          rs_number(&redis, "PTTL %s:meta", key) > 900000);
     CHECK_EQ(bf_expire(far, 0, &e), 0);
     CHECK(rs_number(&redis, "PTTL %s", key) == -1 && rs_number(&redis, "PTTL %s:meta", key) == -1);
     CHECK_EQ(bf_expire(far, -1, &e), BF_EINVAL);
@@ -243,7 +275,10 @@ static void sets_and_copies(const bf_spec *spec, const char *key)
     CHECK_EQ(bf_delete(near, &e), BF_ENOTSUP);
     free(bytes);
     free(bytes2);
-    bf_close(far); bf_close(near); bf_close(both); bf_close(c);
+    bf_close(far);
+    bf_close(near);
+    bf_close(both);
+    bf_close(c);
 }
 
 static void sets_of_every_size(void)
@@ -253,12 +288,13 @@ static void sets_of_every_size(void)
     sets_and_copies(&(bf_spec){ .m = 8 << 20, .k = 5 }, "mib");
     sets_and_copies(&(bf_spec){ .m = (8 << 20) + 1, .k = 5 }, "{tag}mib1");
     sets_and_copies(&(bf_spec){ .m = 200000000, .k = 4, .scheme = "block" }, "large");
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);               /* no temporary key is left */
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0); /* no temporary key is left */
 }
 
 static void between_two_filters_in_redis(void)
 {
-    bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "a", "", __LINE__), 0, 50), *b = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "b", "", __LINE__), 50, 90);
+    bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "a", "", __LINE__), 0, 50),
+              *b = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "b", "", __LINE__), 50, 90);
     CHECK_EQ(bf_equal(a, b, &e), 0);
     CHECK_EQ(bf_unite(a, b, &e), 0);
     CHECK_EQ(missing(a, 0, 90), 0);
@@ -269,35 +305,53 @@ static void between_two_filters_in_redis(void)
 static void cleared_or_made_anew_by_another(void)
 {
     bf_state st;
-    bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "two", "", __LINE__), 0, 50), *b = opened((bf_spec){ 0 }, "two", "", __LINE__), *c;
+    bf_filter *a = numbers(opened((bf_spec){ .m = 9001, .k = 5 }, "two", "", __LINE__), 0, 50),
+              *b = opened((bf_spec){ 0 }, "two", "", __LINE__), *c;
     bf_filter *near = numbers(bf_open(&(bf_spec){ .m = 9001, .k = 5 }, &e), 0, 20);
     uint8_t bits[1126];
-    for (int i = 0; i < 6; i++) {                           /* b is told by whatever it does first */
+    for (int i = 0; i < 6; i++) { /* b is told by whatever it does first */
         numbers(a, 0, 50);
         CHECK_EQ(bf_clear(a, &e), 0);
-        int rc = i == 0 ? bf_get_state(b, &st, &e) : i == 1 ? bf_read_bits(b, 0, bits, 1126, &e) : i == 2 ? bf_unite(b, near, &e)
-               : i == 3 ? bf_clear(b, &e) : i == 4 ? bf_expire(b, 100, &e) : bf_test(b, "n0", 2, &e);
+        int rc = i == 0   ? bf_get_state(b, &st, &e)
+                 : i == 1 ? bf_read_bits(b, 0, bits, 1126, &e)
+                 : i == 2 ? bf_unite(b, near, &e)
+                 : i == 3 ? bf_clear(b, &e)
+                 : i == 4 ? bf_expire(b, 100, &e)
+                          : bf_test(b, "n0", 2, &e);
         CHECK_EQ(rc, 0);
         if (i == 0) CHECK_EQ(st.ones, 0);
-        if (i == 2) CHECK(missing(a, 0, 20) == 0 && missing(b, 0, 20) == 0 && missing(a, 20, 50) == 30);
+        if (i == 2)
+            CHECK(missing(a, 0, 20) == 0 && missing(b, 0, 20) == 0 && missing(a, 20, 50) == 30);
     }
     CHECK_EQ(bf_delete(b, &e), 0);
-    CHECK((c = opened((bf_spec){ .m = 9001, .k = 6 }, "two", "", __LINE__)) != NULL);       /* as long, but another filter */
+    CHECK((c = opened((bf_spec){ .m = 9001, .k = 6 }, "two", "", __LINE__)) !=
+          NULL); /* as long, but another filter */
     for (int i = 0; i < 5; i++) {
-        int rc = i == 0 ? bf_unite(a, near, &e) : i == 1 ? bf_clear(a, &e) : i == 2 ? bf_delete(a, &e) : i == 3 ? bf_add(a, "x", 1, &e) : bf_get_state(a, &st, &e);
+        int rc = i == 0   ? bf_unite(a, near, &e)
+                 : i == 1 ? bf_clear(a, &e)
+                 : i == 2 ? bf_delete(a, &e)
+                 : i == 3 ? bf_add(a, "x", 1, &e)
+                          : bf_get_state(a, &st, &e);
         CHECK_EQ(rc, BF_EMISMATCH);
         CHECK_HAS(e.msg, "was made anew as classic m=9001 k=6");
     }
     CHECK_EQ(bf_get_state(c, &st, &e), 0);
-    CHECK(st.ones <= 5);                                    /* an add may leave bits, never take one */
-    bf_close(a); bf_close(b); bf_close(c); bf_close(near);
+    CHECK(st.ones <= 5); /* an add may leave bits, never take one */
+    bf_close(a);
+    bf_close(b);
+    bf_close(c);
+    bf_close(near);
 }
 
 static void the_largest_key_and_past_it(void)
 {
     struct sysinfo i;
-    bool room = sysinfo(&i) == 0 && (uint64_t)i.totalram * i.mem_unit > UINT64_C(3) << 30;      /* it takes half a GiB */
-    bf_filter *f = !room ? NULL : opened((bf_spec){ .m = (UINT64_C(1) << 32) - 64, .k = 3, .scheme = "classic" }, "huge", "&timeout=20", __LINE__);
+    bool room = sysinfo(&i) == 0 &&
+                (uint64_t)i.totalram * i.mem_unit > UINT64_C(3) << 30; /* it takes half a GiB */
+    bf_filter *f =
+        !room ? NULL
+              : opened((bf_spec){ .m = (UINT64_C(1) << 32) - 64, .k = 3, .scheme = "classic" },
+                    "huge", "&timeout=20", __LINE__);
     if (f) {
         CHECK_EQ(rs_number(&redis, "STRLEN huge"), (1L << 29) - 4);
         numbers(f, 0, 100);
@@ -306,16 +360,24 @@ static void the_largest_key_and_past_it(void)
         CHECK_EQ(bf_delete(f, &e), 0);
     }
     bf_close(f);
-    bf_spec spec = { .m = (UINT64_C(1) << 32) - 63, .k = 3, .shards = 1, .storage = rs_url(&redis, "huge", "") };
+    bf_spec spec = {
+        .m = (UINT64_C(1) << 32) - 63, .k = 3, .shards = 1, .storage = rs_url(&redis, "huge", "")
+    };
     CHECK(!bf_open(&spec, &e));
     CHECK_EQ(e.code, BF_EINVAL);
     CHECK_HAS(e.msg, "larger filters need more shards");
-    spec = (bf_spec){ .m = UINT64_C(1) << 32, .n = 1000, .scheme = "gozero", .storage = rs_url(&redis, "huge", "") };
+    spec = (bf_spec){
+        .m = UINT64_C(1) << 32, .n = 1000, .scheme = "gozero", .storage = rs_url(&redis, "huge", "")
+    };
     CHECK(!bf_open(&spec, &e));
     CHECK_HAS(e.msg, "larger filters need a scheme with shards");
-    spec = (bf_spec){ .m = (UINT64_C(1) << 32) - 63, .k = 3, .storage = rs_url(&redis, "huge", "") };     /* not said: as many as it takes */
+    spec = (bf_spec){
+        .m = (UINT64_C(1) << 32) - 63, .k = 3, .storage = rs_url(&redis, "huge", "")
+    }; /* not said: as many as it takes */
     CHECK(bf_plan(&spec, &e) == 0 && spec.shards == 2 && spec.m == UINT64_C(1) << 32);
-    spec = (bf_spec){ .m = BF_M_MAX, .k = 3, .scheme = "block", .storage = rs_url(&redis, "huge", "") };
+    spec = (bf_spec){
+        .m = BF_M_MAX, .k = 3, .scheme = "block", .storage = rs_url(&redis, "huge", "")
+    };
     CHECK(bf_plan(&spec, &e) == 0 && spec.shards == 512 && spec.m == BF_M_MAX);
     CHECK_EQ(rs_number(&redis, "EXISTS huge huge:meta"), 0);
 }
@@ -332,21 +394,31 @@ static void two_creators_and_many_adders(void)
         if ((child[w] = fork()) == 0) {
             int fresh = 0;
             bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "race", "", __LINE__);
-            for (unsigned i = 0; f && i < KEYS; i++) { char t[16]; fresh += bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e); }
+            for (unsigned i = 0; f && i < KEYS; i++) {
+                char t[16];
+                fresh += bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e);
+            }
             if (!f) fresh = -1;
             _exit(write(pipes[1], &fresh, sizeof fresh) != sizeof fresh);
         }
     int sum = 0, one;
-    for (int w = 0; w < WORKERS; w++) if (read(pipes[0], &one, sizeof one) == sizeof one) { CHECK(one >= 0); sum += one; }
+    for (int w = 0; w < WORKERS; w++)
+        if (read(pipes[0], &one, sizeof one) == sizeof one) {
+            CHECK(one >= 0);
+            sum += one;
+        }
     for (int w = 0; w < WORKERS; w++) waitpid(child[w], NULL, 0);
-    CHECK_EQ(sum, KEYS);                                    /* exactly one is told new */
+    CHECK_EQ(sum, KEYS); /* exactly one is told new */
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
 }
 
 static void *thread_adds(void *f)
 {
     long fresh = 0;
-    for (unsigned i = 0; i < 300; i++) { char t[16]; fresh += bf_add(f, t, (size_t)sprintf(t, "t%u", i), NULL) == 1; }
+    for (unsigned i = 0; i < 300; i++) {
+        char t[16];
+        fresh += bf_add(f, t, (size_t)sprintf(t, "t%u", i), NULL) == 1;
+    }
     return (void *)fresh;
 }
 
@@ -356,7 +428,11 @@ static void threads_share_a_handle(void)
     long sum = 0;
     bf_filter *f = opened((bf_spec){ .n = 10000, .p = 1e-4 }, "threads", "", __LINE__);
     for (int i = 0; i < 4; i++) pthread_create(t + i, NULL, thread_adds, f);
-    for (int i = 0; i < 4; i++) { void *r; pthread_join(t[i], &r); sum += (long)r; }
+    for (int i = 0; i < 4; i++) {
+        void *r;
+        pthread_join(t[i], &r);
+        sum += (long)r;
+    }
     CHECK_EQ(sum, 300);
     bf_close(f);
 }
@@ -370,13 +446,27 @@ static void a_child_has_its_own_connection(void)
     for (int c = 0; c < 2; c++)
         if ((child[c] = fork()) == 0) {
             int bad = 0;
-            for (unsigned i = 0; i < 500; i++) { char t[32]; size_t n = (size_t)sprintf(t, "c%d-%u", c, i); bad += bf_add(f, t, n, NULL) < 0; bad += bf_test(f, t, n, NULL) != 1; bad += bf_test(f, "before", 6, NULL) != 1; }
+            for (unsigned i = 0; i < 500; i++) {
+                char t[32];
+                size_t n = (size_t)sprintf(t, "c%d-%u", c, i);
+                bad += bf_add(f, t, n, NULL) < 0;
+                bad += bf_test(f, t, n, NULL) != 1;
+                bad += bf_test(f, "before", 6, NULL) != 1;
+            }
             bf_close(f);
             _exit(bad != 0);
         }
     int bad = 0, status;
-    for (unsigned i = 0; i < 500; i++) { char t[32]; size_t n = (size_t)sprintf(t, "p-%u", i); bad += bf_add(f, t, n, &e) < 0; bad += bf_test(f, t, n, &e) != 1; }
-    for (int c = 0; c < 2; c++) { waitpid(child[c], &status, 0); CHECK_EQ(status, 0); }
+    for (unsigned i = 0; i < 500; i++) {
+        char t[32];
+        size_t n = (size_t)sprintf(t, "p-%u", i);
+        bad += bf_add(f, t, n, &e) < 0;
+        bad += bf_test(f, t, n, &e) != 1;
+    }
+    for (int c = 0; c < 2; c++) {
+        waitpid(child[c], &status, 0);
+        CHECK_EQ(status, 0);
+    }
     CHECK_EQ(bad, 0);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), before);
     bf_close(f);
@@ -386,9 +476,10 @@ static void keyed(void)
 {
     static const char secret[17] = "0123456789abcdef", other[17] = "fedcba9876543210";
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, &e);
-    if (!f) return;                                         /* a build without libsodium */
+    if (!f) return; /* a build without libsodium */
     bf_close(f);
-    f = opened((bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, "keyed", "", __LINE__);
+    f = opened(
+        (bf_spec){ .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, "keyed", "", __LINE__);
     CHECK_EQ(bf_add(f, "x", 1, &e), 1);
     bf_filter *c = bf_copy(f, &e);
     CHECK(c && bf_test(c, "x", 1, &e) == 1);
@@ -396,7 +487,9 @@ static void keyed(void)
     bf_close(f);
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "keyed", "") }, &e));
     CHECK_HAS(e.msg, "is keyed: its secret must be given");
-    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "keyed", ""), .secret = other, .secret_len = 16 }, &e));
+    CHECK(!bf_open(
+        &(bf_spec){ .storage = rs_url(&redis, "keyed", ""), .secret = other, .secret_len = 16 },
+        &e));
     CHECK_HAS(e.msg, "another secret");
     CHECK_EQ(rs_number(&redis, "HLEN keyed:meta"), 10);
 }
@@ -405,12 +498,14 @@ static void foreign_bitmaps(void)
 {
     rs_command(&redis, "DEL old");
     bf_spec spec = { .m = 10000, .k = 4, .scheme = "classic", .must_exist = true };
-    bf_filter *here = numbers(bf_open(&(bf_spec){ .m = 10000, .k = 4, .scheme = "classic" }, &e), 0, 100);
+    bf_filter *here =
+        numbers(bf_open(&(bf_spec){ .m = 10000, .k = 4, .scheme = "classic" }, &e), 0, 100);
     uint64_t pos[4];
     for (unsigned i = 0; i < 100; i++) {
         char t[16];
         bf_hashcode(here, t, (size_t)sprintf(t, "n%u", i), pos, 4, &e);
-        for (int j = 0; j < 4; j++) rs_command(&redis, "SETBIT old %llu 1", (unsigned long long)pos[j]);
+        for (int j = 0; j < 4; j++)
+            rs_command(&redis, "SETBIT old %llu 1", (unsigned long long)pos[j]);
     }
     long len = rs_number(&redis, "STRLEN old");
     CHECK(!bf_open(&(bf_spec){ .m = 10000, .k = 4, .storage = rs_url(&redis, "old", "") }, &e));
@@ -431,8 +526,9 @@ static void foreign_bitmaps(void)
 int main(void)
 {
     (void)o_apply;
-    setvbuf(stdout, NULL, _IOLBF, 0);                       /* children must not print it again */
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
+    setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
+        e.code == BF_ENOTSUP) {
         CHECK_HAS(e.msg, "lacks hiredis");
         SKIP_REST("this build lacks hiredis");
     }

@@ -1,29 +1,39 @@
-/* test_redis_anew.c - a filter in Redis that somebody re-creates under whoever has it open: one exception, then on with the new
- * one; clearing and rebuilding are followed in silence.  And creators of different kinds that race for one name: one wins, the
- * others attach or are told, and nobody's companion hash is lost.  It starts its own server. */
+/* test_redis_anew.c - a filter in Redis that somebody re-creates under whoever has it open: one
+ * exception, then on with the new one; clearing and rebuilding are followed in silence.  And
+ * creators of different kinds that race for one name: one wins, the others attach or are told, and
+ * nobody's companion hash is lost.  It starts its own server. */
 #define _GNU_SOURCE
 #include "redis_worlds.h"
 #include "redis_proxy.h"
 
 /* ---- created ---- */
-static bool created(const bf_filter *f) { bf_info i; bf_get_info(f, &i); return i.created; }
+static bool created(const bf_filter *f)
+{
+    bf_info i;
+    bf_get_info(f, &i);
+    return i.created;
+}
 
 static void who_made_it(void)
 {
     char file[64] = "/tmp/bf-created-XXXXXX";
     close(mkstemp(file));
     unlink(file);
-    static const bf_spec near[] = { { .m = 1000, .k = 3 }, { .n = 100, .p = 0.01, .grow = 2 }, { .n = 100, .p = 0.01, .window = 60 }, { .m = 1000, .k = 3, .counting = true }, { .m = 9000, .k = 3, .shards = 3 } };
+    static const bf_spec near[] = { { .m = 1000, .k = 3 }, { .n = 100, .p = 0.01, .grow = 2 },
+        { .n = 100, .p = 0.01, .window = 60 }, { .m = 1000, .k = 3, .counting = true },
+        { .m = 9000, .k = 3, .shards = 3 } };
     for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
         bf_info info;
         bf_spec there = near[i];
         there.storage = file;
-        bf_filter *f = bf_open(near + i, &e), *c = bf_copy(f, &e), *g = bf_open(&there, &e), *h = bf_open(&there, &e);
+        bf_filter *f = bf_open(near + i, &e), *c = bf_copy(f, &e), *g = bf_open(&there, &e),
+                  *h = bf_open(&there, &e);
         CHECK(created(f) && !created(c) && created(g) && !created(h));
         bf_get_info(f, &info);
         void *bytes = malloc(info.image_bytes);
         CHECK_EQ(bf_to_bytes(f, bytes, info.image_bytes, &e), 0);
-        bf_filter *b = bf_from_bytes(bytes, info.image_bytes, NULL, &e), *l = bf_load(file, NULL, &e);
+        bf_filter *b = bf_from_bytes(bytes, info.image_bytes, NULL, &e),
+                  *l = bf_load(file, NULL, &e);
         CHECK(b && !created(b) && l && !created(l));
         free(bytes);
         bf_filter *all[] = { f, c, g, h, b, l };
@@ -33,7 +43,8 @@ static void who_made_it(void)
     for (world *w = worlds; w < worlds + WORLDS; w++) {
         if (!world_make(w)) continue;
         CHECK_EQ(created(w->f), !w->foreign);
-        bf_filter *f = world_open(w, true), *g = world_open(w, false), *c = w->spec.window == 0 ? bf_copy(w->f, &e) : NULL;
+        bf_filter *f = world_open(w, true), *g = world_open(w, false),
+                  *c = w->spec.window == 0 ? bf_copy(w->f, &e) : NULL;
         CHECK(f && g && !created(f) && !created(g) && (!c || !created(c)));
         bf_close(f);
         bf_close(g);
@@ -43,27 +54,52 @@ static void who_made_it(void)
     rs_command(&redis, "FLUSHALL");
     bf_close(OPEN("s", .m = 9000, .k = 3, .shards = 3));
     rs_command(&redis, "DEL s:1");
-    bf_filter *f = OPEN("s", .m = 9000, .k = 3, .shards = 3);     /* made the shard that was lost: it is to be filled */
+    bf_filter *f = OPEN(
+        "s", .m = 9000, .k = 3, .shards = 3); /* made the shard that was lost: it is to be filled */
     CHECK(f && created(f));
     bf_close(f);
 }
 
 /* ---- re-created ---- */
-static bool told_anew(int64_t rc) { return rc == BF_EIO && strstr(e.msg, "was re-created: keys added before are gone ("); }
+static bool told_anew(int64_t rc)
+{
+    return rc == BF_EIO && strstr(e.msg, "was re-created: keys added before are gone (");
+}
 
 static int64_t again_single(world *w) { return bf_test(w->f, "n3", 2, &e); }
 static int64_t again_many(world *w) { return bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e); }
 static int64_t again_add(world *w) { return bf_add(w->f, "n3", 2, &e); }
-static int64_t again_add_many(world *w) { return bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e); }
-static int64_t again_clear(world *w) { return w->spec.window != 0 ? again_single(w) : bf_clear(w->f, &e); }
-static int64_t again_state(world *w) { bf_state s; return bf_get_state(w->f, &s, &e); }
-static int64_t again_unite(world *w) { return w->spec.window != 0 ? again_add(w) : bf_unite(w->f, w->twin, &e); }
-static int64_t again_count(world *w) { return w->spec.counting ? bf_count_of(w->f, "n3", 2, &e) : again_single(w); }
-static int64_t again_remove(world *w) { return w->spec.counting ? bf_remove(w->f, "n3", 2, &e) : again_single(w); }
-static int64_t (*const agains[])(world *) = { again_single, again_many, again_add, again_add_many, again_clear, again_state, again_unite, again_count, again_remove };
+static int64_t again_add_many(world *w)
+{
+    return bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e);
+}
+static int64_t again_clear(world *w)
+{
+    return w->spec.window != 0 ? again_single(w) : bf_clear(w->f, &e);
+}
+static int64_t again_state(world *w)
+{
+    bf_state s;
+    return bf_get_state(w->f, &s, &e);
+}
+static int64_t again_unite(world *w)
+{
+    return w->spec.window != 0 ? again_add(w) : bf_unite(w->f, w->twin, &e);
+}
+static int64_t again_count(world *w)
+{
+    return w->spec.counting ? bf_count_of(w->f, "n3", 2, &e) : again_single(w);
+}
+static int64_t again_remove(world *w)
+{
+    return w->spec.counting ? bf_remove(w->f, "n3", 2, &e) : again_single(w);
+}
+static int64_t (*const agains[])(world *) = { again_single, again_many, again_add, again_add_many,
+    again_clear, again_state, again_unite, again_count, again_remove };
 enum { AGAINS = sizeof agains / sizeof *agains };
 
-/* A flush, and somebody constructs it anew: the handle is told once, whatever it asks, and goes on. */
+/* A flush, and somebody constructs it anew: the handle is told once, whatever it asks, and goes on.
+ */
 static void flushed(world *w, size_t how)
 {
     if (!world_make(w)) return;
@@ -72,36 +108,52 @@ static void flushed(world *w, size_t how)
     CHECK(other && created(other) && bf_add(other, "other", 5, &e) == 1);
     e = (bf_error){ 0 };
     int64_t rc = agains[how](w);
-    if (!told_anew(rc)) { failed_here++; fprintf(stderr, "%s, %zu: %lld, %s\n", w->name, how, (long long)rc, e.msg); }
+    if (!told_anew(rc)) {
+        failed_here++;
+        fprintf(stderr, "%s, %zu: %lld, %s\n", w->name, how, (long long)rc, e.msg);
+    }
     const bool added = agains[how] == again_add || agains[how] == again_add_many;
-    if (added && !strstr(e.msg, "the last sent are")) { failed_here++; fprintf(stderr, "%s, %zu: %s\n", w->name, how, e.msg); }
+    if (added && !strstr(e.msg, "the last sent are")) {
+        failed_here++;
+        fprintf(stderr, "%s, %zu: %s\n", w->name, how, e.msg);
+    }
     const bool in = strstr(e.msg, "the last sent are in it") != NULL;
-    if (added && bf_test(other, "n3", 2, &e) != in) { failed_here++; fprintf(stderr, "%s, %zu: is it in or not? %s\n", w->name, how, e.msg); }
+    if (added && bf_test(other, "n3", 2, &e) != in) {
+        failed_here++;
+        fprintf(stderr, "%s, %zu: is it in or not? %s\n", w->name, how, e.msg);
+    }
     for (int i = 0; i < 3; i++)
-        if ((rc = bf_test(w->f, "other", 5, &e)) != 1) { failed_here++; fprintf(stderr, "%s, %zu: told twice: %lld, %s\n", w->name, how, (long long)rc, e.msg); }
+        if ((rc = bf_test(w->f, "other", 5, &e)) != 1) {
+            failed_here++;
+            fprintf(stderr, "%s, %zu: told twice: %lld, %s\n", w->name, how, (long long)rc, e.msg);
+        }
     CHECK(bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e) <= (in ? WORLD_KEYS : 0));
-    CHECK(bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) >= 0 && bf_test_many(other, world_keys, WORLD_KEYS, NULL, &e) == WORLD_KEYS);
+    CHECK(bf_add_many(w->f, world_keys, WORLD_KEYS, NULL, &e) >= 0 &&
+          bf_test_many(other, world_keys, WORLD_KEYS, NULL, &e) == WORLD_KEYS);
     bf_close(other);
 }
 
 static void recreated_is_told_once(void)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++) {
-        if (w->foreign || !strcmp(w->name, "redisson") || w->spec.cache) continue;      /* they have no mark; the cache below */
+        if (w->foreign || !strcmp(w->name, "redisson") || w->spec.cache)
+            continue; /* they have no mark; the cache below */
         for (size_t how = 0; how < AGAINS; how++) flushed(w, how);
         world_forget(w);
     }
 }
 
-/* With a cache what is known is not asked; the first trip tells, and nothing of before is known any more. */
+/* With a cache what is known is not asked; the first trip tells, and nothing of before is known any
+ * more. */
 static void caches(void)
 {
     rs_command(&redis, "FLUSHALL");
-    bf_filter *f = OPEN("c", .m = 9000, .k = 3, .shards = 2, .cache = true, .cache_max_age = 1e6), *g;
+    bf_filter *f = OPEN("c", .m = 9000, .k = 3, .shards = 2, .cache = true, .cache_max_age = 1e6),
+              *g;
     numbers(f, 0, 20);
     rs_command(&redis, "FLUSHALL");
     bf_close(OPEN("c", .m = 9000, .k = 3, .shards = 2));
-    CHECK_EQ(bf_test(f, "n3", 2, &e), 1);                     /* of the cache */
+    CHECK_EQ(bf_test(f, "n3", 2, &e), 1); /* of the cache */
     CHECK(told_anew(bf_test(f, "absent", 6, &e)));
     CHECK_HAS(e.msg, "Redis key c at");
     CHECK_HAS(e.msg, "(20 by this object)");
@@ -116,11 +168,14 @@ static void cleared_and_rebuilt_are_not_told(void)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
-        bf_filter *f = OPEN("q", .m = 30000, .k = 5, .shards = shards), *g = OPEN("q", 0), *near = numbers(bf_open(&(bf_spec){ .m = 30000, .k = 5, .shards = shards }, &e), 0, 50);
+        bf_filter *f = OPEN("q", .m = 30000, .k = 5, .shards = shards), *g = OPEN("q", 0),
+                  *near = numbers(
+                      bf_open(&(bf_spec){ .m = 30000, .k = 5, .shards = shards }, &e), 0, 50);
         numbers(f, 0, 20);
         for (int round = 0; round < 3; round++) {
             CHECK(bf_clear(g, &e) == 0 && missing(f, 0, 20) == 20 && bf_add(f, "n1", 2, &e) == 1);
-            CHECK(bf_rebuild_end(g, near, &e) == 0 && missing(f, 0, 50) == 0 && bf_add(f, "n1", 2, &e) == 0);
+            CHECK(bf_rebuild_end(g, near, &e) == 0 && missing(f, 0, 50) == 0 &&
+                  bf_add(f, "n1", 2, &e) == 0);
             CHECK(bf_intersect(g, near, &e) == 0 && missing(f, 0, 50) == 0);
         }
         bf_filter *h = OPEN("q", 0);
@@ -136,7 +191,8 @@ static void cleared_and_rebuilt_are_not_told(void)
     }
 }
 
-/* A version that notes no birth: followed in silence, as it always was; what this version re-creates is told. */
+/* A version that notes no birth: followed in silence, as it always was; what this version
+ * re-creates is told. */
 static void older_versions(void)
 {
     rs_command(&redis, "FLUSHALL");
@@ -150,7 +206,8 @@ static void older_versions(void)
     CHECK_EQ(bf_add(f, "n1", 2, &e), 1);
     rs_command(&redis, "FLUSHALL");
     bf_close(OPEN("old", .m = 9000, .k = 3));
-    CHECK(told_anew(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "(6 by this object)") && bf_test(f, "n1", 2, &e) == 0);
+    CHECK(told_anew(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "(6 by this object)") &&
+          bf_test(f, "n1", 2, &e) == 0);
     rs_command(&redis, "HSET old:meta born nonsense");
     bf_close(OPEN("old", 0));
     bf_close(f);
@@ -160,7 +217,8 @@ static void older_versions(void)
 static void lost_and_then_recreated(void)
 {
     rs_command(&redis, "FLUSHALL");
-    bf_filter *f = numbers(OPEN("l", .m = 9000, .k = 3), 0, 5), *g = numbers(OPEN("lg", .n = 10, .p = 0.01, .grow = 2), 0, 600);
+    bf_filter *f = numbers(OPEN("l", .m = 9000, .k = 3), 0, 5),
+              *g = numbers(OPEN("lg", .n = 10, .p = 0.01, .grow = 2), 0, 600);
     rs_command(&redis, "FLUSHALL");
     CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
     CHECK(bf_test(g, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
@@ -183,7 +241,8 @@ static void parts_of_before(void)
     CHECK(i.part_count > 1);
     rs_command(&redis, "FLUSHALL");
     bf_filter *g = numbers(OPEN("p", .n = 10, .p = 0.01, .grow = 2), 1000, 1005);
-    CHECK(told_anew(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "Redis key p at") && strstr(e.msg, "by this object)"));
+    CHECK(told_anew(bf_test(f, "n1", 2, &e)) && strstr(e.msg, "Redis key p at") &&
+          strstr(e.msg, "by this object)"));
     CHECK_EQ(missing(f, 1000, 1005), 0);
     bf_get_info(f, &i);
     CHECK_EQ(i.part_count, 1);
@@ -200,8 +259,9 @@ static void parts_of_before(void)
 }
 
 /* ---- creators that race ---- */
-static const bf_spec kinds[] = { { .m = 40000, .k = 4 }, { .n = 100, .p = 0.01, .grow = 2 }, { .m = 9000, .k = 4, .counting = true, .scheme = "classic" }, { .n = 100, .p = 0.01, .window = 60 },
-                                 { .m = 90000, .k = 4, .shards = 3 } };
+static const bf_spec kinds[] = { { .m = 40000, .k = 4 }, { .n = 100, .p = 0.01, .grow = 2 },
+    { .m = 9000, .k = 4, .counting = true, .scheme = "classic" },
+    { .n = 100, .p = 0.01, .window = 60 }, { .m = 90000, .k = 4, .shards = 3 } };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* What is there is whole, of the kind of the winners, and every loser was told. */
@@ -209,14 +269,24 @@ static void settle(const int *rc, int round)
 {
     int winner = -1;
     for (int w = 0; w < KINDS; w++) {
-        if (rc[w] == 0 && winner >= 0) { failed_here++; fprintf(stderr, "round %d: kinds %d and %d both have it\n", round, winner, w); }
-        if (rc[w] == 0) winner = w;
-        else if (rc[w] != BF_EMISMATCH && rc[w] != BF_EFORMAT && rc[w] != BF_ENOTSUP) { failed_here++; fprintf(stderr, "round %d: kind %d: %d\n", round, w, rc[w]); }
+        if (rc[w] == 0 && winner >= 0) {
+            failed_here++;
+            fprintf(stderr, "round %d: kinds %d and %d both have it\n", round, winner, w);
+        }
+        if (rc[w] == 0)
+            winner = w;
+        else if (rc[w] != BF_EMISMATCH && rc[w] != BF_EFORMAT && rc[w] != BF_ENOTSUP) {
+            failed_here++;
+            fprintf(stderr, "round %d: kind %d: %d\n", round, w, rc[w]);
+        }
     }
     CHECK(winner >= 0);
     if (winner < 0) return;
     bf_filter *f = opened((bf_spec){ .counting = kinds[winner].counting }, "race", "", __LINE__);
-    if (!f || missing(f, 0, 30)) { failed_here++; fprintf(stderr, "round %d: kind %d is not whole: %s\n", round, winner, e.msg); }
+    if (!f || missing(f, 0, 30)) {
+        failed_here++;
+        fprintf(stderr, "round %d: kind %d is not whole: %s\n", round, winner, e.msg);
+    }
     bf_close(f);
 }
 
@@ -226,7 +296,10 @@ static void racing_kinds(void)
         pid_t child[KINDS];
         int rc[KINDS], gate[2];
         rs_command(&redis, "FLUSHALL");
-        if (round % 2) { bf_close(OPEN("race", .m = 777, .k = 2)); rs_command(&redis, "DEL race"); }      /* over one that was lost */
+        if (round % 2) {
+            bf_close(OPEN("race", .m = 777, .k = 2));
+            rs_command(&redis, "DEL race");
+        } /* over one that was lost */
         if (pipe(gate)) return;
         for (int w = 0; w < KINDS; w++)
             if ((child[w] = fork()) == 0) {
@@ -237,13 +310,23 @@ static void racing_kinds(void)
                 if (read(gate[0], &c, 1) < 0) _exit(99);
                 e = (bf_error){ 0 };
                 bf_filter *f = bf_open(&spec, &e);
-                if (f) { numbers(f, 0, 30); bf_close(f); }
+                if (f) {
+                    numbers(f, 0, 30);
+                    bf_close(f);
+                }
                 _exit(f ? 0 : -e.code);
             }
         close(gate[0]);
         close(gate[1]);
-        for (int w = 0; w < KINDS; w++) { int status; waitpid(child[w], &status, 0); rc[w] = WIFEXITED(status) ? -WEXITSTATUS(status) : -99; }
-        if (round % 2) { for (int w = 0; w < KINDS; w++) if (rc[w] == BF_EIO) rc[w] = BF_EMISMATCH; }     /* kinds of parts do not take a lost one's name */
+        for (int w = 0; w < KINDS; w++) {
+            int status;
+            waitpid(child[w], &status, 0);
+            rc[w] = WIFEXITED(status) ? -WEXITSTATUS(status) : -99;
+        }
+        if (round % 2) {
+            for (int w = 0; w < KINDS; w++)
+                if (rc[w] == BF_EIO) rc[w] = BF_EMISMATCH;
+        } /* kinds of parts do not take a lost one's name */
         settle(rc, round);
     }
 }
@@ -272,7 +355,9 @@ static void stopped_between_steps(void)
                     bf_close(f);
                     _exit(f ? 0 : -e.code);
                 }
-                while (__atomic_load_n(&x.orders->answers, __ATOMIC_SEQ_CST) < step && waitpid(child, &status, WNOHANG | WNOWAIT) == 0) rs_pause(1);
+                while (__atomic_load_n(&x.orders->answers, __ATOMIC_SEQ_CST) < step &&
+                       waitpid(child, &status, WNOHANG | WNOWAIT) == 0)
+                    rs_pause(1);
                 bf_spec spec = kinds[two];
                 spec.storage = rs_url(&redis, "race", "");
                 e = (bf_error){ 0 };
@@ -282,10 +367,19 @@ static void stopped_between_steps(void)
                 __atomic_store_n(&x.orders->hold_at, 0, __ATOMIC_SEQ_CST);
                 waitpid(child, &status, 0);
                 rc[0] = WIFEXITED(status) ? -WEXITSTATUS(status) : -99;
-                if ((rc[0] == 0) == (rc[1] == 0)) { failed_here++; fprintf(stderr, "kinds %d and %d, step %d: %d, %d\n", one, two, step, rc[0], rc[1]); }
+                if ((rc[0] == 0) == (rc[1] == 0)) {
+                    failed_here++;
+                    fprintf(
+                        stderr, "kinds %d and %d, step %d: %d, %d\n", one, two, step, rc[0], rc[1]);
+                }
                 const int winner = rc[0] == 0 ? one : two;
-                bf_filter *g = opened((bf_spec){ .counting = kinds[winner].counting }, "race", "", __LINE__);
-                if (!g || missing(g, 0, 30) || (f && missing(f, 0, 30))) { failed_here++; fprintf(stderr, "kinds %d and %d, step %d: not whole: %s\n", one, two, step, e.msg); }
+                bf_filter *g =
+                    opened((bf_spec){ .counting = kinds[winner].counting }, "race", "", __LINE__);
+                if (!g || missing(g, 0, 30) || (f && missing(f, 0, 30))) {
+                    failed_here++;
+                    fprintf(
+                        stderr, "kinds %d and %d, step %d: not whole: %s\n", one, two, step, e.msg);
+                }
                 bf_close(g);
                 bf_close(f);
                 proxy_end(&x);
@@ -297,13 +391,17 @@ static void foreign_strings_stay(void)
 {
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "SET {f}:p0 precious");
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "f", "") }, &e) && e.code == BF_EFORMAT);
+    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "f", "") },
+              &e) &&
+          e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "Redis key {f}:p0 at");
     CHECK(!strcmp(rs_command(&redis, "GET {f}:p0"), "precious"));
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "SET f:1 precious");
-    CHECK(!bf_open(&(bf_spec){ .m = 9000, .k = 3, .shards = 3, .storage = rs_url(&redis, "f", "") }, &e) && e.code == BF_EFORMAT);
+    CHECK(!bf_open(&(bf_spec){ .m = 9000, .k = 3, .shards = 3, .storage = rs_url(&redis, "f", "") },
+              &e) &&
+          e.code == BF_EFORMAT);
     CHECK(!strcmp(rs_command(&redis, "GET f:1"), "precious"));
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "HSET f:meta my own");
@@ -315,7 +413,8 @@ static void foreign_strings_stay(void)
     CHECK(!strcmp(rs_command(&redis, "HGET f:meta my"), "own") && rs_number(&redis, "DBSIZE") == 1);
 }
 
-/* What is done with a filter of parts that others deleted and made something else of is not done to theirs. */
+/* What is done with a filter of parts that others deleted and made something else of is not done to
+ * theirs. */
 static void hashes_of_others_stay(void)
 {
     rs_command(&redis, "FLUSHALL");
@@ -332,7 +431,8 @@ static void hashes_of_others_stay(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
+        e.code == BF_ENOTSUP) {
         printf("this build lacks hiredis: skipped\n1 passed, 0 failed\n");
         return 0;
     }

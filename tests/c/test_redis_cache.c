@@ -1,6 +1,6 @@
-/* test_redis_cache.c - keys known to be present (cache), adds that wait for replicas, time-outs from the spec: the answers are
- * those without a cache, no trip is made where none is needed, and what changed behind the cache is noticed.  It starts its own
- * servers. */
+/* test_redis_cache.c - keys known to be present (cache), adds that wait for replicas, time-outs
+ * from the spec: the answers are those without a cache, no trip is made where none is needed, and
+ * what changed behind the cache is noticed.  It starts its own servers. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
@@ -16,20 +16,30 @@ static bf_filter *opened(bf_spec spec, const char *key, const char *more, int li
     spec.storage = rs_url(&redis, key, more);
     e = (bf_error){ 0 };
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) { failed_here++; fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); }
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        exit(1);
+    }
     return f;
 }
 #define OPEN(key, ...) opened((bf_spec){ __VA_ARGS__ }, key, "", __LINE__)
 
 static bf_filter *numbers(bf_filter *f, unsigned from, unsigned to)
 {
-    for (unsigned i = from; f && i < to; i++) { char t[16]; bf_add(f, t, (size_t)sprintf(t, "n%u", i), &e); }
+    for (unsigned i = from; f && i < to; i++) {
+        char t[16];
+        bf_add(f, t, (size_t)sprintf(t, "n%u", i), &e);
+    }
     return f;
 }
 static unsigned present(bf_filter *f, unsigned from, unsigned to)
 {
     unsigned n = 0;
-    for (unsigned i = from; i < to; i++) { char t[16]; n += bf_test(f, t, (size_t)sprintf(t, "n%u", i), &e) == 1; }
+    for (unsigned i = from; i < to; i++) {
+        char t[16];
+        n += bf_test(f, t, (size_t)sprintf(t, "n%u", i), &e) == 1;
+    }
     return n;
 }
 /* Commands that the server has run for others than this very question. */
@@ -47,18 +57,24 @@ static void against_oracle(const char *scheme, unsigned shards, double max_age)
     static bf_key keys[MOST];
     static uint8_t each[MOST], want[MOST];
     rs_command(&redis, "FLUSHALL");
-    bf_filter *f = OPEN("cached", .m = 60000, .k = 6, .scheme = scheme, .shards = shards, .cache = true, .cache_max_age = max_age), *other = OPEN("cached", 0);
+    bf_filter *f = OPEN("cached", .m = 60000, .k = 6, .scheme = scheme, .shards = shards,
+                  .cache = true, .cache_max_age = max_age),
+              *other = OPEN("cached", 0);
     bf_info i;
     bf_get_info(f, &i);
     oracle o = { scheme, i.m, 6, calloc(1, i.m), NULL, shards };
     uint32_t seed = shards;
     for (int round = 0; round < 30; round++) {
         const size_t n = round % 3 ? MOST : 1 + (size_t)round;
-        bf_filter *who = round % 4 == 3 ? other : f;        /* what others add is there, known or not */
+        bf_filter *who = round % 4 == 3 ? other : f; /* what others add is there, known or not */
         for (size_t j = 0; j < n; j++) keys[j] = o_make(text + j, (o_random(&seed) >> 8) % 3000, 0);
         int64_t hits = 0;
-        for (size_t j = 0; j < n; j++) hits += want[j] = (uint8_t)(round % 2 ? o_add(&o, keys[j].ptr, keys[j].len) : o_test(&o, keys[j].ptr, keys[j].len));
-        CHECK_EQ(round % 2 ? bf_add_many(who, keys, n, each, &e) : bf_test_many(who, keys, n, each, &e), hits);
+        for (size_t j = 0; j < n; j++)
+            hits += want[j] = (uint8_t)(round % 2 ? o_add(&o, keys[j].ptr, keys[j].len)
+                                                  : o_test(&o, keys[j].ptr, keys[j].len));
+        CHECK_EQ(
+            round % 2 ? bf_add_many(who, keys, n, each, &e) : bf_test_many(who, keys, n, each, &e),
+            hits);
         CHECK(!memcmp(each, want, n));
     }
     free(o.cells);
@@ -70,7 +86,11 @@ static void the_same_answers(void)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     for (size_t s = 0; s < 3; s++)
-        for (unsigned shards = 1; shards <= 4; shards += 3) { against_oracle(schemes[s], shards, 0); against_oracle(schemes[s], shards, 1e-9); against_oracle(schemes[s], shards, 1e6); }
+        for (unsigned shards = 1; shards <= 4; shards += 3) {
+            against_oracle(schemes[s], shards, 0);
+            against_oracle(schemes[s], shards, 1e-9);
+            against_oracle(schemes[s], shards, 1e6);
+        }
 }
 
 /* ---- trips ---- */
@@ -78,17 +98,20 @@ static void known_keys_make_no_trip(void)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
-        bf_filter *f = numbers(OPEN("trips", .m = 600000, .k = 6, .shards = shards, .cache = true, .cache_max_age = 1e6), 0, 500), *plain = OPEN("trips", 0);
+        bf_filter *f = numbers(OPEN("trips", .m = 600000, .k = 6, .shards = shards, .cache = true,
+                                   .cache_max_age = 1e6),
+                      0, 500),
+                  *plain = OPEN("trips", 0);
         long before = commands();
-        CHECK_EQ(present(f, 0, 500), 500);                  /* tests of what it added */
-        numbers(f, 0, 500);                                 /* adds again */
+        CHECK_EQ(present(f, 0, 500), 500); /* tests of what it added */
+        numbers(f, 0, 500);                /* adds again */
         CHECK_EQ(commands(), before);
-        CHECK_EQ(present(f, 500, 520), 0);                  /* absent is never known */
+        CHECK_EQ(present(f, 500, 520), 0); /* absent is never known */
         CHECK(commands() >= before + 20);
         numbers(plain, 500, 600);
-        CHECK_EQ(present(f, 500, 600), 100);                /* by a trip */
+        CHECK_EQ(present(f, 500, 600), 100); /* by a trip */
         before = commands();
-        CHECK_EQ(present(f, 0, 600), 600);                  /* and not by another */
+        CHECK_EQ(present(f, 0, 600), 600); /* and not by another */
         CHECK_EQ(commands(), before);
         CHECK_EQ(present(plain, 0, 10), 10);
         CHECK(commands() > before);
@@ -101,12 +124,16 @@ static void known_keys_make_no_trip(void)
 static void changes_are_noticed(void)
 {
     for (unsigned shards = 1; shards <= 3; shards += 2)
-        for (int age = 0; age < 2; age++) {                 /* at once by any trip; without one when the time is over */
+        for (int age = 0; age < 2;
+            age++) { /* at once by any trip; without one when the time is over */
             const double max_age = age ? 1e6 : 0.02;
             rs_command(&redis, "FLUSHALL");
-            bf_filter *f = numbers(OPEN("change", .m = 600000, .k = 6, .shards = shards, .cache = true, .cache_max_age = max_age), 0, 200), *other = OPEN("change", 0), *fresh;
+            bf_filter *f = numbers(OPEN("change", .m = 600000, .k = 6, .shards = shards,
+                                       .cache = true, .cache_max_age = max_age),
+                          0, 200),
+                      *other = OPEN("change", 0), *fresh;
             for (int way = 0; way < 4; way++) {
-                bf_filter *who = way == 1 ? f : other;      /* its own are known to it without a trip */
+                bf_filter *who = way == 1 ? f : other; /* its own are known to it without a trip */
                 if (way == 0 || way == 1) CHECK_EQ(bf_clear(who, &e), 0);
                 if (way == 2) {
                     CHECK((fresh = bf_rebuild_begin(who, &e)) != NULL);
@@ -118,24 +145,33 @@ static void changes_are_noticed(void)
                     CHECK_EQ(bf_intersect(who, fresh, &e), 0);
                     bf_close(fresh);
                 }
-                if (age == 0) rs_pause(40);
-                else present(f, 5000, 5040);                /* a trip to each shard */
+                if (age == 0)
+                    rs_pause(40);
+                else
+                    present(f, 5000, 5040); /* a trip to each shard */
                 CHECK_EQ(present(f, 0, 200), 0);
                 numbers(f, 0, 200);
                 CHECK_EQ(present(f, 0, 200), 200);
                 CHECK_EQ(present(other, 0, 200), 200);
             }
             CHECK_EQ(bf_delete(other, &e), 0);
-            if (age == 0) rs_pause(40);
-            else CHECK(bf_test(f, "unknown", 7, &e) == BF_EIO || shards > 1);
-            for (int i = 0; age && i < 40; i++) { char t[16]; CHECK_EQ(bf_test(f, t, (size_t)sprintf(t, "u%d", i), &e), BF_EIO); }
+            if (age == 0)
+                rs_pause(40);
+            else
+                CHECK(bf_test(f, "unknown", 7, &e) == BF_EIO || shards > 1);
+            for (int i = 0; age && i < 40; i++) {
+                char t[16];
+                CHECK_EQ(bf_test(f, t, (size_t)sprintf(t, "u%d", i), &e), BF_EIO);
+            }
             CHECK_EQ(bf_test(f, "n0", 2, &e), BF_EIO);
             CHECK_HAS(e.msg, "is lost");
             CHECK_EQ(bf_add(f, "n0", 2, &e), BF_EIO);
             bf_close(f);
             bf_close(other);
-            f = numbers(OPEN("change", .m = 600000, .k = 6, .shards = shards, .cache = true, .cache_max_age = 1e6), 0, 10);
-            CHECK_EQ(bf_delete(f, &e), 0);                  /* its own */
+            f = numbers(OPEN("change", .m = 600000, .k = 6, .shards = shards, .cache = true,
+                            .cache_max_age = 1e6),
+                0, 10);
+            CHECK_EQ(bf_delete(f, &e), 0); /* its own */
             CHECK_EQ(bf_test(f, "n0", 2, &e), BF_EIO);
             bf_close(f);
         }
@@ -148,19 +184,23 @@ static void back_with_older_bits(void)
     rs_command(&redis, "FLUSHALL");
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         bf_filter *f = OPEN("older", .m = 600000, .k = 6, .shards = shards, .cache = true,
-                            .cache_max_age = 1e6), *other;
+                      .cache_max_age = 1e6),
+                  *other;
         numbers(f, 0, 100);
         rs_command(&redis, "SAVE");
         numbers(f, 100, 200);
         rs_stop(&redis, SIGKILL);
         rs_resume(&redis);
-        bf_test(f, "unknown", 7, &e);                       /* a new connection: the first trip finds out */
-        for (int i = 0; i < 40; i++) { char t[16]; bf_test(f, t, (size_t)sprintf(t, "u%d", i), &e); }
-        numbers(f, 0, 200);                                 /* acknowledged, so they must be there for all */
+        bf_test(f, "unknown", 7, &e); /* a new connection: the first trip finds out */
+        for (int i = 0; i < 40; i++) {
+            char t[16];
+            bf_test(f, t, (size_t)sprintf(t, "u%d", i), &e);
+        }
+        numbers(f, 0, 200); /* acknowledged, so they must be there for all */
         other = OPEN("older", 0);
         CHECK_EQ(present(other, 0, 200), 200);
         long before = commands();
-        CHECK_EQ(present(f, 0, 200), 200);                  /* known again */
+        CHECK_EQ(present(f, 0, 200), 200); /* known again */
         CHECK_EQ(commands(), before);
         bf_close(f);
         bf_close(other);
@@ -170,20 +210,33 @@ static void back_with_older_bits(void)
 
 static void refused(void)
 {
-    static const struct { bf_spec spec; int code; const char *says; } rows[] = {
-        { { .m = 100, .k = 2, .cache = true }, BF_EINVAL, "no Redis is given" }, { { .m = 100, .k = 2, .timeout = 1 }, BF_EINVAL, "no Redis is given" },
+    static const struct {
+        bf_spec spec;
+        int code;
+        const char *says;
+    } rows[] = { { { .m = 100, .k = 2, .cache = true }, BF_EINVAL, "no Redis is given" },
+        { { .m = 100, .k = 2, .timeout = 1 }, BF_EINVAL, "no Redis is given" },
         { { .m = 100, .k = 2, .wait_replicas = 1 }, BF_EINVAL, "no Redis is given" },
-        { { .m = 100, .k = 2, .storage = "redis://h?key=k", .timeout = -1 }, BF_EINVAL, "timeout must be 0.001 to 86400 seconds, got -1" },
-        { { .m = 100, .k = 2, .storage = "redis://h?key=k", .timeout = 1e9 }, BF_EINVAL, "timeout must be" },
-        { { .m = 100, .k = 2, .storage = "redis://h?key=k", .cache_max_age = 5 }, BF_EINVAL, "cache_max_age=5 without cache" },
-        { { .m = 100, .k = 2, .storage = "redis://h?key=k", .cache = true, .cache_max_age = -5 }, BF_EINVAL, "got -5" } };
+        { { .m = 100, .k = 2, .storage = "redis://h?key=k", .timeout = -1 }, BF_EINVAL,
+            "timeout must be 0.001 to 86400 seconds, got -1" },
+        { { .m = 100, .k = 2, .storage = "redis://h?key=k", .timeout = 1e9 }, BF_EINVAL,
+            "timeout must be" },
+        { { .m = 100, .k = 2, .storage = "redis://h?key=k", .cache_max_age = 5 }, BF_EINVAL,
+            "cache_max_age=5 without cache" },
+        { { .m = 100, .k = 2, .storage = "redis://h?key=k", .cache = true, .cache_max_age = -5 },
+            BF_EINVAL, "got -5" } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CHECK(!bf_open(&rows[i].spec, &e));
         CHECK_EQ(e.code, rows[i].code);
         CHECK_HAS(e.msg, rows[i].says);
     }
     rs_command(&redis, "SETBIT foreign 7 1");
-    bf_spec spec = { .m = 1000, .k = 3, .scheme = "classic", .must_exist = true, .cache = true, .storage = rs_url(&redis, "foreign", "") };
+    bf_spec spec = { .m = 1000,
+        .k = 3,
+        .scheme = "classic",
+        .must_exist = true,
+        .cache = true,
+        .storage = rs_url(&redis, "foreign", "") };
     CHECK(!bf_open(&spec, &e));
     CHECK_HAS(e.msg, "nothing can be cached");
     bf_filter *near = bf_open(&(bf_spec){ .m = 100, .k = 2 }, &e);
@@ -197,16 +250,19 @@ static void refused(void)
 static void rebuilding(void)
 {
     rs_command(&redis, "FLUSHALL");
-    bf_filter *f = numbers(OPEN("re", .m = 9001, .k = 6), 0, 100), *other = OPEN("re", 0), *fresh = bf_rebuild_begin(f, &e);
+    bf_filter *f = numbers(OPEN("re", .m = 9001, .k = 6), 0, 100), *other = OPEN("re", 0),
+              *fresh = bf_rebuild_begin(f, &e);
     rs_command(&redis, "PEXPIRE re 500000");
     numbers(fresh, 50, 150);
-    CHECK_EQ(present(other, 0, 100), 100);                  /* not yet */
+    CHECK_EQ(present(other, 0, 100), 100); /* not yet */
     CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
-    CHECK(present(f, 50, 150) == 100 && present(other, 50, 150) == 100 && present(other, 0, 50) < 25);
+    CHECK(
+        present(f, 50, 150) == 100 && present(other, 50, 150) == 100 && present(other, 0, 50) < 25);
     CHECK_EQ(bf_equal(f, fresh, &e), 1);
     CHECK(rs_number(&redis, "PTTL re") > 400000);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 2);
-    bf_filter *unlike = bf_open(&(bf_spec){ .m = 9002, .k = 6 }, &e), *reader = OPEN("re", .read_only = true);
+    bf_filter *unlike = bf_open(&(bf_spec){ .m = 9002, .k = 6 }, &e),
+              *reader = OPEN("re", .read_only = true);
     CHECK_EQ(bf_rebuild_end(f, unlike, &e), BF_EINVAL);
     CHECK(!bf_rebuild_begin(reader, &e) && e.code == BF_ENOTSUP);
     bf_close(reader);
@@ -214,7 +270,10 @@ static void rebuilding(void)
     CHECK_EQ(bf_rebuild_end(f, fresh, &e), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
-    bf_close(f); bf_close(other); bf_close(fresh); bf_close(unlike);
+    bf_close(f);
+    bf_close(other);
+    bf_close(fresh);
+    bf_close(unlike);
 }
 
 /* ---- replicas ---- */
@@ -223,10 +282,14 @@ static void waiting_for_replicas(void)
     server copy;
     rs_start(&copy, NULL);
     rs_command(&copy, "REPLICAOF 127.0.0.1 %d", redis.port);
-    for (int i = 0; i < 500 && !strstr(rs_command(&copy, "INFO replication"), "master_link_status:up"); i++) rs_pause(20);
+    for (int i = 0;
+        i < 500 && !strstr(rs_command(&copy, "INFO replication"), "master_link_status:up"); i++)
+        rs_pause(20);
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
-        bf_filter *f = opened((bf_spec){ .m = 90000, .k = 6, .shards = shards, .wait_replicas = 1, .timeout = 10 }, "wait", "", __LINE__);
+        bf_filter *f = opened(
+            (bf_spec){ .m = 90000, .k = 6, .shards = shards, .wait_replicas = 1, .timeout = 10 },
+            "wait", "", __LINE__);
         for (unsigned i = 0; i < 100; i++) {
             char t[16], key[16];
             uint64_t pos[6];
@@ -236,12 +299,20 @@ static void waiting_for_replicas(void)
             bf_info info;
             bf_get_info(f, &info);
             const uint64_t each = info.m / shards;
-            if (shards == 1) strcpy(key, "wait"); else sprintf(key, "wait:%u", (unsigned)(pos[0] / each));
-            for (int j = 0; j < 6; j++) CHECK_EQ(rs_number(&copy, "GETBIT %s %llu", key, (unsigned long long)(pos[j] % each)), 1);      /* it is there now */
+            if (shards == 1)
+                strcpy(key, "wait");
+            else
+                sprintf(key, "wait:%u", (unsigned)(pos[0] / each));
+            for (int j = 0; j < 6; j++)
+                CHECK_EQ(
+                    rs_number(&copy, "GETBIT %s %llu", key, (unsigned long long)(pos[j] % each)),
+                    1); /* it is there now */
         }
         bf_close(f);
-        f = opened((bf_spec){ .wait_replicas = 2, .timeout = 1.5, .cache = true, .cache_max_age = 1e6 }, "wait", "", __LINE__);
-        for (int i = 0; i < 2; i++) {                       /* that the bit is known does not make it wait less */
+        f = opened(
+            (bf_spec){ .wait_replicas = 2, .timeout = 1.5, .cache = true, .cache_max_age = 1e6 },
+            "wait", "", __LINE__);
+        for (int i = 0; i < 2; i++) { /* that the bit is known does not make it wait less */
             CHECK_EQ(bf_add(f, "more", 4, &e), BF_EIO);
             CHECK_HAS(e.msg, "added, but only 1 of wait_replicas=2 have it in time");
         }
@@ -253,7 +324,8 @@ static void waiting_for_replicas(void)
 
 static void time_out_of_the_spec(void)
 {
-    bf_filter *f = opened((bf_spec){ .m = 9001, .k = 6, .timeout = 0.3 }, "late", "&timeout=60", __LINE__);
+    bf_filter *f =
+        opened((bf_spec){ .m = 9001, .k = 6, .timeout = 0.3 }, "late", "&timeout=60", __LINE__);
     int fd = rs_connect(redis.port);
     if (write(fd, "DEBUG SLEEP 2\r\n", 15) < 0) failed_here++;
     rs_pause(100);
@@ -267,7 +339,8 @@ static void time_out_of_the_spec(void)
 int main(void)
 {
     (void)o_apply;
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis");
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
     rs_start(&redis, NULL);
     RUN(the_same_answers);
     RUN(known_keys_make_no_trip);

@@ -1,6 +1,7 @@
-/* test_redis_client.c - filters in Redis through a client of the host's: the same bits and answers as in memory, replies that
- * come in any pieces, commands as bytes and as arguments, parts of a trip, and every way a client can fail.  The client here
- * is a plain socket that shares no code with the core; the server is the test's own. */
+/* test_redis_client.c - filters in Redis through a client of the host's: the same bits and answers
+ * as in memory, replies that come in any pieces, commands as bytes and as arguments, parts of a
+ * trip, and every way a client can fail.  The client here is a plain socket that shares no code
+ * with the core; the server is the test's own. */
 #define _GNU_SOURCE
 #include "../../core/redis/redis.h"
 #include "check.h"
@@ -11,10 +12,10 @@ static bf_error e;
 
 /* ---- the client ---- */
 typedef struct {
-    int fd, step;              /* socket; bytes fed at once: 0 = all            */
-    int fail, after;           /* answer BF_CLIENT_... `fail`, after so many exchanges */
+    int fd, step;    /* socket; bytes fed at once: 0 = all            */
+    int fail, after; /* answer BF_CLIENT_... `fail`, after so many exchanges */
     int sys_errno;
-    const char *words;         /* of the fault                                   */
+    const char *words; /* of the fault                                   */
     bool short_, garbage, walked, unreported;
     int calls, parts;
 } client;
@@ -44,11 +45,13 @@ static int64_t feed(client *c, bf_reply_sink *sink, const char *bytes, size_t le
 {
     int64_t have = 0;
     const size_t step = c->step ? (size_t)c->step : len;
-    for (size_t at = 0; at < len; at += step) have = bf_reply_feed(sink, bytes + at, len - at < step ? len - at : step);
+    for (size_t at = 0; at < len; at += step)
+        have = bf_reply_feed(sink, bytes + at, len - at < step ? len - at : step);
     return have;
 }
 
-static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+static int exchange(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     client *c = ctx;
     char buf[1 << 16];
@@ -66,15 +69,25 @@ static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool r
         c->walked = true;
         want += parts[i].commands;
         for (size_t at = 0; at < parts[i].len;) {
-            ssize_t sent = send(c->fd, (const char *)parts[i].bytes + at, parts[i].len - at, MSG_NOSIGNAL);
-            if (sent <= 0) { bf_reply_fault(sink, ECONNRESET, "gone", 4); return BF_CLIENT_LOST; }
+            ssize_t sent =
+                send(c->fd, (const char *)parts[i].bytes + at, parts[i].len - at, MSG_NOSIGNAL);
+            if (sent <= 0) {
+                bf_reply_fault(sink, ECONNRESET, "gone", 4);
+                return BF_CLIENT_LOST;
+            }
             at += (size_t)sent;
         }
     }
     while (have < (int64_t)want) {
         ssize_t got = recv(c->fd, buf, sizeof buf, 0);
-        if (got <= 0) { bf_reply_fault(sink, ECONNRESET, "gone", 4); return BF_CLIENT_LOST; }
-        if ((have = feed(c, sink, buf, (size_t)got)) < 0) { failed_here++; return BF_CLIENT_LOST; }
+        if (got <= 0) {
+            bf_reply_fault(sink, ECONNRESET, "gone", 4);
+            return BF_CLIENT_LOST;
+        }
+        if ((have = feed(c, sink, buf, (size_t)got)) < 0) {
+            failed_here++;
+            return BF_CLIENT_LOST;
+        }
     }
     if (c->garbage) bf_reply_put_integer(sink, 7);
     return BF_CLIENT_ANSWERED;
@@ -94,13 +107,20 @@ static void same_as_memory(const char *scheme, int step, bool cluster)
     static bf_key keys[KEYS];
     static uint8_t a[KEYS], b[KEYS];
     client c = { .fd = rs_connect(redis.port), .step = step };
-    bf_redis_client host = { .exchange = exchange, .name = "the test", .ctx = &c, .cluster = cluster };
+    bf_redis_client host = {
+        .exchange = exchange, .name = "the test", .ctx = &c, .cluster = cluster
+    };
     rs_command(&redis, "FLUSHALL");
-    bf_filter *f = open_with(&host, (bf_spec){ .key = "seen", .n = 2000, .p = 0.01, .scheme = scheme });
+    bf_filter *f =
+        open_with(&host, (bf_spec){ .key = "seen", .n = 2000, .p = 0.01, .scheme = scheme });
     bf_filter *m = bf_open(&(bf_spec){ .n = 2000, .p = 0.01, .scheme = scheme }, &e);
     CHECK(f && m);
-    if (!f || !m) { fprintf(stderr, "%s\n", e.msg); return; }
-    for (int i = 0; i < KEYS; i++) keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "k%d", i % 1100) };
+    if (!f || !m) {
+        fprintf(stderr, "%s\n", e.msg);
+        return;
+    }
+    for (int i = 0; i < KEYS; i++)
+        keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "k%d", i % 1100) };
     CHECK_EQ(bf_add(f, "x", 1, &e), bf_add(m, "x", 1, &e));
     CHECK_EQ(bf_add(f, "x", 1, &e), BF_PRESENT);
     bf_add(m, "x", 1, &e);
@@ -134,7 +154,8 @@ static void same_as_memory(const char *scheme, int step, bool cluster)
 static void same_bits(void)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
-    for (int i = 0; i < 3; i++) for (int step = 0; step < 8; step += 1 + 2 * step) same_as_memory(schemes[i], step, false);
+    for (int i = 0; i < 3; i++)
+        for (int step = 0; step < 8; step += 1 + 2 * step) same_as_memory(schemes[i], step, false);
     same_as_memory("classic", 0, true);
 }
 
@@ -148,11 +169,16 @@ static void every_fault(void)
     CHECK(f && bf_add(f, "x", 1, &e) == BF_ADDED);
     if (!f) return;
 
-    /* a read is tried once more after a connection that broke, not where there was none, nor after a time-out or a stop */
-    static const struct { int fail, sys_errno, calls; const char *says; } reads[] = {
-        { BF_CLIENT_LOST, ECONNRESET, 2, "cannot get an answer from Redis key seen at the test" },
+    /* a read is tried once more after a connection that broke, not where there was none, nor after
+     * a time-out or a stop */
+    static const struct {
+        int fail, sys_errno, calls;
+        const char *says;
+    } reads[] = { { BF_CLIENT_LOST, ECONNRESET, 2,
+                      "cannot get an answer from Redis key seen at the test" },
         { BF_CLIENT_UNSENT, ECONNREFUSED, 1, "cannot reach Redis key seen at the test" },
-        { BF_CLIENT_LOST, ETIMEDOUT, 1, "timed out" }, { BF_CLIENT_LOST, 0, 2, "Redis key seen at the test: " },
+        { BF_CLIENT_LOST, ETIMEDOUT, 1, "timed out" },
+        { BF_CLIENT_LOST, 0, 2, "Redis key seen at the test: " },
         { BF_CLIENT_STOP, 0, 1, "interrupted" } };
     for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
         c.fail = reads[i].fail;
@@ -166,7 +192,8 @@ static void every_fault(void)
         c.calls = 0;
         CHECK_EQ(bf_add(f, "y", 1, &e), want);
         CHECK_EQ(c.calls, 1);
-        if (want == BF_EIO) CHECK_EQ(!strstr(e.msg, "cannot tell what was added"), c.fail == BF_CLIENT_UNSENT);
+        if (want == BF_EIO)
+            CHECK_EQ(!strstr(e.msg, "cannot tell what was added"), c.fail == BF_CLIENT_UNSENT);
         CHECK(bf_clear(f, &e) < 0 && bf_unite(f, f, &e) <= 0 && bf_expire(f, 1, &e) < 0);
         c.fail = 0;
         CHECK_EQ(bf_test(f, "x", 1, &e), 1);
@@ -187,12 +214,18 @@ static void every_fault(void)
         c.fail = 0;
     }
     rs_command(&redis, "SET alien foreign");
-    CHECK(!open_with(&host, (bf_spec){ .key = "alien", .n = 100, .p = 0.01 }) && e.code == BF_EFORMAT);
-    CHECK(!open_with(&host, (bf_spec){ .key = "seen", .n = 999, .p = 0.01 }) && e.code == BF_EMISMATCH);
+    CHECK(!open_with(&host, (bf_spec){ .key = "alien", .n = 100, .p = 0.01 }) &&
+          e.code == BF_EFORMAT);
+    CHECK(!open_with(&host, (bf_spec){ .key = "seen", .n = 999, .p = 0.01 }) &&
+          e.code == BF_EMISMATCH);
     CHECK(!open_with(&host, (bf_spec){ .n = 999, .p = 0.01 }) && e.code == BF_EINVAL);
     CHECK_HAS(e.msg, "key");
-    CHECK(!open_with(&host, (bf_spec){ .key = "seen", .storage = "redis://127.0.0.1", .n = 9, .p = 0.01 }) && e.code == BF_EINVAL);
-    CHECK(!open_with(&(bf_redis_client){ .name = "x" }, (bf_spec){ .key = "seen", .n = 9, .p = 0.01 }) && e.code == BF_EINVAL);
+    CHECK(!open_with(&host,
+              (bf_spec){ .key = "seen", .storage = "redis://127.0.0.1", .n = 9, .p = 0.01 }) &&
+          e.code == BF_EINVAL);
+    CHECK(!open_with(
+              &(bf_redis_client){ .name = "x" }, (bf_spec){ .key = "seen", .n = 9, .p = 0.01 }) &&
+          e.code == BF_EINVAL);
     host.cluster = true;
     CHECK(!open_with(&host, (bf_spec){ .key = "a}b", .n = 9, .p = 0.01 }) && e.code == BF_EINVAL);
     CHECK_HAS(e.msg, "hash tag");
@@ -201,12 +234,20 @@ static void every_fault(void)
 }
 
 /* ---- the sink and the parts, without a server ---- */
-typedef struct { const char *bytes; int replies, keys[2], commands[2]; bool again; } script;
-static int play(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+typedef struct {
+    const char *bytes;
+    int replies, keys[2], commands[2];
+    bool again;
+} script;
+static int play(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     script *s = ctx;
     (void)report;
-    for (size_t i = 0; i < nparts && i < 2; i++) { s->keys[i] = parts[i].key[1]; s->commands[i] = (int)parts[i].commands; }
+    for (size_t i = 0; i < nparts && i < 2; i++) {
+        s->keys[i] = parts[i].key[1];
+        s->commands[i] = (int)parts[i].commands;
+    }
     s->replies = (int)bf_reply_feed(sink, s->bytes, strlen(s->bytes));
     const char *text;
     if (s->again && bf_reply_refusal(sink, 1, &text) >= 3 && !memcmp(text, "ASK", 3)) {
@@ -234,7 +275,8 @@ static int trip(bf_link *l, int commands)
 
 static void replies(void)
 {
-    script s = { .bytes = ":-12\r\n-ASK 1 x:2\r\n*3\r\n$3\r\na\r\n\r\n*-1\r\n*0\r\n", .again = true };
+    script s = { .bytes = ":-12\r\n-ASK 1 x:2\r\n*3\r\n$3\r\na\r\n\r\n*-1\r\n*0\r\n",
+        .again = true };
     bf_redis_client host = { .exchange = play, .ctx = &s };
     bf_link l = { 0 };
     long long v;
@@ -243,20 +285,24 @@ static void replies(void)
     CHECK_EQ(trip(&l, 3), 0);
     CHECK(s.keys[0] == 'a' && s.keys[1] == 'b' && s.commands[0] == 2 && s.commands[1] == 1);
     CHECK(bf_link_next(&l, &e) == 0 && bf_reply_integer(&l.reply, 0, &v) && v == -12);
-    CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2 && bf_reply_integer(&l.reply, 0, &v) && v == 5);
+    CHECK(
+        bf_link_next(&l, &e) == 0 && l.reply.n == 2 && bf_reply_integer(&l.reply, 0, &v) && v == 5);
     CHECK(bf_reply_text(&l.reply, 1, &len) && len == 4);
     const char *text = NULL;
-    CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2 && (text = bf_reply_text(&l.reply, 0, &len)) && len == 3 && !memcmp(text, "a\r\n", 3));
+    CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2 &&
+          (text = bf_reply_text(&l.reply, 0, &len)) && len == 3 && !memcmp(text, "a\r\n", 3));
     CHECK(bf_link_next(&l, &e) == BF_EIO);
-    static const char *const bad[] = { "x", ":1a\r\n", ":\r\n", "$99999999999\r\n", "$2\r\nabc\r\n", "*-2\r\n", "$-5\r\n", ":12345678901234567890\r\n", ":1\rx",
-                                       "*99999999999\r\n", "+ok\r\n+ok\r\n", "", "$5\r\nab", "*2\r\n:1\r\n", "%1\r\n+a\r\n", "\r\n", ">1\r\n+news\r\n", ">0\r\n:1\r\n",
-                                       ":1/\r\n", "$2\r\nab\rX", "$2\r\nabX\n", "*2\r\n>1\r\n+a\r\n", "*2\r\n:1\r\n>1\r\n+a\r\n", "*67108865\r\n", "*67108864\r\n*67108864\r\n*1\r\n", ":1\r\n:2",
-                                       ":1\r\n*3\r\n", ":1\r\n*2\r\n:1\r\n", "*3\r\n:1\r\n", "-", "*-7\r\n" };
+    static const char *const bad[] = { "x", ":1a\r\n", ":\r\n", "$99999999999\r\n", "$2\r\nabc\r\n",
+        "*-2\r\n", "$-5\r\n", ":12345678901234567890\r\n", ":1\rx", "*99999999999\r\n",
+        "+ok\r\n+ok\r\n", "", "$5\r\nab", "*2\r\n:1\r\n", "%1\r\n+a\r\n", "\r\n", ">1\r\n+news\r\n",
+        ">0\r\n:1\r\n", ":1/\r\n", "$2\r\nab\rX", "$2\r\nabX\n", "*2\r\n>1\r\n+a\r\n",
+        "*2\r\n:1\r\n>1\r\n+a\r\n", "*67108865\r\n", "*67108864\r\n*67108864\r\n*1\r\n", ":1\r\n:2",
+        ":1\r\n*3\r\n", ":1\r\n*2\r\n:1\r\n", "*3\r\n:1\r\n", "-", "*-7\r\n" };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         s = (script){ .bytes = bad[i] };
         CHECK_EQ(trip(&l, 1), BF_EIO);
     }
-    char *endless = malloc((1 << 20) + 20);                 /* a line that does not end */
+    char *endless = malloc((1 << 20) + 20); /* a line that does not end */
     memset(endless, 'x', (1 << 20) + 19);
     endless[0] = '+';
     endless[(1 << 20) + 19] = 0;
@@ -268,35 +314,45 @@ static void replies(void)
     CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 2);
     s = (script){ .bytes = ">2\r\n+news\r\n:4\r\n:6\r\n" };
     CHECK_EQ(trip(&l, 1), 0);
-    CHECK(bf_link_next(&l, &e) == 0 && l.reply.n == 1 && bf_reply_integer(&l.reply, 0, &v) && v == 6);
+    CHECK(
+        bf_link_next(&l, &e) == 0 && l.reply.n == 1 && bf_reply_integer(&l.reply, 0, &v) && v == 6);
     bf_link_free(&l);
 }
 
 /* ---- the sink, piece by piece ---- */
-static int put(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+static int put(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
-    const bf_redis_range ranges[] = { { 0, 0 }, { 1, 1 }, { 0, 1 } }, none[] = { { 0, 0 } }, beyond[] = { { 7, 1 } };
+    const bf_redis_range ranges[] = { { 0, 0 }, { 1, 1 }, { 0, 1 } }, none[] = { { 0, 0 } },
+                         beyond[] = { { 7, 1 } };
     const char *text = NULL;
-    (void)nparts; (void)report;
-    CHECK_EQ(bf_reply_refusal(sink, 7, &text), 0);          /* no such command */
-    CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0);          /* not there yet */
+    (void)nparts;
+    (void)report;
+    CHECK_EQ(bf_reply_refusal(sink, 7, &text), 0); /* no such command */
+    CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0); /* not there yet */
     bf_reply_expect(sink, ranges, 3);
     bf_reply_put_array(sink, 0);
-    CHECK_EQ(bf_reply_refusal(sink, 1, &text), 0);          /* an empty array */
-    if (*(int *)ctx == 1) bf_reply_put_error(sink, NULL, 0);
-    else bf_reply_put_integer(sink, 5);
-    CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0);          /* no words; no error */
+    CHECK_EQ(bf_reply_refusal(sink, 1, &text), 0); /* an empty array */
+    if (*(int *)ctx == 1)
+        bf_reply_put_error(sink, NULL, 0);
+    else
+        bf_reply_put_integer(sink, 5);
+    CHECK_EQ(bf_reply_refusal(sink, 0, &text), 0); /* no words; no error */
     bf_reply_expect(sink, *(int *)ctx == 2 ? beyond : none, 1);
     if (*(int *)ctx == 2) bf_reply_put_integer(sink, 6);
     bf_key arg;
     bf_commands c = { parts->bytes, (const char *)parts->bytes + parts->len, 0 };
-    CHECK(bf_command_next(&c) && c.args == 1 && bf_command_next(&c) && bf_command_arg(&c, &arg) && arg.len == 4 && !bf_command_arg(&c, &arg) && !bf_command_next(&c));
+    CHECK(bf_command_next(&c) && c.args == 1 && bf_command_next(&c) && bf_command_arg(&c, &arg) &&
+          arg.len == 4 && !bf_command_arg(&c, &arg) && !bf_command_next(&c));
     static const char *const broken[] = { "x", "*1", "*a\r\n", "*1\r\n+a\r\n", "*1\r\n$x\r\n" };
     for (size_t i = 0; i < 5; i++) {
         c = (bf_commands){ broken[i], broken[i] + strlen(broken[i]), 0 };
         CHECK(!bf_command_next(&c) || !bf_command_arg(&c, &arg));
     }
-    if (*(int *)ctx >= 3) { bf_reply_fault(sink, 0, "some words", *(int *)ctx == 3 ? 0 : 10); return BF_CLIENT_LOST; }
+    if (*(int *)ctx >= 3) {
+        bf_reply_fault(sink, 0, "some words", *(int *)ctx == 3 ? 0 : 10);
+        return BF_CLIENT_LOST;
+    }
     return BF_CLIENT_ANSWERED;
 }
 
@@ -311,29 +367,42 @@ static void pieces(void)
         if (how == 1) CHECK(bf_link_next(&l, &e) == 0 && bf_link_refusal(&l, &e) == BF_EIO);
         if (how >= 3) CHECK_HAS(e.msg, how == 3 ? "the client failed" : "some words");
     }
-    CHECK_EQ(bf_link_begin(&l, true, &e), 0);               /* the same key again is the same part */
+    CHECK_EQ(bf_link_begin(&l, true, &e), 0); /* the same key again is the same part */
     bf_link_about(&l, "{a}");
     bf_link_about(&l, "{a}");
     bf_link_free(&l);
 }
 
 /* A client that answers WAIT in another form: nobody knows how many have it. */
-static int waits(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+static int waits(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
-    (void)parts; (void)nparts; (void)report;
+    (void)parts;
+    (void)nparts;
+    (void)report;
     const char *text = ctx;
     bf_reply_put_array(sink, 3);
     for (int i = 0; i < 3; i++) bf_reply_put_integer(sink, i == 2 ? 42 : 0);
-    if (*text == '-') bf_reply_put_error(sink, text + 1, strlen(text + 1));
-    else if (*text == '$') bf_reply_put_text(sink, "1", 1);
-    else if (*text == ':') bf_reply_put_integer(sink, atoi(text + 1));
-    else { bf_reply_fault(sink, ECONNRESET, "", 0); return BF_CLIENT_LOST; }
+    if (*text == '-')
+        bf_reply_put_error(sink, text + 1, strlen(text + 1));
+    else if (*text == '$')
+        bf_reply_put_text(sink, "1", 1);
+    else if (*text == ':')
+        bf_reply_put_integer(sink, atoi(text + 1));
+    else {
+        bf_reply_fault(sink, ECONNRESET, "", 0);
+        return BF_CLIENT_LOST;
+    }
     return BF_CLIENT_ANSWERED;
 }
 
 static void replicas_that_are_not_told(void)
 {
-    static const struct { char *text; const char *says; } rows[] = { { "-ERR no", "ERR no" }, { "$", "not the form" }, { ":0", "only 0 of wait_replicas=1" }, { ":1", NULL }, { "", "tell what was added" } };
+    static const struct {
+        char *text;
+        const char *says;
+    } rows[] = { { "-ERR no", "ERR no" }, { "$", "not the form" },
+        { ":0", "only 0 of wait_replicas=1" }, { ":1", NULL }, { "", "tell what was added" } };
     const uint64_t pos[] = { 3, 5 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
@@ -342,7 +411,8 @@ static void replicas_that_are_not_told(void)
         CHECK_EQ(bf_client_open(&r.link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
         const int rc = bf_redis_apply(&r, BF_OP_ADD, pos, 1, 2, &was, &e);
         CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
-        if (rows[i].says && rc < 0) CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
+        if (rows[i].says && rc < 0)
+            CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
         bf_link_free(&r.link);
         free(r.old);
     }

@@ -1,5 +1,6 @@
-/* test_redis_counting.c - counters in Redis: each scheme as in memory, a multiset, what other clients see, sets, several
- * removers, lost keys, a server without BITFIELD_RO.  It starts its own server. */
+/* test_redis_counting.c - counters in Redis: each scheme as in memory, a multiset, what other
+ * clients see, sets, several removers, lost keys, a server without BITFIELD_RO.  It starts its own
+ * server. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "check.h"
@@ -15,7 +16,10 @@ static bf_filter *open_(bf_spec spec, const char *key)
     spec.storage = rs_url(&redis, key, "");
     spec.counting = true;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); }
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s: %s\n", key, e.msg);
+    }
     return f;
 }
 
@@ -26,11 +30,16 @@ static void batches(bf_filter *there, bf_filter *here, uint32_t *seed, size_t n)
     static bf_key keys[1200];
     static uint8_t a[1200], b[1200];
     typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
-    static many *const calls[] = { bf_count_many, bf_add_many, bf_test_many, bf_remove_many, bf_add_many, bf_count_many };
+    static many *const calls[] = { bf_count_many, bf_add_many, bf_test_many, bf_remove_many,
+        bf_add_many, bf_count_many };
     for (size_t c = 0; c < sizeof calls / sizeof *calls; c++) {
-        for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 900, there->hash->accept != NULL);
+        for (size_t i = 0; i < n; i++)
+            keys[i] = o_make(text + i, (o_random(seed) >> 8) % 900, there->hash->accept != NULL);
         CHECK_EQ(calls[c](there, keys, n, a, &e), calls[c](here, keys, n, b, &e));
-        if (memcmp(a, b, n)) { failed_here++; fprintf(stderr, "%s: call %zu of %zu keys differs\n", there->name, c, n); }
+        if (memcmp(a, b, n)) {
+            failed_here++;
+            fprintf(stderr, "%s: call %zu of %zu keys differs\n", there->name, c, n);
+        }
     }
     const bf_key k = n ? keys[0] : (bf_key){ "one", 3 };
     CHECK_EQ(bf_add(there, k.ptr, k.len, &e), bf_add(here, k.ptr, k.len, &e));
@@ -46,13 +55,16 @@ static void as_in_memory(const char *scheme, uint64_t m, unsigned k)
     rs_command(&redis, "FLUSHALL");
     bf_filter *there = open_(spec, "row"), *here = bf_open(&spec, &e);
     uint32_t seed = (uint32_t)(m + k);
-    if (there) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batches(there, here, &seed, sizes[s]);
+    if (there)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+            batches(there, here, &seed, sizes[s]);
     CHECK_EQ(bf_equal(there, here, &e), 1);
     bf_info i;
     size_t len;
     uint8_t *bytes = oc_read(there, &i);
     const char *string = rs_bytes(&redis, &len, "GET row");
-    CHECK(i.counting && len == (4 * i.m + 31) / 32 * 4 + 4 && !memcmp(string, bytes, i.bitset_bytes));
+    CHECK(
+        i.counting && len == (4 * i.m + 31) / 32 * 4 + 4 && !memcmp(string, bytes, i.bitset_bytes));
     free(bytes);
     bf_close(there);
     CHECK((there = open_((bf_spec){ 0 }, "row")) && bf_equal(there, here, &e) == 1);
@@ -62,8 +74,14 @@ static void as_in_memory(const char *scheme, uint64_t m, unsigned k)
 
 static void every_scheme_as_in_memory(void)
 {
-    static const struct { uint64_t m; unsigned k; } shapes[] = { { 8000, 7 }, { 8192, 16 }, { 100, 3 }, { 1, 1 }, { 3, 9 }, { 33, 5 }, { 20000, 4 } };
-    for (size_t s = 0; native_scheme(s); s++) for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) as_in_memory(native_scheme(s), shapes[i].m, shapes[i].k);
+    static const struct {
+        uint64_t m;
+        unsigned k;
+    } shapes[] = { { 8000, 7 }, { 8192, 16 }, { 100, 3 }, { 1, 1 }, { 3, 9 }, { 33, 5 },
+        { 20000, 4 } };
+    for (size_t s = 0; native_scheme(s); s++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            as_in_memory(native_scheme(s), shapes[i].m, shapes[i].k);
     as_in_memory("classic", 50000, 700);
     as_in_memory("gozero", 6400, 14);
     as_in_memory("guava", 6400, 5);
@@ -72,8 +90,13 @@ static void every_scheme_as_in_memory(void)
 static void a_multiset(void)
 {
     for (size_t s = 0; native_scheme(s); s++) {
-        bf_filter *f = open_((bf_spec){ .n = 4000, .p = 1e-8, .scheme = native_scheme(s) }, native_scheme(s));
-        if (f) { oc_multiset(f, 98000, 500, 3); bf_clear(f, &e); oc_multiset(f, 2000, 1, 4); }
+        bf_filter *f =
+            open_((bf_spec){ .n = 4000, .p = 1e-8, .scheme = native_scheme(s) }, native_scheme(s));
+        if (f) {
+            oc_multiset(f, 98000, 500, 3);
+            bf_clear(f, &e);
+            oc_multiset(f, 2000, 1, 4);
+        }
         bf_close(f);
     }
 }
@@ -85,35 +108,60 @@ static void other_clients_count_too(void)
     uint64_t pos[4];
     for (int i = 0; i < 3; i++) bf_add(f, "mine", 4, &e);
     bf_hashcode(f, "mine", 4, pos, 4, &e);
-    for (int i = 0; i < 4; i++) CHECK_HAS(rs_command(&redis, "BITFIELD shared GET u4 #%llu", (unsigned long long)pos[i]), ":3");
-    for (int i = 0; i < 4; i++) rs_command(&redis, "BITFIELD shared OVERFLOW SAT INCRBY u4 #%llu 20", (unsigned long long)pos[i]);
+    for (int i = 0; i < 4; i++)
+        CHECK_HAS(
+            rs_command(&redis, "BITFIELD shared GET u4 #%llu", (unsigned long long)pos[i]), ":3");
+    for (int i = 0; i < 4; i++)
+        rs_command(
+            &redis, "BITFIELD shared OVERFLOW SAT INCRBY u4 #%llu 20", (unsigned long long)pos[i]);
     CHECK_EQ(bf_count_of(f, "mine", 4, &e), 15);
     for (int i = 0; i < 20; i++) CHECK_EQ(bf_remove(f, "mine", 4, &e), 1);
     CHECK_EQ(bf_count_of(f, "mine", 4, &e), 15);
     CHECK_HAS(rs_command(&redis, "HGET shared:meta cell_bits"), "4");
     bf_close(f);
-    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "shared", "") }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "shared", "") }, &e) &&
+          e.code == BF_EMISMATCH);
     CHECK_HAS(e.msg, "CountingBloomFilter");
     bf_close(bf_open(&(bf_spec){ .m = 100, .k = 2, .storage = rs_url(&redis, "plain", "") }, &e));
-    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "plain", ""), .counting = true }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "plain", ""), .counting = true }, &e) &&
+          e.code == BF_EMISMATCH);
     rs_command(&redis, "SET old abcdef");
-    CHECK(!bf_open(&(bf_spec){ .m = 10, .k = 2, .scheme = "classic", .must_exist = true, .storage = rs_url(&redis, "old", ""), .counting = true }, &e) && e.code == BF_ENOTSUP);
-    CHECK(!bf_open(&(bf_spec){ .m = UINT64_C(1) << 31, .k = 2, .storage = rs_url(&redis, "huge", ""), .counting = true }, &e) && e.code == BF_EINVAL);
+    CHECK(!bf_open(&(bf_spec){ .m = 10,
+                       .k = 2,
+                       .scheme = "classic",
+                       .must_exist = true,
+                       .storage = rs_url(&redis, "old", ""),
+                       .counting = true },
+              &e) &&
+          e.code == BF_ENOTSUP);
+    CHECK(!bf_open(&(bf_spec){ .m = UINT64_C(1) << 31,
+                       .k = 2,
+                       .storage = rs_url(&redis, "huge", ""),
+                       .counting = true },
+              &e) &&
+          e.code == BF_EINVAL);
     CHECK_HAS(e.msg, "1073741808");
 }
 
 static void sets_and_copies(void)
 {
     bf_spec spec = { .m = 6001, .k = 5, .scheme = "classic", .counting = true };
-    bf_filter *a = open_(spec, "a"), *b = open_(spec, "b"), *x = bf_open(&spec, &e), *y = bf_open(&spec, &e), *plain, *copy;
-    for (unsigned i = 0; i < 3000; i++) { unsigned v = i % 800; bf_add(i % 3 ? x : y, &v, sizeof v, &e); }
-    CHECK(bf_unite(a, x, &e) == 0 && bf_unite(b, y, &e) == 0 && bf_equal(a, x, &e) == 1 && bf_equal(b, y, &e) == 1);
+    bf_filter *a = open_(spec, "a"), *b = open_(spec, "b"), *x = bf_open(&spec, &e),
+              *y = bf_open(&spec, &e), *plain, *copy;
+    for (unsigned i = 0; i < 3000; i++) {
+        unsigned v = i % 800;
+        bf_add(i % 3 ? x : y, &v, sizeof v, &e);
+    }
+    CHECK(bf_unite(a, x, &e) == 0 && bf_unite(b, y, &e) == 0 && bf_equal(a, x, &e) == 1 &&
+          bf_equal(b, y, &e) == 1);
     CHECK(bf_unite(a, b, &e) == 0 && bf_unite(x, y, &e) == 0 && bf_equal(a, x, &e) == 1);
-    CHECK(bf_subset(b, a, &e) == 1 && bf_subset(a, b, &e) == 0 && bf_subset(b, x, &e) == 1 && bf_intersect(y, a, &e) == 0 && bf_equal(y, b, &e) == 1);
+    CHECK(bf_subset(b, a, &e) == 1 && bf_subset(a, b, &e) == 0 && bf_subset(b, x, &e) == 1 &&
+          bf_intersect(y, a, &e) == 0 && bf_equal(y, b, &e) == 1);
     CHECK((copy = bf_copy(a, &e)) && bf_equal(copy, x, &e) == 1);
     CHECK((plain = bf_to_plain(a, &e)) && !plain->part.g.counting);
     bf_state s, t;
-    CHECK(bf_get_state(a, &s, &e) == 0 && bf_get_state(plain, &t, &e) == 0 && s.ones == t.ones && s.count == t.count);
+    CHECK(bf_get_state(a, &s, &e) == 0 && bf_get_state(plain, &t, &e) == 0 && s.ones == t.ones &&
+          s.count == t.count);
     uint64_t wait;
     CHECK_EQ(bf_saturated(a, &wait, &e), s.fill > 0.5);
     CHECK(bf_clear(a, &e) == 0 && bf_get_state(a, &s, &e) == 0 && s.ones == 0);
@@ -128,7 +176,10 @@ static void many_removers(void)
     enum { WORKERS = 4, KEYS = 400 };
     int pipes[2], sum = 0, one;
     bf_filter *f = open_((bf_spec){ .n = 20000, .p = 1e-7, .scheme = "block2" }, "race");
-    for (unsigned i = 0; i < KEYS; i++) { char t[16]; bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e); }
+    for (unsigned i = 0; i < KEYS; i++) {
+        char t[16];
+        bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e);
+    }
     if (pipe(pipes)) return;
     pid_t child[WORKERS];
     for (int w = 0; w < WORKERS; w++)
@@ -138,11 +189,14 @@ static void many_removers(void)
                 char t[16], own[32];
                 size_t n = (size_t)sprintf(own, "w%d-%u", w, i);
                 mine += bf_remove(f, t, (size_t)sprintf(t, "r%u", i), NULL);
-                if (bf_add(f, own, n, NULL) < 0 || bf_test(f, own, n, NULL) != 1 || bf_remove(f, own, n, NULL) != 1) mine += 100000;
+                if (bf_add(f, own, n, NULL) < 0 || bf_test(f, own, n, NULL) != 1 ||
+                    bf_remove(f, own, n, NULL) != 1)
+                    mine += 100000;
             }
             _exit(write(pipes[1], &mine, sizeof mine) != sizeof mine);
         }
-    for (int w = 0; w < WORKERS; w++) if (read(pipes[0], &one, sizeof one) == sizeof one) sum += one;
+    for (int w = 0; w < WORKERS; w++)
+        if (read(pipes[0], &one, sizeof one) == sizeof one) sum += one;
     for (int w = 0; w < WORKERS; w++) waitpid(child[w], NULL, 0);
     CHECK_EQ(sum, KEYS);
     bf_state s;
@@ -159,25 +213,34 @@ static void lost_keys_are_errors(void)
     bf_add(f, "x", 1, &e);
     rs_command(&redis, "DEL lost");
     for (int i = 0; i < 6; i++) {
-        int64_t rc = i == 0 ? bf_test(f, "x", 1, &e) : i == 1 ? bf_count_of(f, "x", 1, &e) : i == 2 ? bf_remove(f, "x", 1, &e) : i == 3 ? bf_add(f, "x", 1, &e)
-                   : i == 4 ? bf_add_many(f, keys, 3, NULL, &e) : bf_remove_many(f, keys, 3, NULL, &e);
+        int64_t rc = i == 0   ? bf_test(f, "x", 1, &e)
+                     : i == 1 ? bf_count_of(f, "x", 1, &e)
+                     : i == 2 ? bf_remove(f, "x", 1, &e)
+                     : i == 3 ? bf_add(f, "x", 1, &e)
+                     : i == 4 ? bf_add_many(f, keys, 3, NULL, &e)
+                              : bf_remove_many(f, keys, 3, NULL, &e);
         CHECK_EQ(rc, BF_EIO);
         CHECK_HAS(e.msg, "is lost");
-        CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0);       /* no stub stays */
+        CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0); /* no stub stays */
     }
-    g = open_(spec, "lost");                                 /* made anew: followed */
-    CHECK(bf_add(g, "y", 1, &e) == 1 && bf_test(f, "y", 1, &e) == 1 && bf_remove(f, "y", 1, &e) == 1 && bf_remove(f, "x", 1, &e) == 0);
-    CHECK(bf_clear(g, &e) == 0 && bf_remove(f, "y", 1, &e) == 0 && bf_add(f, "y", 1, &e) == 1 && bf_count_of(g, "y", 1, &e) == 1);
+    g = open_(spec, "lost"); /* made anew: followed */
+    CHECK(bf_add(g, "y", 1, &e) == 1 && bf_test(f, "y", 1, &e) == 1 &&
+          bf_remove(f, "y", 1, &e) == 1 && bf_remove(f, "x", 1, &e) == 0);
+    CHECK(bf_clear(g, &e) == 0 && bf_remove(f, "y", 1, &e) == 0 && bf_add(f, "y", 1, &e) == 1 &&
+          bf_count_of(g, "y", 1, &e) == 1);
     CHECK(bf_clear(g, &e) == 0 && bf_count_of(f, "y", 1, &e) == 0);
     bf_close(g);
     rs_command(&redis, "DEL lost lost:meta");
-    bf_close(bf_open(&(bf_spec){ .m = 4096, .k = 6, .scheme = "block", .storage = rs_url(&redis, "lost", "") }, &e));
-    CHECK_EQ(bf_remove(f, "x", 1, &e), BF_EMISMATCH);        /* a plain one now */
+    bf_close(bf_open(
+        &(bf_spec){ .m = 4096, .k = 6, .scheme = "block", .storage = rs_url(&redis, "lost", "") },
+        &e));
+    CHECK_EQ(bf_remove(f, "x", 1, &e), BF_EMISMATCH); /* a plain one now */
     bf_close(f);
     f = open_(spec, "stopped");
     bf_add(f, "x", 1, &e);
     rs_stop(&redis, SIGKILL);
-    CHECK(bf_remove(f, "x", 1, &e) == BF_EIO && bf_add(f, "x", 1, &e) == BF_EIO && bf_count_of(f, "x", 1, &e) == BF_EIO);
+    CHECK(bf_remove(f, "x", 1, &e) == BF_EIO && bf_add(f, "x", 1, &e) == BF_EIO &&
+          bf_count_of(f, "x", 1, &e) == BF_EIO);
     rs_resume(&redis);
     CHECK_EQ(bf_remove(f, "x", 1, &e), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
@@ -188,7 +251,8 @@ static void read_only_handles(void)
 {
     bf_filter *f = open_((bf_spec){ .m = 4096, .k = 6 }, "ro"), *g;
     bf_add(f, "x", 1, &e);
-    CHECK((g = open_((bf_spec){ .read_only = true }, "ro")) && bf_count_of(g, "x", 1, &e) == 1 && bf_remove(g, "x", 1, &e) == BF_ENOTSUP);
+    CHECK((g = open_((bf_spec){ .read_only = true }, "ro")) && bf_count_of(g, "x", 1, &e) == 1 &&
+          bf_remove(g, "x", 1, &e) == BF_ENOTSUP);
     bf_close(f);
     bf_close(g);
 }
@@ -206,7 +270,8 @@ static void a_server_without_bitfield_ro(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
+        e.code == BF_ENOTSUP) {
         SKIP_REST("this build lacks hiredis");
     }
     rs_start(&redis, NULL);

@@ -1,5 +1,6 @@
-/* test_redis_faults.c - every way a filter in Redis can go wrong: an error that names the cause, within the time-out, no
- * password in it, never a silent "absent"; and the same handle works once the fault is over. */
+/* test_redis_faults.c - every way a filter in Redis can go wrong: an error that names the cause,
+ * within the time-out, no password in it, never a silent "absent"; and the same handle works once
+ * the fault is over. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
@@ -8,22 +9,33 @@
 static server redis;
 static bf_error e;
 #define SECRET "s3same"
-#define LATE 30.0              /* s: "it hangs"; time-outs here are 1 s at most, but the machine may be busy */
+#define LATE 30.0 /* s: "it hangs"; time-outs here are 1 s at most, but the machine may be busy */
 
 /* ---- URLs ---- */
 static void wrong_urls(void)
 {
-    static const struct { const char *url, *says; } rows[] = {
-        { "redis://", "has no host" }, { "redis://h", "names no key" }, { "redis://h?key=", "names no key" }, { "redis://:" SECRET "@?key=k", "no host" },
-        { "redis://h:0?key=k", "port" }, { "redis://h:65536?key=k", "port" }, { "redis://h:6x?key=k", "port" }, { "redis://h:?key=k", "port" },
-        { "redis://h/x?key=k", "database" }, { "redis://h/-1?key=k", "database" }, { "redis://h/99999999999?key=k", "database" },
-        { "redis://[::1?key=k", "lacks its ]" }, { "redis://[::1]6379?key=k", "followed by" },
-        { "redis://h?key=a&key=b", "two keys" }, { "redis://h?key=%zz", "hexadecimal" }, { "redis://h?key=%4", "hexadecimal" }, { "redis://h?key=a%00b", "NUL" },
-        { "redis://h?key=k&timeout=0", "timeout" }, { "redis://h?key=k&timeout=-1", "timeout" }, { "redis://h?key=k&timeout=1s", "timeout" },
-        { "redis://h?key=k&timeout=nan", "timeout" }, { "redis://h?key=k&nonsense=" SECRET, "nothing else" }, { "redis://h/0?key=k&db=1", "one db" },
-        { "redis://" SECRET "@h?key=k", "user without a password" }, { "redis://u:" SECRET "/x@h?key=k", "port" }, { "redis://u:" SECRET "?x@h", "port" },
-        { "redis://u:" SECRET "%@h?key=k", "password" }, { "unix://?key=k", "no path" }, { "unix://relative/x?key=k", "absolute" },
-        { "unix:///" "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890?key=k", "at most 107" } };
+    static const struct {
+        const char *url, *says;
+    } rows[] = { { "redis://", "has no host" }, { "redis://h", "names no key" },
+        { "redis://h?key=", "names no key" }, { "redis://:" SECRET "@?key=k", "no host" },
+        { "redis://h:0?key=k", "port" }, { "redis://h:65536?key=k", "port" },
+        { "redis://h:6x?key=k", "port" }, { "redis://h:?key=k", "port" },
+        { "redis://h/x?key=k", "database" }, { "redis://h/-1?key=k", "database" },
+        { "redis://h/99999999999?key=k", "database" }, { "redis://[::1?key=k", "lacks its ]" },
+        { "redis://[::1]6379?key=k", "followed by" }, { "redis://h?key=a&key=b", "two keys" },
+        { "redis://h?key=%zz", "hexadecimal" }, { "redis://h?key=%4", "hexadecimal" },
+        { "redis://h?key=a%00b", "NUL" }, { "redis://h?key=k&timeout=0", "timeout" },
+        { "redis://h?key=k&timeout=-1", "timeout" }, { "redis://h?key=k&timeout=1s", "timeout" },
+        { "redis://h?key=k&timeout=nan", "timeout" },
+        { "redis://h?key=k&nonsense=" SECRET, "nothing else" },
+        { "redis://h/0?key=k&db=1", "one db" },
+        { "redis://" SECRET "@h?key=k", "user without a password" },
+        { "redis://u:" SECRET "/x@h?key=k", "port" }, { "redis://u:" SECRET "?x@h", "port" },
+        { "redis://u:" SECRET "%@h?key=k", "password" }, { "unix://?key=k", "no path" },
+        { "unix://relative/x?key=k", "absolute" },
+        { "unix:///"
+          "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890?key=k",
+            "at most 107" } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         memset(&e, 0, sizeof e);
         CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rows[i].url }, &e));
@@ -39,8 +51,14 @@ static void wrong_urls(void)
 /* ---- helpers ---- */
 static bf_filter *made(const char *key, const char *more)
 {
-    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&redis, key, more) }, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); exit(1); }
+    bf_filter *f = bf_open(
+        &(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&redis, key, more) },
+        &e);
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s: %s\n", key, e.msg);
+        exit(1);
+    }
     CHECK_EQ(bf_add(f, "there", 5, &e), 1);
     return f;
 }
@@ -51,8 +69,11 @@ static void sound(bf_filter *f, int line)
     char t[16];
     size_t len = (size_t)sprintf(t, "s%u", n++);
     e.msg[0] = 0;
-    if (bf_test(f, "there", 5, &e) != 1 || bf_add(f, t, len, &e) != 1 || bf_add(f, t, len, &e) != 0 || bf_test(f, t, len, &e) != 1)
-        { failed_here++; fprintf(stderr, "line %d: does not work again: %s\n", line, e.msg); }
+    if (bf_test(f, "there", 5, &e) != 1 || bf_add(f, t, len, &e) != 1 ||
+        bf_add(f, t, len, &e) != 0 || bf_test(f, t, len, &e) != 1) {
+        failed_here++;
+        fprintf(stderr, "line %d: does not work again: %s\n", line, e.msg);
+    }
 }
 #define SOUND(f) sound(f, __LINE__)
 
@@ -65,10 +86,16 @@ static void fails(bf_filter *f, const char *test, const char *add, int line)
         if (!says) continue;
         e = (bf_error){ 0 };
         double start = rs_now();
-        int64_t rc = what == 0 ? bf_test(f, "there", 5, &e) : what == 1 ? bf_test_many(f, keys, 300, NULL, &e)
-                   : what == 2 ? bf_add(f, "new", 3, &e) : bf_add_many(f, keys, 300, NULL, &e);
-        if (rc >= 0 || rc != e.code || !strstr(e.msg, says) || strstr(e.msg, SECRET) || rs_now() - start > LATE)
-            { failed_here++; fprintf(stderr, "line %d: call %d: %lld after %.2f s, \"%s\", expected \"%s\"\n", line, what, (long long)rc, rs_now() - start, e.msg, says); }
+        int64_t rc = what == 0   ? bf_test(f, "there", 5, &e)
+                     : what == 1 ? bf_test_many(f, keys, 300, NULL, &e)
+                     : what == 2 ? bf_add(f, "new", 3, &e)
+                                 : bf_add_many(f, keys, 300, NULL, &e);
+        if (rc >= 0 || rc != e.code || !strstr(e.msg, says) || strstr(e.msg, SECRET) ||
+            rs_now() - start > LATE) {
+            failed_here++;
+            fprintf(stderr, "line %d: call %d: %lld after %.2f s, \"%s\", expected \"%s\"\n", line,
+                what, (long long)rc, rs_now() - start, e.msg, says);
+        }
     }
 }
 #define FAILS(f, test, add) fails(f, test, add, __LINE__)
@@ -77,9 +104,13 @@ static const char *refused(const char *url, int code, int line)
 {
     double start = rs_now();
     e = (bf_error){ 0 };
-    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
-    if (f || e.code != code || strstr(e.msg, SECRET) || rs_now() - start > LATE)
-        { failed_here++; fprintf(stderr, "line %d: code %d after %.2f s: %s\n", line, e.code, rs_now() - start, e.msg); }
+    bf_filter *f =
+        bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
+    if (f || e.code != code || strstr(e.msg, SECRET) || rs_now() - start > LATE) {
+        failed_here++;
+        fprintf(
+            stderr, "line %d: code %d after %.2f s: %s\n", line, e.code, rs_now() - start, e.msg);
+    }
     bf_close(f);
     return e.msg;
 }
@@ -93,13 +124,16 @@ static void nobody_there(void)
     snprintf(url, sizeof url, "redis://:" SECRET "@127.0.0.1:%d?key=k", port);
     CHECK_HAS(REFUSED(url, BF_EIO), "Connection refused");
     CHECK_EQ(e.sys_errno, ECONNREFUSED);
-    listen(fd, 4);                                          /* accepted by the kernel, never answered */
+    listen(fd, 4); /* accepted by the kernel, never answered */
     snprintf(url, sizeof url, "redis://u:" SECRET "@127.0.0.1:%d?key=k&timeout=0.8", port);
     CHECK_HAS(REFUSED(url, BF_EIO), "timed out");
     CHECK_EQ(e.sys_errno, ETIMEDOUT);
     close(fd);
-    CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 2, .storage = "redis://:" SECRET "@no-such-host.invalid?key=k&timeout=1" }, &e));
-    CHECK(e.code == BF_EIO && !strstr(e.msg, SECRET));      /* as late as the system's resolver likes */
+    CHECK(!bf_open(&(bf_spec){ .m = 100,
+                       .k = 2,
+                       .storage = "redis://:" SECRET "@no-such-host.invalid?key=k&timeout=1" },
+        &e));
+    CHECK(e.code == BF_EIO && !strstr(e.msg, SECRET)); /* as late as the system's resolver likes */
     CHECK_HAS(e.msg, "no-such-host.invalid");
     CHECK_HAS(REFUSED("unix:///no/such/socket?key=k", BF_EIO), "No such file");
 }
@@ -115,10 +149,16 @@ static void wrong_passwords(void)
     CHECK_HAS(REFUSED(url, BF_EIO), "WRONGPASS");
     snprintf(url, sizeof url, "redis://nobody:" SECRET "@127.0.0.1:%d?key=k", locked.port);
     CHECK_HAS(REFUSED(url, BF_EIO), "WRONGPASS");
-    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&locked, "k", "") }, &e);
+    bf_filter *f = bf_open(
+        &(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = rs_url(&locked, "k", "") },
+        &e);
     CHECK(f != NULL);
     bf_info i;
-    if (f) { bf_get_info(f, &i); CHECK(!strstr(i.shown, SECRET)); CHECK_HAS(i.storage, SECRET); }
+    if (f) {
+        bf_get_info(f, &i);
+        CHECK(!strstr(i.shown, SECRET));
+        CHECK_HAS(i.storage, SECRET);
+    }
     bf_close(f);
     CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&locked, "k", ""), .k = 6 }, &e));
     CHECK_HAS(e.msg, "has k=5, asked for k=6");
@@ -134,14 +174,14 @@ static void killed_and_restarted(void)
     FAILS(f, "refused", "refused");
     FAILS(f, "refused", "refused");
     rs_resume(&redis);
-    SOUND(f);                                               /* the dump brought it back */
+    SOUND(f); /* the dump brought it back */
     rs_command(&redis, "DEL restart restart:meta");
     rs_command(&redis, "SAVE");
     rs_stop(&redis, SIGKILL);
     rs_resume(&redis);
-    FAILS(f, "is lost", "is lost");                         /* back, but without the key */
+    FAILS(f, "is lost", "is lost"); /* back, but without the key */
     CHECK((g = made("restart", "")) != NULL);
-    SOUND(f);                                               /* made anew by another: followed */
+    SOUND(f); /* made anew by another: followed */
     SOUND(g);
     bf_close(f);
     bf_close(g);
@@ -164,7 +204,8 @@ static void the_server_closed_an_idle_connection(void)
 /* ---- the key ---- */
 static void lost_keys(void)
 {
-    static const char *const ways[] = { "DEL lost lost:meta", "DEL lost", "PEXPIRE lost 1", "FLUSHALL", "RENAME lost elsewhere", "SET lost short", "UNLINK lost" };
+    static const char *const ways[] = { "DEL lost lost:meta", "DEL lost", "PEXPIRE lost 1",
+        "FLUSHALL", "RENAME lost elsewhere", "SET lost short", "UNLINK lost" };
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = made("lost", "");
@@ -173,9 +214,13 @@ static void lost_keys(void)
         FAILS(f, "is lost", "is lost");
         CHECK_HAS(e.msg, "Redis key lost at 127.0.0.1");
         bf_state st;
-        CHECK(bf_get_state(f, &st, &e) < 0 && bf_clear(f, &e) < 0 && bf_expire(f, 5, &e) < 0 && !bf_copy(f, &e));
-        if (strstr(ways[i], "SET")) CHECK(!strncmp(rs_command(&redis, "GET lost"), "short", 5));        /* what stands there stays */
-        else CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0);     /* no stub, and no temporary key: */
+        CHECK(bf_get_state(f, &st, &e) < 0 && bf_clear(f, &e) < 0 && bf_expire(f, 5, &e) < 0 &&
+              !bf_copy(f, &e));
+        if (strstr(ways[i], "SET"))
+            CHECK(
+                !strncmp(rs_command(&redis, "GET lost"), "short", 5)); /* what stands there stays */
+        else
+            CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0); /* no stub, and no temporary key: */
         CHECK(rs_number(&redis, "DBSIZE") <= 2);
         rs_command(&redis, "DEL lost");
         bf_filter *g = made("lost", "");
@@ -214,9 +259,13 @@ static void wrong_types_and_foreign_strings(void)
 static void meta_of_another_filter(void)
 {
     bf_filter *f = made("meta", "");
-    static const struct { bf_spec spec; const char *says; } rows[] = {
-        { { .m = 20001, .k = 5 }, "has m=20000, asked for m=20001" }, { { .m = 20000, .k = 6 }, "has k=5, asked for k=6" },
-        { { .m = 20000, .k = 5, .scheme = "block" }, "has scheme classic, asked for scheme block" } };
+    static const struct {
+        bf_spec spec;
+        const char *says;
+    } rows[] = { { { .m = 20001, .k = 5 }, "has m=20000, asked for m=20001" },
+        { { .m = 20000, .k = 6 }, "has k=5, asked for k=6" },
+        { { .m = 20000, .k = 5, .scheme = "block" },
+            "has scheme classic, asked for scheme block" } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_spec spec = rows[i].spec;
         spec.storage = rs_url(&redis, "meta", "");
@@ -224,8 +273,9 @@ static void meta_of_another_filter(void)
         CHECK_EQ(e.code, BF_EMISMATCH);
         CHECK_HAS(e.msg, rows[i].says);
     }
-    static const char *const broken[][2] = { { "m", "0" }, { "m", "5000000000" }, { "m", "x" }, { "k", "0" }, { "k", "5000" }, { "n", "-1" }, { "p", "2" }, { "p", "nan" },
-        { "mark", "0" }, { "mark", "123456789" }, { "scheme", "nosuch" }, { "format", "2" }, { "secret", "zz" } };
+    static const char *const broken[][2] = { { "m", "0" }, { "m", "5000000000" }, { "m", "x" },
+        { "k", "0" }, { "k", "5000" }, { "n", "-1" }, { "p", "2" }, { "p", "nan" }, { "mark", "0" },
+        { "mark", "123456789" }, { "scheme", "nosuch" }, { "format", "2" }, { "secret", "zz" } };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char keep[64];
         snprintf(keep, sizeof keep, "%.60s", rs_command(&redis, "HGET meta:meta %s", broken[i][0]));
@@ -234,7 +284,7 @@ static void meta_of_another_filter(void)
         rs_command(&redis, "HSET meta:meta %s %s", broken[i][0], keep);
     }
     SOUND(f);
-    rs_command(&redis, "DEL meta meta:meta");               /* made anew with other parameters by somebody */
+    rs_command(&redis, "DEL meta meta:meta"); /* made anew with other parameters by somebody */
     bf_close(bf_open(&(bf_spec){ .m = 30000, .k = 4, .storage = rs_url(&redis, "meta", "") }, &e));
     FAILS(f, "was made anew as classic m=30000 k=4", "was made anew");
     bf_close(f);
@@ -254,8 +304,9 @@ static void out_of_memory(void)
     rs_command(&redis, "CONFIG SET maxmemory 0");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), keys);
     SOUND(f);
-    rs_command(&redis, "CONFIG SET maxmemory 3mb");            /* creation fails half way */
-    CHECK(!bf_open(&(bf_spec){ .m = 400000000, .k = 5, .storage = rs_url(&redis, "oom3", "") }, &e));
+    rs_command(&redis, "CONFIG SET maxmemory 3mb"); /* creation fails half way */
+    CHECK(
+        !bf_open(&(bf_spec){ .m = 400000000, .k = 5, .storage = rs_url(&redis, "oom3", "") }, &e));
     CHECK_HAS(e.msg, "OOM");
     rs_command(&redis, "CONFIG SET maxmemory 0");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), keys);
@@ -294,20 +345,29 @@ static void a_replica_cannot_be_written(void)
 /* ---- the network ---- */
 static void spoiled_answers(void)
 {
-    static const char *const garbage[] = { "HTTP/1.1 400 Bad Request\r\n\r\n", "\r\n", "$99999999999999\r\n", "*-7\r\n", "*2147483647\r\n", ":x\r\n", "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
-        ":1\r\n", "*1\r\n:1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "+OK\r\n", "*7\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n$1\r\nx\r\n" };
-    static const char *const errors[] = { "LOADING Redis is loading the dataset in memory", "MOVED 1234 10.0.0.1:6379", "ASK 1234 10.0.0.1:6379", "CLUSTERDOWN The cluster is down",
-        "NOPERM this user has no permissions", "READONLY You can't write against a read only replica.", "MISCONF Redis is configured to save RDB snapshots", "BUSY Redis is busy running a script" };
+    static const char *const garbage[] = { "HTTP/1.1 400 Bad Request\r\n\r\n", "\r\n",
+        "$99999999999999\r\n", "*-7\r\n", "*2147483647\r\n", ":x\r\n",
+        "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", ":1\r\n",
+        "*1\r\n:1\r\n", "$3\r\nabc\r\n", "$-1\r\n", "+OK\r\n",
+        "*7\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n$1\r\nx\r\n" };
+    static const char *const errors[] = { "LOADING Redis is loading the dataset in memory",
+        "MOVED 1234 10.0.0.1:6379", "ASK 1234 10.0.0.1:6379", "CLUSTERDOWN The cluster is down",
+        "NOPERM this user has no permissions",
+        "READONLY You can't write against a read only replica.",
+        "MISCONF Redis is configured to save RDB snapshots",
+        "BUSY Redis is busy running a script" };
     proxy x;
     char url[128], text[200];
     proxy_start(&x, &redis);
     rs_command(&redis, "DEL spoil spoil:meta");
     snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=spoil&timeout=0.8", x.port);
-    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
+    bf_filter *f =
+        bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
     CHECK(f && bf_add(f, "there", 5, &e) == 1);
     for (int mode = SWALLOW; f && mode <= HALF_AND_SILENCE; mode++) {
         proxy_order(&x, mode, "");
-        FAILS(f, "Redis key spoil", "Redis key spoil");              /* cut off where it still has a form, it is a wrong answer instead */
+        FAILS(f, "Redis key spoil", "Redis key spoil"); /* cut off where it still has a form, it is
+                                                           a wrong answer instead */
         REFUSED(url, BF_EIO);
         proxy_order(&x, PASS, "");
         SOUND(f);
@@ -338,7 +398,8 @@ static void spoiled_answers(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
+        e.code == BF_ENOTSUP) {
         CHECK_HAS(e.msg, "lacks hiredis");
         SKIP_REST("this build lacks hiredis");
     }

@@ -1,12 +1,15 @@
-/* test_redis_hostile.c - a Redis that means harm: replies that never end, arrays of thousands of millions, texts without an end,
- * companion hashes of a million fields.  By URL and through a client of the host's: an error that names the key, and the
- * process stays small.  It starts its own server and stands between it and the filter. */
+/* test_redis_hostile.c - a Redis that means harm: replies that never end, arrays of thousands of
+ * millions, texts without an end, companion hashes of a million fields.  By URL and through a
+ * client of the host's: an error that names the key, and the process stays small.  It starts its
+ * own server and stands between it and the filter. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "redis_proxy.h"
 #include <sys/resource.h>
 
-#define SMALL (64l << 10)      /* KiB that the process may grow by in all of this; the proxy sends 96 MiB each time */
+#define SMALL                                                                                      \
+    (64l << 10) /* KiB that the process may grow by in all of this; the proxy sends 96 MiB each    \
+                   time */
 
 static proxy x;
 static char url[128];
@@ -21,7 +24,8 @@ static long peak(void)
 
 /* ---- a client whose bytes come through the proxy ---- */
 static int host_fd = -1;
-static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+static int exchange(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     static char buf[1 << 16];
     int64_t have = 0, want = 0;
@@ -29,10 +33,12 @@ static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool r
     (void)report;
     if (host_fd < 0) {
         host_fd = rs_connect(x.port);
-        setsockopt(host_fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ 2, 0 }, sizeof(struct timeval));
+        setsockopt(
+            host_fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){ 2, 0 }, sizeof(struct timeval));
     }
     for (size_t i = 0; i < nparts; want += (int64_t)parts[i++].commands)
-        if (send(host_fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len) goto lost;
+        if (send(host_fd, parts[i].bytes, parts[i].len, MSG_NOSIGNAL) != (ssize_t)parts[i].len)
+            goto lost;
     while (have < want) {
         ssize_t n = recv(host_fd, buf, sizeof buf, 0);
         if (n <= 0 || (have = bf_reply_feed(sink, buf, (size_t)n)) < 0) goto lost;
@@ -46,13 +52,19 @@ lost:
 }
 
 /* ---- what comes, and again and again what follows the bar ---- */
-static const char *const floods[] = {
-    "*2000000000\r\n|:1\r\n", "*4000000000\r\n|:1\r\n", "*9223372036854775807\r\n|:1\r\n", "*18446744073709551615\r\n|:1\r\n", "*1000000\r\n|$-1\r\n", "*1000000\r\n|$0\r\n\r\n",
-    "*1000000\r\n|+\r\n", "*1000000\r\n|*0\r\n", "*1000000\r\n|*-1\r\n", "|*1\r\n", "|*2\r\n:1\r\n", "|*2000000000\r\n", "|*65536\r\n", "$1000000000\r\n|0123456789abcdef",
-    "$2147483647\r\n|0123456789abcdef", "$4294967295\r\n|0123456789abcdef", "$9223372036854775807\r\n|0123456789abcdef", "$18446744073709551615\r\n|x", "$-2\r\n|x",
-    "*1\r\n$500000000\r\n|0123456789abcdef", "-ERR |0123456789abcdef", "+|0123456789abcdef", ":|0000000000000000", "$|1111111111111111", "*|0000000000000000", "|:1\r\n", "|$-1\r\n", "|-ERR no\r\n",
-    "%1000000000\r\n|:1\r\n", "~1000000000\r\n|:1\r\n", ">1000000000\r\n|:1\r\n", "|>1\r\n:1\r\n", "|>2\r\n+invalidate\r\n*-1\r\n", "|%1\r\n", "|~1\r\n", "(|0123456789", ",|0123456789", "*1000000\r\n|,1\r\n",
-    "*1000000\r\n|#t\r\n", "*1000000\r\n|_\r\n", "|_\r\n", "=1000000000\r\n|txt:01234567", "*60\r\n|$4000\r\n" };
+static const char *const floods[] = { "*2000000000\r\n|:1\r\n", "*4000000000\r\n|:1\r\n",
+    "*9223372036854775807\r\n|:1\r\n", "*18446744073709551615\r\n|:1\r\n", "*1000000\r\n|$-1\r\n",
+    "*1000000\r\n|$0\r\n\r\n", "*1000000\r\n|+\r\n", "*1000000\r\n|*0\r\n", "*1000000\r\n|*-1\r\n",
+    "|*1\r\n", "|*2\r\n:1\r\n", "|*2000000000\r\n", "|*65536\r\n",
+    "$1000000000\r\n|0123456789abcdef", "$2147483647\r\n|0123456789abcdef",
+    "$4294967295\r\n|0123456789abcdef", "$9223372036854775807\r\n|0123456789abcdef",
+    "$18446744073709551615\r\n|x", "$-2\r\n|x", "*1\r\n$500000000\r\n|0123456789abcdef",
+    "-ERR |0123456789abcdef", "+|0123456789abcdef", ":|0000000000000000", "$|1111111111111111",
+    "*|0000000000000000", "|:1\r\n", "|$-1\r\n", "|-ERR no\r\n", "%1000000000\r\n|:1\r\n",
+    "~1000000000\r\n|:1\r\n", ">1000000000\r\n|:1\r\n", "|>1\r\n:1\r\n",
+    "|>2\r\n+invalidate\r\n*-1\r\n", "|%1\r\n", "|~1\r\n", "(|0123456789", ",|0123456789",
+    "*1000000\r\n|,1\r\n", "*1000000\r\n|#t\r\n", "*1000000\r\n|_\r\n", "|_\r\n",
+    "=1000000000\r\n|txt:01234567", "*60\r\n|$4000\r\n" };
 enum { FLOODS = sizeof floods / sizeof *floods };
 
 static int test_(bf_filter *f) { return bf_test(f, "there", 5, &e); }
@@ -60,8 +72,16 @@ static int add_(bf_filter *f) { return bf_add(f, "there", 5, &e); }
 static bf_key many[300];
 static int test_many(bf_filter *f) { return (int)bf_test_many(f, many, 300, NULL, &e); }
 static int add_many(bf_filter *f) { return (int)bf_add_many(f, many, 300, NULL, &e); }
-static int state_(bf_filter *f) { bf_state st; return bf_get_state(f, &st, &e); }
-static int read_(bf_filter *f) { char bits[100]; return bf_read_bits(f, 10, bits, sizeof bits, &e); }
+static int state_(bf_filter *f)
+{
+    bf_state st;
+    return bf_get_state(f, &st, &e);
+}
+static int read_(bf_filter *f)
+{
+    char bits[100];
+    return bf_read_bits(f, 10, bits, sizeof bits, &e);
+}
 static int clear_(bf_filter *f) { return bf_clear(f, &e); }
 static int expire_(bf_filter *f) { return bf_expire(f, 100, &e); }
 static int unite_(bf_filter *f) { return bf_unite(f, f, &e); }
@@ -70,14 +90,22 @@ static int open_(bf_filter *f)
     bf_info i;
     bf_get_info(f, &i);
     bf_spec spec = { .storage = url, .must_exist = true };
-    if (!i.storage) { spec.storage = NULL; spec.redis_client = &host; spec.key = "h"; }
+    if (!i.storage) {
+        spec.storage = NULL;
+        spec.redis_client = &host;
+        spec.key = "h";
+    }
     bf_filter *g = bf_open(&spec, &e);
     bf_close(g);
     return g ? 0 : e.code;
 }
-typedef struct { const char *name; int (*run)(bf_filter *f); } call;
-static const call calls[] = { { "test", test_ }, { "add", add_ }, { "test many", test_many }, { "add many", add_many }, { "state", state_ },
-                              { "read", read_ }, { "clear", clear_ }, { "expire", expire_ }, { "unite", unite_ }, { "open", open_ } };
+typedef struct {
+    const char *name;
+    int (*run)(bf_filter *f);
+} call;
+static const call calls[] = { { "test", test_ }, { "add", add_ }, { "test many", test_many },
+    { "add many", add_many }, { "state", state_ }, { "read", read_ }, { "clear", clear_ },
+    { "expire", expire_ }, { "unite", unite_ }, { "open", open_ } };
 
 static void flooded(bf_filter *f, const char *what)
 {
@@ -93,14 +121,21 @@ static void flooded(bf_filter *f, const char *what)
             failed_here++;
             fprintf(stderr, "%s, %s, %s: %d, %s\n", what, all[j]->name, floods[i], rc, e.msg);
         }
-        if (bf_test(f, "there", 5, &e) != 1) { failed_here++; fprintf(stderr, "%s, after %s: %s\n", what, floods[i], e.msg); }
+        if (bf_test(f, "there", 5, &e) != 1) {
+            failed_here++;
+            fprintf(stderr, "%s, after %s: %s\n", what, floods[i], e.msg);
+        }
     }
-    if (peak() - before > SMALL) { failed_here++; fprintf(stderr, "%s: %ld MiB more\n", what, (peak() - before) >> 10); }
+    if (peak() - before > SMALL) {
+        failed_here++;
+        fprintf(stderr, "%s: %ld MiB more\n", what, (peak() - before) >> 10);
+    }
 }
 
 static void by_url(void)
 {
-    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
+    bf_filter *f =
+        bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
     CHECK(f && bf_add(f, "there", 5, &e) == 1);
     flooded(f, "by URL");
     bf_close(f);
@@ -119,14 +154,15 @@ static void counters(void)
     char at[160];
     snprintf(at, sizeof at, "redis://127.0.0.1:%d?key=h&timeout=2", x.port);
     rs_command(&redis, "DEL h h:meta");
-    bf_filter *f = bf_open(&(bf_spec){ .m = 9000, .k = 4, .scheme = "classic", .storage = at, .counting = true }, &e);
+    bf_filter *f = bf_open(
+        &(bf_spec){ .m = 9000, .k = 4, .scheme = "classic", .storage = at, .counting = true }, &e);
     const long before = peak();
     CHECK(f && bf_add(f, "there", 5, &e) == 1);
     for (size_t i = 0; f && i < FLOODS; i++) {
         proxy_order(&x, FLOOD, floods[i]);
         CHECK(bf_count_of(f, "there", 5, &e) < 0);
         proxy_order(&x, FLOOD, floods[i]);
-        CHECK(bf_remove(f, "there", 5, &e) <= 1);            /* one of them is an answer to it; Redis did it */
+        CHECK(bf_remove(f, "there", 5, &e) <= 1); /* one of them is an answer to it; Redis did it */
         proxy_order(&x, PASS, "");
         CHECK(bf_test(f, "there", 5, &e) >= 0 && bf_add(f, "there", 5, &e) >= 0);
     }
@@ -137,19 +173,31 @@ static void counters(void)
 
 /* ---- a client that puts its replies ---- */
 static int how_put;
-static int puts_(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+static int puts_(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     static char text[1 << 20];
     (void)ctx;
     (void)parts;
     (void)nparts;
     (void)report;
-    if (how_put == 0) for (int i = 0; i < 20000000; i++) bf_reply_put_integer(sink, i);
-    if (how_put == 1) { bf_reply_put_array(sink, SIZE_MAX); for (int i = 0; i < 20000000; i++) bf_reply_put_nil(sink); }
-    if (how_put == 2) { bf_reply_put_array(sink, 3); for (int i = 0; i < 3; i++) for (int j = 0; j < 100; j++) bf_reply_put_text(sink, text, sizeof text); }
-    if (how_put == 3) for (int i = 0; i < 20000000; i++) bf_reply_put_array(sink, 1);
-    if (how_put == 4) for (int i = 0; i < 100; i++) bf_reply_put_error(sink, text, sizeof text);
-    if (how_put == 5) for (int i = 0; i < 20000000; i++) bf_reply_put_array(sink, SIZE_MAX / 2);
+    if (how_put == 0)
+        for (int i = 0; i < 20000000; i++) bf_reply_put_integer(sink, i);
+    if (how_put == 1) {
+        bf_reply_put_array(sink, SIZE_MAX);
+        for (int i = 0; i < 20000000; i++) bf_reply_put_nil(sink);
+    }
+    if (how_put == 2) {
+        bf_reply_put_array(sink, 3);
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 100; j++) bf_reply_put_text(sink, text, sizeof text);
+    }
+    if (how_put == 3)
+        for (int i = 0; i < 20000000; i++) bf_reply_put_array(sink, 1);
+    if (how_put == 4)
+        for (int i = 0; i < 100; i++) bf_reply_put_error(sink, text, sizeof text);
+    if (how_put == 5)
+        for (int i = 0; i < 20000000; i++) bf_reply_put_array(sink, SIZE_MAX / 2);
     if (how_put == 6) {
         const bf_redis_range none = { BF_NO_REPLY, 20000000 };
         bf_reply_expect(sink, &none, 1);
@@ -163,7 +211,9 @@ static void pieces(void)
     const bf_redis_client putting = { .exchange = puts_, .name = "the test" };
     const long before = peak();
     for (how_put = 0; how_put < 7; how_put++) {
-        CHECK(!bf_open(&(bf_spec){ .redis_client = &putting, .key = "h", .must_exist = true }, &e) && e.code == BF_EIO);
+        CHECK(
+            !bf_open(&(bf_spec){ .redis_client = &putting, .key = "h", .must_exist = true }, &e) &&
+            e.code == BF_EIO);
         CHECK_HAS(e.msg, "Redis key h at the test");
     }
     CHECK(peak() - before < SMALL);
@@ -174,19 +224,26 @@ static void huge_hashes(void)
 {
     snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=h&timeout=60", redis.port);
     rs_command(&redis, "DEL h h:meta");
-    bf_filter *f = bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e), *g;
+    bf_filter *f = bf_open(
+                  &(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e),
+              *g;
     CHECK(f && bf_add(f, "there", 5, &e) == 1);
-    rs_command(&redis, "EVAL \"for i=1,100 do redis.call('HSET',KEYS[1],'x'..i,'of somebody') end\" 1 h:meta");
-    CHECK((g = bf_open(&(bf_spec){ .storage = url }, &e)) != NULL);       /* a few more fields are no fault */
+    rs_command(&redis,
+        "EVAL \"for i=1,100 do redis.call('HSET',KEYS[1],'x'..i,'of somebody') end\" 1 h:meta");
+    CHECK((g = bf_open(&(bf_spec){ .storage = url }, &e)) !=
+          NULL); /* a few more fields are no fault */
     bf_close(g);
     const long before = peak();
     for (int what = 0; what < 2; what++) {
-        rs_command(&redis, what ? "EVAL \"redis.call('HSET',KEYS[1],'y',string.rep('y',100000000))\" 1 h:meta"
-                                : "EVAL \"for i=1,300000 do redis.call('HSET',KEYS[1],i,i) end\" 1 h:meta");
+        rs_command(&redis,
+            what ? "EVAL \"redis.call('HSET',KEYS[1],'y',string.rep('y',100000000))\" 1 h:meta"
+                 : "EVAL \"for i=1,300000 do redis.call('HSET',KEYS[1],i,i) end\" 1 h:meta");
         CHECK(!bf_open(&(bf_spec){ .storage = url }, &e) && e.code == BF_EIO);
         CHECK_HAS(e.msg, "more than was asked for, 4160 values and 266240 bytes");
-        CHECK(bf_test(f, "there", 5, &e) == 1);               /* whoever has it open asks the hash nothing */
-        rs_command(&redis, what ? "HDEL h:meta y" : "EVAL \"for i=1,300000 do redis.call('HDEL',KEYS[1],i) end\" 1 h:meta");
+        CHECK(bf_test(f, "there", 5, &e) == 1); /* whoever has it open asks the hash nothing */
+        rs_command(
+            &redis, what ? "HDEL h:meta y"
+                         : "EVAL \"for i=1,300000 do redis.call('HDEL',KEYS[1],i) end\" 1 h:meta");
     }
     CHECK((g = bf_open(&(bf_spec){ .storage = url }, &e)) != NULL);
     CHECK(peak() - before < SMALL);
@@ -196,7 +253,8 @@ static void huge_hashes(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
+        e.code == BF_ENOTSUP) {
         printf("this build lacks hiredis: skipped\n1 passed, 0 failed\n");
         return 0;
     }

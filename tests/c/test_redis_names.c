@@ -1,17 +1,23 @@
-/* test_redis_names.c - name servers that take their time: `timeout` covers them, nothing is left behind, and one thread at a time
- * asks for a connection.  The linker sends the core's getaddrinfo here.  It starts its own server.
- * wraps: getaddrinfo */
+/* test_redis_names.c - name servers that take their time: `timeout` covers them, nothing is left
+ * behind, and one thread at a time asks for a connection.  The linker sends the core's getaddrinfo
+ * here.  It starts its own server. */
+/* wraps: getaddrinfo */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include <netdb.h>
 #include <pthread.h>
 
-#define LATE 20.0              /* s: "it waits for the name server"; time-outs here are below 1 s, the machine may be busy */
+#define LATE                                                                                       \
+    20.0 /* s: "it waits for the name server"; time-outs here are below 1 s, the machine may be    \
+            busy */
 
-static int asked, slow_ms;     /* how often a name was looked up, and how long that takes */
-int __real_getaddrinfo(const char *host, const char *port, const struct addrinfo *how, struct addrinfo **all);
-int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *how, struct addrinfo **all);
-int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *how, struct addrinfo **all)
+static int asked, slow_ms; /* how often a name was looked up, and how long that takes */
+int __real_getaddrinfo(
+    const char *host, const char *port, const struct addrinfo *how, struct addrinfo **all);
+int __wrap_getaddrinfo(
+    const char *host, const char *port, const struct addrinfo *how, struct addrinfo **all);
+int __wrap_getaddrinfo(
+    const char *host, const char *port, const struct addrinfo *how, struct addrinfo **all)
 {
     if (how->ai_flags & AI_NUMERICHOST) return __real_getaddrinfo(host, port, how, all);
     __atomic_add_fetch(&asked, 1, __ATOMIC_SEQ_CST);
@@ -37,7 +43,7 @@ static void names_and_addresses(void)
     CHECK(!named("bad.test", "30") && e.code == BF_EIO && times() == 2);
     CHECK_HAS(e.msg, "cannot reach Redis key names at bad.test");
     bf_close(f = named("127.0.0.1", "30"));
-    CHECK(f && times() == 2);                                /* an address is not looked up */
+    CHECK(f && times() == 2); /* an address is not looked up */
     CHECK(!named("[::1]", "30") || times() == 2);
 }
 
@@ -52,7 +58,7 @@ static void slow_name_servers(void)
         CHECK_HAS(e.msg, "cannot look up the host of Redis key names at good.test");
     }
     CHECK(rs_now() - start < LATE);
-    slow(0);                                                 /* whoever still asks comes to an end, and frees what it has */
+    slow(0); /* whoever still asks comes to an end, and frees what it has */
     for (int i = 0; i < 400 && times() < before + 5; i++) rs_pause(5);
     CHECK_EQ(times(), before + 5);
 }
@@ -110,7 +116,8 @@ static void forks_and_closes(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) {
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
+        e.code == BF_ENOTSUP) {
         printf("this build lacks hiredis: skipped\n1 passed, 0 failed\n");
         return 0;
     }
@@ -120,6 +127,6 @@ int main(void)
     RUN(one_at_a_time);
     RUN(forks_and_closes);
     rs_end(&redis);
-    rs_pause(100);                                           /* threads that were let go */
+    rs_pause(100); /* threads that were let go */
     return FINISH();
 }

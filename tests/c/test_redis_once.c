@@ -1,8 +1,10 @@
-/* test_redis_once.c - every kind of filter in Redis, everything that can be asked of it, with the 1st, 2nd, 3rd ... call to the
- * system failing, until it goes through: what is told is right or an error with its code, nothing leaks, and the next call
- * works.  test_once.c does the same in the other homes.  It starts its own server.
- * wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync linkat posix_fallocate mmap pread pwrite send recv poll getentropy redisConnectFd redisReaderFeed
- * wraps: redisSetTimeout redisReaderCreateWithFunctions getrandom */
+/* test_redis_once.c - every kind of filter in Redis, everything that can be asked of it, with the
+ * 1st, 2nd, 3rd ... call to the system failing, until it goes through: what is told is right or an
+ * error with its code, nothing leaks, and the next call works.  test_once.c does the same in the
+ * other homes.  It starts its own server. */
+/* wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync */
+/* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy redisConnectFd */
+/* wraps: redisReaderFeed redisSetTimeout redisReaderCreateWithFunctions getrandom */
 #define _GNU_SOURCE
 #include "once.h"
 #include "redis_worlds.h"
@@ -10,8 +12,9 @@
 struct redisReplyObjectFunctions;
 #pragma weak __real_redisSetTimeout
 #pragma weak __real_redisReaderCreateWithFunctions
-WRAP(int, redisSetTimeout, (struct redisContext *c, const struct timeval tv), (c, tv), -1, 0)
-WRAP(void *, redisReaderCreateWithFunctions, (struct redisReplyObjectFunctions *f), (f), NULL, ENOMEM)
+WRAP(int, redisSetTimeout, (struct redisContext * c, const struct timeval tv), (c, tv), -1, 0)
+WRAP(void *, redisReaderCreateWithFunctions, (struct redisReplyObjectFunctions * f), (f), NULL,
+    ENOMEM)
 WRAP(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags), -1, EIO)
 
 enum { CALLS_MOST = 3000 };
@@ -20,16 +23,20 @@ enum { CALLS_MOST = 3000 };
 static void judge(const world *w, size_t what, int64_t rc)
 {
     const int64_t want = asked[what].expected == ONES ? (int64_t)w->ones : asked[what].expected;
-    if (rc < 0 ? failed && (!told || (rc == e.code && e.msg[0])) : rc == want || (failed && asked[what].run == do_fits)) return;
+    if (rc < 0 ? failed && (!told || (rc == e.code && e.msg[0]))
+               : rc == want || (failed && asked[what].run == do_fits))
+        return;
     failed_here++;
-    fprintf(stderr, "%s, %s: call %ld, %s failed: %lld, %s\n", w->name, asked[what].name, fail_at, failed ? failed_call : "none", (long long)rc, rc < 0 ? e.msg : "");
+    fprintf(stderr, "%s, %s: call %ld, %s failed: %lld, %s\n", w->name, asked[what].name, fail_at,
+        failed ? failed_call : "none", (long long)rc, rc < 0 ? e.msg : "");
 }
 
 static void each_call_fails(world *w, size_t what, bf_error *hears)
 {
     long n = 0;
     const int before = failed_here;
-    const bool closes = asked[what].run == do_open || asked[what].run == do_construct || asked[what].run == do_make;
+    const bool closes =
+        asked[what].run == do_open || asked[what].run == do_construct || asked[what].run == do_make;
     do {
         e = (bf_error){ 0 };
         calls = held = 0;
@@ -39,13 +46,25 @@ static void each_call_fails(world *w, size_t what, bf_error *hears)
         told = hears;
         int64_t rc = asked[what].run(w);
         armed = false;
-        if (!failed && (rc == BF_ENOTSUP || rc == BF_EINVAL)) { told = &e; return; }
+        if (!failed && (rc == BF_ENOTSUP || rc == BF_EINVAL)) {
+            told = &e;
+            return;
+        }
         judge(w, what, rc);
         told = &e;
-        if (closes && held) { failed_here++; fprintf(stderr, "%s, %s: call %ld, %s failed: %ld allocations are left\n", w->name, asked[what].name, n, failed_call, held); }
-        if (!asked[what].stays) world_make(w);
-        else if (bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS)
-            { failed_here++; fprintf(stderr, "%s, %s: call %ld, %s failed: afterwards %s\n", w->name, asked[what].name, n, failed_call, e.msg); world_make(w); }
+        if (closes && held) {
+            failed_here++;
+            fprintf(stderr, "%s, %s: call %ld, %s failed: %ld allocations are left\n", w->name,
+                asked[what].name, n, failed_call, held);
+        }
+        if (!asked[what].stays)
+            world_make(w);
+        else if (bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e) != WORLD_KEYS) {
+            failed_here++;
+            fprintf(stderr, "%s, %s: call %ld, %s failed: afterwards %s\n", w->name,
+                asked[what].name, n, failed_call, e.msg);
+            world_make(w);
+        }
     } while (failed && n < CALLS_MOST && failed_here < before + 5);
     CHECK(n < CALLS_MOST);
 }
@@ -55,7 +74,8 @@ static void every_call(bool good, bf_error *hears)
     for_good = good;
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
     for (size_t i = 0; i < WORLDS; i++) {
-        for (size_t what = 0; what < ASKED; what++) if (world_make(worlds + i)) each_call_fails(worlds + i, what, hears);
+        for (size_t what = 0; what < ASKED; what++)
+            if (world_make(worlds + i)) each_call_fails(worlds + i, what, hears);
         world_forget(worlds + i);
     }
 }
@@ -66,7 +86,8 @@ static void from_every_call_on_all_fail(void) { every_call(true, &e); }
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis");
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
     rs_start(&redis, NULL);
     RUN(every_call_fails_once);
     RUN(every_call_fails_and_nobody_hears);

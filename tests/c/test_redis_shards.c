@@ -1,5 +1,5 @@
-/* test_redis_shards.c - filters cut into shards, in memory, in bytes and in Redis: against the oracle; what is stored; lost
- * shards; the network in between.  It starts its own server. */
+/* test_redis_shards.c - filters cut into shards, in memory, in bytes and in Redis: against the
+ * oracle; what is stored; lost shards; the network in between.  It starts its own server. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "check.h"
@@ -21,8 +21,13 @@ static void same_bits(bf_filter *f, const oracle *o, const char *key)
     const uint64_t each = i.m / i.shards / 8;
     CHECK_EQ(bf_read_bits(f, 0, bits, i.bitset_bytes, &e), 0);
     for (uint64_t q = 0; q < i.m; q++)
-        if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) { failed_here++; fprintf(stderr, "%s/%u: bit %llu differs\n", o->scheme, i.shards, (unsigned long long)q); break; }
-    CHECK_EQ(bf_read_bits(f, each - 3, some, 11, &e), 0);   /* across a border */
+        if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) {
+            failed_here++;
+            fprintf(
+                stderr, "%s/%u: bit %llu differs\n", o->scheme, i.shards, (unsigned long long)q);
+            break;
+        }
+    CHECK_EQ(bf_read_bits(f, each - 3, some, 11, &e), 0); /* across a border */
     CHECK(!memcmp(some, bits + each - 3, 11));
     for (unsigned s = 0; key && s < i.shards; s++) {
         size_t len;
@@ -34,7 +39,8 @@ static void same_bits(bf_filter *f, const oracle *o, const char *key)
     free(some);
 }
 
-static void against_oracle(const char *scheme, uint64_t m, unsigned k, unsigned shards, const char *key, bool one_slot)
+static void against_oracle(
+    const char *scheme, uint64_t m, unsigned k, unsigned shards, const char *key, bool one_slot)
 {
     static const size_t sizes[] = { 0, 1, 2, 65, 200, 1001, MOST };
     if (key) rs_command(&redis, "FLUSHALL");
@@ -47,20 +53,25 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, unsigned 
     CHECK(i.m >= m && i.m < m + 512 * shards && i.m % (64 * shards) == 0);
     oracle o = { scheme, i.m, k, calloc(1, i.m), NULL, shards };
     uint32_t seed = (uint32_t)(m + k + shards);
-    for (int r = 0; r < 2; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s]);
+    for (int r = 0; r < 2; r++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s]);
     same_bits(f, &o, key);
     free(o.cells);
     bf_close(f);
 }
 
 static const char *const schemes[] = { "classic", "block", "block2" };
-static const struct { uint64_t m; unsigned k, shards; } shapes[] = { { 40000, 7, 2 }, { 40000, 8, 3 }, { 20480, 1, 5 }, { 20480, 16, 40 }, { 100, 3, 2 },
+static const struct {
+    uint64_t m;
+    unsigned k, shards;
+} shapes[] = { { 40000, 7, 2 }, { 40000, 8, 3 }, { 20480, 1, 5 }, { 20480, 16, 40 }, { 100, 3, 2 },
     { 99991, 2, 7 }, { 1, 1, 3 }, { 200000, 7, 64 } };
 
 static void in_memory_against_the_oracle(void)
 {
     for (size_t s = 0; s < 3; s++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) against_oracle(schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, NULL, false);
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            against_oracle(schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, NULL, false);
     against_oracle("classic", 300000, 1000, 3, NULL, false);
 }
 
@@ -80,15 +91,20 @@ static void in_redis_against_the_oracle(void)
 {
     for (size_t s = 0; s < 3; s++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-            against_oracle(schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, "sharded", false);
-            if (i < 3) against_oracle(schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, "{tag}sharded", true);
+            against_oracle(
+                schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, "sharded", false);
+            if (i < 3)
+                against_oracle(
+                    schemes[s], shapes[i].m, shapes[i].k, shapes[i].shards, "{tag}sharded", true);
         }
     against_oracle("classic", 300000, 347, 3, "sharded", false);
 }
 
 static void block_has_the_bits_of_the_filter_without_shards(void)
 {
-    bf_filter *cut = numbers(OPEN("cut", .m = 50000, .k = 6, .scheme = "block", .shards = 7), 0, 900), *whole, *back;
+    bf_filter *cut =
+                  numbers(OPEN("cut", .m = 50000, .k = 6, .scheme = "block", .shards = 7), 0, 900),
+              *whole, *back;
     bf_info i;
     bf_get_info(cut, &i);
     whole = numbers(OPEN(NULL, .m = i.m, .k = 6, .scheme = "block"), 0, 900);
@@ -101,7 +117,7 @@ static void block_has_the_bits_of_the_filter_without_shards(void)
     bf_close(cut);
     cut = OPEN(NULL, .m = 50048, .k = 6, .shards = 2);
     whole = OPEN(NULL, .m = 50048, .k = 6);
-    CHECK_EQ(bf_equal(cut, whole, &e), 0);                  /* classic: other positions */
+    CHECK_EQ(bf_equal(cut, whole, &e), 0); /* classic: other positions */
     CHECK_EQ(bf_unite(cut, whole, &e), BF_EINVAL);
     CHECK_HAS(e.msg, "same shards, got 2 and 1");
     bf_close(cut);
@@ -113,7 +129,9 @@ static void bytes_and_files_know_their_shards(void)
 {
     char path[] = "/tmp/bf-shards-XXXXXX";
     for (size_t s = 0; s < 3; s++) {
-        bf_filter *far = numbers(OPEN("bytes", .m = 30000, .k = 7, .scheme = schemes[s], .shards = 5), 0, 500), *twin, *mapped;
+        bf_filter *far = numbers(
+                      OPEN("bytes", .m = 30000, .k = 7, .scheme = schemes[s], .shards = 5), 0, 500),
+                  *twin, *mapped;
         bf_info i, j;
         bf_get_info(far, &i);
         uint8_t *bytes = malloc(i.image_bytes);
@@ -121,14 +139,21 @@ static void bytes_and_files_know_their_shards(void)
         CHECK((twin = bf_from_bytes(bytes, i.image_bytes, NULL, &e)) != NULL);
         if (!twin) return;
         bf_get_info(twin, &j);
-        CHECK(j.shards == 5 && j.m == i.m && bf_equal(twin, far, &e) == 1 && missing(twin, 0, 500) == 0);
-        CHECK(!bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .shards = 4 }, &e) && strstr(e.msg, "has shards=5, asked for shards=4"));
+        CHECK(j.shards == 5 && j.m == i.m && bf_equal(twin, far, &e) == 1 &&
+              missing(twin, 0, 500) == 0);
+        CHECK(!bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .shards = 4 }, &e) &&
+              strstr(e.msg, "has shards=5, asked for shards=4"));
         bf_close(twin);
         int fd = mkstemp(path);
         close(fd);
         CHECK_EQ(bf_save(far, path, &e), 0);
-        CHECK((mapped = bf_open(&(bf_spec){ .storage = path, .m = 30000, .k = 7, .scheme = schemes[s] }, &e)) != NULL);     /* as many as there are */
-        if (mapped) { bf_get_info(mapped, &j); CHECK(j.shards == 5 && missing(numbers(mapped, 500, 600), 0, 600) == 0); }
+        CHECK((mapped = bf_open(
+                   &(bf_spec){ .storage = path, .m = 30000, .k = 7, .scheme = schemes[s] }, &e)) !=
+              NULL); /* as many as there are */
+        if (mapped) {
+            bf_get_info(mapped, &j);
+            CHECK(j.shards == 5 && missing(numbers(mapped, 500, 600), 0, 600) == 0);
+        }
         CHECK_EQ(bf_unite(far, mapped, &e), 0);
         CHECK_EQ(missing(far, 0, 600), 0);
         bf_close(mapped);
@@ -143,9 +168,14 @@ static void bytes_and_files_know_their_shards(void)
 
 static void refused(void)
 {
-    static const struct { bf_spec spec; int code; const char *says; } rows[] = {
-        { { .m = 1000, .k = 3, .shards = 4097 }, BF_EINVAL, "shards must be 1 to 4096, got 4097" },
-        { { .m = 1000, .k = 7, .scheme = "php-mt", .shards = 2 }, BF_EINVAL, "shards must be 1 for scheme php-mt, got 2" },
+    static const struct {
+        bf_spec spec;
+        int code;
+        const char *says;
+    } rows[] = { { { .m = 1000, .k = 3, .shards = 4097 }, BF_EINVAL,
+                     "shards must be 1 to 4096, got 4097" },
+        { { .m = 1000, .k = 7, .scheme = "php-mt", .shards = 2 }, BF_EINVAL,
+            "shards must be 1 for scheme php-mt, got 2" },
         { { .m = 1000, .scheme = "gozero", .shards = 2 }, BF_EINVAL, "scheme gozero" } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         CHECK(!bf_open(&rows[i].spec, &e));
@@ -162,17 +192,21 @@ static void what_is_stored(void)
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = numbers(OPEN("st", .n = 1000, .p = 0.01, .shards = 4), 0, 300), *g;
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 9);
-    CHECK_EQ(rs_number(&redis, "EXISTS st:0 st:1 st:2 st:3 {st:0}:meta {st:1}:meta {st:2}:meta {st:3}:meta st:meta"), 9);
+    CHECK_EQ(
+        rs_number(&redis,
+            "EXISTS st:0 st:1 st:2 st:3 {st:0}:meta {st:1}:meta {st:2}:meta {st:3}:meta st:meta"),
+        9);
     CHECK_HAS(rs_command(&redis, "HGET st:meta shards"), "4");
-    CHECK_EQ(atol(rs_command(&redis, "HGET {st:2}:meta m")), atol(rs_command(&redis, "HGET st:meta m")));
-    CHECK((g = OPEN("st", 0)) != NULL);                     /* the URL alone */
+    CHECK_EQ(
+        atol(rs_command(&redis, "HGET {st:2}:meta m")), atol(rs_command(&redis, "HGET st:meta m")));
+    CHECK((g = OPEN("st", 0)) != NULL); /* the URL alone */
     bf_info i;
     bf_get_info(g, &i);
     CHECK(i.shards == 4 && i.n == 1000 && i.p == 0.01 && !strcmp(i.scheme, "block"));
     CHECK_EQ(missing(g, 0, 300), 0);
     CHECK_EQ(bf_fits(g, &(bf_spec){ .storage = i.storage }, &e), 1);
     bf_close(g);
-    CHECK((g = OPEN("st", .n = 1000, .p = 0.01)) != NULL);  /* not said how many */
+    CHECK((g = OPEN("st", .n = 1000, .p = 0.01)) != NULL); /* not said how many */
     bf_close(g);
     CHECK_EQ(code_of((bf_spec){ .n = 1000, .p = 0.01, .shards = 2 }, "st"), BF_EMISMATCH);
     CHECK_HAS(e.msg, "Redis key st at 127.0.0.1");
@@ -180,7 +214,9 @@ static void what_is_stored(void)
     CHECK_EQ(code_of((bf_spec){ .n = 1000, .p = 0.01, .shards = 1 }, "st"), BF_EMISMATCH);
     CHECK_EQ(code_of((bf_spec){ .n = 1000, .p = 0.001, .shards = 4 }, "st"), BF_EMISMATCH);
     CHECK_EQ(bf_expire(f, 1000, &e), 0);
-    for (int s = 0; s < 4; s++) CHECK(rs_number(&redis, "PTTL st:%d", s) > 900000 && rs_number(&redis, "PTTL {st:%d}:meta", s) > 900000);
+    for (int s = 0; s < 4; s++)
+        CHECK(rs_number(&redis, "PTTL st:%d", s) > 900000 &&
+              rs_number(&redis, "PTTL {st:%d}:meta", s) > 900000);
     CHECK(rs_number(&redis, "PTTL st:meta") > 900000);
     CHECK_EQ(bf_clear(f, &e), 0);
     CHECK(rs_number(&redis, "PTTL st:3") > 900000);
@@ -192,7 +228,7 @@ static void what_is_stored(void)
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
     CHECK_EQ(bf_add(f, "x", 1, &e), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);               /* no stub */
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0); /* no stub */
     CHECK_EQ(bf_delete(f, &e), BF_EIO);
     bf_close(f);
 }
@@ -200,10 +236,13 @@ static void what_is_stored(void)
 static void sets(void)
 {
     const bf_spec spec = { .m = 60000, .k = 5, .shards = 3 };
-    bf_filter *far = numbers(opened(spec, "set", "", __LINE__), 0, 300), *near = numbers(bf_open(&spec, &e), 200, 400), *want = numbers(bf_open(&spec, &e), 0, 300);
+    bf_filter *far = numbers(opened(spec, "set", "", __LINE__), 0, 300),
+              *near = numbers(bf_open(&spec, &e), 200, 400),
+              *want = numbers(bf_open(&spec, &e), 0, 300);
     bf_state a, b;
     CHECK_EQ(bf_equal(far, want, &e), 1);
-    CHECK(bf_get_state(far, &a, &e) == 0 && bf_get_state(want, &b, &e) == 0 && a.ones == b.ones && a.count == b.count);
+    CHECK(bf_get_state(far, &a, &e) == 0 && bf_get_state(want, &b, &e) == 0 && a.ones == b.ones &&
+          a.count == b.count);
     CHECK_EQ(bf_unite(far, near, &e), 0);
     CHECK_EQ(bf_unite(want, near, &e), 0);
     CHECK_EQ(bf_equal(far, want, &e), 1);
@@ -214,9 +253,12 @@ static void sets(void)
     numbers(fresh, 1000, 1100);
     CHECK_EQ(bf_rebuild_end(far, fresh, &e), 0);
     CHECK_EQ(bf_equal(far, fresh, &e), 1);
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 7);               /* no temporary key */
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 7); /* no temporary key */
     bf_delete(far, &e);
-    bf_close(fresh); bf_close(far); bf_close(near); bf_close(want);
+    bf_close(fresh);
+    bf_close(far);
+    bf_close(near);
+    bf_close(want);
 }
 
 /* ---- lost ---- */
@@ -238,40 +280,43 @@ static void lost_shards(void)
     for (unsigned i = 0; i < 300; i++) {
         char t[16];
         int rc = bf_test(f, t, (size_t)sprintf(t, "n%u", i), &e);
-        CHECK(rc == 1 || rc == BF_EIO);                     /* never absent */
+        CHECK(rc == 1 || rc == BF_EIO); /* never absent */
         if (rc == BF_EIO && !strstr(e.msg, "Redis key lost:1 at")) failed_here++;
         failed += rc == BF_EIO;
     }
     CHECK_EQ(failed, in[1]);
     bf_key keys[300];
     char text[300][16];
-    for (unsigned i = 0; i < 300; i++) keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "n%u", i) };
+    for (unsigned i = 0; i < 300; i++)
+        keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "n%u", i) };
     CHECK_EQ(bf_test_many(f, keys, 300, NULL, &e), BF_EIO);
     CHECK_EQ(bf_add_many(f, keys, 300, NULL, &e), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
-    CHECK_EQ(rs_number(&redis, "EXISTS lost:1"), 0);        /* its stub was taken away */
+    CHECK_EQ(rs_number(&redis, "EXISTS lost:1"), 0); /* its stub was taken away */
     bf_state st;
     CHECK(bf_get_state(f, &st, &e) == BF_EIO && !bf_copy(f, &e));
     CHECK_EQ(code_of((bf_spec){ 0 }, "lost"), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
     CHECK_EQ(code_of((bf_spec){ .m = 60000, .k = 4, .shards = 3 }, "lost"), BF_EMISMATCH);
-    CHECK_EQ(rs_number(&redis, "EXISTS lost:1"), 0);        /* nothing is made for who asks for another one */
+    CHECK_EQ(
+        rs_number(&redis, "EXISTS lost:1"), 0); /* nothing is made for who asks for another one */
     CHECK((g = opened(spec, "lost", "", __LINE__)) != NULL);
-    CHECK_EQ(missing(g, 0, 300), in[1]);                    /* made anew, the others kept */
-    CHECK_EQ(missing(f, key_in_1, key_in_1 + 1), 1);        /* followed */
+    CHECK_EQ(missing(g, 0, 300), in[1]);             /* made anew, the others kept */
+    CHECK_EQ(missing(f, key_in_1, key_in_1 + 1), 1); /* followed */
     numbers(f, 0, 300);
     CHECK_EQ(missing(g, 0, 300), 0);
-    rs_command(&redis, "DEL lost:meta");                    /* the sign alone: who has it open goes on */
+    rs_command(&redis, "DEL lost:meta"); /* the sign alone: who has it open goes on */
     CHECK_EQ(missing(g, 0, 300), 0);
     CHECK_EQ(code_of((bf_spec){ 0 }, "lost"), BF_EIO);
     CHECK_HAS(e.msg, "does not exist");
     CHECK_EQ(code_of((bf_spec){ .m = 60000, .k = 4, .shards = 3 }, "lost"), BF_EMISMATCH);
     CHECK_HAS(e.msg, "is a shard of another filter");
-    CHECK_EQ(rs_number(&redis, "EXISTS lost:meta"), 0);     /* that failed: nothing of it is left */
+    CHECK_EQ(rs_number(&redis, "EXISTS lost:meta"), 0); /* that failed: nothing of it is left */
     bf_close(g);
     CHECK((g = opened(spec, "lost", "", __LINE__)) != NULL);
     CHECK_EQ(missing(g, 0, 300), 0);
-    rs_command(&redis, "DEL lost:0 lost:1 lost:2");         /* all of the bits: another filter may be made */
+    rs_command(
+        &redis, "DEL lost:0 lost:1 lost:2"); /* all of the bits: another filter may be made */
     CHECK_EQ(code_of((bf_spec){ 0 }, "lost"), BF_EIO);
     CHECK_EQ(code_of((bf_spec){ .m = 70000, .k = 4, .shards = 5 }, "lost"), 0);
     CHECK_EQ(bf_test(g, "n1", 2, &e), BF_EMISMATCH);
@@ -284,7 +329,7 @@ static void lost_shards(void)
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "SET lost:2 text");
     CHECK_EQ(code_of(spec, "lost"), BF_EFORMAT);
-    CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);               /* a creation that failed leaves nothing */
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 1); /* a creation that failed leaves nothing */
     CHECK(!strcmp(rs_command(&redis, "GET lost:2"), "text"));
     rs_command(&redis, "FLUSHALL");
     rs_command(&redis, "CONFIG SET maxmemory 3mb");
@@ -298,7 +343,9 @@ static void lost_shards(void)
 /* ---- faults ---- */
 static void spoiled_answers(void)
 {
-    static const char *const garbage[] = { "HTTP/1.1 400 Bad Request\r\n\r\n", ":1\r\n", "*-7\r\n", "$-1\r\n", "-MOVED 1234 10.0.0.1:6379\r\n", "-LOADING Redis is loading the dataset in memory\r\n" };
+    static const char *const garbage[] = { "HTTP/1.1 400 Bad Request\r\n\r\n", ":1\r\n", "*-7\r\n",
+        "$-1\r\n", "-MOVED 1234 10.0.0.1:6379\r\n",
+        "-LOADING Redis is loading the dataset in memory\r\n" };
     proxy x;
     char url[128], text[300][16];
     bf_key keys[300];
@@ -311,10 +358,13 @@ static void spoiled_answers(void)
         if (!f) return;
         ONE_SLOT(f, slots);
         numbers(f, 0, 300);
-        for (unsigned i = 0; i < 300; i++) keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "n%u", i) };
+        for (unsigned i = 0; i < 300; i++)
+            keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "n%u", i) };
         for (int mode = SWALLOW; mode < INSTEAD + (int)(sizeof garbage / sizeof *garbage); mode++) {
-            if (slots && mode != RESET_ && mode != HALF_AND_CLOSE) continue;      /* the others only cost time a second time */
-            proxy_order(&x, mode < INSTEAD ? mode : INSTEAD, mode < INSTEAD ? "" : garbage[mode - INSTEAD]);
+            if (slots && mode != RESET_ && mode != HALF_AND_CLOSE)
+                continue; /* the others only cost time a second time */
+            proxy_order(
+                &x, mode < INSTEAD ? mode : INSTEAD, mode < INSTEAD ? "" : garbage[mode - INSTEAD]);
             CHECK(bf_test_many(f, keys, 300, NULL, &e) < 0);
             CHECK_HAS(e.msg, "Redis key spoil:");
             CHECK(bf_add_many(f, keys, 300, NULL, &e) < 0);
@@ -332,10 +382,11 @@ static void spoiled_answers(void)
 int main(void)
 {
     (void)o_apply;
-    setvbuf(stdout, NULL, _IOLBF, 0);                       /* children must not print it again */
+    setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
     RUN(in_memory_against_the_oracle);
     RUN(the_rate_is_kept);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis");
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
     rs_start(&redis, NULL);
     RUN(in_redis_against_the_oracle);
     RUN(block_has_the_bits_of_the_filter_without_shards);

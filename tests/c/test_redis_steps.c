@@ -1,14 +1,21 @@
-/* test_redis_steps.c - every kind of filter in Redis, everything that can be asked of it, every trip that takes, everything in
- * its answer: it becomes something else, or the connection ends there.  What is told is right or an error that names the key,
- * and the next call works.  It starts its own server.
- * wraps: send recv poll */
+/* test_redis_steps.c - every kind of filter in Redis, everything that can be asked of it, every
+ * trip that takes, everything in its answer: it becomes something else, or the connection ends
+ * there.  What is told is right or an error that names the key, and the next call works.  It starts
+ * its own server. */
+/* wraps: send recv poll */
 #define _GNU_SOURCE
 #include "redis_steps.h"
 #include "redis_worlds.h"
 
-static const char *const spoils[] = { "-ERR unknown command 'x', with args beginning with: s3same\r\n", ":-7\r\n", "$-1\r\n", "$3\r\nabc\r\n", "*0\r\n", "", "HTTP/1.1 400\r\n\r\n",
-    "-LOADING Redis is\tloading the dataset in memory\r\n", "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", ":99999\r\n", "$0\r\n\r\n", "*1\r\n:1\r\n",
-    "*-1\r\n", "$100\r\n0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\r\n", "+OK\r\n", "-\r\n", "*2\r\n$1\r\na\r\n$1\r\nb\r\n" };
+static const char *const spoils[] = {
+    "-ERR unknown command 'x', with args beginning with: s3same\r\n", ":-7\r\n", "$-1\r\n",
+    "$3\r\nabc\r\n", "*0\r\n", "", "HTTP/1.1 400\r\n\r\n",
+    "-LOADING Redis is\tloading the dataset in memory\r\n",
+    "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", ":99999\r\n",
+    "$0\r\n\r\n", "*1\r\n:1\r\n", "*-1\r\n",
+    "$100\r\n0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\r\n",
+    "+OK\r\n", "-\r\n", "*2\r\n$1\r\na\r\n$1\r\nb\r\n"
+};
 enum { SPOILS = sizeof spoils / sizeof *spoils, EACH_NODE = 4, TRIPS_MOST = 200 };
 
 static char class_of(char type) { return type == '+' ? '$' : type; }
@@ -16,41 +23,58 @@ static char class_of(char type) { return type == '+' ? '$' : type; }
 /* Might a server answer so?  Then what comes of it need not be right. */
 static bool plausible(char was, const char *instead)
 {
-    if (was == ':' && !strncmp(instead, "*1\r\n:", 5)) return true;      /* an array of one is its member: see redis_reply.h */
-    return class_of(*instead) == class_of(was) || ((was == '$' || was == '*') && (!strncmp(instead, "$-1", 3) || !strncmp(instead, "*-1", 3) || !strncmp(instead, "*0", 2)));
+    if (was == ':' && !strncmp(instead, "*1\r\n:", 5))
+        return true; /* an array of one is its member: see redis_reply.h */
+    return class_of(*instead) == class_of(was) ||
+           ((was == '$' || was == '*') &&
+               (!strncmp(instead, "$-1", 3) || !strncmp(instead, "*-1", 3) ||
+                   !strncmp(instead, "*0", 2)));
 }
 
 /* What happened to it, on one line. */
 static const char *shown(void)
 {
     static char text[48];
-    snprintf(text, sizeof text, "%.20s%s", steps.instead ? steps.instead : "as it is", steps.cut ? " and the end" : "");
-    for (char *p = text; *p; p++) if (*p == '\r' || *p == '\n') *p = ' ';
+    snprintf(text, sizeof text, "%.20s%s", steps.instead ? steps.instead : "as it is",
+        steps.cut ? " and the end" : "");
+    for (char *p = text; *p; p++)
+        if (*p == '\r' || *p == '\n') *p = ' ';
     return text;
 }
 
-static int64_t expected(const world *w, size_t what) { return asked[what].expected == ONES ? (int64_t)w->ones : asked[what].expected; }
+static int64_t expected(const world *w, size_t what)
+{
+    return asked[what].expected == ONES ? (int64_t)w->ones : asked[what].expected;
+}
 
 static void judge(const world *w, size_t what, int64_t rc, bool strict)
 {
-    const bool fits = rc == 0 && steps.at && asked[what].run == do_fits;      /* "open it anew" */
-    const bool fine = rc < 0 ? rc == e.code && strstr(e.msg, w->key) && !strstr(e.msg, "s3same") : !strict || fits || rc == expected(w, what);
+    const bool fits = rc == 0 && steps.at && asked[what].run == do_fits; /* "open it anew" */
+    const bool fine = rc < 0 ? rc == e.code && strstr(e.msg, w->key) && !strstr(e.msg, "s3same")
+                             : !strict || fits || rc == expected(w, what);
     if (fine) return;
     failed_here++;
-    fprintf(stderr, "%s, %s: trip %ld, node %zu (%c), %s: %lld, %s\n", w->name, asked[what].name, steps.at, steps.node, steps.was, shown(), (long long)rc,
-            rc < 0 ? e.msg : "");
+    fprintf(stderr, "%s, %s: trip %ld, node %zu (%c), %s: %lld, %s\n", w->name, asked[what].name,
+        steps.at, steps.node, steps.was, shown(), (long long)rc, rc < 0 ? e.msg : "");
 }
 
 static void next_call_works(world *w, size_t what)
 {
     bf_filter *made = NULL;
     bool fine;
-    if (asked[what].run == do_make) fine = (made = world_open(w, true)) && bf_add_many(made, world_keys, WORLD_KEYS, NULL, &e) >= 0 && bf_test_many(made, world_keys, WORLD_KEYS, NULL, &e) == WORLD_KEYS;
-    else fine = asked[what].stays ? bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e) == WORLD_KEYS : world_make(w);
+    if (asked[what].run == do_make)
+        fine = (made = world_open(w, true)) &&
+               bf_add_many(made, world_keys, WORLD_KEYS, NULL, &e) >= 0 &&
+               bf_test_many(made, world_keys, WORLD_KEYS, NULL, &e) == WORLD_KEYS;
+    else
+        fine = asked[what].stays
+                   ? bf_test_many(w->f, world_keys, WORLD_KEYS, NULL, &e) == WORLD_KEYS
+                   : world_make(w);
     bf_close(made);
     if (fine) return;
     failed_here++;
-    fprintf(stderr, "%s, %s: trip %ld, node %zu, %s: afterwards %s\n", w->name, asked[what].name, steps.at, steps.node, shown(), e.msg);
+    fprintf(stderr, "%s, %s: trip %ld, node %zu, %s: afterwards %s\n", w->name, asked[what].name,
+        steps.at, steps.node, shown(), e.msg);
     world_make(w);
 }
 
@@ -88,11 +112,16 @@ static void every_answer_of(world *w, size_t what)
     const long trips = steps.trips;
     if (rc == BF_ENOTSUP || rc == BF_EINVAL) return;
     judge(w, what, rc, true);
-    if (rc < 0 || trips > TRIPS_MOST) { failed_here++; fprintf(stderr, "%s, %s: %ld trips: %lld, %s\n", w->name, asked[what].name, trips, (long long)rc, e.msg); }
+    if (rc < 0 || trips > TRIPS_MOST) {
+        failed_here++;
+        fprintf(stderr, "%s, %s: %ld trips: %lld, %s\n", w->name, asked[what].name, trips,
+            (long long)rc, e.msg);
+    }
     next_call_works(w, what);
     for (long trip = 1; trip <= trips && failed_here < 20; trip++) {
         steps.nodes = 1;
-        for (size_t node = 0; node < steps.nodes && failed_here < 20; node = after(node, steps.nodes))
+        for (size_t node = 0; node < steps.nodes && failed_here < 20;
+            node = after(node, steps.nodes))
             for (size_t i = 0; i < (node < EACH_NODE ? SPOILS : 2); i++, turn++) {
                 const char *instead = spoils[node < EACH_NODE ? i : turn % SPOILS];
                 if (!once(w, what, trip, node, instead, turn % 3 == 0)) break;
@@ -106,7 +135,8 @@ static void every_answer(void)
     for (size_t i = 0; i < WORLDS; i++) {
         const double start = rs_now();
         const int before = failed_here;
-        for (size_t what = 0; what < ASKED && failed_here < before + 10; what++) if (world_make(worlds + i)) every_answer_of(worlds + i, what);
+        for (size_t what = 0; what < ASKED && failed_here < before + 10; what++)
+            if (world_make(worlds + i)) every_answer_of(worlds + i, what);
         world_forget(worlds + i);
         printf("     %s: %.1f s\n", worlds[i].name, rs_now() - start);
     }
@@ -114,7 +144,8 @@ static void every_answer(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis");
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
     rs_start(&redis, NULL);
     RUN(every_answer);
     rs_end(&redis);

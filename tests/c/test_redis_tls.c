@@ -1,6 +1,6 @@
-/* test_redis_tls.c - rediss://: the same filters through TLS, who is trusted and who is not, and a line that is cut, silent or
- * spoilt at any time.  Its own servers and its own authority.
- * wraps: dlopen */
+/* test_redis_tls.c - rediss://: the same filters through TLS, who is trusted and who is not, and a
+ * line that is cut, silent or spoilt at any time.  Its own servers and its own authority. */
+/* wraps: dlopen */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
@@ -14,7 +14,10 @@ static bool no_library;
 
 void *__real_dlopen(const char *name, int how);
 void *__wrap_dlopen(const char *name, int how);
-void *__wrap_dlopen(const char *name, int how) { return __real_dlopen(no_library ? "libnowhere.so" : name, how); }
+void *__wrap_dlopen(const char *name, int how)
+{
+    return __real_dlopen(no_library ? "libnowhere.so" : name, how);
+}
 
 /* ---- certificates ---- */
 static void shell(const char *format, const char *a, const char *b, const char *c)
@@ -23,19 +26,29 @@ static void shell(const char *format, const char *a, const char *b, const char *
     int n = snprintf(command, sizeof command, "cd %s && { ", keys);
     n += snprintf(command + n, sizeof command - (size_t)n, format, a, b, c);
     snprintf(command + n, sizeof command - (size_t)n, "; } >>log 2>&1");
-    if (system(command)) { fprintf(stderr, "%s: failed, see %s/log: is openssl installed?\n", command, keys); printf("0 passed, 1 failed\n"); exit(1); }
+    if (system(command)) {
+        fprintf(stderr, "%s: failed, see %s/log: is openssl installed?\n", command, keys);
+        printf("0 passed, 1 failed\n");
+        exit(1);
+    }
 }
 
 static void authority(const char *name)
 {
-    shell("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=%s -keyout %s.key -out %s.pem", name, name, name);
+    shell(
+        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=%s -keyout %s.key -out %s.pem",
+        name, name, name);
 }
 
 static void certificate(const char *name, const char *names)
 {
-    shell("openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=%s -keyout %s.key -out %s.csr", name, name, name);
+    shell(
+        "openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=%s -keyout %s.key -out %s.csr",
+        name, name, name);
     shell("echo subjectAltName=%s >%s.ext%s", names, name, "");
-    shell("openssl x509 -req -in %s.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile %s.ext -out %s.pem", name, name, name);
+    shell(
+        "openssl x509 -req -in %s.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile %s.ext -out %s.pem",
+        name, name, name);
     shell("cat %s.pem %s.key >%s.both", name, name, name);
 }
 
@@ -50,7 +63,11 @@ static const char *to(const char *host, int port, const char *ca, const char *mo
 static bf_filter *make(const char *where)
 {
     bf_filter *f = bf_open(&(bf_spec){ .n = 20000, .p = 0.001, .storage = where }, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", where, e.msg); exit(1); }
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s: %s\n", where, e.msg);
+        exit(1);
+    }
     return f;
 }
 
@@ -59,7 +76,8 @@ static void refused(const char *where, int code, const char *says)
     double since = rs_now();
     bf_filter *f = bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = where }, &e);
     CHECK(!f && e.code == code && strstr(e.msg, says) && !strstr(e.msg, "s3same"));
-    if (f || !strstr(e.msg, says)) fprintf(stderr, "%s: %s, not: %s\n", where, f ? "opened" : e.msg, says);
+    if (f || !strstr(e.msg, says))
+        fprintf(stderr, "%s: %s, not: %s\n", where, f ? "opened" : e.msg, says);
     CHECK(rs_now() - since < 30);
     bf_close(f);
 }
@@ -68,7 +86,8 @@ static int64_t many(bf_filter *f, bool adds, uint64_t from, size_t n)
 {
     static char t[5000][24];
     static bf_key k[5000];
-    for (size_t i = 0; i < n; i++) k[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%llu", (unsigned long long)(from + i)) };
+    for (size_t i = 0; i < n; i++)
+        k[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%llu", (unsigned long long)(from + i)) };
     return (adds ? bf_add_many : bf_test_many)(f, k, n, NULL, &e);
 }
 
@@ -80,13 +99,20 @@ static void same_bits(bf_spec spec)
     spec.storage = to("localhost", redis.tls, "ca.pem", "");
     plain.storage = rs_url(&redis, "k", "");
     bf_filter *f = bf_open(&spec, &e), *g = f ? bf_open(&plain, &e) : NULL, *near = NULL;
-    if (!f || !g) { failed_here++; fprintf(stderr, "%s\n", e.msg); bf_close(f); return; }
+    if (!f || !g) {
+        failed_here++;
+        fprintf(stderr, "%s\n", e.msg);
+        bf_close(f);
+        return;
+    }
     CHECK(bf_add(f, "alone", 5, &e) == BF_ADDED && bf_test(g, "alone", 5, &e) == 1);
     int64_t added = many(f, true, 0, 5000);
-    CHECK(added > 4900 && many(g, false, 0, 5000) == 5000 && many(f, false, 0, 5000) == 5000 && many(f, false, 5000, 5000) < 100);
+    CHECK(added > 4900 && many(g, false, 0, 5000) == 5000 && many(f, false, 0, 5000) == 5000 &&
+          many(f, false, 5000, 5000) < 100);
     CHECK((near = bf_copy(f, &e)) && bf_equal(near, g, &e) == 1 && bf_equal(f, g, &e) == 1);
     CHECK_EQ(bf_clear(f, &e), 0);
-    CHECK(many(g, false, 0, 5000) == 0 && bf_unite(f, near, &e) == 0 && many(g, false, 0, 5000) == 5000);
+    CHECK(many(g, false, 0, 5000) == 0 && bf_unite(f, near, &e) == 0 &&
+          many(g, false, 0, 5000) == 5000);
     bf_close(f);
     bf_close(g);
     bf_close(near);
@@ -96,7 +122,7 @@ static void the_same_filters(void)
 {
     same_bits((bf_spec){ .n = 10000, .p = 0.001 });
     same_bits((bf_spec){ .n = 10000, .p = 0.001, .scheme = "classic" });
-    same_bits((bf_spec){ .n = 3000000, .p = 0.001 });                /* 6 MB there and back */
+    same_bits((bf_spec){ .n = 3000000, .p = 0.001 }); /* 6 MB there and back */
     same_bits((bf_spec){ .n = 10000, .p = 0.001, .shards = 3 });
     same_bits((bf_spec){ .n = 10000, .p = 0.001, .grow = 2 });
     same_bits((bf_spec){ .n = 10000, .p = 0.001, .window = 1e9 });
@@ -112,8 +138,10 @@ static void who_is_trusted(void)
     bf_close(make(to("localhost", redis.tls, "ca.pem", "&timeout=9")));
     refused(to("localhost", redis.tls, NULL, ""), BF_EIO, "certificate");
     refused(to("localhost", redis.tls, "stranger.pem", ""), BF_EIO, "no TLS with it");
-    refused(to("127.0.0.2", redis.tls, "ca.pem", ""), BF_EIO, "cannot reach");           /* it listens on 127.0.0.1 */
-    refused(to("localhost", redis.tls, "none.pem", ""), BF_EIO, "cannot read certificates of authorities from");
+    refused(to("127.0.0.2", redis.tls, "ca.pem", ""), BF_EIO,
+        "cannot reach"); /* it listens on 127.0.0.1 */
+    refused(to("localhost", redis.tls, "none.pem", ""), BF_EIO,
+        "cannot read certificates of authorities from");
     refused(to("localhost", redis.tls, "ca.key", ""), BF_EIO, "ca.key");
     snprintf(text, sizeof text, "&cert=%s/client.pem", keys);
     refused(to("localhost", redis.tls, "ca.pem", text), BF_EIO, "PEM, both in one file");
@@ -134,7 +162,8 @@ static void whose_name_it_is(void)
     rs_stop(&other, SIGKILL);
     other.name = "server";
     rs_resume(&other);
-    refused(to("localhost", other.tls, "ca.pem", "&timeout=3"), BF_EIO, "(TLS)");        /* it wants to see our certificate */
+    refused(to("localhost", other.tls, "ca.pem", "&timeout=3"), BF_EIO,
+        "(TLS)"); /* it wants to see our certificate */
     bf_close(make(to("localhost", other.tls, "ca.pem", text)));
     rs_end(&other);
 }
@@ -170,7 +199,8 @@ static void spoilt(proxy *x, int mode, const char *text)
     CHECK(bf_add(hasty, "kept", 4, &e) == BF_EIO);
     proxy_order(x, PASS, "");
     rs_pause(50);
-    CHECK(bf_test(f, "kept", 4, &e) == 1 && bf_test(hasty, "kept", 4, &e) == 1 && bf_add(f, "kept", 4, &e) >= 0);
+    CHECK(bf_test(f, "kept", 4, &e) == 1 && bf_test(hasty, "kept", 4, &e) == 1 &&
+          bf_add(f, "kept", 4, &e) >= 0);
     bf_close(f);
     bf_close(hasty);
 }
@@ -194,7 +224,8 @@ static void restarts_and_forks(void)
     CHECK(bf_add(f, "kept", 4, &e) >= 0);
     pid_t child = fork();
     if (child == 0) {
-        bool right = bf_add(f, "child's", 7, &e) >= 0 && bf_test(f, "kept", 4, &e) == 1 && many(f, true, 0, 1000) >= 0;
+        bool right = bf_add(f, "child's", 7, &e) >= 0 && bf_test(f, "kept", 4, &e) == 1 &&
+                     many(f, true, 0, 1000) >= 0;
         bf_close(f);
         exit(right ? 0 : 1);
     }
@@ -212,7 +243,8 @@ static void without_the_library(void)
     pid_t child = fork();
     if (child == 0) {
         no_library = true;
-        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP, "rediss:// needs OpenSSL for TLS: libnowhere.so");
+        refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP,
+            "rediss:// needs OpenSSL for TLS: libnowhere.so");
         refused(to("localhost", redis.tls, "ca.pem", ""), BF_ENOTSUP, "libnowhere.so");
         exit(failed_here ? 1 : 0);
     }
@@ -222,8 +254,12 @@ static void without_the_library(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "rediss://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis or OpenSSL");
-    if (!mkdtemp(keys)) { perror("mkdtemp"); return 1; }
+    if (!bf_open(&(bf_spec){ .storage = "rediss://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis or OpenSSL");
+    if (!mkdtemp(keys)) {
+        perror("mkdtemp");
+        return 1;
+    }
     authority("ca");
     authority("stranger");
     certificate("server", "DNS:localhost,IP:127.0.0.1");

@@ -1,5 +1,6 @@
-/* test_redis_together.c - several processes on one filter in Redis, with and without shards: creators that race or are killed,
- * bits that are exchanged under readers and adders, forks.  It starts its own server. */
+/* test_redis_together.c - several processes on one filter in Redis, with and without shards:
+ * creators that race or are killed, bits that are exchanged under readers and adders, forks.  It
+ * starts its own server. */
 #define _GNU_SOURCE
 #include "redis_filters.h"
 
@@ -16,13 +17,20 @@ static void racing_creators_and_adders(void)
             if ((child[w] = fork()) == 0) {
                 int fresh = 0;
                 bf_filter *f = OPEN("race", .n = 10000, .p = 1e-4, .shards = 12);
-                for (unsigned i = 0; f && i < KEYS; i++) { char t[16]; fresh += bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e); }
+                for (unsigned i = 0; f && i < KEYS; i++) {
+                    char t[16];
+                    fresh += bf_add(f, t, (size_t)sprintf(t, "r%u", i), &e);
+                }
                 if (!f) fresh = -100000;
                 _exit(write(pipes[1], &fresh, sizeof fresh) != sizeof fresh);
             }
-        for (int w = 0; w < WORKERS; w++) if (read(pipes[0], &one, sizeof one) == sizeof one) { CHECK(one >= 0); sum += one; }
+        for (int w = 0; w < WORKERS; w++)
+            if (read(pipes[0], &one, sizeof one) == sizeof one) {
+                CHECK(one >= 0);
+                sum += one;
+            }
         for (int w = 0; w < WORKERS; w++) waitpid(child[w], NULL, 0);
-        CHECK_EQ(sum, KEYS);                                /* exactly one is told new */
+        CHECK_EQ(sum, KEYS); /* exactly one is told new */
         CHECK_EQ(rs_number(&redis, "DBSIZE"), 25);
         close(pipes[0]);
         close(pipes[1]);
@@ -37,8 +45,11 @@ static void a_creator_is_killed(void)
     for (int round = 0; round < 30; round++) {
         rs_command(&redis, "FLUSHALL");
         pid_t child = fork();
-        if (child == 0) { opened(spec, "kill", "", __LINE__); pause(); }
-        for (int i = 0; i < 3000 && rs_number(&redis, "DBSIZE") < 1 + round * 2; i++) { }
+        if (child == 0) {
+            opened(spec, "kill", "", __LINE__);
+            pause();
+        }
+        for (int i = 0; i < 3000 && rs_number(&redis, "DBSIZE") < 1 + round * 2; i++) {}
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         int rc = code_of((bf_spec){ 0 }, "kill");
@@ -47,14 +58,16 @@ static void a_creator_is_killed(void)
         bf_filter *f = numbers(opened(spec, "kill", "", __LINE__), 0, 100);
         if (!f) return;
         CHECK_EQ(missing(f, 0, 100), 0);
-        long temps = rs_number(&redis, "DBSIZE") - 81;      /* what the dead one was at expires by itself */
+        long temps =
+            rs_number(&redis, "DBSIZE") - 81; /* what the dead one was at expires by itself */
         CHECK(temps == 0 || temps == 1);
         bf_close(f);
     }
     CHECK(unfinished > 5);
 }
 
-/* Somebody rebuilds again and again from keys that include these: at no moment is one of them absent. */
+/* Somebody rebuilds again and again from keys that include these: at no moment is one of them
+ * absent. */
 static void rebuilt_under_readers_and_adders(void)
 {
     rs_command(&redis, "FLUSHALL");
@@ -77,7 +90,10 @@ static void rebuilt_under_readers_and_adders(void)
     while (read(pipes[0], &late, sizeof late) != sizeof late) {
         rounds++;
         CHECK_EQ(missing(f, 0, 400), 0);
-        for (int end = (int)i + 50; (int)i < end; i++) { char t[16]; CHECK(bf_add(f, t, (size_t)sprintf(t, "n%u", i), &e) >= 0); }     /* may be lost again, not fail */
+        for (int end = (int)i + 50; (int)i < end; i++) {
+            char t[16];
+            CHECK(bf_add(f, t, (size_t)sprintf(t, "n%u", i), &e) >= 0);
+        } /* may be lost again, not fail */
     }
     waitpid(child, NULL, 0);
     CHECK(rounds > 0 && late == 0);
@@ -88,30 +104,47 @@ static void rebuilt_under_readers_and_adders(void)
     close(pipes[1]);
 }
 
-/* Several exchange the bits of one filter all the time: nobody is told that it is lost, and no command fails. */
+/* Several exchange the bits of one filter all the time: nobody is told that it is lost, and no
+ * command fails. */
 static void exchanged_by_several(unsigned shards)
 {
     enum { WORKERS = 4, ROUNDS = 40 };
     rs_command(&redis, "FLUSHALL");
-    bf_filter *f = OPEN("several", .m = 60000, .k = 5, .shards = shards), *near = numbers(bf_open(&(bf_spec){ .m = 60000, .k = 5, .shards = shards }, &e), 0, 50);
+    bf_filter *f = OPEN("several", .m = 60000, .k = 5, .shards = shards),
+              *near =
+                  numbers(bf_open(&(bf_spec){ .m = 60000, .k = 5, .shards = shards }, &e), 0, 50);
     pid_t child[WORKERS];
     for (int w = 0; w < WORKERS; w++)
         if ((child[w] = fork()) == 0) {
             int failed = 0;
             for (int round = 0; round < ROUNDS; round++) {
-                int rc = w == 0 ? bf_clear(f, &e) : w == 1 ? bf_unite(f, near, &e) : w == 2 ? bf_intersect(f, near, &e) : bf_expire(f, 1000, &e);
+                int rc = w == 0   ? bf_clear(f, &e)
+                         : w == 1 ? bf_unite(f, near, &e)
+                         : w == 2 ? bf_intersect(f, near, &e)
+                                  : bf_expire(f, 1000, &e);
                 if (rc == 0) rc = bf_add(f, "x", 1, &e);
                 if (rc >= 0) rc = bf_test(f, "n7", 2, &e);
-                if (rc < 0) { failed++; fprintf(stderr, "worker %d: %s\n", w, e.msg); }
+                if (rc < 0) {
+                    failed++;
+                    fprintf(stderr, "worker %d: %s\n", w, e.msg);
+                }
             }
             _exit(failed != 0);
         }
-    for (int w = 0; w < WORKERS; w++) { int status; waitpid(child[w], &status, 0); CHECK_EQ(status, 0); }
+    for (int w = 0; w < WORKERS; w++) {
+        int status;
+        waitpid(child[w], &status, 0);
+        CHECK_EQ(status, 0);
+    }
     CHECK_EQ(rs_number(&redis, "DBSIZE"), shards > 1 ? 2 * shards + 1 : 2);
     bf_close(f);
     bf_close(near);
 }
-static void exchanged_at_once(void) { exchanged_by_several(1); exchanged_by_several(3); }
+static void exchanged_at_once(void)
+{
+    exchanged_by_several(1);
+    exchanged_by_several(3);
+}
 
 static void forks_and_idle_connections(void)
 {
@@ -130,8 +163,9 @@ static void forks_and_idle_connections(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);                       /* children must not print it again */
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis");
+    setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
     rs_start(&redis, NULL);
     RUN(racing_creators_and_adders);
     RUN(a_creator_is_killed);

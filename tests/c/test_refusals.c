@@ -1,5 +1,6 @@
-/* test_refusals.c - what is refused, and in which words: specs that contradict themselves, operations that a home or a kind of
- * filter does not have, pairs of filters that do not go together.  With and without a bf_error. */
+/* test_refusals.c - what is refused, and in which words: specs that contradict themselves,
+ * operations that a home or a kind of filter does not have, pairs of filters that do not go
+ * together.  With and without a bf_error. */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "check.h"
@@ -10,85 +11,149 @@
 static bf_error e;
 static const char secret[17] = "0123456789abcdef", other[17] = "fedcba9876543210";
 static int apply(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
-{ (void)ctx; (void)op; (void)pos; (void)nkeys; (void)k; (void)present; return 0; }
+{
+    (void)ctx;
+    (void)op;
+    (void)pos;
+    (void)nkeys;
+    (void)k;
+    (void)present;
+    return 0;
+}
 static const bf_client client = { apply, NULL };
-static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
-{ (void)ctx; (void)parts; (void)nparts; (void)report; (void)sink; return BF_CLIENT_UNSENT; }
+static int exchange(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    (void)ctx;
+    (void)parts;
+    (void)nparts;
+    (void)report;
+    (void)sink;
+    return BF_CLIENT_UNSENT;
+}
 static const bf_redis_client redis = { exchange, "nowhere", false, NULL };
-static uint64_t one_function(const void *key, size_t len) { (void)key; return len; }
+static uint64_t one_function(const void *key, size_t len)
+{
+    (void)key;
+    return len;
+}
 static bf_function *const list[] = { one_function };
 static const bf_functions functions = { 1, list };
 static double now_is = 1000;
-static double clock_of(void *ctx) { (void)ctx; return now_is; }
+static double clock_of(void *ctx)
+{
+    (void)ctx;
+    return now_is;
+}
 
-static bf_filter *must(bf_filter *f) { if (!f) { fprintf(stderr, "%s\n", e.msg); exit(1); } return f; }
+static bf_filter *must(bf_filter *f)
+{
+    if (!f) {
+        fprintf(stderr, "%s\n", e.msg);
+        exit(1);
+    }
+    return f;
+}
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e))
 
 /* ---- specs ---- */
-typedef struct { bf_spec spec; int code; const char *says; } refusal;
+typedef struct {
+    bf_spec spec;
+    int code;
+    const char *says;
+} refusal;
 static const refusal specs[] = {
     { { .m = 10, .k = 1, .counting = true, .grow = 2 }, BF_EINVAL, "neither grow nor forget" },
     { { .m = 10, .k = 1, .counting = true, .shards = 2 }, BF_EINVAL, "neither shards nor a cache" },
-    { { .m = 10, .k = 1, .counting = true, .cache = true }, BF_EINVAL, "neither shards nor a cache" },
-    { { .m = 10, .k = 1, .counting = true, .wait_replicas = 1 }, BF_EINVAL, "wait for no replicas" },
-    { { .m = 10, .k = 1, .counting = true, .client = &client }, BF_ENOTSUP, "a client callback cannot count" },
-    { { .n = 10, .p = 0.1, .grow = 1 }, BF_EINVAL, "grow must be a factor above 1, at most 1e300, got 1" },
+    { { .m = 10, .k = 1, .counting = true, .cache = true }, BF_EINVAL,
+        "neither shards nor a cache" },
+    { { .m = 10, .k = 1, .counting = true, .wait_replicas = 1 }, BF_EINVAL,
+        "wait for no replicas" },
+    { { .m = 10, .k = 1, .counting = true, .client = &client }, BF_ENOTSUP,
+        "a client callback cannot count" },
+    { { .n = 10, .p = 0.1, .grow = 1 }, BF_EINVAL,
+        "grow must be a factor above 1, at most 1e300, got 1" },
     { { .n = 10, .p = 0.1, .grow = -2 }, BF_EINVAL, "got -2" },
     { { .n = 10, .p = 0.1, .grow = NAN }, BF_EINVAL, "got nan" },
     { { .n = 10, .p = 0.1, .grow = INFINITY }, BF_EINVAL, "at most 1e300, got inf" },
     { { .n = 10, .p = 0.1, .window = INFINITY }, BF_EINVAL, "at most 1e300, got inf" },
-    { { .n = 10, .p = 0.1, .window = -1 }, BF_EINVAL, "window must be a number of seconds above 0, 0.0001 or more for each part, at most 1e300, got -1" },
-    { { .n = 10, .p = 0.1, .window = 0.001, .parts = 11 }, BF_EINVAL, "0.0001 or more for each part, at most 1e300, got 0.001" },
+    { { .n = 10, .p = 0.1, .window = -1 }, BF_EINVAL,
+        "window must be a number of seconds above 0, 0.0001 or more for each part, at most 1e300, got -1" },
+    { { .n = 10, .p = 0.1, .window = 0.001, .parts = 11 }, BF_EINVAL,
+        "0.0001 or more for each part, at most 1e300, got 0.001" },
     { { .n = 10, .p = 0.1, .grow = 2, .shards = 2 }, BF_EINVAL, "shards=2" },
     { { .n = 10, .p = 0.1, .window = 2, .shards = 3 }, BF_EINVAL, "shards=3" },
-    { { .n = 10, .p = 0.1, .grow = 2, .cache = true }, BF_EINVAL, "cache: a filter that grows or forgets has none" },
-    { { .n = 10, .p = 0.1, .grow = 2, .redis_client = &redis, .key = "k" }, BF_ENOTSUP, "not through a client" },
+    { { .n = 10, .p = 0.1, .grow = 2, .cache = true }, BF_EINVAL,
+        "cache: a filter that grows or forgets has none" },
+    { { .n = 10, .p = 0.1, .grow = 2, .redis_client = &redis, .key = "k" }, BF_ENOTSUP,
+        "not through a client" },
     { { .n = 10, .p = 0.1, .parts = 3 }, BF_EINVAL, "parts is for filters that forget" },
     { { .n = 10, .p = 0.1, .clock = clock_of }, BF_EINVAL, "clock is for filters that forget" },
-    { { .n = 10, .p = 0.1, .timeout = 0.0001, .redis_client = &redis, .key = "k" }, BF_EINVAL, "timeout must be 0.001 to 86400 seconds, got 0.0001" },
-    { { .n = 10, .p = 0.1, .timeout = 86401, .redis_client = &redis, .key = "k" }, BF_EINVAL, "got 86401" },
-    { { .n = 10, .p = 0.1, .cache = true, .cache_max_age = -1, .redis_client = &redis, .key = "k" }, BF_EINVAL, "cache_max_age must be" },
-    { { .n = 10, .p = 0.1, .cache_max_age = 1, .redis_client = &redis, .key = "k" }, BF_EINVAL, "cache_max_age=1 without cache" },
+    { { .n = 10, .p = 0.1, .timeout = 0.0001, .redis_client = &redis, .key = "k" }, BF_EINVAL,
+        "timeout must be 0.001 to 86400 seconds, got 0.0001" },
+    { { .n = 10, .p = 0.1, .timeout = 86401, .redis_client = &redis, .key = "k" }, BF_EINVAL,
+        "got 86401" },
+    { { .n = 10, .p = 0.1, .cache = true, .cache_max_age = -1, .redis_client = &redis, .key = "k" },
+        BF_EINVAL, "cache_max_age must be" },
+    { { .n = 10, .p = 0.1, .cache_max_age = 1, .redis_client = &redis, .key = "k" }, BF_EINVAL,
+        "cache_max_age=1 without cache" },
     { { .n = 10, .p = 0.1, .timeout = 1 }, BF_EINVAL, "no Redis is given" },
     { { .n = 10, .p = 0.1, .wait_replicas = 1 }, BF_EINVAL, "no Redis is given" },
     { { .n = 10, .p = 0.1, .cache = true }, BF_EINVAL, "no Redis is given" },
     { { .n = 10, .p = 0.1, .cache_max_age = 1 }, BF_EINVAL, "no Redis is given" },
-    { { .n = 10, .p = 0.1, .timeout = 1, .storage = "/nowhere/f" }, BF_EINVAL, "no Redis is given" },
-    { { .n = 10, .p = 0.1, .key = "the key" }, BF_EINVAL, "key=the key names a filter inside Redis" },
+    { { .n = 10, .p = 0.1, .timeout = 1, .storage = "/nowhere/f" }, BF_EINVAL,
+        "no Redis is given" },
+    { { .n = 10, .p = 0.1, .key = "the key" }, BF_EINVAL,
+        "key=the key names a filter inside Redis" },
     { { .n = 10, .p = 0.1, .read_only = true }, BF_EINVAL, "read_only needs a storage" },
     { { .n = 10, .p = 0.1, .must_exist = true }, BF_EINVAL, "must_exist needs a storage" },
     /* growing and forgetting: sizes */
-    { { .n = 10, .p = 0.1, .grow = 2, .window = 3 }, BF_EINVAL, "grow=2 and window=3 exclude each other" },
+    { { .n = 10, .p = 0.1, .grow = 2, .window = 3 }, BF_EINVAL,
+        "grow=2 and window=3 exclude each other" },
     { { .m = 10, .n = 10, .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p, and no m" },
     { { .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p" },
     { { .n = 10, .window = 2 }, BF_EINVAL, "window needs n and p" },
-    { { .n = 10, .p = 0.1, .window = 2, .parts = 256 }, BF_EINVAL, "parts must be 1 to 255, got 256" },
+    { { .n = 10, .p = 0.1, .window = 2, .parts = 256 }, BF_EINVAL,
+        "parts must be 1 to 255, got 256" },
     { { .n = 10, .p = 2, .grow = 2 }, BF_EINVAL, "p must be above 0 and below 1, got 2" },
     { { .n = 10, .p = 2, .window = 2, .parts = 1 }, BF_EINVAL, "p must be" },
     { { .n = 10, .p = 0.1, .grow = 2, .scheme = "nosuch" }, BF_EINVAL, "scheme must be one of" },
-    { { .n = 10, .p = 0.1, .window = 2, .scheme = "guava" }, BF_EINVAL, "scheme guava can neither grow nor forget" },
-    { { .n = 10, .p = 0.1, .grow = 2, .scheme = "redisson" }, BF_EINVAL, "scheme redisson can neither grow nor forget" },
+    { { .n = 10, .p = 0.1, .window = 2, .scheme = "guava" }, BF_EINVAL,
+        "scheme guava can neither grow nor forget" },
+    { { .n = 10, .p = 0.1, .grow = 2, .scheme = "redisson" }, BF_EINVAL,
+        "scheme redisson can neither grow nor forget" },
     { { .n = UINT64_C(60000000000), .p = 0.01, .window = 60 }, BF_EINVAL, "5 parts of" },
-    { { .n = UINT64_C(110000000000), .p = 0.01, .grow = 2 }, BF_EINVAL, "m must be 1 to 1099511627776" },
+    { { .n = UINT64_C(110000000000), .p = 0.01, .grow = 2 }, BF_EINVAL,
+        "m must be 1 to 1099511627776" },
     /* sizes */
     { { .m = 100 }, BF_EINVAL, "give m and n, n and p, m and k, or m and p" },
     { { .n = 100, .k = 3 }, BF_EINVAL, "give m and n" },
-    { { .m = BF_M_MAX + 1, .k = 1 }, BF_EINVAL, "m must be 1 to 1099511627776 bits, got 1099511627777" },
-    { { .m = BF_M_MAX, .k = 1, .shards = 3 }, BF_EINVAL, "m must be 1 to 1099511627776 bits, got 1099511627904" },
-    { { .m = 5, .n = BF_N_MAX + 1 }, BF_EINVAL, "n must be 1 to 9223372036854775807 keys, got 9223372036854775808" },
+    { { .m = BF_M_MAX + 1, .k = 1 }, BF_EINVAL,
+        "m must be 1 to 1099511627776 bits, got 1099511627777" },
+    { { .m = BF_M_MAX, .k = 1, .shards = 3 }, BF_EINVAL,
+        "m must be 1 to 1099511627776 bits, got 1099511627904" },
+    { { .m = 5, .n = BF_N_MAX + 1 }, BF_EINVAL,
+        "n must be 1 to 9223372036854775807 keys, got 9223372036854775808" },
     { { .m = 5, .k = BF_K_MAX + 1 }, BF_EINVAL, "k must be 1 to 4096 positions, got 4097" },
-    { { .m = 5, .k = 1, .shards = BF_SHARDS_MAX + 1 }, BF_EINVAL, "shards must be 1 to 4096, got 4097" },
-    { { .m = 6400, .k = 3, .scheme = "guava", .shards = 2 }, BF_EINVAL, "shards must be 1 for scheme guava, got 2" },
-    { { .m = 5120, .k = 17, .scheme = "block" }, BF_EINVAL, "k must be 1 to 16 for scheme block, got 17" },
+    { { .m = 5, .k = 1, .shards = BF_SHARDS_MAX + 1 }, BF_EINVAL,
+        "shards must be 1 to 4096, got 4097" },
+    { { .m = 6400, .k = 3, .scheme = "guava", .shards = 2 }, BF_EINVAL,
+        "shards must be 1 for scheme guava, got 2" },
+    { { .m = 5120, .k = 17, .scheme = "block" }, BF_EINVAL,
+        "k must be 1 to 16 for scheme block, got 17" },
     { { .m = 1000000, .n = 1 }, BF_EINVAL, "give k, or a smaller m" },
     { { .m = 3, .p = 0.0001 }, BF_EINVAL, "too few for p=0.0001" },
     { { .n = BF_N_MAX, .p = 0.01 }, BF_EINVAL, "m must be 1 to 1099511627776" },
     { { .m = 1000, .n = 1000, .p = 0.01, .k = 3 }, BF_EINVAL, "p=0.01 cannot be kept" },
-    { { .m = 1000, .k = 2, .scheme = "php-hashes:JS,PJW" }, BF_EINVAL, "m must be 4294967296 for scheme php-hashes:JS,PJW, got 1000" },
+    { { .m = 1000, .k = 2, .scheme = "php-hashes:JS,PJW" }, BF_EINVAL,
+        "m must be 4294967296 for scheme php-hashes:JS,PJW, got 1000" },
     /* secrets and functions */
-    { { .m = 1000, .k = 2, .secret = secret, .secret_len = 15 }, BF_EINVAL, "secret must be 16 bytes, got 15 bytes" },
-    { { .m = 6400, .k = 2, .scheme = "guava", .secret = secret, .secret_len = 16 }, BF_EINVAL, "scheme guava cannot be keyed" },
-    { { .m = 1000, .k = 2, .scheme = "classic", .functions = &functions }, BF_EINVAL, "functions are for scheme functions, got scheme classic" },
+    { { .m = 1000, .k = 2, .secret = secret, .secret_len = 15 }, BF_EINVAL,
+        "secret must be 16 bytes, got 15 bytes" },
+    { { .m = 6400, .k = 2, .scheme = "guava", .secret = secret, .secret_len = 16 }, BF_EINVAL,
+        "scheme guava cannot be keyed" },
+    { { .m = 1000, .k = 2, .scheme = "classic", .functions = &functions }, BF_EINVAL,
+        "functions are for scheme functions, got scheme classic" },
 };
 
 static void specs_that_contradict_themselves(void)
@@ -102,7 +167,7 @@ static void specs_that_contradict_themselves(void)
         CHECK_HAS(e.msg, specs[i].says);
         CHECK(!bf_open(&specs[i].spec, NULL));
         if (!plan.read_only && !plan.must_exist) CHECK_EQ(bf_plan(&plan, NULL), specs[i].code);
-        CHECK(!memcmp(&plan, &specs[i].spec, sizeof plan));   /* a refused plan changes nothing */
+        CHECK(!memcmp(&plan, &specs[i].spec, sizeof plan)); /* a refused plan changes nothing */
         if (failed_here > before) fprintf(stderr, "  ... spec %zu: %s\n", i, e.msg);
     }
 }
@@ -110,12 +175,17 @@ static void specs_that_contradict_themselves(void)
 static void homes_that_exclude_each_other(void)
 {
     static const refusal rows[] = {
-        { { .m = 10, .k = 1, .client = &client, .storage = "/tmp/x" }, BF_EINVAL, "give storage or a client, not both" },
-        { { .m = 10, .k = 1, .client = &client, .redis_client = &redis, .key = "k" }, BF_EINVAL, "give storage or a Redis client, not both" },
-        { { .m = 10, .k = 1, .storage = "/tmp/x", .redis_client = &redis, .key = "k" }, BF_EINVAL, "give storage or a Redis client, not both" },
+        { { .m = 10, .k = 1, .client = &client, .storage = "/tmp/x" }, BF_EINVAL,
+            "give storage or a client, not both" },
+        { { .m = 10, .k = 1, .client = &client, .redis_client = &redis, .key = "k" }, BF_EINVAL,
+            "give storage or a Redis client, not both" },
+        { { .m = 10, .k = 1, .storage = "/tmp/x", .redis_client = &redis, .key = "k" }, BF_EINVAL,
+            "give storage or a Redis client, not both" },
         { { .m = 10, .k = 1, .storage = "" }, BF_EINVAL, "empty" },
-        { { .n = 10, .p = 0.1, .grow = 2, .client = &client }, BF_ENOTSUP, "home client has no filters that grow or forget" },
-        { { .n = 10, .p = 0.1, .window = 2, .client = &client }, BF_ENOTSUP, "home client has no filters that grow or forget" },
+        { { .n = 10, .p = 0.1, .grow = 2, .client = &client }, BF_ENOTSUP,
+            "home client has no filters that grow or forget" },
+        { { .n = 10, .p = 0.1, .window = 2, .client = &client }, BF_ENOTSUP,
+            "home client has no filters that grow or forget" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         e = (bf_error){ 0 };
@@ -131,20 +201,24 @@ static void homes_that_exclude_each_other(void)
 /* ---- plans of filters of many parts ---- */
 static void plans_of_many_parts(void)
 {
-    static const bf_spec rows[] = { { .n = 1000, .p = 0.01, .grow = 2 }, { .n = 1000, .p = 0.01, .window = 60, .parts = 3 }, { .n = 10, .p = 0.4, .grow = 2, .k = 3 } };
+    static const bf_spec rows[] = { { .n = 1000, .p = 0.01, .grow = 2 },
+        { .n = 1000, .p = 0.01, .window = 60, .parts = 3 },
+        { .n = 10, .p = 0.4, .grow = 2, .k = 3 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_spec plan = rows[i];
         bf_info info;
         CHECK_EQ(bf_plan(&plan, &e), 0);
         bf_filter *f = must(bf_open(&rows[i], &e));
         bf_get_info(f, &info);
-        CHECK(info.m == plan.m && info.k == plan.k && info.p == plan.p && info.n == plan.n && !strcmp(info.scheme, plan.scheme));
+        CHECK(info.m == plan.m && info.k == plan.k && info.p == plan.p && info.n == plan.n &&
+              !strcmp(info.scheme, plan.scheme));
         CHECK_EQ(info.part_count, plan.window != 0 ? 4 : 1);
         bf_close(f);
     }
 }
 
-/* A growing filter's parts up to the largest m: the last one takes what is left, and then no more fit. */
+/* A growing filter's parts up to the largest m: the last one takes what is left, and then no more
+ * fit. */
 static void the_last_part(void)
 {
     static const double factors[] = { 1.0001, 1.5, 2, 1000, 1e300 };
@@ -161,7 +235,8 @@ static void the_last_part(void)
             shares += part.g.p;
             if (rc != 1 || parts > BF_PARTS_MAX) break;
         }
-        CHECK(parts <= BF_PARTS_MAX && before <= BF_M_MAX && before > BF_M_MAX - (UINT64_C(1) << 19));
+        CHECK(
+            parts <= BF_PARTS_MAX && before <= BF_M_MAX && before > BF_M_MAX - (UINT64_C(1) << 19));
         CHECK(shares <= 0.01 * (1 + 1e-9));
     }
 }
@@ -172,8 +247,15 @@ static void operations_of_other_homes(void)
     uint8_t bytes[9000];
     bf_state st;
     double count;
-    bf_filter *far = OPEN(.m = 1000, .k = 2, .client = &client), *near = OPEN(.m = 1000, .k = 2), *grows = OPEN(.n = 10, .p = 0.1, .grow = 2);
-#define REFUSED(call, want, text) do { e = (bf_error){ 0 }; CHECK_EQ(call, want); CHECK_HAS(e.msg, text); CHECK_EQ(e.code, want); } while (0)
+    bf_filter *far = OPEN(.m = 1000, .k = 2, .client = &client), *near = OPEN(.m = 1000, .k = 2),
+              *grows = OPEN(.n = 10, .p = 0.1, .grow = 2);
+#define REFUSED(call, want, text)                                                                  \
+    do {                                                                                           \
+        e = (bf_error){ 0 };                                                                       \
+        CHECK_EQ(call, want);                                                                      \
+        CHECK_HAS(e.msg, text);                                                                    \
+        CHECK_EQ(e.code, want);                                                                    \
+    } while (0)
     REFUSED(bf_get_state(far, &st, &e), BF_ENOTSUP, "home client cannot count its bits");
     REFUSED(bf_read_bits(far, 0, bytes, 1, &e), BF_ENOTSUP, "home client cannot read its bits");
     REFUSED(bf_clear(far, &e), BF_ENOTSUP, "home client cannot be cleared");
@@ -182,18 +264,25 @@ static void operations_of_other_homes(void)
     REFUSED(bf_equal(near, far, &e), BF_ENOTSUP, "home client cannot be compared");
     REFUSED(bf_subset(far, near, &e), BF_ENOTSUP, "home client cannot be compared");
     REFUSED(bf_union_state(near, far, &st, &e), BF_ENOTSUP, "home client cannot be compared");
-    REFUSED(bf_to_bytes(far, bytes, sizeof bytes, &e), BF_ENOTSUP, "home client cannot be written out");
-    REFUSED(bf_to_bytes_as(far, "bits", bytes, sizeof bytes, &e), BF_ENOTSUP, "home client cannot be written out");
+    REFUSED(
+        bf_to_bytes(far, bytes, sizeof bytes, &e), BF_ENOTSUP, "home client cannot be written out");
+    REFUSED(bf_to_bytes_as(far, "bits", bytes, sizeof bytes, &e), BF_ENOTSUP,
+        "home client cannot be written out");
     REFUSED(bf_save(far, "/nowhere", &e), BF_ENOTSUP, "home client cannot be saved");
-    REFUSED(bf_saturated(far, &(uint64_t){ 0 }, &e), BF_ENOTSUP, "home client cannot count its bits");
-    REFUSED(bf_subset(grows, grows, &e), BF_EINVAL, "cannot be compared: its bits are in many parts");
+    REFUSED(
+        bf_saturated(far, &(uint64_t){ 0 }, &e), BF_ENOTSUP, "home client cannot count its bits");
+    REFUSED(
+        bf_subset(grows, grows, &e), BF_EINVAL, "cannot be compared: its bits are in many parts");
     REFUSED(bf_intersection_count(grows, grows, &count, &e), BF_EINVAL, "cannot be compared");
     REFUSED(bf_intersect(grows, grows, &e), BF_EINVAL, "cannot be intersected");
     REFUSED(bf_bytes_as(grows, "bits", &e), BF_EINVAL, "format bits is for filters of fixed size");
-    REFUSED(bf_bytes_as(near, "nosuch", &e), BF_EINVAL, "format must be one of guava, bits, bits-lsb, got nosuch");
+    REFUSED(bf_bytes_as(near, "nosuch", &e), BF_EINVAL,
+        "format must be one of guava, bits, bits-lsb, got nosuch");
     REFUSED(bf_to_bytes_as(near, "nosuch", bytes, sizeof bytes, &e), BF_EINVAL, "got nosuch");
-    REFUSED(bf_to_bytes_as(near, "guava", bytes, sizeof bytes, &e), BF_EINVAL, "got a filter of scheme classic");
-    REFUSED(bf_to_bytes_as(near, "bits", bytes, 124, &e), BF_EINVAL, "cap must be at least 125 bytes, got 124");
+    REFUSED(bf_to_bytes_as(near, "guava", bytes, sizeof bytes, &e), BF_EINVAL,
+        "got a filter of scheme classic");
+    REFUSED(bf_to_bytes_as(near, "bits", bytes, 124, &e), BF_EINVAL,
+        "cap must be at least 125 bytes, got 124");
     REFUSED(bf_expire(near, 1, &e), BF_ENOTSUP, "home memory cannot expire");
     REFUSED(bf_expire(near, -1, &e), BF_EINVAL, "seconds must be 0 (never) to 10000000000, got -1");
     REFUSED(bf_expire(near, 2e10, &e), BF_EINVAL, "got 2e+10");
@@ -201,13 +290,17 @@ static void operations_of_other_homes(void)
     REFUSED(bf_delete(near, &e), BF_ENOTSUP, "home memory cannot be deleted");
     REFUSED(bf_rebuild_end(near, near, &e), BF_ENOTSUP, "home memory cannot be rebuilt");
     REFUSED(bf_rebuild_end(grows, near, &e), BF_ENOTSUP, "grows or forgets: it cannot be rebuilt");
-    REFUSED(bf_get_part(near, 1, &(bf_part_info){ 0 }, &e), BF_EINVAL, "part must be 0 to 0, got 1");
-    REFUSED(bf_get_part(grows, 7, &(bf_part_info){ 0 }, &e), BF_EINVAL, "part must be 0 to 0, got 7");
-    REFUSED(bf_read_bits(near, 120, bytes, 6, &e), BF_EINVAL, "bytes 120 to 126 are not in a bitset of 125 bytes");
+    REFUSED(
+        bf_get_part(near, 1, &(bf_part_info){ 0 }, &e), BF_EINVAL, "part must be 0 to 0, got 1");
+    REFUSED(
+        bf_get_part(grows, 7, &(bf_part_info){ 0 }, &e), BF_EINVAL, "part must be 0 to 0, got 7");
+    REFUSED(bf_read_bits(near, 120, bytes, 6, &e), BF_EINVAL,
+        "bytes 120 to 126 are not in a bitset of 125 bytes");
     REFUSED(bf_read_bits(near, 126, bytes, 0, &e), BF_EINVAL, "126");
     REFUSED(bf_read_bits(grows, UINT64_MAX, bytes, 1, &e), BF_EINVAL, "are not in a bitset");
     REFUSED(bf_read_bits(grows, 0, bytes, SIZE_MAX, &e), BF_EINVAL, "are not in a bitset");
-    CHECK(!bf_copy(far, &e) && e.code == BF_ENOTSUP && !bf_to_plain(far, &e) && !bf_rebuild_begin(near, &e) && !bf_rebuild_begin(grows, &e));
+    CHECK(!bf_copy(far, &e) && e.code == BF_ENOTSUP && !bf_to_plain(far, &e) &&
+          !bf_rebuild_begin(near, &e) && !bf_rebuild_begin(grows, &e));
     for (bf_filter **f = (bf_filter *[]){ far, near, grows, NULL }; *f; f++) bf_close(*f);
 }
 
@@ -216,9 +309,11 @@ static void what_needs_no_refusal(void)
     bf_part_info part;
     uint64_t wait = 0;
     uint8_t byte = 1;
-    bf_filter *f = OPEN(.m = 1001, .k = 2, .n = 100), *grows = OPEN(.n = 10, .p = 0.1, .grow = 2), *plain;
+    bf_filter *f = OPEN(.m = 1001, .k = 2, .n = 100), *grows = OPEN(.n = 10, .p = 0.1, .grow = 2),
+              *plain;
     bf_add(f, "a", 1, &e);
-    CHECK(bf_get_part(f, 0, &part, &e) == 0 && part.m == 1001 && part.n == 100 && part.first_bit == 0);
+    CHECK(bf_get_part(f, 0, &part, &e) == 0 && part.m == 1001 && part.n == 100 &&
+          part.first_bit == 0);
     CHECK(bf_read_bits(f, 126, &byte, 0, &e) == 0 && byte == 1);
     CHECK(bf_saturated(grows, &wait, &e) == 0 && wait == 10);
     CHECK((plain = bf_to_plain(f, &e)) && bf_equal(f, plain, &e) == 1);
@@ -233,23 +328,34 @@ static void what_needs_no_refusal(void)
 static void pairs_that_do_not_match(void)
 {
     NEEDS_SODIUM;
-    static const bf_spec base = { .m = 1000, .k = 3 }, keyed = { .m = 1000, .k = 3, .secret = secret, .secret_len = 16 }, grow = { .n = 10, .p = 0.1, .grow = 2 },
-        window = { .n = 10, .p = 0.1, .window = 60, .scheme = "block" };
-    const struct { bf_spec a, b; const char *says; } rows[] = {
+    static const bf_spec base = { .m = 1000, .k = 3 },
+                         keyed = { .m = 1000, .k = 3, .secret = secret, .secret_len = 16 },
+                         grow = { .n = 10, .p = 0.1, .grow = 2 },
+                         window = { .n = 10, .p = 0.1, .window = 60, .scheme = "block" };
+    const struct {
+        bf_spec a, b;
+        const char *says;
+    } rows[] = {
         { base, { .m = 1001, .k = 3 }, "the same m, got 1000 and 1001" },
         { base, { .m = 1000, .k = 4 }, "the same k, got 3 and 4" },
         { base, { .m = 1000, .k = 3, .counting = true }, "got a plain one and a counting one" },
         { { .m = 1000, .k = 3, .counting = true }, base, "got a counting one and a plain one" },
-        { { .m = 1024, .k = 3 }, { .m = 1024, .k = 3, .shards = 2 }, "the same shards, got 1 and 2" },
+        { { .m = 1024, .k = 3 }, { .m = 1024, .k = 3, .shards = 2 },
+            "the same shards, got 1 and 2" },
         { base, keyed, "one is keyed and the other is not" },
         { keyed, base, "one is keyed and the other is not" },
-        { keyed, { .m = 1000, .k = 3, .secret = other, .secret_len = 16 }, "got two different ones" },
-        { { .m = 5120, .k = 3, .scheme = "block" }, grow, "one is of fixed size and the other grows" },
-        { window, { .m = 5120, .k = 3, .scheme = "block" }, "one forgets and the other is of fixed size" },
+        { keyed, { .m = 1000, .k = 3, .secret = other, .secret_len = 16 },
+            "got two different ones" },
+        { { .m = 5120, .k = 3, .scheme = "block" }, grow,
+            "one is of fixed size and the other grows" },
+        { window, { .m = 5120, .k = 3, .scheme = "block" },
+            "one forgets and the other is of fixed size" },
         { grow, window, "one grows and the other forgets" },
         { grow, { .n = 10, .p = 0.1, .grow = 3 }, "the same grow, got 2 and 3" },
-        { window, { .n = 10, .p = 0.1, .window = 61, .scheme = "block" }, "the same window, got 60 and 61" },
-        { window, { .n = 10, .p = 0.1, .window = 60, .parts = 5, .scheme = "block" }, "the same parts, got 4 and 5" },
+        { window, { .n = 10, .p = 0.1, .window = 61, .scheme = "block" },
+            "the same window, got 60 and 61" },
+        { window, { .n = 10, .p = 0.1, .window = 60, .parts = 5, .scheme = "block" },
+            "the same parts, got 4 and 5" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_filter *a = must(bf_open(&rows[i].a, &e)), *b = must(bf_open(&rows[i].b, &e));
@@ -262,7 +368,8 @@ static void pairs_that_do_not_match(void)
     }
 }
 
-/* Parts that grew at other keys: the same filter by its parameters, and nothing can be put together. */
+/* Parts that grew at other keys: the same filter by its parameters, and nothing can be put
+ * together. */
 static void filters_that_grew_otherwise(void)
 {
     bf_filter *a = OPEN(.n = 10, .p = 0.1, .grow = 2), *b = OPEN(.n = 10, .p = 0.1, .grow = 2);
@@ -272,9 +379,10 @@ static void filters_that_grew_otherwise(void)
     CHECK_EQ(bf_equal(a, b, &e), 0);
     for (int i = 1000; i < 1500; i++) bf_add(b, &i, sizeof i, &e);
     CHECK_EQ(bf_unite(b, a, &e), 0);
-    for (int i = 0; i < 1500; i = i == 499 ? 1000 : i + 1) CHECK_EQ(bf_test(b, &i, sizeof i, &e), 1);
+    for (int i = 0; i < 1500; i = i == 499 ? 1000 : i + 1)
+        CHECK_EQ(bf_test(b, &i, sizeof i, &e), 1);
     CHECK_EQ(bf_equal(a, b, &e), 0);
-    b->chain->piece[1]->part.g.m -= 512;                     /* no filter of this library; a file might say so */
+    b->chain->piece[1]->part.g.m -= 512; /* no filter of this library; a file might say so */
     CHECK_EQ(bf_unite(a, b, &e), BF_EINVAL);
     CHECK_HAS(e.msg, "part 1 has m=");
     b->chain->piece[1]->part.g.m += 512;
@@ -291,12 +399,22 @@ static void fits_says_no(void)
     unlink(path);
     const bf_spec made = { .m = 1000, .k = 3, .storage = path, .secret = secret, .secret_len = 16 };
     bf_filter *f = must(bf_open(&made, &e)), *memory = OPEN(.m = 1000, .k = 3);
-    const struct { bf_spec spec; int want; } rows[] = {
+    const struct {
+        bf_spec spec;
+        int want;
+    } rows[] = {
         { made, 1 },
         { { .m = 1000, .k = 3 }, 0 },
         { { .m = 1000, .k = 3, .storage = "/tmp/another", .secret = secret, .secret_len = 16 }, 0 },
-        { { .m = 1000, .k = 3, .storage = path, .secret = secret, .secret_len = 16, .read_only = true }, 0 },
-        { { .m = 1001, .k = 3, .storage = path, .secret = secret, .secret_len = 16 }, BF_EMISMATCH },
+        { { .m = 1000,
+              .k = 3,
+              .storage = path,
+              .secret = secret,
+              .secret_len = 16,
+              .read_only = true },
+            0 },
+        { { .m = 1001, .k = 3, .storage = path, .secret = secret, .secret_len = 16 },
+            BF_EMISMATCH },
         { { .m = 1000, .k = 3, .storage = path, .secret = other, .secret_len = 16 }, BF_EMISMATCH },
         { { .m = 1000, .k = 3, .storage = path, .secret = secret, .secret_len = 3 }, BF_EINVAL },
         { { .m = 1000, .k = 3, .storage = path }, BF_EMISMATCH },
@@ -308,9 +426,9 @@ static void fits_says_no(void)
     }
     CHECK_EQ(bf_fits(memory, &made, &e), 0);
     unlink(path);
-    CHECK_EQ(bf_fits(f, &made, &e), 0);                       /* the name leads to nothing */
+    CHECK_EQ(bf_fits(f, &made, &e), 0); /* the name leads to nothing */
     bf_filter *g = must(bf_open(&made, &e));
-    CHECK_EQ(bf_fits(f, &made, &e), 0);                       /* to another file */
+    CHECK_EQ(bf_fits(f, &made, &e), 0); /* to another file */
     CHECK_EQ(bf_fits(g, &made, &e), 1);
     bf_close(f);
     bf_close(g);
@@ -321,9 +439,15 @@ static void fits_says_no(void)
 /* ---- what a stored filter is asked to be ---- */
 static void stored_filters_that_are_others(void)
 {
-    static const bf_spec kinds[] = { { .m = 1000, .n = 100, .k = 3 }, { .n = 100, .p = 0.01 }, { .n = 10, .p = 0.1, .grow = 2 }, { .n = 10, .p = 0.1, .window = 60, .parts = 3 },
-                                     { .m = 1000, .n = 100 }, { .n = 100, .p = 0.01, .scheme = "classic" } };
-    static const struct { unsigned kind; bf_spec ask; int code; const char *says; } rows[] = {
+    static const bf_spec kinds[] = { { .m = 1000, .n = 100, .k = 3 }, { .n = 100, .p = 0.01 },
+        { .n = 10, .p = 0.1, .grow = 2 }, { .n = 10, .p = 0.1, .window = 60, .parts = 3 },
+        { .m = 1000, .n = 100 }, { .n = 100, .p = 0.01, .scheme = "classic" } };
+    static const struct {
+        unsigned kind;
+        bf_spec ask;
+        int code;
+        const char *says;
+    } rows[] = {
         { 0, { .grow = 2 }, BF_EMISMATCH, "has no growth, grow=0, asked for grow=2" },
         { 0, { .window = 2 }, BF_EMISMATCH, "has no window, window=0, asked for window=2" },
         { 2, { .grow = 3 }, BF_EMISMATCH, "has grow=2, asked for grow=3" },
@@ -342,7 +466,8 @@ static void stored_filters_that_are_others(void)
         { 1, { .n = 100, .k = 6 }, 0, NULL },
         { 1, { .n = 100, .p = 0.01 }, 0, NULL },
         { 1, { .n = 100, .p = 0.01, .scheme = "block" }, 0, NULL },
-        { 1, { .n = 100, .p = 0.01, .scheme = "block2" }, BF_EMISMATCH, "has scheme block, asked for scheme block2" },
+        { 1, { .n = 100, .p = 0.01, .scheme = "block2" }, BF_EMISMATCH,
+            "has scheme block, asked for scheme block2" },
         { 4, { .m = 1000, .n = 100 }, 0, NULL },
         { 5, { .n = 100, .p = 0.01 }, BF_EMISMATCH, "has scheme classic, asked for scheme block" },
         { 1, { .n = 100, .p = 0.01, .k = 5 }, BF_EMISMATCH, "asked for k=5" },
@@ -372,34 +497,50 @@ static void stored_filters_that_are_others(void)
 /* ---- bytes of other systems that are not what they are said to be ---- */
 static void bytes_of_other_systems(void)
 {
-    static const uint8_t mitz_64[14] = { 1, 7, 0, 0, 0, 1 }, mitz_32[14] = { 0, 7, 0, 0, 0, 1 }, none[14] = { 1, 7 }, too_many[14] = { 1, 7, 0xFF, 0xFF, 0xFF, 0xFF };
-    static const struct { const uint8_t *data; size_t len; bf_spec expect; const char *format; int code; const char *says; } rows[] = {
+    static const uint8_t mitz_64[14] = { 1, 7, 0, 0, 0, 1 }, mitz_32[14] = { 0, 7, 0, 0, 0, 1 },
+                         none[14] = { 1, 7 }, too_many[14] = { 1, 7, 0xFF, 0xFF, 0xFF, 0xFF };
+    static const struct {
+        const uint8_t *data;
+        size_t len;
+        bf_spec expect;
+        const char *format;
+        int code;
+        const char *says;
+    } rows[] = {
         { mitz_64, 14, { 0 }, "guava", 0, NULL },
         { mitz_32, 14, { 0 }, "guava", 0, NULL },
         { mitz_64, 14, { .m = 64, .k = 7, .scheme = "guava-31" }, "guava", 0, NULL },
         { mitz_64, 5, { 0 }, "guava", BF_EFORMAT, "5 bytes, its head has 6" },
         { mitz_64, 13, { 0 }, "guava", BF_EFORMAT, "wrong length: 13 bytes, 1 longs need 14" },
         { mitz_64, 14, { .scheme = "nosuch" }, "guava", BF_EINVAL, "scheme must be one of" },
-        { mitz_64, 14, { .scheme = "guava32" }, "guava", BF_EMISMATCH, "strategy MITZ_64, asked for scheme guava32" },
-        { mitz_32, 14, { .scheme = "guava" }, "guava", BF_EMISMATCH, "strategy MITZ_32, asked for scheme guava" },
+        { mitz_64, 14, { .scheme = "guava32" }, "guava", BF_EMISMATCH,
+            "strategy MITZ_64, asked for scheme guava32" },
+        { mitz_32, 14, { .scheme = "guava" }, "guava", BF_EMISMATCH,
+            "strategy MITZ_32, asked for scheme guava" },
         { mitz_64, 14, { .k = 6 }, "guava", BF_EMISMATCH, "k=7, asked for k=6" },
         { mitz_64, 14, { .m = 128 }, "guava", BF_EMISMATCH, "m=64, asked for m=128" },
         { none, 14, { 0 }, "guava", BF_EFORMAT, "k=7, 0 longs" },
         { none, 6, { 0 }, "guava", BF_EFORMAT, "k=7, 0 longs" },
         { too_many, 14, { 0 }, "guava", BF_EFORMAT, "4294967295 longs" },
-        { mitz_64, 14, { .m = 10, .k = 2, .scheme = "classic" }, "bits", BF_EFORMAT, "wrong length: 14 bytes, m=10 needs 2" },
-        { mitz_64, 14, { .m = 10, .k = 2, .scheme = "classic" }, "cells", BF_EFORMAT, "wrong length: 14 bytes, m=10 needs 10" },
-        { mitz_64, 9, { .m = 10, .k = 2, .scheme = "classic" }, "cells", BF_EFORMAT, "wrong length: 9 bytes, m=10 needs 10" },
+        { mitz_64, 14, { .m = 10, .k = 2, .scheme = "classic" }, "bits", BF_EFORMAT,
+            "wrong length: 14 bytes, m=10 needs 2" },
+        { mitz_64, 14, { .m = 10, .k = 2, .scheme = "classic" }, "cells", BF_EFORMAT,
+            "wrong length: 14 bytes, m=10 needs 10" },
+        { mitz_64, 9, { .m = 10, .k = 2, .scheme = "classic" }, "cells", BF_EFORMAT,
+            "wrong length: 9 bytes, m=10 needs 10" },
         { mitz_64, 10, { .m = 10, .scheme = "classic" }, "cells", BF_EINVAL, "give m and n" },
         { mitz_64, 10, { .m = 10, .k = 2 }, "cells", BF_EINVAL, "scheme must be given" },
-        { mitz_64, 10, { .m = 10, .k = 2, .scheme = "classic", .counting = true }, "cells", BF_ENOTSUP, "hold bits, not counters" },
-        { mitz_64, 10, { 0 }, "gauva", BF_EINVAL, "one of guava, bits, bits-lsb, cells, got gauva" },
+        { mitz_64, 10, { .m = 10, .k = 2, .scheme = "classic", .counting = true }, "cells",
+            BF_ENOTSUP, "hold bits, not counters" },
+        { mitz_64, 10, { 0 }, "gauva", BF_EINVAL,
+            "one of guava, bits, bits-lsb, cells, got gauva" },
     };
     uint8_t longer[15] = { 1, 7, 0, 0, 0, 1 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const int before = failed_here;
         e = (bf_error){ 0 };
-        bf_filter *f = bf_from_bytes_as(rows[i].data, rows[i].len, rows[i].format, &rows[i].expect, &e);
+        bf_filter *f =
+            bf_from_bytes_as(rows[i].data, rows[i].len, rows[i].format, &rows[i].expect, &e);
         CHECK_EQ(f != NULL, rows[i].code == 0);
         CHECK_EQ(e.code, rows[i].code);
         if (rows[i].says) CHECK_HAS(e.msg, rows[i].says);
@@ -421,15 +562,22 @@ static void read_only_files(void)
     close(mkstemp(path));
     unlink(path);
     bf_close(OPEN(.m = 1000, .k = 3, .storage = path));
-    bf_filter *f = OPEN(.storage = path, .read_only = true), *same = OPEN(.m = 1000, .k = 3, .threads = true), *copy;
+    bf_filter *f = OPEN(.storage = path, .read_only = true),
+              *same = OPEN(.m = 1000, .k = 3, .threads = true), *copy;
     bf_add(same, "a", 1, &e);
-    CHECK((copy = bf_copy(same, &e)) && bf_equal(copy, same, &e) == 1);      /* atomic as what it is a copy of */
+    CHECK((copy = bf_copy(same, &e)) &&
+          bf_equal(copy, same, &e) == 1); /* atomic as what it is a copy of */
     for (int i = 0; i < 4; i++) {
-        CHECK_EQ(i == 0 ? bf_unite(f, same, &e) : i == 1 ? bf_intersect(f, same, &e) : i == 2 ? bf_clear(f, &e) : bf_add(f, "b", 1, &e), BF_ENOTSUP);
+        CHECK_EQ(i == 0   ? bf_unite(f, same, &e)
+                 : i == 1 ? bf_intersect(f, same, &e)
+                 : i == 2 ? bf_clear(f, &e)
+                          : bf_add(f, "b", 1, &e),
+            BF_ENOTSUP);
         CHECK_HAS(e.msg, "is open read-only: nothing can be added or changed");
         CHECK_HAS(e.msg, path);
     }
-    CHECK(bf_unite(copy, f, &e) == 0 && bf_equal(copy, same, &e) == 1 && bf_test(f, "b", 1, &e) == 0);
+    CHECK(
+        bf_unite(copy, f, &e) == 0 && bf_equal(copy, same, &e) == 1 && bf_test(f, "b", 1, &e) == 0);
     CHECK(bf_intersect(copy, f, &e) == 0 && bf_test(copy, "a", 1, &e) == 0);
     bf_close(f);
     bf_close(same);

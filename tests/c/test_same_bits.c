@@ -1,7 +1,7 @@
-/* test_same_bits.c - the same on every machine: sizes, positions and bytes, as sums that were taken once on x86-64 and hold for
- * 32 bits, for either order of bytes and for every libm.  What is summed is text, so that a difference can be looked at:
- * BF_SAME_BITS=1 prints it.  And the product of 128 bits where the compiler has none.
- * Runs with both kernels. */
+/* test_same_bits.c - the same on every machine: sizes, positions and bytes, as sums that were taken
+ * once on x86-64 and hold for 32 bits, for either order of bytes and for every libm.  What is
+ * summed is text, so that a difference can be looked at: BF_SAME_BITS=1 prints it.  And the product
+ * of 128 bits where the compiler has none. Runs with both kernels. */
 #include "../../core/bits/bits.h"
 #include "check.h"
 #include "native.h"
@@ -24,7 +24,10 @@ static void sum_is(const char *expected)
     char hex[65];
     sha256_hex((const uint8_t *)text, length, hex);
     if (getenv("BF_SAME_BITS")) printf("%s%s\n", text, hex);
-    if (strcmp(hex, expected)) { failed_here++; fprintf(stderr, "the sum is %s, expected %s\n", hex, expected); }
+    if (strcmp(hex, expected)) {
+        failed_here++;
+        fprintf(stderr, "the sum is %s, expected %s\n", hex, expected);
+    }
     length = 0;
 }
 
@@ -35,17 +38,23 @@ static void say_bytes(const char *what, const void *bytes, size_t len)
     say("%s %zu %s\n", what, len, hex);
 }
 
-/* ---- sizes: p is what the formula gives, which may differ in its last bits from one libm to the next ---- */
+/* ---- sizes: p is what the formula gives, which may differ in its last bits from one libm to the
+ * next ---- */
 static void say_plan(bf_spec s)
 {
     bf_error e;
     int rc = bf_plan(&s, &e);
-    if (rc < 0) say("%d %s\n", rc, e.msg);
-    else say("%s m=%llu n=%llu k=%u p=%.9g\n", s.scheme, (unsigned long long)s.m, (unsigned long long)s.n, s.k, s.p);
+    if (rc < 0)
+        say("%d %s\n", rc, e.msg);
+    else
+        say("%s m=%llu n=%llu k=%u p=%.9g\n", s.scheme, (unsigned long long)s.m,
+            (unsigned long long)s.n, s.k, s.p);
 }
 
-static const char *const sized[] = { NULL, "classic", "block", "block2", "sax-sdbm", "java7", "php-mt", "rs-rand", "gozero", "guava", "guava-31", "redisson" };
-static const uint64_t ns[] = { 1, 2, 10, 997, 65536, 1000000, 123456789, UINT64_C(5000000000), UINT64_C(30000000000) };
+static const char *const sized[] = { NULL, "classic", "block", "block2", "sax-sdbm", "java7",
+    "php-mt", "rs-rand", "gozero", "guava", "guava-31", "redisson" };
+static const uint64_t ns[] = { 1, 2, 10, 997, 65536, 1000000, 123456789, UINT64_C(5000000000),
+    UINT64_C(30000000000) };
 static const double ps[] = { 0.5, 0.1, 0.03, 0.01, 0.001, 1e-4, 3e-6, 1e-9, 1e-15 };
 static void sizes(void)
 {
@@ -55,20 +64,28 @@ static void sizes(void)
                 say_plan((bf_spec){ .n = ns[n], .p = ps[p], .scheme = sized[s] });
                 say_plan((bf_spec){ .m = ns[n] * (p + 1), .n = ns[n], .scheme = sized[s] });
                 say_plan((bf_spec){ .m = ns[n] * 11, .p = ps[p], .scheme = sized[s] });
-                say_plan((bf_spec){ .m = ns[n] * 11, .k = (unsigned)p * 2 + 1, .scheme = sized[s] });
+                say_plan(
+                    (bf_spec){ .m = ns[n] * 11, .k = (unsigned)p * 2 + 1, .scheme = sized[s] });
             }
     sum_is("3646a97f2910bc1ad6993b388cbf23fe6f492497b35b76607b2b3407ad0f6b38");
 }
 
 /* ---- positions ---- */
-static const char *const schemes[] = { "classic", "block", "block2", "sax-sdbm", "java7", "php-mt", "php-mt-legacy", "rs-rand", "rs-dotnet", "rs-dotnet-repo",
-                                       "gozero", "php-hashes:JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV", "guava", "guava32", "guava-31", "redisson" };
+static const char *const schemes[] = { "classic", "block", "block2", "sax-sdbm", "java7", "php-mt",
+    "php-mt-legacy", "rs-rand", "rs-dotnet", "rs-dotnet-repo", "gozero",
+    "php-hashes:JS,PJW,ELF,BKDR,SDBM,DJB,DEK,FNV", "guava", "guava32", "guava-31", "redisson" };
 static size_t key_of(unsigned i, char to[400])
 {
-    static const char *const odd[] = { "", "a", "\xC3\xA9t\xC3\xA9", "\xF0\x9F\x8C\xB8", "with\0nul" };
-    if (i < 5) { size_t len = i == 4 ? 8 : strlen(odd[i]); memcpy(to, odd[i], len); return len; }
+    static const char *const odd[] = { "", "a", "\xC3\xA9t\xC3\xA9", "\xF0\x9F\x8C\xB8",
+        "with\0nul" };
+    if (i < 5) {
+        size_t len = i == 4 ? 8 : strlen(odd[i]);
+        memcpy(to, odd[i], len);
+        return len;
+    }
     memset(to, 'x', 400);
-    return i < 40 ? (size_t)i * 9 : (size_t)sprintf(to, "http://example.org/%u?q=%x", i, i * 2654435761u);
+    return i < 40 ? (size_t)i * 9
+                  : (size_t)sprintf(to, "http://example.org/%u?q=%x", i, i * 2654435761u);
 }
 
 /* Older schemes fix k or m: theirs, where the one asked for is refused. */
@@ -76,12 +93,17 @@ static bf_filter *open_as(const char *scheme, uint64_t m, unsigned k, const void
 {
     static const unsigned fixed[] = { 2, 7, 14, 8 };
     bf_error e;
-    bf_spec s = { .m = m, .k = k, .scheme = scheme, .secret = secret, .secret_len = secret ? 16 : 0 };
+    bf_spec s = {
+        .m = m, .k = k, .scheme = scheme, .secret = secret, .secret_len = secret ? 16 : 0
+    };
     bf_filter *f = NULL;
     if (!strncmp(scheme, "php-hashes", 10)) s.m = UINT64_C(1) << 32;
     if (!strcmp(scheme, "java7")) s.m = 65536;
     for (unsigned i = 0; i <= 4 && !(f = bf_open(&s, &e)); i++) s.k = fixed[i % 4];
-    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", scheme, e.msg); }
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s: %s\n", scheme, e.msg);
+    }
     return f;
 }
 
@@ -107,14 +129,21 @@ static void positions(void)
 }
 
 /* ---- bytes ---- */
-static double noon(void *ctx) { (void)ctx; return 1700000000; }
+static double noon(void *ctx)
+{
+    (void)ctx;
+    return 1700000000;
+}
 static void say_filter(const char *what, const bf_spec *spec, unsigned keys)
 {
     bf_error e;
     bf_info i;
     char key[400];
     bf_filter *f = bf_open(spec, &e);
-    if (!f) { say("%s: %s\n", what, e.msg); return; }
+    if (!f) {
+        say("%s: %s\n", what, e.msg);
+        return;
+    }
     for (unsigned n = 0; n < keys; n++) bf_add(f, key, key_of(n, key), &e);
     for (unsigned n = 0; spec->counting && n < keys; n += 3) bf_remove(f, key, key_of(n, key), &e);
     bf_get_info(f, &i);
@@ -122,12 +151,14 @@ static void say_filter(const char *what, const bf_spec *spec, unsigned keys)
     CHECK_EQ(bf_read_bits(f, 0, bytes, (size_t)i.bitset_bytes, &e), 0);
     say_bytes(what, bytes, (size_t)i.bitset_bytes);
     CHECK_EQ(bf_to_bytes(f, bytes, i.image_bytes, &e), 0);
-    if (spec->p != 0 && spec->grow == 0) say_bytes("image", bytes, (size_t)i.image_bytes);      /* its p is the one asked for */
+    if (spec->p != 0 && spec->grow == 0)
+        say_bytes("image", bytes, (size_t)i.image_bytes); /* its p is the one asked for */
     for (unsigned n = 0; n < i.part_count; n++) {
         bf_part_info part;
         CHECK_EQ(bf_get_part(f, n, &part, &e), 0);
-        say("part %llu %llu %llu %llu %.9g\n", (unsigned long long)part.first_bit, (unsigned long long)part.m, (unsigned long long)part.n,
-            (unsigned long long)part.keys, part.p);
+        say("part %llu %llu %llu %llu %.9g\n", (unsigned long long)part.first_bit,
+            (unsigned long long)part.m, (unsigned long long)part.n, (unsigned long long)part.keys,
+            part.p);
     }
     free(bytes);
     if (strncmp(i.scheme, "guava", 5) == 0) {
@@ -143,7 +174,8 @@ static void say_filter(const char *what, const bf_spec *spec, unsigned keys)
 static void bytes(void)
 {
     for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++)
-        if (strncmp(schemes[s], "php-hashes", 10)) say_filter(schemes[s], &(bf_spec){ .n = 1000, .p = 0.01, .scheme = schemes[s] }, 1000);
+        if (strncmp(schemes[s], "php-hashes", 10))
+            say_filter(schemes[s], &(bf_spec){ .n = 1000, .p = 0.01, .scheme = schemes[s] }, 1000);
     for (int s = 0; s < 3; s++)
         for (int kind = 0; kind < 6; kind++) {
             bf_spec spec = { .n = 5000, .p = 1e-4, .scheme = schemes[s], .clock = noon };
@@ -151,8 +183,15 @@ static void bytes(void)
             if (kind == 1) spec.counting = true;
             if (kind == 2) spec.shards = 3;
             if (kind == 3) spec.grow = 1.7;
-            if (kind == 4) { spec.window = 3600; spec.parts = 3; }
-            if (kind == 5) { spec.p = 0; spec.m = 99999; spec.threads = true; }
+            if (kind == 4) {
+                spec.window = 3600;
+                spec.parts = 3;
+            }
+            if (kind == 5) {
+                spec.p = 0;
+                spec.m = 99999;
+                spec.threads = true;
+            }
             say_filter(schemes[s], &spec, kind == 3 ? 60000 : 5000);
         }
     sum_is("ddaa96abffdb9458052ba1744d5022e03d4fade11766aab4f09d430c2fb5c3f3");
@@ -162,9 +201,17 @@ static void keyed_bytes(void)
 {
     bf_error e;
     for (int s = 0; s < 3; s++) {
-        bf_spec spec = { .n = 1000, .p = 0.01, .scheme = schemes[s], .secret = "0123456789abcdef", .secret_len = 16 };
+        bf_spec spec = { .n = 1000,
+            .p = 0.01,
+            .scheme = schemes[s],
+            .secret = "0123456789abcdef",
+            .secret_len = 16 };
         bf_filter *f = bf_open(&spec, &e);
-        if (!f && e.code == BF_ENOTSUP) { printf("     (%s)\n", e.msg); length = 0; return; }
+        if (!f && e.code == BF_ENOTSUP) {
+            printf("     (%s)\n", e.msg);
+            length = 0;
+            return;
+        }
         bf_close(f);
         say_filter(schemes[s], &spec, 1000);
     }
@@ -194,11 +241,14 @@ static uint64_t next(uint64_t *x)
 
 static void products(void)
 {
-    static const uint64_t edge[] = { 0, 1, 2, 0xFFFFFFFF, UINT64_C(1) << 32, UINT64_C(0xFFFFFFFF00000000), UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX, BF_MUM_1, BF_MUM_2 };
+    static const uint64_t edge[] = { 0, 1, 2, 0xFFFFFFFF, UINT64_C(1) << 32,
+        UINT64_C(0xFFFFFFFF00000000), UINT64_C(1) << 63, UINT64_MAX - 1, UINT64_MAX, BF_MUM_1,
+        BF_MUM_2 };
     const size_t edges = sizeof edge / sizeof *edge;
     uint64_t x = 1;
     for (size_t i = 0; i < 5000 + edges * edges; i++) {
-        const uint64_t a = i < edges * edges ? edge[i / edges] : next(&x), b = i < edges * edges ? edge[i % edges] : next(&x);
+        const uint64_t a = i < edges * edges ? edge[i / edges] : next(&x),
+                       b = i < edges * edges ? edge[i % edges] : next(&x);
         CHECK(bf_mulhi_by_halves(a, b) == high_slowly(a, b));
         CHECK(bf_mulhi(a, b) == high_slowly(a, b));
         CHECK(bf_mum(a, b) == (high_slowly(a, b) ^ a * b));

@@ -1,5 +1,5 @@
-/* test_schemes.c - every scheme x home x kernels x batch size against the oracle: each answer, each bit.
- * Runs with both kernels. */
+/* test_schemes.c - every scheme x home x kernels x batch size against the oracle: each answer, each
+ * bit. Runs with both kernels. */
 #include "../../core/sets/sets.h"
 #include "check.h"
 #include "native.h"
@@ -8,22 +8,42 @@
 
 enum { MOST = 1000, ROUNDS = 12 };
 static const size_t sizes[] = { 0, 1, 2, 7, 8, 9, 63, 64, 65, 127, 200, MOST };
-static const struct { uint64_t m; unsigned k; } shapes[] = { { 40000, 7 }, { 40000, 8 }, { 20480, 1 }, { 20480, 16 }, { 65536, 11 }, { 100, 3 }, { 1, 1 }, { 64, 5 }, { 99991, 2 } };
+static const struct {
+    uint64_t m;
+    unsigned k;
+} shapes[] = { { 40000, 7 }, { 40000, 8 }, { 20480, 1 }, { 20480, 16 }, { 65536, 11 }, { 100, 3 },
+    { 1, 1 }, { 64, 5 }, { 99991, 2 } };
 enum { MEMORY, ATOMIC, CLIENT, POSITIONS, MAPPED, HOMES };
-static const char *const homes[] = { "memory", "memory, atomic", "client", "memory by positions", "file" };
+static const char *const homes[] = { "memory", "memory, atomic", "client", "memory by positions",
+    "file" };
 
 static uint64_t ours(const void *key, size_t len) { return XXH3_64bits(key, len); }
-static uint64_t length(const void *key, size_t len) { (void)key; return len; }
+static uint64_t length(const void *key, size_t len)
+{
+    (void)key;
+    return len;
+}
 static bf_function *const three[] = { ours, length, ours };
 static const bf_functions functions = { 3, three };
 
-static bf_filter *make(const char *scheme, uint64_t m, unsigned k, int home, bf_client *client, const char *path)
+static bf_filter *make(
+    const char *scheme, uint64_t m, unsigned k, int home, bf_client *client, const char *path)
 {
     bf_error e;
-    bf_spec spec = { .m = m, .k = k, .scheme = scheme, .functions = strcmp(scheme, "functions") ? NULL : &functions, .threads = home == ATOMIC, .client = home == CLIENT ? client : NULL,
-                     .storage = home == MAPPED ? path : NULL };
+    bf_spec spec = { .m = m,
+        .k = k,
+        .scheme = scheme,
+        .functions = strcmp(scheme, "functions") ? NULL : &functions,
+        .threads = home == ATOMIC,
+        .client = home == CLIENT ? client : NULL,
+        .storage = home == MAPPED ? path : NULL };
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s m=%llu k=%u %s: %s\n", scheme, (unsigned long long)m, k, homes[home], e.msg); return NULL; }
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s m=%llu k=%u %s: %s\n", scheme, (unsigned long long)m, k, homes[home],
+            e.msg);
+        return NULL;
+    }
     if (home == POSITIONS) f->part.kernels = NULL;
     return f;
 }
@@ -36,7 +56,11 @@ static void same_bits(bf_filter *f, const oracle *o, const char *home)
     uint8_t *bits = calloc(1, i.bitset_bytes);
     CHECK_EQ(bf_read_bits(f, 0, bits, i.bitset_bytes, &e), 0);
     for (uint64_t q = 0; q < i.m; q++)
-        if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) { failed_here++; fprintf(stderr, "%s %s: bit %llu differs\n", o->scheme, home, (unsigned long long)q); break; }
+        if ((bits[q / 8] >> (7 - q % 8) & 1) != o->cells[q]) {
+            failed_here++;
+            fprintf(stderr, "%s %s: bit %llu differs\n", o->scheme, home, (unsigned long long)q);
+            break;
+        }
     free(bits);
 }
 
@@ -47,15 +71,25 @@ static void batch(bf_filter *f, oracle *o, uint32_t *seed, size_t n, const char 
     uint8_t each[MOST], want[MOST];
     bf_error e;
     int64_t present = 0, fresh = 0;
-    for (size_t i = 0; i < n; i++) keys[i] = o_make(text + i, (o_random(seed) >> 8) % 3000, f->hash->accept != NULL);
-    for (size_t i = 0; i < n; i++) present += want[i] = (uint8_t)o_test(o, keys[i].ptr, keys[i].len);
+    for (size_t i = 0; i < n; i++)
+        keys[i] = o_make(text + i, (o_random(seed) >> 8) % 3000, f->hash->accept != NULL);
+    for (size_t i = 0; i < n; i++)
+        present += want[i] = (uint8_t)o_test(o, keys[i].ptr, keys[i].len);
     CHECK_EQ(bf_test_many(f, keys, n, each, &e), present);
-    if (memcmp(each, want, n)) { failed_here++; fprintf(stderr, "%s %s: test of %zu keys differs\n", o->scheme, home, n); }
+    if (memcmp(each, want, n)) {
+        failed_here++;
+        fprintf(stderr, "%s %s: test of %zu keys differs\n", o->scheme, home, n);
+    }
     CHECK_EQ(bf_test_many(f, keys, n, NULL, &e), present);
     for (size_t i = 0; i < n; i++) fresh += want[i] = (uint8_t)o_add(o, keys[i].ptr, keys[i].len);
-    if (n == 1) CHECK_EQ(each[0] = (uint8_t)bf_add(f, keys[0].ptr, keys[0].len, &e), fresh);
-    else CHECK_EQ(bf_add_many(f, keys, n, each, &e), fresh);
-    if (memcmp(each, want, n)) { failed_here++; fprintf(stderr, "%s %s: add of %zu keys differs\n", o->scheme, home, n); }
+    if (n == 1)
+        CHECK_EQ(each[0] = (uint8_t)bf_add(f, keys[0].ptr, keys[0].len, &e), fresh);
+    else
+        CHECK_EQ(bf_add_many(f, keys, n, each, &e), fresh);
+    if (memcmp(each, want, n)) {
+        failed_here++;
+        fprintf(stderr, "%s %s: add of %zu keys differs\n", o->scheme, home, n);
+    }
     for (size_t i = 0; i < n; i++) CHECK_EQ(bf_test(f, keys[i].ptr, keys[i].len, &e), 1);
 }
 
@@ -63,7 +97,10 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
 {
     char path[] = "/tmp/bf-schemes-XXXXXX.bloom";
     int fd = mkstemps(path, 6);
-    if (fd >= 0) { close(fd); unlink(path); }
+    if (fd >= 0) {
+        close(fd);
+        unlink(path);
+    }
     uint8_t *client_cells = calloc(1, m + 512);
     bf_client client = { o_apply, client_cells };
     bf_filter *f = make(scheme, m, k, home, &client, path);
@@ -72,9 +109,13 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
         bf_get_info(f, &i);
         oracle o = { scheme, i.m, k, calloc(1, i.m), f->scheme->keyed ? NULL : f, 1 };
         uint32_t seed = (uint32_t)(m + k);
-        for (int r = 0; r < ROUNDS; r++) for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s], homes[home]);
-        if (home == CLIENT) CHECK(!memcmp(client_cells, o.cells, i.m));
-        else same_bits(f, &o, homes[home]);
+        for (int r = 0; r < ROUNDS; r++)
+            for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+                batch(f, &o, &seed, sizes[s], homes[home]);
+        if (home == CLIENT)
+            CHECK(!memcmp(client_cells, o.cells, i.m));
+        else
+            same_bits(f, &o, homes[home]);
         free(o.cells);
     }
     bf_close(f);
@@ -86,13 +127,15 @@ static void every_scheme_in_every_home(void)
 {
     for (size_t s = 0; native_scheme(s); s++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-            for (int home = 0; home < HOMES; home++) against_oracle(native_scheme(s), shapes[i].m, shapes[i].k, home);
+            for (int home = 0; home < HOMES; home++)
+                against_oracle(native_scheme(s), shapes[i].m, shapes[i].k, home);
 }
 
 static void every_k(void)
 {
     for (const bf_scheme *s = bf_schemes; s->keyed; s++)
-        for (unsigned k = 1; k <= s->layout->k_max && k <= 40; k++) against_oracle(s->name, 3000, k, MEMORY);
+        for (unsigned k = 1; k <= s->layout->k_max && k <= 40; k++)
+            against_oracle(s->name, 3000, k, MEMORY);
     against_oracle("classic", 100000, 347, MEMORY);
     against_oracle("classic", 100000, BF_K_MAX, CLIENT);
 }
@@ -101,12 +144,17 @@ static void kernels_of_the_cpu(void)
 {
     printf("     kernels: %s\n", bf_has_avx2() ? "avx2" : "portable");
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
-        CHECK(s->layout->k_max <= BF_K_MAX && strlen(s->name) < BF_SCHEME_BYTES && s->hash->width <= BF_WIDTH_MAX);
-        CHECK(!s->hash->accept || !s->layout->portable);     /* single keys of kernels go past accept() */
-        CHECK_EQ(s - bf_schemes < 3, s->keyed != NULL);      /* native.h */
-        const bf_kernels *both[4] = { s->layout->portable, s->layout->avx2, s->layout->counting[0], s->layout->counting[1] };
+        CHECK(s->layout->k_max <= BF_K_MAX && strlen(s->name) < BF_SCHEME_BYTES &&
+              s->hash->width <= BF_WIDTH_MAX);
+        CHECK(
+            !s->hash->accept || !s->layout->portable); /* single keys of kernels go past accept() */
+        CHECK_EQ(s - bf_schemes < 3, s->keyed != NULL); /* native.h */
+        const bf_kernels *both[4] = { s->layout->portable, s->layout->avx2, s->layout->counting[0],
+            s->layout->counting[1] };
         for (int i = 0; i < 4; i++)
-            if (both[i]) CHECK(both[i]->lag + both[i]->step <= BF_RING && BF_RING % both[i]->step == 0 && both[i]->lag % both[i]->step == 0);
+            if (both[i])
+                CHECK(both[i]->lag + both[i]->step <= BF_RING && BF_RING % both[i]->step == 0 &&
+                      both[i]->lag % both[i]->step == 0);
     }
 }
 
@@ -128,14 +176,15 @@ static void hashcode_is_the_bits(void)
     }
 }
 
-/* ---- schemes of older systems: their positions are test_vectors.c's business; here, that every home and every size of
- * batch does with these positions what the naive cells do ---- */
+/* ---- schemes of older systems: their positions are test_vectors.c's business; here, that every
+ * home and every size of batch does with these positions what the naive cells do ---- */
 static void older_schemes_in_every_home(void)
 {
     for (const bf_scheme *s = bf_schemes + 3; s->name; s++) {
-        if (s->m) continue;                                  /* 2^32 cells, nothing else: see below */
+        if (s->m) continue; /* 2^32 cells, nothing else: see below */
         for (unsigned k = s->k ? s->k : s->hash->width ? 5 : 3, i = 0; i < 3; i++)
-            for (int home = 0; home < HOMES; home++) against_oracle(s->name, (uint64_t[]){ 40000, 64, 65536 }[i], k, home);
+            for (int home = 0; home < HOMES; home++)
+                against_oracle(s->name, (uint64_t[]){ 40000, 64, 65536 }[i], k, home);
     }
 }
 
@@ -144,35 +193,61 @@ static void fixed_values_are_fixed(void)
     bf_error e;
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
         bf_spec spec = { .scheme = s->name, .m = s->m ? s->m : 1 << 20, .k = s->k ? s->k + 1 : 3 };
-        if (s->k) { CHECK_EQ(bf_plan(&spec, &e), BF_EINVAL); CHECK_HAS(e.msg, "k must be"); CHECK_HAS(e.msg, s->name); }
+        if (s->k) {
+            CHECK_EQ(bf_plan(&spec, &e), BF_EINVAL);
+            CHECK_HAS(e.msg, "k must be");
+            CHECK_HAS(e.msg, s->name);
+        }
         spec.k = s->k ? s->k : 3;
         spec.m = s->m_max + 1;
-        if (s->m_max) { CHECK_EQ(bf_plan(&spec, &e), BF_EINVAL); CHECK_HAS(e.msg, "m must be"); CHECK_HAS(e.msg, s->name); }
+        if (s->m_max) {
+            CHECK_EQ(bf_plan(&spec, &e), BF_EINVAL);
+            CHECK_HAS(e.msg, "m must be");
+            CHECK_HAS(e.msg, s->name);
+        }
         bf_spec by_n = { .scheme = s->name, .n = 1000 };
-        if (s->bits_per_key) { CHECK_EQ(bf_plan(&by_n, &e), 0); CHECK_EQ(by_n.m, 1000 * s->bits_per_key); CHECK_EQ(by_n.k, s->k); }
-        if (!s->keyed) CHECK(!bf_open(&(bf_spec){ .scheme = s->name, .m = s->m ? s->m : 6400, .k = s->k ? s->k : 3, .secret = "0123456789abcdef", .secret_len = 16 }, &e));
+        if (s->bits_per_key) {
+            CHECK_EQ(bf_plan(&by_n, &e), 0);
+            CHECK_EQ(by_n.m, 1000 * s->bits_per_key);
+            CHECK_EQ(by_n.k, s->k);
+        }
+        if (!s->keyed)
+            CHECK(!bf_open(&(bf_spec){ .scheme = s->name,
+                               .m = s->m ? s->m : 6400,
+                               .k = s->k ? s->k : 3,
+                               .secret = "0123456789abcdef",
+                               .secret_len = 16 },
+                &e));
     }
-    bf_spec java = { .scheme = "java7", .n = 1000, .p = 0.01 }, odd = { .scheme = "java7", .m = 1000 };
-    CHECK(bf_plan(&java, &e) == 0 && java.m == 16384 && java.k == 7 && bf_plan(&odd, &e) == 0 && odd.m == 1000);
+    bf_spec java = { .scheme = "java7", .n = 1000, .p = 0.01 },
+            odd = { .scheme = "java7", .m = 1000 };
+    CHECK(bf_plan(&java, &e) == 0 && java.m == 16384 && java.k == 7 && bf_plan(&odd, &e) == 0 &&
+          odd.m == 1000);
     CHECK_EQ(bf_plan(&(bf_spec){ .scheme = "rs-rand", .n = UINT64_C(1) << 62 }, &e), BF_EINVAL);
     CHECK_EQ(bf_plan(&(bf_spec){ .scheme = "rs-rand", .n = 214748365 }, &e), BF_EINVAL);
 }
 
 static void arguments_of_schemes(void)
 {
-    static const char *const bad[] = { "php-hashes", "php-hashes:", "php-hashes:JS,", "php-hashes:js", "php-hashes:JS,JS", "php-hashes:JS,,FNV",
-        "guava:", "guava:text", "classic:", "block:8", "java7:x", ":", "", "nosuch", "functions:x",
+    static const char *const bad[] = { "php-hashes", "php-hashes:", "php-hashes:JS,",
+        "php-hashes:js", "php-hashes:JS,JS", "php-hashes:JS,,FNV", "guava:", "guava:text",
+        "classic:", "block:8", "java7:x", ":", "", "nosuch", "functions:x",
         "guava:chars_______________________________________________________________" };
     bf_error e;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         bf_spec spec = { .scheme = bad[i], .n = 1000, .p = 0.01 };
         e.msg[0] = 0;
-        if (bf_plan(&spec, &e) != BF_EINVAL || !e.msg[0]) { failed_here++; fprintf(stderr, "scheme \"%s\" is taken\n", bad[i]); }
+        if (bf_plan(&spec, &e) != BF_EINVAL || !e.msg[0]) {
+            failed_here++;
+            fprintf(stderr, "scheme \"%s\" is taken\n", bad[i]);
+        }
     }
     bf_spec spec = { .scheme = "php-hashes:FNV,DJB" };
     CHECK_EQ(bf_plan(&spec, &e), 0);
-    CHECK(spec.m == UINT64_C(1) << 32 && spec.k == 2 && spec.n > 0 && !strcmp(spec.scheme, "php-hashes:FNV,DJB"));
-    bf_filter *a = bf_open(&(bf_spec){ .scheme = "guava:long", .n = 100, .p = 0.01 }, &e), *b = bf_open(&(bf_spec){ .scheme = "guava:int", .n = 100, .p = 0.01 }, &e);
+    CHECK(spec.m == UINT64_C(1) << 32 && spec.k == 2 && spec.n > 0 &&
+          !strcmp(spec.scheme, "php-hashes:FNV,DJB"));
+    bf_filter *a = bf_open(&(bf_spec){ .scheme = "guava:long", .n = 100, .p = 0.01 }, &e),
+              *b = bf_open(&(bf_spec){ .scheme = "guava:int", .n = 100, .p = 0.01 }, &e);
     bf_info i;
     bf_get_info(a, &i);
     CHECK(!strcmp(i.scheme, "guava:long") && i.m == 960 && i.k == 7 && i.p == 0.01 && !i.keyed);
@@ -184,20 +259,27 @@ static void arguments_of_schemes(void)
     CHECK_EQ(e.code, BF_EMISMATCH);
     bf_filter *c = bf_from_bytes(bytes, i.image_bytes, NULL, &e), *d = bf_copy(a, &e);
     CHECK_EQ(bf_equal(a, c, &e) & bf_equal(a, d, &e), 1);
-    CHECK_EQ(bf_add(c, "12a", 3, &e), BF_EINVAL);            /* the funnel survived */
+    CHECK_EQ(bf_add(c, "12a", 3, &e), BF_EINVAL); /* the funnel survived */
     for (bf_filter **f = (bf_filter *[]){ a, b, c, d, NULL }; *f; f++) bf_close(*f);
     free(bytes);
 }
 
 static void keys_that_a_scheme_cannot_hold(void)
 {
-    static const struct { const char *scheme, *good, *bad; } cases[] = {
-        { "java7", "\xf0\x9f\x98\x80", "\xed\xa0\x80" }, { "java7", "\xc2\x80", "\xc1\x80" }, { "java7", "\xe0\xa0\x80", "\xe0\x80\x80" },
-        { "java7", "\xf4\x8f\xbf\xbf", "\xf4\x90\x80\x80" }, { "rs-dotnet", "\xef\xbf\xbf", "\xff" }, { "rs-dotnet-repo", "a", "\x80" },
-        { "guava:chars", "\xe4\xb8\xad", "\xe4\xb8" }, { "guava32:chars", "", "a\xf8\x80\x80\x80\x80" },
-        { "guava:long", "9223372036854775807", "9223372036854775808" }, { "guava:long", "-9223372036854775808", "-9223372036854775809" },
-        { "guava:int", "2147483647", "2147483648" }, { "guava-31:int", "-2147483648", "-2147483649" }, { "guava:int", "0", "" },
-        { "guava:int", "-1", "-" }, { "guava:int", "10", "010" }, { "guava:long", "1", "+1" }, { "guava:long", "1", "-0" }, { "guava:long", "1", "99999999999999999999" } };
+    static const struct {
+        const char *scheme, *good, *bad;
+    } cases[] = { { "java7", "\xf0\x9f\x98\x80", "\xed\xa0\x80" },
+        { "java7", "\xc2\x80", "\xc1\x80" }, { "java7", "\xe0\xa0\x80", "\xe0\x80\x80" },
+        { "java7", "\xf4\x8f\xbf\xbf", "\xf4\x90\x80\x80" },
+        { "rs-dotnet", "\xef\xbf\xbf", "\xff" }, { "rs-dotnet-repo", "a", "\x80" },
+        { "guava:chars", "\xe4\xb8\xad", "\xe4\xb8" },
+        { "guava32:chars", "", "a\xf8\x80\x80\x80\x80" },
+        { "guava:long", "9223372036854775807", "9223372036854775808" },
+        { "guava:long", "-9223372036854775808", "-9223372036854775809" },
+        { "guava:int", "2147483647", "2147483648" },
+        { "guava-31:int", "-2147483648", "-2147483649" }, { "guava:int", "0", "" },
+        { "guava:int", "-1", "-" }, { "guava:int", "10", "010" }, { "guava:long", "1", "+1" },
+        { "guava:long", "1", "-0" }, { "guava:long", "1", "99999999999999999999" } };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         bf_error e;
         uint8_t each[3] = { 9, 9, 9 };
@@ -211,7 +293,8 @@ static void keys_that_a_scheme_cannot_hold(void)
         CHECK_EQ(bf_hashcode(f, bad, strlen(bad), pos, 16, &e), BF_EINVAL);
         CHECK_EQ(bf_add_many(f, keys, 3, each, &e), BF_EINVAL);
         CHECK(e.key == 1 && each[0] == 1 && each[1] == 9 && each[2] == 9);
-        CHECK_EQ(bf_test(f, good, strlen(good), &e), 1);     /* what came before is added, what came after is not */
+        CHECK_EQ(bf_test(f, good, strlen(good), &e),
+            1); /* what came before is added, what came after is not */
         CHECK_EQ(bf_test(f, "7", 1, &e), 0);
         bf_close(f);
     }
@@ -223,13 +306,24 @@ static void keys_that_a_scheme_cannot_hold(void)
 /* Headers with right sums whose scheme does not allow what they say: refused, never used. */
 static void stored_headers_are_checked(void)
 {
-    static const struct { const char *made, *name; uint64_t m; unsigned id, k; } rows[] = {
-        { "sax-sdbm", "sax-sdbm", 6400, 16, 3 }, { "gozero", "gozero", 6400, 23, 13 }, { "java7", "java7", 6400, 17, 8 }, { "guava", "guava", 6400, 25, 256 },
-        { "guava", "guava:nope", 6400, 25, 7 }, { "guava", "guava", 6400, 26, 7 }, { "guava", "guava32:", 6400, 26, 7 }, { "guava", "guava", 6401, 25, 7 },
-        { "sax-sdbm", "php-hashes:JS,FNV", 6400, 24, 2 }, { "sax-sdbm", "php-hashes", 6400, 24, 2 }, { "sax-sdbm", "sax-sdbm:x", 6400, 16, 2 } };
+    static const struct {
+        const char *made, *name;
+        uint64_t m;
+        unsigned id, k;
+    } rows[] = { { "sax-sdbm", "sax-sdbm", 6400, 16, 3 }, { "gozero", "gozero", 6400, 23, 13 },
+        { "java7", "java7", 6400, 17, 8 }, { "guava", "guava", 6400, 25, 256 },
+        { "guava", "guava:nope", 6400, 25, 7 }, { "guava", "guava", 6400, 26, 7 },
+        { "guava", "guava32:", 6400, 26, 7 }, { "guava", "guava", 6401, 25, 7 },
+        { "sax-sdbm", "php-hashes:JS,FNV", 6400, 24, 2 }, { "sax-sdbm", "php-hashes", 6400, 24, 2 },
+        { "sax-sdbm", "sax-sdbm:x", 6400, 16, 2 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_error e;
-        bf_filter *f = bf_open(&(bf_spec){ .scheme = rows[i].made, .m = 6400, .k = !strcmp(rows[i].made, "sax-sdbm") ? 2 : !strcmp(rows[i].made, "gozero") ? 14 : 7 }, &e);
+        bf_filter *f = bf_open(&(bf_spec){ .scheme = rows[i].made,
+                                   .m = 6400,
+                                   .k = !strcmp(rows[i].made, "sax-sdbm") ? 2
+                                        : !strcmp(rows[i].made, "gozero") ? 14
+                                                                          : 7 },
+            &e);
         bf_desc d = bf_describe(f);
         bf_scheme s = *d.scheme;
         uint8_t *image = calloc(1, bf_image_bytes(6464));
@@ -240,8 +334,11 @@ static void stored_headers_are_checked(void)
         memset(d.name, 0, sizeof d.name);
         strcpy(d.name, rows[i].name);
         bf_header_new(image, &d);
-        if (bf_from_bytes(image, bf_image_bytes(d.g.m), NULL, &e)) { failed_here++; fprintf(stderr, "row %zu is taken\n", i); }
-        else CHECK_EQ(e.code, BF_EFORMAT);
+        if (bf_from_bytes(image, bf_image_bytes(d.g.m), NULL, &e)) {
+            failed_here++;
+            fprintf(stderr, "row %zu is taken\n", i);
+        } else
+            CHECK_EQ(e.code, BF_EFORMAT);
         free(image);
         bf_close(f);
     }
@@ -250,7 +347,8 @@ static void stored_headers_are_checked(void)
 static void functions_of_the_user(void)
 {
     static bf_function *const others[] = { ours, length, length }, *const hole[] = { ours, NULL };
-    static const bf_functions two = { 2, three }, other = { 3, others }, holes = { 2, hole }, none = { 0, three }, many = { 17, three };
+    static const bf_functions two = { 2, three }, other = { 3, others }, holes = { 2, hole },
+                              none = { 0, three }, many = { 17, three };
     bf_error e;
     bf_info i;
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = &functions }, &e);
@@ -259,18 +357,25 @@ static void functions_of_the_user(void)
     CHECK_EQ(bf_add(f, "abc", 3, &e), BF_ADDED);
     uint8_t *bytes = malloc(i.image_bytes);
     CHECK_EQ(bf_to_bytes(f, bytes, i.image_bytes, &e), 0);
-    bf_filter *c = bf_copy(f, &e), *g = bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .functions = &functions }, &e);
-    CHECK(c && g && bf_equal(f, c, &e) == 1 && bf_equal(f, g, &e) == 1 && bf_test(g, "abc", 3, &e) == 1 && bf_test(c, "abd", 3, &e) == 0);
+    bf_filter *c = bf_copy(f, &e),
+              *g = bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .functions = &functions }, &e);
+    CHECK(c && g && bf_equal(f, c, &e) == 1 && bf_equal(f, g, &e) == 1 &&
+          bf_test(g, "abc", 3, &e) == 1 && bf_test(c, "abd", 3, &e) == 0);
     CHECK(!bf_from_bytes(bytes, i.image_bytes, NULL, &e));
     CHECK_HAS(e.msg, "functions");
     CHECK(!bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .functions = &two }, &e));
     CHECK(!bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .functions = &other }, &e));
     CHECK_HAS(e.msg, "other functions");
     const bf_functions *bad[] = { &holes, &none, &many };
-    for (size_t b = 0; b < 3; b++) CHECK(!bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = bad[b] }, &e) && e.code == BF_EINVAL);
-    CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .scheme = "functions" }, &e) && e.code == BF_EINVAL);
-    CHECK(!bf_open(&(bf_spec){ .m = 1000, .n = 3, .scheme = "classic", .functions = &two }, &e) && e.code == BF_EINVAL);
-    CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 2, .functions = &functions }, &e) && e.code == BF_EINVAL);
+    for (size_t b = 0; b < 3; b++)
+        CHECK(!bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = bad[b] }, &e) &&
+              e.code == BF_EINVAL);
+    CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .scheme = "functions" }, &e) &&
+          e.code == BF_EINVAL);
+    CHECK(!bf_open(&(bf_spec){ .m = 1000, .n = 3, .scheme = "classic", .functions = &two }, &e) &&
+          e.code == BF_EINVAL);
+    CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 2, .functions = &functions }, &e) &&
+          e.code == BF_EINVAL);
     bf_close(f);
     bf_close(c);
     bf_close(g);
@@ -283,21 +388,26 @@ static void bytes_of_other_systems(void)
     uint8_t bits[8], data[16];
     bf_error e;
     bf_filter *f = bf_from_bytes_as(guava, sizeof guava, "guava", NULL, &e);
-    CHECK(f && !bf_read_bits(f, 0, bits, 8, &e) && bits[0] == 0xA0 && bits[7] == 0 && !strcmp(f->name, "guava") && f->part.g.k == 7);
+    CHECK(f && !bf_read_bits(f, 0, bits, 8, &e) && bits[0] == 0xA0 && bits[7] == 0 &&
+          !strcmp(f->name, "guava") && f->part.g.k == 7);
     bf_close(f);
-    for (size_t len = 0; len < sizeof guava; len++) CHECK(!bf_from_bytes_as(guava, len, "guava", NULL, &e) && e.code == BF_EFORMAT);
-    for (size_t at = 0; at < 6; at++) {                      /* each byte of the head at fault */
+    for (size_t len = 0; len < sizeof guava; len++)
+        CHECK(!bf_from_bytes_as(guava, len, "guava", NULL, &e) && e.code == BF_EFORMAT);
+    for (size_t at = 0; at < 6; at++) { /* each byte of the head at fault */
         memcpy(data, guava, sizeof guava);
         data[at] = at == 1 ? 0 : 0x80;
         CHECK(!bf_from_bytes_as(data, sizeof guava, "guava", NULL, &e) && e.code == BF_EFORMAT);
     }
-    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .scheme = "guava32" }, &e) && e.code == BF_EMISMATCH);
-    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .k = 8 }, &e) && e.code == BF_EMISMATCH);
-    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .m = 128 }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .scheme = "guava32" }, &e) &&
+          e.code == BF_EMISMATCH);
+    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .k = 8 }, &e) &&
+          e.code == BF_EMISMATCH);
+    CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .m = 128 }, &e) &&
+          e.code == BF_EMISMATCH);
     CHECK(!bf_from_bytes_as(guava, sizeof guava, "guava", &(bf_spec){ .scheme = "classic" }, &e));
     CHECK(!bf_from_bytes_as(guava, sizeof guava, "zip", NULL, &e) && e.code == BF_EINVAL);
     bf_spec ten = { .m = 10, .k = 2, .scheme = "sax-sdbm" };
-    f = bf_from_bytes_as("\x01", 1, "bits-lsb", &ten, &e);   /* cut short: the rest is zeros */
+    f = bf_from_bytes_as("\x01", 1, "bits-lsb", &ten, &e); /* cut short: the rest is zeros */
     CHECK(f && !bf_read_bits(f, 0, bits, 2, &e) && bits[0] == 0x80 && bits[1] == 0);
     CHECK_EQ(bf_to_bytes_as(f, "cells", data, 10, &e), BF_EINVAL);
     CHECK_EQ(bf_bytes_as(f, "guava", &e), BF_EINVAL);
@@ -309,13 +419,24 @@ static void bytes_of_other_systems(void)
     CHECK(f != NULL);
     bf_close(f);
     CHECK(!bf_from_bytes_as("\0\0\1", 3, "bits", &ten, &e) && e.code == BF_EFORMAT);
-    CHECK(!bf_from_bytes_as("\0\1", 2, "bits", &ten, &e) && e.code == BF_EFORMAT);      /* bit 15 of 10 */
+    CHECK(
+        !bf_from_bytes_as("\0\1", 2, "bits", &ten, &e) && e.code == BF_EFORMAT); /* bit 15 of 10 */
     CHECK(!bf_from_bytes_as("\0\1", 2, "cells", &ten, &e) && e.code == BF_EFORMAT);
-    CHECK(!bf_from_bytes_as("\0", 1, "bits", &(bf_spec){ .m = 10, .k = 2 }, &e) && e.code == BF_EINVAL);
+    CHECK(!bf_from_bytes_as("\0", 1, "bits", &(bf_spec){ .m = 10, .k = 2 }, &e) &&
+          e.code == BF_EINVAL);
     CHECK(!bf_from_bytes_as("\0", 1, "bits", NULL, &e) && e.code == BF_EINVAL);
 }
 
-static int broken(void *c, int op, const uint64_t *p, size_t n, unsigned k, uint8_t *h) { (void)c; (void)op; (void)p; (void)n; (void)k; (void)h; return 1; }
+static int broken(void *c, int op, const uint64_t *p, size_t n, unsigned k, uint8_t *h)
+{
+    (void)c;
+    (void)op;
+    (void)p;
+    (void)n;
+    (void)k;
+    (void)h;
+    return 1;
+}
 static void a_failing_client_is_an_error(void)
 {
     bf_error e;

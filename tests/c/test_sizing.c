@@ -1,4 +1,5 @@
-/* test_sizing.c - m, n, k, p: every sufficient set, every range, the figures of the literature and of independent sums. */
+/* test_sizing.c - m, n, k, p: every sufficient set, every range, the figures of the literature and
+ * of independent sums. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
 #include "check.h"
@@ -11,7 +12,10 @@
 static bf_spec plan(bf_spec s)
 {
     bf_error e;
-    if (bf_plan(&s, &e) < 0) { failed_here++; fprintf(stderr, "unexpected: %s\n", e.msg); }
+    if (bf_plan(&s, &e) < 0) {
+        failed_here++;
+        fprintf(stderr, "unexpected: %s\n", e.msg);
+    }
     return s;
 }
 
@@ -26,8 +30,12 @@ static const char *refusal(bf_spec s)
 
 static void classic_constructor(void)
 {
-    static const struct { uint64_t m, n; unsigned k; } rows[] = { { 10, 2, 4 }, { 1000, 2, 347 }, { 1, 1, 1 }, { 1, 1000, 1 }, { 152790, 15279, 7 },
-        { 5000000000, 600000000, 6 }, { BF_M_MAX, BF_N_MAX, 1 }, { 4294967296, 1000000000, 3 }, { 5909, 1, 4096 } };
+    static const struct {
+        uint64_t m, n;
+        unsigned k;
+    } rows[] = { { 10, 2, 4 }, { 1000, 2, 347 }, { 1, 1, 1 }, { 1, 1000, 1 }, { 152790, 15279, 7 },
+        { 5000000000, 600000000, 6 }, { BF_M_MAX, BF_N_MAX, 1 }, { 4294967296, 1000000000, 3 },
+        { 5909, 1, 4096 } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_spec s = plan((bf_spec){ .m = rows[i].m, .n = rows[i].n });
         CHECK_EQ(s.k, rows[i].k);
@@ -39,7 +47,7 @@ static void classic_constructor(void)
 static void every_sufficient_set(void)
 {
     bf_spec s = plan((bf_spec){ .m = 1000, .k = 7 });
-    CHECK_EQ(s.n, 99);                                     /* floor(1000 / 7 * ln 2) */
+    CHECK_EQ(s.n, 99); /* floor(1000 / 7 * ln 2) */
     s = plan((bf_spec){ .m = 1, .k = 4096 });
     CHECK_EQ(s.n, 1);
     s = plan((bf_spec){ .m = 1000, .n = 100, .k = 3 });
@@ -51,10 +59,12 @@ static void every_sufficient_set(void)
     s = plan((bf_spec){ .m = 1000, .n = 50, .p = 0.001 });
     CHECK(s.p == 0.001);
     s = plan((bf_spec){ .n = 1000, .p = 0.01 });
-    bf_spec again = plan(s);                               /* what a plan says can be asked for */
+    bf_spec again = plan(s); /* what a plan says can be asked for */
     CHECK(again.m == s.m && again.k == s.k && again.p == s.p && again.n == s.n);
-    const bf_spec extremes[] = { { .m = 1, .k = 4096 }, { .m = 645, .n = 901720 }, { .m = 16474, .n = 7 }, { .m = BF_M_MAX, .k = 4096 } };
-    for (size_t i = 0; i < sizeof extremes / sizeof *extremes; i++) {      /* whose formula is 0 or 1 as a double */
+    const bf_spec extremes[] = { { .m = 1, .k = 4096 }, { .m = 645, .n = 901720 },
+        { .m = 16474, .n = 7 }, { .m = BF_M_MAX, .k = 4096 } };
+    for (size_t i = 0; i < sizeof extremes / sizeof *extremes;
+        i++) { /* whose formula is 0 or 1 as a double */
         s = plan(extremes[i]);
         CHECK(s.p > 0 && s.p < 1);
         again = plan(s);
@@ -67,20 +77,30 @@ static void every_sufficient_set(void)
 
 static void ranges_name_the_value(void)
 {
-    CHECK_HAS(refusal((bf_spec){ .m = BF_M_MAX + 1, .n = 1 }), "m must be 1 to 1099511627776 bits, got 1099511627777");
+    CHECK_HAS(refusal((bf_spec){ .m = BF_M_MAX + 1, .n = 1 }),
+        "m must be 1 to 1099511627776 bits, got 1099511627777");
     CHECK_HAS(refusal((bf_spec){ .m = UINT64_MAX, .n = 1 }), "got 18446744073709551615");
-    CHECK_HAS(refusal((bf_spec){ .m = 10, .n = BF_N_MAX + 1 }), "n must be 1 to 9223372036854775807 keys, got 9223372036854775808");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .n = BF_N_MAX + 1 }),
+        "n must be 1 to 9223372036854775807 keys, got 9223372036854775808");
     CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 4097 }), "k must be 1 to 4096 positions, got 4097");
-    CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 17, .scheme = "block" }), "k must be 1 to 16 for scheme block, got 17");
-    CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 33, .scheme = "block2" }), "k must be 1 to 32 for scheme block2, got 33");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 17, .scheme = "block" }),
+        "k must be 1 to 16 for scheme block, got 17");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 33, .scheme = "block2" }),
+        "k must be 1 to 32 for scheme block2, got 33");
     CHECK_HAS(refusal((bf_spec){ .m = 1000000, .n = 2 }), "got 346574");
     static const double wrong[] = { 1, 2, -0.5, NAN, INFINITY, -INFINITY };
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) CHECK_HAS(refusal((bf_spec){ .n = 10, .p = wrong[i] }), "p must be above 0 and below 1, got ");
-    CHECK_HAS(refusal((bf_spec){ .n = BF_N_MAX, .p = 0.01 }), "n=9223372036854775807 at p=0.01 needs m=9.1");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK_HAS(
+            refusal((bf_spec){ .n = 10, .p = wrong[i] }), "p must be above 0 and below 1, got ");
+    CHECK_HAS(refusal((bf_spec){ .n = BF_N_MAX, .p = 0.01 }),
+        "n=9223372036854775807 at p=0.01 needs m=9.1");
     CHECK_HAS(refusal((bf_spec){ .n = 10000000000000, .p = 0.01 }), "m must be 1 to 1099511627776");
-    CHECK_HAS(refusal((bf_spec){ .m = 10, .p = 1e-9 }), "m=10 bits are too few for p=1e-09: one key needs");
-    CHECK_HAS(refusal((bf_spec){ .m = 100, .n = 1000, .p = 0.01 }), "p=0.01 cannot be kept: m=100, n=1000");
-    CHECK_HAS(refusal((bf_spec){ .m = 10, .n = 2, .scheme = "clasic" }), "scheme must be one of classic, block, block2");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .p = 1e-9 }),
+        "m=10 bits are too few for p=1e-09: one key needs");
+    CHECK_HAS(refusal((bf_spec){ .m = 100, .n = 1000, .p = 0.01 }),
+        "p=0.01 cannot be kept: m=100, n=1000");
+    CHECK_HAS(refusal((bf_spec){ .m = 10, .n = 2, .scheme = "clasic" }),
+        "scheme must be one of classic, block, block2");
     CHECK_HAS(refusal((bf_spec){ .m = 10, .n = 2, .scheme = "clasic" }), "got clasic");
     static const double odd[] = { 5e-324, 1e-300, 1e-15, 0.5, 0.9, 0.999999, 0.9999999999999999 };
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
@@ -93,7 +113,8 @@ static void ranges_name_the_value(void)
 static double line_sum(double lambda, double share, unsigned bits)
 {
     double sum = 0;
-    for (int i = 0; i < 5000; i++) sum += exp(i * log(lambda) - lambda - lgamma(i + 1.0)) * pow(1 - pow(1 - share, i), bits);
+    for (int i = 0; i < 5000; i++)
+        sum += exp(i * log(lambda) - lambda - lgamma(i + 1.0)) * pow(1 - pow(1 - share, i), bits);
     return sum;
 }
 
@@ -101,38 +122,53 @@ static void rates_are_the_formulas(void)
 {
     for (double c = 2; c < 60; c *= 1.37)
         for (unsigned k = 1; k <= 16; k++) {
-            double block = line_sum(512 / c, k / 512.0, k), two = line_sum(1024 / c, k / 1024.0, (k + 1) / 2) * line_sum(1024 / c, k / 1024.0, k / 2);
+            double block = line_sum(512 / c, k / 512.0, k),
+                   two = line_sum(1024 / c, k / 1024.0, (k + 1) / 2) *
+                         line_sum(1024 / c, k / 1024.0, k / 2);
             CHECK(fabs(bf_rate_block(c, k) / block - 1) < 1e-9);
             CHECK(fabs(bf_rate_block2(c, k) / two - 1) < 1e-9);
             CHECK(fabs(bf_rate_classic(c, k) / pow(1 - exp(-(double)k / c), k) - 1) < 1e-9);
         }
-    CHECK(bf_rate_block(1e-9, 8) == 1 && bf_rate_block2(1e-9, 8) == 1 && bf_rate_block(1e9, 8) < 1e-15);
-    for (double c = 0.5; c < 3; c *= 1.01) CHECK(bf_rate_block(c, 8) > bf_rate_block(c * 1.01, 8));   /* also where sums give way to means */
+    CHECK(bf_rate_block(1e-9, 8) == 1 && bf_rate_block2(1e-9, 8) == 1 &&
+          bf_rate_block(1e9, 8) < 1e-15);
+    for (double c = 0.5; c < 3; c *= 1.01)
+        CHECK(bf_rate_block(c, 8) >
+              bf_rate_block(c * 1.01, 8)); /* also where sums give way to means */
 }
 
 static void bits_a_key(void)
 {
     static const double p[] = { 1e-2, 1e-3, 1e-4, 1e-6 };
-    static const struct { const char *scheme; double bits[4]; } rows[] = {
-        { "classic", { 9.59, 14.38, 19.17, 28.8 } }, { "block", { 9.95, 15.62, 22.18, 39.2 } }, { "block2", { 9.68, 14.66, 19.89, 31.2 } } };
+    static const struct {
+        const char *scheme;
+        double bits[4];
+    } rows[] = { { "classic", { 9.59, 14.38, 19.17, 28.8 } },
+        { "block", { 9.95, 15.62, 22.18, 39.2 } }, { "block2", { 9.68, 14.66, 19.89, 31.2 } } };
     for (size_t r = 0; r < 3; r++)
         for (size_t i = 0; i < 4; i++) {
             bf_spec s = plan((bf_spec){ .n = 10000000, .p = p[i], .scheme = rows[r].scheme });
             double c = (double)s.m / (double)s.n;
-            if (fabs(c / rows[r].bits[i] - 1) > 0.006) { failed_here++; fprintf(stderr, "%s p=%g: %.3f bits a key\n", s.scheme, p[i], c); }
+            if (fabs(c / rows[r].bits[i] - 1) > 0.006) {
+                failed_here++;
+                fprintf(stderr, "%s p=%g: %.3f bits a key\n", s.scheme, p[i], c);
+            }
         }
     CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 1e-3 }).scheme, "block"));
     CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 0.999e-3 }).scheme, "block2"));
     CHECK(!strcmp(plan((bf_spec){ .n = 10, .p = 0.01, .k = 17 }).scheme, "classic"));
 }
 
-/* The exact expected rate of a classic filter of independent positions: how many of m cells k*n throws fill. */
+/* The exact expected rate of a classic filter of independent positions: how many of m cells k*n
+ * throws fill. */
 static double exact_classic(unsigned m, unsigned n, unsigned k)
 {
     double *at = calloc(m + 1, sizeof *at), rate = 0;
     at[0] = 1;
     for (unsigned t = 0; t < k * n; t++)
-        for (unsigned x = m; x-- > 0;) { at[x + 1] += at[x] * (m - x) / m; at[x] *= (double)x / m; }
+        for (unsigned x = m; x-- > 0;) {
+            at[x + 1] += at[x] * (m - x) / m;
+            at[x] *= (double)x / m;
+        }
     for (unsigned x = 0; x <= m; x++) rate += at[x] * pow((double)x / m, k);
     free(at);
     return rate;
@@ -145,7 +181,11 @@ static void small_classic_filters_keep_p(void)
         for (unsigned n = 1; n <= 40; n = n * 3 / 2 + 1) {
             bf_spec s = plan((bf_spec){ .n = n, .p = p[i], .scheme = "classic" });
             double rate = exact_classic((unsigned)s.m, n, s.k);
-            if (rate > 1.03 * p[i]) { failed_here++; fprintf(stderr, "n=%u p=%g: m=%llu k=%u has rate %g\n", n, p[i], (unsigned long long)s.m, s.k, rate); }
+            if (rate > 1.03 * p[i]) {
+                failed_here++;
+                fprintf(stderr, "n=%u p=%g: m=%llu k=%u has rate %g\n", n, p[i],
+                    (unsigned long long)s.m, s.k, rate);
+            }
         }
 }
 
@@ -155,16 +195,30 @@ static void estimates(void)
     bf_state st;
     for (size_t s = 0; native_scheme(s); s++)
         for (unsigned k = 4; k <= 16; k += 6) {
-            bf_filter *f = bf_open(&(bf_spec){ .m = 512 * 400, .k = k, .scheme = native_scheme(s) }, &e);
+            bf_filter *f =
+                bf_open(&(bf_spec){ .m = 512 * 400, .k = k, .scheme = native_scheme(s) }, &e);
             bf_get_state(f, &st, &e);
             CHECK(st.ones == 0 && st.count == 0 && st.fpr == 0 && st.fill == 0);
-            for (unsigned i = 0; i < 15000; i++) { char t[16]; bf_add(f, t, (size_t)sprintf(t, "k%u", i), &e); }
+            for (unsigned i = 0; i < 15000; i++) {
+                char t[16];
+                bf_add(f, t, (size_t)sprintf(t, "k%u", i), &e);
+            }
             bf_get_state(f, &st, &e);
-            if (fabs(st.count / 15000 - 1) > 0.02) { failed_here++; fprintf(stderr, "%s k=%u: counts %g of 15000\n", native_scheme(s), k, st.count); }
+            if (fabs(st.count / 15000 - 1) > 0.02) {
+                failed_here++;
+                fprintf(stderr, "%s k=%u: counts %g of 15000\n", native_scheme(s), k, st.count);
+            }
             long hits = 0;
-            for (unsigned i = 0; i < 200000; i++) { char t[16]; hits += bf_test(f, t, (size_t)sprintf(t, "x%u", i), &e); }
+            for (unsigned i = 0; i < 200000; i++) {
+                char t[16];
+                hits += bf_test(f, t, (size_t)sprintf(t, "x%u", i), &e);
+            }
             double measured = hits / 200000.0, sd = sqrt(st.fpr / 200000);
-            if (fabs(measured - st.fpr) > 0.06 * st.fpr + 4 * sd) { failed_here++; fprintf(stderr, "%s k=%u: fpr %g, measured %g\n", native_scheme(s), k, st.fpr, measured); }
+            if (fabs(measured - st.fpr) > 0.06 * st.fpr + 4 * sd) {
+                failed_here++;
+                fprintf(stderr, "%s k=%u: fpr %g, measured %g\n", native_scheme(s), k, st.fpr,
+                    measured);
+            }
             bf_close(f);
         }
     bf_filter *full = bf_open(&(bf_spec){ .m = 1, .k = 1 }, &e);
@@ -177,10 +231,15 @@ static void estimates(void)
 /* By size and rate where an older system has a formula of its own; n at its limits. */
 static void sizes_of_older_systems(void)
 {
-    static const struct { bf_spec spec; uint64_t m, n; } rows[] = {
-        { { .m = 1000, .p = 0.01, .scheme = "guava" }, 1024, 106 },              /* floor(1024 (ln 2)^2 / -ln 0.01) */
+    static const struct {
+        bf_spec spec;
+        uint64_t m, n;
+    } rows[] = {
+        { { .m = 1000, .p = 0.01, .scheme = "guava" }, 1024,
+            106 }, /* floor(1024 (ln 2)^2 / -ln 0.01) */
         { { .m = 64, .p = 1e-300, .scheme = "redisson" }, 64, 1 },
-        { { .m = UINT64_C(1) << 36, .p = 0.9999999999999999, .scheme = "guava" }, UINT64_C(1) << 36, BF_N_MAX },
+        { { .m = UINT64_C(1) << 36, .p = 0.9999999999999999, .scheme = "guava" }, UINT64_C(1) << 36,
+            BF_N_MAX },
         { { .m = 1000, .p = 0.01, .scheme = "redisson" }, 1000, 104 },
         { { .m = 1000, .n = 100, .scheme = "redisson" }, 1000, 100 },
         { { .m = 1000, .n = 100, .k = 3, .scheme = "guava-31" }, 1024, 100 },
@@ -203,7 +262,8 @@ static void sizes_that_are_cut(void)
     bf_error e;
     for (uint64_t n = 100000000; n <= UINT64_C(51200000000); n *= 2)
         for (int block = 0; block < 2; block++) {
-            bf_spec here = { .n = n, .p = 0.01, .scheme = block ? "block" : "classic" }, there = here, one = here;
+            bf_spec here = { .n = n, .p = 0.01, .scheme = block ? "block" : "classic" },
+                    there = here, one = here;
             there.storage = one.storage = "redis://127.0.0.1:1/0?key=k";
             one.shards = 1;
             CHECK_EQ(bf_plan(&here, &e), 0);
@@ -211,28 +271,36 @@ static void sizes_that_are_cut(void)
             CHECK_EQ(rc, 0);
             CHECK(here.shards == 1 && (there.shards & (there.shards - 1)) == 0);
             CHECK_EQ(there.shards > 1, here.m > (UINT64_C(1) << 32) - 64);
-            CHECK(there.m >= here.m && there.m < here.m + UINT64_C(512) * there.shards && there.m % there.shards == 0);
+            CHECK(there.m >= here.m && there.m < here.m + UINT64_C(512) * there.shards &&
+                  there.m % there.shards == 0);
             CHECK(there.m / there.shards <= (UINT64_C(1) << 32) - 64);
-            CHECK(there.shards == 1 || there.m / (there.shards / 2) > (UINT64_C(1) << 32) - 64 - 512);
+            CHECK(
+                there.shards == 1 || there.m / (there.shards / 2) > (UINT64_C(1) << 32) - 64 - 512);
             CHECK_EQ(bf_plan(&one, &e), 0);
             CHECK_EQ(one.shards, 1);
         }
 }
 
-/* Which parameters make a file that is not there: those that size a filter, by themselves or by what their scheme fixes. */
+/* Which parameters make a file that is not there: those that size a filter, by themselves or by
+ * what their scheme fixes. */
 static void what_makes_a_file(void)
 {
     char path[] = "/tmp/bf-sizing-XXXXXX";
     close(mkstemp(path));
     unlink(path);
-    const struct { bf_spec spec; int code; const char *says; } rows[] = {
+    const struct {
+        bf_spec spec;
+        int code;
+        const char *says;
+    } rows[] = {
         { { .n = 1000, .scheme = "rs-rand" }, 0, NULL },
         { { .n = 1000, .p = 0.01 }, 0, NULL },
         { { .m = 1000, .scheme = "classic" }, BF_EIO, "No such file" },
         { { .n = 1000 }, BF_EIO, "No such file" },
         { { .scheme = "nosuch" }, BF_EIO, "No such file" },
         { { .n = UINT64_C(1) << 62, .scheme = "rs-rand" }, BF_EINVAL, "m must be" },
-        { { .n = BF_N_MAX, .scheme = "gozero" }, BF_EINVAL, "m must be 1 to 1099511627776 bits, got 18446744073709551615" },
+        { { .n = BF_N_MAX, .scheme = "gozero" }, BF_EINVAL,
+            "m must be 1 to 1099511627776 bits, got 18446744073709551615" },
         { { .n = 1000, .p = 0.01, .must_exist = true }, BF_EIO, "No such file" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

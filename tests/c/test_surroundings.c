@@ -1,7 +1,8 @@
-/* test_surroundings.c - what the process around the library may be like: without standard descriptors, with a limit on file
- * sizes, small stacks, signals all the time, a lock that somebody holds for ever, a name with several addresses.
- * What each call to the system answers otherwise is test_system.c's and test_once.c's.
- * wraps: mmap posix_fallocate flock nanosleep clock_gettime getaddrinfo freeaddrinfo */
+/* test_surroundings.c - what the process around the library may be like: without standard
+ * descriptors, with a limit on file sizes, small stacks, signals all the time, a lock that somebody
+ * holds for ever, a name with several addresses. What each call to the system answers otherwise is
+ * test_system.c's and test_once.c's. */
+/* wraps: mmap posix_fallocate flock nanosleep clock_gettime getaddrinfo freeaddrinfo */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "check.h"
@@ -20,31 +21,37 @@
 static int allocate_errno, allocate_times;
 static long long allocations, slept, allocated;
 static bool time_flies;
-static int addresses;                  /* how many a name has; all but the last are dead */
+static int addresses; /* how many a name has; all but the last are dead */
 
-int __real_posix_fallocate(int fd, off_t at, off_t n); int __wrap_posix_fallocate(int fd, off_t at, off_t n);
+int __real_posix_fallocate(int fd, off_t at, off_t n);
+int __wrap_posix_fallocate(int fd, off_t at, off_t n);
 int __wrap_posix_fallocate(int fd, off_t at, off_t n)
 {
     allocations++;
-    if (allocate_times != 0) { allocate_times--; return allocate_errno; }
+    if (allocate_times != 0) {
+        allocate_times--;
+        return allocate_errno;
+    }
     if (at + n > allocated) allocated = at + n;
     return __real_posix_fallocate(fd, at, n);
 }
-int __real_nanosleep(const struct timespec *t, struct timespec *left); int __wrap_nanosleep(const struct timespec *t, struct timespec *left);
+int __real_nanosleep(const struct timespec *t, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *t, struct timespec *left);
 int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
 {
     if (!time_flies) return __real_nanosleep(t, left);
     slept++;
     return 0;
 }
-int __real_clock_gettime(clockid_t which, struct timespec *t); int __wrap_clock_gettime(clockid_t which, struct timespec *t);
+int __real_clock_gettime(clockid_t which, struct timespec *t);
+int __wrap_clock_gettime(clockid_t which, struct timespec *t);
 int __wrap_clock_gettime(clockid_t which, struct timespec *t)
 {
     int rc = __real_clock_gettime(which, t);
-    t->tv_sec += slept;                                      /* each sleep is a second, or more */
+    t->tv_sec += slept; /* each sleep is a second, or more */
     return rc;
 }
-static int maps = -1;                       /* how many more can be had, where it is not negative */
+static int maps = -1; /* how many more can be had, where it is not negative */
 void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off);
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off);
 void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
@@ -55,31 +62,46 @@ void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t off)
     return MAP_FAILED;
 }
 static void (*at_lock)(void);
-int __real_flock(int fd, int how); int __wrap_flock(int fd, int how);
+int __real_flock(int fd, int how);
+int __wrap_flock(int fd, int how);
 int __wrap_flock(int fd, int how)
 {
     if (how & LOCK_EX && at_lock) at_lock();
-    if (how == LOCK_EX) { errno = EDEADLK; return -1; }      /* would wait without limit */
+    if (how == LOCK_EX) {
+        errno = EDEADLK;
+        return -1;
+    } /* would wait without limit */
     return __real_flock(fd, how);
 }
 static struct addrinfo nodes[8];
 static struct sockaddr_in where[8];
-int __real_getaddrinfo(const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all);
-int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all);
-int __wrap_getaddrinfo(const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all)
+int __real_getaddrinfo(
+    const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all);
+int __wrap_getaddrinfo(
+    const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all);
+int __wrap_getaddrinfo(
+    const char *host, const char *port, const struct addrinfo *want, struct addrinfo **all)
 {
     if (addresses == 0) return __real_getaddrinfo(host, port, want, all);
     for (int i = 0; i < addresses; i++) {
-        where[i] = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)),
-                                         .sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(addresses - 1 - i)) };
-        nodes[i] = (struct addrinfo){ .ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_addr = (struct sockaddr *)&where[i],
-                                      .ai_addrlen = sizeof where[i], .ai_next = i + 1 < addresses ? &nodes[i + 1] : NULL };
+        where[i] = (struct sockaddr_in){ .sin_family = AF_INET,
+            .sin_port = htons((uint16_t)atoi(port)),
+            .sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(addresses - 1 - i)) };
+        nodes[i] = (struct addrinfo){ .ai_family = AF_INET,
+            .ai_socktype = SOCK_STREAM,
+            .ai_addr = (struct sockaddr *)&where[i],
+            .ai_addrlen = sizeof where[i],
+            .ai_next = i + 1 < addresses ? &nodes[i + 1] : NULL };
     }
     *all = nodes;
     return 0;
 }
-void __real_freeaddrinfo(struct addrinfo *all); void __wrap_freeaddrinfo(struct addrinfo *all);
-void __wrap_freeaddrinfo(struct addrinfo *all) { if (all != nodes) __real_freeaddrinfo(all); }
+void __real_freeaddrinfo(struct addrinfo *all);
+void __wrap_freeaddrinfo(struct addrinfo *all);
+void __wrap_freeaddrinfo(struct addrinfo *all)
+{
+    if (all != nodes) __real_freeaddrinfo(all);
+}
 
 /* ---- what the tests share ---- */
 static char folder[] = "/tmp/bf-around-XXXXXX", path[64], saved[64];
@@ -87,7 +109,14 @@ static bf_error e;
 static server redis;
 static bool have_redis;
 
-static bf_filter *must(bf_filter *f, int line) { if (!f) { fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); } return f; }
+static bf_filter *must(bf_filter *f, int line)
+{
+    if (!f) {
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        exit(1);
+    }
+    return f;
+}
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 #define GROWS .n = 100, .p = 0.01, .grow = 2, .storage = path
 
@@ -95,17 +124,18 @@ static void gone(void)
 {
     unlink(path);
     unlink(saved);
-    CHECK(rmdir(folder) == 0 && mkdir(folder, 0700) == 0);   /* nothing else was left behind */
+    CHECK(rmdir(folder) == 0 && mkdir(folder, 0700) == 0); /* nothing else was left behind */
 }
 
-/* In a process of its own, whose surroundings may be spoilt: does it end by itself, and with nothing to complain of? */
+/* In a process of its own, whose surroundings may be spoilt: does it end by itself, and with
+ * nothing to complain of? */
 static void in_a_child(void (*test)(void))
 {
     int status = 0;
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        redis.client = -1;                                   /* the parent's */
+        redis.client = -1; /* the parent's */
         test();
         _exit(failed_here ? 1 : 0);
     }
@@ -130,7 +160,12 @@ static void has_all(bf_filter *f, uint64_t n)
 }
 
 /* ---- RLIMIT_FSIZE: beyond it the kernel sends a signal that kills ---- */
-static void too_large(void) { CHECK(e.code == BF_EIO && e.sys_errno == EFBIG); CHECK_HAS(e.msg, "File too large"); CHECK_HAS(e.msg, folder); }
+static void too_large(void)
+{
+    CHECK(e.code == BF_EIO && e.sys_errno == EFBIG);
+    CHECK_HAS(e.msg, "File too large");
+    CHECK_HAS(e.msg, folder);
+}
 
 static void small_files_only(void)
 {
@@ -143,7 +178,7 @@ static void small_files_only(void)
     CHECK_HAS(e.msg, "cannot make room to grow in");
     has_all(f, 100);
     bf_close(f);
-    f = OPEN(.storage = path);                               /* as sound as before */
+    f = OPEN(.storage = path); /* as sound as before */
     has_all(f, 100);
     bf_close(f);
     unlink(path);
@@ -155,12 +190,16 @@ static void small_files_only(void)
     CHECK_EQ(bf_save(f, saved, &e), BF_EIO);
     too_large();
     bf_close(f);
-    f = OPEN(.m = 1 << 18, .k = 3, .storage = path);         /* what fits can be made */
+    f = OPEN(.m = 1 << 18, .k = 3, .storage = path); /* what fits can be made */
     CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
     CHECK_EQ(bf_save(f, saved, &e), 0);
     bf_close(f);
 }
-static void a_limit_on_file_sizes(void) { in_a_child(small_files_only); gone(); }
+static void a_limit_on_file_sizes(void)
+{
+    in_a_child(small_files_only);
+    gone();
+}
 
 /* ---- no standard descriptors: what the host prints must not end in a filter ---- */
 static void print(void)
@@ -169,7 +208,11 @@ static void print(void)
     for (int fd = 0; fd < 3; fd++) CHECK(write(fd, text, sizeof text) < 0 && errno == EBADF);
 }
 
-static void nothing_printed_at_the_lock(void) { print(); at_lock = NULL; }
+static void nothing_printed_at_the_lock(void)
+{
+    print();
+    at_lock = NULL;
+}
 
 static void none_of_the_standard_ones(void)
 {
@@ -199,7 +242,11 @@ static void none_of_the_standard_ones(void)
     bf_close(f);
 }
 /* The child cannot say where: its exit code does. */
-static void without_standard_descriptors(void) { in_a_child(none_of_the_standard_ones); gone(); }
+static void without_standard_descriptors(void)
+{
+    in_a_child(none_of_the_standard_ones);
+    gone();
+}
 
 static void all_descriptors_are_taken(void)
 {
@@ -215,11 +262,11 @@ static void all_descriptors_are_taken(void)
         CHECK(!bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = rs_url(&redis, "none", "") }, &e));
         CHECK_EQ(e.sys_errno, EMFILE);
     }
-    CHECK(open("/dev/null", O_RDONLY) == 0);                 /* the number is free as before */
+    CHECK(open("/dev/null", O_RDONLY) == 0); /* the number is free as before */
 }
 static void only_standard_descriptors_are_left(void)
 {
-    if (getenv("BLOOMFILTER_SANITIZED")) return;             /* valgrind knows no such limit */
+    if (getenv("BLOOMFILTER_SANITIZED")) return; /* valgrind knows no such limit */
     in_a_child(all_descriptors_are_taken);
     gone();
 }
@@ -254,7 +301,8 @@ static void room_while_signals_come(void)
     }
 }
 
-/* The GNU library writes zeros itself where the file system cannot reserve; others leave it to us. */
+/* The GNU library writes zeros itself where the file system cannot reserve; others leave it to us.
+ */
 static void room_where_none_can_be_reserved(void)
 {
     static const int reasons[] = { EOPNOTSUPP, ENOSYS };
@@ -274,7 +322,8 @@ static void room_where_none_can_be_reserved(void)
 /* ---- no room in the address space: what cannot be mapped is not made ---- */
 static void a_file_that_cannot_be_mapped(void)
 {
-    const bf_spec specs[] = { { .m = 1 << 20, .k = 3, .storage = path }, { GROWS }, { .n = 100, .p = 0.01, .window = 10, .storage = path } };
+    const bf_spec specs[] = { { .m = 1 << 20, .k = 3, .storage = path }, { GROWS },
+        { .n = 100, .p = 0.01, .window = 10, .storage = path } };
     for (size_t i = 0; i < 3; i++) {
         maps = 0;
         CHECK(!bf_open(&specs[i], &e));
@@ -286,7 +335,7 @@ static void a_file_that_cannot_be_mapped(void)
     }
     bf_filter *f = OPEN(GROWS);
     maps = 0;
-    CHECK_EQ(add_up_to(f, 1000, &e), BF_ENOMEM);             /* nor a part of one: it is there once it can be */
+    CHECK_EQ(add_up_to(f, 1000, &e), BF_ENOMEM); /* nor a part of one: it is there once it can be */
     has_all(f, 100);
     maps = -1;
     CHECK_EQ(add_up_to(f, 1000, &e), 1000);
@@ -311,7 +360,8 @@ static void what_is_no_file_stays(void)
     CHECK_HAS(e.msg, "cannot write");
     CHECK_HAS(e.msg, "it is a FIFO, not a regular file");
     CHECK_EQ(bf_save(f, link, &e), BF_EIO);
-    CHECK(lstat(saved, &st) == 0 && S_ISFIFO(st.st_mode) && lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(lstat(saved, &st) == 0 && S_ISFIFO(st.st_mode) && lstat(link, &st) == 0 &&
+          S_ISLNK(st.st_mode));
     unlink(saved);
     if (mknod(saved, S_IFCHR | 0600, makedev(1, 3)) == 0) {
         CHECK_EQ(bf_save(f, saved, &e), BF_EIO);
@@ -326,16 +376,26 @@ static void what_is_no_file_stays(void)
 }
 
 /* ---- a lock that is never given back ---- */
-typedef struct { int begun, ended; } waits;
-static void *wait_begins(void *ctx) { ((waits *)ctx)->begun++; return ctx; }
-static void wait_ends(void *ctx, void *began) { CHECK(began == ctx); ((waits *)ctx)->ended++; }
+typedef struct {
+    int begun, ended;
+} waits;
+static void *wait_begins(void *ctx)
+{
+    ((waits *)ctx)->begun++;
+    return ctx;
+}
+static void wait_ends(void *ctx, void *began)
+{
+    CHECK(began == ctx);
+    ((waits *)ctx)->ended++;
+}
 
 static void a_lock_that_is_held_for_ever(void)
 {
     waits told = { 0, 0 };
     bf_filter *f = OPEN(GROWS), *fixed = bf_open(&(bf_spec){ .n = 10, .p = 0.1 }, NULL);
     bf_on_wait(f, wait_begins, wait_ends, &told);
-    bf_on_wait(fixed, wait_begins, wait_ends, &told);        /* never waits */
+    bf_on_wait(fixed, wait_begins, wait_ends, &told); /* never waits */
     bf_close(fixed);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     CHECK_EQ(__real_flock(fd, LOCK_EX), 0);
@@ -348,12 +408,12 @@ static void a_lock_that_is_held_for_ever(void)
     CHECK(told.begun > 0);
     CHECK_EQ(told.begun, told.ended);
     const int before = told.begun;
-    has_all(f, 100);                                         /* what needs no lock goes on */
+    has_all(f, 100); /* what needs no lock goes on */
     CHECK_EQ(__real_flock(fd, LOCK_UN), 0);
     CHECK_EQ(add_up_to(f, 1000, &e), 1000);
     has_all(f, 1000);
     CHECK_EQ(slept, 120);
-    CHECK_EQ(told.begun, before);                            /* a lock that is free is not waited for */
+    CHECK_EQ(told.begun, before); /* a lock that is free is not waited for */
     time_flies = false;
     slept = 0;
     close(fd);
@@ -363,26 +423,41 @@ static void a_lock_that_is_held_for_ever(void)
 
 /* ---- signals all the time, with and without SA_RESTART ---- */
 static volatile sig_atomic_t rang;
-static void ring(int signal) { (void)signal; rang = 1; }
+static void ring(int signal)
+{
+    (void)signal;
+    rang = 1;
+}
 
 static void storm(int flags)
 {
     struct sigaction a = { .sa_handler = ring, .sa_flags = flags };
     sigaction(SIGALRM, &a, NULL);
-    const suseconds_t every = SHORT(500, 20000);             /* us */
+    const suseconds_t every = SHORT(500, 20000); /* us */
     setitimer(ITIMER_REAL, &(struct itimerval){ { 0, every }, { 0, every } }, NULL);
 }
-static void calm(void) { setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL); CHECK(rang); rang = 0; }
+static void calm(void)
+{
+    setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
+    CHECK(rang);
+    rang = 0;
+}
 
 static void use(const bf_spec *spec)
 {
     enum { KEYS = 3000 };
     static uint64_t numbers[KEYS];
     static bf_key keys[KEYS];
-    for (uint64_t i = 0; i < KEYS; i++) { numbers[i] = i; keys[i] = (bf_key){ &numbers[i], sizeof numbers[i] }; }
+    for (uint64_t i = 0; i < KEYS; i++) {
+        numbers[i] = i;
+        keys[i] = (bf_key){ &numbers[i], sizeof numbers[i] };
+    }
     bf_filter *f = bf_open(spec, &e);
     CHECK(f != NULL);
-    if (!f) { fprintf(stderr, "     %s\n", e.msg); return; }
+    if (!f) {
+        fprintf(stderr, "     %s\n", e.msg);
+        return;
+    }
     CHECK(bf_add_many(f, keys, KEYS, NULL, &e) > KEYS * 9 / 10);
     CHECK_EQ(bf_test_many(f, keys, KEYS, NULL, &e), KEYS);
     for (uint64_t i = KEYS; i < KEYS + 50; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
@@ -416,8 +491,10 @@ static void use_every_home(void)
     use(&(bf_spec){ .n = 5000, .p = 0.001, .counting = true, .storage = path });
     if (have_redis) {
         use(&(bf_spec){ .n = 5000, .p = 0.001, .storage = rs_url(&redis, next_key(), "") });
-        use(&(bf_spec){ .n = 1000, .p = 0.001, .grow = 2, .storage = rs_url(&redis, next_key(), "") });
-        use(&(bf_spec){ .n = 5000, .p = 0.001, .counting = true, .storage = rs_url(&redis, next_key(), "") });
+        use(&(bf_spec){
+            .n = 1000, .p = 0.001, .grow = 2, .storage = rs_url(&redis, next_key(), "") });
+        use(&(bf_spec){
+            .n = 5000, .p = 0.001, .counting = true, .storage = rs_url(&redis, next_key(), "") });
     }
     gone();
 }
@@ -432,7 +509,8 @@ static void signals_all_the_time(void)
     }
 }
 
-/* ---- small stacks: what a thread has by default where the C library is musl; sanitizers need more for themselves ---- */
+/* ---- small stacks: what a thread has by default where the C library is musl; sanitizers need more
+ * for themselves ---- */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { STACK = 1 << 20 };
 #else
@@ -447,7 +525,7 @@ static void *on_a_small_stack(void *unused)
     for (size_t i = 0; (name = bf_scheme_name(i)); i++) {
         bf_spec spec = { .n = 1000, .p = 0.01, .scheme = name };
         bf_filter *f = bf_open(&spec, &e);
-        if (!f) continue;                                    /* wants m or functions: the same code is behind it */
+        if (!f) continue; /* wants m or functions: the same code is behind it */
         bf_key key = { "a key, of sixteen b", 16 };
         CHECK(bf_add_many(f, &key, 1, NULL, &e) >= 0 || e.code == BF_EINVAL);
         bf_close(f);
@@ -493,7 +571,8 @@ int main(void)
     if (!mkdtemp(folder)) return 1;
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     snprintf(saved, sizeof saved, "%s/s.bloom", folder);
-    have_redis = bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) || e.code != BF_ENOTSUP;
+    have_redis =
+        bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) || e.code != BF_ENOTSUP;
     if (have_redis) rs_start(&redis, NULL);
     RUN(a_limit_on_file_sizes);
     RUN(without_standard_descriptors);

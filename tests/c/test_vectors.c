@@ -1,5 +1,5 @@
-/* test_vectors.c - the schemes of older systems against what those systems answered: tests/vectors, every file of it.
- * argv[1] is that folder; without it, it is found from where this source lies.
+/* test_vectors.c - the schemes of older systems against what those systems answered: tests/vectors,
+ * every file of it. argv[1] is that folder; without it, it is found from where this source lies.
  * Runs with both kernels. */
 #include "../../core/sets/sets.h"
 #include "check.h"
@@ -48,8 +48,9 @@ static size_t split(char **at, char *word[WORDS_MAX])
     }
     return n;
 }
-#define EACH_LINE(file) \
-    char *at_ = read_file(file) ? content : NULL, *w[WORDS_MAX]; size_t n; \
+#define EACH_LINE(file)                                                                            \
+    char *at_ = read_file(file) ? content : NULL, *w[WORDS_MAX];                                   \
+    size_t n;                                                                                      \
     while (at_ && *at_ && (n = split(&at_, w)) > 0)
 static uint64_t num(const char *s) { return strtoull(s, NULL, 10); }
 
@@ -57,7 +58,10 @@ static void wrong(const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    if (failed_here++ < 20) { vfprintf(stderr, fmt, ap); fputc('\n', stderr); }
+    if (failed_here++ < 20) {
+        vfprintf(stderr, fmt, ap);
+        fputc('\n', stderr);
+    }
     va_end(ap);
 }
 
@@ -71,7 +75,8 @@ static bf_key key_of(const char *word)
 
 static void keys_are_there(void)
 {
-    EACH_LINE("keys.txt") {
+    EACH_LINE("keys.txt")
+    {
         CHECK_EQ(num(w[0]), nkeys);
         keys[nkeys++] = make_recorded(w[1], w[2], n > 3 ? num(w[3]) : 0);
     }
@@ -80,7 +85,15 @@ static void keys_are_there(void)
 
 /* ---- positions ---- */
 static int nothing(void *c, int op, const uint64_t *p, size_t n, unsigned k, uint8_t *present)
-{ (void)c; (void)op; (void)p; (void)n; (void)k; (void)present; return 0; }
+{
+    (void)c;
+    (void)op;
+    (void)p;
+    (void)n;
+    (void)k;
+    (void)present;
+    return 0;
+}
 
 static bf_filter *open_without_bits(const char *scheme, uint64_t m, unsigned k)
 {
@@ -99,11 +112,15 @@ static void same_positions(bf_filter *f, char *w[], size_t n)
     bf_key key = key_of(w[0]);
     compared++;
     if (w[1][0] == '!') {
-        if (bf_hashcode(f, key.ptr, key.len, pos, 1, &e) != BF_EINVAL) wrong("%s takes key %s, which must be refused", f->name, w[0]);
+        if (bf_hashcode(f, key.ptr, key.len, pos, 1, &e) != BF_EINVAL)
+            wrong("%s takes key %s, which must be refused", f->name, w[0]);
         return;
     }
-    if (bf_hashcode(f, key.ptr, key.len, pos, BF_POSITIONS, &e) < 0) { wrong("%s key %s: %s", f->name, w[0], e.msg); return; }
-    if (n - 1 > f->part.g.k) {                               /* more draws than the scheme's k */
+    if (bf_hashcode(f, key.ptr, key.len, pos, BF_POSITIONS, &e) < 0) {
+        wrong("%s key %s: %s", f->name, w[0], e.msg);
+        return;
+    }
+    if (n - 1 > f->part.g.k) { /* more draws than the scheme's k */
         bf_geometry g = f->part.g;
         g.k = (unsigned)(n - 1);
         f->hash->one(f->secret, key.ptr, key.len, d);
@@ -111,7 +128,8 @@ static void same_positions(bf_filter *f, char *w[], size_t n)
     }
     for (size_t j = 0; j < n - 1; j++)
         if (pos[j] != num(w[1 + j])) {
-            wrong("%s m=%llu key %s: position %zu is %llu, expected %s", f->name, (unsigned long long)f->part.g.m, w[0], j, (unsigned long long)pos[j], w[1 + j]);
+            wrong("%s m=%llu key %s: position %zu is %llu, expected %s", f->name,
+                (unsigned long long)f->part.g.m, w[0], j, (unsigned long long)pos[j], w[1 + j]);
             return;
         }
 }
@@ -119,8 +137,12 @@ static void same_positions(bf_filter *f, char *w[], size_t n)
 static void positions(void)
 {
     bf_filter *f = NULL;
-    EACH_LINE("positions.txt") {
-        if (w[0][0] != '=') { if (f) same_positions(f, w, n); continue; }
+    EACH_LINE("positions.txt")
+    {
+        if (w[0][0] != '=') {
+            if (f) same_positions(f, w, n);
+            continue;
+        }
         bf_close(f);
         f = open_without_bits(w[1], num(w[2]), (unsigned)num(w[3]));
     }
@@ -128,27 +150,37 @@ static void positions(void)
     printf("     %zu lists of positions\n", compared);
 }
 
-/* The same keys in batches: 1 to 64 at once, where wide code takes over, give the same positions as one at a time. */
+/* The same keys in batches: 1 to 64 at once, where wide code takes over, give the same positions as
+ * one at a time. */
 static void batches_draw_the_same(void)
 {
-    static const struct { const char *scheme; uint64_t m; unsigned k; } shape[] = {
-        { "php-mt", 152790, 7 }, { "php-mt", 4294967296, 3 }, { "php-mt", 3000000000, 7 }, { "php-mt", 65536, 12 }, { "php-mt", 1, 2 }, { "php-mt", 2, 64 },
-        { "php-mt", 99991, 64 }, { "php-mt", 99991, 65 }, { "php-mt", 99991, 300 }, { "php-mt", 4294967295, 5 }, { "php-mt", 5000000000, 3 },
-        { "php-mt-legacy", 152790, 7 }, { "php-mt-legacy", 5000000000, 6 }, { "php-mt-legacy", 4294967296, 64 },
-        { "sax-sdbm", 1000, 2 }, { "rs-rand", 1000, 7 }, { "gozero", 1000, 14 }, { "redisson", 958, 7 }, { "guava", 960, 7 }, { "guava32", 960, 7 },
+    static const struct {
+        const char *scheme;
+        uint64_t m;
+        unsigned k;
+    } shape[] = { { "php-mt", 152790, 7 }, { "php-mt", 4294967296, 3 }, { "php-mt", 3000000000, 7 },
+        { "php-mt", 65536, 12 }, { "php-mt", 1, 2 }, { "php-mt", 2, 64 }, { "php-mt", 99991, 64 },
+        { "php-mt", 99991, 65 }, { "php-mt", 99991, 300 }, { "php-mt", 4294967295, 5 },
+        { "php-mt", 5000000000, 3 }, { "php-mt-legacy", 152790, 7 },
+        { "php-mt-legacy", 5000000000, 6 }, { "php-mt-legacy", 4294967296, 64 },
+        { "sax-sdbm", 1000, 2 }, { "rs-rand", 1000, 7 }, { "gozero", 1000, 14 },
+        { "redisson", 958, 7 }, { "guava", 960, 7 }, { "guava32", 960, 7 },
         { "php-hashes:FNV,DEK", 4294967296, 2 } };
     for (size_t s = 0; s < sizeof shape / sizeof *shape; s++) {
         bf_filter *f = open_without_bits(shape[s].scheme, shape[s].m, shape[s].k);
         if (!f) continue;
         const unsigned k = f->part.g.k;
-        uint64_t d[BF_CHUNK * BF_WIDTH_MAX], *pos = malloc(sizeof *pos * BF_CHUNK * k), one[BF_POSITIONS];
+        uint64_t d[BF_CHUNK * BF_WIDTH_MAX], *pos = malloc(sizeof *pos * BF_CHUNK * k),
+                                             one[BF_POSITIONS];
         for (size_t n = 1; n <= BF_CHUNK; n++) {
             size_t from = n * 3 % (nkeys - BF_CHUNK);
             f->hash->run(f->secret, keys + from, n, d);
             f->scheme->layout->positions(&f->part.g, d, n, pos);
             for (size_t i = 0; i < n; i++) {
                 bf_hashcode(f, keys[from + i].ptr, keys[from + i].len, one, k, NULL);
-                if (memcmp(one, pos + i * k, k * sizeof *pos)) wrong("%s m=%llu k=%u: key %zu of %zu differs", shape[s].scheme, (unsigned long long)shape[s].m, k, i, n);
+                if (memcmp(one, pos + i * k, k * sizeof *pos))
+                    wrong("%s m=%llu k=%u: key %zu of %zu differs", shape[s].scheme,
+                        (unsigned long long)shape[s].m, k, i, n);
             }
         }
         free(pos);
@@ -160,22 +192,36 @@ static void digests(void)
 {
     bf_desc d = { 0 };
     size_t lists = 0;
-    EACH_LINE("digests.txt") {
-        if (w[0][0] == '=') { CHECK_EQ(bf_find_scheme(&d, w[1], NULL, NULL), 0); continue; }
+    EACH_LINE("digests.txt")
+    {
+        if (w[0][0] == '=') {
+            CHECK_EQ(bf_find_scheme(&d, w[1], NULL, NULL), 0);
+            continue;
+        }
         uint64_t got[BF_WIDTH_MAX];
         bf_key key = key_of(w[0]);
-        if (d.scheme->hash->accept && d.scheme->hash->accept(d.argument.bytes, key.ptr, key.len, NULL) < 0) { wrong("%s refuses key %s", d.name, w[0]); continue; }
+        if (d.scheme->hash->accept &&
+            d.scheme->hash->accept(d.argument.bytes, key.ptr, key.len, NULL) < 0) {
+            wrong("%s refuses key %s", d.name, w[0]);
+            continue;
+        }
         d.scheme->hash->one(d.argument.bytes, key.ptr, key.len, got);
         CHECK_EQ(n - 1, d.scheme->hash->width);
         for (size_t j = 0; j < n - 1; j++)
-            if (got[j] != strtoull(w[1 + j], NULL, 16)) { wrong("%s key %s: word %zu is %llx, expected %s", d.name, w[0], j, (unsigned long long)got[j], w[1 + j]); break; }
+            if (got[j] != strtoull(w[1 + j], NULL, 16)) {
+                wrong("%s key %s: word %zu is %llx, expected %s", d.name, w[0], j,
+                    (unsigned long long)got[j], w[1 + j]);
+                break;
+            }
         lists++;
     }
     printf("     %zu digests\n", lists);
 }
 
 /* ---- whole filters ---- */
-static int64_t each_url(bf_filter *f, int64_t (*call)(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *), uint64_t salt, uint64_t from, uint64_t count)
+static int64_t each_url(bf_filter *f,
+    int64_t (*call)(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *), uint64_t salt,
+    uint64_t from, uint64_t count)
 {
     enum { AT_ONCE = 1000 };
     static url_text text[AT_ONCE];
@@ -186,7 +232,10 @@ static int64_t each_url(bf_filter *f, int64_t (*call)(bf_filter *, const bf_key 
         c = count - at < AT_ONCE ? count - at : AT_ONCE;
         for (uint64_t i = 0; i < c; i++) key[i] = make_url(text + i, salt, from + at + i);
         int64_t hits = call(f, key, c, NULL, &e);
-        if (hits < 0) { wrong("%s: %s", f->name, e.msg); return hits; }
+        if (hits < 0) {
+            wrong("%s: %s", f->name, e.msg);
+            return hits;
+        }
         total += hits;
     }
     return total;
@@ -197,17 +246,27 @@ static void same_bytes(bf_filter *f, const char *format, const char *sha, const 
     char got[65];
     bf_error e;
     int64_t len = bf_bytes_as(f, format, &e);
-    if (len < 0) { wrong("%s as %s: %s", f->name, format, e.msg); return; }
+    if (len < 0) {
+        wrong("%s as %s: %s", f->name, format, e.msg);
+        return;
+    }
     uint8_t *bytes = malloc((size_t)len), *want = malloc(strlen(hex) / 2 + 1);
     CHECK_EQ(bf_to_bytes_as(f, format, bytes, (uint64_t)len, &e), 0);
     CHECK_EQ(bf_to_bytes_as(f, format, bytes, (uint64_t)len - 1, &e), BF_EINVAL);
     sha256_hex(bytes, (size_t)len, got);
-    if (strcmp(got, sha)) wrong("%s m=%llu as %s: SHA-256 is %s, expected %s", f->name, (unsigned long long)f->part.g.m, format, got, sha);
-    if (strcmp(hex, "-")) { CHECK_EQ(from_hex(hex, want), len); CHECK(!memcmp(bytes, want, (size_t)len)); }
+    if (strcmp(got, sha))
+        wrong("%s m=%llu as %s: SHA-256 is %s, expected %s", f->name,
+            (unsigned long long)f->part.g.m, format, got, sha);
+    if (strcmp(hex, "-")) {
+        CHECK_EQ(from_hex(hex, want), len);
+        CHECK(!memcmp(bytes, want, (size_t)len));
+    }
     bf_spec expect = { .m = f->part.g.m, .k = f->part.g.k, .scheme = f->name };
     bf_filter *back = bf_from_bytes_as(bytes, (size_t)len, format, &expect, &e);
-    if (!back) wrong("%s back from %s: %s", f->name, format, e.msg);
-    else CHECK_EQ(bf_equal(f, back, &e), 1);
+    if (!back)
+        wrong("%s back from %s: %s", f->name, format, e.msg);
+    else
+        CHECK_EQ(bf_equal(f, back, &e), 1);
     bf_close(back);
     free(bytes);
     free(want);
@@ -216,11 +275,16 @@ static void same_bytes(bf_filter *f, const char *format, const char *sha, const 
 static void whole_filters(void)
 {
     size_t filters = 0;
-    EACH_LINE("filters.txt") {
+    EACH_LINE("filters.txt")
+    {
         bf_error e;
         bf_state state;
-        bf_filter *f = bf_open(&(bf_spec){ .scheme = w[0], .m = num(w[1]), .k = (unsigned)num(w[2]) }, &e);
-        if (!f) { wrong("%s: %s", w[0], e.msg); continue; }
+        bf_filter *f =
+            bf_open(&(bf_spec){ .scheme = w[0], .m = num(w[1]), .k = (unsigned)num(w[2]) }, &e);
+        if (!f) {
+            wrong("%s: %s", w[0], e.msg);
+            continue;
+        }
         each_url(f, bf_add_many, num(w[3]), num(w[4]), num(w[5]));
         CHECK_EQ(each_url(f, bf_test_many, num(w[3]), num(w[4]), num(w[5])), num(w[5]));
         CHECK_EQ(each_url(f, bf_test_many, num(w[6]), num(w[7]), num(w[8])), num(w[9]));
@@ -238,16 +302,22 @@ static void whole_filters(void)
 static void study(void)
 {
     size_t series = 0;
-    EACH_LINE("study.txt") {
+    EACH_LINE("study.txt")
+    {
         unsigned k = (unsigned)num(w[1]);
         bf_desc d;
         CHECK_EQ(bf_find_scheme(&d, w[0], NULL, NULL), 0);
-        bf_filter *f = bf_open(&(bf_spec){ .scheme = w[0], .m = 152790, .k = d.argument.k ? d.argument.k : k }, NULL);
-        if (!f) { wrong("%s k=%u cannot be opened", w[0], k); continue; }
-        f->part.g.k = k;                                     /* the study varied even a fixed k */
+        bf_filter *f = bf_open(
+            &(bf_spec){ .scheme = w[0], .m = 152790, .k = d.argument.k ? d.argument.k : k }, NULL);
+        if (!f) {
+            wrong("%s k=%u cannot be opened", w[0], k);
+            continue;
+        }
+        f->part.g.k = k; /* the study varied even a fixed k */
         each_url(f, bf_add_many, 6, 0, 15279);
         int64_t found = each_url(f, bf_test_many, 6, 15279, 15279);
-        if (found != (int64_t)num(w[2])) wrong("%s k=%u: %lld of 15279 found, expected %s", w[0], k, (long long)found, w[2]);
+        if (found != (int64_t)num(w[2]))
+            wrong("%s k=%u: %lld of 15279 found, expected %s", w[0], k, (long long)found, w[2]);
         bf_close(f);
         series++;
     }
@@ -258,15 +328,22 @@ static void study(void)
 static void sizes(void)
 {
     size_t rows = 0;
-    EACH_LINE("sizing.txt") {
+    EACH_LINE("sizing.txt")
+    {
         bf_error e;
         bf_spec spec = { .scheme = w[0], .n = num(w[1]), .p = strtod(w[2], NULL) };
         int rc = bf_plan(&spec, &e);
         rows++;
-        if (w[3][0] == '!') { if (rc != BF_EINVAL) wrong("%s n=%s p=%s must be refused", w[0], w[1], w[2]); continue; }
-        if (rc < 0) wrong("%s n=%s p=%s: %s", w[0], w[1], w[2], e.msg);
-        else if (spec.m != num(w[3]) || spec.k != num(w[4]) || spec.n != num(w[1]) || spec.p != strtod(w[2], NULL))
-            wrong("%s n=%s p=%s: m=%llu k=%u, expected m=%s k=%s", w[0], w[1], w[2], (unsigned long long)spec.m, spec.k, w[3], w[4]);
+        if (w[3][0] == '!') {
+            if (rc != BF_EINVAL) wrong("%s n=%s p=%s must be refused", w[0], w[1], w[2]);
+            continue;
+        }
+        if (rc < 0)
+            wrong("%s n=%s p=%s: %s", w[0], w[1], w[2], e.msg);
+        else if (spec.m != num(w[3]) || spec.k != num(w[4]) || spec.n != num(w[1]) ||
+                 spec.p != strtod(w[2], NULL))
+            wrong("%s n=%s p=%s: m=%llu k=%u, expected m=%s k=%s", w[0], w[1], w[2],
+                (unsigned long long)spec.m, spec.k, w[3], w[4]);
     }
     CHECK_EQ(rows, 236);
 }
@@ -274,13 +351,15 @@ static void sizes(void)
 static void php_k(void)
 {
     size_t rows = 0;
-    EACH_LINE("php_k.txt") {
+    EACH_LINE("php_k.txt")
+    {
         static const char *const schemes[] = { "php-mt", "php-mt-legacy", "classic" };
         uint64_t k = num(w[2]);
         for (size_t s = 0; s < 3; s++) {
             bf_spec spec = { .scheme = schemes[s], .m = num(w[0]), .n = num(w[1]) };
             int rc = bf_plan(&spec, NULL);
-            if (k > BF_K_MAX ? rc != BF_EINVAL : rc < 0 || spec.k != k) wrong("%s m=%s n=%s: k=%u, expected %s", schemes[s], w[0], w[1], spec.k, w[2]);
+            if (k > BF_K_MAX ? rc != BF_EINVAL : rc < 0 || spec.k != k)
+                wrong("%s m=%s n=%s: k=%u, expected %s", schemes[s], w[0], w[1], spec.k, w[2]);
         }
         rows++;
     }
@@ -290,11 +369,13 @@ static void php_k(void)
 static void rate_table(void)
 {
     size_t rows = 0;
-    EACH_LINE("table.txt") {
+    EACH_LINE("table.txt")
+    {
         bf_spec spec = { .m = num(w[0]) * 1000000, .n = 1000000, .k = (unsigned)num(w[1]) };
         double want = strtod(w[2], NULL);
         CHECK_EQ(bf_plan(&spec, NULL), 0);
-        if (!(fabs(spec.p - want) <= want * 1e-5)) wrong("m/n=%s k=%s: p=%g, expected %s", w[0], w[1], spec.p, w[2]);
+        if (!(fabs(spec.p - want) <= want * 1e-5))
+            wrong("m/n=%s k=%s: p=%g, expected %s", w[0], w[1], spec.p, w[2]);
         rows++;
     }
     CHECK(rows > 200);
@@ -305,7 +386,8 @@ static void generators(void)
 {
     enum { DRAWS = 1250 };
     size_t draws = 0;
-    EACH_LINE("prng.txt") {
+    EACH_LINE("prng.txt")
+    {
         static uint64_t pos[DRAWS];
         bf_desc d;
         CHECK_EQ(bf_find_scheme(&d, w[0], NULL, NULL), 0);
@@ -317,7 +399,11 @@ static void generators(void)
         for (size_t i = 2; i < n; i++, draws++) {
             char *value;
             uint64_t index = strtoull(w[i], &value, 10), got = pos[index % DRAWS] >> php;
-            if (got != num(value + 1)) { wrong("%s seed %s: draw %llu is %llu, expected %s", w[0], w[1], (unsigned long long)index, (unsigned long long)got, value + 1); break; }
+            if (got != num(value + 1)) {
+                wrong("%s seed %s: draw %llu is %llu, expected %s", w[0], w[1],
+                    (unsigned long long)index, (unsigned long long)got, value + 1);
+                break;
+            }
         }
     }
     printf("     %zu draws\n", draws);
@@ -325,9 +411,10 @@ static void generators(void)
 
 int main(int argc, char **argv)
 {
-    static char beside[512];                                 /* this file is tests/c/test_vectors.c */
+    static char beside[512]; /* this file is tests/c/test_vectors.c */
     const char *slash = strrchr(__FILE__, '/');
-    snprintf(beside, sizeof beside, "%.*s../vectors", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
+    snprintf(
+        beside, sizeof beside, "%.*s../vectors", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__);
     folder = argc > 1 ? argv[1] : beside;
     RUN(keys_are_there);
     RUN(digests);

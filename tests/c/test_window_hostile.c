@@ -1,6 +1,7 @@
-/* test_window_hostile.c - forgetting and growing filters that strangers wrote: live words later than any clock, in bytes and
- * under the map; filters of the future united; descriptions that no spec makes, and that would make gigabytes of one add.
- * Whatever is opened answers: an alarm ends what does not. */
+/* test_window_hostile.c - forgetting and growing filters that strangers wrote: live words later
+ * than any clock, in bytes and under the map; filters of the future united; descriptions that no
+ * spec makes, and that would make gigabytes of one add. Whatever is opened answers: an alarm ends
+ * what does not. */
 #define _GNU_SOURCE
 #include "../../core/bits/bits.h"
 #include "../../core/parts/parts.h"
@@ -13,11 +14,26 @@ static bf_error e;
 static char folder[] = "/tmp/bf-hostile-XXXXXX", path[64];
 static double now_is;
 static double clock_of(void *p) { return p ? *(double *)p : now_is; }
-static bf_filter *must(bf_filter *f, int line) { if (!f) { fprintf(stderr, "line %d: %s\n", line, e.msg); exit(1); } return f; }
+static bf_filter *must(bf_filter *f, int line)
+{
+    if (!f) {
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        exit(1);
+    }
+    return f;
+}
 #define OPEN(...) must(bf_open(&(bf_spec){ .clock = clock_of, __VA_ARGS__ }, &e), __LINE__)
 #define FORGETS .n = 200, .p = 0.01, .window = 40, .parts = 3
-static void add_numbers(bf_filter *f, int from, int n) { for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0); }
-static int found(bf_filter *f, int from, int n) { int sum = 0; for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1; return sum; }
+static void add_numbers(bf_filter *f, int from, int n)
+{
+    for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
+}
+static int found(bf_filter *f, int from, int n)
+{
+    int sum = 0;
+    for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1;
+    return sum;
+}
 static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
 {
     bf_info i;
@@ -34,7 +50,7 @@ static void put_file(const uint8_t *b, uint64_t len)
 }
 
 /* ---- live words ---- */
-enum { RING = 4, NOW = 300 };                       /* 40 s of window in 3 parts; epoch NOW at 4000 s */
+enum { RING = 4, NOW = 300 }; /* 40 s of window in 3 parts; epoch NOW at 4000 s */
 #define EPOCH_SECONDS (40.0 / 3)
 
 /* Refused, or it does what a filter does. */
@@ -43,11 +59,16 @@ static void lives(bf_filter *f)
     bf_error why = { 0 };
     bf_state state;
     bf_filter *other = OPEN(FORGETS);
-    if (!f) { CHECK_EQ(e.code, BF_EFORMAT); bf_close(other); return; }
+    if (!f) {
+        CHECK_EQ(e.code, BF_EFORMAT);
+        bf_close(other);
+        return;
+    }
     int rc = bf_add(f, "x", 1, &why);
     CHECK(rc >= 0 || why.code == BF_EFORMAT);
     CHECK(rc < 0 || bf_test(f, "x", 1, &why) == 1);
-    CHECK(bf_add_many(f, (bf_key[]){ { "y", 1 }, { "z", 1 } }, 2, NULL, &why) >= 0 || why.code == BF_EFORMAT);
+    CHECK(bf_add_many(f, (bf_key[]){ { "y", 1 }, { "z", 1 } }, 2, NULL, &why) >= 0 ||
+          why.code == BF_EFORMAT);
     CHECK_EQ(bf_get_state(f, &state, &why), 0);
     add_numbers(other, 0, 10);
     CHECK(bf_unite(f, other, &why) == 0 || why.code == BF_EFORMAT);
@@ -57,8 +78,9 @@ static void lives(bf_filter *f)
     bf_close(f);
 }
 
-static const int64_t words[] = { BF_NEVER, 0, -5, NOW - 4, NOW - 1, NOW, NOW + 1, NOW + 4, NOW + 1000000, INT64_C(1) << 45, INT64_C(1) << 46,
-                                 (INT64_C(1) << 47) - 1, BF_NEVER + 1, -(INT64_C(1) << 46) };
+static const int64_t words[] = { BF_NEVER, 0, -5, NOW - 4, NOW - 1, NOW, NOW + 1, NOW + 4,
+    NOW + 1000000, INT64_C(1) << 45, INT64_C(1) << 46, (INT64_C(1) << 47) - 1, BF_NEVER + 1,
+    -(INT64_C(1) << 46) };
 enum { WORDS = sizeof words / sizeof *words };
 
 static void any_live_words(void)
@@ -70,9 +92,10 @@ static void any_live_words(void)
     const bf_spec mine = { .clock = clock_of };
     for (int whole = 0; whole < WORDS; whole++)
         for (int part = 0; part < WORDS; part++)
-            for (unsigned which = 0; which <= RING; which++) {      /* one part, or all of them */
+            for (unsigned which = 0; which <= RING; which++) { /* one part, or all of them */
                 set_live(b, words[whole]);
-                for (unsigned i = 0; i < RING; i++) set_live(page_of(b, i), which == RING || which == i ? words[part] : BF_NEVER);
+                for (unsigned i = 0; i < RING; i++)
+                    set_live(page_of(b, i), which == RING || which == i ? words[part] : BF_NEVER);
                 lives(bf_from_bytes(b, len, &mine, &e));
                 if (which < RING && which != (unsigned)(NOW % RING)) continue;
                 put_file(b, len);
@@ -90,7 +113,7 @@ static void later_than_everything_is_refused(void)
     uint64_t len;
     bf_filter *f = OPEN(FORGETS);
     uint8_t *b = bytes_of(f, &len);
-    set_live(page_of(b, 0), INT64_C(1) << 45);                /* a multiple of RING */
+    set_live(page_of(b, 0), INT64_C(1) << 45); /* a multiple of RING */
     CHECK(!bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "later than the newest");
     CHECK(!bf_from_bytes(b, len, NULL, &e) && e.code == BF_EFORMAT);
@@ -110,7 +133,8 @@ static void later_than_everything_is_refused(void)
     unlink(path);
 }
 
-/* A power loss, or a copy made while others add: the whole's page may be older than a part's.  No key is lost by it. */
+/* A power loss, or a copy made while others add: the whole's page may be older than a part's.  No
+ * key is lost by it. */
 static void a_whole_that_is_older_than_its_parts(void)
 {
     uint64_t len;
@@ -121,9 +145,13 @@ static void a_whole_that_is_older_than_its_parts(void)
     set_live(b, NOW - 9);
     for (int home = 0; home < 4; home++) {
         put_file(b, len);
-        if (home == 0) g = bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e);
-        else if (home == 1) g = bf_load(path, &(bf_spec){ .clock = clock_of }, &e);
-        else g = bf_open(&(bf_spec){ .storage = path, .clock = clock_of, .read_only = home == 3 }, &e);
+        if (home == 0)
+            g = bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e);
+        else if (home == 1)
+            g = bf_load(path, &(bf_spec){ .clock = clock_of }, &e);
+        else
+            g = bf_open(
+                &(bf_spec){ .storage = path, .clock = clock_of, .read_only = home == 3 }, &e);
         CHECK_EQ(found(must(g, __LINE__), 0, 50), 50);
         CHECK(home == 3 || bf_live(g->chain->epoch) == NOW);
         CHECK(home == 3 ? bf_add(g, "x", 1, &e) == BF_ENOTSUP : bf_add(g, "x", 1, &e) == BF_ADDED);
@@ -145,7 +173,8 @@ static void live_words_that_change_under_the_map(void)
             for (unsigned i = 0; i < RING; i++) bf_live_set(f->chain->piece[i]->live, words[part]);
             bf_live_set(f->chain->epoch, words[whole]);
             int rc = bf_add(f, "x", 1, &e);
-            CHECK(rc >= 0 || (rc == BF_EFORMAT && strstr(e.msg, "is damaged") && strstr(e.msg, path)));
+            CHECK(rc >= 0 ||
+                  (rc == BF_EFORMAT && strstr(e.msg, "is damaged") && strstr(e.msg, path)));
             CHECK(bf_test(f, "x", 1, &e) >= 0 && bf_get_state(f, &state, &e) == 0);
             bf_filter *copy = bf_copy(f, &e);
             CHECK(copy && bf_unite(copy, copy, NULL) != BF_EIO);
@@ -154,14 +183,15 @@ static void live_words_that_change_under_the_map(void)
             unlink(path);
         }
     bf_filter *f = OPEN(FORGETS, .storage = path);
-    memset(f->chain->piece[NOW % RING]->live, 0xFF, 8);       /* no sound word at all */
+    memset(f->chain->piece[NOW % RING]->live, 0xFF, 8); /* no sound word at all */
     CHECK(bf_add(f, "x", 1, &e) >= 0);
     bf_close(f);
     unlink(path);
 }
 
 /* ---- unions ---- */
-/* From any distance in the future: our keys stay for their time, the others are in, and count from now. */
+/* From any distance in the future: our keys stay for their time, the others are in, and count from
+ * now. */
 static void unions_with_the_future(void)
 {
     static const double ahead[] = { 5, 14, 60, 3600, 3e8, 4e11 };
@@ -169,7 +199,8 @@ static void unions_with_the_future(void)
         for (int file = 0; file < 2; file++) {
             double theirs = 4000 + ahead[i];
             now_is = 4000;
-            bf_filter *f = OPEN(FORGETS, .storage = file ? path : NULL), *other = OPEN(FORGETS, .clock_ctx = &theirs);
+            bf_filter *f = OPEN(FORGETS, .storage = file ? path : NULL),
+                      *other = OPEN(FORGETS, .clock_ctx = &theirs);
             add_numbers(f, 0, 100);
             add_numbers(other, 1000, 50);
             theirs += 14;
@@ -195,15 +226,19 @@ static void small_images_stay_small(void)
         for (int file = 0; file < 2; file++) {
             uint64_t len;
             bf_info info;
-            bf_filter *f = must(bf_open(&(bf_spec){ .n = 1, .p = 0.5, .grow = factors[i] }, &e), __LINE__), *g;
+            bf_filter *f = must(bf_open(&(bf_spec){ .n = 1, .p = 0.5, .grow = factors[i] }, &e),
+                          __LINE__),
+                      *g;
             uint8_t *b = bytes_of(f, &len);
-            set_live(page_of(b, 0), 1 << 30);                /* it says that it is full */
+            set_live(page_of(b, 0), 1 << 30); /* it says that it is full */
             put_file(b, len);
-            g = must(file ? bf_open(&(bf_spec){ .storage = path }, &e) : bf_from_bytes(b, len, NULL, &e), __LINE__);
+            g = must(
+                file ? bf_open(&(bf_spec){ .storage = path }, &e) : bf_from_bytes(b, len, NULL, &e),
+                __LINE__);
             add_numbers(g, 0, 200);
             CHECK_EQ(found(g, 0, 200), 200);
             bf_get_info(g, &info);
-            CHECK(info.m >= 512 && info.m <= 1 << 23);       /* a MiB */
+            CHECK(info.m >= 512 && info.m <= 1 << 23); /* a MiB */
             bf_close(g);
             bf_close(f);
             free(b);
@@ -221,18 +256,34 @@ static void small_images_stay_small(void)
 enum { OF_WHOLE = 0, OF_PART = PAGE };
 static void sizes_that_no_spec_makes(void)
 {
-    static const struct { bool window; unsigned at, bytes; uint64_t value; double real; const char *says; } rows[] = {
-        { false, OF_WHOLE + 40, 8, 1000000, 0, "is not what n=1000000" }, { false, OF_WHOLE + 40, 8, BF_N_MAX, 0, "is not what" },
-        { false, OF_WHOLE + 32, 8, UINT64_C(1) << 40, 0, "is damaged: " }, { false, OF_WHOLE + 56, 8, 0, 1e-300, "is not what" },
-        { false, OF_WHOLE + 56, 8, 0, 0.9999, "is not what" }, { false, OF_WHOLE + 48, 4, 1, 0, "is not what" },
-        { false, OF_PART + 40, 8, 1, 0, "its part 0 has n=1" }, { false, OF_PART + 40, 8, 100000, 0, "its part 0 has n=100000" },
-        { false, OF_PART + 56, 8, 0, 1e-300, "its part 0" }, { false, OF_PART + 56, 8, 0, 0.5, "its part 0" },
-        { true, OF_WHOLE + 40, 8, 1000000, 0, "is not what n=1000000" }, { true, OF_WHOLE + 56, 8, 0, 1e-9, "is not what" },
-        { true, OF_PART + 40, 8, 1, 0, "its part 0 has n=1" }, { true, OF_PART + 56, 8, 0, 0.5, "its part 0" } };
+    static const struct {
+        bool window;
+        unsigned at, bytes;
+        uint64_t value;
+        double real;
+        const char *says;
+    } rows[] = { { false, OF_WHOLE + 40, 8, 1000000, 0, "is not what n=1000000" },
+        { false, OF_WHOLE + 40, 8, BF_N_MAX, 0, "is not what" },
+        { false, OF_WHOLE + 32, 8, UINT64_C(1) << 40, 0, "is damaged: " },
+        { false, OF_WHOLE + 56, 8, 0, 1e-300, "is not what" },
+        { false, OF_WHOLE + 56, 8, 0, 0.9999, "is not what" },
+        { false, OF_WHOLE + 48, 4, 1, 0, "is not what" },
+        { false, OF_PART + 40, 8, 1, 0, "its part 0 has n=1" },
+        { false, OF_PART + 40, 8, 100000, 0, "its part 0 has n=100000" },
+        { false, OF_PART + 56, 8, 0, 1e-300, "its part 0" },
+        { false, OF_PART + 56, 8, 0, 0.5, "its part 0" },
+        { true, OF_WHOLE + 40, 8, 1000000, 0, "is not what n=1000000" },
+        { true, OF_WHOLE + 56, 8, 0, 1e-9, "is not what" },
+        { true, OF_PART + 40, 8, 1, 0, "its part 0 has n=1" },
+        { true, OF_PART + 56, 8, 0, 0.5, "its part 0" } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t len;
         const int before = failed_here;
-        bf_filter *f = rows[i].window ? OPEN(.n = 1000, .p = 0.01, .window = 60) : must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, &e), __LINE__), *g;
+        bf_filter *f = rows[i].window
+                           ? OPEN(.n = 1000, .p = 0.01, .window = 60)
+                           : must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, &e),
+                                 __LINE__),
+                  *g;
         uint8_t *b = bytes_of(f, &len), *page = b + rows[i].at / PAGE * PAGE;
         put(b + rows[i].at, rows[i].bytes, rows[i].real != 0 ? real(rows[i].real) : rows[i].value);
         if (rows[i].at == OF_WHOLE + 32) put(page + 64, 8, UINT64_C(1) << 37);
@@ -251,7 +302,8 @@ static void sizes_that_no_spec_makes(void)
     unlink(path);
 }
 
-/* Parts of a size that is near the right one, but ends within a byte: bits of the whole that are no part's. */
+/* Parts of a size that is near the right one, but ends within a byte: bits of the whole that are no
+ * part's. */
 static void parts_that_are_no_whole_lines(void)
 {
     uint64_t len;
@@ -264,14 +316,15 @@ static void parts_that_are_no_whole_lines(void)
         put(page + 64, 8, bytes);
         if (i) put(page + 160, 4, i - 1);
         if (i) put(page + 2072, 8, 0);
-        if (i) put(page + 2048, 8, UINT64_C(0xFFFFFFFE00000001));         /* written in place */
+        if (i) put(page + 2048, 8, UINT64_C(0xFFFFFFFE00000001)); /* written in place */
         mend(page);
     }
     put_file(b, PAGE + RING * (PAGE + bytes));
     for (int how = 0; how < 3; how++) {
         e = (bf_error){ 0 };
-        bf_filter *g = how == 0 ? bf_from_bytes(b, PAGE + RING * (PAGE + bytes), NULL, &e)
-                     : how == 1 ? bf_load(path, NULL, &e) : bf_open(&(bf_spec){ .storage = path }, &e);
+        bf_filter *g = how == 0   ? bf_from_bytes(b, PAGE + RING * (PAGE + bytes), NULL, &e)
+                       : how == 1 ? bf_load(path, NULL, &e)
+                                  : bf_open(&(bf_spec){ .storage = path }, &e);
         CHECK(!g && e.code == BF_EFORMAT);
         CHECK_HAS(e.msg, "its part 0 has n=1000");
         bf_close(g);
@@ -287,21 +340,37 @@ static void what_specs_make_is_opened(void)
     static const double rates[] = { 0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-9 };
     static const uint64_t sizes[] = { 1, 2, 7, 64, 1000, 20000 };
     static const char *const schemes[] = { NULL, "classic", "block", "block2" };
-    for (size_t r = 0; r < 7; r++) for (size_t s = 0; s < 6; s++) for (size_t c = 0; c < 4; c++) for (unsigned k = 0; k < 15; k += 7) for (int kind = 0; kind < 4; kind++) {
-        uint64_t len;
-        bf_spec spec = { .n = sizes[s], .p = rates[r], .k = k, .scheme = schemes[c], .clock = kind == 3 ? clock_of : NULL };
-        if (kind < 3) spec.grow = kind == 0 ? 1.3 : kind == 1 ? 2 : 100;
-        else { spec.window = 60; spec.parts = 1 + (unsigned)(s % 3); }
-        bf_filter *f = bf_open(&spec, NULL), *g;
-        if (!f) continue;                                    /* that k cannot keep that rate */
-        if (s < 5) add_numbers(f, 0, SHORT(20000, 2000));
-        uint8_t *b = bytes_of(f, &len);
-        if (!(g = bf_from_bytes(b, len, &spec, &e))) { failed_here++; fprintf(stderr, "n=%d p=%g %s k=%u: %s\n", (int)spec.n, spec.p, spec.scheme ? spec.scheme : "", k, e.msg); }
-        CHECK(!g || bf_equal(f, g, &e) == 1);
-        bf_close(g);
-        bf_close(f);
-        free(b);
-    }
+    for (size_t r = 0; r < 7; r++)
+        for (size_t s = 0; s < 6; s++)
+            for (size_t c = 0; c < 4; c++)
+                for (unsigned k = 0; k < 15; k += 7)
+                    for (int kind = 0; kind < 4; kind++) {
+                        uint64_t len;
+                        bf_spec spec = { .n = sizes[s],
+                            .p = rates[r],
+                            .k = k,
+                            .scheme = schemes[c],
+                            .clock = kind == 3 ? clock_of : NULL };
+                        if (kind < 3)
+                            spec.grow = kind == 0 ? 1.3 : kind == 1 ? 2 : 100;
+                        else {
+                            spec.window = 60;
+                            spec.parts = 1 + (unsigned)(s % 3);
+                        }
+                        bf_filter *f = bf_open(&spec, NULL), *g;
+                        if (!f) continue; /* that k cannot keep that rate */
+                        if (s < 5) add_numbers(f, 0, SHORT(20000, 2000));
+                        uint8_t *b = bytes_of(f, &len);
+                        if (!(g = bf_from_bytes(b, len, &spec, &e))) {
+                            failed_here++;
+                            fprintf(stderr, "n=%d p=%g %s k=%u: %s\n", (int)spec.n, spec.p,
+                                spec.scheme ? spec.scheme : "", k, e.msg);
+                        }
+                        CHECK(!g || bf_equal(f, g, &e) == 1);
+                        bf_close(g);
+                        bf_close(f);
+                        free(b);
+                    }
 }
 
 /* ---- more keys than it was sized for ---- */
@@ -311,7 +380,8 @@ static void overfull_windows_say_so(void)
     now_is = 4000;
     bf_filter *f = OPEN(FORGETS);
     CHECK(bf_saturated(f, &wait, &e) == 0 && wait == 200);
-    for (int i = 0; i < 4; i++, now_is += EPOCH_SECONDS) {    /* a window's keys in each part: what it is sized for */
+    for (int i = 0; i < 4;
+        i++, now_is += EPOCH_SECONDS) { /* a window's keys in each part: what it is sized for */
         add_numbers(f, 0, 200);
         CHECK_EQ(bf_saturated(f, &wait, &e), 0);
         CHECK(wait >= 1 && wait <= 200);
@@ -322,7 +392,7 @@ static void overfull_windows_say_so(void)
     CHECK_EQ(bf_get_state(f, &state, &e), 0);
     CHECK(state.fpr > 0.9);
     CHECK_EQ(bf_saturated(f, &wait, &e), BF_OVERFULL);
-    now_is += 200;                                           /* all of that is forgotten, once somebody adds */
+    now_is += 200; /* all of that is forgotten, once somebody adds */
     add_numbers(f, 0, 1);
     CHECK_EQ(bf_saturated(f, &wait, &e), 0);
     bf_close(f);
@@ -331,13 +401,15 @@ static void overfull_windows_say_so(void)
 static void unions_that_overfill_grown_filters_say_so(void)
 {
     uint64_t wait = 0;
-    bf_filter *f = must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, &e), __LINE__), *g = must(bf_copy(f, &e), __LINE__);
+    bf_filter *f = must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, &e), __LINE__),
+              *g = must(bf_copy(f, &e), __LINE__);
     for (int at = 0; at < 30000; at += 500) {
         add_numbers(f, at, 500);
         add_numbers(g, 1000000 + at, 500);
         CHECK(bf_saturated(f, &wait, &e) == 0 && wait >= 1);
     }
-    for (int i = 0; i < 3; i++, add_numbers(g, i * 100000 + 2000000, 100)) CHECK_EQ(bf_unite(f, g, &e), 0);
+    for (int i = 0; i < 3; i++, add_numbers(g, i * 100000 + 2000000, 100))
+        CHECK_EQ(bf_unite(f, g, &e), 0);
     bf_state state;
     CHECK_EQ(bf_get_state(f, &state, &e), 0);
     CHECK(state.fpr > 0.015);
@@ -348,9 +420,12 @@ static void unions_that_overfill_grown_filters_say_so(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) { perror("mkdtemp"); return 1; }
+    if (!mkdtemp(folder)) {
+        perror("mkdtemp");
+        return 1;
+    }
     snprintf(path, sizeof path, "%s/f.bloom", folder);
-    alarm(600);                                              /* what spins is ended, and fails */
+    alarm(600); /* what spins is ended, and fails */
     RUN(any_live_words);
     RUN(later_than_everything_is_refused);
     RUN(a_whole_that_is_older_than_its_parts);

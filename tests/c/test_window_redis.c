@@ -1,5 +1,6 @@
-/* test_window_redis.c - filters in Redis that forget, under a clock of the test's: against the times keys were added at, by
- * several clients; parts are made, found, expired and lost.  Its own server. */
+/* test_window_redis.c - filters in Redis that forget, under a clock of the test's: against the
+ * times keys were added at, by several clients; parts are made, found, expired and lost.  Its own
+ * server. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
 #include "check.h"
@@ -18,15 +19,24 @@ static bf_filter *open_(bf_spec spec, const char *key)
     spec.clock = clock_;
     spec.clock_ctx = now;
     bf_filter *f = bf_open(&spec, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); exit(1); }
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s: %s\n", key, e.msg);
+        exit(1);
+    }
     return f;
 }
-static int one(bf_filter *f, bool adds, uint64_t i) { char t[24]; return (adds ? bf_add : bf_test)(f, t, (size_t)sprintf(t, "k%llu", (unsigned long long)i), &e); }
+static int one(bf_filter *f, bool adds, uint64_t i)
+{
+    char t[24];
+    return (adds ? bf_add : bf_test)(f, t, (size_t)sprintf(t, "k%llu", (unsigned long long)i), &e);
+}
 static int64_t many(bf_filter *f, bool adds, uint64_t from, size_t n)
 {
     static char t[2000][24];
     static bf_key k[2000];
-    for (size_t i = 0; i < n; i++) k[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%llu", (unsigned long long)(from + i)) };
+    for (size_t i = 0; i < n; i++)
+        k[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%llu", (unsigned long long)(from + i)) };
     return (adds ? bf_add_many : bf_test_many)(f, k, n, NULL, &e);
 }
 static uint32_t seed = 1;
@@ -41,21 +51,34 @@ static void against_exact_times(unsigned parts, double start)
     rs_command(&redis, "FLUSHALL");
     *now = start;
     for (int i = 0; i < KEYS; i++) added[i] = -INFINITY;
-    for (int c = 0; c < CLIENTS; c++) f[c] = open_((bf_spec){ .n = KEYS, .p = 1e-4, .window = window, .parts = parts }, "window");
+    for (int c = 0; c < CLIENTS; c++)
+        f[c] = open_((bf_spec){ .n = KEYS, .p = 1e-4, .window = window, .parts = parts }, "window");
     for (int step = 0; step < 3000; step++) {
         const uint64_t i = random_() % KEYS;
         const double age = *now - added[i];
         bf_filter *g = f[random_() % CLIENTS];
         const bool adds = random_() % 2;
         int rc = one(g, adds, i);
-        if (rc < 0) { fprintf(stderr, "%s\n", e.msg); failed_here++; break; }
+        if (rc < 0) {
+            fprintf(stderr, "%s\n", e.msg);
+            failed_here++;
+            break;
+        }
         const int present = adds ? !rc : rc;
-        if (age <= window - 1e-6) CHECK_EQ(present, 1);
-        else if (age >= window * (1 + 1.0 / parts) + 1e-6) { checks++; wrong += (unsigned)present; }
+        if (age <= window - 1e-6)
+            CHECK_EQ(present, 1);
+        else if (age >= window * (1 + 1.0 / parts) + 1e-6) {
+            checks++;
+            wrong += (unsigned)present;
+        }
         if (adds) added[i] = *now;
         if (random_() % 2) *now += (random_() % 100) / 50.0;
         if (random_() % 400 == 0) *now += random_() % 200;
-        if (random_() % 700 == 0) { int c = (int)(random_() % CLIENTS); bf_close(f[c]); f[c] = open_((bf_spec){ 0 }, "window"); }
+        if (random_() % 700 == 0) {
+            int c = (int)(random_() % CLIENTS);
+            bf_close(f[c]);
+            f[c] = open_((bf_spec){ 0 }, "window");
+        }
     }
     CHECK(checks > 20 && wrong <= 2);
     for (int c = 0; c < CLIENTS; c++) bf_close(f[c]);
@@ -71,11 +94,18 @@ static void every_window(void)
 /* The shortest and the longest, opened again: what one call makes the next one reads. */
 static void ends_of_the_range(void)
 {
-    static const struct { double window; unsigned parts; } ends[] = { { 1e-4, 1 }, { 0.0256, 255 }, { 1e300, 4 } };
+    static const struct {
+        double window;
+        unsigned parts;
+    } ends[] = { { 1e-4, 1 }, { 0.0256, 255 }, { 1e300, 4 } };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         rs_command(&redis, "FLUSHALL");
         *now = 1.7e9;
-        bf_filter *f = open_((bf_spec){ .n = 10, .p = 0.01, .window = ends[i].window, .parts = ends[i].parts }, "end"), *again;
+        bf_filter *f = open_(
+                      (bf_spec){
+                          .n = 10, .p = 0.01, .window = ends[i].window, .parts = ends[i].parts },
+                      "end"),
+                  *again;
         CHECK_EQ(one(f, true, 1), 1);
         again = open_((bf_spec){ .window = ends[i].window }, "end");
         CHECK_EQ(one(again, false, 1), 1);
@@ -93,7 +123,8 @@ static void as_in_memory(void)
     near = bf_open(&spec, &e);
     *now = 1e9;
     for (int round = 0; round < 9; round++) {
-        CHECK_EQ(many(far, true, (uint64_t)round * 700, 1500), many(near, true, (uint64_t)round * 700, 1500));
+        CHECK_EQ(many(far, true, (uint64_t)round * 700, 1500),
+            many(near, true, (uint64_t)round * 700, 1500));
         CHECK_EQ(many(far, false, 0, 2000), many(near, false, 0, 2000));
         bf_state x, y;
         CHECK(bf_get_state(far, &x, &e) == 0 && bf_get_state(near, &y, &e) == 0 && x.fpr == y.fpr);
@@ -106,7 +137,8 @@ static void as_in_memory(void)
     bf_get_info(far, &i);
     uint8_t *bytes = malloc(i.image_bytes);
     CHECK_EQ(bf_to_bytes(far, bytes, i.image_bytes, &e), 0);
-    bf_filter *read = bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .clock = clock_, .clock_ctx = now }, &e);
+    bf_filter *read =
+        bf_from_bytes(bytes, i.image_bytes, &(bf_spec){ .clock = clock_, .clock_ctx = now }, &e);
     CHECK(read && many(read, false, 0, 2000) == many(near, false, 0, 2000));
     free(bytes);
     bf_close(read);
@@ -127,15 +159,16 @@ static void parts_expire_and_are_missed(void)
 {
     bf_filter *f = open_((bf_spec){ .n = 1000, .p = 0.01, .window = 40, .parts = 4 }, "lost"), *g;
     *now = 1e6;
-    CHECK_EQ(one(f, false, 1), 0);                           /* nothing was added: no part, no fault */
+    CHECK_EQ(one(f, false, 1), 0); /* nothing was added: no part, no fault */
     CHECK_EQ(one(f, true, 1), 1);
-    CHECK(rs_number(&redis, "PTTL {lost}:w100000") > 50000 && rs_number(&redis, "PTTL {lost}:w100000") <= 120000);
+    CHECK(rs_number(&redis, "PTTL {lost}:w100000") > 50000 &&
+          rs_number(&redis, "PTTL {lost}:w100000") <= 120000);
     CHECK(rs_number(&redis, "PTTL {lost}:w100000:meta") > 50000);
     *now += 10;
     CHECK_EQ(one(f, true, 2), 1);
     g = open_((bf_spec){ 0 }, "lost");
     CHECK(one(g, false, 1) == 1 && one(g, false, 2) == 1);
-    rs_command(&redis, "DEL {lost}:w100000");                /* a part that should live */
+    rs_command(&redis, "DEL {lost}:w100000"); /* a part that should live */
     CHECK_EQ(one(f, false, 77), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
     CHECK_EQ(one(g, false, 77), BF_EIO);
@@ -144,11 +177,11 @@ static void parts_expire_and_are_missed(void)
     g = open_((bf_spec){ 0 }, "lost");
     CHECK_EQ(one(g, false, 77), BF_EIO);
     CHECK_HAS(e.msg, "is lost");
-    *now += 40;                                              /* its time is over: nobody misses it any more */
+    *now += 40; /* its time is over: nobody misses it any more */
     CHECK(one(f, false, 1) == 0 && one(f, false, 2) == 1 && one(g, false, 2) == 1);
     CHECK_EQ(one(g, true, 3), 1);
     CHECK_EQ(rs_number(&redis, "HEXISTS lost:meta e100000"), 0);
-    *now -= 1e5;                                             /* back: nothing is forgotten, also by those who open it now */
+    *now -= 1e5; /* back: nothing is forgotten, also by those who open it now */
     bf_close(g);
     g = open_((bf_spec){ 0 }, "lost");
     CHECK(one(g, false, 2) == 1 && one(g, false, 3) == 1 && one(g, true, 4) == 1);
@@ -156,46 +189,75 @@ static void parts_expire_and_are_missed(void)
     bf_close(f);
     bf_close(g);
     rs_command(&redis, "SET foreign abc");
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "foreign", "") }, &e));
-    CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "lost", "") }, &e) && e.code == BF_EMISMATCH);
+    CHECK(!bf_open(
+        &(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "foreign", "") },
+        &e));
+    CHECK(
+        !bf_open(
+            &(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "lost", "") },
+            &e) &&
+        e.code == BF_EMISMATCH);
 }
 
 /* Whole filters through handles that have made no trip yet, and whose view is an old one. */
 static void handles_that_have_not_looked(void)
 {
-    const bf_spec spec = { .n = 1000, .p = 1e-6, .window = 64, .parts = 4, .clock = clock_, .clock_ctx = now }, again = { .clock = clock_, .clock_ctx = now };
+    const bf_spec spec = { .n = 1000,
+        .p = 1e-6,
+        .window = 64,
+        .parts = 4,
+        .clock = clock_,
+        .clock_ctx = now },
+                  again = { .clock = clock_, .clock_ctx = now };
     bf_filter *writer, *old, *near;
     rs_command(&redis, "FLUSHALL");
     *now = 1e9;
     writer = open_(spec, "whole");
     old = open_(again, "whole");
     CHECK_EQ(one(old, false, 7), 0);
-    for (uint64_t at = 0; at < 300; at += 100, *now += 16) CHECK_EQ(many(writer, true, at, 100), 100);
+    for (uint64_t at = 0; at < 300; at += 100, *now += 16)
+        CHECK_EQ(many(writer, true, at, 100), 100);
     for (int stale = 0; stale < 2; stale++)
         for (int how = 0; how < 5; how++) {
             bf_filter *f = stale ? old : open_(again, "whole"), *got = NULL;
-            if (how == 0) got = bf_copy(f, &e);
+            if (how == 0)
+                got = bf_copy(f, &e);
             else if (how == 1) {
                 int64_t n = bf_bytes_as(f, NULL, &e);
                 uint8_t *bytes = malloc((size_t)n);
-                CHECK(bf_to_bytes(f, bytes, (uint64_t)n, &e) == 0 && bf_to_bytes(f, bytes, (uint64_t)n - 1, &e) == BF_EINVAL);
+                CHECK(bf_to_bytes(f, bytes, (uint64_t)n, &e) == 0 &&
+                      bf_to_bytes(f, bytes, (uint64_t)n - 1, &e) == BF_EINVAL);
                 CHECK(bf_to_bytes_as(f, NULL, bytes, (uint64_t)n - 1, &e) == BF_EINVAL);
                 got = bf_from_bytes(bytes, (size_t)n, &again, &e);
                 free(bytes);
-            } else if (how == 2) CHECK((got = bf_open(&spec, &e)) && bf_unite(got, f, &e) == 0);
-            else if (how == 3) CHECK(bf_equal(f, writer, &e) == 1 && bf_equal(writer, f, &e) == 1 && bf_equal(f, f, &e) == 1);
+            } else if (how == 2)
+                CHECK((got = bf_open(&spec, &e)) && bf_unite(got, f, &e) == 0);
+            else if (how == 3)
+                CHECK(bf_equal(f, writer, &e) == 1 && bf_equal(writer, f, &e) == 1 &&
+                      bf_equal(f, f, &e) == 1);
             else {
                 bf_state x, y;
-                CHECK(bf_get_state(f, &x, &e) == 0 && bf_get_state(writer, &y, &e) == 0 && x.ones == y.ones);
+                CHECK(bf_get_state(f, &x, &e) == 0 && bf_get_state(writer, &y, &e) == 0 &&
+                      x.ones == y.ones);
             }
-            if (how < 3) { CHECK(got != NULL); CHECK_EQ(many(got, false, 0, 300), 300); CHECK_EQ(bf_equal(got, writer, &e), 1); }
+            if (how < 3) {
+                CHECK(got != NULL);
+                CHECK_EQ(many(got, false, 0, 300), 300);
+                CHECK_EQ(bf_equal(got, writer, &e), 1);
+            }
             bf_close(got);
             if (!stale) bf_close(f);
-            if (stale) { bf_close(old); old = open_(again, "whole"); one(old, false, 7); many(writer, true, 300, 10); }
+            if (stale) {
+                bf_close(old);
+                old = open_(again, "whole");
+                one(old, false, 7);
+                many(writer, true, 300, 10);
+            }
         }
     near = bf_copy(writer, &e);
-    *now += 48;                                              /* the first hundred is of the past: here it is there still, there it is not */
-    CHECK(bf_equal(near, writer, &e) == 1 && one(near, true, 5) == 1 && bf_equal(near, writer, &e) == 0);
+    *now += 48; /* the first hundred is of the past: here it is there still, there it is not */
+    CHECK(bf_equal(near, writer, &e) == 1 && one(near, true, 5) == 1 &&
+          bf_equal(near, writer, &e) == 0);
     bf_close(near);
     bf_close(old);
     old = open_(again, "whole");
@@ -205,10 +267,17 @@ static void handles_that_have_not_looked(void)
     bf_close(writer);
 }
 
-/* Keys of epochs in which nobody had added to the filter in Redis: they are there for everybody, and for their own time. */
+/* Keys of epochs in which nobody had added to the filter in Redis: they are there for everybody,
+ * and for their own time. */
 static void unions_with_the_past(void)
 {
-    const bf_spec spec = { .n = 1000, .p = 1e-6, .window = 64, .parts = 4, .clock = clock_, .clock_ctx = now }, again = { .clock = clock_, .clock_ctx = now };
+    const bf_spec spec = { .n = 1000,
+        .p = 1e-6,
+        .window = 64,
+        .parts = 4,
+        .clock = clock_,
+        .clock_ctx = now },
+                  again = { .clock = clock_, .clock_ctx = now };
     for (uint64_t newest = 0; newest < 5; newest++) {
         rs_command(&redis, "FLUSHALL");
         *now = 1e9;
@@ -217,12 +286,14 @@ static void unions_with_the_past(void)
         far[1] = open_(again, "past");
         for (uint64_t at = 0; at < 5; at++, *now += 16) {
             CHECK_EQ(many(near, true, at * 100, 100), 100);
-            if (at == newest) CHECK(one(far[0], true, 1000) == 1 && one(all, true, 1000) == 1 && one(far[1], false, 1000) == 1);
+            if (at == newest)
+                CHECK(one(far[0], true, 1000) == 1 && one(all, true, 1000) == 1 &&
+                      one(far[1], false, 1000) == 1);
         }
         *now -= 16;
         CHECK(bf_unite(far[0], near, &e) == 0 && bf_unite(all, near, &e) == 0);
         far[2] = open_(again, "past");
-        CHECK_EQ(one(far[1], true, 0), 0);                   /* by one that had seen all there was */
+        CHECK_EQ(one(far[1], true, 0), 0); /* by one that had seen all there was */
         CHECK_EQ(one(all, true, 0), 0);
         for (int step = 0; step < 6; step++, *now += 16)
             for (int c = 0; c < 3; c++) {
@@ -242,13 +313,22 @@ static void clocks_that_differ(void)
     bf_filter *f[CLIENTS];
     for (int c = 0; c < CLIENTS; c++) {
         times[c] = 1e6 + 3 * c;
-        bf_spec spec = { .n = 3000, .p = 1e-6, .window = 40, .parts = 4, .storage = rs_url(&redis, "skew", ""), .clock = clock_, .clock_ctx = times + c };
-        if (!(f[c] = bf_open(&spec, &e))) { failed_here++; return; }
+        bf_spec spec = { .n = 3000,
+            .p = 1e-6,
+            .window = 40,
+            .parts = 4,
+            .storage = rs_url(&redis, "skew", ""),
+            .clock = clock_,
+            .clock_ctx = times + c };
+        if (!(f[c] = bf_open(&spec, &e))) {
+            failed_here++;
+            return;
+        }
     }
     for (uint64_t i = 0; i < 2000; i++) {
         bf_filter *a = f[random_() % CLIENTS], *b = f[random_() % CLIENTS];
         CHECK_EQ(one(a, true, i), 1);
-        CHECK_EQ(one(b, i % 2, i), i % 2 ? 0 : 1);             /* at once there for all, and new to none */
+        CHECK_EQ(one(b, i % 2, i), i % 2 ? 0 : 1); /* at once there for all, and new to none */
         for (int c = 0; c < CLIENTS; c++) times[c] += 0.37;
     }
     for (int c = 0; c < CLIENTS; c++) bf_close(f[c]);
@@ -265,8 +345,14 @@ static double skewed(void *p) { return real_time() + *(double *)p; }
 #define FORGETS .n = 1000, .p = 1e-6, .window = 60, .parts = 4
 static bf_filter *by(double *skew, const char *key)
 {
-    bf_filter *f = bf_open(&(bf_spec){ FORGETS, .storage = rs_url(&redis, key, ""), .clock = skew ? skewed : NULL, .clock_ctx = skew }, &e);
-    if (!f) { failed_here++; fprintf(stderr, "%s: %s\n", key, e.msg); exit(1); }
+    bf_filter *f = bf_open(&(bf_spec){ FORGETS, .storage = rs_url(&redis, key, ""),
+                               .clock = skew ? skewed : NULL, .clock_ctx = skew },
+        &e);
+    if (!f) {
+        failed_here++;
+        fprintf(stderr, "%s: %s\n", key, e.msg);
+        exit(1);
+    }
     return f;
 }
 
@@ -283,9 +369,12 @@ static void redis_has_the_time(void)
     for (size_t i = 0; i < sizeof skews / sizeof *skews; i++) {
         bf_filter *g = by(skews + i, "fleet");
         for (int twice = 0; twice < 2; twice++) {
-            CHECK(one(g, true, 5000) == BF_EINVAL && one(g, false, 0) == BF_EINVAL && bf_get_state(g, &state, &e) == BF_EINVAL);
+            CHECK(one(g, true, 5000) == BF_EINVAL && one(g, false, 0) == BF_EINVAL &&
+                  bf_get_state(g, &state, &e) == BF_EINVAL);
             CHECK(bf_unite(g, near, &e) == BF_EINVAL);
-            if (skews[i] < 1e300) CHECK_HAS(e.msg, skews[i] > 0 ? "ahead by more than a part (15 s)" : "behind by more than a part (15 s)");
+            if (skews[i] < 1e300)
+                CHECK_HAS(e.msg, skews[i] > 0 ? "ahead by more than a part (15 s)"
+                                              : "behind by more than a part (15 s)");
         }
         CHECK(skews[i] == 1e300 || bf_hashcode(g, "x", 1, pos, 64, &e) > 0);
         bf_close(g);
@@ -293,16 +382,18 @@ static void redis_has_the_time(void)
         CHECK_EQ(one(f, false, 5000), 0);
     }
     for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
-        bf_filter *g = by(small + i, "fleet");               /* what it adds is of Redis's time */
+        bf_filter *g = by(small + i, "fleet"); /* what it adds is of Redis's time */
         CHECK(one(g, true, 6000 + i) == 1 && one(f, false, 6000 + i) == 1 && one(g, false, 0) == 1);
         bf_close(g);
     }
-    unsigned told = 0;                                       /* the newest epoch is one of Redis's last minute */
+    unsigned told = 0; /* the newest epoch is one of Redis's last minute */
     for (int ago = 0; ago < 4; ago++) {
         char command[64];
-        snprintf(command, sizeof command, "HEXISTS fleet:meta e%lld", (long long)(real_time() / 15) - ago);
+        snprintf(command, sizeof command, "HEXISTS fleet:meta e%lld",
+            (long long)(real_time() / 15) - ago);
         told += rs_number(&redis, command) == 1;
-        snprintf(command, sizeof command, "HEXISTS fleet:meta e%lld", (long long)(real_time() / 15) + 1 + ago);
+        snprintf(command, sizeof command, "HEXISTS fleet:meta e%lld",
+            (long long)(real_time() / 15) + 1 + ago);
         CHECK_EQ(rs_number(&redis, command), 0);
     }
     CHECK(told >= 1);
@@ -318,13 +409,14 @@ static void a_clock_that_runs_away(void)
     skew = 0;
     bf_filter *f = by(NULL, "away"), *g = by(&skew, "away");
     CHECK(many(f, true, 0, 100) == 100 && one(g, true, 200) == 1);
-    skew = 1e6;                                              /* in the middle of its life */
+    skew = 1e6; /* in the middle of its life */
     CHECK_EQ(one(g, true, 201), BF_EINVAL);
     skew = 0;
-    CHECK(one(g, true, 202) == 1 && many(f, false, 0, 100) == 100 && one(f, false, 200) == 1 && one(f, false, 202) == 1);
+    CHECK(one(g, true, 202) == 1 && many(f, false, 0, 100) == 100 && one(f, false, 200) == 1 &&
+          one(f, false, 202) == 1);
     bf_close(g);
     g = bf_open(&(bf_spec){ FORGETS, .clock = skewed, .clock_ctx = &skew }, &e);
-    skew = 1e9;                                              /* a whole filter of the future */
+    skew = 1e9; /* a whole filter of the future */
     CHECK_EQ(many(g, true, 300, 10), 10);
     CHECK_EQ(bf_unite(f, g, &e), 0);
     CHECK(many(f, false, 0, 100) == 100 && many(f, false, 300, 10) == 10);
@@ -342,7 +434,7 @@ static void a_filter_of_its_users_time(void)
     bf_filter *f = by(&skew, "own"), *g;
     CHECK_EQ(many(f, true, 0, 100), 100);
     CHECK_EQ(rs_number(&redis, "HEXISTS own:meta clock"), 1);
-    g = by(&other, "own");                                   /* another one, further behind: nothing is lost */
+    g = by(&other, "own"); /* another one, further behind: nothing is lost */
     CHECK(one(g, true, 200) == 1 && one(f, false, 200) == 1 && many(g, false, 0, 100) == 100);
     other = 100;
     CHECK_EQ(one(g, true, 201), BF_EINVAL);
@@ -357,12 +449,16 @@ static void a_filter_of_its_users_time(void)
 /* Sizes that no constructor makes, in the companion hashes. */
 static void sizes_that_no_spec_makes(void)
 {
-    static const char *const changes[] = { "HSET sized:meta n 1000000", "HSET sized:meta p 0.9", "HSET sized:meta p 0", "HSET sized:meta m 4294966784" };
+    static const char *const changes[] = { "HSET sized:meta n 1000000", "HSET sized:meta p 0.9",
+        "HSET sized:meta p 0", "HSET sized:meta m 4294966784" };
     for (int grow = 0; grow < 2; grow++)
         for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
             rs_command(&redis, "FLUSHALL");
             bf_spec spec = { .n = 1000, .p = 0.01, .storage = rs_url(&redis, "sized", "") };
-            if (grow) spec.grow = 2; else spec.window = 60;
+            if (grow)
+                spec.grow = 2;
+            else
+                spec.window = 60;
             bf_filter *f = bf_open(&spec, &e), *g;
             CHECK(f && one(f, true, 1) == 1);
             bf_close(f);
@@ -373,9 +469,11 @@ static void sizes_that_no_spec_makes(void)
             bf_close(g);
         }
     rs_command(&redis, "FLUSHALL");
-    bf_close(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "sized", "") }, &e));
+    bf_close(bf_open(
+        &(bf_spec){ .n = 1000, .p = 0.01, .grow = 2, .storage = rs_url(&redis, "sized", "") }, &e));
     rs_command(&redis, "HSET {sized}:p0:meta n 1");
-    CHECK(!bf_open(&(bf_spec){ .storage = rs_url(&redis, "sized", "") }, &e) && e.code == BF_EFORMAT);
+    CHECK(
+        !bf_open(&(bf_spec){ .storage = rs_url(&redis, "sized", "") }, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "its part 0 has n=1");
 }
 
@@ -383,7 +481,8 @@ static void an_overfull_one_says_so(void)
 {
     uint64_t wait;
     rs_command(&redis, "FLUSHALL");
-    bf_filter *f = bf_open(&(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "over", "") }, &e);
+    bf_filter *f = bf_open(
+        &(bf_spec){ .n = 100, .p = 0.01, .window = 60, .storage = rs_url(&redis, "over", "") }, &e);
     CHECK_EQ(bf_saturated(f, &wait, &e), 0);
     CHECK(many(f, true, 0, 100) > 90 && bf_saturated(f, &wait, &e) == 0);
     CHECK(many(f, true, 100, 1900) > 100 && bf_saturated(f, &wait, &e) == BF_OVERFULL);
@@ -405,7 +504,10 @@ static void processes_under_a_fast_clock(void)
                 bad += one(f, true, ((uint64_t)w << 32) + i) < 0;
                 uint64_t j = i - (i < 64 ? 0 : random_() % 64);
                 int rc = one(f, false, ((uint64_t)w << 32) + j);
-                if (rc < 0 || (*(volatile double *)now - at[j % 64] <= 40 && rc != 1)) { bad++; fprintf(stderr, "rc %d, %s\n", rc, rc < 0 ? e.msg : ""); }
+                if (rc < 0 || (*(volatile double *)now - at[j % 64] <= 40 && rc != 1)) {
+                    bad++;
+                    fprintf(stderr, "rc %d, %s\n", rc, rc < 0 ? e.msg : "");
+                }
             }
             bf_close(f);
             _exit(bad != 0);
@@ -413,14 +515,18 @@ static void processes_under_a_fast_clock(void)
     while (left > 0) {
         *(volatile double *)now += 0.2;
         rs_pause(1);
-        if (waitpid(-1, &status, WNOHANG) > 0) { CHECK_EQ(status, 0); left--; }
+        if (waitpid(-1, &status, WNOHANG) > 0) {
+            CHECK_EQ(status, 0);
+            left--;
+        }
     }
 }
 
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP) SKIP_REST("this build lacks hiredis");
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
     now = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     rs_start(&redis, NULL);
     RUN(every_window);

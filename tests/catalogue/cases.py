@@ -30,7 +30,9 @@ YES, NONE, LIST = {"t": 1}, {"n": 0}, {"l": []}
 def case(name, kind, op, want, says=(), args=None, no=None, value=None, **more):
     """says: what the message must hold; want and says may differ by language: {"": all others, "php": ...}."""
     row = {"id": f"{kind}/{name}", "kind": kind, "op": op, "args": args or {}, "want": want}
-    row["says"] = [says] if isinstance(says, str) else says if isinstance(says, dict) else list(says)
+    row["says"] = (
+        [says] if isinstance(says, str) else says if isinstance(says, dict) else list(says)
+    )
     if no:
         row["not"] = no
     if value is not None:
@@ -49,9 +51,20 @@ LINES = {"m": i(1024), "k": i(4), "scheme": s("block")}
 KEYED = {"m": i(1001), "k": i(3), "secret": b(range(16))}
 
 
-def image(name, want, says, base=None, args=None, ways=("from_bytes", "load", "open"), no=None, **damage):
+def image(
+    name, want, says, base=None, args=None, ways=("from_bytes", "load", "open"), no=None, **damage
+):
     for op in ways:
-        case(f"{name}/{op}", "bytes", op, want, says, args, data={"of": base or PLAIN, **damage}, no=no)
+        case(
+            f"{name}/{op}",
+            "bytes",
+            op,
+            want,
+            says,
+            args,
+            data={"of": base or PLAIN, **damage},
+            no=no,
+        )
 
 
 def put(at, data):

@@ -26,12 +26,23 @@ def images():
     image("twice", "format", "too long", twice=1)
     for at in range(8):
         image(f"magic-{at}", "format", "magic", put=[put(at, [0])])
-    for name, data in (("zeros", bytes(whole)), ("ones", b"\xff" * whole), ("text", b"hello, world\n" * 400), ("gzip", b"\x1f\x8b\x08\0" + bytes(whole))):
+    for name, data in (
+        ("zeros", bytes(whole)),
+        ("ones", b"\xff" * whole),
+        ("text", b"hello, world\n" * 400),
+        ("gzip", b"\x1f\x8b\x08\0" + bytes(whole)),
+    ):
         image(f"other-{name}", "format", "magic", raw=data[:16].hex(), times=len(data) // 16)
     for version in (0, 2, 3, 2**31, 2**32 - 1):
         says = ["format version", str(version)] if version > 1 else ["damaged"]
         image(f"version-{version}", "format", says, put=[put(8, version.to_bytes(4, "little"))])
-        image(f"version-{version}-mended", "format", says, put=[put(8, version.to_bytes(4, "little"))], mend=1)
+        image(
+            f"version-{version}-mended",
+            "format",
+            says,
+            put=[put(8, version.to_bytes(4, "little"))],
+            mend=1,
+        )
     fields = {
         "header-bytes": (12, 4, (0, 1, 4095, 2**32 - 1)),
         "scheme": (24, 4, (0, 2, 999, 2**32 - 1)),
@@ -48,10 +59,36 @@ def images():
             patch = [put(at, v.to_bytes(size, "little"))]
             image(f"{field}-{v}", "format", "damaged", put=patch, ways=("from_bytes", "open"))
             image(f"{field}-{v}-mended", "format", [], put=patch, mend=1)
-    for p, bits in (("negative", 0xBFF0000000000000), ("two", 0x4000000000000000), ("nan", 0x7FF8000000000000), ("inf", 0x7FF0000000000000), ("past-1", 0x3FF0000000000001)):
-        image(f"p-{p}", "format", "p is out of range", put=[put(56, bits.to_bytes(8, "little"))], mend=1)
-    for name, text in (("empty", b""), ("other", b"block"), ("unknown", b"nosuch"), ("longer", b"classicx"), ("full", b"c" * 64), ("colon", b"classic:"), ("behind-nul", b"classic\0x")):
-        image(f"name-{name}", "format", "scheme name and number disagree", put=[put(80, text.ljust(64, b"\0"))], mend=1)
+    for p, bits in (
+        ("negative", 0xBFF0000000000000),
+        ("two", 0x4000000000000000),
+        ("nan", 0x7FF8000000000000),
+        ("inf", 0x7FF0000000000000),
+        ("past-1", 0x3FF0000000000001),
+    ):
+        image(
+            f"p-{p}",
+            "format",
+            "p is out of range",
+            put=[put(56, bits.to_bytes(8, "little"))],
+            mend=1,
+        )
+    for name, text in (
+        ("empty", b""),
+        ("other", b"block"),
+        ("unknown", b"nosuch"),
+        ("longer", b"classicx"),
+        ("full", b"c" * 64),
+        ("colon", b"classic:"),
+        ("behind-nul", b"classic\0x"),
+    ):
+        image(
+            f"name-{name}",
+            "format",
+            "scheme name and number disagree",
+            put=[put(80, text.ljust(64, b"\0"))],
+            mend=1,
+        )
     for at in (144, 1000, 2047):
         image(f"reserved-{at}", "format", "reserved", put=[put(at, [1])], mend=1)
     for at in (2080, 3000, 4087):
@@ -66,7 +103,12 @@ def images():
     image("ones-count", "format", "checksum", put=[put(2064, [77])])
     for at in (4096, 4100, 4096 + 64, 4096 + 124):
         image(f"bit-{at}", "format", "bits' checksum", flip=[[at, 1]])
-    for at, mask in ((4096 + 125, 0x01), (4096 + 125, 0x40), (4096 + 126, 0x80), (4096 + 127, 1)):  # m = 1001: bit 1000 is the last
+    for at, mask in (
+        (4096 + 125, 0x01),
+        (4096 + 125, 0x40),
+        (4096 + 126, 0x80),
+        (4096 + 127, 1),
+    ):  # m = 1001: bit 1000 is the last
         image(f"past-m-{at}-{mask}", "format", "past m", flip=[[at, mask]], mend=2)
     image("mended-nothing", "ok", [], mend=2)
     as_args = {"m": i(1001), "k": i(3)}
@@ -78,28 +120,118 @@ def images():
         ("guava-strategy", "guava", {}, "format", "strategy", "0203000000010000000000000000"),
         ("guava-k0", "guava", {}, "format", "k=0", "0100000000010000000000000000"),
         ("guava-0-longs", "guava", {}, "format", "0 longs", "010300000000"),
-        ("guava-short", "guava", {}, "format", ["14 bytes", "2 longs need 22"], "01030000000200000000000000000"[:28]),
-        ("guava-long", "guava", {}, "format", ["15 bytes", "1 longs need 14"], "0103000000010000000000000000ff"),
+        (
+            "guava-short",
+            "guava",
+            {},
+            "format",
+            ["14 bytes", "2 longs need 22"],
+            "01030000000200000000000000000"[:28],
+        ),
+        (
+            "guava-long",
+            "guava",
+            {},
+            "format",
+            ["15 bytes", "1 longs need 14"],
+            "0103000000010000000000000000ff",
+        ),
         ("guava-minus", "guava", {}, "format", [], "0103ffffffff0000000000000000"),
-        ("guava-other-k", "guava", {"k": i(4)}, "mismatch", ["k=3", "k=4"], "0103000000010000000000000000"),
-        ("guava-other-m", "guava", {"m": i(65)}, "mismatch", ["m=64", "m=65"], "0103000000010000000000000000"),
-        ("guava-other-scheme", "guava", {"scheme": s("guava32")}, "mismatch", ["MITZ_64", "guava32"], "0103000000010000000000000000"),
+        (
+            "guava-other-k",
+            "guava",
+            {"k": i(4)},
+            "mismatch",
+            ["k=3", "k=4"],
+            "0103000000010000000000000000",
+        ),
+        (
+            "guava-other-m",
+            "guava",
+            {"m": i(65)},
+            "mismatch",
+            ["m=64", "m=65"],
+            "0103000000010000000000000000",
+        ),
+        (
+            "guava-other-scheme",
+            "guava",
+            {"scheme": s("guava32")},
+            "mismatch",
+            ["MITZ_64", "guava32"],
+            "0103000000010000000000000000",
+        ),
         ("bits-no-scheme", "bits", as_args, "value", "scheme must be given", "00"),
-        ("bits-too-long", "bits", {**as_args, "scheme": s("classic")}, "format", ["127 bytes", "m=1001"], "00" * 127),
-        ("bits-past-m", "bits", {**as_args, "scheme": s("classic")}, "format", "past m=1001", "00" * 125 + "01"),
+        (
+            "bits-too-long",
+            "bits",
+            {**as_args, "scheme": s("classic")},
+            "format",
+            ["127 bytes", "m=1001"],
+            "00" * 127,
+        ),
+        (
+            "bits-past-m",
+            "bits",
+            {**as_args, "scheme": s("classic")},
+            "format",
+            "past m=1001",
+            "00" * 125 + "01",
+        ),
         ("bits-short", "bits", {**as_args, "scheme": s("classic")}, "ok", [], ""),
-        ("lsb-past-m", "bits-lsb", {**as_args, "scheme": s("classic")}, "format", "past m=1001", "00" * 125 + "80"),
-        ("cells-short", "cells", {**as_args, "scheme": s("classic")}, "format", ["1000 bytes", "m=1001"], "01" * 1000),
-        ("cells-long", "cells", {**as_args, "scheme": s("classic")}, "format", ["1002 bytes", "m=1001"], "01" * 1002),
+        (
+            "lsb-past-m",
+            "bits-lsb",
+            {**as_args, "scheme": s("classic")},
+            "format",
+            "past m=1001",
+            "00" * 125 + "80",
+        ),
+        (
+            "cells-short",
+            "cells",
+            {**as_args, "scheme": s("classic")},
+            "format",
+            ["1000 bytes", "m=1001"],
+            "01" * 1000,
+        ),
+        (
+            "cells-long",
+            "cells",
+            {**as_args, "scheme": s("classic")},
+            "format",
+            ["1002 bytes", "m=1001"],
+            "01" * 1002,
+        ),
     ):
-        case(f"as-{name}", "bytes", "from_bytes", want, says, {**args, "format": s(format_)}, data={"raw": raw, "times": 1})
+        case(
+            f"as-{name}",
+            "bytes",
+            "from_bytes",
+            want,
+            says,
+            {**args, "format": s(format_)},
+            data={"raw": raw, "times": 1},
+        )
     for word, value in (("int", i(5)), ("none", NONE), ("list", LIST), ("true", YES)):
-        case(f"data={word}", "bytes", "from_bytes", "type", {"": [], "php": ["must be of type string"]}, {"data": value}, no={"c": NO_TYPE})
+        case(
+            f"data={word}",
+            "bytes",
+            "from_bytes",
+            "type",
+            {"": [], "php": ["must be of type string"]},
+            {"data": value},
+            no={"c": NO_TYPE},
+        )
 
 
 # ---- parameters that disagree with the stored ones ----
 def mismatches():
-    bases = {"classic": {"m": i(1001), "k": i(3)}, "block": {"n": i(100), "p": f(0.01)}, "sized": {"m": i(5000), "n": i(500)}}
+    bases = {
+        "classic": {"m": i(1001), "k": i(3)},
+        "block": {"n": i(100), "p": f(0.01)},
+        "sized": {"m": i(5000), "n": i(500)},
+    }
     asked = {
         "classic": [
             ({"m": i(1002), "k": i(3)}, ["m=1001", "m=1002"]),
@@ -120,19 +252,82 @@ def mismatches():
             ({"m": i(512)}, ["m=512"]),
             ({"k": i(16)}, ["k=16"]),
         ],
-        "sized": [({"m": i(5000), "n": i(501)}, ["n=500", "n=501"]), ({"m": i(5000), "n": i(500), "k": i(6)}, ["k=7", "k=6"]), ({"m": i(4999), "n": i(500)}, ["m=5000", "m=4999"])],
+        "sized": [
+            ({"m": i(5000), "n": i(501)}, ["n=500", "n=501"]),
+            ({"m": i(5000), "n": i(500), "k": i(6)}, ["k=7", "k=6"]),
+            ({"m": i(4999), "n": i(500)}, ["m=5000", "m=4999"]),
+        ],
     }
     for base, rows in asked.items():
         for n, (args, says) in enumerate(rows):
-            case(f"{base}-{n}/new", "mismatch", "new", "mismatch", says, {**args, "storage": {"path": "data"}}, data={"of": bases[base]})
-            case(f"{base}-{n}/from_bytes", "mismatch", "from_bytes", "mismatch", says, args, data={"of": bases[base]})
-        case(f"{base}-same/new", "mismatch", "new", "ok", args={**bases[base], "storage": {"path": "data"}}, data={"of": bases[base]})
-        case(f"{base}-same/from_bytes", "mismatch", "from_bytes", "ok", args=bases[base], data={"of": bases[base]})
-    for letter, bad in (("m", i(0)), ("n", i(0)), ("k", i(0)), ("k", i(-1)), ("m", i(2**40 + 1)), ("k", i(4097)), ("p", f(1)), ("p", f(2)), ("p", f(-1)), ("p", f("nan"))):
+            case(
+                f"{base}-{n}/new",
+                "mismatch",
+                "new",
+                "mismatch",
+                says,
+                {**args, "storage": {"path": "data"}},
+                data={"of": bases[base]},
+            )
+            case(
+                f"{base}-{n}/from_bytes",
+                "mismatch",
+                "from_bytes",
+                "mismatch",
+                says,
+                args,
+                data={"of": bases[base]},
+            )
+        case(
+            f"{base}-same/new",
+            "mismatch",
+            "new",
+            "ok",
+            args={**bases[base], "storage": {"path": "data"}},
+            data={"of": bases[base]},
+        )
+        case(
+            f"{base}-same/from_bytes",
+            "mismatch",
+            "from_bytes",
+            "ok",
+            args=bases[base],
+            data={"of": bases[base]},
+        )
+    for letter, bad in (
+        ("m", i(0)),
+        ("n", i(0)),
+        ("k", i(0)),
+        ("k", i(-1)),
+        ("m", i(2**40 + 1)),
+        ("k", i(4097)),
+        ("p", f(1)),
+        ("p", f(2)),
+        ("p", f(-1)),
+        ("p", f("nan")),
+    ):
         text = bad.get("i", bad.get("f"))
         no = {"c": ZERO} if text == "0" else None
-        case(f"bad-{letter}={text}/from_bytes", "mismatch", "from_bytes", "value", f"{letter} must be", {letter: bad}, data={"of": bases["classic"]}, no=no)
-        case(f"bad-{letter}={text}/new", "mismatch", "new", "value", f"{letter} must be", {letter: bad, "storage": {"path": "data"}}, data={"of": bases["classic"]}, no=no)
+        case(
+            f"bad-{letter}={text}/from_bytes",
+            "mismatch",
+            "from_bytes",
+            "value",
+            f"{letter} must be",
+            {letter: bad},
+            data={"of": bases["classic"]},
+            no=no,
+        )
+        case(
+            f"bad-{letter}={text}/new",
+            "mismatch",
+            "new",
+            "value",
+            f"{letter} must be",
+            {letter: bad, "storage": {"path": "data"}},
+            data={"of": bases["classic"]},
+            no=no,
+        )
     shapes = {
         "classic": {"m": i(1001), "k": i(3)},
         "m": {"m": i(1002), "k": i(3)},
@@ -142,13 +337,30 @@ def mismatches():
         "other-key": {**KEYED, "secret": b(range(1, 17))},
     }
     for (a, left), (c, right) in itertools.product(shapes.items(), repeat=2):
-        args = {f"a.{name}": value for name, value in left.items()} | {f"b.{name}": value for name, value in right.items()}
+        args = {f"a.{name}": value for name, value in left.items()} | {
+            f"b.{name}": value for name, value in right.items()
+        }
         for op in ("union", "intersect"):
-            case(f"{op}-{a}-{c}", "mismatch", op, "ok" if a == c else "value", [] if a == c else "must have the same", args)
+            case(
+                f"{op}-{a}-{c}",
+                "mismatch",
+                op,
+                "ok" if a == c else "value",
+                [] if a == c else "must have the same",
+                args,
+            )
         case(f"equal-{a}-{c}", "mismatch", "equal", "ok", args=args, value=str(int(a == c)))
     for word, value in (("int", i(5)), ("none", NONE), ("list", LIST), ("text", s("x"))):
         for op in ("union", "intersect"):
-            case(f"{op}-{word}", "mismatch", op, "type", [], {"a.m": i(1001), "a.k": i(3), "arg": value}, no={"c": NO_TYPE})
+            case(
+                f"{op}-{word}",
+                "mismatch",
+                op,
+                "type",
+                [],
+                {"a.m": i(1001), "a.k": i(3), "arg": value},
+                no={"c": NO_TYPE},
+            )
 
 
 # ---- what a path may lead to ----
@@ -204,10 +416,30 @@ def paths():
     }
     for name, (want, says) in saves.items():
         case(f"{name}/save", "file", "save", want, says, {**PLAIN, "arg": {"path": name}})
-    case("read-only/addto", "file", "addto", "notsup", "read-only", {"storage": {"path": "read-only"}})
+    case(
+        "read-only/addto",
+        "file",
+        "addto",
+        "notsup",
+        "read-only",
+        {"storage": {"path": "read-only"}},
+    )
     case("sound/addto", "file", "addto", "ok", args={"storage": {"path": "sound"}})
     for op in ("load", "open"):
-        case(f"nul/{op}", "file", op, "value", "null byte", {"storage": s("a\0b")}, no={"c": NO_TYPE})
-        case(f"empty-name/{op}", "file", op, {"": "value", "c": "io" if op == "load" else "value", "py": "io" if op == "load" else "value"}, [], {"storage": s("")})
+        case(
+            f"nul/{op}", "file", op, "value", "null byte", {"storage": s("a\0b")}, no={"c": NO_TYPE}
+        )
+        case(
+            f"empty-name/{op}",
+            "file",
+            op,
+            {
+                "": "value",
+                "c": "io" if op == "load" else "value",
+                "py": "io" if op == "load" else "value",
+            },
+            [],
+            {"storage": s("")},
+        )
         for word, value in (("float", f(1.5)), ("list", LIST), ("none", NONE)):
             case(f"path={word}/{op}", "file", op, "type", [], {"storage": value}, no={"c": NO_TYPE})

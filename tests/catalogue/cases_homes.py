@@ -2,7 +2,24 @@
 
 import itertools
 
-from cases import NO_TYPE, NO_RANGE, NO_METHOD, ZERO, i, f, s, b, YES, NONE, LIST, case, PLAIN, put, LIMITS, BESIDE
+from cases import (
+    NO_TYPE,
+    NO_RANGE,
+    NO_METHOD,
+    ZERO,
+    i,
+    f,
+    s,
+    b,
+    YES,
+    NONE,
+    LIST,
+    case,
+    PLAIN,
+    put,
+    LIMITS,
+    BESIDE,
+)
 
 
 # ---- Redis: a server of the test's own that answers these commands so, and all others as a sound one would ----
@@ -35,7 +52,14 @@ def redis():
     for phase, (command, op) in phases.items():
         for text, want in errors.items():
             word = text.split(" ")[0]
-            case(f"{phase}/{word or 'empty-error'}", "redis", op, want, [word] if word else [], replies={command: f"-{text}\r\n"})
+            case(
+                f"{phase}/{word or 'empty-error'}",
+                "redis",
+                op,
+                want,
+                [word] if word else [],
+                replies={command: f"-{text}\r\n"},
+            )
     garbage = {
         "http": "HTTP/1.1 400 Bad Request\r\n\r\n",
         "newline": "\r\n",
@@ -58,18 +82,75 @@ def redis():
     }
     for phase, (command, op) in phases.items():
         for name, raw in garbage.items():
-            if phase == "mark" and name in ("status", "nil", "text", "one", "empty-array", "integer"):
-                case(f"{phase}/{name}", "redis", op, "format", "not the mark", replies={command: {"raw": raw}})
+            if phase == "mark" and name in (
+                "status",
+                "nil",
+                "text",
+                "one",
+                "empty-array",
+                "integer",
+            ):
+                case(
+                    f"{phase}/{name}",
+                    "redis",
+                    op,
+                    "format",
+                    "not the mark",
+                    replies={command: {"raw": raw}},
+                )
             else:  # a number in the place of EXEC's array is taken for the length
                 want = "format" if phase == "new" and name in ("integer", "one") else "io"
                 case(f"{phase}/{name}", "redis", op, want, "Redis", replies={command: {"raw": raw}})
         for name, cut in (("nothing", 0), ("half", 5)):
-            case(f"{phase}/close-{name}", "redis", op, "io", "Redis", replies={command: {"close": cut}})
-        case(f"{phase}/silence", "redis", op, "io", "timed out", replies={command: {"silence": 1}}, timeout="0.4")
-    case("test/lost", "redis", "test", "io", "is lost", replies={"BITFIELD_RO": "*6\r\n" + ":0\r\n" * 6, "HGETALL/alone": "*0\r\n"})
-    case("test/too-few", "redis", "test", "io", "form of the question", replies={"BITFIELD_RO": "*5\r\n" + ":1\r\n" * 5})
-    case("test/too-many", "redis", "test", "io", "form of the question", replies={"BITFIELD_RO": "*7\r\n" + ":1\r\n" * 7})
-    case("test/no-integers", "redis", "test", "io", "form of the question", replies={"BITFIELD_RO": "*6\r\n" + "$1\r\n1\r\n" * 6})
+            case(
+                f"{phase}/close-{name}",
+                "redis",
+                op,
+                "io",
+                "Redis",
+                replies={command: {"close": cut}},
+            )
+        case(
+            f"{phase}/silence",
+            "redis",
+            op,
+            "io",
+            "timed out",
+            replies={command: {"silence": 1}},
+            timeout="0.4",
+        )
+    case(
+        "test/lost",
+        "redis",
+        "test",
+        "io",
+        "is lost",
+        replies={"BITFIELD_RO": "*6\r\n" + ":0\r\n" * 6, "HGETALL/alone": "*0\r\n"},
+    )
+    case(
+        "test/too-few",
+        "redis",
+        "test",
+        "io",
+        "form of the question",
+        replies={"BITFIELD_RO": "*5\r\n" + ":1\r\n" * 5},
+    )
+    case(
+        "test/too-many",
+        "redis",
+        "test",
+        "io",
+        "form of the question",
+        replies={"BITFIELD_RO": "*7\r\n" + ":1\r\n" * 7},
+    )
+    case(
+        "test/no-integers",
+        "redis",
+        "test",
+        "io",
+        "form of the question",
+        replies={"BITFIELD_RO": "*6\r\n" + "$1\r\n1\r\n" * 6},
+    )
     case("sound/new", "redis", "new", "ok", value="20000 2772 5 classic")
     for op in ("test", "add", "batch", "testbatch"):
         case(f"sound/{op}", "redis", op, "ok")
@@ -87,71 +168,277 @@ def redis():
             case(f"meta/{field}={v or 'empty'}", "redis", "new", "format", [], meta={field: v})
         case(f"meta/no-{field}", "redis", "new", "format", f"sound {field}", meta={field: None})
     case("meta/other-mark", "redis", "new", "format", "not the mark", meta={"mark": "0000abcd"})
-    for args, says in (({"m": i(20001), "k": i(5)}, ["m=20000", "m=20001"]), ({"m": i(20000), "k": i(6)}, ["k=5", "k=6"]), ({"m": i(20000), "k": i(5), "scheme": s("block")}, ["classic", "block"])):
+    for args, says in (
+        ({"m": i(20001), "k": i(5)}, ["m=20000", "m=20001"]),
+        ({"m": i(20000), "k": i(6)}, ["k=5", "k=6"]),
+        ({"m": i(20000), "k": i(5), "scheme": s("block")}, ["classic", "block"]),
+    ):
         case(f"mismatch/{says[1]}", "redis", "new", "mismatch", says, args)
-    case("mismatch/secret", "redis", "new", "mismatch", "not keyed", {"m": i(20000), "k": i(5), "secret": b(bytes(16))})
+    case(
+        "mismatch/secret",
+        "redis",
+        "new",
+        "mismatch",
+        "not keyed",
+        {"m": i(20000), "k": i(5), "secret": b(bytes(16))},
+    )
 
 
 # ---- rediss://: what is wrong before TLS begins; the rest is tests/c/test_redis_tls.c ----
 def tls():
     size = {"m": i(1000), "k": i(3)}
     closed, none = ["127.0.0.1:1 (TLS)", "refused"], ["no host"]
-    for n, (url, want, says) in enumerate((
-        ("rediss://127.0.0.1:1?key=k", "io", closed), ("rediss://u:s3same@127.0.0.1:1/0?key=k&timeout=1", "io", closed), ("rediss://127.0.0.1:1?key=k&ca=/none&cert=/none", "io", closed),
-        ("rediss://", "value", none), ("rediss://:s3same@/0?key=k", "value", none), ("rediss://127.0.0.1:1?key=k&ca=a&ca=b", "value", ["one ca= and one cert="]),
-    )):
+    for n, (url, want, says) in enumerate(
+        (
+            ("rediss://127.0.0.1:1?key=k", "io", closed),
+            ("rediss://u:s3same@127.0.0.1:1/0?key=k&timeout=1", "io", closed),
+            ("rediss://127.0.0.1:1?key=k&ca=/none&cert=/none", "io", closed),
+            ("rediss://", "value", none),
+            ("rediss://:s3same@/0?key=k", "value", none),
+            ("rediss://127.0.0.1:1?key=k&ca=a&ca=b", "value", ["one ca= and one cert="]),
+        )
+    ):
         for more in ({}, {"key": s("k")}, {"counting": YES}, {"grow": f(2)}):
             args = {"n": i(100), "p": f(0.01)} if "grow" in more else size
-            case(f"rediss{n}/new{''.join(more)}", "construct", "new", want, says, {**args, **more, "storage": s(url)}, never="s3same")
+            case(
+                f"rediss{n}/new{''.join(more)}",
+                "construct",
+                "new",
+                want,
+                says,
+                {**args, **more, "storage": s(url)},
+                never="s3same",
+            )
         for op in ("open", "openro"):
-            case(f"rediss{n}/{op}", "construct", op, want, says, {"storage": s(url)}, never="s3same")
-    case("rediss/no-key", "construct", "new", "value", ["names no key"], {**size, "storage": s("rediss://127.0.0.1:1")})
-    case("rediss/ca-in-the-clear", "construct", "new", "value", ["one db=, and nothing else"], {**size, "storage": s("redis://127.0.0.1:1?key=k&ca=a")})
+            case(
+                f"rediss{n}/{op}", "construct", op, want, says, {"storage": s(url)}, never="s3same"
+            )
+    case(
+        "rediss/no-key",
+        "construct",
+        "new",
+        "value",
+        ["names no key"],
+        {**size, "storage": s("rediss://127.0.0.1:1")},
+    )
+    case(
+        "rediss/ca-in-the-clear",
+        "construct",
+        "new",
+        "value",
+        ["one db=, and nothing else"],
+        {**size, "storage": s("redis://127.0.0.1:1?key=k&ca=a")},
+    )
 
 
 # ---- grow and window: in every home the same values are refused, and leave nothing there ----
 def growing():
     size = {"n": i(100), "p": f(0.01)}
     homes = {"memory": {}, "file": {"storage": {"path": "missing"}}, "url": {"storage": {"url": 1}}}
-    bad_grow = ("1", "0.5", "0.9999999999999999", "5e-324", "-1", "-0.5", "-1e300", "1.01e300", "nan", "inf", "-inf")
-    bad = {"grow": bad_grow, "window": ("-1", "-1e-9", "5e-324", "0.0003999", "-1e300", "1.01e300", "nan", "inf", "-inf")}
-    good = {"grow": ("1.0000000000000002", "1.5", "2", "1e9", "1e300"), "window": ("4e-4", "1e-3", "1", "3600", "1e9", "1e300")}
+    bad_grow = (
+        "1",
+        "0.5",
+        "0.9999999999999999",
+        "5e-324",
+        "-1",
+        "-0.5",
+        "-1e300",
+        "1.01e300",
+        "nan",
+        "inf",
+        "-inf",
+    )
+    bad = {
+        "grow": bad_grow,
+        "window": (
+            "-1",
+            "-1e-9",
+            "5e-324",
+            "0.0003999",
+            "-1e300",
+            "1.01e300",
+            "nan",
+            "inf",
+            "-inf",
+        ),
+    }
+    good = {
+        "grow": ("1.0000000000000002", "1.5", "2", "1e9", "1e300"),
+        "window": ("4e-4", "1e-3", "1", "3600", "1e9", "1e300"),
+    }
     for (where, home), (name, values) in itertools.product(homes.items(), bad.items()):
         for v in values:
-            case(f"{where}/{name}={v}", "variant", "new", "value", f"{name} must be", {**size, **home, name: f(v)})
-        case(f"{where}/{name}=0", "variant", "new", "value", f"{name} must be", {**size, **home, name: f(0)}, no={"c": ZERO})
-        case(f"{where}/{name}=int0", "variant", "new", "value", f"{name} must be", {**size, **home, name: i(0)}, no={"c": ZERO})
-        case(f"{where}/{name}=huge-int", "variant", "new", "value", f"{name} must be", {**size, **home, name: i(10**400)}, no={"c": NO_TYPE, "php": NO_RANGE})
+            case(
+                f"{where}/{name}={v}",
+                "variant",
+                "new",
+                "value",
+                f"{name} must be",
+                {**size, **home, name: f(v)},
+            )
+        case(
+            f"{where}/{name}=0",
+            "variant",
+            "new",
+            "value",
+            f"{name} must be",
+            {**size, **home, name: f(0)},
+            no={"c": ZERO},
+        )
+        case(
+            f"{where}/{name}=int0",
+            "variant",
+            "new",
+            "value",
+            f"{name} must be",
+            {**size, **home, name: i(0)},
+            no={"c": ZERO},
+        )
+        case(
+            f"{where}/{name}=huge-int",
+            "variant",
+            "new",
+            "value",
+            f"{name} must be",
+            {**size, **home, name: i(10**400)},
+            no={"c": NO_TYPE, "php": NO_RANGE},
+        )
         for word, value in (("true", YES), ("text", s("2")), ("list", LIST), ("bytes", b(b"2"))):
-            case(f"{where}/{name}={word}", "variant", "new", "type", {"": [name], "php": ["must be of type ?float"]}, {**size, **home, name: value}, no={"c": NO_TYPE})
+            case(
+                f"{where}/{name}={word}",
+                "variant",
+                "new",
+                "type",
+                {"": [name], "php": ["must be of type ?float"]},
+                {**size, **home, name: value},
+                no={"c": NO_TYPE},
+            )
         for v in good[name]:
             case(f"{where}/{name}={v}", "variant", "new", "ok", args={**size, **home, name: f(v)})
     for where, home in homes.items():
-        case(f"{where}/grow,window", "variant", "new", "value", ["grow=2", "window=60", "exclude each other"], {**size, **home, "grow": f(2), "window": f(60)})
+        case(
+            f"{where}/grow,window",
+            "variant",
+            "new",
+            "value",
+            ["grow=2", "window=60", "exclude each other"],
+            {**size, **home, "grow": f(2), "window": f(60)},
+        )
         for name, v in (("grow", 2), ("window", 60)):
             both_given = {**home, name: f(v)}
-            case(f"{where}/{name},m,k", "variant", "new", "value", [name, "needs n and p"], {"m": i(1000), "k": i(3), **both_given})
-            case(f"{where}/{name},m,n", "variant", "new", "value", [name, "needs n and p"], {"m": i(1000), "n": i(10), **both_given})
-            case(f"{where}/{name},shards", "variant", "new", "value", "shards=2", {**size, **both_given, "shards": i(2)})
-            case(f"{where}/{name},counting", "variant", "new", "value", "neither grow nor forget", {**size, **both_given, "counting": YES})
-            case(f"{where}/{name},java7", "variant", "new", "value", "java7", {**size, **both_given, "scheme": s("java7")})
-            case(f"{where}/{name},p=1", "variant", "new", "value", "p must be", {"n": i(100), "p": f(1), **both_given})
-            case(f"{where}/{name},n=most", "variant", "new", "value", [], {"n": i(2**63 - 1), "p": f(0.01), **both_given})
+            case(
+                f"{where}/{name},m,k",
+                "variant",
+                "new",
+                "value",
+                [name, "needs n and p"],
+                {"m": i(1000), "k": i(3), **both_given},
+            )
+            case(
+                f"{where}/{name},m,n",
+                "variant",
+                "new",
+                "value",
+                [name, "needs n and p"],
+                {"m": i(1000), "n": i(10), **both_given},
+            )
+            case(
+                f"{where}/{name},shards",
+                "variant",
+                "new",
+                "value",
+                "shards=2",
+                {**size, **both_given, "shards": i(2)},
+            )
+            case(
+                f"{where}/{name},counting",
+                "variant",
+                "new",
+                "value",
+                "neither grow nor forget",
+                {**size, **both_given, "counting": YES},
+            )
+            case(
+                f"{where}/{name},java7",
+                "variant",
+                "new",
+                "value",
+                "java7",
+                {**size, **both_given, "scheme": s("java7")},
+            )
+            case(
+                f"{where}/{name},p=1",
+                "variant",
+                "new",
+                "value",
+                "p must be",
+                {"n": i(100), "p": f(1), **both_given},
+            )
+            case(
+                f"{where}/{name},n=most",
+                "variant",
+                "new",
+                "value",
+                [],
+                {"n": i(2**63 - 1), "p": f(0.01), **both_given},
+            )
         for n in (256, 257, 2**32 - 1):
-            case(f"{where}/parts={n}", "variant", "new", "value", ["parts must be 1 to 255", f"got {n}"], {**size, **home, "window": f(60), "parts": i(n)})
+            case(
+                f"{where}/parts={n}",
+                "variant",
+                "new",
+                "value",
+                ["parts must be 1 to 255", f"got {n}"],
+                {**size, **home, "window": f(60), "parts": i(n)},
+            )
         for n in (1, 4):
-            case(f"{where}/parts={n}-ok", "variant", "new", "ok", args={**size, **home, "window": f(60), "parts": i(n)})
+            case(
+                f"{where}/parts={n}-ok",
+                "variant",
+                "new",
+                "ok",
+                args={**size, **home, "window": f(60), "parts": i(n)},
+            )
         for op in ("add", "test", "batch", "testbatch"):
             for name, v in (("grow", 2), ("window", 3600)):
                 case(f"{where}/{name}/{op}", "variant", op, "ok", args={**size, **home, name: f(v)})
                 if where != "file":  # which it makes, before it refuses the key
-                    case(f"{where}/{name}/{op}-none", "variant", op, "type", [], {**size, **home, name: f(v), "arg": NONE}, no={"c": NO_TYPE})
-    kinds = {"plain": {**size}, "grow": {**size, "grow": f(2)}, "window": {**size, "window": f(60)}, "counting": {**size, "counting": YES}}
+                    case(
+                        f"{where}/{name}/{op}-none",
+                        "variant",
+                        op,
+                        "type",
+                        [],
+                        {**size, **home, name: f(v), "arg": NONE},
+                        no={"c": NO_TYPE},
+                    )
+    kinds = {
+        "plain": {**size},
+        "grow": {**size, "grow": f(2)},
+        "window": {**size, "window": f(60)},
+        "counting": {**size, "counting": YES},
+    }
     for (have, there), (want, args) in itertools.product(kinds.items(), repeat=2):
         refused = have != want and want != "plain" or {have, want} == {"plain", "counting"}
         if have == want or refused:
-            case(f"url/{have}-opened-as-{want}", "variant", "new", "mismatch" if refused else "ok", [], {**args, "storage": {"url": 1}}, there=there)
-            case(f"file/{have}-opened-as-{want}", "variant", "new", "mismatch" if refused else "ok", [], {**args, "storage": {"path": "data"}}, data={"of": there})
+            case(
+                f"url/{have}-opened-as-{want}",
+                "variant",
+                "new",
+                "mismatch" if refused else "ok",
+                [],
+                {**args, "storage": {"url": 1}},
+                there=there,
+            )
+            case(
+                f"file/{have}-opened-as-{want}",
+                "variant",
+                "new",
+                "mismatch" if refused else "ok",
+                [],
+                {**args, "storage": {"path": "data"}},
+                data={"of": there},
+            )
             case(
                 f"bytes/{have}-read-as-{want}",
                 "variant",
@@ -162,8 +449,24 @@ def growing():
                 data={"of": there},
             ) if want not in ("grow", "window") else None
     for name, other in (("grow", 3), ("window", 61)):
-        case(f"url/other-{name}", "variant", "new", "mismatch", f"asked for {name}={other}", {**size, name: f(other), "storage": {"url": 1}}, there=kinds[name])
-        case(f"file/other-{name}", "variant", "new", "mismatch", f"asked for {name}={other}", {**size, name: f(other), "storage": {"path": "data"}}, data={"of": kinds[name]})
+        case(
+            f"url/other-{name}",
+            "variant",
+            "new",
+            "mismatch",
+            f"asked for {name}={other}",
+            {**size, name: f(other), "storage": {"url": 1}},
+            there=kinds[name],
+        )
+        case(
+            f"file/other-{name}",
+            "variant",
+            "new",
+            "mismatch",
+            f"asked for {name}={other}",
+            {**size, name: f(other), "storage": {"path": "data"}},
+            data={"of": kinds[name]},
+        )
 
 
 # ---- counting filters ----
@@ -173,40 +476,176 @@ COUNTING = {"m": i(1001), "k": i(3), "counting": YES}
 def counting():
     as_counting = {"counting": YES}
     for letter, most in LIMITS.items():
-        beside, must, no_c = {**BESIDE[letter], **as_counting}, f"{letter} must be 1 to", {"c": NO_RANGE} if letter == "k" else None
+        beside, must, no_c = (
+            {**BESIDE[letter], **as_counting},
+            f"{letter} must be 1 to",
+            {"c": NO_RANGE} if letter == "k" else None,
+        )
         for op in ("plan", "new"):
-            case(f"{letter}=0/{op}", "counting", op, "value", {"": [must, "got 0"], "c": ["give m and n"]}, {letter: i(0), **beside})
-            case(f"{letter}=-1/{op}", "counting", op, "value", {"": [must, "got -1"], "c": [letter]}, {letter: i(-1), **beside})
-            case(f"{letter}=past/{op}", "counting", op, "value", {"": [must, f"got {most + 1}"], "php": [must]}, {letter: i(most + 1), **beside}, no=no_c)
+            case(
+                f"{letter}=0/{op}",
+                "counting",
+                op,
+                "value",
+                {"": [must, "got 0"], "c": ["give m and n"]},
+                {letter: i(0), **beside},
+            )
+            case(
+                f"{letter}=-1/{op}",
+                "counting",
+                op,
+                "value",
+                {"": [must, "got -1"], "c": [letter]},
+                {letter: i(-1), **beside},
+            )
+            case(
+                f"{letter}=past/{op}",
+                "counting",
+                op,
+                "value",
+                {"": [must, f"got {most + 1}"], "php": [must]},
+                {letter: i(most + 1), **beside},
+                no=no_c,
+            )
             for word, value in (("true", YES), ("text", s("100")), ("list", LIST)):
-                case(f"{letter}={word}/{op}", "counting", op, "type", letter, {letter: value, **beside}, no={"c": NO_TYPE})
+                case(
+                    f"{letter}={word}/{op}",
+                    "counting",
+                    op,
+                    "type",
+                    letter,
+                    {letter: value, **beside},
+                    no={"c": NO_TYPE},
+                )
     for op in ("plan", "new"):
         for p in ("1", "2", "-1", "nan", "inf"):
-            case(f"p={p}/{op}", "counting", op, "value", "p must be above 0 and below 1", {"n": i(100), "p": f(p), **as_counting})
+            case(
+                f"p={p}/{op}",
+                "counting",
+                op,
+                "value",
+                "p must be above 0 and below 1",
+                {"n": i(100), "p": f(p), **as_counting},
+            )
         case(f"nothing/{op}", "counting", op, "value", "give m and n", as_counting)
         for name, value in (("grow", f(2)), ("window", f(60)), ("grow", f(1)), ("window", f(-1))):
-            says = {"": ["neither grow nor forget"], "py": []} if float(value["f"]) < 2 else "neither grow nor forget"
-            case(f"{name}={value['f']}/{op}", "counting", op, "value", says, {"n": i(100), "p": f(0.01), name: value, **as_counting})
-        case(f"shards/{op}", "counting", op, "value", "neither shards", {**COUNTING, "shards": i(2)})
+            says = (
+                {"": ["neither grow nor forget"], "py": []}
+                if float(value["f"]) < 2
+                else "neither grow nor forget"
+            )
+            case(
+                f"{name}={value['f']}/{op}",
+                "counting",
+                op,
+                "value",
+                says,
+                {"n": i(100), "p": f(0.01), name: value, **as_counting},
+            )
+        case(
+            f"shards/{op}", "counting", op, "value", "neither shards", {**COUNTING, "shards": i(2)}
+        )
         case(f"scheme/{op}", "counting", op, "value", "nosuch", {**COUNTING, "scheme": s("nosuch")})
-    case("secret=15", "counting", "new", "value", "got 15 bytes", {**COUNTING, "secret": b(b"a", 15)})
-    case("m=most/plan", "counting", "plan", "ok", args={"m": i(2**40), "k": i(1), **as_counting}, value="1099511627776 762123384785 1 classic")
-    case("m=1", "counting", "new", "ok", args={"m": i(1), "k": i(1), **as_counting}, value="1 1 1 classic")
-    for scheme, k in (("classic", 3), ("block", 3), ("block2", 3), ("sax-sdbm", 2), ("java7", 7), ("guava:chars", 5), ("gozero", 14)):
+    case(
+        "secret=15", "counting", "new", "value", "got 15 bytes", {**COUNTING, "secret": b(b"a", 15)}
+    )
+    case(
+        "m=most/plan",
+        "counting",
+        "plan",
+        "ok",
+        args={"m": i(2**40), "k": i(1), **as_counting},
+        value="1099511627776 762123384785 1 classic",
+    )
+    case(
+        "m=1",
+        "counting",
+        "new",
+        "ok",
+        args={"m": i(1), "k": i(1), **as_counting},
+        value="1 1 1 classic",
+    )
+    for scheme, k in (
+        ("classic", 3),
+        ("block", 3),
+        ("block2", 3),
+        ("sax-sdbm", 2),
+        ("java7", 7),
+        ("guava:chars", 5),
+        ("gozero", 14),
+    ):
         for op in ("key", "remove", "count", "removebatch"):
-            case(f"{scheme}/{op}", "counting", op, "ok", args={"m": i(4096), "k": i(k), "scheme": s(scheme), "counting": YES, "arg": s("x")}, value=None if op == "key" else "0")
-    for word, value in (("true", YES), ("none", NONE), ("list", LIST), ("float", f(1.0)), ("nan", f("nan"))):
+            case(
+                f"{scheme}/{op}",
+                "counting",
+                op,
+                "ok",
+                args={"m": i(4096), "k": i(k), "scheme": s(scheme), "counting": YES, "arg": s("x")},
+                value=None if op == "key" else "0",
+            )
+    for word, value in (
+        ("true", YES),
+        ("none", NONE),
+        ("list", LIST),
+        ("float", f(1.0)),
+        ("nan", f("nan")),
+    ):
         for op in ("remove", "count"):
-            case(f"{word}/{op}", "counting", op, "type", "must be", {**COUNTING, "arg": value}, no={"c": NO_TYPE})
-        case(f"{word}/removebatch", "counting", "removebatch", "type", {"py": ["key 1: a key must be"], "php": ["index 1"]}, {**COUNTING, "arg": value}, no={"c": NO_TYPE})
+            case(
+                f"{word}/{op}",
+                "counting",
+                op,
+                "type",
+                "must be",
+                {**COUNTING, "arg": value},
+                no={"c": NO_TYPE},
+            )
+        case(
+            f"{word}/removebatch",
+            "counting",
+            "removebatch",
+            "type",
+            {"py": ["key 1: a key must be"], "php": ["index 1"]},
+            {**COUNTING, "arg": value},
+            no={"c": NO_TYPE},
+        )
     for name, text in (("high", "\ud800"), ("inside", "aa\ud800bb")):
         for op in ("remove", "count", "removebatch"):
-            case(f"surrogate-{name}/{op}", "counting", op, "value", "lone surrogate", {**COUNTING, "arg": s(text)}, no={"c": NO_TYPE, "php": NO_TYPE})
+            case(
+                f"surrogate-{name}/{op}",
+                "counting",
+                op,
+                "value",
+                "lone surrogate",
+                {**COUNTING, "arg": s(text)},
+                no={"c": NO_TYPE, "php": NO_TYPE},
+            )
     for name, bad in (("ff", b"\xff"), ("cut", b"\xf0\x9f"), ("late", b"good\xfe")):
         for op in ("add", "remove", "count", "removebatch"):
-            case(f"utf16/{name}/{op}", "counting", op, "value", "UTF-8", {"m": i(4096), "k": i(5), "scheme": s("guava:chars"), "counting": YES, "arg": b(bad)})
+            case(
+                f"utf16/{name}/{op}",
+                "counting",
+                op,
+                "value",
+                "UTF-8",
+                {
+                    "m": i(4096),
+                    "k": i(5),
+                    "scheme": s("guava:chars"),
+                    "counting": YES,
+                    "arg": b(bad),
+                },
+            )
     for op in ("remove", "count", "removebatch"):  # of a plain filter
-        case(f"plain/{op}", "counting", op, "notsup", "only counting filters", {**PLAIN}, no={"php": NO_METHOD, "py": NO_METHOD})
+        case(
+            f"plain/{op}",
+            "counting",
+            op,
+            "notsup",
+            "only counting filters",
+            {**PLAIN},
+            no={"php": NO_METHOD, "py": NO_METHOD},
+        )
     counting_images()
     counting_mixed()
 
@@ -216,7 +655,15 @@ def counting_images():
 
     def damaged(name, want, says, **damage):
         for op in ("from_bytes", "load", "open"):
-            case(f"{name}/{op}", "counting", op, want, says, {"counting": YES}, data={"of": COUNTING, **damage})
+            case(
+                f"{name}/{op}",
+                "counting",
+                op,
+                want,
+                says,
+                {"counting": YES},
+                data={"of": COUNTING, **damage},
+            )
 
     damaged("sound", "ok", [])
     damaged("mended-nothing", "ok", [], mend=2)
@@ -226,13 +673,26 @@ def counting_images():
         damaged(f"long-{n}", "format", ["too long", f"{whole + n} bytes"], more=n)
     for v in (0, 2, 3, 8, 2**32 - 1):
         damaged(f"cell-{v}", "format", [], put=[put(52, v.to_bytes(4, "little"))], mend=1)
-    damaged("cell-1", "format", [], put=[put(52, [1])], mend=1)  # as many bits would need fewer bytes
+    damaged(
+        "cell-1", "format", [], put=[put(52, [1])], mend=1
+    )  # as many bits would need fewer bytes
     for v in (0, 8, 503, 505, 2016, 2**64 - 1):
         damaged(f"bytes-{v}", "format", [], put=[put(64, v.to_bytes(8, "little"))], mend=1)
     for v in (0, 1000, 1009, 2**40, 2**64 - 1):
-        damaged(f"m-{v}", "format" if v != 1000 else ["format", "ok"], [], put=[put(32, v.to_bytes(8, "little"))], mend=1)
+        damaged(
+            f"m-{v}",
+            "format" if v != 1000 else ["format", "ok"],
+            [],
+            put=[put(32, v.to_bytes(8, "little"))],
+            mend=1,
+        )
     damaged("shards", "format", [], put=[put(28, [3])], mend=1)
-    for at, mask in ((last, 0x01), (last, 0x08), (last + 1, 0x80), (whole - 1, 1)):  # counter 1000 is the high half of byte 500
+    for at, mask in (
+        (last, 0x01),
+        (last, 0x08),
+        (last + 1, 0x80),
+        (whole - 1, 1),
+    ):  # counter 1000 is the high half of byte 500
         damaged(f"past-m-{at}-{mask}", "format", "past m", flip=[[at, mask]], mend=2)
     for at in (4096, last):
         damaged(f"bit-{at}", "format", "bits' checksum", flip=[[at, 0x40]])
@@ -240,25 +700,81 @@ def counting_images():
 
 def counting_mixed():
     """Each class refuses the other's bytes, files and Redis filters, and says which one opens them."""
-    for have, there, want, args in (("counting", COUNTING, "BloomFilter", {}), ("plain", PLAIN, "CountingBloomFilter", {"counting": YES})):
+    for have, there, want, args in (
+        ("counting", COUNTING, "BloomFilter", {}),
+        ("plain", PLAIN, "CountingBloomFilter", {"counting": YES}),
+    ):
         right = "CountingBloomFilter" if have == "counting" else "BloomFilter"
         says = [f"is a {have} filter", f"open it as {right}"]
         for op in ("from_bytes", "load", "open", "openro"):
-            case(f"{have}-as-{want}/{op}", "counting", op, "mismatch", says, args, data={"of": there})
-        case(f"{have}-as-{want}/new", "counting", "new", "mismatch", says, {**PLAIN, **args, "storage": {"path": "data"}}, data={"of": there})
-        for where, place in (("url", {"storage": {"url": 1}}), ("client", {"storage": {"o": "sound"}, "key": s("KEY")})):
+            case(
+                f"{have}-as-{want}/{op}", "counting", op, "mismatch", says, args, data={"of": there}
+            )
+        case(
+            f"{have}-as-{want}/new",
+            "counting",
+            "new",
+            "mismatch",
+            says,
+            {**PLAIN, **args, "storage": {"path": "data"}},
+            data={"of": there},
+        )
+        for where, place in (
+            ("url", {"storage": {"url": 1}}),
+            ("client", {"storage": {"o": "sound"}, "key": s("KEY")}),
+        ):
             for op in ("open", "openro"):
-                case(f"{have}-as-{want}/{where}/{op}", "counting", op, "mismatch", says, {**args, **place}, there=there)
-            case(f"{have}-as-{want}/{where}/new", "counting", "new", "mismatch", says, {**PLAIN, **args, **place}, there=there)
-            case(f"{have}-as-{right}/{where}/open", "counting", "open", "ok", args={**place, **({"counting": YES} if have == "counting" else {})}, there=there)
+                case(
+                    f"{have}-as-{want}/{where}/{op}",
+                    "counting",
+                    op,
+                    "mismatch",
+                    says,
+                    {**args, **place},
+                    there=there,
+                )
+            case(
+                f"{have}-as-{want}/{where}/new",
+                "counting",
+                "new",
+                "mismatch",
+                says,
+                {**PLAIN, **args, **place},
+                there=there,
+            )
+            case(
+                f"{have}-as-{right}/{where}/open",
+                "counting",
+                "open",
+                "ok",
+                args={**place, **({"counting": YES} if have == "counting" else {})},
+                there=there,
+            )
     sides = {"plain": PLAIN, "counting": COUNTING}
     for (a, left), (c, right) in itertools.product(sides.items(), repeat=2):
-        given = {f"a.{name}": value for name, value in left.items()} | {f"b.{name}": value for name, value in right.items()}
+        given = {f"a.{name}": value for name, value in left.items()} | {
+            f"b.{name}": value for name, value in right.items()
+        }
         for op in ("union", "intersect"):
-            case(f"{op}-{a}-{c}", "counting", op, "ok" if a == c else "value", [] if a == c else "plain", given)
+            case(
+                f"{op}-{a}-{c}",
+                "counting",
+                op,
+                "ok" if a == c else "value",
+                [] if a == c else "plain",
+                given,
+            )
         case(f"equal-{a}-{c}", "counting", "equal", "ok", args=given, value=str(int(a == c)))
     for form in ("bits", "bits-lsb", "cells", "guava"):
-        case(f"as-{form}", "counting", "from_bytes", "notsup", "bits, not counters", {**COUNTING, "scheme": s("classic"), "format": s(form)}, data={"raw": "00", "times": 126})
+        case(
+            f"as-{form}",
+            "counting",
+            "from_bytes",
+            "notsup",
+            "bits, not counters",
+            {**COUNTING, "scheme": s("classic"), "format": s(form)},
+            data={"raw": "00", "times": 126},
+        )
 
 
 # ---- client objects in the place of a URL ----
@@ -266,9 +782,22 @@ def client_objects():
     size, key = {"m": i(1001), "k": i(3)}, {"key": s("KEY")}
 
     def through(name, want, says=(), args=None, client="sound", op="new", **more):
-        case(name, "client", op, want, says, {**size, "storage": {"o": client}, **(key if args is None else args)}, **more)
+        case(
+            name,
+            "client",
+            op,
+            want,
+            says,
+            {**size, "storage": {"o": client}, **(key if args is None else args)},
+            **more,
+        )
 
-    for name, more in (("plain", {}), ("counting", {"counting": YES}), ("shards", {"shards": i(2)}), ("keyed", {"secret": b(range(16))})):
+    for name, more in (
+        ("plain", {}),
+        ("counting", {"counting": YES}),
+        ("shards", {"shards": i(2)}),
+        ("keyed", {"secret": b(range(16))}),
+    ):
         through(f"sound-{name}", "ok", args={**key, **more})
     for op in ("add", "test", "batch", "testbatch", "key", "hashcode"):
         through(f"sound/{op}", "ok", op=op)
@@ -282,16 +811,46 @@ def client_objects():
         through(f"key={word}", "type", "key", args={"key": value}, no={"c": NO_TYPE})
     through("timeout", "value", "timeout", args={**key, "timeout": f(1)})
     for name, v in (("grow", 2), ("window", 60)):
-        case(name, "client", "new", "notsup", "by URL", {"n": i(100), "p": f(0.01), **key, "storage": {"o": "sound"}, name: f(v)})
+        case(
+            name,
+            "client",
+            "new",
+            "notsup",
+            "by URL",
+            {"n": i(100), "p": f(0.01), **key, "storage": {"o": "sound"}, name: f(v)},
+        )
     through("m=0", "value", "m must be 1 to", args={**key, "m": i(0)}, no={"c": ZERO})
     for op in ("new", "open", "openro"):
         args = {**key} if op != "new" else {**size, **key}
-        case(f"object/{op}", "client", op, "type", {"py": ["a client of redis-py", "object"], "php": ["a phpredis object", "stdClass"]}, {**args, "storage": {"o": "object"}}, no={"c": NO_TYPE})
+        case(
+            f"object/{op}",
+            "client",
+            op,
+            "type",
+            {"py": ["a client of redis-py", "object"], "php": ["a phpredis object", "stdClass"]},
+            {**args, "storage": {"o": "object"}},
+            no={"c": NO_TYPE},
+        )
         case(f"raises/{op}", "client", op, "io", "no way", {**args, "storage": {"o": "raises"}})
         case(f"nobody/{op}", "client", op, "io", [], {**args, "storage": {"o": "nobody"}})
-        case(f"pipelining/{op}", "client", op, {"py": "type", "php": "io"}, "pipeline", {**args, "storage": {"o": "pipelining"}}, no={"c": NO_TYPE})
+        case(
+            f"pipelining/{op}",
+            "client",
+            op,
+            {"py": "type", "php": "io"},
+            "pipeline",
+            {**args, "storage": {"o": "pipelining"}},
+            no={"c": NO_TYPE},
+        )
         if op != "new":
-            case(f"missing/{op}", "client", op, "io", "does not exist", {**key, "storage": {"o": "sound"}})
+            case(
+                f"missing/{op}",
+                "client",
+                op,
+                "io",
+                "does not exist",
+                {**key, "storage": {"o": "sound"}},
+            )
     for op in ("add", "test", "batch", "testbatch"):
         through(f"turns/{op}", "io", "no way", client="turns", op=op)
     for op in ("remove", "count", "removebatch"):

@@ -5,7 +5,18 @@ from cases import i, f, image, put
 GROW = {"n": i(100), "p": f(0.01), "grow": f(2)}
 WINDOW = {"n": i(100), "p": f(0.01), "window": f(60), "parts": i(4)}
 FIRST = 4096  # where the first part's page begins
-FLAGS, M, N, K, P, BYTES, GROW_AT, WINDOW_AT, PARTS, LIVE = 28, 32, 40, 48, 56, 64, 144, 152, 160, 2080
+FLAGS, M, N, K, P, BYTES, GROW_AT, WINDOW_AT, PARTS, LIVE = (
+    28,
+    32,
+    40,
+    48,
+    56,
+    64,
+    144,
+    152,
+    160,
+    2080,
+)
 NEVER = -(1 << 47)
 
 
@@ -50,32 +61,121 @@ def chains():
             bad(f"{where}-n-past", "n is out of range", (at + N, u64(1 << 63)), mend=1)
             bad(f"{where}-k-0", "k is out of range", (at + K, u32(0)), mend=1)
             bad(f"{where}-both-kinds", "features", (at + FLAGS, u32(0x300)), mend=1)
-        bad("part-huge", "its part 0" if name == "grow" else "does not belong", (FIRST + M, u64(1 << 39)), (FIRST + BYTES, u64(1 << 36)), mend=1)
+        bad(
+            "part-huge",
+            "its part 0" if name == "grow" else "does not belong",
+            (FIRST + M, u64(1 << 39)),
+            (FIRST + BYTES, u64(1 << 36)),
+            mend=1,
+        )
         bad("part-of-other-k", "does not belong", (FIRST + K, u32(3)), mend=1)
         bad("part-index", "does not belong", (FIRST + PARTS, u32(1)), mend=1)
         bad("part-index-past", "parts is out of range", (FIRST + PARTS, u32(256)), mend=1)
     for v in (0, -1, 257, NEVER):
-        image(f"grow-live-{v}", "format", "number of parts is out of range", GROW, put=[put(LIVE, live(v))])
+        image(
+            f"grow-live-{v}",
+            "format",
+            "number of parts is out of range",
+            GROW,
+            put=[put(LIVE, live(v))],
+        )
     for v in (2, 256):
-        image(f"grow-live-{v}", "format", ["cut short", "part 1 is missing"], GROW, put=[put(LIVE, live(v))])
-    for word, bits in (("1", 0x3FF0000000000000), ("half", 0x3FE0000000000000), ("minus", 0xC000000000000000), ("nan", 0x7FF8000000000000), ("inf", 0x7FF0000000000000)):
-        image(f"grow-factor-{word}", "format", "grow is out of range", GROW, put=[put(GROW_AT, u64(bits))], mend=1)
+        image(
+            f"grow-live-{v}",
+            "format",
+            ["cut short", "part 1 is missing"],
+            GROW,
+            put=[put(LIVE, live(v))],
+        )
+    for word, bits in (
+        ("1", 0x3FF0000000000000),
+        ("half", 0x3FE0000000000000),
+        ("minus", 0xC000000000000000),
+        ("nan", 0x7FF8000000000000),
+        ("inf", 0x7FF0000000000000),
+    ):
+        image(
+            f"grow-factor-{word}",
+            "format",
+            "grow is out of range",
+            GROW,
+            put=[put(GROW_AT, u64(bits))],
+            mend=1,
+        )
         if word not in ("1", "half"):
-            image(f"window-seconds-{word}", "format", "window is out of range", WINDOW, put=[put(WINDOW_AT, u64(bits))], mend=1)
+            image(
+                f"window-seconds-{word}",
+                "format",
+                "window is out of range",
+                WINDOW,
+                put=[put(WINDOW_AT, u64(bits))],
+                mend=1,
+            )
     for v in (0, 256, 2**32 - 1):
-        image(f"window-parts-{v}", "format", "parts is out of range", WINDOW, put=[put(PARTS, u32(v))], mend=1)
+        image(
+            f"window-parts-{v}",
+            "format",
+            "parts is out of range",
+            WINDOW,
+            put=[put(PARTS, u32(v))],
+            mend=1,
+        )
 
 
 def never_written():
     """Sound but for what no filter writes: sums and checks are right."""
     for v in (2**46, 2**47 - 1, -(2**46), NEVER + 1):
-        image(f"window-live-{v}", "format", ["epoch", str(v), "out of range"], WINDOW, put=[put(LIVE, live(v))])
-        image(f"window-part-live-{v}", "format", ["epoch", str(v), "out of range"], WINDOW, put=[put(FIRST + LIVE, live(v))])
-    image("window-part-live-1", "format", ["epoch 1", "belongs in another part"], WINDOW, put=[put(FIRST + LIVE, live(1))])
-    image("window-part-live-later", "format", ["epoch 5000000000000", "later than the newest"], WINDOW, put=[put(FIRST + LIVE, live(5 * 10**12))])
-    image("grow-part-live-minus", "format", "number of keys is below 0", GROW, put=[put(FIRST + LIVE, live(-1))])
+        image(
+            f"window-live-{v}",
+            "format",
+            ["epoch", str(v), "out of range"],
+            WINDOW,
+            put=[put(LIVE, live(v))],
+        )
+        image(
+            f"window-part-live-{v}",
+            "format",
+            ["epoch", str(v), "out of range"],
+            WINDOW,
+            put=[put(FIRST + LIVE, live(v))],
+        )
+    image(
+        "window-part-live-1",
+        "format",
+        ["epoch 1", "belongs in another part"],
+        WINDOW,
+        put=[put(FIRST + LIVE, live(1))],
+    )
+    image(
+        "window-part-live-later",
+        "format",
+        ["epoch 5000000000000", "later than the newest"],
+        WINDOW,
+        put=[put(FIRST + LIVE, live(5 * 10**12))],
+    )
+    image(
+        "grow-part-live-minus",
+        "format",
+        "number of keys is below 0",
+        GROW,
+        put=[put(FIRST + LIVE, live(-1))],
+    )
     for name, base in (("grow", GROW), ("window", WINDOW)):
         for v in (1, 2**40):
             image(f"{name}-n-{v}", "format", [], base, put=[put(N, u64(v))], mend=1)
-        image(f"{name}-m-2^39", "format", f"m={2**39}", base, put=[put(M, u64(2**39)), put(BYTES, u64(2**36))], mend=1)
-        image(f"{name}-part-n", "format", ["its part 0", f"n={2**40}"], base, put=[put(FIRST + N, u64(2**40))], mend=1)
+        image(
+            f"{name}-m-2^39",
+            "format",
+            f"m={2**39}",
+            base,
+            put=[put(M, u64(2**39)), put(BYTES, u64(2**36))],
+            mend=1,
+        )
+        image(
+            f"{name}-part-n",
+            "format",
+            ["its part 0", f"n={2**40}"],
+            base,
+            put=[put(FIRST + N, u64(2**40))],
+            mend=1,
+        )

@@ -27,7 +27,11 @@ def make(text):
     name, port = text.split()
     if name == "object":
         return object()
-    client = redis.Redis(connection_pool=refusing(redis)(host="127.0.0.1", port=int(port), retry=Retry(NoBackoff(), 0)))
+    client = redis.Redis(
+        connection_pool=refusing(redis)(
+            host="127.0.0.1", port=int(port), retry=Retry(NoBackoff(), 0)
+        )
+    )
     client.connection_pool.refuses = name == "raises"
     client.turns = name == "turns"
     return client.pipeline() if name == "pipelining" else client

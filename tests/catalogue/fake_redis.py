@@ -7,7 +7,17 @@ import socket
 import threading
 
 MARK = 0x0000002A
-META = {"format": "1", "scheme": "classic", "m": "20000", "n": "2772", "k": "5", "p": "0.031", "secret": "0", "mark": f"{MARK:08x}", "by": "catalogue"}
+META = {
+    "format": "1",
+    "scheme": "classic",
+    "m": "20000",
+    "n": "2772",
+    "k": "5",
+    "p": "0.031",
+    "secret": "0",
+    "mark": f"{MARK:08x}",
+    "by": "catalogue",
+}
 
 
 def bulk(data):
@@ -32,7 +42,16 @@ class Bitmap:
         self.bits = bytearray(20000 // 8) + MARK.to_bytes(4, "big")
 
     def hash(self):
-        pairs = [] if self.case.get("absent") else [text for name, value in self.meta.items() if value is not None for text in (name, value)]
+        pairs = (
+            []
+            if self.case.get("absent")
+            else [
+                text
+                for name, value in self.meta.items()
+                if value is not None
+                for text in (name, value)
+            ]
+        )
         return array([bulk(text) for text in pairs])
 
     def length(self):
@@ -66,7 +85,13 @@ class Bitmap:
 class Connection(threading.Thread):
     def __init__(self, server, link):
         super().__init__(daemon=True)
-        self.server, self.link, self.input, self.key, self.queued = server, link, link.makefile("rb"), None, None
+        self.server, self.link, self.input, self.key, self.queued = (
+            server,
+            link,
+            link.makefile("rb"),
+            None,
+            None,
+        )
 
     def command(self):
         head = self.input.readline()

@@ -23,9 +23,13 @@ def mend(image, bits):
 
 def mend_page(image, at, bits):
     """Of a filter of many parts and of a part the live word does not count."""
-    struct.pack_into("<Q", image, at + 16, xxhash.xxh3_64_intdigest(bytes(image[at + 24 : at + DIRTY])))
+    struct.pack_into(
+        "<Q", image, at + 16, xxhash.xxh3_64_intdigest(bytes(image[at + 24 : at + DIRTY]))
+    )
     if bits:
-        struct.pack_into("<Q", image, at + BITS_SUM, xxhash.xxh3_64_intdigest(bytes(image[at + HEADER :])))
+        struct.pack_into(
+            "<Q", image, at + BITS_SUM, xxhash.xxh3_64_intdigest(bytes(image[at + HEADER :]))
+        )
     page = bytearray(image[at : at + PAGE_SUM])
     page[DIRTY : DIRTY + 8] = page[CLEAN : CLEAN + 8]
     chain = struct.unpack_from("<I", page, FLAGS)[0] & CHAIN
@@ -69,10 +73,22 @@ FILTER = {"m": 1001, "k": 3}
 
 def make(folder, name):
     """Something of that name, anew; returns its path as bytes."""
-    path = {"spaces": "a b  c", "utf8": "Grüße", "newline": "a\nb", "folder-missing": "missing/x", "under-a-file": "text/x", "long": "x" * 300}.get(name, name)
+    path = {
+        "spaces": "a b  c",
+        "utf8": "Grüße",
+        "newline": "a\nb",
+        "folder-missing": "missing/x",
+        "under-a-file": "text/x",
+        "long": "x" * 300,
+    }.get(name, name)
     path = "/dev/null" if name == "device" else os.path.join(folder, path)
-    before = {"directory": os.mkdir, "fifo": os.mkfifo, "dangling": lambda at: os.symlink(os.path.join(folder, "nowhere"), at), "loop": lambda at: os.symlink(at, at),
-              "empty": lambda at: open(at, "wb").close()}
+    before = {
+        "directory": os.mkdir,
+        "fifo": os.mkfifo,
+        "dangling": lambda at: os.symlink(os.path.join(folder, "nowhere"), at),
+        "loop": lambda at: os.symlink(at, at),
+        "empty": lambda at: open(at, "wb").close(),
+    }
     if name in before:
         before[name](path)
     elif name == "socket":
@@ -113,4 +129,10 @@ def listen(path):
 
 def listing(folder):
     """What is there: name -> size and kind.  A refused call must leave it as it was."""
-    return {entry.name: (entry.stat(follow_symlinks=False).st_size, entry.stat(follow_symlinks=False).st_mode) for entry in os.scandir(folder)}
+    return {
+        entry.name: (
+            entry.stat(follow_symlinks=False).st_size,
+            entry.stat(follow_symlinks=False).st_mode,
+        )
+        for entry in os.scandir(folder)
+    }

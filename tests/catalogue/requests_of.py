@@ -11,46 +11,151 @@ def web(case):
     for key in ("%", "%a", "%zz", "a%", "a%4", "%4g", "%g4", "%%41", "%+1", "%-1", "abc%2", "%00%"):
         for path in ("/add=", "/contain=", "/f/default/contain="):
             request(f"percent/{path[1:]}{key}", get(path + key), 400, "Error Command")
-    for path in ("/nosuch", "/add", "/contain", "/adds=x", "/Add=x", "//add=x", "/add/", "/?add=x", "/f/", "/f/default/", "/f/default/nosuch", "/stats/x", "/healthz/", "/metrics=x",
-            "*", "x", "/.."):
+    for path in (
+        "/nosuch",
+        "/add",
+        "/contain",
+        "/adds=x",
+        "/Add=x",
+        "//add=x",
+        "/add/",
+        "/?add=x",
+        "/f/",
+        "/f/default/",
+        "/f/default/nosuch",
+        "/stats/x",
+        "/healthz/",
+        "/metrics=x",
+        "*",
+        "x",
+        "/..",
+    ):
         request(f"path{path}", get(path), 400, "Error Command")
     for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POST"):
         for path in ("/add=x", "/stats", "/healthz", "/metrics"):
-            request(f"method/{method}{path}", f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 400, "Error Command")
+            request(
+                f"method/{method}{path}",
+                f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
+                400,
+                "Error Command",
+            )
     for method in ("PUT", "DELETE", "PATCH"):
-        request(f"method/{method}/add", f"{method} /add HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 400, "Error Command")
+        request(
+            f"method/{method}/add",
+            f"{method} /add HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
+            400,
+            "Error Command",
+        )
     for path in ("/f/nosuch", "/f/nosuch/stats", "/f/nosuch/add=x", "/f/nosuch/contain=x"):
         request(f"missing{path}", get(path), 404)
     for name in (".hidden", "a%2fb", "x" * 65, "a b", "ü", "..", "a\\b"):
-        request(f"name/{name}", f"PUT /f/{name.replace(' ', '%20')}?n=10&p=0.1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 400)
-    for query in ("", "?", "?n=10", "?p=0.1", "?n=0&p=0.1", "?n=-1&p=0.1", "?n=x&p=0.1", "?n=10&p=0", "?n=10&p=1", "?n=10&p=nan", "?n=10&p=x", "?n=1.5&p=0.1", "?m=0&k=3",
-            "?m=1099511627777&k=3", "?m=100&k=0",
-                  "?m=100&k=4097", "?n=10&p=0.1&scheme=nosuch", "?n=10&p=0.1&nosuch=1", "?n=10&p=0.1&grow=2", "?n=10&p=0.1&window=60", "?n=10&p=0.1&counting=1",
-            "?n=10&p=0.1&storage=rediss://h", "?n=99999999999999999999&p=0.1", "?n=10&p=0.1&scheme="):
-        request(f"put{query or '-nothing'}", f"PUT /f/new{query} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", 400)
+        request(
+            f"name/{name}",
+            f"PUT /f/{name.replace(' ', '%20')}?n=10&p=0.1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
+            400,
+        )
+    for query in (
+        "",
+        "?",
+        "?n=10",
+        "?p=0.1",
+        "?n=0&p=0.1",
+        "?n=-1&p=0.1",
+        "?n=x&p=0.1",
+        "?n=10&p=0",
+        "?n=10&p=1",
+        "?n=10&p=nan",
+        "?n=10&p=x",
+        "?n=1.5&p=0.1",
+        "?m=0&k=3",
+        "?m=1099511627777&k=3",
+        "?m=100&k=0",
+        "?m=100&k=4097",
+        "?n=10&p=0.1&scheme=nosuch",
+        "?n=10&p=0.1&nosuch=1",
+        "?n=10&p=0.1&grow=2",
+        "?n=10&p=0.1&window=60",
+        "?n=10&p=0.1&counting=1",
+        "?n=10&p=0.1&storage=rediss://h",
+        "?n=99999999999999999999&p=0.1",
+        "?n=10&p=0.1&scheme=",
+    ):
+        request(
+            f"put{query or '-nothing'}",
+            f"PUT /f/new{query} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
+            400,
+        )
     for name, raw in (
-        ("length-x", "POST /add HTTP/1.1\r\nContent-Length: x\r\n\r\nab"), ("length-minus", "POST /add HTTP/1.1\r\nContent-Length: -1\r\n\r\nab"),
+        ("length-x", "POST /add HTTP/1.1\r\nContent-Length: x\r\n\r\nab"),
+        ("length-minus", "POST /add HTTP/1.1\r\nContent-Length: -1\r\n\r\nab"),
         ("two-lengths", "POST /add HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nabc"),
-        ("length-and-chunked", "POST /add HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n"),
-        ("chunk-zz", "POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n0\r\n\r\n"), ("chunk-huge",
-        "POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nab"),
-        ("length-huge", "POST /add HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\nab"), ("version-9", "GET /add=k HTTP/9.9\r\n\r\n"), ("version-2",
-        "GET /add=k HTTP/2.0\r\n\r\n"),
-        ("no-version", "GET /add=k\r\n\r\n"), ("method-alone", "GET\r\n\r\n"), ("lower-case", "get /add=k HTTP/1.1\r\n\r\n"), ("method-unknown", "FOO /add=k HTTP/1.1\r\n\r\n"),
-        ("header-no-colon", "GET /add=k HTTP/1.1\r\nno colon\r\n\r\n"), ("header-no-name", "GET /add=k HTTP/1.1\r\n: x\r\n\r\n"), ("header-nul", "GET /add=k HTTP/1.1\r\nA\0: x\r\n\r\n"),
-        ("target-nul", "GET /add=k\0 HTTP/1.1\r\n\r\n"), ("line-more", "GET /add=k HTTP/1.1 x\r\n\r\n"), ("tls", "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03" + "x" * 200),
-        ("http2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), ("zeros", "\0" * 100), ("ones", "\xff" * 100), ("json", "{}\n"),
+        (
+            "length-and-chunked",
+            "POST /add HTTP/1.1\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+        ),
+        (
+            "chunk-zz",
+            "POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n0\r\n\r\n",
+        ),
+        (
+            "chunk-huge",
+            "POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nab",
+        ),
+        ("length-huge", "POST /add HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\nab"),
+        ("version-9", "GET /add=k HTTP/9.9\r\n\r\n"),
+        ("version-2", "GET /add=k HTTP/2.0\r\n\r\n"),
+        ("no-version", "GET /add=k\r\n\r\n"),
+        ("method-alone", "GET\r\n\r\n"),
+        ("lower-case", "get /add=k HTTP/1.1\r\n\r\n"),
+        ("method-unknown", "FOO /add=k HTTP/1.1\r\n\r\n"),
+        ("header-no-colon", "GET /add=k HTTP/1.1\r\nno colon\r\n\r\n"),
+        ("header-no-name", "GET /add=k HTTP/1.1\r\n: x\r\n\r\n"),
+        ("header-nul", "GET /add=k HTTP/1.1\r\nA\0: x\r\n\r\n"),
+        ("target-nul", "GET /add=k\0 HTTP/1.1\r\n\r\n"),
+        ("line-more", "GET /add=k HTTP/1.1 x\r\n\r\n"),
+        ("tls", "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03" + "x" * 200),
+        ("http2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+        ("zeros", "\0" * 100),
+        ("ones", "\xff" * 100),
+        ("json", "{}\n"),
     ):
         request(f"garbage/{name}", raw, 400)
     request("url-too-long", get("/contain=" + "x" * 20000), 414)
     request("header-too-long", "GET /contain=k HTTP/1.1\r\nA: " + "x" * 20000 + "\r\n\r\n", 431)
-    request("body-too-large", "POST /contain HTTP/1.1\r\nContent-Length: 99999999999999\r\n\r\n", 413)
-    request("packed", "POST /contain HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nab", 415)
+    request(
+        "body-too-large", "POST /contain HTTP/1.1\r\nContent-Length: 99999999999999\r\n\r\n", 413
+    )
+    request(
+        "packed",
+        "POST /contain HTTP/1.1\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nab",
+        415,
+    )
     keys = "Content-Type: application/x-bloomfilter-keys\r\n"
-    for name, body in (("1", "\1"), ("3", "\1\0\0"), ("no-bytes", "\1\0\0\0"), ("short", "\5\0\0\0abcd"), ("huge", "\xff\xff\xff\xffabc"), ("second", "\1\0\0\0a\2\0\0\0b")):
-        request(f"framing/{name}", f"POST /contain HTTP/1.1\r\n{keys}Content-Length: {len(body)}\r\n\r\n{body}", 400, "Error Command")
+    for name, body in (
+        ("1", "\1"),
+        ("3", "\1\0\0"),
+        ("no-bytes", "\1\0\0\0"),
+        ("short", "\5\0\0\0abcd"),
+        ("huge", "\xff\xff\xff\xffabc"),
+        ("second", "\1\0\0\0a\2\0\0\0b"),
+    ):
+        request(
+            f"framing/{name}",
+            f"POST /contain HTTP/1.1\r\n{keys}Content-Length: {len(body)}\r\n\r\n{body}",
+            400,
+            "Error Command",
+        )
     for name, body in (("empty", ""), ("text", "hello"), ("zeros", "\0" * 5000)):
-        request(f"merge/{name}", f"POST /f/default/merge HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}", 400)
-    for name, target, says in (("contain", "/contain=k", "false"), ("ampersand", "/contain=a&b?c/d=e", "false"), ("empty-key", "/contain=", "false"), ("nul-key", "/contain=%00",
-            "false"), ("healthz", "/healthz", "ok")):
+        request(
+            f"merge/{name}",
+            f"POST /f/default/merge HTTP/1.1\r\nContent-Length: {len(body)}\r\n\r\n{body}",
+            400,
+        )
+    for name, target, says in (
+        ("contain", "/contain=k", "false"),
+        ("ampersand", "/contain=a&b?c/d=e", "false"),
+        ("empty-key", "/contain=", "false"),
+        ("nul-key", "/contain=%00", "false"),
+        ("healthz", "/healthz", "ok"),
+    ):
         request(f"sound/{name}", get(target), 200, says)

@@ -1,10 +1,12 @@
-/* side.c - the C side of the catalogue: one request a line on standard input, one answer a line.  side.php speaks the same.
+/* side.c - the C side of the catalogue: one request a line on standard input, one answer a line.
+ * side.php speaks the same.
  *
  *   request  op TAB name=VALUE TAB ...    VALUE: i123 an integer, f0.5 a number, b6162 bytes or text in hex, p6162 a path
  *             t1 true; oNAME PORT a client (clients.py)
  *   answer   outcome TAB text in hex      outcome: ok, or the code of bf_error; "setup" where an earlier step failed
  *
- * For what each op does see README.md.  Names with a. and b. before them are of the two filters of a set operation. */
+ * For what each op does see README.md.  Names with a. and b. before them are of the two filters of
+ * a set operation. */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>
 #include <bloomfilter.h>
@@ -16,7 +18,10 @@
 #include <unistd.h>
 
 enum { FIELDS = 24 };
-typedef struct { char *name, *value; size_t len; } field;
+typedef struct {
+    char *name, *value;
+    size_t len;
+} field;
 static field fields[FIELDS];
 static int nfields;
 
@@ -41,7 +46,8 @@ static void failed(const bf_error *e, const char *more)
 static size_t unhex(char *text)
 {
     size_t n = 0;
-    for (char *p = text; p[0] && p[1]; p += 2) text[n++] = (char)strtoul((char[]){ p[0], p[1], 0 }, NULL, 16);
+    for (char *p = text; p[0] && p[1]; p += 2)
+        text[n++] = (char)strtoul((char[]){ p[0], p[1], 0 }, NULL, 16);
     text[n] = 0;
     return n;
 }
@@ -57,8 +63,11 @@ static void parse(char *line)
         field *f = &fields[nfields++];
         *f = (field){ at, equal + 2, 0 };
         f->len = equal[1] == 'b' || equal[1] == 'p' ? unhex(f->value) : strlen(f->value);
-        if (end) { at = end; *end = keep; }
-        else break;
+        if (end) {
+            at = end;
+            *end = keep;
+        } else
+            break;
     }
 }
 
@@ -66,12 +75,13 @@ static const field *given(const char *prefix, const char *name)
 {
     size_t n = strlen(prefix);
     for (int i = 0; i < nfields; i++)
-        if (!strncmp(fields[i].name, prefix, n) && !strcmp(fields[i].name + n, name)) return fields + i;
+        if (!strncmp(fields[i].name, prefix, n) && !strcmp(fields[i].name + n, name))
+            return fields + i;
     return NULL;
 }
 
 /* ---- clients: a connection for each trip ---- */
-static bool turned;                                         /* the client "turns" fails from now on */
+static bool turned; /* the client "turns" fails from now on */
 
 static int client_failed(bf_reply_sink *sink, int sys_errno, const char *why)
 {
@@ -79,7 +89,8 @@ static int client_failed(bf_reply_sink *sink, int sys_errno, const char *why)
     return BF_CLIENT_UNSENT;
 }
 
-static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+static int exchange(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
 {
     const field *f = ctx;
     int port = 0, fd;
@@ -88,10 +99,14 @@ static int exchange(void *ctx, const bf_redis_part *parts, size_t nparts, bool r
     int64_t commands = 0, done = 0;
     (void)report;
     sscanf(f->value, "%19s %d", name, &port);
-    if (!strcmp(name, "raises") || (!strcmp(name, "turns") && turned)) return client_failed(sink, 0, "no way");
+    if (!strcmp(name, "raises") || (!strcmp(name, "turns") && turned))
+        return client_failed(sink, 0, "no way");
     to.sin_port = htons((uint16_t)port);
     if ((fd = socket(AF_INET, SOCK_STREAM, 0)) < 0) return client_failed(sink, errno, "socket");
-    if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0) { close(fd); return client_failed(sink, errno, "connect"); }
+    if (connect(fd, (struct sockaddr *)&to, sizeof to) < 0) {
+        close(fd);
+        return client_failed(sink, errno, "connect");
+    }
     for (size_t i = 0; i < nparts; i++) {
         commands += (int64_t)parts[i].commands;
         if (write(fd, parts[i].bytes, parts[i].len) != (ssize_t)parts[i].len) exit(2);
@@ -128,10 +143,15 @@ static bf_spec spec_of(const char *prefix)
     if ((f = given(prefix, "cache_max_age"))) s.cache_max_age = strtod(f->value, NULL);
     if ((f = given(prefix, "shards"))) s.shards = (unsigned)strtoull(f->value, NULL, 10);
     if ((f = given(prefix, "scheme"))) s.scheme = f->value;
-    if ((f = given(prefix, "storage")) && f->value[-1] == 'o') use_client(&s, f);
-    else if (f) s.storage = f->value;
+    if ((f = given(prefix, "storage")) && f->value[-1] == 'o')
+        use_client(&s, f);
+    else if (f)
+        s.storage = f->value;
     if ((f = given(prefix, "key"))) s.key = f->value;
-    if ((f = given(prefix, "secret"))) { s.secret = f->value; s.secret_len = f->len; }
+    if ((f = given(prefix, "secret"))) {
+        s.secret = f->value;
+        s.secret_len = f->len;
+    }
     return s;
 }
 
@@ -141,14 +161,17 @@ static void describe(bf_filter *f)
     bf_info i;
     char text[160];
     bf_get_info(f, &i);
-    snprintf(text, sizeof text, "%llu %llu %u %s", (unsigned long long)i.m, (unsigned long long)i.n, i.k, i.scheme);
+    snprintf(text, sizeof text, "%llu %llu %u %s", (unsigned long long)i.m, (unsigned long long)i.n,
+        i.k, i.scheme);
     answer("ok", text);
 }
 
 static void opened(bf_filter *f, const bf_error *e)
 {
-    if (f) describe(f);
-    else failed(e, "");
+    if (f)
+        describe(f);
+    else
+        failed(e, "");
     bf_close(f);
 }
 
@@ -158,8 +181,12 @@ static void plan(void)
     bf_error e;
     bf_spec s = spec_of("");
     char text[160];
-    if (bf_plan(&s, &e) < 0) { failed(&e, ""); return; }
-    snprintf(text, sizeof text, "%llu %llu %u %s", (unsigned long long)s.m, (unsigned long long)s.n, s.k, s.scheme);
+    if (bf_plan(&s, &e) < 0) {
+        failed(&e, "");
+        return;
+    }
+    snprintf(text, sizeof text, "%llu %llu %u %s", (unsigned long long)s.m, (unsigned long long)s.n,
+        s.k, s.scheme);
     answer("ok", text);
 }
 
@@ -170,7 +197,7 @@ static uint8_t *read_all(const char *path, size_t *len)
     fseek(in, 0, SEEK_END);
     *len = (size_t)ftell(in);
     rewind(in);
-    uint8_t *bytes = malloc(*len ? *len : 1);              /* to the byte: a sanitizer sees every one too many */
+    uint8_t *bytes = malloc(*len ? *len : 1); /* to the byte: a sanitizer sees every one too many */
     if (!bytes || fread(bytes, 1, *len, in) != *len) exit(2);
     fclose(in);
     return bytes;
@@ -183,7 +210,9 @@ static void from_bytes(void)
     bf_spec expect = spec_of("");
     uint8_t *bytes = read_all(given("", "data")->value, &len);
     const field *format = given("", "format");
-    opened(format ? bf_from_bytes_as(bytes, len, format->value, &expect, &e) : bf_from_bytes(bytes, len, &expect, &e), &e);
+    opened(format ? bf_from_bytes_as(bytes, len, format->value, &expect, &e)
+                  : bf_from_bytes(bytes, len, &expect, &e),
+        &e);
     free(bytes);
 }
 
@@ -192,30 +221,49 @@ static void keys(bf_filter *f, const char *op)
     bf_error e;
     const field *arg = given("", "arg");
     static const char good[] = "good";
-    bf_key many[] = { { good, 4 }, { arg ? arg->value : good, arg ? arg->len : 4 }, { "after", 5 } };
+    bf_key many[] = { { good, 4 }, { arg ? arg->value : good, arg ? arg->len : 4 },
+        { "after", 5 } };
     uint64_t pos[BF_K_MAX];
     char text[2000] = "";
     int64_t rc;
     const bf_key *one = many + 1;
-    if (!strcmp(op, "add") || !strcmp(op, "addto")) rc = bf_add(f, one->ptr, one->len, &e);
-    else if (!strcmp(op, "test")) rc = bf_test(f, one->ptr, one->len, &e);
-    else if (!strcmp(op, "batch")) rc = bf_add_many(f, many, 3, NULL, &e);
-    else if (!strcmp(op, "testbatch")) rc = bf_test_many(f, many, 3, NULL, &e);
-    else if (!strcmp(op, "remove")) rc = bf_remove(f, one->ptr, one->len, &e);
-    else if (!strcmp(op, "count")) rc = bf_count_of(f, one->ptr, one->len, &e);
-    else if (!strcmp(op, "removebatch")) rc = bf_remove_many(f, many, 3, NULL, &e);
-    else if (!strcmp(op, "hashcode")) rc = bf_hashcode(f, one->ptr, one->len, pos, BF_K_MAX, &e);
-    else {                                                  /* key: everything at once */
-        int new = bf_add(f, one->ptr, one->len, &e), again = bf_add(f, one->ptr, one->len, &e), there = bf_test(f, one->ptr, one->len, &e);
-        int64_t k = bf_hashcode(f, one->ptr, one->len, pos, BF_K_MAX, &e), many_new = bf_add_many(f, many + 1, 2, NULL, &e);
-        size_t n = (size_t)snprintf(text, sizeof text, "%d %d %d %d", new, again, there, (int)many_new);
-        for (int64_t i = 0; i < k && n < sizeof text - 30; i++) n += (size_t)snprintf(text + n, sizeof text - n, " %llu", (unsigned long long)pos[i]);
+    if (!strcmp(op, "add") || !strcmp(op, "addto"))
+        rc = bf_add(f, one->ptr, one->len, &e);
+    else if (!strcmp(op, "test"))
+        rc = bf_test(f, one->ptr, one->len, &e);
+    else if (!strcmp(op, "batch"))
+        rc = bf_add_many(f, many, 3, NULL, &e);
+    else if (!strcmp(op, "testbatch"))
+        rc = bf_test_many(f, many, 3, NULL, &e);
+    else if (!strcmp(op, "remove"))
+        rc = bf_remove(f, one->ptr, one->len, &e);
+    else if (!strcmp(op, "count"))
+        rc = bf_count_of(f, one->ptr, one->len, &e);
+    else if (!strcmp(op, "removebatch"))
+        rc = bf_remove_many(f, many, 3, NULL, &e);
+    else if (!strcmp(op, "hashcode"))
+        rc = bf_hashcode(f, one->ptr, one->len, pos, BF_K_MAX, &e);
+    else { /* key: everything at once */
+        int new = bf_add(f, one->ptr, one->len, &e), again = bf_add(f, one->ptr, one->len, &e),
+            there = bf_test(f, one->ptr, one->len, &e);
+        int64_t k = bf_hashcode(f, one->ptr, one->len, pos, BF_K_MAX, &e),
+                many_new = bf_add_many(f, many + 1, 2, NULL, &e);
+        size_t n =
+            (size_t)snprintf(text, sizeof text, "%d %d %d %d", new, again, there, (int)many_new);
+        for (int64_t i = 0; i < k && n < sizeof text - 30; i++)
+            n += (size_t)snprintf(text + n, sizeof text - n, " %llu", (unsigned long long)pos[i]);
         answer("ok", text);
         return;
     }
-    if (rc < 0 && !strcmp(op, "batch")) snprintf(text, sizeof text, "; before %d after %d", bf_test(f, good, 4, NULL), bf_test(f, "after", 5, NULL));
-    if (rc < 0) failed(&e, text);
-    else { snprintf(text, sizeof text, "%lld", (long long)rc); answer("ok", !strcmp(op, "hashcode") ? "" : text); }
+    if (rc < 0 && !strcmp(op, "batch"))
+        snprintf(text, sizeof text, "; before %d after %d", bf_test(f, good, 4, NULL),
+            bf_test(f, "after", 5, NULL));
+    if (rc < 0)
+        failed(&e, text);
+    else {
+        snprintf(text, sizeof text, "%lld", (long long)rc);
+        answer("ok", !strcmp(op, "hashcode") ? "" : text);
+    }
 }
 
 static void sets(bf_filter *a, const char *op)
@@ -223,10 +271,17 @@ static void sets(bf_filter *a, const char *op)
     bf_error e;
     bf_spec s = spec_of("b.");
     bf_filter *b = bf_open(&s, &e);
-    if (!b) { answer("setup", e.msg); return; }
-    int rc = !strcmp(op, "union") ? bf_unite(a, b, &e) : !strcmp(op, "intersect") ? bf_intersect(a, b, &e) : bf_equal(a, b, &e);
-    if (rc < 0) failed(&e, "");
-    else answer("ok", !strcmp(op, "equal") ? rc ? "1" : "0" : "");
+    if (!b) {
+        answer("setup", e.msg);
+        return;
+    }
+    int rc = !strcmp(op, "union")       ? bf_unite(a, b, &e)
+             : !strcmp(op, "intersect") ? bf_intersect(a, b, &e)
+                                        : bf_equal(a, b, &e);
+    if (rc < 0)
+        failed(&e, "");
+    else
+        answer("ok", !strcmp(op, "equal") ? rc ? "1" : "0" : "");
     bf_close(b);
 }
 
@@ -239,11 +294,16 @@ static void with_filter(const char *op)
     turned = false;
     bf_filter *f = bf_open(&s, &e);
     turned = true;
-    if (!f) answer("setup", e.msg);
-    else if (two) sets(f, op);
-    else if (strcmp(op, "save")) keys(f, op);
-    else if (bf_save(f, given("", "arg")->value, &e) < 0) failed(&e, "");
-    else answer("ok", "");
+    if (!f)
+        answer("setup", e.msg);
+    else if (two)
+        sets(f, op);
+    else if (strcmp(op, "save"))
+        keys(f, op);
+    else if (bf_save(f, given("", "arg")->value, &e) < 0)
+        failed(&e, "");
+    else
+        answer("ok", "");
     bf_close(f);
 }
 
@@ -252,15 +312,20 @@ static void serve(const char *op)
     bf_error e;
     bf_spec s = spec_of("");
     turned = false;
-    if (!strcmp(op, "plan")) plan();
-    else if (!strcmp(op, "new")) opened(bf_open(&s, &e), &e);
-    else if (!strcmp(op, "from_bytes")) from_bytes();
-    else if (!strcmp(op, "load")) opened(bf_load(s.storage, &s, &e), &e);
+    if (!strcmp(op, "plan"))
+        plan();
+    else if (!strcmp(op, "new"))
+        opened(bf_open(&s, &e), &e);
+    else if (!strcmp(op, "from_bytes"))
+        from_bytes();
+    else if (!strcmp(op, "load"))
+        opened(bf_load(s.storage, &s, &e), &e);
     else if (!strcmp(op, "open") || !strcmp(op, "openro")) {
         s.must_exist = true;
         s.read_only = !strcmp(op, "openro");
         opened(bf_open(&s, &e), &e);
-    } else with_filter(op);
+    } else
+        with_filter(op);
 }
 
 int main(void)

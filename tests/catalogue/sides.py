@@ -12,10 +12,35 @@ from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
 # Python's Error does not tell format, mismatch, notsup and an io without an errno apart: the message does.
 OUTCOMES = {
-    "c": {"ok": "ok", "value": "-1", "memory": "-2", "io": "-3", "format": "-4", "mismatch": "-5", "notsup": "-6"},
-    "php": {"ok": "ok", "value": "ValueError", "type": "TypeError", "memory": "BloomFilterException:-2", "io": "BloomFilterException:-3",
-            "format": "BloomFilterException:-4", "mismatch": "BloomFilterException:-5", "notsup": "BloomFilterException:-6"},
-    "py": {"ok": "ok", "value": "ValueError", "type": "TypeError", "memory": "MemoryError", "io": ("OSError", "Error"), "format": "Error", "mismatch": "Error", "notsup": "Error"},
+    "c": {
+        "ok": "ok",
+        "value": "-1",
+        "memory": "-2",
+        "io": "-3",
+        "format": "-4",
+        "mismatch": "-5",
+        "notsup": "-6",
+    },
+    "php": {
+        "ok": "ok",
+        "value": "ValueError",
+        "type": "TypeError",
+        "memory": "BloomFilterException:-2",
+        "io": "BloomFilterException:-3",
+        "format": "BloomFilterException:-4",
+        "mismatch": "BloomFilterException:-5",
+        "notsup": "BloomFilterException:-6",
+    },
+    "py": {
+        "ok": "ok",
+        "value": "ValueError",
+        "type": "TypeError",
+        "memory": "MemoryError",
+        "io": ("OSError", "Error"),
+        "format": "Error",
+        "mismatch": "Error",
+        "notsup": "Error",
+    },
 }
 
 
@@ -27,7 +52,9 @@ def is_class(side, outcome, want):
 
 # ---- C, PHP ----
 def as_bytes(value):
-    data = value["s"].encode("utf-8", "surrogatepass") if "s" in value else bytes.fromhex(value["b"])
+    data = (
+        value["s"].encode("utf-8", "surrogatepass") if "s" in value else bytes.fromhex(value["b"])
+    )
     return data * value.get("x", 1)
 
 
@@ -42,11 +69,17 @@ class Program:
     """One process for all cases; a new one where it died."""
 
     def __init__(self, command):
-        self.command, self.process, self.said = [str(part) for part in command], None, tempfile.TemporaryFile()
+        self.command, self.process, self.said = (
+            [str(part) for part in command],
+            None,
+            tempfile.TemporaryFile(),
+        )
 
     def ask(self, op, args):
         if self.process is None:
-            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said)
+            self.process = subprocess.Popen(
+                self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said
+            )
         line = "\t".join([op, *(f"{name}={as_text(value)}" for name, value in args.items())])
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
@@ -75,7 +108,15 @@ def as_object(value):
     (kind, content), *_ = value.items()
     if kind in ("s", "b"):
         return (content if kind == "s" else bytes.fromhex(content)) * value.get("x", 1)
-    return {"i": int, "f": float, "t": bool, "n": lambda _: None, "l": lambda _: [], "p": bytes, "o": clients.make}[kind](content)
+    return {
+        "i": int,
+        "f": float,
+        "t": bool,
+        "n": lambda _: None,
+        "l": lambda _: [],
+        "p": bytes,
+        "o": clients.make,
+    }[kind](content)
 
 
 class Setup(Exception):
@@ -101,7 +142,9 @@ class Python:
             return "Error", str(e)
         except Exception as e:
             kinds = (ValueError, TypeError, OSError, MemoryError)
-            return next((kind.__name__ for kind in kinds if isinstance(e, kind)), type(e).__name__), str(e)
+            return next(
+                (kind.__name__ for kind in kinds if isinstance(e, kind)), type(e).__name__
+            ), str(e)
 
     def stop(self):
         return 0
@@ -113,10 +156,18 @@ class Python:
             return self.describe(self.kind(**given))
         if op == "from_bytes":
             data = given.pop("data")
-            return self.describe(self.kind.from_bytes(Path(data.decode()).read_bytes() if isinstance(data, bytes) else data, **given))
+            return self.describe(
+                self.kind.from_bytes(
+                    Path(data.decode()).read_bytes() if isinstance(data, bytes) else data, **given
+                )
+            )
         if op in ("load", "open", "openro"):
             path = given.pop("storage")
-            return self.describe(self.kind.load(path, **given) if op == "load" else self.kind.open(path, read_only=op == "openro", **given))
+            return self.describe(
+                self.kind.load(path, **given)
+                if op == "load"
+                else self.kind.open(path, read_only=op == "openro", **given)
+            )
         if op in ("union", "intersect", "equal"):
             return self.sets(op, given)
         arg = given.pop("arg", "good")
@@ -128,8 +179,14 @@ class Python:
         return f"{f.m} {f.n} {f.k} {f.scheme}"
 
     def sets(self, op, given):
-        a, b = ({name[2:]: value for name, value in given.items() if name.startswith(prefix)} for prefix in ("a.", "b."))
-        a, b = ((CountingBloomFilter if one.pop("counting", False) else BloomFilter, one) for one in (a, b))
+        a, b = (
+            {name[2:]: value for name, value in given.items() if name.startswith(prefix)}
+            for prefix in ("a.", "b.")
+        )
+        a, b = (
+            (CountingBloomFilter if one.pop("counting", False) else BloomFilter, one)
+            for one in (a, b)
+        )
         left = made(lambda: a[0](**a[1]))
         right = given["arg"] if "arg" in given else made(lambda: b[0](**b[1]))
         if op == "equal":
@@ -142,7 +199,16 @@ class Python:
             f.save(key)
             return ""
         if op == "key":
-            return " ".join(str(int(answer)) for answer in (f.add(key), f.add(key), key in f, f.update([key, "after"]), *f.hashcode(key)))
+            return " ".join(
+                str(int(answer))
+                for answer in (
+                    f.add(key),
+                    f.add(key),
+                    key in f,
+                    f.update([key, "after"]),
+                    *f.hashcode(key),
+                )
+            )
         if op == "hashcode":
             return "" if f.hashcode(key) else "none"
         if op in ("add", "addto", "test"):

@@ -41,10 +41,16 @@ def cross():
 @pytest.fixture(scope="session")
 def sides(tmp_path_factory):
     helpers = cross()
-    program = os.environ.get("CATALOGUE_C") or helpers.compile_c(HERE / "side.c", tmp_path_factory.mktemp("side") / "side")
+    program = os.environ.get("CATALOGUE_C") or helpers.compile_c(
+        HERE / "side.c", tmp_path_factory.mktemp("side") / "side"
+    )
     php = helpers.php_command()
     loads = phpredis(php)
-    all_sides = {"c": Program([program]), "php": Program([*php, *loads, HERE / "side.php"]), "py": Python()}
+    all_sides = {
+        "c": Program([program]),
+        "php": Program([*php, *loads, HERE / "side.php"]),
+        "py": Python(),
+    }
     all_sides["php"].clients = bool(loads)
     yield all_sides
     assert {name: side.stop() for name, side in all_sides.items()} == {"c": 0, "php": 0, "py": 0}
@@ -52,9 +58,17 @@ def sides(tmp_path_factory):
 
 def phpredis(php):
     """Options that load it: Debian's needs igbinary."""
-    for options in (["-d", "extension=igbinary.so", "-d", "extension=redis.so"], ["-d", "extension=redis.so"]):
+    for options in (
+        ["-d", "extension=igbinary.so", "-d", "extension=redis.so"],
+        ["-d", "extension=redis.so"],
+    ):
         code = "echo (int) class_exists('Redis', false);"
-        if subprocess.run([*php, *options, "-r", code], capture_output=True, text=True, check=False).stdout == "1":
+        if (
+            subprocess.run(
+                [*php, *options, "-r", code], capture_output=True, text=True, check=False
+            ).stdout
+            == "1"
+        ):
             return options
     return []
 
@@ -94,11 +108,17 @@ def prepared(case, folder, key, redis, real_redis):
             args["storage"] = {"path": "data"}
     for name, value in args.items():
         if "path" in value:
-            args[name] = {"p": os.fsencode(folder / "data") if value["path"] == "data" else places.make(folder, value["path"])}
+            args[name] = {
+                "p": os.fsencode(folder / "data")
+                if value["path"] == "data"
+                else places.make(folder, value["path"])
+            }
         elif "url" in value:
             args[name] = {"s": real_redis.url(key)}
         elif "o" in value:
-            args[name] = {"o": f"{value['o']} {servers.free_port() if value['o'] == 'nobody' else real_redis.port}"}
+            args[name] = {
+                "o": f"{value['o']} {servers.free_port() if value['o'] == 'nobody' else real_redis.port}"
+            }
         elif value == {"s": "KEY"}:
             args[name] = {"s": key}
     if case["kind"] == "redis":
@@ -109,7 +129,9 @@ def prepared(case, folder, key, redis, real_redis):
 
 
 def by_side(value, side):
-    return value.get(side, value.get("", [] if side else None)) if isinstance(value, dict) else value
+    return (
+        value.get(side, value.get("", [] if side else None)) if isinstance(value, dict) else value
+    )
 
 
 def judge(case, side, outcome, text):
@@ -132,7 +154,10 @@ def judge(case, side, outcome, text):
 def test_library(case, sides, redis, real_redis, tmp_path):
     wrong, answers = [], {}
     for side, program in sides.items():
-        if side in case.get("not", {}) or (not getattr(program, "clients", True) and any("o" in value for value in case["args"].values())):
+        if side in case.get("not", {}) or (
+            not getattr(program, "clients", True)
+            and any("o" in value for value in case["args"].values())
+        ):
             continue
         folder = tmp_path / side
         folder.mkdir()
@@ -143,8 +168,14 @@ def test_library(case, sides, redis, real_redis, tmp_path):
         fault = judge(case, side, outcome, text)
         wrong += [fault] if fault else []
         if outcome != "ok" and places.listing(folder) != before:
-            wrong.append(f"{side}: was refused, and left {places.listing(folder)} where {before} was")
-        if outcome != "ok" and case["op"] in ("new", "plan", "open", "openro") and real_redis("DBSIZE") != keys:
+            wrong.append(
+                f"{side}: was refused, and left {places.listing(folder)} where {before} was"
+            )
+        if (
+            outcome != "ok"
+            and case["op"] in ("new", "plan", "open", "openro")
+            and real_redis("DBSIZE") != keys
+        ):
             wrong.append(f"{side}: was refused, and left something in Redis")
         if outcome == "ok":
             answers[side] = text
@@ -155,9 +186,25 @@ def test_library(case, sides, redis, real_redis, tmp_path):
 def test_there_are_enough_cases():
     assert len(CASES) > 2000
     assert len({case["id"] for case in CASES}) == len(CASES)
-    assert {case["kind"] for case in CASES} == {"construct", "key", "bytes", "mismatch", "file", "redis", "http", "counting", "variant", "client"}
+    assert {case["kind"] for case in CASES} == {
+        "construct",
+        "key",
+        "bytes",
+        "mismatch",
+        "file",
+        "redis",
+        "http",
+        "counting",
+        "variant",
+        "client",
+    }
     # What a language cannot say has a reason, and no case is left to none of them.
-    assert {reason for case in CASES for reason in case.get("not", {}).values()} <= {"type", "range", "zero", "method"}
+    assert {reason for case in CASES for reason in case.get("not", {}).values()} <= {
+        "type",
+        "range",
+        "zero",
+        "method",
+    }
     assert all(len(case.get("not", {})) < 3 for case in CASES)
 
 
@@ -171,7 +218,9 @@ def daemon(tmp_path_factory):
         pytest.skip(f"no {DAEMON.name}: scripts/build c makes it where its parser is there")
     said = tmp_path_factory.mktemp("daemon") / "said"
     with said.open("wb") as errors:
-        process = subprocess.Popen([str(DAEMON), "--port", "0", "-n", "1000", "-p", "0.01"], stderr=errors)
+        process = subprocess.Popen(
+            [str(DAEMON), "--port", "0", "-n", "1000", "-p", "0.01"], stderr=errors
+        )
     port = None
     while port is None:
         assert process.poll() is None, said.read_text()
@@ -184,9 +233,20 @@ def daemon(tmp_path_factory):
 
 @pytest.mark.parametrize("case", REQUESTS, ids=[case["id"] for case in REQUESTS])
 def test_http(case, daemon):
-    status, text = web.ask(daemon, case["raw"].encode("latin-1" if case["raw"].isascii() or case["id"].startswith("http/garbage") or "framing" in case["id"] else "utf-8"))
+    status, text = web.ask(
+        daemon,
+        case["raw"].encode(
+            "latin-1"
+            if case["raw"].isascii()
+            or case["id"].startswith("http/garbage")
+            or "framing" in case["id"]
+            else "utf-8"
+        ),
+    )
     assert str(status) == case["want"], f"{case['id']}: {text}"
     assert [part for part in case["says"] if part not in text] == [], f"{case['id']}: {text}"
     status, text = web.ask(daemon, b"GET /stats HTTP/1.1\r\n\r\n")
     stats = json.loads(text.split("\r\n\r\n", 1)[1])
-    assert status == 200 and stats["count"] == 0, f"{case['id']}: a refused request added something, or the daemon is not well: {text}"
+    assert status == 200 and stats["count"] == 0, (
+        f"{case['id']}: a refused request added something, or the daemon is not well: {text}"
+    )

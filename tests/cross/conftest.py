@@ -21,8 +21,16 @@ PKG_CONFIG_PATH = f"{OUT}/lib/pkgconfig"
 
 def run(command, **options):
     """Standard output of a command that must succeed."""
-    done = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, check=False, **options)
-    assert done.returncode == 0, f"exit {done.returncode} of {shlex.join(map(str, command))}\n{done.stderr!s}\n{done.stdout!s}"
+    done = subprocess.run(
+        [str(part) for part in command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        **options,
+    )
+    assert done.returncode == 0, (
+        f"exit {done.returncode} of {shlex.join(map(str, command))}\n{done.stderr!s}\n{done.stdout!s}"
+    )
     return done.stdout
 
 
@@ -30,7 +38,22 @@ def compile_c(source, program):
     """As a user of the installed library would."""
     env = os.environ | {"PKG_CONFIG_PATH": PKG_CONFIG_PATH}
     flags = run(["pkg-config", "--cflags", "--libs", "bloomfilter"], env=env, text=True).split()
-    run(["cc", "-O1", "-g", "-Wall", "-Wextra", "-Werror", source, "-o", program, f"-Wl,-rpath,{OUT}/lib", *flags], text=True)
+    run(
+        [
+            "cc",
+            "-O1",
+            "-g",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            source,
+            "-o",
+            program,
+            f"-Wl,-rpath,{OUT}/lib",
+            *flags,
+        ],
+        text=True,
+    )
     return program
 
 
@@ -48,7 +71,11 @@ def php():
 def sides(tmp_path_factory):
     """The three programs: what to run for each."""
     program = compile_c(HERE / "side.c", tmp_path_factory.mktemp("side") / "side")
-    return {"c": [program], "php": [*php_command(), HERE / "side.php"], "py": [sys.executable, HERE / "side.py"]}
+    return {
+        "c": [program],
+        "php": [*php_command(), HERE / "side.php"],
+        "py": [sys.executable, HERE / "side.py"],
+    }
 
 
 def tab_separated(cases):
@@ -71,14 +98,19 @@ def run_sides(sides, what, cases, keys, folder):
     """Side -> case -> lines."""
     (folder / "cases").write_text(tab_separated(cases))
     (folder / "keys").write_bytes(packed(keys))
-    return {side: by_case(run([*command, what, folder / "cases", folder / "keys", folder], text=True)) for side, command in sides.items()}
+    return {
+        side: by_case(run([*command, what, folder / "cases", folder / "keys", folder], text=True))
+        for side, command in sides.items()
+    }
 
 
 @pytest.fixture
 def tree(tmp_path):
     """A copy of the source tree, without what was built."""
     copy = tmp_path / "tree"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("out", ".git", ".hypothesis", "__pycache__"))
+    shutil.copytree(
+        ROOT, copy, ignore=shutil.ignore_patterns("out", ".git", ".hypothesis", "__pycache__")
+    )
     return copy
 
 
@@ -92,7 +124,17 @@ def free_port():
 def redis_port(tmp_path_factory):
     """A redis-server of the tests' own on a free port of 127.0.0.1."""
     port = free_port()
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path_factory.mktemp("redis"))]
+    command = [
+        "redis-server",
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--dir",
+        str(tmp_path_factory.mktemp("redis")),
+    ]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     for _ in range(500):
         try:

@@ -9,14 +9,24 @@ from bloomfilter import BloomFilter
 
 _, name, own, other = sys.argv
 locale.setlocale(locale.LC_ALL, name)
-kinds = {"plain": {}, "grow": {"grow": 1.5}, "window": {"window": 0.5e9}, "redisson": {"scheme": "redisson"}}
+kinds = {
+    "plain": {},
+    "grow": {"grow": 1.5},
+    "window": {"window": 0.5e9},
+    "redisson": {"scheme": "redisson"},
+}
 for kind, more in kinds.items():
     BloomFilter(n=1000, p=0.0125, storage=f"{own}{kind}&timeout=2.5", **more).add("key")
 print(repr(BloomFilter(n=9, p=0.5, grow=1.5)), repr(BloomFilter(n=9, p=0.5, window=2.5)))
 for where in own, other:
     for kind, more in kinds.items():
         f = BloomFilter(storage=f"{where}{kind}&timeout=2.5", **more)
-        print(kind, json.dumps([f.p, "key" in f, f.info()["grow"], f.info()["window"]], separators=(",", ":")))
+        print(
+            kind,
+            json.dumps(
+                [f.p, "key" in f, f.info()["grow"], f.info()["window"]], separators=(",", ":")
+            ),
+        )
 for given in {"grow": 0.5}, {"window": -2.5}, {"p": 1.5}, {"p": 0.5, "storage": f"{own}plain"}:
     try:
         BloomFilter(**{"n": 1000, "p": 0.0125} | given)

@@ -1,14 +1,15 @@
-/* side.c - the C side of the cross-language tests; side.php and side.py are the same program.  What all three print must be
- * the same text, and what they write the same bytes.
+/* side.c - the C side of the cross-language tests; side.php and side.py are the same program.  What
+ * all three print must be the same text, and what they write the same bytes.
  *
  *   side make CASES KEYS FOLDER    for each case: makes a filter, adds keys one by one and in a batch, prints every
- *                                  answer, every position, the state; writes FOLDER/CASE.c.{saved,bytes} and .mapped
+ *                                  answer, every position, the state; writes
+ * FOLDER/CASE.c.{saved,bytes} and .mapped
  *   side read CASES KEYS FOLDER    opens what all three wrote, by every way there is, prints what it finds
  *   side positions CASES KEYS FOLDER    only prints every position
  *
- * CASES: a line each: name, home, scheme, m, n, k, p, secret in hex; tabs between, "-" for not given.
- * KEYS: records of one byte, uint32 little-endian length, bytes.  The byte is b, s, i: bytes, UTF-8 text, an integer's
- * decimal text; B, S, I: the same, never added. */
+ * CASES: a line each: name, home, scheme, m, n, k, p, secret in hex; tabs between, "-" for not
+ * given. KEYS: records of one byte, uint32 little-endian length, bytes.  The byte is b, s, i:
+ * bytes, UTF-8 text, an integer's decimal text; B, S, I: the same, never added. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomfilter.h>
 #include <stdio.h>
@@ -17,9 +18,13 @@
 
 enum { MOST = 4096 };
 static bf_key keys[MOST];
-static size_t nkeys, nadded;           /* all; those to add, which come first */
+static size_t nkeys, nadded; /* all; those to add, which come first */
 static const char *folder;
-typedef struct { char *name, *home; bf_spec spec; uint8_t secret[BF_SECRET_BYTES]; } test_case;
+typedef struct {
+    char *name, *home;
+    bf_spec spec;
+    uint8_t secret[BF_SECRET_BYTES];
+} test_case;
 
 static void stop(const char *what, const char *why)
 {
@@ -64,7 +69,9 @@ static void parse(char *line, test_case *c)
     if (field[5][0] != '-') s->k = (unsigned)strtoul(field[5], NULL, 10);
     if (field[6][0] != '-') s->p = strtod(field[6], NULL);
     if (field[7][0] == '-') return;
-    for (size_t i = 0; i < BF_SECRET_BYTES; i++) c->secret[i] = (uint8_t)strtoul((char[]){ field[7][2 * i], field[7][2 * i + 1], 0 }, NULL, 16);
+    for (size_t i = 0; i < BF_SECRET_BYTES; i++)
+        c->secret[i] =
+            (uint8_t)strtoul((char[]){ field[7][2 * i], field[7][2 * i + 1], 0 }, NULL, 16);
     s->secret = c->secret;
     s->secret_len = BF_SECRET_BYTES;
 }
@@ -113,7 +120,8 @@ static void print_state(bf_filter *f)
 static void print_presence(bf_filter *f)
 {
     uint8_t each[MOST];
-    for (size_t i = 0; i < nkeys; i++) each[i] = (uint8_t)bf_test(f, keys[i].ptr, keys[i].len, NULL);
+    for (size_t i = 0; i < nkeys; i++)
+        each[i] = (uint8_t)bf_test(f, keys[i].ptr, keys[i].len, NULL);
     print_answers("single", each, nkeys);
     bf_test_many(f, keys, nkeys, each, NULL);
     print_answers("batch", each, nkeys);
@@ -139,7 +147,8 @@ static void write_bytes(const test_case *c, bf_filter *f)
     bf_error e;
     if (!bytes || bf_to_bytes(f, bytes, i.image_bytes, &e) < 0) stop(c->name, "no bytes");
     FILE *to = fopen(path_of(c, "c", "bytes"), "wb");
-    if (!to || fwrite(bytes, 1, i.image_bytes, to) != i.image_bytes || fclose(to)) stop(c->name, "cannot write");
+    if (!to || fwrite(bytes, 1, i.image_bytes, to) != i.image_bytes || fclose(to))
+        stop(c->name, "cannot write");
     free(bytes);
 }
 
@@ -158,7 +167,8 @@ static void make(test_case *c)
     bf_error e;
     bf_filter *f = open_new(c);
     print_parameters(f);
-    for (size_t i = 0; i < nadded; i += 2) each[i / 2] = (uint8_t)bf_add(f, keys[i].ptr, keys[i].len, NULL);
+    for (size_t i = 0; i < nadded; i += 2)
+        each[i / 2] = (uint8_t)bf_add(f, keys[i].ptr, keys[i].len, NULL);
     print_answers("add", each, (nadded + 1) / 2);
     bf_add_many(f, keys, nadded, each, NULL);
     print_answers("update", each, nadded);
@@ -184,9 +194,14 @@ static void read_one(const test_case *c, const char *side, const char *how)
     size_t len = 0;
     bf_spec expect = { .secret = c->spec.secret, .secret_len = c->spec.secret_len };
     uint8_t *bytes = strcmp(how, "bytes") ? NULL : read_all(path_of(c, side, how), &len);
-    if (bytes) f = bf_from_bytes(bytes, len, &expect, &e);
-    else if (!strcmp(how, "saved")) f = bf_load(path_of(c, side, how), &expect, &e);
-    else { expect.storage = path_of(c, side, how); f = bf_open(&expect, &e); }
+    if (bytes)
+        f = bf_from_bytes(bytes, len, &expect, &e);
+    else if (!strcmp(how, "saved"))
+        f = bf_load(path_of(c, side, how), &expect, &e);
+    else {
+        expect.storage = path_of(c, side, how);
+        f = bf_open(&expect, &e);
+    }
     if (!f) stop(path_of(c, side, how), e.msg);
     printf("read %s %s\n", side, how);
     print_parameters(f);
@@ -198,7 +213,8 @@ static void read_one(const test_case *c, const char *side, const char *how)
 
 static void read_others(test_case *c)
 {
-    static const char *const sides[] = { "c", "php", "py" }, *const ways[] = { "saved", "bytes", "mapped" };
+    static const char *const sides[] = { "c", "php", "py" }, *const ways[] = { "saved", "bytes",
+        "mapped" };
     for (int s = 0; s < 3; s++)
         for (int w = 0; w < 2 + !strcmp(c->home, "file"); w++) read_one(c, sides[s], ways[w]);
 }
@@ -216,9 +232,12 @@ int main(int argc, char **argv)
         if (*next) *next++ = 0;
         parse(line, &c);
         printf("case %s\n", c.name);
-        if (!strcmp(argv[1], "make")) make(&c);
-        else if (!strcmp(argv[1], "read")) read_others(&c);
-        else positions(&c);
+        if (!strcmp(argv[1], "make"))
+            make(&c);
+        else if (!strcmp(argv[1], "read"))
+            read_others(&c);
+        else
+            positions(&c);
     }
     return 0;
 }

@@ -52,7 +52,15 @@ def print_positions(f, keys):
 def parse(line):
     name, home, *values = line.split("\t")
     letters = ["scheme", "m", "n", "k", "p", "secret"]
-    return name, home, {letter: FROM_TEXT[letter](value) for letter, value in zip(letters, values) if value != "-"}
+    return (
+        name,
+        home,
+        {
+            letter: FROM_TEXT[letter](value)
+            for letter, value in zip(letters, values)
+            if value != "-"
+        },
+    )
 
 
 def make(path, home, given, keys, added):

@@ -17,7 +17,13 @@ def environment():
 
 def shell(script, environment, cwd):
     done = subprocess.run(
-        ["bash", "-eu", "-c", script], env=environment, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        ["bash", "-eu", "-c", script],
+        env=environment,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0 and done.stderr == "", f"{script}\n{done.stdout}\n{done.stderr}"
     return done.stdout
@@ -25,7 +31,16 @@ def shell(script, environment, cwd):
 
 def test_the_first_block(environment, tmp_path):
     lines = shell(blocks(DOCUMENT, "sh")[0], environment, tmp_path).splitlines()
-    assert lines[1:9] == ["2,000 keys: 2,000 new, 0 seen", "2001", "2002", "2,000 keys: 2,000 present, 0 absent", "all there", "3000", "3001", "3002"]
+    assert lines[1:9] == [
+        "2,000 keys: 2,000 new, 0 seen",
+        "2001",
+        "2002",
+        "2,000 keys: 2,000 present, 0 absent",
+        "all there",
+        "3000",
+        "3001",
+        "3002",
+    ]
     assert lines[9:11] == ["3003", "some absent"] and any("2,002" in line for line in lines)
 
 

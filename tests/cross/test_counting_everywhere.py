@@ -38,10 +38,14 @@ def test_php_and_python_count_the_same(php):
 
 def test_the_documents_code(php):
     (python,) = blocks("docs/counting.md", "python")
-    checked = re.sub(r"^(\S.*?)\s+# (True|False|\d+)\b.*$", r"assert (\1) == \2", python, flags=re.M)
+    checked = re.sub(
+        r"^(\S.*?)\s+# (True|False|\d+)\b.*$", r"assert (\1) == \2", python, flags=re.M
+    )
     assert checked.count("assert (") == 5
     exec(checked, {})
     (text,) = blocks("docs/counting.md", "php")
-    checked = re.sub(r"^(\$.*?);\s+// (true|false|\d+)\b.*$", r"if (\1 !== \2) exit(1);", text, flags=re.M)
+    checked = re.sub(
+        r"^(\$.*?);\s+// (true|false|\d+)\b.*$", r"if (\1 !== \2) exit(1);", text, flags=re.M
+    )
     assert checked.count("exit(1)") == 3
     subprocess.run([*php, "-r", checked], check=True)

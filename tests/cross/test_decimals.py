@@ -33,11 +33,21 @@ def hashes(port, prefix):
 @pytest.mark.parametrize("language", ["php", "py"])
 def test_a_decimal_comma_changes_nothing(language, programs, speaks, redis_port):
     def numbers(locale, own, other):
-        urls = [f"redis://127.0.0.1:{redis_port}/0?key={{{language}-{one}}}" for one in (own, other)]
-        return run([*programs[language], locale, *urls], env=speaks, text=True).replace("comma}", "point}").splitlines()
+        urls = [
+            f"redis://127.0.0.1:{redis_port}/0?key={{{language}-{one}}}" for one in (own, other)
+        ]
+        return (
+            run([*programs[language], locale, *urls], env=speaks, text=True)
+            .replace("comma}", "point}")
+            .splitlines()
+        )
 
     plain = numbers("C", "point", "point")
-    assert plain.count("plain [0.0125,true,0.0,0.0]") == 2 and "0.5" in plain[-4] and "1.5" in plain[-2]
+    assert (
+        plain.count("plain [0.0125,true,0.0,0.0]") == 2
+        and "0.5" in plain[-4]
+        and "1.5" in plain[-2]
+    )
     assert numbers(COMMA, "comma", "point") == numbers("C", "point", "comma") == plain
     point, comma = (hashes(redis_port, f"{{{language}-{one}}}") for one in ("point", "comma"))
     assert len(point) == 6 and point == comma

@@ -6,7 +6,12 @@ import pytest
 from conftest import ROOT
 from documents import text_of
 
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md")))]
+DOCUMENTS = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -17,7 +22,11 @@ def test_links_lead_somewhere(name):
 
 def test_the_map_has_every_file():
     text = text_of("CONTRIBUTING.md")
-    files = [path.name for folder in ("php-ext", "python-ext") for path in sorted((ROOT / folder).glob("*.c"))]
+    files = [
+        path.name
+        for folder in ("php-ext", "python-ext")
+        for path in sorted((ROOT / folder).glob("*.c"))
+    ]
     assert len(files) > 20
     assert [name for name in files if f"`{name}`" not in text] == []
 
@@ -27,11 +36,18 @@ def test_the_map_has_every_room_of_the_core_and_every_file_says_what_it_is():
     rooms = {path.relative_to(ROOT).parts[1] for path in (ROOT / "core").rglob("*.c")}
     assert len(rooms) > 9
     assert [room for room in rooms if f"`core/{room}" not in text] == []
-    silent = [path.name for path in (ROOT / "core").rglob("*.[ch]") if not path.read_text().startswith(f"/* {path.name} - ")]
+    silent = [
+        path.name
+        for path in (ROOT / "core").rglob("*.[ch]")
+        if not path.read_text().startswith(f"/* {path.name} - ")
+    ]
     assert silent == []
 
 
 def test_the_map_has_no_file_that_is_gone():
-    named = re.findall(r"`((?:core|tests|scripts|docs|cmake)/[\w./-]+|\w+\.(?:c|h|php|py|pyi|sh))`", text_of("CONTRIBUTING.md"))
+    named = re.findall(
+        r"`((?:core|tests|scripts|docs|cmake)/[\w./-]+|\w+\.(?:c|h|php|py|pyi|sh))`",
+        text_of("CONTRIBUTING.md"),
+    )
     there = {path.name for path in ROOT.rglob("*") if "out" not in path.relative_to(ROOT).parts[:1]}
     assert [name for name in named if name.rstrip("/").rsplit("/", 1)[-1] not in there] == []

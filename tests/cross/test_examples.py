@@ -23,7 +23,20 @@ def redis(tmp_path_factory):
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     folder = tmp_path_factory.mktemp("redis")
-    server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)], stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [
+            "redis-server",
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(folder),
+        ],
+        stdout=subprocess.DEVNULL,
+    )
     for _ in range(500):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
@@ -36,16 +49,35 @@ def redis(tmp_path_factory):
 
 
 def example(command, name, *arguments, stdin=""):
-    done = subprocess.run([*map(str, command), str(EXAMPLES / name), *map(str, arguments)], input=stdin, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [*map(str, command), str(EXAMPLES / name), *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr
 
 
 def test_comments(redis, php):
-    comments = ["ann\tFirst!", "bob\tFirst!", "ann\tfirst", "ann\t  First!!", "ann\tSecond", "bob\tFirst!", "ann\t\u00c4rger \u4e2d", "ann\t\u00c4rger  \u4e2d."]
-    out, err = example(php, "comments.php", redis + "comments", stdin="".join(f"{line}\n" for line in comments))
+    comments = [
+        "ann\tFirst!",
+        "bob\tFirst!",
+        "ann\tfirst",
+        "ann\t  First!!",
+        "ann\tSecond",
+        "bob\tFirst!",
+        "ann\t\u00c4rger \u4e2d",
+        "ann\t\u00c4rger  \u4e2d.",
+    ]
+    out, err = example(
+        php, "comments.php", redis + "comments", stdin="".join(f"{line}\n" for line in comments)
+    )
     assert out.splitlines() == [comments[i] for i in (0, 1, 4, 6)] and "4 taken, 4 refused" in err
-    out, err = example(php, "comments.php", redis + "comments", stdin=f"{comments[4]}\ncarl\tSecond\n")  # another server
+    out, err = example(
+        php, "comments.php", redis + "comments", stdin=f"{comments[4]}\ncarl\tSecond\n"
+    )  # another server
     assert out == "carl\tSecond\n" and "1 taken, 1 refused" in err
     with socket.create_connection(("127.0.0.1", int(redis.split(":")[2].split("/")[0])), 5) as s:
         s.sendall(b"TTL comments-%s\r\n" % time.strftime("%Y-%m-%d", time.gmtime()).encode())
@@ -57,13 +89,32 @@ def test_register(redis, php, tmp_path):
     numbers = [f"138{i:08}" for i in range(3000)]
     database = tmp_path / "database"
     database.write_text("".join(f"{number}\n" for number in numbers))
-    assert example(php, "register.php", url, "rebuild", stdin=database.read_text())[0] == "3000 numbers\n"
+    assert (
+        example(php, "register.php", url, "rebuild", stdin=database.read_text())[0]
+        == "3000 numbers\n"
+    )
     asked = numbers[:50] + [f"139{i:08}" for i in range(2000)]
-    out, err = example(php, "register.php", url, "check", database, stdin="".join(f"{number}\n" for number in asked))
-    assert out.splitlines() == [f"{number} yes" for number in numbers[:50]] + [f"{number} no" for number in asked[50:]]
+    out, err = example(
+        php,
+        "register.php",
+        url,
+        "check",
+        database,
+        stdin="".join(f"{number}\n" for number in asked),
+    )
+    assert out.splitlines() == [f"{number} yes" for number in numbers[:50]] + [
+        f"{number} no" for number in asked[50:]
+    ]
     words = err.split()
-    assert words[:3] == ["register:", "2050", "numbers,"] and 50 <= int(words[3]) < 100 and "50 registered" in err
-    assert [example(php, "register.php", url, "add", "13700000000")[0] for _ in range(2)] == ["new\n", "known\n"]
+    assert (
+        words[:3] == ["register:", "2050", "numbers,"]
+        and 50 <= int(words[3]) < 100
+        and "50 registered" in err
+    )
+    assert [example(php, "register.php", url, "add", "13700000000")[0] for _ in range(2)] == [
+        "new\n",
+        "known\n",
+    ]
     example(php, "register.php", url, "rebuild", stdin="13600000000\n")
     assert example(php, "register.php", url, "add", "13600000000")[0] == "known\n"
     assert example(php, "register.php", url, "add", numbers[0])[0] == "new\n"
@@ -77,11 +128,18 @@ class Site(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         number = int(self.path.strip("/") or 0)
         Site.fetched[number] += 1
-        links = [(number * 7 + j * 13 + 1) % 300 for j in range(12)] + [number + 1 if number < 299 else 0]
-        body = "".join(f'<a href="{"" if j % 2 else "/"}{link}{"#part" if j % 3 else ""}">x</a>' for j, link in enumerate(links))
+        links = [(number * 7 + j * 13 + 1) % 300 for j in range(12)] + [
+            number + 1 if number < 299 else 0
+        ]
+        body = "".join(
+            f'<a href="{"" if j % 2 else "/"}{link}{"#part" if j % 3 else ""}">x</a>'
+            for j, link in enumerate(links)
+        )
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(f'<html>{body}<a href="http://elsewhere.invalid/">y</a><a>z</a></html>'.encode())
+        self.wfile.write(
+            f'<html>{body}<a href="http://elsewhere.invalid/">y</a><a>z</a></html>'.encode()
+        )
 
     def log_message(self, *args):
         pass

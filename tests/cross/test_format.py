@@ -24,7 +24,9 @@ def test_table_is_what_the_reader_reads():
     table = [(int(at), int(size), name.strip("`")) for at, size, name, _ in rows]
     named = [(at, size, name) for at, size, name in table if name]
     assert named == [(at, struct.calcsize(form), name) for at, form, name in CODE["FIELDS"]]
-    assert [at for at, *_ in table] == [0] + [at + size for at, size, _ in table][:-1]  # no gap, no overlap
+    assert [at for at, *_ in table] == [0] + [at + size for at, size, _ in table][
+        :-1
+    ]  # no gap, no overlap
     assert table[-1][0] + table[-1][1] == 4096
 
 
@@ -60,7 +62,9 @@ def assert_dirty(f):
 
 
 def test_keyed(tmp_path):
-    a, b = (BloomFilter(n=1000, p=0.01, secret=secret).to_bytes() for secret in (SECRET, SECRET[::-1]))
+    a, b = (
+        BloomFilter(n=1000, p=0.01, secret=secret).to_bytes() for secret in (SECRET, SECRET[::-1])
+    )
     checks = [CODE["read_filter"](data)["secret_check"] for data in (a, b)]
     assert 0 not in checks
     assert checks[0] != checks[1]

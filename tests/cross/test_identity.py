@@ -9,15 +9,35 @@ from conftest import run_sides
 
 SECRET = "000102030405060708090a0b0c0d0e0f"
 SHAPES = {
-    "classic": [{"m": 1000, "n": 100}, {"m": 1000, "n": 2}, {"m": 99991, "k": 5}, {"m": 1, "k": 1}, {"n": 300, "p": 0.01}],
-    "block": [{"n": 300, "p": 0.01}, {"m": 5120, "k": 8}, {"m": 8192, "k": 16}, {"m": 512, "k": 1}, {"m": 5000, "n": 500}],
-    "block2": [{"n": 300, "p": 0.0001}, {"m": 5120, "k": 7}, {"m": 16384, "k": 32}, {"m": 1024, "k": 2}, {"m": 512, "k": 3}],
+    "classic": [
+        {"m": 1000, "n": 100},
+        {"m": 1000, "n": 2},
+        {"m": 99991, "k": 5},
+        {"m": 1, "k": 1},
+        {"n": 300, "p": 0.01},
+    ],
+    "block": [
+        {"n": 300, "p": 0.01},
+        {"m": 5120, "k": 8},
+        {"m": 8192, "k": 16},
+        {"m": 512, "k": 1},
+        {"m": 5000, "n": 500},
+    ],
+    "block2": [
+        {"n": 300, "p": 0.0001},
+        {"m": 5120, "k": 7},
+        {"m": 16384, "k": 32},
+        {"m": 1024, "k": 2},
+        {"m": 512, "k": 3},
+    ],
 }
 
 
 def cases():
     for scheme, shapes in SHAPES.items():
-        for (i, shape), home, secret in itertools.product(enumerate(shapes), ["memory", "file"], [{}, {"secret": SECRET}]):
+        for (i, shape), home, secret in itertools.product(
+            enumerate(shapes), ["memory", "file"], [{}, {"secret": SECRET}]
+        ):
             name = f"{scheme}-{i}-{home}{'-keyed' if secret else ''}"
             yield {"name": name, "home": home, "scheme": scheme, **shape, **secret}
     yield {"name": "default-small-p", "home": "memory", "n": 1000, "p": 1e-5}
@@ -27,10 +47,34 @@ def cases():
 
 def keys():
     """Every kind, some more than once; those that are never added last."""
-    text = ["", "a", "seen.bloom", "https://example.org/?q=1&r=2", "Grüße", "π≈3", "日本語", "😀", "tab\tline\nend", "x" * 1024]
-    odd = [b"", b"\0", b"a\0b", b"\0\0\0", bytes(range(256)), b"\xff\xfe", b"\xc3", "😀".encode()[:3], b"k" * 1024, b"M" * 2**20]
+    text = [
+        "",
+        "a",
+        "seen.bloom",
+        "https://example.org/?q=1&r=2",
+        "Grüße",
+        "π≈3",
+        "日本語",
+        "😀",
+        "tab\tline\nend",
+        "x" * 1024,
+    ]
+    odd = [
+        b"",
+        b"\0",
+        b"a\0b",
+        b"\0\0\0",
+        bytes(range(256)),
+        b"\xff\xfe",
+        b"\xc3",
+        "😀".encode()[:3],
+        b"k" * 1024,
+        b"M" * 2**20,
+    ]
     numbers = [0, 1, -1, 42, 2**31, -(2**63), 2**63 - 1]
-    for length in itertools.chain(range(1, 20), [63, 64, 65, 127, 128, 129, 239, 240, 241, 255, 256, 257, 4096]):
+    for length in itertools.chain(
+        range(1, 20), [63, 64, 65, 127, 128, 129, 239, 240, 241, 255, 256, 257, 4096]
+    ):
         odd.append(bytes((7 * i + length) % 256 for i in range(length)))
     yield from (("s", t.encode()) for t in text)
     yield from (("b", b) for b in odd)
@@ -67,7 +111,9 @@ def test_answers_positions_and_state(made, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_added_keys_are_present(made, name):
-    lines = dict(line.split(" ", 1) for line in made[1]["c"][name] if not line.startswith("positions"))
+    lines = dict(
+        line.split(" ", 1) for line in made[1]["c"][name] if not line.startswith("positions")
+    )
     added = sum(kind.islower() for kind, _ in KEYS)
     assert lines["single"] == lines["batch"]
     assert lines["single"][:added] == "1" * added
@@ -77,13 +123,21 @@ def test_added_keys_are_present(made, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_bytes(made, name):
     """to_bytes and save, in all three: one and the same file."""
-    first, *others = [made[0] / f"{name}.{side}.{kind}" for side in ("c", "php", "py") for kind in ("bytes", "saved")]
+    first, *others = [
+        made[0] / f"{name}.{side}.{kind}"
+        for side in ("c", "php", "py")
+        for kind in ("bytes", "saved")
+    ]
     assert [str(other) for other in others if not filecmp.cmp(first, other, shallow=False)] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_opens_the_others(made, found, name):
-    expected = [line for line in made[1]["c"][name] if line.split()[0] in ("parameters", "single", "batch", "state")]
+    expected = [
+        line
+        for line in made[1]["c"][name]
+        if line.split()[0] in ("parameters", "single", "batch", "state")
+    ]
     ways = 3 if "-file" in name else 2
     for side in ("c", "php", "py"):
         lines = found[side][name]

@@ -15,7 +15,11 @@ def declared():
 
 
 def defined_in(library, *options):
-    names = [line.split()[-1] for line in run(["nm", "--defined-only", *options, library], text=True).splitlines() if " T " in line]
+    names = [
+        line.split()[-1]
+        for line in run(["nm", "--defined-only", *options, library], text=True).splitlines()
+        if " T " in line
+    ]
     return {name.split("@")[0] for name in names}
 
 

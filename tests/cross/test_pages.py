@@ -14,13 +14,30 @@ import pytest
 from conftest import OUT, PKG_CONFIG_PATH, ROOT, compile_c, php_command, run
 from documents import PHP_ANSWER, PHP_CHECK, all_blocks, languages, php_with_checks, run_python
 
-PAGES = ["index.md", "tutorial-python.md", "tutorial-php.md", "tutorial-c.md", "choosing.md", "homes.md", "migrate.md", "security.md", "arrow.md", "crawlers.md"]
+PAGES = [
+    "index.md",
+    "tutorial-python.md",
+    "tutorial-php.md",
+    "tutorial-c.md",
+    "choosing.md",
+    "homes.md",
+    "migrate.md",
+    "security.md",
+    "arrow.md",
+    "crawlers.md",
+]
 FILE = re.compile(r"(?:<\?php )?(?://|#|/\*) (\w+\.(?:py|php|c))\b")
 # What a page takes for granted.
 BEFORE = {
-    ("crawlers.md", "python"): "",  # settings, and a move from one Redis key to another: nothing to compare
-    ("migrate.md", "python"): "from bloomfilter import BloomFilter\ndata = bytes(10)\nall_the_keys = ['a', 'b']\n",
-    ("migrate.md", "php"): "$data = str_repeat(\"\\0\", 10);\n",
+    (
+        "crawlers.md",
+        "python",
+    ): "",  # settings, and a move from one Redis key to another: nothing to compare
+    (
+        "migrate.md",
+        "python",
+    ): "from bloomfilter import BloomFilter\ndata = bytes(10)\nall_the_keys = ['a', 'b']\n",
+    ("migrate.md", "php"): '$data = str_repeat("\\0", 10);\n',
 }
 # A fragment of C, where the page shows no program.
 C_AROUND = """#include <bloomfilter.h>
@@ -42,9 +59,19 @@ def generated(name):
 
 def test_no_page_is_left_out():
     """A page with code is run here, or by a test that names it, or is generated from what others check."""
-    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path.name != Path(__file__).name)
-    pages = [path.name for path in sorted((ROOT / "docs").glob("*.md")) if languages(f"docs/{path.name}")]
-    assert [name for name in pages if name not in PAGES and f"docs/{name}" not in tests and not generated(name)] == []
+    tests = "".join(
+        path.read_text()
+        for path in Path(__file__).parent.glob("test_*.py")
+        if path.name != Path(__file__).name
+    )
+    pages = [
+        path.name for path in sorted((ROOT / "docs").glob("*.md")) if languages(f"docs/{path.name}")
+    ]
+    assert [
+        name
+        for name in pages
+        if name not in PAGES and f"docs/{name}" not in tests and not generated(name)
+    ] == []
 
 
 @pytest.fixture
@@ -67,7 +94,9 @@ def of_page(name, request, *wanted):
     out = []
     for language, code in all_blocks(f"docs/{name}"):
         if "127.0.0.1:6379" in code:
-            code = code.replace("127.0.0.1:6379", f"127.0.0.1:{request.getfixturevalue('redis_port')}")
+            code = code.replace(
+                "127.0.0.1:6379", f"127.0.0.1:{request.getfixturevalue('redis_port')}"
+            )
         file = FILE.match(code)
         if file:
             Path(file[1]).write_text(code)
@@ -77,7 +106,15 @@ def of_page(name, request, *wanted):
 
 
 def pages_with(language):
-    return [name for name in PAGES if any(code for found, code in all_blocks(f"docs/{name}") if found == language and not FILE.match(code))]
+    return [
+        name
+        for name in PAGES
+        if any(
+            code
+            for found, code in all_blocks(f"docs/{name}")
+            if found == language and not FILE.match(code)
+        )
+    ]
 
 
 def test_languages():
@@ -98,9 +135,21 @@ def test_python(name, place, request):
 @pytest.mark.parametrize("name", pages_with("php"))
 def test_php(name, place, request):
     code = "".join(code for _, code in of_page(name, request, "php"))
-    assert (name, "php") in BEFORE or "throw" in code or any(PHP_ANSWER.match(line) for line in code.splitlines())
-    Path("page.php").write_text(PHP_CHECK + BEFORE.get((name, "php"), "") + php_with_checks(code) + "\necho 'end';\n")
-    assert run([*php_command()[:2], "-d", "zend.assertions=1", *php_command()[2:], "page.php"], text=True) == "end"
+    assert (
+        (name, "php") in BEFORE
+        or "throw" in code
+        or any(PHP_ANSWER.match(line) for line in code.splitlines())
+    )
+    Path("page.php").write_text(
+        PHP_CHECK + BEFORE.get((name, "php"), "") + php_with_checks(code) + "\necho 'end';\n"
+    )
+    assert (
+        run(
+            [*php_command()[:2], "-d", "zend.assertions=1", *php_command()[2:], "page.php"],
+            text=True,
+        )
+        == "end"
+    )
 
 
 @pytest.mark.parametrize("name", pages_with("c"))
@@ -119,7 +168,13 @@ def test_commands(name, place, request):
             assert printed == code
             compared += 1
             continue
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", code],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
         printed = done.stdout
     assert compared

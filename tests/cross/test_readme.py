@@ -10,7 +10,16 @@ import sys
 import pytest
 from bloomfilter import BloomFilter
 from conftest import OUT, ROOT, compile_c, run
-from documents import PHP_ANSWER, PHP_CHECK, blocks, languages, php_with_checks, run_python, table_rows, text_of
+from documents import (
+    PHP_ANSWER,
+    PHP_CHECK,
+    blocks,
+    languages,
+    php_with_checks,
+    run_python,
+    table_rows,
+    text_of,
+)
 
 README = "README.md"
 
@@ -22,7 +31,9 @@ def test_no_block_is_left_out():
 # ---- PHP and Python: `expression   # answer: why` must hold ----
 def with_redis(code, request):
     """The blocks speak to Redis's usual port: here it is a server of the test's own."""
-    return code.replace("6379", str(request.getfixturevalue("redis_port"))) if "6379" in code else code
+    return (
+        code.replace("6379", str(request.getfixturevalue("redis_port"))) if "6379" in code else code
+    )
 
 
 @pytest.mark.parametrize("code", blocks(README, "php"))
@@ -70,7 +81,14 @@ def machine(tree, tmp_path):
 
 
 def shell(script, env, cwd):
-    done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], env=env, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -81,7 +99,17 @@ def block_with(text):
 
 
 def test_every_command_block_is_run_below():
-    known = ["scripts/demo", "apt install", "pip install", "phpize", "bloomfilter create", "cmake -B", "cc seen.c", "bloomfilterd", "--data-binary"]
+    known = [
+        "scripts/demo",
+        "apt install",
+        "pip install",
+        "phpize",
+        "bloomfilter create",
+        "cmake -B",
+        "cc seen.c",
+        "bloomfilterd",
+        "--data-binary",
+    ]
     assert len(blocks(README, "sh")) == len(known)
     assert all(block_with(text) for text in known)
 
@@ -95,12 +123,18 @@ def test_first_commands_exist():
 def test_packages_are_those_the_scripts_install():
     """Names of one package in several Debians stand in quotes, with a bar between them."""
     wanted = re.findall(r"^ +want '?([^' ]+)", text_of("scripts/lib.sh"), flags=re.M)
-    assert set(block_with("apt install").split()[3:]) <= {name for names in wanted for name in names.split("|")}
+    assert set(block_with("apt install").split()[3:]) <= {
+        name for names in wanted for name in names.split("|")
+    }
 
 
 def test_pip_install(machine, tree, tmp_path):
     shell(block_with("pip install"), machine, tree)
-    where = shell('cd /; python -c "import bloomfilter; print(bloomfilter.BloomFilter(1000, 100).add(42), bloomfilter.__file__)"', machine, tree)
+    where = shell(
+        'cd /; python -c "import bloomfilter; print(bloomfilter.BloomFilter(1000, 100).add(42), bloomfilter.__file__)"',
+        machine,
+        tree,
+    )
     assert where.startswith(f"True {tmp_path}/venv/")
 
 
@@ -115,7 +149,14 @@ def test_command_line(tmp_path):
 def test_phpize(machine, tree, tmp_path, php):
     shell(block_with("phpize"), machine, tree)
     (built,) = (tmp_path / "root").rglob("bloomfilter.so")
-    command = [php[0], "-n", "-d", f"extension={built}", "-r", "var_dump((new BloomFilter(1000, 100))->add(42));"]
+    command = [
+        php[0],
+        "-n",
+        "-d",
+        f"extension={built}",
+        "-r",
+        "var_dump((new BloomFilter(1000, 100))->add(42));",
+    ]
     assert run(command, text=True) == "bool(true)\n"
 
 
@@ -132,9 +173,16 @@ def test_bloomfilterd(tmp_path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     (tmp_path / "out").symlink_to(OUT)
-    start, *lines = (block_with("bloomfilterd") + block_with("--data-binary")).replace("6381", str(port)).splitlines()
+    start, *lines = (
+        (block_with("bloomfilterd") + block_with("--data-binary"))
+        .replace("6381", str(port))
+        .splitlines()
+    )
     assert start.endswith(" &")
-    start = start.removesuffix("&") + f"--port {port} & trap 'kill $!' EXIT; for _ in {{1..300}}; do curl -s -o answer http://127.0.0.1:{port}/healthz && break; sleep 0.1; done"
+    start = (
+        start.removesuffix("&")
+        + f"--port {port} & trap 'kill $!' EXIT; for _ in {{1..300}}; do curl -s -o answer http://127.0.0.1:{port}/healthz && break; sleep 0.1; done"
+    )
     answers = [re.search(r"# (\w+)", line) for line in lines]
     assert sum(answer is not None for answer in answers) == 4
     script = [start, *(line.replace("curl ", "curl -s ", 1) + "\necho" for line in lines)]
@@ -149,7 +197,10 @@ def test_sizes():
     rows = table_rows(README, "`classic`")
     assert [float(row[0]) for row in rows] == [10.0**-e for e in range(1, 7)]
     for p, *bits, default in rows:
-        plans = [BloomFilter.plan(n=10**6, p=float(p), scheme=scheme) for scheme in ("classic", "block", "block2")]
+        plans = [
+            BloomFilter.plan(n=10**6, p=float(p), scheme=scheme)
+            for scheme in ("classic", "block", "block2")
+        ]
         assert [f"{plan['m'] / 1e6:.2f}" for plan in plans] == bits
         assert BloomFilter.plan(n=10**6, p=float(p))["scheme"] == default.strip("`")
 

@@ -17,16 +17,24 @@ def test_the_version_is_semantic():
 
 
 def test_every_product_has_the_version(php, tmp_path):
-    (tmp_path / "version.c").write_text('#include <bloomfilter.h>\n#include <stdio.h>\nint main(void) { printf("%s %s", BF_VERSION, bf_version()); }\n')
+    (tmp_path / "version.c").write_text(
+        '#include <bloomfilter.h>\n#include <stdio.h>\nint main(void) { printf("%s %s", BF_VERSION, bf_version()); }\n'
+    )
     found = {
         "C": run([compile_c(tmp_path / "version.c", tmp_path / "version")], text=True),
         "PHP": run([*php, "-r", "echo phpversion('bloomfilter');"], text=True),
         "Python": bloomfilter.__version__,
         "wheel": next((OUT / "dist").glob("*.whl")).name.split("-")[1],
-        "pkg-config": re.search(r"(?m)^Version: (.*)$", (OUT / "lib" / "pkgconfig" / "bloomfilter.pc").read_text())[1],
-        "package.xml": " ".join(re.findall(r"<(?:release|api)>([\d.]+)<", (ROOT / "package.xml").read_text())),
+        "pkg-config": re.search(
+            r"(?m)^Version: (.*)$", (OUT / "lib" / "pkgconfig" / "bloomfilter.pc").read_text()
+        )[1],
+        "package.xml": " ".join(
+            re.findall(r"<(?:release|api)>([\d.]+)<", (ROOT / "package.xml").read_text())
+        ),
     }
-    assert {name: set(text.split()) for name, text in found.items()} == dict.fromkeys(found, {VERSION})
+    assert {name: set(text.split()) for name, text in found.items()} == dict.fromkeys(
+        found, {VERSION}
+    )
 
 
 def test_no_file_has_a_version_of_its_own():
@@ -44,7 +52,9 @@ def test_changelog_is_kept():
     assert "keepachangelog.com" in CHANGELOG and "semver.org" in CHANGELOG
     first, *released = [heading for heading, _ in sections()]
     assert first == "[Unreleased]"
-    parsed = [re.fullmatch(rf"\[({SEMANTIC})\] - (\d{{4}}-\d\d-\d\d)", heading) for heading in released]
+    parsed = [
+        re.fullmatch(rf"\[({SEMANTIC})\] - (\d{{4}}-\d\d-\d\d)", heading) for heading in released
+    ]
     assert all(parsed), released
     numbers = [tuple(map(int, found[1].split("."))) for found in parsed]
     days = [date.fromisoformat(found[2]) for found in parsed]
@@ -55,5 +65,14 @@ def test_changelog_is_kept():
 def test_changes_are_of_the_six_kinds():
     for heading, text in sections():
         kinds = re.findall(r"(?m)^### (.*)$", text)
-        assert set(kinds) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"} and len(kinds) == len(set(kinds)), heading
-        assert all(part.strip().startswith("- ") for part in re.split(r"(?m)^### .*$", text)[1:]), heading
+        assert set(kinds) <= {
+            "Added",
+            "Changed",
+            "Deprecated",
+            "Removed",
+            "Fixed",
+            "Security",
+        } and len(kinds) == len(set(kinds)), heading
+        assert all(part.strip().startswith("- ") for part in re.split(r"(?m)^### .*$", text)[1:]), (
+            heading
+        )

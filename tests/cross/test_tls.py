@@ -20,7 +20,20 @@ print(json.dumps([bool(x) for x in f.contains_many([f"k{i}" for i in range(400, 
 
 def certificate(folder, name, *signed):
     """An EC key and what openssl signs for it: NAME.key, NAME.pem."""
-    new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}"]
+    new = [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        f"/CN={name}",
+    ]
     run([*new, "-keyout", folder / f"{name}.key", "-out", folder / f"{name}.pem", *signed])
 
 
@@ -32,12 +45,33 @@ def tls(tmp_path_factory):
     by = ["-CA", folder / "ca.pem", "-CAkey", folder / "ca.key"]
     certificate(folder, "server", *by, "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
     certificate(folder, "client", *by)
-    (folder / "both.pem").write_text((folder / "client.pem").read_text() + (folder / "client.key").read_text())
-    command = ["redis-server", "--port", "0", "--tls-port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder]
+    (folder / "both.pem").write_text(
+        (folder / "client.pem").read_text() + (folder / "client.key").read_text()
+    )
+    command = [
+        "redis-server",
+        "--port",
+        "0",
+        "--tls-port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--dir",
+        folder,
+    ]
     for what, name in (("ca-cert", "ca.pem"), ("cert", "server.pem"), ("key", "server.key")):
         command += [f"--tls-{what}-file", folder / name]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    client = redis.Redis("localhost", port, ssl=True, ssl_ca_certs=folder / "ca.pem", ssl_certfile=folder / "client.pem", ssl_keyfile=folder / "client.key")
+    client = redis.Redis(
+        "localhost",
+        port,
+        ssl=True,
+        ssl_ca_certs=folder / "ca.pem",
+        ssl_certfile=folder / "client.pem",
+        ssl_keyfile=folder / "client.key",
+    )
     for _ in range(500):
         try:
             client.ping()
@@ -72,4 +106,6 @@ def test_open_basedir_holds_for_certificates(tls, php):
     for name in ("ca", "cert"):
         url = f"rediss://localhost:{port}/0?key=other&{name}={folder}%2Fca.pem"
         refused = f"try {{ new BloomFilter(n: 10, p: 0.1, storage: '{url}'); }} catch (BloomFilterException $e) {{ echo $e->getMessage(); }}"
-        assert f"open_basedir does not allow {folder}/ca.pem" in run([*php, "-d", "open_basedir=/usr", "-r", refused], text=True)
+        assert f"open_basedir does not allow {folder}/ca.pem" in run(
+            [*php, "-d", "open_basedir=/usr", "-r", refused], text=True
+        )

@@ -28,11 +28,20 @@ def vectors(request, sides, tmp_path_factory):
     keys = [row["key"] for row in next(iter(cases.values()))]
     assert all([row["key"] for row in rows] == keys for rows in cases.values())
     as_dicts = [
-        {"name": str(i), "home": "memory", "scheme": scheme, "m": m, "k": k, "secret": secret or "-"}
+        {
+            "name": str(i),
+            "home": "memory",
+            "scheme": scheme,
+            "m": m,
+            "k": k,
+            "secret": secret or "-",
+        }
         for i, (scheme, m, k, secret) in enumerate(cases)
     ]
     folder = tmp_path_factory.mktemp("vectors")
-    return cases, run_sides(sides, "positions", as_dicts, [("b", bytes.fromhex(key)) for key in keys], folder)
+    return cases, run_sides(
+        sides, "positions", as_dicts, [("b", bytes.fromhex(key)) for key in keys], folder
+    )
 
 
 @pytest.mark.parametrize("side", SIDES)
@@ -40,11 +49,16 @@ def test_vectors(vectors, side):
     cases, printed = vectors
     assert len(cases) > 0
     for i, (case, rows) in enumerate(cases.items()):
-        lines = [f"positions {at} {' '.join(map(str, row['positions']))}" for at, row in enumerate(rows)]
+        lines = [
+            f"positions {at} {' '.join(map(str, row['positions']))}" for at, row in enumerate(rows)
+        ]
         assert printed[side][str(i)] == lines, case
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
 def test_positions_are_below_m(path):
     for (_, m, k, _), rows in cases_of(path).items():
-        assert all(len(row["positions"]) == k and 0 <= min(row["positions"]) and max(row["positions"]) < m for row in rows)
+        assert all(
+            len(row["positions"]) == k and 0 <= min(row["positions"]) and max(row["positions"]) < m
+            for row in rows
+        )

@@ -37,7 +37,9 @@ static int check(const char *path)
     bf_filter *f = bf_open(&spec, &err);
     if (!f) return fail(&err);
     while (scanf("%31s %ld %ld", name, &from, &to) == 3)
-        for (long i = from; i < to; i++) missing += bf_test(f, key, (size_t)snprintf(key, sizeof key, "%s:%ld", name, i), &err) != 1;
+        for (long i = from; i < to; i++)
+            missing +=
+                bf_test(f, key, (size_t)snprintf(key, sizeof key, "%s:%ld", name, i), &err) != 1;
     bf_close(f);
     printf("%ld\n", missing);
     return 0;
@@ -45,6 +47,7 @@ static int check(const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc == 6 && !strcmp(argv[1], "add")) return add(argv[2], argv[3], atol(argv[4]), atol(argv[5]));
+    if (argc == 6 && !strcmp(argv[1], "add"))
+        return add(argv[2], argv[3], atol(argv[4]), atol(argv[5]));
     return argc == 3 ? check(argv[2]) : 2;
 }

@@ -18,7 +18,11 @@ def add(path: str, name: str, start: int, stop: int) -> None:
 def missing(path: str) -> int:
     seen = BloomFilter.open(path)
     ranges = (line.split() for line in sys.stdin)
-    return sum(f"{name}:{i}" not in seen for name, start, stop in ranges for i in range(int(start), int(stop)))
+    return sum(
+        f"{name}:{i}" not in seen
+        for name, start, stop in ranges
+        for i in range(int(start), int(stop))
+    )
 
 
 if sys.argv[1] == "add":

@@ -1,5 +1,6 @@
-/* fuzz.h - what the fuzz targets share: values taken off the input's front, and what must hold of any filter that was
- * opened.  A target includes this file, the whole core is compiled in with the sanitizers. */
+/* fuzz.h - what the fuzz targets share: values taken off the input's front, and what must hold of
+ * any filter that was opened.  A target includes this file, the whole core is compiled in with the
+ * sanitizers. */
 #ifndef FUZZ_H
 #define FUZZ_H
 #include "../../core/bloomfilter.h"
@@ -9,9 +10,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-#define MUST(cond) do { if (!(cond)) { fprintf(stderr, "%s:%d: MUST(%s)\n", __FILE__, __LINE__, #cond); abort(); } } while (0)
+#define MUST(cond)                                                                                 \
+    do {                                                                                           \
+        if (!(cond)) {                                                                             \
+            fprintf(stderr, "%s:%d: MUST(%s)\n", __FILE__, __LINE__, #cond);                       \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
 
-typedef struct { const uint8_t *at; size_t left; } input;
+typedef struct {
+    const uint8_t *at;
+    size_t left;
+} input;
 
 static inline uint64_t take(input *in, unsigned bytes)
 {
@@ -33,14 +43,16 @@ static inline char *take_text(input *in, size_t most)
     return text;
 }
 
-/* An error is a negative code and one line of printable text; what the text quotes may be any bytes but no newline. */
+/* An error is a negative code and one line of printable text; what the text quotes may be any bytes
+ * but no newline. */
 static inline void sound_error(const bf_error *e)
 {
     MUST(e->code < 0 && e->code >= BF_EHOST);
     MUST(memchr(e->msg, 0, sizeof e->msg) && e->msg[0]);
 }
 
-/* What was added is present, alone and in a batch.  false: the scheme cannot hold these keys, and said so. */
+/* What was added is present, alone and in a batch.  false: the scheme cannot hold these keys, and
+ * said so. */
 static inline bool sound_keys(bf_filter *f, const uint8_t *bytes, size_t len)
 {
     bf_error e = { 0 };
@@ -75,9 +87,11 @@ static inline void sound_filter(bf_filter *f, const uint8_t *bytes, size_t len)
     MUST(k == info.k);
     for (int64_t i = 0; i < k; i++) {
         uint8_t byte;
-        MUST(pos[i] < info.m && bf_read_bits(f, pos[i] / 8, &byte, 1, &e) == 0 && (byte & 0x80 >> pos[i] % 8));
+        MUST(pos[i] < info.m && bf_read_bits(f, pos[i] / 8, &byte, 1, &e) == 0 &&
+             (byte & 0x80 >> pos[i] % 8));
     }
-    MUST(bf_get_state(f, &state, &e) == 0 && state.ones >= 1 && state.ones <= info.m && state.fpr >= 0 && state.fpr <= 1);
+    MUST(bf_get_state(f, &state, &e) == 0 && state.ones >= 1 && state.ones <= info.m &&
+         state.fpr >= 0 && state.fpr <= 1);
 }
 
 /* A counting filter: what is counted up is counted down again, and never below what others hold. */
@@ -90,11 +104,16 @@ static inline void sound_counts(bf_filter *f, const uint8_t *bytes, size_t len)
     MUST(before >= 1 && before <= 15 && bf_add(f, bytes, part, &e) >= 0);
     int after = bf_count_of(f, bytes, part, &e);
     MUST(after >= before && after <= 15 && (after > before || before == 15));
-    MUST(bf_remove(f, bytes, part, &e) == 1 && bf_count_of(f, bytes, part, &e) >= before && bf_test(f, bytes, part, &e) == 1);
+    MUST(bf_remove(f, bytes, part, &e) == 1 && bf_count_of(f, bytes, part, &e) >= before &&
+         bf_test(f, bytes, part, &e) == 1);
 }
 
 /* The clock of every window here: two looks at one are looks at the same moment. */
-static inline double still(void *ctx) { (void)ctx; return 1e6; }
+static inline double still(void *ctx)
+{
+    (void)ctx;
+    return 1e6;
+}
 
 /* To bytes and back: the same filter. */
 static inline void sound_bytes(bf_filter *f)

@@ -1,14 +1,27 @@
-/* fuzz_bytes.c - bf_from_bytes on any bytes.  The header carries checksums that no fuzzer guesses: the first byte of the
- * input says which of them are made right before, so that the checks behind them are reached.  Or (MADE) the input says which
- * filter of many parts is made, and what is then written into its pages, live words above all. */
+/* fuzz_bytes.c - bf_from_bytes on any bytes.  The header carries checksums that no fuzzer guesses:
+ * the first byte of the input says which of them are made right before, so that the checks behind
+ * them are reached.  Or (MADE) the input says which filter of many parts is made, and what is then
+ * written into its pages, live words above all. */
 #define XXH_INLINE_ALL
 #include "fuzz.h"
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { HEADER = 4096, FIX_HEADER = 1, FIX_BITS = 2, FIX_PAGE = 4, FIX_DIRTY = 8, STRETCH = 16, MADE = 128, SECONDS = 20 };
+enum {
+    HEADER = 4096,
+    FIX_HEADER = 1,
+    FIX_BITS = 2,
+    FIX_PAGE = 4,
+    FIX_DIRTY = 8,
+    STRETCH = 16,
+    MADE = 128,
+    SECONDS = 20
+};
 
-static void put64(uint8_t *at, uint64_t v) { for (int i = 0; i < 8; i++) at[i] = (uint8_t)(v >> 8 * i); }
+static void put64(uint8_t *at, uint64_t v)
+{
+    for (int i = 0; i < 8; i++) at[i] = (uint8_t)(v >> 8 * i);
+}
 
 static void mend(uint8_t *page, size_t len, uint8_t how)
 {
@@ -19,11 +32,16 @@ static void mend(uint8_t *page, size_t len, uint8_t how)
     if (how & FIX_BITS) put64(page + 2072, XXH3_64bits(page + HEADER, len - HEADER));
     memcpy(copy, page, HEADER);
     memcpy(copy + 2048, copy + 2056, 8);
-    if (copy[29] & 7) memset(copy + 2080, 0, 8);             /* the live word has a check of its own */
+    if (copy[29] & 7) memset(copy + 2080, 0, 8); /* the live word has a check of its own */
     if (how & FIX_PAGE) put64(page + 4088, XXH3_64bits(copy, 4088));
 }
 
-static uint64_t get64(const uint8_t *at) { uint64_t v = 0; for (int i = 8; i-- > 0;) v = v << 8 | at[i]; return v; }
+static uint64_t get64(const uint8_t *at)
+{
+    uint64_t v = 0;
+    for (int i = 8; i-- > 0;) v = v << 8 | at[i];
+    return v;
+}
 static void put_live(uint8_t *page, uint64_t value)
 {
     uint64_t v = value & UINT64_C(0xFFFFFFFFFFFF);
@@ -44,15 +62,23 @@ static uint8_t *filled(const bf_spec *spec, unsigned keys, size_t *len)
     return image;
 }
 
-/* A live word of around now (the clock's, or of any), or something else in the page; its sums are right. */
+/* A live word of around now (the clock's, or of any), or something else in the page; its sums are
+ * right. */
 static void scribble(uint8_t *page, input *in, uint64_t now)
 {
-    static const uint64_t far[] = { 0, 1, UINT64_C(1) << 45, UINT64_C(1) << 46, (UINT64_C(1) << 47) - 1, UINT64_C(1) << 47, UINT64_MAX };
+    static const uint64_t far[] = { 0, 1, UINT64_C(1) << 45, UINT64_C(1) << 46,
+        (UINT64_C(1) << 47) - 1, UINT64_C(1) << 47, UINT64_MAX };
     uint64_t what = take(in, 1);
-    if (what < 64) put_live(page, now + what - 32);
-    else if (what < 96) put_live(page, far[what % 7] + take(in, 1) % 8);
-    else if (what < 128) put_live(page, take(in, 6));
-    else if (what < 160) { size_t at = 24 + take(in, 1) % 180; page[at] = (uint8_t)take(in, 1); }
+    if (what < 64)
+        put_live(page, now + what - 32);
+    else if (what < 96)
+        put_live(page, far[what % 7] + take(in, 1) % 8);
+    else if (what < 128)
+        put_live(page, take(in, 6));
+    else if (what < 160) {
+        size_t at = 24 + take(in, 1) % 180;
+        page[at] = (uint8_t)take(in, 1);
+    }
     mend(page, HEADER, FIX_HEADER | FIX_PAGE);
 }
 
@@ -65,9 +91,13 @@ static void uses(bf_filter *f, const bf_spec *spec)
     bf_filter *other = bf_open(spec, &e), *copy = bf_copy(f, &e);
     MUST(other && copy && bf_add(other, "other", 5, &e) == 1);
     MUST(bf_add(f, "x", 1, &e) >= 0 && bf_test(f, "x", 1, &e) == 1 && bf_remove(f, "x", 1, &e) < 0);
-    if (bf_unite(other, f, &e) == 0) MUST(bf_test(other, "other", 5, &e) == 1 && bf_test(other, "x", 1, &e) == 1);
-    if (bf_unite(f, other, &e) == 0) MUST(bf_test(f, "x", 1, &e) == 1);       /* the other's keys may be of its past */
-    MUST((bf_unite(copy, f, &e) == 0 || e.code == BF_EINVAL) && bf_get_state(copy, &state, &e) == 0 && bf_saturated(copy, &wait, &e) >= 0 && bf_clear(copy, &e) == 0);
+    if (bf_unite(other, f, &e) == 0)
+        MUST(bf_test(other, "other", 5, &e) == 1 && bf_test(other, "x", 1, &e) == 1);
+    if (bf_unite(f, other, &e) == 0)
+        MUST(bf_test(f, "x", 1, &e) == 1); /* the other's keys may be of its past */
+    MUST((bf_unite(copy, f, &e) == 0 || e.code == BF_EINVAL) &&
+         bf_get_state(copy, &state, &e) == 0 && bf_saturated(copy, &wait, &e) >= 0 &&
+         bf_clear(copy, &e) == 0);
     bf_close(other);
     bf_close(copy);
 }
@@ -79,15 +109,26 @@ static void made(const uint8_t *data, size_t len)
     size_t bytes;
     const bool grow = take(&in, 1) & 1;
     bf_spec spec = { .n = 1 + take(&in, 1), .p = 0.01, .clock = still }, mine = { .clock = still };
-    if (grow) spec.grow = 1 + (double)take(&in, 2) / 16 + 1e-9;
-    else { spec.window = 1 + (double)take(&in, 2); spec.parts = 1 + (unsigned)take(&in, 1) % 5; }
+    if (grow)
+        spec.grow = 1 + (double)take(&in, 2) / 16 + 1e-9;
+    else {
+        spec.window = 1 + (double)take(&in, 2);
+        spec.parts = 1 + (unsigned)take(&in, 1) % 5;
+    }
     uint8_t *image = filled(&spec, (unsigned)take(&in, 1), &bytes);
     if (!image) return;
     const uint64_t now = grow ? spec.n : (uint64_t)(still(NULL) / (spec.window / spec.parts));
-    for (size_t at = 0; at + HEADER <= bytes; at += at ? HEADER + get64(image + at + 64) % (bytes + 1) : HEADER) scribble(image + at, &in, now);
+    for (size_t at = 0; at + HEADER <= bytes;
+        at += at ? HEADER + get64(image + at + 64) % (bytes + 1) : HEADER)
+        scribble(image + at, &in, now);
     bf_filter *f = bf_from_bytes(image, bytes, &mine, &e);
-    if (f) { bf_info i; uses(f, &spec); bf_get_info(f, &i); MUST(i.image_bytes < 64 * bytes + (1 << 20)); }
-    else sound_error(&e);
+    if (f) {
+        bf_info i;
+        uses(f, &spec);
+        bf_get_info(f, &i);
+        MUST(i.image_bytes < 64 * bytes + (1 << 20));
+    } else
+        sound_error(&e);
     bf_close(f);
     free(image);
 }
@@ -96,14 +137,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     bf_error e = { 0 };
     if (len < 1) return 0;
-    alarm(SECONDS);                                          /* what does not end is a fault */
+    alarm(SECONDS); /* what does not end is a fault */
     uint8_t how = data[0];
-    if (how & MADE) { made(data + 1, len - 1); return 0; }
+    if (how & MADE) {
+        made(data + 1, len - 1);
+        return 0;
+    }
     size_t bytes = len - 1;
-    /* A short input may stand for a whole header: the zeros in the middle of one are not worth the fuzzer's time. */
+    /* A short input may stand for a whole header: the zeros in the middle of one are not worth the
+     * fuzzer's time. */
     size_t whole = how & STRETCH && bytes >= 200 ? bytes - 200 + HEADER : bytes;
     uint8_t *copy = calloc(1, whole + 1);
-    if (whole == bytes) memcpy(copy, data + 1, bytes);
+    if (whole == bytes)
+        memcpy(copy, data + 1, bytes);
     else {
         memcpy(copy, data + 1, 160);
         memcpy(copy + 2048, data + 161, 32);
@@ -113,10 +159,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     mend(copy, whole, how);
     static const char secret[BF_SECRET_BYTES + 1] = "fuzz fuzz fuzz f";
     bf_spec expect = { .clock = still };
-    if (how & 32) { expect.secret = secret; expect.secret_len = BF_SECRET_BYTES; }
+    if (how & 32) {
+        expect.secret = secret;
+        expect.secret_len = BF_SECRET_BYTES;
+    }
     bf_filter *f = bf_from_bytes(copy, whole, &expect, &e);
-    if (f) { sound_bytes(f); sound_filter(f, copy, whole); }
-    else sound_error(&e);
+    if (f) {
+        sound_bytes(f);
+        sound_filter(f, copy, whole);
+    } else
+        sound_error(&e);
     bf_close(f);
     free(copy);
     return 0;

@@ -1,4 +1,5 @@
-/* fuzz_file.c - a mapped file of any bytes: opened, read-only and not, loaded, added to.  Sums are mended as in fuzz_bytes.c. */
+/* fuzz_file.c - a mapped file of any bytes: opened, read-only and not, loaded, added to.  Sums are
+ * mended as in fuzz_bytes.c. */
 #define LLVMFuzzerTestOneInput fuzz_bytes
 #include "fuzz_bytes.c"
 #undef LLVMFuzzerTestOneInput
@@ -8,7 +9,9 @@
 static const char *path(void)
 {
     static char name[64];
-    if (!*name) snprintf(name, sizeof name, "%s/fuzz-%d.bloom", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+    if (!*name)
+        snprintf(name, sizeof name, "%s/fuzz-%d.bloom",
+            access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
     return name;
 }
 
@@ -25,7 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (len < 1) return 0;
     size_t bytes = len - 1, whole = bytes >= 200 ? bytes - 200 + HEADER : bytes;
     uint8_t *copy = calloc(1, whole + 1);
-    if (whole == bytes) memcpy(copy, data + 1, bytes);
+    if (whole == bytes)
+        memcpy(copy, data + 1, bytes);
     else {
         memcpy(copy, data + 1, 160);
         memcpy(copy + 2048, data + 161, 32);
@@ -34,14 +38,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     }
     mend(copy, whole, data[0]);
     put_file(copy, whole);
-    bf_spec spec = { .storage = path(), .clock = still, .must_exist = true, .read_only = (data[0] & 64) != 0 };
+    bf_spec spec = {
+        .storage = path(), .clock = still, .must_exist = true, .read_only = (data[0] & 64) != 0
+    };
     bf_spec expect = { .clock = still };
     bf_filter *f = bf_open(&spec, &e), *loaded = NULL;
-    if (!f) sound_error(&e);
+    if (!f)
+        sound_error(&e);
     else {
         MUST((loaded = bf_load(path(), &expect, &e)) && bf_equal(f, loaded, &e) == 1);
-        if (spec.read_only) MUST(bf_add(f, "a", 1, &e) == BF_ENOTSUP);
-        else sound_filter(f, copy, whole);
+        if (spec.read_only)
+            MUST(bf_add(f, "a", 1, &e) == BF_ENOTSUP);
+        else
+            sound_filter(f, copy, whole);
     }
     bf_close(f);
     bf_close(loaded);

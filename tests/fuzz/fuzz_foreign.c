@@ -1,4 +1,5 @@
-/* fuzz_foreign.c - bytes of other systems (Guava's writeTo, bare bits, a byte a cell) with any parameters beside them. */
+/* fuzz_foreign.c - bytes of other systems (Guava's writeTo, bare bits, a byte a cell) with any
+ * parameters beside them. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -9,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     const char *format = formats[take(&in, 1) % 6];
     uint64_t flags = take(&in, 1);
     bf_spec spec = { 0 };
-    if (flags & 1) spec.m = take(&in, 3) & 0xFFFF;           /* not more than the test's time allows */
+    if (flags & 1) spec.m = take(&in, 3) & 0xFFFF; /* not more than the test's time allows */
     if (flags & 2) spec.n = take(&in, 2);
     if (flags & 4) spec.k = (unsigned)take(&in, 1);
     if (flags & 8) spec.p = (double)take(&in, 1) / 256;
@@ -17,18 +18,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     char *name = flags & 32 ? take_text(&in, 70) : NULL;
     spec.scheme = known ? known : name;
     bf_filter *f = bf_from_bytes_as(in.at, in.left, format, flags & 64 ? NULL : &spec, &e);
-    if (!f) sound_error(&e);
+    if (!f)
+        sound_error(&e);
     else {
         int64_t size = bf_bytes_as(f, format, &e);
         if (size >= 0 && size < 1 << 24) {
             uint8_t *out = malloc((size_t)size + 1);
             MUST(bf_to_bytes_as(f, format, out, (uint64_t)size, &e) == 0);
-            if (!strcmp(format, "guava")) MUST((size_t)size == in.left && !memcmp(out, in.at, in.left));
+            if (!strcmp(format, "guava"))
+                MUST((size_t)size == in.left && !memcmp(out, in.at, in.left));
             free(out);
         }
         bf_info info;
         bf_get_info(f, &info);
-        if (info.m < 1 << 24) { sound_bytes(f); sound_filter(f, in.at, in.left); }
+        if (info.m < 1 << 24) {
+            sound_bytes(f);
+            sound_filter(f, in.at, in.left);
+        }
     }
     bf_close(f);
     free(name);

@@ -1,5 +1,6 @@
-/* fuzz_http.c - bytes that a client of bloomfilterd may send, in pieces of any size: through the real connection, parser
- * and routes, without a network and without threads.  Whatever comes, replies are HTTP, nothing stays held. */
+/* fuzz_http.c - bytes that a client of bloomfilterd may send, in pieces of any size: through the
+ * real connection, parser and routes, without a network and without threads.  Whatever comes,
+ * replies are HTTP, nothing stays held. */
 #include "../../server/conn.c"
 #include "fuzz.h"
 #include <fcntl.h>
@@ -11,22 +12,34 @@ static worker w;
 static void start(void)
 {
     bf_error e;
-    s.o = (options){ .threads = 1, .m = 4096, .n = 400, .max_url = 1024, .max_header = 2048, .max_body = 8192, .max_buffered = 1 << 20,
-                     .max_filter = 1 << 16, .max_connections = 10, .max_filters = 4, .max_total = 1 << 20,
-                     .deadline = 30, .idle = 75, .host = "127.0.0.1",
-                     .allow_host = { "a.example" } };
+    s.o = (options){ .threads = 1,
+        .m = 4096,
+        .n = 400,
+        .max_url = 1024,
+        .max_header = 2048,
+        .max_body = 8192,
+        .max_buffered = 1 << 20,
+        .max_filter = 1 << 16,
+        .max_connections = 10,
+        .max_filters = 4,
+        .max_total = 1 << 20,
+        .deadline = 30,
+        .idle = 75,
+        .host = "127.0.0.1",
+        .allow_host = { "a.example" } };
     s.listener = eventfd(0, EFD_NONBLOCK);
     s.log_fd = -1;
     s.started = clock_ms();
     s.workers = &w;
     history_init(&s.history);
     MUST(filters_open(&s.fs, &s.o, &e) == 0 && worker_init(&w, &s));
-    w.patient = true;                                /* it does what else is left to jobs.c */
+    w.patient = true; /* it does what else is left to jobs.c */
 }
 
 static conn *only(void)
 {
-    for (int i = 0; i < STATES; i++) if (w.lists[i].first) return w.lists[i].first;
+    for (int i = 0; i < STATES; i++)
+        if (w.lists[i].first) return w.lists[i].first;
     return NULL;
 }
 
@@ -44,7 +57,9 @@ static void forget_named(void)
 {
     bf_error e;
     for (size_t i = s.fs.count; i-- > 0;)
-        if (strcmp(s.fs.all[i]->name, DEFAULT_NAME)) MUST(filters_drop(&s.fs, (text){ s.fs.all[i]->name, strlen(s.fs.all[i]->name) }, &e) == 0);
+        if (strcmp(s.fs.all[i]->name, DEFAULT_NAME))
+            MUST(filters_drop(&s.fs, (text){ s.fs.all[i]->name, strlen(s.fs.all[i]->name) }, &e) ==
+                 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
@@ -65,10 +80,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         if (send(sv[1], in.at, n, MSG_NOSIGNAL) != (ssize_t)n) break;
         in.at += n;
         in.left -= n;
-        for (int i = 0; i < 50 && w.connections; i++) { conn_ready(&w, only(), EPOLLIN | EPOLLOUT); if (!hear(sv[1], &any) && i) break; }
+        for (int i = 0; i < 50 && w.connections; i++) {
+            conn_ready(&w, only(), EPOLLIN | EPOLLOUT);
+            if (!hear(sv[1], &any) && i) break;
+        }
     }
     shutdown(sv[1], SHUT_WR);
-    for (int i = 0; i < 1000 && w.connections; i++) { conn_ready(&w, only(), EPOLLIN | EPOLLOUT); hear(sv[1], &any); }
+    for (int i = 0; i < 1000 && w.connections; i++) {
+        conn_ready(&w, only(), EPOLLIN | EPOLLOUT);
+        hear(sv[1], &any);
+    }
     conn_bury(&w);
     MUST(w.connections == 0 && s.connections == 0 && s.buffered == 0 && !only());
     MUST(w.tail_held == 0);

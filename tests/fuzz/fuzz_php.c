@@ -1,6 +1,6 @@
-/* fuzz_php.c - the PHP extension in a PHP of its own (the embed SAPI): fuzz_php.inc makes values of the input and calls
- * methods with them.  An exception that leaves it is a finding, as is what the sanitizers see: Zend's allocator is off, so
- * that they see every string and array. */
+/* fuzz_php.c - the PHP extension in a PHP of its own (the embed SAPI): fuzz_php.inc makes values of
+ * the input and calls methods with them.  An exception that leaves it is a finding, as is what the
+ * sanitizers see: Zend's allocator is off, so that they see every string and array. */
 #include <sapi/embed/php_embed.h>
 #include "fuzz.h"
 #include <signal.h>
@@ -13,12 +13,18 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 const char *__asan_default_options(void);
 int __lsan_is_turned_off(void);
 /* Large allocations fail as on a small machine.  PHP itself leaks at its end. */
-const char *__asan_default_options(void) { return "max_allocation_size_mb=64:allocator_may_return_null=1"; }
+const char *__asan_default_options(void)
+{
+    return "max_allocation_size_mb=64:allocator_may_return_null=1";
+}
 int __lsan_is_turned_off(void) { return 1; }
 
 static char folder[64], driver[4096];
 
-static int startup(sapi_module_struct *sapi) { return php_module_startup(sapi, &bloomfilter_module_entry); }
+static int startup(sapi_module_struct *sapi)
+{
+    return php_module_startup(sapi, &bloomfilter_module_entry);
+}
 
 /* Each request: the driver's classes and functions are gone with the one before. */
 static void load_driver(void)
@@ -33,14 +39,16 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     setenv("USE_ZEND_ALLOC", "0", 1);
-    setenv("USE_TRACKED_ALLOC", "1", 1);                  /* what a request leaves behind is freed at its end all the same */
-    snprintf(folder, sizeof folder, "%s/fuzz-php-%d", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
+    setenv("USE_TRACKED_ALLOC", "1",
+        1); /* what a request leaves behind is freed at its end all the same */
+    snprintf(folder, sizeof folder, "%s/fuzz-php-%d",
+        access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (int)getpid());
     snprintf(driver, sizeof driver, "%s.inc", __FILE__);
     memcpy(strstr(driver, ".c.inc"), ".inc", 5);
     php_embed_module.startup = startup;
     php_embed_module.php_ini_ignore = 1;
     MUST(php_embed_init(0, NULL) == SUCCESS);
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 32 << 20, 32 << 20 });     /* mapped files stay small */
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 32 << 20, 32 << 20 }); /* mapped files stay small */
     load_driver();
     return 0;
 }
@@ -57,17 +65,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     static unsigned runs;
     zval name, given, result;
     bool bailed = false;
-    signal(SIGXFSZ, SIG_IGN);                             /* each time: libFuzzer has set its own */
+    signal(SIGXFSZ, SIG_IGN); /* each time: libFuzzer has set its own */
     MUST(mkdir(folder, 0700) == 0 || access(folder, W_OK) == 0);
     if (++runs % 500 == 0) renew_request();
     ZVAL_STRING(&name, "fuzz");
     ZVAL_STRINGL(&given, (const char *)data, len);
-    zend_try {
+    zend_try
+    {
         MUST(call_user_function(NULL, NULL, &name, &result, 1, &given) == SUCCESS);
         zval_ptr_dtor(&result);
-    } zend_catch {
-        bailed = true;
-    } zend_end_try();
+    }
+    zend_catch { bailed = true; }
+    zend_end_try();
     MUST(!bailed && !EG(exception));
     zval_ptr_dtor(&name);
     zval_ptr_dtor(&given);

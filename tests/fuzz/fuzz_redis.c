@@ -1,7 +1,7 @@
-/* fuzz_redis.c - a Redis that answers anything.  The connection is a pair of sockets: the input lies ready in one end,
- * whatever is asked through the other.  Nothing may crash or hang; what the filter answers cannot be judged, since such a
- * server may well be right.
- * Links with -Wl,--wrap=connect. */
+/* fuzz_redis.c - a Redis that answers anything.  The connection is a pair of sockets: the input
+ * lies ready in one end, whatever is asked through the other.  Nothing may crash or hang; what the
+ * filter answers cannot be judged, since such a server may well be right. */
+/* Links with -Wl,--wrap=connect. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -9,13 +9,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ENDS = 8 };                      /* more than are in use at once: who loses every race to create goes on for 100 rounds */
+enum {
+    ENDS = 8
+}; /* more than are in use at once: who loses every race to create goes on for 100 rounds */
 static const uint8_t *answer;
 static size_t answer_len;
 static int ends[ENDS];
 static unsigned nends;
 
-/* A part of the input at each connection, so that what comes after a reconnect differs.  The socket becomes one end of a pair. */
+/* A part of the input at each connection, so that what comes after a reconnect differs.  The socket
+ * becomes one end of a pair. */
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len);
 int __wrap_connect(int fd, const struct sockaddr *to, socklen_t len)
 {
@@ -53,26 +56,33 @@ static void use(bf_filter *f)
     bf_delete(f, &e);
 }
 
-/* Replies that are well-formed, from a few bytes each: an index into what real ones hold, or a number. */
+/* Replies that are well-formed, from a few bytes each: an index into what real ones hold, or a
+ * number. */
 static char *build(input *in, size_t *len)
 {
-    static const char *const texts[] = {
-        "format", "1", "scheme", "block", "classic", "m", "1024", "n", "100", "k", "7", "p", "0.01", "secret", "0", "mark", "0000002a",
-        "by", "bloomfilter", "", "512", "gozero", "QUEUED", "OK", "\0\0\0\x2a", "4096", "14", "block2", "2a", "shards", "cells"
-    };
-    static const char *const errors[] = { "ERR unknown command 'BITFIELD_RO'", "WRONGTYPE x", "MOVED 1 h:1", "OOM x", "NOAUTH x", "READONLY x" };
+    static const char *const texts[] = { "format", "1", "scheme", "block", "classic", "m", "1024",
+        "n", "100", "k", "7", "p", "0.01", "secret", "0", "mark", "0000002a", "by", "bloomfilter",
+        "", "512", "gozero", "QUEUED", "OK", "\0\0\0\x2a", "4096", "14", "block2", "2a", "shards",
+        "cells" };
+    static const char *const errors[] = { "ERR unknown command 'BITFIELD_RO'", "WRONGTYPE x",
+        "MOVED 1 h:1", "OOM x", "NOAUTH x", "READONLY x" };
     enum { CAP = 1 << 16 };
     char *out = malloc(CAP);
     size_t n = 0;
     while (in->left && n < CAP - 1000) {
         unsigned op = (unsigned)take(in, 1), arg = op >> 3;
         size_t room = CAP - n;
-        if ((op & 7) == 0) n += (size_t)snprintf(out + n, room, "*%u\r\n", arg);
-        else if ((op & 7) == 1) n += (size_t)snprintf(out + n, room, ":%u\r\n", arg < 30 ? arg : (unsigned)take(in, 4));
-        else if ((op & 7) == 2) n += (size_t)snprintf(out + n, room, "+%s\r\n", arg & 1 ? "QUEUED" : "OK");
-        else if ((op & 7) == 3) n += (size_t)snprintf(out + n, room, "-%s\r\n", errors[arg % 6]);
-        else if ((op & 7) == 4) n += (size_t)snprintf(out + n, room, "%s", arg & 1 ? "$-1\r\n" : "\n\n");
-        else if ((op & 7) == 5) {                           /* a line of the bitmap, or the mark */
+        if ((op & 7) == 0)
+            n += (size_t)snprintf(out + n, room, "*%u\r\n", arg);
+        else if ((op & 7) == 1)
+            n += (size_t)snprintf(out + n, room, ":%u\r\n", arg < 30 ? arg : (unsigned)take(in, 4));
+        else if ((op & 7) == 2)
+            n += (size_t)snprintf(out + n, room, "+%s\r\n", arg & 1 ? "QUEUED" : "OK");
+        else if ((op & 7) == 3)
+            n += (size_t)snprintf(out + n, room, "-%s\r\n", errors[arg % 6]);
+        else if ((op & 7) == 4)
+            n += (size_t)snprintf(out + n, room, "%s", arg & 1 ? "$-1\r\n" : "\n\n");
+        else if ((op & 7) == 5) { /* a line of the bitmap, or the mark */
             size_t most = arg < 8 ? 4 : 8 * arg, have = in->left < most ? in->left : most;
             n += (size_t)snprintf(out + n, room, "$%zu\r\n", have);
             memcpy(out + n, in->at, have);
@@ -99,13 +109,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     answer = built ? (const uint8_t *)built : in.at;
     if (!built) answer_len = in.left;
     char url[160];
-    snprintf(url, sizeof url, "unix://%s/fuzz?key=k&timeout=0.2&db=%d", how & 8 ? "u:p@" : "", how & 16 ? 3 : 0);
+    snprintf(url, sizeof url, "unix://%s/fuzz?key=k&timeout=0.2&db=%d", how & 8 ? "u:p@" : "",
+        how & 16 ? 3 : 0);
     bf_spec spec = { .storage = url, .must_exist = (how & 1) != 0 };
-    if (!(how & 1) || how & 2) { spec.n = 100; spec.p = 0.01; }
-    if (how & 4) { spec.scheme = "gozero"; spec.m = 4096; spec.n = 0; spec.p = 0; }
+    if (!(how & 1) || how & 2) {
+        spec.n = 100;
+        spec.p = 0.01;
+    }
+    if (how & 4) {
+        spec.scheme = "gozero";
+        spec.m = 4096;
+        spec.n = 0;
+        spec.p = 0;
+    }
     bf_filter *f = bf_open(&spec, &e);
-    if (f) use(f);
-    else sound_error(&e);
+    if (f)
+        use(f);
+    else
+        sound_error(&e);
     bf_close(f);
     for (unsigned i = 0; i < nends && i < ENDS; i++) close(ends[i]);
     nends = 0;

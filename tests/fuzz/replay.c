@@ -1,5 +1,5 @@
-/* replay.c - main for a fuzz target that is linked without a fuzzer: each file of the folders given is one input.  Knows no
- * target; what an input must not do is the target's business. */
+/* replay.c - main for a fuzz target that is linked without a fuzzer: each file of the folders given
+ * is one input.  Knows no target; what an input must not do is the target's business. */
 #include "fuzz.h"
 #include <dirent.h>
 
@@ -10,7 +10,7 @@ static void replay(const char *path)
     MUST(f && bytes);
     size_t len = fread(bytes, 1, 1 << 20, f);
     fclose(f);
-    bytes = realloc(bytes, len ? len : 1);                   /* so that a tool sees what is read past the end */
+    bytes = realloc(bytes, len ? len : 1); /* so that a tool sees what is read past the end */
     LLVMFuzzerTestOneInput(bytes, len);
     free(bytes);
 }

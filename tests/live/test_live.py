@@ -18,7 +18,14 @@ from bloomfilter import BloomFilter
 
 HERE = Path(__file__).resolve().parent
 CACHE = Path(tempfile.gettempdir()) / "bloomfilter-live"
-TEXTS = ["", "a", "h\u00e4\u00df", "\u4e2d\u6587\u5b57", "\U0001f600 smile", *(f"https://www.example.org/item/{i}" for i in range(3000))]
+TEXTS = [
+    "",
+    "a",
+    "h\u00e4\u00df",
+    "\u4e2d\u6587\u5b57",
+    "\U0001f600 smile",
+    *(f"https://www.example.org/item/{i}" for i in range(3000)),
+]
 NUMBERS = [0, -1, 1, 2**31 - 1, -(2**31), *range(5000, 8000)]
 CASES = [
     ("bytes", "guava", TEXTS, 3100, 0.01),
@@ -31,7 +38,16 @@ CASES = [
 
 
 def run(command, stdin="", cwd=None):
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, encoding="utf-8", check=True, timeout=300, cwd=cwd).stdout
+    return subprocess.run(
+        command,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+        timeout=300,
+        cwd=cwd,
+    ).stdout
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +58,17 @@ def guava():
     if not jar.exists():
         CACHE.mkdir(exist_ok=True)
         try:
-            run(["mvn", "-q", "-B", "dependency:copy", "-Dartifact=com.google.guava:guava:33.4.8-jre", f"-DoutputDirectory={CACHE}"], cwd=CACHE)
+            run(
+                [
+                    "mvn",
+                    "-q",
+                    "-B",
+                    "dependency:copy",
+                    "-Dartifact=com.google.guava:guava:33.4.8-jre",
+                    f"-DoutputDirectory={CACHE}",
+                ],
+                cwd=CACHE,
+            )
         except subprocess.SubprocessError:
             pytest.skip("Maven Central cannot be reached")
     return ["java", "-cp", str(jar), str(HERE / "Live.java")]
@@ -57,10 +83,15 @@ def test_guava(guava, case, tmp_path):
     bf = BloomFilter(n=n, p=p, scheme=scheme)
     bf.update(keys)
     assert bf.to_bytes(format="guava") == theirs.read_bytes()
-    assert BloomFilter.from_bytes(theirs.read_bytes(), format="guava", scheme=scheme, n=n).bitset == bf.bitset
+    assert (
+        BloomFilter.from_bytes(theirs.read_bytes(), format="guava", scheme=scheme, n=n).bitset
+        == bf.bitset
+    )
     more = [f"{key}7" if isinstance(key, str) else key // 2 + 10000 for key in keys]
     ours.write_bytes(bf.to_bytes(format="guava"))
-    answers = run([*guava, "read", funnel, str(ours)], lines + "".join(f"{key}\n" for key in more)).strip()
+    answers = run(
+        [*guava, "read", funnel, str(ours)], lines + "".join(f"{key}\n" for key in more)
+    ).strip()
     assert answers == "".join(str(b) for b in bf.contains_many([*keys, *more]))
 
 
@@ -74,8 +105,12 @@ def test_gozero(tmp_path):
         pytest.skip("the Go module proxy cannot be reached")
     for bits in (1, 1000, 20480, 2**32):
         bf = BloomFilter(m=bits, scheme="gozero")
-        rows = run(["go", "run", ".", str(bits)], "".join(f"{key}\n" for key in TEXTS), cwd=tmp_path).splitlines()
-        assert [bf.hashcode(key) for key in TEXTS] == [[int(x) for x in row.split()] for row in rows]
+        rows = run(
+            ["go", "run", ".", str(bits)], "".join(f"{key}\n" for key in TEXTS), cwd=tmp_path
+        ).splitlines()
+        assert [bf.hashcode(key) for key in TEXTS] == [
+            [int(x) for x in row.split()] for row in rows
+        ]
 
 
 @pytest.fixture(scope="session")
@@ -86,12 +121,24 @@ def redisson():
     if not (jars / "complete").exists():
         jars.mkdir(parents=True, exist_ok=True)
         try:
-            run(["mvn", "-q", "-B", "-f", str(HERE / "redisson" / "pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"], cwd=CACHE)
+            run(
+                [
+                    "mvn",
+                    "-q",
+                    "-B",
+                    "-f",
+                    str(HERE / "redisson" / "pom.xml"),
+                    "dependency:copy-dependencies",
+                    f"-DoutputDirectory={jars}",
+                ],
+                cwd=CACHE,
+            )
         except subprocess.SubprocessError:
             pytest.skip("Maven Central cannot be reached")
         (jars / "complete").touch()
     return lambda *words, keys=(): run(
-        ["java", "-cp", f"{jars}/*", str(HERE / "redisson" / "Live.java"), *map(str, words)], "".join(f"{key}\n" for key in keys)
+        ["java", "-cp", f"{jars}/*", str(HERE / "redisson" / "Live.java"), *map(str, words)],
+        "".join(f"{key}\n" for key in keys),
     ).strip()
 
 
@@ -103,7 +150,18 @@ def redis_port(tmp_path):
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
     server = subprocess.Popen(
-        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)], stdout=subprocess.DEVNULL
+        [
+            "redis-server",
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(tmp_path),
+        ],
+        stdout=subprocess.DEVNULL,
     )
     for _ in range(200):
         try:
@@ -122,13 +180,19 @@ def ask(port, command):
         return s.recv(1 << 16)
 
 
-@pytest.mark.parametrize("n, p, name", [(1000, 0.01, "theirs"), (5000, 0.0001, "a{b}c"), (300, 1e-9, "tiny")])
+@pytest.mark.parametrize(
+    "n, p, name", [(1000, 0.01, "theirs"), (5000, 0.0001, "a{b}c"), (300, 1e-9, "tiny")]
+)
 def test_redisson(redisson, redis_port, n, p, name):
     """Either side makes the filter, the other one opens it, both add, both find everything."""
     url = f"redis://127.0.0.1:{redis_port}/0?key="
     config = f"{name}:config" if "{" in name else f"{{{name}}}:config"
     fields = "size hashIterations expectedInsertions falseProbability"
-    keys, ours, absent = TEXTS[1:200], [f"ours {i}" for i in range(100)], [f"absent {i}" for i in range(300)]
+    keys, ours, absent = (
+        TEXTS[1:200],
+        [f"ours {i}" for i in range(100)],
+        [f"absent {i}" for i in range(300)],
+    )
     m, k = map(int, redisson("init", redis_port, name, n, repr(p)).split())
     made = ask(redis_port, f"HMGET {config} {fields}")
     assert redisson("add", redis_port, name, keys=keys)[:50] == "1" * 50
@@ -137,7 +201,9 @@ def test_redisson(redisson, redis_port, n, p, name):
         assert bf.contains_many(keys) == b"\1" * len(keys)
         bf.update(ours)
         mine = bf.contains_many(absent)
-    assert redisson("contains", redis_port, name, keys=[*keys, *ours, *absent]) == "1" * (len(keys) + len(ours)) + "".join(map(str, mine))
+    assert redisson("contains", redis_port, name, keys=[*keys, *ours, *absent]) == "1" * (
+        len(keys) + len(ours)
+    ) + "".join(map(str, mine))
     redisson("delete", redis_port, name)
     with BloomFilter(n=n, p=p, scheme="redisson", storage=url + name) as bf:
         assert ask(redis_port, f"HMGET {config} {fields}") == made

@@ -1,10 +1,14 @@
-/* test_model.c - the promises of DESIGN under every interleaving, on filters of a few words: the very code of the core, not
- * a model of it.  The plain kernels are run through the same checks, to show that the checker finds what is wrong there. */
+/* test_model.c - the promises of DESIGN under every interleaving, on filters of a few words: the
+ * very code of the core, not a model of it.  The plain kernels are run through the same checks, to
+ * show that the checker finds what is wrong there. */
 #include "../../core/bloomfilter.h"
 #include "../c/check.h"
 #include "model.h"
 
-typedef struct { int rc[MODEL_THREADS]; bool ended[MODEL_THREADS], late[MODEL_THREADS]; } history;    /* late: began when 0 had ended */
+typedef struct {
+    int rc[MODEL_THREADS];
+    bool ended[MODEL_THREADS], late[MODEL_THREADS];
+} history; /* late: began when 0 had ended */
 static bf_filter *f;
 static history h;
 static const char *scheme;
@@ -14,8 +18,13 @@ static unsigned k;
 /* Threads 0 and 1 add `same`; what 2 does is the scenario's. */
 static const char *const key[MODEL_THREADS] = { "same", "same", "other", "same" };
 
-/* A step of its own, ordered with all others of its kind: the beginning or the end of what a check is about. */
-static void model_event(void) { static char events; bf_model_step(&events, true); }
+/* A step of its own, ordered with all others of its kind: the beginning or the end of what a check
+ * is about. */
+static void model_event(void)
+{
+    static char events;
+    bf_model_step(&events, true);
+}
 
 static void add_(int me)
 {
@@ -39,45 +48,78 @@ static void clear(int me) { h.rc[me] = bf_clear(f, NULL); }
 static void fresh(void)
 {
     bf_close(f);
-    f = bf_open(&(bf_spec){ .m = scheme[0] == 'c' ? 64 : 1024, .n = 100, .k = k, .scheme = scheme, .threads = threads }, NULL);
+    f = bf_open(&(bf_spec){ .m = scheme[0] == 'c' ? 64 : 1024,
+                    .n = 100,
+                    .k = k,
+                    .scheme = scheme,
+                    .threads = threads },
+        NULL);
     memset(&h, 0, sizeof h);
 }
 
 /* ---- two adders of one key, and one of another ---- */
-static void two_adders(void) { fresh(); model_thread_is(0, add_); model_thread_is(1, add_); }
-static void three_adders(void) { two_adders(); model_thread_is(2, add_); }
+static void two_adders(void)
+{
+    fresh();
+    model_thread_is(0, add_);
+    model_thread_is(1, add_);
+}
+static void three_adders(void)
+{
+    two_adders();
+    model_thread_is(2, add_);
+}
 static bool somebody_is_told_new(void)
 {
-    return (h.rc[0] == BF_ADDED || h.rc[1] == BF_ADDED) && bf_test(f, "same", 4, NULL) == 1
-        && (model.threads < 3 || bf_test(f, "other", 5, NULL) == 1);
+    return (h.rc[0] == BF_ADDED || h.rc[1] == BF_ADDED) && bf_test(f, "same", 4, NULL) == 1 &&
+           (model.threads < 3 || bf_test(f, "other", 5, NULL) == 1);
 }
 
 /* ---- a tester beside an adder: what was added before the test began is found ---- */
-static void add_and_test(void) { fresh(); model_thread_is(0, add_); model_thread_is(1, test_); model_thread_is(2, add_); }
+static void add_and_test(void)
+{
+    fresh();
+    model_thread_is(0, add_);
+    model_thread_is(1, test_);
+    model_thread_is(2, add_);
+}
 static bool what_was_added_is_found(void)
 {
     return (!h.late[1] || h.rc[1] == 1) && bf_test(f, "same", 4, NULL) == 1;
 }
 
 /* ---- a batch is as its keys ---- */
-static void batches(void) { fresh(); model_thread_is(0, batch); model_thread_is(1, batch); }
+static void batches(void)
+{
+    fresh();
+    model_thread_is(0, batch);
+    model_thread_is(1, batch);
+}
 static bool batches_agree(void)
 {
-    return h.rc[0] + h.rc[1] >= 2 && bf_test(f, "same", 4, NULL) == 1 && bf_test(f, "other", 5, NULL) == 1;
+    return h.rc[0] + h.rc[1] >= 2 && bf_test(f, "same", 4, NULL) == 1 &&
+           bf_test(f, "other", 5, NULL) == 1;
 }
 
 /* ---- clear beside an adder: afterwards the filter is as good as new ---- */
-static void add_and_clear(void) { fresh(); bf_add(f, "old", 3, NULL); model_thread_is(0, add_); model_thread_is(1, clear); }
+static void add_and_clear(void)
+{
+    fresh();
+    bf_add(f, "old", 3, NULL);
+    model_thread_is(0, add_);
+    model_thread_is(1, clear);
+}
 static bool usable_after_clear(void)
 {
     bf_state state;
     bf_get_state(f, &state, NULL);
-    if (h.rc[1] != 0 || state.ones > k) return false;        /* at most what the adder set */
+    if (h.rc[1] != 0 || state.ones > k) return false; /* at most what the adder set */
     int again = bf_add(f, "same", 4, NULL);
     return again >= 0 && bf_test(f, "same", 4, NULL) == 1;
 }
 
-/* ---- whole filters beside adders: nothing is lost by a union, and a copy has what was there when it began ---- */
+/* ---- whole filters beside adders: nothing is lost by a union, and a copy has what was there when
+ * it began ---- */
 static bf_filter *other, *copy;
 static void unite(int me) { h.rc[me] = bf_unite(f, other, NULL); }
 static void take_copy(int me)
@@ -97,7 +139,8 @@ static void add_and_unite(void)
 }
 static bool both_are_in(void)
 {
-    return h.rc[0] == BF_ADDED && h.rc[1] == 0 && bf_test(f, "same", 4, NULL) == 1 && bf_test(f, "theirs", 6, NULL) == 1;
+    return h.rc[0] == BF_ADDED && h.rc[1] == 0 && bf_test(f, "same", 4, NULL) == 1 &&
+           bf_test(f, "theirs", 6, NULL) == 1;
 }
 static void add_and_copy(void)
 {
@@ -110,27 +153,39 @@ static void add_and_copy(void)
 }
 static bool the_copy_is_sound(void)
 {
-    return copy && bf_test(copy, "old", 3, NULL) == 1 && (!h.late[1] || bf_test(copy, "same", 4, NULL) == 1) && bf_add(copy, "new", 3, NULL) >= 0
-        && bf_test(copy, "new", 3, NULL) == 1;
+    return copy && bf_test(copy, "old", 3, NULL) == 1 &&
+           (!h.late[1] || bf_test(copy, "same", 4, NULL) == 1) &&
+           bf_add(copy, "new", 3, NULL) >= 0 && bf_test(copy, "new", 3, NULL) == 1;
 }
 
-/* ---- the scheduler itself: small programs of loads, stores and locks, tried with and without what saves schedules ---- */
+/* ---- the scheduler itself: small programs of loads, stores and locks, tried with and without what
+ * saves schedules ---- */
 enum { LOAD, STORE, TAKE, GIVE, SMALL = 4 };
 static char word[3];
 static int mutex[2];
-static struct { int n, kind[SMALL + 2], at[SMALL + 2]; } program[3];
+static struct {
+    int n, kind[SMALL + 2], at[SMALL + 2];
+} program[3];
 
 static void small(int me)
 {
     for (int i = 0; i < program[me].n; i++) {
         const int kind = program[me].kind[i], at = program[me].at[i];
-        if (kind <= STORE) { bf_model_step(word + at, kind == STORE); continue; }
-        if (kind == TAKE) bf_model_wait(mutex + at);
-        else bf_model_step(mutex + at, true);
+        if (kind <= STORE) {
+            bf_model_step(word + at, kind == STORE);
+            continue;
+        }
+        if (kind == TAKE)
+            bf_model_wait(mutex + at);
+        else
+            bf_model_step(mutex + at, true);
         mutex[at] = kind == TAKE;
     }
 }
-static void small_ones(void) { for (int i = 0; i < 3; i++) model_thread_is(i, small); }
+static void small_ones(void)
+{
+    for (int i = 0; i < 3; i++) model_thread_is(i, small);
+}
 static bool nothing_held(void) { return !mutex[0] && !mutex[1]; }
 
 static unsigned random_(unsigned below)
@@ -139,10 +194,15 @@ static unsigned random_(unsigned below)
     state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (unsigned)(state >> 33) % below;
 }
-static void put(int me, int kind, int at) { program[me].kind[program[me].n] = kind; program[me].at[program[me].n++] = at; }
+static void put(int me, int kind, int at)
+{
+    program[me].kind[program[me].n] = kind;
+    program[me].at[program[me].n++] = at;
+}
 static void make_up(int me)
 {
-    const int n = 1 + (int)random_(3), take = (int)random_(6), give = take + (int)random_(3), lock = (int)random_(2);
+    const int n = 1 + (int)random_(3), take = (int)random_(6), give = take + (int)random_(3),
+              lock = (int)random_(2);
     program[me].n = 0;
     for (int i = 0; i < n; i++) {
         if (i == take) put(me, TAKE, lock);
@@ -169,19 +229,37 @@ static void nothing_is_left_out(void)
 /* Two locks, taken in opposite order: the checker must see that both threads may wait for ever. */
 static void in_turns(int me)
 {
-    for (int i = 0; i < 2; i++) { bf_model_wait(mutex + (me ^ i)); mutex[me ^ i] = 1; }
-    for (int i = 0; i < 2; i++) { bf_model_step(mutex + i, true); mutex[i] = 0; }
+    for (int i = 0; i < 2; i++) {
+        bf_model_wait(mutex + (me ^ i));
+        mutex[me ^ i] = 1;
+    }
+    for (int i = 0; i < 2; i++) {
+        bf_model_step(mutex + i, true);
+        mutex[i] = 0;
+    }
 }
-static void two_in_turns(void) { mutex[0] = mutex[1] = 0; model_thread_is(0, in_turns); model_thread_is(1, in_turns); }
+static void two_in_turns(void)
+{
+    mutex[0] = mutex[1] = 0;
+    model_thread_is(0, in_turns);
+    model_thread_is(1, in_turns);
+}
 static bool fine(void) { return true; }
 static void a_deadlock_is_found(void) { CHECK(!explore(two_in_turns, fine) && model.stuck); }
-static void spin(int me) { for (;;) bf_model_step(word + me, false); }
+static void spin(int me)
+{
+    for (;;) bf_model_step(word + me, false);
+}
 static void one_that_spins(void) { model_thread_is(0, spin); }
-static void a_loop_without_end_is_found(void) { CHECK(!explore(one_that_spins, fine) && model.endless); }
+static void a_loop_without_end_is_found(void)
+{
+    CHECK(!explore(one_that_spins, fine) && model.endless);
+}
 
 /* ---- all of them ---- */
 static unsigned long long all_schedules;
-static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void), bool atomic, const char *what)
+static bool every(
+    unsigned k_most, void (*prepare)(void), bool (*verdict)(void), bool atomic, const char *what)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     bool all = true;
@@ -192,12 +270,17 @@ static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void),
             bool ok = explore(prepare, verdict);
             all &= ok;
             all_schedules += model.schedules;
-            if (*what) printf("     %-9s k=%u %-22s %8llu schedules%s\n", scheme, k, what, model.schedules, ok ? "" : ": BROKEN");
+            if (*what)
+                printf("     %-9s k=%u %-22s %8llu schedules%s\n", scheme, k, what, model.schedules,
+                    ok ? "" : ": BROKEN");
         }
     return all;
 }
-#define PROMISE(k_most, prepare, verdict) \
-    static void verdict##_in_every_order_##prepare(void) { CHECK(every(k_most, prepare, verdict, true, #prepare)); }
+#define PROMISE(k_most, prepare, verdict)                                                          \
+    static void verdict##_in_every_order_##prepare(void)                                           \
+    {                                                                                              \
+        CHECK(every(k_most, prepare, verdict, true, #prepare));                                    \
+    }
 PROMISE(4, two_adders, somebody_is_told_new)
 PROMISE(2, three_adders, somebody_is_told_new)
 PROMISE(2, add_and_test, what_was_added_is_found)
@@ -207,16 +290,22 @@ PROMISE(4, add_and_unite, both_are_in)
 PROMISE(4, add_and_copy, the_copy_is_sound)
 
 /* Plain kernels lose bits: the checker must see it. */
-static void plain_kernels_are_found_wrong(void) { CHECK(!every(2, three_adders, somebody_is_told_new, false, "")); }
+static void plain_kernels_are_found_wrong(void)
+{
+    CHECK(!every(2, three_adders, somebody_is_told_new, false, ""));
+}
 
 /* What DESIGN does not promise: exactly one of two adders being told new. */
 static bool exactly_one(void) { return (h.rc[0] == BF_ADDED) + (h.rc[1] == BF_ADDED) == 1; }
-static void more_than_one_may_be_told_new(void) { CHECK(!every(2, two_adders, exactly_one, true, "")); }
+static void more_than_one_may_be_told_new(void)
+{
+    CHECK(!every(2, two_adders, exactly_one, true, ""));
+}
 
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    setenv("BLOOMFILTER_CPU", "portable", 1);                /* the vector kernels touch several words in a step */
+    setenv("BLOOMFILTER_CPU", "portable", 1); /* the vector kernels touch several words in a step */
     RUN(somebody_is_told_new_in_every_order_two_adders);
     RUN(somebody_is_told_new_in_every_order_three_adders);
     RUN(what_was_added_is_found_in_every_order_add_and_test);

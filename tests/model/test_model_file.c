@@ -1,8 +1,10 @@
-/* test_model_file.c - filters that grow or forget in one mapped file, under every interleaving of processes: each thread has a
- * handle of its own, which maps the file by itself.  A word has then several addresses: it is known by its place in the file.
- * flock is the model's, so that who waits for it does not stop the others; nothing is waited for to reach a disk.  At the end
- * the file is opened once more: it is sound, and all is in it.  The very code of the core; only how large a part is, is the test's.
- * wraps: bf_chain_part bf_chain_part_possible flock fsync mmap munmap */
+/* test_model_file.c - filters that grow or forget in one mapped file, under every interleaving of
+ * processes: each thread has a handle of its own, which maps the file by itself.  A word has then
+ * several addresses: it is known by its place in the file. flock is the model's, so that who waits
+ * for it does not stop the others; nothing is waited for to reach a disk.  At the end the file is
+ * opened once more: it is sound, and all is in it.  The very code of the core; only how large a
+ * part is, is the test's. */
+/* wraps: bf_chain_part bf_chain_part_possible flock fsync mmap munmap */
 #include "forgetting.h"
 #include "growing.h"
 #include <sys/file.h>
@@ -11,20 +13,30 @@
 
 /* ---- the machine ---- */
 enum { MAPS = 64 };
-static struct { const uint8_t *at; size_t len; off_t offset; } maps[MAPS];
+static struct {
+    const uint8_t *at;
+    size_t len;
+    off_t offset;
+} maps[MAPS];
 static int flock_, flock_fd, flock_thread;
 
 static const void *place(const void *word)
 {
     for (int i = 0; i < MAPS; i++)
-        if (maps[i].at && (const uint8_t *)word >= maps[i].at && (const uint8_t *)word < maps[i].at + maps[i].len)
+        if (maps[i].at && (const uint8_t *)word >= maps[i].at &&
+            (const uint8_t *)word < maps[i].at + maps[i].len)
             return (const void *)(uintptr_t)((const uint8_t *)word - maps[i].at + maps[i].offset);
     return word;
 }
 
 /* Parts of two words are what no constructor makes. */
 bool __wrap_bf_chain_part_possible(const bf_desc *, const bf_desc *);
-bool __wrap_bf_chain_part_possible(const bf_desc *of, const bf_desc *part) { (void)of; (void)part; return true; }
+bool __wrap_bf_chain_part_possible(const bf_desc *of, const bf_desc *part)
+{
+    (void)of;
+    (void)part;
+    return true;
+}
 
 void *__real_mmap(void *, size_t, int, int, int, off_t);
 void *__wrap_mmap(void *, size_t, int, int, int, off_t);
@@ -43,15 +55,18 @@ int __real_munmap(void *, size_t);
 int __wrap_munmap(void *, size_t);
 int __wrap_munmap(void *at, size_t len)
 {
-    for (int i = 0; i < MAPS; i++) if (maps[i].at == at) maps[i].at = NULL;
+    for (int i = 0; i < MAPS; i++)
+        if (maps[i].at == at) maps[i].at = NULL;
     return __real_munmap(at, len);
 }
 int __real_flock(int, int);
 int __wrap_flock(int, int);
 int __wrap_flock(int fd, int op)
 {
-    if (op == LOCK_UN) bf_model_step(&flock_, true);
-    else bf_model_wait(&flock_);
+    if (op == LOCK_UN)
+        bf_model_step(&flock_, true);
+    else
+        bf_model_wait(&flock_);
     flock_ = op != LOCK_UN;
     flock_fd = fd;
     flock_thread = model.running;
@@ -65,15 +80,29 @@ static void give_back(int thread)
     flock_ = 0;
 }
 int __wrap_fsync(int);
-int __wrap_fsync(int fd) { (void)fd; return 0; }
+int __wrap_fsync(int fd)
+{
+    (void)fd;
+    return 0;
+}
 
 /* ---- handles ---- */
 static char folder[40], path[60];
 
-static bf_filter *again(void) { return bf_open(&(bf_spec){ .storage = path, .must_exist = true, .clock = old_epoch ? clock_ : NULL, .clock_ctx = old_epoch ? &step : NULL }, NULL); }
+static bf_filter *again(void)
+{
+    return bf_open(&(bf_spec){ .storage = path,
+                       .must_exist = true,
+                       .clock = old_epoch ? clock_ : NULL,
+                       .clock_ctx = old_epoch ? &step : NULL },
+        NULL);
+}
 static void fresh(const bf_spec *spec)
 {
-    for (int i = 0; i < MODEL_THREADS; i++) { bf_close(handle[i]); handle[i] = NULL; }
+    for (int i = 0; i < MODEL_THREADS; i++) {
+        bf_close(handle[i]);
+        handle[i] = NULL;
+    }
     bf_close(f);
     f = NULL;
     unlink(path);
@@ -92,9 +121,19 @@ static void growing(void)
 static void forgetting(void)
 {
     clock_of_all = clock_of_verdict = THEN;
-    fresh(&(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .window = 10, .parts = parts, .clock = clock_, .clock_ctx = &step, .storage = path });
-    for (int i = 0; i < MODEL_THREADS && handle[i]; i++)    /* only the two words that keys are in are emptied */
-        for (unsigned j = 0; j < handle[i]->chain->count; j++) handle[i]->chain->piece[j]->part.store.nwords = 2;
+    fresh(&(bf_spec){ .n = 1,
+        .p = 0.1,
+        .k = 2,
+        .scheme = "classic",
+        .window = 10,
+        .parts = parts,
+        .clock = clock_,
+        .clock_ctx = &step,
+        .storage = path });
+    for (int i = 0; i < MODEL_THREADS && handle[i];
+        i++) /* only the two words that keys are in are emptied */
+        for (unsigned j = 0; j < handle[i]->chain->count; j++)
+            handle[i]->chain->piece[j]->part.store.nwords = 2;
     model.watched = place(handle[0]->chain->epoch);
     clock_of_verdict = old_epoch;
     add_key(handle[0], KEYS - 1);
@@ -109,16 +148,17 @@ static bool as_before_and_sound(void) { return (f = again()) && forgetting_promi
 static void take_keys(unsigned bits)
 {
     part_bits = bits;
-    bf_filter *g = bf_open(&(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .window = 10 }, NULL);
+    bf_filter *g =
+        bf_open(&(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .window = 10 }, NULL);
     find_keys(g);
     bf_close(g);
 }
 
 static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
-    two_keys = { { { ADD, 0, 0 } }, { { ADD, 1, 0 } } },
-    add_and_test = { { { ADD, 0, 0 } }, { { TEST, 0, 0 } } },
-    test_old = { { { ADD, 0, 0 } }, { { TEST, KEYS - 1, 0 } } },
-    batch_and_key = { { { ADD_BOTH, 0, 0 } }, { { ADD, 1, 0 } } };
+                  two_keys = { { { ADD, 0, 0 } }, { { ADD, 1, 0 } } },
+                  add_and_test = { { { ADD, 0, 0 } }, { { TEST, 0, 0 } } },
+                  test_old = { { { ADD, 0, 0 } }, { { TEST, KEYS - 1, 0 } } },
+                  batch_and_key = { { { ADD_BOTH, 0, 0 } }, { { ADD, 1, 0 } } };
 
 static void processes_grow_one_file(void)
 {
@@ -127,7 +167,11 @@ static void processes_grow_one_file(void)
     for (old_keys = 0; old_keys < 2; old_keys++)
         for (room = 1; room <= 2 - old_keys; room++) {
             char name[100];
-#define GROWS(p) do { snprintf(name, sizeof name, #p ", %u before, room for %u", old_keys, room); KEPT(name, p, growing, grown_and_sound); } while (0)
+#define GROWS(p)                                                                                   \
+    do {                                                                                           \
+        snprintf(name, sizeof name, #p ", %u before, room for %u", old_keys, room);                \
+        KEPT(name, p, growing, grown_and_sound);                                                   \
+    } while (0)
             GROWS(one_key);
             GROWS(two_keys);
             GROWS(add_and_test);
@@ -145,7 +189,12 @@ static void processes_forget_in_one_file(void)
     old_epoch = THEN - 1;
     for (int d = 0; d <= 3; d++) {
         char name[100];
-#define TRY(what, ...) do { memcpy(p, (plan){ __VA_ARGS__ }, sizeof p); snprintf(name, sizeof name, what ", %d apart", d); KEPT(name, p, forgetting, as_before_and_sound); } while (0)
+#define TRY(what, ...)                                                                             \
+    do {                                                                                           \
+        memcpy(p, (plan){ __VA_ARGS__ }, sizeof p);                                                \
+        snprintf(name, sizeof name, what ", %d apart", d);                                         \
+        KEPT(name, p, forgetting, as_before_and_sound);                                            \
+    } while (0)
         TRY("one key", { { ADD, 0, THEN } }, { { ADD, 0, THEN + d } });
         TRY("two keys", { { ADD, 0, THEN } }, { { ADD, 1, THEN + d } });
         TRY("add, test", { { ADD, 0, THEN } }, { { TEST, 0, THEN + d } });
@@ -155,10 +204,13 @@ static void processes_forget_in_one_file(void)
 
 /* kill -9 at any step of the first: what he had finished is there, and the others go on. */
 static const plan killed_adder = { { { ADD, 0, 0 } }, { { KILL, 0, 0 }, { ADD, 1, 0 } } },
-    killed_second = { { { ADD, 0, 0 }, { ADD, 1, 0 } }, { { KILL, 0, 0 }, { ADD, 2, 0 } } },
-    killed_beside = { { { ADD, 0, 0 } }, { { KILL, 0, 0 } }, { { ADD, 1, 0 } } },
-    killed_late = { { { ADD, 0, THEN + 2 }, { TEST, 0, THEN + 2 } }, { { KILL, 0, 0 }, { ADD, 1, THEN + 2 } } },
-    killed_too_late = { { { ADD, 0, THEN } }, { { ADD, 1, THEN + 2 }, { KILL, 0, 0 }, { ADD, 0, THEN + 2 } } };
+                  killed_second = { { { ADD, 0, 0 }, { ADD, 1, 0 } },
+                      { { KILL, 0, 0 }, { ADD, 2, 0 } } },
+                  killed_beside = { { { ADD, 0, 0 } }, { { KILL, 0, 0 } }, { { ADD, 1, 0 } } },
+                  killed_late = { { { ADD, 0, THEN + 2 }, { TEST, 0, THEN + 2 } },
+                      { { KILL, 0, 0 }, { ADD, 1, THEN + 2 } } },
+                  killed_too_late = { { { ADD, 0, THEN } },
+                      { { ADD, 1, THEN + 2 }, { KILL, 0, 0 }, { ADD, 0, THEN + 2 } } };
 static void killed_at_any_step(void)
 {
     model.in_full = true;
@@ -168,7 +220,8 @@ static void killed_at_any_step(void)
     for (old_keys = 0; old_keys < 2; old_keys++) {
         room = 1;
         KEPT(old_keys ? "killed, makes a part" : "killed", killed_adder, growing, grown_and_sound);
-        KEPT(old_keys ? "killed at the second, makes a part" : "killed at the second", killed_second, growing, grown_and_sound);
+        KEPT(old_keys ? "killed at the second, makes a part" : "killed at the second",
+            killed_second, growing, grown_and_sound);
         if (!old_keys) KEPT("killed beside another", killed_beside, growing, grown_and_sound);
     }
     take_keys(512);
@@ -181,8 +234,18 @@ static void killed_at_any_step(void)
 
 /* A lock that locks nothing: parts are made on top of each other. */
 static bool no_lock;
-static int lock_nothing(bf_filter *on, int *token, bf_error *err) { (void)on; (void)err; *token = -1; return 0; }
-static void unlock_nothing(bf_filter *on, int token) { (void)on; (void)token; }
+static int lock_nothing(bf_filter *on, int *token, bf_error *err)
+{
+    (void)on;
+    (void)err;
+    *token = -1;
+    return 0;
+}
+static void unlock_nothing(bf_filter *on, int token)
+{
+    (void)on;
+    (void)token;
+}
 static void growing_without_lock(void)
 {
     static bf_chain_ops ops;
@@ -193,7 +256,8 @@ static void growing_without_lock(void)
     ops.lock = lock_nothing;
     ops.unlock = unlock_nothing;
     store.chain = &ops;
-    for (int i = 0; i < MODEL_THREADS && handle[i]; i++) if (no_lock) handle[i]->part.store.ops = &store;
+    for (int i = 0; i < MODEL_THREADS && handle[i]; i++)
+        if (no_lock) handle[i]->part.store.ops = &store;
 }
 static void what_is_wrong_is_found(void)
 {
@@ -210,8 +274,12 @@ int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("BLOOMFILTER_CPU", "portable", 1);
-    snprintf(folder, sizeof folder, "%s/bfmodelXXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (!mkdtemp(folder)) { perror("mkdtemp"); return 1; }
+    snprintf(folder, sizeof folder, "%s/bfmodelXXXXXX",
+        access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (!mkdtemp(folder)) {
+        perror("mkdtemp");
+        return 1;
+    }
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     model.place = place;
     take_keys(128);

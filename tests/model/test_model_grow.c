@@ -1,9 +1,10 @@
-/* test_model_grow.c - filters that grow, under every interleaving: parts of two words that one key fills, so that adders make
- * the next part while others add, test, clear and copy.  The very code of the core; only how large a part is, is the test's.
- * wraps: bf_chain_part */
+/* test_model_grow.c - filters that grow, under every interleaving: parts of two words that one key
+ * fills, so that adders make the next part while others add, test, clear and copy.  The very code
+ * of the core; only how large a part is, is the test's. */
+/* wraps: bf_chain_part */
 #include "growing.h"
 
-static bf_filter *empty;                                     /* filters are made as copies of it, which is cheaper */
+static bf_filter *empty; /* filters are made as copies of it, which is cheaper */
 
 static void fresh(void)
 {
@@ -19,25 +20,33 @@ static void fresh(void)
 static bool all_are_there_in_f(void) { return all_are_there(f); }
 
 static const plan one_key = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } } },
-    two_keys = { { { ADD, 0, 0 } }, { { ADD, 1, 0 } } },
-    three_adders = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } }, { { ADD, 1, 0 } } },
-    three_keys = { { { ADD, 0, 0 } }, { { ADD, 1, 0 } }, { { ADD, 2, 0 } } },
-    again = { { { ADD, 0, 0 }, { ADD, 1, 0 } }, { { ADD, 1, 0 }, { ADD, 0, 0 } } },
-    add_and_test = { { { ADD, 0, 0 } }, { { TEST, 0, 0 } }, { { ADD, 1, 0 } } },
-    test_old = { { { ADD, 0, 0 } }, { { TEST, KEYS - 1, 0 } }, { { ADD, 1, 0 } } },
-    batches = { { { ADD_BOTH, 0, 0 } }, { { ADD_BOTH, 0, 0 } } },
-    batch_and_key = { { { ADD_BOTH, 0, 0 } }, { { ADD, 1, 0 } }, { { TEST, 1, 0 } } };
+                  two_keys = { { { ADD, 0, 0 } }, { { ADD, 1, 0 } } },
+                  three_adders = { { { ADD, 0, 0 } }, { { ADD, 0, 0 } }, { { ADD, 1, 0 } } },
+                  three_keys = { { { ADD, 0, 0 } }, { { ADD, 1, 0 } }, { { ADD, 2, 0 } } },
+                  again = { { { ADD, 0, 0 }, { ADD, 1, 0 } }, { { ADD, 1, 0 }, { ADD, 0, 0 } } },
+                  add_and_test = { { { ADD, 0, 0 } }, { { TEST, 0, 0 } }, { { ADD, 1, 0 } } },
+                  test_old = { { { ADD, 0, 0 } }, { { TEST, KEYS - 1, 0 } }, { { ADD, 1, 0 } } },
+                  batches = { { { ADD_BOTH, 0, 0 } }, { { ADD_BOTH, 0, 0 } } },
+                  batch_and_key = { { { ADD_BOTH, 0, 0 } }, { { ADD, 1, 0 } }, { { TEST, 1, 0 } } };
 
 static void adders_make_the_next_part(void)
 {
     for (old_keys = 0; old_keys < 2; old_keys++)
         for (room = 1; room <= 2; room++) {
             char name[100];
-#define GROWS(p) do { snprintf(name, sizeof name, #p ", %u before, room for %u", old_keys, room); KEPT(name, p, fresh, growing_promises); } while (0)
+#define GROWS(p)                                                                                   \
+    do {                                                                                           \
+        snprintf(name, sizeof name, #p ", %u before, room for %u", old_keys, room);                \
+        KEPT(name, p, fresh, growing_promises);                                                    \
+    } while (0)
             GROWS(one_key);
             GROWS(two_keys);
-            const bool few = old_keys == 0 || room == 2;         /* else some millions of schedules */
-            if (few) { GROWS(three_adders); GROWS(three_keys); GROWS(batches); }
+            const bool few = old_keys == 0 || room == 2; /* else some millions of schedules */
+            if (few) {
+                GROWS(three_adders);
+                GROWS(three_keys);
+                GROWS(batches);
+            }
             GROWS(again);
             GROWS(add_and_test);
             GROWS(test_old);
@@ -48,32 +57,44 @@ static void adders_make_the_next_part(void)
 /* ---- a copy beside adders has what was there when it began, and goes on growing by itself ---- */
 static bool copy_is_sound(void)
 {
-    if (!growing_promises() || !copy || !old_ones_are_there(copy) || bf_chain_count(copy->chain) > bf_chain_count(f->chain)) return false;
-    EACH_CALL(u, j) if ((*doing)[u][j].op == COPY)
-        EACH_CALL(t, i) if ((*doing)[t][i].op == ADD && before(t, i, u, j) && has_key(copy, (*doing)[t][i].key) != 1) return false;
+    if (!growing_promises() || !copy || !old_ones_are_there(copy) ||
+        bf_chain_count(copy->chain) > bf_chain_count(f->chain))
+        return false;
+    EACH_CALL(u, j)
+    if ((*doing)[u][j].op == COPY) EACH_CALL(t, i)
+    if ((*doing)[t][i].op == ADD && before(t, i, u, j) && has_key(copy, (*doing)[t][i].key) != 1)
+        return false;
     return add_key(copy, 2) == BF_ADDED && has_key(copy, 2) == 1;
 }
-static const plan add_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } } }, two_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } }, { { ADD, 1, 0 } } };
+static const plan add_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } } },
+                  two_and_copy = { { { ADD, 0, 0 } }, { { COPY, 0, 0 } }, { { ADD, 1, 0 } } };
 static void copies_beside_adders(void)
 {
     for (old_keys = 0, room = 1; old_keys < 2; old_keys++) {
-        KEPT(old_keys ? "copy, adder makes a part" : "copy, adder", add_and_copy, fresh, copy_is_sound);
+        KEPT(old_keys ? "copy, adder makes a part" : "copy, adder", add_and_copy, fresh,
+            copy_is_sound);
         if (!old_keys) KEPT("copy, two adders", two_and_copy, fresh, copy_is_sound);
     }
 }
 
-/* ---- clear: what nobody adds meanwhile is gone, and afterwards the filter is as good as new ---- */
+/* ---- clear: what nobody adds meanwhile is gone, and afterwards the filter is as good as new ----
+ */
 static bool as_good_as_new(void)
 {
     uint64_t sum = 0;
     if (!no_errors() || has_key(f, KEYS - 1) != 0) return false;
     EACH_CALL(t, i) if ((*doing)[t][i].op == TEST && out[t][i].rc != 0) return false;
-    for (unsigned i = 0; i < f->chain->count; i++) sum += (uint64_t)bf_live(f->chain->piece[i]->live);
+    for (unsigned i = 0; i < f->chain->count; i++)
+        sum += (uint64_t)bf_live(f->chain->piece[i]->live);
     if (sum > 1 || add_key(f, 2) != BF_ADDED) return false;
-    EACH_CALL(t, i) if ((*doing)[t][i].op == ADD && (add_key(f, (*doing)[t][i].key) < 0 || has_key(f, (*doing)[t][i].key) != 1)) return false;
+    EACH_CALL(t, i)
+    if ((*doing)[t][i].op == ADD &&
+        (add_key(f, (*doing)[t][i].key) < 0 || has_key(f, (*doing)[t][i].key) != 1))
+        return false;
     return has_key(f, 2) == 1;
 }
-static const plan add_and_clear = { { { ADD, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } }, two_clears = { { { CLEAR, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } };
+static const plan add_and_clear = { { { ADD, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } },
+                  two_clears = { { { CLEAR, 0, 0 } }, { { CLEAR, 0, 0 }, { TEST, KEYS - 1, 0 } } };
 static void clear_beside_adders(void)
 {
     old_keys = room = 1;
@@ -94,7 +115,11 @@ static void with_wrong_append(int (*append)(bf_filter *, const bf_desc *, bf_err
 }
 static void fresh_and_wrong(void)
 {
-    if (dropped) { dropped->part.store.ops->close(&dropped->part.store); free(dropped); dropped = NULL; }
+    if (dropped) {
+        dropped->part.store.ops->close(&dropped->part.store);
+        free(dropped);
+        dropped = NULL;
+    }
     fresh();
     f->part.store.ops = &store;
 }
@@ -147,7 +172,9 @@ int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
     setenv("BLOOMFILTER_CPU", "portable", 1);
-    empty = bf_open(&(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2, .threads = true }, NULL);
+    empty = bf_open(
+        &(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .grow = 2, .threads = true },
+        NULL);
     find_keys(empty);
     RUN(adders_make_the_next_part);
     RUN(copies_beside_adders);

@@ -1,6 +1,7 @@
-/* test_model_window.c - filters that forget, under every interleaving: two or three pieces of two words, clocks that differ
- * from call to call and jump.  The very code of the core; only how large a part is, is the test's.
- * wraps: bf_chain_part */
+/* test_model_window.c - filters that forget, under every interleaving: two or three pieces of two
+ * words, clocks that differ from call to call and jump.  The very code of the core; only how large
+ * a part is, is the test's. */
+/* wraps: bf_chain_part */
 #include "forgetting.h"
 
 static bf_filter *empty;
@@ -8,7 +9,16 @@ static bf_filter *empty;
 static bf_filter *open_(void)
 {
     step = 10.0 / parts;
-    return bf_open(&(bf_spec){ .n = 1, .p = 0.1, .k = 2, .scheme = "classic", .window = 10, .parts = parts, .threads = true, .clock = clock_, .clock_ctx = &step }, NULL);
+    return bf_open(&(bf_spec){ .n = 1,
+                       .p = 0.1,
+                       .k = 2,
+                       .scheme = "classic",
+                       .window = 10,
+                       .parts = parts,
+                       .threads = true,
+                       .clock = clock_,
+                       .clock_ctx = &step },
+        NULL);
 }
 
 static void fresh(void)
@@ -19,18 +29,23 @@ static void fresh(void)
     f = bf_copy(empty, NULL);
     model.watched = f->chain->epoch;
     clock_of_all = clock_of_verdict = THEN;
-    if (old_epoch) { clock_of_verdict = old_epoch; add_key(f, KEYS - 1); }
+    if (old_epoch) {
+        clock_of_verdict = old_epoch;
+        add_key(f, KEYS - 1);
+    }
     begin_calls(chosen);
 }
 
-/* ---- clocks that are d epochs apart: from one back to a whole turn of the ring and one more ---- */
+/* ---- clocks that are d epochs apart: from one back to a whole turn of the ring and one more ----
+ */
 static plan p;
-#define TRY(prepare, verdict, what, ...) \
-    do { \
-        char name[100]; \
-        memcpy(p, (plan){ __VA_ARGS__ }, sizeof p); \
-        snprintf(name, sizeof name, what ", parts %u, %d apart%s", parts, d, old_epoch ? ", one before" : ""); \
-        KEPT(name, p, prepare, verdict); \
+#define TRY(prepare, verdict, what, ...)                                                           \
+    do {                                                                                           \
+        char name[100];                                                                            \
+        memcpy(p, (plan){ __VA_ARGS__ }, sizeof p);                                                \
+        snprintf(name, sizeof name, what ", parts %u, %d apart%s", parts, d,                       \
+            old_epoch ? ", one before" : "");                                                      \
+        KEPT(name, p, prepare, verdict);                                                           \
     } while (0)
 
 static void clocks_apart(void)
@@ -40,13 +55,21 @@ static void clocks_apart(void)
         for (int d = -1; d <= (int)parts + 2; d++)
             for (int old = 0; old <= 1; old++) {
                 old_epoch = old ? THEN - 1 : 0;
-                TRY(fresh, forgetting_promises, "one key", { { ADD, 0, THEN } }, { { ADD, 0, THEN + d } });
-                TRY(fresh, forgetting_promises, "two keys", { { ADD, 0, THEN } }, { { ADD, 1, THEN + d } });
-                TRY(fresh, forgetting_promises, "add, test", { { ADD, 0, THEN } }, { { TEST, 0, THEN + d } });
-                TRY(fresh, forgetting_promises, "add, test the old one", { { ADD, 0, THEN + d } }, { { TEST, KEYS - 1, THEN } });
-                TRY(fresh, forgetting_promises, "add and test, twice", { { ADD, 0, THEN }, { TEST, 0, THEN } }, { { ADD, 1, THEN + d }, { TEST, 1, THEN + d } });
-                TRY(fresh, forgetting_promises, "again later", { { ADD, 0, THEN }, { ADD, 0, THEN + d } }, { { ADD, 1, THEN + d } });
-                TRY(fresh, forgetting_promises, "batch, key", { { ADD_BOTH, 0, THEN } }, { { ADD, 1, THEN + d } });
+                TRY(fresh, forgetting_promises, "one key", { { ADD, 0, THEN } },
+                    { { ADD, 0, THEN + d } });
+                TRY(fresh, forgetting_promises, "two keys", { { ADD, 0, THEN } },
+                    { { ADD, 1, THEN + d } });
+                TRY(fresh, forgetting_promises, "add, test", { { ADD, 0, THEN } },
+                    { { TEST, 0, THEN + d } });
+                TRY(fresh, forgetting_promises, "add, test the old one", { { ADD, 0, THEN + d } },
+                    { { TEST, KEYS - 1, THEN } });
+                TRY(fresh, forgetting_promises, "add and test, twice",
+                    { { ADD, 0, THEN }, { TEST, 0, THEN } },
+                    { { ADD, 1, THEN + d }, { TEST, 1, THEN + d } });
+                TRY(fresh, forgetting_promises, "again later",
+                    { { ADD, 0, THEN }, { ADD, 0, THEN + d } }, { { ADD, 1, THEN + d } });
+                TRY(fresh, forgetting_promises, "batch, key", { { ADD_BOTH, 0, THEN } },
+                    { { ADD, 1, THEN + d } });
             }
         bf_close(empty);
     }
@@ -58,8 +81,10 @@ static void three_threads(void)
     old_epoch = 0;
     empty = open_();
     for (int d = 0; d <= 3; d++) {
-        TRY(fresh, forgetting_promises, "two adders, tester", { { ADD, 0, THEN } }, { { ADD, 0, THEN + d } }, { { TEST, 0, THEN + 1 } });
-        TRY(fresh, forgetting_promises, "two keys, tester", { { ADD, 0, THEN } }, { { ADD, 1, THEN + d } }, { { TEST, 0, THEN + d } });
+        TRY(fresh, forgetting_promises, "two adders, tester", { { ADD, 0, THEN } },
+            { { ADD, 0, THEN + d } }, { { TEST, 0, THEN + 1 } });
+        TRY(fresh, forgetting_promises, "two keys, tester", { { ADD, 0, THEN } },
+            { { ADD, 1, THEN + d } }, { { TEST, 0, THEN + d } });
     }
     bf_close(empty);
 }
@@ -72,11 +97,20 @@ static void a_clock_that_jumps(void)
     empty = open_();
     for (unsigned i = 0; i < sizeof moves / sizeof *moves; i++) {
         const int d = (int)i;
-#define MOVES { { TICK, 0, THEN + moves[i][0] }, { TICK, 0, THEN + moves[i][1] }, { TICK, 0, THEN + moves[i][2] } }
+#define MOVES                                                                                      \
+    {                                                                                              \
+        { TICK, 0, THEN + moves[i][0] }, { TICK, 0, THEN + moves[i][1] },                          \
+        {                                                                                          \
+            TICK, 0, THEN + moves[i][2]                                                            \
+        }                                                                                          \
+    }
         for (old_epoch = 0; old_epoch <= THEN; old_epoch += THEN) {
-            TRY(fresh, forgetting_promises, "moves, two adders", MOVES, { { ADD, 0, NO_CLOCK } }, { { ADD, 0, NO_CLOCK } });
-            TRY(fresh, forgetting_promises, "moves, add and test", MOVES, { { ADD, 0, NO_CLOCK }, { TEST, 0, NO_CLOCK } });
-            TRY(fresh, forgetting_promises, "moves, adder, tester", MOVES, { { ADD, 0, NO_CLOCK } }, { { TEST, 0, NO_CLOCK } });
+            TRY(fresh, forgetting_promises, "moves, two adders", MOVES, { { ADD, 0, NO_CLOCK } },
+                { { ADD, 0, NO_CLOCK } });
+            TRY(fresh, forgetting_promises, "moves, add and test", MOVES,
+                { { ADD, 0, NO_CLOCK }, { TEST, 0, NO_CLOCK } });
+            TRY(fresh, forgetting_promises, "moves, adder, tester", MOVES, { { ADD, 0, NO_CLOCK } },
+                { { TEST, 0, NO_CLOCK } });
         }
     }
     old_epoch = 0;
@@ -88,11 +122,13 @@ static void a_clock_that_jumps(void)
 static bool copy_is_sound(void)
 {
     if (!forgetting_promises() || !copy) return false;
-    EACH_CALL(u, j) if ((*doing)[u][j].op == COPY)
-        EACH_CALL(t, i) {
-            clock_of_verdict = epoch_of(&out[t][i]);
-            if ((*doing)[t][i].op == ADD && remembers(t, i, u, j) && has_key(copy, (*doing)[t][i].key) != 1) return false;
-        }
+    EACH_CALL(u, j) if ((*doing)[u][j].op == COPY) EACH_CALL(t, i)
+    {
+        clock_of_verdict = epoch_of(&out[t][i]);
+        if ((*doing)[t][i].op == ADD && remembers(t, i, u, j) &&
+            has_key(copy, (*doing)[t][i].key) != 1)
+            return false;
+    }
     clock_of_verdict = THEN + 10;
     return has_key(copy, 0) == 0 && add_key(copy, 1) == BF_ADDED && has_key(copy, 1) == 1;
 }
@@ -120,11 +156,14 @@ static void whole_filters(void)
     old_epoch = THEN;
     for (int d = 0; d <= 2; d++) {
         TRY(fresh, copy_is_sound, "adder, copy", { { ADD, 0, THEN + d } }, { { COPY, 0, THEN } });
-        TRY(fresh, as_good_as_new, "adder, clear", { { ADD, 0, THEN + d } }, { { CLEAR, 0, THEN }, { TEST, KEYS - 1, THEN } });
+        TRY(fresh, as_good_as_new, "adder, clear", { { ADD, 0, THEN + d } },
+            { { CLEAR, 0, THEN }, { TEST, KEYS - 1, THEN } });
     }
     old_epoch = 0;
     for (int d = 0; d <= 3; d++)
-        TRY(fresh_with_other, forgetting_promises, "adder, union", { { ADD, 0, THEN + d }, { TEST, UNITED, THEN + d } }, { { UNITE, 0, THEN }, { TEST, UNITED, THEN } });
+        TRY(fresh_with_other, forgetting_promises, "adder, union",
+            { { ADD, 0, THEN + d }, { TEST, UNITED, THEN + d } },
+            { { UNITE, 0, THEN }, { TEST, UNITED, THEN } });
     bf_close(empty);
 }
 
@@ -136,8 +175,9 @@ static bf_piece *turn_in_wrong_order(bf_filter *to, int64_t e, bool publish)
     if (bf_live(piece->live) >= e) return piece;
     bf_chain_lock(to, &token, NULL);
     if (publish) bf_live_raise(to->chain->epoch, e);
-    if (publish) bf_live_set(piece->live, e);                /* too early */
-    for (unsigned i = 0; i < piece->part.store.nwords; i++) bf_word_set(piece->part.store.words + i, 0);
+    if (publish) bf_live_set(piece->live, e); /* too early */
+    for (unsigned i = 0; i < piece->part.store.nwords; i++)
+        bf_word_set(piece->part.store.words + i, 0);
     if (!publish) bf_live_set(piece->live, e);
     bf_chain_unlock(to, token);
     return piece;
@@ -152,7 +192,10 @@ static int no_second_look(bf_filter *to, int key)
 {
     int64_t e;
     bf_piece *piece = NULL;
-    while (!piece) { bf_window_now(to, &e, NULL); bf_window_turn(to, e, &piece, NULL); }
+    while (!piece) {
+        bf_window_now(to, &e, NULL);
+        bf_window_turn(to, e, &piece, NULL);
+    }
     return put(to, piece, key) ? BF_PRESENT : BF_ADDED;
 }
 static int wrong_turn(bf_filter *to, int key, bool publish)
@@ -168,7 +211,8 @@ static int wrong_turn(bf_filter *to, int key, bool publish)
 }
 static int epoch_before_it_is_empty(bf_filter *to, int key) { return wrong_turn(to, key, true); }
 static int not_published(bf_filter *to, int key) { return wrong_turn(to, key, false); }
-/* As the core did once: bits of his own, from a piece that was another's when he set them, tell him that the key is not new. */
+/* As the core did once: bits of his own, from a piece that was another's when he set them, tell him
+ * that the key is not new. */
 static int own_bits_forgotten(bf_filter *to, int key)
 {
     for (;;) {
@@ -182,9 +226,11 @@ static int own_bits_forgotten(bf_filter *to, int key)
     }
 }
 
-static const plan adders_and_late_test = { { { ADD, 0, THEN } }, { { ADD, 1, THEN + 2 }, { TEST, 0, THEN + 2 } } },
-    two_in_one_epoch = { { { ADD, 0, THEN + 2 }, { TEST, 0, THEN + 2 } }, { { ADD, 1, THEN + 2 } } },
-    two_apart = { { { ADD, 0, THEN } }, { { ADD, 1, THEN + 2 } } };
+static const plan adders_and_late_test = { { { ADD, 0, THEN } },
+    { { ADD, 1, THEN + 2 }, { TEST, 0, THEN + 2 } } },
+                  two_in_one_epoch = { { { ADD, 0, THEN + 2 }, { TEST, 0, THEN + 2 } },
+                      { { ADD, 1, THEN + 2 } } },
+                  two_apart = { { { ADD, 0, THEN } }, { { ADD, 1, THEN + 2 } } };
 static void wrong_adders_are_found(void)
 {
     parts = 1;
@@ -200,7 +246,8 @@ static void wrong_adders_are_found(void)
     wrong_add = own_bits_forgotten;
     BROKEN(two_apart, fresh, adds_are_right);
     wrong_add = NULL;
-    CHECK(explore_plan(NULL, &adders_and_late_test, fresh, forgetting_promises) && explore_plan(NULL, &two_in_one_epoch, fresh, forgetting_promises));
+    CHECK(explore_plan(NULL, &adders_and_late_test, fresh, forgetting_promises) &&
+          explore_plan(NULL, &two_in_one_epoch, fresh, forgetting_promises));
     bf_close(empty);
 }
 

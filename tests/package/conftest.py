@@ -20,8 +20,17 @@ JOBS = f"-j{os.cpu_count()}"
 
 def run(*command, **options):
     """Standard output of a command that must succeed."""
-    done = subprocess.run([str(part) for part in command], stdin=subprocess.DEVNULL, capture_output=True, check=False, text=True, **options)
-    assert done.returncode == 0, f"exit {done.returncode} of {shlex.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
+    done = subprocess.run(
+        [str(part) for part in command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        text=True,
+        **options,
+    )
+    assert done.returncode == 0, (
+        f"exit {done.returncode} of {shlex.join(map(str, command))}\n{done.stdout}\n{done.stderr}"
+    )
     return done.stdout
 
 
@@ -29,14 +38,22 @@ def run(*command, **options):
 def source(tmp_path_factory):
     """The tree without what was built in it."""
     copy = tmp_path_factory.mktemp("clone") / "bloomfilter"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns("out", ".git", ".hypothesis", "__pycache__", "*.egg-info"))
+    shutil.copytree(
+        ROOT,
+        copy,
+        ignore=shutil.ignore_patterns("out", ".git", ".hypothesis", "__pycache__", "*.egg-info"),
+    )
     return copy
 
 
 @pytest.fixture(scope="session")
 def without_network():
     """pip with the build requirements that scripts/test has downloaded, and nothing else."""
-    return os.environ | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(OUT / "wheels"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return os.environ | {
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(OUT / "wheels"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
 
 
 @pytest.fixture(scope="session")
@@ -44,7 +61,19 @@ def pip(without_network):
     """Installs into a folder of its own and returns a function that runs a script with nothing but that folder."""
 
     def install(what, folder, **env):
-        run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, what, cwd="/", env=without_network | env)
+        run(
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--target",
+            folder,
+            what,
+            cwd="/",
+            env=without_network | env,
+        )
         code = f"import sys, runpy; sys.path.insert(0, {str(folder)!r}); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
         return lambda *script: run(sys.executable, "-I", "-S", "-c", code, *script, cwd="/")
 

@@ -10,7 +10,17 @@ from conftest import JOBS, ROOT, run
 @pytest.fixture(scope="session")
 def prefix(source, tmp_path_factory):
     folder = tmp_path_factory.mktemp("cmake")
-    run("cmake", "-S", source, "-B", folder / "build", "-DBUILD_TESTING=OFF", "-DBLOOMFILTER_REDIS=OFF", "-DBLOOMFILTER_SODIUM=OFF", "-DCMAKE_INSTALL_LIBDIR=lib")
+    run(
+        "cmake",
+        "-S",
+        source,
+        "-B",
+        folder / "build",
+        "-DBUILD_TESTING=OFF",
+        "-DBLOOMFILTER_REDIS=OFF",
+        "-DBLOOMFILTER_SODIUM=OFF",
+        "-DCMAKE_INSTALL_LIBDIR=lib",
+    )
     run("cmake", "--build", folder / "build", JOBS)
     run("cmake", "--install", folder / "build", "--prefix", folder / "prefix")
     return folder / "prefix"
@@ -18,19 +28,40 @@ def prefix(source, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def env(prefix):
-    return os.environ | {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig", "LD_LIBRARY_PATH": f"{prefix}/lib"}
+    return os.environ | {
+        "PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig",
+        "LD_LIBRARY_PATH": f"{prefix}/lib",
+    }
 
 
 def test_everything_is_installed(prefix):
     found = {str(path.relative_to(prefix)) for path in prefix.rglob("*") if not path.is_dir()}
-    version = re.search(r'#define BF_VERSION "(.+)"', (ROOT / "core" / "bloomfilter.h").read_text())[1]
-    wanted = {"include/bloomfilter.h", "lib/libbloomfilter.a", "lib/libbloomfilter.so", f"lib/libbloomfilter.so.{version}", "lib/pkgconfig/bloomfilter.pc", "share/man/man3/bloomfilter.3"}
+    version = re.search(
+        r'#define BF_VERSION "(.+)"', (ROOT / "core" / "bloomfilter.h").read_text()
+    )[1]
+    wanted = {
+        "include/bloomfilter.h",
+        "lib/libbloomfilter.a",
+        "lib/libbloomfilter.so",
+        f"lib/libbloomfilter.so.{version}",
+        "lib/pkgconfig/bloomfilter.pc",
+        "share/man/man3/bloomfilter.3",
+    }
     assert wanted <= found, wanted - found
 
 
 def test_embed_with_the_shared_library(prefix, env, tmp_path):
     flags = run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split()
-    run("cc", "-Wall", "-Wextra", "-Werror", ROOT / "examples" / "embed.c", "-o", tmp_path / "embed", *flags)
+    run(
+        "cc",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        ROOT / "examples" / "embed.c",
+        "-o",
+        tmp_path / "embed",
+        *flags,
+    )
     first = run(tmp_path / "embed", tmp_path / "seen.bloom", env=env)
     again = run(tmp_path / "embed", tmp_path / "seen.bloom", env=env)
     assert "https://example.org/ is new\nof 3 urls 2 were new\nabout 3 keys" in first
@@ -40,7 +71,9 @@ def test_embed_with_the_shared_library(prefix, env, tmp_path):
 def test_embed_with_the_static_library(prefix, env, tmp_path):
     flags = run("pkg-config", "--cflags", "--static", "--libs", "bloomfilter", env=env).split()
     assert "-lsodium" not in flags and "-lhiredis" not in flags
-    static = [f"{prefix}/lib/libbloomfilter.a" if flag == "-lbloomfilter" else flag for flag in flags]
+    static = [
+        f"{prefix}/lib/libbloomfilter.a" if flag == "-lbloomfilter" else flag for flag in flags
+    ]
     run("cc", ROOT / "examples" / "embed.c", "-o", tmp_path / "embed", *static)
     assert "libbloomfilter" not in run("ldd", tmp_path / "embed")
     assert "of 3 urls 2 were new" in run(tmp_path / "embed", env={})
@@ -58,7 +91,13 @@ def test_what_a_build_without_the_libraries_says(env, tmp_path):
             printf("%s %d\\n", err.msg, err.code == BF_ENOTSUP);
         }
     }""")
-    run("cc", tmp_path / "ask.c", "-o", tmp_path / "ask", *run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split())
+    run(
+        "cc",
+        tmp_path / "ask.c",
+        "-o",
+        tmp_path / "ask",
+        *run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split(),
+    )
     secret, redis, tls = run(tmp_path / "ask", env=env).splitlines()
     assert secret == "secret needs libsodium, which this build lacks 1"
     assert redis.endswith("this build lacks hiredis 1")
@@ -74,6 +113,14 @@ def test_the_man_page_names_every_function():
 
 def test_the_man_pages_program(env, tmp_path):
     page = (ROOT / "docs" / "man" / "bloomfilter.3").read_text()
-    (tmp_path / "page.c").write_text(re.search(r"(?s)\.Bd -literal\n(.*?)\.Ed", page)[1].replace("\\e", "\\"))
-    run("cc", tmp_path / "page.c", "-o", tmp_path / "page", *run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split())
+    (tmp_path / "page.c").write_text(
+        re.search(r"(?s)\.Bd -literal\n(.*?)\.Ed", page)[1].replace("\\e", "\\")
+    )
+    run(
+        "cc",
+        tmp_path / "page.c",
+        "-o",
+        tmp_path / "page",
+        *run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split(),
+    )
     assert run(tmp_path / "page", env=env) == "1\n"

@@ -17,7 +17,9 @@ VERSION = re.search(r'#define BF_VERSION "(.+)"', (ROOT / "core" / "bloomfilter.
 def archive(source, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pecl")
     said = run("pear", "package-validate", source / "package.xml")
-    told = [line for line in said.splitlines() if line and "is not today" not in line]  # a release is older the next day
+    told = [
+        line for line in said.splitlines() if line and "is not today" not in line
+    ]  # a release is older the next day
     assert len(told) == 1 and told[0].startswith("Validation: 0 error(s)"), said
     run("pear", "package", source / "package.xml", cwd=folder)
     return folder / f"bloomfilter-{VERSION}.tgz"
@@ -37,7 +39,12 @@ def built(unpacked):
     """In a folder beside the sources, without libsodium and hiredis."""
     folder = unpacked.parent / "build"
     folder.mkdir()
-    run(unpacked / "configure", "--without-bloomfilter-redis", "--without-bloomfilter-sodium", cwd=folder)
+    run(
+        unpacked / "configure",
+        "--without-bloomfilter-redis",
+        "--without-bloomfilter-sodium",
+        cwd=folder,
+    )
     run("make", JOBS, cwd=folder)
     return folder / "modules" / "bloomfilter.so"
 
@@ -53,8 +60,21 @@ def php_binary():
 def test_archive_has_every_source(archive):
     with tarfile.open(archive) as tar:
         names = {name.split("/", 1)[1] for name in tar.getnames() if "/" in name}
-    for pattern in ("config.*", "core/**/*.[ch]", "php-ext/*.*", "tests/php/*.phpt", "tests/php/*.inc", "tests/vectors/*.txt"):
-        wanted = {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern)} - {"config.log", "config.nice", "config.status", "config.h", "config.h.in"}
+    for pattern in (
+        "config.*",
+        "core/**/*.[ch]",
+        "php-ext/*.*",
+        "tests/php/*.phpt",
+        "tests/php/*.inc",
+        "tests/vectors/*.txt",
+    ):
+        wanted = {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern)} - {
+            "config.log",
+            "config.nice",
+            "config.status",
+            "config.h",
+            "config.h.in",
+        }
         assert wanted and wanted <= names, wanted - names
 
 
@@ -70,15 +90,40 @@ def test_what_a_build_without_the_libraries_says(built):
 
 
 def test_phpinfo_names_the_version_and_what_is_not_built_in(built):
-    table = dict(line.split(" => ", 1) for line in php(built, "--ri", "bloomfilter").splitlines() if " => " in line)
+    table = dict(
+        line.split(" => ", 1)
+        for line in php(built, "--ri", "bloomfilter").splitlines()
+        if " => " in line
+    )
     assert table["bloomfilter"] == table["core"] == VERSION
-    assert table["libsodium (keyed filters)"] == table["hiredis (filters in Redis)"] == table["OpenSSL (rediss://)"] == "not built in"
+    assert (
+        table["libsodium (keyed filters)"]
+        == table["hiredis (filters in Redis)"]
+        == table["OpenSSL (rediss://)"]
+        == "not built in"
+    )
     assert re.fullmatch(r"\d+\.\d+\.\d+", table["xxHash (compiled in)"])
 
 
 def test_the_archives_own_tests_run(built, unpacked):
-    names = [unpacked / "tests" / "php" / f"{name}.phpt" for name in ("add_is_true_for_new", "old_schemes_positions", "storage_open")]
-    said = run(php_binary(), "-n", "run-tests.php", "-n", "-q", "-p", php_binary(), "-d", f"extension={built}", *names, cwd=unpacked, env={"NO_INTERACTION": "1", "PATH": "/usr/bin:/bin"})
+    names = [
+        unpacked / "tests" / "php" / f"{name}.phpt"
+        for name in ("add_is_true_for_new", "old_schemes_positions", "storage_open")
+    ]
+    said = run(
+        php_binary(),
+        "-n",
+        "run-tests.php",
+        "-n",
+        "-q",
+        "-p",
+        php_binary(),
+        "-d",
+        f"extension={built}",
+        *names,
+        cwd=unpacked,
+        env={"NO_INTERACTION": "1", "PATH": "/usr/bin:/bin"},
+    )
     assert re.search(r"Tests passed +: +3 ", said), said
 
 
@@ -86,8 +131,15 @@ def test_composer_json_promises_what_configure_takes(unpacked):
     composer = json.loads((ROOT / "composer.json").read_text())
     assert composer["type"] == "php-ext" and composer["php-ext"]["extension-name"] == "bloomfilter"
     assert "version" not in composer  # PIE takes it from the tag
-    options = set(re.findall(r"--(?:with|without|enable)-(bloomfilter[\w-]*)", run(unpacked / "configure", "--help")))
-    promised = {re.sub("^(with|without|enable)-", "", option["name"]) for option in composer["php-ext"]["configure-options"]}
+    options = set(
+        re.findall(
+            r"--(?:with|without|enable)-(bloomfilter[\w-]*)", run(unpacked / "configure", "--help")
+        )
+    )
+    promised = {
+        re.sub("^(with|without|enable)-", "", option["name"])
+        for option in composer["php-ext"]["configure-options"]
+    }
     assert promised and promised <= options
 
 

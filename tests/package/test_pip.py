@@ -36,11 +36,25 @@ def sdist(dist):
 def test_sdist_has_what_the_tests_need(sdist):
     with tarfile.open(sdist) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    for pattern in ("core/**/*.[ch]", "python-ext/**/*.*", "tests/python/*.py", "tests/vectors/*", "README.md", "LICENSE", "CHANGELOG.md"):
-        wanted = {str(path.relative_to(ROOT)) for path in ROOT.glob(pattern) if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"}
+    for pattern in (
+        "core/**/*.[ch]",
+        "python-ext/**/*.*",
+        "tests/python/*.py",
+        "tests/vectors/*",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+    ):
+        wanted = {
+            str(path.relative_to(ROOT))
+            for path in ROOT.glob(pattern)
+            if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".so"
+        }
         assert wanted and wanted <= names, wanted - names
     assert not any(name.startswith(("php-ext/", "out/")) for name in names)
-    assert [name for name in names if name.startswith("docs/") and name.endswith((".md", ".1", ".3"))] == ["docs/man/bloomfilter.1"]
+    assert [
+        name for name in names if name.startswith("docs/") and name.endswith((".md", ".1", ".3"))
+    ] == ["docs/man/bloomfilter.1"]
 
 
 def test_wheel_holds_the_package_and_nothing_else(wheel):
@@ -48,8 +62,13 @@ def test_wheel_holds_the_package_and_nothing_else(wheel):
         everything = [name for name in archive.namelist() if ".dist-info/" not in name]
     data = [name for name in everything if ".data/" in name]
     names = [name for name in everything if name not in data]
-    sources = {f"bloomfilter/{path.relative_to(ROOT / 'python-ext/bloomfilter')}" for path in (ROOT / "python-ext/bloomfilter").rglob("*.*")}
-    assert {name for name in names if not MODULE.fullmatch(name)} == {name for name in sources if not name.endswith((".pyc", ".so"))}
+    sources = {
+        f"bloomfilter/{path.relative_to(ROOT / 'python-ext/bloomfilter')}"
+        for path in (ROOT / "python-ext/bloomfilter").rglob("*.*")
+    }
+    assert {name for name in names if not MODULE.fullmatch(name)} == {
+        name for name in sources if not name.endswith((".pyc", ".so"))
+    }
     assert len([name for name in names if MODULE.fullmatch(name)]) == 1
     assert [name.split(".data/", 1)[1] for name in data] == ["data/share/man/man1/bloomfilter.1"]
 
@@ -59,17 +78,36 @@ def test_wheel_is_small(wheel):
 
 
 def test_wheel_works(wheel, pip, tmp_path):
-    assert pip(wheel, tmp_path / "here")(FILTERS, "libsodium", "hiredis", "OpenSSL") == "libsodium hiredis OpenSSL\n"
+    assert (
+        pip(wheel, tmp_path / "here")(FILTERS, "libsodium", "hiredis", "OpenSSL")
+        == "libsodium hiredis OpenSSL\n"
+    )
 
 
 def test_repaired_wheel_brings_its_libraries(wheel, pip, tmp_path):
-    run(sys.executable, "-m", "auditwheel", "repair", "-w", tmp_path, wheel, env={"PATH": f"{sys.prefix}/bin:/usr/bin:/bin"})
+    run(
+        sys.executable,
+        "-m",
+        "auditwheel",
+        "repair",
+        "-w",
+        tmp_path,
+        wheel,
+        env={"PATH": f"{sys.prefix}/bin:/usr/bin:/bin"},
+    )
     (repaired,) = tmp_path.glob("*.whl")
     assert re.search(r"-manylinux_2_\d+_\w+\.whl$", repaired.name), repaired.name
     with zipfile.ZipFile(repaired) as archive:
-        libraries = {re.match(r"lib[a-z]+", name.rsplit("/", 1)[1])[0] for name in archive.namelist() if ".libs/lib" in name}
+        libraries = {
+            re.match(r"lib[a-z]+", name.rsplit("/", 1)[1])[0]
+            for name in archive.namelist()
+            if ".libs/lib" in name
+        }
     assert libraries == {"libhiredis", "libsodium"}
-    assert pip(repaired, tmp_path / "here")(FILTERS, "libsodium", "hiredis", "OpenSSL") == "libsodium hiredis OpenSSL\n"
+    assert (
+        pip(repaired, tmp_path / "here")(FILTERS, "libsodium", "hiredis", "OpenSSL")
+        == "libsodium hiredis OpenSSL\n"
+    )
     (module,) = (tmp_path / "here").rglob("_bloomfilter*.so")
     assert "bloomfilter_shared.libs" in run("ldd", module)
 
@@ -86,8 +124,14 @@ def test_no_build_without_xxhash_and_the_message_says_what_to_install(sdist, pip
 
 
 def test_cibuildwheel_builds_for_the_pythons_that_the_classifiers_name():
-    named = {name.rsplit(" ", 1)[1] for name in PROJECT["project"]["classifiers"] if re.search(r":: 3\.\d+$", name)}
+    named = {
+        name.rsplit(" ", 1)[1]
+        for name in PROJECT["project"]["classifiers"]
+        if re.search(r":: 3\.\d+$", name)
+    }
     built = PROJECT["tool"]["cibuildwheel"]["build"].split()
     assert {f"cp3{version[2:]}-*" for version in named} | {"cp314t-*"} == set(built)
-    assert min(named, key=lambda version: int(version[2:])) == PROJECT["project"]["requires-python"].strip(">=")
+    assert min(named, key=lambda version: int(version[2:])) == PROJECT["project"][
+        "requires-python"
+    ].strip(">=")
     assert "Typing :: Typed" in PROJECT["project"]["classifiers"]

@@ -20,7 +20,9 @@ class Stream(ctypes.Structure):
     pass
 
 
-ReleaseSchema, ReleaseArray, ReleaseStream = (ctypes.CFUNCTYPE(None, ctypes.POINTER(kind)) for kind in (Schema, Array, Stream))
+ReleaseSchema, ReleaseArray, ReleaseStream = (
+    ctypes.CFUNCTYPE(None, ctypes.POINTER(kind)) for kind in (Schema, Array, Stream)
+)
 GetSchema = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Stream), ctypes.POINTER(Schema))
 GetNext = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Stream), ctypes.POINTER(Array))
 LastError = ctypes.CFUNCTYPE(P, ctypes.POINTER(Stream))
@@ -33,7 +35,13 @@ Array._fields_ = [
     ("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64), ("n_buffers", ctypes.c_int64), ("n_children", ctypes.c_int64),
     ("buffers", ctypes.POINTER(P)), ("children", P), ("dictionary", ctypes.POINTER(Array)), ("release", ReleaseArray), ("private_data", P),
 ]  # fmt: skip
-Stream._fields_ = [("get_schema", GetSchema), ("get_next", GetNext), ("get_last_error", LastError), ("release", ReleaseStream), ("private_data", P)]
+Stream._fields_ = [
+    ("get_schema", GetSchema),
+    ("get_next", GetNext),
+    ("get_last_error", LastError),
+    ("release", ReleaseStream),
+    ("private_data", P),
+]
 
 new_capsule = ctypes.pythonapi.PyCapsule_New
 new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [P, ctypes.c_char_p, P]
@@ -42,10 +50,23 @@ new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [P, ctypes.c_char_
 class Column:
     """buffers: bytes or None each.  Keeps everything it gave out; `made` and `released` count the structs."""
 
-    def __init__(self, format, length, buffers, *, nulls=0, offset=0, dictionary=None, n_buffers=None):
-        self.format, self.length, self.nulls, self.offset, self.dictionary = format, length, nulls, offset, dictionary
-        self.bytes = [None if data is None else ctypes.create_string_buffer(data, max(len(data), 1)) for data in buffers]
-        self.pointers = (P * max(len(buffers), 1))(*(None if data is None else ctypes.addressof(data) for data in self.bytes))
+    def __init__(
+        self, format, length, buffers, *, nulls=0, offset=0, dictionary=None, n_buffers=None
+    ):
+        self.format, self.length, self.nulls, self.offset, self.dictionary = (
+            format,
+            length,
+            nulls,
+            offset,
+            dictionary,
+        )
+        self.bytes = [
+            None if data is None else ctypes.create_string_buffer(data, max(len(data), 1))
+            for data in buffers
+        ]
+        self.pointers = (P * max(len(buffers), 1))(
+            *(None if data is None else ctypes.addressof(data) for data in self.bytes)
+        )
         self.n_buffers = len(buffers) if n_buffers is None else n_buffers
         self.made = self.released = 0
         self.on_release = lambda: None
@@ -63,7 +84,15 @@ class Column:
         return self.kept(made)
 
     def array(self):
-        made = Array(self.length, self.nulls, self.offset, self.n_buffers, 0, self.pointers, release=ReleaseArray(self.count_release))
+        made = Array(
+            self.length,
+            self.nulls,
+            self.offset,
+            self.n_buffers,
+            0,
+            self.pointers,
+            release=ReleaseArray(self.count_release),
+        )
         if self.dictionary:
             made.dictionary = ctypes.pointer(self.dictionary.array())
         return self.kept(made)
@@ -74,7 +103,10 @@ class Column:
         return made
 
     def __arrow_c_array__(self, requested_schema=None):
-        return tuple(new_capsule(ctypes.addressof(made), name, None) for made, name in ((self.schema(), b"arrow_schema"), (self.array(), b"arrow_array")))
+        return tuple(
+            new_capsule(ctypes.addressof(made), name, None)
+            for made, name in ((self.schema(), b"arrow_schema"), (self.array(), b"arrow_array"))
+        )
 
 
 class Streamed:
@@ -109,9 +141,18 @@ class Streamed:
 
     def __arrow_c_stream__(self, requested_schema=None):
         self.made += 1
-        self.message = ctypes.create_string_buffer(self.fail[2].encode()) if self.fail and self.fail[2] else None
+        self.message = (
+            ctypes.create_string_buffer(self.fail[2].encode())
+            if self.fail and self.fail[2]
+            else None
+        )
         message = ctypes.addressof(self.message) if self.message else None
-        self.stream = Stream(GetSchema(self.get_schema), GetNext(self.get_next), LastError(lambda stream: message), ReleaseStream(self.count_release))
+        self.stream = Stream(
+            GetSchema(self.get_schema),
+            GetNext(self.get_next),
+            LastError(lambda stream: message),
+            ReleaseStream(self.count_release),
+        )
         return new_capsule(ctypes.addressof(self.stream), b"arrow_array_stream", None)
 
 
@@ -121,7 +162,16 @@ def text(keys, format=b"z", **options):
     for key in keys:
         at += len(key)
         offsets.append(at)
-    return Column(format, len(keys), [None, struct.pack(f"={len(offsets)}{'q' if format in b'UZ' else 'i'}", *offsets), b"".join(keys)], **options)
+    return Column(
+        format,
+        len(keys),
+        [
+            None,
+            struct.pack(f"={len(offsets)}{'q' if format in b'UZ' else 'i'}", *offsets),
+            b"".join(keys),
+        ],
+        **options,
+    )
 
 
 def views(keys, format=b"vz", parts=None, edit=lambda view: view):
@@ -134,7 +184,9 @@ def views(keys, format=b"vz", parts=None, edit=lambda view: view):
         else:
             items += edit(struct.pack("=i4sii", len(key), key[:4], part, 0))
             part += 1
-    return Column(format, len(keys), [None, items, *parts, struct.pack(f"={len(parts)}q", *map(len, parts))])
+    return Column(
+        format, len(keys), [None, items, *parts, struct.pack(f"={len(parts)}q", *map(len, parts))]
+    )
 
 
 ENOMEM, EINVAL, EIO = errno.ENOMEM, errno.EINVAL, errno.EIO

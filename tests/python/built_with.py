@@ -19,7 +19,11 @@ def refusal(**arguments):
 
 
 def built_with():
-    asked = {"libsodium": {"secret": bytes(16)}, "hiredis": {"storage": "redis://127.0.0.1:1/0?key=x"}, "OpenSSL": {"storage": "rediss://127.0.0.1:1/0?key=x"}}
+    asked = {
+        "libsodium": {"secret": bytes(16)},
+        "hiredis": {"storage": "redis://127.0.0.1:1/0?key=x"},
+        "OpenSSL": {"storage": "rediss://127.0.0.1:1/0?key=x"},
+    }
     refusals = {library: refusal(**arguments) for library, arguments in asked.items()}
     assert all(not text or library in text for library, text in refusals.items()), refusals
     return [library for library, text in refusals.items() if not text]
@@ -28,4 +32,7 @@ def built_with():
 if __name__ == "__main__":
     here = built_with()
     print(*here)
-    sys.exit(" ".join(f"built without {library}" for library in sys.argv[1:] if library not in here) or None)
+    sys.exit(
+        " ".join(f"built without {library}" for library in sys.argv[1:] if library not in here)
+        or None
+    )

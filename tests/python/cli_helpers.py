@@ -37,7 +37,11 @@ def cli(*words, data=b"", env=None, **options):
     )
     assert b"Traceback" not in done.err, done.err.decode()
     if done.code == 2:
-        assert done.err.startswith(b"bloomfilter: ") and done.err.count(b"\n") == 1 and done.err.endswith(b"\n"), done.err
+        assert (
+            done.err.startswith(b"bloomfilter: ")
+            and done.err.count(b"\n") == 1
+            and done.err.endswith(b"\n")
+        ), done.err
     return done
 
 
@@ -69,7 +73,20 @@ def redis_socket():
     if not shutil.which("redis-server"):
         pytest.skip("no redis-server here")
     folder = Path(tempfile.mkdtemp(prefix="bf-", dir="/tmp"))  # a socket's path is short
-    server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", folder / "s", "--save", "", "--dir", folder], stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [
+            "redis-server",
+            "--port",
+            "0",
+            "--unixsocket",
+            folder / "s",
+            "--save",
+            "",
+            "--dir",
+            folder,
+        ],
+        stdout=subprocess.DEVNULL,
+    )
     while not (folder / "s").exists():
         assert server.poll() is None
         time.sleep(0.01)

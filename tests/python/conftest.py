@@ -19,7 +19,9 @@ from bloomfilter import BloomFilter, Error
 with contextlib.suppress(ImportError):
     from hypothesis import HealthCheck, settings
 
-    settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile(
+        "patient", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
     settings.load_profile("patient")
 
 # Tests send Ctrl-C to themselves.  Who is started in the background of a script has been told to ignore it.
@@ -47,7 +49,13 @@ def run_python():
     """Runs code in a fresh interpreter; returns what it printed.  A crash or a hang is a failure of the test."""
 
     def run(code, timeout=60):
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+        )
         assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
         return done.stdout.strip()
 
@@ -57,7 +65,9 @@ def run_python():
 @pytest.fixture
 def quick_folder():
     """In memory where that can be: many small filters are made there, each of which is synced."""
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+    with tempfile.TemporaryDirectory(
+        dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    ) as folder:
         yield Path(folder)
 
 

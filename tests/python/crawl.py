@@ -20,18 +20,29 @@ class Pages(Spider):
     name = "pages"
 
     def parse(self, response):
-        yield from response.follow_all(response.css("a"), errback=self.failed, meta=response.meta if self.settings.getbool("INHERIT_META") else None)
+        yield from response.follow_all(
+            response.css("a"),
+            errback=self.failed,
+            meta=response.meta if self.settings.getbool("INHERIT_META") else None,
+        )
 
     def failed(self, failure):
         pass
 
     def closed(self, reason):
         pending = getattr(self.crawler.engine.scheduler.df, "pending", None)
-        self.crawler.stats.set_value("still_pending", len(pending.on_their_way) if pending else None)
+        self.crawler.stats.set_value(
+            "still_pending", len(pending.on_their_way) if pending else None
+        )
 
 
 def main():
-    settings = {"LOG_LEVEL": "DEBUG", "TELNETCONSOLE_ENABLED": False, "RETRY_ENABLED": False, "DNSCACHE_ENABLED": False} | json.loads(sys.argv[1])
+    settings = {
+        "LOG_LEVEL": "DEBUG",
+        "TELNETCONSOLE_ENABLED": False,
+        "RETRY_ENABLED": False,
+        "DNSCACHE_ENABLED": False,
+    } | json.loads(sys.argv[1])
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(Pages)
     process.crawl(crawler, start_urls=[sys.argv[2]])

@@ -113,10 +113,20 @@ class Home:
 
 def homes_in(*names):
     """(variant, place) of all homes in these places."""
-    return [(variant, name) for variant, row in VARIANTS.items() for name in names if name in row.places.split()]
+    return [
+        (variant, name)
+        for variant, row in VARIANTS.items()
+        for name in names
+        if name in row.places.split()
+    ]
 
 
 def home(variant, place, folder, more=()):
     """more: places beside memory and the folder."""
     places = {one.name: one for one in (Memory(), Folder(folder), *more)}
-    return Home(variant, places[place], [places[name] for name in VARIANTS[variant].places.split() if name in places], folder)
+    return Home(
+        variant,
+        places[place],
+        [places[name] for name in VARIANTS[variant].places.split() if name in places],
+        folder,
+    )

@@ -22,19 +22,51 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 # In every run the same examples, in bounded time, also where one fails.  BLOOMFILTER_PROPERTIES=long: others each time,
 # BLOOMFILTER_EXAMPLES of each home.
-settings.register_profile("short", max_examples=12, stateful_step_count=25, deadline=None, derandomize=True, print_blob=True, phases=[Phase.generate])
-settings.register_profile("long", max_examples=int(os.environ.get("BLOOMFILTER_EXAMPLES", "500")), stateful_step_count=50, deadline=None, print_blob=True)
+settings.register_profile(
+    "short",
+    max_examples=12,
+    stateful_step_count=25,
+    deadline=None,
+    derandomize=True,
+    print_blob=True,
+    phases=[Phase.generate],
+)
+settings.register_profile(
+    "long",
+    max_examples=int(os.environ.get("BLOOMFILTER_EXAMPLES", "500")),
+    stateful_step_count=50,
+    deadline=None,
+    print_blob=True,
+)
 CHOSEN = settings.get_profile(os.environ.get("BLOOMFILTER_PROPERTIES", "short"))
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
-keys = st.one_of(st.integers(0, 50), st.integers(0, 50).map(str), texts, st.binary(max_size=40), st.integers(), st.binary(max_size=9).map(bytearray), st.binary(max_size=9).map(memoryview))
+keys = st.one_of(
+    st.integers(0, 50),
+    st.integers(0, 50).map(str),
+    texts,
+    st.binary(max_size=40),
+    st.integers(),
+    st.binary(max_size=9).map(bytearray),
+    st.binary(max_size=9).map(memoryview),
+)
 lists = st.lists(keys, max_size=40)
 which = st.integers(0, 1)
-ranges = st.builds(lambda start, size: range(start, start + size), st.integers(0, 300), st.one_of(st.integers(0, 20), st.integers(0, 700)))
+ranges = st.builds(
+    lambda start, size: range(start, start + size),
+    st.integers(0, 300),
+    st.one_of(st.integers(0, 20), st.integers(0, 700)),
+)
 
 
 def as_bytes(key):
-    return key.encode() if isinstance(key, str) else str(key).encode() if isinstance(key, int) else bytes(key)
+    return (
+        key.encode()
+        if isinstance(key, str)
+        else str(key).encode()
+        if isinstance(key, int)
+        else bytes(key)
+    )
 
 
 class Machine(RuleBasedStateMachine):
@@ -48,7 +80,11 @@ class Machine(RuleBasedStateMachine):
         self.clock = Clock()
         row, place = self.home.variant, self.home.place
         self.known = row.known | ({"clock": self.clock} if "window" in row.shape else {})
-        self.shape = {"scheme": scheme, **{name: data.draw(size, name) for name, size in self.sizes.items()}, **row.shape}
+        self.shape = {
+            "scheme": scheme,
+            **{name: data.draw(size, name) for name, size in self.sizes.items()},
+            **row.shape,
+        }
         self.opening = self.known | (row.in_redis if place.redis else {})
         self.where = place.new()
         self.handles = [self.construct()]
@@ -96,7 +132,9 @@ class Machine(RuleBasedStateMachine):
     # ---- what must hold ----
     def has_all(self, bf, of=None):
         must = list(self.must() if of is None else of)
-        missing = [key for key, there in zip(must, bf.contains_many(must), strict=True) if not there]
+        missing = [
+            key for key, there in zip(must, bf.contains_many(must), strict=True) if not there
+        ]
         assert not missing, f"false negatives: {missing[:5]}, {len(missing)} in all"
 
     @invariant()
@@ -133,7 +171,11 @@ class Machine(RuleBasedStateMachine):
         known = self.known_of([key])
         self.answers([key], [self.one(which).add(key)], known)
 
-    @rule(which=which, batch=lists, shape=st.sampled_from([list, tuple, iter, lambda batch: (key for key in batch)]))
+    @rule(
+        which=which,
+        batch=lists,
+        shape=st.sampled_from([list, tuple, iter, lambda batch: (key for key in batch)]),
+    )
     def add_many(self, which, batch, shape):
         known = self.known_of(batch)
         self.answers(batch, self.one(which).add_many(shape(batch)), known)
@@ -145,12 +187,19 @@ class Machine(RuleBasedStateMachine):
         assert not self.same_answers or fresh == sum(before.add_many(batch))
         self.learn(batch)
 
-    @rule(which=which, numbers=ranges, shape=st.sampled_from([list, numpy.array, lambda numbers: array.array("q", numbers)]))
+    @rule(
+        which=which,
+        numbers=ranges,
+        shape=st.sampled_from([list, numpy.array, lambda numbers: array.array("q", numbers)]),
+    )
     def add_numbers(self, which, numbers, shape):
         known = self.known_of(numbers)
         self.answers(numbers, self.one(which).add_many(shape(numbers)), known)
 
-    @rule(which=which, lines=st.lists(st.binary(max_size=9).filter(lambda key: b"\n" not in key), max_size=30))
+    @rule(
+        which=which,
+        lines=st.lists(st.binary(max_size=9).filter(lambda key: b"\n" not in key), max_size=30),
+    )
     def update_lines(self, which, lines):
         data = b"".join(line + b"\n" for line in lines)
         before = self.twin.copy()
@@ -159,7 +208,13 @@ class Machine(RuleBasedStateMachine):
         assert not self.same_answers or fresh == sum(before.add_many(lines))
         self.learn(lines)
 
-    @rule(which=which, batch=lists, rest=lists, bad=st.sampled_from([None, 1.5, True, "\ud800"]), shape=st.sampled_from([list, iter]))
+    @rule(
+        which=which,
+        batch=lists,
+        rest=lists,
+        bad=st.sampled_from([None, 1.5, True, "\ud800"]),
+        shape=st.sampled_from([list, iter]),
+    )
     def a_bad_key_in_the_middle(self, which, batch, rest, bad, shape):
         with pytest.raises((TypeError, ValueError), match=f"^key {len(batch)}: "):
             self.one(which).update(shape([*batch, bad, *rest]))
@@ -185,7 +240,9 @@ class Machine(RuleBasedStateMachine):
     @rule(which=which, batch=st.one_of(lists, ranges), shape=st.sampled_from([list, iter, tuple]))
     def ask_many(self, which, batch, shape):
         present = self.one(which).contains_many(shape(batch))
-        assert len(present) == len(batch) and not any(was and not there for was, there in zip(self.known_of(batch), present, strict=True))
+        assert len(present) == len(batch) and not any(
+            was and not there for was, there in zip(self.known_of(batch), present, strict=True)
+        )
         assert not self.same_answers or present == self.twin.contains_many(batch)
 
     # ---- sets ----
@@ -243,7 +300,10 @@ class Machine(RuleBasedStateMachine):
 
     @rule(which=which, batch=lists)
     def refuse_other_parameters(self, which, batch):
-        bf, other = self.one(which), self.home.variant.kind(**self.shape | {"n": self.shape["n"] + 977}, **self.known)
+        bf, other = (
+            self.one(which),
+            self.home.variant.kind(**self.shape | {"n": self.shape["n"] + 977}, **self.known),
+        )
         other.update(batch)
         with pytest.raises(ValueError, match="same|grown alike"):
             bf |= other

@@ -100,11 +100,18 @@ class OfCounts(Machine):
             elif key not in self.twin:
                 yield key
 
-    @rule(which=which, batch=lists, again=st.booleans(), how=st.sampled_from(["one by one", list, iter]))
+    @rule(
+        which=which,
+        batch=lists,
+        again=st.booleans(),
+        how=st.sampled_from(["one by one", list, iter]),
+    )
     def remove(self, which, batch, again, how):
         batch = list(self.surely(batch + list(self.model)[:20] * (1 + again)))
         known, bf = [], self.one(which)
-        removed = bytes(map(bf.remove, batch)) if how == "one by one" else bf.remove_many(how(batch))
+        removed = (
+            bytes(map(bf.remove, batch)) if how == "one by one" else bf.remove_many(how(batch))
+        )
         for key in batch:
             known.append(self.has(as_bytes(key)))
             self.model[as_bytes(key)] -= known[-1]
@@ -121,8 +128,13 @@ class OfCounts(Machine):
     def count(self, which, batch):
         bf = self.one(which)
         counts = bf.count_many(batch)
-        assert list(counts) == [bf.count_of(key) for key in batch] == list(self.twin.count_many(batch))
-        assert all(count >= min(self.model[as_bytes(key)], 15) for key, count in zip(batch, counts, strict=True))
+        assert (
+            list(counts) == [bf.count_of(key) for key in batch] == list(self.twin.count_many(batch))
+        )
+        assert all(
+            count >= min(self.model[as_bytes(key)], 15)
+            for key, count in zip(batch, counts, strict=True)
+        )
 
     @rule(which=which)
     def as_plain(self, which):
@@ -132,7 +144,11 @@ class OfCounts(Machine):
 
     @rule(which=which, batch=lists)
     def intersection(self, which, batch):
-        bf, other, counts = self.one(which), self.other(batch), collections.Counter(map(as_bytes, batch))
+        bf, other, counts = (
+            self.one(which),
+            self.other(batch),
+            collections.Counter(map(as_bytes, batch)),
+        )
         result = bf & other
         assert result == self.twin & other
         common = self.model & counts
@@ -189,14 +205,28 @@ class OfTimes(Machine):
             self.newest = max(self.newest, floor(at / self.step()) * self.step())
             self.model[key] = max(at, self.model.get(key, at))
 
-    @rule(seconds=st.one_of(st.sampled_from([1, 15, 16, 17, 63, 64, 80, 81, 1000, -1, -16, -100]), st.floats(0, 40)))
+    @rule(
+        seconds=st.one_of(
+            st.sampled_from([1, 15, 16, 17, 63, 64, 80, 81, 1000, -1, -16, -100]), st.floats(0, 40)
+        )
+    )
     def time_passes(self, seconds):
         self.clock.now += seconds
-        gone = [key for key, at in self.model.items() if self.now() >= at + self.shape["window"] + self.step()]
+        gone = [
+            key
+            for key, at in self.model.items()
+            if self.now() >= at + self.shape["window"] + self.step()
+        ]
         for bf in self.handles:
             assert not any(bf.contains_many(gone))
 
-    @rule(which=which, batch=lists, later=lists, seconds=st.sampled_from([0, 10, 20, 60]), by=st.sampled_from(["into", "out of"]))
+    @rule(
+        which=which,
+        batch=lists,
+        later=lists,
+        seconds=st.sampled_from([0, 10, 20, 60]),
+        by=st.sampled_from(["into", "out of"]),
+    )
     def union_over_time(self, which, batch, later, seconds, by):
         """Keys of different ages, from a filter that saw them while this one saw none."""
         other = self.other(batch)
@@ -207,7 +237,9 @@ class OfTimes(Machine):
         if by == "out of":
             other |= self.one(which)
             self.has_all(other)
-            self.has_all(other, [key for key, at in ages.items() if self.now() < at + self.shape["window"]])
+            self.has_all(
+                other, [key for key, at in ages.items() if self.now() < at + self.shape["window"]]
+            )
             return
         bf = self.one(which)
         bf |= other
@@ -217,7 +249,13 @@ class OfTimes(Machine):
 
 def for_home(home):
     """The machine of this home, as a class of its own."""
-    base = OfTimes if "window" in home.variant.shape else OfCounts if hasattr(home.variant.kind, "remove") else OfSets
+    base = (
+        OfTimes
+        if "window" in home.variant.shape
+        else OfCounts
+        if hasattr(home.variant.kind, "remove")
+        else OfSets
+    )
     return type(f"{base.__name__}In{home.place.name}", (base,), {"home": home})
 
 

@@ -13,7 +13,9 @@ FAULTS = (Error, OSError)
 
 def plain(port, **options):
     """No retries of redis-py's own: a fault is there at once."""
-    return redis.Redis(port=port, host="127.0.0.1", retry=Retry(NoBackoff(), 0), socket_timeout=5, **options)
+    return redis.Redis(
+        port=port, host="127.0.0.1", retry=Retry(NoBackoff(), 0), socket_timeout=5, **options
+    )
 
 
 def check_against_memory(client, scheme, key="seen"):
@@ -33,7 +35,10 @@ def check_against_memory(client, scheme, key="seen"):
         assert "z" in bf and (bf | other) == bf
         with BloomFilter.open(client, key=key) as again:
             assert again == bf and (again.n, again.p) == (5000, 0.01)
-        with BloomFilter.open(client, key=key, read_only=True) as reader, pytest.raises(Error, match="read-only"):
+        with (
+            BloomFilter.open(client, key=key, read_only=True) as reader,
+            pytest.raises(Error, match="read-only"),
+        ):
             reader.add("no")
         bf.clear()
         assert not bf and "x" not in bf
@@ -46,4 +51,12 @@ def check_against_memory(client, scheme, key="seen"):
 
 
 def calls(bf):
-    return (lambda: bf.add("new"), lambda: "x" in bf, lambda: bf.update(["new"]), lambda: bf.contains_many(["x"]), lambda: bf.bitset, bf.clear, lambda: bf.fill_ratio)
+    return (
+        lambda: bf.add("new"),
+        lambda: "x" in bf,
+        lambda: bf.update(["new"]),
+        lambda: bf.contains_many(["x"]),
+        lambda: bf.bitset,
+        bf.clear,
+        lambda: bf.fill_ratio,
+    )

@@ -39,7 +39,11 @@ def control():
 
 
 def seen(found):
-    return any(re.search(r"leak of \d+ byte\(s\) in \d+ object.*\n.*malloc", leak) and int(leak.split()[3]) % CONTROL == 0 for leak in found)
+    return any(
+        re.search(r"leak of \d+ byte\(s\) in \d+ object.*\n.*malloc", leak)
+        and int(leak.split()[3]) % CONTROL == 0
+        for leak in found
+    )
 
 
 def ours(leak):

@@ -39,16 +39,41 @@ class Server:
         self.start()
 
     def start(self):
-        fixed = ["--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(self.folder)]
+        fixed = [
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--dir",
+            str(self.folder),
+        ]
         fixed += ["--unixsocket", str(self.folder / "socket"), "--enable-debug-command", "yes"]
-        self.process = subprocess.Popen(["redis-server", *fixed, *self.options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until(lambda: f"process_id:{self.process.pid}\r\n" in self("INFO server") or "NOAUTH" in self("PING"), "a server's start")
+        self.process = subprocess.Popen(
+            ["redis-server", *fixed, *self.options],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        until(
+            lambda: (
+                f"process_id:{self.process.pid}\r\n" in self("INFO server")
+                or "NOAUTH" in self("PING")
+            ),
+            "a server's start",
+        )
 
     def __call__(self, command):
         """One command as in telnet; what is answered, as text."""
         with socket.create_connection(("127.0.0.1", self.port), 5) as s:
             s.sendall(command.encode() + b"\r\nQUIT\r\n")
-            return b"".join(iter(lambda: s.recv(1 << 16), b"")).decode(errors="replace").removesuffix("+OK\r\n")
+            return (
+                b"".join(iter(lambda: s.recv(1 << 16), b""))
+                .decode(errors="replace")
+                .removesuffix("+OK\r\n")
+            )
 
     def url(self, key, more=""):
         return f"redis://127.0.0.1:{self.port}/0?key={key}{more}"
@@ -63,21 +88,42 @@ class Cluster:
         own = "--cluster-enabled yes --cluster-node-timeout 1500 --cluster-replica-validity-factor 0 --cluster-allow-replica-migration no --repl-diskless-sync-delay 0 --cluster-config-file".split()
         self.servers = []
         for i in range(masters * (1 + replicas)):
-            self.servers.append(Server(folder / f"node{i}", *own, f"nodes-{i}.conf", "--cluster-port", free_port()))
+            self.servers.append(
+                Server(folder / f"node{i}", *own, f"nodes-{i}.conf", "--cluster-port", free_port())
+            )
         addresses = [f"127.0.0.1:{server.port}" for server in self.servers]
-        self.cli("--cluster", "create", *addresses, "--cluster-replicas", str(replicas), "--cluster-yes")
+        self.cli(
+            "--cluster", "create", *addresses, "--cluster-replicas", str(replicas), "--cluster-yes"
+        )
         self.settle()
-        until(lambda: all("role:master" in s("INFO replication") or "master_link_status:up" in s("INFO replication") for s in self.servers), "replication")
+        until(
+            lambda: all(
+                "role:master" in s("INFO replication")
+                or "master_link_status:up" in s("INFO replication")
+                for s in self.servers
+            ),
+            "replication",
+        )
 
     def settle(self):
         """Until all nodes know the same."""
         ask = ["redis-cli", "--cluster", "check", f"127.0.0.1:{self.servers[0].port}"]
-        until(lambda: all("cluster_state:ok" in server("CLUSTER INFO") for server in self.servers), "the cluster's agreement")
-        until(lambda: subprocess.run(ask, capture_output=True, timeout=60, check=False).returncode == 0, "the cluster's agreement")
+        until(
+            lambda: all("cluster_state:ok" in server("CLUSTER INFO") for server in self.servers),
+            "the cluster's agreement",
+        )
+        until(
+            lambda: (
+                subprocess.run(ask, capture_output=True, timeout=60, check=False).returncode == 0
+            ),
+            "the cluster's agreement",
+        )
 
     @staticmethod
     def cli(*args):
-        done = subprocess.run(["redis-cli", *args], capture_output=True, text=True, timeout=90, check=False)
+        done = subprocess.run(
+            ["redis-cli", *args], capture_output=True, text=True, timeout=90, check=False
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -87,27 +133,44 @@ class Cluster:
             if server.process.poll() is not None or "role:master" not in server("INFO replication"):
                 continue
             for line in self.nodes(server):
-                if "myself" in line[2] and any(int(r.split("-")[0]) <= slot <= int(r.split("-")[-1]) for r in line[8:] if "[" not in r):
+                if "myself" in line[2] and any(
+                    int(r.split("-")[0]) <= slot <= int(r.split("-")[-1])
+                    for r in line[8:]
+                    if "[" not in r
+                ):
                     return server
         raise AssertionError(f"nobody has slot {slot}")
 
     @staticmethod
     def nodes(server):
-        return [line.split(" ") for line in server("CLUSTER NODES").splitlines() if line.count(" ") > 6]
+        return [
+            line.split(" ") for line in server("CLUSTER NODES").splitlines() if line.count(" ") > 6
+        ]
 
     def id_of(self, server):
         return next(line[0] for line in self.nodes(server) if "myself" in line[2])
 
     def masters(self):
-        return [s for s in self.servers if s.process.poll() is None and "role:master" in s("INFO replication")]
+        return [
+            s
+            for s in self.servers
+            if s.process.poll() is None and "role:master" in s("INFO replication")
+        ]
 
     def replica_of(self, server):
         own = self.id_of(server)
-        return next(s for s in self.servers if any("myself" in line[2] and line[3] == own for line in self.nodes(s)))
+        return next(
+            s
+            for s in self.servers
+            if any("myself" in line[2] and line[3] == own for line in self.nodes(s))
+        )
 
     def begin_move(self, key, target):
         """From here until end_move the slot is in two places."""
-        source, slot = self.master_of(key), int(self.servers[0](f"CLUSTER KEYSLOT {key}").split("\r\n")[0][1:])
+        source, slot = (
+            self.master_of(key),
+            int(self.servers[0](f"CLUSTER KEYSLOT {key}").split("\r\n")[0][1:]),
+        )
         assert "+OK" in target(f"CLUSTER SETSLOT {slot} IMPORTING {self.id_of(source)}")
         assert "+OK" in source(f"CLUSTER SETSLOT {slot} MIGRATING {self.id_of(target)}")
         return source, slot
@@ -148,7 +211,9 @@ class Proxy:
             try:
                 while True:
                     readable, _, _ = select.select([client, server], [], [])
-                    if server in readable and client not in readable:  # more of an answer before, or the end
+                    if (
+                        server in readable and client not in readable
+                    ):  # more of an answer before, or the end
                         answer = server.recv(1 << 20)
                         if not answer:
                             return
@@ -158,7 +223,9 @@ class Proxy:
                             return
                         server.sendall(request)
                         answer = server.recv(1 << 20)
-                        while select.select([server], [], [], 0.01)[0] and (more := server.recv(1 << 20)):
+                        while select.select([server], [], [], 0.01)[0] and (
+                            more := server.recv(1 << 20)
+                        ):
                             answer += more
                         answer = self.spoil(request, answer) if self.spoil else answer
                         if answer is None:

@@ -9,7 +9,11 @@ PAGES = 60
 
 def links_of(page):
     """A tree, with ways back and across."""
-    return [link for link in (2 * page + 1, 2 * page + 2, page // 2, (7 * page + 3) % PAGES, 0) if link < PAGES]
+    return [
+        link
+        for link in (2 * page + 1, 2 * page + 2, page // 2, (7 * page + 3) % PAGES, 0)
+        if link < PAGES
+    ]
 
 
 # The pages of a chain are asked for one after another; each names the page that is tried.
@@ -22,7 +26,12 @@ class Site(ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Page)
-        self.asked, self.lock, self.gate, self.up = Counter(), threading.Lock(), threading.Event(), False
+        self.asked, self.lock, self.gate, self.up = (
+            Counter(),
+            threading.Lock(),
+            threading.Event(),
+            False,
+        )
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def url(self, path="/0"):

@@ -7,7 +7,14 @@ import pytest
 
 from bloomfilter import BloomFilter
 
-INTEGERS = [order + kind + width for order in "<>" for kind in "iu" for width in "1248"] + ["l", "L", "q", "Q", "intp", "uintp"]
+INTEGERS = [order + kind + width for order in "<>" for kind in "iu" for width in "1248"] + [
+    "l",
+    "L",
+    "q",
+    "Q",
+    "intp",
+    "uintp",
+]
 
 
 def check(bf, keys):
@@ -26,12 +33,18 @@ def check(bf, keys):
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integers(bf, dtype):
     info = np.iinfo(dtype)
-    values = [info.min, info.max, info.max - 1, 0, 1, 9, 10, 99, 100, 127] + ([-1, -10, -100] if info.min else [])
+    values = [info.min, info.max, info.max - 1, 0, 1, 9, 10, 99, 100, 127] + (
+        [-1, -10, -100] if info.min else []
+    )
     check(bf, np.array(values, dtype=dtype))
 
 
 @pytest.mark.parametrize("dtype", ["i4", ">i8", "u1", "S7"])
-@pytest.mark.parametrize("cut", [slice(None, None, 2), slice(None, None, -1), slice(5, 50, 7), slice(0, 0), slice(3, 4)], ids=str)
+@pytest.mark.parametrize(
+    "cut",
+    [slice(None, None, 2), slice(None, None, -1), slice(5, 50, 7), slice(0, 0), slice(3, 4)],
+    ids=str,
+)
 def test_strides(bf, dtype, cut):
     check(bf, np.arange(100).astype(dtype)[cut])
 
@@ -57,7 +70,17 @@ def test_text(bf, width):
 
 
 def test_text_loses_the_nul_bytes_at_its_end_only(bf):
-    keys = np.array([b"\0a", b"a\0b", b"ab\0\0", b"\0\0", b"12345678\0\0\0\0\0\0\0\0", b"12345678\0\0\0\0\0\0\0\1"], dtype="S16")
+    keys = np.array(
+        [
+            b"\0a",
+            b"a\0b",
+            b"ab\0\0",
+            b"\0\0",
+            b"12345678\0\0\0\0\0\0\0\0",
+            b"12345678\0\0\0\0\0\0\0\1",
+        ],
+        dtype="S16",
+    )
     bf.update(keys)
     for key in (b"\0a", b"a\0b", b"ab", b"", b"12345678", b"12345678\0\0\0\0\0\0\0\1"):
         assert key in bf
@@ -67,7 +90,16 @@ def test_text_loses_the_nul_bytes_at_its_end_only(bf):
 @pytest.mark.parametrize("order", "<>")
 @pytest.mark.parametrize("width", [1, 9, 100, 2559, 2560, 2561, 5000])
 def test_unicode_is_its_utf8(bf, order, width):
-    words = ["", "a", "é", "日" * width, "🎈" * width, "\uffff" * (width // 2), "\0x"[:width], *map(str, range(700))]
+    words = [
+        "",
+        "a",
+        "é",
+        "日" * width,
+        "🎈" * width,
+        "\uffff" * (width // 2),
+        "\0x"[:width],
+        *map(str, range(700)),
+    ]
     keys = np.array(words, dtype=f"{order}U{width}")
     check_text(bf, keys)
     bf.clear()
@@ -113,7 +145,9 @@ def test_large_arrays_without_the_gil():
 
 @pytest.mark.parametrize("last", [2**64 - 1, -(2**63)])
 def test_numbers_of_twenty_characters_by_the_thousand(bf, last):
-    keys = np.array([last - i if last > 0 else last + i for i in range(5000)], dtype="u8" if last > 0 else "i8")
+    keys = np.array(
+        [last - i if last > 0 else last + i for i in range(5000)], dtype="u8" if last > 0 else "i8"
+    )
     check(bf, keys)
 
 

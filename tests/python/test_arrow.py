@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 
 from bloomfilter import BloomFilter
 
-WORDS = [b"", b"a", b"https://example.org/", "é日🎈".encode(), b"\0", b"x\0", b"123456789012", b"1234567890123", b"k" * 1000] + [b"key %d" % i for i in range(1500)]
+WORDS = [
+    b"",
+    b"a",
+    b"https://example.org/",
+    "é日🎈".encode(),
+    b"\0",
+    b"x\0",
+    b"123456789012",
+    b"1234567890123",
+    b"k" * 1000,
+] + [b"key %d" % i for i in range(1500)]
 BINARY = {
     "binary": lambda keys: text(keys), "large_binary": lambda keys: text(keys, b"Z"), "string": lambda keys: text(keys, b"u"),
     "large_string": lambda keys: text(keys, b"U"), "binary_view": views, "string_view": lambda keys: views(keys, b"vu"),
@@ -56,8 +66,16 @@ def test_integers_are_their_decimal_text(format):
     letter = INTEGERS[format]
     bits = 8 * struct.calcsize("=" + letter)
     low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if letter.islower() else (0, 2**bits - 1)
-    values = sorted({low, low + 1, high, high - 1, 0, 1, 9, 10, 99, 100, *((-1, -10) if low else ())} | {v for v in range(1500) if v <= high})
-    check(lambda: Column(format, len(values), [None, struct.pack(f"={len(values)}{letter}", *values)]), values)
+    values = sorted(
+        {low, low + 1, high, high - 1, 0, 1, 9, 10, 99, 100, *((-1, -10) if low else ())}
+        | {v for v in range(1500) if v <= high}
+    )
+    check(
+        lambda: Column(
+            format, len(values), [None, struct.pack(f"={len(values)}{letter}", *values)]
+        ),
+        values,
+    )
 
 
 def test_twenty_digits_by_the_thousand():
@@ -72,7 +90,9 @@ def test_fixed_size_binary(width):
     assert BloomFilter(m=100, k=2).add_many(Column(b"w:0", 3, [None, None])) == b"\1\0\0"
 
 
-@pytest.mark.parametrize("format", [b"c", b"C", b"s", b"S", b"i", b"I", b"l", b"L"], ids=lambda f: f.decode())
+@pytest.mark.parametrize(
+    "format", [b"c", b"C", b"s", b"S", b"i", b"I", b"l", b"L"], ids=lambda f: f.decode()
+)
 @pytest.mark.parametrize("values", ["text", "views", "numbers"])
 def test_dictionaries(format, values):
     words = [b"%d" % i if values == "numbers" else b"value number %d" % i for i in range(100)]
@@ -81,13 +101,17 @@ def test_dictionaries(format, values):
     }[values]  # fmt: skip
     indices = [i * 7 % 100 for i in range(1200)]
     packed = struct.pack(f"=1200{INTEGERS[format]}", *indices)
-    check(lambda: Column(format, 1200, [None, packed], dictionary=dictionary()), [words[i] for i in indices])
+    check(
+        lambda: Column(format, 1200, [None, packed], dictionary=dictionary()),
+        [words[i] for i in indices],
+    )
 
 
 @pytest.mark.parametrize("cut", [(0, 5), (3, 9), (700, 100), (1, 0), (8, 1016)], ids=str)
 def test_slices(cut):
     offset, length = cut
     for kind in ("binary", "large_binary", "binary_view"):
+
         def make(kind=kind):
             column = BINARY[kind](WORDS)
             column.offset, column.length = offset, length
@@ -95,7 +119,10 @@ def test_slices(cut):
 
         check(make, WORDS[offset : offset + length])
     numbers = struct.pack("=2000h", *range(2000))
-    check(lambda: Column(b"s", length, [None, numbers], offset=offset), list(range(offset, offset + length)))
+    check(
+        lambda: Column(b"s", length, [None, numbers], offset=offset),
+        list(range(offset, offset + length)),
+    )
 
 
 def bitmap(valid):
@@ -160,22 +187,38 @@ REFUSED = {b"n": "null", b"b": "bool", b"e": "float", b"f": "float", b"g": "floa
 
 @pytest.mark.parametrize("format", REFUSED, ids=repr)
 def test_types_that_are_no_keys(bf, format):
-    for column in (Column(format, 2, [None, b"\0" * 32]), Streamed(Column(format, 2, [None, b"\0" * 32])), Column(b"c", 2, [None, b"\0\0"], dictionary=Column(format, 2, [None, b"\0" * 32]))):
+    for column in (
+        Column(format, 2, [None, b"\0" * 32]),
+        Streamed(Column(format, 2, [None, b"\0" * 32])),
+        Column(b"c", 2, [None, b"\0\0"], dictionary=Column(format, 2, [None, b"\0" * 32])),
+    ):
         for call in (bf.update, bf.add_many, bf.contains_many):
             column.at = 0
-            with pytest.raises(TypeError, match=f"^key 0: a key must be .* not .*{REFUSED[format]}"):
+            with pytest.raises(
+                TypeError, match=f"^key 0: a key must be .* not .*{REFUSED[format]}"
+            ):
                 call(column)
         assert column.released == column.made > 0
     assert not bf and bf.update(Column(format, 0, [None, None])) == 0
 
 
 def broken_offsets(format, values):
-    return Column(format, len(values) - 1, [None, struct.pack(f"={len(values)}{'q' if format in b'ZU' else 'i'}", *values), b"x" * 100])
+    return Column(
+        format,
+        len(values) - 1,
+        [
+            None,
+            struct.pack(f"={len(values)}{'q' if format in b'ZU' else 'i'}", *values),
+            b"x" * 100,
+        ],
+    )
 
 
 def one_view(place, value):
     """Of a key of 20 bytes, with one of its four numbers put wrong."""
-    return views([b"k" * 20], edit=lambda view: view[:place] + struct.pack("=i", value) + view[place + 4 :])
+    return views(
+        [b"k" * 20], edit=lambda view: view[:place] + struct.pack("=i", value) + view[place + 4 :]
+    )
 
 
 DAMAGED = {
@@ -213,15 +256,28 @@ def test_damage_names_the_key_and_adds_nothing_that_was_not_checked(bf):
         bf.update(broken_offsets(b"z", [0, 5, 3, 9]))
     assert not bf
     with pytest.raises(ValueError, match="^key 1500: "):
-        bf.update(Column(b"s", 1501, [None, struct.pack("=1501h", *range(1500), 9999)], dictionary=text(WORDS[:1500])))
+        bf.update(
+            Column(
+                b"s",
+                1501,
+                [None, struct.pack("=1501h", *range(1500), 9999)],
+                dictionary=text(WORDS[:1500]),
+            )
+        )
     assert bf == one_by_one(WORDS[:1500])[0]
 
 
 # ---- producers that fail ----
 @pytest.mark.parametrize("where", [-1, 0, 1, 2])
-@pytest.mark.parametrize(("code", "error"), [(EIO, OSError), (EINVAL, ValueError), (ENOMEM, MemoryError)], ids=["EIO", "EINVAL", "ENOMEM"])
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [(EIO, OSError), (EINVAL, ValueError), (ENOMEM, MemoryError)],
+    ids=["EIO", "EINVAL", "ENOMEM"],
+)
 def test_a_stream_that_fails(bf, where, code, error):
-    stream = Streamed(text([b"a"]), text([b"b"]), text([b"c"]), fail=(where, code, "the disk is gone"))
+    stream = Streamed(
+        text([b"a"]), text([b"b"]), text([b"c"]), fail=(where, code, "the disk is gone")
+    )
     with pytest.raises(error, match=None if error is MemoryError else "the disk is gone"):
         bf.update(stream)
     assert bf.contains_many([b"a", b"b", b"c"]) == bytes(i < where for i in range(3))
@@ -354,13 +410,38 @@ def test_pyarrow(bf):
     pa = pytest.importorskip("pyarrow")
     words = [word.decode() for word in WORDS]
     plain = pa.array(words)
-    for kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view(), pa.binary_view()):
+    for kind in (
+        pa.string(),
+        pa.large_string(),
+        pa.binary(),
+        pa.large_binary(),
+        pa.string_view(),
+        pa.binary_view(),
+    ):
         check(lambda kind=kind: plain.cast(kind), words)
         check(lambda kind=kind: plain.cast(kind).slice(100, 1000), words[100:1100])
-        check(lambda kind=kind: pa.chunked_array([plain.cast(kind).slice(0, 7), plain.cast(kind).slice(7, 0), plain.cast(kind).slice(7)]), words)
+        check(
+            lambda kind=kind: pa.chunked_array(
+                [
+                    plain.cast(kind).slice(0, 7),
+                    plain.cast(kind).slice(7, 0),
+                    plain.cast(kind).slice(7),
+                ]
+            ),
+            words,
+        )
     check(lambda: plain.dictionary_encode(), words)
     check(lambda: plain.dictionary_encode().slice(5, 600), words[5:605])
-    for kind in (pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()):
+    for kind in (
+        pa.int8(),
+        pa.uint8(),
+        pa.int16(),
+        pa.uint16(),
+        pa.int32(),
+        pa.uint32(),
+        pa.int64(),
+        pa.uint64(),
+    ):
         check(lambda kind=kind: pa.array(range(100), kind).slice(3), range(3, 100))
     fours = [word[:4].ljust(4) for word in WORDS]
     check(lambda: pa.array(fours, pa.binary(4)), fours)
@@ -399,7 +480,12 @@ def test_polars(bf):
     check(lambda: pl.Series(range(2000)), range(2000))
     check(lambda: pl.concat([pl.Series(words[:10]), pl.Series(words[10:])], rechunk=False), words)
     check(lambda: pl.DataFrame({"url": words})["url"], words)
-    for wrong in (pl.Series([True]), pl.Series([1.5]), pl.Series([None]), pl.DataFrame({"a": ["x"]})):
+    for wrong in (
+        pl.Series([True]),
+        pl.Series([1.5]),
+        pl.Series([None]),
+        pl.DataFrame({"a": ["x"]}),
+    ):
         with pytest.raises(TypeError, match="^key 0: "):
             bf.update(wrong)
     with pytest.raises(TypeError, match="^key 1: .*null"):

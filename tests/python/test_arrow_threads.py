@@ -10,6 +10,7 @@ from threads import in_threads
 
 from bloomfilter import BloomFilter
 
+
 def numbers(start, n):
     return Column(b"l", n, [None, np.arange(start, start + n, dtype="i8").tobytes()])
 

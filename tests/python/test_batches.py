@@ -19,9 +19,17 @@ def words(n, start=0):
 
 
 SHAPES = {
-    "list": list, "tuple": tuple, "iter": iter, "generator": lambda keys: (key for key in keys), "dict": dict.fromkeys, "map": lambda keys: map(str, keys),
-    "chain": lambda keys: itertools.chain(keys[:7], keys[7:]), "values": lambda keys: dict(enumerate(keys)).values(),
-    "subclass": lambda keys: type("L", (list,), {})(keys), "object array": lambda keys: np.array(keys, dtype=object), "U array": lambda keys: np.array(keys, dtype="U40"),
+    "list": list,
+    "tuple": tuple,
+    "iter": iter,
+    "generator": lambda keys: (key for key in keys),
+    "dict": dict.fromkeys,
+    "map": lambda keys: map(str, keys),
+    "chain": lambda keys: itertools.chain(keys[:7], keys[7:]),
+    "values": lambda keys: dict(enumerate(keys)).values(),
+    "subclass": lambda keys: type("L", (list,), {})(keys),
+    "object array": lambda keys: np.array(keys, dtype=object),
+    "U array": lambda keys: np.array(keys, dtype="U40"),
 }
 
 
@@ -57,8 +65,21 @@ def test_answers_fit_compress_and_numpy(bf):
 
 
 def test_mixed_keys_keep_their_order(bf):
-    keys = [*words(300), 5, bytearray(b"x"), "é" * 300, memoryview(b"yz"), np.int16(9), 10**30, *words(300, 300), "日" * 20_000, b""] * 3
-    expected = bytes(BloomFilter.add(one, key) for one in [BloomFilter(n=10_000, p=0.001)] for key in keys)
+    keys = [
+        *words(300),
+        5,
+        bytearray(b"x"),
+        "é" * 300,
+        memoryview(b"yz"),
+        np.int16(9),
+        10**30,
+        *words(300, 300),
+        "日" * 20_000,
+        b"",
+    ] * 3
+    expected = bytes(
+        BloomFilter.add(one, key) for one in [BloomFilter(n=10_000, p=0.001)] for key in keys
+    )
     assert bf.add_many(keys) == expected
     for shape in (iter, tuple):
         assert BloomFilter(n=10_000, p=0.001).add_many(shape(keys)) == expected
@@ -73,7 +94,9 @@ def test_one_key_where_many_are_meant(bf, one):
     assert not bf
 
 
-@pytest.mark.parametrize("wrong", [5, None, 1.5, object(), np.array(5)], ids=lambda v: type(v).__name__)
+@pytest.mark.parametrize(
+    "wrong", [5, None, 1.5, object(), np.array(5)], ids=lambda v: type(v).__name__
+)
 def test_not_iterable(bf, wrong):
     for call in (bf.update, bf.add_many, bf.contains_many):
         with pytest.raises(TypeError):
@@ -85,14 +108,18 @@ def test_mmap_is_not_an_array_of_numbers(bf):
         bf.update(m)
 
 
-@pytest.mark.parametrize("shape", [list, tuple, iter, lambda keys: (key for key in keys)], ids=["list", "tuple", "iter", "generator"])
+@pytest.mark.parametrize(
+    "shape",
+    [list, tuple, iter, lambda keys: (key for key in keys)],
+    ids=["list", "tuple", "iter", "generator"],
+)
 @pytest.mark.parametrize("place", [0, 1, 64, 511, 512, 700])
 def test_keys_before_a_bad_one_are_added(bf, shape, place):
     keys = [*words(place), 1.5, *words(100, 1000)]
     with pytest.raises(TypeError, match=f"^key {place}: .*float"):
         bf.update(shape(keys))
     assert bf.contains_many(keys[:place]) == b"\1" * place
-    assert bf.contains_many(keys[place + 1:]) == bytes(100)
+    assert bf.contains_many(keys[place + 1 :]) == bytes(100)
     with pytest.raises(TypeError, match=f"^key {place}: "):
         bf.contains_many(shape(keys))
 
@@ -170,7 +197,12 @@ def test_a_list_that_changes_while_it_is_read(bf):
             self.what()
             return 7
 
-    for change in ("keys.clear()", "keys.__delitem__(slice(10, None))", "keys.extend(['more'] * 3)", "keys.__setitem__(slice(None), [])"):
+    for change in (
+        "keys.clear()",
+        "keys.__delitem__(slice(10, None))",
+        "keys.extend(['more'] * 3)",
+        "keys.__setitem__(slice(None), [])",
+    ):
         keys = words(200)
         keys.insert(100, Shrink(lambda change=change, keys=keys: eval(change)))
         bf.update(keys)

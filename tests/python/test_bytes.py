@@ -41,7 +41,16 @@ def test_any_number_of_bits(m):
     assert BloomFilter.from_bytes(bf.to_bytes()) == bf and len(bf.bitset) == (m + 7) // 8
 
 
-@pytest.mark.parametrize("wrap", [bytes, bytearray, memoryview, lambda b: np.frombuffer(b, "u1"), lambda b: memoryview(b"".join(bytes([x, 0]) for x in b))[::2]])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        bytes,
+        bytearray,
+        memoryview,
+        lambda b: np.frombuffer(b, "u1"),
+        lambda b: memoryview(b"".join(bytes([x, 0]) for x in b))[::2],
+    ],
+)
 def test_any_bytes_like(full, wrap):
     assert BloomFilter.from_bytes(wrap(full.to_bytes())) == full
 
@@ -87,7 +96,7 @@ def test_parameters_given_must_be_those_of_the_data(full, tmp_path):
     for make, source in ((BloomFilter.from_bytes, data), (BloomFilter.load, path)):
         assert make(source, n=100, p=0.01, m=full.m, k=full.k, scheme="block") == full
         for kwargs in ({"n": 101}, {"k": full.k + 1}, {"m": full.m + 512}, {"scheme": "classic"}):
-            (name, value), = kwargs.items()
+            ((name, value),) = kwargs.items()
             with pytest.raises(Error) as e:
                 make(source, **kwargs)
             assert str(value) in str(e.value) and str(getattr(full, name)) in str(e.value)
@@ -99,7 +108,12 @@ def test_parameters_given_must_be_those_of_the_data(full, tmp_path):
 
 # ---- files ----
 def test_save_and_load(full, tmp_path):
-    for path in (tmp_path / "a.bloom", str(tmp_path / "b.bloom"), os.fsencode(tmp_path / "c.bloom"), tmp_path / "日本.bloom"):
+    for path in (
+        tmp_path / "a.bloom",
+        str(tmp_path / "b.bloom"),
+        os.fsencode(tmp_path / "c.bloom"),
+        tmp_path / "日本.bloom",
+    ):
         assert full.save(path) is None
         assert BloomFilter.load(path) == full
         assert Path(os.fsdecode(path)).read_bytes()[4096:] == full.to_bytes()[4096:]
@@ -146,7 +160,14 @@ def test_load_a_damaged_file(full, tmp_path):
     path = tmp_path / "f"
     full.save(path)
     good = path.read_bytes()
-    for bad in (b"", b"x", good[:-1], good + b"x", b"PK" + good[2:], good[:4100] + b"\xff" + good[4101:]):
+    for bad in (
+        b"",
+        b"x",
+        good[:-1],
+        good + b"x",
+        b"PK" + good[2:],
+        good[:4100] + b"\xff" + good[4101:],
+    ):
         path.write_bytes(bad)
         with pytest.raises(Error, match="f"):
             BloomFilter.load(path)
@@ -214,7 +235,14 @@ def test_random_secret_keys_a_filter():
     assert bf.add("a") and "a" in BloomFilter.from_bytes(bf.to_bytes(), secret=secret)
 
 
-@pytest.mark.parametrize("args", [{"n": 100, "p": 0.01}, {"n": 100, "p": 0.01, "grow": 2.0}, {"n": 100, "p": 0.01, "window": 60.0}])
+@pytest.mark.parametrize(
+    "args",
+    [
+        {"n": 100, "p": 0.01},
+        {"n": 100, "p": 0.01, "grow": 2.0},
+        {"n": 100, "p": 0.01, "window": 60.0},
+    ],
+)
 def test_save_keeps_the_rights_of_what_it_replaces(args, tmp_path):
     path, before = tmp_path / "f", os.umask(0o022)
     try:
@@ -235,5 +263,7 @@ def test_save_replaces_a_link_and_keeps_the_rights_behind_it(full, tmp_path):
     (tmp_path / "private").chmod(0o600)
     (tmp_path / "link").symlink_to(tmp_path / "private")
     full.save(tmp_path / "link")
-    assert not (tmp_path / "link").is_symlink() and (tmp_path / "link").stat().st_mode & 0o777 == 0o600
+    assert (
+        not (tmp_path / "link").is_symlink() and (tmp_path / "link").stat().st_mode & 0o777 == 0o600
+    )
     assert (tmp_path / "private").read_bytes() == b"x"

@@ -10,7 +10,19 @@ from cli_helpers import cli, fails, ok, redis_socket, redis_url  # noqa: F401
 
 from bloomfilter import BloomFilter, __version__
 
-COMMANDS = ["create", "add", "check", "info", "merge", "convert", "study", "plot", "bench", "serve", "completion"]
+COMMANDS = [
+    "create",
+    "add",
+    "check",
+    "info",
+    "merge",
+    "convert",
+    "study",
+    "plot",
+    "bench",
+    "serve",
+    "completion",
+]
 
 
 @pytest.fixture
@@ -45,11 +57,19 @@ def test_the_installed_command_is_the_same():
     script = os.path.join(os.path.dirname(sys.executable), "bloomfilter")
     if not os.path.exists(script):
         pytest.skip("not installed with pip")
-    assert subprocess.run([script, "--version"], capture_output=True, check=True).stdout.decode() == f"bloomfilter {__version__}\n"
+    assert (
+        subprocess.run([script, "--version"], capture_output=True, check=True).stdout.decode()
+        == f"bloomfilter {__version__}\n"
+    )
 
 
 def test_the_library_does_not_load_the_command_line(run_python):
-    assert run_python("import sys, bloomfilter; print([m for m in sys.modules if 'cli' in m or m in ('argparse', 'tqdm', 'matplotlib')])") == "[]"
+    assert (
+        run_python(
+            "import sys, bloomfilter; print([m for m in sys.modules if 'cli' in m or m in ('argparse', 'tqdm', 'matplotlib')])"
+        )
+        == "[]"
+    )
 
 
 def test_one_line_for_wrong_words():
@@ -67,7 +87,10 @@ def test_one_line_for_wrong_words():
         (["-n", "1e3", "-p", "1e-6"], {"n": 1000, "p": 1e-6}),
         (["-m", "1_000", "-n", "100"], {"m": 1000, "n": 100}),
         (["-m", "2.5e4", "-k", "3", "--scheme", "block"], {"m": 25000, "k": 3, "scheme": "block"}),
-        (["-n", "1000", "-p", "0.01", "--scheme", "guava"], {"n": 1000, "p": 0.01, "scheme": "guava"}),
+        (
+            ["-n", "1000", "-p", "0.01", "--scheme", "guava"],
+            {"n": 1000, "p": 0.01, "scheme": "guava"},
+        ),
     ],
 )
 def test_create(tmp_path, words, plan):
@@ -83,7 +106,10 @@ def test_create(tmp_path, words, plan):
 def test_create_never_empties(seen):
     before = seen.read_bytes()
     assert "exists already" in ok("create", seen, "-n", "10000", "-p", "0.001").text
-    assert json.loads(ok("create", seen, "-n", "10000", "-p", "0.001", "--json").out)["created"] is False
+    assert (
+        json.loads(ok("create", seen, "-n", "10000", "-p", "0.001", "--json").out)["created"]
+        is False
+    )
     text = fails("create", seen, "-n", "10000", "-p", "0.01")
     assert "0.001" in text and "0.01" in text and str(seen) in text
     assert seen.read_bytes() == before
@@ -148,7 +174,10 @@ def test_add_prints(seen, keys):
 
 
 def test_add_nul(seen):
-    assert ok("add", seen, "-0", "--print", "new", data=b"one\ntwo\0\0three").out == b"one\ntwo\0three\0"
+    assert (
+        ok("add", seen, "-0", "--print", "new", data=b"one\ntwo\0\0three").out
+        == b"one\ntwo\0three\0"
+    )
     assert b"one\ntwo" in BloomFilter.open(seen)
     assert ok("check", seen, "--null", data=b"one\ntwo\0three\0").code == 0
 
@@ -164,7 +193,11 @@ def test_add_creates_where_it_is_told_how_large(tmp_path):
 
 
 def test_options_and_files_in_any_order(seen, keys):
-    for words in ([seen, "-q", keys, "--print", "seen"], ["--print", "seen", seen, keys, "-q"], [seen, keys, keys, "--print", "seen"]):
+    for words in (
+        [seen, "-q", keys, "--print", "seen"],
+        ["--print", "seen", seen, keys, "-q"],
+        [seen, keys, keys, "--print", "seen"],
+    ):
         assert ok("add", *words).out.startswith(b"a\n\n")
     assert ok("add", seen, "--", "-", data=b"dash\n").text.startswith("1 key")
 
@@ -172,13 +205,27 @@ def test_options_and_files_in_any_order(seen, keys):
 def test_large_files_are_the_same_as_one_key_at_a_time(tmp_path):
     """Past the size where keys go through a copy in memory, and lines longer than a block."""
     path, file, other = tmp_path / "large.bloom", tmp_path / "keys", BloomFilter(n=20_000, p=0.01)
-    data = numbers(range(20_000), range(10_000)) + b"long" * 700_000 + b"\n" + numbers(range(20_000, 20_100)) + b"end"
+    data = (
+        numbers(range(20_000), range(10_000))
+        + b"long" * 700_000
+        + b"\n"
+        + numbers(range(20_000, 20_100))
+        + b"end"
+    )
     file.write_bytes(data)
     new = other.update(data.split(b"\n"))
-    assert json.loads(ok("add", path, file, "-n", "20000", "-p", "0.01", "--json", "--sync").out)["new"] == new
+    assert (
+        json.loads(ok("add", path, file, "-n", "20000", "-p", "0.01", "--json", "--sync").out)[
+            "new"
+        ]
+        == new
+    )
     with BloomFilter.open(path) as bf:
         assert bf == other
-    assert ok("add", path, file).text == f"{data.count(10) + 1:,} keys: 0 new, {data.count(10) + 1:,} seen\n"
+    assert (
+        ok("add", path, file).text
+        == f"{data.count(10) + 1:,} keys: 0 new, {data.count(10) + 1:,} seen\n"
+    )
     assert ok("check", path, file).code == 0
     printed = tmp_path / "printed.bloom"
     out = ok("add", printed, file, "-n", "20000", "-p", "0.01", "--print", "new").out
@@ -188,7 +235,10 @@ def test_large_files_are_the_same_as_one_key_at_a_time(tmp_path):
 def test_a_stream_answers_at_once(seen):
     """Whoever waits for an answer before he sends the next key gets it."""
     with subprocess.Popen(
-        [sys.executable, "-m", "bloomfilter", "add", seen, "--print", "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+        [sys.executable, "-m", "bloomfilter", "add", seen, "--print", "new"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        bufsize=0,
     ) as child:
         for i in range(20):
             child.stdin.write(b"stream %d\n" % i)
@@ -209,7 +259,12 @@ def test_check_tells_by_its_exit_code(seen, keys):
         assert (done.code, done.text, done.err) == (code, text, b"")
         assert cli("check", seen, "-q", data=data).out == b""
     assert cli("check", seen, keys).code == 1
-    assert json.loads(cli("check", seen, keys, "--json").out) == {"file": str(seen), "keys": 5, "present": 3, "absent": 2}
+    assert json.loads(cli("check", seen, keys, "--json").out) == {
+        "file": str(seen),
+        "keys": 5,
+        "present": 3,
+        "absent": 2,
+    }
 
 
 def test_check_prints(seen, keys):
@@ -232,7 +287,9 @@ def test_info(seen):
     with BloomFilter.open(seen) as bf:
         for name in ("m", "n", "k", "p", "scheme", "fill_ratio", "fpr"):
             assert facts[name] == getattr(bf, name)
-    assert facts["count"] == 3 and facts["home"] == "file" and facts["bytes"] == (facts["m"] + 7) // 8
+    assert (
+        facts["count"] == 3 and facts["home"] == "file" and facts["bytes"] == (facts["m"] + 7) // 8
+    )
     text = ok("info", seen).text
     assert f"{facts['m']:,}" in text and "room for 9,997" in text and facts["scheme"] in text
 
@@ -244,7 +301,11 @@ def test_merge(tmp_path, seen):
     ok("add", other, data=b"c\n")
     assert json.loads(ok("merge", out, seen, other, "--json").out)["created"] is True
     with BloomFilter.open(out) as bf:
-        assert all(key in bf for key in ("a", "b", "c", "")) and len(bf) == 4 and (bf.n, bf.p) == (10_000, 0.001)
+        assert (
+            all(key in bf for key in ("a", "b", "c", ""))
+            and len(bf) == 4
+            and (bf.n, bf.p) == (10_000, 0.001)
+        )
     ok("add", other, data=b"d\n")
     assert "5 keys of 1 filter" in ok("merge", out, other).text
     assert len(BloomFilter.open(other)) == 2
@@ -275,7 +336,9 @@ def test_redis(redis_url, seen, keys):  # noqa: F811
     with BloomFilter.open(seen) as bf, BloomFilter.open(redis_url) as remote:
         assert bf == remote and "new" in bf and "b" in remote
     base, name = redis_url.split("?key=")
-    assert json.loads(ok("info", base, "--key", name, "--json").out)["count"] == len(BloomFilter.open(seen))
+    assert json.loads(ok("info", base, "--key", name, "--json").out)["count"] == len(
+        BloomFilter.open(seen)
+    )
     assert "does not exist" in fails("info", base, "--key", "none")
 
 
@@ -283,6 +346,14 @@ def test_no_password_is_ever_shown():
     text = fails("info", "redis://user:hunter2@127.0.0.1:1/0?key=x")
     assert "hunter2" not in text and "127.0.0.1:1" in text
     url = "redis://user:hunter2@127.0.0.1:1/0?key=x"
-    for words in (["info", "a", url], [url], ["create", "a", "-n", url], ["--nothing", url], ["study", "a", url], ["plot", url, "-o", "a"], ["add", "--print", url, "a"]):
+    for words in (
+        ["info", "a", url],
+        [url],
+        ["create", "a", "-n", url],
+        ["--nothing", url],
+        ["study", "a", url],
+        ["plot", url, "-o", "a"],
+        ["add", "--print", url, "a"],
+    ):
         assert "hunter2" not in fails(*words), words
     assert "hun" not in fails("info", "redis://user:hun/ter2@127.0.0.1:1/0?key=x")

@@ -31,7 +31,9 @@ def test_through_every_home_and_back(bf, stored, tmp_path, redis_url):  # noqa: 
         assert remote == bf and (remote.n, remote.p) == (bf.n, bf.p)
     data = ok("convert", redis_url, "-").out
     assert BloomFilter.from_bytes(data) == bf
-    assert json.loads(ok("convert", "-", tmp_path / "out.bloom", "--json", data=data).out)["to"] == str(tmp_path / "out.bloom")
+    assert json.loads(ok("convert", "-", tmp_path / "out.bloom", "--json", data=data).out)[
+        "to"
+    ] == str(tmp_path / "out.bloom")
     with BloomFilter.open(tmp_path / "out.bloom") as out:
         assert out == bf and (out.n, out.p) == (bf.n, bf.p)
 
@@ -41,7 +43,21 @@ def test_bare_bits(bf, stored, tmp_path, form):
     bits = tmp_path / "bits"
     text = ok("convert", stored, bits, "--to", form).text
     assert bits.read_bytes() == bf.to_bytes(format=form) and f"{bf.m:,}" in text
-    ok("convert", bits, tmp_path / "back.bloom", "--from", form, "-m", bf.m, "-n", bf.n, "-k", bf.k, "--scheme", bf.scheme)
+    ok(
+        "convert",
+        bits,
+        tmp_path / "back.bloom",
+        "--from",
+        form,
+        "-m",
+        bf.m,
+        "-n",
+        bf.n,
+        "-k",
+        bf.k,
+        "--scheme",
+        bf.scheme,
+    )
     assert BloomFilter.open(tmp_path / "back.bloom") == bf
     assert ok("convert", stored, "-", "--to", form).out == bits.read_bytes()
 
@@ -51,15 +67,36 @@ def test_guava(tmp_path):
     (tmp_path / "java").write_bytes(bf.to_bytes(format="guava"))
     ok("convert", "--from", "guava", tmp_path / "java", tmp_path / "seen.bloom")
     assert BloomFilter.open(tmp_path / "seen.bloom") == bf
-    assert ok("convert", "--to", "guava", tmp_path / "seen.bloom", "-").out == (tmp_path / "java").read_bytes()
-    ok("convert", "--from", "guava", "-", tmp_path / "again.bloom", data=(tmp_path / "java").read_bytes())
+    assert (
+        ok("convert", "--to", "guava", tmp_path / "seen.bloom", "-").out
+        == (tmp_path / "java").read_bytes()
+    )
+    ok(
+        "convert",
+        "--from",
+        "guava",
+        "-",
+        tmp_path / "again.bloom",
+        data=(tmp_path / "java").read_bytes(),
+    )
 
 
 def test_cells(tmp_path):
     bf = BloomFilter(m=64, scheme="sax-sdbm")
     bf.add("a")
     cells = bytes(bf.bitset[i // 8] >> (7 - i % 8) & 1 for i in range(64))
-    ok("convert", "--from", "cells", "-", tmp_path / "out.bloom", "-m", "64", "--scheme", "sax-sdbm", data=cells)
+    ok(
+        "convert",
+        "--from",
+        "cells",
+        "-",
+        tmp_path / "out.bloom",
+        "-m",
+        "64",
+        "--scheme",
+        "sax-sdbm",
+        data=cells,
+    )
     assert BloomFilter.open(tmp_path / "out.bloom").bitset == bf.bitset
 
 
@@ -97,7 +134,19 @@ def test_a_bitmap_of_an_older_system_in_redis(tmp_path, redis_url, redis_socket)
     bits, key = bf.to_bytes(format="bits"), redis_url.split("key=")[1].encode()
     with socket.socket(socket.AF_UNIX) as link:
         link.connect(str(redis_socket))
-        link.sendall(b"*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n" % (len(key), key, len(bits), bits))
+        link.sendall(
+            b"*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$%d\r\n%s\r\n" % (len(key), key, len(bits), bits)
+        )
         assert link.recv(10) == b"+OK\r\n"
-    ok("convert", "--from", "bits", redis_url, tmp_path / "out.bloom", "-m", "20000", "--scheme", "gozero")
+    ok(
+        "convert",
+        "--from",
+        "bits",
+        redis_url,
+        tmp_path / "out.bloom",
+        "-m",
+        "20000",
+        "--scheme",
+        "gozero",
+    )
     assert BloomFilter.open(tmp_path / "out.bloom").bitset == bf.bitset

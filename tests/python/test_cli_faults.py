@@ -27,7 +27,9 @@ def test_missing_files(tmp_path, seen):
         assert "No such file" in fails(command, none, data=b"a\n")
         assert f"{none}: No such file" in fails(command, seen, none)
         assert f"{folder} is a directory" in fails(command, seen, folder)
-    assert "No such file" in fails("info", none) and "No such file" in fails("convert", none, tmp_path / "x")
+    assert "No such file" in fails("info", none) and "No such file" in fails(
+        "convert", none, tmp_path / "x"
+    )
     assert "No such file" in fails("create", none, "-n", "5", "-p", "0.1", "--secret-file", none)
     assert not none.exists()
 
@@ -36,7 +38,12 @@ def test_a_filter_that_holds_too_many_says_so_in_one_line(tmp_path):
     ok("create", tmp_path / "small", "-n", "100", "-p", "0.01")
     done = cli("add", tmp_path / "small", data=b"".join(b"%d\n" % i for i in range(1000)))
     warnings = [line for line in done.err.decode().splitlines() if "warning" in line]
-    assert done.code == 0 and len(warnings) == 1 and warnings[0].startswith("bloomfilter: warning: ") and ".py" not in warnings[0]
+    assert (
+        done.code == 0
+        and len(warnings) == 1
+        and warnings[0].startswith("bloomfilter: warning: ")
+        and ".py" not in warnings[0]
+    )
 
 
 def test_a_missing_key_file_is_told_before_any_is_read(tmp_path, seen):
@@ -48,7 +55,13 @@ def test_a_missing_key_file_is_told_before_any_is_read(tmp_path, seen):
 def test_no_filter(tmp_path):
     path = tmp_path / "text"
     path.write_bytes(b"hello\n" * 1000)
-    for words in (["add", path], ["check", path], ["info", path], ["merge", path, path], ["merge", tmp_path / "out", path]):
+    for words in (
+        ["add", path],
+        ["check", path],
+        ["info", path],
+        ["merge", path, path],
+        ["merge", tmp_path / "out", path],
+    ):
         assert "is no filter" in fails(*words)
     assert path.read_bytes() == b"hello\n" * 1000 and not (tmp_path / "out").exists()
 
@@ -88,7 +101,11 @@ def test_redis_gone(seen):
 def test_redis_lost_while_adding(redis_url):  # noqa: F811
     with BloomFilter(n=1000, p=0.01, storage=redis_url) as bf:
         child = subprocess.Popen(
-            [*COMMAND, "add", redis_url, "--print", "new"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+            [*COMMAND, "add", redis_url, "--print", "new"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
         )
         child.stdin.write(b"a\n")
         assert child.stdout.readline() == b"a\n"
@@ -129,17 +146,34 @@ def test_no_room_leaves_nothing(tmp_path, words):
 
 def test_output_that_cannot_be_written(seen):
     with open("/dev/full", "wb") as full:
-        for words in (["add", seen, "--print", "new"], ["info", seen], ["completion", "bash"], ["check", seen, "--json"]):
-            done = subprocess.run([*COMMAND, *words], input=b"a\n", stdout=full, stderr=subprocess.PIPE, check=False)
-            assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"standard output: No space left" in done.stderr, done.stderr
+        for words in (
+            ["add", seen, "--print", "new"],
+            ["info", seen],
+            ["completion", "bash"],
+            ["check", seen, "--json"],
+        ):
+            done = subprocess.run(
+                [*COMMAND, *words], input=b"a\n", stdout=full, stderr=subprocess.PIPE, check=False
+            )
+            assert (
+                done.returncode == 2
+                and done.stderr.count(b"\n") == 1
+                and b"standard output: No space left" in done.stderr
+            ), done.stderr
     assert "a" in BloomFilter.open(seen)
 
 
 # ---- whoever reads goes away ----
 def test_a_broken_pipe_is_quiet(seen, tmp_path):
     keys = tmp_path / "keys"
-    keys.write_bytes(b"".join(b"key %d\n" % i for i in range(10_000)))  # no more than it is sized for
-    for words in (["add", seen, keys, "--print", "new"], ["check", seen, keys, "--print", "present"], ["study"]):
+    keys.write_bytes(
+        b"".join(b"key %d\n" % i for i in range(10_000))
+    )  # no more than it is sized for
+    for words in (
+        ["add", seen, keys, "--print", "new"],
+        ["check", seen, keys, "--print", "present"],
+        ["study"],
+    ):
         read, write = os.pipe()
         os.close(read)
         done = subprocess.run([*COMMAND, *words], stdout=write, stderr=subprocess.PIPE, check=False)
@@ -151,7 +185,12 @@ def test_a_broken_pipe_is_quiet(seen, tmp_path):
 def test_standard_output_or_error_closed(seen):
     run = f"{sys.executable} -m bloomfilter"
     before = seen.read_bytes()
-    for shell in (f"{run} info {seen} >&-", f"echo a | {run} check {seen} --print absent >&-", f"{run} info {seen}x 2>&-", f"{run} check {seen} <&-"):
+    for shell in (
+        f"{run} info {seen} >&-",
+        f"echo a | {run} check {seen} --print absent >&-",
+        f"{run} info {seen}x 2>&-",
+        f"{run} check {seen} <&-",
+    ):
         done = subprocess.run(["sh", "-c", shell], capture_output=True, check=False)
         assert (done.returncode, done.stdout) == (2, b""), shell
         assert done.stderr.count(b"\n") == (0 if "2>" in shell else 1), done.stderr
@@ -164,7 +203,11 @@ class Adding:
 
     def __init__(self, seen, *words):
         self.child = subprocess.Popen(
-            [*COMMAND, "add", seen, "--print", "new", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+            [*COMMAND, "add", seen, "--print", "new", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
         )
         for i in range(300):
             self.child.stdin.write(b"key %d\n" % i)
@@ -176,7 +219,9 @@ class Adding:
         return self.child.returncode, out, err.decode()
 
 
-@pytest.mark.parametrize("number, code, word", [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")])
+@pytest.mark.parametrize(
+    "number, code, word", [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
 def test_interrupted(seen, number, code, word):
     ended, out, err = Adding(seen).end(number)
     assert (ended, out) == (code, b"")
@@ -208,7 +253,9 @@ keys.Staged = Slow
 raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    told = [line for line in done.stderr.splitlines() if "warning: " not in line]  # it is fuller than it was meant to be
+    told = [
+        line for line in done.stderr.splitlines() if "warning: " not in line
+    ]  # it is fuller than it was meant to be
     assert done.returncode == 130 and len(told) == 1
     said = int(done.stderr.split(" after ")[1].split(" ")[0].replace(",", ""))
     assert 1000 < said < 100_001
@@ -218,13 +265,20 @@ raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}]))
 
 def test_check_interrupted(seen):
     child = subprocess.Popen(
-        [*COMMAND, "check", seen, "--print", "absent"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        [*COMMAND, "check", seen, "--print", "absent"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
     )
     child.stdin.write(b"a\nb\n")
     assert child.stdout.readline() + child.stdout.readline() == b"a\nb\n"
     child.send_signal(signal.SIGINT)
     _, err = child.communicate()
-    assert (child.returncode, err) == (130, b"bloomfilter: interrupted after 2 keys, 0 of them present\n")
+    assert (child.returncode, err) == (
+        130,
+        b"bloomfilter: interrupted after 2 keys, 0 of them present\n",
+    )
 
 
 # ---- faults of our own ----
@@ -237,5 +291,10 @@ cli.run = bad
 sys.stderr = sys.stdout
 print(cli.main(["study"]))
 """
-    done = subprocess.run([sys.executable, "-c", code.replace("sys.stderr = sys.stdout\n", "")], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code.replace("sys.stderr = sys.stdout\n", "")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.stderr == "bloomfilter: KeyError: 'no such\\n thing'\n"

@@ -18,7 +18,10 @@ def test_made_urls_are_always_the_same():
     found = urls.made()
     assert len(found) == len(set(found)) == 30_558
     assert found == urls.made() and found[:100] == urls.made(100) and found != urls.made(seed=1)
-    assert sha256(b"\n".join(found)).hexdigest() == "67a1d05d78e940002a332fe258f2162928f38ef37924f5d2e4e3ec7b7e24019f"  # for ever
+    assert (
+        sha256(b"\n".join(found)).hexdigest()
+        == "67a1d05d78e940002a332fe258f2162928f38ef37924f5d2e4e3ec7b7e24019f"
+    )  # for ever
     assert all(key.startswith(b"https://") and b"\n" not in key for key in found)
 
 
@@ -38,10 +41,16 @@ def test_counts_are_those_of_single_calls(tmp_path):
     answer = json.loads(ok("study", file, "--json").out)
     assert answer["keys"] == 2001
     by_k = {(r["scheme"], r["k"]): r for r in answer["over_k"]}
-    assert set(by_k) == {(s, k) for s, most in (("classic", 19), ("block", 16), ("block2", 19)) for k in range(1, most + 1)}
+    assert set(by_k) == {
+        (s, k)
+        for s, most in (("classic", 19), ("block", 16), ("block2", 19))
+        for k in range(1, most + 1)
+    }
     for (scheme, k), r in by_k.items():
         assert r["false_positives"] == naive(keys, scheme, 10_000, k)
-        assert (r["n"], r["probes"]) == (1000, 1001) and r["theory"] == BloomFilter.plan(m=10_000, n=1000, k=k, scheme=scheme)["p"]
+        assert (r["n"], r["probes"]) == (1000, 1001) and r["theory"] == BloomFilter.plan(
+            m=10_000, n=1000, k=k, scheme=scheme
+        )["p"]
         assert r["inside"] == (r["low"] <= r["measured"] <= r["high"])
     table = {(r["scheme"], r["m_asked"] // r["n"], r["k"]): r for r in answer["over_ratio"]}
     assert len(table) == 3 * 31 * 8
@@ -54,7 +63,9 @@ def test_nul_separated(tmp_path):
     file.write_bytes(b"".join(b"a\n%d\0" % i for i in range(200)))
     answer = json.loads(ok("study", "-0", file, "--json", "--schemes", "classic").out)
     assert answer["keys"] == 200 and answer["filters"] == 19 + 31 * 8
-    assert answer["over_k"][0]["false_positives"] == naive([b"a\n%d" % i for i in range(200)], "classic", 1000, 1)
+    assert answer["over_k"][0]["false_positives"] == naive(
+        [b"a\n%d" % i for i in range(200)], "classic", 1000, 1
+    )
 
 
 def test_keys_through_a_pipe(tmp_path):
@@ -68,23 +79,36 @@ def test_keys_through_a_pipe(tmp_path):
         assert ok("study", *words, "--json", "--schemes", "classic", data=data).out == expected
     with file.open() as stdin:
         assert ok("study", "--json", "--schemes", "classic", stdin=stdin).out == expected
-    assert ok("study", "-0", "--json", "--schemes", "classic", data=data.replace(b"\n", b"\0")).out == expected
+    assert (
+        ok("study", "-0", "--json", "--schemes", "classic", data=data.replace(b"\n", b"\0")).out
+        == expected
+    )
     assert "at least 2" in fails("study", data=b"one\n")
     with open("/dev/null") as nothing:
-        assert json.loads(ok("study", "--json", "--schemes", "classic", stdin=nothing).out)["keys"] == 30_558
+        assert (
+            json.loads(ok("study", "--json", "--schemes", "classic", stdin=nothing).out)["keys"]
+            == 30_558
+        )
 
 
 def test_study_for_people():
     text = ok("study").text
     assert "30,558 different keys" in text and text.count("false positives in %, measured") == 3
     assert "classic: m = 152,790 bits, n = 15,279 keys added, 15,279 others probed" in text
-    inside, filters = map(int, text.splitlines()[-1].split(" measurements")[0].replace("of ", "").split())
+    inside, filters = map(
+        int, text.splitlines()[-1].split(" measurements")[0].replace("of ", "").split()
+    )
     assert filters == 19 + 16 + 19 + 3 * 31 * 8 and inside > 0.93 * filters
 
 
 @pytest.mark.parametrize(
     "words, what",
-    [(["--confidence", "1"], "confidence"), (["--schemes", "nope"], "nope"), (["/dev/null"], "at least 2"), (["/nonexistent"], "No such file")],
+    [
+        (["--confidence", "1"], "confidence"),
+        (["--schemes", "nope"], "nope"),
+        (["/dev/null"], "at least 2"),
+        (["/nonexistent"], "No such file"),
+    ],
 )
 def test_study_refuses(words, what):
     assert what in fails("study", *words)
@@ -96,7 +120,9 @@ def exact(trials, p, confidence):
     p, tail = Fraction(p), (1 - Fraction(confidence)) / 2
     chance = [math.comb(trials, x) * p**x * (1 - p) ** (trials - x) for x in range(trials + 1)]
     low = next(x for x, below in enumerate(accumulate(chance)) if below > tail)
-    return low, trials - next(x for x, above in enumerate(accumulate(reversed(chance))) if above > tail)
+    return low, trials - next(
+        x for x, above in enumerate(accumulate(reversed(chance))) if above > tail
+    )
 
 
 @pytest.mark.parametrize("trials", [1, 10, 90])
@@ -107,7 +133,12 @@ def test_the_binomial_interval(trials, p, confidence):
 
 
 def test_spread_widens_the_interval():
-    spans = [high - low for low, high in (theory.interval(10_000, 0.01, spread, 0.95) for spread in (0, 1e-7, 1e-6, 1e-5))]
+    spans = [
+        high - low
+        for low, high in (
+            theory.interval(10_000, 0.01, spread, 0.95) for spread in (0, 1e-7, 1e-6, 1e-5)
+        )
+    ]
     assert all(a < b for a, b in pairwise(spans))
 
 
@@ -123,7 +154,9 @@ def test_intervals_hold_as_many_as_they_say(confidence, least, most):
         assert least < sum(found) / len(found) < most
 
 
-@pytest.mark.parametrize("scheme, k", [("classic", 16), ("block", 6), ("block", 12), ("block2", 16)])
+@pytest.mark.parametrize(
+    "scheme, k", [("classic", 16), ("block", 6), ("block", 12), ("block2", 16)]
+)
 def test_the_variance_between_filters(scheme, k):
     """Small filters differ much: the spread of their own rates, by their bits for classic, by many probes for the others."""
     n, m, probes = 400, 4096, [b"probe %d" % i for i in range(20_000)]
@@ -158,17 +191,38 @@ def clock_of(*times):
 )
 def test_k_best(times, k, tolerance, expected):
     prepared = []
-    found = kbest.k_best(lambda: None, k=k, tolerance=tolerance, most=len(times), prepare=lambda: prepared.append(1), clock=clock_of(*times))
+    found = kbest.k_best(
+        lambda: None,
+        k=k,
+        tolerance=tolerance,
+        most=len(times),
+        prepare=lambda: prepared.append(1),
+        clock=clock_of(*times),
+    )
     assert (found.best, found.kth, found.measurements, found.converged) == expected
     assert len(prepared) == found.measurements
 
 
 def test_bench(tmp_path):
-    words = ["-n", "2000", "--schemes", "block,classic", "--max", "3", "--file", tmp_path / "b.bloom"]
+    words = [
+        "-n",
+        "2000",
+        "--schemes",
+        "block,classic",
+        "--max",
+        "3",
+        "--file",
+        tmp_path / "b.bloom",
+    ]
     answer = json.loads(ok("bench", "--json", *words).out)
     assert (answer["k"], answer["tolerance"], answer["max"]) == (3, 0.02, 3)
-    assert [r["filter"] for r in answer["results"]] == [name for s in ("block", "classic") for name in [s] * 6 + [f"{s}, file"] * 6]
-    assert all(r["best"] <= r["kth"] and r["measurements"] == 3 and r["ns_per_key"] > 0 for r in answer["results"])
+    assert [r["filter"] for r in answer["results"]] == [
+        name for s in ("block", "classic") for name in [s] * 6 + [f"{s}, file"] * 6
+    ]
+    assert all(
+        r["best"] <= r["kth"] and r["measurements"] == 3 and r["ns_per_key"] > 0
+        for r in answer["results"]
+    )
     text = ok("bench", *words).text
     assert "3-best" in text and "3 times" in text and "million keys/s" in text
     assert list(tmp_path.iterdir()) == []
@@ -189,7 +243,9 @@ def test_bench_refuses(tmp_path):
 
 
 # ---- pictures ----
-@pytest.mark.parametrize("what, end", [("k", "svg"), ("fill", "svg"), ("bits", "svg"), ("growth", "svg"), ("all", "png")])
+@pytest.mark.parametrize(
+    "what, end", [("k", "svg"), ("fill", "svg"), ("bits", "svg"), ("growth", "svg"), ("all", "png")]
+)
 def test_plot(tmp_path, what, end):
     pytest.importorskip("matplotlib")
     picture = tmp_path / f"picture.{end}"
@@ -198,7 +254,12 @@ def test_plot(tmp_path, what, end):
     if end == "png":
         assert data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) > 20_000
     else:
-        names = {"k": ["positions a key", "classic", "measured"], "fill": ["bits set"], "bits": ["bits a key"], "growth": ["different keys added"]}
+        names = {
+            "k": ["positions a key", "classic", "measured"],
+            "fill": ["bits set"],
+            "bits": ["bits a key"],
+            "growth": ["different keys added"],
+        }
         assert b"</svg>" in data and all(name in data.decode() for name in names[what])
     if what == "k":
         ok("plot", what, "-o", tmp_path / "again.svg")
@@ -210,11 +271,17 @@ def test_plot_of_an_actual_filter_and_list(tmp_path):
     with BloomFilter(n=5000, p=0.001, storage=tmp_path / "seen.bloom") as bf:
         bf.update(range(2000))
     (tmp_path / "keys").write_text("".join(f"{i}\n" for i in range(3000)))
-    for words in (["growth", tmp_path / "keys", "--filter", tmp_path / "seen.bloom"], ["k", tmp_path / "keys"]):
+    for words in (
+        ["growth", tmp_path / "keys", "--filter", tmp_path / "seen.bloom"],
+        ["k", tmp_path / "keys"],
+    ):
         answer = json.loads(ok("plot", *words, "-o", tmp_path / "x.svg", "--json").out)
         assert answer["plots"] == words[:1]
     ok("plot", "growth", "--filter", tmp_path / "seen.bloom", "-o", tmp_path / "g.svg")
-    assert "seen.bloom now" in (tmp_path / "g.svg").read_text() and "sized for n = 5,000 at 0.1 %" in (tmp_path / "g.svg").read_text()
+    assert (
+        "seen.bloom now" in (tmp_path / "g.svg").read_text()
+        and "sized for n = 5,000 at 0.1 %" in (tmp_path / "g.svg").read_text()
+    )
 
 
 def test_plot_refuses(tmp_path):
@@ -228,4 +295,6 @@ def test_plot_refuses(tmp_path):
 
 def test_without_matplotlib(tmp_path):
     (tmp_path / "matplotlib.py").write_text("raise ImportError('no')")
-    assert "pip install matplotlib" in fails("plot", "k", "-o", tmp_path / "k.png", env={"PYTHONPATH": str(tmp_path)})
+    assert "pip install matplotlib" in fails(
+        "plot", "k", "-o", tmp_path / "k.png", env={"PYTHONPATH": str(tmp_path)}
+    )

@@ -36,14 +36,18 @@ def test_the_man_page_names_every_command_and_option():
         assert part, name
         for option in completion.options(sub):
             for flag in option.flags:
-                assert f"\\fB{flag}\\fR" in (part[0] if flag not in ("-h", "--help", "--json", "--version") else page), (name, flag)
+                assert f"\\fB{flag}\\fR" in (
+                    part[0] if flag not in ("-h", "--help", "--json", "--version") else page
+                ), (name, flag)
 
 
 @pages
 def test_the_man_page_is_well_formed():
     if not shutil.which("mandoc"):
         pytest.skip("no mandoc here")
-    done = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", PAGE], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["mandoc", "-T", "lint", "-W", "warning", PAGE], capture_output=True, text=True, check=False
+    )
     assert [line for line in done.stdout.splitlines() if "missing date" not in line] == []
 
 
@@ -52,7 +56,9 @@ def bash_completes(tmp_path, *words):
     script = tmp_path / "complete.bash"
     script.write_bytes(ok("completion", "bash").out)
     call = f'source {script}; COMP_WORDS=(bloomfilter {" ".join(words)}); COMP_CWORD={len(words)}; _bloomfilter; printf "%s\\n" "${{COMPREPLY[@]}}"'
-    return subprocess.run(["bash", "-euc", call], capture_output=True, text=True, check=True, cwd=tmp_path).stdout.split()
+    return subprocess.run(
+        ["bash", "-euc", call], capture_output=True, text=True, check=True, cwd=tmp_path
+    ).stdout.split()
 
 
 def test_bash(tmp_path):
@@ -77,7 +83,11 @@ def test_zsh_and_fish(shell, tmp_path):
     subprocess.run([shell, "-n", tmp_path / "script"], check=True)
     if shell == "fish":
         done = subprocess.run(
-            [shell, "-c", f'source {tmp_path}/script; complete -C "bloomfilter con"; complete -C "bloomfilter add x --pri"'],
+            [
+                shell,
+                "-c",
+                f'source {tmp_path}/script; complete -C "bloomfilter con"; complete -C "bloomfilter add x --pri"',
+            ],
             capture_output=True,
             text=True,
             check=True,
@@ -136,7 +146,10 @@ def test_on_a_real_terminal(tmp_path):
     keys.write_bytes(b"".join(b"%d\n" % i for i in range(50_000)))
     leader, follower = pty.openpty()
     done = subprocess.run(
-        [*COMMAND, "add", tmp_path / "x.bloom", "-n", "50000", "-p", "0.01", keys], stdout=subprocess.PIPE, stderr=follower, check=False
+        [*COMMAND, "add", tmp_path / "x.bloom", "-n", "50000", "-p", "0.01", keys],
+        stdout=subprocess.PIPE,
+        stderr=follower,
+        check=False,
     )
     os.close(follower)
     os.set_blocking(leader, False)
@@ -145,7 +158,12 @@ def test_on_a_real_terminal(tmp_path):
     except OSError:
         screen = b""
     os.close(leader)
-    assert done.returncode == 0 and done.stdout.startswith(b"50,000 keys") and b"Traceback" not in screen and b"\n" not in screen.strip()
+    assert (
+        done.returncode == 0
+        and done.stdout.startswith(b"50,000 keys")
+        and b"Traceback" not in screen
+        and b"\n" not in screen.strip()
+    )
 
 
 # ---- serve ----
@@ -221,7 +239,9 @@ def test_main_can_be_called(tmp_path, capfd):
 def test_every_command_names_a_function():
     for _, run, _ in parser.COMMANDS.values():
         module, function = run.split(":")
-        assert f"def {function}(" in Path(importlib.util.find_spec(f"bloomfilter.cli.{module}").origin).read_text(encoding="utf-8")
+        assert f"def {function}(" in Path(
+            importlib.util.find_spec(f"bloomfilter.cli.{module}").origin
+        ).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -241,7 +261,9 @@ def test_whole_numbers(text, number):
     assert parser.whole(text) == number
 
 
-@pytest.mark.parametrize("text", ["", "x", "1.5", "1.25e1", "1e-3", "1e", "0x10", "1e9999", "nan", "1 000"])
+@pytest.mark.parametrize(
+    "text", ["", "x", "1.5", "1.25e1", "1e-3", "1e", "0x10", "1e9999", "nan", "1 000"]
+)
 def test_no_whole_numbers(text):
     with pytest.raises(Exception, match="a whole number is like"):
         parser.whole(text)

@@ -72,18 +72,26 @@ def trapped(keys, change, size, threshold, call):
     return None
 
 
-CASES = [(fault, size, "clear") for fault in FAULTS for size in SIZES] + [("lone surrogate", "short", change) for change in CHANGES if change != "clear"]
+CASES = [(fault, size, "clear") for fault in FAULTS for size in SIZES] + [
+    ("lone surrogate", "short", change) for change in CHANGES if change != "clear"
+]
 
 
 @pytest.mark.parametrize(("fault", "size", "change"), CASES)
 def test_keys_before_a_bad_one_are_in_though_a_finalizer_empties_the_list(fault, size, change):
     count, length = SIZES[size]
     good = [(b"key %06d" % i).ljust(length, b".") for i in range(count)]
-    for kind in (lambda key: key, lambda key: key.decode() + "é") if size == "short" else (lambda key: key,):
+    for kind in (
+        (lambda key: key, lambda key: key.decode() + "é") if size == "short" else (lambda key: key,)
+    ):
         for threshold in range(1, 5):
-            keys = [kind(bytes(bytearray(key))) for key in good] + [FAULTS[fault]]  # the list alone has them
+            keys = [kind(bytes(bytearray(key))) for key in good] + [
+                FAULTS[fault]
+            ]  # the list alone has them
             bf = BloomFilter(n=100_000, p=0.0001)
-            error = trapped(keys, CHANGES[change], length, threshold, lambda keys=keys, bf=bf: bf.update(keys))
+            error = trapped(
+                keys, CHANGES[change], length, threshold, lambda keys=keys, bf=bf: bf.update(keys)
+            )
             if error is not None and str(error).startswith(f"key {count}: "):
                 assert all(kind(key) in bf for key in good)
 
@@ -96,7 +104,16 @@ def test_answers_of_a_batch_during_which_a_finalizer_empties_the_list():
     for threshold in range(1, 12):
         keys, got = made(), []
         bf = BloomFilter(n=100_000, p=0.0001)
-        assert trapped(keys, CHANGES["clear"], 40, threshold, lambda keys=keys, bf=bf, got=got: got.append(bf.add_many(keys))) is None
+        assert (
+            trapped(
+                keys,
+                CHANGES["clear"],
+                40,
+                threshold,
+                lambda keys=keys, bf=bf, got=got: got.append(bf.add_many(keys)),
+            )
+            is None
+        )
         assert got[0] == expected[: len(got[0])]
 
 
@@ -146,7 +163,9 @@ def test_the_clock_of_a_filter_that_is_collected_is_asked_by_nobody():
 def test_the_tests_of_batches_with_a_collection_at_every_object():
     """BLOOMFILTER_GC=1 is for all tests; these are quick."""
     files = ["test_batches.py", "test_keys.py", "test_lines.py", "test_counting.py"]
-    chosen = "bad or changes or kind or index or surrogate or mixed or lines or misbehave or iterator"
+    chosen = (
+        "bad or changes or kind or index or surrogate or mixed or lines or misbehave or iterator"
+    )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *[str(HERE / name) for name in files], "-k", chosen],
         env={**os.environ, "BLOOMFILTER_GC": "1"}, capture_output=True, text=True, timeout=900, check=False,

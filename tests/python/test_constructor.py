@@ -53,9 +53,19 @@ def test_plan_allocates_nothing():
 
 
 def test_plan_is_what_the_constructor_makes():
-    for kwargs in ({"m": 1000, "n": 2}, {"n": 77, "p": 0.1}, {"m": 4096, "k": 3, "scheme": "block2"}):
+    for kwargs in (
+        {"m": 1000, "n": 2},
+        {"n": 77, "p": 0.1},
+        {"m": 4096, "k": 3, "scheme": "block2"},
+    ):
         bf = BloomFilter(**kwargs)
-        assert BloomFilter.plan(**kwargs) == {"m": bf.m, "n": bf.n, "k": bf.k, "p": bf.p, "scheme": bf.scheme}
+        assert BloomFilter.plan(**kwargs) == {
+            "m": bf.m,
+            "n": bf.n,
+            "k": bf.k,
+            "p": bf.p,
+            "scheme": bf.scheme,
+        }
 
 
 def test_bitset():
@@ -68,22 +78,39 @@ def test_bitset():
     assert sum(byte.bit_count() for byte in bits) == len(set(bf.hashcode("x")))
 
 
-OUT_OF_RANGE = [
-    ({"m": value, "n": 1}, "m", value) for value in (0, -1, -5, 2**40 + 1, 2**63, 2**64, 10**30, -(10**30))
-] + [
-    ({"n": value, "p": 0.01}, "n", value) for value in (0, -1, 2**63, 2**64, 10**30)
-] + [
-    ({"m": 1000, "k": value}, "k", value) for value in (0, -1, 4097, 2**32, 2**32 + 1, 2**63, 10**30)
-] + [
-    ({"n": 10, "p": value}, "p", value)
-    for value in (0, 0.0, -0.0, 1, 1.0, 2, -0.5, float("nan"), float("inf"), float("-inf"), 10**400)
-] + [
-    ({"n": 10, "p": 0.1, "grow": value}, "grow", value) for value in (0, 1, 1.0, -2, float("nan"))
-] + [
-    ({"n": 10, "p": 0.1, "window": value}, "window", value) for value in (0, -1.5, float("nan"))
-] + [
-    ({"n": 10, "p": 0.1, "shards": value}, "shards", value) for value in (0, -1, 4097, 2**32)
-]
+OUT_OF_RANGE = (
+    [
+        ({"m": value, "n": 1}, "m", value)
+        for value in (0, -1, -5, 2**40 + 1, 2**63, 2**64, 10**30, -(10**30))
+    ]
+    + [({"n": value, "p": 0.01}, "n", value) for value in (0, -1, 2**63, 2**64, 10**30)]
+    + [
+        ({"m": 1000, "k": value}, "k", value)
+        for value in (0, -1, 4097, 2**32, 2**32 + 1, 2**63, 10**30)
+    ]
+    + [
+        ({"n": 10, "p": value}, "p", value)
+        for value in (
+            0,
+            0.0,
+            -0.0,
+            1,
+            1.0,
+            2,
+            -0.5,
+            float("nan"),
+            float("inf"),
+            float("-inf"),
+            10**400,
+        )
+    ]
+    + [
+        ({"n": 10, "p": 0.1, "grow": value}, "grow", value)
+        for value in (0, 1, 1.0, -2, float("nan"))
+    ]
+    + [({"n": 10, "p": 0.1, "window": value}, "window", value) for value in (0, -1.5, float("nan"))]
+    + [({"n": 10, "p": 0.1, "shards": value}, "shards", value) for value in (0, -1, 4097, 2**32)]
+)
 
 
 @pytest.mark.parametrize("make", [BloomFilter, BloomFilter.plan], ids=["BloomFilter", "plan"])
@@ -100,12 +127,32 @@ def test_a_number_too_long_to_print():
         BloomFilter(m=10**5000, n=1)
 
 
-@pytest.mark.parametrize("kwargs", [
-    {"m": True, "n": 1}, {"m": 10, "n": True}, {"m": 10, "k": False}, {"n": 1, "p": True}, {"m": 1.0, "n": 1}, {"m": "1", "n": 1},
-    {"n": 1, "p": "0.1"}, {"n": 1, "p": 1j}, {"n": 1, "p": []}, {"n": 1, "p": 0.1, "scheme": 3}, {"n": 1, "p": 0.1, "scheme": b"block"},
-    {"n": 1, "p": 0.1, "secret": "a" * 16}, {"n": 1, "p": 0.1, "secret": 16}, {"storage": 3}, {"storage": 1.5}, {"storage": object()},
-    {"n": 1, "p": 0.1, "key": 3}, {"m": np.bool_(True), "n": 1}, {"wrong": 1}, {"n": 1, "p": 0.1, "grow": "2"},
-], ids=plain)
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {"m": True, "n": 1},
+        {"m": 10, "n": True},
+        {"m": 10, "k": False},
+        {"n": 1, "p": True},
+        {"m": 1.0, "n": 1},
+        {"m": "1", "n": 1},
+        {"n": 1, "p": "0.1"},
+        {"n": 1, "p": 1j},
+        {"n": 1, "p": []},
+        {"n": 1, "p": 0.1, "scheme": 3},
+        {"n": 1, "p": 0.1, "scheme": b"block"},
+        {"n": 1, "p": 0.1, "secret": "a" * 16},
+        {"n": 1, "p": 0.1, "secret": 16},
+        {"storage": 3},
+        {"storage": 1.5},
+        {"storage": object()},
+        {"n": 1, "p": 0.1, "key": 3},
+        {"m": np.bool_(True), "n": 1},
+        {"wrong": 1},
+        {"n": 1, "p": 0.1, "grow": "2"},
+    ],
+    ids=plain,
+)
 def test_wrong_types_are_typeerrors(kwargs):
     with pytest.raises(TypeError):
         BloomFilter(**kwargs)
@@ -116,7 +163,9 @@ def test_more_than_four_positional_arguments():
         BloomFilter(1000, 2, None, None, "classic")
 
 
-@pytest.mark.parametrize("kwargs", [{}, {"n": 1}, {"m": 1}, {"k": 1}, {"p": 0.5}, {"n": 10, "k": 3}], ids=str)
+@pytest.mark.parametrize(
+    "kwargs", [{}, {"n": 1}, {"m": 1}, {"k": 1}, {"p": 0.5}, {"n": 10, "k": 3}], ids=str
+)
 def test_too_few_parameters(kwargs):
     with pytest.raises(ValueError):
         BloomFilter(**kwargs)

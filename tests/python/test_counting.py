@@ -37,7 +37,10 @@ def test_against_a_multiset(scheme, home, tmp_path):
 
 
 def test_batches(scheme):
-    a, b = CountingBloomFilter(n=2000, p=0.001, scheme=scheme), CountingBloomFilter(n=2000, p=0.001, scheme=scheme)
+    a, b = (
+        CountingBloomFilter(n=2000, p=0.001, scheme=scheme),
+        CountingBloomFilter(n=2000, p=0.001, scheme=scheme),
+    )
     keys = [f"k{i % 700}" for i in range(1500)]
     assert a.update(keys) == sum(b.add(key) for key in keys) and a == b and a.bitset == b.bitset
     removed = a.remove_many(iter(keys[:1000] + ["no", "none"]))
@@ -79,13 +82,26 @@ def test_it_is_a_bloomfilter():
 
 
 def test_to_plain(scheme):
-    counting, plain = CountingBloomFilter(n=1000, p=0.01, scheme=scheme), BloomFilter(n=1000, p=0.01, scheme=scheme)
+    counting, plain = (
+        CountingBloomFilter(n=1000, p=0.01, scheme=scheme),
+        BloomFilter(n=1000, p=0.01, scheme=scheme),
+    )
     for i in range(1500):
         counting.add(i % 800)
     plain.update(range(800))
     made = counting.to_plain()
-    assert type(made) is BloomFilter and made == plain and made.bitset == plain.bitset and made.n == 1000 and made.p == counting.p
-    assert (counting.fill_ratio, counting.fpr, len(counting)) == (plain.fill_ratio, plain.fpr, len(plain))
+    assert (
+        type(made) is BloomFilter
+        and made == plain
+        and made.bitset == plain.bitset
+        and made.n == 1000
+        and made.p == counting.p
+    )
+    assert (counting.fill_ratio, counting.fpr, len(counting)) == (
+        plain.fill_ratio,
+        plain.fpr,
+        len(plain),
+    )
     keyed = CountingBloomFilter(n=100, p=0.01, secret=b"0123456789abcdef")
     keyed.add("x")
     assert "x" in keyed.to_plain() and "y" not in keyed.to_plain()
@@ -96,9 +112,19 @@ def test_sets_are_those_of_multisets():
     a.update(["one", "both", "both"])
     b.update(["both", "two"])
     both, common = a | b, a & b
-    assert [both.count_of(key) for key in ("one", "both", "two", "none")] == [1, 3, 1, 0] and type(both) is CountingBloomFilter
+    assert [both.count_of(key) for key in ("one", "both", "two", "none")] == [1, 3, 1, 0] and type(
+        both
+    ) is CountingBloomFilter
     assert [common.count_of(key) for key in ("one", "both", "two")] == [0, 1, 0]
-    assert common <= a <= both and both >= b and a < both and not a < a and not a <= b and common.issubset(b) and both.issuperset(a)
+    assert (
+        common <= a <= both
+        and both >= b
+        and a < both
+        and not a < a
+        and not a <= b
+        and common.issubset(b)
+        and both.issuperset(a)
+    )
     assert a.union_count(b) == 3 and a.intersection_count(b) == 1
     assert a.update(b) == 1 and a == both
     a &= common
@@ -107,17 +133,33 @@ def test_sets_are_those_of_multisets():
 
 def test_plain_and_counting_do_not_mix(tmp_path):
     plain, counting = BloomFilter(n=100, p=0.01), CountingBloomFilter(n=100, p=0.01)
-    for call in (lambda: plain | counting, lambda: counting & plain, lambda: plain.update(counting), lambda: counting <= plain, lambda: plain.union_count(counting)):
+    for call in (
+        lambda: plain | counting,
+        lambda: counting & plain,
+        lambda: plain.update(counting),
+        lambda: counting <= plain,
+        lambda: plain.union_count(counting),
+    ):
         with pytest.raises(ValueError, match="plain.*counting|counting.*plain"):
             call()
     assert plain != counting and not plain == counting
     for one, other in ((plain, CountingBloomFilter), (counting, BloomFilter)):
         path = tmp_path / type(one).__name__
         one.save(path)
-        for call in (lambda: other.from_bytes(one.to_bytes()), lambda: other.load(path), lambda: other.open(path), lambda: other(n=100, p=0.01, storage=path)):
+        for call in (
+            lambda: other.from_bytes(one.to_bytes()),
+            lambda: other.load(path),
+            lambda: other.open(path),
+            lambda: other(n=100, p=0.01, storage=path),
+        ):
             with pytest.raises(Error, match=f"open it as {type(one).__name__}"):
                 call()
-        assert type(one).open(path) == one == type(one).load(path) == type(one).from_bytes(one.to_bytes())
+        assert (
+            type(one).open(path)
+            == one
+            == type(one).load(path)
+            == type(one).from_bytes(one.to_bytes())
+        )
     with pytest.raises(Error, match="bits, not counters"):
         counting.to_bytes(format="bits")
     with pytest.raises(Error, match="bits, not counters"):
@@ -131,20 +173,40 @@ class Seen(CountingBloomFilter):
     pass
 
 
-@pytest.mark.parametrize("how", [lambda b: pickle.loads(pickle.dumps(b)), copy.copy, copy.deepcopy, CountingBloomFilter.copy, lambda b: type(b).from_bytes(b.to_bytes())])
+@pytest.mark.parametrize(
+    "how",
+    [
+        lambda b: pickle.loads(pickle.dumps(b)),
+        copy.copy,
+        copy.deepcopy,
+        CountingBloomFilter.copy,
+        lambda b: type(b).from_bytes(b.to_bytes()),
+    ],
+)
 @pytest.mark.parametrize("kind", [CountingBloomFilter, Seen])
 def test_copies_and_pickles(kind, how):
     bf = kind(n=1000, p=0.001)
     bf.update(["a", "a", "b"])
     twin = how(bf)
-    assert type(twin) is kind and twin == bf and twin.count_of("a") == 2 and twin.remove("b") and "b" in bf
+    assert (
+        type(twin) is kind
+        and twin == bf
+        and twin.count_of("a") == 2
+        and twin.remove("b")
+        and "b" in bf
+    )
 
 
 def test_a_file_is_shared_with_its_pickle(tmp_path):
     with CountingBloomFilter(n=1000, p=0.001, storage=tmp_path / "a.bloom") as bf:
         bf.add("x")
         twin = pickle.loads(pickle.dumps(bf))
-        assert twin.remove("x") and "x" not in bf and bf.info()["home"] == "file" and bf.info()["counting"]
+        assert (
+            twin.remove("x")
+            and "x" not in bf
+            and bf.info()["home"] == "file"
+            and bf.info()["counting"]
+        )
         bf.sync()
         with CountingBloomFilter.open(tmp_path / "a.bloom", read_only=True) as reader:
             with pytest.raises(Error, match="read-only"):
@@ -176,7 +238,13 @@ def test_threads_come_and_go(tmp_path):
 def test_closed():
     bf = CountingBloomFilter(100, 10)
     bf.close()
-    for call in (lambda: bf.remove("x"), lambda: bf.count_of("x"), lambda: bf.remove_many(["x"]), bf.to_plain, bf.info):
+    for call in (
+        lambda: bf.remove("x"),
+        lambda: bf.count_of("x"),
+        lambda: bf.remove_many(["x"]),
+        bf.to_plain,
+        bf.info,
+    ):
         with pytest.raises(ValueError, match="closed"):
             call()
 

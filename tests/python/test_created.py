@@ -12,7 +12,13 @@ def test_memory_copies_and_bytes(tmp_path):
     assert made.created is True
     made.add("a")
     assert made.created is True
-    for other in (made.copy(), made | made, made & made, BloomFilter.from_bytes(made.to_bytes()), pickle.loads(pickle.dumps(made))):
+    for other in (
+        made.copy(),
+        made | made,
+        made & made,
+        BloomFilter.from_bytes(made.to_bytes()),
+        pickle.loads(pickle.dumps(made)),
+    ):
         assert other.created is False
     made.save(tmp_path / "saved")
     assert BloomFilter.load(tmp_path / "saved").created is False
@@ -31,7 +37,9 @@ def test_files(tmp_path, more):
     assert (first.created, second.created, BloomFilter.open(path).created) == (True, False, False)
 
 
-@pytest.mark.parametrize("more", [{}, {"grow": 2}, {"window": 60}, {"shards": 2}, {"cache": True}, "client"])
+@pytest.mark.parametrize(
+    "more", [{}, {"grow": 2}, {"window": 60}, {"shards": 2}, {"cache": True}, "client"]
+)
 def test_redis_tells_once(redis_by_url, more):
     server = redis_by_url
     home = {"storage": server.url("seen")}
@@ -46,7 +54,9 @@ def test_redis_tells_once(redis_by_url, more):
     again = BloomFilter(n=1000, p=0.01, **home, **more)
     assert again.created
     again.add("a")
-    with pytest.raises(Error, match="was re-created: keys added before are gone .3 by this object."):
+    with pytest.raises(
+        Error, match="was re-created: keys added before are gone .3 by this object."
+    ):
         "d" in first
     assert "a" in first and "b" not in first
     assert first.add("b") and "b" in again

@@ -75,7 +75,10 @@ def test_clear(bf):
 
 def test_repr():
     assert repr(BloomFilter(1000, 100)).startswith("BloomFilter(m=1000, n=100, k=7, p=0.008")
-    assert repr(BloomFilter(n=1000, p=0.01)) == "BloomFilter(m=10240, n=1000, k=6, p=0.01, scheme='block')"
+    assert (
+        repr(BloomFilter(n=1000, p=0.01))
+        == "BloomFilter(m=10240, n=1000, k=6, p=0.01, scheme='block')"
+    )
     closed = BloomFilter(1000, 100)
     closed.close()
     assert "closed" in repr(closed)
@@ -92,13 +95,42 @@ def use(bf):
     """Every way to use a filter."""
     other = BloomFilter(n=10_000, p=0.001)
     return [
-        lambda: bf.add("a"), lambda: "a" in bf, lambda: bf.addKey("a"), lambda: bf.existKey("a"), lambda: bf.hashcode("a"),
-        lambda: bf.update([]), lambda: bf.add_many(["a"]), lambda: bf.contains_many(["a"]), lambda: bf.m, lambda: bf.n, lambda: bf.k,
-        lambda: bf.p, lambda: bf.scheme, lambda: bf.storage, lambda: bf.bitset, lambda: len(bf), lambda: bool(bf), lambda: bf.fill_ratio,
-        lambda: bf.fpr, lambda: bf.clear(), lambda: bf.copy(), lambda: bf.__copy__(), lambda: bf.__deepcopy__({}), lambda: bf | other,
-        lambda: other & bf, lambda: other.__ior__(bf), lambda: bf.__iand__(other), lambda: bf == other, lambda: other != bf,
-        lambda: bf.union(other), lambda: other.intersection(bf), lambda: bf.to_bytes(), lambda: bf.save("never-written"), lambda: bf.sync(),
-        lambda: bf.__enter__(), lambda: bf.__reduce__(),
+        lambda: bf.add("a"),
+        lambda: "a" in bf,
+        lambda: bf.addKey("a"),
+        lambda: bf.existKey("a"),
+        lambda: bf.hashcode("a"),
+        lambda: bf.update([]),
+        lambda: bf.add_many(["a"]),
+        lambda: bf.contains_many(["a"]),
+        lambda: bf.m,
+        lambda: bf.n,
+        lambda: bf.k,
+        lambda: bf.p,
+        lambda: bf.scheme,
+        lambda: bf.storage,
+        lambda: bf.bitset,
+        lambda: len(bf),
+        lambda: bool(bf),
+        lambda: bf.fill_ratio,
+        lambda: bf.fpr,
+        lambda: bf.clear(),
+        lambda: bf.copy(),
+        lambda: bf.__copy__(),
+        lambda: bf.__deepcopy__({}),
+        lambda: bf | other,
+        lambda: other & bf,
+        lambda: other.__ior__(bf),
+        lambda: bf.__iand__(other),
+        lambda: bf == other,
+        lambda: other != bf,
+        lambda: bf.union(other),
+        lambda: other.intersection(bf),
+        lambda: bf.to_bytes(),
+        lambda: bf.save("never-written"),
+        lambda: bf.sync(),
+        lambda: bf.__enter__(),
+        lambda: bf.__reduce__(),
     ]
 
 

@@ -217,13 +217,19 @@ def test_a_fork_during(run_python, case):
     assert run_python(START + CASES[case] + END) == WANT.get(case, "0")
 
 
-@pytest.mark.parametrize("kind", ["n=1000, p=.01", "n=100, p=.01, grow=2.0", "n=1000, p=.01, window=1e6"])
+@pytest.mark.parametrize(
+    "kind", ["n=1000, p=.01", "n=100, p=.01, grow=2.0", "n=1000, p=.01, window=1e6"]
+)
 @pytest.mark.parametrize("client", [False, True], ids=["url", "client"])
 def test_a_fork_during_another_threads_trip(redis_by_url, run_python, kind, client):
     """The server sleeps at that moment, and the child waits for it to wake."""
     if client and "=1e6" in kind or client and "grow" in kind:
         kind = "m=1000, k=3"
-    where = f"storage=redis.Redis(port={redis_by_url.port}), key='fork'" if client else f"storage={redis_by_url.url('fork', '&timeout=20')!r}"
+    where = (
+        f"storage=redis.Redis(port={redis_by_url.port}), key='fork'"
+        if client
+        else f"storage={redis_by_url.url('fork', '&timeout=20')!r}"
+    )
     code = f"""
 import redis
 bf = BloomFilter({kind}, {where})

@@ -59,7 +59,11 @@ FIXED = {
 
 
 def place(arguments, tmp_path):
-    return {**arguments, "storage": tmp_path / arguments["storage"]} if "storage" in arguments else arguments
+    return (
+        {**arguments, "storage": tmp_path / arguments["storage"]}
+        if "storage" in arguments
+        else arguments
+    )
 
 
 @pytest.mark.parametrize("kind", FIXED)
@@ -94,11 +98,15 @@ def test_what_one_thread_added_the_others_find(kind, tmp_path):
         assert all(key in bf for key in keys)
 
     def found_in_copy(keys):
-        assert all(bf.copy().contains_many(keys)) and all(pickle.loads(pickle.dumps(bf)).contains_many(keys))
+        assert all(bf.copy().contains_many(keys)) and all(
+            pickle.loads(pickle.dumps(bf)).contains_many(keys)
+        )
 
     def found_in_bytes(keys):
         assert all(BloomFilter.from_bytes(bf.to_bytes()).contains_many(keys))
-        assert bf.info()["count"] <= len(bf) + 1  # keys only come: the later estimate is no less, but for rounding
+        assert (
+            bf.info()["count"] <= len(bf) + 1
+        )  # keys only come: the later estimate is no less, but for rounding
 
     writers = [threading.Thread(target=add, args=(t,)) for t in range(4)]
 
@@ -111,7 +119,14 @@ def test_what_one_thread_added_the_others_find(kind, tmp_path):
         finally:
             done.set()
 
-    in_threads(write, *(lambda check=check: look(check) for check in (found, found_singly, found_in_copy, found_in_bytes)), lambda: look(lambda keys: gc.collect()))
+    in_threads(
+        write,
+        *(
+            lambda check=check: look(check)
+            for check in (found, found_singly, found_in_copy, found_in_bytes)
+        ),
+        lambda: look(lambda keys: gc.collect()),
+    )
     assert len(added) == 4 * EACH
     found(added)
 
@@ -122,15 +137,26 @@ def test_every_key_is_new_to_at_least_one(scheme):
     bf = BloomFilter(m=8_000_000, k=12, scheme=scheme)
     keys = [f"key {i}" for i in range(10_000)]
     told = []
-    in_threads(*(lambda: told.append(bytes(bf.add(key) for key in keys)) for _ in range(THREADS // 2)), *(lambda: told.append(bf.add_many(keys)) for _ in range(THREADS // 2)))
+    in_threads(
+        *(lambda: told.append(bytes(bf.add(key) for key in keys)) for _ in range(THREADS // 2)),
+        *(lambda: told.append(bf.add_many(keys)) for _ in range(THREADS // 2)),
+    )
     assert len(told) == THREADS and all(map(any, zip(*told)))
 
 
 @pytest.mark.parametrize("storage", [None, "grown.bloom"])
 def test_growing(storage, tmp_path):
     bf = BloomFilter(n=500, p=1e-4, grow=2.0, storage=storage and tmp_path / storage)
-    ways = [add_one_by_one, lambda bf, keys: bf.update(keys), lambda bf, keys: bf.add_many(iter(keys))]
-    in_threads(*(lambda t=t: ways[t % 3](bf, keys_of(t)) for t in range(6)), lambda: [bf.copy() for _ in range(30)], lambda: [bf.part_info() and len(bf) for _ in range(100)])
+    ways = [
+        add_one_by_one,
+        lambda bf, keys: bf.update(keys),
+        lambda bf, keys: bf.add_many(iter(keys)),
+    ]
+    in_threads(
+        *(lambda t=t: ways[t % 3](bf, keys_of(t)) for t in range(6)),
+        lambda: [bf.copy() for _ in range(30)],
+        lambda: [bf.part_info() and len(bf) for _ in range(100)],
+    )
     for t in range(6):
         assert all(bf.contains_many(keys_of(t)))
     assert len(bf) == pytest.approx(3.5 * EACH, rel=0.05)
@@ -139,13 +165,19 @@ def test_growing(storage, tmp_path):
 @pytest.mark.parametrize("storage", [None, "window.bloom"])
 def test_forgetting(storage, tmp_path):
     now = [1e9]
-    bf = BloomFilter(n=30_000, p=1e-4, window=60, storage=storage and tmp_path / storage, clock=lambda: now[0])
+    bf = BloomFilter(
+        n=30_000, p=1e-4, window=60, storage=storage and tmp_path / storage, clock=lambda: now[0]
+    )
 
     def tick():
         for _ in range(200):
             now[0] += 0.1
 
-    in_threads(tick, *(lambda t=t: add_one_by_one(bf, keys_of(t)) for t in range(4)), *(lambda t=t: bf.update(keys_of(t)) for t in range(4, 7)))
+    in_threads(
+        tick,
+        *(lambda t=t: add_one_by_one(bf, keys_of(t)) for t in range(4)),
+        *(lambda t=t: bf.update(keys_of(t)) for t in range(4, 7)),
+    )
     for t in range(7):
         assert all(bf.contains_many(keys_of(t)))
     now[0] += 100
@@ -162,7 +194,11 @@ def test_counting(storage, tmp_path):
         bf.update(keys)
 
     in_threads(*(work for _ in range(3)))
-    in_threads(*(lambda: bf.remove_many(keys) for _ in range(2)), *(lambda t=t: bf.update(f"{t} {i}" for i in range(2000)) for t in range(4)), lambda: [bf.count_many(keys) for _ in range(20)])
+    in_threads(
+        *(lambda: bf.remove_many(keys) for _ in range(2)),
+        *(lambda t=t: bf.update(f"{t} {i}" for i in range(2000)) for t in range(4)),
+        lambda: [bf.count_many(keys) for _ in range(20)],
+    )
     assert bf.count_many(keys) == b"\1" * 4000
     assert bf.remove_many(keys) == b"\1" * 4000 and not any(bf.contains_many(keys))
     assert all(bf.contains_many(f"{t} {i}" for t in range(4) for i in range(2000)))
@@ -218,7 +254,9 @@ def test_close_and_make_anew_under_everything(tmp_path):
 
     def anew(i):
         bf.close()
-        bf.__init__(n=1000, p=0.01, storage=path if i % 3 == 0 else None, grow=2.0 if i % 3 == 1 else None)
+        bf.__init__(
+            n=1000, p=0.01, storage=path if i % 3 == 0 else None, grow=2.0 if i % 3 == 1 else None
+        )
 
     jobs = [
         (anew, 300),
@@ -228,10 +266,21 @@ def test_close_and_make_anew_under_everything(tmp_path):
         (lambda i: (bf.copy(), bf.to_bytes(), repr(bf), bf.storage, sys.getsizeof(bf)), 300),
         (lambda i: bf.union(other), 300),
         (lambda i: bf.__ior__(other), 300),
-        (lambda i: (bf.clear(), len(bf), bf == other, bf.bitset, gc.collect() if i % 50 == 0 else None), 300),
+        (
+            lambda i: (
+                bf.clear(),
+                len(bf),
+                bf == other,
+                bf.bitset,
+                gc.collect() if i % 50 == 0 else None,
+            ),
+            300,
+        ),
     ]
     in_threads(*(lambda job=job, times=times: tolerant(job, times) for job, times in jobs))
-    assert all("closed" in text or "batch" in text or "must" in text for text in refused), set(refused)
+    assert all("closed" in text or "batch" in text or "must" in text for text in refused), set(
+        refused
+    )
     bf.__init__(n=1000, p=0.01)
     assert bf.add("x") and "x" in bf
 

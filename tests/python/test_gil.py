@@ -73,12 +73,18 @@ def calls(bf, other, url, folder):
 @pytest.mark.parametrize("kind", KINDS)
 def test_while_redis_hangs(redis_by_url, tmp_path, kind):
     url = redis_by_url.url(f"gil-{kind.replace(' ', '-')}", "&timeout=0.3")
-    bf, other = BloomFilter(n=1000, p=0.01, storage=url, **KINDS[kind]), BloomFilter(n=1000, p=0.01, **KINDS[kind])
+    bf, other = (
+        BloomFilter(n=1000, p=0.01, storage=url, **KINDS[kind]),
+        BloomFilter(n=1000, p=0.01, **KINDS[kind]),
+    )
     bf.update(str(i) for i in range(20))
     os.kill(redis_by_url.process.pid, signal.SIGSTOP)
     try:
         with Ticker() as ticker:
-            took = {name: let_run(ticker, call) for name, call in calls(bf, other, url, tmp_path).items()}
+            took = {
+                name: let_run(ticker, call)
+                for name, call in calls(bf, other, url, tmp_path).items()
+            }
     finally:
         os.kill(redis_by_url.process.pid, signal.SIGCONT)
     until(lambda: "PONG" in redis_by_url("PING"), "the server's return")
@@ -94,7 +100,12 @@ def test_what_is_not_told_yet_is_told_at_the_end_without_the_gil(redis_by_url, l
     held = [bf]
     del bf
     os.kill(redis_by_url.process.pid, signal.SIGSTOP)
-    end = {"close": lambda: held[0].close(), "del": held.clear, "replace": lambda: held[0].__init__(10, 1), "with": lambda: held[0].__exit__(None, None, None)}[last]
+    end = {
+        "close": lambda: held[0].close(),
+        "del": held.clear,
+        "replace": lambda: held[0].__init__(10, 1),
+        "with": lambda: held[0].__exit__(None, None, None),
+    }[last]
     try:
         with Ticker() as ticker:
             took = let_run(ticker, end)
@@ -108,17 +119,38 @@ HOLD = "import fcntl, sys, time; f = open(sys.argv[1], 'rb'); fcntl.flock(f, fcn
 
 def under_lock(path, call):
     """The call, while another process has the file's lock for a second."""
-    with subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)], stdout=subprocess.PIPE
+    ) as holder:
         assert holder.stdout.readline() == b"held\n"
         with Ticker() as ticker:
             return let_run(ticker, call)
 
 
 @pytest.mark.parametrize("clock", [None, time.time], ids=["", "clock"])
-@pytest.mark.parametrize("call", ["add", "update", "generator", "lines", "array", "len", "copy", "part_info", "to_bytes", "union", "equal"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "add",
+        "update",
+        "generator",
+        "lines",
+        "array",
+        "len",
+        "copy",
+        "part_info",
+        "to_bytes",
+        "union",
+        "equal",
+    ],
+)
 def test_while_a_file_is_locked(tmp_path, call, clock):
     path = tmp_path / "seen.bloom"
-    with BloomFilter(n=50, p=0.01, storage=path, window=1e6, clock=clock) if clock else BloomFilter(n=50, p=0.01, storage=path, grow=2.0) as bf:
+    with (
+        BloomFilter(n=50, p=0.01, storage=path, window=1e6, clock=clock)
+        if clock
+        else BloomFilter(n=50, p=0.01, storage=path, grow=2.0) as bf
+    ):
         keys = [f"é{i}" for i in range(300)]
         calls = {
             "add": lambda: [bf.add(key) for key in keys], "update": lambda: bf.update(keys), "generator": lambda: bf.update(iter(keys)),

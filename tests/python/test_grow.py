@@ -56,11 +56,16 @@ def test_parts_and_positions():
     bf.update(keys("k", 100_000))
     parts = bf.part_info()
     assert len(parts) > 3 and sum(part["m"] for part in parts) == bf.m == len(bf.bitset) * 8
-    assert all(part["keys"] == part["n"] for part in parts[:-1]) and parts[-1]["keys"] <= parts[-1]["n"]
+    assert (
+        all(part["keys"] == part["n"] for part in parts[:-1])
+        and parts[-1]["keys"] <= parts[-1]["n"]
+    )
     assert sum(part["p"] for part in parts) <= 0.01
     bf.add("last")
     bits = bf.bitset
-    assert all(bits[i // 8] & 0x80 >> i % 8 and i >= parts[-1]["first_bit"] for i in bf.hashcode("last"))
+    assert all(
+        bits[i // 8] & 0x80 >> i % 8 and i >= parts[-1]["first_bit"] for i in bf.hashcode("last")
+    )
     fixed = BloomFilter(1000, 10)
     assert fixed.part_info() == [{"first_bit": 0, "m": 1000, "n": 10, "p": fixed.p}]
     assert (fixed.grow, fixed.window, fixed.parts) == (None, None, None)
@@ -71,11 +76,20 @@ def test_copies_bytes_and_pickles(tmp_path):
     bf.update(keys("k", 9000))
     bf.save(tmp_path / "saved.bloom")
     again = [
-        bf.copy(), BloomFilter.from_bytes(bf.to_bytes()), pickle.loads(pickle.dumps(bf)), BloomFilter.load(tmp_path / "saved.bloom"),
-        BloomFilter.open(tmp_path / "saved.bloom"), BloomFilter.from_bytes(bf.to_bytes(), **{k: SMALL[k] for k in "np"}),
+        bf.copy(),
+        BloomFilter.from_bytes(bf.to_bytes()),
+        pickle.loads(pickle.dumps(bf)),
+        BloomFilter.load(tmp_path / "saved.bloom"),
+        BloomFilter.open(tmp_path / "saved.bloom"),
+        BloomFilter.from_bytes(bf.to_bytes(), **{k: SMALL[k] for k in "np"}),
     ]
     for other in again:
-        assert other == bf and other.grow == 2.0 and other.m == bf.m and all(other.contains_many(keys("k", 9000)))
+        assert (
+            other == bf
+            and other.grow == 2.0
+            and other.m == bf.m
+            and all(other.contains_many(keys("k", 9000)))
+        )
         other.update(keys("l", 30_000))
         assert other != bf and all(other.contains_many(keys("l", 30_000) + keys("k", 9000)))
     assert "grow=2" in repr(bf)
@@ -94,9 +108,19 @@ def test_a_file_is_reopened_by_its_parameters(tmp_path):
 
 
 def test_what_another_handle_appended_is_known_at_once(tmp_path):
-    asked = [lambda b: len(b.bitset), lambda b: len(b.part_info()), lambda b: len(b.info()["parts"]), lambda b: b.to_bytes(), lambda b: len(b.copy()), lambda b: bf == b]
+    asked = [
+        lambda b: len(b.bitset),
+        lambda b: len(b.part_info()),
+        lambda b: len(b.info()["parts"]),
+        lambda b: b.to_bytes(),
+        lambda b: len(b.copy()),
+        lambda b: bf == b,
+    ]
     for i, ask in enumerate(asked):
-        with BloomFilter(**SMALL, storage=tmp_path / str(i)) as bf, BloomFilter.open(tmp_path / str(i)) as old:
+        with (
+            BloomFilter(**SMALL, storage=tmp_path / str(i)) as bf,
+            BloomFilter.open(tmp_path / str(i)) as old,
+        ):
             bf.update(keys("k", 5000))
             assert old.m < bf.m and ask(old) == ask(bf)
 
@@ -107,7 +131,12 @@ def test_sets():
     b.update(keys("b", 3000))
     assert all((a | b).contains_many(keys("a", 3000) + keys("b", 3000)))
     b.update(keys("b", 30_000))
-    for fault in (lambda: a | b, lambda: a & a.copy(), lambda: a | BloomFilter(n=100, p=0.01), lambda: a.to_bytes(format="bits")):
+    for fault in (
+        lambda: a | b,
+        lambda: a & a.copy(),
+        lambda: a | BloomFilter(n=100, p=0.01),
+        lambda: a.to_bytes(format="bits"),
+    ):
         with pytest.raises(ValueError):
             fault()
     assert a != b and a != BloomFilter(n=100, p=0.01)
@@ -115,11 +144,18 @@ def test_sets():
     assert not a and "a1" not in a and a.add("a1")
 
 
-@pytest.mark.parametrize("kwargs", [
-    {"n": 10, "p": 0.1, "grow": 2, "window": 5}, {"m": 100, "n": 10, "grow": 2}, {"m": 100, "k": 3, "grow": 2},
-    {"n": 10, "p": 0.1, "grow": 2, "shards": 4}, {"n": 10, "p": 0.1, "grow": 2, "scheme": "redisson"}, {"n": 10, "p": 0.1, "parts": 3},
-    {"n": 10, "p": 0.1, "clock": lambda: 0.0},
-])
+@pytest.mark.parametrize(
+    "kwargs",
+    [
+        {"n": 10, "p": 0.1, "grow": 2, "window": 5},
+        {"m": 100, "n": 10, "grow": 2},
+        {"m": 100, "k": 3, "grow": 2},
+        {"n": 10, "p": 0.1, "grow": 2, "shards": 4},
+        {"n": 10, "p": 0.1, "grow": 2, "scheme": "redisson"},
+        {"n": 10, "p": 0.1, "parts": 3},
+        {"n": 10, "p": 0.1, "clock": lambda: 0.0},
+    ],
+)
 def test_what_does_not_go_together(kwargs):
     with pytest.raises(ValueError):
         BloomFilter(**kwargs)
@@ -128,7 +164,13 @@ def test_what_does_not_go_together(kwargs):
 def test_plan_says_the_first_part():
     plan = BloomFilter.plan(**SMALL)
     bf = BloomFilter(**SMALL)
-    assert (plan["m"], plan["n"], plan["k"], plan["p"], plan["scheme"]) == (bf.m, bf.n, bf.k, bf.p, bf.scheme)
+    assert (plan["m"], plan["n"], plan["k"], plan["p"], plan["scheme"]) == (
+        bf.m,
+        bf.n,
+        bf.k,
+        bf.p,
+        bf.scheme,
+    )
 
 
 ADDER = """

@@ -46,19 +46,66 @@ def fortran():
 
 # (key, the bytes it stands for)
 KEYS = [
-    ("", b""), (b"", b""), ("a", b"a"), ("\0", b"\0"), (b"a\0b", b"a\0b"), ("a\0b", b"a\0b"),
-    ("é", "é".encode()), ("\x7f\x80\xff", "\x7f\x80\xff".encode()), ("日本語", "日本語".encode()), ("\u07ff\u0800\uffff", "\u07ff\u0800\uffff".encode()),
-    ("🙂x", "🙂x".encode()), ("\U00010000\U0010ffff", "\U00010000\U0010ffff".encode()), ("é" * 1000, ("é" * 1000).encode()), ("日" * 5000, ("日" * 5000).encode()),
-    ("🙂" * 3000, ("🙂" * 3000).encode()), ("\ud7ff\ue000", "\ud7ff\ue000".encode()), (Text("abc"), b"abc"), (Text("dé"), "dé".encode()), (Text("日本"), "日本".encode()),
-    (Bytes(b"abc"), b"abc"), (bytearray(b"abc"), b"abc"), (memoryview(b"abc"), b"abc"), (memoryview(b"abcdef")[::2], b"ace"),
-    (memoryview(b"abc")[::-1], b"cba"), (memoryview(b"abcdef").cast("B", (2, 3)), b"abcdef"), (array.array("H", [1, 2]), array.array("H", [1, 2]).tobytes()),
-    (array.array("d", [0.0]), bytes(8)), ((ctypes.c_char * 3)(*b"abc"), b"abc"), (np.frombuffer(b"abc", "u1"), b"abc"), (np.bytes_(b"abc"), b"abc"),
-    (np.str_("abc"), b"abc"), (np.str_("é"), "é".encode()), (fortran(), fortran().tobytes()), (np.arange(10, dtype="u1")[::3], b"\0\3\6\t"),
-    (np.zeros(0, "u1"), b""), (0, b"0"), (7, b"7"), (10, b"10"), (42, b"42"), (99, b"99"), (100, b"100"), (-1, b"-1"), (-100, b"-100"), (2**63 - 1, b"9223372036854775807"),
-    (-(2**63), b"-9223372036854775808"), (2**63, b"9223372036854775808"), (2**64, b"18446744073709551616"), (-(10**40), b"-1" + b"0" * 40),
-    (10**1000, b"1" + b"0" * 1000), (Number(42), b"42"), (Number(10**30), b"1" + b"0" * 30), (Index(42), b"42"), (Index(-(10**30)), b"-1" + b"0" * 30),
-    (Level.HIGH, b"42"), (np.int8(-128), b"-128"), (np.uint64(2**64 - 1), b"18446744073709551615"), (np.int16(5), b"5"), (np.array(5), b"5"),
-    (np.longlong(7), b"7"), (ctypes.create_string_buffer(b"ab"), b"ab\0"),
+    ("", b""),
+    (b"", b""),
+    ("a", b"a"),
+    ("\0", b"\0"),
+    (b"a\0b", b"a\0b"),
+    ("a\0b", b"a\0b"),
+    ("é", "é".encode()),
+    ("\x7f\x80\xff", "\x7f\x80\xff".encode()),
+    ("日本語", "日本語".encode()),
+    ("\u07ff\u0800\uffff", "\u07ff\u0800\uffff".encode()),
+    ("🙂x", "🙂x".encode()),
+    ("\U00010000\U0010ffff", "\U00010000\U0010ffff".encode()),
+    ("é" * 1000, ("é" * 1000).encode()),
+    ("日" * 5000, ("日" * 5000).encode()),
+    ("🙂" * 3000, ("🙂" * 3000).encode()),
+    ("\ud7ff\ue000", "\ud7ff\ue000".encode()),
+    (Text("abc"), b"abc"),
+    (Text("dé"), "dé".encode()),
+    (Text("日本"), "日本".encode()),
+    (Bytes(b"abc"), b"abc"),
+    (bytearray(b"abc"), b"abc"),
+    (memoryview(b"abc"), b"abc"),
+    (memoryview(b"abcdef")[::2], b"ace"),
+    (memoryview(b"abc")[::-1], b"cba"),
+    (memoryview(b"abcdef").cast("B", (2, 3)), b"abcdef"),
+    (array.array("H", [1, 2]), array.array("H", [1, 2]).tobytes()),
+    (array.array("d", [0.0]), bytes(8)),
+    ((ctypes.c_char * 3)(*b"abc"), b"abc"),
+    (np.frombuffer(b"abc", "u1"), b"abc"),
+    (np.bytes_(b"abc"), b"abc"),
+    (np.str_("abc"), b"abc"),
+    (np.str_("é"), "é".encode()),
+    (fortran(), fortran().tobytes()),
+    (np.arange(10, dtype="u1")[::3], b"\0\3\6\t"),
+    (np.zeros(0, "u1"), b""),
+    (0, b"0"),
+    (7, b"7"),
+    (10, b"10"),
+    (42, b"42"),
+    (99, b"99"),
+    (100, b"100"),
+    (-1, b"-1"),
+    (-100, b"-100"),
+    (2**63 - 1, b"9223372036854775807"),
+    (-(2**63), b"-9223372036854775808"),
+    (2**63, b"9223372036854775808"),
+    (2**64, b"18446744073709551616"),
+    (-(10**40), b"-1" + b"0" * 40),
+    (10**1000, b"1" + b"0" * 1000),
+    (Number(42), b"42"),
+    (Number(10**30), b"1" + b"0" * 30),
+    (Index(42), b"42"),
+    (Index(-(10**30)), b"-1" + b"0" * 30),
+    (Level.HIGH, b"42"),
+    (np.int8(-128), b"-128"),
+    (np.uint64(2**64 - 1), b"18446744073709551615"),
+    (np.int16(5), b"5"),
+    (np.array(5), b"5"),
+    (np.longlong(7), b"7"),
+    (ctypes.create_string_buffer(b"ab"), b"ab\0"),
 ]
 IDS = [f"{i}-{type(key).__name__}" for i, (key, _) in enumerate(KEYS)]
 
@@ -99,8 +146,30 @@ def test_long_keys(bf):
 
 
 BAD = [
-    True, False, None, 1.5, 0.0, float("nan"), 1j, [], (), {}, {"a"}, object(), int, np.bool_(True), np.float64(1), np.float32(1), np.array(1.5),
-    np.array(True), np.void(b"abc"), np.datetime64("2020"), np.timedelta64(5, "s"), np.array([None, "a"], dtype=object), range(3), Ellipsis,
+    True,
+    False,
+    None,
+    1.5,
+    0.0,
+    float("nan"),
+    1j,
+    [],
+    (),
+    {},
+    {"a"},
+    object(),
+    int,
+    np.bool_(True),
+    np.float64(1),
+    np.float32(1),
+    np.array(1.5),
+    np.array(True),
+    np.void(b"abc"),
+    np.datetime64("2020"),
+    np.timedelta64(5, "s"),
+    np.array([None, "a"], dtype=object),
+    range(3),
+    Ellipsis,
 ]
 
 
@@ -126,7 +195,9 @@ def test_ints_have_as_many_digits_as_python_writes(bf):
             call(10**digits)
 
 
-@pytest.mark.parametrize("bad", ["\ud800", "abc\udfff", "日\udc80", "🙂\ud800", "x" * 5000 + "\udabc"], ids=ascii)
+@pytest.mark.parametrize(
+    "bad", ["\ud800", "abc\udfff", "日\udc80", "🙂\ud800", "x" * 5000 + "\udabc"], ids=ascii
+)
 def test_lone_surrogates_are_valueerrors(bf, bad):
     place = len(bad) - 1
     with pytest.raises(ValueError, match=f"surrogate U\\+d?.* position {place} "):

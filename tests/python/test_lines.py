@@ -23,7 +23,11 @@ def split(data, sep, last):
 
 def naive(bf, keys, add, keep, sep):
     answers = [bf.add(key) if add else key in bf for key in keys]
-    kept = b"" if keep is None else b"".join(key + sep for key, hit in zip(keys, answers) if hit is keep)
+    kept = (
+        b""
+        if keep is None
+        else b"".join(key + sep for key, hit in zip(keys, answers) if hit is keep)
+    )
     return len(keys), sum(answers), kept
 
 
@@ -40,7 +44,8 @@ def check(data, sep, last, keep, storage=None):
 
 
 @given(
-    st.binary(max_size=300) | st.lists(st.sampled_from([b"a", b"b", b"\n", b"\0", b"\xff"]), max_size=60).map(b"".join),
+    st.binary(max_size=300)
+    | st.lists(st.sampled_from([b"a", b"b", b"\n", b"\0", b"\xff"]), max_size=60).map(b"".join),
     st.sampled_from([b"\n", b"\0", b"a"]),
     st.booleans(),
     st.sampled_from([None, True, False]),
@@ -77,14 +82,26 @@ def test_long_keys(bf):
     assert b"x" * (1 << 20) in bf and b"" in bf and b"y" * 70_000 in bf
 
 
-@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda b: array.array("B", b), lambda b: memoryview(b"zz" + b)[2:]])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        bytes,
+        bytearray,
+        memoryview,
+        lambda b: array.array("B", b),
+        lambda b: memoryview(b"zz" + b)[2:],
+    ],
+)
 def test_any_buffer(bf, kind):
     assert bf.update_lines(kind(b"a\nb\n")) == (2, 2, 4, b"")
 
 
 def test_a_mapped_file(bf, tmp_path):
     (tmp_path / "keys").write_bytes(b"a\nb\nb\nc")
-    with open(tmp_path / "keys", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+    with (
+        open(tmp_path / "keys", "rb") as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+    ):
         assert bf.update_lines(data) == (3, 2, 6, b"")
 
 
@@ -132,7 +149,9 @@ def test_closed_and_read_only(bf, tmp_path):
 @pytest.mark.parametrize("home", ["memory", "file"])
 def test_threads_lose_nothing(home, tmp_path):
     """Single keys and lines into one filter at once: every bit of every key must be there."""
-    bf = BloomFilter(n=200_000, p=0.001, storage=None if home == "memory" else tmp_path / "seen.bloom")
+    bf = BloomFilter(
+        n=200_000, p=0.001, storage=None if home == "memory" else tmp_path / "seen.bloom"
+    )
     lines = [b"".join(b"%d-%d\n" % (t, i) for i in range(40_000)) for t in range(3)]
     workers = [threading.Thread(target=bf.update_lines, args=(data,)) for data in lines]
     for worker in workers:

@@ -28,13 +28,32 @@ def every_call(keys, path):
     for key in keys:
         for call in (bf.add, bf.existKey, bf.hashcode, bf.__contains__):
             quiet(call, key)
-    for many in (keys, tuple(keys), iter(keys), [], 5, "abc", np.arange(2000), np.arange(10).astype("S3"), np.zeros(3), [*keys, Raises()], range(3000)):
+    for many in (
+        keys,
+        tuple(keys),
+        iter(keys),
+        [],
+        5,
+        "abc",
+        np.arange(2000),
+        np.arange(10).astype("S3"),
+        np.zeros(3),
+        [*keys, Raises()],
+        range(3000),
+    ):
         for call in (bf.update, bf.add_many, bf.contains_many):
             quiet(call, many)
     for value in (other, BloomFilter(10, 1), None):
         for call in (bf.union, bf.intersection, bf.__or__, bf.__iand__, bf.__eq__):
             quiet(call, value)
-    for kwargs in ({"n": 0, "p": 0.1}, {"n": 10**30, "p": 0.1}, {"n": "x"}, {"n": 10, "p": 0.1, "secret": bytes(3)}, {"storage": path / "no" / "x"}, {"m": 2**40, "k": 1}):
+    for kwargs in (
+        {"n": 0, "p": 0.1},
+        {"n": 10**30, "p": 0.1},
+        {"n": "x"},
+        {"n": 10, "p": 0.1, "secret": bytes(3)},
+        {"storage": path / "no" / "x"},
+        {"m": 2**40, "k": 1},
+    ):
         quiet(BloomFilter, **kwargs)
         quiet(BloomFilter.plan, **kwargs)
         quiet(BloomFilter.open, **kwargs)
@@ -52,11 +71,29 @@ def every_call(keys, path):
         pass
 
 
-KEYS = ["a", "é", "日" * 3000, b"x", bytearray(b"y"), memoryview(b"zzz")[::2], 5, 10**30, np.int8(3), None, 1.5, "\ud800", np.zeros(2), object(), [], "🙂" * 200, Raises()]
+KEYS = [
+    "a",
+    "é",
+    "日" * 3000,
+    b"x",
+    bytearray(b"y"),
+    memoryview(b"zzz")[::2],
+    5,
+    10**30,
+    np.int8(3),
+    None,
+    1.5,
+    "\ud800",
+    np.zeros(2),
+    object(),
+    [],
+    "🙂" * 200,
+    Raises(),
+]
 
 
 def test_no_reference_is_kept(tmp_path):
-    rounds, shared = 500, (None, 5)         # what the interpreter itself refers to
+    rounds, shared = 500, (None, 5)  # what the interpreter itself refers to
     for _ in range(50):
         every_call(KEYS, tmp_path)
     gc.collect()

@@ -11,7 +11,13 @@ from bloomfilter import BloomFilter
 
 
 def test_names():
-    assert sorted(bloomfilter.__all__) == ["BloomFilter", "CountingBloomFilter", "Error", "SaturationWarning", "__version__"]
+    assert sorted(bloomfilter.__all__) == [
+        "BloomFilter",
+        "CountingBloomFilter",
+        "Error",
+        "SaturationWarning",
+        "__version__",
+    ]
     assert bloomfilter.__version__.count(".") == 2
     assert BloomFilter.__module__ == "bloomfilter" and BloomFilter.__name__ == "BloomFilter"
 
@@ -27,7 +33,19 @@ def test_the_docstrings_examples():
 
 def test_the_stub_is_what_is_there(tmp_path):
     """Of the compiled part; the other modules have their types in them."""
-    done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "--ignore-disjoint-bases", "bloomfilter._bloomfilter"], capture_output=True, text=True, cwd=tmp_path, check=False)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mypy.stubtest",
+            "--ignore-disjoint-bases",
+            "bloomfilter._bloomfilter",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -57,13 +75,32 @@ mine: Seen = Seen.from_bytes(bf.to_bytes(), secret=b"x")
 try: ...
 except Error: ...
 """
-WRONG = ["bf.add(1.5)", "bf.remove(1)", "bf <= {1}", "bf.add(None)", "bf.update(5)", "bf.update([1.5])", "bf.union(set())", "bf.m = 5", "BloomFilter(1, 2, 3, 0.5, 'classic')", "x: str = bf.add('a')"]
+WRONG = [
+    "bf.add(1.5)",
+    "bf.remove(1)",
+    "bf <= {1}",
+    "bf.add(None)",
+    "bf.update(5)",
+    "bf.update([1.5])",
+    "bf.union(set())",
+    "bf.m = 5",
+    "BloomFilter(1, 2, 3, 0.5, 'classic')",
+    "x: str = bf.add('a')",
+]
 
 
 def mypy(tmp_path, code):
     file = tmp_path / "code.py"
     file.write_text(code)
-    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(file)]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        str(tmp_path / "cache"),
+        str(file),
+    ]
     return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
 
 
@@ -78,7 +115,9 @@ def test_the_stub_lets_right_code_pass_and_not_wrong_code(tmp_path):
 
 def test_importing_loads_nothing_else(run_python):
     code = "import sys; before = set(sys.modules); import bloomfilter; print(*sorted(set(sys.modules) - before))"
-    loaded = [name for name in run_python(code).split() if not name.startswith("encodings.")]  # of the path's names, under some locales
+    loaded = [
+        name for name in run_python(code).split() if not name.startswith("encodings.")
+    ]  # of the path's names, under some locales
     assert loaded == ["bloomfilter", "bloomfilter._bloomfilter"]
 
 

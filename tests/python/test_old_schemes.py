@@ -45,7 +45,9 @@ def read_key(how, arg, length="0"):
     if how == "rep":
         unit = bytes.fromhex(arg)
         return (unit * (n // len(unit) + 1))[:n]
-    return b"".join(mix((int(arg) + j) & MASK).to_bytes(8, "little") for j in range((n + 7) // 8))[:n]
+    return b"".join(mix((int(arg) + j) & MASK).to_bytes(8, "little") for j in range((n + 7) // 8))[
+        :n
+    ]
 
 
 KEYS = {number: read_key(*how) for number, *how in lines("keys.txt")}
@@ -84,7 +86,9 @@ def test_whole_filters(row):
     bf.update(added)
     assert bf.contains_many(added) == b"\1" * count
     assert sum(bf.contains_many(url(probe_salt, probe_start + i) for i in range(probes))) == found
-    assert sum(byte.bit_count() for byte in bf.bitset) == ones if hasattr(int, "bit_count") else True
+    assert (
+        sum(byte.bit_count() for byte in bf.bitset) == ones if hasattr(int, "bit_count") else True
+    )
     assert hashlib.sha256(bf.bitset).hexdigest() == row[11]
     for form, sha in (("bits", row[11]), ("bits-lsb", row[12]), ("guava", row[13])):
         if sha != "-":
@@ -101,7 +105,13 @@ def test_sizes(row):
         with pytest.raises(ValueError, match=scheme):
             BloomFilter.plan(n=n, p=p, scheme=scheme)
     else:
-        assert BloomFilter.plan(n=n, p=p, scheme=scheme) == {"m": int(row[3]), "n": n, "k": int(row[4]), "p": p, "scheme": scheme}
+        assert BloomFilter.plan(n=n, p=p, scheme=scheme) == {
+            "m": int(row[3]),
+            "n": n,
+            "k": int(row[4]),
+            "p": p,
+            "scheme": scheme,
+        }
 
 
 def test_php_k():

@@ -43,10 +43,26 @@ def test_an_int_is_its_decimal_text(number):
     assert bf.hashcode(number) == bf.hashcode(str(number))
 
 
-junk = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.binary(max_size=20), st.lists(st.integers(), max_size=2))
+junk = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=5),
+    st.binary(max_size=20),
+    st.lists(st.integers(), max_size=2),
+)
 
 
-@given(kwargs=st.dictionaries(st.sampled_from(["m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards"]), junk, max_size=6))
+@given(
+    kwargs=st.dictionaries(
+        st.sampled_from(
+            ["m", "n", "k", "p", "scheme", "key", "secret", "grow", "window", "shards"]
+        ),
+        junk,
+        max_size=6,
+    )
+)
 @settings(max_examples=700, deadline=None, derandomize=True)
 def test_any_arguments_to_plan(kwargs):
     try:

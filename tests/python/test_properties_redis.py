@@ -15,4 +15,11 @@ def test_by_url(redis_by_url, variant, place, quick_folder):
 @pytest.mark.parametrize("variant, place", homes_in("client"))
 def test_through_a_client(redis_server, variant, place, quick_folder):
     redis = pytest.importorskip("redis")
-    models.run(home(variant, place, quick_folder, [ByClient(redis_server, redis.Redis(port=redis_server.port))]))
+    models.run(
+        home(
+            variant,
+            place,
+            quick_folder,
+            [ByClient(redis_server, redis.Redis(port=redis_server.port))],
+        )
+    )

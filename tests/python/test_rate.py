@@ -18,7 +18,10 @@ def numbers(start, count):
 
 
 def prefixes(start, count):
-    return np.array([b"https://www.example.org/category/page?id=%d" % i for i in range(start, start + count)], dtype="S56")
+    return np.array(
+        [b"https://www.example.org/category/page?id=%d" % i for i in range(start, start + count)],
+        dtype="S56",
+    )
 
 
 def random_bytes(start, count):
@@ -32,14 +35,19 @@ def false_positives(bf, keys):
 
 def check(found, probes, p):
     expected = 1.05 * p * probes
-    assert found <= expected + 3 * sqrt(expected), f"{found} of {probes} probes: rate {found / probes:.3g} for p={p}"
+    assert found <= expected + 3 * sqrt(expected), (
+        f"{found} of {probes} probes: rate {found / probes:.3g} for p={p}"
+    )
 
 
 def fill_and_probe(bf, make, probes, step=1_000_000):
     keys = make(1, bf.n)
     bf.update(keys)
     assert min(bf.contains_many(keys)) == 1
-    return sum(false_positives(bf, make(10**9 + at, min(step, probes - at))) for at in range(0, probes, step))
+    return sum(
+        false_positives(bf, make(10**9 + at, min(step, probes - at)))
+        for at in range(0, probes, step)
+    )
 
 
 @pytest.mark.parametrize("p", PROBES)
@@ -62,7 +70,10 @@ def test_other_keys(make, p):
 
 
 @pytest.mark.parametrize("p", [1e-1, 1e-2, 1e-3])
-@pytest.mark.parametrize("n, filters", [(1, 500), (2, 500), (3, 500), (7, 500), (64, 500), (101, 500), (1000, 200), (1001, 200)])
+@pytest.mark.parametrize(
+    "n, filters",
+    [(1, 500), (2, 500), (3, 500), (7, 500), (64, 500), (101, 500), (1000, 200), (1001, 200)],
+)
 def test_small_filters(n, filters, p):
     """One small filter is luck: many of them, each with its own keys."""
     probes, found = 10_000, 0
@@ -73,7 +84,9 @@ def test_small_filters(n, filters, p):
     check(found, filters * probes, p)
 
 
-@pytest.mark.parametrize("m, n", [(1000, 100), (9_973, 1000), (1_000_003, 100_000), (8_000_000, 1_000_000)])
+@pytest.mark.parametrize(
+    "m, n", [(1000, 100), (9_973, 1000), (1_000_003, 100_000), (8_000_000, 1_000_000)]
+)
 def test_classic_constructor(m, n):
     filters, probes, found = max(1, 20_000 // n), 500_000, 0
     for i in range(filters):

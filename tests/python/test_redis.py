@@ -57,7 +57,9 @@ def test_key_argument_pickle_and_repr(server):
         assert "x" in twin and twin.storage == url
         twin.close()
     server("ACL SETUSER reader on >s3same ~* +@all")
-    with BloomFilter(n=100, p=0.01, storage=url.replace("//", "//reader:s3same@"), key="by name") as bf:
+    with BloomFilter(
+        n=100, p=0.01, storage=url.replace("//", "//reader:s3same@"), key="by name"
+    ) as bf:
         assert "x" in bf and "s3same" not in repr(bf) and "by name" in repr(bf)
     with pytest.raises(ValueError, match="names no key"):
         BloomFilter(n=100, p=0.01, storage=url)
@@ -68,7 +70,9 @@ def test_key_argument_pickle_and_repr(server):
 def test_expire_and_delete(server):
     with BloomFilter(n=100, p=0.01, storage=server.url("life")) as bf:
         bf.expire(100)
-        assert 90 < int(server("TTL life")[1:]) <= 100 and 90 < int(server("TTL life:meta")[1:]) <= 100
+        assert (
+            90 < int(server("TTL life")[1:]) <= 100 and 90 < int(server("TTL life:meta")[1:]) <= 100
+        )
         bf.expire(None)
         assert server("TTL life") == ":-1\r\n"
         for wrong in (0, -1, float("nan"), 10**400):
@@ -93,10 +97,20 @@ def test_faults_are_exceptions_that_name_the_cause(server):
         deaf.bind(("127.0.0.1", 0))
         deaf.listen()
         with pytest.raises(TimeoutError):
-            BloomFilter(n=100, p=0.01, storage=f"redis://127.0.0.1:{deaf.getsockname()[1]}?key=k&timeout=0.2")
+            BloomFilter(
+                n=100,
+                p=0.01,
+                storage=f"redis://127.0.0.1:{deaf.getsockname()[1]}?key=k&timeout=0.2",
+            )
     with BloomFilter(n=100, p=0.01, storage=server.url("killed")) as bf:
         server.stop()
-        for call in (lambda: bf.add("x"), lambda: "x" in bf, lambda: bf.update(["x"]), lambda: bf.bitset, bf.clear):
+        for call in (
+            lambda: bf.add("x"),
+            lambda: "x" in bf,
+            lambda: bf.update(["x"]),
+            lambda: bf.bitset,
+            bf.clear,
+        ):
             with pytest.raises(ConnectionError):
                 call()
         server.start()
@@ -113,7 +127,10 @@ def test_other_threads_run_during_a_trip(server):
         sleeper.start()
         time.sleep(0.1)
         answers = []
-        threads = [threading.Thread(target=lambda call=call: answers.append(call())) for call in (lambda: "x" in bf, lambda: bf.contains_many(["x"]))]
+        threads = [
+            threading.Thread(target=lambda call=call: answers.append(call()))
+            for call in (lambda: "x" in bf, lambda: bf.contains_many(["x"]))
+        ]
         for thread in threads:
             thread.start()
         turns = 0
@@ -134,7 +151,10 @@ def test_threads_share_one_filter(server):
 
 
 def add_some(bf, name, queue):
-    queue.put(sum(bf.add(f"{name}-{i}") for i in range(300)) + sum(f"{name}-{i}" in bf for i in range(300)))
+    queue.put(
+        sum(bf.add(f"{name}-{i}") for i in range(300))
+        + sum(f"{name}-{i}" in bf for i in range(300))
+    )
 
 
 def test_children_of_a_fork(server):
@@ -157,12 +177,25 @@ def test_shards(server, scheme, shards, tmp_path):
     keys = [f"k{i}" for i in range(3000)]
     memory = BloomFilter(m=50_000, k=6, scheme=scheme, shards=shards)
     with BloomFilter(m=50_000, k=6, scheme=scheme, shards=shards, storage=server.url("seen")) as bf:
-        assert bf.shards == memory.shards == bf.copy().shards == shards and BloomFilter(10, 2).shards == 1
+        assert (
+            bf.shards == memory.shards == bf.copy().shards == shards
+            and BloomFilter(10, 2).shards == 1
+        )
         assert bf.add_many(keys[:2000]) == memory.add_many(iter(keys[:2000]))
         assert bf.contains_many(keys) == memory.contains_many(keys)
-        assert bf.bitset == memory.bitset and bf == memory and bf.to_bytes() == memory.to_bytes() and len(bf) == len(memory)
-        assert {position * shards // bf.m for position in bf.hashcode("one")} == {bf.hashcode("one")[0] * shards // bf.m}
-        assert pickle.loads(pickle.dumps(bf)).shards == shards and pickle.loads(pickle.dumps(memory)) == memory
+        assert (
+            bf.bitset == memory.bitset
+            and bf == memory
+            and bf.to_bytes() == memory.to_bytes()
+            and len(bf) == len(memory)
+        )
+        assert {position * shards // bf.m for position in bf.hashcode("one")} == {
+            bf.hashcode("one")[0] * shards // bf.m
+        }
+        assert (
+            pickle.loads(pickle.dumps(bf)).shards == shards
+            and pickle.loads(pickle.dumps(memory)) == memory
+        )
         memory.save(tmp_path / "a")
         assert BloomFilter.open(tmp_path / "a").shards == shards
         with pytest.raises(Error, match=f"has shards={shards}, asked for shards=3"):
@@ -205,10 +238,20 @@ def commands(server):
 
 def test_cache(server):
     keys = [f"k{i}" for i in range(1000)]
-    with BloomFilter(n=5000, p=1e-4, storage=server.url("seen"), cache=True, cache_max_age=1e6) as bf, BloomFilter.open(server.url("seen")) as other:
+    with (
+        BloomFilter(
+            n=5000, p=1e-4, storage=server.url("seen"), cache=True, cache_max_age=1e6
+        ) as bf,
+        BloomFilter.open(server.url("seen")) as other,
+    ):
         assert bf.update(keys) == 1000
         before = commands(server)
-        assert bf.update(keys) == 0 and bf.contains_many(keys) == b"\1" * 1000 and "k7" in bf and not bf.add("k7")
+        assert (
+            bf.update(keys) == 0
+            and bf.contains_many(keys) == b"\1" * 1000
+            and "k7" in bf
+            and not bf.add("k7")
+        )
         assert commands(server) == before
         assert "absent" not in bf and commands(server) > before
         assert other.add("new") and "new" in bf
@@ -219,7 +262,12 @@ def test_cache(server):
         for call in (lambda: "absent" in bf, lambda: "k7" in bf, lambda: bf.add("k7")):
             with pytest.raises(Error, match="is lost"):
                 call()
-    with BloomFilter(n=5000, p=1e-4, storage=server.url("seen"), cache=True, cache_max_age=0.01) as bf, BloomFilter.open(server.url("seen")) as other:
+    with (
+        BloomFilter(
+            n=5000, p=1e-4, storage=server.url("seen"), cache=True, cache_max_age=0.01
+        ) as bf,
+        BloomFilter.open(server.url("seen")) as other,
+    ):
         bf.update(keys)
         other.clear()
         time.sleep(0.05)
@@ -246,7 +294,10 @@ def test_timeout_and_wait_replicas(server):
 
 @pytest.mark.parametrize("shards", [None, 3])
 def test_rebuild(server, shards):
-    with BloomFilter(n=5000, p=1e-5, shards=shards, storage=server.url("re")) as bf, BloomFilter.open(server.url("re")) as other:
+    with (
+        BloomFilter(n=5000, p=1e-5, shards=shards, storage=server.url("re")) as bf,
+        BloomFilter.open(server.url("re")) as other,
+    ):
         bf.update(f"old{i}" for i in range(1000))
         bf.expire(1000)
         seen = []
@@ -260,7 +311,10 @@ def test_rebuild(server, shards):
 
         assert bf.rebuild(keys()) == 1500 and seen == [(True, False, True)]
         assert other.contains_many(f"new{i}" for i in range(1500)) == b"\1" * 1500
-        assert not any(other.contains_many(f"old{i}" for i in range(1000))) and "meanwhile" not in other
+        assert (
+            not any(other.contains_many(f"old{i}" for i in range(1000)))
+            and "meanwhile" not in other
+        )
         assert int(server(f"TTL re{':2' if shards else ''}")[1:]) > 900
         for wrong in ("text", 5, ["a", None]):
             with pytest.raises(TypeError):
@@ -274,7 +328,10 @@ def test_rebuild(server, shards):
             bf.rebuild(closes())
         assert "new1" in other and "a" not in other
         assert bf.rebuild([]) == 0 and "new1" not in other and not other
-        with BloomFilter.open(server.url("re"), read_only=True) as reader, pytest.raises(Error, match="read-only"):
+        with (
+            BloomFilter.open(server.url("re"), read_only=True) as reader,
+            pytest.raises(Error, match="read-only"),
+        ):
             reader.rebuild(["a"])
         other.delete()
         with pytest.raises(Error, match="is lost"):
@@ -297,12 +354,31 @@ def test_counters_against_a_multiset(server):
                     assert removed == (exact[key] > 0)
                     exact[key] -= 0 < exact[key] < 15
         counts = bf.count_many(range(1500))
-        assert all(count >= exact[key] and (count > 0) == (exact[key] > 0) for key, count in enumerate(counts))
-        assert bf.add("x") and bf.count_of("x") == 1 and bf.remove("x") and not bf.remove("x") and "x" not in bf
+        assert all(
+            count >= exact[key] and (count > 0) == (exact[key] > 0)
+            for key, count in enumerate(counts)
+        )
+        assert (
+            bf.add("x")
+            and bf.count_of("x") == 1
+            and bf.remove("x")
+            and not bf.remove("x")
+            and "x" not in bf
+        )
         info = bf.info()
-        assert info["home"] == "redis" and info["counting"] and "counters" in info["storage"] and info["ones"] > 0
+        assert (
+            info["home"] == "redis"
+            and info["counting"]
+            and "counters" in info["storage"]
+            and info["ones"] > 0
+        )
         memory = bf.copy()
-        assert memory == bf and bf <= memory and bf.to_plain().fill_ratio == bf.fill_ratio and not bf.saturated
+        assert (
+            memory == bf
+            and bf <= memory
+            and bf.to_plain().fill_ratio == bf.fill_ratio
+            and not bf.saturated
+        )
         bf |= memory
         assert bf == memory | memory and bf > memory
         twin = pickle.loads(pickle.dumps(bf))

@@ -42,7 +42,14 @@ def test_the_same_bits_as_in_memory(client, scheme):
     check_against_memory(client, scheme)
 
 
-OPTIONS = [{"protocol": 2}, {"protocol": 3}, {"decode_responses": True}, {"protocol": 2, "decode_responses": True}, {"single_connection_client": True}, {"db": 3}]
+OPTIONS = [
+    {"protocol": 2},
+    {"protocol": 3},
+    {"decode_responses": True},
+    {"protocol": 2, "decode_responses": True},
+    {"single_connection_client": True},
+    {"db": 3},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -52,14 +59,22 @@ def test_any_options(client, server, options):
 
 def test_by_socket_pool_and_url(client, server):
     check_against_memory(redis.Redis(unix_socket_path=str(server.folder / "socket")), "block")
-    check_against_memory(redis.Redis(connection_pool=redis.BlockingConnectionPool(port=server.port, max_connections=1)), "classic")
+    check_against_memory(
+        redis.Redis(
+            connection_pool=redis.BlockingConnectionPool(port=server.port, max_connections=1)
+        ),
+        "classic",
+    )
     check_against_memory(redis.from_url(f"redis://127.0.0.1:{server.port}/2"), "block2")
 
 
 def test_the_bits_are_those_of_the_url(client, server):
     url = f"redis://127.0.0.1:{server.port}?key=seen"
     try:
-        with BloomFilter(n=100, p=0.01, storage=url) as by_url, BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
+        with (
+            BloomFilter(n=100, p=0.01, storage=url) as by_url,
+            BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf,
+        ):
             assert by_url.add("x") and "x" in bf and bf.add("y") and "y" in by_url
             assert client.exists("seen:meta")
             by_url.clear()
@@ -70,15 +85,56 @@ def test_the_bits_are_those_of_the_url(client, server):
 
 
 def test_tls(tmp_path):
-    for name, extra in (("ca", ["-x509", "-subj", "/CN=test"]), ("server", ["-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"])):
-        command = ["openssl", "req", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout", f"{name}.key", "-out", f"{name}.pem", *extra]
+    for name, extra in (
+        ("ca", ["-x509", "-subj", "/CN=test"]),
+        ("server", ["-x509", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]),
+    ):
+        command = [
+            "openssl",
+            "req",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-keyout",
+            f"{name}.key",
+            "-out",
+            f"{name}.pem",
+            *extra,
+        ]
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     port = free_port()
-    options = ["--tls-port", port, "--tls-cert-file", tmp_path / "server.pem", "--tls-key-file", tmp_path / "server.key"]
-    server = Server(tmp_path / "tls", *options, "--tls-ca-cert-file", tmp_path / "ca.pem", "--tls-auth-clients", "no")
+    options = [
+        "--tls-port",
+        port,
+        "--tls-cert-file",
+        tmp_path / "server.pem",
+        "--tls-key-file",
+        tmp_path / "server.key",
+    ]
+    server = Server(
+        tmp_path / "tls",
+        *options,
+        "--tls-ca-cert-file",
+        tmp_path / "ca.pem",
+        "--tls-auth-clients",
+        "no",
+    )
     try:
-        check_against_memory(redis.Redis(host="127.0.0.1", port=port, ssl=True, ssl_ca_certs=str(tmp_path / "server.pem")), "block")
-        stranger = redis.Redis(host="127.0.0.1", port=port, ssl=True, ssl_ca_certs=ssl.get_default_verify_paths().cafile, retry=Retry(NoBackoff(), 0))
+        check_against_memory(
+            redis.Redis(
+                host="127.0.0.1", port=port, ssl=True, ssl_ca_certs=str(tmp_path / "server.pem")
+            ),
+            "block",
+        )
+        stranger = redis.Redis(
+            host="127.0.0.1",
+            port=port,
+            ssl=True,
+            ssl_ca_certs=ssl.get_default_verify_paths().cafile,
+            retry=Retry(NoBackoff(), 0),
+        )
         with pytest.raises(FAULTS, match="127.0.0.1"):
             BloomFilter(n=10, p=0.1, storage=stranger, key="seen")
     finally:
@@ -89,12 +145,21 @@ def test_sentinel(tmp_path):
     from redis.sentinel import Sentinel
 
     server = Server(tmp_path / "master")
-    (tmp_path / "sentinel.conf").write_text(f"port {free_port()}\nbind 127.0.0.1\nsentinel monitor mine 127.0.0.1 {server.port} 1\n")
+    (tmp_path / "sentinel.conf").write_text(
+        f"port {free_port()}\nbind 127.0.0.1\nsentinel monitor mine 127.0.0.1 {server.port} 1\n"
+    )
     port = int((tmp_path / "sentinel.conf").read_text().split()[1])
-    watch = subprocess.Popen(["redis-server", tmp_path / "sentinel.conf", "--sentinel"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    watch = subprocess.Popen(
+        ["redis-server", tmp_path / "sentinel.conf", "--sentinel"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         sentinel = Sentinel([("127.0.0.1", port)])
-        until(lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None, "the sentinel's start")
+        until(
+            lambda: socket.create_connection(("127.0.0.1", port), 1).close() is None,
+            "the sentinel's start",
+        )
         check_against_memory(sentinel.master_for("mine"), "block")
     finally:
         watch.kill()
@@ -111,12 +176,16 @@ def test_foreign_bitmaps(client):
     assert client.strlen("old") == 2500 and not client.exists("old:meta")
 
 
-@pytest.mark.parametrize("options", [{}, {"single_connection_client": True}, {"protocol": 3}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"single_connection_client": True}, {"protocol": 3}], ids=str
+)
 def test_a_redis_that_comes_back_with_older_bits_is_not_known_from_before(tmp_path, options):
     server = Server(tmp_path / "redis")
     try:
         client = plain(server.port, **options)
-        with BloomFilter(n=5000, p=1e-4, storage=client, key="seen", cache=True, cache_max_age=1e6) as known:
+        with BloomFilter(
+            n=5000, p=1e-4, storage=client, key="seen", cache=True, cache_max_age=1e6
+        ) as known:
             known.add("before")
             server("SAVE")
             assert known.add("k") and not known.add("k")
@@ -141,16 +210,32 @@ def test_shards_cache_and_rebuilding(client):
     for scheme in ("classic", "block"):
         with BloomFilter(n=5000, p=0.01, scheme=scheme, shards=3, storage=client, key=scheme) as bf:
             memory = BloomFilter(n=5000, p=0.01, scheme=scheme, shards=3)
-            assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(keys) == memory.contains_many(keys)
-            assert bf == memory and bf.shards == 3 and client.exists(f"{scheme}:0", f"{scheme}:2", f"{scheme}:meta") == 3
+            assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(
+                keys
+            ) == memory.contains_many(keys)
+            assert (
+                bf == memory
+                and bf.shards == 3
+                and client.exists(f"{scheme}:0", f"{scheme}:2", f"{scheme}:meta") == 3
+            )
             with BloomFilter.open(client, key=scheme, cache=True) as known:
-                assert all(known.contains_many(keys[:2000])) and "k1" in known and known.add("new") and not known.add("new")
+                assert (
+                    all(known.contains_many(keys[:2000]))
+                    and "k1" in known
+                    and known.add("new")
+                    and not known.add("new")
+                )
             assert bf.rebuild(keys[:10]) == 10 and "k9" in bf and "k1999" not in bf
-    with BloomFilter(n=100, p=0.01, storage=client, key="alone", wait_replicas=1) as bf, pytest.raises(Error, match="wait_replicas=1"):
+    with (
+        BloomFilter(n=100, p=0.01, storage=client, key="alone", wait_replicas=1) as bf,
+        pytest.raises(Error, match="wait_replicas=1"),
+    ):
         bf.add("x")
     with pytest.raises(ValueError, match="timeout"):
         BloomFilter(n=100, p=0.01, storage=client, key="timed", timeout=1)
-    assert BloomFilter.plan(m=2**32 - 5, k=3, storage=client, key="large")["m"] == 2**32  # cut by itself: one key does not hold it
+    assert (
+        BloomFilter.plan(m=2**32 - 5, k=3, storage=client, key="large")["m"] == 2**32
+    )  # cut by itself: one key does not hold it
 
 
 # ---- what it is ----
@@ -167,7 +252,16 @@ def test_properties_repr_and_pickle(client):
 
 
 def test_wrong_storages(client):
-    for wrong in (5, 1.5, object(), [], client.pipeline(), client.pubsub(), redis.asyncio.Redis(), redis.asyncio.RedisCluster):
+    for wrong in (
+        5,
+        1.5,
+        object(),
+        [],
+        client.pipeline(),
+        client.pubsub(),
+        redis.asyncio.Redis(),
+        redis.asyncio.RedisCluster,
+    ):
         with pytest.raises(TypeError, match="storage must be"):
             BloomFilter(n=100, p=0.01, storage=wrong, key="seen")
         with pytest.raises(TypeError, match="storage must be"):
@@ -183,12 +277,22 @@ def test_wrong_storages(client):
 def test_threads_share_one_filter(client):
     with BloomFilter(n=10_000, p=1e-5, storage=client, key="threads") as bf:
         fresh = []
-        in_threads(*[lambda: fresh.append(bf.update(f"k{i}" for i in range(1000)) + sum(f"k{i}" in bf for i in range(50)))] * 4)
+        in_threads(
+            *[
+                lambda: fresh.append(
+                    bf.update(f"k{i}" for i in range(1000)) + sum(f"k{i}" in bf for i in range(50))
+                )
+            ]
+            * 4
+        )
         assert sum(fresh) == 1000 + 4 * 50
 
 
 def add_some(bf, name, queue):
-    queue.put(sum(bf.add(f"{name}-{i}") for i in range(200)) + sum(f"{name}-{i}" in bf for i in range(200)))
+    queue.put(
+        sum(bf.add(f"{name}-{i}") for i in range(200))
+        + sum(f"{name}-{i}" in bf for i in range(200))
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"single_connection_client": True}], ids=str)
@@ -288,7 +392,9 @@ def test_no_server(client):
     nobody = plain(free_port(), password="s3same")
     with pytest.raises(ConnectionRefusedError, match="Redis key seen at 127.0.0.1") as caught:
         BloomFilter(n=10, p=0.1, storage=nobody, key="seen")
-    assert isinstance(caught.value.__cause__, redis.ConnectionError) and "s3same" not in str(caught.value)
+    assert isinstance(caught.value.__cause__, redis.ConnectionError) and "s3same" not in str(
+        caught.value
+    )
     lost = redis.Redis(host="no-such-host.invalid", retry=Retry(NoBackoff(), 0))
     with pytest.raises(FAULTS, match="no-such-host"):
         BloomFilter(n=10, p=0.1, storage=lost, key="seen")
@@ -296,7 +402,9 @@ def test_no_server(client):
 
 def test_a_deaf_server():
     with socket.create_server(("127.0.0.1", 0)) as deaf:
-        client = redis.Redis(port=deaf.getsockname()[1], socket_timeout=0.2, retry=Retry(NoBackoff(), 0))
+        client = redis.Redis(
+            port=deaf.getsockname()[1], socket_timeout=0.2, retry=Retry(NoBackoff(), 0)
+        )
         with pytest.raises(TimeoutError) as caught:
             BloomFilter(n=10, p=0.1, storage=client, key="seen")
         assert isinstance(caught.value.__cause__, (TimeoutError, redis.TimeoutError))
@@ -321,7 +429,13 @@ def test_deleted_expired_flushed_overwritten(client):
         client.pexpire(key, 1)
         until(lambda: not client.exists(key), "the end")
 
-    for lose in (client.delete, expire, lambda key: client.flushall(), lambda key: client.set(key, "other"), lambda key: client.setrange(key, 0, "x") and client.delete(key)):
+    for lose in (
+        client.delete,
+        expire,
+        lambda key: client.flushall(),
+        lambda key: client.set(key, "other"),
+        lambda key: client.setrange(key, 0, "x") and client.delete(key),
+    ):
         with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
             bf.add("x")
             lose("seen")
@@ -348,7 +462,9 @@ def test_wrong_type_and_foreign_strings(client):
 
 def test_refusals_of_the_server(client, server):
     server("ACL SETUSER some on >s3same ~* +@all")
-    with BloomFilter(n=100, p=0.01, storage=plain(server.port, username="some", password="s3same"), key="seen") as bf:
+    with BloomFilter(
+        n=100, p=0.01, storage=plain(server.port, username="some", password="s3same"), key="seen"
+    ) as bf:
         bf.add("x")
         server("ACL SETUSER some on resetkeys ~other")
         raises_everywhere(bf, match="NOPERM")
@@ -376,10 +492,14 @@ def test_refusals_of_the_server(client, server):
 
 def test_noauth(tmp_path):
     server = Server(tmp_path / "auth", "--requirepass", "s3same")
-    with BloomFilter(n=100, p=0.01, storage=plain(server.port, password="s3same"), key="seen") as bf:
+    with BloomFilter(
+        n=100, p=0.01, storage=plain(server.port, password="s3same"), key="seen"
+    ) as bf:
         assert bf.add("x")
     for client in (plain(server.port), plain(server.port, password="s3same but wrong")):
-        with pytest.raises(FAULTS, match="NOAUTH|HELLO|[Aa]uthentication|WRONGPASS|invalid username") as caught:
+        with pytest.raises(
+            FAULTS, match="NOAUTH|HELLO|[Aa]uthentication|WRONGPASS|invalid username"
+        ) as caught:
             BloomFilter(n=100, p=0.01, storage=client, key="seen")
         assert "s3same" not in str(caught.value)
     server.stop()
@@ -390,20 +510,30 @@ SPOILED = {
     "nothing and closed": lambda request, answer: None,
     "cut in the middle": lambda request, answer: answer[: len(answer) // 2],
     "too much": lambda request, answer: answer + b":1\r\n",
-    "another form": lambda request, answer: b"+OK\r\n" * max(1, request.count(b"BITFIELD") + request.count(b"GETRANGE")),
-    "LOADING": lambda request, answer: b"-LOADING Redis is loading the dataset in memory\r\n" * max(1, request.count(b"*")),
+    "another form": lambda request, answer: (
+        b"+OK\r\n" * max(1, request.count(b"BITFIELD") + request.count(b"GETRANGE"))
+    ),
+    "LOADING": lambda request, answer: (
+        b"-LOADING Redis is loading the dataset in memory\r\n" * max(1, request.count(b"*"))
+    ),
 }
 
 
 @pytest.mark.parametrize("how", SPOILED)
-@pytest.mark.parametrize("options", [{"protocol": 2}, {"protocol": 3}, {"single_connection_client": True}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"protocol": 2}, {"protocol": 3}, {"single_connection_client": True}], ids=str
+)
 def test_spoiled_answers(proxy, how, options):
     """An exception and never a wrong answer; the same object works when the network does."""
-    client = redis.Redis(port=proxy.port, socket_timeout=1.5, retry=Retry(NoBackoff(), 0), **options)
+    client = redis.Redis(
+        port=proxy.port, socket_timeout=1.5, retry=Retry(NoBackoff(), 0), **options
+    )
     ours = (b"BITFIELD", b"GETRANGE", b"EVAL", b"HGETALL", b"SETRANGE", b"BITCOUNT")
     with BloomFilter(n=100, p=0.01, scheme="classic", storage=client, key="seen") as bf:
         bf.add("x")
-        proxy.spoil = lambda request, answer: SPOILED[how](request, answer) if any(word in request for word in ours) else answer
+        proxy.spoil = lambda request, answer: (
+            SPOILED[how](request, answer) if any(word in request for word in ours) else answer
+        )
         raises_everywhere(bf)
         with pytest.raises(FAULTS):
             BloomFilter(n=100, p=0.01, storage=client, key="other")
@@ -421,7 +551,9 @@ def test_an_add_whose_answer_was_lost_is_not_repeated(proxy, server):
         adds.append(request)
         return None
 
-    with BloomFilter(n=100, p=0.01, storage=redis.Redis(port=proxy.port, retry=Retry(NoBackoff(), 3)), key="seen") as bf:
+    with BloomFilter(
+        n=100, p=0.01, storage=redis.Redis(port=proxy.port, retry=Retry(NoBackoff(), 3)), key="seen"
+    ) as bf:
         bf.add("x")
         proxy.spoil = lose
         with pytest.raises(ConnectionResetError, match="cannot tell what was added"):
@@ -439,8 +571,14 @@ def test_what_a_client_raises_is_said_also_after_an_add(server, monkeypatch):
         raise Odd("no way")
 
     client = plain(server.port, single_connection_client=True)
-    for call, says in ((lambda bf: bf.add("y"), "cannot tell what was added: .*no way"), (lambda bf: "y" in bf, "no way")):
-        with BloomFilter(n=100, p=0.01, storage=client, key="odd") as bf, monkeypatch.context() as patch:
+    for call, says in (
+        (lambda bf: bf.add("y"), "cannot tell what was added: .*no way"),
+        (lambda bf: "y" in bf, "no way"),
+    ):
+        with (
+            BloomFilter(n=100, p=0.01, storage=client, key="odd") as bf,
+            monkeypatch.context() as patch,
+        ):
             patch.setattr("bloomfilter._redis.receive", spoilt)
             with pytest.raises(Error, match=says) as caught:
                 call(bf)
@@ -454,14 +592,22 @@ def test_a_read_is_sent_once_more(proxy):
         asked.append(request)
         return None if len(asked) == 1 else answer
 
-    with BloomFilter(n=100, p=0.01, storage=redis.Redis(port=proxy.port, retry=Retry(NoBackoff(), 0)), key="seen") as bf:
+    with BloomFilter(
+        n=100, p=0.01, storage=redis.Redis(port=proxy.port, retry=Retry(NoBackoff(), 0)), key="seen"
+    ) as bf:
         bf.add("x")
         proxy.spoil = lose_first
         assert "x" in bf and len(asked) > 1
 
 
 def test_connections_come_back_to_the_pool(proxy):
-    pool = redis.BlockingConnectionPool(port=proxy.port, max_connections=1, timeout=1, socket_timeout=0.5, retry=Retry(NoBackoff(), 0))
+    pool = redis.BlockingConnectionPool(
+        port=proxy.port,
+        max_connections=1,
+        timeout=1,
+        socket_timeout=0.5,
+        retry=Retry(NoBackoff(), 0),
+    )
     with BloomFilter(n=100, p=0.01, storage=redis.Redis(connection_pool=pool), key="seen") as bf:
         bf.add("x")
         for how in SPOILED.values():

@@ -37,7 +37,9 @@ def test_cluster_shards_spread_over_the_nodes(cluster, scheme):
     keys = [f"k{i}" for i in range(3000)]
     with BloomFilter(n=5000, p=0.01, scheme=scheme, shards=7, storage=client, key="spread") as bf:
         memory = BloomFilter(n=5000, p=0.01, scheme=scheme, shards=7)
-        assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(keys) == memory.contains_many(keys)
+        assert bf.add_many(keys[:2000]) == memory.add_many(keys[:2000]) and bf.contains_many(
+            keys
+        ) == memory.contains_many(keys)
         assert bf.add("x") and not bf.add("x") and "x" in bf and "y" not in bf
         memory.add("x")
         assert bf == memory and len(bf) == len(memory)
@@ -54,12 +56,17 @@ def test_cluster_shards_spread_over_the_nodes(cluster, scheme):
             bf.contains_many(keys)
         with pytest.raises(Error, match="spread:3"):  # the others are deleted
             bf.delete()
-    assert not any(client.exists(f"spread:{i}") for i in range(7)) and not client.exists("{spread}:meta")
+    assert not any(client.exists(f"spread:{i}") for i in range(7)) and not client.exists(
+        "{spread}:meta"
+    )
 
 
 def test_cluster_companions_share_the_slot(cluster):
     client = through(cluster)
-    with BloomFilter(n=100, p=0.01, storage=client, key="named"), BloomFilter(n=100, p=0.01, storage=client, key="{user}:seen"):
+    with (
+        BloomFilter(n=100, p=0.01, storage=client, key="named"),
+        BloomFilter(n=100, p=0.01, storage=client, key="{user}:seen"),
+    ):
         assert client.exists("{named}:meta") and client.exists("{user}:seen:meta")
         with pytest.raises(ValueError, match="hash tag"):
             BloomFilter(n=100, p=0.01, storage=client, key="a}b")
@@ -95,7 +102,9 @@ def test_cluster_moves_slots_while_keys_are_added(cluster):
             for _ in range(6):
                 until(lambda: len(added) % 50 > 40 or faults, "progress")
                 source = cluster.master_of("moving")
-                target = random.choice([server for server in cluster.masters() if server is not source])
+                target = random.choice(
+                    [server for server in cluster.masters() if server is not source]
+                )
                 source, slot = cluster.begin_move("moving", target)
                 for key in ("moving", "{moving}:meta"):
                     count = len(added)
@@ -121,13 +130,33 @@ def test_cluster_resharded_by_its_own_tool(cluster):
         cluster.settle()
         source = cluster.master_of("resharded")
         target = next(server for server in cluster.masters() if server is not source)
-        slots = sum(1 + int(r.split("-")[-1]) - int(r.split("-")[0]) for line in cluster.nodes(source) if "myself" in line[2] for r in line[8:])
-        cluster.cli("--cluster", "reshard", f"127.0.0.1:{source.port}", "--cluster-from", cluster.id_of(source), "--cluster-to", cluster.id_of(target), "--cluster-slots", str(slots), "--cluster-yes")
-        assert all(bf.contains_many([f"k{i}" for i in range(1000)])) and not any(bf.contains_many([f"n{i}" for i in range(1000)]))
+        slots = sum(
+            1 + int(r.split("-")[-1]) - int(r.split("-")[0])
+            for line in cluster.nodes(source)
+            if "myself" in line[2]
+            for r in line[8:]
+        )
+        cluster.cli(
+            "--cluster",
+            "reshard",
+            f"127.0.0.1:{source.port}",
+            "--cluster-from",
+            cluster.id_of(source),
+            "--cluster-to",
+            cluster.id_of(target),
+            "--cluster-slots",
+            str(slots),
+            "--cluster-yes",
+        )
+        assert all(bf.contains_many([f"k{i}" for i in range(1000)])) and not any(
+            bf.contains_many([f"n{i}" for i in range(1000)])
+        )
         bf.clear()
         assert bf.add("k1")
         cluster.settle()
-        cluster.cli("--cluster", "rebalance", f"127.0.0.1:{target.port}", "--cluster-use-empty-masters")
+        cluster.cli(
+            "--cluster", "rebalance", f"127.0.0.1:{target.port}", "--cluster-use-empty-masters"
+        )
         cluster.settle()
 
 
@@ -159,7 +188,13 @@ def test_cluster_fails_over_and_goes_down(cluster):
         until(whole, "the failover")
         assert "after" in bf and "never" not in bf
         replica.stop()
-        until(lambda: "cluster_state:fail" in next(s for s in cluster.servers if s.process.poll() is None)("CLUSTER INFO"), "the end of the cluster")
+        until(
+            lambda: (
+                "cluster_state:fail"
+                in next(s for s in cluster.servers if s.process.poll() is None)("CLUSTER INFO")
+            ),
+            "the end of the cluster",
+        )
         for call in calls(bf)[:4]:
             with pytest.raises(FAULTS, match="Redis key failing"):
                 call()
@@ -176,6 +211,9 @@ def test_cluster_fails_over_and_goes_down(cluster):
                 return False
 
         until(answers_again, "the cluster's return")
-        until(lambda: all("cluster_state:ok" in s("CLUSTER INFO") for s in cluster.servers), "the cluster's return")
+        until(
+            lambda: all("cluster_state:ok" in s("CLUSTER INFO") for s in cluster.servers),
+            "the cluster's return",
+        )
         BloomFilter(n=10_000, p=1e-6, storage=client, key="failing").close()
         assert bf.add("k1") and "k1" in bf

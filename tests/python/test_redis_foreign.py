@@ -13,7 +13,11 @@ BITS_MOST = 2**30  # of the PHP class's positions: its string shall not take hal
 
 def rows(scheme, m):
     found = next(block for block in blocks() if block[0] == scheme and block[1] == m)
-    rows = [(KEYS[number], [int(x) for x in positions[: found[2]]]) for number, positions in found[3] if positions != ["!"] and number[0] != "'"]
+    rows = [
+        (KEYS[number], [int(x) for x in positions[: found[2]]])
+        for number, positions in found[3]
+        if positions != ["!"] and number[0] != "'"
+    ]
     return [row for row in rows if max(row[1]) < BITS_MOST]
 
 
@@ -26,7 +30,11 @@ def get_bits(server, key, positions):
     return [int(server(f"GETBIT {key} {position}")[1:2]) for position in positions]
 
 
-CASES = [("gozero", 20480, {"m": 20480}, 60), ("php-hashes:BKDR,SDBM,JS", 2**32, {}, 3), ("redisson", 219675, {"m": 219675, "k": 10}, 40)]
+CASES = [
+    ("gozero", 20480, {"m": 20480}, 60),
+    ("php-hashes:BKDR,SDBM,JS", 2**32, {}, 3),
+    ("redisson", 219675, {"m": 219675, "k": 10}, 40),
+]
 
 
 @pytest.mark.parametrize("scheme, m, given, n", CASES, ids=lambda v: str(v)[:20])
@@ -64,9 +72,15 @@ def test_opened_and_continued(server, scheme, m, given, n):
 
 def test_redissons_hash(server):
     url = server.url("r")
-    server("HMSET {r}:config size 219675 hashIterations 10 expectedInsertions 15279 falseProbability 0.001")
+    server(
+        "HMSET {r}:config size 219675 hashIterations 10 expectedInsertions 15279 falseProbability 0.001"
+    )
     with BloomFilter.open(url, scheme="redisson") as bf, BloomFilter.open(url) as same:
-        assert (bf.m, bf.k, bf.n, bf.p) == (same.m, same.k, same.n, same.p) == (219675, 10, 15279, 0.001)
+        assert (
+            (bf.m, bf.k, bf.n, bf.p)
+            == (same.m, same.k, same.n, same.p)
+            == (219675, 10, 15279, 0.001)
+        )
         for key, positions in rows("redisson", 219675)[:20]:
             set_bits(server, "r", positions)
             assert key in bf and key in same
@@ -79,7 +93,10 @@ def test_redissons_hash(server):
                 call()
     assert server("DBSIZE") == ":0\r\n"
     with BloomFilter(n=15279, p=0.001, scheme="redisson", storage=url) as bf:
-        assert server("HGET {r}:config size").split()[1] == str(bf.m) and server("HGET {r}:config falseProbability").split()[1] == "0.001"
+        assert (
+            server("HGET {r}:config size").split()[1] == str(bf.m)
+            and server("HGET {r}:config falseProbability").split()[1] == "0.001"
+        )
         assert bf.add("x") and server("DBSIZE") == ":2\r\n"
 
 
@@ -87,7 +104,10 @@ def test_n_alone_where_the_scheme_fixes_the_rest(server, tmp_path):
     for scheme in ("gozero", "rs-rand", "rs-dotnet"):
         for storage in (server.url(scheme), tmp_path / scheme):
             with BloomFilter(n=1000, scheme=scheme, storage=storage) as bf:
-                assert (bf.m, bf.k) == (BloomFilter(n=1000, scheme=scheme).m, BloomFilter(n=1000, scheme=scheme).k)
+                assert (bf.m, bf.k) == (
+                    BloomFilter(n=1000, scheme=scheme).m,
+                    BloomFilter(n=1000, scheme=scheme).k,
+                )
                 assert bf.add("x")
             with BloomFilter(n=1000, scheme=scheme, storage=storage) as bf:
                 assert "x" in bf

@@ -27,7 +27,12 @@ def login(server):
     """login(rights, keys): the URL of key `own` for a user who has these only."""
 
     def login(rights, *keys):
-        assert server(f"ACL SETUSER user reset on >s3same {' '.join('~' + key for key in keys)} {rights}") == "+OK\r\n"
+        assert (
+            server(
+                f"ACL SETUSER user reset on >s3same {' '.join('~' + key for key in keys)} {rights}"
+            )
+            == "+OK\r\n"
+        )
         return server.url("own").replace("//", "//user:s3same@")
 
     return login
@@ -42,13 +47,21 @@ def test_the_rights_of_a_writer(login, server, kind):
     cls, more = KINDS[kind]
     keys = keys_of("own") + {"grows": ["{own}:p*"], "forgets": ["{own}:w*"]}.get(kind, [])
     if kind == "shards":
-        keys += [name for i in range(3) for name in (f"own:{i}", f"{{own:{i}}}:meta", f"{{own:{i}}}:tmp:*")]
+        keys += [
+            name
+            for i in range(3)
+            for name in (f"own:{i}", f"{{own:{i}}}:meta", f"{{own:{i}}}:tmp:*")
+        ]
     url = login(WRITER, *keys)
     local = cls(n=1000, p=0.01, **({k: v for k, v in more.items() if k in ("grow", "window")}))
     local.add("local")
     with cls(n=1000, p=0.01, storage=url, **more) as bf, cls.open(url) as other:
         assert bf.update(str(i) for i in range(3000)) > 2000 and bf.add("one") and "one" in bf
-        assert other.contains_many(["one", "5"]) == b"\1\1" and len(bf) > 0 and bf.copy().contains_many(["one"]) == b"\1"
+        assert (
+            other.contains_many(["one", "5"]) == b"\1\1"
+            and len(bf) > 0
+            and bf.copy().contains_many(["one"]) == b"\1"
+        )
         if kind in ("plain", "cached", "counts"):
             bf |= local
             assert "local" in bf
@@ -75,7 +88,9 @@ def test_the_rights_of_a_reader(login, server, kind):
         bf.update(["a", "b"])
         url = login(READER, "*")
         with cls.open(url, read_only=True) as reader:
-            assert "a" in reader and "c" not in reader and reader.contains_many(["b", "c"]) == b"\1\0"
+            assert (
+                "a" in reader and "c" not in reader and reader.contains_many(["b", "c"]) == b"\1\0"
+            )
             assert len(reader) == 2 and reader.copy().contains_many(["a"]) == b"\1"
             with pytest.raises(Error, match="read-only"):
                 reader.add("c")
@@ -89,7 +104,11 @@ def test_the_rights_of_a_reader(login, server, kind):
 
 def test_without_rights(login, server):
     BloomFilter(n=1000, p=0.01, storage=server.url("own")).close()
-    for rights, keys in ((WRITER, ["other"]), ("+auth +select +multi +exec", ["*"]), ("-@all", ["*"])):
+    for rights, keys in (
+        (WRITER, ["other"]),
+        ("+auth +select +multi +exec", ["*"]),
+        ("-@all", ["*"]),
+    ):
         with pytest.raises(Error, match="NOPERM"):
             BloomFilter.open(login(rights, *keys))
     with pytest.raises(Error, match="WRONGPASS"):
@@ -99,5 +118,8 @@ def test_without_rights(login, server):
 def test_a_filter_that_forgets_goes_by_no_other_clock_than_rediss(login, server):
     with BloomFilter(n=1000, p=0.01, storage=server.url("own"), window=1000.0) as bf:
         bf.add("a")
-        with BloomFilter.open(login(READER.replace(" +time", ""), "*"), read_only=True) as reader, pytest.raises(Error, match="time"):
+        with (
+            BloomFilter.open(login(READER.replace(" +time", ""), "*"), read_only=True) as reader,
+            pytest.raises(Error, match="time"),
+        ):
             reader.existKey("a")

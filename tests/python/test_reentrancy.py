@@ -33,7 +33,15 @@ ACTIONS = {
     "copy": lambda bf, other: (bf.copy(), copy.copy(bf), copy.deepcopy(other)),
     "pickle": lambda bf, other: pickle.dumps(bf),
     "bytes": lambda bf, other: bf.to_bytes(),
-    "state": lambda bf, other: (len(bf), bool(bf), repr(bf), bf.info(), bf.part_info(), bf.bitset, bf.saturated),
+    "state": lambda bf, other: (
+        len(bf),
+        bool(bf),
+        repr(bf),
+        bf.info(),
+        bf.part_info(),
+        bf.bitset,
+        bf.saturated,
+    ),
     "sync": lambda bf, other: bf.sync(),
     "collect": lambda bf, other: gc.collect(),
 }
@@ -57,7 +65,12 @@ class Acts:
 
 
 def pair(**more):
-    bf, other = BloomFilter(n=1000, p=0.001, **more), BloomFilter(n=1000, p=0.001, **{key: value for key, value in more.items() if key != "clock"})
+    bf, other = (
+        BloomFilter(n=1000, p=0.001, **more),
+        BloomFilter(
+            n=1000, p=0.001, **{key: value for key, value in more.items() if key != "clock"}
+        ),
+    )
     bf.update(KEPT)
     other.update(KEPT)
     return bf, other
@@ -134,8 +147,12 @@ KEYS = {
     "arrow": NoArrow,
     "key in a list": lambda act: ["first", Key(act), "last"],
     "key in a generator": lambda act: iter(["first", Key(act), "last"]),
-    "key that dies": lambda act: itertools.chain(["first"], (dying(act) for _ in range(1)), ["last"]),
-    "many keys that die": lambda act: itertools.chain((dying(act) for _ in range(2000)), ["first", "last"]),
+    "key that dies": lambda act: itertools.chain(
+        ["first"], (dying(act) for _ in range(1)), ["last"]
+    ),
+    "many keys that die": lambda act: itertools.chain(
+        (dying(act) for _ in range(2000)), ["first", "last"]
+    ),
 }
 if sys.version_info >= (3, 12):
 
@@ -170,7 +187,12 @@ def test_code_of_keys(name, kind, call):
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_code_of_one_key(name):
-    for call in (BloomFilter.add, BloomFilter.__contains__, BloomFilter.hashcode, CountingBloomFilter.count_of):
+    for call in (
+        BloomFilter.add,
+        BloomFilter.__contains__,
+        BloomFilter.hashcode,
+        CountingBloomFilter.count_of,
+    ):
         bf, other = pair()
         if call is CountingBloomFilter.count_of:
             bf, other = CountingBloomFilter(n=1000, p=0.01), CountingBloomFilter(n=1000, p=0.01)
@@ -241,7 +263,10 @@ def test_a_client(redis_server, name):
              lambda: bf.__ior__(other), lambda: other | bf, lambda: bf.rebuild(KEPT))  # fmt: skip
     for call in calls:
         redis_server("FLUSHALL")
-        bf, other = BloomFilter(n=1000, p=0.001, storage=client, key="seen"), BloomFilter(n=1000, p=0.001)
+        bf, other = (
+            BloomFilter(n=1000, p=0.001, storage=client, key="seen"),
+            BloomFilter(n=1000, p=0.001),
+        )
         bf.update(KEPT)
         other.update(KEPT)
         act = Acts(name, bf, other)
@@ -258,7 +283,12 @@ def test_a_client(redis_server, name):
 def test_a_warning(name):
     lines = b"\n".join(b"%d" % i for i in range(300))
     for way in ("show", "raise"):
-        for call in (lambda bf: [bf.add(i) for i in range(300)], lambda bf: bf.update(range(300)), lambda bf: bf.update(iter(range(300))), lambda bf: bf.update_lines(lines)):
+        for call in (
+            lambda bf: [bf.add(i) for i in range(300)],
+            lambda bf: bf.update(range(300)),
+            lambda bf: bf.update(iter(range(300))),
+            lambda bf: bf.update_lines(lines),
+        ):
             bf, other = BloomFilter(n=20, p=0.01), BloomFilter(n=20, p=0.01)
             bf.add("kept")
             act = Acts(name, bf, other)
@@ -331,7 +361,9 @@ def test_the_filter_that_a_rebuild_fills_is_in_use(redis_server):
         yield "b"
 
     said = []
-    others = [found for found in gc.get_objects() if type(found) is BloomFilter]  # of other tests, and bf
+    others = [
+        found for found in gc.get_objects() if type(found) is BloomFilter
+    ]  # of other tests, and bf
     before = {id(found) for found in others}
     assert bf.rebuild(keys()) == 2 and "a" in bf and "b" in bf
     assert any("cannot be closed" in text for text in said)
@@ -360,12 +392,18 @@ def test_replies_that_change_while_they_are_read(redis_server):
         if armed:
             kept.append(replies)
             nasty = [[b"a"], ["b"] * 100]
-            nasty.insert(0, type("E", (Exception,), {"__str__": lambda e: (nasty.clear(), "gone")[1]})())
+            nasty.insert(
+                0, type("E", (Exception,), {"__str__": lambda e: (nasty.clear(), "gone")[1]})()
+            )
             deep = []
             for _ in range(100_000):
                 deep = [deep]
             replies.put(nasty)
-            for bad, error in ((deep, RecursionError), (object(), TypeError), ([1, 2**70], OverflowError)):
+            for bad, error in (
+                (deep, RecursionError),
+                (object(), TypeError),
+                ([1, 2**70], OverflowError),
+            ):
                 with pytest.raises(error):
                     replies.put(bad)
             ranges = [(Words(lambda: ranges.clear()), 1), (0, 1), (1, 1)]
@@ -385,7 +423,14 @@ def test_replies_that_change_while_they_are_read(redis_server):
         armed = False
         assert "a" in bf
         for replies in kept:
-            for late in (lambda: replies.feed(b"+OK\r\n"), lambda: replies.put(b"x"), lambda: replies.expect([]), lambda: replies.refused(), lambda: replies.command(0), lambda: replies.fault(0, "x")):
+            for late in (
+                lambda: replies.feed(b"+OK\r\n"),
+                lambda: replies.put(b"x"),
+                lambda: replies.expect([]),
+                lambda: replies.refused(),
+                lambda: replies.command(0),
+                lambda: replies.fault(0, "x"),
+            ):
                 with pytest.raises(RuntimeError, match="over"):
                     late()
     finally:

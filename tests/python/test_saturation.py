@@ -25,10 +25,16 @@ def test_one_warning_that_points_at_the_add(kind, n, seen):
             before = bf.fill_ratio
         bf.add(i)
     assert len(seen()) == 1 and 0.45 < before < 0.62 and bf.saturated
-    assert seen()[0].filename == __file__ and f"n={n}" in str(seen()[0].message) and ("counters" in str(seen()[0].message)) == (kind is CountingBloomFilter)
+    assert (
+        seen()[0].filename == __file__
+        and f"n={n}" in str(seen()[0].message)
+        and ("counters" in str(seen()[0].message)) == (kind is CountingBloomFilter)
+    )
 
 
-@pytest.mark.parametrize("keys", [lambda n: range(n), lambda n: (str(i) for i in range(n)), lambda n: numpy.arange(n)])
+@pytest.mark.parametrize(
+    "keys", [lambda n: range(n), lambda n: (str(i) for i in range(n)), lambda n: numpy.arange(n)]
+)
 def test_in_batches(keys, seen):
     for call in (BloomFilter.update, BloomFilter.add_many):
         bf = BloomFilter(n=1000, p=0.01)
@@ -103,17 +109,36 @@ def test_info(tmp_path):
     bf.update(range(500))
     info = bf.info()
     assert info == {
-        "m": bf.m, "n": 1000, "k": bf.k, "p": 0.01, "scheme": "block", "home": "memory", "storage": None, "key": None, "counting": False, "shards": 1,
-        "parts": bf.part_info(), "grow": 0.0, "window": 0.0,
-        "bytes": len(bf.bitset), "keyed": False, "read_only": False, "ones": sum(map(int.bit_count, bf.bitset)), "fill_ratio": bf.fill_ratio,
-        "count": len(bf), "fpr": bf.fpr, "saturated": False,
+        "m": bf.m,
+        "n": 1000,
+        "k": bf.k,
+        "p": 0.01,
+        "scheme": "block",
+        "home": "memory",
+        "storage": None,
+        "key": None,
+        "counting": False,
+        "shards": 1,
+        "parts": bf.part_info(),
+        "grow": 0.0,
+        "window": 0.0,
+        "bytes": len(bf.bitset),
+        "keyed": False,
+        "read_only": False,
+        "ones": sum(map(int.bit_count, bf.bitset)),
+        "fill_ratio": bf.fill_ratio,
+        "count": len(bf),
+        "fpr": bf.fpr,
+        "saturated": False,
     }
     path = tmp_path / "f.bloom"
     counting = CountingBloomFilter(n=10, p=0.01, storage=path, secret=b"0123456789abcdef")
     counting.update(range(100))
     reader = CountingBloomFilter.open(path, read_only=True, secret=b"0123456789abcdef")
     info = reader.info()
-    assert [info[name] for name in ("home", "storage", "counting", "keyed", "read_only", "saturated")] == ["file", str(path), True, True, True, True]
+    assert [
+        info[name] for name in ("home", "storage", "counting", "keyed", "read_only", "saturated")
+    ] == ["file", str(path), True, True, True, True]
 
 
 def test_subsets_and_estimates(scheme):
@@ -121,16 +146,44 @@ def test_subsets_and_estimates(scheme):
     a.update(range(1000))
     b.update(range(600, 1600))
     part.update(range(300, 500))
-    assert part <= a and part < a and not part <= b and a >= part and a > part and not a < a and a <= a and not (a <= b or b <= a)
+    assert (
+        part <= a
+        and part < a
+        and not part <= b
+        and a >= part
+        and a > part
+        and not a < a
+        and a <= a
+        and not (a <= b or b <= a)
+    )
     assert part.issubset(a) and a.issuperset(part) and not a.issubset(part)
-    assert abs(a.union_count(b) - 1600) < 60 and abs(a.intersection_count(b) - 400) < 60 and a.union_count(b) == len(a | b)
+    assert (
+        abs(a.union_count(b) - 1600) < 60
+        and abs(a.intersection_count(b) - 400) < 60
+        and a.union_count(b) == len(a | b)
+    )
     assert a.intersection_count(part) >= 180 and BloomFilter(n=2000, p=0.001, scheme=scheme) <= part
     other = BloomFilter(n=3000, p=0.001, scheme=scheme)
-    for call in (lambda: a <= other, lambda: a < other, lambda: a > other, lambda: a.issuperset(other), lambda: a.union_count(other), lambda: a.intersection_count(other), lambda: a.update(other)):
+    for call in (
+        lambda: a <= other,
+        lambda: a < other,
+        lambda: a > other,
+        lambda: a.issuperset(other),
+        lambda: a.union_count(other),
+        lambda: a.intersection_count(other),
+        lambda: a.update(other),
+    ):
         with pytest.raises(ValueError) as e:
             call()
         assert str(a.m) in str(e.value) and str(other.m) in str(e.value)
-    for call in (a.issubset, a.issuperset, a.union_count, a.intersection_count, lambda o: a <= o, lambda o: a > o):
+    for call in (
+        a.issubset,
+        a.issuperset,
+        a.union_count,
+        a.intersection_count,
+        lambda o: a <= o,
+        lambda o: a > o,
+    ):
         for wrong in (1, {1}, None):
             with pytest.raises(TypeError):
                 call(wrong)

@@ -35,7 +35,12 @@ def site():
 
 
 def start(settings, url):
-    return subprocess.Popen([sys.executable, HERE / "crawl.py", json.dumps(settings), url], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, HERE / "crawl.py", json.dumps(settings), url],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def finish(process):
@@ -52,7 +57,10 @@ def redis_server(folder):
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    process = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
+        stdout=subprocess.DEVNULL,
+    )
     for _ in range(500):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
@@ -86,16 +94,27 @@ def test_in_memory_as_the_default_filter_does(site):
     assert set(pages) == {f"/{i}" for i in range(PAGES)}
     assert site.pages() == pages
     assert ours["dupefilter/filtered"] == default["dupefilter/filtered"] > PAGES
-    assert ours["finish_reason"] == "finished" and ours["response_received_count"] == default["response_received_count"]
+    assert (
+        ours["finish_reason"] == "finished"
+        and ours["response_received_count"] == default["response_received_count"]
+    )
     assert abs(ours["dupefilter/seen"] - PAGES) <= 2
 
 
 @pytest.mark.parametrize("mode", ["request", "success"])
 def test_a_job_goes_on_where_it_was(site, tmp_path, mode):
-    job = OURS | {"JOBDIR": str(tmp_path / "job"), "BLOOMFILTER_SEEN": mode, "CONCURRENT_REQUESTS": 2}
+    job = OURS | {
+        "JOBDIR": str(tmp_path / "job"),
+        "BLOOMFILTER_SEEN": mode,
+        "CONCURRENT_REQUESTS": 2,
+    }
     first, log = crawl(job | {"CLOSESPIDER_PAGECOUNT": 15}, site.url())
     asked = site.pages()  # page 0 may come twice: Scrapy does not filter where it starts
-    assert first["finish_reason"] == "closespider_pagecount" and 15 <= sum(asked.values()) and len(asked) < PAGES, log
+    assert (
+        first["finish_reason"] == "closespider_pagecount"
+        and 15 <= sum(asked.values())
+        and len(asked) < PAGES
+    ), log
     assert BloomFilter.open(tmp_path / "job" / "seen.bloom").n == 1_000_000
     assert (tmp_path / "job" / "seen.pending").exists() == (mode == "success")
     second, log = crawl(job, site.url())
@@ -106,11 +125,14 @@ def test_a_job_goes_on_where_it_was(site, tmp_path, mode):
 
 
 def test_a_file_from_run_to_run(site, tmp_path):
-    stored = OURS | {"BLOOMFILTER_STORAGE": str(tmp_path / "%(spider)s.bloom"), "BLOOMFILTER_N": 5000}
+    stored = OURS | {
+        "BLOOMFILTER_STORAGE": str(tmp_path / "%(spider)s.bloom"),
+        "BLOOMFILTER_N": 5000,
+    }
     crawl(stored, site.url())
     site.asked.clear()
     again, _ = crawl(stored, site.url())
-    assert site.pages() == {"/0": 1}                # Scrapy does not filter its start requests
+    assert site.pages() == {"/0": 1}  # Scrapy does not filter its start requests
     assert again["dupefilter/filtered"] == 5
     with BloomFilter.open(tmp_path / "pages.bloom") as seen:
         assert (seen.n, seen.p) == (5000, 1e-6)
@@ -125,27 +147,31 @@ def test_two_processes_share_a_file(site, tmp_path):
         finish(process)
     pages = site.pages()
     assert set(pages) == {f"/{i}" for i in range(PAGES)}
-    assert sum(pages.values()) < 1.5 * PAGES        # not sharing, it would be 2
+    assert sum(pages.values()) < 1.5 * PAGES  # not sharing, it would be 2
 
 
 def test_two_processes_share_redis(site, redis):
     shared = OURS | {"BLOOMFILTER_STORAGE": redis + "%(spider)s:seen"}
     for process in [start(shared, site.url()) for _ in range(2)]:
         finish(process)
-    assert {path: n for path, n in site.pages().items() if path != "/0"} == {f"/{i}": 1 for i in range(1, PAGES)}
+    assert {path: n for path, n in site.pages().items() if path != "/0"} == {
+        f"/{i}": 1 for i in range(1, PAGES)
+    }
     assert BloomFilter.open(redis + "pages:seen").p == 1e-6
 
 
 def test_redis_that_went_away_is_no_absence(redis, tmp_path):
     process, url = redis_server(tmp_path)
-    dupefilter = BloomDupeFilter.from_crawler(get_crawler(settings_dict=OURS | {"BLOOMFILTER_STORAGE": url + "x"}))
+    dupefilter = BloomDupeFilter.from_crawler(
+        get_crawler(settings_dict=OURS | {"BLOOMFILTER_STORAGE": url + "x"})
+    )
     dupefilter.open()
     assert not dupefilter.request_seen(Request("http://a.org"))
     process.kill()
     process.wait()
     with pytest.raises(OSError):
         dupefilter.request_seen(Request("http://a.org"))
-    dupefilter.close("finished")                    # and the crawl can end
+    dupefilter.close("finished")  # and the crawl can end
 
 
 # ---- seen once it came ----
@@ -175,7 +201,7 @@ def test_what_is_not_there_is_no_success_unless_it_is_wanted(site):
 def test_retries_are_one_request(site):
     settings = SUCCESS | {"RETRY_ENABLED": True, "RETRY_TIMES": 2, "RETRY_PRIORITY_ADJUST": -100}
     stats, log = crawl(settings, site.url("/chain/flakier/0"))
-    assert site.asked["/flakier"] == 3, log         # 503, 503, 200, with the links to it in between
+    assert site.asked["/flakier"] == 3, log  # 503, 503, 200, with the links to it in between
     assert stats["dupefilter/filtered"] == 3 and stats["still_pending"] == 0
 
 
@@ -209,7 +235,10 @@ def test_next_run_asks_for_what_failed_in_the_last(site, tmp_path):
 
 
 def test_requests_that_a_middleware_ignores_are_forgotten_when_idle(site):
-    stats, _ = crawl(SUCCESS | {"DOWNLOADER_MIDDLEWARES": {"crawl.Refuse": 10}, "CONCURRENT_REQUESTS": 8}, site.url())
+    stats, _ = crawl(
+        SUCCESS | {"DOWNLOADER_MIDDLEWARES": {"crawl.Refuse": 10}, "CONCURRENT_REQUESTS": 8},
+        site.url(),
+    )
     assert not any(path.endswith("7") for path in site.pages()) and stats["still_pending"] == 0
 
 
@@ -228,9 +257,15 @@ def test_the_interface(tmp_path):
     dupefilter = make()
     assert dupefilter.open() is None
     assert dupefilter.request_seen(Request("http://a.org/?b=1&a=2")) is False
-    assert dupefilter.request_seen(Request("http://a.org/?a=2&b=1")) is True        # canonical, as the fingerprinter says
+    assert (
+        dupefilter.request_seen(Request("http://a.org/?a=2&b=1")) is True
+    )  # canonical, as the fingerprinter says
     assert dupefilter.request_seen(Request("http://a.org/?a=2&b=1", method="POST")) is False
-    assert (dupefilter.seen.n, dupefilter.seen.p, dupefilter.seen.storage) == (1_000_000, 1e-6, None)
+    assert (dupefilter.seen.n, dupefilter.seen.p, dupefilter.seen.storage) == (
+        1_000_000,
+        1e-6,
+        None,
+    )
     assert sys.getsizeof(dupefilter.seen) <= 5 * dupefilter.seen.n
     assert dupefilter.close("finished") is None and dupefilter.close("again") is None
 
@@ -242,7 +277,11 @@ def test_the_crawlers_own_fingerprinter():
 
     crawler = get_crawler(settings_dict={"REQUEST_FINGERPRINTER_CLASS": Always})
     dupefilter = BloomDupeFilter.from_crawler(crawler)
-    assert [dupefilter.request_seen(Request(f"http://{name}.org")) for name in "abc"] == [False, True, True]
+    assert [dupefilter.request_seen(Request(f"http://{name}.org")) for name in "abc"] == [
+        False,
+        True,
+        True,
+    ]
     assert b"the same" in dupefilter.seen
 
 
@@ -253,22 +292,51 @@ def test_duplicates_are_logged_and_counted(debug, caplog):
     dupefilter = BloomDupeFilter.from_crawler(crawler)
     with caplog.at_level("DEBUG", logger="bloomfilter.scrapy"):
         for _ in range(3):
-            dupefilter.log(Request("http://a.org", headers={"Referer": "http://b.org"}), crawler.spider)
+            dupefilter.log(
+                Request("http://a.org", headers={"Referer": "http://b.org"}), crawler.spider
+            )
     told = [record.getMessage() for record in caplog.records]
-    assert len(told) == (3 if debug else 1) and all(line.startswith("Filtered duplicate request: <GET http://a.org>") for line in told)
+    assert len(told) == (3 if debug else 1) and all(
+        line.startswith("Filtered duplicate request: <GET http://a.org>") for line in told
+    )
     assert ("referer: http://b.org" in told[0]) == debug
     assert crawler.stats.get_value("dupefilter/filtered") == 3
 
 
 def test_settings():
-    given = {"BLOOMFILTER_N": "5", "BLOOMFILTER_P": "0.5", "BLOOMFILTER_STORAGE": Path("/x/%(spider)s"), "BLOOMFILTER_WINDOW": "3600"}
-    assert parameters(Settings(given), "me") == {"n": 5, "p": 0.5, "storage": "/x/me", "window": 3600.0}
+    given = {
+        "BLOOMFILTER_N": "5",
+        "BLOOMFILTER_P": "0.5",
+        "BLOOMFILTER_STORAGE": Path("/x/%(spider)s"),
+        "BLOOMFILTER_WINDOW": "3600",
+    }
+    assert parameters(Settings(given), "me") == {
+        "n": 5,
+        "p": 0.5,
+        "storage": "/x/me",
+        "window": 3600.0,
+    }
     assert parameters(Settings(), "me") == {"n": 1_000_000, "p": 1e-6, "storage": None}
-    assert parameters(Settings({"BLOOMFILTER_STORAGE": "redis://h/0?key=%(spider)s%2F"}), "a/b")["storage"] == "redis://h/0?key=a%2Fb%2F"
+    assert (
+        parameters(Settings({"BLOOMFILTER_STORAGE": "redis://h/0?key=%(spider)s%2F"}), "a/b")[
+            "storage"
+        ]
+        == "redis://h/0?key=a%2Fb%2F"
+    )
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("SEEN", "sometimes"), ("N", 0), ("N", -5), ("P", 0), ("P", 2), ("WINDOW", 0), ("WINDOW", -1), ("N", "many")]
+    ("name", "value"),
+    [
+        ("SEEN", "sometimes"),
+        ("N", 0),
+        ("N", -5),
+        ("P", 0),
+        ("P", 2),
+        ("WINDOW", 0),
+        ("WINDOW", -1),
+        ("N", "many"),
+    ],
 )
 def test_settings_that_are_refused(name, value):
     with pytest.raises(ValueError, match=str(value)):
@@ -316,6 +384,10 @@ EXAMPLE = HERE.parent.parent / "examples" / "scrapy_crawl.py"
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="without the examples")
 def test_the_example(site, tmp_path):
     command = [sys.executable, EXAMPLE, "--seen", tmp_path / "seen.bloom", "--retry", site.url()]
-    pages = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout.split()
+    pages = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=True
+    ).stdout.split()
     assert sorted(pages) == sorted([site.url(f"/{i}") for i in range(PAGES)] + [site.url()])
-    assert subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout.split() == [site.url()]
+    assert subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=True
+    ).stdout.split() == [site.url()]

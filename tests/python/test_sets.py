@@ -63,7 +63,12 @@ def test_large_filters_are_combined_without_the_gil():
     assert not both
 
 
-OTHERS = [BloomFilter(n=2000, p=0.001), BloomFilter(n=1000, p=0.001, scheme="classic"), BloomFilter(n=1000, p=0.001, k=3), BloomFilter(m=512, k=1)]
+OTHERS = [
+    BloomFilter(n=2000, p=0.001),
+    BloomFilter(n=1000, p=0.001, scheme="classic"),
+    BloomFilter(n=1000, p=0.001, k=3),
+    BloomFilter(m=512, k=1),
+]
 
 
 @pytest.mark.parametrize("number", range(len(OTHERS)))
@@ -71,10 +76,21 @@ def test_other_parameters_are_a_valueerror_naming_both(number):
     a, other = BloomFilter(n=1000, p=0.001, scheme="block"), OTHERS[number]
     a.add("x")
     before = a.to_bytes()
-    for call in (lambda: a | other, lambda: a & other, lambda: a.union(other), lambda: other.intersection(a), lambda: a.__ior__(other), lambda: a.__iand__(other)):
+    for call in (
+        lambda: a | other,
+        lambda: a & other,
+        lambda: a.union(other),
+        lambda: other.intersection(a),
+        lambda: a.__ior__(other),
+        lambda: a.__iand__(other),
+    ):
         with pytest.raises(ValueError) as e:
             call()
-        values = [(str(x), str(y)) for x, y in ((a.m, other.m), (a.k, other.k), (a.scheme, other.scheme)) if x != y]
+        values = [
+            (str(x), str(y))
+            for x, y in ((a.m, other.m), (a.k, other.k), (a.scheme, other.scheme))
+            if x != y
+        ]
         assert any(x in str(e.value) and y in str(e.value) for x, y in values)
     assert a.to_bytes() == before
 
@@ -117,7 +133,9 @@ def test_unhashable(bf):
         hash(bf)
 
 
-@pytest.mark.parametrize("how", [BloomFilter.copy, copy.copy, copy.deepcopy], ids=["method", "copy", "deepcopy"])
+@pytest.mark.parametrize(
+    "how", [BloomFilter.copy, copy.copy, copy.deepcopy], ids=["method", "copy", "deepcopy"]
+)
 def test_copies_are_independent(bf, how):
     bf.update(range(100))
     twin = how(bf)
@@ -147,12 +165,17 @@ def test_a_deep_copy_of_a_circle_is_a_circle():
     node.me, node.others = node, [{"owner": node}]
     node.add("x")
     deep = copy.deepcopy(node)
-    assert deep is not node and deep.me is deep and deep.others[0]["owner"] is deep and "x" in deep.me
+    assert (
+        deep is not node and deep.me is deep and deep.others[0]["owner"] is deep and "x" in deep.me
+    )
     whole = copy.deepcopy([node, node.others, node])
     assert whole[0] is whole[2] and whole[1][0]["owner"] is whole[0]
     assert copy.copy(node).me is node
     assert BloomFilter(1000, 10).__deepcopy__({}) == BloomFilter(1000, 10)
     assert BloomFilter(1000, 10).__deepcopy__(None) == BloomFilter(1000, 10)
     for memo in [], (), 1, "memo":
-        with pytest.raises(TypeError, match=f"memo must be the dict that copy.deepcopy.. gives, got {type(memo).__name__}"):
+        with pytest.raises(
+            TypeError,
+            match=f"memo must be the dict that copy.deepcopy.. gives, got {type(memo).__name__}",
+        ):
             BloomFilter(1000, 10).__deepcopy__(memo)

@@ -12,7 +12,10 @@ from bloomfilter import BloomFilter
 
 pytest.importorskip("pyspark", reason="without pyspark")
 if not shutil.which("java"):
-    pytest.skip("Spark needs Java, and there is none: install openjdk-17-jre-headless", allow_module_level=True)
+    pytest.skip(
+        "Spark needs Java, and there is none: install openjdk-17-jre-headless",
+        allow_module_level=True,
+    )
 
 from pyspark.errors import PythonException  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
@@ -56,7 +59,11 @@ def frame(session):
     return session.createDataFrame(rows, "url string, raw binary, id long").repartition(5).cache()
 
 
-@pytest.mark.parametrize("size", [{"n": N, "p": 0.01}, {"m": 300_000, "n": N}, {"n": N, "p": 1e-6, "scheme": "classic"}], ids=str)
+@pytest.mark.parametrize(
+    "size",
+    [{"n": N, "p": 0.01}, {"m": 300_000, "n": N}, {"n": N, "p": 1e-6, "scheme": "classic"}],
+    ids=str,
+)
 def test_the_filter_of_a_column_is_the_local_one(frame, size):
     local = BloomFilter(**size)
     local.update(urls(0, N))
@@ -67,7 +74,11 @@ def test_the_filter_of_a_column_is_the_local_one(frame, size):
 def test_integers_are_their_text(frame):
     local = BloomFilter(n=N, p=0.01)
     local.update(range(N))
-    assert bloom.build(frame, "id", n=N, p=0.01) == local == bloom.build(frame, col("id").cast("string"), n=N, p=0.01)
+    assert (
+        bloom.build(frame, "id", n=N, p=0.01)
+        == local
+        == bloom.build(frame, col("id").cast("string"), n=N, p=0.01)
+    )
 
 
 def test_a_filter_in_several_pieces(frame, monkeypatch):
@@ -77,7 +88,7 @@ def test_a_filter_in_several_pieces(frame, monkeypatch):
     assert len(pieces) > 20 and b"".join(piece.column(0)[0].as_py() for piece in pieces) == data
     assert [piece.column(1)[0].as_py() for piece in pieces] == [False] * (len(pieces) - 1) + [True]
     monkeypatch.undo()
-    large = {"m": 300_000_000, "k": 3}              # 37 MB: three pieces from each partition
+    large = {"m": 300_000_000, "k": 3}  # 37 MB: three pieces from each partition
     few = frame.limit(100).repartition(2)
     local = BloomFilter(**large)
     local.update(row.url for row in few.collect())
@@ -128,7 +139,12 @@ def test_contains_keeps_nulls(session):
     frame = session.createDataFrame([("a",), (None,), ("b",), (None,)], "url string").coalesce(1)
     seen = BloomFilter(n=100, p=1e-6)
     seen.add("a")
-    assert [row[0] for row in frame.select(bloom.contains(session, seen)("url")).collect()] == [True, None, False, None]
+    assert [row[0] for row in frame.select(bloom.contains(session, seen)("url")).collect()] == [
+        True,
+        None,
+        False,
+        None,
+    ]
 
 
 def test_contains_of_a_column_of_numbers_with_nulls_is_an_error_not_an_answer(session):
@@ -143,7 +159,9 @@ def test_contains_in(session, frame):
     seen = BloomFilter(n=N, p=1e-6)
     seen.update(urls(0, N // 2))
     rows = bloom.contains_in(frame, "url", seen).collect()
-    assert len(rows) == N and all(row.seen is (row.id < N // 2) and row.raw == row.url.encode() for row in rows)
+    assert len(rows) == N and all(
+        row.seen is (row.id < N // 2) and row.raw == row.url.encode() for row in rows
+    )
     numbers = BloomFilter(n=N, p=1e-6)
     numbers.update(range(10))
     assert bloom.contains_in(frame, "id", numbers, into="known").where("known").count() == 10
@@ -170,15 +188,25 @@ def test_a_worker_opens_the_filter_once(session, frame):
             told = f"{os.getpid()} {id(shared.value)}"
             yield pyarrow.record_batch([pyarrow.array([told] * batch.num_rows)], names=["told"])
 
-    told = {row.told for _ in range(3) for row in frame.select("id").mapInArrow(where, "told string").distinct().collect()}
+    told = {
+        row.told
+        for _ in range(3)
+        for row in frame.select("id").mapInArrow(where, "told string").distinct().collect()
+    }
     assert len(told) == len({each.split()[0] for each in told}) <= 4
 
 
 def test_a_null_is_an_error_that_names_its_row(session):
-    frame = session.createDataFrame([(f"u{i}" if i != 2500 else None,) for i in range(4000)], "url string").coalesce(1)
-    with pytest.raises(PythonException, match="TypeError: after 2000 rows of this partition: key 500: .*null"):
+    frame = session.createDataFrame(
+        [(f"u{i}" if i != 2500 else None,) for i in range(4000)], "url string"
+    ).coalesce(1)
+    with pytest.raises(
+        PythonException, match="TypeError: after 2000 rows of this partition: key 500: .*null"
+    ):
         bloom.build(frame, "url", n=100, p=0.01)
-    assert bloom.build(frame.dropna(), "url", n=4000, p=0.01).contains_many(["u0", "u3999"]) == b"\1\1"
+    assert (
+        bloom.build(frame.dropna(), "url", n=4000, p=0.01).contains_many(["u0", "u3999"]) == b"\1\1"
+    )
 
 
 def test_other_types_are_errors(session):
@@ -188,7 +216,11 @@ def test_other_types_are_errors(session):
             bloom.build(frame, column, n=100, p=0.01)
 
 
-@pytest.mark.parametrize("more", [{"storage": "x"}, {"secret": b"x" * 16}, {"window": 5}], ids=lambda more: next(iter(more)))
+@pytest.mark.parametrize(
+    "more",
+    [{"storage": "x"}, {"secret": b"x" * 16}, {"window": 5}],
+    ids=lambda more: next(iter(more)),
+)
 def test_parameters_that_make_no_sense_here(frame, more):
     with pytest.raises(TypeError, match=next(iter(more))):
         bloom.build(frame, "url", n=100, p=0.01, **more)
@@ -204,12 +236,21 @@ def test_keyed_filters_are_not_sent(session):
 PHP = ROOT / "out" / "php" / "bloomfilter.so"
 
 
-@pytest.mark.skipif(not PHP.exists() or not shutil.which("php-config"), reason="the PHP extension is not built")
+@pytest.mark.skipif(
+    not PHP.exists() or not shutil.which("php-config"), reason="the PHP extension is not built"
+)
 def test_php_opens_the_filter(frame, tmp_path):
     bloom.build(frame, "url", n=N, p=1e-6).save(tmp_path / "seen.bloom")
-    php = subprocess.run(["php-config", "--php-binary"], capture_output=True, text=True, check=True).stdout.strip()
+    php = subprocess.run(
+        ["php-config", "--php-binary"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     code = f"$b = BloomFilter::load('{tmp_path}/seen.bloom'); echo $b->n, ' ', array_sum($b->existMany(['{urls(7, 1)[0]}', '{urls(N, 1)[0]}']));"
-    done = subprocess.run([php, "-n", "-d", f"extension={PHP}", "-r", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [php, "-n", "-d", f"extension={PHP}", "-r", code],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert done.stdout == f"{N} 1"
 
 
@@ -224,6 +265,11 @@ def test_the_example(session, tmp_path):
                "-n", "2000", "-p", "1e-6", "--filter", tmp_path / "seen.bloom"]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    lines = [line for part in (tmp_path / "out").glob("part-*") for line in part.read_text().splitlines()]
+    lines = [
+        line for part in (tmp_path / "out").glob("part-*") for line in part.read_text().splitlines()
+    ]
     assert sorted(lines) == sorted(f"line {i}" for i in range(2000, 3000))
-    assert "line 1999" in BloomFilter.open(tmp_path / "seen.bloom") and "1000 fresh ones" in done.stdout
+    assert (
+        "line 1999" in BloomFilter.open(tmp_path / "seen.bloom")
+        and "1000 fresh ones" in done.stdout
+    )

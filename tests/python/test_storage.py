@@ -21,7 +21,9 @@ def make(path, **kwargs):
     return BloomFilter(n=10_000, p=0.001, storage=path, **kwargs)
 
 
-@pytest.mark.parametrize("kind", [str, os.fsencode, lambda path: path], ids=["str", "bytes", "Path"])
+@pytest.mark.parametrize(
+    "kind", [str, os.fsencode, lambda path: path], ids=["str", "bytes", "Path"]
+)
 def test_create_close_open(path, kind):
     with make(kind(path)) as bf:
         assert bf.storage == str(path) and repr(str(path)) in repr(bf)
@@ -41,7 +43,9 @@ def test_the_same_bits_as_in_memory(path, scheme):
             one.update(np.arange(2000))
             one.update(str(i) for i in range(2000, 2100))
             one.add("a")
-        assert bf.bitset == memory.bitset and bf == memory and bf.hashcode("x") == memory.hashcode("x")
+        assert (
+            bf.bitset == memory.bitset and bf == memory and bf.hashcode("x") == memory.hashcode("x")
+        )
 
 
 def test_constructor_opens_what_exists_and_compares(path):
@@ -51,7 +55,11 @@ def test_constructor_opens_what_exists_and_compares(path):
         assert "a" in bf
     with BloomFilter(storage=path) as bf:
         assert "a" in bf
-    for kwargs in ({"n": 20_000, "p": 0.001}, {"n": 10_000, "p": 0.001, "scheme": "classic"}, {"n": 10_000, "p": 0.001, "k": 3}):
+    for kwargs in (
+        {"n": 20_000, "p": 0.001},
+        {"n": 10_000, "p": 0.001, "scheme": "classic"},
+        {"n": 10_000, "p": 0.001, "k": 3},
+    ):
         with pytest.raises(Error):
             BloomFilter(storage=path, **kwargs)
     with BloomFilter.open(path, scheme="block", n=10_000) as bf:
@@ -74,7 +82,13 @@ def test_read_only(path):
         bf.add("a")
     with BloomFilter.open(path, read_only=True) as bf:
         assert "a" in bf and "b" not in bf
-        for change in (lambda: bf.add("b"), lambda: bf.update(["b"]), lambda: bf.update(np.arange(5)), bf.clear, lambda: bf.__ior__(bf)):
+        for change in (
+            lambda: bf.add("b"),
+            lambda: bf.update(["b"]),
+            lambda: bf.update(np.arange(5)),
+            bf.clear,
+            lambda: bf.__ior__(bf),
+        ):
             with pytest.raises(Error, match="read-only"):
                 change()
         with pickle.loads(pickle.dumps(bf)) as again, pytest.raises(Error, match="read-only"):
@@ -140,8 +154,14 @@ def add_to(bf, start, stop):
 def test_processes_lose_no_key(path, method):
     context = multiprocessing.get_context(method)
     with BloomFilter(n=400_000, p=0.01, storage=path) as bf:
-        jobs = [context.Process(target=add_range, args=(path, i * 50_000, (i + 1) * 50_000)) for i in range(2)]
-        jobs += [context.Process(target=add_to, args=(bf, i * 50_000, (i + 1) * 50_000)) for i in range(2, 4)]
+        jobs = [
+            context.Process(target=add_range, args=(path, i * 50_000, (i + 1) * 50_000))
+            for i in range(2)
+        ]
+        jobs += [
+            context.Process(target=add_to, args=(bf, i * 50_000, (i + 1) * 50_000))
+            for i in range(2, 4)
+        ]
         for job in jobs:
             job.start()
         bf.update(range(200_000, 250_000))

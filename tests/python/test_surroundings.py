@@ -38,7 +38,12 @@ def test_a_clock_that_gives_no_time(tmp_path, says, error, words, home):
     with BloomFilter(n=100, p=0.01, window=10.0, clock=lambda: now[0], **where) as bf:
         assert bf.add("a")
         now[0] = says
-        for call in (lambda: bf.add("b"), lambda: "a" in bf, lambda: bf.update(["b"]), lambda: bf.contains_many(["a"])):
+        for call in (
+            lambda: bf.add("b"),
+            lambda: "a" in bf,
+            lambda: bf.update(["b"]),
+            lambda: bf.contains_many(["a"]),
+        ):
             with pytest.raises(error) as caught:
                 call()
             assert type(caught.value) is error and words in str(caught.value)
@@ -60,16 +65,27 @@ def test_a_relative_path_is_pickled_as_what_it_is(tmp_path, monkeypatch):
     here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
     here.mkdir()
     elsewhere.mkdir()
-    for cls, more in ((BloomFilter, {}), (BloomFilter, {"grow": 2.0}), (BloomFilter, {"window": 1e6}), (CountingBloomFilter, {})):
+    for cls, more in (
+        (BloomFilter, {}),
+        (BloomFilter, {"grow": 2.0}),
+        (BloomFilter, {"window": 1e6}),
+        (CountingBloomFilter, {}),
+    ):
         monkeypatch.chdir(here)
         with cls(n=100, p=0.01, storage="seen.bloom", **more) as bf:
             bf.add("a")
             data = pickle.dumps(bf)
             monkeypatch.chdir(elsewhere)
-            with cls(n=100, p=0.01, storage="seen.bloom", **more) as other, pickle.loads(data) as again:
+            with (
+                cls(n=100, p=0.01, storage="seen.bloom", **more) as other,
+                pickle.loads(data) as again,
+            ):
                 again.add("b")
                 assert "b" in bf and "b" not in other
-            with pytest.raises(Error, match=r"'seen.bloom' is a relative path and not this filter's in the present working directory"):
+            with pytest.raises(
+                Error,
+                match=r"'seen.bloom' is a relative path and not this filter's in the present working directory",
+            ):
                 pickle.dumps(bf)
         os.unlink(here / "seen.bloom")
         os.unlink(elsewhere / "seen.bloom")
@@ -86,7 +102,9 @@ def test_a_relative_path_read_only_and_in_bytes(tmp_path, monkeypatch):
 
 
 # ---- small stacks: what threads have by default where the C library is musl ----
-sanitized = pytest.mark.skipif("BLOOMFILTER_SANITIZED" in os.environ, reason="the sanitizer needs more for itself")
+sanitized = pytest.mark.skipif(
+    "BLOOMFILTER_SANITIZED" in os.environ, reason="the sanitizer needs more for itself"
+)
 
 
 @sanitized
@@ -143,7 +161,14 @@ for fd in range(3):
 bf.add("a")
 sys.exit(0 if "a" in bf else 1)
 """
-    assert subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+    assert (
+        subprocess.run(
+            ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", sys.executable, "-c", code],
+            timeout=60,
+            check=False,
+        ).returncode
+        == 0
+    )
     with BloomFilter.open(path) as bf:
         assert "a" in bf and "b" not in bf
     assert b"printed" not in path.read_bytes()
@@ -153,9 +178,19 @@ def test_the_command_without_standard_descriptors(tmp_path):
     path, keys = tmp_path / "seen.bloom", tmp_path / "keys"
     keys.write_text("a\nb\n")
     tool = [sys.executable, "-m", "bloomfilter"]
-    for args in (["create", path, "-n", "1000", "-p", "0.01"], ["add", path, keys], ["check", path, keys], ["info", path]):
+    for args in (
+        ["create", path, "-n", "1000", "-p", "0.01"],
+        ["add", path, keys],
+        ["check", path, keys],
+        ["info", path],
+    ):
         for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
-            subprocess.run(["sh", "-c", f'exec "$@" {closed}', "sh", *tool, *map(str, args)], timeout=60, check=False, capture_output=True)
+            subprocess.run(
+                ["sh", "-c", f'exec "$@" {closed}', "sh", *tool, *map(str, args)],
+                timeout=60,
+                check=False,
+                capture_output=True,
+            )
     with BloomFilter.open(path) as bf:
         assert bf.contains_many(["a", "b", "c"]) == b"\1\1\0"
 
@@ -196,5 +231,3 @@ bf.update(str(i) for i in range(10000))
 print(all(str(i) in bf for i in range(10000)))
 """)
     assert said == "24 True\n24 True\n24 True\nTrue\nTrue"
-
-

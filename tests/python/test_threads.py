@@ -28,10 +28,12 @@ def stop_signal():
     signal.signal(signal.SIGUSR1, old)
 
 
-MANY = min(10**12, sys.maxsize // 8)          # as many as numpy can count here
+MANY = min(10**12, sys.maxsize // 8)  # as many as numpy can count here
 # Batches that only a signal ends; what they have added before shows.
 ENDLESS = {
-    "iterator": lambda: itertools.chain(map(str, range(1000)), itertools.cycle(["again", "and again"])),
+    "iterator": lambda: itertools.chain(
+        map(str, range(1000)), itertools.cycle(["again", "and again"])
+    ),
     "text array": lambda: np.broadcast_to(np.array([b"again"]), (1, MANY))[0],
     "number array": lambda: np.broadcast_to(np.int64(5), (MANY,)),
 }
@@ -40,7 +42,9 @@ FIRST = {"iterator": "999", "text array": "again", "number array": "5"}
 
 @pytest.mark.parametrize("kind", ENDLESS)
 def test_a_signal_ends_a_batch_and_the_keys_before_it_are_added(bf, stop_signal, kind):
-    timer = threading.Timer(0.05, lambda: signal.pthread_kill(threading.main_thread().ident, stop_signal))
+    timer = threading.Timer(
+        0.05, lambda: signal.pthread_kill(threading.main_thread().ident, stop_signal)
+    )
     timer.start()
     with pytest.raises(Stop):
         bf.update(ENDLESS[kind]())
@@ -177,7 +181,9 @@ def test_bytes_taken_during_a_batch_are_sound(tmp_path):
             bf.save(tmp_path / str(i))
             taken.append(pickle.dumps(bf))
 
-    in_threads(lambda: bf.update(np.arange(n)), take, lambda: [bf.add(i) for i in range(n, n + 50_000)])
+    in_threads(
+        lambda: bf.update(np.arange(n)), take, lambda: [bf.add(i) for i in range(n, n + 50_000)]
+    )
     assert [type(BloomFilter.from_bytes(data)) for data in taken[::2]] == [BloomFilter] * 3
     assert [BloomFilter.load(tmp_path / str(i)).m for i in range(3)] == [bf.m] * 3
     assert pickle.loads(taken[1]).m == bf.m

@@ -31,7 +31,9 @@ def interrupted():
 
     def handle(number, frame):
         nonlocal seen, armed
-        if frame.f_code.co_filename == arrow_producer.__file__:  # called by C code, which no exception leaves
+        if (
+            frame.f_code.co_filename == arrow_producer.__file__
+        ):  # called by C code, which no exception leaves
             return
         seen += 1
         if seen >= 3 and armed:
@@ -87,7 +89,13 @@ SLOW = {"long UCS2", "long bytes"}  # a few are enough
 @pytest.mark.parametrize("kind", KEYS)
 def test_of_every_kind_of_key(bf, interrupted, kind, container, call):
     count = MANY // 100 if kind in SLOW else MANY
-    keys = [KEYS[kind]] * count if container is list else (KEYS[kind],) * count if container is tuple else itertools.repeat(KEYS[kind], count)
+    keys = (
+        [KEYS[kind]] * count
+        if container is list
+        else (KEYS[kind],) * count
+        if container is tuple
+        else itertools.repeat(KEYS[kind], count)
+    )
     assert interrupted(lambda: getattr(bf, call)(keys))
     bf.close()
 
@@ -118,7 +126,9 @@ ARROW = {
     "fixed": lambda: Column(b"w:0", ENDLESS, [None, b""]),
     "int": lambda: Column(b"c", 10 * MANY, [None, bytes(10 * MANY)]),
     "text": lambda: Column(b"u", 5 * MANY, [None, bytes(4 * (5 * MANY + 1)), b""]),
-    "dictionary": lambda: Column(b"c", 10 * MANY, [None, bytes(10 * MANY)], dictionary=text([b"a key"])),
+    "dictionary": lambda: Column(
+        b"c", 10 * MANY, [None, bytes(10 * MANY)], dictionary=text([b"a key"])
+    ),
 }
 
 
@@ -182,7 +192,13 @@ def test_a_large_key_lets_other_threads_run(bf):
     sys.setswitchinterval(100)  # the GIL is taken from nobody: it is let go
     try:
         other.start()
-        for call in (lambda: bf.add(key), lambda: key in bf, lambda: bf.update([key]), lambda: bf.contains_many(iter([key])), lambda: bf.hashcode(key)):
+        for call in (
+            lambda: bf.add(key),
+            lambda: key in bf,
+            lambda: bf.update([key]),
+            lambda: bf.contains_many(iter([key])),
+            lambda: bf.hashcode(key),
+        ):
             inside = 0
             for _ in range(5):
                 before = ticks

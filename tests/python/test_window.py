@@ -35,7 +35,9 @@ def storage(request, tmp_path):
 @pytest.mark.parametrize("scheme", [None, "classic", "block2"])
 def test_at_least_the_window_and_at_most_a_part_more(storage, clock, scheme, parts):
     window, rng, added = 60.0, random.Random(7), {}
-    bf = BloomFilter(n=300, p=1e-6, window=window, parts=parts, scheme=scheme, storage=storage, clock=clock)
+    bf = BloomFilter(
+        n=300, p=1e-6, window=window, parts=parts, scheme=scheme, storage=storage, clock=clock
+    )
     for _ in range(4000):
         key, now = f"k{rng.randrange(300)}", clock.now
         age = now - added.get(key, -1e9)
@@ -54,11 +56,16 @@ def test_batches(clock):
     first, second = [f"a{i}" for i in range(1000)], [f"b{i}" for i in range(1000)]
     assert bf.update(first) == 1000 and bf.update(first) == 0
     clock.now += 8
-    assert bf.add_many(first[:10] + second) == b"\0" * 10 + b"\1" * 1000  # the first ten count from now on
+    assert (
+        bf.add_many(first[:10] + second) == b"\0" * 10 + b"\1" * 1000
+    )  # the first ten count from now on
     clock.now += 5
     assert bf.contains_many(first) == b"\1" * 10 + b"\0" * 990 and all(bf.contains_many(second))
     assert len(bf) == pytest.approx(1010, rel=0.05) and 0 < bf.fpr <= 1e-6 and 0 < bf.fill_ratio < 1
-    assert [part["until"] - part["since"] for part in bf.part_info() if part["until"]] == [12.5, 12.5]
+    assert [part["until"] - part["since"] for part in bf.part_info() if part["until"]] == [
+        12.5,
+        12.5,
+    ]
     assert any(bf.hashcode("a1")) and len(bf.bitset) * 8 == bf.m
 
 
@@ -74,7 +81,10 @@ def test_copies_and_bytes(clock, tmp_path):
     bf.add("x")
     bf.save(tmp_path / "w.bloom")
     copies = [
-        bf.copy(), bf | bf.copy(), BloomFilter.from_bytes(bf.to_bytes(), clock=clock), BloomFilter.load(tmp_path / "w.bloom", clock=clock),
+        bf.copy(),
+        bf | bf.copy(),
+        BloomFilter.from_bytes(bf.to_bytes(), clock=clock),
+        BloomFilter.load(tmp_path / "w.bloom", clock=clock),
         BloomFilter.open(tmp_path / "w.bloom", clock=clock),
     ]
     assert all(copy == bf and "x" in copy for copy in copies)
@@ -95,12 +105,22 @@ def test_a_clock_that_fails_raises_its_exception(clock):
     bf = BloomFilter(n=100, p=0.01, window=60, clock=broken)
     assert bf.add("x")
     fault = ZeroDivisionError("no time")
-    for call in (lambda: bf.add("y"), lambda: "x" in bf, lambda: bf.update(["y"]), lambda: len(bf), lambda: bf.hashcode("x")):
+    for call in (
+        lambda: bf.add("y"),
+        lambda: "x" in bf,
+        lambda: bf.update(["y"]),
+        lambda: len(bf),
+        lambda: bf.hashcode("x"),
+    ):
         with pytest.raises(ZeroDivisionError, match="no time"):
             call()
     fault = None
     assert "x" in bf and "y" not in bf
-    for wrong, error in (("now", TypeError), (float("nan"), ValueError), (float("inf"), ValueError)):
+    for wrong, error in (
+        ("now", TypeError),
+        (float("nan"), ValueError),
+        (float("inf"), ValueError),
+    ):
         with pytest.raises(error):
             BloomFilter(n=100, p=0.01, window=60, clock=lambda wrong=wrong: wrong).add("x")
     for wrong in (5, "time"):
@@ -226,7 +246,9 @@ def test_more_keys_than_it_is_sized_for(storage, clock):
         assert not bf.saturated and not bf.info()["saturated"] and not seen
         bf.update(range(1000, 50_000))
         assert bf.saturated and bf.info()["saturated"] and bf.fpr > 0.5
-        assert [w.category for w in seen] == [SaturationWarning] and "n=1000" in str(seen[0].message)
+        assert [w.category for w in seen] == [SaturationWarning] and "n=1000" in str(
+            seen[0].message
+        )
 
 
 def test_redis_has_the_time(redis_by_url):
@@ -237,7 +259,10 @@ def test_redis_has_the_time(redis_by_url):
     for ahead in (120, 86400, -120):
         with BloomFilter.open(url, clock=lambda: time.time() + ahead) as wrong:  # noqa: B023
             for call in (wrong.add, wrong.existKey):
-                with pytest.raises(ValueError, match=rf"clock gives \d+.*, Redis has \d+.*: {'ahead' if ahead > 0 else 'behind'}"):
+                with pytest.raises(
+                    ValueError,
+                    match=rf"clock gives \d+.*, Redis has \d+.*: {'ahead' if ahead > 0 else 'behind'}",
+                ):
                     call("x")
         assert sum(bf.contains_many(range(100))) == 100 and "x" not in bf
     future = BloomFilter(n=1000, p=1e-6, window=60, clock=lambda: time.time() + 1e6)

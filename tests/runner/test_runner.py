@@ -21,8 +21,12 @@ def bash(tmp_path):
         (tmp_path / "tests" / "skips").write_text(listed)
         script = f"set -euo pipefail\nroot={tmp_path} out={tmp_path} jobs=1 venv={sys.prefix}\n" \
             f"say() {{ echo \"$*\"; }}; die() {{ say \"$*\"; exit 1; }}\n. {ROOT}/scripts/suites.sh\nlogs={tmp_path}\n{words}\nfinish\n"  # fmt: skip
-        environment = {name: value for name, value in os.environ.items() if name != "CI"} | ({"CI": "1"} if ci else {})
-        done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, env=environment, check=False)
+        environment = {name: value for name, value in os.environ.items() if name != "CI"} | (
+            {"CI": "1"} if ci else {}
+        )
+        done = subprocess.run(
+            ["bash", "-c", script], capture_output=True, text=True, env=environment, check=False
+        )
         return done.stdout + done.stderr, done.returncode
 
     return run
@@ -59,7 +63,9 @@ def test_what_counts_as_failed(bash, words, last):
 def test_only_what_is_listed_is_tried_twice(bash, tmp_path):
     """The first run fails, the second passes."""
     test = tmp_path / "test_it.py"
-    test.write_text(f"import pathlib\n\ndef test_once():\n    mark = pathlib.Path({str(tmp_path / 'mark')!r})\n    seen = mark.exists()\n    mark.touch()\n    assert seen\n")
+    test.write_text(
+        f"import pathlib\n\ndef test_once():\n    mark = pathlib.Path({str(tmp_path / 'mark')!r})\n    seen = mark.exists()\n    mark.touch()\n    assert seen\n"
+    )
     words = f"run_pytest suite once {test}"
     said, code = bash(words)
     assert (said.splitlines()[-1], code) == ("0 passed, 1 failed", 1)
@@ -70,8 +76,12 @@ def test_only_what_is_listed_is_tried_twice(bash, tmp_path):
 
 def test_pytest_skips_have_their_reasons(bash, tmp_path):
     test = tmp_path / "test_it.py"
-    test.write_text("import pytest\n\n@pytest.mark.parametrize('n', [1, 2])\ndef test_no(n):\n    pytest.skip('no moon: not tonight')\n\ndef test_yes():\n    pass\n")
-    said, code = bash(f"run_pytest suite skips {test}", "skip suite: *test_it.py: no moon* -- because\n")
+    test.write_text(
+        "import pytest\n\n@pytest.mark.parametrize('n', [1, 2])\ndef test_no(n):\n    pytest.skip('no moon: not tonight')\n\ndef test_yes():\n    pass\n"
+    )
+    said, code = bash(
+        f"run_pytest suite skips {test}", "skip suite: *test_it.py: no moon* -- because\n"
+    )
     assert (said.splitlines()[-1], code) == ("1 passed, 0 failed, 2 skipped", 0)
     assert "skipped (2): " in said and "no moon: not tonight" in said
 
@@ -80,19 +90,38 @@ def side_by_side(tmp_path, table, script):
     (tmp_path / "table").write_text(table)
     (tmp_path / "job").write_text("#!/bin/bash\n" + script)
     (tmp_path / "job").chmod(0o755)
-    command = [sys.executable, ROOT / "scripts" / "side-by-side", "2", tmp_path / "table", tmp_path / "durations", tmp_path / "job"]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+    command = [
+        sys.executable,
+        ROOT / "scripts" / "side-by-side",
+        "2",
+        tmp_path / "table",
+        tmp_path / "durations",
+        tmp_path / "job",
+    ]
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False
+    )
     return done.stdout.splitlines(), done.returncode
 
 
 def test_jobs_run_after_what_they_need(tmp_path):
-    said, code = side_by_side(tmp_path, "build-a - 1\none build-a 5\ntwo - 9\n", f"""
+    said, code = side_by_side(
+        tmp_path,
+        "build-a - 1\none build-a 5\ntwo - 9\n",
+        f"""
         [ $1 != one ] || [ -e {tmp_path}/built ] || exit 9
         [ $1 != build-a ] || {{ sleep 0.3; touch {tmp_path}/built; exit 0; }}
-        echo "of $1"; echo "1 passed, 0 failed, 2 skipped" """)
+        echo "of $1"; echo "1 passed, 0 failed, 2 skipped" """,
+    )
     assert (said[-1], code) == ("2 passed, 0 failed, 4 skipped", 0)
-    assert [line for line in said if line.startswith("of ")] == ["of one", "of two"]          # the table's order
-    assert {line.split()[0]: line.split()[3:] for line in (tmp_path / "durations").read_text().splitlines()}["two"] == ["1", "0", "2"]
+    assert [line for line in said if line.startswith("of ")] == [
+        "of one",
+        "of two",
+    ]  # the table's order
+    assert {
+        line.split()[0]: line.split()[3:]
+        for line in (tmp_path / "durations").read_text().splitlines()
+    }["two"] == ["1", "0", "2"]
 
 
 @pytest.mark.parametrize(("script", "last"), [
@@ -107,7 +136,9 @@ def test_jobs_that_fail(tmp_path, script, last):
 
 
 def test_a_job_leaves_no_process(tmp_path):
-    said, code = side_by_side(tmp_path, "one - 1\n", f"sleep 300 & echo $! >{tmp_path}/pid; echo '1 passed, 0 failed'")
+    said, code = side_by_side(
+        tmp_path, "one - 1\n", f"sleep 300 & echo $! >{tmp_path}/pid; echo '1 passed, 0 failed'"
+    )
     assert code == 0
     state = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
     assert not state.exists() or state.read_text().split()[2] in "ZX"
@@ -119,7 +150,20 @@ def test_what_mutate_changes():
     loader.exec_module(mutate)
     text = '/* a < b */\n#define N 3\nint f(int a)\n{\n    x = "1 < 2";\n    bf_prefetch(a + 1);\n    if (a < 7) g(a);\n    return a;\n}\n'
     got = {text[:start] + other + text[end:] for start, end, other in mutate.changes(text)}
-    wanted = ["if (a <= 7)", "if (a >= 7)", "if (a < 8)", "if (a < 6)", "if (!(a < 7))", "if (0)", "if (1)", "return 0;", "return 1;", "    ;\n    bf_prefetch"]
+    wanted = [
+        "if (a <= 7)",
+        "if (a >= 7)",
+        "if (a < 8)",
+        "if (a < 6)",
+        "if (!(a < 7))",
+        "if (0)",
+        "if (1)",
+        "return 0;",
+        "return 1;",
+        "    ;\n    bf_prefetch",
+    ]
     assert all(any(one in text for text in got) for one in wanted)
-    assert all(kept in one for one in got for kept in ("a < b", "#define N 3", "bf_prefetch(a + 1)"))
+    assert all(
+        kept in one for one in got for kept in ("a < b", "#define N 3", "bf_prefetch(a + 1)")
+    )
     assert all('"1 < 2"' in one for one in got if "x =" in one)

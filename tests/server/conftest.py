@@ -62,12 +62,17 @@ class Client:
         return Reply(line, headers, body)
 
     def ask(self, method, target, body=b"", **headers):
-        headers = {"Host": "localhost", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        headers = {
+            "Host": "localhost",
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
         if body or method in ("POST", "PUT"):
             headers.setdefault("Content-Length", len(body))
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items()).encode("latin-1")
         target = target if isinstance(target, bytes) else target.encode()
-        return self.send(method.encode() + b" " + target + b" HTTP/1.1\r\n" + lines + b"\r\n" + body).reply(method == "HEAD")
+        return self.send(
+            method.encode() + b" " + target + b" HTTP/1.1\r\n" + lines + b"\r\n" + body
+        ).reply(method == "HEAD")
 
     def get(self, target, **headers):
         return self.ask("GET", target, **headers)
@@ -90,7 +95,11 @@ class Daemon:
         self.errors = folder / f"stderr-{time.monotonic_ns()}"
         self.clients = []
         with open(self.errors, "wb") as errors:
-            self.process = subprocess.Popen([*prefix, BINARY, "--port", "0", *map(str, args)], stderr=errors, env=os.environ | (env or {}))
+            self.process = subprocess.Popen(
+                [*prefix, BINARY, "--port", "0", *map(str, args)],
+                stderr=errors,
+                env=os.environ | (env or {}),
+            )
         self.port = int(self._wait_for(r"listening on .* port (\d+)")[1])
 
     def _wait_for(self, pattern):
@@ -142,7 +151,10 @@ class Daemon:
                 self.process.wait(PATIENCE)
             finally:
                 self.process.kill()
-        assert self.process.returncode in (0, -signal.SIGKILL), (self.process.returncode, self.said())
+        assert self.process.returncode in (0, -signal.SIGKILL), (
+            self.process.returncode,
+            self.said(),
+        )
         assert "Sanitizer" not in self.said() and "runtime error" not in self.said(), self.said()
 
 
@@ -171,7 +183,17 @@ def redis(tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    args = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
+    args = [
+        "redis-server",
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--dir",
+        str(tmp_path),
+    ]
     process = subprocess.Popen(args, stdout=subprocess.DEVNULL)
     end = time.monotonic() + PATIENCE
     while True:
@@ -196,4 +218,6 @@ def framed(keys):
 
 FRAMED = {"Content_Type": "application/x-bloomfilter-keys"}
 # From 9 on llhttp wants bytes past ASCII in a URL percent-encoded; Debian 12's 8 takes them as they are.
-TAKES_RAW = subprocess.run(["pkg-config", "--atleast-version=9", "libllhttp"], check=False).returncode != 0
+TAKES_RAW = (
+    subprocess.run(["pkg-config", "--atleast-version=9", "libllhttp"], check=False).returncode != 0
+)

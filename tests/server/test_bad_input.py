@@ -22,7 +22,25 @@ def untouched(daemon):
     return stats["adds"] == 0 and stats["count"] == 0
 
 
-@pytest.mark.parametrize("key", ["%", "%a", "%zz", "a%", "a%4", "%4g", "%g4", "%%41", "%+1", "%-1", "% 1", "%\x80\x80", "abc%2", "%00%"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "%",
+        "%a",
+        "%zz",
+        "a%",
+        "a%4",
+        "%4g",
+        "%g4",
+        "%%41",
+        "%+1",
+        "%-1",
+        "% 1",
+        "%\x80\x80",
+        "abc%2",
+        "%00%",
+    ],
+)
 def test_bad_percent_encoding(daemon, key):
     for path in (b"/add=", b"/contain=", b"/f/default/add="):
         raw = key.encode("latin-1")
@@ -50,8 +68,15 @@ def test_a_url_of_a_mebibyte(daemon):
 
 
 def test_a_header_of_50_mebibytes(daemon):
-    for line in (b"A: " + b"x" * (50 << 20) + b"\r\n", b"A" * (50 << 20) + b": x\r\n", b"A: x\r\n" * (50 << 17), b"A: " + b" " * (50 << 20) + b"x\r\n"):
-        assert statuses(flood(daemon, b"GET /add=k HTTP/1.1\r\n" + line + b"\r\n")) == [431], line[:9]
+    for line in (
+        b"A: " + b"x" * (50 << 20) + b"\r\n",
+        b"A" * (50 << 20) + b": x\r\n",
+        b"A: x\r\n" * (50 << 17),
+        b"A: " + b" " * (50 << 20) + b"x\r\n",
+    ):
+        assert statuses(flood(daemon, b"GET /add=k HTTP/1.1\r\n" + line + b"\r\n")) == [431], line[
+            :9
+        ]
     assert untouched(daemon)
 
 
@@ -61,10 +86,19 @@ def test_a_body_past_the_limit(start):
     assert client.ask("POST", "/add", b"x" * (1 << 20)).body == b"1"
     before = daemon.stats()["adds"]
     for body in (b"x" * ((1 << 20) + 1), b"\n" * (5 << 20)):
-        assert statuses(flood(daemon, b"POST /add HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body), body)) == [413]
-        chunks = b"".join(b"10000\r\n" + body[at : at + 0x10000].ljust(0x10000) + b"\r\n" for at in range(0, len(body), 0x10000))
-        assert statuses(flood(daemon, b"POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", chunks)) == [413]
-    assert statuses(flood(daemon, b"POST /add HTTP/1.1\r\nContent-Length: 99999999999999\r\n\r\n")) == [413]
+        assert statuses(
+            flood(daemon, b"POST /add HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % len(body), body)
+        ) == [413]
+        chunks = b"".join(
+            b"10000\r\n" + body[at : at + 0x10000].ljust(0x10000) + b"\r\n"
+            for at in range(0, len(body), 0x10000)
+        )
+        assert statuses(
+            flood(daemon, b"POST /add HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", chunks)
+        ) == [413]
+    assert statuses(
+        flood(daemon, b"POST /add HTTP/1.1\r\nContent-Length: 99999999999999\r\n\r\n")
+    ) == [413]
     assert daemon.stats()["adds"] == before
 
 
@@ -74,7 +108,9 @@ def test_limits_are_to_the_byte(start):
     assert daemon.get("/contain=" + "x" * 92).status == 414
     client = daemon.client()
     head = b"GET /contain=k HTTP/1.1\r\n"
-    assert client.send(head + b"A: " + b"x" * 195 + b"\r\n\r\n").reply().status == 200  # name, ": ", value, CRLF
+    assert (
+        client.send(head + b"A: " + b"x" * 195 + b"\r\n\r\n").reply().status == 200
+    )  # name, ": ", value, CRLF
     assert client.send(head + b"A: " + b"x" * 196 + b"\r\n\r\n").reply().status == 431
 
 
@@ -87,13 +123,20 @@ def test_defaults(daemon):
 
 def test_all_bodies_together(start):
     daemon = start("-n", 1000, "-p", 0.01, "--max-buffered", "2M")
-    slow = [daemon.client().send(b"POST /add HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 500_000) for _ in range(16)]
+    slow = [
+        daemon.client().send(
+            b"POST /add HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 500_000
+        )
+        for _ in range(16)
+    ]
     refused = daemon.post("/add", b"y" * 3_000_000)
     assert refused.status == 503
     for client in slow:
         client.close()
     client = daemon.client()
-    while client.ask("POST", "/add", b"y" * 300_000).status == 503:  # until the others are forgotten
+    while (
+        client.ask("POST", "/add", b"y" * 300_000).status == 503
+    ):  # until the others are forgotten
         client = daemon.client()
     assert daemon.get("/contain=" + "y" * 10).status == 200
 
@@ -118,7 +161,12 @@ def test_named_filters_have_limits(start):
 @pytest.mark.parametrize("cut", [1, 3, 4, 5, 8, 9])
 def test_truncated_framing_adds_nothing(daemon, cut):
     body = framed([b"abc", b"defg", b"hij" * 1000])
-    for damaged in (body[:-cut], body + b"\0" * (cut if cut % 4 else cut + 1), struct.pack("<I", 0xFFFFFFFF) + body, body + struct.pack("<I", 1)):
+    for damaged in (
+        body[:-cut],
+        body + b"\0" * (cut if cut % 4 else cut + 1),
+        struct.pack("<I", 0xFFFFFFFF) + body,
+        body + struct.pack("<I", 1),
+    ):
         got = daemon.post("/add", damaged, **FRAMED)
         assert (got.status, got.body) == (400, b"Error Command")
         assert "cut short" in got.headers["x-error"]
@@ -171,19 +219,29 @@ def test_garbage(daemon, request_):
 
 
 def test_garbage_behind_a_request(daemon):
-    data = flood(daemon, b"GET /contain=a HTTP/1.1\r\n\r\nGARBAGE\r\n\r\nGET /add=b HTTP/1.1\r\n\r\n")
+    data = flood(
+        daemon, b"GET /contain=a HTTP/1.1\r\n\r\nGARBAGE\r\n\r\nGET /add=b HTTP/1.1\r\n\r\n"
+    )
     assert statuses(data) == [200, 400]
     assert data.count(b"Error Command") == 2  # the reason and the body
     assert untouched(daemon)
 
 
 def test_nothing_is_read_behind_the_last_request(daemon):
-    assert statuses(flood(daemon, b"GET /contain=a HTTP/1.1\r\nConnection: close\r\n\r\nGET /add=b HTTP/1.1\r\n\r\n")) == [200]
+    assert statuses(
+        flood(
+            daemon,
+            b"GET /contain=a HTTP/1.1\r\nConnection: close\r\n\r\nGET /add=b HTTP/1.1\r\n\r\n",
+        )
+    ) == [200]
     assert untouched(daemon)
 
 
 def test_upgrades_are_not_taken(daemon):
-    data = flood(daemon, b"GET /contain=a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\nGET /contain=b HTTP/1.1\r\n\r\n")
+    data = flood(
+        daemon,
+        b"GET /contain=a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\nGET /contain=b HTTP/1.1\r\n\r\n",
+    )
     assert statuses(data) == [200, 200]
 
 
@@ -212,7 +270,12 @@ def test_packed_bodies_are_not_taken_for_keys(daemon):
 
     packed = gzip.compress(b"a\nb")
     assert daemon.post("/add", packed, Content_Encoding="gzip").status == 415
-    assert statuses(flood(daemon, b"POST /add HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n")) == [400]
+    assert statuses(
+        flood(
+            daemon,
+            b"POST /add HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+        )
+    ) == [400]
     assert untouched(daemon)
     assert daemon.post("/add", b"a", Content_Encoding="identity").body == b"1"
 
@@ -227,8 +290,14 @@ def test_downloads_count_as_buffered(start):
         slow[-1].socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow[-1].send(b"GET /f/large HTTP/1.1\r\n\r\n")
         slow[-1].socket.recv(1, socket.MSG_PEEK)
-    assert daemon.get("/f/large").status in (200, 507)       # 200 where they stood still for so long that one gave way
-    assert int(re.search(rb"bloomfilter_buffered_bytes (\d+)", daemon.get("/metrics").body)[1]) <= 30 << 20
+    assert daemon.get("/f/large").status in (
+        200,
+        507,
+    )  # 200 where they stood still for so long that one gave way
+    assert (
+        int(re.search(rb"bloomfilter_buffered_bytes (\d+)", daemon.get("/metrics").body)[1])
+        <= 30 << 20
+    )
     for client in slow:
         client.close()
     while daemon.get("/f/large").status != 200:
@@ -252,11 +321,18 @@ def test_clients_that_vanish(daemon):
     """In the middle of large replies and behind pipelined requests, by FIN and by RST."""
     daemon.ask("PUT", "/f/large?m=80000000&n=1000000")
     for how in (reset, lambda client: client.close()):
-        for request in (b"GET /f/large HTTP/1.1\r\n\r\n", b"GET /contain=a HTTP/1.1\r\n\r\n" * 2000, b"POST /contain HTTP/1.1\r\nContent-Length: 900000\r\n\r\n" + b"\n" * 800_000):
+        for request in (
+            b"GET /f/large HTTP/1.1\r\n\r\n",
+            b"GET /contain=a HTTP/1.1\r\n\r\n" * 2000,
+            b"POST /contain HTTP/1.1\r\nContent-Length: 900000\r\n\r\n" + b"\n" * 800_000,
+        ):
             for _ in range(5):
                 how(daemon.client().send(request))
     assert untouched(daemon)
-    while daemon.stats()["connections"] > 1 or b"bloomfilter_buffered_bytes 0\n" not in daemon.get("/metrics").body:
+    while (
+        daemon.stats()["connections"] > 1
+        or b"bloomfilter_buffered_bytes 0\n" not in daemon.get("/metrics").body
+    ):
         pass  # all of them are forgotten, with what was held for them
     assert daemon.get("/f/large").status == 200
 
@@ -266,7 +342,9 @@ def test_a_slow_reader_gets_all_of_it(daemon):
     daemon.ask("PUT", "/f/large?m=80000000&n=1000000")
     client = daemon.client()
     client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 17)
-    client.send(b"GET /f/large HTTP/1.1\r\n\r\nGET /contain=a HTTP/1.1\r\n\r\nPOST /contain HTTP/1.1\r\nContent-Length: 3\r\n\r\na\n")
+    client.send(
+        b"GET /f/large HTTP/1.1\r\n\r\nGET /contain=a HTTP/1.1\r\n\r\nPOST /contain HTTP/1.1\r\nContent-Length: 3\r\n\r\na\n"
+    )
     other = daemon.client()
     for _ in range(100):
         assert other.get("/contain=a").body == b"false"
@@ -280,7 +358,10 @@ def test_a_slow_reader_gets_all_of_it(daemon):
 def test_a_request_has_a_deadline(start):
     """Bytes that keep coming do not prolong it."""
     daemon = start("-n", 1000, "-p", 0.01, "--deadline", 1)
-    for beginning in (b"GET /add=k HTTP/1.1\r\n", b"POST /add HTTP/1.1\r\nContent-Length: 100000\r\n\r\n"):
+    for beginning in (
+        b"GET /add=k HTTP/1.1\r\n",
+        b"POST /add HTTP/1.1\r\nContent-Length: 100000\r\n\r\n",
+    ):
         client = daemon.client().send(beginning)
         client.socket.settimeout(0.05)
         data = b""

@@ -9,7 +9,25 @@ import pytest
 from bloomfilter import BloomFilter
 from conftest import FRAMED, TAKES_RAW, framed
 
-KEYS = [b"a", b"", b"42", b"a&b", b"a?b", b"a/b", b"a=b", b"a b", b"a+b", b"a%b", b"\0", b"a\0b", b"#x", b"\xff\xfe", "ключ".encode(), bytes(range(256)), b"k" * 5000]
+KEYS = [
+    b"a",
+    b"",
+    b"42",
+    b"a&b",
+    b"a?b",
+    b"a/b",
+    b"a=b",
+    b"a b",
+    b"a+b",
+    b"a%b",
+    b"\0",
+    b"a\0b",
+    b"#x",
+    b"\xff\xfe",
+    "ключ".encode(),
+    bytes(range(256)),
+    b"k" * 5000,
+]
 
 
 def quoted(key):
@@ -22,7 +40,10 @@ def test_add_and_contain(daemon):
     for key in KEYS:
         assert client.get("/contain=" + quoted(key)).body == b"false", key
         first, again = client.get("/add=" + quoted(key)), client.get("/add=" + quoted(key))
-        assert [(r.status, r.reason, r.body, r.headers["x-new"]) for r in (first, again)] == [(200, "OK", b"ok", "1"), (200, "OK", b"ok", "0")]
+        assert [(r.status, r.reason, r.body, r.headers["x-new"]) for r in (first, again)] == [
+            (200, "OK", b"ok", "1"),
+            (200, "OK", b"ok", "0"),
+        ]
         found = client.get("/contain=" + quoted(key))
         assert (found.status, found.reason, found.body) == (200, "OK", b"true")
 
@@ -61,14 +82,21 @@ def test_bytes_past_ascii_in_a_url_are_the_key_or_refused(daemon):
         assert (got.status, got.body, daemon.stats()["adds"]) == (400, b"Error Command", 0)
         got = daemon.ask("GET", b"/add=%c3%a9")
     assert (got.status, got.headers["x-new"]) == (200, "1")
-    assert daemon.ask("POST", "/contain", framed(["é".encode(), b"\xc3", b"\xa9"]), **FRAMED).body == b"100"
+    assert (
+        daemon.ask("POST", "/contain", framed(["é".encode(), b"\xc3", b"\xa9"]), **FRAMED).body
+        == b"100"
+    )
 
 
 def test_same_keys_as_the_library(start):
     """42 here, 42 in Python; the whole filter is the same, bit by bit."""
     rng = random.Random(1)
     keys = [rng.randbytes(rng.randrange(40)) for _ in range(500)] + KEYS
-    for args, make in ((("-n", 1000, "-p", 0.01), {"n": 1000, "p": 0.01}), (("-m", 9999, "-n", 500), {"m": 9999, "n": 500}), (("-n", 1000, "-p", 1e-6), {"n": 1000, "p": 1e-6})):
+    for args, make in (
+        (("-n", 1000, "-p", 0.01), {"n": 1000, "p": 0.01}),
+        (("-m", 9999, "-n", 500), {"m": 9999, "n": 500}),
+        (("-n", 1000, "-p", 1e-6), {"n": 1000, "p": 1e-6}),
+    ):
         daemon, own = start(*args), BloomFilter(**make)
         client = daemon.client()
         for key in keys:
@@ -97,7 +125,10 @@ def test_lines(daemon, body, keys):
     client = daemon.client()
     assert client.ask("POST", "/contain", body).body == b"0" * len(keys)
     added = client.ask("POST", "/add", body)
-    assert (added.status, added.body) == (200, bytes(b"01"[key not in keys[:i]] for i, key in enumerate(keys)))
+    assert (added.status, added.body) == (
+        200,
+        bytes(b"01"[key not in keys[:i]] for i, key in enumerate(keys)),
+    )
     assert client.ask("POST", "/contain", framed(keys), **FRAMED).body == b"1" * len(keys)
 
 
@@ -113,7 +144,10 @@ def test_batches_answer_as_single_keys_do(start, count, how):
     for path in ("/add", "/contain", "/add"):
         expected = bytes(b"01"[own.add(key) if path == "/add" else key in own] for key in keys)
         if how == "chunked":
-            client.send(b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" % path.encode())
+            client.send(
+                b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+                % path.encode()
+            )
             for at in range(0, len(body), 7001):
                 client.send(b"%x\r\n%s\r\n" % (len(body[at : at + 7001]), body[at : at + 7001]))
             got = client.send(b"0\r\n\r\n").reply()
@@ -129,11 +163,29 @@ def test_any_bytes_are_a_key_where_framed(daemon):
     client = daemon.client()
     assert client.ask("POST", "/add", framed(KEYS), **FRAMED).body == b"1" * len(KEYS)
     assert client.ask("POST", "/add", framed(KEYS), **FRAMED).body == b"0" * len(KEYS)
-    assert client.ask("POST", "/contain", framed([*KEYS, b"\n", b"x"]), **FRAMED).body == b"1" * len(KEYS) + b"00"
-    for parameters in ("; charset=utf-8", ";charset=utf-8; q=1", " ; x=y", ";"):  # which a client's library may add by itself
+    assert (
+        client.ask("POST", "/contain", framed([*KEYS, b"\n", b"x"]), **FRAMED).body
+        == b"1" * len(KEYS) + b"00"
+    )
+    for parameters in (
+        "; charset=utf-8",
+        ";charset=utf-8; q=1",
+        " ; x=y",
+        ";",
+    ):  # which a client's library may add by itself
         for name in ("application/x-bloomfilter-keys", "Application/X-Bloomfilter-Keys"):
-            assert client.ask("POST", "/contain", framed([*KEYS, b"x"]), Content_Type=name + parameters).body == b"1" * len(KEYS) + b"0"
-    for other in ("application/x-bloomfilter-keys2", "text/plain; application/x-bloomfilter-keys", "", ";"):
+            assert (
+                client.ask(
+                    "POST", "/contain", framed([*KEYS, b"x"]), Content_Type=name + parameters
+                ).body
+                == b"1" * len(KEYS) + b"0"
+            )
+    for other in (
+        "application/x-bloomfilter-keys2",
+        "text/plain; application/x-bloomfilter-keys",
+        "",
+        ";",
+    ):
         assert client.ask("POST", "/contain", b"x\ny\n", Content_Type=other).body == b"00"
 
 
@@ -151,24 +203,53 @@ def test_named_filters(daemon):
     assert client.get("/f/seen.v1-x_Y/contain=k").body == b"true"
     assert client.get("/contain=k").body == b"false"
     assert client.ask("POST", "/f/seen.v1-x_Y/add", b"k\nl").body == b"01"
-    assert client.ask("POST", "/f/seen.v1-x_Y/contain", framed([b"l", b"m"]), **FRAMED).body == b"10"
-    assert json.loads(client.get("/f").body)["seen.v1-x_Y"]["m"] == BloomFilter.plan(n=1000, p=0.01)["m"]
+    assert (
+        client.ask("POST", "/f/seen.v1-x_Y/contain", framed([b"l", b"m"]), **FRAMED).body == b"10"
+    )
+    assert (
+        json.loads(client.get("/f").body)["seen.v1-x_Y"]["m"]
+        == BloomFilter.plan(n=1000, p=0.01)["m"]
+    )
     assert json.loads(client.get("/f/seen.v1-x_Y/stats").body)["adds"] == 3
     image = BloomFilter.from_bytes(client.get("/f/seen.v1-x_Y").body)
     assert (b"k" in image, b"l" in image, b"m" in image) == (True, True, False)
     assert client.ask("DELETE", "/f/seen.v1-x_Y").status == 200
-    for method, rest in (("GET", ""), ("DELETE", ""), ("GET", "/add=k"), ("GET", "/contain=k"), ("POST", "/add"), ("POST", "/merge"), ("GET", "/stats")):
+    for method, rest in (
+        ("GET", ""),
+        ("DELETE", ""),
+        ("GET", "/add=k"),
+        ("GET", "/contain=k"),
+        ("POST", "/add"),
+        ("POST", "/merge"),
+        ("GET", "/stats"),
+    ):
         body = BloomFilter(100, 10).to_bytes() if rest == "/merge" else b""
         assert client.ask(method, "/f/seen.v1-x_Y" + rest, body).status == 404, rest
     assert "seen.v1-x_Y" not in json.loads(client.get("/f").body)
 
 
-@pytest.mark.parametrize("query", ["m=1000&n=100", "m=1000&k=5", "n=1000&p=0.5", "m=4096&n=100&k=3", "n=100&p=0.001&scheme=classic", "n=100&p=0.01&scheme=block2", "n=1e3&p=1e-3"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "m=1000&n=100",
+        "m=1000&k=5",
+        "n=1000&p=0.5",
+        "m=4096&n=100&k=3",
+        "n=100&p=0.001&scheme=classic",
+        "n=100&p=0.01&scheme=block2",
+        "n=1e3&p=1e-3",
+    ],
+)
 def test_put_takes_what_the_constructor_takes(daemon, query):
-    asked = {name: value if name == "scheme" else float(value) if name == "p" else int(float(value)) for name, value in (pair.split("=") for pair in query.split("&"))}
+    asked = {
+        name: value if name == "scheme" else float(value) if name == "p" else int(float(value))
+        for name, value in (pair.split("=") for pair in query.split("&"))
+    }
     plan = BloomFilter.plan(**asked)
     got = json.loads(daemon.ask("PUT", "/f/x?" + query).body)
-    assert {name: got[name] for name in ("m", "n", "k", "p", "scheme")} == {name: plan[name] for name in ("m", "n", "k", "p", "scheme")}
+    assert {name: got[name] for name in ("m", "n", "k", "p", "scheme")} == {
+        name: plan[name] for name in ("m", "n", "k", "p", "scheme")
+    }
     assert daemon.ask("PUT", "/f/x?" + query).status == 200
 
 
@@ -205,14 +286,26 @@ def test_put_refuses(daemon, query):
     assert set(json.loads(daemon.get("/f").body)) == {"default"}
 
 
-@pytest.mark.parametrize("name", ["", ".x", "a/b", "a b", "a%20b", "ä", "x" * 65, "..", "a=b", "a*"])
+@pytest.mark.parametrize(
+    "name", ["", ".x", "a/b", "a b", "a%20b", "ä", "x" * 65, "..", "a=b", "a*"]
+)
 def test_bad_names(daemon, name):
     name = name.encode().replace(b" ", b"%20")
     assert daemon.ask("PUT", b"/f/" + name + b"?n=10&p=0.1").status == 400
     assert daemon.ask("PUT", "/f/" + "x" * 64 + "?n=10&p=0.1").status == 201
 
 
-@pytest.mark.parametrize("twice", ["n=10&p=0.1&n=20", "n=10&n=10&p=0.1", "n=10&p=0.1&p=0.1", "m=99&m=100&n=10", "m=99&k=3&k=4", "n=10&p=0.1&scheme=block&scheme=classic"])
+@pytest.mark.parametrize(
+    "twice",
+    [
+        "n=10&p=0.1&n=20",
+        "n=10&n=10&p=0.1",
+        "n=10&p=0.1&p=0.1",
+        "m=99&m=100&n=10",
+        "m=99&k=3&k=4",
+        "n=10&p=0.1&scheme=block&scheme=classic",
+    ],
+)
 def test_a_parameter_is_given_once(daemon, twice):
     names = [one.split("=")[0] for one in twice.split("&")]
     name = next(name for name in names if names.count(name) == 2)
@@ -230,7 +323,11 @@ def test_merge(daemon):
     assert client.ask("POST", "/f/a/merge", other.to_bytes()).status == 200
     assert client.ask("POST", "/f/a/contain", b"mine\none\ntwo\nthree").body == b"1110"
     before = client.get("/f/a").body
-    for unlike in (BloomFilter(n=5000, p=0.01), BloomFilter(n=1000, p=0.02), BloomFilter(n=1000, p=0.01, scheme="classic")):
+    for unlike in (
+        BloomFilter(n=5000, p=0.01),
+        BloomFilter(n=1000, p=0.02),
+        BloomFilter(n=1000, p=0.01, scheme="classic"),
+    ):
         unlike.add("x")
         assert client.ask("POST", "/f/a/merge", unlike.to_bytes()).status == 409
     image = other.to_bytes()
@@ -259,7 +356,9 @@ def test_stats(daemon):
     client.ask("POST", "/contain", b"\n".join(keys[:7]) + b"\nno\nnone\nnever")
     stats = json.loads(client.get("/stats").body)
     plan = BloomFilter.plan(n=100_000, p=0.0001)
-    assert {name: stats[name] for name in ("m", "n", "k", "p", "scheme")} == {name: plan[name] for name in ("m", "n", "k", "p", "scheme")}
+    assert {name: stats[name] for name in ("m", "n", "k", "p", "scheme")} == {
+        name: plan[name] for name in ("m", "n", "k", "p", "scheme")
+    }
     assert (stats["adds"], stats["adds_new"], stats["hits"], stats["misses"]) == (5010, 5000, 7, 3)
     assert stats["fill"] == pytest.approx(own.fill_ratio, rel=1e-6)
     assert stats["fpr_now"] == pytest.approx(own.fpr, rel=1e-6)
@@ -279,13 +378,19 @@ def test_metrics(daemon):
             assert name not in types
             types[name] = kind
         elif not line.startswith("#"):
-            name, labels, value = re.fullmatch(r"(bloomfilter_[a-z_]+)(?:\{([a-z]+=\"[^\"]*\")\})? (\S+)", line).groups()
+            name, labels, value = re.fullmatch(
+                r"(bloomfilter_[a-z_]+)(?:\{([a-z]+=\"[^\"]*\")\})? (\S+)", line
+            ).groups()
             assert name in types
             assert (types[name] == "counter") == name.endswith("_total")
             values[name, labels] = float(value)
     main, other = 'filter="default"', 'filter="other"'
     assert (values["bloomfilter_n", main], values["bloomfilter_n", other]) == (100_000, 10)
-    assert (values["bloomfilter_adds_total", main], values["bloomfilter_hits_total", main], values["bloomfilter_misses_total", main]) == (1, 1, 1)
+    assert (
+        values["bloomfilter_adds_total", main],
+        values["bloomfilter_hits_total", main],
+        values["bloomfilter_misses_total", main],
+    ) == (1, 1, 1)
     assert values["bloomfilter_adds_total", other] == 0
     assert values["bloomfilter_requests_total", 'code="400"'] == 1
     assert values["bloomfilter_requests_total", 'code="200"'] == 3
@@ -297,7 +402,18 @@ def test_health(daemon):
 
 
 # ---- anything else ----
-METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "CONNECT", "PROPFIND"]
+METHODS = [
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "DELETE",
+    "OPTIONS",
+    "PATCH",
+    "TRACE",
+    "CONNECT",
+    "PROPFIND",
+]
 ANSWERED = {
     "/add=k": {"GET", "HEAD"},
     "/contain=k": {"GET", "HEAD"},
@@ -342,7 +458,13 @@ def test_every_path_with_every_method(daemon, method):
     client = daemon.client()
     client.ask("PUT", "/f/x?n=100&p=0.01")
     for path, methods in ANSWERED.items():
-        target = path + "?n=100&p=0.01" if method == "PUT" and path == "/f/x" else "host:80" if method == "CONNECT" else path
+        target = (
+            path + "?n=100&p=0.01"
+            if method == "PUT" and path == "/f/x"
+            else "host:80"
+            if method == "CONNECT"
+            else path
+        )
         if method == "DELETE" and path == "/f/x":
             continue
         got = client.ask(method, target)
@@ -365,7 +487,12 @@ def test_head_is_get_without_a_body(daemon):
     client = daemon.client()
     for path in ("/contain=k", "/healthz", "/nothing", "/f", "/f/default", "/"):
         head, get = client.ask("HEAD", path), client.get(path)
-        assert (head.status, head.reason, head.headers["content-length"], head.body) == (get.status, get.reason, get.headers["content-length"], b""), path
+        assert (head.status, head.reason, head.headers["content-length"], head.body) == (
+            get.status,
+            get.reason,
+            get.headers["content-length"],
+            b"",
+        ), path
     assert client.ask("HEAD", "/add=k").headers["x-new"] == "1"
     assert client.get("/add=k").headers["x-new"] == "0"
 
@@ -390,7 +517,13 @@ def test_old_and_closing_clients(daemon):
 def test_pipelining(daemon):
     client = daemon.client()
     count = 3000
-    client.send(b"".join(b"GET /add=%d HTTP/1.1\r\n\r\nPOST /contain HTTP/1.1\r\nContent-Length: 6\r\n\r\n%06d" % (i, i) for i in range(count)))
+    client.send(
+        b"".join(
+            b"GET /add=%d HTTP/1.1\r\n\r\nPOST /contain HTTP/1.1\r\nContent-Length: 6\r\n\r\n%06d"
+            % (i, i)
+            for i in range(count)
+        )
+    )
     for _ in range(count):
         assert client.reply().body == b"ok"
         assert client.reply().body in (b"0", b"1")
@@ -408,6 +541,8 @@ def test_requests_in_single_bytes(daemon):
 
 
 def test_expect_100_continue(daemon):
-    client = daemon.client().send(b"POST /add HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+    client = daemon.client().send(
+        b"POST /add HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"
+    )
     assert client.reply().status == 100
     assert client.send(b"a\nb").reply().body == b"11"

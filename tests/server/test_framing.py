@@ -55,7 +55,8 @@ HEADS = {
     "a folded Transfer-Encoding": HEAD + b"Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n",
     "a folded Content-Length": HEAD + b"Content-Length: 1\r\n 0\r\n\r\nx",
     "a space before the colon": b"GET /add=x HTTP/1.1\r\nA : b\r\n\r\n",
-    "a space before the colon of Transfer-Encoding": HEAD + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+    "a space before the colon of Transfer-Encoding": HEAD
+    + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
     "a space before the colon of Content-Length": HEAD + b"Content-Length : 1\r\n\r\nx",
     "a tab before the colon": b"GET /add=x HTTP/1.1\r\nA\t: b\r\n\r\n",
     "a space in a name": b"GET /add=x HTTP/1.1\r\nA B: b\r\n\r\n",
@@ -68,7 +69,8 @@ HEADS = {
     "HTTP/1.2": b"GET /add=x HTTP/1.2\r\n\r\n",
     "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "both lengths": HEAD + b"Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "both lengths, the other way": HEAD + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+    "both lengths, the other way": HEAD
+    + b"Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
     "two lengths that agree": HEAD + b"Content-Length: 1\r\nContent-Length: 1\r\n\r\nx",
     "two lengths in one": HEAD + b"Content-Length: 1, 1\r\n\r\nx",
     "a length with a sign": HEAD + b"Content-Length: +1\r\n\r\nx",
@@ -76,14 +78,17 @@ HEADS = {
     "chunked, gzip": HEAD + b"Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
     "gzip, chunked": HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
     "identity": HEAD + b"Transfer-Encoding: identity\r\n\r\n0\r\n\r\n",
-    "chunked twice": HEAD + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
-    "chunked and nothing": HEAD + b"Transfer-Encoding: chunked\r\nTransfer-Encoding:\r\n\r\n0\r\n\r\n",
+    "chunked twice": HEAD
+    + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "chunked and nothing": HEAD
+    + b"Transfer-Encoding: chunked\r\nTransfer-Encoding:\r\n\r\n0\r\n\r\n",
     "nothing as an encoding": HEAD + b"Transfer-Encoding:\r\n\r\n0\r\n\r\n",
     "x as an encoding": HEAD + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
     "chunked in HTTP/1.0": b"POST /add HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "CONNECT with a body": b"CONNECT localhost:80 HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
     "two Hosts": b"GET /add=x HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
-    "two types": HEAD + b"Content-Type: text/plain\r\nContent-Type: application/x-bloomfilter-keys\r\nContent-Length: 1\r\n\r\nx",
+    "two types": HEAD
+    + b"Content-Type: text/plain\r\nContent-Type: application/x-bloomfilter-keys\r\nContent-Length: 1\r\n\r\nx",
     "LF in front": b"\nGET /add=x HTTP/1.1\r\n\r\n",
     "CR in front": b"\rGET /add=x HTTP/1.1\r\n\r\n",
     "CRs in front": b"\r\r\n\nGET /add=x HTTP/1.1\r\n\r\n",
@@ -127,12 +132,27 @@ def test_a_chunk_past_the_limit_is_refused_by_its_size(daemon, size):
 
 
 def test_trailers_without_end(daemon):
-    for trailer in (b"A: b\r\n" * 10_000, b"A: " + b" " * 100_000 + b"\r\n", b"A" * 100_000 + b": b\r\n"):
-        assert statuses(flood(daemon, CHUNKED + b"1\r\nx\r\n0\r\n" + trailer + b"\r\n")) == [431], trailer[:9]
+    for trailer in (
+        b"A: b\r\n" * 10_000,
+        b"A: " + b" " * 100_000 + b"\r\n",
+        b"A" * 100_000 + b": b\r\n",
+    ):
+        assert statuses(flood(daemon, CHUNKED + b"1\r\nx\r\n0\r\n" + trailer + b"\r\n")) == [431], (
+            trailer[:9]
+        )
     assert untouched(daemon)
 
 
-@pytest.mark.parametrize("ending", [b"1\r\nx\r\n0\r\n\r\n", b"01\r\nx\r\n000\r\n\r\n", b"1;a\r\nx\r\n0;b=c\r\n\r\n", b'1;a="b c"\r\nx\r\n0\r\nA: b\r\n\r\n', b"1\r\nx\r\n0\r\nA:\r\nB: c\r\n\r\n"])
+@pytest.mark.parametrize(
+    "ending",
+    [
+        b"1\r\nx\r\n0\r\n\r\n",
+        b"01\r\nx\r\n000\r\n\r\n",
+        b"1;a\r\nx\r\n0;b=c\r\n\r\n",
+        b'1;a="b c"\r\nx\r\n0\r\nA: b\r\n\r\n',
+        b"1\r\nx\r\n0\r\nA:\r\nB: c\r\n\r\n",
+    ],
+)
 def test_chunks_as_they_may_be(daemon, ending):
     for parts in pieces(CHUNKED + ending + NEXT.replace(b"/add", b"/contain")):
         client = daemon.client()
@@ -151,11 +171,24 @@ def test_empty_lines_between_requests(daemon):
             assert client.reply().body == b"0"
 
 
-@pytest.mark.parametrize("trailer", [b"Content-Type: application/x-bloomfilter-keys", b"Content-Length: 100", b"Host: evil.example", b"Content-Encoding: gzip",
-                                     b"Expect: 100-continue", b"Authorization: Bearer x", b"Origin: http://evil.example", b"Sec-Fetch-Site: cross-site"])
+@pytest.mark.parametrize(
+    "trailer",
+    [
+        b"Content-Type: application/x-bloomfilter-keys",
+        b"Content-Length: 100",
+        b"Host: evil.example",
+        b"Content-Encoding: gzip",
+        b"Expect: 100-continue",
+        b"Authorization: Bearer x",
+        b"Origin: http://evil.example",
+        b"Sec-Fetch-Site: cross-site",
+    ],
+)
 def test_trailers_mean_nothing(start, trailer):
     daemon = start("-n", 1000, "-p", 0.01)
-    for parts in pieces(CHUNKED + b"2\r\nxy\r\n0\r\n" + trailer + b"\r\n\r\n" + b"GET /contain=xy HTTP/1.1\r\n\r\n"):
+    for parts in pieces(
+        CHUNKED + b"2\r\nxy\r\n0\r\n" + trailer + b"\r\n\r\n" + b"GET /contain=xy HTTP/1.1\r\n\r\n"
+    ):
         client = daemon.client()
         for part in parts:
             client.send(part)
@@ -166,14 +199,22 @@ def test_trailers_mean_nothing(start, trailer):
 
 def test_a_token_in_a_trailer_is_none(start):
     daemon = start("-n", 1000, "-p", 0.01, "--token", "T")
-    assert statuses(flood(daemon, CHUNKED + b"1\r\nx\r\n0\r\nAuthorization: Bearer T\r\n\r\n")) == [401]
+    assert statuses(flood(daemon, CHUNKED + b"1\r\nx\r\n0\r\nAuthorization: Bearer T\r\n\r\n")) == [
+        401
+    ]
 
 
 @pytest.mark.parametrize("second", [b"Bearer T", b"Bearer ", b"", b"x"])
 def test_two_authorizations_are_none(start, second):
     daemon = start("-n", 1000, "-p", 0.01, "--token", "Bearer T")
     for first in (b"Bearer T", b"Bearer ", b"Bearer Bearer T", b""):
-        head = b"GET /add=x HTTP/1.1\r\nAuthorization: " + first + b"\r\nX: y\r\nauthorization: " + second + b"\r\n\r\n"
+        head = (
+            b"GET /add=x HTTP/1.1\r\nAuthorization: "
+            + first
+            + b"\r\nX: y\r\nauthorization: "
+            + second
+            + b"\r\n\r\n"
+        )
         assert statuses(flood(daemon, head + NEXT)) == [400]
     assert daemon.get("/contain=x", Authorization="Bearer Bearer T").body == b"false"
 
@@ -181,12 +222,21 @@ def test_two_authorizations_are_none(start, second):
 def test_blanks_behind_a_value_do_not_belong_to_it(start):
     daemon = start("-n", 1000, "-p", 0.01, "--token", "T")
     assert daemon.get("/add=x", Authorization="Bearer T \t").body == b"ok"
-    got = daemon.client().send(HEAD + b"Authorization: Bearer T\r\nTransfer-Encoding: chunked \t\r\n\r\n1\r\nx\r\n0\r\n\r\n").reply()
-    assert got.status in (200, 400)                  # llhttp's versions differ; never a body of another length
+    got = (
+        daemon.client()
+        .send(
+            HEAD
+            + b"Authorization: Bearer T\r\nTransfer-Encoding: chunked \t\r\n\r\n1\r\nx\r\n0\r\n\r\n"
+        )
+        .reply()
+    )
+    assert got.status in (200, 400)  # llhttp's versions differ; never a body of another length
 
 
 def test_no_continue_for_http_1_0(daemon):
-    client = daemon.client().send(b"POST /add HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx")
+    client = daemon.client().send(
+        b"POST /add HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\nx"
+    )
     assert (client.reply().status, client.end()) == (200, b"")
 
 

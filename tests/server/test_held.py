@@ -17,7 +17,11 @@ SANITIZED = "BLOOMFILTER_SANITIZED" in os.environ
 
 def buffered(daemon):
     got = daemon.get("/metrics")
-    return int(re.search(rb"bloomfilter_buffered_bytes (\d+)", got.body)[1]) if got.status == 200 else None
+    return (
+        int(re.search(rb"bloomfilter_buffered_bytes (\d+)", got.body)[1])
+        if got.status == 200
+        else None
+    )
 
 
 def resident(daemon):
@@ -73,18 +77,30 @@ def many_filters(start, *args):
 
 METRICS = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 IMAGE = b"GET /f/large HTTP/1.1\r\nHost: localhost\r\n\r\n"
-BATCH = b"POST /contain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n" + b"\n" * 400_000
+BATCH = (
+    b"POST /contain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n" + b"\n" * 400_000
+)
 ASKED = {
     "reports": METRICS * 12,
     "images": IMAGE * 3,
     "answers": BATCH * 3,
     "small replies": b"GET /contain=k HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20_000,
-    "a reply and input behind it": METRICS + b"GET /contain=k HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1400,
-    "a report behind small replies": b"GET /contain=k HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1300 + METRICS,
-    "heads": b"GET /contain=" + b"x" * 16_000 + b" HTTP/1.1\r\nA: " + b"y" * 16_000 + b"\r\nAuthorization: " + b"z" * 350,
-    "bodies": b"POST /contain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n\r\n" + b"x" * 300_000,
-    "chunked bodies": b"POST /contain HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n400000\r\n" + b"x" * 300_000,
-    "images that are uploaded": b"POST /f/large/merge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1004096\r\n\r\n" + b"x" * 300_000,
+    "a reply and input behind it": METRICS
+    + b"GET /contain=k HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1400,
+    "a report behind small replies": b"GET /contain=k HTTP/1.1\r\nHost: localhost\r\n\r\n" * 1300
+    + METRICS,
+    "heads": b"GET /contain="
+    + b"x" * 16_000
+    + b" HTTP/1.1\r\nA: "
+    + b"y" * 16_000
+    + b"\r\nAuthorization: "
+    + b"z" * 350,
+    "bodies": b"POST /contain HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9000000\r\n\r\n"
+    + b"x" * 300_000,
+    "chunked bodies": b"POST /contain HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n400000\r\n"
+    + b"x" * 300_000,
+    "images that are uploaded": b"POST /f/large/merge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1004096\r\n\r\n"
+    + b"x" * 300_000,
 }
 
 
@@ -150,7 +166,12 @@ def test_who_reads_slowly_is_not_the_first_to_go(start):
 
 def test_an_upload_that_stands_still_gives_way(start):
     daemon = start("-n", 1000, "-p", 0.01, "--max-buffered", "2M")
-    clients = [daemon.client().send(b"POST /add HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 400_000) for _ in range(8)]
+    clients = [
+        daemon.client().send(
+            b"POST /add HTTP/1.1\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 400_000
+        )
+        for _ in range(8)
+    ]
     until = time.monotonic() + 25
     while daemon.post("/contain", b"y" * 900_000).status != 200:
         assert time.monotonic() < until
@@ -162,10 +183,10 @@ def test_an_upload_that_stands_still_gives_way(start):
 
 def test_a_batch_without_room_for_its_answers_adds_nothing(start):
     daemon = start("-n", 1_000_000, "-p", 0.01, "--max-buffered", "1M")
-    got = daemon.post("/add", b"\n" * 700_000)       # its body, and as many answers
+    got = daemon.post("/add", b"\n" * 700_000)  # its body, and as many answers
     assert got.status == 503
     assert daemon.stats()["adds"] == 0
-    assert daemon.post("/add", b"%0200d\n" % 1 * 2000).status == 200     # few keys: they are counted
+    assert daemon.post("/add", b"%0200d\n" % 1 * 2000).status == 200  # few keys: they are counted
 
 
 def test_a_merge_without_room_for_the_filter(start):
@@ -174,7 +195,10 @@ def test_a_merge_without_room_for_the_filter(start):
     other = BloomFilter(5_000_000, 100_000)
     other.add("k")
     got = daemon.ask("POST", "/f/x/merge", other.to_bytes())
-    assert (got.status, got.body) == (503, b"Service Unavailable: the daemon holds as much for its clients as --max-buffered allows")
+    assert (got.status, got.body) == (
+        503,
+        b"Service Unavailable: the daemon holds as much for its clients as --max-buffered allows",
+    )
     assert daemon.get("/f/x/contain=k").body == b"false"
     assert buffered(daemon) == 0
 
@@ -183,7 +207,9 @@ def test_what_is_larger_than_the_bound(start):
     daemon = start("-n", 1000, "-p", 0.01, "--max-buffered", "1M")
     daemon.ask("PUT", "/f/large?m=24000000&n=100000")
     assert daemon.get("/f/large").status == 507
-    assert statuses(daemon.client().send(b"POST /add HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n").end()) == [503]
+    assert statuses(
+        daemon.client().send(b"POST /add HTTP/1.1\r\nContent-Length: 2000000\r\n\r\n").end()
+    ) == [503]
     assert buffered(daemon) == 0
 
 
@@ -197,11 +223,23 @@ def test_nothing_may_be_held(start):
 
 # ---- what is done by threads that may wait ----
 @needs_redis
-@pytest.mark.parametrize("what", ["reports", "images", "answers", "small replies", "a reply and input behind it", "images that are uploaded"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        "reports",
+        "images",
+        "answers",
+        "small replies",
+        "a reply and input behind it",
+        "images that are uploaded",
+    ],
+)
 def test_clients_that_never_read_from_redis(start, redis, what):
     """All of these are jobs: what they copy, make and keep waiting is within the bound too."""
     bound = 16 * MIB
-    daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_url(redis[0]), "--max-buffered", bound)
+    daemon = start(
+        "-n", 1000, "-p", 0.01, "--storage", redis_url(redis[0]), "--max-buffered", bound
+    )
     assert daemon.ask("PUT", "/f/large?m=8000000&n=100000").status == 201
     for _ in range(5):
         daemon.get("/metrics"), daemon.get("/f/large"), daemon.post("/contain", b"\n" * 400_000)
@@ -209,12 +247,17 @@ def test_clients_that_never_read_from_redis(start, redis, what):
     with Watch(daemon) as watch:
         clients = [deaf(daemon, ASKED[what]) for _ in range(100)]
         for _ in range(10):
-            assert daemon.get("/contain=k").status in (200, 503)     # Redis is busy, so it may be taken for one that hangs
+            assert daemon.get("/contain=k").status in (
+                200,
+                503,
+            )  # Redis is busy, so it may be taken for one that hangs
             held = buffered(daemon)
             assert held is None or held <= bound
             time.sleep(0.05)
     if not SANITIZED:
-        assert watch.highest - before < bound + 24 * MIB     # a reply of Redis and a stack for each of 16 threads
+        assert (
+            watch.highest - before < bound + 24 * MIB
+        )  # a reply of Redis and a stack for each of 16 threads
     began = time.monotonic()
     while daemon.get("/f/large").status != 200:
         time.sleep(0.1)
@@ -234,7 +277,7 @@ def test_room_is_made_for_what_a_thread_makes(start):
     until = time.monotonic() + PATIENCE
     while buffered(daemon) < 6_000_000:
         assert time.monotonic() < until
-    time.sleep(3)                                    # a client that stood still for 2 seconds gives way
+    time.sleep(3)  # a client that stood still for 2 seconds gives way
     assert daemon.get("/f/large").status == 200
     for client in standing:
         client.close()

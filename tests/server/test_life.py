@@ -16,7 +16,9 @@ from conftest import BINARY, FRAMED, PATIENCE, ROOT, TAKES_RAW, framed
 
 
 def run(*args):
-    return subprocess.run([BINARY, *map(str, args)], capture_output=True, text=True, timeout=PATIENCE)
+    return subprocess.run(
+        [BINARY, *map(str, args)], capture_output=True, text=True, timeout=PATIENCE
+    )
 
 
 # ---- options ----
@@ -90,13 +92,20 @@ def test_bad_options_are_one_line(args, words):
 def test_a_port_already_taken(daemon):
     done = run("--port", daemon.port)
     assert done.returncode == 1
-    assert done.stderr == f"bloomfilterd: cannot listen on 127.0.0.1 port {daemon.port}: Address already in use\n"
+    assert (
+        done.stderr
+        == f"bloomfilterd: cannot listen on 127.0.0.1 port {daemon.port}: Address already in use\n"
+    )
     assert daemon.get("/healthz").body == b"ok"
 
 
 def test_binds_loopback_only(daemon):
     lines = open(f"/proc/{daemon.process.pid}/net/tcp").read().splitlines()[1:]
-    ours = [line.split()[1] for line in lines if line.split()[1].endswith(f":{daemon.port:04X}") and line.split()[3] == "0A"]
+    ours = [
+        line.split()[1]
+        for line in lines
+        if line.split()[1].endswith(f":{daemon.port:04X}") and line.split()[3] == "0A"
+    ]
     assert ours == [f"0100007F:{daemon.port:04X}"]
 
 
@@ -146,7 +155,11 @@ def add_until_it_dies(client, prefix, batch, acknowledged, enough):
     try:
         while True:
             keys = [b"%s-%d" % (prefix, i + j) for j in range(batch)]
-            got = client.get(b"/add=" + keys[0]) if batch == 1 else client.ask("POST", "/add", b"\n".join(keys))
+            got = (
+                client.get(b"/add=" + keys[0])
+                if batch == 1
+                else client.ask("POST", "/add", b"\n".join(keys))
+            )
             assert got.status == 200
             acknowledged.extend(keys)
             i += batch
@@ -165,7 +178,17 @@ def test_kill_9_loses_no_acknowledged_key(start, tmp_path, how):
         acknowledged = [[] for _ in range(4)]
         enough = threading.Barrier(5)
         adders = [
-            threading.Thread(target=add_until_it_dies, args=(daemon.client(), b"%d-%d" % (round_, number), 1 if how == "single" else 500, mine, enough)) for number, mine in enumerate(acknowledged)
+            threading.Thread(
+                target=add_until_it_dies,
+                args=(
+                    daemon.client(),
+                    b"%d-%d" % (round_, number),
+                    1 if how == "single" else 500,
+                    mine,
+                    enough,
+                ),
+            )
+            for number, mine in enumerate(acknowledged)
         ]
         for adder in adders:
             adder.start()
@@ -198,11 +221,18 @@ def test_named_filters_live_in_the_folder(start, tmp_path):
         assert "k" in python
         python.add("from python")
     assert second.get("/f/seen/contain=from+python").body == b"true"
-    BloomFilter(n=77, p=0.1, storage=folder + "late.bloom").add("x")  # made by another process meanwhile
+    BloomFilter(n=77, p=0.1, storage=folder + "late.bloom").add(
+        "x"
+    )  # made by another process meanwhile
     assert second.get("/f/late/contain=x").body == b"true"
     assert second.ask("PUT", "/f/late?n=77&p=0.1").status == 200
     assert second.ask("DELETE", "/f/seen").status == 200
-    assert sorted(os.listdir(folder)) == [".hidden.bloom", "default.bloom", "late.bloom", "not a filter.bloom"]
+    assert sorted(os.listdir(folder)) == [
+        ".hidden.bloom",
+        "default.bloom",
+        "late.bloom",
+        "not a filter.bloom",
+    ]
     second.stop()
     (tmp_path / "filters/broken.bloom").write_bytes(b"x")
     refused = run("--port", 0, "--storage", folder)
@@ -218,7 +248,10 @@ def test_two_daemons_and_python_on_one_file(start, tmp_path):
     two.post("/add", b"from two\nalso two")
     python.add("from python")
     for daemon in (one, two):
-        assert daemon.post("/contain", b"from one\nfrom two\nalso two\nfrom python\nfrom nobody").body == b"11110"
+        assert (
+            daemon.post("/contain", b"from one\nfrom two\nalso two\nfrom python\nfrom nobody").body
+            == b"11110"
+        )
     assert all(key in python for key in ("from one", "from two", "also two", "from python"))
     assert one.get("/add=from+two").headers["x-new"] == "0"
     one.stop()
@@ -231,7 +264,13 @@ def test_a_file_that_cannot_be_written(start, tmp_path):
     path.chmod(stat.S_IRUSR)
     before = path.read_bytes()
     # root may write to any file, unless it is told that it may not
-    daemon = start("--storage", path, prefix=["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.getuid() == 0 else ())
+    daemon = start(
+        "--storage",
+        path,
+        prefix=["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+        if os.getuid() == 0
+        else (),
+    )
     assert daemon.get("/contain=k").body == b"true"
     for got in (daemon.get("/add=x"), daemon.post("/add", b"y")):
         assert got.status in (400, 503)
@@ -244,7 +283,15 @@ def test_a_file_that_cannot_be_written(start, tmp_path):
 @pytest.mark.parametrize("home", ["memory", "file"])
 def test_adders_at_once(start, tmp_path, threads, home):
     """Every key of every adder is there; of several adders of one new key at least one is told so."""
-    daemon = start("-n", 100_000, "-p", 0.0001, "--threads", threads, *(("--storage", tmp_path / "x.bloom") if home == "file" else ()))
+    daemon = start(
+        "-n",
+        100_000,
+        "-p",
+        0.0001,
+        "--threads",
+        threads,
+        *(("--storage", tmp_path / "x.bloom") if home == "file" else ()),
+    )
     adders, each = 8, 400
     told = [[] for _ in range(adders)]
 
@@ -261,7 +308,9 @@ def test_adders_at_once(start, tmp_path, threads, home):
         thread.join(PATIENCE)
     assert all(len(mine) == each for mine in told)
     assert all("1" in new for new in zip(*told))
-    keys = [b"%d-%d" % (number, i) for number in range(adders) for i in range(each)] + [b"shared-%d" % i for i in range(each)]
+    keys = [b"%d-%d" % (number, i) for number in range(adders) for i in range(each)] + [
+        b"shared-%d" % i for i in range(each)
+    ]
     assert daemon.post("/contain", framed(keys), **FRAMED).body == b"1" * len(keys)
     assert daemon.stats()["adds"] == 2 * adders * each
 
@@ -277,7 +326,14 @@ def test_filters_come_and_go_under_their_users(start):
     def use(statuses):
         client = daemon.client()
         while not stop.is_set():
-            for method, target, body in (("GET", "/f/x/add=k", b""), ("POST", "/f/x/add", b"a\nb"), ("GET", "/f/x", b""), ("GET", "/metrics", b""), ("POST", "/f/x/merge", image), ("GET", "/", b"")):
+            for method, target, body in (
+                ("GET", "/f/x/add=k", b""),
+                ("POST", "/f/x/add", b"a\nb"),
+                ("GET", "/f/x", b""),
+                ("GET", "/metrics", b""),
+                ("POST", "/f/x/merge", image),
+                ("GET", "/", b""),
+            ):
                 statuses.add(client.ask(method, target, body).status)
 
     users = [threading.Thread(target=use, args=(statuses,)) for statuses in seen]
@@ -303,12 +359,16 @@ def test_a_thousand_clients(daemon):
     assert daemon.post("/contain", b"\n".join(b"%d" % i for i in range(1000))).body == b"1" * 1000
 
 
-@pytest.mark.skipif("BLOOMFILTER_SANITIZED" in os.environ, reason="a sanitizer has memory of its own")
+@pytest.mark.skipif(
+    "BLOOMFILTER_SANITIZED" in os.environ, reason="a sanitizer has memory of its own"
+)
 def test_idle_connections_are_small(daemon):
     """Also where the request before was long: a URL of 16 KiB, a header, a body."""
 
     def resident():
-        return 1024 * int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{daemon.process.pid}/status").read())[1])
+        return 1024 * int(
+            re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{daemon.process.pid}/status").read())[1]
+        )
 
     before = resident()
     clients = [daemon.client() for _ in range(2000)]
@@ -363,7 +423,11 @@ def test_systemd_is_told(start, tmp_path):
 def unit(tmp_path):
     """The unit with this binary and folders that exist."""
     text = (ROOT / "server/bloomfilterd.service").read_text()
-    for old, new in (("/usr/local/bin/bloomfilterd", BINARY), ("/var/lib/bloomfilterd", tmp_path / "lib"), ("/var/log/bloomfilterd", tmp_path)):
+    for old, new in (
+        ("/usr/local/bin/bloomfilterd", BINARY),
+        ("/var/lib/bloomfilterd", tmp_path / "lib"),
+        ("/var/log/bloomfilterd", tmp_path),
+    ):
         assert old in text
         text = text.replace(old, str(new))
     return text
@@ -374,13 +438,21 @@ def test_the_unit_starts_what_is_there(start, tmp_path):
     assert command[0] == BINARY
     daemon = start(*command[1:])
     daemon.ask("PUT", "/f/x?n=10&p=0.1")
-    assert sorted(path.name for path in (tmp_path / "lib").iterdir()) == ["default.bloom", "x.bloom"]
+    assert sorted(path.name for path in (tmp_path / "lib").iterdir()) == [
+        "default.bloom",
+        "x.bloom",
+    ]
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze here")
 def test_the_unit_is_understood(tmp_path):
     (tmp_path / "bloomfilterd.service").write_text(unit(tmp_path))
-    done = subprocess.run(["systemd-analyze", "verify", "--man=no", tmp_path / "bloomfilterd.service"], capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", tmp_path / "bloomfilterd.service"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
     assert [line for line in done.stderr.splitlines() if "bloomfilterd.service" in line] == []
 
 
@@ -402,12 +474,22 @@ def test_access_log(start, tmp_path):
     log = tmp_path / "access.log"
     daemon = start("-n", 1000, "-p", 0.01, "--access-log", log)
     client = daemon.client()
-    client.get("/add=secretkey"), client.ask("PUT", "/f/x?n=10&p=0.1"), client.get("/f/x/contain=secretkey"), client.get("/secretkey"), client.ask("POST", "/add", b"secretkey\n\xff")
+    (
+        client.get("/add=secretkey"),
+        client.ask("PUT", "/f/x?n=10&p=0.1"),
+        client.get("/f/x/contain=secretkey"),
+        client.get("/secretkey"),
+        client.ask("POST", "/add", b"secretkey\n\xff"),
+    )
     client.send(b"GARBAGE secretkey\r\n\r\n").end()
     until(lambda: len(lines(log)) == 6)
     assert "secretkey" not in log.read_text()
     got = [(one["method"], one["path"], one["status"], one["sent"]) for one in lines(log)]
-    assert got[:3] == [("GET", "/add", 200, 2), ("PUT", "/f/x", 201, got[1][3]), ("GET", "/f/x/contain", 200, 5)]
+    assert got[:3] == [
+        ("GET", "/add", 200, 2),
+        ("PUT", "/f/x", 201, got[1][3]),
+        ("GET", "/f/x/contain", 200, 5),
+    ]
     assert got[3] == ("GET", "", 400, 13)
     assert (lines(log)[4]["received"], got[4]) == (11, ("POST", "/add", 200, 2))
     assert got[5][2] == 400
@@ -425,7 +507,9 @@ def test_the_log_shows_no_path_that_nobody_understood(start, tmp_path, keys):
     """Whatever is refused before its path is looked at, or because of it, may hold a key or a token."""
     log, secret = tmp_path / "access.log", "S3CRET"
     limits = ["--max-body", 1000, "--max-header", 2000, "--max-url", 1000, "--deadline", 1]
-    daemon = start("-n", 1000, "-p", 0.01, "--access-log", log, "--token", secret + "-T", *limits, *keys)
+    daemon = start(
+        "-n", 1000, "-p", 0.01, "--access-log", log, "--token", secret + "-T", *limits, *keys
+    )
     token = f"Authorization: Bearer {secret}-T\r\n"
     refused = [
         (401, f"GET /{secret} HTTP/1.1\r\n\r\n"),
@@ -436,7 +520,10 @@ def test_the_log_shows_no_path_that_nobody_understood(start, tmp_path, keys):
         (413, f"POST /f/{secret}/add HTTP/1.1\r\n{token}Content-Length: 9999\r\n\r\n"),
         (414, f"GET /{secret}{'x' * 1000} HTTP/1.1\r\n{token}\r\n"),
         (431, f"GET /f/{secret}/stats HTTP/1.1\r\n{token}A: {'x' * 3000}\r\n\r\n"),
-        (415, f"POST /f/{secret}/add HTTP/1.1\r\n{token}Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"),
+        (
+            415,
+            f"POST /f/{secret}/add HTTP/1.1\r\n{token}Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx",
+        ),
         (400, f"GET /{secret} HTTP/1.1\r\n{token}\r\n"),
         (400, f"GET /f/{secret}/nothing HTTP/1.1\r\n{token}\r\n"),
         (400, f"GET http://{secret}@localhost/stats HTTP/1.1\r\n{token}\r\n"),
@@ -448,9 +535,15 @@ def test_the_log_shows_no_path_that_nobody_understood(start, tmp_path, keys):
     for status, request in refused:
         assert daemon.client().send(request.encode()).reply().status == status, request
     until(lambda: len(lines(log)) == len(refused))
-    assert [(one["path"], one["status"]) for one in lines(log)] == [("", status) for status, _ in refused]
+    assert [(one["path"], one["status"]) for one in lines(log)] == [
+        ("", status) for status, _ in refused
+    ]
     assert secret not in log.read_text()
-    for target, shown in (("http://localhost/stats", "/stats"), ("/contain=%zz", "/contain=%zz" if keys else ""), ("/f/none/contain=k", "/f/none/contain" + ("=k" if keys else ""))):
+    for target, shown in (
+        ("http://localhost/stats", "/stats"),
+        ("/contain=%zz", "/contain=%zz" if keys else ""),
+        ("/f/none/contain=k", "/f/none/contain" + ("=k" if keys else "")),
+    ):
         daemon.get(target, Authorization=f"Bearer {secret}-T")
         until(lambda: lines(log)[-1]["path"] == shown)
 
@@ -474,7 +567,9 @@ def test_keys_in_the_log_where_asked(start, tmp_path):
     daemon = start("-n", 1000, "-p", 0.01, "--access-log", log, "--log-keys")
     daemon.ask("GET", b'/add=a"b\\c\xff%0a' if TAKES_RAW else b'/add=a"b\\c%0a')
     until(lambda: len(lines(log)) == 1)
-    assert lines(log)[0]["path"] == ('/add=a"b\\c\N{REPLACEMENT CHARACTER}%0a' if TAKES_RAW else '/add=a"b\\c%0a')
+    assert lines(log)[0]["path"] == (
+        '/add=a"b\\c\N{REPLACEMENT CHARACTER}%0a' if TAKES_RAW else '/add=a"b\\c%0a'
+    )
 
 
 def test_signals_do_not_end_it(daemon):

@@ -2,9 +2,32 @@
 
 import pytest
 
-CHANGES = [("PUT", "/f/y?n=10&p=0.1", b""), ("POST", "/add", b"k"), ("DELETE", "/f/x", b""), ("POST", "/f/x/merge", b"x"), ("GET", "/add=k", b""), ("HEAD", "/add=k", b""),
-           ("GET", "/f/x/add=k", b""), ("GET", "/remove=k", b""), ("GET", "/f/x/remove=k", b""), ("GET", "http://localhost/add=k", b""), ("POST", "/contain", b"k")]
-SHOWS = [("GET", path, b"") for path in ("/", "/stats", "/f", "/metrics", "/contain=k", "/f/x", "/f/x/stats", "/f/x/contain=k=k")]
+CHANGES = [
+    ("PUT", "/f/y?n=10&p=0.1", b""),
+    ("POST", "/add", b"k"),
+    ("DELETE", "/f/x", b""),
+    ("POST", "/f/x/merge", b"x"),
+    ("GET", "/add=k", b""),
+    ("HEAD", "/add=k", b""),
+    ("GET", "/f/x/add=k", b""),
+    ("GET", "/remove=k", b""),
+    ("GET", "/f/x/remove=k", b""),
+    ("GET", "http://localhost/add=k", b""),
+    ("POST", "/contain", b"k"),
+]
+SHOWS = [
+    ("GET", path, b"")
+    for path in (
+        "/",
+        "/stats",
+        "/f",
+        "/metrics",
+        "/contain=k",
+        "/f/x",
+        "/f/x/stats",
+        "/f/x/contain=k=k",
+    )
+]
 
 
 def ask(daemon, what, **headers):
@@ -20,8 +43,27 @@ def filled(daemon):
     assert daemon.get("/f/x").status == 200 and daemon.get("/f/y").status == 404
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:6381", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.2", "[::2]", "::1", "[::1", "localhost.", "localhost:6381:1",
-                                  "127.0.0.1@evil.example", "evil.example,localhost", "0.0.0.0", "2130706433", ":6381", "null"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:6381",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+        "127.0.0.2",
+        "[::2]",
+        "::1",
+        "[::1",
+        "localhost.",
+        "localhost:6381:1",
+        "127.0.0.1@evil.example",
+        "evil.example,localhost",
+        "0.0.0.0",
+        "2130706433",
+        ":6381",
+        "null",
+    ],
+)
 def test_another_host_is_refused(filled, host):
     for what in CHANGES + SHOWS:
         got = ask(filled, what, Host=host)
@@ -30,7 +72,19 @@ def test_another_host_is_refused(filled, host):
     assert filled.get("/healthz", Host=host).body == b"ok"
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LocalHost", "[::1]", "127.0.0.1:6381", "localhost:1", "[::1]:65535", ""])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "localhost",
+        "LocalHost",
+        "[::1]",
+        "127.0.0.1:6381",
+        "localhost:1",
+        "[::1]:65535",
+        "",
+    ],
+)
 def test_our_own_hosts(daemon, host):
     assert daemon.get("/add=k", Host=host).body == b"ok"
     assert daemon.post("/add", b"l", Host=host).body == b"1"
@@ -39,17 +93,35 @@ def test_our_own_hosts(daemon, host):
 def test_no_host_at_all(daemon):
     """No browser leaves it out."""
     for version in (b"1.0", b"1.1"):
-        assert daemon.client().send(b"GET /add=k HTTP/" + version + b"\r\n\r\n").reply().body == b"ok"
+        assert (
+            daemon.client().send(b"GET /add=k HTTP/" + version + b"\r\n\r\n").reply().body == b"ok"
+        )
 
 
 def test_the_host_of_an_absolute_url(filled):
-    for target, host in (("http://evil.example/add=k", "localhost"), ("http://localhost/add=k", "evil.example")):
+    for target, host in (
+        ("http://evil.example/add=k", "localhost"),
+        ("http://localhost/add=k", "evil.example"),
+    ):
         assert filled.get(target, Host=host).status == 403
     assert filled.get("http://localhost:80/contain=k").body == b"false"
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "https://evil.example", "null", "http://localhost:1", "http://127.0.0.1", "http://localhost.evil.example", "file://", "http://", "localhost",
-                                    "chrome-extension://abc"])
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://evil.example",
+        "https://evil.example",
+        "null",
+        "http://localhost:1",
+        "http://127.0.0.1",
+        "http://localhost.evil.example",
+        "file://",
+        "http://",
+        "localhost",
+        "chrome-extension://abc",
+    ],
+)
 def test_another_origin_is_refused(filled, origin):
     for what in CHANGES + SHOWS + [("GET", "/healthz", b"")]:
         assert ask(filled, what, Origin=origin).status == 403, what
@@ -57,7 +129,7 @@ def test_another_origin_is_refused(filled, origin):
 
 def test_our_own_origin(daemon):
     for host in ("localhost", f"127.0.0.1:{daemon.port}", f"[::1]:{daemon.port}"):
-        for scheme in ("http", "https"):             # TLS may end in front of us
+        for scheme in ("http", "https"):  # TLS may end in front of us
             assert daemon.post("/add", b"k", Host=host, Origin=f"{scheme}://{host}").status == 200
 
 
@@ -69,7 +141,17 @@ def test_what_another_site_makes_a_browser_send(filled, site):
         assert ask(filled, what, Sec_Fetch_Site=site).status == 200, what
 
 
-@pytest.mark.parametrize("referer", ["http://evil.example/", "https://evil.example/localhost/", "http://localhost:1/", "http://localhost@evil.example/", "about:blank", "http://localhost.evil.example"])
+@pytest.mark.parametrize(
+    "referer",
+    [
+        "http://evil.example/",
+        "https://evil.example/localhost/",
+        "http://localhost:1/",
+        "http://localhost@evil.example/",
+        "about:blank",
+        "http://localhost.evil.example",
+    ],
+)
 def test_what_another_site_makes_an_old_browser_send(filled, referer):
     for what in CHANGES:
         assert ask(filled, what, Referer=referer).status == 403, what
@@ -78,21 +160,35 @@ def test_what_another_site_makes_an_old_browser_send(filled, referer):
 
 
 def test_our_own_page(daemon):
-    for headers in ({"Sec_Fetch_Site": "same-origin"}, {"Sec_Fetch_Site": "none"}, {"Referer": "http://localhost/"}, {"Referer": "http://localhost/?a#b"}, {"Referer": "http://LOCALHOST"}):
+    for headers in (
+        {"Sec_Fetch_Site": "same-origin"},
+        {"Sec_Fetch_Site": "none"},
+        {"Referer": "http://localhost/"},
+        {"Referer": "http://localhost/?a#b"},
+        {"Referer": "http://LOCALHOST"},
+    ):
         assert daemon.get("/add=k", **headers).body == b"ok"
         assert daemon.post("/add", b"k", **headers).body == b"0"
 
 
 def test_pages_are_refused_before_their_body_is_there(daemon):
     for header in (b"Host: evil.example\r\n", b"Host: localhost\r\nOrigin: null\r\n"):
-        client = daemon.client().send(b"POST /add HTTP/1.1\r\n" + header + b"Expect: 100-continue\r\nContent-Length: 50000000\r\n\r\n")
+        client = daemon.client().send(
+            b"POST /add HTTP/1.1\r\n"
+            + header
+            + b"Expect: 100-continue\r\nContent-Length: 50000000\r\n\r\n"
+        )
         assert client.reply().status == 403
         assert client.end() == b""
 
 
 def test_a_token_does_not_replace_the_check(start):
     daemon = start("-n", 1000, "-p", 0.01, "--token", "T")
-    for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Sec_Fetch_Site": "cross-site"}):
+    for headers in (
+        {"Host": "evil.example"},
+        {"Origin": "http://evil.example"},
+        {"Sec_Fetch_Site": "cross-site"},
+    ):
         assert daemon.get("/add=k", Authorization="Bearer T", **headers).status == 403
     assert daemon.get("/add=k").status == 401
 
@@ -101,7 +197,16 @@ def test_allow_host(start):
     daemon = start("-n", 1000, "-p", 0.01, "--allow-host", "a.example", "--allow-host", "[fe80::1]")
     for host in ("a.example", "A.example:80", "localhost", "[FE80::1]:1"):
         assert daemon.get("/contain=k", Host=host).status == 200
-        assert daemon.post("/contain", b"k", Host=host, Origin="https://a.example", Referer="https://a.example/page").status == 200
+        assert (
+            daemon.post(
+                "/contain",
+                b"k",
+                Host=host,
+                Origin="https://a.example",
+                Referer="https://a.example/page",
+            ).status
+            == 200
+        )
     for host in ("b.example", "aa.example", "a.example.b"):
         assert daemon.get("/contain=k", Host=host).status == 403
     assert daemon.post("/contain", b"k", Origin="https://b.example").status == 403
@@ -111,11 +216,21 @@ def test_another_address_than_loopback(start):
     """Its names are not known here: Host is checked only where names are given, pages of other sites are refused all the same."""
     daemon = start("-n", 1000, "-p", 0.01, "--host", "0.0.0.0")
     assert daemon.get("/add=k", Host="anything.example").body == b"ok"
-    assert daemon.post("/add", b"k", Host="anything.example:1", Origin="http://anything.example:1").status == 200
-    assert daemon.post("/add", b"k", Host="anything.example", Origin="http://evil.example").status == 403
+    assert (
+        daemon.post(
+            "/add", b"k", Host="anything.example:1", Origin="http://anything.example:1"
+        ).status
+        == 200
+    )
+    assert (
+        daemon.post("/add", b"k", Host="anything.example", Origin="http://evil.example").status
+        == 403
+    )
     assert daemon.get("/add=k", Host="anything.example", Sec_Fetch_Site="cross-site").status == 403
     named = start("-n", 1000, "-p", 0.01, "--host", "0.0.0.0", "--allow-host", "a.example")
-    assert [named.get("/add=k", Host=host).status for host in ("a.example", "localhost", "b.example")] == [200, 200, 403]
+    assert [
+        named.get("/add=k", Host=host).status for host in ("a.example", "localhost", "b.example")
+    ] == [200, 200, 403]
 
 
 def test_the_address_that_was_asked_for(start):

@@ -7,7 +7,9 @@ import subprocess
 import pytest
 from conftest import PATIENCE
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
 
 
 def percent(text):
@@ -15,7 +17,17 @@ def percent(text):
 
 
 def browse(url, folder, *args):
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--user-data-dir={folder}/profile", "--virtual-time-budget=5000", *args, url]
+    command = [
+        CHROMIUM,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        f"--user-data-dir={folder}/profile",
+        "--virtual-time-budget=5000",
+        *args,
+        url,
+    ]
     return subprocess.run(command, capture_output=True, text=True, timeout=4 * PATIENCE).stdout
 
 
@@ -30,7 +42,9 @@ def test_page(daemon):
 def test_in_a_browser(daemon, tmp_path):
     keys = [b"%d" % i for i in range(50_000)]
     daemon.post("/add", b"\n".join(keys))
-    while not re.search(rb"\[\d+\.\d,0\.[1-9]", daemon.get("/").body):  # until the fill has been looked at
+    while not re.search(
+        rb"\[\d+\.\d,0\.[1-9]", daemon.get("/").body
+    ):  # until the fill has been looked at
         pass
     dom = browse(f"http://127.0.0.1:{daemon.port}/", tmp_path, "--dump-dom")
     shown = dict(re.findall(r'id="(\w+)">([^<]*)<', dom))

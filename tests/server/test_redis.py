@@ -18,7 +18,20 @@ def redis(tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    process = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [
+            "redis-server",
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(tmp_path),
+        ],
+        stdout=subprocess.DEVNULL,
+    )
     end = time.monotonic() + PATIENCE
     while True:
         try:
@@ -34,7 +47,10 @@ def redis(tmp_path):
 
 def test_shared_with_python(start, redis):
     url, _ = redis
-    one, two = start("-n", 1000, "-p", 0.01, "--storage", url, "--threads", 2), start("--storage", url)
+    one, two = (
+        start("-n", 1000, "-p", 0.01, "--storage", url, "--threads", 2),
+        start("--storage", url),
+    )
     python = BloomFilter.open(url)
     assert one.get("/add=a").headers["x-new"] == "1"
     assert two.get("/add=a").headers["x-new"] == "0"
@@ -53,7 +69,9 @@ def test_named_filters(start, redis):
     assert two.get("/f/x/contain=k").body == b"true"  # found where the other put it
     assert two.get("/f/y/contain=k").status == 404
     assert "k" in BloomFilter.open(url + ":f:x")
-    assert one.ask("PUT", "/f/meta?n=100&p=0.01").status == 201  # seen:meta is what Redis holds of `seen` itself
+    assert (
+        one.ask("PUT", "/f/meta?n=100&p=0.01").status == 201
+    )  # seen:meta is what Redis holds of `seen` itself
     assert one.get("/add=still").body == b"ok"
     assert one.ask("DELETE", "/f/x").status == 200
     assert two.get("/f/x/contain=k").status in (404, 503)
@@ -66,7 +84,13 @@ def test_a_lost_redis_is_an_error_never_absent(start, redis):
     assert client.get("/add=k").status == 200
     process.kill()
     process.wait()
-    for method, path, body in (("GET", "/contain=k", b""), ("GET", "/add=x", b""), ("POST", "/contain", b"k\nx"), ("GET", "/stats", b""), ("GET", "/healthz", b"")):
+    for method, path, body in (
+        ("GET", "/contain=k", b""),
+        ("GET", "/add=x", b""),
+        ("POST", "/contain", b"k\nx"),
+        ("GET", "/stats", b""),
+        ("GET", "/healthz", b""),
+    ):
         got = client.ask(method, path, body)
         assert (got.status, got.reason) == (503, "Service Unavailable"), path
         assert b"127.0.0.1" in got.body or got.headers["x-error"]

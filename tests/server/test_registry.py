@@ -88,7 +88,14 @@ def test_the_file_of_the_default_filter(start, tmp_path):
     daemon = start("--storage", path, "-n", 1000, "-p", 0.01)
     daemon.get("/add=1")
     path.rename(aside)
-    for method, target, body in (("GET", "/add=once", b""), ("GET", "/add=2", b""), ("GET", "/contain=1", b""), ("POST", "/add", b"2"), ("GET", "/stats", b""), ("GET", "/healthz", b"")):
+    for method, target, body in (
+        ("GET", "/add=once", b""),
+        ("GET", "/add=2", b""),
+        ("GET", "/contain=1", b""),
+        ("POST", "/add", b"2"),
+        ("GET", "/stats", b""),
+        ("GET", "/healthz", b""),
+    ):
         got = daemon.ask(method, target, body)
         assert got.status == 503, target
         assert "default" in got.headers["x-error"]
@@ -121,7 +128,9 @@ def test_a_file_that_is_replaced_in_the_middle_of_a_batch(start, tmp_path, again
         old = BloomFilter.open(str(path))
         assert daemon.get("/f/x/contain=1").body == b"false"
         replies = []
-        batch = threading.Thread(target=lambda replies=replies: replies.append(daemon.post("/f/x/add", keys)))
+        batch = threading.Thread(
+            target=lambda replies=replies: replies.append(daemon.post("/f/x/add", keys))
+        )
         batch.start()
         while "0" not in old and not replies:
             time.sleep(0)
@@ -149,7 +158,9 @@ def test_deleted_in_memory_while_a_batch_runs(start):
     for _ in range(4):
         assert daemon.ask("PUT", "/f/x?n=300000&p=0.01").status == 201
         replies = []
-        batch = threading.Thread(target=lambda replies=replies: replies.append(daemon.post("/f/x/add", keys)))
+        batch = threading.Thread(
+            target=lambda replies=replies: replies.append(daemon.post("/f/x/add", keys))
+        )
         batch.start()
         assert daemon.ask("DELETE", "/f/x").status == 200
         batch.join(PATIENCE)
@@ -168,7 +179,10 @@ def test_others_add_while_a_large_image_is_merged_and_downloaded(start):
             if daemon.ask(method, target, body).status != 200:
                 errors.append(target)
 
-    threads = [threading.Thread(target=work, args=args) for args in (("POST", "/f/large/merge", image), ("GET", "/f/large", b""))]
+    threads = [
+        threading.Thread(target=work, args=args)
+        for args in (("POST", "/f/large/merge", image), ("GET", "/f/large", b""))
+    ]
     for thread in threads:
         thread.start()
     for i in range(300):
@@ -177,15 +191,28 @@ def test_others_add_while_a_large_image_is_merged_and_downloaded(start):
     for thread in threads:
         thread.join(PATIENCE)
     assert not errors
-    assert daemon.post("/f/large/contain", b"\n".join(b"k%d" % i for i in range(300))).body == b"1" * 300
-    assert BloomFilter.from_bytes(daemon.get("/f/large").body).contains_many([f"k{i}" for i in range(300)]) == b"\1" * 300
+    assert (
+        daemon.post("/f/large/contain", b"\n".join(b"k%d" % i for i in range(300))).body
+        == b"1" * 300
+    )
+    assert (
+        BloomFilter.from_bytes(daemon.get("/f/large").body).contains_many(
+            [f"k{i}" for i in range(300)]
+        )
+        == b"\1" * 300
+    )
 
 
 def test_a_damaged_file_is_not_absent(two):
     one, _, folder = two
     with open(f"{folder}x.bloom", "wb") as file:
         file.write(b"nonsense")
-    for method, target in (("GET", "/f/x/contain=1"), ("PUT", "/f/x" + PUT), ("DELETE", "/f/x"), ("GET", "/f/x")):
+    for method, target in (
+        ("GET", "/f/x/contain=1"),
+        ("PUT", "/f/x" + PUT),
+        ("DELETE", "/f/x"),
+        ("GET", "/f/x"),
+    ):
         assert one.ask(method, target).status == 503, target
     assert open(f"{folder}x.bloom", "rb").read() == b"nonsense"
     assert one.get("/f/y/contain=1").status == 404
@@ -199,7 +226,19 @@ def test_replies_keep_their_order(daemon):
     client.send(b"".join(one + b" HTTP/1.1\r\n\r\n" for one in asked) * 20)
     for _ in range(20):
         replies = [client.reply() for _ in asked]
-        assert [reply.status for reply in replies] == [200, 200, 200, 201, 200, 200, 200, 200, 200, 404, 200]
+        assert [reply.status for reply in replies] == [
+            200,
+            200,
+            200,
+            201,
+            200,
+            200,
+            200,
+            200,
+            200,
+            404,
+            200,
+        ]
         assert replies[7].body == replies[10].body == b"true"
     client.send(b"GET /stats HTTP/1.1\r\nConnection: close\r\n\r\nGET /stats HTTP/1.1\r\n\r\n")
     assert client.reply().status == 200
@@ -207,7 +246,12 @@ def test_replies_keep_their_order(daemon):
 
 
 def test_many_wait_and_some_vanish(daemon):
-    clients = [daemon.client().send(b"PUT /f/%d?n=100000&p=0.01 HTTP/1.1\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n" % (i % 7)) for i in range(60)]
+    clients = [
+        daemon.client().send(
+            b"PUT /f/%d?n=100000&p=0.01 HTTP/1.1\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n" % (i % 7)
+        )
+        for i in range(60)
+    ]
     for i, client in enumerate(clients):
         if i % 3:
             client.close()
@@ -220,12 +264,22 @@ def test_many_wait_and_some_vanish(daemon):
 
 # ---- how much all of them take ----
 def sizes(reply):
-    return [int(word) for word in reply.headers["x-error"].replace(",", "").split() if word.isdigit()]
+    return [
+        int(word) for word in reply.headers["x-error"].replace(",", "").split() if word.isdigit()
+    ]
 
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_all_filters_together(start, tmp_path, stored):
-    args = ["-n", 1000, "-p", 0.01, "--max-total", "1M", *(["--storage", f"{tmp_path}/filters/"] if stored else [])]
+    args = [
+        "-n",
+        1000,
+        "-p",
+        0.01,
+        "--max-total",
+        "1M",
+        *(["--storage", f"{tmp_path}/filters/"] if stored else []),
+    ]
     daemon = start(*args)
     large = "?m=3200000&n=100000"  # 400,000 bytes
     assert daemon.ask("PUT", "/f/a" + large).status == 201
@@ -248,7 +302,10 @@ def test_all_filters_together(start, tmp_path, stored):
 def test_files_of_others_count(two):
     one, _, folder = two
     daemon = one
-    total = int(daemon.get("/f").status == 200) and os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") // 4
+    total = (
+        int(daemon.get("/f").status == 200)
+        and os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") // 4
+    )
     with open(f"{folder}other.bloom", "wb") as file:
         file.truncate(total)
     assert daemon.ask("PUT", "/f/x" + PUT).status == 507
@@ -258,9 +315,26 @@ def test_files_of_others_count(two):
 
 @pytest.mark.parametrize("stored", [False, True])
 def test_two_puts_at_once_never_pass_it(start, tmp_path, stored):
-    daemon = start("--threads", 2, "-n", 10, "-p", 0.1, "--max-total", "40M", *(["--storage", f"{tmp_path}/filters/"] if stored else []))
+    daemon = start(
+        "--threads",
+        2,
+        "-n",
+        10,
+        "-p",
+        0.1,
+        "--max-total",
+        "40M",
+        *(["--storage", f"{tmp_path}/filters/"] if stored else []),
+    )
     replies = []
-    puts = [threading.Thread(target=lambda i=i: replies.append(daemon.ask("PUT", f"/f/{i}?m=80000000&n=100000").status)) for i in range(16)]
+    puts = [
+        threading.Thread(
+            target=lambda i=i: replies.append(
+                daemon.ask("PUT", f"/f/{i}?m=80000000&n=100000").status
+            )
+        )
+        for i in range(16)
+    ]
     for put in puts:
         put.start()
     for put in puts:
@@ -274,14 +348,19 @@ def test_growing_filters_keep_within_it(start, tmp_path):
     BloomFilter(n=10_000, p=0.01, grow=2.0, storage=f"{folder}/x.bloom").close()
     daemon = start("-n", 1000, "-p", 0.01, "--max-total", "200K", "--storage", f"{folder}/")
     added = 0
-    while (got := daemon.post("/f/x/add", b"\n".join(b"%d" % i for i in range(added, added + 1000)))).status == 200:
+    while (
+        got := daemon.post("/f/x/add", b"\n".join(b"%d" % i for i in range(added, added + 1000)))
+    ).status == 200:
         added += 1000
         assert added < 1_000_000
     assert got.status == 507
     assert 200 << 10 in sizes(got)
     assert added >= 20_000
     assert sum(file.stat().st_size for file in folder.iterdir()) <= 200 << 10
-    assert daemon.post("/f/x/contain", b"\n".join(b"%d" % i for i in range(added))).body == b"1" * added
+    assert (
+        daemon.post("/f/x/contain", b"\n".join(b"%d" % i for i in range(added))).body
+        == b"1" * added
+    )
     while (got := daemon.get(f"/f/x/add=one{added}")).status == 200:
         added += 1
     assert got.status == 507
@@ -317,13 +396,24 @@ def test_what_is_no_filter_in_redis_is_not_the_requests_fault(start, redis, inst
     port, _ = redis
     daemon = start("--storage", redis_url(port))
     command(port, instead)
-    for ask in (("GET", "/f/x/contain=k"), ("GET", "/f/x/add=k"), ("PUT", "/f/x?n=100&p=0.01"), ("POST", "/f/x/add", b"k"), ("GET", "/f/x/stats")):
+    for ask in (
+        ("GET", "/f/x/contain=k"),
+        ("GET", "/f/x/add=k"),
+        ("PUT", "/f/x?n=100&p=0.01"),
+        ("POST", "/f/x/add", b"k"),
+        ("GET", "/f/x/stats"),
+    ):
         got = daemon.ask(*ask)
         assert got.status == 503 and "app:f:x" in got.headers["x-error"], (ask, got)
     assert daemon.ask("PUT", "/f/y?n=100&p=0.01").status == 201
     command(port, b"DEL app:f:y")
     command(port, instead.replace(b":x", b":y"))  # under a filter that is open
-    for ask in (("POST", "/f/y/add", b"k"), ("GET", "/f/y/contain=k"), ("PUT", "/f/y?n=100&p=0.01"), ("GET", "/f/y")):
+    for ask in (
+        ("POST", "/f/y/add", b"k"),
+        ("GET", "/f/y/contain=k"),
+        ("PUT", "/f/y?n=100&p=0.01"),
+        ("GET", "/f/y"),
+    ):
         assert daemon.ask(*ask).status == 503, ask
     assert daemon.post("/f/x/merge", b"no filter").status in (400, 503)
     assert daemon.post("/merge", b"x").status == 400
@@ -397,11 +487,30 @@ def test_redis_hangs(start, redis, threads):
     waiting = []
     with stopped(process):
         began = time.monotonic()
-        for method, path in (("GET", "/f/unknown/contain=1"), ("GET", "/f/unknown/contain=2"), ("PUT", "/f/y" + PUT), ("DELETE", "/f/gone"), ("GET", "/f/z")):
-            waiting.append(daemon.client().send(f"{method} {path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n".encode()))
+        for method, path in (
+            ("GET", "/f/unknown/contain=1"),
+            ("GET", "/f/unknown/contain=2"),
+            ("PUT", "/f/y" + PUT),
+            ("DELETE", "/f/gone"),
+            ("GET", "/f/z"),
+        ):
+            waiting.append(
+                daemon.client().send(
+                    f"{method} {path} HTTP/1.1\r\nContent-Length: 0\r\n\r\n".encode()
+                )
+            )
         assert daemon.get("/f").status == 200
         for _ in range(3):
-            for path in ("/healthz", "/stats", "/contain=1", "/f/x/contain=k", "/f/x/add=j", "/f/other/contain=1", "/f/x/stats", "/"):
+            for path in (
+                "/healthz",
+                "/stats",
+                "/contain=1",
+                "/f/x/contain=k",
+                "/f/x/add=j",
+                "/f/other/contain=1",
+                "/f/x/stats",
+                "/",
+            ):
                 got = daemon.get(path)
                 assert got.status == 503, path
                 assert "Redis" in got.headers["x-error"]
@@ -439,7 +548,12 @@ def test_a_name_that_could_not_be_looked_up_is_not_absent(start, redis):
     assert daemon.get("/f/unknown/contain=1").status == 404
     process.kill()
     process.wait()
-    for method, path in (("GET", "/f/unknown/contain=1"), ("GET", "/f/unknown"), ("DELETE", "/f/unknown"), ("PUT", "/f/unknown" + PUT)):
+    for method, path in (
+        ("GET", "/f/unknown/contain=1"),
+        ("GET", "/f/unknown"),
+        ("DELETE", "/f/unknown"),
+        ("PUT", "/f/unknown" + PUT),
+    ):
         got = daemon.ask(method, path)
         assert got.status == 503, path
         assert "refused" in got.headers["x-error"]

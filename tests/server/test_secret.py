@@ -18,7 +18,15 @@ def secret_file(tmp_path):
     return tmp_path / "secret"
 
 
-@pytest.mark.parametrize("said", [SECRET, SECRET.hex().encode(), SECRET.hex().upper().encode() + b"\n", SECRET.hex().encode() + b"\r\n"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        SECRET,
+        SECRET.hex().encode(),
+        SECRET.hex().upper().encode() + b"\n",
+        SECRET.hex().encode() + b"\r\n",
+    ],
+)
 def test_the_same_bits(start, tmp_path, said):
     (tmp_path / "said").write_bytes(said)
     client = start("-n", 1000, "-p", 0.01, "--secret-file", tmp_path / "said").client()
@@ -43,13 +51,32 @@ def test_stored_filters_ask_for_their_secret(start, tmp_path, secret_file):
     assert again.get("/f/named/contain=k").body == b"true"
     again.stop()
     (tmp_path / "other").write_bytes(OTHER)
-    for args, what in ((["--secret-file", tmp_path / "other"], "is keyed with another secret"), ([], "is keyed: its secret must be given")):
-        done = subprocess.run([BINARY, "--port", "0", "--storage", folder, *args], capture_output=True, text=True, timeout=60, check=False)
+    for args, what in (
+        (["--secret-file", tmp_path / "other"], "is keyed with another secret"),
+        ([], "is keyed: its secret must be given"),
+    ):
+        done = subprocess.run(
+            [BINARY, "--port", "0", "--storage", folder, *args],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
         assert done.returncode == 1 and what in done.stderr
     os.unlink(folder + "named.bloom")
     BloomFilter(n=500, p=0.01, storage=folder + "plain.bloom").close()
-    done = subprocess.run([BINARY, "--port", "0", "--storage", folder, "--secret-file", secret_file], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1 and "plain.bloom" in done.stderr and "is not keyed, but a secret was given" in done.stderr
+    done = subprocess.run(
+        [BINARY, "--port", "0", "--storage", folder, "--secret-file", secret_file],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (
+        done.returncode == 1
+        and "plain.bloom" in done.stderr
+        and "is not keyed, but a secret was given" in done.stderr
+    )
 
 
 def test_merge_wants_the_same_secret(start, secret_file):
@@ -59,18 +86,45 @@ def test_merge_wants_the_same_secret(start, secret_file):
         other.add(f"of {secret}")
         got = client.ask("POST", "/f/default/merge", other.to_bytes())
         assert got.status == status, got
-        assert client.get(f"/contain=of {secret}".replace(" ", "%20")).body == (b"true" if status == 200 else b"false")
+        assert client.get(f"/contain=of {secret}".replace(" ", "%20")).body == (
+            b"true" if status == 200 else b"false"
+        )
 
 
 def test_a_scheme_that_cannot_be_keyed(start, secret_file):
-    got = start("-n", 1000, "-p", 0.01, "--secret-file", secret_file).ask("PUT", "/f/x?n=100&p=0.01&scheme=guava")
+    got = start("-n", 1000, "-p", 0.01, "--secret-file", secret_file).ask(
+        "PUT", "/f/x?n=100&p=0.01&scheme=guava"
+    )
     assert got.status == 400 and "guava cannot be keyed" in got.headers["x-error"]
 
 
-@pytest.mark.parametrize("said", [b"", b"short", SECRET + b"x", SECRET.hex().encode()[:-1], SECRET.hex().encode() + b"0", b"g" * 32, None])
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"short",
+        SECRET + b"x",
+        SECRET.hex().encode()[:-1],
+        SECRET.hex().encode() + b"0",
+        b"g" * 32,
+        None,
+    ],
+)
 def test_no_secret(tmp_path, said):
     if said is not None:
         (tmp_path / "said").write_bytes(said)
-    done = subprocess.run([BINARY, "--port", "0", "--secret-file", tmp_path / "said"], capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 2 and str(tmp_path / "said") in done.stderr and done.stderr.count("\n") == 1
-    assert "16 bytes or of 32 hexadecimal digits" in done.stderr or (said is None and "No such file" in done.stderr)
+    done = subprocess.run(
+        [BINARY, "--port", "0", "--secret-file", tmp_path / "said"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (
+        done.returncode == 2
+        and str(tmp_path / "said") in done.stderr
+        and done.stderr.count("\n") == 1
+    )
+    assert "16 bytes or of 32 hexadecimal digits" in done.stderr or (
+        said is None and "No such file" in done.stderr
+    )

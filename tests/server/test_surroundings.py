@@ -56,7 +56,9 @@ def test_the_limit_on_open_files_bounds_connections(start, limit, connections):
 def test_without_standard_descriptors(start, tmp_path):
     """Nothing that is printed may end in a socket or in the filter."""
     path = tmp_path / "seen.bloom"
-    daemon = start("-n", 1000, "-p", 0.01, "--storage", path, prefix=["sh", "-c", 'exec "$@" <&- >&-', "sh"])
+    daemon = start(
+        "-n", 1000, "-p", 0.01, "--storage", path, prefix=["sh", "-c", 'exec "$@" <&- >&-', "sh"]
+    )
     there = descriptors(daemon)
     assert (there[0], there[1]) == ("/dev/null", "/dev/null")
     assert daemon.get("/add=a").body == b"ok"
@@ -66,10 +68,29 @@ def test_without_standard_descriptors(start, tmp_path):
 
 def test_no_file_larger_than_the_limit(tmp_path):
     path = tmp_path / "seen.bloom"
-    done = subprocess.run(["prlimit", "--fsize=65536", BINARY, "--port", "0", "-n", "1000000", "-p", "0.01", "--storage", str(path)],
-                          capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(
+        [
+            "prlimit",
+            "--fsize=65536",
+            BINARY,
+            "--port",
+            "0",
+            "-n",
+            "1000000",
+            "-p",
+            "0.01",
+            "--storage",
+            str(path),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
     assert done.returncode == 1, done
-    assert "bloomfilterd: the filter: cannot make room for " in done.stderr and done.stderr.endswith("seen.bloom: File too large\n")
+    assert (
+        "bloomfilterd: the filter: cannot make room for " in done.stderr
+        and done.stderr.endswith("seen.bloom: File too large\n")
+    )
     assert os.listdir(tmp_path) == []
 
 
@@ -77,8 +98,16 @@ def test_an_access_log_that_nobody_reads(start, tmp_path):
     """It is not waited for: a daemon that hangs at its start does not even end on SIGTERM."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    done = subprocess.run([BINARY, "--port", "0", "-n", "1000", "-p", "0.01", "--access-log", str(pipe)], capture_output=True, text=True, timeout=PATIENCE)
-    assert (done.returncode, done.stderr) == (1, f"bloomfilterd: {pipe}: No such device or address\n")
+    done = subprocess.run(
+        [BINARY, "--port", "0", "-n", "1000", "-p", "0.01", "--access-log", str(pipe)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"bloomfilterd: {pipe}: No such device or address\n",
+    )
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
         daemon = start("-n", 1000, "-p", 0.01, "--access-log", pipe)

@@ -52,7 +52,11 @@ def test_without_the_token(guarded):
     for method, path in PATHS:
         for wrong in WRONG:
             got = client.ask(method, path, **({} if wrong is None else {"Authorization": wrong}))
-            assert (got.status, got.reason, got.headers["www-authenticate"]) == (401, "Unauthorized", "Bearer"), (path, wrong)
+            assert (got.status, got.reason, got.headers["www-authenticate"]) == (
+                401,
+                "Unauthorized",
+                "Bearer",
+            ), (path, wrong)
     assert client.get("/healthz").body == b"ok"
     assert client.get("/contain=k", Authorization=f"Bearer {TOKEN}").body == b"false"
 
@@ -77,7 +81,13 @@ def test_browsers_may_give_it_as_a_password(guarded):
     client = guarded.client()
     for path in ("/", "/stats"):
         assert client.get(path, Authorization=basic).status == 200
-        for bad in (wrong, "Basic", "Basic !!!!", "Basic " + base64.b64encode(TOKEN.encode()).decode(), "Basic " + "A" * 6000):
+        for bad in (
+            wrong,
+            "Basic",
+            "Basic !!!!",
+            "Basic " + base64.b64encode(TOKEN.encode()).decode(),
+            "Basic " + "A" * 6000,
+        ):
             assert client.get(path, Authorization=bad).status == 401
     assert client.get("/").headers["www-authenticate"].startswith("Basic realm=")
     assert client.get("/add=k", Authorization=basic).status == 401
@@ -85,4 +95,9 @@ def test_browsers_may_give_it_as_a_password(guarded):
 
 def test_the_token_is_not_for_everybodys_ps(start):
     daemon = start("--token", TOKEN)
-    assert TOKEN not in subprocess.run(["ps", "-o", "args", "-p", str(daemon.process.pid)], capture_output=True, text=True).stdout
+    assert (
+        TOKEN
+        not in subprocess.run(
+            ["ps", "-o", "args", "-p", str(daemon.process.pid)], capture_output=True, text=True
+        ).stdout
+    )

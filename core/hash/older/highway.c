@@ -1,14 +1,19 @@
-/* highway.c - HighwayHash-128 (J. Alakuijala, B. Cox, J. Wassenberg, 2016) with the key that Redisson has built in:
- * a constant, so it protects from nobody. */
+/* highway.c - HighwayHash-128 (J. Alakuijala, B. Cox, J. Wassenberg, 2016) with the key that
+ * Redisson has built in: a constant, so it protects from nobody. */
 #include "base/load.h"
 #include "hash/hash.h"
 
 enum { LANES = 4, PACKET = 32 };
-static const uint64_t key_of_redisson[LANES] = { UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xf39cc0605cedc834), UINT64_C(0x1082276bf3a27251), UINT64_C(0xf86c6a11d0c18e95) };
-static const uint64_t init0[LANES] = { UINT64_C(0xdbe6d5d5fe4cce2f), UINT64_C(0xa4093822299f31d0), UINT64_C(0x13198a2e03707344), UINT64_C(0x243f6a8885a308d3) };
-static const uint64_t init1[LANES] = { UINT64_C(0x3bd39e10cb0ef593), UINT64_C(0xc0acf169b5f18a8c), UINT64_C(0xbe5466cf34e90c6c), UINT64_C(0x452821e638d01377) };
+static const uint64_t key_of_redisson[LANES] = { UINT64_C(0x9e3779b97f4a7c15),
+    UINT64_C(0xf39cc0605cedc834), UINT64_C(0x1082276bf3a27251), UINT64_C(0xf86c6a11d0c18e95) };
+static const uint64_t init0[LANES] = { UINT64_C(0xdbe6d5d5fe4cce2f), UINT64_C(0xa4093822299f31d0),
+    UINT64_C(0x13198a2e03707344), UINT64_C(0x243f6a8885a308d3) };
+static const uint64_t init1[LANES] = { UINT64_C(0x3bd39e10cb0ef593), UINT64_C(0xc0acf169b5f18a8c),
+    UINT64_C(0xbe5466cf34e90c6c), UINT64_C(0x452821e638d01377) };
 
-typedef struct { uint64_t v0[LANES], v1[LANES], mul0[LANES], mul1[LANES]; } state;
+typedef struct {
+    uint64_t v0[LANES], v1[LANES], mul0[LANES], mul1[LANES];
+} state;
 
 static void start(state *s)
 {
@@ -20,15 +25,19 @@ static void start(state *s)
     }
 }
 
-static inline uint64_t byte(uint64_t v, unsigned from, unsigned to) { return (v >> (8 * from) & 0xFF) << (8 * to); }
+static inline uint64_t byte(uint64_t v, unsigned from, unsigned to)
+{
+    return (v >> (8 * from) & 0xFF) << (8 * to);
+}
 
-/* Two lanes' bytes, shuffled so that the well mixed ones meet the others, are added to two lanes of the other half. */
+/* Two lanes' bytes, shuffled so that the well mixed ones meet the others, are added to two lanes of
+ * the other half. */
 static inline void zipper(uint64_t odd, uint64_t even, uint64_t *to_odd, uint64_t *to_even)
 {
-    *to_even += byte(even, 3, 0) | byte(odd, 4, 1) | byte(even, 2, 2) | byte(even, 5, 3)
-              | byte(odd, 6, 4) | byte(even, 1, 5) | byte(odd, 7, 6) | byte(even, 0, 7);
-    *to_odd += byte(odd, 3, 0) | byte(even, 4, 1) | byte(odd, 2, 2) | byte(odd, 5, 3)
-             | byte(odd, 1, 4) | byte(even, 6, 5) | byte(odd, 0, 6) | byte(even, 7, 7);
+    *to_even += byte(even, 3, 0) | byte(odd, 4, 1) | byte(even, 2, 2) | byte(even, 5, 3) |
+                byte(odd, 6, 4) | byte(even, 1, 5) | byte(odd, 7, 6) | byte(even, 0, 7);
+    *to_odd += byte(odd, 3, 0) | byte(even, 4, 1) | byte(odd, 2, 2) | byte(odd, 5, 3) |
+               byte(odd, 1, 4) | byte(even, 6, 5) | byte(odd, 0, 6) | byte(even, 7, 7);
 }
 
 static void update(state *s, const uint64_t lane[LANES])
@@ -39,8 +48,10 @@ static void update(state *s, const uint64_t lane[LANES])
         s->v0[i] += s->mul1[i];
         s->mul1[i] ^= (s->v0[i] & UINT32_MAX) * (s->v1[i] >> 32);
     }
-    for (unsigned i = 0; i < LANES; i += 2) zipper(s->v1[i + 1], s->v1[i], &s->v0[i + 1], &s->v0[i]);
-    for (unsigned i = 0; i < LANES; i += 2) zipper(s->v0[i + 1], s->v0[i], &s->v1[i + 1], &s->v1[i]);
+    for (unsigned i = 0; i < LANES; i += 2)
+        zipper(s->v1[i + 1], s->v1[i], &s->v0[i + 1], &s->v0[i]);
+    for (unsigned i = 0; i < LANES; i += 2)
+        zipper(s->v0[i + 1], s->v0[i], &s->v1[i + 1], &s->v1[i]);
 }
 
 static void packet(state *s, const uint8_t *p)
@@ -58,7 +69,8 @@ static inline uint64_t rotate_halves(uint64_t v, unsigned r)
     return (uint64_t)high << 32 | low;
 }
 
-/* The last 1 to 31 bytes: whole words of 4 at the front, the rest near the middle or the end, the length into the state. */
+/* The last 1 to 31 bytes: whole words of 4 at the front, the rest near the middle or the end, the
+ * length into the state. */
 static void remainder_(state *s, const uint8_t *p, unsigned len)
 {
     uint8_t last[PACKET] = { 0 };
@@ -68,7 +80,8 @@ static void remainder_(state *s, const uint8_t *p, unsigned len)
         s->v1[i] = rotate_halves(s->v1[i], len);
     }
     memcpy(last, p, whole);
-    if (len & 16) memcpy(last + 28, p + len - 4, 4);
+    if (len & 16)
+        memcpy(last + 28, p + len - 4, 4);
     else if (rest) {
         last[16] = p[whole];
         last[17] = p[whole + rest / 2];

@@ -22,4 +22,6 @@ static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *dige
     for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + SEEDS * i);
 }
 
-const bf_hash bf_hash_java7 = { .name = "java7", .width = SEEDS, .run = run, .one = one, .accept = utf16_accept };
+const bf_hash bf_hash_java7 = {
+    .name = "java7", .width = SEEDS, .run = run, .one = one, .accept = utf16_accept
+};

@@ -1,5 +1,6 @@
-/* murmur3.c - MurmurHash3 x64 128, seed 0 (A. Appleby, 2011), as two schemes use it: Guava's of one 128-bit hash
- * of what a funnel makes of the key, and go-zero's of fourteen hashes of the key with one more byte. */
+/* murmur3.c - MurmurHash3 x64 128, seed 0 (A. Appleby, 2011), as two schemes use it: Guava's of one
+ * 128-bit hash of what a funnel makes of the key, and go-zero's of fourteen hashes of the key with
+ * one more byte. */
 #include "hash/hash.h"
 #include "base/load.h"
 #include "base/utf16.h"
@@ -7,7 +8,9 @@
 static const uint64_t C1 = UINT64_C(0x87c37b91114253d5), C2 = UINT64_C(0x4cf5ad432745937f);
 enum { BLOCK = 16, GOZERO_K = 14 };
 
-typedef struct { uint64_t h1, h2; } state;
+typedef struct {
+    uint64_t h1, h2;
+} state;
 
 static inline uint64_t mix1(uint64_t k) { return rotl64(k * C1, 31) * C2; }
 static inline uint64_t mix2(uint64_t k) { return rotl64(k * C2, 33) * C1; }
@@ -67,7 +70,10 @@ static state of_chars(const uint8_t *at, size_t bytes)
     size_t fill = 0, len = 0;
     state s = { 0, 0 };
     for (unsigned units; at < end && (units = utf16_next(&at, end, u));) {
-        for (unsigned i = 0; i < units; i++, fill += 2) { buf[fill] = (uint8_t)u[i]; buf[fill + 1] = (uint8_t)(u[i] >> 8); }
+        for (unsigned i = 0; i < units; i++, fill += 2) {
+            buf[fill] = (uint8_t)u[i];
+            buf[fill + 1] = (uint8_t)(u[i] >> 8);
+        }
         if (fill < BLOCK) continue;
         s = block(s, buf);
         len += BLOCK;
@@ -78,12 +84,16 @@ static state of_chars(const uint8_t *at, size_t bytes)
     return finish(s, buf, len + fill);
 }
 
-/* Numbers come as decimal text, as everywhere: -?[0-9]+ without leading zeros, in the range of bits. */
+/* Numbers come as decimal text, as everywhere: -?[0-9]+ without leading zeros, in the range of
+ * bits. */
 static bool number(const uint8_t *s, size_t len, unsigned bits, uint64_t *v)
 {
     const bool minus = len && *s == '-';
     const uint64_t most = (UINT64_C(1) << (bits - 1)) - !minus;
-    if (minus) { s++; len--; }
+    if (minus) {
+        s++;
+        len--;
+    }
     if (len < 1 || len > 19 || (len > 1 && *s == '0') || (minus && *s == '0')) return false;
     for (*v = 0; len; len--, s++) {
         if (*s < '0' || *s > '9') return false;
@@ -106,7 +116,9 @@ static state of_number(const void *key, size_t len, unsigned bits)
 static void one(const void *argument, const void *key, size_t len, uint64_t *digest)
 {
     uint8_t funnel = *(const uint8_t *)argument;
-    state s = funnel == BYTES ? of_bytes(key, len) : funnel == CHARS ? of_chars(key, len) : of_number(key, len, funnel == LONG ? 64 : 32);
+    state s = funnel == BYTES   ? of_bytes(key, len)
+              : funnel == CHARS ? of_chars(key, len)
+                                : of_number(key, len, funnel == LONG ? 64 : 32);
     digest[0] = s.h1;
     digest[1] = s.h2;
 }
@@ -119,9 +131,13 @@ static void run(const void *argument, const bf_key *keys, size_t n, uint64_t *di
 static int prepare(bf_argument *a, const char *text, bf_error *err)
 {
     for (uint8_t i = 0; text && i < sizeof funnels / sizeof *funnels; i++)
-        if (!strcmp(funnels[i], text)) { a->bytes[0] = i; return 0; }
+        if (!strcmp(funnels[i], text)) {
+            a->bytes[0] = i;
+            return 0;
+        }
     if (!text) return 0;
-    return bf_fail(err, BF_EINVAL, "scheme %s takes bytes, chars, long or int after the colon, got %.40s", a->scheme, text);
+    return bf_fail(err, BF_EINVAL,
+        "scheme %s takes bytes, chars, long or int after the colon, got %.40s", a->scheme, text);
 }
 
 static int accept(const void *argument, const void *key, size_t len, bf_error *err)
@@ -131,13 +147,18 @@ static int accept(const void *argument, const void *key, size_t len, bf_error *e
     if (funnel == BYTES) return 0;
     if (funnel == CHARS) return utf16_accept(argument, key, len, err);
     if (number(key, len, funnel == LONG ? 64 : 32, &v)) return 0;
-    return bf_fail(err, BF_EINVAL, "the key must be a decimal %d-bit number for the funnel %s, got \"%.*s\"", funnel == LONG ? 64 : 32,
-                   funnels[funnel], len < 40 ? (int)len : 40, len ? (const char *)key : "");
+    return bf_fail(err, BF_EINVAL,
+        "the key must be a decimal %d-bit number for the funnel %s, got \"%.*s\"",
+        funnel == LONG ? 64 : 32, funnels[funnel], len < 40 ? (int)len : 40,
+        len ? (const char *)key : "");
 }
 
-const bf_hash bf_hash_murmur3 = { .name = "murmur3", .width = 2, .run = run, .one = one, .prepare = prepare, .accept = accept };
+const bf_hash bf_hash_murmur3 = {
+    .name = "murmur3", .width = 2, .run = run, .one = one, .prepare = prepare, .accept = accept
+};
 
-/* ---- go-zero: the first half of murmur3(key || byte i), i = 0..13; all but the last block are hashed once ---- */
+/* ---- go-zero: the first half of murmur3(key || byte i), i = 0..13; all but the last block are
+ * hashed once ---- */
 static void one_14(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     uint8_t tail[BLOCK] = { 0 };
@@ -148,7 +169,9 @@ static void one_14(const void *secret, const void *key, size_t len, uint64_t *di
     if (rest) memcpy(tail, (const uint8_t *)key + len - rest, rest);
     for (unsigned i = 0; i < GOZERO_K; i++) {
         tail[rest] = (uint8_t)i;
-        digest[i] = (rest + 1 < BLOCK ? finish(s, tail, len + 1) : finish(block(s, tail), none, len + 1)).h1;
+        digest[i] =
+            (rest + 1 < BLOCK ? finish(s, tail, len + 1) : finish(block(s, tail), none, len + 1))
+                .h1;
     }
 }
 
@@ -157,4 +180,6 @@ static void run_14(const void *secret, const bf_key *keys, size_t n, uint64_t *d
     for (size_t i = 0; i < n; i++) one_14(secret, keys[i].ptr, keys[i].len, digests + GOZERO_K * i);
 }
 
-const bf_hash bf_hash_murmur3_14 = { .name = "murmur3-14", .width = GOZERO_K, .run = run_14, .one = one_14 };
+const bf_hash bf_hash_murmur3_14 = {
+    .name = "murmur3-14", .width = GOZERO_K, .run = run_14, .one = one_14
+};

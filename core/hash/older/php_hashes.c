@@ -1,24 +1,30 @@
-/* php_hashes.c - scheme php-hashes: the eight hash functions of a PHP class, whose values depend on how 64-bit PHP counts.
- * A sum or product that overflows int64 becomes a double, and a double goes back to an int modulo 2^64; so BKDR forgets
- * all but the first bytes of a key, as it does in PHP. */
+/* php_hashes.c - scheme php-hashes: the eight hash functions of a PHP class, whose values depend on
+ * how 64-bit PHP counts. A sum or product that overflows int64 becomes a double, and a double goes
+ * back to an int modulo 2^64; so BKDR forgets all but the first bytes of a key, as it does in PHP.
+ */
 #include "hash/hash.h"
 #include <string.h>
 
 enum { FUNCTIONS = 8 };
-typedef struct { bool real; int64_t i; double d; } number;   /* a PHP value: int or float */
+typedef struct {
+    bool real;
+    int64_t i;
+    double d;
+} number; /* a PHP value: int or float */
 
 static inline number whole(int64_t i) { return (number){ false, i, 0 }; }
 static inline number real(double d) { return (number){ true, 0, d }; }
 static inline double as_real(number a) { return a.real ? a.d : (double)a.i; }
 
-/* float to int: truncated, modulo 2^64; 0 where it is no number.  From the bits, so every step is exact. */
+/* float to int: truncated, modulo 2^64; 0 where it is no number.  From the bits, so every step is
+ * exact. */
 static int64_t real_to_int(double d)
 {
     uint64_t bits;
     memcpy(&bits, &d, sizeof bits);
     const int exponent = (int)(bits >> 52 & 0x7FF) - 1075;
     const uint64_t fraction = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-    if (exponent >= 64 || exponent <= -53) return 0;         /* a multiple of 2^64, infinite, or below 1 */
+    if (exponent >= 64 || exponent <= -53) return 0; /* a multiple of 2^64, infinite, or below 1 */
     uint64_t v = exponent >= 0 ? fraction << exponent : fraction >> -exponent;
     return (int64_t)(bits >> 63 ? -v : v);
 }
@@ -27,17 +33,20 @@ static inline int64_t to_int(number a) { return a.real ? real_to_int(a.d) : a.i;
 static inline number plus(number a, number b)
 {
     int64_t r;
-    return a.real || b.real || __builtin_add_overflow(a.i, b.i, &r) ? real(as_real(a) + as_real(b)) : whole(r);
+    return a.real || b.real || __builtin_add_overflow(a.i, b.i, &r) ? real(as_real(a) + as_real(b))
+                                                                    : whole(r);
 }
 static inline number minus(number a, number b)
 {
     int64_t r;
-    return a.real || b.real || __builtin_sub_overflow(a.i, b.i, &r) ? real(as_real(a) - as_real(b)) : whole(r);
+    return a.real || b.real || __builtin_sub_overflow(a.i, b.i, &r) ? real(as_real(a) - as_real(b))
+                                                                    : whole(r);
 }
 static inline number times(number a, number b)
 {
     int64_t r;
-    return a.real || b.real || __builtin_mul_overflow(a.i, b.i, &r) ? real(as_real(a) * as_real(b)) : whole(r);
+    return a.real || b.real || __builtin_mul_overflow(a.i, b.i, &r) ? real(as_real(a) * as_real(b))
+                                                                    : whole(r);
 }
 static inline int64_t left(int64_t a, unsigned n) { return (int64_t)((uint64_t)a << n); }
 
@@ -45,7 +54,8 @@ static inline int64_t left(int64_t a, unsigned n) { return (int64_t)((uint64_t)a
 static number js(const uint8_t *s, size_t len)
 {
     int64_t h = 1315423911;
-    for (size_t i = 0; i < len; i++) h ^= to_int(plus(plus(whole(left(h, 5)), whole(s[i])), whole(h >> 2)));
+    for (size_t i = 0; i < len; i++)
+        h ^= to_int(plus(plus(whole(left(h, 5)), whole(s[i])), whole(h >> 2)));
     return whole(h);
 }
 
@@ -80,14 +90,16 @@ static number bkdr(const uint8_t *s, size_t len)
 static number sdbm(const uint8_t *s, size_t len)
 {
     int64_t h = 0;
-    for (size_t i = 0; i < len; i++) h = to_int(minus(plus(plus(whole(s[i]), whole(left(h, 6))), whole(left(h, 16))), whole(h)));
+    for (size_t i = 0; i < len; i++)
+        h = to_int(minus(plus(plus(whole(s[i]), whole(left(h, 6))), whole(left(h, 16))), whole(h)));
     return whole(h);
 }
 
 static number djb(const uint8_t *s, size_t len)
 {
     number h = whole(5381);
-    for (size_t i = 0; i < len; i++) h = plus(whole(to_int(plus(whole(left(to_int(h), 5)), h))), whole(s[i]));
+    for (size_t i = 0; i < len; i++)
+        h = plus(whole(to_int(plus(whole(left(to_int(h), 5)), h))), whole(s[i]));
     return h;
 }
 
@@ -105,28 +117,37 @@ static number fnv(const uint8_t *s, size_t len)
     return whole(h);
 }
 
-static const struct { const char *name; number (*of)(const uint8_t *, size_t); } functions[FUNCTIONS] = {
-    { "JS", js }, { "PJW", pjw }, { "ELF", elf }, { "BKDR", bkdr }, { "SDBM", sdbm }, { "DJB", djb }, { "DEK", dek }, { "FNV", fnv }
-};
+static const struct {
+    const char *name;
+    number (*of)(const uint8_t *, size_t);
+} functions[FUNCTIONS] = { { "JS", js }, { "PJW", pjw }, { "ELF", elf }, { "BKDR", bkdr },
+    { "SDBM", sdbm }, { "DJB", djb }, { "DEK", dek }, { "FNV", fnv } };
 
 /* ---- the list: argument[0] = how many, then their numbers ---- */
 static unsigned find(const char *name, size_t len)
 {
     unsigned i = 0;
-    while (i < FUNCTIONS && (strlen(functions[i].name) != len || memcmp(functions[i].name, name, len) != 0)) i++;
+    while (i < FUNCTIONS &&
+           (strlen(functions[i].name) != len || memcmp(functions[i].name, name, len) != 0))
+        i++;
     return i;
 }
 
 static int prepare(bf_argument *a, const char *text, bf_error *err)
 {
     static const char known[] = "JS, PJW, ELF, BKDR, SDBM, DJB, DEK, FNV";
-    if (!text) return bf_fail(err, BF_EINVAL, "scheme php-hashes needs names after a colon, of %s: php-hashes:BKDR,SDBM,JS", known);
-    for (size_t len; ; text += len + 1) {
+    if (!text)
+        return bf_fail(err, BF_EINVAL,
+            "scheme php-hashes needs names after a colon, of %s: php-hashes:BKDR,SDBM,JS", known);
+    for (size_t len;; text += len + 1) {
         len = strcspn(text, ",");
         unsigned which = find(text, len);
-        if (which == FUNCTIONS) return bf_fail(err, BF_EINVAL, "a name after php-hashes: must be one of %s, got %.*s", known, len < 40 ? (int)len : 40, text);
+        if (which == FUNCTIONS)
+            return bf_fail(err, BF_EINVAL, "a name after php-hashes: must be one of %s, got %.*s",
+                known, len < 40 ? (int)len : 40, text);
         if (memchr(a->bytes + 1, (int)which, a->bytes[0]))
-            return bf_fail(err, BF_EINVAL, "a name after php-hashes: must be given once, got %s twice", functions[which].name);
+            return bf_fail(err, BF_EINVAL,
+                "a name after php-hashes: must be given once, got %s twice", functions[which].name);
         a->bytes[++a->bytes[0]] = (uint8_t)which;
         if (!text[len]) break;
     }
@@ -137,13 +158,16 @@ static int prepare(bf_argument *a, const char *text, bf_error *err)
 static void one(const void *argument, const void *key, size_t len, uint64_t *digest)
 {
     const uint8_t *list = argument;
-    for (unsigned i = 0; i < list[0]; i++)                   /* modulo with the sign of the dividend, then 32 bits */
+    for (unsigned i = 0; i < list[0]; i++) /* modulo with the sign of the dividend, then 32 bits */
         digest[i] = (uint32_t)(to_int(functions[list[1 + i]].of(key, len)) % 4294967295);
 }
 
 static void run(const void *argument, const bf_key *keys, size_t n, uint64_t *digests)
 {
-    for (size_t i = 0; i < n; i++) one(argument, keys[i].ptr, keys[i].len, digests + i * *(const uint8_t *)argument);
+    for (size_t i = 0; i < n; i++)
+        one(argument, keys[i].ptr, keys[i].len, digests + i * *(const uint8_t *)argument);
 }
 
-const bf_hash bf_hash_php = { .name = "php", .width = 0, .run = run, .one = one, .prepare = prepare };
+const bf_hash bf_hash_php = {
+    .name = "php", .width = 0, .run = run, .one = one, .prepare = prepare
+};

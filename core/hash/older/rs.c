@@ -1,9 +1,11 @@
-/* rs.c - RSHash with 31 bits, the seed of the BFS filters: over signed chars in C, over UTF-16 code units in C#.
- * The two agree on ASCII only. */
+/* rs.c - RSHash with 31 bits, the seed of the BFS filters: over signed chars in C, over UTF-16 code
+ * units in C#. The two agree on ASCII only. */
 #include "hash/hash.h"
 #include "base/utf16.h"
 
-typedef struct { uint32_t h, a; } state;
+typedef struct {
+    uint32_t h, a;
+} state;
 
 static const state start = { 0, 63689 };
 static inline state feed(state s, uint32_t c) { return (state){ s.h * s.a + c, s.a * 378551 }; }
@@ -39,4 +41,6 @@ static void run_utf16(const void *secret, const bf_key *keys, size_t n, uint64_t
 }
 
 const bf_hash bf_hash_rs = { .name = "rs", .width = 1, .run = run, .one = one };
-const bf_hash bf_hash_rs_utf16 = { .name = "rs-utf16", .width = 1, .run = run_utf16, .one = one_utf16, .accept = utf16_accept };
+const bf_hash bf_hash_rs_utf16 = {
+    .name = "rs-utf16", .width = 1, .run = run_utf16, .one = one_utf16, .accept = utf16_accept
+};

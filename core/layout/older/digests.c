@@ -1,6 +1,6 @@
-/* digests.c - one position a digest word, for the schemes that hash k times: word modulo m (sax-sdbm, gozero,
- * php-hashes, functions), or word & (m - 1) (java7: with an m that is no power of two most bits are never used, as in
- * the original). */
+/* digests.c - one position a digest word, for the schemes that hash k times: word modulo m
+ * (sax-sdbm, gozero, php-hashes, functions), or word & (m - 1) (java7: with an m that is no power
+ * of two most bits are never used, as in the original). */
 #include "layout/layout.h"
 
 static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
@@ -13,7 +13,15 @@ static void positions_masked(const bf_geometry *g, const uint64_t *d, size_t n, 
     for (size_t i = 0; i < n * g->k; i++) pos[i] = d[i] & (g->m - 1);
 }
 
-const bf_layout bf_layout_words = { .name = "words", .k_max = BF_WIDTH_MAX, .line_bits = 1, .rate = bf_rate_classic,
-                                    .distinct = bf_distinct_classic, .positions = positions };
-const bf_layout bf_layout_mask = { .name = "mask", .k_max = BF_WIDTH_MAX, .line_bits = 1, .rate = bf_rate_classic,
-                                   .distinct = bf_distinct_classic, .positions = positions_masked };
+const bf_layout bf_layout_words = { .name = "words",
+    .k_max = BF_WIDTH_MAX,
+    .line_bits = 1,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = positions };
+const bf_layout bf_layout_mask = { .name = "mask",
+    .k_max = BF_WIDTH_MAX,
+    .line_bits = 1,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = positions_masked };

@@ -1,10 +1,14 @@
-/* dotnet.c - schemes rs-dotnet and rs-dotnet-repo: new System.Random(digest), then Next(m) or Next() % m.
- * .NET's seeded generator: Knuth's subtractive one (Seminumerical Algorithms, 3.2.2), sums mod 2^31-1 in a ring of 55. */
+/* dotnet.c - schemes rs-dotnet and rs-dotnet-repo: new System.Random(digest), then Next(m) or
+ * Next() % m. .NET's seeded generator: Knuth's subtractive one (Seminumerical Algorithms, 3.2.2),
+ * sums mod 2^31-1 in a ring of 55. */
 #include "layout/layout.h"
 
 enum { RING = 55, LAG = 21, BIG = INT32_MAX, SEED = 161803398 };
 
-typedef struct { int32_t a[RING + 1]; unsigned at, behind; } dotnet_random;    /* a[0] is not used */
+typedef struct {
+    int32_t a[RING + 1];
+    unsigned at, behind;
+} dotnet_random; /* a[0] is not used */
 
 static int32_t minus(int32_t x, int32_t y) { return (int32_t)((uint32_t)x - (uint32_t)y); }
 /* Below 0: plus BIG.  Without a branch: it would be wrong every other time. */
@@ -20,9 +24,11 @@ static void seed(dotnet_random *r, int32_t s)
         k = fold(minus(j, k));
         j = r->a[to];
     }
-    for (unsigned round = 0; round < 4; round++) {           /* i minus its partner 31 further round the ring */
+    for (unsigned round = 0; round < 4;
+        round++) { /* i minus its partner 31 further round the ring */
         for (unsigned i = 1; i <= RING - 31; i++) r->a[i] = fold(minus(r->a[i], r->a[i + 31]));
-        for (unsigned i = RING - 30; i <= RING; i++) r->a[i] = fold(minus(r->a[i], r->a[i + 31 - RING]));
+        for (unsigned i = RING - 30; i <= RING; i++)
+            r->a[i] = fold(minus(r->a[i], r->a[i + 31 - RING]));
     }
     r->at = 0;
     r->behind = LAG;
@@ -37,10 +43,14 @@ static int32_t next(dotnet_random *r)
     return r->a[r->at] = fold(x);
 }
 
-static uint64_t scaled(int32_t x, uint64_t m) { return (uint64_t)((double)x * (1.0 / BIG) * (double)m); }
+static uint64_t scaled(int32_t x, uint64_t m)
+{
+    return (uint64_t)((double)x * (1.0 / BIG) * (double)m);
+}
 static uint64_t modulo(int32_t x, uint64_t m) { return (uint32_t)x % m; }
 
-static inline void draw(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos, uint64_t (*cell)(int32_t, uint64_t))
+static inline void draw(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos,
+    uint64_t (*cell)(int32_t, uint64_t))
 {
     dotnet_random r;
     for (size_t i = 0; i < n; i++) {
@@ -49,10 +59,24 @@ static inline void draw(const bf_geometry *g, const uint64_t *d, size_t n, uint6
     }
 }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos) { draw(g, d, n, pos, scaled); }
-static void positions_repo(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos) { draw(g, d, n, pos, modulo); }
+static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    draw(g, d, n, pos, scaled);
+}
+static void positions_repo(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    draw(g, d, n, pos, modulo);
+}
 
-const bf_layout bf_layout_dotnet = { .name = "dotnet", .k_max = BF_K_MAX, .line_bits = 1, .rate = bf_rate_classic,
-                                     .distinct = bf_distinct_classic, .positions = positions };
-const bf_layout bf_layout_dotnet_repo = { .name = "dotnet-repo", .k_max = BF_K_MAX, .line_bits = 1, .rate = bf_rate_classic,
-                                          .distinct = bf_distinct_classic, .positions = positions_repo };
+const bf_layout bf_layout_dotnet = { .name = "dotnet",
+    .k_max = BF_K_MAX,
+    .line_bits = 1,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = positions };
+const bf_layout bf_layout_dotnet_repo = { .name = "dotnet-repo",
+    .k_max = BF_K_MAX,
+    .line_bits = 1,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = positions_repo };

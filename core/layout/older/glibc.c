@@ -1,13 +1,17 @@
-/* glibc.c - scheme rs-rand: srand(digest), then rand() % m for each position.  glibc's additive generator
- * (TYPE_3), written anew with a state of its own: the host's is not touched.
+/* glibc.c - scheme rs-rand: srand(digest), then rand() % m for each position.  glibc's additive
+ * generator (TYPE_3), written anew with a state of its own: the host's is not touched.
  *
- *   r[0] = seed, r[i] = 16807 r[i-1] mod 2^31-1 (i < 31), r[i] = r[i-31] (i < 34), r[i] = r[i-31] + r[i-3] from there;
- *   the first 310 sums are thrown away; an output is a sum without its lowest bit. */
+ *   r[0] = seed, r[i] = 16807 r[i-1] mod 2^31-1 (i < 31), r[i] = r[i-31] (i < 34), r[i] = r[i-31] +
+ * r[i-3] from there; the first 310 sums are thrown away; an output is a sum without its lowest bit.
+ */
 #include "layout/layout.h"
 
 enum { DEGREE = 31, SEPARATION = 3, DISCARD = 310 };
 
-typedef struct { uint32_t r[DEGREE]; unsigned at; } glibc_random;
+typedef struct {
+    uint32_t r[DEGREE];
+    unsigned at;
+} glibc_random;
 
 static uint32_t next(glibc_random *g)
 {
@@ -22,7 +26,8 @@ static void seed(glibc_random *g, uint32_t s)
     int32_t r = s ? (int32_t)s : 1;
     g->r[0] = (uint32_t)r;
     for (unsigned i = 1; i < DEGREE; i++) {
-        r = (int32_t)((int64_t)16807 * r % INT32_MAX);       /* the sign of the dividend, as Schrage's method has it */
+        r = (int32_t)((int64_t)16807 * r %
+                      INT32_MAX); /* the sign of the dividend, as Schrage's method has it */
         if (r < 0) r += INT32_MAX;
         g->r[i] = (uint32_t)r;
     }
@@ -39,5 +44,9 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
     }
 }
 
-const bf_layout bf_layout_glibc = { .name = "glibc", .k_max = BF_K_MAX, .line_bits = 1, .rate = bf_rate_classic,
-                                    .distinct = bf_distinct_classic, .positions = positions };
+const bf_layout bf_layout_glibc = { .name = "glibc",
+    .k_max = BF_K_MAX,
+    .line_bits = 1,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = positions };

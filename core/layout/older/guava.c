@@ -1,8 +1,9 @@
-/* guava.c - the walks of Guava's two strategies over the two halves of a 128-bit hash, and Redisson's, which
- * steps by the halves in turn (its rate is a third above the formula's, as the original's is). */
+/* guava.c - the walks of Guava's two strategies over the two halves of a 128-bit hash, and
+ * Redisson's, which steps by the halves in turn (its rate is a third above the formula's, as the
+ * original's is). */
 #include "layout/layout.h"
 
-enum { GUAVA_K_MAX = 255 };                                 /* its file has one byte for k */
+enum { GUAVA_K_MAX = 255 }; /* its file has one byte for k */
 
 static void mitz64(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
@@ -12,7 +13,8 @@ static void mitz64(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *
     }
 }
 
-/* Both halves of the first 64 bits, as 32-bit numbers with a sign; a negative sum is complemented. */
+/* Both halves of the first 64 bits, as 32-bit numbers with a sign; a negative sum is complemented.
+ */
 static void mitz32(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n; i++, d += 2) {
@@ -35,9 +37,21 @@ static void redisson(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t
     }
 }
 
-const bf_layout bf_layout_mitz64 = { .name = "mitz64", .k_max = GUAVA_K_MAX, .line_bits = 64, .rate = bf_rate_classic,
-                                     .distinct = bf_distinct_classic, .positions = mitz64 };
-const bf_layout bf_layout_mitz32 = { .name = "mitz32", .k_max = GUAVA_K_MAX, .line_bits = 64, .rate = bf_rate_classic,
-                                     .distinct = bf_distinct_classic, .positions = mitz32 };
-const bf_layout bf_layout_redisson = { .name = "redisson", .k_max = BF_K_MAX, .line_bits = 1, .rate = bf_rate_classic,
-                                       .distinct = bf_distinct_classic, .positions = redisson };
+const bf_layout bf_layout_mitz64 = { .name = "mitz64",
+    .k_max = GUAVA_K_MAX,
+    .line_bits = 64,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = mitz64 };
+const bf_layout bf_layout_mitz32 = { .name = "mitz32",
+    .k_max = GUAVA_K_MAX,
+    .line_bits = 64,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = mitz32 };
+const bf_layout bf_layout_redisson = { .name = "redisson",
+    .k_max = BF_K_MAX,
+    .line_bits = 1,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = redisson };

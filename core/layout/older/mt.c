@@ -1,7 +1,8 @@
-/* mt.c - schemes php-mt and php-mt-legacy: mt_srand(digest), then mt_rand(0, m - 1) for each position, as PHP since
- * 7.1 draws and as PHP 5 did (MT_RAND_PHP).  MT19937 (M. Matsumoto, T. Nishimura, 1998), a state of its own for each key:
- * the host's generator is not touched.  Only the words that are drawn from are ever seeded, because seeding is what
- * costs: 397 + k steps, each waiting for the one before.  Batches run them for 32 keys side by side with AVX2. */
+/* mt.c - schemes php-mt and php-mt-legacy: mt_srand(digest), then mt_rand(0, m - 1) for each
+ * position, as PHP since 7.1 draws and as PHP 5 did (MT_RAND_PHP).  MT19937 (M. Matsumoto, T.
+ * Nishimura, 1998), a state of its own for each key: the host's generator is not touched.  Only the
+ * words that are drawn from are ever seeded, because seeding is what costs: 397 + k steps, each
+ * waiting for the one before.  Batches run them for 32 keys side by side with AVX2. */
 #include "bits/bits.h"
 #include "layout/layout.h"
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -13,7 +14,11 @@ enum { N = 624, M = 397 };
 static const uint32_t MULTIPLY = 1812433253, TWIST = 0x9908b0df;
 
 /* ---- one key ---- */
-typedef struct { uint32_t s[N]; unsigned seeded, at; bool legacy; } twister;
+typedef struct {
+    uint32_t s[N];
+    unsigned seeded, at;
+    bool legacy;
+} twister;
 
 static void seed(twister *t, uint32_t s, bool legacy)
 {
@@ -25,7 +30,8 @@ static void seed(twister *t, uint32_t s, bool legacy)
 
 static void seed_to(twister *t, unsigned last)
 {
-    for (unsigned i = t->seeded; i <= last; i++) t->s[i] = MULTIPLY * (t->s[i - 1] ^ t->s[i - 1] >> 30) + i;
+    for (unsigned i = t->seeded; i <= last; i++)
+        t->s[i] = MULTIPLY * (t->s[i - 1] ^ t->s[i - 1] >> 30) + i;
     if (last >= t->seeded) t->seeded = last + 1;
 }
 
@@ -34,7 +40,8 @@ static uint32_t next(twister *t)
     const unsigned i = t->at, after = i + 1 < N ? i + 1 : 0, far = i + M < N ? i + M : i + M - N;
     if (t->seeded < N) seed_to(t, i + M < N ? i + M : N - 1);
     uint32_t u = t->s[i], v = t->s[after], low = (t->legacy ? u : v) & 1;
-    uint32_t y = t->s[i] = t->s[far] ^ ((u & 0x80000000) | (v & 0x7fffffff)) >> 1 ^ (low ? TWIST : 0);
+    uint32_t y = t->s[i] =
+        t->s[far] ^ ((u & 0x80000000) | (v & 0x7fffffff)) >> 1 ^ (low ? TWIST : 0);
     t->at = after;
     y ^= y >> 11;
     y ^= y << 7 & 0x9d2c5680;
@@ -51,7 +58,11 @@ static uint64_t below_32(twister *t, uint64_t m)
     return r % m;
 }
 
-static uint64_t next_64(twister *t) { uint64_t low = next(t); return (uint64_t)next(t) << 32 | low; }    /* as PHP 8.2 */
+static uint64_t next_64(twister *t)
+{
+    uint64_t low = next(t);
+    return (uint64_t)next(t) << 32 | low;
+} /* as PHP 8.2 */
 
 static uint64_t below_64(twister *t, uint64_t m)
 {
@@ -62,29 +73,43 @@ static uint64_t below_64(twister *t, uint64_t m)
     return r % m;
 }
 
-static inline uint64_t scaled(uint32_t r, uint64_t m) { return (uint64_t)((double)m * ((r >> 1) / 2147483648.0)); }
+static inline uint64_t scaled(uint32_t r, uint64_t m)
+{
+    return (uint64_t)((double)m * ((r >> 1) / 2147483648.0));
+}
 
 static void draw(const bf_geometry *g, uint64_t digest, bool legacy, uint64_t *pos)
 {
     twister t;
     seed(&t, (uint32_t)digest, legacy);
     for (unsigned j = 0; j < g->k; j++)
-        pos[j] = legacy ? scaled(next(&t), g->m) : g->m <= UINT64_C(1) << 32 ? below_32(&t, g->m) : below_64(&t, g->m);
+        pos[j] = legacy                      ? scaled(next(&t), g->m)
+                 : g->m <= UINT64_C(1) << 32 ? below_32(&t, g->m)
+                                             : below_64(&t, g->m);
 }
 
 /* ---- many keys ---- */
 #ifdef AVX2
-enum { LANES = 32, VECTORS = LANES / 8, WIDE_K = 64 };       /* four chains of eight: one alone would wait for its product */
-typedef struct { __m256i near[WIDE_K + 1][VECTORS], far[WIDE_K][VECTORS]; } seeds;
+enum {
+    LANES = 32,
+    VECTORS = LANES / 8,
+    WIDE_K = 64
+}; /* four chains of eight: one alone would wait for its product */
+typedef struct {
+    __m256i near[WIDE_K + 1][VECTORS], far[WIDE_K][VECTORS];
+} seeds;
 
 AVX2 static void seed_wide(seeds *s, const uint32_t *start, unsigned k)
 {
     const __m256i multiply = _mm256_set1_epi32((int)MULTIPLY), one = _mm256_set1_epi32(1);
     __m256i x[VECTORS], i = one;
-    for (unsigned v = 0; v < VECTORS; v++) s->near[0][v] = x[v] = _mm256_loadu_si256((const __m256i *)start + v);
+    for (unsigned v = 0; v < VECTORS; v++)
+        s->near[0][v] = x[v] = _mm256_loadu_si256((const __m256i *)start + v);
     for (unsigned at = 1; at < M + k; at++, i = _mm256_add_epi32(i, one)) {
         for (unsigned v = 0; v < VECTORS; v++)
-            x[v] = _mm256_add_epi32(_mm256_mullo_epi32(multiply, _mm256_xor_si256(x[v], _mm256_srli_epi32(x[v], 30))), i);
+            x[v] = _mm256_add_epi32(
+                _mm256_mullo_epi32(multiply, _mm256_xor_si256(x[v], _mm256_srli_epi32(x[v], 30))),
+                i);
         __m256i *keep = at <= k ? s->near[at] : at >= M ? s->far[at - M] : NULL;
         for (unsigned v = 0; keep && v < VECTORS; v++) keep[v] = x[v];
     }
@@ -93,8 +118,10 @@ AVX2 static void seed_wide(seeds *s, const uint32_t *start, unsigned k)
 AVX2 static __m256i temper(__m256i y)
 {
     y = _mm256_xor_si256(y, _mm256_srli_epi32(y, 11));
-    y = _mm256_xor_si256(y, _mm256_and_si256(_mm256_slli_epi32(y, 7), _mm256_set1_epi32((int)0x9d2c5680)));
-    y = _mm256_xor_si256(y, _mm256_and_si256(_mm256_slli_epi32(y, 15), _mm256_set1_epi32((int)0xefc60000)));
+    y = _mm256_xor_si256(
+        y, _mm256_and_si256(_mm256_slli_epi32(y, 7), _mm256_set1_epi32((int)0x9d2c5680)));
+    y = _mm256_xor_si256(
+        y, _mm256_and_si256(_mm256_slli_epi32(y, 15), _mm256_set1_epi32((int)0xefc60000)));
     return _mm256_xor_si256(y, _mm256_srli_epi32(y, 18));
 }
 
@@ -107,21 +134,26 @@ AVX2 static __m256i draw_8(__m256i u, __m256i v, __m256i far, bool legacy)
     return temper(_mm256_xor_si256(y, _mm256_and_si256(odd, _mm256_set1_epi32((int)TWIST))));
 }
 
-/* r % m for 32-bit r and m without a division: c = 2^64/m rounded up (D. Lemire, O. Kaser, N. Kurz, 2019). */
+/* r % m for 32-bit r and m without a division: c = 2^64/m rounded up (D. Lemire, O. Kaser, N. Kurz,
+ * 2019). */
 static inline uint64_t reduced(uint32_t r, uint64_t c, uint64_t m) { return bf_mulhi(c * r, m); }
 
-/* At most LANES keys; false positions of a key that had to draw again are drawn anew on their own. */
-AVX2 static void draw_wide(const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
+/* At most LANES keys; false positions of a key that had to draw again are drawn anew on their own.
+ */
+AVX2 static void draw_wide(
+    const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
 {
     uint32_t start[LANES], drawn[WIDE_K][LANES];
-    const uint64_t m = g->m, mask = (m & (m - 1)) == 0 ? m - 1 : 0, c = mask || m == 1 ? 0 : UINT64_MAX / m + 1;
+    const uint64_t m = g->m, mask = (m & (m - 1)) == 0 ? m - 1 : 0,
+                   c = mask || m == 1 ? 0 : UINT64_MAX / m + 1;
     const uint32_t last = c && !legacy ? (uint32_t)(UINT32_MAX - UINT32_MAX % m - 1) : UINT32_MAX;
     seeds s;
     for (size_t i = 0; i < LANES; i++) start[i] = (uint32_t)d[i < n ? i : 0];
     seed_wide(&s, start, g->k);
     for (unsigned j = 0; j < g->k; j++)
         for (unsigned v = 0; v < VECTORS; v++)
-            _mm256_storeu_si256((__m256i *)drawn[j] + v, draw_8(s.near[j][v], s.near[j + 1][v], s.far[j][v], legacy));
+            _mm256_storeu_si256((__m256i *)drawn[j] + v,
+                draw_8(s.near[j][v], s.near[j + 1][v], s.far[j][v], legacy));
     for (size_t i = 0; i < n; i++, pos += g->k) {
         bool again = false;
         for (unsigned j = 0; j < g->k; j++) {
@@ -133,7 +165,8 @@ AVX2 static void draw_wide(const bf_geometry *g, const uint64_t *d, size_t n, bo
     }
 }
 
-static size_t draw_most(const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
+static size_t draw_most(
+    const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
 {
     size_t done = 0;
     if (g->k > WIDE_K || (g->m > UINT64_C(1) << 32 && !legacy) || n < 4 || !g->avx2) return 0;
@@ -144,19 +177,42 @@ static size_t draw_most(const bf_geometry *g, const uint64_t *d, size_t n, bool 
     return done;
 }
 #else
-static size_t draw_most(const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
-{ (void)g; (void)d; (void)n; (void)legacy; (void)pos; return 0; }
+static size_t draw_most(
+    const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
+{
+    (void)g;
+    (void)d;
+    (void)n;
+    (void)legacy;
+    (void)pos;
+    return 0;
+}
 #endif
 
 static void draw_all(const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)
 {
-    for (size_t i = draw_most(g, d, n, legacy, pos); i < n; i++) draw(g, d[i], legacy, pos + i * g->k);
+    for (size_t i = draw_most(g, d, n, legacy, pos); i < n; i++)
+        draw(g, d[i], legacy, pos + i * g->k);
 }
 
-static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos) { draw_all(g, d, n, false, pos); }
-static void positions_legacy(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos) { draw_all(g, d, n, true, pos); }
+static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    draw_all(g, d, n, false, pos);
+}
+static void positions_legacy(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    draw_all(g, d, n, true, pos);
+}
 
-const bf_layout bf_layout_mt = { .name = "mt", .k_max = BF_K_MAX, .line_bits = 1, .rate = bf_rate_classic,
-                                 .distinct = bf_distinct_classic, .positions = positions };
-const bf_layout bf_layout_mt_legacy = { .name = "mt-legacy", .k_max = BF_K_MAX, .line_bits = 1, .rate = bf_rate_classic,
-                                        .distinct = bf_distinct_classic, .positions = positions_legacy };
+const bf_layout bf_layout_mt = { .name = "mt",
+    .k_max = BF_K_MAX,
+    .line_bits = 1,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = positions };
+const bf_layout bf_layout_mt_legacy = { .name = "mt-legacy",
+    .k_max = BF_K_MAX,
+    .line_bits = 1,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = positions_legacy };

@@ -19,7 +19,10 @@ SLICE = 1 << 20  # bytes of lines a call, as when files are read
 
 
 def urls(word: str, n: int) -> list[bytes]:
-    return [b"https://www.example.com/%s/item/%018d" % (word.encode(), i * FACTOR % MODULUS) for i in range(1, n + 1)]
+    return [
+        b"https://www.example.com/%s/item/%018d" % (word.encode(), i * FACTOR % MODULUS)
+        for i in range(1, n + 1)
+    ]
 
 
 def slices(keys: list[bytes]) -> list[bytes]:
@@ -58,7 +61,10 @@ def filters(args: Namespace) -> Iterator[tuple[str, BloomFilter]]:
         yield scheme, BloomFilter(n=args.n, p=args.p, scheme=scheme, warn=False)
         if args.file:
             homes.must_be_free(args.file, {}, "bench makes a file of its own and removes it")
-            yield f"{scheme}, file", BloomFilter(n=args.n, p=args.p, scheme=scheme, storage=args.file, warn=False)
+            yield (
+                f"{scheme}, file",
+                BloomFilter(n=args.n, p=args.p, scheme=scheme, storage=args.file, warn=False),
+            )
 
 
 def measure(args: Namespace) -> Iterator[dict[str, Any]]:
@@ -66,7 +72,9 @@ def measure(args: Namespace) -> Iterator[dict[str, Any]]:
     for name, bf in filters(args):
         try:
             for operation, keys, run, prepare in operations(bf, here, gone):
-                timing = k_best(run, k=args.k_best, tolerance=args.tolerance, most=args.most, prepare=prepare)
+                timing = k_best(
+                    run, k=args.k_best, tolerance=args.tolerance, most=args.most, prepare=prepare
+                )
                 yield {
                     "filter": name,
                     "bytes": (bf.m + 7) // 8,
@@ -88,7 +96,9 @@ def remove(bf: BloomFilter) -> None:
 
 def spread(row: dict[str, Any]) -> str:
     timing = Timing(row["best"], row["kth"], row["measurements"], row["converged"])
-    return f"{100 * (timing.kth / max(1, timing.best) - 1):.1f} %{'' if timing.converged else ' NOT'}"
+    return (
+        f"{100 * (timing.kth / max(1, timing.best) - 1):.1f} %{'' if timing.converged else ' NOT'}"
+    )
 
 
 def check(args: Namespace) -> None:
@@ -104,7 +114,9 @@ def bench(args: Namespace) -> int:
     check(args)
     rows = list(measure(args))
     if args.json:
-        report.say_json({"k": args.k_best, "tolerance": args.tolerance, "max": args.most, "results": rows})
+        report.say_json(
+            {"k": args.k_best, "tolerance": args.tolerance, "max": args.most, "results": rows}
+        )
         return 0
     print(
         f"{args.n:,} keys of 49 bytes, p = {args.p:g}; ns a key by {args.k_best}-best: the {args.k_best} smallest measurements agree within {100 * args.tolerance:g} %, or NOT after {args.most}"
@@ -113,9 +125,20 @@ def bench(args: Namespace) -> int:
     table = []
     for row in rows:
         ns = row["ns_per_key"]
-        table.append((row["filter"], row["operation"], f"{ns:.1f}", f"{1000 / ns:.1f}", f"{row['measurements']} times", spread(row)))
+        table.append(
+            (
+                row["filter"],
+                row["operation"],
+                f"{ns:.1f}",
+                f"{1000 / ns:.1f}",
+                f"{row['measurements']} times",
+                spread(row),
+            )
+        )
     report.table(heading, table, names=2)
     missed = sum(not row["converged"] for row in rows)
     if missed:
-        print(f"{missed} of {len(rows)} did not converge: the machine is too busy for this tolerance, take these with care")
+        print(
+            f"{missed} of {len(rows)} did not converge: the machine is too busy for this tolerance, take these with care"
+        )
     return 0

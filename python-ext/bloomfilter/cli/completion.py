@@ -26,7 +26,12 @@ def subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPa
 
 def options(parser: argparse.ArgumentParser) -> list[Option]:
     return [
-        Option(list(a.option_strings), (a.help or "").replace("%%", "%"), a.nargs != 0, [str(c) for c in a.choices or []])
+        Option(
+            list(a.option_strings),
+            (a.help or "").replace("%%", "%"),
+            a.nargs != 0,
+            [str(c) for c in a.choices or []],
+        )
         for a in parser._actions
         if a.option_strings
     ]
@@ -35,7 +40,10 @@ def options(parser: argparse.ArgumentParser) -> list[Option]:
 def words(parser: argparse.ArgumentParser) -> list[str]:
     """What its first argument may be, where that is a fixed set."""
     return [
-        str(c) for a in parser._actions if not a.option_strings and a.choices and not isinstance(a, argparse._SubParsersAction) for c in a.choices
+        str(c)
+        for a in parser._actions
+        if not a.option_strings and a.choices and not isinstance(a, argparse._SubParsersAction)
+        for c in a.choices
     ]
 
 
@@ -108,12 +116,20 @@ def quoted(text: str) -> str:
 
 
 def zsh_option(option: Option) -> list[str]:
-    action = f":value:({' '.join(option.choices)})" if option.choices else ":value:_files" if option.takes else ""
+    action = (
+        f":value:({' '.join(option.choices)})"
+        if option.choices
+        else ":value:_files"
+        if option.takes
+        else ""
+    )
     return [f"'{flag}[{quoted(option.help)}]{action}'" for flag in option.flags]
 
 
 def zsh(parser: argparse.ArgumentParser) -> str:
-    described = "\n".join(f"        '{name}:{quoted(about)}'" for name, (_, _, about) in COMMANDS.items())
+    described = "\n".join(
+        f"        '{name}:{quoted(about)}'" for name, (_, _, about) in COMMANDS.items()
+    )
     cases = []
     for name, sub in subparsers(parser).items():
         specs = [spec for option in options(sub) for spec in zsh_option(option)]
@@ -150,17 +166,34 @@ def fish_quoted(text: str) -> str:
 
 
 def fish_option(name: str, option: Option) -> str:
-    flags = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags)
-    value = f" -x -a {fish_quoted(' '.join(option.choices))}" if option.choices else " -r" if option.takes else ""
+    flags = " ".join(
+        f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags
+    )
+    value = (
+        f" -x -a {fish_quoted(' '.join(option.choices))}"
+        if option.choices
+        else " -r"
+        if option.takes
+        else ""
+    )
     return f"complete -c bloomfilter -n '__fish_seen_subcommand_from {name}' {flags}{value} -d {fish_quoted(option.help)}"
 
 
 def fish(parser: argparse.ArgumentParser) -> str:
     lines = ["# fish completion for bloomfilter:  bloomfilter completion fish | source"]
-    lines += [f"complete -c bloomfilter -n __fish_use_subcommand -f -a {name} -d {fish_quoted(about)}" for name, (_, _, about) in COMMANDS.items()]
+    lines += [
+        f"complete -c bloomfilter -n __fish_use_subcommand -f -a {name} -d {fish_quoted(about)}"
+        for name, (_, _, about) in COMMANDS.items()
+    ]
     for name, sub in subparsers(parser).items():
         lines += [fish_option(name, option) for option in options(sub)]
-        lines += [f"complete -c bloomfilter -n '__fish_seen_subcommand_from {name}' -a {fish_quoted(' '.join(words(sub)))}"] if words(sub) else []
+        lines += (
+            [
+                f"complete -c bloomfilter -n '__fish_seen_subcommand_from {name}' -a {fish_quoted(' '.join(words(sub)))}"
+            ]
+            if words(sub)
+            else []
+        )
     return "\n".join(lines) + "\n"
 
 

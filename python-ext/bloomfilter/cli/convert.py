@@ -33,12 +33,19 @@ def read(args: Namespace) -> BloomFilter:
     options, sizes = homes.how(args), homes.sizes(args)
     if homes.is_url(args.input):
         if args.source not in ("native", "bits"):
-            raise Fault(f"--from {args.source}: {shown(args.input)} is a bitmap in Redis, which is native, or bits of an older system")
+            raise Fault(
+                f"--from {args.source}: {shown(args.input)} is a bitmap in Redis, which is native, or bits of an older system"
+            )
         return homes.open_to_read(args.input, **sizes, **options)
     if args.source == "native" and args.input != STDIN:
         return homes.open_to_read(args.input, **sizes, **options)
     options.pop("key", None)
-    return BloomFilter.from_bytes(bytes_of(args.input), format=None if args.source == "native" else args.source, **sizes, **options)
+    return BloomFilter.from_bytes(
+        bytes_of(args.input),
+        format=None if args.source == "native" else args.source,
+        **sizes,
+        **options,
+    )
 
 
 # ---- out ----
@@ -93,7 +100,15 @@ def convert(args: Namespace) -> int:
         store(bf, args)
         file = sys.stderr if args.output == STDIN else sys.stdout
         if args.json:
-            report.say_json({**describe(bf), "file": shown(args.input), "to": shown(args.output), "format": args.target}, file)
+            report.say_json(
+                {
+                    **describe(bf),
+                    "file": shown(args.input),
+                    "to": shown(args.output),
+                    "format": args.target,
+                },
+                file,
+            )
         elif args.output != STDIN:
             print(f"{shown(args.output)}: {brief(bf)}")
     return 0

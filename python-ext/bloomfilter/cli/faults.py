@@ -24,7 +24,9 @@ def sentence(fault: BaseException) -> str:
     """One line; system errors with the file they are about, nothing of Python's own wording."""
     if isinstance(fault, OSError) and fault.strerror:
         text = of_system(fault, fault.strerror)
-    elif isinstance(fault, (Fault, ValueError, OSError, ModuleNotFoundError)) or (isinstance(fault, MemoryError) and str(fault)):
+    elif isinstance(fault, (Fault, ValueError, OSError, ModuleNotFoundError)) or (
+        isinstance(fault, MemoryError) and str(fault)
+    ):
         text = str(fault)
     else:
         text = f"{type(fault).__name__}: {fault}"
@@ -37,4 +39,8 @@ def of_system(fault: OSError, text: str) -> str:
     """The library's own sentences name the file.  What names none comes from print: all else is read and written by name."""
     if fault.filename:
         return f"cannot use {os.fsdecode(fault.filename)}: {text}"
-    return f"cannot write to standard output: {text}" if fault.errno and text == os.strerror(fault.errno) else text
+    return (
+        f"cannot write to standard output: {text}"
+        if fault.errno and text == os.strerror(fault.errno)
+        else text
+    )

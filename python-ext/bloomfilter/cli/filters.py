@@ -13,7 +13,15 @@ from .faults import Fault, shown
 def describe(bf: BloomFilter) -> dict[str, Any]:
     storage = bf.storage
     home = "memory" if storage is None else "redis" if homes.is_url(storage) else "file"
-    return {"file": storage and shown(storage), "home": home, "scheme": bf.scheme, "m": bf.m, "n": bf.n, "k": bf.k, "p": bf.p}
+    return {
+        "file": storage and shown(storage),
+        "home": home,
+        "scheme": bf.scheme,
+        "m": bf.m,
+        "n": bf.n,
+        "k": bf.k,
+        "p": bf.p,
+    }
 
 
 def brief(bf: BloomFilter) -> str:
@@ -23,7 +31,9 @@ def brief(bf: BloomFilter) -> str:
 # ---- create ----
 def create(args: Namespace) -> int:
     if not homes.sizes(args):
-        raise Fault(f"how large? Say -n KEYS -p RATE, or -m BITS -n KEYS, to create {shown(args.file)}")
+        raise Fault(
+            f"how large? Say -n KEYS -p RATE, or -m BITS -n KEYS, to create {shown(args.file)}"
+        )
     old = homes.exists(args.file, homes.how(args))
     with homes.make(args) as bf:
         if args.json:
@@ -37,7 +47,13 @@ def create(args: Namespace) -> int:
 
 # ---- info ----
 def state(bf: BloomFilter) -> dict[str, Any]:
-    return {"bytes": (bf.m + 7) // 8, "bits_per_key": round(bf.m / bf.n, 3), "fill_ratio": bf.fill_ratio, "count": len(bf), "fpr": bf.fpr}
+    return {
+        "bytes": (bf.m + 7) // 8,
+        "bits_per_key": round(bf.m / bf.n, 3),
+        "fill_ratio": bf.fill_ratio,
+        "count": len(bf),
+        "fpr": bf.fpr,
+    }
 
 
 def info(args: Namespace) -> int:
@@ -51,11 +67,17 @@ def info(args: Namespace) -> int:
         [
             ("filter", f"{facts['file']} ({facts['home']})"),
             ("scheme", facts["scheme"]),
-            ("m  bits", f"{facts['m']:,} ({report.size(facts['bytes'])}, {facts['bits_per_key']:.2f} bits a key)"),
+            (
+                "m  bits",
+                f"{facts['m']:,} ({report.size(facts['bytes'])}, {facts['bits_per_key']:.2f} bits a key)",
+            ),
             ("n  keys it is sized for", f"{facts['n']:,}"),
             ("k  positions a key", f"{facts['k']}"),
             ("p  false positives at n keys", report.rate(facts["p"])),
-            ("keys in it, estimated", f"{facts['count']:,} ({f'room for {left:,}' if left >= 0 else f'{-left:,} too many'})"),
+            (
+                "keys in it, estimated",
+                f"{facts['count']:,} ({f'room for {left:,}' if left >= 0 else f'{-left:,} too many'})",
+            ),
             ("bits set", f"{100 * facts['fill_ratio']:.2f} %"),
             ("false positives now", report.rate(facts["fpr"])),
         ]
@@ -72,7 +94,9 @@ def same(inputs: list[BloomFilter], names: list[str]) -> None:
     """Said before anything is changed."""
     for bf, name in zip(inputs, names):
         if unlike(bf, inputs[0]):
-            raise Fault(f"{shown(name)} is {brief(bf)}; {shown(names[0])} is {brief(inputs[0])}: only filters of the same m, k and scheme unite")
+            raise Fault(
+                f"{shown(name)} is {brief(bf)}; {shown(names[0])} is {brief(inputs[0])}: only filters of the same m, k and scheme unite"
+            )
 
 
 def merge(args: Namespace) -> int:
@@ -80,7 +104,11 @@ def merge(args: Namespace) -> int:
     inputs = [homes.open_to_read(name, **options) for name in args.inputs]
     same(inputs, args.inputs)
     old = homes.exists(args.out, options)
-    with BloomFilter.open(args.out, **options) if old else homes.like(inputs[0], args.out, options) as out:
+    with (
+        BloomFilter.open(args.out, **options)
+        if old
+        else homes.like(inputs[0], args.out, options) as out
+    ):
         same([out, inputs[0]], [args.out, args.inputs[0]])
         for bf in inputs:
             out |= bf

@@ -70,7 +70,9 @@ def exists(storage: str, options: dict[str, Any]) -> bool:
 
 def like(model: BloomFilter, storage: str, options: dict[str, Any]) -> BloomFilter:
     """A filter in that storage with the parameters of another; an existing one must have them."""
-    return BloomFilter(model.m, model.n, model.k, model.p, scheme=model.scheme, storage=storage, **options)
+    return BloomFilter(
+        model.m, model.n, model.k, model.p, scheme=model.scheme, storage=storage, **options
+    )
 
 
 def must_be_free(storage: str, options: dict[str, Any], advice: str) -> None:

@@ -23,7 +23,9 @@ Call = Callable[..., tuple[int, int, int, bytes]]  # update_lines or contains_li
 class Stream:
     """Lines through one method of a filter, counted, and those asked for printed."""
 
-    def __init__(self, call: Call, args: Namespace, keep: bool | None, progress: Silent, signals: Signals) -> None:
+    def __init__(
+        self, call: Call, args: Namespace, keep: bool | None, progress: Silent, signals: Signals
+    ) -> None:
         self.call, self.keep, self.progress, self.signals = call, keep, progress, signals
         self.separator = b"\0" if args.null else b"\n"
         self.keys = self.hits = self.bytes = 0
@@ -52,7 +54,9 @@ class Stream:
         found = re.match(r"key (\d+): (.*)", str(fault), re.S)
         if found:
             name = "standard input" if path == "-" else path
-            raise Fault(f"{name}, key {lines + int(found[1]) + 1}: {found[2]}; the keys before it were taken") from None
+            raise Fault(
+                f"{name}, key {lines + int(found[1]) + 1}: {found[2]}; the keys before it were taken"
+            ) from None
 
 
 def run(call: Call, args: Namespace, keep: bool | None, paths: list[str]) -> Stream:
@@ -63,7 +67,10 @@ def run(call: Call, args: Namespace, keep: bool | None, paths: list[str]) -> Str
             for path in paths:
                 stream.file(path)
         except Interrupted as stop:
-            raise Interrupted(stop.number, f"{stop} after {report.count(stream.keys, 'key')}, {stream.hits:,} of them ") from None
+            raise Interrupted(
+                stop.number,
+                f"{stop} after {report.count(stream.keys, 'key')}, {stream.hits:,} of them ",
+            ) from None
         finally:
             progress.close()
     return stream
@@ -97,14 +104,24 @@ def add(args: Namespace) -> int:
         if args.sync:
             bf.sync()
     keys, new = stream.keys, stream.hits
-    answer = {"file": shown(args.file), "keys": keys, "new": new, "seen": keys - new, "seconds": round(monotonic() - start, 3)}
+    answer = {
+        "file": shown(args.file),
+        "keys": keys,
+        "new": new,
+        "seen": keys - new,
+        "seconds": round(monotonic() - start, 3),
+    }
     summary(args, answer, f"{report.count(keys, 'key')}: {new:,} new, {keys - new:,} seen")
     return 0
 
 
 def load(bf: BloomFilter, args: Namespace, paths: list[str]) -> Stream:
     keep = None if args.show is None else args.show == "new"
-    staged = Staged(bf) if keep is None and worth(bf, not homes.is_url(args.file), bytes_in(paths)) else None
+    staged = (
+        Staged(bf)
+        if keep is None and worth(bf, not homes.is_url(args.file), bytes_in(paths))
+        else None
+    )
     try:
         return run((staged or bf).update_lines, args, keep, paths)
     except Interrupted as stop:
@@ -125,5 +142,7 @@ def check(args: Namespace) -> int:
             raise Interrupted(stop.number, f"{stop}present") from None
     keys, present = stream.keys, stream.hits
     answer = {"file": shown(args.file), "keys": keys, "present": present, "absent": keys - present}
-    summary(args, answer, f"{report.count(keys, 'key')}: {present:,} present, {keys - present:,} absent")
+    summary(
+        args, answer, f"{report.count(keys, 'key')}: {present:,} present, {keys - present:,} absent"
+    )
     return 0 if present == keys else 1

@@ -57,7 +57,9 @@ def fill(fd: int, room: memoryview) -> int:
     try:
         return os.readv(fd, [room])
     except OSError as fault:
-        raise Fault(f"cannot read {'standard input' if fd == 0 else 'the keys'}: {fault.strerror}") from None
+        raise Fault(
+            f"cannot read {'standard input' if fd == 0 else 'the keys'}: {fault.strerror}"
+        ) from None
 
 
 def read(fd: int, feed: Feed) -> None:

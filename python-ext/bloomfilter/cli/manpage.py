@@ -31,7 +31,7 @@ DESCRIPTION = [
     ),
     (
         '"New" means surely new: at least one bit changed. "Seen" and "present" are only probable: a key that was never added is '
-        'taken for present with the rate p. A key that was added is never called absent.'
+        "taken for present with the rate p. A key that was added is never called absent."
     ),
     "Options that take numbers understand 1000000, 1_000_000 and 1e6.",
 ]
@@ -68,10 +68,19 @@ TAIL = [
 ]
 
 EXAMPLES = [
-    ("A filter for a million keys of which one in a hundred absent ones is taken for present:", "bloomfilter create seen.bloom -n 1e6 -p 0.01"),
-    ("Only the URLs not seen before, today or earlier:", "cat urls | bloomfilter add seen.bloom --print new"),
+    (
+        "A filter for a million keys of which one in a hundred absent ones is taken for present:",
+        "bloomfilter create seen.bloom -n 1e6 -p 0.01",
+    ),
+    (
+        "Only the URLs not seen before, today or earlier:",
+        "cat urls | bloomfilter add seen.bloom --print new",
+    ),
     ("Are all of them there?", "bloomfilter check seen.bloom urls && echo yes"),
-    ("One filter of those of several machines:", "bloomfilter merge all.bloom a.bloom b.bloom c.bloom"),
+    (
+        "One filter of those of several machines:",
+        "bloomfilter merge all.bloom a.bloom b.bloom c.bloom",
+    ),
     (
         "Into Redis, and from a filter that Guava wrote:",
         "bloomfilter convert seen.bloom 'redis://127.0.0.1/0?key=seen'\nbloomfilter convert --from guava java.bin seen.bloom",
@@ -112,7 +121,9 @@ def operand(action: argparse.Action) -> str:
 
 
 def entry(action: argparse.Action) -> str:
-    name = option(action) if action.option_strings else italic(str(action.metavar or value_of(action)))
+    name = (
+        option(action) if action.option_strings else italic(str(action.metavar or value_of(action)))
+    )
     if action.choices and not action.option_strings:
         name += " (" + ", ".join(bold(str(choice)) for choice in action.choices) + ")"
     return f".TP\n{name}\n{text((action.help or '').replace('%%', '%'))}\n"
@@ -128,14 +139,22 @@ def command(name: str, parser: argparse.ArgumentParser) -> str:
 
 def page() -> str:
     parser = build_parser()
-    parts = [HEAD, ".SH DESCRIPTION\n", ".PP\n".join(text(words) + "\n" for words in DESCRIPTION), ".SH OPTIONS OF ALL COMMANDS\n"]
+    parts = [
+        HEAD,
+        ".SH DESCRIPTION\n",
+        ".PP\n".join(text(words) + "\n" for words in DESCRIPTION),
+        ".SH OPTIONS OF ALL COMMANDS\n",
+    ]
     parts += [entry(a) for a in parser._actions if a.option_strings]
     parts += [".SH COMMANDS\n", *(command(name, sub) for name, sub in subparsers(parser).items())]
     for title, paragraphs in TAIL:
         parts += [f".SH {title}\n", ".PP\n".join(text(words) + "\n" for words in paragraphs)]
     parts.append(".SH EXAMPLES\n")
     examples = [
-        f"{text(about)}\n.PP\n.RS\n.nf\n" + "".join(text(line) + "\n" for line in code.split("\n")) + ".fi\n.RE\n" for about, code in EXAMPLES
+        f"{text(about)}\n.PP\n.RS\n.nf\n"
+        + "".join(text(line) + "\n" for line in code.split("\n"))
+        + ".fi\n.RE\n"
+        for about, code in EXAMPLES
     ]
     parts.append(".PP\n".join(examples))
     parts.append(".SH SEE ALSO\n.BR bloomfilterd (8)\n")

@@ -46,14 +46,25 @@ class Bar(Silent):
         from tqdm import tqdm  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
         self.start, self.last = monotonic(), 0.0
-        self.bar = tqdm(total=total or None, unit="B", unit_scale=True, leave=False, dynamic_ncols=True, mininterval=0, miniters=0, delay=DELAY)
+        self.bar = tqdm(
+            total=total or None,
+            unit="B",
+            unit_scale=True,
+            leave=False,
+            dynamic_ncols=True,
+            mininterval=0,
+            miniters=0,
+            delay=DELAY,
+        )
 
     def show(self, done: int, keys: int) -> None:
         now = monotonic()
         if now - self.last < EVERY:
             return
         self.last = now
-        self.bar.set_postfix_str(f"{keys:,} keys, {keys / max(now - self.start, 1e-6):,.0f}/s", refresh=False)
+        self.bar.set_postfix_str(
+            f"{keys:,} keys, {keys / max(now - self.start, 1e-6):,.0f}/s", refresh=False
+        )
         self.bar.update(done - self.bar.n)
 
     def close(self) -> None:

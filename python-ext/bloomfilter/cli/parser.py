@@ -29,7 +29,9 @@ class Parser(argparse.ArgumentParser):
         rest = args[args.index("--") + 1 :] if self.tail and "--" in args else None
         self.leaf = False  # the next call calls this function
         try:
-            found, unknown = self.parse_known_intermixed_args(args if rest is None else args[: -len(rest) - 1], namespace)
+            found, unknown = self.parse_known_intermixed_args(
+                args if rest is None else args[: -len(rest) - 1], namespace
+            )
         finally:
             self.leaf = True
         if rest is not None:
@@ -47,7 +49,9 @@ def whole(text: str) -> int:
     found = re.fullmatch(r"(\d+)(?:\.(\d+))?[eE]\+?(\d{1,3})", text)
     if found and len(found[2] or "") <= int(found[3]):
         return int(found[1] + (found[2] or "") + "0" * (int(found[3]) - len(found[2] or "")))
-    raise argparse.ArgumentTypeError(f"a whole number is like 1000000, 1_000_000 or 1e6, got {text}")
+    raise argparse.ArgumentTypeError(
+        f"a whole number is like 1000000, 1_000_000 or 1e6, got {text}"
+    )
 
 
 def real(text: str) -> float:
@@ -63,40 +67,90 @@ def names(text: str) -> list[str]:
 
 # ---- options that several commands have ----
 def common(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
-    parser.add_argument("--json", action="store_true", default=False if top else argparse.SUPPRESS, help="answer in JSON, for programs")
-    parser.add_argument("--version", action="version", version=f"bloomfilter {__version__}", help="print the version and exit")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        default=False if top else argparse.SUPPRESS,
+        help="answer in JSON, for programs",
+    )
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"bloomfilter {__version__}",
+        help="print the version and exit",
+    )
 
 
 def place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--key", metavar="NAME", help="the filter's name in Redis, where the URL does not tell it (?key=NAME)")
+    parser.add_argument(
+        "--key",
+        metavar="NAME",
+        help="the filter's name in Redis, where the URL does not tell it (?key=NAME)",
+    )
     secret(parser)
 
 
 def secret(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--secret-file", metavar="FILE", help="the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits")
+    parser.add_argument(
+        "--secret-file",
+        metavar="FILE",
+        help="the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits",
+    )
 
 
 def sizes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", type=whole, metavar="KEYS", help="keys it is sized for")
-    parser.add_argument("-p", type=real, metavar="RATE", help="rate of false positives at that many keys, such as 0.01")
+    parser.add_argument(
+        "-p",
+        type=real,
+        metavar="RATE",
+        help="rate of false positives at that many keys, such as 0.01",
+    )
     parser.add_argument("-m", type=whole, metavar="BITS", help="bits")
-    parser.add_argument("-k", type=whole, metavar="COUNT", help="positions a key; the best count where it is left out")
-    parser.add_argument("--scheme", metavar="NAME", help="how a key becomes positions: classic, block, block2, or an older system's")
+    parser.add_argument(
+        "-k",
+        type=whole,
+        metavar="COUNT",
+        help="positions a key; the best count where it is left out",
+    )
+    parser.add_argument(
+        "--scheme",
+        metavar="NAME",
+        help="how a key becomes positions: classic, block, block2, or an older system's",
+    )
 
 
 def keyfiles(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("keyfiles", nargs="*", metavar="KEYFILE", help="files of keys, one a line, bytes as they are; - or none: standard input")
-    parser.add_argument("-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed, in what is printed, too")
+    parser.add_argument(
+        "keyfiles",
+        nargs="*",
+        metavar="KEYFILE",
+        help="files of keys, one a line, bytes as they are; - or none: standard input",
+    )
+    parser.add_argument(
+        "-0",
+        "--null",
+        action="store_true",
+        help="keys end at a NUL byte instead of a line feed, in what is printed, too",
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="no summary and no progress bar")
 
 
 def confidence(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--confidence", type=real, default=0.95, metavar="SHARE", help="of the intervals (default 0.95)")
+    parser.add_argument(
+        "--confidence",
+        type=real,
+        default=0.95,
+        metavar="SHARE",
+        help="of the intervals (default 0.95)",
+    )
 
 
 # ---- the commands ----
 def create(p: argparse.ArgumentParser) -> None:
-    p.add_argument("file", metavar="FILE", help="path of the new filter, or redis://host/0?key=NAME")
+    p.add_argument(
+        "file", metavar="FILE", help="path of the new filter, or redis://host/0?key=NAME"
+    )
     sizes(p)
     place(p)
 
@@ -104,8 +158,17 @@ def create(p: argparse.ArgumentParser) -> None:
 def add(p: argparse.ArgumentParser) -> None:
     p.add_argument("file", metavar="FILE", help="path or Redis URL of the filter")
     keyfiles(p)
-    p.add_argument("--print", choices=["new", "seen"], dest="show", help="print the keys that were surely new, or those seen before")
-    p.add_argument("--sync", action="store_true", help="return once everything is on disk: it survives a power loss")
+    p.add_argument(
+        "--print",
+        choices=["new", "seen"],
+        dest="show",
+        help="print the keys that were surely new, or those seen before",
+    )
+    p.add_argument(
+        "--sync",
+        action="store_true",
+        help="return once everything is on disk: it survives a power loss",
+    )
     sizes(p.add_argument_group("to create FILE where it does not exist"))  # type: ignore[arg-type]
     place(p)
 
@@ -113,7 +176,12 @@ def add(p: argparse.ArgumentParser) -> None:
 def check(p: argparse.ArgumentParser) -> None:
     p.add_argument("file", metavar="FILE", help="path or Redis URL of the filter")
     keyfiles(p)
-    p.add_argument("--print", choices=["present", "absent"], dest="show", help="print the keys that are probably there, or surely not")
+    p.add_argument(
+        "--print",
+        choices=["present", "absent"],
+        dest="show",
+        help="print the keys that are probably there, or surely not",
+    )
     place(p)
 
 
@@ -123,25 +191,62 @@ def info(p: argparse.ArgumentParser) -> None:
 
 
 def merge(p: argparse.ArgumentParser) -> None:
-    p.add_argument("out", metavar="OUT", help="the filter that gets the keys of all others; made if it does not exist")
-    p.add_argument("inputs", nargs="+", metavar="IN", help="filters of the same m, k, scheme and secret")
+    p.add_argument(
+        "out",
+        metavar="OUT",
+        help="the filter that gets the keys of all others; made if it does not exist",
+    )
+    p.add_argument(
+        "inputs", nargs="+", metavar="IN", help="filters of the same m, k, scheme and secret"
+    )
     secret(p)
 
 
 def convert(p: argparse.ArgumentParser) -> None:
     p.add_argument("input", metavar="IN", help="path, Redis URL, or - for standard input")
-    p.add_argument("output", metavar="OUT", help="path, Redis URL, or - for standard output; never an existing one")
-    p.add_argument("--from", choices=[*FORMATS, "cells"], dest="source", default="native", help="format of IN's bytes (default native)")
-    p.add_argument("--to", choices=FORMATS, dest="target", default="native", help="format of OUT's bytes (default native)")
+    p.add_argument(
+        "output",
+        metavar="OUT",
+        help="path, Redis URL, or - for standard output; never an existing one",
+    )
+    p.add_argument(
+        "--from",
+        choices=[*FORMATS, "cells"],
+        dest="source",
+        default="native",
+        help="format of IN's bytes (default native)",
+    )
+    p.add_argument(
+        "--to",
+        choices=FORMATS,
+        dest="target",
+        default="native",
+        help="format of OUT's bytes (default native)",
+    )
     sizes(p.add_argument_group("what bare bits do not tell, or what IN must be"))  # type: ignore[arg-type]
     place(p)
 
 
 def study(p: argparse.ArgumentParser) -> None:
-    p.add_argument("keyfile", nargs="?", metavar="KEYFILE", help="keys, one a line; - or none: standard input; 30,558 made URLs where that is a terminal or empty")
-    p.add_argument("-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed")
-    p.add_argument("--schemes", type=names, default=["classic", "block", "block2"], metavar="NAME,...", help="default classic,block,block2")
-    p.add_argument("--seed", type=whole, default=0, metavar="NUMBER", help="other made URLs (default 0)")
+    p.add_argument(
+        "keyfile",
+        nargs="?",
+        metavar="KEYFILE",
+        help="keys, one a line; - or none: standard input; 30,558 made URLs where that is a terminal or empty",
+    )
+    p.add_argument(
+        "-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed"
+    )
+    p.add_argument(
+        "--schemes",
+        type=names,
+        default=["classic", "block", "block2"],
+        metavar="NAME,...",
+        help="default classic,block,block2",
+    )
+    p.add_argument(
+        "--seed", type=whole, default=0, metavar="NUMBER", help="other made URLs (default 0)"
+    )
     confidence(p)
 
 
@@ -154,37 +259,109 @@ def plot(p: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         help="k: rate against k; fill: rate against fill; bits: bits a key against p; growth: an actual filter filling up; all, the default: the four",
     )
-    p.add_argument("keyfile", nargs="?", metavar="KEYFILE", help="keys, one a line; made URLs where it is left out")
-    p.add_argument("-o", "--output", required=True, metavar="FILE", help="picture to write: .png, .svg or .pdf")
-    p.add_argument("-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed")
-    p.add_argument("--filter", metavar="FILE", help="growth: a filter whose parameters to take, and whose present state to mark")
-    p.add_argument("--dpi", type=whole, default=150, metavar="DOTS", help="dots an inch of a .png (default 150)")
-    p.add_argument("--seed", type=whole, default=0, metavar="NUMBER", help="other made URLs (default 0)")
+    p.add_argument(
+        "keyfile",
+        nargs="?",
+        metavar="KEYFILE",
+        help="keys, one a line; made URLs where it is left out",
+    )
+    p.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="picture to write: .png, .svg or .pdf"
+    )
+    p.add_argument(
+        "-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed"
+    )
+    p.add_argument(
+        "--filter",
+        metavar="FILE",
+        help="growth: a filter whose parameters to take, and whose present state to mark",
+    )
+    p.add_argument(
+        "--dpi",
+        type=whole,
+        default=150,
+        metavar="DOTS",
+        help="dots an inch of a .png (default 150)",
+    )
+    p.add_argument(
+        "--seed", type=whole, default=0, metavar="NUMBER", help="other made URLs (default 0)"
+    )
     confidence(p)
     place(p)
 
 
 def bench(p: argparse.ArgumentParser) -> None:
-    p.add_argument("-n", type=whole, default=1_000_000, metavar="KEYS", help="keys a measurement (default 1000000)")
-    p.add_argument("-p", type=real, default=0.01, metavar="RATE", help="rate that the filters are sized for (default 0.01)")
-    p.add_argument("--schemes", type=names, default=["classic", "block", "block2"], metavar="NAME,...", help="default classic,block,block2")
-    p.add_argument("--k-best", type=whole, default=3, metavar="K", help="smallest measurements that must agree (default 3)")
-    p.add_argument("--tolerance", type=real, default=0.02, metavar="SHARE", help="how well: K-th over smallest, less 1 (default 0.02)")
-    p.add_argument("--max", type=whole, default=60, dest="most", metavar="COUNT", help="measurements after which it gives up (default 60)")
-    p.add_argument("--file", metavar="FILE", help="also a mapped file, made under this name and removed again")
+    p.add_argument(
+        "-n",
+        type=whole,
+        default=1_000_000,
+        metavar="KEYS",
+        help="keys a measurement (default 1000000)",
+    )
+    p.add_argument(
+        "-p",
+        type=real,
+        default=0.01,
+        metavar="RATE",
+        help="rate that the filters are sized for (default 0.01)",
+    )
+    p.add_argument(
+        "--schemes",
+        type=names,
+        default=["classic", "block", "block2"],
+        metavar="NAME,...",
+        help="default classic,block,block2",
+    )
+    p.add_argument(
+        "--k-best",
+        type=whole,
+        default=3,
+        metavar="K",
+        help="smallest measurements that must agree (default 3)",
+    )
+    p.add_argument(
+        "--tolerance",
+        type=real,
+        default=0.02,
+        metavar="SHARE",
+        help="how well: K-th over smallest, less 1 (default 0.02)",
+    )
+    p.add_argument(
+        "--max",
+        type=whole,
+        default=60,
+        dest="most",
+        metavar="COUNT",
+        help="measurements after which it gives up (default 60)",
+    )
+    p.add_argument(
+        "--file", metavar="FILE", help="also a mapped file, made under this name and removed again"
+    )
 
 
 def serve(p: argparse.ArgumentParser) -> None:
-    p.add_argument("file", nargs="?", metavar="FILE", help="path or Redis URL of the filter to serve; memory where it is left out")
+    p.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="path or Redis URL of the filter to serve; memory where it is left out",
+    )
     p.add_argument("--host", help="address to listen on (default 127.0.0.1)")
     p.add_argument("--port", type=whole, help="port to listen on (default 6381)")
     p.add_argument("--token", help="ask for Authorization: Bearer TOKEN")
     p.add_argument("--threads", type=whole, metavar="COUNT", help="threads that answer")
     secret(p)
     p.add_argument("-n", type=whole, metavar="KEYS", help="keys it is sized for")
-    p.add_argument("-p", type=real, metavar="RATE", help="rate of false positives at that many keys")
+    p.add_argument(
+        "-p", type=real, metavar="RATE", help="rate of false positives at that many keys"
+    )
     p.add_argument("-m", type=whole, metavar="BITS", help="bits")
-    p.add_argument("more", nargs="*", metavar="-- OPTION", help="anything after -- goes to bloomfilterd as it is")
+    p.add_argument(
+        "more",
+        nargs="*",
+        metavar="-- OPTION",
+        help="anything after -- goes to bloomfilterd as it is",
+    )
 
 
 def completion(p: argparse.ArgumentParser) -> None:
@@ -194,10 +371,18 @@ def completion(p: argparse.ArgumentParser) -> None:
 COMMANDS = {
     "create": (create, "filters:create", "make a filter; an existing one is never emptied"),
     "add": (add, "keys:add", "add keys from files or standard input"),
-    "check": (check, "keys:check", "look keys up; exit code 0: all present, 1: some absent, 2: fault"),
+    "check": (
+        check,
+        "keys:check",
+        "look keys up; exit code 0: all present, 1: some absent, 2: fault",
+    ),
     "info": (info, "filters:info", "what a filter is, and how full"),
     "merge": (merge, "filters:merge", "unite filters into one"),
-    "convert": (convert, "convert:convert", "copy a filter to another home, or to and from another system's format"),
+    "convert": (
+        convert,
+        "convert:convert",
+        "copy a filter to another home, or to and from another system's format",
+    ),
     "study": (study, "study:study", "measured false positives beside theory, over m, n and k"),
     "plot": (plot, "plot:plot", "pictures of the same (needs matplotlib)"),
     "bench": (bench, "bench:bench", "how fast this machine is, by the K-best method"),
@@ -207,9 +392,15 @@ COMMANDS = {
 
 
 def build_parser() -> Parser:
-    parser = Parser(prog="bloomfilter", description=ABOUT, epilog="bloomfilter COMMAND --help explains a command; man bloomfilter all of them.")
+    parser = Parser(
+        prog="bloomfilter",
+        description=ABOUT,
+        epilog="bloomfilter COMMAND --help explains a command; man bloomfilter all of them.",
+    )
     common(parser, top=True)
-    commands = parser.add_subparsers(metavar="COMMAND", dest="command", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(
+        metavar="COMMAND", dest="command", required=True, parser_class=Parser
+    )
     for name, (options, run, about) in COMMANDS.items():
         sub = commands.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
         options(sub)

@@ -27,7 +27,9 @@ def library() -> Any:
     try:
         import matplotlib  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
-        raise Fault("plot needs matplotlib: pip install matplotlib (or this package with its extra plot)") from None
+        raise Fault(
+            "plot needs matplotlib: pip install matplotlib (or this package with its extra plot)"
+        ) from None
     matplotlib.use("Agg")
     matplotlib.rcParams.update(
         {
@@ -61,15 +63,27 @@ def plain_log(low: float, high: float, axis: Any) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # type: ignore[import-not-found, unused-ignore]
 
     marks = [digit * 10.0**e for e in range(-9, 2) for digit in (1, 2, 5)]
-    axis.set_major_locator(FixedLocator([mark for mark in marks if low * 0.99 <= mark <= high * 1.01]))
+    axis.set_major_locator(
+        FixedLocator([mark for mark in marks if low * 0.99 <= mark <= high * 1.01])
+    )
     axis.set_major_formatter(FuncFormatter(percent))
     axis.set_minor_locator(NullLocator())
 
 
-def points(ax: Axes, x: list[float], results: list[Any], color: str, marker: str, label: str) -> None:
+def points(
+    ax: Axes, x: list[float], results: list[Any], color: str, marker: str, label: str
+) -> None:
     """Measured rates; none found has no place on a logarithmic axis and is left out."""
     some = [(at, r) for at, r in zip(x, results) if r.false_positives]
-    ax.plot([at for at, _ in some], [r.measured for _, r in some], marker, color=color, ms=4.5, label=label, zorder=3)
+    ax.plot(
+        [at for at, _ in some],
+        [r.measured for _, r in some],
+        marker,
+        color=color,
+        ms=4.5,
+        label=label,
+        zorder=3,
+    )
 
 
 # ---- the pictures ----
@@ -90,7 +104,10 @@ def draw_k(ax: Axes, args: Namespace, halves: Halves) -> None:
     ax.set_xticks([1, *range(3, 20, 2)])
     ax.set_xlabel("k, positions a key")
     ax.set_title(f"Rate against k: m = {BITS_A_KEY} n, n = {halves.n:,}")
-    ax.legend(title=f"points: measured\nlines: theory, bars: its {100 * args.confidence:g} %", loc="upper center")
+    ax.legend(
+        title=f"points: measured\nlines: theory, bars: its {100 * args.confidence:g} %",
+        loc="upper center",
+    )
 
 
 def draw_fill(ax: Axes, args: Namespace, halves: Halves) -> None:
@@ -107,7 +124,14 @@ def draw_fill(ax: Axes, args: Namespace, halves: Halves) -> None:
             rates.append((step, found / halves.probes))
         ax.plot(fills, theory, color=color, lw=1.3)
         seen = [(fills[step], rate) for step, rate in rates if rate]
-        ax.plot([x for x, _ in seen], [y for _, y in seen], marker, color=color, ms=4.5, label=f"{scheme}, k = {bf.k}")
+        ax.plot(
+            [x for x, _ in seen],
+            [y for _, y in seen],
+            marker,
+            color=color,
+            ms=4.5,
+            label=f"{scheme}, k = {bf.k}",
+        )
         ax.plot([fills[19]], [theory[19]], "o", ms=11, mfc="none", mec=color, mew=1.2)
     rate_axis(ax)
     ax.set_ylim(bottom=0.6 / halves.probes)  # less than one found cannot be seen
@@ -155,7 +179,9 @@ def model(args: Namespace, keys: int) -> tuple[BloomFilter, BloomFilter | None]:
         return BloomFilter(n=max(1, keys * 2 // 3), p=0.01, warn=False), None
     real = homes.open_to_read(args.filter, **homes.how(args))
     secret = homes.read_secret(args.secret_file)
-    return BloomFilter(real.m, real.n, real.k, real.p, scheme=real.scheme, secret=secret, warn=False), real
+    return BloomFilter(
+        real.m, real.n, real.k, real.p, scheme=real.scheme, secret=secret, warn=False
+    ), real
 
 
 def growing(bf: BloomFilter, keys: Sequence[Any]) -> tuple[list[int], list[float], list[float]]:
@@ -171,12 +197,18 @@ def growing(bf: BloomFilter, keys: Sequence[Any]) -> tuple[list[int], list[float
 
 def draw_growth(ax: Axes, args: Namespace, halves: Halves) -> None:
     bf, real = model(args, halves.n)
-    made_up = args.filter and not args.keyfile  # numbers, as many as it takes to see the filter full
-    x, rates, fills = growing(bf, range(min(bf.n * 3 // 2, MOST_NUMBERS)) if made_up else halves.added)
+    made_up = (
+        args.filter and not args.keyfile
+    )  # numbers, as many as it takes to see the filter full
+    x, rates, fills = growing(
+        bf, range(min(bf.n * 3 // 2, MOST_NUMBERS)) if made_up else halves.added
+    )
     ax.plot(x, rates, color="#d1495b", label="false positives (by its bits)")
     rate_axis(ax)
     ax.set_xlabel("different keys added")
-    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}" if x[-1] < 1e6 else f"{value / 1e6:,g} M")
+    ax.xaxis.set_major_formatter(
+        lambda value, _: f"{value:,.0f}" if x[-1] < 1e6 else f"{value / 1e6:,g} M"
+    )
     ax.xaxis.get_major_locator().set_params(nbins=7)
     other = ax.twinx()
     other.grid(False)
@@ -187,21 +219,50 @@ def draw_growth(ax: Axes, args: Namespace, halves: Halves) -> None:
     other.set_ylabel("bits set")
     ax.set_ylim(bottom=max(min(rates), 1e-5 * max(rates), 1e-12))
     mark_growth(ax, bf, real, x[-1])
-    named = [line for line in [*ax.get_lines(), *other.get_lines()] if not line.get_label().startswith("_")]
-    other.legend(handles=named, loc="lower right", frameon=True, facecolor="white", edgecolor="none", framealpha=0.9)
+    named = [
+        line
+        for line in [*ax.get_lines(), *other.get_lines()]
+        if not line.get_label().startswith("_")
+    ]
+    other.legend(
+        handles=named,
+        loc="lower right",
+        frameon=True,
+        facecolor="white",
+        edgecolor="none",
+        framealpha=0.9,
+    )
     ax.set_title(f"A filter filling up: {bf.scheme}, m = {bf.m:,}, k = {bf.k}")
 
 
 def mark_growth(ax: Axes, bf: BloomFilter, real: BloomFilter | None, end: int) -> None:
     ax.axhline(bf.p, color="#555555", lw=0.9, ls=":")
     if bf.n <= 1.5 * end:
-        ax.axvline(bf.n, color="#555555", lw=0.9, ls=":", label=f"sized for n = {bf.n:,} at {percent(bf.p)}")
+        ax.axvline(
+            bf.n,
+            color="#555555",
+            lw=0.9,
+            ls=":",
+            label=f"sized for n = {bf.n:,} at {percent(bf.p)}",
+        )
     if real is not None and len(real):
         ax.set_ylim(bottom=min(ax.get_ylim()[0], real.fpr / 2))
-        ax.plot([len(real)], [real.fpr], "*", color="#222222", ms=12, label=f"{os.path.basename(shown(real.storage or ''))} now")
+        ax.plot(
+            [len(real)],
+            [real.fpr],
+            "*",
+            color="#222222",
+            ms=12,
+            label=f"{os.path.basename(shown(real.storage or ''))} now",
+        )
 
 
-PICTURES: dict[str, Callable[[Axes, Namespace, Halves], None]] = {"k": draw_k, "fill": draw_fill, "bits": draw_bits, "growth": draw_growth}
+PICTURES: dict[str, Callable[[Axes, Namespace, Halves], None]] = {
+    "k": draw_k,
+    "fill": draw_fill,
+    "bits": draw_bits,
+    "growth": draw_growth,
+}
 
 
 # ---- the file ----
@@ -215,7 +276,13 @@ def plot(args: Namespace) -> int:
     names = list(PICTURES) if args.what == "all" else [args.what]
     halves = Halves(keys_of(args))
     rows = (len(names) + 1) // 2
-    figure, axes = pyplot.subplots(rows, len(names) // rows, figsize=(7.2 * len(names) / rows, 4.6 * rows), squeeze=False, layout="constrained")
+    figure, axes = pyplot.subplots(
+        rows,
+        len(names) // rows,
+        figsize=(7.2 * len(names) / rows, 4.6 * rows),
+        squeeze=False,
+        layout="constrained",
+    )
     for name, ax in zip(names, axes.flat):
         PICTURES[name](ax, args, halves)
     save(figure, args)
@@ -229,7 +296,11 @@ def plot(args: Namespace) -> int:
 def save(figure: Any, args: Namespace) -> None:
     """A picture that cannot be finished is taken away again."""
     try:
-        figure.savefig(args.output, dpi=args.dpi, metadata={"Date": None} if args.output.lower().endswith(".svg") else None)
+        figure.savefig(
+            args.output,
+            dpi=args.dpi,
+            metadata={"Date": None} if args.output.lower().endswith(".svg") else None,
+        )
     except OSError:
         if os.path.isfile(args.output) and os.path.getsize(args.output) == 0:
             os.unlink(args.output)

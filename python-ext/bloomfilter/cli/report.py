@@ -41,4 +41,9 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[Any]], names: int = 1)
     cells = [list(map(str, heading)), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(heading))]
     for row in cells:
-        print("  ".join(cell.ljust(w) if i < names else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip())
+        print(
+            "  ".join(
+                cell.ljust(w) if i < names else cell.rjust(w)
+                for i, (cell, w) in enumerate(zip(row, widths))
+            ).rstrip()
+        )

@@ -17,7 +17,9 @@ def find() -> str:
     beside = os.path.join(os.path.dirname(sys.executable), "bloomfilterd")
     found = shutil.which("bloomfilterd") or shutil.which(beside)
     if not found:
-        raise Fault("bloomfilterd is not installed: pip installs only the Python part; scripts/build c makes the server, out/bin/bloomfilterd")
+        raise Fault(
+            "bloomfilterd is not installed: pip installs only the Python part; scripts/build c makes the server, out/bin/bloomfilterd"
+        )
     return found
 
 

@@ -32,7 +32,12 @@ class Signals:
                 break
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         for number, handler in self.before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
 

@@ -28,7 +28,9 @@ class Staged:
         self.bf, self.copy, self.due = bf, bf.copy(), monotonic() + EVERY
         self.bf |= self.copy  # a file that cannot be written says so now
 
-    def update_lines(self, data: memoryview, sep: bytes, *, last: bool, keep: None = None) -> tuple[int, int, int, bytes]:
+    def update_lines(
+        self, data: memoryview, sep: bytes, *, last: bool, keep: None = None
+    ) -> tuple[int, int, int, bytes]:
         answer = self.copy.update_lines(data, sep, last=last)
         if monotonic() > self.due:
             self.commit()

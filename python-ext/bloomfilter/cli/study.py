@@ -59,9 +59,24 @@ class Halves:
 def measure(halves: Halves, scheme: str, m: int, k: int, confidence: float) -> Result:
     bf = BloomFilter(m=m, n=halves.n, k=k, scheme=scheme, warn=False)
     found = halves.count(bf)
-    low, high = theory.interval(halves.probes, bf.p, theory.variance(scheme, bf.m, halves.n, k), confidence)
+    low, high = theory.interval(
+        halves.probes, bf.p, theory.variance(scheme, bf.m, halves.n, k), confidence
+    )
     share = 1 / halves.probes
-    return Result(scheme, bf.m, halves.n, m, k, halves.probes, found, found * share, bf.p, low * share, high * share, low <= found <= high)
+    return Result(
+        scheme,
+        bf.m,
+        halves.n,
+        m,
+        k,
+        halves.probes,
+        found,
+        found * share,
+        bf.p,
+        low * share,
+        high * share,
+        low <= found <= high,
+    )
 
 
 def allowed(scheme: str, m: int, n: int, k: int) -> bool:
@@ -90,7 +105,11 @@ def over_ratio(halves: Halves, scheme: str, confidence: float) -> Iterator[Resul
 
 
 def keys_of(args: Namespace) -> list[bytes]:
-    return all_keys(args.keyfile, b"\0" if args.null else b"\n") if args.keyfile else made(seed=args.seed)
+    return (
+        all_keys(args.keyfile, b"\0" if args.null else b"\n")
+        if args.keyfile
+        else made(seed=args.seed)
+    )
 
 
 def keys_to_study(args: Namespace) -> list[bytes]:
@@ -111,9 +130,18 @@ def percent(share: float) -> str:
 
 def show_over_k(scheme: str, results: list[Result]) -> None:
     first = results[0]
-    print(f"\n{scheme}: m = {first.m:,} bits, n = {first.n:,} keys added, {first.probes:,} others probed; false positives in %")
+    print(
+        f"\n{scheme}: m = {first.m:,} bits, n = {first.n:,} keys added, {first.probes:,} others probed; false positives in %"
+    )
     rows = [
-        (r.k, r.false_positives, percent(r.measured), percent(r.theory), f"{percent(r.low)} .. {percent(r.high)}", "" if r.inside else "outside")
+        (
+            r.k,
+            r.false_positives,
+            percent(r.measured),
+            percent(r.theory),
+            f"{percent(r.low)} .. {percent(r.high)}",
+            "" if r.inside else "outside",
+        )
         for r in results
     ]
     report.table(("k", "found", "measured", "theory", "interval", ""), rows)
@@ -121,13 +149,20 @@ def show_over_k(scheme: str, results: list[Result]) -> None:
 
 def show_over_ratio(scheme: str, results: list[Result]) -> None:
     """Two lines a ratio: measured, and theory under it."""
-    print(f"\n{scheme}: false positives in %, measured (* = outside its interval) and below it theory")
+    print(
+        f"\n{scheme}: false positives in %, measured (* = outside its interval) and below it theory"
+    )
     cells = {(r.m_asked // r.n, r.k): r for r in results}
     counts = sorted({k for _, k in cells})
     rows: list[tuple[str, ...]] = []
     for ratio in sorted({ratio for ratio, _ in cells}):
         line = [cells.get((ratio, k)) for k in counts]
-        rows.append((str(ratio), *(f"{100 * r.measured:.3g}{' ' if r.inside else '*'}" if r else "" for r in line)))
+        rows.append(
+            (
+                str(ratio),
+                *(f"{100 * r.measured:.3g}{' ' if r.inside else '*'}" if r else "" for r in line),
+            )
+        )
         rows.append(("", *(f"{100 * r.theory:.3g} " if r else "" for r in line)))
     report.table(("m/n", *(f"k={k} " for k in counts)), rows)
 
@@ -136,7 +171,9 @@ def study(args: Namespace) -> int:
     check(args)
     halves = Halves(keys_to_study(args))
     by_k = {scheme: list(over_k(halves, scheme, args.confidence)) for scheme in args.schemes}
-    by_ratio = {scheme: list(over_ratio(halves, scheme, args.confidence)) for scheme in args.schemes}
+    by_ratio = {
+        scheme: list(over_ratio(halves, scheme, args.confidence)) for scheme in args.schemes
+    }
     everything = [r for part in (by_k, by_ratio) for results in part.values() for r in results]
     inside = sum(r.inside for r in everything)
     if args.json:
@@ -157,5 +194,7 @@ def study(args: Namespace) -> int:
     for scheme, results in by_ratio.items():
         if results:
             show_over_ratio(scheme, results)
-    print(f"\n{inside} of {len(everything)} measurements lie in their interval ({100 * inside / max(1, len(everything)):.1f} %)")
+    print(
+        f"\n{inside} of {len(everything)} measurements lie in their interval ({100 * inside / max(1, len(everything)):.1f} %)"
+    )
     return 0

@@ -76,15 +76,22 @@ def chances(trials: int, mean: float, spread: float, counts: range) -> list[floa
     """Chance of each of these counts: beta-binomial, or binomial where spread is next to nothing."""
     total = mean * (1 - mean) / spread - 1 if spread > 0 else inf
     if total > 1e9:
-        return [exp(log_choose(trials, x) + x * log(mean) + (trials - x) * log1p(-mean)) for x in counts]
+        return [
+            exp(log_choose(trials, x) + x * log(mean) + (trials - x) * log1p(-mean)) for x in counts
+        ]
     a, b = mean * total, (1 - mean) * total
     base = lgamma(a + b) - lgamma(a) - lgamma(b) - lgamma(trials + a + b)
-    return [exp(log_choose(trials, x) + lgamma(x + a) + lgamma(trials - x + b) + base) for x in counts]
+    return [
+        exp(log_choose(trials, x) + lgamma(x + a) + lgamma(trials - x + b) + base) for x in counts
+    ]
 
 
 def plausible(trials: int, mean: float, spread: float) -> range:
     """The counts that are looked at: beyond lies less than any interval's rest."""
-    middle, width = trials * mean, 20 + 12 * sqrt(trials * mean * (1 - mean) + trials * trials * spread)
+    middle, width = (
+        trials * mean,
+        20 + 12 * sqrt(trials * mean * (1 - mean) + trials * trials * spread),
+    )
     return range(max(0, int(middle - width)), min(trials, int(middle + width) + 1) + 1)
 
 
@@ -93,7 +100,12 @@ def interval(trials: int, mean: float, spread: float, confidence: float) -> tupl
     if not 0 < mean < 1:
         return (0, 0) if mean <= 0 else (trials, trials)
     counts = plausible(trials, mean, spread)
-    table, tail, low, high = chances(trials, mean, spread, counts), (1 - confidence) / 2, 0, len(counts) - 1
+    table, tail, low, high = (
+        chances(trials, mean, spread, counts),
+        (1 - confidence) / 2,
+        0,
+        len(counts) - 1,
+    )
     below, above = table[0], table[-1]
     while low < len(table) - 1 and below <= tail:
         low += 1
