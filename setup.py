@@ -1,7 +1,7 @@
 """setup.py - builds the extension: every .c file of core/ and python-ext/, no list.
 
-The rest of the package's data is in pyproject.toml.  Knows where headers are looked for; knows nothing of the code.
-"""
+The rest of the package's data is in pyproject.toml.  Knows where headers are looked for; knows
+nothing of the code."""
 
 import os
 import re
@@ -17,7 +17,8 @@ from setuptools.command.build_ext import build_ext
 
 HERE = Path(__file__).resolve().parent
 FLAGS = ["-O3", "-std=gnu11", "-fvisibility=hidden", "-ffp-contract=off"]
-# The interpreter's own flags often hold -g, which makes the wheel six times larger; who sets CFLAGS has the last word.
+# The interpreter's own flags often hold -g, which makes the wheel six times larger; who sets CFLAGS
+# has the last word.
 if "CFLAGS" not in os.environ:
     FLAGS.append("-g0")
 
@@ -42,8 +43,9 @@ def pkg_config(package):
     return found
 
 
-# pkg-config's name, a header, what the core knows it by, what a build without it refuses, what to link instead of the library.
-# Of OpenSSL only the headers are used: the first rediss:// loads it, by libdl (in the C library itself from glibc 2.34 on).
+# pkg-config's name, a header, what the core knows it by, what a build without it refuses, what to
+# link instead of the library. Of OpenSSL only the headers are used: the first rediss:// loads it,
+# by libdl (in the C library itself from glibc 2.34 on).
 OPTIONAL = [
     ("libsodium >= 1.0.9", "sodium.h", "BF_HAVE_SODIUM", "filters with secret=", None),
     ("hiredis >= 0.14", "hiredis/hiredis.h", "BF_HAVE_HIREDIS", "filters in Redis by URL", None),
@@ -58,7 +60,8 @@ OPTIONAL = [
 
 
 def up_to_date(made, command):
-    """Was this object made by the same command, after everything that it includes?  The compiler's list of that (-MMD) is beside it."""
+    """Was this object made by the same command, after everything that it includes?  The compiler's
+    list of that (-MMD) is beside it."""
     try:
         if made.with_suffix(".command").read_text() != command:
             return False
@@ -97,7 +100,8 @@ class BuildExt(build_ext):
         extra_postargs=None,
         depends=None,
     ):
-        """As the compiler's own, but for the loop: a thread for each processor.  With BLOOMFILTER_KEEP_OBJECTS (scripts/build) what is up to date stays."""
+        """As the compiler's own, but for the loop: a thread for each processor.  With
+        BLOOMFILTER_KEEP_OBJECTS (scripts/build) what is up to date stays."""
         compiler = self.compiler
         macros, objects, extra, options, build = compiler._setup_compile(
             output_dir, macros, include_dirs, sources, depends, extra_postargs
@@ -135,7 +139,8 @@ class BuildExt(build_ext):
         if not self.compiles("#include <xxhash.h>\n", cflags):
             raise SystemExit(
                 "bloomfilter: the header xxhash.h (0.8 or newer) was not found; install it first "
-                "(Debian/Ubuntu: apt-get install libxxhash-dev; Fedora: dnf install xxhash-devel; macOS: brew install xxhash)"
+                "(Debian/Ubuntu: apt-get install libxxhash-dev; Fedora: dnf install xxhash-devel; "
+                "macOS: brew install xxhash)"
             )
 
     def add_optional(self, ext):

@@ -1,9 +1,10 @@
-"""report.py [--summary] [--json FILE] RAW... - from raw times to tables: medians, ratios, the targets of the issues and a verdict.
+"""report.py [--summary] [--json FILE] RAW... - from raw times to tables: medians, ratios, the
+targets of the issues and a verdict.
 
-RAW files are what the parts print, tab-separated: "fact NAME VALUE", "table ID UNIT TITLE", "ns TABLE SUBJECT OP ROUND NS".
-A ratio is the median of the ratios of single rounds: both sides of one were taken within seconds.  Knows the targets;
-knows nothing of how anything was measured.  A missed target is a line that says MISS, never a failure.
-"""
+RAW files are what the parts print, tab-separated: "fact NAME VALUE", "table ID UNIT TITLE", "ns
+TABLE SUBJECT OP ROUND NS". A ratio is the median of the ratios of single rounds: both sides of one
+were taken within seconds.  Knows the targets; knows nothing of how anything was measured.  A missed
+target is a line that says MISS, never a failure."""
 
 import argparse
 import json
@@ -52,7 +53,8 @@ class Table:
 
 @dataclass
 class Ratio:
-    """Subject `ours` over subject `against`, or over a limit of `most` in the table's unit where against is None."""
+    """Subject `ours` over subject `against`, or over a limit of `most` in the table's unit where
+    against is None."""
 
     table: str
     op: str
@@ -140,7 +142,8 @@ def arrow_ratios():
 
 
 def php_ratios():
-    """Keys from an array: a call and its loop, as the issue's own figures. Keys just built: the calls alone."""
+    """Keys from an array: a call and its loop, as the issue's own figures. Keys just built: the
+    calls alone."""
     many = f"{OURS}, batches of 1000"
     for op in ("add", "exists present", "exists absent"):
         most = 2.0 if op == "add" else 2.4

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""crawler.py - a crawler on several processes that fetches each page once: what was seen is one filter in Redis, shared by all of
-them, and as well by crawlers on other machines.
+"""crawler.py - a crawler on several processes that fetches each page once: what was seen is one
+filter in Redis, shared by all of them, and as well by crawlers on other machines.
 
-    crawler.py redis://127.0.0.1/0?key=seen http://localhost:8000/       two processes; prints the pages fetched
-    crawler.py --processes 8 ...
+    crawler.py redis://127.0.0.1/0?key=seen http://localhost:8000/       two processes; prints the
+    pages fetched crawler.py --processes 8 ...
 
-Stays on the hosts it is started with.  With a small chance (-p) a page is taken for one that was seen, and not fetched.
-A page whose fetch fails is not tried again.
+Stays on the hosts it is started with.  With a small chance (-p) a page is taken for one that was
+seen, and not fetched. A page whose fetch fails is not tried again.
 """
 
 import argparse
@@ -39,7 +39,8 @@ def links_of(url, hosts):
 
 
 def only_new(seen, urls):
-    """Those that nobody has seen: of all who add one at the same moment exactly one is told that it is new."""
+    """Those that nobody has seen: of all who add one at the same moment exactly one is told that it
+    is new."""
     return list(compress(urls, seen.add_many(urls)))
 
 

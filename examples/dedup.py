@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""dedup.py - prints every line the first time it comes, and drops it from then on, in a few bits a line.
+"""dedup.py - prints every line the first time it comes, and drops it from then on, in a few bits a
+line.
 
     dedup.py urls.txt                      a list with repeats in, each line once out
-    crawler | dedup.py --seen seen.bloom   remembers from run to run, and shares the file with every other dedup
-                                           that runs at the same time: this one, dedup.php or dedup.c
+    crawler | dedup.py --seen seen.bloom   remembers from run to run, and shares the file with every
+    other dedup
+                                           that runs at the same time: this one, dedup.php or
+                                           dedup.c
 
 With a small chance (-p) a new line is taken for a repeat and dropped; a repeat is never printed.
 """

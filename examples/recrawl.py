@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""recrawl.py - which of these URLs are due?  A page that was fetched is left alone for a week, then it is due again.
+"""recrawl.py - which of these URLs are due?  A page that was fetched is left alone for a week, then
+it is due again.
 
-    recrawl.py urls.txt                           prints the URLs that are due, and remembers that they were handed out
-    recrawl.py --days 1 --seen seen.bloom FILE    another period; the file is shared by all crawlers of the machine
+    recrawl.py urls.txt                           prints the URLs that are due, and remembers that
+    they were handed out
+    recrawl.py --days 1 --seen seen.bloom FILE    another period; the file is shared by all crawlers
+    of the machine
 
-The filter forgets by itself: a URL is due again at the earliest when the period is over, and at the latest one step later: a
-day, where a week is forgotten in seven (--parts).  It is asked before it is told: adding a URL again would begin its week anew.
-"""
+The filter forgets by itself: a URL is due again at the earliest when the period is over, and at the
+latest one step later: a day, where a week is forgotten in seven (--parts).  It is asked before it
+is told: adding a URL again would begin its week anew."""
 
 import argparse
 import fileinput

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""scrapy_crawl.py - crawls a site with Scrapy and prints each page's address once; what it has seen lives in a Bloom filter.
+"""scrapy_crawl.py - crawls a site with Scrapy and prints each page's address once; what it has seen
+lives in a Bloom filter.
 
 scrapy_crawl.py https://example.org/                                   in memory
-scrapy_crawl.py --job folder https://example.org/                      Ctrl-C, start again: goes on where it was
-scrapy_crawl.py --seen seen.bloom --retry https://example.org/         from run to run, and shared by all that run at once;
-                                                                       pages that failed are asked for again
+scrapy_crawl.py --job folder https://example.org/                      Ctrl-C, start again: goes on
+where it was
+scrapy_crawl.py --seen seen.bloom --retry https://example.org/         from run to run, and shared
+by all that run at once;
+                                                                       pages that failed are asked
+                                                                       for again
 scrapy_crawl.py --seen 'redis://host/0?key=seen' https://example.org/  shared by machines
 """
 

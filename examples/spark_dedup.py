@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """spark_dedup.py - the lines of new files that none of the old files has, by Spark, without a join.
 
-    spark_dedup.py --old 'seen/*.txt' --new 'today/*.txt' --out fresh [--filter seen.bloom] [-n 100000000] [-p 0.001]
+    spark_dedup.py --old 'seen/*.txt' --new 'today/*.txt' --out fresh [--filter seen.bloom] [-n
+    100000000] [-p 0.001]
 
-One filter is built from the old lines by all executors and sent to all of them. With the chance -p a fresh line is
-dropped; a line that is in the old files never gets through. --filter keeps the filter for the next run, for PHP or for C:
-BloomFilter::load('seen.bloom') opens it. Run it with spark-submit, or as it is on this machine alone (--master).
-"""
+One filter is built from the old lines by all executors and sent to all of them. With the chance -p
+a fresh line is dropped; a line that is in the old files never gets through. --filter keeps the
+filter for the next run, for PHP or for C: BloomFilter::load('seen.bloom') opens it. Run it with
+spark-submit, or as it is on this machine alone (--master)."""
 
 import argparse
 import os
@@ -50,7 +51,8 @@ def main():
     if args.filter:
         seen.save(args.filter)
     print(
-        f"about {len(seen)} old lines, {session.read.text(args.out).count()} fresh ones in {args.out}"
+        f"about {len(seen)} old lines, "
+        f"{session.read.text(args.out).count()} fresh ones in {args.out}"
     )
     session.stop()
 

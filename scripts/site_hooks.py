@@ -1,8 +1,10 @@
-"""site_hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, pages that nav forgot, lists and tables right after
-a line of text, which GitHub takes for what they are and Python-Markdown does not.
+"""site_hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, pages that nav
+forgot, lists and tables right after a line of text, which GitHub takes for what they are and
+Python-Markdown does not.
 
-A document links to a file of the repository as it does in the repository, by a relative path.  In the site that file is a
-copy below source/; a link to a folder, which a site cannot show, becomes its text.  Knows nothing of what a page says."""
+A document links to a file of the repository as it does in the repository, by a relative path.  In
+the site that file is a copy below source/; a link to a folder, which a site cannot show, becomes
+its text.  Knows nothing of what a page says."""
 
 import posixpath
 import re

@@ -1,9 +1,10 @@
-"""bench.py FOLDER GENERATOR LINES ROUNDS [LARGE] - the command line on a file of URLs beside wc -l and a Python loop over rbloom.
+"""bench.py FOLDER GENERATOR LINES ROUNDS [LARGE] - the command line on a file of URLs beside wc -l
+and a Python loop over rbloom.
 
-Prints raw times for ../report.py: wall time of whole commands, the interpreter's start included, by the line.  The file is in the page
-cache: it was just written, and wc reads it once before the clock.  LARGE: so many URLs through a pipe into a 1.2 GB filter, in ten
-parts, with the command's memory.
-"""
+Prints raw times for ../report.py: wall time of whole commands, the interpreter's start included, by
+the line.  The file is in the page cache: it was just written, and wc reads it once before the
+clock.  LARGE: so many URLs through a pipe into a 1.2 GB filter, in ten parts, with the command's
+memory."""
 
 import importlib.util
 import os

@@ -1,8 +1,9 @@
-"""bench.py FOLDER ROUNDS NGINX PHP_FPM EXTENSION - a request's first query: nginx, PHP-FPM with 4 workers, a 16 MiB filter on disk.
+"""bench.py FOLDER ROUNDS NGINX PHP_FPM EXTENSION - a request's first query: nginx, PHP-FPM with 4
+workers, a 16 MiB filter on disk.
 
-Prints raw times for ../report.py; request.php takes them with hrtime() around the work alone.  Two pools: one keeps its maps
-(as it comes), one opens the file in each request (bloomfilter.max_maps = 0).  A round's value is the median of its requests.
-"""
+Prints raw times for ../report.py; request.php takes them with hrtime() around the work alone.  Two
+pools: one keeps its maps (as it comes), one opens the file in each request (bloomfilter.max_maps =
+0).  A round's value is the median of its requests."""
 
 import http.client
 import os

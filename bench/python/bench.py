@@ -1,9 +1,10 @@
-"""bench.py N ROUNDS [import] - the package beside its peers from PyPI and the builtin set, interleaved in one process.
+"""bench.py N ROUNDS [import] - the package beside its peers from PyPI and the builtin set,
+interleaved in one process.
 
-Prints raw times for ../report.py.  Keys are ASCII str objects that nothing has hashed yet: CPython keeps a str's hash, so
-every single measurement gets a list of its own, made before the clock starts.  The clock is CPU time: what others take from
-a shared machine meanwhile does not count.  A peer that is not installed is left out.
-"""
+Prints raw times for ../report.py.  Keys are ASCII str objects that nothing has hashed yet: CPython
+keeps a str's hash, so every single measurement gets a list of its own, made before the clock
+starts.  The clock is CPU time: what others take from a shared machine meanwhile does not count.  A
+peer that is not installed is left out."""
 
 import gc
 import importlib

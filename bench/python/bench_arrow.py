@@ -1,7 +1,8 @@
-"""bench_arrow.py N ROUNDS - batches of the same keys from a list, numpy's arrays and Arrow columns, interleaved in one process.
+"""bench_arrow.py N ROUNDS - batches of the same keys from a list, numpy's arrays and Arrow columns,
+interleaved in one process.
 
-Prints raw times for ../report.py.  The clock is CPU time of the thread, as in bench.py; p = 1 %, filters sized for N.
-"""
+Prints raw times for ../report.py.  The clock is CPU time of the thread, as in bench.py; p = 1 %,
+filters sized for N."""
 
 import gc
 import importlib.metadata
@@ -34,7 +35,8 @@ def numbers(word, n):
     ).astype("i8")
 
 
-# Each makes the keys from (Arrow's text, word, n): one kind at a time is in memory, and lists are of objects nothing has touched.
+# Each makes the keys from (Arrow's text, word, n): one kind at a time is in memory, and lists are
+# of objects nothing has touched.
 KINDS = {
     "Arrow string": lambda text, word, n: text,
     "Arrow large_string": lambda text, word, n: text.cast(pa.large_string()),

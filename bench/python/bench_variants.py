@@ -1,4 +1,5 @@
-"""bench_variants.py N ROUNDS - a filter that grew from 10^3 keys to N beside one of fixed size made for N, from Python.
+"""bench_variants.py N ROUNDS - a filter that grew from 10^3 keys to N beside one of fixed size made
+for N, from Python.
 
 Prints raw times for ../report.py.  CPU time, as in bench.py; keys were hashed by nothing before.
 """

@@ -1,4 +1,5 @@
-"""What a secret costs: add and `in` of 40-byte keys, with and without, in turns.  python bench/python/keyed.py [ROUNDS]"""
+"""What a secret costs: add and `in` of 40-byte keys, with and without, in turns.  python
+bench/python/keyed.py [ROUNDS]"""
 
 import sys
 import time

@@ -1,7 +1,8 @@
-"""scrapy_memory.py [N] - bytes of process memory a seen request takes in Scrapy's own duplicate filter and in ours.
+"""scrapy_memory.py [N] - bytes of process memory a seen request takes in Scrapy's own duplicate
+filter and in ours.
 
-Each in a fresh process: N different requests (1,000,000) are asked about; what counts is how far the resident memory grew.
-"""
+Each in a fresh process: N different requests (1,000,000) are asked about; what counts is how far
+the resident memory grew."""
 
 import subprocess
 import sys

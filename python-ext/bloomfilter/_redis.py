@@ -1,12 +1,14 @@
-"""Clients of redis-py as the home of a filter: which connection a trip's commands go out on, and what a fault was.
+"""Clients of redis-py as the home of a filter: which connection a trip's commands go out on, and
+what a fault was.
 
-Knows redis-py's clients, pools and cluster nodes; knows nothing of filters.  Commands come encoded from the core, and what the
-server answers goes back to it unread: redis-py's own parser would take most of the time.  redis-py's pipelines and commands are
-not used, because they repeat commands by themselves, which an add must never be.
+Knows redis-py's clients, pools and cluster nodes; knows nothing of filters.  Commands come encoded
+from the core, and what the server answers goes back to it unread: redis-py's own parser would take
+most of the time.  redis-py's pipelines and commands are not used, because they repeat commands by
+themselves, which an add must never be.
 
-`replies` (py_redis.c) takes the answers: feed(bytes) and put(object) tell how many are complete, expect(ranges) says whose the
-next ones are, connection(number) which connection answers, refused() lists the commands that got an error reply, command(i) is
-one of them as it was sent.
+`replies` (py_redis.c) takes the answers: feed(bytes) and put(object) tell how many are complete,
+expect(ranges) says whose the next ones are, connection(number) which connection answers, refused()
+lists the commands that got an error reply, command(i) is one of them as it was sent.
 """
 
 import errno
@@ -151,7 +153,8 @@ def read_parsed(connection, count, replies):
 
 
 class Talk:
-    """A trip's conversation on one connection; it is closed where anything goes wrong, because it may be out of step."""
+    """A trip's conversation on one connection; it is closed where anything goes wrong, because it
+    may be out of step."""
 
     def __init__(self, loan):
         self.loan = loan
@@ -218,7 +221,8 @@ ASKING = b"*1\r\n$6\r\nASKING\r\n"
 
 
 class Cluster:
-    """redis.RedisCluster.  Commands go to the master of their key's slot; what that one did not execute follows its word."""
+    """redis.RedisCluster.  Commands go to the master of their key's slot; what that one did not
+    execute follows its word."""
 
     cluster = True
 
@@ -249,7 +253,8 @@ class Cluster:
 
     # -- where --
     def look_again(self):
-        """Learns anew who has which slot.  Where no node tells, the fault of before is the better one to show."""
+        """Learns anew who has which slot.  Where no node tells, the fault of before is the better
+        one to show."""
         try:
             self.nodes.initialize()
         except Exception:  # redis-py wraps every kind here
@@ -301,7 +306,8 @@ class Cluster:
                 receive(connection, sum(count for _, count in ranges), replies)
 
     def follow(self, parts, replies):
-        """Sends again, elsewhere, what was refused for being in the wrong place: such a command was not executed."""
+        """Sends again, elsewhere, what was refused for being in the wrong place: such a command was
+        not executed."""
         until = None
         for turn in range(ROUNDS):
             refused = [(i, *text.split(" ")) for i, text in replies.refused()]

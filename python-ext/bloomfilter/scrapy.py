@@ -1,15 +1,19 @@
-"""A duplicate filter for Scrapy in a few bits a request: in memory, in a file, or in Redis for all machines of a crawl.
+"""A duplicate filter for Scrapy in a few bits a request: in memory, in a file, or in Redis for all
+machines of a crawl.
 
     DUPEFILTER_CLASS = "bloomfilter.scrapy.BloomDupeFilter"
     BLOOMFILTER_N = 10_000_000             # requests expected (1,000,000)
-    BLOOMFILTER_P = 1e-6                   # chance that a new request is taken for a seen one, at n (1e-6)
+    BLOOMFILTER_P = 1e-6                   # chance that a new request is taken for a seen one, at n
+    (1e-6)
     BLOOMFILTER_STORAGE = "redis://..."    # or a path; without: seen.bloom in JOBDIR, else memory
     BLOOMFILTER_WINDOW = 7 * 24 * 3600     # seconds to remember; without: for ever
-    BLOOMFILTER_SEEN = "success"           # a request is seen once its response came ("request": once it was scheduled)
-    BLOOMFILTER_PENDING = 100_000          # "success": requests on their way that are remembered at most
+    BLOOMFILTER_SEEN = "success"           # a request is seen once its response came ("request":
+    once it was scheduled)
+    BLOOMFILTER_PENDING = 100_000          # "success": requests on their way that are remembered at
+    most
 
-docs/crawlers.md says more.  Knows Scrapy's components and signals; what a filter is, the rest of the package knows.
-"""
+docs/crawlers.md says more.  Knows Scrapy's components and signals; what a filter is, the rest of
+the package knows."""
 
 import logging
 from collections import OrderedDict
@@ -40,7 +44,8 @@ __all__ = ["BloomDupeFilter"]
 
 logger = logging.getLogger(__name__)
 N, P, PENDING = 1_000_000, 1e-6, 100_000
-MARK = "bloomfilter_pending"  # in request.meta: fingerprints that its end decides over; retries and redirects inherit it
+# in request.meta: fingerprints that its end decides over; retries and redirects inherit it
+MARK = "bloomfilter_pending"
 PENDING_FILE = "seen.pending"
 
 
@@ -147,13 +152,14 @@ def make_pending(crawler: "Crawler") -> "Pending | None":
 
 
 class Pending:
-    """Requests between being scheduled and their end: duplicates for the time being, seen only if the end is a success.
+    """Requests between being scheduled and their end: duplicates for the time being, seen only if
+    the end is a success.
 
-    fingerprint -> None while the request waits in the scheduler, the request itself while the downloader has it.  No signal
-    tells of every failure (IgnoreRequest of a middleware sends none), so failures are noticed by looking: a request that
-    the downloader was given, that it does not have any more, and that neither came back nor was scheduled anew, has failed.
-    What is still here when the spider is idle is nowhere any more.
-    """
+    fingerprint -> None while the request waits in the scheduler, the request itself while the
+    downloader has it.  No signal tells of every failure (IgnoreRequest of a middleware sends none),
+    so failures are noticed by looking: a request that the downloader was given, that it does not
+    have any more, and that neither came back nor was scheduled anew, has failed. What is still here
+    when the spider is idle is nowhere any more."""
 
     def __init__(self, crawler: "Crawler") -> None:
         self.crawler = crawler
@@ -216,8 +222,8 @@ class Pending:
             self.keep(fingerprint, None)
 
     def dropped(self, request: "Request") -> None:
-        """A redirect to a page that is a duplicate: what led there is seen if the page is.  Without a redirect it is a
-        request that the spider yielded twice: the first time counts."""
+        """A redirect to a page that is a duplicate: what led there is seen if the page is.  Without
+        a redirect it is a request that the spider yielded twice: the first time counts."""
         if marks(request) and request.meta.get("redirect_times"):
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request)
             self.end(request.meta.pop(MARK), fingerprint in self.seen)
@@ -232,7 +238,8 @@ class Pending:
             self.leaving.append(request)
 
     def received(self, response: "Response", request: "Request") -> None:
-        """Marks go before the spider sees the request: what it makes of its meta must not inherit them."""
+        """Marks go before the spider sees the request: what it makes of its meta must not inherit
+        them."""
         if marks(request):
             self.end(request.meta.pop(MARK), self.is_success(response, request))
 

@@ -1,13 +1,14 @@
-"""Bloom filters over Spark DataFrames: one built from a column by all executors, and one asked by all of them.
+"""Bloom filters over Spark DataFrames: one built from a column by all executors, and one asked by
+all of them.
 
     from bloomfilter import spark as bloom
     seen = bloom.build(old, "url", n=100_000_000, p=0.001)      # a BloomFilter, here on the driver
     known = bloom.contains(session, seen)                       # sent to each executor once
     new = urls.where(~known("url"))
 
-Each partition fills a filter of its own, in Python, straight from Arrow's buffers; the driver unites them one by one.
-docs/crawlers.md says more.  Knows PySpark; what a filter is, the rest of the package knows.
-"""
+Each partition fills a filter of its own, in Python, straight from Arrow's buffers; the driver
+unites them one by one. docs/crawlers.md says more.  Knows PySpark; what a filter is, the rest of
+the package knows."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -34,16 +35,19 @@ PIECE = 16 << 20  # bytes of a filter in one row: rows end at 2 GB, and Spark co
 
 
 def build(df: "DataFrame", column: "str | Column", **parameters: Any) -> BloomFilter:
-    """The filter in memory of all keys of a column of strings, binaries or integers (as their decimal text).
+    """The filter in memory of all keys of a column of strings, binaries or integers (as their
+    decimal text).
 
-    parameters are the constructor's m, n, k, p, scheme.  The bits are those of a filter filled by one process.  A null is
-    a TypeError that names its place in its partition: drop them first.  Each partition costs a filter's bytes of memory
-    on an executor, and of network: coalesce() many small ones before.
-    """
+    parameters are the constructor's m, n, k, p, scheme.  The bits are those of a filter filled by
+    one process.  A null is a TypeError that names its place in its partition: drop them first.
+    Each partition costs a filter's bytes of memory on an executor, and of network: coalesce() many
+    small ones before."""
     whole = BloomFilter(**known(parameters))
     rows = df.select(column).mapInArrow(builder(parameters), "piece binary, last boolean").persist()
     try:
-        rows.count()  # all partitions at once; the iterator below asks for one after another, and the driver holds one
+        # all partitions at once; the iterator below asks for one after another, and the driver
+        # holds one
+        rows.count()
         pieces: list[bytes] = []
         for piece, last in rows.toLocalIterator():
             pieces.append(bytes(piece))
@@ -56,7 +60,8 @@ def build(df: "DataFrame", column: "str | Column", **parameters: Any) -> BloomFi
 
 
 def known(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Homes, secrets and variants stay where they are: what executors fill is memory, and what they send is bits."""
+    """Homes, secrets and variants stay where they are: what executors fill is memory, and what they
+    send is bits."""
     if refused := sorted(parameters.keys() - {"m", "n", "k", "p", "scheme"}):
         raise TypeError(f"build() takes m, n, k, p and scheme, not {', '.join(refused)}")
     return parameters
@@ -92,16 +97,18 @@ def in_pieces(data: bytes) -> Iterator[pyarrow.RecordBatch]:
 
 
 def share(session: "SparkSession", seen: BloomFilter) -> "Broadcast[BloomFilter]":
-    """Sends the bits once to each executor.  A worker opens them once and keeps them for all tasks it gets: that is
-    what PySpark does with the value of a broadcast, and the value is the filter itself."""
+    """Sends the bits once to each executor.  A worker opens them once and keeps them for all tasks
+    it gets: that is what PySpark does with the value of a broadcast, and the value is the filter
+    itself."""
     return session.sparkContext.broadcast(seen.copy() if seen.storage else seen)
 
 
 def contains(session: "SparkSession", seen: BloomFilter) -> Callable[["str | Column"], "Column"]:
-    """A function of a column of strings or binaries that gives a column of booleans: false = surely not in the filter.
+    """A function of a column of strings or binaries that gives a column of booleans: false = surely
+    not in the filter.
 
-    Null stays null.  Integers go as text, col("id").cast("string"): pandas would make floats of a column with nulls.
-    What is added to the filter later is not seen.
+    Null stays null.  Integers go as text, col("id").cast("string"): pandas would make floats of a
+    column with nulls. What is added to the filter later is not seen.
     """
     shared = share(session, seen)
 
@@ -119,10 +126,11 @@ def contains(session: "SparkSession", seen: BloomFilter) -> Callable[["str | Col
 
 
 def contains_in(df: "DataFrame", column: str, seen: BloomFilter, into: str = "seen") -> "DataFrame":
-    """The DataFrame with one more column of booleans, for columns of strings, binaries or integers without nulls.
+    """The DataFrame with one more column of booleans, for columns of strings, binaries or integers
+    without nulls.
 
-    No pandas is involved and no Python object made for a key: the faster way where the rows go through Python anyhow.
-    """
+    No pandas is involved and no Python object made for a key: the faster way where the rows go
+    through Python anyhow."""
     from pyspark.sql.types import BooleanType, StructField, StructType
 
     shared = share(df.sparkSession, seen)

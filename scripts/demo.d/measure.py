@@ -1,4 +1,5 @@
-"""measure.py - the demo's Python side: one measurement a process, as lines "name value".  measure.php is its twin.
+"""measure.py - the demo's Python side: one measurement a process, as lines "name value".
+measure.php is its twin.
 
 measure.py filter-memory STREAM N P        resident bytes that a filter of all lines takes
 measure.py set-memory STREAM               the same of a set

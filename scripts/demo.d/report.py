@@ -1,5 +1,6 @@
-"""report.py FOLDER DEDUP_C PHP... - runs the measurements in Python and in PHP, one after the other, prints one table and
-checks every promise in it.  Exit 1 names the promises that were not kept."""
+"""report.py FOLDER DEDUP_C PHP... - runs the measurements in Python and in PHP, one after the
+other, prints one table and checks every promise in it.  Exit 1 names the promises that were not
+kept."""
 
 import filecmp
 import subprocess

@@ -1,5 +1,6 @@
-"""stream.py WORDS FOLDER - makes FOLDER/stream.txt, 3 lines for each word of a real list: the word, the word again in
-another order, and a URL made of it.  The URL comes between the two, so that repeats lie far apart and near."""
+"""stream.py WORDS FOLDER - makes FOLDER/stream.txt, 3 lines for each word of a real list: the word,
+the word again in another order, and a URL made of it.  The URL comes between the two, so that
+repeats lie far apart and near."""
 
 import random
 import sys

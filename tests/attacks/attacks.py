@@ -1,7 +1,7 @@
 """Keys that an attacker makes for filters whose hash is no secret.
 
-Each function needs nothing but what is public: the formulas of the scheme, a key that is in the filter, its m and k.
-No function looks into the filter under attack.
+Each function needs nothing but what is public: the formulas of the scheme, a key that is in the
+filter, its m and k. No function looks into the filter under attack.
 """
 
 import itertools
@@ -25,7 +25,8 @@ _BY_HIGH_BYTE = {value >> 24: i for i, value in enumerate(_TABLE)}
 
 
 def crc_suffix(prefix: bytes, wanted: int) -> bytes:
-    """The four bytes after `prefix` that give the whole the CRC-32 `wanted`: each step of the sum can be run backwards."""
+    """The four bytes after `prefix` that give the whole the CRC-32 `wanted`: each step of the sum
+    can be run backwards."""
     state, path = wanted ^ 0xFFFFFFFF, []
     for _ in range(4):
         i = _BY_HIGH_BYTE[state >> 24]
@@ -43,7 +44,8 @@ def crc_twins(victim: bytes, count: int) -> list[bytes]:
     return [(prefix := b"/buy?item=%d&x=" % i) + crc_suffix(prefix, wanted) for i in range(count)]
 
 
-# ---- MurmurHash3 x64 128: go-zero and Guava.  A block goes into the state by steps that can all be undone ----
+# ---- MurmurHash3 x64 128: go-zero and Guava.  A block goes into the state by steps that can all be
+# undone ----
 _C1, _C2 = 0x87C37B91114253D5, 0x4CF5AD432745937F
 _INVERSE_5 = pow(5, -1, 1 << 64)
 
@@ -74,8 +76,8 @@ def _words(block):
 
 
 def murmur_siblings(victim: bytes, count: int) -> list[bytes]:
-    """Keys as long as `victim` (32 bytes at least) with its hash: a first block of the attacker's choice, a second one that
-    mends the state, and the rest as it is."""
+    """Keys as long as `victim` (32 bytes at least) with its hash: a first block of the attacker's
+    choice, a second one that mends the state, and the rest as it is."""
     goal = _block(*_block(0, 0, *_words(victim)), *_words(victim[16:]))
     siblings = []
     for i in range(count):
@@ -87,7 +89,8 @@ def murmur_siblings(victim: bytes, count: int) -> list[bytes]:
 
 # ---- pollution: of all keys he could add, the attacker adds those that set the most bits ----
 def polluters(model, count: int) -> list[bytes]:
-    """`model` is the attacker's own filter of the same m, k and scheme, and what he believes to be the same hash."""
+    """`model` is the attacker's own filter of the same m, k and scheme, and what he believes to be
+    the same hash."""
     chosen, taken = [], set()
     fewest = 0  # how many bits of a key may be taken already
     k = model.k

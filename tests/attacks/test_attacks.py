@@ -1,7 +1,7 @@
 """The attacks of attacks.py succeed on filters whose hash is public and fail on keyed ones.
 
-Deterministic: the secret is fixed, so that a run repeats; the bound of a keyed filter is its rate plus five standard
-deviations of that many probes.
+Deterministic: the secret is fixed, so that a run repeats; the bound of a keyed filter is its rate
+plus five standard deviations of that many probes.
 """
 
 import math

@@ -28,7 +28,8 @@ YES, NONE, LIST = {"t": 1}, {"n": 0}, {"l": []}
 
 
 def case(name, kind, op, want, says=(), args=None, no=None, value=None, **more):
-    """says: what the message must hold; want and says may differ by language: {"": all others, "php": ...}."""
+    """says: what the message must hold; want and says may differ by language: {"": all others,
+    "php": ...}."""
     row = {"id": f"{kind}/{name}", "kind": kind, "op": op, "args": args or {}, "want": want}
     row["says"] = (
         [says] if isinstance(says, str) else says if isinstance(says, dict) else list(says)

@@ -1,4 +1,5 @@
-"""Damaged bytes and files, parameters that disagree with the stored ones, what else a path may lead to."""
+"""Damaged bytes and files, parameters that disagree with the stored ones, what else a path may lead
+to."""
 
 import itertools
 

@@ -22,7 +22,8 @@ from cases import (
 )
 
 
-# ---- Redis: a server of the test's own that answers these commands so, and all others as a sound one would ----
+# ---- Redis: a server of the test's own that answers these commands so, and all others as a sound
+# one would ----
 def redis():
     errors = {
         "WRONGTYPE Operation against a key holding the wrong kind of value": "format",
@@ -699,7 +700,8 @@ def counting_images():
 
 
 def counting_mixed():
-    """Each class refuses the other's bytes, files and Redis filters, and says which one opens them."""
+    """Each class refuses the other's bytes, files and Redis filters, and says which one opens
+    them."""
     for have, there, want, args in (
         ("counting", COUNTING, "BloomFilter", {}),
         ("plain", PLAIN, "CountingBloomFilter", {"counting": YES}),

@@ -1,4 +1,5 @@
-"""Damaged bytes and files of filters of many parts: parts that are missing, live words and sizes that no filter writes."""
+"""Damaged bytes and files of filters of many parts: parts that are missing, live words and sizes
+that no filter writes."""
 
 from cases import i, f, image, put
 

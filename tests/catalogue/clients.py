@@ -1,7 +1,10 @@
-"""The client objects of the catalogue, by name: a client of the real Redis at a port, and what is none or fails.
+"""The client objects of the catalogue, by name: a client of the real Redis at a port, and what is
+none or fails.
 
-    sound       as one has it                     raises      fails at everything it is asked to send, with "no way"
-    nobody      of a port where nothing listens   turns       the same, once a filter was made with it
+    sound       as one has it                     raises      fails at everything it is asked to
+    send, with "no way"
+    nobody      of a port where nothing listens   turns       the same, once a filter was made with
+    it
     pipelining  in a pipeline                     object      no client at all
 
 side.c and side.php have the same ones."""

@@ -1,4 +1,5 @@
-"""A Redis that answers some commands as a case says and all others as a sound server would that holds one filter.
+"""A Redis that answers some commands as a case says and all others as a sound server would that
+holds one filter.
 
 Which case a command belongs to is told by its key, so that one server serves all of them."""
 

@@ -1,4 +1,5 @@
-"""What the paths of the catalogue lead to, and images of filters with the damage that a case describes."""
+"""What the paths of the catalogue lead to, and images of filters with the damage that a case
+describes."""
 
 import os
 import socket
@@ -52,7 +53,8 @@ def sound(args):
 
 
 def image(data):
-    """raw: these bytes, `times` over; else of: the parameters of a filter, and what is done to its bytes."""
+    """raw: these bytes, `times` over; else of: the parameters of a filter, and what is done to its
+    bytes."""
     if "raw" in data:
         return bytes.fromhex(data["raw"]) * data["times"]
     out = sound(data["of"])
@@ -116,7 +118,8 @@ def with_holes(path):
 
 
 def listen(path):
-    """A socket stays in its folder after its server is gone; its whole path may be too long for bind()."""
+    """A socket stays in its folder after its server is gone; its whole path may be too long for
+    bind()."""
     here = os.open(".", os.O_RDONLY)
     try:
         os.chdir(os.path.dirname(path))

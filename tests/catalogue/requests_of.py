@@ -1,4 +1,5 @@
-"""The HTTP requests of the catalogue: scripts/gen-catalogue writes them out as cases.  Knows the server's contract, docs/server.md."""
+"""The HTTP requests of the catalogue: scripts/gen-catalogue writes them out as cases.  Knows the
+server's contract, docs/server.md."""
 
 
 def web(case):

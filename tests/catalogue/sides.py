@@ -1,7 +1,8 @@
-"""The sides of the catalogue: C and PHP as programs that answer a request a line, Python in this process.
+"""The sides of the catalogue: C and PHP as programs that answer a request a line, Python in this
+process.
 
-Each answers (outcome, text): "ok" and what came out, or what was raised and its message.  OUTCOMES says which answers of a
-language are which outcome class."""
+Each answers (outcome, text): "ok" and what came out, or what was raised and its message.  OUTCOMES
+says which answers of a language are which outcome class."""
 
 import subprocess
 import tempfile
@@ -10,7 +11,8 @@ from pathlib import Path
 import clients
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
-# Python's Error does not tell format, mismatch, notsup and an io without an errno apart: the message does.
+# Python's Error does not tell format, mismatch, notsup and an io without an errno apart: the
+# message does.
 OUTCOMES = {
     "c": {
         "ok": "ok",

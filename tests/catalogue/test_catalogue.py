@@ -1,5 +1,6 @@
-"""Every case of cases.jsonl in C, PHP and Python, and those of HTTP in the daemon: the same outcome class everywhere, a message
-that names the value at fault, and where the answer is a value, the same value.  A case that fails is named by its id.
+"""Every case of cases.jsonl in C, PHP and Python, and those of HTTP in the daemon: the same outcome
+class everywhere, a message that names the value at fault, and where the answer is a value, the same
+value.  A case that fails is named by its id.
 
 Run by scripts/test catalogue, after scripts/build.  A case's form is in README.md."""
 
@@ -29,7 +30,8 @@ REQUESTS = [case for case in CASES if case["kind"] == "http"]
 
 
 def cross():
-    """tests/cross/conftest.py: the same name as a conftest of another folder, so it is loaded by its path."""
+    """tests/cross/conftest.py: the same name as a conftest of another folder, so it is loaded by
+    its path."""
     from importlib.util import module_from_spec, spec_from_file_location
 
     spec = spec_from_file_location("cross_conftest", ROOT / "tests" / "cross" / "conftest.py")

@@ -1,5 +1,6 @@
-"""decimals.py LOCALE URL OTHER - filters with fractions in their parameters, made in Redis under a locale that may have a
-decimal comma; opened, and those that OTHER has; and what messages say about fractions."""
+"""decimals.py LOCALE URL OTHER - filters with fractions in their parameters, made in Redis under a
+locale that may have a decimal comma; opened, and those that OTHER has; and what messages say about
+fractions."""
 
 import json
 import locale

@@ -1,6 +1,7 @@
 """The code blocks and tables of the documents, for the tests that run them.
 
-An answer beside an expression must hold: `expression   # answer: why` in Python, `expression;   // answer: why` in PHP."""
+An answer beside an expression must hold: `expression   # answer: why` in Python, `expression;   //
+answer: why` in PHP."""
 
 import ast
 import re
@@ -52,7 +53,8 @@ def php_with_checks(code):
 
 
 def python_with_checks(code):
-    """Bare expressions with a comment that begins with a literal become comparisons: pairs in the list `answers`."""
+    """Bare expressions with a comment that begins with a literal become comparisons: pairs in the
+    list `answers`."""
     lines = code.splitlines()
     for node in ast.parse(code).body:
         comment = lines[node.end_lineno - 1][node.end_col_offset :].strip()

@@ -1,4 +1,5 @@
-"""docs/cli.md: its commands are run, its table has every command, its tables of exit codes and options are the program's."""
+"""docs/cli.md: its commands are run, its table has every command, its tables of exit codes and
+options are the program's."""
 
 import os
 import subprocess

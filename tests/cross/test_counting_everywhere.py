@@ -1,4 +1,5 @@
-"""Counting filters across the languages: one file, the same counters; and the examples and code blocks about them."""
+"""Counting filters across the languages: one file, the same counters; and the examples and code
+blocks about them."""
 
 import base64
 import re

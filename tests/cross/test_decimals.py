@@ -11,7 +11,8 @@ COMMA = "de_DE.UTF-8"
 
 @pytest.fixture(scope="module")
 def speaks(tmp_path_factory):
-    """The environment of programs that may call setlocale(LC_ALL, COMMA): a locale compiled here, none need be installed."""
+    """The environment of programs that may call setlocale(LC_ALL, COMMA): a locale compiled here,
+    none need be installed."""
     folder = tmp_path_factory.mktemp("locales")
     run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder / COMMA])
     return os.environ | {"LOCPATH": str(folder)}

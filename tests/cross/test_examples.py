@@ -1,4 +1,5 @@
-"""The examples on filters in Redis, each as its user runs it, against a server of the test's own."""
+"""The examples on filters in Redis, each as its user runs it, against a server of the test's
+own."""
 
 import http.server
 import shutil
@@ -121,7 +122,8 @@ def test_register(redis, php, tmp_path):
 
 
 class Site(http.server.BaseHTTPRequestHandler):
-    """300 pages; page i links to some others, relative, absolute, with a fragment, and to another host."""
+    """300 pages; page i links to some others, relative, absolute, with a fragment, and to another
+    host."""
 
     fetched: Counter = Counter()
 

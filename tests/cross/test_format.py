@@ -1,4 +1,5 @@
-"""docs/format.md: its reader, run on what the library wrote; its table, compared with the reader."""
+"""docs/format.md: its reader, run on what the library wrote; its table, compared with the
+reader."""
 
 import struct
 

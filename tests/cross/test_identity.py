@@ -1,4 +1,5 @@
-"""The same keys in the same filters in C, PHP and Python: same answers, same positions, same bytes; each opens the others'."""
+"""The same keys in the same filters in C, PHP and Python: same answers, same positions, same bytes;
+each opens the others'."""
 
 import filecmp
 import itertools

@@ -1,8 +1,9 @@
-"""docs/*.md: every code block is run, in its page's order, and every answer that stands beside it or below it compared.
+"""docs/*.md: every code block is run, in its page's order, and every answer that stands beside it
+or below it compared.
 
-In a page, Python's blocks share their names and PHP's are one script.  A block whose first line is a comment with a file's
-name is that file; a `sh` block is run where these files are, and a `text` block is what the sh block before it printed.
-127.0.0.1:6379 is the tests' own Redis."""
+In a page, Python's blocks share their names and PHP's are one script.  A block whose first line is
+a comment with a file's name is that file; a `sh` block is run where these files are, and a `text`
+block is what the sh block before it printed. 127.0.0.1:6379 is the tests' own Redis."""
 
 import os
 import re
@@ -58,7 +59,8 @@ def generated(name):
 
 
 def test_no_page_is_left_out():
-    """A page with code is run here, or by a test that names it, or is generated from what others check."""
+    """A page with code is run here, or by a test that names it, or is generated from what others
+    check."""
     tests = "".join(
         path.read_text()
         for path in Path(__file__).parent.glob("test_*.py")
@@ -90,7 +92,8 @@ def place(tmp_path, monkeypatch):
 
 
 def of_page(name, request, *wanted):
-    """Its blocks of some languages, by what they are: [(language, code)]; those that are files are written."""
+    """Its blocks of some languages, by what they are: [(language, code)]; those that are files are
+    written."""
     out = []
     for language, code in all_blocks(f"docs/{name}"):
         if "127.0.0.1:6379" in code:

@@ -1,4 +1,5 @@
-"""README.md: every code block is run, every commented answer compared, every number of its tables computed again."""
+"""README.md: every code block is run, every commented answer compared, every number of its tables
+computed again."""
 
 import os
 import re
@@ -62,7 +63,8 @@ def test_c(tmp_path):
 # ---- the commands ----
 @pytest.fixture
 def machine(tree, tmp_path):
-    """Environment of a user who follows the README in a copy of the tree: sudo changes nothing outside tmp_path."""
+    """Environment of a user who follows the README in a copy of the tree: sudo changes nothing
+    outside tmp_path."""
     bin_, root = tmp_path / "bin", tmp_path / "root"
     bin_.mkdir()
     (bin_ / "sudo").write_text('#!/bin/sh\n[ "$1" = ldconfig ] || exec "$@"\n')

@@ -1,4 +1,5 @@
-"""rediss://: one filter in a Redis that speaks TLS, from PHP, from Python and through redis-py's own TLS."""
+"""rediss://: one filter in a Redis that speaks TLS, from PHP, from Python and through redis-py's
+own TLS."""
 
 import os
 import subprocess

@@ -1,4 +1,5 @@
-"""tests/vectors/*.jsonl: keys and the positions they must have, for ever.  C, PHP and Python each give every one of them."""
+"""tests/vectors/*.jsonl: keys and the positions they must have, for ever.  C, PHP and Python each
+give every one of them."""
 
 import itertools
 import json

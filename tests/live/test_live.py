@@ -1,6 +1,6 @@
 """The schemes of older systems against those systems themselves, downloaded for the purpose: Guava
-and Redisson from Maven Central, go-zero from the Go module proxy.  Optional: skipped where Java, Maven, Go, redis-server or the
-network is missing.
+and Redisson from Maven Central, go-zero from the Go module proxy.  Optional: skipped where Java,
+Maven, Go, redis-server or the network is missing.
 
     python -m pytest tests/live
 """

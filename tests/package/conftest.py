@@ -1,7 +1,7 @@
 """What the package tests share: a copy of the sources as a clone has them, running commands.
 
-Run by scripts/test package: every test builds a package from that copy, outside the tree, and uses it as its user would.  Knows
-nothing of how a filter works."""
+Run by scripts/test package: every test builds a package from that copy, outside the tree, and uses
+it as its user would.  Knows nothing of how a filter works."""
 
 import os
 import shlex
@@ -58,7 +58,8 @@ def without_network():
 
 @pytest.fixture(scope="session")
 def pip(without_network):
-    """Installs into a folder of its own and returns a function that runs a script with nothing but that folder."""
+    """Installs into a folder of its own and returns a function that runs a script with nothing but
+    that folder."""
 
     def install(what, folder, **env):
         run(

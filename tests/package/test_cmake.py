@@ -1,4 +1,5 @@
-"""The C package: configured without the optional libraries, installed below a prefix, used from there."""
+"""The C package: configured without the optional libraries, installed below a prefix, used from
+there."""
 
 import os
 import re

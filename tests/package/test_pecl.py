@@ -1,5 +1,5 @@
-"""The PHP packages: the archive that pecl makes of package.xml, built out of its tree and without the optional libraries; what
-composer.json promises to PIE; what config.w32 says."""
+"""The PHP packages: the archive that pecl makes of package.xml, built out of its tree and without
+the optional libraries; what composer.json promises to PIE; what config.w32 says."""
 
 import json
 import re

@@ -1,4 +1,5 @@
-"""The Python packages: sdist and wheel of `python -m build`, the wheel repaired, a build on a machine without the libraries."""
+"""The Python packages: sdist and wheel of `python -m build`, the wheel repaired, a build on a
+machine without the libraries."""
 
 import re
 import sys
@@ -15,7 +16,8 @@ MODULE = re.compile(r"bloomfilter/_bloomfilter\.[\w-]+\.so")
 
 @pytest.fixture(scope="session")
 def dist(source, tmp_path_factory, without_network):
-    """The folder with both.  build makes the wheel from the unpacked sdist: what the sdist lacks would be missed."""
+    """The folder with both.  build makes the wheel from the unpacked sdist: what the sdist lacks
+    would be missed."""
     folder = tmp_path_factory.mktemp("dist")
     run(sys.executable, "-m", "build", "--outdir", folder, source, env=without_network)
     return folder
@@ -113,7 +115,8 @@ def test_repaired_wheel_brings_its_libraries(wheel, pip, tmp_path):
 
 
 def test_sdist_installs_alone_and_without_the_libraries(sdist, pip, tmp_path):
-    """What a secret and a redis:// storage are told then is looked at by built_with.py: the missing library's name."""
+    """What a secret and a redis:// storage are told then is looked at by built_with.py: the missing
+    library's name."""
     assert pip(sdist, tmp_path / "here", PKG_CONFIG="false")(FILTERS) == "\n"
 
 

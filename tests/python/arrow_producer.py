@@ -1,5 +1,5 @@
-"""A producer of the Arrow PyCapsule interface in ctypes, without any Arrow library: it makes sound data and damaged data
-alike, and counts what was made and what was released."""
+"""A producer of the Arrow PyCapsule interface in ctypes, without any Arrow library: it makes sound
+data and damaged data alike, and counts what was made and what was released."""
 
 import ctypes
 import errno
@@ -48,7 +48,8 @@ new_capsule.restype, new_capsule.argtypes = ctypes.py_object, [P, ctypes.c_char_
 
 
 class Column:
-    """buffers: bytes or None each.  Keeps everything it gave out; `made` and `released` count the structs."""
+    """buffers: bytes or None each.  Keeps everything it gave out; `made` and `released` count the
+    structs."""
 
     def __init__(
         self, format, length, buffers, *, nulls=0, offset=0, dictionary=None, n_buffers=None

@@ -1,4 +1,5 @@
-"""Which optional libraries is this build of bloomfilter made with?  python built_with.py [LIBRARY...] fails where one is missing.
+"""Which optional libraries is this build of bloomfilter made with?  python built_with.py
+[LIBRARY...] fails where one is missing.
 
 Asks as a user would notice: by what is refused."""
 
@@ -8,7 +9,8 @@ from bloomfilter import BloomFilter, Error
 
 
 def refusal(**arguments):
-    """The words of an Error, or nothing.  No server listens on port 1: a build with hiredis fails with an OSError."""
+    """The words of an Error, or nothing.  No server listens on port 1: a build with hiredis fails
+    with an OSError."""
     try:
         BloomFilter(1000, 100, **arguments)
     except Error as error:

@@ -1,4 +1,5 @@
-"""For the tests of the command line: running it as a user does, and a Redis of one's own on a socket."""
+"""For the tests of the command line: running it as a user does, and a Redis of one's own on a
+socket."""
 
 import os
 import shutil
@@ -22,7 +23,8 @@ class Done:
 
 
 def cli(*words, data=b"", env=None, **options):
-    """Runs the command with data as its standard input.  A traceback is never right, and a fault is one line."""
+    """Runs the command with data as its standard input.  A traceback is never right, and a fault is
+    one line."""
     if "stdin" not in options:
         options["input"] = data
     done = Done(

@@ -1,4 +1,5 @@
-"""What the Python tests share: small filters, key lists, running a script in a process of its own, a Redis."""
+"""What the Python tests share: small filters, key lists, running a script in a process of its own,
+a Redis."""
 
 import contextlib
 import gc
@@ -24,10 +25,12 @@ with contextlib.suppress(ImportError):
     )
     settings.load_profile("patient")
 
-# Tests send Ctrl-C to themselves.  Who is started in the background of a script has been told to ignore it.
+# Tests send Ctrl-C to themselves.  Who is started in the background of a script has been told to
+# ignore it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The collector at every new object that it knows: up to Python 3.11 that is where finalizers run, from 3.12 on between instructions.
+# The collector at every new object that it knows: up to Python 3.11 that is where finalizers run,
+# from 3.12 on between instructions.
 if os.environ.get("BLOOMFILTER_GC") == "1":
     gc.set_threshold(1)
 
@@ -46,7 +49,8 @@ def bf():
 
 @pytest.fixture
 def run_python():
-    """Runs code in a fresh interpreter; returns what it printed.  A crash or a hang is a failure of the test."""
+    """Runs code in a fresh interpreter; returns what it printed.  A crash or a hang is a failure of
+    the test."""
 
     def run(code, timeout=60):
         done = subprocess.run(

@@ -1,4 +1,5 @@
-"""crawl.py SETTINGS_AS_JSON URL - one crawl in a process of its own; prints Scrapy's stats as JSON, and what is still pending."""
+"""crawl.py SETTINGS_AS_JSON URL - one crawl in a process of its own; prints Scrapy's stats as JSON,
+and what is still pending."""
 
 import json
 import sys

@@ -1,7 +1,8 @@
-"""The homes of a filter, for the property tests: how one is made there, opened once more, and thrown away.
+"""The homes of a filter, for the property tests: how one is made there, opened once more, and
+thrown away.
 
-A place is where the bits live, a variant what kind of filter it is; a home is the two.  Knows arguments; knows nothing of
-what is asked of a filter."""
+A place is where the bits live, a variant what kind of filter it is; a home is the two.  Knows
+arguments; knows nothing of what is asked of a filter."""
 
 import contextlib
 import itertools
@@ -75,7 +76,8 @@ class ByClient(ByURL):
 # ---- variants ----
 @dataclass
 class Variant:
-    """shape: what a constructor is told; known: what every opener must know; in_redis: what goes to Redis filters."""
+    """shape: what a constructor is told; known: what every opener must know; in_redis: what goes to
+    Redis filters."""
 
     places: str
     kind: type = BloomFilter
@@ -101,7 +103,8 @@ VARIANTS = {
 
 
 class Home:
-    """One variant at one place; `others`: the places its filters can be taken to; `folder`: for saved files."""
+    """One variant at one place; `others`: the places its filters can be taken to; `folder`: for
+    saved files."""
 
     def __init__(self, name, place, others, folder):
         self.name, self.place, self.others, self.folder = name, place, others, folder

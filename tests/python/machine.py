@@ -1,12 +1,14 @@
-"""State machines: random sequences of calls on a filter in some home, against a model that is exact, and against a twin, a
-filter in memory that is told the same keys one by one.
+"""State machines: random sequences of calls on a filter in some home, against a model that is
+exact, and against a twin, a filter in memory that is told the same keys one by one.
 
-    Machine            what holds of all filters: no false negative ever, `new` never said of an old key, and the twin's answers
+    Machine            what holds of all filters: no false negative ever, `new` never said of an old
+    key, and the twin's answers
       `- OfSets        models.py: a set of keys, for fixed filters of bits and growing ones
       `- OfCounts      a Counter: filters whose keys can be removed
       `- OfTimes       when each key was added last: filters that forget
 
-Where the home is shared there are two handles on the filter, and every call goes to either.  homes.py says what homes there are."""
+Where the home is shared there are two handles on the filter, and every call goes to either.
+homes.py says what homes there are."""
 
 import array
 import os
@@ -20,8 +22,8 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-# In every run the same examples, in bounded time, also where one fails.  BLOOMFILTER_PROPERTIES=long: others each time,
-# BLOOMFILTER_EXAMPLES of each home.
+# In every run the same examples, in bounded time, also where one fails.
+# BLOOMFILTER_PROPERTIES=long: others each time, BLOOMFILTER_EXAMPLES of each home.
 settings.register_profile(
     "short",
     max_examples=12,
@@ -121,7 +123,8 @@ class Machine(RuleBasedStateMachine):
         return self.home.place.redis and "cache" in self.home.variant.in_redis
 
     def shrunk(self, by):
-        """Keys went: with cache=True the other handles may not know, for as long as cache_max_age; so they must look."""
+        """Keys went: with cache=True the other handles may not know, for as long as cache_max_age;
+        so they must look."""
         for i, bf in enumerate(self.handles):
             if self.cached() and bf is not by:
                 shards = self.shape.get("shards", 1)
@@ -153,7 +156,8 @@ class Machine(RuleBasedStateMachine):
             assert not self.same_answers or bf == self.twin
 
     def answers(self, batch, new, known):
-        """After an add of the batch, of which those at `known` were there: what was answered, against twin and model."""
+        """After an add of the batch, of which those at `known` were there: what was answered,
+        against twin and model."""
         seen = set()
         twins = bytes(self.twin.add(key) for key in batch)
         for key, answer, was, twin in zip(batch, new, known, twins, strict=True):

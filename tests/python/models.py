@@ -1,5 +1,5 @@
-"""The models that machine.py's state machine is checked against: a set of keys, a Counter, the times of last adds.  Each brings
-the calls that only its kind of filter has."""
+"""The models that machine.py's state machine is checked against: a set of keys, a Counter, the
+times of last adds.  Each brings the calls that only its kind of filter has."""
 
 import collections
 from math import floor
@@ -29,7 +29,8 @@ class OfSets(Machine):
 
     @property
     def same_bits(self):
-        """A client of a growing filter in Redis counts its keys there now and then: with two, a part ends elsewhere."""
+        """A client of a growing filter in Redis counts its keys there now and then: with two, a
+        part ends elsewhere."""
         return self.fixed() or not self.home.place.redis
 
     @property
@@ -91,7 +92,8 @@ class OfCounts(Machine):
         return [key for key, count in self.model.items() if count > 0]
 
     def surely(self, batch):
-        """Those that may be removed: they were added, or are surely absent now.  A false positive would take from others."""
+        """Those that may be removed: they were added, or are surely absent now.  A false positive
+        would take from others."""
         left = collections.Counter(self.model)
         for key in batch:
             if left[as_bytes(key)] > 0:
@@ -115,7 +117,8 @@ class OfCounts(Machine):
         for key in batch:
             known.append(self.has(as_bytes(key)))
             self.model[as_bytes(key)] -= known[-1]
-        # Of keys that were removed altogether some may look present still: counters that others share, and those at 15.
+        # Of keys that were removed altogether some may look present still: counters that others
+        # share, and those at 15.
         assert all(gone for gone, was in zip(removed, known, strict=True) if was)
         assert removed == bytes(map(self.twin.remove, batch))
 
@@ -163,8 +166,8 @@ class OfCounts(Machine):
 
 
 class OfTimes(Machine):
-    """Times are those of the promise: a key is there for `window` seconds, and gone a part later at the latest.  What the
-    newest add was told counts as now for a clock that went back."""
+    """Times are those of the promise: a key is there for `window` seconds, and gone a part later at
+    the latest.  What the newest add was told counts as now for a clock that went back."""
 
     sizes = {"n": st.just(3000), "p": st.just(1e-9)}
 

@@ -1,8 +1,8 @@
 """sanitized.py - a pytest plugin (-p sanitized) for the extension built with the address sanitizer.
 
-At the beginning: is it that build, and does the sanitizer see a leak?  At the end: what has our code allocated that nobody refers to
-any more?  BLOOMFILTER_REPORTS is where the sanitizer writes (log_path; ".PID" is added).  Knows nothing of the tests.
-"""
+At the beginning: is it that build, and does the sanitizer see a leak?  At the end: what has our
+code allocated that nobody refers to any more?  BLOOMFILTER_REPORTS is where the sanitizer writes
+(log_path; ".PID" is added).  Knows nothing of the tests."""
 
 import ctypes
 import gc
@@ -22,7 +22,8 @@ def report():
 
 
 def leaks():
-    """What the leak checker says of this process, one text a leak.  The sanitizer keeps its file open: what is new is at its end."""
+    """What the leak checker says of this process, one text a leak.  The sanitizer keeps its file
+    open: what is new is at its end."""
     before = report().stat().st_size if report().exists() else 0
     gc.collect()
     ctypes.CDLL(None).__lsan_do_recoverable_leak_check()
@@ -31,7 +32,8 @@ def leaks():
 
 
 def control():
-    """Leaks on purpose, several times because a stale register may still hold one of the addresses."""
+    """Leaks on purpose, several times because a stale register may still hold one of the
+    addresses."""
     malloc = ctypes.CDLL(None).malloc
     malloc.restype = None
     for _ in range(10):
@@ -47,7 +49,8 @@ def seen(found):
 
 
 def ours(leak):
-    """The interpreter and other libraries lose memory of their own: a leak is ours where our library is among its frames."""
+    """The interpreter and other libraries lose memory of their own: a leak is ours where our
+    library is among its frames."""
     return _bloomfilter.__file__ in leak
 
 

@@ -1,5 +1,5 @@
-"""Real Redis servers for the tests, on loopback and free ports, stopped by pid: one alone, one behind a proxy that spoils
-answers, a cluster of three masters with a replica each."""
+"""Real Redis servers for the tests, on loopback and free ports, stopped by pid: one alone, one
+behind a proxy that spoils answers, a cluster of three masters with a replica each."""
 
 import select
 import socket
@@ -189,7 +189,8 @@ class Cluster:
 
 
 class Proxy:
-    """Passes bytes on, but for what `spoil(request, answer)` makes of an answer: bytes to send instead, None = hang up."""
+    """Passes bytes on, but for what `spoil(request, answer)` makes of an answer: bytes to send
+    instead, None = hang up."""
 
     def __init__(self, port):
         self.target = port

@@ -1,4 +1,5 @@
-"""A site on 127.0.0.1 for crawlers: a graph of pages with many ways to each, pages that fail, and a count of what was asked for."""
+"""A site on 127.0.0.1 for crawlers: a graph of pages with many ways to each, pages that fail, and a
+count of what was asked for."""
 
 import threading
 from collections import Counter

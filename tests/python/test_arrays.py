@@ -1,4 +1,5 @@
-"""Batches straight from arrays: the same answers as one key at a time, for every dtype, order and stride."""
+"""Batches straight from arrays: the same answers as one key at a time, for every dtype, order and
+stride."""
 
 import array
 

@@ -1,5 +1,5 @@
-"""Arrow columns: the same bits as one key at a time, from every library that has the interface; damaged data is refused,
-and whatever a producer gives out is released, come what may."""
+"""Arrow columns: the same bits as one key at a time, from every library that has the interface;
+damaged data is refused, and whatever a producer gives out is released, come what may."""
 
 import contextlib
 import gc

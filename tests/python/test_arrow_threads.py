@@ -1,4 +1,5 @@
-"""Arrow columns and numpy arrays are read without the GIL: no key is lost when other threads and processes come and go."""
+"""Arrow columns and numpy arrays are read without the GIL: no key is lost when other threads and
+processes come and go."""
 
 import threading
 from pathlib import Path
@@ -58,7 +59,8 @@ OTHERS = {
 
 @pytest.mark.parametrize("other", OTHERS)
 def test_fresh_keys_of_two_threads_at_once(other):
-    """Plain kernels in both threads at once lose tens of keys here: each round makes some hundred thousand chances."""
+    """Plain kernels in both threads at once lose tens of keys here: each round makes some hundred
+    thousand chances."""
     n = 300_000
     for round_ in range(6):
         bf = BloomFilter(n=2 * n, p=0.1)

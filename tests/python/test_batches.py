@@ -1,4 +1,5 @@
-"""update, add_many, contains_many over Python objects: every kind of iterable, and iterables that misbehave."""
+"""update, add_many, contains_many over Python objects: every kind of iterable, and iterables that
+misbehave."""
 
 import array
 import itertools

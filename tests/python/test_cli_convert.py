@@ -1,4 +1,5 @@
-"""The command convert: the same bits between homes and formats, nothing overwritten, nothing half done."""
+"""The command convert: the same bits between homes and formats, nothing overwritten, nothing half
+done."""
 
 import json
 

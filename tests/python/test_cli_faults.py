@@ -1,4 +1,5 @@
-"""The command line where things go wrong: one clear line, the right exit code, nothing lost that was added."""
+"""The command line where things go wrong: one clear line, the right exit code, nothing lost that
+was added."""
 
 import os
 import resource
@@ -238,7 +239,8 @@ def test_killed(seen):
 
 
 def test_interrupted_while_it_loads_a_copy(tmp_path, seen):
-    """From a regular file keys go to a copy first: what the message says was added is in the file."""
+    """From a regular file keys go to a copy first: what the message says was added is in the
+    file."""
     keys = tmp_path / "keys"
     keys.write_bytes(b"".join(b"key %d\n" % i for i in range(100_000)))
     code = f"""

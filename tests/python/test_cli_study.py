@@ -1,4 +1,5 @@
-"""The commands study, bench and plot: the counts are right, the intervals hold what they say, the pictures are pictures."""
+"""The commands study, bench and plot: the counts are right, the intervals hold what they say, the
+pictures are pictures."""
 
 import json
 import math
@@ -69,7 +70,8 @@ def test_nul_separated(tmp_path):
 
 
 def test_keys_through_a_pipe(tmp_path):
-    """As of add and check: standard input without KEYFILE.  A study of other keys than were given would be a wrong answer in silence."""
+    """As of add and check: standard input without KEYFILE.  A study of other keys than were given
+    would be a wrong answer in silence."""
     data = b"".join(b"%d\n" % i for i in range(300))
     file = tmp_path / "keys"
     file.write_bytes(data)
@@ -144,7 +146,8 @@ def test_spread_widens_the_interval():
 
 @pytest.mark.parametrize("confidence, least, most", [(0.95, 0.93, 0.985), (0.5, 0.46, 0.60)])
 def test_intervals_hold_as_many_as_they_say(confidence, least, most):
-    """Fixed lists, so it is the same every time; counts are whole, so a little more than asked is inside."""
+    """Fixed lists, so it is the same every time; counts are whole, so a little more than asked is
+    inside."""
     inside = {scheme: [] for scheme in ("classic", "block", "block2")}
     for seed in range(25):
         halves = study.Halves(urls.made(8000, seed=100 + seed))
@@ -158,7 +161,8 @@ def test_intervals_hold_as_many_as_they_say(confidence, least, most):
     "scheme, k", [("classic", 16), ("block", 6), ("block", 12), ("block2", 16)]
 )
 def test_the_variance_between_filters(scheme, k):
-    """Small filters differ much: the spread of their own rates, by their bits for classic, by many probes for the others."""
+    """Small filters differ much: the spread of their own rates, by their bits for classic, by many
+    probes for the others."""
     n, m, probes = 400, 4096, [b"probe %d" % i for i in range(20_000)]
     rates = []
     for seed in range(150):

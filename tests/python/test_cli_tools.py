@@ -1,4 +1,5 @@
-"""What surrounds the commands: the man page, completions, the progress line, serve, running without extras."""
+"""What surrounds the commands: the man page, completions, the progress line, serve, running without
+extras."""
 
 import importlib.util
 import io

@@ -1,4 +1,5 @@
-"""Code that runs where nobody expects any: finalizers, run by the collector in the middle of a batch.
+"""Code that runs where nobody expects any: finalizers, run by the collector in the middle of a
+batch.
 
 Up to Python 3.11 any new object may run the collector, an exception's own object too."""
 

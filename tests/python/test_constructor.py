@@ -1,4 +1,5 @@
-"""The constructor, plan() and the properties: which sets of parameters size a filter, and what is refused."""
+"""The constructor, plan() and the properties: which sets of parameters size a filter, and what is
+refused."""
 
 from decimal import Decimal
 from fractions import Fraction

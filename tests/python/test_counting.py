@@ -1,5 +1,5 @@
-"""CountingBloomFilter: removal against an exact multiset in every home, saturation, sets, bytes, subclasses; and what plain
-filters say to it."""
+"""CountingBloomFilter: removal against an exact multiset in every home, saturation, sets, bytes,
+subclasses; and what plain filters say to it."""
 
 import collections
 import copy

@@ -1,4 +1,5 @@
-"""created: whether this constructor made the filter; and one exception for whoever had it open when Redis re-created it."""
+"""created: whether this constructor made the filter; and one exception for whoever had it open when
+Redis re-created it."""
 
 import pickle
 

@@ -1,9 +1,10 @@
-"""A child of fork closes and uses a filter, wherever other threads of the parent were at that moment; but not one that the
-forking thread itself is inside of, before it left."""
+"""A child of fork closes and uses a filter, wherever other threads of the parent were at that
+moment; but not one that the forking thread itself is inside of, before it left."""
 
 import pytest
 
-# `child(check)` forks; the child runs check and ends, 0 where that is true.  The parent's threads may go on for ever.
+# `child(check)` forks; the child runs check and ends, 0 where that is true.  The parent's threads
+# may go on for ever.
 START = """
 import os, signal, sys, threading, time
 import numpy as np

@@ -1,7 +1,7 @@
 """Eight threads in one filter at once: no key is lost, nothing crashes, nobody waits for ever.
 
-With a GIL they take turns, at every possible place; without one (python3.14t) they really run at once, and this is what
-the free-threaded wheels are judged by."""
+With a GIL they take turns, at every possible place; without one (python3.14t) they really run at
+once, and this is what the free-threaded wheels are judged by."""
 
 import gc
 import pickle
@@ -223,7 +223,8 @@ def test_clear_forgets_nothing_that_comes_after_it(arguments):
 
 
 def test_close_among_single_keys():
-    """Somebody is always inside, for a moment: close() gets its turn, and everybody else is told."""
+    """Somebody is always inside, for a moment: close() gets its turn, and everybody else is
+    told."""
     for _ in range(10):
         bf, told = BloomFilter(n=1000, p=0.01), []
 

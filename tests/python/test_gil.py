@@ -1,4 +1,5 @@
-"""Whoever waits, for Redis or for a file's lock, lets other threads run: in every call, and when the last reference goes.
+"""Whoever waits, for Redis or for a file's lock, lets other threads run: in every call, and when
+the last reference goes.
 
 How many times another thread ran is counted, not how long it waited."""
 

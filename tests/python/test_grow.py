@@ -1,4 +1,5 @@
-"""Filters that grow: never a lost key, the rate, parts, homes, copies, pickles, several processes."""
+"""Filters that grow: never a lost key, the rate, parts, homes, copies, pickles, several
+processes."""
 
 import pickle
 import subprocess

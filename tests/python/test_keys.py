@@ -1,4 +1,5 @@
-"""What a key is: str as UTF-8, bytes-like as it is, int as decimal text; everything else is a TypeError."""
+"""What a key is: str as UTF-8, bytes-like as it is, int as decimal text; everything else is a
+TypeError."""
 
 import array
 import ctypes

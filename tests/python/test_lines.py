@@ -1,4 +1,5 @@
-"""Keys in one buffer, each ended by a separator: the same as splitting it and adding one key at a time."""
+"""Keys in one buffer, each ended by a separator: the same as splitting it and adding one key at a
+time."""
 
 import array
 import mmap

@@ -1,4 +1,5 @@
-"""The package itself: names, stub, several interpreters, importing twice, what importing costs in modules."""
+"""The package itself: names, stub, several interpreters, importing twice, what importing costs in
+modules."""
 
 import doctest
 import importlib

@@ -1,4 +1,5 @@
-"""The schemes of older systems against what those systems answered: tests/vectors, as tests/c/test_vectors.c reads it."""
+"""The schemes of older systems against what those systems answered: tests/vectors, as
+tests/c/test_vectors.c reads it."""
 
 import hashlib
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Random sequences of calls against a model, in memory and in files (machine.py); random keys, arguments and bytes.
-Those of filters in Redis are in test_properties_redis.py."""
+"""Random sequences of calls against a model, in memory and in files (machine.py); random keys,
+arguments and bytes. Those of filters in Redis are in test_properties_redis.py."""
 
 import models
 import pytest

@@ -1,4 +1,5 @@
-"""Random sequences of calls on filters in Redis, by URL and through a client of redis-py, against a model: machine.py."""
+"""Random sequences of calls on filters in Redis, by URL and through a client of redis-py, against a
+model: machine.py."""
 
 import models
 import pytest

@@ -1,7 +1,8 @@
-"""The measured false-positive rate: at most 1.05 p plus three standard errors of the count, for every kind of key.
+"""The measured false-positive rate: at most 1.05 p plus three standard errors of the count, for
+every kind of key.
 
-Keys and hashes are fixed, so a run gives the same counts each time.  Probes go in as arrays: 10 to 20 ns each.
-"""
+Keys and hashes are fixed, so a run gives the same counts each time.  Probes go in as arrays: 10 to
+20 ns each."""
 
 from math import sqrt
 

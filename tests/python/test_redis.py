@@ -1,4 +1,5 @@
-"""Filters in Redis, by URL: the test's own server, the same bits as in memory, threads and forks, faults as exceptions."""
+"""Filters in Redis, by URL: the test's own server, the same bits as in memory, threads and forks,
+faults as exceptions."""
 
 import collections
 import multiprocessing

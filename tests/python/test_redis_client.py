@@ -1,5 +1,6 @@
-"""Filters on client objects of redis-py: the same bits through every kind of client, every fault an exception with its cause.
-Clusters: test_redis_client_cluster.py.  The servers are real and the test's own."""
+"""Filters on client objects of redis-py: the same bits through every kind of client, every fault an
+exception with its cause. Clusters: test_redis_client_cluster.py.  The servers are real and the
+test's own."""
 
 import multiprocessing
 import os

@@ -1,5 +1,5 @@
-"""Filters on redis-py's RedisCluster: the same bits, clusters that move slots, fail over and go down.  The servers are real and
-the test's own."""
+"""Filters on redis-py's RedisCluster: the same bits, clusters that move slots, fail over and go
+down.  The servers are real and the test's own."""
 
 import random
 import shutil

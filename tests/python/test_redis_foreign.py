@@ -1,5 +1,6 @@
-"""Bitmaps in Redis that other systems fill: go-zero, the three-hash PHP class, Redisson.  What they wrote is written here by
-SETBIT, from what those systems answered (tests/vectors); opened and gone on with, without a mark, a companion or growth."""
+"""Bitmaps in Redis that other systems fill: go-zero, the three-hash PHP class, Redisson.  What they
+wrote is written here by SETBIT, from what those systems answered (tests/vectors); opened and gone
+on with, without a mark, a companion or growth."""
 
 # ruff: noqa: F401, F811 - fixtures of another test file
 import pytest

@@ -1,4 +1,5 @@
-"""Filters in Redis under users of its ACL with few rights: those that docs/redis.md says are enough, and less."""
+"""Filters in Redis under users of its ACL with few rights: those that docs/redis.md says are
+enough, and less."""
 
 import pytest
 

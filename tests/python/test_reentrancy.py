@@ -1,5 +1,6 @@
-"""Code of the user's that runs in the middle of a call, and what it may do to the filters of that call: it is done, or an
-exception of ours; nothing crashes, nobody waits for himself, and no key is lost."""
+"""Code of the user's that runs in the middle of a call, and what it may do to the filters of that
+call: it is done, or an exception of ours; nothing crashes, nobody waits for himself, and no key is
+lost."""
 
 import copy
 import gc

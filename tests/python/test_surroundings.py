@@ -1,4 +1,5 @@
-"""What the process around the module may be like: clocks that misbehave, another working directory, small stacks, no descriptors.
+"""What the process around the module may be like: clocks that misbehave, another working directory,
+small stacks, no descriptors.
 
 tests/c/test_surroundings.c has what is the core's alone.
 """

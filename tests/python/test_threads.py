@@ -1,4 +1,5 @@
-"""Other threads, signals, forks: who gets a turn, what close() does under a batch, that no key is lost."""
+"""Other threads, signals, forks: who gets a turn, what close() does under a batch, that no key is
+lost."""
 
 import itertools
 import os

@@ -1,4 +1,5 @@
-"""Every batch gives signals and other threads their turn, whatever its keys are and wherever they come from."""
+"""Every batch gives signals and other threads their turn, whatever its keys are and wherever they
+come from."""
 
 import array
 import collections
@@ -25,8 +26,8 @@ class Stop(Exception):
 
 @pytest.fixture
 def interrupted():
-    """Runs a call with a signal every ms: did the third end it?  A batch that lets none in has one of them handled at most:
-    when it is over."""
+    """Runs a call with a signal every ms: did the third end it?  A batch that lets none in has one
+    of them handled at most: when it is over."""
     seen, armed = 0, False
 
     def handle(number, frame):

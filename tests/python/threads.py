@@ -5,8 +5,8 @@ import threading
 
 
 def in_threads(*jobs, seconds=900):
-    """Each in a thread of its own, which start together and change places every 10 us; what one raises is raised.  Only a
-    deadlock takes so many seconds."""
+    """Each in a thread of its own, which start together and change places every 10 us; what one
+    raises is raised.  Only a deadlock takes so many seconds."""
     faults, ready = [], threading.Barrier(len(jobs))
 
     def guard(job):

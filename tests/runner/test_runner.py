@@ -1,4 +1,5 @@
-"""scripts/test itself: passed, failed, skipped; what depends on what; what mutate changes.  Needs no build."""
+"""scripts/test itself: passed, failed, skipped; what depends on what; what mutate changes.  Needs
+no build."""
 
 import importlib.machinery
 import importlib.util
@@ -14,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def bash(tmp_path):
-    """Runs words of suites.sh with logs and a tests/skips of the test's own; returns what was said and the exit code."""
+    """Runs words of suites.sh with logs and a tests/skips of the test's own; returns what was said
+    and the exit code."""
 
     def run(words, listed="", ci=True):
         (tmp_path / "tests").mkdir(exist_ok=True)
@@ -49,7 +51,8 @@ def test_a_skip_in_ci_must_be_listed(bash, listed, ci, last, code):
 
 
 @pytest.mark.parametrize(("words", "last"), [
-    ("run_counted suite log printf '2 passed, 0 failed, 1 skipped\\n'", "2 passed, 1 failed"),         # a skip without its reason
+    # a skip without its reason
+    ("run_counted suite log printf '2 passed, 0 failed, 1 skipped\\n'", "2 passed, 1 failed"),
     ("run_counted suite log printf 'nothing\\n'", "0 passed, 1 failed"),
     ("run_counted suite log sh -c 'echo 2 passed, 0 failed; exit 3'", "2 passed, 1 failed"),
     ("run_noted suite log false", "0 passed, 1 failed"),
@@ -125,7 +128,8 @@ def test_jobs_run_after_what_they_need(tmp_path):
 
 
 @pytest.mark.parametrize(("script", "last"), [
-    ("[ $1 != build-a ] || exit 1; echo '1 passed, 0 failed'", "1 passed, 2 failed"),           # the build, and what could not run
+    # the build, and what could not run
+    ("[ $1 != build-a ] || exit 1; echo '1 passed, 0 failed'", "1 passed, 2 failed"),
     ("[ $1 != one ] || { echo '4 passed, 2 failed'; exit 1; }; echo '1 passed, 0 failed'", "6 passed, 2 failed"),
     ("[ $1 != one ] || kill -9 $$; echo '1 passed, 0 failed'", "2 passed, 1 failed"),
     ("[ $1 != one ] || { echo nothing; exit 0; }; echo '1 passed, 0 failed'", "2 passed, 1 failed"),

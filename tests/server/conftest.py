@@ -1,7 +1,7 @@
 """A real bloomfilterd for each test, on a port of its own, spoken to through raw sockets.
 
-BLOOMFILTERD names the binary (default: out/bin/bloomfilterd).  Every daemon must end with 0 on SIGTERM and say nothing of errors.
-"""
+BLOOMFILTERD names the binary (default: out/bin/bloomfilterd).  Every daemon must end with 0 on
+SIGTERM and say nothing of errors."""
 
 import contextlib
 import os
@@ -32,7 +32,8 @@ class Reply:
 
 
 class Client:
-    """A connection.  `reply` reads exactly one reply, `end` what is left until the server closes."""
+    """A connection.  `reply` reads exactly one reply, `end` what is left until the server
+    closes."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -217,7 +218,8 @@ def framed(keys):
 
 
 FRAMED = {"Content_Type": "application/x-bloomfilter-keys"}
-# From 9 on llhttp wants bytes past ASCII in a URL percent-encoded; Debian 12's 8 takes them as they are.
+# From 9 on llhttp wants bytes past ASCII in a URL percent-encoded; Debian 12's 8 takes them as they
+# are.
 TAKES_RAW = (
     subprocess.run(["pkg-config", "--atleast-version=9", "libllhttp"], check=False).returncode != 0
 )

@@ -1,4 +1,5 @@
-"""Damaged, hostile and vanishing clients: the right 4xx or a closed connection, one reply, nothing added, the daemon alive."""
+"""Damaged, hostile and vanishing clients: the right 4xx or a closed connection, one reply, nothing
+added, the daemon alive."""
 
 import random
 import re
@@ -246,7 +247,8 @@ def test_upgrades_are_not_taken(daemon):
 
 
 def test_random_damage(daemon):
-    """Bytes of valid requests flipped, cut and repeated: an end, never a wrong one, and no key but those that were spelled."""
+    """Bytes of valid requests flipped, cut and repeated: an end, never a wrong one, and no key but
+    those that were spelled."""
     rng = random.Random(7)
     valid = [
         b"GET /contain=k HTTP/1.1\r\nHost: localhost\r\n\r\n",

@@ -1,4 +1,5 @@
-"""Where a request ends: whatever a proxy in front could see otherwise is one 400 and the end of the connection, and adds nothing."""
+"""Where a request ends: whatever a proxy in front could see otherwise is one 400 and the end of the
+connection, and adds nothing."""
 
 import pytest
 from test_bad_input import flood, statuses, untouched
@@ -118,7 +119,8 @@ def test_chunks_that_end_otherwise(daemon, name):
 
 @pytest.mark.parametrize("name", HEADS)
 def test_heads_that_end_otherwise(daemon, name):
-    # What keeps the connection is a request that is understood to the byte, and only asks for what is not there.
+    # What keeps the connection is a request that is understood to the byte, and only asks for what
+    # is not there.
     understood = "authority" in name
     for parts in pieces(HEADS[name] + (b"" if understood else NEXT)):
         assert statuses(flood(daemon, *parts)) == [400], name

@@ -1,4 +1,5 @@
-"""--max-buffered bounds all that clients can make the daemon hold, in its own number and in memory, and who reads is served."""
+"""--max-buffered bounds all that clients can make the daemon hold, in its own number and in memory,
+and who reads is served."""
 
 import os
 import re
@@ -107,7 +108,8 @@ ASKED = {
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("what", ASKED)
 def test_clients_that_never_read(start, what, threads):
-    """300 of them: the bound holds, in the number and in memory, and a client that reads is answered meanwhile."""
+    """300 of them: the bound holds, in the number and in memory, and a client that reads is
+    answered meanwhile."""
     bound = 16 * MIB
     daemon = many_filters(start, "--max-buffered", bound, "--threads", threads)
     assert daemon.ask("PUT", "/f/large?m=8000000&n=100000").status == 201
@@ -124,7 +126,8 @@ def test_clients_that_never_read(start, what, threads):
             time.sleep(0.05)
     if not SANITIZED:
         assert watch.highest - before < bound + 6 * MIB + threads * 2 * MIB
-    # Room is made, of those who stand still: a client that reads gets what is large too, long before their deadline of 30 s.
+    # Room is made, of those who stand still: a client that reads gets what is large too, long
+    # before their deadline of 30 s.
     began = time.monotonic()
     while daemon.get("/f/large").status != 200:
         time.sleep(0.1)

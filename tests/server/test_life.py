@@ -171,7 +171,8 @@ def add_until_it_dies(client, prefix, batch, acknowledged, enough):
 
 @pytest.mark.parametrize("how", ["single", "batch"])
 def test_kill_9_loses_no_acknowledged_key(start, tmp_path, how):
-    """Adders on several connections, the daemon killed in the middle: what was answered is there."""
+    """Adders on several connections, the daemon killed in the middle: what was answered is
+    there."""
     path = tmp_path / "seen.bloom"
     for round_ in range(5):
         daemon = start("-n", 1_000_000, "-p", 0.0001, "--storage", path, "--threads", 2)
@@ -282,7 +283,8 @@ def test_a_file_that_cannot_be_written(start, tmp_path):
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("home", ["memory", "file"])
 def test_adders_at_once(start, tmp_path, threads, home):
-    """Every key of every adder is there; of several adders of one new key at least one is told so."""
+    """Every key of every adder is there; of several adders of one new key at least one is told
+    so."""
     daemon = start(
         "-n",
         100_000,
@@ -381,7 +383,8 @@ def test_idle_connections_are_small(daemon):
 # ---- signals ----
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_drain(start, tmp_path, sign):
-    """Requests that are half there are finished; idle connections and new ones are not kept; the exit code is 0."""
+    """Requests that are half there are finished; idle connections and new ones are not kept; the
+    exit code is 0."""
     path = tmp_path / "seen.bloom"
     daemon = start("-n", 1000, "-p", 0.01, "--storage", path, "--threads", 2)
     idle, half, body = daemon.client(), daemon.client(), daemon.client()
@@ -504,7 +507,8 @@ def test_access_log(start, tmp_path):
 
 @pytest.mark.parametrize("keys", [[], ["--log-keys"]])
 def test_the_log_shows_no_path_that_nobody_understood(start, tmp_path, keys):
-    """Whatever is refused before its path is looked at, or because of it, may hold a key or a token."""
+    """Whatever is refused before its path is looked at, or because of it, may hold a key or a
+    token."""
     log, secret = tmp_path / "access.log", "S3CRET"
     limits = ["--max-body", 1000, "--max-header", 2000, "--max-url", 1000, "--deadline", 1]
     daemon = start(

@@ -1,4 +1,5 @@
-"""Web pages: neither one whose name was pointed here (Host) nor one of another site (Origin, Sec-Fetch-Site, Referer) gets in."""
+"""Web pages: neither one whose name was pointed here (Host) nor one of another site (Origin,
+Sec-Fetch-Site, Referer) gets in."""
 
 import pytest
 
@@ -213,7 +214,8 @@ def test_allow_host(start):
 
 
 def test_another_address_than_loopback(start):
-    """Its names are not known here: Host is checked only where names are given, pages of other sites are refused all the same."""
+    """Its names are not known here: Host is checked only where names are given, pages of other
+    sites are refused all the same."""
     daemon = start("-n", 1000, "-p", 0.01, "--host", "0.0.0.0")
     assert daemon.get("/add=k", Host="anything.example").body == b"ok"
     assert (

@@ -1,4 +1,5 @@
-"""The filters that bloomfilterd serves, while other daemons, files and a Redis that hangs get in the way."""
+"""The filters that bloomfilterd serves, while other daemons, files and a Redis that hangs get in
+the way."""
 
 import contextlib
 import os
@@ -83,7 +84,8 @@ def test_a_file_is_replaced(two, how, name):
 
 
 def test_the_file_of_the_default_filter(start, tmp_path):
-    """No add is acknowledged without a file; what is put back is served, unless it is not what was asked for."""
+    """No add is acknowledged without a file; what is put back is served, unless it is not what was
+    asked for."""
     path, aside = tmp_path / "seen.bloom", tmp_path / "aside"
     daemon = start("--storage", path, "-n", 1000, "-p", 0.01)
     daemon.get("/add=1")
@@ -114,7 +116,8 @@ def test_the_file_of_the_default_filter(start, tmp_path):
 
 @pytest.mark.parametrize("again", [True, False])
 def test_a_file_that_is_replaced_in_the_middle_of_a_batch(start, tmp_path, again):
-    """The daemon is stopped when some of the keys are in: all of them must be in what is there afterwards, or the reply an error."""
+    """The daemon is stopped when some of the keys are in: all of them must be in what is there
+    afterwards, or the reply an error."""
     folder = tmp_path / "filters"
     folder.mkdir()
     path = folder / "x.bloom"
@@ -152,7 +155,8 @@ def test_a_file_that_is_replaced_in_the_middle_of_a_batch(start, tmp_path, again
 
 
 def test_deleted_in_memory_while_a_batch_runs(start):
-    """DELETE and PUT by other connections: a batch is never acknowledged into a filter that is dropped before its last key."""
+    """DELETE and PUT by other connections: a batch is never acknowledged into a filter that is
+    dropped before its last key."""
     daemon = start("--threads", 2)
     keys = b"\n".join(b"%d" % i for i in range(300_000))
     for _ in range(4):

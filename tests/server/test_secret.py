@@ -1,4 +1,5 @@
-"""Keyed filters: --secret-file.  The bits are those of the libraries with the same secret, and nobody without it gets on."""
+"""Keyed filters: --secret-file.  The bits are those of the libraries with the same secret, and
+nobody without it gets on."""
 
 import os
 import subprocess

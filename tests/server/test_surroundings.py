@@ -1,4 +1,5 @@
-"""The daemon in a process that lacks what others have: descriptors, the standard ones, room for files."""
+"""The daemon in a process that lacks what others have: descriptors, the standard ones, room for
+files."""
 
 import os
 import resource

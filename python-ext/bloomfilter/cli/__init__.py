@@ -1,8 +1,9 @@
-"""The command `bloomfilter`: what it does with faults and signals; the commands are modules of their own.
+"""The command `bloomfilter`: what it does with faults and signals; the commands are modules of
+their own.
 
-Nothing of this is imported by `import bloomfilter`.  A fault is one line on standard error and exit code 2, Ctrl-C is 130, a reader of
-our output that went away is 141, as for any tool of the shell.  BLOOMFILTER_TRACEBACK=1 shows where a fault came from.
-"""
+Nothing of this is imported by `import bloomfilter`.  A fault is one line on standard error and exit
+code 2, Ctrl-C is 130, a reader of our output that went away is 141, as for any tool of the shell.
+BLOOMFILTER_TRACEBACK=1 shows where a fault came from."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ def tell(message: Warning | str, *_where: object, **_more: object) -> None:
 
 
 def hold_streams() -> None:
-    """A stream that was closed (>&-) must not become the number of the next file, a filter perhaps, that is opened: what takes its
-    place cannot be used either, but says so."""
+    """A stream that was closed (>&-) must not become the number of the next file, a filter perhaps,
+    that is opened: what takes its place cannot be used either, but says so."""
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(number)
@@ -77,7 +78,8 @@ def complain(text: str, code: int) -> int:
 
 
 def settle_output() -> None:
-    """Where what is still buffered cannot be written, the interpreter must not try it again, and complain, when it ends."""
+    """Where what is still buffered cannot be written, the interpreter must not try it again, and
+    complain, when it ends."""
     try:
         sys.stdout.flush()
     except (OSError, ValueError):

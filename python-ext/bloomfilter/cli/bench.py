@@ -1,4 +1,5 @@
-"""The command bench: what a key costs here, by scheme and operation, measured by the K-best method."""
+"""The command bench: what a key costs here, by scheme and operation, measured by the K-best
+method."""
 
 from __future__ import annotations
 

@@ -36,7 +36,8 @@ def sentence(fault: BaseException) -> str:
 
 
 def of_system(fault: OSError, text: str) -> str:
-    """The library's own sentences name the file.  What names none comes from print: all else is read and written by name."""
+    """The library's own sentences name the file.  What names none comes from print: all else is
+    read and written by name."""
     if fault.filename:
         return f"cannot use {os.fsdecode(fault.filename)}: {text}"
     return (

@@ -1,4 +1,5 @@
-"""Filters by the words of the command line: where they are, with which secret, what exists already."""
+"""Filters by the words of the command line: where they are, with which secret, what exists
+already."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ def is_url(storage: str) -> bool:
 
 
 def read_secret(path: str | None) -> bytes | None:
-    """16 bytes, or 32 hexadecimal digits with or without a line feed.  The message never has any of it."""
+    """16 bytes, or 32 hexadecimal digits with or without a line feed.  The message never has any of
+    it."""
     if path is None:
         return None
     with open(path, "rb") as file:
@@ -43,7 +45,8 @@ def sizes(args: Namespace) -> dict[str, Any]:
 
 
 def make(args: Namespace) -> BloomFilter:
-    """The filter of these sizes: a new one, or the one that exists; sizes that do not suffice are said to be so first."""
+    """The filter of these sizes: a new one, or the one that exists; sizes that do not suffice are
+    said to be so first."""
     given = sizes(args)
     BloomFilter.plan(**given)
     return BloomFilter(storage=args.file, **given, **how(args))
@@ -54,7 +57,8 @@ def open_to_read(storage: str, **options: Any) -> BloomFilter:
 
 
 def exists(storage: str, options: dict[str, Any]) -> bool:
-    """Is there something under this name, a filter or not?  A server that does not answer raises."""
+    """Is there something under this name, a filter or not?  A server that does not answer
+    raises."""
     if not is_url(storage):
         return os.path.lexists(storage)
     try:

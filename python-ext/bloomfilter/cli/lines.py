@@ -1,4 +1,5 @@
-"""Keys from files: large blocks into one reused buffer, whole lines of it to the filter, no Python object a key.
+"""Keys from files: large blocks into one reused buffer, whole lines of it to the filter, no Python
+object a key.
 
 Knows files and buffers; what is done with the lines is the caller's business.
 """
@@ -100,7 +101,8 @@ def whole(fd: int) -> bytes:
 
 
 def is_piped() -> bool:
-    """Somebody hands keys over on standard input: a pipe, a socket or a file, no terminal and not /dev/null."""
+    """Somebody hands keys over on standard input: a pipe, a socket or a file, no terminal and not
+    /dev/null."""
     try:
         return not stat.S_ISCHR(os.fstat(0).st_mode)
     except OSError:  # closed

@@ -1,4 +1,5 @@
-"""Progress on a terminal: bytes of bytes, rate, time left, keys.  Silent where standard error is none.
+"""Progress on a terminal: bytes of bytes, rate, time left, keys.  Silent where standard error is
+none.
 
 tqdm draws it where it is installed (the extra `cli`); without it a plain line does.
 """

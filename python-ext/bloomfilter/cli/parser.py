@@ -1,4 +1,5 @@
-"""Commands, options and their help: the one description from which --help, the completions and the man page are made.
+"""Commands, options and their help: the one description from which --help, the completions and the
+man page are made.
 
 Knows which module runs a command; knows nothing of what it does.
 """

@@ -1,7 +1,8 @@
-"""The command plot: pictures of what study measures.  Only this module knows matplotlib, an extra: pip install ...[plot].
+"""The command plot: pictures of what study measures.  Only this module knows matplotlib, an extra:
+pip install ...[plot].
 
-Theory is a line, what was measured is points with the interval in which they should lie.  All rates are on logarithmic axes.
-"""
+Theory is a line, what was measured is points with the interval in which they should lie.  All rates
+are on logarithmic axes."""
 
 from __future__ import annotations
 

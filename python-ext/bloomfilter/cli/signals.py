@@ -1,4 +1,5 @@
-"""Ctrl-C and a polite kill between batches: while one is under way they wait, so that what was added is always known."""
+"""Ctrl-C and a polite kill between batches: while one is under way they wait, so that what was
+added is always known."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ class Interrupted(Exception):
 
 
 class Signals:
-    """with Signals() as signals: raises Interrupted at once, but while `busy` only when busy ends.  A second signal waits for nothing."""
+    """with Signals() as signals: raises Interrupted at once, but while `busy` only when busy ends.
+    A second signal waits for nothing."""
 
     def __init__(self) -> None:
         self.busy = False

@@ -1,9 +1,10 @@
-"""A large load into a mapped file: keys go to a copy in memory, whose plain stores are several times faster than the atomic ones of
-a shared map, and the copy's bits are united with the file every second and at the end.
+"""A large load into a mapped file: keys go to a copy in memory, whose plain stores are several
+times faster than the atomic ones of a shared map, and the copy's bits are united with the file
+every second and at the end.
 
-The file therefore lags a second behind, and keys that others add meanwhile may be told new here, too: one of the adders is told so
-in any case.  Used only where nobody is told about single keys, and where the copy is small beside what there is to read.
-"""
+The file therefore lags a second behind, and keys that others add meanwhile may be told new here,
+too: one of the adders is told so in any case.  Used only where nobody is told about single keys,
+and where the copy is small beside what there is to read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The command study: the classic study of m, n and k on any list of keys, measured beside theory.
 
-The first half of the keys is added, the second probed: none of those was ever added, so each one found is a false positive.
-"""
+The first half of the keys is added, the second probed: none of those was ever added, so each one
+found is a false positive."""
 
 from __future__ import annotations
 
@@ -113,7 +113,8 @@ def keys_of(args: Namespace) -> list[bytes]:
 
 
 def keys_to_study(args: Namespace) -> list[bytes]:
-    """Without KEYFILE what comes through a pipe, as everywhere; the made URLs where nothing comes."""
+    """Without KEYFILE what comes through a pipe, as everywhere; the made URLs where nothing
+    comes."""
     piped = not args.keyfile and is_piped() and all_keys(STDIN, b"\0" if args.null else b"\n")
     return piped or keys_of(args)
 

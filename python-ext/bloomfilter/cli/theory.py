@@ -1,9 +1,10 @@
-"""How far a measured rate may lie from the formula's: the interval that holds a share of all measurements.
+"""How far a measured rate may lie from the formula's: the interval that holds a share of all
+measurements.
 
-The number of false positives among t probes of one filter is binomial with that filter's own rate R.  R itself differs from filter to
-filter, because so do the bits that n keys happen to set: E[R] is the formula, Var[R] is below.  Both together are taken as a
-beta-binomial of this mean and variance.  The formula itself is the library's: plan()["p"].
-"""
+The number of false positives among t probes of one filter is binomial with that filter's own rate
+R.  R itself differs from filter to filter, because so do the bits that n keys happen to set: E[R]
+is the formula, Var[R] is below.  Both together are taken as a beta-binomial of this mean and
+variance.  The formula itself is the library's: plan()["p"]."""
 
 from __future__ import annotations
 
@@ -32,11 +33,12 @@ def loads(mean: float) -> list[tuple[int, float]]:
 
 
 def line_variance(lines: float, mean: float, bits: float) -> tuple[float, float]:
-    """Mean and variance of the rate averaged over all lines, each key setting `bits` bits of its line.
+    """Mean and variance of the rate averaged over all lines, each key setting `bits` bits of its
+    line.
 
-    A line's rate depends on its load.  All loads together are n: what is linear in the load cancels out, and is taken away.  At one
-    load it still varies with how many bits of each word were hit twice.
-    """
+    A line's rate depends on its load.  All loads together are n: what is linear in the load cancels
+    out, and is taken away.  At one load it still varies with how many bits of each word were hit
+    twice."""
     share, average, square, slope, inside = bits / LINE, 0.0, 0.0, 0.0, 0.0
     for load, chance in loads(mean):
         fill = 1 - exp(load * log1p(-share))
@@ -54,7 +56,8 @@ def block_variance(m: float, n: float, k: int) -> float:
 
 
 def block2_variance(m: float, n: float, k: int) -> float:
-    """Two lines of the same kind multiply: where k is odd they differ by a bit, which is left out here."""
+    """Two lines of the same kind multiply: where k is odd they differ by a bit, which is left out
+    here."""
     mean, variance = line_variance(m / LINE, 2 * n * LINE / m, k / 2)
     return 4 * mean**2 * variance
 
@@ -73,7 +76,8 @@ def log_choose(n: int, x: int) -> float:
 
 
 def chances(trials: int, mean: float, spread: float, counts: range) -> list[float]:
-    """Chance of each of these counts: beta-binomial, or binomial where spread is next to nothing."""
+    """Chance of each of these counts: beta-binomial, or binomial where spread is next to
+    nothing."""
     total = mean * (1 - mean) / spread - 1 if spread > 0 else inf
     if total > 1e9:
         return [
@@ -96,7 +100,8 @@ def plausible(trials: int, mean: float, spread: float) -> range:
 
 
 def interval(trials: int, mean: float, spread: float, confidence: float) -> tuple[int, int]:
-    """Smallest and largest count to expect: outside, on either side, lies at most half of 1 - confidence."""
+    """Smallest and largest count to expect: outside, on either side, lies at most half of 1 -
+    confidence."""
     if not 0 < mean < 1:
         return (0, 0) if mean <= 0 else (trials, trials)
     counts = plausible(trials, mean, spread)

@@ -1,4 +1,5 @@
-"""Made URLs, always the same for one seed: what a study works on where the user has no list of his own."""
+"""Made URLs, always the same for one seed: what a study works on where the user has no list of his
+own."""
 
 from __future__ import annotations
 
