@@ -2,6 +2,7 @@
  * nothing, with creators who race or are killed; what save() replaces and which rights the new file
  * has. */
 /* wraps: fstat open linkat rename syscall flock fchown fchmod fsetxattr getxattr fcntl */
+/* wraps: lstat */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "check.h"
@@ -37,6 +38,16 @@ int __wrap_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st)
 {
     return looks > 0 && --looks == 0 ? fault(EIO) : __real_fstat(fd, st);
+}
+
+static const char *made_after_look; /* another makes this file right after it was looked for */
+int __real_lstat(const char *name, struct stat *st);
+int __wrap_lstat(const char *name, struct stat *st);
+int __wrap_lstat(const char *name, struct stat *st)
+{
+    const int rc = __real_lstat(name, st);
+    if (rc < 0 && made_after_look && !strcmp(made_after_look, name)) close(creat(name, 0600));
+    return rc;
 }
 
 int __real_open(const char *path, int flags, ...);
@@ -259,6 +270,24 @@ static void another_is_faster(void)
     CHECK_EQ(bf_test(f, "his", 3, &e), 1);
     CHECK_EQ(files(), 1);
     bf_close(f);
+    gone();
+}
+
+/* A temporary name that is free again is the next one's. */
+static void a_temporary_name_is_dropped_once(void)
+{
+    char temp[80];
+    snprintf(temp, sizeof temp, "%s.tmp-0", path);
+    const int fd = creat(temp, 0600);
+    made_after_look = temp;
+    CHECK_EQ(unlink(temp), 0);
+    bf_drop_temp(fd, temp);
+    made_after_look = NULL;
+    CHECK_EQ(access(temp, F_OK), 0);
+    bf_drop_temp(fd, temp);
+    CHECK_EQ(access(temp, F_OK), 0);
+    CHECK_EQ(unlink(temp), 0);
+    close(fd);
     gone();
 }
 
@@ -608,6 +637,7 @@ int main(void)
     umask(022);
     RUN(every_way_to_a_name);
     RUN(another_is_faster);
+    RUN(a_temporary_name_is_dropped_once);
     RUN(a_link_to_nothing_stays);
     RUN(racing_creators_lose_no_key);
     RUN(killed_creators_block_nobody);
