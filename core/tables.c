@@ -14,7 +14,9 @@ extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_
 extern const bf_variant bf_variant_grow, bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
-#define REDIS_BITS (UINT64_C(1) << 32)        /* a Redis string has no more           */
+#define REDIS_BITS (UINT64_C(1) << 32) /* a Redis string has no more           */
+#define SEEDS_31 (UINT64_C(1) << 31)
+#define SEEDS_32 (UINT64_C(1) << 32)
 #define GUAVA_BITS (UINT64_C(64) * INT32_MAX) /* a Java array of longs holds no more  */
 
 /* The id is stored: it never changes its meaning, and a changed encoding gets a new one. */
@@ -27,17 +29,19 @@ const bf_scheme bf_schemes[] = {
     { .id = 3, .name = "block2", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash,
       .layout = &bf_layout_block2 },
     /* older systems: docs/migrate.md */
-    { .id = 16, .name = "sax-sdbm", .hash = &bf_hash_sax_sdbm, .layout = &bf_layout_words, .k = 2 },
+    { .id = 16, .name = "sax-sdbm", .hash = &bf_hash_sax_sdbm, .layout = &bf_layout_words, .k = 2, .range = SEEDS_32 },
     { .id = 17, .name = "java7", .hash = &bf_hash_java7, .layout = &bf_layout_mask, .k = 7,
       .power_of_two = true, .m_max = INT32_MAX },
-    { .id = 18, .name = "php-mt", .hash = &bf_hash_crc32, .layout = &bf_layout_mt },
-    { .id = 19, .name = "php-mt-legacy", .hash = &bf_hash_crc32, .layout = &bf_layout_mt_legacy },
+    { .id = 18, .name = "php-mt", .hash = &bf_hash_crc32, .layout = &bf_layout_mt, .values = SEEDS_32 },
+    { .id = 19, .name = "php-mt-legacy", .hash = &bf_hash_crc32, .layout = &bf_layout_mt_legacy, .values = SEEDS_32,
+      .range = SEEDS_31 },
     { .id = 20, .name = "rs-rand", .hash = &bf_hash_rs, .layout = &bf_layout_glibc, .k = 7,
-      .bits_per_key = 10, .m_max = INT32_MAX },
+      .bits_per_key = 10, .m_max = INT32_MAX, .values = SEEDS_31,
+      .range = SEEDS_31 },
     { .id = 21, .name = "rs-dotnet", .hash = &bf_hash_rs_utf16, .layout = &bf_layout_dotnet,
-      .k = 7, .bits_per_key = 10, .m_max = INT32_MAX },
+      .bits_per_key = 10, .m_max = INT32_MAX, .usual_k = 7, .values = SEEDS_31, .range = INT32_MAX },
     { .id = 22, .name = "rs-dotnet-repo", .hash = &bf_hash_rs_utf16,
-      .layout = &bf_layout_dotnet_repo, .k = 7, .bits_per_key = 10, .m_max = INT32_MAX },
+      .layout = &bf_layout_dotnet_repo, .bits_per_key = 10, .m_max = INT32_MAX, .usual_k = 7, .values = SEEDS_31, .range = INT32_MAX },
     { .id = 23, .name = "gozero", .hash = &bf_hash_murmur3_14, .layout = &bf_layout_words,
       .k = 14, .bits_per_key = 20, .m_max = REDIS_BITS },
     { .id = 24, .name = "php-hashes", .hash = &bf_hash_php, .layout = &bf_layout_words,
@@ -45,11 +49,12 @@ const bf_scheme bf_schemes[] = {
     { .id = 25, .name = "guava", .hash = &bf_hash_murmur3, .layout = &bf_layout_mitz64,
       .m_max = GUAVA_BITS, .size = bf_size_guava },
     { .id = 26, .name = "guava32", .hash = &bf_hash_murmur3, .layout = &bf_layout_mitz32,
-      .m_max = GUAVA_BITS, .size = bf_size_guava },
+      .m_max = GUAVA_BITS, .size = bf_size_guava, .range = SEEDS_31 },
     { .id = 27, .name = "guava-31", .hash = &bf_hash_murmur3, .layout = &bf_layout_mitz64,
       .m_max = GUAVA_BITS, .size = bf_size_guava_31 },
     { .id = 28, .name = "redisson", .hash = &bf_hash_highway, .layout = &bf_layout_redisson,
-      .m_max = REDIS_BITS - 2, .size = bf_size_redisson },
+      .m_max = REDIS_BITS - 2, .size = bf_size_redisson,
+      .rate = bf_rate_redisson },
     { .id = 29, .name = "functions", .hash = &bf_hash_functions, .layout = &bf_layout_words },
     { .id = 0 }
 };
