@@ -99,11 +99,24 @@ def same(inputs: list[BloomFilter], names: list[str]) -> None:
             )
 
 
+def of_fixed_size(inputs: list[BloomFilter], names: list[str]) -> None:
+    """An OUT that merge makes is: of others nothing could be united with it, and an empty filter
+    would stay behind."""
+    for bf, name in zip(inputs, names):
+        facts = bf.info()
+        if facts["grow"] or facts["window"]:
+            raise Fault(
+                f"{shown(name)} {'grows' if facts['grow'] else 'forgets'}, and OUT would be of fixed size: make it by `bloomfilter convert {shown(name)} OUT`, then merge the others into it"
+            )
+
+
 def merge(args: Namespace) -> int:
     options = homes.how(args)
     inputs = [homes.open_to_read(name, **options) for name in args.inputs]
     same(inputs, args.inputs)
     old = homes.exists(args.out, options)
+    if not old:
+        of_fixed_size(inputs, args.inputs)
     with (
         BloomFilter.open(args.out, **options)
         if old
