@@ -52,6 +52,23 @@ def test_another_daemon_makes_it_again_with_other_sizes(two):
     assert one.ask("PUT", "/f/x" + PUT).status == 409
 
 
+def test_one_of_two_daemons_made_it(two):
+    """201 tells a program that it has to fill the filter: one of them."""
+    for i in range(100):
+        replies, at_once = [], threading.Barrier(2)
+
+        def put(client, name, replies=replies, at_once=at_once):
+            at_once.wait(PATIENCE)
+            replies.append(client.ask("PUT", f"/f/{name}{PUT}").status)
+
+        puts = [threading.Thread(target=put, args=(d.client(), i)) for d in two[:2]]
+        for thread in puts:
+            thread.start()
+        for thread in puts:
+            thread.join(PATIENCE)
+        assert sorted(replies) == [200, 201]
+
+
 def test_a_killed_peer(two):
     one, other, _ = two
     one.ask("PUT", "/f/x" + PUT)
@@ -205,6 +222,28 @@ def test_others_add_while_a_large_image_is_merged_and_downloaded(start):
         )
         == b"\1" * 300
     )
+
+
+@pytest.mark.parametrize("verb", ["add", "contain"])
+def test_a_long_batch_stops_nobody_else(start, verb):
+    """200,000 keys of 4,096 positions each take seconds."""
+    daemon = start()
+    daemon.ask("PUT", "/f/slow?m=1000000&n=100&k=4096")
+    daemon.get("/f/slow/add=")
+    slow = daemon.client()
+    slow.send(
+        b"POST /f/slow/%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n"
+        % verb.encode()
+        + b"\n" * 200_000
+    )
+    time.sleep(0.1)  # let it begin
+    assert daemon.get("/f/slow/contain=").body == b"true"
+    assert daemon.get("/healthz").status == 200
+    slow.socket.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        slow.socket.recv(1)
+    slow.socket.settimeout(PATIENCE)
+    assert slow.reply().body == (b"0" if verb == "add" else b"1") * 200_000
 
 
 def test_a_damaged_file_is_not_absent(two):
