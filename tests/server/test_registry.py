@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import socket
+import subprocess
 import threading
 import time
 
@@ -568,6 +569,41 @@ def test_redis_hangs(start, redis, threads):
     assert daemon.get("/f/unknown/contain=1").status == 404
     assert waiting[2].reply().status == 201  # waited for, because it had begun
     assert waiting[4].reply().status == 404
+
+
+AN_HOUR_LATER = """
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    int rc = (int)syscall(SYS_clock_gettime, clock, t);
+    if (rc == 0 && clock == CLOCK_REALTIME) t->tv_sec += 3600;
+    return rc;
+}
+"""
+
+
+@needs_redis
+@pytest.mark.skipif(
+    "BLOOMFILTER_SANITIZED" in os.environ, reason="the sanitizer's library must be the first"
+)
+def test_redis_hangs_while_the_clock_is_set_back(start, redis, tmp_path):
+    """The daemon has seen an hour that the machine has not: it must not wait for that."""
+    source, library = tmp_path / "later.c", tmp_path / "later.so"
+    source.write_text(AN_HOUR_LATER)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    port, process = redis
+    daemon = start(
+        "-n", 1000, "-p", 0.01, "--storage", redis_url(port), env={"LD_PRELOAD": str(library)}
+    )
+    assert daemon.get("/add=a").status == 200
+    with stopped(process):
+        began = time.monotonic()
+        assert daemon.get("/contain=a").status == 503
+        assert time.monotonic() - began < SOON
+    until(200, lambda: daemon.get("/healthz"))
 
 
 @needs_redis
