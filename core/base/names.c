@@ -91,7 +91,8 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
     return NULL;
 }
 
-/* Where the name is gone, another may take it at any moment: it is not ours to remove then. */
+/* A file that has its final name has no other any more: what is there a moment later is another
+ * maker's. */
 void bf_drop_temp(int fd, const char *temp)
 {
     struct stat is, now;

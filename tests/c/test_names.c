@@ -1,8 +1,7 @@
 /* test_names.c - how a file gets its name: without hard links, without a rename that replaces
  * nothing, with creators who race or are killed; what save() replaces and which rights the new file
  * has. */
-/* wraps: fstat open linkat rename syscall flock fchown fchmod fsetxattr getxattr fcntl */
-/* wraps: lstat */
+/* wraps: fstat lstat open linkat rename syscall flock fchown fchmod fsetxattr getxattr fcntl */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "check.h"
@@ -40,13 +39,16 @@ int __wrap_fstat(int fd, struct stat *st)
     return looks > 0 && --looks == 0 ? fault(EIO) : __real_fstat(fd, st);
 }
 
-static const char *made_after_look; /* another makes this file right after it was looked for */
+static void (*after_look)(const char *);
 int __real_lstat(const char *name, struct stat *st);
 int __wrap_lstat(const char *name, struct stat *st);
 int __wrap_lstat(const char *name, struct stat *st)
 {
-    const int rc = __real_lstat(name, st);
-    if (rc < 0 && made_after_look && !strcmp(made_after_look, name)) close(creat(name, 0600));
+    void (*now)(const char *) = after_look;
+    const int rc = __real_lstat(name, st), why = errno;
+    after_look = NULL;
+    if (now) now(name);
+    errno = why;
     return rc;
 }
 
@@ -273,24 +275,6 @@ static void another_is_faster(void)
     gone();
 }
 
-/* A temporary name that is free again is the next one's. */
-static void a_temporary_name_is_dropped_once(void)
-{
-    char temp[80];
-    snprintf(temp, sizeof temp, "%s.tmp-0", path);
-    const int fd = creat(temp, 0600);
-    made_after_look = temp;
-    CHECK_EQ(unlink(temp), 0);
-    bf_drop_temp(fd, temp);
-    made_after_look = NULL;
-    CHECK_EQ(access(temp, F_OK), 0);
-    bf_drop_temp(fd, temp);
-    CHECK_EQ(access(temp, F_OK), 0);
-    CHECK_EQ(unlink(temp), 0);
-    close(fd);
-    gone();
-}
-
 /* A link to nothing is a name that is taken. */
 static void a_link_to_nothing_stays(void)
 {
@@ -417,6 +401,31 @@ static void two_save_at_once(void)
 
 /* Whoever holds no lock but has the name, of a file or of anything else: left alone where it is no
  * file of ours. */
+/* The first has renamed its file, and looks whether the temporary name is still there; the second
+ * takes it in that moment. */
+static void take(const char *name)
+{
+    int fd = __real_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    CHECK(fd >= 0);
+    close(fd);
+}
+
+static void the_next_one_takes_the_name(void)
+{
+    int fd;
+    char *mine = bf_temp_file(path, 0600, &fd, &e);
+    CHECK(mine != NULL);
+    if (!mine) return;
+    CHECK_EQ(__real_rename(mine, path), 0);
+    after_look = take;
+    bf_drop_temp(fd, mine);
+    CHECK_EQ(access(mine, F_OK), 0);
+    unlink(mine);
+    free(mine);
+    close(fd);
+    gone();
+}
+
 static void names_of_others(void)
 {
     bf_filter *f = OPEN(&memory);
@@ -637,12 +646,12 @@ int main(void)
     umask(022);
     RUN(every_way_to_a_name);
     RUN(another_is_faster);
-    RUN(a_temporary_name_is_dropped_once);
     RUN(a_link_to_nothing_stays);
     RUN(racing_creators_lose_no_key);
     RUN(killed_creators_block_nobody);
     RUN(killed_savers_leave_nothing_that_grows);
     RUN(two_save_at_once);
+    RUN(the_next_one_takes_the_name);
     RUN(names_of_others);
     RUN(taken_for_abandoned);
     RUN(save_keeps_the_mode);
