@@ -29,18 +29,18 @@ def measured(bf):
 @pytest.mark.parametrize(
     "given",
     [
-        dict(scheme="php-mt", n=3_000_000, m=120_000_000),
-        dict(scheme="php-mt-legacy", n=3_000_000, m=120_000_000, k=8),
-        dict(scheme="php-mt", n=1_000_000, p=1e-3),
-        dict(scheme="rs-rand", n=2_000_000, m=120_000_000),
-        dict(scheme="rs-rand", n=1_000_000, p=2e-3),
-        dict(scheme="rs-dotnet", n=2_000_000, m=120_000_000),
-        dict(scheme="rs-dotnet", n=500_000, m=5_000_000, k=3),
-        dict(scheme="rs-dotnet-repo", n=2_000_000, m=120_000_000, k=12),
-        dict(scheme="java7", n=1_500, m=32_766),
-        dict(scheme="guava32", n=100_000, p=1e-3),
+        {"scheme": "php-mt", "n": 3_000_000, "m": 120_000_000},
+        {"scheme": "php-mt-legacy", "n": 3_000_000, "m": 120_000_000, "k": 8},
+        {"scheme": "php-mt", "n": 1_000_000, "p": 1e-3},
+        {"scheme": "rs-rand", "n": 2_000_000, "m": 120_000_000},
+        {"scheme": "rs-rand", "n": 1_000_000, "p": 2e-3},
+        {"scheme": "rs-dotnet", "n": 2_000_000, "m": 120_000_000},
+        {"scheme": "rs-dotnet", "n": 500_000, "m": 5_000_000, "k": 3},
+        {"scheme": "rs-dotnet-repo", "n": 2_000_000, "m": 120_000_000, "k": 12},
+        {"scheme": "java7", "n": 1_500, "m": 32_766},
+        {"scheme": "guava32", "n": 100_000, "p": 1e-3},
         *(
-            dict(scheme="redisson", n=n, p=p)
+            {"scheme": "redisson", "n": n, "p": p}
             for n in (99_999, 100_000, 100_003, 100_004)
             for p in (1e-2, 1e-3, 2e-4)
         ),
@@ -62,7 +62,10 @@ def test_what_is_said_is_measured(given):
 def test_a_p_below_the_floor_is_refused(scheme):
     values = 2**32 if scheme.startswith("php") else 2**31
     floor = -math.expm1(-1_000_000 / values)
-    for given in dict(n=1_000_000, p=floor * 0.99), dict(n=1_000_000, p=floor * 0.99, m=10**8):
+    for given in (
+        {"n": 1_000_000, "p": floor * 0.99},
+        {"n": 1_000_000, "p": floor * 0.99, "m": 10**8},
+    ):
         with pytest.raises(
             ValueError, match=f"{floor:.4g} at n=1000000, its hash has {values} values"
         ):
