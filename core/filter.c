@@ -27,12 +27,7 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     if (many && spec->shards > 1)
         return bf_fail(err, BF_EINVAL, "shards=%u: a filter of shards can neither grow nor forget",
             spec->shards);
-    if (many && spec->cache)
-        return bf_fail(err, BF_EINVAL, "cache: a filter that grows or forgets has none");
-    if (many && spec->redis_client)
-        return bf_fail(err, BF_ENOTSUP,
-            "a filter that grows or forgets is opened in Redis by URL, not through a client");
-    if ((spec->parts || spec->clock) && spec->window == 0 && !spec->storage)
+    if ((spec->parts || spec->clock) && spec->window == 0 && !spec->storage && !in_redis)
         return bf_fail(err, BF_EINVAL, "%s is for filters that forget: give window",
             spec->parts ? "parts" : "clock");
     if (spec->timeout != 0 && !(spec->timeout >= 0.001 && spec->timeout <= 86400))
