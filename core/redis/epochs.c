@@ -108,7 +108,7 @@ static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_chain *c = f->chain;
     bf_link *l = whole_of(f)->link;
-    bf_link_lock(l);
+    bf_redis_lock(whole_of(f));
     int rc = ask_time(f, us, err);
     const int64_t here = machine_us();
     bf_link_unlock(l);
@@ -296,7 +296,7 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
     bf_link *l = whole->link;
     const unsigned n = f->chain->desc.parts + 1;
     char text[32];
-    bf_link_lock(l);
+    bf_redis_lock(whole);
     int rc = bf_link_begin(l, true, err);
     if (rc == 0) {
         bf_link_count(l, 2 + FIELDS + n);
@@ -486,7 +486,7 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
             (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
     int rc = bf_chain_begin(f, d, spec, err);
     if (rc < 0) return rc;
-    bf_link_lock(l);
+    bf_redis_lock(whole);
     if ((rc = bf_link_begin(l, true, err)) == 0) {
         bf_link_count(l, 5 + BF_WHOLE_ARGS + 2 * f->chain->own_clock);
         bf_link_word(l, "EVAL");

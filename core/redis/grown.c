@@ -98,7 +98,7 @@ static int number(bf_redis *r, const char *const *words, int64_t *out, bf_error 
 {
     unsigned n = 0;
     bf_link *l = r->link;
-    bf_link_lock(l);
+    bf_redis_lock(r);
     int rc = bf_link_begin(l, true, err);
     if (rc == 0) {
         while (words[n]) n++;
@@ -191,7 +191,7 @@ static uint32_t mark_of(const bf_piece *p)
 static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
 {
     bf_link *l = whole->link;
-    bf_link_lock(l);
+    bf_redis_lock(whole);
     int rc = bf_link_begin(l, true, err);
     if (rc == 0) {
         bf_link_count(l, 4);
