@@ -28,6 +28,11 @@ static const char turn_script[] = /* KEYS: K:meta temp new new:meta [newest newe
     "if redis.call('EXISTS',KEYS[1])==0 then return fail(2) end "
     "local e=tonumber(redis.call('HGET',KEYS[1],'epoch') or '') "
     "if e~=tonumber(ARGV[4]) or redis.call('HEXISTS',KEYS[1],'e'..ARGV[1])==1 then return fail(0) end "
+    /* a string of our length and with a mark, or one with a companion hash, is of a filter before
+     */
+    "local t=redis.call('TYPE',KEYS[3]).ok local at=tonumber(ARGV[5]) "
+    "if t~='none' and (t~='string' or (redis.call('HEXISTS',KEYS[4],'mark')==0 and (redis.call('STRLEN',KEYS[3])~=at+4 "
+    "or redis.call('GETRANGE',KEYS[3],at,at+3)=='\\0\\0\\0\\0'))) then return fail(3) end "
     "if KEYS[5] and redis.call('EXISTS',KEYS[5])==1 then "
     "redis.call('SETRANGE',KEYS[5],ARGV[5],ARGV[6]) redis.call('HSET',KEYS[6],'mark',ARGV[7]) end "
     "redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) redis.call('HSET',KEYS[4],unpack(ARGV,8)) "
@@ -434,7 +439,7 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     if (rc < 0) return rc;
     if (!bf_reply_integer(&l->reply, 0, &v))
         return bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
-    return v == 2 ? bf_redis_lost(whole_of(f), err) : 0;
+    return v == 2 ? bf_redis_lost(whole_of(f), err) : v == 3 ? bf_redis_no_part(r, err) : 0;
 }
 
 /* Makes the part of that epoch, if nobody was faster. */

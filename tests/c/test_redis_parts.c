@@ -229,6 +229,52 @@ static void windows_too(void)
     }
 }
 
+/* What has the name of a part that is still to come and is no part stays as it is. */
+static void nobody_elses_string_is_written_over(void)
+{
+    const bf_spec spec = {
+        .n = 500, .p = 0.001, .window = 700, .parts = 7, .clock = clock_of, .scheme = "block"
+    };
+    size_t len;
+    rs_command(&redis, "FLUSHALL");
+    clock_now = 1000000;
+    bf_filter *f = opened(spec, "mine", "", __LINE__);
+    CHECK_EQ(bf_add(f, "x", 1, &e), 1);
+    const long bytes = rs_number(&redis, "STRLEN {mine}:w10000");
+    static const char *const made[] = { "SET {mine}:w%d abc", "RPUSH {mine}:w%d a b",
+        "SETRANGE {mine}:w%d %ld z", "SETBIT {mine}:w%d 5 1" };
+    for (int i = 0; i < 4; i++) {
+        const int epoch = 10001 + i;
+        clock_now += 100;
+        if (i == 2)
+            rs_command(&redis, "SETRANGE {mine}:w%d %ld z", epoch, bytes - 5); /* no mark */
+        else
+            rs_command(&redis, made[i], epoch);
+        if (i == 2) rs_command(&redis, "APPEND {mine}:w%d \"\\x00\\x00\\x00\\x00\"", epoch);
+        const char *was = rs_bytes(&redis, &len, "TYPE {mine}:w%d", epoch);
+        char type[16];
+        snprintf(type, sizeof type, "%s", was);
+        const long size = i == 1 ? 0 : rs_number(&redis, "STRLEN {mine}:w%d", epoch);
+        CHECK_EQ(bf_add(f, "y", 1, &e), BF_EFORMAT);
+        CHECK_HAS(e.msg, "holds bytes that are no part of a filter");
+        CHECK_EQ(bf_test(f, "x", 1, &e), 1);
+        CHECK_HAS(rs_command(&redis, "TYPE {mine}:w%d", epoch), type);
+        if (i != 1) CHECK_EQ(rs_number(&redis, "STRLEN {mine}:w%d", epoch), size);
+        rs_command(&redis, "DEL {mine}:w%d", epoch);
+        CHECK_EQ(bf_add(f, "y", 1, &e), i == 0);
+    }
+    CHECK_EQ(rs_number(&redis, "EXISTS {mine}:w10004:meta"), 1);
+    rs_command(&redis, "DEL mine:meta"); /* what is left of a filter before is no obstacle */
+    bf_close(f);
+    f = opened(spec, "mine", "", __LINE__);
+    CHECK_EQ(bf_add(f, "y", 1, &e), 1);
+    rs_command(&redis, "DEL mine:meta {mine}:w10004:meta");
+    bf_close(f);
+    f = opened(spec, "mine", "", __LINE__);
+    CHECK_EQ(bf_add(f, "y", 1, &e), 1);
+    bf_close(f);
+}
+
 /* ---- lost parts ---- */
 static void a_lost_part_is_an_error_of_the_same_trip(void)
 {
@@ -351,6 +397,7 @@ int main(void)
     RUN(opening_takes_as_many_trips_for_eight_parts);
     RUN(one_connection);
     RUN(windows_too);
+    RUN(nobody_elses_string_is_written_over);
     RUN(a_lost_part_is_an_error_of_the_same_trip);
     RUN(all_count_together);
     RUN(cached_keys_take_no_trip);
