@@ -61,7 +61,12 @@ static int attach_parts(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     int rc = ops ? bf_chain_begin(f, d, spec, err) : no_chains(f, err);
-    return rc < 0 || (rc = ops->follow(f, err)) < 0 ? rc : 1;
+    if (rc < 0) return rc;
+    if ((rc = ops->follow(f, err)) >= 0) return 1;
+    const bool may_make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+    if (!may_make || !ops->lost || !ops->lost(f)) return rc;
+    bf_chain_free(f);
+    return 0;
 }
 
 static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)

@@ -82,6 +82,8 @@ typedef struct bf_chain_ops {
         struct bf_span *span, bf_error *err);
     int (*put)(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most,
         struct bf_span *span, bf_error *err);
+    /* What was to be opened has lost a part: may create() make it again in its place? */
+    bool (*lost)(bf_filter *f);
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what
      * others have published. look: takes in which living parts there are; anyway: even if nothing
      * has shown that there are more.  turn: makes the part of now, or takes it in.  past: the same

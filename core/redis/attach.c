@@ -184,9 +184,10 @@ static int attach_bare(
     return rc;
 }
 
-static int nothing_there(const bf_redis *r, const bf_spec *spec, bool meta, bf_error *err)
+static int nothing_there(bf_redis *r, const bf_spec *spec, bool meta, bf_error *err)
 {
     if (may_create(spec)) return 0;
+    r->missing = true;
     if (meta) return bf_redis_lost(r, err);
     return bf_fail(err, BF_EIO, "%s does not exist", bf_redis_label(r));
 }
@@ -235,8 +236,12 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     r->seen = 0;
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
     r->seen = want;
-    if (meta && d->kind) r->born = born;
-    if (meta && d->kind) return 1; /* its parts are grown.c's */
+    if (meta && d->kind) { /* its parts are grown.c's */
+        r->born = born;
+        r->old_parts = d->kind == BF_GROW ? (unsigned)d->live : 0;
+        r->again = r->missing = false;
+        return 1;
+    }
     if (!r->slot) r->making = making;
     if (meta && d->g.shards > 1 && !r->slot) return bf_redis_attach_shards(r, spec, d, want, err);
     if (!r->slot) r->whole = want; /* a lost filter may be made anew with shards */

@@ -16,10 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char append_script[] = /* KEYS: K:meta temp new new:meta [before before:meta]; K where
-                                       there is none */
+static const char append_script[] = /* KEYS: K:meta temp new new:meta before before:meta; where
+                                       there is none K, and the later parts of a lost filter, whose
+                                       born is then what else would be the mark of the one before */
     "local n=tonumber(ARGV[1]) "
-    "if n==0 then if redis.call('EXISTS',KEYS[1])==1 or redis.call('EXISTS',KEYS[5])==1 then redis.call('DEL',KEYS[2]) return 0 end "
+    "if n==0 then local was=redis.call('EXISTS',KEYS[1])==1 "
+    "if redis.call('EXISTS',KEYS[5])==1 or (was and (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[3]) then redis.call('DEL',KEYS[2]) return 0 end "
     "else if redis.call('HGET',KEYS[1],'parts')~=ARGV[1] then redis.call('DEL',KEYS[2]) return 0 end "
     "local m=redis.call('GETRANGE',KEYS[5],ARGV[2],ARGV[2]+3) "
     "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' "
@@ -27,7 +29,7 @@ static const char append_script[] = /* KEYS: K:meta temp new new:meta [before be
     "if redis.call('EXISTS',KEYS[3])==1 and redis.call('EXISTS',KEYS[4])==0 then redis.call('DEL',KEYS[2]) return 3 end "
     "redis.call('PERSIST',KEYS[2]) redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) "
     "local k=tonumber(ARGV[6]) redis.call('HSET',KEYS[4],unpack(ARGV,7,6+k)) "
-    "if n==0 then redis.call('HSET',KEYS[1],unpack(ARGV,7+k)) return 1 end "
+    "if n==0 then redis.call('DEL',KEYS[1],unpack(KEYS,6)) redis.call('HSET',KEYS[1],unpack(ARGV,7+k)) return 1 end "
     "local t=redis.call('PTTL',KEYS[1]) if t>0 then redis.call('PEXPIRE',KEYS[3],t) redis.call('PEXPIRE',KEYS[4],t) end "
     "redis.call('SETRANGE',KEYS[5],ARGV[2],ARGV[4]) redis.call('HSET',KEYS[6],'mark',ARGV[5]) "
     "redis.call('HSET',KEYS[1],'parts',n+1) return 1";
@@ -174,9 +176,10 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
     for (unsigned i = 0; i < n; i++) {
         bf_desc d;
         if (rc == 0) rc = open_part(f, p[i], from + i, &d, err);
-        if (rc < 0)
+        if (rc < 0) {
+            whole_of(f)->missing |= redis_of(p[i])->missing;
             put_away(f, from + i, p[i]);
-        else
+        } else
             rc = join(f, p[i], &d.g);
     }
     return rc;
@@ -357,28 +360,54 @@ void bf_redis_put_whole(bf_link *l, const bf_filter *f)
     }
 }
 
+/* The later parts of the filter that this one takes the place of, and their companion hashes. */
+static unsigned old_names(const bf_redis *whole, unsigned i)
+{
+    return i == 0 && whole->again && whole->old_parts > 1 ? 2 * (whole->old_parts - 1) : 0;
+}
+
+static void put_old_names(const bf_redis *whole)
+{
+    bf_link *l = whole->link;
+    for (unsigned i = 1; i < whole->old_parts; i++) {
+        char *key = bf_redis_part_key(whole, 'p', i);
+        char *meta = key ? malloc(strlen(key) + 6) : NULL;
+        l->no_memory |= !meta;
+        if (meta) {
+            sprintf(meta, "%s:meta", key);
+            bf_link_word(l, key);
+            bf_link_word(l, meta);
+        }
+        free(key);
+        free(meta);
+    }
+}
+
 static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const char *temp,
     uint32_t mark, uint32_t next, const bf_desc *d)
 {
     bf_link *l = r->link;
-    const unsigned i = f->chain->count;
+    const bf_redis *whole = whole_of(f);
+    const unsigned i = f->chain->count, old = old_names(whole, i);
+    const uint32_t was = i ? before->mark : whole->again ? whole->born : 0;
     char text[16];
     const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8),
         (uint8_t)next };
     bf_link_count(
-        l, 3 + (i ? 6 : 5) + 6 + (unsigned)bf_redis_meta_args(d) + (i ? 0 : BF_WHOLE_ARGS));
+        l, 3 + (i ? 6 : 5) + old + 6 + (unsigned)bf_redis_meta_args(d) + (i ? 0 : BF_WHOLE_ARGS));
     bf_link_word(l, "EVAL");
     bf_link_word(l, append_script);
-    bf_link_number(l, i ? 6 : 5);
-    bf_link_word(l, whole_of(f)->meta);
+    bf_link_number(l, (i ? 6 : 5) + old);
+    bf_link_word(l, whole->meta);
     bf_link_word(l, temp);
     bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
-    bf_link_word(l, i ? before->key : whole_of(f)->key);
+    bf_link_word(l, i ? before->key : whole->key);
     if (i) bf_link_word(l, before->meta);
+    if (old) put_old_names(whole);
     bf_link_number(l, i);
     bf_link_number(l, i ? before->mark_at : 0);
-    snprintf(text, sizeof text, "%08lx", i ? (unsigned long)before->mark : 0ul);
+    snprintf(text, sizeof text, "%08lx", (unsigned long)was);
     bf_link_word(l, text);
     bf_link_arg(l, raw, sizeof raw);
     snprintf(text, sizeof text, "%08lx", (unsigned long)next);
@@ -462,6 +491,13 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
     return 0;
 }
 
+static bool lost(bf_filter *f)
+{
+    bf_redis *whole = whole_of(f);
+    whole->again = f->chain->desc.kind == BF_GROW && whole->missing && whole->born;
+    return whole->again;
+}
+
 /* ---- all of it: each part's own script, the hash of the whole last (expire) or first (delete)
  * ---- */
 #define MINE                                                                                       \
@@ -528,6 +564,7 @@ const bf_chain_ops bf_chain_redis = { .create = create,
     .follow = follow,
     .news = news,
     .doubts = doubts,
+    .lost = lost,
     .ask = bf_redis_parts_ask,
     .put = bf_redis_parts_put,
     .expire = expire,

@@ -198,6 +198,9 @@ typedef struct bf_redis {
     bf_redis_cache *cache; /* or NULL */
     uint64_t keys;         /* a part that grows: how many K:meta said there are */
     bool peeked;           /* bf_redis_peek found it sound and opened it */
+    bool missing;          /* it, or a part of it, was not there when it was to be opened */
+    bool again;            /* so it is to be made again in place of the one that was born so, */
+    unsigned old_parts;    /* which had so many parts */
 } bf_redis;
 
 /* meta.c */

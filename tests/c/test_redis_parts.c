@@ -298,6 +298,43 @@ static void a_lost_part_is_an_error_of_the_same_trip(void)
     bf_close(f);
 }
 
+/* Whoever constructs it makes a filter again that lost a part: the others hear it once. */
+static void a_lost_one_is_made_again(void)
+{
+    for (int i = 0; i < 4; i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *old = i % 2 ? through(&one_server, (bf_spec){ GROWS }, "again")
+                               : OPEN("again", GROWS),
+                  *other = OPEN("again", GROWS), *f;
+        grow_to(old, "again", 4);
+        CHECK_EQ(bf_add(old, "x", 1, &e), 1);
+        CHECK_EQ(bf_test(other, "x", 1, &e), 1);
+        rs_command(&redis, "DEL {again}:p%d", i);
+        CHECK_EQ(code_of((bf_spec){ 0 }, "again"), BF_EIO); /* who only opens it makes nothing */
+        CHECK_EQ(code_of((bf_spec){ GROWS, .must_exist = true }, "again"), BF_EIO);
+        CHECK_EQ(code_of((bf_spec){ .n = 99, .p = 0.01, .grow = 2 }, "again"), BF_EMISMATCH);
+        CHECK_HAS(rs_command(&redis, "HGET again:meta parts"), "4");
+        f = OPEN("again", GROWS);
+        CHECK(f && parts_of(f) == 1);
+        CHECK_EQ(rs_number(&redis, "DBSIZE"), 3); /* K:meta, p0 and its hash */
+        CHECK_EQ(bf_test(f, "x", 1, &e), 0);
+        CHECK_EQ(bf_add(f, "y", 1, &e), 1);
+        CHECK_EQ(bf_test(old, "y", 1, &e), BF_EIO);
+        CHECK_HAS(e.msg, "was re-created: keys added before are gone");
+        CHECK_EQ(bf_test(old, "y", 1, &e), 1);
+        CHECK_EQ(bf_test(old, "x", 1, &e), 0);
+        CHECK_EQ(bf_add(other, "z", 1, &e), BF_EIO);
+        CHECK_HAS(e.msg, "was re-created: keys added before are gone");
+        CHECK_EQ(bf_add(other, "z", 1, &e), 1);
+        CHECK_EQ(bf_test(f, "z", 1, &e), 1);
+        bf_close(OPEN("again", GROWS));
+        CHECK_EQ(bf_test(old, "y", 1, &e), 1); /* it was whole: opened, not made */
+        bf_close(old);
+        bf_close(other);
+        bf_close(f);
+    }
+}
+
 /* Several clients fill one part: its count is everybody's, so it is followed when it is full. */
 static void all_count_together(void)
 {
@@ -399,6 +436,7 @@ int main(void)
     RUN(windows_too);
     RUN(nobody_elses_string_is_written_over);
     RUN(a_lost_part_is_an_error_of_the_same_trip);
+    RUN(a_lost_one_is_made_again);
     RUN(all_count_together);
     RUN(cached_keys_take_no_trip);
     RUN(without_bitfield_ro);
