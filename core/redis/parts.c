@@ -20,12 +20,10 @@ enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 50, SCRIPT_POSITIONS = 6000 };
  * no room; or nothing but -1: a mark is another. */
 static const char put_script[] =
     "local parts,k,most,at,out=#KEYS-1,tonumber(ARGV[1]),tonumber(ARGV[2]),4,{} "
-    "local call,floor,has_bit=redis.call,math.floor,bit.band "
+    "local call=redis.call "
     "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return {-1} end at=at+2 end "
     "local had=tonumber(call('HGET',KEYS[parts+1],'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
-    "local function has(key,from) local line,text=-1,'' for j=from,from+k-1 do local p=tonumber(ARGV[j]) "
-    "local l=floor(p/512) if l~=line then line=l text=call('GETRANGE',key,l*64,l*64+63) end "
-    "if has_bit(text:byte(floor(p/8)-l*64+1) or 0,2^(7-p%8))==0 then return false end end return true end "
+    "local function has(key,from) for j=from,from+k-1 do if call('GETBIT',key,ARGV[j])==0 then return false end end return true end "
     "while at<=#ARGV do local found=0 "
     "for i=parts,1,-1 do if has(KEYS[i],at+(i-1)*k) then found=i break end end "
     "at=at+parts*k "

@@ -352,6 +352,55 @@ static void all_count_together(void)
     for (int i = 0; i < 4; i++) bf_close(f[i]);
 }
 
+/* ---- what an older version wrote ---- */
+static bool send_lines_of(const char *name)
+{
+    char path[512], line[4096];
+    const char *slash = strrchr(__FILE__, '/');
+    snprintf(path, sizeof path, "%.*s../data/%s", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__,
+        name);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        if (*line == '#') continue;
+        if (*rs_command(&redis, "%s", line) != ':') failed_here++;
+    }
+    return file && fclose(file) == 0;
+}
+
+static void strings_of_an_older_version(void)
+{
+    const struct {
+        const char *key;
+        bf_spec spec;
+        unsigned parts;
+    } rows[] = { { "classic", { .m = 1000, .k = 4, .scheme = "classic" }, 1 },
+        { "block", { .n = 100, .p = 0.01, .scheme = "block" }, 1 },
+        { "block2", { .n = 100, .p = 0.0001 }, 1 },
+        { "shards", { .m = 2048, .k = 3, .scheme = "classic", .shards = 2 }, 1 },
+        { "counting", { .m = 600, .k = 3, .scheme = "classic", .counting = true }, 1 },
+        { "grow", { .n = 20, .p = 0.1, .grow = 1.05 }, 2 },
+        { "{tag}grow", { .n = 20, .p = 0.1, .grow = 1.05, .scheme = "classic" }, 2 },
+        { "window", { .n = 100, .p = 0.01, .window = 100, .parts = 2, .clock = clock_of }, 3 } };
+    rs_command(&redis, "FLUSHALL");
+    CHECK(send_lines_of("redis-0.1.0.txt"));
+    clock_now = 1000000;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bf_filter *f = opened(
+                      (bf_spec){ .clock = rows[i].spec.clock, .counting = rows[i].spec.counting },
+                      rows[i].key, "", __LINE__),
+                  *near = numbers(bf_open(&rows[i].spec, &e), 0, 100);
+        CHECK(f && near && parts_of(f) == rows[i].parts);
+        CHECK_EQ(missing(f, 0, 100), 0);
+        CHECK_EQ(bf_equal(f, near, &e), 1);
+        numbers(f, 100, 120);
+        numbers(near, 100, 120);
+        CHECK_EQ(bf_equal(f, near, &e), 1);
+        bf_close(f);
+        bf_close(near);
+    }
+}
+
 /* ---- a cache ---- */
 static void cached_keys_take_no_trip(void)
 {
@@ -438,6 +487,7 @@ int main(void)
     RUN(a_lost_part_is_an_error_of_the_same_trip);
     RUN(a_lost_one_is_made_again);
     RUN(all_count_together);
+    RUN(strings_of_an_older_version);
     RUN(cached_keys_take_no_trip);
     RUN(without_bitfield_ro);
     rs_end(&redis);
