@@ -93,6 +93,6 @@ def check_parts_against_memory(client, key="parts", **options):
                 with pytest.raises(Error, match="is lost"):
                     "y" in BloomFilter.open(client, key=key, **clock)
                 bf.delete()
-            left = [name for name in client.scan_iter(match=f"*{key}*:p*", count=1000)]
+            left = list(client.scan_iter(match=f"*{key}*:p*", count=1000))
             assert not any(client.type(name) in ("string", b"string") for name in left), left
             client.flushall()
