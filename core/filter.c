@@ -27,12 +27,7 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     if (many && spec->shards > 1)
         return bf_fail(err, BF_EINVAL, "shards=%u: a filter of shards can neither grow nor forget",
             spec->shards);
-    if (many && spec->cache)
-        return bf_fail(err, BF_EINVAL, "cache: a filter that grows or forgets has none");
-    if (many && spec->redis_client)
-        return bf_fail(err, BF_ENOTSUP,
-            "a filter that grows or forgets is opened in Redis by URL, not through a client");
-    if ((spec->parts || spec->clock) && spec->window == 0 && !spec->storage)
+    if ((spec->parts || spec->clock) && spec->window == 0 && !spec->storage && !in_redis)
         return bf_fail(err, BF_EINVAL, "%s is for filters that forget: give window",
             spec->parts ? "parts" : "clock");
     if (spec->timeout != 0 && !(spec->timeout >= 0.001 && spec->timeout <= 86400))
@@ -66,7 +61,12 @@ static int attach_parts(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     int rc = ops ? bf_chain_begin(f, d, spec, err) : no_chains(f, err);
-    return rc < 0 || (rc = ops->follow(f, err)) < 0 ? rc : 1;
+    if (rc < 0) return rc;
+    if ((rc = ops->follow(f, err)) >= 0) return 1;
+    const bool may_make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+    if (!may_make || !ops->lost || !ops->lost(f)) return rc;
+    bf_chain_free(f);
+    return 0;
 }
 
 static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)

@@ -43,7 +43,6 @@ void bf_chain_free(bf_filter *f)
 {
     bf_chain *c = f->chain;
     if (!c) return;
-    if (f->part.store.ops->chain->leave) f->part.store.ops->chain->leave(f);
     for (unsigned i = 0; i < c->count || i < c->kept; i++) {
         bf_store *s = &c->piece[i]->part.store;
         if (s->ops) s->ops->close(s);

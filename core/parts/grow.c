@@ -67,15 +67,6 @@ static int recheck(
     return bf_chain_sift(f, f->chain->piece + count, now - count, &fresh, answer, 0, err);
 }
 
-static int count_new(bf_filter *f, bf_piece *p, uint64_t more, bf_error *err)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (more) bf_live_add(p->live, more, f->atomic);
-    return more && ops->count
-               ? ops->count(f, p, more, bf_live(p->live) >= (int64_t)p->part.g.n, err)
-               : 0;
-}
-
 static uint64_t room(const bf_chain *c, const bf_piece *p)
 {
     int64_t have = bf_live(p->live);
@@ -84,9 +75,44 @@ static uint64_t room(const bf_chain *c, const bf_piece *p)
                                           : 0;
 }
 
+/* Answers what was decided; what was not stays in the span. */
+static void decided(bf_span *s, uint8_t *answer)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->present[i] == BF_UNDECIDED) {
+            s->d[kept] = s->d[i];
+            s->key[kept++] = s->key[i];
+        } else
+            answer[s->key[i]] = !s->present[i];
+    s->n = kept;
+}
+
+/* Parts that are elsewhere: the home looks at all of them and adds, at once. */
+static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    for (int tries = 0; s->n; tries++) {
+        const unsigned count = bf_chain_count(c);
+        const size_t had = s->n;
+        bf_piece *newest = c->piece[count - 1];
+        const uint64_t n = newest->part.g.n, most = bf_raised(&c->full) ? n + BF_N_MAX / 4 : n;
+        if (tries == TRIES) return never_ends(f, err);
+        int rc = ops->put(f, c->piece, count, most, s, err);
+        if (rc < 0) return rc;
+        decided(s, answer);
+        if ((rc = bf_chain_follow(f, err)) < 0) return rc;
+        if (s->n && room(c, newest) == 0 && (rc = next_part(f, count, err)) < 0) return rc;
+        if (s->n < had) tries = 0;
+    }
+    return 0;
+}
+
 static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
     bf_chain *c = f->chain;
+    if (f->part.store.ops->chain->put) return add_remote(f, s, answer, err);
     unsigned count = bf_chain_count(c);
     int rc = bf_chain_sift(f, c->piece, count - 1, s, answer, 0, err);
     for (int tries = 0; rc == 0 && s->n; tries++) {
@@ -103,12 +129,10 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
                 rc = bf_chain_sift(f, c->piece + before - 1, count - before, s, answer, 0, err);
             continue;
         }
-        int64_t hits = bf_chain_probe(f, newest, BF_OP_ADD, s, n, err);
-        if (hits < 0) return (int)hits;
+        const int64_t hits = bf_chain_add_words(f, newest, s, n);
         for (size_t i = 0; i < n; i++) answer[s->key[i]] = hits == 0 || !s->present[i];
-        if ((rc = count_new(f, newest, n - (uint64_t)hits, err)) < 0 ||
-            (rc = recheck(f, s, n, count, answer, err)) < 0)
-            return rc;
+        if (n > (uint64_t)hits) bf_live_add(newest->live, n - (uint64_t)hits, f->atomic);
+        if ((rc = recheck(f, s, n, count, answer, err)) < 0) return rc;
         bf_chain_drop(s, n);
         const unsigned now = bf_chain_count(c);
         if (s->n && now > count)

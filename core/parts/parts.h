@@ -22,9 +22,8 @@ typedef struct {
     uint64_t start; /* bits of the parts before it                                             */
     uint64_t *live; /* keys in it (grow), its epoch (window); see bf_live                       */
     _Alignas(8) uint64_t own; /* what live points to where it is nobody else's */
-    uint8_t *page;   /* its header page in a mapped file, or NULL                               */
-    uint32_t known;  /* Redis: its mark, when it was last sure that no part follows it           */
-    uint64_t unsent; /* Redis: keys added from here that Redis has not counted yet              */
+    uint8_t *page;  /* its header page in a mapped file, or NULL                               */
+    uint32_t known; /* Redis: its mark, when it was last sure that no part follows it           */
 } bf_piece;
 
 struct bf_chain {
@@ -55,6 +54,8 @@ struct bf_chain {
     void *wait_ctx;
 };
 
+enum { BF_UNDECIDED = 2 };
+struct bf_span;
 /* How a home keeps parts. */
 typedef struct bf_chain_ops {
     /* A new filter: 1 made and open, with its first parts; 0 it is there now, whoever made it; or
@@ -69,14 +70,21 @@ typedef struct bf_chain_ops {
     /* Among the processes that share it; NULL: it is not shared. */
     int (*lock)(bf_filter *f, int *token, bf_error *err);
     void (*unlock)(bf_filter *f, int token);
-    /* So many keys more are in the piece: where that is told to others by a command.  now: and
-     * nothing is held back. */
-    int (*count)(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *err);
-    void (*leave)(bf_filter *f); /* before it is closed */
     /* Where the whole can be re-created under its parts: did the last answers say that a part is
      * not what it was?  Then follow and look tell.  Forgets it. */
     bool (*doubts)(bf_filter *f, bool adding);
     void (*fine)(bf_filter *f); /* and after keys that were answered */
+    /* Parts that are not in addressable memory, each a trip.  ask: which keys of the span are in
+     * any of these parts (span->present; how many), and with add: adds them to the first.  put:
+     * adds those that no part has to the last one, which may have so many; span->present: 1 some
+     * part had it, 0 it is new and in the last now, BF_UNDECIDED neither, for lack of room or
+     * because there are other parts by now. */
+    int64_t (*ask)(bf_filter *f, bf_piece *const *pieces, unsigned n, bool add,
+        struct bf_span *span, bf_error *err);
+    int (*put)(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most,
+        struct bf_span *span, bf_error *err);
+    /* What was to be opened has lost a part: may create() make it again in its place? */
+    bool (*lost)(bf_filter *f);
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what
      * others have published. look: takes in which living parts there are; anyway: even if nothing
      * has shown that there are more.  turn: makes the part of now, or takes it in.  past: the same

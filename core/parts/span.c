@@ -11,37 +11,14 @@ enum {
 }; /* keys a kernel takes; words from which a part is fetched ahead */
 
 /* ---- one part ---- */
-/* Parts in addressable memory are given HANDS keys at most, and asked by sift_words: here keys are
- * only added. */
-static int64_t add_words(const bf_filter *f, bf_part *p, bf_span *s, size_t n)
+/* Parts in addressable memory are given HANDS keys at most. */
+int64_t bf_chain_add_words(const bf_filter *f, bf_piece *piece, bf_span *s, size_t n)
 {
+    bf_part *p = &piece->part;
     const uint64_t bits = p->kernels->add[f->atomic](&p->g, p->store.words, s->d, n, NULL, 0) &
                           (~UINT64_C(0) >> (64 - n));
     for (size_t i = 0; bits && i < n; i++) s->present[i] = bits >> i & 1;
     return __builtin_popcountll(bits);
-}
-
-/* Positions of as many keys at once as the stack holds. */
-static int64_t probe_positions(
-    const bf_filter *f, bf_part *p, int op, bf_span *s, size_t n, bf_error *err)
-{
-    uint64_t pos[BF_POSITIONS];
-    const size_t most = BF_POSITIONS / p->g.k;
-    int64_t hits = 0;
-    for (size_t at = 0, c; at < n; at += c) {
-        c = n - at < most ? n - at : most;
-        f->scheme->layout->positions(&p->g, s->d + at, c, pos);
-        int rc = p->store.ops->apply(&p->store, op, pos, c, p->g.k, s->present + at, err);
-        if (rc < 0) return rc;
-        for (size_t i = 0; i < c; i++) hits += s->present[at + i] = s->present[at + i] != 0;
-    }
-    return hits;
-}
-
-int64_t bf_chain_probe(bf_filter *f, bf_piece *p, int op, bf_span *span, size_t n, bf_error *err)
-{
-    return p->part.kernels ? add_words(f, &p->part, span, n)
-                           : probe_positions(f, &p->part, op, span, n, err);
 }
 
 void bf_chain_settle(bf_span *s, uint8_t *answer, uint8_t value)
@@ -81,15 +58,14 @@ bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *s)
 int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *s, uint8_t *answer,
     uint8_t value, bf_error *err)
 {
-    if (n && s->n && pieces[0]->part.kernels) {
+    if (n == 0 || s->n == 0) return 0;
+    if (pieces[0]->part.kernels) {
         if (bf_chain_mark(pieces, n, s)) bf_chain_settle(s, answer, value);
-    } else
-        for (unsigned i = n; i-- > 0 && s->n;) {
-            int64_t hits = bf_chain_probe(f, pieces[i], BF_OP_TEST, s, s->n, err);
-            if (hits < 0) return (int)hits;
-            if (hits) bf_chain_settle(s, answer, value);
-        }
-    return 0;
+        return 0;
+    }
+    const int64_t hits = f->part.store.ops->chain->ask(f, pieces, n, false, s, err);
+    if (hits > 0) bf_chain_settle(s, answer, value);
+    return hits < 0 ? (int)hits : 0;
 }
 
 void bf_chain_drop(bf_span *s, size_t n)

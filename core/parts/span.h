@@ -6,8 +6,8 @@
 #include "parts/parts.h"
 
 /* A run of keys, hashed, of which some are not decided yet. */
-enum { BF_SPAN = 512 };
-typedef struct {
+enum { BF_SPAN = 1000 };
+typedef struct bf_span {
     uint64_t d[BF_SPAN];
     uint16_t key[BF_SPAN]; /* whose digest that is, as an index into the run */
     size_t n;
@@ -23,9 +23,9 @@ static inline bool bf_chain_any(
         if (k->test_one(planes[n].g, planes[n].words, digest)) return true;
     return false;
 }
-/* How many of the first n are present in the part (and adds them); span->present says which, if
- * any.  Parts with kernels: BF_OP_ADD only. */
-int64_t bf_chain_probe(bf_filter *f, bf_piece *p, int op, bf_span *span, size_t n, bf_error *err);
+/* Adds the first n to a part in addressable memory: how many were present; span->present says
+ * which, if any. */
+int64_t bf_chain_add_words(const bf_filter *f, bf_piece *p, bf_span *span, size_t n);
 /* Asks all these pieces; whoever has a key in one of them gets that answer and leaves the span. */
 int bf_chain_sift(bf_filter *f, bf_piece *const *pieces, unsigned n, bf_span *span, uint8_t *answer,
     uint8_t value, bf_error *err);

@@ -291,8 +291,7 @@ static int set(
         int rc = bf_window_now(f, now, err);
         if (rc < 0 || (rc = bf_window_turn(f, *now, &p, err)) < 0) return rc;
         if (!p) continue;
-        int64_t hits = bf_chain_probe(f, p, BF_OP_ADD, s, s->n, err);
-        if (hits < 0) return (int)hits;
+        const int64_t hits = bf_chain_add_words(f, p, s, s->n);
         bf_fence();
         if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) {
             if (hits) bf_chain_settle(s, answer, 0);
@@ -303,17 +302,29 @@ static int set(
     return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast to be followed", bf_where(f, NULL));
 }
 
+/* To the part of now, and asked of the older ones beside it. */
+static int add_to(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, bf_error *err)
+{
+    bf_piece *living[BF_PARTS_MAX + 1];
+    unsigned n = 0;
+    living[n++] = bf_window_piece(f->chain, now);
+    for (int64_t e = now; e-- > oldest(f, now);) {
+        bf_piece *p = bf_window_piece(f->chain, e);
+        if (bf_live(p->live) == e) living[n++] = p;
+    }
+    const int64_t hits = f->part.store.ops->chain->ask(f, living, n, true, s, err);
+    if (hits > 0) bf_chain_settle(s, answer, 0);
+    return hits < 0 ? (int)hits : 0;
+}
+
 static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
-    int64_t now = 0, hits;
+    int64_t now = 0;
     int token, rc = bf_window_now(f, &now, err);
     if (rc < 0 || (rc = bf_chain_lock(f, &token, err)) < 0) return rc;
-    if ((rc = f->part.store.ops->chain->turn(f, &now, err)) == 0) {
-        hits = bf_chain_probe(f, bf_window_piece(f->chain, now), BF_OP_ADD, s, s->n, err);
-        if (hits > 0) bf_chain_settle(s, answer, 0);
-        rc = hits < 0 ? (int)hits : ask(f, s, oldest(f, now), now - 1, answer, 0, err);
-        if (rc == 0) rc = ask_again(f, s, now, now, answer, 0, err);
-    }
+    rc = f->part.store.ops->chain->turn(f, &now, err);
+    if (rc == 0) rc = add_to(f, s, now, answer, err);
+    if (rc == 0) rc = ask_again(f, s, now, now, answer, 0, err);
     bf_chain_unlock(f, token);
     return rc;
 }

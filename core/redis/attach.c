@@ -11,7 +11,7 @@ enum { STUB_TRIES = 5 };
 /* ---- opening ---- */
 static int name_config(bf_redis *r, bf_error *err)
 {
-    char *name = bf_redisson_config(r->link.url.key);
+    char *name = bf_redisson_config(r->key);
     if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
     free(r->meta);
     r->meta = name;
@@ -22,8 +22,8 @@ static int name_config(bf_redis *r, bf_error *err)
  * unless K has a hash tag itself. */
 static int name_meta(bf_redis *r, bf_error *err)
 {
-    const char *key = r->link.url.key;
-    const bool braces = r->link.client && r->link.client->cluster && !bf_redis_tagged(key);
+    const char *key = r->key;
+    const bool braces = r->link->client && r->link->client->cluster && !bf_redis_tagged(key);
     if (braces && strchr(key, '}'))
         return bf_fail(err, BF_EINVAL,
             "key %.60s: with a } in it a key of a cluster needs a hash tag, as in {seen}:1", key);
@@ -37,43 +37,57 @@ int bf_redis_like(bf_store *s, const bf_redis *of, const char *key, bf_error *er
 {
     bf_redis *r = s->impl = calloc(1, sizeof *r);
     if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
-    int rc = bf_link_like(&r->link, &of->link, key, err);
+    r->link = of->link;
+    r->guest = true;
     r->shards = 1;
     r->wait_replicas = of->wait_replicas;
-    s->label = r->link.label;
-    return rc < 0 ? rc : name_meta(r, err);
+    r->caches = of->caches;
+    r->cache_max_age = of->cache_max_age;
+    if (!(r->key = strdup(key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    bf_link_label(r->link, key, r->label);
+    s->label = r->label;
+    return name_meta(r, err);
+}
+
+static int name_key(bf_redis *r, bf_error *err)
+{
+    memcpy(r->label, r->link->own_label, sizeof r->label);
+    if (!(r->key = strdup(r->link->url.key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    return name_meta(r, err);
 }
 
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     if (r) return r; /* another try of the same opening */
-    if (!(s->impl = r = calloc(1, sizeof *r))) {
+    if (!(s->impl = r = calloc(1, sizeof *r)) || !(r->link = calloc(1, sizeof *r->link))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
-    if ((spec->redis_client ? bf_client_open : bf_socket_open)(&r->link, spec, err) < 0 ||
-        name_meta(r, err) < 0)
+    if ((spec->redis_client ? bf_client_open : bf_socket_open)(r->link, spec, err) < 0 ||
+        name_key(r, err) < 0)
         return NULL;
-    r->link.one_slot =
-        r->link.client && r->link.client->cluster && spec->wait_replicas; /* WAIT asks one node */
-    if (spec->timeout > 0) r->link.url.timeout = spec->timeout;
+    r->link->one_slot =
+        r->link->client && r->link->client->cluster && spec->wait_replicas; /* WAIT asks one node */
+    if (spec->timeout > 0) r->link->url.timeout = spec->timeout;
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
-    s->label = r->link.label;
+    r->caches = spec->cache;
+    r->cache_max_age = spec->cache_max_age;
+    s->label = r->label;
     return !bf_is_redisson(spec->scheme) || name_config(r, err) == 0 ? r : NULL;
 }
 
 /* The same as one command: a node of a cluster may send a part of a transaction elsewhere. */
 static void put_look(bf_redis *r)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     bf_link_count(l, 5);
     bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
     bf_link_word(l, "EVAL");
     bf_link_word(l, "return {redis.call('HGETALL',KEYS[2]),redis.call('STRLEN',KEYS[1])}");
     bf_link_word(l, "2");
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
 }
 
@@ -81,7 +95,7 @@ static void put_look(bf_redis *r)
  * length. */
 int bf_redis_look(bf_redis *r, long long *bytes, bf_error *err)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     static const char *const words[] = { "MULTI", "HGETALL", "STRLEN", "EXEC" };
     int rc = bf_link_begin(l, true, err);
     if (rc < 0) return rc;
@@ -92,7 +106,7 @@ int bf_redis_look(bf_redis *r, long long *bytes, bf_error *err)
             bf_link_count(l, i % 3 ? 2 : 1);
             if (i == 3) bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
             bf_link_word(l, words[i]);
-            if (i % 3) bf_link_word(l, i == 1 ? r->meta : l->url.key);
+            if (i % 3) bf_link_word(l, i == 1 ? r->meta : l->key);
         }
     if ((rc = bf_link_finish(l, l->client ? 1 : 4, err)) < 0) return rc;
     if (l->reply.n && bf_reply_integer(&l->reply, l->reply.n - 1, bytes)) return 0;
@@ -108,7 +122,7 @@ int bf_redis_no_cache(const bf_redis *r, bf_error *err)
 {
     return bf_fail(err, BF_ENOTSUP,
         "%s is no filter of ours: it has no mark, and without one nothing can be cached",
-        r->link.label);
+        bf_redis_label(r));
 }
 
 static int none_past(bf_redis *r, uint64_t m, bf_error *err)
@@ -116,13 +130,13 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
     size_t len;
     int rc;
     if (m % 8 == 0) return 0;
-    if ((rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+    if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
     bf_redis_put_range(r, m / 8, 1);
-    if ((rc = bf_link_finish(&r->link, 1, err)) < 0) return rc;
-    const char *last = bf_reply_text(&r->link.reply, 0, &len);
+    if ((rc = bf_link_finish(r->link, 1, err)) < 0) return rc;
+    const char *last = bf_reply_text(&r->link->reply, 0, &len);
     if (!last || len == 0 || !(*last & 0xFF >> m % 8)) return 0;
     return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m",
-        r->link.label, (unsigned long long)m);
+        bf_redis_label(r), (unsigned long long)m);
 }
 
 /* Shorter than m is how Redis keeps zeros; longer, m is not theirs, and keys that are there would
@@ -132,7 +146,7 @@ static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
     if (bytes <= (m + 7) / 8 || bytes == r->mark_at + BF_REDIS_MARK) return none_past(r, m, err);
     return bf_fail(err, BF_EMISMATCH,
-        "%s holds %llu bytes, m=%llu bits take %llu: it has another m", r->link.label,
+        "%s holds %llu bytes, m=%llu bits take %llu: it has another m", bf_redis_label(r),
         (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
 }
 
@@ -143,14 +157,15 @@ static int attach_foreign(
     if (!(spec->must_exist || spec->read_only) || !spec->scheme)
         return bf_fail(err, BF_EFORMAT,
             "%s holds %lld bytes that are no filter of ours: open() them with scheme, m and k, or take another key",
-            r->link.label, bytes);
+            bf_redis_label(r), bytes);
     if (spec->shards > 1)
-        return bf_fail(err, BF_ENOTSUP, "%s is no filter of ours: it has no shards", r->link.label);
+        return bf_fail(
+            err, BF_ENOTSUP, "%s is no filter of ours: it has no shards", bf_redis_label(r));
     if (spec->cache) return bf_redis_no_cache(r, err);
     if (spec->counting)
         return bf_fail(err, BF_ENOTSUP,
             "%s holds bytes of another system: they are opened as bits, not as counters",
-            r->link.label);
+            bf_redis_label(r));
     int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
@@ -169,11 +184,12 @@ static int attach_bare(
     return rc;
 }
 
-static int nothing_there(const bf_redis *r, const bf_spec *spec, bool meta, bf_error *err)
+static int nothing_there(bf_redis *r, const bf_spec *spec, bool meta, bf_error *err)
 {
     if (may_create(spec)) return 0;
+    r->missing = true;
     if (meta) return bf_redis_lost(r, err);
-    return bf_fail(err, BF_EIO, "%s does not exist", r->link.label);
+    return bf_fail(err, BF_EIO, "%s does not exist", bf_redis_label(r));
 }
 
 /* As Redisson keeps it; without its hash a bitmap like any other that is not ours. */
@@ -213,17 +229,19 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     *stub = false;
     int rc = bf_redis_look(r, &bytes, err);
     if (rc < 0) return rc;
-    bool meta = r->link.reply.n > 1;
+    bool meta = r->link->reply.n > 1;
     const uint32_t born = meta ? bf_redis_meta_born(r) : 0;
     const bool making = meta && bf_redis_meta_making(r);
+    r->keys = meta ? bf_redis_meta_keys(r) : 0;
     r->seen = 0;
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
-    if (meta && d->kind && (r->link.client || spec->cache))
-        return bf_fail(err, BF_ENOTSUP, "%s %s: it is opened by URL and without a cache",
-            r->link.label, d->kind == BF_GROW ? "grows" : "forgets");
     r->seen = want;
-    if (meta && d->kind) r->born = born;
-    if (meta && d->kind) return 1; /* its parts are grown.c's */
+    if (meta && d->kind) { /* its parts are grown.c's */
+        r->born = born;
+        r->old_parts = d->kind == BF_GROW ? (unsigned)d->live : 0;
+        r->again = r->missing = false;
+        return 1;
+    }
     if (!r->slot) r->making = making;
     if (meta && d->g.shards > 1 && !r->slot) return bf_redis_attach_shards(r, spec, d, want, err);
     if (!r->slot) r->whole = want; /* a lost filter may be made anew with shards */
@@ -242,7 +260,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     *stub = true;
     return bf_fail(err, BF_EFORMAT,
         "%s holds %lld bytes, but not the mark of its :meta: delete both to start anew",
-        r->link.label, bytes);
+        bf_redis_label(r), bytes);
 }
 
 /* A key that was just lost may for a moment be the stub of an add, and one may be exchanged between
@@ -255,5 +273,62 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
         nanosleep(&(struct timespec){ 0, 4000000 }, NULL);
         rc = attach_once(r, spec, d, &stub, err);
     }
+    return rc;
+}
+
+/* ---- several at once ---- */
+static void put_peek(bf_redis *r)
+{
+    bf_link *l = r->link;
+    bf_link_count(l, 2);
+    bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
+    bf_link_word(l, "HGETALL");
+    bf_link_word(l, r->meta);
+    bf_link_count(l, 2);
+    bf_link_word(l, "STRLEN");
+    bf_link_word(l, r->key);
+    bf_link_count(l, 4);
+    bf_link_word(l, "GETRANGE");
+    bf_link_word(l, r->key);
+    bf_link_word(l, "-4");
+    bf_link_word(l, "-1");
+}
+
+/* The mark is read after K:meta: if it is the one that K:meta has, all is of one generation. */
+static int take_peek(bf_redis *r, bf_error *err)
+{
+    bf_desc d;
+    uint32_t want = 0;
+    long long bytes = 0;
+    size_t len;
+    int rc = bf_link_next(r->link, err);
+    if (rc < 0) return rc;
+    bool sound = r->link->reply.n > 1 && bf_redis_meta_read(r, &d, &want, NULL) == 0 && !d.kind &&
+                 d.g.shards == 1;
+    const uint32_t born = sound ? bf_redis_meta_born(r) : 0;
+    const uint64_t keys = sound ? bf_redis_meta_keys(r) : 0;
+    if ((rc = bf_link_next(r->link, err)) < 0) return rc;
+    sound &= bf_reply_integer(&r->link->reply, 0, &bytes);
+    if ((rc = bf_link_next(r->link, err)) < 0) return rc;
+    const char *mark = bf_reply_only_text(&r->link->reply, &len);
+    if (!sound || !mark || bf_redis_mark_in(mark, len) != want) return 0;
+    bf_redis_place(r, &d);
+    if ((uint64_t)bytes != r->mark_at + BF_REDIS_MARK) return 0;
+    r->mark = want;
+    r->born = born;
+    r->keys = keys;
+    r->peeked = true;
+    return 0;
+}
+
+int bf_redis_peek(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
+{
+    if (n == 0) return 0;
+    bf_redis_lock(whole);
+    int rc = bf_link_begin(whole->link, true, err);
+    for (unsigned i = 0; rc == 0 && i < n; i++) put_peek(r[i]);
+    if (rc == 0) rc = bf_link_send(whole->link, err);
+    for (unsigned i = 0; rc == 0 && i < n; i++) rc = take_peek(r[i], err);
+    bf_link_unlock(whole->link);
     return rc;
 }

@@ -36,7 +36,7 @@ static const char publish[] =
 #define WHOLE "if redis.call('GETRANGE',KEYS[3],ARGV[1],ARGV[1]+3)~=ARGV[4] then return -1 end "
 static const char replace[] =
     LIVE "if not live then return 0 end " WHOLE "redis.call('PERSIST',KEYS[3]) " KEEP_TTL(
-        "redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
+        "redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
 static const char merge[] = LIVE
     "if not live then return 0 end " WHOLE
     "redis.call('SETRANGE',KEYS[3],ARGV[1],'\\0\\0\\0\\0') " KEEP_TTL(
@@ -63,14 +63,14 @@ static const char undo[] =
 /* more: arguments that the caller puts after the two that all have. */
 static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp, size_t more)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     char hex[16];
     snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
     bf_link_count(l, 7 + (temp != NULL) + more);
     bf_link_word(l, "EVAL");
     bf_link_word(l, text);
     bf_link_word(l, temp ? "3" : "2");
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
     if (temp) bf_link_word(l, temp);
     bf_link_number(l, r->mark_at);
@@ -86,15 +86,15 @@ static void script(bf_redis *r, const char *text, const char *temp, size_t more)
 static int run(bf_redis *r, bf_error *err)
 {
     long long v = 0;
-    int rc = bf_link_finish(&r->link, 1, err);
+    int rc = bf_link_finish(r->link, 1, err);
     if (rc < 0) return rc;
-    if (!bf_reply_integer(&r->link.reply, 0, &v))
-        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
+    if (!bf_reply_integer(&r->link->reply, 0, &v))
+        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", bf_redis_label(r));
     return v >= 0
                ? v != 0
                : bf_fail(err, BF_EIO,
                      "%s: its temporary key was evicted or deleted on the way: nothing was changed",
-                     r->link.label);
+                     bf_redis_label(r));
 }
 
 /* Somebody may have cleared it or made it anew meanwhile, maybe with other parameters. */
@@ -114,7 +114,7 @@ static int alive(bf_redis *r, int rc, bf_error *err)
 /* ---- temporary keys ---- */
 char *bf_redis_temp_name(const bf_redis *r)
 {
-    const char *key = r->link.url.key;
+    const char *key = r->link->key;
     const bool tagged = bf_redis_tagged(key);
     size_t cap = strlen(key) + 40;
     char *name = malloc(cap);
@@ -150,16 +150,16 @@ int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
     uint64_t at = BF_REDIS_STEP - 1;
     int rc = 0;
     for (bool whole = false; rc == 0 && !whole;) {
-        if ((rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+        if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
         size_t n = 0;
         for (; n < WINDOW && at < r->mark_at; n++, at += BF_REDIS_STEP)
-            set_range(&r->link, temp, at, "", 1);
+            set_range(r->link, temp, at, "", 1);
         whole = at >= r->mark_at;
         if (whole) {
-            set_range(&r->link, temp, r->mark_at, big, sizeof big);
+            set_range(r->link, temp, r->mark_at, big, sizeof big);
             n++;
         }
-        rc = window(&r->link, temp, n, err);
+        rc = window(r->link, temp, n, err);
     }
     return rc;
 }
@@ -169,14 +169,14 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
     uint64_t len = (r->bits + 7) / 8;
     int rc = 0;
     for (uint64_t at = 0; rc == 0 && at < len;) {
-        if ((rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+        if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
         size_t n = 0;
         for (size_t c; n < HEAVY && at < len; n++, at += c) {
             c = len - at < BF_REDIS_STEP ? (size_t)(len - at) : BF_REDIS_STEP;
-            set_range(&r->link, temp, at, bytes + at, c);
-            bf_link_push(&r->link);
+            set_range(r->link, temp, at, bytes + at, c);
+            bf_link_push(r->link);
         }
-        rc = window(&r->link, temp, n, err);
+        rc = window(r->link, temp, n, err);
     }
     return rc;
 }
@@ -184,11 +184,11 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 /* After a fault: best effort, the error stands. */
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
-    if (bf_link_begin(&r->link, true, NULL) < 0) return;
-    bf_link_count(&r->link, 2);
-    bf_link_word(&r->link, "DEL");
-    bf_link_word(&r->link, temp);
-    bf_link_finish(&r->link, 1, NULL);
+    if (bf_link_begin(r->link, true, NULL) < 0) return;
+    bf_link_count(r->link, 2);
+    bf_link_word(r->link, "DEL");
+    bf_link_word(r->link, temp);
+    bf_link_finish(r->link, 1, NULL);
 }
 
 /* ---- making and changing ---- */
@@ -199,7 +199,7 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, d);
     int rc = bf_redis_zeros(r, temp, mark, err);
-    if (rc == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
+    if (rc == 0 && (rc = bf_link_begin(r->link, true, err)) == 0) {
         script_for(r, publish, r->seen, temp, bf_redis_meta_args(d));
         bf_redis_meta_put(r, d, mark);
         rc = run(r, err);
@@ -217,11 +217,11 @@ static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mar
         (uint8_t)(mark >> 8), (uint8_t)mark };
     char hex[16];
     int rc = catch_up(r, err);
-    if (rc < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+    if (rc < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
     snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
     script(r, text, temp, 2);
-    bf_link_word(&r->link, hex);
-    bf_link_arg(&r->link, big, sizeof big);
+    bf_link_word(r->link, hex);
+    bf_link_arg(r->link, big, sizeof big);
     return run(r, err);
 }
 
@@ -262,9 +262,9 @@ int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < TRIES; i++) {
-        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
         script(r, expire, NULL, 1);
-        bf_link_number(&r->link, bf_redis_ms(seconds));
+        bf_link_number(r->link, bf_redis_ms(seconds));
         rc = run(r, err);
     }
     return alive(r, rc, err);
@@ -274,7 +274,7 @@ int bf_redis_remove(bf_redis *r, bf_error *err)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < TRIES; i++) {
-        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(&r->link, true, err)) < 0) return rc;
+        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
         script(r, remove_, NULL, 0);
         rc = run(r, err);
     }
@@ -284,23 +284,23 @@ int bf_redis_remove(bf_redis *r, bf_error *err)
 int bf_redis_undo(bf_redis *r, const uint64_t *pos, const uint8_t *old, size_t n, bf_error *err)
 {
     size_t args = 0;
-    int rc = bf_link_begin(&r->link, false, err);
+    int rc = bf_link_begin(r->link, false, err);
     if (rc < 0) return rc;
     for (size_t i = 0; i < n; i++) args += !old[i];
     script(r, undo, NULL, args);
     for (size_t i = 0; i < n; i++)
-        if (!old[i]) bf_link_number(&r->link, pos[i]);
+        if (!old[i]) bf_link_number(r->link, pos[i]);
     return run(r, err);
 }
 
 /* ---- looking ---- */
 static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *command, bool bytes)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     bf_link_count(l, 4);
     if (bytes) bf_link_allow(l, 0, (size_t)(last - first + 1));
     bf_link_word(l, command);
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_number(l, first);
     bf_link_number(l, last);
 }
@@ -310,8 +310,8 @@ static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *co
 static int same_mark(bf_redis *r, bf_error *err)
 {
     bool changed = false;
-    int rc = bf_link_next(&r->link, err);
-    if (rc < 0 || (rc = bf_link_refusal(&r->link, err)) < 0) return rc;
+    int rc = bf_link_next(r->link, err);
+    if (rc < 0 || (rc = bf_link_refusal(r->link, err)) < 0) return rc;
     if (!bf_redis_marked(r)) return 1;
     rc = bf_redis_follow(r, bf_redis_take_mark(r), &changed, err);
     return rc < 0 ? rc : !changed;
@@ -326,7 +326,7 @@ typedef bool taker(bf_redis *r, walk *w, uint64_t asked);
 static bool take_bytes(bf_redis *r, walk *w, uint64_t asked)
 {
     size_t len;
-    const char *bytes = bf_reply_only_text(&r->link.reply, &len);
+    const char *bytes = bf_reply_only_text(&r->link->reply, &len);
     if (!bytes || len > asked) return false;
     if (len) memcpy(w->to, bytes, len); /* short: the key was lost, which the mark tells */
     memset(w->to + len, 0, (size_t)asked - len);
@@ -338,7 +338,7 @@ static bool take_bytes(bf_redis *r, walk *w, uint64_t asked)
 static bool take_count(bf_redis *r, walk *w, uint64_t asked)
 {
     long long v;
-    if (!bf_reply_integer(&r->link.reply, 0, &v) || v < 0 || (uint64_t)v > 8 * asked) return false;
+    if (!bf_reply_integer(&r->link->reply, 0, &v) || v < 0 || (uint64_t)v > 8 * asked) return false;
     w->ones += (uint64_t)v;
     return true;
 }
@@ -350,19 +350,19 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
     while (from < end) {
         size_t n = 0;
         uint64_t at = from;
-        int rc = bf_link_begin(&r->link, true, err), refused = 0;
+        int rc = bf_link_begin(r->link, true, err), refused = 0;
         if (rc < 0) return rc;
         for (; n < most && from < end; n++, from += step)
             put_range(
                 r, from, (end - from < step ? end : from + step) - 1, command, take == take_bytes);
         bf_redis_put_mark(r);
-        if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
+        if ((rc = bf_link_send(r->link, err)) < 0) return rc;
         for (size_t i = 0; i < n; i++, at += step) {
-            if ((rc = bf_link_next(&r->link, err)) < 0) return rc;
-            if (refused == 0) refused = bf_link_refusal(&r->link, err);
+            if ((rc = bf_link_next(r->link, err)) < 0) return rc;
+            if (refused == 0) refused = bf_link_refusal(r->link, err);
             if (refused < 0 || take(r, w, end - at < step ? end - at : step)) continue;
-            bf_link_drop(&r->link);
-            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", r->link.label, command);
+            bf_link_drop(r->link);
+            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", bf_redis_label(r), command);
         }
         if ((rc = same_mark(r, refused ? NULL : err)) <= 0 || refused < 0)
             return refused < 0 ? refused : rc;
@@ -380,7 +380,7 @@ static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t 
         *w = start;
         rc = walk_bytes(r, command, from, end, step, take, w, err);
     }
-    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", r->link.label)
+    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", bf_redis_label(r))
            : rc < 0 ? rc
                     : 0;
 }

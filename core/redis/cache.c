@@ -25,13 +25,14 @@ struct bf_redis_cache {
     uint64_t *words; /* of m bits; the kernel gives memory where it is written */
     sight *shard;
     unsigned shards;
+    uint64_t m;
     double max_age;
     uint64_t era; /* of the link, when something was last learned */
     char *room;
     size_t room_cap;
 };
 
-static double now(void)
+double bf_redis_cache_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -71,11 +72,20 @@ int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err)
             err, BF_ENOMEM, "memory cannot hold the cache of m=%llu bits", (unsigned long long)m);
     }
     c->shards = r->shards;
+    c->m = m;
     c->max_age = max_age > 0 ? max_age : 1;
-    c->era = r->link.era;
+    c->era = r->link->era;
     bf_redis_cache_forget(c);
     r->cache = c;
     return 0;
+}
+
+int bf_redis_part_cache(bf_redis *r, bf_error *err)
+{
+    if (!r->caches || (r->cache && r->cache->m == r->desc.g.m)) return 0;
+    bf_redis_cache_free(r->cache);
+    r->cache = NULL;
+    return bf_redis_cache_new(r, r->cache_max_age, err);
 }
 
 static uint32_t mark_of(const bf_redis *r, unsigned i)
@@ -121,6 +131,30 @@ static void learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsign
     }
 }
 
+/* ---- a part ---- */
+bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at)
+{
+    return r->cache && known(r, pos, k, at);
+}
+
+void bf_redis_cache_learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    const uint8_t *present, double at)
+{
+    if (r->cache) learn(r, op, pos, nkeys, k, present, at);
+}
+
+/* A trip is over: what was learned on a connection before is not known any more, nor after a fault.
+ */
+bool bf_redis_cache_heard(bf_redis *r, int rc)
+{
+    if (!r->cache) return false;
+    if (r->link->era != r->cache->era || (rc < 0 && !r->link->stands)) know_nothing(r->cache);
+    r->cache->era = r->link->era;
+    if (rc < 0) bf_redis_cache_forget(r->cache);
+    return rc == 0;
+}
+
+/* ---- a filter ---- */
 static char *room(bf_redis_cache *c, size_t bytes)
 {
     if (bytes <= c->room_cap) return c->room;
@@ -136,7 +170,7 @@ static char *room(bf_redis_cache *c, size_t bytes)
 int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_redis_applier *far, bf_error *err)
 {
-    const double at = now();
+    const double at = bf_redis_cache_now();
     char *space = room(r->cache, nkeys * k * sizeof *pos + nkeys * (sizeof(uint32_t) + 1));
     if (!space) return bf_fail(err, BF_ENOMEM, "out of memory");
     uint64_t *rest = (uint64_t *)(void *)space;
@@ -150,12 +184,7 @@ int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys,
         from[n++] = (uint32_t)i;
     }
     int rc = n ? far(r, op, rest, n, k, answer, err) : 0;
-    if (r->link.era != r->cache->era || (rc < 0 && !r->link.stands)) know_nothing(r->cache);
-    r->cache->era = r->link.era;
-    if (rc < 0) {
-        bf_redis_cache_forget(r->cache);
-        return rc;
-    }
+    if (!bf_redis_cache_heard(r, rc)) return rc;
     learn(r, op, rest, n, k, answer, at);
     for (size_t i = 0; i < n; i++) present[from[i]] = answer[i];
     return 0;

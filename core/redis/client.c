@@ -319,7 +319,8 @@ static int begin(bf_link *l, bool probe, bf_error *err)
 static void about(bf_link *l, const char *key)
 {
     bf_reply_sink *s = l->sink;
-    if (s->nparts && !strcmp(s->parts[s->nparts - 1].key, key)) return;
+    if (s->nparts && !l->apart && !strcmp(s->parts[s->nparts - 1].key, key)) return;
+    l->apart = false;
     if (s->nparts == s->parts_cap) {
         size_t cap = s->parts_cap ? 2 * s->parts_cap : 4;
         bf_redis_part *parts = realloc(s->parts, cap * sizeof *parts);
@@ -394,7 +395,7 @@ static int send_(bf_link *l, bf_error *err)
 {
     bf_reply_sink *s = l->sink;
     if (s->nparts == 0) {
-        about(l, l->url.key);
+        about(l, l->key);
         if (s->nparts) s->part_from[0] = s->part_from[1] = 0;
     }
     if (l->no_memory || !expect_all(l)) return bf_link_no_memory(l, err);

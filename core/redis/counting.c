@@ -47,18 +47,18 @@ static void place(bf_link *l, uint64_t pos)
 
 static void put_mark(bf_redis *r)
 {
-    bf_link_word(&r->link, "GET");
-    bf_link_word(&r->link, "u32");
-    bf_link_number(&r->link, r->mark_at * 8);
+    bf_link_word(r->link, "GET");
+    bf_link_word(r->link, "u32");
+    bf_link_number(r->link, r->mark_at * 8);
 }
 
 /* After a fault while something was to be changed: nobody knows. */
 static int unsure(bf_redis *r, const char *done, int rc, bf_error *err)
 {
     char what[48];
-    if (rc >= 0 || !r->link.sent || !err || err->code != BF_EIO || !err->sys_errno) return rc;
+    if (rc >= 0 || !r->link->sent || !err || err->code != BF_EIO || !err->sys_errno) return rc;
     snprintf(what, sizeof what, "tell what was %s: no answer from", done);
-    return bf_fail_sys(err, err->sys_errno, what, r->link.label);
+    return bf_fail_sys(err, err->sys_errno, what, bf_redis_label(r));
 }
 
 /* ---- looking: the least counter of each key ---- */
@@ -73,19 +73,19 @@ static bool one_line(const uint64_t *pos, unsigned k)
 
 static void ask(bf_redis *r, const uint64_t *pos, unsigned k)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     if (one_line(pos, k)) {
         bf_redis_put_range(r, pos[0] / LINE * LINE_BYTES, LINE_BYTES);
         return;
     }
-    if (r->no_bitfield_ro) {
+    if (r->link->no_bitfield_ro) {
         for (unsigned i = 0; i < k; i++) bf_redis_put_range(r, pos[i] / 2, 1);
         return;
     }
     bf_link_count(l, 2 + 3 * (size_t)k);
     bf_link_allow(l, k, 0);
     bf_link_word(l, "BITFIELD_RO");
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     for (unsigned i = 0; i < k; i++) {
         bf_link_word(l, "GET");
         bf_link_word(l, "u4");
@@ -103,9 +103,9 @@ static int counter_told(const bf_redis *r, const uint64_t *pos, unsigned i, bool
 {
     long long v;
     size_t len;
-    if (!line && !r->no_bitfield_ro)
-        return bf_reply_integer(&r->link.reply, i, &v) && v >= 0 && v <= BF_CELL_MAX ? (int)v : -1;
-    const char *bytes = bf_reply_only_text(&r->link.reply, &len);
+    if (!line && !r->link->no_bitfield_ro)
+        return bf_reply_integer(&r->link->reply, i, &v) && v >= 0 && v <= BF_CELL_MAX ? (int)v : -1;
+    const char *bytes = bf_reply_only_text(&r->link->reply, &len);
     if (!bytes || len > (line ? LINE_BYTES : 1)) return -1;
     return (int)counter_in(bytes, len, line ? pos[i] % LINE : pos[i] % 2);
 }
@@ -118,10 +118,10 @@ typedef struct {
 static int next(bf_redis *r, faults *f, bf_error *err)
 {
     char text[32];
-    int rc = bf_link_next(&r->link, err);
-    if (rc < 0 || f->refused || !bf_reply_error(&r->link.reply, text, sizeof text)) return rc;
+    int rc = bf_link_next(r->link, err);
+    if (rc < 0 || f->refused || !bf_reply_error(&r->link->reply, text, sizeof text)) return rc;
     f->unknown = !strncmp(text, "ERR unknown command", 19);
-    f->refused = bf_link_refusal(&r->link, err);
+    f->refused = bf_link_refusal(r->link, err);
     return 0;
 }
 
@@ -132,7 +132,7 @@ static int hear(
     int v = 0, rc = 0;
     *least = BF_CELL_MAX;
     for (unsigned i = 0; i < k; i++) {
-        if ((i == 0 || (!line && r->no_bitfield_ro)) && (rc = next(r, f, err)) < 0) return rc;
+        if ((i == 0 || (!line && r->link->no_bitfield_ro)) && (rc = next(r, f, err)) < 0) return rc;
         if (f->refused) continue;
         if ((v = counter_told(r, pos, i, line)) < 0) return bf_redis_nonsense(r, err);
         if (v < *least) *least = (uint8_t)v;
@@ -143,15 +143,15 @@ static int hear(
 static int look_once(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *least,
     uint32_t *mark, faults *f, bf_error *err)
 {
-    int rc = bf_link_begin(&r->link, false, err);
+    int rc = bf_link_begin(r->link, false, err);
     *f = (faults){ 0 };
     if (rc < 0) return rc;
     for (size_t i = 0; i < nkeys; i++) {
         ask(r, pos + i * k, k);
-        bf_link_push(&r->link);
+        bf_link_push(r->link);
     }
     bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
-    if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
+    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
     for (size_t i = 0; i < nkeys; i++)
         if ((rc = hear(r, pos + i * k, k, least + i, f, err)) < 0) return rc;
     if ((rc = next(r, f, err)) == 0) *mark = bf_redis_take_mark(r);
@@ -166,31 +166,31 @@ static int look(
     uint32_t mark = 0;
     for (int i = 0; changed && i < 10; i++) {
         int rc = look_once(r, pos, nkeys, k, least, &mark, &f, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) {
+        if (rc < 0 && !retried && !r->link->fresh && !r->link->timed_out) {
             retried = true;
             continue;
         }
         if (rc < 0) return rc;
-        if (f.unknown && !r->no_bitfield_ro) {
-            r->no_bitfield_ro = true;
+        if (f.unknown && !r->link->no_bitfield_ro) {
+            r->link->no_bitfield_ro = true;
             continue;
         }
         if (f.refused) return f.refused;
         if ((rc = bf_redis_follow(r, mark, &changed, err)) < 0) return rc;
     }
-    return changed ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", r->link.label)
+    return changed ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r))
                    : 0;
 }
 
 /* ---- counting up ---- */
 static void put_undo(bf_redis *r, const uint64_t *pos, const uint8_t *by, size_t n)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     bf_link_count(l, 6 + 2 * n);
     bf_link_word(l, "EVAL");
     bf_link_word(l, undo);
     bf_link_word(l, "2");
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
     bf_link_number(l, r->mark_at);
     for (size_t i = 0; i < n; i++) {
@@ -203,11 +203,11 @@ static void put_undo(bf_redis *r, const uint64_t *pos, const uint8_t *by, size_t
 /* pos: n positions, counted up by by[i] each, or by 1 where by is NULL; the same for put_undo. */
 static void put_sum(bf_redis *r, const uint64_t *pos, const uint8_t *by, size_t n, bool with_mark)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     bf_link_count(l, 4 + 4 * n + (with_mark ? 3 : 0));
     bf_link_allow(l, n + with_mark, 0);
     bf_link_word(l, "BITFIELD");
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_word(l, "OVERFLOW");
     bf_link_word(l, "SAT");
     for (size_t i = 0; i < n; i++) {
@@ -226,15 +226,15 @@ static int take_sum(bf_redis *r, size_t n, bool with_mark, unsigned *least, uint
     long long v;
     int rc = next(r, f, err);
     if (rc < 0 || f->refused) return rc;
-    if (r->link.reply.n != n + with_mark) return bf_redis_nonsense(r, err);
+    if (r->link->reply.n != n + with_mark) return bf_redis_nonsense(r, err);
     *least = BF_CELL_MAX;
     for (size_t i = 0; i < n; i++) {
-        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > BF_CELL_MAX)
+        if (!bf_reply_integer(&r->link->reply, i, &v) || v < 0 || v > BF_CELL_MAX)
             return bf_redis_nonsense(r, err);
         if ((unsigned)v < *least) *least = (unsigned)v;
     }
     if (!with_mark) return 0;
-    if (!bf_reply_integer(&r->link.reply, n, &v)) return bf_redis_nonsense(r, err);
+    if (!bf_reply_integer(&r->link->reply, n, &v)) return bf_redis_nonsense(r, err);
     *mark = (uint32_t)v;
     return 0;
 }
@@ -247,7 +247,7 @@ static int follow_or_undo(
     r->note = BF_SENT_IN;
     int rc = bf_redis_follow(r, mark, &changed, err);
     r->note = NULL;
-    if (rc < 0 && !changed && r->link.stands && bf_link_begin(&r->link, false, NULL) == 0)
+    if (rc < 0 && !changed && r->link->stands && bf_link_begin(r->link, false, NULL) == 0)
         put_undo(r, pos, by, n);
     return rc;
 }
@@ -257,13 +257,13 @@ static int add_trip(bf_redis *r, const uint64_t *pos, const unsigned *each, size
 {
     const uint64_t *at = pos;
     unsigned least = 0;
-    int rc = bf_link_begin(&r->link, true, err);
+    int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
     for (size_t i = 0; i < nkeys; at += each[i++]) {
         put_sum(r, at, NULL, each[i], i + 1 == nkeys);
-        bf_link_push(&r->link);
+        bf_link_push(r->link);
     }
-    if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
+    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
     for (size_t i = 0; i < nkeys; i++) {
         if ((rc = take_sum(r, each[i], i + 1 == nkeys, &least, mark, f, err)) < 0) return rc;
         present[i] = least > 1;
@@ -283,7 +283,7 @@ static size_t share(const unsigned *each, size_t nkeys)
 
 static void put_remove(bf_redis *r, const uint64_t *pos, const unsigned *each, size_t nkeys)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     char hex[16];
     size_t args = 0;
     for (size_t i = 0; i < nkeys; i++) args += 1 + each[i];
@@ -293,7 +293,7 @@ static void put_remove(bf_redis *r, const uint64_t *pos, const unsigned *each, s
     bf_link_word(l, "EVAL");
     bf_link_word(l, remove_);
     bf_link_word(l, "1");
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_number(l, r->mark_at);
     bf_link_word(l, hex);
     for (size_t i = 0; i < nkeys; i++) {
@@ -307,14 +307,14 @@ static int remove_some(bf_redis *r, const uint64_t *pos, const unsigned *each, s
     uint8_t *removed, bf_error *err)
 {
     long long v;
-    int rc = bf_link_begin(&r->link, true, err);
+    int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
     put_remove(r, pos, each, nkeys);
-    if ((rc = bf_link_finish(&r->link, 1, err)) < 0) return unsure(r, "removed", rc, err);
-    if (bf_reply_integer(&r->link.reply, 0, &v) && v == -1) return 0;
-    if (r->link.reply.n != nkeys) return bf_redis_nonsense(r, err);
+    if ((rc = bf_link_finish(r->link, 1, err)) < 0) return unsure(r, "removed", rc, err);
+    if (bf_reply_integer(&r->link->reply, 0, &v) && v == -1) return 0;
+    if (r->link->reply.n != nkeys) return bf_redis_nonsense(r, err);
     for (size_t i = 0; i < nkeys; i++) {
-        if (!bf_reply_integer(&r->link.reply, i, &v) || v < 0 || v > 1)
+        if (!bf_reply_integer(&r->link->reply, i, &v) || v < 0 || v > 1)
             return bf_redis_nonsense(r, err);
         removed[i] = v == 1;
     }
@@ -331,7 +331,7 @@ static int remove_all(bf_redis *r, const uint64_t *pos, const unsigned *each, si
         bool changed;
         int rc = remove_some(r, pos, each, n, removed, err);
         if (rc == 0 && ++tries > 10)
-            rc = bf_fail(err, BF_EIO, "%s is made anew too often: no answer", r->link.label);
+            rc = bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r));
         if (rc == 0 && (rc = bf_redis_mark(r, &mark, err)) == 0 &&
             (rc = bf_redis_follow(r, mark, &changed, err)) == 0)
             continue;
@@ -418,9 +418,9 @@ int bf_redis_count_unite(bf_redis *r, const uint64_t *words, bf_error *err)
         unsigned least;
         uint32_t mark = 0;
         faults f = { 0 };
-        if ((rc = bf_link_begin(&r->link, true, err)) < 0) break;
+        if ((rc = bf_link_begin(r->link, true, err)) < 0) break;
         put_sum(r, pos, by, n, true);
-        if ((rc = bf_link_send(&r->link, err)) == 0)
+        if ((rc = bf_link_send(r->link, err)) == 0)
             rc = take_sum(r, n, true, &least, &mark, &f, err);
         rc = rc < 0      ? unsure(r, "added", rc, err)
              : f.refused ? f.refused

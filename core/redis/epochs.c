@@ -28,6 +28,11 @@ static const char turn_script[] = /* KEYS: K:meta temp new new:meta [newest newe
     "if redis.call('EXISTS',KEYS[1])==0 then return fail(2) end "
     "local e=tonumber(redis.call('HGET',KEYS[1],'epoch') or '') "
     "if e~=tonumber(ARGV[4]) or redis.call('HEXISTS',KEYS[1],'e'..ARGV[1])==1 then return fail(0) end "
+    /* a string of our length and with a mark, or one with a companion hash, is of a filter before
+     */
+    "local t=redis.call('TYPE',KEYS[3]).ok local at=tonumber(ARGV[5]) "
+    "if t~='none' and (t~='string' or (redis.call('HEXISTS',KEYS[4],'mark')==0 and (redis.call('STRLEN',KEYS[3])~=at+4 "
+    "or redis.call('GETRANGE',KEYS[3],at,at+3)=='\\0\\0\\0\\0'))) then return fail(3) end "
     "if KEYS[5] and redis.call('EXISTS',KEYS[5])==1 then "
     "redis.call('SETRANGE',KEYS[5],ARGV[5],ARGV[6]) redis.call('HSET',KEYS[6],'mark',ARGV[7]) end "
     "redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) redis.call('HSET',KEYS[4],unpack(ARGV,8)) "
@@ -77,7 +82,7 @@ static bool decimal(const bf_redis_reply *r, size_t i, int64_t most, int64_t *v)
 static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_redis *whole = whole_of(f);
-    bf_link *l = &whole->link;
+    bf_link *l = whole->link;
     size_t len = 0;
     int64_t s = 0, more = 0;
     int rc = bf_link_begin(l, true, err);
@@ -107,8 +112,8 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_chain *c = f->chain;
-    bf_link *l = &whole_of(f)->link;
-    bf_link_lock(l);
+    bf_link *l = whole_of(f)->link;
+    bf_redis_lock(whole_of(f));
     int rc = ask_time(f, us, err);
     const int64_t here = machine_us();
     bf_link_unlock(l);
@@ -122,8 +127,7 @@ static int clocks_disagree(const bf_filter *f, double own, double redis, bf_erro
 {
     return bf_fail(err, BF_EINVAL,
         "%.50s: clock gives %.17g, Redis has %.17g: %s by more than a part (%g s)",
-        whole_of(f)->link.label, own, redis, own > redis ? "ahead" : "behind",
-        bf_window_step(f->chain));
+        whole_of(f)->label, own, redis, own > redis ? "ahead" : "behind", bf_window_step(f->chain));
 }
 
 int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
@@ -162,7 +166,7 @@ int bf_redis_window_pieces(bf_filter *f, bf_error *err)
             return rc < 0 ? rc
                           : bf_fail(err, BF_EFORMAT,
                                 "%s: its companion hash (the key with :meta) lacks a sound m",
-                                whole_of(f)->link.label);
+                                whole_of(f)->label);
         bf_piece *p = calloc(1, sizeof *p);
         if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
         p->part.g = d.g;
@@ -203,16 +207,13 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
     bf_piece *p = bf_window_piece(f->chain, epoch);
     const bf_desc *want = &f->chain->desc;
     bf_desc d;
-    bf_spec spec = { .must_exist = true, .read_only = f->part.store.read_only };
     if (bf_live(p->live) == epoch) return 0;
-    int rc = point(f, p, epoch, err);
-    if (rc < 0) return rc;
-    rc = p->part.store.ops->attach(&p->part.store, &spec, &d, err);
+    int rc = bf_redis_attach_part(f, p, &d, err);
     if (rc > 0 && (d.kind || strcmp(d.name, want->name) || d.g.m != want->g.m ||
                       d.g.k != want->g.k || d.secret_check != want->secret_check))
         rc = bf_fail(err, BF_EFORMAT, "%s: its part of epoch %lld does not belong to it",
-            whole_of(f)->link.label, (long long)epoch);
-    if (rc > 0) {
+            whole_of(f)->label, (long long)epoch);
+    if (rc > 0 && (rc = bf_redis_part_cache(p->part.store.impl, err)) == 0) {
         bf_live_set(p->live, epoch);
         return 0;
     }
@@ -220,6 +221,26 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
         strstr(err->msg, "does not exist"))
         rc = bf_redis_lost(whole_of(f), err);
     let_go(p);
+    return rc;
+}
+
+/* Those of now - i where has[i], the newest last: it says that all are there. */
+static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *err)
+{
+    bf_redis *r[BF_PARTS_MAX];
+    unsigned n = 0;
+    int rc = 0;
+    for (unsigned i = f->chain->desc.parts + 1; rc == 0 && i-- > 0;) {
+        bf_piece *p = bf_window_piece(f->chain, now - i);
+        if (!has[i] && bf_live(p->live) != BF_NEVER) let_go(p);
+        if (!has[i] || bf_live(p->live) == now - i) continue;
+        if ((rc = point(f, p, now - i, err)) == 0) r[n++] = p->part.store.impl;
+    }
+    if (rc == 0) rc = bf_redis_peek(whole_of(f), r, n, err);
+    for (unsigned i = f->chain->desc.parts + 1; rc == 0 && i-- > 0;)
+        if (has[i]) rc = attach_epoch(f, now - i, err);
+    for (unsigned i = 0; rc < 0 && i < f->chain->count; i++) /* what was not opened */
+        if (bf_live(f->chain->piece[i]->live) == BF_NEVER) let_go(f->chain->piece[i]);
     return rc;
 }
 
@@ -231,22 +252,23 @@ static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
 {
     size_t len;
     char digits[20] = "", *end = digits;
-    const char *text = bf_reply_text(&whole->link.reply, 1, &len);
+    const char *text = bf_reply_text(&whole->link->reply, 1, &len);
     *newest = BF_NEVER;
     if (!text) return 0; /* nothing was added yet */
     if (len < sizeof digits) memcpy(digits, text, len);
     const long long v = strtoll(digits, &end, 10);
     if (end == digits || *end || v <= BF_NEVER / 2 || v >= -BF_NEVER / 2)
         return bf_fail(err, BF_EFORMAT,
-            "%s: its companion hash (the key with :meta) lacks a sound epoch", whole->link.label);
+            "%s: its companion hash (the key with :meta) lacks a sound epoch",
+            bf_redis_label(whole));
     *newest = v;
     return 0;
 }
 
 static int take(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_error *err)
 {
-    const bf_redis_leaf *v = whole->link.reply.leaves;
-    if (whole->link.reply.n != FIELDS + n) return bf_redis_nonsense(whole, err);
+    const bf_redis_leaf *v = whole->link->reply.leaves;
+    if (whole->link->reply.n != FIELDS + n) return bf_redis_nonsense(whole, err);
     for (unsigned i = 0; i < FIELDS + n; i++)
         if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL)
             return bf_redis_nonsense(whole, err);
@@ -276,10 +298,10 @@ static int begin_anew(bf_filter *f, bf_error *err)
 static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
     bf_redis *whole = whole_of(f);
-    bf_link *l = &whole->link;
+    bf_link *l = whole->link;
     const unsigned n = f->chain->desc.parts + 1;
     char text[32];
-    bf_link_lock(l);
+    bf_redis_lock(whole);
     int rc = bf_link_begin(l, true, err);
     if (rc == 0) {
         bf_link_count(l, 2 + FIELDS + n);
@@ -334,21 +356,12 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
             continue;
         }
         if (newest == *now && bf_live(last->live) == *now) last->known = mark;
-        for (unsigned i = c->desc.parts + 1;
-            rc == 0 && i-- > 0;) { /* that of now last: it says that all are there */
-            bf_piece *p = bf_window_piece(c, *now - i);
-            if (has[i])
-                rc = attach_epoch(f, *now - i, err);
-            else if (bf_live(p->live) != BF_NEVER)
-                let_go(p);
-        }
-        if (rc < 0) return rc;
+        if ((rc = attach_epochs(f, *now, has, err)) < 0) return rc;
         if (newest != BF_NEVER) bf_live_raise(c->epoch, newest);
         c->newest = newest;
         if (bf_live(last->live) != *now || !bf_redis_window_stale(f, *now)) return 0;
     }
-    return bf_fail(
-        err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
+    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->label);
 }
 
 /* ---- a new part ---- */
@@ -377,7 +390,7 @@ static void put_newest(bf_filter *f, bf_link *l, const char *key)
 static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
     bf_redis *r = p->part.store.impl;
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     bf_desc d = bf_chain_describe(f, p, 0);
     const uint32_t mark = bf_redis_new_mark();
     char text[32];
@@ -404,7 +417,7 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
         bf_link_number(l, key ? 6 : 4);
         bf_link_word(l, whole_of(f)->meta);
         bf_link_word(l, temp);
-        bf_link_word(l, l->url.key);
+        bf_link_word(l, l->key);
         bf_link_word(l, r->meta);
         if (key) {
             bf_link_word(l, key);
@@ -426,7 +439,7 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     if (rc < 0) return rc;
     if (!bf_reply_integer(&l->reply, 0, &v))
         return bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
-    return v == 2 ? bf_redis_lost(whole_of(f), err) : 0;
+    return v == 2 ? bf_redis_lost(whole_of(f), err) : v == 3 ? bf_redis_no_part(r, err) : 0;
 }
 
 /* Makes the part of that epoch, if nobody was faster. */
@@ -435,9 +448,9 @@ static int make(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     int rc = point(f, p, epoch, err);
     if (rc < 0) return rc;
     bf_redis *r = p->part.store.impl;
-    bf_link_lock(&r->link);
+    bf_redis_lock(r);
     rc = send_turn(f, p, epoch, err);
-    bf_link_unlock(&r->link);
+    bf_link_unlock(r->link);
     let_go(p); /* whoever made it: it is taken in as another's would be */
     return rc;
 }
@@ -449,8 +462,7 @@ int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err)
         bf_piece *p = bf_window_piece(f->chain, *now);
         if (rc < 0 || bf_live(p->live) == *now || (rc = make(f, p, *now, err)) < 0) return rc;
     }
-    return bf_fail(
-        err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
+    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->label);
 }
 
 int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
@@ -464,15 +476,14 @@ int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
             return rc;
         if ((rc = make(f, p, epoch, err)) < 0) return rc;
     }
-    return bf_fail(
-        err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->link.label);
+    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->label);
 }
 
 /* 0: somebody else's is there. */
 int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *whole = whole_of(f);
-    bf_link *l = &whole->link;
+    bf_link *l = whole->link;
     long long v = -1;
     if (d->g.m > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL,
@@ -480,14 +491,14 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
             (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
     int rc = bf_chain_begin(f, d, spec, err);
     if (rc < 0) return rc;
-    bf_link_lock(l);
+    bf_redis_lock(whole);
     if ((rc = bf_link_begin(l, true, err)) == 0) {
         bf_link_count(l, 5 + BF_WHOLE_ARGS + 2 * f->chain->own_clock);
         bf_link_word(l, "EVAL");
         bf_link_word(l, create_script);
         bf_link_number(l, 2);
         bf_link_word(l, whole->meta);
-        bf_link_word(l, l->url.key);
+        bf_link_word(l, l->key);
         bf_redis_put_whole(l, f);
         if (f->chain->own_clock) {
             bf_link_word(l, "clock");

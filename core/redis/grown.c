@@ -7,8 +7,8 @@
  * has seen that there was no later part at that moment; whoever finds another mark looks into
  * K:meta, and asks the new parts before he says "absent" or "new".
  *
- * The number of keys in a part is counted in its companion hash, not by each add but each time that
- * a client has added a 64th of what the part is sized for, and when it closes. */
+ * The number of keys in a part is counted in its companion hash, by the script that adds: parts.c.
+ */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "redis/redis.h"
@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT_SHARE = 64 };
-
-static const char append_script[] = /* KEYS: K:meta temp new new:meta [before before:meta]; K where
-                                       there is none */
+static const char append_script[] = /* KEYS: K:meta temp new new:meta before before:meta; where
+                                       there is none K, and the later parts of a lost filter, whose
+                                       born is then what else would be the mark of the one before */
     "local n=tonumber(ARGV[1]) "
-    "if n==0 then if redis.call('EXISTS',KEYS[1])==1 or redis.call('EXISTS',KEYS[5])==1 then redis.call('DEL',KEYS[2]) return 0 end "
+    "if n==0 then local was=redis.call('EXISTS',KEYS[1])==1 "
+    "if redis.call('EXISTS',KEYS[5])==1 or (was and (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[3]) then redis.call('DEL',KEYS[2]) return 0 end "
     "else if redis.call('HGET',KEYS[1],'parts')~=ARGV[1] then redis.call('DEL',KEYS[2]) return 0 end "
     "local m=redis.call('GETRANGE',KEYS[5],ARGV[2],ARGV[2]+3) "
     "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' "
@@ -29,14 +29,10 @@ static const char append_script[] = /* KEYS: K:meta temp new new:meta [before be
     "if redis.call('EXISTS',KEYS[3])==1 and redis.call('EXISTS',KEYS[4])==0 then redis.call('DEL',KEYS[2]) return 3 end "
     "redis.call('PERSIST',KEYS[2]) redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) "
     "local k=tonumber(ARGV[6]) redis.call('HSET',KEYS[4],unpack(ARGV,7,6+k)) "
-    "if n==0 then redis.call('HSET',KEYS[1],unpack(ARGV,7+k)) return 1 end "
+    "if n==0 then redis.call('DEL',KEYS[1],unpack(KEYS,6)) redis.call('HSET',KEYS[1],unpack(ARGV,7+k)) return 1 end "
     "local t=redis.call('PTTL',KEYS[1]) if t>0 then redis.call('PEXPIRE',KEYS[3],t) redis.call('PEXPIRE',KEYS[4],t) end "
     "redis.call('SETRANGE',KEYS[5],ARGV[2],ARGV[4]) redis.call('HSET',KEYS[6],'mark',ARGV[5]) "
     "redis.call('HSET',KEYS[1],'parts',n+1) return 1";
-
-/* Not where the part was deleted meanwhile: a hash of nothing but a count would stay for ever. */
-static const char count_script[] =
-    "if redis.call('HEXISTS',KEYS[1],'mark')==1 then return redis.call('HINCRBY',KEYS[1],'keys',ARGV[1]) end return -1";
 
 static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
 static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
@@ -44,7 +40,7 @@ static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
 /* ---- a part as a store ---- */
 char *bf_redis_part_key(const bf_redis *whole, char letter, int64_t i)
 {
-    const char *key = whole->link.url.key;
+    const char *key = whole->key;
     const bool tagged = bf_redis_tagged(key);
     size_t cap = strlen(key) + 32;
     char *name = malloc(cap);
@@ -103,8 +99,8 @@ int64_t bf_redis_number_in(const bf_redis_reply *r, size_t i, int base)
 static int number(bf_redis *r, const char *const *words, int64_t *out, bf_error *err)
 {
     unsigned n = 0;
-    bf_link *l = &r->link;
-    bf_link_lock(l);
+    bf_link *l = r->link;
+    bf_redis_lock(r);
     int rc = bf_link_begin(l, true, err);
     if (rc == 0) {
         while (words[n]) n++;
@@ -117,25 +113,18 @@ static int number(bf_redis *r, const char *const *words, int64_t *out, bf_error 
     return rc;
 }
 
-/* ---- counting ---- */
-static int count(bf_filter *f, bf_piece *p, uint64_t more, bool now, bf_error *err)
+/* ---- taking in ---- */
+/* What a part's name leads to: read together with others, or alone. */
+int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err)
 {
-    char text[24];
-    int64_t all;
-    p->unsent += more;
-    if (!p->unsent || (!now && p->unsent < p->part.g.n / COUNT_SHARE)) return 0;
-    snprintf(text, sizeof text, "%llu", (unsigned long long)p->unsent);
-    int rc = number(redis_of(p),
-        (const char *const[]){ "EVAL", count_script, "1", redis_of(p)->meta, text, NULL }, &all,
-        err);
-    if (rc < 0) return rc;
-    p->unsent = 0;
-    if (all >= 0) bf_live_set(p->live, all);
-    (void)f;
-    return 0;
+    bf_redis *r = redis_of(p);
+    bf_spec spec = { .must_exist = true, .read_only = f->part.store.read_only };
+    if (!r->peeked) return p->part.store.ops->attach(&p->part.store, &spec, d, err);
+    r->peeked = false;
+    *d = r->desc;
+    return 1;
 }
 
-/* ---- taking in ---- */
 /* A piece of the filter before it was re-created stands for the new part of the same name: other
  * threads may be in it. */
 static bf_piece *piece_of(bf_filter *f, unsigned i, bf_error *err)
@@ -152,35 +141,48 @@ static void put_away(bf_filter *f, unsigned i, bf_piece *p)
 static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error *err)
 {
     const bf_desc *want = &f->chain->desc;
-    int64_t keys;
-    bf_spec spec = { .must_exist = true, .read_only = f->part.store.read_only };
-    int rc = p->part.store.ops->attach(&p->part.store, &spec, d, err);
+    int rc = bf_redis_attach_part(f, p, d, err);
     if (rc > 0 && (d->kind || strcmp(d->name, want->name) || d->g.k != want->g.k ||
                       d->secret_check != want->secret_check))
         rc = bf_fail(
-            err, BF_EFORMAT, "%s: its part %u does not belong to it", whole_of(f)->link.label, i);
+            err, BF_EFORMAT, "%s: its part %u does not belong to it", whole_of(f)->label, i);
     d->index = i;
     if (rc > 0 && !bf_chain_part_possible(want, d))
         rc = bf_fail(err, BF_EFORMAT,
-            "%s: its part %u has n=%llu, which m=%llu, p=%g, k=%u do not hold",
-            whole_of(f)->link.label, i, (unsigned long long)d->g.n, (unsigned long long)d->g.m,
-            d->g.p, d->g.k);
-    if (rc > 0)
-        rc = number(redis_of(p), (const char *const[]){ "HGET", redis_of(p)->meta, "keys", NULL },
-            &keys, err);
-    if (rc < 0) return rc;
-    bf_live_set(p->live, keys < 0 ? 0 : keys);
+            "%s: its part %u has n=%llu, which m=%llu, p=%g, k=%u do not hold", whole_of(f)->label,
+            i, (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
+    if (rc < 0 || (rc = bf_redis_part_cache(redis_of(p), err)) < 0) return rc;
+    bf_live_set(p->live, (int64_t)redis_of(p)->keys);
     return 0;
 }
 
-static int attach_part(bf_filter *f, unsigned i, bf_error *err)
+/* Parts from count on, all in one trip; those that are joined are the chain's. */
+static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
 {
-    bf_desc d;
-    bf_piece *p = piece_of(f, i, err);
-    if (!p) return err ? err->code : BF_ENOMEM;
-    int rc = open_part(f, p, i, &d, err);
-    if (rc < 0) put_away(f, i, p);
-    return rc < 0 ? rc : join(f, p, &d.g);
+    bf_piece *p[BF_PARTS_MAX];
+    bf_redis *r[BF_PARTS_MAX];
+    bf_chain *c = f->chain;
+    const unsigned from = c->count;
+    unsigned n = 0;
+    int rc = 0;
+    for (; rc == 0 && from + n < parts; n++) {
+        if (!(p[n] = piece_of(f, from + n, err))) {
+            rc = err ? err->code : BF_ENOMEM;
+            break;
+        }
+        r[n] = redis_of(p[n]);
+    }
+    if (rc == 0) rc = bf_redis_peek(whole_of(f), r, n, err);
+    for (unsigned i = 0; i < n; i++) {
+        bf_desc d;
+        if (rc == 0) rc = open_part(f, p[i], from + i, &d, err);
+        if (rc < 0) {
+            whole_of(f)->missing |= redis_of(p[i])->missing;
+            put_away(f, from + i, p[i]);
+        } else
+            rc = join(f, p[i], &d.g);
+    }
+    return rc;
 }
 
 static uint32_t mark_of(const bf_piece *p)
@@ -191,8 +193,8 @@ static uint32_t mark_of(const bf_piece *p)
 /* How many parts K:meta says there are (-1: none), and with which mark the whole was born. */
 static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
 {
-    bf_link *l = &whole->link;
-    bf_link_lock(l);
+    bf_link *l = whole->link;
+    bf_redis_lock(whole);
     int rc = bf_link_begin(l, true, err);
     if (rc == 0) {
         bf_link_count(l, 4);
@@ -218,20 +220,20 @@ int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
     const bf_desc *have = &f->chain->desc;
     bf_desc d;
     uint32_t mark;
-    bf_link_lock(&whole->link);
+    bf_redis_lock(whole);
     int rc = bf_redis_fetch_meta(whole, err);
     if (rc == 0)
-        rc = whole->link.reply.n ? bf_redis_meta_read(whole, &d, &mark, err)
-                                 : bf_redis_lost(whole, err);
+        rc = whole->link->reply.n ? bf_redis_meta_read(whole, &d, &mark, err)
+                                  : bf_redis_lost(whole, err);
     *born = rc == 0 ? bf_redis_meta_born(whole) : 0;
-    bf_link_unlock(&whole->link);
+    bf_link_unlock(whole->link);
     if (rc < 0) return rc;
     if (d.kind == have->kind && !strcmp(d.name, have->name) && d.g.m == have->g.m &&
         d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
         d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
         return 0;
     return bf_fail(err, BF_EMISMATCH, "%s was made anew with other parameters: open it again",
-        whole->link.label);
+        bf_redis_label(whole));
 }
 
 /* Said once, and not to whom the loss was told: from then on the handle is at home in the new one.
@@ -255,7 +257,7 @@ int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
     whole->born = born;
     bf_lower(&whole->told);
     if (told) bf_raise(&f->chain->moved);
-    return told ? 0 : bf_redis_anew(&whole->link, gone, note, err);
+    return told ? 0 : bf_redis_anew(whole->label, gone, note, err);
 }
 
 static bool doubts(bf_filter *f, bool adding)
@@ -294,10 +296,7 @@ static int begin_anew(bf_filter *f, bf_error *err)
         whole_of(f)->born = born; /* while it is being opened: nobody knew the one before */
     if (rc < 0 || c->count == 0 || (rc = open_part(f, c->piece[0], 0, &d, err)) < 0) return rc;
     if (c->kept < c->count) c->kept = c->count;
-    for (unsigned i = 0; i < c->kept; i++) {
-        c->piece[i]->known = 0;
-        c->piece[i]->unsent = 0;
-    }
+    for (unsigned i = 0; i < c->kept; i++) { c->piece[i]->known = 0; }
     bf_tell(&c->count, 1);
     bf_lower(&c->full);
     return bf_redis_whole_anew(f, born, err);
@@ -324,13 +323,12 @@ static int follow(bf_filter *f, bf_error *err)
         if (parts > BF_PARTS_MAX)
             return bf_fail(err, BF_EFORMAT,
                 "%s: its companion hash (the key with :meta) lacks a sound parts",
-                whole->link.label);
+                bf_redis_label(whole));
         if (parts == (int64_t)c->count) {
             c->piece[c->count - 1]->known = mark;
             return 0;
         }
-        while (rc == 0 && (int64_t)c->count < parts) rc = attach_part(f, c->count, err);
-        if (rc < 0) return rc;
+        if ((rc = attach_parts(f, (unsigned)parts, err)) < 0) return rc;
     }
 }
 
@@ -369,28 +367,54 @@ void bf_redis_put_whole(bf_link *l, const bf_filter *f)
     }
 }
 
+/* The later parts of the filter that this one takes the place of, and their companion hashes. */
+static unsigned old_names(const bf_redis *whole, unsigned i)
+{
+    return i == 0 && whole->again && whole->old_parts > 1 ? 2 * (whole->old_parts - 1) : 0;
+}
+
+static void put_old_names(const bf_redis *whole)
+{
+    bf_link *l = whole->link;
+    for (unsigned i = 1; i < whole->old_parts; i++) {
+        char *key = bf_redis_part_key(whole, 'p', i);
+        char *meta = key ? malloc(strlen(key) + 6) : NULL;
+        l->no_memory |= !meta;
+        if (meta) {
+            sprintf(meta, "%s:meta", key);
+            bf_link_word(l, key);
+            bf_link_word(l, meta);
+        }
+        free(key);
+        free(meta);
+    }
+}
+
 static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const char *temp,
     uint32_t mark, uint32_t next, const bf_desc *d)
 {
-    bf_link *l = &r->link;
-    const unsigned i = f->chain->count;
+    bf_link *l = r->link;
+    const bf_redis *whole = whole_of(f);
+    const unsigned i = f->chain->count, old = old_names(whole, i);
+    const uint32_t was = i ? before->mark : whole->again ? whole->born : 0;
     char text[16];
     const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8),
         (uint8_t)next };
     bf_link_count(
-        l, 3 + (i ? 6 : 5) + 6 + (unsigned)bf_redis_meta_args(d) + (i ? 0 : BF_WHOLE_ARGS));
+        l, 3 + (i ? 6 : 5) + old + 6 + (unsigned)bf_redis_meta_args(d) + (i ? 0 : BF_WHOLE_ARGS));
     bf_link_word(l, "EVAL");
     bf_link_word(l, append_script);
-    bf_link_number(l, i ? 6 : 5);
-    bf_link_word(l, whole_of(f)->meta);
+    bf_link_number(l, (i ? 6 : 5) + old);
+    bf_link_word(l, whole->meta);
     bf_link_word(l, temp);
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
-    bf_link_word(l, i ? before->link.url.key : whole_of(f)->link.url.key);
+    bf_link_word(l, i ? before->key : whole->key);
     if (i) bf_link_word(l, before->meta);
+    if (old) put_old_names(whole);
     bf_link_number(l, i);
     bf_link_number(l, i ? before->mark_at : 0);
-    snprintf(text, sizeof text, "%08lx", i ? (unsigned long)before->mark : 0ul);
+    snprintf(text, sizeof text, "%08lx", (unsigned long)was);
     bf_link_word(l, text);
     bf_link_arg(l, raw, sizeof raw);
     snprintf(text, sizeof text, "%08lx", (unsigned long)next);
@@ -404,7 +428,7 @@ int bf_redis_no_part(const bf_redis *r, bf_error *err)
 {
     return bf_fail(err, BF_EFORMAT,
         "%s holds bytes that are no part of a filter: delete them, or take another key",
-        r->link.label);
+        bf_redis_label(r));
 }
 
 /* 1 it is there, 0 somebody was faster, 2 the part before it has another mark by now. */
@@ -418,19 +442,21 @@ static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *er
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, d);
     int rc = bf_redis_zeros(r, temp, mark, err);
-    if (rc == 0 && (rc = bf_link_begin(&r->link, true, err)) == 0) {
+    if (rc == 0 && (rc = bf_link_begin(r->link, true, err)) == 0) {
         put_append(f, r, before, temp, mark, next, d);
-        rc = bf_link_finish(&r->link, 1, err);
+        rc = bf_link_finish(r->link, 1, err);
     }
     if (rc < 0) bf_redis_discard(r, temp);
     free(temp);
     if (rc < 0) return rc;
-    if (bf_reply_integer(&r->link.reply, 0, &v) && v == 3) return bf_redis_no_part(r, err);
+    if (bf_reply_integer(&r->link->reply, 0, &v) && v == 3) return bf_redis_no_part(r, err);
     if (v < 0 || v > 2)
-        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", r->link.label);
+        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", bf_redis_label(r));
     if (v != 1) return (int)v;
     r->mark = r->born = mark;
+    r->keys = 0;
     p->known = mark;
+    if ((rc = bf_redis_part_cache(r, err)) < 0) return rc;
     if (before) __atomic_store_n(&before->mark, next, __ATOMIC_RELEASE);
     return 1;
 }
@@ -443,12 +469,12 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     if (d.g.m > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL,
             "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at most %llu",
-            whole_of(f)->link.label, (unsigned long long)d.g.m, (unsigned long long)BF_REDIS_M_MAX);
+            whole_of(f)->label, (unsigned long long)d.g.m, (unsigned long long)BF_REDIS_M_MAX);
     bf_piece *p = piece_of(f, c->count, err);
     if (!p) return err ? err->code : BF_ENOMEM;
-    bf_link_lock(&redis_of(p)->link);
+    bf_redis_lock(redis_of(p));
     int rc = send_append(f, p, &d, err);
-    bf_link_unlock(&redis_of(p)->link);
+    bf_link_unlock(redis_of(p)->link);
     if (rc == 1) return join(f, p, &d.g);
     put_away(f, c->count, p);
     if (rc == 2) { /* cleared meanwhile, or lost: its next trip tells */
@@ -470,6 +496,13 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
     if (f->chain->count) return 1;
     bf_chain_free(f);
     return 0;
+}
+
+static bool lost(bf_filter *f)
+{
+    bf_redis *whole = whole_of(f);
+    whole->again = f->chain->desc.kind == BF_GROW && whole->missing && whole->born;
+    return whole->again;
 }
 
 /* ---- all of it: each part's own script, the hash of the whole last (expire) or first (delete)
@@ -533,22 +566,15 @@ static int remove_(bf_filter *f, bf_error *err)
     return rc < 0 ? rc : remove_parts(f, err);
 }
 
-/* What is left to count; best effort. */
-static void leave(bf_filter *f)
-{
-    const unsigned n = f->chain->count;
-    if (n && f->chain->desc.kind == BF_GROW && !f->part.store.read_only)
-        count(f, f->chain->piece[n - 1], 0, true, NULL);
-}
-
 const bf_chain_ops bf_chain_redis = { .create = create,
     .append = append,
     .follow = follow,
     .news = news,
-    .count = count,
-    .leave = leave,
     .doubts = doubts,
     .fine = fine,
+    .lost = lost,
+    .ask = bf_redis_parts_ask,
+    .put = bf_redis_parts_put,
     .expire = expire,
     .remove = remove_,
     .look = bf_redis_window_look,

@@ -17,21 +17,21 @@ enum {
 
 /* ---- life ---- */
 /* What messages call it: at most 80 bytes, because bf_fail_sys shows so many. */
-void bf_link_label(bf_link *l)
+void bf_link_label(const bf_link *l, const char *key, char label[BF_LABEL])
 {
     const bf_redis_url *u = &l->url;
-    size_t len = strlen(u->key), path = u->path ? strlen(u->path) : 0;
+    size_t len = strlen(key), path = u->path ? strlen(u->path) : 0;
     const char *dots = len > 30 ? ".." : "";
     if (l->client)
-        snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %.33s", u->key, dots,
+        snprintf(label, BF_LABEL, "Redis key %.30s%s at %.33s", key, dots,
             l->client->name ? l->client->name : "the client's server");
     else if (u->path)
-        snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %s%s", u->key, dots,
-            path > 32 ? ".." : "", u->path + (path > 32 ? path - 32 : 0));
+        snprintf(label, BF_LABEL, "Redis key %.30s%s at %s%s", key, dots, path > 32 ? ".." : "",
+            u->path + (path > 32 ? path - 32 : 0));
     else
-        snprintf(l->label, sizeof l->label, "Redis key %.30s%s at %.*s:%u%s", u->key, dots,
-            u->tls ? 20 : 26, u->host, u->port, u->tls ? " (TLS)" : "");
-    for (char *p = l->label; *p; p++)
+        snprintf(label, BF_LABEL, "Redis key %.30s%s at %.*s:%u%s", key, dots, u->tls ? 20 : 26,
+            u->host, u->port, u->tls ? " (TLS)" : "");
+    for (char *p = label; *p; p++)
         if (iscntrl((unsigned char)*p)) *p = '?';
 }
 
@@ -41,40 +41,9 @@ int bf_link_ready(bf_link *l, int rc)
         bf_redis_url_free(&l->url);
         return rc;
     }
-    bf_link_label(l);
-    pthread_mutex_init(&l->mutex, NULL);
-    bf_int_set(&l->pid, (int)getpid());
-    return 0;
-}
-
-static char *twin(const char *text, bool *no_memory)
-{
-    char *copy = text ? strdup(text) : NULL;
-    *no_memory |= text && !copy;
-    return copy;
-}
-
-int bf_link_like(bf_link *l, const bf_link *of, const char *key, bf_error *err)
-{
-    bool no = false;
-    const bf_redis_url *u = &of->url;
-    l->url = (bf_redis_url){ .host = twin(u->host, &no),
-        .path = twin(u->path, &no),
-        .user = twin(u->user, &no),
-        .pass = twin(u->pass, &no),
-        .ca = twin(u->ca, &no),
-        .cert = twin(u->cert, &no),
-        .key = twin(key, &no),
-        .tls = u->tls,
-        .port = u->port,
-        .db = u->db,
-        .timeout = u->timeout };
-    if (no) {
-        bf_redis_url_free(&l->url);
-        return bf_fail(err, BF_ENOMEM, "out of memory");
-    }
-    l->transport = of->transport;
-    bf_link_label(l);
+    bf_link_label(l, l->url.key, l->own_label);
+    l->key = l->url.key;
+    l->label = l->own_label;
     pthread_mutex_init(&l->mutex, NULL);
     bf_int_set(&l->pid, (int)getpid());
     return 0;
@@ -170,7 +139,7 @@ int bf_link_begin(bf_link *l, bool probe, bf_error *err)
     l->out_len = l->commands = 0;
     l->each = (bf_redis_most){ BF_REPLY_LEAVES, BF_REPLY_BYTES };
     l->all = (bf_redis_most){ SPARE_LEAVES, SPARE_BYTES };
-    l->no_memory = l->timed_out = false;
+    l->no_memory = l->timed_out = l->apart = false;
     return l->transport->begin(l, probe, err);
 }
 
@@ -178,6 +147,7 @@ void bf_link_about(bf_link *l, const char *key)
 {
     if (l->transport->about) l->transport->about(l, key);
 }
+void bf_link_apart(bf_link *l) { l->apart = true; }
 void bf_link_push(bf_link *l)
 {
     if (l->transport->push && !l->no_memory) l->transport->push(l);

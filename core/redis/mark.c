@@ -10,9 +10,26 @@ enum { FOLLOW_TRIES = 20 };
 
 /* ---- which key ---- */
 /* Always whole, also of the one selected: the child of a fork may have found it half done. */
+const char *bf_redis_label(const bf_redis *r) { return r->slot ? r->slot[r->at].label : r->label; }
+
+static void point(bf_redis *r)
+{
+    r->link->key = r->slot ? r->slot[r->at].key : r->key;
+    r->link->label = bf_redis_label(r);
+}
+
+void bf_redis_lock(bf_redis *r)
+{
+    bf_link_lock(r->link);
+    point(r);
+}
+
 void bf_redis_select(bf_redis *r, unsigned i)
 {
-    if (!r->slot) return;
+    if (!r->slot) {
+        point(r);
+        return;
+    }
     bf_redis_slot *s = r->slot + i;
     bf_redis_slot *was = r->slot + r->at;
     was->mark = r->mark;
@@ -21,20 +38,19 @@ void bf_redis_select(bf_redis *r, unsigned i)
     r->mark = s->mark;
     r->born = s->born;
     r->told = s->told;
-    r->link.url.key = s->key;
     r->meta = s->meta;
-    memcpy(r->link.label, s->label, sizeof s->label);
     r->at = i;
+    point(r);
 }
 
 /* ---- as a command of its own ---- */
 void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     bf_link_count(l, 4);
     bf_link_allow(l, 0, (size_t)bytes);
     bf_link_word(l, "GETRANGE");
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_number(l, from);
     bf_link_number(l, from + bytes - 1);
 }
@@ -53,24 +69,25 @@ uint32_t bf_redis_take_mark(const bf_redis *r)
 {
     size_t len;
     if (r->redisson) return bf_redisson_mark(r);
-    const char *bytes = bf_reply_only_text(&r->link.reply, &len);
+    const char *bytes = bf_reply_only_text(&r->link->reply, &len);
     return bf_redis_mark_in(bytes, bytes ? len : 0);
 }
 
 int bf_redis_nonsense(bf_redis *r, bf_error *err)
 {
-    bf_link_drop(&r->link);
-    return bf_fail(err, BF_EIO, "%s: an answer has not the form of the question", r->link.label);
+    bf_link_drop(r->link);
+    return bf_fail(
+        err, BF_EIO, "%s: an answer has not the form of the question", bf_redis_label(r));
 }
 
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 {
     size_t len;
-    int rc = bf_link_begin(&r->link, true, err);
+    int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
     bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
-    if ((rc = bf_link_finish(&r->link, 1, err)) < 0) return rc;
-    const char *bytes = bf_reply_text(&r->link.reply, 0, &len);
+    if ((rc = bf_link_finish(r->link, 1, err)) < 0) return rc;
+    const char *bytes = bf_reply_text(&r->link->reply, 0, &len);
     *mark = bf_redis_mark_in(bytes, bytes ? len : 0);
     return 0;
 }
@@ -79,18 +96,19 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 int bf_redis_lost(const bf_redis *r, bf_error *err)
 {
     return bf_fail(err, BF_EIO,
-        "%s is lost (deleted, expired, evicted or overwritten): create it again", r->link.label);
+        "%s is lost (deleted, expired, evicted or overwritten): create it again",
+        bf_redis_label(r));
 }
 
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 {
-    int rc = bf_link_begin(&r->link, true, err);
+    int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
-    bf_link_count(&r->link, 2);
-    bf_link_allow(&r->link, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_link_word(&r->link, "HGETALL");
-    bf_link_word(&r->link, r->meta);
-    return bf_link_finish(&r->link, 1, err);
+    bf_link_count(r->link, 2);
+    bf_link_allow(r->link, BF_HASH_LEAVES, BF_HASH_BYTES);
+    bf_link_word(r->link, "HGETALL");
+    bf_link_word(r->link, r->meta);
+    return bf_link_finish(r->link, 1, err);
 }
 
 bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b)
@@ -105,9 +123,9 @@ static int made_anew(const bf_redis *r, const bf_desc *d, bf_error *err)
     char shards[24] = "";
     if (d->g.shards != r->desc.g.shards) snprintf(shards, sizeof shards, " shards=%u", d->g.shards);
     return bf_fail(err, BF_EMISMATCH,
-        "%s was made anew as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", r->link.label, d->name,
-        (unsigned long long)d->g.m, d->g.k, shards, r->desc.name, (unsigned long long)r->desc.g.m,
-        r->desc.g.k);
+        "%s was made anew as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", bf_redis_label(r),
+        d->name, (unsigned long long)d->g.m, d->g.k, shards, r->desc.name,
+        (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
 
 /* What K:meta says now: 1 the mark seen is this filter's, 0 it is not, or no longer. */
@@ -117,17 +135,18 @@ static int meta_agrees(bf_redis *r, uint32_t seen, uint32_t *born, bf_error *err
     uint32_t mark;
     int rc = bf_redis_fetch_meta(r, err);
     if (rc < 0) return rc;
-    if (r->link.reply.n == 0) return bf_redis_lost(r, err);
+    if (r->link->reply.n == 0) return bf_redis_lost(r, err);
     *born = bf_redis_meta_born(r);
+    r->keys = bf_redis_meta_keys(r);
     if ((rc = bf_redis_meta_read(r, &d, &mark, err)) < 0) return rc;
     if (!bf_redis_same_shape(&d, &r->desc)) return made_anew(r, &d, err);
     return mark == seen;
 }
 
-int bf_redis_anew(const bf_link *l, uint64_t gone, const char *note, bf_error *err)
+int bf_redis_anew(const char *label, uint64_t gone, const char *note, bf_error *err)
 {
     return bf_fail(err, BF_EIO,
-        "%s was re-created: keys added before are gone (%llu by this object)%s", l->label,
+        "%s was re-created: keys added before are gone (%llu by this object)%s", label,
         (unsigned long long)gone, note);
 }
 
@@ -142,8 +161,8 @@ static void take_in_others(bf_redis *r)
         if (i == at) continue;
         bf_redis_select(r, i);
         if (bf_redis_fetch_meta(r, NULL) < 0) break;
-        const uint32_t born = r->link.reply.n ? bf_redis_meta_born(r) : 0;
-        if (r->link.reply.n == 0)
+        const uint32_t born = r->link->reply.n ? bf_redis_meta_born(r) : 0;
+        if (r->link->reply.n == 0)
             r->told = true;
         else if (born != r->born && bf_redis_meta_read(r, &d, &mark, NULL) == 0 &&
                  bf_redis_same_shape(&d, &r->desc)) {
@@ -168,10 +187,10 @@ static int settled(bf_redis *r, uint32_t seen, uint32_t born, bf_error *err)
     const uint64_t gone = r->gone = r->added;
     r->added = 0;
     bf_redis_cache_forget(r->cache);
-    if (!r->slot) return bf_redis_anew(&r->link, gone, r->note ? r->note : "", err);
+    if (!r->slot) return bf_redis_anew(bf_redis_label(r), gone, r->note ? r->note : "", err);
     const unsigned at = r->at;
     bf_redis_select(r, r->shards); /* the name of all of it */
-    int rc = bf_redis_anew(&r->link, gone, r->note ? r->note : "", err);
+    int rc = bf_redis_anew(bf_redis_label(r), gone, r->note ? r->note : "", err);
     bf_redis_select(r, at);
     return rc;
 }
@@ -194,9 +213,9 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
         if (seen == 0) break;
     }
     if (rc == 0) rc = bf_redis_lost(r, err);
-    r->told |= rc == BF_EIO && r->link.stands; /* whoever heard of the loss needs no second word */
+    r->told |= rc == BF_EIO && r->link->stands; /* whoever heard of the loss needs no second word */
     r->fate =
-        rc < 0 && r->link.stands ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
+        rc < 0 && r->link->stands ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
     if (rc < 0) return rc;
     *changed = true;
     return settled(r, seen, born, err);

@@ -55,7 +55,7 @@ size_t bf_redis_meta_args(const bf_desc *d)
 
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     pair(l, "format", "1");
     pair(l, "scheme", "%s", d->name);
     pair(l, "m", "%llu", (unsigned long long)d->g.m);
@@ -126,18 +126,24 @@ static bool real(const bf_redis_reply *r, const char *name, double *out)
     return *end == 0 && *out >= 0 && *out <= 1;
 }
 
-bool bf_redis_meta_making(const bf_redis *r) { return has(&r->link.reply, "making"); }
+bool bf_redis_meta_making(const bf_redis *r) { return has(&r->link->reply, "making"); }
 
 uint32_t bf_redis_meta_born(const bf_redis *r)
 {
     uint64_t v;
-    return number(&r->link.reply, "born", 16, &v) && v <= UINT32_MAX ? (uint32_t)v : 0;
+    return number(&r->link->reply, "born", 16, &v) && v <= UINT32_MAX ? (uint32_t)v : 0;
+}
+
+uint64_t bf_redis_meta_keys(const bf_redis *r)
+{
+    uint64_t v;
+    return number(&r->link->reply, "keys", 10, &v) ? v : 0;
 }
 
 static int damaged(const bf_redis *r, const char *what, bf_error *err)
 {
     return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound %s",
-        r->link.label, what);
+        bf_redis_label(r), what);
 }
 
 /* Format 2: a filter of many parts. */
@@ -145,15 +151,15 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     char text[48], *end;
     uint64_t parts;
-    if (!field(&r->link.reply, "kind", text, sizeof text)) return damaged(r, "kind", err);
+    if (!field(&r->link->reply, "kind", text, sizeof text)) return damaged(r, "kind", err);
     d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
     if (!d->kind) return damaged(r, "kind", err);
     const char *name = d->kind == BF_GROW ? "grow" : "window";
     double *value = d->kind == BF_GROW ? &d->grow : &d->window;
-    if (!field(&r->link.reply, name, text, sizeof text)) return damaged(r, name, err);
+    if (!field(&r->link->reply, name, text, sizeof text)) return damaged(r, name, err);
     *value = bf_real(text, &end);
     if (*end) return damaged(r, name, err);
-    if (!number(&r->link.reply, "parts", 10, &parts) || parts < 1 ||
+    if (!number(&r->link->reply, "parts", 10, &parts) || parts < 1 ||
         parts > BF_PARTS_MAX - (d->kind == BF_WINDOW))
         return damaged(r, "parts", err);
     if (!d->scheme->keyed) return damaged(r, "scheme", err);
@@ -166,23 +172,23 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
 
 int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err)
 {
-    const bf_redis_reply *from = &r->link.reply;
+    const bf_redis_reply *from = &r->link->reply;
     char text[BF_SCHEME_BYTES];
     uint64_t v;
     if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
     const bool many = !strcmp(text, "2");
     if (!many && strcmp(text, "1") != 0)
-        return bf_fail(
-            err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->link.label, text);
+        return bf_fail(err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2",
+            bf_redis_label(r), text);
     if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0)
         return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know",
-            r->link.label, text);
+            bf_redis_label(r), text);
     const bf_layout *l = d->scheme->layout;
     d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
     if (d->g.counting && strcmp(text, "4") != 0)
         return bf_fail(err, BF_EFORMAT, "%s has %.8s bits a cell, this build knows 1 and 4",
-            r->link.label, text);
+            bf_redis_label(r), text);
     if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
     if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
         return damaged(r, "n", err);
@@ -206,6 +212,11 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len)
     return len != BF_REDIS_MARK
                ? 0
                : (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK])
+{
+    for (int i = 0; i < BF_REDIS_MARK; i++) bytes[i] = (uint8_t)(mark >> (24 - 8 * i));
 }
 
 uint32_t bf_redis_new_mark(void)

@@ -20,12 +20,13 @@
  * that everything earlier in the trip met the same bits. */
 #ifndef BF_REDIS_H
 #define BF_REDIS_H
-#include "parts/filter.h"
+#include "parts/parts.h"
 #include "redis/reply.h"
 #include <pthread.h>
 #include <sys/types.h>
 
 enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
+enum { BF_LABEL = 96 }; /* what messages call a key: no password, no control characters */
 /* What every reply may hold (an error's text, a number), and what a companion hash may, fields of
  * others among them. */
 enum {
@@ -70,7 +71,8 @@ struct bf_link {
     const bf_transport *transport;
     bf_redis_url url;              /* of a client only the key */
     const bf_redis_client *client; /* NULL = a connection of our own */
-    char label[96];                /* for messages: no password, no control characters */
+    const char *key, *label;       /* the name that commands and messages are about; borrowed */
+    char own_label[BF_LABEL];      /* of url.key */
     bool stands;                   /* no fault since the last begin */
     struct redisContext *context;  /* socket: NULL = not connected */
     struct redisReader *reader;
@@ -83,14 +85,16 @@ struct bf_link {
     size_t out_len, out_cap;
     size_t commands;         /* of this trip */
     bf_redis_most each, all; /* of this trip: what one reply may hold, what all of them may */
+    bool apart;              /* client: see bf_link_apart */
     bool no_memory;          /* out could not grow */
     uint64_t era;            /* grows with each new connection: what answers may have lost bits */
     bool fresh, sent, heard; /* this trip: made a new connection, sent bytes, got bytes */
     bool timed_out;
     int64_t deadline; /* ms, monotonic */
     pthread_mutex_t mutex;
-    int pid;       /* of the process the connection belongs to */
-    bool one_slot; /* a trip must keep to keys of one slot: what answers is a cluster */
+    int pid;             /* of the process the connection belongs to */
+    bool one_slot;       /* a trip must keep to keys of one slot: what answers is a cluster */
+    bool no_bitfield_ro; /* before Redis 6.2, or renamed */
 };
 
 /* socket.c: what passes the socket before the trip's deadline: bytes, 0 = closed, -1 and errno.  A
@@ -112,12 +116,10 @@ int bf_client_open(
     bf_link *l, const bf_spec *spec, bf_error *err); /* client.c: through the host's client */
 int bf_socket_open(bf_link *l, const bf_spec *spec, bf_error *err); /* socket.c: by URL */
 int bf_link_ready(bf_link *l, int rc); /* the end of both: rc is what came of it so far */
-int bf_link_like(bf_link *l, const bf_link *of, const char *key,
-    bf_error *err); /* another one to the same server, by URL */
 void bf_link_free(bf_link *l);
 void bf_link_lock(bf_link *l); /* also: a fork's child lets go of its parent's connection */
 void bf_link_unlock(bf_link *l);
-void bf_link_label(bf_link *l); /* anew, after url.key was changed */
+void bf_link_label(const bf_link *l, const char *key, char label[BF_LABEL]);
 void bf_link_drop(bf_link *l);
 int bf_link_no_memory(bf_link *l, bf_error *err); /* both drop it */
 int bf_link_nonsense(bf_link *l, bf_error *err);
@@ -138,7 +140,8 @@ void bf_link_allow(
 void bf_link_arg(bf_link *l, const void *bytes, size_t len);
 void bf_link_word(bf_link *l, const char *word);
 void bf_link_number(bf_link *l, uint64_t v);
-void bf_link_push(bf_link *l); /* what fits now: the server starts while commands are written */
+void bf_link_apart(bf_link *l); /* the next one begins apart from those before, also of its key */
+void bf_link_push(bf_link *l);  /* what fits now: the server starts while commands are written */
 int bf_link_send(bf_link *l, bf_error *err);
 int bf_link_next(bf_link *l, bf_error *err);          /* fills l->reply */
 int bf_link_refusal(const bf_link *l, bf_error *err); /* the reply as an error; 0 if it is none */
@@ -150,15 +153,17 @@ char *bf_redis_digits(char *at, uint64_t v); /* decimal; returns the end */
 /* ---- the store's own state ---- */
 typedef struct { /* one of the keys of a filter with shards; the last one is K and K:meta themselves
                   */
-    char *key, *meta, label[96];
+    char *key, *meta, label[BF_LABEL];
     uint32_t mark, born;
     bool told; /* that its keys are gone: it was lost, or re-created together with others */
 } bf_redis_slot;
 
 typedef struct bf_redis_cache bf_redis_cache;
-typedef struct {
-    bf_link link; /* url.key and label: of the shard selected */
-    char *meta;   /* K:meta, or a shard's; the same for mark */
+typedef struct bf_redis {
+    bf_link *link; /* one a filter: its parts share it.  key and label: of what is selected */
+    bool guest;    /* a part: the link is its filter's */
+    char *key, label[BF_LABEL]; /* K; of a part {K}:p0 or {K}:w0 */
+    char *meta;                 /* K:meta, or the selected shard's; the same for mark */
     bf_desc desc;
     uint64_t bits;    /* of a key: m, or m / shards */
     uint64_t mark_at; /* byte */
@@ -179,9 +184,8 @@ typedef struct {
     uint64_t added,
         gone; /* keys that were new, since it was opened or re-created; before that, of a part */
     bool foreign;
-    bool redisson;       /* foreign, and meta is Redisson's {K}:config */
-    bool no_bitfield_ro; /* before Redis 6.2, or renamed */
-    uint8_t *old;        /* of every bit an add sets: was it set before? */
+    bool redisson; /* foreign, and meta is Redisson's {K}:config */
+    uint8_t *old;  /* of every bit an add sets: was it set before? */
     size_t old_cap;
     unsigned shards, at; /* how many keys hold bits; which one is selected */
     bf_redis_slot *slot; /* shards + 1 of them, or NULL */
@@ -189,7 +193,14 @@ typedef struct {
     char *room;          /* of a batch that is sorted by shards */
     size_t room_cap;
     unsigned wait_replicas;
+    bool caches; /* as asked, also of parts */
+    double cache_max_age;
     bf_redis_cache *cache; /* or NULL */
+    uint64_t keys;         /* a part that grows: how many K:meta said there are */
+    bool peeked;           /* bf_redis_peek found it sound and opened it */
+    bool missing;          /* it, or a part of it, was not there when it was to be opened */
+    bool again;            /* so it is to be made again in place of the one that was born so, */
+    unsigned old_parts;    /* which had so many parts */
 } bf_redis;
 
 /* meta.c */
@@ -199,9 +210,11 @@ int bf_redis_meta_read(
     const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */
 bool bf_redis_meta_making(const bf_redis *r);   /* the same: not all shards have been there yet */
 uint32_t bf_redis_meta_born(const bf_redis *r); /* the same; 0: it does not say */
+uint64_t bf_redis_meta_keys(const bf_redis *r); /* the same */
 size_t bf_redis_meta_args(const bf_desc *d);
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark); /* so many arguments */
 uint32_t bf_redis_mark_in(const char *bytes, size_t len);
+void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK]); /* as Redis keeps it */
 uint32_t bf_redis_new_mark(void);
 
 /* bulk.c; each is called with the link locked, and works on the key selected */
@@ -231,7 +244,9 @@ void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes); /* GETRANGE
 int bf_redis_nonsense(
     bf_redis *r, bf_error *err); /* a reply of another form: the connection is dropped */
 uint32_t bf_redis_take_mark(const bf_redis *r); /* of l->reply */
-void bf_redis_select(bf_redis *r, unsigned i);  /* a shard, or r->shards for K itself */
+void bf_redis_lock(bf_redis *r); /* the link, for r: its key is selected; bf_link_unlock */
+void bf_redis_select(bf_redis *r, unsigned i); /* a shard, or r->shards for K itself */
+const char *bf_redis_label(const bf_redis *r); /* of what is selected */
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err); /* as it is now */
 int bf_redis_lost(const bf_redis *r, bf_error *err);
 /* Is the mark just read this filter's?  *changed: it is, and another one than before.  An error
@@ -241,23 +256,32 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);
 /* The sentence that says so; note: what became of the keys just sent, or "". */
 #define BF_SENT_IN ", the last sent are in it"
 #define BF_SENT_OUT ", the last sent are not in it"
-int bf_redis_anew(const bf_link *l, uint64_t gone, const char *note, bf_error *err);
+int bf_redis_anew(const char *label, uint64_t gone, const char *note, bf_error *err);
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err); /* K:meta as it is now, to l->reply */
 bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b);
 
 /* trip.c */
-typedef struct { /* the keys of a batch that go to one shard */
+typedef struct { /* the positions of a batch that are under one name: a shard's or a part's */
+    bf_redis *of;
     unsigned shard;
+    int op;
     const uint64_t *pos;
     size_t nkeys;
-    uint8_t *present, *old;
-    uint32_t mark; /* as the trip read it */
-    bool pending;  /* to be asked, or asked again */
+    uint8_t *present, *old; /* old: of an add */
+    uint32_t mark;          /* as the trip read it */
+    bool pending;           /* to be asked, or asked again */
 } bf_redis_group;
+/* All groups in one trip, of r or of r's parts; tests only.  Or adds, and tests beside them. */
 int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
 int bf_redis_add(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
 int bf_redis_marks(bf_redis *r, bf_redis_group *g, size_t n,
     bf_error *err); /* nothing but the marks, as they are now */
+/* A group whose bits were exchanged meanwhile is to be asked again: *pending. */
+int bf_redis_follow_group(bf_redis_group *g, bool *pending, bf_error *err);
+/* WAIT, where the filter waits for replicas; of its reply: an error where too few have it. */
+void bf_redis_put_wait(bf_redis *r);
+int bf_redis_enough(const bf_redis *r, long long have, bf_error *err);
+int bf_redis_not_sure(bf_redis *r, bf_error *err); /* a fault while something was added */
 
 /* sharded.c */
 int bf_redis_attach_shards(
@@ -285,6 +309,13 @@ int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err);
 int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err);
 void bf_redis_cache_free(bf_redis_cache *c);
 void bf_redis_cache_forget(bf_redis_cache *c); /* NULL is fine */
+double bf_redis_cache_now(void);
+/* Of a part; without a cache they do nothing.  knows: the key is present, as far as is known.
+ * heard: after each trip, with what came of it; then, what it told. */
+bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at);
+bool bf_redis_cache_heard(bf_redis *r, int rc);
+void bf_redis_cache_learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+    const uint8_t *present, double at);
 typedef int bf_redis_applier(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err);
 /* far: what asks Redis for those that are not known. */
@@ -301,6 +332,10 @@ int bf_redis_count_unite(
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);
 int bf_redis_look(
     bf_redis *r, long long *bytes, bf_error *err); /* HGETALL of meta and STRLEN of the key */
+/* Several keys of whole's in one trip: those that are sound are open then, and peeked.  What is
+ * wrong with another says bf_redis_attach_key. */
+int bf_redis_peek(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);
+int bf_redis_part_cache(bf_redis *r, bf_error *err); /* of a part that was just opened, if asked */
 int bf_redis_no_cache(const bf_redis *r, bf_error *err);
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
 int bf_redis_like(bf_store *s, const bf_redis *of, const char *key,
@@ -309,7 +344,15 @@ int bf_redis_like(bf_store *s, const bf_redis *of, const char *key,
  * bf_store_ops.attach. */
 int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
 
+/* parts.c: see bf_chain_ops */
+struct bf_span;
+int64_t bf_redis_parts_ask(
+    bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, struct bf_span *s, bf_error *err);
+int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most,
+    struct bf_span *s, bf_error *err);
+
 /* grown.c and epochs.c: filters of many parts; most under the chain's lock */
+int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
 enum { BF_WHOLE_ARGS = 22 };
 void bf_redis_put_whole(bf_link *l, const bf_filter *f); /* so many arguments */
 int64_t bf_redis_number_in(

@@ -63,7 +63,7 @@ static size_t find(const bf_redis_reply *r, const char *name)
 
 int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
 {
-    const bf_redis_reply *from = &r->link.reply;
+    const bf_redis_reply *from = &r->link->reply;
     uint64_t k, n;
     bf_find_scheme(d, "redisson", NULL, NULL); /* a row of the table */
     d->g = (bf_geometry){ .shards = 1 };
@@ -71,7 +71,7 @@ int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
         !whole(from, find(from, "hashIterations"), BF_K_MAX, &k))
         return bf_fail(err, BF_EFORMAT,
             "%s: Redisson's hash beside it (the key with :config) lacks a sound size or hashIterations",
-            r->link.label);
+            bf_redis_label(r));
     d->g.k = (unsigned)k;
     d->g.lines = d->g.m;
     d->g.n = whole(from, find(from, "expectedInsertions"), BF_N_MAX, &n) ? n
@@ -82,11 +82,14 @@ int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
     return 0;
 }
 
-bool bf_redisson_found(const bf_redis *r) { return find(&r->link.reply, "size") < r->link.reply.n; }
+bool bf_redisson_found(const bf_redis *r)
+{
+    return find(&r->link->reply, "size") < r->link->reply.n;
+}
 
 void bf_redisson_put_mark(bf_redis *r)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     bf_link_count(l, 4);
     bf_link_word(l, "HMGET");
     bf_link_word(l, r->meta);
@@ -97,7 +100,7 @@ void bf_redisson_put_mark(bf_redis *r)
 uint32_t bf_redisson_mark(const bf_redis *r)
 {
     uint64_t m = 0, k = 0;
-    const bf_redis_reply *from = &r->link.reply;
+    const bf_redis_reply *from = &r->link->reply;
     if (from->n != 2 || !whole(from, 0, UINT64_MAX, &m) || !whole(from, 1, UINT64_MAX, &k))
         return 0;
     return m == r->desc.g.m && k == r->desc.g.k ? AS_IT_WAS : CHANGED;
@@ -107,7 +110,7 @@ int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err)
 {
     if (seen == 0) return bf_redis_lost(r, err);
     return bf_fail(err, BF_EMISMATCH,
-        "%s was made anew by Redisson: its :config is no longer m=%llu k=%u", r->link.label,
+        "%s was made anew by Redisson: its :config is no longer m=%llu k=%u", bf_redis_label(r),
         (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
 
@@ -136,7 +139,7 @@ static void as_java(char out[REAL], double p)
 
 int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     char p[REAL];
     long long made = 0;
     int rc = bf_link_begin(l, true, err);
@@ -148,7 +151,7 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
         "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then return 0 end "
         "redis.call('HMSET',KEYS[2],unpack(ARGV)) return 1");
     bf_link_word(l, "2");
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
     bf_link_word(l, "size");
     bf_link_number(l, d->g.m);

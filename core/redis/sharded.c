@@ -42,18 +42,16 @@ void bf_redis_free_shards(bf_redis *r)
 static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 {
     const unsigned n = d->g.shards;
-    char *key = r->link.url.key;
+    char *key = r->key;
     bool fine = (r->slot = calloc(n + 1, sizeof *r->slot)) != NULL;
     if (!fine) return bf_fail(err, BF_ENOMEM, "out of memory");
     r->shards = r->at = n;
     r->slot[n] = (bf_redis_slot){ .key = key, .meta = r->meta };
-    memcpy(r->slot[n].label, r->link.label, sizeof r->link.label);
+    memcpy(r->slot[n].label, r->label, sizeof r->label);
     bf_redis_place(r, d);
     for (unsigned i = 0; fine && i < n; i++) {
         if (!(fine = name(r->slot + i, key, i))) break;
-        r->link.url.key = r->slot[i].key;
-        bf_link_label(&r->link);
-        memcpy(r->slot[i].label, r->link.label, sizeof r->link.label);
+        bf_link_label(r->link, r->slot[i].key, r->slot[i].label);
     }
     bf_redis_select(r, n);
     if (fine) return 0;
@@ -76,24 +74,24 @@ static int attach_shard(bf_redis *r, const bf_desc *d, unsigned i, bool make, bf
         if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
         if (rc == 1 && !bf_redis_same_shape(&have, d))
             return bf_fail(err, BF_EMISMATCH,
-                "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->link.label,
+                "%s is a shard of another filter: %s m=%llu k=%u shards=%u", bf_redis_label(r),
                 have.name, (unsigned long long)have.g.m, have.g.k, have.g.shards);
     }
     return rc ? rc
               : bf_fail(err, BF_EIO, "%s comes and goes: it could neither be opened nor created",
-                    r->link.label);
+                    bf_redis_label(r));
 }
 
 static bool any_shard(bf_redis *r)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     long long n = 1;
     for (unsigned i = 0; i < r->shards; i++) {
         bf_redis_select(r, i);
         if (bf_link_begin(l, true, NULL) < 0) return true;
         bf_link_count(l, 2);
         bf_link_word(l, "EXISTS");
-        bf_link_word(l, l->url.key);
+        bf_link_word(l, l->key);
         if (bf_link_finish(l, 1, NULL) < 0 || !bf_reply_integer(&l->reply, 0, &n) || n) return true;
     }
     return false;
@@ -103,7 +101,7 @@ static bool any_shard(bf_redis *r)
  * it. */
 static void on_whole(bf_redis *r, const char *text, size_t more)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     char hex[16];
     snprintf(hex, sizeof hex, "%08lx", (unsigned long)r->whole);
     bf_link_count(l, 6 + more);
@@ -111,15 +109,15 @@ static void on_whole(bf_redis *r, const char *text, size_t more)
     bf_link_word(l, text);
     bf_link_word(l, "2");
     bf_link_word(l, r->meta);
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     bf_link_word(l, hex);
 }
 
 static int run(bf_redis *r, bf_error *err)
 {
     long long v = 0;
-    int rc = bf_link_finish(&r->link, 1, err);
-    return rc < 0 ? rc : bf_reply_integer(&r->link.reply, 0, &v) && v;
+    int rc = bf_link_finish(r->link, 1, err);
+    return rc < 0 ? rc : bf_reply_integer(&r->link->reply, 0, &v) && v;
 }
 
 #define MINE "if redis.call('HGET',KEYS[1],'mark')~=ARGV[1] then return 0 end "
@@ -128,7 +126,7 @@ static int run(bf_redis *r, bf_error *err)
 static int all_made(bf_redis *r, bf_error *err)
 {
     bf_redis_select(r, r->shards);
-    int rc = bf_link_begin(&r->link, true, err);
+    int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
     on_whole(r, MINE "redis.call('HDEL',KEYS[1],'making') return 1", 0);
     rc = run(r, err);
@@ -163,7 +161,7 @@ int bf_redis_attach_shards(
  * name. */
 static int make_whole(bf_redis *r, const bf_desc *d, uint32_t mark, bf_error *err)
 {
-    int rc = bf_link_begin(&r->link, true, err);
+    int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
     on_whole(r,
         "if redis.call('EXISTS',KEYS[2])==1 or (redis.call('EXISTS',KEYS[1])==1 "
@@ -178,7 +176,7 @@ static int make_whole(bf_redis *r, const bf_desc *d, uint32_t mark, bf_error *er
 int bf_redis_remove_whole(bf_redis *r, bf_error *err)
 {
     bf_redis_select(r, r->shards);
-    int rc = bf_link_begin(&r->link, true, err);
+    int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
     on_whole(r, MINE "redis.call('DEL',KEYS[1]) return 1", 0);
     rc = run(r, err);
@@ -188,13 +186,13 @@ int bf_redis_remove_whole(bf_redis *r, bf_error *err)
 int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
 {
     bf_redis_select(r, r->shards);
-    int rc = bf_link_begin(&r->link, true, err);
+    int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
     on_whole(r,
         MINE
         "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1",
         1);
-    bf_link_number(&r->link, bf_redis_ms(seconds));
+    bf_link_number(r->link, bf_redis_ms(seconds));
     rc = run(r, err);
     return rc < 0 ? rc : 0;
 }
@@ -275,7 +273,9 @@ static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, 
         size_t c = next[i];
         next[i] = at;
         if (c)
-            g[n++] = (bf_redis_group){ .shard = (unsigned)i,
+            g[n++] = (bf_redis_group){ .of = r,
+                .op = op,
+                .shard = (unsigned)i,
                 .pos = sorted + at * k,
                 .nkeys = c,
                 .present = answer + at,
@@ -296,7 +296,9 @@ static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, 
 int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err)
 {
-    bf_redis_group one = { .pos = pos, .nkeys = nkeys, .present = present, .pending = true };
+    bf_redis_group one = {
+        .of = r, .op = op, .pos = pos, .nkeys = nkeys, .present = present, .pending = true
+    };
     if (r->slot) return apply_sorted(r, op, pos, nkeys, k, present, err);
     return run_groups(r, op, &one, 1, nkeys, k, err);
 }

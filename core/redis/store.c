@@ -13,29 +13,31 @@ enum { TRIP_KEYS = 1000 };
 
 static int cached(bf_redis *r, const bf_spec *spec, int rc, bf_error *err)
 {
-    return rc == 1 && spec->cache && bf_redis_cache_new(r, spec->cache_max_age, err) < 0 ? BF_ENOMEM
-                                                                                         : rc;
+    const bool parts = !r->redisson && r->mark_at == 0; /* each has its own */
+    return rc == 1 && spec->cache && !parts && bf_redis_cache_new(r, spec->cache_max_age, err) < 0
+               ? BF_ENOMEM
+               : rc;
 }
 
 static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
 {
     bf_redis *r = bf_redis_start(s, spec, err);
     if (!r) return err ? err->code : BF_EINVAL;
-    bf_link_lock(&r->link);
+    bf_redis_lock(r);
     int rc = bf_is_redisson(spec->scheme) ? bf_redis_attach_redisson(r, spec, desc, err)
                                           : bf_redis_attach_key(r, spec, desc, err);
     rc = cached(r, spec, rc, err);
     s->made |= r->made;
-    bf_link_unlock(&r->link);
+    bf_link_unlock(r->link);
     return rc;
 }
 
 static int make_redisson(bf_redis *r, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     if (spec->cache) return bf_redis_no_cache(r, err);
-    bf_link_lock(&r->link);
+    bf_redis_lock(r);
     int rc = bf_redisson_make(r, d, err);
-    bf_link_unlock(&r->link);
+    bf_link_unlock(r->link);
     return rc;
 }
 
@@ -53,10 +55,10 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
             (unsigned long long)BF_REDIS_M_MAX,
             d->scheme->layout->sharding == BF_WHOLE ? "a scheme with" : "more");
     if (bf_is_redisson(d->name)) return make_redisson(r, d, spec, err);
-    bf_link_lock(&r->link);
+    bf_redis_lock(r);
     int rc = shards > 1 ? bf_redis_make_shards(r, d, err) : bf_redis_make(r, d, err);
     rc = cached(r, spec, rc, err);
-    bf_link_unlock(&r->link);
+    bf_link_unlock(r->link);
     return rc;
 }
 
@@ -64,14 +66,14 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 static bf_redis *enter(bf_store *s)
 {
     bf_redis *r = s->impl;
-    bf_link_lock(&r->link);
+    bf_redis_lock(r);
     return r;
 }
 
 static int leave(bf_redis *r, int rc)
 {
     bf_redis_select(r, r->shards);
-    bf_link_unlock(&r->link);
+    bf_link_unlock(r->link);
     return rc;
 }
 
@@ -97,7 +99,7 @@ static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigne
 static int own(const bf_redis *r, const char *what, bf_error *err)
 {
     return r->foreign ? bf_fail(err, BF_ENOTSUP, "%s has no :meta and no mark: it cannot %s",
-                            r->link.label, what)
+                            bf_redis_label(r), what)
                       : 0;
 }
 
@@ -204,7 +206,7 @@ static int remove_(bf_store *s, bf_error *err)
 /* Of parts: is it the one that was opened? */
 static bool whole_stands(bf_redis *r)
 {
-    return bf_redis_fetch_meta(r, NULL) == 0 && r->link.reply.n > 0 &&
+    return bf_redis_fetch_meta(r, NULL) == 0 && r->link->reply.n > 0 &&
            bf_redis_meta_born(r) == r->born;
 }
 
@@ -215,11 +217,11 @@ static bool current(const bf_store *s)
     if (r->mark_at == 0 && !r->foreign && !r->redisson)
         return leave(r, whole_stands(r)); /* a filter of parts */
     if (!bf_redis_marked(r))
-        return leave(r, bf_redis_look(r, &bytes, NULL) == 0 && r->link.reply.n == 1 && bytes > 0);
+        return leave(r, bf_redis_look(r, &bytes, NULL) == 0 && r->link->reply.n == 1 && bytes > 0);
     bf_redis_group *g = bf_redis_room(r, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)
-        g[i] = (bf_redis_group){ .shard = i, .pending = true };
+        g[i] = (bf_redis_group){ .of = r, .op = BF_OP_TEST, .shard = i, .pending = true };
     if (g) same = bf_redis_marks(r, g, r->shards, NULL) == 0;
     for (unsigned i = 0; g && same && i < r->shards; i++) {
         bf_redis_select(r, i);
@@ -234,7 +236,11 @@ static void close_(bf_store *s)
     if (!r) return;
     bf_redis_free_shards(r);
     bf_redis_cache_free(r->cache);
-    bf_link_free(&r->link);
+    if (r->link && !r->guest) {
+        bf_link_free(r->link);
+        free(r->link);
+    }
+    free(r->key);
     free(r->meta);
     free(r->old);
     free(r->room);

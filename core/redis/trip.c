@@ -49,12 +49,12 @@ static char *number_arg(char *at, uint64_t v)
 
 static void put_bitfield(bf_redis *r, int op, const uint64_t *pos, unsigned k, bool with_mark)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     bool add = op == BF_OP_ADD;
     bf_link_count(l, 2 + (size_t)k * (add ? 4 : 3) + (with_mark ? 3 : 0));
     bf_link_allow(l, (size_t)k + 1, 0);
     bf_link_word(l, add ? "BITFIELD" : "BITFIELD_RO");
-    bf_link_word(l, l->url.key);
+    bf_link_word(l, l->key);
     char *at = bf_link_room(l, ((size_t)k + 1) * 64);
     if (!at) return;
     for (unsigned i = 0; i < k; i++) {
@@ -68,11 +68,11 @@ static void put_bitfield(bf_redis *r, int op, const uint64_t *pos, unsigned k, b
 
 static void put_getbits(bf_redis *r, const uint64_t *pos, unsigned k)
 {
-    bf_link *l = &r->link;
+    bf_link *l = r->link;
     for (unsigned i = 0; i < k; i++) {
         bf_link_count(l, 3);
         bf_link_word(l, "GETBIT");
-        bf_link_word(l, l->url.key);
+        bf_link_word(l, l->key);
         bf_link_number(l, pos[i]);
     }
 }
@@ -80,7 +80,7 @@ static void put_getbits(bf_redis *r, const uint64_t *pos, unsigned k)
 /* A single test of a client is one command: several cost phpredis a pipeline. */
 static bool by_lines(const bf_redis *r, int op, const bf_redis_group *g)
 {
-    return op == BF_OP_TEST && !(r->link.client && g->nkeys == 1);
+    return op == BF_OP_TEST && !(r->link->client && g->nkeys == 1);
 }
 
 /* Is the mark in the last key's BITFIELD, or a command of its own? */
@@ -89,51 +89,55 @@ static bool mark_inside(const bf_redis *r, int op, const bf_redis_group *g, unsi
     uint64_t line[2];
     if (r->foreign || g->nkeys == 0) return false;
     const bool lines = by_lines(r, op, g) && lines_of(g->pos + (g->nkeys - 1) * k, k, line) > 0;
-    return op == BF_OP_ADD || (!lines && !r->no_bitfield_ro);
+    return op == BF_OP_ADD || (!lines && !r->link->no_bitfield_ro);
 }
 
-static void put_group(bf_redis *r, int op, const bf_redis_group *g, unsigned k)
+static void put_group(const bf_redis_group *g, unsigned k)
 {
+    bf_redis *r = g->of;
+    const int op = g->op;
     const uint64_t *pos = g->pos;
     const bool inside = mark_inside(r, op, g, k), lined = by_lines(r, op, g);
     uint64_t line[2];
     for (size_t i = 0; i < g->nkeys; i++, pos += k) {
         unsigned lines = lined ? lines_of(pos, k, line) : 0;
         for (unsigned j = 0; j < lines; j++) bf_redis_put_range(r, line[j] * LINE, LINE);
-        if (lines == 0 && op == BF_OP_TEST && r->no_bitfield_ro)
+        if (lines == 0 && op == BF_OP_TEST && r->link->no_bitfield_ro)
             put_getbits(r, pos, k);
         else if (lines == 0)
             put_bitfield(r, op, pos, k, inside && i + 1 == g->nkeys);
-        bf_link_push(&r->link);
+        bf_link_push(r->link);
     }
     if (!inside && bf_redis_marked(r)) bf_redis_put_mark(r);
 }
 
 /* Half of the time a trip may take: its answer must come before that is over, and Redis looks at
  * its clock every 100 ms. */
-static void put_wait(bf_redis *r)
+void bf_redis_put_wait(bf_redis *r)
 {
-    bf_link_count(&r->link, 3);
-    bf_link_word(&r->link, "WAIT");
-    bf_link_number(&r->link, r->wait_replicas);
-    bf_link_number(&r->link, (uint64_t)(r->link.url.timeout * 500));
+    if (!r->wait_replicas) return;
+    bf_link_count(r->link, 3);
+    bf_link_word(r->link, "WAIT");
+    bf_link_number(r->link, r->wait_replicas);
+    bf_link_number(r->link, (uint64_t)(r->link->url.timeout * 500));
 }
 
 /* ---- replies of a batch ---- */
 typedef struct {
     uint32_t mark;      /* of the last group */
     int refused;        /* the first error reply, as a code; its text is in err */
-    bool unknown;       /* it says: unknown command */
+    bool tests;         /* what is being taken are a test's */
+    bool unknown;       /* a test's says: unknown command */
     long long replicas; /* the fewest that WAIT told of, -1: not asked */
 } answers;
 
 static int next(bf_redis *r, answers *a, bf_error *err)
 {
     char text[32];
-    int rc = bf_link_next(&r->link, err);
-    if (rc < 0 || a->refused || !bf_reply_error(&r->link.reply, text, sizeof text)) return rc;
-    a->unknown = !strncmp(text, "ERR unknown command", 19);
-    a->refused = bf_link_refusal(&r->link, err);
+    int rc = bf_link_next(r->link, err);
+    if (rc < 0 || a->refused || !bf_reply_error(&r->link->reply, text, sizeof text)) return rc;
+    a->unknown = a->tests && !strncmp(text, "ERR unknown command", 19);
+    a->refused = bf_link_refusal(r->link, err);
     return 0;
 }
 
@@ -144,7 +148,7 @@ static int take_lines(bf_redis *r, const uint64_t *pos, unsigned k, const uint64
         size_t len;
         int rc = next(r, a, err);
         if (rc < 0) return rc;
-        const char *bytes = bf_reply_only_text(&r->link.reply, &len);
+        const char *bytes = bf_reply_only_text(&r->link->reply, &len);
         if (a->refused) continue;
         if (!bytes || len > LINE) return bf_redis_nonsense(r, err);
         for (unsigned i = 0; i < k; i++) {
@@ -162,8 +166,8 @@ static int take_bitfield(
     const bf_redis_leaf *v = NULL;
     int rc = next(r, a, err);
     if (rc < 0 || a->refused) return rc;
-    if (r->link.reply.n != k + (size_t)with_mark) return bf_redis_nonsense(r, err);
-    v = r->link.reply.leaves;
+    if (r->link->reply.n != k + (size_t)with_mark) return bf_redis_nonsense(r, err);
+    v = r->link->reply.leaves;
     for (unsigned i = 0; i < k + with_mark; i++)
         if (v[i].type != BF_LEAF_INTEGER) return bf_redis_nonsense(r, err);
     for (unsigned i = 0; i < k; i++) {
@@ -180,15 +184,17 @@ static int take_getbits(bf_redis *r, unsigned k, answers *a, bool *all, bf_error
         long long v = 0;
         int rc = next(r, a, err);
         if (rc < 0) return rc;
-        if (!a->refused && !bf_reply_integer(&r->link.reply, 0, &v))
+        if (!a->refused && !bf_reply_integer(&r->link->reply, 0, &v))
             return bf_redis_nonsense(r, err);
         *all &= v == 1;
     }
     return 0;
 }
 
-static int take_group(bf_redis *r, int op, bf_redis_group *g, unsigned k, answers *a, bf_error *err)
+static int take_group(bf_redis_group *g, unsigned k, answers *a, bf_error *err)
 {
+    bf_redis *r = g->of;
+    const int op = g->op;
     const uint64_t *pos = g->pos;
     const bool inside = mark_inside(r, op, g, k), lined = by_lines(r, op, g);
     uint64_t line[2];
@@ -198,7 +204,7 @@ static int take_group(bf_redis *r, int op, bf_redis_group *g, unsigned k, answer
         unsigned lines = lined ? lines_of(pos, k, line) : 0;
         if (lines)
             rc = take_lines(r, pos, k, line, lines, a, &all, err);
-        else if (op == BF_OP_TEST && r->no_bitfield_ro)
+        else if (op == BF_OP_TEST && r->link->no_bitfield_ro)
             rc = take_getbits(r, k, a, &all, err);
         else
             rc = take_bitfield(r, k, op == BF_OP_ADD ? g->old + i * k : NULL,
@@ -216,55 +222,74 @@ static int take_wait(bf_redis *r, answers *a, bf_error *err)
 {
     long long got = 0;
     int rc = next(r, a, err);
-    if (rc < 0 || a->refused) return rc;
-    if (!bf_reply_integer(&r->link.reply, 0, &got)) return bf_redis_nonsense(r, err);
+    if (rc < 0 || (a->refused && !a->unknown)) return rc;
+    if (!bf_reply_integer(&r->link->reply, 0, &got)) return bf_redis_nonsense(r, err);
     if (a->replicas < 0 || got < a->replicas) a->replicas = got;
     return 0;
 }
 
+int bf_redis_enough(const bf_redis *r, long long have, bf_error *err)
+{
+    if (!r->wait_replicas || have >= (long long)r->wait_replicas) return 0;
+    return bf_fail(err, BF_EIO, "%s: added, but only %lld of wait_replicas=%u have it in time",
+        bf_redis_label(r), have, r->wait_replicas);
+}
+
 /* ---- a trip: the groups that are pending, from first on; to all, or where the answerer is a
  * cluster to one ---- */
-static int trip(
-    bf_redis *r, int op, bf_redis_group *g, size_t n, unsigned k, answers *a, bf_error *err)
+/* All parts of a filter are in one slot. */
+static const char *about(const bf_redis *r, const bf_redis_group *g)
 {
-    const bool wait = op == BF_OP_ADD && r->wait_replicas;
-    int rc = bf_link_begin(&r->link, op == BF_OP_ADD, err);
+    return g->of->guest ? r->key : g->of->link->key;
+}
+
+static bool adds(const bf_redis_group *g, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (g[i].pending && g[i].op == BF_OP_ADD) return true;
+    return false;
+}
+
+static int trip(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, answers *a, bf_error *err)
+{
+    const bool add = adds(g, n), wait = add && r->wait_replicas;
+    int rc = bf_link_begin(r->link, add, err);
     if (rc < 0) return rc;
     for (size_t i = 0; i < n; i++)
         if (g[i].pending) {
-            bf_redis_select(r, g[i].shard);
-            bf_link_about(&r->link, r->link.url.key);
-            put_group(r, op, g + i, k);
+            bf_redis_select(g[i].of, g[i].shard);
+            bf_link_about(r->link, about(r, g + i));
+            put_group(g + i, k);
         }
-    if (wait) put_wait(r);
-    if ((rc = bf_link_send(&r->link, err)) < 0) return rc;
+    if (wait) bf_redis_put_wait(r);
+    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (g[i].pending) {
-            bf_redis_select(r, g[i].shard);
+            bf_redis_select(g[i].of, g[i].shard);
             a->mark = 0;
-            rc = take_group(r, op, g + i, k, a, err);
+            a->tests = g[i].op == BF_OP_TEST;
+            rc = take_group(g + i, k, a, err);
         }
     return rc == 0 && wait ? take_wait(r, a, err) : rc;
 }
 
-static int trips(
-    bf_redis *r, int op, bf_redis_group *g, size_t n, unsigned k, answers *a, bf_error *err)
+static int trips(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, answers *a, bf_error *err)
 {
-    const size_t step = r->link.one_slot ? 1 : n;
+    const size_t step = r->link->one_slot && r->slot ? 1 : n;
     int rc = 0;
     *a = (answers){ .replicas = -1 };
     for (size_t i = 0; rc == 0 && !a->refused && i < n; i += step)
-        if (step > 1 || g[i].pending) rc = trip(r, op, g + i, step, k, a, err);
+        if (step > 1 || g[i].pending) rc = trip(r, g + i, step, k, a, err);
     return rc;
 }
 
 /* ---- a batch ---- */
 /* A group whose bits were exchanged meanwhile is to be asked again. */
-static int follow(bf_redis *r, bf_redis_group *g, bool *pending, bf_error *err)
+int bf_redis_follow_group(bf_redis_group *g, bool *pending, bf_error *err)
 {
     if (!g->pending) return 0;
-    bf_redis_select(r, g->shard);
-    int rc = bf_redis_follow(r, g->mark, &g->pending, err);
+    bf_redis_select(g->of, g->shard);
+    int rc = bf_redis_follow(g->of, g->mark, &g->pending, err);
     *pending |= g->pending;
     return rc;
 }
@@ -276,75 +301,102 @@ int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error
     answers a;
     bool pending = true, retried = false;
     for (int tries = 0; pending && tries < 10; tries++) {
-        int rc = trips(r, BF_OP_TEST, g, n, k, &a, err);
-        if (rc < 0 && !retried && !r->link.fresh && !r->link.timed_out) {
+        int rc = trips(r, g, n, k, &a, err);
+        if (rc < 0 && !retried && !r->link->fresh && !r->link->timed_out) {
             retried = true;
             continue;
         }
         if (rc < 0) return rc;
-        if (a.unknown && !r->no_bitfield_ro) {
-            r->no_bitfield_ro = true;
+        if (a.unknown && !r->link->no_bitfield_ro) {
+            r->link->no_bitfield_ro = true;
             continue;
         }
         if (a.refused) return a.refused;
         if (!bf_redis_marked(r)) return 0;
         pending = false;
         for (size_t i = 0; i < n; i++)
-            if ((rc = follow(r, g + i, &pending, err)) < 0) return rc;
+            if ((rc = bf_redis_follow_group(g + i, &pending, err)) < 0) return rc;
     }
-    return pending ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", r->link.label)
+    return pending ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r))
                    : 0;
 }
 
-static int not_sure(bf_redis *r, bf_error *err)
+int bf_redis_not_sure(bf_redis *r, bf_error *err)
 {
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     if (err->sys_errno)
         return bf_fail_sys(
-            err, err->sys_errno, "tell what was added: no answer from", r->link.label);
-    if (!r->link.client)
+            err, err->sys_errno, "tell what was added: no answer from", bf_redis_label(r));
+    if (!r->link->client)
         return bf_fail(err, BF_EIO, "%s: cannot tell what was added: the answer is not Redis's",
-            r->link.label);
+            bf_redis_label(r));
     const bf_error said = *err; /* the host's own words */
     return bf_fail(err, BF_EIO, "cannot tell what was added: %.130s", said.msg);
 }
 
+/* What was added to it: a lost name takes back what was written to it. */
+static int settle_add(bf_redis_group *g, unsigned k, bf_error *err)
+{
+    bf_redis *r = g->of;
+    bool changed = false;
+    r->note = BF_SENT_IN;
+    int rc = bf_redis_follow_group(g, &changed, err);
+    r->note = NULL;
+    if (rc < 0 && !g->pending && r->link->stands)
+        bf_redis_undo(r, g->pos, g->old, g->nkeys * k, NULL);
+    g->pending = rc < 0 && g->pending;
+    return rc;
+}
+
 /* Every lost shard takes back what was written to it, whatever became of the others; the first
  * error is the error. */
-static int settle(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err)
+static int settle(bf_redis_group *g, size_t n, unsigned k, bf_error *err)
 {
     int first = 0, anew = 0;
     for (size_t i = 0; i < n; i++) {
-        bool changed = false;
-        int rc = follow(r, g + i, &changed, first < 0 ? NULL : err);
-        if (rc < 0 && g[i].pending) {
-            anew = rc;
-            continue;
-        } /* re-created: they are in it */
-        if (rc < 0 && r->link.stands) bf_redis_undo(r, g[i].pos, g[i].old, g[i].nkeys * k, NULL);
-        if (rc < 0 && first == 0) first = rc;
+        if (g[i].op != BF_OP_ADD) continue;
+        int rc = settle_add(g + i, k, first < 0 ? NULL : err);
+        if (rc < 0 && g[i].pending)
+            anew = rc; /* re-created: they are in it */
+        else if (first == 0)
+            first = rc;
+        g[i].pending = false;
     }
     return first < 0 ? first : anew;
 }
 
+/* What was only tested beside the adds, and is to be asked again. */
+static int settle_tests(
+    bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bool unanswered, bf_error *err)
+{
+    bool pending = false;
+    int rc = 0;
+    for (size_t i = 0; unanswered && i < n; i++) pending |= g[i].pending;
+    for (size_t i = 0; rc == 0 && !unanswered && i < n; i++)
+        rc = bf_redis_follow_group(g + i, &pending, err);
+    return rc == 0 && pending ? bf_redis_test(r, g, n, k, err) : rc;
+}
+
+/* The groups that are added to come first: where BITFIELD_RO turns out to be missing, they have
+ * been told what became of them, and only the tests are sent again. */
 int bf_redis_add(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err)
 {
     answers a;
-    int rc = trips(r, BF_OP_ADD, g, n, k, &a, err);
-    if (rc < 0) return r->link.sent || r->link.one_slot ? not_sure(r, err) : rc;
-    if (a.refused) return a.refused;
-    r->note = BF_SENT_IN;
-    if (bf_redis_marked(r)) rc = settle(r, g, n, k, err);
-    r->note = NULL;
-    if (rc < 0) return rc;
-    if (!r->wait_replicas || a.replicas >= (long long)r->wait_replicas) return 0;
-    return bf_fail(err, BF_EIO, "%s: added, but only %lld of wait_replicas=%u have it in time",
-        r->link.label, a.replicas, r->wait_replicas);
+    int rc = trips(r, g, n, k, &a, err);
+    if (rc < 0) return r->link->sent || r->link->one_slot ? bf_redis_not_sure(r, err) : rc;
+    const bool unanswered = a.unknown && !r->link->no_bitfield_ro;
+    if (unanswered)
+        r->link->no_bitfield_ro = true;
+    else if (a.refused)
+        return a.refused;
+    if (bf_redis_marked(r)) rc = settle(g, n, k, err);
+    if (rc == 0 && bf_redis_marked(r)) rc = settle_tests(r, g, n, k, unanswered, err);
+    return rc < 0 ? rc : bf_redis_enough(r, a.replicas, err);
 }
 
 int bf_redis_marks(bf_redis *r, bf_redis_group *g, size_t n, bf_error *err)
 {
     answers a;
-    int rc = trips(r, BF_OP_TEST, g, n, 1, &a, err);
+    int rc = trips(r, g, n, 1, &a, err);
     return rc < 0 ? rc : a.refused;
 }

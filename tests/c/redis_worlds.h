@@ -134,6 +134,9 @@ static inline bool world_make(world *w)
     bf_state st;
     bf_spec near = w->spec;
     world_forget(w);
+    if (world_fd >= 0) close(world_fd);
+    world_fd = -1;
+    rs_command(&redis, "CLIENT KILL TYPE normal"); /* what a call that failed sent comes no more */
     rs_command(&redis, "FLUSHALL");
     for (int i = 0; i < WORLD_KEYS; i++)
         world_keys[i] = (bf_key){ world_text[i], (size_t)sprintf(world_text[i], "n%d", i) };

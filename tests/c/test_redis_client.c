@@ -407,13 +407,20 @@ static void replicas_that_are_not_told(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
         uint8_t was;
-        bf_redis r = { .shards = 1, .wait_replicas = 1, .mark = 42, .bits = 320, .mark_at = 40 };
-        CHECK_EQ(bf_client_open(&r.link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+        bf_link link = { 0 };
+        bf_redis r = { .link = &link,
+            .key = "K",
+            .shards = 1,
+            .wait_replicas = 1,
+            .mark = 42,
+            .bits = 320,
+            .mark_at = 40 };
+        CHECK_EQ(bf_client_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
         const int rc = bf_redis_apply(&r, BF_OP_ADD, pos, 1, 2, &was, &e);
         CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
         if (rows[i].says && rc < 0)
             CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
-        bf_link_free(&r.link);
+        bf_link_free(&link);
         free(r.old);
     }
 }

@@ -122,13 +122,6 @@ static void refusals(void)
     CHECK(bf_add(f, "x", 1, &e) == BF_EIO && strstr(e.msg, "only 0 of wait_replicas=1"));
     bf_close(f);
     host.cluster = false;
-    bf_close(OPEN("grows", .n = 100, .p = 0.01, .grow = 2));
-    bf_close(OPEN("forgets", .n = 100, .p = 0.01, .window = 60));
-    CHECK(!bf_open(&(bf_spec){ .redis_client = &host, .key = "grows" }, &e) &&
-          e.code == BF_ENOTSUP && strstr(e.msg, "grows: it is opened by URL"));
-    CHECK(!bf_open(&(bf_spec){ .redis_client = &host, .key = "forgets" }, &e) &&
-          e.code == BF_ENOTSUP && strstr(e.msg, "forgets: it is opened by URL"));
-    CHECK_EQ(code_of((bf_spec){ .cache = true }, "grows"), BF_ENOTSUP);
     CHECK_EQ(code_of((bf_spec){ .n = 1000, .p = 0.01, .scheme = "redisson", .cache = true }, "r"),
         BF_ENOTSUP);
     CHECK_EQ(code_of((bf_spec){ .n = 1 << 30, .p = 1e-6, .window = 60, .parts = 1 }, "forgets2"),

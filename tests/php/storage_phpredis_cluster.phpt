@@ -46,6 +46,26 @@ same([true, false, true, true], [$f->add('one'), $f->add('one'), $f->exists('one
 same([true, 5], [BloomFilter::open($cluster, key: 'spread', cache: true)->exists('one'), array_sum(array_map(fn($i) => $cluster->exists("spread:$i"), range(0, 4)))]);
 $f->delete();
 
+# filters of parts: all in the key's slot
+foreach (['classic', 'block2'] as $scheme) {
+    $now = 1e6;
+    $clock = function () use (&$now) { return $now; };
+    foreach ([['n' => 100, 'p' => 0.001, 'grow' => 2.0], ['n' => 3000, 'p' => 0.001, 'window' => 60, 'parts' => 6, 'clock' => $clock]] as $spec) {
+        $f = new BloomFilter(...$spec, scheme: $scheme, storage: $cluster, key: 'parts', cache: true);
+        $m = new BloomFilter(...$spec, scheme: $scheme);
+        for ($i = 0; $i < 8; $i++, $now += 10) {
+            $some = array_slice($all ??= urls(4000), 300 * $i, 500);
+            same([$m->addNew($some), $m->add("x$i")], [$f->addNew($some), $f->add("x$i")], "$scheme $i");
+            same($m->existMany($all), $f->existMany($all), "$scheme $i");
+        }
+        same([true, count($m->partInfo())], [$f->equals($m), count($f->partInfo())], $scheme);
+        $f->clear();
+        same([false, true, true], [$f->exists('x7'), $f->add('x7'), $f->exists('x7')], $scheme);
+        $f->delete();
+        same(0, $cluster->exists('{parts}:meta'), $scheme);
+    }
+}
+
 # errors of the key
 $cluster->lPush('list', 'x');
 refused('BloomFilterException', 'WRONGTYPE', fn() => new BloomFilter(n: 5, p: 0.01, storage: $cluster, key: 'list'));

@@ -60,3 +60,39 @@ def calls(bf):
         bf.clear,
         lambda: bf.fill_ratio,
     )
+
+
+def check_parts_against_memory(client, key="parts", **options):
+    """Growing and forgetting filters through a client: the same answers and bits as in memory."""
+    now = [1_000_000.0]
+    for scheme in ("classic", "block", "block2"):
+        grows = {"n": 100, "p": 0.001, "grow": 2.0, "scheme": scheme}
+        forgets = {"n": 3000, "p": 0.001, "window": 60, "parts": 6, "scheme": scheme}
+        for spec in (grows, forgets | {"clock": lambda: now[0]}):
+            memory = BloomFilter(**spec)
+            with BloomFilter(**spec, storage=client, key=key, **options) as bf:
+                for i in range(8):
+                    keys = [f"k{j}" for j in range(300 * i, 300 * i + 500)]
+                    assert bf.add_many(keys) == memory.add_many(keys)
+                    assert bf.add(f"x{i}") and not bf.add(f"x{i}") and memory.add(f"x{i}")
+                    asked = [f"k{j}" for j in range(4000)]
+                    assert bf.contains_many(asked) == memory.contains_many(asked)
+                    now[0] += 10
+                assert len(bf.part_info()) == len(memory.part_info()) > 1
+                assert bf.copy() == memory and len(bf.copy()) == len(memory)
+                bf |= memory
+                clock = {"clock": spec["clock"]} if "clock" in spec else {}
+                with BloomFilter.open(client, key=key, **clock) as again:
+                    assert again == bf and again.contains_many(asked) == memory.contains_many(asked)
+                bf.clear()
+                assert "x7" not in bf and bf.add("x7")
+                part = max(client.scan_iter(match=f"*{key}*:[pw]*[0-9]", count=1000))
+                client.delete(part)
+                with pytest.raises(Error, match="is lost"):
+                    bf.contains_many(["y1", "y2"])
+                with pytest.raises(Error, match="is lost"):
+                    "y" in BloomFilter.open(client, key=key, **clock)
+                bf.delete()
+            left = list(client.scan_iter(match=f"*{key}*:p*", count=1000))
+            assert not any(client.type(name) in ("string", b"string") for name in left), left
+            client.flushall()

@@ -15,7 +15,16 @@ import time
 
 import pytest
 from bloomfilter import BloomFilter, Error
-from redis_clients import FAULTS, NoBackoff, Retry, calls, check_against_memory, plain, redis
+from redis_clients import (
+    FAULTS,
+    NoBackoff,
+    Retry,
+    calls,
+    check_against_memory,
+    check_parts_against_memory,
+    plain,
+    redis,
+)
 from servers import Proxy, Server, free_port, until
 from threads import in_threads
 
@@ -57,6 +66,19 @@ OPTIONS = [
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_any_options(client, server, options):
     check_against_memory(plain(server.port, **options), "block")
+
+
+@pytest.mark.parametrize("options", [{}, {"cache": True, "cache_max_age": 5}])
+def test_filters_of_parts(server, options):
+    check_parts_against_memory(plain(server.port), **options)
+    check_parts_against_memory(plain(server.port, decode_responses=True, protocol=3), **options)
+
+
+def test_threads_share_a_filter_that_grows(server):
+    with BloomFilter(n=100, p=1e-6, grow=2.0, storage=plain(server.port), key="threads") as bf:
+        keys = [[f"{i} {j}" for j in range(1500)] for i in range(4)]
+        in_threads(*(lambda mine=mine: bf.update(mine) for mine in keys))
+        assert len(bf.part_info()) > 1 and all(all(bf.contains_many(mine)) for mine in keys)
 
 
 def test_by_socket_pool_and_url(client, server):

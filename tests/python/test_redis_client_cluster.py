@@ -7,7 +7,14 @@ import threading
 
 import pytest
 from bloomfilter import BloomFilter, Error
-from redis_clients import FAULTS, calls, check_against_memory, plain, redis
+from redis_clients import (
+    FAULTS,
+    calls,
+    check_against_memory,
+    check_parts_against_memory,
+    plain,
+    redis,
+)
 from servers import Cluster, until
 from threads import in_threads
 
@@ -70,6 +77,12 @@ def test_cluster_companions_share_the_slot(cluster):
         assert client.exists("{named}:meta") and client.exists("{user}:seen:meta")
         with pytest.raises(ValueError, match="hash tag"):
             BloomFilter(n=100, p=0.01, storage=client, key="a}b")
+
+
+@pytest.mark.parametrize("options", [{}, {"cache": True}, {"wait_replicas": 1}])
+def test_cluster_filters_of_parts(cluster, options):
+    for key in ("parts", "{tag}:parts"):
+        check_parts_against_memory(through(cluster), key, **options)
 
 
 def test_a_plain_client_of_a_cluster_is_told(cluster):

@@ -1,0 +1,307 @@
+/* parts.c - a batch over the parts of a growing or forgetting filter: all of them in one trip.
+ *
+ *   ask   tests of every part, and adds to one of them: the commands of trip.c, a group a part
+ *   put   EVAL script K...        KEYS_A_SCRIPT keys: a key goes into the newest part, unless some
+ *                                 part has it or the newest has no room
+ *
+ * The script looks at the marks of all parts first and does nothing where one is another: so a key
+ * never goes into a part that another follows by now, and a lost part takes nothing. */
+#include "bits/bits.h"
+#include "parts/span.h"
+#include "redis/redis.h"
+#include <string.h>
+
+enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 50, SCRIPT_POSITIONS = 6000 };
+
+/* KEYS: the parts, the newest last, and its companion hash.  ARGV: k; how many keys the newest may
+ * have, and how many it has as far as is known here; then for each part where its mark is, and the
+ * mark; then for each key its k positions in each part.  Answers how many keys the newest has, then
+ * for each key the part that had it, 0: it is new and in the newest, or -2: it is new, and there is
+ * no room; or nothing but -1: a mark is another. */
+static const char put_script[] =
+    "local parts,k,most,at,out=#KEYS-1,tonumber(ARGV[1]),tonumber(ARGV[2]),4,{} "
+    "local call=redis.call "
+    "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return {-1} end at=at+2 end "
+    "local had=tonumber(call('HGET',KEYS[parts+1],'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
+    "local function has(key,from) for j=from,from+k-1 do if call('GETBIT',key,ARGV[j])==0 then return false end end return true end "
+    "while at<=#ARGV do local found=0 "
+    "for i=parts,1,-1 do if has(KEYS[i],at+(i-1)*k) then found=i break end end "
+    "at=at+parts*k "
+    "if found==0 and keys>=most then found=-2 elseif found==0 then keys=keys+1 "
+    "local set,n={'BITFIELD',KEYS[parts]},2 "
+    "for j=at-k,at-1 do set[n+1],set[n+2],set[n+3],set[n+4]='SET','u1',ARGV[j],1 n=n+4 "
+    "if n>4000 then call(unpack(set)) set,n={'BITFIELD',KEYS[parts]},2 end end if n>2 then call(unpack(set)) end end "
+    "out[#out+1]=found end "
+    "if keys~=had then call('HSET',KEYS[parts+1],'keys',string.format('%.0f',keys)) end "
+    "table.insert(out,1,keys) return out";
+
+static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
+static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
+
+/* ---- keys of a span under every name ---- */
+typedef struct {
+    bf_piece *const *piece;
+    unsigned n, k;
+    size_t nkeys, most; /* keys to ask for; those there is room for */
+    uint64_t *pos;      /* of piece i from i * most * k on */
+    bf_redis_group *g;
+    uint16_t *from; /* of each key: its place in the span */
+    uint8_t *present, *old;
+    double at;
+} batch;
+
+static int make_room(bf_filter *f, batch *b, size_t most, bf_error *err)
+{
+    const size_t positions = b->n * most * b->k;
+    char *room = bf_redis_room(whole_of(f),
+        positions * sizeof *b->pos + b->n * sizeof *b->g + most * (sizeof *b->from + b->n + b->k));
+    if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
+    b->most = most;
+    b->pos = (uint64_t *)(void *)room;
+    b->g = (bf_redis_group *)(void *)(b->pos + positions);
+    b->from = (uint16_t *)(void *)(b->g + b->n);
+    b->present = (uint8_t *)(b->from + most);
+    b->old = b->present + b->n * most;
+    return 0;
+}
+
+static uint64_t *pos_of(const batch *b, unsigned piece, size_t key)
+{
+    return b->pos + (piece * b->most + key) * b->k;
+}
+
+/* Where the layout says that they are, in every part. */
+static void place(const bf_filter *f, batch *b, const uint64_t *digests)
+{
+    const size_t few = BF_POSITIONS / b->k;
+    for (unsigned i = 0; i < b->n; i++)
+        for (size_t at = 0, c; at < b->most; at += c) {
+            c = b->most - at < few ? b->most - at : few;
+            f->scheme->layout->positions(&b->piece[i]->part.g, digests + at, c, pos_of(b, i, at));
+        }
+}
+
+/* Is the key known to be in one of the first so many parts? */
+static bool known(const batch *b, unsigned parts, size_t key)
+{
+    for (unsigned i = 0; i < parts; i++)
+        if (bf_redis_cache_knows(redis_of(b->piece[i]), pos_of(b, i, key), b->k, b->at))
+            return true;
+    return false;
+}
+
+/* Leaves in the batch what is not known to be in one of the first so many parts. */
+static void sort_out(batch *b, bf_span *s, size_t first, unsigned parts)
+{
+    b->nkeys = 0;
+    for (size_t i = 0; i < b->most; i++) {
+        const bool has = known(b, parts, i);
+        s->present[first + i] = has;
+        if (has) continue;
+        for (unsigned j = 0; b->nkeys < i && j < b->n; j++)
+            memcpy(pos_of(b, j, b->nkeys), pos_of(b, j, i), b->k * sizeof *b->pos);
+        b->from[b->nkeys++] = (uint16_t)(first + i);
+    }
+}
+
+static void group(batch *b, int first_op)
+{
+    for (unsigned i = 0; i < b->n; i++)
+        b->g[i] = (bf_redis_group){ .of = redis_of(b->piece[i]),
+            .op = i == 0 ? first_op : BF_OP_TEST,
+            .pos = pos_of(b, i, 0),
+            .nkeys = b->nkeys,
+            .present = b->present + i * b->most,
+            .old = b->old,
+            .pending = true };
+    memset(b->old, 1, b->nkeys * b->k); /* what no reply told is not undone */
+}
+
+/* How many keys of the span a trip takes. */
+static size_t share(const batch *b, size_t left)
+{
+    const size_t most = POSITIONS / b->n / b->k;
+    return most < 1 ? 1 : left < most ? left : most;
+}
+
+static int lay(
+    bf_filter *f, batch *b, bf_span *s, size_t first, size_t c, unsigned known_parts, bf_error *err)
+{
+    int rc = make_room(f, b, c, err);
+    if (rc < 0) return rc;
+    b->at = bf_redis_cache_now();
+    place(f, b, s->d + first);
+    sort_out(b, s, first, known_parts);
+    return 0;
+}
+
+/* ---- asking ---- */
+static int ask_some(bf_filter *f, batch *b, bool add, bf_span *s, bf_error *err)
+{
+    bf_redis *whole = whole_of(f);
+    group(b, add ? BF_OP_ADD : BF_OP_TEST);
+    int rc = (add ? bf_redis_add : bf_redis_test)(whole, b->g, b->n, b->k, err);
+    for (unsigned i = 0; i < b->n; i++) {
+        const bf_redis_group *g = b->g + i;
+        if (bf_redis_cache_heard(g->of, rc))
+            bf_redis_cache_learn(g->of, g->op, g->pos, g->nkeys, b->k, g->present, b->at);
+        for (size_t j = 0; rc == 0 && j < b->nkeys; j++) {
+            s->present[b->from[j]] |= g->present[j];
+            if (g->op == BF_OP_ADD) g->of->added += !g->present[j];
+        }
+    }
+    return rc;
+}
+
+static int ask_all(bf_filter *f, batch *b, bool add, bf_span *s, bf_error *err)
+{
+    const bool waits = add && whole_of(f)->wait_replicas;
+    int rc = 0;
+    for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
+        c = share(b, s->n - at);
+        rc = lay(f, b, s, at, c, waits ? 0 : add ? 1 : b->n, err);
+        if (rc == 0 && b->nkeys) rc = ask_some(f, b, add, s, err);
+    }
+    return rc;
+}
+
+int64_t bf_redis_parts_ask(
+    bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, bf_span *s, bf_error *err)
+{
+    bf_piece *newest_first[BF_PARTS_MAX];
+    batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k };
+    int64_t hits = 0;
+    for (unsigned i = 0; !add && i < n; i++) newest_first[i] = pieces[n - 1 - i];
+    bf_redis_lock(whole_of(f));
+    int rc = ask_all(f, &b, add, s, err);
+    bf_link_unlock(whole_of(f)->link);
+    if (rc < 0) return rc;
+    for (size_t i = 0; i < s->n; i++) hits += s->present[i];
+    return hits;
+}
+
+/* ---- putting ---- */
+static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
+{
+    bf_link *l = whole_of(f)->link;
+    const int64_t have = bf_live(b->piece[b->n - 1]->live);
+    bf_link_apart(l);
+    bf_link_about(l, whole_of(f)->key);
+    bf_link_count(l, 3 + 3 * (size_t)b->n + 4 + c * b->n * b->k);
+    bf_link_allow(l, c + 1, 0);
+    bf_link_word(l, "EVAL");
+    bf_link_word(l, put_script);
+    bf_link_number(l, b->n + 1);
+    for (unsigned i = 0; i < b->n; i++) bf_link_word(l, redis_of(b->piece[i])->key);
+    bf_link_word(l, redis_of(b->piece[b->n - 1])->meta);
+    bf_link_number(l, b->k);
+    bf_link_number(l, most);
+    bf_link_number(l, have < 0 ? 0 : (uint64_t)have);
+    for (unsigned i = 0; i < b->n; i++) {
+        const bf_redis *r = redis_of(b->piece[i]);
+        uint8_t raw[BF_REDIS_MARK];
+        bf_redis_mark_bytes(r->mark, raw);
+        bf_link_number(l, r->mark_at);
+        bf_link_arg(l, raw, sizeof raw);
+    }
+    for (size_t j = first; j < first + c; j++)
+        for (unsigned i = 0; i < b->n; i++)
+            for (unsigned q = 0; q < b->k; q++) bf_link_number(l, pos_of(b, i, j)[q]);
+    bf_link_push(l);
+}
+
+static size_t script_share(const batch *b, size_t first)
+{
+    size_t c = SCRIPT_POSITIONS / b->n / b->k;
+    c = c < 1 ? 1 : c > KEYS_A_SCRIPT ? KEYS_A_SCRIPT : c;
+    return b->nkeys - first < c ? b->nkeys - first : c;
+}
+
+/* The reply to the script of so many keys, from first on. */
+static int take_put(
+    bf_filter *f, batch *b, bf_span *s, size_t first, size_t c, bool *moved, bf_error *err)
+{
+    bf_redis *whole = whole_of(f), *newest = redis_of(b->piece[b->n - 1]);
+    const bf_redis_reply *reply = &whole->link->reply;
+    const uint8_t yes = 1;
+    long long v = -2;
+    const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
+    if (v < -1 || reply->n != (other ? 1 : c + 1)) return bf_redis_nonsense(whole, err);
+    *moved |= other;
+    if (!other) bf_live_set(b->piece[b->n - 1]->live, v);
+    for (size_t j = 0; j < c; j++) {
+        uint8_t *present = s->present + b->from[first + j];
+        if (!other && (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n))
+            return bf_redis_nonsense(whole, err);
+        *present = other || v < 0 ? BF_UNDECIDED : v > 0;
+        if (other || v < 0) continue;
+        newest->added += v == 0;
+        const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
+        bf_redis_cache_learn(
+            redis_of(b->piece[part]), BF_OP_TEST, pos_of(b, part, first + j), 1, b->k, &yes, b->at);
+    }
+    return 0;
+}
+
+static int put_trip(bf_filter *f, batch *b, bf_span *s, uint64_t most, bool *moved, bf_error *err)
+{
+    bf_redis *r = whole_of(f);
+    long long have = 0;
+    int rc = bf_link_begin(r->link, true, err), refused = 0;
+    if (rc < 0) return rc;
+    for (size_t at = 0, c; at < b->nkeys; at += c) {
+        c = script_share(b, at);
+        put_script_of(f, b, at, c, most);
+    }
+    bf_redis_put_wait(r);
+    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
+    for (size_t at = 0, c; at < b->nkeys; at += c) {
+        c = script_share(b, at);
+        if ((rc = bf_link_next(r->link, err)) < 0) return rc;
+        if (refused == 0) refused = bf_link_refusal(r->link, err);
+        if (refused == 0 && (rc = take_put(f, b, s, at, c, moved, err)) < 0) return rc;
+    }
+    if (!r->wait_replicas) return refused;
+    if ((rc = bf_link_next(r->link, err)) < 0 || refused) return rc < 0 ? rc : refused;
+    if ((rc = bf_link_refusal(r->link, err)) < 0) return rc;
+    if (!bf_reply_integer(&r->link->reply, 0, &have)) return bf_redis_nonsense(r, err);
+    return bf_redis_enough(r, have, err);
+}
+
+/* A mark was another: which, and why? */
+static int look_at_marks(bf_filter *f, batch *b, bf_error *err)
+{
+    bool pending = false;
+    b->nkeys = 0;
+    group(b, BF_OP_TEST);
+    int rc = bf_redis_marks(whole_of(f), b->g, b->n, err);
+    for (unsigned i = b->n; rc == 0 && i-- > 0;)
+        if ((rc = bf_redis_follow_group(b->g + i, &pending, err)) == 0 && b->g[i].pending)
+            bf_live_set(b->piece[i]->live, (int64_t)redis_of(b->piece[i])->keys);
+    return rc;
+}
+
+static int put_some(bf_filter *f, batch *b, bf_span *s, uint64_t most, bf_error *err)
+{
+    bf_redis *r = whole_of(f);
+    bool moved = false;
+    int rc = put_trip(f, b, s, most, &moved, err);
+    for (unsigned i = 0; i < b->n; i++) bf_redis_cache_heard(redis_of(b->piece[i]), rc);
+    if (rc < 0) return r->link->sent && !r->link->stands ? bf_redis_not_sure(r, err) : rc;
+    return moved ? look_at_marks(f, b, err) : 0;
+}
+
+int bf_redis_parts_put(
+    bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most, bf_span *s, bf_error *err)
+{
+    batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k };
+    bf_redis *whole = whole_of(f);
+    int rc = 0;
+    bf_redis_lock(whole);
+    memset(s->present, BF_UNDECIDED, s->n);
+    const size_t c = share(&b, s->n); /* what is left is the caller's to ask for again */
+    rc = lay(f, &b, s, 0, c, whole->wait_replicas ? 0 : n, err);
+    if (rc == 0 && b.nkeys) rc = put_some(f, &b, s, most, err);
+    bf_link_unlock(whole->link);
+    return rc;
+}

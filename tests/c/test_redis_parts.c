@@ -1,0 +1,495 @@
+/* test_redis_parts.c - filters of parts in Redis go over one link: one connection and one trip a
+ * call, however many parts they have, by URL, through a client and with a cache; what the parts
+ * answer together is what they hold in memory.  Its own server. */
+#define _GNU_SOURCE
+#include "redis_filters.h"
+#include <poll.h>
+
+/* ---- a client that counts its trips: everything is written while answers are read ---- */
+static int trips, fd = -1;
+static bool pump(const bf_redis_part *p, bf_reply_sink *sink, int64_t *have, int64_t want, bool end)
+{
+    char buf[1 << 14];
+    for (size_t at = 0; at < p->len || (end && *have < want);) {
+        struct pollfd wait = { fd, (short)(POLLIN | (at < p->len ? POLLOUT : 0)), 0 };
+        if (poll(&wait, 1, 5000) <= 0) return false;
+        if (wait.revents & POLLIN) {
+            const ssize_t n = recv(fd, buf, sizeof buf, 0);
+            if (n <= 0 || (*have = bf_reply_feed(sink, buf, (size_t)n)) < 0) return false;
+        }
+        if (!(wait.revents & POLLOUT)) continue;
+        const ssize_t n =
+            send(fd, (const char *)p->bytes + at, p->len - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0) return false;
+        at += (size_t)n;
+    }
+    return true;
+}
+
+static int counted(
+    void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink)
+{
+    int64_t have = 0, want = 0;
+    (void)ctx;
+    (void)report;
+    trips++;
+    if (fd < 0) fd = rs_connect(redis.port);
+    for (size_t i = 0; i < nparts; i++) {
+        want += (int64_t)parts[i].commands;
+        if (pump(parts + i, sink, &have, want, i + 1 == nparts)) continue;
+        bf_reply_fault(sink, ECONNRESET, "", 0);
+        return BF_CLIENT_LOST;
+    }
+    return BF_CLIENT_ANSWERED;
+}
+static const bf_redis_client one_server = { .exchange = counted, .name = "the test's client" };
+static const bf_redis_client a_cluster = {
+    .exchange = counted, .name = "the test's cluster", .cluster = true
+};
+
+enum { BATCH = 1000 };
+static int64_t batch(bf_filter *f, bool adds, char kind, unsigned from, unsigned n, uint8_t *each)
+{
+    static char text[BATCH][16];
+    static bf_key keys[BATCH];
+    for (unsigned i = 0; i < n; i++)
+        keys[i] = (bf_key){ text[i], (size_t)sprintf(text[i], "%c%u", kind, from + i) };
+    return (adds ? bf_add_many : bf_test_many)(f, keys, n, each, &e);
+}
+
+static unsigned parts_of(const bf_filter *f)
+{
+    bf_info i;
+    bf_get_info(f, &i);
+    return i.part_count;
+}
+
+/* So many parts, and room in the newest: each is made to say that it is full. */
+static void grow_to(bf_filter *f, const char *key, unsigned parts)
+{
+    for (unsigned i = parts_of(f); i < parts; i = parts_of(f)) {
+        rs_command(&redis, "HSET {%s}:p%u:meta keys 100000000", key, i - 1);
+        CHECK_EQ(batch(f, true, 'g', 40 * i, 40, NULL), 40);
+        if (parts_of(f) == i) break;
+    }
+    CHECK_EQ(parts_of(f), parts);
+}
+
+#define TRIPS(n, call)                                                                             \
+    do {                                                                                           \
+        trips = 0;                                                                                 \
+        CHECK((call) >= 0);                                                                        \
+        CHECK_EQ(trips, n);                                                                        \
+    } while (0)
+
+static bf_filter *through(const bf_redis_client *host, bf_spec spec, const char *key)
+{
+    spec.redis_client = host;
+    spec.key = key;
+    return opened(spec, NULL, "", __LINE__);
+}
+#define GROWS .n = 100, .p = 1e-6, .grow = 1.05
+
+/* ---- growing ---- */
+static void a_trip_a_call(void)
+{
+    static const char *const schemes[] = { "classic", "block", "block2" };
+    for (int s = 0; s < 6; s++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = through(
+            s < 3 ? &one_server : &a_cluster, (bf_spec){ GROWS, .scheme = schemes[s % 3] }, "seen");
+        if (!f) return;
+        grow_to(f, "seen", 8);
+        TRIPS(1, bf_add(f, "x", 1, &e));
+        TRIPS(1, bf_test(f, "x", 1, &e));
+        TRIPS(1, bf_test(f, "y", 1, &e));
+        TRIPS(1, bf_add(f, "x", 1, &e));
+        TRIPS(1, batch(f, true, 'n', 0, BATCH, NULL));
+        TRIPS(1, batch(f, false, 'n', 0, BATCH, NULL));
+        TRIPS(1, batch(f, false, 'z', 0, BATCH, NULL));
+        TRIPS(1, batch(f, true, 'n', 0, BATCH, NULL));
+        CHECK(bf_expire(f, 100, &e) == 0 && bf_delete(f, &e) == 0);
+        CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
+        bf_close(f);
+    }
+}
+
+static void same_as_memory(void)
+{
+    static const char *const schemes[] = { "classic", "block", "block2" };
+    for (int s = 0; s < 6; s++) {
+        const bf_spec spec = { .n = 100, .p = 1e-6, .grow = 2, .scheme = schemes[s % 3] };
+        uint8_t a[BATCH], b[BATCH];
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = through(s < 3 ? &one_server : &a_cluster, spec, "seen"),
+                  *near = bf_open(&spec, &e);
+        if (!f || !near) return;
+        for (unsigned at = 0; at < 18000; at += BATCH - 100) {
+            CHECK_EQ(batch(f, true, 'm', at, BATCH, a), batch(near, true, 'm', at, BATCH, b));
+            CHECK(!memcmp(a, b, BATCH));
+        }
+        CHECK(parts_of(f) >= 3 && bf_equal(f, near, &e) == 1);
+        CHECK_EQ(batch(f, false, 'm', 0, BATCH, a), BATCH);
+        bf_filter *copy = bf_copy(f, &e);
+        CHECK(copy && bf_equal(copy, near, &e) == 1);
+        CHECK(bf_unite(f, near, &e) == 0 && bf_equal(f, near, &e) == 1);
+        CHECK(bf_clear(f, &e) == 0 && bf_test(f, "m1", 2, &e) == 0);
+        bf_close(copy);
+        bf_close(f);
+        bf_close(near);
+    }
+}
+
+/* Opening asks for all parts at once. */
+static void opening_takes_as_many_trips_for_eight_parts(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *small = through(&one_server, (bf_spec){ GROWS }, "small"),
+              *large = through(&one_server, (bf_spec){ GROWS }, "large"), *f;
+    grow_to(large, "large", 8);
+    trips = 0;
+    bf_close(through(&one_server, (bf_spec){ 0 }, "small"));
+    const int few = trips;
+    trips = 0;
+    f = through(&one_server, (bf_spec){ 0 }, "large");
+    CHECK_EQ(trips, few);
+    CHECK(trips <= 4 && parts_of(f) == 8);
+    bf_close(f);
+    f = through(&one_server, (bf_spec){ GROWS }, "small"); /* knows one part */
+    grow_to(small, "small", 8);
+    /* the part, why its mark is another, the part again, K:meta, the others, K:meta, and they */
+    TRIPS(7, bf_test(f, "x", 1, &e));
+    CHECK_EQ(parts_of(f), 8);
+    bf_close(small);
+    bf_close(large);
+    bf_close(f);
+}
+
+static long connections(void)
+{
+    long n = 0;
+    for (const char *t = rs_command(&redis, "CLIENT LIST"); (t = strstr(t, " addr=127")); t++) n++;
+    return n;
+}
+
+static void one_connection(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    const long before = connections();
+    bf_filter *f = OPEN("grown", GROWS),
+              *w = OPEN("win", .n = 100, .p = 0.001, .window = 0.8, .parts = 7);
+    grow_to(f, "grown", 8);
+    CHECK_EQ(connections(), before + 2);
+    for (int i = 0; i < 30; i++) {
+        CHECK(bf_add(w, &i, sizeof i, &e) >= 0 && bf_test(w, &i, sizeof i, &e) == 1);
+        rs_pause(10);
+    }
+    CHECK_EQ(connections(), before + 2);
+    bf_close(f);
+    bf_close(w);
+}
+
+/* ---- forgetting ---- */
+static double clock_now;
+static double clock_of(void *unused)
+{
+    (void)unused;
+    return clock_now;
+}
+
+static void windows_too(void)
+{
+    for (int s = 0; s < 2; s++) {
+        rs_command(&redis, "FLUSHALL");
+        const bf_spec spec = { .n = 500,
+            .p = 0.001,
+            .window = 700,
+            .parts = 7,
+            .clock = clock_of,
+            .scheme = s ? "block" : "classic" };
+        clock_now = 1000000;
+        bf_filter *f = through(s ? &a_cluster : &one_server, spec, "w"), *near = bf_open(&spec, &e);
+        uint8_t a[BATCH], b[BATCH];
+        for (unsigned i = 0; f && i < 20; i++, clock_now += 100) {
+            CHECK_EQ(batch(f, true, 'w', 20 * i, 30, a), batch(near, true, 'w', 20 * i, 30, b));
+            CHECK(!memcmp(a, b, 30));
+            CHECK_EQ(batch(f, false, 'w', 0, BATCH, a), batch(near, false, 'w', 0, BATCH, b));
+            CHECK(!memcmp(a, b, BATCH));
+        }
+        clock_now -= 100;
+        TRIPS(1, bf_add(f, "x", 1, &e));
+        TRIPS(1, bf_test(f, "x", 1, &e));
+        TRIPS(1, bf_test(f, "y", 1, &e));
+        TRIPS(1, batch(f, true, 'n', 0, BATCH / 2, a));
+        TRIPS(1, batch(f, false, 'w', 0, BATCH, a));
+        bf_close(f);
+        f = through(&one_server, (bf_spec){ .clock = clock_of }, s ? "{w}" : "w");
+        bf_close(f);
+        bf_close(near);
+    }
+}
+
+/* What has the name of a part that is still to come and is no part stays as it is. */
+static void nobody_elses_string_is_written_over(void)
+{
+    const bf_spec spec = {
+        .n = 500, .p = 0.001, .window = 700, .parts = 7, .clock = clock_of, .scheme = "block"
+    };
+    size_t len;
+    rs_command(&redis, "FLUSHALL");
+    clock_now = 1000000;
+    bf_filter *f = opened(spec, "mine", "", __LINE__);
+    CHECK_EQ(bf_add(f, "x", 1, &e), 1);
+    const long bytes = rs_number(&redis, "STRLEN {mine}:w10000");
+    static const char *const made[] = { "SET {mine}:w%d abc", "RPUSH {mine}:w%d a b",
+        "SETRANGE {mine}:w%d %ld z", "SETBIT {mine}:w%d 5 1" };
+    for (int i = 0; i < 4; i++) {
+        const int epoch = 10001 + i;
+        clock_now += 100;
+        if (i == 2)
+            rs_command(&redis, "SETRANGE {mine}:w%d %ld z", epoch, bytes - 5); /* no mark */
+        else
+            rs_command(&redis, made[i], epoch);
+        if (i == 2) rs_command(&redis, "APPEND {mine}:w%d \"\\x00\\x00\\x00\\x00\"", epoch);
+        const char *was = rs_bytes(&redis, &len, "TYPE {mine}:w%d", epoch);
+        char type[16];
+        snprintf(type, sizeof type, "%s", was);
+        const long size = i == 1 ? 0 : rs_number(&redis, "STRLEN {mine}:w%d", epoch);
+        CHECK_EQ(bf_add(f, "y", 1, &e), BF_EFORMAT);
+        CHECK_HAS(e.msg, "holds bytes that are no part of a filter");
+        CHECK_EQ(bf_test(f, "x", 1, &e), 1);
+        CHECK_HAS(rs_command(&redis, "TYPE {mine}:w%d", epoch), type);
+        if (i != 1) CHECK_EQ(rs_number(&redis, "STRLEN {mine}:w%d", epoch), size);
+        rs_command(&redis, "DEL {mine}:w%d", epoch);
+        CHECK_EQ(bf_add(f, "y", 1, &e), i == 0);
+    }
+    CHECK_EQ(rs_number(&redis, "EXISTS {mine}:w10004:meta"), 1);
+    rs_command(&redis, "DEL mine:meta"); /* what is left of a filter before is no obstacle */
+    bf_close(f);
+    f = opened(spec, "mine", "", __LINE__);
+    CHECK_EQ(bf_add(f, "y", 1, &e), 1);
+    rs_command(&redis, "DEL mine:meta {mine}:w10004:meta");
+    bf_close(f);
+    f = opened(spec, "mine", "", __LINE__);
+    CHECK_EQ(bf_add(f, "y", 1, &e), 1);
+    bf_close(f);
+}
+
+/* ---- lost parts ---- */
+static void a_lost_part_is_an_error_of_the_same_trip(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = through(&one_server, (bf_spec){ GROWS }, "lost");
+    grow_to(f, "lost", 8);
+    for (int i = 0; i < 8; i++) {
+        const long bits = i < 7 ? rs_number(&redis, "BITCOUNT {lost}:p7") : 0;
+        rs_command(&redis, "RENAME {lost}:p%d kept", i);
+        CHECK_EQ(bf_test(f, "absent", 6, &e), BF_EIO);
+        CHECK_HAS(e.msg, "is lost");
+        CHECK_EQ(bf_add(f, "absent", 6, &e), BF_EIO);
+        CHECK_HAS(e.msg, "is lost");
+        CHECK_EQ(batch(f, true, 'z', 0, 20, NULL), BF_EIO);
+        CHECK_EQ(rs_number(&redis, "EXISTS {lost}:p%d", i), 0);             /* no stub */
+        if (i < 7) CHECK_EQ(rs_number(&redis, "BITCOUNT {lost}:p7"), bits); /* nothing was added */
+        rs_command(&redis, "RENAME kept {lost}:p%d", i);
+    }
+    CHECK_EQ(bf_test(f, "absent", 6, &e), 0);
+    CHECK_EQ(bf_add(f, "absent", 6, &e), 1);
+    bf_close(f);
+}
+
+/* Whoever constructs it makes a filter again that lost a part: the others hear it once. */
+static void a_lost_one_is_made_again(void)
+{
+    for (int i = 0; i < 4; i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *old = i % 2 ? through(&one_server, (bf_spec){ GROWS }, "again")
+                               : OPEN("again", GROWS),
+                  *other = OPEN("again", GROWS), *f;
+        grow_to(old, "again", 4);
+        CHECK_EQ(bf_add(old, "x", 1, &e), 1);
+        CHECK_EQ(bf_test(other, "x", 1, &e), 1);
+        rs_command(&redis, "DEL {again}:p%d", i);
+        CHECK_EQ(code_of((bf_spec){ 0 }, "again"), BF_EIO); /* who only opens it makes nothing */
+        CHECK_EQ(code_of((bf_spec){ GROWS, .must_exist = true }, "again"), BF_EIO);
+        CHECK_EQ(code_of((bf_spec){ .n = 99, .p = 0.01, .grow = 2 }, "again"), BF_EMISMATCH);
+        CHECK_HAS(rs_command(&redis, "HGET again:meta parts"), "4");
+        f = OPEN("again", GROWS);
+        CHECK(f && parts_of(f) == 1);
+        CHECK_EQ(rs_number(&redis, "DBSIZE"), 3); /* K:meta, p0 and its hash */
+        CHECK_EQ(bf_test(f, "x", 1, &e), 0);
+        CHECK_EQ(bf_add(f, "y", 1, &e), 1);
+        CHECK_EQ(bf_test(old, "y", 1, &e), BF_EIO);
+        CHECK_HAS(e.msg, "was re-created: keys added before are gone");
+        CHECK_EQ(bf_test(old, "y", 1, &e), 1);
+        CHECK_EQ(bf_test(old, "x", 1, &e), 0);
+        CHECK_EQ(bf_add(other, "z", 1, &e), BF_EIO);
+        CHECK_HAS(e.msg, "was re-created: keys added before are gone");
+        CHECK_EQ(bf_add(other, "z", 1, &e), 1);
+        CHECK_EQ(bf_test(f, "z", 1, &e), 1);
+        bf_close(OPEN("again", GROWS));
+        CHECK_EQ(bf_test(old, "y", 1, &e), 1); /* it was whole: opened, not made */
+        bf_close(old);
+        bf_close(other);
+        bf_close(f);
+    }
+}
+
+/* Several clients fill one part: its count is everybody's, so it is followed when it is full. */
+static void all_count_together(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f[4];
+    for (int i = 0; i < 4; i++) f[i] = OPEN("together", .n = 1000, .p = 0.001, .grow = 2);
+    for (unsigned i = 0; i < 1000; i++) numbers(f[i % 4], i, i + 1);
+    CHECK_EQ(parts_of(f[0]), 1);
+    CHECK_HAS(rs_command(&redis, "HGET {together}:p0:meta keys"), "1000");
+    numbers(f[1], 1000, 1020);
+    CHECK_EQ(parts_of(f[1]), 2);
+    CHECK_EQ(missing(f[2], 0, 1020), 0);
+    CHECK_EQ(bf_clear(f[0], &e), 0);
+    CHECK_HAS(rs_command(&redis, "HGET {together}:p0:meta keys"), "0");
+    for (int i = 0; i < 4; i++) bf_close(f[i]);
+}
+
+/* ---- what an older version wrote ---- */
+static bool send_lines_of(const char *name)
+{
+    char path[512], line[4096];
+    const char *slash = strrchr(__FILE__, '/');
+    snprintf(path, sizeof path, "%.*s../data/%s", slash ? (int)(slash - __FILE__ + 1) : 0, __FILE__,
+        name);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        if (*line == '#') continue;
+        if (*rs_command(&redis, "%s", line) != ':') failed_here++;
+    }
+    return file && fclose(file) == 0;
+}
+
+static void strings_of_an_older_version(void)
+{
+    const struct {
+        const char *key;
+        bf_spec spec;
+        unsigned parts;
+    } rows[] = { { "classic", { .m = 1000, .k = 4, .scheme = "classic" }, 1 },
+        { "block", { .n = 100, .p = 0.01, .scheme = "block" }, 1 },
+        { "block2", { .n = 100, .p = 0.0001 }, 1 },
+        { "shards", { .m = 2048, .k = 3, .scheme = "classic", .shards = 2 }, 1 },
+        { "counting", { .m = 600, .k = 3, .scheme = "classic", .counting = true }, 1 },
+        { "grow", { .n = 20, .p = 0.1, .grow = 1.05 }, 2 },
+        { "{tag}grow", { .n = 20, .p = 0.1, .grow = 1.05, .scheme = "classic" }, 2 },
+        { "window", { .n = 100, .p = 0.01, .window = 100, .parts = 2, .clock = clock_of }, 3 } };
+    rs_command(&redis, "FLUSHALL");
+    CHECK(send_lines_of("redis-0.1.0.txt"));
+    clock_now = 1000000;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bf_filter *f = opened(
+                      (bf_spec){ .clock = rows[i].spec.clock, .counting = rows[i].spec.counting },
+                      rows[i].key, "", __LINE__),
+                  *near = numbers(bf_open(&rows[i].spec, &e), 0, 100);
+        CHECK(f && near && parts_of(f) == rows[i].parts);
+        CHECK_EQ(missing(f, 0, 100), 0);
+        CHECK_EQ(bf_equal(f, near, &e), 1);
+        numbers(f, 100, 120);
+        numbers(near, 100, 120);
+        CHECK_EQ(bf_equal(f, near, &e), 1);
+        bf_close(f);
+        bf_close(near);
+    }
+}
+
+/* ---- a cache ---- */
+static void cached_keys_take_no_trip(void)
+{
+    for (int s = 0; s < 2; s++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_spec spec = { GROWS, .cache = true, .cache_max_age = 1000 };
+        if (s)
+            spec = (bf_spec){ .n = 500,
+                .p = 0.001,
+                .window = 700,
+                .parts = 7,
+                .clock = clock_of,
+                .cache = true,
+                .cache_max_age = 1000 };
+        clock_now = 1000000;
+        bf_filter *f = through(&one_server, spec, "cached"), *other;
+        if (!s) grow_to(f, "cached", 8);
+        CHECK_EQ(bf_add(f, "x", 1, &e), 1);
+        if (!s) CHECK_EQ(batch(f, true, 'g', 40, 7 * 40, NULL), 0);
+        TRIPS(0, bf_test(f, "x", 1, &e));
+        TRIPS(0, bf_add(f, "x", 1, &e));
+        if (!s) TRIPS(0, batch(f, false, 'g', 40, 7 * 40, NULL));
+        TRIPS(1, bf_test(f, "y", 1, &e));
+        clock_now += 100; /* it counts from the last add: that has to reach Redis */
+        trips = 0;
+        CHECK_EQ(bf_add(f, "x", 1, &e), 0);
+        CHECK(s ? trips > 0 : trips == 0);
+        other = through(&one_server, s ? (bf_spec){ .clock = clock_of } : (bf_spec){ 0 }, "cached");
+        CHECK_EQ(bf_clear(other, &e), 0);
+        CHECK_EQ(bf_test(f, "y", 1, &e), 0); /* a trip sees the new marks: what was known is not */
+        CHECK_EQ(bf_test(f, "x", 1, &e), 0);
+        CHECK_EQ(bf_add(f, "x", 1, &e), 1);
+        CHECK_EQ(bf_delete(other, &e), 0);
+        CHECK_EQ(bf_test(f, "y", 1, &e), BF_EIO);
+        CHECK_EQ(bf_test(f, "x", 1, &e), BF_EIO);
+        bf_close(other);
+        bf_close(f);
+    }
+}
+
+/* ---- servers without BITFIELD_RO; replicas ---- */
+static void without_bitfield_ro(void)
+{
+    rs_end(&redis);
+    redis = (server){ .client = -1, .old = true };
+    rs_begin(&redis);
+    if (fd >= 0) close(fd);
+    fd = -1;
+    for (int s = 0; s < 2; s++) {
+        const bf_spec spec = {
+            .n = 500, .p = 0.001, .window = 700, .parts = 3, .clock = clock_of, .scheme = "classic"
+        };
+        clock_now = 1000000;
+        bf_filter *f = s ? through(&one_server, spec, "w") : opened(spec, "u", "", __LINE__);
+        CHECK_EQ(batch(f, true, 'w', 0, 30, NULL), 30);
+        bf_close(f);
+        clock_now += 300;
+        f = s ? through(&one_server, spec, "w") : opened(spec, "u", "", __LINE__);
+        CHECK_EQ(batch(f, true, 'w', 20, 20, NULL), 10);
+        CHECK_EQ(batch(f, false, 'w', 0, 100, NULL), 40);
+        bf_close(f);
+        f = s ? through(&one_server, (bf_spec){ GROWS, .wait_replicas = 1 }, "g")
+              : OPEN("h", GROWS, .wait_replicas = 1);
+        CHECK_EQ(bf_add(f, "x", 1, &e), BF_EIO);
+        CHECK_HAS(e.msg, "added, but only 0 of wait_replicas=1");
+        CHECK_EQ(bf_test(f, "x", 1, &e), 1);
+        CHECK_EQ(bf_test(f, "y", 1, &e), 0);
+        bf_close(f);
+    }
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
+    rs_start(&redis, NULL);
+    RUN(a_trip_a_call);
+    RUN(same_as_memory);
+    RUN(opening_takes_as_many_trips_for_eight_parts);
+    RUN(one_connection);
+    RUN(windows_too);
+    RUN(nobody_elses_string_is_written_over);
+    RUN(a_lost_part_is_an_error_of_the_same_trip);
+    RUN(a_lost_one_is_made_again);
+    RUN(all_count_together);
+    RUN(strings_of_an_older_version);
+    RUN(cached_keys_take_no_trip);
+    RUN(without_bitfield_ro);
+    rs_end(&redis);
+    return FINISH();
+}
