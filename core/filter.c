@@ -2,6 +2,7 @@
  * no hash. */
 #include "bits/bits.h"
 #include "parts/span.h"
+#include "parts/whole.h"
 #include "sets/sets.h"
 #include "spec.h"
 #include <stdlib.h>
@@ -55,20 +56,6 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-static int no_chains(const bf_filter *f, bf_error *err)
-{
-    return bf_fail(
-        err, BF_ENOTSUP, "home %s has no filters that grow or forget", f->part.store.ops->name);
-}
-
-/* A filter of many parts was opened: all that are there. */
-static int attach_parts(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    int rc = ops ? bf_chain_begin(f, d, spec, err) : no_chains(f, err);
-    return rc < 0 || (rc = ops->follow(f, err)) < 0 ? rc : 1;
-}
-
 static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     bf_desc d;
@@ -80,7 +67,7 @@ static int attach(bf_filter *f, const bf_spec *spec, bf_error *err)
         return rc;
     if ((rc = bf_secret_match(d.secret_check, f->secret_check, bf_where(f, spec), err)) < 0)
         return rc;
-    return d.kind ? attach_parts(f, &d, spec, err) : 1;
+    return bf_whole_attach(f, &d, spec, err);
 }
 
 static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -89,10 +76,7 @@ static int create(bf_filter *f, const bf_spec *spec, bf_error *err)
     int rc = bf_size_any(&d, spec, f->part.store.ops->most_bits, err);
     if (rc < 0 || (rc = bf_adopt(f, &d, spec, err)) < 0) return rc;
     d.secret_check = f->secret_check;
-    if (d.kind)
-        return f->part.store.ops->chain ? f->part.store.ops->chain->create(f, &d, spec, err)
-                                        : no_chains(f, err);
-    return f->part.store.ops->create(&f->part.store, &d, spec, err);
+    return bf_whole_create(f, &d, spec, err);
 }
 
 static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
@@ -132,15 +116,14 @@ fail:
 
 int bf_plan(bf_spec *spec, bf_error *err)
 {
-    bf_desc d, first;
+    bf_desc d;
     uint64_t check;
     int rc = bf_check_variants(spec, err); /* what bf_open would refuse */
     const bf_store_ops *home = bf_find_store(spec, NULL);
     if (rc < 0 || (rc = bf_size_any(&d, spec, home ? home->most_bits : 0, err)) < 0 ||
-        (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0)
+        (rc = bf_secret_check(d.scheme, spec, &check, err)) < 0 ||
+        (rc = bf_whole_plan(&d, err)) < 0)
         return rc;
-    if (d.kind && (rc = bf_chain_part(&d, 0, 0, &first, err)) < 0) return rc;
-    if (d.kind) d.g.m = first.g.m * (d.kind == BF_WINDOW ? d.parts + 1 : 1);
     spec->m = d.g.m;
     spec->n = d.g.n;
     spec->k = d.g.k;
@@ -237,10 +220,8 @@ static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, u
         c = n - done < most ? n - done : most;
         place(f, keys + done, c, pos);
         int rc = 0;
-        if (p->store.words && p->g.counting)
-            bf_counters_apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
-        else if (p->store.words)
-            bf_words_apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
+        if (p->store.words)
+            bf_cells_of(&p->g)->apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
         else
             rc = p->store.ops->apply(&p->store, op, pos, c, p->g.k, present, err);
         if (rc < 0) return rc;
@@ -301,8 +282,7 @@ static int64_t run_accepted(
 static int64_t run_inside(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    const bf_store_ops *ops = f->part.store.ops;
-    int rc = f->chain ? bf_chain_check(f, err) : ops->check ? ops->check(&f->part.store, err) : 0;
+    int rc = bf_whole_check(f, err);
     if (rc < 0 || ((op == BF_OP_ADD || op == BF_OP_REMOVE) && (rc = bf_writable(f, err)) < 0))
         return rc;
     if (n == 0) return 0;
@@ -429,14 +409,14 @@ int64_t bf_do_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
-    unsigned k = f->part.g.k;
+    const unsigned k = f->part.g.k;
+    const bf_piece *p;
     if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
     f->hash->one(f->secret, key, len, d);
-    if (f->chain) {
-        int64_t rc = bf_chain_hashcode((bf_filter *)f, d, all, err);
-        if (rc < 0) return rc;
-    } else
-        bf_positions(f->scheme->layout, &f->part.g, d, 1, all);
+    int rc = bf_whole_target((bf_filter *)f, &p, err);
+    if (rc < 0) return rc;
+    bf_positions(f->scheme->layout, &p->part.g, d, 1, all);
+    for (unsigned j = 0; j < k; j++) all[j] += p->start;
     if (cap) memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
     return k;
 }

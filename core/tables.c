@@ -11,7 +11,7 @@ extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
 extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy,
     bf_layout_glibc, bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32,
     bf_layout_redisson;
-extern const bf_variant bf_variant_grow, bf_variant_window;
+extern const bf_variant bf_variant_fixed, bf_variant_grow, bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
 #define REDIS_BITS (UINT64_C(1) << 32)        /* a Redis string has no more           */
@@ -106,10 +106,9 @@ const bf_scheme bf_schemes[] = { { .id = 1,
     { .id = 0 } };
 /* clang-format on */
 
-/* How the parts of a filter take keys, by its kind; a fixed filter has one part and needs nobody
- * for that. */
+/* What the kinds of filters differ in. */
 const bf_variant *const bf_variants[] = {
-    [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
+    [BF_FIXED] = &bf_variant_fixed, [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
 };
 
 /* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path,

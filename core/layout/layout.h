@@ -23,10 +23,14 @@ typedef struct {
     bool avx2;       /* set at opening: positions() may use it */
     bool counting;   /* a cell is a counter of 4 bits, else a bit */
 } bf_geometry;
-static inline uint64_t bf_bits(const bf_geometry *g)
+static inline const bf_cells *bf_cells_of(const bf_geometry *g)
 {
-    return g->counting ? 4 * g->m : g->m;
-} /* of all cells */
+    return g->counting ? &bf_cells_counters : &bf_cells_bits;
+}
+static inline uint64_t bf_bits(const bf_geometry *g) /* of all cells */
+{
+    return g->m * bf_cells_of(g)->bits;
+}
 
 /* Work on at most BF_CHUNK keys in addressable memory.  Bit i of the answer: key i was present.
  * While it works it fetches the lines of the keys that come `lag` later (ahead, at most n of them):

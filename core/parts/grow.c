@@ -144,6 +144,10 @@ static int test_one(bf_filter *f, const uint64_t *digest, bf_error *err)
     return bf_chain_any(f, f->chain->plane, bf_chain_count(f->chain), digest);
 }
 
-const bf_variant bf_variant_grow = {
-    .test = test, .add = add, .test_one = test_one, .add_one = add_one
-};
+const bf_variant bf_variant_grow = { .is = "grows",
+    .many = true,
+    .grows = true,
+    .test = test,
+    .add = add,
+    .test_one = test_one,
+    .add_one = add_one };

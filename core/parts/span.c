@@ -109,19 +109,19 @@ int bf_chain_test(bf_filter *f, const void *key, size_t len, bf_error *err)
     int rc = bf_chain_follow(f, err);
     if (rc < 0) return rc;
     f->hash->one(f->secret, key, len, d);
-    return c->variant->test_one(f, d, err);
+    return f->variant->test_one(f, d, err);
 }
 
 int bf_chain_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     const bf_chain *c = f->chain;
     uint64_t d[BF_WIDTH_MAX];
-    if (!c->piece[0]->part.kernels || !c->variant->add_one)
+    if (!c->piece[0]->part.kernels || !f->variant->add_one)
         return (int)bf_chain_run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
     int rc = bf_chain_follow(f, err);
     if (rc < 0 || (rc = bf_chain_writable(f, err)) < 0) return rc;
     f->hash->one(f->secret, key, len, d);
-    return c->variant->add_one(f, d, err);
+    return f->variant->add_one(f, d, err);
 }
 
 /* ---- many keys ---- */
@@ -140,7 +140,7 @@ static void hash_span(const bf_filter *f, const bf_key *keys, size_t n, size_t l
 
 static int span_of(bf_filter *f, int op, bf_span *s, uint8_t *answer, bf_error *err)
 {
-    const bf_variant *v = f->chain->variant;
+    const bf_variant *v = f->variant;
     return op == BF_OP_ADD ? v->add(f, s, answer, err) : v->test(f, s, answer, err);
 }
 

@@ -7,12 +7,12 @@
 
 /* A run of keys, hashed, of which some are not decided yet. */
 enum { BF_SPAN = 512 };
-typedef struct {
+struct bf_span {
     uint64_t d[BF_SPAN];
     uint16_t key[BF_SPAN]; /* whose digest that is, as an index into the run */
     size_t n;
     uint8_t present[BF_SPAN]; /* the answers of the last probe                   */
-} bf_span;
+};
 /* Is one key in any of these parts?  Inline: a single key pays for each call. */
 static inline bool bf_chain_any(
     const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *digest)
@@ -35,16 +35,6 @@ bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *span);
 /* Takes those present out of the span, and sets their answer. */
 void bf_chain_settle(bf_span *span, uint8_t *answer, uint8_t value);
 void bf_chain_drop(bf_span *span, size_t n); /* the first n: their answers stand */
-
-struct bf_variant {
-    /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero
-     * before. */
-    int (*test)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
-    int (*add)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
-    /* One key, of parts in addressable memory; add_one NULL: as a span of one. */
-    int (*test_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
-    int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
-};
 
 /* span.c: filters of many parts as filter.c runs them */
 int64_t bf_chain_run(

@@ -174,6 +174,20 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
     return rc;
 }
 
+int bf_window_into(
+    bf_filter *f, int64_t e, int (*work)(void *, bf_piece *, bf_error *), void *ctx, bf_error *err)
+{
+    bf_piece *p = bf_window_piece(f->chain, e);
+    int token, rc;
+    if (f->part.store.ops->chain->turn)
+        return (rc = bf_window_turn(f, e, &p, err)) < 0 || !p ? rc : work(ctx, p, err);
+    if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+    bf_window_empty(f, p, e);
+    rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_late(f, p, err);
+    bf_chain_unlock(f, token);
+    return rc;
+}
+
 typedef struct {
     bf_piece *piece[BF_PARTS_MAX];
     int64_t epoch[BF_PARTS_MAX];
@@ -338,4 +352,12 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     return rc;
 }
 
-const bf_variant bf_variant_window = { .test = test, .add = add, .test_one = test_one };
+const bf_variant bf_variant_window = { .is = "forgets",
+    .many = true,
+    .forgets = true,
+    .now = bf_window_now,
+    .lives = bf_window_lives,
+    .sound = bf_window_check,
+    .test = test,
+    .add = add,
+    .test_one = test_one };
