@@ -59,7 +59,7 @@ int bf_chain_join(bf_chain *c, bf_piece *p)
     p->part.g.avx2 = bf_has_avx2();
     if (p->part.store.words)
         p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
-    c->plane[n] = (bf_plane){ p->part.store.words, &p->part.g };
+    c->plane[n] = bf_plane_of(&p->part);
     c->piece[n] = p;
     bf_tell(&c->count, n + 1);
     return 0;

@@ -12,6 +12,11 @@ typedef struct {
     const bf_kernels *kernels; /* NULL = go by positions */
 } bf_part;
 
+static inline bf_plane bf_plane_of(const bf_part *p)
+{
+    return (bf_plane){ p->store.words, &p->g, p->g.lines };
+}
+
 /* A part as one of its filter's. */
 typedef struct {
     bf_part part;

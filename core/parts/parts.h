@@ -31,8 +31,9 @@ struct bf_variant {
      * before. */
     int (*test)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
     int (*add)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
+    /* The parts that a test asks, in addressable memory; room is for BF_PARTS_MAX of them. */
+    int (*asked)(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err);
     /* One key, of parts in addressable memory; add_one NULL: as a span of one. */
-    int (*test_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
     int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
 };
 extern const bf_variant *const bf_variants[]; /* tables.c: by kind */

@@ -278,19 +278,17 @@ static int test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     return rc < 0 ? rc : ask(f, s, oldest(f, now), now, answer, 1, err);
 }
 
-static int test_one(bf_filter *f, const uint64_t *d, bf_error *err)
+static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err)
 {
-    const bf_chain *c = f->chain;
-    bf_plane living[BF_PARTS_MAX];
-    unsigned n = 0;
     int64_t now = 0;
     int rc = bf_window_now(f, &now, err);
-    if (rc < 0) return rc;
-    for (int64_t e = now - (int64_t)c->desc.parts; e <= now; e++) {
-        const bf_piece *p = bf_window_piece(c, e);
-        if (bf_live(p->live) == e) living[n++] = (bf_plane){ p->part.store.words, &p->part.g };
+    *n = 0;
+    *planes = room;
+    for (int64_t e = oldest(f, now); rc == 0 && e <= now; e++) {
+        const bf_piece *p = bf_window_piece(f->chain, e);
+        if (bf_live(p->live) == e) room[(*n)++] = bf_plane_of(&p->part);
     }
-    return bf_chain_any(f, living, n, d);
+    return rc;
 }
 
 /* Sets them all in the piece of now; those that it had, leave the span.  first[i] is raised for key
@@ -360,4 +358,4 @@ const bf_variant bf_variant_window = { .is = "forgets",
     .sound = bf_window_check,
     .test = test,
     .add = add,
-    .test_one = test_one };
+    .asked = asked };
