@@ -38,7 +38,8 @@ AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t
 /* A key's bits in a line are the same in all parts and made once.  A few keys: half a line says
  * "no" for nearly all.  Many: the bits are turned round, and a line has them all where no bit is 0
  * in either; the newest part comes first, it has the most keys. */
-AVX2 static uint64_t any_few(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
+AVX2 static inline uint64_t any_few(
+    const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
 {
     uint64_t present = 0;
     for (size_t i = 0; i < n; i++) {
@@ -55,11 +56,11 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
     const uint64_t *ahead, size_t nahead)
 {
     enum { FEW = 4 };
+    if (n <= FEW) return any_few(planes, nplanes, d, n);
     const unsigned k = planes->g->k;
     const size_t large = line_large(planes, nplanes);
     const __m256i ones = _mm256_set1_epi64x(-1);
     uint64_t present = 0;
-    if (n <= FEW) return any_few(planes, nplanes, d, n);
     for (size_t i = 0; i < n; i++) {
         const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), k);
         const __m256i lo = _mm256_xor_si256(mask.lo, ones), hi = _mm256_xor_si256(mask.hi, ones);

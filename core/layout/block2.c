@@ -59,7 +59,7 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
     const uint64_t *ahead, size_t nahead)
 {
     const unsigned k = planes->g->k;
-    const size_t large = line_large(planes, nplanes);
+    const size_t large = nahead ? line_large(planes, nplanes) : nplanes;
     uint64_t present = 0;
     for (size_t i = 0; i < n; i++) {
         line_vec a = line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2);

@@ -281,14 +281,16 @@ static int test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err)
 {
     int64_t now = 0;
+    unsigned living = 0;
     int rc = bf_window_now(f, &now, err);
-    *n = 0;
-    *planes = room;
-    for (int64_t e = oldest(f, now); rc == 0 && e <= now; e++) {
+    if (rc < 0) return rc;
+    for (int64_t e = oldest(f, now); e <= now; e++) {
         const bf_piece *p = bf_window_piece(f->chain, e);
-        if (bf_live(p->live) == e) room[(*n)++] = bf_plane_of(&p->part);
+        if (bf_live(p->live) == e) room[living++] = bf_plane_of(&p->part);
     }
-    return rc;
+    *planes = room;
+    *n = living;
+    return 0;
 }
 
 /* Sets them all in the piece of now; those that it had, leave the span.  first[i] is raised for key
