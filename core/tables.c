@@ -11,7 +11,7 @@ extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
 extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy,
     bf_layout_glibc, bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32,
     bf_layout_redisson;
-extern const bf_variant bf_variant_grow, bf_variant_window;
+extern const bf_variant bf_variant_fixed, bf_variant_grow, bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
 #define REDIS_BITS (UINT64_C(1) << 32) /* a Redis string has no more           */
@@ -29,19 +29,24 @@ const bf_scheme bf_schemes[] = {
     { .id = 3, .name = "block2", .hash = &bf_hash_xxh3, .keyed = &bf_hash_siphash,
       .layout = &bf_layout_block2 },
     /* older systems: docs/migrate.md */
-    { .id = 16, .name = "sax-sdbm", .hash = &bf_hash_sax_sdbm, .layout = &bf_layout_words, .k = 2, .range = SEEDS_32 },
+    { .id = 16, .name = "sax-sdbm", .hash = &bf_hash_sax_sdbm, .layout = &bf_layout_words,
+      .k = 2, .range = SEEDS_32 },
     { .id = 17, .name = "java7", .hash = &bf_hash_java7, .layout = &bf_layout_mask, .k = 7,
       .power_of_two = true, .m_max = INT32_MAX },
-    { .id = 18, .name = "php-mt", .hash = &bf_hash_crc32, .layout = &bf_layout_mt, .values = SEEDS_32 },
-    { .id = 19, .name = "php-mt-legacy", .hash = &bf_hash_crc32, .layout = &bf_layout_mt_legacy, .values = SEEDS_32,
+    { .id = 18, .name = "php-mt", .hash = &bf_hash_crc32, .layout = &bf_layout_mt,
+      .values = SEEDS_32 },
+    { .id = 19, .name = "php-mt-legacy", .hash = &bf_hash_crc32, .layout = &bf_layout_mt_legacy,
+      .values = SEEDS_32,
       .range = SEEDS_31 },
     { .id = 20, .name = "rs-rand", .hash = &bf_hash_rs, .layout = &bf_layout_glibc, .k = 7,
       .bits_per_key = 10, .m_max = INT32_MAX, .values = SEEDS_31,
       .range = SEEDS_31 },
     { .id = 21, .name = "rs-dotnet", .hash = &bf_hash_rs_utf16, .layout = &bf_layout_dotnet,
-      .bits_per_key = 10, .m_max = INT32_MAX, .usual_k = 7, .values = SEEDS_31, .range = INT32_MAX },
+      .bits_per_key = 10, .m_max = INT32_MAX, .usual_k = 7, .values = SEEDS_31,
+      .range = INT32_MAX },
     { .id = 22, .name = "rs-dotnet-repo", .hash = &bf_hash_rs_utf16,
-      .layout = &bf_layout_dotnet_repo, .bits_per_key = 10, .m_max = INT32_MAX, .usual_k = 7, .values = SEEDS_31, .range = INT32_MAX },
+      .layout = &bf_layout_dotnet_repo, .bits_per_key = 10, .m_max = INT32_MAX, .usual_k = 7,
+      .values = SEEDS_31, .range = INT32_MAX },
     { .id = 23, .name = "gozero", .hash = &bf_hash_murmur3_14, .layout = &bf_layout_words,
       .k = 14, .bits_per_key = 20, .m_max = REDIS_BITS },
     { .id = 24, .name = "php-hashes", .hash = &bf_hash_php, .layout = &bf_layout_words,
@@ -60,10 +65,9 @@ const bf_scheme bf_schemes[] = {
 };
 /* clang-format on */
 
-/* How the parts of a filter take keys, by its kind; a fixed filter has one part and needs nobody
- * for that. */
+/* What the kinds of filters differ in. */
 const bf_variant *const bf_variants[] = {
-    [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
+    [BF_FIXED] = &bf_variant_fixed, [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
 };
 
 /* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path,

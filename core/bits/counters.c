@@ -217,3 +217,7 @@ void bf_counters_apply(
                     : op == BF_OP_COUNT  ? (uint8_t)least_of(w, pos, k)
                                          : least_of(w, pos, k) > 0;
 }
+
+const bf_cells bf_cells_counters = { BF_CELL_BITS, "counters", "counting", bf_counters_used,
+    bf_counters_used_of_both, bf_counters_within, bf_counters_add, bf_counters_least,
+    bf_counters_apply };

@@ -117,3 +117,12 @@ void bf_words_apply(uint64_t *w, bool atomic, int op, const uint64_t *pos, size_
         present[i] = all;
     }
 }
+
+static void apply(
+    uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present)
+{
+    bf_words_apply(w, atomic, op, pos, nkeys, k, present);
+}
+
+const bf_cells bf_cells_bits = { 1, "bits", "plain", bf_words_count, bf_words_count_of_both,
+    bf_words_within, bf_words_or, bf_words_and, apply };

@@ -36,4 +36,19 @@ bool bf_counters_add_many(uint64_t *w, const uint64_t *pos, unsigned k, bool ato
 unsigned bf_counters_distinct(uint64_t *pos, unsigned k); /* sorted, each once; how many */
 void bf_counters_apply(
     uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer);
+
+/* What a cell is: a bit, or a counter.  Who works with cells asks their row and not which they are.
+ */
+typedef struct {
+    unsigned bits;
+    const char *names, *filter;                            /* in messages      */
+    uint64_t (*count)(const uint64_t *w, uint64_t nwords); /* cells that are set */
+    uint64_t (*count_of_both)(const uint64_t *a, const uint64_t *b, uint64_t nwords);
+    bool (*within)(const uint64_t *a, const uint64_t *b, uint64_t nwords);
+    void (*unite)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
+    void (*intersect)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
+    void (*apply)(
+        uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer);
+} bf_cells;
+extern const bf_cells bf_cells_bits, bf_cells_counters;
 #endif

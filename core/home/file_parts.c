@@ -10,7 +10,7 @@
  * handles and processes, a fork's child too, and the kernel gives it back when its holder dies. */
 #include "base/system.h"
 #include "bits/bits.h"
-#include "parts/parts.h"
+#include "parts/whole.h"
 #include "home/file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -133,7 +133,7 @@ static int follow_one(bf_filter *f, bf_error *err)
 static bool news(const bf_filter *f)
 {
     bf_file *file = f->part.store.impl;
-    return f->chain->desc.kind == BF_GROW &&
+    return f->variant->grows &&
            bf_live(bf_header_live(file->map)) > (int64_t)bf_chain_count(f->chain);
 }
 
@@ -144,7 +144,7 @@ static int check_end(const bf_filter *f, bf_error *err)
     struct stat st;
     if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
     if ((uint64_t)st.st_size <= end_of(f)) return 0;
-    if (f->chain->desc.kind == BF_GROW && !bf_header_clean(file->map)) return 0;
+    if (f->variant->grows && !bf_header_clean(file->map)) return 0;
     return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
         file->path, (unsigned long long)st.st_size, (unsigned long long)end_of(f));
 }
@@ -154,16 +154,16 @@ static int follow(bf_filter *f, bf_error *err)
     bf_file *file = f->part.store.impl;
     bf_chain *c = f->chain;
     const int64_t live = bf_live(bf_header_live(file->map)),
-                  want = c->desc.kind == BF_GROW ? live : (int64_t)c->desc.parts + 1;
+                  want = f->variant->grows ? live : (int64_t)bf_whole_parts(&c->desc);
     int rc = 0;
     const bool opening = c->count == 0;
-    if (opening && c->desc.kind == BF_WINDOW) c->epoch = bf_header_live(file->map);
+    if (opening && f->variant->forgets) c->epoch = bf_header_live(file->map);
     if (want < 1 || want > BF_PARTS_MAX)
         return bf_fail(
             err, BF_EFORMAT, "%.80s is damaged: its number of parts is out of range", file->path);
     while (rc == 0 && c->count < want) rc = follow_one(f, err);
-    if (rc == 0 && opening && c->desc.kind == BF_WINDOW)
-        rc = bf_window_check(f, !f->part.store.read_only, file->path, err);
+    if (rc == 0 && opening && f->variant->sound)
+        rc = f->variant->sound(f, !f->part.store.read_only, file->path, err);
     return rc == 0 && opening ? check_end(f, err) : rc;
 }
 
@@ -200,7 +200,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
 /* ---- a new file: the first page and the first parts, before it has its name ---- */
 int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err)
 {
-    const unsigned n = d->kind == BF_WINDOW ? d->parts + 1 : 1;
+    const uint64_t n = bf_whole_parts(d);
     uint64_t at = BF_HEADER, before = 0;
     bf_desc part;
     int e = 0;

@@ -30,8 +30,7 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     uint64_t bytes = (s->nwords * 8 + LINE - 1) / LINE * LINE, align = bytes >= HUGE ? HUGE : LINE;
     if (!machine_holds(bytes) || !(s->impl = calloc(1, (size_t)(bytes + align))))
         return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s",
-            (unsigned long long)bytes, (unsigned long long)d->g.m,
-            d->g.counting ? "counters" : "bits");
+            (unsigned long long)bytes, (unsigned long long)d->g.m, bf_cells_of(&d->g)->names);
     s->words = (uint64_t *)(((uintptr_t)s->impl + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (align == HUGE) {
@@ -52,7 +51,11 @@ bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
     bf_filter *f = bf_handle_new(&bf_store_memory, err);
     if (!spec) spec = &nothing;
     if (!f) return NULL;
-    if (bf_adopt(f, d, spec, err) < 0 || create(&f->part.store, d, spec, err) < 0) {
+    int rc = bf_adopt(f, d, spec, err);
+    if (rc == 0)
+        rc = f->variant->many ? bf_chain_begin(f, d, spec, err)
+                              : create(&f->part.store, d, spec, err);
+    if (rc < 0) {
         bf_close(f);
         return NULL;
     }

@@ -1,10 +1,10 @@
 /* memory_parts.c - parts in process memory: each a bitmap of its own. */
-#include "parts/parts.h"
+#include "parts/whole.h"
 #include <stdlib.h>
 
 extern const bf_store_ops bf_store_memory;
 
-int bf_chain_append_memory(bf_filter *f, const bf_desc *part, bf_error *err)
+static int append(bf_filter *f, const bf_desc *part, bf_error *err)
 {
     bf_piece *p = calloc(1, sizeof *p);
     if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -20,30 +20,18 @@ int bf_chain_append_memory(bf_filter *f, const bf_desc *part, bf_error *err)
     return bf_chain_join(f->chain, p);
 }
 
-bf_filter *bf_chain_new_memory(const bf_desc *d, const bf_spec *spec, bf_error *err)
-{
-    bf_filter *f = bf_handle_new(&bf_store_memory, err);
-    if (!f) return NULL;
-    if (bf_adopt(f, d, spec, err) < 0 || bf_chain_begin(f, d, spec, err) < 0) {
-        bf_close(f);
-        return NULL;
-    }
-    bf_set_threads(f, spec->threads);
-    return f;
-}
-
 static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
-    const unsigned n = d->kind == BF_WINDOW ? d->parts + 1 : 1;
+    const uint64_t n = bf_whole_parts(d);
     bf_desc part;
     uint64_t before = 0;
     int rc = bf_chain_begin(f, d, spec, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++, before += part.g.m) {
         if ((rc = bf_chain_part(d, i, before, &part, err)) == 0)
             rc = bf_fail(err, BF_EINVAL, "its parts are more than m may be");
-        if (rc > 0) rc = bf_chain_append_memory(f, &part, err);
+        if (rc > 0) rc = append(f, &part, err);
     }
     return rc < 0 ? rc : 1;
 }
 
-const bf_chain_ops bf_chain_memory = { .create = create, .append = bf_chain_append_memory };
+const bf_chain_ops bf_chain_memory = { .create = create, .append = append };

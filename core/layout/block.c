@@ -24,7 +24,7 @@ static inline bool put_portable(const bf_geometry *g, uint64_t *words, uint64_t 
 {
     return line_add(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-LINE_KERNELS(, _portable, NULL, false)
+LINE_KERNELS(, _portable, NULL)
 
 #ifdef LINE_AVX2
 AVX2 static inline bool has_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -35,67 +35,50 @@ AVX2 static inline bool put_avx2(const bf_geometry *g, uint64_t *words, uint64_t
 {
     return line_add_avx2(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-/* A key's bits in a line are the same in all parts and made once.  Half a line says "no" for nearly
- * all. Many keys: part after part, and while one is asked the lines of the next are fetched. */
-typedef struct {
-    _Alignas(32) uint64_t mask[BF_CHUNK][LINE_WORDS];
-    const uint64_t *line[2][BF_CHUNK];
-} many;
-
-AVX2 static void place(const bf_plane *plane, many *m, const uint64_t *d, size_t n)
+/* A key's bits in a line are the same in all parts and made once.  A few keys: half a line says
+ * "no" for nearly all.  Many: the bits are turned round, and a line has them all where no bit is 0
+ * in either; the newest part comes first, it has the most keys. */
+AVX2 static inline uint64_t any_few(
+    const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), plane->g->k);
-        _mm256_store_si256((__m256i *)m->mask[i], mask.lo);
-        _mm256_store_si256((__m256i *)(m->mask[i] + 4), mask.hi);
-        m->line[0][i] = plane->words + line_of(plane->g, d[i]) * LINE_WORDS;
-        bf_prefetch(m->line[0][i]);
-    }
-}
-
-AVX2 static uint64_t any_many(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
-{
-    many m;
     uint64_t present = 0;
-    place(planes + nplanes - 1, &m, d, n); /* the newest first: it is the largest */
-    for (size_t j = nplanes; j-- > 0;) {
-        const bf_plane *next = planes + (j ? j - 1 : 0);
-        const uint64_t lines = next->g->lines, *words = next->words,
-                       **here = m.line[(nplanes - 1 - j) & 1], **then = m.line[(nplanes - j) & 1];
-        uint64_t half = 0;
-        for (size_t i = 0; i < n; i++) {
-            then[i] = words + bf_mulhi(d[i], lines) * LINE_WORDS;
-            bf_prefetch(then[i]);
-            half |= (uint64_t)_mm256_testc_si256(_mm256_load_si256((const __m256i *)here[i]),
-                        _mm256_load_si256((const __m256i *)m.mask[i]))
-                    << i;
-        }
-        for (half &= ~present; half; half &= half - 1) {
-            const size_t i = (size_t)__builtin_ctzll(half);
-            present |=
-                (uint64_t)_mm256_testc_si256(_mm256_load_si256((const __m256i *)(here[i] + 4)),
-                    _mm256_load_si256((const __m256i *)(m.mask[i] + 4)))
-                << i;
-        }
-    }
-    return present;
-}
-
-AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
-{
-    const unsigned k = planes->g->k;
-    uint64_t present = 0;
-    if (n > 4) return any_many(planes, nplanes, d, n);
     for (size_t i = 0; i < n; i++) {
-        line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), k);
+        const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), planes->g->k);
         for (size_t j = 0; j < nplanes; j++) {
-            const uint64_t *line = planes[j].words + line_of(planes[j].g, d[i]) * LINE_WORDS;
+            const uint64_t *line = planes[j].words + bf_mulhi(d[i], planes[j].lines) * LINE_WORDS;
             if (!line_lacks(line, mask)) present |= (uint64_t)line_has(line_load(line), mask) << i;
         }
     }
     return present;
 }
-LINE_KERNELS(AVX2, _avx2, any_avx2, true)
+
+AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
+    const uint64_t *ahead, size_t nahead)
+{
+    enum { FEW = 4 };
+    if (n <= FEW) return any_few(planes, nplanes, d, n);
+    const unsigned k = planes->g->k;
+    const size_t large = line_large(planes, nplanes);
+    const __m256i ones = _mm256_set1_epi64x(-1);
+    uint64_t present = 0;
+    for (size_t i = 0; i < n; i++) {
+        const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), k);
+        const __m256i lo = _mm256_xor_si256(mask.lo, ones), hi = _mm256_xor_si256(mask.hi, ones);
+        for (size_t j = i < nahead ? large : nplanes; j < nplanes; j++)
+            bf_prefetch(planes[j].words + bf_mulhi(ahead[i], planes[j].lines) * LINE_WORDS);
+        for (size_t j = nplanes; j-- > 0;) {
+            const __m256i *line =
+                (const __m256i *)(planes[j].words + bf_mulhi(d[i], planes[j].lines) * LINE_WORDS);
+            const __m256i all = _mm256_and_si256(_mm256_or_si256(_mm256_load_si256(line), lo),
+                _mm256_or_si256(_mm256_load_si256(line + 1), hi));
+            if (!_mm256_testc_si256(all, ones)) continue;
+            present |= UINT64_C(1) << i;
+            break;
+        }
+    }
+    return present;
+}
+LINE_KERNELS(AVX2, _avx2, any_avx2)
 #define KERNELS_AVX2 &kernels_avx2
 #else
 #define KERNELS_AVX2 NULL

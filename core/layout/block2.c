@@ -50,18 +50,22 @@ static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64
     }
 
 BOTH(, _portable, line_test, line_add)
-LINE_KERNELS(, _portable, NULL, false)
+LINE_KERNELS(, _portable, NULL)
 
 #ifdef LINE_AVX2
 /* The bits of both lines are made once for all parts.  The first half of the first line says "no"
  * for nearly all. */
-AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n)
+AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
+    const uint64_t *ahead, size_t nahead)
 {
     const unsigned k = planes->g->k;
+    const size_t large = nahead ? line_large(planes, nplanes) : nplanes;
     uint64_t present = 0;
     for (size_t i = 0; i < n; i++) {
         line_vec a = line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2);
         line_vec b = line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2);
+        for (size_t j = i < nahead ? large : nplanes; j < nplanes; j++)
+            fetch_one(planes[j].g, planes[j].words, ahead[i]);
         for (size_t j = 0; j < nplanes; j++) {
             pair p = pair_of(planes[j].g, d[i]);
             const uint64_t *first = planes[j].words + p.line[0] * LINE_WORDS,
@@ -76,7 +80,7 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
 }
 
 BOTH(AVX2, _avx2, line_test_avx2, line_add_avx2)
-LINE_KERNELS(AVX2, _avx2, any_avx2, false)
+LINE_KERNELS(AVX2, _avx2, any_avx2)
 #define KERNELS_AVX2 &kernels_avx2
 #else
 #define KERNELS_AVX2 NULL

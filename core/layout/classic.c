@@ -167,8 +167,7 @@ KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, 
         return put(g, words, *d, true, counting);                                                  \
     }                                                                                              \
     static const bf_kernels kernels_##name = { BF_CHUNK, BF_CHUNK, fetch_##name, test_##name,      \
-        { add_##name, or_##name }, test_one_##name, { add_one_##name, or_one_##name }, NULL,       \
-        false };
+        { add_##name, or_##name }, test_one_##name, { add_one_##name, or_one_##name }, NULL };
 KERNELS(bits, false)
 KERNELS(counters, true)
 

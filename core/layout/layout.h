@@ -23,10 +23,14 @@ typedef struct {
     bool avx2;       /* set at opening: positions() may use it */
     bool counting;   /* a cell is a counter of 4 bits, else a bit */
 } bf_geometry;
-static inline uint64_t bf_bits(const bf_geometry *g)
+static inline const bf_cells *bf_cells_of(const bf_geometry *g)
 {
-    return g->counting ? 4 * g->m : g->m;
-} /* of all cells */
+    return g->counting ? &bf_cells_counters : &bf_cells_bits;
+}
+static inline uint64_t bf_bits(const bf_geometry *g) /* of all cells */
+{
+    return g->m * bf_cells_of(g)->bits;
+}
 
 /* Work on at most BF_CHUNK keys in addressable memory.  Bit i of the answer: key i was present.
  * While it works it fetches the lines of the keys that come `lag` later (ahead, at most n of them):
@@ -36,12 +40,15 @@ typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, con
 typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
 /* The parts of a filter that grows or forgets, asked at once: bit i of the answer: key i is in any
- * of them.  All have one k. */
+ * of them.  All have one k, and none is smaller than the one before it. */
+enum { BF_LARGE = 1 << 14 }; /* words from which a part is fetched ahead */
 typedef struct {
     const uint64_t *words;
     const bf_geometry *g;
+    uint64_t lines; /* of g */
 } bf_plane;
-typedef uint64_t bf_any_kernel(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n);
+typedef uint64_t bf_any_kernel(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
+    const uint64_t *ahead, size_t nahead);
 typedef struct {
     unsigned step, lag; /* keys per call; keys fetched ahead of the ones probed: multiples of step,
                            see BF_RING */
@@ -52,7 +59,6 @@ typedef struct {
         const bf_geometry *g, const uint64_t *words, const uint64_t *d); /* true: was present   */
     bool (*add_one[2])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
     bf_any_kernel *any; /* NULL: part after part                                                  */
-    bool any_fetches;   /* any() fetches lines ahead by itself, from 64 keys on                   */
 } bf_kernels;
 
 typedef struct {

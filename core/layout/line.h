@@ -168,6 +168,14 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
 }
 #endif
 
+/* The first of the planes whose lines are fetched ahead. */
+static inline size_t line_large(const bf_plane *planes, size_t n)
+{
+    size_t first = 0;
+    while (first < n && planes[first].lines < BF_LARGE / LINE_WORDS) first++;
+    return first;
+}
+
 /* Kernels of a line layout, once portable and once for AVX2, from the layout's own has##suffix and
  * put##suffix (true: key was present) and its fetch_one. */
 #define LINE_KERNEL(attr, name, type, one) LINE_KERNEL_WITH(attr, name, type, one, fetch_one)
@@ -227,8 +235,8 @@ AVX2 static inline bool line_add_avx2(uint64_t *line, uint64_t g, unsigned k, bo
     LINE_KERNEL_WITH(attr, add##suffix, uint64_t, add_one##suffix, fetch_line)                     \
     LINE_KERNEL_WITH(attr, up##suffix, uint64_t, up_one##suffix, fetch_line)                       \
     static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch##suffix, test##suffix,  \
-        { add##suffix, up##suffix }, test_one##suffix, { add_one##suffix, up_one##suffix }, NULL,  \
-        false };
+        { add##suffix, up##suffix }, test_one##suffix, { add_one##suffix, up_one##suffix },        \
+        NULL };
 static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h);
 static void fetch(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)
 {

@@ -9,14 +9,14 @@ static const double NEARLY = 0.49;
 static double share(const uint64_t *w, uint64_t nwords, const bf_geometry *g, uint64_t runs)
 {
     const uint64_t all = nwords / RUN;
-    uint64_t (*count)(const uint64_t *, uint64_t) = g->counting ? bf_counters_used : bf_words_count;
-    if (all <= runs) return (double)count(w, nwords) / (double)g->m;
+    const bf_cells *cells = bf_cells_of(g);
+    if (all <= runs) return (double)cells->count(w, nwords) / (double)g->m;
     uint64_t set = 0, some[TOGETHER * RUN];
     for (uint64_t i = 0; i < runs; i++) {
         bf_words_copy(some + i % TOGETHER * RUN, w + all / runs * i * RUN, RUN);
-        if (i % TOGETHER == TOGETHER - 1) set += count(some, TOGETHER * RUN);
+        if (i % TOGETHER == TOGETHER - 1) set += cells->count(some, TOGETHER * RUN);
     }
-    return (double)set / (double)(runs * RUN * (g->counting ? 16 : 64));
+    return (double)set / (double)(runs * RUN * (64 / cells->bits));
 }
 
 double bf_fill(const uint64_t *w, uint64_t nwords, const bf_geometry *g)

@@ -29,13 +29,12 @@ int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error
     bf_chain *c = f->chain = calloc(1, sizeof *c);
     if (!c) return bf_fail(err, BF_ENOMEM, "out of memory");
     c->desc = *d;
-    c->variant = bf_variants[d->kind];
     c->clock = spec->clock ? spec->clock : system_clock;
     c->own_clock = c->clock != system_clock;
     c->clock_ctx = spec->clock_ctx;
     f->hosted |= spec->clock && spec->clock != system_clock;
     c->epoch = &c->own;
-    bf_live_set(c->epoch, d->kind == BF_WINDOW ? d->live : BF_NEVER);
+    bf_live_set(c->epoch, f->variant->forgets ? d->live : BF_NEVER);
     return 0;
 }
 
@@ -59,7 +58,7 @@ int bf_chain_join(bf_chain *c, bf_piece *p)
     p->part.g.avx2 = bf_has_avx2();
     if (p->part.store.words)
         p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
-    c->plane[n] = (bf_plane){ p->part.store.words, &p->part.g };
+    c->plane[n] = bf_plane_of(&p->part);
     c->piece[n] = p;
     bf_tell(&c->count, n + 1);
     return 0;
@@ -204,8 +203,7 @@ int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err)
     int64_t now = rc < 0 ? 0 : bf_live(f->chain->epoch);
     if (rc < 0 || (rc = bf_chain_lock(f, token, err)) < 0) return rc;
     if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_chain_unlock(f, *token);
-    if (rc >= 0 && f->chain->desc.kind == BF_WINDOW && ops->look &&
-        (rc = ops->look(f, &now, true, err)) < 0)
+    if (rc >= 0 && ops->look && f->variant->forgets && (rc = ops->look(f, &now, true, err)) < 0)
         bf_chain_unlock(f, *token);
     return rc < 0 ? rc : 0;
 }

@@ -12,7 +12,23 @@ typedef struct {
     const bf_kernels *kernels; /* NULL = go by positions */
 } bf_part;
 
+static inline bf_plane bf_plane_of(const bf_part *p)
+{
+    return (bf_plane){ p->store.words, &p->g, p->g.lines };
+}
+
+/* A part as one of its filter's. */
+typedef struct {
+    bf_part part;
+    uint64_t start; /* bits of the parts before it                                             */
+    uint64_t *live; /* keys in it (grow), its epoch (window); see bf_live                       */
+    _Alignas(8) uint64_t own; /* what live points to where it is nobody else's */
+    uint8_t *page;  /* its header page in a mapped file, or NULL                               */
+    uint32_t known; /* Redis: its mark, when it was last sure that no part follows it           */
+} bf_piece;
+
 typedef struct bf_chain bf_chain;
+typedef struct bf_variant bf_variant; /* parts.h */
 
 typedef struct bf_call {
     struct bf_call *next, **from;
@@ -20,9 +36,13 @@ typedef struct bf_call {
 } bf_call; /* inside.c: one call of its thread */
 
 struct bf_filter {
-    bf_part
-        part; /* of a chain: no bits, no kernels; its store is the one that leads to the parts' */
-    bf_chain *chain; /* NULL: a fixed filter          */
+    union { /* a fixed filter is its only piece; of a chain: no bits, no kernels; the store is the
+               one that leads to the parts' */
+        bf_part part;
+        bf_piece piece;
+    };
+    bf_chain *chain; /* NULL: a fixed filter; asked in parts/ and where parts live */
+    const bf_variant *variant;
     const bf_scheme *scheme;
     const bf_hash *hash; /* scheme->hash or scheme->keyed */
     double told_p;       /* what bf_info says of p        */

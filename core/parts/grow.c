@@ -162,12 +162,19 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
     return never_ends(f, err);
 }
 
-static int test_one(bf_filter *f, const uint64_t *digest, bf_error *err)
+static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err)
 {
+    (void)room;
     (void)err;
-    return bf_chain_any(f, f->chain->plane, bf_chain_count(f->chain), digest);
+    *n = bf_chain_count(f->chain);
+    *planes = f->chain->plane;
+    return 0;
 }
 
-const bf_variant bf_variant_grow = {
-    .test = test, .add = add, .test_one = test_one, .add_one = add_one
-};
+const bf_variant bf_variant_grow = { .is = "grows",
+    .many = true,
+    .grows = true,
+    .test = test,
+    .add = add,
+    .asked = asked,
+    .add_one = add_one };

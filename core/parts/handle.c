@@ -29,6 +29,7 @@ bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
     }
     bf_own(f);
     f->part.store.ops = ops;
+    f->piece.live = &f->piece.own;
     return f;
 }
 
@@ -39,6 +40,7 @@ int bf_adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
     };
     if (!given.functions) given.functions = d->argument.functions;
     f->functions = given.functions;
+    f->variant = bf_variants[d->kind];
     f->scheme = d->scheme;
     f->hash = d->scheme->hash;
     memcpy(f->name, d->name, sizeof f->name);

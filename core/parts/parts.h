@@ -14,20 +14,31 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 
-typedef struct bf_variant bf_variant;         /* span.h: how a filter of parts works */
+/* What the kinds of filters differ in, beyond the way of a key (span.h).  One row a kind, in the
+ * file of its name; nobody above parts/ asks for a kind. */
+typedef struct bf_span bf_span;
+struct bf_variant {
+    const char *is; /* in messages */
+    bool many;      /* a header page or a companion hash of the whole, and parts that have theirs */
+    bool grows;     /* parts are appended; the live word of a part counts its keys                */
+    bool forgets;   /* parts take turns; the live word of a part is its epoch                     */
+    /* NULL where time means nothing. */
+    int (*now)(bf_filter *f, int64_t *now, bf_error *err);
+    bool (*lives)(const bf_chain *c, const bf_piece *p, int64_t now);
+    int (*sound)(
+        bf_filter *f, bool write, const char *where, bf_error *err); /* live words as read */
+    /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero
+     * before. */
+    int (*test)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
+    int (*add)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
+    /* The parts that a test asks, in addressable memory; room is for BF_PARTS_MAX of them. */
+    int (*asked)(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err);
+    /* One key, of parts in addressable memory; add_one NULL: as a span of one. */
+    int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
+};
 extern const bf_variant *const bf_variants[]; /* tables.c: by kind */
 
-typedef struct {
-    bf_part part;
-    uint64_t start; /* bits of the parts before it                                             */
-    uint64_t *live; /* keys in it (grow), its epoch (window); see bf_live                       */
-    _Alignas(8) uint64_t own; /* what live points to where it is nobody else's */
-    uint8_t *page;  /* its header page in a mapped file, or NULL                               */
-    uint32_t known; /* Redis: its mark, when it was last sure that no part follows it           */
-} bf_piece;
-
 struct bf_chain {
-    const bf_variant *variant;
     bf_desc desc;   /* as stored; desc.live is of the moment of opening                        */
     unsigned count; /* pieces there are; grows under the lock, read by bf_chain_count          */
     unsigned
@@ -144,6 +155,10 @@ bf_piece *bf_window_piece(
 bool bf_window_lives(const bf_chain *c, const bf_piece *p, int64_t now);
 int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p,
     bf_error *err); /* that piece, emptied and of that epoch; *p NULL: too late */
+/* Works with the piece of that epoch, unless it is too late.  In addressable memory under the lock:
+ * the piece cannot be emptied for another epoch meanwhile. */
+int bf_window_into(bf_filter *f, int64_t epoch, int (*work)(void *, bf_piece *, bf_error *),
+    void *ctx, bf_error *err);
 void bf_window_empty(bf_filter *f, bf_piece *p,
     int64_t epoch); /* under the lock; nothing where it is of that epoch, or a later one */
 /* is its epoch later than any that was published? */
@@ -153,10 +168,7 @@ int bf_window_late(const bf_filter *f, const bf_piece *p, bf_error *err);
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);
 double bf_window_step(const bf_chain *c); /* seconds an epoch takes */
 
-/* home/memory.c, home/memory_parts.c: in memory, empty; spec gives secret or functions, threads and
- * clock, and may be NULL */
+/* home/memory.c: in memory, empty; one that grows or forgets without parts.  spec gives secret or
+ * functions, threads and clock, and may be NULL. */
 bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err);
-bf_filter *bf_chain_new_memory(
-    const bf_desc *d, const bf_spec *spec, bf_error *err); /* without parts */
-int bf_chain_append_memory(bf_filter *f, const bf_desc *part, bf_error *err);
 #endif

@@ -5,10 +5,7 @@
 #include "parts/span.h"
 #include <string.h>
 
-enum {
-    HANDS = 64,
-    LARGE = 1 << 16
-}; /* keys a kernel takes; words from which a part is fetched ahead */
+enum { HANDS = 64 }; /* keys a kernel takes */
 
 /* ---- one part ---- */
 /* Parts in addressable memory are given HANDS keys at most. */
@@ -36,21 +33,21 @@ void bf_chain_settle(bf_span *s, uint8_t *answer, uint8_t value)
 }
 
 /* Up to HANDS keys, of parts in addressable memory. */
-static uint64_t any_of(const bf_kernels *k, const bf_plane *planes, unsigned n, const bf_span *s)
+static uint64_t any_of(const bf_kernels *k, const bf_plane *planes, unsigned n, const uint64_t *d,
+    size_t keys, const uint64_t *ahead, size_t nahead)
 {
     uint64_t bits = 0;
-    if (k->any) return k->any(planes, n, s->d, s->n);
+    if (n && k->any) return k->any(planes, n, d, keys, ahead, nahead);
     for (unsigned i = n; i-- > 0;)
-        bits |= k->test(planes[i].g, planes[i].words, s->d, s->n, NULL, 0);
-    return bits & ~UINT64_C(0) >> (64 - s->n);
+        bits |= k->test(planes[i].g, planes[i].words, d, keys, ahead, nahead);
+    return bits & ~UINT64_C(0) >> (64 - keys);
 }
 
 bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *s)
 {
     bf_plane planes[BF_PARTS_MAX];
-    for (unsigned i = 0; i < n; i++)
-        planes[i] = (bf_plane){ pieces[i]->part.store.words, &pieces[i]->part.g };
-    const uint64_t bits = any_of(pieces[0]->part.kernels, planes, n, s);
+    for (unsigned i = 0; i < n; i++) planes[i] = bf_plane_of(&pieces[i]->part);
+    const uint64_t bits = any_of(pieces[0]->part.kernels, planes, n, s->d, s->n, NULL, 0);
     for (size_t i = 0; i < s->n; i++) s->present[i] = bits >> i & 1;
     return bits != 0;
 }
@@ -80,43 +77,78 @@ int bf_chain_test(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     const bf_chain *c = f->chain;
     uint64_t d[BF_WIDTH_MAX];
+    bf_plane room[BF_PARTS_MAX];
+    const bf_plane *planes;
+    unsigned n;
     if (!c->piece[0]->part.kernels)
         return (int)bf_chain_run(f, BF_OP_TEST, &(bf_key){ key, len }, 1, NULL, err);
     int rc = bf_chain_follow(f, err);
     if (rc < 0) return rc;
     f->hash->one(f->secret, key, len, d);
-    return c->variant->test_one(f, d, err);
+    rc = f->variant->asked(f, room, &planes, &n, err);
+    return rc < 0 ? rc : bf_chain_any(f, planes, n, d);
 }
 
 int bf_chain_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     const bf_chain *c = f->chain;
     uint64_t d[BF_WIDTH_MAX];
-    if (!c->piece[0]->part.kernels || !c->variant->add_one)
+    if (!c->piece[0]->part.kernels || !f->variant->add_one)
         return (int)bf_chain_run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
     int rc = bf_chain_follow(f, err);
     if (rc < 0 || (rc = bf_chain_writable(f, err)) < 0) return rc;
     f->hash->one(f->secret, key, len, d);
-    return c->variant->add_one(f, d, err);
+    return f->variant->add_one(f, d, err);
 }
 
 /* ---- many keys ---- */
-static void hash_span(const bf_filter *f, const bf_key *keys, size_t n, size_t left, bf_span *s)
+static void all_of(bf_span *s, size_t n)
 {
-    for (size_t i = n; i < 2 * n && i < left; i++) bf_prefetch(keys[i].ptr);
-    f->hash->run(f->secret, keys, n, s->d);
     for (size_t i = 0; i < n; i++) s->key[i] = (uint16_t)i;
     s->n = n;
+}
+
+void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n)
+{
     for (unsigned i = bf_chain_count(f->chain); i-- > 0;) {
         const bf_part *p = &f->chain->piece[i]->part;
-        if (p->kernels && !p->kernels->any_fetches && p->store.nwords >= LARGE)
-            p->kernels->fetch(&p->g, p->store.words, s->d, n);
+        if (p->store.nwords >= BF_LARGE) p->kernels->fetch(&p->g, p->store.words, d, n);
     }
+}
+
+static int add_chunk(bf_filter *f, const uint64_t *d, size_t n, uint64_t *present, bf_error *err)
+{
+    bf_span s;
+    uint8_t answer[BF_CHUNK] = { 0 };
+    memcpy(s.d, d, n * sizeof *d);
+    all_of(&s, n);
+    int rc = bf_chain_writable(f, err);
+    if (rc == 0) rc = f->variant->add(f, &s, answer, err);
+    *present = 0;
+    for (size_t i = 0; i < n; i++) *present |= (uint64_t)!answer[i] << i;
+    return rc;
+}
+
+int bf_chain_ask(bf_filter *f, int op, const uint64_t *d, size_t n, const uint64_t *ahead,
+    size_t nahead, uint64_t *present, bf_error *err)
+{
+    bf_plane room[BF_PARTS_MAX];
+    const bf_plane *planes;
+    unsigned count;
+    int rc = bf_chain_follow(f, err);
+    if (rc < 0) return rc;
+    if (op == BF_OP_ADD) {
+        bf_chain_fetch(f, ahead, nahead);
+        return add_chunk(f, d, n, present, err);
+    }
+    if ((rc = f->variant->asked(f, room, &planes, &count, err)) < 0) return rc;
+    *present = any_of(f->chain->piece[0]->part.kernels, planes, count, d, n, ahead, nahead);
+    return 0;
 }
 
 static int span_of(bf_filter *f, int op, bf_span *s, uint8_t *answer, bf_error *err)
 {
-    const bf_variant *v = f->chain->variant;
+    const bf_variant *v = f->variant;
     return op == BF_OP_ADD ? v->add(f, s, answer, err) : v->test(f, s, answer, err);
 }
 
@@ -145,7 +177,9 @@ int64_t bf_chain_run(
         int rc = bf_chain_follow(f, err);
         if (rc < 0 || (op == BF_OP_ADD && (rc = bf_chain_writable(f, err)) < 0)) return rc;
         memset(answer, 0, c);
-        hash_span(f, keys + done, c, n - done, &s);
+        for (size_t i = done + c; i < done + 2 * c && i < n; i++) bf_prefetch(keys[i].ptr);
+        f->hash->run(f->secret, keys + done, c, s.d);
+        all_of(&s, c);
         if ((rc = span_of(f, op, &s, answer, err)) < 0) {
             if ((rc = reason(f, op, rc, err)) < 0) return rc;
             c = 0;

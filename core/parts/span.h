@@ -7,18 +7,18 @@
 
 /* A run of keys, hashed, of which some are not decided yet. */
 enum { BF_SPAN = 1000 };
-typedef struct bf_span {
+struct bf_span {
     uint64_t d[BF_SPAN];
     uint16_t key[BF_SPAN]; /* whose digest that is, as an index into the run */
     size_t n;
     uint8_t present[BF_SPAN]; /* the answers of the last probe                   */
-} bf_span;
+};
 /* Is one key in any of these parts?  Inline: a single key pays for each call. */
 static inline bool bf_chain_any(
     const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *digest)
 {
     const bf_kernels *k = f->chain->piece[0]->part.kernels;
-    if (n && k->any) return k->any(planes, n, digest, 1) != 0;
+    if (n && k->any) return k->any(planes, n, digest, 1, NULL, 0) != 0;
     while (n-- > 0)
         if (k->test_one(planes[n].g, planes[n].words, digest)) return true;
     return false;
@@ -36,17 +36,12 @@ bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *span);
 void bf_chain_settle(bf_span *span, uint8_t *answer, uint8_t value);
 void bf_chain_drop(bf_span *span, size_t n); /* the first n: their answers stand */
 
-struct bf_variant {
-    /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero
-     * before. */
-    int (*test)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
-    int (*add)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
-    /* One key, of parts in addressable memory; add_one NULL: as a span of one. */
-    int (*test_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
-    int (*add_one)(bf_filter *f, const uint64_t *digest, bf_error *err);
-};
-
-/* span.c: filters of many parts as filter.c runs them */
+/* span.c: filters of many parts as batch.c runs them.  At most BF_CHUNK digests, of parts in
+ * addressable memory: their lines; bit i of present: key i was there before. */
+void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n);
+int bf_chain_ask(bf_filter *f, int op, const uint64_t *d, size_t n, const uint64_t *ahead,
+    size_t nahead, uint64_t *present, bf_error *err);
+/* Keys, of parts anywhere. */
 int64_t bf_chain_run(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int bf_chain_test(bf_filter *f, const void *key, size_t len, bf_error *err);

@@ -174,6 +174,20 @@ int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
     return rc;
 }
 
+int bf_window_into(
+    bf_filter *f, int64_t e, int (*work)(void *, bf_piece *, bf_error *), void *ctx, bf_error *err)
+{
+    bf_piece *p = bf_window_piece(f->chain, e);
+    int token, rc;
+    if (f->part.store.ops->chain->turn)
+        return (rc = bf_window_turn(f, e, &p, err)) < 0 || !p ? rc : work(ctx, p, err);
+    if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+    bf_window_empty(f, p, e);
+    rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_late(f, p, err);
+    bf_chain_unlock(f, token);
+    return rc;
+}
+
 typedef struct {
     bf_piece *piece[BF_PARTS_MAX];
     int64_t epoch[BF_PARTS_MAX];
@@ -264,19 +278,19 @@ static int test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     return rc < 0 ? rc : ask(f, s, oldest(f, now), now, answer, 1, err);
 }
 
-static int test_one(bf_filter *f, const uint64_t *d, bf_error *err)
+static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned *n, bf_error *err)
 {
-    const bf_chain *c = f->chain;
-    bf_plane living[BF_PARTS_MAX];
-    unsigned n = 0;
     int64_t now = 0;
+    unsigned living = 0;
     int rc = bf_window_now(f, &now, err);
     if (rc < 0) return rc;
-    for (int64_t e = now - (int64_t)c->desc.parts; e <= now; e++) {
-        const bf_piece *p = bf_window_piece(c, e);
-        if (bf_live(p->live) == e) living[n++] = (bf_plane){ p->part.store.words, &p->part.g };
+    for (int64_t e = oldest(f, now); e <= now; e++) {
+        const bf_piece *p = bf_window_piece(f->chain, e);
+        if (bf_live(p->live) == e) room[living++] = bf_plane_of(&p->part);
     }
-    return bf_chain_any(f, living, n, d);
+    *planes = room;
+    *n = living;
+    return 0;
 }
 
 /* Sets them all in the piece of now; those that it had, leave the span.  first[i] is raised for key
@@ -349,4 +363,12 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     return rc;
 }
 
-const bf_variant bf_variant_window = { .test = test, .add = add, .test_one = test_one };
+const bf_variant bf_variant_window = { .is = "forgets",
+    .many = true,
+    .forgets = true,
+    .now = bf_window_now,
+    .lives = bf_window_lives,
+    .sound = bf_window_check,
+    .test = test,
+    .add = add,
+    .asked = asked };

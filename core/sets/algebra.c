@@ -1,40 +1,230 @@
-/* algebra.c - two filters as sets: inclusion, estimates of union and intersection without building
- * either; a counting filter as a plain one.  Knows whole filters; state.c has what changes one of
- * them, words.c and counters.c the loops. */
-#include "parts/parts.h"
+/* algebra.c - two filters as sets: union, intersection, equality, inclusion, and estimates without
+ * building either.  Part by part; those of windows meet where their epochs are the same. */
+#include "bits/bits.h"
+#include "parts/whole.h"
 #include "sets/sets.h"
-#include <string.h>
+#include <stdlib.h>
 
-/* Both sides' words, which may be memory copies of what is far away: to be closed, also after an
- * error. */
+typedef unsigned long long ull;
+
+/* ---- into one of the two ---- */
+static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    const unsigned n = bf_whole_count(a), o = bf_whole_count(b);
+    if (n != o)
+        return bf_fail(err, BF_EINVAL,
+            "filters that grow must have grown alike: one has %u parts, the other %u", n, o);
+    for (unsigned i = 0; i < n; i++) {
+        const uint64_t m = bf_whole_piece(a, i)->part.g.m, other = bf_whole_piece(b, i)->part.g.m;
+        if (m != other)
+            return bf_fail(err, BF_EINVAL,
+                "filters that grow must have grown alike: part %u has m=%llu here and m=%llu there",
+                i, (ull)m, (ull)other);
+    }
+    return 0;
+}
+
+/* What differs between a union and an intersection, where the words are and where they are not. */
 typedef struct {
-    uint64_t *a, *b;
-    bf_filter *copies[2];
+    void (*near)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
+    int (*far)(bf_store *s, const uint64_t *words, bf_error *err);
+} op;
+
+static int combine_part(bf_filter *into, bf_piece *to, bf_piece *from, op o, bf_error *err)
+{
+    uint64_t *w, *copy, ones;
+    bf_store *s = &to->part.store;
+    bf_state st;
+    int rc = bf_part_words(from, &w, &copy, err);
+    if (rc < 0) return rc;
+    if (s->words)
+        o.near(s->words, w, s->nwords, into->atomic);
+    else
+        rc = o.far(s, w, err);
+    free(copy);
+    if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, err)) < 0) return rc;
+    bf_estimate(into->scheme, &to->part.g, ones, &st);
+    bf_live_raise(
+        to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
+    return 0;
+}
+
+static int combine_parts(bf_filter *into, bf_filter *from, op o, bf_error *err)
+{
+    const unsigned n = bf_whole_count(into); /* more may come meanwhile */
+    int rc = same_parts(into, from, err);
+    for (unsigned i = 0; rc >= 0 && i < n; i++)
+        rc = combine_part(into, bf_whole_piece(into, i), bf_whole_piece(from, i), o, err);
+    return rc;
+}
+
+typedef struct {
+    bf_filter *into;
+    bf_piece *from;
+    op o;
+} meeting;
+static int meet(void *ctx, bf_piece *to, bf_error *err)
+{
+    const meeting *m = ctx;
+    return combine_part(m->into, to, m->from, m->o, err);
+}
+
+/* The other's living pieces, each into the piece of its epoch.  What is of the future, as one
+ * machine's clock sees the other's, counts from now on: obeyed, it would make everything else be
+ * forgotten; left out, its keys would be lost. */
+static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
+{
+    int64_t now = 0;
+    int rc = bf_whole_now(into, &now, err);
+    for (unsigned i = 0; rc >= 0 && i < bf_whole_count(from); i++) {
+        meeting m = { into, bf_whole_piece(from, i), o };
+        const int64_t e = bf_live(m.from->live);
+        if (e == BF_NEVER || e < bf_whole_oldest(into, now)) continue;
+        rc = bf_window_into(into, e < now ? e : now, meet, &m, err);
+    }
+    return rc;
+}
+
+/* A window whose parts come and go is worked with as a copy, *copy, to be closed; any other filter
+ * as it is. */
+static bf_filter *standing(bf_filter *f, bf_filter **copy, bf_error *err)
+{
+    *copy = NULL;
+    return bf_whole_stands(f) ? f : (*copy = bf_do_copy(f, err));
+}
+
+static int why(const bf_error *err) { return err && err->code < 0 ? err->code : BF_EIO; }
+
+static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
+{
+    if (!into->variant->forgets) return combine_parts(into, from, o, err);
+    bf_filter *copy, *still = standing(from, &copy, err);
+    int rc = still ? combine_epochs(into, still, o, err) : why(err);
+    bf_close(copy);
+    return rc;
+}
+
+static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_error *err)
+{
+    into->untouched = false;
+    int rc = bf_reach(into, o.far, what, err);
+    if (rc < 0 || (rc = bf_whole_check(into, err)) < 0 || (rc = bf_whole_writable(into, err)) < 0 ||
+        (rc = bf_reach(from, from->part.store.ops->read, what, err)) < 0 ||
+        (rc = bf_whole_refresh(into, err)) < 0 || (rc = bf_whole_refresh(from, err)) < 0)
+        return rc;
+    return combine_all(into, from, o, err);
+}
+
+int bf_do_unite(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    const op o = { bf_cells_of(&into->part.g)->unite, into->part.store.ops->unite };
+    int rc = bf_alike(into, from, err);
+    return rc < 0 ? rc : combine(into, from, "be united", o, err);
+}
+
+int bf_do_intersect(bf_filter *into, bf_filter *from, bf_error *err)
+{
+    const bf_cells *cells = bf_cells_of(&into->part.g);
+    const op o = { cells->intersect, cells->bits == 1 ? into->part.store.ops->intersect : NULL };
+    int rc = bf_alike(into, from, err);
+    if (rc == 0 && into->variant->many)
+        return bf_fail(err, BF_EINVAL,
+            "filters that grow or forget cannot be intersected: a key may be in different parts of them");
+    return rc < 0 ? rc : combine(into, from, "be intersected", o, err);
+}
+
+/* ---- equality ---- */
+static int equal_part(bf_piece *a, bf_piece *b, bf_error *err)
+{
+    uint64_t *x, *y, *copies[2] = { NULL, NULL };
+    int rc = bf_part_words(a, &x, &copies[0], err);
+    if (rc == 0) rc = bf_part_words(b, &y, &copies[1], err);
+    if (rc == 0) rc = bf_words_equal(x, y, a->part.store.nwords);
+    free(copies[0]);
+    free(copies[1]);
+    return rc;
+}
+
+static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    int rc = bf_whole_refresh(a, err);
+    if (rc < 0 || (rc = bf_whole_refresh(b, err)) < 0) return rc;
+    const unsigned n = bf_whole_count(a); /* more may come meanwhile */
+    rc = same_parts(a, b, NULL) == 0;
+    for (unsigned i = 0; rc == 1 && i < n; i++)
+        rc = equal_part(bf_whole_piece(a, i), bf_whole_piece(b, i), err);
+    return rc;
+}
+
+/* In what they remember now: what is of the past may be there still or not.  A part that is not
+ * there has no keys. */
+static int equal_epochs(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
+{
+    int rc = 1;
+    uint64_t ones;
+    for (int64_t e = bf_whole_oldest(a, now); rc == 1 && e <= now; e++) {
+        bf_piece *p = bf_whole_of(a, e), *q = bf_whole_of(b, e);
+        if (p && q)
+            rc = equal_part(p, q, err);
+        else if ((p || q) && (rc = bf_part_ones(p ? p : q, &ones, err)) == 0)
+            rc = ones == 0;
+    }
+    return rc;
+}
+
+static int equal_windows(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    int64_t now = 0, then = 0;
+    bf_filter *copies[2] = { NULL, NULL }, *x = standing(a, &copies[0], err),
+              *y = x ? standing(b, &copies[1], err) : NULL;
+    int rc = y ? bf_whole_check(x, err) : why(err);
+    if (rc == 0) rc = bf_whole_check(y, err);
+    if (rc == 0 && (rc = bf_whole_now(x, &now, err)) == 0 &&
+        (rc = bf_whole_now(y, &then, err)) == 0)
+        rc = equal_epochs(x, y, then > now ? then : now, err);
+    bf_close(copies[0]);
+    bf_close(copies[1]);
+    return rc;
+}
+
+int bf_do_equal(bf_filter *a, bf_filter *b, bf_error *err)
+{
+    static const char what[] = "be compared";
+    int rc = bf_alike(a, b, NULL);
+    if (rc < 0) return 0;
+    if ((rc = bf_reach(a, a->part.store.ops->read, what, err)) < 0 ||
+        (rc = bf_reach(b, b->part.store.ops->read, what, err)) < 0)
+        return rc;
+    return a->variant->forgets ? equal_windows(a, b, err) : equal_parts(a, b, err);
+}
+
+/* ---- both sides' words ---- */
+/* They may be copies of what is far away: to be freed, also after an error. */
+typedef struct {
+    uint64_t *a, *b, *copies[2];
 } sides;
 
 static int take_sides(sides *s, bf_filter *a, bf_filter *b, bf_error *err)
 {
     *s = (sides){ 0 };
     int rc = bf_alike(a, b, err);
-    if (rc == 0) rc = bf_words_or_copy(a, "be compared", &s->a, &s->copies[0], err);
-    if (rc == 0) rc = bf_words_or_copy(b, "be compared", &s->b, &s->copies[1], err);
+    if (rc == 0) rc = bf_only_words(a, "be compared", &s->a, &s->copies[0], err);
+    if (rc == 0) rc = bf_only_words(b, "be compared", &s->b, &s->copies[1], err);
     return rc;
 }
 
-static void close_sides(sides *s)
+static void drop_sides(sides *s)
 {
-    bf_close(s->copies[0]);
-    bf_close(s->copies[1]);
+    free(s->copies[0]);
+    free(s->copies[1]);
 }
 
 int bf_do_subset(bf_filter *a, bf_filter *b, bf_error *err)
 {
     sides s;
     int rc = take_sides(&s, a, b, err);
-    if (rc == 0)
-        rc = (a->part.g.counting ? bf_counters_within : bf_words_within)(
-            s.a, s.b, a->part.store.nwords);
-    close_sides(&s);
+    if (rc == 0) rc = bf_cells_of(&a->part.g)->within(s.a, s.b, a->part.store.nwords);
+    drop_sides(&s);
     return rc;
 }
 
@@ -44,10 +234,8 @@ int bf_do_union_state(bf_filter *a, bf_filter *b, bf_state *out, bf_error *err)
     int rc = take_sides(&s, a, b, err);
     if (rc == 0)
         bf_estimate(a->scheme, &a->part.g,
-            (a->part.g.counting ? bf_counters_used_of_both : bf_words_count_of_both)(
-                s.a, s.b, a->part.store.nwords),
-            out);
-    close_sides(&s);
+            bf_cells_of(&a->part.g)->count_of_both(s.a, s.b, a->part.store.nwords), out);
+    drop_sides(&s);
     return rc;
 }
 
@@ -64,23 +252,4 @@ int bf_do_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error
     if (*count < 0) *count = 0;
     if (*count > least) *count = least;
     return 0;
-}
-
-bf_filter *bf_do_to_plain(bf_filter *f, bf_error *err)
-{
-    uint64_t *w;
-    bf_filter *copy = NULL, *plain = NULL;
-    if (!f->part.g.counting) return bf_do_copy(f, err);
-    if (bf_words_or_copy(f, "be converted", &w, &copy, err) < 0) return NULL;
-    bf_desc d = bf_describe(f);
-    bf_spec spec = { .threads = false };
-    if (f->secret_check && !f->functions) {
-        spec.secret = f->secret;
-        spec.secret_len = BF_SECRET_BYTES;
-    }
-    d.g.counting = false;
-    if ((plain = bf_new_like(&d, &spec, err)))
-        bf_counters_to_bits(plain->part.store.words, w, f->part.store.nwords);
-    bf_close(copy);
-    return plain;
 }

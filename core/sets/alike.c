@@ -5,18 +5,12 @@
 
 typedef unsigned long long ull;
 
-static const char *kind_of(const bf_filter *f)
-{
-    return !f->chain ? "is of fixed size" : f->chain->desc.kind == BF_GROW ? "grows" : "forgets";
-}
-
 static int alike_parts(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
-    const bf_desc *x = a->chain ? &a->chain->desc : NULL, *y = b->chain ? &b->chain->desc : NULL;
-    if (!x && !y) return 0;
-    if (!x || !y || x->kind != y->kind)
+    const bf_desc one = bf_describe(a), two = bf_describe(b), *x = &one, *y = &two;
+    if (a->variant != b->variant)
         return bf_fail(err, BF_EINVAL, "filters must be of one kind: one %s and the other %s",
-            kind_of(a), kind_of(b));
+            a->variant->is, b->variant->is);
     if (x->grow != y->grow)
         return bf_fail(
             err, BF_EINVAL, "filters must have the same grow, got %g and %g", x->grow, y->grow);
@@ -37,10 +31,10 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
             err, BF_EINVAL, "filters must have the same scheme, got %s and %s", a->name, b->name);
     int rc = alike_parts(a, b, err);
     if (rc < 0) return rc;
-    if (x->counting != y->counting)
+    if (bf_cells_of(x) != bf_cells_of(y))
         return bf_fail(err, BF_EINVAL,
             "filters must be of the same kind, got a %s one and a %s one: convert the counting one to a plain one",
-            x->counting ? "counting" : "plain", y->counting ? "counting" : "plain");
+            bf_cells_of(x)->filter, bf_cells_of(y)->filter);
     if (x->m != y->m)
         return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m,
             (ull)y->m);

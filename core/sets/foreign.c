@@ -7,6 +7,7 @@
  * bits turned round */
 #include "parts/parts.h"
 #include "sets/sets.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { GUAVA_HEAD = 6, LONG = 8 };
@@ -203,7 +204,7 @@ int64_t bf_do_bytes_as(bf_filter *f, const char *name, bf_error *err)
 {
     if (!name) return bf_image_length(f, err);
     const format *as = find(name, true, err);
-    if (as && f->chain)
+    if (as && f->variant->many)
         return bf_fail(err, BF_EINVAL,
             "format %.20s is for filters of fixed size: "
             "one that grows or forgets has bytes of its own",
@@ -215,7 +216,7 @@ int64_t bf_do_bytes_as(bf_filter *f, const char *name, bf_error *err)
 
 int bf_do_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_error *err)
 {
-    uint64_t *w;
+    uint64_t *w, *copy;
     if (!name) return bf_image_to(f, buf, cap, err);
     const format *as = find(name, true, err);
     int64_t need = as ? bf_do_bytes_as(f, name, err) : BF_EINVAL;
@@ -223,11 +224,10 @@ int bf_do_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, b
     if (cap < (uint64_t)need)
         return bf_fail(
             err, BF_EINVAL, "cap must be at least %lld bytes, got %llu", (long long)need, (ull)cap);
-    bf_filter *copy;
-    int rc = bf_words_or_copy(f, "be written out", &w, &copy, err);
+    int rc = bf_only_words(f, "be written out", &w, &copy, err);
     if (rc < 0) return rc;
     as->write(f, (const uint8_t *)w, buf);
-    bf_close(copy);
+    free(copy);
     return 0;
 }
 

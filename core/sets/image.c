@@ -1,8 +1,8 @@
-/* image.c - a filter as bytes: to and from memory, to and from a saved file.  Knows files and
- * renames; the bytes themselves are header.c's business. */
+/* image.c - a filter as bytes: to and from memory, to and from a saved file, part by part.  Knows
+ * files and renames; the bytes themselves are header.c's business. */
 #include "base/system.h"
 #include "bits/bits.h"
-#include "parts/parts.h"
+#include "parts/whole.h"
 #include "sets/sets.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,16 +19,11 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return 0;
 }
 
-static uint64_t length_of(const bf_filter *f)
-{
-    return f->chain ? bf_chain_bytes(f) : bf_image_bytes(bf_bits(&f->part.g));
-}
-
 /* With the parts that others have appended by now. */
 int64_t bf_image_length(bf_filter *f, bf_error *err)
 {
-    int rc = f->chain ? bf_chain_refresh(f, err) : 0;
-    return rc < 0 ? rc : (int64_t)length_of(f);
+    int rc = f->variant->many ? bf_whole_refresh(f, err) : 0;
+    return rc < 0 ? rc : (int64_t)bf_whole_bytes(f);
 }
 
 static int too_small(uint64_t need, uint64_t cap, bf_error *err)
@@ -37,18 +32,42 @@ static int too_small(uint64_t need, uint64_t cap, bf_error *err)
         (unsigned long long)need, (unsigned long long)cap);
 }
 
-/* As many parts as fit: it may have grown since its length was asked for. */
-static int chain_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
+/* ---- out: each part as the bytes of a fixed filter; before those of many a page of the whole ----
+ */
+typedef struct {
+    bf_sink *sink;
+    void *ctx;
+    uint64_t from;
+} shifted;
+static int put(void *ctx, uint64_t offset, const void *bytes, size_t len)
 {
-    unsigned parts = 0;
-    uint64_t bytes = BF_HEADER;
-    int rc = bf_chain_refresh(f, err);
+    const shifted *s = ctx;
+    return s->sink(s->ctx, s->from + offset, bytes, len);
+}
+
+static int write_part(bf_filter *f, unsigned i, shifted *s, bf_error *err)
+{
+    bf_piece *p = bf_whole_piece(f, i);
+    const bf_desc d = bf_whole_part(f, i);
+    uint64_t *w, *copy;
+    int rc = bf_part_words(p, &w, &copy, err);
+    if (rc == 0) rc = bf_image_write(&d, w, p->part.store.nwords, put, s);
+    free(copy);
+    s->from += bf_image_bytes(bf_bits(&d.g));
+    return rc;
+}
+
+/* 0, a negative code, or the sink's. */
+static int write_parts(bf_filter *f, unsigned parts, bf_sink *sink, void *ctx, bf_error *err)
+{
+    shifted s = { sink, ctx, bf_whole_head(f) };
+    int token, rc = bf_whole_hold(f, &token, err);
     if (rc < 0) return rc;
-    for (; parts < bf_chain_count(f->chain); parts++)
-        if ((bytes += bf_image_bytes(f->chain->piece[parts]->part.g.m)) > cap) break;
-    if (parts == 0 || (f->chain->desc.kind == BF_WINDOW && bytes > cap))
-        return too_small(length_of(f), cap, err);
-    return bf_chain_write(f, parts, to_memory, buf, err);
+    for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, &s, err);
+    const bf_desc d = bf_whole_describe(f, parts);
+    if (rc == 0 && f->variant->many) rc = bf_image_write(&d, NULL, 0, sink, ctx);
+    bf_whole_let(f, token);
+    return rc;
 }
 
 int bf_do_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
@@ -59,19 +78,27 @@ int bf_do_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
                                 : bf_image_to(f, buf, cap, err);
 }
 
+/* As many parts as fit: it may have grown since its length was asked for. */
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
-    uint64_t *w;
-    bf_filter *copy;
-    if (f->chain) return chain_to(f, buf, cap, err);
-    if (cap < length_of(f)) return too_small(length_of(f), cap, err);
-    int rc = bf_words_or_copy(f, "be written out", &w, &copy, err);
-    if (rc < 0) return rc;
-    bf_desc d = bf_describe(f);
-    rc = bf_image_write(&d, w, f->part.store.nwords, to_memory, buf);
-    bf_close(copy);
-    return rc;
+    unsigned parts = 0;
+    uint64_t bytes = bf_whole_head(f);
+    int rc = bf_reach(f, f->part.store.ops->read, "be written out", err);
+    if (rc < 0 || (rc = bf_whole_refresh(f, err)) < 0) return rc;
+    for (; parts < bf_whole_count(f); parts++)
+        if ((bytes += bf_image_bytes(bf_bits(&bf_whole_piece(f, parts)->part.g))) > cap) break;
+    if (parts == 0 || (bytes > cap && !f->variant->grows))
+        return too_small(bf_whole_bytes(f), cap, err);
+    return write_parts(f, parts, to_memory, buf, err);
 }
+
+/* ---- in ---- */
+typedef struct {
+    int (*read)(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err);
+    void *ctx;
+    uint64_t len;
+    const char *where; /* in messages */
+} source;
 
 /* From here on *d is sound: an empty filter of that kind, with the secret checked. */
 static bf_filter *empty_of(
@@ -88,29 +115,69 @@ static bf_filter *empty_of(
     return f;
 }
 
+/* The page of one of many parts, which is appended. */
+static int read_page(
+    bf_filter *f, unsigned i, uint64_t at, const source *from, uint8_t *page, bf_error *err)
+{
+    const bf_desc whole = bf_describe(f);
+    bf_desc d;
+    uint64_t left = at < from->len ? from->len - at : 0;
+    if (left < BF_HEADER)
+        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing",
+            from->where, (unsigned long long)from->len, i);
+    int rc = from->read(from->ctx, at, page, BF_HEADER, err);
+    if (rc < 0 || (rc = bf_header_read_part(page, left, &whole, i, &d, from->where, err)) < 0)
+        return rc;
+    return bf_whole_append(f, &d, err);
+}
+
+/* page: the first one, which a fixed filter's part has for its own. */
+static int read_parts(
+    bf_filter *f, const bf_desc *d, const uint8_t *page, const source *from, bf_error *err)
+{
+    _Alignas(8) uint8_t own[BF_HEADER];
+    uint64_t at = bf_whole_head(f), n = bf_whole_parts(d);
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < n; i++) {
+        if (at && (rc = read_page(f, i, at, from, own, err)) < 0) break;
+        bf_store *s = &bf_whole_piece(f, i)->part.store;
+        rc = from->read(from->ctx, at + BF_HEADER, s->words, s->nwords * 8, err);
+        if (rc == 0) rc = bf_header_verify(at ? own : page, s->words, s->nwords, from->where, err);
+        at += BF_HEADER + s->nwords * 8;
+    }
+    if (rc == 0 && at < from->len &&
+        !(f->variant->grows && d->dirty)) /* a mapped file may have been about to grow */
+        rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
+            from->where, (unsigned long long)from->len, (unsigned long long)at);
+    return rc == 0 && f->variant->sound ? f->variant->sound(f, true, from->where, err) : rc;
+}
+
+/* page: that it was read from, also after an error. */
+static bf_filter *read_filter(
+    const source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
+{
+    bf_desc d;
+    const uint64_t there = from->len < BF_HEADER ? from->len : BF_HEADER;
+    if (from->read(from->ctx, 0, page, there, err) < 0 ||
+        bf_header_read(page, from->len, &d, from->where, err) < 0)
+        return NULL;
+    bf_filter *f = empty_of(&d, expect, from->where, err);
+    if (!f || read_parts(f, &d, page, from, err) == 0) return f;
+    bf_close(f);
+    return NULL;
+}
+
 static int from_memory(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     (void)err;
-    memcpy(buf, (const uint8_t *)ctx + offset, len);
+    if (len) memcpy(buf, (const uint8_t *)ctx + offset, len); /* ctx may be NULL where it is not */
     return 0;
 }
 
 bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf_error *err)
 {
-    static const char where[] = "the data";
-    bf_desc d;
     _Alignas(8) uint8_t page[BF_HEADER]; /* data may lie anywhere */
-    /* data may be NULL where it is not */
-    if (len) memcpy(page, data, len < BF_HEADER ? len : BF_HEADER);
-    if (bf_header_read(page, len, &d, where, err) < 0) return NULL;
-    if (d.kind) return bf_chain_read(&d, len, from_memory, (void *)data, expect, where, err);
-    bf_filter *f = empty_of(&d, expect, where, err);
-    if (!f) return NULL;
-    bf_store *s = &f->part.store;
-    memcpy(s->words, (const uint8_t *)data + BF_HEADER, s->nwords * 8);
-    if (bf_header_verify(page, s->words, s->nwords, where, err) == 0) return f;
-    bf_close(f);
-    return NULL;
+    return read_filter(&(source){ from_memory, (void *)data, len, "the data" }, page, expect, err);
 }
 
 /* ---- files ---- */
@@ -119,17 +186,9 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return bf_write_at(*(int *)ctx, offset, bytes, len);
 }
 
-/* 0, errno, or a negative code with its error. */
-static int write_image(bf_filter *f, const uint64_t *w, int fd, bf_error *err)
+static int fill_file(bf_filter *f, const char *path, int fd, bf_error *err)
 {
-    bf_desc d = bf_describe(f);
-    if (f->chain) return bf_chain_write(f, bf_chain_count(f->chain), to_file, &fd, err);
-    return bf_image_write(&d, w, f->part.store.nwords, to_file, &fd);
-}
-
-static int fill_file(bf_filter *f, const uint64_t *w, const char *path, int fd, bf_error *err)
-{
-    int e = write_image(f, w, fd, err);
+    int e = write_parts(f, bf_whole_count(f), to_file, &fd, err);
     if (e == 0) e = bf_sync_file(fd);
     if (e) return e < 0 ? e : bf_fail_sys(err, e, "write", path);
     return (e = bf_keep_rights(fd, path)) ? bf_fail_sys(err, e, "keep the rights of", path) : 0;
@@ -145,12 +204,12 @@ static int close_file(int fd, int *locked)
 }
 
 /* Under a temporary name, readable by nobody else until it has the rights of what it replaces. */
-static int save_words(bf_filter *f, const uint64_t *w, const char *path, bf_error *err)
+static int save_file(bf_filter *f, const char *path, bf_error *err)
 {
     int fd = -1, locked = -1, e = 0;
     char *temp = bf_temp_file(path, bf_is_file(path) ? 0600 : 0666, &fd, err);
     if (!temp) return err && err->code == BF_ENOMEM ? BF_ENOMEM : BF_EIO;
-    int rc = fill_file(f, w, path, fd, err);
+    int rc = fill_file(f, path, fd, err);
     if ((e = close_file(fd, &locked)) && !rc) rc = bf_fail_sys(err, e, "write", path);
     if (!rc && rename(temp, path)) rc = bf_fail_sys(err, errno, "write", path);
     if (rc)
@@ -175,16 +234,13 @@ static bool leaves(bf_filter *f, const char *path)
 
 int bf_do_save(bf_filter *f, const char *path, bf_error *err)
 {
-    uint64_t *w = NULL;
-    bf_filter *copy = NULL;
     int rc = bf_may_replace(path, err);
-    if (rc == 0)
-        rc = f->chain ? bf_chain_refresh(f, err) : bf_words_or_copy(f, "be saved", &w, &copy, err);
-    if (rc < 0) return rc;
+    if (rc < 0 || (rc = bf_reach(f, f->part.store.ops->read, "be saved", err)) < 0 ||
+        (rc = bf_whole_refresh(f, err)) < 0)
+        return rc;
     const bool was = bf_raised(&f->replaced), own = leaves(f, path);
-    rc = save_words(f, w, path, err);
+    rc = save_file(f, path, err);
     if (rc < 0 && own && !was) bf_lower(&f->replaced);
-    bf_close(copy);
     return rc;
 }
 
@@ -196,30 +252,6 @@ static int from_file(void *ctx, uint64_t offset, void *buf, uint64_t len, bf_err
 {
     const file *f = ctx;
     return bf_read_at(f->fd, offset, buf, len, f->path, err);
-}
-
-static bf_filter *load_fixed(
-    const bf_desc *d, const uint8_t *page, file *from, const bf_spec *expect, bf_error *err)
-{
-    bf_filter *f = empty_of(d, expect, from->path, err);
-    if (!f) return NULL;
-    bf_store *s = &f->part.store;
-    if (from_file(from, BF_HEADER, s->words, s->nwords * 8, err) == 0 &&
-        bf_header_verify(page, s->words, s->nwords, from->path, err) == 0)
-        return f;
-    bf_close(f);
-    return NULL;
-}
-
-static bf_filter *load_from(
-    file *from, uint64_t len, uint8_t *page, const bf_spec *expect, bf_error *err)
-{
-    bf_desc d;
-    const uint64_t there = len < BF_HEADER ? len : BF_HEADER;
-    if (from_file(from, 0, page, there, err) < 0) return NULL;
-    if (bf_header_read(page, len, &d, from->path, err) < 0) return NULL;
-    if (d.kind) return bf_chain_read(&d, len, from_file, from, expect, from->path, err);
-    return load_fixed(&d, page, from, expect, err);
 }
 
 /* Others may have begun to add, or appended a part, since the page was read: then what follows it
@@ -242,7 +274,7 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
         const int fd = bf_open_file(path, O_RDONLY, &len, &why);
         if (fd < 0) break;
         file from = { fd, path };
-        f = load_from(&from, len, page, expect, &why);
+        f = read_filter(&(source){ from_file, &from, len, path }, page, expect, &why);
         const bool again =
             !f && why.code == BF_EFORMAT && tries < TRIES && was_written(&from, page);
         close(fd);

@@ -1,44 +1,104 @@
-/* saturated.c - is more than half of a filter's cells set?  Answered from a sample, so that a host
- * may ask while keys are added: every answer says how many new keys may come before the next
- * question is worth its cost. */
+/* saturated.c - does a filter hold more keys than it is sized for?  Answered from a sample, so that
+ * a host may ask while keys are added: every answer says how many new keys may come before the next
+ * question is worth its cost.  One part is judged by the share of its cells that are set; many, of
+ * which each may be full, by the rate of all. */
 #include "bits/bits.h"
-#include "parts/parts.h"
+#include "parts/whole.h"
 #include "sets/sets.h"
 
 static const double HALF = 0.5;
 
-static int fill_now(bf_filter *f, double *fill, bf_error *err)
+static uint64_t whole_keys(double n) { return n < 9e18 ? (uint64_t)n : INT64_MAX; }
+
+/* Cells that are set, from a sample where they are near. */
+static int some_ones(bf_piece *p, uint64_t *ones, bf_error *err)
 {
+    const bf_store *s = &p->part.store;
+    *ones = 0;
+    if (s->words) *ones = bf_sample(s->words, s->nwords, &p->part.g);
+    return s->words || !bf_piece_there(p) ? 0 : bf_part_ones(p, ones, err);
+}
+
+static double most_keys(const bf_geometry *g) { return 1.1 * (double)g->n + 10; }
+
+/* ---- one part ---- */
+/* At the number of keys it is sized for a filter of the best k is half full: that alone is no
+ * reason to warn.  Pages that nobody wrote to are not looked at: the system would have to provide
+ * them. */
+static int one_part(bf_filter *f, uint64_t *wait, bf_error *err)
+{
+    const bf_geometry *g = &f->part.g;
+    const double keys = (double)g->m / g->k; /* a key sets at most k cells */
+    const bool empty = f->untouched && !bf_raised(&f->may_write);
+    uint64_t ones = 0;
     bf_state state;
-    const bf_store *s = &f->part.store;
-    int rc = s->words && s->ops->check ? s->ops->check(&f->part.store, err) : 0;
-    if (rc == 0 && !s->words && (rc = bf_do_get_state(f, &state, err)) == 0) *fill = state.fill;
-    if (rc < 0 || !s->words) return rc;
-    *fill = bf_fill(s->words, s->nwords, &f->part.g);
+    int rc = empty ? 0
+                   : bf_reach(f, f->part.store.ops->count || f->part.store.ops->read,
+                         "count its bits", err);
+    if (rc == 0 && !empty) rc = some_ones(&f->piece, &ones, err);
+    if (rc < 0) return rc;
+    bf_estimate(f->scheme, g, ones, &state);
+    double left = (HALF - state.fill) * keys, more = most_keys(g) - state.count;
+    if (left < more) left = more;
+    if (left < keys / 64) left = keys / 64;
+    *wait = whole_keys(left);
+    return state.fill <= HALF ? 0 : more > 0 ? BF_HALF_FULL : BF_OVERFULL;
+}
+
+/* ---- many ---- */
+/* Part by part the keys are counted as they are added (grow), or not at all (window).  A part of a
+ * growing filter has too many where it can have no successor, or by a union. */
+static bool may_be_overfull(bf_filter *f)
+{
+    if (f->variant->forgets) return true;
+    for (unsigned i = 0; i < bf_whole_count(f); i++) {
+        const bf_piece *p = bf_whole_piece(f, i);
+        if ((double)bf_live(p->live) > most_keys(&p->part.g)) return true;
+    }
+    return false;
+}
+
+/* The rate of all living parts, and the keys in the one that has the most for its size. */
+static int rate_now(bf_filter *f, int64_t now, double *rate, double *fullest, bf_error *err)
+{
+    double clean = 1;
+    for (unsigned i = 0; i < bf_whole_count(f); i++) {
+        bf_piece *p = bf_whole_piece(f, i);
+        bf_state one;
+        uint64_t ones;
+        if (!bf_whole_lives(f, p, now)) continue;
+        int rc = some_ones(p, &ones, err);
+        if (rc < 0) return rc;
+        bf_estimate(f->scheme, &p->part.g, ones, &one);
+        clean *= 1 - one.fpr;
+        if (one.count > *fullest) *fullest = one.count;
+    }
+    *rate = 1 - clean;
     return 0;
 }
 
-/* At the number of keys it is sized for a filter of the best k is half full: that alone is no
- * reason to warn. */
+/* The time is that of the newest add: the host's clock may do anything, and this is asked in the
+ * middle of its calls. */
+static int many_parts(bf_filter *f, uint64_t *wait, bf_error *err)
+{
+    enum { OFTEN = 64 };
+    const bool far = !bf_whole_piece(f, 0)->part.store.words;
+    const bf_piece *last = bf_whole_newest(f);
+    double rate = 0, fullest = 0;
+    int token = -1, rc = far ? bf_whole_hold_all(f, &token, err) : bf_whole_follow(f, err);
+    if (rc < 0) return rc;
+    if (may_be_overfull(f)) rc = rate_now(f, bf_whole_latest(f), &rate, &fullest, err);
+    if (far) bf_whole_let(f, token);
+    const double n = (double)last->part.g.n,
+                 room = n - (f->variant->forgets ? fullest : (double)bf_live(last->live)),
+                 left = room > n / OFTEN ? room : n / OFTEN;
+    *wait = left < 1 ? 1 : whole_keys(left);
+    return rc < 0 ? rc : rate > 1.5 * f->part.g.p ? BF_OVERFULL : 0;
+}
+
 int bf_do_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
-    const bf_geometry *g = &f->part.g;
-    const double keys = (double)g->m / g->k,
-                 most = 1.1 * (double)g->n + 10; /* a key sets at most k cells */
-    double fill = 0;
-    bf_state state;
-    if (f->chain) {
-        const int cut = bf_chain_check(f, err);
-        if (cut < 0) return cut;
-    }
-    /* Pages that nobody wrote to are not looked at: the system would have to provide them. */
-    if (f->chain) return bf_chain_saturated(f, wait, err);
-    int rc = f->untouched && !bf_raised(&f->may_write) ? 0 : fill_now(f, &fill, err);
+    const int rc = bf_whole_check(f, err);
     if (rc < 0) return rc;
-    bf_estimate(f->scheme, g, (uint64_t)(fill * (double)g->m), &state);
-    double left = (HALF - fill) * keys, more = most - state.count;
-    if (left < more) left = more;
-    if (left < keys / 64) left = keys / 64;
-    *wait = left < 9e18 ? (uint64_t)left : INT64_MAX;
-    return fill <= HALF ? 0 : more > 0 ? BF_HALF_FULL : BF_OVERFULL;
+    return f->variant->many ? many_parts(f, wait, err) : one_part(f, wait, err);
 }

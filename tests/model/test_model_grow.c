@@ -127,7 +127,7 @@ static void fresh_and_wrong(void)
 /* Told before it is complete: who comes in between adds to something else. */
 static int told_too_early(bf_filter *to, const bf_desc *part, bf_error *err)
 {
-    int rc = bf_chain_append_memory(to, part, err);
+    int rc = bf_chain_memory.append(to, part, err);
     bf_piece **at = &to->chain->piece[to->chain->count - 1], *whole = calloc(1, sizeof *whole);
     *whole = **at;
     whole->live = &whole->own;
@@ -142,7 +142,7 @@ static int told_too_early(bf_filter *to, const bf_desc *part, bf_error *err)
 static int lock_given_back_too_early(bf_filter *to, const bf_desc *part, bf_error *err)
 {
     bf_int_set(&to->chain->holder, 0);
-    return bf_chain_append_memory(to, part, err);
+    return bf_chain_memory.append(to, part, err);
 }
 static void wrong_homes_are_found(void)
 {
@@ -151,7 +151,7 @@ static void wrong_homes_are_found(void)
     BROKEN(two_keys, fresh_and_wrong, growing_promises);
     with_wrong_append(lock_given_back_too_early);
     BROKEN(two_keys, fresh_and_wrong, parts_are_plausible);
-    with_wrong_append(bf_chain_append_memory);
+    with_wrong_append(bf_chain_memory.append);
     CHECK(explore_plan(NULL, &two_keys, fresh_and_wrong, growing_promises));
 }
 static void plain(void)

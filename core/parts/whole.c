@@ -1,0 +1,202 @@
+/* whole.c - a filter as its parts, be they one or many: opening them, holding them still, what they
+ * are.  Nothing above asks whether there is a chain of them. */
+#include "parts/whole.h"
+#include "bits/bits.h"
+
+/* ---- what it is ---- */
+uint64_t bf_whole_parts(const bf_desc *d)
+{
+    return bf_variants[d->kind]->grows ? (uint64_t)d->live : d->parts + UINT64_C(1);
+}
+
+uint64_t bf_whole_cells(const bf_filter *f)
+{
+    const bf_piece *last = bf_whole_newest(f);
+    return last->start + last->part.g.m;
+}
+
+uint64_t bf_whole_head(const bf_filter *f) { return f->variant->many ? BF_HEADER : 0; }
+
+uint64_t bf_whole_bytes(const bf_filter *f)
+{
+    return f->chain ? bf_chain_bytes(f) : bf_image_bytes(bf_bits(&f->part.g));
+}
+
+bf_desc bf_whole_describe(const bf_filter *f, unsigned parts)
+{
+    bf_desc d = bf_describe(f);
+    d.secret_check = f->secret_check;
+    d.live = f->variant->forgets ? bf_whole_latest(f) : parts;
+    return d;
+}
+
+bf_desc bf_whole_part(const bf_filter *f, unsigned i)
+{
+    return f->chain ? bf_chain_describe(f, f->chain->piece[i], i) : bf_describe(f);
+}
+
+void bf_whole_tell(bf_filter *f, unsigned i, bf_part_info *info)
+{
+    const bf_piece *p = bf_whole_piece(f, i);
+    const int64_t live = bf_live(p->live);
+    *info = (bf_part_info){
+        .first_bit = p->start, .m = p->part.g.m, .n = p->part.g.n, .p = p->part.g.p
+    };
+    if (f->variant->grows) info->keys = live < 0 ? 0 : (uint64_t)live;
+    if (!f->variant->forgets || live == BF_NEVER) return;
+    info->since = (double)live * bf_window_step(f->chain);
+    info->until = (double)(live + f->chain->desc.parts + 1) * bf_window_step(f->chain);
+}
+
+int bf_whole_target(bf_filter *f, const bf_piece **p, bf_error *err)
+{
+    int64_t now = 0;
+    *p = bf_whole_newest(f);
+    if (!f->variant->forgets) return 0;
+    int rc = bf_window_here(f, &now, err);
+    if (rc == 0) *p = bf_window_piece(f->chain, now);
+    return rc;
+}
+
+int64_t bf_whole_latest(const bf_filter *f) { return bf_live(f->chain->epoch); }
+
+int64_t bf_whole_oldest(const bf_filter *f, int64_t now)
+{
+    return now - (int64_t)f->chain->desc.parts;
+}
+
+bf_piece *bf_whole_of(const bf_filter *f, int64_t epoch)
+{
+    bf_piece *p = bf_window_piece(f->chain, epoch);
+    return bf_live(p->live) == epoch ? p : NULL;
+}
+
+bool bf_whole_stands(const bf_filter *f)
+{
+    return !f->variant->forgets || !f->part.store.ops->chain->look;
+}
+
+/* ---- opening ---- */
+static int many_here(const bf_filter *f, bf_error *err)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    return ops->chain
+               ? 0
+               : bf_fail(err, BF_ENOTSUP, "home %s has no filters that grow or forget", ops->name);
+}
+
+int bf_whole_attach(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    if (!f->variant->many) return 1;
+    int rc = many_here(f, err);
+    if (rc < 0 || (rc = bf_chain_begin(f, d, spec, err)) < 0) return rc;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    if ((rc = ops->follow(f, err)) >= 0) return 1;
+    const bool may_make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+    if (!may_make || !ops->lost || !ops->lost(f)) return rc;
+    bf_chain_free(f);
+    return 0;
+}
+
+int bf_whole_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    if (!f->variant->many) return s->ops->create(s, d, spec, err);
+    int rc = many_here(f, err);
+    return rc < 0 ? rc : s->ops->chain->create(f, d, spec, err);
+}
+
+int bf_whole_plan(bf_desc *d, bf_error *err)
+{
+    bf_desc first;
+    if (!bf_variants[d->kind]->many) return 0;
+    int rc = bf_chain_part(d, 0, 0, &first, err);
+    d->g.m = first.g.m * bf_whole_parts(d);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- in use ---- */
+int bf_whole_check(bf_filter *f, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    if (f->chain) return bf_chain_check(f, err);
+    return s->ops->check ? s->ops->check(s, err) : 0;
+}
+
+int bf_whole_writable(bf_filter *f, bf_error *err)
+{
+    return f->chain ? bf_chain_writable(f, err) : bf_writable(f, err);
+}
+
+int bf_whole_now(bf_filter *f, int64_t *now, bf_error *err)
+{
+    *now = 0;
+    return f->variant->now ? f->variant->now(f, now, err) : 0;
+}
+
+int bf_whole_follow(bf_filter *f, bf_error *err)
+{
+    int rc = bf_whole_check(f, err);
+    return rc == 0 && f->chain ? bf_chain_follow(f, err) : rc;
+}
+
+int bf_whole_refresh(bf_filter *f, bf_error *err)
+{
+    return f->chain ? bf_chain_refresh(f, err) : bf_whole_check(f, err);
+}
+
+int bf_whole_hold(bf_filter *f, int *token, bf_error *err)
+{
+    return f->chain ? bf_chain_lock(f, token, err) : 0;
+}
+
+int bf_whole_hold_all(bf_filter *f, int *token, bf_error *err)
+{
+    return f->chain ? bf_chain_lock_whole(f, token, err) : bf_whole_check(f, err);
+}
+
+void bf_whole_let(bf_filter *f, int token)
+{
+    if (f->chain) bf_chain_unlock(f, token);
+}
+
+int bf_whole_expire(bf_filter *f, double seconds, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    return f->chain ? s->ops->chain->expire(f, seconds, err) : s->ops->expire(s, seconds, err);
+}
+
+int bf_whole_remove(bf_filter *f, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    return f->chain ? s->ops->chain->remove(f, err) : s->ops->remove(s, err);
+}
+
+/* ---- another like it ---- */
+bf_spec bf_whole_spec(bf_filter *f)
+{
+    bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC) };
+    if (f->secret_check && !f->functions) {
+        spec.secret = f->secret;
+        spec.secret_len = BF_SECRET_BYTES;
+    }
+    if (f->chain) {
+        spec.clock = f->chain->clock;
+        spec.clock_ctx = f->chain->clock_ctx;
+    }
+    return spec;
+}
+
+int bf_whole_append(bf_filter *f, const bf_desc *part, bf_error *err)
+{
+    return f->chain ? f->part.store.ops->chain->append(f, part, err) : 0;
+}
+
+void bf_whole_go_on(bf_filter *f, const bf_filter *as)
+{
+    if (!f->chain) return;
+    f->chain->full = as->chain->full;
+    bf_live_set(f->chain->epoch, bf_live(as->chain->epoch));
+}
+
+const bf_variant bf_variant_fixed = { .is = "is of fixed size" };

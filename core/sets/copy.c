@@ -1,0 +1,94 @@
+/* copy.c - filters made from others: copies in memory, plain ones of counting ones, and the fresh
+ * bits of one in Redis.  Over the parts of the other, be they one or many. */
+#include "bits/bits.h"
+#include "parts/whole.h"
+#include "sets/sets.h"
+#include <stdlib.h>
+
+static int copy_words(bf_piece *to, bf_piece *from, bf_error *err)
+{
+    bf_store *s = &from->part.store;
+    uint64_t *w = to->part.store.words;
+    if (!s->words)
+        return bf_piece_there(from) ? s->ops->read(s, 0, w, (bf_bits(&from->part.g) + 7) / 8, err)
+                                    : 0;
+    bf_words_copy(w, s->words, s->nwords);
+    return 0;
+}
+
+static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
+{
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < bf_whole_count(from); i++) {
+        const bf_desc d = bf_whole_part(from, i);
+        if ((rc = bf_whole_append(to, &d, err)) == 0)
+            rc = copy_words(bf_whole_piece(to, i), bf_whole_piece(from, i), err);
+    }
+    bf_whole_go_on(to, from);
+    return rc;
+}
+
+static bf_filter *empty_like(bf_filter *f, bf_error *err)
+{
+    const bf_desc d = bf_describe(f);
+    const bf_spec spec = bf_whole_spec(f);
+    return bf_new_like(&d, &spec, err);
+}
+
+bf_filter *bf_do_copy(bf_filter *f, bf_error *err)
+{
+    int token;
+    if (bf_reach(f, f->part.store.ops->read, "be copied", err) < 0 || bf_whole_check(f, err) < 0)
+        return NULL;
+    bf_filter *c = empty_like(f, err);
+    int rc = c ? bf_whole_hold_all(f, &token, err) : BF_ENOMEM;
+    if (rc == 0) {
+        rc = copy_parts(c, f, err);
+        bf_whole_let(f, token);
+    }
+    if (rc == 0) return c;
+    bf_close(c);
+    return NULL;
+}
+
+bf_filter *bf_do_to_plain(bf_filter *f, bf_error *err)
+{
+    uint64_t *w, *copy;
+    if (!f->part.g.counting) return bf_do_copy(f, err);
+    if (bf_only_words(f, "be converted", &w, &copy, err) < 0) return NULL;
+    bf_desc d = bf_describe(f);
+    bf_spec spec = bf_whole_spec(f);
+    d.g.counting = spec.threads = false;
+    bf_filter *plain = bf_new_like(&d, &spec, err);
+    if (plain) bf_counters_to_bits(plain->part.store.words, w, f->part.store.nwords);
+    free(copy);
+    return plain;
+}
+
+/* ---- rebuilding ---- */
+static int can_be_rebuilt(bf_filter *f, bf_error *err)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    if (f->variant->many)
+        return bf_fail(
+            err, BF_ENOTSUP, "%.80s grows or forgets: it cannot be rebuilt", bf_where(f, NULL));
+    return ops->replace ? bf_writable(f, err)
+                        : bf_fail(err, BF_ENOTSUP,
+                              "home %s cannot be rebuilt: only filters in Redis can", ops->name);
+}
+
+bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err)
+{
+    return can_be_rebuilt(f, err) < 0 ? NULL : empty_like(f, err);
+}
+
+int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
+{
+    uint64_t *w, *copy = NULL;
+    int rc = can_be_rebuilt(f, err);
+    if (rc == 0 && (rc = bf_alike(f, fresh, err)) == 0 &&
+        (rc = bf_only_words(fresh, "be built from", &w, &copy, err)) == 0)
+        rc = f->part.store.ops->replace(&f->part.store, w, err);
+    free(copy);
+    return rc;
+}
