@@ -26,7 +26,7 @@ DESCRIPTION = [
         "Redis URL will do: redis://[user:password@]host[:6379][/db]?key=NAME or unix:///path?key=NAME."
     ),
     (
-        "Keys are bytes, one a line: what stands before the line feed is the key as it is, UTF-8 or not. An empty line is the "
+        "Keys are bytes, one per line: what stands before the line feed is the key as it is, UTF-8 or not. An empty line is the "
         "empty key. The last line may lack its line feed. With -0 keys end at NUL bytes instead."
     ),
     (

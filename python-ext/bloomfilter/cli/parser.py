@@ -13,7 +13,7 @@ from typing import NoReturn
 from .. import __version__
 from .faults import without_passwords
 
-ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits a key, in a file that processes share, or in Redis.'
+ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
 FORMATS = ["native", "guava", "bits", "bits-lsb"]
 PLOTS = ["k", "fill", "bits", "growth", "all"]
 
@@ -112,7 +112,7 @@ def sizes(parser: argparse.ArgumentParser) -> None:
         "-k",
         type=whole,
         metavar="COUNT",
-        help="positions a key; the best count where it is left out",
+        help="positions per key; the best count where it is left out",
     )
     parser.add_argument(
         "--scheme",
@@ -126,7 +126,7 @@ def keyfiles(parser: argparse.ArgumentParser) -> None:
         "keyfiles",
         nargs="*",
         metavar="KEYFILE",
-        help="files of keys, one a line, bytes as they are; - or none: standard input",
+        help="files of keys, one per line, bytes as they are; - or none: standard input",
     )
     parser.add_argument(
         "-0",
@@ -233,7 +233,7 @@ def study(p: argparse.ArgumentParser) -> None:
         "keyfile",
         nargs="?",
         metavar="KEYFILE",
-        help="keys, one a line; - or none: standard input; 30,558 made URLs where that is a terminal or empty",
+        help="keys, one per line; - or none: standard input; 30,558 generated URLs where that is a terminal or empty",
     )
     p.add_argument(
         "-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed"
@@ -246,7 +246,11 @@ def study(p: argparse.ArgumentParser) -> None:
         help="default classic,block,block2",
     )
     p.add_argument(
-        "--seed", type=whole, default=0, metavar="NUMBER", help="other made URLs (default 0)"
+        "--seed",
+        type=whole,
+        default=0,
+        metavar="NUMBER",
+        help="seed for generated URLs (default 0)",
     )
     confidence(p)
 
@@ -258,13 +262,13 @@ def plot(p: argparse.ArgumentParser) -> None:
         default="all",
         choices=PLOTS,
         metavar="WHAT",
-        help="k: rate against k; fill: rate against fill; bits: bits a key against p; growth: an actual filter filling up; all, the default: the four",
+        help="k: rate against k; fill: rate against fill; bits: bits per key against p; growth: an actual filter filling up; all, the default: the four",
     )
     p.add_argument(
         "keyfile",
         nargs="?",
         metavar="KEYFILE",
-        help="keys, one a line; made URLs where it is left out",
+        help="keys, one per line; generated URLs where it is left out",
     )
     p.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="picture to write: .png, .svg or .pdf"
@@ -285,7 +289,11 @@ def plot(p: argparse.ArgumentParser) -> None:
         help="dots an inch of a .png (default 150)",
     )
     p.add_argument(
-        "--seed", type=whole, default=0, metavar="NUMBER", help="other made URLs (default 0)"
+        "--seed",
+        type=whole,
+        default=0,
+        metavar="NUMBER",
+        help="seed for generated URLs (default 0)",
     )
     confidence(p)
     place(p)
@@ -385,7 +393,7 @@ COMMANDS = {
         "copy a filter to another home, or to and from another system's format",
     ),
     "study": (study, "study:study", "measured false positives beside theory, over m, n and k"),
-    "plot": (plot, "plot:plot", "pictures of the same (needs matplotlib)"),
+    "plot": (plot, "plot:plot", "plot what study measures (needs matplotlib)"),
     "bench": (bench, "bench:bench", "how fast this machine is, by the K-best method"),
     "serve": (serve, "serve:serve", "answer over HTTP: starts bloomfilterd"),
     "completion": (completion, "completion:completion", "print a completion script for a shell"),
