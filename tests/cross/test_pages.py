@@ -13,7 +13,15 @@ from pathlib import Path
 
 import pytest
 from conftest import OUT, PKG_CONFIG_PATH, ROOT, compile_c, php_command, run
-from documents import PHP_ANSWER, PHP_CHECK, all_blocks, languages, php_with_checks, run_python
+from documents import (
+    PHP_ANSWER,
+    PHP_CHECK,
+    all_blocks,
+    languages,
+    php_with_checks,
+    run_python,
+    without_comments,
+)
 
 PAGES = [
     "index.md",
@@ -26,7 +34,12 @@ PAGES = [
     "security.md",
     "arrow.md",
     "crawlers.md",
+    "howto-crawl.md",
+    "howto-database.md",
+    "howto-redis.md",
+    "howto-move.md",
 ]
+PAGES += [f"zh/{path.name}" for path in sorted((ROOT / "docs" / "zh").glob("*.md"))]
 FILE = re.compile(r"(?:<\?php )?(?://|#|/\*) (\w+\.(?:py|php|c))\b")
 # What a page takes for granted.
 BEFORE = {
@@ -80,7 +93,12 @@ def test_no_page_is_left_out():
 def place(tmp_path, monkeypatch):
     """A folder to be in, and the commands that a reader has."""
     (tmp_path / "bin").mkdir()
-    for name, command in {"php": php_command(), "python": [sys.executable]}.items():
+    commands = {
+        "php": php_command(),
+        "python": [sys.executable],
+        "bloomfilter": [sys.executable, "-m", "bloomfilter"],
+    }
+    for name, command in commands.items():
         (tmp_path / "bin" / name).write_text("#!/bin/sh\nexec " + " ".join(command) + ' "$@"\n')
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{OUT}/bin:{os.environ['PATH']}")
@@ -120,6 +138,15 @@ def pages_with(language):
     ]
 
 
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("zh/")])
+def test_a_translation_has_the_code_of_its_original(name):
+    """Only comments are translated."""
+    original = f"docs/{name.removeprefix('zh/')}"
+    assert [language for language, _ in all_blocks(f"docs/{name}")] == languages(original)
+    for (language, code), (_, other) in zip(all_blocks(f"docs/{name}"), all_blocks(original)):
+        assert without_comments(code) == without_comments(other), language
+
+
 def test_languages():
     """A block in a language that nothing below runs."""
     for name in PAGES:
@@ -146,13 +173,11 @@ def test_php(name, place, request):
     Path("page.php").write_text(
         PHP_CHECK + BEFORE.get((name, "php"), "") + php_with_checks(code) + "\necho 'end';\n"
     )
-    assert (
-        run(
-            [*php_command()[:2], "-d", "zend.assertions=1", *php_command()[2:], "page.php"],
-            text=True,
-        )
-        == "end"
-    )
+    options = ["-d", "zend.assertions=1"]
+    if "new Redis" in code:
+        options += ["-d", "extension=igbinary.so", "-d", "extension=redis.so"]
+    command = [*php_command()[:2], *options, *php_command()[2:], "page.php"]
+    assert run(command, text=True) == "end"
 
 
 @pytest.mark.parametrize("name", pages_with("c"))
