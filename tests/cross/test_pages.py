@@ -7,6 +7,7 @@ block is what the sh block before it printed. 127.0.0.1:6379 is the tests' own R
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -109,15 +110,24 @@ def place(tmp_path, monkeypatch):
     return tmp_path / "here"
 
 
+def empty(port):
+    """A page and its translation use the same keys."""
+    with socket.create_connection(("127.0.0.1", port), 5) as redis:
+        redis.sendall(b"FLUSHALL\r\n")
+        assert redis.recv(100) == b"+OK\r\n"
+
+
 def of_page(name, request, *wanted):
     """Its blocks of some languages, by what they are: [(language, code)]; those that are files are
     written."""
-    out = []
-    for language, code in all_blocks(f"docs/{name}"):
+    out, blocks = [], all_blocks(f"docs/{name}")
+    port = 0
+    if any("127.0.0.1:6379" in code for _, code in blocks):
+        port = request.getfixturevalue("redis_port")
+        empty(port)
+    for language, code in blocks:
         if "127.0.0.1:6379" in code:
-            code = code.replace(
-                "127.0.0.1:6379", f"127.0.0.1:{request.getfixturevalue('redis_port')}"
-            )
+            code = code.replace("127.0.0.1:6379", f"127.0.0.1:{port}")
         file = FILE.match(code)
         if file:
             Path(file[1]).write_text(code)

@@ -186,7 +186,7 @@ def test_bloomfilterd(tmp_path):
 
 # ---- the tables ----
 def test_sizes():
-    rows = table_rows("docs/choosing.md", "`classic`")
+    rows = table_rows("docs/choosing.md", "without `scheme`")
     assert [float(row[0]) for row in rows] == [10.0**-e for e in range(1, 7)]
     for p, *bits, default in rows:
         plans = [
