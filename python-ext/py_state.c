@@ -378,7 +378,7 @@ PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))
 
 #define GET(name, doc) { #name, (getter)(void (*)(void))get_##name, NULL, doc, NULL }
 PyGetSetDef filter_getset[] = { GET(m, "Number of bits, or of counters."),
-    GET(n, "Number of keys it is sized for."), GET(k, "Positions a key."),
+    GET(n, "Number of keys it is sized for."), GET(k, "Positions per key."),
     GET(p, "False-positive rate at n keys: as asked, or by the scheme's formula."),
     GET(grow, "Factor it grows by; None where it does not grow."),
     GET(window, "Seconds it remembers a key at least; None where it does not forget."),

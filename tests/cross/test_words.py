@@ -3,6 +3,7 @@
 import importlib.machinery
 import importlib.util
 
+import bloomfilter
 import pytest
 from conftest import ROOT
 
@@ -56,6 +57,20 @@ def test_words(bad, good):
 @pytest.mark.parametrize("text", ["keys of a line", "all bits of a key", "Which key is it?"])
 def test_other_words_are_left_alone(text):
     assert prose.words_in(text) == []
+
+
+def docstrings():
+    """(name, text) of what help(bloomfilter) shows; its own module is read as a file."""
+    for kind in (bloomfilter.BloomFilter, bloomfilter.CountingBloomFilter):
+        yield kind.__name__, kind.__doc__
+        for name, member in vars(kind).items():
+            yield f"{kind.__name__}.{name}", getattr(member, "__doc__", None) or ""
+
+
+def test_docstrings():
+    texts = list(docstrings())
+    assert len(texts) > 60
+    assert [(name, prose.words_in(text)) for name, text in texts if prose.words_in(text)] == []
 
 
 # ---- lines ----
