@@ -137,7 +137,7 @@ typedef struct {
                               * */
     double grow, window;     /* growth factor > 1; seconds to remember, 1e-4 or more for each part; both to
                               * 1e300 and with n and p: docs/growing.md                          */
-    unsigned shards;         /* equal parts, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
+    unsigned shards;         /* equal slices, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
                               * where not given: 1, in Redis as many as m needs                  */
     unsigned parts;          /* of a window: how finely it forgets, 1..255; default 4            */
     double (*clock)(void *); /* of a window: seconds since the epoch, called with clock_ctx at each call and in long batches;

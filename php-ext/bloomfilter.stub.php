@@ -128,7 +128,7 @@ class BloomFilter implements Countable
      * @param float|null     $grow    factor above 1: the filter grows past n and keeps p (docs/growing.md)
      * @param float|null     $window  seconds a key is remembered at least, counted from when it was added last; n is then
      *                                the number of keys in a window
-     * @param int|null       $shards  equal parts, 1 to 4096, all bits of a key in one; in Redis each is a key of its own. null:
+     * @param int|null       $shards  equal slices, 1 to 4096, all bits of a key in one; in Redis each is a key of its own. null:
      *                                1, in Redis as many as m needs
      * @param int|null       $parts   of a window: how finely it forgets; a key is gone at the latest after
      *                                window * (1 + 1/parts); 4 by default

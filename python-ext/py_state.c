@@ -389,7 +389,7 @@ PyGetSetDef filter_getset[] = { GET(m, "Number of bits, or of counters."),
         "Whether this constructor just made it, so that it is to be filled.  False where it was there before (open, load,\n"
         "from_bytes), and of copies and unions."),
     GET(shards,
-        "Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."),
+        "Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."),
     GET(bitset,
         "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),

@@ -116,7 +116,7 @@ class BloomFilter:
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
 
-        shards: equal parts, 1 to 4096, all bits of a key in one; in Redis each is a key of its own.  None: 1, in Redis as
+        shards: equal slices, 1 to 4096, all bits of a key in one; in Redis each is a key of its own.  None: 1, in Redis as
         many as m needs.  And for filters in Redis only (docs/redis.md):
         timeout: seconds a trip may take, 0.001 to 86400; it overrides the URL's.
         cache: keys known to be present need no trip; takes up to m / 8 bytes of memory.
@@ -199,7 +199,7 @@ class BloomFilter:
         """Path or URL as given; None for process memory."""
     @property
     def shards(self) -> int:
-        """Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."""
+        """Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."""
     @property
     def bitset(self) -> bytes:
         """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."""

@@ -37,6 +37,8 @@ PAIRS = [
     ("Others get their turn", "other threads run"),
     ("makes its lost pages deadly", "access to the missing pages raises SIGBUS"),
     ("the same of every URL", "every URL"),
+    ("shards: equal parts of it", "shards: equal slices of the bits"),
+    ("Who knows the hash forges", "Anyone who knows the hash forges"),
     ("Not found out is that K was lost", "Nobody finds out that K was lost"),
 ]
 
