@@ -128,6 +128,7 @@ def of_page(name, request, *wanted):
     for language, code in blocks:
         if "127.0.0.1:6379" in code:
             code = code.replace("127.0.0.1:6379", f"127.0.0.1:{port}")
+            code = code.replace("'127.0.0.1', 6379", f"'127.0.0.1', {port}")
         file = FILE.match(code)
         if file:
             Path(file[1]).write_text(code)
