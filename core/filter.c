@@ -144,7 +144,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
     spec->m = d.g.m;
     spec->n = d.g.n;
     spec->k = d.g.k;
-    spec->p = d.g.p;
+    spec->p = bf_told_p(&d);
     spec->shards = d.g.shards;
     if (!spec->scheme) spec->scheme = d.scheme->name;
     return 0;

@@ -168,19 +168,23 @@ PHP_METHOD(BloomFilter, saturated)
 }
 
 /* ---- what is in it ---- */
+/* PHP's count($filter) calls the method without a reference of its own: the object is held, because
+ * a clock or a client may drop the last one. */
 static bool get_state(INTERNAL_FUNCTION_PARAMETERS, bf_state *state)
 {
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(0, 0)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
-    bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
+    zend_object *self = Z_OBJ_P(ZEND_THIS);
+    bf_filter *f = php_bf_from(self)->f;
+    int rc = BF_EINVAL;
+    GC_ADDREF(self);
     if (!f)
         php_bf_raise_closed();
-    else if (bf_get_state(f, state, &err) >= 0)
-        return true;
-    else
+    else if ((rc = bf_get_state(f, state, &err)) < 0)
         php_bf_raise(&err);
-    return false;
+    OBJ_RELEASE(self);
+    return rc >= 0;
 }
 
 PHP_METHOD(BloomFilter, count)

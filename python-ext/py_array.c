@@ -17,7 +17,7 @@ static size_t text_length(const char *p, size_t width)
 static void gather_bytes(batch *b, column *c)
 {
     for (; b->n < BATCH_KEYS && c->left; c->left--, c->at += c->stride)
-        b->keys[b->n++] = (bf_key){ c->at, text_length(c->at, c->width) };
+        b->keys[b->n++] = (bf_key){ c->at, c->padded ? text_length(c->at, c->width) : c->width };
 }
 
 /* An item of a 'U' array: code points, padded with NUL.  Its UTF-8 form is no longer than the item.
@@ -25,7 +25,7 @@ static void gather_bytes(batch *b, column *c)
 static Py_ssize_t unicode_text(column *c, char *out)
 {
     uint32_t text[BATCH_ROOM / sizeof(uint32_t)];
-    size_t n = text_length(c->at, c->width);
+    size_t n = c->padded ? text_length(c->at, c->width) : c->width;
     n = (n + sizeof *text - 1) / sizeof *text;
     memcpy(text, c->at, n * sizeof *text);
     for (size_t i = 0; c->swapped && i < n; i++) text[i] = __builtin_bswap32(text[i]);
@@ -59,11 +59,12 @@ static bool choose(column *c, char letter, bool repeated)
                 : letter == 's' ? gather_bytes
                 : unicode       ? gather_unicode
                                 : NULL;
+    c->padded = repeated;
     return c->gather;
 }
 
 /* struct's letters with one order mark before them; "5s" is a text of 5 bytes, "5w" one of 5 code
- * points. */
+ * points.  A letter alone (array.array("u")) is one character, also where that is NUL. */
 static bool read_format(const Py_buffer *v, column *c)
 {
     const char *f = v->format ? v->format : "B";

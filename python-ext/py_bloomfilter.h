@@ -246,6 +246,7 @@ struct column {
     Py_ssize_t stride;
     size_t width;
     bool is_signed, swapped;
+    bool padded; /* NUL at the end of a text is none of it                         */
     enum column_fault fault;
     const char *what; /* of the fault: a word for its message                           */
     long long value;

@@ -298,7 +298,8 @@ static size_t count_of(filters *fs)
     return n;
 }
 
-/* seen: what is in the list and is not there any more, or NULL. */
+/* seen: what is in the list and is not there any more, or NULL.  0: somebody else, another daemon
+ * perhaps, made it first, with these parameters. */
 static int make(filters *fs, text name, served *seen, const bf_spec *spec, bf_error *err)
 {
     bf_spec own = *spec;
@@ -311,10 +312,12 @@ static int make(filters *fs, text name, served *seen, const bf_spec *spec, bf_er
         free(storage);
         return err->code;
     }
+    bf_info made;
+    bf_get_info(f, &made);
     served *s = serve(fs, name, f, storage, err);
     if (!s || !(s = enlist(fs, seen, s))) return stored_fail(err, BF_ENOMEM, "out of memory");
     let_go(s);
-    return 1;
+    return made.created;
 }
 
 static int make_within(

@@ -199,7 +199,7 @@ static bool ask(const server *s, bf_filter **f)
 static void nap(pool *p, pthread_cond_t *until)
 {
     struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
+    clock_gettime(CLOCK_MONOTONIC, &t);
     t.tv_nsec += BEAT * 1000000L;
     if (t.tv_nsec >= 1000000000) {
         t.tv_nsec -= 1000000000;
@@ -255,14 +255,24 @@ bool jobs_hang(const server *s)
 }
 
 /* ---- life ---- */
+/* By the clock that nobody sets: on another nap() would last as long as that is set back. */
+static void init_cond(pthread_cond_t *c)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(c, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
 bool jobs_open(server *s)
 {
     pool *p = s->pool = calloc(1, sizeof *p);
     if (!p) return false;
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->more, NULL);
-    pthread_cond_init(&p->less, NULL);
-    pthread_cond_init(&p->pulse_more, NULL);
+    init_cond(&p->more);
+    init_cond(&p->less);
+    init_cond(&p->pulse_more);
     p->beats = s->fs.remote && pthread_create(&p->pulse, NULL, beat, s) == 0;
     return p->beats || !s->fs.remote;
 }

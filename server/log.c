@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "server.h"
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -81,11 +82,23 @@ void log_request(
     if (b->len > FLUSH) log_flush(w);
 }
 
+/* Once, until it goes again: whoever asks must not fill the journal instead. */
+static void complain(server *s, bool failed, const char *why)
+{
+    if (__atomic_exchange_n(&s->log_fails, failed, __ATOMIC_RELAXED) == failed || !failed) return;
+    fprintf(stderr, "bloomfilterd: cannot write to %s: %s; it lacks lines from now on\n",
+        s->o.access_log, why);
+}
+
 /* Whole lines in one write each time: those of several workers do not mix. */
 void log_flush(worker *w)
 {
-    if (w->log.len && w->s->log_fd >= 0 && write(w->s->log_fd, w->log.ptr, w->log.len) < 0)
-        fprintf(stderr, "bloomfilterd: the access log cannot be written\n");
+    server *s = w->s;
+    const size_t len = w->log.len;
+    if (len && s->log_fd >= 0) {
+        const ssize_t n = write(s->log_fd, w->log.ptr, len);
+        complain(s, n != (ssize_t)len, n < 0 ? strerror(errno) : "a part of it is there");
+    }
     w->log.len = 0;
     if (w->log.cap > 4 * FLUSH) buffer_drop(&w->log);
 }

@@ -128,6 +128,8 @@ static int token_file(options *o, const char *path)
     char line[1024];
     ssize_t n = read_file(path, line, sizeof line - 1);
     if (n < 0) return 2;
+    if (n == sizeof line - 1 && !memchr(line, '\n', sizeof line - 1))
+        return refuse("the token", "shorter than 1023 bytes", "a longer line in its file");
     line[n] = 0;
     line[strcspn(line, "\r\n")] = 0;
     return set_token(o, line);

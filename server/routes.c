@@ -5,8 +5,8 @@
  *   the same behind /f/NAME, and PUT, GET, DELETE /f/NAME, POST /f/NAME/merge
  *   GET /  /f  /metrics  /healthz
  *
- * A worker does what needs no more than memory: keys of a filter that is open and still what its
- * name leads to.  All else is left
+ * A worker does what needs no more than memory and is soon done: keys of a filter that is open and
+ * still what its name leads to.  All else is left
  * (`later`) to a thread of jobs.c, which takes the same way through here and may wait (`patient`).
  */
 #include "server.h"
@@ -14,6 +14,10 @@
 #include <stdio.h>
 
 enum { BATCH = 1024, TRIES = 8 }; /* keys at once; how often a filter may be replaced meanwhile */
+enum {
+    STEPS = 1 << 24,
+    SLOW = 8
+}; /* positions a worker looks at; those of older schemes cost more */
 
 /* ---- errors of the core ---- */
 static int status_of(int code)
@@ -204,9 +208,25 @@ static bool answers_fit(worker *w, int form, text body, reply *a)
     return false;
 }
 
+/* All connections of a worker wait for its batches: those that take longer than some tens of
+ * milliseconds are no worker's. */
+static bool is_long(const served *f, const call *c)
+{
+    bf_info i;
+    size_t at;
+    bf_get_info(f->f, &i);
+    const uint64_t key = (uint64_t)i.k * (i.part_count + !i.part_count) * (f->sure ? 1 : SLOW);
+    if (c->body.len < STEPS / key) return false;
+    return (uint64_t)keys_count(c->form, c->body, &at) > STEPS / key;
+}
+
 static void batch_on(worker *w, served *f, const call *c, reply *a)
 {
     int64_t rc = 0;
+    if (!w->patient && is_long(f, c)) {
+        a->later = true;
+        return;
+    }
     if (!answers_fit(w, c->form, c->body, a)) return;
     /* A key that this scheme cannot hold must be found before the keys in front of it are added. */
     if (c->add && !f->sure) rc = batch_run(w, f, c, false, a);

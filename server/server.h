@@ -103,9 +103,10 @@ struct server {
     uint64_t started, drain_until; /* ms; drain_until is there once draining is          */
     /* atomic; wanted: the most that hold() found no room for since room was made */
     uint64_t wanted;
-    bool draining; /* atomic */
-    bool loopback; /* nobody but this machine can connect */
-    bool stuck;    /* a job did not end in time */
+    bool draining;  /* atomic */
+    bool loopback;  /* nobody but this machine can connect */
+    bool stuck;     /* a job did not end in time */
+    bool log_fails; /* relaxed atomic: said already */
     history history;
 };
 

@@ -91,11 +91,13 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
     return NULL;
 }
 
+/* A file that has its final name has no other any more: what is there a moment later is another
+ * maker's. */
 void bf_drop_temp(int fd, const char *temp)
 {
     struct stat is, now;
-    const bool known = fstat(fd, &is) == 0 && lstat(temp, &now) == 0;
-    if (!known || (is.st_dev == now.st_dev && is.st_ino == now.st_ino)) unlink(temp);
+    if (lstat(temp, &now) < 0) return;
+    if (fstat(fd, &is) < 0 || (is.st_dev == now.st_dev && is.st_ino == now.st_ino)) unlink(temp);
 }
 
 /* ---- a name that replaces nothing ---- */

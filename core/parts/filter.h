@@ -25,6 +25,7 @@ struct bf_filter {
     bf_chain *chain; /* NULL: a fixed filter          */
     const bf_scheme *scheme;
     const bf_hash *hash; /* scheme->hash or scheme->keyed */
+    double told_p;       /* what bf_info says of p        */
     bool atomic;         /* which add kernel              */
     bool may_write;      /* bf_writable has said yes      */
     bool replaced;       /* it was saved over the file that it is open in */

@@ -44,6 +44,7 @@ int bf_adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
     memcpy(f->name, d->name, sizeof f->name);
     memcpy(f->secret, d->argument.bytes, sizeof f->secret);
     f->part.g = d->g;
+    f->told_p = bf_told_p(d);
     f->part.store.nwords = (bf_bits(&d->g) + 63) / 64;
     return bf_secret_set(f, &given, err);
 }

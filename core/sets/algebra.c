@@ -43,7 +43,7 @@ int bf_do_union_state(bf_filter *a, bf_filter *b, bf_state *out, bf_error *err)
     sides s;
     int rc = take_sides(&s, a, b, err);
     if (rc == 0)
-        bf_estimate(a->scheme->layout, &a->part.g,
+        bf_estimate(a->scheme, &a->part.g,
             (a->part.g.counting ? bf_counters_used_of_both : bf_words_count_of_both)(
                 s.a, s.b, a->part.store.nwords),
             out);

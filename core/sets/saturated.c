@@ -35,7 +35,7 @@ int bf_do_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
     if (f->chain) return bf_chain_saturated(f, wait, err);
     int rc = f->untouched && !bf_raised(&f->may_write) ? 0 : fill_now(f, &fill, err);
     if (rc < 0) return rc;
-    bf_estimate(f->scheme->layout, g, (uint64_t)(fill * (double)g->m), &state);
+    bf_estimate(f->scheme, g, (uint64_t)(fill * (double)g->m), &state);
     double left = (HALF - fill) * keys, more = most - state.count;
     if (left < more) left = more;
     if (left < keys / 64) left = keys / 64;

@@ -25,7 +25,7 @@ void bf_get_info(const bf_filter *f, bf_info *info)
     *info = (bf_info){ .m = g->m,
         .n = g->n,
         .k = g->k,
-        .p = g->p,
+        .p = f->told_p,
         .scheme = f->name,
         .home = f->part.store.ops->name,
         .storage = f->storage,
@@ -72,7 +72,7 @@ int bf_do_get_state(bf_filter *f, bf_state *state, bf_error *err)
     if (f->chain) return bf_chain_state(f, state, err);
     int rc = count_ones(f, &ones, err);
     if (rc < 0) return rc;
-    bf_estimate(f->scheme->layout, &f->part.g, ones, state);
+    bf_estimate(f->scheme, &f->part.g, ones, state);
     return 0;
 }
 

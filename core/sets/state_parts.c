@@ -123,7 +123,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         if (window && !bf_window_lives(c, c->piece[i], now)) continue;
         int rc = ones_of(c->piece[i], &ones, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme->layout, &c->piece[i]->part.g, ones, &one);
+        bf_estimate(f->scheme, &c->piece[i]->part.g, ones, &one);
         sum->ones += ones;
         sum->count += one.count;
         clean *= 1 - one.fpr;
@@ -132,7 +132,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
     sum->fpr = 1 - clean;
     if (window && c->piece[0]->part.store.words) {
         bf_state all;
-        bf_estimate(f->scheme->layout, &c->piece[0]->part.g, ones_of_all(c, now), &all);
+        bf_estimate(f->scheme, &c->piece[0]->part.g, ones_of_all(c, now), &all);
         sum->count = all.count;
     }
     return 0;
@@ -176,7 +176,7 @@ static int rate_now(bf_filter *f, int64_t now, double *rate, double *fullest, bf
         int rc = s->words || !bf_piece_there(p) ? 0 : s->ops->count(s, &ones, err);
         if (rc < 0) return rc;
         if (s->words) ones = bf_sample(s->words, s->nwords, &p->part.g);
-        bf_estimate(f->scheme->layout, &p->part.g, ones, &one);
+        bf_estimate(f->scheme, &p->part.g, ones, &one);
         clean *= 1 - one.fpr;
         if (one.count > *fullest) *fullest = one.count;
     }
@@ -348,7 +348,7 @@ static int unite_part(bf_filter *into, bf_piece *to, bf_piece *from, bf_error *e
     free(copy);
     if (rc < 0 || into->chain->desc.kind != BF_GROW || (rc = ones_of(to, &ones, err)) < 0)
         return rc;
-    bf_estimate(into->scheme->layout, &to->part.g, ones, &st);
+    bf_estimate(into->scheme, &to->part.g, ones, &st);
     bf_live_raise(
         to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
     return 0;

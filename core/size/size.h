@@ -15,9 +15,13 @@ typedef struct {
     const bf_layout *layout;
     /* What an older system fixes, 0 or NULL where it leaves it open. */
     unsigned k;            /* its only k                                                  */
+    unsigned usual_k;      /* k where none is given: any other is taken too               */
     unsigned bits_per_key; /* m where only n is given                                     */
     bool power_of_two;     /* m made from n and p is one: the layout needs it             */
     uint64_t m, m_max;     /* its only m, its largest m                                   */
+    uint64_t values;       /* different digests, where they are few: rates_older.c        */
+    uint64_t range;        /* numbers that positions are cut from, where m comes near     */
+    double (*rate)(double m, double n, unsigned k); /* instead of the layout's            */
     int (*size)(
         bf_geometry *g, const char *name, bf_error *err); /* sizing_older.c: its own formulas */
 } bf_scheme;
@@ -75,7 +79,18 @@ int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err);
 const char *bf_default_scheme(const bf_spec *spec); /* where none is named           */
-void bf_estimate(const bf_layout *l, const bf_geometry *g, uint64_t ones, bf_state *out);
+void bf_estimate(const bf_scheme *s, const bf_geometry *g, uint64_t ones, bf_state *out);
+/* g.p; or the rate with n keys, where a hash, a generator or a walk makes it higher */
+double bf_told_p(const bf_desc *d);
+
+/* rates_older.c: the false-positive rate of a scheme with n keys in m cells, whatever lowers or
+ * raises it; of one whose hash has few values also the part of it that no m can lower */
+double bf_rate(const bf_scheme *s, double m, double n, unsigned k);
+bool bf_rate_is_formula(const bf_scheme *s); /* the layout's, of m / n alone */
+double bf_keys_of(const bf_scheme *s, double m, double ones, unsigned k); /* that set so many */
+double bf_rate_floor(const bf_scheme *s, double n);
+double bf_rate_left(const bf_scheme *s, double p, double n); /* for the positions, of p in all */
+double bf_rate_redisson(double m, double n, unsigned k);
 
 /* match.c: is this what was asked for? */
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err);

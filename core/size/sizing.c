@@ -86,10 +86,24 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
     return 0;
 }
 
+static int below_floor(const bf_scheme *s, const bf_geometry *g, bf_error *err)
+{
+    return bf_fail(err, BF_EINVAL,
+        "p=%g cannot be kept: scheme %s takes keys for others at a rate of %.4g at n=%llu, its hash "
+        "has %llu values: give a larger p, or fewer keys",
+        g->p, s->name, bf_rate_floor(s, (double)g->n), (unsigned long long)g->n,
+        (unsigned long long)s->values);
+}
+
 static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
-    double c = g->k ? bits_for(s->layout, g->p, g->k) : best_k(s->layout, g->p, &g->k);
-    double m = ceil(c * (double)g->n);
+    const double n = (double)g->n, p = bf_rate_left(s, g->p, n);
+    if (!(p > 0)) return below_floor(s, g, err);
+    double c = g->k ? bits_for(s->layout, p, g->k) : best_k(s->layout, p, &g->k);
+    double m = ceil(c * n);
+    if (!bf_rate_is_formula(s) && !s->power_of_two)
+        for (int i = 0; i < 1000 && m < (double)BF_M_MAX && bf_rate(s, m, n, g->k) > g->p; i++)
+            m = ceil(m * 1.005);
     if (s->layout->line_bits == 1 && m < BF_RATE_SMALL)
         while (bf_rate_small(m, (double)g->n, g->k) > g->p) m++;
     if (!(m <= (double)BF_M_MAX))
@@ -102,10 +116,27 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     return 0;
 }
 
+/* The most keys, at most n, that keep p; 0: none does. */
+static double keys_at(const bf_scheme *s, const bf_geometry *g, double n)
+{
+    const double m = (double)g->m;
+    double low = 0, high = n + 1;
+    if (n >= 1 && bf_rate(s, m, n, g->k) <= g->p) return n;
+    while (high - low > 1) {
+        const double middle = floor((low + high) / 2);
+        if (bf_rate(s, m, middle, g->k) <= g->p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static int n_from_m_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
     double c = g->k ? bits_for(s->layout, g->p, g->k) : best_k(s->layout, g->p, &g->k);
     double n = floor((double)g->m / c);
+    if (!bf_rate_is_formula(s)) n = keys_at(s, g, n);
     if (n < 1)
         return bf_fail(err, BF_EINVAL,
             "m=%llu bits are too few for p=%g: one key needs %.0f as scheme %s",
@@ -152,13 +183,14 @@ static int derive(
 
 static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
-    double p = s->layout->rate((double)g->m / (double)g->n, g->k);
+    double p = bf_rate(s, (double)g->m, (double)g->n, g->k);
     if (g->p == 0) {
         g->p = fmin(fmax(p, DBL_MIN), 1 - DBL_EPSILON / 2);
         return 0;
     } /* neither 0 nor 1: what plan gives can be asked for */
     if (s->size) return 0; /* as it was asked of the older system, kept or not */
     if (p <= g->p * (1 + 1e-6)) return 0;
+    if (g->p < bf_rate_floor(s, (double)g->n)) return below_floor(s, g, err);
     return bf_fail(err, BF_EINVAL,
         "p=%g cannot be kept: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
         (unsigned long long)g->m, (unsigned long long)g->n, g->k, p, s->name);
@@ -173,6 +205,7 @@ static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *
     if (s->hash == &bf_hash_functions && !spec->functions)
         return bf_functions_check(NULL, &check, err);
     if (!all->k) all->k = d->argument.k;
+    if (!all->k) all->k = s->usual_k;
     if (!all->m) all->m = s->m;
     if (!all->m && all->n && all->p == 0 && s->bits_per_key) {
         if (all->n > BF_M_MAX / s->bits_per_key)
@@ -232,13 +265,24 @@ int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *er
 }
 
 /* ---- state ---- */
-void bf_estimate(const bf_layout *l, const bf_geometry *g, uint64_t ones, bf_state *out)
+double bf_told_p(const bf_desc *d)
+{
+    if (bf_rate_is_formula(d->scheme)) return d->g.p;
+    const double m = (double)d->g.m, n = (double)d->g.n, p = bf_rate(d->scheme, m, n, d->g.k);
+    const double formula = d->scheme->layout->rate(m / n, d->g.k);
+    return p > fmax(d->g.p, formula) * 1.001 ? fmin(p, 1 - DBL_EPSILON / 2) : d->g.p;
+}
+
+void bf_estimate(const bf_scheme *s, const bf_geometry *g, uint64_t ones, bf_state *out)
 {
     double m = (double)g->m,
            zeros = ones < g->m ? (double)(g->m - ones) : 0.5; /* full: as if half a bit were left */
     out->ones = ones;
     out->fill = (double)ones / m;
-    out->count = -m / l->distinct(g->k) * log(zeros / m);
-    if (ones == 0) out->count = 0;
-    out->fpr = ones == g->m ? 1 : ones == 0 ? 0 : l->rate(m / out->count, g->k);
+    out->count = -m / s->layout->distinct(g->k) * log(zeros / m);
+    if (ones == 0)
+        out->count = 0;
+    else if (!bf_rate_is_formula(s))
+        out->count = bf_keys_of(s, m, fmin((double)ones, m - zeros), g->k);
+    out->fpr = ones == g->m ? 1 : ones == 0 ? 0 : bf_rate(s, m, out->count, g->k);
 }

@@ -18,7 +18,7 @@ import os
 import threading
 import time
 from contextlib import ExitStack
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 PIECE = 1 << 16  # bytes read at once
 ROUNDS = 16  # times that the commands of a trip may be sent elsewhere
@@ -70,8 +70,8 @@ class Loan:
         )
         self.args = ("BITFIELD",) if needs_name else ()  # before redis-py 5.3
 
-    def take(self):
-        """A connection that stands."""
+    def take(self, talk):
+        """A connection that stands, and that no other talk has in its hands."""
         own = self.client.connection  # of a client made with single_connection_client
         if own is None:
             return self.client.connection_pool.get_connection(*self.args)
@@ -84,12 +84,16 @@ class Loan:
         elif lock and self.pid == os.getpid():
             lock.acquire()
         try:
+            pid, other = talking.get(own, (0, None))
+            if pid == os.getpid() and other():
+                raise RuntimeError("the client's only connection waits for another answer")
             if self.pid != os.getpid():  # the parent's: a child must not speak on it
                 own.disconnect()
                 self.pid = os.getpid()
             own.connect()
+            talking[own] = self.pid, ref(talk)
         except BaseException:
-            self.give(own)
+            self.unlock()
             raise
         return own
 
@@ -97,11 +101,19 @@ class Loan:
         if self.client.connection is None:
             self.client.connection_pool.release(connection)
         else:
-            lock = getattr(self.client, "single_connection_lock", None)
-            if lock:
-                lock.release()
+            talking.pop(connection, None)
+            self.unlock()
+
+    def unlock(self):
+        lock = getattr(self.client, "single_connection_lock", None)
+        if lock:
+            lock.release()
 
 
+# Connections of clients made with single_connection_client, and the process and the talk that have
+# them.  The lock lets its own thread in again: a signal handler or a finalizer in the middle of a
+# talk would read the answers to that one as its own.
+talking = WeakKeyDictionary()
 numbers = itertools.count(1)
 numbered = WeakKeyDictionary()  # sockets: redis-py reconnects in silence, also while it sends
 
@@ -160,7 +172,7 @@ class Talk:
         self.loan = loan
 
     def __enter__(self):
-        self.connection = self.loan.take()
+        self.connection = self.loan.take(self)
         return self.connection
 
     def __exit__(self, kind, error, trace):

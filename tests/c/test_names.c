@@ -1,7 +1,7 @@
 /* test_names.c - how a file gets its name: without hard links, without a rename that replaces
  * nothing, with creators who race or are killed; what save() replaces and which rights the new file
  * has. */
-/* wraps: fstat open linkat rename syscall flock fchown fchmod fsetxattr getxattr fcntl */
+/* wraps: fstat lstat open linkat rename syscall flock fchown fchmod fsetxattr getxattr fcntl */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "check.h"
@@ -37,6 +37,19 @@ int __wrap_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st)
 {
     return looks > 0 && --looks == 0 ? fault(EIO) : __real_fstat(fd, st);
+}
+
+static void (*after_look)(const char *);
+int __real_lstat(const char *name, struct stat *st);
+int __wrap_lstat(const char *name, struct stat *st);
+int __wrap_lstat(const char *name, struct stat *st)
+{
+    void (*now)(const char *) = after_look;
+    const int rc = __real_lstat(name, st), why = errno;
+    after_look = NULL;
+    if (now) now(name);
+    errno = why;
+    return rc;
 }
 
 int __real_open(const char *path, int flags, ...);
@@ -388,6 +401,31 @@ static void two_save_at_once(void)
 
 /* Whoever holds no lock but has the name, of a file or of anything else: left alone where it is no
  * file of ours. */
+/* The first has renamed its file, and looks whether the temporary name is still there; the second
+ * takes it in that moment. */
+static void take(const char *name)
+{
+    int fd = __real_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+    CHECK(fd >= 0);
+    close(fd);
+}
+
+static void the_next_one_takes_the_name(void)
+{
+    int fd;
+    char *mine = bf_temp_file(path, 0600, &fd, &e);
+    CHECK(mine != NULL);
+    if (!mine) return;
+    CHECK_EQ(__real_rename(mine, path), 0);
+    after_look = take;
+    bf_drop_temp(fd, mine);
+    CHECK_EQ(access(mine, F_OK), 0);
+    unlink(mine);
+    free(mine);
+    close(fd);
+    gone();
+}
+
 static void names_of_others(void)
 {
     bf_filter *f = OPEN(&memory);
@@ -613,6 +651,7 @@ int main(void)
     RUN(killed_creators_block_nobody);
     RUN(killed_savers_leave_nothing_that_grows);
     RUN(two_save_at_once);
+    RUN(the_next_one_takes_the_name);
     RUN(names_of_others);
     RUN(taken_for_abandoned);
     RUN(save_keeps_the_mode);

@@ -164,7 +164,9 @@ static void opened_by_its_config(void)
     bf_info i;
     if (!f) return;
     bf_get_info(f, &i);
-    CHECK(i.m == 958 && i.k == 7 && i.n == 100 && i.p == 0.01 && !strcmp(i.scheme, "redisson"));
+    CHECK(i.m == 958 && i.k == 7 && i.n == 100 && i.p > 0.012 &&
+          i.p < 0.0125 /* 0.01 as its hash says, and what the walk costs */ &&
+          !strcmp(i.scheme, "redisson"));
     CHECK_EQ(has(f, redisson), 0); /* Redisson makes no bits before the first add */
     CHECK_EQ(rs_number(&redis, "EXISTS r"), 0);
     for (int j = 0; j < 3; j++) write_as_they_do(redisson + j, 7, "r");

@@ -264,7 +264,16 @@ def schemes():
         ("rs-dotnet-repo", 7),
         ("gozero", 14),
     ):
-        for wrong in sorted({1, k - 1, k + 1, 4096}):
+        others = sorted({1, k - 1, k + 1, 4096})
+        for other in others if "dotnet" in scheme else ():  # its constructor takes k
+            case(
+                f"{scheme}/k={other}",
+                "construct",
+                "new",
+                "ok",
+                args={"m": i(1024), "k": i(other), "scheme": s(scheme)},
+            )
+        for wrong in () if "dotnet" in scheme else others:
             both(
                 f"{scheme}/k={wrong}",
                 "value",

@@ -185,3 +185,13 @@ def test_rows_of_a_table_are_keys(bf):
 def test_memoryviews_of_numbers(bf):
     assert bf.add_many(memoryview(array.array("h", [1, -1, 300]))) == b"\1\1\1"
     assert 300 in bf and -1 in bf
+
+
+@pytest.mark.parametrize("given", [lambda keys: keys, memoryview])
+def test_a_nul_of_an_array_of_characters_is_a_key(given):
+    """Not padding, as in numpy's texts of fixed width."""
+    characters = array.array("u", "a\0b\N{EURO SIGN}")
+    bf = BloomFilter(n=100, p=1e-9)
+    assert bf.add_many(given(characters)) == b"\1\1\1\1"
+    assert bf.contains_many(["a", "\0", "b", "\N{EURO SIGN}"]) == b"\1\1\1\1"
+    assert "" not in bf

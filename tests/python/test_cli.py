@@ -311,6 +311,32 @@ def test_merge(tmp_path, seen):
     assert len(BloomFilter.open(other)) == 2
 
 
+@pytest.mark.parametrize("kind", [{"grow": 2.0}, {"window": 3600.0}])
+def test_a_large_file_into_others_than_fixed_ones(tmp_path, kind):
+    """Their keys take no way through a copy, which would not have grown alike."""
+    seen, keys = tmp_path / "seen", tmp_path / "keys"
+    BloomFilter(n=1000, p=0.01, storage=seen, warn=False, **kind).close()
+    keys.write_bytes(b"".join(b"key %d\n" % i for i in range(50_000)))
+    done = cli("add", seen, keys)
+    assert done.code == 0, done.err
+    with BloomFilter.open(seen) as bf:
+        assert bf.contains_lines(keys.read_bytes())[:2] == (50_000, 50_000)
+    assert ("it grows)" in ok("info", seen).text) == ("grow" in kind)
+
+
+@pytest.mark.parametrize("kind", [{"grow": 2.0}, {"window": 3600.0}])
+def test_merge_makes_no_empty_filter_of_others_than_fixed_ones(tmp_path, kind):
+    one, two, out = (tmp_path / name for name in ("one", "two", "out"))
+    for path in (one, two):
+        BloomFilter(n=100, p=0.01, storage=path, **kind).add(path.name)
+    assert "convert" in fails("merge", out, one, two)
+    assert not out.exists()
+    ok("convert", one, out)
+    ok("merge", out, two)
+    with BloomFilter.open(out) as bf:
+        assert "one" in bf and "two" in bf
+
+
 def test_merge_of_unlike_filters_changes_nothing(tmp_path, seen):
     other, out = tmp_path / "other.bloom", tmp_path / "out.bloom"
     ok("create", other, "-n", "500", "-p", "0.001")

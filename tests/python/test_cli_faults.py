@@ -6,11 +6,13 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 from cli_helpers import COMMAND, cli, fails, ok, redis_socket, redis_url  # noqa: F401
 
 from bloomfilter import BloomFilter
+from bloomfilter.cli.lines import read
 
 
 @pytest.fixture
@@ -45,6 +47,40 @@ def test_a_filter_that_holds_too_many_says_so_in_one_line(tmp_path):
         and warnings[0].startswith("bloomfilter: warning: ")
         and ".py" not in warnings[0]
     )
+
+
+def test_a_line_that_never_ends(seen):
+    code = f"""
+import resource
+from bloomfilter.cli import lines, main
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+lines.LONGEST = 3 << 20
+raise SystemExit(main(["add", {str(seen)!r}, "/dev/zero"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "bloomfilter: /dev/zero, key 1: it has 3,145,728 bytes or more, too many for a key here; "
+        "the keys before it were taken\n"
+    )
+
+
+def test_a_long_line_from_a_pipe_is_looked_at_once():
+    source, sink = os.pipe()
+    line = b"x" * (8 << 20) + b"\n"
+    looked_at = 0
+
+    def feed(data, last):
+        nonlocal looked_at
+        looked_at += len(data)
+        return len(data) if last else bytes(data).rfind(b"\n") + 1
+
+    writer = threading.Thread(target=lambda: (os.write(sink, line + b"rest"), os.close(sink)))
+    writer.start()
+    read(source, b"\n", feed)
+    writer.join()
+    os.close(source)
+    assert looked_at < 2 * len(line)
 
 
 def test_a_missing_key_file_is_told_before_any_is_read(tmp_path, seen):
@@ -263,6 +299,34 @@ raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}]))
     assert 1000 < said < 100_001
     with BloomFilter.open(seen) as bf:
         assert bf.contains_lines(b"".join(b"key %d\n" % i for i in range(said)))[1] == said
+
+
+def test_what_was_added_is_printed_before_a_signal_ends_it(tmp_path):
+    """Keys that are in the filter and went nowhere would never be new again."""
+    seen, keys = tmp_path / "large.bloom", tmp_path / "keys"
+    BloomFilter(n=200_000, p=0.001, storage=seen).close()
+    keys.write_bytes(b"".join(b"key %d\n" % i for i in range(200_000)))  # more than is read at once
+    code = f"""
+import os, signal
+import bloomfilter.cli.keys as keys
+class Killed:
+    def __init__(self, bf):
+        self.bf = bf
+    def update_lines(self, *args, **options):
+        os.kill(os.getpid(), signal.SIGTERM)
+        return self.bf.update_lines(*args, **options)
+load = keys.load
+keys.load = lambda bf, args, paths: load(Killed(bf), args, paths)
+from bloomfilter.cli import main
+raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}, "--print", "new"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 143
+    with BloomFilter.open(seen) as bf:
+        kept = bf.contains_lines(keys.read_bytes(), keep=True)[3].splitlines()
+    new = set(done.stdout.splitlines())
+    assert 1000 < len(new) < 200_000
+    assert len(set(kept) - new) < len(kept) / 100  # but for false positives
 
 
 def test_check_interrupted(seen):

@@ -106,13 +106,12 @@ def test_sizes(row):
         with pytest.raises(ValueError, match=scheme):
             BloomFilter.plan(n=n, p=p, scheme=scheme)
     else:
-        assert BloomFilter.plan(n=n, p=p, scheme=scheme) == {
-            "m": int(row[3]),
-            "n": n,
-            "k": int(row[4]),
-            "p": p,
-            "scheme": scheme,
-        }
+        plan = BloomFilter.plan(n=n, p=p, scheme=scheme)
+        told = plan.pop("p")
+        assert plan == {"m": int(row[3]), "n": n, "k": int(row[4]), "scheme": scheme}
+        # What does not keep the p that is asked for: tests/python/test_true_rates.py.
+        walks = scheme == "redisson" or (scheme == "guava32" and plan["m"] > 2**25)
+        assert told >= p if walks else told == p
 
 
 def test_php_k():

@@ -5,6 +5,7 @@ test's own."""
 import multiprocessing
 import os
 import pickle
+import select
 import signal
 import socket
 import ssl
@@ -617,3 +618,32 @@ def test_connections_come_back_to_the_pool(proxy):
                 bf.add("y")
             proxy.spoil = None
             assert "x" in bf
+
+
+@pytest.mark.parametrize("inner", ["exists", "add"])
+@pytest.mark.parametrize("outer", ["exists", "add"])
+def test_the_only_connection_has_one_talk_at_a_time(server, outer, inner):
+    """A signal handler or a finalizer asks by another filter of the client while the answer to the
+    first is on its way: it must not take that one for its own."""
+    server("FLUSHALL")
+    said = []
+
+    class Connection(redis.Connection):
+        armed = False
+
+        def send_packed_command(self, command, check_health=True):
+            super().send_packed_command(command, check_health)
+            if Connection.armed:
+                Connection.armed = False
+                select.select([self._sock], [], [], 5)
+                with pytest.raises(Error, match="waits for another answer"):
+                    said.append(b.add("c") if inner == "add" else "here" in b)
+
+    pool = redis.ConnectionPool(connection_class=Connection, port=server.port)
+    client = redis.Redis(connection_pool=pool, single_connection_client=True)
+    a, b = (BloomFilter(n=100, p=1e-9, storage=client, key="k") for _ in range(2))
+    a.add("here")
+    Connection.armed = True
+    assert (a.add("new") if outer == "add" else "absent" not in a) is True
+    assert not Connection.armed and said == []
+    assert "here" in b and "c" not in b and b.add("c")

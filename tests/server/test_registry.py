@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import socket
+import subprocess
 import threading
 import time
 
@@ -50,6 +51,23 @@ def test_another_daemon_makes_it_again_with_other_sizes(two):
     assert other.ask("PUT", "/f/x?m=4096&n=300").status == 201
     assert one.stats("x")["m"] == 4096
     assert one.ask("PUT", "/f/x" + PUT).status == 409
+
+
+def test_one_of_two_daemons_made_it(two):
+    """201 tells a program that it has to fill the filter: one of them."""
+    for i in range(100):
+        replies, at_once = [], threading.Barrier(2)
+
+        def put(client, name, replies=replies, at_once=at_once):
+            at_once.wait(PATIENCE)
+            replies.append(client.ask("PUT", f"/f/{name}{PUT}").status)
+
+        puts = [threading.Thread(target=put, args=(d.client(), i)) for d in two[:2]]
+        for thread in puts:
+            thread.start()
+        for thread in puts:
+            thread.join(PATIENCE)
+        assert sorted(replies) == [200, 201]
 
 
 def test_a_killed_peer(two):
@@ -205,6 +223,28 @@ def test_others_add_while_a_large_image_is_merged_and_downloaded(start):
         )
         == b"\1" * 300
     )
+
+
+@pytest.mark.parametrize("verb", ["add", "contain"])
+def test_a_long_batch_stops_nobody_else(start, verb):
+    """200,000 keys of 4,096 positions each take seconds."""
+    daemon = start()
+    daemon.ask("PUT", "/f/slow?m=1000000&n=100&k=4096")
+    daemon.get("/f/slow/add=")
+    slow = daemon.client()
+    slow.send(
+        b"POST /f/slow/%s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n"
+        % verb.encode()
+        + b"\n" * 200_000
+    )
+    time.sleep(0.1)  # let it begin
+    assert daemon.get("/f/slow/contain=").body == b"true"
+    assert daemon.get("/healthz").status == 200
+    slow.socket.setblocking(False)
+    with pytest.raises(BlockingIOError):
+        slow.socket.recv(1)
+    slow.socket.settimeout(PATIENCE)
+    assert slow.reply().body == (b"0" if verb == "add" else b"1") * 200_000
 
 
 def test_a_damaged_file_is_not_absent(two):
@@ -529,6 +569,41 @@ def test_redis_hangs(start, redis, threads):
     assert daemon.get("/f/unknown/contain=1").status == 404
     assert waiting[2].reply().status == 201  # waited for, because it had begun
     assert waiting[4].reply().status == 404
+
+
+AN_HOUR_LATER = """
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    int rc = (int)syscall(SYS_clock_gettime, clock, t);
+    if (rc == 0 && clock == CLOCK_REALTIME) t->tv_sec += 3600;
+    return rc;
+}
+"""
+
+
+@needs_redis
+@pytest.mark.skipif(
+    "BLOOMFILTER_SANITIZED" in os.environ, reason="the sanitizer's library must be the first"
+)
+def test_redis_hangs_while_the_clock_is_set_back(start, redis, tmp_path):
+    """The daemon has seen an hour that the machine has not: it must not wait for that."""
+    source, library = tmp_path / "later.c", tmp_path / "later.so"
+    source.write_text(AN_HOUR_LATER)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    port, process = redis
+    daemon = start(
+        "-n", 1000, "-p", 0.01, "--storage", redis_url(port), env={"LD_PRELOAD": str(library)}
+    )
+    assert daemon.get("/add=a").status == 200
+    with stopped(process):
+        began = time.monotonic()
+        assert daemon.get("/contain=a").status == 503
+        assert time.monotonic() - began < SOON
+    until(200, lambda: daemon.get("/healthz"))
 
 
 @needs_redis

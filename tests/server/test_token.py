@@ -4,6 +4,7 @@ import base64
 import subprocess
 
 import pytest
+from conftest import BINARY, PATIENCE
 
 TOKEN = "s3cret-Token"
 
@@ -14,6 +15,18 @@ def guarded(request, start, tmp_path):
         return start("-n", 1000, "-p", 0.01, "--token", TOKEN)
     (tmp_path / "token").write_text(TOKEN + "\n")
     return start("-n", 1000, "-p", 0.01, "--token-file", tmp_path / "token")
+
+
+def test_a_token_that_is_too_long_is_not_cut(start, tmp_path):
+    path = tmp_path / "token"
+    path.write_text("t" * 1022 + "\nnot of it" + "x" * 1000)
+    daemon = start("-n", 1000, "-p", 0.01, "--token-file", path)
+    assert daemon.get("/add=k", Authorization="Bearer " + "t" * 1022).status == 200
+    path.write_text("t" * 1023 + "\n")
+    done = subprocess.run(
+        [BINARY, "--port", "0", "--token-file", path], capture_output=True, timeout=PATIENCE
+    )
+    assert done.returncode == 2 and b"shorter than 1023 bytes" in done.stderr
 
 
 WRONG = [

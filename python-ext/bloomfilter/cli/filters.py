@@ -59,10 +59,12 @@ def state(bf: BloomFilter) -> dict[str, Any]:
 def info(args: Namespace) -> int:
     with homes.open_to_read(args.file, **homes.how(args)) as bf:
         facts = {**describe(bf), **state(bf)}
+        grows = bf.grow
     if args.json:
         report.say_json(facts)
         return 0
     left = facts["n"] - facts["count"]
+    room = "it grows" if grows else f"room for {left:,}" if left >= 0 else f"{-left:,} too many"
     report.pairs(
         [
             ("filter", f"{facts['file']} ({facts['home']})"),
@@ -76,7 +78,7 @@ def info(args: Namespace) -> int:
             ("p  false positives at n keys", report.rate(facts["p"])),
             (
                 "keys in it, estimated",
-                f"{facts['count']:,} ({f'room for {left:,}' if left >= 0 else f'{-left:,} too many'})",
+                f"{facts['count']:,} ({room})",
             ),
             ("bits set", f"{100 * facts['fill_ratio']:.2f} %"),
             ("false positives now", report.rate(facts["fpr"])),
@@ -104,6 +106,9 @@ def merge(args: Namespace) -> int:
     inputs = [homes.open_to_read(name, **options) for name in args.inputs]
     same(inputs, args.inputs)
     old = homes.exists(args.out, options)
+    if not old:
+        for bf in inputs:
+            homes.must_be_fixed(bf)
     with (
         BloomFilter.open(args.out, **options)
         if old

@@ -72,8 +72,18 @@ def exists(storage: str, options: dict[str, Any]) -> bool:
     return True
 
 
+def must_be_fixed(bf: BloomFilter) -> None:
+    """To be united with a new filter, which is of fixed size: said before that is made, and stays
+    behind empty."""
+    if bf.grow or bf.window:
+        raise Fault(
+            f"{shown(bf.storage or 'the filter')} {'grows' if bf.grow else 'forgets'}, and the new filter would be of fixed size: `bloomfilter convert IN OUT` copies it into a file as it is"
+        )
+
+
 def like(model: BloomFilter, storage: str, options: dict[str, Any]) -> BloomFilter:
     """A filter in that storage with the parameters of another; an existing one must have them."""
+    must_be_fixed(model)
     return BloomFilter(
         model.m, model.n, model.k, model.p, scheme=model.scheme, storage=storage, **options
     )

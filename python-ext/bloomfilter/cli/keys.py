@@ -12,7 +12,7 @@ from typing import Any
 from .. import BloomFilter
 from . import homes, report
 from .faults import Fault, shown
-from .lines import bytes_in, opened, read, sources, write
+from .lines import Endless, bytes_in, opened, read, sources, write
 from .meter import Silent, meter
 from .signals import Interrupted, Signals
 from .staging import Staged, worth
@@ -34,9 +34,9 @@ class Stream:
         self.signals.work()
         keys, hits, used, kept = self.call(data, self.separator, last=last, keep=self.keep)
         self.keys, self.hits, self.bytes = self.keys + keys, self.hits + hits, self.bytes + used
-        self.signals.rest()
         if kept:
-            write(kept)
+            write(kept)  # before a signal ends it: what was added now is never new again
+        self.signals.rest()
         self.progress.show(self.bytes, self.keys)
         return used
 
@@ -44,7 +44,9 @@ class Stream:
         before = self.keys
         try:
             with opened(path) as fd:
-                read(fd, self.feed)
+                read(fd, self.separator, self.feed)
+        except Endless as fault:
+            raise self.fault(path, self.keys - before, str(fault)) from None
         except ValueError as fault:
             self.name_line(path, self.keys - before, fault)
             raise
@@ -53,10 +55,11 @@ class Stream:
         """The library counts keys from 0 within a block; people count lines of a file from 1."""
         found = re.match(r"key (\d+): (.*)", str(fault), re.S)
         if found:
-            name = "standard input" if path == "-" else path
-            raise Fault(
-                f"{name}, key {lines + int(found[1]) + 1}: {found[2]}; the keys before it were taken"
-            ) from None
+            raise self.fault(path, lines + int(found[1]), found[2]) from None
+
+    def fault(self, path: str, keys: int, why: str) -> Fault:
+        name = "standard input" if path == "-" else path
+        return Fault(f"{name}, key {keys + 1}: {why}; the keys before it were taken")
 
 
 def run(call: Call, args: Namespace, keep: bool | None, paths: list[str]) -> Stream:

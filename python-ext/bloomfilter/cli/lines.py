@@ -14,9 +14,14 @@ from contextlib import contextmanager
 from .faults import Fault
 
 BLOCK = 1 << 20  # bytes a read: in the second cache level when the lines are looked at
+LONGEST = 2 << 30  # bytes of a line: what never ends (/dev/zero) must not take all memory
 STDIN = "-"
 
 Feed = Callable[[memoryview, bool], int]  # lines, are they the last -> bytes used of them
+
+
+class Endless(Exception):
+    """A line is longer than any key may be here."""
 
 
 def sources(keyfiles: list[str]) -> list[str]:
@@ -63,21 +68,27 @@ def fill(fd: int, room: memoryview) -> int:
         ) from None
 
 
-def read(fd: int, feed: Feed) -> None:
-    """Hands over a whole file in the pieces that read() gives; a line longer than the buffer makes a larger one."""
-    buffer = memoryview(bytearray(BLOCK))
+def read(fd: int, separator: bytes, feed: Feed) -> None:
+    """Hands over a whole file in the pieces that read() gives; a line longer than the buffer makes a
+    larger one.  Its beginning is not looked at again with each piece that a pipe brings."""
+    room = bytearray(BLOCK)
     have = 0
-    while got := fill(fd, buffer[have:]):
+    while got := fill(fd, memoryview(room)[have:]):
+        ends = room.find(separator, have, have + got) >= 0
         have += got
-        used = feed(buffer[:have], False)
-        buffer[: have - used] = buffer[used:have]
-        have -= used
-        if have == len(buffer):
-            larger = memoryview(bytearray(2 * have))
-            larger[:have] = buffer
-            buffer = larger
+        if ends:
+            data = memoryview(room)
+            used = feed(data[:have], False)
+            data[: have - used] = data[used:have]
+            have -= used
+        if have >= LONGEST:
+            raise Endless(f"it has {LONGEST:,} bytes or more, too many for a key here")
+        if have == len(room):
+            larger = bytearray(2 * have)
+            larger[:have] = room
+            room = larger
     if have:
-        feed(buffer[:have], True)
+        feed(memoryview(room)[:have], True)
 
 
 def write(data: bytes) -> None:

@@ -1,5 +1,5 @@
 """Ctrl-C and a polite kill between batches: while one is under way they wait, so that what was
-added is always known."""
+added is always known, and printed where that was asked for."""
 
 from __future__ import annotations
 

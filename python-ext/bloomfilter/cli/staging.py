@@ -19,6 +19,8 @@ EVERY = 1.0  # seconds between two unions
 
 def worth(bf: BloomFilter, home_is_file: bool, total: int | None) -> bool:
     bits = (bf.m + 7) // 8
+    if bf.grow or bf.window:  # a copy would grow, or forget, by itself, and unite with it no more
+        return False
     return home_is_file and total is not None and bits <= MOST and total >= WORTH * bits
 
 

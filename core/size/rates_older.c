@@ -1,0 +1,206 @@
+/* rates_older.c - false-positive rates of older systems' schemes as they are, not as the formula
+ * for independent positions has them: a hash of 31 or 32 bits takes some keys for others, a
+ * generator reaches some cells oftener than others, and Redisson's walk repeats itself.  Knows
+ * probabilities; knows no key and no bit.  docs/migrate.md has what was measured beside it. */
+#include "size/size.h"
+#include <math.h>
+
+/* ---- a hash with few values: two keys of one value are one key to the filter ---- */
+static double same_value(const bf_scheme *s, double n)
+{
+    return s->values ? -expm1(-n / (double)s->values) : 0;
+}
+
+/* ---- positions cut from few numbers: the first `more` cells take one number more ---- */
+static double rate_of_range(double range, double m, double n, unsigned k)
+{
+    const double each = floor(range / m), more = range - each * m, keys = n * k / range;
+    return pow(more * (each + 1) / range * -expm1(-keys * (each + 1)) +
+                   (m - more) * each / range * -expm1(-keys * each),
+        k);
+}
+
+static double fill_of_range(double range, double m, double n, unsigned k)
+{
+    const double each = floor(range / m), more = range - each * m, keys = n * k / range;
+    return (more * -expm1(-keys * (each + 1)) + (m - more) * -expm1(-keys * each)) / m;
+}
+
+/* An m that is no power of two is a mask with holes: only its bits that are 1 reach a cell. */
+static double cells_of_mask(double m)
+{
+    return (double)(UINT64_C(1) << __builtin_popcountll((uint64_t)m - 1));
+}
+
+/* ---- Redisson's walk: with s = h1 + h2 the positions are h1, s, h1 + s, 2s, h1 + 2s, 3s ... in
+ * arithmetic of 63 bits, then modulo m.
+ * Parities: where 2^i divides m, a position's last i bits follow from those of h1 and s, and cells
+ * with zeros there are fuller.  Multiples: who shares p s' = q s with a key of the filter shares
+ * all multiples of it, as long as both pass 2^63 at the same ones. ---- */
+enum { PARITIES = 16, MULTIPLES = 24, INTERVALS = 256 };
+typedef struct {
+    unsigned parities, k;
+    double fill[PARITIES]; /* of the cells with these last bits                      */
+    double odd[PARITIES];  /* rate of the keys whose s ends so, times the chance of it */
+} walk;
+
+static unsigned cell_class(const walk *w, unsigned i, unsigned h1, unsigned h2)
+{
+    return ((i / 2 + 1) * h1 + (i + 1) / 2 * h2) % w->parities;
+}
+
+static double walk_begin(walk *w, double m, double n, unsigned k)
+{
+    double load[PARITIES] = { 0 }, all = 0;
+    const uint64_t cells = (uint64_t)m;
+    *w = (walk){ .parities = 1, .k = k };
+    while (w->parities < PARITIES && cells % (2 * w->parities) == 0) w->parities *= 2;
+    const unsigned d = w->parities;
+    for (unsigned i = 0; i < k; i++)
+        for (unsigned h = 0; h < d * d; h++) load[cell_class(w, i, h / d, h % d)] += 1;
+    for (unsigned c = 0; c < d; c++) w->fill[c] = -expm1(-n / m * load[c] / d);
+    for (unsigned h = 0; h < d * d; h++) {
+        double rate = 1.0 / d / d;
+        for (unsigned i = 0; i < k; i++) rate *= w->fill[cell_class(w, i, h / d, h % d)];
+        w->odd[(h / d + h % d) % d] += rate;
+        all += rate;
+    }
+    return all;
+}
+
+/* The Farey intervals of order t: within one, all multiples up to the t-th have passed a whole
+ * number equally often. */
+static unsigned farey(unsigned t, double *middle, double *length)
+{
+    unsigned n = 0, a = 0, b = 1, c = 1, d = t;
+    while (a < b) {
+        const unsigned times = (t + b) / d, e = times * c - a, f = times * d - b;
+        length[n] = (double)c / d - (double)a / b;
+        middle[n++] = ((double)c / d + (double)a / b) / 2;
+        a = c, b = d, c = e, d = f;
+    }
+    return n;
+}
+
+/* What is let through because `most` multiples of a common value may be shared, beyond what each of
+ * them by itself adds; the t-th is the multiple t * step of s. */
+static double shared(const walk *w, unsigned most, unsigned step)
+{
+    double middle[INTERVALS], length[INTERVALS], inverse[PARITIES][MULTIPLES + 1], sum = 0;
+    const unsigned n = farey(most, middle, length), d = w->parities;
+    for (unsigned s = 0; s < d; s++)
+        for (unsigned t = 1; t <= most; t++) inverse[s][t] = 1 / w->fill[t * step * s % d];
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned j = i; j < n; j++) {
+            const double chance = length[i] * length[j] * (i == j ? 1 : 2);
+            for (unsigned s = 0; s < d; s++) {
+                double all = 1, alone = 0;
+                for (unsigned t = 1; t <= most; t++) {
+                    if (floor(t * middle[i]) != floor(t * middle[j])) continue;
+                    all *= inverse[s][t];
+                    alone += inverse[s][t] - 1;
+                }
+                sum += w->odd[s] * chance * (all - 1 - alone);
+            }
+        }
+    return sum;
+}
+
+static unsigned common_divisor(unsigned a, unsigned b)
+{
+    while (b) {
+        const unsigned rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+static unsigned coprime_below(unsigned n) /* Euler's phi */
+{
+    unsigned count = 0;
+    for (unsigned i = 1; i <= n; i++) count += common_divisor(i, n) == 1;
+    return count;
+}
+
+double bf_rate_redisson(double m, double n, unsigned k)
+{
+    walk w;
+    double rate = walk_begin(&w, m, n, k), sum = 0;
+    const unsigned last = k / 2 < MULTIPLES ? k / 2 : MULTIPLES;
+    /* p s' = q s, the larger of both being `large`, and the same but for a `divisor`-th of m */
+    for (unsigned large = 1; 2 * large <= last; large++)
+        for (unsigned divisor = 1; 2 * large * divisor <= last; divisor++) {
+            if ((uint64_t)m % divisor) continue;
+            const unsigned most = last / (large * divisor), ways = coprime_below(divisor);
+            for (unsigned p = 1; p <= large; p++) {
+                if (common_divisor(p, large) > 1) continue;
+                sum += ways * shared(&w, most, p * divisor);
+                if (large > 1) sum += ways * shared(&w, most, large * divisor);
+            }
+        }
+    return fmin(rate + n / m * sum, 1);
+}
+
+static double fill_of_redisson(double m, double n, unsigned k)
+{
+    walk w;
+    double sum = 0;
+    walk_begin(&w, m, n, k);
+    for (unsigned c = 0; c < w.parities; c++) sum += w.fill[c];
+    return sum / w.parities;
+}
+
+/* ---- of a scheme ---- */
+static bool near_range(const bf_scheme *s, double m)
+{
+    return s->range && m > (double)s->range / 64;
+}
+
+double bf_rate(const bf_scheme *s, double m, double n, unsigned k)
+{
+    double rate;
+    if (!(n > 0)) return 0;
+    if (s->rate)
+        rate = s->rate(m, n, k);
+    else if (near_range(s, m))
+        rate = rate_of_range((double)s->range, m, n, k);
+    else
+        rate = s->layout->rate((s->power_of_two ? cells_of_mask(m) : m) / n, k);
+    const double same = same_value(s, n);
+    return same > 0 ? 1 - (1 - rate) * (1 - same) : rate;
+}
+
+/* The share of cells that n keys set. */
+static double fill(const bf_scheme *s, double m, double n, unsigned k)
+{
+    if (s->rate) return fill_of_redisson(m, n, k);
+    if (near_range(s, m)) return fill_of_range((double)s->range, m, n, k);
+    const double cells = s->power_of_two ? cells_of_mask(m) : m;
+    return cells / m * -expm1(-n * s->layout->distinct(k) / cells);
+}
+
+double bf_keys_of(const bf_scheme *s, double m, double ones, unsigned k)
+{
+    double low = 0, high = 1;
+    while (high < (double)BF_N_MAX && fill(s, m, high, k) * m < ones) high *= 2;
+    for (int i = 0; i < 60 && high - low > 1e-9 * high; i++) {
+        const double middle = (low + high) / 2;
+        if (fill(s, m, middle, k) * m < ones)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+bool bf_rate_is_formula(const bf_scheme *s)
+{
+    return !s->rate && !s->range && !s->values && !s->power_of_two;
+}
+
+double bf_rate_floor(const bf_scheme *s, double n) { return same_value(s, n); }
+double bf_rate_left(const bf_scheme *s, double p, double n)
+{
+    const double same = same_value(s, n);
+    return same > 0 ? (p - same) / (1 - same) : p;
+}

@@ -1,0 +1,106 @@
+"""What p, fpr and plan() say of older systems' schemes is what one measures: hashes of 31 and 32 bits,
+generators that reach some cells only, Redisson's walk."""
+
+import math
+
+import pytest
+
+from bloomfilter import BloomFilter
+
+PROBES = 400_000
+
+
+def keys(first, count):
+    """Bytes that no hash of a table has a habit with."""
+    step = 0x9E3779B97F4A7C15
+    return [
+        (i * step % 2**64).to_bytes(8, "little").hex().encode() for i in range(first, first + count)
+    ]
+
+
+FOREIGN = keys(10**9, PROBES)
+
+
+def measured(bf):
+    return sum(bf.contains_many(FOREIGN)) / PROBES
+
+
+# Those whose formula is far from the truth are wrong by a factor here: 3e-6 and 2e-4, 1e-4 and 3e-4.
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"scheme": "php-mt", "n": 3_000_000, "m": 120_000_000},
+        {"scheme": "php-mt-legacy", "n": 3_000_000, "m": 120_000_000, "k": 8},
+        {"scheme": "php-mt", "n": 1_000_000, "p": 1e-3},
+        {"scheme": "rs-rand", "n": 2_000_000, "m": 120_000_000},
+        {"scheme": "rs-rand", "n": 1_000_000, "p": 2e-3},
+        {"scheme": "rs-dotnet", "n": 2_000_000, "m": 120_000_000},
+        {"scheme": "rs-dotnet", "n": 500_000, "m": 5_000_000, "k": 3},
+        {"scheme": "rs-dotnet-repo", "n": 2_000_000, "m": 120_000_000, "k": 12},
+        {"scheme": "java7", "n": 1_500, "m": 32_766},
+        {"scheme": "guava32", "n": 100_000, "p": 1e-3},
+        *(
+            {"scheme": "redisson", "n": n, "p": p}
+            for n in (99_999, 100_000, 100_003, 100_004)
+            for p in (1e-2, 1e-3, 2e-4)
+        ),
+    ],
+    ids=lambda given: "-".join(map(str, given.values())),
+)
+def test_what_is_said_is_measured(given):
+    bf = BloomFilter(**given, warn=False)
+    bf.update(keys(0, bf.n))
+    info, got = bf.info(), measured(bf)
+    for said in (bf.p, bf.fpr, info["p"], BloomFilter.plan(**given)["p"]):
+        assert abs(got - said) < 0.05 * said + 4 * math.sqrt(said * (1 - said) / PROBES)
+    assert info["count"] == pytest.approx(bf.n, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "scheme", ["php-mt", "php-mt-legacy", "rs-rand", "rs-dotnet", "rs-dotnet-repo"]
+)
+def test_a_p_below_the_floor_is_refused(scheme):
+    values = 2**32 if scheme.startswith("php") else 2**31
+    floor = -math.expm1(-1_000_000 / values)
+    for given in (
+        {"n": 1_000_000, "p": floor * 0.99},
+        {"n": 1_000_000, "p": floor * 0.99, "m": 10**8},
+    ):
+        with pytest.raises(
+            ValueError, match=f"{floor:.4g} at n=1000000, its hash has {values} values"
+        ):
+            BloomFilter.plan(**given, scheme=scheme)
+    kept = BloomFilter.plan(n=1_000_000, p=floor * 1.5, scheme=scheme)
+    assert kept["p"] == floor * 1.5
+    keys_kept = BloomFilter.plan(m=kept["m"], k=kept["k"], p=floor * 1.5, scheme=scheme)["n"]
+    assert 1_000_000 <= keys_kept < 1_010_000
+
+
+def test_positions_beyond_the_generator():
+    """31 bits reach half of 2^32 cells: as if the filter had half of them."""
+    half = BloomFilter.plan(m=2**31, n=10**8, k=8, scheme="classic")["p"]
+    whole = BloomFilter.plan(m=2**32, n=10**8, k=8, scheme="php-mt-legacy")["p"]
+    assert whole == pytest.approx(1 - (1 - half) * math.exp(-(10**8) / 2**32), rel=1e-6)
+    assert BloomFilter.plan(m=2**32, n=10**8, k=8, scheme="guava32")["p"] == pytest.approx(
+        half, rel=1e-6
+    )
+    # 2^32 numbers on 3 * 2^30 cells: a third of them gets two.
+    one, two = -math.expm1(-2e7 / 2**32), -math.expm1(-4e7 / 2**32)
+    assert BloomFilter.plan(m=3 * 2**30, n=10**7, scheme="sax-sdbm")["p"] == pytest.approx(
+        (one / 2 + two / 2) ** 2, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("scheme", ["rs-dotnet", "rs-dotnet-repo"])
+def test_any_k(scheme):
+    assert BloomFilter.plan(n=1000, scheme=scheme)["k"] == 7
+    for k in (1, 2, 19, 40):
+        bf = BloomFilter(n=1000, m=10000, k=k, scheme=scheme, warn=False)
+        assert bf.k == k and len(bf.hashcode("x")) == k
+        # The generator is the same: more positions begin with the fewer.
+        assert (
+            bf.hashcode("x")[: min(k, 7)]
+            == BloomFilter(n=1000, m=10000, scheme=scheme).hashcode("x")[:k]
+        )
+        bf.add("x")
+        assert BloomFilter.from_bytes(bf.to_bytes()).k == k and "x" in bf
