@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bloomfilter import BloomFilter
 from conftest import OUT, PKG_CONFIG_PATH, ROOT, compile_c, php_command, run
 from documents import (
     PHP_ANSWER,
@@ -217,3 +218,12 @@ def test_commands(name, place, request):
         assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
         printed = done.stdout
     assert compared
+
+
+def test_what_migrate_says_of_rates():
+    """docs/migrate.md, "What is the same for all"."""
+    text = " ".join((ROOT / "docs" / "migrate.md").read_text().split())
+    (said,) = re.findall(r"for Redisson (0\.\d+) where 0\.01 was asked for", text)
+    assert f"{BloomFilter.plan(n=10**6, p=0.01, scheme='redisson')['p']:.4f}" == said
+    with pytest.raises(ValueError, match="cannot be kept.* at a rate of"):
+        BloomFilter.plan(n=10**6, p=1e-7, scheme="php-mt")
