@@ -54,7 +54,8 @@ typedef struct {
     size_t apart_from; /* keys so long, or all where remote, are asked in ask_apart (py_filter.c) */
     bool remote;       /* single calls may wait, or run Python code: far, or it has a clock   */
     bool far;          /* every call may be a trip over the network: without the GIL          */
-    bool waits;        /* calls may wait for a file's lock, and let the GIL go for that long  */
+    bool waits;        /* calls may wait for a lock, and let the GIL go for that long         */
+    bool shared;       /* the same, for a file's: others hold it as well                      */
     int solo;          /* py_life.c: is a thread without the GIL in the plain kernels?        */
     int solo_pid;      /* the process it is in: a fork leaves that thread behind              */
     PyObject *clock;   /* of a filter that forgets: what the core's clock calls, or NULL       */

@@ -84,7 +84,7 @@ static bool solo_swap(FilterObject *self, int from, int to)
 
 PyThreadState *solo_release(FilterObject *self)
 {
-    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote || self->waits)
+    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote || self->shared)
         return gil_release(self, NULL);
     self->unlocked = 1;
     self->solo_pid = (int)getpid();
@@ -190,7 +190,8 @@ static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObjec
     self->client = client;
     self->clock = Py_XNewRef(clock);
     self->far = strcmp(info.home, "redis") == 0;
-    self->waits = strcmp(info.home, "file") == 0 && (info.grow != 0 || info.window != 0);
+    self->waits = !self->far && (info.grow != 0 || info.window != 0);
+    self->shared = self->waits && strcmp(info.home, "file") == 0;
     self->remote = clock || self->far;
     self->apart_from = self->remote ? 0 : LARGE_KEY;
     if (self->waits) bf_on_wait(bf, wait_begin, wait_end, self);

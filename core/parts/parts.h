@@ -76,6 +76,7 @@ typedef struct bf_chain_ops {
     /* Where the whole can be re-created under its parts: did the last answers say that a part is
      * not what it was?  Then follow and look tell.  Forgets it. */
     bool (*doubts)(bf_filter *f, bool adding);
+    void (*fine)(bf_filter *f); /* and after keys that were answered */
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what
      * others have published. look: takes in which living parts there are; anyway: even if nothing
      * has shown that there are more.  turn: makes the part of now, or takes it in.  past: the same

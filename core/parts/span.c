@@ -162,6 +162,7 @@ int64_t bf_chain_run(
     uint8_t own[BF_SPAN];
     int64_t total = 0;
     const size_t most = f->chain->piece[0]->part.kernels ? HANDS : BF_SPAN;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
     for (size_t done = 0, c; done < n; done += c) {
         uint8_t *answer = each ? each + done : own;
         c = n - done < most ? n - done : most;
@@ -175,6 +176,7 @@ int64_t bf_chain_run(
             continue;
         }
         for (size_t i = 0; i < c; i++) total += answer[i];
+        if (ops->fine) ops->fine(f);
     }
     return total;
 }

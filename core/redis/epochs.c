@@ -251,7 +251,7 @@ static int take(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_erro
         if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL)
             return bf_redis_nonsense(whole, err);
     if (v[0].type == BF_LEAF_NIL) {
-        whole->told = true;
+        bf_raise(&whole->told);
         return bf_redis_lost(whole, err);
     }
     for (unsigned i = 0; i < n; i++) has[i] = v[FIELDS + i].type == BF_LEAF_TEXT;

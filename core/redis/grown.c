@@ -245,16 +245,15 @@ int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
         if (!r) continue;
         gone += r->added + r->gone;
         r->added = r->gone = 0;
-        whole->told |=
-            r->fate !=
-            BF_FINE; /* by the part: doubts() takes that away where the whole is to tell */
+        /* by the part: doubts() takes that away where the whole is to tell */
+        if (r->fate != BF_FINE) bf_raise(&whole->told);
         r->fate = BF_FINE;
     }
     const char *note = whole->note ? whole->note : "";
-    const bool told = whole->told && strcmp(note, BF_SENT_IN) != 0;
+    const bool told = bf_raised(&whole->told) && strcmp(note, BF_SENT_IN) != 0;
     whole->note = NULL;
     whole->born = born;
-    whole->told = false;
+    bf_lower(&whole->told);
     if (told) bf_raise(&f->chain->moved);
     return told ? 0 : bf_redis_anew(&whole->link, gone, note, err);
 }
@@ -270,9 +269,17 @@ static bool doubts(bf_filter *f, bool adding)
         in |= r->fate == BF_ANEW_IN;
         r->fate = BF_FINE;
     }
-    whole_of(f)->told |= n > 1; /* a call ends at the first: an earlier one was told by the other */
+    /* a call ends at the first: an earlier one was told by the other */
+    if (n > 1) bf_raise(&whole_of(f)->told);
     whole_of(f)->note = n == 0 || !adding ? NULL : in ? BF_SENT_IN : BF_SENT_OUT;
     return n > 0;
+}
+
+/* Who was told of a loss and goes on all the same, because what was lost came back or is not asked,
+ * is to be told of the next one. */
+static void fine(bf_filter *f)
+{
+    if (bf_raised(&whole_of(f)->told)) bf_lower(&whole_of(f)->told);
 }
 
 /* The first part is always there; the other pieces wait for the new parts of the same names. */
@@ -311,7 +318,7 @@ static int follow(bf_filter *f, bf_error *err)
         if (rc == 0 && parts >= 1 && born != whole->born) rc = begin_anew(f, err);
         if (rc < 0) return rc;
         if (parts < 1 || parts < (int64_t)c->count) {
-            whole->told = true;
+            bf_raise(&whole->told);
             return bf_redis_lost(whole, err);
         }
         if (parts > BF_PARTS_MAX)
@@ -541,6 +548,7 @@ const bf_chain_ops bf_chain_redis = { .create = create,
     .count = count,
     .leave = leave,
     .doubts = doubts,
+    .fine = fine,
     .expire = expire,
     .remove = remove_,
     .look = bf_redis_window_look,

@@ -9,7 +9,14 @@ require __DIR__ . '/vectors.inc';
 foreach (vector_lines('sizing.txt') as [$scheme, $n, $p, $m, $k]) {
     $plan = fn() => BloomFilter::plan(n: (int)$n, p: (float)$p, scheme: $scheme);
     if ($m === '!') refused('ValueError', $scheme, $plan);
-    else same(['m' => (int)$m, 'n' => (int)$n, 'k' => (int)$k, 'p' => (float)$p, 'scheme' => $scheme], $plan(), "$scheme n=$n p=$p");
+    else {
+        /* Redisson's walk, and 31 bits on many cells, do not keep the p that is asked for. */
+        $costs = $scheme === 'redisson' || ($scheme === 'guava32' && (int)$m > 2 ** 25);
+        $told = $plan()['p'];
+        same(true, $costs ? $told >= (float)$p : $told === (float)$p, "$scheme n=$n p=$p: $told");
+        same(['m' => (int)$m, 'n' => (int)$n, 'k' => (int)$k, 'scheme' => $scheme],
+             array_diff_key($plan(), ['p' => 0]), "$scheme n=$n p=$p");
+    }
 }
 foreach (vector_lines('php_k.txt') as [$m, $n, $k]) {
     $plan = fn() => BloomFilter::plan((int)$m, (int)$n, scheme: 'php-mt-legacy')['k'];

@@ -51,7 +51,8 @@ foreach ([['gozero', 20480, 14, 30, ['m' => 20480]], ['php-hashes:BKDR,SDBM,JS',
 # Redisson's hash says what the bits are
 $redis->say('HMSET {theirs}:config size 958 hashIterations 7 expectedInsertions 100 falseProbability 0.01');
 $f = BloomFilter::open($url, scheme: 'redisson');
-same([958, 7, 100, 0.01], [$f->m, $f->k, $f->n, $f->p]);
+same([958, 7, 100], [$f->m, $f->k, $f->n]);
+same(true, $f->p > 0.012 && $f->p < 0.0125);      // 0.01, and what its walk costs
 [[$key, $positions]] = $rows('redisson', 958, 7, 1);
 foreach ($positions as $position) $redis->say("SETBIT theirs $position 1");
 same([true, true], [$f->exists($key), unserialize(serialize($f))->exists($key)]);

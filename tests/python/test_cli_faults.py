@@ -3,6 +3,7 @@ was added."""
 
 import os
 import resource
+import select
 import signal
 import subprocess
 import sys
@@ -327,6 +328,28 @@ raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}, "--print", "new"]))
     new = set(done.stdout.splitlines())
     assert 1000 < len(new) < 200_000
     assert len(set(kept) - new) < len(kept) / 100  # but for false positives
+
+
+def test_a_reader_who_does_not_read_holds_up_no_signal(tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_bytes(b"".join(b"key %d\n" % i for i in range(50_000)))
+    code = f"""
+from bloomfilter.cli import main, signals
+signals.PATIENCE = 1
+raise SystemExit(main(["add", {str(tmp_path / "x")!r}, "-n", "1e5", "-p", "0.01", {str(keys)!r}, "--print", "new"]))
+"""
+    source, sink = os.pipe()  # holds less than all that is new
+    child = subprocess.Popen([sys.executable, "-c", code], stdout=sink, stderr=subprocess.PIPE)
+    os.close(sink)
+    assert select.select([source], [], [], 60)[0]  # it prints
+    child.terminate()
+    try:
+        said = child.communicate(timeout=60)[1]
+    finally:
+        child.kill()
+        os.close(source)
+    assert child.returncode == 143
+    assert said.startswith(b"bloomfilter: terminated after 50,000 keys")
 
 
 def test_check_interrupted(seen):

@@ -194,3 +194,30 @@ def test_closing_is_refused_while_another_thread_waits_for_a_file(tmp_path):
         thread.join()
         assert said and "cannot be closed" in said[0]
         assert all(i in bf for i in range(200))
+
+
+def test_while_a_filter_in_memory_is_copied():
+    """A copy keeps its parts together: who begins a new one waits for its end, and others run."""
+    bf = BloomFilter(n=1 << 23, p=0.001, window=0.2, parts=4)
+    over = threading.Event()
+
+    def copy_on():
+        while not over.is_set():
+            bf.copy().close()
+
+    copier = threading.Thread(target=copy_on)
+    copier.start()
+    waited, ran = 0, 0
+    with Ticker() as ticker:
+        for i in range(10**8):
+            before, start = ticker.ticks, time.monotonic()
+            bf.add(i)
+            took = time.monotonic() - start
+            if took > 0.05:
+                waited += took
+                ran += ticker.ticks - before
+            if waited > 1:
+                break
+    over.set()
+    copier.join()
+    assert ran > 60 * waited, f"in {waited} s another thread ran {ran} times"

@@ -387,3 +387,28 @@ def test_counters_against_a_multiset(server):
         twin.close()
     with pytest.raises(Error, match="CountingBloomFilter"):
         BloomFilter.open(server.url("counters"))
+
+
+@pytest.mark.parametrize("variant", [{}, {"grow": 2.0}, {"window": 3600.0}], ids=str)
+def test_who_went_on_after_a_loss_is_told_of_the_next_one(redis_by_url, variant):
+    """What was lost came back (a backup, a failover), and the handle worked with it again."""
+    server = redis_by_url
+    server("FLUSHALL")
+    url = server.url("back")
+    a = BloomFilter(n=100, p=1e-9, storage=url, **variant)
+    a.add("x")
+    names = server("KEYS *").split()
+    names = [name for name in names if "back" in name]
+    for i, name in enumerate(names):
+        server(f"RENAME {name} away{i}")
+    with pytest.raises(Error, match="is lost"):
+        a.sync() or len(a)
+        assert "x" in a
+    for i, name in enumerate(names):
+        server(f"RENAME away{i} {name}")
+    assert "x" in a and a.add("y")
+    server("FLUSHALL")
+    BloomFilter(n=100, p=1e-9, storage=url, **variant)
+    with pytest.raises(Error, match="was re-created"):
+        assert "y" in a
+    assert "y" not in a

@@ -35,6 +35,7 @@ class Stream:
         keys, hits, used, kept = self.call(data, self.separator, last=last, keep=self.keep)
         self.keys, self.hits, self.bytes = self.keys + keys, self.hits + hits, self.bytes + used
         if kept:
+            self.signals.prints()
             write(kept)  # before a signal ends it: what was added now is never new again
         self.signals.rest()
         self.progress.show(self.bytes, self.keys)

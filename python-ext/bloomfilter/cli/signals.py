@@ -7,6 +7,7 @@ import signal
 from types import TracebackType
 
 NAMES = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+PATIENCE = 5  # seconds for whoever reads what is still to be printed
 
 
 class Interrupted(Exception):
@@ -19,10 +20,10 @@ class Interrupted(Exception):
 
 class Signals:
     """with Signals() as signals: raises Interrupted at once, but while `busy` only when busy ends.
-    A second signal waits for nothing."""
+    A second signal waits for nothing, and no signal for a reader who does not read."""
 
     def __init__(self) -> None:
-        self.busy = False
+        self.busy = self.printing = False
         self.came = 0
         self.before: dict[int, object] = {}
 
@@ -40,6 +41,8 @@ class Signals:
         value: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if signal.SIGALRM in self.before:
+            signal.alarm(0)
         for number, handler in self.before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
 
@@ -47,11 +50,26 @@ class Signals:
         again, self.came = self.came, number
         if again or not self.busy:
             raise Interrupted(number)
+        if self.printing:
+            self.hurry()
+
+    def hurry(self) -> None:
+        self.before[signal.SIGALRM] = signal.signal(signal.SIGALRM, self.give_up)
+        signal.alarm(PATIENCE)
+
+    def give_up(self, _number: int, _frame: object) -> None:
+        if self.busy:
+            raise Interrupted(self.came)
 
     def work(self) -> None:
         self.busy = True
 
+    def prints(self) -> None:
+        self.printing = True
+        if self.came:
+            self.hurry()
+
     def rest(self) -> None:
-        self.busy = False
+        self.busy = self.printing = False
         if self.came:
             raise Interrupted(self.came)
