@@ -101,6 +101,11 @@ def test_no_line_begins_with_what_markdown_takes_for_a_list():
     assert not [line for line in out.splitlines() if line.startswith(("-", "3.", "#", ">"))]
 
 
+def test_the_marks_of_a_merge_stay_where_they_are():
+    text = "<<<<<<< HEAD\nours\n=======\ntheirs\n>>>>>>> main\n"
+    assert prose.wrapped(text) == text
+
+
 def test_code_in_a_line_is_not_broken():
     assert "`a b c d`" in prose.wrapped("word " * 19 + "`a b c d`\n")
 
