@@ -2,7 +2,7 @@
  *
  * A filter answers "was this key added before?" with "surely not" or "probably".  The same key sets
  * the same bits in every home and every language.  Conventions, once for all functions:
- *   - m = bits, n = keys the filter is sized for, k = positions a key, p = false-positive rate at n
+ *   - m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate at n
  *     keys.  Sizes and lengths are bytes, times are seconds.
  *   - A key is (pointer, length): any bytes, NUL included, length 0 included.  Keys are borrowed
  *     for the call.  ptr may be NULL where len is 0.
@@ -32,7 +32,7 @@ extern "C" {
 
 #define BF_M_MAX (UINT64_C(1) << 40)      /* bits: 128 GiB */
 #define BF_N_MAX ((uint64_t)INT64_MAX)    /* keys */
-#define BF_K_MAX 4096                     /* positions a key */
+#define BF_K_MAX 4096                     /* positions per key */
 #define BF_SHARDS_MAX 4096               /* parts of a filter */
 #define BF_SECRET_BYTES 16
 #define BF_SCHEME_BYTES 64                /* longest scheme name, its NUL included */
@@ -137,13 +137,13 @@ typedef struct {
                               * */
     double grow, window;     /* growth factor > 1; seconds to remember, 1e-4 or more for each part; both to
                               * 1e300 and with n and p: docs/growing.md                          */
-    unsigned shards;         /* equal parts, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
+    unsigned shards;         /* equal slices, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
                               * where not given: 1, in Redis as many as m needs                  */
     unsigned parts;          /* of a window: how finely it forgets, 1..255; default 4            */
     double (*clock)(void *); /* of a window: seconds since the epoch, called with clock_ctx at each call and in long batches;
                               * not a number = it failed (BF_EHOST).  NULL = the system's clock  */
     void *clock_ctx;         /* both must outlive the filter                                     */
-    double timeout;          /* Redis: seconds a trip may take, 0.001..86400; it goes before the URL's */
+    double timeout;          /* Redis: seconds a trip may take, 0.001..86400; it overrides the URL's */
     bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at most */
     double cache_max_age;    /* seconds since the bits were last seen for which that is good; 0 = 1  */
     unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
@@ -220,7 +220,7 @@ void bf_abandon_calls(void);
 int bf_random_secret(void *secret, bf_error *err);
 /* For hosts that keep a handle from request to request: would bf_open(spec) open what f has open?
  * 1 yes; 0 no, the file under that path is another one by now (device, inode, time of birth) or
- * gone: open anew; negative: what bf_open would refuse. */
+ * gone: open it again; negative: what bf_open would refuse. */
 int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
 /* For hosts with a lock of their own (Python's): a filter of many parts calls begin(ctx) before it
  * waits for a file's lock or for another thread that has it, and end(ctx, what begin returned)

@@ -1,6 +1,6 @@
 #!/usr/bin/env php
 <?php
-/* dedup.php - prints every line the first time it comes, and drops it from then on, in a few bits a line.
+/* dedup.php - prints every line the first time it comes, and drops it from then on, in a few bits per line.
  *
  *     dedup.php urls.txt                       a list with repeats in, each line once out
  *     crawler | dedup.php --seen=seen.bloom    remembers from run to run, and shares the file with every other dedup

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""dedup.py - prints every line the first time it comes, and drops it from then on, in a few bits a
-line.
+"""dedup.py - prints every line the first time it comes and drops it from then on, in a few bits
+per line.
 
     dedup.py urls.txt                      a list with repeats in, each line once out
     crawler | dedup.py --seen seen.bloom   remembers from run to run, and shares the file with every
@@ -44,7 +44,7 @@ def dedup(lines, seen, write):
     """Writes the new ones of the lines; returns how many came in and how many went out."""
     total = fresh = 0
     while batch := [line.rstrip(b"\n") for line in islice(lines, BATCH)]:
-        new = seen.add_many(batch)  # one byte a line: 1 = surely new
+        new = seen.add_many(batch)  # one byte per line: 1 = surely new
         write(b"".join(line + b"\n" for line in compress(batch, new)))
         total += len(batch)
         fresh += sum(new)

@@ -19,7 +19,7 @@ static int show_plan(bf_spec spec, bf_error *err)
 {
     int rc = bf_plan(&spec, err);
     if (rc < 0) return rc;
-    printf("%" PRIu64 " keys at %g: %" PRIu64 " bytes, %u bits a key set, scheme %s\n", spec.n,
+    printf("%" PRIu64 " keys at %g: %" PRIu64 " bytes, %u bits set per key, scheme %s\n", spec.n,
         spec.p, spec.m / 8, spec.k, spec.scheme);
     return 0;
 }

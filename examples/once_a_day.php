@@ -5,7 +5,7 @@
  *     once_a_day.php FILE ADDRESS...        prints "welcome" or "come back tomorrow" for each
  *
  * The filter in FILE forgets an address a day after it registered, or at most an hour later. Asked before it is told: an
- * attempt that is refused must not begin the day anew, which add() alone would do. Of two attempts at the same moment the
+ * attempt that is refused must not restart the day, which add() alone would do. Of two attempts at the same moment the
  * add() lets one through. With the chance p a new address is sent home. */
 
 const DAY = 86400;

@@ -9,7 +9,7 @@ it is due again.
 
 The filter forgets by itself: a URL is due again at the earliest when the period is over, and at the
 latest one step later: a day, where a week is forgotten in seven (--parts).  It is asked before it
-is told: adding a URL again would begin its week anew."""
+is told: adding a URL again would restart its week."""
 
 import argparse
 import fileinput
@@ -44,7 +44,7 @@ def arguments():
         "files",
         nargs="*",
         metavar="FILE",
-        help="URLs, one a line; standard input where none is given",
+        help="URLs, one per line; standard input where none is given",
     )
     return parser.parse_args()
 

@@ -5,7 +5,7 @@
  *     seckill.php FILE SECONDS USER...    prints "ordered" or "once is enough" for each
  *
  * add() alone decides: true for the first order of a user, false for each further one, in whatever worker it arrives. A user
- * who keeps trying stays out (each try counts anew); one who comes back after the sale may order again. Nobody has to clear
+ * who keeps trying stays out (each try restarts the window); one who comes back after the sale may order again. Nobody has to clear
  * anything, and the set takes the same room however many try. */
 
 if ($argc < 4 || !((float)$argv[2] > 0)) {

@@ -13,7 +13,7 @@
  *     if ($seen->add($url)) { ... }                  // true: surely new
  *     $fresh = $seen->addNew($urls);                 // the ones of a batch that were new
  *
- * Letters: m = bits, n = keys it is sized for, k = positions a key, p = rate of false positives at n keys.
+ * Letters: m = bits, n = keys it is sized for, k = positions per key, p = rate of false positives at n keys.
  *
  * Keys are bytes: a string as it is, an int as its decimal text (42 and "42" are one key), a Stringable object as its
  * text. The empty string is a key, and NUL bytes belong to the key. A bool, float, null or array is a TypeError: 1.0
@@ -36,7 +36,7 @@
  *   returned for survives a power loss. The room on disk is taken when the file is made: a full disk is an exception there
  *   and not a surprise later.
  * - A worker of PHP-FPM keeps its files open from request to request, so that opening one again costs microseconds: at most
- *   `bloomfilter.max_maps` of them (php.ini, 64 as it comes, 0: none), the least recently used goes first. All objects on a
+ *   `bloomfilter.max_maps` of them (php.ini, 64 by default, 0: none), the least recently used goes first. All objects on a
  *   file share what is open; close() ends the object's use of it and not the worker's.
  * - Replace a filter by renaming another file over it, which save() does: what is opened from then on is the new file,
  *   objects made before keep the old one. Do not write into a filter's file in any other way, such as by cp: those who
@@ -80,7 +80,7 @@ class BloomFilter implements Countable
     /** Keys the filter is sized for. More may be added; the rate of false positives grows then, see fpr(). */
     public readonly int $n;
 
-    /** Positions a key. */
+    /** Positions per key. */
     public readonly int $k;
 
     /** Rate of false positives at n keys: as asked for, or the scheme's formula. */
@@ -116,7 +116,7 @@ class BloomFilter implements Countable
      *
      * @param int|float|null $m       bits, 1 to 2^40
      * @param int|float|null $n       keys, 1 to 2^63 - 1
-     * @param int|float|null $k       positions a key, 1 to 4096, or the scheme's own limit
+     * @param int|float|null $k       positions per key, 1 to 4096, or the scheme's own limit
      * @param float|null     $p       rate of false positives at n keys, above 0 and below 1
      * @param string|null    $scheme  "classic" is the default for (m,n) and (m,k); for (n,p) it is "block" where
      *                                p >= 0.001, else "block2"
@@ -128,18 +128,18 @@ class BloomFilter implements Countable
      * @param float|null     $grow    factor above 1: the filter grows past n and keeps p (docs/growing.md)
      * @param float|null     $window  seconds a key is remembered at least, counted from when it was added last; n is then
      *                                the number of keys in a window
-     * @param int|null       $shards  equal parts, 1 to 4096, all bits of a key in one; in Redis each is a key of its own. null:
+     * @param int|null       $shards  equal slices, 1 to 4096, all bits of a key in one; in Redis each is a key of its own. null:
      *                                1, in Redis as many as m needs
      * @param int|null       $parts   of a window: how finely it forgets; a key is gone at the latest after
-     *                                window * (1 + 1/parts); 4 as it comes
-     * @param float|null     $timeout seconds a trip to Redis may take, 0.001 to 86400; it goes before the URL's
+     *                                window * (1 + 1/parts); 4 by default
+     * @param float|null     $timeout seconds a trip to Redis may take, 0.001 to 86400; it overrides the URL's
      * @param bool           $cache   Redis: keys known to be present need no trip. Takes up to m / 8 bytes of memory
      * @param float|null     $cacheMaxAge  seconds after which the bits must be seen again before the cache answers; null: 1.
      *                                So long a filter that others cleared or deleted may seem to be as it was
      * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it; BloomFilterException where
      *                                too few have it in time, though it is added then
      * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
-     *                                system's clock as it comes
+     *                                system's clock by default
      *
      * @throws ValueError           an argument is out of range, or they do not suffice
      * @throws BloomFilterException memory cannot hold it, or the storage does not fit
@@ -234,8 +234,8 @@ class BloomFilter implements Countable
     ): static {}
 
     /**
-     * Adds a key. True: at least one bit changed, so the key is surely NEW. False: it was there before, or (with the
-     * rate of false positives) it looks as if. Other libraries answer the other way round.
+     * Adds a key. True: at least one bit changed, so the key is surely NEW. False: it was probably added before
+     * (false positive with probability p). Other libraries answer the other way round.
      *
      * @throws TypeError            the key is neither string, int nor Stringable
      * @throws BloomFilterException the filter is closed or cannot be written
@@ -481,7 +481,7 @@ class BloomFilter implements Countable
  *     $online->remove($user);                        // true: it was there
  *
  * - A counter that reached 15 stays there for ever, so no removal ever makes another key absent.
- * - Remove only what was added: a key that looks as if it were there takes a share of others with it.
+ * - Remove only what was added: removing a false positive damages the keys that share its counters.
  * - bitset is the counters as they are: counter i is byte i/2, the high half for even i. fillRatio() is the share above 0.
  * - union() and merge() add counters up, intersect() takes the lesser. With plain filters there is neither: see toPlain().
  * - What was saved, serialized or stored as one class is opened as that class. docs/counting.md has what is promised.

@@ -41,13 +41,13 @@ static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unuse
 static PyMethodDef methods[] = {
     METHOD("remove", counting_remove, METH_O,
         "remove($self, key, /)\n--\n\nTake one add of the key back.  True: it was there; False: it was absent, and nothing changed.\n\n"
-        "Remove only what was added: a key that looks as if it were there takes a share of others with it."),
+        "Remove only what was added: removing a false positive damages the keys that share its counters."),
     METHOD("remove_many", counting_remove_many, METH_O,
-        "remove_many($self, keys, /)\n--\n\nRemove all keys of an iterable or array; return one byte a key: 1 = removed, 0 = was absent."),
+        "remove_many($self, keys, /)\n--\n\nRemove all keys of an iterable or array; return one byte per key: 1 = removed, 0 = was absent."),
     METHOD("count_of", counting_count_of, METH_O,
         "count_of($self, key, /)\n--\n\nHow often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."),
     METHOD("count_many", counting_count_many, METH_O,
-        "count_many($self, keys, /)\n--\n\ncount_of() for all keys: one byte a key."),
+        "count_many($self, keys, /)\n--\n\ncount_of() for all keys: one byte per key."),
     METHOD("to_plain", counting_to_plain, METH_NOARGS,
         "to_plain($self, /)\n--\n\nA BloomFilter in memory with the same keys, at a quarter of the size."),
     { NULL, NULL, 0, NULL }

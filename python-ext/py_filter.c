@@ -133,16 +133,16 @@ static PyMethodDef methods[] = {
         "A filter of equal parameters in their place: self |= keys; returns how many keys came new, estimated.\n"
         "Arrow columns (pyarrow, polars, pandas ...), numpy 'S' and 'U' arrays (NUL bytes at the\n"
         "end are padding) and 1-d integer arrays are read without making objects and without the\n"
-        "GIL.  Other threads and Ctrl-C get their turn every few ms.\n"
+        "GIL.  Other threads run, and Ctrl-C is looked for, every few ms.\n"
         "A bad key raises and is named by its index; the keys before it are added."),
     METHOD("add_many", filter_add_many, METH_O,
-        "add_many($self, keys, /)\n--\n\nAdd all keys; return one byte a key: 1 = SURELY NEW, 0 = probably there already.\n\n"
+        "add_many($self, keys, /)\n--\n\nAdd all keys; return one byte per key: 1 = SURELY NEW, 0 = probably there already.\n\n"
         "The answer fits itertools.compress(keys, answer) and numpy.frombuffer(answer, bool)."),
     METHOD("contains_many", filter_contains_many, METH_O,
-        "contains_many($self, keys, /)\n--\n\nTest all keys; return one byte a key: 1 = probably added, 0 = surely never added."),
+        "contains_many($self, keys, /)\n--\n\nTest all keys; return one byte per key: 1 = probably added, 0 = surely never added."),
     METHOD("update_lines", filter_update_lines, METH_VARARGS | METH_KEYWORDS,
         "update_lines($self, data, /, sep=b'\\n', *, last=False, keep=None)\n--\n\n"
-        "Add the keys of a buffer, each ended by the byte sep, without an object a key.\n\n"
+        "Add the keys of a buffer, each ended by the byte sep, without an object per key.\n\n"
         "Returns (keys, new, consumed, kept): keys added, how many of them were SURELY NEW, bytes of data\n"
         "read.  What follows the last sep is left, to be given again with more; last=True: it is a key as\n"
         "well, if not empty.  kept: b'', or the lines that were new (keep=True) or seen (keep=False), each\n"
@@ -244,10 +244,10 @@ PyDoc_STRVAR(filter_doc,
     "BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
     "            grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
     "            cache_max_age=None, wait_replicas=None, warn=True, clock=None)\n--\n\n"
-    "A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits a key.\n\n"
+    "A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits per key.\n\n"
     "    BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p\n"
     "    BloomFilter(m, n)                    the classic one: m bits for n keys\n\n"
-    "m = bits, n = keys it is sized for, k = positions a key, p = false-positive rate at n keys;\n"
+    "m = bits, n = keys it is sized for, k = positions per key, p = false-positive rate at n keys;\n"
     "any sufficient set of them.  grow=2.0: it grows past n and keeps p.  window=seconds: it forgets\n"
     "keys that long after they were added last, n being the keys of one window.  Keys are str (as UTF-8), bytes-like or int (as decimal text):\n"
     "42, \"42\" and b\"42\" are one key.\n\n"

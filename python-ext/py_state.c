@@ -378,7 +378,7 @@ PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))
 
 #define GET(name, doc) { #name, (getter)(void (*)(void))get_##name, NULL, doc, NULL }
 PyGetSetDef filter_getset[] = { GET(m, "Number of bits, or of counters."),
-    GET(n, "Number of keys it is sized for."), GET(k, "Positions a key."),
+    GET(n, "Number of keys it is sized for."), GET(k, "Positions per key."),
     GET(p, "False-positive rate at n keys: as asked, or by the scheme's formula."),
     GET(grow, "Factor it grows by; None where it does not grow."),
     GET(window, "Seconds it remembers a key at least; None where it does not forget."),
@@ -389,7 +389,7 @@ PyGetSetDef filter_getset[] = { GET(m, "Number of bits, or of counters."),
         "Whether this constructor just made it, so that it is to be filled.  False where it was there before (open, load,\n"
         "from_bytes), and of copies and unions."),
     GET(shards,
-        "Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."),
+        "Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."),
     GET(bitset,
         "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),

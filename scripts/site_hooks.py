@@ -1,6 +1,6 @@
 """site_hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, pages that nav
-forgot, lists and tables right after a line of text, which GitHub takes for what they are and
-Python-Markdown does not.
+forgot, lists and tables right after a line of text, and bars in the code of a table, which GitHub
+takes for what they are and Python-Markdown does not.
 
 A document links to a file of the repository as it does in the repository, by a relative path.  In
 the site that file is a copy below source/; a link to a folder, which a site cannot show, becomes
@@ -40,7 +40,9 @@ def on_config(config):
             *(named(part) for part in (item.values() if isinstance(item, dict) else item))
         )
 
-    rest = sorted({path.name for path in (ROOT / "docs").glob("*.md")} - named(config["nav"]))
+    docs = ROOT / "docs"
+    pages = {str(path.relative_to(docs)) for path in docs.rglob("*.md")}
+    rest = sorted(pages - named(config["nav"]))
     if rest:
         config["nav"].append({"More": rest})
     return config
@@ -66,6 +68,11 @@ def on_files(files, config):
     return files
 
 
+def bars(line):
+    """GitHub wants a backslash before a bar in the code of a table, Python-Markdown shows it."""
+    return re.sub(r"`[^`]*`", lambda code: code[0].replace(r"\|", "|"), line)
+
+
 def with_gaps(markdown):
     """An empty line before a list or a table that follows a line of text."""
     out, fenced, before = [], False, ""
@@ -79,7 +86,7 @@ def with_gaps(markdown):
         ):
             out.append("")
         fenced ^= line.startswith("```")
-        out.append(line)
+        out.append(bars(line) if line.startswith("|") and not fenced else line)
         before = line
     return "\n".join(out)
 

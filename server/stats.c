@@ -125,7 +125,7 @@ static const struct {
     const char *name, *type, *help;
 } metrics[METRICS] = { [M] = { "m", "gauge", "bits of the filter" },
     [N] = { "n", "gauge", "keys it is sized for" },
-    [K] = { "k", "gauge", "positions a key" },
+    [K] = { "k", "gauge", "positions per key" },
     [P] = { "p", "gauge", "false-positive rate at n keys" },
     [COUNT] = { "count", "gauge", "estimated number of different keys in it" },
     [FILL] = { "fill", "gauge", "share of its bits that are set" },

@@ -1,6 +1,6 @@
 """The compiled part of bloomfilter; import it from there.
 
-m = bits, n = keys it is sized for, k = positions a key, p = false-positive rate at n keys.
+m = bits, n = keys it is sized for, k = positions per key, p = false-positive rate at n keys.
 Everywhere: add() is True when the key is SURELY NEW, False when it was probably there already.
 """
 
@@ -90,7 +90,7 @@ class SaturationWarning(UserWarning):
     """More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will."""
 
 class BloomFilter:
-    """A set that answers `key in bf` with "surely not" or "probably", in a few bits a key."""
+    """A set that answers `key in bf` with "surely not" or "probably", in a few bits per key."""
 
     def __init__(
         self,
@@ -116,9 +116,9 @@ class BloomFilter:
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
 
-        shards: equal parts, 1 to 4096, all bits of a key in one; in Redis each is a key of its own.  None: 1, in Redis as
+        shards: equal slices, 1 to 4096, all bits of a key in one; in Redis each is a key of its own.  None: 1, in Redis as
         many as m needs.  And for filters in Redis only (docs/redis.md):
-        timeout: seconds a trip may take, 0.001 to 86400; it goes before the URL's.
+        timeout: seconds a trip may take, 0.001 to 86400; it overrides the URL's.
         cache: keys known to be present need no trip; takes up to m / 8 bytes of memory.
         cache_max_age: seconds after which the bits must be seen again before the cache answers, None: 1.  So long a filter
         that others cleared or deleted may seem to be as it was.
@@ -187,7 +187,7 @@ class BloomFilter:
         """Number of keys it is sized for."""
     @property
     def k(self) -> int:
-        """Positions a key."""
+        """Positions per key."""
     @property
     def p(self) -> float:
         """False-positive rate at n keys: as asked, or by the scheme's formula."""
@@ -199,7 +199,7 @@ class BloomFilter:
         """Path or URL as given; None for process memory."""
     @property
     def shards(self) -> int:
-        """Into how many equal parts the bits are cut, all bits of a key in one; 1 = not at all."""
+        """Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."""
     @property
     def bitset(self) -> bytes:
         """The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8)."""
@@ -236,9 +236,9 @@ class BloomFilter:
     def update(self, keys: _Keys | BloomFilter, /) -> int:
         """Add all; how many were SURELY NEW.  Of another filter: self |= other; how many keys came new, estimated."""
     def add_many(self, keys: _Keys, /) -> bytes:
-        """Add all; one byte a key: 1 = SURELY NEW, 0 = probably there already."""
+        """Add all; one byte per key: 1 = SURELY NEW, 0 = probably there already."""
     def contains_many(self, keys: _Keys, /) -> bytes:
-        """One byte a key: 1 = probably added, 0 = surely never added."""
+        """One byte per key: 1 = probably added, 0 = surely never added."""
     def update_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:
@@ -371,10 +371,10 @@ class CountingBloomFilter(BloomFilter):
     def remove(self, key: _Key, /) -> bool:
         """Take one add back.  True: it was there; False: it was absent, and nothing changed."""
     def remove_many(self, keys: _Keys, /) -> bytes:
-        """Remove all; one byte a key: 1 = removed, 0 = was absent."""
+        """Remove all; one byte per key: 1 = removed, 0 = was absent."""
     def count_of(self, key: _Key, /) -> int:
         """How often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."""
     def count_many(self, keys: _Keys, /) -> bytes:
-        """count_of() for all keys: one byte a key."""
+        """count_of() for all keys: one byte per key."""
     def to_plain(self) -> BloomFilter:
         """A BloomFilter in memory with the same keys, at a quarter of the size."""

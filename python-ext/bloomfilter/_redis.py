@@ -115,7 +115,7 @@ class Loan:
 # talk would read the answers to that one as its own.
 talking = WeakKeyDictionary()
 numbers = itertools.count(1)
-numbered = WeakKeyDictionary()  # sockets: redis-py connects anew in silence, also while it sends
+numbered = WeakKeyDictionary()  # sockets: redis-py reconnects in silence, also while it sends
 
 
 def socket_of(connection):
@@ -265,7 +265,7 @@ class Cluster:
 
     # -- where --
     def look_again(self):
-        """Learns anew who has which slot.  Where no node tells, the fault of before is the better
+        """Asks again who has which slot.  Where no node tells, the fault of before is the better
         one to show."""
         try:
             self.nodes.initialize()

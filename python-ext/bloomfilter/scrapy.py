@@ -1,4 +1,4 @@
-"""A duplicate filter for Scrapy in a few bits a request: in memory, in a file, or in Redis for all
+"""A duplicate filter for Scrapy in a few bits per request: in memory, in a file, or in Redis for all
 machines of a crawl.
 
     DUPEFILTER_CLASS = "bloomfilter.scrapy.BloomDupeFilter"
@@ -158,7 +158,7 @@ class Pending:
     fingerprint -> None while the request waits in the scheduler, the request itself while the
     downloader has it.  No signal tells of every failure (IgnoreRequest of a middleware sends none),
     so failures are noticed by looking: a request that the downloader was given, that it does not
-    have any more, and that neither came back nor was scheduled anew, has failed. What is still here
+    have any more, and that neither came back nor was scheduled again, has failed. What is still here
     when the spider is idle is nowhere any more."""
 
     def __init__(self, crawler: "Crawler") -> None:

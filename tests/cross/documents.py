@@ -1,7 +1,7 @@
 """The code blocks and tables of the documents, for the tests that run them.
 
 An answer beside an expression must hold: `expression   # answer: why` in Python, `expression;   //
-answer: why` in PHP."""
+answer: why` in PHP; in a translation the colon may be a Chinese one."""
 
 import ast
 import re
@@ -40,7 +40,7 @@ def all_blocks(name):
 
 
 # ---- answers ----
-PHP_ANSWER = re.compile(r"^(.+);\s+// (true|false|\d+|\[.*\])(?::.*)?$")
+PHP_ANSWER = re.compile(r"^(.+);\s+// (true|false|\d+|\[.*\])(?:[:：].*)?$")
 PHP_CHECK = """<?php
 function check(mixed $got, mixed $expected): void {
     if ($got !== $expected) throw new Exception('says ' . json_encode($expected) . ', got ' . json_encode($got));
@@ -62,6 +62,12 @@ def python_with_checks(code):
         if isinstance(node, ast.Expr) and answer:
             lines[node.lineno - 1] = f"answers.append(({ast.unparse(node)}, {answer[1]}))"
     return "answers = []\n" + "\n".join(lines)
+
+
+def without_comments(code):
+    """What a translation of a block must leave as it is: everything but comments and blanks."""
+    lines = (re.sub(r"(?:^|\s+)(?:#|//|/\*).*$", "", line) for line in code.splitlines())
+    return [" ".join(line.split()) for line in lines if line.strip()]
 
 
 def run_python(code, names):

@@ -7,10 +7,9 @@ from conftest import ROOT
 from documents import text_of
 
 DOCUMENTS = [
-    "README.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
+    str(path.relative_to(ROOT))
+    for pattern in ("*.md", "docs/*.md", "docs/zh/*.md")
+    for path in sorted(ROOT.glob(pattern))
 ]
 
 

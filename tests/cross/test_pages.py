@@ -7,13 +7,23 @@ block is what the sh block before it printed. 127.0.0.1:6379 is the tests' own R
 
 import os
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from bloomfilter import BloomFilter
 from conftest import OUT, PKG_CONFIG_PATH, ROOT, compile_c, php_command, run
-from documents import PHP_ANSWER, PHP_CHECK, all_blocks, languages, php_with_checks, run_python
+from documents import (
+    PHP_ANSWER,
+    PHP_CHECK,
+    all_blocks,
+    languages,
+    php_with_checks,
+    run_python,
+    without_comments,
+)
 
 PAGES = [
     "index.md",
@@ -26,7 +36,12 @@ PAGES = [
     "security.md",
     "arrow.md",
     "crawlers.md",
+    "howto-crawl.md",
+    "howto-database.md",
+    "howto-redis.md",
+    "howto-move.md",
 ]
+PAGES += [f"zh/{path.name}" for path in sorted((ROOT / "docs" / "zh").glob("*.md"))]
 FILE = re.compile(r"(?:<\?php )?(?://|#|/\*) (\w+\.(?:py|php|c))\b")
 # What a page takes for granted.
 BEFORE = {
@@ -80,7 +95,12 @@ def test_no_page_is_left_out():
 def place(tmp_path, monkeypatch):
     """A folder to be in, and the commands that a reader has."""
     (tmp_path / "bin").mkdir()
-    for name, command in {"php": php_command(), "python": [sys.executable]}.items():
+    commands = {
+        "php": php_command(),
+        "python": [sys.executable],
+        "bloomfilter": [sys.executable, "-m", "bloomfilter"],
+    }
+    for name, command in commands.items():
         (tmp_path / "bin" / name).write_text("#!/bin/sh\nexec " + " ".join(command) + ' "$@"\n')
         (tmp_path / "bin" / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:{OUT}/bin:{os.environ['PATH']}")
@@ -91,15 +111,25 @@ def place(tmp_path, monkeypatch):
     return tmp_path / "here"
 
 
+def empty(port):
+    """A page and its translation use the same keys."""
+    with socket.create_connection(("127.0.0.1", port), 5) as redis:
+        redis.sendall(b"FLUSHALL\r\n")
+        assert redis.recv(100) == b"+OK\r\n"
+
+
 def of_page(name, request, *wanted):
     """Its blocks of some languages, by what they are: [(language, code)]; those that are files are
     written."""
-    out = []
-    for language, code in all_blocks(f"docs/{name}"):
+    out, blocks = [], all_blocks(f"docs/{name}")
+    port = 0
+    if any("127.0.0.1:6379" in code for _, code in blocks):
+        port = request.getfixturevalue("redis_port")
+        empty(port)
+    for language, code in blocks:
         if "127.0.0.1:6379" in code:
-            code = code.replace(
-                "127.0.0.1:6379", f"127.0.0.1:{request.getfixturevalue('redis_port')}"
-            )
+            code = code.replace("127.0.0.1:6379", f"127.0.0.1:{port}")
+            code = code.replace("'127.0.0.1', 6379", f"'127.0.0.1', {port}")
         file = FILE.match(code)
         if file:
             Path(file[1]).write_text(code)
@@ -118,6 +148,15 @@ def pages_with(language):
             if found == language and not FILE.match(code)
         )
     ]
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("zh/")])
+def test_a_translation_has_the_code_of_its_original(name):
+    """Only comments are translated."""
+    original = f"docs/{name.removeprefix('zh/')}"
+    assert [language for language, _ in all_blocks(f"docs/{name}")] == languages(original)
+    for (language, code), (_, other) in zip(all_blocks(f"docs/{name}"), all_blocks(original)):
+        assert without_comments(code) == without_comments(other), language
 
 
 def test_languages():
@@ -146,13 +185,11 @@ def test_php(name, place, request):
     Path("page.php").write_text(
         PHP_CHECK + BEFORE.get((name, "php"), "") + php_with_checks(code) + "\necho 'end';\n"
     )
-    assert (
-        run(
-            [*php_command()[:2], "-d", "zend.assertions=1", *php_command()[2:], "page.php"],
-            text=True,
-        )
-        == "end"
-    )
+    options = ["-d", "zend.assertions=1"]
+    if "new Redis" in code:
+        options += ["-d", "extension=igbinary.so", "-d", "extension=redis.so"]
+    command = [*php_command()[:2], *options, *php_command()[2:], "page.php"]
+    assert run(command, text=True) == "end"
 
 
 @pytest.mark.parametrize("name", pages_with("c"))
@@ -181,3 +218,12 @@ def test_commands(name, place, request):
         assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
         printed = done.stdout
     assert compared
+
+
+def test_what_migrate_says_of_rates():
+    """docs/migrate.md, "What is the same for all"."""
+    text = " ".join((ROOT / "docs" / "migrate.md").read_text().split())
+    (said,) = re.findall(r"for Redisson (0\.\d+) where 0\.01 was asked for", text)
+    assert f"{BloomFilter.plan(n=10**6, p=0.01, scheme='redisson')['p']:.4f}" == said
+    with pytest.raises(ValueError, match="cannot be kept.* at a rate of"):
+        BloomFilter.plan(n=10**6, p=1e-7, scheme="php-mt")

@@ -1,5 +1,6 @@
-"""README.md: every code block is run, every commented answer compared, every number of its tables
-computed again."""
+"""README.md, its translation, and the commands of docs/install.md and docs/server.md: every code
+block is run, every commented answer compared; the tables of sizes and speed are those of the
+library and of docs/performance.md."""
 
 import os
 import re
@@ -10,54 +11,62 @@ import sys
 
 import pytest
 from bloomfilter import BloomFilter
-from conftest import OUT, ROOT, compile_c, run
+from conftest import OUT, ROOT, run
 from documents import (
     PHP_ANSWER,
     PHP_CHECK,
+    all_blocks,
     blocks,
     languages,
     php_with_checks,
     run_python,
     table_rows,
     text_of,
+    without_comments,
 )
 
-README = "README.md"
+README, INSTALL, SERVER = "README.md", "docs/install.md", "docs/server.md"
+READMES = ["README.md", "README.zh-CN.md"]
 
 
 def test_no_block_is_left_out():
-    assert set(languages(README)) == {"sh", "php", "python", "c"}
+    assert set(languages(README)) == {"sh", "php", "python"}
+    assert set(languages(INSTALL)) == set(languages(SERVER)) == {"sh"}
 
 
-# ---- PHP and Python: `expression   # answer: why` must hold ----
-def with_redis(code, request):
-    """The blocks speak to Redis's usual port: here it is a server of the test's own."""
-    return (
-        code.replace("6379", str(request.getfixturevalue("redis_port"))) if "6379" in code else code
-    )
+def test_a_translation_has_the_code_of_its_original():
+    here, there = all_blocks(README), all_blocks("README.zh-CN.md")
+    assert [language for language, _ in here] == [language for language, _ in there]
+    for (language, code), (_, other) in zip(here, there):
+        assert without_comments(code) == without_comments(other), language
 
 
-@pytest.mark.parametrize("code", blocks(README, "php"))
-def test_php(code, php, tmp_path, request):
-    code = with_redis(code, request)
-    if "new Redis" in code:
-        php = [*php, "-d", "extension=igbinary.so", "-d", "extension=redis.so"]
+def test_it_fits_on_a_screen_or_three():
+    for name in READMES:
+        assert len(text_of(name).splitlines()) <= 120, name
+
+
+# ---- PHP and Python: `expression   # answer: why` must hold, and what is printed ----
+def of_both(language):
+    return [code for name in READMES for code in blocks(name, language)]
+
+
+NEW_ONES = "https://a.org/\nhttps://b.org/\n"
+
+
+@pytest.mark.parametrize("code", of_both("php"))
+def test_php(code, php, tmp_path):
     assert any(PHP_ANSWER.search(line) for line in code.splitlines())
-    (tmp_path / "readme.php").write_text(PHP_CHECK + php_with_checks(code) + "\necho 'end';\n")
-    assert run([*php, tmp_path / "readme.php"], cwd=tmp_path, text=True) == "end"
+    checked = PHP_CHECK + php_with_checks(code.removeprefix("<?php\n"))
+    (tmp_path / "first.php").write_text(checked + "\necho 'end';\n")
+    assert run([*php, tmp_path / "first.php"], cwd=tmp_path, text=True) == NEW_ONES + "end"
 
 
-@pytest.mark.parametrize("code", blocks(README, "python"))
-def test_python(code, tmp_path, monkeypatch, request):
+@pytest.mark.parametrize("code", of_both("python"))
+def test_python(code, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert run_python(with_redis(code, request), {}) or "assert" in code
-
-
-def test_c(tmp_path):
-    code = blocks(README, "c")[0]
-    (tmp_path / "seen.c").write_text(code)
-    answers = " ".join(re.findall(r"/\* (\d+):", code))
-    assert run([compile_c(tmp_path / "seen.c", tmp_path / "seen")], text=True) == answers + "\n"
+    assert run_python(code, {}) == 1
+    assert capsys.readouterr().out == NEW_ONES
 
 
 # ---- the commands ----
@@ -95,25 +104,20 @@ def shell(script, env, cwd):
     return done.stdout
 
 
-def block_with(text):
-    (found,) = [block for block in blocks(README, "sh") if text in block]
+def block_with(text, name=README):
+    (found,) = [block for block in blocks(name, "sh") if text in block]
     return found
 
 
 def test_every_command_block_is_run_below():
-    known = [
-        "scripts/demo",
-        "apt install",
-        "pip install",
-        "phpize",
-        "bloomfilter create",
-        "cmake -B",
-        "cc seen.c",
-        "bloomfilterd",
-        "--data-binary",
-    ]
-    assert len(blocks(README, "sh")) == len(known)
-    assert all(block_with(text) for text in known)
+    known = {
+        README: ["scripts/demo", "apt install", "pip install", "phpize"],
+        INSTALL: ["apt install", "cmake -B"],
+        SERVER: ["bloomfilterd"],
+    }
+    for name, texts in known.items():
+        assert len(blocks(name, "sh")) == len(texts)
+        assert all(block_with(text, name) for text in texts)
 
 
 def test_first_commands_exist():
@@ -125,27 +129,16 @@ def test_first_commands_exist():
 def test_packages_are_those_the_scripts_install():
     """Names of one package in several Debians stand in quotes, with a bar between them."""
     wanted = re.findall(r"^ +want '?([^' ]+)", text_of("scripts/lib.sh"), flags=re.M)
-    assert set(block_with("apt install").split()[3:]) <= {
-        name for names in wanted for name in names.split("|")
-    }
+    known = {name for names in wanted for name in names.split("|")}
+    for page in (README, INSTALL):
+        assert set(block_with("apt install", page).replace("\\\n", "").split()[3:]) <= known
 
 
-def test_pip_install(machine, tree, tmp_path):
-    shell(block_with("pip install"), machine, tree)
-    where = shell(
-        'cd /; python -c "import bloomfilter; print(bloomfilter.BloomFilter(1000, 100).add(42), bloomfilter.__file__)"',
-        machine,
-        tree,
-    )
-    assert where.startswith(f"True {tmp_path}/venv/")
-
-
-def test_command_line(tmp_path):
-    (tmp_path / "urls").write_text("https://b.org/\nhttps://a.org/\nhttps://b.org/\n")
-    environment = os.environ | {"PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"}
-    out = shell(block_with("bloomfilter create"), environment, tmp_path)
-    assert "\nhttps://b.org/\nhttps://a.org/\n3 keys: 3 present, 0 absent\nall there\n" in out
-    assert "keys in it, estimated         2 " in out
+def test_pip_install(machine, tree):
+    """It makes an environment of its own in the tree."""
+    say = "import bloomfilter; print(bloomfilter.BloomFilter(1000, 100).add(42), bloomfilter.__file__)"
+    script = block_with("pip install") + f"cd /; python -c '{say}'"
+    assert shell(script, machine, tree).splitlines()[-1].startswith(f"True {tree}/.venv/")
 
 
 def test_phpize(machine, tree, tmp_path, php):
@@ -163,10 +156,10 @@ def test_phpize(machine, tree, tmp_path, php):
 
 
 def test_cmake_and_cc(machine, tree):
-    shell(block_with("cmake -B"), machine, tree)
-    (tree / "seen.c").write_text(blocks(README, "c")[0])
-    shell(block_with("cc seen.c"), machine, tree)
-    assert shell("./seen", machine, tree) == "1 1\n"
+    shell(block_with("cmake -B", INSTALL), machine, tree)
+    (tree / "first.c").write_text(blocks("docs/tutorial-c.md", "c")[0])
+    command = blocks("docs/tutorial-c.md", "sh")[0]
+    assert shell(command, machine, tree) == "surely new\nwas there\n1 0\n"
 
 
 def test_bloomfilterd(tmp_path):
@@ -175,11 +168,8 @@ def test_bloomfilterd(tmp_path):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     (tmp_path / "out").symlink_to(OUT)
-    start, *lines = (
-        (block_with("bloomfilterd") + block_with("--data-binary"))
-        .replace("6381", str(port))
-        .splitlines()
-    )
+    start, *lines = block_with("bloomfilterd", SERVER).replace("6381", str(port)).splitlines()
+    start = start.split("#")[0].rstrip()
     assert start.endswith(" &")
     start = (
         start.removesuffix("&")
@@ -196,7 +186,7 @@ def test_bloomfilterd(tmp_path):
 
 # ---- the tables ----
 def test_sizes():
-    rows = table_rows(README, "`classic`")
+    rows = table_rows("docs/choosing.md", "without `scheme`")
     assert [float(row[0]) for row in rows] == [10.0**-e for e in range(1, 7)]
     for p, *bits, default in rows:
         plans = [
@@ -207,7 +197,20 @@ def test_sizes():
         assert BloomFilter.plan(n=10**6, p=float(p))["scheme"] == default.strip("`")
 
 
+def test_speeds_are_those_of_the_page_of_measurements():
+    """A number that is not there is not in the README; nor is another date."""
+    measured = text_of("docs/performance.md")
+    for name in READMES:
+        rows = table_rows(name, "add")
+        assert len(rows) == 6
+        for row in rows:
+            for number in re.findall(r"\d+(?:\.\d+)?", " ".join(row[1:])):
+                assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]\d)", measured), number
+        (date,) = set(re.findall(r"\d{4}-\d\d-\d\d", text_of(name)))
+        assert date in measured
+
+
 def test_error_message_is_a_real_one():
-    message = re.search(r"at fault: `([^`]+)`", text_of(README))[1]
+    message = re.search(r"at fault: `([^`]+)`", text_of("docs/errors.md"))[1]
     with pytest.raises(ValueError, match=re.escape(message)):
         BloomFilter(m=1000, k=4097)

@@ -259,9 +259,9 @@ def test_plot(tmp_path, what, end):
         assert data.startswith(b"\x89PNG\r\n\x1a\n") and len(data) > 20_000
     else:
         names = {
-            "k": ["positions a key", "classic", "measured"],
+            "k": ["positions per key", "classic", "measured"],
             "fill": ["bits set"],
-            "bits": ["bits a key"],
+            "bits": ["bits per key"],
             "growth": ["different keys added"],
         }
         assert b"</svg>" in data and all(name in data.decode() for name in names[what])

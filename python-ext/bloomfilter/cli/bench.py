@@ -16,7 +16,7 @@ from .kbest import Timing, k_best
 
 FACTOR, MODULUS = 0x9E3779B97F4A7C15, 10**18  # coprime: 18 digits that never repeat
 SINGLE = 100_000  # keys a measurement of single calls
-SLICE = 1 << 20  # bytes of lines a call, as when files are read
+SLICE = 1 << 20  # bytes of lines per call, as when files are read
 
 
 def urls(word: str, n: int) -> list[bytes]:
@@ -120,9 +120,9 @@ def bench(args: Namespace) -> int:
         )
         return 0
     print(
-        f"{args.n:,} keys of 49 bytes, p = {args.p:g}; ns a key by {args.k_best}-best: the {args.k_best} smallest measurements agree within {100 * args.tolerance:g} %, or NOT after {args.most}"
+        f"{args.n:,} keys of 49 bytes, p = {args.p:g}; ns per key by {args.k_best}-best: the {args.k_best} smallest measurements agree within {100 * args.tolerance:g} %, or NOT after {args.most}"
     )
-    heading = ("filter", "operation", "ns a key", "million keys/s", "measured", "agree within")
+    heading = ("filter", "operation", "ns per key", "million keys/s", "measured", "agree within")
     table = []
     for row in rows:
         ns = row["ns_per_key"]

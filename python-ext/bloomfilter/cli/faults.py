@@ -16,7 +16,7 @@ def shown(storage: str) -> str:
 
 
 def without_passwords(text: str) -> str:
-    """The same of every URL in a text that quotes what the user typed."""
+    """Removes the password of every URL in a text that quotes what the user typed."""
     return re.sub(r"(\w+://)[^\s?]*@", r"\1", text)
 
 

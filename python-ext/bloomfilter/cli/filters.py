@@ -71,10 +71,10 @@ def info(args: Namespace) -> int:
             ("scheme", facts["scheme"]),
             (
                 "m  bits",
-                f"{facts['m']:,} ({report.size(facts['bytes'])}, {facts['bits_per_key']:.2f} bits a key)",
+                f"{facts['m']:,} ({report.size(facts['bytes'])}, {facts['bits_per_key']:.2f} bits per key)",
             ),
             ("n  keys it is sized for", f"{facts['n']:,}"),
-            ("k  positions a key", f"{facts['k']}"),
+            ("k  positions per key", f"{facts['k']}"),
             ("p  false positives at n keys", report.rate(facts["p"])),
             (
                 "keys in it, estimated",

@@ -1,5 +1,5 @@
 """Keys from files: large blocks into one reused buffer, whole lines of it to the filter, no Python
-object a key.
+object per key.
 
 Knows files and buffers; what is done with the lines is the caller's business.
 """
@@ -69,8 +69,8 @@ def fill(fd: int, room: memoryview) -> int:
 
 
 def read(fd: int, separator: bytes, feed: Feed) -> None:
-    """Hands over all of a file, as it comes; a line longer than the buffer makes a larger one.  Its
-    beginning is not looked at again with each piece that a pipe brings."""
+    """Hands over a whole file in the pieces that read() gives; a line longer than the buffer makes a
+    larger one.  Its beginning is not looked at again with each piece that a pipe brings."""
     room = bytearray(BLOCK)
     have = 0
     while got := fill(fd, memoryview(room)[have:]):

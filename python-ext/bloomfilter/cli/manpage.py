@@ -22,29 +22,29 @@ bloomfilter \\- make, fill, ask and study Bloom filters
 DESCRIPTION = [
     ABOUT,
     (
-        "A filter is a file that any number of processes use at once, or a bitmap in Redis. Wherever a command takes FILE, a "
-        "Redis URL will do: redis://[user:password@]host[:6379][/db]?key=NAME or unix:///path?key=NAME."
+        "A filter is a file that any number of processes use at once, or a bitmap in Redis. Each command that takes FILE also "
+        "takes a Redis URL: redis://[user:password@]host[:6379][/db]?key=NAME or unix:///path?key=NAME."
     ),
     (
-        "Keys are bytes, one a line: what stands before the line feed is the key as it is, UTF-8 or not. An empty line is the "
+        "Keys are bytes, one per line: a key is the bytes before the line feed, UTF-8 or not. An empty line is the "
         "empty key. The last line may lack its line feed. With -0 keys end at NUL bytes instead."
     ),
     (
         '"New" means surely new: at least one bit changed. "Seen" and "present" are only probable: a key that was never added is '
-        "taken for present with the rate p. A key that was added is never called absent."
+        "reported present with probability p. A key that was added is never reported absent."
     ),
-    "Options that take numbers understand 1000000, 1_000_000 and 1e6.",
+    "Numbers may be written as 1000000, 1_000_000 or 1e6.",
 ]
 
 TAIL = [
     (
         "EXIT STATUS",
         [
-            "0: done; check: all keys are present, bench and study included whatever they find.",
+            "0: success; check: all keys are present. bench and study return 0 whatever they measure.",
             "1: check: at least one key is absent.",
-            "2: a fault; one line on standard error tells which.",
-            "130, 143: interrupted, or terminated. The filter keeps what was added, and the message says how many keys that are.",
-            "141: whoever read the output went away. The filter keeps what was added.",
+            "2: an error; one line on standard error names it.",
+            "130, 143: interrupted, or terminated. The filter keeps what was added, and the message says how many keys those are.",
+            "141: the reader of the output ended. The filter keeps what was added.",
         ],
     ),
     (
@@ -52,7 +52,7 @@ TAIL = [
         [
             (
                 "create and add never empty an existing filter: with the same parameters it is used, with others the command fails and "
-                "names both. convert and bench write no existing file. A file that could not be finished is not left behind."
+                "names both. convert and bench never write to an existing file. No unfinished file is left behind."
             ),
             (
                 "An add is in the file at once and survives the death of any process. A large load from regular files goes through a "

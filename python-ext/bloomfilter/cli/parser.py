@@ -13,7 +13,7 @@ from typing import NoReturn
 from .. import __version__
 from .faults import without_passwords
 
-ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits a key, in a file that processes share, or in Redis.'
+ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
 FORMATS = ["native", "guava", "bits", "bits-lsb"]
 PLOTS = ["k", "fill", "bits", "growth", "all"]
 
@@ -86,7 +86,7 @@ def place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--key",
         metavar="NAME",
-        help="the filter's name in Redis, where the URL does not tell it (?key=NAME)",
+        help="the filter's name in Redis, if the URL does not contain it (?key=NAME)",
     )
     secret(parser)
 
@@ -112,7 +112,7 @@ def sizes(parser: argparse.ArgumentParser) -> None:
         "-k",
         type=whole,
         metavar="COUNT",
-        help="positions a key; the best count where it is left out",
+        help="positions per key (default: the best number)",
     )
     parser.add_argument(
         "--scheme",
@@ -126,13 +126,13 @@ def keyfiles(parser: argparse.ArgumentParser) -> None:
         "keyfiles",
         nargs="*",
         metavar="KEYFILE",
-        help="files of keys, one a line, bytes as they are; - or none: standard input",
+        help="files of keys, one per line, unchanged bytes; - or no file: standard input",
     )
     parser.add_argument(
         "-0",
         "--null",
         action="store_true",
-        help="keys end at a NUL byte instead of a line feed, in what is printed, too",
+        help="keys end at a NUL byte instead of a line feed, also in the output",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no summary and no progress bar")
 
@@ -143,7 +143,7 @@ def confidence(parser: argparse.ArgumentParser) -> None:
         type=real,
         default=0.95,
         metavar="SHARE",
-        help="of the intervals (default 0.95)",
+        help="confidence level of the intervals (default 0.95)",
     )
 
 
@@ -168,9 +168,9 @@ def add(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--sync",
         action="store_true",
-        help="return once everything is on disk: it survives a power loss",
+        help="return only when everything is on disk and survives a power loss",
     )
-    sizes(p.add_argument_group("to create FILE where it does not exist"))  # type: ignore[arg-type]
+    sizes(p.add_argument_group("to create FILE if it does not exist"))  # type: ignore[arg-type]
     place(p)
 
 
@@ -195,7 +195,7 @@ def merge(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "out",
         metavar="OUT",
-        help="the filter that gets the keys of all others; made if it does not exist",
+        help="the filter that gets the keys of all others; created if it does not exist",
     )
     p.add_argument(
         "inputs", nargs="+", metavar="IN", help="filters of the same m, k, scheme and secret"
@@ -208,7 +208,7 @@ def convert(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "output",
         metavar="OUT",
-        help="path, Redis URL, or - for standard output; never an existing one",
+        help="path, Redis URL, or - for standard output; it must not exist",
     )
     p.add_argument(
         "--from",
@@ -233,7 +233,7 @@ def study(p: argparse.ArgumentParser) -> None:
         "keyfile",
         nargs="?",
         metavar="KEYFILE",
-        help="keys, one a line; - or none: standard input; 30,558 made URLs where that is a terminal or empty",
+        help="keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty",
     )
     p.add_argument(
         "-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed"
@@ -246,7 +246,11 @@ def study(p: argparse.ArgumentParser) -> None:
         help="default classic,block,block2",
     )
     p.add_argument(
-        "--seed", type=whole, default=0, metavar="NUMBER", help="other made URLs (default 0)"
+        "--seed",
+        type=whole,
+        default=0,
+        metavar="NUMBER",
+        help="seed for generated URLs (default 0)",
     )
     confidence(p)
 
@@ -258,13 +262,13 @@ def plot(p: argparse.ArgumentParser) -> None:
         default="all",
         choices=PLOTS,
         metavar="WHAT",
-        help="k: rate against k; fill: rate against fill; bits: bits a key against p; growth: an actual filter filling up; all, the default: the four",
+        help="k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a real filter while it fills up; all (default): the four",
     )
     p.add_argument(
         "keyfile",
         nargs="?",
         metavar="KEYFILE",
-        help="keys, one a line; made URLs where it is left out",
+        help="keys, one per line (default: generated URLs)",
     )
     p.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="picture to write: .png, .svg or .pdf"
@@ -275,17 +279,21 @@ def plot(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--filter",
         metavar="FILE",
-        help="growth: a filter whose parameters to take, and whose present state to mark",
+        help="growth: take the parameters of this filter and mark its present state",
     )
     p.add_argument(
         "--dpi",
         type=whole,
         default=150,
         metavar="DOTS",
-        help="dots an inch of a .png (default 150)",
+        help="dots per inch of a .png (default 150)",
     )
     p.add_argument(
-        "--seed", type=whole, default=0, metavar="NUMBER", help="other made URLs (default 0)"
+        "--seed",
+        type=whole,
+        default=0,
+        metavar="NUMBER",
+        help="seed for generated URLs (default 0)",
     )
     confidence(p)
     place(p)
@@ -297,14 +305,14 @@ def bench(p: argparse.ArgumentParser) -> None:
         type=whole,
         default=1_000_000,
         metavar="KEYS",
-        help="keys a measurement (default 1000000)",
+        help="keys per measurement (default 1000000)",
     )
     p.add_argument(
         "-p",
         type=real,
         default=0.01,
         metavar="RATE",
-        help="rate that the filters are sized for (default 0.01)",
+        help="rate of false positives that the filters are sized for (default 0.01)",
     )
     p.add_argument(
         "--schemes",
@@ -325,7 +333,7 @@ def bench(p: argparse.ArgumentParser) -> None:
         type=real,
         default=0.02,
         metavar="SHARE",
-        help="how well: K-th over smallest, less 1 (default 0.02)",
+        help="by how much the K-th may exceed the smallest (default 0.02)",
     )
     p.add_argument(
         "--max",
@@ -336,7 +344,9 @@ def bench(p: argparse.ArgumentParser) -> None:
         help="measurements after which it gives up (default 60)",
     )
     p.add_argument(
-        "--file", metavar="FILE", help="also a mapped file, made under this name and removed again"
+        "--file",
+        metavar="FILE",
+        help="also measure a mapped file, created under this name and removed again",
     )
 
 
@@ -345,7 +355,7 @@ def serve(p: argparse.ArgumentParser) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="path or Redis URL of the filter to serve; memory where it is left out",
+        help="path or Redis URL of the filter to serve (default: memory)",
     )
     p.add_argument("--host", help="address to listen on (default 127.0.0.1)")
     p.add_argument("--port", type=whole, help="port to listen on (default 6381)")
@@ -361,33 +371,37 @@ def serve(p: argparse.ArgumentParser) -> None:
         "more",
         nargs="*",
         metavar="-- OPTION",
-        help="anything after -- goes to bloomfilterd as it is",
+        help="everything after -- is passed to bloomfilterd unchanged",
     )
 
 
 def completion(p: argparse.ArgumentParser) -> None:
-    p.add_argument("shell", choices=["bash", "zsh", "fish"], help="whose script to print")
+    p.add_argument("shell", choices=["bash", "zsh", "fish"], help="the shell whose script to print")
 
 
 COMMANDS = {
-    "create": (create, "filters:create", "make a filter; an existing one is never emptied"),
+    "create": (create, "filters:create", "create a filter; an existing one is never emptied"),
     "add": (add, "keys:add", "add keys from files or standard input"),
     "check": (
         check,
         "keys:check",
-        "look keys up; exit code 0: all present, 1: some absent, 2: fault",
+        "look up keys; exit code 0: all present, 1: some absent, 2: error",
     ),
-    "info": (info, "filters:info", "what a filter is, and how full"),
+    "info": (info, "filters:info", "print a filter's parameters and how full it is"),
     "merge": (merge, "filters:merge", "unite filters into one"),
     "convert": (
         convert,
         "convert:convert",
         "copy a filter to another home, or to and from another system's format",
     ),
-    "study": (study, "study:study", "measured false positives beside theory, over m, n and k"),
-    "plot": (plot, "plot:plot", "pictures of the same (needs matplotlib)"),
-    "bench": (bench, "bench:bench", "how fast this machine is, by the K-best method"),
-    "serve": (serve, "serve:serve", "answer over HTTP: starts bloomfilterd"),
+    "study": (
+        study,
+        "study:study",
+        "compare measured false positives with theory, over m, n and k",
+    ),
+    "plot": (plot, "plot:plot", "plot what study measures (needs matplotlib)"),
+    "bench": (bench, "bench:bench", "measure the time per key on this machine (K-best method)"),
+    "serve": (serve, "serve:serve", "serve filters over HTTP: starts bloomfilterd"),
     "completion": (completion, "completion:completion", "print a completion script for a shell"),
 }
 

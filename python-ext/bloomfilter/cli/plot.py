@@ -103,7 +103,7 @@ def draw_k(ax: Axes, args: Namespace, halves: Halves) -> None:
     rate_axis(ax)
     plain_log(low, high, ax.yaxis)
     ax.set_xticks([1, *range(3, 20, 2)])
-    ax.set_xlabel("k, positions a key")
+    ax.set_xlabel("k, positions per key")
     ax.set_title(f"Rate against k: m = {BITS_A_KEY} n, n = {halves.n:,}")
     ax.legend(
         title=f"points: measured\nlines: theory, bars: its {100 * args.confidence:g} %",
@@ -169,7 +169,7 @@ def draw_bits(ax: Axes, _args: Namespace, _halves: Halves) -> None:
     ax.xaxis.set_major_formatter(percent)
     ax.set_ylim(bottom=0)
     ax.set_xlabel("p, false positives at n keys")
-    ax.set_ylabel("bits a key, m / n")
+    ax.set_ylabel("bits per key, m / n")
     ax.set_title("Size against rate")
     ax.legend(loc="upper left")
 

@@ -113,7 +113,7 @@ def keys_of(args: Namespace) -> list[bytes]:
 
 
 def keys_to_study(args: Namespace) -> list[bytes]:
-    """Without KEYFILE what comes through a pipe, as everywhere; the made URLs where nothing
+    """Without KEYFILE what comes through a pipe, as everywhere; the generated URLs where nothing
     comes."""
     piped = not args.keyfile and is_piped() and all_keys(STDIN, b"\0" if args.null else b"\n")
     return piped or keys_of(args)

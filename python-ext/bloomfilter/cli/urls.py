@@ -1,5 +1,5 @@
-"""Made URLs, always the same for one seed: what a study works on where the user has no list of his
-own."""
+"""Generated URLs, always the same for one seed: what a study works on where the user has no list of
+his own."""
 
 from __future__ import annotations
 
