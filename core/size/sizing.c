@@ -95,15 +95,32 @@ static int below_floor(const bf_scheme *s, const bf_geometry *g, bf_error *err)
         (unsigned long long)s->values);
 }
 
+/* The fewest cells, at least m, that keep p; where none do, more than any filter has. */
+static double cells_for(const bf_scheme *s, const bf_geometry *g, double m)
+{
+    const double n = (double)g->n;
+    double low = m - 1, high = m;
+    while (high <= (double)BF_M_MAX && bf_rate(s, high, n, g->k) > g->p) {
+        low = high;
+        high = ceil(high * 1.01);
+    }
+    while (high - low > 1) {
+        const double middle = floor((low + high) / 2);
+        if (bf_rate(s, middle, n, g->k) > g->p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
 static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
     const double n = (double)g->n, p = bf_rate_left(s, g->p, n);
     if (!(p > 0)) return below_floor(s, g, err);
     double c = g->k ? bits_for(s->layout, p, g->k) : best_k(s->layout, p, &g->k);
     double m = ceil(c * n);
-    if (!bf_rate_is_formula(s) && !s->power_of_two)
-        for (int i = 0; i < 1000 && m < (double)BF_M_MAX && bf_rate(s, m, n, g->k) > g->p; i++)
-            m = ceil(m * 1.005);
+    if (!bf_rate_is_formula(s) && !s->power_of_two) m = cells_for(s, g, m);
     if (s->layout->line_bits == 1 && m < BF_RATE_SMALL)
         while (bf_rate_small(m, (double)g->n, g->k) > g->p) m++;
     if (!(m <= (double)BF_M_MAX))
