@@ -63,18 +63,7 @@ static int64_t machine_us(void)
 
 static bool decimal(const bf_redis_reply *r, size_t i, int64_t most, int64_t *v)
 {
-    size_t len;
-    long long n;
-    char digits[20] = "", *end = digits;
-    const char *text = bf_reply_text(r, i, &len);
-    if (text && len < sizeof digits) {
-        memcpy(digits, text, len);
-        *v = strtoll(digits, &end, 10);
-        if (end == digits || *end) return false;
-    } else if (bf_reply_integer(r, i, &n))
-        *v = n;
-    else
-        return false;
+    *v = bf_redis_number_in(r, i, 10);
     return *v >= 0 && *v <= most;
 }
 
@@ -335,6 +324,11 @@ bool bf_redis_window_stale(const bf_filter *f, int64_t now)
     return bf_live(p->live) == now && mark_of(p) != p->known;
 }
 
+static int too_fast(const bf_filter *f, bf_error *err)
+{
+    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->label);
+}
+
 /* The mark of the part of now is known once K:meta was looked at after it was read. */
 int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
 {
@@ -361,7 +355,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
         c->newest = newest;
         if (bf_live(last->live) != *now || !bf_redis_window_stale(f, *now)) return 0;
     }
-    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->label);
+    return too_fast(f, err);
 }
 
 /* ---- a new part ---- */
@@ -462,7 +456,7 @@ int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err)
         bf_piece *p = bf_window_piece(f->chain, *now);
         if (rc < 0 || bf_live(p->live) == *now || (rc = make(f, p, *now, err)) < 0) return rc;
     }
-    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->label);
+    return too_fast(f, err);
 }
 
 int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
@@ -476,7 +470,7 @@ int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
             return rc;
         if ((rc = make(f, p, epoch, err)) < 0) return rc;
     }
-    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->label);
+    return too_fast(f, err);
 }
 
 /* 0: somebody else's is there. */
@@ -499,7 +493,7 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
         bf_link_number(l, 2);
         bf_link_word(l, whole->meta);
         bf_link_word(l, l->key);
-        bf_redis_put_whole(l, f);
+        bf_redis_put_whole(whole_of(f), &f->chain->desc, f->secret_check);
         if (f->chain->own_clock) {
             bf_link_word(l, "clock");
             bf_link_word(l, "own");

@@ -38,16 +38,6 @@ static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
 static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
 
 /* ---- a part as a store ---- */
-char *bf_redis_part_key(const bf_redis *whole, char letter, int64_t i)
-{
-    const char *key = whole->key;
-    const bool tagged = bf_redis_tagged(key);
-    size_t cap = strlen(key) + 32;
-    char *name = malloc(cap);
-    if (name) snprintf(name, cap, tagged ? "%s:%c%lld" : "{%s}:%c%lld", key, letter, (long long)i);
-    return name;
-}
-
 static void free_piece(bf_piece *p)
 {
     if (p && p->part.store.ops) p->part.store.ops->close(&p->part.store);
@@ -80,37 +70,6 @@ static int join(bf_filter *f, bf_piece *p, const bf_geometry *g)
     p->part.g = *g;
     p->part.store.nwords = (g->m + 63) / 64;
     return bf_chain_join(f->chain, p);
-}
-
-int64_t bf_redis_number_in(const bf_redis_reply *r, size_t i, int base)
-{
-    size_t len;
-    long long v;
-    char digits[20] = "", *end;
-    if (bf_reply_integer(r, i, &v)) return v;
-    const char *text = bf_reply_text(r, i, &len);
-    if (!text || len == 0 || len >= sizeof digits) return -1;
-    memcpy(digits, text, len);
-    v = strtoll(digits, &end, base);
-    return *end ? -1 : v;
-}
-
-/* One command, its words ended by NULL; its number, or -1 where there is none. */
-static int number(bf_redis *r, const char *const *words, int64_t *out, bf_error *err)
-{
-    unsigned n = 0;
-    bf_link *l = r->link;
-    bf_redis_lock(r);
-    int rc = bf_link_begin(l, true, err);
-    if (rc == 0) {
-        while (words[n]) n++;
-        bf_link_count(l, n);
-        for (unsigned i = 0; i < n; i++) bf_link_word(l, words[i]);
-        rc = bf_link_finish(l, 1, err);
-    }
-    *out = rc == 0 ? bf_redis_number_in(&l->reply, 0, 10) : -1;
-    bf_link_unlock(l);
-    return rc;
 }
 
 /* ---- taking in ---- */
@@ -212,54 +171,6 @@ static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
     return rc;
 }
 
-/* Is what is under the name of the filter now, one that the handle may go on with?  With another
- * one it may not.  *born: its own, as the whole hash has it, and nothing else. */
-int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
-{
-    bf_redis *whole = whole_of(f);
-    const bf_desc *have = &f->chain->desc;
-    bf_desc d;
-    uint32_t mark;
-    bf_redis_lock(whole);
-    int rc = bf_redis_fetch_meta(whole, err);
-    if (rc == 0)
-        rc = whole->link->reply.n ? bf_redis_meta_read(whole, &d, &mark, err)
-                                  : bf_redis_lost(whole, err);
-    *born = rc == 0 ? bf_redis_meta_born(whole) : 0;
-    bf_link_unlock(whole->link);
-    if (rc < 0) return rc;
-    if (d.kind == have->kind && !strcmp(d.name, have->name) && d.g.m == have->g.m &&
-        d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
-        d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
-        return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s was made anew with other parameters: open it again",
-        bf_redis_label(whole));
-}
-
-/* Said once, and not to whom the loss was told: from then on the handle is at home in the new one.
- */
-int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
-{
-    bf_redis *whole = whole_of(f);
-    uint64_t gone = 0;
-    for (unsigned i = 0; i < f->chain->count || i < f->chain->kept; i++) {
-        bf_redis *r = f->chain->piece[i]->part.store.impl;
-        if (!r) continue;
-        gone += r->added + r->gone;
-        r->added = r->gone = 0;
-        /* by the part: doubts() takes that away where the whole is to tell */
-        if (r->fate != BF_FINE) bf_raise(&whole->told);
-        r->fate = BF_FINE;
-    }
-    const char *note = whole->note ? whole->note : "";
-    const bool told = bf_raised(&whole->told) && strcmp(note, BF_SENT_IN) != 0;
-    whole->note = NULL;
-    whole->born = born;
-    bf_lower(&whole->told);
-    if (told) bf_raise(&f->chain->moved);
-    return told ? 0 : bf_redis_anew(whole->label, gone, note, err);
-}
-
 static bool doubts(bf_filter *f, bool adding)
 {
     unsigned n = 0;
@@ -340,33 +251,6 @@ static bool news(const bf_filter *f)
 }
 
 /* ---- a new part ---- */
-void bf_redis_put_whole(bf_link *l, const bf_filter *f)
-{
-    const bf_desc *d = &f->chain->desc;
-    const bool grow = d->kind == BF_GROW;
-    char text[40];
-    const char *const names[] = { "format", "kind", "scheme", "m", "n", "k", "p", "secret",
-        grow ? "grow" : "window", "parts", "born" };
-    whole_of(f)->born = bf_redis_new_mark();
-    for (int i = 0; i < BF_WHOLE_ARGS / 2; i++) {
-        switch (i) {
-        case 0: strcpy(text, "2"); break;
-        case 1: strcpy(text, grow ? "grow" : "window"); break;
-        case 2: break;
-        case 3: snprintf(text, sizeof text, "%llu", (unsigned long long)d->g.m); break;
-        case 4: snprintf(text, sizeof text, "%llu", (unsigned long long)d->g.n); break;
-        case 5: snprintf(text, sizeof text, "%u", d->g.k); break;
-        case 6: bf_print(text, sizeof text, "%.17g", d->g.p); break;
-        case 7: snprintf(text, sizeof text, "%016llx", (unsigned long long)f->secret_check); break;
-        case 8: bf_print(text, sizeof text, "%.17g", grow ? d->grow : d->window); break;
-        case 9: snprintf(text, sizeof text, "%u", grow ? 1 : d->parts); break;
-        default: snprintf(text, sizeof text, "%08lx", (unsigned long)whole_of(f)->born);
-        }
-        bf_link_word(l, names[i]);
-        bf_link_word(l, i == 2 ? d->name : text);
-    }
-}
-
 /* The later parts of the filter that this one takes the place of, and their companion hashes. */
 static unsigned old_names(const bf_redis *whole, unsigned i)
 {
@@ -421,7 +305,7 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const 
     bf_link_word(l, text);
     bf_link_number(l, (unsigned)bf_redis_meta_args(d));
     bf_redis_meta_put(r, d, mark);
-    if (i == 0) bf_redis_put_whole(l, f);
+    if (i == 0) bf_redis_put_whole(whole_of(f), &f->chain->desc, f->secret_check);
 }
 
 int bf_redis_no_part(const bf_redis *r, bf_error *err)
@@ -507,27 +391,8 @@ static bool lost(bf_filter *f)
 
 /* ---- all of it: each part's own script, the hash of the whole last (expire) or first (delete)
  * ---- */
-#define MINE                                                                                       \
-    "if redis.call('HEXISTS',KEYS[1],'kind')==0 "                                                  \
-    "or (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[1] then return 0 end "
-static const char delete_meta[] = MINE "redis.call('DEL',KEYS[1]) return 1";
-static const char expire_meta[] = MINE
-    "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1";
-
-/* Not what somebody else has made there meanwhile. */
-static int about_meta(bf_redis *r, const char *script, const char *argument, bf_error *err)
-{
-    char born[16] = "";
-    int64_t done;
-    if (r->born) snprintf(born, sizeof born, "%08lx", (unsigned long)r->born);
-    int rc = number(
-        r, (const char *const[]){ "EVAL", script, "1", r->meta, born, argument, NULL }, &done, err);
-    return rc < 0 || done == 1 ? rc : bf_redis_lost(r, err);
-}
-
 static int expire(bf_filter *f, double seconds, bf_error *err)
 {
-    char text[32];
     if (f->chain->desc.kind == BF_WINDOW)
         return bf_fail(
             err, BF_ENOTSUP, "a filter that forgets expires part by part: expire() is for others");
@@ -536,8 +401,7 @@ static int expire(bf_filter *f, double seconds, bf_error *err)
         bf_store *s = &f->chain->piece[i]->part.store;
         rc = s->ops->expire(s, seconds, err);
     }
-    snprintf(text, sizeof text, "%llu", (unsigned long long)bf_redis_ms(seconds));
-    return rc < 0 ? rc : about_meta(whole_of(f), expire_meta, text, err);
+    return rc < 0 ? rc : bf_redis_expire_parts(whole_of(f), seconds, err);
 }
 
 /* Every part gets its turn; one that is lost is gone already.  The first error is the error. */
@@ -562,7 +426,7 @@ static int remove_(bf_filter *f, bf_error *err)
     int64_t now = bf_live(f->chain->epoch);
     int rc = follow(f, err);
     if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_look(f, &now, true, err);
-    if (rc == 0) rc = about_meta(whole_of(f), delete_meta, NULL, err);
+    if (rc == 0) rc = bf_redis_delete_parts(whole_of(f), err);
     return rc < 0 ? rc : remove_parts(f, err);
 }
 

@@ -70,6 +70,25 @@ void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
     if (d->g.counting) pair(l, "cell_bits", "%d", BF_CELL_BITS);
 }
 
+/* Of a filter of parts.  From then on the whole is the one that is born now. */
+void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check)
+{
+    bf_link *l = whole->link;
+    const bool grow = d->kind == BF_GROW;
+    whole->born = bf_redis_new_mark();
+    pair(l, "format", "2");
+    pair(l, "kind", grow ? "grow" : "window");
+    pair(l, "scheme", "%s", d->name);
+    pair(l, "m", "%llu", (unsigned long long)d->g.m);
+    pair(l, "n", "%llu", (unsigned long long)d->g.n);
+    pair(l, "k", "%u", d->g.k);
+    pair(l, "p", "%.17g", d->g.p);
+    pair(l, "secret", "%016llx", (unsigned long long)secret_check);
+    pair(l, grow ? "grow" : "window", "%.17g", grow ? d->grow : d->window);
+    pair(l, "parts", "%u", grow ? 1 : d->parts);
+    pair(l, "born", "%08lx", (unsigned long)whole->born);
+}
+
 /* ---- reading ---- */
 static bool has(const bf_redis_reply *r, const char *name)
 {

@@ -8,6 +8,7 @@
  *   bulk.c      whole bitmaps: making, reading, uniting      sharded.c   a filter of several keys: K:0, K:1, ...
  *   cache.c     keys known to be present                     redisson.c  filters that Redisson keeps
  *   attach.c    opening what is there                        store.c     what the home offers
+ *   parts.c     a batch over all parts, one trip             whole.c     what parts have in common
  *   grown.c     parts of growing filters                     epochs.c    parts of forgetting ones
  *
  * A filter under key K:   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the mark
@@ -351,10 +352,13 @@ int64_t bf_redis_parts_ask(
 int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most,
     struct bf_span *s, bf_error *err);
 
-/* grown.c and epochs.c: filters of many parts; most under the chain's lock */
+/* grown.c, epochs.c and whole.c: filters of many parts; most under the chain's lock */
 int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
 enum { BF_WHOLE_ARGS = 22 };
-void bf_redis_put_whole(bf_link *l, const bf_filter *f); /* so many arguments */
+void bf_redis_put_whole(
+    bf_redis *whole, const bf_desc *d, uint64_t secret_check); /* so many arguments */
+int bf_redis_delete_parts(bf_redis *whole, bf_error *err); /* K:meta, if it is still this one's */
+int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err); /* the same */
 int64_t bf_redis_number_in(
     const bf_redis_reply *r, size_t i, int base); /* leaf i, -1: it is none */
 int bf_redis_no_part(
