@@ -127,33 +127,15 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 }
 
 /* ---- more than half full? ---- */
-/* A filter in Redis is not watched: every look would be a trip, in the middle of an add.  The key
- * is added by now: what cannot be looked at is no fault of the add. */
+/* The key is added by now: what cannot be looked at is no fault of the add. */
 void php_bf_look(php_bf *bf)
 {
-    bf_info info;
-    bf_error err;
-    uint64_t wait = INT64_MAX;
+    char sentence[BF_SENTENCE_BYTES];
     *bf->spare = INT64_MAX;
     if (!bf->f || !BF_G(warn) || EG(exception)) return;
-    bf_get_info(bf->f, &info);
-    int full = strcmp(info.home, "redis") == 0 ? BF_ENOTSUP : bf_saturated(bf->f, &wait, &err);
-    if (full >= 0 && full < BF_OVERFULL && wait < INT64_MAX) *bf->spare = (int64_t)wait;
-    if (full == BF_OVERFULL)
-        php_error_docref(NULL, E_USER_WARNING,
-            "More than half of the %s of a filter sized for n=" ZEND_LONG_FMT
-            " keys are set, and it holds more than "
-            "that: false positives grow; make it larger, or set bloomfilter.warn=0",
-            info.counting ? "counters" : "bits", (zend_long)info.n);
-}
-
-/* In memory the first look is free, or nearly; a file is looked at with the first new key. */
-void php_bf_watch(php_bf *bf, const bf_info *info)
-{
-    uint64_t wait;
-    *bf->spare = 0;
-    if (strcmp(info->home, "memory") == 0 && bf_saturated(bf->f, &wait, NULL) != BF_OVERFULL)
-        *bf->spare = wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
+    if (!bf_look(bf->f, bf->spare, sentence, sizeof sentence)) return;
+    php_error_docref(NULL, E_USER_WARNING, "%c%s, or set bloomfilter.warn=0",
+        toupper((unsigned char)*sentence), sentence + 1);
 }
 
 PHP_METHOD(BloomFilter, saturated)

@@ -2,7 +2,6 @@
  * Knows what PHP values are numbers and paths.  Ranges, formulas and what goes with what are the
  * core's. */
 #include "php_bloomfilter.h"
-#include "ext/standard/url.h"
 #include "fopen_wrappers.h"
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -88,55 +87,25 @@ char *php_bf_path(const zend_string *path)
     return NULL;
 }
 
-/* The socket of unix://[user:pass@]/path?...: from the first / up to the first ?, decoded as the
- * core does.  NULL: it is none that the core would take, and may be a part of a password. */
-static char *socket_of(const char *url)
-{
-    const char *from = url + strlen("unix://");
-    size_t before = strcspn(from, "/?");
-    if (before && from[before - 1] != '@') return NULL;
-    from += before;
-    zend_string *path = zend_string_init(from, strcspn(from, "?"), 0);
-    char *full = NULL;
-    size_t len = php_raw_url_decode(ZSTR_VAL(path), ZSTR_LEN(path));
-    if (len > 1 && ZSTR_VAL(path)[0] == '/' && strlen(ZSTR_VAL(path)) == len)
-        full = estrndup(ZSTR_VAL(path), len);
-    zend_string_efree(path);
-    return full;
-}
-
-static bool may_use(const char *path, const char *what)
-{
-    if (path && php_check_open_basedir_ex(path, 0) == 0) return true;
-    zend_throw_exception_ex(
-        php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", path ? path : what);
-    return false;
-}
-
-/* The files of rediss://...?ca=...&cert=..., decoded as the core does. */
-static bool may_use_certificates(const char *url)
-{
-    bool may = true;
-    for (const char *at = strchr(url, '?'); may && at && *at; at += strcspn(at, "&")) {
-        const size_t name = !strncmp(++at, "ca=", 3) ? 3 : !strncmp(at, "cert=", 5) ? 5 : 0;
-        if (!name) continue;
-        char *path = estrndup(at + name, strcspn(at + name, "&"));
-        php_raw_url_decode(path, strlen(path));
-        may = may_use(path, "");
-        efree(path);
-    }
-    return may;
-}
-
+/* The socket and certificates that a URL names, as the core reads them. */
 static bool may_reach(const char *url)
 {
+    char *path;
+    bf_error err;
+    int rc = 1;
     if (!PG(open_basedir) || !*PG(open_basedir)) return true;
-    if (!strncmp(url, "rediss://", 9)) return may_use_certificates(url);
-    if (strncmp(url, "unix://", 7) != 0) return true;
-    char *path = socket_of(url);
-    bool may = may_use(path, "this socket of Redis");
-    if (path) efree(path);
-    return may;
+    for (unsigned i = 0; rc > 0 && (rc = bf_url_file(url, i, &path, &err)) > 0; i++) {
+        if (php_check_open_basedir_ex(path, 0) != 0) {
+            zend_throw_exception_ex(
+                php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", path);
+            rc = BF_EIO;
+        }
+        free(path);
+    }
+    if (rc < 0 && !EG(exception))
+        zend_throw_exception_ex(php_bf_exception_ce, BF_EIO,
+            "open_basedir does not allow a URL that cannot be read: %s", err.msg);
+    return rc == 0;
 }
 
 /* What is no URL for the core is a path, whatever it looks like, so open_basedir has to see it. */
@@ -232,12 +201,6 @@ static bool to_spec(const arguments *a, bf_spec *spec)
     return !a->storage || (spec->storage = php_bf_storage(a->storage));
 }
 
-/* The callable as it was given, or NULL. */
-static php_bf_clock *clock_of(arguments *a)
-{
-    return php_bf_clock_new(ZEND_FCI_INITIALIZED(a->clock) ? &a->clock.function_name : NULL);
-}
-
 static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_clock **clock)
 {
     arguments a = NOT_GIVEN;
@@ -263,7 +226,7 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_clock 
     Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
     if (!to_spec(&a, spec)) return false;
-    php_bf_clock_set(spec, *clock = clock_of(&a));
+    php_bf_clock_set(spec, *clock = php_bf_clock_new(&a.clock, &a.clock_cache));
     return true;
 }
 
@@ -293,7 +256,7 @@ bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, con
     ZEND_PARSE_PARAMETERS_END_EX(return false);
     *format = as ? ZSTR_VAL(as) : NULL;
     if (!to_spec(&a, spec)) return false;
-    php_bf_clock_set(spec, *clock = clock_of(&a));
+    php_bf_clock_set(spec, *clock = php_bf_clock_new(&a.clock, &a.clock_cache));
     return true;
 }
 
@@ -386,7 +349,7 @@ PHP_METHOD(BloomFilter, open)
     ZEND_PARSE_PARAMETERS_END();
     if (!to_spec(&a, &spec)) RETURN_THROWS();
     php_bf_map *map;
-    php_bf_clock *clock = clock_of(&a);
+    php_bf_clock *clock = php_bf_clock_new(&a.clock, &a.clock_cache);
     php_bf_clock_set(&spec, clock);
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);

@@ -73,7 +73,8 @@ bool is_counting(PyTypeObject *type);
 void *raise_error(module_state *state, const bf_error *err);
 void *raise_in(FilterObject *self, const bf_error *err);
 void *raise_closed(void);
-/* Puts "key 5: " before the message of a TypeError or ValueError that is set. */
+/* Puts "key 5: " before the message of a TypeError or ValueError that is set, and 5 in its index.
+ */
 void name_key(Py_ssize_t index);
 
 /* ---- py_inside.c: entering, leaving
@@ -209,11 +210,12 @@ size_t decimal(char *out, uint64_t magnitude, bool negative);
 
 /* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory
  * ---------------------------------------------------------------------- */
-enum { BATCH_KEYS = 512, BATCH_ROOM = BATCH_KEYS * DECIMAL_MAX };
+enum { BATCH_KEYS = BF_AT_ONCE_MAX, BATCH_ROOM = 10240 };
 typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 typedef struct {
     FilterObject *self;
     bf_filter *bf;
+    size_t most; /* keys a call of the core */
     many_call *call;
     PyObject *out;   /* bytes object being filled, one a key; NULL = only the count is wanted */
     Py_ssize_t done; /* keys that were answered        */
@@ -225,7 +227,9 @@ typedef struct {
     uint64_t deadline;    /* ns, when others get their turn */
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
-    char room[BATCH_ROOM];
+    char *room; /* of `space` bytes */
+    size_t space;
+    char own_room[BATCH_ROOM];
 } batch;
 uint64_t clock_ns(void);
 /* Makes sure of room for more answers; NULL with an exception. */
@@ -234,7 +238,7 @@ uint8_t *batch_room(batch *b, Py_ssize_t more);
 int array_batch(batch *b, PyObject *keys);
 int arrow_batch(batch *b, PyObject *keys);
 
-/* Keys that can be read without the GIL.  gather puts the next ones, BATCH_KEYS at most, in b->keys
+/* Keys that can be read without the GIL.  gather puts the next ones, b->most at most, in b->keys
  * and sets b->n; a key that is none ends the column: then `left` is 0 and `fault` says why, after
  * the keys before it. */
 enum column_fault { FAULT_NONE, FAULT_NULL, FAULT_TYPE, FAULT_DAMAGED, FAULT_TEXT };
@@ -287,6 +291,9 @@ PyObject *new_bytes(uint64_t len);
 PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_save(FilterObject *self, PyObject *path);
 PyObject *filter_reduce(FilterObject *self, PyObject *unused);
+/* What a subclass keeps on its object, as pickle has it: None, its __dict__, or that (or None) and
+ * a dict of its __slots__. */
+PyObject *filter_attributes(PyObject *self);
 
 PyObject *filter_copy(FilterObject *self, PyObject *unused);
 PyObject *filter_deepcopy(FilterObject *self, PyObject *memo);
@@ -310,10 +317,9 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *filter_info(FilterObject *self, PyObject *unused);
-/* Begin to watch anew whether it is saturated; the same for a handle just made; look now: -1 where
- * the warning became an exception. */
-void filter_watch(FilterObject *self);
-void filter_watch_new(FilterObject *self);
+/* Begin to watch whether it is saturated, of a handle just made or anew; look now: -1 where the
+ * warning became an exception. */
+void filter_watch(FilterObject *self, bool made);
 int filter_look(FilterObject *self);
 static inline int filter_grew(FilterObject *self, int64_t fresh)
 {

@@ -260,7 +260,7 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
     FilterObject *made = bf ? (FilterObject *)filter_wrap(type, bf, client, q->clock) : NULL;
     if (made && !q->warn) {
         made->warn = false;
-        filter_watch(made);
+        filter_watch(made, false);
     }
     return (PyObject *)made;
 }

@@ -207,61 +207,35 @@ int filter_bool(PyObject *self)
 }
 
 /* ---- more than half full? ---- */
-/* A filter in Redis is not watched: every look would be a trip, in the middle of an add. */
-static void look_after(FilterObject *self, uint64_t fresh)
+static void look_after(FilterObject *self, int64_t fresh)
 {
-    int64_t spare = fresh < INT64_MAX ? (int64_t)fresh : INT64_MAX;
     if (NO_GIL)
-        __atomic_store_n(&self->spare, spare, __ATOMIC_RELAXED);
+        __atomic_store_n(&self->spare, fresh, __ATOMIC_RELAXED);
     else
-        self->spare = spare;
+        self->spare = fresh;
 }
 
-/* Only where a look is no trip; it never runs a clock. */
-void filter_watch(FilterObject *self)
+void filter_watch(FilterObject *self, bool made)
 {
-    bf_info info = { .home = "" };
-    if (self->bf) bf_get_info(self->bf, &info);
-    const bool near = !strcmp(info.home, "memory") || !strcmp(info.home, "file");
-    look_after(self, self->warn && near ? 0 : UINT64_MAX);
-}
-
-/* In memory the first look is free, or nearly; a file is looked at with the first new key. */
-void filter_watch_new(FilterObject *self)
-{
-    bf_info info;
-    uint64_t wait;
-    filter_watch(self);
-    if (!self->bf || self->spare) return;
-    bf_get_info(self->bf, &info);
-    if (strcmp(info.home, "memory") == 0 && bf_saturated(self->bf, &wait, NULL) != BF_OVERFULL)
-        look_after(self, wait);
-}
-
-static int warn(FilterObject *self, const bf_info *info)
-{
-    return PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1,
-        "more than half of the %s of a filter sized for n=%llu keys are set, and it holds more "
-        "than that: false positives grow; make it larger, or pass warn=False",
-        info->counting ? "counters" : "bits", (unsigned long long)info->n);
+    look_after(self, self->warn && self->bf ? bf_watch(self->bf, made) : INT64_MAX);
 }
 
 /* The key is added by now: what cannot be looked at is no fault of the add. */
 int filter_look(FilterObject *self)
 {
-    bf_error err;
-    bf_info info;
-    uint64_t wait = INT64_MAX;
+    char sentence[BF_SENTENCE_BYTES];
+    int64_t left;
     bf_filter *bf = filter_enter(self);
     if (!bf) {
         PyErr_Clear();
         return 0;
     }
-    int full = bf_saturated(bf, &wait, &err);
-    bf_get_info(bf, &info);
+    const int full = bf_look(bf, &left, sentence, sizeof sentence);
     filter_leave(self);
-    look_after(self, full < BF_OVERFULL ? wait : UINT64_MAX);
-    return full == BF_OVERFULL ? warn(self, &info) : 0;
+    look_after(self, left);
+    return !full ? 0
+                 : PyErr_WarnFormat(
+                       state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
 }
 
 static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))

@@ -126,4 +126,6 @@ int stored_remove(served *s, bf_error *err);
 int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err),
     void *ctx, bf_error *err);
 bool stored_is_main(text name);
+/* The filter's name in the place of where it is: clients need not know folders. */
+void stored_hide(const filters *fs, text name, bf_error *err);
 #endif

@@ -33,6 +33,13 @@ int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path
     return code;
 }
 
+int bf_fail_absent(bf_error *err, const char *path)
+{
+    bf_fail_sys(err, ENOENT, "open", path);
+    if (err) err->code = BF_ENOENT;
+    return BF_ENOENT;
+}
+
 static const struct {
     const char *name, *range;
 } ranges[] = { { "m", "1 to 1099511627776 bits" }, { "n", "1 to 9223372036854775807 keys" },

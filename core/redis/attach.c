@@ -173,7 +173,7 @@ static int nothing_there(const bf_redis *r, const bf_spec *spec, bool meta, bf_e
 {
     if (may_create(spec)) return 0;
     if (meta) return bf_redis_lost(r, err);
-    return bf_fail(err, BF_EIO, "%s does not exist", r->link.label);
+    return bf_fail(err, BF_ENOENT, "%s does not exist", r->link.label);
 }
 
 /* As Redisson keeps it; without its hash a bitmap like any other that is not ours. */
