@@ -16,6 +16,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "base/parameters.h"
 #include "bloomfilter.h"
 
 #ifdef Py_GIL_DISABLED
@@ -270,6 +271,23 @@ PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
  * ----------------------------------------------- */
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
+
+/* Rows of parameters.h in a signature: each with a comma before it, or after it. */
+#define SIGNED(kind, name, ...) ", " #name DEFAULT_##kind
+#define SIGNED_FIRST(kind, name, ...) #name DEFAULT_##kind ", "
+#define DEFAULT_SIZE "=None"
+#define DEFAULT_COUNT "=None"
+#define DEFAULT_SMALL "=None"
+#define DEFAULT_REAL "=None"
+#define DEFAULT_TEXT "=None"
+#define DEFAULT_FLAG "=False"
+#define DEFAULT_SECRET "=None"
+#define DEFAULT_STORAGE "=None"
+#define DEFAULT_CLOCK "=None"
+#define CONSTRUCTOR_SIGNATURE                                                                      \
+    BF_NUMBERS(SIGNED_FIRST)                                                                       \
+    "*" BF_SCHEME(SIGNED) BF_STORAGE(SIGNED) BF_KEY(SIGNED) BF_SECRET(SIGNED) BF_MORE(SIGNED)      \
+        BF_CLOCK(SIGNED) ", warn=True"
 
 /* ---- py_params.c: arguments as a bf_spec
  * -------------------------------------------------------------------- */

@@ -119,8 +119,8 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
-        warn: bool = True,
         clock: Callable[[], _Real] | None = None,
+        warn: bool = True,
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
 
@@ -153,9 +153,9 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        clock: Callable[[], _Real] | None = None,
         read_only: bool = False,
         warn: bool = True,
-        clock: Callable[[], _Real] | None = None,
     ) -> Self:
         """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
     @classmethod
@@ -181,8 +181,8 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
-        warn: bool = True,
         clock: Callable[[], _Real] | None = None,
+        warn: bool = True,
     ) -> _Plan:
         """What the constructor would make of these arguments, without making it."""
 
