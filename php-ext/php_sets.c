@@ -60,27 +60,19 @@ static void combine(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_fi
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_unite); }
 PHP_METHOD(BloomFilter, intersect) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_intersect); }
 
-PHP_METHOD(BloomFilter, equals)
+static void compare(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
     bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (!other) RETURN_THROWS();
     PHP_BF_THIS(f);
-    int equal = bf_equal(f, other, &err);
-    if (equal >= 0) RETURN_BOOL(equal);
+    const int answer = call(f, other, &err);
+    if (answer >= 0) RETURN_BOOL(answer);
     php_bf_raise(&err);
 }
 
-PHP_METHOD(BloomFilter, isSubsetOf)
-{
-    bf_error err;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
-    int within = bf_subset(f, other, &err);
-    if (within >= 0) RETURN_BOOL(within);
-    php_bf_raise(&err);
-}
+PHP_METHOD(BloomFilter, equals) { compare(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_equal); }
+PHP_METHOD(BloomFilter, isSubsetOf) { compare(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_subset); }
 
 PHP_METHOD(BloomFilter, merge)
 {
@@ -96,26 +88,30 @@ PHP_METHOD(BloomFilter, merge)
     php_bf_go_on();
 }
 
-PHP_METHOD(BloomFilter, unionCount)
+static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
-    bf_error err;
     bf_state state;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
-    if (bf_union_state(f, other, &state, &err) >= 0) RETURN_LONG(whole(state.count));
-    php_bf_raise(&err);
+    const int rc = bf_union_state(a, b, &state, err);
+    *count = state.count;
+    return rc;
 }
 
-PHP_METHOD(BloomFilter, intersectionCount)
+static void estimate(
+    INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, double *, bf_error *))
 {
     bf_error err;
     double count;
     bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (!other) RETURN_THROWS();
     PHP_BF_THIS(f);
-    if (bf_intersection_count(f, other, &count, &err) >= 0) RETURN_LONG(whole(count));
+    if (call(f, other, &count, &err) >= 0) RETURN_LONG(whole(count));
     php_bf_raise(&err);
+}
+
+PHP_METHOD(BloomFilter, unionCount) { estimate(INTERNAL_FUNCTION_PARAM_PASSTHRU, union_count); }
+PHP_METHOD(BloomFilter, intersectionCount)
+{
+    estimate(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_intersection_count);
 }
 
 PHP_METHOD(CountingBloomFilter, toPlain)

@@ -168,6 +168,11 @@ bool stored_is_current(const filters *fs, const served *s)
     return bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
 }
 
+bool stored_is_lost(const bf_error *err)
+{
+    return err->code == BF_EIO && !err->sys_errno && strstr(err->msg, " is lost ");
+}
+
 /* What Redis lost may have left its companion hash: made again and deleted, both are gone. */
 static int remove_remains(const served *s, bf_error *err)
 {
@@ -180,8 +185,7 @@ static int remove_remains(const served *s, bf_error *err)
 static int remove_remote(served *s, bf_error *err)
 {
     int rc = bf_delete(s->f, err);
-    if (rc >= 0 || err->sys_errno) return rc;
-    return strstr(err->msg, " is lost ") ? remove_remains(s, err) : rc;
+    return rc < 0 && stored_is_lost(err) ? remove_remains(s, err) : rc;
 }
 
 /* 0 also where it is gone already. */
