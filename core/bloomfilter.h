@@ -52,7 +52,8 @@ enum {
     BF_EMISMATCH = -5,       /* a stored filter, but with other parameters or another secret    */
     BF_ENOTSUP = -6,         /* not possible in this home, for this scheme, or in this build    */
     BF_EHOST = -7,           /* a client callback failed; the host's own exception stands       */
-    BF_EBUSY = -8            /* the filter is in use: not now                                   */
+    BF_EBUSY = -8,           /* the filter is in use: not now                                   */
+    BF_ENOENT = -9           /* nothing is there under that name: no file (sys_errno is ENOENT), or no such key in Redis (0) */
 };
 
 typedef struct {             /* on the caller's stack; filled on error only */
@@ -262,6 +263,30 @@ void bf_set_threads(bf_filter *f, bool threads);
  * not. */
 int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+/* For hosts that gather keys: how many a call of bf_add_many and its kin should have.  In Redis it
+ * is one round trip for so many; elsewhere it is what fits the processor's caches.  1 to
+ * BF_AT_ONCE_MAX. */
+#define BF_AT_ONCE_MAX 1000
+size_t bf_at_once(const bf_filter *f);
+/* Lines of a buffer as keys: each ends before the byte sep.  A call takes bf_at_once keys at most,
+ * and about 4 MiB, moves `at` past them and counts up keys and hits (new, or present): 1, or 0 where
+ * no whole line is left.  A refused key is err->key, counted from the first line of all calls; at,
+ * keys and hits stay then. */
+typedef struct {
+    const char *at, *end;    /* what is left of the buffer                                        */
+    char sep;
+    bool last;               /* what follows the last sep is a line as well, if it is not empty   */
+    uint8_t *each;           /* receives an answer a line and is moved on; NULL = not wanted      */
+    char *kept;              /* receives the lines whose answer is keep, each with its sep, and is
+                              * moved on: end - at + 1 bytes of room suffice; NULL = not wanted   */
+    uint8_t keep;
+    uint64_t keys, hits;
+} bf_lines;
+int bf_add_lines(bf_filter *f, bf_lines *l, bf_error *err);
+int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
+/* The same without a filter: the next lines, cap at most, as keys that point into the buffer; how
+ * many. */
+size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
 /* One key: a batch of one.  BF_ADDED / BF_PRESENT; 1 present / 0 absent. */
 int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
@@ -301,6 +326,15 @@ int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
  * in memory. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
+/* For hosts that warn once where a filter is overfull.  bf_watch answers how many new keys may be
+ * added before the first look (made: the filter was just opened; else it was cleared or united);
+ * INT64_MAX: never, because every look would be a trip.  The host counts its new keys down and,
+ * below 0, calls bf_look, which sets *left to how many more may come before the next look.  1: it
+ * is overfull, and sentence (cap bytes) says so, without a full stop: the host adds how its warnings
+ * are turned off.  0: nothing to say, also where it cannot be looked at. */
+#define BF_SENTENCE_BYTES 224
+int64_t bf_watch(bf_filter *f, bool made);
+int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap);
 /* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8);
  * counter i is byte i/2, the high half for even i. */
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
@@ -383,6 +417,18 @@ bool bf_command_arg(bf_commands *c, bf_key *arg);         /* its next argument *
 int bf_refuse(bf_error *err, const char *name, const char *value);
 /* Is this storage a URL?  Otherwise it is a path. */
 bool bf_is_url(const char *storage);
+/* A storage, or a text in which some may be, without what stands between :// and @ in a URL: never a
+ * password.  Writes at most cap bytes, a NUL included; returns the length of all of it. */
+size_t bf_hide_passwords(const char *text, char *out, size_t cap);
+/* The URL of a filter beside that of url: the name of its key followed by more, which holds no
+ * character that a URL must encode.  Written and returned as by bf_hide_passwords. */
+size_t bf_url_beside(const char *url, const char *more, char *out, size_t cap);
+/* The files that opening this URL uses, for hosts that restrict which: i = 0, 1, ...  1: *path is
+ * one, to be freed; 0: there are no more; or what bf_open would refuse. */
+int bf_url_file(const char *url, unsigned i, char **path, bf_error *err);
+/* The secret in a file: 16 bytes, or 32 hexadecimal digits and white space after them.  secret
+ * receives BF_SECRET_BYTES bytes; no message shows any of it. */
+int bf_read_secret(const char *path, void *secret, bf_error *err);
 /* Names of the schemes this build knows, i = 0, 1, ...; NULL past the last.  "php-hashes" needs
  * more after a colon. */
 const char *bf_scheme_name(size_t i);

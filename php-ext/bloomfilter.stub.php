@@ -19,6 +19,8 @@
  * text. The empty string is a key, and NUL bytes belong to the key. A bool, float, null or array is a TypeError: 1.0
  * and true would silently be other keys than meant.
  *
+ * A batch that refuses a key says which one: the exception has its array key, or its number in an iterator, as $e->index.
+ *
  * Exceptions: ValueError for an argument out of range (the message holds the value), TypeError for one of the wrong
  * type, BloomFilterException for the rest: no memory, I/O, damaged bytes, a closed filter.
  *
@@ -59,7 +61,7 @@
  *
  *     $seen = new BloomFilter(n: 1_000_000, p: 0.01, storage: 'redis://127.0.0.1/0?key=seen');
  *
- * - addMany(), existMany() and addNew() send one trip for every 128 keys.
+ * - addMany(), existMany() and addNew() make one round trip for every 1000 keys.
  * - A key that Redis lost (deleted, expired, evicted, flushed) is an exception and never "absent". An add whose answer was
  *   lost is never repeated: the exception says that it is not known whether it was made.
  * - Connections are kept as files are, under `bloomfilter.max_maps`, where the name is in the URL: opening a filter again is
@@ -274,7 +276,7 @@ class BloomFilter implements Countable
     /**
      * Adds all keys and returns how many were surely new. Several times as fast as add() in a loop.
      *
-     * Generators and other Traversables are read 128 keys at a time, never as a whole. At a bad key (TypeError, its
+     * Generators and other Traversables are read some hundred keys at a time, never as a whole. At a bad key (TypeError, its
      * array key or its position in the message) and at an exception of the generator or of a key's __toString() all
      * keys before it are added.
      */

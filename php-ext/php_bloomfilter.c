@@ -35,7 +35,8 @@ void php_bf_raise(const bf_error *err)
     if (err->code == BF_EINVAL)
         zend_value_error("%s", err->msg);
     else
-        zend_throw_exception(php_bf_exception_ce, err->msg, err->code);
+        zend_throw_exception(
+            php_bf_exception_ce, err->msg, err->code == BF_ENOENT ? BF_EIO : err->code);
 }
 
 void php_bf_bail_out(void)

@@ -19,6 +19,7 @@ typedef struct php_bf_map
 
 typedef struct { /* a clock of PHP's: shared by an object and its clones, unions, ... */
     zval callable;
+    zend_fcall_info_cache what; /* lives as long as callable */
     uint32_t refs;
 } php_bf_clock;
 typedef struct php_bf_client
@@ -97,14 +98,14 @@ void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, 
     const bf_error *err);
 
 /* php_clock.c: clocks */
-php_bf_clock *php_bf_clock_new(zval *callable); /* callable NULL: none                            */
+/* NULL: no callable was given */
+php_bf_clock *php_bf_clock_new(const zend_fcall_info *info, const zend_fcall_info_cache *cache);
 php_bf_clock *php_bf_clock_share(php_bf_clock *clock); /* NULL is fine, here and below */
 void php_bf_clock_free(php_bf_clock *clock);
 void php_bf_clock_set(bf_spec *spec, php_bf_clock *clock);
 
 /* php_sets.c: after `fresh` new keys, now and then a look whether the filter is saturated */
 ZEND_COLD void php_bf_look(php_bf *bf);
-void php_bf_watch(php_bf *bf, const bf_info *info); /* of an object just made */
 static zend_always_inline void php_bf_grew(php_bf *bf, int64_t fresh)
 {
     if (UNEXPECTED((*bf->spare -= fresh) < 0)) php_bf_look(bf);

@@ -76,7 +76,7 @@ PHP_METHOD(BloomFilter, load)
 {
     zend_string *path, *secret = NULL;
     zend_fcall_info callable = empty_fcall_info;
-    zend_fcall_info_cache cache;
+    zend_fcall_info_cache cache = empty_fcall_info_cache;
     bf_error err;
     ZEND_PARSE_PARAMETERS_START(1, 3)
     Z_PARAM_PATH_STR(path)
@@ -85,12 +85,10 @@ PHP_METHOD(BloomFilter, load)
     Z_PARAM_FUNC_OR_NULL(callable, cache)
     ZEND_PARSE_PARAMETERS_END();
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
-    (void)cache;
     php_bf_set_secret(&expect, secret);
     char *full = php_bf_path(path);
     if (!full) RETURN_THROWS();
-    php_bf_clock *clock =
-        php_bf_clock_new(ZEND_FCI_INITIALIZED(callable) ? &callable.function_name : NULL);
+    php_bf_clock *clock = php_bf_clock_new(&callable, &cache);
     php_bf_clock_set(&expect, clock);
     bf_filter *f = bf_load(full, &expect, &err);
     efree(full);

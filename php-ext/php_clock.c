@@ -3,11 +3,13 @@
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
-php_bf_clock *php_bf_clock_new(zval *callable)
+/* What is called is what the constructor's caller could call, a private method of its own too. */
+php_bf_clock *php_bf_clock_new(const zend_fcall_info *info, const zend_fcall_info_cache *cache)
 {
-    if (!callable) return NULL;
+    if (!ZEND_FCI_INITIALIZED(*info)) return NULL;
     php_bf_clock *clock = emalloc(sizeof *clock);
-    ZVAL_COPY(&clock->callable, callable);
+    ZVAL_COPY(&clock->callable, &info->function_name);
+    clock->what = *cache;
     clock->refs = 1;
     return clock;
 }
@@ -35,13 +37,15 @@ static double seconds_of(php_bf_clock *clock)
 {
     zval now;
     double seconds = ZEND_NAN;
+    zend_fcall_info_cache what = clock->what; /* none of __call(): it is found again each time */
+    zend_fcall_info info = { .size = sizeof info, .retval = &now };
+    ZVAL_COPY_VALUE(&info.function_name, &clock->callable);
     ZVAL_UNDEF(&now);
-    if (call_user_function(NULL, NULL, &clock->callable, &now, 0, NULL) == SUCCESS &&
-        !EG(exception)) {
-        if (Z_TYPE(now) == IS_LONG)
-            seconds = (double)Z_LVAL(now);
-        else if (Z_TYPE(now) == IS_DOUBLE)
+    if (zend_call_function(&info, &what) == SUCCESS && !EG(exception)) {
+        if (EXPECTED(Z_TYPE(now) == IS_DOUBLE))
             seconds = Z_DVAL(now);
+        else if (Z_TYPE(now) == IS_LONG)
+            seconds = (double)Z_LVAL(now);
         else
             zend_type_error("clock must return int|float, %s returned", zend_zval_type_name(&now));
         if (zend_isnan(seconds) && !EG(exception))

@@ -1,6 +1,6 @@
 /* php_keys.c - keys: one at a time, and in batches.
  * Knows what PHP values are keys and how their bytes stay alive; knows nothing of positions.  A
- * batch gathers up to CHUNK keys and hands them to the core in one call.
+ * batch gathers as many keys as a call of the core should have (bf_at_once).
  *
  * While keys are gathered, a generator or a __toString() may do anything: close the filter, change
  * what a reference points to, throw.  So the filter is looked up again at each flush, and bytes
@@ -10,11 +10,7 @@
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
 
-enum {
-    CHUNK = 128,
-    AHEAD = 32,
-    TEXT_MAX = 24
-}; /* keys a call of the core; see fetch(); an int as text */
+enum { AHEAD = 32, TEXT_MAX = 24 }; /* see fetch(); an int as text */
 
 typedef int one_call(bf_filter *, const void *, size_t, bf_error *);
 typedef int64_t many_call(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
@@ -144,16 +140,16 @@ PHP_METHOD(BloomFilter, hashcode)
 typedef struct {
     zend_object *self; /* whose filter                                            */
     many_call *call;
-    uint8_t *each;    /* where the next answers go; NULL = not wanted            */
-    int64_t hits;     /* answers of 1 so far                                     */
-    HashTable *keys;  /* where they come from; NULL: an iterator                 */
-    zend_ulong taken; /* keys of an iterator so far: the index in a message      */
-    zend_ulong done;  /* keys that were handed over                              */
-    size_t n, nheld;
-    bool bad; /* a key of a wrong type: its message comes after the flush */
-    bf_key key[CHUNK];
-    zend_string *held[CHUNK];
-    char text[CHUNK][TEXT_MAX];
+    uint8_t *each;         /* where the next answers go; NULL = not wanted            */
+    int64_t hits;          /* answers of 1 so far                                     */
+    HashTable *keys;       /* where they come from; NULL: an iterator                 */
+    zend_ulong taken;      /* keys of an iterator so far: the index in a message      */
+    zend_ulong done;       /* keys that were handed over                              */
+    size_t n, nheld, most; /* most: keys a call of the core */
+    bool bad;              /* a key of a wrong type: its message comes after the flush */
+    bf_key key[BF_AT_ONCE_MAX];
+    zend_string *held[BF_AT_ONCE_MAX];
+    char text[BF_AT_ONCE_MAX][TEXT_MAX];
 } batch;
 
 static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *each)
@@ -165,7 +161,23 @@ static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *ea
     b->keys = NULL;
     b->taken = b->done = 0;
     b->n = b->nheld = 0;
+    b->most = bf_at_once(php_bf_from(self)->f);
     b->bad = false;
+}
+
+/* Which key the exception that was just thrown is about, as $e->index: under which key of the
+ * array, or which of an iterator's. */
+static ZEND_COLD void note_index(zend_ulong index, zend_string *name)
+{
+    zval v;
+    if (!EG(exception)) return;
+    if (name)
+        ZVAL_STR_COPY(&v, name);
+    else
+        ZVAL_LONG(&v, (zend_long)index);
+    zend_string *property = zend_string_init("index", strlen("index"), 0);
+    zend_hash_update(zend_std_get_properties(EG(exception)), property, &v);
+    zend_string_release(property);
 }
 
 /* A key that the filter's scheme cannot hold: the core's sentence, and where the key is. */
@@ -183,6 +195,7 @@ static ZEND_COLD void raise_refused(const batch *b, const bf_error *err)
         zend_value_error("%s, given at index \"%s\"", err->msg, ZSTR_VAL(name));
     else
         zend_value_error("%s, given at index " ZEND_LONG_FMT, err->msg, (zend_long)index);
+    note_index(index, name);
 }
 
 /* What the user's code has thrown between two keys: the keys before it are handed over as if it had
@@ -240,10 +253,10 @@ static bool take(batch *b, zval *v)
         return false;
     }
     if (held) b->held[b->nheld++] = held;
-    return ++b->n < CHUNK || flush(b);
+    return ++b->n < b->most || flush(b);
 }
 
-static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, const zend_string *name)
+static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, zend_string *name)
 {
     const char *want = "must hold keys of type string, int or Stringable";
     if (name)
@@ -252,6 +265,7 @@ static ZEND_COLD void raise_bad_key(const zval *v, zend_ulong index, const zend_
     else
         zend_argument_type_error(
             1, "%s, %s given at index " ZEND_LONG_FMT, want, type_name(v), (zend_long)index);
+    note_index(index, name);
 }
 
 /* The strings of an array lie all over the heap.  They are asked for before anything reads them:
@@ -283,7 +297,7 @@ static bool take_array(batch *b, HashTable *keys)
         if (EXPECTED(Z_TYPE_P(v) == IS_STRING)) {
             fetch(keys, v);
             b->key[b->n++] = (bf_key){ Z_STRVAL_P(v), Z_STRLEN_P(v) };
-            if (b->n == CHUNK && UNEXPECTED(!flush(b))) return false;
+            if (b->n == b->most && UNEXPECTED(!flush(b))) return false;
             continue;
         }
         ZVAL_DEREF(v);

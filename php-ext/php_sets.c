@@ -60,27 +60,19 @@ static void combine(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_fi
 PHP_METHOD(BloomFilter, union) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_unite); }
 PHP_METHOD(BloomFilter, intersect) { combine(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_intersect); }
 
-PHP_METHOD(BloomFilter, equals)
+static void compare(INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, bf_error *))
 {
     bf_error err;
     bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (!other) RETURN_THROWS();
     PHP_BF_THIS(f);
-    int equal = bf_equal(f, other, &err);
-    if (equal >= 0) RETURN_BOOL(equal);
+    const int answer = call(f, other, &err);
+    if (answer >= 0) RETURN_BOOL(answer);
     php_bf_raise(&err);
 }
 
-PHP_METHOD(BloomFilter, isSubsetOf)
-{
-    bf_error err;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
-    int within = bf_subset(f, other, &err);
-    if (within >= 0) RETURN_BOOL(within);
-    php_bf_raise(&err);
-}
+PHP_METHOD(BloomFilter, equals) { compare(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_equal); }
+PHP_METHOD(BloomFilter, isSubsetOf) { compare(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_subset); }
 
 PHP_METHOD(BloomFilter, merge)
 {
@@ -96,26 +88,30 @@ PHP_METHOD(BloomFilter, merge)
     php_bf_go_on();
 }
 
-PHP_METHOD(BloomFilter, unionCount)
+static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
-    bf_error err;
     bf_state state;
-    bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
-    if (!other) RETURN_THROWS();
-    PHP_BF_THIS(f);
-    if (bf_union_state(f, other, &state, &err) >= 0) RETURN_LONG(whole(state.count));
-    php_bf_raise(&err);
+    const int rc = bf_union_state(a, b, &state, err);
+    *count = state.count;
+    return rc;
 }
 
-PHP_METHOD(BloomFilter, intersectionCount)
+static void estimate(
+    INTERNAL_FUNCTION_PARAMETERS, int (*call)(bf_filter *, bf_filter *, double *, bf_error *))
 {
     bf_error err;
     double count;
     bf_filter *other = other_filter(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (!other) RETURN_THROWS();
     PHP_BF_THIS(f);
-    if (bf_intersection_count(f, other, &count, &err) >= 0) RETURN_LONG(whole(count));
+    if (call(f, other, &count, &err) >= 0) RETURN_LONG(whole(count));
     php_bf_raise(&err);
+}
+
+PHP_METHOD(BloomFilter, unionCount) { estimate(INTERNAL_FUNCTION_PARAM_PASSTHRU, union_count); }
+PHP_METHOD(BloomFilter, intersectionCount)
+{
+    estimate(INTERNAL_FUNCTION_PARAM_PASSTHRU, bf_intersection_count);
 }
 
 PHP_METHOD(CountingBloomFilter, toPlain)
@@ -127,33 +123,15 @@ PHP_METHOD(CountingBloomFilter, toPlain)
 }
 
 /* ---- more than half full? ---- */
-/* A filter in Redis is not watched: every look would be a trip, in the middle of an add.  The key
- * is added by now: what cannot be looked at is no fault of the add. */
+/* The key is added by now: what cannot be looked at is no fault of the add. */
 void php_bf_look(php_bf *bf)
 {
-    bf_info info;
-    bf_error err;
-    uint64_t wait = INT64_MAX;
+    char sentence[BF_SENTENCE_BYTES];
     *bf->spare = INT64_MAX;
     if (!bf->f || !BF_G(warn) || EG(exception)) return;
-    bf_get_info(bf->f, &info);
-    int full = strcmp(info.home, "redis") == 0 ? BF_ENOTSUP : bf_saturated(bf->f, &wait, &err);
-    if (full >= 0 && full < BF_OVERFULL && wait < INT64_MAX) *bf->spare = (int64_t)wait;
-    if (full == BF_OVERFULL)
-        php_error_docref(NULL, E_USER_WARNING,
-            "More than half of the %s of a filter sized for n=" ZEND_LONG_FMT
-            " keys are set, and it holds more than "
-            "that: false positives grow; make it larger, or set bloomfilter.warn=0",
-            info.counting ? "counters" : "bits", (zend_long)info.n);
-}
-
-/* In memory the first look is free, or nearly; a file is looked at with the first new key. */
-void php_bf_watch(php_bf *bf, const bf_info *info)
-{
-    uint64_t wait;
-    *bf->spare = 0;
-    if (strcmp(info->home, "memory") == 0 && bf_saturated(bf->f, &wait, NULL) != BF_OVERFULL)
-        *bf->spare = wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
+    if (!bf_look(bf->f, bf->spare, sentence, sizeof sentence)) return;
+    php_error_docref(NULL, E_USER_WARNING, "%c%s, or set bloomfilter.warn=0",
+        toupper((unsigned char)*sentence), sentence + 1);
 }
 
 PHP_METHOD(BloomFilter, saturated)

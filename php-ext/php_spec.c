@@ -2,7 +2,7 @@
  * Knows what PHP values are numbers and paths.  Ranges, formulas and what goes with what are the
  * core's. */
 #include "php_bloomfilter.h"
-#include "ext/standard/url.h"
+#include "base/parameters.h"
 #include "fopen_wrappers.h"
 #include "zend_exceptions.h"
 #include "zend_interfaces.h"
@@ -88,55 +88,25 @@ char *php_bf_path(const zend_string *path)
     return NULL;
 }
 
-/* The socket of unix://[user:pass@]/path?...: from the first / up to the first ?, decoded as the
- * core does.  NULL: it is none that the core would take, and may be a part of a password. */
-static char *socket_of(const char *url)
-{
-    const char *from = url + strlen("unix://");
-    size_t before = strcspn(from, "/?");
-    if (before && from[before - 1] != '@') return NULL;
-    from += before;
-    zend_string *path = zend_string_init(from, strcspn(from, "?"), 0);
-    char *full = NULL;
-    size_t len = php_raw_url_decode(ZSTR_VAL(path), ZSTR_LEN(path));
-    if (len > 1 && ZSTR_VAL(path)[0] == '/' && strlen(ZSTR_VAL(path)) == len)
-        full = estrndup(ZSTR_VAL(path), len);
-    zend_string_efree(path);
-    return full;
-}
-
-static bool may_use(const char *path, const char *what)
-{
-    if (path && php_check_open_basedir_ex(path, 0) == 0) return true;
-    zend_throw_exception_ex(
-        php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", path ? path : what);
-    return false;
-}
-
-/* The files of rediss://...?ca=...&cert=..., decoded as the core does. */
-static bool may_use_certificates(const char *url)
-{
-    bool may = true;
-    for (const char *at = strchr(url, '?'); may && at && *at; at += strcspn(at, "&")) {
-        const size_t name = !strncmp(++at, "ca=", 3) ? 3 : !strncmp(at, "cert=", 5) ? 5 : 0;
-        if (!name) continue;
-        char *path = estrndup(at + name, strcspn(at + name, "&"));
-        php_raw_url_decode(path, strlen(path));
-        may = may_use(path, "");
-        efree(path);
-    }
-    return may;
-}
-
+/* The socket and certificates that a URL names, as the core reads them. */
 static bool may_reach(const char *url)
 {
+    char *path;
+    bf_error err;
+    int rc = 1;
     if (!PG(open_basedir) || !*PG(open_basedir)) return true;
-    if (!strncmp(url, "rediss://", 9)) return may_use_certificates(url);
-    if (strncmp(url, "unix://", 7) != 0) return true;
-    char *path = socket_of(url);
-    bool may = may_use(path, "this socket of Redis");
-    if (path) efree(path);
-    return may;
+    for (unsigned i = 0; rc > 0 && (rc = bf_url_file(url, i, &path, &err)) > 0; i++) {
+        if (php_check_open_basedir_ex(path, 0) != 0) {
+            zend_throw_exception_ex(
+                php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", path);
+            rc = BF_EIO;
+        }
+        free(path);
+    }
+    if (rc < 0 && !EG(exception))
+        zend_throw_exception_ex(php_bf_exception_ce, BF_EIO,
+            "open_basedir does not allow a URL that cannot be read: %s", err.msg);
+    return rc == 0;
 }
 
 /* What is no URL for the core is a path, whatever it looks like, so open_basedir has to see it. */
@@ -152,27 +122,69 @@ char *php_bf_storage(const zend_string *storage)
 
 /* ---- the constructor's arguments.  false: exception.  spec->storage is the caller's to efree.
  * ---- */
-typedef struct {
-    zval *m, *n, *k;
-    zend_long shards, parts, wait_replicas;
-    double p, grow, window, timeout, cache_max_age;
-    zend_fcall_info clock;
-    zend_fcall_info_cache clock_cache;
-    zend_string *scheme, *secret, *storage, *key;
+/* A row of parameters.h as the fields that it is read into, ... */
+#define FIELD(kind, name, ...) FIELD_##kind(name)
+#define FIELD_SIZE(name) zval *name;
+#define FIELD_COUNT(name) zval *name;
+#define FIELD_SMALL(name)                                                                          \
+    zend_long name;                                                                                \
+    bool no_##name;
+#define FIELD_REAL(name)                                                                           \
+    double name;                                                                                   \
+    bool no_##name;
+#define FIELD_TEXT(name) zend_string *name;
+#define FIELD_FLAG(name) bool name;
+#define FIELD_SECRET(name) zend_string *name;
+#define FIELD_STORAGE(name)                                                                        \
+    zend_string *name;                                                                             \
     zend_object *object; /* instead of storage */
+#define FIELD_CLOCK(name)                                                                          \
+    zend_fcall_info name;                                                                          \
+    zend_fcall_info_cache name##_cache;
+typedef struct {
+    BF_PARAMETERS(FIELD)
     uint32_t storage_at; /* which argument that is */
-    bool no_shards, no_p, no_grow, no_window, no_parts, no_timeout, no_cache_max_age,
-        no_wait_replicas, cache;
 } arguments;
-#define NOT_GIVEN                                                                                  \
-    { .no_shards = true,                                                                           \
-        .no_p = true,                                                                              \
-        .no_grow = true,                                                                           \
-        .no_window = true,                                                                         \
-        .no_parts = true,                                                                          \
-        .no_timeout = true,                                                                        \
-        .no_cache_max_age = true,                                                                  \
-        .no_wait_replicas = true }
+
+/* ... as what they are before that, ... */
+#define ABSENT(kind, name, ...) ABSENT_##kind(name)
+#define ABSENT_SIZE(name)
+#define ABSENT_COUNT(name)
+#define ABSENT_SMALL(name) .no_##name = true,
+#define ABSENT_REAL(name) .no_##name = true,
+#define ABSENT_TEXT(name)
+#define ABSENT_FLAG(name)
+#define ABSENT_SECRET(name)
+#define ABSENT_STORAGE(name)
+#define ABSENT_CLOCK(name)
+#define NOT_GIVEN { BF_PARAMETERS(ABSENT) }
+
+/* ... as how PHP reads it into them, ... */
+#define PARSE(kind, name, ...) PARSE_##kind(name)
+#define PARSE_SIZE(name) Z_PARAM_NUMBER_OR_NULL(a.name)
+#define PARSE_COUNT(name) Z_PARAM_NUMBER_OR_NULL(a.name)
+#define PARSE_SMALL(name) Z_PARAM_LONG_OR_NULL(a.name, a.no_##name)
+#define PARSE_REAL(name) Z_PARAM_DOUBLE_OR_NULL(a.name, a.no_##name)
+#define PARSE_TEXT(name) Z_PARAM_PATH_STR_OR_NULL(a.name)
+#define PARSE_FLAG(name) Z_PARAM_BOOL(a.name)
+#define PARSE_SECRET(name) Z_PARAM_STR_OR_NULL(a.name)
+#define PARSE_STORAGE(name) Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.name)
+#define PARSE_CLOCK(name) Z_PARAM_FUNC_OR_NULL(a.name, a.name##_cache)
+
+/* ... and as how it goes from there to bf_spec: true where it is refused. */
+#define GIVE(kind, name, ...) GIVE_##kind(name)
+#define GIVE_SIZE(name) read_size(#name, a->name, &spec->name, &err) < 0 ||
+#define GIVE_COUNT(name) read_positions(#name, a->name, &spec->name, &err) < 0 ||
+#define GIVE_SMALL(name) read_small(#name, a->name, a->no_##name, &spec->name, &err) < 0 ||
+#define GIVE_REAL(name) read_real(#name, a->name, a->no_##name, &spec->name, &err) < 0 ||
+#define GIVE_TEXT(name) (spec->name = a->name ? ZSTR_VAL(a->name) : NULL, false) ||
+#define GIVE_FLAG(name) (spec->name = a->name, false) ||
+#define GIVE_SECRET(name) (php_bf_set_secret(spec, a->name), false) ||
+#define GIVE_STORAGE(name)
+#define GIVE_CLOCK(name)
+
+#define ONE(...) +1
+enum { PARAMETERS = BF_PARAMETERS(ONE) };
 
 void php_bf_set_secret(bf_spec *spec, const zend_string *secret)
 {
@@ -205,25 +217,10 @@ static bool from_object(const arguments *a, bf_spec *spec)
 static bool to_spec(const arguments *a, bf_spec *spec)
 {
     bf_error err;
-    if (read_size("m", a->m, &spec->m, &err) < 0 || read_size("n", a->n, &spec->n, &err) < 0 ||
-        read_positions("k", a->k, &spec->k, &err) < 0 ||
-        read_real("p", a->p, a->no_p, &spec->p, &err) < 0 ||
-        read_real("grow", a->grow, a->no_grow, &spec->grow, &err) < 0 ||
-        read_real("window", a->window, a->no_window, &spec->window, &err) < 0 ||
-        read_small("shards", a->shards, a->no_shards, &spec->shards, &err) < 0 ||
-        read_small("parts", a->parts, a->no_parts, &spec->parts, &err) < 0 ||
-        read_real("timeout", a->timeout, a->no_timeout, &spec->timeout, &err) < 0 ||
-        read_real("cache_max_age", a->cache_max_age, a->no_cache_max_age, &spec->cache_max_age,
-            &err) < 0 ||
-        read_small("wait_replicas", a->wait_replicas, a->no_wait_replicas, &spec->wait_replicas,
-            &err) < 0) {
+    if (BF_PARAMETERS(GIVE) false) {
         php_bf_raise(&err);
         return false;
     }
-    spec->cache = a->cache;
-    spec->scheme = a->scheme ? ZSTR_VAL(a->scheme) : NULL;
-    spec->key = a->key ? ZSTR_VAL(a->key) : NULL;
-    php_bf_set_secret(spec, a->secret);
     if (a->object) return from_object(a, spec);
     if (a->storage && strlen(ZSTR_VAL(a->storage)) != ZSTR_LEN(a->storage)) {
         zend_argument_value_error(a->storage_at, "must not contain any null bytes");
@@ -232,38 +229,16 @@ static bool to_spec(const arguments *a, bf_spec *spec)
     return !a->storage || (spec->storage = php_bf_storage(a->storage));
 }
 
-/* The callable as it was given, or NULL. */
-static php_bf_clock *clock_of(arguments *a)
-{
-    return php_bf_clock_new(ZEND_FCI_INITIALIZED(a->clock) ? &a->clock.function_name : NULL);
-}
-
 static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_clock **clock)
 {
     arguments a = NOT_GIVEN;
     a.storage_at = 7;
-    ZEND_PARSE_PARAMETERS_START(0, 17)
+    ZEND_PARSE_PARAMETERS_START(0, PARAMETERS)
     Z_PARAM_OPTIONAL
-    Z_PARAM_NUMBER_OR_NULL(a.m)
-    Z_PARAM_NUMBER_OR_NULL(a.n)
-    Z_PARAM_NUMBER_OR_NULL(a.k)
-    Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
-    Z_PARAM_PATH_STR_OR_NULL(a.scheme)
-    Z_PARAM_STR_OR_NULL(a.secret)
-    Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.storage)
-    Z_PARAM_PATH_STR_OR_NULL(a.key)
-    Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
-    Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
-    Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
-    Z_PARAM_LONG_OR_NULL(a.parts, a.no_parts)
-    Z_PARAM_DOUBLE_OR_NULL(a.timeout, a.no_timeout)
-    Z_PARAM_BOOL(a.cache)
-    Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
-    Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
-    Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
+    BF_PARAMETERS(PARSE)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
     if (!to_spec(&a, spec)) return false;
-    php_bf_clock_set(spec, *clock = clock_of(&a));
+    php_bf_clock_set(spec, *clock = php_bf_clock_new(&a.clock, &a.clock_cache));
     return true;
 }
 
@@ -284,16 +259,10 @@ bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, con
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
     Z_PARAM_PATH_STR_OR_NULL(as)
-    Z_PARAM_NUMBER_OR_NULL(a.m)
-    Z_PARAM_NUMBER_OR_NULL(a.n)
-    Z_PARAM_NUMBER_OR_NULL(a.k)
-    Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
-    Z_PARAM_PATH_STR_OR_NULL(a.scheme)
-    Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
-    ZEND_PARSE_PARAMETERS_END_EX(return false);
+    BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END_EX(return false);
     *format = as ? ZSTR_VAL(as) : NULL;
     if (!to_spec(&a, spec)) return false;
-    php_bf_clock_set(spec, *clock = clock_of(&a));
+    php_bf_clock_set(spec, *clock = php_bf_clock_new(&a.clock, &a.clock_cache));
     return true;
 }
 
@@ -363,30 +332,16 @@ PHP_METHOD(BloomFilter, open)
     bf_spec spec = { .must_exist = true,
         .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     bf_error err;
-    ZEND_PARSE_PARAMETERS_START(1, 18)
+    ZEND_PARSE_PARAMETERS_START(1, PARAMETERS + 1)
     Z_PARAM_OBJ_OR_STR(a.object, a.storage)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
     Z_PARAM_PATH_STR_OR_NULL(a.key)
     Z_PARAM_BOOL(spec.read_only)
-    Z_PARAM_NUMBER_OR_NULL(a.m)
-    Z_PARAM_NUMBER_OR_NULL(a.n)
-    Z_PARAM_NUMBER_OR_NULL(a.k)
-    Z_PARAM_DOUBLE_OR_NULL(a.p, a.no_p)
-    Z_PARAM_PATH_STR_OR_NULL(a.scheme)
-    Z_PARAM_DOUBLE_OR_NULL(a.grow, a.no_grow)
-    Z_PARAM_DOUBLE_OR_NULL(a.window, a.no_window)
-    Z_PARAM_LONG_OR_NULL(a.shards, a.no_shards)
-    Z_PARAM_LONG_OR_NULL(a.parts, a.no_parts)
-    Z_PARAM_DOUBLE_OR_NULL(a.timeout, a.no_timeout)
-    Z_PARAM_BOOL(a.cache)
-    Z_PARAM_DOUBLE_OR_NULL(a.cache_max_age, a.no_cache_max_age)
-    Z_PARAM_LONG_OR_NULL(a.wait_replicas, a.no_wait_replicas)
-    Z_PARAM_FUNC_OR_NULL(a.clock, a.clock_cache)
-    ZEND_PARSE_PARAMETERS_END();
+    BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_MORE(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
     if (!to_spec(&a, &spec)) RETURN_THROWS();
     php_bf_map *map;
-    php_bf_clock *clock = clock_of(&a);
+    php_bf_clock *clock = php_bf_clock_new(&a.clock, &a.clock_cache);
     php_bf_clock_set(&spec, clock);
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);

@@ -16,7 +16,7 @@ static size_t text_length(const char *p, size_t width)
 
 static void gather_bytes(batch *b, column *c)
 {
-    for (; b->n < BATCH_KEYS && c->left; c->left--, c->at += c->stride)
+    for (; b->n < b->most && c->left; c->left--, c->at += c->stride)
         b->keys[b->n++] = (bf_key){ c->at, c->padded ? text_length(c->at, c->width) : c->width };
 }
 
@@ -36,7 +36,7 @@ static Py_ssize_t unicode_text(column *c, char *out)
 
 static void gather_unicode(batch *b, column *c)
 {
-    for (; b->n < BATCH_KEYS && c->left && b->used + c->width <= BATCH_ROOM;
+    for (; b->n < b->most && c->left && b->used + c->width <= b->space;
         c->left--, c->at += c->stride) {
         Py_ssize_t len = unicode_text(c, b->room + b->used);
         if (len < 0) {

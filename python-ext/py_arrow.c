@@ -104,7 +104,7 @@ static void stop(column *c, enum column_fault fault, const char *what, int64_t v
 
 static inline void gather_text(batch *b, source *s, bool wide)
 {
-    size_t n = s->c.left < BATCH_KEYS ? (size_t)s->c.left : BATCH_KEYS, i = 0;
+    size_t n = (size_t)s->c.left < b->most ? (size_t)s->c.left : b->most, i = 0;
     while (i < n && text_at(s, wide, s->next + (int64_t)i, &b->keys[i])) i++;
     b->n = i;
     s->next += (int64_t)i;
@@ -118,7 +118,7 @@ static void gather_text64(batch *b, column *c) { gather_text(b, (source *)c, tru
 static void gather_views(batch *b, column *c)
 {
     source *s = (source *)c;
-    for (; b->n < BATCH_KEYS && c->left; c->left--, s->next++) {
+    for (; b->n < b->most && c->left; c->left--, s->next++) {
         if (view_at(s, s->next, &b->keys[b->n]) != FAULT_NONE) {
             stop(c, FAULT_DAMAGED, "a view points outside its buffers, item", s->next);
             return;
@@ -129,7 +129,7 @@ static void gather_views(batch *b, column *c)
 
 static void gather_fixed(batch *b, column *c)
 {
-    for (; b->n < BATCH_KEYS && c->left; c->left--, c->at += c->stride)
+    for (; b->n < b->most && c->left; c->left--, c->at += c->stride)
         b->keys[b->n++] = (bf_key){ c->at, c->width };
 }
 
@@ -154,7 +154,7 @@ static int64_t index_at(const source *s, int64_t i)
 static void gather_dictionary(batch *b, column *c)
 {
     source *s = (source *)c, *values = s->values;
-    for (; b->n < BATCH_KEYS && c->left; c->left--, s->next++) {
+    for (; b->n < b->most && c->left; c->left--, s->next++) {
         int64_t i = index_at(s, s->next);
         if (i < 0 || i >= values->length) {
             stop(c, FAULT_DAMAGED, "an index into its dictionary is", i);

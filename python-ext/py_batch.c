@@ -18,9 +18,10 @@ enum {
     TURN_NS = 2000000,    /* others wait about this long beyond the switch interval    */
     LOOK_EVERY = 1 << 16, /* work between looks at the clock: 32 a key and 1 a byte    */
     KEY_WORK = 32,
-    SHORT = 1 << 12, /* keys below are taken without a look at how much work there is */
-    MUCH = 1 << 18,  /* work after which a chunk is flushed before it is full */
-    AHEAD = 128      /* objects fetched ahead of the one being read               */
+    SHORT = 1 << 12,   /* keys below are taken without a look at how much work there is */
+    MUCH = 1 << 18,    /* work after which a chunk is flushed before it is full */
+    AHEAD = 128,       /* objects fetched ahead of the one being read               */
+    FAR_ROOM = 1 << 20 /* bytes of converted keys that one trip may have */
 };
 
 uint64_t clock_ns(void)
@@ -94,7 +95,8 @@ static int batch_next_chunk(batch *b)
 static int taken(batch *b)
 {
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
-    return ++b->n == BATCH_KEYS || b->left < -MUCH ? batch_next_chunk(b) : 0;
+    const bool enough = b->left < -MUCH && !b->self->far; /* a trip lets others run anyway */
+    return ++b->n == b->most || enough ? batch_next_chunk(b) : 0;
 }
 
 /* A key that may run Python code, that is none, or that is too large for the room: alone.  Nothing
@@ -120,7 +122,7 @@ static int take_after_flush(batch *b, PyObject *o)
 {
     Py_INCREF(o);
     int rc = batch_next_chunk(b);
-    Py_ssize_t used = rc < 0 ? 0 : key_plain(o, b->keys, b->room, BATCH_ROOM);
+    Py_ssize_t used = rc < 0 ? 0 : key_plain(o, b->keys, b->room, b->space);
     if (rc == 0 && (used <= 0 || b->keys->len >= LARGE_KEY))
         rc = take_alone(b, o);
     else if (rc == 0) {
@@ -133,7 +135,7 @@ static int take_after_flush(batch *b, PyObject *o)
 
 static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
 {
-    Py_ssize_t used = key_plain(o, &b->keys[b->n], b->room + b->used, BATCH_ROOM - b->used);
+    Py_ssize_t used = key_plain(o, &b->keys[b->n], b->room + b->used, b->space - b->used);
     if (used < 0 || b->keys[b->n].len >= LARGE_KEY) return take_after_flush(b, o);
     b->used += (size_t)used;
     return taken(b);
@@ -143,7 +145,7 @@ static inline int take(batch *b, PyObject *o)
 {
     if (!key_direct(o, &b->keys[b->n]) || b->keys[b->n].len >= SHORT) return take_converted(b, o);
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
-    return ++b->n == BATCH_KEYS ? batch_next_chunk(b) : 0;
+    return ++b->n == b->most ? batch_next_chunk(b) : 0;
 }
 
 /* ---- where keys come from ---- */
@@ -221,9 +223,16 @@ static int batch_run(batch *b, PyObject *keys)
     if (is_one_key(keys)) return -1;
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
+    b->most = bf_at_once(b->bf);
+    char *more = b->self->far ? PyMem_Malloc(FAR_ROOM) : NULL;
+    if (more) {
+        b->room = more;
+        b->space = FAR_ROOM;
+    }
     int rc = array_batch(b, keys);
     if (rc == 0) rc = arrow_batch(b, keys);
     if (rc == 0) rc = batch_objects(b, keys);
+    PyMem_Free(more);
     filter_leave(b->self);
     if (rc < 0) return -1;
     return b->call == bf_add_many ? filter_grew(b->self, b->hits) : 0;
@@ -238,6 +247,8 @@ static void batch_start(batch *b, FilterObject *self, many_call *call)
     b->hits = 0;
     b->n = b->held = b->used = 0;
     b->apart = false;
+    b->room = b->own_room;
+    b->space = sizeof b->own_room;
 }
 
 PyObject *filter_update(FilterObject *self, PyObject *keys)
@@ -252,7 +263,7 @@ PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call)
 {
     enum { HINT_MAX = 1 << 20 }; /* a hint is not a promise: the rest grows */
     batch b;
-    Py_ssize_t hint = PyObject_LengthHint(keys, BATCH_KEYS);
+    Py_ssize_t hint = PyObject_LengthHint(keys, BF_AT_ONCE_MAX);
     if (hint < 0) return NULL;
     if (hint > HINT_MAX) hint = HINT_MAX;
     batch_start(&b, self, call);

@@ -16,6 +16,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include "base/parameters.h"
 #include "bloomfilter.h"
 
 #ifdef Py_GIL_DISABLED
@@ -74,7 +75,8 @@ bool is_counting(PyTypeObject *type);
 void *raise_error(module_state *state, const bf_error *err);
 void *raise_in(FilterObject *self, const bf_error *err);
 void *raise_closed(void);
-/* Puts "key 5: " before the message of a TypeError or ValueError that is set. */
+/* Puts "key 5: " before the message of a TypeError or ValueError that is set, and 5 in its index.
+ */
 void name_key(Py_ssize_t index);
 
 /* ---- py_inside.c: entering, leaving
@@ -210,11 +212,12 @@ size_t decimal(char *out, uint64_t magnitude, bool negative);
 
 /* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory
  * ---------------------------------------------------------------------- */
-enum { BATCH_KEYS = 512, BATCH_ROOM = BATCH_KEYS * DECIMAL_MAX };
+enum { BATCH_KEYS = BF_AT_ONCE_MAX, BATCH_ROOM = 10240 };
 typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 typedef struct {
     FilterObject *self;
     bf_filter *bf;
+    size_t most; /* keys a call of the core */
     many_call *call;
     PyObject *out;   /* bytes object being filled, one a key; NULL = only the count is wanted */
     Py_ssize_t done; /* keys that were answered        */
@@ -226,7 +229,9 @@ typedef struct {
     uint64_t deadline;    /* ns, when others get their turn */
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
-    char room[BATCH_ROOM];
+    char *room; /* of `space` bytes */
+    size_t space;
+    char own_room[BATCH_ROOM];
 } batch;
 uint64_t clock_ns(void);
 /* Makes sure of room for more answers; NULL with an exception. */
@@ -235,7 +240,7 @@ uint8_t *batch_room(batch *b, Py_ssize_t more);
 int array_batch(batch *b, PyObject *keys);
 int arrow_batch(batch *b, PyObject *keys);
 
-/* Keys that can be read without the GIL.  gather puts the next ones, BATCH_KEYS at most, in b->keys
+/* Keys that can be read without the GIL.  gather puts the next ones, b->most at most, in b->keys
  * and sets b->n; a key that is none ends the column: then `left` is 0 and `fault` says why, after
  * the keys before it. */
 enum column_fault { FAULT_NONE, FAULT_NULL, FAULT_TYPE, FAULT_DAMAGED, FAULT_TEXT };
@@ -269,6 +274,23 @@ PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 
+/* Rows of parameters.h in a signature: each with a comma before it, or after it. */
+#define SIGNED(kind, name, ...) ", " #name DEFAULT_##kind
+#define SIGNED_FIRST(kind, name, ...) #name DEFAULT_##kind ", "
+#define DEFAULT_SIZE "=None"
+#define DEFAULT_COUNT "=None"
+#define DEFAULT_SMALL "=None"
+#define DEFAULT_REAL "=None"
+#define DEFAULT_TEXT "=None"
+#define DEFAULT_FLAG "=False"
+#define DEFAULT_SECRET "=None"
+#define DEFAULT_STORAGE "=None"
+#define DEFAULT_CLOCK "=None"
+#define CONSTRUCTOR_SIGNATURE                                                                      \
+    BF_NUMBERS(SIGNED_FIRST)                                                                       \
+    "*" BF_SCHEME(SIGNED) BF_STORAGE(SIGNED) BF_KEY(SIGNED) BF_SECRET(SIGNED) BF_MORE(SIGNED)      \
+        BF_CLOCK(SIGNED) ", warn=True"
+
 /* ---- py_params.c: arguments as a bf_spec
  * -------------------------------------------------------------------- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
@@ -289,6 +311,9 @@ PyObject *new_bytes(uint64_t len);
 PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_save(FilterObject *self, PyObject *path);
 PyObject *filter_reduce(FilterObject *self, PyObject *unused);
+/* What a subclass keeps on its object, as pickle has it: None, its __dict__, or that (or None) and
+ * a dict of its __slots__. */
+PyObject *filter_attributes(PyObject *self);
 
 PyObject *filter_copy(FilterObject *self, PyObject *unused);
 PyObject *filter_deepcopy(FilterObject *self, PyObject *memo);
@@ -312,10 +337,9 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *filter_info(FilterObject *self, PyObject *unused);
-/* Begin to watch anew whether it is saturated; the same for a handle just made; look now: -1 where
- * the warning became an exception. */
-void filter_watch(FilterObject *self);
-void filter_watch_new(FilterObject *self);
+/* Begin to watch whether it is saturated, of a handle just made or anew; look now: -1 where the
+ * warning became an exception. */
+void filter_watch(FilterObject *self, bool made);
 int filter_look(FilterObject *self);
 static inline int filter_grew(FilterObject *self, int64_t fresh)
 {

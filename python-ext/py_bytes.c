@@ -61,14 +61,28 @@ PyObject *filter_save(FilterObject *self, PyObject *arg)
 }
 
 /* ---- pickle ---- */
-/* What open() must be told beside the storage; an empty dict where nothing. */
+/* Takes value over. */
+static int put(PyObject *dict, const char *name, PyObject *value)
+{
+    const int rc = value ? PyDict_SetItemString(dict, name, value) : -1;
+    Py_XDECREF(value);
+    return rc;
+}
+
+/* What open() is told beside the storage: where it is, and what it must be.  m of a filter of many
+ * parts is not its own to say. */
 static PyObject *open_arguments(const bf_info *info)
 {
-    PyObject *kwargs = PyDict_New(), *key = info->key ? PyUnicode_FromString(info->key) : NULL;
-    bool failed = !kwargs || (info->key && !key) ||
-                  (key && PyDict_SetItemString(kwargs, "key", key) < 0) ||
-                  (info->read_only && PyDict_SetItemString(kwargs, "read_only", Py_True) < 0);
-    Py_XDECREF(key);
+    PyObject *kwargs = PyDict_New();
+    const bool many = info->grow != 0 || info->window != 0;
+    const bool failed =
+        !kwargs || (info->key && put(kwargs, "key", PyUnicode_FromString(info->key)) < 0) ||
+        (info->read_only && put(kwargs, "read_only", Py_NewRef(Py_True)) < 0) ||
+        (!many && put(kwargs, "m", PyLong_FromUnsignedLongLong(info->m)) < 0) ||
+        (info->grow != 0 && put(kwargs, "grow", PyFloat_FromDouble(info->grow)) < 0) ||
+        (info->window != 0 && put(kwargs, "window", PyFloat_FromDouble(info->window)) < 0) ||
+        put(kwargs, "k", PyLong_FromUnsignedLong(info->k)) < 0 ||
+        put(kwargs, "scheme", PyUnicode_FromString(info->scheme)) < 0;
     if (failed) Py_CLEAR(kwargs);
     return kwargs;
 }
@@ -90,15 +104,10 @@ static PyObject *maker_of(FilterObject *self, const bf_info *info)
 {
     PyObject *made =
         PyObject_GetAttrString((PyObject *)Py_TYPE(self), info->storage ? "open" : "from_bytes");
-    PyObject *kwargs = made && info->storage ? open_arguments(info) : NULL;
-    if (!kwargs || PyDict_GET_SIZE(kwargs) == 0) {
-        if (PyErr_Occurred()) Py_CLEAR(made);
-        Py_XDECREF(kwargs);
-        return made;
-    }
-    PyObject *bound = partial(made, kwargs);
+    if (!made || !info->storage) return made;
+    PyObject *kwargs = open_arguments(info), *bound = kwargs ? partial(made, kwargs) : NULL;
     Py_DECREF(made);
-    Py_DECREF(kwargs);
+    Py_XDECREF(kwargs);
     return bound;
 }
 
@@ -152,12 +161,57 @@ static PyObject *recipe(FilterObject *self, bf_filter *bf)
     return Py_BuildValue("(N(N))", maker, arg);
 }
 
-/* What a subclass keeps on its objects; NULL without an exception where there is nothing. */
-static PyObject *attributes(FilterObject *self)
+/* ---- what a subclass keeps on its objects ---- */
+/* value of name in to, if the object has it. */
+static int take_slot(PyObject *self, PyObject *name, PyObject *to)
 {
-    PyObject *dict = PyObject_GetAttrString((PyObject *)self, "__dict__");
-    if (!dict && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-    if (dict && PyDict_Check(dict) && PyDict_GET_SIZE(dict) == 0) Py_CLEAR(dict);
+    PyObject *value = PyObject_GetAttr(self, name);
+    if (!value) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+        PyErr_Clear();
+        return 0;
+    }
+    const int rc = PyDict_SetItem(to, name, value);
+    Py_DECREF(value);
+    return rc;
+}
+
+/* Its __slots__, as copyreg knows them: a dict of those that are set. */
+static PyObject *slots_of(PyObject *self)
+{
+    PyObject *copyreg = PyImport_ImportModule("copyreg");
+    PyObject *names =
+        copyreg ? PyObject_CallMethod(copyreg, "_slotnames", "O", (PyObject *)Py_TYPE(self)) : NULL;
+    PyObject *found = names ? PyDict_New() : NULL;
+    PyObject *list = found ? PySequence_Fast(names, "_slotnames() gave no list") : NULL;
+    for (Py_ssize_t i = 0; list && i < PySequence_Fast_GET_SIZE(list); i++)
+        if (take_slot(self, PySequence_Fast_GET_ITEM(list, i), found) < 0) Py_CLEAR(list);
+    if (!list) Py_CLEAR(found);
+    Py_XDECREF(list);
+    Py_XDECREF(names);
+    Py_XDECREF(copyreg);
+    return found;
+}
+
+PyObject *filter_attributes(PyObject *self)
+{
+    const module_state *state = state_of(Py_TYPE(self));
+    if (Py_IS_TYPE(self, state->filter_type) || Py_IS_TYPE(self, state->counting_type))
+        return Py_NewRef(Py_None);
+    PyObject *slots = slots_of(self),
+             *dict = slots ? PyObject_GetAttrString(self, "__dict__") : NULL;
+    if (!slots) return NULL;
+    if (!dict && !PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        Py_DECREF(slots);
+        return NULL;
+    }
+    PyErr_Clear();
+    if (!dict || (PyDict_Check(dict) && PyDict_GET_SIZE(dict) == 0)) {
+        Py_XDECREF(dict);
+        dict = Py_NewRef(Py_None);
+    }
+    if (PyDict_GET_SIZE(slots)) return Py_BuildValue("(NN)", dict, slots);
+    Py_DECREF(slots);
     return dict;
 }
 
@@ -165,15 +219,14 @@ PyObject *filter_reduce(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
-    PyObject *made = recipe(self, bf);
+    PyObject *made = recipe(self, bf), *full = NULL;
     filter_leave(self);
-    PyObject *dict = made ? attributes(self) : NULL;
-    if (!dict) {
-        if (PyErr_Occurred()) Py_CLEAR(made);
-        return made;
-    }
-    PyObject *full =
-        Py_BuildValue("(OON)", PyTuple_GET_ITEM(made, 0), PyTuple_GET_ITEM(made, 1), dict);
-    Py_DECREF(made);
+    PyObject *kept = made ? filter_attributes((PyObject *)self) : NULL;
+    if (kept)
+        full = kept == Py_None
+                   ? Py_NewRef(made)
+                   : PyTuple_Pack(3, PyTuple_GET_ITEM(made, 0), PyTuple_GET_ITEM(made, 1), kept);
+    Py_XDECREF(kept);
+    Py_XDECREF(made);
     return full;
 }

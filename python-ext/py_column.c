@@ -35,7 +35,7 @@ size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, ch
 
 void gather_numbers(batch *b, column *c)
 {
-    for (; b->n < BATCH_KEYS && c->left; c->left--, c->at += c->stride) {
+    for (; b->n < b->most && c->left; c->left--, c->at += c->stride) {
         char *text = b->room + b->used;
         size_t len = number_text(c->at, c->width, c->is_signed, c->swapped, text);
         b->keys[b->n++] = (bf_key){ text, len };

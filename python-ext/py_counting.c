@@ -54,9 +54,7 @@ static PyMethodDef methods[] = {
 };
 
 PyDoc_STRVAR(counting_doc,
-    "CountingBloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
-    "                    grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-    "                    cache_max_age=None, wait_replicas=None, warn=True)\n--\n\n"
+    "CountingBloomFilter(" CONSTRUCTOR_SIGNATURE ")\n--\n\n"
     "A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters.\n\n"
     "    bf = CountingBloomFilter(n=1_000_000, p=0.01)\n"
     "    bf.add(key); bf.remove(key); bf.count_of(key)\n\n"

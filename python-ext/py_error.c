@@ -2,6 +2,8 @@
  * module. Knows the module's state; knows nothing of keys, batches or arguments. */
 #include "py_bloomfilter.h"
 
+#include <errno.h>
+
 module_state *state_of(PyTypeObject *type)
 {
 #if PY_VERSION_HEX >= 0x030B0000
@@ -68,6 +70,18 @@ static void set_cause(PyObject *cause)
     PyErr_Restore(type, value, trace);
 }
 
+/* An attribute of the exception that is set. */
+static void note_number(const char *name, Py_ssize_t number)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    PyObject *n = value ? PyLong_FromSsize_t(number) : NULL;
+    if (!n || PyObject_SetAttrString(value, name, n) < 0) PyErr_Clear();
+    Py_XDECREF(n);
+    PyErr_Restore(type, value, trace);
+}
+
 void *raise_error(module_state *state, const bf_error *err)
 {
     if (err->code == BF_EHOST && PyErr_Occurred()) return NULL;
@@ -79,7 +93,7 @@ void *raise_error(module_state *state, const bf_error *err)
         Py_XDECREF(cause);
         return NULL;
     }
-    if (err->code == BF_EIO && err->sys_errno)
+    if ((err->code == BF_EIO || err->code == BF_ENOENT) && err->sys_errno)
         raise_os(err->sys_errno, text);
     else if (err->code == BF_EINVAL)
         PyErr_SetObject(PyExc_ValueError, text);
@@ -87,6 +101,7 @@ void *raise_error(module_state *state, const bf_error *err)
         PyErr_SetObject(PyExc_MemoryError, text);
     else
         PyErr_SetObject(state ? state->error : PyExc_ValueError, text);
+    if (err->code == BF_ENOENT && !err->sys_errno) note_number("errno", ENOENT);
     Py_DECREF(text);
     set_cause(cause);
     return NULL;
@@ -118,4 +133,5 @@ void name_key(Py_ssize_t index)
     if (!named) PyErr_Clear();
     PyErr_Restore(type, named ? named : Py_NewRef(value), trace);
     Py_DECREF(value);
+    note_number("index", index);
 }

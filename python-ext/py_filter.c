@@ -176,26 +176,27 @@ static PyMethodDef methods[] = {
         "The filter as bytes, the same in every language; see from_bytes().  format: as another system\n"
         "writes them, \"guava\", \"bits\" or \"bits-lsb\" (docs/migrate.md)."),
     METHOD("from_bytes", filter_from_bytes, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "from_bytes($type, data, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, format=None, clock=None)\n--\n\n"
-        "A filter in memory from what to_bytes() gave.  Parameters given must be those of the data;\nthe secret is needed for a keyed filter.  format: as another system\n"
-        "wrote them, \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; bare bits need scheme, m and k."),
+        "from_bytes($type, data, *" BF_NUMBERS(SIGNED) BF_SCHEME(SIGNED)
+            BF_SECRET(SIGNED) ", format=None" BF_CLOCK(
+                SIGNED) ")\n--\n\n"
+                        "A filter in memory from what to_bytes() gave.  Parameters given must be those of the data;\nthe secret is needed for a keyed filter.  format: as another system\n"
+                        "wrote them, \"guava\", \"bits\", \"bits-lsb\" or \"cells\"; bare bits need scheme, m and k."),
     METHOD("save", filter_save, METH_O,
         "save($self, path, /)\n--\n\nWrite the filter to a file, by rename: no partial file stays behind."),
     METHOD("load", filter_load, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "load($type, path, *, m=None, n=None, k=None, p=None, scheme=None, secret=None, clock=None)\n--\n\n"
-        "Read a saved file into memory.  open() stays bound to the file instead."),
+        "load($type, path, *" BF_NUMBERS(SIGNED) BF_SCHEME(SIGNED) BF_SECRET(SIGNED) BF_CLOCK(
+            SIGNED) ")\n--\n\n"
+                    "Read a saved file into memory.  open() stays bound to the file instead."),
     METHOD("open", filter_open, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "open($type, storage, *, m=None, n=None, k=None, p=None, scheme=None, key=None, secret=None,\n"
-        "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-        "     cache_max_age=None, wait_replicas=None, read_only=False, warn=True, clock=None)\n--\n\n"
-        "Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."),
+        "open($type, storage, *" BF_NUMBERS(SIGNED) BF_SCHEME(SIGNED) BF_KEY(SIGNED)
+            BF_SECRET(SIGNED) BF_MORE(SIGNED) BF_CLOCK(
+                SIGNED) ", read_only=False, warn=True)\n--\n\n"
+                        "Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."),
     METHOD("random_secret", filter_random_secret, METH_NOARGS | METH_CLASS,
         "random_secret($type, /)\n--\n\n"
         "16 random bytes from the kernel, for secret=. Keep them: a keyed filter opens with its own secret only."),
     METHOD("plan", filter_plan, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-        "plan($type, m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
-        "     grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-        "     cache_max_age=None, wait_replicas=None, warn=True, clock=None)\n--\n\n"
+        "plan($type, " CONSTRUCTOR_SIGNATURE ")\n--\n\n"
         "What the constructor would make of these arguments, without making it: a dict of m, n, k, p, scheme."),
     METHOD("expire", filter_expire, METH_O,
         "expire($self, seconds, /)\n--\n\nFilters in Redis: gone for everybody after so many seconds; None = never."),
@@ -241,9 +242,7 @@ static int filter_traverse(PyObject *self, visitproc visit, void *arg)
 }
 
 PyDoc_STRVAR(filter_doc,
-    "BloomFilter(m=None, n=None, k=None, p=None, *, scheme=None, storage=None, key=None, secret=None,\n"
-    "            grow=None, window=None, shards=None, parts=None, timeout=None, cache=False,\n"
-    "            cache_max_age=None, wait_replicas=None, warn=True, clock=None)\n--\n\n"
+    "BloomFilter(" CONSTRUCTOR_SIGNATURE ")\n--\n\n"
     "A set that answers `key in bf` with \"surely not\" or \"probably\", in a few bits per key.\n\n"
     "    BloomFilter(n=1_000_000, p=0.01)     sized for n keys at false-positive rate p\n"
     "    BloomFilter(m, n)                    the classic one: m bits for n keys\n\n"

@@ -240,7 +240,7 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, P
     bf_set_threads(bf, NO_GIL);
     put(self, bf, client, clock);
     self->warn = true;
-    filter_watch_new(self);
+    filter_watch(self, true);
     return (PyObject *)self;
 }
 
@@ -257,7 +257,7 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
         old_client = self->client;
         old_clock = self->clock;
         put(self, next, client, clock);
-        filter_watch_new(self);
+        filter_watch(self, true);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
@@ -309,7 +309,7 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
     PyThreadState *ts = gil_release_if_big(self, NULL);
     int rc = bf_clear(bf, &err);
     gil_take(ts, self, NULL);
-    filter_watch(self);
+    filter_watch(self, false);
     filter_leave(self);
     if (rc < 0) return raise_in(self, &err);
     Py_RETURN_NONE;

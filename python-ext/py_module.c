@@ -20,6 +20,52 @@ static PyObject *make_turn(void)
     return turn;
 }
 
+/* ---- for the command line: what the core knows of storages and of files of secrets ---- */
+static PyObject *module_is_url(PyObject *module, PyObject *arg)
+{
+    PyObject *text;
+    (void)module;
+    if (!PyUnicode_FSConverter(arg, &text)) return NULL;
+    const bool is = bf_is_url(PyBytes_AS_STRING(text));
+    Py_DECREF(text);
+    return PyBool_FromLong(is);
+}
+
+static PyObject *module_hide_passwords(PyObject *module, PyObject *arg)
+{
+    PyObject *text, *shown = NULL;
+    (void)module;
+    if (!PyUnicode_FSConverter(arg, &text)) return NULL;
+    const size_t len = bf_hide_passwords(PyBytes_AS_STRING(text), NULL, 0);
+    char *out = PyMem_Malloc(len + 1);
+    if (out) {
+        bf_hide_passwords(PyBytes_AS_STRING(text), out, len + 1);
+        shown = PyUnicode_DecodeFSDefault(out);
+    } else
+        PyErr_NoMemory();
+    PyMem_Free(out);
+    Py_DECREF(text);
+    return shown;
+}
+
+static PyObject *module_read_secret(PyObject *module, PyObject *arg)
+{
+    PyObject *path;
+    bf_error err;
+    char secret[BF_SECRET_BYTES];
+    if (!PyUnicode_FSConverter(arg, &path)) return NULL;
+    PyThreadState *ts = gil_out(); /* a FIFO may wait */
+    const int rc = bf_read_secret(PyBytes_AS_STRING(path), secret, &err);
+    gil_back(ts);
+    Py_DECREF(path);
+    return rc < 0 ? raise_error(PyModule_GetState(module), &err)
+                  : PyBytes_FromStringAndSize(secret, sizeof secret);
+}
+
+static PyMethodDef functions[] = { { "_is_url", module_is_url, METH_O, NULL },
+    { "_hide_passwords", module_hide_passwords, METH_O, NULL },
+    { "_read_secret", module_read_secret, METH_O, NULL }, { NULL, NULL, 0, NULL } };
+
 static int module_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
@@ -86,6 +132,7 @@ struct PyModuleDef bloomfilter_module = {
     .m_name = "bloomfilter._bloomfilter",
     .m_doc = PyDoc_STR("The compiled part of bloomfilter; import it from there."),
     .m_size = sizeof(module_state),
+    .m_methods = functions,
     .m_slots = slots,
     .m_traverse = module_traverse,
     .m_clear = module_clear,

@@ -2,12 +2,49 @@
  * Knows which Python values a parameter takes; the ranges and the sentence of a refusal are the
  * core's. */
 #include "py_bloomfilter.h"
+#include <math.h> /* HUGE_VAL */
 
+/* A row of parameters.h as the field that it is read into, ... */
+#define FIELD(kind, name, ...) FIELD_##kind(name)
+#define FIELD_SIZE(name) PyObject *name;
+#define FIELD_COUNT(name) PyObject *name;
+#define FIELD_SMALL(name) PyObject *name;
+#define FIELD_REAL(name) PyObject *name;
+#define FIELD_TEXT(name) PyObject *name;
+#define FIELD_FLAG(name) int name;
+#define FIELD_SECRET(name) PyObject *name;
+#define FIELD_STORAGE(name) PyObject *name;
+#define FIELD_CLOCK(name) PyObject *name;
 typedef struct { /* borrowed; NULL or None = not given */
-    PyObject *data, *m, *n, *k, *p, *scheme, *storage, *key, *secret, *grow, *window, *shards;
-    PyObject *parts, *timeout, *cache_max_age, *wait_replicas, *clock;
-    int read_only, cache, warn;
+    BF_PARAMETERS(FIELD)
+    int read_only, warn;
 } arguments;
+
+/* ... as what PyArg_ParseTupleAndKeywords is told of it, ... */
+#define NAME(kind, name, ...) #name,
+#define PLACE(kind, name, ...) , &a.name
+#define FORM(kind, ...) FORM_##kind
+#define FORM_SIZE "O"
+#define FORM_COUNT "O"
+#define FORM_SMALL "O"
+#define FORM_REAL "O"
+#define FORM_TEXT "O"
+#define FORM_FLAG "p"
+#define FORM_SECRET "O"
+#define FORM_STORAGE "O"
+#define FORM_CLOCK "O"
+
+/* ... and as how it goes to bf_spec: true where it is refused. */
+#define GIVE(kind, name, php, above, below, ...) GIVE_##kind(name, above, below)
+#define GIVE_SIZE(name, above, below) whole(#name, a->name, UINT64_MAX, &q->spec.name) < 0 ||
+#define GIVE_COUNT(name, above, below) whole32(#name, a->name, &q->spec.name) < 0 ||
+#define GIVE_SMALL(name, above, below) whole32(#name, a->name, &q->spec.name) < 0 ||
+#define GIVE_REAL(name, above, below) real(#name, a->name, above, below, &q->spec.name) < 0 ||
+#define GIVE_TEXT(name, above, below) text(#name, a->name, &q->spec.name) < 0 ||
+#define GIVE_FLAG(name, above, below) (q->spec.name = a->name != 0, false) ||
+#define GIVE_SECRET(name, above, below) secret_bytes(a->name, q) < 0 ||
+#define GIVE_STORAGE(name, above, below) storage_place(state, a->name, q) < 0 ||
+#define GIVE_CLOCK(name, above, below) clock_of(a->name, q) < 0 ||
 
 typedef struct {
     bf_spec spec;
@@ -151,45 +188,33 @@ static void params_free(params *q)
 
 static int params_fill(module_state *state, params *q, const arguments *a)
 {
-    q->spec =
-        (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0, .cache = a->cache != 0 };
+    q->spec = (bf_spec){ .threads = NO_GIL, .read_only = a->read_only != 0 };
     q->path = NULL;
     q->clock = NULL;
     q->client = NULL;
     q->warn = a->warn;
     q->has_secret = false;
     q->secret.view.obj = NULL;
-    int rc = whole("m", a->m, UINT64_MAX, &q->spec.m) < 0 ||
-             whole("n", a->n, UINT64_MAX, &q->spec.n) < 0 || whole32("k", a->k, &q->spec.k) < 0 ||
-             real("p", a->p, 0, 1, &q->spec.p) < 0 ||
-             text("scheme", a->scheme, &q->spec.scheme) < 0 ||
-             text("key", a->key, &q->spec.key) < 0 ||
-             real("grow", a->grow, 1, Py_HUGE_VAL, &q->spec.grow) < 0 ||
-             real("window", a->window, 0, Py_HUGE_VAL, &q->spec.window) < 0 ||
-             whole32("shards", a->shards, &q->spec.shards) < 0 ||
-             whole32("parts", a->parts, &q->spec.parts) < 0 ||
-             real("timeout", a->timeout, 0, Py_HUGE_VAL, &q->spec.timeout) < 0 ||
-             real("cache_max_age", a->cache_max_age, 0, Py_HUGE_VAL, &q->spec.cache_max_age) < 0 ||
-             whole32("wait_replicas", a->wait_replicas, &q->spec.wait_replicas) < 0 ||
-             clock_of(a->clock, q) < 0 || secret_bytes(a->secret, q) < 0 ||
-             storage_place(state, a->storage, q) < 0;
-    if (!rc) return 0;
+    const bool refused = BF_PARAMETERS(GIVE) false;
+    if (!refused) return 0;
     params_free(q);
     return -1;
 }
 
 /* ---- constructors ---- */
-static char *const constructor_names[] = { "m", "n", "k", "p", "scheme", "storage", "key", "secret",
-    "grow", "window", "shards", "parts", "timeout", "cache", "cache_max_age", "wait_replicas",
-    "warn", "clock", NULL };
+#define CONSTRUCTOR(X)                                                                             \
+    BF_NUMBERS(X) BF_SCHEME(X) BF_STORAGE(X) BF_KEY(X) BF_SECRET(X) BF_MORE(X) BF_CLOCK(X)
+#define CONSTRUCTOR_FORM                                                                           \
+    "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
+        BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
 static int parse_constructor(
     module_state *state, PyObject *args, PyObject *kwargs, const char *format, params *q)
 {
+    static const char *const names[] = { CONSTRUCTOR(NAME) "warn", NULL };
     arguments a = { .warn = true };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, format, (char **)constructor_names, &a.m, &a.n,
-            &a.k, &a.p, &a.scheme, &a.storage, &a.key, &a.secret, &a.grow, &a.window, &a.shards,
-            &a.parts, &a.timeout, &a.cache, &a.cache_max_age, &a.wait_replicas, &a.warn, &a.clock))
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, format, (char **)names CONSTRUCTOR(PLACE), &a.warn))
         return -1;
     return params_fill(state, q, &a);
 }
@@ -215,7 +240,7 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     if (parse_constructor(
-            state_of(Py_TYPE(self)), args, kwargs, "|OOOO$OOOOOOOOOpOOpO:BloomFilter", &q) < 0)
+            state_of(Py_TYPE(self)), args, kwargs, CONSTRUCTOR_FORM "BloomFilter", &q) < 0)
         return -1;
     q.spec.counting = is_counting(Py_TYPE(self));
     bf_filter *bf = open_spec(&q.spec, &err);
@@ -240,7 +265,7 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *plan = NULL;
-    if (parse_constructor(state_of(type), args, kwargs, "|OOOO$OOOOOOOOOpOOpO:plan", &q) < 0)
+    if (parse_constructor(state_of(type), args, kwargs, CONSTRUCTOR_FORM "plan", &q) < 0)
         return NULL;
     q.spec.counting = is_counting(type);
     if (bf_plan(&q.spec, &err) < 0)
@@ -260,23 +285,20 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
     FilterObject *made = bf ? (FilterObject *)filter_wrap(type, bf, client, q->clock) : NULL;
     if (made && !q->warn) {
         made->warn = false;
-        filter_watch(made);
+        filter_watch(made, false);
     }
     return (PyObject *)made;
 }
 
 PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *const names[] = { "storage", "m", "n", "k", "p", "scheme", "key", "secret", "grow",
-        "window", "shards", "parts", "timeout", "cache", "cache_max_age", "wait_replicas",
-        "read_only", "warn", "clock", NULL };
+#define OPEN(X) BF_NUMBERS(X) BF_SCHEME(X) BF_KEY(X) BF_SECRET(X) BF_MORE(X) BF_CLOCK(X)
+    static const char *const names[] = { "storage", OPEN(NAME) "read_only", "warn", NULL };
     bf_error err;
     params q;
     arguments a = { .warn = true };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$OOOOOOOOOOOOpOOppO:open", (char **)names,
-            &a.storage, &a.m, &a.n, &a.k, &a.p, &a.scheme, &a.key, &a.secret, &a.grow, &a.window,
-            &a.shards, &a.parts, &a.timeout, &a.cache, &a.cache_max_age, &a.wait_replicas,
-            &a.read_only, &a.warn, &a.clock))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$" OPEN(FORM) "pp:open", (char **)names,
+            &a.storage OPEN(PLACE), &a.read_only, &a.warn))
         return NULL;
     if (!given(a.storage)) {
         type_fault("storage", "a path, a URL or a Redis client", a.storage);
@@ -293,11 +315,11 @@ PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static int parse_expected(module_state *state, PyObject *args, PyObject *kwargs, const char *types,
     const char *first, PyObject **data, const char **format, params *q)
 {
-    const char *const names[] = { first, "m", "n", "k", "p", "scheme", "secret", "clock",
-        format ? "format" : NULL, NULL };
+#define EXPECTED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_CLOCK(X)
+    const char *const names[] = { first, EXPECTED(NAME) format ? "format" : NULL, NULL };
     arguments a = { .warn = true };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, types, (char **)names, data, &a.m, &a.n, &a.k,
-            &a.p, &a.scheme, &a.secret, &a.clock, format))
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, types, (char **)names, data EXPECTED(PLACE), format))
         return -1;
     return params_fill(state, q, &a);
 }
@@ -309,8 +331,8 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
     PyObject *data;
     const char *format = NULL;
     key_holder h = { .text = NULL };
-    if (parse_expected(
-            state_of(type), args, kwargs, "O|$OOOOOOOz:from_bytes", "data", &data, &format, &q) < 0)
+    if (parse_expected(state_of(type), args, kwargs, "O|$" EXPECTED(FORM) "z:from_bytes", "data",
+            &data, &format, &q) < 0)
         return NULL;
     if (bytes_hold(data, &h) < 0) {
         key_release(&h);
@@ -331,8 +353,8 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     bf_error err;
     params q;
     PyObject *data, *path;
-    if (parse_expected(state_of(type), args, kwargs, "O|$OOOOOOO:load", "path", &data, NULL, &q) <
-        0)
+    if (parse_expected(state_of(type), args, kwargs, "O|$" EXPECTED(FORM) ":load", "path", &data,
+            NULL, &q) < 0)
         return NULL;
     if (!PyUnicode_FSConverter(data, &path)) {
         params_free(&q);

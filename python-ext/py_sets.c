@@ -22,26 +22,32 @@ static PyObject *copy_wrapped(FilterObject *self)
 }
 
 /* ---- copies ---- */
+static int put_attributes(PyObject *to, PyObject *dict, PyObject *slots)
+{
+    PyObject *target = dict == Py_None ? NULL : PyObject_GetAttrString(to, "__dict__");
+    PyObject *name, *value;
+    int rc = dict == Py_None ? 0 : target ? PyDict_Update(target, dict) : -1;
+    for (Py_ssize_t i = 0; rc == 0 && slots && PyDict_Next(slots, &i, &name, &value);)
+        rc = PyObject_SetAttr(to, name, value);
+    Py_XDECREF(target);
+    return rc;
+}
+
 /* Attributes that a subclass keeps on its objects go along. */
 static int copy_attributes(PyObject *from, PyObject *to, PyObject *memo)
 {
-    PyObject *dict = PyObject_GetAttrString(from, "__dict__"), *copied = NULL;
-    if (!dict) {
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
-        PyErr_Clear();
-        return 0;
+    PyObject *kept = filter_attributes(from);
+    if (kept && memo && kept != Py_None) {
+        PyObject *module = PyImport_ImportModule("copy");
+        PyObject *deep = module ? PyObject_CallMethod(module, "deepcopy", "OO", kept, memo) : NULL;
+        Py_XDECREF(module);
+        Py_SETREF(kept, deep);
     }
-    PyObject *module = memo ? PyImport_ImportModule("copy") : NULL;
-    if (module)
-        copied = PyObject_CallMethod(module, "deepcopy", "OO", dict, memo);
-    else if (!memo)
-        copied = Py_NewRef(dict);
-    PyObject *target = copied ? PyObject_GetAttrString(to, "__dict__") : NULL;
-    int rc = target ? PyDict_Update(target, copied) : -1;
-    Py_XDECREF(target);
-    Py_XDECREF(copied);
-    Py_XDECREF(module);
-    Py_DECREF(dict);
+    if (!kept) return -1;
+    const bool both = PyTuple_Check(kept);
+    const int rc = put_attributes(
+        to, both ? PyTuple_GET_ITEM(kept, 0) : kept, both ? PyTuple_GET_ITEM(kept, 1) : NULL);
+    Py_DECREF(kept);
     return rc;
 }
 
@@ -60,7 +66,7 @@ static PyObject *copy_object(FilterObject *self, PyObject *memo)
     PyObject *twin = copy_wrapped(self);
     if (twin && !self->warn) {
         ((FilterObject *)twin)->warn = false;
-        filter_watch((FilterObject *)twin);
+        filter_watch((FilterObject *)twin, false);
     }
     if (twin && memorize((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
     if (twin && copy_attributes((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
@@ -94,7 +100,7 @@ static int combine_into(FilterObject *into, FilterObject *from, combine *call)
         filter_leave(from);
     }
     if (a) filter_leave(into);
-    if (b && rc >= 0 && call == bf_unite) filter_watch(into);
+    if (b && rc >= 0 && call == bf_unite) filter_watch(into, false);
     if (b && rc < 0) raise_in(into, &err);
     return rc;
 }

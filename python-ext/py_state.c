@@ -2,6 +2,8 @@
  * memory. Every number comes from the core. */
 #include "py_bloomfilter.h"
 
+#include <stddef.h>
+
 /* ---- what it is ---- */
 static int read_info(FilterObject *self, bf_info *info)
 {
@@ -12,36 +14,29 @@ static int read_info(FilterObject *self, bf_info *info)
     return 0;
 }
 
-static PyObject *get_m(FilterObject *self, void *Py_UNUSED(unused))
-{
-    bf_info i;
-    return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLongLong(i.m);
-}
-static PyObject *get_n(FilterObject *self, void *Py_UNUSED(unused))
-{
-    bf_info i;
-    return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLongLong(i.n);
-}
-static PyObject *get_k(FilterObject *self, void *Py_UNUSED(unused))
-{
-    bf_info i;
-    return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLong(i.k);
-}
-static PyObject *get_shards(FilterObject *self, void *Py_UNUSED(unused))
-{
-    bf_info i;
-    return read_info(self, &i) < 0 ? NULL : PyLong_FromUnsignedLong(i.shards);
-}
-static PyObject *get_p(FilterObject *self, void *Py_UNUSED(unused))
-{
-    bf_info i;
-    return read_info(self, &i) < 0 ? NULL : PyFloat_FromDouble(i.p);
-}
+/* A property that is a field of bf_info; the closure says which. */
+typedef struct {
+    enum { WHOLE64, WHOLE32, REAL, REAL_OR_NONE, WHOLE_OR_NONE, TRUTH } kind;
+    size_t at;
+} info_field;
 
-static PyObject *get_created(FilterObject *self, void *Py_UNUSED(unused))
+static PyObject *get_info(FilterObject *self, const info_field *field)
 {
     bf_info i;
-    return read_info(self, &i) < 0 ? NULL : PyBool_FromLong(i.created);
+    if (read_info(self, &i) < 0) return NULL;
+    const void *at = (const char *)&i + field->at;
+    switch (field->kind) {
+    case WHOLE64: return PyLong_FromUnsignedLongLong(*(const uint64_t *)at);
+    case WHOLE32: return PyLong_FromUnsignedLong(*(const unsigned *)at);
+    case TRUTH: return PyBool_FromLong(*(const bool *)at);
+    case WHOLE_OR_NONE:
+        return *(const unsigned *)at ? PyLong_FromUnsignedLong(*(const unsigned *)at)
+                                     : Py_NewRef(Py_None);
+    case REAL_OR_NONE:
+        if (*(const double *)at == 0) return Py_NewRef(Py_None);
+        /* fall through */
+    default: return PyFloat_FromDouble(*(const double *)at);
+    }
 }
 
 /* The strings of bf_info live as long as the handle: it is entered for them. */
@@ -94,25 +89,6 @@ static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
     if (rc >= 0) return bits;
     Py_DECREF(bits);
     return raise_in(self, &err);
-}
-
-static PyObject *get_grow(FilterObject *self, void *Py_UNUSED(unused))
-{
-    bf_info i;
-    if (read_info(self, &i) < 0) return NULL;
-    return i.grow == 0 ? Py_NewRef(Py_None) : PyFloat_FromDouble(i.grow);
-}
-static PyObject *get_window(FilterObject *self, void *Py_UNUSED(unused))
-{
-    bf_info i;
-    if (read_info(self, &i) < 0) return NULL;
-    return i.window == 0 ? Py_NewRef(Py_None) : PyFloat_FromDouble(i.window);
-}
-static PyObject *get_parts(FilterObject *self, void *Py_UNUSED(unused))
-{
-    bf_info i;
-    if (read_info(self, &i) < 0) return NULL;
-    return i.parts == 0 ? Py_NewRef(Py_None) : PyLong_FromUnsignedLong(i.parts);
 }
 
 /* ---- its parts ---- */
@@ -207,61 +183,35 @@ int filter_bool(PyObject *self)
 }
 
 /* ---- more than half full? ---- */
-/* A filter in Redis is not watched: every look would be a trip, in the middle of an add. */
-static void look_after(FilterObject *self, uint64_t fresh)
+static void look_after(FilterObject *self, int64_t fresh)
 {
-    int64_t spare = fresh < INT64_MAX ? (int64_t)fresh : INT64_MAX;
     if (NO_GIL)
-        __atomic_store_n(&self->spare, spare, __ATOMIC_RELAXED);
+        __atomic_store_n(&self->spare, fresh, __ATOMIC_RELAXED);
     else
-        self->spare = spare;
+        self->spare = fresh;
 }
 
-/* Only where a look is no trip; it never runs a clock. */
-void filter_watch(FilterObject *self)
+void filter_watch(FilterObject *self, bool made)
 {
-    bf_info info = { .home = "" };
-    if (self->bf) bf_get_info(self->bf, &info);
-    const bool near = !strcmp(info.home, "memory") || !strcmp(info.home, "file");
-    look_after(self, self->warn && near ? 0 : UINT64_MAX);
-}
-
-/* In memory the first look is free, or nearly; a file is looked at with the first new key. */
-void filter_watch_new(FilterObject *self)
-{
-    bf_info info;
-    uint64_t wait;
-    filter_watch(self);
-    if (!self->bf || self->spare) return;
-    bf_get_info(self->bf, &info);
-    if (strcmp(info.home, "memory") == 0 && bf_saturated(self->bf, &wait, NULL) != BF_OVERFULL)
-        look_after(self, wait);
-}
-
-static int warn(FilterObject *self, const bf_info *info)
-{
-    return PyErr_WarnFormat(state_of(Py_TYPE(self))->warning, 1,
-        "more than half of the %s of a filter sized for n=%llu keys are set, and it holds more "
-        "than that: false positives grow; make it larger, or pass warn=False",
-        info->counting ? "counters" : "bits", (unsigned long long)info->n);
+    look_after(self, self->warn && self->bf ? bf_watch(self->bf, made) : INT64_MAX);
 }
 
 /* The key is added by now: what cannot be looked at is no fault of the add. */
 int filter_look(FilterObject *self)
 {
-    bf_error err;
-    bf_info info;
-    uint64_t wait = INT64_MAX;
+    char sentence[BF_SENTENCE_BYTES];
+    int64_t left;
     bf_filter *bf = filter_enter(self);
     if (!bf) {
         PyErr_Clear();
         return 0;
     }
-    int full = bf_saturated(bf, &wait, &err);
-    bf_get_info(bf, &info);
+    const int full = bf_look(bf, &left, sentence, sizeof sentence);
     filter_leave(self);
-    look_after(self, full < BF_OVERFULL ? wait : UINT64_MAX);
-    return full == BF_OVERFULL ? warn(self, &info) : 0;
+    look_after(self, left);
+    return !full ? 0
+                 : PyErr_WarnFormat(
+                       state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
 }
 
 static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
@@ -376,19 +326,27 @@ PyObject *filter_sizeof(FilterObject *self, PyObject *Py_UNUSED(unused))
         (unsigned long long)Py_TYPE(self)->tp_basicsize + info.bitset_bytes);
 }
 
+#define INFO(name, kind, doc)                                                                      \
+    {                                                                                              \
+        #name, (getter)(void (*)(void))get_info, NULL, doc, &(info_field)                          \
+        {                                                                                          \
+            kind, offsetof(bf_info, name)                                                          \
+        }                                                                                          \
+    }
 #define GET(name, doc) { #name, (getter)(void (*)(void))get_##name, NULL, doc, NULL }
-PyGetSetDef filter_getset[] = { GET(m, "Number of bits, or of counters."),
-    GET(n, "Number of keys it is sized for."), GET(k, "Positions per key."),
-    GET(p, "False-positive rate at n keys: as asked, or by the scheme's formula."),
-    GET(grow, "Factor it grows by; None where it does not grow."),
-    GET(window, "Seconds it remembers a key at least; None where it does not forget."),
-    GET(parts, "Steps a window is forgotten in; None where it does not forget."),
+PyGetSetDef filter_getset[] = { INFO(m, WHOLE64, "Number of bits, or of counters."),
+    INFO(n, WHOLE64, "Number of keys it is sized for."), INFO(k, WHOLE32, "Positions per key."),
+    INFO(p, REAL, "False-positive rate at n keys: as asked, or by the scheme's formula."),
+    INFO(grow, REAL_OR_NONE, "Factor it grows by; None where it does not grow."),
+    INFO(window, REAL_OR_NONE,
+        "Seconds it remembers a key at least; None where it does not forget."),
+    INFO(parts, WHOLE_OR_NONE, "Steps a window is forgotten in; None where it does not forget."),
     GET(scheme, "Name of the scheme: how a key becomes positions."),
     GET(storage, "Path, URL or client as given; None for process memory."),
-    GET(created,
+    INFO(created, TRUTH,
         "Whether this constructor just made it, so that it is to be filled.  False where it was there before (open, load,\n"
         "from_bytes), and of copies and unions."),
-    GET(shards,
+    INFO(shards, WHOLE32,
         "Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."),
     GET(bitset,
         "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),

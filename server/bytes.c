@@ -173,20 +173,3 @@ bool parse_whole(text t, bool units, uint64_t *out)
     *out = v * by;
     return true;
 }
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-bool parse_hex(text t, uint8_t *out)
-{
-    for (size_t i = 0; i < t.len; i += 2) {
-        const int high = hex_digit(t.ptr[i]), low = i + 1 < t.len ? hex_digit(t.ptr[i + 1]) : -1;
-        if (high < 0 || low < 0) return false;
-        out[i / 2] = (uint8_t)(high << 4 | low);
-    }
-    return true;
-}

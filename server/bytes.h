@@ -45,5 +45,4 @@ void buffer_drop(buffer *b);
  * whole. */
 bool parse_whole(text t, bool units, uint64_t *out);
 bool parse_number(text t, double *out);
-bool parse_hex(text t, uint8_t *out); /* two digits a byte */
 #endif

@@ -346,12 +346,6 @@ static void check_remote(filters *fs, served *s)
         filters_doubt(s);
 }
 
-/* What Redis lost, its companion hash still there: to be made again as well. */
-static bool is_lost(const filters *fs, const bf_error *err)
-{
-    return fs->remote && err->code == BF_EIO && !err->sys_errno && strstr(err->msg, " is lost ");
-}
-
 int filters_put(filters *fs, text name, bf_spec *spec, bf_error *err)
 {
     bf_spec plan = *stored_spec(spec, fs->o);
@@ -363,7 +357,7 @@ int filters_put(filters *fs, text name, bf_spec *spec, bf_error *err)
     served *s = look_up(fs, name, err);
     if (s)
         rc = same(s, &plan, err);
-    else if (err->code != FILTER_ABSENT && !is_lost(fs, err))
+    else if (err->code != FILTER_ABSENT && !(fs->remote && stored_is_lost(err)))
         rc = err->code;
     else {
         seen = take(fs, name); /* one that stays in the list although it is lost */
@@ -385,7 +379,7 @@ int filters_drop(filters *fs, text name, bf_error *err)
         let_go(s);
         rc = (s = look_up(fs, name, err)) ? stored_remove(s, err) : missing(name, err);
     }
-    if (!s && seen && is_lost(fs, err)) rc = stored_remove(seen, err);
+    if (!s && seen && seen->remote && stored_is_lost(err)) rc = stored_remove(seen, err);
     if (rc == FILTER_GONE && seen && seen->remote)
         rc = 0; /* what was served and lost is deleted now */
     if (rc >= 0) unlist(fs, s ? s : seen);

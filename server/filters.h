@@ -122,8 +122,12 @@ bf_filter *stored_open(const filters *fs, text name, const char *storage,
     bf_error *err); /* err->code FILTER_ABSENT, BF_EIO ... */
 bool stored_is_current(const filters *fs, const served *s);
 int stored_remove(served *s, bf_error *err);
+/* Redis lost it, its companion hash still there: it can be made again, or deleted. */
+bool stored_is_lost(const bf_error *err);
 /* Names in the folder, one after the other; false: that was the last.  Start with *dir NULL. */
 int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err),
     void *ctx, bf_error *err);
 bool stored_is_main(text name);
+/* The filter's name in the place of where it is: clients need not know folders. */
+void stored_hide(const filters *fs, text name, bf_error *err);
 #endif

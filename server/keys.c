@@ -86,14 +86,6 @@ int64_t keys_count(int form, text body, size_t *at)
     return n + (body.len && body.ptr[body.len - 1] != '\n');
 }
 
-static void take_line(text *rest, bf_key *key)
-{
-    const char *end = memchr(rest->ptr, '\n', rest->len);
-    size_t len = end ? (size_t)(end - rest->ptr) : rest->len;
-    *key = (bf_key){ rest->ptr, len };
-    *rest = text_after(*rest, len + (end != NULL));
-}
-
 static void take_frame(text *rest, bf_key *key)
 {
     size_t len = length_at(rest->ptr);
@@ -104,9 +96,12 @@ static void take_frame(text *rest, bf_key *key)
 size_t keys_next(int form, text *rest, bf_key *keys, size_t cap)
 {
     size_t n = 0;
-    if (form == KEYS_FRAMED)
-        while (n < cap && rest->len) take_frame(rest, &keys[n++]);
-    else
-        while (n < cap && rest->len) take_line(rest, &keys[n++]);
+    if (form == KEYS_LINES) {
+        bf_lines l = { .at = rest->ptr, .end = rest->ptr + rest->len, .sep = '\n', .last = true };
+        n = bf_next_lines(&l, keys, cap);
+        *rest = (text){ l.at, (size_t)(l.end - l.at) };
+        return n;
+    }
+    while (n < cap && rest->len) take_frame(rest, &keys[n++]);
     return n;
 }

@@ -213,7 +213,7 @@ int main(int argc, char **argv)
     static server s;
     sigset_t signals;
     int rc = options_read(&s.o, argc, argv);
-    if (rc) return rc == 1 ? 0 : 2;
+    if (rc) return rc == 1 ? 0 : rc < 0 ? 1 : 2;
     keep_standard();
     signal(SIGPIPE, SIG_IGN); /* the core writes to Redis, stderr may be closed */
     signal(SIGXFSZ, SIG_IGN); /* a log larger than allowed is not written, and no reason to die */

@@ -135,20 +135,12 @@ static int token_file(options *o, const char *path)
     return set_token(o, line);
 }
 
-/* 16 bytes are the secret; 32 hexadecimal digits say it, with a line's end or without. */
 static int secret_file(options *o, const char *path)
 {
-    char said[2 * BF_SECRET_BYTES + 3];
-    ssize_t n = read_file(path, said, sizeof said);
-    if (n < 0) return 2;
-    o->keyed = n == BF_SECRET_BYTES;
-    if (o->keyed) memcpy(o->secret, said, BF_SECRET_BYTES);
-    while (!o->keyed && n > 0 && (said[n - 1] == '\n' || said[n - 1] == '\r')) n--;
-    if (n == 2 * BF_SECRET_BYTES) o->keyed = parse_hex((text){ said, (size_t)n }, o->secret);
-    explicit_bzero(said, sizeof said);
-    return o->keyed
-               ? 0
-               : refuse("--secret-file", "a file of 16 bytes or of 32 hexadecimal digits", path);
+    bf_error err;
+    o->keyed = bf_read_secret(path, o->secret, &err) == 0;
+    if (!o->keyed) fprintf(stderr, "bloomfilterd: --secret-file: %s\n", err.msg);
+    return o->keyed ? 0 : 2;
 }
 
 static int sizes(options *o, int option)
@@ -191,6 +183,14 @@ static int allow_host(options *o, const char *name)
     return 0;
 }
 
+/* 1, or -1: it could not be written. */
+static int say(const char *answer)
+{
+    if (fputs(answer, stdout) >= 0 && fflush(stdout) == 0) return 1;
+    fprintf(stderr, "bloomfilterd: cannot write to standard output: %s\n", strerror(errno));
+    return -1;
+}
+
 static int take(options *o, int option)
 {
     switch (option) {
@@ -215,8 +215,8 @@ static int take(options *o, int option)
     case ACCESS_LOG: o->access_log = optarg; return 0;
     case LOG_KEYS: o->log_keys = true; return 0;
     case ALLOW_HOST: return allow_host(o, optarg);
-    case 'h': fputs(help, stdout); return 1;
-    case VERSION: printf("bloomfilterd %s\n", bf_version()); return 1;
+    case 'h': return say(help);
+    case VERSION: return say("bloomfilterd " BF_VERSION "\n");
     case '?': fprintf(stderr, "try bloomfilterd --help\n"); return 2;
     default: return limit(o, option);
     }

@@ -13,7 +13,7 @@
 #include "keys.h"
 #include <stdio.h>
 
-enum { BATCH = 1024, TRIES = 8 }; /* keys at once; how often a filter may be replaced meanwhile */
+enum { TRIES = 8 }; /* how often a filter may be replaced meanwhile */
 enum {
     STEPS = 1 << 24,
     SLOW = 8
@@ -24,23 +24,41 @@ static int status_of(int code)
 {
     switch (code) {
     case FILTER_GONE: return 404;
-    case BF_EMISMATCH:
     case FILTER_STAYS: return 409;
     case BF_ENOMEM:
     case FILTER_MANY:
     case FILTER_LARGE: return 507;
     case BF_EIO:
+    case BF_ENOENT:
     case BF_EBUSY:
-    case BF_EFORMAT: return 503; /* what is stored is no filter, or damaged */
+    case BF_EMISMATCH:           /* what is stored is another filter by now, */
+    case BF_EFORMAT: return 503; /* or none, or damaged */
     case BF_EINVAL:
     case BF_ENOTSUP: return 400;
     default: return 500;
     }
 }
 
-static void fail(reply *a, int code, const bf_error *err)
+static void fail_as(worker *w, text name, reply *a, int status, int code, bf_error *err)
 {
-    reply_status(a, status_of(code), code == FILTER_GONE ? NULL : err->msg);
+    stored_hide(&w->s->fs, name, err);
+    reply_status(a, status, code == FILTER_GONE ? NULL : err->msg);
+}
+
+static void fail(worker *w, text name, reply *a, int code, bf_error *err)
+{
+    fail_as(w, name, a, status_of(code), code, err);
+}
+
+static void fail_on(worker *w, const served *f, reply *a, int code, bf_error *err)
+{
+    fail(w, (text){ f->name, strlen(f->name) }, a, code, err);
+}
+
+/* Of what a client asks to be made or united: another filter is its conflict. */
+static void conflict(worker *w, text name, reply *a, int code, bf_error *err)
+{
+    fail_as(w, name, a, code == BF_EMISMATCH ? 409 : status_of(code), code, err);
 }
 
 /* ---- a filter to do something with ---- */
@@ -64,7 +82,7 @@ static served *use(worker *w, text name, bool to_add, reply *a)
     bf_error err;
     if (fs->remote && left(w, a)) return NULL;
     served *f = w->patient ? filters_find(fs, name, &err) : filters_known(fs, name, to_add);
-    if (!f && !left(w, a)) fail(a, err.code, &err);
+    if (!f && !left(w, a)) fail(w, name, a, err.code, &err);
     return f;
 }
 
@@ -104,7 +122,7 @@ static bool grown(worker *w, served *f, uint64_t keys, claim *c, reply *a)
     c->bytes = 0;
     if (rc == 0 && left(w, a)) return false;
     if (rc == 0) rc = filters_grow(&w->s->fs, f, keys, c, &err);
-    if (rc < 0) fail(a, rc, &err);
+    if (rc < 0) fail_on(w, f, a, rc, &err);
     return rc >= 0;
 }
 
@@ -117,7 +135,7 @@ static void add_one(worker *w, served *f, const call *c, reply *a)
     int rc = bf_add(f->f, c->key.ptr, c->key.len, &err);
     if (room.bytes) claim_drop(&w->s->fs, &room);
     if (rc < 0) {
-        fail(a, rc, &err);
+        fail_on(w, f, a, rc, &err);
         return;
     }
     tally(&f->adds, 1);
@@ -132,7 +150,7 @@ static void test_one(worker *w, served *f, const call *c, reply *a)
     int rc = bf_test(f->f, c->key.ptr, c->key.len, &err);
     (void)w;
     if (rc < 0) {
-        fail(a, rc, &err);
+        fail_on(w, f, a, rc, &err);
         return;
     }
     tally(rc ? &f->hits : &f->misses, 1);
@@ -164,13 +182,14 @@ static int64_t batch_part(
  * before. */
 static int64_t batch_run(worker *w, served *f, const call *c, bool add, reply *a)
 {
-    bf_key keys[BATCH];
+    bf_key keys[BF_AT_ONCE_MAX];
     bf_error err;
+    const size_t most = bf_at_once(f->f);
     int64_t total = 0;
     a->made.len = 0;
     for (text rest = c->body; rest.len;) {
         claim room;
-        size_t n = keys_next(c->form, &rest, keys, BATCH);
+        size_t n = keys_next(c->form, &rest, keys, most);
         if (!buffer_reserve(&a->made, n)) {
             reply_status(a, 507, "out of memory");
             return -1;
@@ -179,7 +198,7 @@ static int64_t batch_run(worker *w, served *f, const call *c, bool add, reply *a
         int64_t rc = batch_part(f, add, keys, n, a->made.ptr + a->made.len, &err);
         if (add && room.bytes) claim_drop(&w->s->fs, &room);
         if (rc < 0) {
-            fail(a, (int)rc, &err);
+            fail_on(w, f, a, (int)rc, &err);
             return -1;
         }
         total += rc;
@@ -341,7 +360,7 @@ static void put(worker *w, text name, text query, reply *a)
     if (left(w, a)) return;
     int rc = filters_put(&w->s->fs, name, &spec, &err);
     if (rc < 0) {
-        fail(a, rc, &err);
+        conflict(w, name, a, rc, &err);
         return;
     }
     with(w, name, describe, &(call){ 0 }, a);
@@ -354,7 +373,7 @@ static void drop(worker *w, text name, reply *a)
     if (left(w, a)) return;
     int rc = filters_drop(&w->s->fs, name, &err);
     if (rc < 0)
-        fail(a, rc, &err);
+        conflict(w, name, a, rc, &err);
     else
         reply_text(a, TEXT("ok"));
 }
@@ -371,7 +390,7 @@ static void merge(worker *w, text name, const request *q, reply *a)
     int rc = filters_merge(&w->s->fs, name, q->body, &err);
     unhold(w, q->body.len);
     if (rc < 0)
-        fail(a, rc, &err);
+        conflict(w, name, a, rc, &err);
     else
         reply_text(a, TEXT("ok"));
 }
@@ -398,13 +417,13 @@ static void image_on(worker *w, served *f, const call *c, reply *a)
     const int64_t bytes = bf_bytes_as(f->f, NULL, &err);
     (void)c;
     if (bytes < 0) {
-        fail(a, (int)bytes, &err);
+        fail_on(w, f, a, (int)bytes, &err);
         return;
     }
     if (!image_fits(w, (uint64_t)bytes, a)) return;
     int rc = bf_to_bytes_as(f->f, NULL, a->made.ptr, (size_t)bytes, &err);
     if (rc < 0) {
-        fail(a, rc, &err);
+        fail_on(w, f, a, rc, &err);
         return;
     }
     a->made.len = (size_t)bytes;
@@ -441,7 +460,7 @@ static void health_on(worker *w, served *f, const call *c, reply *a)
     (void)w;
     (void)c;
     if (rc < 0 && rc != BF_EINVAL)
-        fail(a, (int)rc, &err);
+        fail_on(w, f, a, (int)rc, &err);
     else
         reply_text(a, TEXT("ok"));
 }

@@ -40,11 +40,11 @@ bool filter_name_ok(text name)
  * K:meta or another's. */
 static char *url_of(const char *url, text name)
 {
-    const char *key = strchr(url, '?');
-    while (key && strncmp(key + 1, "key=", 4)) key = strchr(key + 1, '&');
-    const char *rest = key ? key + 1 + strcspn(key + 1, "&") : url + strlen(url);
-    char *out = malloc(strlen(url) + name.len + 4);
-    if (out) sprintf(out, "%.*s:f:%.*s%s", (int)(rest - url), url, (int)name.len, name.ptr, rest);
+    char more[NAME_BYTES + 4];
+    snprintf(more, sizeof more, ":f:%.*s", (int)name.len, name.ptr);
+    const size_t len = bf_url_beside(url, more, NULL, 0);
+    char *out = malloc(len + 1);
+    if (out) bf_url_beside(url, more, out, len + 1);
     return out;
 }
 
@@ -125,21 +125,6 @@ static bf_spec main_spec(const options *o, const char *storage)
     return *stored_spec(&spec, o);
 }
 
-static bool ends_with(const char *s, const char *end)
-{
-    const size_t a = strlen(s), b = strlen(end);
-    return a >= b && !strcmp(s + a - b, end);
-}
-
-/* Nothing is there, as opposed to: nobody knows.  The core says ENOENT of a file, and of Redis that
- * the key does not exist. */
-static bool is_absent(const bf_error *err)
-{
-    return err->code == BF_EIO &&
-           (err->sys_errno == ENOENT ||
-               (err->sys_errno == 0 && ends_with(err->msg, " does not exist")));
-}
-
 /* Without any size: what the storage holds; where it holds nothing, a filter of the usual size. */
 bf_filter *stored_main(const filters *fs, const char *storage, bf_error *err)
 {
@@ -148,7 +133,7 @@ bf_filter *stored_main(const filters *fs, const char *storage, bf_error *err)
     if (storage) {
         spec.must_exist = true;
         bf_filter *f = bf_open(&spec, err);
-        if (f || !is_absent(err)) return f;
+        if (f || err->code != BF_ENOENT) return f;
         spec.must_exist = false;
     }
     spec.n = 1000000;
@@ -165,7 +150,7 @@ bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_err
     spec.must_exist = true;
     bf_filter *f = bf_open(&spec, err);
     if (f) return f;
-    if (is_absent(err))
+    if (err->code == BF_ENOENT)
         err->code = FILTER_ABSENT;
     else if (err->code != BF_ENOMEM)
         err->code = BF_EIO;
@@ -183,6 +168,11 @@ bool stored_is_current(const filters *fs, const served *s)
     return bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
 }
 
+bool stored_is_lost(const bf_error *err)
+{
+    return err->code == BF_EIO && !err->sys_errno && strstr(err->msg, " is lost ");
+}
+
 /* What Redis lost may have left its companion hash: made again and deleted, both are gone. */
 static int remove_remains(const served *s, bf_error *err)
 {
@@ -195,8 +185,7 @@ static int remove_remains(const served *s, bf_error *err)
 static int remove_remote(served *s, bf_error *err)
 {
     int rc = bf_delete(s->f, err);
-    if (rc >= 0 || err->sys_errno) return rc;
-    return strstr(err->msg, " is lost ") ? remove_remains(s, err) : rc;
+    return rc < 0 && stored_is_lost(err) ? remove_remains(s, err) : rc;
 }
 
 /* 0 also where it is gone already. */
@@ -207,4 +196,50 @@ int stored_remove(served *s, bf_error *err)
     return unlink(s->storage) == 0 || errno == ENOENT
                ? 0
                : stored_fail(err, BF_EIO, "cannot remove %.100s: %s", s->storage, strerror(errno));
+}
+
+/* ---- for clients ---- */
+/* Where text has the path: all of it, its end after "...", or as much of its beginning as there was
+ * room for. */
+static size_t find_path(const char *text, const char *path, const char **at)
+{
+    enum { TELLING = 8 };
+    const size_t len = strlen(path);
+    if ((*at = strstr(text, path))) return len;
+    const char *dots = strstr(text, "...");
+    for (size_t n = len; dots && n >= TELLING; n--)
+        if (!strncmp(dots + 3, path + len - n, n)) {
+            *at = dots;
+            return 3 + n;
+        }
+    for (const char *p = text; *p && len >= TELLING; p++) {
+        size_t n = 0;
+        while (n < len && p[n] == path[n]) n++;
+        if (n < TELLING) continue;
+        *at = p;
+        return n;
+    }
+    return 0;
+}
+
+static void put_instead(bf_error *err, const char *path, const char *shown)
+{
+    const bf_error old = *err;
+    const char *at = NULL;
+    const size_t len = find_path(old.msg, path, &at);
+    if (at)
+        snprintf(
+            err->msg, sizeof err->msg, "%.*s%s%s", (int)(at - old.msg), old.msg, shown, at + len);
+}
+
+void stored_hide(const filters *fs, text name, bf_error *err)
+{
+    char *path, shown[NAME_BYTES + 20];
+    bf_error other;
+    if (!name.len) name = TEXT(DEFAULT_NAME);
+    if (fs->remote || stored_at(fs, name, &path, &other) < 0 || !path) return;
+    snprintf(shown, sizeof shown, "the filter \"%.*s\"", (int)name.len, name.ptr);
+    put_instead(err, path, shown);
+    if (fs->folder && strlen(fs->folder) > 1) put_instead(err, fs->folder, "");
+    free(path);
 }

@@ -2,7 +2,7 @@
  *
  *   error.c   the only writers of bf_error        files.c   opening, reading, writing, room, locks
  *   real.c    fractions as text, any locale       names.c   temporary names, a name that replaces nothing, rights
- *   cpu.c     which kernels this machine can run
+ *   cpu.c     which kernels this machine can run         secretfile.c  a secret out of a file
  *
  * system.h goes before every other header of a file that asks the system for more than C and POSIX
  * have; load.h loads words from bytes, utf16.h reads UTF-8 as UTF-16.  Everything above may use
@@ -25,7 +25,8 @@ enum { BF_WIDTH_MAX = 16 }; /* digests that a hash may give for a key, and a lay
 /* error.c: the only writers of bf_error; each returns the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int bf_fail_sys(bf_error *err, int sys_errno, const char *what,
-    const char *path); /* BF_EIO, or BF_ENOMEM for ENOMEM */
+    const char *path);                               /* BF_EIO, or BF_ENOMEM for ENOMEM */
+int bf_fail_absent(bf_error *err, const char *path); /* BF_ENOENT: there is no such file */
 
 /* bf_refuse of a number */
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v);

@@ -1,6 +1,7 @@
 /* error.c - the only writers of bf_error.  One sentence, lower case, with the value at fault and
  * what would be right. */
 #include "base/base.h"
+#include "base/parameters.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,22 +34,28 @@ int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path
     return code;
 }
 
+int bf_fail_absent(bf_error *err, const char *path)
+{
+    bf_fail_sys(err, ENOENT, "open", path);
+    if (err) err->code = BF_ENOENT;
+    return BF_ENOENT;
+}
+
 static const struct {
     const char *name, *range;
-} ranges[] = { { "m", "1 to 1099511627776 bits" }, { "n", "1 to 9223372036854775807 keys" },
-    { "k", "1 to 4096 positions" }, { "p", "above 0 and below 1" },
-    { "grow", "a factor above 1, at most 1e300" },
-    { "window", "a number of seconds above 0, 0.0001 or more for each part, at most 1e300" },
-    { "shards", "1 to 4096" }, { "timeout", "0.001 to 86400 seconds" },
-    { "cache_max_age", "a number of seconds above 0" },
-    { "wait_replicas", "1 to 4294967295 replicas" }, { "secret", "16 bytes" },
-    { NULL, "a value in range" } };
+} ranges[] = {
+#define RANGE(kind, name, php, above, below, range, sentence) { #name, range },
+    BF_PARAMETERS(RANGE)
+};
+enum { RANGES = sizeof ranges / sizeof *ranges };
 
 int bf_refuse(bf_error *err, const char *name, const char *value)
 {
     size_t i = 0;
-    while (ranges[i].name && strcmp(ranges[i].name, name) != 0) i++;
-    return bf_fail(err, BF_EINVAL, "%s must be %s, got %.60s", name, ranges[i].range, value);
+    while (i < RANGES && strcmp(ranges[i].name, name) != 0) i++;
+    const char *range = i < RANGES ? ranges[i].range : NULL;
+    return bf_fail(err, BF_EINVAL, "%s must be %s, got %.60s", name,
+        range ? range : "a value in range", value);
 }
 
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v)

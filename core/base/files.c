@@ -62,9 +62,9 @@ int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err)
     flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     int fd = bf_off_standard(open_again(path, flags)), e = errno;
     if (fd < 0) {
-        bf_fail_sys(err, e, "open", path);
+        const int rc = e == ENOENT ? bf_fail_absent(err, path) : bf_fail_sys(err, e, "open", path);
         errno = e;
-        return BF_EIO;
+        return rc;
     }
     if (fstat(fd, &st) < 0) {
         e = errno;

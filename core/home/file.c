@@ -102,7 +102,7 @@ static int absent(const bf_spec *spec, bf_error *err)
         return bf_fail(
             err, BF_EIO, "cannot open %.100s: it is a symbolic link to nothing", spec->storage);
     if (!spec->read_only && !spec->must_exist && bf_sufficient(spec)) return 0;
-    return bf_fail_sys(err, ENOENT, "open", spec->storage);
+    return bf_fail_absent(err, spec->storage);
 }
 
 static bool nobody_writes(int fd)

@@ -189,7 +189,7 @@ static int nothing_there(bf_redis *r, const bf_spec *spec, bool meta, bf_error *
     if (may_create(spec)) return 0;
     r->missing = true;
     if (meta) return bf_redis_lost(r, err);
-    return bf_fail(err, BF_EIO, "%s does not exist", bf_redis_label(r));
+    return bf_fail(err, BF_ENOENT, "%s does not exist", bf_redis_label(r));
 }
 
 /* As Redisson keeps it; without its hash a bitmap like any other that is not ours. */

@@ -206,9 +206,7 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
         bf_live_set(p->live, epoch);
         return 0;
     }
-    if (rc < 0 && err && err->code == BF_EIO && !err->sys_errno &&
-        strstr(err->msg, "does not exist"))
-        rc = bf_redis_lost(whole_of(f), err);
+    if (rc == BF_ENOENT) rc = bf_redis_lost(whole_of(f), err);
     let_go(p);
     return rc;
 }

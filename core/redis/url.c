@@ -182,8 +182,7 @@ static int settle_key(bf_redis_url *u, const char *key, bf_error *err)
     return 0;
 }
 
-/* On an error *u is still to be freed. */
-int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err)
+static int parse(bf_redis_url *u, const char *storage, bf_error *err)
 {
     bool local = !strncmp(storage, "unix://", 7), tls = !strncmp(storage, "rediss://", 9),
          has_db = false;
@@ -196,8 +195,14 @@ int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf
         return bf_fail(err, BF_EINVAL,
             "the Redis URL's path must be absolute: unix:///path/to/socket?key=NAME");
     rc = local ? unix_path(u, path, err) : network(u, authority, path, &has_db, err);
-    if (rc < 0 || (rc = options(u, rest, has_db, err)) < 0) return rc;
-    return settle_key(u, key, err);
+    return rc < 0 ? rc : options(u, rest, has_db, err);
+}
+
+/* On an error *u is still to be freed. */
+int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err)
+{
+    const int rc = parse(u, storage, err);
+    return rc < 0 ? rc : settle_key(u, key, err);
 }
 
 void bf_redis_url_free(bf_redis_url *u)
@@ -212,4 +217,80 @@ void bf_redis_url_free(bf_redis_url *u)
     free(u->ca);
     free(u->cert);
     *u = (bf_redis_url){ 0 };
+}
+
+/* ---- for hosts ---- */
+int bf_url_file(const char *url, unsigned i, char **path, bf_error *err)
+{
+    bf_redis_url u;
+    int rc = parse(&u, url, err);
+    *path = NULL;
+    if (rc == 0) {
+        char **const files[] = { &u.path, &u.ca, &u.cert };
+        for (size_t n = 0; n < sizeof files / sizeof *files && !*path; n++) {
+            if (!*files[n] || i-- > 0) continue;
+            *path = *files[n];
+            *files[n] = NULL;
+        }
+        rc = *path != NULL;
+    }
+    bf_redis_url_free(&u);
+    return rc;
+}
+
+typedef struct {
+    char *at;
+    size_t room, len;
+} writer;
+
+static void put(writer *w, const char *from, const char *end)
+{
+    for (; from < end; from++, w->len++)
+        if (w->len + 1 < w->room) w->at[w->len] = *from;
+}
+
+static size_t finish(const writer *w)
+{
+    if (w->room) w->at[w->len < w->room ? w->len : w->room - 1] = 0;
+    return w->len;
+}
+
+size_t bf_url_beside(const char *url, const char *more, char *out, size_t cap)
+{
+    writer w = { out, cap, 0 };
+    const char *key = strchr(url, '?');
+    while (key && strncmp(key + 1, "key=", 4)) key = strchr(key + 1, '&');
+    const char *rest = key ? key + 1 + strcspn(key + 1, "&") : url + strlen(url);
+    put(&w, url, rest);
+    put(&w, more, more + strlen(more));
+    put(&w, rest, rest + strlen(rest));
+    return finish(&w);
+}
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == '_';
+}
+
+/* Of a URL that is all of the text a password may hold white space; in a sentence that ends it. */
+size_t bf_hide_passwords(const char *text, char *out, size_t cap)
+{
+    writer w = { out, cap, 0 };
+    const char *from = text, *at = text;
+    size_t word = 0;
+    while (is_word(text[word])) word++;
+    const char *stops = word && !strncmp(text + word, "://", 3) ? "?" : "? \t\r\n\v\f";
+    while ((at = strstr(at, "://"))) {
+        const bool url = at > text && is_word(at[-1]);
+        const char *end, *user = NULL;
+        at += 3;
+        end = at + strcspn(at, stops);
+        for (const char *p = at; url && p < end; p++)
+            if (*p == '@') user = p + 1;
+        if (!user) continue;
+        put(&w, from, at);
+        from = at = user;
+    }
+    put(&w, from, from + strlen(from));
+    return finish(&w);
 }

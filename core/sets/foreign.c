@@ -194,10 +194,12 @@ static int refuse_counters(bool counting, bf_error *err)
 
 static int refuse_parts(const bf_spec *spec, const char *name, bf_error *err)
 {
-    if (spec->grow == 0 && spec->window == 0) return 0;
+    if (spec->grow == 0 && spec->window == 0 && !spec->clock) return 0;
     return bf_fail(err, BF_EINVAL,
         "format %.20s is for filters of fixed size: %s must not be given", name,
-        spec->grow != 0 ? "grow" : "window");
+        spec->grow != 0     ? "grow"
+        : spec->window != 0 ? "window"
+                            : "clock");
 }
 
 int64_t bf_do_bytes_as(bf_filter *f, const char *name, bf_error *err)

@@ -21,6 +21,9 @@ static int match_variant(const bf_desc *have, const bf_spec *want, const char *w
             have->window == 0 ? "no window, " : "", have->window, want->window);
     if (want->parts && want->parts != have->parts)
         return differ_int(err, where, "parts", have->parts, want->parts);
+    if (want->clock && have->window == 0)
+        return bf_fail(
+            err, BF_EINVAL, "%.80s has no window: clock is for filters that forget", where);
     return 0;
 }
 
@@ -30,7 +33,7 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
                    m = (want->m + step - 1) / step * step;
     const unsigned shards = have->g.shards ? have->g.shards : 1;
     int rc;
-    if ((want->grow != 0 || want->window != 0 || want->parts) &&
+    if ((want->grow != 0 || want->window != 0 || want->parts || want->clock) &&
         (rc = match_variant(have, want, where, err)) < 0)
         return rc;
     if (have->kind && want->m)

@@ -198,6 +198,8 @@ static int size_window(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_e
 
 int bf_size_any(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
+    if (spec->clock && spec->window == 0)
+        return bf_fail(err, BF_EINVAL, "clock is for filters that forget: give window");
     if (spec->grow == 0 && spec->window == 0) return bf_size(d, spec, most_bits, err);
     int rc = check_spec(spec, err);
     if (rc < 0 || (rc = spec->grow != 0 ? size_grow(d, spec, most_bits, err)

@@ -22,6 +22,11 @@ from typing_extensions import Buffer, Required, Self
 
 __version__: str
 
+# For the command line.
+def _is_url(storage: _Path, /) -> bool: ...
+def _hide_passwords(text: str, /) -> str: ...
+def _read_secret(path: _Path, /) -> bytes: ...
+
 # str as UTF-8, bytes-like as it is, int (anything with __index__) as its decimal text.  Type checkers let a bool
 # pass, because it is a subclass of int; at run time it is a TypeError.
 _Key: TypeAlias = str | Buffer | SupportsIndex
@@ -84,7 +89,10 @@ class _Part(TypedDict, total=False):
     until: float | None
 
 class Error(ValueError):
-    """Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do."""
+    """Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do.
+
+    errno is ENOENT where Redis has no such filter (a file that does not exist is FileNotFoundError).
+    """
 
 class SaturationWarning(UserWarning):
     """More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will."""
@@ -111,8 +119,8 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
-        warn: bool = True,
         clock: Callable[[], _Real] | None = None,
+        warn: bool = True,
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
 
@@ -145,9 +153,9 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        clock: Callable[[], _Real] | None = None,
         read_only: bool = False,
         warn: bool = True,
-        clock: Callable[[], _Real] | None = None,
     ) -> Self:
         """Open the filter that is in a storage and stay bound to it.  Parameters given must be its own."""
     @classmethod
@@ -173,8 +181,8 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
-        warn: bool = True,
         clock: Callable[[], _Real] | None = None,
+        warn: bool = True,
     ) -> _Plan:
         """What the constructor would make of these arguments, without making it."""
 
@@ -234,7 +242,11 @@ class BloomFilter:
 
     # many keys
     def update(self, keys: _Keys | BloomFilter, /) -> int:
-        """Add all; how many were SURELY NEW.  Of another filter: self |= other; how many keys came new, estimated."""
+        """Add all; how many were SURELY NEW.  Of another filter: self |= other; how many keys came new, estimated.
+
+        A bad key (TypeError, ValueError) is named by its number, also as the exception's index; the keys before it
+        are added.
+        """
     def add_many(self, keys: _Keys, /) -> bytes:
         """Add all; one byte per key: 1 = SURELY NEW, 0 = probably there already."""
     def contains_many(self, keys: _Keys, /) -> bytes:

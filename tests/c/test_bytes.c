@@ -190,7 +190,7 @@ static void saved_files(void)
     CHECK(truncate(path, (off_t)len - 8) == 0);
     CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "cut short");
-    CHECK(!bf_load("/nonexistent/x.bloom", NULL, &e) && e.code == BF_EIO && e.sys_errno == 2);
+    CHECK(!bf_load("/nonexistent/x.bloom", NULL, &e) && e.code == BF_ENOENT && e.sys_errno == 2);
     CHECK_HAS(e.msg, "cannot open /nonexistent/x.bloom: No such file or directory");
     CHECK(!bf_load(folder, NULL, &e) && e.code == BF_EIO);
     CHECK_HAS(e.msg, "is a directory");

@@ -165,9 +165,9 @@ static void wrong_files(void)
     put_bytes(bad, len);
     CHECK_HAS(refused((bf_spec){ 0 }, BF_EFORMAT), "format version 9, this build reads up to 1");
     remove_it();
-    CHECK_HAS(refused((bf_spec){ 0 }, BF_EIO), "No such file or directory");
+    CHECK_HAS(refused((bf_spec){ 0 }, BF_ENOENT), "No such file or directory");
     CHECK_EQ(e.sys_errno, ENOENT);
-    CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1, .must_exist = true }, BF_EIO),
+    CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1, .must_exist = true }, BF_ENOENT),
         "No such file or directory");
     CHECK_HAS(refused((bf_spec){ .storage = "/nonexistent/a", .m = 10, .k = 1 }, BF_EIO),
         "/nonexistent/a");
@@ -220,7 +220,7 @@ static void read_only(void)
     CHECK(has(r, "x", 1) == 1 && add(r, "x", 2) == BF_ENOTSUP);
     bf_close(r);
     remove_it();
-    CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1, .read_only = true }, BF_EIO), "No such file");
+    CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1, .read_only = true }, BF_ENOENT), "No such file");
 }
 
 static void cut_short_replaced_deleted(void)

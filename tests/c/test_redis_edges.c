@@ -147,9 +147,9 @@ static void refusals(void)
                  "foreign"),
         BF_EINVAL);
     CHECK_EQ(code_of((bf_spec){ .m = 1000, .scheme = "gozero", .read_only = true }, "foreign"), 0);
-    CHECK_EQ(code_of((bf_spec){ .m = 1000, .k = 3, .read_only = true }, "nothing"), BF_EIO);
-    CHECK_EQ(
-        code_of((bf_spec){ .m = 1000, .k = 3, .shards = 2, .read_only = true }, "nothing"), BF_EIO);
+    CHECK_EQ(code_of((bf_spec){ .m = 1000, .k = 3, .read_only = true }, "nothing"), BF_ENOENT);
+    CHECK_EQ(code_of((bf_spec){ .m = 1000, .k = 3, .shards = 2, .read_only = true }, "nothing"),
+        BF_ENOENT);
     CHECK_EQ(
         rs_number(&redis, "EXISTS nothing nothing:meta grows2 forgets2 large large:0 large:meta"),
         0);
@@ -490,7 +490,7 @@ static void a_stub_without_a_hash(void)
         const int code = code_of(
             open ? (bf_spec){ .must_exist = true } : (bf_spec){ .m = 9000, .k = 3 }, "stub");
         steps_stop();
-        CHECK_EQ(code, open ? BF_EIO : 0);
+        CHECK_EQ(code, open ? BF_ENOENT : 0);
         if (open) CHECK_HAS(e.msg, "does not exist");
     }
     rs_command(&redis, "SETBIT foreign 7001 1"); /* one that stays is one */

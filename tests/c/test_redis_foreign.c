@@ -75,8 +75,8 @@ static void opened_and_continued(bf_spec spec, const row *rows, size_t n, unsign
     bf_spec nothing = { .scheme = spec.scheme, .must_exist = true };
     rs_command(&redis, "FLUSHALL");
     spec.must_exist = true;
-    CHECK_EQ(code_of(spec, "theirs"), BF_EIO); /* nothing there: nothing is made */
-    CHECK_EQ(code_of(nothing, "theirs"), BF_EIO);
+    CHECK_EQ(code_of(spec, "theirs"), BF_ENOENT); /* nothing there: nothing is made */
+    CHECK_EQ(code_of(nothing, "theirs"), BF_ENOENT);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
     for (size_t i = 0; i + 1 < n; i++) write_as_they_do(rows + i, k, "theirs");
     long len = rs_number(&redis, "STRLEN theirs");
@@ -201,9 +201,9 @@ static void opened_by_its_config(void)
     CHECK_EQ(add(f, redisson), BF_EIO);
     CHECK(bf_get_state(f, &st, &e) == BF_EIO && !bf_copy(f, &e));
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0); /* no stub */
-    CHECK_EQ(code_of((bf_spec){ .scheme = "redisson", .must_exist = true }, "r"), BF_EIO);
+    CHECK_EQ(code_of((bf_spec){ .scheme = "redisson", .must_exist = true }, "r"), BF_ENOENT);
     CHECK_HAS(e.msg, "does not exist");
-    CHECK_EQ(code_of((bf_spec){ .scheme = "redisson" }, "r"), BF_EIO);
+    CHECK_EQ(code_of((bf_spec){ .scheme = "redisson" }, "r"), BF_ENOENT);
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
     config("r", "958", "7");
     CHECK_EQ(add(f, redisson), BF_ADDED);
@@ -285,9 +285,9 @@ static void n_alone(void)
         CHECK(code_of((bf_spec){ .n = 1000, .scheme = schemes[i] }, schemes[i]) == 0);
         CHECK_EQ(code_of((bf_spec){ .n = 999, .scheme = schemes[i] }, schemes[i]), BF_EMISMATCH);
         CHECK_EQ(code_of((bf_spec){ .n = 1000, .scheme = schemes[i], .must_exist = true }, "none"),
-            BF_EIO);
+            BF_ENOENT);
     }
-    CHECK_EQ(code_of((bf_spec){ .n = 1000, .scheme = "classic" }, "none"), BF_EIO);
+    CHECK_EQ(code_of((bf_spec){ .n = 1000, .scheme = "classic" }, "none"), BF_ENOENT);
     CHECK_EQ(rs_number(&redis, "EXISTS none"), 0);
 }
 

@@ -307,7 +307,7 @@ static void lost_shards(void)
     CHECK_EQ(missing(g, 0, 300), 0);
     rs_command(&redis, "DEL lost:meta"); /* the sign alone: who has it open goes on */
     CHECK_EQ(missing(g, 0, 300), 0);
-    CHECK_EQ(code_of((bf_spec){ 0 }, "lost"), BF_EIO);
+    CHECK_EQ(code_of((bf_spec){ 0 }, "lost"), BF_ENOENT);
     CHECK_HAS(e.msg, "does not exist");
     CHECK_EQ(code_of((bf_spec){ .m = 60000, .k = 4, .shards = 3 }, "lost"), BF_EMISMATCH);
     CHECK_HAS(e.msg, "is a shard of another filter");

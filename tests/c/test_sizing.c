@@ -295,13 +295,13 @@ static void what_makes_a_file(void)
     } rows[] = {
         { { .n = 1000, .scheme = "rs-rand" }, 0, NULL },
         { { .n = 1000, .p = 0.01 }, 0, NULL },
-        { { .m = 1000, .scheme = "classic" }, BF_EIO, "No such file" },
-        { { .n = 1000 }, BF_EIO, "No such file" },
-        { { .scheme = "nosuch" }, BF_EIO, "No such file" },
+        { { .m = 1000, .scheme = "classic" }, BF_ENOENT, "No such file" },
+        { { .n = 1000 }, BF_ENOENT, "No such file" },
+        { { .scheme = "nosuch" }, BF_ENOENT, "No such file" },
         { { .n = UINT64_C(1) << 62, .scheme = "rs-rand" }, BF_EINVAL, "m must be" },
         { { .n = BF_N_MAX, .scheme = "gozero" }, BF_EINVAL,
             "m must be 1 to 1099511627776 bits, got 18446744073709551615" },
-        { { .n = 1000, .p = 0.01, .must_exist = true }, BF_EIO, "No such file" },
+        { { .n = 1000, .p = 0.01, .must_exist = true }, BF_ENOENT, "No such file" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_spec s = rows[i].spec;

@@ -367,8 +367,8 @@ def mismatches():
 # ---- what a path may lead to ----
 def paths():
     rows = [  # what is there, says of load and open
-        ("missing", "io", "No such file"),
-        ("folder-missing", "io", "No such file"),
+        ("missing", "absent", "No such file"),
+        ("folder-missing", "absent", "No such file"),
         ("directory", "io", "directory"),
         ("fifo", "io", "FIFO"),
         ("socket", "io", []),
@@ -389,7 +389,9 @@ def paths():
     ]
     for name, want, says in rows:
         for op in ("load", "open", "openro"):
-            case(f"{name}/{op}", "file", op, want, says, {"storage": {"path": name}})
+            # load follows the link, and finds nothing
+            found = "absent" if (name, op) == ("dangling", "load") else want
+            case(f"{name}/{op}", "file", op, found, says, {"storage": {"path": name}})
     creates = {
         "missing": ("ok", []),
         "dangling": ("io", "symbolic link"),
@@ -436,7 +438,7 @@ def paths():
             op,
             {
                 "": "value",
-                "c": "io" if op == "load" else "value",
+                "c": "absent" if op == "load" else "value",
                 "py": "io" if op == "load" else "value",
             },
             [],

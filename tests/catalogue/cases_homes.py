@@ -849,7 +849,7 @@ def client_objects():
                 f"missing/{op}",
                 "client",
                 op,
-                "io",
+                "absent",
                 "does not exist",
                 {**key, "storage": {"o": "sound"}},
             )

@@ -23,6 +23,12 @@ foreach ([3, 127, 128, 129, 300] as $at) {
 refused('TypeError', 'float given at index "price"', fn() => $f->addMany(['name' => 'a', 'price' => 1.5]));
 refused('TypeError', 'bool given at index -7', fn() => $f->addMany([-7 => true]));
 same(true, $f->exists('a'));
+foreach (['price' => ['name' => 'a', 'price' => 1.5], -7 => [-7 => true], 2 => (fn() => yield from ['x', 'y', null])()] as $at => $keys)
+    try { $f->addMany($keys); } catch (TypeError $e) { same($at, $e->index); }
+$f = new BloomFilter(m: 65536, scheme: 'java7');
+foreach (['b' => ['a' => 'x', 'b' => "\x80"], 9 => [5 => 'x', 7 => 'y', 9 => "\x80"]] as $at => $keys)
+    try { $f->existMany($keys); } catch (ValueError $e) { same($at, $e->index); }
+try { $f->add("\x80"); } catch (ValueError $e) { same(false, isset($e->index)); }
 echo "done\n";
 ?>
 --EXPECT--

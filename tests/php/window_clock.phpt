@@ -41,6 +41,32 @@ foreach (['time', 'hrtime'] as $name) {
     if ($name === 'time') same([true, true], [$f->add('x'), $f->exists('x')]);
     else refused('TypeError', 'clock must return int|float, array returned', fn() => $f->add('x'));
 }
+/* What the caller could call where the filter was made can be called later from anywhere. */
+class Hidden
+{
+    private function tell(): float { return 1e9; }
+    public function make(): BloomFilter { return new BloomFilter(n: 100, p: 0.001, window: 60, clock: [$this, 'tell']); }
+    public function __call($name, $given): float { return 2e9; }
+    private static function say(): float { return 1e9; }
+    public static function made(): BloomFilter { return new BloomFilter(n: 100, p: 0.001, window: 60, clock: 'self::say'); }
+}
+final class Closed { private function tell(): float { return 1e9; } }
+$f = (new Hidden)->make();
+same([true, true], [$f->add('x'), (clone $f)->exists('x')]);
+same(true, @Hidden::made()->add('x'));
+$f = new BloomFilter(n: 100, p: 0.001, window: 60, clock: [new Hidden, 'any']);
+same([true, true, true], [$f->add('x'), $f->exists('x'), $f->add('y')]);
+refused('TypeError', 'private method', fn() => new BloomFilter(n: 100, p: 0.001, window: 60, clock: [new Closed, 'tell']));
+
+/* A clock has no use where nothing is forgotten. */
+$dir = folder();
+$fixed = new BloomFilter(n: 100, p: 0.01, storage: "$dir/fixed");
+$fixed->save("$dir/saved");
+foreach ([fn() => BloomFilter::fromBytes($fixed->toBytes(), clock: 'time'), fn() => BloomFilter::load("$dir/saved", clock: 'time'),
+          fn() => BloomFilter::open("$dir/fixed", clock: 'time'), fn() => new BloomFilter(n: 100, p: 0.01, storage: "$dir/fixed", clock: 'time'),
+          fn() => new BloomFilter(n: 100, p: 0.01, storage: "$dir/new", clock: 'time'), fn() => new BloomFilter(n: 100, p: 0.01, clock: 'time'),
+          fn() => BloomFilter::fromBytes("\0", format: 'bits', m: 8, k: 1, scheme: 'classic', clock: 'time')] as $call) refused('ValueError', 'clock', $call);
+same(false, file_exists("$dir/new"));
 refused('ValueError', 'got NAN', fn() => (new BloomFilter(n: 100, p: 0.001, window: 60, clock: fn() => NAN))->add('x'));
 refused('ValueError', 'clock must give seconds', fn() => (new BloomFilter(n: 100, p: 0.001, window: 60, clock: fn() => INF))->add('x'));
 refused('TypeError', 'valid callback', fn() => new BloomFilter(n: 100, p: 0.001, window: 60, clock: 'no such function'));

@@ -244,3 +244,24 @@ def test_array_module(bf):
     assert "-2" in bf and 3 in bf
     with pytest.raises(TypeError, match="^key 0: "):
         bf.update(array.array("d", [1.0]))
+
+
+@pytest.mark.parametrize("at", [0, 5, 255, 256, 999, 1000, 2500])
+def test_a_bad_key_says_which(at):
+    """By number, not only in the sentence: whatever the keys come in."""
+    keys = [b"%d" % i for i in range(3000)]
+    lines = b"\n".join([*keys[:at], b"\xff", *keys[at:]])
+    java = BloomFilter(m=1 << 20, scheme="java7")
+    for call, given, kind in (
+        (java.update_lines, lines, ValueError),
+        (java.update, [*keys[:at], b"\xff", *keys[at:]], ValueError),
+        (java.add_many, np.array([*keys[:at], b"\xff", *keys[at:]]), ValueError),
+        (java.contains_many, (key for key in [*keys[:at], None, *keys[at:]]), TypeError),
+    ):
+        with pytest.raises(kind, match=f"^key {at}: ") as fault:
+            call(given)
+        assert fault.value.index == at
+        assert at == 0 or keys[at - 1] in java
+    with pytest.raises(ValueError) as fault:
+        java.add(b"\xff")
+    assert not hasattr(fault.value, "index")

@@ -1,5 +1,7 @@
 """Bytes, saved files, pickles; and what happens to damaged ones."""
 
+import time
+import copy
 import copyreg
 import os
 import pickle
@@ -267,3 +269,81 @@ def test_save_replaces_a_link_and_keeps_the_rights_behind_it(full, tmp_path):
         not (tmp_path / "link").is_symlink() and (tmp_path / "link").stat().st_mode & 0o777 == 0o600
     )
     assert (tmp_path / "private").read_bytes() == b"x"
+
+
+class Slotted(BloomFilter):
+    __slots__ = ("kept", "__hidden", "never_set")
+
+    def hide(self, value):
+        self.__hidden = value
+
+    def hidden(self):
+        return self.__hidden
+
+
+class SlottedToo(Slotted):
+    __slots__ = ("__dict__", "more")
+
+
+@pytest.mark.parametrize("kind", [Slotted, SlottedToo])
+@pytest.mark.parametrize(
+    "twin_of",
+    [BloomFilter.copy, copy.copy, copy.deepcopy, lambda bf: pickle.loads(pickle.dumps(bf))],
+)
+def test_slots_go_along(kind, twin_of):
+    bf = kind(100, 10)
+    bf.kept = [1, [2]]
+    bf.hide("secret")
+    if kind is SlottedToo:
+        bf.more, bf.free = bf.kept, 5
+    twin = twin_of(bf)
+    assert type(twin) is kind and twin.kept == [1, [2]] and twin.hidden() == "secret"
+    assert not hasattr(twin, "never_set")
+    shallow = twin_of in (BloomFilter.copy, copy.copy)
+    assert (twin.kept[1] is bf.kept[1]) is shallow
+    if kind is SlottedToo:
+        assert twin.free == 5 and twin.more is twin.kept
+
+
+def test_unpickling_compares(tmp_path):
+    path = tmp_path / "it"
+    data = {}
+    for sizes in ({"m": 1000, "k": 3}, {"m": 2000, "k": 3}, {"m": 1000, "k": 4}):
+        path.unlink(missing_ok=True)
+        with BloomFilter(storage=path, **sizes) as bf:
+            data[tuple(sizes.values())] = pickle.dumps(bf)
+    assert pickle.loads(data[1000, 4]).m == 1000
+    with pytest.raises(Error, match="has m=1000, asked for m=2000"):
+        pickle.loads(data[2000, 3])
+    with pytest.raises(Error, match="has k=4, asked for k=3"):
+        pickle.loads(data[1000, 3])
+
+
+@pytest.mark.parametrize("more", [{"grow": 2.0}, {"window": 60.5}])
+def test_unpickling_compares_what_a_filter_of_parts_is(tmp_path, more):
+    path = tmp_path / "it"
+    with BloomFilter(n=100, p=0.01, storage=path, **more) as bf:
+        bf.update(range(500))
+        data = pickle.dumps(bf)
+        assert 7 in pickle.loads(data)
+    path.unlink()
+    BloomFilter(n=100, p=0.01, storage=path).close()
+    with pytest.raises(Error, match="asked for"):
+        pickle.loads(data)
+
+
+def test_a_clock_is_for_filters_that_forget(tmp_path):
+    path = tmp_path / "it"
+    with BloomFilter(n=100, p=0.01, storage=path) as bf:
+        data = bf.to_bytes()
+    for call in (
+        lambda: BloomFilter.from_bytes(data, clock=time.time),
+        lambda: BloomFilter.load(path, clock=time.time),
+        lambda: BloomFilter.open(path, clock=time.time),
+        lambda: BloomFilter(n=100, p=0.01, storage=path, clock=time.time),
+        lambda: BloomFilter(n=100, p=0.01, storage=tmp_path / "new", clock=time.time),
+        lambda: BloomFilter.from_bytes(b"x", format="bits", m=8, k=1, clock=time.time),
+    ):
+        with pytest.raises(ValueError, match="clock"):
+            call()
+    assert not (tmp_path / "new").exists()

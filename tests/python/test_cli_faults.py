@@ -387,3 +387,11 @@ print(cli.main(["study"]))
         check=False,
     )
     assert done.stderr == "bloomfilter: KeyError: 'no such\\n thing'\n"
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["add", "--help"]])
+def test_a_version_that_cannot_be_written(words):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert done.stderr.count(b"\n") == 1 and b"cannot write to standard output" in done.stderr

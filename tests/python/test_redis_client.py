@@ -2,6 +2,7 @@
 exception with its cause. Clusters: test_redis_client_cluster.py.  The servers are real and the
 test's own."""
 
+import errno
 import multiprocessing
 import os
 import pickle
@@ -293,8 +294,9 @@ def test_wrong_storages(client):
     for options in ({}, {"key": ""}, {"key": None}):
         with pytest.raises(ValueError, match="key"):
             BloomFilter(n=100, p=0.01, storage=client, **options)
-    with pytest.raises(Error, match="does not exist"):
+    with pytest.raises(Error, match="does not exist") as fault:
         BloomFilter.open(client, key="nothing")
+    assert fault.value.errno == errno.ENOENT
 
 
 # ---- threads, processes, signals ----

@@ -50,6 +50,16 @@ def test_help_names_every_option_and_default():
     assert run("--version").stdout.startswith("bloomfilterd ")
 
 
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_an_answer_that_cannot_be_written(option):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BINARY, option], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "bloomfilterd: cannot write to standard output: No space left on device\n"
+    )
+
+
 def test_the_manual_has_every_option():
     options = {word.rstrip(",") for word in run("--help").stdout.split() if word.startswith("--")}
     manual = (ROOT / "server/bloomfilterd.8").read_text().replace("\\-", "-")

@@ -486,6 +486,41 @@ def test_what_redis_lost_can_be_made_again(start, redis, lost, noticed):
 
 
 @needs_redis
+def test_made_again_in_redis_with_other_sizes(start, redis):
+    """Whoever asks gets a 503, not 409: nothing that they asked for is in conflict."""
+    port, _ = redis
+    one, other = (start("-n", 1000, "-p", 0.01, "--storage", redis_url(port)) for _ in range(2))
+    for ask in (("GET", "/f/x/contain=a"), ("GET", "/f/x/add=a"), ("POST", "/f/x/add", b"a")):
+        assert one.ask("PUT", "/f/x" + PUT).status == 201
+        assert one.get("/f/x/add=b").status == 200
+        assert other.ask("DELETE", "/f/x").status == 200
+        assert other.ask("PUT", "/f/x?n=3000&p=0.001").status == 201
+        got = one.ask(*ask)
+        assert got.status in (200, 503), got  # 200: it was looked up again before
+        assert one.ask(*ask).status == 200
+        assert one.ask("PUT", "/f/x" + PUT).status == 409
+        assert one.ask("DELETE", "/f/x").status == 200
+
+
+def test_errors_name_the_filter_and_not_its_folder(start, tmp_path):
+    folder = tmp_path / ("served " * 20)
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", f"{folder}/")
+    assert daemon.ask("PUT", "/f/x" + PUT).status == 201
+    assert daemon.get("/f/x/add=a").status == 200
+    for content in (b"", b"no filter at all", None):
+        (folder / "x.bloom").unlink()
+        if content is None:
+            (folder / "x.bloom").mkdir()
+        else:
+            (folder / "x.bloom").write_bytes(content)
+        for ask in (("GET", "/f/x/contain=a"), ("PUT", "/f/x" + PUT), ("POST", "/f/x/add", b"a")):
+            got = daemon.ask(*ask)
+            assert got.status == 503, (content, ask, got)
+            why = got.headers["x-error"]
+            assert 'the filter "x"' in why and "served" not in why and str(tmp_path) not in why
+
+
+@needs_redis
 @pytest.mark.parametrize("lost", [b"FLUSHALL", b"DEL app:f:x"])
 def test_what_redis_lost_can_be_deleted(start, redis, lost):
     port, _ = redis

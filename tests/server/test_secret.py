@@ -126,6 +126,6 @@ def test_no_secret(tmp_path, said):
         and str(tmp_path / "said") in done.stderr
         and done.stderr.count("\n") == 1
     )
-    assert "16 bytes or of 32 hexadecimal digits" in done.stderr or (
+    assert "16 bytes, or 32 hexadecimal digits" in done.stderr or (
         said is None and "No such file" in done.stderr
     )

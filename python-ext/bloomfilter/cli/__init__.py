@@ -25,8 +25,12 @@ def main(argv: list[str] | None = None) -> int:
     hold_streams()
     warnings.showwarning = tell
     try:
-        args = build_parser().parse_args(argv)
-        code = run(args)
+        code = 0
+        try:
+            code = run(build_parser().parse_args(argv))
+        except SystemExit as end:  # --help, --version, a wrong command line
+            if end.code:
+                raise
         sys.stdout.flush()
         return code
     except Interrupted as stop:

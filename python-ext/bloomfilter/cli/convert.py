@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from .. import BloomFilter
+from .._bloomfilter import _is_url
 from . import homes, report
 from .faults import Fault, shown
 from .filters import brief, describe
@@ -31,7 +32,7 @@ def bytes_of(path: str) -> bytes | mmap.mmap:
 
 def read(args: Namespace) -> BloomFilter:
     options, sizes = homes.how(args), homes.sizes(args)
-    if homes.is_url(args.input):
+    if _is_url(args.input):
         if args.source not in ("native", "bits"):
             raise Fault(
                 f"--from {args.source}: {shown(args.input)} is a bitmap in Redis, which is native, or bits of an older system"
@@ -86,7 +87,7 @@ def store(bf: BloomFilter, args: Namespace) -> None:
     if args.output == STDIN:
         return write(bf.to_bytes(format=target))
     homes.must_be_free(args.output, options, "convert writes no existing filter; merge unites two")
-    if homes.is_url(args.output):
+    if _is_url(args.output):
         if target not in (None, "bits"):
             raise Fault(f"--to {args.target}: a filter in Redis is a plain bitmap")
         return into_redis(bf, args.output, options)

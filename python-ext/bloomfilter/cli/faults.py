@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
+
+from .._bloomfilter import _hide_passwords
 
 
 class Fault(Exception):
@@ -11,13 +12,8 @@ class Fault(Exception):
 
 
 def shown(storage: str) -> str:
-    """A path or URL without what stands before the @ of a URL: never a password."""
-    return re.sub(r"^(\w+://)[^?]*@", r"\1", storage)
-
-
-def without_passwords(text: str) -> str:
-    """Removes the password of every URL in a text that quotes what the user typed."""
-    return re.sub(r"(\w+://)[^\s?]*@", r"\1", text)
+    """A path or URL, or a text that quotes some: never a password."""
+    return _hide_passwords(storage)
 
 
 def sentence(fault: BaseException) -> str:

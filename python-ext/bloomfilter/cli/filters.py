@@ -6,13 +6,14 @@ from argparse import Namespace
 from typing import Any
 
 from .. import BloomFilter
+from .._bloomfilter import _is_url
 from . import homes, report
 from .faults import Fault, shown
 
 
 def describe(bf: BloomFilter) -> dict[str, Any]:
     storage = bf.storage
-    home = "memory" if storage is None else "redis" if homes.is_url(storage) else "file"
+    home = "memory" if storage is None else "redis" if _is_url(storage) else "file"
     return {
         "file": storage and shown(storage),
         "home": home,

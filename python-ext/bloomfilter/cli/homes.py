@@ -3,40 +3,25 @@ already."""
 
 from __future__ import annotations
 
+import errno
 import os
-import re
 from argparse import Namespace
 from typing import Any
 
-from .. import BloomFilter
+from .. import BloomFilter, Error
+from .._bloomfilter import _is_url, _read_secret
 from .faults import Fault, shown
 
 SIZES = ("m", "n", "k", "p", "scheme")
 
 
-def is_url(storage: str) -> bool:
-    return re.match(r"\w+://", storage) is not None
-
-
-def read_secret(path: str | None) -> bytes | None:
-    """16 bytes, or 32 hexadecimal digits with or without a line feed.  The message never has any of
-    it."""
-    if path is None:
-        return None
-    with open(path, "rb") as file:
-        data = file.read(100)
-    if len(data) == 16:
-        return data
-    if re.fullmatch(rb"[0-9A-Fa-f]{32}\s*", data):
-        return bytes.fromhex(data.decode().strip())
-    raise Fault(
-        f"{path}: a secret is 16 bytes, or 32 hexadecimal digits; this file has {'100 bytes or more' if len(data) == 100 else f'{len(data)} bytes'}"
-    )
+def secret_of(args: Namespace) -> bytes | None:
+    return None if args.secret_file is None else _read_secret(args.secret_file)
 
 
 def how(args: Namespace) -> dict[str, Any]:
     """Key and secret, as the library's keywords."""
-    found = {"key": getattr(args, "key", None), "secret": read_secret(args.secret_file)}
+    found = {"key": getattr(args, "key", None), "secret": secret_of(args)}
     return {name: value for name, value in found.items() if value is not None}
 
 
@@ -59,14 +44,12 @@ def open_to_read(storage: str, **options: Any) -> BloomFilter:
 def exists(storage: str, options: dict[str, Any]) -> bool:
     """Is there something under this name, a filter or not?  A server that does not answer
     raises."""
-    if not is_url(storage):
+    if not _is_url(storage):
         return os.path.lexists(storage)
     try:
         BloomFilter.open(storage, read_only=True, **options).close()
-    except FileNotFoundError:
-        return False
-    except ValueError as fault:
-        if str(fault).endswith("does not exist"):
+    except (Error, OSError) as fault:
+        if getattr(fault, "errno", None) == errno.ENOENT:
             return False
         raise
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from argparse import Namespace
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from time import monotonic
 from typing import Any
 
 from .. import BloomFilter
+from .._bloomfilter import _is_url
 from . import homes, report
 from .faults import Fault, shown
 from .lines import Endless, bytes_in, opened, read, sources, write
@@ -54,9 +54,9 @@ class Stream:
 
     def name_line(self, path: str, lines: int, fault: ValueError) -> None:
         """The library counts keys from 0 within a block; people count lines of a file from 1."""
-        found = re.match(r"key (\d+): (.*)", str(fault), re.S)
-        if found:
-            raise self.fault(path, lines + int(found[1]), found[2]) from None
+        index = getattr(fault, "index", None)
+        if index is not None:
+            raise self.fault(path, lines + index, str(fault).partition(": ")[2]) from None
 
     def fault(self, path: str, keys: int, why: str) -> Fault:
         name = "standard input" if path == "-" else path
@@ -122,9 +122,7 @@ def add(args: Namespace) -> int:
 def load(bf: BloomFilter, args: Namespace, paths: list[str]) -> Stream:
     keep = None if args.show is None else args.show == "new"
     staged = (
-        Staged(bf)
-        if keep is None and worth(bf, not homes.is_url(args.file), bytes_in(paths))
-        else None
+        Staged(bf) if keep is None and worth(bf, not _is_url(args.file), bytes_in(paths)) else None
     )
     try:
         return run((staged or bf).update_lines, args, keep, paths)

@@ -7,11 +7,12 @@ Knows which module runs a command; knows nothing of what it does.
 from __future__ import annotations
 
 import argparse
+import sys
 import re
-from typing import NoReturn
+from typing import IO, NoReturn
 
 from .. import __version__
-from .faults import without_passwords
+from .faults import shown
 
 ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
 FORMATS = ["native", "guava", "bits", "bits-lsb"]
@@ -39,8 +40,12 @@ class Parser(argparse.ArgumentParser):
             found.more = rest
         return found, unknown
 
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
+        """argparse takes no notice of a disk that is full."""
+        (file or sys.stderr).write(message)
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"bloomfilter: {without_passwords(message)} (see {self.prog} --help)\n")
+        self.exit(2, f"bloomfilter: {shown(message)} (see {self.prog} --help)\n")
 
 
 def whole(text: str) -> int:

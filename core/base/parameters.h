@@ -1,0 +1,53 @@
+/* parameters.h - the parameters of a filter, once: their names, kinds, ranges, and what they say.
+ * The parsers of PHP and Python, Python's signatures and the sentences of refusals are made of
+ * these rows; scripts/parameters checks that the stubs, the command line, the daemon and the
+ * reference agree.
+ *
+ *   X(KIND, name in C and Python, name in PHP, above, below, range, sentence)
+ *
+ *   SIZE    uint64_t      SMALL  unsigned      REAL  double, above < v < below
+ *   COUNT   unsigned, where PHP takes a whole float as well
+ *   TEXT, FLAG, SECRET, STORAGE, CLOCK
+ *
+ * A new one: a field of bf_spec, a row here, the code that uses it, and its line in
+ * bloomfilter.stub.php and _bloomfilter.pyi, which scripts/lint asks for. */
+#ifndef BF_PARAMETERS_H
+#define BF_PARAMETERS_H
+
+/* clang-format off */
+#define BF_NUMBERS(X)                                                                              \
+    X(SIZE, m, m, 0, 0, "1 to 1099511627776 bits", "bits")                                         \
+    X(SIZE, n, n, 0, 0, "1 to 9223372036854775807 keys", "keys it is sized for")                   \
+    X(COUNT, k, k, 0, 0, "1 to 4096 positions", "positions per key")                               \
+    X(REAL, p, p, 0, 1, "above 0 and below 1", "rate of false positives at n keys")
+#define BF_SCHEME(X)                                                                               \
+    X(TEXT, scheme, scheme, 0, 0, NULL, "how a key becomes positions")
+#define BF_SECRET(X)                                                                               \
+    X(SECRET, secret, secret, 0, 0, "16 bytes", "for keys that strangers choose; never stored")
+#define BF_STORAGE(X)                                                                              \
+    X(STORAGE, storage, storage, 0, 0, NULL, "a path, a URL or a client of Redis; none: memory")
+#define BF_KEY(X)                                                                                  \
+    X(TEXT, key, key, 0, 0, NULL, "name inside the storage, where it has names")
+#define BF_MORE(X)                                                                                 \
+    X(REAL, grow, grow, 1, HUGE_VAL, "a factor above 1, at most 1e300",                            \
+        "it grows past n by this factor and keeps p")                                              \
+    X(REAL, window, window, 0, HUGE_VAL,                                                           \
+        "a number of seconds above 0, 0.0001 or more for each part, at most 1e300",                \
+        "seconds after which a key is forgotten")                                                  \
+    X(SMALL, shards, shards, 0, 0, "1 to 4096", "equal slices, in Redis each under its own name")  \
+    X(SMALL, parts, parts, 0, 0, NULL, "steps in which a window forgets; 4 by default")            \
+    X(REAL, timeout, timeout, 0, HUGE_VAL, "0.001 to 86400 seconds",                               \
+        "Redis: seconds that a round trip may take")                                               \
+    X(FLAG, cache, cache, 0, 0, NULL, "Redis: keys known to be present need no round trip")        \
+    X(REAL, cache_max_age, cacheMaxAge, 0, HUGE_VAL, "a number of seconds above 0",                \
+        "seconds after which the cache asks again; 1 by default")                                  \
+    X(SMALL, wait_replicas, waitReplicas, 0, 0, "1 to 4294967295 replicas",                        \
+        "Redis: an add returns when so many replicas have it")
+#define BF_CLOCK(X)                                                                                \
+    X(CLOCK, clock, clock, 0, 0, NULL, "of a window: called for the time in seconds")
+/* clang-format on */
+
+/* All of them, in PHP's order; Python has the same names, most of them by keyword only. */
+#define BF_PARAMETERS(X)                                                                           \
+    BF_NUMBERS(X) BF_SCHEME(X) BF_SECRET(X) BF_STORAGE(X) BF_KEY(X) BF_MORE(X) BF_CLOCK(X)
+#endif

@@ -1,0 +1,115 @@
+/* lines.c - keys that stand in one buffer, each ended by a separator: found, and given to a filter
+ * a call at a time.  Knows separators; knows neither files nor what a key means. */
+#include "bloomfilter.h"
+#include <string.h>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum {
+    CALL_BYTES = 1 << 22
+}; /* lines of more bytes go in several calls: others wait for its end */
+
+typedef struct {
+    bf_key *keys;
+    size_t n, cap;
+    const char *from; /* where the next line begins */
+} found;
+
+static inline bool take(found *f, const char *stop, const char *next)
+{
+    f->keys[f->n++] = (bf_key){ f->from, (size_t)(stop - f->from) };
+    f->from = next;
+    return f->n == f->cap;
+}
+
+#ifdef __SSE2__
+/* Bit i: byte i of 64 is a separator. */
+static inline uint64_t separators(const char *at, __m128i sep)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 4; i++)
+        bits |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(
+                    _mm_loadu_si128((const __m128i *)(const void *)(at + 16 * i)), sep))
+                << 16 * i;
+    return bits;
+}
+
+/* Whole lines of whole blocks: a search a line costs twice as much.  Returns where to look on. */
+static const char *find_in_blocks(found *f, const bf_lines *l)
+{
+    const __m128i sep = _mm_set1_epi8(l->sep);
+    const char *at = f->from, *end = l->end - at > CALL_BYTES ? at + CALL_BYTES : l->end;
+    for (; end - at >= 64; at += 64)
+        for (uint64_t bits = separators(at, sep); bits; bits &= bits - 1) {
+            const char *stop = at + __builtin_ctzll(bits);
+            if (take(f, stop, stop + 1)) return f->from;
+        }
+    return at;
+}
+#else
+static const char *find_in_blocks(found *f, const bf_lines *l)
+{
+    (void)l;
+    return f->from;
+}
+#endif
+
+/* The lines from l->at on; from is where the first one begins that was not taken. */
+static void find(found *f, const bf_lines *l)
+{
+    f->from = l->at;
+    f->n = 0;
+    for (const char *at = f->cap ? find_in_blocks(f, l) : l->at;
+        f->n < f->cap && f->from < l->end && f->from - l->at < CALL_BYTES; at = f->from) {
+        const char *stop = at < l->end ? memchr(at, l->sep, (size_t)(l->end - at)) : NULL;
+        if (!stop && !l->last) return;
+        take(f, stop ? stop : l->end, stop ? stop + 1 : l->end);
+    }
+}
+
+size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap)
+{
+    found f = { .keys = keys, .cap = cap };
+    find(&f, l);
+    l->at = f.from;
+    return f.n;
+}
+
+static void copy_kept(bf_lines *l, const found *f, const uint8_t *each)
+{
+    for (size_t i = 0; i < f->n; i++) {
+        if (each[i] != l->keep) continue;
+        memcpy(l->kept, f->keys[i].ptr, f->keys[i].len);
+        l->kept += f->keys[i].len;
+        *l->kept++ = l->sep;
+    }
+}
+
+typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *);
+
+static int run(bf_filter *f, bf_lines *l, many *call, bf_error *err)
+{
+    bf_key keys[BF_AT_ONCE_MAX];
+    uint8_t answers[BF_AT_ONCE_MAX], *each = l->each ? l->each : l->kept ? answers : NULL;
+    found lines = { .keys = keys, .cap = bf_at_once(f) };
+    bf_error why;
+    find(&lines, l);
+    if (lines.n == 0) return 0;
+    const int64_t hits = call(f, keys, lines.n, each, &why);
+    if (hits < 0) {
+        if (why.key != BF_NO_KEY) why.key += l->keys;
+        if (err) *err = why;
+        return (int)hits;
+    }
+    if (l->kept) copy_kept(l, &lines, each);
+    if (l->each) l->each += lines.n;
+    l->at = lines.from;
+    l->keys += lines.n;
+    l->hits += (uint64_t)hits;
+    return 1;
+}
+
+int bf_add_lines(bf_filter *f, bf_lines *l, bf_error *err) { return run(f, l, bf_add_many, err); }
+int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err) { return run(f, l, bf_test_many, err); }
