@@ -19,6 +19,10 @@ static int refuse_value(bf_error *err, const char *name, zval *v)
         smart_str_append_long(&text, Z_LVAL_P(v));
     smart_str_0(&text);
     int code = bf_refuse(err, name, ZSTR_VAL(text.s));
+    /* (capacity, error rate), as other packages take them */
+    if (!strcmp(name, "n") && Z_TYPE_P(v) == IS_DOUBLE && Z_DVAL_P(v) > 0 && Z_DVAL_P(v) < 1)
+        snprintf(err->msg + strlen(err->msg), sizeof err->msg - strlen(err->msg),
+            "; for a rate write new BloomFilter(n: keys, p: %s)", ZSTR_VAL(text.s));
     smart_str_free(&text);
     return code;
 }

@@ -208,9 +208,46 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
         BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
+/* Other packages take (capacity, error_rate): whoever comes from there is told the line to write. */
+static const char *const capacities[] = { "capacity", "max_elements", "expected_items", NULL };
+static const char *const rates[] = { "error_rate", "false_positive_rate", "fpr", NULL };
+
+static PyObject *first_of(PyObject *kwargs, const char *const *names, const char **found)
+{
+    for (; kwargs && *names; names++) {
+        PyObject *v = PyDict_GetItemString(kwargs, *names);
+        if (v) *found = *names;
+        if (v) return v;
+    }
+    return NULL;
+}
+
+static int refuse_capacity_and_rate(PyObject *args, PyObject *kwargs, const char *type)
+{
+    const char *name = NULL;
+    PyObject *n = first_of(kwargs, capacities, &name), *p = first_of(kwargs, rates, &name);
+    if (PyTuple_GET_SIZE(args) == 2 && PyFloat_CheckExact(PyTuple_GET_ITEM(args, 1))) {
+        const double rate = PyFloat_AS_DOUBLE(PyTuple_GET_ITEM(args, 1));
+        if (!(rate > 0 && rate < 1)) return 0;
+        n = PyTuple_GET_ITEM(args, 0);
+        p = PyTuple_GET_ITEM(args, 1);
+        PyErr_Format(PyExc_TypeError,
+            "n must be an int, not float: for %R keys at the rate %R write %s(n=%R, p=%R)", n, p,
+            type, n, p);
+    } else if (n && p)
+        PyErr_Format(PyExc_TypeError, "'%s' is an invalid keyword argument: write %s(n=%R, p=%R)",
+            name, type, n, p);
+    else if (n || p)
+        PyErr_Format(PyExc_TypeError,
+            "'%s' is an invalid keyword argument: write %s(n=number of keys, p=rate), here %s=%R",
+            name, type, n ? "n" : "p", n ? n : p);
+    return n || p ? -1 : 0;
+}
+
 static int parse_constructor(
     module_state *state, PyObject *args, PyObject *kwargs, const char *format, params *q)
 {
+    if (refuse_capacity_and_rate(args, kwargs, strchr(format, ':') + 1) < 0) return -1;
     static const char *const names[] = { CONSTRUCTOR(NAME) "warn", NULL };
     arguments a = { .warn = true };
     if (!PyArg_ParseTupleAndKeywords(

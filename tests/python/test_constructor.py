@@ -8,12 +8,28 @@ import numpy as np
 import pytest
 from names import plain
 
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
 
 def test_classic_constructor_is_positional():
     bf = BloomFilter(1000, 2)
     assert (bf.m, bf.n, bf.k, bf.scheme) == (1000, 2, 347, "classic")
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "line"),
+    [
+        ((1_000_000, 0.01), {}, r"write BloomFilter\(n=1000000, p=0.01\)"),
+        ((), {"capacity": 5000, "error_rate": 0.1}, r"write BloomFilter\(n=5000, p=0.1\)"),
+        ((), {"max_elements": 5000, "error_rate": 0.1}, r"'error_rate'.*\(n=5000, p=0.1\)"),
+        ((), {"capacity": 5000}, r"'capacity'.*BloomFilter\(n=number of keys, p=rate\), here n=5000"),
+        ((), {"error_rate": 0.1}, r"'error_rate'.*here p=0.1"),
+    ],
+)
+def test_who_comes_from_capacity_and_error_rate_is_told_the_line(args, kwargs, line):
+    for type_ in BloomFilter, CountingBloomFilter:
+        with pytest.raises(TypeError, match=line):
+            type_(*args, **kwargs)
 
 
 def test_by_rate():
