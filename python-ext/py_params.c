@@ -208,7 +208,8 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
         BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
-/* Other packages take (capacity, error_rate): whoever comes from there is told the line to write. */
+/* Other packages take (capacity, error_rate): whoever comes from there is told the line to write.
+ */
 static const char *const capacities[] = { "capacity", "max_elements", "expected_items", NULL };
 static const char *const rates[] = { "error_rate", "false_positive_rate", "fpr", NULL };
 

@@ -22,7 +22,11 @@ def test_classic_constructor_is_positional():
         ((1_000_000, 0.01), {}, r"write BloomFilter\(n=1000000, p=0.01\)"),
         ((), {"capacity": 5000, "error_rate": 0.1}, r"write BloomFilter\(n=5000, p=0.1\)"),
         ((), {"max_elements": 5000, "error_rate": 0.1}, r"'error_rate'.*\(n=5000, p=0.1\)"),
-        ((), {"capacity": 5000}, r"'capacity'.*BloomFilter\(n=number of keys, p=rate\), here n=5000"),
+        (
+            (),
+            {"capacity": 5000},
+            r"'capacity'.*BloomFilter\(n=number of keys, p=rate\), here n=5000",
+        ),
         ((), {"error_rate": 0.1}, r"'error_rate'.*here p=0.1"),
     ],
 )
