@@ -5,12 +5,11 @@ Run by scripts/test cross, after scripts/build: the products in out/ are what is
 import os
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import own_redis
 import pytest
 
 HERE = Path(__file__).resolve().parent
@@ -114,34 +113,8 @@ def tree(tmp_path):
     return copy
 
 
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
-
-
 @pytest.fixture(scope="session")
 def redis_port(tmp_path_factory):
     """A redis-server of the tests' own on a free port of 127.0.0.1."""
-    port = free_port()
-    command = [
-        "redis-server",
-        "--port",
-        str(port),
-        "--bind",
-        "127.0.0.1",
-        "--save",
-        "",
-        "--dir",
-        str(tmp_path_factory.mktemp("redis")),
-    ]
-    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    for _ in range(500):
-        try:
-            socket.create_connection(("127.0.0.1", port), 5).close()
-            break
-        except ConnectionRefusedError:
-            time.sleep(0.02)
-    yield port
-    server.kill()
-    server.wait()
+    with own_redis.running(tmp_path_factory.mktemp("redis")) as (port, _):
+        yield port

@@ -2,7 +2,6 @@
 own."""
 
 import http.server
-import shutil
 import socket
 import subprocess
 import sys
@@ -10,6 +9,7 @@ import threading
 import time
 from collections import Counter
 
+import own_redis
 import pytest
 from conftest import ROOT
 
@@ -19,34 +19,8 @@ EXAMPLES = ROOT / "examples"
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory):
     """The URL of a database, to be followed by the key's name; [port] for who asks it something."""
-    assert shutil.which("redis-server"), "install redis-server"
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    folder = tmp_path_factory.mktemp("redis")
-    server = subprocess.Popen(
-        [
-            "redis-server",
-            "--port",
-            str(port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--dir",
-            str(folder),
-        ],
-        stdout=subprocess.DEVNULL,
-    )
-    for _ in range(500):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            break
-        except ConnectionError:
-            time.sleep(0.02)
-    yield f"redis://127.0.0.1:{port}/0?key="
-    server.kill()
-    server.wait()
+    with own_redis.running(tmp_path_factory.mktemp("redis")) as (port, _):
+        yield f"redis://127.0.0.1:{port}/0?key="
 
 
 def example(command, name, *arguments, stdin=""):

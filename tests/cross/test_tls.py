@@ -8,7 +8,8 @@ import time
 
 import pytest
 import redis
-from conftest import free_port, run
+from conftest import run
+from own_redis import free_port
 
 WRITE = """$f = new BloomFilter(n: 1000, p: 0.01, storage: $argv[1]);
 foreach (range(0, 499) as $i) $f->add("k$i");

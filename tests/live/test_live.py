@@ -9,9 +9,9 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
+import own_redis
 import pytest
 
 from bloomfilter import BloomFilter
@@ -146,32 +146,8 @@ def redisson():
 def redis_port(tmp_path):
     if not shutil.which("redis-server"):
         pytest.skip("no redis-server")
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    server = subprocess.Popen(
-        [
-            "redis-server",
-            "--port",
-            str(port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--dir",
-            str(tmp_path),
-        ],
-        stdout=subprocess.DEVNULL,
-    )
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            break
-        except ConnectionError:
-            time.sleep(0.05)
-    yield port
-    server.kill()
-    server.wait()
+    with own_redis.running(tmp_path) as (port, _):
+        yield port
 
 
 def ask(port, command):

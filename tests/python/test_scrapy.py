@@ -1,13 +1,11 @@
 """The duplicate filter for Scrapy, in real crawls of a site on this machine."""
 
 import json
-import shutil
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import own_redis
 import pytest
 from site_of_links import PAGES, Site
 
@@ -53,36 +51,15 @@ def crawl(settings, url):
     return finish(start(settings, url))
 
 
-def redis_server(folder):
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    process = subprocess.Popen(
-        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],
-        stdout=subprocess.DEVNULL,
-    )
-    for _ in range(500):
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process, f"redis://127.0.0.1:{port}/0?key="
-        except OSError:
-            time.sleep(0.02)
-    process.kill()
-    raise AssertionError("redis-server does not run")
-
-
 @pytest.fixture
 def redis(tmp_path):
-    assert shutil.which("redis-server"), "install redis-server"
-    process, url = redis_server(tmp_path)
-    try:
-        BloomFilter(n=10, p=0.1, storage=url + "try").close()
+    with own_redis.running(tmp_path) as (port, _):
+        url = f"redis://127.0.0.1:{port}/0?key="
+        try:
+            BloomFilter(n=10, p=0.1, storage=url + "try").close()
+        except Error as error:
+            pytest.skip(str(error))
         yield url
-    except Error as error:
-        pytest.skip(str(error))
-    finally:
-        process.kill()
-        process.wait()
 
 
 # ---- seen once scheduled ----
@@ -161,14 +138,13 @@ def test_two_processes_share_redis(site, redis):
 
 
 def test_redis_that_went_away_is_no_absence(redis, tmp_path):
-    process, url = redis_server(tmp_path)
-    dupefilter = BloomDupeFilter.from_crawler(
-        get_crawler(settings_dict=OURS | {"BLOOMFILTER_STORAGE": url + "x"})
-    )
-    dupefilter.open()
-    assert not dupefilter.request_seen(Request("http://a.org"))
-    process.kill()
-    process.wait()
+    with own_redis.running(tmp_path) as (port, _):
+        url = f"redis://127.0.0.1:{port}/0?key="
+        dupefilter = BloomDupeFilter.from_crawler(
+            get_crawler(settings_dict=OURS | {"BLOOMFILTER_STORAGE": url + "x"})
+        )
+        dupefilter.open()
+        assert not dupefilter.request_seen(Request("http://a.org"))
     with pytest.raises(OSError):
         dupefilter.request_seen(Request("http://a.org"))
     dupefilter.close("finished")  # and the crawl can end

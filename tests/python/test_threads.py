@@ -10,6 +10,7 @@ import threading
 
 import numpy as np
 import pytest
+from turns import turns_of_another
 from threads import in_threads
 
 from bloomfilter import BloomFilter, Error
@@ -82,27 +83,7 @@ def test_other_threads_make_progress_during_a_batch(kind):
         "number array": lambda: np.arange(n),
     }[kind]()
     bf = BloomFilter(n=n, p=0.01)
-    turns, done, started = 0, False, threading.Event()
-
-    def count():
-        nonlocal turns
-        started.set()
-        while not done:
-            turns += 1
-
-    other = threading.Thread(target=count)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-4)
-    try:
-        other.start()
-        started.wait()
-        before = turns
-        bf.update(keys)
-        progress = turns - before
-    finally:
-        done = True
-        sys.setswitchinterval(interval)
-        other.join()
+    progress = turns_of_another(lambda: bf.update(keys))
     assert progress > 100
 
 

@@ -12,6 +12,7 @@ import time
 import arrow_producer
 import numpy as np
 import pytest
+from turns import turns_of_another
 from arrow_producer import Column, text
 
 from bloomfilter import CountingBloomFilter
@@ -155,27 +156,7 @@ def test_of_counters(interrupted):
 @pytest.mark.parametrize("kind", ["ASCII", "UCS2", "big int", "__index__"])
 def test_other_threads_run(bf, kind):
     keys = [KEYS[kind]] * (MANY // (1 if kind in ("ASCII", "UCS2") else 10))
-    turns, done, started = 0, False, threading.Event()
-
-    def count():
-        nonlocal turns
-        started.set()
-        while not done:
-            turns += 1
-
-    other = threading.Thread(target=count)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-4)
-    try:
-        other.start()
-        started.wait()
-        before = turns
-        bf.update(keys)
-        progress = turns - before
-    finally:
-        done = True
-        sys.setswitchinterval(interval)
-        other.join()
+    progress = turns_of_another(lambda: bf.update(keys))
     assert progress > 100
 
 

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import time
 
+import own_redis
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -181,32 +182,8 @@ def daemon(start):
 @pytest.fixture
 def redis(tmp_path):
     """(port, process) of a server of this test's own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    args = [
-        "redis-server",
-        "--port",
-        str(port),
-        "--bind",
-        "127.0.0.1",
-        "--save",
-        "",
-        "--dir",
-        str(tmp_path),
-    ]
-    process = subprocess.Popen(args, stdout=subprocess.DEVNULL)
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            break
-        except ConnectionRefusedError:
-            assert time.monotonic() < end
-            time.sleep(0.01)
-    yield port, process
-    process.kill()
-    process.wait()
+    with own_redis.running(tmp_path) as server:
+        yield server
 
 
 def redis_url(port):

@@ -1,13 +1,10 @@
 """The same bits in Redis: the daemon as one of several users of a bitmap."""
 
 import shutil
-import socket
-import subprocess
-import time
 
+import own_redis
 import pytest
 from bloomfilter import BloomFilter
-from conftest import PATIENCE
 
 pytestmark = pytest.mark.skipif(not shutil.which("redis-server"), reason="no redis-server here")
 
@@ -15,34 +12,8 @@ pytestmark = pytest.mark.skipif(not shutil.which("redis-server"), reason="no red
 @pytest.fixture
 def redis(tmp_path):
     """(URL, process) of a server of this test's own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [
-            "redis-server",
-            "--port",
-            str(port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--dir",
-            str(tmp_path),
-        ],
-        stdout=subprocess.DEVNULL,
-    )
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            break
-        except ConnectionRefusedError:
-            assert time.monotonic() < end
-            time.sleep(0.01)
-    yield f"redis://127.0.0.1:{port}/0?key=seen", process
-    process.kill()
-    process.wait()
+    with own_redis.running(tmp_path) as (port, process):
+        yield f"redis://127.0.0.1:{port}/0?key=seen", process
 
 
 def test_shared_with_python(start, redis):
