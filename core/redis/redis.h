@@ -8,7 +8,7 @@
  *   bulk.c      whole bitmaps: making, reading, uniting      sharded.c   a filter of several keys: K:0, K:1, ...
  *   cache.c     keys known to be present                     redisson.c  filters that Redisson keeps
  *   attach.c    opening what is there                        store.c     what the home offers
- *   parts.c     a batch over all parts, one trip             whole.c     what parts have in common
+ *   parts.c     a batch over all parts, one trip             parent.c    what parts have in common
  *   grown.c     parts of growing filters                     epochs.c    parts of forgetting ones
  *
  * A filter under key K:   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the mark
@@ -352,7 +352,7 @@ int64_t bf_redis_parts_ask(
 int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most,
     struct bf_span *s, bf_error *err);
 
-/* grown.c, epochs.c and whole.c: filters of many parts; most under the chain's lock */
+/* grown.c, epochs.c and parent.c: filters of many parts; most under the chain's lock */
 int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
 enum { BF_WHOLE_ARGS = 22 };
 void bf_redis_put_whole(

@@ -817,9 +817,8 @@ def client_objects():
             name,
             "client",
             "new",
-            "notsup",
-            "by URL",
-            {"n": i(100), "p": f(0.01), **key, "storage": {"o": "sound"}, name: f(v)},
+            "ok",
+            args={"n": i(100), "p": f(0.01), **key, "storage": {"o": "sound"}, name: f(v)},
         )
     through("m=0", "value", "m must be 1 to", args={**key, "m": i(0)}, no={"c": ZERO})
     for op in ("new", "open", "openro"):

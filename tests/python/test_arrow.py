@@ -311,14 +311,15 @@ def test_what_is_no_capsule(bf, given, name):
 
 
 def test_capsules_of_another_kind(bf):
-    schema, array = text([b"a"]).__arrow_c_array__()
-    column = text([b"a"])
+    first, column = text([b"a"]), text([b"a"])  # what capsules point to lives as long as these
+    schema, array = first.__arrow_c_array__()
     for pair in ((array, schema), (schema, schema), (column.__arrow_c_array__()[0], array)):
         keys = type("Keys", (), {"__arrow_c_array__": lambda self, pair=pair: pair})()
         with contextlib.suppress(ValueError):
             bf.update(keys)
     with pytest.raises(ValueError):
         bf.update(type("Keys", (), {"__arrow_c_stream__": lambda self: array})())
+    assert first.made == column.made == 2
 
 
 def test_an_object_that_cannot_be_exported_but_iterated(bf):

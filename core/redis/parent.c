@@ -1,4 +1,4 @@
-/* whole.c - what the parts of a filter in Redis have in common: K:meta, which says that there is a
+/* parent.c - what the parts of a filter in Redis have in common: K:meta, which says that there is a
  * filter of parts and which one, and the names of the parts.  A growing filter's are grown.c's, a
  * forgetting one's epochs.c's. */
 #include "bits/bits.h"
