@@ -104,11 +104,21 @@ static void look_at(bf_redis *r, unsigned i)
     c->shard[i] = (sight){ .mark = mark, .seen = -1 };
 }
 
+/* What was learned on a connection before is not known any more. */
+static void look_at_era(bf_redis *r)
+{
+    if (r->link->era == r->cache->era) return;
+    know_nothing(r->cache);
+    r->cache->era = r->link->era;
+}
+
+/* The connection may be a new one since the last batch: a count or a look at K:meta made it. */
 static bool known(bf_redis *r, const uint64_t *pos, unsigned k, double at)
 {
     const bf_redis_cache *c = r->cache;
     const unsigned i = (unsigned)(pos[0] / r->bits);
     uint8_t yes = 0;
+    look_at_era(r);
     look_at(r, i);
     if (c->shard[i].seen < 0 || at - c->shard[i].seen > c->max_age) return false;
     bf_words_apply(c->words, false, BF_OP_TEST, pos, 1, k, &yes);
@@ -143,13 +153,12 @@ void bf_redis_cache_learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys
     if (r->cache) learn(r, op, pos, nkeys, k, present, at);
 }
 
-/* A trip is over: what was learned on a connection before is not known any more, nor after a fault.
- */
+/* A trip is over: after a fault nothing is known any more. */
 bool bf_redis_cache_heard(bf_redis *r, int rc)
 {
     if (!r->cache) return false;
-    if (r->link->era != r->cache->era || (rc < 0 && !r->link->stands)) know_nothing(r->cache);
-    r->cache->era = r->link->era;
+    look_at_era(r);
+    if (rc < 0 && !r->link->stands) know_nothing(r->cache);
     if (rc < 0) bf_redis_cache_forget(r->cache);
     return rc == 0;
 }

@@ -208,6 +208,34 @@ static void back_with_older_bits(void)
     }
 }
 
+/* What finds out may be anything: a count, a look at the whole.  Then no add is answered without
+ * Redis. */
+static void back_and_not_asked_for_keys(void)
+{
+    bf_spec kinds[] = { { .m = 600000, .k = 6 }, { .m = 600000, .k = 6, .shards = 3 },
+        { .n = 30, .p = 0.001, .grow = 2 }, { .n = 500, .p = 0.001, .window = 1e6 } };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        bf_state st;
+        bf_part_info part;
+        kinds[i].cache = true;
+        kinds[i].cache_max_age = 1e6;
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = opened(kinds[i], "later", "", __LINE__), *other;
+        numbers(f, 0, 100);
+        rs_command(&redis, "SAVE");
+        numbers(f, 100, 120);
+        rs_stop(&redis, SIGKILL);
+        rs_resume(&redis);
+        CHECK_EQ(i < 2 ? bf_get_state(f, &st, &e) : bf_get_part(f, 0, &part, &e), 0);
+        numbers(f, 100, 120); /* acknowledged */
+        other = OPEN("later", 0);
+        CHECK_EQ(present(other, 0, 120), 120);
+        bf_close(f);
+        bf_close(other);
+    }
+    rs_command(&redis, "FLUSHALL");
+}
+
 static void refused(void)
 {
     static const struct {
@@ -346,6 +374,7 @@ int main(void)
     RUN(known_keys_make_no_trip);
     RUN(changes_are_noticed);
     RUN(back_with_older_bits);
+    RUN(back_and_not_asked_for_keys);
     RUN(refused);
     RUN(rebuilding);
     RUN(waiting_for_replicas);
