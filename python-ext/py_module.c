@@ -31,16 +31,17 @@ static PyObject *module_is_url(PyObject *module, PyObject *arg)
     return PyBool_FromLong(is);
 }
 
+/* Any text, in whatever encoding the file system has: the library's messages are UTF-8. */
 static PyObject *module_hide_passwords(PyObject *module, PyObject *arg)
 {
-    PyObject *text, *shown = NULL;
+    PyObject *text = PyUnicode_AsEncodedString(arg, "utf-8", "surrogatepass"), *shown = NULL;
     (void)module;
-    if (!PyUnicode_FSConverter(arg, &text)) return NULL;
+    if (!text) return NULL;
     const size_t len = bf_hide_passwords(PyBytes_AS_STRING(text), NULL, 0);
     char *out = PyMem_Malloc(len + 1);
     if (out) {
         bf_hide_passwords(PyBytes_AS_STRING(text), out, len + 1);
-        shown = PyUnicode_DecodeFSDefault(out);
+        shown = PyUnicode_DecodeUTF8(out, (Py_ssize_t)len, "surrogatepass");
     } else
         PyErr_NoMemory();
     PyMem_Free(out);

@@ -26,7 +26,9 @@ enum {
 
 static int complain(const char *what, const char *why)
 {
-    fprintf(stderr, "bloomfilterd: %s: %s\n", what, why);
+    char shown[sizeof((bf_error *)0)->msg];
+    bf_hide_passwords(why, shown, sizeof shown); /* no URL to the core is a path to it */
+    fprintf(stderr, "bloomfilterd: %s: %s\n", what, shown);
     return -1;
 }
 

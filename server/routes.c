@@ -114,13 +114,14 @@ static void with(worker *w, text name, action *what, const call *c, reply *a)
 }
 
 /* A filter that grows makes its next part, on disk, in a thread that may wait, and only as far as
- * --max-total allows. */
-static bool grown(worker *w, served *f, uint64_t keys, claim *c, reply *a)
+ * --max-total allows.  Once keys of this request are in (begun), no other thread takes it over: it
+ * would say of them that they were there. */
+static bool grown(worker *w, served *f, uint64_t keys, bool begun, claim *c, reply *a)
 {
     bf_error err;
     int rc = filters_roomy(f, keys, &err);
     c->bytes = 0;
-    if (rc == 0 && left(w, a)) return false;
+    if (rc == 0 && !begun && left(w, a)) return false;
     if (rc == 0) rc = filters_grow(&w->s->fs, f, keys, c, &err);
     if (rc < 0) fail_on(w, f, a, rc, &err);
     return rc >= 0;
@@ -131,7 +132,7 @@ static void add_one(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
     claim room;
-    if (!grown(w, f, 1, &room, a)) return;
+    if (!grown(w, f, 1, false, &room, a)) return;
     int rc = bf_add(f->f, c->key.ptr, c->key.len, &err);
     if (room.bytes) claim_drop(&w->s->fs, &room);
     if (rc < 0) {
@@ -194,7 +195,7 @@ static int64_t batch_run(worker *w, served *f, const call *c, bool add, reply *a
             reply_status(a, 507, "out of memory");
             return -1;
         }
-        if (add && !grown(w, f, n, &room, a)) return -1;
+        if (add && !grown(w, f, n, a->made.len > 0, &room, a)) return -1;
         int64_t rc = batch_part(f, add, keys, n, a->made.ptr + a->made.len, &err);
         if (add && room.bytes) claim_drop(&w->s->fs, &room);
         if (rc < 0) {
@@ -228,11 +229,14 @@ static bool answers_fit(worker *w, int form, text body, reply *a)
 }
 
 /* All connections of a worker wait for its batches: those that take longer than some tens of
- * milliseconds are no worker's. */
-static bool is_long(const served *f, const call *c)
+ * milliseconds are no worker's, nor are those that may need a part that is still to be made. */
+static bool is_long(served *f, const call *c)
 {
     bf_info i;
     size_t at;
+    if (c->add && f->grows &&
+        filters_roomy(f, (uint64_t)keys_count(c->form, c->body, &at), NULL) != 1)
+        return true;
     bf_get_info(f->f, &i);
     const uint64_t key = (uint64_t)i.k * (i.part_count + !i.part_count) * (f->sure ? 1 : SLOW);
     if (c->body.len < STEPS / key) return false;

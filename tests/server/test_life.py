@@ -99,6 +99,11 @@ def test_bad_options_are_one_line(args, words):
     assert len(done.stderr.strip().splitlines()) <= 2
 
 
+def test_no_password_is_shown():
+    done = run("--port", 0, "--storage", "REDIS://user:hunter2@host/0?key=x")
+    assert done.returncode and "REDIS://host/0" in done.stderr and "hunter2" not in done.stderr
+
+
 def test_a_port_already_taken(daemon):
     done = run("--port", daemon.port)
     assert done.returncode == 1

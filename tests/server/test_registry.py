@@ -410,6 +410,19 @@ def test_growing_filters_keep_within_it(start, tmp_path):
     assert got.status == 507
 
 
+def test_a_batch_that_lets_a_filter_grow_says_of_new_keys_that_they_are(start, tmp_path):
+    """A thread that may not wait once added the first keys, and the one that may said that they
+    were there."""
+    folder = tmp_path / "filters"
+    folder.mkdir()
+    BloomFilter(n=1000, p=1e-6, grow=2.0, storage=f"{folder}/x.bloom").close()
+    daemon = start("--storage", f"{folder}/")
+    for size in (10, 900, 1500, 5000, 20_000):
+        keys = [b"%d of %d" % (i, size) for i in range(size)]
+        assert daemon.post("/f/x/add", b"\n".join(keys)).body == b"1" * size
+        assert daemon.post("/f/x/add", b"\n".join(keys)).body == b"0" * size
+
+
 # ---- Redis ----
 def command(port, text):
     with socket.create_connection(("127.0.0.1", port)) as connection:

@@ -17,7 +17,8 @@ def shown(storage: str) -> str:
 
 
 def sentence(fault: BaseException) -> str:
-    """One line; system errors with the file they are about, nothing of Python's own wording."""
+    """One line; system errors with the file they are about, nothing of Python's own wording.  What
+    is no URL to the library is a path to it, and quoted as one."""
     if isinstance(fault, OSError) and fault.strerror:
         text = of_system(fault, fault.strerror)
     elif isinstance(fault, (Fault, ValueError, OSError, ModuleNotFoundError)) or (
@@ -28,14 +29,14 @@ def sentence(fault: BaseException) -> str:
         text = f"{type(fault).__name__}: {fault}"
     if text.endswith("its secret must be given"):
         text += " (--secret-file)"
-    return " ".join(text.split())
+    return " ".join(shown(text).split())
 
 
 def of_system(fault: OSError, text: str) -> str:
     """The library's own sentences name the file.  What names none comes from print: all else is
     read and written by name."""
     if fault.filename:
-        return f"cannot use {os.fsdecode(fault.filename)}: {text}"
+        return f"cannot use {shown(os.fsdecode(fault.filename))}: {text}"
     return (
         f"cannot write to standard output: {text}"
         if fault.errno and text == os.strerror(fault.errno)
