@@ -53,7 +53,7 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
     if (want->m && m != have->g.m) return differ_int(err, where, "m", have->g.m, want->m);
     if (want->n && want->n != have->g.n) return differ_int(err, where, "n", have->g.n, want->n);
     if (want->k && want->k != have->g.k) return differ_int(err, where, "k", have->g.k, want->k);
-    if (want->p != 0 && want->p != have->g.p)
+    if (want->p != 0 && want->p != have->g.p && want->p != bf_told_p(have)) /* asked, or said */
         return bf_fail(
             err, BF_EMISMATCH, "%.80s has p=%.10g, asked for p=%.10g", where, have->g.p, want->p);
     return 0;

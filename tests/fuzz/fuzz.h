@@ -47,7 +47,7 @@ static inline char *take_text(input *in, size_t most)
  * but no newline. */
 static inline void sound_error(const bf_error *e)
 {
-    MUST(e->code < 0 && e->code >= BF_EHOST);
+    MUST(e->code < 0 && (e->code >= BF_EHOST || e->code == BF_ENOENT));
     MUST(memchr(e->msg, 0, sizeof e->msg) && e->msg[0]);
 }
 
