@@ -120,8 +120,8 @@ static inline void sound_bytes(bf_filter *f)
 {
     bf_error e = { 0 };
     bf_info info;
-    bf_spec expect = { .clock = still };
     bf_get_info(f, &info);
+    bf_spec expect = { .clock = info.window > 0 ? still : NULL, .counting = info.counting };
     uint8_t *bytes = malloc(info.image_bytes);
     MUST(bytes && bf_to_bytes(f, bytes, info.image_bytes, &e) == 0);
     if (!info.keyed && strcmp(info.scheme, "functions")) {

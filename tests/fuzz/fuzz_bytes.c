@@ -164,6 +164,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         expect.secret_len = BF_SECRET_BYTES;
     }
     bf_filter *f = bf_from_bytes(copy, whole, &expect, &e);
+    expect.clock = NULL; /* only filters that forget take one */
+    if (!f) f = bf_from_bytes(copy, whole, &expect, &e);
     if (f) {
         sound_bytes(f);
         sound_filter(f, copy, whole);

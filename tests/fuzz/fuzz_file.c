@@ -43,6 +43,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     };
     bf_spec expect = { .clock = still };
     bf_filter *f = bf_open(&spec, &e), *loaded = NULL;
+    if (!f) { /* only filters that forget take a clock */
+        spec.clock = expect.clock = NULL;
+        f = bf_open(&spec, &e);
+    }
     if (!f)
         sound_error(&e);
     else {

@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (flags & 0x1000) spec.grow = flags & 0x400 ? real(&in) : (double)take(&in, 1) / 64;
     if (flags & 0x2000) spec.window = flags & 0x400 ? real(&in) : (double)take(&in, 1);
     if (flags & 0x4000) spec.parts = (unsigned)take(&in, 1);
-    spec.clock = still;
+    if (spec.window != 0 || !(flags & 0xff)) spec.clock = still;
     bf_spec plan = spec;
     if (bf_plan(&plan, &e) < 0) {
         sound_error(&e);
