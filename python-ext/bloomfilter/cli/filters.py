@@ -6,14 +6,14 @@ from argparse import Namespace
 from typing import Any
 
 from .. import BloomFilter
-from .._bloomfilter import _is_url
+from .._bloomfilter import _path_of
 from . import homes, report
 from .faults import Fault, shown
 
 
 def describe(bf: BloomFilter) -> dict[str, Any]:
     storage = bf.storage
-    home = "memory" if storage is None else "redis" if _is_url(storage) else "file"
+    home = "memory" if storage is None else "file" if _path_of(storage) else "redis"
     return {
         "file": storage and shown(storage),
         "home": home,

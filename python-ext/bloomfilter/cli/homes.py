@@ -9,7 +9,7 @@ from argparse import Namespace
 from typing import Any
 
 from .. import BloomFilter, Error
-from .._bloomfilter import _is_url, _read_secret
+from .._bloomfilter import _path_of, _read_secret
 from .faults import Fault, shown
 
 SIZES = ("m", "n", "k", "p", "scheme")
@@ -44,8 +44,8 @@ def open_to_read(storage: str, **options: Any) -> BloomFilter:
 def exists(storage: str, options: dict[str, Any]) -> bool:
     """Is there something under this name, a filter or not?  A server that does not answer
     raises."""
-    if not _is_url(storage):
-        return os.path.lexists(storage)
+    if path := _path_of(storage):
+        return os.path.lexists(path)
     try:
         BloomFilter.open(storage, read_only=True, **options).close()
     except (Error, OSError) as fault:

@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any
 
 from .. import BloomFilter
-from .._bloomfilter import _is_url
+from .._bloomfilter import _path_of
 from . import homes, report
 from .faults import Fault, shown
 from .lines import Endless, bytes_in, opened, read, sources, write
@@ -122,7 +122,9 @@ def add(args: Namespace) -> int:
 def load(bf: BloomFilter, args: Namespace, paths: list[str]) -> Stream:
     keep = None if args.show is None else args.show == "new"
     staged = (
-        Staged(bf) if keep is None and worth(bf, not _is_url(args.file), bytes_in(paths)) else None
+        Staged(bf)
+        if keep is None and worth(bf, bool(_path_of(args.file)), bytes_in(paths))
+        else None
     )
     try:
         return run((staged or bf).update_lines, args, keep, paths)

@@ -385,6 +385,7 @@ def test_no_password_is_ever_shown():
     assert "hun" not in fails("info", "redis://user:hun/ter2@127.0.0.1:1/0?key=x")
     for path in ("REDIS://user:hunter2@host/0?key=x", "redis+tls://user:hunter2@host/0?key=x"):
         assert "hunter2" not in fails("info", path)
+    assert "hunter2" not in fails("info", "redis:hunter2@host")
     assert "hun" not in fails("check", "a", "redis://user:hun ter2@127.0.0.1:1/0?key=x")
     ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     assert "No such file" in fails("info", "é", env=ascii_only)
