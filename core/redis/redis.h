@@ -174,8 +174,9 @@ typedef struct bf_redis {
     uint32_t seen; /* the mark K:meta had when it was looked at, 0 = there was none */
     bool told;     /* of the key selected: see bf_redis_slot */
     bool making;   /* K:meta said so when it was looked at */
-    bool by_born;  /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
-    bool made;     /* attach made a shard that was missing */
+    bool
+        by_born; /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
+    bool made;   /* attach made a shard that was missing */
     enum {
         BF_FINE,
         BF_MISSING,

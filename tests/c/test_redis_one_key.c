@@ -10,9 +10,9 @@
 static world by_redis = { .name = "window by Redis's clock",
     .key = "w",
     .spec = { .n = 100, .p = 1e-4, .window = 40000, .parts = 4 } };
-static world tagged = { .name = "grow in a slot of its own",
-    .key = "{w}",
-    .spec = { .n = 12, .p = 1e-4, .grow = 2 } };
+static world tagged = {
+    .name = "grow in a slot of its own", .key = "{w}", .spec = { .n = 12, .p = 1e-4, .grow = 2 }
+};
 
 /* ---- the oracle ---- */
 enum { MOST = WORLD_KEYS + 64 };
@@ -82,10 +82,8 @@ static void test_all(play *p, bf_filter *f, bool old)
         if (rc < 0) heard(old);
         p->refused += rc < 0;
         for (unsigned j = i; rc >= 0 && j < i + c; j++) {
-            if (!each[j - i] && keys[j].must)
-                wrong(p->w, p->gone, "an acknowledged key is absent");
-            if (!each[j - i] && old && keys[j].own)
-                wrong(p->w, p->gone, "absent, and nobody told");
+            if (!each[j - i] && keys[j].must) wrong(p->w, p->gone, "an acknowledged key is absent");
+            if (!each[j - i] && old && keys[j].own) wrong(p->w, p->gone, "absent, and nobody told");
         }
     }
 }
@@ -114,8 +112,8 @@ static void step(play *p, char which)
 }
 
 /* ---- every order ---- */
-/* a, t: the old handle adds, tests; o, c: another opens, constructs; b, u: it adds, tests; n: a part
- * of the window passes. */
+/* a, t: the old handle adds, tests; o, c: another opens, constructs; b, u: it adds, tests; n: a
+ * part of the window passes. */
 static const char *const orders[] = { "", "c", "cb", "ac", "tc", "ca", "caub", "cbt", "cnab",
     "ncab", "catob", "cabtc", "ocaub", "acbot", "cnbaut" };
 enum { ORDERS = sizeof orders / sizeof *orders };
@@ -166,7 +164,8 @@ static void all_orders(world *w)
 static void each_key_in_every_order(void)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++)
-        if (!w->foreign && !w->spec.cache && !w->login && strcmp(w->name, "redisson") != 0) all_orders(w);
+        if (!w->foreign && !w->spec.cache && !w->login && strcmp(w->name, "redisson") != 0)
+            all_orders(w);
     all_orders(&by_redis);
     all_orders(&tagged);
 }
@@ -199,8 +198,7 @@ static void stopped_once(unsigned n, int stop)
         bf_close(f);
         _exit(rc < 0 ? 1 : 0);
     }
-    while (__atomic_load_n(&x.orders->answers, __ATOMIC_SEQ_CST) < stop &&
-           !over(child))
+    while (__atomic_load_n(&x.orders->answers, __ATOMIC_SEQ_CST) < stop && !over(child))
         rs_pause(1);
     rs_command(&redis, "DEL stop:meta");
     bf_filter *f = OPEN("stop", .n = n, .p = 1e-4, .window = 40000, .parts = 4);
