@@ -151,6 +151,7 @@ typedef struct {
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
+    bool may_count;          /* for tools: what is there may be counting too, bf_get_info tells  */
 } bf_spec;
 
 typedef struct {             /* what a filter is; see bf_get_state for what is in it */

@@ -69,6 +69,9 @@ static PyObject *module_read_secret(PyObject *module, PyObject *arg)
 }
 
 static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
+    { "_open", (PyCFunction)(void (*)(void))module_open, METH_VARARGS | METH_KEYWORDS, NULL },
+    { "_from_bytes", (PyCFunction)(void (*)(void))module_from_bytes, METH_VARARGS | METH_KEYWORDS,
+        NULL },
     { "_hide_passwords", module_hide_passwords, METH_O, NULL },
     { "_read_secret", module_read_secret, METH_O, NULL }, { NULL, NULL, 0, NULL } };
 

@@ -7,13 +7,13 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO
 
-from .. import BloomFilter
-from .._bloomfilter import _path_of
+from .. import BloomFilter, CountingBloomFilter
+from .._bloomfilter import _from_bytes, _path_of
 from . import homes, report
 from .faults import Fault, shown
-from .filters import brief, describe
+from .filters import brief, describe, new_like
 from .lines import STDIN, whole, write
 
 
@@ -39,7 +39,7 @@ def read(args: Namespace) -> BloomFilter:
     if args.source == "native" and path != STDIN:
         return homes.open_to_read(args.input, **sizes, **options)
     options.pop("key", None)
-    return BloomFilter.from_bytes(
+    return _from_bytes(
         bytes_of(path),
         format=None if args.source == "native" else args.source,
         **sizes,
@@ -74,14 +74,11 @@ def umask() -> int:
     return mask
 
 
-def into_redis(bf: BloomFilter, url: str, options: dict[str, Any]) -> None:
-    with homes.like(bf, url, options) as out:
-        out |= bf
-
-
 def store(bf: BloomFilter, args: Namespace) -> None:
     options = homes.how(args)
     target = None if args.target == "native" else args.target
+    if target and isinstance(bf, CountingBloomFilter):
+        bf = bf.to_plain()  # the others hold bits
     if args.output == STDIN:
         return write(bf.to_bytes(format=target))
     homes.must_be_free(args.output, options, "convert writes no existing filter; merge unites two")
@@ -89,7 +86,7 @@ def store(bf: BloomFilter, args: Namespace) -> None:
     if not path:
         if target not in (None, "bits"):
             raise Fault(f"--to {args.target}: a filter in Redis is a plain bitmap")
-        return into_redis(bf, args.output, options)
+        return new_like([bf], args.output, options).close()
     if target is None:
         return bf.save(path)
     return with_new_file(path, lambda file: write_all(file, bf.to_bytes(format=target)))

@@ -19,6 +19,8 @@ COMMANDS = [
     "convert",
     "study",
     "plot",
+    "remove",
+    "count",
     "bench",
     "serve",
     "completion",
@@ -99,7 +101,13 @@ def test_create(tmp_path, words, plan):
     with BloomFilter.open(path) as bf:
         expected = BloomFilter.plan(**plan)
         assert {name: getattr(bf, name) for name in expected} == expected
-        assert answer == {"file": str(path), "home": "file", "created": True, **expected}
+        assert answer == {
+            "file": str(path),
+            "home": "file",
+            "kind": "fixed",
+            "created": True,
+            **expected,
+        }
         assert not bf
 
 
@@ -322,19 +330,6 @@ def test_a_large_file_into_others_than_fixed_ones(tmp_path, kind):
     with BloomFilter.open(seen) as bf:
         assert bf.contains_lines(keys.read_bytes())[:2] == (50_000, 50_000)
     assert ("it grows)" in ok("info", seen).text) == ("grow" in kind)
-
-
-@pytest.mark.parametrize("kind", [{"grow": 2.0}, {"window": 3600.0}])
-def test_merge_makes_no_empty_filter_of_others_than_fixed_ones(tmp_path, kind):
-    one, two, out = (tmp_path / name for name in ("one", "two", "out"))
-    for path in (one, two):
-        BloomFilter(n=100, p=0.01, storage=path, **kind).add(path.name)
-    assert "convert" in fails("merge", out, one, two)
-    assert not out.exists()
-    ok("convert", one, out)
-    ok("merge", out, two)
-    with BloomFilter.open(out) as bf:
-        assert "one" in bf and "two" in bf
 
 
 def test_merge_of_unlike_filters_changes_nothing(tmp_path, seen):
