@@ -349,8 +349,9 @@ int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error
             if ((rc = bf_redis_follow_group(g + i, &pending, err)) < 0) return rc;
         if (!pending && (rc = whole_stands(r, &a, err)) < 0) return rc;
     }
-    return pending ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r))
-                   : 0;
+    return pending
+               ? bf_fail(err, BF_EIO, "%s is created again too often: no answer", bf_redis_label(r))
+               : 0;
 }
 
 int bf_redis_not_sure(bf_redis *r, bf_error *err)
