@@ -399,7 +399,7 @@ bool job_again(worker *w, job *j)
 {
     const uint64_t lacked = j->lacked;
     j->lacked = 0;
-    if (!lacked || j->again || !hold(w, lacked)) return false;
+    if (!lacked || j->again || !hold_beside(w, lacked, j->held)) return false;
     unhold(w, j->a.held);
     buffer_drop(&j->a.made);
     j->a = (reply){ 0 };

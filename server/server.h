@@ -139,6 +139,9 @@ void conn_bury(worker *w);
  * a thread of jobs.c has no connections: it takes what is free or what its job brought (`room`),
  * and notes what it lacked (`lacked`). */
 bool hold(worker *w, uint64_t bytes);
+/* The same for a request that holds `beside` already and gives that back where it goes without:
+ * room for less than both is no room for it when it comes again. */
+bool hold_beside(worker *w, uint64_t bytes, uint64_t beside);
 void unhold(worker *w, uint64_t bytes);
 void held_relieve(worker *w);
 /* Of input that waits for a reply, which is never added to. */
