@@ -168,7 +168,9 @@ void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began);
 void route(worker *w, const request *q, reply *a);
 void route_patiently(
     worker *w, const request *q, reply *a); /* the same for jobs.c: checked already, may wait     */
-text route_turn(const request *q);     /* the name of the filter it is about                  */
+/* The name of the filter it is about, perhaps in room. */
+enum { NAME_ROOM = 3 * NAME_BYTES };
+text route_turn(const request *q, char room[NAME_ROOM]);
 bool route_is_whole(const request *q); /* is it about a whole filter?                         */
 
 /* access.c: strangers and foreign pages, 401 and 403 */
@@ -186,6 +188,7 @@ bool stats_json(worker *w, served *f, reply *a);
 bool stats_filters(worker *w, reply *a);
 bool stats_metrics(worker *w, reply *a);
 bool stats_info(served *f, reply *a);
+bool stats_state(const server *s, served *f, bf_state *st); /* false: its storage does not answer */
 uint64_t stats_requests(const server *s);
 bool page(worker *w, served *f, reply *a);
 void count_status(worker *w, int status);
