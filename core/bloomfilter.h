@@ -61,6 +61,7 @@ typedef struct {             /* on the caller's stack; filled on error only */
     int sys_errno;           /* errno where a system call failed, else 0 */
     char msg[160];           /* one English sentence, no newline         */
     size_t key;              /* which key of a batch is at fault; BF_NO_KEY where it is none */
+    bool lost;               /* BF_EIO: Redis lost the filter or a part of it; it can be made again or deleted */
 } bf_error;
 #define BF_NO_KEY SIZE_MAX
 

@@ -55,7 +55,9 @@ static bool hold_patiently(worker *w, uint64_t bytes)
     return true;
 }
 
-bool hold(worker *w, uint64_t bytes)
+bool hold(worker *w, uint64_t bytes) { return hold_beside(w, bytes, w->asked.held); }
+
+bool hold_beside(worker *w, uint64_t bytes, uint64_t beside)
 {
     server *s = w->s;
     conn *c;
@@ -66,7 +68,7 @@ bool hold(worker *w, uint64_t bytes)
         conn_evict(w, c);
         if (reserve(s, bytes)) return true;
     }
-    want(s, bytes);
+    want(s, bytes + beside);
     return false;
 }
 
@@ -83,6 +85,7 @@ void hold_reply(worker *w, reply *a)
         a->held = most;
         return;
     }
+    want(w->s, most);
     unhold(w, a->held);
     a->held = 0;
     a->more[0] = 0;
@@ -90,13 +93,14 @@ void hold_reply(worker *w, reply *a)
     reply_status(a, 503, HELD_FULL);
 }
 
-/* Somebody, perhaps another worker's client, went without: as much is made free again, an eighth
- * at least, of clients that stand still. */
+/* Somebody, perhaps another worker's client, went without: as much as all of that request takes is
+ * made free, an eighth at least, of clients that stand still. */
 void held_relieve(worker *w)
 {
     server *s = w->s;
     const uint64_t most = s->o.max_buffered, wanted = tallied(&s->wanted);
-    const uint64_t room = wanted > most / 8 ? wanted : most / 8;
+    const uint64_t least = wanted > most / 8 ? wanted : most / 8,
+                   room = least < most ? least : most;
     conn *c;
     if (wanted == 0) return;
     w->at = NULL;
