@@ -106,7 +106,7 @@ static bool report_fits(worker *w, reply *a)
         return false;
     }
     unhold(w, last);
-    return true;
+    return buffer_reserve(&a->made, last + last / 16); /* it grows by doubling else */
 }
 
 static bool metrics(worker *w, reply *a)

@@ -45,6 +45,7 @@ typedef struct {
     buffer out, tail, input;
     size_t out_done, tail_done;
     uint64_t held, moved;
+    uint64_t queued; /* bytes that the kernel had of it when held.c looked last */
 } unsent;
 
 enum { IDLE, ASKING, SENDING, LINGERING, WAITING, STATES }; /* WAITING: for its job */

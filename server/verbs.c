@@ -24,10 +24,12 @@ static bool grown(worker *w, served *f, uint64_t keys, bool begun, claim *c, rep
 }
 
 /* ---- one key ---- */
+static bool is_of_counters(verb v) { return v == VERB_REMOVE || v == VERB_COUNT; }
+
 /* What a filter of bits cannot do is a conflict with what it is. */
-static void cannot(worker *w, const served *f, reply *a, int code, bf_error *err)
+static void cannot(worker *w, const served *f, verb v, reply *a, int code, bf_error *err)
 {
-    if (code == BF_ENOTSUP && !f->counts)
+    if (code == BF_ENOTSUP && is_of_counters(v) && !f->counts)
         conflict(w, (text){ f->name, strlen(f->name) }, a, BF_EMISMATCH, err);
     else
         fail_on(w, f, a, code, err);
@@ -80,7 +82,7 @@ static void key_on(worker *w, served *f, const call *c, reply *a)
     int rc = ask(f, c, &err);
     if (room.bytes) claim_drop(&w->s->fs, &room);
     if (rc < 0) {
-        cannot(w, f, a, rc, &err);
+        cannot(w, f, c->verb, a, rc, &err);
         return;
     }
     tally_all(f, c->verb, 1, rc > 0);
@@ -130,7 +132,7 @@ static int64_t batch_run(worker *w, served *f, const call *c, verb v, reply *a)
         int64_t rc = batch_part(f, v, keys, n, a->made.ptr + a->made.len, &err);
         if (room.bytes) claim_drop(&w->s->fs, &room);
         if (rc < 0) {
-            cannot(w, f, a, (int)rc, &err);
+            cannot(w, f, c->verb, a, (int)rc, &err);
             return -1;
         }
         total += rc;
@@ -182,9 +184,9 @@ static void batch_on(worker *w, served *f, const call *c, reply *a)
         return;
     }
     bf_error err;
-    if ((c->verb == VERB_REMOVE || c->verb == VERB_COUNT) &&
+    if (is_of_counters(c->verb) &&
         (rc = batch_part(f, c->verb, NULL, 0, NULL, &err)) < 0) { /* before room is asked for */
-        cannot(w, f, a, (int)rc, &err);
+        cannot(w, f, c->verb, a, (int)rc, &err);
         return;
     }
     if (!answers_fit(w, c->form, c->body, a)) return;

@@ -379,7 +379,7 @@ def test_metrics(daemon):
             types[name] = kind
         elif not line.startswith("#"):
             name, labels, value = re.fullmatch(
-                r"(bloomfilter_[a-z_]+)(?:\{([a-z]+=\"[^\"]*\")\})? (\S+)", line
+                r"(bloomfilter_[a-z_]+)(?:\{([a-z]+=\"[^\"]*\")(?:,[^}]*)?\})? (\S+)", line
             ).groups()
             assert name in types
             assert (types[name] == "counter") == name.endswith("_total")
