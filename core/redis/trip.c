@@ -375,7 +375,8 @@ static int settle_add(bf_redis_group *g, unsigned k, bf_error *err)
     r->note = BF_SENT_IN;
     int rc = bf_redis_follow_group(g, &changed, err);
     r->note = NULL;
-    if (rc < 0 && !g->pending && r->link->stands)
+    if (rc < 0 && !g->pending && r->link->stands &&
+        !r->adopted) /* they may have set the bits too */
         bf_redis_undo(r, g->pos, g->old, g->nkeys * k, NULL);
     g->pending = rc < 0 && g->pending;
     return rc;
