@@ -149,6 +149,7 @@ typedef struct {
     bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at most */
     double cache_max_age;    /* seconds since the bits were last seen for which that is good; 0 = 1  */
     unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
+    bool adopt;              /* Redis: a bitmap that another system made gets mark and companion hash */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
