@@ -19,7 +19,7 @@ from scrapy.utils.test import get_crawler  # noqa: E402
 
 from bloomfilter.scrapy import BloomDupeFilter, parameters  # noqa: E402
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).resolve().parents[3]
 OURS = {"DUPEFILTER_CLASS": "bloomfilter.scrapy.BloomDupeFilter"}
 SUCCESS = OURS | {"BLOOMFILTER_SEEN": "success", "CONCURRENT_REQUESTS": 1}
 
@@ -35,7 +35,7 @@ def site():
 
 def start(settings, url):
     return subprocess.Popen(
-        [sys.executable, HERE / "crawl.py", json.dumps(settings), url],
+        [sys.executable, ROOT / "tests" / "helpers" / "crawl.py", json.dumps(settings), url],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -464,7 +464,7 @@ except ImportError as error: print(error)
     assert "bloomfilter.scrapy needs Scrapy: pip install" in run_python(code)
 
 
-EXAMPLE = HERE.parent.parent / "examples" / "scrapy_crawl.py"
+EXAMPLE = ROOT / "examples" / "scrapy_crawl.py"
 
 
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="without the examples")
