@@ -49,10 +49,10 @@ static int write_part(bf_filter *f, unsigned i, shifted *s, bf_error *err)
 {
     bf_piece *p = bf_whole_piece(f, i);
     const bf_desc d = bf_whole_part(f, i);
-    uint64_t *w, *copy;
-    int rc = bf_part_words(p, &w, &copy, err);
-    if (rc == 0) rc = bf_image_write(&d, w, p->part.store.nwords, put, s);
-    free(copy);
+    bf_view v;
+    int rc = bf_view_open(&v, p, err);
+    if (rc == 0) rc = bf_image_write_of(&d, bf_view_block, &v, p->part.store.nwords, put, s);
+    bf_view_close(&v);
     s->from += bf_image_bytes(bf_bits(&d.g));
     return rc;
 }
