@@ -49,12 +49,15 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
 {
     bf_piece *p = bf_whole_piece(f, i);
     const bf_desc d = bf_whole_part(f, i);
-    uint64_t *w, *copy;
-    int rc = bf_part_words(p, &w, &copy, err);
-    if (rc == 0)
-        rc = (compact ? bf_image_write_compact : bf_image_write)(
-            &d, w, p->part.store.nwords, put, s);
-    free(copy);
+    const uint64_t nwords = p->part.store.nwords;
+    bf_view v;
+    int rc = bf_view_open(&v, p, err);
+    if (rc == 0 && !compact) rc = bf_image_write_of(&d, bf_view_block, &v, nwords, put, s);
+    if (rc == 0 && compact) {
+        const uint64_t *words = bf_view_block(&v, 0, nwords); /* one block */
+        rc = words ? bf_image_write_compact(&d, words, nwords, put, s) : BF_EIO;
+    }
+    bf_view_close(&v);
     s->from += bf_whole_part_bytes(f, i, compact);
     return rc;
 }
