@@ -349,8 +349,8 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 }
 
 /* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is
- * written, because both see the same copy, a block at a time. */
-/* 0, the sink's code, or BF_EIO where there were no words. */
+ * written, because both see the same copy, a block at a time.  0, the sink's code, or BF_EIO where
+ * there were no words. */
 int bf_image_write_of(
     const bf_desc *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx)
 {

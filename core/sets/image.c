@@ -52,11 +52,11 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
     const uint64_t nwords = p->part.store.nwords;
     bf_view v;
     int rc = bf_view_open(&v, p, err);
-    if (rc == 0 && !compact) rc = bf_image_write_of(&d, bf_view_block, &v, nwords, put, s);
     if (rc == 0 && compact) {
-        const uint64_t *words = bf_view_block(&v, 0, nwords); /* one block */
-        rc = words ? bf_image_write_compact(&d, words, nwords, put, s) : BF_EIO;
-    }
+        const uint64_t *w = bf_view_block(&v, 0, nwords); /* they are in one block */
+        rc = w ? bf_image_write_compact(&d, w, nwords, put, s) : BF_EIO;
+    } else if (rc == 0)
+        rc = bf_image_write_of(&d, bf_view_block, &v, nwords, put, s);
     bf_view_close(&v);
     s->from += bf_whole_part_bytes(f, i, compact);
     return rc;
