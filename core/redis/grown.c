@@ -174,7 +174,8 @@ static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
 static bool doubts(bf_filter *f, bool adding)
 {
     unsigned n = 0;
-    bool in = false;
+    bool in = false, whole = whole_of(f)->fate != BF_FINE;
+    whole_of(f)->fate = BF_FINE;
     for (unsigned i = 0; i < f->chain->count; i++) {
         bf_redis *r = f->chain->piece[i]->part.store.impl;
         if (!r || r->fate == BF_FINE) continue;
@@ -184,8 +185,8 @@ static bool doubts(bf_filter *f, bool adding)
     }
     /* a call ends at the first: an earlier one was told by the other */
     if (n > 1) bf_raise(&whole_of(f)->told);
-    whole_of(f)->note = n == 0 || !adding ? NULL : in ? BF_SENT_IN : BF_SENT_OUT;
-    return n > 0;
+    whole_of(f)->note = !(n || whole) || !adding ? NULL : in ? BF_SENT_IN : BF_SENT_OUT;
+    return n || whole;
 }
 
 /* Who was told of a loss and goes on all the same, because what was lost came back or is not asked,

@@ -175,7 +175,9 @@ typedef struct bf_redis {
     uint32_t seen; /* the mark K:meta had when it was looked at, 0 = there was none */
     bool told;     /* of the key selected: see bf_redis_slot */
     bool making;   /* K:meta said so when it was looked at */
-    bool made;     /* attach made a shard that was missing */
+    bool
+        by_born; /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
+    bool made;   /* attach made a shard that was missing */
     enum {
         BF_FINE,
         BF_MISSING,
@@ -295,6 +297,7 @@ typedef struct {        /* what a trip told */
     int refused;        /* the first error reply, as a code; its text is in err */
     bool looks;         /* what is being taken changed nothing */
     bool unknown;       /* of that one said: unknown command */
+    int64_t born;       /* of the whole, where it is asked for */
     long long replicas; /* the fewest that WAIT told of, -1: not asked */
 } bf_redis_answers;
 int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err); /* the next reply */
@@ -380,6 +383,7 @@ int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
 enum { BF_WHOLE_ARGS = 22 };
 void bf_redis_put_whole(
     bf_redis *whole, const bf_desc *d, uint64_t secret_check); /* so many arguments */
+void bf_redis_born_text(const bf_redis *whole, char text[16]); /* for scripts to compare */
 int bf_redis_delete_parts(bf_redis *whole, bf_error *err); /* K:meta, if it is still this one's */
 int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err); /* the same */
 int64_t bf_redis_number_in(

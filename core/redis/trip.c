@@ -2,8 +2,9 @@
  *
  * What is asked, and of which cells, is a row of functions: cells.c looks and counts up, counting.c
  * counts down.  Here is what all of them share: groups of several names (shards, parts) follow each
- * other in the same trip; the last thing read of a name is its mark; WAIT, after a change, where so
- * many replicas are to have it.
+ * other in the same trip; the last thing read of a name is its mark; born of K:meta after the parts
+ * of a filter that forgets, because K:meta may be lost, and created again, without them; WAIT,
+ * after a change, where so many replicas are to have it.
  *
  * A lost key is an error, never "absent".  What only looks is sent once more where a fault of the
  * connection ended it.  A change is never sent twice, unless its script said that it did nothing.
@@ -35,6 +36,33 @@ int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err)
     a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
     a->refused = bf_link_refusal(r->link, err);
     return 0;
+}
+
+static void put_born(bf_redis *r)
+{
+    bf_link *l = r->link;
+    bf_link_about(l, r->key);
+    bf_link_count(l, 3);
+    bf_link_word(l, "HGET");
+    bf_link_word(l, r->meta);
+    bf_link_word(l, "born");
+}
+
+static int take_born(bf_redis *r, bf_redis_answers *a, bf_error *err)
+{
+    int rc = bf_redis_next(r, a, err);
+    if (rc < 0 || a->refused) return rc;
+    a->born = bf_redis_number_in(&r->link->reply, 0, 16);
+    return 0;
+}
+
+/* Adds to the parts of a filter that was lost are acknowledged to nobody, and what the parts lack
+ * is no answer: span.c looks then what has become of the whole. */
+static int whole_stands(bf_redis *r, const bf_redis_answers *a, bf_error *err)
+{
+    if (!r->by_born || (a->born > 0 ? a->born : 0) == r->born) return 0;
+    r->fate = BF_MISSING;
+    return bf_redis_lost(r, err);
 }
 
 static int take_wait(bf_redis *r, bf_redis_answers *a, bf_error *err)
@@ -79,6 +107,7 @@ static int trip(
             bf_redis_select(g[i].of, g[i].shard);
             g[i].how->put(g + i, k, about(r, g + i));
         }
+    if (r->by_born) put_born(r);
     if (wait) bf_redis_put_wait(r);
     if ((rc = bf_link_send(r->link, err)) < 0) return rc;
     for (size_t i = 0; rc == 0 && i < n; i++)
@@ -88,6 +117,7 @@ static int trip(
             a->looks = !g[i].how->done;
             rc = g[i].how->take(g + i, k, a, err);
         }
+    if (rc == 0 && r->by_born) rc = take_born(r, a, err);
     return rc == 0 && wait ? take_wait(r, a, err) : rc;
 }
 
@@ -145,17 +175,19 @@ static int settle_adds(bf_redis_group *g, size_t n, unsigned k, bf_error *err)
 
 /* *pending: something is to be asked again, because it got no answer, or one from bits that are
  * others by now. */
-static int settle(
-    bf_redis_group *g, size_t n, unsigned k, bool unanswered, bool *pending, bf_error *err)
+static int settle(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, const bf_redis_answers *a,
+    bool *pending, bf_error *err)
 {
+    const bool unanswered = *pending, change = changes(g, n) != NULL;
     int rc = settle_adds(g, n, k, err);
     *pending = false;
+    if (rc == 0 && change && !unanswered) rc = whole_stands(r, a, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (unanswered)
             *pending |= g[i].pending;
         else
             rc = bf_redis_follow_group(g + i, pending, err);
-    return rc;
+    return rc == 0 && !change && !*pending ? whole_stands(r, a, err) : rc;
 }
 
 int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err)
@@ -190,15 +222,12 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
             return change && (r->link->sent || r->link->one_slot || tries)
                        ? bf_redis_not_sure(r, change, err)
                        : rc;
-        const bool unanswered = a.unknown && !r->link->no_bitfield_ro;
-        if (unanswered)
+        pending = a.unknown && !r->link->no_bitfield_ro;
+        if (pending)
             r->link->no_bitfield_ro = true;
         else if (a.refused)
             return a.refused;
-        if (!bf_redis_marked(r))
-            pending = unanswered;
-        else if ((rc = settle(g, n, k, unanswered, &pending, err)) < 0)
-            return rc;
+        if (bf_redis_marked(r) && (rc = settle(r, g, n, k, &a, &pending, err)) < 0) return rc;
     }
     if (pending)
         return bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r));
