@@ -120,6 +120,7 @@ class BloomFilter:
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
@@ -154,6 +155,7 @@ class BloomFilter:
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         read_only: bool = False,
         warn: bool = True,
     ) -> Self:
@@ -182,6 +184,7 @@ class BloomFilter:
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> _Plan:
         """What the constructor would make of these arguments, without making it."""
@@ -332,6 +335,7 @@ class BloomFilter:
         secret: Buffer | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data."""
     def save(self, path: _Path, /) -> None:
@@ -348,6 +352,7 @@ class BloomFilter:
         scheme: str | None = None,
         secret: Buffer | None = None,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """Read a saved file into memory.  open() stays bound to the file instead."""
     def __reduce__(self) -> tuple[Any, ...]: ...
