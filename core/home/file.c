@@ -169,8 +169,8 @@ static int attach_packed(
     if (rc < 0) return rc;
     if (!s->read_only || desc->kind)
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s is an image without a header page, which cannot be %s: load it, and save what was loaded",
-            f->path, s->read_only ? "mapped" : "written in place");
+            "%.80s is a compact image, which cannot be %s: load it and save it", f->path,
+            s->read_only ? "mapped" : "written in place");
     f->bytes = len;
     f->mapped = len - (uint64_t)head + BF_HEADER;
     void *p = mmap(NULL, f->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
