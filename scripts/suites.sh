@@ -164,13 +164,13 @@ both_kernels() {
     local source
     find "$root/tests" -name 'test_*.c' -exec grep -l 'Runs with both kernels' {} + | sort | while read -r source; do basename "$source" .c; done
 }
+# Once more with other kernels, or with sanitizers, loops are short; with c_short empty they are not: --deep asan.
 test_c_best() { c_run c 'best kernels' "$*" env; }
 test_c_portable() {
     local name names=()
     for name in $(both_kernels); do chosen "$name" "$*" && names+=("$name"); done
-    [ ${#names[@]} = 0 ] || c_run c 'portable kernels' "${names[*]}" env BLOOMFILTER_CPU=portable
+    [ ${#names[@]} = 0 ] || c_run c 'portable kernels' "${names[*]}" env BLOOMFILTER_CPU=portable BLOOMFILTER_SLOW="${c_short-1}"
 }
-# With c_short empty their loops are as long as without sanitizers: --deep asan.
 test_c_sanitized() {
     c_run sanitized 'ASan, UBSan' "$*" env ASAN_OPTIONS=allocator_may_return_null=1 BLOOMFILTER_SANITIZED=1 BLOOMFILTER_SLOW="${c_short-1}"
 }
