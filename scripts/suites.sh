@@ -292,6 +292,8 @@ test_server() {
 test_server_sanitized() {
     BLOOMFILTER_SANITIZED=1 BLOOMFILTERD=$out/stage/sanitized/bloomfilterd run_pytest 'bloomfilterd (ASan, UBSan)' server-sanitized tests/server "$@"
 }
+# What the memory model allows of the core's atomics.
+test_litmus() { run_pytest 'memory that reorders' litmus tests/litmus "$@"; }
 test_attacks() { run_pytest 'attacks' attacks tests/attacks "$@"; }
 test_catalogue() { run_pytest 'catalogue of bad input' catalogue tests/catalogue "$@"; }
 test_fuzz() { run_counted 'fuzz targets' fuzz "$root/scripts/fuzz" "${1:-60}"; }

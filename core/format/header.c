@@ -436,6 +436,7 @@ int bf_header_verify(
         if (last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
     if (!bf_header_clean(page) || get(page + AT_BITS_SUM, 8) == XXH3_64bits(words, nwords * 8))
         return 0;
+    bf_fence();
     if (!bf_header_clean(page)) return 0; /* somebody began to add while the sum was taken */
     return damaged(err, where, "the bits' checksum does not match");
 }
@@ -453,6 +454,7 @@ bool bf_header_dirty(uint8_t *page)
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    bf_fence(); /* whoever sees a bit that is set after this sees the page dirty */
     return true;
 }
 
