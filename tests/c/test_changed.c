@@ -1,6 +1,6 @@
 /* test_changed.c - files that are not what they were: copied with holes onto a full disk, cut short
  * under the map, replaced, deleted, made again under a number that was used before.  BF_SMALL_DISK
- * names a small file system to fill. */
+ * names a small file system to fill.  Needs a disk: a file system in memory has no holes. */
 /* wraps: fstat fallocate posix_fallocate fstatvfs fstatfs madvise statx msync fsync ftruncate */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
