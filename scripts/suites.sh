@@ -161,12 +161,13 @@ with_small_disk() {
 # A tree below /tmp stays where it is.
 # shellcheck disable=SC2016
 mounts='set -e
+here=$PWD
 memory=$BF_SMALL_DISK-tmp
 if [ -n "$BF_ROOT" ]; then
     mount -t tmpfs -o mode=1777 none "$memory"
     case $BF_ROOT in /tmp/*) mkdir -p "$memory/${BF_ROOT#/tmp/}" && mount --bind "$BF_ROOT" "$memory/${BF_ROOT#/tmp/}" ;; esac
     mount --move "$memory" /tmp
-    cd "$BF_ROOT"
+    cd "$here"
 fi
 mount -t tmpfs -o size=1m none "$BF_SMALL_DISK"
 exec "$@"'
