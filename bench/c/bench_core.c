@@ -31,7 +31,7 @@ enum {
     CHUNK = 4096,
     CALL = 128,
     TMPFS = 0x01021994,
-    REPEATS = 3,
+    REPEATS = 2,
     PREFILL_MAX = 1 << 28
 };
 
