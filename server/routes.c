@@ -110,7 +110,7 @@ static void with(worker *w, text name, action *what, const call *c, reply *a)
         start_again(w, a);
         if (left(w, a)) return;
     }
-    reply_status(a, 503, "the filter is replaced again and again");
+    reply_status(a, 503, "the filter is replaced too often");
 }
 
 /* A filter that grows makes its next part, on disk, in a thread that may wait, and only as far as
@@ -278,7 +278,7 @@ static void batch(worker *w, text name, const request *q, bool add, reply *a)
                    ? KEYS_FRAMED
                    : KEYS_LINES;
     if (form == KEYS_FRAMED && keys_count(form, q->body, &at) < 0) {
-        snprintf(why, sizeof why, "the key at byte %zu of the body is cut short", at);
+        snprintf(why, sizeof why, "the key at byte %zu of the body is truncated", at);
         reply_status(a, 400, why);
         return;
     }

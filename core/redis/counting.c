@@ -2,7 +2,7 @@
  * counters of memory.
  *
  *   add      BITFIELD K OVERFLOW SAT INCRBY u4 #p1 1 ...    a key: Redis counts up at once and tells what came of it
- *   test     GETRANGE K line                                a line of 512 counters is 256 bytes; elsewhere
+ *   test     GETRANGE K line                                per line of 512 counters is 256 bytes; elsewhere
  *   count    BITFIELD_RO K GET u4 #p1 ...
  *   remove   EVAL script K ...                              KEYS_A_SCRIPT keys: each looked at and counted down at once
  *   mark     GET u32 in the last BITFIELD, one more GETRANGE, or in the script: see store.c
@@ -57,7 +57,7 @@ static int unsure(bf_redis *r, const char *done, int rc, bf_error *err)
 {
     char what[48];
     if (rc >= 0 || !r->link->sent || !err || err->code != BF_EIO || !err->sys_errno) return rc;
-    snprintf(what, sizeof what, "tell what was %s: no answer from", done);
+    snprintf(what, sizeof what, "tell what was %s: no reply from", done);
     return bf_fail_sys(err, err->sys_errno, what, bf_redis_label(r));
 }
 
@@ -178,7 +178,7 @@ static int look(
         if (f.refused) return f.refused;
         if ((rc = bf_redis_follow(r, mark, &changed, err)) < 0) return rc;
     }
-    return changed ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r))
+    return changed ? bf_fail(err, BF_EIO, "%s is re-created too often: no reply", bf_redis_label(r))
                    : 0;
 }
 
@@ -331,7 +331,7 @@ static int remove_all(bf_redis *r, const uint64_t *pos, const unsigned *each, si
         bool changed;
         int rc = remove_some(r, pos, each, n, removed, err);
         if (rc == 0 && ++tries > 10)
-            rc = bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r));
+            rc = bf_fail(err, BF_EIO, "%s is re-created too often: no reply", bf_redis_label(r));
         if (rc == 0 && (rc = bf_redis_mark(r, &mark, err)) == 0 &&
             (rc = bf_redis_follow(r, mark, &changed, err)) == 0)
             continue;

@@ -2,7 +2,7 @@
  *
  *   add    BITFIELD K SET u1 p1 1 ... SET u1 pk 1          a key: Redis sets them at once and tells what was set before
  *   test   BITFIELD_RO K GET u1 p1 ...                     a key; where its bits lie in one line of 64 bytes or in two,
- *          GETRANGE K line                                 a line: half the cost
+ *          GETRANGE K line                                 per line: half the cost
  *   mark   GET u32 in the last BITFIELD, or one more GETRANGE: the last thing every trip reads of a key
  *   WAIT   after an add, where so many replicas are to have it
  *
@@ -16,7 +16,7 @@
 enum { LINE = 64 };
 
 /* ---- commands of a batch ---- */
-/* The lines of 64 bytes a key's bits lie in, where they are one or two; else 0. */
+/* The lines of 64 bytes in which the bits of a key lie, where they are one or two; else 0. */
 static unsigned lines_of(const uint64_t *pos, unsigned k, uint64_t line[2])
 {
     unsigned n = 0;
@@ -111,8 +111,8 @@ static void put_group(const bf_redis_group *g, unsigned k)
     if (!inside && bf_redis_marked(r)) bf_redis_put_mark(r);
 }
 
-/* Half of the time a trip may take: its answer must come before that is over, and Redis looks at
- * its clock every 100 ms. */
+/* Half of the time that a trip may take: its answer must come before that is over, and Redis looks
+ * at its clock every 100 ms. */
 void bf_redis_put_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
@@ -231,8 +231,9 @@ static int take_wait(bf_redis *r, answers *a, bf_error *err)
 int bf_redis_enough(const bf_redis *r, long long have, bf_error *err)
 {
     if (!r->wait_replicas || have >= (long long)r->wait_replicas) return 0;
-    return bf_fail(err, BF_EIO, "%s: added, but only %lld of wait_replicas=%u have it in time",
-        bf_redis_label(r), have, r->wait_replicas);
+    return bf_fail(err, BF_EIO,
+        "%s: added, but only %lld of wait_replicas=%u replicas had it in time", bf_redis_label(r),
+        have, r->wait_replicas);
 }
 
 /* ---- a trip: the groups that are pending, from first on; to all, or where the answerer is a
@@ -317,7 +318,7 @@ int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error
         for (size_t i = 0; i < n; i++)
             if ((rc = bf_redis_follow_group(g + i, &pending, err)) < 0) return rc;
     }
-    return pending ? bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r))
+    return pending ? bf_fail(err, BF_EIO, "%s is re-created too often: no reply", bf_redis_label(r))
                    : 0;
 }
 
@@ -326,10 +327,10 @@ int bf_redis_not_sure(bf_redis *r, bf_error *err)
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     if (err->sys_errno)
         return bf_fail_sys(
-            err, err->sys_errno, "tell what was added: no answer from", bf_redis_label(r));
+            err, err->sys_errno, "tell what was added: no reply from", bf_redis_label(r));
     if (!r->link->client)
-        return bf_fail(err, BF_EIO, "%s: cannot tell what was added: the answer is not Redis's",
-            bf_redis_label(r));
+        return bf_fail(
+            err, BF_EIO, "%s: cannot tell what was added: unexpected reply", bf_redis_label(r));
     const bf_error said = *err; /* the host's own words */
     return bf_fail(err, BF_EIO, "cannot tell what was added: %.130s", said.msg);
 }

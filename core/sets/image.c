@@ -123,7 +123,7 @@ static int read_page(
     bf_desc d;
     uint64_t left = at < from->len ? from->len - at : 0;
     if (left < BF_HEADER)
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing",
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             from->where, (unsigned long long)from->len, i);
     int rc = from->read(from->ctx, at, page, BF_HEADER, err);
     if (rc < 0 || (rc = bf_header_read_part(page, left, &whole, i, &d, from->where, err)) < 0)

@@ -123,8 +123,8 @@ static void wrong_lengths_and_foreign_bytes(void)
         free(part);
     }
     CHECK_HAS(wrong(b, 5, NULL, BF_EFORMAT), "only 5 bytes");
-    CHECK_HAS(wrong(b, 100, NULL, BF_EFORMAT), "cut short: 100 bytes");
-    CHECK_HAS(wrong(b, len - 1, NULL, BF_EFORMAT), "cut short: 4223 bytes, m=1024 needs 4224");
+    CHECK_HAS(wrong(b, 100, NULL, BF_EFORMAT), "truncated: 100 bytes");
+    CHECK_HAS(wrong(b, len - 1, NULL, BF_EFORMAT), "truncated: 4223 bytes, m=1024 needs 4224");
     CHECK_HAS(wrong(longer, len + 8, NULL, BF_EFORMAT), "too long");
     memcpy(longer, "#!/bin/sh\n", 10);
     CHECK_HAS(wrong(longer, len, NULL, BF_EFORMAT), "magic");
@@ -189,7 +189,7 @@ static void saved_files(void)
     bf_close(g);
     CHECK(truncate(path, (off_t)len - 8) == 0);
     CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
-    CHECK_HAS(e.msg, "cut short");
+    CHECK_HAS(e.msg, "truncated");
     CHECK(!bf_load("/nonexistent/x.bloom", NULL, &e) && e.code == BF_ENOENT && e.sys_errno == 2);
     CHECK_HAS(e.msg, "cannot open /nonexistent/x.bloom: No such file or directory");
     CHECK(!bf_load(folder, NULL, &e) && e.code == BF_EIO);
@@ -319,7 +319,8 @@ static void variants_and_misuse_are_refused(void)
         { { .m = 10, .n = 2, .window = 60 }, BF_EINVAL, "window needs n and p" },
         { { .m = 10, .n = 2, .window = -1 }, BF_EINVAL, "got -1" },
         { { .m = 10, .n = 2, .shards = 5000 }, BF_EINVAL, "shards must be 1 to 4096, got 5000" },
-        { { .m = 10, .n = 2, .shards = 2, .counting = true }, BF_EINVAL, "neither shards" },
+        { { .m = 10, .n = 2, .shards = 2, .counting = true }, BF_EINVAL,
+            "not for counting filters" },
         { { .m = 10, .n = 2, .key = "k" }, BF_EINVAL, "key=k" },
         { { .m = 10, .n = 2, .read_only = true }, BF_EINVAL, "read_only" },
         { { .m = 10, .n = 2, .storage = "" }, BF_EINVAL, "empty" },

@@ -64,11 +64,10 @@ typedef struct {
 } refusal;
 static const refusal specs[] = {
     { { .m = 10, .k = 1, .counting = true, .grow = 2 }, BF_EINVAL, "neither grow nor forget" },
-    { { .m = 10, .k = 1, .counting = true, .shards = 2 }, BF_EINVAL, "neither shards nor a cache" },
-    { { .m = 10, .k = 1, .counting = true, .cache = true }, BF_EINVAL,
-        "neither shards nor a cache" },
+    { { .m = 10, .k = 1, .counting = true, .shards = 2 }, BF_EINVAL, "not for counting filters" },
+    { { .m = 10, .k = 1, .counting = true, .cache = true }, BF_EINVAL, "not for counting filters" },
     { { .m = 10, .k = 1, .counting = true, .wait_replicas = 1 }, BF_EINVAL,
-        "wait for no replicas" },
+        "not for counting filters" },
     { { .m = 10, .k = 1, .counting = true, .client = &client }, BF_ENOTSUP,
         "a client callback cannot count" },
     { { .n = 10, .p = 0.1, .grow = 1 }, BF_EINVAL,
@@ -83,8 +82,8 @@ static const refusal specs[] = {
         "0.0001 or more for each part, at most 1e300, got 0.001" },
     { { .n = 10, .p = 0.1, .grow = 2, .shards = 2 }, BF_EINVAL, "shards=2" },
     { { .n = 10, .p = 0.1, .window = 2, .shards = 3 }, BF_EINVAL, "shards=3" },
-    { { .n = 10, .p = 0.1, .parts = 3 }, BF_EINVAL, "parts is for filters that forget" },
-    { { .n = 10, .p = 0.1, .clock = clock_of }, BF_EINVAL, "clock is for filters that forget" },
+    { { .n = 10, .p = 0.1, .parts = 3 }, BF_EINVAL, "parts is for forgetting filters" },
+    { { .n = 10, .p = 0.1, .clock = clock_of }, BF_EINVAL, "clock is for forgetting filters" },
     { { .n = 10, .p = 0.1, .timeout = 0.0001, .redis_client = &redis, .key = "k" }, BF_EINVAL,
         "timeout must be 0.001 to 86400 seconds, got 0.0001" },
     { { .n = 10, .p = 0.1, .timeout = 86401, .redis_client = &redis, .key = "k" }, BF_EINVAL,
@@ -92,7 +91,7 @@ static const refusal specs[] = {
     { { .n = 10, .p = 0.1, .cache = true, .cache_max_age = -1, .redis_client = &redis, .key = "k" },
         BF_EINVAL, "cache_max_age must be" },
     { { .n = 10, .p = 0.1, .cache_max_age = 1, .redis_client = &redis, .key = "k" }, BF_EINVAL,
-        "cache_max_age=1 without cache" },
+        "cache_max_age=1 needs cache" },
     { { .n = 10, .p = 0.1, .timeout = 1 }, BF_EINVAL, "no Redis is given" },
     { { .n = 10, .p = 0.1, .wait_replicas = 1 }, BF_EINVAL, "no Redis is given" },
     { { .n = 10, .p = 0.1, .cache = true }, BF_EINVAL, "no Redis is given" },
@@ -105,7 +104,7 @@ static const refusal specs[] = {
     { { .n = 10, .p = 0.1, .must_exist = true }, BF_EINVAL, "must_exist needs a storage" },
     /* growing and forgetting: sizes */
     { { .n = 10, .p = 0.1, .grow = 2, .window = 3 }, BF_EINVAL,
-        "grow=2 and window=3 exclude each other" },
+        "grow=2 and window=3 must not be given together" },
     { { .m = 10, .n = 10, .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p, and no m" },
     { { .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p" },
     { { .n = 10, .window = 2 }, BF_EINVAL, "window needs n and p" },
@@ -140,7 +139,7 @@ static const refusal specs[] = {
     { { .m = 1000000, .n = 1 }, BF_EINVAL, "give k, or a smaller m" },
     { { .m = 3, .p = 0.0001 }, BF_EINVAL, "too few for p=0.0001" },
     { { .n = BF_N_MAX, .p = 0.01 }, BF_EINVAL, "m must be 1 to 1099511627776" },
-    { { .m = 1000, .n = 1000, .p = 0.01, .k = 3 }, BF_EINVAL, "p=0.01 cannot be kept" },
+    { { .m = 1000, .n = 1000, .p = 0.01, .k = 3 }, BF_EINVAL, "p=0.01 is not possible" },
     { { .m = 1000, .k = 2, .scheme = "php-hashes:JS,PJW" }, BF_EINVAL,
         "m must be 4294967296 for scheme php-hashes:JS,PJW, got 1000" },
     /* secrets and functions */
@@ -179,9 +178,9 @@ static void homes_that_exclude_each_other(void)
             "give storage or a Redis client, not both" },
         { { .m = 10, .k = 1, .storage = "" }, BF_EINVAL, "empty" },
         { { .n = 10, .p = 0.1, .grow = 2, .client = &client }, BF_ENOTSUP,
-            "home client has no filters that grow or forget" },
+            "home client cannot hold filters that grow or forget" },
         { { .n = 10, .p = 0.1, .window = 2, .client = &client }, BF_ENOTSUP,
-            "home client has no filters that grow or forget" },
+            "home client cannot hold filters that grow or forget" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         e = (bf_error){ 0 };
@@ -444,8 +443,9 @@ static void stored_filters_that_are_others(void)
         int code;
         const char *says;
     } rows[] = {
-        { 0, { .grow = 2 }, BF_EMISMATCH, "has no growth, grow=0, asked for grow=2" },
-        { 0, { .window = 2 }, BF_EMISMATCH, "has no window, window=0, asked for window=2" },
+        { 0, { .grow = 2 }, BF_EMISMATCH, "is not a growing filter, but grow=2 was asked for" },
+        { 0, { .window = 2 }, BF_EMISMATCH,
+            "is not a forgetting filter, but window=2 was asked for" },
         { 2, { .grow = 3 }, BF_EMISMATCH, "has grow=2, asked for grow=3" },
         { 2, { .m = 100 }, BF_EMISMATCH, "grows: it has parts of many sizes" },
         { 3, { .m = 100 }, BF_EMISMATCH, "forgets: it has parts of many sizes" },
@@ -467,7 +467,7 @@ static void stored_filters_that_are_others(void)
         { 4, { .m = 1000, .n = 100 }, 0, NULL },
         { 5, { .n = 100, .p = 0.01 }, BF_EMISMATCH, "has scheme classic, asked for scheme block" },
         { 1, { .n = 100, .p = 0.01, .k = 5 }, BF_EMISMATCH, "asked for k=5" },
-        { 1, { .n = 100, .p = 0.01, .grow = 2 }, BF_EMISMATCH, "asked for grow=2" },
+        { 1, { .n = 100, .p = 0.01, .grow = 2 }, BF_EMISMATCH, "but grow=2 was asked for" },
         { 4, { .p = 0.01, .n = 100, .m = 1000, .k = 7 }, BF_EMISMATCH, "asked for p=0.01" },
         { 0, { .m = BF_M_MAX + 1 }, BF_EINVAL, "m must be" },
     };
@@ -506,7 +506,7 @@ static void bytes_of_other_systems(void)
         { mitz_64, 14, { 0 }, "guava", 0, NULL },
         { mitz_32, 14, { 0 }, "guava", 0, NULL },
         { mitz_64, 14, { .m = 64, .k = 7, .scheme = "guava-31" }, "guava", 0, NULL },
-        { mitz_64, 5, { 0 }, "guava", BF_EFORMAT, "5 bytes, its head has 6" },
+        { mitz_64, 5, { 0 }, "guava", BF_EFORMAT, "5 bytes, its header has 6" },
         { mitz_64, 13, { 0 }, "guava", BF_EFORMAT, "wrong length: 13 bytes, 1 longs need 14" },
         { mitz_64, 14, { .scheme = "nosuch" }, "guava", BF_EINVAL, "scheme must be one of" },
         { mitz_64, 14, { .scheme = "guava32" }, "guava", BF_EMISMATCH,

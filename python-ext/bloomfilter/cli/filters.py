@@ -33,7 +33,7 @@ def brief(bf: BloomFilter) -> str:
 def create(args: Namespace) -> int:
     if not homes.sizes(args):
         raise Fault(
-            f"how large? Say -n KEYS -p RATE, or -m BITS -n KEYS, to create {shown(args.file)}"
+            f"no size given: say -n KEYS -p RATE, or -m BITS -n KEYS, to create {shown(args.file)}"
         )
     old = homes.exists(args.file, homes.how(args))
     with homes.make(args) as bf:
