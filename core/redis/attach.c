@@ -220,6 +220,23 @@ static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error
     return rc;
 }
 
+/* A part or a shard that the filter must have: is it there, but not what its companion hash said?
+ */
+static bool bereft(const bf_redis *r, bool meta, long long bytes)
+{
+    if (meta && bf_redis_meta_whole(r)) return false;
+    if (r->guest) return meta || bytes;
+    return r->slot && r->at < r->shards && (uint64_t)bytes == r->mark_at + BF_REDIS_MARK;
+}
+
+static int companion_lost(bf_redis *r, bf_error *err)
+{
+    r->missing = true;
+    return bf_fail(err, BF_EIO,
+        "%s is lost: its companion hash (with :meta) is gone; delete the key, create it again",
+        bf_redis_label(r));
+}
+
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub, bf_error *err)
 {
     long long bytes;
@@ -232,6 +249,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     const bool making = meta && bf_redis_meta_making(r);
     r->keys = meta ? bf_redis_meta_keys(r) : 0;
     r->seen = 0;
+    if (bereft(r, meta, bytes)) return companion_lost(r, err);
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
     r->seen = want;
     if (meta && d->kind) { /* its parts are grown.c's */

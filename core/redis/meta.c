@@ -145,6 +145,8 @@ static bool real(const bf_redis_reply *r, const char *name, double *out)
     return *end == 0 && *out >= 0 && *out <= 1;
 }
 
+bool bf_redis_meta_whole(const bf_redis *r) { return has(&r->link->reply, "format"); }
+
 bool bf_redis_meta_making(const bf_redis *r) { return has(&r->link->reply, "making"); }
 
 uint32_t bf_redis_meta_born(const bf_redis *r)

@@ -108,12 +108,19 @@ static const char delete_meta[] = MINE "redis.call('DEL',KEYS[1]) return 1";
 static const char expire_meta[] = MINE
     "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1";
 
+/* As K:meta has it; empty where it has none. */
+void bf_redis_born_text(const bf_redis *whole, char text[16])
+{
+    *text = 0;
+    if (whole->born) snprintf(text, 16, "%08lx", (unsigned long)whole->born);
+}
+
 /* Not what somebody else has made there meanwhile. */
 static int about_meta(bf_redis *r, const char *script, const char *argument, bf_error *err)
 {
-    char born[16] = "";
+    char born[16];
     int64_t done;
-    if (r->born) snprintf(born, sizeof born, "%08lx", (unsigned long)r->born);
+    bf_redis_born_text(r, born);
     int rc = number(
         r, (const char *const[]){ "EVAL", script, "1", r->meta, born, argument, NULL }, &done, err);
     return rc < 0 || done == 1 ? rc : bf_redis_lost(r, err);

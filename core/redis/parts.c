@@ -32,7 +32,7 @@ static const char put_script[] =
     "for j=at-k,at-1 do set[n+1],set[n+2],set[n+3],set[n+4]='SET','u1',ARGV[j],1 n=n+4 "
     "if n>4000 then call(unpack(set)) set,n={'BITFIELD',KEYS[parts]},2 end end if n>2 then call(unpack(set)) end end "
     "out[#out+1]=found end "
-    "if keys~=had then call('HSET',KEYS[parts+1],'keys',string.format('%.0f',keys)) end "
+    "if keys~=had and call('HEXISTS',KEYS[parts+1],'format')==1 then call('HSET',KEYS[parts+1],'keys',string.format('%.0f',keys)) end "
     "table.insert(out,1,keys) return out";
 
 static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }

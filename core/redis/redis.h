@@ -174,7 +174,9 @@ typedef struct bf_redis {
     uint32_t seen; /* the mark K:meta had when it was looked at, 0 = there was none */
     bool told;     /* of the key selected: see bf_redis_slot */
     bool making;   /* K:meta said so when it was looked at */
-    bool made;     /* attach made a shard that was missing */
+    bool
+        by_born; /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
+    bool made;   /* attach made a shard that was missing */
     enum {
         BF_FINE,
         BF_MISSING,
@@ -209,6 +211,7 @@ bool bf_redis_tagged(const char *key);              /* has it a hash tag, {...},
 void bf_redis_place(bf_redis *r, const bf_desc *d); /* desc, bits and mark_at */
 int bf_redis_meta_read(
     const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */
+bool bf_redis_meta_whole(const bf_redis *r);    /* the same: does it say a format at all? */
 bool bf_redis_meta_making(const bf_redis *r);   /* the same: not all shards have been there yet */
 uint32_t bf_redis_meta_born(const bf_redis *r); /* the same; 0: it does not say */
 uint64_t bf_redis_meta_keys(const bf_redis *r); /* the same */
@@ -355,8 +358,18 @@ int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64
 /* grown.c, epochs.c and parent.c: filters of many parts; most under the chain's lock */
 int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
 enum { BF_WHOLE_ARGS = 22 };
+/* Lua: not over a string of another system, which has the name (KEYS[3], KEYS[4] its companion
+ * hash) of the part that is ready in KEYS[2].  What has a companion hash, or the length of the part
+ * and a mark, is a part of a filter before. */
+#define BF_NOT_OVER_OTHERS                                                                         \
+    "local kind=redis.call('TYPE',KEYS[3]).ok "                                                    \
+    "if kind~='none' and (kind~='string' or (redis.call('HEXISTS',KEYS[4],'mark')==0 "             \
+    "and (redis.call('STRLEN',KEYS[3])~=redis.call('STRLEN',KEYS[2]) "                             \
+    "or redis.call('GETRANGE',KEYS[3],-4,-1)=='\\0\\0\\0\\0'))) then "                             \
+    "redis.call('DEL',KEYS[2]) return 3 end "
 void bf_redis_put_whole(
     bf_redis *whole, const bf_desc *d, uint64_t secret_check); /* so many arguments */
+void bf_redis_born_text(const bf_redis *whole, char text[16]); /* for scripts to compare */
 int bf_redis_delete_parts(bf_redis *whole, bf_error *err); /* K:meta, if it is still this one's */
 int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err); /* the same */
 int64_t bf_redis_number_in(

@@ -4,6 +4,7 @@
  *   test   BITFIELD_RO K GET u1 p1 ...                     a key; where its bits lie in one line of 64 bytes or in two,
  *          GETRANGE K line                                 per line: half the cost
  *   mark   GET u32 in the last BITFIELD, or one more GETRANGE: the last thing every trip reads of a key
+ *   born   HGET K:meta, after the parts of a filter that forgets: K:meta may be lost, and created again, without them
  *   WAIT   after an add, where so many replicas are to have it
  *
  * Where the batch goes to several shards their commands follow each other in the same trip.  A lost
@@ -128,6 +129,7 @@ typedef struct {
     int refused;        /* the first error reply, as a code; its text is in err */
     bool tests;         /* what is being taken are a test's */
     bool unknown;       /* a test's says: unknown command */
+    int64_t born;       /* of the whole, where it is asked for */
     long long replicas; /* the fewest that WAIT told of, -1: not asked */
 } answers;
 
@@ -218,6 +220,33 @@ static int take_group(bf_redis_group *g, unsigned k, answers *a, bf_error *err)
     return 0;
 }
 
+static void put_born(bf_redis *r)
+{
+    bf_link *l = r->link;
+    bf_link_about(l, r->key);
+    bf_link_count(l, 3);
+    bf_link_word(l, "HGET");
+    bf_link_word(l, r->meta);
+    bf_link_word(l, "born");
+}
+
+static int take_born(bf_redis *r, answers *a, bf_error *err)
+{
+    int rc = next(r, a, err);
+    if (rc < 0 || a->refused) return rc;
+    a->born = bf_redis_number_in(&r->link->reply, 0, 16);
+    return 0;
+}
+
+/* Adds to the parts of a filter that was lost are acknowledged to nobody, and what the parts lack
+ * is no answer: span.c looks then what has become of the whole. */
+static int whole_stands(bf_redis *r, const answers *a, bf_error *err)
+{
+    if (!r->by_born || (a->born > 0 ? a->born : 0) == r->born) return 0;
+    r->fate = BF_MISSING;
+    return bf_redis_lost(r, err);
+}
+
 static int take_wait(bf_redis *r, answers *a, bf_error *err)
 {
     long long got = 0;
@@ -262,6 +291,7 @@ static int trip(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, answers *a
             bf_link_about(r->link, about(r, g + i));
             put_group(g + i, k);
         }
+    if (r->by_born) put_born(r);
     if (wait) bf_redis_put_wait(r);
     if ((rc = bf_link_send(r->link, err)) < 0) return rc;
     for (size_t i = 0; rc == 0 && i < n; i++)
@@ -271,6 +301,7 @@ static int trip(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, answers *a
             a->tests = g[i].op == BF_OP_TEST;
             rc = take_group(g + i, k, a, err);
         }
+    if (rc == 0 && r->by_born) rc = take_born(r, a, err);
     return rc == 0 && wait ? take_wait(r, a, err) : rc;
 }
 
@@ -317,6 +348,7 @@ int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error
         pending = false;
         for (size_t i = 0; i < n; i++)
             if ((rc = bf_redis_follow_group(g + i, &pending, err)) < 0) return rc;
+        if (!pending && (rc = whole_stands(r, &a, err)) < 0) return rc;
     }
     return pending ? bf_fail(err, BF_EIO, "%s is re-created too often: no reply", bf_redis_label(r))
                    : 0;
@@ -391,6 +423,7 @@ int bf_redis_add(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
     else if (a.refused)
         return a.refused;
     if (bf_redis_marked(r)) rc = settle(g, n, k, err);
+    if (rc == 0 && !unanswered) rc = whole_stands(r, &a, err);
     if (rc == 0 && bf_redis_marked(r)) rc = settle_tests(r, g, n, k, unanswered, err);
     return rc < 0 ? rc : bf_redis_enough(r, a.replicas, err);
 }
