@@ -172,7 +172,7 @@ def redis():
             "redis",
             "new",
             "format",
-            "field m or shards of its" if field == "m" else f"field {field} of its",
+            f"field {field} of its",
             meta={field: None},
         )
     case("meta/other-mark", "redis", "new", "format", "not the mark", meta={"mark": "0000abcd"})
@@ -554,9 +554,17 @@ def counting():
             f"shards/{op}",
             "counting",
             op,
+            "ok",
+            args={**COUNTING, "shards": i(2)},
+            value="1024 236 3 classic" if op == "plan" else None,
+        )
+        case(
+            f"shards=5000/{op}",
+            "counting",
+            op,
             "value",
-            "not for counting filters",
-            {**COUNTING, "shards": i(2)},
+            "shards must be 1 to 4096, got 5000",
+            {**COUNTING, "shards": i(5000)},
         )
         case(f"scheme/{op}", "counting", op, "value", "nosuch", {**COUNTING, "scheme": s("nosuch")})
     case(
