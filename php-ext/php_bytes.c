@@ -246,7 +246,7 @@ PHP_METHOD(BloomFilter, __unserialize)
             expect.counting, &map, &err);
     else {
         zend_throw_exception(php_bf_exception_ce,
-            "the serialized data is not a filter's: neither bytes nor storage", BF_EFORMAT);
+            "the serialized data is not a filter: it has neither bytes nor storage", BF_EFORMAT);
         RETURN_THROWS();
     }
     if (!f) {

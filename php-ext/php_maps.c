@@ -136,7 +136,7 @@ static smart_str name_of(const bf_spec *spec)
 }
 
 /* A file that could only be read when it was opened: has somebody given the rights since?  Root may
- * always, so it asks anew each time. */
+ * always, so it asks again each time. */
 static bool may_write_now(const bf_filter *f, const bf_spec *spec)
 {
     bf_info info;

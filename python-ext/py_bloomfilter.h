@@ -225,14 +225,14 @@ typedef struct {
     bf_filter *bf;
     size_t most; /* keys a call of the core */
     many_call *call;
-    PyObject *out;   /* bytes object being filled, one a key; NULL = only the count is wanted */
+    PyObject *out;   /* bytes object being filled, one per key; NULL = only the count is wanted */
     Py_ssize_t done; /* keys that were answered        */
     int64_t hits;    /* of them new, or present        */
     size_t n, held, used; /* keys gathered, references held for them, bytes of room used */
     size_t asked;         /* of a column: gathered keys that were answered */
     bool apart;           /* one large key, held: the core works on it without the GIL */
     int64_t left;         /* work until the next look at the clock */
-    uint64_t deadline;    /* ns, when others get their turn */
+    uint64_t deadline;    /* ns, when other threads run */
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
     char *room; /* of `space` bytes */
@@ -272,7 +272,7 @@ size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, ch
 PyObject *filter_update(FilterObject *self, PyObject *keys);
 PyObject *filter_add_many(FilterObject *self, PyObject *keys);
 PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
-/* One byte a key: the core's answers. */
+/* One byte per key: the core's answers. */
 PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
 
 /* ---- py_lines.c: keys in one buffer, each ended by a separator
@@ -347,7 +347,7 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *filter_info(FilterObject *self, PyObject *unused);
-/* Begin to watch whether it is saturated, of a handle just made or anew; look now: -1 where the
+/* Begin to watch whether it is saturated, of a handle just made, or again; look now: -1 where the
  * warning became an exception. */
 void filter_watch(FilterObject *self, bool made);
 int filter_look(FilterObject *self);

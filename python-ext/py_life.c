@@ -165,7 +165,7 @@ static double read_clock(PyObject *callable)
         if (large) PyErr_Clear();
         if (!PyErr_Occurred() && (large || Py_IS_NAN(seconds)))
             PyErr_Format(PyExc_ValueError, "clock must return a number of seconds, got %s",
-                large ? "an int that is no float" : "nan");
+                large ? "an int too large for a float" : "nan");
     } else if (now)
         PyErr_Format(PyExc_TypeError, "clock must return a number of seconds, got %.80s",
             Py_TYPE(now)->tp_name);

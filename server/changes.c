@@ -189,6 +189,6 @@ int filters_merge(filters *fs, text name, text image, bf_error *err)
         filters_done(s);
     }
     bf_close(from);
-    if (rc >= 0 && !kept) rc = stored_fail(err, BF_EIO, "the filter is replaced again and again");
+    if (rc >= 0 && !kept) rc = stored_fail(err, BF_EIO, "the filter is replaced too often");
     return rc == BF_EINVAL ? BF_EMISMATCH : rc;
 }

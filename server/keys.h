@@ -1,5 +1,5 @@
-/* keys.h - keys as they come over HTTP: percent-encoded, one a line, or framed.  Knows bytes; knows
- * no filter. */
+/* keys.h - keys as they come over HTTP: percent-encoded, one per text line, or framed.  Knows
+ * bytes; knows no filter. */
 #ifndef BFD_KEYS_H
 #define BFD_KEYS_H
 #include "bloomfilter.h"

@@ -35,7 +35,7 @@ static const char script[] =
     "   of('filters').replaceWith(new DOMParser().parseFromString(await d.text(),'text/html').getElementById('filters'));\n"
     "  }\n"
     "  points.push([s.uptime,s.fill]);if(points.length>2000)points.splice(0,1000);draw();\n"
-    " }catch(e){of('note').textContent='no answer: '+e}\n"
+    " }catch(e){of('note').textContent='no reply: '+e}\n"
     " setTimeout(ask,2000);\n"
     "}\n"
     "draw();ask();\n"
@@ -52,7 +52,7 @@ static bool boxes(buffer *b, worker *w, const bf_state *st, double rate)
     return buffer_print(b, "<dl>") && box(b, "fill", "fill", "%.3g %%", 100 * st->fill) &&
            box(b, "false positives now", "fpr", "%.3g %%", 100 * st->fpr) &&
            box(b, "keys, about", "count", "%.0f", st->count) &&
-           box(b, "requests a second", "rate", "%.0f", rate) &&
+           box(b, "requests per second", "rate", "%.0f", rate) &&
            box(b, "requests", "requests", "%.0f", (double)stats_requests(w->s)) &&
            box(b, "connections", "connections", "%.0f", (double)tallied(&w->s->connections)) &&
            buffer_print(b, "</dl>");

@@ -113,7 +113,7 @@ static int on_field_end(llhttp_t *p)
     x->into = NULL;
     for (size_t i = 0; may_be && i < HEADERS; i++) {
         if (name.len != wanted[i].len || !text_is_nocase(name, wanted[i])) continue;
-        if (x->seen >> i & 1) return stop_why(x, "a header that must be there once is there twice");
+        if (x->seen >> i & 1) return stop_why(x, "a header that must be given once is given twice");
         x->seen |= 1u << i;
         x->into = &x->headers[i];
     }
@@ -217,7 +217,7 @@ static int check_body(worker *w, const llhttp_t *p, exchange *x)
         return stop_why(x, "Transfer-Encoding must be on one line");
     if (sized && p->content_length > o->max_body) return stop(x, 413), -1;
     if (!chunked && !(sized && p->content_length > 0)) return 0;
-    if (p->method == HTTP_CONNECT) return stop_why(x, "CONNECT has no body here");
+    if (p->method == HTTP_CONNECT) return stop_why(x, "CONNECT must not have a body");
     const text coding = header(x, CODING);
     if (coding.len && !text_is_nocase(coding, TEXT("identity"))) return stop(x, 415), -1;
     const uint64_t least = o->max_buffered > READ_BYTES ? o->max_buffered : READ_BYTES;

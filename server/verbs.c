@@ -215,7 +215,7 @@ void batch(worker *w, text name, const request *q, verb v, reply *a)
                    ? KEYS_FRAMED
                    : KEYS_LINES;
     if (form == KEYS_FRAMED && keys_count(form, q->body, &at) < 0) {
-        snprintf(why, sizeof why, "the key at byte %zu of the body is cut short", at);
+        snprintf(why, sizeof why, "the key at byte %zu of the body is truncated", at);
         reply_status(a, 400, why);
         return;
     }

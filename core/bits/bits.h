@@ -29,7 +29,7 @@ void bf_model_wait(const int *lock); /* a step that can be taken while *lock is 
  * halves at the end of a cache line. */
 typedef uint64_t bf_shared __attribute__((aligned(8)));
 _Static_assert(__atomic_always_lock_free(sizeof(bf_shared), 0),
-    "bloomfilter needs 64-bit atomics without a lock, which this machine has not: a lock is not shared by the processes of a mapped file");
+    "bloomfilter needs lock-free 64-bit atomics, which this machine lacks");
 static inline uint64_t bf_mask_of(uint64_t pos) { return UINT64_C(1) << ((pos ^ BF_ORDER) & 63); }
 static inline uint64_t bf_word(const uint64_t *w)
 {

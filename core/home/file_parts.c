@@ -130,7 +130,7 @@ static int follow_one(bf_filter *f, bf_error *err)
     if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
     const uint64_t left = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
     if (left < BF_HEADER)
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing",
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             file->path, (unsigned long long)st.st_size, i);
     int rc = bf_read_at(file->fd, at, page, BF_HEADER, file->path, err);
     if (rc < 0 || (rc = bf_header_read_part(
@@ -196,7 +196,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     e = bf_cut_file(file->fd, at);
     if (!e) e = bf_reserve(file->fd, at, bf_image_bytes(d.g.m));
     if (e) {
-        int rc = bf_fail_sys(err, e, "make room to grow in", file->path);
+        int rc = bf_fail_sys(err, e, "allocate space to grow in", file->path);
         bf_cut_file(file->fd, at);
         return rc;
     }
@@ -217,11 +217,12 @@ int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err
     for (unsigned i = 0; i < n && !e; i++, before += part.g.m) {
         int rc = bf_chain_part(d, i, before, &part, err);
         if (rc <= 0)
-            return rc < 0 ? rc : bf_fail(err, BF_EINVAL, "its parts are more than m may be");
+            return rc < 0 ? rc
+                          : bf_fail(err, BF_EINVAL, "its parts have more bits than the largest m");
         if (!(e = bf_reserve(fd, at, bf_image_bytes(part.g.m)))) e = write_page(fd, at, &part);
         at += bf_image_bytes(part.g.m);
     }
-    if (e || (e = write_page(fd, 0, d))) return bf_fail_sys(err, e, "make room for", path);
+    if (e || (e = write_page(fd, 0, d))) return bf_fail_sys(err, e, "allocate space for", path);
     return (e = bf_sync_file(fd)) ? bf_fail_sys(err, e, "write", path) : 0;
 }
 
@@ -267,7 +268,7 @@ static int lock(bf_filter *f, int *token, bf_error *err)
     if (fd >= 0) close(fd);
     if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", file->path);
     return bf_fail(err, BF_EIO,
-        "cannot lock %.60s: somebody else has held its lock (flock) for %d "
+        "cannot lock %.60s: another process has held its lock (flock) for %d "
         "seconds",
         file->path, BF_PATIENCE);
 }

@@ -96,8 +96,8 @@ int bf_writable(bf_filter *f, bf_error *err)
             f->read_only ? "" : ", no write permission");
     if (bf_raised(&f->replaced))
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s was replaced, this filter was saved over it: nothing can "
-            "be added or changed before it is opened again",
+            "%.60s was replaced, this filter was saved over it: open it again "
+            "before adding or changing anything",
             bf_where(f, NULL));
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
     if (rc == 0) bf_raise(&f->may_write);

@@ -81,15 +81,15 @@ static int run(bf_redis *r, bf_error *err)
     int rc = bf_link_finish(r->link, 1, err);
     if (rc < 0) return rc;
     if (!bf_reply_integer(&r->link->reply, 0, &v))
-        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", bf_redis_label(r));
+        return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", bf_redis_label(r));
     return v >= 0
                ? v != 0
                : bf_fail(err, BF_EIO,
-                     "%s: its temporary key was evicted or deleted on the way: nothing was changed",
+                     "%s: its temporary key was evicted or deleted meanwhile: nothing was changed",
                      bf_redis_label(r));
 }
 
-/* Somebody may have cleared it or made it anew meanwhile, maybe with other parameters. */
+/* Somebody may have cleared it or re-created it meanwhile, maybe with other parameters. */
 static int catch_up(bf_redis *r, bf_error *err)
 {
     uint32_t seen;

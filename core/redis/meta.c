@@ -165,8 +165,9 @@ uint64_t bf_redis_meta_keys(const bf_redis *r)
 
 static int damaged(const bf_redis *r, const char *what, bf_error *err)
 {
-    return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound %s",
-        bf_redis_label(r), what);
+    return bf_fail(err, BF_EFORMAT,
+        "%s: field %s of its companion hash (:meta) is missing or invalid", bf_redis_label(r),
+        what);
 }
 
 /* Format 2: a filter of many parts. */
@@ -210,7 +211,7 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     const bf_layout *l = d->scheme->layout;
     d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
     if (d->g.counting && strcmp(text, "4") != 0)
-        return bf_fail(err, BF_EFORMAT, "%s has %.8s bits a cell, this build knows 1 and 4",
+        return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
             bf_redis_label(r), text);
     if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
     if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)

@@ -164,7 +164,7 @@ static int count(bf_store *s, uint64_t *ones, bf_error *err)
     return leave(r, rc);
 }
 
-/* All shards get their turn, whatever became of the others; the first error is the error. */
+/* Every shard is asked, whatever became of the others; the first error is the error. */
 static int expire(bf_store *s, double seconds, bf_error *err)
 {
     bf_redis *r = enter(s);

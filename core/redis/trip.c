@@ -17,8 +17,8 @@
 enum { TRIES = 10 };
 
 /* ---- there and back ---- */
-/* Half of the time a trip may take: its answer must come before that is over, and Redis looks at
- * its clock every 100 ms. */
+/* Half of the time that a trip may take: its answer must come before that is over, and Redis looks
+ * at its clock every 100 ms. */
 void bf_redis_put_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
@@ -78,7 +78,7 @@ static int take_wait(bf_redis *r, bf_redis_answers *a, bf_error *err)
 int bf_redis_enough(const bf_redis *r, const char *done, long long have, bf_error *err)
 {
     if (!r->wait_replicas || have >= (long long)r->wait_replicas) return 0;
-    return bf_fail(err, BF_EIO, "%s: %s, but only %lld of wait_replicas=%u have it in time",
+    return bf_fail(err, BF_EIO, "%s: %s, but only %lld of wait_replicas=%u replicas had it in time",
         bf_redis_label(r), done, have, r->wait_replicas);
 }
 
@@ -196,11 +196,11 @@ int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err)
 {
     char what[48];
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
-    snprintf(what, sizeof what, "tell what was %s: no answer from", done);
+    snprintf(what, sizeof what, "tell what was %s: no reply from", done);
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, bf_redis_label(r));
     if (!r->link->client)
-        return bf_fail(err, BF_EIO, "%s: cannot tell what was %s: the answer is not Redis's",
-            bf_redis_label(r), done);
+        return bf_fail(
+            err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", bf_redis_label(r), done);
     const bf_error said = *err; /* the host's own words */
     return bf_fail(err, BF_EIO, "cannot tell what was %s: %.130s", done, said.msg);
 }
@@ -232,7 +232,7 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
         if (bf_redis_marked(r) && (rc = settle(r, g, n, k, &a, &pending, err)) < 0) return rc;
     }
     if (pending)
-        return bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r));
+        return bf_fail(err, BF_EIO, "%s is re-created too often: no reply", bf_redis_label(r));
     return done ? bf_redis_enough(r, done, a.replicas, err) : 0;
 }
 

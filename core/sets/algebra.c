@@ -13,12 +13,12 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
     const unsigned n = bf_whole_count(a), o = bf_whole_count(b);
     if (n != o)
         return bf_fail(err, BF_EINVAL,
-            "filters that grow must have grown alike: one has %u parts, the other %u", n, o);
+            "filters that grow must have grown equally: one has %u parts, the other %u", n, o);
     for (unsigned i = 0; i < n; i++) {
         const uint64_t m = bf_whole_piece(a, i)->part.g.m, other = bf_whole_piece(b, i)->part.g.m;
         if (m != other)
             return bf_fail(err, BF_EINVAL,
-                "filters that grow must have grown alike: part %u has m=%llu here and m=%llu there",
+                "filters that grow must have grown equally: part %u has m=%llu here and m=%llu there",
                 i, (ull)m, (ull)other);
     }
     return 0;

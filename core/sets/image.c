@@ -141,7 +141,7 @@ static int append_part(bf_filter *f, unsigned i, uint64_t at, const source *from
     const bool paged = head == BF_HEADER;
     bf_desc d;
     if (at > from->len || from->len - at < (paged ? BF_HEADER : BF_COMPACT_LEAST))
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing",
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             from->where, (unsigned long long)from->len, i);
     if ((head = read_page(from, at, page, err)) < 0) return head;
     int rc =

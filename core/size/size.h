@@ -61,7 +61,7 @@ int bf_check_limits(const bf_desc *d, bf_error *err); /* m and k against what th
  */
 int bf_size(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
 bool bf_sufficient(const bf_spec *spec);                      /* does it size a filter?        */
-double bf_bits_for(const bf_layout *l, double p, unsigned k); /* bits a key for a rate         */
+double bf_bits_for(const bf_layout *l, double p, unsigned k); /* bits per key for a rate       */
 unsigned bf_best_k(const bf_layout *l, double p);             /* the k with the fewest of them */
 
 /* sizing_parts.c: filters of many parts */

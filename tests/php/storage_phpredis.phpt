@@ -66,7 +66,7 @@ client($server)->set('old', $old->bitset);
 $g = BloomFilter::open(client($server), key: 'old', scheme: 'gozero', m: 20000);
 same([true, false, true], [$g->exists('a'), $g->exists('b'), $g->add('b')]);
 refused('BloomFilterException', 'no :meta', fn() => $g->clear());
-refused('BloomFilterException', 'no filter of ours', fn() => BloomFilter::open(client($server), key: 'old'));
+refused('BloomFilterException', 'not our filter', fn() => BloomFilter::open(client($server), key: 'old'));
 
 # cut into shards, with a cache, rebuilt
 $s = new BloomFilter(n: 2000, p: 0.01, shards: 3, storage: $plain = client($server), key: 'cut', cache: true);

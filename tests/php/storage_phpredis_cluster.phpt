@@ -124,7 +124,7 @@ $nodes->until(function () use (&$f, $nodes, $i) {
     } catch (BloomFilterException $e) {
         same(true, str_contains($e->getMessage(), 'moving'), (string)$e);
         if (version_compare(phpversion('redis'), '6.3', '<')) {
-            refused('BloomFilterException', 'make a new object', fn() => $f->exists('k0'));
+            refused('BloomFilterException', 'create a new object', fn() => $f->exists('k0'));
             try { $f = BloomFilter::open(cluster_client($nodes, array_key_first($nodes->nodes)), key: 'moving'); }
             catch (BloomFilterException | RedisClusterException) { }
         }

@@ -184,11 +184,11 @@ def test_a_window_forgets(start):
 
 
 WRONG = {
-    "n=10&p=0.1&grow=2&window=60": "grow=2 and window=60 exclude each other",
-    "n=10&p=0.1&parts=4": "parts is for filters that forget: give window",
-    "n=10&p=0.1&grow=2&parts=4": "parts is for filters that forget: give window",
-    "n=10&p=0.1&counting=1&grow=2": "counting filters neither grow nor forget: no grow, no window",
-    "n=10&p=0.1&counting=1&window=9": "counting filters neither grow nor forget: no grow, no window",
+    "n=10&p=0.1&grow=2&window=60": "grow=2 and window=60 must not be given together",
+    "n=10&p=0.1&parts=4": "parts is for forgetting filters: give window",
+    "n=10&p=0.1&grow=2&parts=4": "parts is for forgetting filters: give window",
+    "n=10&p=0.1&counting=1&grow=2": "a counting filter can neither grow nor forget: grow and window must not be given",
+    "n=10&p=0.1&counting=1&window=9": "a counting filter can neither grow nor forget: grow and window must not be given",
     "m=1000&n=10&grow=2": "grow needs n and p, and no m: sizes follow from the rate to keep",
     "n=10&p=0.1&grow=1": "grow must be a factor above 1, at most 1e300, got 1",
     "n=10&p=0.1&grow=0": "grow must be a factor above 1, at most 1e300, got 0",
