@@ -61,6 +61,7 @@ typedef struct {             /* on the caller's stack; filled on error only */
     int sys_errno;           /* errno where a system call failed, else 0 */
     char msg[160];           /* one English sentence, no newline         */
     size_t key;              /* which key of a batch is at fault; BF_NO_KEY where it is none */
+    bool lost;               /* BF_EIO: Redis lost the filter or a part of it; it can be made again or deleted */
 } bf_error;
 #define BF_NO_KEY SIZE_MAX
 
@@ -148,6 +149,7 @@ typedef struct {
     bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at most */
     double cache_max_age;    /* seconds since the bits were last seen for which that is good; 0 = 1  */
     unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
+    bool adopt;              /* Redis: a bitmap that another system made gets mark and companion hash */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
@@ -164,7 +166,7 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     const char *shown;       /* the same for messages and logs: never a password                 */
     const char *key;         /* name inside the storage as given, or NULL; the same              */
     uint64_t bitset_bytes;   /* ceil(m / 8), of counters ceil(m / 2)                             */
-    uint64_t image_bytes;    /* length of bf_to_bytes and of a saved file                        */
+    uint64_t image_bytes;    /* length of bf_to_bytes; of less than 4 KiB of bits a saved file has more: a page */
     unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
     double grow, window;         /* as asked, 0 where it does not                                */

@@ -140,6 +140,8 @@ class BloomFilter implements Countable
      *                                So long a filter that others cleared or deleted may seem to be as it was
      * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it; BloomFilterException where
      *                                too few have it in time, though it is added then
+     * @param bool           $adopt   Redis: another system's bitmap becomes a filter of ours too, and that system works on;
+     *                                give scheme and what it leaves open of m and k
      * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
      *                                system's clock by default
      *
@@ -163,6 +165,7 @@ class BloomFilter implements Countable
         bool $cache = false,
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
+        bool $adopt = false,
         ?callable $clock = null
     ) {}
 
@@ -197,6 +200,7 @@ class BloomFilter implements Countable
         bool $cache = false,
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
+        bool $adopt = false,
         ?callable $clock = null
     ): array {}
 
@@ -232,6 +236,7 @@ class BloomFilter implements Countable
         bool $cache = false,
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
+        bool $adopt = false,
         ?callable $clock = null
     ): static {}
 

@@ -95,9 +95,10 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 /* ---- what it says ---- */
 int bf_redis_lost(const bf_redis *r, bf_error *err)
 {
-    return bf_fail(err, BF_EIO,
-        "%s is lost (deleted, expired, evicted or overwritten): create it again",
+    bf_fail(err, BF_EIO, "%s is lost (deleted, expired, evicted or overwritten): create it again",
         bf_redis_label(r));
+    if (err) err->lost = true;
+    return BF_EIO;
 }
 
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err)

@@ -3,6 +3,7 @@
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)   mark (8 hex digits)   by "bloomfilter 0.1.0"
  *   born   the mark it was made with: whoever re-creates a filter writes another one, whoever clears or rebuilds it leaves it
  *   shards, where there are more than one: m is then all of theirs, in each of their hashes
+ *   adopted, where another system made the bits and goes on writing them
  *   making, as long as the shards are being made: no other filter may take the name
  *   cell_bits "4" where there are counters, not bits
  *
@@ -145,6 +146,8 @@ static bool real(const bf_redis_reply *r, const char *name, double *out)
 }
 
 bool bf_redis_meta_whole(const bf_redis *r) { return has(&r->link->reply, "format"); }
+
+bool bf_redis_meta_adopted(const bf_redis *r) { return has(&r->link->reply, "adopted"); }
 
 bool bf_redis_meta_making(const bf_redis *r) { return has(&r->link->reply, "making"); }
 

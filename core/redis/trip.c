@@ -151,7 +151,9 @@ static int settle_add(bf_redis_group *g, unsigned k, bf_error *err)
     r->note = BF_SENT_IN;
     int rc = bf_redis_follow_group(g, &changed, err);
     r->note = NULL;
-    if (rc < 0 && !g->pending && r->link->stands) g->how->undo(g, k);
+    if (rc < 0 && !g->pending && r->link->stands &&
+        !r->adopted) /* they may have set the bits too */
+        g->how->undo(g, k);
     g->pending = rc < 0 && g->pending;
     return rc;
 }

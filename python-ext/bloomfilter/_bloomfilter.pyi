@@ -121,6 +121,7 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        adopt: bool = False,
         clock: Callable[[], _Real] | None = None,
         warn: bool = True,
     ) -> None:
@@ -134,6 +135,8 @@ class BloomFilter:
         that others cleared or deleted may seem to be as it was.
         wait_replicas: an add returns when so many replicas have it; an Error where too few have it in time, though it is
         added then.
+        adopt: another system's bitmap becomes a filter of ours too, and that system works on; give scheme and what it
+        leaves open of m and k.
         """
     @classmethod
     def open(
@@ -155,6 +158,7 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        adopt: bool = False,
         clock: Callable[[], _Real] | None = None,
         read_only: bool = False,
         warn: bool = True,
@@ -183,6 +187,7 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        adopt: bool = False,
         clock: Callable[[], _Real] | None = None,
         warn: bool = True,
     ) -> _Plan:
