@@ -165,7 +165,7 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     const char *shown;       /* the same for messages and logs: never a password                 */
     const char *key;         /* name inside the storage as given, or NULL; the same              */
     uint64_t bitset_bytes;   /* ceil(m / 8), of counters ceil(m / 2)                             */
-    uint64_t image_bytes;    /* length of bf_to_bytes and of a saved file                        */
+    uint64_t image_bytes;    /* length of bf_to_bytes; of less than 4 KiB of bits a saved file has more: a page */
     unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
     double grow, window;         /* as asked, 0 where it does not                                */

@@ -1,21 +1,47 @@
-/* format.h - our bytes: the header page, live words, images.  header.c is the only file that knows
- * them.  Private. docs/format.md describes them.  Uses base and size; knows no home. */
+/* format.h - our bytes: the header page, the header without one, live words, images.  header.c and
+ * compact.c are the only files that know them.  Private. docs/format.md describes them.  Uses base
+ * and size; knows no home. */
 #ifndef BF_FORMAT_H
 #define BF_FORMAT_H
 #include "size/size.h"
 
-enum { BF_HEADER = 4096 };
-uint64_t bf_image_bytes(uint64_t bits);
+enum {
+    BF_HEADER = 4096,
+    BF_COMPACT_BITS = 4096, /* an image of fewer bytes of bits has no page */
+    BF_COMPACT_LEAST = 64,  /* the shortest of these headers               */
+    BF_COMPACT_HEADER = BF_COMPACT_LEAST + 32 + BF_SCHEME_BYTES, /* the longest of these headers */
+    BF_COMPACT_MAX = BF_COMPACT_HEADER + BF_COMPACT_BITS /* one of them, and its bits         */
+};
+uint64_t bf_image_bytes(uint64_t bits); /* with a page */
 typedef int bf_sink(
     void *ctx, uint64_t offset, const void *bytes, size_t len); /* 0, or stop with that code */
 int bf_image_write(
     const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
-int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err);
+int bf_image_write_compact(
+    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
+/* page: as it was read, or as unpacked from a header of so many bytes (head).  len: of the header
+ * and of what follows it. */
+int bf_header_read(
+    const uint8_t *page, unsigned head, uint64_t len, bf_desc *d, const char *where, bf_error *err);
 int bf_header_verify(
     const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err);
 void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d);
-int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, unsigned index,
-    bf_desc *d, const char *where, bf_error *err);
+int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_desc *of,
+    unsigned index, bf_desc *d, const char *where, bf_error *err);
+unsigned bf_header_flags(const bf_desc *d);
+void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum);
+
+/* compact.c */
+bool bf_compact_fits(uint64_t bytes); /* so many bytes of bits need no page */
+uint64_t bf_header_bytes(const bf_desc *d, bool compact);
+bool bf_is_compact(const uint8_t *bytes, uint64_t len);
+/* Makes the page that the header at raw stands for; BF_COMPACT_MAX bytes suffice of its len.  How
+ * long it is; what it says is checked by bf_header_read, as a page's is. */
+int bf_compact_unpack(
+    const uint8_t *raw, uint64_t len, uint8_t *page, const char *where, bf_error *err);
+void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_desc *d, uint64_t bits_bytes);
+
+/* live words */
 uint64_t *bf_header_live(uint8_t *page); /* the page's live word, which has a check of its own: */
 int64_t bf_live(const uint64_t *word);   /* all atomic; a broken word reads as 0                */
 void bf_live_set(uint64_t *word, int64_t value);

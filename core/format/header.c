@@ -18,75 +18,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "bits/bits.h"
-#include "format/format.h"
+#include "format/fields.h"
 #include <math.h>
-#include <string.h>
 
-enum {
-    AT_VERSION = 8,
-    AT_HEADER = 12,
-    AT_SUM = 16,
-    AT_SCHEME = 24,
-    AT_FLAGS = 28,
-    AT_M = 32,
-    AT_N = 40,
-    AT_K = 48,
-    AT_CELL = 52,
-    AT_P = 56,
-    AT_BYTES = 64,
-    AT_SECRET = 72,
-    AT_NAME = 80,
-    AT_GAP = AT_NAME + BF_SCHEME_BYTES,
-    AT_SHARDS = 192,
-    AT_REST = 196,
-    AT_GROW = AT_GAP,
-    AT_WINDOW = AT_GROW + 8,
-    AT_PARTS = AT_WINDOW + 8,
-    AT_CHAIN_REST = AT_PARTS + 4,
-    AT_DIRTY = 2048,
-    AT_CLEAN = 2056,
-    AT_ONES = 2064,
-    AT_BITS_SUM = 2072,
-    AT_LIVE_REST = 2080,
-    AT_LIVE = 2080,
-    AT_PAGE_SUM = 4088,
-    VERSION = 1,
-    FLAG_KEYED = 1,
-    FLAG_SHARDED = 16,
-    FLAG_GROW = 0x100,
-    FLAG_WINDOW = 0x200,
-    FLAG_PART = 0x400,
-    FLAGS_CHAIN = FLAG_GROW | FLAG_WINDOW | FLAG_PART
-};
 static const unsigned flag_of[] = {
     [BF_FIXED] = 0, [BF_GROW] = FLAG_GROW, [BF_WINDOW] = FLAG_WINDOW, [BF_PART] = FLAG_PART
 };
-/* High bit: no text; CR LF and LF: broken by transfers that mend line ends; ^Z: stops `type`. */
-static const uint8_t magic[8] = { 0x8B, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n' };
-
-static void put(uint8_t *p, unsigned bytes, uint64_t v)
-{
-    for (unsigned i = 0; i < bytes; i++) p[i] = (uint8_t)(v >> (8 * i));
-}
-static uint64_t get(const uint8_t *p, unsigned bytes)
-{
-    uint64_t v = 0;
-    for (unsigned i = bytes; i-- > 0;) v = v << 8 | p[i];
-    return v;
-}
-static uint64_t bits_of(double d)
-{
-    uint64_t v;
-    memcpy(&v, &d, sizeof v);
-    return v;
-}
-static double double_of(uint64_t v)
-{
-    double d;
-    memcpy(&d, &v, sizeof d);
-    return d;
-}
-static uint64_t cells_bytes(uint64_t bits) { return (bits + 63) / 64 * 8; }
 static bool all_zero(const uint8_t *p, size_t n)
 {
     while (n && !p[n - 1]) n--;
@@ -104,7 +41,7 @@ static uint64_t live_code(int64_t value)
     uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF),
              check = ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF, word;
     uint8_t bytes[8];
-    put(bytes, 8, check << 48 | v);
+    bf_put(bytes, 8, check << 48 | v);
     memcpy(&word, bytes, 8);
     return word;
 }
@@ -113,7 +50,7 @@ static bool live_decode(uint64_t word, int64_t *value)
 {
     uint8_t bytes[8];
     memcpy(bytes, &word, 8);
-    *value = (int64_t)(get(bytes, 8) << 16) >> 16;
+    *value = (int64_t)(bf_get(bytes, 8) << 16) >> 16;
     return live_code(*value) == word;
 }
 
@@ -162,7 +99,10 @@ void bf_live_raise(uint64_t *word, int64_t to)
     }
 }
 
-static bool is_chain(const uint8_t *page) { return (get(page + AT_FLAGS, 4) & FLAGS_CHAIN) != 0; }
+static bool is_chain(const uint8_t *page)
+{
+    return (bf_get(page + AT_FLAGS, 4) & FLAGS_CHAIN) != 0;
+}
 static uint64_t header_sum(const uint8_t *page)
 {
     return XXH3_64bits(page + AT_SCHEME, AT_DIRTY - AT_SCHEME);
@@ -176,40 +116,52 @@ static uint64_t page_sum(const uint8_t *page)
     return XXH3_64bits(copy, sizeof copy);
 }
 
-uint64_t bf_image_bytes(uint64_t bits) { return BF_HEADER + cells_bytes(bits); }
+unsigned bf_header_flags(const bf_desc *d)
+{
+    return (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0) |
+           flag_of[d->kind];
+}
+
+uint64_t bf_image_bytes(uint64_t bits) { return BF_HEADER + bf_cells_bytes(bits); }
 
 static void write_chain(uint8_t *page, const bf_desc *d)
 {
     uint64_t live = live_code(d->live);
-    if (d->kind == BF_GROW) put(page + AT_GROW, 8, bits_of(d->grow));
-    if (d->kind == BF_WINDOW) put(page + AT_WINDOW, 8, bits_of(d->window));
-    put(page + AT_PARTS, 4, d->kind == BF_PART ? d->index : d->parts);
+    if (d->kind == BF_GROW) bf_put(page + AT_GROW, 8, bf_double_bits(d->grow));
+    if (d->kind == BF_WINDOW) bf_put(page + AT_WINDOW, 8, bf_double_bits(d->window));
+    bf_put(page + AT_PARTS, 4, d->kind == BF_PART ? d->index : d->parts);
     memcpy(page + AT_LIVE, &live, 8);
 }
 
 static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
 {
     memset(page, 0, BF_HEADER);
-    memcpy(page, magic, sizeof magic);
-    put(page + AT_VERSION, 4, VERSION);
-    put(page + AT_HEADER, 4, BF_HEADER);
-    put(page + AT_SCHEME, 4, d->scheme->id);
-    put(page + AT_FLAGS, 4,
-        (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0) |
-            flag_of[d->kind]);
-    put(page + AT_M, 8, d->g.m);
-    put(page + AT_N, 8, d->g.n);
-    put(page + AT_K, 4, d->g.k);
-    put(page + AT_CELL, 4, d->g.counting ? BF_CELL_BITS : 1);
-    put(page + AT_P, 8, bits_of(d->g.p));
-    put(page + AT_BYTES, 8, cells_bytes(bf_bits(&d->g)));
-    put(page + AT_SECRET, 8, d->secret_check);
-    put(page + AT_SHARDS, 4, d->g.shards > 1 ? d->g.shards : 0);
+    bf_put(page + AT_SCHEME, 4, d->scheme->id);
+    bf_put(page + AT_FLAGS, 4, bf_header_flags(d));
+    bf_put(page + AT_M, 8, d->g.m);
+    bf_put(page + AT_N, 8, d->g.n);
+    bf_put(page + AT_K, 4, d->g.k);
+    bf_put(page + AT_CELL, 4, d->g.counting ? BF_CELL_BITS : 1);
+    bf_put(page + AT_P, 8, bf_double_bits(d->g.p));
+    bf_put(page + AT_BYTES, 8, bf_cells_bytes(bf_bits(&d->g)));
+    bf_put(page + AT_SECRET, 8, d->secret_check);
+    bf_put(page + AT_SHARDS, 4, d->g.shards > 1 ? d->g.shards : 0);
     memcpy(page + AT_NAME, d->name, strlen(d->name));
     if (d->kind) write_chain(page, d);
-    put(page + AT_SUM, 8, header_sum(page));
-    put(page + AT_DIRTY, 8, sequence(0));
-    put(page + AT_CLEAN, 8, sequence(0));
+}
+
+/* What makes a page of its values: the magic, the sums, and that it is clean. */
+void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
+{
+    memcpy(page, bf_magic, sizeof bf_magic);
+    bf_put(page + AT_VERSION, 4, VERSION);
+    bf_put(page + AT_HEADER, 4, BF_HEADER);
+    bf_put(page + AT_SUM, 8, header_sum(page));
+    bf_put(page + AT_DIRTY, 8, sequence(0));
+    bf_put(page + AT_CLEAN, 8, sequence(0));
+    bf_put(page + AT_ONES, 8, ones);
+    bf_put(page + AT_BITS_SUM, 8, bits_sum);
+    bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
 }
 
 static int damaged(bf_error *err, const char *where, const char *what)
@@ -220,29 +172,29 @@ static int damaged(bf_error *err, const char *where, const char *what)
 /* Everything up to the header's own sum. */
 static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_error *err)
 {
-    if (len < sizeof magic || memcmp(page, magic, sizeof magic) != 0)
+    if (len < sizeof bf_magic || memcmp(page, bf_magic, sizeof bf_magic) != 0)
         return bf_fail(err, BF_EFORMAT,
-            len < sizeof magic
+            len < sizeof bf_magic
                 ? "%.80s is no filter: it has only %llu bytes, a header has 4096"
                 : "%.80s is no filter: it does not begin with the magic bytes (it has %llu)",
             where, (unsigned long long)len);
-    if (len < BF_HEADER)
+    uint64_t version = len < AT_HEADER ? VERSION : bf_get(page + AT_VERSION, 4);
+    if (len < BF_HEADER && version <= VERSION)
         return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, a header has 4096", where,
             (unsigned long long)len);
-    uint64_t version = get(page + AT_VERSION, 4);
     if (version > VERSION)
         return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d",
-            where, (unsigned long long)version, VERSION);
-    if (version != VERSION || get(page + AT_HEADER, 4) != BF_HEADER)
+            where, (unsigned long long)version, VERSION_COMPACT);
+    if (version != VERSION || bf_get(page + AT_HEADER, 4) != BF_HEADER)
         return damaged(err, where, "bad version or header size");
-    if (get(page + AT_SUM, 8) != header_sum(page))
+    if (bf_get(page + AT_SUM, 8) != header_sum(page))
         return damaged(err, where, "the header's checksum does not match");
     return 0;
 }
 
 static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
 {
-    uint64_t id = get(page + AT_SCHEME, 4);
+    uint64_t id = bf_get(page + AT_SCHEME, 4);
     const bf_scheme *s = bf_find_scheme_id((uint32_t)id);
     char name[BF_SCHEME_BYTES] = "";
     if (!s)
@@ -261,10 +213,10 @@ static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_e
 static int check_chain(
     const uint8_t *page, bf_desc *d, uint64_t flags, const char *where, bf_error *err)
 {
-    const uint64_t parts = get(page + AT_PARTS, 4);
+    const uint64_t parts = bf_get(page + AT_PARTS, 4);
     d->kind = flags == FLAG_GROW ? BF_GROW : flags == FLAG_WINDOW ? BF_WINDOW : BF_PART;
-    d->grow = double_of(get(page + AT_GROW, 8));
-    d->window = double_of(get(page + AT_WINDOW, 8));
+    d->grow = bf_double_of(bf_get(page + AT_GROW, 8));
+    d->window = bf_double_of(bf_get(page + AT_WINDOW, 8));
     d->parts = d->kind == BF_PART ? 0 : (unsigned)parts;
     d->index = d->kind == BF_PART ? (unsigned)parts : 0;
     if (!d->scheme->keyed || d->scheme->hash->width != 1)
@@ -289,16 +241,16 @@ static int check_chain(
  * all the same. */
 static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_error *err)
 {
-    uint64_t flags = get(page + AT_FLAGS, 4);
+    uint64_t flags = bf_get(page + AT_FLAGS, 4);
     int rc = check_scheme(page, d, where, err);
     if (rc < 0) return rc;
     const bf_layout *l = d->scheme->layout;
-    d->g = (bf_geometry){ .m = get(page + AT_M, 8),
-        .n = get(page + AT_N, 8),
-        .k = (unsigned)get(page + AT_K, 4),
-        .p = double_of(get(page + AT_P, 8)),
-        .counting = get(page + AT_CELL, 4) == BF_CELL_BITS };
-    d->secret_check = get(page + AT_SECRET, 8);
+    d->g = (bf_geometry){ .m = bf_get(page + AT_M, 8),
+        .n = bf_get(page + AT_N, 8),
+        .k = (unsigned)bf_get(page + AT_K, 4),
+        .p = bf_double_of(bf_get(page + AT_P, 8)),
+        .counting = bf_get(page + AT_CELL, 4) == BF_CELL_BITS };
+    d->secret_check = bf_get(page + AT_SECRET, 8);
     d->g.lines = d->g.m / l->line_bits;
     if (d->g.m < 1 || d->g.m > BF_M_MAX || d->g.m % l->line_bits)
         return damaged(err, where, "m is out of range");
@@ -310,21 +262,21 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     const uint64_t chain = flags & FLAGS_CHAIN;
     if ((flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED | FLAGS_CHAIN)) || (chain & (chain - 1)) ||
         (chain && (flags & FLAG_SHARDED)) ||
-        (get(page + AT_CELL, 4) != 1 && (!d->g.counting || chain)))
+        (bf_get(page + AT_CELL, 4) != 1 && (!d->g.counting || chain)))
         return bf_fail(err, BF_EFORMAT,
             "%.80s uses features (flags %llu, %llu bits a cell) that this build does not know",
-            where, (unsigned long long)flags, (unsigned long long)get(page + AT_CELL, 4));
+            where, (unsigned long long)flags, (unsigned long long)bf_get(page + AT_CELL, 4));
     if ((flags & FLAG_KEYED) != (d->secret_check != 0))
         return damaged(err, where, "secret check and flags disagree");
-    if (get(page + AT_BYTES, 8) != cells_bytes(bf_bits(&d->g)))
+    if (bf_get(page + AT_BYTES, 8) != bf_cells_bytes(bf_bits(&d->g)))
         return damaged(err, where, "its length field does not fit m");
     if (chain) return check_chain(page, d, chain, where, err);
     if (!all_zero(page + AT_GAP, AT_SHARDS - AT_GAP) ||
         !all_zero(page + AT_REST, AT_DIRTY - AT_REST))
         return damaged(err, where, "a reserved byte is set");
-    d->g.shards = (unsigned)get(page + AT_SHARDS, 4);
+    d->g.shards = (unsigned)bf_get(page + AT_SHARDS, 4);
     if (((flags & FLAG_SHARDED) != 0) != (d->g.shards > 1) || d->g.shards == 1 ||
-        (d->g.shards && d->g.counting) || !bf_shards_fit(l, &d->g))
+        !bf_shards_fit(l, &d->g))
         return damaged(err, where, "its shards do not fit m");
     if (d->g.shards == 0) d->g.shards = 1;
     return 0;
@@ -334,20 +286,21 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
 static int check_live(const uint8_t *page, const char *where, bf_error *err)
 {
     const unsigned rest = is_chain(page) ? AT_LIVE + 8 : AT_LIVE_REST;
-    if (!sequence_valid(get(page + AT_DIRTY, 8)) || !sequence_valid(get(page + AT_CLEAN, 8)))
+    if (!sequence_valid(bf_get(page + AT_DIRTY, 8)) || !sequence_valid(bf_get(page + AT_CLEAN, 8)))
         return damaged(err, where, "a sequence number is broken");
     if (!all_zero(page + rest, AT_PAGE_SUM - rest))
         return damaged(err, where, "a reserved byte is set");
-    return get(page + AT_PAGE_SUM, 8) == page_sum(page)
+    return bf_get(page + AT_PAGE_SUM, 8) == page_sum(page)
                ? 0
                : damaged(err, where, "the header page's checksum does not match");
 }
 
-int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *where, bf_error *err)
+int bf_header_read(
+    const uint8_t *page, unsigned head, uint64_t len, bf_desc *d, const char *where, bf_error *err)
 {
-    int rc = check_frame(page, len, where, err);
+    int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
-    d->dirty = get(page + AT_DIRTY, 8) != get(page + AT_CLEAN, 8);
+    d->dirty = bf_get(page + AT_DIRTY, 8) != bf_get(page + AT_CLEAN, 8);
     if (d->kind == BF_PART)
         return bf_fail(err, BF_EFORMAT, "%.80s is a part of a filter and not a whole one", where);
     if (d->kind && !bf_chain_possible(d))
@@ -355,7 +308,7 @@ int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *wh
             "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where,
             (unsigned long long)d->g.m, (unsigned long long)d->g.n, d->g.p, d->g.k);
     if (d->kind) return check_live(page, where, err); /* its length is that of its parts */
-    uint64_t want = bf_image_bytes(bf_bits(&d->g));
+    const uint64_t want = head + bf_cells_bytes(bf_bits(&d->g));
     if (len != want)
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
             len < want ? "cut short" : "too long", (unsigned long long)len,
@@ -363,10 +316,10 @@ int bf_header_read(const uint8_t *page, uint64_t len, bf_desc *d, const char *wh
     return check_live(page, where, err);
 }
 
-int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, unsigned index,
-    bf_desc *d, const char *where, bf_error *err)
+int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_desc *of,
+    unsigned index, bf_desc *d, const char *where, bf_error *err)
 {
-    int rc = check_frame(page, len, where, err);
+    int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
     if (d->kind != BF_PART || d->index != index || strcmp(d->name, of->name) || d->g.k != of->g.k ||
         d->secret_check != of->secret_check || (of->kind == BF_WINDOW && d->g.m != of->g.m))
@@ -378,10 +331,10 @@ int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, un
             where, index, (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
     if (of->kind == BF_GROW && d->live < 0)
         return damaged(err, where, "a part's number of keys is below 0");
-    if (len < bf_image_bytes(d->g.m))
+    if (len < head + bf_cells_bytes(d->g.m))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is cut short: its part %u has %llu bytes and needs %llu", where, index,
-            (unsigned long long)len, (unsigned long long)bf_image_bytes(d->g.m));
+            (unsigned long long)len, (unsigned long long)(head + bf_cells_bytes(d->g.m)));
     return check_live(page, where, err);
 }
 
@@ -390,8 +343,9 @@ int bf_header_read_part(const uint8_t *page, uint64_t len, const bf_desc *of, un
 void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 {
     write_static(page, d);
-    put(page + AT_DIRTY, 8, sequence(1));
-    put(page + AT_PAGE_SUM, 8, page_sum(page));
+    bf_header_seal(page, 0, 0);
+    bf_put(page + AT_DIRTY, 8, sequence(1));
+    bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
 }
 
 /* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is
@@ -413,10 +367,21 @@ int bf_image_write(
         if (rc) return rc;
     }
     write_static(page, d);
-    put(page + AT_ONES, 8, ones);
-    put(page + AT_BITS_SUM, 8, XXH3_64bits_digest(&sum));
-    put(page + AT_PAGE_SUM, 8, page_sum(page));
+    bf_header_seal(page, ones, XXH3_64bits_digest(&sum));
     return sink(ctx, 0, page, BF_HEADER);
+}
+
+int bf_image_write_compact(
+    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
+{
+    uint8_t page[BF_HEADER], out[BF_COMPACT_MAX];
+    uint64_t bits[BF_COMPACT_BITS / 8], head = bf_header_bytes(d, true);
+    bf_words_copy(bits, words, nwords);
+    memcpy(out + head, bits, nwords * 8);
+    write_static(page, d);
+    memcpy(page, bf_magic, sizeof bf_magic);
+    bf_compact_pack(out, page, d, nwords * 8);
+    return sink(ctx, 0, out, head + nwords * 8);
 }
 
 bool bf_header_clean(const uint8_t *page)
@@ -431,10 +396,11 @@ bool bf_header_clean(const uint8_t *page)
 int bf_header_verify(
     const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
 {
-    uint64_t tail = get(page + AT_M, 8) * get(page + AT_CELL, 4) % 64, last = words[nwords - 1];
+    uint64_t tail = bf_get(page + AT_M, 8) * bf_get(page + AT_CELL, 4) % 64,
+             last = words[nwords - 1];
     for (uint64_t i = tail; tail && i < 64; i++)
         if (last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
-    if (!bf_header_clean(page) || get(page + AT_BITS_SUM, 8) == XXH3_64bits(words, nwords * 8))
+    if (!bf_header_clean(page) || bf_get(page + AT_BITS_SUM, 8) == XXH3_64bits(words, nwords * 8))
         return 0;
     if (!bf_header_clean(page)) return 0; /* somebody began to add while the sum was taken */
     return damaged(err, where, "the bits' checksum does not match");
@@ -449,7 +415,7 @@ bool bf_header_dirty(uint8_t *page)
     uint8_t bytes[8];
     if (!bf_header_clean(page)) return false;
     memcpy(bytes, &old, 8);
-    put(bytes, 8, sequence((uint32_t)get(bytes, 8) + 1));
+    bf_put(bytes, 8, sequence((uint32_t)bf_get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
@@ -460,7 +426,8 @@ bool bf_header_dirty(uint8_t *page)
  * often it was sealed. */
 bf_stamp bf_header_stamp(const uint8_t *page)
 {
-    return (bf_stamp){ get(page + AT_SUM, 8), get(page + AT_CLEAN, 8), get(page + AT_PAGE_SUM, 8) };
+    return (bf_stamp){ bf_get(page + AT_SUM, 8), bf_get(page + AT_CLEAN, 8),
+        bf_get(page + AT_PAGE_SUM, 8) };
 }
 bool bf_header_is(const uint8_t *page, const bf_stamp *stamp)
 {

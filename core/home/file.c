@@ -138,6 +138,38 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
     return f->fd < 0 ? BF_EIO : 0;
 }
 
+/* An image without a page has no word that says it is written in place: it is read, as a copy. */
+static int read_packed(
+    const file *f, uint64_t len, uint8_t raw[BF_COMPACT_MAX], uint8_t *page, bf_error *err)
+{
+    int rc = bf_read_at(f->fd, 0, raw, len < BF_COMPACT_MAX ? len : BF_COMPACT_MAX, f->path, err);
+    return rc < 0 ? rc : bf_compact_unpack(raw, len, page, f->path, err);
+}
+
+static int attach_packed(
+    bf_store *s, file *f, uint64_t len, bf_desc *desc, uint8_t *page, bf_error *err)
+{
+    uint8_t raw[BF_COMPACT_MAX];
+    const int head = read_packed(f, len, raw, page, err);
+    int rc = head < 0 ? head : bf_header_read(page, (unsigned)head, len, desc, f->path, err);
+    if (rc < 0) return rc;
+    if (!s->read_only || desc->kind)
+        return bf_fail(err, BF_ENOTSUP,
+            "%.60s is an image without a header page, which cannot be %s: load it, and save what was loaded",
+            f->path, s->read_only ? "mapped" : "written in place");
+    f->bytes = len;
+    f->mapped = len - (uint64_t)head + BF_HEADER;
+    void *p = mmap(NULL, f->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", f->path);
+    f->map = p;
+    f->packed = true;
+    memcpy(f->map, page, BF_HEADER);
+    memcpy(f->map + BF_HEADER, raw + head, f->mapped - BF_HEADER);
+    s->words = (uint64_t *)(void *)(f->map + BF_HEADER);
+    uint64_t now;
+    return identity(f->fd, "", &f->id, &now) ? 0 : bf_fail_sys(err, errno, "look at", f->path);
+}
+
 static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
 {
     _Alignas(8) uint8_t page[BF_HEADER];
@@ -151,9 +183,14 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
         return BF_EIO;
     }
     int rc = bf_read_at(f->fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
-    if (rc < 0 || (rc = bf_header_read(page, len, desc, f->path, err)) < 0) return rc;
-    if (desc->kind) len = BF_HEADER; /* file_parts.c maps the parts */
-    if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
+    if (rc < 0) return rc;
+    if (bf_is_compact(page, len))
+        rc = attach_packed(s, f, len, desc, page, err);
+    else if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) >= 0) {
+        if (desc->kind) len = BF_HEADER; /* file_parts.c maps the parts */
+        if ((rc = bf_file_room(s, 0, len, err)) >= 0) rc = map_whole(s, f, len, err);
+    }
+    if (rc < 0) return rc;
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
     if (desc->kind) {
@@ -280,6 +317,13 @@ static int sync_(bf_store *s, bf_error *err)
     return e2 ? bf_fail_sys(err, e2, "sync", f->path) : 0;
 }
 
+static bool same_packed(const file *f)
+{
+    uint8_t raw[BF_COMPACT_MAX];
+    _Alignas(8) uint8_t page[BF_HEADER];
+    return read_packed(f, f->bytes, raw, page, NULL) >= 0 && bf_header_is(page, &f->stamp);
+}
+
 /* The map is looked at last: it is there as far as the file is. */
 static bool current(const bf_store *s)
 {
@@ -289,7 +333,8 @@ static bool current(const bf_store *s)
     const uint64_t must = bf_word(&f->bytes);
     const bool parts = f->mapped == BF_HEADER;
     return identity(AT_FDCWD, f->path, &id, &bytes) && memcmp(&id, &f->id, sizeof id) == 0 &&
-           (parts ? bytes >= must : bytes == must) && bf_header_is(f->map, &f->stamp);
+           (parts ? bytes >= must : bytes == must) &&
+           (f->packed ? same_packed(f) : bf_header_is(f->map, &f->stamp));
 }
 
 /* Its only name, the one that it was opened by, or the one that this was a link to. */

@@ -13,6 +13,7 @@ typedef struct {
     uint64_t mapped, bytes; /* of map; that the file must have                        */
     bf_stamp stamp;         /* of the header as it was opened                         */
     bf_identity id;
+    bool packed;      /* an image without a page: map is a copy of it in memory */
     bf_identity made; /* the file that this opening made; all zeros: none       */
     char *path;
 } bf_file;

@@ -123,8 +123,8 @@ static int follow_one(bf_filter *f, bf_error *err)
         return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing",
             file->path, (unsigned long long)st.st_size, i);
     int rc = bf_read_at(file->fd, at, page, BF_HEADER, file->path, err);
-    if (rc < 0 ||
-        (rc = bf_header_read_part(page, left, &f->chain->desc, i, &d, file->path, err)) < 0)
+    if (rc < 0 || (rc = bf_header_read_part(
+                       page, BF_HEADER, left, &f->chain->desc, i, &d, file->path, err)) < 0)
         return rc;
     if ((rc = bf_file_room(&f->part.store, at, bf_image_bytes(d.g.m), err)) < 0) return rc;
     return take_in(f, &d, at, true, err);

@@ -143,7 +143,7 @@ void bf_chain_unlock(bf_filter *f, int token);
 int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err);
 int bf_chain_refresh(bf_filter *f, bf_error *err); /* knows then all that others did before */
 bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index);
-uint64_t bf_chain_bytes(const bf_filter *f); /* of the image */
+uint64_t bf_chain_bytes(const bf_filter *f); /* of its file */
 
 /* window.c */
 /* may ask Redis for its time */

@@ -15,11 +15,43 @@ uint64_t bf_whole_cells(const bf_filter *f)
     return last->start + last->part.g.m;
 }
 
-uint64_t bf_whole_head(const bf_filter *f) { return f->variant->many ? BF_HEADER : 0; }
-
-uint64_t bf_whole_bytes(const bf_filter *f)
+static uint64_t bits_bytes(const bf_filter *f, unsigned i)
 {
-    return f->chain ? bf_chain_bytes(f) : bf_image_bytes(bf_bits(&f->part.g));
+    return bf_image_bytes(bf_bits(&bf_whole_piece((bf_filter *)f, i)->part.g)) - BF_HEADER;
+}
+
+bool bf_whole_compact(const bf_filter *f, unsigned parts)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < parts && bf_compact_fits(bytes); i++) bytes += bits_bytes(f, i);
+    return bf_compact_fits(bytes);
+}
+
+/* What a header's length depends on: no live word, which may lie in a file that was cut short. */
+static uint64_t header_bytes(const bf_filter *f, bool part, bool compact)
+{
+    bf_desc d = bf_describe(f);
+    d.secret_check = f->secret_check;
+    if (part && f->chain) d.kind = BF_PART;
+    return bf_header_bytes(&d, compact);
+}
+
+uint64_t bf_whole_head(const bf_filter *f, bool compact)
+{
+    return f->variant->many ? header_bytes(f, false, compact) : 0;
+}
+
+uint64_t bf_whole_part_bytes(const bf_filter *f, unsigned i, bool compact)
+{
+    return header_bytes(f, true, compact) + bits_bytes(f, i);
+}
+
+uint64_t bf_whole_bytes(const bf_filter *f, unsigned parts)
+{
+    const bool compact = bf_whole_compact(f, parts);
+    uint64_t bytes = bf_whole_head(f, compact);
+    for (unsigned i = 0; i < parts; i++) bytes += bf_whole_part_bytes(f, i, compact);
+    return bytes;
 }
 
 bf_desc bf_whole_describe(const bf_filter *f, unsigned parts)

@@ -22,8 +22,12 @@ static inline bool bf_whole_lives(const bf_filter *f, const bf_piece *p, int64_t
 }
 
 uint64_t bf_whole_cells(const bf_filter *f); /* of all parts                                   */
-uint64_t bf_whole_bytes(const bf_filter *f); /* of the image                                   */
-uint64_t bf_whole_head(const bf_filter *f);  /* of them, those before the first part's         */
+/* Of an image of the first so many parts: its bytes; has it no pages?  The bytes before the first
+ * part's; a part's. */
+uint64_t bf_whole_bytes(const bf_filter *f, unsigned parts);
+bool bf_whole_compact(const bf_filter *f, unsigned parts);
+uint64_t bf_whole_head(const bf_filter *f, bool compact);
+uint64_t bf_whole_part_bytes(const bf_filter *f, unsigned i, bool compact);
 bf_desc bf_whole_describe(const bf_filter *f, unsigned parts); /* as an image of so many parts is */
 bf_desc bf_whole_part(const bf_filter *f, unsigned i);         /* as that part's image is      */
 uint64_t bf_whole_parts(const bf_desc *d); /* a new or a stored filter of this description has */

@@ -29,14 +29,9 @@ static const char turn_script[] = /* KEYS: K:meta temp new new:meta [newest newe
     "if redis.call('EXISTS',KEYS[1])==0 then return fail(2) end "
     "if (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[8] then return fail(0) end "
     "local e=tonumber(redis.call('HGET',KEYS[1],'epoch') or '') "
-    "if e~=tonumber(ARGV[4]) or redis.call('HEXISTS',KEYS[1],'e'..ARGV[1])==1 then return fail(0) end "
-    /* a string of our length and with a mark, or one with a companion hash, is of a filter before
-     */
-    "local t=redis.call('TYPE',KEYS[3]).ok local at=tonumber(ARGV[5]) "
-    "if t~='none' and (t~='string' or (redis.call('HEXISTS',KEYS[4],'mark')==0 and (redis.call('STRLEN',KEYS[3])~=at+4 "
-    "or redis.call('GETRANGE',KEYS[3],at,at+3)=='\\0\\0\\0\\0'))) then return fail(3) end "
+    "if e~=tonumber(ARGV[4]) or redis.call('HEXISTS',KEYS[1],'e'..ARGV[1])==1 then return fail(0) end " BF_NOT_OVER_OTHERS
     "if KEYS[5] and redis.call('EXISTS',KEYS[5])==1 then "
-    "redis.call('SETRANGE',KEYS[5],ARGV[5],ARGV[6]) redis.call('HSET',KEYS[6],'mark',ARGV[7]) end "
+    "redis.call('SETRANGE',KEYS[5],ARGV[5],ARGV[6]) if redis.call('HEXISTS',KEYS[6],'format')==1 then redis.call('HSET',KEYS[6],'mark',ARGV[7]) end end "
     "redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) redis.call('HSET',KEYS[4],unpack(ARGV,9)) "
     "redis.call('PEXPIRE',KEYS[3],ARGV[2]) redis.call('PEXPIRE',KEYS[4],ARGV[2]) "
     "for _,f in ipairs(redis.call('HKEYS',KEYS[1])) do local n=string.match(f,'^e(-?%d+)$') "

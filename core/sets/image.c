@@ -23,7 +23,7 @@ static int to_memory(void *ctx, uint64_t offset, const void *bytes, size_t len)
 int64_t bf_image_length(bf_filter *f, bf_error *err)
 {
     int rc = f->variant->many ? bf_whole_refresh(f, err) : 0;
-    return rc < 0 ? rc : (int64_t)bf_whole_bytes(f);
+    return rc < 0 ? rc : (int64_t)bf_whole_bytes(f, bf_whole_count(f));
 }
 
 static int too_small(uint64_t need, uint64_t cap, bf_error *err)
@@ -45,27 +45,31 @@ static int put(void *ctx, uint64_t offset, const void *bytes, size_t len)
     return s->sink(s->ctx, s->from + offset, bytes, len);
 }
 
-static int write_part(bf_filter *f, unsigned i, shifted *s, bf_error *err)
+static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_error *err)
 {
     bf_piece *p = bf_whole_piece(f, i);
     const bf_desc d = bf_whole_part(f, i);
     uint64_t *w, *copy;
     int rc = bf_part_words(p, &w, &copy, err);
-    if (rc == 0) rc = bf_image_write(&d, w, p->part.store.nwords, put, s);
+    if (rc == 0)
+        rc = (compact ? bf_image_write_compact : bf_image_write)(
+            &d, w, p->part.store.nwords, put, s);
     free(copy);
-    s->from += bf_image_bytes(bf_bits(&d.g));
+    s->from += bf_whole_part_bytes(f, i, compact);
     return rc;
 }
 
 /* 0, a negative code, or the sink's. */
-static int write_parts(bf_filter *f, unsigned parts, bf_sink *sink, void *ctx, bf_error *err)
+static int write_parts(
+    bf_filter *f, unsigned parts, bool compact, bf_sink *sink, void *ctx, bf_error *err)
 {
-    shifted s = { sink, ctx, bf_whole_head(f) };
+    shifted s = { sink, ctx, bf_whole_head(f, compact) };
     int token, rc = bf_whole_hold(f, &token, err);
     if (rc < 0) return rc;
-    for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, &s, err);
+    for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, compact, &s, err);
     const bf_desc d = bf_whole_describe(f, parts);
-    if (rc == 0 && f->variant->many) rc = bf_image_write(&d, NULL, 0, sink, ctx);
+    if (rc == 0 && f->variant->many)
+        rc = (compact ? bf_image_write_compact : bf_image_write)(&d, NULL, 0, sink, ctx);
     bf_whole_let(f, token);
     return rc;
 }
@@ -81,15 +85,14 @@ int bf_do_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 /* As many parts as fit: it may have grown since its length was asked for. */
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
-    unsigned parts = 0;
-    uint64_t bytes = bf_whole_head(f);
     int rc = bf_reach(f, f->part.store.ops->read, "be written out", err);
     if (rc < 0 || (rc = bf_whole_refresh(f, err)) < 0) return rc;
-    for (; parts < bf_whole_count(f); parts++)
-        if ((bytes += bf_image_bytes(bf_bits(&bf_whole_piece(f, parts)->part.g))) > cap) break;
-    if (parts == 0 || (bytes > cap && !f->variant->grows))
-        return too_small(bf_whole_bytes(f), cap, err);
-    return write_parts(f, parts, to_memory, buf, err);
+    const unsigned count = bf_whole_count(f);
+    unsigned parts = 0;
+    while (parts < count && bf_whole_bytes(f, parts + 1) <= cap) parts++;
+    if (parts == 0 || (parts < count && !f->variant->grows))
+        return too_small(bf_whole_bytes(f, count), cap, err);
+    return write_parts(f, parts, bf_whole_compact(f, parts), to_memory, buf, err);
 }
 
 /* ---- in ---- */
@@ -115,35 +118,52 @@ static bf_filter *empty_of(
     return f;
 }
 
-/* The page of one of many parts, which is appended. */
-static int read_page(
-    bf_filter *f, unsigned i, uint64_t at, const source *from, uint8_t *page, bf_error *err)
+/* The header at that place as a page, which one without a page stands for.  How long it is. */
+static int read_page(const source *from, uint64_t at, uint8_t *page, bf_error *err)
+{
+    uint8_t raw[BF_COMPACT_MAX];
+    const uint64_t left = from->len - at;
+    int rc = from->read(from->ctx, at, page, left < BF_HEADER ? left : BF_HEADER, err);
+    if (rc < 0 || !bf_is_compact(page, left)) return rc < 0 ? rc : BF_HEADER;
+    rc = from->read(from->ctx, at, raw, left < sizeof raw ? left : sizeof raw, err);
+    return rc < 0 ? rc : bf_compact_unpack(raw, left, page, from->where, err);
+}
+
+/* The page of one of many parts, which is appended.  head: of the whole.  How long the part's is.
+ */
+static int append_part(bf_filter *f, unsigned i, uint64_t at, const source *from, int head,
+    uint8_t *page, bf_error *err)
 {
     const bf_desc whole = bf_describe(f);
+    const bool paged = head == BF_HEADER;
     bf_desc d;
-    uint64_t left = at < from->len ? from->len - at : 0;
-    if (left < BF_HEADER)
+    if (at > from->len || from->len - at < (paged ? BF_HEADER : BF_COMPACT_LEAST))
         return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing",
             from->where, (unsigned long long)from->len, i);
-    int rc = from->read(from->ctx, at, page, BF_HEADER, err);
-    if (rc < 0 || (rc = bf_header_read_part(page, left, &whole, i, &d, from->where, err)) < 0)
-        return rc;
-    return bf_whole_append(f, &d, err);
+    if ((head = read_page(from, at, page, err)) < 0) return head;
+    int rc =
+        bf_header_read_part(page, (unsigned)head, from->len - at, &whole, i, &d, from->where, err);
+    if (rc < 0) return rc;
+    if (paged != (head == BF_HEADER))
+        return bf_fail(err, BF_EFORMAT,
+            "%.80s is damaged: some of its parts have a header page and some have not",
+            from->where);
+    return (rc = bf_whole_append(f, &d, err)) < 0 ? rc : head;
 }
 
 /* page: the first one, which a fixed filter's part has for its own. */
-static int read_parts(
-    bf_filter *f, const bf_desc *d, const uint8_t *page, const source *from, bf_error *err)
+static int read_parts(bf_filter *f, const bf_desc *d, const uint8_t *page, int head,
+    const source *from, bf_error *err)
 {
     _Alignas(8) uint8_t own[BF_HEADER];
-    uint64_t at = bf_whole_head(f), n = bf_whole_parts(d);
+    uint64_t at = f->variant->many ? (uint64_t)head : 0, n = bf_whole_parts(d);
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < n; i++) {
-        if (at && (rc = read_page(f, i, at, from, own, err)) < 0) break;
+        if (at && (rc = head = append_part(f, i, at, from, head, own, err)) < 0) break;
         bf_store *s = &bf_whole_piece(f, i)->part.store;
-        rc = from->read(from->ctx, at + BF_HEADER, s->words, s->nwords * 8, err);
+        rc = from->read(from->ctx, at + (uint64_t)head, s->words, s->nwords * 8, err);
         if (rc == 0) rc = bf_header_verify(at ? own : page, s->words, s->nwords, from->where, err);
-        at += BF_HEADER + s->nwords * 8;
+        at += (uint64_t)head + s->nwords * 8;
     }
     if (rc == 0 && at < from->len &&
         !(f->variant->grows && d->dirty)) /* a mapped file may have been about to grow */
@@ -157,12 +177,11 @@ static bf_filter *read_filter(
     const source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_desc d;
-    const uint64_t there = from->len < BF_HEADER ? from->len : BF_HEADER;
-    if (from->read(from->ctx, 0, page, there, err) < 0 ||
-        bf_header_read(page, from->len, &d, from->where, err) < 0)
+    const int head = read_page(from, 0, page, err);
+    if (head < 0 || bf_header_read(page, (unsigned)head, from->len, &d, from->where, err) < 0)
         return NULL;
     bf_filter *f = empty_of(&d, expect, from->where, err);
-    if (!f || read_parts(f, &d, page, from, err) == 0) return f;
+    if (!f || read_parts(f, &d, page, head, from, err) == 0) return f;
     bf_close(f);
     return NULL;
 }
@@ -188,7 +207,7 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
 
 static int fill_file(bf_filter *f, const char *path, int fd, bf_error *err)
 {
-    int e = write_parts(f, bf_whole_count(f), to_file, &fd, err);
+    int e = write_parts(f, bf_whole_count(f), false, to_file, &fd, err);
     if (e == 0) e = bf_sync_file(fd);
     if (e) return e < 0 ? e : bf_fail_sys(err, e, "write", path);
     return (e = bf_keep_rights(fd, path)) ? bf_fail_sys(err, e, "keep the rights of", path) : 0;

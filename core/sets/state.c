@@ -60,7 +60,7 @@ void bf_get_info(const bf_filter *f, bf_info *info)
         .shown = f->storage || f->part.store.label ? bf_where(f, NULL) : NULL,
         .key = f->key,
         .bitset_bytes = (m * bf_cells_of(g)->bits + 7) / 8,
-        .image_bytes = bf_whole_bytes(f),
+        .image_bytes = bf_whole_bytes(f, bf_whole_count(f)),
         .shards = g->shards > 1 ? g->shards : 1,
         .keyed = f->secret_check != 0,
         .read_only = f->part.store.read_only,

@@ -6,6 +6,7 @@
 #include "../../core/parts/span.h"
 #include "chain_bytes.h"
 #include "check.h"
+#include "paged.h"
 #include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
@@ -33,15 +34,6 @@ static int found(bf_filter *f, int from, int n)
     int sum = 0;
     for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1;
     return sum;
-}
-
-static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
-{
-    bf_info i;
-    bf_get_info(f, &i);
-    uint8_t *b = malloc(*len = i.image_bytes);
-    CHECK_EQ(bf_to_bytes(f, b, *len, &e), 0);
-    return b;
 }
 
 /* ---- headers ---- */
@@ -91,7 +83,7 @@ static const struct {
     { FIXED, 64, 8, 8, "its length field does not fit m" },
     { FIXED, 12, 4, 8192, "bad version or header size" },
     { FIXED, 8, 4, 0, "bad version or header size" },
-    { FIXED, 8, 4, 2, "has format version 2" },
+    { FIXED, 8, 4, 3, "has format version 3" },
     { FIXED, 24, 4, 999, "has scheme number 999" },
     { FIXED, 80, 1, 'C', "scheme name and number disagree" },
     { FIXED, 143, 1, 'x', "scheme name and number disagree" },
@@ -122,7 +114,7 @@ static void headers_with_right_sums(void)
         const int before = failed_here;
         uint64_t len, value = wrong[i].value;
         bf_filter *f = made(wrong[i].made), *g;
-        uint8_t *b = bytes_of(f, &len), *page = b + wrong[i].at / PAGE * PAGE;
+        uint8_t *b = paged_bytes(f, &len), *page = b + wrong[i].at / PAGE * PAGE;
         mend(page);
         CHECK((g = bf_from_bytes(b, len, NULL, &e)) &&
               bf_equal(f, g, &e) == 1); /* mending alone changes nothing */
@@ -156,7 +148,7 @@ static void numbers_of_parts(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint64_t len;
         bf_filter *f = made(GROW);
-        uint8_t *b = bytes_of(f, &len);
+        uint8_t *b = paged_bytes(f, &len);
         put(b + 2080, 8, live(rows[i].parts));
         mend(b);
         CHECK(!bf_from_bytes(b, len, NULL, &e) && e.code == BF_EFORMAT);
@@ -171,7 +163,7 @@ static void values_past_reason(void)
 {
     uint64_t len;
     bf_filter *f = made(GROW);
-    uint8_t *b = bytes_of(f, &len);
+    uint8_t *b = paged_bytes(f, &len);
     CHECK(!bf_from_bytes(b + FIRST, len - FIRST, NULL, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "is a part of a filter and not a whole one");
     put(b + 144, 8, real(INFINITY));
@@ -187,7 +179,7 @@ static void values_past_reason(void)
     bf_close(f);
     free(b);
     f = made(WINDOW);
-    b = bytes_of(f, &len);
+    b = paged_bytes(f, &len);
     put(b + 152, 8, real(INFINITY));
     mend(b);
     CHECK(!bf_from_bytes(b, len, NULL, &e));
@@ -209,7 +201,7 @@ static void schemes_that_do_not_fit(void)
 {
     uint64_t len;
     bf_filter *f = made(GROW);
-    uint8_t *b = bytes_of(f, &len), *copy = malloc(len);
+    uint8_t *b = paged_bytes(f, &len), *copy = malloc(len);
     memcpy(copy, b, len);
     put(b + 24, 4, 25);
     memcpy(b + 80, "guava", 6);
@@ -238,7 +230,7 @@ static void files_of_other_lengths(void)
 {
     uint64_t len;
     bf_filter *f = made(WINDOW), *g;
-    uint8_t *b = bytes_of(f, &len), *longer = calloc(1, len + 10);
+    uint8_t *b = paged_bytes(f, &len), *longer = calloc(1, len + 10);
     memcpy(longer, b, len);
     put_file(longer, len + 10);
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
@@ -249,7 +241,7 @@ static void files_of_other_lengths(void)
     free(b);
     free(longer);
     f = made(GROW);
-    b = bytes_of(f, &len);
+    b = paged_bytes(f, &len);
     longer = calloc(1, len + 10);
     memcpy(longer, b, len);
     put_file(longer, len + 10); /* saved, not written in place: nobody was about to grow it */

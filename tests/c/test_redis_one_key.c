@@ -4,15 +4,15 @@
  * answered "absent" by nobody, unless the filter was created again after the add, and not even then
  * by a handle that has not been told.  Errors are allowed.  It starts its own server. */
 #define _GNU_SOURCE
-#include "redis_worlds.h"
 #include "redis_proxy.h"
+#include "redis_worlds.h"
 
 static world by_redis = { .name = "window by Redis's clock",
     .key = "w",
     .spec = { .n = 100, .p = 1e-4, .window = 40000, .parts = 4 } };
-static world tagged = { .name = "grow in a slot of its own",
-    .key = "{w}",
-    .spec = { .n = 12, .p = 1e-4, .grow = 2 } };
+static world tagged = {
+    .name = "grow in a slot of its own", .key = "{w}", .spec = { .n = 12, .p = 1e-4, .grow = 2 }
+};
 
 /* ---- the oracle ---- */
 enum { MOST = WORLD_KEYS + 64 };
@@ -55,7 +55,7 @@ typedef struct {
     const char *gone;
     bf_filter *other;
     unsigned added, refused;
-    bool made; /* the other handle created the filter again */
+    bool made, ever; /* the other handle created the filter again; one did */
 } play;
 
 static void add_one(play *p, bf_filter *f, bool old)
@@ -82,10 +82,8 @@ static void test_all(play *p, bf_filter *f, bool old)
         if (rc < 0) heard(old);
         p->refused += rc < 0;
         for (unsigned j = i; rc >= 0 && j < i + c; j++) {
-            if (!each[j - i] && keys[j].must)
-                wrong(p->w, p->gone, "an acknowledged key is absent");
-            if (!each[j - i] && old && keys[j].own)
-                wrong(p->w, p->gone, "absent, and nobody told");
+            if (!each[j - i] && keys[j].must) wrong(p->w, p->gone, "an acknowledged key is absent");
+            if (!each[j - i] && old && keys[j].own) wrong(p->w, p->gone, "absent, and nobody told");
         }
     }
 }
@@ -99,6 +97,7 @@ static void open_other(play *p, bool made)
     if (!(p->other = world_open(p->w, made))) return;
     bf_get_info(p->other, &i);
     p->made = i.created;
+    p->ever |= i.created;
     if (i.created) created_again();
 }
 
@@ -114,8 +113,8 @@ static void step(play *p, char which)
 }
 
 /* ---- every order ---- */
-/* a, t: the old handle adds, tests; o, c: another opens, constructs; b, u: it adds, tests; n: a part
- * of the window passes. */
+/* a, t: the old handle adds, tests; o, c: another opens, constructs; b, u: it adds, tests; n: a
+ * part of the window passes. */
 static const char *const orders[] = { "", "c", "cb", "ac", "tc", "ca", "caub", "cbt", "cnab",
     "ncab", "catob", "cabtc", "ocaub", "acbot", "cnbaut" };
 enum { ORDERS = sizeof orders / sizeof *orders };
@@ -144,6 +143,8 @@ static void play_one(world *w, const char *gone, const char *order)
     for (const char *s = "ubtat"; *s; s++) step(&p, *s);
     if (p.made && p.refused) wrong(w, gone, "an error after it was created again");
     for (const char *s = "oubt"; *s; s++) step(&p, *s);
+    if (w->spec.grow != 0 && strchr(order, 'c') && !p.ever)
+        wrong(w, gone, "its constructor did not create it again");
     bf_close(p.other);
 }
 
@@ -166,21 +167,73 @@ static void all_orders(world *w)
 static void each_key_in_every_order(void)
 {
     for (world *w = worlds; w < worlds + WORLDS; w++)
-        if (!w->foreign && !w->spec.cache && !w->login && strcmp(w->name, "redisson") != 0) all_orders(w);
+        if (!w->foreign && !w->spec.cache && !w->login && strcmp(w->name, "redisson") != 0)
+            all_orders(w);
     all_orders(&by_redis);
     all_orders(&tagged);
+}
+
+/* ---- a companion hash that is gone ---- */
+static void opens_as_lost(bf_spec spec, const char *key, int line)
+{
+    spec.storage = rs_url(&redis, key, "");
+    e = (bf_error){ 0 };
+    bf_filter *f = bf_open(&spec, &e);
+    if (f && spec.clock) bf_test(f, "n1", 2, &e); /* its parts are looked for when they are asked */
+    if ((f && !spec.clock) || e.code != BF_EIO || !strstr(e.msg, "is lost")) {
+        failed_here++;
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+    }
+    bf_close(f);
+}
+
+/* Nobody who adds or grows leaves a hash of one field, and whoever opens hears of a loss. */
+static void no_stub_of_a_companion(void)
+{
+    const bf_spec grows = { .n = 12, .p = 1e-4, .grow = 2 }, any = { .must_exist = true },
+                  forgets = { .clock = world_clock, .must_exist = true };
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = numbers(OPEN("g", .n = 12, .p = 1e-4, .grow = 2), 0, 4);
+    rs_command(&redis, "DEL {g}:p0:meta");
+    CHECK(bf_add(f, "n4", 2, &e) == 1 && rs_number(&redis, "EXISTS {g}:p0:meta") == 0);
+    opens_as_lost(any, "g", __LINE__);
+    numbers(f, 5, 14);
+    CHECK_EQ(rs_number(&redis, "EXISTS {g}:p1"), 1);
+    CHECK_EQ(rs_number(&redis, "EXISTS {g}:p0:meta"), 0);
+    CHECK(bf_test(f, "n1", 2, &e) == BF_EIO || missing(f, 0, 12) == 0);
+    rs_command(&redis, "HSET {g}:p0:meta keys 3"); /* as older versions left it */
+    opens_as_lost(any, "g", __LINE__);
+    bf_filter *g = OPEN("g", .n = 12, .p = 1e-4, .grow = 2);
+    CHECK(g && bf_add(g, "n1", 2, &e) == 1 && bf_test(f, "n1", 2, &e) < 0 &&
+          bf_test(f, "n1", 2, &e) == 1);
+    bf_close(f);
+    bf_close(g);
+    rs_command(&redis, "DEL {g}:p0 {g}:p0:meta");
+    rs_command(&redis, "SET {g}:p0 precious");
+    CHECK_EQ(code_of(grows, "g"), BF_EFORMAT);
+    CHECK(!strcmp(rs_command(&redis, "GET {g}:p0"), "precious"));
+
+    world_time = 1e6;
+    f = OPEN("w", .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = world_clock);
+    CHECK_EQ(bf_add(f, "n1", 2, &e), 1);
+    rs_command(&redis, "DEL {w}:w100000:meta");
+    opens_as_lost(forgets, "w", __LINE__);
+    world_time += 10;
+    CHECK_EQ(bf_add(f, "n2", 2, &e) < 0 || bf_test(f, "n1", 2, &e) == 1, true);
+    CHECK(rs_number(&redis, "EXISTS {w}:w100001") == 1 &&
+          rs_number(&redis, "EXISTS {w}:w100000:meta") == 0);
+    bf_close(f);
+
+    bf_close(OPEN("s", .m = 9000, .k = 3, .shards = 3));
+    rs_command(&redis, "DEL {s:1}:meta");
+    opens_as_lost(any, "s", __LINE__);
+    opens_as_lost((bf_spec){ .m = 9000, .k = 3, .shards = 3 }, "s", __LINE__);
 }
 
 /* ---- a handle that stops between two of its commands ---- */
 /* A child opens the filter and adds; at some answer it waits until K:meta was deleted and another
  * filter constructed there, with the same or with other parameters.  Its part must not get into
  * that one, and what it was told after that is in must be in. */
-static bool over(pid_t child)
-{
-    siginfo_t i = { .si_pid = 0 };
-    return waitid(P_PID, (id_t)child, &i, WEXITED | WNOHANG | WNOWAIT) == 0 && i.si_pid == child;
-}
-
 static void stopped_once(unsigned n, int stop)
 {
     proxy x;
@@ -199,9 +252,7 @@ static void stopped_once(unsigned n, int stop)
         bf_close(f);
         _exit(rc < 0 ? 1 : 0);
     }
-    while (__atomic_load_n(&x.orders->answers, __ATOMIC_SEQ_CST) < stop &&
-           !over(child))
-        rs_pause(1);
+    proxy_wait(&x, stop, child);
     rs_command(&redis, "DEL stop:meta");
     bf_filter *f = OPEN("stop", .n = n, .p = 1e-4, .window = 40000, .parts = 4);
     __atomic_store_n(&x.orders->hold_at, 0, __ATOMIC_SEQ_CST);
@@ -233,6 +284,7 @@ int main(void)
     rs_start(&redis, NULL);
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
     RUN(each_key_in_every_order);
+    RUN(no_stub_of_a_companion);
     RUN(stopped_between_commands);
     rs_end(&redis);
     return FINISH();

@@ -64,11 +64,8 @@ typedef struct {
 } refusal;
 static const refusal specs[] = {
     { { .m = 10, .k = 1, .counting = true, .grow = 2 }, BF_EINVAL, "neither grow nor forget" },
-    { { .m = 10, .k = 1, .counting = true, .shards = 2 }, BF_EINVAL, "neither shards nor a cache" },
-    { { .m = 10, .k = 1, .counting = true, .cache = true }, BF_EINVAL,
-        "neither shards nor a cache" },
-    { { .m = 10, .k = 1, .counting = true, .wait_replicas = 1 }, BF_EINVAL,
-        "wait for no replicas" },
+    { { .m = 10, .k = 1, .counting = true, .cache = true }, BF_EINVAL, "no Redis is given" },
+    { { .m = 10, .k = 1, .counting = true, .wait_replicas = 1 }, BF_EINVAL, "no Redis is given" },
     { { .m = 10, .k = 1, .counting = true, .client = &client }, BF_ENOTSUP,
         "a client callback cannot count" },
     { { .n = 10, .p = 0.1, .grow = 1 }, BF_EINVAL,

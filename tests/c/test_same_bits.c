@@ -4,6 +4,7 @@
  * of 128 bits where the compiler has none. Runs with both kernels. */
 #include "../../core/bits/bits.h"
 #include "check.h"
+#include "paged.h"
 #include "native.h"
 #include "sha256.h"
 #include <stdarg.h>
@@ -151,9 +152,12 @@ static void say_filter(const char *what, const bf_spec *spec, unsigned keys)
     uint8_t *bytes = malloc((size_t)i.image_bytes);
     CHECK_EQ(bf_read_bits(f, 0, bytes, (size_t)i.bitset_bytes, &e), 0);
     say_bytes(what, bytes, (size_t)i.bitset_bytes);
-    CHECK_EQ(bf_to_bytes(f, bytes, i.image_bytes, &e), 0);
-    if (spec->p != 0 && spec->grow == 0)
-        say_bytes("image", bytes, (size_t)i.image_bytes); /* its p is the one asked for */
+    if (spec->p != 0 && spec->grow == 0) { /* its p is the one asked for */
+        uint64_t len;
+        uint8_t *image = paged_bytes(f, &len);
+        say_bytes("image", image, (size_t)len);
+        free(image);
+    }
     for (unsigned n = 0; n < i.part_count; n++) {
         bf_part_info part;
         CHECK_EQ(bf_get_part(f, n, &part, &e), 0);

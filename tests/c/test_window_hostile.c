@@ -7,6 +7,7 @@
 #include "../../core/parts/parts.h"
 #include "chain_bytes.h"
 #include "check.h"
+#include "paged.h"
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -33,14 +34,6 @@ static int found(bf_filter *f, int from, int n)
     int sum = 0;
     for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1;
     return sum;
-}
-static uint8_t *bytes_of(bf_filter *f, uint64_t *len)
-{
-    bf_info i;
-    bf_get_info(f, &i);
-    uint8_t *b = malloc(*len = i.image_bytes);
-    CHECK_EQ(bf_to_bytes(f, b, *len, &e), 0);
-    return b;
 }
 static void put_file(const uint8_t *b, uint64_t len)
 {
@@ -88,7 +81,7 @@ static void any_live_words(void)
     uint64_t len;
     now_is = NOW * EPOCH_SECONDS + 1;
     bf_filter *f = OPEN(FORGETS);
-    uint8_t *b = bytes_of(f, &len);
+    uint8_t *b = paged_bytes(f, &len);
     const bf_spec mine = { .clock = clock_of };
     for (int whole = 0; whole < WORDS; whole++)
         for (int part = 0; part < WORDS; part++)
@@ -112,7 +105,7 @@ static void later_than_everything_is_refused(void)
 {
     uint64_t len;
     bf_filter *f = OPEN(FORGETS);
-    uint8_t *b = bytes_of(f, &len);
+    uint8_t *b = paged_bytes(f, &len);
     set_live(page_of(b, 0), INT64_C(1) << 45); /* a multiple of RING */
     CHECK(!bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "later than the newest");
@@ -141,7 +134,7 @@ static void a_whole_that_is_older_than_its_parts(void)
     now_is = NOW * EPOCH_SECONDS + 1;
     bf_filter *f = OPEN(FORGETS), *g;
     add_numbers(f, 0, 50);
-    uint8_t *b = bytes_of(f, &len);
+    uint8_t *b = paged_bytes(f, &len);
     set_live(b, NOW - 9);
     for (int home = 0; home < 4; home++) {
         put_file(b, len);
@@ -229,7 +222,7 @@ static void small_images_stay_small(void)
             bf_filter *f = must(bf_open(&(bf_spec){ .n = 1, .p = 0.5, .grow = factors[i] }, &e),
                           __LINE__),
                       *g;
-            uint8_t *b = bytes_of(f, &len);
+            uint8_t *b = paged_bytes(f, &len);
             set_live(page_of(b, 0), 1 << 30); /* it says that it is full */
             put_file(b, len);
             g = must(
@@ -284,7 +277,7 @@ static void sizes_that_no_spec_makes(void)
                            : must(bf_open(&(bf_spec){ .n = 1000, .p = 0.01, .grow = 2 }, &e),
                                  __LINE__),
                   *g;
-        uint8_t *b = bytes_of(f, &len), *page = b + rows[i].at / PAGE * PAGE;
+        uint8_t *b = paged_bytes(f, &len), *page = b + rows[i].at / PAGE * PAGE;
         put(b + rows[i].at, rows[i].bytes, rows[i].real != 0 ? real(rows[i].real) : rows[i].value);
         if (rows[i].at == OF_WHOLE + 32) put(page + 64, 8, UINT64_C(1) << 37);
         mend(page);
@@ -308,7 +301,7 @@ static void parts_that_are_no_whole_lines(void)
 {
     uint64_t len;
     bf_filter *f = OPEN(.n = 1000, .p = 0.01, .window = 60, .parts = 3, .scheme = "classic");
-    uint8_t *b = bytes_of(f, &len), *page = b;
+    uint8_t *b = paged_bytes(f, &len), *page = b;
     const uint64_t m = get(b + 32, 8) - 505, bytes = (m + 63) / 64 * 8;
     for (unsigned i = 0; i <= RING; page = b + PAGE + i++ * (PAGE + bytes)) {
         if (i) memmove(page, page_of(b, 0), PAGE);
@@ -360,7 +353,7 @@ static void what_specs_make_is_opened(void)
                         bf_filter *f = bf_open(&spec, NULL), *g;
                         if (!f) continue; /* that k cannot keep that rate */
                         if (s < 5) add_numbers(f, 0, SHORT(20000, 2000));
-                        uint8_t *b = bytes_of(f, &len);
+                        uint8_t *b = paged_bytes(f, &len);
                         if (!(g = bf_from_bytes(b, len, &spec, &e))) {
                             failed_here++;
                             fprintf(stderr, "n=%d p=%g %s k=%u: %s\n", (int)spec.n, spec.p,

@@ -85,14 +85,29 @@ def test_membership_by_the_page(shards):
         assert CODE["contains"](f, key.encode()) == (key in bf)
 
 
-def test_every_flipped_header_byte_is_refused(bf):
+@pytest.mark.parametrize("kwargs", [{}, {"secret": SECRET}, {"scheme": "guava:long"}], ids=str)
+def test_reader_on_a_compact_image(kwargs):
+    bf = BloomFilter(n=10, p=0.01, **kwargs)
+    bf.update(range(10))
+    f = CODE["read_filter"](bf.to_bytes())
+    assert (f["version"], f["cell_bits"], f["n"]) == (2, 1, 10)
+    assert (f["m"], f["k"], f["p"], f["scheme"]) == (bf.m, bf.k, bf.p, bf.scheme)
+    assert f["bits"][: len(bf.bitset)] == bf.bitset
+    assert (f["secret_check"] != 0) == ("secret" in kwargs)
+    assert len(bf.to_bytes()) == f["header_bytes"] + len(f["bits"])
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_every_flipped_byte_is_refused(bf, tmp_path, saved):
     """By the library and by the page's reader."""
-    data = bytearray(bf.to_bytes())
-    for at in range(4096):
-        data[at] ^= 0x10
-        with pytest.raises(ValueError):
-            BloomFilter.from_bytes(data)
-        with pytest.raises(ValueError):
-            CODE["read_filter"](bytes(data))
-        data[at] ^= 0x10
+    bf.save(tmp_path / "f")
+    data = bytearray((tmp_path / "f").read_bytes() if saved else bf.to_bytes())
+    for at in range(4096 if saved else len(data)):
+        for flip in (0x10, 3):
+            data[at] ^= flip
+            with pytest.raises(ValueError):
+                BloomFilter.from_bytes(data)
+            with pytest.raises((ValueError, struct.error)):
+                CODE["read_filter"](bytes(data))
+            data[at] ^= flip
     assert BloomFilter.from_bytes(data) == bf

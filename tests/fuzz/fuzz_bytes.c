@@ -1,14 +1,17 @@
 /* fuzz_bytes.c - bf_from_bytes on any bytes.  The header carries checksums that no fuzzer guesses:
  * the first byte of the input says which of them are made right before, so that the checks behind
- * them are reached.  Or (MADE) the input says which filter of many parts is made, and what is then
- * written into its pages, live words above all. */
+ * them are reached; an image without a page has one sum over all.  Or (MADE) the input says which
+ * filter of many parts is made, and what is then written into its pages, live words above all. */
 #define XXH_INLINE_ALL
+#include "../c/paged.h"
 #include "fuzz.h"
 #include <unistd.h>
 #include <xxhash.h>
 
 enum {
     HEADER = 4096,
+    LEAST = 64,
+    COMPACT = 2,
     FIX_HEADER = 1,
     FIX_BITS = 2,
     FIX_PAGE = 4,
@@ -26,6 +29,10 @@ static void put64(uint8_t *at, uint64_t v)
 static void mend(uint8_t *page, size_t len, uint8_t how)
 {
     uint8_t copy[HEADER];
+    if (len >= LEAST && page[8] == COMPACT) {
+        if (how & FIX_HEADER) put64(page + 16, XXH3_64bits(page + 24, len - 24));
+        return;
+    }
     if (len < HEADER) return;
     if (how & FIX_DIRTY) memcpy(page + 2048, page + 2056, 8);
     if (how & FIX_HEADER) put64(page + 16, XXH3_64bits(page + 24, 2048 - 24));
@@ -48,16 +55,13 @@ static void put_live(uint8_t *page, uint64_t value)
     put64(page + 2080, (~(v ^ v >> 16 ^ v >> 32) & 0xFFFF) << 48 | v);
 }
 
-static uint8_t *filled(const bf_spec *spec, unsigned keys, size_t *len)
+static uint8_t *filled(const bf_spec *spec, unsigned keys, uint64_t *len)
 {
     bf_error e;
-    bf_info info;
     bf_filter *f = bf_open(spec, &e);
     if (!f) return NULL;
     for (unsigned i = 0; i < keys; i++) MUST(bf_add(f, &i, sizeof i, &e) >= 0);
-    bf_get_info(f, &info);
-    uint8_t *image = malloc(*len = info.image_bytes);
-    MUST(bf_to_bytes(f, image, *len, &e) == 0);
+    uint8_t *image = paged_bytes(f, len);
     bf_close(f);
     return image;
 }
@@ -106,7 +110,7 @@ static void made(const uint8_t *data, size_t len)
 {
     bf_error e = { 0 };
     input in = { data, len };
-    size_t bytes;
+    uint64_t bytes;
     const bool grow = take(&in, 1) & 1;
     bf_spec spec = { .n = 1 + take(&in, 1), .p = 0.01, .clock = still }, mine = { .clock = still };
     if (grow)

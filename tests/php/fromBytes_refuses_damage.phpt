@@ -8,7 +8,7 @@ require __DIR__ . '/helpers.inc';
 $f = new BloomFilter(4096, 100);
 $f->addMany(urls(100));
 $bytes = $f->toBytes();
-foreach (['', 'x', str_repeat("\0", 4096), str_repeat('BLOOM', 2000), random_bytes(5000), substr($bytes, 0, 4095), substr($bytes, 0, -1),
+foreach (['', 'x', str_repeat("\0", 4096), str_repeat('BLOOM', 2000), random_bytes(5000), substr($bytes, 0, 63), substr($bytes, 0, 64), substr($bytes, 0, -1),
           $bytes . "\0", $bytes . $bytes, ' ' . $bytes, substr($bytes, 1)] as $bad)
     refused('BloomFilterException', 'the data', fn() => BloomFilter::fromBytes($bad));
 for ($i = 0; $i < strlen($bytes); $i++) {

@@ -10,7 +10,7 @@ $f = new BloomFilter(1000, 10);
 $bytes = $f->toBytes();
 refused('BloomFilterException', "$dir/none", fn() => BloomFilter::load("$dir/none"));
 refused('BloomFilterException', $dir, fn() => BloomFilter::load($dir));
-foreach (['empty' => '', 'text' => "no filter\n", 'short' => substr($bytes, 0, -1), 'long' => "$bytes\0", 'page' => substr($bytes, 0, 4096)] as $name => $content) {
+foreach (['empty' => '', 'text' => "no filter\n", 'short' => substr($bytes, 0, -1), 'long' => "$bytes\0", 'header' => substr($bytes, 0, 64)] as $name => $content) {
     file_put_contents("$dir/$name", $content);
     refused('BloomFilterException', $name, fn() => BloomFilter::load("$dir/$name"));
     same($content, file_get_contents("$dir/$name"));

@@ -6,7 +6,7 @@ bloomfilter
 <?php
 require __DIR__ . '/helpers.inc';
 $dir = folder();
-$f = new BloomFilter(n: 1000, p: 0.01);
+$f = new BloomFilter(n: 10000, p: 0.01);
 $f->addMany(urls(1000));
 same(null, $f->save("$dir/a.bloom"));
 same(['a.bloom'], array_values(array_diff(scandir($dir), ['.', '..'])), 'no temporary file stays');

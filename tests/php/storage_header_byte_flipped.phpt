@@ -9,7 +9,7 @@ $path = folder() . '/a.bloom';
 $live = new BloomFilter(m: 5000, n: 1000, storage: $path);
 $fresh = file_get_contents($path);
 $live->addMany(urls(100));
-foreach (['fresh' => $fresh, 'used' => file_get_contents($path), 'saved' => $live->toBytes()] as $kind => $whole) {
+foreach (['fresh' => $fresh, 'used' => file_get_contents($path), 'saved' => saved($live)] as $kind => $whole) {
     $accepted = $changed = [];
     for ($at = 0; $at < 4096; $at++) {
         $bytes = $whole;

@@ -15,7 +15,7 @@ $f->close();
 same([true, true], [$g->exists('a'), BloomFilter::open($path)->exists('a')]);
 unset($g);
 # so that even a file that was written in place is read anew
-file_put_contents($path, (new BloomFilter(m: 33, n: 3))->toBytes());
+file_put_contents($path, saved(new BloomFilter(m: 33, n: 3)));
 same(33, BloomFilter::open($path)->m);
 echo "done\n";
 ?>

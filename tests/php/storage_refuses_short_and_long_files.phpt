@@ -9,7 +9,7 @@ $path = folder() . '/a.bloom';
 $live = new BloomFilter(m: 20_000, n: 1000, storage: $path);
 $live->addMany(urls(100));
 $memory = clone $live;
-foreach ([file_get_contents($path), $memory->toBytes()] as $whole) {
+foreach ([file_get_contents($path), saved($memory)] as $whole) {
     $size = strlen($whole);
     foreach ([0, 1, 7, 8, 16, 100, 4095, 4096, 4097, $size - 4096, $size - 8, $size - 1, $size + 1, $size + 8, $size + 4096] as $length) {
         $bytes = str_pad(substr($whole, 0, $length), $length, "\0");

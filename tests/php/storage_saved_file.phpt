@@ -6,12 +6,12 @@ bloomfilter
 <?php
 require __DIR__ . '/helpers.inc';
 $path = folder() . '/a.bloom';
-$f = new BloomFilter(n: 1000, p: 0.01);
+$f = new BloomFilter(n: 10000, p: 0.01);
 $f->addMany(urls(1000));
 $f->save($path);
 same($f->toBytes(), file_get_contents($path));
 $bytes = file_get_contents($path);
-for ($at = 4096; $at < strlen($bytes); $at += 101) {
+for ($at = 4096; $at < strlen($bytes); $at += 1009) {
     $damaged = $bytes;
     $damaged[$at] = chr(ord($bytes[$at]) ^ 1);
     new_file($path, $damaged);

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
 SECRET = bytes(range(16))
 
@@ -72,7 +72,7 @@ def test_from_something_else(bad):
 
 def test_short_and_long_data(full):
     data = full.to_bytes()
-    for cut in (0, 1, 7, 8, 100, 4095, 4096, 4097, len(data) - 1):
+    for cut in (0, 1, 7, 8, 11, 63, 64, 100, len(data) - 1):
         with pytest.raises((ValueError, Error)):
             BloomFilter.from_bytes(data[:cut])
     with pytest.raises((ValueError, Error)):
@@ -83,12 +83,60 @@ def test_short_and_long_data(full):
 
 def test_every_changed_byte_is_noticed(full):
     data = bytearray(full.to_bytes())
-    for place in [*range(0, 4096, 7), *range(4096, len(data))]:
+    for place in range(len(data)):
         data[place] ^= 0x10
         with pytest.raises((ValueError, Error)):
             BloomFilter.from_bytes(data)
         data[place] ^= 0x10
     assert BloomFilter.from_bytes(data) == full
+
+
+# ---- few bits: no header page ----
+@pytest.mark.parametrize("p", [0.01, 1e-6])
+def test_ten_keys_take_few_bytes(p, tmp_path):
+    bf = BloomFilter(n=10, p=p)
+    bf.update(range(10))
+    data = bf.to_bytes()
+    assert len(data) == 64 + len(bf.bitset) < 200
+    assert len(pickle.dumps(bf)) < 300 and pickle.loads(pickle.dumps(bf)) == bf
+    bf.save(tmp_path / "f")
+    assert (tmp_path / "f").stat().st_size == 4096 + len(bf.bitset)
+    assert BloomFilter.from_bytes((tmp_path / "f").read_bytes()) == bf
+    with BloomFilter.open(tmp_path / "f") as shared:
+        assert shared.add("new") and shared.to_bytes() != data
+
+
+def test_counters_and_parts_take_few_bytes():
+    counting = CountingBloomFilter(n=10, p=0.01)
+    counting.update([1, 1, 2])
+    back = CountingBloomFilter.from_bytes(counting.to_bytes())
+    assert len(counting.to_bytes()) < 400 and back.count_of(1) == 2
+    for kind in ({"grow": 2.0}, {"window": 60.0, "parts": 1}):
+        bf = BloomFilter(n=10, p=0.01, **kind)
+        bf.update(range(10))
+        assert len(bf.to_bytes()) < 500
+        back = pickle.loads(pickle.dumps(bf))
+        assert all(i in back for i in range(10)) and back.to_bytes() == bf.to_bytes()
+
+
+def test_a_header_page_begins_with_4_kib_of_bits():
+    assert len(BloomFilter(m=32_704, k=3).to_bytes()) == 64 + 4088
+    assert len(BloomFilter(m=32_705, k=3).to_bytes()) == 4096 + 4096
+
+
+def test_an_image_in_a_file_is_loaded_and_not_mapped(full, tmp_path):
+    path = tmp_path / "f"
+    path.write_bytes(full.to_bytes())
+    assert BloomFilter.load(path) == full
+    with BloomFilter.open(path, read_only=True) as bf:
+        assert bf == full
+        with pytest.raises(Error):
+            bf.add("new")
+    with pytest.raises(
+        Error, match="cannot be written in place: load it, and save what was loaded"
+    ):
+        BloomFilter.open(path)
+    assert path.read_bytes() == full.to_bytes()
 
 
 def test_parameters_given_must_be_those_of_the_data(full, tmp_path):
@@ -118,7 +166,7 @@ def test_save_and_load(full, tmp_path):
     ):
         assert full.save(path) is None
         assert BloomFilter.load(path) == full
-        assert Path(os.fsdecode(path)).read_bytes()[4096:] == full.to_bytes()[4096:]
+        assert Path(os.fsdecode(path)).read_bytes()[4096:] == full.to_bytes()[64:]
     assert len(os.listdir(tmp_path)) == 4
 
 

@@ -1,0 +1,134 @@
+/* compact.c - the form of an image without pages, for filters of few bits: a header of as many
+ * bytes as its fields need.  Format version 2 is this form and nothing else.  It is packed from a
+ * header page and unpacked to one, so that header.c checks every value of both forms.
+ *
+ *      0 magic 8      8 version u32   12 header bytes u32   16 sum of all bytes from 24 on, the bits included
+ *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p
+ *     64 what the flags say is there, 8 bytes each; the scheme's name where it is more than a row's
+ */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include "bits/bits.h"
+#include "format/fields.h"
+
+enum { SHARED = AT_BYTES - AT_SCHEME, FIELDS = AT_BYTES, FIELDS_MAX = 4 };
+_Static_assert(BF_COMPACT_HEADER == FIELDS + 8 * FIELDS_MAX + BF_SCHEME_BYTES, "the longest");
+
+/* Fields of the page that a header without a page has where one of these flags is set: in this
+ * order. */
+static const struct {
+    unsigned flags, at, bytes;
+} extra[] = { { FLAG_KEYED, AT_SECRET, 8 }, { FLAG_SHARDED, AT_SHARDS, 4 },
+    { FLAG_GROW, AT_GROW, 8 }, { FLAG_WINDOW, AT_WINDOW, 8 },
+    { FLAG_WINDOW | FLAG_PART, AT_PARTS, 4 }, { FLAGS_CHAIN, AT_LIVE, 8 } };
+enum { EXTRA = sizeof extra / sizeof *extra };
+
+static unsigned fields_bytes(unsigned flags)
+{
+    unsigned bytes = FIELDS;
+    for (unsigned i = 0; i < EXTRA; i++) bytes += flags & extra[i].flags ? 8 : 0;
+    return bytes;
+}
+
+/* The row's own name is not written. */
+static unsigned name_bytes(const char *name, const bf_scheme *s)
+{
+    return s && strcmp(name, s->name) == 0 ? 0 : ((unsigned)strlen(name) + 7) / 8 * 8;
+}
+
+uint64_t bf_header_bytes(const bf_desc *d, bool compact)
+{
+    return compact ? fields_bytes(bf_header_flags(d)) + name_bytes(d->name, d->scheme) : BF_HEADER;
+}
+
+bool bf_compact_fits(uint64_t bytes) { return bytes < BF_COMPACT_BITS; }
+
+/* The page's fields go before the bits, which are there already. */
+void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_desc *d, uint64_t bits_bytes)
+{
+    const unsigned flags = bf_header_flags(d), head = (unsigned)bf_header_bytes(d, true);
+    uint8_t *at = to + FIELDS;
+    memset(to, 0, head);
+    memcpy(to, page, sizeof bf_magic);
+    bf_put(to + AT_VERSION, 4, VERSION_COMPACT);
+    bf_put(to + AT_HEADER, 4, head);
+    memcpy(to + AT_SCHEME, page + AT_SCHEME, SHARED);
+    for (unsigned i = 0; i < EXTRA; i++) {
+        if (!(flags & extra[i].flags)) continue;
+        memcpy(at, page + extra[i].at, extra[i].bytes);
+        at += 8;
+    }
+    if (at < to + head) memcpy(at, d->name, strlen(d->name));
+    bf_put(to + AT_SUM, 8, XXH3_64bits(to + AT_SCHEME, head - AT_SCHEME + bits_bytes));
+}
+
+bool bf_is_compact(const uint8_t *bytes, uint64_t len)
+{
+    return len >= AT_HEADER && memcmp(bytes, bf_magic, sizeof bf_magic) == 0 &&
+           bf_get(bytes + AT_VERSION, 4) == VERSION_COMPACT;
+}
+
+static int damaged(bf_error *err, const char *where, const char *what)
+{
+    return bf_fail(err, BF_EFORMAT, "%.80s is damaged: %s", where, what);
+}
+
+/* How many bytes of bits follow: not yet covered by a sum, so kept small. */
+static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_error *err)
+{
+    const uint64_t m = bf_get(raw + AT_M, 8), cell = bf_get(raw + AT_CELL, 4);
+    const bool none = (bf_get(raw + AT_FLAGS, 4) & (FLAG_GROW | FLAG_WINDOW)) != 0;
+    *bytes = 0;
+    if (none) return 0;
+    if (m > BF_COMPACT_BITS * 8 || cell > BF_CELL_BITS ||
+        !bf_compact_fits(*bytes = bf_cells_bytes(m * cell)))
+        return damaged(err, where, "m is too large for a header without a page");
+    return 0;
+}
+
+/* The fields to where a page has them.  Left over: the name. */
+static int spread(
+    const uint8_t *raw, unsigned head, uint8_t *page, const char *where, bf_error *err)
+{
+    const unsigned flags = (unsigned)bf_get(raw + AT_FLAGS, 4), fields = fields_bytes(flags);
+    const uint8_t *at = raw + FIELDS;
+    if (head < fields || head - fields > BF_SCHEME_BYTES || head % 8)
+        return damaged(err, where, "bad header size");
+    memset(page, 0, BF_HEADER);
+    memcpy(page + AT_SCHEME, raw + AT_SCHEME, SHARED);
+    for (unsigned i = 0; i < EXTRA; i++) {
+        if (!(flags & extra[i].flags)) continue;
+        memcpy(page + extra[i].at, at, extra[i].bytes);
+        if (bf_get(at, 8) != bf_get(page + extra[i].at, extra[i].bytes))
+            return damaged(err, where, "a reserved byte is set");
+        at += 8;
+    }
+    const bf_scheme *s = bf_find_scheme_id((uint32_t)bf_get(raw + AT_SCHEME, 4));
+    if (head > fields)
+        memcpy(page + AT_NAME, at, head - fields);
+    else if (s)
+        memcpy(page + AT_NAME, s->name, strlen(s->name));
+    bf_put(page + AT_BYTES, 8, bf_cells_bytes(bf_get(raw + AT_M, 8) * bf_get(raw + AT_CELL, 4)));
+    return 0;
+}
+
+int bf_compact_unpack(
+    const uint8_t *raw, uint64_t len, uint8_t *page, const char *where, bf_error *err)
+{
+    uint64_t bits, head = len < FIELDS ? 0 : bf_get(raw + AT_HEADER, 4);
+    if (len < FIELDS || len < head)
+        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its header has %llu",
+            where, (unsigned long long)len, (unsigned long long)(head ? head : FIELDS));
+    if (head < FIELDS || head > BF_COMPACT_HEADER) return damaged(err, where, "bad header size");
+    int rc = bits_of(raw, &bits, where, err);
+    if (rc < 0) return rc;
+    if (len - head < bits)
+        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, m=%llu needs %llu", where,
+            (unsigned long long)len, (unsigned long long)bf_get(raw + AT_M, 8),
+            (unsigned long long)(head + bits));
+    if (bf_get(raw + AT_SUM, 8) != XXH3_64bits(raw + AT_SCHEME, head - AT_SCHEME + bits))
+        return damaged(err, where, "its checksum does not match");
+    if ((rc = spread(raw, (unsigned)head, page, where, err)) < 0) return rc;
+    bf_header_seal(page, 0, XXH3_64bits(raw + head, bits));
+    return (int)head;
+}

@@ -1,0 +1,40 @@
+--TEST--
+A filter of ten keys is few bytes: toBytes, serialize, a file with such an image
+--EXTENSIONS--
+bloomfilter
+--FILE--
+<?php
+require __DIR__ . '/helpers.inc';
+foreach ([0.01, 1e-6] as $p) {
+    $f = new BloomFilter(n: 10, p: $p);
+    $f->addMany(urls(10));
+    $bytes = $f->toBytes();
+    same([64 + strlen($f->bitset), true], [strlen($bytes), strlen($bytes) < 200]);
+    same(true, strlen(serialize($f)) < 300);
+    same(true, unserialize(serialize($f))->equals($f));
+    for ($at = 0; $at < strlen($bytes); $at++) {
+        $damaged = $bytes;
+        $damaged[$at] = chr(ord($bytes[$at]) ^ 3);
+        refused('BloomFilterException', '', fn() => BloomFilter::fromBytes($damaged));
+        refused('BloomFilterException', '', fn() => BloomFilter::fromBytes(substr($bytes, 0, $at)));
+    }
+}
+$counting = new CountingBloomFilter(n: 10, p: 0.01);
+$counting->addMany(['a', 'a', 'b']);
+same(2, CountingBloomFilter::fromBytes($counting->toBytes())->countOf('a'));
+same(true, strlen($counting->toBytes()) < 400);
+$grows = new BloomFilter(n: 10, p: 0.01, grow: 2.0);
+$grows->addMany(urls(10));
+same([true, 10], [strlen($grows->toBytes()) < 300, array_sum(unserialize(serialize($grows))->existMany(urls(10)))]);
+
+$path = folder() . '/small.bloom';
+new_file($path, $bytes);
+same(true, BloomFilter::load($path)->equals($f));
+refused('BloomFilterException', 'cannot be written in place: load it, and save what was loaded', fn() => BloomFilter::open($path));
+$f->save($path);
+same(4096 + strlen($f->bitset), filesize($path));
+same(true, BloomFilter::open($path)->add('new'));
+echo "done\n";
+?>
+--EXPECT--
+done
