@@ -45,7 +45,7 @@
         "Redis: an add returns once this many replicas have it")                                     \
     X(FLAG, adopt, adopt, 0, 0, NULL, "Redis: another system's bitmap becomes a filter of ours too")
 #define BF_CLOCK(X)                                                                                \
-    X(CLOCK, clock, clock, 0, 0, NULL, "window: called for the time in seconds")              \
+    X(CLOCK, clock, clock, 0, 0, NULL, "window: called for the time in seconds")                  \
     X(HASHES, hashes, hashes, 0, 0, "1 to 16 functions",                                           \
         "hash functions of your own, bytes to int: slow")
 /* clang-format on */

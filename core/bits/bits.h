@@ -36,16 +36,18 @@ static inline uint64_t bf_word(const uint64_t *w)
     BF_STEP(w, false);
     return __atomic_load_n((const bf_shared *)w, __ATOMIC_RELAXED);
 }
-/* Set mask; true if all of it was set before.  No store then: the cache line stays clean. */
+/* Set mask; true if all of it was set before.  Words that others write too are not written then.
+ * Words of one's own always are: whether a bit is new cannot be foretold. */
 static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 {
     uint64_t old = bf_word(w);
+    if (!atomic) {
+        BF_STEP(w, true);
+        *w = old | mask;
+        return (old & mask) == mask;
+    }
     if ((old & mask) == mask) return true;
     BF_STEP(w, true);
-    if (!atomic) {
-        *w = old | mask;
-        return false;
-    }
     return (__atomic_fetch_or((bf_shared *)w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -420,6 +420,7 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
     if (!bf_header_clean(page)) return 0;
     if (!sum_of(of, from, nwords, &sum)) return BF_EIO;
     if (bf_get(page + AT_BITS_SUM, 8) == sum) return 0;
+    bf_fence();
     if (!bf_header_clean(page)) return 0; /* somebody began to add while the sum was taken */
     return damaged(err, where, "the bits' checksum does not match");
 }
@@ -437,6 +438,7 @@ bool bf_header_dirty(uint8_t *page)
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    bf_fence(); /* whoever sees a bit that is set after this sees the page dirty */
     return true;
 }
 

@@ -13,7 +13,8 @@ typedef struct {
     const bf_functions *functions; /* scheme "functions" */
 } bf_argument;
 
-typedef struct {
+typedef struct bf_hash bf_hash;
+struct bf_hash {
     const char *name;
     unsigned width; /* words per key, 1..BF_WIDTH_MAX; 0 = k     */
     void (*run)(const void *secret, const bf_key *keys, size_t n, uint64_t *digests);
@@ -29,7 +30,8 @@ typedef struct {
      * about. */
     size_t (*try)(
         const void *secret, const bf_key *keys, size_t n, uint64_t *digests, bf_error *err);
-} bf_hash;
+    const bf_hash *avx2; /* the same digests by AVX2; NULL = none */
+};
 
 /* functions.c */
 extern const bf_hash bf_hash_functions;
