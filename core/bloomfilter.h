@@ -156,6 +156,7 @@ typedef struct {
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
+    bool may_count;          /* for tools: what is there may be counting too, bf_get_info tells  */
 } bf_spec;
 
 typedef struct {             /* what a filter is; see bf_get_state for what is in it */
@@ -420,8 +421,11 @@ bool bf_command_arg(bf_commands *c, bf_key *arg);         /* its next argument *
  * its text as the user wrote it.  Fills *err with "m must be 1 to 1099511627776, got -5"; returns
  * BF_EINVAL. */
 int bf_refuse(bf_error *err, const char *name, const char *value);
-/* Is this storage a URL?  Otherwise it is a path. */
+/* Is this storage a URL?  Otherwise it is a path, or a mistake. */
 bool bf_is_url(const char *storage);
+/* 1: the storage is a file, *path its path, a part of storage (file:PATH names PATH, whatever that
+ * looks like); 0: it is a URL; BF_EINVAL: it is a mistake, such as redis:host or http://host. */
+int bf_storage_path(const char *storage, const char **path, bf_error *err);
 /* A storage, or a text in which some may be, without what stands between :// and @ in a URL: never a
  * password.  Writes at most cap bytes, a NUL included; returns the length of all of it. */
 size_t bf_hide_passwords(const char *text, char *out, size_t cap);

@@ -7,13 +7,12 @@
 /* ---- life ---- */
 int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
+    const char *path;
     bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
+    if (spec->storage && bf_storage_path(spec->storage, &path, err) < 0) return BF_EINVAL;
     if (spec->counting && (spec->grow != 0 || spec->window != 0))
         return bf_fail(
             err, BF_EINVAL, "counting filters neither grow nor forget: no grow, no window");
-    if (spec->counting && (spec->shards > 1 || spec->cache || spec->wait_replicas))
-        return bf_fail(err, BF_EINVAL,
-            "counting filters have neither shards nor a cache, and wait for no replicas");
     if (spec->counting && spec->client)
         return bf_fail(err, BF_ENOTSUP, "a client callback cannot count");
     if (spec->grow != 0 && !bf_grow_valid(spec->grow))

@@ -70,8 +70,8 @@ const bf_variant *const bf_variants[] = {
     [BF_FIXED] = &bf_variant_fixed, [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
 };
 
-/* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path,
- * none is memory. */
+/* A home is chosen by what is given: a client, a URL by its beginning, any other storage is a path
+ * (or a mistake: base/storage.c), none is memory. */
 #ifdef BF_HAVE_HIREDIS
 #define REDIS &bf_store_redis, NULL
 #else
@@ -102,10 +102,6 @@ const bf_store_ops *bf_find_store(const bf_spec *spec, bf_error *err)
     if (spec->redis_client) return &bf_store_redis;
     if (spec->client) return &bf_store_client;
     if (!spec->storage) return &bf_store_memory;
-    if (!*spec->storage) {
-        bf_fail(err, BF_EINVAL, "storage must be a path or a URL, got an empty one");
-        return NULL;
-    }
     size_t i = 0;
     while (strncmp(spec->storage, homes[i].prefix, strlen(homes[i].prefix)) != 0) i++;
     if (homes[i].missing)
@@ -118,4 +114,12 @@ bool bf_is_url(const char *storage)
     for (size_t i = 0; *homes[i].prefix; i++)
         if (!strncmp(storage, homes[i].prefix, strlen(homes[i].prefix))) return true;
     return false;
+}
+
+int bf_storage_path(const char *storage, const char **path, bf_error *err)
+{
+    *path = NULL;
+    if (bf_is_url(storage)) return 0;
+    const int rc = bf_path_of(storage, path, err);
+    return rc < 0 ? rc : 1;
 }

@@ -75,20 +75,24 @@ static int read_real(const char *name, double given, bool absent, double *to, bf
 
 /* ---- paths: made absolute for PHP's own working directory; links are left to the core, which has
  * its rules ---- */
-char *php_bf_path(const zend_string *path)
+static char *whole_path(const char *path)
 {
     char cwd[MAXPATHLEN], *full;
-    if (ZSTR_LEN(path) == 0 || strlen(ZSTR_VAL(path)) != ZSTR_LEN(path)) {
-        zend_value_error("a path must not be empty or hold NUL bytes");
-        return NULL;
-    }
-    if (IS_ABSOLUTE_PATH(ZSTR_VAL(path), ZSTR_LEN(path)) || !VCWD_GETCWD(cwd, sizeof cwd))
-        full = estrdup(ZSTR_VAL(path));
-    else
-        spprintf(&full, 0, "%s/%s", cwd, ZSTR_VAL(path));
+    if (IS_ABSOLUTE_PATH(path, strlen(path)))
+        full = estrdup(path);
+    else /* ./: a path that looks like a URL stays a path */
+        spprintf(&full, 0, "%s/%s", VCWD_GETCWD(cwd, sizeof cwd) ? cwd : ".", path);
     if (php_check_open_basedir_ex(full, 0) == 0) return full;
     zend_throw_exception_ex(php_bf_exception_ce, BF_EIO, "open_basedir does not allow %s", full);
     efree(full);
+    return NULL;
+}
+
+char *php_bf_path(const zend_string *path)
+{
+    if (ZSTR_LEN(path) && strlen(ZSTR_VAL(path)) == ZSTR_LEN(path))
+        return whole_path(ZSTR_VAL(path));
+    zend_value_error("a path must not be empty or hold NUL bytes");
     return NULL;
 }
 
@@ -113,12 +117,20 @@ static bool may_reach(const char *url)
     return rc == 0;
 }
 
-/* What is no URL for the core is a path, whatever it looks like, so open_basedir has to see it. */
+/* What is a file for the core, file:PATH too, goes on as its absolute path, which open_basedir has
+ * seen. */
 char *php_bf_storage(const zend_string *storage)
 {
-    if (!bf_is_url(ZSTR_VAL(storage))) return php_bf_path(storage);
-    if (strlen(ZSTR_VAL(storage)) != ZSTR_LEN(storage))
+    const char *path;
+    bf_error err;
+    if (strlen(ZSTR_VAL(storage)) != ZSTR_LEN(storage)) {
         zend_value_error("a storage must not hold NUL bytes");
+        return NULL;
+    }
+    const int is = bf_storage_path(ZSTR_VAL(storage), &path, &err);
+    if (is > 0) return whole_path(path);
+    if (is < 0)
+        php_bf_raise(&err);
     else if (may_reach(ZSTR_VAL(storage)))
         return estrndup(ZSTR_VAL(storage), ZSTR_LEN(storage));
     return NULL;

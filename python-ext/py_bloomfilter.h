@@ -306,6 +306,9 @@ PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
 PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
+/* The same as open and from_bytes, for either class: what is there says which. */
+PyObject *module_open(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *module_from_bytes(PyObject *module, PyObject *args, PyObject *kwargs);
 
 /* ---- py_redis.c
  * --------------------------------------------------------------------------------------------- */

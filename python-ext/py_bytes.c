@@ -115,8 +115,11 @@ static PyObject *maker_of(FilterObject *self, const bf_info *info)
  * absolute one: who unpickles it may be elsewhere, where that name is another filter's. */
 static PyObject *storage_of(FilterObject *self, bf_filter *bf, const bf_info *info)
 {
-    PyObject *path = PyUnicode_DecodeFSDefault(info->storage);
-    if (!path || bf_is_url(info->storage) || info->storage[0] == '/') return path;
+    const char *name = NULL;
+    const bool is_file = bf_storage_path(info->storage, &name, NULL) > 0,
+               relative = is_file && name[0] != '/';
+    PyObject *path = PyUnicode_DecodeFSDefault(relative ? name : info->storage);
+    if (!path || !relative) return path;
     bf_spec there = { .storage = info->storage, .counting = is_counting(Py_TYPE(self)) },
             only_read = there;
     only_read.read_only = true;

@@ -21,14 +21,19 @@ static PyObject *make_turn(void)
 }
 
 /* ---- for the command line: what the core knows of storages and of files of secrets ---- */
-static PyObject *module_is_url(PyObject *module, PyObject *arg)
+static PyObject *module_path_of(PyObject *module, PyObject *arg)
 {
-    PyObject *text;
-    (void)module;
+    PyObject *text, *found;
+    const char *path;
+    bf_error err;
     if (!PyUnicode_FSConverter(arg, &text)) return NULL;
-    const bool is = bf_is_url(PyBytes_AS_STRING(text));
+    const int is = bf_storage_path(PyBytes_AS_STRING(text), &path, &err);
+    if (is < 0)
+        found = raise_error(PyModule_GetState(module), &err);
+    else
+        found = is ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None);
     Py_DECREF(text);
-    return PyBool_FromLong(is);
+    return found;
 }
 
 /* Any text, in whatever encoding the file system has: the library's messages are UTF-8. */
@@ -63,7 +68,10 @@ static PyObject *module_read_secret(PyObject *module, PyObject *arg)
                   : PyBytes_FromStringAndSize(secret, sizeof secret);
 }
 
-static PyMethodDef functions[] = { { "_is_url", module_is_url, METH_O, NULL },
+static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
+    { "_open", (PyCFunction)(void (*)(void))module_open, METH_VARARGS | METH_KEYWORDS, NULL },
+    { "_from_bytes", (PyCFunction)(void (*)(void))module_from_bytes, METH_VARARGS | METH_KEYWORDS,
+        NULL },
     { "_hide_passwords", module_hide_passwords, METH_O, NULL },
     { "_read_secret", module_read_secret, METH_O, NULL }, { NULL, NULL, 0, NULL } };
 

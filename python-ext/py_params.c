@@ -334,11 +334,20 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return plan;
 }
 
+/* The class of what was found, where either will do. */
+static PyTypeObject *type_for(PyTypeObject *type, const params *q, const bf_filter *bf)
+{
+    bf_info info;
+    bf_get_info(bf, &info);
+    return q->spec.may_count && info.counting ? state_of(type)->counting_type : type;
+}
+
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
     if (!bf) raise_error(state_of(type), err);
     redis_client *client = keep_client(q, bf);
     PyObject *clock = Py_XNewRef(q->clock);
+    if (bf) type = type_for(type, q, bf);
     params_free(q);
     FilterObject *made = bf ? (FilterObject *)filter_wrap(type, bf, client, clock) : NULL;
     Py_XDECREF(clock); /* after the filter that may ask it */
@@ -349,7 +358,7 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
     return (PyObject *)made;
 }
 
-PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+static PyObject *open_as(PyTypeObject *type, PyObject *args, PyObject *kwargs, bool either)
 {
 #define OPEN(X) BF_NUMBERS(X) BF_SCHEME(X) BF_KEY(X) BF_SECRET(X) BF_MORE(X) BF_CLOCK(X)
     static const char *const names[] = { "storage", OPEN(NAME) "read_only", "warn", NULL };
@@ -366,8 +375,19 @@ PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (params_fill(state_of(type), &q, &a) < 0) return NULL;
     q.spec.must_exist = true;
     q.spec.counting = is_counting(type);
+    q.spec.may_count = either;
     bf_filter *bf = open_spec(&q.spec, &err);
     return wrap_or_raise(type, &q, bf, &err);
+}
+
+PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return open_as(type, args, kwargs, false);
+}
+
+PyObject *module_open(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    return open_as(((module_state *)PyModule_GetState(module))->filter_type, args, kwargs, true);
 }
 
 /* ---- from bytes: the parameters given are those expected ---- */
@@ -383,7 +403,7 @@ static int parse_expected(module_state *state, PyObject *args, PyObject *kwargs,
     return params_fill(state, q, &a);
 }
 
-PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+static PyObject *from_bytes_as(PyTypeObject *type, PyObject *args, PyObject *kwargs, bool either)
 {
     bf_error err;
     params q;
@@ -399,12 +419,24 @@ PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs
         return NULL;
     }
     q.spec.counting = is_counting(type);
+    q.spec.may_count = either;
     PyThreadState *ts = gil_out();
     bf_filter *bf = format ? bf_from_bytes_as(h.key.ptr, h.key.len, format, &q.spec, &err)
                            : bf_from_bytes(h.key.ptr, h.key.len, &q.spec, &err);
     gil_back(ts);
     key_release(&h);
     return wrap_or_raise(type, &q, bf, &err);
+}
+
+PyObject *filter_from_bytes(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    return from_bytes_as(type, args, kwargs, false);
+}
+
+PyObject *module_from_bytes(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    return from_bytes_as(
+        ((module_state *)PyModule_GetState(module))->filter_type, args, kwargs, true);
 }
 
 PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs)

@@ -38,7 +38,7 @@ deep_tsan() {
     step 'Python extension with TSan' build-python-tsan build_python_with "$out/stage/python-tsan" '-O1 -g -fno-omit-frame-pointer -fsanitize=thread'
     around=("$(preload libtsan.so libstdc++.so.6)" "PYTHONPATH=$out/stage/python-tsan/python-ext" BLOOMFILTER_SANITIZED=1 BLOOMFILTER_CPU=portable)
     sanitizers_say ''
-    run_pytest 'Python threads (TSan)' python-tsan tests/python/test_threads.py -p no:faulthandler
+    run_pytest 'Python threads (TSan)' python-tsan tests/python/interpreter/test_threads.py -p no:faulthandler
     no_reports 'Python threads (TSan)' python-tsan
 }
 
@@ -119,13 +119,13 @@ deep_python() {
     python_tests_ready
     step 'Python extension with ASan and UBSan' build-python-sanitized build_python_with "$stage" "$sanitized"
     # Compiled parts of other packages throw through libstdc++, which has to be there when ASan starts.
-    around=("$(preload libasan.so libubsan.so libstdc++.so.6)" PYTHONMALLOC=malloc "PYTHONPATH=$stage/python-ext:$root/tests/python"
+    around=("$(preload libasan.so libubsan.so libstdc++.so.6)" PYTHONMALLOC=malloc "PYTHONPATH=$stage/python-ext:$root/tests/helpers"
         BLOOMFILTER_SANITIZED=1 "BLOOMFILTER_REPORTS=$reports/asan")
     sanitizers_say 'leak_check_at_exit=0:stack_trace_format="#%n %m %f %S"'
-    run_pytest 'Python (ASan, UBSan)' python-sanitized tests/python -p sanitized -p no:faulthandler --ignore=tests/python/test_spark.py
+    run_pytest 'Python (ASan, UBSan)' python-sanitized tests/python -p sanitized -p no:faulthandler --ignore=tests/python/frameworks/test_spark.py
     no_reports 'Python (ASan, UBSan)' python
     around=(PYTHONDEVMODE=1 PYTHONMALLOC=debug)
-    run_pytest 'Python (debug allocator, -X dev)' python-debug tests/python --ignore=tests/python/test_spark.py
+    run_pytest 'Python (debug allocator, -X dev)' python-debug tests/python --ignore=tests/python/frameworks/test_spark.py
     around=()
 }
 

@@ -285,7 +285,7 @@ second_try() {
 spread() { [ "$jobs" = 1 ] || echo "-n $jobs --dist loadfile"; }
 # shellcheck disable=SC2046
 test_python() { run_pytest Python python tests/python $(spread) "$@"; }
-test_spark() { run_pytest 'Python with Spark' spark tests/python/test_spark.py "$@"; }
+test_spark() { run_pytest 'Python with Spark' spark tests/python/frameworks/test_spark.py "$@"; }
 test_server() {
     run_pytest bloomfilterd server tests/server "$@"
 }

@@ -67,18 +67,20 @@ int stored_at(const filters *fs, text name, char **storage, bf_error *err)
 
 int stored_folder(filters *fs, bf_error *err)
 {
-    const char *s = fs->o->storage;
+    const char *s = NULL;
     struct stat st;
+    const int is = fs->o->storage ? bf_storage_path(fs->o->storage, &s, err) : 0;
     const size_t len = s ? strlen(s) : 0;
-    fs->remote = s && bf_is_url(s);
-    if (!s || fs->remote) return 0;
+    fs->remote = fs->o->storage && is == 0;
+    if (is <= 0) return is;
     if (s[len - 1] == '/' && mkdir(s, 0777) < 0 && errno != EEXIST)
         return stored_fail(err, BF_EIO, "cannot make %.100s: %s", s, strerror(errno));
     if (s[len - 1] != '/' && (stat(s, &st) < 0 || !S_ISDIR(st.st_mode))) return 0;
-    fs->folder = malloc(len + 2);
+    fs->folder = malloc(len + 4);
     if (!fs->folder) return stored_fail(err, BF_ENOMEM, "out of memory");
-    memcpy(fs->folder, s, len + 1);
-    if (s[len - 1] != '/') memcpy(fs->folder + len, "/", 2);
+    /* What stood behind file: may look like a URL, and so would the files in it. */
+    sprintf(fs->folder, "%s%s%s", s != fs->o->storage && *s != '/' ? "./" : "", s,
+        s[len - 1] != '/' ? "/" : "");
     return 0;
 }
 
@@ -193,9 +195,12 @@ int stored_remove(served *s, bf_error *err)
 {
     if (!s->storage) return 0;
     if (s->remote) return remove_remote(s, err);
-    return unlink(s->storage) == 0 || errno == ENOENT
+    const char *path;
+    const int rc = bf_storage_path(s->storage, &path, err);
+    if (rc < 0) return rc;
+    return unlink(path) == 0 || errno == ENOENT
                ? 0
-               : stored_fail(err, BF_EIO, "cannot remove %.100s: %s", s->storage, strerror(errno));
+               : stored_fail(err, BF_EIO, "cannot remove %.100s: %s", path, strerror(errno));
 }
 
 /* ---- for clients ---- */

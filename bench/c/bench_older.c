@@ -3,7 +3,7 @@
  * to run. */
 #define _GNU_SOURCE
 #include "../../core/sets/sets.h"
-#include "../../tests/c/oracle_keys.h"
+#include "../../tests/c/helpers/oracle_keys.h"
 #include <time.h>
 
 enum { KEYS = 1 << 18, ROUNDS = 5 };

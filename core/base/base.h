@@ -3,6 +3,7 @@
  *   error.c   the only writers of bf_error        files.c   opening, reading, writing, room, locks
  *   real.c    fractions as text, any locale       names.c   temporary names, a name that replaces nothing, rights
  *   cpu.c     which kernels this machine can run         secretfile.c  a secret out of a file
+ *   storage.c the text that names a storage: a path or a mistake
  *
  * system.h goes before every other header of a file that asks the system for more than C and POSIX
  * have; load.h loads words from bytes, utf16.h reads UTF-8 as UTF-16.  Everything above may use
@@ -70,6 +71,9 @@ bool bf_is_file(const char *path);
 bool bf_same_name(const char *a, const char *b); /* of one entry in one folder? */
 int bf_keep_rights(int fd, const char *path); /* of the file it is about to replace; 0 or errno */
 void bf_sync_folder(const char *path);
+
+/* storage.c: of a storage that is no URL of a home the path; 0, or BF_EINVAL: it is a mistake. */
+int bf_path_of(const char *storage, const char **path, bf_error *err);
 
 /* cpu.c */
 bool bf_has_avx2(void);

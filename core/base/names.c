@@ -21,6 +21,12 @@ static char *folder_of(const char *path)
     return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
 }
 
+static const char *last_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 /* In path's folder, with the rights a new file gets.  Not every file system has them. */
 int bf_nameless_file(const char *path)
 {
@@ -68,19 +74,32 @@ static int make_locked(const char *name, unsigned mode)
     return -1;
 }
 
+/* How much of path a temporary name begins with: the folder, and as much of the last name, in whole
+ * UTF-8 characters, as leaves room for the rest within the 255 bytes that file systems allow. */
+static int kept_of(const char *path)
+{
+    enum { KEPT = 255 - sizeof ".tmp-9999" + 1 };
+    const char *last = last_of(path);
+    size_t len = strlen(last);
+    if (len > KEPT)
+        for (len = KEPT; len > 1 && (last[len] & 0xC0) == 0x80;) len--;
+    return (int)(last - path + (ptrdiff_t)len);
+}
+
 /* A new file beside path, with at most these rights: its name (to be freed) and *fd, or NULL.  Its
  * lock is held until the last descriptor is closed.  What makers that died left behind is removed,
  * so it does not pile up. */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err)
 {
-    size_t cap = strlen(path) + 48;
+    const size_t cap = strlen(path) + 48;
+    const int kept = kept_of(path);
     char *name = malloc(cap);
     if (!name) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
     for (unsigned i = 0; i < 10000; i++) {
-        snprintf(name, cap, "%s.tmp-%u", path, i);
+        snprintf(name, cap, "%.*s.tmp-%u", kept, path, i);
         if ((*fd = make_locked(name, mode)) >= 0) return name;
         if (errno != EEXIST) break;
         if (remove_abandoned(name) && (*fd = make_locked(name, mode)) >= 0) return name;
@@ -168,12 +187,6 @@ static int copy_list(const char *path, int fd)
 
 /* Where the group is another, or its list is lost, nobody of it may do what everybody may not. */
 static mode_t without_group(mode_t mode) { return mode & ~(mode_t)(070 & ~((mode & 07) << 3)); }
-
-static const char *last_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 bool bf_same_name(const char *a, const char *b)
 {

@@ -276,7 +276,7 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
         return damaged(err, where, "a reserved byte is set");
     d->g.shards = (unsigned)bf_get(page + AT_SHARDS, 4);
     if (((flags & FLAG_SHARDED) != 0) != (d->g.shards > 1) || d->g.shards == 1 ||
-        (d->g.shards && d->g.counting) || !bf_shards_fit(l, &d->g))
+        !bf_shards_fit(l, &d->g))
         return damaged(err, where, "its shards do not fit m");
     if (d->g.shards == 0) d->g.shards = 1;
     return 0;

@@ -22,14 +22,16 @@
 
 typedef bf_file file;
 
-static file *start(bf_store *s, const char *path, bf_error *err)
+static file *start(bf_store *s, const char *storage, bf_error *err)
 {
     file *f = s->impl;
+    const char *path;
     if (f) {
         if (f->fd >= 0) close(f->fd);
         f->fd = -1;
         return f;
     } /* another try of the same opening */
+    if (bf_path_of(storage, &path, err) < 0) return NULL;
     if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1; /* 0 is somebody's file */
     if (!f || !(f->path = strdup(path))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
@@ -95,14 +97,14 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 
 /* ---- what is there ---- */
 /* Nothing under this name: fine where a filter can be made, an error where one was expected. */
-static int absent(const bf_spec *spec, bf_error *err)
+static int absent(const file *f, const bf_spec *spec, bf_error *err)
 {
     struct stat st;
-    if (lstat(spec->storage, &st) == 0 && S_ISLNK(st.st_mode))
+    if (lstat(f->path, &st) == 0 && S_ISLNK(st.st_mode))
         return bf_fail(
-            err, BF_EIO, "cannot open %.100s: it is a symbolic link to nothing", spec->storage);
+            err, BF_EIO, "cannot open %.100s: it is a symbolic link to nothing", f->path);
     if (!spec->read_only && !spec->must_exist && bf_sufficient(spec)) return 0;
-    return bf_fail_absent(err, spec->storage);
+    return bf_fail_absent(err, f->path);
 }
 
 static bool nobody_writes(int fd)
@@ -176,7 +178,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     if (!f) return BF_ENOMEM;
     bf_error why; /* err is the caller's: nothing there may be no error */
     if (open_existing(s, f, &len, &why) < 0) {
-        if (errno == ENOENT) return absent(spec, err);
+        if (errno == ENOENT) return absent(f, spec, err);
         if (err) *err = why;
         return BF_EIO;
     }

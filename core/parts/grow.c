@@ -45,8 +45,9 @@ static int next_part(bf_filter *f, unsigned count, bf_error *err)
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
 {
-    return bf_fail(
-        err, BF_EIO, "%.80s: its newest part stays full: no key can be added", bf_where(f, NULL));
+    return bf_fail(err, BF_EIO,
+        "%.80s: others changed its parts %d times during the call: not all keys were added",
+        bf_where(f, NULL), TRIES);
 }
 
 /* The first n were just added to what was the newest part: parts that others appended before may

@@ -222,6 +222,23 @@ static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error
     return rc;
 }
 
+/* A part or a shard that the filter must have: is it there, but not what its companion hash said?
+ */
+static bool bereft(const bf_redis *r, bool meta, long long bytes)
+{
+    if (meta && bf_redis_meta_whole(r)) return false;
+    if (r->guest) return meta || bytes;
+    return r->slot && r->at < r->shards && (uint64_t)bytes == r->mark_at + BF_REDIS_MARK;
+}
+
+static int companion_lost(bf_redis *r, bf_error *err)
+{
+    r->missing = true;
+    return bf_fail(err, BF_EIO,
+        "%s is lost: its companion hash (with :meta) is gone; delete the key, create it again",
+        bf_redis_label(r));
+}
+
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub, bf_error *err)
 {
     long long bytes;
@@ -234,6 +251,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     const bool making = meta && bf_redis_meta_making(r);
     r->keys = meta ? bf_redis_meta_keys(r) : 0;
     r->seen = 0;
+    if (bereft(r, meta, bytes)) return companion_lost(r, err);
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
     r->seen = want;
     if (meta && d->kind) { /* its parts are grown.c's */
@@ -244,7 +262,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     }
     if (!r->slot) r->making = making;
     if (meta && d->g.shards > 1 && !r->slot) return bf_redis_attach_shards(r, spec, d, want, err);
-    if (!r->slot) r->whole = want; /* a lost filter may be made anew with shards */
+    if (!r->slot) r->whole = want; /* a lost filter may be created again with shards */
     if (!meta && !spec->scheme && !r->slot && !may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;
@@ -259,7 +277,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     }
     *stub = true;
     return bf_fail(err, BF_EFORMAT,
-        "%s holds %lld bytes, but not the mark of its :meta: delete both to start anew",
+        "%s holds %lld bytes, but not the mark of its :meta: delete both to start again",
         bf_redis_label(r), bytes);
 }
 

@@ -4,6 +4,7 @@
  * by themselves should this process die. */
 #include "parts/filter.h"
 #include "redis/redis.h"
+#include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,6 @@ enum {
 
 /* ---- scripts: KEYS K, K:meta, temporary; ARGV[1] where the mark is, ARGV[2] the one it should be
  * ---- */
-#define LIVE                                                                                       \
-    "local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) "                                    \
-    "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' "                     \
-    "local live=m~='00000000' and m==ARGV[2] "
 #define KEEP_TTL(what)                                                                             \
     "local t=redis.call('PTTL',KEYS[1]) " what " if t>0 then redis.call('PEXPIRE',KEYS[1],t) end "
 /* Only where the name is free: no string, and no companion hash but that of the lost filter that
@@ -35,31 +32,21 @@ static const char publish[] =
  * lacks what came before. */
 #define WHOLE "if redis.call('GETRANGE',KEYS[3],ARGV[1],ARGV[1]+3)~=ARGV[4] then return -1 end "
 static const char replace[] =
-    LIVE "if not live then return 0 end " WHOLE "redis.call('PERSIST',KEYS[3]) " KEEP_TTL(
+    BF_LUA_LIVE "if not live then return 0 end " WHOLE "redis.call('PERSIST',KEYS[3]) " KEEP_TTL(
         "redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
-static const char merge[] = LIVE
+static const char merge[] = BF_LUA_LIVE
     "if not live then return 0 end " WHOLE
     "redis.call('SETRANGE',KEYS[3],ARGV[1],'\\0\\0\\0\\0') " KEEP_TTL(
         "redis.call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])") "redis.call('DEL',KEYS[3]) return 1";
 /* Bits go back to 0: a new mark, as for clear. */
-static const char meet[] = LIVE "if not live then return 0 end " WHOLE KEEP_TTL(
+static const char meet[] = BF_LUA_LIVE "if not live then return 0 end " WHOLE KEEP_TTL(
     "redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
     "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
-static const char expire[] = LIVE
+static const char expire[] = BF_LUA_LIVE
     "if not live then return 0 end for i=1,2 do if ARGV[3]=='0' then redis.call('PERSIST',KEYS[i]) "
     "else redis.call('PEXPIRE',KEYS[i],ARGV[3]) end end return 1";
 static const char remove_[] =
-    LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
-/* Not where there is a sound filter by now, be it of another size: one bit too many harms it less
- * than one too few. */
-static const char undo[] =
-    "if redis.call('HEXISTS',KEYS[2],'size')==1 then return 0 end " /* Redisson's */
-    "local n=tonumber(redis.call('HGET',KEYS[2],'m') or '') "
-    "if n then ARGV[1]=math.floor((n/tonumber(redis.call('HGET',KEYS[2],'shards') or '1')+31)/32)*4 end "
-    "ARGV[2]=redis.call('HGET',KEYS[2],'mark') " LIVE
-    "if live then return 0 end for i=3,#ARGV do redis.call('SETBIT',KEYS[1],ARGV[i],0) end "
-    "if redis.call('BITCOUNT',KEYS[1])==0 then redis.call('DEL',KEYS[1]) end return 1";
-
+    BF_LUA_LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
 /* more: arguments that the caller puts after the two that all have. */
 static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp, size_t more)
 {
@@ -77,7 +64,7 @@ static void script_for(bf_redis *r, const char *text, uint32_t mark, const char 
     bf_link_word(l, hex);
 }
 
-static void script(bf_redis *r, const char *text, const char *temp, size_t more)
+void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t more)
 {
     script_for(r, text, r->mark, temp, more);
 }
@@ -145,10 +132,10 @@ static int window(bf_link *l, const char *temp, size_t n, bf_error *err)
 /* A key of zeros and the mark, grown a step at a time. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
-    const uint8_t big[BF_REDIS_MARK] = { (uint8_t)(mark >> 24), (uint8_t)(mark >> 16),
-        (uint8_t)(mark >> 8), (uint8_t)mark };
+    uint8_t big[BF_REDIS_MARK];
     uint64_t at = BF_REDIS_STEP - 1;
     int rc = 0;
+    bf_redis_mark_bytes(mark, big);
     for (bool whole = false; rc == 0 && !whole;) {
         if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
         size_t n = 0;
@@ -213,13 +200,13 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 /* Bits that are ready in temp get into K at once. */
 static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mark, bf_error *err)
 {
-    const uint8_t big[BF_REDIS_MARK] = { (uint8_t)(mark >> 24), (uint8_t)(mark >> 16),
-        (uint8_t)(mark >> 8), (uint8_t)mark };
+    uint8_t big[BF_REDIS_MARK];
     char hex[16];
     int rc = catch_up(r, err);
     if (rc < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
     snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
-    script(r, text, temp, 2);
+    bf_redis_mark_bytes(mark, big);
+    bf_redis_script(r, text, temp, 2);
     bf_link_word(r->link, hex);
     bf_link_arg(r->link, big, sizeof big);
     return run(r, err);
@@ -263,7 +250,7 @@ int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
     int rc = 0;
     for (int i = 0; rc == 0 && i < TRIES; i++) {
         if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-        script(r, expire, NULL, 1);
+        bf_redis_script(r, expire, NULL, 1);
         bf_link_number(r->link, bf_redis_ms(seconds));
         rc = run(r, err);
     }
@@ -275,22 +262,10 @@ int bf_redis_remove(bf_redis *r, bf_error *err)
     int rc = 0;
     for (int i = 0; rc == 0 && i < TRIES; i++) {
         if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-        script(r, remove_, NULL, 0);
+        bf_redis_script(r, remove_, NULL, 0);
         rc = run(r, err);
     }
     return alive(r, rc, err);
-}
-
-int bf_redis_undo(bf_redis *r, const uint64_t *pos, const uint8_t *old, size_t n, bf_error *err)
-{
-    size_t args = 0;
-    int rc = bf_link_begin(r->link, false, err);
-    if (rc < 0) return rc;
-    for (size_t i = 0; i < n; i++) args += !old[i];
-    script(r, undo, NULL, args);
-    for (size_t i = 0; i < n; i++)
-        if (!old[i]) bf_link_number(r->link, pos[i]);
-    return run(r, err);
 }
 
 /* ---- looking ---- */

@@ -1,28 +1,34 @@
-/* cache.c - keys known to be present need no trip: a mirror, in this process, of the bits that some
- * trip found or made 1. Bits go back to 0 only with a new mark, so while the mark is the one that
- * was seen, a key whose bits are all in the mirror is present.  Each trip sees the mark of the
- * shards it goes to; cache_max_age after that the mirror of a shard is not asked until another trip
- * has seen it.  Called with the link locked.
+/* cache.c - keys known to be present need no trip: a mirror, in this process, of the cells that
+ * some trip found or made other than 0. Bits go back to 0 only with a new mark, so while the mark
+ * is the one that was seen, a key whose bits are all in the mirror is present.  Each trip sees the
+ * mark of the shards it goes to; cache_max_age after that the mirror of a shard is not asked until
+ * another trip has seen it.  Called with the link locked.
+ *
+ * Counters go back to 0 where others remove keys, and no mark says so: there the mirror of a shard
+ * is emptied cache_max_age after something came into it, and what this handle removes or finds
+ * absent leaves it at once.  It spares tests only: an add counts.
  *
  * A Redis that was restarted, or another that took its place, may have older bits with the same
  * mark.  So what was learned before a new connection is not known after it.
  *
  * Not a table of keys: the answers must be those of the bits, false positives and all, and no
  * others. */
+#include "bits/bits.h"
 #include "parts/filter.h"
 #include "redis/redis.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* mark: 0 = nothing is known; seen: s, monotonic, < 0 never; used: some of its words are not 0 */
+/* mark: 0 = nothing is known; seen: s, monotonic, < 0 never, of counters when something was first
+ * learned; used: some of its words are not 0 */
 typedef struct {
     uint32_t mark;
     bool used;
     double seen;
 } sight;
 struct bf_redis_cache {
-    uint64_t *words; /* of m bits; the kernel gives memory where it is written */
+    uint64_t *words; /* of a bit a cell; the kernel gives memory where it is written */
     sight *shard;
     unsigned shards;
     uint64_t m;
@@ -69,7 +75,7 @@ int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err)
     if (!c || !c->words) {
         bf_redis_cache_free(c);
         return bf_fail(
-            err, BF_ENOMEM, "memory cannot hold the cache of m=%llu bits", (unsigned long long)m);
+            err, BF_ENOMEM, "memory cannot hold the cache of m=%llu", (unsigned long long)m);
     }
     c->shards = r->shards;
     c->m = m;
@@ -93,15 +99,28 @@ static uint32_t mark_of(const bf_redis *r, unsigned i)
     return r->slot && r->at != i ? r->slot[i].mark : r->mark;
 }
 
+static void empty(bf_redis *r, unsigned i)
+{
+    bf_redis_cache *c = r->cache;
+    const uint64_t each = (bf_redis_cells(r) + 63) / 64; /* whole words, where there are shards */
+    if (c->shard[i].used) memset(c->words + i * each, 0, (size_t)each * 8);
+    c->shard[i] = (sight){ .mark = mark_of(r, i), .seen = -1 };
+}
+
 /* Other bits since: nothing of the old ones is known any more. */
 static void look_at(bf_redis *r, unsigned i)
 {
-    bf_redis_cache *c = r->cache;
-    const uint32_t mark = mark_of(r, i);
-    if (c->shard[i].mark == mark) return;
-    const uint64_t each = r->shards > 1 ? r->bits / 64 : (r->bits + 63) / 64;
-    if (c->shard[i].used) memset(c->words + i * each, 0, (size_t)each * 8);
-    c->shard[i] = (sight){ .mark = mark, .seen = -1 };
+    if (r->cache->shard[i].mark != mark_of(r, i)) empty(r, i);
+}
+
+static bool is_over(const bf_redis_cache *c, unsigned i, double at)
+{
+    return c->shard[i].seen < 0 || at - c->shard[i].seen > c->max_age;
+}
+
+static unsigned shard_of(const bf_redis *r, const uint64_t *pos)
+{
+    return (unsigned)(pos[0] / bf_redis_cells(r));
 }
 
 /* What was learned on a connection before is not known any more. */
@@ -116,28 +135,37 @@ static void look_at_era(bf_redis *r)
 static bool known(bf_redis *r, const uint64_t *pos, unsigned k, double at)
 {
     const bf_redis_cache *c = r->cache;
-    const unsigned i = (unsigned)(pos[0] / r->bits);
+    const unsigned i = shard_of(r, pos);
     uint8_t yes = 0;
     look_at_era(r);
     look_at(r, i);
-    if (c->shard[i].seen < 0 || at - c->shard[i].seen > c->max_age) return false;
+    if (is_over(c, i, at)) return false;
     bf_words_apply(c->words, false, BF_OP_TEST, pos, 1, k, &yes);
     return yes;
 }
 
-/* What a trip told: only of bits that had one mark before and after it. */
+/* Some of its counters may be 0 by now. */
+static void unlearn(bf_redis *r, const uint64_t *pos, unsigned k)
+{
+    for (unsigned j = 0; j < k; j++) r->cache->words[pos[j] / 64] &= ~bf_mask_of(pos[j]);
+}
+
+/* What a trip told: only of cells that had one mark before and after it. */
 static void learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     const uint8_t *present, double at)
 {
     bf_redis_cache *c = r->cache;
     uint8_t was;
     for (size_t n = 0; n < nkeys; n++, pos += k) {
-        const unsigned i = (unsigned)(pos[0] / r->bits);
+        const unsigned i = shard_of(r, pos);
         if (c->shard[i].mark != mark_of(r, i)) continue;
-        c->shard[i].seen = at;
+        if (r->desc.g.counting && is_over(c, i, at)) empty(r, i);
+        if (!r->desc.g.counting || c->shard[i].seen < 0) c->shard[i].seen = at;
         c->shard[i].used = true;
         if (op == BF_OP_ADD || present[n])
             bf_words_apply(c->words, false, BF_OP_ADD, pos, 1, k, &was);
+        else if (r->desc.g.counting)
+            unlearn(r, pos, k);
     }
 }
 
@@ -174,12 +202,29 @@ static char *room(bf_redis_cache *c, size_t bytes)
     return more;
 }
 
+/* What is removed is not known any more, whatever becomes of it. */
+static int remove_all(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *removed,
+    bf_redis_applier *far, bf_error *err)
+{
+    for (size_t i = 0; i < nkeys; i++) unlearn(r, pos + i * k, k);
+    int rc = far(r, BF_OP_REMOVE, pos, nkeys, k, removed, err);
+    bf_redis_cache_heard(r, rc);
+    return rc;
+}
+
 /* With wait_replicas an add goes the whole way: that replicas have a bit is not known from having
  * seen it. */
+static bool is_spared(const bf_redis *r, int op)
+{
+    return op == BF_OP_TEST || (op == BF_OP_ADD && !r->desc.g.counting && !r->wait_replicas);
+}
+
 int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_redis_applier *far, bf_error *err)
 {
+    if (op == BF_OP_REMOVE) return remove_all(r, pos, nkeys, k, present, far, err);
     const double at = bf_redis_cache_now();
+    const bool spared = is_spared(r, op);
     char *space = room(r->cache, nkeys * k * sizeof *pos + nkeys * (sizeof(uint32_t) + 1));
     if (!space) return bf_fail(err, BF_ENOMEM, "out of memory");
     uint64_t *rest = (uint64_t *)(void *)space;
@@ -187,8 +232,7 @@ int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys,
     uint8_t *answer = (uint8_t *)(from + nkeys);
     size_t n = 0;
     for (size_t i = 0; i < nkeys; i++) {
-        if ((present[i] = known(r, pos + i * k, k, at) && !(op == BF_OP_ADD && r->wait_replicas)))
-            continue;
+        if ((present[i] = known(r, pos + i * k, k, at) && spared)) continue;
         memcpy(rest + n * k, pos + i * k, k * sizeof *pos);
         from[n++] = (uint32_t)i;
     }

@@ -23,19 +23,16 @@ static const char create_script[] = /* KEYS: K:meta K */
     "redis.call('HSET',KEYS[1],unpack(ARGV)) return 1";
 static const char turn_script[] = /* KEYS: K:meta temp new new:meta [newest newest:meta]; ARGV:
                                      epoch, ms to live, oldest living, newest or '', where its mark
-                                     is, the next mark raw and hex, meta */
+                                     is, the next mark raw and hex, born of the
+                                     whole, meta */
     "local function fail(v) redis.call('DEL',KEYS[2]) return v end "
     "if redis.call('EXISTS',KEYS[1])==0 then return fail(2) end "
+    "if (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[8] then return fail(0) end "
     "local e=tonumber(redis.call('HGET',KEYS[1],'epoch') or '') "
-    "if e~=tonumber(ARGV[4]) or redis.call('HEXISTS',KEYS[1],'e'..ARGV[1])==1 then return fail(0) end "
-    /* a string of our length and with a mark, or one with a companion hash, is of a filter before
-     */
-    "local t=redis.call('TYPE',KEYS[3]).ok local at=tonumber(ARGV[5]) "
-    "if t~='none' and (t~='string' or (redis.call('HEXISTS',KEYS[4],'mark')==0 and (redis.call('STRLEN',KEYS[3])~=at+4 "
-    "or redis.call('GETRANGE',KEYS[3],at,at+3)=='\\0\\0\\0\\0'))) then return fail(3) end "
+    "if e~=tonumber(ARGV[4]) or redis.call('HEXISTS',KEYS[1],'e'..ARGV[1])==1 then return fail(0) end " BF_NOT_OVER_OTHERS
     "if KEYS[5] and redis.call('EXISTS',KEYS[5])==1 then "
-    "redis.call('SETRANGE',KEYS[5],ARGV[5],ARGV[6]) redis.call('HSET',KEYS[6],'mark',ARGV[7]) end "
-    "redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) redis.call('HSET',KEYS[4],unpack(ARGV,8)) "
+    "redis.call('SETRANGE',KEYS[5],ARGV[5],ARGV[6]) if redis.call('HEXISTS',KEYS[6],'format')==1 then redis.call('HSET',KEYS[6],'mark',ARGV[7]) end end "
+    "redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) redis.call('HSET',KEYS[4],unpack(ARGV,9)) "
     "redis.call('PEXPIRE',KEYS[3],ARGV[2]) redis.call('PEXPIRE',KEYS[4],ARGV[2]) "
     "for _,f in ipairs(redis.call('HKEYS',KEYS[1])) do local n=string.match(f,'^e(-?%d+)$') "
     "if n and tonumber(n)<tonumber(ARGV[3]) then redis.call('HDEL',KEYS[1],f) end end "
@@ -149,6 +146,7 @@ int bf_redis_window_pieces(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     bf_desc d;
+    whole_of(f)->by_born = true;
     while (c->count <= c->desc.parts) {
         int rc = bf_chain_part(&c->desc, c->count, c->count * c->desc.g.m, &d, err);
         if (rc <= 0)
@@ -377,6 +375,8 @@ static void put_newest(bf_filter *f, bf_link *l, const char *key)
     bf_link_arg(l, raw, sizeof raw);
     snprintf(text, sizeof text, "%08lx", (unsigned long)next);
     bf_link_word(l, text);
+    bf_redis_born_text(whole_of(f), text);
+    bf_link_word(l, text);
 }
 
 static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
@@ -403,7 +403,7 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     bf_redis_place(r, &d);
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && (rc = bf_link_begin(l, true, err)) == 0) {
-        bf_link_count(l, 3 + (key ? 6 : 4) + 7 + (unsigned)bf_redis_meta_args(&d));
+        bf_link_count(l, 3 + (key ? 6 : 4) + 8 + (unsigned)bf_redis_meta_args(&d));
         bf_link_word(l, "EVAL");
         bf_link_word(l, turn_script);
         bf_link_number(l, key ? 6 : 4);

@@ -25,13 +25,12 @@ static const char append_script[] = /* KEYS: K:meta temp new new:meta before bef
     "else if redis.call('HGET',KEYS[1],'parts')~=ARGV[1] then redis.call('DEL',KEYS[2]) return 0 end "
     "local m=redis.call('GETRANGE',KEYS[5],ARGV[2],ARGV[2]+3) "
     "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' "
-    "if m=='00000000' or m~=ARGV[3] then redis.call('DEL',KEYS[2]) return 2 end end "
-    "if redis.call('EXISTS',KEYS[3])==1 and redis.call('EXISTS',KEYS[4])==0 then redis.call('DEL',KEYS[2]) return 3 end "
+    "if m=='00000000' or m~=ARGV[3] then redis.call('DEL',KEYS[2]) return 2 end end " BF_NOT_OVER_OTHERS
     "redis.call('PERSIST',KEYS[2]) redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) "
     "local k=tonumber(ARGV[6]) redis.call('HSET',KEYS[4],unpack(ARGV,7,6+k)) "
     "if n==0 then redis.call('DEL',KEYS[1],unpack(KEYS,6)) redis.call('HSET',KEYS[1],unpack(ARGV,7+k)) return 1 end "
     "local t=redis.call('PTTL',KEYS[1]) if t>0 then redis.call('PEXPIRE',KEYS[3],t) redis.call('PEXPIRE',KEYS[4],t) end "
-    "redis.call('SETRANGE',KEYS[5],ARGV[2],ARGV[4]) redis.call('HSET',KEYS[6],'mark',ARGV[5]) "
+    "redis.call('SETRANGE',KEYS[5],ARGV[2],ARGV[4]) if redis.call('HEXISTS',KEYS[6],'format')==1 then redis.call('HSET',KEYS[6],'mark',ARGV[5]) end "
     "redis.call('HSET',KEYS[1],'parts',n+1) return 1";
 
 static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
@@ -174,7 +173,8 @@ static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
 static bool doubts(bf_filter *f, bool adding)
 {
     unsigned n = 0;
-    bool in = false;
+    bool in = false, whole = whole_of(f)->fate != BF_FINE;
+    whole_of(f)->fate = BF_FINE;
     for (unsigned i = 0; i < f->chain->count; i++) {
         bf_redis *r = f->chain->piece[i]->part.store.impl;
         if (!r || r->fate == BF_FINE) continue;
@@ -184,8 +184,8 @@ static bool doubts(bf_filter *f, bool adding)
     }
     /* a call ends at the first: an earlier one was told by the other */
     if (n > 1) bf_raise(&whole_of(f)->told);
-    whole_of(f)->note = n == 0 || !adding ? NULL : in ? BF_SENT_IN : BF_SENT_OUT;
-    return n > 0;
+    whole_of(f)->note = !(n || whole) || !adding ? NULL : in ? BF_SENT_IN : BF_SENT_OUT;
+    return n || whole;
 }
 
 /* Who was told of a loss and goes on all the same, because what was lost came back or is not asked,

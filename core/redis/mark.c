@@ -118,12 +118,12 @@ bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b)
            a->secret_check == b->secret_check;
 }
 
-static int made_anew(const bf_redis *r, const bf_desc *d, bf_error *err)
+static int made_differently(const bf_redis *r, const bf_desc *d, bf_error *err)
 {
     char shards[24] = "";
     if (d->g.shards != r->desc.g.shards) snprintf(shards, sizeof shards, " shards=%u", d->g.shards);
     return bf_fail(err, BF_EMISMATCH,
-        "%s was made anew as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", bf_redis_label(r),
+        "%s was created again as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", bf_redis_label(r),
         d->name, (unsigned long long)d->g.m, d->g.k, shards, r->desc.name,
         (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
@@ -135,11 +135,11 @@ static int meta_agrees(bf_redis *r, uint32_t seen, uint32_t *born, bf_error *err
     uint32_t mark;
     int rc = bf_redis_fetch_meta(r, err);
     if (rc < 0) return rc;
-    if (r->link->reply.n == 0) return bf_redis_lost(r, err);
+    if (!bf_redis_meta_whole(r)) return bf_redis_lost(r, err);
     *born = bf_redis_meta_born(r);
     r->keys = bf_redis_meta_keys(r);
     if ((rc = bf_redis_meta_read(r, &d, &mark, err)) < 0) return rc;
-    if (!bf_redis_same_shape(&d, &r->desc)) return made_anew(r, &d, err);
+    if (!bf_redis_same_shape(&d, &r->desc)) return made_differently(r, &d, err);
     return mark == seen;
 }
 
@@ -150,9 +150,10 @@ int bf_redis_anew(const char *label, uint64_t gone, const char *note, bf_error *
         (unsigned long long)gone, note);
 }
 
-/* Re-creating goes shard by shard, and is said once: what the others are now is taken in silence,
- * also where they are still to come. */
-static void take_in_others(bf_redis *r)
+/* Losing and re-creating go shard by shard, and are said once for the filter: of the others those
+ * that are gone as well count as told, and where it was re-created, what they are now is taken in
+ * silence. */
+static void tell_of_others(bf_redis *r, bool anew)
 {
     bf_desc d;
     uint32_t mark;
@@ -164,7 +165,7 @@ static void take_in_others(bf_redis *r)
         const uint32_t born = r->link->reply.n ? bf_redis_meta_born(r) : 0;
         if (r->link->reply.n == 0)
             r->told = true;
-        else if (born != r->born && bf_redis_meta_read(r, &d, &mark, NULL) == 0 &&
+        else if (anew && born != r->born && bf_redis_meta_read(r, &d, &mark, NULL) == 0 &&
                  bf_redis_same_shape(&d, &r->desc)) {
             r->mark = mark;
             r->born = born;
@@ -182,7 +183,7 @@ static int settled(bf_redis *r, uint32_t seen, uint32_t born, bf_error *err)
     r->told &= born == r->born;
     r->born = born;
     if (!anew) return 0;
-    take_in_others(r);
+    tell_of_others(r, true);
     r->fate = r->note ? BF_ANEW_IN : BF_ANEW;
     const uint64_t gone = r->gone = r->added;
     r->added = 0;
@@ -213,9 +214,12 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
         if (seen == 0) break;
     }
     if (rc == 0) rc = bf_redis_lost(r, err);
-    r->told |= rc == BF_EIO && r->link->stands; /* whoever heard of the loss needs no second word */
     r->fate =
         rc < 0 && r->link->stands ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
+    if (rc == BF_EIO && r->link->stands && !r->told) {    /* who heard of it needs no second word */
+        r->told = true;
+        tell_of_others(r, false);
+    }
     if (rc < 0) return rc;
     *changed = true;
     return settled(r, seen, born, err);

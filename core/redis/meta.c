@@ -133,8 +133,7 @@ static bool sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
         shards < 1 || shards > BF_SHARDS_MAX)
         return false;
     g->shards = (unsigned)shards;
-    return bf_shards_fit(l, g) && !(g->counting && shards > 1) &&
-           bf_bits(g) / shards <= BF_REDIS_M_MAX;
+    return bf_shards_fit(l, g) && bf_bits(g) / shards <= BF_REDIS_M_MAX;
 }
 
 static bool real(const bf_redis_reply *r, const char *name, double *out)
@@ -144,6 +143,8 @@ static bool real(const bf_redis_reply *r, const char *name, double *out)
     *out = bf_real(text, &end);
     return *end == 0 && *out >= 0 && *out <= 1;
 }
+
+bool bf_redis_meta_whole(const bf_redis *r) { return has(&r->link->reply, "format"); }
 
 bool bf_redis_meta_making(const bf_redis *r) { return has(&r->link->reply, "making"); }
 

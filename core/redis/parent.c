@@ -72,7 +72,7 @@ int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
         d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
         d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
         return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s was made anew with other parameters: open it again",
+    return bf_fail(err, BF_EMISMATCH, "%s was created again with other parameters: open it again",
         bf_redis_label(whole));
 }
 
@@ -108,12 +108,19 @@ static const char delete_meta[] = MINE "redis.call('DEL',KEYS[1]) return 1";
 static const char expire_meta[] = MINE
     "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1";
 
+/* As K:meta has it; empty where it has none. */
+void bf_redis_born_text(const bf_redis *whole, char text[16])
+{
+    *text = 0;
+    if (whole->born) snprintf(text, 16, "%08lx", (unsigned long)whole->born);
+}
+
 /* Not what somebody else has made there meanwhile. */
 static int about_meta(bf_redis *r, const char *script, const char *argument, bf_error *err)
 {
-    char born[16] = "";
+    char born[16];
     int64_t done;
-    if (r->born) snprintf(born, sizeof born, "%08lx", (unsigned long)r->born);
+    bf_redis_born_text(r, born);
     int rc = number(
         r, (const char *const[]){ "EVAL", script, "1", r->meta, born, argument, NULL }, &done, err);
     return rc < 0 || done == 1 ? rc : bf_redis_lost(r, err);

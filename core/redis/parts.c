@@ -32,7 +32,7 @@ static const char put_script[] =
     "for j=at-k,at-1 do set[n+1],set[n+2],set[n+3],set[n+4]='SET','u1',ARGV[j],1 n=n+4 "
     "if n>4000 then call(unpack(set)) set,n={'BITFIELD',KEYS[parts]},2 end end if n>2 then call(unpack(set)) end end "
     "out[#out+1]=found end "
-    "if keys~=had then call('HSET',KEYS[parts+1],'keys',string.format('%.0f',keys)) end "
+    "if keys~=had and call('HEXISTS',KEYS[parts+1],'format')==1 then call('HSET',KEYS[parts+1],'keys',string.format('%.0f',keys)) end "
     "table.insert(out,1,keys) return out";
 
 static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
@@ -109,6 +109,7 @@ static void group(batch *b, int first_op)
     for (unsigned i = 0; i < b->n; i++)
         b->g[i] = (bf_redis_group){ .of = redis_of(b->piece[i]),
             .op = i == 0 ? first_op : BF_OP_TEST,
+            .how = i == 0 && first_op == BF_OP_ADD ? &bf_redis_adds : &bf_redis_looks,
             .pos = pos_of(b, i, 0),
             .nkeys = b->nkeys,
             .present = b->present + i * b->most,
@@ -140,7 +141,7 @@ static int ask_some(bf_filter *f, batch *b, bool add, bf_span *s, bf_error *err)
 {
     bf_redis *whole = whole_of(f);
     group(b, add ? BF_OP_ADD : BF_OP_TEST);
-    int rc = (add ? bf_redis_add : bf_redis_test)(whole, b->g, b->n, b->k, err);
+    int rc = bf_redis_ask(whole, b->g, b->n, b->k, err);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis_group *g = b->g + i;
         if (bf_redis_cache_heard(g->of, rc))
@@ -265,7 +266,7 @@ static int put_trip(bf_filter *f, batch *b, bf_span *s, uint64_t most, bool *mov
     if ((rc = bf_link_next(r->link, err)) < 0 || refused) return rc < 0 ? rc : refused;
     if ((rc = bf_link_refusal(r->link, err)) < 0) return rc;
     if (!bf_reply_integer(&r->link->reply, 0, &have)) return bf_redis_nonsense(r, err);
-    return bf_redis_enough(r, have, err);
+    return bf_redis_enough(r, "added", have, err);
 }
 
 /* A mark was another: which, and why? */
@@ -287,7 +288,7 @@ static int put_some(bf_filter *f, batch *b, bf_span *s, uint64_t most, bf_error 
     bool moved = false;
     int rc = put_trip(f, b, s, most, &moved, err);
     for (unsigned i = 0; i < b->n; i++) bf_redis_cache_heard(redis_of(b->piece[i]), rc);
-    if (rc < 0) return r->link->sent && !r->link->stands ? bf_redis_not_sure(r, err) : rc;
+    if (rc < 0) return r->link->sent && !r->link->stands ? bf_redis_not_sure(r, "added", err) : rc;
     return moved ? look_at_marks(f, b, err) : 0;
 }
 

@@ -4,7 +4,8 @@
  *   link.c      commands into a buffer, a trip, fork         socket.c    a connection of our own (hiredis), with tls.c, hosts.c
  *   client.c    the host's client instead
  *   meta.c      K:meta, the companion hash <-> bf_desc       mark.c      the mark, and following it; which key is selected
- *   trip.c      a batch of positions as one trip             counting.c  the same for counters of 4 bits
+ *   trip.c      a batch of positions as one trip             cells.c     what is asked of bits and counters
+ *   scripts.h   what scripts have in common                  counting.c  counters down; sums of them
  *   bulk.c      whole bitmaps: making, reading, uniting      sharded.c   a filter of several keys: K:0, K:1, ...
  *   cache.c     keys known to be present                     redisson.c  filters that Redisson keeps
  *   attach.c    opening what is there                        store.c     what the home offers
@@ -174,7 +175,9 @@ typedef struct bf_redis {
     uint32_t seen; /* the mark K:meta had when it was looked at, 0 = there was none */
     bool told;     /* of the key selected: see bf_redis_slot */
     bool making;   /* K:meta said so when it was looked at */
-    bool made;     /* attach made a shard that was missing */
+    bool
+        by_born; /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
+    bool made;   /* attach made a shard that was missing */
     enum {
         BF_FINE,
         BF_MISSING,
@@ -205,10 +208,15 @@ typedef struct bf_redis {
 } bf_redis;
 
 /* meta.c */
-bool bf_redis_tagged(const char *key);              /* has it a hash tag, {...}, of its own? */
-void bf_redis_place(bf_redis *r, const bf_desc *d); /* desc, bits and mark_at */
+bool bf_redis_tagged(const char *key);                   /* has it a hash tag, {...}, of its own? */
+void bf_redis_place(bf_redis *r, const bf_desc *d);      /* desc, bits and mark_at */
+static inline uint64_t bf_redis_cells(const bf_redis *r) /* of a key */
+{
+    return r->desc.g.counting ? r->bits / BF_CELL_BITS : r->bits;
+}
 int bf_redis_meta_read(
     const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */
+bool bf_redis_meta_whole(const bf_redis *r);    /* the same: does it say a format at all? */
 bool bf_redis_meta_making(const bf_redis *r);   /* the same: not all shards have been there yet */
 uint32_t bf_redis_meta_born(const bf_redis *r); /* the same; 0: it does not say */
 uint64_t bf_redis_meta_keys(const bf_redis *r); /* the same */
@@ -230,8 +238,6 @@ int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err);
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err);
 uint64_t bf_redis_ms(double seconds); /* as EXPIRE's cousins want it, 0 = never */
 int bf_redis_remove(bf_redis *r, bf_error *err);
-/* Unset the bits that old has as new; drop an empty stub. */
-int bf_redis_undo(bf_redis *r, const uint64_t *pos, const uint8_t *old, size_t n, bf_error *err);
 
 char *bf_redis_temp_name(const bf_redis *r); /* to be freed; NULL: no memory */
 int bf_redis_zeros(
@@ -262,27 +268,51 @@ int bf_redis_fetch_meta(bf_redis *r, bf_error *err); /* K:meta as it is now, to 
 bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b);
 
 /* trip.c */
+typedef struct bf_redis_question bf_redis_question;
 typedef struct { /* the positions of a batch that are under one name: a shard's or a part's */
     bf_redis *of;
     unsigned shard;
     int op;
+    const bf_redis_question *how; /* of op */
     const uint64_t *pos;
     size_t nkeys;
-    uint8_t *present, *old; /* old: of an add */
-    uint32_t mark;          /* as the trip read it */
-    bool pending;           /* to be asked, or asked again */
+    uint8_t *present;  /* as bf_store_ops.apply has it */
+    uint8_t *old;      /* of an add to bits: was each set before? */
+    const uint8_t *by; /* of an add of one key to counters: how much to each; NULL: 1 */
+    uint32_t mark;     /* as the trip read it */
+    bool pending;      /* to be asked, or asked again */
 } bf_redis_group;
-/* All groups in one trip, of r or of r's parts; tests only.  Or adds, and tests beside them. */
-int bf_redis_test(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
-int bf_redis_add(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
+/* All groups in one trip, of r or of r's parts: what looks, what changes, or what changes and after
+ * it what looks. */
+int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
 int bf_redis_marks(bf_redis *r, bf_redis_group *g, size_t n,
     bf_error *err); /* nothing but the marks, as they are now */
 /* A group whose bits were exchanged meanwhile is to be asked again: *pending. */
 int bf_redis_follow_group(bf_redis_group *g, bool *pending, bf_error *err);
 /* WAIT, where the filter waits for replicas; of its reply: an error where too few have it. */
 void bf_redis_put_wait(bf_redis *r);
-int bf_redis_enough(const bf_redis *r, long long have, bf_error *err);
-int bf_redis_not_sure(bf_redis *r, bf_error *err); /* a fault while something was added */
+int bf_redis_enough(const bf_redis *r, const char *done, long long have, bf_error *err);
+/* A fault while something was changed; done: "added", "removed". */
+int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err);
+typedef struct {        /* what a trip told */
+    int refused;        /* the first error reply, as a code; its text is in err */
+    bool looks;         /* what is being taken changed nothing */
+    bool unknown;       /* of that one said: unknown command */
+    int64_t born;       /* of the whole, where it is asked for */
+    long long replicas; /* the fewest that WAIT told of, -1: not asked */
+} bf_redis_answers;
+int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err); /* the next reply */
+struct bf_redis_question { /* what differs between looking, adding and removing */
+    const char *done;      /* what it does to the keys; NULL: nothing, it may be sent again */
+    /* The commands; about: the key whose node of a cluster they go to. */
+    void (*put)(const bf_redis_group *g, unsigned k, const char *about);
+    /* Their replies: present and mark.  What was not done goes on as the group. */
+    int (*take)(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *err);
+    /* It was done though the key was lost: takes that back.  NULL: then it did nothing. */
+    void (*undo)(const bf_redis_group *g, unsigned k);
+};
+extern const bf_redis_question bf_redis_looks, bf_redis_adds; /* cells.c */
+extern const bf_redis_question bf_redis_removes;              /* counting.c */
 
 /* sharded.c */
 int bf_redis_attach_shards(
@@ -323,11 +353,8 @@ typedef int bf_redis_applier(bf_redis *r, int op, const uint64_t *pos, size_t nk
 int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_redis_applier *far, bf_error *err);
 
-/* counting.c; with the link locked */
-int bf_redis_count_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    uint8_t *answer, bf_error *err);
-int bf_redis_count_unite(
-    bf_redis *r, const uint64_t *words, bf_error *err); /* a part of it, after an error */
+/* counting.c: bf_redis_unite of counters; a part of it, after an error */
+int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err);
 
 /* attach.c */
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);
@@ -355,8 +382,18 @@ int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64
 /* grown.c, epochs.c and parent.c: filters of many parts; most under the chain's lock */
 int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
 enum { BF_WHOLE_ARGS = 22 };
+/* Lua: not over a string of another system, which has the name (KEYS[3], KEYS[4] its companion
+ * hash) of the part that is ready in KEYS[2].  What has a companion hash, or the length of the part
+ * and a mark, is a part of a filter before. */
+#define BF_NOT_OVER_OTHERS                                                                         \
+    "local kind=redis.call('TYPE',KEYS[3]).ok "                                                    \
+    "if kind~='none' and (kind~='string' or (redis.call('HEXISTS',KEYS[4],'mark')==0 "             \
+    "and (redis.call('STRLEN',KEYS[3])~=redis.call('STRLEN',KEYS[2]) "                             \
+    "or redis.call('GETRANGE',KEYS[3],-4,-1)=='\\0\\0\\0\\0'))) then "                             \
+    "redis.call('DEL',KEYS[2]) return 3 end "
 void bf_redis_put_whole(
     bf_redis *whole, const bf_desc *d, uint64_t secret_check); /* so many arguments */
+void bf_redis_born_text(const bf_redis *whole, char text[16]); /* for scripts to compare */
 int bf_redis_delete_parts(bf_redis *whole, bf_error *err); /* K:meta, if it is still this one's */
 int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err); /* the same */
 int64_t bf_redis_number_in(

@@ -110,7 +110,7 @@ int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err)
 {
     if (seen == 0) return bf_redis_lost(r, err);
     return bf_fail(err, BF_EMISMATCH,
-        "%s was made anew by Redisson: its :config is no longer m=%llu k=%u", bf_redis_label(r),
+        "%s was created again by Redisson: its :config is no longer m=%llu k=%u", bf_redis_label(r),
         (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
 

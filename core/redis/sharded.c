@@ -239,10 +239,17 @@ void *bf_redis_room(bf_redis *r, size_t bytes)
     return more;
 }
 
+static const bf_redis_question *question(int op)
+{
+    return op == BF_OP_ADD      ? &bf_redis_adds
+           : op == BF_OP_REMOVE ? &bf_redis_removes
+                                : &bf_redis_looks;
+}
+
 static int run_groups(
     bf_redis *r, int op, bf_redis_group *g, size_t n, size_t nkeys, unsigned k, bf_error *err)
 {
-    if (op == BF_OP_TEST) return bf_redis_test(r, g, n, k, err);
+    if (op != BF_OP_ADD || r->desc.g.counting) return bf_redis_ask(r, g, n, k, err);
     const size_t bits = nkeys * k;
     if (bits > r->old_cap) {
         uint8_t *more = realloc(r->old, bits);
@@ -252,13 +259,14 @@ static int run_groups(
     }
     memset(r->old, 1, bits); /* what no reply told is not undone */
     for (size_t i = 0, at = 0; i < n; at += g[i++].nkeys * k) g[i].old = r->old + at;
-    return bf_redis_add(r, g, n, k, err);
+    return bf_redis_ask(r, g, n, k, err);
 }
 
 static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err)
 {
     const size_t s = r->shards, keys = nkeys * sizeof(uint32_t);
+    const uint64_t cells = bf_redis_cells(r);
     char *room = bf_redis_room(
         r, nkeys * k * sizeof *pos + s * (sizeof(bf_redis_group) + sizeof(size_t)) + keys + nkeys);
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -268,13 +276,14 @@ static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, 
     uint32_t *from = (uint32_t *)(void *)(next + s);
     uint8_t *answer = (uint8_t *)(from + nkeys);
     memset(next, 0, s * sizeof *next);
-    for (size_t i = 0; i < nkeys; i++) next[pos[i * k] / r->bits]++;
+    for (size_t i = 0; i < nkeys; i++) next[pos[i * k] / cells]++;
     for (size_t i = 0; i < s; i++) { /* the groups that have keys, and where each begins */
         size_t c = next[i];
         next[i] = at;
         if (c)
             g[n++] = (bf_redis_group){ .of = r,
                 .op = op,
+                .how = question(op),
                 .shard = (unsigned)i,
                 .pos = sorted + at * k,
                 .nkeys = c,
@@ -283,10 +292,10 @@ static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, 
         at += c;
     }
     for (size_t i = 0; i < nkeys; i++) { /* the order within a shard stays: it decides who is new */
-        const uint64_t shard = pos[i * k] / r->bits;
+        const uint64_t shard = pos[i * k] / cells;
         at = next[shard]++;
         from[at] = (uint32_t)i;
-        for (unsigned j = 0; j < k; j++) sorted[at * k + j] = pos[i * k + j] - shard * r->bits;
+        for (unsigned j = 0; j < k; j++) sorted[at * k + j] = pos[i * k + j] - shard * cells;
     }
     int rc = run_groups(r, op, g, n, nkeys, k, err);
     for (size_t i = 0; i < nkeys; i++) present[from[i]] = answer[i];
@@ -296,9 +305,13 @@ static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, 
 int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err)
 {
-    bf_redis_group one = {
-        .of = r, .op = op, .pos = pos, .nkeys = nkeys, .present = present, .pending = true
-    };
+    bf_redis_group one = { .of = r,
+        .op = op,
+        .how = question(op),
+        .pos = pos,
+        .nkeys = nkeys,
+        .present = present,
+        .pending = true };
     if (r->slot) return apply_sorted(r, op, pos, nkeys, k, present, err);
     return run_groups(r, op, &one, 1, nkeys, k, err);
 }

@@ -45,14 +45,12 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 {
     bf_redis *r = s->impl;
     const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
-    if (d->g.counting && bf_bits(&d->g) > BF_REDIS_M_MAX)
-        return bf_fail(err, BF_EINVAL, "m=%llu counters do not fit one Redis key (at most %llu)",
-            (unsigned long long)d->g.m, (unsigned long long)(BF_REDIS_M_MAX / BF_CELL_BITS));
-    if (d->g.m / shards > BF_REDIS_M_MAX)
+    const bf_cells *cells = bf_cells_of(&d->g);
+    if (bf_bits(&d->g) / shards > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL,
-            "m=%llu bits do not fit %u Redis key%s of at most %llu: larger filters need %s shards",
-            (unsigned long long)d->g.m, shards, shards > 1 ? "s" : "",
-            (unsigned long long)BF_REDIS_M_MAX,
+            "m=%llu %s do not fit %u Redis key%s of at most %llu: larger filters need %s shards",
+            (unsigned long long)d->g.m, cells->names, shards, shards > 1 ? "s" : "",
+            (unsigned long long)(BF_REDIS_M_MAX / cells->bits),
             d->scheme->layout->sharding == BF_WHOLE ? "a scheme with" : "more");
     if (bf_is_redisson(d->name)) return make_redisson(r, d, spec, err);
     bf_redis_lock(r);
@@ -77,21 +75,12 @@ static int leave(bf_redis *r, int rc)
     return rc;
 }
 
-static int cached_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    uint8_t *present, bf_error *err)
-{
-    return bf_redis_cache_apply(r, op, pos, nkeys, k, present, bf_redis_apply, err);
-}
-
 static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err)
 {
     bf_redis *r = enter(s);
-    int (*how)(bf_redis *, int, const uint64_t *, size_t, unsigned, uint8_t *, bf_error *) =
-        r->desc.g.counting ? bf_redis_count_apply
-        : r->cache         ? cached_apply
-                           : bf_redis_apply;
-    int rc = how(r, op, pos, nkeys, k, present, err);
+    int rc = r->cache ? bf_redis_cache_apply(r, op, pos, nkeys, k, present, bf_redis_apply, err)
+                      : bf_redis_apply(r, op, pos, nkeys, k, present, err);
     for (size_t i = 0; rc == 0 && op == BF_OP_ADD && i < nkeys; i++) r->added += !present[i];
     return leave(r, rc);
 }
@@ -221,7 +210,7 @@ static bool current(const bf_store *s)
     bf_redis_group *g = bf_redis_room(r, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)
-        g[i] = (bf_redis_group){ .of = r, .op = BF_OP_TEST, .shard = i, .pending = true };
+        g[i] = (bf_redis_group){ .of = r, .how = &bf_redis_looks, .shard = i, .pending = true };
     if (g) same = bf_redis_marks(r, g, r->shards, NULL) == 0;
     for (unsigned i = 0; g && same && i < r->shards; i++) {
         bf_redis_select(r, i);

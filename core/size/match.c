@@ -45,7 +45,7 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
             have->name, want->scheme);
     if (want->shards && want->shards != shards)
         return differ_int(err, where, "shards", shards, want->shards);
-    if (want->counting != have->g.counting)
+    if (want->counting != have->g.counting && !want->may_count)
         return bf_fail(err, BF_EMISMATCH, "%.80s %s", where,
             have->g.counting
                 ? "is a counting filter, asked for a plain one: open it as CountingBloomFilter"

@@ -239,9 +239,9 @@ enum { STEP_MOST = 512 }; /* what rounding up may add to a shard */
 static int cut(
     const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
-    if (g->counting || !most_bits || spec->shards || l->sharding == BF_WHOLE || g->m <= most_bits)
-        return 0;
-    while (g->m / g->shards > most_bits - STEP_MOST) g->shards *= 2;
+    const unsigned cell = bf_cells_of(g)->bits;
+    if (!most_bits || spec->shards || l->sharding == BF_WHOLE || bf_bits(g) <= most_bits) return 0;
+    while (bf_bits(g) / g->shards > most_bits - STEP_MOST * cell) g->shards *= 2;
     return round_to_lines(l, g, err);
 }
 

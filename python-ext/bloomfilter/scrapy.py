@@ -7,6 +7,8 @@ machines of a crawl.
     (1e-6)
     BLOOMFILTER_STORAGE = "redis://..."    # or a path; without: seen.bloom in JOBDIR, else memory
     BLOOMFILTER_WINDOW = 7 * 24 * 3600     # seconds to remember; without: for ever
+    BLOOMFILTER_GROW = 2                   # grow past BLOOMFILTER_N by this factor
+    BLOOMFILTER_SECRET = "00112233..."     # 16 bytes, or 32 hexadecimal digits
     BLOOMFILTER_SEEN = "success"           # a request is seen once its response came ("request":
     once it was scheduled)
     BLOOMFILTER_PENDING = 100_000          # "success": requests on their way that are remembered at
@@ -16,6 +18,7 @@ docs/crawlers.md says more.  Knows Scrapy's components and signals; what a filte
 the package knows."""
 
 import logging
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -43,7 +46,7 @@ if TYPE_CHECKING:
 __all__ = ["BloomDupeFilter"]
 
 logger = logging.getLogger(__name__)
-N, P, PENDING = 1_000_000, 1e-6, 100_000
+N, P, PENDING, SECRET = 1_000_000, 1e-6, 100_000, 16
 # in request.meta: fingerprints that its end decides over; retries and redirects inherit it
 MARK = "bloomfilter_pending"
 PENDING_FILE = "seen.pending"
@@ -51,13 +54,29 @@ PENDING_FILE = "seen.pending"
 
 def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
     """The constructor's arguments, from the settings."""
-    window = settings.get("BLOOMFILTER_WINDOW")
+    window, grow = settings.get("BLOOMFILTER_WINDOW"), settings.get("BLOOMFILTER_GROW")
+    secret = secret_of(settings)
     return {
         "n": int(settings.get("BLOOMFILTER_N", N)),
         "p": float(settings.get("BLOOMFILTER_P", P)),
         "storage": storage_of(settings, spider),
         **({} if window is None else {"window": float(window)}),
+        **({} if grow is None else {"grow": float(grow)}),
+        **({} if secret is None else {"secret": secret}),
     }
+
+
+def secret_of(settings: "BaseSettings") -> bytes | None:
+    """Never shown, not even where it is wrong."""
+    given = settings.get("BLOOMFILTER_SECRET")
+    if given is None:
+        return None
+    if isinstance(given, (bytes, bytearray)) and len(given) == SECRET:
+        return bytes(given)
+    text = given.decode("latin-1") if isinstance(given, (bytes, bytearray)) else given
+    if isinstance(text, str) and re.fullmatch(r"[0-9A-Fa-f]{32}", text, re.ASCII):
+        return bytes.fromhex(text)
+    raise ValueError("BLOOMFILTER_SECRET must be 16 bytes or 32 hexadecimal digits")
 
 
 def storage_of(settings: "BaseSettings", spider: str) -> str | None:
@@ -86,6 +105,18 @@ class BloomDupeFilter(BaseDupeFilter):
     def from_crawler(cls, crawler: "Crawler") -> "BloomDupeFilter":
         return cls(crawler)
 
+    @classmethod
+    def from_spider(cls, spider: "Spider") -> "BloomDupeFilter":
+        """For schedulers that make the filter themselves, as scrapy-redis': nobody calls its open()
+        and close() then."""
+        made = cls.from_crawler(spider.crawler)
+        made.open()
+        spider.crawler.signals.connect(made._spider_closed, signals.spider_closed)
+        return made
+
+    def _spider_closed(self, reason: str) -> None:
+        self.close(reason)
+
     @property
     def seen(self) -> BloomFilter:
         if self._seen is None:
@@ -104,6 +135,12 @@ class BloomDupeFilter(BaseDupeFilter):
         if not self.pending:
             return not self.seen.add(fingerprint)
         return fingerprint in self.seen or not self.pending.start(request, fingerprint)
+
+    def clear(self) -> None:
+        """Forgets all requests, for everybody who shares the filter."""
+        self.seen.clear()
+        if self.pending:
+            self.pending.idle()
 
     def log(self, request: "Request", spider: "Spider") -> None:
         if self.debug:
@@ -136,7 +173,7 @@ class BloomDupeFilter(BaseDupeFilter):
     def _tell_state(self, seen: BloomFilter) -> None:
         count = len(seen)
         self.crawler.stats.set_value("dupefilter/seen", count)
-        if count > 1.1 * seen.n:
+        if seen.saturated if seen.grow else count > 1.1 * seen.n:
             logger.warning(
                 "About %d requests are in a filter made for BLOOMFILTER_N = %d: new ones are taken for seen with a chance of %.2g by now",
                 count, seen.n, seen.fpr,

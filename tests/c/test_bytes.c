@@ -320,7 +320,6 @@ static void variants_and_misuse_are_refused(void)
         { { .m = 10, .n = 2, .window = 60 }, BF_EINVAL, "window needs n and p" },
         { { .m = 10, .n = 2, .window = -1 }, BF_EINVAL, "got -1" },
         { { .m = 10, .n = 2, .shards = 5000 }, BF_EINVAL, "shards must be 1 to 4096, got 5000" },
-        { { .m = 10, .n = 2, .shards = 2, .counting = true }, BF_EINVAL, "neither shards" },
         { { .m = 10, .n = 2, .key = "k" }, BF_EINVAL, "key=k" },
         { { .m = 10, .n = 2, .read_only = true }, BF_EINVAL, "read_only" },
         { { .m = 10, .n = 2, .storage = "" }, BF_EINVAL, "empty" },

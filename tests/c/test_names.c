@@ -634,6 +634,87 @@ static void a_folder_with_a_list(void)
     gone();
 }
 
+/* ---- names ---- */
+static size_t ascii; /* bytes before the characters of two */
+static void a_cut_name_is_whole_characters(void)
+{
+    DIR *d = opendir(folder);
+    int seen = 0;
+    for (const struct dirent *one; d && (one = readdir(d));) {
+        const char *end = strstr(one->d_name, ".tmp-0");
+        const size_t kept = end ? (size_t)(end - one->d_name) : 0;
+        if (!end) continue;
+        seen++;
+        CHECK((kept - ascii) % 2 == 0);
+        CHECK(kept >= 245 && kept <= 246);
+    }
+    CHECK_EQ(seen, 1);
+    if (d) closedir(d);
+}
+
+/* 255 bytes: no file system has longer ones, so the temporary name beside it is cut, and not within
+ * a character. */
+static void the_longest_names(void)
+{
+    static const char *const ends[] = { "", "x", "xx", "xxx", "xxxx", "xxxxxxxx" };
+    bf_filter *f = OPEN(&memory);
+    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        for (int made = 0; made < 2; made++) {
+            char name[400];
+            int n = snprintf(name, sizeof name, "%s/%s", folder, ends[i]);
+            const int last = (int)strlen(folder) + 1 + 255;
+            while (n + 2 <= last) n += snprintf(name + n, sizeof name - (size_t)n, "\u00e9");
+            if (n < last) snprintf(name + n, sizeof name - (size_t)n, "y");
+            CHECK_EQ(strlen(name), last);
+            no_tmpfile = made ? EOPNOTSUPP : 0;
+            if (made) {
+                bf_filter *g = bf_open(&(bf_spec){ .m = 1000, .k = 3, .storage = name }, &e);
+                CHECK(g != NULL);
+                bf_close(g);
+            } else {
+                ascii = strlen(ends[i]);
+                at_rename = a_cut_name_is_whole_characters;
+                CHECK_EQ(bf_save(f, name, &e), 0);
+                CHECK(!at_rename);
+            }
+            no_tmpfile = 0;
+            CHECK_EQ(files(), 1);
+            CHECK_EQ(unlink(name), 0);
+        }
+    bf_close(f);
+}
+
+static void what_looks_like_a_url(void)
+{
+    static const char *const names[] = { "redis:k", "http:odd", "file:f", "f" };
+    char here[200], storage[80], where[200];
+    CHECK(getcwd(here, sizeof here) && chdir(folder) == 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *found = NULL, *name = names[i];
+        snprintf(storage, sizeof storage, "file:%s", name);
+        snprintf(where, sizeof where, "%s/%s", folder, name);
+        CHECK_EQ(bf_storage_path(storage, &found, &e), 1);
+        CHECK(found && !strcmp(found, name));
+        bf_filter *f = OPEN(&((bf_spec){ .m = 1000, .k = 3, .storage = storage }));
+        bf_info info;
+        bf_get_info(f, &info);
+        CHECK(!strcmp(info.storage, storage)); /* opens it again */
+        CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
+        CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = storage }, &e), 1);
+        bf_close(f);
+        CHECK(mode_of(where) != 07777);
+        f = OPEN(&((bf_spec){ .storage = where, .read_only = true }));
+        CHECK_EQ(bf_test(f, "a", 1, &e), 1);
+        bf_close(f);
+        CHECK_EQ(unlink(name), 0);
+        CHECK(!bf_open(&(bf_spec){ .storage = storage, .must_exist = true }, &e));
+        CHECK_EQ(e.code, BF_ENOENT);
+    }
+    CHECK_EQ(chdir(here), 0);
+    CHECK_EQ(files(), 0);
+}
+
 int main(void)
 {
     if (!mkdtemp(folder)) {
@@ -651,6 +732,8 @@ int main(void)
     RUN(killed_creators_block_nobody);
     RUN(killed_savers_leave_nothing_that_grows);
     RUN(two_save_at_once);
+    RUN(the_longest_names);
+    RUN(what_looks_like_a_url);
     RUN(the_next_one_takes_the_name);
     RUN(names_of_others);
     RUN(taken_for_abandoned);

@@ -333,7 +333,7 @@ static void cleared_or_made_anew_by_another(void)
                  : i == 3 ? bf_add(a, "x", 1, &e)
                           : bf_get_state(a, &st, &e);
         CHECK_EQ(rc, BF_EMISMATCH);
-        CHECK_HAS(e.msg, "was made anew as classic m=9001 k=6");
+        CHECK_HAS(e.msg, "was created again as classic m=9001 k=6");
     }
     CHECK_EQ(bf_get_state(c, &st, &e), 0);
     CHECK(st.ones <= 5); /* an add may leave bits, never take one */

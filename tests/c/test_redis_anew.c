@@ -229,6 +229,21 @@ static void lost_and_then_recreated(void)
     CHECK_EQ(missing(numbers(g, 0, 600), 0, 600), 0);
     bf_close(f);
     bf_close(g);
+    f = numbers(OPEN("ls", .m = 9000, .k = 3, .shards = 3), 0, 60);
+    rs_command(&redis, "FLUSHALL");
+    CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+    bf_close(OPEN("ls", .m = 9000, .k = 3, .shards = 3));
+    e = (bf_error){ 0 };
+    CHECK(missing(f, 0, 60) == 60 && e.code == 0); /* of whatever shard */
+    numbers(f, 0, 60);
+    rs_command(&redis, "DEL ls:0 {ls:0}:meta"); /* one, and later another: each is a loss */
+    CHECK(missing(f, 0, 60) > 0 && e.code == BF_EIO);
+    bf_close(OPEN("ls", .m = 9000, .k = 3, .shards = 3));
+    rs_command(&redis, "DEL ls:1 {ls:1}:meta");
+    bf_close(OPEN("ls", .m = 9000, .k = 3, .shards = 3));
+    e = (bf_error){ 0 };
+    CHECK(missing(f, 0, 60) > 0 && strstr(e.msg, "was re-created"));
+    bf_close(f);
 }
 
 /* A handle with many parts, of a filter that has fewer now, and as many again later. */
@@ -355,9 +370,7 @@ static void stopped_between_steps(void)
                     bf_close(f);
                     _exit(f ? 0 : -e.code);
                 }
-                while (__atomic_load_n(&x.orders->answers, __ATOMIC_SEQ_CST) < step &&
-                       waitpid(child, &status, WNOHANG | WNOWAIT) == 0)
-                    rs_pause(1);
+                proxy_wait(&x, step, child);
                 bf_spec spec = kinds[two];
                 spec.storage = rs_url(&redis, "race", "");
                 e = (bf_error){ 0 };

@@ -136,6 +136,7 @@ static void other_clients_count_too(void)
           e.code == BF_ENOTSUP);
     CHECK(!bf_open(&(bf_spec){ .m = UINT64_C(1) << 31,
                        .k = 2,
+                       .shards = 1,
                        .storage = rs_url(&redis, "huge", ""),
                        .counting = true },
               &e) &&

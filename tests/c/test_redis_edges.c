@@ -191,7 +191,7 @@ static void damaged_hashes(void)
         { "plain", "d:meta", "format 3" }, { "plain", "d:meta", "cell_bits 8" },
         { "plain", "d:meta", "mark 100000000" }, { "plain", "d:meta", "mark" },
         { "plain", "d:meta", "k" }, { "plain", "d:meta", "scheme" },
-        { "counting", "d:meta", "shards 2" }, { "counting", "d:meta", "m 9217" },
+        { "counting", "d:meta", "shards 7" }, { "counting", "d:meta", "m 9217" },
         { "counting", "d:meta", "m 4294967296" }, { "shards", "d:meta", "m 9001" },
         { "shards", "d:meta", "shards 7" }, { "grow", "d:meta", "kind x" },
         { "grow", "d:meta", "kind" }, { "grow", "d:meta", "grow" }, { "grow", "d:meta", "grow 1" },

@@ -286,7 +286,7 @@ static void meta_of_another_filter(void)
     SOUND(f);
     rs_command(&redis, "DEL meta meta:meta"); /* made anew with other parameters by somebody */
     bf_close(bf_open(&(bf_spec){ .m = 30000, .k = 4, .storage = rs_url(&redis, "meta", "") }, &e));
-    FAILS(f, "was made anew as classic m=30000 k=4", "was made anew");
+    FAILS(f, "was created again as classic m=30000 k=4", "was created again");
     bf_close(f);
 }
 

@@ -191,7 +191,7 @@ static void opened_by_its_config(void)
     CHECK(bf_get_state(f, &st, &e) == 0 && st.ones == (uint64_t)rs_number(&redis, "BITCOUNT r"));
     config("r", "958", "6"); /* somebody made another one in its place */
     CHECK_EQ(has(f, redisson), BF_EMISMATCH);
-    CHECK_HAS(e.msg, "made anew by Redisson");
+    CHECK_HAS(e.msg, "created again by Redisson");
     long ones = rs_number(&redis, "BITCOUNT r");
     CHECK_EQ(bf_add(f, "more", 4, &e), BF_EMISMATCH);
     CHECK(rs_number(&redis, "BITCOUNT r") >= ones); /* one bit too many there, never one too few */

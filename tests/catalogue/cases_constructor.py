@@ -452,6 +452,28 @@ def variants():
         "key=nul", "construct", "new", "value", "key", {**size, "key": s("a\0b")}, no={"c": NO_TYPE}
     )
     case("storage=empty", "construct", "new", "value", "empty", {**size, "storage": s("")})
+    for text, says in (
+        ("redis:host:6379", "a Redis URL is redis://"),
+        ("redis:/s3same@host", "a Redis URL is redis://"),
+        ("REDIS://:s3same@host?key=k", "a Redis URL is redis://"),
+        ("rediss:host", "a Redis URL with TLS is rediss://"),
+        ("unix:/tmp/socket", "unix:///path?key=NAME"),
+        ("http://s3same@host", "not opened over HTTP"),
+        ("https:host", "not opened over HTTP"),
+        ("file:///tmp/f", "file:PATH"),
+        ("file:", "names no path"),
+        ("nosuch://:s3same@host", "redis://, rediss:// or unix://"),
+    ):
+        both(f"storage={text}", "value", says, {**size, "storage": s(text)}, never="s3same")
+        case(
+            f"storage={text}/open",
+            "construct",
+            "open",
+            "value",
+            says,
+            {"storage": s(text)},
+            never="s3same",
+        )
     case(
         "storage=nul",
         "construct",

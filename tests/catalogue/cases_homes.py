@@ -544,7 +544,20 @@ def counting():
                 {"n": i(100), "p": f(0.01), name: value, **as_counting},
             )
         case(
-            f"shards/{op}", "counting", op, "value", "neither shards", {**COUNTING, "shards": i(2)}
+            f"shards/{op}",
+            "counting",
+            op,
+            "ok",
+            args={**COUNTING, "shards": i(2)},
+            value="1024 236 3 classic" if op == "plan" else None,
+        )
+        case(
+            f"shards=5000/{op}",
+            "counting",
+            op,
+            "value",
+            "shards must be 1 to 4096, got 5000",
+            {**COUNTING, "shards": i(5000)},
         )
         case(f"scheme/{op}", "counting", op, "value", "nosuch", {**COUNTING, "scheme": s("nosuch")})
     case(

@@ -16,7 +16,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE), str(ROOT / "tests" / "python")]
+sys.path[:0] = [str(HERE), str(ROOT / "tests" / "helpers")]
 
 import fake_redis  # noqa: E402
 import places  # noqa: E402

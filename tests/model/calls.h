@@ -5,7 +5,7 @@
 #ifndef CALLS_H
 #define CALLS_H
 #include "../../core/parts/parts.h"
-#include "../c/check.h"
+#include "check.h"
 #include "model.h"
 
 enum {

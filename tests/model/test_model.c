@@ -2,7 +2,7 @@
  * very code of the core, not a model of it.  The plain kernels are run through the same checks, to
  * show that the checker finds what is wrong there. */
 #include "../../core/bloomfilter.h"
-#include "../c/check.h"
+#include "check.h"
 #include "model.h"
 
 typedef struct {

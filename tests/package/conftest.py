@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / "out"
-FILTERS = ROOT / "tests" / "python" / "built_with.py"
+FILTERS = ROOT / "tests" / "helpers" / "built_with.py"
 JOBS = f"-j{os.cpu_count()}"
 
 

@@ -41,7 +41,8 @@ def test_sdist_has_what_the_tests_need(sdist):
     for pattern in (
         "core/**/*.[ch]",
         "python-ext/**/*.*",
-        "tests/python/*.py",
+        "tests/helpers/*.py",
+        "tests/python/**/*.py",
         "tests/vectors/*",
         "README.md",
         "LICENSE",

@@ -19,7 +19,7 @@ same([true, true], [BloomFilter::open('one/a.bloom')->exists('in one'), BloomFil
 refused('BloomFilterException', "$dir/a.bloom", fn() => BloomFilter::open('a.bloom'));
 symlink('one/a.bloom', 'link');
 same(true, BloomFilter::open('link')->exists('in one'));
-foreach (['with space', "\u{00e9}\u{6f22}", '%s%n%99999d', "line\nfeed", 'file://x', str_repeat('n', 200)] as $name) {
+foreach (['with space', "\u{00e9}\u{6f22}", '%s%n%99999d', "line\nfeed", 'none/x', str_repeat('n', 200)] as $name) {
     if (str_contains($name, '/')) { refused('BloomFilterException', "$dir/$name", fn() => new BloomFilter(n: 1, p: 0.1, storage: $name)); continue; }
     same(true, (new BloomFilter(n: 1, p: 0.1, storage: $name))->add('a'));
     same(true, BloomFilter::open("$dir/$name")->exists('a'));

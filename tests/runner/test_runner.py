@@ -110,7 +110,7 @@ def side_by_side(tmp_path, table, script):
 def test_jobs_run_after_what_they_need(tmp_path):
     said, code = side_by_side(
         tmp_path,
-        "build-a - 1\none build-a 5\ntwo - 9\n",
+        "build-a - 1 1\none build-a 5 5\ntwo - 9 9\n",
         f"""
         [ $1 != one ] || [ -e {tmp_path}/built ] || exit 9
         [ $1 != build-a ] || {{ sleep 0.3; touch {tmp_path}/built; exit 0; }}
@@ -135,17 +135,33 @@ def test_jobs_run_after_what_they_need(tmp_path):
     ("[ $1 != one ] || { echo nothing; exit 0; }; echo '1 passed, 0 failed'", "2 passed, 1 failed"),
 ])  # fmt: skip
 def test_jobs_that_fail(tmp_path, script, last):
-    said, code = side_by_side(tmp_path, "build-a - 1\none build-a 5\ntwo - 9\n", script)
+    said, code = side_by_side(tmp_path, "build-a - 1 1\none build-a 5 5\ntwo - 9 9\n", script)
     assert (said[-1], code) == (last, 1)
 
 
 def test_a_job_leaves_no_process(tmp_path):
     said, code = side_by_side(
-        tmp_path, "one - 1\n", f"sleep 300 & echo $! >{tmp_path}/pid; echo '1 passed, 0 failed'"
+        tmp_path, "one - 1 1\n", f"sleep 300 & echo $! >{tmp_path}/pid; echo '1 passed, 0 failed'"
     )
     assert code == 0
     state = Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}/stat")
     assert not state.exists() or state.read_text().split()[2] in "ZX"
+
+
+@pytest.mark.parametrize(("work", "most"), [(9, 2), (1, 4)])
+def test_jobs_that_wait_have_others_beside_them(tmp_path, work, most):
+    """Of four jobs on two processors; each says how many it has seen at once, itself among them."""
+    said, code = side_by_side(
+        tmp_path,
+        "".join(f"job{n} - 9 {work}\n" for n in range(4)),
+        f"""
+        touch {tmp_path}/runs-$1
+        end=$((SECONDS + {20 if most == 4 else 1}))
+        while [ "$(ls {tmp_path}/runs-* | wc -l)" -lt {most} ] && [ $SECONDS -lt $end ]; do sleep 0.05; done
+        sleep 0.3
+        ls {tmp_path}/runs-* | wc -l; rm {tmp_path}/runs-$1; echo '1 passed, 0 failed' """,
+    )
+    assert code == 0 and max(int(line) for line in said if line.isdecimal()) == most
 
 
 def test_what_mutate_changes():

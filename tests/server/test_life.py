@@ -88,6 +88,8 @@ def test_the_manual_has_every_option():
         (["--scheme", "nope", "-n", "5", "-p", "0.1"], "nope"),
         (["--host", "999.1.1.1"], "999.1.1.1"),
         (["--storage", "/nonexistent/x"], "/nonexistent/x"),
+        (["--storage", "http://127.0.0.1/f"], "not opened over HTTP"),
+        (["--storage", "file://x"], "a file is file:PATH"),
         (["--access-log", "/nonexistent/x"], "/nonexistent/x"),
         (["-n", "1e18", "-p", "0.001"], "m"),
     ],
@@ -101,7 +103,21 @@ def test_bad_options_are_one_line(args, words):
 
 def test_no_password_is_shown():
     done = run("--port", 0, "--storage", "REDIS://user:hunter2@host/0?key=x")
-    assert done.returncode and "REDIS://host/0" in done.stderr and "hunter2" not in done.stderr
+    assert done.returncode and "a Redis URL is redis://" in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+def test_file_names_a_folder_or_a_file_that_looks_like_a_url(start, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    daemon = start("--storage", "file:http:odd/")
+    assert daemon.ask("PUT", "/f/x?n=1000&p=0.01").status == 201
+    assert daemon.get("/f/x/add=1").headers["x-new"] == "1"
+    assert sorted(os.listdir("http:odd")) == ["default.bloom", "x.bloom"]
+    assert daemon.ask("DELETE", "/f/x").status == 200
+    assert os.listdir("http:odd") == ["default.bloom"]
+    daemon = start("--storage", "file:redis:x.bloom", "-n", 1000, "-p", 0.01)
+    assert daemon.get("/add=1").headers["x-new"] == "1"
+    assert os.path.exists("redis:x.bloom")
 
 
 def test_a_port_already_taken(daemon):

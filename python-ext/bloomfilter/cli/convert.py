@@ -2,47 +2,45 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable
-from typing import IO, Any
+from typing import IO
 
-from .. import BloomFilter
-from .._bloomfilter import _is_url
+from .. import BloomFilter, CountingBloomFilter
+from .._bloomfilter import _from_bytes, _path_of
 from . import homes, report
 from .faults import Fault, shown
-from .filters import brief, describe
+from .filters import brief, describe, new_like
 from .lines import STDIN, whole, write
 
 
 # ---- in ----
-def bytes_of(path: str) -> bytes | mmap.mmap:
-    """Mapped where it can be: large filters are not read twice."""
+def bytes_of(path: str) -> bytes:
+    """Read, never mapped: a file that somebody cuts short meanwhile has fewer bytes, and kills
+    nobody."""
     if path == STDIN:
         return whole(0)
-    with open(path, "rb") as file:
-        try:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        except (ValueError, OSError):  # empty, or a pipe
-            return file.read()
+    with open(path, "rb", buffering=0) as file:
+        return file.readall()
 
 
 def read(args: Namespace) -> BloomFilter:
     options, sizes = homes.how(args), homes.sizes(args)
-    if _is_url(args.input):
+    path = args.input if args.input == STDIN else _path_of(args.input)
+    if not path:
         if args.source not in ("native", "bits"):
             raise Fault(
                 f"--from {args.source}: {shown(args.input)} is a bitmap in Redis, which is native, or bits of an older system"
             )
         return homes.open_to_read(args.input, **sizes, **options)
-    if args.source == "native" and args.input != STDIN:
+    if args.source == "native" and path != STDIN:
         return homes.open_to_read(args.input, **sizes, **options)
     options.pop("key", None)
-    return BloomFilter.from_bytes(
-        bytes_of(args.input),
+    return _from_bytes(
+        bytes_of(path),
         format=None if args.source == "native" else args.source,
         **sizes,
         **options,
@@ -76,24 +74,22 @@ def umask() -> int:
     return mask
 
 
-def into_redis(bf: BloomFilter, url: str, options: dict[str, Any]) -> None:
-    with homes.like(bf, url, options) as out:
-        out |= bf
-
-
 def store(bf: BloomFilter, args: Namespace) -> None:
     options = homes.how(args)
     target = None if args.target == "native" else args.target
+    if target and isinstance(bf, CountingBloomFilter):
+        bf = bf.to_plain()  # the others hold bits
     if args.output == STDIN:
         return write(bf.to_bytes(format=target))
     homes.must_be_free(args.output, options, "convert writes no existing filter; merge unites two")
-    if _is_url(args.output):
+    path = _path_of(args.output)
+    if not path:
         if target not in (None, "bits"):
             raise Fault(f"--to {args.target}: a filter in Redis is a plain bitmap")
-        return into_redis(bf, args.output, options)
+        return new_like([bf], args.output, options).close()
     if target is None:
-        return bf.save(args.output)
-    return with_new_file(args.output, lambda file: write_all(file, bf.to_bytes(format=target)))
+        return bf.save(path)
+    return with_new_file(path, lambda file: write_all(file, bf.to_bytes(format=target)))
 
 
 def convert(args: Namespace) -> int:

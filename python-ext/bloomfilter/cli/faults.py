@@ -7,6 +7,14 @@ import os
 from .._bloomfilter import _hide_passwords
 
 
+# What the library calls an argument or a class, and what is an option here.
+OPTIONS = {
+    "its secret must be given": "its secret must be given (--secret-file)",
+    ": open it as CountingBloomFilter": " (--counting)",
+    ": open it as BloomFilter": " (no --counting)",
+}
+
+
 class Fault(Exception):
     """What the user should read, as it is."""
 
@@ -27,8 +35,9 @@ def sentence(fault: BaseException) -> str:
         text = str(fault)
     else:
         text = f"{type(fault).__name__}: {fault}"
-    if text.endswith("its secret must be given"):
-        text += " (--secret-file)"
+    for said, meant in OPTIONS.items():
+        if text.endswith(said):
+            text = text.removesuffix(said) + meant
     return " ".join(shown(text).split())
 
 

@@ -5,28 +5,59 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from .. import BloomFilter
-from .._bloomfilter import _is_url
+from .. import BloomFilter, CountingBloomFilter
+from .._bloomfilter import _path_of
 from . import homes, report
 from .faults import Fault, shown
 
 
 def describe(bf: BloomFilter) -> dict[str, Any]:
     storage = bf.storage
-    home = "memory" if storage is None else "redis" if _is_url(storage) else "file"
+    kind = (
+        "grow"
+        if bf.grow
+        else "window"
+        if bf.window
+        else "counting"
+        if isinstance(bf, CountingBloomFilter)
+        else "fixed"
+    )
+    home = "memory" if storage is None else "file" if _path_of(storage) else "redis"
     return {
         "file": storage and shown(storage),
         "home": home,
+        "kind": kind,
         "scheme": bf.scheme,
         "m": bf.m,
         "n": bf.n,
         "k": bf.k,
         "p": bf.p,
+        **({"grow": bf.grow} if bf.grow else {}),
+        **({"window": bf.window} if bf.window else {}),
+        **({"parts": homes.parts_of(bf)} if bf.grow or bf.window else {}),
     }
 
 
+def variant(bf: BloomFilter) -> str:
+    """What it can do beside a fixed filter, or nothing."""
+    if bf.grow:
+        return f"grows by {bf.grow:g}, {report.count(homes.parts_of(bf), 'part')} now"
+    if bf.window:
+        return f"forgets after {bf.window:,g} s, in {report.count(homes.parts_of(bf), 'step')}"
+    return "counts" if isinstance(bf, CountingBloomFilter) else ""
+
+
 def brief(bf: BloomFilter) -> str:
-    return f"{bf.scheme}, m = {bf.m:,} ({report.size((bf.m + 7) // 8)}), n = {bf.n:,}, k = {bf.k}, p = {bf.p:.3g}"
+    more = variant(bf)
+    return (
+        f"{bf.scheme}, m = {bf.m:,} ({report.size(room_of(bf))}), n = {bf.n:,}, k = {bf.k}, p = {bf.p:.3g}"
+        + (f", {more}" if more else "")
+    )
+
+
+def room_of(bf: BloomFilter) -> int:
+    """Bytes of its bits, or of its counters."""
+    return (bf.m * (4 if isinstance(bf, CountingBloomFilter) else 1) + 7) // 8
 
 
 # ---- create ----
@@ -47,10 +78,22 @@ def create(args: Namespace) -> int:
 
 
 # ---- info ----
+def sized_for(bf: BloomFilter) -> int:
+    """Keys that it has room for now: a growing one more than it began with."""
+    return sum(part["n"] for part in bf.part_info()) if bf.grow else bf.n
+
+
+def room_left(bf: BloomFilter, count: int) -> str:
+    if bf.grow:
+        return "more than its rate allows" if bf.saturated else "it grows"
+    left = bf.n - count
+    return f"room for {left:,}" if left >= 0 else f"{-left:,} too many"
+
+
 def state(bf: BloomFilter) -> dict[str, Any]:
     return {
-        "bytes": (bf.m + 7) // 8,
-        "bits_per_key": round(bf.m / bf.n, 3),
+        "bytes": room_of(bf),
+        "bits_per_key": round(8 * room_of(bf) / sized_for(bf), 3),
         "fill_ratio": bf.fill_ratio,
         "count": len(bf),
         "fpr": bf.fpr,
@@ -60,28 +103,33 @@ def state(bf: BloomFilter) -> dict[str, Any]:
 def info(args: Namespace) -> int:
     with homes.open_to_read(args.file, **homes.how(args)) as bf:
         facts = {**describe(bf), **state(bf)}
-        grows = bf.grow
+        kind, room = variant(bf), room_left(bf, facts["count"])
     if args.json:
         report.say_json(facts)
         return 0
-    left = facts["n"] - facts["count"]
-    room = "it grows" if grows else f"room for {left:,}" if left >= 0 else f"{-left:,} too many"
     report.pairs(
         [
             ("filter", f"{facts['file']} ({facts['home']})"),
+            *([("kind", kind)] if kind else []),
             ("scheme", facts["scheme"]),
             (
-                "m  bits",
+                "m  counters" if facts["kind"] == "counting" else "m  bits",
                 f"{facts['m']:,} ({report.size(facts['bytes'])}, {facts['bits_per_key']:.2f} bits per key)",
             ),
-            ("n  keys it is sized for", f"{facts['n']:,}"),
+            (
+                "n  keys it began with" if facts["kind"] == "grow" else "n  keys it is sized for",
+                f"{facts['n']:,}",
+            ),
             ("k  positions per key", f"{facts['k']}"),
             ("p  false positives at n keys", report.rate(facts["p"])),
             (
                 "keys in it, estimated",
                 f"{facts['count']:,} ({room})",
             ),
-            ("bits set", f"{100 * facts['fill_ratio']:.2f} %"),
+            (
+                "counters above 0" if facts["kind"] == "counting" else "bits set",
+                f"{100 * facts['fill_ratio']:.2f} %",
+            ),
             ("false positives now", report.rate(facts["fpr"])),
         ]
     )
@@ -90,7 +138,10 @@ def info(args: Namespace) -> int:
 
 # ---- merge ----
 def unlike(a: BloomFilter, b: BloomFilter) -> bool:
-    return (a.m, a.k, a.scheme) != (b.m, b.k, b.scheme)
+    """The sizes of growing filters follow from what they began with; whether they have grown alike
+    the union says."""
+    both = ((type(x), x.grow, x.window, x.n if x.grow else x.m, x.k, x.scheme) for x in (a, b))
+    return next(both) != next(both)
 
 
 def same(inputs: list[BloomFilter], names: list[str]) -> None:
@@ -98,8 +149,40 @@ def same(inputs: list[BloomFilter], names: list[str]) -> None:
     for bf, name in zip(inputs, names):
         if unlike(bf, inputs[0]):
             raise Fault(
-                f"{shown(name)} is {brief(bf)}; {shown(names[0])} is {brief(inputs[0])}: only filters of the same m, k and scheme unite"
+                f"{shown(name)} is {brief(bf)}; {shown(names[0])} is {brief(inputs[0])}: only filters of the same kind, m, k and scheme unite"
             )
+
+
+def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
+    """The union in a storage where nothing is yet.  Growing filters must have grown alike, so their
+    union is made in memory first: what cannot be united leaves nothing behind."""
+    path = _path_of(storage)
+    if not inputs[0].grow or not path:
+        return new_like(inputs, storage, options)
+    whole = inputs[0].copy()
+    for bf in inputs[1:]:
+        whole |= bf
+    whole.save(path)
+    return homes.open_to_read(storage, **options)
+
+
+def new_like(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
+    """A new filter with the keys of all; in Redis, what cannot be finished is taken away."""
+    far = _path_of(storage) is None
+    for bf in inputs:
+        if far and bf.grow and homes.parts_of(bf) > 1:
+            raise Fault(
+                f"{shown(bf.storage or 'the filter')} has grown to {homes.parts_of(bf)} parts: it can be copied into a file, not into Redis"
+            )
+    out = homes.like(inputs[0], storage, options)
+    try:
+        for bf in inputs:
+            out |= bf
+    except BaseException:
+        if far and out.created:
+            out.delete()
+        raise
+    return out
 
 
 def merge(args: Namespace) -> int:
@@ -107,17 +190,14 @@ def merge(args: Namespace) -> int:
     inputs = [homes.open_to_read(name, **options) for name in args.inputs]
     same(inputs, args.inputs)
     old = homes.exists(args.out, options)
-    if not old:
-        for bf in inputs:
-            homes.must_be_fixed(bf)
-    with (
-        BloomFilter.open(args.out, **options)
-        if old
-        else homes.like(inputs[0], args.out, options) as out
-    ):
+    if old:
+        out = homes.open_to_write(args.out, **options)
         same([out, inputs[0]], [args.out, args.inputs[0]])
         for bf in inputs:
             out |= bf
+    else:
+        out = into_new(inputs, args.out, options)
+    with out:
         answer = {**describe(out), "created": not old, "count": len(out), "fpr": out.fpr}
     if args.json:
         report.say_json(answer)

@@ -8,11 +8,12 @@ import os
 from argparse import Namespace
 from typing import Any
 
-from .. import BloomFilter, Error
-from .._bloomfilter import _is_url, _read_secret
+from .. import BloomFilter, CountingBloomFilter, Error
+from .._bloomfilter import _open, _path_of, _read_secret
 from .faults import Fault, shown
 
 SIZES = ("m", "n", "k", "p", "scheme")
+VARIANTS = ("grow", "window", "parts")
 
 
 def secret_of(args: Namespace) -> bytes | None:
@@ -29,25 +30,44 @@ def sizes(args: Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in SIZES if getattr(args, name, None) is not None}
 
 
+def variants(args: Namespace) -> dict[str, Any]:
+    return {name: getattr(args, name) for name in VARIANTS if getattr(args, name) is not None}
+
+
 def make(args: Namespace) -> BloomFilter:
     """The filter of these sizes: a new one, or the one that exists; sizes that do not suffice are
     said to be so first."""
-    given = sizes(args)
-    BloomFilter.plan(**given)
-    return BloomFilter(storage=args.file, **given, **how(args))
+    kind = CountingBloomFilter if args.counting else BloomFilter
+    given = sizes(args) | variants(args)
+    kind.plan(**given)
+    return kind(storage=args.file, **given, **how(args))
 
 
 def open_to_read(storage: str, **options: Any) -> BloomFilter:
-    return BloomFilter.open(storage, read_only=True, **options)
+    """Of whatever kind it is."""
+    return _open(storage, read_only=True, **options)
+
+
+def open_to_write(storage: str, **options: Any) -> BloomFilter:
+    return _open(storage, **options)
+
+
+def open_counting(args: Namespace, **more: Any) -> CountingBloomFilter:
+    bf = _open(args.file, **how(args), **more)
+    if not isinstance(bf, CountingBloomFilter):
+        raise Fault(
+            f"{shown(args.file)} is {kind_of(bf)} filter and does not count: `bloomfilter create FILE --counting` makes one that does"
+        )
+    return bf
 
 
 def exists(storage: str, options: dict[str, Any]) -> bool:
     """Is there something under this name, a filter or not?  A server that does not answer
     raises."""
-    if not _is_url(storage):
-        return os.path.lexists(storage)
+    if path := _path_of(storage):
+        return os.path.lexists(path)
     try:
-        BloomFilter.open(storage, read_only=True, **options).close()
+        open_to_read(storage, **options).close()
     except (Error, OSError) as fault:
         if getattr(fault, "errno", None) == errno.ENOENT:
             return False
@@ -55,21 +75,35 @@ def exists(storage: str, options: dict[str, Any]) -> bool:
     return True
 
 
-def must_be_fixed(bf: BloomFilter) -> None:
-    """To be united with a new filter, which is of fixed size: said before that is made, and stays
-    behind empty."""
-    if bf.grow or bf.window:
-        raise Fault(
-            f"{shown(bf.storage or 'the filter')} {'grows' if bf.grow else 'forgets'}, and the new filter would be of fixed size: `bloomfilter convert IN OUT` copies it into a file as it is"
-        )
-
-
-def like(model: BloomFilter, storage: str, options: dict[str, Any]) -> BloomFilter:
-    """A filter in that storage with the parameters of another; an existing one must have them."""
-    must_be_fixed(model)
-    return BloomFilter(
-        model.m, model.n, model.k, model.p, scheme=model.scheme, storage=storage, **options
+def kind_of(bf: BloomFilter) -> str:
+    return (
+        "a growing"
+        if bf.grow
+        else "a forgetting"
+        if bf.window
+        else "a counting"
+        if isinstance(bf, CountingBloomFilter)
+        else "a plain"
     )
+
+
+def parts_of(bf: BloomFilter) -> int:
+    """Of a growing filter those that it has now, of a forgetting one as --parts says it: one more is
+    being filled."""
+    return len(bf.part_info()) - (1 if bf.window else 0)
+
+
+def like(model: BloomFilter, storage: str | None, options: dict[str, Any]) -> BloomFilter:
+    """A filter in that storage (None: memory) with the parameters of another, and of its kind; an
+    existing one must have them."""
+    given: dict[str, Any] = {"n": model.n, "p": model.p}
+    if model.grow:
+        given |= {"grow": model.grow}
+    elif model.window:
+        given |= {"window": model.window, "parts": parts_of(model)}
+    else:
+        given |= {"m": model.m, "k": model.k}
+    return type(model)(scheme=model.scheme, storage=storage, **given, **options)
 
 
 def must_be_free(storage: str, options: dict[str, Any], advice: str) -> None:

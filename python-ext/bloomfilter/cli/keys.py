@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 from .. import BloomFilter
-from .._bloomfilter import _is_url
+from .._bloomfilter import _path_of
 from . import homes, report
 from .faults import Fault, shown
 from .lines import Endless, bytes_in, opened, read, sources, write
@@ -95,7 +96,7 @@ def writable(args: Namespace) -> BloomFilter:
     if homes.sizes(args):
         return homes.make(args)
     try:
-        return BloomFilter.open(args.file, **homes.how(args))
+        return homes.open_to_write(args.file, **homes.how(args))
     except FileNotFoundError as fault:
         raise Fault(f"{fault.strerror}: create it first, or say -n KEYS -p RATE") from None
 
@@ -122,7 +123,9 @@ def add(args: Namespace) -> int:
 def load(bf: BloomFilter, args: Namespace, paths: list[str]) -> Stream:
     keep = None if args.show is None else args.show == "new"
     staged = (
-        Staged(bf) if keep is None and worth(bf, not _is_url(args.file), bytes_in(paths)) else None
+        Staged(bf)
+        if keep is None and worth(bf, bool(_path_of(args.file)), bytes_in(paths))
+        else None
     )
     try:
         return run((staged or bf).update_lines, args, keep, paths)
@@ -148,3 +151,72 @@ def check(args: Namespace) -> int:
         args, answer, f"{report.count(keys, 'key')}: {present:,} present, {keys - present:,} absent"
     )
     return 0 if present == keys else 1
+
+
+# ---- remove, count ----
+Many = Callable[[list[bytes]], bytes]  # remove_many or count_many: one byte per key
+
+
+def by_key(many: Many, out: Callable[[list[bytes], bytes, bytes, bool | None], bytes]) -> Call:
+    """As update_lines, of a method that takes keys."""
+
+    def call(
+        data: memoryview, separator: bytes, *, last: bool, keep: bool | None
+    ) -> tuple[int, int, int, bytes]:
+        keys = bytes(data).split(separator)
+        rest = keys.pop()
+        if last and rest:
+            keys.append(rest)
+            rest = b""
+        answers = many(keys)
+        hits = len(keys) - answers.count(0)
+        return len(keys), hits, len(data) - len(rest), out(keys, answers, separator, keep)
+
+    return call
+
+
+def kept_keys(keys: list[bytes], answers: bytes, separator: bytes, keep: bool | None) -> bytes:
+    if keep is None:
+        return b""
+    return b"".join(key + separator for key, hit in zip(keys, answers) if bool(hit) == keep)
+
+
+def counted(keys: list[bytes], answers: bytes, separator: bytes, _keep: bool | None) -> bytes:
+    return b"".join(b"%b\t%d%b" % (key, n, separator) for key, n in zip(keys, answers))
+
+
+def counted_in_json(keys: list[bytes], answers: bytes, _sep: bytes, _keep: bool | None) -> bytes:
+    """A byte that is no UTF-8 is a lone surrogate, as in the names of files."""
+    return b"".join(
+        json.dumps({"key": key.decode("utf-8", "surrogateescape"), "count": n}).encode() + b"\n"
+        for key, n in zip(keys, answers)
+    )
+
+
+def remove(args: Namespace) -> int:
+    paths = sources(args.keyfiles)
+    keep = None if args.show is None else args.show == "removed"
+    with homes.open_counting(args) as bf:
+        try:
+            stream = run(by_key(bf.remove_many, kept_keys), args, keep, paths)
+        except Interrupted as stop:
+            raise Interrupted(stop.number, f"{stop}removed") from None
+        if args.sync:
+            bf.sync()
+    keys, removed = stream.keys, stream.hits
+    answer = {"file": shown(args.file), "keys": keys, "removed": removed, "absent": keys - removed}
+    summary(
+        args, answer, f"{report.count(keys, 'key')}: {removed:,} removed, {keys - removed:,} absent"
+    )
+    return 0
+
+
+def count(args: Namespace) -> int:
+    paths = sources(args.keyfiles)
+    out = counted_in_json if args.json else counted
+    with homes.open_counting(args, read_only=True) as bf:
+        try:
+            run(by_key(bf.count_many, out), args, None, paths)
+        except Interrupted as stop:
+            raise Interrupted(stop.number, f"{stop}present") from None
+    return 0

@@ -126,6 +126,65 @@ def sizes(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def kinds(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--counting",
+        action="store_true",
+        help="4-bit counters instead of bits: keys can be removed and counted",
+    )
+    parser.add_argument(
+        "--grow",
+        type=real,
+        metavar="FACTOR",
+        help="grow past -n keys: each part is this many times as large as the one before, such as 2",
+    )
+    parser.add_argument(
+        "--window", type=real, metavar="SECONDS", help="forget keys after this many seconds"
+    )
+    parser.add_argument(
+        "--parts",
+        type=whole,
+        metavar="COUNT",
+        help="how finely a window forgets (default 4)",
+    )
+
+
+def separator(parser: argparse.ArgumentParser, more: str = "") -> None:
+    parser.add_argument(
+        "-0",
+        "--null",
+        action="store_true",
+        help="keys end at a NUL byte instead of a line feed" + more,
+    )
+
+
+def sample(parser: argparse.ArgumentParser, about: str) -> None:
+    """One file of keys, or generated URLs."""
+    parser.add_argument("keyfile", nargs="?", metavar="KEYFILE", help=about)
+    separator(parser)
+    parser.add_argument(
+        "--seed",
+        type=whole,
+        default=0,
+        metavar="NUMBER",
+        help="seed for generated URLs (default 0)",
+    )
+
+
+def schemes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--schemes",
+        type=names,
+        default=["classic", "block", "block2"],
+        metavar="NAME,...",
+        help="default classic,block,block2",
+    )
+
+
+def stored(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="path or Redis URL of the filter")
+
+
 def keyfiles(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "keyfiles",
@@ -133,12 +192,7 @@ def keyfiles(parser: argparse.ArgumentParser) -> None:
         metavar="KEYFILE",
         help="files of keys, one per line, unchanged bytes; - or no file: standard input",
     )
-    parser.add_argument(
-        "-0",
-        "--null",
-        action="store_true",
-        help="keys end at a NUL byte instead of a line feed, also in the output",
-    )
+    separator(parser, ", also in the output")
     parser.add_argument("-q", "--quiet", action="store_true", help="no summary and no progress bar")
 
 
@@ -158,11 +212,12 @@ def create(p: argparse.ArgumentParser) -> None:
         "file", metavar="FILE", help="path of the new filter, or redis://host/0?key=NAME"
     )
     sizes(p)
+    kinds(p)
     place(p)
 
 
 def add(p: argparse.ArgumentParser) -> None:
-    p.add_argument("file", metavar="FILE", help="path or Redis URL of the filter")
+    stored(p)
     keyfiles(p)
     p.add_argument(
         "--print",
@@ -175,12 +230,14 @@ def add(p: argparse.ArgumentParser) -> None:
         action="store_true",
         help="return only when everything is on disk and survives a power loss",
     )
-    sizes(p.add_argument_group("to create FILE if it does not exist"))  # type: ignore[arg-type]
+    new = p.add_argument_group("to create FILE if it does not exist")
+    sizes(new)  # type: ignore[arg-type]
+    kinds(new)  # type: ignore[arg-type]
     place(p)
 
 
 def check(p: argparse.ArgumentParser) -> None:
-    p.add_argument("file", metavar="FILE", help="path or Redis URL of the filter")
+    stored(p)
     keyfiles(p)
     p.add_argument(
         "--print",
@@ -191,8 +248,31 @@ def check(p: argparse.ArgumentParser) -> None:
     place(p)
 
 
+def remove(p: argparse.ArgumentParser) -> None:
+    stored(p)
+    keyfiles(p)
+    p.add_argument(
+        "--print",
+        choices=["removed", "absent"],
+        dest="show",
+        help="print the keys that were removed, or those that were not there",
+    )
+    p.add_argument(
+        "--sync",
+        action="store_true",
+        help="return only when everything is on disk and survives a power loss",
+    )
+    place(p)
+
+
+def count(p: argparse.ArgumentParser) -> None:
+    stored(p)
+    keyfiles(p)
+    place(p)
+
+
 def info(p: argparse.ArgumentParser) -> None:
-    p.add_argument("file", metavar="FILE", help="path or Redis URL of the filter")
+    stored(p)
     place(p)
 
 
@@ -234,29 +314,11 @@ def convert(p: argparse.ArgumentParser) -> None:
 
 
 def study(p: argparse.ArgumentParser) -> None:
-    p.add_argument(
-        "keyfile",
-        nargs="?",
-        metavar="KEYFILE",
-        help="keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty",
+    sample(
+        p,
+        "keys, one per line; - or no file: standard input; 30,558 generated URLs if that is a terminal or empty",
     )
-    p.add_argument(
-        "-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed"
-    )
-    p.add_argument(
-        "--schemes",
-        type=names,
-        default=["classic", "block", "block2"],
-        metavar="NAME,...",
-        help="default classic,block,block2",
-    )
-    p.add_argument(
-        "--seed",
-        type=whole,
-        default=0,
-        metavar="NUMBER",
-        help="seed for generated URLs (default 0)",
-    )
+    schemes(p)
     confidence(p)
 
 
@@ -269,17 +331,9 @@ def plot(p: argparse.ArgumentParser) -> None:
         metavar="WHAT",
         help="k: rate against k; fill: rate against fill; bits: bits per key against p; growth: a real filter while it fills up; all (default): the four",
     )
-    p.add_argument(
-        "keyfile",
-        nargs="?",
-        metavar="KEYFILE",
-        help="keys, one per line (default: generated URLs)",
-    )
+    sample(p, "keys, one per line (default: generated URLs)")
     p.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="picture to write: .png, .svg or .pdf"
-    )
-    p.add_argument(
-        "-0", "--null", action="store_true", help="keys end at a NUL byte instead of a line feed"
     )
     p.add_argument(
         "--filter",
@@ -292,13 +346,6 @@ def plot(p: argparse.ArgumentParser) -> None:
         default=150,
         metavar="DOTS",
         help="dots per inch of a .png (default 150)",
-    )
-    p.add_argument(
-        "--seed",
-        type=whole,
-        default=0,
-        metavar="NUMBER",
-        help="seed for generated URLs (default 0)",
     )
     confidence(p)
     place(p)
@@ -319,13 +366,7 @@ def bench(p: argparse.ArgumentParser) -> None:
         metavar="RATE",
         help="rate of false positives that the filters are sized for (default 0.01)",
     )
-    p.add_argument(
-        "--schemes",
-        type=names,
-        default=["classic", "block", "block2"],
-        metavar="NAME,...",
-        help="default classic,block,block2",
-    )
+    schemes(p)
     p.add_argument(
         "--k-best",
         type=whole,
@@ -391,6 +432,12 @@ COMMANDS = {
         check,
         "keys:check",
         "look up keys; exit code 0: all present, 1: some absent, 2: error",
+    ),
+    "remove": (remove, "keys:remove", "remove keys from a counting filter"),
+    "count": (
+        count,
+        "keys:count",
+        "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)",
     ),
     "info": (info, "filters:info", "print a filter's parameters and how full it is"),
     "merge": (merge, "filters:merge", "unite filters into one"),

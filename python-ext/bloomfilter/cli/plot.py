@@ -180,9 +180,7 @@ def model(args: Namespace, keys: int) -> tuple[BloomFilter, BloomFilter | None]:
         return BloomFilter(n=max(1, keys * 2 // 3), p=0.01, warn=False), None
     real = homes.open_to_read(args.filter, **homes.how(args))
     secret = homes.secret_of(args)
-    return BloomFilter(
-        real.m, real.n, real.k, real.p, scheme=real.scheme, secret=secret, warn=False
-    ), real
+    return homes.like(real, None, {"secret": secret, "warn": False}), real
 
 
 def growing(bf: BloomFilter, keys: Sequence[Any]) -> tuple[list[int], list[float], list[float]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from time import monotonic
 
-from .. import BloomFilter
+from .. import BloomFilter, CountingBloomFilter
 
 MOST = 64 << 20  # bytes of bits that are copied
 WORTH = 4  # bytes to read for each byte of bits
@@ -19,7 +19,8 @@ EVERY = 1.0  # seconds between two unions
 
 def worth(bf: BloomFilter, home_is_file: bool, total: int | None) -> bool:
     bits = (bf.m + 7) // 8
-    if bf.grow or bf.window:  # a copy would grow, or forget, by itself, and unite with it no more
+    # a copy would grow, or forget, by itself, and unite with it no more; or be counted twice
+    if bf.grow or bf.window or isinstance(bf, CountingBloomFilter):
         return False
     return home_is_file and total is not None and bits <= MOST and total >= WORTH * bits
 

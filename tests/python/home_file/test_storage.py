@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,6 +105,42 @@ def test_pickle_carries_the_path(path):
         with pickle.loads(data) as again:
             assert again.storage == str(path) and again.add("b")
         assert "b" in bf
+
+
+@pytest.mark.parametrize(
+    ("storage", "says"),
+    [
+        ("redis:host:6379", "a Redis URL is redis://"),
+        ("Redis://host?key=k", "a Redis URL is redis://"),
+        ("http://host/f", "not opened over HTTP"),
+        ("file:///f", "file:PATH"),
+        ("nosuch://h", "a storage is a path"),
+        ("file:", "names no path"),
+        (Path("http://host"), "not opened over HTTP"),
+    ],
+)
+def test_a_storage_that_is_a_mistake_is_no_file(tmp_path, monkeypatch, storage, says):
+    monkeypatch.chdir(tmp_path)
+    for call in (BloomFilter.open, BloomFilter.plan, BloomFilter):
+        sizes = {} if call == BloomFilter.open else {"m": 1000, "n": 10}
+        with pytest.raises(ValueError, match=says) as refused:
+            call(storage, **sizes) if not sizes else call(storage=storage, **sizes)
+        assert type(refused.value) is ValueError
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["http:odd", "redis:k", "file:f", "plain"])
+def test_file_names_any_path(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with BloomFilter(1000, 10, storage=f"file:{name}") as bf:
+        bf.add("a")
+        assert os.listdir(tmp_path) == [name] and bf.storage == f"file:{name}"
+        data = pickle.dumps(bf)
+        monkeypatch.chdir("/")
+        with pickle.loads(data) as again:
+            assert "a" in again and again.storage == str(tmp_path / name)
+    with BloomFilter.open(f"file:{tmp_path / name}") as bf:
+        assert "a" in pickle.loads(pickle.dumps(bf))
 
 
 def test_copies_are_in_memory(path):

@@ -112,13 +112,6 @@ def test_nothing_is_overwritten(stored, tmp_path, redis_url):  # noqa: F811
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.bloom", "other"]
 
 
-@pytest.mark.parametrize("kind", [{"grow": 2.0}, {"window": 3600.0}])
-def test_nothing_is_left_in_redis_of_others_than_fixed_ones(kind, tmp_path, redis_url):  # noqa: F811
-    filled(n=1000, p=0.01, **kind).save(tmp_path / "in")
-    assert "fixed size" in fails("convert", tmp_path / "in", redis_url)
-    assert "does not exist" in fails("info", redis_url)
-
-
 def test_what_cannot_be_said_is_refused(stored, tmp_path, redis_url):  # noqa: F811
     out = tmp_path / "out"
     for words, data in [

@@ -3,7 +3,7 @@
  * test_schemes.c are about them.  And a path for a filter. */
 #ifndef NATIVE_H
 #define NATIVE_H
-#include "../../core/bloomfilter.h"
+#include "../../../core/bloomfilter.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * scenario ends at the first error, with everything closed. */
 #ifndef ONCE_EACH_H
 #define ONCE_EACH_H
-#include "../../core/bloomfilter.h"
+#include "../../../core/bloomfilter.h"
 #include "check.h"
 #include "once.h"
 #include <dirent.h>

@@ -2,7 +2,7 @@
  * NEEDS_SODIUM and NEEDS_HIREDIS skip a test. */
 #ifndef OPTIONAL_H
 #define OPTIONAL_H
-#include "../../core/bloomfilter.h"
+#include "../../../core/bloomfilter.h"
 #include "check.h"
 
 static inline bool core_lacks(bf_spec spec)

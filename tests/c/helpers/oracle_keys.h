@@ -2,7 +2,7 @@
  * filters. */
 #ifndef ORACLE_KEYS_H
 #define ORACLE_KEYS_H
-#include "../../core/bloomfilter.h"
+#include "../../../core/bloomfilter.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

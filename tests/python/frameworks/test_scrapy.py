@@ -18,7 +18,7 @@ from scrapy.utils.test import get_crawler  # noqa: E402
 
 from bloomfilter.scrapy import BloomDupeFilter, parameters  # noqa: E402
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).resolve().parents[3]
 OURS = {"DUPEFILTER_CLASS": "bloomfilter.scrapy.BloomDupeFilter"}
 SUCCESS = OURS | {"BLOOMFILTER_SEEN": "success", "CONCURRENT_REQUESTS": 1}
 
@@ -34,7 +34,7 @@ def site():
 
 def start(settings, url):
     return subprocess.Popen(
-        [sys.executable, HERE / "crawl.py", json.dumps(settings), url],
+        [sys.executable, ROOT / "tests" / "helpers" / "crawl.py", json.dumps(settings), url],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -279,6 +279,94 @@ def test_duplicates_are_logged_and_counted(debug, caplog):
     assert crawler.stats.get_value("dupefilter/filtered") == 3
 
 
+def test_a_growing_filter_is_not_too_full(caplog):
+    dupefilter = make(BLOOMFILTER_N=50, BLOOMFILTER_P=0.01, BLOOMFILTER_GROW="2")
+    for i in range(1000):
+        dupefilter.request_seen(Request(f"http://a.org/{i}"))
+    assert dupefilter.seen.grow == 2.0 and dupefilter.seen.n == 50
+    with caplog.at_level("WARNING"):
+        dupefilter.close("finished")
+    assert "BLOOMFILTER_N" not in caplog.text
+
+
+def test_a_secret(tmp_path):
+    path, hexed = tmp_path / "f", "00112233445566778899aAbBcCdDeEfF"
+    dupefilter = make(BLOOMFILTER_STORAGE=path, BLOOMFILTER_SECRET=hexed)
+    dupefilter.request_seen(Request("http://a.org"))
+    dupefilter.close("finished")
+    again = make(BLOOMFILTER_STORAGE=path, BLOOMFILTER_SECRET=bytes.fromhex(hexed))
+    assert again.request_seen(Request("http://a.org"))
+    for other in (None, bytes(16)):
+        with pytest.raises(Error, match="secret"):
+            _ = make(BLOOMFILTER_STORAGE=path, BLOOMFILTER_SECRET=other).seen
+
+
+@pytest.mark.parametrize(
+    "secret", ["", b"", "hunter2hunter2", "g" * 32, "0" * 31, b"0" * 33, "é" * 16, 5, "\u0661" * 32]
+)
+def test_a_secret_that_is_none(secret):
+    with pytest.raises(ValueError, match="16 bytes or 32 hexadecimal digits") as refused:
+        _ = make(BLOOMFILTER_SECRET=secret).seen
+    assert "hunter2" not in str(refused.value)
+
+
+# ---- schedulers that make the filter ----
+def test_from_spider(tmp_path):
+    crawler = get_crawler(settings_dict={"BLOOMFILTER_STORAGE": tmp_path / "%(spider)s"})
+    crawler.spider = crawler._create_spider("pages")
+    dupefilter = BloomDupeFilter.from_spider(crawler.spider)
+    assert not dupefilter.request_seen(Request("http://a.org"))
+    crawler.signals.send_catch_log(
+        scrapy.signals.spider_closed, spider=crawler.spider, reason="finished"
+    )
+    assert crawler.stats.get_value("dupefilter/seen") == 1
+    again = BloomDupeFilter.from_spider(crawler.spider)
+    assert again.request_seen(Request("http://a.org"))
+    again.clear()
+    assert not again.request_seen(Request("http://a.org"))
+    with BloomFilter.open(tmp_path / "pages") as seen:
+        assert len(seen) == 1
+
+
+def test_clear_forgets_what_is_on_its_way():
+    dupefilter = make(BLOOMFILTER_SEEN="success")
+    assert not dupefilter.request_seen(Request("http://a.org"))
+    assert dupefilter.request_seen(Request("http://a.org"))
+    dupefilter.clear()
+    assert not dupefilter.request_seen(Request("http://a.org"))
+
+
+def with_scrapy_redis(redis, **more):
+    pytest.importorskip("scrapy_redis")
+    return OURS | {
+        "SCHEDULER": "scrapy_redis.scheduler.Scheduler",
+        "REDIS_URL": redis.partition("?")[0],
+        "BLOOMFILTER_STORAGE": redis + "%(spider)s:seen",
+        "SCHEDULER_PERSIST": True,
+        **more,
+    }
+
+
+def test_the_scheduler_of_scrapy_redis(site, redis):
+    stats, log = crawl(with_scrapy_redis(redis), site.url())
+    assert stats["finish_reason"] == "finished", log
+    assert set(site.pages()) == {f"/{i}" for i in range(PAGES)}
+    assert stats["scheduler/enqueued/redis"] >= PAGES
+    assert stats["dupefilter/filtered"] > PAGES
+    assert abs(stats["dupefilter/seen"] - PAGES) <= 2
+    site.asked.clear()
+    crawl(with_scrapy_redis(redis), site.url())
+    assert site.pages() == {"/0": 1}  # all others were seen
+    with BloomFilter.open(redis + "pages:seen") as seen:
+        assert abs(len(seen) - PAGES) <= 2
+
+
+def test_the_scheduler_of_scrapy_redis_forgets_without_persist(site, redis):
+    crawl(with_scrapy_redis(redis, SCHEDULER_PERSIST=False), site.url())
+    with BloomFilter.open(redis + "pages:seen") as seen:
+        assert len(seen) == 0
+
+
 def test_settings():
     given = {
         "BLOOMFILTER_N": "5",
@@ -354,7 +442,7 @@ except ImportError as error: print(error)
     assert "bloomfilter.scrapy needs Scrapy: pip install" in run_python(code)
 
 
-EXAMPLE = HERE.parent.parent / "examples" / "scrapy_crawl.py"
+EXAMPLE = ROOT / "examples" / "scrapy_crawl.py"
 
 
 @pytest.mark.skipif(not EXAMPLE.exists(), reason="without the examples")

@@ -23,7 +23,7 @@ from pyspark.sql.functions import col  # noqa: E402
 
 from bloomfilter import spark as bloom  # noqa: E402
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 N = 20_000
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from bloomfilter import BloomFilter
 
-HERE = Path(__file__).parent
+TESTS = Path(__file__).resolve().parents[1]
 
 
 class Trap:
@@ -163,12 +163,17 @@ def test_the_clock_of_a_filter_that_is_collected_is_asked_by_nobody():
 
 def test_the_tests_of_batches_with_a_collection_at_every_object():
     """BLOOMFILTER_GC=1 is for all tests; these are quick."""
-    files = ["test_batches.py", "test_keys.py", "test_lines.py", "test_counting.py"]
+    files = [
+        "contract/test_batches.py",
+        "contract/test_keys.py",
+        "columns/test_lines.py",
+        "variants/test_counting.py",
+    ]
     chosen = (
         "bad or changes or kind or index or surrogate or mixed or lines or misbehave or iterator"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *[str(HERE / name) for name in files], "-k", chosen],
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *[str(TESTS / name) for name in files], "-k", chosen],
         env={**os.environ, "BLOOMFILTER_GC": "1"}, capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]

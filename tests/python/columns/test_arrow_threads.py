@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import arrow_producer
 from arrow_producer import Column
 from threads import in_threads
 
@@ -137,4 +138,7 @@ print("ok")
 
 def test_offsets_that_change_while_they_are_read(run_python):
     """They were checked before: a producer's other thread may still write to what it gave away."""
-    assert run_python(CHANGING.replace("HERE", repr(str(Path(__file__).parent)))) == "ok"
+    assert (
+        run_python(CHANGING.replace("HERE", repr(str(Path(arrow_producer.__file__).parent))))
+        == "ok"
+    )

@@ -17,7 +17,7 @@ from cli_helpers import COMMAND, cli, fails, ok
 from bloomfilter import BloomFilter
 from bloomfilter.cli import completion, manpage, meter, parser
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "man" / "bloomfilter.1"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "man" / "bloomfilter.1"
 
 
 # ---- the man page ----

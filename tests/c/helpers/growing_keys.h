@@ -2,7 +2,7 @@
  * number, batches of them, rates. */
 #ifndef GROWING_KEYS_H
 #define GROWING_KEYS_H
-#include "../../core/bloomfilter.h"
+#include "../../../core/bloomfilter.h"
 #include "check.h"
 #include <math.h>
 #include <unistd.h>

@@ -1,0 +1,54 @@
+/* storage.c - the text that names a storage where it is no URL of a home: a path, file:PATH, or a
+ * mistake.  A mistake is never taken for the name of a file.  Knows text only, and shows no more of
+ * it than the word before the colon: a misplaced password may follow. */
+#include "base/base.h"
+#include <string.h>
+
+#define BY_HTTP "filters are not opened over HTTP"
+
+static const struct {
+    const char *word, *meant;
+} known[] = { { "redis", "a Redis URL is redis://host:port/db?key=NAME" },
+    { "rediss", "a Redis URL with TLS is rediss://host:port/db?key=NAME" },
+    { "unix", "a Redis socket is unix:///path?key=NAME" }, { "http", BY_HTTP },
+    { "https", BY_HTTP }, { "file", "a file is file:PATH, or the path alone" } };
+
+/* Letters are compared without their case: REDIS: is meant as redis:. */
+static bool is_word(const char *text, size_t len, const char *word)
+{
+    size_t i = 0;
+    while (i < len && word[i] && (text[i] | 32) == word[i]) i++;
+    return i == len && !word[i];
+}
+
+/* The length of what stands before a colon and could be a URL's scheme, or 0. */
+static size_t scheme_of(const char *text)
+{
+    static const char may[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-._";
+    const size_t len = strspn(text, may);
+    return text[len] == ':' ? len : 0;
+}
+
+static int mistake(const char *text, size_t len, const char *meant, bf_error *err)
+{
+    const int shown = len < 20 ? (int)len : 20;
+    return bf_fail(err, BF_EINVAL, "storage %.*s:...: %s; a file of that name is file:%.*s:...",
+        shown, text, meant, shown, text);
+}
+
+int bf_path_of(const char *storage, const char **path, bf_error *err)
+{
+    const size_t len = scheme_of(storage);
+    const bool url = len && !strncmp(storage + len, "://", 3);
+    *path = storage;
+    if (!*storage)
+        return bf_fail(err, BF_EINVAL, "storage must be a path or a URL, got an empty one");
+    if (len == 4 && !url && !memcmp(storage, "file", 4)) {
+        *path = storage + 5;
+        return **path ? 0 : bf_fail(err, BF_EINVAL, "storage file: names no path: write file:PATH");
+    }
+    for (size_t i = 0; len && i < sizeof known / sizeof *known; i++)
+        if (is_word(storage, len, known[i].word)) return mistake(storage, len, known[i].meant, err);
+    return url ? mistake(storage, len, "a storage is a path, redis://, rediss:// or unix://", err)
+               : 0;
+}

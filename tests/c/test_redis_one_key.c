@@ -1,0 +1,291 @@
+/* test_redis_one_key.c - one of the keys of a filter in Redis vanishes alone: each string and each
+ * companion hash of every kind of filter, then a handle of before tests and adds, others open and
+ * construct, in every order.  The oracle is a list of keys: a key whose add was acknowledged is
+ * answered "absent" by nobody, unless the filter was created again after the add, and not even then
+ * by a handle that has not been told.  Errors are allowed.  It starts its own server. */
+#define _GNU_SOURCE
+#include "redis_proxy.h"
+#include "redis_worlds.h"
+
+static world by_redis = { .name = "window by Redis's clock",
+    .key = "w",
+    .spec = { .n = 100, .p = 1e-4, .window = 40000, .parts = 4 } };
+static world tagged = {
+    .name = "grow in a slot of its own", .key = "{w}", .spec = { .n = 12, .p = 1e-4, .grow = 2 }
+};
+
+/* ---- the oracle ---- */
+enum { MOST = WORLD_KEYS + 64 };
+static struct {
+    char text[16];
+    size_t len;
+    bool must, own; /* everybody must find it; the old handle knows that it added it */
+} keys[MOST];
+static unsigned nkeys;
+static const char *steps_done;
+
+static void wrong(const world *w, const char *gone, const char *what)
+{
+    failed_here++;
+    fprintf(stderr, "%s without %s, %s: %s; %s\n", w->name, gone, steps_done, what, e.msg);
+}
+
+static void acknowledged(const char *text, size_t len, bool own)
+{
+    memcpy(keys[nkeys].text, text, len);
+    keys[nkeys].len = len;
+    keys[nkeys].must = true;
+    keys[nkeys++].own = own;
+}
+
+/* An error is told: from then on the handle knows that keys of before may be gone. */
+static void heard(bool old)
+{
+    for (unsigned i = 0; old && i < nkeys; i++) keys[i].own = false;
+}
+
+static void created_again(void)
+{
+    for (unsigned i = 0; i < nkeys; i++) keys[i].must = false;
+}
+
+/* ---- steps ---- */
+typedef struct {
+    world *w;
+    const char *gone;
+    bf_filter *other;
+    unsigned added, refused;
+    bool made, ever; /* the other handle created the filter again; one did */
+} play;
+
+static void add_one(play *p, bf_filter *f, bool old)
+{
+    char text[16];
+    const size_t len = (size_t)snprintf(text, sizeof text, "fresh%u", p->added++);
+    if (!f) return;
+    e = (bf_error){ 0 };
+    if (bf_add(f, text, len, &e) < 0) {
+        heard(old);
+        p->refused++;
+    } else
+        acknowledged(text, len, old);
+}
+
+static void test_all(play *p, bf_filter *f, bool old)
+{
+    bf_key all[MOST];
+    uint8_t each[MOST];
+    for (unsigned i = 0; i < nkeys; i++) all[i] = (bf_key){ keys[i].text, keys[i].len };
+    for (unsigned i = 0, c = 1; f && i < nkeys; i += c, c = nkeys - i) { /* one, then the others */
+        e = (bf_error){ 0 };
+        const int64_t rc = bf_test_many(f, all + i, c, each, &e);
+        if (rc < 0) heard(old);
+        p->refused += rc < 0;
+        for (unsigned j = i; rc >= 0 && j < i + c; j++) {
+            if (!each[j - i] && keys[j].must) wrong(p->w, p->gone, "an acknowledged key is absent");
+            if (!each[j - i] && old && keys[j].own) wrong(p->w, p->gone, "absent, and nobody told");
+        }
+    }
+}
+
+static void open_other(play *p, bool made)
+{
+    bf_info i;
+    bf_close(p->other);
+    p->made = false;
+    e = (bf_error){ 0 };
+    if (!(p->other = world_open(p->w, made))) return;
+    bf_get_info(p->other, &i);
+    p->made = i.created;
+    p->ever |= i.created;
+    if (i.created) created_again();
+}
+
+static void step(play *p, char which)
+{
+    if (which == 'a') add_one(p, p->w->f, true);
+    if (which == 't') test_all(p, p->w->f, true);
+    if (which == 'o') open_other(p, false);
+    if (which == 'c') open_other(p, true);
+    if (which == 'b') add_one(p, p->other, false);
+    if (which == 'u') test_all(p, p->other, false);
+    if (which == 'n') world_time += 10;
+}
+
+/* ---- every order ---- */
+/* a, t: the old handle adds, tests; o, c: another opens, constructs; b, u: it adds, tests; n: a
+ * part of the window passes. */
+static const char *const orders[] = { "", "c", "cb", "ac", "tc", "ca", "caub", "cbt", "cnab",
+    "ncab", "catob", "cabtc", "ocaub", "acbot", "cnbaut" };
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+static bool prepare(world *w)
+{
+    world_time = 1e6;
+    nkeys = 0;
+    if (!world_make(w)) return false;
+    for (unsigned i = 0; i < WORLD_KEYS; i++) acknowledged(world_text[i], world_keys[i].len, true);
+    play p = { .w = w, .added = 1000 };
+    world_time += w->spec.clock ? 10 : 0; /* a second part */
+    add_one(&p, w->f, true);
+    return true;
+}
+
+static void play_one(world *w, const char *gone, const char *order)
+{
+    play p = { .w = w, .gone = gone };
+    steps_done = order;
+    if (!prepare(w)) return;
+    if (rs_number(&redis, "DEL %s", gone) != 1) wrong(w, gone, "there is no such key");
+    for (const char *s = order; *s; s++) step(&p, *s);
+    for (const char *s = "ubta"; *s; s++) step(&p, *s);
+    p.refused = 0; /* whoever is at home in a filter that was created again works on */
+    for (const char *s = "ubtat"; *s; s++) step(&p, *s);
+    if (p.made && p.refused) wrong(w, gone, "an error after it was created again");
+    for (const char *s = "oubt"; *s; s++) step(&p, *s);
+    if (w->spec.grow != 0 && strchr(order, 'c') && !p.ever)
+        wrong(w, gone, "its constructor did not create it again");
+    bf_close(p.other);
+}
+
+static void all_orders(world *w)
+{
+    char names[1024] = "", *at = names, *name;
+    if (!prepare(w)) return;
+    const char *list = rs_command(&redis,
+        "EVAL \"local k=redis.call('KEYS','*') table.sort(k) return table.concat(k,' ')\" 0");
+    snprintf(names, sizeof names, "%s", list);
+    unsigned n = 0;
+    while ((name = strsep(&at, " "))) {
+        n++;
+        for (unsigned i = 0; i < ORDERS; i += SHORT(1, 5)) play_one(w, name, orders[i]);
+    }
+    CHECK(n >= 2);
+    world_forget(w);
+}
+
+static void each_key_in_every_order(void)
+{
+    for (world *w = worlds; w < worlds + WORLDS; w++)
+        if (!w->foreign && !w->spec.cache && !w->login && strcmp(w->name, "redisson") != 0)
+            all_orders(w);
+    all_orders(&by_redis);
+    all_orders(&tagged);
+}
+
+/* ---- a companion hash that is gone ---- */
+static void opens_as_lost(bf_spec spec, const char *key, int line)
+{
+    spec.storage = rs_url(&redis, key, "");
+    e = (bf_error){ 0 };
+    bf_filter *f = bf_open(&spec, &e);
+    if (f && spec.clock) bf_test(f, "n1", 2, &e); /* its parts are looked for when they are asked */
+    if ((f && !spec.clock) || e.code != BF_EIO || !strstr(e.msg, "is lost")) {
+        failed_here++;
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+    }
+    bf_close(f);
+}
+
+/* Nobody who adds or grows leaves a hash of one field, and whoever opens hears of a loss. */
+static void no_stub_of_a_companion(void)
+{
+    const bf_spec grows = { .n = 12, .p = 1e-4, .grow = 2 }, any = { .must_exist = true },
+                  forgets = { .clock = world_clock, .must_exist = true };
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = numbers(OPEN("g", .n = 12, .p = 1e-4, .grow = 2), 0, 4);
+    rs_command(&redis, "DEL {g}:p0:meta");
+    CHECK(bf_add(f, "n4", 2, &e) == 1 && rs_number(&redis, "EXISTS {g}:p0:meta") == 0);
+    opens_as_lost(any, "g", __LINE__);
+    numbers(f, 5, 14);
+    CHECK_EQ(rs_number(&redis, "EXISTS {g}:p1"), 1);
+    CHECK_EQ(rs_number(&redis, "EXISTS {g}:p0:meta"), 0);
+    CHECK(bf_test(f, "n1", 2, &e) == BF_EIO || missing(f, 0, 12) == 0);
+    rs_command(&redis, "HSET {g}:p0:meta keys 3"); /* as older versions left it */
+    opens_as_lost(any, "g", __LINE__);
+    bf_filter *g = OPEN("g", .n = 12, .p = 1e-4, .grow = 2);
+    CHECK(g && bf_add(g, "n1", 2, &e) == 1 && bf_test(f, "n1", 2, &e) < 0 &&
+          bf_test(f, "n1", 2, &e) == 1);
+    bf_close(f);
+    bf_close(g);
+    rs_command(&redis, "DEL {g}:p0 {g}:p0:meta");
+    rs_command(&redis, "SET {g}:p0 precious");
+    CHECK_EQ(code_of(grows, "g"), BF_EFORMAT);
+    CHECK(!strcmp(rs_command(&redis, "GET {g}:p0"), "precious"));
+
+    world_time = 1e6;
+    f = OPEN("w", .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = world_clock);
+    CHECK_EQ(bf_add(f, "n1", 2, &e), 1);
+    rs_command(&redis, "DEL {w}:w100000:meta");
+    opens_as_lost(forgets, "w", __LINE__);
+    world_time += 10;
+    CHECK_EQ(bf_add(f, "n2", 2, &e) < 0 || bf_test(f, "n1", 2, &e) == 1, true);
+    CHECK(rs_number(&redis, "EXISTS {w}:w100001") == 1 &&
+          rs_number(&redis, "EXISTS {w}:w100000:meta") == 0);
+    bf_close(f);
+
+    bf_close(OPEN("s", .m = 9000, .k = 3, .shards = 3));
+    rs_command(&redis, "DEL {s:1}:meta");
+    opens_as_lost(any, "s", __LINE__);
+    opens_as_lost((bf_spec){ .m = 9000, .k = 3, .shards = 3 }, "s", __LINE__);
+}
+
+/* ---- a handle that stops between two of its commands ---- */
+/* A child opens the filter and adds; at some answer it waits until K:meta was deleted and another
+ * filter constructed there, with the same or with other parameters.  Its part must not get into
+ * that one, and what it was told after that is in must be in. */
+static void stopped_once(unsigned n, int stop)
+{
+    proxy x;
+    int status;
+    rs_command(&redis, "FLUSHALL");
+    bf_close(OPEN("stop", .n = 100, .p = 1e-4, .window = 40000, .parts = 4));
+    proxy_start(&x, &redis);
+    x.orders->answers = 0;
+    x.orders->hold_at = stop;
+    pid_t child = fork();
+    if (child == 0) {
+        char url[128];
+        snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=stop&timeout=30", x.port);
+        bf_filter *f = bf_open(&(bf_spec){ .storage = url, .must_exist = true }, NULL);
+        const int rc = f ? bf_add(f, "child", 5, NULL) : -1;
+        bf_close(f);
+        _exit(rc < 0 ? 1 : 0);
+    }
+    proxy_wait(&x, stop, child);
+    rs_command(&redis, "DEL stop:meta");
+    bf_filter *f = OPEN("stop", .n = n, .p = 1e-4, .window = 40000, .parts = 4);
+    __atomic_store_n(&x.orders->hold_at, 0, __ATOMIC_SEQ_CST);
+    waitpid(child, &status, 0);
+    e = (bf_error){ 0 };
+    if (bf_add(f, "parent", 6, &e) != 1 || bf_test(f, "parent", 6, &e) != 1 ||
+        (status == 0 && x.orders->answers > stop && bf_test(f, "child", 5, &e) != 1)) {
+        failed_here++;
+        fprintf(stderr, "n=%u, stopped at answer %d: %d, %s\n", n, stop, status, e.msg);
+    }
+    bf_close(f);
+    proxy_end(&x);
+}
+
+static void stopped_between_commands(void)
+{
+    for (unsigned n = 100; n <= 300; n += 200)
+        for (int stop = 1; stop <= 14; stop++) stopped_once(n, stop);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
+        e.code == BF_ENOTSUP) {
+        printf("this build lacks hiredis: skipped\n1 passed, 0 failed\n");
+        return 0;
+    }
+    rs_start(&redis, NULL);
+    rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
+    RUN(each_key_in_every_order);
+    RUN(no_stub_of_a_companion);
+    RUN(stopped_between_commands);
+    rs_end(&redis);
+    return FINISH();
+}
