@@ -3,9 +3,10 @@ bloomfilter.class_prefix: the classes beside a project's own BloomFilter; serial
 --EXTENSIONS--
 bloomfilter
 --INI--
-bloomfilter.class_prefix='Bloom\'
+bloomfilter.class_prefix=Bloom\
 --FILE--
 <?php
+require __DIR__ . '/helpers.inc';
 class BloomFilter { public string $whose = 'the project\'s'; }
 class CountingBloomFilter {}
 class BloomFilterException extends Exception {}
@@ -39,8 +40,7 @@ check(get_class((new Sub(10, 2))->union(new Sub(10, 2))) === 'Sub', 'a subclass'
 check(ini_set('bloomfilter.class_prefix', 'X') === false, 'fixed at the start');
 
 foreach (['\Bloom\\', 'Bloom\\\\', '1a', 'a b\\', 'a-', '\\', str_repeat('a', 129)] as $bad) {
-    $out = shell_exec(escapeshellarg(PHP_BINARY) . ' -n -d extension=' . escapeshellarg(getenv('BF_SO') ?: ini_get('extension_dir') . '/bloomfilter.so') .
-        ' -d bloomfilter.class_prefix=' . escapeshellarg("'$bad'") . ' -r "echo 1;" 2>&1');
+    $out = in_other_php('echo 1;', '-d ' . escapeshellarg("bloomfilter.class_prefix='$bad'") . ' 2>&1');
     check(str_contains((string)$out, "class_prefix must be empty or the beginning of a class name") && str_contains($out, "got \"$bad\""), "$bad: $out");
 }
 echo "done\n";
