@@ -21,7 +21,7 @@ OpenSSL (rediss://) => %s
 files and Redis filters kept open => 0 (at most 64)
 
 Directive => Local Value => Master Value
-bloomfilter.class_prefix => no value => no value
 bloomfilter.max_maps => 64 => 64
 bloomfilter.warn => On => On
 bloomfilter.unserialize_storage => Off => Off
+bloomfilter.class_prefix => no value => no value
