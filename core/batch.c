@@ -110,17 +110,21 @@ static size_t keys_at_once(size_t positions, unsigned k, size_t most)
     return positions / k < most ? positions / k : most;
 }
 
-/* Hashes and layouts see no more keys at once than ever, however large the store's batch is. */
-static void place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos)
+/* Hashes and layouts see no more keys at once than ever, however large the store's batch is.  How
+ * many keys were placed: all, or those before the one whose hashing failed. */
+static size_t place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos, bf_error *err)
 {
     uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
     const unsigned k = f->part.g.k;
     const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK);
-    for (size_t done = 0, c; done < n; done += c) {
+    size_t good = 0;
+    for (size_t done = 0, c; done < n && good == done; done += c) {
         c = n - done < few ? n - done : few;
-        f->hash->run(f->secret, keys + done, c, d);
-        bf_positions(f->scheme->layout, &f->part.g, d, c, pos + done * k);
+        good += f->hash->try ? f->hash->try(f->secret, keys + done, c, d, err) : c;
+        if (!f->hash->try) f->hash->run(f->secret, keys + done, c, d);
+        bf_positions(f->scheme->layout, &f->part.g, d, good - done, pos + done * k);
     }
+    return good;
 }
 
 /* Bits elsewhere, or a layout without kernels: positions of at most `most` keys at once, through
@@ -132,18 +136,21 @@ static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, u
     int64_t total = 0;
     for (size_t done = 0, c; done < n; done += c) {
         c = n - done < most ? n - done : most;
-        place(f, keys + done, c, pos);
+        const size_t good = place(f, keys + done, c, pos, err);
         int rc = 0;
         if (p->store.words)
-            bf_cells_of(&p->g)->apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
-        else
-            rc = p->store.ops->apply(&p->store, op, pos, c, p->g.k, present, err);
+            bf_cells_of(&p->g)->apply(p->store.words, f->atomic, op, pos, good, p->g.k, present);
+        else if (good)
+            rc = p->store.ops->apply(&p->store, op, pos, good, p->g.k, present, err);
         if (rc < 0) return rc;
-        for (size_t i = 0; i < c; i++) {
+        for (size_t i = 0; i < good; i++) {
             uint8_t hit = (present[i] != 0) ^ (op == BF_OP_ADD);
             total += hit;
             if (each) each[done + i] = op == BF_OP_COUNT ? present[i] : hit;
         }
+        if (good == c) continue;
+        if (err) err->key = done + good;
+        return BF_EHOST;
     }
     return total;
 }
@@ -326,7 +333,10 @@ int64_t bf_do_hashcode(
     const unsigned k = f->part.g.k;
     const bf_piece *p;
     if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
-    f->hash->one(f->secret, key, len, d);
+    if (!f->hash->try)
+        f->hash->one(f->secret, key, len, d);
+    else if (f->hash->try(f->secret, &(bf_key){ key, len }, 1, d, err) < 1)
+        return BF_EHOST;
     int rc = bf_whole_target((bf_filter *)f, &p, err);
     if (rc < 0) return rc;
     bf_positions(f->scheme->layout, &p->part.g, d, 1, all);

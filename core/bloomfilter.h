@@ -114,6 +114,11 @@ enum { BF_FUNCTIONS_MAX = 16 };
 typedef struct {
     unsigned count;                  /* 1..BF_FUNCTIONS_MAX: it is k                                       */
     bf_function *const *function;    /* both must outlive the filter and its copies                        */
+    /* For hosts whose functions may fail, instead of function: puts the count numbers of a key into
+     * digests.  0, or non-zero = failed (the host keeps its own exception; the core answers
+     * BF_EHOST, and err->key says which key of a batch: those before it are added and answered). */
+    int (*call)(void *ctx, const void *key, size_t len, uint64_t *digests);
+    void *ctx;
 } bf_functions;
 
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with

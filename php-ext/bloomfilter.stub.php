@@ -144,6 +144,9 @@ class BloomFilter implements Countable
      *                                give scheme and what it leaves open of m and k
      * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
      *                                system's clock by default
+     * @param array|null     $hashes  1 to 16 hash functions of your own, each called with a key (string) for an int from 0 on;
+     *                                k is their number. Slow: some microseconds a key and function. Whoever opens the filter
+     *                                passes them again; others are refused
      *
      * @throws ValueError           an argument is out of range, or they do not suffice
      * @throws BloomFilterException memory cannot hold it, or the storage does not fit
@@ -166,7 +169,8 @@ class BloomFilter implements Countable
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
         bool $adopt = false,
-        ?callable $clock = null
+        ?callable $clock = null,
+        ?array $hashes = null
     ) {}
 
     /**
@@ -201,7 +205,8 @@ class BloomFilter implements Countable
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
         bool $adopt = false,
-        ?callable $clock = null
+        ?callable $clock = null,
+        ?array $hashes = null
     ): array {}
 
     /**
@@ -237,7 +242,8 @@ class BloomFilter implements Countable
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
         bool $adopt = false,
-        ?callable $clock = null
+        ?callable $clock = null,
+        ?array $hashes = null
     ): static {}
 
     /**
@@ -396,6 +402,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         ?callable $clock = null,
+        ?array $hashes = null,
     ): static {}
 
     /** Writes the filter to a file, by a temporary file and a rename: a reader never sees half of it. */
@@ -406,7 +413,7 @@ class BloomFilter implements Countable
      *
      * @param string|null $secret the secret of a keyed filter
      */
-    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null): static {}
+    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
 
     /**
      * The parts of a filter that grows or forgets; one, where it does neither.
@@ -564,7 +571,7 @@ class BloomFilterException extends RuntimeException
     const NOT_SUPPORTED = UNKNOWN;
 
     /**
-     * The filter is in use: a call in it waits for its clock or client, whose code cannot use or close it.
+     * The filter is in use: a call in it waits for its clock, hash function or client, whose code cannot use or close it.
      *
      * @var int
      * @cvalue BF_EBUSY

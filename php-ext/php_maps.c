@@ -114,7 +114,7 @@ static php_bf_map *keep(bf_filter *f, const bf_spec *spec, const smart_str *name
 /* Variants are left to bf_open: bf_fits looks at parameters and secret only. */
 static bool keepable(const bf_spec *spec)
 {
-    return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->clock;
+    return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->clock && !spec->functions;
 }
 
 /* What it is kept under: the storage, and after a NUL what bf_fits does not compare. */

@@ -47,10 +47,12 @@ deep_fuzz() {
     provide needs_php needs_fuzz_hosts
     test_fuzz 60
 }
-# The loops of tests/c in full length, which everything has cut short for the sanitizers.
+# The loops of tests/c in full length, which everything has cut short for the sanitizers and the second kernels.
 deep_asan() {
     provide needs_c needs_redis
+    c_build_plain
     c_build_sanitized
+    c_short='' test_c_portable
     c_short='' test_c_sanitized
 }
 deep_options() {

@@ -349,18 +349,20 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 }
 
 /* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is
- * written, because both see the same copy, a block at a time. */
-int bf_image_write(
-    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
+ * written, because both see the same copy, a block at a time.  0, the sink's code, or BF_EIO where
+ * there were no words. */
+int bf_image_write_of(
+    const bf_desc *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx)
 {
-    enum { BLOCK = 4096 };
     uint8_t page[BF_HEADER];
-    uint64_t block[BLOCK], ones = 0;
+    uint64_t block[BF_BLOCK], ones = 0;
     XXH3_state_t sum;
     XXH3_64bits_reset(&sum);
     for (uint64_t at = 0, c; at < nwords; at += c) {
-        c = nwords - at < BLOCK ? nwords - at : BLOCK;
-        bf_words_copy(block, words + at, c);
+        c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
+        const uint64_t *words = of(from, at, c);
+        if (!words) return BF_EIO;
+        bf_words_copy(block, words, c);
         ones += d->g.counting ? bf_counters_used(block, c) : bf_words_count(block, c);
         XXH3_64bits_update(&sum, block, c * 8);
         int rc = sink(ctx, BF_HEADER + at * 8, block, c * 8);
@@ -391,17 +393,34 @@ bool bf_header_clean(const uint8_t *page)
            __atomic_load_n((const bf_shared *)(const void *)(page + AT_DIRTY), __ATOMIC_SEQ_CST);
 }
 
+static bool sum_of(bf_block *of, void *from, uint64_t nwords, uint64_t *sum)
+{
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    for (uint64_t at = 0, c; at < nwords; at += c) {
+        c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
+        const uint64_t *words = of(from, at, c);
+        if (!words) return false;
+        XXH3_64bits_update(&state, words, c * 8);
+    }
+    *sum = XXH3_64bits_digest(&state);
+    return true;
+}
+
 /* The bits that came with a sound header; page is 8-byte aligned, words may be written by others
  * meanwhile. */
-int bf_header_verify(
-    const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
+int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t nwords,
+    const char *where, bf_error *err)
 {
-    uint64_t tail = bf_get(page + AT_M, 8) * bf_get(page + AT_CELL, 4) % 64,
-             last = words[nwords - 1];
+    uint64_t sum, tail = bf_get(page + AT_M, 8) * bf_get(page + AT_CELL, 4) % 64;
+    const uint64_t *last = of(from, nwords - 1, 1);
+    if (!last) return BF_EIO;
     for (uint64_t i = tail; tail && i < 64; i++)
-        if (last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
-    if (!bf_header_clean(page) || bf_get(page + AT_BITS_SUM, 8) == XXH3_64bits(words, nwords * 8))
-        return 0;
+        if (*last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
+    if (!bf_header_clean(page)) return 0;
+    if (!sum_of(of, from, nwords, &sum)) return BF_EIO;
+    if (bf_get(page + AT_BITS_SUM, 8) == sum) return 0;
+    bf_fence();
     if (!bf_header_clean(page)) return 0; /* somebody began to add while the sum was taken */
     return damaged(err, where, "the bits' checksum does not match");
 }
@@ -419,6 +438,7 @@ bool bf_header_dirty(uint8_t *page)
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    bf_fence(); /* whoever sees a bit that is set after this sees the page dirty */
     return true;
 }
 

@@ -26,6 +26,10 @@ struct bf_hash {
      * NULL = takes all; needs a layout without kernels. */
     int (*prepare)(bf_argument *a, const char *text, bf_error *err);
     int (*accept)(const void *secret, const void *key, size_t len, bf_error *err);
+    /* Instead of run, where hashing may fail: how many keys were hashed before the one that *err is
+     * about. */
+    size_t (*try)(
+        const void *secret, const bf_key *keys, size_t n, uint64_t *digests, bf_error *err);
     const bf_hash *avx2; /* the same digests by AVX2; NULL = none */
 };
 

@@ -95,6 +95,20 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
     return 0;
 }
 
+/* ---- its words without the map ---- */
+const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n)
+{
+    bf_file_words *w = words;
+    const int rc = bf_read_at(w->fd, w->at + at * 8, w->room, n * 8, w->path, w->err);
+    return rc < 0 ? NULL : w->room;
+}
+
+static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
+{
+    const file *f = s->impl;
+    return bf_read_at(f->fd, BF_HEADER + offset, buf, len, f->path, err);
+}
+
 /* ---- what is there ---- */
 /* Nothing under this name: fine where a filter can be made, an error where one was expected. */
 static int absent(const file *f, const bf_spec *spec, bf_error *err)
@@ -155,8 +169,8 @@ static int attach_packed(
     if (rc < 0) return rc;
     if (!s->read_only || desc->kind)
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s is an image without a header page, which cannot be %s: load it, and save what was loaded",
-            f->path, s->read_only ? "mapped" : "written in place");
+            "%.80s is a compact image, which cannot be %s: load it and save it", f->path,
+            s->read_only ? "mapped" : "written in place");
     f->bytes = len;
     f->mapped = len - (uint64_t)head + BF_HEADER;
     void *p = mmap(NULL, f->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -197,7 +211,9 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
         s->words = NULL;
         return 1;
     }
-    rc = bf_header_verify(f->map, s->words, (bf_bits(&desc->g) + 63) / 64, f->path, err);
+    bf_file_words w = { .fd = f->fd, .at = BF_HEADER, .path = f->path, .err = err };
+    rc =
+        bf_header_verify_of(f->map, bf_file_block, &w, (bf_bits(&desc->g) + 63) / 64, f->path, err);
     return rc < 0 ? rc : 1;
 }
 
@@ -369,6 +385,7 @@ const bf_store_ops bf_store_file = { .name = "file",
     .before_write = before_write,
     .check = check,
     .sync = sync_,
+    .read = read_,
     .current = current,
     .named = named,
     .close = close_,

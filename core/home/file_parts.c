@@ -26,6 +26,8 @@ typedef struct {
     void *map;
     size_t bytes;
     const char *path;
+    int fd;      /* the file's */
+    uint64_t at; /* of the bits in it */
 } part_map;
 
 static int sync_(bf_store *s, bf_error *err)
@@ -33,6 +35,12 @@ static int sync_(bf_store *s, bf_error *err)
     const part_map *m = s->impl;
     const int e = s->read_only ? 0 : bf_sync_map(m->map, m->bytes);
     return e ? bf_fail_sys(err, e, "sync", m->path) : 0;
+}
+
+static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
+{
+    const part_map *m = s->impl;
+    return bf_read_at(m->fd, m->at + offset, buf, len, m->path, err);
 }
 
 static void close_(bf_store *s)
@@ -56,6 +64,7 @@ static const bf_store_ops store_part = { .name = "file",
     .flags = BF_STORE_ATOMIC,
     .before_write = before_write,
     .sync = sync_,
+    .read = read_,
     .close = close_ };
 
 /* A mapping begins where the machine's pages do, the part somewhere behind that. */
@@ -78,7 +87,7 @@ static int map_part(bf_filter *f, bf_piece *p, uint64_t at, bf_error *err)
     madvise(map, (size_t)bytes, MADV_HUGEPAGE);
     errno = keep;
 #endif
-    *m = (part_map){ map, (size_t)bytes, file->path };
+    *m = (part_map){ map, (size_t)bytes, file->path, file->fd, at + BF_HEADER };
     p->page = (uint8_t *)map + shift;
     p->live = bf_header_live(p->page);
     s->words = (uint64_t *)(void *)(p->page + BF_HEADER);
@@ -95,8 +104,9 @@ static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_
         .ops = &store_part, .nwords = (d->g.m + 63) / 64, .read_only = f->part.store.read_only
     };
     int rc = map_part(f, p, at, err);
+    bf_file_words w = { .fd = file->fd, .at = at + BF_HEADER, .path = file->path, .err = err };
     if (rc == 0 && verify)
-        rc = bf_header_verify(p->page, p->part.store.words, p->part.store.nwords, file->path, err);
+        rc = bf_header_verify_of(p->page, bf_file_block, &w, p->part.store.nwords, file->path, err);
     if (rc < 0) {
         close_(&p->part.store);
         free(p);

@@ -40,6 +40,7 @@ int bf_adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
     };
     if (!given.functions) given.functions = d->argument.functions;
     f->functions = given.functions;
+    f->hosted |= given.functions && given.functions->call;
     f->variant = bf_variants[d->kind];
     f->scheme = d->scheme;
     f->hash = d->scheme->hash;

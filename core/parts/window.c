@@ -305,6 +305,7 @@ static int set(
         int rc = bf_window_now(f, now, err);
         if (rc < 0 || (rc = bf_window_turn(f, *now, &p, err)) < 0) return rc;
         if (!p) continue;
+        bf_fence(); /* whoever sees these bits sees the piece's new epoch */
         const int64_t hits = bf_chain_add_words(f, p, s, s->n);
         bf_fence();
         if (bf_live(c->epoch) <= *now + (int64_t)c->desc.parts) {

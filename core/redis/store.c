@@ -34,6 +34,9 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 
 static int make_redisson(bf_redis *r, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
+    if (d->g.counting)
+        return bf_fail(err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters",
+            bf_redis_label(r));
     if (spec->cache) return bf_redis_no_cache(r, err);
     bf_redis_lock(r);
     int rc = bf_redisson_make(r, d, err);

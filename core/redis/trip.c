@@ -2,9 +2,9 @@
  *
  * What is asked, and of which cells, is a row of functions: cells.c looks and counts up, counting.c
  * counts down.  Here is what all of them share: groups of several names (shards, parts) follow each
- * other in the same trip; the last thing read of a name is its mark; then born of K:meta, after the
- * parts of a filter that forgets, because K:meta may be lost, and created again, without them;
- * WAIT, after a change, where so many replicas are to have it.
+ * other in the same trip; the last thing read of a name is its mark; born of K:meta after the parts
+ * of a filter that forgets, because K:meta may be lost, and created again, without them; WAIT,
+ * after a change, where so many replicas are to have it.
  *
  * A lost key is an error, never "absent".  What only looks is sent once more where a fault of the
  * connection ended it.  A change is never sent twice, unless its script said that it did nothing.
@@ -177,17 +177,19 @@ static int settle_adds(bf_redis_group *g, size_t n, unsigned k, bf_error *err)
 
 /* *pending: something is to be asked again, because it got no answer, or one from bits that are
  * others by now. */
-static int settle(
-    bf_redis_group *g, size_t n, unsigned k, bool unanswered, bool *pending, bf_error *err)
+static int settle(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, const bf_redis_answers *a,
+    bool *pending, bf_error *err)
 {
+    const bool unanswered = *pending, change = changes(g, n) != NULL;
     int rc = settle_adds(g, n, k, err);
     *pending = false;
+    if (rc == 0 && change && !unanswered) rc = whole_stands(r, a, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (unanswered)
             *pending |= g[i].pending;
         else
             rc = bf_redis_follow_group(g + i, pending, err);
-    return rc;
+    return rc == 0 && !change && !*pending ? whole_stands(r, a, err) : rc;
 }
 
 int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err)
@@ -222,16 +224,12 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
             return change && (r->link->sent || r->link->one_slot || tries)
                        ? bf_redis_not_sure(r, change, err)
                        : rc;
-        const bool unanswered = a.unknown && !r->link->no_bitfield_ro;
-        if (unanswered)
+        pending = a.unknown && !r->link->no_bitfield_ro;
+        if (pending)
             r->link->no_bitfield_ro = true;
         else if (a.refused)
             return a.refused;
-        if (!bf_redis_marked(r))
-            pending = unanswered;
-        else if ((rc = settle(g, n, k, unanswered, &pending, err)) < 0 ||
-                 (!unanswered && (rc = whole_stands(r, &a, err)) < 0))
-            return rc;
+        if (bf_redis_marked(r) && (rc = settle(r, g, n, k, &a, &pending, err)) < 0) return rc;
     }
     if (pending)
         return bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r));

@@ -120,7 +120,7 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (!(p > 0)) return below_floor(s, g, err);
     double c = g->k ? bits_for(s->layout, p, g->k) : best_k(s->layout, p, &g->k);
     double m = ceil(c * n);
-    if (!bf_rate_is_formula(s) && !s->power_of_two) m = cells_for(s, g, m);
+    if (s->rate || (!bf_rate_is_formula(s) && !s->power_of_two)) m = cells_for(s, g, m);
     if (s->layout->line_bits == 1 && m < BF_RATE_SMALL)
         while (bf_rate_small(m, (double)g->n, g->k) > g->p) m++;
     if (!(m <= (double)BF_M_MAX))

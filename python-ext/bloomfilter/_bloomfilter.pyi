@@ -123,6 +123,7 @@ class BloomFilter:
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
@@ -160,6 +161,7 @@ class BloomFilter:
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         read_only: bool = False,
         warn: bool = True,
     ) -> Self:
@@ -189,6 +191,7 @@ class BloomFilter:
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> _Plan:
         """What the constructor would make of these arguments, without making it."""
@@ -339,6 +342,7 @@ class BloomFilter:
         secret: Buffer | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data."""
     def save(self, path: _Path, /) -> None:
@@ -355,6 +359,7 @@ class BloomFilter:
         scheme: str | None = None,
         secret: Buffer | None = None,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """Read a saved file into memory.  open() stays bound to the file instead."""
     def __reduce__(self) -> tuple[Any, ...]: ...

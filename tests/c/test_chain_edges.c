@@ -5,24 +5,15 @@
 #include "../../core/bits/bits.h"
 #include "../../core/parts/span.h"
 #include "chain_bytes.h"
-#include "check.h"
+#include "must.h"
 #include "paged.h"
 #include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bf_error e;
 static char path[] = "/tmp/bf-edges-XXXXXX";
 
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 #define GROWS .n = 10, .p = 0.1, .grow = 2
 static void add_numbers(bf_filter *f, int from, int n)

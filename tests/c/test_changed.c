@@ -1,11 +1,11 @@
 /* test_changed.c - files that are not what they were: copied with holes onto a full disk, cut short
  * under the map, replaced, deleted, made again under a number that was used before.  BF_SMALL_DISK
- * names a small file system to fill. */
+ * names a small file system to fill.  Needs a disk: a file system in memory has no holes. */
 /* wraps: fstat fallocate posix_fallocate fstatvfs fstatfs madvise statx msync fsync ftruncate */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
 #include "../../core/sets/sets.h"
-#include "check.h"
+#include "one_folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,12 +21,6 @@
 static int reserve_errno, reserve_times, reserves, statvfs_errno, interrupts, populates,
     populate_errno;
 static bool cut_now, says_tmpfs, no_statx, born_later, says_full, says_nothing;
-
-static int fault(int why)
-{
-    errno = why;
-    return -1;
-}
 
 int __real_fallocate(int fd, int mode, off_t at, off_t n);
 int __wrap_fallocate(int fd, int mode, off_t at, off_t n);
@@ -124,8 +118,7 @@ static void as_ever(void)
 }
 
 /* ---- what the tests share ---- */
-static char folder[] = "/tmp/bf-changed-XXXXXX", path[64], second[64];
-static bf_error e;
+static char second[64];
 static const bf_spec there = { .storage = path }, counted = { .storage = path, .counting = true };
 static const bf_spec only_read = { .storage = path, .read_only = true },
                      only_count = { .storage = path, .counting = true, .read_only = true };
@@ -144,14 +137,6 @@ static const bf_spec *again(const bf_spec *s, bool read)
     return s->counting ? read ? &only_count : &counted : read ? &only_read : &there;
 }
 
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(spec) must(bf_open(spec, &e), __LINE__)
 static uint64_t room(void)
 {

@@ -22,7 +22,7 @@ static uint64_t twice(const void *key, size_t len)
     return len ? 31 * (uint64_t)*(const uint8_t *)key + len : 7;
 }
 static bf_function *const list[] = { twice };
-static const bf_functions functions = { 1, list };
+static const bf_functions functions = { .count = 1, .function = list };
 static const uint8_t secret[] = "0123456789abcdef";
 
 /* head: of the image, the part's included where the filter has one; 0: it has pages */
@@ -287,12 +287,12 @@ static void an_image_in_a_file_is_read_and_not_written(void)
         same(f, bf_load(path, &spec, &e), i);
         spec.storage = path;
         CHECK(!bf_open(&spec, &e) && e.code == BF_ENOTSUP);
-        CHECK_HAS(e.msg, "cannot be written in place: load it, and save what was loaded");
+        CHECK_HAS(e.msg, "cannot be written in place: load it and save it");
         spec.read_only = true;
         g = bf_open(&spec, &e);
         if (rows[i].spec.grow != 0 || rows[i].spec.window != 0) {
             CHECK(!g && e.code == BF_ENOTSUP);
-            CHECK_HAS(e.msg, "cannot be mapped: load it, and save what was loaded");
+            CHECK_HAS(e.msg, "cannot be mapped: load it and save it");
         } else {
             CHECK(g && bf_equal(f, g, &e) == 1 && bf_add(g, "x", 1, &e) == BF_ENOTSUP);
             CHECK(bf_sync(g, &e) == 0 && bf_fits(g, &spec, &e) == 1);

@@ -84,7 +84,7 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k, int home)
         .cells = calloc(1, i.m),
         .older = f->scheme->keyed ? NULL : f };
     uint32_t seed = (uint32_t)(m + k);
-    const int rounds = SHORT(20, 1);
+    const int rounds = SHORT(8, 1);
     for (int r = 0; r < rounds && !failed_here; r++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
             batch(f, &o, &seed, sizes[s], homes[home]);
@@ -132,7 +132,7 @@ static void a_multiset(void)
                 .storage = home == MAPPED ? path : NULL });
             if (!f) continue;
             if (home == POSITIONS) f->part.kernels = NULL;
-            oc_multiset(f, SHORT(100000, 5000), home % 2 ? 1 : 50, (uint32_t)home);
+            oc_multiset(f, SHORT(40000, 5000), home % 2 ? 1 : 50, (uint32_t)home);
             bf_close(f);
         }
         unlink(path);

@@ -3,7 +3,7 @@
  * names a small file system to fill. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
-#include "check.h"
+#include "one_folder.h"
 #include "paged.h"
 #include "optional.h"
 #include "native.h"
@@ -18,18 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/bf-file-XXXXXX", path[64];
-static bf_error e;
-
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(...) must(bf_open(&(bf_spec){ .storage = path, __VA_ARGS__ }, &e), __LINE__)
 static int add(bf_filter *f, const char *who, unsigned i)
 {

@@ -4,15 +4,14 @@
 /* wraps: msync pread rename */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
-#include "check.h"
+#include "one_folder.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/bf-kept-XXXXXX", path[64], other[64];
-static bf_error e;
+static char other[64];
 enum { PAGE = 4096, DIRTY = 2048, CLEAN = 2056, MOST = 1 << 20 };
 static uint8_t saved[MOST], now[MOST];
 static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 },
@@ -20,14 +19,6 @@ static const bf_spec kinds[] = { { .n = 1000, .p = 0.01 },
     { .n = 100, .p = 0.01, .window = 1e9 } };
 enum { KINDS = sizeof kinds / sizeof *kinds, KEYS = 5000 };
 
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 static bf_filter *open_it(const char *storage, bool counting)
 {
     return must(bf_open(&(bf_spec){ .storage = storage, .counting = counting }, &e), __LINE__);

@@ -4,7 +4,7 @@
 /* wraps: fstat lstat open linkat rename syscall flock fchown fchmod fsetxattr getxattr fcntl */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
-#include "check.h"
+#include "one_folder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,12 +24,6 @@ static int no_tmpfile, no_proc_link, no_link, no_noreplace, no_lock, no_owner, n
     no_dup;
 static bool late; /* a rename comes up to 0.5 ms late */
 static void (*at_lock)(void), (*at_rename)(void);
-
-static int fault(int why)
-{
-    errno = why;
-    return -1;
-}
 
 static int looks = -1; /* until one fails */
 int __real_fstat(int fd, struct stat *st);
@@ -151,36 +145,14 @@ static void neither_links_nor_noreplace(void)
 }
 
 /* ---- what the tests share ---- */
-static char folder[] = "/tmp/bf-names-XXXXXX", path[64], temp[80], link_to[64];
-static bf_error e;
+static char temp[80], link_to[64];
 static const bf_spec only_read = { .storage = path, .read_only = true };
 static const bf_spec memory = { .m = 1000, .k = 3 },
                      sized = { .m = 1 << 16, .k = 4, .storage = path },
                      grows = { .n = 20, .p = 0.01, .grow = 2, .storage = path };
 
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(spec) must(bf_open(spec, &e), __LINE__)
 
-static int files(void)
-{
-    int n = 0;
-    DIR *d = opendir(folder);
-    while (d && readdir(d)) n++;
-    if (d) closedir(d);
-    return n - 2;
-}
-static void gone(void)
-{
-    unlink(path);
-    CHECK_EQ(files(), 0);
-}
 static mode_t mode_of(const char *name)
 {
     struct stat st;

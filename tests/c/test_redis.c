@@ -8,8 +8,6 @@
 #include <pthread.h>
 #include <sys/sysinfo.h>
 
-enum { ROUNDS = 2 };
-
 /* ---- against the oracle ---- */
 static void same_bits(bf_filter *f, const oracle *o, const char *key)
 {
@@ -42,7 +40,8 @@ static void against_oracle(const char *scheme, uint64_t m, unsigned k)
     CHECK(!strcmp(i.home, "redis") && !strcmp(i.scheme, scheme));
     oracle o = { scheme, i.m, k, calloc(1, i.m), NULL, 1 };
     uint32_t seed = (uint32_t)(m + k);
-    for (int r = 0; r < ROUNDS; r++)
+    const int rounds = SHORT(2, 1);
+    for (int r = 0; r < rounds; r++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) batch(f, &o, &seed, sizes[s]);
     same_bits(f, &o, "oracle");
     free(o.cells);

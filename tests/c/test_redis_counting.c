@@ -93,7 +93,7 @@ static void a_multiset(void)
         bf_filter *f =
             open_((bf_spec){ .n = 4000, .p = 1e-8, .scheme = native_scheme(s) }, native_scheme(s));
         if (f) {
-            oc_multiset(f, 98000, 500, 3);
+            oc_multiset(f, SHORT(48000, 18000), 500, 3);
             bf_clear(f, &e);
             oc_multiset(f, 2000, 1, 4);
         }

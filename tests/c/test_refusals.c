@@ -38,7 +38,7 @@ static uint64_t one_function(const void *key, size_t len)
     return len;
 }
 static bf_function *const list[] = { one_function };
-static const bf_functions functions = { 1, list };
+static const bf_functions functions = { .count = 1, .function = list };
 static double now_is = 1000;
 static double clock_of(void *ctx)
 {

@@ -5,7 +5,7 @@
 /* wraps: open linkat pread pwrite close flock sysinfo fstat msync */
 #define _GNU_SOURCE
 #include "../../core/parts/parts.h"
-#include "check.h"
+#include "one_folder.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -114,34 +114,11 @@ static void as_ever(void)
 }
 
 /* ---- what the tests share ---- */
-static char folder[] = "/tmp/bf-system-XXXXXX", path[64], second[64];
-static bf_error e;
+static char second[64];
 static const bf_spec sized = { .m = 1000, .k = 3, .storage = path };
 #define GROWS .n = 10, .p = 0.1, .grow = 2, .storage = path
 
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
-
-static int files(void)
-{
-    int n = 0;
-    DIR *d = opendir(folder);
-    while (d && readdir(d)) n++;
-    if (d) closedir(d);
-    return n - 2;
-}
-static void gone(void)
-{
-    unlink(path);
-    CHECK_EQ(files(), 0);
-}
 
 /* A filter is made, others find in it what was added; no other file is there. */
 static void a_filter_can_be_made(void)

@@ -46,6 +46,17 @@ same([true, false, true, true], [$f->add('one'), $f->add('one'), $f->exists('one
 same([true, 5], [BloomFilter::open($cluster, key: 'spread', cache: true)->exists('one'), array_sum(array_map(fn($i) => $cluster->exists("spread:$i"), range(0, 4)))]);
 $f->delete();
 
+# counting filters, alone and in shards
+foreach (['classic', 'block2'] as $scheme)
+    foreach ([null, 3] as $shards) {
+        $f = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards, storage: $cluster, key: 'counts', cache: true);
+        $m = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards);
+        same([$m->addMany($keys), $m->removeMany($ask = [...array_slice($keys, 0, 300), ...urls(100, 'other')])], [$f->addMany($keys), $f->removeMany($ask)], $scheme);
+        same([$m->existMany([...$keys, ...$ask]), true], [$f->existMany([...$keys, ...$ask]), $f->equals($m)], $scheme);
+        same([true, 1, true, false, 0], [$f->add('one'), $f->countOf('one'), $f->remove('one'), $f->exists('one'), $f->countOf('one')], $scheme);
+        $f->delete();
+    }
+
 # filters of parts: all in the key's slot
 foreach (['classic', 'block2'] as $scheme) {
     $now = 1e6;

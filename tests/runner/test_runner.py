@@ -4,6 +4,7 @@ no build."""
 import importlib.machinery
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -187,3 +188,42 @@ def test_what_mutate_changes():
         kept in one for one in got for kept in ("a < b", "#define N 3", "bf_prefetch(a + 1)")
     )
     assert all('"1 < 2"' in one for one in got if "x =" in one)
+
+
+def steps_of_the_workflows():
+    """(what a step runs) with each value of the matrix that it names."""
+    for path in sorted((ROOT / ".github" / "workflows").glob("*.yml")):
+        text = path.read_text()
+        for job in re.split(r"(?m)^  (?=[\w-]+:$)", text):
+            values = dict(re.findall(r"(?m)^ {8}(\w+): \[(.*)\]$", job))
+            for command in re.findall(r"(?m)^ +(?:- )?run: (.*)$", job):
+                name = re.search(r"\$\{\{ matrix\.(\w+) \}\}", command)
+                for value in values[name[1]].split(", ") if name else [""]:
+                    yield command.replace(name[0], value.strip("'")) if name else command
+
+
+def parts():
+    """The table of scripts/test."""
+    return re.findall(r"(?m)^([a-z]+) +\|", (ROOT / "scripts" / "test").read_text())
+
+
+def test_what_the_workflows_call_is_there():
+    """Files and parts; what else may be wrong in a workflow actionlint says, which is not in
+    Debian."""
+    steps = list(steps_of_the_workflows())
+    named = re.compile(r"(?:^|\s)((?:\.ci|scripts|tests)/[\w./-]+)")
+    paths = {path for step in steps for path in named.findall(step)}
+    assert {"scripts/test", ".ci/run", "tests/php"} <= paths
+    assert [path for path in paths if not os.access(ROOT / path, os.X_OK)] == []
+    asked = {step.split()[1] for step in steps if step.startswith("scripts/test ")}
+    assert {"c", "php", "python", "options"} <= asked <= set(parts())
+
+
+@pytest.mark.parametrize("option", ["--help", "--list"])
+def test_every_part_is_named(option):
+    deep = re.search(r"deep_parts=\((.*)\)", (ROOT / "scripts" / "deep.sh").read_text())[1].split()
+    said = subprocess.run(
+        [ROOT / "scripts" / "test", option], capture_output=True, text=True, check=True
+    ).stdout
+    assert len(parts()) > 15 and len(deep) > 8
+    assert [one for one in [*parts(), *deep] if not re.search(rf"\b{one}\b", said)] == []

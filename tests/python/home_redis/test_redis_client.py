@@ -15,13 +15,14 @@ import threading
 import time
 
 import pytest
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
 from redis_clients import (
     FAULTS,
     NoBackoff,
     Retry,
     calls,
     check_against_memory,
+    check_counting_against_memory,
     check_parts_against_memory,
     plain,
     redis,
@@ -261,6 +262,23 @@ def test_shards_cache_and_rebuilding(client):
     assert (
         BloomFilter.plan(m=2**32 - 5, k=3, storage=client, key="large")["m"] == 2**32
     )  # cut by itself: one key does not hold it
+
+
+@pytest.mark.parametrize("options", [{}, {"shards": 3}, {"shards": 2, "cache": True}])
+def test_counting_filters(client, server, scheme, options):
+    by_client, by_url = {"storage": client, "key": "counts"}, {"storage": server.url("counts")}
+    check_counting_against_memory(scheme, by_client, by_url, **options)
+    check_counting_against_memory(scheme, by_url, by_client, **options)
+
+
+def test_counting_filters_wait_for_replicas(client, tmp_path):
+    where = {"storage": client, "key": "alone"}
+    with CountingBloomFilter(n=100, p=0.01, **where, wait_replicas=1) as bf:
+        with pytest.raises(Error, match="added, but only 0 of wait_replicas=1"):
+            bf.add("x")
+        with pytest.raises(Error, match="removed, but only 0 of wait_replicas=1"):
+            bf.remove("x")
+        assert bf.count_of("x") == 0
 
 
 # ---- what it is ----

@@ -1,0 +1,25 @@
+/* must.h - what tests that open many filters share: the last error, filters that must open, and how
+ * a call is made to fail. */
+#ifndef MUST_H
+#define MUST_H
+#include "../../../core/bloomfilter.h"
+#include "check.h"
+#include <errno.h>
+
+static bf_error e;
+static inline bf_filter *must(bf_filter *f, int line)
+{
+    if (!f) {
+        fprintf(stderr, "line %d: %s\n", line, e.msg);
+        exit(1);
+    }
+    return f;
+}
+
+/* What a function in the place of another returns. */
+static inline int fault(int why)
+{
+    errno = why;
+    return -1;
+}
+#endif
