@@ -75,6 +75,26 @@ EMPTY, USER = "empty internal method", "empty method in PHP"
 BUILD = "no call"
 
 
+FM64, BOOST_CLASSIC = "Boost fast_multiblock64 k=8", "Boost classic k=7"
+SUM_32 = "XXH3 + line, 32 ahead"  # as the first figures were taken, before better distances
+RAGGED = ("c-1-20-79", "c-64-20-79", "c-256-20-79", "c-4096-20-79")
+LENGTHS = ("c-1-8", "c-256-8", "c-1-200", "c-256-200")
+
+
+def boost_ratios(table):
+    """Beside Boost.Bloom, and the limits; the targets are those of texts of 20 to 79 bytes."""
+    ragged, large = table in RAGGED, table == "c-256-20-79"
+    for op in ("batch absent", "batch present", "batch fresh", "batch again"):
+        yield Ratio(table, op, PLAIN, FM64, 1.0 if ragged else None, 20)
+        yield Ratio(table, op, PLAIN, SUM_32, 0.8 if large else None, 20)
+        yield Ratio(table, op, PLAIN, SUM, 1.35 if large else None, 20)
+        most = {"batch absent": 0.95, "batch present": 0.65}.get(op) if ragged else None
+        yield Ratio(table, op, "classic k=7", BOOST_CLASSIC, most, 20)
+    for op in ("test absent", "test present", "add fresh", "add again"):
+        yield Ratio(table, op, PLAIN, FM64, 1.1 if large and op == "test absent" else None, 20)
+        yield Ratio(table, op, "classic k=7", BOOST_CLASSIC)
+
+
 def c_ratios(table, target):
     for op in ("batch absent", "batch present", "batch fresh", "batch again"):
         yield Ratio(table, op, PLAIN, SUM, 0.95 if target else None, 3)
@@ -259,7 +279,10 @@ def sets_ratios():
 
 
 def targets():
+    for name in (*RAGGED, *LENGTHS):
+        yield from boost_ratios(name)
     for name in ("c-cache", "c-large"):
+        yield from boost_ratios(name)
         yield from c_ratios(name, name == "c-large")
         for home in ("file on tmpfs", "file on disk"):
             yield from file_ratios(name, f"{PLAIN} {home}")
@@ -288,6 +311,9 @@ def side(table, name, op):
         return table.fastest(f"limit: {BOTH}", op)
     if name == SUM:
         parts = [table.fastest("limit: XXH3", op), table.fastest("limit: line", op)]
+        return parts[0] + parts[1] if all(parts) else None
+    if name == SUM_32:
+        parts = [table.fastest("limit: XXH3", op), table.get("limit: line, 32 ahead", op)]
         return parts[0] + parts[1] if all(parts) else None
     return table.get(name, op)
 

@@ -1,6 +1,7 @@
 /* batch.c - keys on their way: one loop where the bits are in addressable memory, one where they
  * are elsewhere, and single keys.  A filter of fixed size is one part; what the parts of others do
  * with a run of keys is their variant's.  Knows the seams, no formula, no file byte, no hash. */
+#include "base/load.h"
 #include "bits/bits.h"
 #include "parts/span.h"
 #include "parts/whole.h"
@@ -9,9 +10,27 @@
 #include <string.h>
 
 /* ---- bits in addressable memory ---- */
-static void spread(uint8_t *each, uint64_t bits, size_t n)
+/* The answers of up to 8 keys, bit i: as bytes, byte i in memory; all of them are set at once. */
+static inline uint64_t bytes_of(uint64_t bits)
 {
-    for (size_t i = 0; i < n; i++) each[i] = bits >> i & 1;
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t each = (bits & 0xFF) * ones & UINT64_C(0x8040201008040201);
+    return (each + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & ones;
+}
+
+/* How many of n answers are 1; each, where it is wanted, gets them all. */
+static inline int64_t answer(uint8_t *each, uint64_t bits, size_t n)
+{
+    int64_t hits = 0;
+    for (size_t i = 0; i < n; i += 8, bits >>= 8) {
+        uint64_t bytes = bytes_of(bits);
+        hits += (int64_t)(bytes * UINT64_C(0x0101010101010101) >> 56);
+        if (each && n - i >= 8)
+            store_le64(each + i, bytes);
+        else if (each)
+            for (size_t j = i; j < n; j++, bytes >>= 8) each[j] = (uint8_t)bytes;
+    }
+    return hits;
 }
 
 /* What is done with a step of keys: fetch their lines, and `lag` keys later ask for them.  ask
@@ -49,8 +68,7 @@ static inline __attribute__((always_inline)) int64_t run_ring(
         int rc = w.ask(f, op, d, c, ahead, fresh, &hits, err);
         if (rc < 0) return rc;
         hits = (hits ^ flip) & (~UINT64_C(0) >> (64 - c));
-        total += __builtin_popcountll(hits);
-        if (each) spread(each + done, hits, c);
+        total += answer(each ? each + done : NULL, hits, c);
         done += c;
     }
     return total;
@@ -92,17 +110,21 @@ static size_t keys_at_once(size_t positions, unsigned k, size_t most)
     return positions / k < most ? positions / k : most;
 }
 
-/* Hashes and layouts see no more keys at once than ever, however large the store's batch is. */
-static void place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos)
+/* Hashes and layouts see no more keys at once than ever, however large the store's batch is.  How
+ * many keys were placed: all, or those before the one whose hashing failed. */
+static size_t place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos, bf_error *err)
 {
     uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
     const unsigned k = f->part.g.k;
     const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK);
-    for (size_t done = 0, c; done < n; done += c) {
+    size_t good = 0;
+    for (size_t done = 0, c; done < n && good == done; done += c) {
         c = n - done < few ? n - done : few;
-        f->hash->run(f->secret, keys + done, c, d);
-        bf_positions(f->scheme->layout, &f->part.g, d, c, pos + done * k);
+        good += f->hash->try ? f->hash->try(f->secret, keys + done, c, d, err) : c;
+        if (!f->hash->try) f->hash->run(f->secret, keys + done, c, d);
+        bf_positions(f->scheme->layout, &f->part.g, d, good - done, pos + done * k);
     }
+    return good;
 }
 
 /* Bits elsewhere, or a layout without kernels: positions of at most `most` keys at once, through
@@ -114,18 +136,21 @@ static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, u
     int64_t total = 0;
     for (size_t done = 0, c; done < n; done += c) {
         c = n - done < most ? n - done : most;
-        place(f, keys + done, c, pos);
+        const size_t good = place(f, keys + done, c, pos, err);
         int rc = 0;
         if (p->store.words)
-            bf_cells_of(&p->g)->apply(p->store.words, f->atomic, op, pos, c, p->g.k, present);
-        else
-            rc = p->store.ops->apply(&p->store, op, pos, c, p->g.k, present, err);
+            bf_cells_of(&p->g)->apply(p->store.words, f->atomic, op, pos, good, p->g.k, present);
+        else if (good)
+            rc = p->store.ops->apply(&p->store, op, pos, good, p->g.k, present, err);
         if (rc < 0) return rc;
-        for (size_t i = 0; i < c; i++) {
+        for (size_t i = 0; i < good; i++) {
             uint8_t hit = (present[i] != 0) ^ (op == BF_OP_ADD);
             total += hit;
             if (each) each[done + i] = op == BF_OP_COUNT ? present[i] : hit;
         }
+        if (good == c) continue;
+        if (err) err->key = done + good;
+        return BF_EHOST;
     }
     return total;
 }
@@ -308,7 +333,10 @@ int64_t bf_do_hashcode(
     const unsigned k = f->part.g.k;
     const bf_piece *p;
     if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
-    f->hash->one(f->secret, key, len, d);
+    if (!f->hash->try)
+        f->hash->one(f->secret, key, len, d);
+    else if (f->hash->try(f->secret, &(bf_key){ key, len }, 1, d, err) < 1)
+        return BF_EHOST;
     int rc = bf_whole_target((bf_filter *)f, &p, err);
     if (rc < 0) return rc;
     bf_positions(f->scheme->layout, &p->part.g, d, 1, all);

@@ -61,6 +61,7 @@ typedef struct {             /* on the caller's stack; filled on error only */
     int sys_errno;           /* errno where a system call failed, else 0 */
     char msg[160];           /* one English sentence, no newline         */
     size_t key;              /* which key of a batch is at fault; BF_NO_KEY where it is none */
+    bool lost;               /* BF_EIO: Redis lost the filter or a part of it; it can be made again or deleted */
 } bf_error;
 #define BF_NO_KEY SIZE_MAX
 
@@ -113,6 +114,11 @@ enum { BF_FUNCTIONS_MAX = 16 };
 typedef struct {
     unsigned count;                  /* 1..BF_FUNCTIONS_MAX: it is k                                       */
     bf_function *const *function;    /* both must outlive the filter and its copies                        */
+    /* For hosts whose functions may fail, instead of function: puts the count numbers of a key into
+     * digests.  0, or non-zero = failed (the host keeps its own exception; the core answers
+     * BF_EHOST, and err->key says which key of a batch: those before it are added and answered). */
+    int (*call)(void *ctx, const void *key, size_t len, uint64_t *digests);
+    void *ctx;
 } bf_functions;
 
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with
@@ -148,6 +154,7 @@ typedef struct {
     bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at most */
     double cache_max_age;    /* seconds since the bits were last seen for which that is good; 0 = 1  */
     unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
+    bool adopt;              /* Redis: a bitmap that another system made gets mark and companion hash */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */

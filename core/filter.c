@@ -11,8 +11,8 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
     if (spec->storage && bf_storage_path(spec->storage, &path, err) < 0) return BF_EINVAL;
     if (spec->counting && (spec->grow != 0 || spec->window != 0))
-        return bf_fail(
-            err, BF_EINVAL, "counting filters neither grow nor forget: no grow, no window");
+        return bf_fail(err, BF_EINVAL,
+            "a counting filter can neither grow nor forget: grow and window must not be given");
     if (spec->counting && spec->client)
         return bf_fail(err, BF_ENOTSUP, "a client callback cannot count");
     if (spec->grow != 0 && !bf_grow_valid(spec->grow))
@@ -21,10 +21,10 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
         return bf_refuse_real(err, "window", spec->window);
     const bool many = spec->grow != 0 || spec->window != 0;
     if (many && spec->shards > 1)
-        return bf_fail(err, BF_EINVAL, "shards=%u: a filter of shards can neither grow nor forget",
-            spec->shards);
+        return bf_fail(err, BF_EINVAL,
+            "shards=%u: a filter with shards can neither grow nor forget", spec->shards);
     if ((spec->parts || spec->clock) && spec->window == 0 && !spec->storage && !in_redis)
-        return bf_fail(err, BF_EINVAL, "%s is for filters that forget: give window",
+        return bf_fail(err, BF_EINVAL, "%s is for forgetting filters: give window",
             spec->parts ? "parts" : "clock");
     if (spec->timeout != 0 && !(spec->timeout >= 0.001 && spec->timeout <= 86400))
         return bf_refuse_real(err, "timeout", spec->timeout);
@@ -34,8 +34,11 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
         !in_redis)
         return bf_fail(err, BF_EINVAL,
             "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no Redis is given");
+    if (spec->adopt && (!in_redis || spec->read_only))
+        return bf_fail(err, BF_EINVAL, "adopt writes to a filter in Redis, but %s",
+            in_redis ? "read_only is asked for" : "no Redis is given");
     if (spec->cache_max_age != 0 && !spec->cache)
-        return bf_fail(err, BF_EINVAL, "cache_max_age=%g without cache", spec->cache_max_age);
+        return bf_fail(err, BF_EINVAL, "cache_max_age=%g needs cache", spec->cache_max_age);
     if (spec->key && !spec->client && !in_redis)
         return bf_fail(err, BF_EINVAL,
             "key=%.60s names a filter inside Redis, but no Redis is given", spec->key);
@@ -92,7 +95,8 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     for (int tries = 0; rc == 0 && tries < 100; tries++) /* lost races of creators end in attach */
         if ((rc = attach(f, spec, err)) == 0) made = (rc = create(f, spec, err)) > 0;
     if (rc == 0)
-        rc = bf_fail(err, BF_EIO, "%.80s comes and goes: it could neither be opened nor created",
+        rc = bf_fail(err, BF_EIO,
+            "%.80s is created and deleted all the time: it could neither be opened nor created",
             bf_where(f, spec));
     if (rc < 0 || keep_names(f, spec, err) < 0) goto fail;
     bf_settle(f, spec->threads);

@@ -6,11 +6,11 @@
 
 extern const bf_hash bf_hash_xxh3, bf_hash_siphash;
 extern const bf_hash bf_hash_sax_sdbm, bf_hash_java7, bf_hash_crc32, bf_hash_rs, bf_hash_rs_utf16,
-    bf_hash_murmur3, bf_hash_murmur3_14, bf_hash_php, bf_hash_highway;
+    bf_hash_murmur3, bf_hash_murmur3_14, bf_hash_php, bf_hash_highway, bf_hash_scrapy_redis;
 extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;
 extern const bf_layout bf_layout_words, bf_layout_mask, bf_layout_mt, bf_layout_mt_legacy,
     bf_layout_glibc, bf_layout_dotnet, bf_layout_dotnet_repo, bf_layout_mitz64, bf_layout_mitz32,
-    bf_layout_redisson;
+    bf_layout_redisson, bf_layout_first;
 extern const bf_variant bf_variant_fixed, bf_variant_grow, bf_variant_window;
 extern const bf_store_ops bf_store_memory, bf_store_file, bf_store_client, bf_store_redis;
 
@@ -59,8 +59,11 @@ const bf_scheme bf_schemes[] = {
       .m_max = GUAVA_BITS, .size = bf_size_guava_31 },
     { .id = 28, .name = "redisson", .hash = &bf_hash_highway, .layout = &bf_layout_redisson,
       .m_max = REDIS_BITS - 2, .size = bf_size_redisson,
-      .rate = bf_rate_redisson },
+      .rate = bf_rate_redisson, .fill = bf_fill_redisson },
     { .id = 29, .name = "functions", .hash = &bf_hash_functions, .layout = &bf_layout_words },
+    { .id = 30, .name = "scrapy-redis-bloomfilter", .hash = &bf_hash_scrapy_redis,
+      .layout = &bf_layout_first, .usual_k = 6, .power_of_two = true, .m_max = REDIS_BITS,
+      .rate = bf_rate_scrapy_redis, .fill = bf_fill_scrapy_redis },
     { .id = 0 }
 };
 /* clang-format on */

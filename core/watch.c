@@ -43,8 +43,8 @@ int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     if (full >= 0 && full < BF_OVERFULL && wait < INT64_MAX) *left = (int64_t)wait;
     if (full != BF_OVERFULL) return 0;
     bf_print(sentence, cap,
-        "more than half of the %s of a filter sized for n=%llu keys are set, and it holds more than "
-        "that: false positives grow; make it larger",
+        "more than half of the %s of a filter sized for n=%llu keys are set, so it holds more keys "
+        "and its rate of false positives rises; create a larger one",
         info.counting ? "counters" : "bits", (unsigned long long)info.n);
     return 1;
 }

@@ -1,5 +1,5 @@
-/* dedup.c - prints every line the first time it comes, and drops it from then on, in a few bits a
- * line.
+/* dedup.c - prints every line the first time it comes, and drops it from then on, in a few bits
+ * per line.
  *
  *     cc dedup.c $(pkg-config --cflags --libs bloomfilter) -o dedup
  *     crawler | dedup seen.bloom       remembers from run to run, and shares the file with every other dedup

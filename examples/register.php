@@ -4,12 +4,16 @@
  * would otherwise go through the cache to the database every time (cache penetration), and a robot has many of them.
  *
  *     register.php URL rebuild < all-numbers       once a night: the filter holds what the database holds; nobody waits
- *     register.php URL add 13800000000             at registration, after the database has it
- *     register.php URL check DATABASE < numbers    prints each number and yes or no; asks DATABASE (here a file, a number a line)
- *                                                  only for those that the filter may hold
+ *     register.php URL add 13800000000 [DATABASE]  registers a number: first in the filter, then in DATABASE
+ *     register.php URL check DATABASE < numbers    prints each number and yes or no; asks DATABASE (here a file, one number per
+ *                                                  line) only for those that the filter may hold
  *
  * The filter says "no" surely and "yes" probably: a "yes" is looked up.  A lost filter is an exception, never "no"; then ask
- * the database, and rebuild.  Numbers that register while it is being rebuilt are added to it again by who reads the log. */
+ * the database, and rebuild.
+ *
+ * The filter gets a number before the database does.  A crash between the two leaves a number that only the filter has: one more
+ * false positive.  In the other order the database would have a number to which the filter says "no".  For the same reason add the
+ * numbers that registered during a rebuild again after it. */
 declare(strict_types=1);
 
 function numbers(): iterable
@@ -39,12 +43,24 @@ function check(BloomFilter $registered, array $database): void
     fprintf(STDERR, "register: %d numbers, %d asked of the database, %d registered\n", $all, $asked, $hits);
 }
 
-[, $url, $command, $argument] = $argv + [1 => '', 2 => '', 3 => ''];
+/* True: new in the filter. */
+function register(BloomFilter $registered, string $number, string $database): bool
+{
+    $new = $registered->add($number);                    // first: see above
+    if ($database === '') return $new;
+    if (@file_put_contents($database, "$number\n", FILE_APPEND | LOCK_EX) === false) {   // here: INSERT INTO users ...
+        fwrite(STDERR, "register: cannot write to $database\n");
+        exit(1);
+    }
+    return $new;
+}
+
+[, $url, $command, $argument, $database] = $argv + [1 => '', 2 => '', 3 => '', 4 => ''];
 if (!in_array($command, ['rebuild', 'add', 'check'], true)) {
-    fwrite(STDERR, "usage: register.php URL rebuild|add NUMBER|check DATABASE\n");
+    fwrite(STDERR, "usage: register.php URL rebuild|add NUMBER [DATABASE]|check DATABASE\n");
     exit(2);
 }
 $registered = new BloomFilter(n: 1_000_000, p: 0.001, storage: $url, cache: true, cacheMaxAge: 5.0);
 if ($command === 'rebuild') printf("%d numbers\n", $registered->rebuild(numbers()));
-elseif ($command === 'add') echo $registered->add($argument) ? "new\n" : "known\n";
+elseif ($command === 'add') echo register($registered, $argument, $database) ? "new\n" : "known\n";
 else check($registered, array_flip(file($argument, FILE_IGNORE_NEW_LINES)));

@@ -33,7 +33,7 @@ static uint64_t sdbm(const void *key, size_t len)
 }
 
 static bf_function *const hashes[] = { sax, sdbm };
-static const bf_functions functions = { 2, hashes };
+static const bf_functions functions = { .count = 2, .function = hashes };
 
 /* A line of the list is a word. */
 static int learn(bf_filter *f, FILE *list, bf_error *err)

@@ -140,8 +140,13 @@ class BloomFilter implements Countable
      *                                So long a filter that others cleared or deleted may seem to be as it was
      * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it; BloomFilterException where
      *                                too few have it in time, though it is added then
+     * @param bool           $adopt   Redis: another system's bitmap becomes a filter of ours too, and that system works on;
+     *                                give scheme and what it leaves open of m and k
      * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
      *                                system's clock by default
+     * @param array|null     $hashes  1 to 16 hash functions of your own, each called with a key (string) for an int from 0 on;
+     *                                k is their number. Slow: some microseconds a key and function. Whoever opens the filter
+     *                                passes them again; others are refused
      *
      * @throws ValueError           an argument is out of range, or they do not suffice
      * @throws BloomFilterException memory cannot hold it, or the storage does not fit
@@ -163,7 +168,9 @@ class BloomFilter implements Countable
         bool $cache = false,
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
-        ?callable $clock = null
+        bool $adopt = false,
+        ?callable $clock = null,
+        ?array $hashes = null
     ) {}
 
     /**
@@ -197,7 +204,9 @@ class BloomFilter implements Countable
         bool $cache = false,
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
-        ?callable $clock = null
+        bool $adopt = false,
+        ?callable $clock = null,
+        ?array $hashes = null
     ): array {}
 
     /**
@@ -232,7 +241,9 @@ class BloomFilter implements Countable
         bool $cache = false,
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
-        ?callable $clock = null
+        bool $adopt = false,
+        ?callable $clock = null,
+        ?array $hashes = null
     ): static {}
 
     /**
@@ -391,6 +402,7 @@ class BloomFilter implements Countable
         ?float $p = null,
         ?string $scheme = null,
         ?callable $clock = null,
+        ?array $hashes = null,
     ): static {}
 
     /** Writes the filter to a file, by a temporary file and a rename: a reader never sees half of it. */
@@ -401,7 +413,7 @@ class BloomFilter implements Countable
      *
      * @param string|null $secret the secret of a keyed filter
      */
-    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null): static {}
+    public static function load(string $path, #[\SensitiveParameter] ?string $secret = null, ?callable $clock = null, ?array $hashes = null): static {}
 
     /**
      * The parts of a filter that grows or forgets; one, where it does neither.
@@ -559,7 +571,7 @@ class BloomFilterException extends RuntimeException
     const NOT_SUPPORTED = UNKNOWN;
 
     /**
-     * The filter is in use: a call in it waits for its clock or client, whose code cannot use or close it.
+     * The filter is in use: a call in it waits for its clock, hash function or client, whose code cannot use or close it.
      *
      * @var int
      * @cvalue BF_EBUSY

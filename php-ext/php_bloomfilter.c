@@ -5,6 +5,7 @@
 #include "config.h"
 #endif
 #include "php_bloomfilter.h"
+#include "base/parameters.h"
 #include "ext/spl/spl_exceptions.h"
 #include "ext/standard/info.h"
 #include "zend_attributes.h"
@@ -28,15 +29,43 @@
 
 zend_class_entry *php_bf_ce, *php_bf_counting_ce, *php_bf_exception_ce;
 
+/* Names of parameters that PHP writes otherwise than the core; never longer. */
+static const struct {
+    const char *core, *php;
+} names[] = {
+#define ROW(kind, name, php, above, below, range, sentence) { #name, #php },
+    BF_PARAMETERS(ROW){ "read_only", "readOnly" }
+};
+
+/* A name is one between spaces, or before = or a comma: a path that holds one stays as it is. */
+static void say_in_php(const char *msg, char *out)
+{
+    for (const char *at = msg; *at;) {
+        size_t i = 0, len = 0;
+        for (; (at == msg || at[-1] == ' ') && i < sizeof names / sizeof *names; i++, len = 0)
+            if (!strncmp(at, names[i].core, len = strlen(names[i].core)) &&
+                (!at[len] || strchr(" =,", at[len])))
+                break;
+        if (!len) {
+            *out++ = *at++;
+            continue;
+        }
+        out = stpcpy(out, names[i].php);
+        at += len;
+    }
+    *out = 0;
+}
+
 void php_bf_raise(const bf_error *err)
 {
+    char msg[sizeof err->msg];
     php_bf_go_on();
     if (err->code == BF_EHOST && EG(exception)) return; /* it must stand */
+    say_in_php(err->msg, msg);
     if (err->code == BF_EINVAL)
-        zend_value_error("%s", err->msg);
+        zend_value_error("%s", msg);
     else
-        zend_throw_exception(
-            php_bf_exception_ce, err->msg, err->code == BF_ENOENT ? BF_EIO : err->code);
+        zend_throw_exception(php_bf_exception_ce, msg, err->code == BF_ENOENT ? BF_EIO : err->code);
 }
 
 void php_bf_bail_out(void)

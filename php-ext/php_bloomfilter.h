@@ -17,9 +17,13 @@
 typedef struct php_bf_map
     php_bf_map; /* a file or Redis filter that the process keeps open: php_maps.c */
 
-typedef struct { /* a clock of PHP's: shared by an object and its clones, unions, ... */
-    zval callable;
-    zend_fcall_info_cache what; /* lives as long as callable */
+typedef struct { /* a clock of PHP's, or hash functions: shared by an object and its clones, ... */
+    zval callable; /* or an array of callables */
+    union {
+        zend_fcall_info_cache what; /* lives as long as callable */
+        zend_fcall_info_cache each[BF_FUNCTIONS_MAX];
+    };
+    bf_functions functions; /* count 0: it is a clock */
     uint32_t refs;
 } php_bf_clock;
 typedef struct php_bf_client
@@ -27,7 +31,7 @@ typedef struct php_bf_client
 
 typedef struct {
     bf_filter *f;        /* NULL: never constructed, or closed                      */
-    php_bf_clock *clock; /* of a filter that forgets, or NULL: the system's         */
+    php_bf_clock *clock; /* what the core calls: a clock, hash functions, or NULL   */
     php_bf_map *map;     /* whose filter f is; NULL: the object's own               */
     int64_t
         *spare; /* new keys until the next look whether it is saturated: the map's, or own_spare */
@@ -103,6 +107,9 @@ php_bf_clock *php_bf_clock_new(const zend_fcall_info *info, const zend_fcall_inf
 php_bf_clock *php_bf_clock_share(php_bf_clock *clock); /* NULL is fine, here and below */
 void php_bf_clock_free(php_bf_clock *clock);
 void php_bf_clock_set(bf_spec *spec, php_bf_clock *clock);
+/* php_hashes.c: the functions in this array (NULL: none were given) take the place of *clock and go
+ * into spec.  false: exception, and *clock is freed. */
+bool php_bf_hashes_set(bf_spec *spec, HashTable *functions, php_bf_clock **clock);
 
 /* php_sets.c: after `fresh` new keys, now and then a look whether the filter is saturated */
 ZEND_COLD void php_bf_look(php_bf *bf);

@@ -78,11 +78,13 @@ PHP_METHOD(BloomFilter, load)
     zend_fcall_info callable = empty_fcall_info;
     zend_fcall_info_cache cache = empty_fcall_info_cache;
     bf_error err;
-    ZEND_PARSE_PARAMETERS_START(1, 3)
+    HashTable *hashes = NULL;
+    ZEND_PARSE_PARAMETERS_START(1, 4)
     Z_PARAM_PATH_STR(path)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(secret)
     Z_PARAM_FUNC_OR_NULL(callable, cache)
+    Z_PARAM_ARRAY_HT_OR_NULL(hashes)
     ZEND_PARSE_PARAMETERS_END();
     bf_spec expect = { .counting = php_bf_counts(zend_get_called_scope(execute_data)) };
     php_bf_set_secret(&expect, secret);
@@ -90,6 +92,10 @@ PHP_METHOD(BloomFilter, load)
     if (!full) RETURN_THROWS();
     php_bf_clock *clock = php_bf_clock_new(&callable, &cache);
     php_bf_clock_set(&expect, clock);
+    if (!php_bf_hashes_set(&expect, hashes, &clock)) {
+        efree(full);
+        RETURN_THROWS();
+    }
     bf_filter *f = bf_load(full, &expect, &err);
     efree(full);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
@@ -114,6 +120,8 @@ static void add_members(zval *to, zend_object *object)
 /* Why this filter cannot be serialized, or NULL. */
 static const char *not_serializable(const bf_info *info, bool clock)
 {
+    if (clock && !strcmp(info->scheme, "functions"))
+        return "a filter with hash functions of its own cannot be serialized: use toBytes() and fromBytes(hashes: ...)";
     if (clock)
         return "a filter with a clock of its own cannot be serialized: use toBytes() and fromBytes(clock: ...)";
     if (info->keyed)
@@ -238,7 +246,7 @@ PHP_METHOD(BloomFilter, __unserialize)
             expect.counting, &map, &err);
     else {
         zend_throw_exception(php_bf_exception_ce,
-            "the serialized data is not a filter's: neither bytes nor storage", BF_EFORMAT);
+            "the serialized data is not a filter: it has neither bytes nor storage", BF_EFORMAT);
         RETURN_THROWS();
     }
     if (!f) {

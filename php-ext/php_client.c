@@ -178,12 +178,11 @@ static int attempt(php_bf_client *c, const bf_redis_part *parts, size_t nparts, 
     const uint64_t start = now_ms();
     if (c->lost)
         return refuse(
-            sink, "a node was lost, where phpredis before 6.3 crashes: make a new object");
+            sink, "a node was lost, phpredis before 6.3 crashes now: create a new object");
     if (!ready(c))
         return EG(exception)
                    ? failed(c, parts, nparts, 0, sink)
-                   : refuse(
-                         sink, "the Redis object is in a pipeline or transaction: end that first");
+                   : refuse(sink, "the Redis object is in a pipeline or transaction: end it first");
     c->unfinished = true;
     const bool done = php_bf_run(c, parts, nparts, sink);
     c->unfinished = false;
@@ -272,7 +271,7 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
         (bf_redis_client){ .exchange = exchange, .name = c->name, .cluster = c->cluster, .ctx = c };
     if (c->cluster && spec->wait_replicas && !EG(exception))
         zend_throw_exception(php_bf_exception_ce,
-            "waitReplicas cannot go through a RedisCluster of phpredis: commands go as scripts there, and WAIT must not",
+            "waitReplicas is not possible with phpredis's RedisCluster: it sends commands as scripts, and a script cannot WAIT",
             BF_ENOTSUP);
     if (!EG(exception)) return c;
     php_bf_client_release(c);

@@ -10,6 +10,7 @@ php_bf_clock *php_bf_clock_new(const zend_fcall_info *info, const zend_fcall_inf
     php_bf_clock *clock = emalloc(sizeof *clock);
     ZVAL_COPY(&clock->callable, &info->function_name);
     clock->what = *cache;
+    clock->functions.count = 0;
     clock->refs = 1;
     return clock;
 }

@@ -228,7 +228,7 @@ static bool flush(batch *b)
     int64_t hits = b->n == 0 ? 0 : f ? b->call(f, b->key, b->n, b->each, &err) : BF_EHOST;
     if (hits >= 0)
         b->hits += hits;
-    else if (f && err.key != BF_NO_KEY)
+    else if (f && err.key != BF_NO_KEY && !EG(exception))
         raise_refused(b, &err);
     else if (f)
         php_bf_raise(&err);

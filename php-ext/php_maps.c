@@ -114,7 +114,7 @@ static php_bf_map *keep(bf_filter *f, const bf_spec *spec, const smart_str *name
 /* Variants are left to bf_open: bf_fits looks at parameters and secret only. */
 static bool keepable(const bf_spec *spec)
 {
-    return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->clock;
+    return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->clock && !spec->functions;
 }
 
 /* What it is kept under: the storage, and after a NUL what bf_fits does not compare. */
@@ -122,10 +122,10 @@ static smart_str name_of(const bf_spec *spec)
 {
     smart_str name = { 0 };
     smart_str_appends(&name, spec->storage);
-    if (spec->key || spec->timeout != 0 || spec->cache || spec->wait_replicas) {
+    if (spec->key || spec->timeout != 0 || spec->cache || spec->wait_replicas || spec->adopt) {
         smart_str_appendc(&name, '\0');
-        smart_str_append_printf(&name, "%u %d %.17g %.17g %s", spec->wait_replicas, spec->cache,
-            spec->cache_max_age, spec->timeout, spec->key ? spec->key : "");
+        smart_str_append_printf(&name, "%u %d %d %.17g %.17g %s", spec->wait_replicas, spec->cache,
+            spec->adopt, spec->cache_max_age, spec->timeout, spec->key ? spec->key : "");
     }
     /* Bitmaps of other systems do not know what they are: they are what they were opened as. */
     if (spec->must_exist && spec->scheme)
@@ -136,7 +136,7 @@ static smart_str name_of(const bf_spec *spec)
 }
 
 /* A file that could only be read when it was opened: has somebody given the rights since?  Root may
- * always, so it asks anew each time. */
+ * always, so it asks again each time. */
 static bool may_write_now(const bf_filter *f, const bf_spec *spec)
 {
     bf_info info;

@@ -1,6 +1,6 @@
 /* php_object.c - the object BloomFilter: made, cloned, freed, and its properties.
  * Knows how PHP keeps objects.  m, n, k, p, scheme are ordinary readonly properties, set once (m
- * anew, where the filter grows); the slots of bitset, grow, window, parts and created stay empty
+ * again, where the filter grows); the slots of bitset, grow, window, parts and created stay empty
  * for ever: they are asked of the core at each read, so that no dump of an object carries
  * megabytes. */
 #include "php_bloomfilter.h"

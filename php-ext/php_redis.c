@@ -243,7 +243,7 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
         }
     ZEND_HASH_FOREACH_END();
     else zend_throw_exception(
-        php_bf_exception_ce, "the connection was lost in the middle of the answers", BF_EIO);
+        php_bf_exception_ce, "the connection was lost between the replies", BF_EIO);
     if (whole) c->piped = false;
     zval_ptr_dtor(&answer);
     return whole;
@@ -306,7 +306,7 @@ static bool put_each(php_bf_client *c, bf_reply_sink *sink, zval *answer, size_t
     bool refused = Z_TYPE_P(answer) == IS_FALSE && ZSTR_LEN(error);
     for (size_t i = 0; refused && i < n; i++)
         bf_reply_put_error(sink, ZSTR_VAL(error), ZSTR_LEN(error));
-    if (!refused) zend_throw_exception(php_bf_exception_ce, "the answer is not one", BF_EIO);
+    if (!refused) zend_throw_exception(php_bf_exception_ce, "unexpected reply", BF_EIO);
     zend_string_release(error);
     return refused;
 }

@@ -157,6 +157,7 @@ char *php_bf_storage(const zend_string *storage)
 #define FIELD_CLOCK(name)                                                                          \
     zend_fcall_info name;                                                                          \
     zend_fcall_info_cache name##_cache;
+#define FIELD_HASHES(name) HashTable *name;
 typedef struct {
     BF_PARAMETERS(FIELD)
     uint32_t storage_at; /* which argument that is */
@@ -173,6 +174,7 @@ typedef struct {
 #define ABSENT_SECRET(name)
 #define ABSENT_STORAGE(name)
 #define ABSENT_CLOCK(name)
+#define ABSENT_HASHES(name)
 #define NOT_GIVEN { BF_PARAMETERS(ABSENT) }
 
 /* ... as how PHP reads it into them, ... */
@@ -186,6 +188,7 @@ typedef struct {
 #define PARSE_SECRET(name) Z_PARAM_STR_OR_NULL(a.name)
 #define PARSE_STORAGE(name) Z_PARAM_OBJ_OR_STR_OR_NULL(a.object, a.name)
 #define PARSE_CLOCK(name) Z_PARAM_FUNC_OR_NULL(a.name, a.name##_cache)
+#define PARSE_HASHES(name) Z_PARAM_ARRAY_HT_OR_NULL(a.name)
 
 /* ... and as how it goes from there to bf_spec: true where it is refused. */
 #define GIVE(kind, name, ...) GIVE_##kind(name)
@@ -198,6 +201,7 @@ typedef struct {
 #define GIVE_SECRET(name) (php_bf_set_secret(spec, a->name), false) ||
 #define GIVE_STORAGE(name)
 #define GIVE_CLOCK(name)
+#define GIVE_HASHES(name)
 
 #define ONE(...) +1
 enum { PARAMETERS = BF_PARAMETERS(ONE) };
@@ -245,6 +249,22 @@ static bool to_spec(const arguments *a, bf_spec *spec)
     return !a->storage || (spec->storage = php_bf_storage(a->storage));
 }
 
+static void free_storage(const bf_spec *spec)
+{
+    php_bf_client_release(php_bf_client_of(spec));
+    if (spec->storage) efree((char *)spec->storage);
+}
+
+/* What is PHP's own code in a filter: a clock, hash functions.  false: exception, and what spec got
+ * is freed. */
+static bool hosts_code(const arguments *a, bf_spec *spec, php_bf_clock **clock)
+{
+    php_bf_clock_set(spec, *clock = php_bf_clock_new(&a->clock, &a->clock_cache));
+    if (php_bf_hashes_set(spec, a->hashes, clock)) return true;
+    free_storage(spec);
+    return false;
+}
+
 static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_clock **clock)
 {
     arguments a = NOT_GIVEN;
@@ -254,14 +274,7 @@ static bool read_spec(INTERNAL_FUNCTION_PARAMETERS, bf_spec *spec, php_bf_clock 
     BF_PARAMETERS(PARSE)
     ZEND_PARSE_PARAMETERS_END_EX(return false);
     if (!to_spec(&a, spec)) return false;
-    php_bf_clock_set(spec, *clock = php_bf_clock_new(&a.clock, &a.clock_cache));
-    return true;
-}
-
-static void free_storage(const bf_spec *spec)
-{
-    php_bf_client_release(php_bf_client_of(spec));
-    if (spec->storage) efree((char *)spec->storage);
+    return hosts_code(&a, spec, clock);
 }
 
 /* fromBytes: what the bytes must be, or do not say of themselves. */
@@ -270,7 +283,7 @@ bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, con
 {
     arguments a = NOT_GIVEN;
     zend_string *as = NULL;
-    ZEND_PARSE_PARAMETERS_START(1, 9)
+    ZEND_PARSE_PARAMETERS_START(1, 10)
     Z_PARAM_STR(*bytes)
     Z_PARAM_OPTIONAL
     Z_PARAM_STR_OR_NULL(a.secret)
@@ -278,8 +291,7 @@ bool php_bf_read_expected(INTERNAL_FUNCTION_PARAMETERS, zend_string **bytes, con
     BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END_EX(return false);
     *format = as ? ZSTR_VAL(as) : NULL;
     if (!to_spec(&a, spec)) return false;
-    php_bf_clock_set(spec, *clock = php_bf_clock_new(&a.clock, &a.clock_cache));
-    return true;
+    return hosts_code(&a, spec, clock);
 }
 
 PHP_METHOD(BloomFilter, __construct)
@@ -357,8 +369,8 @@ PHP_METHOD(BloomFilter, open)
     BF_NUMBERS(PARSE) BF_SCHEME(PARSE) BF_MORE(PARSE) BF_CLOCK(PARSE) ZEND_PARSE_PARAMETERS_END();
     if (!to_spec(&a, &spec)) RETURN_THROWS();
     php_bf_map *map;
-    php_bf_clock *clock = php_bf_clock_new(&a.clock, &a.clock_cache);
-    php_bf_clock_set(&spec, clock);
+    php_bf_clock *clock;
+    if (!hosts_code(&a, &spec, &clock)) RETURN_THROWS();
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, map, clock, &err);

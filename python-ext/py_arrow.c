@@ -354,7 +354,7 @@ static int run_array(batch *b, const struct ArrowSchema *schema, const struct Ar
         values.type = type_of(schema->dictionary);
         if (values.type.shape == REFUSED) return run_refused(b, &values.type, a->length);
         if (schema->dictionary->dictionary || s.type.shape != NUMBERS || !a->dictionary)
-            return damaged("a dictionary that is none, of length", a->length);
+            return damaged("no dictionary where one must be, length", a->length);
         if (read_array(&values, a->dictionary, b->done) < 0) return -1;
         s.values = &values;
     }

@@ -8,7 +8,7 @@
  * and so a finalizer, an exception's own object too: a key that needs one flushes the chunk first.
  * Keys from an iterator are held until their chunk is flushed.
  *
- * Every flush but the last looks whether it is time: every few ms other threads get their turn, as
+ * Every flush but the last looks whether it is time: every few ms other threads run, as
  * do signals. */
 #include "py_bloomfilter.h"
 
@@ -73,7 +73,7 @@ static int batch_flush(batch *b)
 /* Calling a Python function is how a batch does exactly what Python code does: the GIL goes to a
  * thread that waits for it, signal handlers run, and what they raise ends the batch after what was
  * flushed.  Releasing and taking the GIL here would not do: it wakes the waiting thread, which
- * finds the GIL taken again and starts its wait anew, and so never gets to demand it (seen: 25 s
+ * finds the GIL taken again and starts its wait again, and so never gets to demand it (seen: 25 s
  * without a turn). */
 static int batch_turn(batch *b)
 {

@@ -27,10 +27,10 @@
 
 typedef struct {
     PyTypeObject *filter_type, *counting_type;
-    PyTypeObject *replies_type; /* py_redis.c */
-    PyObject *error;            /* bloomfilter.Error */
-    PyObject *warning;          /* bloomfilter.SaturationWarning */
-    PyObject *turn;             /* a Python function that does nothing: see batch_turn */
+    PyTypeObject *replies_type, *hashes_type; /* py_redis.c */
+    PyObject *error;                          /* bloomfilter.Error */
+    PyObject *warning;                        /* bloomfilter.SaturationWarning */
+    PyObject *turn; /* a Python function that does nothing: see batch_turn */
 } module_state;
 
 /* A client object that is the home of a filter: py_redis.c. */
@@ -53,17 +53,17 @@ typedef struct {
     int64_t spare;        /* new keys until the next look whether it is saturated               */
     bool warn;            /* look at all                                                        */
     size_t apart_from; /* keys so long, or all where remote, are asked in ask_apart (py_filter.c) */
-    bool remote;       /* single calls may wait, or run Python code: far, or it has a clock   */
-    bool far;          /* every call may be a trip over the network: without the GIL          */
-    bool waits;        /* calls may wait for a lock, and let the GIL go for that long         */
-    bool shared;       /* the same, for a file's: others hold it as well                      */
-    int solo;          /* py_life.c: is a thread without the GIL in the plain kernels?        */
-    int solo_pid;      /* the process it is in: a fork leaves that thread behind              */
-    PyObject *clock;   /* of a filter that forgets: what the core's clock calls, or NULL       */
+    bool remote;  /* single calls may wait, or run Python code: far, or it has a clock, or hashes */
+    bool far;     /* every call may be a trip over the network: without the GIL          */
+    bool waits;   /* calls may wait for a lock, and let the GIL go for that long         */
+    bool shared;  /* the same, for a file's: others hold it as well                      */
+    int solo;     /* py_life.c: is a thread without the GIL in the plain kernels?        */
+    int solo_pid; /* the process it is in: a fork leaves that thread behind              */
+    PyObject *clock; /* what the core calls: a clock, or py_hashes.c's object; or NULL        */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
-extern PyType_Spec filter_spec, counting_spec, replies_spec;
+extern PyType_Spec filter_spec, counting_spec, replies_spec, hashes_spec;
 
 /* ---- py_error.c
  * ------------------------------------------------------------------------------------------ */
@@ -145,6 +145,12 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
  * gil_out. */
 double clock_ask(void *callable);
 
+/* ---- py_hashes.c: hash functions of the user's
+ * ------------------------------------------------------------------ */
+/* The object that goes where a clock would, or NULL with an exception; what the core is told. */
+PyObject *hashes_new(module_state *state, PyObject *functions);
+const bf_functions *hashes_host(PyObject *hashes);
+
 PyObject *filter_close(FilterObject *self, PyObject *unused);
 PyObject *filter_with(FilterObject *self, PyObject *unused);
 PyObject *filter_exit(FilterObject *self, PyObject *const *args, Py_ssize_t nargs);
@@ -219,14 +225,14 @@ typedef struct {
     bf_filter *bf;
     size_t most; /* keys a call of the core */
     many_call *call;
-    PyObject *out;   /* bytes object being filled, one a key; NULL = only the count is wanted */
+    PyObject *out;   /* bytes object being filled, one per key; NULL = only the count is wanted */
     Py_ssize_t done; /* keys that were answered        */
     int64_t hits;    /* of them new, or present        */
     size_t n, held, used; /* keys gathered, references held for them, bytes of room used */
     size_t asked;         /* of a column: gathered keys that were answered */
     bool apart;           /* one large key, held: the core works on it without the GIL */
     int64_t left;         /* work until the next look at the clock */
-    uint64_t deadline;    /* ns, when others get their turn */
+    uint64_t deadline;    /* ns, when other threads run */
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
     char *room; /* of `space` bytes */
@@ -266,7 +272,7 @@ size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, ch
 PyObject *filter_update(FilterObject *self, PyObject *keys);
 PyObject *filter_add_many(FilterObject *self, PyObject *keys);
 PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
-/* One byte a key: the core's answers. */
+/* One byte per key: the core's answers. */
 PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
 
 /* ---- py_lines.c: keys in one buffer, each ended by a separator
@@ -286,6 +292,7 @@ PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kw
 #define DEFAULT_SECRET "=None"
 #define DEFAULT_STORAGE "=None"
 #define DEFAULT_CLOCK "=None"
+#define DEFAULT_HASHES "=None"
 #define CONSTRUCTOR_SIGNATURE                                                                      \
     BF_NUMBERS(SIGNED_FIRST)                                                                       \
     "*" BF_SCHEME(SIGNED) BF_STORAGE(SIGNED) BF_KEY(SIGNED) BF_SECRET(SIGNED) BF_MORE(SIGNED)      \
@@ -340,7 +347,7 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *filter_info(FilterObject *self, PyObject *unused);
-/* Begin to watch whether it is saturated, of a handle just made or anew; look now: -1 where the
+/* Begin to watch whether it is saturated, of a handle just made, or again; look now: -1 where the
  * warning became an exception. */
 void filter_watch(FilterObject *self, bool made);
 int filter_look(FilterObject *self);

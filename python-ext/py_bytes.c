@@ -125,7 +125,7 @@ static PyObject *storage_of(FilterObject *self, bf_filter *bf, const bf_info *in
     only_read.read_only = true;
     if (bf_fits(bf, &there, NULL) <= 0 && bf_fits(bf, &only_read, NULL) <= 0) {
         PyErr_Format(state_of(Py_TYPE(self))->error,
-            "%R is a relative path and not this filter's in the present working directory: "
+            "%R is a relative path, which is not this filter's in the present working directory: "
             "to pickle it, open it by its absolute path",
             path);
         Py_DECREF(path);
@@ -144,7 +144,9 @@ static PyObject *recipe(FilterObject *self, bf_filter *bf)
     bf_info info;
     bf_get_info(bf, &info);
     const char *fault =
-        info.keyed
+        self->clock && !strcmp(info.scheme, "functions")
+            ? "a filter with hash functions of its own cannot be pickled: use to_bytes() and from_bytes(data, hashes=...)"
+        : info.keyed
             ? "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
         : self->clock
             ? "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"

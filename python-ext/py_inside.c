@@ -4,7 +4,7 @@
  *
  * A child of fork has one thread, the one that forked.  Whoever else was inside is in `users`
  * still, and never leaves.  So each thread remembers the filters that it entered; a fork keeps the
- * list of the thread that goes on, and the first who comes to a filter after it counts anew, by
+ * list of the thread that goes on, and the first who comes to a filter after it counts again, by
  * that list.
  *
  * The core counts too, but calls that run the host's code (a clock, a client) alone: what those ask

@@ -165,7 +165,7 @@ static double read_clock(PyObject *callable)
         if (large) PyErr_Clear();
         if (!PyErr_Occurred() && (large || Py_IS_NAN(seconds)))
             PyErr_Format(PyExc_ValueError, "clock must return a number of seconds, got %s",
-                large ? "an int that is no float" : "nan");
+                large ? "an int too large for a float" : "nan");
     } else if (now)
         PyErr_Format(PyExc_TypeError, "clock must return a number of seconds, got %.80s",
             Py_TYPE(now)->tp_name);
@@ -262,7 +262,7 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
             "the filter cannot be closed: a call or a batch is running in it (in another thread, or the one that reads "
-            "the iterable or asks the clock)");
+            "the iterable or asks the clock or a hash function)");
     }
     let_go(old, old_client);
     Py_XDECREF(old_clock); /* after the filter that asks it */

@@ -95,7 +95,7 @@ static int read_keep(PyObject *keep, int *out)
 static PyObject *refuse_arguments(void)
 {
     if (!PyErr_ExceptionMatches(PyExc_BufferError)) return NULL;
-    PyErr_SetString(PyExc_ValueError, "lines must stand in one piece, got a view with gaps");
+    PyErr_SetString(PyExc_ValueError, "lines must be contiguous, got a view with gaps");
     return NULL;
 }
 

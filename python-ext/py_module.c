@@ -88,6 +88,8 @@ static int module_exec(PyObject *module)
     if (!state->filter_type || PyModule_AddType(module, state->filter_type) < 0) return -1;
     state->replies_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &replies_spec, NULL);
     if (!state->replies_type) return -1;
+    state->hashes_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &hashes_spec, NULL);
+    if (!state->hashes_type) return -1;
     state->warning = PyErr_NewExceptionWithDoc(
         "bloomfilter.SaturationWarning", warning_doc, PyExc_UserWarning, NULL);
     if (!state->warning || PyModule_AddObjectRef(module, "SaturationWarning", state->warning) < 0)
@@ -106,6 +108,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     module_state *state = PyModule_GetState(module);
     Py_VISIT(state->filter_type);
     Py_VISIT(state->replies_type);
+    Py_VISIT(state->hashes_type);
     Py_VISIT(state->counting_type);
     Py_VISIT(state->warning);
     Py_VISIT(state->error);
@@ -118,6 +121,7 @@ static int module_clear(PyObject *module)
     module_state *state = PyModule_GetState(module);
     Py_CLEAR(state->filter_type);
     Py_CLEAR(state->replies_type);
+    Py_CLEAR(state->hashes_type);
     Py_CLEAR(state->counting_type);
     Py_CLEAR(state->warning);
     Py_CLEAR(state->error);

@@ -15,6 +15,7 @@
 #define FIELD_SECRET(name) PyObject *name;
 #define FIELD_STORAGE(name) PyObject *name;
 #define FIELD_CLOCK(name) PyObject *name;
+#define FIELD_HASHES(name) PyObject *name;
 typedef struct { /* borrowed; NULL or None = not given */
     BF_PARAMETERS(FIELD)
     int read_only, warn;
@@ -33,6 +34,7 @@ typedef struct { /* borrowed; NULL or None = not given */
 #define FORM_SECRET "O"
 #define FORM_STORAGE "O"
 #define FORM_CLOCK "O"
+#define FORM_HASHES "O"
 
 /* ... and as how it goes to bf_spec: true where it is refused. */
 #define GIVE(kind, name, php, above, below, ...) GIVE_##kind(name, above, below)
@@ -45,13 +47,14 @@ typedef struct { /* borrowed; NULL or None = not given */
 #define GIVE_SECRET(name, above, below) secret_bytes(a->name, q) < 0 ||
 #define GIVE_STORAGE(name, above, below) storage_place(state, a->name, q) < 0 ||
 #define GIVE_CLOCK(name, above, below) clock_of(a->name, q) < 0 ||
+#define GIVE_HASHES(name, above, below) hashes_of(state, a->name, q) < 0 ||
 
 typedef struct {
     bf_spec spec;
     PyObject *path;       /* owned: what spec.storage points into */
     redis_client *client; /* owned: where the storage is a client object */
     key_holder secret;
-    PyObject *clock; /* borrowed, or NULL */
+    PyObject *clock; /* owned: a clock, or hash functions; or NULL */
     bool has_secret, warn;
 } params;
 
@@ -172,9 +175,22 @@ static int clock_of(PyObject *value, params *out)
 {
     if (!given(value)) return 0;
     if (!PyCallable_Check(value)) return type_fault("clock", "callable", value);
-    out->clock = value;
+    out->clock = Py_NewRef(value);
     out->spec.clock = clock_ask;
     out->spec.clock_ctx = value;
+    return 0;
+}
+
+static int hashes_of(module_state *state, PyObject *value, params *out)
+{
+    if (!given(value)) return 0;
+    if (out->clock) {
+        PyErr_SetString(
+            PyExc_ValueError, "a filter with hashes cannot forget: no window, no clock");
+        return -1;
+    }
+    if (!(out->clock = hashes_new(state, value))) return -1;
+    out->spec.functions = hashes_host(out->clock);
     return 0;
 }
 
@@ -184,6 +200,7 @@ static void params_free(params *q)
     Py_XDECREF(q->path);
     redis_client_free(q->client);
     if (q->has_secret) key_release(&q->secret);
+    Py_CLEAR(q->clock);
 }
 
 static int params_fill(module_state *state, params *q, const arguments *a)
@@ -284,10 +301,12 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
     bf_filter *bf = open_spec(&q.spec, &err);
     if (!bf) raise_in(self, &err);
     redis_client *client = keep_client(&q, bf);
+    PyObject *clock = Py_XNewRef(q.clock);
     params_free(&q);
-    if (!bf) return -1;
-    self->warn = q.warn;
-    return filter_replace(self, bf, client, q.clock); /* the clock is the caller's argument still */
+    if (bf) self->warn = q.warn;
+    const int rc = bf ? filter_replace(self, bf, client, clock) : -1;
+    Py_XDECREF(clock);
+    return rc;
 }
 
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
@@ -327,9 +346,11 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
 {
     if (!bf) raise_error(state_of(type), err);
     redis_client *client = keep_client(q, bf);
-    params_free(q); /* the clock is the caller's argument still */
+    PyObject *clock = Py_XNewRef(q->clock);
+    params_free(q);
     FilterObject *made =
-        bf ? (FilterObject *)filter_wrap(type_for(type, q, bf), bf, client, q->clock) : NULL;
+        bf ? (FilterObject *)filter_wrap(type_for(type, q, bf), bf, client, clock) : NULL;
+    Py_XDECREF(clock); /* after the filter that may ask it */
     if (made && !q->warn) {
         made->warn = false;
         filter_watch(made, false);

@@ -27,7 +27,7 @@ static PyObject *count_or_raise(int64_t count)
 {
     if (count >= 0) return PyLong_FromLongLong(count);
     if (count == BF_ENOMEM) return PyErr_NoMemory();
-    PyErr_SetString(PyExc_ConnectionError, "what answers does not speak Redis's protocol");
+    PyErr_SetString(PyExc_ConnectionError, "the server does not speak the Redis protocol");
     return NULL;
 }
 

@@ -179,7 +179,7 @@ static bool put_aside(worker *w, conn *c, size_t out_done, size_t tail_done)
     const size_t rest_of_out = w->out.len - out_done;
     const uint64_t want = sizeof(unsent) + rest_of_out + 256 + w->tail.cap;
     const uint64_t more = want > w->tail_held ? want - w->tail_held : 0;
-    if (!hold(w, more)) return false;
+    if (!hold_beside(w, more, w->tail_held)) return false;
     unsent *u = calloc(1, sizeof *u);
     if (!u || !buffer_add(&u->out, w->out.ptr + out_done, rest_of_out)) {
         unhold(w, more);

@@ -1,19 +1,13 @@
-/* filters.c - the filters that are served: the list, who uses one, what is done to whole ones.
- * Knows the core; where filters are stored is stored.c's business; knows no HTTP. */
+/* filters.c - the filters that are served: the list, and who uses one.  Knows the core; what is
+ * done to whole ones is changes.c's business, where they are stored stored.c's; knows no HTTP. */
 #include "filters.h"
+#include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-typedef unsigned long long ull;
-enum { TRIES = 8, HEADER = 4096 }; /* how often one may be replaced while it is asked for; bytes */
-
-static text name_of(const served *s) { return (text){ s->name, strlen(s->name) }; }
-static bool raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
-static void raise_(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELEASE); }
-
 /* ---- one filter ---- */
-static void let_go(served *s)
+void registry_let_go(served *s)
 {
     if (!s || __atomic_sub_fetch(&s->refs, 1, __ATOMIC_ACQ_REL)) return;
     bf_close(s->f);
@@ -35,7 +29,7 @@ static void init_lock(pthread_rwlock_t *lock)
 }
 
 /* Takes f and storage over, also where it fails.  One reference: the list's to be. */
-static served *serve(const filters *fs, text name, bf_filter *f, char *storage, bf_error *err)
+served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage, bf_error *err)
 {
     bf_info info;
     served *s = calloc(1, sizeof *s);
@@ -54,6 +48,7 @@ static served *serve(const filters *fs, text name, bf_filter *f, char *storage, 
     init_lock(&s->use);
     bf_get_info(f, &info);
     s->grows = info.grow > 0;
+    s->counts = info.counting;
     s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
               !strcmp(info.scheme, "block2");
     return s;
@@ -94,7 +89,7 @@ static served *refer(served *s)
 }
 
 /* What the list has of this name, with a reference; NULL: nothing. */
-static served *take(filters *fs, text name)
+served *registry_take(filters *fs, text name)
 {
     bool found;
     pthread_rwlock_rdlock(&fs->lock);
@@ -120,11 +115,12 @@ static void inherit(served *s, const served *old)
     s->added = tallied(&old->added);
     s->hits = tallied(&old->hits);
     s->misses = tallied(&old->misses);
+    s->removed = tallied(&old->removed);
 }
 
 /* Puts fresh, which is taken over, in the place of seen (NULL: nobody had the name), unless
  * somebody was faster.  The one that is in the list now, with a reference; NULL: no memory. */
-static served *enlist(filters *fs, served *seen, served *fresh)
+served *registry_enlist(filters *fs, served *seen, served *fresh)
 {
     bool found;
     served *out = fresh, *rest = NULL;
@@ -145,11 +141,11 @@ static served *enlist(filters *fs, served *seen, served *fresh)
         out = NULL;
     }
     pthread_rwlock_unlock(&fs->lock);
-    let_go(rest);
+    registry_let_go(rest);
     return out;
 }
 
-static void unlist(filters *fs, served *s)
+void registry_unlist(filters *fs, served *s)
 {
     bool found;
     pthread_rwlock_wrlock(&fs->lock);
@@ -158,7 +154,7 @@ static void unlist(filters *fs, served *s)
     if (found) memmove(fs->all + i, fs->all + i + 1, (--fs->count - i) * sizeof *fs->all);
     raise_(&s->gone);
     pthread_rwlock_unlock(&fs->lock);
-    if (found) let_go(s);
+    if (found) registry_let_go(s);
 }
 
 served **filters_list(filters *fs, size_t *count)
@@ -173,7 +169,7 @@ served **filters_list(filters *fs, size_t *count)
 
 void filters_unlist(served **all, size_t count)
 {
-    for (size_t i = 0; i < count; i++) let_go(all[i]);
+    for (size_t i = 0; i < count; i++) registry_let_go(all[i]);
     free(all);
 }
 
@@ -188,27 +184,28 @@ static served *find_stored(filters *fs, text name, served *seen, bf_error *err)
         free(storage);
         return NULL;
     }
-    served *s = serve(fs, name, f, storage, err);
-    if (s && !(s = enlist(fs, seen, s))) stored_fail(err, BF_ENOMEM, "out of memory");
+    served *s = registry_serve(fs, name, f, storage, err);
+    if (s && !(s = registry_enlist(fs, seen, s))) stored_fail(err, BF_ENOMEM, "out of memory");
     return s;
 }
 
 /* The filter of this name, with a reference, opened again where what is open is not what is there.
  * NULL: *err says why, with FILTER_ABSENT where there is nothing. */
-static served *look_up(filters *fs, text name, bf_error *err)
+served *registry_look_up(filters *fs, text name, bf_error *err)
 {
-    served *seen = take(fs, name);
+    served *seen = registry_take(fs, name);
     if (seen && stored_is_current(fs, seen)) return seen;
     if (seen) raise_(&seen->doubted); /* nobody adds to it by mistake while nothing else is there */
     served *s = find_stored(fs, name, seen, err);
-    if (!s && seen && err->code == FILTER_ABSENT && !stored_is_main(name)) unlist(fs, seen);
-    let_go(seen);
+    if (!s && seen && err->code == FILTER_ABSENT && !stored_is_main(name))
+        registry_unlist(fs, seen);
+    registry_let_go(seen);
     return s;
 }
 
 /* The one without a name stays as long as the server: where its storage lost it, it is not "none of
  * this name". */
-static int missing(text name, bf_error *err)
+int registry_missing(text name, bf_error *err)
 {
     char what[sizeof err->msg];
     if (err->code != FILTER_ABSENT) return err->code;
@@ -222,21 +219,21 @@ static text full_name(text name) { return name.len ? name : TEXT(DEFAULT_NAME); 
 /* ---- what requests do ---- */
 served *filters_known(filters *fs, text name, bool to_add)
 {
-    served *s = take(fs, full_name(name));
+    served *s = registry_take(fs, full_name(name));
     if (!s) return NULL;
     const bool current =
         to_add ? !raised(&s->gone) && !raised(&s->doubted) : stored_is_current(fs, s);
     if (current && pthread_rwlock_tryrdlock(&s->use) == 0) return s;
-    let_go(s);
+    registry_let_go(s);
     return NULL;
 }
 
-static served *find(filters *fs, text name, bool alone, bf_error *err)
+served *registry_find(filters *fs, text name, bool alone, bf_error *err)
 {
     name = full_name(name);
-    served *s = look_up(fs, name, err);
+    served *s = registry_look_up(fs, name, err);
     if (!s) {
-        missing(name, err);
+        registry_missing(name, err);
         return NULL;
     }
     if (alone)
@@ -246,12 +243,15 @@ static served *find(filters *fs, text name, bool alone, bf_error *err)
     return s;
 }
 
-served *filters_find(filters *fs, text name, bf_error *err) { return find(fs, name, false, err); }
+served *filters_find(filters *fs, text name, bf_error *err)
+{
+    return registry_find(fs, name, false, err);
+}
 
 void filters_done(served *s)
 {
     pthread_rwlock_unlock(&s->use);
-    let_go(s);
+    registry_let_go(s);
 }
 
 bool filters_kept(const filters *fs, const served *s)
@@ -271,146 +271,8 @@ void filters_refresh(filters *fs)
     served **all = filters_list(fs, &count);
     for (size_t i = 0; i < count; i++)
         if (all[i]->storage && !all[i]->remote && !stored_is_current(fs, all[i]))
-            let_go(look_up(fs, name_of(all[i]), &err));
+            registry_let_go(registry_look_up(fs, name_of(all[i]), &err));
     filters_unlist(all, count);
-}
-
-/* ---- whole filters ---- */
-/* 0, or what differs between what is there and what the (planned) spec asks for. */
-static int same(served *s, const bf_spec *plan, bf_error *err)
-{
-    bf_info have;
-    bf_get_info(s->f, &have);
-    if (strcmp(have.scheme, plan->scheme))
-        return stored_fail(err, BF_EMISMATCH, "%s has scheme %s, asked for %s", s->name,
-            have.scheme, plan->scheme);
-    if (have.m == plan->m && have.k == plan->k && have.n == plan->n && have.p == plan->p) return 0;
-    return stored_fail(err, BF_EMISMATCH,
-        "%s has m=%llu n=%llu k=%u p=%.6g, asked for m=%llu n=%llu k=%u p=%.6g", s->name,
-        (ull)have.m, (ull)have.n, have.k, have.p, (ull)plan->m, (ull)plan->n, plan->k, plan->p);
-}
-
-static size_t count_of(filters *fs)
-{
-    pthread_rwlock_rdlock(&fs->lock);
-    const size_t n = fs->count;
-    pthread_rwlock_unlock(&fs->lock);
-    return n;
-}
-
-/* seen: what is in the list and is not there any more, or NULL.  0: somebody else, another daemon
- * perhaps, made it first, with these parameters. */
-static int make(filters *fs, text name, served *seen, const bf_spec *spec, bf_error *err)
-{
-    bf_spec own = *spec;
-    char *storage;
-    int rc = stored_at(fs, name, &storage, err);
-    if (rc < 0) return rc;
-    own.storage = storage;
-    bf_filter *f = bf_open(&own, err);
-    if (!f) {
-        free(storage);
-        return err->code;
-    }
-    bf_info made;
-    bf_get_info(f, &made);
-    served *s = serve(fs, name, f, storage, err);
-    if (!s || !(s = enlist(fs, seen, s))) return stored_fail(err, BF_ENOMEM, "out of memory");
-    let_go(s);
-    return made.created;
-}
-
-static int make_within(
-    filters *fs, text name, served *seen, const bf_spec *spec, const bf_spec *plan, bf_error *err)
-{
-    const ull bytes = (plan->m + 7) / 8, most = fs->o->max_filter, many = fs->o->max_filters;
-    claim c;
-    if (!seen && count_of(fs) > many)
-        return stored_fail(err, FILTER_MANY,
-            "there are %llu named filters, as many as --max-filters allows", many);
-    if (bytes > most)
-        return stored_fail(
-            err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu", bytes, most);
-    int rc = claim_make(fs, &c, name, bytes + HEADER, err);
-    if (rc < 0) return rc;
-    rc = make(fs, name, seen, spec, err);
-    claim_drop(fs, &c);
-    return rc;
-}
-
-/* Of Redis no call may have told yet that it is lost. */
-static void check_remote(filters *fs, served *s)
-{
-    if (s && s->remote &&
-        bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) != 1)
-        filters_doubt(s);
-}
-
-int filters_put(filters *fs, text name, bf_spec *spec, bf_error *err)
-{
-    bf_spec plan = *stored_spec(spec, fs->o);
-    int rc = bf_plan(&plan, err);
-    if (rc < 0) return rc;
-    served *seen = take(fs, name);
-    check_remote(fs, seen);
-    let_go(seen);
-    served *s = look_up(fs, name, err);
-    if (s)
-        rc = same(s, &plan, err);
-    else if (err->code != FILTER_ABSENT && !(fs->remote && stored_is_lost(err)))
-        rc = err->code;
-    else {
-        seen = take(fs, name); /* one that stays in the list although it is lost */
-        rc = make_within(fs, name, seen, spec, &plan, err);
-        let_go(seen);
-    }
-    let_go(s);
-    return rc;
-}
-
-int filters_drop(filters *fs, text name, bf_error *err)
-{
-    if (stored_is_main(name))
-        return stored_fail(err, FILTER_STAYS, "the filter \"default\" stays as long as the server");
-    served *seen = take(fs, name), *s = look_up(fs, name, err);
-    int rc = s ? stored_remove(s, err) : missing(name, err);
-    if (rc < 0 && s && s->remote && err->code == BF_EMISMATCH) { /* others made another one */
-        filters_doubt(s);
-        let_go(s);
-        rc = (s = look_up(fs, name, err)) ? stored_remove(s, err) : missing(name, err);
-    }
-    if (!s && seen && seen->remote && stored_is_lost(err)) rc = stored_remove(seen, err);
-    if (rc == FILTER_GONE && seen && seen->remote)
-        rc = 0; /* what was served and lost is deleted now */
-    if (rc >= 0) unlist(fs, s ? s : seen);
-    let_go(s);
-    let_go(seen);
-    return rc;
-}
-
-int filters_merge(filters *fs, text name, text image, bf_error *err)
-{
-    bf_filter *from = bf_from_bytes(image.ptr, image.len, stored_spec(&(bf_spec){ 0 }, fs->o), err);
-    if (!from) return err->code == BF_EFORMAT ? BF_EINVAL : err->code; /* the client's bytes */
-    bool kept = false;
-    int rc = 0;
-    for (int i = 0; rc >= 0 && !kept && i < TRIES; i++) {
-        served *s = find(fs, name, true, err);
-        if (!s) {
-            rc = err->code;
-            break;
-        }
-        rc = bf_unite(s->f, from, err);
-        if (rc < 0) filters_doubt(s);
-        pthread_mutex_lock(&s->lock);
-        s->state_at = 0;
-        pthread_mutex_unlock(&s->lock);
-        kept = rc < 0 || filters_kept(fs, s);
-        filters_done(s);
-    }
-    bf_close(from);
-    if (rc >= 0 && !kept) rc = stored_fail(err, BF_EIO, "the filter is replaced again and again");
-    return rc == BF_EINVAL ? BF_EMISMATCH : rc;
 }
 
 /* ---- the server's beginning and end ---- */
@@ -434,10 +296,10 @@ static int open_named(void *ctx, text name, uint64_t bytes, bf_error *err)
     filters *fs = ctx;
     char *path;
     (void)bytes;
-    served *s = look_up(fs, name, err);
+    served *s = registry_look_up(fs, name, err);
     const bf_error why = *err;
     if (s) {
-        let_go(s);
+        registry_let_go(s);
         return 0;
     }
     if (err->code == FILTER_ABSENT) return 0; /* deleted between the folder's list and now */
@@ -462,9 +324,10 @@ int filters_open(filters *fs, const options *o, bf_error *err)
         free(storage);
         return err->code;
     }
-    served *s = serve(fs, TEXT(DEFAULT_NAME), f, storage, err);
-    if (!s || !(s = enlist(fs, NULL, s))) return stored_fail(err, BF_ENOMEM, "out of memory");
-    let_go(s);
+    served *s = registry_serve(fs, TEXT(DEFAULT_NAME), f, storage, err);
+    if (!s || !(s = registry_enlist(fs, NULL, s)))
+        return stored_fail(err, BF_ENOMEM, "out of memory");
+    registry_let_go(s);
     return fs->folder ? stored_each(fs, open_named, fs, err) : 0;
 }
 
@@ -489,7 +352,7 @@ int filters_sync(filters *fs, bf_error *err)
 
 void filters_close(filters *fs)
 {
-    for (size_t i = 0; i < fs->count; i++) let_go(fs->all[i]);
+    for (size_t i = 0; i < fs->count; i++) registry_let_go(fs->all[i]);
     free(fs->all);
     free(fs->folder);
     pthread_rwlock_destroy(&fs->lock);

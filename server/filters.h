@@ -14,22 +14,22 @@
 #include "options.h"
 #include <pthread.h>
 
-enum { NAME_BYTES = 64 };
+enum { NAME_BYTES = 128 };
 #define DEFAULT_NAME "default"
 
 typedef struct {
     char name[NAME_BYTES + 1];
     bf_filter *f;
     char *storage; /* NULL = memory                                     */
-    bool remote, grows;
+    bool remote, grows, counts;
     bool sure;     /* its scheme takes any key: no batch is refused     */
     bool gone;     /* atomic: dropped or replaced, not in the list      */
     bool doubted;  /* atomic: a call failed or its file is gone, the next one opens it again */
     unsigned refs; /* atomic; the list has one                          */
     pthread_rwlock_t use;
-    uint64_t adds, added, hits, misses; /* keys since the start; relaxed atomics             */
-    pthread_mutex_t lock;               /* of what follows                                   */
-    bf_state state;                     /* as it was at state_at                             */
+    uint64_t adds, added, hits, misses, removed; /* keys since the start; relaxed atomics    */
+    pthread_mutex_t lock;          /* of what follows                                   */
+    bf_state state;                /* as it was at state_at                             */
     uint64_t state_at, state_cost; /* ns on the monotonic clock; ns that it took; 0 = not yet */
 } served;
 
@@ -91,12 +91,17 @@ void filters_refresh(filters *fs);
 served **filters_list(filters *fs, size_t *count);
 void filters_unlist(served **all, size_t count);
 
-/* 1 made, 0 was there with these parameters, or an error (BF_EMISMATCH: other ones). */
-int filters_put(filters *fs, text name, bf_spec *spec, bf_error *err);
+/* 1 made, 0 was there with these parameters, or an error (BF_EMISMATCH: other ones).  *out: it, for
+ * a call of its own, until filters_done. */
+int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *err);
 int filters_drop(filters *fs, text name, bf_error *err);
 int filters_merge(filters *fs, text name, text image, bf_error *err);
 
 bool filter_name_ok(text name);
+static inline const char *kind_of(bool counting, double grow, double window)
+{
+    return counting ? "counting" : grow > 0 ? "grow" : window > 0 ? "window" : "fixed";
+}
 /* What is in it, at most about a second old; where a pass over it takes long, older. */
 int filter_state(served *s, bf_state *out, bf_error *err);
 static inline void tally(uint64_t *what, uint64_t n)
@@ -122,8 +127,6 @@ bf_filter *stored_open(const filters *fs, text name, const char *storage,
     bf_error *err); /* err->code FILTER_ABSENT, BF_EIO ... */
 bool stored_is_current(const filters *fs, const served *s);
 int stored_remove(served *s, bf_error *err);
-/* Redis lost it, its companion hash still there: it can be made again, or deleted. */
-bool stored_is_lost(const bf_error *err);
 /* Names in the folder, one after the other; false: that was the last.  Start with *dir NULL. */
 int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err),
     void *ctx, bf_error *err);

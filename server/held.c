@@ -8,6 +8,8 @@
  * all of them move, whoever asks for room goes without. */
 #include "server.h"
 #include <stdlib.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,6 +23,23 @@ static bool reserve(server *s, uint64_t bytes)
     while (!__atomic_compare_exchange_n(
         &s->buffered, &held, held + bytes, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     return true;
+}
+
+/* What the kernel has of a reply says sooner than room for more that its client reads: who takes
+ * little at a time does not stand still. */
+static void watch_readers(worker *w)
+{
+    conn *next, *last = w->lists[SENDING].last;
+    for (conn *c = w->lists[SENDING].first; c; c = c == last ? NULL : next) {
+        int queued;
+        next = c->next;
+        if (!c->unsent || ioctl(c->fd, SIOCOUTQ, &queued) < 0) continue;
+        const bool took = (uint64_t)queued < c->unsent->queued;
+        c->unsent->queued = (uint64_t)queued;
+        if (!took) continue;
+        c->unsent->moved = w->now;
+        worker_move(w, c, SENDING, c->until);
+    }
 }
 
 /* SENDING is in the order in which they last took a byte, ASKING in the order in which requests
@@ -55,7 +74,9 @@ static bool hold_patiently(worker *w, uint64_t bytes)
     return true;
 }
 
-bool hold(worker *w, uint64_t bytes)
+bool hold(worker *w, uint64_t bytes) { return hold_beside(w, bytes, w->asked.held); }
+
+bool hold_beside(worker *w, uint64_t bytes, uint64_t beside)
 {
     server *s = w->s;
     conn *c;
@@ -66,7 +87,7 @@ bool hold(worker *w, uint64_t bytes)
         conn_evict(w, c);
         if (reserve(s, bytes)) return true;
     }
-    want(s, bytes);
+    want(s, bytes + beside);
     return false;
 }
 
@@ -83,6 +104,7 @@ void hold_reply(worker *w, reply *a)
         a->held = most;
         return;
     }
+    want(w->s, most);
     unhold(w, a->held);
     a->held = 0;
     a->more[0] = 0;
@@ -90,14 +112,16 @@ void hold_reply(worker *w, reply *a)
     reply_status(a, 503, HELD_FULL);
 }
 
-/* Somebody, perhaps another worker's client, went without: as much is made free again, an eighth
- * at least, of clients that stand still. */
+/* Somebody, perhaps another worker's client, went without: as much as all of that request takes is
+ * made free, an eighth at least, of clients that stand still. */
 void held_relieve(worker *w)
 {
     server *s = w->s;
     const uint64_t most = s->o.max_buffered, wanted = tallied(&s->wanted);
-    const uint64_t room = wanted > most / 8 ? wanted : most / 8;
+    const uint64_t least = wanted > most / 8 ? wanted : most / 8,
+                   room = least < most ? least : most;
     conn *c;
+    if (tallied(&s->buffered) > most / 2) watch_readers(w);
     if (wanted == 0) return;
     w->at = NULL;
     while (tallied(&s->buffered) > most - room && (c = stands_still(w))) conn_evict(w, c);

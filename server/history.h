@@ -10,12 +10,12 @@
 enum { HISTORY = 240 };
 typedef struct {
     double at, fill, rate;
-} point; /* seconds since the start; 0..1; requests a second */
+} point; /* seconds since the start; 0..1; requests per second */
 typedef struct {
     pthread_mutex_t lock;
     point points[HISTORY];
     size_t count;
-    double distance, last_rate; /* seconds between points; requests a second just now */
+    double distance, last_rate; /* seconds between points; requests per second just now */
     double before_at, point_at;
     uint64_t before, point_requests;
 } history;

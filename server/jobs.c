@@ -375,6 +375,7 @@ static void take_body(job *j, exchange *x)
 
 job *job_start(worker *w, conn *c, const request *q, exchange *x, uint64_t began, const char **why)
 {
+    char name[NAME_ROOM];
     job *j = calloc(1, sizeof *j);
     *why = "out of memory";
     if (!j || !copy_request(j, q, &x->body)) goto fail;
@@ -389,7 +390,7 @@ job *job_start(worker *w, conn *c, const request *q, exchange *x, uint64_t began
     }
     j->held = copied;
     take_body(j, x);
-    if (submit(w->s, j, route_turn(&j->q))) return j;
+    if (submit(w->s, j, route_turn(&j->q, name))) return j;
 fail:
     if (j) job_free(j);
     return NULL;
@@ -397,16 +398,17 @@ fail:
 
 bool job_again(worker *w, job *j)
 {
+    char name[NAME_ROOM];
     const uint64_t lacked = j->lacked;
     j->lacked = 0;
-    if (!lacked || j->again || !hold(w, lacked)) return false;
+    if (!lacked || j->again || !hold_beside(w, lacked, j->held)) return false;
     unhold(w, j->a.held);
     buffer_drop(&j->a.made);
     j->a = (reply){ 0 };
     j->room = lacked;
     j->again = true;
     j->done = false;
-    if (submit(w->s, j, route_turn(&j->q))) return true;
+    if (submit(w->s, j, route_turn(&j->q, name))) return true;
     j->done = true;
     reply_status(&j->a, 503, HELD_FULL);
     return false;

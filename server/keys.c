@@ -29,22 +29,23 @@ static const signed char hex[256] = { ['0'] = 1,
     ['E'] = 15,
     ['F'] = 16 }; /* value + 1 */
 
-static size_t plain(text in)
+static size_t plain(text in, char space)
 {
     size_t i = 0;
-    while (i < in.len && in.ptr[i] != '%' && in.ptr[i] != '+') i++;
+    while (i < in.len && in.ptr[i] != '%' && in.ptr[i] != space) i++;
     return i;
 }
 
-bool keys_decode(text in, char *to, bf_key *key)
+/* space: the character that stands for one; % where none does. */
+static bool decode(text in, char space, char *to, bf_key *key)
 {
-    size_t i = plain(in), n = i;
+    size_t i = plain(in, space), n = i;
     *key = (bf_key){ in.ptr, in.len };
     if (i == in.len) return true;
     memcpy(to, in.ptr, i);
     for (; i < in.len; i++) {
         char c = in.ptr[i];
-        if (c == '+')
+        if (c == space && c != '%')
             c = ' ';
         else if (c == '%') {
             int high = in.len - i > 2 ? hex[(unsigned char)in.ptr[i + 1]] : 0,
@@ -58,6 +59,9 @@ bool keys_decode(text in, char *to, bf_key *key)
     *key = (bf_key){ to, n };
     return true;
 }
+
+bool keys_decode(text in, char *to, bf_key *key) { return decode(in, '+', to, key); }
+bool keys_decode_percent(text in, char *to, bf_key *key) { return decode(in, '%', to, key); }
 
 static uint32_t length_at(const char *p)
 {

@@ -1,5 +1,5 @@
-/* keys.h - keys as they come over HTTP: percent-encoded, one a line, or framed.  Knows bytes; knows
- * no filter. */
+/* keys.h - keys as they come over HTTP: percent-encoded, one per text line, or framed.  Knows
+ * bytes; knows no filter. */
 #ifndef BFD_KEYS_H
 #define BFD_KEYS_H
 #include "bloomfilter.h"
@@ -10,6 +10,7 @@ enum { KEYS_LINES, KEYS_FRAMED };
 /* `+` is a space, %XX a byte.  Writes at most in.len bytes to `to`; *key is either there or the
  * input itself. */
 bool keys_decode(text in, char *to, bf_key *key);
+bool keys_decode_percent(text in, char *to, bf_key *key); /* + is a + */
 /* How many keys a whole body holds, -1 where its framing is broken: *at is the byte. */
 int64_t keys_count(int form, text body, size_t *at);
 /* The next keys of a body that keys_count has accepted, at most cap; takes them off *rest. */

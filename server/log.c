@@ -1,5 +1,5 @@
-/* log.c - the access log: one line of JSON a request.  Knows a file that may be opened anew; writes
- * no key unless asked. */
+/* log.c - the access log: one line of JSON a request.  Knows a file that may be opened again;
+ * writes no key unless asked. */
 #define _GNU_SOURCE
 #include "server.h"
 #include <arpa/inet.h>
@@ -86,7 +86,7 @@ void log_request(
 static void complain(server *s, bool failed, const char *why)
 {
     if (__atomic_exchange_n(&s->log_fails, failed, __ATOMIC_RELAXED) == failed || !failed) return;
-    fprintf(stderr, "bloomfilterd: cannot write to %s: %s; it lacks lines from now on\n",
+    fprintf(stderr, "bloomfilterd: cannot write to %s: %s; text lines are missing from now on\n",
         s->o.access_log, why);
 }
 
@@ -97,7 +97,7 @@ void log_flush(worker *w)
     const size_t len = w->log.len;
     if (len && s->log_fd >= 0) {
         const ssize_t n = write(s->log_fd, w->log.ptr, len);
-        complain(s, n != (ssize_t)len, n < 0 ? strerror(errno) : "a part of it is there");
+        complain(s, n != (ssize_t)len, n < 0 ? strerror(errno) : "it was written in part");
     }
     w->log.len = 0;
     if (w->log.cap > 4 * FLUSH) buffer_drop(&w->log);

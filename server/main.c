@@ -155,7 +155,7 @@ static void announce(server *s)
 static void reopen(server *s)
 {
     if (log_open(s) < 0)
-        fprintf(stderr, "bloomfilterd: %s: %s; going on with the old one\n", s->o.access_log,
+        fprintf(stderr, "bloomfilterd: %s: %s; the old one stays in use\n", s->o.access_log,
             strerror(errno));
 }
 

@@ -21,6 +21,9 @@ static const char help[] =
     "\n"
     "the filter (1,000,000 keys at 1 % where nothing is given and the storage is new)\n"
     "  -m M, -n N, -p P, -k K bits, keys, false-positive rate, positions per key\n"
+    "  --grow G               it grows past n by this factor, at rate p; needs -n and -p, or their defaults\n"
+    "  --window S, --parts N  it forgets keys after S seconds, in N steps (4)\n"
+    "  --counting             counters instead of bits: /remove and /count\n"
     "  --scheme NAME          classic, block, block2 ...\n"
     "  --secret-file FILE     keyed filters, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits; of all filters\n"
     "  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: named filters live there too, as\n"
@@ -51,6 +54,10 @@ enum {
     TOKEN,
     TOKEN_FILE,
     SCHEME,
+    GROW,
+    WINDOW,
+    PARTS,
+    COUNTING,
     SECRET_FILE,
     STORAGE,
     MAX_URL,
@@ -71,7 +78,9 @@ enum {
 
 static const struct option names[] = { { "host", 1, 0, HOST }, { "port", 1, 0, PORT },
     { "threads", 1, 0, THREADS }, { "token", 1, 0, TOKEN }, { "token-file", 1, 0, TOKEN_FILE },
-    { "scheme", 1, 0, SCHEME }, { "secret-file", 1, 0, SECRET_FILE }, { "storage", 1, 0, STORAGE },
+    { "grow", 1, 0, GROW }, { "window", 1, 0, WINDOW }, { "parts", 1, 0, PARTS },
+    { "counting", 0, 0, COUNTING }, { "scheme", 1, 0, SCHEME },
+    { "secret-file", 1, 0, SECRET_FILE }, { "storage", 1, 0, STORAGE },
     { "max-url", 1, 0, MAX_URL }, { "max-header", 1, 0, MAX_HEADER },
     { "max-body", 1, 0, MAX_BODY }, { "max-buffered", 1, 0, MAX_BUFFERED },
     { "max-filter", 1, 0, MAX_FILTER }, { "max-filters", 1, 0, MAX_FILTERS },
@@ -156,6 +165,16 @@ static int sizes(options *o, int option)
     }
 }
 
+/* The library's own words. */
+static int factor(const char *name, double *to, double above)
+{
+    bf_error err;
+    if (parse_number((text){ optarg, strlen(optarg) }, to) && *to > above) return 0;
+    bf_refuse(&err, name, optarg);
+    fprintf(stderr, "bloomfilterd: %s\n", err.msg);
+    return 2;
+}
+
 static int limit(options *o, int option)
 {
     const uint64_t most = UINT64_C(1) << 40;
@@ -207,6 +226,10 @@ static int take(options *o, int option)
         return rc;
     }
     case TOKEN_FILE: return token_file(o, optarg);
+    case GROW: return factor("grow", &o->grow, 1);
+    case WINDOW: return factor("window", &o->window, 0);
+    case PARTS: return small("--parts", &o->parts, 1, 255);
+    case COUNTING: o->counting = true; return 0;
     case SCHEME: o->scheme = optarg; return 0;
     case SECRET_FILE: return secret_file(o, optarg);
     case STORAGE:

@@ -10,7 +10,9 @@ typedef struct {
     const char *host;
     unsigned port, threads;
     uint64_t m, n, k;
-    double p;
+    double p, grow, window;
+    unsigned parts;
+    bool counting;
     const char *scheme, *storage, *access_log;
     char *token;
     bool keyed;

@@ -9,13 +9,13 @@ static const char before[] =
     "h1{font-size:1.3rem;font-weight:600}dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:.8rem;margin:1rem 0}"
     "dl div{border:1px solid #ddd;border-radius:.4rem;padding:.5rem .8rem}dt{color:#666;font-size:.85rem}"
     "dd{margin:0;font-size:1.25rem;font-variant-numeric:tabular-nums}"
-    "svg{width:100%;height:auto;border:1px solid #ddd;border-radius:.4rem}text{font-size:11px;fill:#666}#note{color:#a33}"
-    "@media(prefers-color-scheme:dark){body{background:#181a1b;color:#ddd}dt,text{color:#999;fill:#999}dl div,svg{border-color:#444}}"
+    "table{width:100%;border-collapse:collapse;margin:1rem 0;font-size:.9rem}th,td{text-align:right;padding:.2rem .5rem;border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums}th{color:#666;font-weight:400}th:first-child,td:first-child{text-align:left;overflow-wrap:anywhere}svg{width:100%;height:auto;border:1px solid #ddd;border-radius:.4rem}text{font-size:11px;fill:#666}#note{color:#a33}"
+    "@media(prefers-color-scheme:dark){body{background:#181a1b;color:#ddd}dt,text{color:#999;fill:#999}dl div,svg,th,td{border-color:#444}th{color:#999}}"
     "</style><h1>bloomfilterd</h1>";
 
 static const char script[] =
     "<script>\n"
-    "const W=700,H=200,L=48,B=24,points=JSON.parse(document.getElementById('points').textContent);\n"
+    "const W=700,H=200,L=80,B=24;let turn=0;const points=JSON.parse(document.getElementById('points').textContent);\n"
     "const of=id=>document.getElementById(id),big=n=>Math.round(n).toLocaleString('en');\n"
     "const percent=x=>(100*x).toPrecision(3)+' %';\n"
     "function draw(){\n"
@@ -30,8 +30,12 @@ static const char script[] =
     "  of('fill').textContent=percent(s.fill);of('fpr').textContent=percent(s.fpr_now);of('count').textContent=big(s.count);\n"
     "  of('rate').textContent=big(s.requests_per_second);of('connections').textContent=big(s.connections);\n"
     "  of('requests').textContent=big(s.requests);of('note').textContent='';\n"
+    "  if(++turn%5==0){\n"
+    "   const d=await fetch('.');if(!d.ok)throw d.status;\n"
+    "   of('filters').replaceWith(new DOMParser().parseFromString(await d.text(),'text/html').getElementById('filters'));\n"
+    "  }\n"
     "  points.push([s.uptime,s.fill]);if(points.length>2000)points.splice(0,1000);draw();\n"
-    " }catch(e){of('note').textContent='no answer: '+e}\n"
+    " }catch(e){of('note').textContent='no reply: '+e}\n"
     " setTimeout(ask,2000);\n"
     "}\n"
     "draw();ask();\n"
@@ -48,7 +52,7 @@ static bool boxes(buffer *b, worker *w, const bf_state *st, double rate)
     return buffer_print(b, "<dl>") && box(b, "fill", "fill", "%.3g %%", 100 * st->fill) &&
            box(b, "false positives now", "fpr", "%.3g %%", 100 * st->fpr) &&
            box(b, "keys, about", "count", "%.0f", st->count) &&
-           box(b, "requests a second", "rate", "%.0f", rate) &&
+           box(b, "requests per second", "rate", "%.0f", rate) &&
            box(b, "requests", "requests", "%.0f", (double)stats_requests(w->s)) &&
            box(b, "connections", "connections", "%.0f", (double)tallied(&w->s->connections)) &&
            buffer_print(b, "</dl>");
@@ -58,10 +62,10 @@ static bool picture(buffer *b)
 {
     return buffer_print(b,
         "<svg viewBox=\"0 0 700 200\" role=\"img\" aria-label=\"fill over time\">"
-        "<path d=\"M48 10V176H692\" fill=\"none\" stroke=\"#999\"/><polyline id=\"line\" fill=\"none\" stroke=\"#2a6\" stroke-width=\"2\"/>"
-        "<text x=\"44\" y=\"18\" text-anchor=\"end\" id=\"top\"></text><text x=\"44\" y=\"178\" text-anchor=\"end\">0</text>"
-        "<text x=\"48\" y=\"194\" id=\"from\"></text><text x=\"692\" y=\"194\" text-anchor=\"end\" id=\"to\"></text>"
-        "<text x=\"370\" y=\"194\" text-anchor=\"middle\">fill over time since the start</text></svg><p id=\"note\"></p>");
+        "<path d=\"M80 10V176H692\" fill=\"none\" stroke=\"#999\"/><polyline id=\"line\" fill=\"none\" stroke=\"#2a6\" stroke-width=\"2\"/>"
+        "<text x=\"76\" y=\"18\" text-anchor=\"end\" id=\"top\"></text><text x=\"76\" y=\"178\" text-anchor=\"end\">0</text>"
+        "<text x=\"80\" y=\"194\" id=\"from\"></text><text x=\"692\" y=\"194\" text-anchor=\"end\" id=\"to\"></text>"
+        "<text x=\"386\" y=\"194\" text-anchor=\"middle\">fill over time since the start</text></svg><p id=\"note\"></p>");
 }
 
 static bool points_of(buffer *b, const point *points, size_t n)
@@ -77,8 +81,36 @@ static bool about(buffer *b, served *f)
     bf_info i;
     bf_get_info(f->f, &i);
     return buffer_print(b,
-        "<p>m = %llu bits, n = %llu keys, k = %u, p = %.3g, scheme %s, home %s</p>",
-        (unsigned long long)i.m, (unsigned long long)i.n, i.k, i.p, i.scheme, i.home);
+        "<p>%s, m = %llu bits, n = %llu keys, k = %u, p = %.3g, scheme %s, home %s, parts %u</p>",
+        kind_of(i.counting, i.grow, i.window), (unsigned long long)i.m, (unsigned long long)i.n,
+        i.k, i.p, i.scheme, i.home, i.part_count);
+}
+
+/* A name holds nothing that HTML takes for its own.  mine: this page's filter, whose lock is held.
+ */
+static bool row(buffer *b, worker *w, served *f, const served *mine)
+{
+    bf_info i;
+    bf_state st;
+    bf_get_info(f->f, &i);
+    const bool up = f == mine ? filter_state(f, &st, NULL) >= 0 : stats_state(w->s, f, &st);
+    bool ok = buffer_print(b, "<tr><td>%s<td>%s<td>%u<td>%llu<td>%.3g %%", f->name,
+        kind_of(i.counting, i.grow, i.window), i.part_count, (unsigned long long)i.n, 100 * i.p);
+    return ok && (up ? buffer_print(b, "<td>%.0f<td>%.3g %%<td>%.3g %%", st.count, 100 * st.fill,
+                           100 * st.fpr)
+                     : buffer_print(b, "<td colspan=\"3\">no answer"));
+}
+
+static bool table(buffer *b, worker *w, const served *mine)
+{
+    size_t count;
+    served **all = filters_list(&w->s->fs, &count);
+    bool ok =
+        all && buffer_print(b, "<table id=\"filters\"><tr><th>filter<th>kind<th>parts<th>n<th>p"
+                               "<th>keys, about<th>fill<th>rate now");
+    for (size_t i = 0; ok && i < count; i++) ok = row(b, w, all[i], mine);
+    if (all) filters_unlist(all, count);
+    return ok && buffer_print(b, "</table>");
 }
 
 bool page(worker *w, served *f, reply *a)
@@ -95,7 +127,8 @@ bool page(worker *w, served *f, reply *a)
         return false;
     }
     bool ok = buffer_add(b, before, sizeof before - 1) && about(b, f) && boxes(b, w, &st, rate) &&
-              picture(b) && points_of(b, points, n) && buffer_add(b, script, sizeof script - 1);
+              picture(b) && table(b, w, f) && points_of(b, points, n) &&
+              buffer_add(b, script, sizeof script - 1);
     strcpy(a->more,
         "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'\r\n");
     if (ok) reply_made(a, "text/html; charset=utf-8");

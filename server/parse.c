@@ -16,6 +16,12 @@ static int stop(exchange *x, int status)
     return HPE_USER;
 }
 
+static int no_room(exchange *x)
+{
+    if (!x->fail) x->why = HELD_FULL;
+    return stop(x, 503);
+}
+
 static int stop_why(exchange *x, const char *why)
 {
     if (!x->fail) x->why = why;
@@ -38,7 +44,7 @@ static bool hold_exchange(worker *w, exchange *x)
 {
     uint64_t all = sizeof *x + x->url.cap + x->body.cap;
     for (size_t i = 0; i < HEADERS; i++) all += x->headers[i].cap;
-    if (!hold(w, all - x->held)) return false;
+    if (!hold_beside(w, all - x->held, x->held)) return false;
     x->held = all;
     return true;
 }
@@ -107,7 +113,7 @@ static int on_field_end(llhttp_t *p)
     x->into = NULL;
     for (size_t i = 0; may_be && i < HEADERS; i++) {
         if (name.len != wanted[i].len || !text_is_nocase(name, wanted[i])) continue;
-        if (x->seen >> i & 1) return stop_why(x, "a header that must be there once is there twice");
+        if (x->seen >> i & 1) return stop_why(x, "a header that must be given once is given twice");
         x->seen |= 1u << i;
         x->into = &x->headers[i];
     }
@@ -211,11 +217,11 @@ static int check_body(worker *w, const llhttp_t *p, exchange *x)
         return stop_why(x, "Transfer-Encoding must be on one line");
     if (sized && p->content_length > o->max_body) return stop(x, 413), -1;
     if (!chunked && !(sized && p->content_length > 0)) return 0;
-    if (p->method == HTTP_CONNECT) return stop_why(x, "CONNECT has no body here");
+    if (p->method == HTTP_CONNECT) return stop_why(x, "CONNECT must not have a body");
     const text coding = header(x, CODING);
     if (coding.len && !text_is_nocase(coding, TEXT("identity"))) return stop(x, 415), -1;
     const uint64_t least = o->max_buffered > READ_BYTES ? o->max_buffered : READ_BYTES;
-    if (sized && p->content_length > least) return stop(x, 503), -1;
+    if (sized && p->content_length > least) return no_room(x), -1;
     return 1;
 }
 
@@ -243,7 +249,7 @@ bool body_grow(worker *w, exchange *x, size_t more)
 {
     x->owns = true;
     if (buffer_reserve(&x->body, more) && hold_exchange(w, x)) return true;
-    stop(x, 503);
+    no_room(x);
     return false;
 }
 
@@ -350,6 +356,7 @@ void parse_suspend(worker *w, conn *c)
         return;
     }
     free(part);
+    no_room(x);
     refuse(w, c, 503);
 }
 

@@ -45,6 +45,7 @@ typedef struct {
     buffer out, tail, input;
     size_t out_done, tail_done;
     uint64_t held, moved;
+    uint64_t queued; /* bytes that the kernel had of it when held.c looked last */
 } unsent;
 
 enum { IDLE, ASKING, SENDING, LINGERING, WAITING, STATES }; /* WAITING: for its job */
@@ -139,6 +140,9 @@ void conn_bury(worker *w);
  * a thread of jobs.c has no connections: it takes what is free or what its job brought (`room`),
  * and notes what it lacked (`lacked`). */
 bool hold(worker *w, uint64_t bytes);
+/* The same for a request that holds `beside` already and gives that back where it goes without:
+ * room for less than both is no room for it when it comes again. */
+bool hold_beside(worker *w, uint64_t bytes, uint64_t beside);
 void unhold(worker *w, uint64_t bytes);
 void held_relieve(worker *w);
 /* Of input that waits for a reply, which is never added to. */
@@ -161,11 +165,13 @@ void refuse(worker *w, conn *c, int status);
 void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began);
 
 /* routes.c */
-#define ROUTE_HANGS "Redis does not answer: it is not known whether this was done"
+#define ROUTE_HANGS "Redis does not answer: whether this was done is not known"
 void route(worker *w, const request *q, reply *a);
 void route_patiently(
     worker *w, const request *q, reply *a); /* the same for jobs.c: checked already, may wait     */
-text route_turn(const request *q);     /* the name of the filter it is about                  */
+/* The name of the filter it is about, perhaps in room. */
+enum { NAME_ROOM = 3 * NAME_BYTES };
+text route_turn(const request *q, char room[NAME_ROOM]);
 bool route_is_whole(const request *q); /* is it about a whole filter?                         */
 
 /* access.c: strangers and foreign pages, 401 and 403 */
@@ -183,6 +189,7 @@ bool stats_json(worker *w, served *f, reply *a);
 bool stats_filters(worker *w, reply *a);
 bool stats_metrics(worker *w, reply *a);
 bool stats_info(served *f, reply *a);
+bool stats_state(const server *s, served *f, bf_state *st); /* false: its storage does not answer */
 uint64_t stats_requests(const server *s);
 bool page(worker *w, served *f, reply *a);
 void count_status(worker *w, int status);

@@ -68,7 +68,10 @@ static bool print_info(buffer *b, served *f)
     return buffer_print(b, "{\"m\":%llu,\"n\":%llu,\"k\":%u,\"p\":%s,\"scheme\":", (ull)i.m,
                (ull)i.n, i.k, shortest(p, i.p)) &&
            buffer_json(b, (text){ i.scheme, strlen(i.scheme) }) &&
-           buffer_print(b, ",\"home\":\"%s\",\"bytes\":%llu", i.home, (ull)i.bitset_bytes);
+           buffer_print(b, ",\"home\":\"%s\",\"bytes\":%llu,\"kind\":\"%s\",\"parts\":%u", i.home,
+               (ull)i.bitset_bytes, kind_of(i.counting, i.grow, i.window), i.part_count) &&
+           (i.grow == 0 || buffer_print(b, ",\"grow\":%s", shortest(p, i.grow))) &&
+           (i.window == 0 || buffer_print(b, ",\"window\":%s", shortest(p, i.window)));
 }
 
 bool stats_info(served *f, reply *a)
@@ -82,7 +85,8 @@ static bool print_counts(buffer *b, served *f, const bf_state *st)
                b, ",\"count\":%.0f,\"fill\":%.9g,\"fpr_now\":%.9g", st->count, st->fill, st->fpr) &&
            buffer_print(b, ",\"adds\":%llu,\"adds_new\":%llu,\"hits\":%llu,\"misses\":%llu",
                (ull)tallied(&f->adds), (ull)tallied(&f->added), (ull)tallied(&f->hits),
-               (ull)tallied(&f->misses));
+               (ull)tallied(&f->misses)) &&
+           (!f->counts || buffer_print(b, ",\"removed\":%llu", (ull)tallied(&f->removed)));
 }
 
 bool stats_json(worker *w, served *f, reply *a)
@@ -121,13 +125,14 @@ bool stats_filters(worker *w, reply *a)
 }
 
 /* ---- Prometheus ---- */
-enum { M, N, K, P, COUNT, FILL, FPR, UP, ADDS, ADDS_NEW, HITS, MISSES, METRICS };
+enum { M, N, K, P, PARTS, COUNT, FILL, FPR, UP, ADDS, ADDS_NEW, HITS, MISSES, REMOVED, METRICS };
 static const struct {
     const char *name, *type, *help;
 } metrics[METRICS] = { [M] = { "m", "gauge", "bits of the filter" },
     [N] = { "n", "gauge", "keys it is sized for" },
     [K] = { "k", "gauge", "positions per key" },
     [P] = { "p", "gauge", "false-positive rate at n keys" },
+    [PARTS] = { "parts", "gauge", "bitmaps that it has now" },
     [COUNT] = { "count", "gauge", "estimated number of different keys in it" },
     [FILL] = { "fill", "gauge", "share of its bits that are set" },
     [FPR] = { "fpr_now", "gauge", "false-positive rate at this fill" },
@@ -135,27 +140,28 @@ static const struct {
     [ADDS] = { "adds_total", "counter", "keys added" },
     [ADDS_NEW] = { "adds_new_total", "counter", "keys added that were new" },
     [HITS] = { "hits_total", "counter", "keys tested and present" },
-    [MISSES] = { "misses_total", "counter", "keys tested and absent" } };
+    [MISSES] = { "misses_total", "counter", "keys tested and absent" },
+    [REMOVED] = { "removed_total", "counter", "keys removed" } };
 
 /* One that Redis does not answer for is not waited for once more. */
-static bool state_of(served *f, bool ask, bf_state *st)
+bool stats_state(const server *s, served *f, bf_state *st)
 {
-    if (!ask) return false;
+    if (f->remote && jobs_hang(s)) return false;
     pthread_rwlock_rdlock(&f->use);
     bool up = filter_state(f, st, NULL) >= 0;
     pthread_rwlock_unlock(&f->use);
     return up;
 }
 
-static void values(served *f, bool ask, double *v)
+static void values(const server *s, served *f, double *v)
 {
     bf_state st = { 0 };
     bf_info i;
     bf_get_info(f->f, &i);
-    bool up = state_of(f, ask, &st);
-    double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, st.count, st.fill, st.fpr, up,
-        (double)tallied(&f->adds), (double)tallied(&f->added), (double)tallied(&f->hits),
-        (double)tallied(&f->misses) };
+    bool up = stats_state(s, f, &st);
+    double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, i.part_count, st.count, st.fill,
+        st.fpr, up, (double)tallied(&f->adds), (double)tallied(&f->added),
+        (double)tallied(&f->hits), (double)tallied(&f->misses), (double)tallied(&f->removed) };
     memcpy(v, all, sizeof all);
 }
 
@@ -182,15 +188,28 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
     return ok;
 }
 
+/* What they are: text has no value of its own in this format. */
+static bool print_kinds(buffer *b, served *const *all, size_t count)
+{
+    bool ok = head(b, "info", "gauge", "what the filter is");
+    for (size_t i = 0; ok && i < count; i++) {
+        bf_info f;
+        bf_get_info(all[i]->f, &f);
+        ok = buffer_print(b,
+            "bloomfilter_info{filter=\"%s\",kind=\"%s\",scheme=\"%s\",home=\"%s\"} 1\n",
+            all[i]->name, kind_of(f.counting, f.grow, f.window), f.scheme, f.home);
+    }
+    return ok;
+}
+
 static bool of_filters(buffer *b, worker *w)
 {
     size_t count;
     served **all = filters_list(&w->s->fs, &count);
     double *v = calloc(count + 1, METRICS * sizeof *v);
     bool ok = all && v;
-    for (size_t i = 0; ok && i < count; i++)
-        values(all[i], !all[i]->remote || !jobs_hang(w->s), v + i * METRICS);
-    ok = ok && print_filters(b, all, count, v);
+    for (size_t i = 0; ok && i < count; i++) values(w->s, all[i], v + i * METRICS);
+    ok = ok && print_kinds(b, all, count) && print_filters(b, all, count, v);
     free(v);
     filters_unlist(all, count);
     return ok;

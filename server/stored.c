@@ -31,17 +31,27 @@ bool filter_name_ok(text name)
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && !(c >= '0' && c <= '9') && c != '_' && c != '.' && c != '-') return false;
+        if (!letter && !(c >= '0' && c <= '9') && !memchr("_.:{}@-", c, 7)) return false;
     }
     return true;
 }
 
-/* In Redis the named filters are beside the main one: K:f:NAME.  No name holds a colon: none meets
- * K:meta or another's. */
+/* In Redis the named filters are beside the main one: K:f:NAME.  A colon of NAME is %3A there: none
+ * meets K:meta, what belongs to another filter, or another's shard.  All of it is encoded for the
+ * URL. */
 static char *url_of(const char *url, text name)
 {
-    char more[NAME_BYTES + 4];
-    snprintf(more, sizeof more, ":f:%.*s", (int)name.len, name.ptr);
+    char more[NAME_BYTES * 5 + 4] = ":f:";
+    size_t n = 3;
+    for (size_t i = 0; i < name.len; i++) {
+        const char c = name.ptr[i];
+        const char *code = c == ':' ? "%253A" : c == '{' ? "%7B" : c == '}' ? "%7D" : "%40";
+        if (memchr(":{}@", c, 4))
+            n += (size_t)sprintf(more + n, "%s", code);
+        else
+            more[n++] = c;
+    }
+    more[n] = 0;
     const size_t len = bf_url_beside(url, more, NULL, 0);
     char *out = malloc(len + 1);
     if (out) bf_url_beside(url, more, out, len + 1);
@@ -110,6 +120,7 @@ int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t by
 /* ---- opening ---- */
 bf_spec *stored_spec(bf_spec *spec, const options *o)
 {
+    spec->may_count = !spec->counting; /* what is there is served as what it is */
     spec->threads = true; /* even one worker: another thread counts the bits meanwhile */
     spec->secret = o->keyed ? o->secret : NULL;
     spec->secret_len = o->keyed ? BF_SECRET_BYTES : 0;
@@ -123,6 +134,10 @@ static bf_spec main_spec(const options *o, const char *storage)
         .k = (unsigned)o->k,
         .p = o->p,
         .scheme = o->scheme,
+        .grow = o->grow,
+        .window = o->window,
+        .parts = o->parts,
+        .counting = o->counting,
         .storage = storage };
     return *stored_spec(&spec, o);
 }
@@ -170,11 +185,6 @@ bool stored_is_current(const filters *fs, const served *s)
     return bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
 }
 
-bool stored_is_lost(const bf_error *err)
-{
-    return err->code == BF_EIO && !err->sys_errno && strstr(err->msg, " is lost ");
-}
-
 /* What Redis lost may have left its companion hash: made again and deleted, both are gone. */
 static int remove_remains(const served *s, bf_error *err)
 {
@@ -187,7 +197,7 @@ static int remove_remains(const served *s, bf_error *err)
 static int remove_remote(served *s, bf_error *err)
 {
     int rc = bf_delete(s->f, err);
-    return rc < 0 && stored_is_lost(err) ? remove_remains(s, err) : rc;
+    return rc < 0 && err->lost ? remove_remains(s, err) : rc;
 }
 
 /* 0 also where it is gone already. */

@@ -78,7 +78,7 @@ static inline bool whole_line(const char *bytes, size_t len, size_t *i)
     return true;
 }
 
-/* The same of the line that nearly all requests begin with. */
+/* The same for the line that nearly all requests begin with. */
 static inline bool whole_first(const char *bytes, size_t len, size_t *i)
 {
     static const char version[11] = " HTTP/1.1\r\n";

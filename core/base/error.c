@@ -17,6 +17,7 @@ int bf_fail(bf_error *err, int code, const char *fmt, ...)
     err->code = code;
     err->sys_errno = 0;
     err->key = BF_NO_KEY;
+    err->lost = false;
     return code;
 }
 

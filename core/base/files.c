@@ -35,7 +35,7 @@ static int not_regular(const char *what, const char *path, mode_t mode, bf_error
 
 /* fd where it is none of the standard three: a process without those gets their numbers for its
  * files, and whatever it or its host then prints would land in the filter.  -1 and errno where that
- * cannot be had. */
+ * is not possible. */
 int bf_off_standard(int fd)
 {
     if (fd < 0 || fd >= STANDARD) return fd;
@@ -100,7 +100,7 @@ int bf_read_at(int fd, uint64_t offset, void *buf, uint64_t len, const char *pat
         ssize_t c = pread(fd, (uint8_t *)buf + done, (size_t)(len - done), (off_t)(offset + done));
         if (c < 0 && errno == EINTR) continue;
         if (c < 0) return bf_fail_sys(err, errno, "read", path);
-        if (c == 0) return bf_fail(err, BF_EFORMAT, "%.80s was cut short while it was read", path);
+        if (c == 0) return bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was read", path);
         done += (uint64_t)c;
     }
     return 0;
@@ -143,7 +143,7 @@ static int fill(int fd, uint64_t at, uint64_t end)
     return e;
 }
 
-/* In steps: what a signal interrupts may have to begin anew, and signals may come all the time. */
+/* In steps: what a signal interrupts may have to begin again, and signals may come all the time. */
 int bf_reserve(int fd, uint64_t at, uint64_t bytes)
 {
     const uint64_t end = at + bytes;

@@ -7,7 +7,7 @@
  *
  *   SIZE    uint64_t      SMALL  unsigned      REAL  double, above < v < below
  *   COUNT   unsigned, where PHP takes a whole float as well
- *   TEXT, FLAG, SECRET, STORAGE, CLOCK
+ *   TEXT, FLAG, SECRET, STORAGE, CLOCK, HASHES (bf_spec.functions)
  *
  * A new one: a field of bf_spec, a row here, the code that uses it, and its line in
  * bloomfilter.stub.php and _bloomfilter.pyi, which scripts/lint asks for. */
@@ -42,9 +42,12 @@
     X(REAL, cache_max_age, cacheMaxAge, 0, HUGE_VAL, "a number of seconds above 0",                \
         "seconds after which the cache asks again; 1 by default")                                  \
     X(SMALL, wait_replicas, waitReplicas, 0, 0, "1 to 4294967295 replicas",                        \
-        "Redis: an add returns when so many replicas have it")
+        "Redis: an add returns once this many replicas have it")                                     \
+    X(FLAG, adopt, adopt, 0, 0, NULL, "Redis: another system's bitmap becomes a filter of ours too")
 #define BF_CLOCK(X)                                                                                \
-    X(CLOCK, clock, clock, 0, 0, NULL, "of a window: called for the time in seconds")
+    X(CLOCK, clock, clock, 0, 0, NULL, "window: called for the time in seconds")                  \
+    X(HASHES, hashes, hashes, 0, 0, "1 to 16 functions",                                           \
+        "hash functions of your own, bytes to int: slow")
 /* clang-format on */
 
 /* All of them, in PHP's order; Python has the same names, most of them by keyword only. */

@@ -45,7 +45,7 @@ static inline int utf16_accept(const void *secret, const void *key, size_t len, 
     while (at < end)
         if (!utf16_next(&at, end, u))
             return bf_fail(err, BF_EINVAL,
-                "the key is no valid UTF-8 at byte %zu: its scheme hashes UTF-16 text",
+                "the key is not valid UTF-8 at byte %zu: its scheme hashes UTF-16 text",
                 (size_t)(at - (const uint8_t *)key));
     return 0;
 }

@@ -29,23 +29,25 @@ void bf_model_wait(const int *lock); /* a step that can be taken while *lock is 
  * halves at the end of a cache line. */
 typedef uint64_t bf_shared __attribute__((aligned(8)));
 _Static_assert(__atomic_always_lock_free(sizeof(bf_shared), 0),
-    "bloomfilter needs 64-bit atomics without a lock, which this machine has not: a lock is not shared by the processes of a mapped file");
+    "bloomfilter needs lock-free 64-bit atomics, which this machine lacks");
 static inline uint64_t bf_mask_of(uint64_t pos) { return UINT64_C(1) << ((pos ^ BF_ORDER) & 63); }
 static inline uint64_t bf_word(const uint64_t *w)
 {
     BF_STEP(w, false);
     return __atomic_load_n((const bf_shared *)w, __ATOMIC_RELAXED);
 }
-/* Set mask; true if all of it was set before.  No store then: the cache line stays clean. */
+/* Set mask; true if all of it was set before.  Words that others write too are not written then.
+ * Words of one's own always are: whether a bit is new cannot be foretold. */
 static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 {
     uint64_t old = bf_word(w);
+    if (!atomic) {
+        BF_STEP(w, true);
+        *w = old | mask;
+        return (old & mask) == mask;
+    }
     if ((old & mask) == mask) return true;
     BF_STEP(w, true);
-    if (!atomic) {
-        *w = old | mask;
-        return false;
-    }
     return (__atomic_fetch_or((bf_shared *)w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -117,13 +117,13 @@ int bf_compact_unpack(
 {
     uint64_t bits, head = len < FIELDS ? 0 : bf_get(raw + AT_HEADER, 4);
     if (len < FIELDS || len < head)
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its header has %llu",
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its header has %llu",
             where, (unsigned long long)len, (unsigned long long)(head ? head : FIELDS));
     if (head < FIELDS || head > BF_COMPACT_HEADER) return damaged(err, where, "bad header size");
     int rc = bits_of(raw, &bits, where, err);
     if (rc < 0) return rc;
     if (len - head < bits)
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, m=%llu needs %llu", where,
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, m=%llu needs %llu", where,
             (unsigned long long)len, (unsigned long long)bf_get(raw + AT_M, 8),
             (unsigned long long)(head + bits));
     if (bf_get(raw + AT_SUM, 8) != XXH3_64bits(raw + AT_SCHEME, head - AT_SCHEME + bits))

@@ -15,16 +15,35 @@ enum {
 uint64_t bf_image_bytes(uint64_t bits); /* with a page */
 typedef int bf_sink(
     void *ctx, uint64_t offset, const void *bytes, size_t len); /* 0, or stop with that code */
-int bf_image_write(
-    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
+/* n words, at most BF_BLOCK, from word at on, or NULL: the error is ctx's. */
+enum { BF_BLOCK = 4096 };
+typedef const uint64_t *bf_block(void *ctx, uint64_t at, uint64_t n);
+int bf_image_write_of(
+    const bf_desc *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx);
 int bf_image_write_compact(
     const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx);
 /* page: as it was read, or as unpacked from a header of so many bytes (head).  len: of the header
  * and of what follows it. */
 int bf_header_read(
     const uint8_t *page, unsigned head, uint64_t len, bf_desc *d, const char *where, bf_error *err);
-int bf_header_verify(
-    const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err);
+int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t nwords,
+    const char *where, bf_error *err);
+/* Of words that are in memory. */
+static inline const uint64_t *bf_block_here(void *words, uint64_t at, uint64_t n)
+{
+    (void)n;
+    return (const uint64_t *)words + at;
+}
+static inline int bf_header_verify(
+    const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
+{
+    return bf_header_verify_of(page, bf_block_here, (void *)words, nwords, where, err);
+}
+static inline int bf_image_write(
+    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
+{
+    return bf_image_write_of(d, bf_block_here, (void *)words, nwords, sink, ctx);
+}
 void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d);
 int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const bf_desc *of,
     unsigned index, bf_desc *d, const char *where, bf_error *err);

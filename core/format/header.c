@@ -175,12 +175,12 @@ static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_
     if (len < sizeof bf_magic || memcmp(page, bf_magic, sizeof bf_magic) != 0)
         return bf_fail(err, BF_EFORMAT,
             len < sizeof bf_magic
-                ? "%.80s is no filter: it has only %llu bytes, a header has 4096"
-                : "%.80s is no filter: it does not begin with the magic bytes (it has %llu)",
+                ? "%.80s is not a filter file: it has only %llu bytes, a header has 4096"
+                : "%.80s is not a filter file (bad magic bytes, %llu bytes)",
             where, (unsigned long long)len);
     uint64_t version = len < AT_HEADER ? VERSION : bf_get(page + AT_VERSION, 4);
     if (len < BF_HEADER && version <= VERSION)
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, a header has 4096", where,
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, a header has 4096", where,
             (unsigned long long)len);
     if (version > VERSION)
         return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d",
@@ -229,7 +229,7 @@ static int check_chain(
         return damaged(err, where, "window is out of range");
     uint64_t live;
     memcpy(&live, page + AT_LIVE, 8);
-    if (!live_decode(live, &d->live)) return damaged(err, where, "a live counter is broken");
+    if (!live_decode(live, &d->live)) return damaged(err, where, "a live counter is invalid");
     if (d->kind == BF_GROW && (d->live < 1 || d->live > BF_PARTS_MAX))
         return damaged(err, where, "its number of parts is out of range");
     return all_zero(page + AT_CHAIN_REST, AT_DIRTY - AT_CHAIN_REST)
@@ -264,7 +264,7 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
         (chain && (flags & FLAG_SHARDED)) ||
         (bf_get(page + AT_CELL, 4) != 1 && (!d->g.counting || chain)))
         return bf_fail(err, BF_EFORMAT,
-            "%.80s uses features (flags %llu, %llu bits a cell) that this build does not know",
+            "%.80s uses features (flags %llu, %llu bits per position) that this build does not know",
             where, (unsigned long long)flags, (unsigned long long)bf_get(page + AT_CELL, 4));
     if ((flags & FLAG_KEYED) != (d->secret_check != 0))
         return damaged(err, where, "secret check and flags disagree");
@@ -287,7 +287,7 @@ static int check_live(const uint8_t *page, const char *where, bf_error *err)
 {
     const unsigned rest = is_chain(page) ? AT_LIVE + 8 : AT_LIVE_REST;
     if (!sequence_valid(bf_get(page + AT_DIRTY, 8)) || !sequence_valid(bf_get(page + AT_CLEAN, 8)))
-        return damaged(err, where, "a sequence number is broken");
+        return damaged(err, where, "a sequence number is invalid");
     if (!all_zero(page + rest, AT_PAGE_SUM - rest))
         return damaged(err, where, "a reserved byte is set");
     return bf_get(page + AT_PAGE_SUM, 8) == page_sum(page)
@@ -302,7 +302,7 @@ int bf_header_read(
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
     d->dirty = bf_get(page + AT_DIRTY, 8) != bf_get(page + AT_CLEAN, 8);
     if (d->kind == BF_PART)
-        return bf_fail(err, BF_EFORMAT, "%.80s is a part of a filter and not a whole one", where);
+        return bf_fail(err, BF_EFORMAT, "%.80s is one part of a filter, not a whole filter", where);
     if (d->kind && !bf_chain_possible(d))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where,
@@ -311,7 +311,7 @@ int bf_header_read(
     const uint64_t want = head + bf_cells_bytes(bf_bits(&d->g));
     if (len != want)
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
-            len < want ? "cut short" : "too long", (unsigned long long)len,
+            len < want ? "truncated" : "too long", (unsigned long long)len,
             (unsigned long long)d->g.m, (unsigned long long)want);
     return check_live(page, where, err);
 }
@@ -327,13 +327,13 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
     if (!bf_chain_part_possible(of, d))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: its part %u has n=%llu, "
-            "which m=%llu, p=%g, k=%u do not hold",
+            "which does not fit m=%llu, p=%g, k=%u",
             where, index, (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
     if (of->kind == BF_GROW && d->live < 0)
         return damaged(err, where, "a part's number of keys is below 0");
     if (len < head + bf_cells_bytes(d->g.m))
         return bf_fail(err, BF_EFORMAT,
-            "%.80s is cut short: its part %u has %llu bytes and needs %llu", where, index,
+            "%.80s is truncated: its part %u has %llu bytes and needs %llu", where, index,
             (unsigned long long)len, (unsigned long long)(head + bf_cells_bytes(d->g.m)));
     return check_live(page, where, err);
 }
@@ -349,18 +349,20 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 }
 
 /* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is
- * written, because both see the same copy, a block at a time. */
-int bf_image_write(
-    const bf_desc *d, const uint64_t *words, uint64_t nwords, bf_sink *sink, void *ctx)
+ * written, because both see the same copy, a block at a time.  0, the sink's code, or BF_EIO where
+ * there were no words. */
+int bf_image_write_of(
+    const bf_desc *d, bf_block *of, void *from, uint64_t nwords, bf_sink *sink, void *ctx)
 {
-    enum { BLOCK = 4096 };
     uint8_t page[BF_HEADER];
-    uint64_t block[BLOCK], ones = 0;
+    uint64_t block[BF_BLOCK], ones = 0;
     XXH3_state_t sum;
     XXH3_64bits_reset(&sum);
     for (uint64_t at = 0, c; at < nwords; at += c) {
-        c = nwords - at < BLOCK ? nwords - at : BLOCK;
-        bf_words_copy(block, words + at, c);
+        c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
+        const uint64_t *words = of(from, at, c);
+        if (!words) return BF_EIO;
+        bf_words_copy(block, words, c);
         ones += d->g.counting ? bf_counters_used(block, c) : bf_words_count(block, c);
         XXH3_64bits_update(&sum, block, c * 8);
         int rc = sink(ctx, BF_HEADER + at * 8, block, c * 8);
@@ -391,17 +393,33 @@ bool bf_header_clean(const uint8_t *page)
            __atomic_load_n((const bf_shared *)(const void *)(page + AT_DIRTY), __ATOMIC_SEQ_CST);
 }
 
+static bool sum_of(bf_block *of, void *from, uint64_t nwords, uint64_t *sum)
+{
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    for (uint64_t at = 0, c; at < nwords; at += c) {
+        c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
+        const uint64_t *words = of(from, at, c);
+        if (!words) return false;
+        XXH3_64bits_update(&state, words, c * 8);
+    }
+    *sum = XXH3_64bits_digest(&state);
+    return true;
+}
+
 /* The bits that came with a sound header; page is 8-byte aligned, words may be written by others
  * meanwhile. */
-int bf_header_verify(
-    const uint8_t *page, const uint64_t *words, uint64_t nwords, const char *where, bf_error *err)
+int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t nwords,
+    const char *where, bf_error *err)
 {
-    uint64_t tail = bf_get(page + AT_M, 8) * bf_get(page + AT_CELL, 4) % 64,
-             last = words[nwords - 1];
+    uint64_t sum, tail = bf_get(page + AT_M, 8) * bf_get(page + AT_CELL, 4) % 64;
+    const uint64_t *last = of(from, nwords - 1, 1);
+    if (!last) return BF_EIO;
     for (uint64_t i = tail; tail && i < 64; i++)
-        if (last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
-    if (!bf_header_clean(page) || bf_get(page + AT_BITS_SUM, 8) == XXH3_64bits(words, nwords * 8))
-        return 0;
+        if (*last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
+    if (!bf_header_clean(page)) return 0;
+    if (!sum_of(of, from, nwords, &sum)) return BF_EIO;
+    if (bf_get(page + AT_BITS_SUM, 8) == sum) return 0;
     bf_fence();
     if (!bf_header_clean(page)) return 0; /* somebody began to add while the sum was taken */
     return damaged(err, where, "the bits' checksum does not match");

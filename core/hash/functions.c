@@ -1,22 +1,44 @@
-/* functions.c - scheme functions: hash functions that a C program brings along, one position each.
+/* functions.c - scheme functions: hash functions that a program brings along, one position each.
  * A stored filter carries a check value of what they answer, because other functions would find
  * nothing in it. */
 #include "bits/bits.h"
 #include "hash/hash.h"
 #include <string.h>
 
-static void one(const void *argument, const void *key, size_t len, uint64_t *digest)
+static const bf_functions *functions_of(const void *argument)
 {
     const bf_functions *f;
     memcpy(&f, argument, sizeof f);
-    for (unsigned i = 0; i < f->count; i++) digest[i] = f->function[i](key, len);
+    return f;
+}
+
+static int ask(const bf_functions *f, const void *key, size_t len, uint64_t *digest, bf_error *err)
+{
+    if (!f->call)
+        for (unsigned i = 0; i < f->count; i++) digest[i] = f->function[i](key, len);
+    else if (f->call(f->ctx, len ? key : "", len, digest))
+        return bf_fail(err, BF_EHOST, "a hash function failed");
+    return 0;
+}
+
+static void one(const void *argument, const void *key, size_t len, uint64_t *digest)
+{
+    ask(functions_of(argument), key, len, digest, NULL);
 }
 
 static void run(const void *argument, const bf_key *keys, size_t n, uint64_t *digests)
 {
-    const bf_functions *f;
-    memcpy(&f, argument, sizeof f);
-    for (size_t i = 0; i < n; i++) one(argument, keys[i].ptr, keys[i].len, digests + i * f->count);
+    const unsigned k = functions_of(argument)->count;
+    for (size_t i = 0; i < n; i++) one(argument, keys[i].ptr, keys[i].len, digests + i * k);
+}
+
+static size_t try(
+    const void *argument, const bf_key *keys, size_t n, uint64_t *digests, bf_error *err)
+{
+    const bf_functions *f = functions_of(argument);
+    size_t i = 0;
+    while (i < n && ask(f, keys[i].ptr, keys[i].len, digests + i * f->count, err) == 0) i++;
+    return i;
 }
 
 static int prepare(bf_argument *a, const char *text, bf_error *err)
@@ -35,20 +57,22 @@ int bf_functions_check(const bf_functions *f, uint64_t *check, bf_error *err)
     static const char label[] = "bloomfilter functions check v1";
     if (!f)
         return bf_fail(
-            err, BF_EINVAL, "scheme functions needs the functions: only a C program can give them");
+            err, BF_EINVAL, "scheme functions needs the hash functions it was made with");
     if (f->count < 1 || f->count > BF_FUNCTIONS_MAX)
         return bf_fail(
-            err, BF_EINVAL, "functions must be 1 to %d, got %u", BF_FUNCTIONS_MAX, f->count);
-    *check = f->count;
-    for (unsigned i = 0; i < f->count; i++) {
+            err, BF_EINVAL, "hash functions must be 1 to %d, got %u", BF_FUNCTIONS_MAX, f->count);
+    for (unsigned i = 0; !f->call && i < f->count; i++)
         if (!f->function[i])
             return bf_fail(err, BF_EINVAL, "function %u must be given, got NULL", i);
-        *check = bf_mum(*check ^ f->function[i](label, sizeof label - 1), BF_MUM_1) + i;
-    }
+    uint64_t digests[BF_FUNCTIONS_MAX];
+    int rc = ask(f, label, sizeof label - 1, digests, err);
+    *check = f->count;
+    for (unsigned i = 0; rc == 0 && i < f->count; i++)
+        *check = bf_mum(*check ^ digests[i], BF_MUM_1) + i;
     if (*check == 0) *check = 1;
-    return 0;
+    return rc;
 }
 
 const bf_hash bf_hash_functions = {
-    .name = "functions", .width = 0, .run = run, .one = one, .prepare = prepare
+    .name = "functions", .width = 0, .run = run, .one = one, .prepare = prepare, .try = try
 };

@@ -13,7 +13,8 @@ typedef struct {
     const bf_functions *functions; /* scheme "functions" */
 } bf_argument;
 
-typedef struct {
+typedef struct bf_hash bf_hash;
+struct bf_hash {
     const char *name;
     unsigned width; /* words per key, 1..BF_WIDTH_MAX; 0 = k     */
     void (*run)(const void *secret, const bf_key *keys, size_t n, uint64_t *digests);
@@ -25,7 +26,12 @@ typedef struct {
      * NULL = takes all; needs a layout without kernels. */
     int (*prepare)(bf_argument *a, const char *text, bf_error *err);
     int (*accept)(const void *secret, const void *key, size_t len, bf_error *err);
-} bf_hash;
+    /* Instead of run, where hashing may fail: how many keys were hashed before the one that *err is
+     * about. */
+    size_t (*try)(
+        const void *secret, const bf_key *keys, size_t n, uint64_t *digests, bf_error *err);
+    const bf_hash *avx2; /* the same digests by AVX2; NULL = none */
+};
 
 /* functions.c */
 extern const bf_hash bf_hash_functions;

@@ -87,12 +87,26 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
     }
     if (now < bytes) {
         munmap(p, (size_t)bytes);
-        return bf_fail(err, BF_EFORMAT, "%.80s was cut short while it was opened", f->path);
+        return bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was opened", f->path);
     }
     f->map = p;
     f->bytes = f->mapped = bytes;
     s->words = (uint64_t *)(void *)(f->map + BF_HEADER);
     return 0;
+}
+
+/* ---- its words without the map ---- */
+const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n)
+{
+    bf_file_words *w = words;
+    const int rc = bf_read_at(w->fd, w->at + at * 8, w->room, n * 8, w->path, w->err);
+    return rc < 0 ? NULL : w->room;
+}
+
+static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
+{
+    const file *f = s->impl;
+    return bf_read_at(f->fd, BF_HEADER + offset, buf, len, f->path, err);
 }
 
 /* ---- what is there ---- */
@@ -101,8 +115,7 @@ static int absent(const file *f, const bf_spec *spec, bf_error *err)
 {
     struct stat st;
     if (lstat(f->path, &st) == 0 && S_ISLNK(st.st_mode))
-        return bf_fail(
-            err, BF_EIO, "cannot open %.100s: it is a symbolic link to nothing", f->path);
+        return bf_fail(err, BF_EIO, "cannot open %.100s: it is a dangling symbolic link", f->path);
     if (!spec->read_only && !spec->must_exist && bf_sufficient(spec)) return 0;
     return bf_fail_absent(err, f->path);
 }
@@ -124,7 +137,7 @@ int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err)
     const uint64_t len = (uint64_t)st.st_size, room = (uint64_t)st.st_blocks * 512;
     const uint64_t lacks = len > room ? len - room : 0;
     const int e = (s->read_only ? bf_read_holes : bf_fill_holes)(f->fd, at, bytes, lacks);
-    return e ? bf_fail_sys(err, e, "make room for the holes of", f->path) : 0;
+    return e ? bf_fail_sys(err, e, "allocate the holes of", f->path) : 0;
 }
 
 static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
@@ -155,8 +168,8 @@ static int attach_packed(
     if (rc < 0) return rc;
     if (!s->read_only || desc->kind)
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s is an image without a header page, which cannot be %s: load it, and save what was loaded",
-            f->path, s->read_only ? "mapped" : "written in place");
+            "%.80s is a compact image, which cannot be %s: load it and save it", f->path,
+            s->read_only ? "mapped" : "written in place");
     f->bytes = len;
     f->mapped = len - (uint64_t)head + BF_HEADER;
     void *p = mmap(NULL, f->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -197,7 +210,9 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
         s->words = NULL;
         return 1;
     }
-    rc = bf_header_verify(f->map, s->words, (bf_bits(&desc->g) + 63) / 64, f->path, err);
+    bf_file_words w = { .fd = f->fd, .at = BF_HEADER, .path = f->path, .err = err };
+    rc =
+        bf_header_verify_of(f->map, bf_file_block, &w, (bf_bits(&desc->g) + 63) / 64, f->path, err);
     return rc < 0 ? rc : 1;
 }
 
@@ -208,7 +223,7 @@ static int fill_new(const file *f, const bf_desc *d, bf_error *err)
     if (d->kind) return bf_chain_file_fill(f->fd, d, f->path, err);
     int e = bf_reserve(f->fd, 0,
         bf_image_bytes(bf_bits(&d->g))); /* a sparse file on a full disk would be SIGBUS later */
-    if (e) return bf_fail_sys(err, e, "make room for", f->path);
+    if (e) return bf_fail_sys(err, e, "allocate space for", f->path);
     bf_header_new(page, d);
     if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (e = bf_sync_file(f->fd)))
         return bf_fail_sys(err, e, "write", f->path);
@@ -254,8 +269,8 @@ static int make(file *f, const char *temp, const bf_desc *d, bf_error *err)
     return rc;
 }
 
-/* A file without a name leaves nothing behind however its creator ends.  Where that cannot be had,
- * or not be named (no /proc), a file with a temporary name. */
+/* A file without a name leaves nothing behind however its creator ends.  Where that is not
+ * possible, or not be named (no /proc), a file with a temporary name. */
 static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     file *f = start(s, spec->storage, err);
@@ -304,7 +319,7 @@ static int check(bf_store *s, bf_error *err)
                          "%.80s was overwritten while it was open: another filter is there now, open it again",
                          f->path);
     return bf_fail(err, BF_EFORMAT,
-        "%.80s was cut short while it was open: %llu bytes, it had %llu", f->path,
+        "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path,
         (unsigned long long)st.st_size, (unsigned long long)must);
 }
 
@@ -369,6 +384,7 @@ const bf_store_ops bf_store_file = { .name = "file",
     .before_write = before_write,
     .check = check,
     .sync = sync_,
+    .read = read_,
     .current = current,
     .named = named,
     .close = close_,

@@ -20,6 +20,15 @@ typedef struct {
 
 /* file.c: room for what of these bytes is a hole. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);
+/* Words of a file that others may cut short, read: an access through a map would be SIGBUS. */
+typedef struct {
+    int fd;
+    uint64_t at; /* of the first word, in bytes */
+    const char *path;
+    bf_error *err;
+    uint64_t room[BF_BLOCK];
+} bf_file_words;
+const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n);
 int bf_chain_file_fill(
     int fd, const bf_desc *d, const char *path, bf_error *err); /* file_parts.c */
 #endif

@@ -26,6 +26,8 @@ typedef struct {
     void *map;
     size_t bytes;
     const char *path;
+    int fd;      /* the file's */
+    uint64_t at; /* of the bits in it */
 } part_map;
 
 static int sync_(bf_store *s, bf_error *err)
@@ -33,6 +35,12 @@ static int sync_(bf_store *s, bf_error *err)
     const part_map *m = s->impl;
     const int e = s->read_only ? 0 : bf_sync_map(m->map, m->bytes);
     return e ? bf_fail_sys(err, e, "sync", m->path) : 0;
+}
+
+static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
+{
+    const part_map *m = s->impl;
+    return bf_read_at(m->fd, m->at + offset, buf, len, m->path, err);
 }
 
 static void close_(bf_store *s)
@@ -56,6 +64,7 @@ static const bf_store_ops store_part = { .name = "file",
     .flags = BF_STORE_ATOMIC,
     .before_write = before_write,
     .sync = sync_,
+    .read = read_,
     .close = close_ };
 
 /* A mapping begins where the machine's pages do, the part somewhere behind that. */
@@ -78,7 +87,7 @@ static int map_part(bf_filter *f, bf_piece *p, uint64_t at, bf_error *err)
     madvise(map, (size_t)bytes, MADV_HUGEPAGE);
     errno = keep;
 #endif
-    *m = (part_map){ map, (size_t)bytes, file->path };
+    *m = (part_map){ map, (size_t)bytes, file->path, file->fd, at + BF_HEADER };
     p->page = (uint8_t *)map + shift;
     p->live = bf_header_live(p->page);
     s->words = (uint64_t *)(void *)(p->page + BF_HEADER);
@@ -95,8 +104,9 @@ static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_
         .ops = &store_part, .nwords = (d->g.m + 63) / 64, .read_only = f->part.store.read_only
     };
     int rc = map_part(f, p, at, err);
+    bf_file_words w = { .fd = file->fd, .at = at + BF_HEADER, .path = file->path, .err = err };
     if (rc == 0 && verify)
-        rc = bf_header_verify(p->page, p->part.store.words, p->part.store.nwords, file->path, err);
+        rc = bf_header_verify_of(p->page, bf_file_block, &w, p->part.store.nwords, file->path, err);
     if (rc < 0) {
         close_(&p->part.store);
         free(p);
@@ -120,7 +130,7 @@ static int follow_one(bf_filter *f, bf_error *err)
     if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
     const uint64_t left = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
     if (left < BF_HEADER)
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing",
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             file->path, (unsigned long long)st.st_size, i);
     int rc = bf_read_at(file->fd, at, page, BF_HEADER, file->path, err);
     if (rc < 0 || (rc = bf_header_read_part(
@@ -186,7 +196,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     e = bf_cut_file(file->fd, at);
     if (!e) e = bf_reserve(file->fd, at, bf_image_bytes(d.g.m));
     if (e) {
-        int rc = bf_fail_sys(err, e, "make room to grow in", file->path);
+        int rc = bf_fail_sys(err, e, "allocate space to grow in", file->path);
         bf_cut_file(file->fd, at);
         return rc;
     }
@@ -207,11 +217,12 @@ int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err
     for (unsigned i = 0; i < n && !e; i++, before += part.g.m) {
         int rc = bf_chain_part(d, i, before, &part, err);
         if (rc <= 0)
-            return rc < 0 ? rc : bf_fail(err, BF_EINVAL, "its parts are more than m may be");
+            return rc < 0 ? rc
+                          : bf_fail(err, BF_EINVAL, "its parts have more bits than the largest m");
         if (!(e = bf_reserve(fd, at, bf_image_bytes(part.g.m)))) e = write_page(fd, at, &part);
         at += bf_image_bytes(part.g.m);
     }
-    if (e || (e = write_page(fd, 0, d))) return bf_fail_sys(err, e, "make room for", path);
+    if (e || (e = write_page(fd, 0, d))) return bf_fail_sys(err, e, "allocate space for", path);
     return (e = bf_sync_file(fd)) ? bf_fail_sys(err, e, "write", path) : 0;
 }
 
@@ -257,7 +268,7 @@ static int lock(bf_filter *f, int *token, bf_error *err)
     if (fd >= 0) close(fd);
     if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", file->path);
     return bf_fail(err, BF_EIO,
-        "cannot lock %.60s: somebody else has held its lock (flock) for %d "
+        "cannot lock %.60s: another process has held its lock (flock) for %d "
         "seconds",
         file->path, BF_PATIENCE);
 }

@@ -28,7 +28,7 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
     int rc = bf_chain_begin(f, d, spec, err);
     for (unsigned i = 0; rc >= 0 && i < n; i++, before += part.g.m) {
         if ((rc = bf_chain_part(d, i, before, &part, err)) == 0)
-            rc = bf_fail(err, BF_EINVAL, "its parts are more than m may be");
+            rc = bf_fail(err, BF_EINVAL, "its parts have more bits than the largest m");
         if (rc > 0) rc = append(f, &part, err);
     }
     return rc < 0 ? rc : 1;

@@ -24,7 +24,7 @@ static inline bool put_portable(const bf_geometry *g, uint64_t *words, uint64_t 
 {
     return line_add(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-LINE_KERNELS(, _portable, NULL)
+LINE_KERNELS(, _portable, fetch_one, NULL)
 
 #ifdef LINE_AVX2
 AVX2 static inline bool has_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -78,7 +78,7 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
     }
     return present;
 }
-LINE_KERNELS(AVX2, _avx2, any_avx2)
+LINE_KERNELS(AVX2, _avx2, fetch_one, any_avx2)
 #define KERNELS_AVX2 &kernels_avx2
 #else
 #define KERNELS_AVX2 NULL
@@ -101,7 +101,7 @@ static inline bool put_cells(const bf_geometry *g, uint64_t *words, uint64_t h, 
     line_positions(line_of(g, h), bf_mum(h, BF_MUM_1), g->k, pos);
     return counters_add(words, pos, g->k, atomic, g->k <= LINE_WORDS);
 }
-LINE_COUNTING(, _cells)
+LINE_KERNELS(, _cells, fetch_line, NULL)
 
 #ifdef LINE_AVX2
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -114,7 +114,7 @@ AVX2 static inline bool put_cells_avx2(
     return atomic ? put_cells(g, words, h, true)
                   : counters_add_avx2(words, line_of(g, h), bf_mum(h, BF_MUM_1), g->k);
 }
-LINE_COUNTING(AVX2, _cells_avx2)
+LINE_KERNELS(AVX2, _cells_avx2, fetch_line, NULL)
 #define COUNTING_AVX2 &kernels_cells_avx2
 #else
 #define COUNTING_AVX2 NULL

@@ -50,7 +50,7 @@ static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64
     }
 
 BOTH(, _portable, line_test, line_add)
-LINE_KERNELS(, _portable, NULL)
+LINE_KERNELS(, _portable, fetch_one, NULL)
 
 #ifdef LINE_AVX2
 /* The bits of both lines are made once for all parts.  The first half of the first line says "no"
@@ -80,7 +80,7 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
 }
 
 BOTH(AVX2, _avx2, line_test_avx2, line_add_avx2)
-LINE_KERNELS(AVX2, _avx2, any_avx2)
+LINE_KERNELS(AVX2, _avx2, fetch_one, any_avx2)
 #define KERNELS_AVX2 &kernels_avx2
 #else
 #define KERNELS_AVX2 NULL
@@ -110,7 +110,7 @@ static inline bool put_cells(const bf_geometry *g, uint64_t *words, uint64_t h, 
     pair_positions(g, pair_of(g, h), pos);
     return counters_add(words, pos, g->k, atomic, g->lines > 1 && g->k <= 2 * LINE_WORDS);
 }
-LINE_COUNTING(, _cells)
+LINE_KERNELS(, _cells, fetch_line, NULL)
 
 #ifdef LINE_AVX2
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -128,7 +128,7 @@ AVX2 static inline bool put_cells_avx2(
     return (int)counters_add_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) &
            (int)counters_add_avx2(words, p.line[1], p.g[1], g->k / 2);
 }
-LINE_COUNTING(AVX2, _cells_avx2)
+LINE_KERNELS(AVX2, _cells_avx2, fetch_line, NULL)
 #define COUNTING_AVX2 &kernels_cells_avx2
 #else
 #define COUNTING_AVX2 NULL

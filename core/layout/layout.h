@@ -1,6 +1,6 @@
 /* layout.h - a layout: digests to positions, and kernels that go from digests to answers.  Private.
- * Knows neither the keys nor where the bits live.  One file a layout, which ends in one const
- * bf_layout; those of older systems are in older/.  shards.c cuts a filter into equal parts.  Uses
+ * Knows neither the keys nor where the bits live.  One file per layout, which ends in one const
+ * bf_layout; those of older systems are in older/.  shards.c cuts a filter into equal slices.  Uses
  * base and bits. */
 #ifndef BF_LAYOUT_H
 #define BF_LAYOUT_H
@@ -19,7 +19,7 @@ typedef struct {
     uint64_t lines; /* m / line_bits of the layout    */
     double p;
     unsigned k;
-    unsigned shards; /* equal parts of m bits; 0 is 1, see shards.c */
+    unsigned shards; /* equal slices of m bits; 0 is 1, see shards.c */
     bool avx2;       /* set at opening: positions() may use it */
     bool counting;   /* a cell is a counter of 4 bits, else a bit */
 } bf_geometry;
@@ -66,7 +66,7 @@ typedef struct {
     unsigned k_max;
     unsigned line_bits; /* m is rounded up to a multiple of it                              */
     double (*rate)(double bits_per_key, unsigned k); /* rates.c: the false-positive rate */
-    double (*distinct)(unsigned k); /* rates.c: different bits a key sets, on average  */
+    double (*distinct)(unsigned k); /* rates.c: different bits set by a key, on average  */
     void (*positions)(
         const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
     const bf_kernels *portable, *avx2; /* NULL = none: positions only                       */
@@ -83,7 +83,7 @@ typedef struct {
 double bf_fill(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 
-/* shards.c: a filter as equal parts */
+/* shards.c: a filter as equal slices */
 uint64_t bf_shard_step(const bf_layout *l, unsigned shards); /* m is a multiple of it */
 void bf_positions(
     const bf_layout *l, const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos);
@@ -91,7 +91,7 @@ bool bf_shards_fit(const bf_layout *l, const bf_geometry *g); /* a stored number
 unsigned bf_shards_that_matter(
     const bf_layout *l, const bf_geometry *g); /* for which positions, 1 where for none */
 
-/* rates.c: false-positive rates, and how many different bits a key sets */
+/* rates.c: false-positive rates, and how many different bits are set by a key */
 double bf_rate_classic(double bits_per_key, unsigned k);
 double bf_rate_block(double bits_per_key, unsigned k);
 double bf_rate_block2(double bits_per_key, unsigned k);

@@ -176,10 +176,9 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
     return first;
 }
 
-/* Kernels of a line layout, once portable and once for AVX2, from the layout's own has##suffix and
- * put##suffix (true: key was present) and its fetch_one. */
-#define LINE_KERNEL(attr, name, type, one) LINE_KERNEL_WITH(attr, name, type, one, fetch_one)
-#define LINE_KERNEL_WITH(attr, name, type, one, fetch_it)                                          \
+/* Kernels of a line layout, portable and for AVX2, over bits and over counters, from the layout's
+ * own has##suffix and put##suffix (true: the key was present) and fetch_it. */
+#define LINE_KERNEL(attr, name, type, one, fetch_it)                                               \
     attr static uint64_t name(const bf_geometry *g, type *words, const uint64_t *d, size_t n,      \
         const uint64_t *ahead, size_t nahead)                                                      \
     {                                                                                              \
@@ -191,7 +190,7 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
         for (size_t i = nahead; i < n; i++) present |= (uint64_t)one(g, words, d + i) << i;        \
         return present;                                                                            \
     }
-#define LINE_KERNELS(attr, suffix, ...)                                                            \
+#define LINE_KERNELS(attr, suffix, fetch_it, ...)                                                  \
     attr static bool test_one##suffix(                                                             \
         const bf_geometry *g, const uint64_t *words, const uint64_t *d)                            \
     {                                                                                              \
@@ -205,41 +204,15 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
     {                                                                                              \
         return put##suffix(g, words, *d, true);                                                    \
     }                                                                                              \
-    LINE_KERNEL(attr, test##suffix, const uint64_t, test_one##suffix)                              \
-    LINE_KERNEL(attr, add##suffix, uint64_t, add_one##suffix)                                      \
-    LINE_KERNEL(attr, or ##suffix, uint64_t, or_one##suffix)                                       \
-    static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch, test##suffix,          \
-        { add##suffix, or ##suffix }, test_one##suffix, { add_one##suffix, or_one##suffix },       \
-        __VA_ARGS__ };
-/* The same over counters, from the layout's has##suffix, put##suffix and fetch_line. */
-#define LINE_COUNTING(attr, suffix)                                                                \
-    attr static bool test_one##suffix(                                                             \
-        const bf_geometry *g, const uint64_t *words, const uint64_t *d)                            \
-    {                                                                                              \
-        return has##suffix(g, words, *d);                                                          \
-    }                                                                                              \
-    attr static bool add_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d)     \
-    {                                                                                              \
-        return put##suffix(g, words, *d, false);                                                   \
-    }                                                                                              \
-    attr static bool up_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d)      \
-    {                                                                                              \
-        return put##suffix(g, words, *d, true);                                                    \
-    }                                                                                              \
     static void fetch##suffix(                                                                     \
         const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
     {                                                                                              \
-        for (size_t i = 0; i < n; i++) fetch_line(g, words, d[i]);                                 \
+        for (size_t i = 0; i < n; i++) fetch_it(g, words, d[i]);                                   \
     }                                                                                              \
-    LINE_KERNEL_WITH(attr, test##suffix, const uint64_t, test_one##suffix, fetch_line)             \
-    LINE_KERNEL_WITH(attr, add##suffix, uint64_t, add_one##suffix, fetch_line)                     \
-    LINE_KERNEL_WITH(attr, up##suffix, uint64_t, up_one##suffix, fetch_line)                       \
+    LINE_KERNEL(attr, test##suffix, const uint64_t, test_one##suffix, fetch_it)                    \
+    LINE_KERNEL(attr, add##suffix, uint64_t, add_one##suffix, fetch_it)                            \
+    LINE_KERNEL(attr, or ##suffix, uint64_t, or_one##suffix, fetch_it)                             \
     static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch##suffix, test##suffix,  \
-        { add##suffix, up##suffix }, test_one##suffix, { add_one##suffix, up_one##suffix },        \
-        NULL };
-static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h);
-static void fetch(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)
-{
-    for (size_t i = 0; i < n; i++) fetch_one(g, words, d[i]);
-}
+        { add##suffix, or ##suffix }, test_one##suffix, { add_one##suffix, or_one##suffix },       \
+        __VA_ARGS__ };
 #endif

@@ -5,7 +5,7 @@
 #include "layout/layout.h"
 #include <math.h>
 
-/* ---- rates at c = m/n bits a key ---- */
+/* ---- rates at c = m/n bits per key ---- */
 static double power(double x, unsigned k)
 {
     double r = 1;
@@ -40,8 +40,8 @@ double bf_rate_block2(double c, unsigned k)
     return k % 2 ? a * line_rate(1024 / c, share, k / 2) : a * a;
 }
 
-/* ---- different bits a key sets: past 8 bits a line a word takes two, and 1 in 64 of those are the
- * same ---- */
+/* ---- different bits set by a key: past 8 bits per line a word takes two, and 1 in 64 of those are
+ * the same ---- */
 double bf_distinct_classic(unsigned k) { return k; }
 double bf_distinct_block(unsigned k) { return k <= 8 ? k : k - (k - 8) / 64.0; }
 double bf_distinct_block2(unsigned k)

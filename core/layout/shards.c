@@ -1,6 +1,6 @@
-/* shards.c - a filter as equal parts, all bits of a key in one of them.  Knows which part a key
- * goes to; knows nothing of keys of Redis and of nodes.  Position q is bit q % (m / shards) of part
- * q / (m / shards).
+/* shards.c - a filter as equal slices, all bits of a key in one of them.  Knows which shard a key
+ * goes to; knows nothing of keys of Redis and of nodes.  Position q is bit q % (m / shards) of
+ * shard q / (m / shards).
  *
  * Where a key's bits lie in one line the parts are runs of lines, and the positions are those of
  * the filter without shards. Elsewhere the digest h picks the part, mulhi(h, shards), and what is

@@ -74,7 +74,7 @@ int bf_chain_check(bf_filter *f, bf_error *err)
         if (p->page && !bf_live_sound(p->live))
             return bf_fail(err, BF_EFORMAT,
                 "%.80s was overwritten while it was open: the page of "
-                "its part %u is no more",
+                "its part %u is missing",
                 bf_where(f, NULL), i);
     }
     return rc;

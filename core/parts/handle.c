@@ -40,6 +40,7 @@ int bf_adopt(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
     };
     if (!given.functions) given.functions = d->argument.functions;
     f->functions = given.functions;
+    f->hosted |= given.functions && given.functions->call;
     f->variant = bf_variants[d->kind];
     f->scheme = d->scheme;
     f->hash = d->scheme->hash;
@@ -55,6 +56,7 @@ void bf_settle(bf_filter *f, bool threads)
 {
     bf_part *p = &f->part;
     p->g.avx2 = bf_has_avx2();
+    if (p->g.avx2 && f->hash->avx2) f->hash = f->hash->avx2;
     if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
         p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
     bf_set_threads(f, threads);
@@ -94,8 +96,8 @@ int bf_writable(bf_filter *f, bf_error *err)
             f->read_only ? "" : ", no write permission");
     if (bf_raised(&f->replaced))
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s was replaced, this filter was saved over it: nothing can "
-            "be added or changed before it is opened again",
+            "%.60s was replaced, this filter was saved over it: open it again "
+            "before adding or changing anything",
             bf_where(f, NULL));
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
     if (rc == 0) bf_raise(&f->may_write);

@@ -105,7 +105,7 @@ static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
     if (!is_in(list, f)) return 0;
     return bf_fail(err, BF_EBUSY,
         "the filter is in use: a call in it waits for its clock or "
-        "client, in this very thread");
+        "client in this thread");
 }
 
 static bf_call *push(bf_call **list, bf_filter *f)

@@ -98,8 +98,9 @@ typedef struct bf_chain_ops {
     bool (*lost)(bf_filter *f);
     /* Windows whose parts are not always there.  Both under the lock, both may move *now on to what
      * others have published. look: takes in which living parts there are; anyway: even if nothing
-     * has shown that there are more.  turn: makes the part of now, or takes it in.  past: the same
-     * of an epoch that others may have been later than; does nothing where its time is over. */
+     * has shown that there are more.  turn: makes the part of now, or takes it in.  past: makes or
+     * takes in the part of an epoch that others may have been later than; does nothing where its
+     * time is over. */
     int (*look)(bf_filter *f, int64_t *now, bool anyway, bf_error *err);
     int (*turn)(bf_filter *f, int64_t *now, bf_error *err);
     int (*past)(bf_filter *f, int64_t epoch, bf_error *err);

@@ -112,9 +112,9 @@ bool bf_whole_stands(const bf_filter *f)
 static int many_here(const bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
-    return ops->chain
-               ? 0
-               : bf_fail(err, BF_ENOTSUP, "home %s has no filters that grow or forget", ops->name);
+    return ops->chain ? 0
+                      : bf_fail(err, BF_ENOTSUP, "home %s cannot hold filters that grow or forget",
+                            ops->name);
 }
 
 int bf_whole_attach(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)

@@ -20,7 +20,7 @@
  * there, which nobody trusts any more; the next adder empties it again.  Testers never empty
  * anything: a piece of another epoch has no keys.
  *   - An adder looks at the newest epoch again after its bits are set: if by that the piece may
- * have been emptied, he sets them anew.  Else they were there before anybody began to empty it, so
+ * have been emptied, he sets them again.  Else they were there before anybody began to empty it, so
  * none is left behind for the epoch that follows. Bits that he left behind in a piece may be there
  * when he comes back: what he found new the first time is new.  (All that was added before he began
  * is as old as his first epoch or older: it is forgotten by then.)
@@ -239,7 +239,7 @@ static int64_t oldest(const bf_filter *f, int64_t now)
     return now - (int64_t)f->chain->desc.parts;
 }
 
-/* Parts turned up while others were asked: later ones, because another's clock is ahead, or such of
+/* Parts turned up while others were asked: later ones, because another's clock is ahead, or some of
  * the past, by a union.  All are asked again but that of `own`, where the keys were just added. */
 static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t *answer,
     uint8_t value, bf_error *err)
@@ -248,8 +248,8 @@ static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t
     int rc = 0;
     for (int tries = 0; rc == 0 && s->n && ops->stale(f, now); tries++) {
         if (tries == TRIES)
-            return bf_fail(err, BF_EIO, "%.80s: its parts change faster than they can be asked",
-                bf_where(f, NULL));
+            return bf_fail(
+                err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f, NULL));
         if ((rc = ops->look(f, &now, false, err)) == 0)
             rc = ask(f, s, oldest(f, now), own - 1, answer, value, err);
         if (rc == 0) rc = ask(f, s, own + 1, now, answer, value, err);
@@ -314,7 +314,7 @@ static int set(
         }
         for (size_t i = 0; i < s->n; i++) first[s->key[i]] |= hits == 0 || !s->present[i];
     }
-    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast to be followed", bf_where(f, NULL));
+    return bf_fail(err, BF_EIO, "%.80s: its clock runs too fast", bf_where(f, NULL));
 }
 
 /* To the part of now, and asked of the older ones beside it. */

@@ -26,7 +26,7 @@ static int name_meta(bf_redis *r, bf_error *err)
     const bool braces = r->link->client && r->link->client->cluster && !bf_redis_tagged(key);
     if (braces && strchr(key, '}'))
         return bf_fail(err, BF_EINVAL,
-            "key %.60s: with a } in it a key of a cluster needs a hash tag, as in {seen}:1", key);
+            "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
     size_t cap = strlen(key) + 8;
     if (!(r->meta = malloc(cap))) return bf_fail(err, BF_ENOMEM, "out of memory");
     snprintf(r->meta, cap, braces ? "{%s}:meta" : "%s:meta", key);
@@ -110,7 +110,7 @@ int bf_redis_look(bf_redis *r, long long *bytes, bf_error *err)
         }
     if ((rc = bf_link_finish(l, l->client ? 1 : 4, err)) < 0) return rc;
     if (l->reply.n && bf_reply_integer(&l->reply, l->reply.n - 1, bytes)) return 0;
-    return bf_fail(err, BF_EIO, "%s: no length in the answer to STRLEN", l->label);
+    return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", l->label);
 }
 
 static bool may_create(const bf_spec *spec)
@@ -120,8 +120,7 @@ static bool may_create(const bf_spec *spec)
 
 int bf_redis_no_cache(const bf_redis *r, bf_error *err)
 {
-    return bf_fail(err, BF_ENOTSUP,
-        "%s is no filter of ours: it has no mark, and without one nothing can be cached",
+    return bf_fail(err, BF_ENOTSUP, "%s is a foreign bitmap: it has no mark, and cache needs one",
         bf_redis_label(r));
 }
 
@@ -154,22 +153,22 @@ static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 static int attach_foreign(
     bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
 {
-    if (!(spec->must_exist || spec->read_only) || !spec->scheme)
+    if (!(spec->must_exist || spec->read_only || spec->adopt) || !spec->scheme)
         return bf_fail(err, BF_EFORMAT,
-            "%s holds %lld bytes that are no filter of ours: open() them with scheme, m and k, or take another key",
+            "%s holds %lld bytes that are not our filter: use open() with scheme, m and k, or another key",
             bf_redis_label(r), bytes);
     if (spec->shards > 1)
         return bf_fail(
-            err, BF_ENOTSUP, "%s is no filter of ours: it has no shards", bf_redis_label(r));
-    if (spec->cache) return bf_redis_no_cache(r, err);
+            err, BF_ENOTSUP, "%s is a foreign bitmap: it has no shards", bf_redis_label(r));
+    if (spec->cache && !spec->adopt) return bf_redis_no_cache(r, err);
     if (spec->counting)
         return bf_fail(err, BF_ENOTSUP,
-            "%s holds bytes of another system: they are opened as bits, not as counters",
-            bf_redis_label(r));
+            "%s holds bytes of another system, which are bits and not counters", bf_redis_label(r));
     int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
     if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
+    if (spec->adopt) return bf_redis_adopt(r, d, err);
     r->foreign = true;
     return 1;
 }
@@ -180,7 +179,7 @@ static int attach_bare(
     bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bool *stub, bf_error *err)
 {
     int rc = attach_foreign(r, spec, d, bytes, err);
-    *stub = rc == BF_EFORMAT;
+    *stub = rc == BF_EFORMAT || (spec->adopt && rc == 0);
     return rc;
 }
 
@@ -198,6 +197,10 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
     long long bytes;
     int rc = bf_redis_look(r, &bytes, err);
     if (rc < 0) return rc;
+    if (spec->adopt)
+        return bf_fail(err, BF_ENOTSUP,
+            "%s: a filter of Redisson has a companion hash already: open it without adopt",
+            bf_redis_label(r));
     if (!bf_redisson_found(r))
         return bytes ? attach_foreign(r, spec, d, bytes, err) : nothing_there(r, spec, false, err);
     if (spec->cache) return bf_redis_no_cache(r, err);
@@ -250,6 +253,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     const uint32_t born = meta ? bf_redis_meta_born(r) : 0;
     const bool making = meta && bf_redis_meta_making(r);
     r->keys = meta ? bf_redis_meta_keys(r) : 0;
+    r->adopted = meta && bf_redis_meta_adopted(r);
     r->seen = 0;
     if (bereft(r, meta, bytes)) return companion_lost(r, err);
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
@@ -276,8 +280,14 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         return 1;
     }
     *stub = true;
+    if (r->adopted && spec->adopt) { /* theirs, begun after the one that was adopted was lost */
+        if ((rc = bf_match(d, spec, bf_redis_label(r), err)) < 0 ||
+            (rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0)
+            return rc;
+        return bf_redis_adopt(r, d, err);
+    }
     return bf_fail(err, BF_EFORMAT,
-        "%s holds %lld bytes, but not the mark of its :meta: delete both to start again",
+        "%s holds %lld bytes, but not the mark of its :meta: delete both keys to start again",
         bf_redis_label(r), bytes);
 }
 
@@ -291,6 +301,8 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
         nanosleep(&(struct timespec){ 0, 4000000 }, NULL);
         rc = attach_once(r, spec, d, &stub, err);
     }
+    if (stub && rc == 0)
+        return bf_fail(err, BF_EIO, "%s changes too fast to be adopted", bf_redis_label(r));
     return rc;
 }
 

@@ -28,12 +28,16 @@ static const char publish[] =
     "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[1]) redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
 /* Where there is a temporary key that gets into K: the mark it was made with is ARGV[3] in hex and
- * ARGV[4] as bytes.  What has not got it was lost and begun anew by a later part of the upload: it
+ * ARGV[4] as bytes.  What has not got it was lost and begun again by a later part of the upload: it
  * lacks what came before. */
 #define WHOLE "if redis.call('GETRANGE',KEYS[3],ARGV[1],ARGV[1]+3)~=ARGV[4] then return -1 end "
-static const char replace[] =
-    BF_LUA_LIVE "if not live then return 0 end " WHOLE "redis.call('PERSIST',KEYS[3]) " KEEP_TTL(
-        "redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
+/* No companion hash of one field, where it vanished alone. */
+#define NEW_MARK                                                                                   \
+    "if redis.call('HEXISTS',KEYS[2],'format')==1 then redis.call('HSET',KEYS[2],'mark',ARGV[3]) end "
+static const char replace[] = BF_LUA_LIVE
+    "if not live then return 0 end " WHOLE
+    "redis.call('PERSIST',KEYS[3]) " KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") NEW_MARK
+    "if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
 static const char merge[] = BF_LUA_LIVE
     "if not live then return 0 end " WHOLE
     "redis.call('SETRANGE',KEYS[3],ARGV[1],'\\0\\0\\0\\0') " KEEP_TTL(
@@ -41,7 +45,8 @@ static const char merge[] = BF_LUA_LIVE
 /* Bits go back to 0: a new mark, as for clear. */
 static const char meet[] = BF_LUA_LIVE "if not live then return 0 end " WHOLE KEEP_TTL(
     "redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
-    "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") "redis.call('HSET',KEYS[2],'mark',ARGV[3]) return 1";
+    "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") NEW_MARK
+    "return 1";
 static const char expire[] = BF_LUA_LIVE
     "if not live then return 0 end for i=1,2 do if ARGV[3]=='0' then redis.call('PERSIST',KEYS[i]) "
     "else redis.call('PEXPIRE',KEYS[i],ARGV[3]) end end return 1";
@@ -76,15 +81,15 @@ static int run(bf_redis *r, bf_error *err)
     int rc = bf_link_finish(r->link, 1, err);
     if (rc < 0) return rc;
     if (!bf_reply_integer(&r->link->reply, 0, &v))
-        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", bf_redis_label(r));
+        return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", bf_redis_label(r));
     return v >= 0
                ? v != 0
                : bf_fail(err, BF_EIO,
-                     "%s: its temporary key was evicted or deleted on the way: nothing was changed",
+                     "%s: its temporary key was evicted or deleted meanwhile: nothing was changed",
                      bf_redis_label(r));
 }
 
-/* Somebody may have cleared it or made it anew meanwhile, maybe with other parameters. */
+/* Somebody may have cleared it or re-created it meanwhile, maybe with other parameters. */
 static int catch_up(bf_redis *r, bf_error *err)
 {
     uint32_t seen;

@@ -36,7 +36,7 @@ static bool by_lines(const bf_redis_group *g)
     return g->op != BF_OP_ADD && !(g->of->link->client && g->nkeys == 1);
 }
 
-/* The lines a key's cells lie in, where they are few; else 0. */
+/* The lines in which the cells of a key lie, where they are few; else 0. */
 static unsigned lines_of(const bf_redis_group *g, const uint64_t *pos, unsigned k, uint64_t line[2])
 {
     const unsigned most = counts(g) ? 1 : 2;

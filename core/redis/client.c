@@ -363,7 +363,7 @@ static int failed(bf_link *l, int how, bf_error *err)
         return bf_fail(err, BF_EHOST, "%s: the client was interrupted", l->label);
     if (s->all.too_much) return bf_link_too_much(l, err);
     if (s->sys_errno)
-        return bf_fail_sys(err, s->sys_errno, unsent ? "reach" : "get an answer from", l->label);
+        return bf_fail_sys(err, s->sys_errno, unsent ? "reach" : "get a reply from", l->label);
     return bf_fail(err, BF_EIO, "%s: %s", l->label, *s->fault ? s->fault : "the client failed");
 }
 
@@ -457,10 +457,11 @@ static int from_client(bf_link *l, const bf_spec *spec, bf_error *err)
     if (!l->client->exchange)
         return bf_fail(err, BF_EINVAL, "redis_client must have an exchange callback, got NULL");
     if (spec->timeout != 0)
-        return bf_fail(err, BF_EINVAL, "timeout=%g: a Redis client has its own", spec->timeout);
+        return bf_fail(err, BF_EINVAL, "timeout=%g: it is for URLs, a Redis client has its own",
+            spec->timeout);
     l->url.timeout = 2; /* what WAIT goes by: the client's own is not known */
     if (!spec->key || !*spec->key)
-        return bf_fail(err, BF_EINVAL, "a Redis client needs key: the name of the filter there");
+        return bf_fail(err, BF_EINVAL, "a Redis client needs key, the name of the filter in Redis");
     return (l->url.key = strdup(spec->key)) ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
 }
 

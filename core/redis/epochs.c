@@ -4,11 +4,11 @@
  * for each part that must be there.
  *
  * A script makes a part, and gives the newest there was a new mark; adds make parts of later epochs
- * only, unions also such of the past.  Every trip reads marks.  So once the part of "now" is there
- * and has the mark that is known, no living part has come since, be it that another's clock is
- * ahead, and nobody needs to look again.  Until then every call looks.  A part that K:meta has and
- * Redis has not is lost: an error, never "absent". A field is taken away, with the part's making
- * that comes parts + 1 epochs later. */
+ * only, unions also epochs of the past.  Every trip reads marks.  So once the part of "now" is
+ * there and has the mark that is known, no living part has come since, be it that another's clock
+ * is ahead, and nobody needs to look again.  Until then every call looks.  A part that K:meta has
+ * and Redis has not is lost: an error, never "absent". A field is taken away, with the part's
+ * making that comes parts + 1 epochs later. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "redis/redis.h"
@@ -152,7 +152,7 @@ int bf_redis_window_pieces(bf_filter *f, bf_error *err)
         if (rc <= 0)
             return rc < 0 ? rc
                           : bf_fail(err, BF_EFORMAT,
-                                "%s: its companion hash (the key with :meta) lacks a sound m",
+                                "%s: field m of its companion hash (:meta) is missing or invalid",
                                 whole_of(f)->label);
         bf_piece *p = calloc(1, sizeof *p);
         if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -244,7 +244,7 @@ static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
     const long long v = strtoll(digits, &end, 10);
     if (end == digits || *end || v <= BF_NEVER / 2 || v >= -BF_NEVER / 2)
         return bf_fail(err, BF_EFORMAT,
-            "%s: its companion hash (the key with :meta) lacks a sound epoch",
+            "%s: field epoch of its companion hash (:meta) is missing or invalid",
             bf_redis_label(whole));
     *newest = v;
     return 0;
@@ -322,7 +322,7 @@ bool bf_redis_window_stale(const bf_filter *f, int64_t now)
 
 static int too_fast(const bf_filter *f, bf_error *err)
 {
-    return bf_fail(err, BF_EIO, "%s: its clock runs too fast to be followed", whole_of(f)->label);
+    return bf_fail(err, BF_EIO, "%s: its clock runs too fast", whole_of(f)->label);
 }
 
 /* The mark of the part of now is known once K:meta was looked at after it was read. */
@@ -430,7 +430,7 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     free(meta);
     if (rc < 0) return rc;
     if (!bf_reply_integer(&l->reply, 0, &v))
-        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
+        return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
     return v == 2 ? bf_redis_lost(whole_of(f), err) : v == 3 ? bf_redis_no_part(r, err) : 0;
 }
 
@@ -498,7 +498,7 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
         }
         rc = bf_link_finish(l, 1, err);
         if (rc == 0 && !bf_reply_integer(&l->reply, 0, &v))
-            rc = bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
+            rc = bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
     }
     bf_link_unlock(l);
     if (rc == 0 && v == 1) return (rc = bf_redis_window_pieces(f, err)) < 0 ? rc : 1;

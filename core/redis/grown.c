@@ -107,7 +107,7 @@ static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error
     d->index = i;
     if (rc > 0 && !bf_chain_part_possible(want, d))
         rc = bf_fail(err, BF_EFORMAT,
-            "%s: its part %u has n=%llu, which m=%llu, p=%g, k=%u do not hold", whole_of(f)->label,
+            "%s: its part %u has n=%llu, which does not fit m=%llu, p=%g, k=%u", whole_of(f)->label,
             i, (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
     if (rc < 0 || (rc = bf_redis_part_cache(redis_of(p), err)) < 0) return rc;
     bf_live_set(p->live, (int64_t)redis_of(p)->keys);
@@ -233,7 +233,7 @@ static int follow(bf_filter *f, bf_error *err)
         }
         if (parts > BF_PARTS_MAX)
             return bf_fail(err, BF_EFORMAT,
-                "%s: its companion hash (the key with :meta) lacks a sound parts",
+                "%s: field parts of its companion hash (:meta) is missing or invalid",
                 bf_redis_label(whole));
         if (parts == (int64_t)c->count) {
             c->piece[c->count - 1]->known = mark;
@@ -311,7 +311,7 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis *before, const 
 int bf_redis_no_part(const bf_redis *r, bf_error *err)
 {
     return bf_fail(err, BF_EFORMAT,
-        "%s holds bytes that are no part of a filter: delete them, or take another key",
+        "%s holds bytes that are not a part of a filter: delete them, or use another key",
         bf_redis_label(r));
 }
 
@@ -335,7 +335,7 @@ static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *er
     if (rc < 0) return rc;
     if (bf_reply_integer(&r->link->reply, 0, &v) && v == 3) return bf_redis_no_part(r, err);
     if (v < 0 || v > 2)
-        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", bf_redis_label(r));
+        return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", bf_redis_label(r));
     if (v != 1) return (int)v;
     r->mark = r->born = mark;
     r->keys = 0;
@@ -395,7 +395,7 @@ static int expire(bf_filter *f, double seconds, bf_error *err)
 {
     if (f->chain->desc.kind == BF_WINDOW)
         return bf_fail(
-            err, BF_ENOTSUP, "a filter that forgets expires part by part: expire() is for others");
+            err, BF_ENOTSUP, "a forgetting filter expires part by part: expire() is not for it");
     int rc = follow(f, err);
     for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) {
         bf_store *s = &f->chain->piece[i]->part.store;
@@ -404,7 +404,7 @@ static int expire(bf_filter *f, double seconds, bf_error *err)
     return rc < 0 ? rc : bf_redis_expire_parts(whole_of(f), seconds, err);
 }
 
-/* Every part gets its turn; one that is lost is gone already.  The first error is the error. */
+/* Every part is removed; one that is lost is gone already.  The first error is the error. */
 static int remove_parts(bf_filter *f, bf_error *err)
 {
     int first = 0;

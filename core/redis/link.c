@@ -114,15 +114,14 @@ int bf_link_no_memory(bf_link *l, bf_error *err)
 int bf_link_nonsense(bf_link *l, bf_error *err)
 {
     bf_link_drop(l);
-    return bf_fail(err, BF_EIO, "%s: what answers does not speak Redis's protocol", l->label);
+    return bf_fail(err, BF_EIO, "%s: the server does not speak the Redis protocol", l->label);
 }
 
 int bf_link_too_much(bf_link *l, bf_error *err)
 {
     bf_link_drop(l);
-    return bf_fail(err, BF_EIO,
-        "%s: an answer has more than was asked for, %zu values and %zu bytes", l->label,
-        l->each.leaves, l->each.bytes);
+    return bf_fail(err, BF_EIO, "%s: a reply is larger than asked for: %zu values and %zu bytes",
+        l->label, l->each.leaves, l->each.bytes);
 }
 
 int bf_link_refusal(const bf_link *l, bf_error *err)

@@ -76,8 +76,7 @@ uint32_t bf_redis_take_mark(const bf_redis *r)
 int bf_redis_nonsense(bf_redis *r, bf_error *err)
 {
     bf_link_drop(r->link);
-    return bf_fail(
-        err, BF_EIO, "%s: an answer has not the form of the question", bf_redis_label(r));
+    return bf_fail(err, BF_EIO, "%s: unexpected reply", bf_redis_label(r));
 }
 
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
@@ -95,9 +94,10 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 /* ---- what it says ---- */
 int bf_redis_lost(const bf_redis *r, bf_error *err)
 {
-    return bf_fail(err, BF_EIO,
-        "%s is lost (deleted, expired, evicted or overwritten): create it again",
+    bf_fail(err, BF_EIO, "%s is lost (deleted, expired, evicted or overwritten): create it again",
         bf_redis_label(r));
+    if (err) err->lost = true;
+    return BF_EIO;
 }
 
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
@@ -123,7 +123,7 @@ static int made_differently(const bf_redis *r, const bf_desc *d, bf_error *err)
     char shards[24] = "";
     if (d->g.shards != r->desc.g.shards) snprintf(shards, sizeof shards, " shards=%u", d->g.shards);
     return bf_fail(err, BF_EMISMATCH,
-        "%s was created again as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", bf_redis_label(r),
+        "%s was re-created as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", bf_redis_label(r),
         d->name, (unsigned long long)d->g.m, d->g.k, shards, r->desc.name,
         (unsigned long long)r->desc.g.m, r->desc.g.k);
 }

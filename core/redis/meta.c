@@ -3,6 +3,7 @@
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)   mark (8 hex digits)   by "bloomfilter 0.1.0"
  *   born   the mark it was made with: whoever re-creates a filter writes another one, whoever clears or rebuilds it leaves it
  *   shards, where there are more than one: m is then all of theirs, in each of their hashes
+ *   adopted, where another system made the bits and goes on writing them
  *   making, as long as the shards are being made: no other filter may take the name
  *   cell_bits "4" where there are counters, not bits
  *
@@ -146,6 +147,8 @@ static bool real(const bf_redis_reply *r, const char *name, double *out)
 
 bool bf_redis_meta_whole(const bf_redis *r) { return has(&r->link->reply, "format"); }
 
+bool bf_redis_meta_adopted(const bf_redis *r) { return has(&r->link->reply, "adopted"); }
+
 bool bf_redis_meta_making(const bf_redis *r) { return has(&r->link->reply, "making"); }
 
 uint32_t bf_redis_meta_born(const bf_redis *r)
@@ -162,8 +165,9 @@ uint64_t bf_redis_meta_keys(const bf_redis *r)
 
 static int damaged(const bf_redis *r, const char *what, bf_error *err)
 {
-    return bf_fail(err, BF_EFORMAT, "%s: its companion hash (the key with :meta) lacks a sound %s",
-        bf_redis_label(r), what);
+    return bf_fail(err, BF_EFORMAT,
+        "%s: field %s of its companion hash (:meta) is missing or invalid", bf_redis_label(r),
+        what);
 }
 
 /* Format 2: a filter of many parts. */
@@ -207,7 +211,7 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     const bf_layout *l = d->scheme->layout;
     d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
     if (d->g.counting && strcmp(text, "4") != 0)
-        return bf_fail(err, BF_EFORMAT, "%s has %.8s bits a cell, this build knows 1 and 4",
+        return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
             bf_redis_label(r), text);
     if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
     if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)

@@ -72,7 +72,7 @@ int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
         d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
         d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
         return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s was created again with other parameters: open it again",
+    return bf_fail(err, BF_EMISMATCH, "%s was re-created with other parameters: open it again",
         bf_redis_label(whole));
 }
 

@@ -8,7 +8,8 @@
  *   scripts.h   what scripts have in common                  counting.c  counters down; sums of them
  *   bulk.c      whole bitmaps: making, reading, uniting      sharded.c   a filter of several keys: K:0, K:1, ...
  *   cache.c     keys known to be present                     redisson.c  filters that Redisson keeps
- *   attach.c    opening what is there                        store.c     what the home offers
+ *   attach.c    opening what is there                        adopt.c     making another system's bits ours
+ *   store.c     what the home offers
  *   parts.c     a batch over all parts, one trip             parent.c    what parts have in common
  *   grown.c     parts of growing filters                     epochs.c    parts of forgetting ones
  *
@@ -188,6 +189,7 @@ typedef struct bf_redis {
     uint64_t added,
         gone; /* keys that were new, since it was opened or re-created; before that, of a part */
     bool foreign;
+    bool adopted;  /* another system goes on writing bits */
     bool redisson; /* foreign, and meta is Redisson's {K}:config */
     uint8_t *old;  /* of every bit an add sets: was it set before? */
     size_t old_cap;
@@ -216,7 +218,8 @@ static inline uint64_t bf_redis_cells(const bf_redis *r) /* of a key */
 }
 int bf_redis_meta_read(
     const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */
-bool bf_redis_meta_whole(const bf_redis *r);    /* the same: does it say a format at all? */
+bool bf_redis_meta_whole(const bf_redis *r); /* the same: does it say a format at all? */
+bool bf_redis_meta_adopted(const bf_redis *r);
 bool bf_redis_meta_making(const bf_redis *r);   /* the same: not all shards have been there yet */
 uint32_t bf_redis_meta_born(const bf_redis *r); /* the same; 0: it does not say */
 uint64_t bf_redis_meta_keys(const bf_redis *r); /* the same */
@@ -355,6 +358,9 @@ int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys,
 
 /* counting.c: bf_redis_unite of counters; a part of it, after an error */
 int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err);
+
+/* adopt.c: 1 it is ours, 0 something else is there by now: to be looked at again */
+int bf_redis_adopt(bf_redis *r, const bf_desc *d, bf_error *err);
 
 /* attach.c */
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);

@@ -3,7 +3,7 @@
  *   size   hashIterations   expectedInsertions   falseProbability
  * Written as Redisson writes it, so that either side may make the filter and both go on with it. It
  * has no mark: instead every trip asks for size and hashIterations, as Redisson's own scripts do,
- * and finds out that the filter was deleted or is another one.  Not found out is that K alone was
+ * and finds out that the filter was deleted or is another one.  Nobody finds out that K alone was
  * lost, or that an equal filter was made in its place. */
 #include "parts/filter.h"
 #include "redis/redis.h"
@@ -70,7 +70,7 @@ int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
     if (!whole(from, find(from, "size"), d->scheme->m_max, &d->g.m) ||
         !whole(from, find(from, "hashIterations"), BF_K_MAX, &k))
         return bf_fail(err, BF_EFORMAT,
-            "%s: Redisson's hash beside it (the key with :config) lacks a sound size or hashIterations",
+            "%s: Redisson's hash beside it (the key with :config) has no valid size or hashIterations",
             bf_redis_label(r));
     d->g.k = (unsigned)k;
     d->g.lines = d->g.m;
@@ -110,7 +110,7 @@ int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err)
 {
     if (seen == 0) return bf_redis_lost(r, err);
     return bf_fail(err, BF_EMISMATCH,
-        "%s was created again by Redisson: its :config is no longer m=%llu k=%u", bf_redis_label(r),
+        "%s was re-created by Redisson: its :config is no longer m=%llu k=%u", bf_redis_label(r),
         (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
 
@@ -163,7 +163,7 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_link_word(l, p);
     if ((rc = bf_link_finish(l, 1, err)) < 0) return rc;
     if (!bf_reply_integer(&l->reply, 0, &made))
-        return bf_fail(err, BF_EIO, "%s: a script of it got no number back", l->label);
+        return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
     if (made) bf_redisson_place(r, d);
     return made != 0;
 }

@@ -78,7 +78,8 @@ static int attach_shard(bf_redis *r, const bf_desc *d, unsigned i, bool make, bf
                 have.name, (unsigned long long)have.g.m, have.g.k, have.g.shards);
     }
     return rc ? rc
-              : bf_fail(err, BF_EIO, "%s comes and goes: it could neither be opened nor created",
+              : bf_fail(err, BF_EIO,
+                    "%s is created and deleted all the time: it could neither be opened nor created",
                     bf_redis_label(r));
 }
 

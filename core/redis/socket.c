@@ -146,7 +146,7 @@ int bf_socket_broken(bf_link *l, int e, bf_error *err)
     if (e == EAGAIN) e = ETIMEDOUT;
     l->timed_out = e == ETIMEDOUT;
     bf_link_drop(l);
-    return bf_fail_sys(err, e, "get an answer from", l->label);
+    return bf_fail_sys(err, e, "get a reply from", l->label);
 }
 
 /* ---- connecting ---- */

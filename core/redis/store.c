@@ -34,6 +34,9 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 
 static int make_redisson(bf_redis *r, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
+    if (d->g.counting)
+        return bf_fail(err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters",
+            bf_redis_label(r));
     if (spec->cache) return bf_redis_no_cache(r, err);
     bf_redis_lock(r);
     int rc = bf_redisson_make(r, d, err);
@@ -161,7 +164,7 @@ static int count(bf_store *s, uint64_t *ones, bf_error *err)
     return leave(r, rc);
 }
 
-/* All shards get their turn, whatever became of the others; the first error is the error. */
+/* Every shard is asked, whatever became of the others; the first error is the error. */
 static int expire(bf_store *s, double seconds, bf_error *err)
 {
     bf_redis *r = enter(s);

@@ -132,7 +132,7 @@ static int refuse(bf_link *l, const char *what, const char *file, bf_error *err)
     const char *why = verdict != X509_V_OK ? ssl.X509_verify_cert_error_string(verdict)
                                            : ssl.ERR_reason_error_string(ssl.ERR_peek_last_error());
     int rc = bf_fail(err, BF_EIO, "%s: %s%.60s: %.80s", l->label, what, file,
-        why ? why : "OpenSSL refuses without a reason");
+        why ? why : "OpenSSL gives no reason");
     ssl.ERR_clear_error();
     return rc;
 }
@@ -143,8 +143,8 @@ static int trust(bf_link *l, bf_error *err)
     const bf_redis_url *u = &l->url;
     if (!(u->ca ? ssl.SSL_CTX_load_verify_locations(t->ctx, u->ca, NULL)
                 : ssl.SSL_CTX_set_default_verify_paths(t->ctx)))
-        return refuse(l, "cannot read certificates of authorities from ",
-            u->ca ? u->ca : "the system's place", err);
+        return refuse(l, "cannot read CA certificates from ",
+            u->ca ? u->ca : "the system's default store", err);
     if (u->cert && (ssl.SSL_CTX_use_certificate_chain_file(t->ctx, u->cert) != 1 ||
                        ssl.SSL_CTX_use_PrivateKey_file(t->ctx, u->cert, SSL_FILETYPE_PEM) != 1))
         return refuse(

@@ -2,9 +2,9 @@
  *
  * What is asked, and of which cells, is a row of functions: cells.c looks and counts up, counting.c
  * counts down.  Here is what all of them share: groups of several names (shards, parts) follow each
- * other in the same trip; the last thing read of a name is its mark; then born of K:meta, after the
- * parts of a filter that forgets, because K:meta may be lost, and created again, without them;
- * WAIT, after a change, where so many replicas are to have it.
+ * other in the same trip; the last thing read of a name is its mark; born of K:meta after the parts
+ * of a filter that forgets, because K:meta may be lost, and created again, without them; WAIT,
+ * after a change, where so many replicas are to have it.
  *
  * A lost key is an error, never "absent".  What only looks is sent once more where a fault of the
  * connection ended it.  A change is never sent twice, unless its script said that it did nothing.
@@ -17,8 +17,8 @@
 enum { TRIES = 10 };
 
 /* ---- there and back ---- */
-/* Half of the time a trip may take: its answer must come before that is over, and Redis looks at
- * its clock every 100 ms. */
+/* Half of the time that a trip may take: its answer must come before that is over, and Redis looks
+ * at its clock every 100 ms. */
 void bf_redis_put_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
@@ -78,7 +78,7 @@ static int take_wait(bf_redis *r, bf_redis_answers *a, bf_error *err)
 int bf_redis_enough(const bf_redis *r, const char *done, long long have, bf_error *err)
 {
     if (!r->wait_replicas || have >= (long long)r->wait_replicas) return 0;
-    return bf_fail(err, BF_EIO, "%s: %s, but only %lld of wait_replicas=%u have it in time",
+    return bf_fail(err, BF_EIO, "%s: %s, but only %lld of wait_replicas=%u replicas had it in time",
         bf_redis_label(r), done, have, r->wait_replicas);
 }
 
@@ -151,7 +151,9 @@ static int settle_add(bf_redis_group *g, unsigned k, bf_error *err)
     r->note = BF_SENT_IN;
     int rc = bf_redis_follow_group(g, &changed, err);
     r->note = NULL;
-    if (rc < 0 && !g->pending && r->link->stands) g->how->undo(g, k);
+    if (rc < 0 && !g->pending && r->link->stands &&
+        !r->adopted) /* they may have set the bits too */
+        g->how->undo(g, k);
     g->pending = rc < 0 && g->pending;
     return rc;
 }
@@ -175,28 +177,30 @@ static int settle_adds(bf_redis_group *g, size_t n, unsigned k, bf_error *err)
 
 /* *pending: something is to be asked again, because it got no answer, or one from bits that are
  * others by now. */
-static int settle(
-    bf_redis_group *g, size_t n, unsigned k, bool unanswered, bool *pending, bf_error *err)
+static int settle(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, const bf_redis_answers *a,
+    bool *pending, bf_error *err)
 {
+    const bool unanswered = *pending, change = changes(g, n) != NULL;
     int rc = settle_adds(g, n, k, err);
     *pending = false;
+    if (rc == 0 && change && !unanswered) rc = whole_stands(r, a, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (unanswered)
             *pending |= g[i].pending;
         else
             rc = bf_redis_follow_group(g + i, pending, err);
-    return rc;
+    return rc == 0 && !change && !*pending ? whole_stands(r, a, err) : rc;
 }
 
 int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err)
 {
     char what[48];
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
-    snprintf(what, sizeof what, "tell what was %s: no answer from", done);
+    snprintf(what, sizeof what, "tell what was %s: no reply from", done);
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, bf_redis_label(r));
     if (!r->link->client)
-        return bf_fail(err, BF_EIO, "%s: cannot tell what was %s: the answer is not Redis's",
-            bf_redis_label(r), done);
+        return bf_fail(
+            err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", bf_redis_label(r), done);
     const bf_error said = *err; /* the host's own words */
     return bf_fail(err, BF_EIO, "cannot tell what was %s: %.130s", done, said.msg);
 }
@@ -220,19 +224,15 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
             return change && (r->link->sent || r->link->one_slot || tries)
                        ? bf_redis_not_sure(r, change, err)
                        : rc;
-        const bool unanswered = a.unknown && !r->link->no_bitfield_ro;
-        if (unanswered)
+        pending = a.unknown && !r->link->no_bitfield_ro;
+        if (pending)
             r->link->no_bitfield_ro = true;
         else if (a.refused)
             return a.refused;
-        if (!bf_redis_marked(r))
-            pending = unanswered;
-        else if ((rc = settle(g, n, k, unanswered, &pending, err)) < 0 ||
-                 (!unanswered && (rc = whole_stands(r, &a, err)) < 0))
-            return rc;
+        if (bf_redis_marked(r) && (rc = settle(r, g, n, k, &a, &pending, err)) < 0) return rc;
     }
     if (pending)
-        return bf_fail(err, BF_EIO, "%s is made anew too often: no answer", bf_redis_label(r));
+        return bf_fail(err, BF_EIO, "%s is re-created too often: no reply", bf_redis_label(r));
     return done ? bf_redis_enough(r, done, a.replicas, err) : 0;
 }
 

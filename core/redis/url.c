@@ -35,7 +35,7 @@ static int decode(char **out, slice s, const char *what, bf_error *err)
         *to = 0;
         if (high < 0 || low < 0)
             return bf_fail(err, BF_EINVAL,
-                "the Redis URL's %s has a %% that two hexadecimal digits do not follow", what);
+                "the Redis URL's %s has a %% without two hexadecimal digits after it", what);
         if (high + low == 0)
             return bf_fail(err, BF_EINVAL, "the Redis URL's %s must not hold a NUL (%%00)", what);
         *to++ = (char)(high << 4 | low);
@@ -99,7 +99,7 @@ static int host(bf_redis_url *u, slice s, bf_error *err)
     if (s.at < s.end && *s.at == '[') {
         s.at++;
         name = until(&s, "]");
-        if (s.at == s.end) return bf_fail(err, BF_EINVAL, "the Redis URL's host lacks its ]");
+        if (s.at == s.end) return bf_fail(err, BF_EINVAL, "the Redis URL's host has no closing ]");
         s.at++;
     } else
         name = until(&s, ":");

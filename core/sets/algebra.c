@@ -13,12 +13,12 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
     const unsigned n = bf_whole_count(a), o = bf_whole_count(b);
     if (n != o)
         return bf_fail(err, BF_EINVAL,
-            "filters that grow must have grown alike: one has %u parts, the other %u", n, o);
+            "filters that grow must have grown equally: one has %u parts, the other %u", n, o);
     for (unsigned i = 0; i < n; i++) {
         const uint64_t m = bf_whole_piece(a, i)->part.g.m, other = bf_whole_piece(b, i)->part.g.m;
         if (m != other)
             return bf_fail(err, BF_EINVAL,
-                "filters that grow must have grown alike: part %u has m=%llu here and m=%llu there",
+                "filters that grow must have grown equally: part %u has m=%llu here and m=%llu there",
                 i, (ull)m, (ull)other);
     }
     return 0;
@@ -30,18 +30,38 @@ typedef struct {
     int (*far)(bf_store *s, const uint64_t *words, bf_error *err);
 } op;
 
+/* Into words that are here. */
+static int combine_near(bf_filter *into, bf_store *s, bf_piece *from, op o, bf_error *err)
+{
+    bf_view v;
+    int rc = bf_view_open(&v, from, err);
+    for (uint64_t at = 0, n; rc == 0 && at < s->nwords; at += n) {
+        n = s->nwords - at < BF_BLOCK ? s->nwords - at : BF_BLOCK;
+        const uint64_t *w = bf_view_block(&v, at, n);
+        if (w)
+            o.near(s->words + at, w, n, into->atomic);
+        else
+            rc = BF_EIO;
+    }
+    bf_view_close(&v);
+    return rc;
+}
+
+static int combine_far(bf_store *s, bf_piece *from, op o, bf_error *err)
+{
+    uint64_t *w, *copy;
+    int rc = bf_part_words(from, &w, &copy, err);
+    if (rc == 0) rc = o.far(s, w, err);
+    free(copy);
+    return rc;
+}
+
 static int combine_part(bf_filter *into, bf_piece *to, bf_piece *from, op o, bf_error *err)
 {
-    uint64_t *w, *copy, ones;
+    uint64_t ones;
     bf_store *s = &to->part.store;
     bf_state st;
-    int rc = bf_part_words(from, &w, &copy, err);
-    if (rc < 0) return rc;
-    if (s->words)
-        o.near(s->words, w, s->nwords, into->atomic);
-    else
-        rc = o.far(s, w, err);
-    free(copy);
+    int rc = s->words ? combine_near(into, s, from, o, err) : combine_far(s, from, o, err);
     if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, err)) < 0) return rc;
     bf_estimate(into->scheme, &to->part.g, ones, &st);
     bf_live_raise(
@@ -136,12 +156,18 @@ int bf_do_intersect(bf_filter *into, bf_filter *from, bf_error *err)
 /* ---- equality ---- */
 static int equal_part(bf_piece *a, bf_piece *b, bf_error *err)
 {
-    uint64_t *x, *y, *copies[2] = { NULL, NULL };
-    int rc = bf_part_words(a, &x, &copies[0], err);
-    if (rc == 0) rc = bf_part_words(b, &y, &copies[1], err);
-    if (rc == 0) rc = bf_words_equal(x, y, a->part.store.nwords);
-    free(copies[0]);
-    free(copies[1]);
+    const uint64_t words = a->part.store.nwords;
+    bf_view x, y = { .copy = NULL };
+    int rc = bf_view_open(&x, a, err);
+    if (rc == 0) rc = bf_view_open(&y, b, err);
+    rc = rc == 0 ? 1 : rc;
+    for (uint64_t at = 0, n; rc == 1 && at < words; at += n) {
+        n = words - at < BF_BLOCK ? words - at : BF_BLOCK;
+        const uint64_t *w = bf_view_block(&x, at, n), *other = w ? bf_view_block(&y, at, n) : NULL;
+        rc = other ? bf_words_equal(w, other, n) : BF_EIO;
+    }
+    bf_view_close(&x);
+    bf_view_close(&y);
     return rc;
 }
 

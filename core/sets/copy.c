@@ -9,7 +9,7 @@ static int copy_words(bf_piece *to, bf_piece *from, bf_error *err)
 {
     bf_store *s = &from->part.store;
     uint64_t *w = to->part.store.words;
-    if (!s->words)
+    if (s->ops->read) /* of a file too: its map may be cut short */
         return bf_piece_there(from) ? s->ops->read(s, 0, w, (bf_bits(&from->part.g) + 7) / 8, err)
                                     : 0;
     bf_words_copy(w, s->words, s->nwords);

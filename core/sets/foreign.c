@@ -66,13 +66,13 @@ static int guava_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *
     bf_desc d;
     if (len < GUAVA_HEAD)
         return bf_fail(
-            err, BF_EFORMAT, "the data is no filter of Guava: %zu bytes, its head has 6", len);
+            err, BF_EFORMAT, "the data is not a Guava filter: %zu bytes, its header has 6", len);
     const uint64_t longs = (uint64_t)from[2] << 24 | from[3] << 16 | from[4] << 8 | from[5];
     if (from[0] > 1)
         return bf_fail(err, BF_EFORMAT,
-            "the data is no filter of Guava: its strategy must be 0 or 1, got %u", from[0]);
+            "the data is not a Guava filter: its strategy must be 0 or 1, got %u", from[0]);
     if (from[1] < 1 || longs < 1 || longs > INT32_MAX)
-        return bf_fail(err, BF_EFORMAT, "the data is no filter of Guava: k=%u, %llu longs", from[1],
+        return bf_fail(err, BF_EFORMAT, "the data is not a Guava filter: k=%u, %llu longs", from[1],
             (ull)longs);
     if (len != GUAVA_HEAD + longs * LONG)
         return bf_fail(err, BF_EFORMAT, "wrong length: %zu bytes, %llu longs need %llu", len,
@@ -118,7 +118,7 @@ static void lsb_write(const bf_filter *f, const uint8_t *bits, uint8_t *to)
 static int plan_sized(bf_spec *spec, bf_error *err)
 {
     if (!spec->scheme)
-        return bf_fail(err, BF_EINVAL, "bare bits do not say what set them: scheme must be given");
+        return bf_fail(err, BF_EINVAL, "bare bits do not tell their scheme: scheme must be given");
     bf_desc d;
     int rc = bf_size(&d, spec, 0, err);
     if (rc < 0) return rc;
@@ -209,7 +209,7 @@ int64_t bf_do_bytes_as(bf_filter *f, const char *name, bf_error *err)
     if (as && f->variant->many)
         return bf_fail(err, BF_EINVAL,
             "format %.20s is for filters of fixed size: "
-            "one that grows or forgets has bytes of its own",
+            "a filter that grows or forgets has only its own format",
             name);
     return !as                                            ? BF_EINVAL
            : refuse_counters(f->part.g.counting, err) < 0 ? BF_ENOTSUP

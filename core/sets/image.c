@@ -49,12 +49,15 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
 {
     bf_piece *p = bf_whole_piece(f, i);
     const bf_desc d = bf_whole_part(f, i);
-    uint64_t *w, *copy;
-    int rc = bf_part_words(p, &w, &copy, err);
-    if (rc == 0)
-        rc = (compact ? bf_image_write_compact : bf_image_write)(
-            &d, w, p->part.store.nwords, put, s);
-    free(copy);
+    const uint64_t nwords = p->part.store.nwords;
+    bf_view v;
+    int rc = bf_view_open(&v, p, err);
+    if (rc == 0 && compact) {
+        const uint64_t *w = bf_view_block(&v, 0, nwords); /* they are in one block */
+        rc = w ? bf_image_write_compact(&d, w, nwords, put, s) : BF_EIO;
+    } else if (rc == 0)
+        rc = bf_image_write_of(&d, bf_view_block, &v, nwords, put, s);
+    bf_view_close(&v);
     s->from += bf_whole_part_bytes(f, i, compact);
     return rc;
 }
@@ -138,7 +141,7 @@ static int append_part(bf_filter *f, unsigned i, uint64_t at, const source *from
     const bool paged = head == BF_HEADER;
     bf_desc d;
     if (at > from->len || from->len - at < (paged ? BF_HEADER : BF_COMPACT_LEAST))
-        return bf_fail(err, BF_EFORMAT, "%.80s is cut short: %llu bytes, its part %u is missing",
+        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
             from->where, (unsigned long long)from->len, i);
     if ((head = read_page(from, at, page, err)) < 0) return head;
     int rc =

@@ -12,7 +12,18 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
 /* 0, or BF_ENOTSUP, "home ... cannot <what>": its words are elsewhere, and far is false: the home
  * cannot do it there. */
 int bf_reach(const bf_filter *f, bool far, const char *what, bf_error *err);
-/* A part's words to read; where they are elsewhere, *copy is one to be freed. */
+/* A part's words to read, a block at a time.  Those of a mapped file are read, because whoever cuts
+ * it short makes an access to the map SIGBUS; those that are elsewhere come all at once. */
+typedef struct {
+    bf_piece *part;
+    uint64_t *words, *copy; /* words NULL: a block is read into room */
+    bf_error *err;
+    uint64_t room[BF_BLOCK];
+} bf_view;
+int bf_view_open(bf_view *v, bf_piece *p, bf_error *err);
+const uint64_t *bf_view_block(void *view, uint64_t at, uint64_t n); /* NULL: *err */
+void bf_view_close(bf_view *v);
+/* All of them; where they are elsewhere or in a file, *copy is one to be freed. */
 int bf_part_words(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err);
 int bf_part_ones(bf_piece *p, uint64_t *ones, bf_error *err); /* cells that are set */
 /* The words of a filter of fixed size, reached and checked. */

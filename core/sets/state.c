@@ -21,7 +21,7 @@ int bf_part_words(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err)
 {
     bf_store *s = &p->part.store;
     *copy = NULL;
-    if ((*words = s->words)) return 0;
+    if ((*words = s->words) && !s->ops->read) return 0;
     if (!(*words = *copy = bf_words_new(s->nwords)))
         return bf_fail(err, BF_ENOMEM, "out of memory");
     if (!bf_piece_there(p)) return 0;
@@ -32,6 +32,26 @@ int bf_part_words(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err)
     }
     return rc;
 }
+
+int bf_view_open(bf_view *v, bf_piece *p, bf_error *err)
+{
+    v->part = p;
+    v->err = err;
+    v->words = v->copy = NULL;
+    return p->part.store.words && p->part.store.ops->read
+               ? 0
+               : bf_part_words(p, &v->words, &v->copy, err);
+}
+
+const uint64_t *bf_view_block(void *view, uint64_t at, uint64_t n)
+{
+    bf_view *v = view;
+    bf_store *s = &v->part->part.store;
+    if (v->words) return v->words + at;
+    return s->ops->read(s, at * 8, v->room, n * 8, v->err) < 0 ? NULL : v->room;
+}
+
+void bf_view_close(bf_view *v) { free(v->copy); }
 
 int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err)
 {
@@ -87,29 +107,42 @@ int bf_part_ones(bf_piece *p, uint64_t *ones, bf_error *err)
 {
     bf_store *s = &p->part.store;
     const bf_cells *cells = bf_cells_of(&p->part.g);
-    uint64_t *w, *copy;
+    bf_view v;
     if (!s->words && s->ops->count && cells->bits == 1) return s->ops->count(s, ones, err);
-    int rc = bf_part_words(p, &w, &copy, err);
-    if (rc == 0) *ones = cells->count(w, s->nwords);
-    free(copy);
+    int rc = bf_view_open(&v, p, err);
+    *ones = 0;
+    for (uint64_t at = 0, n; rc == 0 && at < s->nwords; at += n) {
+        n = s->nwords - at < BF_BLOCK ? s->nwords - at : BF_BLOCK;
+        const uint64_t *w = bf_view_block(&v, at, n);
+        if (w)
+            *ones += cells->count(w, n);
+        else
+            rc = BF_EIO;
+    }
+    bf_view_close(&v);
     return rc;
 }
 
 /* Bits set in any living part: a key that was added in several epochs counts once. */
-static uint64_t ones_of_all(bf_filter *f, int64_t now)
+static int ones_of_all(bf_filter *f, int64_t now, uint64_t *ones, bf_error *err)
 {
-    uint64_t ones = 0, block[512];
+    uint64_t block[512], room[512];
     const uint64_t words = bf_whole_piece(f, 0)->part.store.nwords;
+    *ones = 0;
     for (uint64_t at = 0, n; at < words; at += n) {
         n = words - at < 512 ? words - at : 512;
         memset(block, 0, sizeof block);
         for (unsigned i = 0; i < bf_whole_count(f); i++) {
-            const bf_piece *p = bf_whole_piece(f, i);
-            if (bf_whole_lives(f, p, now)) bf_words_or(block, p->part.store.words + at, n, false);
+            bf_piece *p = bf_whole_piece(f, i);
+            bf_store *s = &p->part.store;
+            if (!bf_whole_lives(f, p, now)) continue;
+            const int rc = s->ops->read ? s->ops->read(s, at * 8, room, n * 8, err) : 0;
+            if (rc < 0) return rc;
+            bf_words_or(block, s->ops->read ? room : s->words + at, n, false);
         }
-        ones += bf_words_count(block, n);
+        *ones += bf_words_count(block, n);
     }
-    return ones;
+    return 0;
 }
 
 static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
@@ -133,7 +166,10 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
     sum->fill = (double)sum->ones / (double)bf_whole_cells(f);
     sum->fpr = n == 1 ? one.fpr : 1 - clean; /* small rates in full */
     if (f->variant->forgets && first->part.store.words) {
-        bf_estimate(f->scheme, &first->part.g, ones_of_all(f, now), &one);
+        uint64_t ones;
+        const int rc = ones_of_all(f, now, &ones, err);
+        if (rc < 0) return rc;
+        bf_estimate(f->scheme, &first->part.g, ones, &one);
         sum->count = one.count;
     }
     return 0;
@@ -160,7 +196,7 @@ static int read_part(bf_piece *p, uint64_t from, uint8_t *to, uint64_t len, bf_e
         memset(to, 0, len);
         return 0;
     }
-    if (!s->words) return s->ops->read(s, from, to, len, err);
+    if (s->ops->read) return s->ops->read(s, from, to, len, err);
     memcpy(to, (const uint8_t *)s->words + from, len);
     return 0;
 }

@@ -11,19 +11,28 @@ static int differ_int(
         (ull)have, name, (ull)want);
 }
 
+/* Where it has none of it, "has grow=0" would say less. */
+static int differ_real(
+    bf_error *err, const char *where, const char *name, const char *kind, double have, double want)
+{
+    if (have == 0)
+        return bf_fail(err, BF_EMISMATCH, "%.80s is not a %s filter, but %s=%g was asked for",
+            where, kind, name, want);
+    return bf_fail(
+        err, BF_EMISMATCH, "%.80s has %s=%g, asked for %s=%g", where, name, have, name, want);
+}
+
 static int match_variant(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
     if (want->grow != 0 && want->grow != have->grow)
-        return bf_fail(err, BF_EMISMATCH, "%.80s has %sgrow=%g, asked for grow=%g", where,
-            have->grow == 0 ? "no growth, " : "", have->grow, want->grow);
+        return differ_real(err, where, "grow", "growing", have->grow, want->grow);
     if (want->window != 0 && want->window != have->window)
-        return bf_fail(err, BF_EMISMATCH, "%.80s has %swindow=%g, asked for window=%g", where,
-            have->window == 0 ? "no window, " : "", have->window, want->window);
+        return differ_real(err, where, "window", "forgetting", have->window, want->window);
     if (want->parts && want->parts != have->parts)
         return differ_int(err, where, "parts", have->parts, want->parts);
     if (want->clock && have->window == 0)
         return bf_fail(
-            err, BF_EINVAL, "%.80s has no window: clock is for filters that forget", where);
+            err, BF_EINVAL, "%.80s is not a forgetting filter: clock must not be given", where);
     return 0;
 }
 

@@ -141,7 +141,7 @@ double bf_rate_redisson(double m, double n, unsigned k)
     return fmin(rate + n / m * sum, 1);
 }
 
-static double fill_of_redisson(double m, double n, unsigned k)
+double bf_fill_redisson(double m, double n, unsigned k)
 {
     walk w;
     double sum = 0;
@@ -149,6 +149,37 @@ static double fill_of_redisson(double m, double n, unsigned k)
     for (unsigned c = 0; c < w.parities; c++) sum += w.fill[c];
     return sum / w.parities;
 }
+
+/* ---- scrapy-redis-bloomfilter: its first position is the sum of the characters, which for a
+ * fingerprint of 40 hexadecimal digits is nearly always within 600 of 2805.  Soon all of those
+ * cells are set, and the first position tells nothing. ---- */
+typedef struct {
+    double first, all; /* the chance that a first position is set; the share of cells that are */
+} sums;
+
+static sums of_sums(double m, double n, unsigned k)
+{
+    enum { REACH = 600, STEP = 8 };
+    const double deviation = 144.77, root = deviation * sqrt(2 * acos(-1)),
+                 others = n * (k - 1) / m, rest = -expm1(-others);
+    sums s = { 0, rest };
+    if (m < 2 * REACH) return (sums){ -expm1(-n * k / m), -expm1(-n * k / m) };
+    for (int at = -REACH; at <= REACH; at += STEP) {
+        const double chance = exp(-at * at / (2 * deviation * deviation)) / root,
+                     set = -expm1(-n * chance - others);
+        s.first += STEP * chance * set;
+        s.all += STEP * (set - rest) / m;
+    }
+    return s;
+}
+
+double bf_rate_scrapy_redis(double m, double n, unsigned k)
+{
+    const sums s = of_sums(m, n, k);
+    return s.first * pow(s.all, k - 1);
+}
+
+double bf_fill_scrapy_redis(double m, double n, unsigned k) { return of_sums(m, n, k).all; }
 
 /* ---- of a scheme ---- */
 static bool near_range(const bf_scheme *s, double m)
@@ -173,7 +204,7 @@ double bf_rate(const bf_scheme *s, double m, double n, unsigned k)
 /* The share of cells that n keys set. */
 static double fill(const bf_scheme *s, double m, double n, unsigned k)
 {
-    if (s->rate) return fill_of_redisson(m, n, k);
+    if (s->fill) return s->fill(m, n, k);
     if (near_range(s, m)) return fill_of_range((double)s->range, m, n, k);
     const double cells = s->power_of_two ? cells_of_mask(m) : m;
     return cells / m * -expm1(-n * s->layout->distinct(k) / cells);

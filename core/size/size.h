@@ -21,7 +21,8 @@ typedef struct {
     uint64_t m, m_max;     /* its only m, its largest m                                   */
     uint64_t values;       /* different digests, where they are few: rates_older.c        */
     uint64_t range;        /* numbers that positions are cut from, where m comes near     */
-    double (*rate)(double m, double n, unsigned k); /* instead of the layout's            */
+    double (*rate)(double m, double n, unsigned k); /* instead of the layout's, with      */
+    double (*fill)(double m, double n, unsigned k); /* the share of cells that are set    */
     int (*size)(
         bf_geometry *g, const char *name, bf_error *err); /* sizing_older.c: its own formulas */
 } bf_scheme;
@@ -60,7 +61,7 @@ int bf_check_limits(const bf_desc *d, bf_error *err); /* m and k against what th
  */
 int bf_size(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
 bool bf_sufficient(const bf_spec *spec);                      /* does it size a filter?        */
-double bf_bits_for(const bf_layout *l, double p, unsigned k); /* bits a key for a rate         */
+double bf_bits_for(const bf_layout *l, double p, unsigned k); /* bits per key for a rate       */
 unsigned bf_best_k(const bf_layout *l, double p);             /* the k with the fewest of them */
 
 /* sizing_parts.c: filters of many parts */
@@ -91,6 +92,9 @@ double bf_keys_of(const bf_scheme *s, double m, double ones, unsigned k); /* tha
 double bf_rate_floor(const bf_scheme *s, double n);
 double bf_rate_left(const bf_scheme *s, double p, double n); /* for the positions, of p in all */
 double bf_rate_redisson(double m, double n, unsigned k);
+double bf_fill_redisson(double m, double n, unsigned k);
+double bf_rate_scrapy_redis(double m, double n, unsigned k);
+double bf_fill_scrapy_redis(double m, double n, unsigned k);
 
 /* match.c: is this what was asked for? */
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err);

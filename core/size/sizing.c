@@ -8,7 +8,7 @@
 
 static const double LN2 = 0.69314718055994530942;
 
-/* ---- bits a key for a rate ---- */
+/* ---- bits per key for a rate ---- */
 static double bits_for(const bf_layout *l, double p, unsigned k)
 {
     double low = 1e-3, high = k / LN2; /* the rate falls as c grows */
@@ -89,7 +89,7 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
 static int below_floor(const bf_scheme *s, const bf_geometry *g, bf_error *err)
 {
     return bf_fail(err, BF_EINVAL,
-        "p=%g cannot be kept: scheme %s takes keys for others at a rate of %.4g at n=%llu, its hash "
+        "p=%g is not possible: scheme %s confuses keys at a rate of %.4g at n=%llu, its hash "
         "has %llu values: give a larger p, or fewer keys",
         g->p, s->name, bf_rate_floor(s, (double)g->n), (unsigned long long)g->n,
         (unsigned long long)s->values);
@@ -120,7 +120,7 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (!(p > 0)) return below_floor(s, g, err);
     double c = g->k ? bits_for(s->layout, p, g->k) : best_k(s->layout, p, &g->k);
     double m = ceil(c * n);
-    if (!bf_rate_is_formula(s) && !s->power_of_two) m = cells_for(s, g, m);
+    if (s->rate || (!bf_rate_is_formula(s) && !s->power_of_two)) m = cells_for(s, g, m);
     if (s->layout->line_bits == 1 && m < BF_RATE_SMALL)
         while (bf_rate_small(m, (double)g->n, g->k) > g->p) m++;
     if (!(m <= (double)BF_M_MAX))
@@ -209,7 +209,7 @@ static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (p <= g->p * (1 + 1e-6)) return 0;
     if (g->p < bf_rate_floor(s, (double)g->n)) return below_floor(s, g, err);
     return bf_fail(err, BF_EINVAL,
-        "p=%g cannot be kept: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
+        "p=%g is not possible: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
         (unsigned long long)g->m, (unsigned long long)g->n, g->k, p, s->name);
 }
 
@@ -271,7 +271,7 @@ int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *er
         .counting = spec->counting };
     if (!enough(spec))
         return bf_fail(err, BF_EINVAL,
-            "give m and n, n and p, m and k, or m and p: less does not size a filter");
+            "these do not size a filter: give m and n, n and p, m and k, or m and p");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
     if ((rc = derive(s, g, spec, out->name, err)) < 0 ||
         (rc = round_to_lines(s->layout, g, err)) < 0)

@@ -151,7 +151,7 @@ static int check_spec(const bf_spec *s, bf_error *err)
     const char *what = s->grow != 0 ? "grow" : "window";
     if (s->grow != 0 && s->window != 0)
         return bf_fail(
-            err, BF_EINVAL, "grow=%g and window=%g exclude each other", s->grow, s->window);
+            err, BF_EINVAL, "grow=%g and window=%g must not be given together", s->grow, s->window);
     if (s->m || !s->n || s->p == 0)
         return bf_fail(
             err, BF_EINVAL, "%s needs n and p, and no m: sizes follow from the rate to keep", what);
@@ -199,7 +199,7 @@ static int size_window(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_e
 int bf_size_any(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
     if (spec->clock && spec->window == 0)
-        return bf_fail(err, BF_EINVAL, "clock is for filters that forget: give window");
+        return bf_fail(err, BF_EINVAL, "clock is for forgetting filters: give window");
     if (spec->grow == 0 && spec->window == 0) return bf_size(d, spec, most_bits, err);
     int rc = check_spec(spec, err);
     if (rc < 0 || (rc = spec->grow != 0 ? size_grow(d, spec, most_bits, err)

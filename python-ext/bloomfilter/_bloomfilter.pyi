@@ -121,7 +121,9 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        adopt: bool = False,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> None:
         """Any sufficient set of m, n, k, p: (m, n), (n, p), (m, k), (m, p).  A storage alone is opened.
@@ -134,6 +136,8 @@ class BloomFilter:
         that others cleared or deleted may seem to be as it was.
         wait_replicas: an add returns when so many replicas have it; an Error where too few have it in time, though it is
         added then.
+        adopt: another system's bitmap becomes a filter of ours too, and that system works on; give scheme and what it
+        leaves open of m and k.
         """
     @classmethod
     def open(
@@ -155,7 +159,9 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        adopt: bool = False,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         read_only: bool = False,
         warn: bool = True,
     ) -> Self:
@@ -183,7 +189,9 @@ class BloomFilter:
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
+        adopt: bool = False,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
     ) -> _Plan:
         """What the constructor would make of these arguments, without making it."""
@@ -334,6 +342,7 @@ class BloomFilter:
         secret: Buffer | None = None,
         format: str | None = None,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """A filter in memory from what to_bytes() gave.  Parameters given must be those of the data."""
     def save(self, path: _Path, /) -> None:
@@ -350,6 +359,7 @@ class BloomFilter:
         scheme: str | None = None,
         secret: Buffer | None = None,
         clock: Callable[[], _Real] | None = None,
+        hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
     ) -> Self:
         """Read a saved file into memory.  open() stays bound to the file instead."""
     def __reduce__(self) -> tuple[Any, ...]: ...

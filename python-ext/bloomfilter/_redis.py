@@ -86,7 +86,7 @@ class Loan:
         try:
             pid, other = talking.get(own, (0, None))
             if pid == os.getpid() and other():
-                raise RuntimeError("the client's only connection waits for another answer")
+                raise RuntimeError("the client's only connection waits for another reply")
             if self.pid != os.getpid():  # the parent's: a child must not speak on it
                 own.disconnect()
                 self.pid = os.getpid()
@@ -151,7 +151,7 @@ def receive(connection, count, replies):
             now = time.monotonic()
             until = until or now + limit
             if now > until:
-                raise TimeoutError(errno.ETIMEDOUT, "the answer takes too long")
+                raise TimeoutError(errno.ETIMEDOUT, "the reply takes too long")
 
 
 def read_parsed(connection, count, replies):

@@ -124,8 +124,8 @@ static void wrong_lengths_and_foreign_bytes(void)
         free(part);
     }
     CHECK_HAS(wrong(b, 5, NULL, BF_EFORMAT), "only 5 bytes");
-    CHECK_HAS(wrong(b, 100, NULL, BF_EFORMAT), "cut short: 100 bytes");
-    CHECK_HAS(wrong(b, len - 1, NULL, BF_EFORMAT), "cut short: 4223 bytes, m=1024 needs 4224");
+    CHECK_HAS(wrong(b, 100, NULL, BF_EFORMAT), "truncated: 100 bytes");
+    CHECK_HAS(wrong(b, len - 1, NULL, BF_EFORMAT), "truncated: 4223 bytes, m=1024 needs 4224");
     CHECK_HAS(wrong(longer, len + 8, NULL, BF_EFORMAT), "too long");
     memcpy(longer, "#!/bin/sh\n", 10);
     CHECK_HAS(wrong(longer, len, NULL, BF_EFORMAT), "magic");
@@ -190,7 +190,7 @@ static void saved_files(void)
     bf_close(g);
     CHECK(truncate(path, (off_t)len - 8) == 0);
     CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
-    CHECK_HAS(e.msg, "cut short");
+    CHECK_HAS(e.msg, "truncated");
     CHECK(!bf_load("/nonexistent/x.bloom", NULL, &e) && e.code == BF_ENOENT && e.sys_errno == 2);
     CHECK_HAS(e.msg, "cannot open /nonexistent/x.bloom: No such file or directory");
     CHECK(!bf_load(folder, NULL, &e) && e.code == BF_EIO);

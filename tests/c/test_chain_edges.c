@@ -43,15 +43,15 @@ static const struct {
     { GROW, 160, 4, 1, "parts is out of range" },
     { WINDOW, 160, 4, 0, "parts is out of range" },
     { WINDOW, 160, 4, 256, "parts is out of range" },
-    { GROW, 2080, 8, 0, "a live counter is broken" },
+    { GROW, 2080, 8, 0, "a live counter is invalid" },
     { GROW, 164, 1, 1, "a reserved byte is set" },
     { WINDOW, 2047, 1, 1, "a reserved byte is set" },
     { GROW, 2088, 1, 1, "a reserved byte is set" },
     { GROW, 28, 4, 0x300, "uses features (flags 768" },
     { GROW, 28, 4, 0x110, "uses features (flags 272" },
     { GROW, 28, 4, 0x2000, "uses features" },
-    { GROW, 52, 4, 4, "uses features (flags 256, 4 bits a cell)" },
-    { FIXED, 52, 4, 2, "uses features (flags 0, 2 bits a cell)" },
+    { GROW, 52, 4, 4, "uses features (flags 256, 4 bits per position)" },
+    { FIXED, 52, 4, 2, "uses features (flags 0, 2 bits per position)" },
     { FIXED, 144, 1, 1, "a reserved byte is set" },
     { FIXED, 196, 1, 1, "a reserved byte is set" },
     { FIXED, 2000, 1, 1, "a reserved byte is set" },
@@ -78,8 +78,8 @@ static const struct {
     { FIXED, 24, 4, 999, "has scheme number 999" },
     { FIXED, 80, 1, 'C', "scheme name and number disagree" },
     { FIXED, 143, 1, 'x', "scheme name and number disagree" },
-    { FIXED, 2056, 8, 5, "a sequence number is broken" },
-    { FIXED, 2048, 8, 5, "a sequence number is broken" },
+    { FIXED, 2056, 8, 5, "a sequence number is invalid" },
+    { FIXED, 2048, 8, 5, "a sequence number is invalid" },
     { GROW, FIRST + 28, 4, 0, "a part does not belong to it" },
     { GROW, FIRST + 160, 4, 1, "a part does not belong to it" },
     { GROW, FIRST + 48, 4, 1, "a part does not belong to it" },
@@ -156,7 +156,7 @@ static void values_past_reason(void)
     bf_filter *f = made(GROW);
     uint8_t *b = paged_bytes(f, &len);
     CHECK(!bf_from_bytes(b + FIRST, len - FIRST, NULL, &e) && e.code == BF_EFORMAT);
-    CHECK_HAS(e.msg, "is a part of a filter and not a whole one");
+    CHECK_HAS(e.msg, "is one part of a filter, not a whole filter");
     put(b + 144, 8, real(INFINITY));
     mend(b);
     CHECK(!bf_from_bytes(b, len, NULL, &e));
@@ -165,7 +165,7 @@ static void values_past_reason(void)
     mend(b);
     for (uint64_t cut = 1; cut < len; cut += 977) {
         CHECK(!bf_from_bytes(b, len - cut, NULL, &e) && e.code == BF_EFORMAT);
-        CHECK_HAS(e.msg, len - cut < 8 ? "it has only" : "cut short");
+        CHECK_HAS(e.msg, len - cut < 8 ? "it has only" : "truncated");
     }
     bf_close(f);
     free(b);
@@ -241,7 +241,7 @@ static void files_of_other_lengths(void)
     for (uint64_t cut = 1; cut < len; cut += 977) {
         put_file(b, len - cut);
         CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
-        CHECK_HAS(e.msg, len - cut < 8 ? "it has only" : "cut short");
+        CHECK_HAS(e.msg, len - cut < 8 ? "it has only" : "truncated");
         CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
     }
     put(longer + 2048, 8, UINT64_C(0xFFFFFFFE00000001)); /* dirty: somebody was */
@@ -307,7 +307,7 @@ static void a_file_cut_short_under_the_map(void)
     CHECK_EQ(stat(path, &st), 0);
     CHECK_EQ(truncate(path, st.st_size - 5000), 0);
     CHECK_EQ(bf_get_state(f, &state, &e), BF_EFORMAT);
-    CHECK_HAS(e.msg, "was cut short while it was open");
+    CHECK_HAS(e.msg, "was truncated while it was open");
     CHECK_EQ(bf_to_bytes(f, &state, UINT64_MAX, &e), BF_EFORMAT);
     CHECK_EQ(bf_read_bits(f, 0, bytes, 10, &e), BF_EFORMAT);
     CHECK_EQ(bf_unite(f, memory, &e), BF_EFORMAT);

@@ -206,7 +206,7 @@ static void refused(const bf_spec *s, int why)
     e = (bf_error){ 0 };
     CHECK(!bf_open(s, &e));
     CHECK(e.code == BF_EIO && e.sys_errno == why);
-    CHECK_HAS(e.msg, "cannot make room for the holes of");
+    CHECK_HAS(e.msg, "cannot allocate the holes of");
     CHECK_HAS(e.msg, path);
     CHECK_EQ(room(), before);
 }
@@ -398,7 +398,7 @@ static void holes_on_a_full_disk(void)
         says_tmpfs = true;
         e = (bf_error){ 0 };
         CHECK(!bf_open(&spec, &e) && e.sys_errno == ENOSPC);
-        CHECK_HAS(e.msg, "cannot make room for the holes of");
+        CHECK_HAS(e.msg, "cannot allocate the holes of");
         CHECK(!bf_open(&read, &e) && e.sys_errno == ENOSPC);
         bf_filter *f = must(bf_load(other, &spec, &e), __LINE__); /* into memory, without a map */
         has_some(f);
@@ -588,7 +588,7 @@ static void cut_short_while_it_is_opened(void)
         cut_now = true;
         e = (bf_error){ 0 };
         CHECK(!bf_open(again(&kinds[i], false), &e) && e.code == BF_EFORMAT);
-        CHECK_HAS(e.msg, "was cut short while it was opened");
+        CHECK_HAS(e.msg, "was truncated while it was opened");
         as_ever();
         unlink(path);
     }
@@ -606,7 +606,7 @@ static void growth_of_what_was_cut_short(void)
     int rc = 0;
     for (int i = 100; i < 100000 && rc >= 0; i++) rc = bf_add(f, &i, sizeof i, &e);
     CHECK_EQ(rc, BF_EFORMAT);
-    CHECK_HAS(e.msg, "was cut short while it was open");
+    CHECK_HAS(e.msg, "was truncated while it was open");
     CHECK_EQ(size(), was - 64);
     bf_close(f);
     unlink(path);

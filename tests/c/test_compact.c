@@ -22,7 +22,7 @@ static uint64_t twice(const void *key, size_t len)
     return len ? 31 * (uint64_t)*(const uint8_t *)key + len : 7;
 }
 static bf_function *const list[] = { twice };
-static const bf_functions functions = { 1, list };
+static const bf_functions functions = { .count = 1, .function = list };
 static const uint8_t secret[] = "0123456789abcdef";
 
 /* head: of the image, the part's included where the filter has one; 0: it has pages */
@@ -287,12 +287,12 @@ static void an_image_in_a_file_is_read_and_not_written(void)
         same(f, bf_load(path, &spec, &e), i);
         spec.storage = path;
         CHECK(!bf_open(&spec, &e) && e.code == BF_ENOTSUP);
-        CHECK_HAS(e.msg, "cannot be written in place: load it, and save what was loaded");
+        CHECK_HAS(e.msg, "cannot be written in place: load it and save it");
         spec.read_only = true;
         g = bf_open(&spec, &e);
         if (rows[i].spec.grow != 0 || rows[i].spec.window != 0) {
             CHECK(!g && e.code == BF_ENOTSUP);
-            CHECK_HAS(e.msg, "cannot be mapped: load it, and save what was loaded");
+            CHECK_HAS(e.msg, "cannot be mapped: load it and save it");
         } else {
             CHECK(g && bf_equal(f, g, &e) == 1 && bf_add(g, "x", 1, &e) == BF_ENOTSUP);
             CHECK(bf_sync(g, &e) == 0 && bf_fits(g, &spec, &e) == 1);
@@ -386,8 +386,8 @@ static void values_with_right_sums(void)
     } wrong[] = {
         { TEN, 12, 4, 63, "bad header size" },
         { TEN, 12, 4, 56, "bad header size" },
-        { TEN, 12, 4, 65, "cut short" },
-        { TEN, 12, 4, 0xFFFFFFFF, "cut short" },
+        { TEN, 12, 4, 65, "truncated" },
+        { TEN, 12, 4, 0xFFFFFFFF, "truncated" },
         { TEN, 24, 4, 77, "scheme number 77" },
         { TEN, 28, 4, 2, "uses features (flags 2" },
         { TEN, 28, 4, 1, "bad header size" },
@@ -396,12 +396,12 @@ static void values_with_right_sums(void)
         { TEN, 32, 8, 32769, "m is too large for a header without a page" },
         { TEN, 32, 8, UINT64_C(1) << 62, "m is too large for a header without a page" },
         { TEN, 32, 8, 256, "m is out of range" },
-        { TEN, 32, 8, 1024, "cut short: 128 bytes, m=1024 needs 192" },
+        { TEN, 32, 8, 1024, "truncated: 128 bytes, m=1024 needs 192" },
         { TEN, 40, 8, 0, "n is out of range" },
         { TEN, 48, 4, 0, "k is out of range" },
         { TEN, 48, 4, 40, "k is out of range" },
         { TEN, 52, 4, 0, "uses features" },
-        { TEN, 52, 4, 4, "cut short" },
+        { TEN, 52, 4, 4, "truncated" },
         { TEN, 52, 4, 5, "m is too large for a header without a page" },
         { TEN, 56, 8, UINT64_C(0x4000000000000000), "p is out of range" },
         { KEYED, 64, 8, 0, "secret check and flags disagree" },
@@ -411,7 +411,7 @@ static void values_with_right_sums(void)
         { GUAVA, 64, 1, 'x', "scheme name and number disagree" },
         { GUAVA, 79, 1, 'x', "scheme name and number disagree" },
         { GROWS, 64, 8, 0, "grow is out of range" },
-        { GROWS, 72, 8, 1, "a live counter is broken" },
+        { GROWS, 72, 8, 1, "a live counter is invalid" },
         { GROWS, 28, 4, 0x300, "bad header size" },
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

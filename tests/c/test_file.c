@@ -146,9 +146,9 @@ static void wrong_files(void)
     put_bytes("", 0);
     CHECK_HAS(refused((bf_spec){ .m = 1000, .k = 3 }, BF_EFORMAT), "only 0 bytes");
     put_bytes(good, 4095);
-    CHECK_HAS(refused((bf_spec){ 0 }, BF_EFORMAT), "cut short: 4095");
+    CHECK_HAS(refused((bf_spec){ 0 }, BF_EFORMAT), "truncated: 4095");
     put_bytes(good, len - 1);
-    CHECK_HAS(refused((bf_spec){ 0 }, BF_EFORMAT), "cut short");
+    CHECK_HAS(refused((bf_spec){ 0 }, BF_EFORMAT), "truncated");
     memcpy(bad, good, len);
     bad[8] = 9;
     put_bytes(bad, len);
@@ -166,7 +166,7 @@ static void wrong_files(void)
     CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1 }, BF_EIO), "a FIFO");
     unlink(path);
     CHECK(symlink("/nonexistent/b", path) == 0);
-    CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1 }, BF_EIO), "symbolic link to nothing");
+    CHECK_HAS(refused((bf_spec){ .m = 10, .k = 1 }, BF_EIO), "dangling symbolic link");
     remove_it();
 }
 
@@ -230,7 +230,7 @@ static void cut_short_replaced_deleted(void)
     CHECK(truncate(path, 8192) == 0);
     CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path }, &e), 0);
     CHECK_EQ(bf_test_many(f, &one, 1, NULL, &e), BF_EFORMAT);
-    CHECK_HAS(e.msg, "cut short while it was open: 8192 bytes, it had 129096");
+    CHECK_HAS(e.msg, "truncated while it was open: 8192 bytes, it had 129096");
     CHECK_EQ(bf_add_many(f, &one, 1, NULL, &e), BF_EFORMAT);
     CHECK_EQ(bf_sync(f, &e), BF_EFORMAT);
     CHECK_EQ(bf_clear(f, &e), BF_EFORMAT);

@@ -178,7 +178,7 @@ static void round_trips(void)
     CHECK(!bf_from_bytes(longer, len + 1, NULL, &e));
     CHECK_HAS(e.msg, "too long");
     CHECK(!bf_from_bytes(b + 4096, len - 4096, NULL, &e));
-    CHECK_HAS(e.msg, "is a part of a filter");
+    CHECK_HAS(e.msg, "is one part of a filter");
     free(longer);
     free(b);
     bf_close(f);
@@ -301,7 +301,7 @@ static void sets(void)
     CHECK_EQ(bf_equal(b, fixed, &e), 0);
     many(b, true, 'b', 5000, 50000, NULL);
     CHECK_EQ(bf_unite(a, b, &e), BF_EINVAL);
-    CHECK_HAS(e.msg, "grown alike");
+    CHECK_HAS(e.msg, "grown equally");
     CHECK_EQ(bf_clear(a, &e), 0);
     CHECK_EQ(many(a, false, 'a', 0, 5000, NULL), 0);
     CHECK_EQ(many(a, true, 'a', 0, 5000, NULL), 5000);
@@ -320,7 +320,7 @@ static void refused(void)
         { { .n = 100, .p = 0.01, .grow = -2 }, "grow must be a factor above 1" },
         { { .m = 1000, .n = 100, .grow = 2 }, "grow needs n and p" },
         { { .m = 1000, .k = 3, .grow = 2 }, "grow needs n and p" },
-        { { .n = 100, .p = 0.01, .grow = 2, .window = 5 }, "exclude each other" },
+        { { .n = 100, .p = 0.01, .grow = 2, .window = 5 }, "must not be given together" },
         { { .n = 100, .p = 0.01, .grow = 2, .scheme = "guava" }, "can neither grow nor forget" },
         { { .n = 100, .p = 0.01, .grow = 2, .parts = 3 }, "give window" },
         { { .n = 100, .p = 0.01, .window = -5 }, "window must be a number of seconds above 0" },
@@ -350,7 +350,7 @@ static void refused(void)
     f = OPEN(.n = 100, .p = 0.01, .storage = path);
     CHECK(!bf_open(&(bf_spec){ .n = 100, .p = 0.01, .grow = 3, .storage = path }, &e) &&
           e.code == BF_EMISMATCH);
-    CHECK_HAS(e.msg, "has no growth");
+    CHECK_HAS(e.msg, "is not a growing filter");
     bf_close(f);
     unlink(path);
 }

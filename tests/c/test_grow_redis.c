@@ -228,7 +228,7 @@ static void lost_parts_are_errors(void)
     CHECK_EQ(rs_number(&redis, "EXISTS lost:meta {lost}:p0 {lost}:p1"), 0);
     bf_close(f);
     bf_close(other);
-    bf_close(open_((bf_spec)GROW, "lost")); /* and made anew */
+    bf_close(open_((bf_spec)GROW, "lost")); /* and re-created */
 }
 
 static void what_does_not_fit(void)

@@ -147,7 +147,7 @@ static void killed_while_it_grows(void)
     CHECK_EQ(
         truncate(path, st.st_size / 2), 0); /* its end may be room that no part has taken yet */
     CHECK_EQ(many(f, false, 'm', 0, 10, NULL), BF_EFORMAT);
-    CHECK_HAS(e.msg, "cut short");
+    CHECK_HAS(e.msg, "truncated");
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
     bf_close(f);
     bf_close(g);
@@ -166,7 +166,7 @@ static void a_full_disk(void)
     int rc;
     while ((rc = add(f, 'k', i)) >= 0 && i < 2000000) i++;
     CHECK_EQ(rc, BF_EIO);
-    CHECK_HAS(e.msg, "cannot make room to grow in");
+    CHECK_HAS(e.msg, "cannot allocate space to grow in");
     CHECK_EQ(many(f, false, 'k', 0, i, NULL), i); /* all before it stands */
     CHECK_EQ(add(f, 'k', 5), BF_PRESENT);
     bf_filter *g = OPEN(.storage = where);

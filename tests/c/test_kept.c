@@ -344,7 +344,7 @@ static void cut_short_and_made_long_again(void)
         for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
             e = (bf_error){ 0 };
             CHECK_EQ(calls[i](f), BF_EFORMAT);
-            CHECK_HAS(e.msg, "the page of its part 1 is no more");
+            CHECK_HAS(e.msg, "the page of its part 1 is missing");
         }
         CHECK(access(other, F_OK) != 0);
         bf_close(f);

@@ -332,7 +332,7 @@ static void cleared_or_made_anew_by_another(void)
                  : i == 3 ? bf_add(a, "x", 1, &e)
                           : bf_get_state(a, &st, &e);
         CHECK_EQ(rc, BF_EMISMATCH);
-        CHECK_HAS(e.msg, "was created again as classic m=9001 k=6");
+        CHECK_HAS(e.msg, "was re-created as classic m=9001 k=6");
     }
     CHECK_EQ(bf_get_state(c, &st, &e), 0);
     CHECK(st.ones <= 5); /* an add may leave bits, never take one */
@@ -508,7 +508,7 @@ static void foreign_bitmaps(void)
     }
     long len = rs_number(&redis, "STRLEN old");
     CHECK(!bf_open(&(bf_spec){ .m = 10000, .k = 4, .storage = rs_url(&redis, "old", "") }, &e));
-    CHECK_HAS(e.msg, "no filter of ours");
+    CHECK_HAS(e.msg, "not our filter");
     bf_filter *f = opened(spec, "old", "", __LINE__);
     if (f) {
         CHECK_EQ(missing(f, 0, 100), 0);

@@ -250,7 +250,7 @@ static void refused(void)
         { { .m = 100, .k = 2, .storage = "redis://h?key=k", .timeout = 1e9 }, BF_EINVAL,
             "timeout must be" },
         { { .m = 100, .k = 2, .storage = "redis://h?key=k", .cache_max_age = 5 }, BF_EINVAL,
-            "cache_max_age=5 without cache" },
+            "cache_max_age=5 needs cache" },
         { { .m = 100, .k = 2, .storage = "redis://h?key=k", .cache = true, .cache_max_age = -5 },
             BF_EINVAL, "got -5" } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -266,7 +266,7 @@ static void refused(void)
         .cache = true,
         .storage = rs_url(&redis, "foreign", "") };
     CHECK(!bf_open(&spec, &e));
-    CHECK_HAS(e.msg, "nothing can be cached");
+    CHECK_HAS(e.msg, "cache needs one");
     bf_filter *near = bf_open(&(bf_spec){ .m = 100, .k = 2 }, &e);
     CHECK(!bf_rebuild_begin(near, &e) && e.code == BF_ENOTSUP);
     CHECK_HAS(e.msg, "home memory cannot be rebuilt");
@@ -342,7 +342,7 @@ static void waiting_for_replicas(void)
             "wait", "", __LINE__);
         for (int i = 0; i < 2; i++) { /* that the bit is known does not make it wait less */
             CHECK_EQ(bf_add(f, "more", 4, &e), BF_EIO);
-            CHECK_HAS(e.msg, "added, but only 1 of wait_replicas=2 have it in time");
+            CHECK_HAS(e.msg, "added, but only 1 of wait_replicas=2 replicas had it in time");
         }
         CHECK_EQ(bf_test(f, "more", 4, &e), 1);
         bf_close(f);

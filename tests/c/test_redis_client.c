@@ -175,7 +175,7 @@ static void every_fault(void)
         int fail, sys_errno, calls;
         const char *says;
     } reads[] = { { BF_CLIENT_LOST, ECONNRESET, 2,
-                      "cannot get an answer from Redis key seen at the test" },
+                      "cannot get a reply from Redis key seen at the test" },
         { BF_CLIENT_UNSENT, ECONNREFUSED, 1, "cannot reach Redis key seen at the test" },
         { BF_CLIENT_LOST, ETIMEDOUT, 1, "timed out" },
         { BF_CLIENT_LOST, 0, 2, "Redis key seen at the test: " },
@@ -200,7 +200,7 @@ static void every_fault(void)
     }
     c.garbage = true;
     CHECK_EQ(bf_test(f, "x", 1, &e), BF_EIO);
-    CHECK_HAS(e.msg, "does not speak Redis's protocol");
+    CHECK_HAS(e.msg, "does not speak the Redis protocol");
     c.garbage = false;
     CHECK_EQ(bf_test(f, "x", 1, &e), 1);
 
@@ -401,7 +401,7 @@ static void replicas_that_are_not_told(void)
     static const struct {
         char *text;
         const char *says;
-    } rows[] = { { "-ERR no", "ERR no" }, { "$", "not the form" },
+    } rows[] = { { "-ERR no", "ERR no" }, { "$", "unexpected reply" },
         { ":0", "only 0 of wait_replicas=1" }, { ":1", NULL }, { "", "tell what was added" } };
     const uint64_t pos[] = { 3, 5 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

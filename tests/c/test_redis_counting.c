@@ -224,7 +224,7 @@ static void lost_keys_are_errors(void)
         CHECK_HAS(e.msg, "is lost");
         CHECK_EQ(rs_number(&redis, "EXISTS lost"), 0); /* no stub stays */
     }
-    g = open_(spec, "lost"); /* made anew: followed */
+    g = open_(spec, "lost"); /* re-created: followed */
     CHECK(bf_add(g, "y", 1, &e) == 1 && bf_test(f, "y", 1, &e) == 1 &&
           bf_remove(f, "y", 1, &e) == 1 && bf_remove(f, "x", 1, &e) == 0);
     CHECK(bf_clear(g, &e) == 0 && bf_remove(f, "y", 1, &e) == 0 && bf_add(f, "y", 1, &e) == 1 &&

@@ -21,7 +21,7 @@ static void wrong_urls(void)
         { "redis://h:0?key=k", "port" }, { "redis://h:65536?key=k", "port" },
         { "redis://h:6x?key=k", "port" }, { "redis://h:?key=k", "port" },
         { "redis://h/x?key=k", "database" }, { "redis://h/-1?key=k", "database" },
-        { "redis://h/99999999999?key=k", "database" }, { "redis://[::1?key=k", "lacks its ]" },
+        { "redis://h/99999999999?key=k", "database" }, { "redis://[::1?key=k", "no closing ]" },
         { "redis://[::1]6379?key=k", "followed by" }, { "redis://h?key=a&key=b", "two keys" },
         { "redis://h?key=%zz", "hexadecimal" }, { "redis://h?key=%4", "hexadecimal" },
         { "redis://h?key=a%00b", "NUL" }, { "redis://h?key=k&timeout=0", "timeout" },
@@ -181,7 +181,7 @@ static void killed_and_restarted(void)
     rs_resume(&redis);
     FAILS(f, "is lost", "is lost"); /* back, but without the key */
     CHECK((g = made("restart", "")) != NULL);
-    SOUND(f); /* made anew by another: followed */
+    SOUND(f); /* re-created by another: followed */
     SOUND(g);
     bf_close(f);
     bf_close(g);
@@ -237,12 +237,13 @@ static void wrong_types_and_foreign_strings(void)
     rs_command(&redis, "RPUSH list a");
     CHECK_HAS(REFUSED(rs_url(&redis, "list", ""), BF_EFORMAT), "WRONGTYPE");
     rs_command(&redis, "SET foreign text");
-    CHECK_HAS(REFUSED(rs_url(&redis, "foreign", ""), BF_EFORMAT), "no filter of ours");
+    CHECK_HAS(REFUSED(rs_url(&redis, "foreign", ""), BF_EFORMAT), "not our filter");
     CHECK(!strcmp(rs_command(&redis, "GET foreign"), "text"));
     rs_command(&redis, "SET m:meta text");
     CHECK_HAS(REFUSED(rs_url(&redis, "m", ""), BF_EFORMAT), "WRONGTYPE");
     rs_command(&redis, "HSET h:meta colour red");
-    CHECK_HAS(REFUSED(rs_url(&redis, "h", ""), BF_EFORMAT), "lacks a sound format");
+    CHECK_HAS(REFUSED(rs_url(&redis, "h", ""), BF_EFORMAT),
+        "field format of its companion hash (:meta) is missing or invalid");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 4);
     bf_filter *f = made("type", "");
     rs_command(&redis, "DEL type");
@@ -284,9 +285,9 @@ static void meta_of_another_filter(void)
         rs_command(&redis, "HSET meta:meta %s %s", broken[i][0], keep);
     }
     SOUND(f);
-    rs_command(&redis, "DEL meta meta:meta"); /* made anew with other parameters by somebody */
+    rs_command(&redis, "DEL meta meta:meta"); /* somebody re-created it with other parameters */
     bf_close(bf_open(&(bf_spec){ .m = 30000, .k = 4, .storage = rs_url(&redis, "meta", "") }, &e));
-    FAILS(f, "was created again as classic m=30000 k=4", "was created again");
+    FAILS(f, "was re-created as classic m=30000 k=4", "was re-created");
     bf_close(f);
 }
 

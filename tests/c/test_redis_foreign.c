@@ -82,7 +82,7 @@ static void opened_and_continued(bf_spec spec, const row *rows, size_t n, unsign
     long len = rs_number(&redis, "STRLEN theirs");
     if (!strcmp(spec.scheme, "gozero")) {
         CHECK_EQ(code_of(nothing, "theirs"), BF_EINVAL);
-        CHECK_HAS(e.msg, "less does not size a filter");
+        CHECK_HAS(e.msg, "these do not size a filter");
     }
     bf_spec make = spec;
     make.must_exist = false;
@@ -191,7 +191,7 @@ static void opened_by_its_config(void)
     CHECK(bf_get_state(f, &st, &e) == 0 && st.ones == (uint64_t)rs_number(&redis, "BITCOUNT r"));
     config("r", "958", "6"); /* somebody made another one in its place */
     CHECK_EQ(has(f, redisson), BF_EMISMATCH);
-    CHECK_HAS(e.msg, "created again by Redisson");
+    CHECK_HAS(e.msg, "was re-created by Redisson");
     long ones = rs_number(&redis, "BITCOUNT r");
     CHECK_EQ(bf_add(f, "more", 4, &e), BF_EMISMATCH);
     CHECK(rs_number(&redis, "BITCOUNT r") >= ones); /* one bit too many there, never one too few */

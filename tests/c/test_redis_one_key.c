@@ -224,6 +224,15 @@ static void no_stub_of_a_companion(void)
           rs_number(&redis, "EXISTS {w}:w100000:meta") == 0);
     bf_close(f);
 
+    bf_filter *twin = numbers(bf_open(&(bf_spec){ .m = 9000, .k = 3 }, &e), 0, 5);
+    f = numbers(OPEN("c", .m = 9000, .k = 3), 0, 3);
+    rs_command(&redis, "DEL c:meta");
+    CHECK(bf_clear(f, &e) == 0 && rs_number(&redis, "EXISTS c:meta") == 0);
+    CHECK(bf_rebuild_end(f, twin, &e) == 0 && bf_intersect(f, twin, &e) == 0);
+    CHECK(rs_number(&redis, "EXISTS c:meta") == 0 && missing(f, 0, 5) == 0);
+    bf_close(f);
+    bf_close(twin);
+
     bf_close(OPEN("s", .m = 9000, .k = 3, .shards = 3));
     rs_command(&redis, "DEL {s:1}:meta");
     opens_as_lost(any, "s", __LINE__);

@@ -131,7 +131,7 @@ static void afterwards(size_t what, size_t act)
     const bool anew = acts[act].run == makes_it_anew;
     bool told = told_now(e.code) && asked[what].run != do_open &&
                 asked[what].run != do_construct; /* those have a handle of their own */
-    if (steps.after) told = false;               /* it was made anew again after that */
+    if (steps.after) told = false;               /* it was re-created again after that */
     e = (bf_error){ 0 };
     int64_t rc = bf_test(at->f, "n0", 2, &e);
     if (anew && !told && told_now(rc)) {

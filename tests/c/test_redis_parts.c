@@ -256,7 +256,7 @@ static void nobody_elses_string_is_written_over(void)
         snprintf(type, sizeof type, "%s", was);
         const long size = i == 1 ? 0 : rs_number(&redis, "STRLEN {mine}:w%d", epoch);
         CHECK_EQ(bf_add(f, "y", 1, &e), BF_EFORMAT);
-        CHECK_HAS(e.msg, "holds bytes that are no part of a filter");
+        CHECK_HAS(e.msg, "holds bytes that are not a part of a filter");
         CHECK_EQ(bf_test(f, "x", 1, &e), 1);
         CHECK_HAS(rs_command(&redis, "TYPE {mine}:w%d", epoch), type);
         if (i != 1) CHECK_EQ(rs_number(&redis, "STRLEN {mine}:w%d", epoch), size);

@@ -301,7 +301,7 @@ static void lost_shards(void)
     CHECK_EQ(
         rs_number(&redis, "EXISTS lost:1"), 0); /* nothing is made for who asks for another one */
     CHECK((g = opened(spec, "lost", "", __LINE__)) != NULL);
-    CHECK_EQ(missing(g, 0, 300), in[1]);             /* made anew, the others kept */
+    CHECK_EQ(missing(g, 0, 300), in[1]);             /* re-created, the others kept */
     CHECK_EQ(missing(f, key_in_1, key_in_1 + 1), 1); /* followed */
     numbers(f, 0, 300);
     CHECK_EQ(missing(g, 0, 300), 0);
@@ -320,7 +320,7 @@ static void lost_shards(void)
     CHECK_EQ(code_of((bf_spec){ 0 }, "lost"), BF_EIO);
     CHECK_EQ(code_of((bf_spec){ .m = 70000, .k = 4, .shards = 5 }, "lost"), 0);
     CHECK_EQ(bf_test(g, "n1", 2, &e), BF_EMISMATCH);
-    CHECK_HAS(e.msg, "was created again as classic m=70080 k=4 shards=5");
+    CHECK_HAS(e.msg, "was re-created as classic m=70080 k=4 shards=5");
     rs_command(&redis, "DEL lost:0 lost:1 lost:2 lost:3 lost:4");
     CHECK_EQ(code_of((bf_spec){ .m = 9000, .k = 4, .shards = 1 }, "lost"), 0);
     CHECK_EQ(rs_number(&redis, "EXISTS lost"), 1);

@@ -140,8 +140,7 @@ static void who_is_trusted(void)
     refused(to("localhost", redis.tls, "stranger.pem", ""), BF_EIO, "no TLS with it");
     refused(to("127.0.0.2", redis.tls, "ca.pem", ""), BF_EIO,
         "cannot reach"); /* it listens on 127.0.0.1 */
-    refused(to("localhost", redis.tls, "none.pem", ""), BF_EIO,
-        "cannot read certificates of authorities from");
+    refused(to("localhost", redis.tls, "none.pem", ""), BF_EIO, "cannot read CA certificates from");
     refused(to("localhost", redis.tls, "ca.key", ""), BF_EIO, "ca.key");
     snprintf(text, sizeof text, "&cert=%s/client.pem", keys);
     refused(to("localhost", redis.tls, "ca.pem", text), BF_EIO, "PEM, both in one file");

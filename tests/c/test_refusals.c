@@ -38,7 +38,7 @@ static uint64_t one_function(const void *key, size_t len)
     return len;
 }
 static bf_function *const list[] = { one_function };
-static const bf_functions functions = { 1, list };
+static const bf_functions functions = { .count = 1, .function = list };
 static double now_is = 1000;
 static double clock_of(void *ctx)
 {
@@ -80,8 +80,8 @@ static const refusal specs[] = {
         "0.0001 or more for each part, at most 1e300, got 0.001" },
     { { .n = 10, .p = 0.1, .grow = 2, .shards = 2 }, BF_EINVAL, "shards=2" },
     { { .n = 10, .p = 0.1, .window = 2, .shards = 3 }, BF_EINVAL, "shards=3" },
-    { { .n = 10, .p = 0.1, .parts = 3 }, BF_EINVAL, "parts is for filters that forget" },
-    { { .n = 10, .p = 0.1, .clock = clock_of }, BF_EINVAL, "clock is for filters that forget" },
+    { { .n = 10, .p = 0.1, .parts = 3 }, BF_EINVAL, "parts is for forgetting filters" },
+    { { .n = 10, .p = 0.1, .clock = clock_of }, BF_EINVAL, "clock is for forgetting filters" },
     { { .n = 10, .p = 0.1, .timeout = 0.0001, .redis_client = &redis, .key = "k" }, BF_EINVAL,
         "timeout must be 0.001 to 86400 seconds, got 0.0001" },
     { { .n = 10, .p = 0.1, .timeout = 86401, .redis_client = &redis, .key = "k" }, BF_EINVAL,
@@ -89,7 +89,7 @@ static const refusal specs[] = {
     { { .n = 10, .p = 0.1, .cache = true, .cache_max_age = -1, .redis_client = &redis, .key = "k" },
         BF_EINVAL, "cache_max_age must be" },
     { { .n = 10, .p = 0.1, .cache_max_age = 1, .redis_client = &redis, .key = "k" }, BF_EINVAL,
-        "cache_max_age=1 without cache" },
+        "cache_max_age=1 needs cache" },
     { { .n = 10, .p = 0.1, .timeout = 1 }, BF_EINVAL, "no Redis is given" },
     { { .n = 10, .p = 0.1, .wait_replicas = 1 }, BF_EINVAL, "no Redis is given" },
     { { .n = 10, .p = 0.1, .cache = true }, BF_EINVAL, "no Redis is given" },
@@ -119,7 +119,7 @@ static const refusal specs[] = {
     { { .n = 10, .p = 0.1, .must_exist = true }, BF_EINVAL, "must_exist needs a storage" },
     /* growing and forgetting: sizes */
     { { .n = 10, .p = 0.1, .grow = 2, .window = 3 }, BF_EINVAL,
-        "grow=2 and window=3 exclude each other" },
+        "grow=2 and window=3 must not be given together" },
     { { .m = 10, .n = 10, .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p, and no m" },
     { { .p = 0.1, .grow = 2 }, BF_EINVAL, "grow needs n and p" },
     { { .n = 10, .window = 2 }, BF_EINVAL, "window needs n and p" },
@@ -154,7 +154,7 @@ static const refusal specs[] = {
     { { .m = 1000000, .n = 1 }, BF_EINVAL, "give k, or a smaller m" },
     { { .m = 3, .p = 0.0001 }, BF_EINVAL, "too few for p=0.0001" },
     { { .n = BF_N_MAX, .p = 0.01 }, BF_EINVAL, "m must be 1 to 1099511627776" },
-    { { .m = 1000, .n = 1000, .p = 0.01, .k = 3 }, BF_EINVAL, "p=0.01 cannot be kept" },
+    { { .m = 1000, .n = 1000, .p = 0.01, .k = 3 }, BF_EINVAL, "p=0.01 is not possible" },
     { { .m = 1000, .k = 2, .scheme = "php-hashes:JS,PJW" }, BF_EINVAL,
         "m must be 4294967296 for scheme php-hashes:JS,PJW, got 1000" },
     /* secrets and functions */
@@ -457,8 +457,9 @@ static void stored_filters_that_are_others(void)
         int code;
         const char *says;
     } rows[] = {
-        { 0, { .grow = 2 }, BF_EMISMATCH, "has no growth, grow=0, asked for grow=2" },
-        { 0, { .window = 2 }, BF_EMISMATCH, "has no window, window=0, asked for window=2" },
+        { 0, { .grow = 2 }, BF_EMISMATCH, "is not a growing filter, but grow=2 was asked for" },
+        { 0, { .window = 2 }, BF_EMISMATCH,
+            "is not a forgetting filter, but window=2 was asked for" },
         { 2, { .grow = 3 }, BF_EMISMATCH, "has grow=2, asked for grow=3" },
         { 2, { .m = 100 }, BF_EMISMATCH, "grows: it has parts of many sizes" },
         { 3, { .m = 100 }, BF_EMISMATCH, "forgets: it has parts of many sizes" },
@@ -519,7 +520,7 @@ static void bytes_of_other_systems(void)
         { mitz_64, 14, { 0 }, "guava", 0, NULL },
         { mitz_32, 14, { 0 }, "guava", 0, NULL },
         { mitz_64, 14, { .m = 64, .k = 7, .scheme = "guava-31" }, "guava", 0, NULL },
-        { mitz_64, 5, { 0 }, "guava", BF_EFORMAT, "5 bytes, its head has 6" },
+        { mitz_64, 5, { 0 }, "guava", BF_EFORMAT, "5 bytes, its header has 6" },
         { mitz_64, 13, { 0 }, "guava", BF_EFORMAT, "wrong length: 13 bytes, 1 longs need 14" },
         { mitz_64, 14, { .scheme = "nosuch" }, "guava", BF_EINVAL, "scheme must be one of" },
         { mitz_64, 14, { .scheme = "guava32" }, "guava", BF_EMISMATCH,

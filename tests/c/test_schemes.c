@@ -24,7 +24,7 @@ static uint64_t length(const void *key, size_t len)
     return len;
 }
 static bf_function *const three[] = { ours, length, ours };
-static const bf_functions functions = { 3, three };
+static const bf_functions functions = { .count = 3, .function = three };
 
 static bf_filter *make(
     const char *scheme, uint64_t m, unsigned k, int home, bf_client *client, const char *path)
@@ -348,8 +348,11 @@ static void stored_headers_are_checked(void)
 static void functions_of_the_user(void)
 {
     static bf_function *const others[] = { ours, length, length }, *const hole[] = { ours, NULL };
-    static const bf_functions two = { 2, three }, other = { 3, others }, holes = { 2, hole },
-                              none = { 0, three }, many = { 17, three };
+    static const bf_functions two = { .count = 2, .function = three },
+                              other = { .count = 3, .function = others },
+                              holes = { .count = 2, .function = hole },
+                              none = { .count = 0, .function = three },
+                              many = { .count = 17, .function = three };
     bf_error e;
     bf_info i;
     bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = &functions }, &e);
@@ -452,6 +455,57 @@ static void a_failing_client_is_an_error(void)
     bf_close(f);
 }
 
+/* ---- functions that may fail: a host's ---- */
+typedef struct {
+    unsigned calls, fails_at; /* the call that fails, counted from 1; 0: none */
+    bf_filter *f;
+} host;
+static int host_call(void *ctx, const void *key, size_t len, uint64_t *digests)
+{
+    host *h = ctx;
+    bf_error why;
+    uint64_t sum = 5381;
+    for (size_t i = 0; i < len; i++) sum = sum * 33 + ((const uint8_t *)key)[i];
+    digests[0] = sum * UINT64_C(0x9E3779B97F4A7C15);
+    digests[1] = sum ^ len;
+    if (h->f) CHECK_EQ(bf_add(h->f, "inner", 5, &why), BF_EBUSY); /* its own filter is in use */
+    return ++h->calls == h->fails_at;
+}
+
+static void functions_of_a_host_may_fail(void)
+{
+    enum { KEYS = 200 };
+    host h = { 0 };
+    const bf_functions functions = { .count = 2, .call = host_call, .ctx = &h };
+    bf_error e;
+    bf_key keys[KEYS];
+    uint8_t each[KEYS];
+    int number[KEYS];
+    for (int i = 0; i < KEYS; i++) {
+        number[i] = i;
+        keys[i] = (bf_key){ number + i, sizeof *number };
+    }
+    for (unsigned at = 0; at < KEYS; at += at < 66 ? 1 : 31) {
+        h = (host){ 0 };
+        bf_filter *f = bf_open(&(bf_spec){ .m = 1000003, .n = 100, .functions = &functions }, &e);
+        CHECK(f != NULL);
+        h = (host){ .fails_at = at + 1, .f = f };
+        CHECK_EQ(bf_add_many(f, keys, KEYS, each, &e), BF_EHOST);
+        CHECK_EQ(e.key, at);
+        h = (host){ 0 };
+        CHECK_EQ(bf_test_many(f, keys, at, NULL, &e), at);
+        CHECK_EQ(bf_test_many(f, keys + at, KEYS - at, NULL, &e), 0);
+        h = (host){ .fails_at = 1 };
+        CHECK_EQ(bf_add(f, "x", 1, &e), BF_EHOST);
+        h = (host){ .fails_at = 1 };
+        CHECK_EQ(bf_hashcode(f, "x", 1, NULL, 0, &e), BF_EHOST);
+        bf_close(f);
+    }
+    h = (host){ .fails_at = 1 };
+    CHECK(!bf_open(&(bf_spec){ .m = 1000, .n = 100, .functions = &functions }, &e) &&
+          e.code == BF_EHOST);
+}
+
 int main(void)
 {
     RUN(kernels_of_the_cpu);
@@ -466,5 +520,6 @@ int main(void)
     RUN(functions_of_the_user);
     RUN(bytes_of_other_systems);
     RUN(a_failing_client_is_an_error);
+    RUN(functions_of_a_host_may_fail);
     return FINISH();
 }

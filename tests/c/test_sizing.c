@@ -98,7 +98,7 @@ static void ranges_name_the_value(void)
     CHECK_HAS(refusal((bf_spec){ .m = 10, .p = 1e-9 }),
         "m=10 bits are too few for p=1e-09: one key needs");
     CHECK_HAS(refusal((bf_spec){ .m = 100, .n = 1000, .p = 0.01 }),
-        "p=0.01 cannot be kept: m=100, n=1000");
+        "p=0.01 is not possible: m=100, n=1000");
     CHECK_HAS(refusal((bf_spec){ .m = 10, .n = 2, .scheme = "clasic" }),
         "scheme must be one of classic, block, block2");
     CHECK_HAS(refusal((bf_spec){ .m = 10, .n = 2, .scheme = "clasic" }), "got clasic");

@@ -175,7 +175,7 @@ static void small_files_only(void)
     CHECK_EQ(setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 64 << 10, 64 << 10 }), 0);
     CHECK(add_up_to(f, 1 << 20, &e) < 0);
     too_large();
-    CHECK_HAS(e.msg, "cannot make room to grow in");
+    CHECK_HAS(e.msg, "cannot allocate space to grow in");
     has_all(f, 100);
     bf_close(f);
     f = OPEN(.storage = path); /* as sound as before */
@@ -403,7 +403,7 @@ static void a_lock_that_is_held_for_ever(void)
     slept = 0;
     CHECK_EQ(add_up_to(f, 1000, &e), BF_EIO);
     CHECK_HAS(e.msg, "cannot lock");
-    CHECK_HAS(e.msg, "somebody else has held its lock (flock) for 120 seconds");
+    CHECK_HAS(e.msg, "another process has held its lock (flock) for 120 seconds");
     CHECK_EQ(slept, 120);
     CHECK(told.begun > 0);
     CHECK_EQ(told.begun, told.ended);

@@ -172,7 +172,8 @@ static int exists(const char *p, int flags)
 static void a_file_that_comes_and_goes(void)
 {
     on_link = exists;
-    none_can_be_made(BF_EIO, "comes and goes: it could neither be opened nor created");
+    none_can_be_made(
+        BF_EIO, "is created and deleted all the time: it could neither be opened nor created");
 }
 
 static int tries;
@@ -245,7 +246,7 @@ static void names(void)
     gone();
     CHECK_EQ(symlink("nothing", path), 0);
     CHECK(!bf_open(&sized, &e) && e.code == BF_EIO);
-    CHECK_HAS(e.msg, "symbolic link to nothing");
+    CHECK_HAS(e.msg, "dangling symbolic link");
     gone();
 }
 
@@ -295,7 +296,7 @@ static void files_that_end_while_they_are_read(void)
         CHECK(!bf_load(path, NULL, &e));
         if (end != 2048) {
             CHECK_EQ(e.code, BF_EFORMAT);
-            CHECK_HAS(e.msg, "was cut short while it was read");
+            CHECK_HAS(e.msg, "was truncated while it was read");
         }
     }
     as_ever();

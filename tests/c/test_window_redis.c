@@ -465,7 +465,7 @@ static void sizes_that_no_spec_makes(void)
             rs_command(&redis, changes[i]);
             g = bf_open(&(bf_spec){ .storage = rs_url(&redis, "sized", "") }, &e);
             CHECK(!g && e.code == BF_EFORMAT);
-            CHECK_HAS(e.msg, "lacks a sound");
+            CHECK_HAS(e.msg, "is missing or invalid");
             bf_close(g);
         }
     rs_command(&redis, "FLUSHALL");

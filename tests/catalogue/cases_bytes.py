@@ -19,9 +19,9 @@ def images():
     for n in (0, 1, 7):
         image(f"cut-{n}", "format", [f"only {n} bytes"], cut=n)
     for n in (8, 9, 12, 16, 24, 32, 80, 144, 2047, 2048, 2056, 2080, 4088, 4095):
-        image(f"cut-{n}", "format", ["cut short", f"{n} bytes"], cut=n)
+        image(f"cut-{n}", "format", ["truncated", f"{n} bytes"], cut=n)
     for n in (4096, 4097, whole - 8, whole - 1):
-        image(f"cut-{n}", "format", ["cut short", f"{n} bytes", "m=1001"], cut=n)
+        image(f"cut-{n}", "format", ["truncated", f"{n} bytes", "m=1001"], cut=n)
     for n in (1, 7, 8, 128, 4096, 65536):
         image(f"long-{n}", "format", ["too long", f"{whole + n} bytes"], more=n)
     image("twice", "format", "too long", twice=1)

@@ -168,13 +168,13 @@ def rates():
     both(
         "m,n,p-cannot",
         "value",
-        ["p=0.001", "cannot be kept"],
+        ["p=0.001", "is not possible"],
         {"m": i(1000), "n": i(1000), "p": f("0.001")},
     )
     both(
         "m,n,k,p-cannot",
         "value",
-        ["p=0.001", "cannot be kept"],
+        ["p=0.001", "is not possible"],
         {"m": i(1000), "n": i(1000), "k": i(3), "p": f("0.001")},
     )
 
@@ -376,6 +376,15 @@ def secrets():
     )
 
 
+def named(name, what, *more):
+    """Messages say a parameter as the language does."""
+    php = {"cache_max_age": "cacheMaxAge", "wait_replicas": "waitReplicas"}
+    return {
+        "": [f"{name} {what}", *more],
+        "php": [f"{php.get(name, name)} {what}", *more],
+    }
+
+
 def variants():
     size = {"m": i(1000), "k": i(3)}
     no = {"c": ZERO}
@@ -386,8 +395,8 @@ def variants():
         ("cache_max_age", ("-1", "nan")),
     ):
         for v in bad:
-            both(f"{name}={v}", "value", f"{name} must be", {**size, name: f(v)})
-        both(f"{name}=0", "value", f"{name} must be", {**size, name: f(0)}, no=no)
+            both(f"{name}={v}", "value", named(name, "must be"), {**size, name: f(v)})
+        both(f"{name}=0", "value", named(name, "must be"), {**size, name: f(0)}, no=no)
         for word, value in (("true", YES), ("text", s("2")), ("list", LIST)):
             case(
                 f"{name}={word}",
@@ -405,7 +414,7 @@ def variants():
                 "construct",
                 "new",
                 "value",
-                [f"{name} must be", f"got {v}"],
+                named(name, "must be", f"got {v}"),
                 {**size, name: i(v)},
                 no=no if v == 0 else {"c": NO_RANGE},
             )
@@ -510,7 +519,7 @@ def urls():
         ("redis://h/-1?key=k", "database"),
         ("redis://h/99999999999?key=k", "database"),
         ("redis://h/1.5?key=k", "database"),
-        ("redis://[::1?key=k", "lacks its ]"),
+        ("redis://[::1?key=k", "no closing ]"),
         ("redis://[::1]6379?key=k", "followed by"),
         ("redis://h?key=a&key=b", "two keys"),
         ("redis://h?key=%zz", "hexadecimal"),

@@ -133,7 +133,7 @@ def redis():
         "redis",
         "test",
         "io",
-        "form of the question",
+        "unexpected reply",
         replies={"BITFIELD_RO": "*5\r\n" + ":1\r\n" * 5},
     )
     case(
@@ -141,7 +141,7 @@ def redis():
         "redis",
         "test",
         "io",
-        "form of the question",
+        "unexpected reply",
         replies={"BITFIELD_RO": "*7\r\n" + ":1\r\n" * 7},
     )
     case(
@@ -149,7 +149,7 @@ def redis():
         "redis",
         "test",
         "io",
-        "form of the question",
+        "unexpected reply",
         replies={"BITFIELD_RO": "*6\r\n" + "$1\r\n1\r\n" * 6},
     )
     case("sound/new", "redis", "new", "ok", value="20000 2772 5 classic")
@@ -167,7 +167,14 @@ def redis():
     ):
         for v in bad:
             case(f"meta/{field}={v or 'empty'}", "redis", "new", "format", [], meta={field: v})
-        case(f"meta/no-{field}", "redis", "new", "format", f"sound {field}", meta={field: None})
+        case(
+            f"meta/no-{field}",
+            "redis",
+            "new",
+            "format",
+            f"field {field} of its",
+            meta={field: None},
+        )
     case("meta/other-mark", "redis", "new", "format", "not the mark", meta={"mark": "0000abcd"})
     for args, says in (
         ({"m": i(20001), "k": i(5)}, ["m=20000", "m=20001"]),
@@ -322,7 +329,7 @@ def growing():
             "variant",
             "new",
             "value",
-            ["grow=2", "window=60", "exclude each other"],
+            ["grow=2", "window=60", "must not be given together"],
             {**size, **home, "grow": f(2), "window": f(60)},
         )
         for name, v in (("grow", 2), ("window", 60)):
@@ -877,6 +884,6 @@ def client_objects():
     ):
         through(f"other-{name}", "mismatch", says, args={**key, **args}, there=PLAIN)
     through("same", "ok", there=PLAIN)
-    through("foreign", "format", "no filter of ours", there="SET KEY abc")
+    through("foreign", "format", "not our filter", there="SET KEY abc")
     through("list", "format", [], there="RPUSH KEY abc")
     through("foreign-meta", "format", [], there="HSET KEY:meta a b")

@@ -46,15 +46,15 @@ def chains():
         image(f"{name}-sound", "ok", [], base)
         image(f"{name}-mended-nothing", "ok", [], base, mend=1)
         for n in (4096, 4097, FIRST + 4095):
-            bad(f"cut-{n}", ["cut short", f"{n} bytes", "part 0 is missing"], cut=n)
+            bad(f"cut-{n}", ["truncated", f"{n} bytes", "part 0 is missing"], cut=n)
         for n in (FIRST + 4096, FIRST + 4097):
-            bad(f"cut-{n}", ["cut short", "its part 0 has", f"{n - FIRST} bytes"], cut=n)
+            bad(f"cut-{n}", ["truncated", "its part 0 has", f"{n - FIRST} bytes"], cut=n)
         for n in (1, 4096, 65536):
             bad(f"long-{n}", "too long", more=n)
         bad("twice", "too long", twice=1)
         for where, at in (("whole", 0), ("part", FIRST)):
-            bad(f"{where}-live-broken", "live counter is broken", flip=[[at + LIVE, 1]])
-            bad(f"{where}-live-zero", "live counter is broken", (at + LIVE, u64(0)))
+            bad(f"{where}-live-broken", "live counter is invalid", flip=[[at + LIVE, 1]])
+            bad(f"{where}-live-zero", "live counter is invalid", (at + LIVE, u64(0)))
             bad(f"{where}-flipped", "checksum", (at + N, [1]))
             bad(f"{where}-reserved", "reserved", (at + 1000, [1]), mend=1)
             bad(f"{where}-m-0", "m is out of range", (at + M, u64(0)), mend=1)
@@ -84,7 +84,7 @@ def chains():
         image(
             f"grow-live-{v}",
             "format",
-            ["cut short", "part 1 is missing"],
+            ["truncated", "part 1 is missing"],
             GROW,
             put=[put(LIVE, live(v))],
         )

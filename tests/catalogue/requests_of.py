@@ -10,12 +10,14 @@ def web(case):
         return f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     for key in ("%", "%a", "%zz", "a%", "a%4", "%4g", "%g4", "%%41", "%+1", "%-1", "abc%2", "%00%"):
-        for path in ("/add=", "/contain=", "/f/default/contain="):
+        for path in ("/add=", "/contain=", "/remove=", "/count=", "/f/default/contain="):
             request(f"percent/{path[1:]}{key}", get(path + key), 400, "Error Command")
     for path in (
         "/nosuch",
         "/add",
         "/contain",
+        "/remove",
+        "/count",
         "/adds=x",
         "/Add=x",
         "//add=x",
@@ -49,7 +51,15 @@ def web(case):
         )
     for path in ("/f/nosuch", "/f/nosuch/stats", "/f/nosuch/add=x", "/f/nosuch/contain=x"):
         request(f"missing{path}", get(path), 404)
-    for name in (".hidden", "a%2fb", "x" * 65, "a b", "ü", "..", "a\\b"):
+    for verb in ("remove", "count"):
+        for place in ("", "/f/default"):
+            request(f"bits/{verb}{place}", get(f"{place}/{verb}=x"), 409)
+            request(
+                f"bits/{verb}-many{place}",
+                f"POST {place}/{verb} HTTP/1.1\r\nContent-Length: 1\r\n\r\nx",
+                409,
+            )
+    for name in (".hidden", "a%2fb", "x" * 129, "a b", "ü", "..", "a\\b"):
         request(
             f"name/{name}",
             f"PUT /f/{name.replace(' ', '%20')}?n=10&p=0.1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n",
@@ -74,9 +84,20 @@ def web(case):
         "?m=100&k=4097",
         "?n=10&p=0.1&scheme=nosuch",
         "?n=10&p=0.1&nosuch=1",
-        "?n=10&p=0.1&grow=2",
-        "?n=10&p=0.1&window=60",
-        "?n=10&p=0.1&counting=1",
+        "?n=10&grow=2",
+        "?m=1000&n=10&grow=2",
+        "?n=10&p=0.1&grow=1",
+        "?n=10&p=0.1&grow=inf",
+        "?n=10&p=0.1&grow=2&window=60",
+        "?n=10&p=0.1&grow=2&counting=1",
+        "?n=10&p=0.1&grow=2&parts=4",
+        "?n=10&p=0.1&parts=4",
+        "?n=10&p=0.1&window=0",
+        "?n=10&p=0.1&window=nan",
+        "?n=10&p=0.1&window=60&parts=0",
+        "?n=10&p=0.1&window=60&parts=256",
+        "?n=10&p=0.1&window=60&counting=1",
+        "?n=10&p=0.1&counting=x",
         "?n=10&p=0.1&storage=rediss://h",
         "?n=99999999999999999999&p=0.1",
         "?n=10&p=0.1&scheme=",

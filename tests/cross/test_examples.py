@@ -90,6 +90,13 @@ def test_register(redis, php, tmp_path):
         "new\n",
         "known\n",
     ]
+    assert example(php, "register.php", url, "add", "13500000000", database)[0] == "new\n"
+    assert database.read_text().endswith("13500000000\n")
+    # a crash, here a fault, between the two: only the filter has the number, never only the database
+    gone = tmp_path / "gone" / "database"
+    with pytest.raises(AssertionError, match="cannot write"):
+        example(php, "register.php", url, "add", "13400000000", gone)
+    assert example(php, "register.php", url, "add", "13400000000")[0] == "known\n"
     example(php, "register.php", url, "rebuild", stdin="13600000000\n")
     assert example(php, "register.php", url, "add", "13600000000")[0] == "known\n"
     assert example(php, "register.php", url, "add", numbers[0])[0] == "new\n"

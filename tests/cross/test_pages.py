@@ -225,5 +225,5 @@ def test_what_migrate_says_of_rates():
     text = " ".join((ROOT / "docs" / "migrate.md").read_text().split())
     (said,) = re.findall(r"for Redisson (0\.\d+) where 0\.01 was asked for", text)
     assert f"{BloomFilter.plan(n=10**6, p=0.01, scheme='redisson')['p']:.4f}" == said
-    with pytest.raises(ValueError, match="cannot be kept.* at a rate of"):
+    with pytest.raises(ValueError, match="is not possible.* at a rate of"):
         BloomFilter.plan(n=10**6, p=1e-7, scheme="php-mt")

@@ -29,9 +29,15 @@ PAIRS = [
     ("it goes before the URL's", "it overrides the URL's"),
     ("the answer is not one", "unexpected reply"),
     ("x is no filter", "x is not a filter file"),
+    ("bytes that are no filter", "bytes that are not a filter"),
     ("lacks a sound m", "field m is missing or invalid"),
     ("the data is cut short: 2 bytes", "wrong length: 3 bytes, m=10 needs 2"),
     ("has no window, window=0", "is not a forgetting filter"),
+    ("has no growth, grow=0", "is not a growing filter"),
+    ("%s is cut short: %llu bytes", "%s is truncated: %llu bytes"),
+    ("it comes and goes", "it is created and deleted all the time"),
+    ("no answer from Redis", "no reply from Redis"),
+    ("an answer has too much", "unexpected reply"),
     ("other made URLs", "seed for generated URLs"),
     ("pictures of the same", "plot what `study` measures"),
     ("Others get their turn", "other threads run"),
@@ -54,6 +60,23 @@ def test_every_pattern_has_an_example():
 def test_words(bad, good):
     assert {number for number, _, _ in prose.words_in(f"x\n{bad}\n")} == {2}
     assert prose.words_in(good) == []
+
+
+C_FILE = """/* x.c - files that are made
+ * anew, bits of the same
+ * width. */
+int anew; /* one int */
+char c = '"', *such = "of"; // how it looks
+const char *t = "%s is "
+                "no filter", *u = "%s cannot", *v = "be had";
+"""
+
+
+def test_words_in_comments_and_messages_of_c():
+    assert [(number, said) for number, said, _ in prose.words_in(prose.said_in_c(C_FILE))] == [
+        (2, "anew"),
+        (6, "is no filter"),
+    ]
 
 
 @pytest.mark.parametrize("text", ["keys of a line", "all bits of a key", "Which key is it?"])

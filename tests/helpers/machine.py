@@ -309,7 +309,7 @@ class Machine(RuleBasedStateMachine):
             self.home.variant.kind(**self.shape | {"n": self.shape["n"] + 977}, **self.known),
         )
         other.update(batch)
-        with pytest.raises(ValueError, match="same|grown alike"):
+        with pytest.raises(ValueError, match="same|grown equally"):
             bf |= other
         assert bf != other
 
@@ -365,7 +365,7 @@ class Machine(RuleBasedStateMachine):
 
     def unite_if_alike(self, there, again):
         if "grow" in self.shape and len(again.part_info()) > 1:
-            with pytest.raises(ValueError, match="grown alike"):
+            with pytest.raises(ValueError, match="grown equally"):
                 there |= again
             return
         there |= again

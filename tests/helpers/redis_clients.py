@@ -1,7 +1,7 @@
 """Clients of redis-py as a home: what their tests share."""
 
 import pytest
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
 redis = pytest.importorskip("redis")
 pytest.importorskip("redis.asyncio")
@@ -96,3 +96,40 @@ def check_parts_against_memory(client, key="parts", **options):
             left = list(client.scan_iter(match=f"*{key}*:p*", count=1000))
             assert not any(client.type(name) in ("string", b"string") for name in left), left
             client.flushall()
+
+
+def check_counting_against_memory(scheme, where, others=None, **options):
+    """where: what leads to the filter; others: its other users', if theirs is another."""
+    spec = {"n": 3000, "p": 1e-4, "scheme": scheme, "shards": options.pop("shards", None)}
+    keys = [f"k{i}" for i in range(1500)]
+    memory = CountingBloomFilter(**spec)
+    with (
+        CountingBloomFilter(**spec, **where, **options) as bf,
+        CountingBloomFilter.open(**(others or where)) as other,
+    ):
+        assert bf.shards == other.shards == (spec["shards"] or 1)
+        for _ in range(2):
+            assert bf.add_many(keys) == memory.add_many(keys)
+            assert bf.contains_many(keys * 2) == memory.contains_many(keys * 2)
+            some = keys[::3] + ["never"]
+            assert bf.remove_many(some) == memory.remove_many(some)
+            assert bf.count_many(keys) == memory.count_many(keys)
+        assert bf.contains_many([*keys, "never"]) == memory.contains_many([*keys, "never"])
+        assert bf.remove("k3") == memory.remove("k3") and ("k3" in bf) == ("k3" in memory)
+        assert bf.add("one") and not bf.add("one") and bf.count_of("one") == 2 and "one" in other
+        assert other.remove("one") and bf.remove("one") and not bf.remove("one")
+        assert "one" not in bf and "one" not in other and bf == memory and other == memory
+        assert bf.copy() == memory and bf.to_plain() == memory.to_plain()
+        bf |= memory
+        memory |= memory.copy()
+        assert bf == memory and CountingBloomFilter.from_bytes(bf.to_bytes()) == memory
+        with pytest.raises(Error, match="intersect"):
+            bf &= memory
+        assert bf.rebuild(keys[:20]) == 20 and bf.count_of("k7") == 1 and "k99" not in bf
+        bf.expire(100)
+        bf.clear()
+        assert not bf and "k7" not in bf and not bf.remove("k7") and bf.add("k7")
+        bf.delete()
+        for call in (bf.add, bf.remove, bf.count_of):
+            with pytest.raises(Error, match="is lost"):
+                call("k7")

@@ -7,7 +7,7 @@ bloomfilter
 require __DIR__ . '/helpers.inc';
 refused('ValueError', 'grow needs n and p', fn() => new BloomFilter(m: 100, n: 10, grow: 2.0));
 refused('ValueError', 'window needs n and p', fn() => new BloomFilter(m: 100, n: 10, window: 60));
-refused('ValueError', 'exclude each other', fn() => new BloomFilter(n: 10, p: 0.1, grow: 2, window: 60));
+refused('ValueError', 'must not be given together', fn() => new BloomFilter(n: 10, p: 0.1, grow: 2, window: 60));
 refused('ValueError', 'give window', fn() => new BloomFilter(n: 10, p: 0.1, parts: 3));
 refused('ValueError', 'give window', fn() => new BloomFilter(n: 10, p: 0.1, clock: time(...)));
 refused('ValueError', 'shards', fn() => new BloomFilter(n: 10, p: 0.1, shards: 4, grow: 2.0));

@@ -37,7 +37,7 @@ foreach ([null, "$dir/g.bloom"] as $storage) {
     $before = $again[0]->m;
     $again[0]->addMany(urls(60000, "c"));
     same(true, $again[0]->m > $before && !$again[0]->equals($f) && array_sum($again[0]->existMany(urls(60000, 'c'))) === 60000);
-    refused('ValueError', 'grown alike', fn() => $f->union($again[0]));
+    refused('ValueError', 'grown equally', fn() => $f->union($again[0]));
     refused('ValueError', 'cannot be intersected', fn() => $f->intersect($f));
     refused('ValueError', 'of fixed size', fn() => $f->union(new BloomFilter(n: 100, p: 0.01)));
     ob_start();

@@ -41,12 +41,12 @@ same($kept + 1, kept());
 
 refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, cache: true));
 refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, timeout: 1.0));
-refused('ValueError', 'without cache', fn() => new BloomFilter(100, 10, storage: $url, cacheMaxAge: 1.0));
-refused('ValueError', 'cache_max_age must be a number of seconds above 0', fn() => new BloomFilter(100, 10, storage: $url, cache: true, cacheMaxAge: 0.0));
+refused('ValueError', 'needs cache', fn() => new BloomFilter(100, 10, storage: $url, cacheMaxAge: 1.0));
+refused('ValueError', 'cacheMaxAge must be a number of seconds above 0', fn() => new BloomFilter(100, 10, storage: $url, cache: true, cacheMaxAge: 0.0));
 refused('ValueError', 'timeout must be 0.001 to 86400 seconds', fn() => new BloomFilter(100, 10, storage: $url, timeout: -1.0));
-refused('ValueError', 'wait_replicas', fn() => new BloomFilter(100, 10, storage: $url, waitReplicas: 0));
+refused('ValueError', 'waitReplicas', fn() => new BloomFilter(100, 10, storage: $url, waitReplicas: 0));
 $w = new BloomFilter(n: 5000, p: 0.001, storage: $url, waitReplicas: 1, timeout: 1.5);
-refused('BloomFilterException', 'added, but only 0 of wait_replicas=1', fn() => $w->add('new'));
+refused('BloomFilterException', 'added, but only 0 of waitReplicas=1 replicas had it', fn() => $w->add('new'));
 same(true, $w->exists('new'));
 echo "done\n";
 ?>

@@ -29,6 +29,25 @@ foreach (['classic', 'block', 'block2'] as $scheme) {
     refused('BloomFilterException', 'is lost', fn() => $f->exists('one'));
 }
 
+# counting filters, alone and in shards
+foreach (['classic', 'block', 'block2'] as $scheme)
+    foreach ([null, 3] as $shards) {
+        $f = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards, storage: $redis, key: 'counts', cache: true);
+        $m = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards);
+        same([$m->addMany($keys), $m->removeMany($ask = [...array_slice($keys, 0, 300), ...urls(100, 'other')])], [$f->addMany($keys), $f->removeMany($ask)], $scheme);
+        same([$m->existMany([...$keys, ...$ask]), true], [$f->existMany([...$keys, ...$ask]), $f->equals($m)], $scheme);
+        same([true, 1, true, false, 0], [$f->add('one'), $f->countOf('one'), $f->remove('one'), $f->exists('one'), $f->countOf('one')], $scheme);
+        $f->merge($m);
+        $m->merge(clone $m);
+        same([true, true], [$f->equals($m), CountingBloomFilter::open($redis, key: 'counts')->equals($m)], $scheme);
+        $f->delete();
+        refused('BloomFilterException', 'is lost', fn() => $f->remove('one'));
+    }
+$f = new CountingBloomFilter(n: 100, p: 0.01, storage: $redis, key: 'counts', waitReplicas: 1);
+refused('BloomFilterException', 'added, but only 0 of wait_replicas=1', fn() => $f->add('x'));
+refused('BloomFilterException', 'removed, but only 0 of wait_replicas=1', fn() => $f->remove('x'));
+$f->delete();
+
 # whatever options it has
 foreach ([Redis::OPT_SERIALIZER => Redis::SERIALIZER_PHP, Redis::OPT_REPLY_LITERAL => true, Redis::OPT_PREFIX => 'app:'] as $option => $value) $redis->setOption($option, $value);
 $f = new BloomFilter(n: 1000, p: 0.01, storage: $redis, key: 'seen');
@@ -47,7 +66,7 @@ client($server)->set('old', $old->bitset);
 $g = BloomFilter::open(client($server), key: 'old', scheme: 'gozero', m: 20000);
 same([true, false, true], [$g->exists('a'), $g->exists('b'), $g->add('b')]);
 refused('BloomFilterException', 'no :meta', fn() => $g->clear());
-refused('BloomFilterException', 'no filter of ours', fn() => BloomFilter::open(client($server), key: 'old'));
+refused('BloomFilterException', 'not our filter', fn() => BloomFilter::open(client($server), key: 'old'));
 
 # cut into shards, with a cache, rebuilt
 $s = new BloomFilter(n: 2000, p: 0.01, shards: 3, storage: $plain = client($server), key: 'cut', cache: true);

@@ -46,6 +46,17 @@ same([true, false, true, true], [$f->add('one'), $f->add('one'), $f->exists('one
 same([true, 5], [BloomFilter::open($cluster, key: 'spread', cache: true)->exists('one'), array_sum(array_map(fn($i) => $cluster->exists("spread:$i"), range(0, 4)))]);
 $f->delete();
 
+# counting filters, alone and in shards
+foreach (['classic', 'block2'] as $scheme)
+    foreach ([null, 3] as $shards) {
+        $f = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards, storage: $cluster, key: 'counts', cache: true);
+        $m = new CountingBloomFilter(n: 2000, p: 1e-4, scheme: $scheme, shards: $shards);
+        same([$m->addMany($keys), $m->removeMany($ask = [...array_slice($keys, 0, 300), ...urls(100, 'other')])], [$f->addMany($keys), $f->removeMany($ask)], $scheme);
+        same([$m->existMany([...$keys, ...$ask]), true], [$f->existMany([...$keys, ...$ask]), $f->equals($m)], $scheme);
+        same([true, 1, true, false, 0], [$f->add('one'), $f->countOf('one'), $f->remove('one'), $f->exists('one'), $f->countOf('one')], $scheme);
+        $f->delete();
+    }
+
 # filters of parts: all in the key's slot
 foreach (['classic', 'block2'] as $scheme) {
     $now = 1e6;
@@ -113,7 +124,7 @@ $nodes->until(function () use (&$f, $nodes, $i) {
     } catch (BloomFilterException $e) {
         same(true, str_contains($e->getMessage(), 'moving'), (string)$e);
         if (version_compare(phpversion('redis'), '6.3', '<')) {
-            refused('BloomFilterException', 'make a new object', fn() => $f->exists('k0'));
+            refused('BloomFilterException', 'create a new object', fn() => $f->exists('k0'));
             try { $f = BloomFilter::open(cluster_client($nodes, array_key_first($nodes->nodes)), key: 'moving'); }
             catch (BloomFilterException | RedisClusterException) { }
         }

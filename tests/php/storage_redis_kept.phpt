@@ -25,7 +25,7 @@ same([true, true], [BloomFilter::open($url)->exists('key 1'), $f->add('after the
 $redis->say('FLUSHALL');
 refused('BloomFilterException', 'does not exist', fn() => BloomFilter::open($url));
 same(false, (new BloomFilter(n: 500, p: 0.01, storage: $url))->exists('key 1'));        # not the lost one that was kept
-refused('BloomFilterException', 'created again', fn() => $f->exists('key 1'));
+refused('BloomFilterException', 'was re-created', fn() => $f->exists('key 1'));
 same([500, $start + 1], [BloomFilter::open($url)->n, kept()]);
 
 # no password

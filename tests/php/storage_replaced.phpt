@@ -26,7 +26,7 @@ same([true, true], [$f->exists('old'), $g->exists('new')]);
 # as something that is no filter
 file_put_contents("$path.new", 'no filter');
 rename("$path.new", $path);
-refused('BloomFilterException', 'no filter', fn() => BloomFilter::open($path));
+refused('BloomFilterException', 'not a filter file', fn() => BloomFilter::open($path));
 same(0, kept());
 echo "done\n";
 ?>

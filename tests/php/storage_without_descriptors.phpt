@@ -30,7 +30,7 @@ $said = in_other_php('
         try { $make(); echo "no exception\n"; } catch (BloomFilterException $e) { echo preg_replace("~/.*/~", "", $e->getMessage()), "\n"; }
     }
 ', '', 'ulimit -f 128;');
-same("cannot make room for large.bloom: File too large\ncannot write saved.bloom: File too large\ncannot make room to grow in grows.bloom: File too large\n", $said);
+same("cannot allocate space for large.bloom: File too large\ncannot write saved.bloom: File too large\ncannot allocate space to grow in grows.bloom: File too large\n", $said);
 same(['grows.bloom', 'printed.bloom'], names_in($dir));
 same(true, BloomFilter::open("$dir/grows.bloom")->exists('1000'));
 echo "done\n";

@@ -30,7 +30,7 @@ same([true, 10], [strlen($grows->toBytes()) < 300, array_sum(unserialize(seriali
 $path = folder() . '/small.bloom';
 new_file($path, $bytes);
 same(true, BloomFilter::load($path)->equals($f));
-refused('BloomFilterException', 'cannot be written in place: load it, and save what was loaded', fn() => BloomFilter::open($path));
+refused('BloomFilterException', 'cannot be written in place: load it and save it', fn() => BloomFilter::open($path));
 $f->save($path);
 same(4096 + strlen($f->bitset), filesize($path));
 same(true, BloomFilter::open($path)->add('new'));

@@ -170,7 +170,7 @@ def test_truncated_framing_adds_nothing(daemon, cut):
     ):
         got = daemon.post("/add", damaged, **FRAMED)
         assert (got.status, got.body) == (400, b"Error Command")
-        assert "cut short" in got.headers["x-error"]
+        assert "truncated" in got.headers["x-error"]
     assert untouched(daemon)
 
 

@@ -89,7 +89,7 @@ def test_no_file_larger_than_the_limit(tmp_path):
     )
     assert done.returncode == 1, done
     assert (
-        "bloomfilterd: the filter: cannot make room for " in done.stderr
+        "bloomfilterd: the filter: cannot allocate space for " in done.stderr
         and done.stderr.endswith("seen.bloom: File too large\n")
     )
     assert os.listdir(tmp_path) == []

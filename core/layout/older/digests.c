@@ -1,6 +1,7 @@
 /* digests.c - one position a digest word, for the schemes that hash k times: word modulo m
  * (sax-sdbm, gozero, php-hashes, functions), or word & (m - 1) (java7: with an m that is no power
- * of two most bits are never used, as in the original). */
+ * of two most bits are never used, as in the original).  scrapy-redis-bloomfilter has more digests
+ * than positions: the first k count. */
 #include "layout/layout.h"
 
 static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
@@ -11,6 +12,12 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
 static void positions_masked(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
 {
     for (size_t i = 0; i < n * g->k; i++) pos[i] = d[i] & (g->m - 1);
+}
+
+static void positions_first(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t *pos)
+{
+    for (size_t i = 0; i < n; i++, d += BF_WIDTH_MAX)
+        for (unsigned j = 0; j < g->k; j++) *pos++ = d[j] & (g->m - 1);
 }
 
 const bf_layout bf_layout_words = { .name = "words",
@@ -25,3 +32,9 @@ const bf_layout bf_layout_mask = { .name = "mask",
     .rate = bf_rate_classic,
     .distinct = bf_distinct_classic,
     .positions = positions_masked };
+const bf_layout bf_layout_first = { .name = "first",
+    .k_max = BF_WIDTH_MAX,
+    .line_bits = 1,
+    .rate = bf_rate_classic,
+    .distinct = bf_distinct_classic,
+    .positions = positions_first };

@@ -1,5 +1,5 @@
 /* glibc.c - scheme rs-rand: srand(digest), then rand() % m for each position.  glibc's additive
- * generator (TYPE_3), written anew with a state of its own: the host's is not touched.
+ * generator (TYPE_3), written again with a state of its own: the host's is not touched.
  *
  *   r[0] = seed, r[i] = 16807 r[i-1] mod 2^31-1 (i < 31), r[i] = r[i-31] (i < 34), r[i] = r[i-31] +
  * r[i-3] from there; the first 310 sums are thrown away; an output is a sum without its lowest bit.

@@ -138,7 +138,7 @@ AVX2 static __m256i draw_8(__m256i u, __m256i v, __m256i far, bool legacy)
  * 2019). */
 static inline uint64_t reduced(uint32_t r, uint64_t c, uint64_t m) { return bf_mulhi(c * r, m); }
 
-/* At most LANES keys; false positions of a key that had to draw again are drawn anew on their own.
+/* At most LANES keys; false positions of a key that had to draw again are drawn again on their own.
  */
 AVX2 static void draw_wide(
     const bf_geometry *g, const uint64_t *d, size_t n, bool legacy, uint64_t *pos)

@@ -64,7 +64,7 @@ def room_of(bf: BloomFilter) -> int:
 def create(args: Namespace) -> int:
     if not homes.sizes(args):
         raise Fault(
-            f"how large? Say -n KEYS -p RATE, or -m BITS -n KEYS, to create {shown(args.file)}"
+            f"no size given: say -n KEYS -p RATE, or -m BITS -n KEYS, to create {shown(args.file)}"
         )
     old = homes.exists(args.file, homes.how(args))
     with homes.make(args) as bf:
@@ -154,7 +154,7 @@ def same(inputs: list[BloomFilter], names: list[str]) -> None:
 
 
 def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -> BloomFilter:
-    """The union in a storage where nothing is yet.  Growing filters must have grown alike, so their
+    """The union in a storage where nothing is yet.  Growing filters must have grown equally, so their
     union is made in memory first: what cannot be united leaves nothing behind."""
     path = _path_of(storage)
     if not inputs[0].grow or not path:

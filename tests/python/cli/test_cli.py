@@ -321,7 +321,7 @@ def test_merge(tmp_path, seen):
 
 @pytest.mark.parametrize("kind", [{"grow": 2.0}, {"window": 3600.0}])
 def test_a_large_file_into_others_than_fixed_ones(tmp_path, kind):
-    """Their keys take no way through a copy, which would not have grown alike."""
+    """Their keys take no way through a copy, which would not have grown equally."""
     seen, keys = tmp_path / "seen", tmp_path / "keys"
     BloomFilter(n=1000, p=0.01, storage=seen, warn=False, **kind).close()
     keys.write_bytes(b"".join(b"key %d\n" % i for i in range(50_000)))

@@ -100,7 +100,7 @@ def test_no_filter(tmp_path):
         ["merge", path, path],
         ["merge", tmp_path / "out", path],
     ):
-        assert "is no filter" in fails(*words)
+        assert "is not a filter file" in fails(*words)
     assert path.read_bytes() == b"hello\n" * 1000 and not (tmp_path / "out").exists()
 
 

@@ -132,9 +132,7 @@ def test_an_image_in_a_file_is_loaded_and_not_mapped(full, tmp_path):
         assert bf == full
         with pytest.raises(Error):
             bf.add("new")
-    with pytest.raises(
-        Error, match="cannot be written in place: load it, and save what was loaded"
-    ):
+    with pytest.raises(Error, match="cannot be written in place: load it and save it"):
         BloomFilter.open(path)
     assert path.read_bytes() == full.to_bytes()
 

@@ -1,6 +1,7 @@
 """What p, fpr and plan() say of older systems' schemes is what one measures: hashes of 31 and 32 bits,
 generators that reach some cells only, Redisson's walk."""
 
+import hashlib
 import math
 
 import pytest
@@ -54,6 +55,30 @@ def test_what_is_said_is_measured(given):
     for said in (bf.p, bf.fpr, info["p"], BloomFilter.plan(**given)["p"]):
         assert abs(got - said) < 0.05 * said + 4 * math.sqrt(said * (1 - said) / PROBES)
     assert info["count"] == pytest.approx(bf.n, rel=0.05)
+
+
+def fingerprints(salt, count):
+    return [hashlib.sha1(b"%d %d" % (salt, i)).hexdigest() for i in range(count)]
+
+
+# Its first position is the sum of 40 characters, the same few for all keys: twice, or ten times, the formula.
+@pytest.mark.parametrize(
+    ("bit", "k", "n"),
+    [(12, 6, 500), (16, 6, 4000), (20, 6, 100_000), (20, 3, 50_000), (20, 1, 50_000)],
+)
+def test_fingerprints_in_scrapy_redis_bloomfilter(bit, k, n):
+    bf = BloomFilter(m=2**bit, n=n, k=k, scheme="scrapy-redis-bloomfilter", warn=False)
+    bf.update(fingerprints(1, n))
+    got = sum(bf.contains_many(fingerprints(2, 100_000))) / 100_000
+    assert abs(got - bf.p) < 0.05 * bf.p + 4 * math.sqrt(bf.p / 100_000)
+    assert len(bf) == pytest.approx(n, rel=0.05 if k > 1 else 0.5)
+
+
+def test_sizes_of_scrapy_redis_bloomfilter():
+    plan = BloomFilter.plan(n=100_000, p=0.001, scheme="scrapy-redis-bloomfilter")
+    assert (plan["m"], plan["k"]) == (2**21, 6) and plan["p"] <= 0.001
+    half = BloomFilter.plan(n=100_000, m=2**20, scheme="scrapy-redis-bloomfilter")
+    assert half["k"] == 6 and half["p"] > 0.001
 
 
 @pytest.mark.parametrize(

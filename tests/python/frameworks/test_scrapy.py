@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from hashlib import sha1
 from pathlib import Path
 
 import own_redis
@@ -365,6 +366,27 @@ def test_the_scheduler_of_scrapy_redis_forgets_without_persist(site, redis):
     crawl(with_scrapy_redis(redis, SCHEDULER_PERSIST=False), site.url())
     with BloomFilter.open(redis + "pages:seen") as seen:
         assert len(seen) == 0
+
+
+@pytest.mark.parametrize(("bit", "k"), [(16, 6), (20, 6), (20, 1), (24, 16)])
+def test_a_bitmap_of_scrapy_redis_bloomfilter(redis, bit, k):
+    """That package's own code writes, ours reads and goes on, that package reads."""
+    theirs = pytest.importorskip("scrapy_redis_bloomfilter.bloomfilter")
+    client = pytest.importorskip("redis").Redis.from_url(redis.partition("?")[0])
+    old = theirs.BloomFilter(client, "pages:bloomfilter", bit, k)
+    seen = [sha1(b"%d" % i).hexdigest() for i in range(400)] + ["text", "Grüße", "😀"]
+    for key in seen:
+        old.insert(key)
+    probes = [sha1(b"other %d" % i).hexdigest() for i in range(1000)]
+    with BloomFilter.open(
+        redis + "pages:bloomfilter", scheme="scrapy-redis-bloomfilter", m=1 << bit, k=k, warn=False
+    ) as ours:
+        assert all(ours.contains_many(seen))
+        assert list(ours.contains_many(probes)) == [int(old.exists(key)) for key in probes]
+        assert ours.hashcode(seen[0]) == [m.hash(seen[0]) for m in old.maps]
+        ours.update(probes)
+        assert all(old.exists(key) for key in probes)
+    client.close()
 
 
 def test_settings():

@@ -15,13 +15,14 @@ import threading
 import time
 
 import pytest
-from bloomfilter import BloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
 from redis_clients import (
     FAULTS,
     NoBackoff,
     Retry,
     calls,
     check_against_memory,
+    check_counting_against_memory,
     check_parts_against_memory,
     plain,
     redis,
@@ -263,6 +264,23 @@ def test_shards_cache_and_rebuilding(client):
     )  # cut by itself: one key does not hold it
 
 
+@pytest.mark.parametrize("options", [{}, {"shards": 3}, {"shards": 2, "cache": True}])
+def test_counting_filters(client, server, scheme, options):
+    by_client, by_url = {"storage": client, "key": "counts"}, {"storage": server.url("counts")}
+    check_counting_against_memory(scheme, by_client, by_url, **options)
+    check_counting_against_memory(scheme, by_url, by_client, **options)
+
+
+def test_counting_filters_wait_for_replicas(client, tmp_path):
+    where = {"storage": client, "key": "alone"}
+    with CountingBloomFilter(n=100, p=0.01, **where, wait_replicas=1) as bf:
+        with pytest.raises(Error, match="added, but only 0 of wait_replicas=1"):
+            bf.add("x")
+        with pytest.raises(Error, match="removed, but only 0 of wait_replicas=1"):
+            bf.remove("x")
+        assert bf.count_of("x") == 0
+
+
 # ---- what it is ----
 def test_properties_repr_and_pickle(client):
     with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
@@ -385,7 +403,7 @@ def test_a_signal_handler_cannot_use_the_filter_meanwhile(client, server):
             until(lambda: seen, "the signal")
         finally:
             signal.signal(signal.SIGUSR1, before)
-        assert seen[0] is True or "waits for its clock or client, in this very thread" in seen[0]
+        assert seen[0] is True or "waits for its clock or client, in this thread" in seen[0]
 
 
 def test_other_threads_run_during_a_trip(client, server):
@@ -478,7 +496,7 @@ def test_wrong_type_and_foreign_strings(client):
     client.lpush("list", "x")
     client.set("text", "x")
     for key in ("list", "text"):
-        with pytest.raises(Error, match="WRONGTYPE|no filter of ours"):
+        with pytest.raises(Error, match="WRONGTYPE|not our filter"):
             BloomFilter(n=100, p=0.01, storage=client, key=key)
     with BloomFilter(n=100, p=0.01, storage=client, key="seen") as bf:
         client.delete("seen")
@@ -660,7 +678,7 @@ def test_the_only_connection_has_one_talk_at_a_time(server, outer, inner):
             if Connection.armed:
                 Connection.armed = False
                 select.select([self._sock], [], [], 5)
-                with pytest.raises(Error, match="waits for another answer"):
+                with pytest.raises(Error, match="waits for another reply"):
                     said.append(b.add("c") if inner == "add" else "here" in b)
 
     pool = redis.ConnectionPool(connection_class=Connection, port=server.port)

@@ -11,6 +11,7 @@ from redis_clients import (
     FAULTS,
     calls,
     check_against_memory,
+    check_counting_against_memory,
     check_parts_against_memory,
     plain,
     redis,
@@ -66,6 +67,15 @@ def test_cluster_shards_spread_over_the_nodes(cluster, scheme):
     assert not any(client.exists(f"spread:{i}") for i in range(7)) and not client.exists(
         "{spread}:meta"
     )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"shards": 5}, {"shards": 3, "cache": True}, {"shards": 2, "wait_replicas": 1}],
+)
+def test_cluster_counting_filters(cluster, scheme, options):
+    where = {"storage": through(cluster), "key": "counts"}
+    check_counting_against_memory(scheme, where, **options)
 
 
 def test_cluster_companions_share_the_slot(cluster):

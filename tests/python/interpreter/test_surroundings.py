@@ -26,7 +26,11 @@ class NoFloat:
         ("now", TypeError, "clock must return a number of seconds, got str"),
         (None, TypeError, "clock must return a number of seconds, got NoneType"),
         (float("nan"), ValueError, "clock must return a number of seconds, got nan"),
-        (10**400, ValueError, "clock must return a number of seconds, got an int that is no float"),
+        (
+            10**400,
+            ValueError,
+            "clock must return a number of seconds, got an int too large for a float",
+        ),
         (float("inf"), ValueError, "clock must give seconds within 7e13 steps"),
         (-1e300, ValueError, "clock must give seconds within 7e13 steps"),
         (NoFloat(), LookupError, "of the clock's own"),
@@ -85,7 +89,7 @@ def test_a_relative_path_is_pickled_as_what_it_is(tmp_path, monkeypatch):
                 assert "b" in bf and "b" not in other
             with pytest.raises(
                 Error,
-                match=r"'seen.bloom' is a relative path and not this filter's in the present working directory",
+                match=r"'seen.bloom' is a relative path, which is not this filter's in the present working directory",
             ):
                 pickle.dumps(bf)
         os.unlink(here / "seen.bloom")

@@ -57,8 +57,8 @@ def test_create(tmp_path, kind):
     [
         (["--grow", 1], "grow must be a factor above 1"),
         (["--window", 0], "window must be"),
-        (["--parts", 3], "parts is for filters that forget"),
-        (["--grow", 2, "--window", 3], "exclude each other"),
+        (["--parts", 3], "parts is for forgetting filters"),
+        (["--grow", 2, "--window", 3], "must not be given together"),
         (["--counting", "--grow", 2], "neither grow nor forget"),
     ],
 )
@@ -144,7 +144,7 @@ def test_merge(tmp_path, made, kind):
 def test_merge_of_filters_that_grew_otherwise_makes_nothing(tmp_path):
     for name, keys in (("old", LINES), ("young", b"1\n")):
         ok("add", tmp_path / name, *KINDS["grow"], data=keys)
-    assert "grown alike" in fails("merge", tmp_path / "x", tmp_path / "old", tmp_path / "young")
+    assert "grown equally" in fails("merge", tmp_path / "x", tmp_path / "old", tmp_path / "young")
     assert not (tmp_path / "x").exists()
 
 

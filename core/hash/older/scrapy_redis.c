@@ -1,0 +1,46 @@
+/* scrapy_redis.c - scheme scrapy-redis-bloomfilter: its HashMap with the seeds 0 to 15, modulo
+ * 2^64: h = h + seed * h + character.  The original masks numbers of any size with m - 1, m being a
+ * power of two. */
+#include "base/utf16.h"
+#include "hash/hash.h"
+
+static inline uint32_t character(const uint16_t u[2], unsigned units)
+{
+    return units == 2 ? 0x10000 + ((u[0] - 0xD800u) << 10) + (u[1] - 0xDC00u) : u[0];
+}
+
+static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
+{
+    const uint8_t *at = key, *end = utf16_end(key, len);
+    uint64_t h[BF_WIDTH_MAX] = { 0 };
+    uint16_t u[2];
+    (void)secret;
+    for (unsigned units; at < end && (units = utf16_next(&at, end, u));) {
+        const uint32_t c = character(u, units);
+        for (unsigned seed = 0; seed < BF_WIDTH_MAX; seed++) h[seed] = h[seed] * (seed + 1) + c;
+    }
+    for (unsigned seed = 0; seed < BF_WIDTH_MAX; seed++) digest[seed] = h[seed];
+}
+
+static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+{
+    for (size_t i = 0; i < n; i++)
+        one(secret, keys[i].ptr, keys[i].len, digests + i * BF_WIDTH_MAX);
+}
+
+static int accept(const void *secret, const void *key, size_t len, bf_error *err)
+{
+    const uint8_t *at = key, *end = utf16_end(key, len);
+    uint16_t u[2];
+    (void)secret;
+    while (at < end)
+        if (!utf16_next(&at, end, u))
+            return bf_fail(err, BF_EINVAL,
+                "the key is no valid UTF-8 at byte %zu: its scheme hashes the characters of text",
+                (size_t)(at - (const uint8_t *)key));
+    return 0;
+}
+
+const bf_hash bf_hash_scrapy_redis = {
+    .name = "scrapy-redis", .width = BF_WIDTH_MAX, .run = run, .one = one, .accept = accept
+};

@@ -1,0 +1,194 @@
+/* changes.c - filters are made, deleted and united.  Knows the core and the list of filters; knows
+ * no HTTP. */
+#include "registry.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef unsigned long long ull;
+enum {
+    TRIES = 8,
+    HEADER = 4096,
+    WINDOW_PARTS = 4
+}; /* how often one may be replaced while it is asked for; bytes */
+
+/* 0, or what differs between what is there and what the (planned) spec asks for.  A filter of parts
+ * has the m of those that it has by now. */
+static int same(served *s, const bf_spec *plan, bf_error *err)
+{
+    bf_info have;
+    bf_get_info(s->f, &have);
+    const char *kind = kind_of(have.counting, have.grow, have.window),
+               *want = kind_of(plan->counting, plan->grow, plan->window);
+    if (strcmp(kind, want))
+        return stored_fail(
+            err, BF_EMISMATCH, "%s is of kind %s, asked for %s", s->name, kind, want);
+    if (have.grow != plan->grow || have.window != plan->window ||
+        (plan->parts && have.parts != plan->parts))
+        return stored_fail(err, BF_EMISMATCH,
+            "%s has grow=%g window=%g parts=%u, asked for grow=%g window=%g parts=%u", s->name,
+            have.grow, have.window, have.parts, plan->grow, plan->window, plan->parts);
+    if (strcmp(have.scheme, plan->scheme))
+        return stored_fail(err, BF_EMISMATCH, "%s has scheme %s, asked for %s", s->name,
+            have.scheme, plan->scheme);
+    const bool many = have.grow > 0 || have.window > 0;
+    if ((many || have.m == plan->m) && have.k == plan->k && have.n == plan->n && have.p == plan->p)
+        return 0;
+    return stored_fail(err, BF_EMISMATCH,
+        "%s has m=%llu n=%llu k=%u p=%.6g, asked for m=%llu n=%llu k=%u p=%.6g", s->name,
+        (ull)have.m, (ull)have.n, have.k, have.p, (ull)plan->m, (ull)plan->n, plan->k, plan->p);
+}
+
+static size_t count_of(filters *fs)
+{
+    pthread_rwlock_rdlock(&fs->lock);
+    const size_t n = fs->count;
+    pthread_rwlock_unlock(&fs->lock);
+    return n;
+}
+
+/* What is left of one that Redis lost gives way where it is in the way: it is deleted. */
+static bf_filter *open_anew(served *lost, const bf_spec *spec, bf_error *err)
+{
+    bf_filter *f = bf_open(spec, err);
+    if (f || !lost) return f;
+    return stored_remove(lost, err) < 0 ? NULL : bf_open(spec, err);
+}
+
+/* seen: what is in the list and is not there any more, or NULL.  0: somebody else, another daemon
+ * perhaps, made it first, with these parameters.  *out: it, with a reference. */
+static int make(filters *fs, text name, served *seen, const bf_spec *spec, const bf_spec *plan,
+    served **out, bf_error *err)
+{
+    bf_spec own = *spec;
+    char *storage;
+    int rc = stored_at(fs, name, &storage, err);
+    if (rc < 0) return rc;
+    own.storage = storage;
+    bf_filter *f = open_anew(fs->remote ? seen : NULL, &own, err);
+    if (!f) {
+        free(storage);
+        return err->code;
+    }
+    bf_info made;
+    bf_get_info(f, &made);
+    served *mine = registry_serve(fs, name, f, storage, err);
+    served *s = mine ? registry_enlist(fs, seen, mine) : NULL;
+    if (!s) return stored_fail(err, BF_ENOMEM, "out of memory");
+    *out = s;
+    rc = s == mine && made.created ? 0 : same(s, plan, err);
+    return rc < 0 ? rc : s == mine && made.created;
+}
+
+static int make_within(filters *fs, text name, served *seen, const bf_spec *spec,
+    const bf_spec *plan, served **out, bf_error *err)
+{
+    const ull bytes = plan->counting ? (plan->m + 1) / 2 : (plan->m + 7) / 8,
+              most = fs->o->max_filter, many = fs->o->max_filters;
+    const ull heads = plan->window > 0 ? 2 + (plan->parts ? plan->parts : WINDOW_PARTS)
+                      : plan->grow > 0 ? 2
+                                       : 1;
+    claim c;
+    if (!seen && count_of(fs) > many)
+        return stored_fail(err, FILTER_MANY,
+            "there are %llu named filters, as many as --max-filters allows", many);
+    if (bytes > most)
+        return stored_fail(
+            err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu", bytes, most);
+    int rc = claim_make(fs, &c, name, bytes + heads * HEADER, err);
+    if (rc < 0) return rc;
+    rc = make(fs, name, seen, spec, plan, out, err);
+    claim_drop(fs, &c);
+    return rc;
+}
+
+/* Is all of it there?  A key that is absent is asked of every part. */
+static bool is_whole(served *s)
+{
+    static const char *const keys[] = { "0", "1", "2", "3", "4", "5", "6", "7" };
+    int rc = 1;
+    for (size_t i = 0; rc == 1 && i < sizeof keys / sizeof *keys; i++)
+        rc = bf_test(s->f, keys[i], 1, NULL);
+    return rc >= 0;
+}
+
+/* Of Redis no call may have told yet that it is lost. */
+static void check_remote(filters *fs, served *s)
+{
+    if (s && s->remote &&
+        (bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) != 1 ||
+            !is_whole(s)))
+        filters_doubt(s);
+}
+
+int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *err)
+{
+    bf_spec plan = *stored_spec(spec, fs->o);
+    served *s = NULL;
+    plan.may_count = spec->may_count = false; /* what is made is what was asked for */
+    int rc = bf_plan(&plan, err);
+    if (rc < 0) return rc;
+    served *seen = registry_take(fs, name);
+    check_remote(fs, seen);
+    registry_let_go(seen);
+    s = registry_look_up(fs, name, err);
+    if (s)
+        rc = same(s, &plan, err);
+    else if (err->code != FILTER_ABSENT && !err->lost)
+        rc = err->code;
+    else {
+        seen = registry_take(fs, name); /* one that stays in the list although it is lost */
+        rc = make_within(fs, name, seen, spec, &plan, &s, err);
+        registry_let_go(seen);
+    }
+    if (rc < 0)
+        registry_let_go(s);
+    else
+        pthread_rwlock_rdlock(&(*out = s)->use);
+    return rc;
+}
+
+int filters_drop(filters *fs, text name, bf_error *err)
+{
+    if (stored_is_main(name))
+        return stored_fail(err, FILTER_STAYS, "the filter \"default\" stays as long as the server");
+    served *seen = registry_take(fs, name), *s = registry_look_up(fs, name, err);
+    int rc = s ? stored_remove(s, err) : registry_missing(name, err);
+    if (rc < 0 && s && s->remote && err->code == BF_EMISMATCH) { /* others made another one */
+        filters_doubt(s);
+        registry_let_go(s);
+        rc = (s = registry_look_up(fs, name, err)) ? stored_remove(s, err)
+                                                   : registry_missing(name, err);
+    }
+    if (!s && seen && seen->remote && err->lost) rc = stored_remove(seen, err);
+    if (rc == FILTER_GONE && seen && seen->remote)
+        rc = 0; /* what was served and lost is deleted now */
+    if (rc >= 0) registry_unlist(fs, s ? s : seen);
+    registry_let_go(s);
+    registry_let_go(seen);
+    return rc;
+}
+
+int filters_merge(filters *fs, text name, text image, bf_error *err)
+{
+    bf_filter *from = bf_from_bytes(image.ptr, image.len, stored_spec(&(bf_spec){ 0 }, fs->o), err);
+    if (!from) return err->code == BF_EFORMAT ? BF_EINVAL : err->code; /* the client's bytes */
+    bool kept = false;
+    int rc = 0;
+    for (int i = 0; rc >= 0 && !kept && i < TRIES; i++) {
+        served *s = registry_find(fs, name, true, err);
+        if (!s) {
+            rc = err->code;
+            break;
+        }
+        rc = bf_unite(s->f, from, err);
+        if (rc < 0) filters_doubt(s);
+        pthread_mutex_lock(&s->lock);
+        s->state_at = 0;
+        pthread_mutex_unlock(&s->lock);
+        kept = rc < 0 || filters_kept(fs, s);
+        filters_done(s);
+    }
+    bf_close(from);
+    if (rc >= 0 && !kept) rc = stored_fail(err, BF_EIO, "the filter is replaced too often");
+    return rc == BF_EINVAL ? BF_EMISMATCH : rc;
+}

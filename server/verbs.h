@@ -1,0 +1,42 @@
+/* verbs.h - what requests do to a filter, between their paths (routes.c) and the filters:
+ *
+ *   routes.c --path--> verbs.c (keys) or wholes.c (whole filters) --> using.c (the filter of a
+ * name)
+ *
+ * Knows replies and filters; knows neither sockets nor the parser. */
+#ifndef BFD_VERBS_H
+#define BFD_VERBS_H
+#include "server.h"
+
+typedef enum { VERB_TEST, VERB_ADD, VERB_REMOVE, VERB_COUNT } verb;
+typedef struct {
+    verb verb;
+    bool one; /* a single key: key; else a body of keys in this form */
+    bf_key key;
+    text body;
+    int form;
+} call;
+typedef void action(worker *w, served *f, const call *c, reply *a);
+static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->verb == VERB_REMOVE; }
+
+/* using.c */
+void fail_on(worker *w, const served *f, reply *a, int code, bf_error *err);
+/* Of what a client asks to be made, united or taken away: another kind of filter is its conflict.
+ */
+void conflict(worker *w, text name, reply *a, int code, bf_error *err);
+bool unanswered(const worker *w); /* Redis is not asked then */
+bool left(const worker *w, reply *a);
+void start_again(worker *w, reply *a);
+/* Does `what` to the filter of this name, again where it was replaced meanwhile. */
+void with(worker *w, text name, action *what, const call *c, reply *a);
+
+/* verbs.c */
+void one_key(worker *w, text name, text raw, verb v, reply *a);
+void batch(worker *w, text name, const request *q, verb v, reply *a);
+
+/* wholes.c */
+void put(worker *w, text name, text query, reply *a);
+void drop(worker *w, text name, reply *a);
+void merge(worker *w, text name, const request *q, reply *a);
+void image(worker *w, text name, reply *a);
+#endif

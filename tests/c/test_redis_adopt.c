@@ -1,0 +1,260 @@
+/* test_redis_adopt.c - a bitmap that another system made is adopted: it gets a companion hash and
+ * the mark, and that system goes on.  It is played here as go-zero does it, by SETBIT and GETBIT of
+ * its positions in the same key, by somebody who knows nothing of us.  It starts its own server. */
+#define _GNU_SOURCE
+#include "redis_filters.h"
+#include "redis_proxy.h"
+
+enum { M = 2050, K = 14, MARK_AT = 260 };
+#define THEIRS .scheme = "gozero", .m = M
+#define ADOPT THEIRS, .must_exist = true, .adopt = true
+
+static bf_filter *scale; /* in memory: tells positions, which tests/vectors know from go-zero */
+
+/* ---- the other system ---- */
+static const char *key_of(unsigned i, uint64_t pos[K])
+{
+    static char t[16];
+    bf_error ignored;
+    const size_t len = (size_t)sprintf(t, "n%u", i);
+    if (bf_hashcode(scale, t, len, pos, K, &ignored) < 0) failed_here++;
+    return t;
+}
+
+static void they_add(const char *key, unsigned from, unsigned to)
+{
+    uint64_t pos[K];
+    for (unsigned i = from; i < to; i++) {
+        key_of(i, pos);
+        for (unsigned j = 0; j < K; j++)
+            rs_command(&redis, "SETBIT %s %llu 1", key, (unsigned long long)pos[j]);
+    }
+}
+
+static unsigned they_miss(const char *key, unsigned from, unsigned to)
+{
+    unsigned n = 0;
+    uint64_t pos[K];
+    for (unsigned i = from; i < to; i++) {
+        bool all = true;
+        key_of(i, pos);
+        for (unsigned j = 0; j < K; j++)
+            all &= rs_number(&redis, "GETBIT %s %llu", key, (unsigned long long)pos[j]) == 1;
+        n += !all;
+    }
+    return n;
+}
+
+static uint64_t ones(bf_filter *f)
+{
+    bf_state s = { 0 };
+    return bf_get_state(f, &s, &e) < 0 ? UINT64_MAX : s.ones;
+}
+
+/* ---- adopted ---- */
+static void gets_mark_and_companion(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    they_add("k", 0, 40);
+    rs_command(&redis, "EXPIRE k 1000");
+    const long theirs = rs_number(&redis, "BITCOUNT k");
+    bf_filter *f = OPEN("k", ADOPT), *g, *h;
+    CHECK(missing(f, 0, 40) == 0 && present_of(f, 1000, 1040) == 0 && they_miss("k", 0, 40) == 0);
+    CHECK_EQ(rs_number(&redis, "STRLEN k"), MARK_AT + 4);
+    CHECK_EQ(ones(f), theirs);
+    CHECK(rs_number(&redis, "TTL k") > 900 && rs_number(&redis, "TTL k:meta") > 900);
+    g = OPEN("k", .must_exist = true);   /* by its name alone */
+    h = OPEN("k", ADOPT, .cache = true); /* it is adopted already */
+    they_add("k", 40, 60);
+    CHECK(missing(f, 0, 60) == 0 && missing(g, 0, 60) == 0 && missing(h, 0, 60) == 0);
+    numbers(g, 60, 70);
+    CHECK(they_miss("k", 0, 70) == 0 && missing(h, 0, 70) == 0);
+    bf_info i;
+    bf_get_info(g, &i);
+    CHECK(i.m == M && i.k == K && !strcmp(i.scheme, "gozero") && !i.created);
+    bf_close(f);
+    bf_close(g);
+    bf_close(h);
+}
+
+/* They go on adding while it is cleared, rebuilt, united, expires, and is deleted. */
+static void cared_for(void)
+{
+    unsigned n = 0;
+    rs_command(&redis, "FLUSHALL");
+    they_add("k", 0, 10);
+    bf_filter *f = OPEN("k", ADOPT), *g = OPEN("k", 0),
+              *near = numbers(bf_open(&(bf_spec){ THEIRS }, &e), 500, 520);
+    for (n = 10; ones(f) <= M / 2; n += 10) they_add("k", n, n + 10);
+    CHECK(bf_saturated(f, &(uint64_t){ 0 }, &e) >= BF_HALF_FULL && missing(g, 0, n) == 0);
+    CHECK_EQ(bf_clear(f, &e), 0);
+    CHECK(ones(g) == 0 && they_miss("k", 0, n) == n && present_of(g, 0, n) == 0);
+    they_add("k", 0, 20);
+    CHECK(missing(f, 0, 20) == 0 && missing(g, 0, 20) == 0);
+    CHECK_EQ(bf_unite(f, near, &e), 0);
+    they_add("k", 20, 30);
+    CHECK(they_miss("k", 0, 30) == 0 && they_miss("k", 500, 520) == 0 && missing(g, 500, 520) == 0);
+    CHECK_EQ(bf_rebuild_end(f, near, &e), 0);
+    they_add("k", 30, 40);
+    CHECK(they_miss("k", 500, 520) == 0 && missing(g, 30, 40) == 0 && ones(g) < (uint64_t)M / 2);
+    CHECK(bf_expire(f, 1000, &e) == 0 && rs_number(&redis, "TTL k") > 900);
+    they_add("k", 40, 50);
+    CHECK(rs_number(&redis, "TTL k:meta") > 900 && missing(g, 40, 50) == 0);
+    CHECK(bf_delete(g, &e) == 0 && rs_number(&redis, "DBSIZE") == 0);
+    bf_close(f);
+    bf_close(g);
+    bf_close(near);
+}
+
+/* Theirs is gone, and they begin it again: never "absent" for what they added. */
+static void lost_and_adopted_again(void)
+{
+    for (int both = 0; both < 2; both++) {
+        rs_command(&redis, "FLUSHALL");
+        they_add("k", 0, 20);
+        bf_filter *f = OPEN("k", ADOPT), *g;
+        numbers(f, 20, 25);
+        rs_command(&redis, both ? "DEL k k:meta" : "DEL k"); /* expired, or evicted alone */
+        CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+        CHECK_EQ(code_of((bf_spec){ ADOPT }, "k"), both ? BF_ENOENT : BF_EIO);
+        they_add("k", 30, 50);
+        CHECK(bf_test(f, "n31", 3, &e) == BF_EIO && bf_add(f, "n1", 2, &e) == BF_EIO);
+        CHECK_EQ(they_miss("k", 30, 50), 0);
+        if (!both) CHECK_EQ(code_of((bf_spec){ .must_exist = true }, "k"), BF_EFORMAT);
+        g = OPEN("k", ADOPT);
+        CHECK(missing(g, 30, 50) == 0 && they_miss("k", 30, 50) == 0);
+        CHECK_EQ(missing(f, 30, 50), 0); /* who was told of the loss follows */
+        numbers(f, 60, 70);
+        CHECK(missing(g, 60, 70) == 0 && they_miss("k", 60, 70) == 0);
+        bf_close(g);
+        rs_command(&redis, "DEL k");
+        they_add("k", 0, 20);
+        bf_close(OPEN("k", ADOPT)); /* f was not told of this loss */
+        CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "was re-created"));
+        CHECK_EQ(missing(f, 0, 20), 0);
+        bf_close(f);
+    }
+}
+
+/* ---- while they write ---- */
+static void nothing_of_theirs_is_overwritten(void)
+{
+    const uint64_t m = UINT64_C(1) << 28; /* grown in several steps */
+    bf_filter *small = scale;
+    rs_command(&redis, "FLUSHALL");
+    scale = bf_open(&(bf_spec){ .scheme = "gozero", .m = m }, &e);
+    they_add("big", 0, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        for (unsigned i = 0; i < 400; i += 10) they_add("big", i, i + 10);
+        _exit(0);
+    }
+    bf_filter *f =
+        opened((bf_spec){ .scheme = "gozero", .m = m, .must_exist = true, .adopt = true }, "big",
+            "", __LINE__);
+    waitpid(child, NULL, 0);
+    CHECK(f && missing(f, 0, 400) == 0 && they_miss("big", 0, 400) == 0);
+    CHECK_EQ(rs_number(&redis, "STRLEN big"), (1 << 25) + 4);
+    bf_close(f);
+    bf_close(scale);
+    scale = small;
+}
+
+/* An add that meets a string without the mark takes nothing back: they may have set the same bits
+ * since. */
+static void what_they_add_meanwhile_stays(void)
+{
+    for (int stop = 1; stop <= 6; stop++) {
+        proxy x;
+        rs_command(&redis, "FLUSHALL");
+        they_add("k", 0, 5);
+        bf_close(OPEN("k", ADOPT));
+        proxy_start(&x, &redis);
+        char url[128];
+        snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=k&timeout=30", x.port);
+        int ready[2];
+        if (pipe(ready)) return;
+        pid_t child = fork();
+        if (child == 0) {
+            char c;
+            bf_filter *f = bf_open(&(bf_spec){ .storage = url, .must_exist = true }, NULL);
+            rs_command(&redis, "DEL k");
+            __atomic_store_n(&x.orders->answers, 0, __ATOMIC_SEQ_CST);
+            __atomic_store_n(&x.orders->hold_at, stop, __ATOMIC_SEQ_CST);
+            c = bf_add(f, "n7", 2, NULL) < 0;
+            bf_close(f);
+            _exit(write(ready[1], &c, 1) == 1 && c ? 0 : 1);
+        }
+        while (__atomic_load_n(&x.orders->hold_at, __ATOMIC_SEQ_CST) != stop) rs_pause(1);
+        proxy_wait(&x, stop, child);
+        they_add("k", 7, 8);
+        __atomic_store_n(&x.orders->hold_at, 0, __ATOMIC_SEQ_CST);
+        int status;
+        waitpid(child, &status, 0);
+        CHECK(status == 0 && they_miss("k", 7, 8) == 0);
+        close(ready[0]);
+        close(ready[1]);
+        proxy_end(&x);
+    }
+}
+
+/* ---- what is refused ---- */
+static void refused(void)
+{
+    const bf_spec adopt = { ADOPT };
+    bf_spec s;
+    rs_command(&redis, "FLUSHALL");
+    CHECK(code_of(adopt, "none") == BF_ENOENT && rs_number(&redis, "DBSIZE") == 0);
+    they_add("k", 0, 40);
+    s = adopt;
+    s.m = 1000;
+    CHECK_EQ(code_of(s, "k"), BF_EMISMATCH);
+    s.m = 0;
+    CHECK_EQ(code_of(s, "k"), BF_EINVAL);
+    s.scheme = NULL;
+    CHECK_EQ(code_of(s, "k"), BF_EFORMAT);
+    s = adopt;
+    s.read_only = true;
+    CHECK_EQ(code_of(s, "k"), BF_EINVAL);
+    CHECK_HAS(e.msg, "adopt writes to a filter in Redis, but read_only is asked for");
+    CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 3, .adopt = true }, &e) && e.code == BF_EINVAL);
+    CHECK_HAS(e.msg, "no Redis is given");
+    s = adopt;
+    s.scheme = "redisson";
+    s.k = 7;
+    CHECK_EQ(code_of(s, "k"), BF_ENOTSUP);
+    s = adopt;
+    s.m = UINT64_C(1) << 32;
+    CHECK_EQ(code_of(s, "k"), BF_ENOTSUP);
+    CHECK_HAS(e.msg, "room for the mark");
+    CHECK(rs_number(&redis, "DBSIZE") == 1 && they_miss("k", 0, 40) == 0);
+    rs_command(&redis, "HSET k:meta my own");
+    CHECK_EQ(code_of(adopt, "k"), BF_EFORMAT);
+    CHECK(!strcmp(rs_command(&redis, "HGET k:meta my"), "own"));
+    rs_command(&redis, "DEL k:meta");
+    bf_close(OPEN("k", ADOPT));
+    s = adopt;
+    s.m = M + 1;
+    CHECK_EQ(code_of(s, "k"), BF_EMISMATCH); /* it is adopted, as another one */
+    rs_command(&redis, "DEL k");
+    they_add("k", 0, 40);
+    CHECK(code_of(s, "k") == BF_EMISMATCH && code_of(adopt, "k") == 0);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
+    scale = bf_open(&(bf_spec){ THEIRS }, &e);
+    rs_start(&redis, NULL);
+    RUN(gets_mark_and_companion);
+    RUN(cared_for);
+    RUN(lost_and_adopted_again);
+    RUN(nothing_of_theirs_is_overwritten);
+    RUN(what_they_add_meanwhile_stays);
+    RUN(refused);
+    rs_end(&redis);
+    bf_close(scale);
+    return FINISH();
+}

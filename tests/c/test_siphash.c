@@ -1,0 +1,92 @@
+/* test_siphash.c - SipHash of eight keys at once against libsodium's, a key a call: every length
+ * beside every other, and mixtures. */
+#include "../../core/hash/hash.h"
+#include "check.h"
+#include "optional.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LONGEST = 300, KEYS = 40 };
+extern const bf_hash bf_hash_siphash;
+static const bf_hash *hash;
+static uint8_t text[LONGEST + KEYS], secret[BF_SECRET_BYTES];
+static uint64_t state = 88172645463325252u;
+
+static uint64_t next(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    return state ^= state << 17;
+}
+
+static void agree(const bf_key *keys, size_t n)
+{
+    uint64_t digests[KEYS + 1], alone;
+    digests[n] = 42;
+    hash->run(secret, keys, n, digests);
+    for (size_t i = 0; i < n; i++) {
+        bf_hash_siphash.one(secret, keys[i].ptr, keys[i].len, &alone);
+        CHECK_EQ(digests[i], alone);
+    }
+    CHECK_EQ(digests[n], 42);
+}
+
+/* Without AVX2 what there is agrees with itself. */
+static void begin(void)
+{
+    for (size_t i = 0; i < sizeof text; i++) text[i] = (uint8_t)(next() >> 32);
+    for (size_t i = 0; i < sizeof secret; i++) secret[i] = (uint8_t)(next() >> 32);
+    hash = bf_has_avx2() && bf_hash_siphash.avx2 ? bf_hash_siphash.avx2 : &bf_hash_siphash;
+}
+
+static void every_length_in_every_lane(void)
+{
+    NEEDS_SODIUM;
+    begin();
+    for (size_t len = 0; len <= LONGEST; len++)
+        for (size_t lane = 0; lane < 8; lane++) {
+            bf_key keys[8];
+            for (size_t i = 0; i < 8; i++)
+                keys[i] = (bf_key){ text + i, i == lane ? len : 8 + next() % 80 };
+            agree(keys, 8);
+        }
+}
+
+static void random_mixtures(void)
+{
+    NEEDS_SODIUM;
+    begin();
+    for (int round = 0; round < SHORT(5000, 200); round++) {
+        bf_key keys[KEYS];
+        const size_t n = next() % (KEYS + 1), most = 1 + next() % (LONGEST - 8);
+        for (size_t i = 0; i < n; i++)
+            keys[i] = (bf_key){ text + next() % KEYS, (round % 2 ? 8 : 0) + next() % most };
+        agree(keys, n);
+    }
+}
+
+/* A page that may not be touched lies right before and right behind the keys. */
+static void nothing_beyond_the_ends(void)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    NEEDS_SODIUM;
+    begin();
+    uint8_t *pages = mmap(NULL, 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages != MAP_FAILED);
+    CHECK_EQ(mprotect(pages + page, page, PROT_READ | PROT_WRITE), 0);
+    for (size_t len = 0; len < 64; len++) {
+        bf_key keys[8];
+        for (size_t i = 0; i < 8; i++)
+            keys[i] = (bf_key){ i % 2 ? pages + page : pages + 2 * page - (len + i), len + i };
+        agree(keys, 8);
+    }
+    munmap(pages, 3 * page);
+}
+
+int main(void)
+{
+    RUN(every_length_in_every_lane);
+    RUN(random_mixtures);
+    RUN(nothing_beyond_the_ends);
+    FINISH();
+}

@@ -1,0 +1,253 @@
+"""Hash functions of the user's: hashes=[callable, ...]."""
+
+import gc
+import hashlib
+import pickle
+import threading
+import weakref
+import zlib
+
+import pytest
+
+from bloomfilter import BloomFilter, CountingBloomFilter, Error
+
+
+def crc(key):
+    return zlib.crc32(key)
+
+
+def adler(key):
+    return zlib.adler32(key) * 2654435761
+
+
+def sha(key):
+    return int.from_bytes(hashlib.sha256(key).digest()[:8], "big")
+
+
+THREE = [crc, adler, sha]
+
+
+def made(**more):
+    return BloomFilter(m=100_003, n=1000, hashes=THREE, **more)
+
+
+def test_positions_are_the_answers_modulo_m():
+    bf = made()
+    assert (bf.scheme, bf.k) == ("functions", 3)
+    assert bf.hashcode("key") == [f(b"key") % bf.m for f in THREE]
+    assert bf.add("key") and not bf.add(b"key") and "key" in bf and "other" not in bf
+    assert bf.update(map(str, range(500))) == 500 and all(str(i) in bf for i in range(500))
+    assert bf.contains_many(["1", "x", "2"]) == b"\1\0\1"
+    assert BloomFilter.plan(m=100_003, n=1000, hashes=THREE)["k"] == 3
+    assert made(storage=None).add("")
+
+
+def test_the_largest_answers():
+    bf = BloomFilter(m=97, n=5, hashes=[lambda key: 2**64 - 1, lambda key: 0])
+    assert bf.hashcode("x") == [(2**64 - 1) % 97, 0]
+
+
+def test_copies_bytes_and_files(tmp_path):
+    bf = made()
+    bf.update(range(100))
+    for back in (
+        bf.copy(),
+        bf | made(),
+        BloomFilter.from_bytes(bf.to_bytes(), hashes=THREE),
+    ):
+        assert back == bf and 7 in back and back.add("new") and "new" not in bf
+    bf.save(tmp_path / "f")
+    assert BloomFilter.load(tmp_path / "f", hashes=THREE) == bf
+    with BloomFilter.open(tmp_path / "f", hashes=THREE) as shared:
+        assert shared.add("new") and 7 in shared
+    with made(storage=tmp_path / "g") as shared:
+        assert shared.add("new")
+    with made(storage=tmp_path / "g") as shared:
+        assert "new" in shared
+    counting = CountingBloomFilter(m=1009, n=50, hashes=THREE)
+    counting.update(["a", "a"])
+    assert counting.count_of("a") == 2 and counting.remove("a") and counting.count_of("a") == 1
+
+
+def test_other_functions_are_refused(tmp_path):
+    bf = made(storage=tmp_path / "f")
+    bf.add("key")
+    data = bf.to_bytes()
+    bf.close()
+    for other in ([crc, adler], [crc, sha, adler], [crc, adler, lambda key: sha(key) ^ 1]):
+        with pytest.raises(Error):
+            BloomFilter.from_bytes(data, hashes=other)
+        with pytest.raises(Error):
+            BloomFilter.open(tmp_path / "f", hashes=other)
+    for call in (
+        lambda: BloomFilter.from_bytes(data),
+        lambda: BloomFilter.open(tmp_path / "f"),
+        lambda: BloomFilter.load(tmp_path / "f"),
+    ):
+        with pytest.raises(ValueError, match="needs the hash functions it was made with"):
+            call()
+    with pytest.raises(Error, match="cannot be pickled: use to_bytes"):
+        pickle.dumps(made())
+
+
+@pytest.mark.parametrize(
+    ("hashes", "kind", "text"),
+    [
+        ([], ValueError, "hash functions must be 1 to 16, got 0"),
+        ([crc] * 17, ValueError, "hash functions must be 1 to 16, got 17"),
+        ([crc, 5], TypeError, r"hashes\[1\] must be callable, not int"),
+        (crc, TypeError, "hashes must be a list of callables, not function"),
+        ("crc", TypeError, "hashes must be a list of callables, not str"),
+        ([lambda: 1], TypeError, "positional argument"),
+        ([lambda key: "1"], TypeError, r"hashes\[0\] must return an int, got str"),
+        ([crc, lambda key: True], TypeError, r"hashes\[1\] must return an int, got bool"),
+        ([lambda key: 1.5], TypeError, r"hashes\[0\] must return an int, got float"),
+        ([lambda key: -1], ValueError, r"hashes\[0\] must return 0 to 18446744073709551615, got -1"),
+        ([lambda key: 2**64], ValueError, r"must return 0 to 18446744073709551615, got 18446744073709551616"),
+        ([lambda key: 10**5000], ValueError, "got a number too long to print"),
+        ([lambda key: 1 // 0], ZeroDivisionError, "zero"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_is_refused(hashes, kind, text):
+    with pytest.raises(kind, match=text):
+        BloomFilter(m=1000, n=10, hashes=hashes)
+
+
+def test_with_what_it_cannot_go():
+    for more in ({"scheme": "classic"}, {"secret": bytes(16)}, {"k": 2}, {"window": 5.0}):
+        with pytest.raises(ValueError):
+            made(**more)
+    with pytest.raises(ValueError, match="no window, no clock"):
+        made(window=5.0, clock=lambda: 1.0)
+
+
+def fails_on(bad, what):
+    def function(key):
+        if key == bad:
+            return what()
+        return crc(key)
+
+    return function
+
+
+def stops():
+    raise LookupError("stop")
+
+
+@pytest.mark.parametrize("storage", [None, "f"])
+@pytest.mark.parametrize("at", [0, 1, 63, 64, 65, 500])
+def test_a_failure_in_a_batch_keeps_the_keys_before_it(at, storage, tmp_path):
+    where = {"storage": tmp_path / storage} if storage else {}
+    bf = BloomFilter(m=1_000_003, n=1000, hashes=[sha, fails_on(b"bad", stops)], **where)
+    keys = [f"key {i}" for i in range(600)]
+    keys[at] = "bad"
+    for call in (bf.update, bf.add_many, iter):
+        with pytest.raises(LookupError, match="^stop$"):
+            list(map(bf.add, keys)) if call is iter else call(keys)
+        assert all(key in bf for key in keys[:at])
+        assert not any(key in bf for key in keys[at + 1 :])
+        with pytest.raises(LookupError):
+            _ = "bad" in bf
+        with pytest.raises(LookupError):
+            bf.hashcode("bad")
+        bf.clear()
+
+
+def test_a_bad_answer_in_a_batch_names_the_key():
+    bf = BloomFilter(m=1_000_003, n=1000, hashes=[fails_on(b"bad", lambda: -5)])
+    with pytest.raises(ValueError, match=r"key 2: hashes\[0\] must return 0 to") as e:
+        bf.update(["a", "b", "bad", "c"])
+    assert e.value.index == 2 and "b" in bf and "c" not in bf
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["close", "add", "contains", "update", "clear", "copy", "len", "to_bytes", "init", "union"],
+)
+def test_functions_that_use_their_own_filter(what):
+    """Each use is an error or fine, and the filter goes on."""
+    came, on = [], [False]
+    acts = {
+        "close": lambda: bf.close(),
+        "add": lambda: bf.add("inner"),
+        "contains": lambda: "inner" in bf,
+        "update": lambda: bf.update(["inner"]),
+        "clear": lambda: bf.clear(),
+        "copy": lambda: bf.copy(),
+        "len": lambda: len(bf),
+        "to_bytes": lambda: bf.to_bytes(),
+        "init": lambda: bf.__init__(m=5, n=1),
+        "union": lambda: bf.union(bf),
+    }
+
+    def function(key):
+        if on[0]:
+            on[0] = False
+            try:
+                acts[what]()
+            except (Error, ValueError) as e:
+                came.append(str(e))
+        return crc(key)
+
+    bf = BloomFilter(m=1009, n=10, hashes=[function])
+    for use in (
+        lambda: bf.add("a"),
+        lambda: "a" in bf,
+        lambda: bf.update(["b", "c"]),
+        lambda: bf.hashcode("a"),
+    ):
+        on[0] = True
+        use()
+        on[0] = False
+        assert bf.m == 1009
+    assert len(came) == 4 and all(
+        "in use" in text or "cannot be closed" in text for text in came
+    ), came
+    assert "a" in bf and "c" in bf
+    bf.close()
+
+
+def test_a_function_that_changes_the_list_of_keys():
+    keys = [f"key {i}" for i in range(300)]
+
+    def function(key):
+        keys.clear()
+        gc.collect()
+        return crc(key)
+
+    bf = BloomFilter(m=1_000_003, n=1000, hashes=[function])
+    keys[:] = [f"key {i}" for i in range(300)]
+    bf.update(keys)
+    keys[:] = [f"key {i}" for i in range(300)]
+    bf.add_many(tuple(keys))
+    assert all(f"key {i}" in bf for i in range(300))
+
+
+def test_a_circle_is_collected():
+    class Function:
+        def __call__(self, key):
+            return crc(key)
+
+    function = Function()
+    bf = function.bf = BloomFilter(m=1009, n=10, hashes=[function])
+    twin = function.twin = bf.copy()
+    bf.add("a")
+    gone = weakref.ref(function)
+    del function, bf, twin
+    gc.collect()
+    assert gone() is None
+
+
+def test_threads():
+    bf = made()
+
+    def work(start):
+        bf.update(str(i) for i in range(start, start + 300))
+
+    threads = [threading.Thread(target=work, args=(i * 300,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert all(str(i) in bf for i in range(1200))
