@@ -22,6 +22,13 @@
 #if PHP_VERSION_ID < 80200
 #define zend_add_parameter_attribute(...) /* #[SensitiveParameter] came with 8.2 */
 #endif
+#undef INIT_CLASS_ENTRY /* the prefix goes before the names that the generated code has */
+#define INIT_CLASS_ENTRY(ce, plain, functions)                                                     \
+    do {                                                                                           \
+        zend_string *name = php_bf_name(plain);                                                    \
+        INIT_CLASS_ENTRY_EX(ce, ZSTR_VAL(name), ZSTR_LEN(name), functions);                        \
+        zend_string_release(name);                                                                 \
+    } while (0)
 #include "bloomfilter_arginfo.h"
 
 #define TEXT2(x) #x
@@ -92,6 +99,7 @@ STD_PHP_INI_BOOLEAN("bloomfilter.warn", "1", PHP_INI_ALL, OnUpdateBool, warn,
     zend_bloomfilter_globals, bloomfilter_globals)
 STD_PHP_INI_BOOLEAN("bloomfilter.unserialize_storage", "0", PHP_INI_ALL, OnUpdateBool,
     unserialize_storage, zend_bloomfilter_globals, bloomfilter_globals)
+PHP_INI_ENTRY("bloomfilter.class_prefix", "", PHP_INI_SYSTEM, NULL)
 PHP_INI_END()
 
 static PHP_GINIT_FUNCTION(bloomfilter)
@@ -109,10 +117,11 @@ static PHP_GSHUTDOWN_FUNCTION(bloomfilter) { php_bf_maps_free(bloomfilter_global
 static PHP_MINIT_FUNCTION(bloomfilter)
 {
     REGISTER_INI_ENTRIES();
+    if (!php_bf_names_valid()) return FAILURE;
     php_bf_exception_ce = register_class_BloomFilterException(spl_ce_RuntimeException);
-    php_bf_ce = register_class_BloomFilter(zend_ce_countable);
+    php_bf_ce = php_bf_rename_types(register_class_BloomFilter(zend_ce_countable));
     php_bf_ce->create_object = php_bf_create;
-    php_bf_counting_ce = register_class_CountingBloomFilter(php_bf_ce);
+    php_bf_counting_ce = php_bf_rename_types(register_class_CountingBloomFilter(php_bf_ce));
     php_bf_init_handlers();
     return SUCCESS;
 }

@@ -90,6 +90,11 @@ static inline bool php_bf_ends(const zend_object *exception)
     return exception && (zend_is_unwind_exit(exception) || zend_is_graceful_exit(exception));
 }
 
+/* php_names.c: the names of the classes, with the prefix of the INI file */
+bool php_bf_names_valid(void);               /* false: it said why                            */
+zend_string *php_bf_name(const char *plain); /* to be released                                */
+zend_class_entry *php_bf_rename_types(zend_class_entry *ce);
+
 /* php_object.c: the object */
 void php_bf_init_handlers(void);
 zend_object *php_bf_create(zend_class_entry *ce);

@@ -347,6 +347,7 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
     if (!bf) raise_error(state_of(type), err);
     redis_client *client = keep_client(q, bf);
     PyObject *clock = Py_XNewRef(q->clock);
+    if (bf) type = type_for(type, q, bf);
     params_free(q);
     FilterObject *made =
         bf ? (FilterObject *)filter_wrap(type_for(type, q, bf), bf, client, clock) : NULL;

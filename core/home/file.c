@@ -106,7 +106,9 @@ const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n)
 static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     const file *f = s->impl;
-    return bf_read_at(f->fd, BF_HEADER + offset, buf, len, f->path, err);
+    if (!f->packed) return bf_read_at(f->fd, BF_HEADER + offset, buf, len, f->path, err);
+    memcpy(buf, (const uint8_t *)s->words + offset, len);
+    return 0;
 }
 
 /* ---- what is there ---- */
@@ -210,9 +212,10 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
         s->words = NULL;
         return 1;
     }
+    const uint64_t nwords = (bf_bits(&desc->g) + 63) / 64;
     bf_file_words w = { .fd = f->fd, .at = BF_HEADER, .path = f->path, .err = err };
-    rc =
-        bf_header_verify_of(f->map, bf_file_block, &w, (bf_bits(&desc->g) + 63) / 64, f->path, err);
+    rc = f->packed ? bf_header_verify(f->map, s->words, nwords, f->path, err)
+                   : bf_header_verify_of(f->map, bf_file_block, &w, nwords, f->path, err);
     return rc < 0 ? rc : 1;
 }
 

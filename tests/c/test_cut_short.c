@@ -73,7 +73,7 @@ static void a_file_that_is_cut_while_it_is_read(void)
             if (op == 6) rc = bf_read_bits(f, 0, bytes, (size_t)info.bitset_bytes, &e);
             CHECK(!after_fstat);
             CHECK(rc < 0 && e.code == BF_EFORMAT);
-            CHECK_HAS(e.msg, "cut short");
+            CHECK_HAS(e.msg, "truncated");
             bf_close(made);
             bf_close(f);
             bf_close(g);

@@ -192,9 +192,9 @@ static void homes_that_exclude_each_other(void)
         { { .m = 10, .k = 1, .storage = "/tmp/x", .redis_client = &redis, .key = "k" }, BF_EINVAL,
             "give storage or a Redis client, not both" },
         { { .n = 10, .p = 0.1, .grow = 2, .client = &client }, BF_ENOTSUP,
-            "home client has no filters that grow or forget" },
+            "home client cannot hold filters that grow or forget" },
         { { .n = 10, .p = 0.1, .window = 2, .client = &client }, BF_ENOTSUP,
-            "home client has no filters that grow or forget" },
+            "home client cannot hold filters that grow or forget" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         e = (bf_error){ 0 };
@@ -481,7 +481,7 @@ static void stored_filters_that_are_others(void)
         { 4, { .m = 1000, .n = 100 }, 0, NULL },
         { 5, { .n = 100, .p = 0.01 }, BF_EMISMATCH, "has scheme classic, asked for scheme block" },
         { 1, { .n = 100, .p = 0.01, .k = 5 }, BF_EMISMATCH, "asked for k=5" },
-        { 1, { .n = 100, .p = 0.01, .grow = 2 }, BF_EMISMATCH, "asked for grow=2" },
+        { 1, { .n = 100, .p = 0.01, .grow = 2 }, BF_EMISMATCH, "but grow=2 was asked for" },
         { 4, { .p = 0.01, .n = 100, .m = 1000, .k = 7 }, BF_EMISMATCH, "asked for p=0.01" },
         { 0, { .m = BF_M_MAX + 1 }, BF_EINVAL, "m must be" },
     };

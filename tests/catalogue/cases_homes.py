@@ -172,7 +172,7 @@ def redis():
             "redis",
             "new",
             "format",
-            f"field {field} of its",
+            "field m or shards of its" if field == "m" else f"field {field} of its",
             meta={field: None},
         )
     case("meta/other-mark", "redis", "new", "format", "not the mark", meta={"mark": "0000abcd"})

@@ -3,7 +3,7 @@
  * them are reached; an image without a page has one sum over all.  Or (MADE) the input says which
  * filter of many parts is made, and what is then written into its pages, live words above all. */
 #define XXH_INLINE_ALL
-#include "../c/paged.h"
+#include "../c/helpers/paged.h"
 #include "fuzz.h"
 #include <unistd.h>
 #include <xxhash.h>

@@ -24,3 +24,4 @@ Directive => Local Value => Master Value
 bloomfilter.max_maps => 64 => 64
 bloomfilter.warn => On => On
 bloomfilter.unserialize_storage => Off => Off
+bloomfilter.class_prefix => no value => no value

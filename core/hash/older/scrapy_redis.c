@@ -36,7 +36,7 @@ static int accept(const void *secret, const void *key, size_t len, bf_error *err
     while (at < end)
         if (!utf16_next(&at, end, u))
             return bf_fail(err, BF_EINVAL,
-                "the key is no valid UTF-8 at byte %zu: its scheme hashes the characters of text",
+                "the key is not valid UTF-8 at byte %zu: its scheme hashes the characters of text",
                 (size_t)(at - (const uint8_t *)key));
     return 0;
 }

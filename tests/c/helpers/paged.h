@@ -2,7 +2,7 @@
  * change them: to_bytes of a small filter has none. */
 #ifndef PAGED_H
 #define PAGED_H
-#include "../../core/bloomfilter.h"
+#include "../../../core/bloomfilter.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

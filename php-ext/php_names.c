@@ -1,0 +1,73 @@
+/* php_names.c - the names of the classes: INI bloomfilter.class_prefix goes before each, for
+ * projects that have a class BloomFilter of their own.  Knows PHP's rules for names; registers
+ * nothing. */
+#include "php_bloomfilter.h"
+#include "php_ini.h"
+
+enum { PREFIX_MAX = 128 };
+
+static bool begins_label(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
+}
+
+/* Names with a backslash after each but the last, which may lack it; the class's own name follows.
+ */
+static bool is_prefix(const char *text)
+{
+    bool fresh = true;
+    if (strlen(text) > PREFIX_MAX) return false;
+    for (const char *c = text; *c; c++) {
+        if (*c == '\\' ? fresh
+                       : !begins_label((unsigned char)*c) && (fresh || *c < '0' || *c > '9'))
+            return false;
+        fresh = *c == '\\';
+    }
+    return true;
+}
+
+static const char *prefix(void)
+{
+    const char *text = INI_STR("bloomfilter.class_prefix");
+    return text ? text : "";
+}
+
+bool php_bf_names_valid(void)
+{
+    if (is_prefix(prefix())) return true;
+    zend_error(E_CORE_WARNING,
+        "bloomfilter.class_prefix must be empty or the beginning of a class name, such as Bloom\\ (at "
+        "most %d bytes, no backslash first), got \"%s\"",
+        PREFIX_MAX, prefix());
+    return false;
+}
+
+zend_string *php_bf_name(const char *plain) { return zend_strpprintf(0, "%s%s", prefix(), plain); }
+
+/* The types of arguments and results that are classes of ours: as registered they have the plain
+ * names, in memory that PHP made for this class. */
+static void rename_type(zend_type *type)
+{
+    if (!ZEND_TYPE_HAS_NAME(*type)) return;
+    const zend_string *name = ZEND_TYPE_NAME(*type);
+    if (!zend_string_equals_literal(name, "BloomFilter") &&
+        !zend_string_equals_literal(name, "CountingBloomFilter"))
+        return;
+    zend_string *made = php_bf_name(ZSTR_VAL(name));
+    ZEND_TYPE_SET_PTR(*type, zend_string_init_interned(ZSTR_VAL(made), ZSTR_LEN(made), true));
+    zend_string_release(made);
+}
+
+zend_class_entry *php_bf_rename_types(zend_class_entry *ce)
+{
+    zend_function *f;
+    if (!*prefix()) return ce;
+    ZEND_HASH_FOREACH_PTR(&ce->function_table, f)
+    {
+        if (f->common.scope != ce || f->type != ZEND_INTERNAL_FUNCTION) continue;
+        zend_internal_arg_info *info = f->internal_function.arg_info;
+        for (int i = -1; i < (int)f->common.num_args; i++) rename_type(&info[i].type);
+    }
+    ZEND_HASH_FOREACH_END();
+    return ce;
+}
