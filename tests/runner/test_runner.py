@@ -1,7 +1,6 @@
 """scripts/test itself: passed, failed, skipped; what depends on what; what mutate changes.  Needs
 no build."""
 
-import importlib.machinery
 import importlib.util
 import os
 import re
@@ -166,9 +165,9 @@ def test_jobs_that_wait_have_others_beside_them(tmp_path, work, most):
 
 
 def test_what_mutate_changes():
-    loader = importlib.machinery.SourceFileLoader("mutate", str(ROOT / "scripts" / "mutate"))
-    mutate = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
-    loader.exec_module(mutate)
+    spec = importlib.util.spec_from_file_location("mutations", ROOT / "scripts" / "mutations.py")
+    mutate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(mutate)
     text = '/* a < b */\n#define N 3\nint f(int a)\n{\n    x = "1 < 2";\n    bf_prefetch(a + 1);\n    if (a < 7) g(a);\n    return a;\n}\n'
     got = {text[:start] + other + text[end:] for start, end, other in mutate.changes(text)}
     wanted = [
