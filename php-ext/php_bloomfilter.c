@@ -22,7 +22,7 @@
 #if PHP_VERSION_ID < 80200
 #define zend_add_parameter_attribute(...) /* #[SensitiveParameter] came with 8.2 */
 #endif
-#undef INIT_CLASS_ENTRY /* the prefix goes before the names that the generated code has */
+#undef INIT_CLASS_ENTRY /* the prefix is put in front of the names that the generated code has */
 #define INIT_CLASS_ENTRY(ce, plain, functions)                                                     \
     do {                                                                                           \
         zend_string *name = php_bf_name(plain);                                                    \

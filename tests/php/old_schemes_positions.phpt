@@ -23,4 +23,4 @@ foreach (vector_lines('positions.txt') as $line) {
 echo $lists, " lists\n";
 ?>
 --EXPECT--
-11822 lists
+12950 lists

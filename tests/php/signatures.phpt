@@ -22,10 +22,10 @@ foreach (['remove', 'removeMany', 'countOf', 'toPlain'] as $name) {
 }
 ?>
 --EXPECT--
-__construct(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): 
+__construct(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, ?callable $clock?, ?array $hashes?): 
 static randomSecret(): string
-static plan(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): array
-static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, ?callable $clock?): static
+static plan(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, ?callable $clock?, ?array $hashes?): array
+static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, ?callable $clock?, ?array $hashes?): static
 add(Stringable|string|int $key): bool
 addKey(Stringable|string|int $key): bool
 exists(Stringable|string|int $key): bool
@@ -48,9 +48,9 @@ saturated(): bool
 info(): array
 clear(): void
 toBytes(?string $format?): string
-static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?): static
+static fromBytes(string $bytes, ?string $secret?, ?string $format?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?callable $clock?, ?array $hashes?): static
 save(string $path): void
-static load(string $path, ?string $secret?, ?callable $clock?): static
+static load(string $path, ?string $secret?, ?callable $clock?, ?array $hashes?): static
 partInfo(): array
 sync(): void
 expire(int|float|null $seconds): void
