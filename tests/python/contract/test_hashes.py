@@ -107,7 +107,6 @@ def test_other_functions_are_refused(tmp_path):
         ([lambda key: 10**5000], ValueError, "got a number too long to print"),
         ([lambda key: 1 // 0], ZeroDivisionError, "zero"),
     ],
-    ids=str,
 )  # fmt: skip
 def test_what_is_refused(hashes, kind, text):
     with pytest.raises(kind, match=text):
