@@ -104,7 +104,7 @@ static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
     if (bf_who(&f->who) & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
     if (!is_in(list, f)) return 0;
     return bf_fail(err, BF_EBUSY,
-        "the filter is in use: a call in it waits for its clock or "
+        "the filter is in use: a call in it waits for its clock, hash function or "
         "client in this thread");
 }
 
