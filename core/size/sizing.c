@@ -250,7 +250,8 @@ bool bf_sufficient(const bf_spec *spec)
 {
     bf_desc d;
     bf_spec all;
-    if (!spec->scheme || enough(spec)) return enough(spec);
+    if (enough(spec)) return true;
+    if (!spec->scheme) return spec->functions && spec->m; /* k is their number */
     return bf_find_scheme(&d, spec->scheme, spec->functions, NULL) == 0 &&
            (given(&d, spec, &all, NULL) < 0 || enough(&all));
 }

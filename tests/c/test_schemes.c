@@ -345,6 +345,28 @@ static void stored_headers_are_checked(void)
     }
 }
 
+/* m alone sizes a filter with functions, wherever it is: k is their number. */
+static void functions_in_a_file(void)
+{
+    static bf_function *const others[] = { ours, length, length };
+    static const bf_functions other = { .count = 3, .function = others };
+    char path[] = "/tmp/bf-functions-XXXXXX";
+    bf_error e;
+    const int fd = mkstemp(path);
+    CHECK(fd >= 0 && unlink(path) == 0);
+    close(fd);
+    bf_filter *f = bf_open(&(bf_spec){ .m = 1000, .functions = &functions, .storage = path }, &e);
+    CHECK(f && bf_add(f, "abc", 3, &e) == BF_ADDED);
+    bf_close(f);
+    f = bf_open(&(bf_spec){ .m = 1000, .functions = &functions, .storage = path }, &e);
+    CHECK(f && bf_test(f, "abc", 3, &e) == 1);
+    bf_close(f);
+    CHECK(!bf_open(&(bf_spec){ .m = 999, .functions = &functions, .storage = path }, &e));
+    CHECK(!bf_open(&(bf_spec){ .m = 1000, .functions = &other, .storage = path }, &e));
+    CHECK_HAS(e.msg, "other functions");
+    unlink(path);
+}
+
 static void functions_of_the_user(void)
 {
     static bf_function *const others[] = { ours, length, length }, *const hole[] = { ours, NULL };
@@ -517,6 +539,7 @@ int main(void)
     RUN(arguments_of_schemes);
     RUN(keys_that_a_scheme_cannot_hold);
     RUN(stored_headers_are_checked);
+    RUN(functions_in_a_file);
     RUN(functions_of_the_user);
     RUN(bytes_of_other_systems);
     RUN(a_failing_client_is_an_error);
