@@ -1,7 +1,8 @@
 /* fuzz_bytes.c - bf_from_bytes on any bytes.  The header carries checksums that no fuzzer guesses:
  * the first byte of the input says which of them are made right before, so that the checks behind
  * them are reached; an image without a page has one sum over all.  Or (MADE) the input says which
- * filter of many parts is made, and what is then written into its pages, live words above all. */
+ * filter of many parts is made, with pages or without, and what is then written into its headers,
+ * live words above all. */
 #define XXH_INLINE_ALL
 #include "../c/helpers/paged.h"
 #include "fuzz.h"
@@ -49,41 +50,53 @@ static uint64_t get64(const uint8_t *at)
     for (int i = 8; i-- > 0;) v = v << 8 | at[i];
     return v;
 }
-static void put_live(uint8_t *page, uint64_t value)
+static void put_live(uint8_t *at, uint64_t value)
 {
     uint64_t v = value & UINT64_C(0xFFFFFFFFFFFF);
-    put64(page + 2080, (~(v ^ v >> 16 ^ v >> 32) & 0xFFFF) << 48 | v);
+    put64(at, (~(v ^ v >> 16 ^ v >> 32) & 0xFFFF) << 48 | v);
 }
 
-static uint8_t *filled(const bf_spec *spec, unsigned keys, uint64_t *len)
+static uint8_t *short_bytes(bf_filter *f, uint64_t *len)
+{
+    bf_error e;
+    bf_info i;
+    bf_get_info(f, &i);
+    uint8_t *b = malloc(*len = i.image_bytes);
+    MUST(b && bf_to_bytes(f, b, *len, &e) == 0);
+    return b;
+}
+
+static uint8_t *filled(const bf_spec *spec, unsigned keys, bool paged, uint64_t *len)
 {
     bf_error e;
     bf_filter *f = bf_open(spec, &e);
     if (!f) return NULL;
     for (unsigned i = 0; i < keys; i++) MUST(bf_add(f, &i, sizeof i, &e) >= 0);
-    uint8_t *image = paged_bytes(f, len);
+    uint8_t *image = (paged ? paged_bytes : short_bytes)(f, len);
     bf_close(f);
     return image;
 }
 
-/* A live word of around now (the clock's, or of any), or something else in the page; its sums are
- * right. */
-static void scribble(uint8_t *page, input *in, uint64_t now)
+/* The header of one part, or of all: the page's live word is at a place of its own, that of a
+ * header without a page is its last field. */
+static void scribble(uint8_t *page, size_t head, size_t bits, input *in, uint64_t now)
 {
+    const bool paged = head == HEADER;
+    uint8_t *live = page + (paged ? 2080 : head - 8);
     static const uint64_t far[] = { 0, 1, UINT64_C(1) << 45, UINT64_C(1) << 46,
         (UINT64_C(1) << 47) - 1, UINT64_C(1) << 47, UINT64_MAX };
     uint64_t what = take(in, 1);
     if (what < 64)
-        put_live(page, now + what - 32);
+        put_live(live, now + what - 32);
     else if (what < 96)
-        put_live(page, far[what % 7] + take(in, 1) % 8);
+        put_live(live, far[what % 7] + take(in, 1) % 8);
     else if (what < 128)
-        put_live(page, take(in, 6));
+        put_live(live, take(in, 6));
     else if (what < 160) {
-        size_t at = 24 + take(in, 1) % 180;
+        size_t at = 24 + take(in, 1) % (paged ? 180 : head + bits - 24);
         page[at] = (uint8_t)take(in, 1);
     }
-    mend(page, HEADER, FIX_HEADER | FIX_PAGE);
+    mend(page, paged ? HEADER : head + bits, FIX_HEADER | FIX_PAGE);
 }
 
 /* What a filter that was read does must end, and keep its keys. */
@@ -111,7 +124,8 @@ static void made(const uint8_t *data, size_t len)
     bf_error e = { 0 };
     input in = { data, len };
     uint64_t bytes;
-    const bool grow = take(&in, 1) & 1;
+    const uint64_t kind = take(&in, 1);
+    const bool grow = kind & 1, paged = kind & 2;
     bf_spec spec = { .n = 1 + take(&in, 1), .p = 0.01, .clock = still }, mine = { .clock = still };
     if (grow)
         spec.grow = 1 + (double)take(&in, 2) / 16 + 1e-9;
@@ -119,12 +133,14 @@ static void made(const uint8_t *data, size_t len)
         spec.window = 1 + (double)take(&in, 2);
         spec.parts = 1 + (unsigned)take(&in, 1) % 5;
     }
-    uint8_t *image = filled(&spec, (unsigned)take(&in, 1), &bytes);
+    uint8_t *image = filled(&spec, (unsigned)take(&in, 1), paged, &bytes);
     if (!image) return;
     const uint64_t now = grow ? spec.n : (uint64_t)(still(NULL) / (spec.window / spec.parts));
-    for (size_t at = 0; at + HEADER <= bytes;
-        at += at ? HEADER + get64(image + at + 64) % (bytes + 1) : HEADER)
-        scribble(image + at, &in, now);
+    for (size_t at = 0, bits = 0, head; at < bytes; at += head + bits) {
+        head = image[at + 12] | (size_t)image[at + 13] << 8;
+        bits = at ? (size_t)(get64(image + at + 32) + 63) / 64 * 8 : 0;
+        scribble(image + at, head, bits, &in, now);
+    }
     bf_filter *f = bf_from_bytes(image, bytes, &mine, &e);
     if (f) {
         bf_info i;
