@@ -403,7 +403,7 @@ def test_a_signal_handler_cannot_use_the_filter_meanwhile(client, server):
             until(lambda: seen, "the signal")
         finally:
             signal.signal(signal.SIGUSR1, before)
-        assert seen[0] is True or "waits for its clock or client, in this thread" in seen[0]
+        assert seen[0] is True or "waits for its clock or client in this thread" in seen[0]
 
 
 def test_other_threads_run_during_a_trip(client, server):
