@@ -1,6 +1,7 @@
 /* filter.c - opening, and what can be said before: checks of a spec, a plan.  Knows the seams, no
  * formula, no file byte, no hash.  Keys are batch.c's. */
 #include "parts/whole.h"
+#include "sets/sets.h"
 #include "spec.h"
 #include <string.h>
 
@@ -93,7 +94,10 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     f->hosted = spec->client || spec->redis_client;
     f->read_only = f->part.store.read_only = spec->read_only;
     for (int tries = 0; rc == 0 && tries < 100; tries++) /* lost races of creators end in attach */
-        if ((rc = attach(f, spec, err)) == 0) made = (rc = create(f, spec, err)) > 0;
+        if ((rc = attach(f, spec, err)) == 0)
+            made = (rc = create(f, spec, err)) > 0;
+        else if (f->part.store.packed)
+            rc = bf_give_page(spec, err);
     if (rc == 0)
         rc = bf_fail(err, BF_EIO,
             "%.80s is created and deleted all the time: it could neither be opened nor created",

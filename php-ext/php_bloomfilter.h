@@ -112,8 +112,8 @@ php_bf_clock *php_bf_clock_new(const zend_fcall_info *info, const zend_fcall_inf
 php_bf_clock *php_bf_clock_share(php_bf_clock *clock); /* NULL is fine, here and below */
 void php_bf_clock_free(php_bf_clock *clock);
 void php_bf_clock_set(bf_spec *spec, php_bf_clock *clock);
-/* php_hashes.c: the functions in this array (NULL: none were given) take the place of *clock and go
- * into spec.  false: exception, and *clock is freed. */
+/* php_functions.c: the functions in this array (NULL: none were given) take the place of *clock and
+ * go into spec.  false: exception, and *clock is freed. */
 bool php_bf_hashes_set(bf_spec *spec, HashTable *functions, php_bf_clock **clock);
 
 /* php_sets.c: after `fresh` new keys, now and then a look whether the filter is saturated */

@@ -119,7 +119,10 @@ int bf_compact_unpack(
     if (len < FIELDS || len < head)
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its header has %llu",
             where, (unsigned long long)len, (unsigned long long)(head ? head : FIELDS));
-    if (head < FIELDS || head > BF_COMPACT_HEADER) return damaged(err, where, "bad header size");
+    if (head < FIELDS || head > BF_COMPACT_HEADER)
+        return bf_fail(err, BF_EFORMAT,
+            "%.80s is damaged: a header of format version %d has %d to %d bytes, not %llu", where,
+            VERSION_COMPACT, FIELDS, BF_COMPACT_HEADER, (unsigned long long)head);
     int rc = bits_of(raw, &bits, where, err);
     if (rc < 0) return rc;
     if (len - head < bits)

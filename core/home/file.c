@@ -168,10 +168,12 @@ static int attach_packed(
     const int head = read_packed(f, len, raw, page, err);
     int rc = head < 0 ? head : bf_header_read(page, (unsigned)head, len, desc, f->path, err);
     if (rc < 0) return rc;
-    if (!s->read_only || desc->kind)
+    if (!s->read_only || desc->kind) {
+        s->packed = !s->read_only; /* bf_open gives it a page */
         return bf_fail(err, BF_ENOTSUP,
             "%.80s is a compact image, which cannot be %s: load it and save it", f->path,
             s->read_only ? "mapped" : "written in place");
+    }
     f->bytes = len;
     f->mapped = len - (uint64_t)head + BF_HEADER;
     void *p = mmap(NULL, f->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -190,6 +192,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     _Alignas(8) uint8_t page[BF_HEADER];
     uint64_t len = 0;
     file *f = start(s, spec->storage, err);
+    s->packed = false;
     if (!f) return BF_ENOMEM;
     bf_error why; /* err is the caller's: nothing there may be no error */
     if (open_existing(s, f, &len, &why) < 0) {

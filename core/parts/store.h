@@ -51,6 +51,7 @@ struct bf_store {
     uint64_t nwords; /* ceil(bits / 64), set by filter.c before create and after attach        */
     bool read_only;
     bool made;         /* what attach opened was made just now, by this opening                */
+    bool packed;       /* attach: an image without a page, where it is to be written in place  */
     void *impl;        /* the store's own state                                               */
     const char *label; /* what messages call it, NULL = its storage text; never a password    */
 };

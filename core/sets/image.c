@@ -305,3 +305,35 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
     if (!f && err) *err = why;
     return f;
 }
+
+/* ---- a compact image becomes a file that is written in place ---- */
+static bool still_there(int fd, const char *path)
+{
+    struct stat open, named;
+    return fstat(fd, &open) == 0 && stat(path, &named) == 0 && open.st_dev == named.st_dev &&
+           open.st_ino == named.st_ino;
+}
+
+/* Under the lock of the image: whoever waited for it finds another file under the name. */
+static int replace_image(int fd, const char *path, const bf_spec *spec, bf_error *err)
+{
+    if (!still_there(fd, path)) return 0;
+    bf_filter *f = bf_load(path, spec, err);
+    if (!f) return err ? err->code : BF_EIO;
+    const int rc = still_there(fd, path) ? bf_do_save(f, path, err) : 0;
+    bf_close(f);
+    return rc;
+}
+
+int bf_give_page(const bf_spec *spec, bf_error *err)
+{
+    const char *path;
+    uint64_t len;
+    if (bf_path_of(spec->storage, &path, err) < 0) return BF_EINVAL;
+    const int fd = bf_open_file(path, O_RDWR, &len, err);
+    if (fd < 0) return fd;
+    const int e = bf_lock_file(fd);
+    const int rc = e ? bf_fail_sys(err, e, "lock", path) : replace_image(fd, path, spec, err);
+    bf_unlock_file(fd);
+    return rc;
+}

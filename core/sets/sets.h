@@ -32,6 +32,10 @@ int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **c
 /* image.c */
 int64_t bf_image_length(bf_filter *f, bf_error *err);
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
+/* A file that holds a compact image holds the same filter with a page afterwards, so that it can be
+ * written in place.  It stays as it is where the filter is not what spec asks for.  0 also where
+ * another was faster. */
+int bf_give_page(const bf_spec *spec, bf_error *err);
 
 /* The public functions of the same name, which entrances.c lets in; the core calls these. */
 bf_filter *bf_do_copy(bf_filter *f, bf_error *err);

@@ -4,6 +4,7 @@ describes."""
 import os
 import socket
 import struct
+import tempfile
 
 import xxhash
 
@@ -49,7 +50,11 @@ def made(args, **more):
 def sound(args):
     f = made(args)
     f.update(["a", "b", "c"])
-    return bytearray(f.to_bytes())
+    with tempfile.TemporaryDirectory() as folder:  # what is saved has header pages, however small
+        path = os.path.join(folder, "f")
+        f.save(path)
+        with open(path, "rb") as file:
+            return bytearray(file.read())
 
 
 def image(data):

@@ -162,7 +162,7 @@ def test_a_translation_has_the_code_of_its_original(name):
 def test_languages():
     """A block in a language that nothing below runs."""
     for name in PAGES:
-        assert set(languages(f"docs/{name}")) <= {"python", "php", "c", "sh", "text"}, name
+        assert set(languages(f"docs/{name}")) <= {"python", "php", "c", "sh", "ini", "text"}, name
 
 
 @pytest.mark.parametrize("name", pages_with("python"))

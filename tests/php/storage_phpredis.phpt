@@ -44,8 +44,8 @@ foreach (['classic', 'block', 'block2'] as $scheme)
         refused('BloomFilterException', 'is lost', fn() => $f->remove('one'));
     }
 $f = new CountingBloomFilter(n: 100, p: 0.01, storage: $redis, key: 'counts', waitReplicas: 1);
-refused('BloomFilterException', 'added, but only 0 of waitReplicas=1', fn() => $f->add('x'));
-refused('BloomFilterException', 'removed, but only 0 of waitReplicas=1', fn() => $f->remove('x'));
+refused('BloomFilterException', 'added, but only 0 of waitReplicas=1 replicas had it in time', fn() => $f->add('x'));
+refused('BloomFilterException', 'removed, but only 0 of waitReplicas=1 replicas had it in time', fn() => $f->remove('x'));
 $f->delete();
 
 # whatever options it has

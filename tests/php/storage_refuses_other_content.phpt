@@ -21,7 +21,7 @@ function refuse(string $part, string $bytes): void
 refuse('magic', str_repeat('x', strlen($whole)));
 refuse('magic', str_repeat("\0", strlen($whole)));
 refuse('magic', str_replace("\r\n", "\n", $whole) . 'x');
-refuse('bad header size', substr_replace($whole, pack('V', 2), 8, 4));
+refuse('format version 2 has 64 to', substr_replace($whole, pack('V', 2), 8, 4));
 refuse('version 3', substr_replace($whole, pack('V', 3), 8, 4));
 refuse('version 4294967295', substr_replace($whole, pack('V', 0xffffffff), 8, 4));
 refuse('version', substr_replace($whole, pack('V', 0), 8, 4));

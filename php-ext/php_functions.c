@@ -1,6 +1,6 @@
-/* php_hashes.c - hash functions of the user's: PHP callables as the core's scheme "functions". They
- * go where a clock would, because a filter with functions has none.  Knows how PHP is called; knows
- * nothing of positions. */
+/* php_functions.c - hash functions of the user's: PHP callables as the core's scheme "functions".
+ * They go where a clock would, because a filter with functions has none.  Knows how PHP is called;
+ * knows nothing of positions. */
 #include "php_bloomfilter.h"
 #include "zend_exceptions.h"
 
