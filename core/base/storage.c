@@ -38,17 +38,17 @@ static int mistake(const char *text, size_t len, const char *meant, bf_error *er
 
 int bf_path_of(const char *storage, const char **path, bf_error *err)
 {
-    const size_t len = scheme_of(storage);
-    const bool url = len && !strncmp(storage + len, "://", 3);
+    const char *text = storage + strspn(storage, " \t\r\n\"'"); /* as configurations leave them */
+    const size_t len = scheme_of(text);
+    const bool url = len && !strncmp(text + len, "://", 3);
     *path = storage;
     if (!*storage)
         return bf_fail(err, BF_EINVAL, "storage must be a path or a URL, got an empty one");
-    if (len == 4 && !url && !memcmp(storage, "file", 4)) {
+    if (text == storage && len == 4 && !url && !memcmp(text, "file", 4)) {
         *path = storage + 5;
         return **path ? 0 : bf_fail(err, BF_EINVAL, "storage file: names no path: write file:PATH");
     }
     for (size_t i = 0; len && i < sizeof known / sizeof *known; i++)
-        if (is_word(storage, len, known[i].word)) return mistake(storage, len, known[i].meant, err);
-    return url ? mistake(storage, len, "a storage is a path, redis://, rediss:// or unix://", err)
-               : 0;
+        if (is_word(text, len, known[i].word)) return mistake(text, len, known[i].meant, err);
+    return url ? mistake(text, len, "a storage is a path, redis://, rediss:// or unix://", err) : 0;
 }

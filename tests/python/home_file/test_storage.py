@@ -115,6 +115,8 @@ def test_pickle_carries_the_path(path):
         ("http://host/f", "not opened over HTTP"),
         ("file:///f", "file:PATH"),
         ("nosuch://h", "a storage is a path"),
+        (" redis://:hidden@host/?key=k", r"redis:\.\.\.: a Redis URL is redis://"),
+        ("'redis://host/?key=k'", "a Redis URL is redis://"),
         ("file:", "names no path"),
         (Path("http://host"), "not opened over HTTP"),
     ],
