@@ -142,6 +142,27 @@ def test_clients_that_never_read(start, what, threads):
         assert time.monotonic() < until
 
 
+@pytest.mark.skipif(SANITIZED, reason="its allocator keeps what is freed")
+def test_what_is_given_back_leaves_the_daemon(start):
+    """Large replies that go leave no gaps between those that stay: what --max-buffered counts is
+    what the daemon takes, not what it ever took."""
+    daemon = many_filters(start, "--threads", 1)
+    for _ in range(5):  # from then on an allocator may think that large ones come and go
+        daemon.get("/metrics"), daemon.post("/contain", b"\n" * 400_000)
+    before, clients = resident(daemon), []
+    for _ in range(40):
+        clients.append(deaf(daemon, METRICS * 40))  # more than the kernel takes
+        assert daemon.get("/contain=k").body == b"false"
+    until = time.monotonic() + PATIENCE
+    while (most := buffered(daemon)) < 8 * MIB:
+        assert time.monotonic() < until
+    for client in clients[::2]:
+        client.socket.close()
+    while buffered(daemon) > most * 5 / 8:
+        assert time.monotonic() < until
+    assert resident(daemon) - before < most * 3 / 4
+
+
 def test_who_reads_slowly_is_not_the_first_to_go(start):
     """Those who stand still give way, one that takes some now and then does not."""
     daemon = start("-n", 1000, "-p", 0.01, "--max-buffered", "8M")
