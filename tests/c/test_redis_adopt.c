@@ -209,6 +209,13 @@ static void refused(void)
     s = adopt;
     s.m = 1000;
     CHECK_EQ(code_of(s, "k"), BF_EMISMATCH);
+    s.m = 4096; /* theirs is 32 bits larger: its last ones are where a mark would be */
+    rs_command(&redis, "SETBIT longer %d 1", 4096 + 31);
+    CHECK_EQ(code_of(s, "longer"), BF_EMISMATCH);
+    CHECK(rs_number(&redis, "BITCOUNT longer") == 1 && !rs_number(&redis, "EXISTS longer:meta"));
+    s.m = 4096 + 32;
+    CHECK_EQ(code_of(s, "longer"), 0);
+    rs_command(&redis, "DEL longer longer:meta");
     s.m = 0;
     CHECK_EQ(code_of(s, "k"), BF_EINVAL);
     s.scheme = NULL;
