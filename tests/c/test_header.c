@@ -109,6 +109,34 @@ static void sequence_numbers(void)
     }
 }
 
+/* However often it was begun: the sum of the page leaves that number out, all of it. */
+static void a_page_that_is_in_use(void)
+{
+    static const uint32_t numbers[] = { 1, 1 << 8, 1 << 16, 1 << 24, UINT32_MAX };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const uint64_t dirty = (uint64_t)~numbers[i] << 32 | numbers[i];
+        bf_desc d;
+        saved();
+        memcpy(page + DIRTY, &dirty, 8);
+        CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
+    }
+}
+
+/* The largest m is one. */
+static void the_largest_filter(void)
+{
+    static const uint64_t m[] = { BF_M_MAX, BF_M_MAX - 64 };
+    for (size_t i = 0; i < 2; i++) {
+        bf_desc d, read;
+        saved();
+        CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
+        d.g.m = m[i];
+        bf_header_new(page, &d);
+        CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + m[i] / 8, &read, "this", &e), 0);
+        CHECK_EQ(read.g.m, m[i]);
+    }
+}
+
 int main(void)
 {
     RUN(every_bit_is_summed);
@@ -116,5 +144,7 @@ int main(void)
     RUN(a_file_in_use_is_not_summed);
     RUN(what_cannot_be_read);
     RUN(sequence_numbers);
+    RUN(a_page_that_is_in_use);
+    RUN(the_largest_filter);
     return FINISH();
 }
