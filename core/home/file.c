@@ -9,6 +9,7 @@
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
+#include "parts/rebuild.h"
 #include "home/file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
         return f;
     } /* another try of the same opening */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
-    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1; /* 0 is somebody's file */
+    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = f->maker = -1; /* 0 is somebody's file */
     if (!f || !(f->path = strdup(path))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
@@ -205,7 +206,8 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     if (bf_is_compact(page, len))
         rc = attach_packed(s, f, len, desc, page, err);
     else if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) >= 0) {
-        if (desc->kind) len = BF_HEADER; /* file_parts.c maps the parts */
+        /* file_parts.c maps the parts, draft_file.c a draft behind the bits */
+        len = desc->kind ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
         if ((rc = bf_file_room(s, 0, len, err)) >= 0) rc = map_whole(s, f, len, err);
     }
     if (rc < 0) return rc;
@@ -354,7 +356,7 @@ static bool current(const bf_store *s)
     const uint64_t must = bf_word(&f->bytes);
     const bool parts = f->mapped == BF_HEADER;
     return identity(AT_FDCWD, f->path, &id, &bytes) && memcmp(&id, &f->id, sizeof id) == 0 &&
-           (parts ? bytes >= must : bytes == must) &&
+           bytes >= must && (parts || bytes == must || bf_may_have_draft(f->map)) &&
            (f->packed ? same_packed(f) : bf_header_is(f->map, &f->stamp));
 }
 
@@ -377,6 +379,7 @@ static void close_(bf_store *s)
 {
     file *f = s->impl;
     if (!f) return;
+    bf_file_end_drafts(f);
     if (f->map) munmap(f->map, (size_t)f->mapped);
     if (f->fd >= 0) close(f->fd);
     free(f->path);
@@ -394,4 +397,5 @@ const bf_store_ops bf_store_file = { .name = "file",
     .current = current,
     .named = named,
     .close = close_,
-    .chain = &bf_chain_file };
+    .chain = &bf_chain_file,
+    .draft = &bf_draft_file };
