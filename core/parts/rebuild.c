@@ -96,7 +96,7 @@ static int open_draft(bf_filter *f, bf_held *h, bf_error *err)
     const bf_draft_ops *ops = ops_of(f);
     if (h->draft) {
         const int alive = ops->made_by_living ? ops->made_by_living(f) : 1;
-        if (f->rebuild != h->edition && alive >= 0) return busy(f, err);
+        if (f->began != h->edition && alive >= 0) return busy(f, err);
         h->draft = NULL;
         int rc = ops->drop(f, err);
         if (rc < 0) return rc;
@@ -108,7 +108,7 @@ static int open_draft(bf_filter *f, bf_held *h, bf_error *err)
     if (rc < 0)
         settle(f, h, NULL);
     else
-        f->rebuild = h->edition;
+        f->began = h->edition;
     return rc < 0 ? rc : 0;
 }
 
@@ -125,7 +125,7 @@ int bf_draft_begin(bf_filter *f, uint32_t *number, bf_error *err)
 
 static int end_held(bf_filter *f, bf_held *h, const uint64_t *words, bf_error *err)
 {
-    f->rebuild = 0;
+    f->began = 0;
     bf_cells_of(&f->part.g)->unite(h->draft, words, f->part.store.nwords, true);
     int rc = keep(f, BF_KEEP_DRAFT, err);
     if (rc < 0) {
@@ -158,7 +158,7 @@ int bf_draft_cancel(bf_filter *f, uint32_t number, bf_error *err)
     int rc = number ? bf_edition_hold(f, &h, err) : 0;
     if (rc < 0 || !number) return rc;
     if (h.draft && h.edition == number) {
-        f->rebuild = 0;
+        f->began = 0;
         rc = settle(f, &h, err);
     }
     bf_edition_let(f, &h);

@@ -44,7 +44,7 @@ bf_filter *bf_do_rebuild_begin(bf_filter *f, bf_error *err)
     bf_filter *fresh = bf_empty_like(f, err);
     if (!fresh || !f->part.store.ops->draft) return fresh;
     f->untouched = false;
-    if (bf_draft_begin(f, &fresh->rebuild, err) == 0) return fresh;
+    if (bf_draft_begin(f, &fresh->fresh_of, err) == 0) return fresh;
     bf_close(fresh);
     return NULL;
 }
@@ -56,15 +56,15 @@ int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
     int rc = reach(f, err);
     if (rc == 0 && (rc = bf_alike(f, fresh, err)) == 0 &&
         (rc = bf_only_words(fresh, "be built from", &w, &copy, err)) == 0)
-        rc = s->ops->draft ? bf_draft_end(f, fresh->rebuild, w, err) : s->ops->replace(s, w, err);
-    if (rc == 0) fresh->rebuild = 0;
+        rc = s->ops->draft ? bf_draft_end(f, fresh->fresh_of, w, err) : s->ops->replace(s, w, err);
+    if (rc == 0) fresh->fresh_of = 0;
     free(copy);
     return rc;
 }
 
 int bf_do_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
-    const uint32_t number = fresh->rebuild;
-    fresh->rebuild = 0;
+    const uint32_t number = fresh->fresh_of;
+    fresh->fresh_of = 0;
     return f->edition ? bf_draft_cancel(f, number, err) : 0;
 }
