@@ -358,14 +358,18 @@ static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *
     batch b;
     bf_error err;
     batch_init(&b, fresh, bf_add_many, NULL);
-    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys)))
-        return false;
+    bool taken =
+        Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys);
+    bf_filter *f = php_bf_from(self)->f, *filled = php_bf_from(fresh)->f;
     *hits = b.hits;
-    if (!php_bf_from(self)->f)
+    if (taken && !f)
         php_bf_raise_closed();
-    else if (bf_rebuild_end(php_bf_from(self)->f, php_bf_from(fresh)->f, &err) < 0)
+    else if (taken && bf_rebuild_end(f, filled, &err) < 0) {
         php_bf_raise(&err);
-    php_bf_go_on();
+        taken = false;
+    }
+    if (!taken && f) bf_rebuild_cancel(f, filled, NULL);
+    if (taken) php_bf_go_on();
     return !EG(exception);
 }
 

@@ -349,17 +349,17 @@ static PyObject *rebuild_with(
 {
     bf_error err;
     bf_filter *filled = filter_enter(fresh);
-    PyObject *count = filled ? filter_update(fresh, keys) : NULL;
-    if (count) {
-        PyThreadState *ts = gil_release(self, fresh);
-        int rc = bf_rebuild_end(bf, filled, &err);
-        gil_take(ts, self, fresh);
-        if (rc < 0) {
-            Py_CLEAR(count);
-            raise_in(self, &err);
-        }
+    if (!filled) return NULL;
+    PyObject *count = filter_update(fresh, keys);
+    PyThreadState *ts = gil_release(self, fresh);
+    int rc = count ? bf_rebuild_end(bf, filled, &err) : 0;
+    if (!count || rc < 0) bf_rebuild_cancel(bf, filled, NULL);
+    gil_take(ts, self, fresh);
+    if (rc < 0) {
+        Py_CLEAR(count);
+        raise_in(self, &err);
     }
-    if (filled) filter_leave(fresh);
+    filter_leave(fresh);
     return count;
 }
 
