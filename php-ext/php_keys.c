@@ -358,18 +358,14 @@ static bool rebuild(zend_object *self, zend_object *fresh, zval *keys, int64_t *
     batch b;
     bf_error err;
     batch_init(&b, fresh, bf_add_many, NULL);
-    bool taken =
-        Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys);
-    bf_filter *f = php_bf_from(self)->f, *filled = php_bf_from(fresh)->f;
+    if (!(Z_TYPE_P(keys) == IS_ARRAY ? take_array(&b, Z_ARRVAL_P(keys)) : take_iterator(&b, keys)))
+        return false;
     *hits = b.hits;
-    if (taken && !f)
+    if (!php_bf_from(self)->f)
         php_bf_raise_closed();
-    else if (taken && bf_rebuild_end(f, filled, &err) < 0) {
+    else if (bf_rebuild_end(php_bf_from(self)->f, php_bf_from(fresh)->f, &err) < 0)
         php_bf_raise(&err);
-        taken = false;
-    }
-    if (!taken && f) bf_rebuild_cancel(f, filled, NULL);
-    if (taken) php_bf_go_on();
+    php_bf_go_on();
     return !EG(exception);
 }
 
@@ -389,6 +385,7 @@ PHP_METHOD(BloomFilter, rebuild)
     }
     zend_object *fresh = php_bf_create(php_bf_ce);
     php_bf_adopt(fresh, empty, NULL);
+    php_bf_from(fresh)->rebuilt = bf_hold(f); /* given up with it, however this ends */
     if (rebuild(Z_OBJ_P(ZEND_THIS), fresh, keys, &hits)) RETVAL_LONG(hits);
     OBJ_RELEASE(fresh);
 }
