@@ -2,10 +2,10 @@
  * that died left behind.  Knows editions, drafts and words; where they are is the home's business
  * (bf_draft_ops), and the keys are during.c's.
  *
- * An edition q is 4 q + its phase.  Whoever dies leaves the old contents or the new ones.  A draft is there only while the edition
- * says so, on disk too: the edition goes first when a draft is made, and last when it is dropped.
- * Until the edition says that the draft is complete, the bits are the old ones; from then on
- * whoever comes next puts the draft into their place once more. */
+ * An edition q is 4 q + its phase.  Whoever dies leaves the old contents or the new ones.  A draft
+ * is there only while the edition says so, on disk too: the edition goes first when a draft is
+ * made, and last when it is dropped. Until the edition says that the draft is complete, the bits
+ * are the old ones; from then on whoever comes next puts the draft into their place once more. */
 #include "parts/rebuild.h"
 
 enum { SETTLED = 1, OPEN = 2, COMPLETE = 3 };
@@ -42,8 +42,7 @@ static int settle(bf_filter *f, bf_held *h, bf_error *err)
     h->draft = NULL;
     int rc = ops_of(f)->drop(f, err);
     if (rc < 0) return rc;
-    return move_to(
-        f, h, in_phase(h->edition, SETTLED, phase(h->edition) == COMPLETE), err);
+    return move_to(f, h, in_phase(h->edition, SETTLED, phase(h->edition) == COMPLETE), err);
 }
 
 /* First all of both, then the draft alone: no bit that both have is ever 0. */

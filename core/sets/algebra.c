@@ -128,8 +128,7 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 
 /* Into what may be rebuilt meanwhile, as keys are added to it (during.c).  then: the edition of a
  * first pass, or NULL. */
-static int unite_held(
-    bf_filter *into, bf_filter *from, op o, const uint64_t *then, bf_error *err)
+static int unite_held(bf_filter *into, bf_filter *from, op o, const uint64_t *then, bf_error *err)
 {
     const uint64_t n = into->part.store.nwords;
     uint64_t *w, *copy;

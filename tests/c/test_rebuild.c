@@ -157,7 +157,8 @@ static void what_is_added_meanwhile_is_kept(void)
         CHECK(bf_add_many(want, keys + 1, 2, NULL, &e) == 1 && bf_unite(want, other, &e) == 0);
         CHECK(same(g, want));
         if (counting) CHECK_EQ(bf_count_of(g, "new", 3, &e), 2);
-        for (bf_filter **c = (bf_filter *[]){ f, g, other, fresh, want, NULL }; *c; c++) bf_close(*c);
+        for (bf_filter **c = (bf_filter *[]){ f, g, other, fresh, want, NULL }; *c; c++)
+            bf_close(*c);
         if (in_file) gone();
     }
 }
@@ -246,7 +247,8 @@ static void a_file_meanwhile(void)
         bf_close(f); /* its rebuild ends with it */
         add(g, 100, 101);
         CHECK(length() == was && is(reader, 0, 101, 0, 0));
-        for (bf_filter **c = (bf_filter *[]){ fresh, g, loaded, reader, NULL }; *c; c++) bf_close(*c);
+        for (bf_filter **c = (bf_filter *[]){ fresh, g, loaded, reader, NULL }; *c; c++)
+            bf_close(*c);
         CHECK_EQ(truncate(path, was + 8), 0); /* nobody rebuilds it */
         there.read_only = false;
         REFUSED((bf_close(bf_open(&there, &e)), e.code), BF_EFORMAT, "is too long");

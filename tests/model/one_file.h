@@ -1,6 +1,6 @@
-/* one_file.h - one mapped file under several handles, each of which stands for a process and maps it
- * by itself: a word has then several addresses and is known by its place in the file.  flock is the
- * model's, so that who waits for it does not stop the others; nothing is waited for to reach a
+/* one_file.h - one mapped file under several handles, each of which stands for a process and maps
+ * it by itself: a word has then several addresses and is known by its place in the file.  flock is
+ * the model's, so that who waits for it does not stop the others; nothing is waited for to reach a
  * disk.  A test that includes it names flock, fsync, mmap and munmap among its wraps. */
 #ifndef ONE_FILE_H
 #define ONE_FILE_H

@@ -48,7 +48,8 @@ static void find_keys(void)
         bf_hashcode(f, names[n], strlen(names[n]), pos[n], k, NULL);
         unsigned common = 0;
         for (unsigned j = 0; j < n; j++)
-            for (unsigned a = 0; a < 2; a++) common += pos[n][a] == pos[j][0] || pos[n][a] == pos[j][1];
+            for (unsigned a = 0; a < 2; a++)
+                common += pos[n][a] == pos[j][0] || pos[n][a] == pos[j][1];
         n += pos[n][0] / 64 != pos[n][1] / 64 && common == (share && n == BOTH);
     }
     bf_close(f);
@@ -164,10 +165,7 @@ static bool settled(bf_filter *f)
     return !held.draft && bf_edition_settled(held.edition);
 }
 
-static bool never_absent(void)
-{
-    return h.both[0] == 1 && (!h.late_looked || h.late == 1);
-}
+static bool never_absent(void) { return h.both[0] == 1 && (!h.late_looked || h.late == 1); }
 static bool rebuilt(void)
 {
     bf_filter *f = handle[1];
@@ -200,8 +198,8 @@ static bool old_or_new(void)
 }
 
 static unsigned long long all_schedules;
-static bool try(const char *name, bool (*verdict)(void), void (*a)(int), void (*b)(int),
-    void (*c)(int))
+static bool try(
+    const char *name, bool (*verdict)(void), void (*a)(int), void (*b)(int), void (*c)(int))
 {
     bodies[0] = a;
     bodies[1] = b;

@@ -75,13 +75,18 @@ def test_who_may_rebuild(tmp_path):
 
     def asks():
         yield "a"
-        with pytest.raises(Error, match=f"{path} is being rebuilt by another process or handle: wait"):
+        with pytest.raises(
+            Error, match=f"{path} is being rebuilt by another process or handle: wait"
+        ):
             BloomFilter.open(path).rebuild(["b"])
 
     assert f.rebuild(asks()) == 1 and BloomFilter.open(path).rebuild(["b"]) == 1 and "b" in f
     with pytest.raises(Error, match="read-only"):
         BloomFilter.open(path, read_only=True).rebuild(["b"])
-    for kind, text in ({"grow": 2}, "grows: it cannot be rebuilt, its parts"), ({"window": 9}, "forgets: it cannot be rebuilt"):
+    for kind, text in (
+        ({"grow": 2}, "grows: it cannot be rebuilt, its parts"),
+        ({"window": 9}, "forgets: it cannot be rebuilt"),
+    ):
         with pytest.raises(Error, match=text):
             BloomFilter(n=100, p=0.01, **kind).rebuild(["a"])
 
@@ -111,7 +116,9 @@ def test_threads_add_meanwhile(kind, place):
         thread.start()
         f.rebuild(rows())
         thread.join()
-        assert len(added) == 200 and all(f.contains_many(added)) and all(g.contains_many(keys(0, 100)))
+        assert (
+            len(added) == 200 and all(f.contains_many(added)) and all(g.contains_many(keys(0, 100)))
+        )
 
 
 def test_whoever_dies_leaves_the_old_keys(tmp_path):
