@@ -19,8 +19,8 @@ _Static_assert(BF_COMPACT_HEADER == FIELDS + 8 * FIELDS_MAX + BF_SCHEME_BYTES, "
 static const struct {
     unsigned flags, at, bytes;
 } extra[] = { { FLAG_KEYED, AT_SECRET, 8 }, { FLAG_SHARDED, AT_SHARDS, 4 },
-    { FLAG_GROW, AT_GROW, 8 }, { FLAG_WINDOW, AT_WINDOW, 8 },
-    { FLAG_WINDOW | FLAG_PART, AT_PARTS, 4 }, { FLAGS_CHAIN, AT_LIVE, 8 } };
+    { BF_FLAG_GROW, AT_GROW, 8 }, { BF_FLAG_WINDOW, AT_WINDOW, 8 },
+    { BF_FLAG_WINDOW | BF_FLAG_PART, AT_PARTS, 4 }, { FLAGS_CHAIN, AT_LIVE, 8 } };
 enum { EXTRA = sizeof extra / sizeof *extra };
 
 static unsigned fields_bytes(unsigned flags)
@@ -77,7 +77,7 @@ static int damaged(bf_error *err, const char *where, const char *what)
 static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_error *err)
 {
     const uint64_t m = bf_get(raw + AT_M, 8), cell = bf_get(raw + AT_CELL, 4);
-    const bool none = (bf_get(raw + AT_FLAGS, 4) & (FLAG_GROW | FLAG_WINDOW)) != 0;
+    const bool none = (bf_get(raw + AT_FLAGS, 4) & (BF_FLAG_GROW | BF_FLAG_WINDOW)) != 0;
     *bytes = 0;
     if (none) return 0;
     if (m > BF_COMPACT_BITS * 8 || cell > BF_CELL_BITS ||

@@ -21,9 +21,6 @@
 #include "format/fields.h"
 #include <math.h>
 
-static const unsigned flag_of[] = {
-    [BF_FIXED] = 0, [BF_GROW] = FLAG_GROW, [BF_WINDOW] = FLAG_WINDOW, [BF_PART] = FLAG_PART
-};
 static bool all_zero(const uint8_t *p, size_t n)
 {
     while (n && !p[n - 1]) n--;
@@ -119,7 +116,7 @@ static uint64_t page_sum(const uint8_t *page)
 unsigned bf_header_flags(const bf_desc *d)
 {
     return (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0) |
-           flag_of[d->kind];
+           bf_kind_of(d)->flag;
 }
 
 uint64_t bf_image_bytes(uint64_t bits) { return BF_HEADER + bf_cells_bytes(bits); }
@@ -127,9 +124,9 @@ uint64_t bf_image_bytes(uint64_t bits) { return BF_HEADER + bf_cells_bytes(bits)
 static void write_chain(uint8_t *page, const bf_desc *d)
 {
     uint64_t live = live_code(d->live);
-    if (d->kind == BF_GROW) bf_put(page + AT_GROW, 8, bf_double_bits(d->grow));
-    if (d->kind == BF_WINDOW) bf_put(page + AT_WINDOW, 8, bf_double_bits(d->window));
-    bf_put(page + AT_PARTS, 4, d->kind == BF_PART ? d->index : d->parts);
+    bf_put(page + AT_GROW, 8, bf_double_bits(d->grow));
+    bf_put(page + AT_WINDOW, 8, bf_double_bits(d->window));
+    bf_put(page + AT_PARTS, 4, bf_kind_of(d)->piece ? d->index : d->parts);
     memcpy(page + AT_LIVE, &live, 8);
 }
 
@@ -141,13 +138,13 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     bf_put(page + AT_M, 8, d->g.m);
     bf_put(page + AT_N, 8, d->g.n);
     bf_put(page + AT_K, 4, d->g.k);
-    bf_put(page + AT_CELL, 4, d->g.counting ? BF_CELL_BITS : 1);
+    bf_put(page + AT_CELL, 4, bf_cells_of(&d->g)->bits);
     bf_put(page + AT_P, 8, bf_double_bits(d->g.p));
     bf_put(page + AT_BYTES, 8, bf_cells_bytes(bf_bits(&d->g)));
     bf_put(page + AT_SECRET, 8, d->secret_check);
     bf_put(page + AT_SHARDS, 4, d->g.shards > 1 ? d->g.shards : 0);
     memcpy(page + AT_NAME, d->name, strlen(d->name));
-    if (d->kind) write_chain(page, d);
+    if (bf_kind_of(d)->flag) write_chain(page, d);
 }
 
 /* What makes a page of its values: the magic, the sums, and that it is clean. */
@@ -213,25 +210,18 @@ static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_e
 static int check_chain(
     const uint8_t *page, bf_desc *d, uint64_t flags, const char *where, bf_error *err)
 {
-    const uint64_t parts = bf_get(page + AT_PARTS, 4);
-    d->kind = flags == FLAG_GROW ? BF_GROW : flags == FLAG_WINDOW ? BF_WINDOW : BF_PART;
+    uint64_t live;
+    while (bf_kind_of(d)->flag != flags) d->kind++;
+    unsigned *const number = bf_kind_of(d)->piece ? &d->index : &d->parts;
     d->grow = bf_double_of(bf_get(page + AT_GROW, 8));
     d->window = bf_double_of(bf_get(page + AT_WINDOW, 8));
-    d->parts = d->kind == BF_PART ? 0 : (unsigned)parts;
-    d->index = d->kind == BF_PART ? (unsigned)parts : 0;
+    *number = (unsigned)bf_get(page + AT_PARTS, 4);
     if (!d->scheme->keyed || d->scheme->hash->width != 1)
         return damaged(err, where, "its scheme has no parts");
-    if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : d->grow != 0)
-        return damaged(err, where, "grow is out of range");
-    if (parts >= BF_PARTS_MAX || (d->kind == BF_WINDOW ? parts < 1 : d->kind == BF_GROW && parts))
-        return damaged(err, where, "parts is out of range");
-    if (d->kind == BF_WINDOW ? !bf_window_valid(d->window, d->parts) : d->window != 0)
-        return damaged(err, where, "window is out of range");
-    uint64_t live;
     memcpy(&live, page + AT_LIVE, 8);
     if (!live_decode(live, &d->live)) return damaged(err, where, "a live counter is invalid");
-    if (d->kind == BF_GROW && (d->live < 1 || d->live > BF_PARTS_MAX))
-        return damaged(err, where, "its number of parts is out of range");
+    const char *wrong = bf_kind_of(d)->wrong(d);
+    if (wrong) return damaged(err, where, wrong);
     return all_zero(page + AT_CHAIN_REST, AT_DIRTY - AT_CHAIN_REST)
                ? 0
                : damaged(err, where, "a reserved byte is set");
@@ -262,7 +252,7 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     const uint64_t chain = flags & FLAGS_CHAIN;
     if ((flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED | FLAGS_CHAIN)) || (chain & (chain - 1)) ||
         (chain && (flags & FLAG_SHARDED)) ||
-        (bf_get(page + AT_CELL, 4) != 1 && (!d->g.counting || chain)))
+        bf_get(page + AT_CELL, 4) != bf_cells_of(&d->g)->bits || (d->g.counting && chain))
         return bf_fail(err, BF_EFORMAT,
             "%.80s uses features (flags %llu, %llu bits per position) that this build does not know",
             where, (unsigned long long)flags, (unsigned long long)bf_get(page + AT_CELL, 4));
@@ -301,13 +291,13 @@ int bf_header_read(
     int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
     d->dirty = bf_get(page + AT_DIRTY, 8) != bf_get(page + AT_CLEAN, 8);
-    if (d->kind == BF_PART)
+    if (bf_kind_of(d)->piece)
         return bf_fail(err, BF_EFORMAT, "%.80s is one part of a filter, not a whole filter", where);
-    if (d->kind && !bf_chain_possible(d))
+    if (bf_has_parts(d) && !bf_chain_possible(d))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where,
             (unsigned long long)d->g.m, (unsigned long long)d->g.n, d->g.p, d->g.k);
-    if (d->kind) return check_live(page, where, err); /* its length is that of its parts */
+    if (bf_has_parts(d)) return check_live(page, where, err); /* its length is that of its parts */
     const uint64_t want = head + bf_cells_bytes(bf_bits(&d->g));
     if (len != want)
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
@@ -321,15 +311,15 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
 {
     int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
-    if (d->kind != BF_PART || d->index != index || strcmp(d->name, of->name) || d->g.k != of->g.k ||
-        d->secret_check != of->secret_check || (of->kind == BF_WINDOW && d->g.m != of->g.m))
+    if (!bf_kind_of(d)->piece || d->index != index || strcmp(d->name, of->name) ||
+        d->g.k != of->g.k || d->secret_check != of->secret_check)
         return damaged(err, where, "a part does not belong to it");
     if (!bf_chain_part_possible(of, d))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: its part %u has n=%llu, "
             "which does not fit m=%llu, p=%g, k=%u",
             where, index, (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
-    if (of->kind == BF_GROW && d->live < 0)
+    if (d->live < bf_kind_of(of)->least_live)
         return damaged(err, where, "a part's number of keys is below 0");
     if (len < head + bf_cells_bytes(d->g.m))
         return bf_fail(err, BF_EFORMAT,
@@ -363,7 +353,7 @@ int bf_image_write_of(
         const uint64_t *words = of(from, at, c);
         if (!words) return BF_EIO;
         bf_words_copy(block, words, c);
-        ones += d->g.counting ? bf_counters_used(block, c) : bf_words_count(block, c);
+        ones += bf_cells_of(&d->g)->count(block, c);
         XXH3_64bits_update(&sum, block, c * 8);
         int rc = sink(ctx, BF_HEADER + at * 8, block, c * 8);
         if (rc) return rc;

@@ -168,7 +168,7 @@ static int attach_packed(
     const int head = read_packed(f, len, raw, page, err);
     int rc = head < 0 ? head : bf_header_read(page, (unsigned)head, len, desc, f->path, err);
     if (rc < 0) return rc;
-    if (!s->read_only || desc->kind) {
+    if (!s->read_only || bf_has_parts(desc)) {
         s->packed = !s->read_only; /* bf_open gives it a page */
         return bf_fail(err, BF_ENOTSUP,
             "%.80s is a compact image, which cannot be %s: load it and save it", f->path,
@@ -205,13 +205,13 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     if (bf_is_compact(page, len))
         rc = attach_packed(s, f, len, desc, page, err);
     else if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) >= 0) {
-        if (desc->kind) len = BF_HEADER; /* file_parts.c maps the parts */
+        if (bf_has_parts(desc)) len = BF_HEADER; /* file_parts.c maps the parts */
         if ((rc = bf_file_room(s, 0, len, err)) >= 0) rc = map_whole(s, f, len, err);
     }
     if (rc < 0) return rc;
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
-    if (desc->kind) {
+    if (bf_has_parts(desc)) {
         s->words = NULL;
         return 1;
     }
@@ -226,7 +226,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
-    if (d->kind) return bf_chain_file_fill(f->fd, d, f->path, err);
+    if (bf_has_parts(d)) return bf_chain_file_fill(f->fd, d, f->path, err);
     int e = bf_reserve(f->fd, 0,
         bf_image_bytes(bf_bits(&d->g))); /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "allocate space for", f->path);

@@ -18,10 +18,10 @@
  * file of its name; nobody above parts/ asks for a kind. */
 typedef struct bf_span bf_span;
 struct bf_variant {
-    const char *is; /* in messages */
-    bool many;      /* a header page or a companion hash of the whole, and parts that have theirs */
-    bool grows;     /* parts are appended; the live word of a part counts its keys                */
-    bool forgets;   /* parts take turns; the live word of a part is its epoch                     */
+    const bf_kind *stored;
+    bool many;    /* a header page or a companion hash of the whole, and parts that have theirs */
+    bool grows;   /* parts are appended; the live word of a part counts its keys                */
+    bool forgets; /* parts take turns; the live word of a part is its epoch                     */
     /* NULL where time means nothing. */
     int (*now)(bf_filter *f, int64_t *now, bf_error *err);
     bool (*lives)(const bf_chain *c, const bf_piece *p, int64_t now);

@@ -364,7 +364,7 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     return rc;
 }
 
-const bf_variant bf_variant_window = { .is = "forgets",
+const bf_variant bf_variant_window = { .stored = &bf_kind_window,
     .many = true,
     .forgets = true,
     .now = bf_window_now,
