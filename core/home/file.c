@@ -319,11 +319,11 @@ static int check(bf_store *s, bf_error *err)
     struct stat st;
     if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
     if ((uint64_t)st.st_size >= must)
-        return bf_header_is(f->map, &f->stamp)
-                   ? 0
-                   : bf_fail(err, BF_EFORMAT,
-                         "%.80s was overwritten while it was open: another filter is there now, open it again",
-                         f->path);
+        return bf_header_is(f->map, &f->stamp) ? 0
+                                               : bf_fail(err, BF_EFORMAT,
+                                                     "%.80s was overwritten while it was open: "
+                                                     "another filter is there now, open it again",
+                                                     f->path);
     return bf_fail(err, BF_EFORMAT,
         "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path,
         (unsigned long long)st.st_size, (unsigned long long)must);

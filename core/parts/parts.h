@@ -1,7 +1,8 @@
 /* parts.h - filters of many parts: growing and forgetting ones.  Private.
  *
  *   bf_filter { part: no bits, only the store of the whole }
- *      `- bf_chain { piece[0] piece[1] ... piece[count - 1] }      each a bf_part as a fixed filter has one, and a live word
+ *      `- bf_chain { piece[0] piece[1] ... piece[count - 1] }
+ *                    each a bf_part as a fixed filter has one, and a live word
  *
  *   chain.c    life, the lock, what it is           span.c     how keys go over the parts
  *   grow.c     when a part is full, the next one    window.c   which part is whose time

@@ -33,7 +33,8 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
     if (rc < 0) return rc;
     if (bf_cells_of(x) != bf_cells_of(y))
         return bf_fail(err, BF_EINVAL,
-            "filters must be of the same kind, got a %s one and a %s one: convert the counting one to a plain one",
+            "filters must be of the same kind, got a %s one and a %s one: convert the counting one "
+            "to a plain one",
             bf_cells_of(x)->filter, bf_cells_of(y)->filter);
     if (x->m != y->m)
         return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m,
