@@ -197,8 +197,8 @@ static void others_act_before_every_trip(void) { others_act(true); }
 /* ---- what is made aside ---- */
 static void deletes_temporaries(void)
 {
-    rs_command(&redis,
-        "EVAL \"for _,k in ipairs(redis.call('KEYS','*:tmp:*')) do redis.call('DEL',k) end return 1\" 0");
+    rs_command(&redis, "EVAL \"for _,k in ipairs(redis.call('KEYS','*:tmp:*')) do "
+                       "redis.call('DEL',k) end return 1\" 0");
 }
 
 /* So large that several trips upload it; evicted after the first, it would be half of it. */

@@ -13,7 +13,8 @@ static const char *const spoils[] = {
     "-LOADING Redis is\tloading the dataset in memory\r\n",
     "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", ":99999\r\n",
     "$0\r\n\r\n", "*1\r\n:1\r\n", "*-1\r\n",
-    "$100\r\n0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\r\n",
+    "$100\r\n01234567890123456789012345678901234567890123456789012345678901234567890123456789012345"
+    "67890123456789\r\n",
     "+OK\r\n", "-\r\n", "*2\r\n$1\r\na\r\n$1\r\nb\r\n"
 };
 enum { SPOILS = sizeof spoils / sizeof *spoils, EACH_NODE = 4, TRIPS_MOST = 200 };
