@@ -23,12 +23,6 @@ static int keep(bf_filter *f, bf_keep what, bf_error *err)
     return ops_of(f)->keep ? ops_of(f)->keep(f, what, err) : 0;
 }
 
-void bf_edition_note(bf_filter *f)
-{
-    if (f->edition && bf_edition_settled(bf_edition(f->edition)))
-        bf_word_set(&f->settled, bf_edition_now(f));
-}
-
 /* ---- steps under the hold ---- */
 static int move_to(bf_filter *f, bf_held *h, uint32_t edition, bf_error *err)
 {
