@@ -271,6 +271,12 @@ def count(p: argparse.ArgumentParser) -> None:
     place(p)
 
 
+def rebuild(p: argparse.ArgumentParser) -> None:
+    stored(p)
+    keyfiles(p)
+    place(p)
+
+
 def info(p: argparse.ArgumentParser) -> None:
     stored(p)
     place(p)
@@ -438,6 +444,11 @@ COMMANDS = {
         count,
         "keys:count",
         "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)",
+    ),
+    "rebuild": (
+        rebuild,
+        "rebuild:rebuild",
+        "make a filter hold these keys and no others, at once, for everybody who uses it",
     ),
     "info": (info, "filters:info", "print a filter's parameters and how full it is"),
     "merge": (merge, "filters:merge", "unite filters into one"),
