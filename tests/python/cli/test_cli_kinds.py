@@ -243,7 +243,7 @@ def test_what_is_not_rebuilt(tmp_path, made, kind):
     if kind in ("grow", "window"):
         assert "it cannot be rebuilt" in fails("rebuild", made, data=b"a\n")
     assert "no such file" in fails("rebuild", tmp_path / "none", data=b"a\n").lower()
-    ok("create", tmp_path / "utf16", "-m", 1000, "-n", 100, "--scheme", "guava:chars")
+    ok("create", tmp_path / "utf16", "-m", 1000, "-n", 100, "--scheme", "rs-dotnet")
     ok("add", tmp_path / "utf16", data=b"old\n")
     text = fails("rebuild", tmp_path / "utf16", data=b"a\n\xff\n")
     assert "key 2: " in text and "is as it was" in text
