@@ -4,8 +4,9 @@
  * of the host runs there. */
 #include "during.h"
 
-/* Keys between two looks at the edition.  What is counted twice is too many. */
-enum { KEYS_AT_ONCE = 1 << 15 };
+/* Keys between two looks at the edition.  Those that a whole rebuild overtakes are counted twice.
+ */
+enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 10 };
 
 /* ---- keys as positions ---- */
 static size_t keys_placed(unsigned k)
@@ -137,7 +138,7 @@ int64_t bf_change(
     int64_t total = 0, rc;
     err = told(err, &own);
     const size_t good = f->hash->accept ? bf_acceptable(f, keys, n, err) : n,
-                 most = f->part.g.counting ? BF_CHUNK : KEYS_AT_ONCE;
+                 most = f->part.g.counting ? COUNTED_AT_ONCE : KEYS_AT_ONCE;
     for (size_t done = 0, c; done < good; done += c, total += rc) {
         c = good - done < most ? good - done : most;
         rc = change_some(f, op, keys + done, c, each ? each + done : NULL, run, err);
