@@ -127,6 +127,19 @@ void solo_take(PyThreadState *ts, FilterObject *self);
 /* The same for work on the whole bitmap, if that is large enough to be worth it, or far away. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
+/* A call of the core about one filter or two (b may be NULL), without the GIL: it enters them, lets
+ * the GIL go by one of the three above, takes it again, leaves, and raises what went wrong. */
+typedef struct {
+    bf_filter *bf, *other;
+    bf_error err;
+    FilterObject *a, *b;
+    PyThreadState *ts;
+} core_call;
+typedef PyThreadState *release_gil(FilterObject *a, FilterObject *b);
+bool core_begin(core_call *c, FilterObject *a, FilterObject *b, release_gil *release);
+void core_back(core_call *c);       /* the GIL alone; core_end does it where it was not done */
+int core_end(core_call *c, int rc); /* rc, or -1 with an exception */
+
 /* What those and every other call into a core that may come back through a client object are made
  * of: out and back; and inside such a callback enter, which is NULL where the GIL was never let go,
  * and leave. */

@@ -55,6 +55,7 @@ typedef struct {
     const char *is;     /* in messages                                       */
     unsigned flag;      /* BF_FLAG_...                                       */
     bool piece;         /* no whole filter, but a part of one                */
+    bool even;          /* all its parts have the m of the whole             */
     int64_t least_live; /* the live word of a part: of a new one, and of any */
     /* Which of the fields that only filters of many parts have is out of range, or NULL. */
     const char *(*wrong)(const bf_desc *d);
@@ -64,7 +65,7 @@ typedef struct {
     bool (*part_possible)(const bf_desc *of, const bf_desc *part);
 } bf_kind;
 extern const bf_kind bf_kind_fixed, bf_kind_grow, bf_kind_window, bf_kind_part;
-extern const bf_kind *const bf_kinds[]; /* ended by NULL */
+extern const bf_kind *const bf_kinds[]; /* by kind */
 static inline const bf_kind *bf_kind_of(const bf_desc *d) { return bf_kinds[d->kind]; }
 static inline bool bf_has_parts(const bf_desc *d) { return bf_kind_of(d)->part != NULL; }
 

@@ -268,6 +268,7 @@ const bf_kind bf_kind_grow = { .is = "grows",
     .part_possible = possible_in_grow };
 const bf_kind bf_kind_window = { .is = "forgets",
     .flag = BF_FLAG_WINDOW,
+    .even = true,
     .least_live = BF_NEVER,
     .wrong = wrong_window,
     .part = part_of_window,
