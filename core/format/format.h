@@ -55,9 +55,10 @@ bool bf_compact_fits(uint64_t bytes); /* so many bytes of bits need no page */
 uint64_t bf_header_bytes(const bf_desc *d, bool compact);
 bool bf_is_compact(const uint8_t *bytes, uint64_t len);
 /* Makes the page that the header at raw stands for; BF_COMPACT_MAX bytes suffice of its len.  How
- * long it is; what it says is checked by bf_header_read, as a page's is. */
-int bf_compact_unpack(
-    const uint8_t *raw, uint64_t len, uint8_t *page, const char *where, bf_error *err);
+ * long it is, and how many bytes of bits follow; what it says is checked by bf_header_read, as a
+ * page's is. */
+int bf_compact_unpack(const uint8_t *raw, uint64_t len, uint8_t *page, uint64_t *bits,
+    const char *where, bf_error *err);
 void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_desc *d, uint64_t bits_bytes);
 
 /* live words */

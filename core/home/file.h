@@ -13,10 +13,15 @@ typedef struct {
     uint64_t mapped, bytes; /* of map; that the file must have                        */
     bf_stamp stamp;         /* of the header as it was opened                         */
     bf_identity id;
-    bool packed;      /* an image without a page: map is a copy of it in memory */
+    uint8_t *packed; /* the compact image that fd is a copy of, with pages; NULL: none */
+    uint64_t packed_len;
     bf_identity made; /* the file that this opening made; all zeros: none       */
     char *path;
 } bf_file;
+
+/* packed.c: makes fd, of a file of so many bytes, a copy with pages; how long that is. */
+int bf_packed_open(bf_file *f, uint64_t *len, bf_error *err);
+bool bf_packed_same(const bf_file *f); /* is the image under its name still what was opened? */
 
 /* file.c: room for what of these bytes is a hole. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);

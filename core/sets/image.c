@@ -125,11 +125,12 @@ static bf_filter *empty_of(
 static int read_page(const source *from, uint64_t at, uint8_t *page, bf_error *err)
 {
     uint8_t raw[BF_COMPACT_MAX];
+    uint64_t bits;
     const uint64_t left = from->len - at;
     int rc = from->read(from->ctx, at, page, left < BF_HEADER ? left : BF_HEADER, err);
     if (rc < 0 || !bf_is_compact(page, left)) return rc < 0 ? rc : BF_HEADER;
     rc = from->read(from->ctx, at, raw, left < sizeof raw ? left : sizeof raw, err);
-    return rc < 0 ? rc : bf_compact_unpack(raw, left, page, from->where, err);
+    return rc < 0 ? rc : bf_compact_unpack(raw, left, page, &bits, from->where, err);
 }
 
 /* The page of one of many parts, which is appended.  head: of the whole.  How long the part's is.

@@ -123,8 +123,8 @@ static void every_answer_of(world *w, size_t what)
         steps.nodes = 1;
         for (size_t node = 0; node < steps.nodes && failed_here < 20;
             node = after(node, steps.nodes))
-            for (size_t i = 0; i < (node < EACH_NODE ? SPOILS : 2); i++, turn++) {
-                const char *instead = spoils[node < EACH_NODE ? i : turn % SPOILS];
+            for (size_t i = 0; i < (node < EACH_NODE ? SHORT(SPOILS, 4) : 2); i++, turn++) {
+                const char *instead = spoils[SHORT(node < EACH_NODE, 0) ? i : turn % SPOILS];
                 if (!once(w, what, trip, node, instead, turn % 3 == 0)) break;
             }
     }
