@@ -87,7 +87,7 @@ unsigned bf_best_k(const bf_layout *l, double p);             /* the k with the 
 /* sizing_parts.c: filters of many parts */
 /* bf_size, also where spec asks to grow or to forget. */
 int bf_size_any(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
-/* What part i of d is called, with d's geometry still. */
+/* Part i of d, with d's geometry still. */
 bf_desc bf_part_of(const bf_desc *d, unsigned i);
 /* Part i of d, before which there are so many bits: 1, 0 where no more fit, or an error. */
 int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
