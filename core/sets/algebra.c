@@ -6,8 +6,6 @@
 #include "sets/sets.h"
 #include <stdlib.h>
 
-typedef unsigned long long ull;
-
 /* ---- into one of the two ---- */
 static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
 {
