@@ -56,7 +56,7 @@ int bf_redis_adopt(bf_redis *r, const bf_desc *d, bf_error *err)
     long long done = 2;
     if (d->g.m > BF_REDIS_M_MAX)
         return bf_fail(err, BF_ENOTSUP,
-            "%s: adopt needs room for the mark after m=%llu bits, one Redis key has it up to m=%llu",
+            "%s: m=%llu leaves no room for the mark that adopt writes: m must be at most %llu",
             bf_redis_label(r), (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
     for (int rc; done == 2;)
         if ((rc = step(r, d, mark, &done, err)) < 0) return rc;

@@ -43,7 +43,7 @@ same([2, true, 1], [$counting->countOf('a'), $counting->remove('a'), $counting->
 
 foreach ([
     ['ValueError', 'hash functions must be 1 to 16, got 0', []],
-    ['ValueError', 'hash functions must be 1 to 16', array_fill(0, 17, $crc)],
+    ['ValueError', 'hash functions must be 1 to 16, got 17', array_fill(0, 17, $crc)],
     ['TypeError', 'hashes[1] must be callable, int given', [$crc, 5]],
     ['TypeError', 'hashes[0] must be callable, string given', ['no_such_function']],
     ['TypeError', 'hashes[0] must return an int, string returned', [fn($key) => '1']],
