@@ -272,13 +272,19 @@ int bf_sync(bf_filter *f, bf_error *err);
  * repeated: the error says that it is not known. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
-/* Filters in Redis: other contents at once, without a moment in which keys are missing.  begin
- * gives an empty filter in memory that fits; fill it by bf_add_many; end puts its bits in the place
- * of those of f, keeps the time to live, and closes nothing.  Until then f is used as ever by
- * everybody.  Of keys that others add after begin those survive that are in fresh. A filter with
- * shards changes one shard after the other. */
+/* Other contents at once, without a moment in which keys are missing; not for filters that grow or
+ * forget.  begin gives an empty filter in memory that fits; fill it by bf_add_many; end puts its
+ * bits in the place of those of f, for everybody who has f's home open.  cancel instead of end
+ * leaves f as it was.  Both close nothing.  Until then f is used as ever by everybody.
+ * Memory and mapped files: keys that anybody adds after begin are kept.  It takes the room of the
+ * bits once more (a file gets it behind its bits); who adds meanwhile takes a lock.  A second
+ * rebuild by another process or handle is BF_EBUSY; begin again by f gives up the one before.  A
+ * process that dies leaves the old keys or the new ones.
+ * Redis: keeps the time to live.  Of keys that others add after begin those survive that are in
+ * fresh.  A filter with shards changes one shard after the other. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
+int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
 /* Switch between plain and atomic kernels.  No other thread may be inside the filter at that
  * moment. */
 void bf_set_threads(bf_filter *f, bool threads);

@@ -16,7 +16,7 @@
  *
  * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean
  * one, so every byte of the header is checked at every opening; the sum of the bits holds while
- * clean == dirty, which is: since they were saved. */
+ * clean == dirty, which is: since they were saved.  A rebuild counts it up: edition.c. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "bits/bits.h"
@@ -29,10 +29,7 @@ static bool all_zero(const uint8_t *p, size_t n)
     return n == 0;
 }
 
-/* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high
- * half = ~low half. */
-static uint64_t sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
-static bool sequence_valid(uint64_t s) { return s == sequence((uint32_t)s); }
+static bool sequence_valid(uint64_t s) { return s == bf_sequence((uint32_t)s); }
 
 /* A live word: 48 bits of a number that may be negative, and 16 that check them. */
 static uint64_t live_code(int64_t value)
@@ -156,8 +153,8 @@ void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
     bf_put(page + AT_VERSION, 4, VERSION);
     bf_put(page + AT_HEADER, 4, BF_HEADER);
     bf_put(page + AT_SUM, 8, header_sum(page));
-    bf_put(page + AT_DIRTY, 8, sequence(0));
-    bf_put(page + AT_CLEAN, 8, sequence(0));
+    bf_put(page + AT_DIRTY, 8, bf_sequence(0));
+    bf_put(page + AT_CLEAN, 8, bf_sequence(0));
     bf_put(page + AT_ONES, 8, ones);
     bf_put(page + AT_BITS_SUM, 8, bits_sum);
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
@@ -296,8 +293,8 @@ int bf_header_read(
             "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where,
             (unsigned long long)d->g.m, (unsigned long long)d->g.n, d->g.p, d->g.k);
     if (bf_has_parts(d)) return check_live(page, where, err); /* its length is that of its parts */
-    const uint64_t want = head + bf_cells_bytes(bf_bits(&d->g));
-    if (len != want)
+    const uint64_t bits = bf_bits(&d->g), want = head + bf_cells_bytes(bits);
+    if (len < want || (len > want && (len > bf_draft_to(bits) || !bf_may_have_draft(page))))
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
             len < want ? "truncated" : "too long", (unsigned long long)len,
             (unsigned long long)d->g.m, (unsigned long long)want);
@@ -332,7 +329,7 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 {
     write_static(page, d);
     bf_header_seal(page, 0, 0);
-    bf_put(page + AT_DIRTY, 8, sequence(1));
+    bf_put(page + AT_DIRTY, 8, bf_sequence(1));
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
 }
 
@@ -427,7 +424,7 @@ bool bf_header_dirty(uint8_t *page)
     uint8_t bytes[8];
     if (!bf_header_clean(page)) return false;
     memcpy(bytes, &old, 8);
-    bf_put(bytes, 8, sequence((uint32_t)bf_get(bytes, 8) + 1));
+    bf_put(bytes, 8, bf_sequence((uint32_t)bf_get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
