@@ -108,7 +108,7 @@ static void put_bitfield(const bf_redis_group *g, const uint64_t *given, unsigne
 static bool mark_inside(const bf_redis_group *g, unsigned k)
 {
     uint64_t line[2];
-    if (g->of->foreign || g->nkeys == 0) return false;
+    if (g->of->foreign || g->nkeys == 0 || bf_redis_mark_apart(g->of)) return false;
     return g->op == BF_OP_ADD ||
            (!g->of->link->no_bitfield_ro && !lines_of(g, g->pos + (g->nkeys - 1) * k, k, line));
 }
@@ -213,9 +213,7 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
         g->present[i] = g->op == BF_OP_COUNT ? (uint8_t)least : least > before;
     }
     if (rc < 0 || inside || !bf_redis_marked(g->of)) return rc;
-    if ((rc = bf_redis_next(g->of, a, err)) < 0 || a->refused) return rc;
-    g->mark = bf_redis_take_mark(g->of);
-    return 0;
+    return bf_redis_take_mark(g->of, a, &g->mark, err);
 }
 
 /* ---- taking back ---- */
