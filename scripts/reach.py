@@ -37,7 +37,12 @@ class Tree:
                 copy_changed(source, to)
             elif source.exists():
                 copy_file(source, to)
-        options = ["-DBLOOMFILTER_SERVER=OFF", "-DBUILD_TESTING=ON", "-DCMAKE_BUILD_TYPE=None", *options]
+        options = [
+            "-DBLOOMFILTER_SERVER=OFF",
+            "-DBUILD_TESTING=ON",
+            "-DCMAKE_BUILD_TYPE=None",
+            *options,
+        ]
         options += ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DCMAKE_EXE_LINKER_FLAGS={FASTEST}"]
         must("cmake", "-G", "Unix Makefiles", "-S", self.folder, "-B", self.build, *options)
         must("cmake", "--build", self.build)
@@ -146,7 +151,9 @@ class Reach:
             if not (plain.build / "tests" / name).exists():
                 continue
             mine = common + digest_of(*with_headers(source))
-            for kernels in ["", "portable"] if "Runs with both kernels" in source.read_text() else [""]:
+            for kernels in (
+                ["", "portable"] if "Runs with both kernels" in source.read_text() else [""]
+            ):
                 known = self.kept / f"{name}{kernels and '-'}{kernels}"
                 found = json.loads(known.read_text()) if known.exists() else {}
                 if found.get("of") == mine:
@@ -173,7 +180,10 @@ class Reach:
             found["files"], found["objects"] = lines_reached(counting, data)
             shutil.rmtree(data, ignore_errors=True)
         else:
-            print(f"{name} {kernels}: left out, {took:.1f} s, ended with {code} without a change", flush=True)
+            print(
+                f"{name} {kernels}: left out, {took:.1f} s, ended with {code} without a change",
+                flush=True,
+            )
         self.runs[name, kernels] = found
         known.write_text(json.dumps(found))
 
@@ -223,7 +233,9 @@ def lines_reached(tree, data):
         shutil.copy(notes, one.with_suffix(".gcno"))
     if not counted:
         return {}, {}
-    said = subprocess.run(["gcov", "--json-format", "--stdout", *counted], capture_output=True, text=True, check=False).stdout
+    said = subprocess.run(
+        ["gcov", "--json-format", "--stdout", *counted], capture_output=True, text=True, check=False
+    ).stdout
     core = re.compile(r".*/(core/.*)")
     for text in said.splitlines():
         of_object = json.loads(text)

@@ -1,6 +1,6 @@
 /* format.h - our bytes: the header page, the header without one, live words, images.  header.c,
- * compact.c and edition.c are the only files that know them.  Private. docs/format.md describes them.  Uses base
- * and size; knows no home. */
+ * compact.c and edition.c are the only files that know them.  Private. docs/format.md describes
+ * them.  Uses base and size; knows no home. */
 #ifndef BF_FORMAT_H
 #define BF_FORMAT_H
 #include "size/size.h"

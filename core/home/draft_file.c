@@ -99,8 +99,8 @@ static int words(bf_filter *f, uint64_t **draft, bf_error *err)
     if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
     if ((uint64_t)st.st_size < at + bytes) return 0;
     if (!file->draft) {
-        void *p = mmap(
-            NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)at);
+        void *p =
+            mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)at);
         if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", file->path);
         file->draft = p;
         file->draft_bytes = bytes;

@@ -29,8 +29,8 @@ static int hold(bf_filter *f, int *token, bf_error *err)
         else
             nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     }
-    return bf_fail(err, BF_EIO, "the filter is in use: another thread has rebuilt it for %d seconds",
-        BF_PATIENCE);
+    return bf_fail(err, BF_EIO,
+        "the filter is in use: another thread has rebuilt it for %d seconds", BF_PATIENCE);
 }
 
 static void let(bf_filter *f, int token)

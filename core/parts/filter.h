@@ -69,7 +69,8 @@ struct bf_filter {
     _Alignas(8) uint64_t settled;     /* the word of an edition that is settled                  */
     uint64_t *draft;                  /* of a filter in memory                                   */
     int holder;                       /* of its hold: a pid, or 0                                */
-    uint32_t began, fresh_of; /* editions of rebuilds: that it began last, whose new keys it takes */
+    uint32_t began,
+        fresh_of; /* editions of rebuilds: that it began last, whose new keys it takes */
 };
 
 /* inside.c: who is inside.  A call that may run the host's code is between bf_begin and bf_end;

@@ -26,7 +26,7 @@ typedef struct bf_draft_ops {
     int (*words)(bf_filter *f, uint64_t **draft, bf_error *err); /* 1, or 0: there is none */
     /* Has the maker of the draft not ended?  1, 0, -1 not known.  NULL: it has not. */
     int (*made_by_living)(const bf_filter *f);
-    int (*drop)(bf_filter *f, bf_error *err); /* for everybody */
+    int (*drop)(bf_filter *f, bf_error *err);               /* for everybody */
     int (*keep)(bf_filter *f, bf_keep what, bf_error *err); /* on disk; NULL: nothing to do */
 } bf_draft_ops;
 extern const bf_draft_ops bf_draft_memory, bf_draft_file;
