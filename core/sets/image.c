@@ -169,7 +169,7 @@ static int read_parts(bf_filter *f, const bf_desc *d, const uint8_t *page, int h
         if (rc == 0) rc = bf_header_verify(at ? own : page, s->words, s->nwords, from->where, err);
         at += (uint64_t)head + s->nwords * 8;
     }
-    if (rc == 0 && at < from->len &&
+    if (rc == 0 && at < from->len && f->variant->many && /* bf_header_read knows a fixed one's */
         !(f->variant->grows && d->dirty)) /* a mapped file may have been about to grow */
         rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
             from->where, (unsigned long long)from->len, (unsigned long long)at);
