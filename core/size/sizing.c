@@ -272,7 +272,7 @@ int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *er
         .counting = spec->counting };
     if (!enough(spec))
         return bf_fail(
-            err, BF_EINVAL, "the size is not known: give n and p, m and n, m and k, or m and p");
+            err, BF_EINVAL, "the size is not known: give m and n, n and p, m and k, or m and p");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
     if ((rc = derive(s, g, spec, out->name, err)) < 0 ||
         (rc = round_to_lines(s->layout, g, err)) < 0)

@@ -55,7 +55,7 @@ foreach ([
     refused($class, $part, fn() => new BloomFilter(1000, 10, hashes: $hashes));
 refused('ValueError', '', fn() => new BloomFilter(1000, 10, scheme: 'classic', hashes: $two));
 refused('ValueError', '', fn() => new BloomFilter(1000, 10, secret: str_repeat('s', 16), hashes: $two));
-refused('ValueError', 'no window, no clock', fn() => new BloomFilter(n: 10, p: 0.1, window: 5.0, clock: fn() => 1.0, hashes: $two));
+refused('ValueError', 'window and clock must not be given', fn() => new BloomFilter(n: 10, p: 0.1, window: 5.0, clock: fn() => 1.0, hashes: $two));
 
 // the keys before the one that fails are added, those after it are not
 foreach ([0, 1, 63, 64, 65, 300] as $at) {

@@ -433,7 +433,11 @@ COMMANDS = {
         "keys:check",
         "look up keys; exit code 0: all present, 1: some absent, 2: error",
     ),
-    "remove": (remove, "keys:remove", "remove keys from a counting filter; remove only keys that were added"),
+    "remove": (
+        remove,
+        "keys:remove",
+        "remove keys from a counting filter; remove only keys that were added",
+    ),
     "count": (
         count,
         "keys:count",
