@@ -143,8 +143,8 @@ static PyMethodDef methods[] = { METHOD("add", filter_add, METH_O, "$self, key, 
         "Add the keys of a buffer, each ended by the byte sep, without an object per key.\n\n"
         "Returns (keys, new, consumed, kept): keys added, how many of them were SURELY NEW, bytes "
         "of data\n"
-        "read.  What follows the last sep is left, to be given again with more; last=True: it is a "
-        "key as\n"
+        "read.  What follows the last sep is not read: pass it again before more data; last=True: "
+        "it is a key as\n"
         "well, if not empty.  kept: b'', or the lines that were new (keep=True) or seen "
         "(keep=False), each\n"
         "with its sep."),

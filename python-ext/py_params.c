@@ -172,8 +172,8 @@ static int hashes_of(module_state *state, PyObject *value, params *out)
 {
     if (!given(value)) return 0;
     if (out->clock) {
-        PyErr_SetString(
-            PyExc_ValueError, "a filter with hashes cannot forget: no window, no clock");
+        PyErr_SetString(PyExc_ValueError,
+            "a filter with hashes cannot forget: window and clock must not be given");
         return -1;
     }
     if (!(out->clock = hashes_new(state, value))) return -1;

@@ -143,6 +143,8 @@ void bf_link_count(
 void bf_link_allow(
     bf_link *l, size_t leaves, size_t bytes); /* so many values, so many bytes of text */
 void bf_link_arg(bf_link *l, const void *bytes, size_t len);
+char *bf_link_begin_arg(bf_link *l, size_t len); /* where its bytes go, or NULL: then no end */
+void bf_link_end_arg(bf_link *l, size_t len);
 void bf_link_word(bf_link *l, const char *word);
 void bf_link_number(bf_link *l, uint64_t v);
 void bf_link_apart(bf_link *l); /* the next one begins apart from those before, also of its key */

@@ -270,8 +270,8 @@ int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *er
         .shards = spec->shards ? spec->shards : 1,
         .counting = spec->counting };
     if (!enough(spec))
-        return bf_fail(err, BF_EINVAL,
-            "these do not size a filter: give m and n, n and p, m and k, or m and p");
+        return bf_fail(
+            err, BF_EINVAL, "the size is not known: give m and n, n and p, m and k, or m and p");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
     if ((rc = derive(s, g, spec, out->name, err)) < 0 ||
         (rc = round_to_lines(s->layout, g, err)) < 0)

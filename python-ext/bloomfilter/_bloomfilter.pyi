@@ -136,7 +136,7 @@ class BloomFilter:
         that others cleared or deleted may seem to be as it was.
         wait_replicas: an add returns when so many replicas have it; an Error where too few have it in time, though it is
         added then.
-        adopt: another system's bitmap becomes a filter of ours too, and that system works on; give scheme and what it
+        adopt: another system's bitmap becomes a filter of ours too, and that system goes on using it; give scheme and what it
         leaves open of m and k.
         """
     @classmethod
@@ -266,7 +266,7 @@ class BloomFilter:
     ) -> tuple[int, int, int, bytes]:
         """Add the keys of a buffer, each ended by the byte sep: (keys, new, consumed, kept).
 
-        What follows the last sep is left, to be given again with more; last=True: it is a key as well, if not empty.
+        What follows the last sep is not read: pass it again before more data. last=True: it is a key as well, if not empty.
         kept: b"", or the lines that were SURELY NEW (keep=True) or seen (keep=False), each with its sep.
         """
     def contains_lines(

@@ -144,7 +144,7 @@ def kinds(parser: argparse.ArgumentParser) -> None:
         "--parts",
         type=whole,
         metavar="COUNT",
-        help="how finely a window forgets (default 4)",
+        help="steps in which a window forgets (default 4)",
     )
 
 
@@ -279,7 +279,7 @@ def merge(p: argparse.ArgumentParser) -> None:
         help="the filter that gets the keys of all others; created if it does not exist",
     )
     p.add_argument(
-        "inputs", nargs="+", metavar="IN", help="filters of the same m, k, scheme and secret"
+        "inputs", nargs="+", metavar="IN", help="filters of the same kind, m, k, scheme and secret"
     )
     secret(p)
 
@@ -425,7 +425,11 @@ COMMANDS = {
         "keys:check",
         "look up keys; exit code 0: all present, 1: some absent, 2: error",
     ),
-    "remove": (remove, "keys:remove", "remove keys from a counting filter"),
+    "remove": (
+        remove,
+        "keys:remove",
+        "remove keys from a counting filter; remove only keys that were added",
+    ),
     "count": (
         count,
         "keys:count",
