@@ -148,5 +148,5 @@ LINE_KERNELS(AVX2, _cells_avx2, fetch_line, NULL)
 #endif
 
 const bf_layout bf_layout_block2 = { "block2", 2 * LINE_K_MAX, LINE_BITS, bf_rate_block2,
-    bf_distinct_block2, positions, &kernels_portable, KERNELS_AVX2,
-    { &kernels_cells, COUNTING_AVX2 }, BF_SHARDS_BY_HASH };
+    bf_distinct_block2, positions,
+    { { &kernels_portable, KERNELS_AVX2 }, { &kernels_cells, COUNTING_AVX2 } }, BF_SHARDS_BY_HASH };

@@ -172,7 +172,7 @@ static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned
     return 0;
 }
 
-const bf_variant bf_variant_grow = { .is = "grows",
+const bf_variant bf_variant_grow = { .stored = &bf_kind_grow,
     .many = true,
     .grows = true,
     .test = test,

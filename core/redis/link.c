@@ -225,14 +225,24 @@ void bf_link_allow(bf_link *l, size_t leaves, size_t bytes)
     l->all.bytes += bytes;
 }
 
-void bf_link_arg(bf_link *l, const void *bytes, size_t len)
+char *bf_link_begin_arg(bf_link *l, size_t len)
 {
     header(l, '$', len);
-    char *at = bf_link_room(l, len + 2);
+    return bf_link_room(l, len + 2);
+}
+
+void bf_link_end_arg(bf_link *l, size_t len)
+{
+    memcpy(l->out + l->out_len + len, "\r\n", 2);
+    l->out_len += len + 2;
+}
+
+void bf_link_arg(bf_link *l, const void *bytes, size_t len)
+{
+    char *at = bf_link_begin_arg(l, len);
     if (!at) return;
     if (len) memcpy(at, bytes, len);
-    memcpy(at + len, "\r\n", 2);
-    l->out_len += len + 2;
+    bf_link_end_arg(l, len);
 }
 
 void bf_link_word(bf_link *l, const char *word) { bf_link_arg(l, word, strlen(word)); }

@@ -11,29 +11,34 @@
 #include "redis/redis.h"
 #include <string.h>
 
-enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 50, SCRIPT_POSITIONS = 6000 };
+enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
 
 /* KEYS: the parts, the newest last, and its companion hash.  ARGV: k; how many keys the newest may
- * have, and how many it has as far as is known here; then for each part where its mark is, and the
- * mark; then for each key its k positions in each part.  Answers how many keys the newest has, then
- * for each key the part that had it, 0: it is new and in the newest, or -2: it is new, and there is
- * no room; or nothing but -1: a mark is another. */
+ * have, and how many it has as far as is known here; then for each part where its mark is, the
+ * mark, and of each key its k positions: decimal, ended by zeros, each of 11 bytes.  (An argument a
+ * position costs Redis more than the look at it.)  Answers how many keys the newest has, then for
+ * each key the part that had it, 0: it is new and in the newest, or -2: it is new, and there is no
+ * room; or nothing but -1: a mark is another. */
+enum { PLACE = 11 };
 static const char put_script[] =
-    "local parts,k,most,at,out=#KEYS-1,tonumber(ARGV[1]),tonumber(ARGV[2]),4,{} "
-    "local call=redis.call "
-    "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return {-1} end at=at+2 end "
-    "local had=tonumber(call('HGET',KEYS[parts+1],'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
-    "local function has(key,from) for j=from,from+k-1 do if call('GETBIT',key,ARGV[j])==0 then return false end end return true end "
-    "while at<=#ARGV do local found=0 "
-    "for i=parts,1,-1 do if has(KEYS[i],at+(i-1)*k) then found=i break end end "
-    "at=at+parts*k "
+    "local KEYS,ARGV,call,get=KEYS,ARGV,redis.call,struct.unpack "
+    "local parts,k,most,at,out,n,pos=#KEYS-1,tonumber(ARGV[1]),tonumber(ARGV[2]),4,{},1,{} "
+    "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return {-1} end "
+    "pos[i]=ARGV[at+2] at=at+3 end "
+    "local meta,last,wide=KEYS[parts+1],pos[parts],11*k "
+    "local had=tonumber(call('HGET',meta,'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
+    "local set={'BITFIELD',KEYS[parts]} "
+    "for j=1,math.min(k,1000) do set[4*j-1],set[4*j],set[4*j+2]='SET','u1','1' end "
+    "for from=1,#last,wide do local found,stop=0,from+wide "
+    "for i=parts,1,-1 do local key,p,j=KEYS[i],pos[i],from "
+    "while j<stop and call('GETBIT',key,(get('s',p,j)))==1 do j=j+11 end "
+    "if j==stop then found=i break end end "
     "if found==0 and keys>=most then found=-2 elseif found==0 then keys=keys+1 "
-    "local set,n={'BITFIELD',KEYS[parts]},2 "
-    "for j=at-k,at-1 do set[n+1],set[n+2],set[n+3],set[n+4]='SET','u1',ARGV[j],1 n=n+4 "
-    "if n>4000 then call(unpack(set)) set,n={'BITFIELD',KEYS[parts]},2 end end if n>2 then call(unpack(set)) end end "
-    "out[#out+1]=found end "
-    "if keys~=had and call('HEXISTS',KEYS[parts+1],'format')==1 then call('HSET',KEYS[parts+1],'keys',string.format('%.0f',keys)) end "
-    "table.insert(out,1,keys) return out";
+    "for j=from,stop-1,11000 do local c=2 "
+    "for q=j,math.min(j+11000,stop)-1,11 do set[c+3]=get('s',last,q) c=c+4 end call(unpack(set,1,c)) end end "
+    "n=n+1 out[n]=found end "
+    "if keys~=had and call('HEXISTS',meta,'format')==1 then call('HSET',meta,'keys',string.format('%.0f',keys)) end "
+    "out[1]=keys return out";
 
 static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
 static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
@@ -182,13 +187,25 @@ int64_t bf_redis_parts_ask(
 }
 
 /* ---- putting ---- */
+/* All positions of so many keys in a part. */
+static void put_places(const batch *b, bf_link *l, unsigned piece, size_t first, size_t c)
+{
+    const uint64_t *pos = pos_of(b, piece, first), *end = pos + c * b->k;
+    const size_t len = c * b->k * PLACE;
+    char *at = bf_link_begin_arg(l, len);
+    if (!at) return;
+    memset(at, 0, len);
+    for (; pos < end; pos++, at += PLACE) bf_redis_digits(at, *pos);
+    bf_link_end_arg(l, len);
+}
+
 static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
     bf_link *l = whole_of(f)->link;
     const int64_t have = bf_live(b->piece[b->n - 1]->live);
     bf_link_apart(l);
     bf_link_about(l, whole_of(f)->key);
-    bf_link_count(l, 3 + 3 * (size_t)b->n + 4 + c * b->n * b->k);
+    bf_link_count(l, 3 + 4 * (size_t)b->n + 4);
     bf_link_allow(l, c + 1, 0);
     bf_link_word(l, "EVAL");
     bf_link_word(l, put_script);
@@ -204,10 +221,8 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
         bf_redis_mark_bytes(r->mark, raw);
         bf_link_number(l, r->mark_at);
         bf_link_arg(l, raw, sizeof raw);
+        put_places(b, l, i, first, c);
     }
-    for (size_t j = first; j < first + c; j++)
-        for (unsigned i = 0; i < b->n; i++)
-            for (unsigned q = 0; q < b->k; q++) bf_link_number(l, pos_of(b, i, j)[q]);
     bf_link_push(l);
 }
 

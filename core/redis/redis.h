@@ -38,7 +38,9 @@ enum {
     BF_HASH_LEAVES = 4096,
     BF_HASH_BYTES = 1 << 18
 };
+/* The bits of one key: with the mark after them, and at most. */
 #define BF_REDIS_M_MAX ((UINT64_C(1) << 32) - 64)
+#define BF_REDIS_BITS (UINT64_C(1) << 32)
 
 typedef struct {             /* every string is owned */
     char *host, *path;       /* one of the two */
@@ -141,6 +143,8 @@ void bf_link_count(
 void bf_link_allow(
     bf_link *l, size_t leaves, size_t bytes); /* so many values, so many bytes of text */
 void bf_link_arg(bf_link *l, const void *bytes, size_t len);
+char *bf_link_begin_arg(bf_link *l, size_t len); /* where its bytes go, or NULL: then no end */
+void bf_link_end_arg(bf_link *l, size_t len);
 void bf_link_word(bf_link *l, const char *word);
 void bf_link_number(bf_link *l, uint64_t v);
 void bf_link_apart(bf_link *l); /* the next one begins apart from those before, also of its key */
@@ -216,6 +220,17 @@ static inline uint64_t bf_redis_cells(const bf_redis *r) /* of a key */
 {
     return r->desc.g.counting ? r->bits / BF_CELL_BITS : r->bits;
 }
+/* Where bits go up to the last one that a string can have, there is no room for the mark: only
+ * K:meta has it, and the bits are there as long as their string is at its full length. */
+static inline bool bf_redis_mark_apart(const bf_redis *r)
+{
+    return r->mark_at > BF_REDIS_M_MAX / 8;
+}
+static inline uint64_t bf_redis_length(const bf_redis *r) /* of the string, in bytes */
+{
+    return r->mark_at + (bf_redis_mark_apart(r) ? 0 : BF_REDIS_MARK);
+}
+uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g); /* that a key may have */
 int bf_redis_meta_read(
     const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */
 bool bf_redis_meta_whole(const bf_redis *r); /* the same: does it say a format at all? */
@@ -253,7 +268,16 @@ void bf_redis_put_mark(bf_redis *r);
 void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes); /* GETRANGE */
 int bf_redis_nonsense(
     bf_redis *r, bf_error *err); /* a reply of another form: the connection is dropped */
-uint32_t bf_redis_take_mark(const bf_redis *r); /* of l->reply */
+typedef struct {                 /* what a trip told */
+    int refused;                 /* the first error reply, as a code; its text is in err */
+    bool looks;                  /* what is being taken changed nothing */
+    bool unknown;                /* of that one said: unknown command */
+    int64_t born;                /* of the whole, where it is asked for */
+    long long replicas;          /* the fewest that WAIT told of, -1: not asked */
+} bf_redis_answers;
+int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err); /* the next reply */
+/* The replies to it; a: NULL = an error reply is an error. */
+int bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, uint32_t *mark, bf_error *err);
 void bf_redis_lock(bf_redis *r); /* the link, for r: its key is selected; bf_link_unlock */
 void bf_redis_select(bf_redis *r, unsigned i); /* a shard, or r->shards for K itself */
 const char *bf_redis_label(const bf_redis *r); /* of what is selected */
@@ -297,14 +321,6 @@ void bf_redis_put_wait(bf_redis *r);
 int bf_redis_enough(const bf_redis *r, const char *done, long long have, bf_error *err);
 /* A fault while something was changed; done: "added", "removed". */
 int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err);
-typedef struct {        /* what a trip told */
-    int refused;        /* the first error reply, as a code; its text is in err */
-    bool looks;         /* what is being taken changed nothing */
-    bool unknown;       /* of that one said: unknown command */
-    int64_t born;       /* of the whole, where it is asked for */
-    long long replicas; /* the fewest that WAIT told of, -1: not asked */
-} bf_redis_answers;
-int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err); /* the next reply */
 struct bf_redis_question { /* what differs between looking, adding and removing */
     const char *done;      /* what it does to the keys; NULL: nothing, it may be sent again */
     /* The commands; about: the key whose node of a cluster they go to. */
@@ -402,8 +418,6 @@ void bf_redis_put_whole(
 void bf_redis_born_text(const bf_redis *whole, char text[16]); /* for scripts to compare */
 int bf_redis_delete_parts(bf_redis *whole, bf_error *err); /* K:meta, if it is still this one's */
 int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err); /* the same */
-int64_t bf_redis_number_in(
-    const bf_redis_reply *r, size_t i, int base); /* leaf i, -1: it is none */
 int bf_redis_no_part(
     const bf_redis *r, bf_error *err); /* somebody else's string has the name of a part */
 int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err);

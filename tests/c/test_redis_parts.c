@@ -140,6 +140,25 @@ static void same_as_memory(void)
     }
 }
 
+/* More positions a key than one command of a script takes, and keys that are in every part. */
+static void many_positions(void)
+{
+    const bf_spec spec = { .n = 200, .p = 1e-302, .grow = 2, .scheme = "classic" };
+    uint8_t a[BATCH], b[BATCH];
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = through(&one_server, spec, "k"), *near = bf_open(&spec, &e);
+    if (!f || !near) return;
+    for (unsigned at = 0; at < 900; at += 100) {
+        CHECK_EQ(batch(f, true, 'm', at, 200, a), batch(near, true, 'm', at, 200, b));
+        CHECK(!memcmp(a, b, 200));
+    }
+    bf_info i;
+    bf_get_info(f, &i);
+    CHECK(i.k > 1000 && i.part_count >= 3 && bf_equal(f, near, &e) == 1);
+    bf_close(f);
+    bf_close(near);
+}
+
 /* Opening asks for all parts at once. */
 static void opening_takes_as_many_trips_for_eight_parts(void)
 {
@@ -480,6 +499,7 @@ int main(void)
     rs_start(&redis, NULL);
     RUN(a_trip_a_call);
     RUN(same_as_memory);
+    RUN(many_positions);
     RUN(opening_takes_as_many_trips_for_eight_parts);
     RUN(one_connection);
     RUN(windows_too);
