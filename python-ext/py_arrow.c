@@ -154,7 +154,7 @@ static int64_t index_at(const source *s, int64_t i)
 static void gather_dictionary(batch *b, column *c)
 {
     source *s = (source *)c, *values = s->values;
-    for (; b->n < b->most && c->left; c->left--, s->next++) {
+    for (; b->n < b->most && b->used + DECIMAL_MAX <= b->space && c->left; c->left--, s->next++) {
         int64_t i = index_at(s, s->next);
         if (i < 0 || i >= values->length) {
             stop(c, FAULT_DAMAGED, "an index into its dictionary is", i);

@@ -18,6 +18,7 @@
 
 #include "base/parameters.h"
 #include "bloomfilter.h"
+#include "py_decimal.h"
 
 #ifdef Py_GIL_DISABLED
 #define NO_GIL 1
@@ -224,9 +225,6 @@ int bytes_hold(PyObject *o, key_holder *h);
 /* UTF-8 of n code points, at most 4 n bytes; the length, or -1 - index of one that has no UTF-8
  * form. */
 Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out);
-/* Decimal text of a 64-bit number: at most 20 bytes, no NUL; returns the length. */
-enum { DECIMAL_MAX = 20 };
-size_t decimal(char *out, uint64_t magnitude, bool negative);
 
 /* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory
  * ---- */
@@ -278,7 +276,8 @@ struct column {
 /* Works through a column and raises its fault; 0, or -1 with an exception. */
 int column_run(batch *b, column *c);
 void gather_numbers(batch *b, column *c);
-/* Decimal text of the integer at p: at most DECIMAL_MAX bytes; returns the length. */
+/* Decimal text of the integer at p; writes up to DECIMAL_MAX bytes of py_decimal.h, returns the
+ * length. */
 size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out);
 
 PyObject *filter_update(FilterObject *self, PyObject *keys);

@@ -19,6 +19,7 @@
  * clean == dirty, which is: since they were saved.  A rebuild counts it up: edition.c. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "base/load.h"
 #include "bits/bits.h"
 #include "format/fields.h"
 #include <math.h>
@@ -31,23 +32,23 @@ static bool all_zero(const uint8_t *p, size_t n)
 
 static bool sequence_valid(uint64_t s) { return s == bf_sequence((uint32_t)s); }
 
-/* A live word: 48 bits of a number that may be negative, and 16 that check them. */
+/* A live word: 48 bits of a number that may be negative, and 16 that check them.  A single key of a
+ * forgetting filter reads one a part. */
+static uint64_t live_check(uint64_t v) { return ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF; }
+
 static uint64_t live_code(int64_t value)
 {
-    uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF),
-             check = ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF, word;
-    uint8_t bytes[8];
-    bf_put(bytes, 8, check << 48 | v);
-    memcpy(&word, bytes, 8);
+    const uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF);
+    uint64_t word;
+    store_le64((uint8_t *)&word, live_check(v) << 48 | v);
     return word;
 }
 
 static bool live_decode(uint64_t word, int64_t *value)
 {
-    uint8_t bytes[8];
-    memcpy(bytes, &word, 8);
-    *value = (int64_t)(bf_get(bytes, 8) << 16) >> 16;
-    return live_code(*value) == word;
+    const uint64_t v = load_le64((const uint8_t *)&word);
+    *value = (int64_t)(v << 16) >> 16;
+    return v >> 48 == live_check(v & UINT64_C(0xFFFFFFFFFFFF));
 }
 
 uint64_t *bf_header_live(uint8_t *page) { return (uint64_t *)(void *)(page + AT_LIVE); }

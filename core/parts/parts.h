@@ -125,6 +125,8 @@ static inline unsigned bf_chain_count(const bf_chain *c) { return bf_told(&c->co
 int bf_chain_begin(
     bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err); /* no parts yet */
 void bf_chain_free(bf_filter *f);
+/* The filter's clock; if that is the system's, as of its last tick: some ms late, never early. */
+double bf_chain_tick(const bf_chain *c);
 /* Is the file as long as it was, and every part where it was?  Asked before the first look at its
  * map by all calls but those of a single key. */
 int bf_chain_check(bf_filter *f, bf_error *err);
