@@ -34,7 +34,8 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     if ((spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0) &&
         !in_redis)
         return bf_fail(err, BF_EINVAL,
-            "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no Redis is given");
+            "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no "
+            "Redis is given");
     if (spec->adopt && (!in_redis || spec->read_only))
         return bf_fail(err, BF_EINVAL, "adopt writes to a filter in Redis, but %s",
             in_redis ? "read_only is asked for" : "no Redis is given");

@@ -1,7 +1,7 @@
 /* base.h - what knows nothing of filters: errors, numbers as text, files, the processor.  Private.
  *
  *   error.c   the only writers of bf_error        files.c   opening, reading, writing, room, locks
- *   real.c    fractions as text, any locale       names.c   temporary names, a name that replaces nothing, rights
+ *   real.c    fractions as text, any locale       names.c   temporary names, new names, rights
  *   cpu.c     which kernels this machine can run         secretfile.c  a secret out of a file
  *   storage.c the text that names a storage: a path or a mistake
  *
@@ -17,8 +17,7 @@
 /* Sizes, and the positions of some older schemes, are computed in doubles: rounded once more they
  * are not those of other machines. */
 #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
-#error                                                                                             \
-    "bloomfilter: doubles must be computed as doubles; on 32-bit x86 add -msse2 -mfpmath=sse to CFLAGS"
+#error "bloomfilter: doubles must be computed as doubles; on 32-bit x86: CFLAGS=-msse2 -mfpmath=sse"
 #endif
 
 enum { BF_WIDTH_MAX = 16 }; /* digests that a hash may give for a key, and a layout gets */

@@ -184,11 +184,11 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     if (rc < 0) return rc;
     if (bf_is_compact(page, len) && (rc = attach_packed(s, f, &len, page, err)) < 0) return rc;
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
-    if (desc->kind) len = BF_HEADER; /* file_parts.c maps the parts */
+    if (bf_has_parts(desc)) len = BF_HEADER; /* file_parts.c maps the parts */
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
-    if (desc->kind) {
+    if (bf_has_parts(desc)) {
         s->words = NULL;
         return 1;
     }
@@ -202,7 +202,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
-    if (d->kind) return bf_chain_file_fill(f->fd, d, f->path, err);
+    if (bf_has_parts(d)) return bf_chain_file_fill(f->fd, d, f->path, err);
     int e = bf_reserve(f->fd, 0,
         bf_image_bytes(bf_bits(&d->g))); /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "allocate space for", f->path);
@@ -295,11 +295,11 @@ static int check(bf_store *s, bf_error *err)
     struct stat st;
     if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
     if ((uint64_t)st.st_size >= must)
-        return bf_header_is(f->map, &f->stamp)
-                   ? 0
-                   : bf_fail(err, BF_EFORMAT,
-                         "%.80s was overwritten while it was open: another filter is there now, open it again",
-                         f->path);
+        return bf_header_is(f->map, &f->stamp) ? 0
+                                               : bf_fail(err, BF_EFORMAT,
+                                                     "%.80s was overwritten while it was open: "
+                                                     "another filter is there now, open it again",
+                                                     f->path);
     return bf_fail(err, BF_EFORMAT,
         "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path,
         (unsigned long long)st.st_size, (unsigned long long)must);

@@ -16,8 +16,8 @@ const char *bf_where(const bf_filter *f, const bf_spec *spec)
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g)
 {
-    if (g->counting) return l->counting[1] && bf_has_avx2() ? l->counting[1] : l->counting[0];
-    return l->avx2 && bf_has_avx2() ? l->avx2 : l->portable;
+    const bf_kernels *const *of = l->kernels[g->counting];
+    return of[1] && bf_has_avx2() ? of[1] : of[0];
 }
 
 bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)

@@ -18,7 +18,8 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
         const uint64_t m = bf_whole_piece(a, i)->part.g.m, other = bf_whole_piece(b, i)->part.g.m;
         if (m != other)
             return bf_fail(err, BF_EINVAL,
-                "filters that grow must have grown equally: part %u has m=%llu here and m=%llu there",
+                "filters that grow must have grown equally: part %u has m=%llu here and m=%llu "
+                "there",
                 i, (ull)m, (ull)other);
     }
     return 0;
@@ -149,7 +150,8 @@ int bf_do_intersect(bf_filter *into, bf_filter *from, bf_error *err)
     int rc = bf_alike(into, from, err);
     if (rc == 0 && into->variant->many)
         return bf_fail(err, BF_EINVAL,
-            "filters that grow or forget cannot be intersected: a key may be in different parts of them");
+            "filters that grow or forget cannot be intersected: a key may be in different parts of "
+            "them");
     return rc < 0 ? rc : combine(into, from, "be intersected", o, err);
 }
 

@@ -54,13 +54,14 @@ bf_filter *bf_do_copy(bf_filter *f, bf_error *err)
 bf_filter *bf_do_to_plain(bf_filter *f, bf_error *err)
 {
     uint64_t *w, *copy;
-    if (!f->part.g.counting) return bf_do_copy(f, err);
+    const bf_cells *cells = bf_cells_of(&f->part.g);
+    if (!cells->to_bits) return bf_do_copy(f, err);
     if (bf_only_words(f, "be converted", &w, &copy, err) < 0) return NULL;
     bf_desc d = bf_describe(f);
     bf_spec spec = bf_whole_spec(f);
     d.g.counting = spec.threads = false;
     bf_filter *plain = bf_new_like(&d, &spec, err);
-    if (plain) bf_counters_to_bits(plain->part.store.words, w, f->part.store.nwords);
+    if (plain) cells->to_bits(plain->part.store.words, w, f->part.store.nwords);
     free(copy);
     return plain;
 }

@@ -75,7 +75,8 @@ static const refusal specs[] = {
     { { .n = 10, .p = 0.1, .grow = INFINITY }, BF_EINVAL, "at most 1e300, got inf" },
     { { .n = 10, .p = 0.1, .window = INFINITY }, BF_EINVAL, "at most 1e300, got inf" },
     { { .n = 10, .p = 0.1, .window = -1 }, BF_EINVAL,
-        "window must be a number of seconds above 0, 0.0001 or more for each part, at most 1e300, got -1" },
+        "window must be a number of seconds above 0, 0.0001 or more for each part, at most 1e300, "
+        "got -1" },
     { { .n = 10, .p = 0.1, .window = 0.001, .parts = 11 }, BF_EINVAL,
         "0.0001 or more for each part, at most 1e300, got 0.001" },
     { { .n = 10, .p = 0.1, .grow = 2, .shards = 2 }, BF_EINVAL, "shards=2" },
@@ -98,7 +99,8 @@ static const refusal specs[] = {
         "no Redis is given" },
     /* storages that are mistakes; never more of one than what no password can be in */
     { { .m = 10, .k = 1, .storage = "redis:host:6379" }, BF_EINVAL,
-        "storage redis:...: a Redis URL is redis://host:port/db?key=NAME; a file of that name is file:redis:..." },
+        "storage redis:...: a Redis URL is redis://host:port/db?key=NAME; a file of that name is "
+        "file:redis:..." },
     { { .m = 10, .k = 1, .storage = "redis:/host" }, BF_EINVAL, "a Redis URL is redis://" },
     { { .m = 10, .k = 1, .storage = "REDIS://host?key=k" }, BF_EINVAL, "a Redis URL is redis://" },
     { { .m = 10, .k = 1, .storage = "rediss:host" }, BF_EINVAL, "a Redis URL with TLS is" },
