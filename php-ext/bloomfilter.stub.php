@@ -357,7 +357,7 @@ class BloomFilter implements Countable
     /**
      * More than half of the bits are set: it holds as many keys as it was sized for, or more. Adding to such a filter is an
      * E_USER_WARNING as soon as it holds more than a tenth above n, once for each filter and process, unless `bloomfilter.warn`
-     * (php.ini, ini_set) is 0; filters in Redis do not warn by themselves.
+     * (php.ini, ini_set) is 0; one in Redis is looked at once a minute.
      */
     public function saturated(): bool {}
 

@@ -358,6 +358,7 @@ PyObject *filter_info(FilterObject *self, PyObject *unused);
  * warning became an exception. */
 void filter_watch(FilterObject *self, bool made);
 int filter_look(FilterObject *self);
+int filter_weakness(FilterObject *self);
 static inline int filter_grew(FilterObject *self, int64_t fresh)
 {
     int64_t left =

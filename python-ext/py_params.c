@@ -293,7 +293,7 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
     if (bf) self->warn = q.warn;
     const int rc = bf ? filter_replace(self, bf, client, clock) : -1;
     Py_XDECREF(clock);
-    return rc;
+    return rc < 0 ? rc : filter_weakness(self);
 }
 
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
@@ -343,6 +343,7 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
         made->warn = false;
         filter_watch(made, false);
     }
+    if (made && filter_weakness(made) < 0) Py_CLEAR(made);
     return (PyObject *)made;
 }
 

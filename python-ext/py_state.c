@@ -191,12 +191,25 @@ int filter_look(FilterObject *self)
         PyErr_Clear();
         return 0;
     }
+    PyThreadState *ts = self->far ? gil_release(self, NULL) : NULL;
     const int full = bf_look(bf, &left, sentence, sizeof sentence);
+    if (ts) gil_take(ts, self, NULL);
     filter_leave(self);
     look_after(self, left);
     return !full ? 0
                  : PyErr_WarnFormat(
                        state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
+}
+
+/* Told once, when it is made or opened. */
+int filter_weakness(FilterObject *self)
+{
+    char sentence[BF_SENTENCE_BYTES];
+    bf_filter *bf = self->warn ? filter_enter(self) : NULL;
+    if (!bf) return self->warn ? -1 : 0;
+    const int weak = bf_weakness(bf, sentence, sizeof sentence);
+    filter_leave(self);
+    return !weak ? 0 : PyErr_WarnFormat(PyExc_UserWarning, 1, "%s, or pass warn=False", sentence);
 }
 
 static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
