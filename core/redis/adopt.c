@@ -4,7 +4,9 @@
  *
  * The string grows to the mark a step at a time, each in a script that writes past its end only: a
  * bit that they set meanwhile is never overwritten. */
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
 #include <stdio.h>
 
 enum { STEPS = 8 }; /* of BF_REDIS_STEP bytes */

@@ -1,6 +1,11 @@
 /* attach.c - opening what is under a key: a filter of ours, Redisson's, or a bitmap of another
  * system.  Writes nothing. */
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/redisson.h"
+#include "redis/sharded.h"
+#include "redis/transport.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,9 @@
  * first, a MiB a command, so that nobody else waits long.  Temporary keys share K's slot and expire
  * by themselves should this process die. */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
 #include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,12 @@
  * making that comes parts + 1 epochs later. */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/parts.h"
+#include "redis/scripts.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * how commands are written and what a fork does; knows nothing of filters. */
 #include "parts/filter.h"
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/transport.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

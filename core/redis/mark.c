@@ -2,7 +2,10 @@
  * somebody exchanged the bits.  A lost key is an error, never "absent".  Also which of several keys
  * is selected, because each has its mark. */
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/cache.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/redisson.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -11,7 +11,9 @@
 #include "parts/parts.h"
 #include "bits/bits.h"
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/parts.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,10 @@
  * filter of parts and which one, and the names of the parts.  A growing filter's are grown.c's, a
  * forgetting one's epochs.c's. */
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/parts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,12 @@
  * never goes into a part that another follows by now, and a lost part takes nothing. */
 #include "bits/bits.h"
 #include "parts/span.h"
-#include "redis/redis.h"
+#include "redis/cache.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/parts.h"
+#include "redis/sharded.h"
+#include "redis/trip.h"
 #include <string.h>
 
 enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };

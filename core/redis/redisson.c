@@ -6,7 +6,9 @@
  * and finds out that the filter was deleted or is another one.  Nobody finds out that K alone was
  * lost, or that an equal filter was made in its place. */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/redisson.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,6 +19,16 @@
     "ARGV[2]=redis.call('HGET',KEYS[2],'mark') " BF_LUA_LIVE "if live then return 0 end " each     \
     "if redis.call('BITCOUNT',KEYS[1])==0 then redis.call('DEL',KEYS[1]) end return 1"
 
+/* Lua: not over a string of another system, which has the name (KEYS[3], KEYS[4] its companion
+ * hash) of the part that is ready in KEYS[2].  What has a companion hash, or the length of the part
+ * and a mark, is a part of a filter before. */
+#define BF_NOT_OVER_OTHERS                                                                         \
+    "local kind=redis.call('TYPE',KEYS[3]).ok "                                                    \
+    "if kind~='none' and (kind~='string' or (redis.call('HEXISTS',KEYS[4],'mark')==0 "             \
+    "and (redis.call('STRLEN',KEYS[3])~=redis.call('STRLEN',KEYS[2]) "                             \
+    "or redis.call('GETRANGE',KEYS[3],-4,-1)=='\\0\\0\\0\\0'))) then "                             \
+    "redis.call('DEL',KEYS[2]) return 3 end "
+
 /* bulk.c: puts such a script, and how many arguments more the caller puts; temp: KEYS[3], or NULL
  */
 void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t more);

@@ -6,7 +6,12 @@
  * K:meta comes first and goes last.  Who dies in between leaves a filter of which shards are
  * missing: an error for those who only open it, and whoever constructs it makes them. */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/sharded.h"
+#include "redis/trip.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,9 @@
  * connection ended it.  A change is never sent twice, unless its script said that it did nothing.
  */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/parts.h"
+#include "redis/trip.h"
 #include <stdio.h>
 #include <string.h>
 

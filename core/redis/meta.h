@@ -1,0 +1,20 @@
+/* meta.h - K:meta, the companion hash, and what a mark looks like.  Private. */
+#ifndef BF_REDIS_META_H
+#define BF_REDIS_META_H
+#include "redis/redis.h"
+
+bool bf_redis_tagged(const char *key);              /* has it a hash tag, {...}, of its own? */
+void bf_redis_place(bf_redis *r, const bf_desc *d); /* desc, bits and mark_at */
+int bf_redis_meta_read(
+    const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */
+bool bf_redis_meta_whole(const bf_redis *r); /* the same: does it say a format at all? */
+bool bf_redis_meta_adopted(const bf_redis *r);
+bool bf_redis_meta_making(const bf_redis *r);   /* the same: not all shards have been there yet */
+uint32_t bf_redis_meta_born(const bf_redis *r); /* the same; 0: it does not say */
+uint64_t bf_redis_meta_keys(const bf_redis *r); /* the same */
+size_t bf_redis_meta_args(const bf_desc *d);
+void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark); /* so many arguments */
+uint32_t bf_redis_mark_in(const char *bytes, size_t len);
+void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK]); /* as Redis keeps it */
+uint32_t bf_redis_new_mark(void);
+#endif
