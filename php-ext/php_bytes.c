@@ -121,11 +121,14 @@ static void add_members(zval *to, zend_object *object)
 static const char *not_serializable(const bf_info *info, bool clock)
 {
     if (clock && !strcmp(info->scheme, "functions"))
-        return "a filter with hash functions of its own cannot be serialized: use toBytes() and fromBytes(hashes: ...)";
+        return "a filter with hash functions of its own cannot be serialized: use toBytes() and "
+               "fromBytes(hashes: ...)";
     if (clock)
-        return "a filter with a clock of its own cannot be serialized: use toBytes() and fromBytes(clock: ...)";
+        return "a filter with a clock of its own cannot be serialized: use toBytes() and "
+               "fromBytes(clock: ...)";
     if (info->keyed)
-        return "a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)";
+        return "a keyed filter cannot be serialized, its secret is never stored: use toBytes() and "
+               "fromBytes(secret: ...)";
     if (!strcmp(info->home, "memory") || info->storage) return NULL;
     return "a filter on a client object cannot be serialized: use toBytes()";
 }

@@ -164,6 +164,11 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys);
 int filter_forget(FilterObject *self);
 void filter_dealloc(FilterObject *self);
 
+/* A method as help() shows it: args is what is between the parentheses. */
+#define METHOD(name, function, flags, args, doc)                                                   \
+    { name, (PyCFunction)(void (*)(void))(function), flags,                                        \
+        PyDoc_STR(name "(" args ")\n--\n\n" doc) }
+
 /* ---- py_filter.c: one key
  * ---------------------------------------------------------------------------------- */
 typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);

@@ -143,16 +143,16 @@ static PyObject *recipe(FilterObject *self, bf_filter *bf)
 {
     bf_info info;
     bf_get_info(bf, &info);
-    const char *fault =
-        self->clock && !strcmp(info.scheme, "functions")
-            ? "a filter with hash functions of its own cannot be pickled: use to_bytes() and from_bytes(data, hashes=...)"
-        : info.keyed
-            ? "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
-        : self->clock
-            ? "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
-        : !info.storage && strcmp(info.home, "memory") != 0
-            ? "a filter on a client object cannot be pickled"
-            : NULL;
+    const char *fault = self->clock && !strcmp(info.scheme, "functions")
+                            ? "a filter with hash functions of its own cannot be pickled: use "
+                              "to_bytes() and from_bytes(data, hashes=...)"
+                        : info.keyed  ? "a keyed filter cannot be pickled: its secret is never "
+                                        "stored; use to_bytes() and from_bytes(data, secret=...)"
+                        : self->clock ? "a filter with a clock of its own cannot be pickled: use "
+                                        "to_bytes() and from_bytes(data, clock=...)"
+                        : !info.storage && strcmp(info.home, "memory") != 0
+                            ? "a filter on a client object cannot be pickled"
+                            : NULL;
     if (fault) {
         PyErr_SetString(state_of(Py_TYPE(self))->error, fault);
         return NULL;

@@ -261,7 +261,8 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
-            "the filter cannot be closed: a call or a batch is running in it (in another thread, or the one that reads "
+            "the filter cannot be closed: a call or a batch is running in it (in another thread, "
+            "or the one that reads "
             "the iterable or asks the clock or a hash function)");
     }
     let_go(old, old_client);

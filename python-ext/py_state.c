@@ -344,15 +344,16 @@ PyGetSetDef filter_getset[] = { INFO(m, WHOLE64, "Number of bits, or of counters
     GET(scheme, "Name of the scheme: how a key becomes positions."),
     GET(storage, "Path, URL or client as given; None for process memory."),
     INFO(created, TRUTH,
-        "Whether this constructor just made it, so that it is to be filled.  False where it was there before (open, load,\n"
+        "Whether this constructor just made it, so that it is to be filled.  False where it was "
+        "there before (open, load,\n"
         "from_bytes), and of copies and unions."),
     INFO(shards, WHOLE32,
         "Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."),
-    GET(bitset,
-        "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),
+    GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of "
+                "counters ceil(m / 2) bytes."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),
-    GET(saturated,
-        "Whether more than half of the bits are 1: it holds more than it was sized for, or soon will."),
-    GET(fpr,
-        "False-positive rate at the present fill, by the scheme's formula.  One pass over the bits."),
+    GET(saturated, "Whether more than half of the bits are 1: it holds more than it was sized for, "
+                   "or soon will."),
+    GET(fpr, "False-positive rate at the present fill, by the scheme's formula.  One pass over the "
+             "bits."),
     { NULL, NULL, NULL, NULL, NULL } };

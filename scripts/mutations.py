@@ -8,6 +8,12 @@ SKIPPED = re.compile(
     r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*""",
     re.S | re.M,
 )
+# What only prefetches, with the loop around it, and alignment.
+SPEED = re.compile(
+    r"""(?:^[ \t]*(?:for|if)\ \(.*\)\n)?^[ \t]*bf_prefetch\b.*;$
+    |^.*\b(?:bf_prefetch|__builtin_prefetch|_Alignas|_Static_assert)\b.*$""",
+    re.M | re.X,
+)
 OPERATORS = {
     "==": ["!="], "!=": ["=="], "<=": ["<"], ">=": [">"], "<": ["<=", ">="], ">": [">=", "<="], "&&": ["||"], "||": ["&&"],
     "+": ["-"], "-": ["+"], "*": ["+"], "/": ["*"], "%": ["/"], "<<": [">>"], ">>": ["<<"], "&": ["|"], "|": ["&"], "^": ["|"],
@@ -39,11 +45,7 @@ def closing(text, at):
 
 def changes(text):
     """(start, end, instead) of every change, but where only speed could tell."""
-    code = re.sub(
-        r"(?m)^.*\b(?:bf_prefetch|__builtin_prefetch|_Alignas|_Static_assert)\b.*$",
-        lambda m: " " * len(m[0]),
-        blank(text),
-    )
+    code = SPEED.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), blank(text))
     for m in OPERATOR.finditer(code):
         before, after = code[: m.start()], code[m.end() :]
         binary = re.search(r"[\w)\]] $", before) and after.startswith(" ")

@@ -205,7 +205,7 @@ test_options() {
         options=("-DBLOOMFILTER_$without=OFF")
         [ "$without" != none ] || options=(-DBLOOMFILTER_{REDIS,SODIUM,SSL,LLHTTP}=OFF)
         c_only=(--target "${names[@]}")
-        c_build "without-$without" None -O1 "${options[@]}"
+        c_build "without-$without" None -O0 "${options[@]}"
         c_tmp=memory c_run "without-$without" "without $without" '!(test_rate)' env BLOOMFILTER_SLOW=1
     done
 }

@@ -33,6 +33,14 @@ struct bf_hash {
     const bf_hash *avx2; /* the same digests by AVX2; NULL = none */
 };
 
+/* The run of a hash without a faster way: key after key. */
+#define BF_RUN_BY_ONE(run, one, words)                                                             \
+    static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)           \
+    {                                                                                              \
+        const size_t width = (words);                                                              \
+        for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + width * i); \
+    }
+
 /* functions.c */
 extern const bf_hash bf_hash_functions;
 int bf_functions_check(

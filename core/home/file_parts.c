@@ -232,7 +232,7 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
 }
 
 /* ---- the lock ---- */
-static int again(const bf_file *file)
+int bf_file_again(const bf_file *file)
 {
     char name[40];
     struct stat a, b;
@@ -251,16 +251,16 @@ static int again(const bf_file *file)
 static int lock_file(const bf_chain *c, int fd)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+    if (!c) return bf_lock_file(fd);
     void *began = bf_chain_wait_begin(c);
     const int e = bf_lock_file(fd);
     bf_chain_wait_end(c, began);
     return e;
 }
 
-static int lock(bf_filter *f, int *token, bf_error *err)
+int bf_file_lock(const bf_file *file, const bf_chain *c, int *token, bf_error *err)
 {
-    const bf_file *file = f->part.store.impl;
-    const int fd = again(file), e = fd < 0 ? errno : lock_file(f->chain, fd);
+    const int fd = bf_file_again(file), e = fd < 0 ? errno : lock_file(c, fd);
     if (e == 0) {
         *token = fd;
         return 0;
@@ -271,6 +271,11 @@ static int lock(bf_filter *f, int *token, bf_error *err)
         "cannot lock %.60s: another process has held its lock (flock) for %d "
         "seconds",
         file->path, BF_PATIENCE);
+}
+
+static int lock(bf_filter *f, int *token, bf_error *err)
+{
+    return bf_file_lock(f->part.store.impl, f->chain, token, err);
 }
 
 static void unlock(bf_filter *f, int token)

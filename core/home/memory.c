@@ -2,6 +2,7 @@
  * large. */
 #include "base/system.h"
 #include "parts/parts.h"
+#include "parts/rebuild.h"
 #include <errno.h>
 #include <stdlib.h>
 #ifdef __linux__
@@ -63,6 +64,8 @@ bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
     return f;
 }
 
-const bf_store_ops bf_store_memory = {
-    .name = "memory", .create = create, .close = close_, .chain = &bf_chain_memory
-};
+const bf_store_ops bf_store_memory = { .name = "memory",
+    .create = create,
+    .close = close_,
+    .chain = &bf_chain_memory,
+    .draft = &bf_draft_memory };

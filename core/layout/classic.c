@@ -172,4 +172,4 @@ KERNELS(bits, false)
 KERNELS(counters, true)
 
 const bf_layout bf_layout_classic = { "classic", BF_K_MAX, 1, bf_rate_classic, bf_distinct_classic,
-    positions, &kernels_bits, NULL, { &kernels_counters, NULL }, BF_SHARDS_BY_HASH };
+    positions, { { &kernels_bits }, { &kernels_counters } }, BF_SHARDS_BY_HASH };

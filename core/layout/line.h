@@ -1,10 +1,12 @@
 /* line.h - the k bits of a key inside one 512-bit line, shared by block and block2.
  *
- *   word     0        1        2     ...     7        one bit in each of k words that follow each other
- *        +--------+--------+--------+     +--------+  cyclically from word g >> 61; word w takes bit
- *        |.1......|........|......1.| ... |...1....|  (g >> 6w) & 63.  Past 8 a second bit a word,
- * from
- *        +--------+--------+--------+     +--------+  mum(g, BF_MUM_2), on the same cycle.
+ *   word     0        1        2     ...     7
+ *        +--------+--------+--------+     +--------+
+ *        |.1......|........|......1.| ... |...1....|
+ *        +--------+--------+--------+     +--------+
+ *
+ * One bit in each of k words that follow each other cyclically from word g >> 61; word w takes bit
+ * (g >> 6w) & 63.  Past 8 a second bit in each word, from mum(g, BF_MUM_2), on the same cycle.
  *
  * The bits come from digest arithmetic as numbers b inside a little-endian word: shift b is
  * position b ^ 7. */

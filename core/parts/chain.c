@@ -92,10 +92,8 @@ int bf_chain_take_in(bf_filter *f, bf_error *err)
 /* ---- what it is ---- */
 bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index)
 {
-    bf_desc d = f->chain->desc;
-    d.kind = BF_PART;
+    bf_desc d = bf_part_of(&f->chain->desc, index);
     d.g = p->part.g;
-    d.index = index;
     d.secret_check = f->secret_check;
     d.live = bf_live(p->live);
     return d;

@@ -63,6 +63,14 @@ struct bf_filter {
     int pid;                  /* of the process whose calls are counted                          */
     _Alignas(8) uint64_t who; /* inside.c: owners, and calls inside                              */
     bf_call first;            /* of those that run the host's code; others are allocated         */
+    /* rebuild.h */
+    uint64_t *edition;                /* its word: own_edition, or in a file                     */
+    _Alignas(8) uint64_t own_edition; /* of a filter in memory                                   */
+    _Alignas(8) uint64_t settled;     /* the word of an edition that is settled                  */
+    uint64_t *draft;                  /* of a filter in memory                                   */
+    int holder;                       /* of its hold: a pid, or 0                                */
+    uint32_t began,
+        fresh_of; /* editions of rebuilds: that it began last, whose new keys it takes */
 };
 
 /* inside.c: who is inside.  A call that may run the host's code is between bf_begin and bf_end;

@@ -115,7 +115,7 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     bf_chain *c = f->chain;
     if (f->part.store.ops->chain->put) return add_remote(f, s, answer, err);
     unsigned count = bf_chain_count(c);
-    int rc = bf_chain_sift(f, c->piece, count - 1, s, answer, 0, err);
+    int rc = bf_chain_sift(f, c->piece + s->asked, count - 1 - s->asked, s, answer, 0, err);
     for (int tries = 0; rc == 0 && s->n; tries++) {
         if (tries == TRIES) return never_ends(f, err);
         bf_piece *newest = c->piece[count - 1];
@@ -172,7 +172,7 @@ static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned
     return 0;
 }
 
-const bf_variant bf_variant_grow = { .is = "grows",
+const bf_variant bf_variant_grow = { .stored = &bf_kind_grow,
     .many = true,
     .grows = true,
     .test = test,

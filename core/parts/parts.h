@@ -1,7 +1,8 @@
 /* parts.h - filters of many parts: growing and forgetting ones.  Private.
  *
  *   bf_filter { part: no bits, only the store of the whole }
- *      `- bf_chain { piece[0] piece[1] ... piece[count - 1] }      each a bf_part as a fixed filter has one, and a live word
+ *      `- bf_chain { piece[0] piece[1] ... piece[count - 1] }
+ *                    each a bf_part as a fixed filter has one, and a live word
  *
  *   chain.c    life, the lock, what it is           span.c     how keys go over the parts
  *   grow.c     when a part is full, the next one    window.c   which part is whose time
@@ -18,10 +19,10 @@
  * file of its name; nobody above parts/ asks for a kind. */
 typedef struct bf_span bf_span;
 struct bf_variant {
-    const char *is; /* in messages */
-    bool many;      /* a header page or a companion hash of the whole, and parts that have theirs */
-    bool grows;     /* parts are appended; the live word of a part counts its keys                */
-    bool forgets;   /* parts take turns; the live word of a part is its epoch                     */
+    const bf_kind *stored;
+    bool many;    /* a header page or a companion hash of the whole, and parts that have theirs */
+    bool grows;   /* parts are appended; the live word of a part counts its keys                */
+    bool forgets; /* parts take turns; the live word of a part is its epoch                     */
     /* NULL where time means nothing. */
     int (*now)(bf_filter *f, int64_t *now, bf_error *err);
     bool (*lives)(const bf_chain *c, const bf_piece *p, int64_t now);

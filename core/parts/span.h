@@ -11,6 +11,7 @@ struct bf_span {
     uint64_t d[BF_SPAN];
     uint16_t key[BF_SPAN]; /* whose digest that is, as an index into the run */
     size_t n;
+    unsigned asked;           /* the first so many parts have none of them            */
     uint8_t present[BF_SPAN]; /* the answers of the last probe                   */
 };
 /* Is one key in any of these parts?  Inline: a single key pays for each call. */

@@ -1,8 +1,9 @@
 /* window.c - filters that forget: a ring of parts, each of which takes the keys of one epoch.
  *
- *   epoch e = floor(time / step), step = window / parts       ring of parts + 1 pieces: epoch e has piece e mod (parts + 1)
+ *   epoch e = floor(time / step), step = window / parts
+ *   ring of parts + 1 pieces: epoch e has piece e mod (parts + 1)
  *
- *        ... | e-4 | e-3 | e-2 | e-1 |  e  |          parts = 4: five pieces are asked, keys go into the one of e
+ *        ... | e-4 | e-3 | e-2 | e-1 |  e  |   parts = 4: five are asked, keys go into that of e
  *
  * A key added at time t, in epoch e, is found until epoch e + parts ends: at least `window` and at
  * most window + step later. Adding it again sets it in the present epoch's piece too, so it counts
@@ -364,7 +365,7 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     return rc;
 }
 
-const bf_variant bf_variant_window = { .is = "forgets",
+const bf_variant bf_variant_window = { .stored = &bf_kind_window,
     .many = true,
     .forgets = true,
     .now = bf_window_now,

@@ -1,26 +1,28 @@
 /* adopt.c - a bitmap that another system made and goes on with gets a companion hash, and the mark
- * after its last bit: from then on it is a filter of ours.  Their bits stay where they are, and
- * their offsets end below the mark.
+ * after its last bit, or where that is the last bit of all in the companion hash alone: from then
+ * on it is a filter of ours.  Their bits stay where they are, and their offsets end below the mark.
  *
  * The string grows to the mark a step at a time, each in a script that writes past its end only: a
  * bit that they set meanwhile is never overwritten. */
 #include "redis/attach.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
+#include "redis/scripts.h"
 #include <stdio.h>
 
 enum { STEPS = 8 }; /* of BF_REDIS_STEP bytes */
 
-/* KEYS: K, K:meta.  ARGV: bytes of m, where the mark is, how much longer at once, the mark K:meta
+/* KEYS: K, K:meta.  ARGV: where the mark is, bytes of m, how much longer at once, the mark K:meta
  * had when it was looked at, the mark as bytes, K:meta.  1 adopted, 2 grown: again, 0 something
  * else is there by now. */
-static const char adopt_script[] =
-    "local bytes,at=tonumber(ARGV[1]),tonumber(ARGV[2]) local n=redis.call('STRLEN',KEYS[1]) "
+static const char adopt_script[] = BF_LUA_APART
+    "local bytes=tonumber(ARGV[2]) local n=redis.call('STRLEN',KEYS[1]) "
     "if n==0 or (n>bytes and n~=at+4) then return 0 end "
     "if (redis.call('HGET',KEYS[2],'mark') or '')~=ARGV[4] "
     "or (ARGV[4]=='' and redis.call('EXISTS',KEYS[2])==1) then return 0 end "
     "if n+tonumber(ARGV[3])<bytes then redis.call('SETRANGE',KEYS[1],n+ARGV[3]-1,'\\0') return 2 end "
-    "redis.call('SETRANGE',KEYS[1],at,ARGV[5]) redis.call('DEL',KEYS[2]) "
+    "if not apart then redis.call('SETRANGE',KEYS[1],at,ARGV[5]) "
+    "elseif n<at then redis.call('SETRANGE',KEYS[1],at-1,'\\0') end redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,6)) "
     "local t=redis.call('PTTL',KEYS[1]) if t>0 then redis.call('PEXPIRE',KEYS[2],t) end return 1";
 
@@ -39,8 +41,8 @@ static int step(bf_redis *r, const bf_desc *d, uint32_t mark, long long *done, b
     bf_link_word(l, "2");
     bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
-    bf_link_number(l, (r->bits + 7) / 8);
     bf_link_number(l, r->mark_at);
+    bf_link_number(l, (r->bits + 7) / 8);
     bf_link_number(l, (uint64_t)STEPS * BF_REDIS_STEP);
     bf_link_word(l, seen);
     bf_link_arg(l, raw, sizeof raw);
@@ -56,10 +58,11 @@ int bf_redis_adopt(bf_redis *r, const bf_desc *d, bf_error *err)
 {
     const uint32_t mark = bf_redis_new_mark();
     long long done = 2;
-    if (d->g.m > BF_REDIS_M_MAX)
+    if (d->g.m > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_ENOTSUP,
-            "%s: adopt needs room for the mark after m=%llu bits, one Redis key has it up to m=%llu",
-            bf_redis_label(r), (unsigned long long)d->g.m, (unsigned long long)BF_REDIS_M_MAX);
+            "%s: adopt needs room for the mark after m=%llu bits of scheme %s, one Redis key has it up to m=%llu",
+            bf_redis_label(r), (unsigned long long)d->g.m, d->name,
+            (unsigned long long)BF_REDIS_M_MAX);
     for (int rc; done == 2;)
         if ((rc = step(r, d, mark, &done, err)) < 0) return rc;
     if (done != 1) return 0;

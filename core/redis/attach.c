@@ -148,7 +148,7 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
  * lost. */
 static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
-    if (bytes <= (m + 7) / 8 || bytes == r->mark_at + BF_REDIS_MARK) return none_past(r, m, err);
+    if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return none_past(r, m, err);
     return bf_fail(err, BF_EMISMATCH,
         "%s holds %llu bytes, m=%llu bits take %llu: it has another m", bf_redis_label(r),
         (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
@@ -173,7 +173,7 @@ static int attach_foreign(
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
     if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
-    if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8)
+    if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8 && !bf_redis_mark_apart(r))
         return bf_fail(err, BF_EMISMATCH,
             "%s holds %lld bytes: m=%llu bits and a mark of ours, or another m. adopt would write over "
             "the last 32 bits: open it without adopt and rebuild it, or give its m",
@@ -241,7 +241,7 @@ static bool bereft(const bf_redis *r, bool meta, long long bytes)
 {
     if (meta && bf_redis_meta_whole(r)) return false;
     if (r->guest) return meta || bytes;
-    return r->slot && r->at < r->shards && (uint64_t)bytes == r->mark_at + BF_REDIS_MARK;
+    return r->slot && r->at < r->shards && (uint64_t)bytes == bf_redis_length(r);
 }
 
 static int companion_lost(bf_redis *r, bf_error *err)
@@ -353,7 +353,7 @@ static int take_peek(bf_redis *r, bf_error *err)
     const char *mark = bf_reply_only_text(&r->link->reply, &len);
     if (!sound || !mark || bf_redis_mark_in(mark, len) != want) return 0;
     bf_redis_place(r, &d);
-    if ((uint64_t)bytes != r->mark_at + BF_REDIS_MARK) return 0;
+    if ((uint64_t)bytes != bf_redis_length(r)) return 0;
     r->mark = want;
     r->born = born;
     r->keys = keys;

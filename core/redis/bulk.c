@@ -30,9 +30,11 @@ static const char publish[] =
     "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[1]) redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
 /* Where there is a temporary key that gets into K: the mark it was made with is ARGV[3] in hex and
- * ARGV[4] as bytes.  What has not got it was lost and begun again by a later part of the upload: it
- * lacks what came before. */
-#define WHOLE "if redis.call('GETRANGE',KEYS[3],ARGV[1],ARGV[1]+3)~=ARGV[4] then return -1 end "
+ * ARGV[4] as bytes.  What has not got it, or its full length, was lost and begun again by a later
+ * command of the upload, which goes from the end to the beginning: it lacks what came before. */
+#define WHOLE                                                                                      \
+    "if apart and redis.call('STRLEN',KEYS[3])~=at or not apart and "                              \
+    "redis.call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end "
 /* No companion hash of one field, where it vanished alone. */
 #define NEW_MARK                                                                                   \
     "if redis.call('HEXISTS',KEYS[2],'format')==1 then redis.call('HSET',KEYS[2],'mark',ARGV[3]) end "
@@ -42,13 +44,13 @@ static const char replace[] = BF_LUA_LIVE
     "if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
 static const char merge[] = BF_LUA_LIVE
     "if not live then return 0 end " WHOLE
-    "redis.call('SETRANGE',KEYS[3],ARGV[1],'\\0\\0\\0\\0') " KEEP_TTL(
+    "if not apart then redis.call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end " KEEP_TTL(
         "redis.call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])") "redis.call('DEL',KEYS[3]) return 1";
 /* Bits go back to 0: a new mark, as for clear. */
 static const char meet[] = BF_LUA_LIVE "if not live then return 0 end " WHOLE KEEP_TTL(
     "redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
-    "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") NEW_MARK
-    "return 1";
+    "if not apart then redis.call('SETRANGE',KEYS[3],at,ARGV[4]) end "
+    "redis.call('RENAME',KEYS[3],KEYS[1])") NEW_MARK "return 1";
 static const char expire[] = BF_LUA_LIVE
     "if not live then return 0 end for i=1,2 do if ARGV[3]=='0' then redis.call('PERSIST',KEYS[i]) "
     "else redis.call('PEXPIRE',KEYS[i],ARGV[3]) end end return 1";
@@ -136,7 +138,7 @@ static int window(bf_link *l, const char *temp, size_t n, bf_error *err)
     return bf_link_finish(l, n + 1, err);
 }
 
-/* A key of zeros and the mark, grown a step at a time. */
+/* A key of zeros and the mark, if there is room for it, grown a step at a time. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     uint8_t big[BF_REDIS_MARK];
@@ -150,7 +152,10 @@ int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
             set_range(r->link, temp, at, "", 1);
         whole = at >= r->mark_at;
         if (whole) {
-            set_range(r->link, temp, r->mark_at, big, sizeof big);
+            if (bf_redis_mark_apart(r))
+                set_range(r->link, temp, r->mark_at - 1, "", 1);
+            else
+                set_range(r->link, temp, r->mark_at, big, sizeof big);
             n++;
         }
         rc = window(r->link, temp, n, err);
@@ -160,13 +165,14 @@ int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 
 static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error *err)
 {
-    uint64_t len = (r->bits + 7) / 8;
+    uint64_t at = (r->bits + 7) / 8;
     int rc = 0;
-    for (uint64_t at = 0; rc == 0 && at < len;) {
+    while (rc == 0 && at > 0) {
         if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
         size_t n = 0;
-        for (size_t c; n < HEAVY && at < len; n++, at += c) {
-            c = len - at < BF_REDIS_STEP ? (size_t)(len - at) : BF_REDIS_STEP;
+        for (; n < HEAVY && at > 0; n++) {
+            const size_t c = at % BF_REDIS_STEP ? (size_t)(at % BF_REDIS_STEP) : BF_REDIS_STEP;
+            at -= c;
             set_range(r->link, temp, at, bytes + at, c);
             bf_link_push(r->link);
         }
@@ -292,10 +298,11 @@ static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *co
 static int same_mark(bf_redis *r, bf_error *err)
 {
     bool changed = false;
-    int rc = bf_link_next(r->link, err);
-    if (rc < 0 || (rc = bf_link_refusal(r->link, err)) < 0) return rc;
+    uint32_t seen;
+    int rc;
     if (!bf_redis_marked(r)) return 1;
-    rc = bf_redis_follow(r, bf_redis_take_mark(r), &changed, err);
+    if ((rc = bf_redis_take_mark(r, NULL, &seen, err)) < 0) return rc;
+    rc = bf_redis_follow(r, seen, &changed, err);
     return rc < 0 ? rc : !changed;
 }
 
@@ -337,7 +344,7 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
         for (; n < most && from < end; n++, from += step)
             put_range(
                 r, from, (end - from < step ? end : from + step) - 1, command, take == take_bytes);
-        bf_redis_put_mark(r);
+        if (bf_redis_marked(r)) bf_redis_put_mark(r);
         if ((rc = bf_link_send(r->link, err)) < 0) return rc;
         for (size_t i = 0; i < n; i++, at += step) {
             if ((rc = bf_link_next(r->link, err)) < 0) return rc;

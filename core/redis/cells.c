@@ -132,7 +132,7 @@ static void put_bitfield(const bf_redis_group *g, const uint64_t *given, unsigne
 static bool mark_inside(const bf_redis_group *g, unsigned k)
 {
     uint64_t line[2];
-    if (g->of->foreign || g->nkeys == 0) return false;
+    if (g->of->foreign || g->nkeys == 0 || bf_redis_mark_apart(g->of)) return false;
     return g->op == BF_OP_ADD || as_whole(g, k) ||
            (!g->of->link->no_bitfield_ro && !lines_of(g, g->pos + (g->nkeys - 1) * k, k, line));
 }
@@ -286,9 +286,7 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
     const bool inside = mark_inside(g, k);
     int rc = as_whole(g, k) ? take_whole(g, k, a, err) : take_keys(g, k, inside, a, err);
     if (rc < 0 || inside || !bf_redis_marked(g->of)) return rc;
-    if ((rc = bf_redis_next(g->of, a, err)) < 0 || a->refused) return rc;
-    g->mark = bf_redis_take_mark(g->of);
-    return 0;
+    return bf_redis_take_mark(g->of, a, &g->mark, err);
 }
 
 /* ---- taking back ---- */

@@ -65,7 +65,7 @@ static int64_t machine_us(void)
 
 static bool decimal(const bf_redis_reply *r, size_t i, int64_t most, int64_t *v)
 {
-    *v = bf_redis_number_in(r, i, 10);
+    *v = bf_reply_number(r, i, 10);
     return *v >= 0 && *v <= most;
 }
 
@@ -308,7 +308,7 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
         rc = bf_link_finish(l, 1, err);
     }
     if (rc == 0) rc = take(whole, n, newest, has, err);
-    const int64_t born = rc == 0 ? bf_redis_number_in(&l->reply, 2, 16) : -1;
+    const int64_t born = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
     bf_link_unlock(l);
     return rc < 0 || (uint32_t)(born > 0 ? born : 0) == whole->born ? rc : begin_anew(f, err);
 }

@@ -168,8 +168,8 @@ static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
         rc = bf_link_finish(l, 1, err);
     }
     if (rc == 0 && l->reply.n != 2) rc = bf_redis_nonsense(whole, err);
-    *parts = rc == 0 ? bf_redis_number_in(&l->reply, 0, 10) : -1;
-    const int64_t mark = rc == 0 ? bf_redis_number_in(&l->reply, 1, 16) : 0;
+    *parts = rc == 0 ? bf_reply_number(&l->reply, 0, 10) : -1;
+    const int64_t mark = rc == 0 ? bf_reply_number(&l->reply, 1, 16) : 0;
     *born = mark > 0 && mark <= UINT32_MAX ? (uint32_t)mark : 0;
     bf_link_unlock(l);
     return rc;

@@ -31,6 +31,13 @@ void bf_redis_place(bf_redis *r, const bf_desc *d)
     r->mark_at = (r->bits + 31) / 32 * 4;
 }
 
+/* All that a key holds: only a scheme that cannot be cut into shards does without the mark's room.
+ */
+uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
+{
+    return l->sharding == BF_WHOLE && !g->counting ? BF_REDIS_BITS : BF_REDIS_M_MAX;
+}
+
 bool bf_redis_tagged(const char *key)
 {
     const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
@@ -136,7 +143,7 @@ static bool sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
         shards < 1 || shards > BF_SHARDS_MAX)
         return false;
     g->shards = (unsigned)shards;
-    return bf_shards_fit(l, g) && bf_bits(g) / shards <= BF_REDIS_M_MAX;
+    return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
 static bool real(const bf_redis_reply *r, const char *name, double *out)

@@ -23,19 +23,6 @@ char *bf_redis_part_key(const bf_redis *whole, char letter, int64_t i)
     return name;
 }
 
-int64_t bf_redis_number_in(const bf_redis_reply *r, size_t i, int base)
-{
-    size_t len;
-    long long v;
-    char digits[20] = "", *end;
-    if (bf_reply_integer(r, i, &v)) return v;
-    const char *text = bf_reply_text(r, i, &len);
-    if (!text || len == 0 || len >= sizeof digits) return -1;
-    memcpy(digits, text, len);
-    v = strtoll(digits, &end, base);
-    return *end ? -1 : v;
-}
-
 /* One command, its words ended by NULL; its number, or -1 where there is none. */
 static int number(bf_redis *r, const char *const *words, int64_t *out, bf_error *err)
 {
@@ -49,7 +36,7 @@ static int number(bf_redis *r, const char *const *words, int64_t *out, bf_error 
         for (unsigned i = 0; i < n; i++) bf_link_word(l, words[i]);
         rc = bf_link_finish(l, 1, err);
     }
-    *out = rc == 0 ? bf_redis_number_in(&l->reply, 0, 10) : -1;
+    *out = rc == 0 ? bf_reply_number(&l->reply, 0, 10) : -1;
     bf_link_unlock(l);
     return rc;
 }

@@ -18,8 +18,6 @@ void bf_redis_put_whole(
 void bf_redis_born_text(const bf_redis *whole, char text[16]); /* for scripts to compare */
 int bf_redis_delete_parts(bf_redis *whole, bf_error *err); /* K:meta, if it is still this one's */
 int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err); /* the same */
-int64_t bf_redis_number_in(
-    const bf_redis_reply *r, size_t i, int base); /* leaf i, -1: it is none */
 int bf_redis_no_part(
     const bf_redis *r, bf_error *err); /* somebody else's string has the name of a part */
 int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err);

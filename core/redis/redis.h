@@ -28,7 +28,9 @@
 #include "redis/link.h"
 
 enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
+/* The bits of one key: with the mark after them, and at most. */
 #define BF_REDIS_M_MAX ((UINT64_C(1) << 32) - 64)
+#define BF_REDIS_BITS (UINT64_C(1) << 32)
 
 typedef struct { /* one of the keys of a filter with shards; the last one is K and K:meta themselves
                   */
@@ -88,5 +90,15 @@ typedef struct bf_redis {
 static inline uint64_t bf_redis_cells(const bf_redis *r) /* of a key */
 {
     return r->desc.g.counting ? r->bits / BF_CELL_BITS : r->bits;
+}
+/* Where bits go up to the last one that a string can have, there is no room for the mark: only
+ * K:meta has it, and the bits are there as long as their string is at its full length. */
+static inline bool bf_redis_mark_apart(const bf_redis *r)
+{
+    return r->mark_at > BF_REDIS_M_MAX / 8;
+}
+static inline uint64_t bf_redis_length(const bf_redis *r) /* of the string, in bytes */
+{
+    return r->mark_at + (bf_redis_mark_apart(r) ? 0 : BF_REDIS_MARK);
 }
 #endif

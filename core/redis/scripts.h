@@ -4,10 +4,15 @@
 #define BF_REDIS_SCRIPTS_H
 #include "redis/redis.h"
 
+/* at: where the mark is; apart: there is no room for it, see bf_redis_mark_apart. */
+#define BF_LUA_APART "local at=tonumber(ARGV[1]) local apart=at>536870904 "
 /* m: the mark that is there, "00000000" where there is none; live: it is the one. */
 #define BF_LUA_LIVE                                                                                \
-    "local m=redis.call('GETRANGE',KEYS[1],ARGV[1],ARGV[1]+3) "                                    \
-    "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' "                     \
+    BF_LUA_APART                                                                                   \
+    "local m if apart then "                                                                       \
+    "m=redis.call('STRLEN',KEYS[1])==at and redis.call('HGET',KEYS[2],'mark') or '00000000' else " \
+    "m=redis.call('GETRANGE',KEYS[1],at,at+3) "                                                    \
+    "m=#m==4 and string.format('%02x%02x%02x%02x',m:byte(1,4)) or '00000000' end "                 \
     "local live=m~='00000000' and m==ARGV[2] "
 /* After an add that met a lost key: takes back what it changed.  Not where there is a sound filter
  * by now, be it of another size: one bit too many harms it less than one too few. */

@@ -56,7 +56,7 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     bf_redis *r = s->impl;
     const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
     const bf_cells *cells = bf_cells_of(&d->g);
-    if (bf_bits(&d->g) / shards > BF_REDIS_M_MAX)
+    if (bf_bits(&d->g) / shards > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_EINVAL,
             "m=%llu %s do not fit %u Redis key%s of at most %llu: larger filters need %s shards",
             (unsigned long long)d->g.m, cells->names, shards, shards > 1 ? "s" : "",

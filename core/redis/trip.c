@@ -11,7 +11,6 @@
  */
 #include "parts/filter.h"
 #include "redis/mark.h"
-#include "redis/parts.h"
 #include "redis/trip.h"
 #include <stdio.h>
 #include <string.h>
@@ -30,16 +29,6 @@ void bf_redis_put_wait(bf_redis *r)
     bf_link_number(r->link, (uint64_t)(r->link->url.timeout * 500));
 }
 
-int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err)
-{
-    char text[32];
-    int rc = bf_link_next(r->link, err);
-    if (rc < 0 || a->refused || !bf_reply_error(&r->link->reply, text, sizeof text)) return rc;
-    a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
-    a->refused = bf_link_refusal(r->link, err);
-    return 0;
-}
-
 static void put_born(bf_redis *r)
 {
     bf_link *l = r->link;
@@ -54,7 +43,7 @@ static int take_born(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     int rc = bf_redis_next(r, a, err);
     if (rc < 0 || a->refused) return rc;
-    a->born = bf_redis_number_in(&r->link->reply, 0, 16);
+    a->born = bf_reply_number(&r->link->reply, 0, 16);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* trip.h - a batch of positions under one name or several as one trip.  Private. */
 #ifndef BF_REDIS_TRIP_H
 #define BF_REDIS_TRIP_H
-#include "redis/redis.h"
+#include "redis/mark.h"
 
 typedef struct bf_redis_question bf_redis_question;
 typedef struct { /* the positions of a batch that are under one name: a shard's or a part's */
@@ -29,14 +29,6 @@ void bf_redis_put_wait(bf_redis *r);
 int bf_redis_enough(const bf_redis *r, const char *done, long long have, bf_error *err);
 /* A fault while something was changed; done: "added", "removed". */
 int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err);
-typedef struct {        /* what a trip told */
-    int refused;        /* the first error reply, as a code; its text is in err */
-    bool looks;         /* what is being taken changed nothing */
-    bool unknown;       /* of that one said: unknown command */
-    int64_t born;       /* of the whole, where it is asked for */
-    long long replicas; /* the fewest that WAIT told of, -1: not asked */
-} bf_redis_answers;
-int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err); /* the next reply */
 struct bf_redis_question { /* what differs between looking, adding and removing */
     const char *done;      /* what it does to the keys; NULL: nothing, it may be sent again */
     /* The commands; about: the key whose node of a cluster they go to. */

@@ -1,6 +1,7 @@
 /* algebra.c - two filters as sets: union, intersection, equality, inclusion, and estimates without
  * building either.  Part by part; those of windows meet where their epochs are the same. */
 #include "bits/bits.h"
+#include "parts/rebuild.h"
 #include "parts/whole.h"
 #include "sets/sets.h"
 #include <stdlib.h>
@@ -18,7 +19,8 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
         const uint64_t m = bf_whole_piece(a, i)->part.g.m, other = bf_whole_piece(b, i)->part.g.m;
         if (m != other)
             return bf_fail(err, BF_EINVAL,
-                "filters that grow must have grown equally: part %u has m=%llu here and m=%llu there",
+                "filters that grow must have grown equally: part %u has m=%llu here and m=%llu "
+                "there",
                 i, (ull)m, (ull)other);
     }
     return 0;
@@ -135,11 +137,33 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
     return combine_all(into, from, o, err);
 }
 
+/* Where it may have been rebuilt meanwhile: what is gone from the bits once more, and all into the
+ * draft. */
+static int unite_again(bf_filter *into, bf_filter *from, uint64_t was, op o, bf_error *err)
+{
+    uint64_t *w, *copy;
+    bf_held h;
+    int rc = bf_only_words(from, "be united", &w, &copy, err);
+    if (rc < 0 || (rc = bf_edition_hold(into, &h, err)) < 0) goto end;
+    const uint64_t n = into->part.store.nwords;
+    if (!bf_edition_stands(&h, bf_edition(&was))) o.near(into->part.store.words, w, n, true);
+    if (h.draft) o.near(h.draft, w, n, true);
+    bf_edition_let(into, &h);
+end:
+    free(copy);
+    return rc;
+}
+
 int bf_do_unite(bf_filter *into, bf_filter *from, bf_error *err)
 {
     const op o = { bf_cells_of(&into->part.g)->unite, into->part.store.ops->unite };
     int rc = bf_alike(into, from, err);
-    return rc < 0 ? rc : combine(into, from, "be united", o, err);
+    if (rc < 0 || (into->edition && (rc = bf_whole_check(into, err)) < 0)) return rc;
+    const uint64_t was = into->edition ? bf_edition_now(into) : 0;
+    rc = combine(into, from, "be united", o, err);
+    if (rc < 0 || !into->edition) return rc;
+    const bool same = was == bf_edition_known(into) && was == bf_edition_now(into);
+    return same ? rc : unite_again(into, from, was, o, err);
 }
 
 int bf_do_intersect(bf_filter *into, bf_filter *from, bf_error *err)
@@ -149,7 +173,8 @@ int bf_do_intersect(bf_filter *into, bf_filter *from, bf_error *err)
     int rc = bf_alike(into, from, err);
     if (rc == 0 && into->variant->many)
         return bf_fail(err, BF_EINVAL,
-            "filters that grow or forget cannot be intersected: a key may be in different parts of them");
+            "filters that grow or forget cannot be intersected: a key may be in different parts of "
+            "them");
     return rc < 0 ? rc : combine(into, from, "be intersected", o, err);
 }
 

@@ -2,9 +2,9 @@
  * byte a cell. Knows their bytes and nothing of hashes; what these bytes do not say (scheme, m, k)
  * the caller must.
  *
- *   guava   strategy (0 = MITZ_32, 1 = MITZ_64), k, number of longs (4 bytes, high one first), then the longs, high byte
- *           first; bit i is long i/64 >> (i % 64) & 1: byte b of a long here is byte 7-b there, its
- * bits turned round */
+ *   guava   strategy (0 = MITZ_32, 1 = MITZ_64), k, number of longs (4 bytes, high one first), then
+ *           the longs, high byte first; bit i is long i/64 >> (i % 64) & 1: byte b of a long here
+ *           is byte 7-b there, its bits turned round */
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <stdlib.h>
@@ -186,10 +186,9 @@ static const format *find(const char *name, bool write, bf_error *err)
 
 static int refuse_counters(bool counting, bf_error *err)
 {
-    return counting
-               ? bf_fail(err, BF_ENOTSUP,
-                     "other systems' formats hold bits, not counters: convert to a plain filter first")
-               : 0;
+    if (!counting) return 0;
+    return bf_fail(err, BF_ENOTSUP,
+        "other systems' formats hold bits, not counters: convert to a plain filter first");
 }
 
 static int refuse_parts(const bf_spec *spec, const char *name, bf_error *err)

@@ -125,11 +125,12 @@ static bf_filter *empty_of(
 static int read_page(const source *from, uint64_t at, uint8_t *page, bf_error *err)
 {
     uint8_t raw[BF_COMPACT_MAX];
+    uint64_t bits;
     const uint64_t left = from->len - at;
     int rc = from->read(from->ctx, at, page, left < BF_HEADER ? left : BF_HEADER, err);
     if (rc < 0 || !bf_is_compact(page, left)) return rc < 0 ? rc : BF_HEADER;
     rc = from->read(from->ctx, at, raw, left < sizeof raw ? left : sizeof raw, err);
-    return rc < 0 ? rc : bf_compact_unpack(raw, left, page, from->where, err);
+    return rc < 0 ? rc : bf_compact_unpack(raw, left, page, &bits, from->where, err);
 }
 
 /* The page of one of many parts, which is appended.  head: of the whole.  How long the part's is.
@@ -168,7 +169,7 @@ static int read_parts(bf_filter *f, const bf_desc *d, const uint8_t *page, int h
         if (rc == 0) rc = bf_header_verify(at ? own : page, s->words, s->nwords, from->where, err);
         at += (uint64_t)head + s->nwords * 8;
     }
-    if (rc == 0 && at < from->len &&
+    if (rc == 0 && at < from->len && f->variant->many && /* bf_header_read knows a fixed one's */
         !(f->variant->grows && d->dirty)) /* a mapped file may have been about to grow */
         rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
             from->where, (unsigned long long)from->len, (unsigned long long)at);

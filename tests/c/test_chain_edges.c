@@ -5,7 +5,7 @@
 #include "../../core/bits/bits.h"
 #include "../../core/parts/span.h"
 #include "chain_bytes.h"
-#include "must.h"
+#include "numbers.h"
 #include "paged.h"
 #include <fcntl.h>
 #include <math.h>
@@ -16,16 +16,6 @@ static char path[] = "/tmp/bf-edges-XXXXXX";
 
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 #define GROWS .n = 10, .p = 0.1, .grow = 2
-static void add_numbers(bf_filter *f, int from, int n)
-{
-    for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
-}
-static int found(bf_filter *f, int from, int n)
-{
-    int sum = 0;
-    for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1;
-    return sum;
-}
 
 /* ---- headers ---- */
 enum { GROW, WINDOW, FIXED, SHARDED, FIRST = PAGE }; /* FIRST: the page of the first part */
@@ -211,19 +201,13 @@ static void schemes_that_do_not_fit(void)
 }
 
 /* ---- files ---- */
-static void put_file(uint8_t *b, uint64_t len)
-{
-    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-    CHECK(write(fd, b, len) == (ssize_t)len);
-    close(fd);
-}
 static void files_of_other_lengths(void)
 {
     uint64_t len;
     bf_filter *f = made(WINDOW), *g;
     uint8_t *b = paged_bytes(f, &len), *longer = calloc(1, len + 10);
     memcpy(longer, b, len);
-    put_file(longer, len + 10);
+    put_file(path, longer, len + 10);
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "is too long");
     CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
@@ -235,17 +219,17 @@ static void files_of_other_lengths(void)
     b = paged_bytes(f, &len);
     longer = calloc(1, len + 10);
     memcpy(longer, b, len);
-    put_file(longer, len + 10); /* saved, not written in place: nobody was about to grow it */
+    put_file(path, longer, len + 10); /* saved, not written in place: nobody was about to grow it */
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "is too long");
     for (uint64_t cut = 1; cut < len; cut += 977) {
-        put_file(b, len - cut);
+        put_file(path, b, len - cut);
         CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
         CHECK_HAS(e.msg, len - cut < 8 ? "it has only" : "truncated");
         CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
     }
     put(longer + 2048, 8, UINT64_C(0xFFFFFFFE00000001)); /* dirty: somebody was */
-    put_file(longer, len + 10);
+    put_file(path, longer, len + 10);
     CHECK((g = bf_open(&(bf_spec){ .storage = path }, &e)) && bf_equal(f, g, &e) == 1);
     bf_close(g);
     CHECK((g = bf_load(path, NULL, &e)) && bf_equal(f, g, &e) == 1);

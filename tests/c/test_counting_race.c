@@ -1,13 +1,8 @@
 /* test_counting_race.c - counters that several threads and processes count up and down at once: no
  * step is lost, and of those who take one key out one gets it. */
 #define _GNU_SOURCE
-#include "../../core/bloomfilter.h"
-#include "check.h"
+#include "at_once.h"
 #include "native.h"
-#include <pthread.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static bf_error e;
 
@@ -22,12 +17,7 @@ static bf_filter *make(bf_spec spec)
     return f;
 }
 
-enum { WORKERS = 4, KEYS = 4000, SAME = 200 };
-typedef struct {
-    bf_filter *f;
-    int id;
-    uint8_t *won;
-} job;
+enum { KEYS = 4000 };
 
 static size_t text_of(char t[32], int id, unsigned i)
 {
@@ -61,46 +51,16 @@ static void take(const job *j)
     }
 }
 
-static void (*task)(const job *);
-static void *thread(void *p)
-{
-    task(p);
-    return NULL;
-}
-static void all_at_once(bf_filter *f, bool processes, uint8_t *won, void (*work)(const job *))
-{
-    job jobs[WORKERS];
-    pthread_t t[WORKERS];
-    task = work;
-    for (int w = 0; w < WORKERS; w++) {
-        jobs[w] = (job){ f, w, won + w * KEYS };
-        if (!processes)
-            pthread_create(&t[w], NULL, thread, &jobs[w]);
-        else if (fork() == 0) {
-            work(&jobs[w]);
-            _exit(0);
-        }
-    }
-    for (int w = 0; w < WORKERS; w++) {
-        int status;
-        if (processes)
-            wait(&status);
-        else
-            pthread_join(t[w], NULL);
-    }
-}
-
 static void race(const char *scheme, bool file, bool processes)
 {
     const char *path = temp_path();
     bf_filter *f = make((bf_spec){
         .m = 1 << 19, .k = 8, .scheme = scheme, .storage = file ? path : NULL, .threads = true });
     bf_filter *serial = make((bf_spec){ .m = 1 << 19, .k = 8, .scheme = scheme });
-    uint8_t *won =
-        mmap(NULL, WORKERS * KEYS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint8_t *won = won_bytes(KEYS);
     char t[32];
     unsigned once = 0;
-    all_at_once(f, processes, won, come_and_go);
+    at_once(f, processes, won, KEYS, come_and_go);
     for (int w = 0; w < WORKERS; w++) {
         CHECK_EQ(won[w * KEYS], 1);
         for (unsigned i = 0; i < KEYS; i++)
@@ -109,7 +69,7 @@ static void race(const char *scheme, bool file, bool processes)
     CHECK_EQ(bf_equal(f, serial, &e), 1); /* no step of any counter is lost */
     bf_clear(f, &e);
     for (unsigned i = 0; i < KEYS; i++) bf_add(f, t, text_of(t, 0, i), &e);
-    all_at_once(f, processes, won, take);
+    at_once(f, processes, won, KEYS, take);
     for (unsigned i = 0; i < KEYS; i++)
         once += won[i] + won[KEYS + i] + won[2 * KEYS + i] + won[3 * KEYS + i] == 1;
     bf_state st;

@@ -4,6 +4,7 @@
 /* wraps: msync pread rename */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
+#include "numbers.h"
 #include "one_folder.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -22,16 +23,6 @@ enum { KINDS = sizeof kinds / sizeof *kinds, KEYS = 5000 };
 static bf_filter *open_it(const char *storage, bool counting)
 {
     return must(bf_open(&(bf_spec){ .storage = storage, .counting = counting }, &e), __LINE__);
-}
-static void add_numbers(bf_filter *f, int from, int n)
-{
-    for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
-}
-static int found(bf_filter *f, int from, int n)
-{
-    int sum = 0;
-    for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1;
-    return sum;
 }
 static size_t get_file(uint8_t *b)
 {
@@ -137,6 +128,22 @@ static void the_mark_is_on_disk_before_any_bit(void)
             bf_close(f);
             unlink(path);
         }
+}
+
+/* docs/format.md: the number, and its complement above it. */
+static void the_mark_is_the_next_number(void)
+{
+    save_it(kinds);
+    bf_filter *f = open_it(path, false);
+    get_file(saved);
+    CHECK_EQ(field(saved + DIRTY), field(saved + CLEAN));
+    CHECK(add_one(f) >= 0 && add_two(f) >= 0);
+    get_file(now);
+    CHECK_EQ((uint32_t)field(now + DIRTY), (uint32_t)field(saved + DIRTY) + 1);
+    CHECK_EQ((uint32_t)~(field(now + DIRTY) >> 32), (uint32_t)field(now + DIRTY));
+    CHECK_EQ(field(now + CLEAN), field(saved + CLEAN));
+    bf_close(f);
+    unlink(path);
 }
 
 static void a_mark_that_is_not_on_disk(void)
@@ -387,6 +394,7 @@ int main(void)
     snprintf(path, sizeof path, "%s/f", folder);
     snprintf(other, sizeof other, "%s/other", folder);
     RUN(the_mark_is_on_disk_before_any_bit);
+    RUN(the_mark_is_the_next_number);
     RUN(a_mark_that_is_not_on_disk);
     RUN(saved_over_its_own_name);
     RUN(not_saved_over_its_own_name);

@@ -1,25 +1,15 @@
 /* test_race.c - several threads and processes in one filter: nothing lost, somebody always told
  * "new", tests meanwhile. Runs under TSan too (scripts/test --deep). Runs with both kernels. */
 #define _GNU_SOURCE
-#include "../../core/bloomfilter.h"
-#include "check.h"
+#include "at_once.h"
 #include "native.h"
-#include <pthread.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { WORKERS = 4, KEYS = 20000, BATCH = 100 };
-typedef struct {
-    bf_filter *f;
-    int id;
-    bool same, one_by_one;
-    uint8_t *won;
-} job;
+enum { KEYS = 20000, BATCH = 100 };
+static bool same, one_by_one; /* the keys of all; not in batches */
 
-static size_t text_of(char t[32], const job *j, unsigned i)
+static size_t text_of(char t[32], int id, unsigned i)
 {
-    return (size_t)(j->same ? sprintf(t, "k%u", i) : sprintf(t, "w%d-%u", j->id, i));
+    return (size_t)(same ? sprintf(t, "k%u", i) : sprintf(t, "w%d-%u", id, i));
 }
 
 static void work(const job *j)
@@ -28,8 +18,8 @@ static void work(const job *j)
     bf_key keys[BATCH];
     for (unsigned i = 0; i < KEYS; i += BATCH) {
         for (unsigned b = 0; b < BATCH; b++)
-            keys[b] = (bf_key){ text[b], text_of(text[b], j, i + b) };
-        if (j->one_by_one)
+            keys[b] = (bf_key){ text[b], text_of(text[b], j->id, i + b) };
+        if (one_by_one)
             for (unsigned b = 0; b < BATCH; b++)
                 j->won[i + b] = bf_add(j->f, keys[b].ptr, keys[b].len, NULL) == BF_ADDED;
         else
@@ -38,23 +28,18 @@ static void work(const job *j)
             j->won[0] = 77; /* my own keys are there at once */
     }
 }
-static void *thread(void *p)
-{
-    work(p);
-    return NULL;
-}
 
-static void all_there(bf_filter *f, const job *jobs, bool same)
+static void all_there(bf_filter *f, const uint8_t *won)
 {
     unsigned lost = 0, nobody = 0;
     for (int w = 0; w < WORKERS; w++)
         for (unsigned i = 0; i < KEYS; i++) {
             char t[32];
-            size_t n = text_of(t, jobs + w, i);
+            size_t n = text_of(t, w, i);
             lost += bf_test(f, t, n, NULL) != 1;
         }
     CHECK_EQ(lost, 0);
-    for (int w = 0; w < WORKERS; w++) CHECK(jobs[w].won[0] != 77);
+    for (int w = 0; w < WORKERS; w++) CHECK(won[w * KEYS] != 77);
     if (!same) return;
     bf_info in;
     bf_get_info(f, &in);
@@ -62,9 +47,9 @@ static void all_there(bf_filter *f, const job *jobs, bool same)
     for (unsigned i = 0; i < KEYS; i++) { /* "new" to nobody only where all its bits were others' */
         char t[32];
         int wins = 0;
-        for (int w = 0; w < WORKERS; w++) wins += jobs[w].won[i];
+        for (int w = 0; w < WORKERS; w++) wins += won[w * KEYS + i];
         nobody += wins == 0;
-        bf_add(serial, t, text_of(t, jobs, i), NULL);
+        bf_add(serial, t, text_of(t, 0, i), NULL);
     }
     bf_state st;
     bf_get_state(serial, &st, NULL);
@@ -73,15 +58,10 @@ static void all_there(bf_filter *f, const job *jobs, bool same)
     bf_close(serial);
 }
 
-static void race(const char *scheme, bool file, bool processes, bool same, bool one_by_one)
+static void race(const char *scheme, bool file, bool processes)
 {
-    char path[] = "/tmp/bf-race-XXXXXX";
+    const char *path = temp_path();
     bf_error e;
-    if (file) {
-        int fd = mkstemp(path);
-        close(fd);
-        unlink(path);
-    }
     bf_filter *f = bf_open(&(bf_spec){ .m = 1 << 21,
                                .k = 7,
                                .scheme = scheme,
@@ -89,36 +69,22 @@ static void race(const char *scheme, bool file, bool processes, bool same, bool 
                                .threads = true },
         &e);
     CHECK(f != NULL);
-    uint8_t *won =
-        mmap(NULL, WORKERS * KEYS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    job jobs[WORKERS];
-    pthread_t t[WORKERS];
-    for (int w = 0; w < WORKERS; w++) {
-        jobs[w] = (job){ f, w, same, one_by_one, won + w * KEYS };
-        if (!processes)
-            pthread_create(&t[w], NULL, thread, &jobs[w]);
-        else if (fork() == 0) {
-            work(&jobs[w]);
-            _exit(0);
-        }
-    }
-    for (int w = 0; w < WORKERS; w++) {
-        int status;
-        if (processes)
-            wait(&status);
-        else
-            pthread_join(t[w], NULL);
-    }
-    all_there(f, jobs, same);
+    uint8_t *won = won_bytes(KEYS);
+    at_once(f, processes, won, KEYS, work);
+    all_there(f, won);
     munmap(won, WORKERS * KEYS);
     bf_close(f);
-    if (file) unlink(path);
+    unlink(path);
 }
 
 static void every_way(bool file, bool processes)
 {
     for (size_t s = 0; native_scheme(s); s++)
-        for (int i = 0; i < 4; i++) race(native_scheme(s), file, processes, i & 1, i & 2);
+        for (int i = 0; i < 4; i++) {
+            same = i & 1;
+            one_by_one = i & 2;
+            race(native_scheme(s), file, processes);
+        }
 }
 static void threads_in_memory(void) { every_way(false, false); }
 static void threads_on_a_file(void) { every_way(true, false); }

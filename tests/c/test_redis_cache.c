@@ -267,11 +267,6 @@ static void refused(void)
         .storage = rs_url(&redis, "foreign", "") };
     CHECK(!bf_open(&spec, &e));
     CHECK_HAS(e.msg, "cache needs one");
-    bf_filter *near = bf_open(&(bf_spec){ .m = 100, .k = 2 }, &e);
-    CHECK(!bf_rebuild_begin(near, &e) && e.code == BF_ENOTSUP);
-    CHECK_HAS(e.msg, "home memory cannot be rebuilt");
-    CHECK_EQ(bf_rebuild_end(near, near, &e), BF_ENOTSUP);
-    bf_close(near);
 }
 
 /* ---- rebuild ---- */

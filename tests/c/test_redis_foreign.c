@@ -126,7 +126,7 @@ static void another_m(void)
         CHECK_EQ(code_of(spec, "theirs"), m > 834 ? 0 : BF_EMISMATCH);
         if (m <= 834) CHECK_HAS(e.msg, m <= 832 ? "holds 105 bytes" : "bits set past m=");
     }
-    CHECK_EQ(code_of((bf_spec){ .scheme = "php-hashes:JS" }, "new"),
+    CHECK_EQ(code_of((bf_spec){ .scheme = "php-mt", .m = (UINT64_C(1) << 32) + 1, .k = 7 }, "new"),
         BF_EINVAL); /* the mark would lie past the last offset */
     CHECK_HAS(e.msg, "do not fit 1 Redis key");
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 1);

@@ -13,7 +13,8 @@ static const char *const spoils[] = {
     "-LOADING Redis is\tloading the dataset in memory\r\n",
     "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", ":99999\r\n",
     "$0\r\n\r\n", "*1\r\n:1\r\n", "*-1\r\n",
-    "$100\r\n0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\r\n",
+    "$100\r\n01234567890123456789012345678901234567890123456789012345678901234567890123456789012345"
+    "67890123456789\r\n",
     "+OK\r\n", "-\r\n", "*2\r\n$1\r\na\r\n$1\r\nb\r\n"
 };
 enum { SPOILS = sizeof spoils / sizeof *spoils, EACH_NODE = 4, TRIPS_MOST = 200 };
@@ -122,8 +123,8 @@ static void every_answer_of(world *w, size_t what)
         steps.nodes = 1;
         for (size_t node = 0; node < steps.nodes && failed_here < 20;
             node = after(node, steps.nodes))
-            for (size_t i = 0; i < (node < EACH_NODE ? SPOILS : 2); i++, turn++) {
-                const char *instead = spoils[node < EACH_NODE ? i : turn % SPOILS];
+            for (size_t i = 0; i < (node < EACH_NODE ? SHORT(SPOILS, 4) : 2); i++, turn++) {
+                const char *instead = spoils[SHORT(node < EACH_NODE, 0) ? i : turn % SPOILS];
                 if (!once(w, what, trip, node, instead, turn % 3 == 0)) break;
             }
     }

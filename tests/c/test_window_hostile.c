@@ -6,41 +6,16 @@
 #include "../../core/bits/bits.h"
 #include "../../core/parts/parts.h"
 #include "chain_bytes.h"
-#include "check.h"
+#include "numbers.h"
 #include "paged.h"
 #include <fcntl.h>
 #include <unistd.h>
 
-static bf_error e;
 static char folder[] = "/tmp/bf-hostile-XXXXXX", path[64];
 static double now_is;
 static double clock_of(void *p) { return p ? *(double *)p : now_is; }
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(...) must(bf_open(&(bf_spec){ .clock = clock_of, __VA_ARGS__ }, &e), __LINE__)
 #define FORGETS .n = 200, .p = 0.01, .window = 40, .parts = 3
-static void add_numbers(bf_filter *f, int from, int n)
-{
-    for (int i = from; i < from + n; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
-}
-static int found(bf_filter *f, int from, int n)
-{
-    int sum = 0;
-    for (int i = from; i < from + n; i++) sum += bf_test(f, &i, sizeof i, &e) == 1;
-    return sum;
-}
-static void put_file(const uint8_t *b, uint64_t len)
-{
-    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
-    CHECK(write(fd, b, len) == (ssize_t)len);
-    close(fd);
-}
 
 /* ---- live words ---- */
 enum { RING = 4, NOW = 300 }; /* 40 s of window in 3 parts; epoch NOW at 4000 s */
@@ -91,7 +66,7 @@ static void any_live_words(void)
                     set_live(page_of(b, i), which == RING || which == i ? words[part] : BF_NEVER);
                 lives(bf_from_bytes(b, len, &mine, &e));
                 if (which < RING && which != (unsigned)(NOW % RING)) continue;
-                put_file(b, len);
+                put_file(path, b, len);
                 lives(bf_load(path, &mine, &e));
                 lives(bf_open(&(bf_spec){ .storage = path, .clock = clock_of }, &e));
             }
@@ -110,7 +85,7 @@ static void later_than_everything_is_refused(void)
     CHECK(!bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e) && e.code == BF_EFORMAT);
     CHECK_HAS(e.msg, "later than the newest");
     CHECK(!bf_from_bytes(b, len, NULL, &e) && e.code == BF_EFORMAT);
-    put_file(b, len);
+    put_file(path, b, len);
     CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
     CHECK(!bf_open(&(bf_spec){ .storage = path, .read_only = true }, &e) && e.code == BF_EFORMAT);
@@ -121,6 +96,29 @@ static void later_than_everything_is_refused(void)
     set_live(b, INT64_C(1) << 46);
     CHECK(!bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e));
     CHECK_HAS(e.msg, "is out of range");
+    bf_close(f);
+    free(b);
+    unlink(path);
+}
+
+/* Added to by a clock that is ahead of this one: the whole says so too, and nothing is damaged. */
+static void a_whole_as_late_as_its_parts(void)
+{
+    uint64_t len;
+    now_is = NOW * EPOCH_SECONDS + 1;
+    bf_filter *f = OPEN(FORGETS), *g;
+    add_numbers(f, 0, 50);
+    uint8_t *b = paged_bytes(f, &len);
+    now_is = 10;
+    for (int home = 0; home < 3; home++) {
+        put_file(path, b, len);
+        const bf_spec mine = { .clock = clock_of }, bound = { .storage = path, .clock = clock_of };
+        g = home == 0   ? bf_from_bytes(b, len, &mine, &e)
+            : home == 1 ? bf_load(path, &mine, &e)
+                        : bf_open(&bound, &e);
+        CHECK_EQ(found(must(g, __LINE__), 0, 50), 50);
+        bf_close(g);
+    }
     bf_close(f);
     free(b);
     unlink(path);
@@ -137,7 +135,7 @@ static void a_whole_that_is_older_than_its_parts(void)
     uint8_t *b = paged_bytes(f, &len);
     set_live(b, NOW - 9);
     for (int home = 0; home < 4; home++) {
-        put_file(b, len);
+        put_file(path, b, len);
         if (home == 0)
             g = bf_from_bytes(b, len, &(bf_spec){ .clock = clock_of }, &e);
         else if (home == 1)
@@ -224,7 +222,7 @@ static void small_images_stay_small(void)
                       *g;
             uint8_t *b = paged_bytes(f, &len);
             set_live(page_of(b, 0), 1 << 30); /* it says that it is full */
-            put_file(b, len);
+            put_file(path, b, len);
             g = must(
                 file ? bf_open(&(bf_spec){ .storage = path }, &e) : bf_from_bytes(b, len, NULL, &e),
                 __LINE__);
@@ -284,7 +282,7 @@ static void sizes_that_no_spec_makes(void)
         e = (bf_error){ 0 };
         CHECK(!(g = bf_from_bytes(b, len, NULL, &e)) && e.code == BF_EFORMAT);
         CHECK_HAS(e.msg, rows[i].says);
-        put_file(b, len);
+        put_file(path, b, len);
         CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EFORMAT);
         CHECK(!bf_load(path, NULL, &e) && e.code == BF_EFORMAT);
         if (failed_here > before) fprintf(stderr, "  ... row %zu\n", i);
@@ -312,7 +310,7 @@ static void parts_that_are_no_whole_lines(void)
         if (i) put(page + 2048, 8, UINT64_C(0xFFFFFFFE00000001)); /* written in place */
         mend(page);
     }
-    put_file(b, PAGE + RING * (PAGE + bytes));
+    put_file(path, b, PAGE + RING * (PAGE + bytes));
     for (int how = 0; how < 3; how++) {
         e = (bf_error){ 0 };
         bf_filter *g = how == 0   ? bf_from_bytes(b, PAGE + RING * (PAGE + bytes), NULL, &e)
@@ -421,6 +419,7 @@ int main(void)
     alarm(600); /* what spins is ended, and fails */
     RUN(any_live_words);
     RUN(later_than_everything_is_refused);
+    RUN(a_whole_as_late_as_its_parts);
     RUN(a_whole_that_is_older_than_its_parts);
     RUN(live_words_that_change_under_the_map);
     RUN(unions_with_the_future);

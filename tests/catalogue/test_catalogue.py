@@ -20,6 +20,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "tests" / "helpers")]
 
 import fake_redis  # noqa: E402
 import places  # noqa: E402
+import products  # noqa: E402
 import web  # noqa: E402
 import servers  # noqa: E402
 from sides import Program, Python, is_class  # noqa: E402
@@ -29,24 +30,12 @@ LIBRARY = [case for case in CASES if case["kind"] != "http"]
 REQUESTS = [case for case in CASES if case["kind"] == "http"]
 
 
-def cross():
-    """tests/cross/conftest.py: the same name as a conftest of another folder, so it is loaded by
-    its path."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    spec = spec_from_file_location("cross_conftest", ROOT / "tests" / "cross" / "conftest.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="session")
 def sides(tmp_path_factory):
-    helpers = cross()
-    program = os.environ.get("CATALOGUE_C") or helpers.compile_c(
+    program = os.environ.get("CATALOGUE_C") or products.compile_c(
         HERE / "side.c", tmp_path_factory.mktemp("side") / "side"
     )
-    php = helpers.php_command()
+    php = products.php_command()
     loads = phpredis(php)
     all_sides = {
         "c": Program([program]),

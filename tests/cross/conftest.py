@@ -1,64 +1,16 @@
-"""What the cross-language tests share: where the builds are, the three sides, running commands.
+"""What the cross-language tests share: the three sides, a copy of the tree, a Redis.
 
 Run by scripts/test cross, after scripts/build: the products in out/ are what is tested."""
 
-import os
-import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import own_redis
 import pytest
+from products import ROOT, compile_c, php_command, run
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-OUT = ROOT / "out"
-PKG_CONFIG_PATH = f"{OUT}/lib/pkgconfig"
-
-
-def run(command, **options):
-    """Standard output of a command that must succeed."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        **options,
-    )
-    assert done.returncode == 0, (
-        f"exit {done.returncode} of {shlex.join(map(str, command))}\n{done.stderr!s}\n{done.stdout!s}"
-    )
-    return done.stdout
-
-
-def compile_c(source, program):
-    """As a user of the installed library would."""
-    env = os.environ | {"PKG_CONFIG_PATH": PKG_CONFIG_PATH}
-    flags = run(["pkg-config", "--cflags", "--libs", "bloomfilter"], env=env, text=True).split()
-    run(
-        [
-            "cc",
-            "-O1",
-            "-g",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            source,
-            "-o",
-            program,
-            f"-Wl,-rpath,{OUT}/lib",
-            *flags,
-        ],
-        text=True,
-    )
-    return program
-
-
-def php_command():
-    php = os.environ.get("PHP") or run(["php-config", "--php-binary"], text=True).strip()
-    return [php, "-n", "-d", f"extension={OUT}/php/bloomfilter.so"]
 
 
 @pytest.fixture(scope="session")

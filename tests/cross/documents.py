@@ -6,7 +6,7 @@ answer: why` in PHP; in a translation the colon may be a Chinese one."""
 import ast
 import re
 
-from conftest import ROOT
+from products import ROOT
 
 
 def text_of(name):

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from conftest import ROOT
+from products import ROOT
 from documents import blocks
 
 from bloomfilter import CountingBloomFilter

@@ -4,7 +4,8 @@ import os
 import sys
 
 import pytest
-from conftest import HERE, run
+from conftest import HERE
+from products import run
 
 COMMA = "de_DE.UTF-8"
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from conftest import ROOT
+from products import ROOT
 from documents import text_of
 
 DOCUMENTS = [

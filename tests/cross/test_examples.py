@@ -11,7 +11,7 @@ from collections import Counter
 
 import own_redis
 import pytest
-from conftest import ROOT
+from products import ROOT
 
 EXAMPLES = ROOT / "examples"
 

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from conftest import ROOT, run
+from products import ROOT, run
 from documents import blocks, languages
 
 PAGE = "docs/growing.md"

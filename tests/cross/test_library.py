@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import OUT, ROOT, run
+from products import OUT, ROOT, run
 
 HEADER = (ROOT / "core" / "bloomfilter.h").read_text()
 LIBRARY = OUT / "lib" / "libbloomfilter.so"

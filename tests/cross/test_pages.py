@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from bloomfilter import BloomFilter
-from conftest import OUT, PKG_CONFIG_PATH, ROOT, compile_c, php_command, run
+from products import OUT, PKG_CONFIG_PATH, ROOT, compile_c, php_command, run
 from documents import (
     PHP_ANSWER,
     PHP_CHECK,

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from bloomfilter import BloomFilter
-from conftest import OUT, ROOT, run
+from products import OUT, ROOT, run
 from documents import (
     PHP_ANSWER,
     PHP_CHECK,

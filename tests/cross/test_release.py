@@ -5,7 +5,7 @@ import re
 from datetime import date
 
 import bloomfilter
-from conftest import OUT, ROOT, compile_c, run
+from products import OUT, ROOT, compile_c, run
 
 VERSION = re.search(r'#define BF_VERSION "(.*)"', (ROOT / "core" / "bloomfilter.h").read_text())[1]
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text()

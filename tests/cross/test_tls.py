@@ -8,7 +8,7 @@ import time
 
 import pytest
 import redis
-from conftest import run
+from products import run
 from own_redis import free_port
 
 WRITE = """$f = new BloomFilter(n: 1000, p: 0.01, storage: $argv[1]);

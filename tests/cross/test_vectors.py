@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from conftest import ROOT, run_sides
+from conftest import run_sides
+from products import ROOT
 
 FILES = sorted((ROOT / "tests" / "vectors").glob("*.jsonl"))
 SIDES = ["c", "php", "py"]

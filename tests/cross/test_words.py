@@ -5,7 +5,7 @@ import importlib.util
 
 import bloomfilter
 import pytest
-from conftest import ROOT
+from products import ROOT
 
 LOADER = importlib.machinery.SourceFileLoader("prose", str(ROOT / "scripts" / "prose"))
 prose = importlib.util.module_from_spec(importlib.util.spec_from_loader("prose", LOADER))

@@ -71,12 +71,9 @@ int __wrap_bf_chain_part(
 {
     (void)before;
     (void)err;
-    *part = *d;
+    *part = bf_part_of(d, i);
     part->g.m = part->g.lines = part_bits;
     part->g.n = room;
-    part->kind = BF_PART;
-    part->index = i;
-    part->live = d->kind == BF_WINDOW ? BF_NEVER : 0;
     return 1;
 }
 static inline int add_key(bf_filter *to, int key)

@@ -34,6 +34,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 if os.environ.get("BLOOMFILTER_GC") == "1":
     gc.set_threshold(1)
 
+
+def pytest_collection_finish():
+    """What all test modules have imported is millions of objects; a test that collects looks at its
+    own alone."""
+    gc.collect()
+    gc.freeze()
+
+
 SCHEMES = ["classic", "block", "block2"]
 
 

@@ -162,11 +162,7 @@ static void one(const void *argument, const void *key, size_t len, uint64_t *dig
         digest[i] = (uint32_t)(to_int(functions[list[1 + i]].of(key, len)) % 4294967295);
 }
 
-static void run(const void *argument, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    for (size_t i = 0; i < n; i++)
-        one(argument, keys[i].ptr, keys[i].len, digests + i * *(const uint8_t *)argument);
-}
+BF_RUN_BY_ONE(run, one, *(const uint8_t *)secret)
 
 const bf_hash bf_hash_php = {
     .name = "php", .width = 0, .run = run, .one = one, .prepare = prepare

@@ -71,11 +71,19 @@ static inline int rs_connect(int port)
 
 /* ---- the client: an inline command, the reply as it comes; a text's own bytes are returned with
  * their length ---- */
+/* Looked at first, because what follows the text line is read by others. */
 static size_t rs_line(int fd, char *line, size_t cap)
 {
     size_t n = 0;
-    while (n + 1 < cap && read(fd, line + n, 1) == 1)
-        if (line[n++] == '\n') break;
+    while (n + 1 < cap) {
+        ssize_t there = recvfrom(fd, line + n, cap - 1 - n, MSG_PEEK, NULL, NULL);
+        const char *end = there > 0 ? memchr(line + n, '\n', (size_t)there) : NULL;
+        if (there <= 0) break;
+        ssize_t got = read(fd, line + n, end ? (size_t)(end + 1 - line) - n : (size_t)there);
+        if (got <= 0) break;
+        n += (size_t)got;
+        if (end) break;
+    }
     line[n] = 0;
     return n;
 }

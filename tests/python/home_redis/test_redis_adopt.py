@@ -95,5 +95,5 @@ def test_what_is_refused(server, known):
     with pytest.raises(ValueError, match="read_only is asked for"):
         BloomFilter.open(url, adopt=True, read_only=True, **GOZERO)
     with pytest.raises(Error, match="room for the mark"):
-        BloomFilter.open(url, adopt=True, scheme="php-hashes:JS,PJW")
+        BloomFilter.open(url, adopt=True, scheme="classic", m=2**32, k=3, shards=1)
     assert server("DBSIZE") == ":1\r\n"

@@ -1,0 +1,54 @@
+"""What scripts/build made and tests of several folders use: where it is, how a command is run, how a
+C program is compiled with the library, which PHP loads the extension.  Holds no test."""
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+OUT = ROOT / "out"
+PKG_CONFIG_PATH = f"{OUT}/lib/pkgconfig"
+
+
+def run(command, **options):
+    """Standard output of a command that must succeed."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        **options,
+    )
+    assert done.returncode == 0, (
+        f"exit {done.returncode} of {shlex.join(map(str, command))}\n{done.stderr!s}\n{done.stdout!s}"
+    )
+    return done.stdout
+
+
+def compile_c(source, program):
+    """As a user of the installed library would."""
+    env = os.environ | {"PKG_CONFIG_PATH": PKG_CONFIG_PATH}
+    flags = run(["pkg-config", "--cflags", "--libs", "bloomfilter"], env=env, text=True).split()
+    run(
+        [
+            "cc",
+            "-O1",
+            "-g",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            source,
+            "-o",
+            program,
+            f"-Wl,-rpath,{OUT}/lib",
+            *flags,
+        ],
+        text=True,
+    )
+    return program
+
+
+def php_command():
+    php = os.environ.get("PHP") or run(["php-config", "--php-binary"], text=True).strip()
+    return [php, "-n", "-d", f"extension={OUT}/php/bloomfilter.so"]
