@@ -80,6 +80,11 @@ char *bf_link_begin_arg(bf_link *l, size_t len); /* where its bytes go, or NULL:
 void bf_link_end_arg(bf_link *l, size_t len);
 void bf_link_word(bf_link *l, const char *word);
 void bf_link_number(bf_link *l, uint64_t v);
+/* A command of words, the last one NULL. */
+void bf_link_words(bf_link *l, const char *const *words);
+#define bf_link_put(l, ...) bf_link_words(l, (const char *const[]){ __VA_ARGS__, NULL })
+/* EVAL; the caller puts so many keys next, and then so many arguments. */
+void bf_link_eval(bf_link *l, const char *script, size_t keys, size_t args);
 void bf_link_apart(bf_link *l); /* the next one begins apart from those before, also of its key */
 void bf_link_push(bf_link *l);  /* what fits now: the server starts while commands are written */
 int bf_link_send(bf_link *l, bf_error *err);
@@ -88,5 +93,7 @@ int bf_link_refusal(const bf_link *l, bf_error *err); /* the reply as an error; 
 /* One whole trip of what was put: n replies, the last one stays in l->reply; the first error reply
  * is the error. */
 int bf_link_finish(bf_link *l, size_t n, bf_error *err);
+/* The same of one script, which answers with a number. */
+int bf_link_run(bf_link *l, long long *v, bf_error *err);
 char *bf_redis_digits(char *at, uint64_t v); /* decimal; returns the end */
 #endif
