@@ -466,6 +466,27 @@ static void together(void)
     }
 }
 
+/* A home that has words, and no drafts: layouts and kernels ask for no more. */
+static void a_home_without_drafts(void)
+{
+    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
+    bf_store_ops plain = *f->part.store.ops;
+    plain.draft = NULL;
+    f->part.store.ops = &plain;
+    bf_settle(f, false);
+    bf_filter *other = bf_copy(f, &e);
+    const bf_key keys[] = { { "b", 1 }, { "c", 1 } };
+    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
+    CHECK_EQ(bf_add_many(f, keys, 2, NULL, &e), 2);
+    CHECK_EQ(bf_test_many(f, keys, 2, NULL, &e), 2);
+    CHECK_EQ(bf_add(other, "d", 1, &e), BF_ADDED);
+    CHECK_EQ(bf_unite(f, other, &e), 0);
+    CHECK_EQ(bf_test(f, "a", 1, &e) + bf_test(f, "d", 1, &e), 2);
+    CHECK(!bf_rebuild_begin(f, &e) && e.code == BF_ENOTSUP);
+    bf_close(f);
+    bf_close(other);
+}
+
 int main(void)
 {
     if (!mkdtemp(folder)) return 1;
@@ -479,6 +500,7 @@ int main(void)
     RUN(killed_at_any_step);
     RUN(a_fault_at_any_step);
     RUN(together);
+    RUN(a_home_without_drafts);
     rmdir(folder);
     return FINISH();
 }
