@@ -171,8 +171,8 @@ static int attach_foreign(
     if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
     if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8 && !bf_redis_mark_apart(r))
         return bf_fail(err, BF_EMISMATCH,
-            "%s holds %lld bytes: m=%llu bits and a mark of ours, or another m. adopt would write over "
-            "the last 32 bits: open it without adopt and rebuild it, or give its m",
+            "%s holds %lld bytes, more than m=%llu needs: adopt would overwrite the last 4; pass its true m, "
+            "or rebuild it without adopt",
             bf_redis_label(r), bytes, (unsigned long long)d->g.m);
     if (spec->adopt) return bf_redis_adopt(r, d, err);
     r->foreign = true;

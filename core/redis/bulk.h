@@ -19,4 +19,7 @@ char *bf_redis_temp_name(const bf_redis *r); /* to be freed; NULL: no memory */
 int bf_redis_zeros(
     bf_redis *r, const char *temp, uint32_t mark, bf_error *err); /* a key of zeros and the mark */
 void bf_redis_discard(bf_redis *r, const char *temp);
+
+/* glance.c */
+int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
 #endif

@@ -1,23 +1,33 @@
 /* redis.h - a filter in Redis as the files of this room know it.  Private.  What a file offers the
  * others is in the header of its name, or in the one beside it here:
  *
- *   url.c       storage text -> where and as whom            reply.c     what a reply is made of
- *   link.c      commands into a buffer, a trip, fork
- *   transport.h   socket.c    a connection of our own (hiredis), with tls.c, hosts.c;  client.c    the host's client instead
- *   meta.c      K:meta, the companion hash <-> bf_desc       mark.c      the mark, and following it; which key is selected
- *   trip.c      a batch of positions as one trip             scripts.h   what scripts have in common
- *   trip.h      cells.c     what is asked of bits and counters;  counting.c  counters down; sums of them
- *   bulk.c      whole bitmaps: making, reading, uniting      sharded.c   a filter of several keys: K:0, K:1, ...
- *   cache.c     keys known to be present                     redisson.c  filters that Redisson keeps
- *   attach.h    attach.c    opening what is there;  adopt.c     making another system's bits ours
- *   parts.h     parts.c     a batch over all parts, one trip;  parent.c    what parts have in common
- *               grown.c     parts of growing filters;  epochs.c    parts of forgetting ones
- *   store.c     what the home offers
+ *   url.c       storage text -> where and as whom      reply.c     what a reply is made of
+ *   link.c      commands into a buffer, a trip, fork   meta.c      K:meta, the companion hash
+ *   transport.h   socket.c    a connection of our own (hiredis), with tls.c and hosts.c
+ *                 client.c    the host's client instead
+ *   mark.c      the mark, and following it; which key is selected
+ *   trip.h      trip.c      a batch of positions as one trip
+ *               cells.c     what is asked of bits and counters
+ *               counting.c  counters down; sums of them
+ *   bulk.h      bulk.c      whole bitmaps: making, reading, uniting
+ *               glance.c    about how full it is
+ *   sharded.c   a filter of several keys: K:0, K:1     cache.c     keys known to be present
+ *   attach.h    attach.c    opening what is there
+ *               adopt.c     making another system's bits ours
+ *   parts.h     parts.c     a batch over all parts, one trip
+ *               parent.c    what parts have in common
+ *               grown.c     parts of growing filters
+ *               epochs.c    parts of forgetting ones
+ *   redisson.c  filters that Redisson keeps            store.c     what the home offers
+ *   scripts.h   what scripts have in common
  *
- * A filter under key K:   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the mark
- *                         K:meta   its parameters as text, and the mark
- * With shards:            K:meta   the same, for all of them; its mark is nobody's bits'
- *                         K:i      a shard, as K above; {K:i}:meta beside it, or K:i:meta where K has a hash tag
+ * A filter under key K:
+ *   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the
+ *            mark
+ *   K:meta   its parameters as text, and the mark
+ * With shards:
+ *   K:meta   the same, for all of them; its mark is nobody's bits'
+ *   K:i      a shard, as K above; {K:i}:meta beside it, or K:i:meta where K has a hash tag
  * K:meta says too which mark the filter was made with (born): clearing and rebuilding keep that,
  * re-creating does not. The mark is a random number other than 0, new for every generation of the
  * bits.  Every trip ends by reading it: as it never comes back once it is gone, finding it says
