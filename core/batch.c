@@ -56,8 +56,8 @@ static inline __attribute__((always_inline)) int64_t run_ring(
     for (size_t hashed = 0, done = 0; done < n;) {
         uint64_t *ahead = ring + hashed % BF_RING * width, hits;
         size_t fresh = n - hashed < w.step ? n - hashed : w.step;
-        for (size_t i = hashed + text_ahead; i < hashed + text_ahead + fresh && i < n; i++)
-            bf_prefetch(keys[i].ptr);
+        if (n - hashed >= text_ahead + w.step)
+            for (size_t i = 0; i < w.step; i++) bf_prefetch(keys[hashed + text_ahead + i].ptr);
         f->hash->run(f->secret, keys + hashed, fresh, ahead);
         hashed += fresh;
         if (fresh && hashed - done <= w.lag) {
