@@ -38,8 +38,9 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
             "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no "
             "Redis is given");
     if (spec->adopt && (!in_redis || spec->read_only))
-        return bf_fail(err, BF_EINVAL, "adopt writes to a filter in Redis, but %s",
-            in_redis ? "read_only is asked for" : "no Redis is given");
+        return bf_fail(err, BF_EINVAL,
+            in_redis ? "adopt writes to the filter: read_only must not be given"
+                     : "adopt is for filters in Redis, but no Redis is given");
     if (spec->cache_max_age != 0 && !spec->cache)
         return bf_fail(err, BF_EINVAL, "cache_max_age=%g needs cache", spec->cache_max_age);
     if (spec->key && !spec->client && !in_redis)

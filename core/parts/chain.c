@@ -205,6 +205,26 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
     return rc;
 }
 
+int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    bf_desc part;
+    int token, rc = bf_chain_lock(f, &token, err);
+    if (rc < 0) return rc;
+    if (ops->follow) rc = ops->follow(f, err);
+    if (rc >= 0 && c->count == count) {
+        const bf_piece *last = c->piece[count - 1];
+        rc = count < BF_PARTS_MAX
+                 ? bf_chain_part(&c->desc, count, last->start + last->part.g.m, &part, err)
+                 : 0;
+        if (rc == 0) bf_raise(&c->full);
+        if (rc > 0) rc = ops->append(f, &part, err);
+    }
+    bf_chain_unlock(f, token);
+    return rc < 0 ? rc : bf_chain_writable(f, err);
+}
+
 /* ---- with every part, under the lock: nothing is emptied or appended meanwhile ---- */
 int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err)
 {

@@ -143,6 +143,8 @@ void *bf_chain_wait_begin(const bf_chain *c);       /* around what may take long
 void bf_chain_wait_end(const bf_chain *c, void *began); /* leaves errno as it is */
 int bf_chain_lock(bf_filter *f, int *token, bf_error *err);
 void bf_chain_unlock(bf_filter *f, int token);
+/* The part after the `count` that are known; somebody else's, where he was faster. */
+int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
 /* The lock, with every part taken in: nothing is emptied or appended meanwhile. */
 int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err);
 int bf_chain_refresh(bf_filter *f, bf_error *err); /* knows then all that others did before */

@@ -165,7 +165,7 @@ static const refusal specs[] = {
     { { .m = 6400, .k = 2, .scheme = "guava", .secret = secret, .secret_len = 16 }, BF_EINVAL,
         "scheme guava cannot be keyed" },
     { { .m = 1000, .k = 2, .scheme = "classic", .functions = &functions }, BF_EINVAL,
-        "functions are for scheme functions, got scheme classic" },
+        "are scheme functions, got scheme classic" },
 };
 
 static void specs_that_contradict_themselves(void)
