@@ -304,8 +304,8 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
 size_t bf_at_once(const bf_filter *f);
 /* Lines of a buffer as keys: each ends before the byte sep.  A call takes bf_at_once keys at most,
  * and about 4 MiB, moves `at` past them and counts up keys and hits (new, or present): 1, or 0
- * where no whole line is left.  A refused key is err->key, counted from the first line of all calls; at,
- * keys and hits stay then. */
+ * where no whole line is left.  A refused key is err->key, counted from the first line of all
+ * calls; at, keys and hits stay then. */
 typedef struct {
     const char *at, *end;    /* what is left of the buffer                                        */
     char sep;
