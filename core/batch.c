@@ -3,9 +3,9 @@
  * with a run of keys is their variant's.  Knows the seams, no formula, no file byte, no hash. */
 #include "base/load.h"
 #include "bits/bits.h"
-#include "parts/rebuild.h"
 #include "parts/span.h"
 #include "parts/whole.h"
+#include "during.h"
 #include "spec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -111,23 +111,6 @@ static size_t keys_at_once(size_t positions, unsigned k, size_t most)
     return positions / k < most ? positions / k : most;
 }
 
-/* Hashes and layouts see no more keys at once than ever, however large the store's batch is.  How
- * many keys were placed: all, or those before the one whose hashing failed. */
-size_t bf_place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos, bf_error *err)
-{
-    uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
-    const unsigned k = f->part.g.k;
-    const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK);
-    size_t good = 0;
-    for (size_t done = 0, c; done < n && good == done; done += c) {
-        c = n - done < few ? n - done : few;
-        good += f->hash->try ? f->hash->try(f->secret, keys + done, c, d, err) : c;
-        if (!f->hash->try) f->hash->run(f->secret, keys + done, c, d);
-        bf_positions(f->scheme->layout, &f->part.g, d, good - done, pos + done * k);
-    }
-    return good;
-}
-
 /* Bits elsewhere, or a layout without kernels: positions of at most `most` keys at once, through
  * the buffers given. */
 static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each,
@@ -182,17 +165,6 @@ static int64_t run_positions(
     return run_through(f, op, keys, n, each, few, pos, present, err);
 }
 
-/* How many keys come before the first that the scheme cannot hold; then *err names that one. */
-size_t bf_acceptable(const bf_filter *f, const bf_key *keys, size_t n, bf_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (f->hash->accept(f->secret, keys[i].ptr, keys[i].len, err) == 0) continue;
-        if (err) err->key = i;
-        return i;
-    }
-    return n;
-}
-
 static int64_t run_accepted(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
@@ -201,7 +173,7 @@ static int64_t run_accepted(
     return total < 0 || good == n ? total : BF_EINVAL;
 }
 
-int64_t bf_run_here(
+static int64_t run_here(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     const bool kernels = f->part.kernels && op <= BF_OP_ADD;
@@ -217,9 +189,9 @@ static int64_t run_inside(
     if (n == 0) return 0;
     const bool here = bf_whole_piece(f, 0)->part.kernels && op <= BF_OP_ADD;
     if (f->variant->many) return (here ? run_many_parts : bf_chain_run)(f, op, keys, n, each, err);
-    if (changes && f->edition) return bf_change(f, op, keys, n, each, err);
+    if (changes && f->edition) return bf_change(f, op, keys, n, each, run_here, err);
     if (f->hash->accept) return run_accepted(f, op, keys, n, each, err);
-    return bf_run_here(f, op, keys, n, each, err);
+    return run_here(f, op, keys, n, each, err);
 }
 
 /* Not inlined: their large buffers must not burden the single key. */

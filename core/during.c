@@ -2,12 +2,45 @@
  * addressable memory.  Knows the way of a key and the edition (parts/rebuild.h); what is added
  * while a rebuild is open goes to the draft too.  Under the hold there are positions only: no code
  * of the host runs there. */
-#include "parts/rebuild.h"
-#include "spec.h"
+#include "during.h"
 
-/* Keys between two looks at the edition.  What is counted twice is too many. */
-enum { KEYS_AT_ONCE = 1 << 15 };
+/* Keys between two looks at the edition.  Those that a whole rebuild overtakes are counted twice.
+ */
+enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 10 };
 
+/* ---- keys as positions ---- */
+static size_t keys_placed(unsigned k)
+{
+    const size_t few = BF_POSITIONS / k;
+    return few < BF_CHUNK ? few : BF_CHUNK;
+}
+
+size_t bf_place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos, bf_error *err)
+{
+    uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
+    const unsigned k = f->part.g.k;
+    const size_t few = keys_placed(k);
+    size_t good = 0;
+    for (size_t done = 0, c; done < n && good == done; done += c) {
+        c = n - done < few ? n - done : few;
+        good += f->hash->try ? f->hash->try(f->secret, keys + done, c, d, err) : c;
+        if (!f->hash->try) f->hash->run(f->secret, keys + done, c, d);
+        bf_positions(f->scheme->layout, &f->part.g, d, good - done, pos + done * k);
+    }
+    return good;
+}
+
+size_t bf_acceptable(const bf_filter *f, const bf_key *keys, size_t n, bf_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (f->hash->accept(f->secret, keys[i].ptr, keys[i].len, err) == 0) continue;
+        if (err) err->key = i;
+        return i;
+    }
+    return n;
+}
+
+/* ---- under the hold ---- */
 static bf_error *told(bf_error *err, bf_error *own) { return err ? err : own; }
 
 /* Once more, or for the first time (then NULL).  What stands in the bits is added to the draft
@@ -53,7 +86,7 @@ static int64_t held(
     uint64_t pos[BF_POSITIONS];
     uint8_t present[BF_CHUNK];
     bf_error why;
-    const size_t few = BF_POSITIONS / f->part.g.k, most = few < BF_CHUNK ? few : BF_CHUNK;
+    const size_t most = keys_placed(f->part.g.k);
     int64_t total = 0;
     for (size_t done = 0, c; done < n; done += c) {
         c = n - done < most ? n - done : most;
@@ -71,6 +104,7 @@ static int64_t held(
     return total;
 }
 
+/* ---- with a look before and after ---- */
 /* rc: of the first pass over n keys.  Those before one that was refused are added as well. */
 static int64_t meanwhile(bf_filter *f, uint64_t was, int64_t rc, const bf_key *keys, size_t n,
     uint8_t *each, bf_error *err)
@@ -86,27 +120,28 @@ static int64_t meanwhile(bf_filter *f, uint64_t was, int64_t rc, const bf_key *k
 }
 
 static int64_t change_some(
-    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_run *run, bf_error *err)
 {
     const uint64_t was = bf_edition_now(f);
     if ((op == BF_OP_REMOVE && f->atomic) || was != bf_edition_known(f))
         return held(f, (pass){ op, NULL, false }, keys, n, each, err);
-    const int64_t rc = bf_run_here(f, op, keys, n, each, err);
+    const int64_t rc = run(f, op, keys, n, each, err);
     return bf_edition_now(f) == was || op == BF_OP_REMOVE
                ? rc
                : meanwhile(f, was, rc, keys, n, each, err);
 }
 
-int64_t bf_change(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+int64_t bf_change(
+    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_run *run, bf_error *err)
 {
     bf_error own;
     int64_t total = 0, rc;
     err = told(err, &own);
     const size_t good = f->hash->accept ? bf_acceptable(f, keys, n, err) : n,
-                 most = f->part.g.counting ? BF_CHUNK : KEYS_AT_ONCE;
+                 most = f->part.g.counting ? COUNTED_AT_ONCE : KEYS_AT_ONCE;
     for (size_t done = 0, c; done < good; done += c, total += rc) {
         c = good - done < most ? good - done : most;
-        rc = change_some(f, op, keys + done, c, each ? each + done : NULL, err);
+        rc = change_some(f, op, keys + done, c, each ? each + done : NULL, run, err);
         if (rc >= 0) continue;
         if (err->key != BF_NO_KEY) err->key += done;
         return rc;

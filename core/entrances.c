@@ -46,6 +46,7 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     INSIDE_ONE(int, rc, f, bf_do_saturated(f, wait, err));
 }
+int bf_glance(bf_filter *f, bf_error *err) { INSIDE_ONE(int, rc, f, bf_do_glance(f, err)); }
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
     INSIDE_ONE(int, rc, f, bf_do_read_bits(f, offset, buf, len, err));

@@ -357,7 +357,7 @@ class BloomFilter implements Countable
     /**
      * More than half of the bits are set: it holds as many keys as it was sized for, or more. Adding to such a filter is an
      * E_USER_WARNING as soon as it holds more than a tenth above n, once for each filter and process, unless `bloomfilter.warn`
-     * (php.ini, ini_set) is 0; filters in Redis do not warn by themselves.
+     * (php.ini, ini_set) is 0; one in Redis is looked at once a minute.
      */
     public function saturated(): bool {}
 
@@ -439,15 +439,16 @@ class BloomFilter implements Countable
     public function expire(int|float|null $seconds): void {}
 
     /**
-     * Filters in Redis: from now on it holds these keys and no others, for everybody who uses it. Until all of them are read it
-     * is used as ever; then the bits are exchanged at once (of a filter with shards, one shard after the other), without a
-     * moment in which a key is missing. Keys that others add meanwhile are kept only if they are among these. The time to live
-     * stays. Needs m / 8 bytes of memory.
+     * Make it hold these keys and no others, for everybody who uses it. Until all of them are read it is used as ever, and no
+     * key that is in the old and in the new ones is ever absent. Needs m / 8 bytes of memory. Memory and files: keys that anybody
+     * adds meanwhile are kept; it needs room for the bits once more (a file gets it behind its bits); whoever dies leaves the
+     * old keys or the new ones. Redis: keys that others add meanwhile are kept only if they are among these; of a filter with
+     * shards one shard after the other; the time to live stays.
      *
      * @return int how many of the keys were surely different ones
      *
      * @throws TypeError            as addMany(); nothing is changed then, as with any exception
-     * @throws BloomFilterException it is not in Redis, read-only or lost
+     * @throws BloomFilterException it grows or forgets, is read-only or lost, or another process or handle rebuilds it
      */
     public function rebuild(iterable $keys): int {}
 

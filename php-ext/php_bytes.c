@@ -55,6 +55,7 @@ PHP_METHOD(BloomFilter, fromBytes)
                        ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), format, &expect, &err)
                        : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
+    php_bf_weakness(return_value);
 }
 
 /* ---- files ---- */
@@ -99,6 +100,7 @@ PHP_METHOD(BloomFilter, load)
     bf_filter *f = bf_load(full, &expect, &err);
     efree(full);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
+    php_bf_weakness(return_value);
 }
 
 /* ---- serialize: ['bytes' => string] or ['storage' => path or URL, 'key' => name inside it if one

@@ -32,6 +32,7 @@ static void init_lock(pthread_rwlock_t *lock)
 served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage, bf_error *err)
 {
     bf_info info;
+    char sentence[BF_SENTENCE_BYTES];
     served *s = calloc(1, sizeof *s);
     if (!s) {
         bf_close(f);
@@ -47,6 +48,8 @@ served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage
     pthread_mutex_init(&s->lock, NULL);
     init_lock(&s->use);
     bf_get_info(f, &info);
+    if (bf_weakness(f, sentence, sizeof sentence))
+        fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
     s->grows = info.grow > 0;
     s->counts = info.counting;
     s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||

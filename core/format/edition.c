@@ -2,8 +2,8 @@
  * where the word is and what it says, and where the draft of a file lies; what is done when it
  * moves is parts/rebuild.c's.
  *
- *   0 clean, as it was saved       4 q + 1 settled       4 q + 2 a rebuild is open: there is a draft
- *   4 q + 3 the draft is complete, and takes the place of the bits */
+ *   0 clean, as it was saved   4 q + 1 settled   4 q + 2 a rebuild is open: there is a draft
+ *   4 q + 3 the draft is complete, and takes the place of the bits; then 4 (q + 1) + 1 */
 #include "bits/bits.h"
 #include "format/fields.h"
 

@@ -30,6 +30,9 @@ struct bf_hash {
      * about. */
     size_t (*try)(
         const void *secret, const bf_key *keys, size_t n, uint64_t *digests, bf_error *err);
+    /* Those of the argument's functions that fail on ordinary keys: how many, and their names. NULL
+     * = none. */
+    unsigned (*weak)(const void *argument, char *names, size_t cap);
     const bf_hash *avx2; /* the same digests by AVX2; NULL = none */
 };
 

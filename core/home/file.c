@@ -303,8 +303,8 @@ static int check(bf_store *s, bf_error *err)
                                                      "another filter is there now, open it again",
                                                      f->path);
     return bf_fail(err, BF_EFORMAT,
-        "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path,
-        (unsigned long long)st.st_size, (unsigned long long)must);
+        "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path, (ull)st.st_size,
+        (ull)must);
 }
 
 static int sync_(bf_store *s, bf_error *err)

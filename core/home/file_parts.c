@@ -131,7 +131,7 @@ static int follow_one(bf_filter *f, bf_error *err)
     const uint64_t left = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
     if (left < BF_HEADER)
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
-            file->path, (unsigned long long)st.st_size, i);
+            file->path, (ull)st.st_size, i);
     int rc = bf_read_at(file->fd, at, page, BF_HEADER, file->path, err);
     if (rc < 0 || (rc = bf_header_read_part(
                        page, BF_HEADER, left, &f->chain->desc, i, &d, file->path, err)) < 0)
@@ -156,7 +156,7 @@ static int check_end(const bf_filter *f, bf_error *err)
     if ((uint64_t)st.st_size <= end_of(f)) return 0;
     if (f->variant->grows && !bf_header_clean(file->map)) return 0;
     return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
-        file->path, (unsigned long long)st.st_size, (unsigned long long)end_of(f));
+        file->path, (ull)st.st_size, (ull)end_of(f));
 }
 
 static int follow(bf_filter *f, bf_error *err)

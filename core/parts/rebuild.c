@@ -2,27 +2,25 @@
  * that died left behind.  Knows editions, drafts and words; where they are is the home's business
  * (bf_draft_ops), and the keys are during.c's.
  *
- * Whoever dies leaves the old contents or the new ones.  A draft is there only while the edition
- * says so, on disk too: the edition goes first when a draft is made, and last when it is dropped.
- * Until the edition says that the draft is complete, the bits are the old ones; from then on
- * whoever comes next puts the draft into their place once more. */
+ * An edition q is 4 q + its phase.  Whoever dies leaves the old contents or the new ones.  A draft
+ * is there only while the edition says so, on disk too: the edition goes first when a draft is
+ * made, and last when it is dropped. Until the edition says that the draft is complete, the bits
+ * are the old ones; from then on whoever comes next puts the draft into their place once more. */
 #include "parts/rebuild.h"
 
 enum { SETTLED = 1, OPEN = 2, COMPLETE = 3 };
 static unsigned phase(uint32_t edition) { return edition & 3; }
-static uint32_t next_settled(uint32_t edition) { return ((edition >> 2) + 1) << 2 | SETTLED; }
+/* The bits of a later one are others; the phases of one count up in its last two bits. */
+static uint32_t in_phase(uint32_t edition, uint32_t phase, bool later)
+{
+    return ((edition >> 2) + later) << 2 | phase;
+}
 
 static const bf_draft_ops *ops_of(const bf_filter *f) { return f->part.store.ops->draft; }
 
 static int keep(bf_filter *f, bf_keep what, bf_error *err)
 {
     return ops_of(f)->keep ? ops_of(f)->keep(f, what, err) : 0;
-}
-
-void bf_edition_note(bf_filter *f)
-{
-    if (f->edition && bf_edition_settled(bf_edition(f->edition)))
-        bf_word_set(&f->settled, bf_edition_now(f));
 }
 
 /* ---- steps under the hold ---- */
@@ -37,7 +35,8 @@ static int settle(bf_filter *f, bf_held *h, bf_error *err)
 {
     h->draft = NULL;
     int rc = ops_of(f)->drop(f, err);
-    return rc < 0 ? rc : move_to(f, h, next_settled(h->edition), err);
+    if (rc < 0) return rc;
+    return move_to(f, h, in_phase(h->edition, SETTLED, phase(h->edition) == COMPLETE), err);
 }
 
 /* First all of both, then the draft alone: no bit that both have is ever 0. */
@@ -90,25 +89,25 @@ static int busy(const bf_filter *f, bf_error *err)
         bf_where(f, NULL));
 }
 
-/* One that this handle began before, or whose maker may have died, is over. */
+/* One that this handle began before is over; so is one whose maker may have died, who finds a later
+ * edition if he lives. */
 static int open_draft(bf_filter *f, bf_held *h, bf_error *err)
 {
     const bf_draft_ops *ops = ops_of(f);
-    if (h->draft) {
-        const int alive = ops->made_by_living ? ops->made_by_living(f) : 1;
-        if (f->began != h->edition && alive >= 0) return busy(f, err);
-        h->draft = NULL;
-        int rc = ops->drop(f, err);
-        if (rc < 0) return rc;
-    }
-    int rc = move_to(f, h, ((h->edition >> 2) + (phase(h->edition) == OPEN)) << 2 | OPEN, err);
+    const bool others = h->draft && f->began != h->edition;
+    if (others && (!ops->made_by_living || ops->made_by_living(f) >= 0)) return busy(f, err);
+    int rc = h->draft ? ops->drop(f, err) : 0;
+    h->draft = NULL;
+    if (rc == 0) rc = move_to(f, h, in_phase(h->edition, OPEN, others), err);
     if (rc == 0) rc = ops->make(f, err);
     if (rc == 0 && (rc = ops->words(f, &h->draft, err)) == 0)
         rc = bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was open", bf_where(f, NULL));
     if (rc < 0)
         settle(f, h, NULL);
-    else
+    else {
         f->began = h->edition;
+        f->rebuilds++;
+    }
     return rc < 0 ? rc : 0;
 }
 
@@ -118,7 +117,7 @@ int bf_draft_begin(bf_filter *f, uint32_t *number, bf_error *err)
     int rc = bf_edition_hold(f, &h, err);
     if (rc < 0) return rc;
     rc = open_draft(f, &h, err);
-    *number = h.edition;
+    *number = f->rebuilds;
     bf_edition_let(f, &h);
     return rc;
 }
@@ -136,6 +135,11 @@ static int end_held(bf_filter *f, bf_held *h, const uint64_t *words, bf_error *e
     return rc < 0 ? rc : replace(f, h, err);
 }
 
+static bool is_open(const bf_filter *f, const bf_held *h, uint32_t number)
+{
+    return h->draft && f->began == h->edition && f->rebuilds == number;
+}
+
 int bf_draft_end(bf_filter *f, uint32_t number, const uint64_t *words, bf_error *err)
 {
     bf_held h;
@@ -143,7 +147,7 @@ int bf_draft_end(bf_filter *f, uint32_t number, const uint64_t *words, bf_error 
     if (rc < 0) return rc;
     if (number == 0)
         rc = h.draft ? busy(f, err) : open_draft(f, &h, err);
-    else if (!h.draft || h.edition != number)
+    else if (!is_open(f, &h, number))
         rc = bf_fail(err, BF_EBUSY,
             "%.80s: this rebuild is over, another one began after it: nothing was changed",
             bf_where(f, NULL));
@@ -157,7 +161,7 @@ int bf_draft_cancel(bf_filter *f, uint32_t number, bf_error *err)
     bf_held h;
     int rc = number ? bf_edition_hold(f, &h, err) : 0;
     if (rc < 0 || !number) return rc;
-    if (h.draft && h.edition == number) {
+    if (is_open(f, &h, number)) {
         f->began = 0;
         rc = settle(f, &h, err);
     }

@@ -35,6 +35,9 @@ typedef struct {
      * bitset. */
     int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
     int (*count)(bf_store *s, uint64_t *ones, bf_error *err);
+    /* Of bits: about how many of how many, for a warning; it concludes nothing about the rest.
+     * Where it is not NULL, a look is a trip. */
+    int (*glance)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
     int (*clear)(bf_store *s, bf_error *err);
     int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);     /* bits |= words */
     int (*intersect)(bf_store *s, const uint64_t *words, bf_error *err); /* bits &= words */

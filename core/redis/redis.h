@@ -9,7 +9,7 @@
  *   bulk.c      whole bitmaps: making, reading, uniting      sharded.c   a filter of several keys: K:0, K:1, ...
  *   cache.c     keys known to be present                     redisson.c  filters that Redisson keeps
  *   attach.c    opening what is there                        adopt.c     making another system's bits ours
- *   store.c     what the home offers
+ *   store.c     what the home offers                        glance.c    about how full it is
  *   parts.c     a batch over all parts, one trip             parent.c    what parts have in common
  *   grown.c     parts of growing filters                     epochs.c    parts of forgetting ones
  *
@@ -374,6 +374,9 @@ int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys,
 
 /* counting.c: bf_redis_unite of counters; a part of it, after an error */
 int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err);
+
+/* glance.c */
+int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
 
 /* adopt.c: 1 it is ours, 0 something else is there by now: to be looked at again */
 int bf_redis_adopt(bf_redis *r, const bf_desc *d, bf_error *err);

@@ -164,6 +164,14 @@ static int count(bf_store *s, uint64_t *ones, bf_error *err)
     return leave(r, rc);
 }
 
+/* Shards are filled alike: one stands for all. */
+static int glance(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
+{
+    bf_redis *r = enter(s);
+    bf_redis_select(r, 0);
+    return leave(r, bf_redis_glance(r, ones, of, err));
+}
+
 /* Every shard is asked, whatever became of the others; the first error is the error. */
 static int expire(bf_store *s, double seconds, bf_error *err)
 {
@@ -248,6 +256,7 @@ const bf_store_ops bf_store_redis = { .name = "redis",
     .current = current,
     .read = read_,
     .count = count,
+    .glance = glance,
     .clear = clear,
     .replace = replace,
     .unite = unite,

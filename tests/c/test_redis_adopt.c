@@ -385,8 +385,7 @@ static void refused(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     scale = bf_open(&(bf_spec){ THEIRS }, &e);
     rs_start(&redis, NULL);
     RUN(gets_mark_and_companion);

@@ -303,11 +303,7 @@ static void rebuilding(void)
 static void waiting_for_replicas(void)
 {
     server copy;
-    rs_start(&copy, NULL);
-    rs_command(&copy, "REPLICAOF 127.0.0.1 %d", redis.port);
-    for (int i = 0;
-        i < 500 && !strstr(rs_command(&copy, "INFO replication"), "master_link_status:up"); i++)
-        rs_pause(20);
+    rs_replica(&copy, &redis);
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = opened(
@@ -362,8 +358,7 @@ static void time_out_of_the_spec(void)
 int main(void)
 {
     (void)o_apply;
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(the_same_answers);
     RUN(known_keys_make_no_trip);

@@ -4,7 +4,7 @@ on with, without a mark, a companion or growth."""
 
 # ruff: noqa: F401, F811 - fixtures of another test file
 import pytest
-from test_old_schemes import KEYS, blocks
+from old_vectors import KEYS, blocks
 from test_redis import empty, server
 
 from bloomfilter import BloomFilter, Error
