@@ -11,8 +11,10 @@
  *
  * Knows commands and replies; when they are sent, and again, is trip.c's. */
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
 #include "redis/scripts.h"
+#include "redis/trip.h"
 #include <string.h>
 
 /* Of a look in a batch: bytes of a command and its reply that are the same for all, and those of a

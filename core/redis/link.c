@@ -3,7 +3,7 @@
  * how commands are written and what a fork does; knows nothing of filters. */
 #include "parts/filter.h"
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/transport.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,6 +167,13 @@ int bf_link_finish(bf_link *l, size_t n, bf_error *err)
     return rc < 0 ? rc : refused;
 }
 
+int bf_link_run(bf_link *l, long long *v, bf_error *err)
+{
+    const int rc = bf_link_finish(l, 1, err);
+    if (rc < 0 || bf_reply_integer(&l->reply, 0, v)) return rc;
+    return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
+}
+
 /* ---- out ---- */
 char *bf_link_room(bf_link *l, size_t bytes)
 {
@@ -251,4 +258,20 @@ void bf_link_number(bf_link *l, uint64_t v)
 {
     char text[24];
     bf_link_arg(l, text, (size_t)(bf_redis_digits(text, v) - text));
+}
+
+void bf_link_words(bf_link *l, const char *const *words)
+{
+    size_t n = 0;
+    while (words[n]) n++;
+    bf_link_count(l, n);
+    for (size_t i = 0; i < n; i++) bf_link_word(l, words[i]);
+}
+
+void bf_link_eval(bf_link *l, const char *script, size_t keys, size_t args)
+{
+    bf_link_count(l, 3 + keys + args);
+    bf_link_word(l, "EVAL");
+    bf_link_word(l, script);
+    bf_link_number(l, keys);
 }

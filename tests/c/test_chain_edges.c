@@ -202,8 +202,8 @@ static void schemes_that_do_not_fit(void)
 
 static void a_secret_is_wiped(void)
 {
-    bf_filter *f = bf_open(
-        &(bf_spec){ .m = 512, .k = 3, .secret = "0123456789abcdef", .secret_len = 16 }, &e);
+    bf_filter *f =
+        bf_open(&(bf_spec){ .m = 512, .k = 3, .secret = "0123456789abcdef", .secret_len = 16 }, &e);
     if (!f && e.code == BF_ENOTSUP) SKIP("this build lacks libsodium");
     CHECK(f && !memcmp(f->secret, "0123456789abcdef", 16));
     bf_secret_wipe(f); /* as bf_close does */

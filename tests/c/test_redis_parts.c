@@ -355,6 +355,28 @@ static void a_lost_one_is_made_again(void)
 }
 
 /* Several clients fill one part: its count is everybody's, so it is followed when it is full. */
+/* K:meta alone counts the parts: without it the later ones are nobody's, and go when the filter is
+ * made again.  A filter of its own under the name of a later part stays. */
+static void parts_that_nobody_counts(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = OPEN("seen", GROWS);
+    grow_to(f, "seen", 4);
+    rs_command(&redis, "DEL seen:meta");
+    bf_filter *own = numbers(OPEN("{seen}:p5", .n = 100, .p = 0.01), 0, 50);
+    rs_command(&redis, "SET {seen}:p6:meta text");
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 8 + 2 + 1);
+    bf_filter *again = OPEN("seen", GROWS);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 3 + 2 + 1);
+    CHECK_EQ(missing(own, 0, 50), 0);
+    CHECK_EQ(batch(again, true, 'a', 0, 40, NULL), 40);
+    CHECK_EQ(bf_delete(again, &e), 0);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 2 + 1);
+    bf_close(again);
+    bf_close(own);
+    bf_close(f);
+}
+
 static void all_count_together(void)
 {
     rs_command(&redis, "FLUSHALL");
@@ -505,6 +527,7 @@ int main(void)
     RUN(nobody_elses_string_is_written_over);
     RUN(a_lost_part_is_an_error_of_the_same_trip);
     RUN(a_lost_one_is_made_again);
+    RUN(parts_that_nobody_counts);
     RUN(all_count_together);
     RUN(strings_of_an_older_version);
     RUN(cached_keys_take_no_trip);
