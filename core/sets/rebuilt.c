@@ -11,7 +11,8 @@ static int fixed(bf_filter *f, bf_error *err)
     const char *where = bf_where(f, NULL);
     if (f->variant->grows)
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s grows: it cannot be rebuilt, its parts follow from the keys it had; create another one",
+            "%.60s grows: it cannot be rebuilt, its parts follow from the keys it had; "
+            "create another one",
             where);
     if (f->variant->forgets)
         return bf_fail(err, BF_ENOTSUP,
