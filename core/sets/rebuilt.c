@@ -11,12 +11,12 @@ static int fixed(bf_filter *f, bf_error *err)
     const char *where = bf_where(f, NULL);
     if (f->variant->grows)
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s grows: it cannot be rebuilt, its parts are those of the keys it had; make "
-            "another one",
+            "%.60s grows: it cannot be rebuilt, its parts follow from the keys it had; "
+            "create another one",
             where);
     if (f->variant->forgets)
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s forgets: it cannot be rebuilt, new keys do not say when they were added", where);
+            "%.60s forgets: it cannot be rebuilt, the keys do not say when they were added", where);
     return 0;
 }
 
