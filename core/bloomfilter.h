@@ -357,16 +357,16 @@ enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* For hosts that warn once where a filter is overfull.  bf_watch answers how many new keys may be
  * added before the first look (made: the filter was just opened; else it was cleared or united);
- * INT64_MAX: never, because the home cannot tell.  A look at a fixed filter in Redis is a trip, made
- * once a minute (BITCOUNT of a few places); bf_look answers at once in between.  The host counts its new keys down and,
- * below 0, calls bf_look, which sets *left to how many more may come before the next look.  1: it
+ * INT64_MAX: never, because the home cannot tell.  A look at a fixed filter in Redis is a trip,
+ * made once a minute (BITCOUNT of a few places); bf_look answers at once in between.  The host
+ * counts its new keys down and, below 0, calls bf_look, which sets *left to how many more may come before the next look.  1: it
  * is overfull, and sentence (cap bytes) says so, without a full stop: the host adds how its
  * warnings are turned off.  0: nothing to say, also where it cannot be looked at. */
 #define BF_SENTENCE_BYTES 224
 int64_t bf_watch(bf_filter *f, bool made);
 int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap);
-/* For the same hosts, once when a filter is made or opened.  1: hash functions of its scheme fail on
- * ordinary keys, and sentence says which; 0: none does. */
+/* For the same hosts, once when a filter is made or opened.  1: hash functions of its scheme fail
+ * on ordinary keys, and sentence says which; 0: none does. */
 int bf_weakness(const bf_filter *f, char *sentence, size_t cap);
 /* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8);
  * counter i is byte i/2, the high half for even i. */

@@ -87,8 +87,8 @@ int bf_weakness(const bf_filter *f, char *sentence, size_t cap)
     char names[64] = "";
     if (!f->hash->weak || f->hash->weak(f->secret, names, sizeof names) == 0) return 0;
     bf_print(sentence, cap,
-        "scheme %s: many URLs or numbers have the same value of %s, so the rate of false positives is "
-        "far above p; use it only for a bitmap that another system fills",
+        "scheme %s: many URLs or numbers have the same value of %s, so the rate of false positives "
+        "is far above p; use it only for a bitmap that another system fills",
         f->name, names);
     return 1;
 }
