@@ -272,13 +272,19 @@ int bf_sync(bf_filter *f, bf_error *err);
  * repeated: the error says that it is not known. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
-/* Filters in Redis: other contents at once, without a moment in which keys are missing.  begin
- * gives an empty filter in memory that fits; fill it by bf_add_many; end puts its bits in the place
- * of those of f, keeps the time to live, and closes nothing.  Until then f is used as ever by
- * everybody.  Of keys that others add after begin those survive that are in fresh. A filter with
- * shards changes one shard after the other. */
+/* Other contents at once, without a moment in which keys are missing; not for filters that grow or
+ * forget.  begin gives an empty filter in memory that fits; fill it by bf_add_many; end puts its
+ * bits in the place of those of f, for everybody who has f's home open.  cancel instead of end
+ * leaves f as it was.  Both close nothing.  Until then f is used as ever by everybody.
+ * Memory and mapped files: keys that anybody adds after begin are kept.  It takes the room of the
+ * bits once more (a file gets it behind its bits); who adds meanwhile takes a lock.  A second
+ * rebuild by another process or handle is BF_EBUSY; begin again by f gives up the one before.  A
+ * process that dies leaves the old keys or the new ones.
+ * Redis: keeps the time to live.  Of keys that others add after begin those survive that are in
+ * fresh.  A filter with shards changes one shard after the other. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
+int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
 /* Switch between plain and atomic kernels.  No other thread may be inside the filter at that
  * moment. */
 void bf_set_threads(bf_filter *f, bool threads);
@@ -359,9 +365,10 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
  * added before the first look (made: the filter was just opened; else it was cleared or united);
  * INT64_MAX: never, because the home cannot tell.  A look at a fixed filter in Redis is a trip,
  * made once a minute (BITCOUNT of a few places); bf_look answers at once in between.  The host
- * counts its new keys down and, below 0, calls bf_look, which sets *left to how many more may come before the next look.  1: it
- * is overfull, and sentence (cap bytes) says so, without a full stop: the host adds how its
- * warnings are turned off.  0: nothing to say, also where it cannot be looked at. */
+ * counts its new keys down and, below 0, calls bf_look, which sets *left to how many more may come
+ * before the next look.  1: it is overfull, and sentence (cap bytes) says so, without a full stop:
+ * the host adds how its warnings are turned off.  0: nothing to say, also where it cannot be looked
+ * at. */
 #define BF_SENTENCE_BYTES 224
 int64_t bf_watch(bf_filter *f, bool made);
 int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap);

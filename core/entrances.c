@@ -76,6 +76,14 @@ int64_t bf_hashcode(
 {
     INSIDE_ONE(int64_t, rc, (bf_filter *)f, bf_do_hashcode(f, key, len, pos, cap, err));
 }
+bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err)
+{
+    INSIDE_ONE(bf_filter *, NULL, f, bf_do_rebuild_begin(f, err));
+}
+int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
+{
+    INSIDE_BOTH(f, fresh, bf_do_rebuild_cancel(f, fresh, err));
+}
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
     INSIDE_BOTH(f, fresh, bf_do_rebuild_end(f, fresh, err));

@@ -72,8 +72,7 @@ const bf_scheme bf_schemes[] = {
 const bf_kind *const bf_kinds[] = { [BF_FIXED] = &bf_kind_fixed,
     [BF_GROW] = &bf_kind_grow,
     [BF_WINDOW] = &bf_kind_window,
-    [BF_PART] = &bf_kind_part,
-    NULL };
+    [BF_PART] = &bf_kind_part };
 const bf_variant *const bf_variants[] = {
     [BF_FIXED] = &bf_variant_fixed, [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
 };

@@ -78,7 +78,7 @@ int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     bf_print(sentence, cap,
         "more than half of the %s of a filter sized for n=%llu keys are set, so it holds more keys "
         "and its rate of false positives rises; create a larger one",
-        bf_cells_of(&f->part.g)->names, (unsigned long long)info.n);
+        bf_cells_of(&f->part.g)->names, (ull)info.n);
     return 1;
 }
 

@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 85d3e7f8c50eaa0b1e54a5629e833328535ed4d4 */
+ * Stub hash: a0fc045c10a0da32593c6f890406e7e3f1244fc6 */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")

@@ -36,7 +36,8 @@ typedef struct {
     int64_t
         *spare; /* new keys until the next look whether it is saturated: the map's, or own_spare */
     int64_t own_spare;
-    bool created; /* this object's constructor made the filter               */
+    bool created;       /* this object's constructor made the filter               */
+    bf_filter *rebuilt; /* held: the filter that the keys in f are for, or NULL     */
     zend_object std;
 } php_bf;
 

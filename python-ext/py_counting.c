@@ -25,15 +25,11 @@ static PyObject *counting_count_many(FilterObject *self, PyObject *keys)
 
 static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    bf_error err;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release_if_big(self, NULL);
-    bf_filter *plain = bf_to_plain(bf, &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    return plain ? filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL)
-                 : raise_in(self, &err);
+    core_call c;
+    if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
+    bf_filter *plain = bf_to_plain(c.bf, &c.err);
+    if (core_end(&c, plain ? 0 : -1) < 0) return NULL;
+    return filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL);
 }
 
 static PyMethodDef methods[] = { METHOD("remove", counting_remove, METH_O, "$self, key, /",

@@ -143,8 +143,8 @@ static PyMethodDef methods[] = { METHOD("add", filter_add, METH_O, "$self, key, 
         "Add the keys of a buffer, each ended by the byte sep, without an object per key.\n\n"
         "Returns (keys, new, consumed, kept): keys added, how many of them were SURELY NEW, bytes "
         "of data\n"
-        "read.  What follows the last sep is left, to be given again with more; last=True: it is a "
-        "key as\n"
+        "read.  What follows the last sep is not read: pass it again before more data; last=True: "
+        "it is a key as\n"
         "well, if not empty.  kept: b'', or the lines that were new (keep=True) or seen "
         "(keep=False), each\n"
         "with its sep."),
@@ -212,12 +212,17 @@ static PyMethodDef methods[] = { METHOD("add", filter_add, METH_O, "$self, key, 
         "(grow)\n"
         "or since and until (window; seconds of its clock, None where the part is unused)."),
     METHOD("rebuild", filter_rebuild, METH_O, "$self, keys, /",
-        "Filters in Redis: from now on it holds these keys and no others, for everybody; how many "
-        "were surely different.\n\n"
-        "Until all keys are read it is used as ever; then the bits are exchanged at once (with "
-        "shards, one shard after the\n"
-        "other).  Keys that others add meanwhile are kept only if they are among these.  The time "
-        "to live stays."),
+        "Make it hold these keys and no others, for everybody who uses it; how many were surely "
+        "different.\n\n"
+        "Until all keys are read it is used as ever, and no key that is in the old and in the new "
+        "ones is ever absent.\n"
+        "Memory and files: keys that anybody adds meanwhile are kept; it needs room for the bits "
+        "once more; an exception\n"
+        "changes nothing, and whoever dies leaves the old keys or the new ones. Redis: keys that "
+        "others add meanwhile are\n"
+        "kept only if they are among these; with shards, one shard after the other; the time to "
+        "live stays.\n"
+        "Not for filters that grow or forget."),
     METHOD("sync", filter_sync, METH_NOARGS, "$self, /",
         "Return once everything added before is on disk.  Nothing to do in memory."),
     METHOD("close", filter_close, METH_NOARGS, "$self, /",

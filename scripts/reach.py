@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STAGE = ROOT / "out" / "mutate"
 COPIED = "CMakeLists.txt core cmake tests/c tests/model tests/vectors tests/data tests/coverage.c docs/man server"
 COMMON = "core cmake CMakeLists.txt"
+KERNELS = ("core/bits/", "core/layout/", "core/batch.c")  # what is run with the portable ones, too
 FAILED = re.compile(rb"\.[ch]:\d+: ")  # what CHECK prints
 FASTEST = next((f"-fuse-ld={one}" for one in ("mold", "lld", "gold") if shutil.which(one)), "")
 
@@ -27,8 +28,8 @@ FASTEST = next((f"-fuse-ld={one}" for one in ("mold", "lld", "gold") if shutil.w
 class Tree:
     """A copy of the sources below out/mutate, and its build."""
 
-    def __init__(self, name, *options):
-        self.folder = STAGE / name
+    def __init__(self, name, *options, targets=()):
+        self.folder, self.watched = STAGE / name, "-fsanitize" in " ".join(options)
         self.build = self.folder / "build"
         for one in COPIED.split():
             source, to = ROOT / one, self.folder / one
@@ -45,18 +46,21 @@ class Tree:
         ]
         options += ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", f"-DCMAKE_EXE_LINKER_FLAGS={FASTEST}"]
         must("cmake", "-G", "Unix Makefiles", "-S", self.folder, "-B", self.build, *options)
-        must("cmake", "--build", self.build)
+        must("cmake", "--build", self.build, *(["--target", *targets] if targets else []))
 
     def run(self, program, kernels, cpu, clock, **more):
         """What it ended with, "failed" where it said so, None where it took too long; and the
         seconds of a processor that it took."""
         env = os.environ | {"BLOOMFILTER_SLOW": "1", "BLOOMFILTER_CPU": kernels} | more
+        if self.watched:
+            env |= {"BLOOMFILTER_SANITIZED": "1", "ASAN_OPTIONS": "allocator_may_return_null=1"}
+            cpu *= 5
         process = subprocess.Popen(
             [program],
             cwd=self.build,
             env=env,
             start_new_session=True,
-            preexec_fn=lambda: bounded(cpu),
+            preexec_fn=lambda: bounded(cpu, self.watched),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -94,10 +98,11 @@ def must(*command):
     assert run.returncode == 0, f"{command}: {run.stdout[-3000:]}{run.stderr[-3000:]}"
 
 
-def bounded(cpu):
+def bounded(cpu, watched):
     """What a changed line makes of a size, or of a loop, ends with its process."""
     resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu))
-    resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
+    if not watched:  # a sanitizer has 16 TB of addresses
+        resource.setrlimit(resource.RLIMIT_AS, (16 << 30, 16 << 30))
     resource.setrlimit(resource.RLIMIT_FSIZE, (8 << 30, 8 << 30))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -140,15 +145,15 @@ def digest_of(*paths):
 class Reach:
     """Of each program: what it takes, and the lines of the core that it runs."""
 
-    def __init__(self, plain, jobs, longest):
+    def __init__(self, plain, jobs, longest, only=()):
         sources = {p.stem: p for p in (ROOT / "tests").glob("*/test_*.c")}
-        self.kept, self.longest = STAGE / "reach", longest
+        self.kept, self.longest, self.only = STAGE / "reach", longest, only
         self.kept.mkdir(exist_ok=True)
         common = digest_of(*(ROOT / one for one in COMMON.split()))
         self.runs = {}  # (program, kernels) -> what is known of it
         todo = []
         for name, source in sorted(sources.items()):
-            if not (plain.build / "tests" / name).exists():
+            if not only and not (plain.build / "tests" / name).exists():
                 continue
             mine = common + digest_of(*with_headers(source))
             for kernels in (
@@ -156,9 +161,12 @@ class Reach:
             ):
                 known = self.kept / f"{name}{kernels and '-'}{kernels}"
                 found = json.loads(known.read_text()) if known.exists() else {}
-                if found.get("of") == mine:
+                if name in only:
+                    files = {"files": {}, "objects": {}} | found
+                    self.runs[name, kernels] = files | self.timed(plain, name, kernels, 30.0)
+                elif found.get("of") == mine or (only and found):
                     self.runs[name, kernels] = found
-                else:
+                elif not only:
                     todo.append((name, kernels, known, mine))
         if todo:
             flags = "-DCMAKE_C_FLAGS=-w --coverage -fprofile-filter-files=.*/core/.*"
@@ -167,12 +175,18 @@ class Reach:
                 list(pool.map(lambda one: self.learn(plain, counting, *one), todo))
         self.prepare()
 
-    def learn(self, plain, counting, name, kernels, known, mine):
-        most = round(self.longest) + 1
-        began = time.monotonic()
+    def timed(self, plain, name, kernels, longest):
+        most, began = round(longest) + 1, time.monotonic()
         code, took = plain.run(f"tests/{name}", kernels, most, 20 * most)
-        found = {"of": mine, "cpu": took, "clock": time.monotonic() - began, "code": code}
-        found["files"], found["objects"] = {}, {}
+        return {"cpu": took, "clock": time.monotonic() - began, "code": code}
+
+    def learn(self, plain, counting, name, kernels, known, mine):
+        found = self.timed(plain, name, kernels, self.longest) | {
+            "of": mine,
+            "files": {},
+            "objects": {},
+        }
+        code, took, most = found["code"], found["cpu"], round(self.longest) + 1
         if code == 0 and took <= self.longest:
             data = self.kept / f"data-{name}-{kernels}"
             shutil.rmtree(data, ignore_errors=True)
@@ -204,7 +218,11 @@ class Reach:
         gcov knows no such line, those that enter the function; outside of functions all."""
         path, function = str(path), self.function_at(str(path), line)
         for (name, kernels), found in self.runs.items():
-            if found["code"] != 0 or found["cpu"] > self.longest:
+            if name not in self.only if self.only else found["cpu"] > self.longest:
+                continue
+            if found["code"] != 0:
+                continue
+            if kernels and not self.only and not path.startswith(KERNELS):
                 continue
             of = found["files"].get(path, {"reached": []})
             if line in self.lines[path]:
@@ -213,7 +231,7 @@ class Reach:
                 reaches = any(function[0] <= one <= function[1] for one in of["reached"])
             else:
                 reaches = True
-            if reaches:
+            if reaches or not found["files"]:
                 yield found["cpu"], found["clock"], name, kernels
 
     def function_at(self, path, line):

@@ -205,7 +205,7 @@ test_options() {
         options=("-DBLOOMFILTER_$without=OFF")
         [ "$without" != none ] || options=(-DBLOOMFILTER_{REDIS,SODIUM,SSL,LLHTTP}=OFF)
         c_only=(--target "${names[@]}")
-        c_build "without-$without" None -O0 "${options[@]}"
+        c_build "without-$without" None -O1 "${options[@]}"
         c_tmp=memory c_run "without-$without" "without $without" '!(test_rate)' env BLOOMFILTER_SLOW=1
     done
 }
@@ -308,6 +308,10 @@ second_try() {
 spread() { [ "$jobs" = 1 ] || echo "-n $jobs --dist loadfile"; }
 # shellcheck disable=SC2046
 test_python() { run_pytest Python python tests/python $(spread) "$@"; }
+# Beside each other, each with its own servers: what is about Redis, what has a front of its own, all else.
+test_python_redis() { run_pytest 'Python: Redis' python-redis tests/python/home_redis; }
+test_python_fronts() { run_pytest 'Python: command line, Scrapy, columns' python-fronts tests/python/cli tests/python/columns tests/python/frameworks --ignore=tests/python/frameworks/test_spark.py; }
+test_python_rest() { run_pytest Python python tests/python --ignore=tests/python/home_redis --ignore=tests/python/cli --ignore=tests/python/columns --ignore=tests/python/frameworks; }
 test_spark() { run_pytest 'Python with Spark' spark tests/python/frameworks/test_spark.py "$@"; }
 test_server() {
     run_pytest bloomfilterd server tests/server "$@"

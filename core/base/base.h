@@ -22,10 +22,12 @@
 
 enum { BF_WIDTH_MAX = 16 }; /* digests that a hash may give for a key, and a layout gets */
 
+typedef unsigned long long ull; /* for %llu */
+
 /* error.c: the only writers of bf_error; each returns the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-int bf_fail_sys(bf_error *err, int sys_errno, const char *what,
-    const char *path);                               /* BF_EIO, or BF_ENOMEM for ENOMEM */
+/* BF_EIO, or BF_ENOMEM for ENOMEM */
+int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);
 int bf_fail_absent(bf_error *err, const char *path); /* BF_ENOENT: there is no such file */
 
 /* bf_refuse of a number */

@@ -69,5 +69,8 @@ static inline double bf_double_of(uint64_t v)
     return d;
 }
 static inline uint64_t bf_cells_bytes(uint64_t bits) { return (bits + 63) / 64 * 8; }
+/* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high
+ * half = ~low half. */
+static inline uint64_t bf_sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
 
 #endif

@@ -16,9 +16,10 @@
  *
  * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean
  * one, so every byte of the header is checked at every opening; the sum of the bits holds while
- * clean == dirty, which is: since they were saved. */
+ * clean == dirty, which is: since they were saved.  A rebuild counts it up: edition.c. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "base/load.h"
 #include "bits/bits.h"
 #include "format/fields.h"
 #include <math.h>
@@ -29,28 +30,25 @@ static bool all_zero(const uint8_t *p, size_t n)
     return n == 0;
 }
 
-/* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high
- * half = ~low half. */
-static uint64_t sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
-static bool sequence_valid(uint64_t s) { return s == sequence((uint32_t)s); }
+static bool sequence_valid(uint64_t s) { return s == bf_sequence((uint32_t)s); }
 
-/* A live word: 48 bits of a number that may be negative, and 16 that check them. */
+/* A live word: 48 bits of a number that may be negative, and 16 that check them.  A single key of a
+ * forgetting filter reads one a part. */
+static uint64_t live_check(uint64_t v) { return ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF; }
+
 static uint64_t live_code(int64_t value)
 {
-    uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF),
-             check = ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF, word;
-    uint8_t bytes[8];
-    bf_put(bytes, 8, check << 48 | v);
-    memcpy(&word, bytes, 8);
+    const uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF);
+    uint64_t word;
+    store_le64((uint8_t *)&word, live_check(v) << 48 | v);
     return word;
 }
 
 static bool live_decode(uint64_t word, int64_t *value)
 {
-    uint8_t bytes[8];
-    memcpy(bytes, &word, 8);
-    *value = (int64_t)(bf_get(bytes, 8) << 16) >> 16;
-    return live_code(*value) == word;
+    const uint64_t v = load_le64((const uint8_t *)&word);
+    *value = (int64_t)(v << 16) >> 16;
+    return v >> 48 == live_check(v & UINT64_C(0xFFFFFFFFFFFF));
 }
 
 uint64_t *bf_header_live(uint8_t *page) { return (uint64_t *)(void *)(page + AT_LIVE); }
@@ -156,8 +154,8 @@ void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
     bf_put(page + AT_VERSION, 4, VERSION);
     bf_put(page + AT_HEADER, 4, BF_HEADER);
     bf_put(page + AT_SUM, 8, header_sum(page));
-    bf_put(page + AT_DIRTY, 8, sequence(0));
-    bf_put(page + AT_CLEAN, 8, sequence(0));
+    bf_put(page + AT_DIRTY, 8, bf_sequence(0));
+    bf_put(page + AT_CLEAN, 8, bf_sequence(0));
     bf_put(page + AT_ONES, 8, ones);
     bf_put(page + AT_BITS_SUM, 8, bits_sum);
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
@@ -171,14 +169,14 @@ static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_
             len < sizeof bf_magic
                 ? "%.80s is not a filter file: it has only %llu bytes, a header has 4096"
                 : "%.80s is not a filter file (bad magic bytes, %llu bytes)",
-            where, (unsigned long long)len);
+            where, (ull)len);
     uint64_t version = len < AT_HEADER ? VERSION : bf_get(page + AT_VERSION, 4);
     if (len < BF_HEADER && version <= VERSION)
-        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, a header has 4096", where,
-            (unsigned long long)len);
+        return bf_fail(
+            err, BF_EFORMAT, "%.80s is truncated: %llu bytes, a header has 4096", where, (ull)len);
     if (version > VERSION)
         return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d",
-            where, (unsigned long long)version, VERSION_COMPACT);
+            where, (ull)version, VERSION_COMPACT);
     if (version != VERSION || bf_get(page + AT_HEADER, 4) != BF_HEADER)
         return bf_damaged(err, where, "bad version or header size");
     if (bf_get(page + AT_SUM, 8) != header_sum(page))
@@ -193,8 +191,7 @@ static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_e
     char name[BF_SCHEME_BYTES] = "";
     if (!s)
         return bf_fail(err, BF_EFORMAT,
-            "%.80s has scheme number %llu, which this build does not know", where,
-            (unsigned long long)id);
+            "%.80s has scheme number %llu, which this build does not know", where, (ull)id);
     memcpy(name, page + AT_NAME, sizeof name - 1);
     size_t len = strlen(name);
     if (!all_zero(page + AT_NAME + len, sizeof name - len) ||
@@ -253,7 +250,7 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
         return bf_fail(err, BF_EFORMAT,
             "%.80s uses features (flags %llu, %llu bits per position) that this build does not "
             "know",
-            where, (unsigned long long)flags, (unsigned long long)bf_get(page + AT_CELL, 4));
+            where, (ull)flags, (ull)bf_get(page + AT_CELL, 4));
     if ((flags & FLAG_KEYED) != (d->secret_check != 0))
         return bf_damaged(err, where, "secret check and flags disagree");
     if (bf_get(page + AT_BYTES, 8) != bf_cells_bytes(bf_bits(&d->g)))
@@ -293,14 +290,13 @@ int bf_header_read(
         return bf_fail(err, BF_EFORMAT, "%.80s is one part of a filter, not a whole filter", where);
     if (bf_has_parts(d) && !bf_chain_possible(d))
         return bf_fail(err, BF_EFORMAT,
-            "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where,
-            (unsigned long long)d->g.m, (unsigned long long)d->g.n, d->g.p, d->g.k);
+            "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where, (ull)d->g.m,
+            (ull)d->g.n, d->g.p, d->g.k);
     if (bf_has_parts(d)) return check_live(page, where, err); /* its length is that of its parts */
-    const uint64_t want = head + bf_cells_bytes(bf_bits(&d->g));
-    if (len != want)
+    const uint64_t bits = bf_bits(&d->g), want = head + bf_cells_bytes(bits);
+    if (len < want || (len > want && (len > bf_draft_to(bits) || !bf_may_have_draft(page))))
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
-            len < want ? "truncated" : "too long", (unsigned long long)len,
-            (unsigned long long)d->g.m, (unsigned long long)want);
+            len < want ? "truncated" : "too long", (ull)len, (ull)d->g.m, (ull)want);
     return check_live(page, where, err);
 }
 
@@ -310,19 +306,20 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
     int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
     if (!bf_kind_of(d)->piece || d->index != index || strcmp(d->name, of->name) ||
-        d->g.k != of->g.k || d->secret_check != of->secret_check)
+        d->g.k != of->g.k || d->secret_check != of->secret_check ||
+        (bf_kind_of(of)->even && d->g.m != of->g.m))
         return bf_damaged(err, where, "a part does not belong to it");
     if (!bf_chain_part_possible(of, d))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: its part %u has n=%llu, "
             "which does not fit m=%llu, p=%g, k=%u",
-            where, index, (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
+            where, index, (ull)d->g.n, (ull)d->g.m, d->g.p, d->g.k);
     if (d->live < bf_kind_of(of)->least_live)
         return bf_damaged(err, where, "a part's number of keys is below 0");
     if (len < head + bf_cells_bytes(d->g.m))
         return bf_fail(err, BF_EFORMAT,
-            "%.80s is truncated: its part %u has %llu bytes and needs %llu", where, index,
-            (unsigned long long)len, (unsigned long long)(head + bf_cells_bytes(d->g.m)));
+            "%.80s is truncated: its part %u has %llu bytes and needs %llu", where, index, (ull)len,
+            (ull)(head + bf_cells_bytes(d->g.m)));
     return check_live(page, where, err);
 }
 
@@ -332,7 +329,7 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 {
     write_static(page, d);
     bf_header_seal(page, 0, 0);
-    bf_put(page + AT_DIRTY, 8, sequence(1));
+    bf_put(page + AT_DIRTY, 8, bf_sequence(1));
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
 }
 
@@ -427,7 +424,7 @@ bool bf_header_dirty(uint8_t *page)
     uint8_t bytes[8];
     if (!bf_header_clean(page)) return false;
     memcpy(bytes, &old, 8);
-    bf_put(bytes, 8, sequence((uint32_t)bf_get(bytes, 8) + 1));
+    bf_put(bytes, 8, bf_sequence((uint32_t)bf_get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);

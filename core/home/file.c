@@ -9,6 +9,7 @@
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
+#include "parts/rebuild.h"
 #include "home/file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,7 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
         return f;
     } /* another try of the same opening */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
-    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1; /* 0 is somebody's file */
+    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = f->maker = -1; /* 0 is somebody's file */
     if (!f || !(f->path = strdup(path))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
@@ -184,7 +185,8 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     if (rc < 0) return rc;
     if (bf_is_compact(page, len) && (rc = attach_packed(s, f, &len, page, err)) < 0) return rc;
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
-    if (bf_has_parts(desc)) len = BF_HEADER; /* file_parts.c maps the parts */
+    /* file_parts.c maps the parts, draft_file.c a draft behind the bits */
+    len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
@@ -301,8 +303,8 @@ static int check(bf_store *s, bf_error *err)
                                                      "another filter is there now, open it again",
                                                      f->path);
     return bf_fail(err, BF_EFORMAT,
-        "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path,
-        (unsigned long long)st.st_size, (unsigned long long)must);
+        "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path, (ull)st.st_size,
+        (ull)must);
 }
 
 static int sync_(bf_store *s, bf_error *err)
@@ -323,8 +325,9 @@ static bool current(const bf_store *s)
     const uint64_t must = bf_word(&f->bytes);
     const bool parts = f->mapped == BF_HEADER;
     if (!identity(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id)) return false;
-    return f->packed ? bf_packed_same(f)
-                     : (parts ? bytes >= must : bytes == must) && bf_header_is(f->map, &f->stamp);
+    if (f->packed) return bf_packed_same(f);
+    return bytes >= must && (parts || bytes == must || bf_may_have_draft(f->map)) &&
+           bf_header_is(f->map, &f->stamp);
 }
 
 /* Its only name, the one that it was opened by, or the one that this was a link to. */
@@ -346,6 +349,7 @@ static void close_(bf_store *s)
 {
     file *f = s->impl;
     if (!f) return;
+    bf_file_end_drafts(f);
     if (f->map) munmap(f->map, (size_t)f->mapped);
     if (f->fd >= 0) close(f->fd);
     free(f->packed);
@@ -364,4 +368,5 @@ const bf_store_ops bf_store_file = { .name = "file",
     .current = current,
     .named = named,
     .close = close_,
-    .chain = &bf_chain_file };
+    .chain = &bf_chain_file,
+    .draft = &bf_draft_file };

@@ -15,7 +15,7 @@ enum { LONGEST = (BF_PARTS_MAX + 1) * BF_COMPACT_MAX };
 static int too_long(const bf_file *f, uint64_t len, uint64_t needs, bf_error *err)
 {
     return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu", f->path,
-        (unsigned long long)len, (unsigned long long)needs);
+        (ull)len, (ull)needs);
 }
 
 static uint8_t *bytes_of(const bf_file *f, int fd, uint64_t len, bf_error *err)

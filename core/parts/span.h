@@ -19,7 +19,7 @@ static inline bool bf_chain_any(
     const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *digest)
 {
     const bf_kernels *k = f->chain->piece[0]->part.kernels;
-    if (n && k->any) return k->any(planes, n, digest, 1, NULL, 0) != 0;
+    if (n > 1 && k->any) return k->any(planes, n, digest, 1, NULL, 0) != 0;
     while (n-- > 0)
         if (k->test_one(planes[n].g, planes[n].words, digest)) return true;
     return false;

@@ -47,6 +47,8 @@ typedef struct {
     void (*close)(bf_store *s); /* also after a failed attach or create */
     const struct bf_chain_ops
         *chain; /* filters of many parts, parts.h; NULL = this home has none */
+    const struct bf_draft_ops
+        *draft; /* rebuilds under those who use the words, rebuild.h; NULL = this home has none */
 } bf_store_ops;
 struct bf_store {
     const bf_store_ops *ops;

@@ -4,9 +4,10 @@
  *
  * The string grows to the mark a step at a time, each in a script that writes past its end only: a
  * bit that they set meanwhile is never overwritten. */
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
 #include "redis/scripts.h"
-#include <stdio.h>
 
 enum { STEPS = 8 }; /* of BF_REDIS_STEP bytes */
 
@@ -27,28 +28,20 @@ static const char adopt_script[] = BF_LUA_APART
 static int step(bf_redis *r, const bf_desc *d, uint32_t mark, long long *done, bf_error *err)
 {
     bf_link *l = r->link;
-    uint8_t raw[BF_REDIS_MARK];
-    char seen[16] = "";
     int rc = bf_link_begin(l, true, err);
     if (rc < 0) return rc;
-    if (r->seen) snprintf(seen, sizeof seen, "%08lx", (unsigned long)r->seen);
-    bf_redis_mark_bytes(mark, raw);
-    bf_link_count(l, 10 + bf_redis_meta_args(d) + 2);
-    bf_link_word(l, "EVAL");
-    bf_link_word(l, adopt_script);
-    bf_link_word(l, "2");
+    bf_link_eval(l, adopt_script, 2, 5 + bf_redis_meta_args(d) + 2);
     bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
     bf_link_number(l, r->mark_at);
     bf_link_number(l, (r->bits + 7) / 8);
     bf_link_number(l, (uint64_t)STEPS * BF_REDIS_STEP);
-    bf_link_word(l, seen);
-    bf_link_arg(l, raw, sizeof raw);
+    bf_redis_put_hex(l, r->seen);
+    bf_redis_put_raw(l, mark);
     bf_redis_meta_put(r, d, mark);
     bf_link_word(l, "adopted");
     bf_link_word(l, "1");
-    if ((rc = bf_link_finish(l, 1, err)) < 0) return rc;
-    return bf_reply_integer(&l->reply, 0, done) ? 0 : bf_redis_nonsense(r, err);
+    return bf_link_run(l, done, err);
 }
 
 /* d: what it is opened as; the string was found to be no longer than that. */

@@ -3,7 +3,9 @@
  * first, a MiB a command, so that nobody else waits long.  Temporary keys share K's slot and expire
  * by themselves should this process die. */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
 #include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,13 +35,10 @@ static const char publish[] =
 #define WHOLE                                                                                      \
     "if apart and redis.call('STRLEN',KEYS[3])~=at or not apart and "                              \
     "redis.call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end "
-/* No companion hash of one field, where it vanished alone. */
-#define NEW_MARK                                                                                   \
-    "if redis.call('HEXISTS',KEYS[2],'format')==1 then redis.call('HSET',KEYS[2],'mark',ARGV[3]) end "
 static const char replace[] = BF_LUA_LIVE
     "if not live then return 0 end " WHOLE
-    "redis.call('PERSIST',KEYS[3]) " KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") NEW_MARK
-    "if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
+    "redis.call('PERSIST',KEYS[3]) " KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") BF_LUA_NEW_MARK(
+        "ARGV[3]") "if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
 static const char merge[] = BF_LUA_LIVE
     "if not live then return 0 end " WHOLE
     "if not apart then redis.call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end " KEEP_TTL(
@@ -48,27 +47,22 @@ static const char merge[] = BF_LUA_LIVE
 static const char meet[] = BF_LUA_LIVE "if not live then return 0 end " WHOLE KEEP_TTL(
     "redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
     "if not apart then redis.call('SETRANGE',KEYS[3],at,ARGV[4]) end "
-    "redis.call('RENAME',KEYS[3],KEYS[1])") NEW_MARK "return 1";
-static const char expire[] = BF_LUA_LIVE
-    "if not live then return 0 end for i=1,2 do if ARGV[3]=='0' then redis.call('PERSIST',KEYS[i]) "
-    "else redis.call('PEXPIRE',KEYS[i],ARGV[3]) end end return 1";
+    "redis.call('RENAME',KEYS[3],KEYS[1])") BF_LUA_NEW_MARK("ARGV[3]") "return 1";
+static const char expire[] =
+    BF_LUA_LIVE "if not live then return 0 end for i=1,2 do " BF_LUA_EXPIRE(
+        "KEYS[i]", "ARGV[3]") "end return 1";
 static const char remove_[] =
     BF_LUA_LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
 /* more: arguments that the caller puts after the two that all have. */
 static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp, size_t more)
 {
     bf_link *l = r->link;
-    char hex[16];
-    snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
-    bf_link_count(l, 7 + (temp != NULL) + more);
-    bf_link_word(l, "EVAL");
-    bf_link_word(l, text);
-    bf_link_word(l, temp ? "3" : "2");
+    bf_link_eval(l, text, 2 + (temp != NULL), 2 + more);
     bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
     if (temp) bf_link_word(l, temp);
     bf_link_number(l, r->mark_at);
-    bf_link_word(l, hex);
+    bf_redis_put_hex(l, mark);
 }
 
 void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t more)
@@ -80,11 +74,9 @@ void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t mor
 static int run(bf_redis *r, bf_error *err)
 {
     long long v = 0;
-    int rc = bf_link_finish(r->link, 1, err);
-    if (rc < 0) return rc;
-    if (!bf_reply_integer(&r->link->reply, 0, &v))
-        return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", bf_redis_label(r));
-    return v >= 0
+    int rc = bf_link_run(r->link, &v, err);
+    return rc < 0 ? rc
+           : v >= 0
                ? v != 0
                : bf_fail(err, BF_EIO,
                      "%s: its temporary key was evicted or deleted meanwhile: nothing was changed",
@@ -108,14 +100,8 @@ static int alive(bf_redis *r, int rc, bf_error *err)
 /* ---- temporary keys ---- */
 char *bf_redis_temp_name(const bf_redis *r)
 {
-    const char *key = r->link->key;
-    const bool tagged = bf_redis_tagged(key);
-    size_t cap = strlen(key) + 40;
-    char *name = malloc(cap);
-    if (name)
-        snprintf(name, cap, tagged ? "%s:tmp:%08lx%08lx" : "{%s}:tmp:%08lx%08lx", key,
-            (unsigned long)bf_redis_new_mark(), (unsigned long)bf_redis_new_mark());
-    return name;
+    return bf_redis_name(r->link->key, "tmp:%08lx%08lx", (unsigned long)bf_redis_new_mark(),
+        (unsigned long)bf_redis_new_mark());
 }
 
 static void set_range(bf_link *l, const char *key, uint64_t at, const void *bytes, size_t len)
@@ -183,9 +169,7 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
     if (bf_link_begin(r->link, true, NULL) < 0) return;
-    bf_link_count(r->link, 2);
-    bf_link_word(r->link, "DEL");
-    bf_link_word(r->link, temp);
+    bf_link_put(r->link, "DEL", temp);
     bf_link_finish(r->link, 1, NULL);
 }
 
@@ -211,15 +195,11 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 /* Bits that are ready in temp get into K at once. */
 static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mark, bf_error *err)
 {
-    uint8_t big[BF_REDIS_MARK];
-    char hex[16];
     int rc = catch_up(r, err);
     if (rc < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-    snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
-    bf_redis_mark_bytes(mark, big);
     bf_redis_script(r, text, temp, 2);
-    bf_link_word(r->link, hex);
-    bf_link_arg(r->link, big, sizeof big);
+    bf_redis_put_hex(r->link, mark);
+    bf_redis_put_raw(r->link, mark);
     return run(r, err);
 }
 

@@ -1,7 +1,8 @@
 /* glance.c - about how full a key is: BITCOUNT of a few places of it, one trip.  For warnings
  * only: it reads no mark, so it follows nobody and takes away no error that the next call is to
  * tell. */
-#include "redis/redis.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
 
 enum { PLACES = 16, PLACE = 1 << 14 }; /* bytes: 2^21 bits tell the share within 0.1 % */
 

@@ -2,7 +2,10 @@
  * somebody exchanged the bits.  A lost key is an error, never "absent".  Also which of several keys
  * is selected, because each has its mark. */
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/cache.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/redisson.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -60,14 +63,8 @@ bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
 /* Apart from the bits: they were all there before this mark was, or it is not theirs any more. */
 static void put_apart(bf_redis *r)
 {
-    bf_link *l = r->link;
-    bf_link_count(l, 2);
-    bf_link_word(l, "STRLEN");
-    bf_link_word(l, l->key);
-    bf_link_count(l, 3);
-    bf_link_word(l, "HGET");
-    bf_link_word(l, r->meta);
-    bf_link_word(l, "mark");
+    bf_link_put(r->link, "STRLEN", r->link->key);
+    bf_link_put(r->link, "HGET", r->meta, "mark");
 }
 
 void bf_redis_put_mark(bf_redis *r)
@@ -153,10 +150,8 @@ int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 {
     int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
-    bf_link_count(r->link, 2);
+    bf_link_put(r->link, "HGETALL", r->meta);
     bf_link_allow(r->link, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_link_word(r->link, "HGETALL");
-    bf_link_word(r->link, r->meta);
     return bf_link_finish(r->link, 1, err);
 }
 

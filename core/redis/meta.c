@@ -11,7 +11,9 @@
 #include "parts/parts.h"
 #include "bits/bits.h"
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/parts.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,6 +42,19 @@ bool bf_redis_tagged(const char *key)
 {
     const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
     return shut && shut > open + 1;
+}
+
+char *bf_redis_name(const char *key, const char *format, ...)
+{
+    char rest[64];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(rest, sizeof rest, format, ap);
+    va_end(ap);
+    const size_t cap = strlen(key) + sizeof rest + 3;
+    char *name = malloc(cap);
+    if (name) snprintf(name, cap, bf_redis_tagged(key) ? "%s:%s" : "{%s}:%s", key, rest);
+    return name;
 }
 
 /* ---- writing ---- */
@@ -248,6 +263,20 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len)
 void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK])
 {
     for (int i = 0; i < BF_REDIS_MARK; i++) bytes[i] = (uint8_t)(mark >> (24 - 8 * i));
+}
+
+void bf_redis_put_raw(bf_link *l, uint32_t mark)
+{
+    uint8_t raw[BF_REDIS_MARK];
+    bf_redis_mark_bytes(mark, raw);
+    bf_link_arg(l, raw, sizeof raw);
+}
+
+void bf_redis_put_hex(bf_link *l, uint32_t mark)
+{
+    char hex[16] = "";
+    if (mark) snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
+    bf_link_word(l, hex);
 }
 
 uint32_t bf_redis_new_mark(void)

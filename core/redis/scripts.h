@@ -24,6 +24,29 @@
     "ARGV[2]=redis.call('HGET',KEYS[2],'mark') " BF_LUA_LIVE "if live then return 0 end " each     \
     "if redis.call('BITCOUNT',KEYS[1])==0 then redis.call('DEL',KEYS[1]) end return 1"
 
+/* A part that is ready under a temporary name gets its own: KEYS[1] the newest part, KEYS[2] its
+ * companion hash, KEYS[3] the temporary name, KEYS[4] the new part's, KEYS[5] its companion hash,
+ * KEYS[6] K:meta; ARGV[1] and ARGV[2] of the newest part, ARGV[3] the mark it gets, ARGV[4] the
+ * same in hex.  Not over a string of another system: what has a companion hash, or the length of
+ * the part and a mark, is a part of a filter before. */
+#define BF_LUA_FAIL "local function fail(v) redis.call('DEL',KEYS[3]) return v end "
+#define BF_LUA_NAME_PART(meta)                                                                     \
+    "local kind=redis.call('TYPE',KEYS[4]).ok "                                                    \
+    "if kind~='none' and (kind~='string' or (redis.call('HEXISTS',KEYS[5],'mark')==0 "             \
+    "and (redis.call('STRLEN',KEYS[4])~=redis.call('STRLEN',KEYS[3]) "                             \
+    "or redis.call('GETRANGE',KEYS[4],-4,-1)=='\\0\\0\\0\\0'))) then return fail(3) end "          \
+    "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[4]) "                          \
+    "redis.call('DEL',KEYS[5]) redis.call('HSET',KEYS[5]," meta ") "
+/* No companion hash of one field, where it vanished alone. */
+#define BF_LUA_NEW_MARK(hex)                                                                       \
+    "if redis.call('HEXISTS',KEYS[2],'format')==1 then redis.call('HSET',KEYS[2],'mark'," hex      \
+    ") end "
+#define BF_LUA_NEXT_MARK                                                                           \
+    "redis.call('SETRANGE',KEYS[1],ARGV[1],ARGV[3]) " BF_LUA_NEW_MARK("ARGV[4]")
+#define BF_LUA_EXPIRE(key, ms)                                                                     \
+    "if " ms "=='0' then redis.call('PERSIST'," key ") else redis.call('PEXPIRE'," key "," ms      \
+    ") end "
+
 /* bulk.c: puts such a script, and how many arguments more the caller puts; temp: KEYS[3], or NULL
  */
 void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t more);

@@ -3,7 +3,14 @@
  * shards sharded.c's. */
 #include "parts/parts.h"
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/bulk.h"
+#include "redis/cache.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/redisson.h"
+#include "redis/sharded.h"
+#include "redis/trip.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,8 @@
  * connection ended it.  A change is never sent twice, unless its script said that it did nothing.
  */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/trip.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -30,12 +31,8 @@ void bf_redis_put_wait(bf_redis *r)
 
 static void put_born(bf_redis *r)
 {
-    bf_link *l = r->link;
-    bf_link_about(l, r->key);
-    bf_link_count(l, 3);
-    bf_link_word(l, "HGET");
-    bf_link_word(l, r->meta);
-    bf_link_word(l, "born");
+    bf_link_about(r->link, r->key);
+    bf_link_put(r->link, "HGET", r->meta, "born");
 }
 
 static int take_born(bf_redis *r, bf_redis_answers *a, bf_error *err)

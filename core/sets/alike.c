@@ -3,8 +3,6 @@
 #include "sets/sets.h"
 #include <string.h>
 
-typedef unsigned long long ull;
-
 static int alike_parts(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
     const bf_desc one = bf_describe(a), two = bf_describe(b), *x = &one, *y = &two;

@@ -11,8 +11,6 @@
 #include <string.h>
 
 enum { GUAVA_HEAD = 6, LONG = 8 };
-typedef unsigned long long ull;
-
 typedef struct {
     const char *name;
     int64_t (*bytes)(

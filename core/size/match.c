@@ -2,8 +2,6 @@
 #include "size/size.h"
 #include <string.h>
 
-typedef unsigned long long ull;
-
 static int differ_int(
     bf_error *err, const char *where, const char *name, uint64_t have, uint64_t want)
 {

@@ -55,6 +55,7 @@ typedef struct {
     const char *is;     /* in messages                                       */
     unsigned flag;      /* BF_FLAG_...                                       */
     bool piece;         /* no whole filter, but a part of one                */
+    bool even;          /* all its parts have the m of the whole             */
     int64_t least_live; /* the live word of a part: of a new one, and of any */
     /* Which of the fields that only filters of many parts have is out of range, or NULL. */
     const char *(*wrong)(const bf_desc *d);
@@ -64,7 +65,7 @@ typedef struct {
     bool (*part_possible)(const bf_desc *of, const bf_desc *part);
 } bf_kind;
 extern const bf_kind bf_kind_fixed, bf_kind_grow, bf_kind_window, bf_kind_part;
-extern const bf_kind *const bf_kinds[]; /* ended by NULL */
+extern const bf_kind *const bf_kinds[]; /* by kind */
 static inline const bf_kind *bf_kind_of(const bf_desc *d) { return bf_kinds[d->kind]; }
 static inline bool bf_has_parts(const bf_desc *d) { return bf_kind_of(d)->part != NULL; }
 
@@ -86,7 +87,7 @@ unsigned bf_best_k(const bf_layout *l, double p);             /* the k with the 
 /* sizing_parts.c: filters of many parts */
 /* bf_size, also where spec asks to grow or to forget. */
 int bf_size_any(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
-/* What part i of d is called, with d's geometry still. */
+/* Part i of d, with d's geometry still. */
 bf_desc bf_part_of(const bf_desc *d, unsigned i);
 /* Part i of d, before which there are so many bits: 1, 0 where no more fit, or an error. */
 int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);

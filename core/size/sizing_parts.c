@@ -241,7 +241,7 @@ static int size_window(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_e
     d->live = BF_NEVER;
     if (d->g.m > BF_M_MAX / (parts + 1))
         return bf_fail(err, BF_EINVAL, "%u parts of %llu bits are more than 1099511627776",
-            parts + 1, (unsigned long long)d->g.m);
+            parts + 1, (ull)d->g.m);
     return 0;
 }
 
@@ -268,6 +268,7 @@ const bf_kind bf_kind_grow = { .is = "grows",
     .part_possible = possible_in_grow };
 const bf_kind bf_kind_window = { .is = "forgets",
     .flag = BF_FLAG_WINDOW,
+    .even = true,
     .least_live = BF_NEVER,
     .wrong = wrong_window,
     .part = part_of_window,

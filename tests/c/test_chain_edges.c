@@ -200,6 +200,17 @@ static void schemes_that_do_not_fit(void)
     free(copy);
 }
 
+static void a_secret_is_wiped(void)
+{
+    bf_filter *f =
+        bf_open(&(bf_spec){ .m = 512, .k = 3, .secret = "0123456789abcdef", .secret_len = 16 }, &e);
+    if (!f && e.code == BF_ENOTSUP) SKIP("this build lacks libsodium");
+    CHECK(f && !memcmp(f->secret, "0123456789abcdef", 16));
+    bf_secret_wipe(f); /* as bf_close does */
+    for (unsigned i = 0; i < 16; i++) CHECK_EQ(f->secret[i], 0);
+    bf_close(f);
+}
+
 /* ---- files ---- */
 static void files_of_other_lengths(void)
 {
@@ -472,6 +483,7 @@ int main(void)
     RUN(numbers_of_parts);
     RUN(values_past_reason);
     RUN(schemes_that_do_not_fit);
+    RUN(a_secret_is_wiped);
     RUN(files_of_other_lengths);
     RUN(a_number_of_parts_broken_under_the_map);
     RUN(a_file_cut_short_under_the_map);

@@ -46,7 +46,7 @@ static void save_it(const bf_spec *s)
 }
 
 /* ---- the mark ---- */
-static int marks, syncs, sync_errno;
+static int marks, syncs, sync_errno, sync_fails_at; /* the n-th from now, 0: none */
 static bool watched;
 static uint64_t field(const uint8_t *p)
 {
@@ -84,8 +84,8 @@ int __wrap_msync(void *p, size_t n, int how)
 {
     syncs++;
     if (watched) look_at_bits();
-    if (sync_errno) {
-        errno = sync_errno;
+    if (sync_errno || (sync_fails_at && --sync_fails_at == 0)) {
+        errno = sync_errno ? sync_errno : EIO;
         return -1;
     }
     return __real_msync(p, n, how);
@@ -160,6 +160,32 @@ static void a_mark_that_is_not_on_disk(void)
         bf_close(f);
         unlink(path);
     }
+}
+
+/* Each part has a page of its own: whichever cannot be marked, nothing is added, nor by the call
+ * after it. */
+static void a_part_whose_mark_is_not_on_disk(void)
+{
+    for (size_t kind = 2; kind < KINDS; kind++)
+        for (size_t w = 0; w < 2; w++) {
+            int at = 1, rc = BF_EIO;
+            for (; at < 20 && rc < 0; at++) {
+                save_it(&kinds[kind]);
+                bf_filter *f = open_it(path, false);
+                for (int again = 0; again < 2; again++) {
+                    sync_fails_at = again ? 1 : at;
+                    if ((rc = writes[w](f)) >= 0) break;
+                    CHECK_EQ(rc, BF_EIO);
+                    CHECK_HAS(e.msg, "cannot sync ");
+                    CHECK_EQ(bf_test(f, "new", 3, &e), 0);
+                }
+                sync_fails_at = 0;
+                CHECK(writes[w](f) >= 0 && bf_test(f, "new", 3, &e) == 1);
+                bf_close(f);
+                unlink(path);
+            }
+            CHECK(at >= 4 && at < 20); /* of the whole, and of parts */
+        }
 }
 
 /* ---- its own name ---- */
@@ -396,6 +422,7 @@ int main(void)
     RUN(the_mark_is_on_disk_before_any_bit);
     RUN(the_mark_is_the_next_number);
     RUN(a_mark_that_is_not_on_disk);
+    RUN(a_part_whose_mark_is_not_on_disk);
     RUN(saved_over_its_own_name);
     RUN(not_saved_over_its_own_name);
     RUN(loaded_while_others_begin_to_write);

@@ -596,8 +596,7 @@ static void large_ones(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
     rs_start(&redis, NULL);
     RUN(urls);

@@ -238,8 +238,7 @@ static void temporary_keys_are_lost(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     setvbuf(stdout, NULL, _IOLBF, 0);
     rs_start(&redis, NULL);
     RUN(temporary_keys_are_lost);

@@ -145,8 +145,7 @@ static void every_answer(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(every_answer);
     rs_end(&redis);

@@ -87,6 +87,9 @@ static void ranges_name_the_value(void)
         "k must be 1 to 16 for scheme block, got 17");
     CHECK_HAS(refusal((bf_spec){ .m = 10, .k = 33, .scheme = "block2" }),
         "k must be 1 to 32 for scheme block2, got 33");
+    CHECK_HAS(refusal((bf_spec){ .m = 6400, .k = 256, .scheme = "guava" }),
+        "k must be 1 to 255 for scheme guava, got 256");
+    CHECK_EQ(bf_plan(&(bf_spec){ .m = 6400, .k = 255, .scheme = "guava" }, NULL), 0);
     CHECK_HAS(refusal((bf_spec){ .m = 1000000, .n = 2 }), "got 346574");
     static const double wrong[] = { 1, 2, -0.5, NAN, INFINITY, -INFINITY };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)

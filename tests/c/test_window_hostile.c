@@ -101,29 +101,6 @@ static void later_than_everything_is_refused(void)
     unlink(path);
 }
 
-/* Added to by a clock that is ahead of this one: the whole says so too, and nothing is damaged. */
-static void a_whole_as_late_as_its_parts(void)
-{
-    uint64_t len;
-    now_is = NOW * EPOCH_SECONDS + 1;
-    bf_filter *f = OPEN(FORGETS), *g;
-    add_numbers(f, 0, 50);
-    uint8_t *b = paged_bytes(f, &len);
-    now_is = 10;
-    for (int home = 0; home < 3; home++) {
-        put_file(path, b, len);
-        const bf_spec mine = { .clock = clock_of }, bound = { .storage = path, .clock = clock_of };
-        g = home == 0   ? bf_from_bytes(b, len, &mine, &e)
-            : home == 1 ? bf_load(path, &mine, &e)
-                        : bf_open(&bound, &e);
-        CHECK_EQ(found(must(g, __LINE__), 0, 50), 50);
-        bf_close(g);
-    }
-    bf_close(f);
-    free(b);
-    unlink(path);
-}
-
 /* A power loss, or a copy made while others add: the whole's page may be older than a part's.  No
  * key is lost by it. */
 static void a_whole_that_is_older_than_its_parts(void)
@@ -411,15 +388,11 @@ static void unions_that_overfill_grown_filters_say_so(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) {
-        perror("mkdtemp");
-        return 1;
-    }
+    MAKE_FOLDER(folder);
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     alarm(600); /* what spins is ended, and fails */
     RUN(any_live_words);
     RUN(later_than_everything_is_refused);
-    RUN(a_whole_as_late_as_its_parts);
     RUN(a_whole_that_is_older_than_its_parts);
     RUN(live_words_that_change_under_the_map);
     RUN(unions_with_the_future);

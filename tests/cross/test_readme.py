@@ -11,7 +11,7 @@ import sys
 
 import pytest
 from bloomfilter import BloomFilter
-from products import OUT, ROOT, run
+from products import OUT, ROOT, quick_compilers, run
 from documents import (
     PHP_ANSWER,
     PHP_CHECK,
@@ -80,7 +80,7 @@ def machine(tree, tmp_path):
     (bin_ / "sudo").chmod(0o755)
     run([sys.executable, "-m", "venv", tmp_path / "venv"])
     return os.environ | {
-        "PATH": f"{bin_}:{tmp_path}/venv/bin:{os.environ['PATH']}",
+        "PATH": f"{bin_}:{tmp_path}/venv/bin:{quick_compilers(tmp_path / 'compilers')}",
         "DESTDIR": str(root),  # cmake --install
         "MAKEFLAGS": f"INSTALL_ROOT={root}",  # make install of PHP
         "PKG_CONFIG_PATH": f"{root}/usr/local/lib/pkgconfig",

@@ -63,7 +63,7 @@ static inline void find_keys(bf_filter *of)
         taken[2 * n++ + 1] = pos[1] % part_bits;
     }
 }
-/* In the place of sizing_chain.c. */
+/* In the place of sizing_parts.c. */
 int __wrap_bf_chain_part(
     const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
 int __wrap_bf_chain_part(

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from products import quick_compilers
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / "out"
@@ -47,6 +48,12 @@ def source(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def quick(tmp_path_factory):
+    """An environment in which nothing is optimised."""
+    return {"PATH": quick_compilers(tmp_path_factory.mktemp("quick") / "compilers")}
+
+
+@pytest.fixture(scope="session")
 def without_network():
     """pip with the build requirements that scripts/test has downloaded, and nothing else."""
     return os.environ | {
@@ -57,7 +64,7 @@ def without_network():
 
 
 @pytest.fixture(scope="session")
-def pip(without_network):
+def pip(without_network, quick):
     """Installs into a folder of its own and returns a function that runs a script with nothing but
     that folder."""
 
@@ -73,7 +80,7 @@ def pip(without_network):
             folder,
             what,
             cwd="/",
-            env=without_network | env,
+            env=without_network | quick | env,
         )
         code = f"import sys, runpy; sys.path.insert(0, {str(folder)!r}); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
         return lambda *script: run(sys.executable, "-I", "-S", "-c", code, *script, cwd="/")

@@ -9,8 +9,8 @@ from conftest import JOBS, ROOT, run
 
 
 @pytest.fixture(scope="session")
-def prefix(source, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cmake")
+def prefix(source, tmp_path_factory, quick):
+    folder, env = tmp_path_factory.mktemp("cmake"), os.environ | quick
     run(
         "cmake",
         "-S",
@@ -21,8 +21,9 @@ def prefix(source, tmp_path_factory):
         "-DBLOOMFILTER_REDIS=OFF",
         "-DBLOOMFILTER_SODIUM=OFF",
         "-DCMAKE_INSTALL_LIBDIR=lib",
+        env=env,
     )
-    run("cmake", "--build", folder / "build", JOBS)
+    run("cmake", "--build", folder / "build", JOBS, env=env)
     run("cmake", "--install", folder / "build", "--prefix", folder / "prefix")
     return folder / "prefix"
 

@@ -2,6 +2,7 @@
 the optional libraries; what composer.json promises to PIE; what config.w32 says."""
 
 import json
+import os
 import re
 import shutil
 import tarfile
@@ -35,7 +36,7 @@ def unpacked(archive):
 
 
 @pytest.fixture(scope="session")
-def built(unpacked):
+def built(unpacked, quick):
     """In a folder beside the sources, without libsodium and hiredis."""
     folder = unpacked.parent / "build"
     folder.mkdir()
@@ -44,8 +45,9 @@ def built(unpacked):
         "--without-bloomfilter-redis",
         "--without-bloomfilter-sodium",
         cwd=folder,
+        env=os.environ | quick,
     )
-    run("make", JOBS, cwd=folder)
+    run("make", JOBS, cwd=folder, env=os.environ | quick)
     return folder / "modules" / "bloomfilter.so"
 
 

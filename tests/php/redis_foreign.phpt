@@ -34,7 +34,7 @@ foreach ([['gozero', 20480, 14, 30, ['m' => 20480]], ['php-hashes:BKDR,SDBM,JS',
     same(0, $number('DBSIZE'), $scheme);
     foreach ($all as [, $positions]) foreach ($positions as $position) $redis->say("SETBIT theirs $position 1");
     $length = $number('STRLEN theirs');
-    if ($given) refused('ValueError', 'these do not size a filter', fn() => BloomFilter::open($url, scheme: $scheme));
+    if ($given) refused('ValueError', 'the size is not known', fn() => BloomFilter::open($url, scheme: $scheme));
     refused('BloomFilterException', 'not our filter', fn() => new BloomFilter(...$given, scheme: $scheme, storage: $url));
     $f = BloomFilter::open($url, ...$given, scheme: $scheme);
     same([$m, $k, $scheme], [$f->m, $f->k, $f->scheme]);

@@ -164,10 +164,15 @@ def test_jobs_that_wait_have_others_beside_them(tmp_path, work, most):
     assert code == 0 and max(int(line) for line in said if line.isdecimal()) == most
 
 
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_what_mutate_changes():
-    spec = importlib.util.spec_from_file_location("mutations", ROOT / "scripts" / "mutations.py")
-    mutate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(mutate)
+    mutate = script("mutations")
     text = '/* a < b */\n#define N 3\nint f(int a)\n{\n    x = "1 < 2";\n    bf_prefetch(a + 1);\n    if (a < 7) g(a);\n    return a;\n}\n'
     got = {text[:start] + other + text[end:] for start, end, other in mutate.changes(text)}
     wanted = [
@@ -187,6 +192,44 @@ def test_what_mutate_changes():
         kept in one for one in got for kept in ("a < b", "#define N 3", "bf_prefetch(a + 1)")
     )
     assert all('"1 < 2"' in one for one in got if "x =" in one)
+
+
+def test_mutate_leaves_alone_what_only_prefetches():
+    changes = script("mutations").changes
+    loop = "    for (int i = 0; i < n; i++)\n        "
+    assert not list(changes(loop + "bf_prefetch(at + 8 * i);\n"))
+    assert list(changes(loop + "sum += at[8 * i];\n    bf_prefetch(at);\n"))
+
+
+def test_which_programs_run_a_line():
+    """Of a line that no program has run, those that enter its function; outside of functions all."""
+    reach = script("reach").Reach.__new__(script("reach").Reach)
+    knows = {"known": [3, 4, 9], "functions": {"2": 5, "8": 12}}
+    reach.longest, reach.only = 2.0, ()
+    reach.runs = {
+        ("test_a", ""): {"files": {"core/a.c": {"reached": [3, 9], **knows}}},
+        ("test_b", ""): {"files": {"core/a.c": {"reached": [9], **knows}}},
+        ("test_a", "portable"): {"files": {"core/a.c": {"reached": [3, 9], **knows}}},
+        ("test_long", ""): {"cpu": 3.0, "files": {"core/a.c": {"reached": [3, 9], **knows}}},
+        ("test_broken", ""): {"code": 1, "files": {"core/a.c": {"reached": [3, 9], **knows}}},
+    }
+    for name, found in reach.runs.items():
+        reach.runs[name] = {"cpu": 1.0, "clock": 1.0, "code": 0, "objects": {}} | found
+    reach.prepare()
+
+    def names(line):
+        return [name for _, _, name, _ in reach.programs("core/a.c", line)]
+
+    assert names(3) == ["test_a"]  # and not again with kernels that the file has none of
+    assert names(4) == []
+    assert names(9) == names(10) == ["test_a", "test_b"]  # 10 is a part of a statement
+    assert names(1) == names(7) == ["test_a", "test_b"]
+
+
+def test_a_program_is_measured_again_when_a_helper_changes():
+    with_headers = script("reach").with_headers
+    names = {path.name for path in with_headers(ROOT / "tests" / "c" / "test_race.c")}
+    assert {"test_race.c", "at_once.h", "check.h", "native.h"} == names
 
 
 def steps_of_the_workflows():

@@ -2,66 +2,11 @@
 tests/c/test_vectors.c reads it."""
 
 import hashlib
-from pathlib import Path
 
 import pytest
+from old_vectors import blocks, KEYS, lines, url
 
 from bloomfilter import BloomFilter, CountingBloomFilter
-
-FOLDER = Path(__file__).resolve().parents[2] / "vectors"
-MASK = (1 << 64) - 1
-
-
-def lines(name):
-    return [line.split(" ") for line in (FOLDER / name).read_text().splitlines()]
-
-
-def mix(z):
-    z = (z + 0x9E3779B97F4A7C15) & MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
-
-
-def url(salt, i):
-    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    r = mix((salt << 32) + i)
-    q = mix(r ^ 0x5555555555555555)
-    if q % 4 == 0:
-        name = "".join(digits[r // 62**j % 62] for j in range(11))
-        a, b, c = (q >> 8) % 20 + 1, (q >> 16) % 5 + 1, (q >> 24) % 20
-        return f"http://v.youku.com/v_show/id_X{name}.html?from=y1.2-1-89.{b}.{a}-1.1-1-1-{c}-0"
-    return [
-        "",
-        f"http://tieba.baidu.com/p/{r}",
-        f"http://www.youxicheng.net/thyj/xinwen_{r}.html",
-        f"http://zhidao.baidu.com/question/{r}.html",
-    ][q % 4]
-
-
-def read_key(how, arg, length="0"):
-    n = int(length)
-    if how == "hex":
-        return bytes.fromhex("" if arg == "-" else arg)
-    if how == "rep":
-        unit = bytes.fromhex(arg)
-        return (unit * (n // len(unit) + 1))[:n]
-    return b"".join(mix((int(arg) + j) & MASK).to_bytes(8, "little") for j in range((n + 7) // 8))[
-        :n
-    ]
-
-
-KEYS = {number: read_key(*how) for number, *how in lines("keys.txt")}
-
-
-def blocks():
-    found = []
-    for first, *rest in lines("positions.txt"):
-        if first == "=":
-            found.append((rest[0], int(rest[1]), int(rest[2]), []))
-        else:
-            found[-1][3].append((first, rest))
-    return found
 
 
 @pytest.mark.parametrize("block", blocks(), ids=lambda b: "-".join(map(str, b[:3])))

@@ -1,0 +1,150 @@
+/* test_header.c - what a header says of the bits that follow it, asked of the function itself: a
+ * source of words that counts who asks, and that lets another process begin to add meanwhile. */
+#include "../../core/format/format.h"
+#include "must.h"
+#include "paged.h"
+
+enum { DIRTY = 2048, WORDS = 10, M = 630, LAST = (WORDS - 1) * 64 };
+static _Alignas(8) uint8_t page[BF_HEADER];
+static uint64_t bits[WORDS];
+static int asked, begins_at, fails_at;
+
+static void begin_to_add(void)
+{
+    const uint64_t next = UINT64_C(0xFFFFFFFE00000001);
+    memcpy(page + DIRTY, &next, 8);
+}
+static const uint64_t *counted(void *from, uint64_t at, uint64_t n)
+{
+    CHECK(from == bits && at + n <= WORDS);
+    if (++asked == fails_at) return NULL;
+    if (asked == begins_at) begin_to_add();
+    return bits + at;
+}
+
+/* A filter of M bits, as it was saved. */
+static void saved(void)
+{
+    uint64_t len;
+    bf_filter *f = must(bf_open(&(bf_spec){ .m = M, .k = 3, .scheme = "classic" }, &e), __LINE__);
+    for (int i = 0; i < 20; i++) CHECK(bf_add(f, &i, sizeof i, &e) >= 0);
+    uint8_t *b = paged_bytes(f, &len);
+    CHECK_EQ(len, sizeof page + sizeof bits);
+    memcpy(page, b, sizeof page);
+    memcpy(bits, b + sizeof page, sizeof bits);
+    free(b);
+    bf_close(f);
+    begins_at = fails_at = 0;
+}
+static int verify(void)
+{
+    asked = 0;
+    e = (bf_error){ 0 };
+    return bf_header_verify_of(page, counted, bits, WORDS, "this", &e);
+}
+static void flip(unsigned i) { ((uint8_t *)bits)[i / 8] ^= 0x80 >> i % 8; }
+
+static void every_bit_is_summed(void)
+{
+    for (unsigned i = 0; i < M; i++) {
+        saved();
+        flip(i);
+        CHECK_EQ(verify(), BF_EFORMAT);
+        CHECK_HAS(e.msg, "this is damaged: the bits' checksum does not match");
+        flip(i);
+        CHECK_EQ(verify(), 0);
+        CHECK_EQ(asked, 2); /* the last word, and all */
+    }
+}
+
+static void no_bit_past_m(void)
+{
+    for (unsigned i = M; i < LAST + 64; i++) {
+        saved();
+        begin_to_add(); /* looked at in every file */
+        CHECK_EQ(verify(), 0);
+        flip(i);
+        CHECK_EQ(verify(), BF_EFORMAT);
+        CHECK_HAS(e.msg, "this is damaged: a bit past m is set");
+    }
+}
+
+/* The sum of a file that somebody adds to is nothing that one can wait for. */
+static void a_file_in_use_is_not_summed(void)
+{
+    saved();
+    begin_to_add();
+    flip(5);
+    CHECK_EQ(verify(), 0);
+    CHECK_EQ(asked, 1);
+    saved();
+    flip(5);
+    begins_at = 2;
+    CHECK_EQ(verify(), 0);
+    CHECK_EQ(asked, 2);
+}
+
+static void what_cannot_be_read(void)
+{
+    for (fails_at = 1; fails_at <= 2; fails_at++) {
+        const int at = fails_at;
+        saved();
+        fails_at = at;
+        CHECK_EQ(verify(), BF_EIO);
+        CHECK_EQ(asked, at);
+    }
+}
+
+/* One bit more in the sequence numbers, or one less, is damage. */
+static void sequence_numbers(void)
+{
+    for (unsigned at = DIRTY; at < DIRTY + 16; at++) {
+        bf_desc d;
+        saved();
+        CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
+        page[at] ^= 1;
+        CHECK_EQ(
+            bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), BF_EFORMAT);
+        CHECK_HAS(e.msg, "this is damaged");
+    }
+}
+
+/* However often it was begun: the sum of the page leaves that number out, all of it. */
+static void a_page_that_is_in_use(void)
+{
+    static const uint32_t numbers[] = { 1, 1 << 8, 1 << 16, 1 << 24, UINT32_MAX };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const uint64_t dirty = (uint64_t)~numbers[i] << 32 | numbers[i];
+        bf_desc d;
+        saved();
+        memcpy(page + DIRTY, &dirty, 8);
+        CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
+    }
+}
+
+/* The largest m is one. */
+static void the_largest_filter(void)
+{
+    static const uint64_t m[] = { BF_M_MAX, BF_M_MAX - 64 };
+    for (size_t i = 0; i < 2; i++) {
+        bf_desc d, read;
+        saved();
+        CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
+        d.g.m = m[i];
+        bf_header_new(page, &d);
+        CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + m[i] / 8, &read, "this", &e), 0);
+        CHECK_EQ(read.g.m, m[i]);
+    }
+}
+
+int main(void)
+{
+    RUN(every_bit_is_summed);
+    RUN(no_bit_past_m);
+    RUN(a_file_in_use_is_not_summed);
+    RUN(what_cannot_be_read);
+    RUN(sequence_numbers);
+    RUN(a_page_that_is_in_use);
+    RUN(the_largest_filter);
+    return FINISH();
+}
