@@ -5,6 +5,7 @@
 #include "bits/bits.h"
 #include "parts/span.h"
 #include "parts/whole.h"
+#include "during.h"
 #include "spec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,16 @@ typedef struct {
         size_t nahead, uint64_t *present, bf_error *err);
 } way;
 
+/* The processor fetches the second line of a text by itself, but few texts at once. */
+static inline void fetch_text(const bf_key *key)
+{
+    enum { LINE = 64, LONG = 2 * LINE, MOST = 1024 };
+    const char *text = key->ptr;
+    bf_prefetch(text);
+    if (key->len <= LONG) return;
+    for (size_t at = LINE; at < key->len && at < MOST; at += LINE) bf_prefetch(text + at);
+}
+
 /* A ring of digests.  Keys are hashed `lag` keys before they are asked for, and their lines are
  * fetched meanwhile; the bytes of keys further on are fetched too, because hashing comes in bursts.
  */
@@ -55,8 +66,8 @@ static inline __attribute__((always_inline)) int64_t run_ring(
     for (size_t hashed = 0, done = 0; done < n;) {
         uint64_t *ahead = ring + hashed % BF_RING * width, hits;
         size_t fresh = n - hashed < w.step ? n - hashed : w.step;
-        for (size_t i = hashed + text_ahead; i < hashed + text_ahead + fresh && i < n; i++)
-            bf_prefetch(keys[i].ptr);
+        if (n - hashed >= text_ahead + w.step)
+            for (size_t i = 0; i < w.step; i++) fetch_text(keys + hashed + text_ahead + i);
         f->hash->run(f->secret, keys + hashed, fresh, ahead);
         hashed += fresh;
         if (fresh && hashed - done <= w.lag) {
@@ -110,23 +121,6 @@ static size_t keys_at_once(size_t positions, unsigned k, size_t most)
     return positions / k < most ? positions / k : most;
 }
 
-/* Hashes and layouts see no more keys at once than ever, however large the store's batch is.  How
- * many keys were placed: all, or those before the one whose hashing failed. */
-static size_t place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos, bf_error *err)
-{
-    uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
-    const unsigned k = f->part.g.k;
-    const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK);
-    size_t good = 0;
-    for (size_t done = 0, c; done < n && good == done; done += c) {
-        c = n - done < few ? n - done : few;
-        good += f->hash->try ? f->hash->try(f->secret, keys + done, c, d, err) : c;
-        if (!f->hash->try) f->hash->run(f->secret, keys + done, c, d);
-        bf_positions(f->scheme->layout, &f->part.g, d, good - done, pos + done * k);
-    }
-    return good;
-}
-
 /* Bits elsewhere, or a layout without kernels: positions of at most `most` keys at once, through
  * the buffers given. */
 static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each,
@@ -136,7 +130,7 @@ static int64_t run_through(bf_filter *f, int op, const bf_key *keys, size_t n, u
     int64_t total = 0;
     for (size_t done = 0, c; done < n; done += c) {
         c = n - done < most ? n - done : most;
-        const size_t good = place(f, keys + done, c, pos, err);
+        const size_t good = bf_place(f, keys + done, c, pos, err);
         int rc = 0;
         if (p->store.words)
             bf_cells_of(&p->g)->apply(p->store.words, f->atomic, op, pos, good, p->g.k, present);
@@ -181,36 +175,33 @@ static int64_t run_positions(
     return run_through(f, op, keys, n, each, few, pos, present, err);
 }
 
-/* How many keys come before the first that the scheme cannot hold; then *err names that one. */
-static size_t acceptable(const bf_filter *f, const bf_key *keys, size_t n, bf_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (f->hash->accept(f->secret, keys[i].ptr, keys[i].len, err) == 0) continue;
-        if (err) err->key = i;
-        return i;
-    }
-    return n;
-}
-
 static int64_t run_accepted(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    size_t good = acceptable(f, keys, n, err);
+    size_t good = bf_acceptable(f, keys, n, err);
     int64_t total = good ? run_positions(f, op, keys, good, each, err) : 0;
     return total < 0 || good == n ? total : BF_EINVAL;
+}
+
+static int64_t run_here(
+    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    const bool kernels = f->part.kernels && op <= BF_OP_ADD;
+    return (kernels ? run_one_part : run_positions)(f, op, keys, n, each, err);
 }
 
 static int64_t run_inside(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
+    const bool changes = op == BF_OP_ADD || op == BF_OP_REMOVE;
     int rc = bf_whole_check(f, err);
-    if (rc < 0 || ((op == BF_OP_ADD || op == BF_OP_REMOVE) && (rc = bf_writable(f, err)) < 0))
-        return rc;
+    if (rc < 0 || (changes && (rc = bf_writable(f, err)) < 0)) return rc;
     if (n == 0) return 0;
     const bool here = bf_whole_piece(f, 0)->part.kernels && op <= BF_OP_ADD;
     if (f->variant->many) return (here ? run_many_parts : bf_chain_run)(f, op, keys, n, each, err);
+    if (changes && bf_has_draft(f)) return bf_change(f, op, keys, n, each, run_here, err);
     if (f->hash->accept) return run_accepted(f, op, keys, n, each, err);
-    return (here ? run_one_part : run_positions)(f, op, keys, n, each, err);
+    return run_here(f, op, keys, n, each, err);
 }
 
 /* Not inlined: their large buffers must not burden the single key. */
@@ -262,7 +253,11 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
         if (rc < 0) return rc;
     }
     f->hash->one(f->secret, key, len, d);
-    return p->kernels->add_one[f->atomic](&p->g, p->store.words, d) ? BF_PRESENT : BF_ADDED;
+    const uint64_t was = bf_edition_now(f);
+    if (was != bf_edition_known(f)) return run_one(f, BF_OP_ADD, key, len, err);
+    const bool present = p->kernels->add_one[f->atomic](&p->g, p->store.words, d);
+    if (bf_edition_now(f) != was) return bf_add_meanwhile(f, key, len, was, present, err);
+    return present ? BF_PRESENT : BF_ADDED;
 }
 
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
@@ -296,7 +291,7 @@ int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each,
     return rc < 0 ? rc : run(f, BF_OP_COUNT, keys, n, each, err);
 }
 
-/* A single key: no look at the file, as with a single add. */
+/* A single key that nobody else counts: no look at the file. */
 static int one_counted(bf_filter *f, int op, const void *key, size_t len)
 {
     uint64_t d[BF_WIDTH_MAX], pos[BF_POSITIONS];
@@ -309,7 +304,7 @@ static int one_counted(bf_filter *f, int op, const void *key, size_t len)
 
 int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
-    if (!f->part.g.counting || !f->part.kernels)
+    if (!f->part.g.counting || !f->part.kernels || f->atomic)
         return (int)bf_remove_many(f, &(bf_key){ key, len }, 1, NULL, err);
     if (!bf_raised(&f->may_write)) {
         int rc = bf_writable(f, err);

@@ -2,8 +2,8 @@
  *
  * A filter answers "was this key added before?" with "surely not" or "probably".  The same key sets
  * the same bits in every home and every language.  Conventions, once for all functions:
- *   - m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate at n
- *     keys.  Sizes and lengths are bytes, times are seconds.
+ *   - m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate at
+ *     n keys.  Sizes and lengths are bytes, times are seconds.
  *   - A key is (pointer, length): any bytes, NUL included, length 0 included.  Keys are borrowed
  *     for the call.  ptr may be NULL where len is 0.
  *   - Answers are >= 0.  A negative answer is one of BF_E..., and then *err, if err is not NULL,
@@ -53,7 +53,8 @@ enum {
     BF_ENOTSUP = -6,         /* not possible in this home, for this scheme, or in this build    */
     BF_EHOST = -7,           /* a client callback failed; the host's own exception stands       */
     BF_EBUSY = -8,           /* the filter is in use: not now                                   */
-    BF_ENOENT = -9           /* nothing is there under that name: no file (sys_errno is ENOENT), or no such key in Redis (0) */
+    BF_ENOENT = -9           /* nothing is there under that name: no file (sys_errno is ENOENT),
+                              * or no such key in Redis (0) */
 };
 
 typedef struct {             /* on the caller's stack; filled on error only */
@@ -61,7 +62,8 @@ typedef struct {             /* on the caller's stack; filled on error only */
     int sys_errno;           /* errno where a system call failed, else 0 */
     char msg[160];           /* one English sentence, no newline         */
     size_t key;              /* which key of a batch is at fault; BF_NO_KEY where it is none */
-    bool lost;               /* BF_EIO: Redis lost the filter or a part of it; it can be made again or deleted */
+    bool lost;               /* BF_EIO: Redis lost the filter or a part of it; it can be made
+                              * again or deleted */
 } bf_error;
 #define BF_NO_KEY SIZE_MAX
 
@@ -74,7 +76,8 @@ typedef struct bf_client {
      * = 1 if all are set.  BF_OP_ADD: the same answer as before the add, then set them.  0 or
      * non-zero = failed (the host keeps its own exception; the core answers BF_EHOST).  Duplicate
      * positions are allowed. */
-    int (*apply)(void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
+    int (*apply)(
+        void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
     void *ctx;               /* passed on as it is; must outlive the filter */
 } bf_client;
 
@@ -83,17 +86,20 @@ typedef struct bf_client {
  * to be sent; a client that wants arguments instead walks them with bf_command_next and
  * bf_command_arg. */
 typedef struct {
-    const char *key;         /* what all commands of this part are about: it says which node of a cluster */
+    const char *key;         /* what all commands of this part are about: it says which node of a
+                              * cluster */
     size_t key_len;
     const void *bytes;       /* commands, one after another */
     size_t len, commands;
 } bf_redis_part;
 typedef struct bf_reply_sink bf_reply_sink;
 enum {
-    BF_CLIENT_ANSWERED = 0,  /* every command has its reply in the sink; an error reply is a reply */
+    BF_CLIENT_ANSWERED = 0,  /* every command has its reply in the sink; an error reply is a
+                              * reply */
     BF_CLIENT_UNSENT = 1,    /* nothing was sent: no connection                                   */
     BF_CLIENT_LOST = 2,      /* whether Redis did it is not known                                 */
-    BF_CLIENT_STOP = 3       /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried again */
+    BF_CLIENT_STOP = 3       /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried
+                              * again */
 };
 typedef struct bf_redis_client {
     /* Send all parts, and put the replies into the sink in the order of the commands, whichever
@@ -101,7 +107,8 @@ typedef struct bf_redis_client {
      * executed (MOVED, ASK, TRYAGAIN), and never gives a connection back that may be out of step.
      * One of BF_CLIENT_...; other than ANSWERED after bf_reply_fault.  report = false: no one will
      * hear of a fault, so the host must not keep an exception. */
-    int (*exchange)(void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink);
+    int (*exchange)(
+        void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink);
     const char *name;        /* what messages call it, e.g. "127.0.0.1:6379"; no password */
     bool cluster;            /* keys that are used together must share a hash slot */
     void *ctx;
@@ -112,8 +119,8 @@ typedef struct bf_redis_client {
 typedef uint64_t bf_function(const void *key, size_t len);
 enum { BF_FUNCTIONS_MAX = 16 };
 typedef struct {
-    unsigned count;                  /* 1..BF_FUNCTIONS_MAX: it is k                                       */
-    bf_function *const *function;    /* both must outlive the filter and its copies                        */
+    unsigned count;                  /* 1..BF_FUNCTIONS_MAX: it is k */
+    bf_function *const *function;    /* both must outlive the filter and its copies */
     /* For hosts whose functions may fail, instead of function: puts the count numbers of a key into
      * digests.  0, or non-zero = failed (the host keeps its own exception; the core answers
      * BF_EHOST, and err->key says which key of a batch: those before it are added and answered). */
@@ -128,33 +135,41 @@ typedef struct {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
     double p;                /* 0 < p < 1                                                        */
-    const char *scheme;      /* row of the schemes table, e.g. "classic" or, with what some take after a colon,
-                              * "guava:chars"; NULL = the default.  docs/migrate.md has those of
-                              * older systems */
-    const bf_functions *functions;   /* scheme "functions", also where scheme is NULL                */
+    const char *scheme;      /* row of the schemes table, e.g. "classic" or, with what some take
+                              * after a colon, "guava:chars"; NULL = the default.
+                              * docs/migrate.md has those of older systems */
+    const bf_functions *functions;   /* scheme "functions", also where scheme is NULL */
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
-    const char *storage;     /* NULL = process memory; redis://[user:pass@]host:port/db?key=K&timeout=S,
-                              * unix:///path?db=0&key=K; else the path of a mapped file          */
+    const char *storage;     /* NULL = process memory;
+                              * redis://[user:pass@]host:port/db?key=K&timeout=S,
+                              * unix:///path?db=0&key=K; else the path of a mapped file */
     const char *key;         /* name inside the storage, where it has names                      */
     const bf_client *client; /* home "client"; NULL = none                                       */
-    const bf_redis_client *redis_client;     /* home "redis" through it, with key, without storage; NULL = none */
-    bool counting;           /* 4-bit counters instead of bits: keys can be removed; m = counters.  What is
-                              * opened must be of that kind: neither is ever taken for the other
-                              * */
-    double grow, window;     /* growth factor > 1; seconds to remember, 1e-4 or more for each part; both to
-                              * 1e300 and with n and p: docs/growing.md                          */
-    unsigned shards;         /* equal slices, all bits of a key in one; in Redis each is a key of its own.  1..BF_SHARDS_MAX;
-                              * where not given: 1, in Redis as many as m needs                  */
+    const bf_redis_client *redis_client;     /* home "redis" through it, with key, without
+                                              * storage; NULL = none */
+    bool counting;           /* 4-bit counters instead of bits: keys can be removed; m =
+                              * counters.  What is opened must be of that kind: neither is ever
+                              * taken for the other */
+    double grow, window;     /* growth factor > 1; seconds to remember, 1e-4 or more for each
+                              * part; both to 1e300 and with n and p: docs/growing.md */
+    unsigned shards;         /* equal slices, all bits of a key in one; in Redis each is a key of
+                              * its own.  1..BF_SHARDS_MAX; where not given: 1, in Redis as many
+                              * as m needs */
     unsigned parts;          /* of a window: how finely it forgets, 1..255; default 4            */
-    double (*clock)(void *); /* of a window: seconds since the epoch, called with clock_ctx at each call and in long batches;
-                              * not a number = it failed (BF_EHOST).  NULL = the system's clock  */
+    double (*clock)(void *); /* of a window: seconds since the epoch, called with clock_ctx at
+                              * each call and in long batches; not a number = it failed
+                              * (BF_EHOST).  NULL = the system's clock */
     void *clock_ctx;         /* both must outlive the filter                                     */
-    double timeout;          /* Redis: seconds a trip may take, 0.001..86400; it overrides the URL's */
-    bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at most */
-    double cache_max_age;    /* seconds since the bits were last seen for which that is good; 0 = 1  */
+    double timeout;          /* Redis: seconds a trip may take, 0.001..86400; it overrides the
+                              * URL's */
+    bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at
+                              * most */
+    double cache_max_age;    /* seconds since the bits were last seen for which that is good; 0 =
+                              * 1 */
     unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
-    bool adopt;              /* Redis: a bitmap that another system made gets mark and companion hash */
+    bool adopt;              /* Redis: a bitmap that another system made gets mark and companion
+                              * hash */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
@@ -167,28 +182,32 @@ typedef struct {             /* what a filter is; see bf_get_state for what is i
     double p;                /* as asked, or the scheme's formula at n keys                      */
     const char *scheme;      /* lives as long as the filter                                      */
     const char *home;        /* "memory", "file", "redis", "client"                              */
-    const char *storage;     /* path or URL as given (with its password), or NULL; lives as long as the filter */
+    const char *storage;     /* path or URL as given (with its password), or NULL; lives as long
+                              * as the filter */
     const char *shown;       /* the same for messages and logs: never a password                 */
     const char *key;         /* name inside the storage as given, or NULL; the same              */
     uint64_t bitset_bytes;   /* ceil(m / 8), of counters ceil(m / 2)                             */
-    uint64_t image_bytes;    /* length of bf_to_bytes; of less than 4 KiB of bits a saved file has more: a page */
+    uint64_t image_bytes;    /* length of bf_to_bytes; of less than 4 KiB of bits a saved file
+                              * has more: a page */
     unsigned shards;         /* 1 = not sharded                                                  */
     bool keyed, read_only;
     double grow, window;         /* as asked, 0 where it does not                                */
     unsigned parts;              /* of a window: as asked or the default                         */
     unsigned part_count;         /* parts there are now; 1 for a fixed filter                    */
     bool counting;           /* counters, not bits: bitset_bytes is ceil(m / 2)                  */
-    bool created;            /* bf_open just made it, or in Redis a lost part of it: it is to be filled.  false:
-                              * bf_open found it; a copy, a union, a filter from bytes; home
-                              * "client" */
+    bool created;            /* bf_open just made it, or in Redis a lost part of it: it is to be
+                              * filled.  false: bf_open found it; a copy, a union, a filter from
+                              * bytes; home "client" */
 } bf_info;
 
-typedef struct {             /* one part of a filter that grows or forgets; of a fixed filter, all of it */
+typedef struct {             /* one part of a filter that grows or forgets; of a fixed filter,
+                              * all of it */
     uint64_t first_bit, m;       /* its bits are first_bit .. first_bit + m - 1 of the filter    */
     uint64_t n;                  /* keys it is sized for                                         */
     uint64_t keys;               /* keys added to it (growing filters; else 0)                   */
     double p;                    /* its share of the rate                                        */
-    double since, until;         /* of a window: keys added from `since` on are forgotten at `until`; else 0 */
+    double since, until;         /* of a window: keys added from `since` on are forgotten at
+                                  * `until`; else 0 */
 } bf_part_info;
 
 typedef struct {             /* what is in a filter now: one pass over its bits */
@@ -234,7 +253,8 @@ int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
 /* For hosts with a lock of their own (Python's): a filter of many parts calls begin(ctx) before it
  * waits for a file's lock or for another thread that has it, and end(ctx, what begin returned)
  * after, in the thread that called it.  Neither may use f. */
-void bf_on_wait(bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
+void bf_on_wait(
+    bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
 /* A memory copy, whatever the home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
 /* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a
@@ -252,13 +272,19 @@ int bf_sync(bf_filter *f, bf_error *err);
  * repeated: the error says that it is not known. */
 int bf_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_delete(bf_filter *f, bf_error *err);
-/* Filters in Redis: other contents at once, without a moment in which keys are missing.  begin
- * gives an empty filter in memory that fits; fill it by bf_add_many; end puts its bits in the place
- * of those of f, keeps the time to live, and closes nothing.  Until then f is used as ever by
- * everybody.  Of keys that others add after begin those survive that are in fresh. A filter with
- * shards changes one shard after the other. */
+/* Other contents at once, without a moment in which keys are missing; not for filters that grow or
+ * forget.  begin gives an empty filter in memory that fits; fill it by bf_add_many; end puts its
+ * bits in the place of those of f, for everybody who has f's home open.  cancel instead of end
+ * leaves f as it was.  Both close nothing.  Until then f is used as ever by everybody.
+ * Memory and mapped files: keys that anybody adds after begin are kept.  It takes the room of the
+ * bits once more (a file gets it behind its bits); who adds meanwhile takes a lock.  A second
+ * rebuild by another process or handle is BF_EBUSY; begin again by f gives up the one before.  A
+ * process that dies leaves the old keys or the new ones.
+ * Redis: keeps the time to live.  Of keys that others add after begin those survive that are in
+ * fresh.  A filter with shards changes one shard after the other. */
 bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err);
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
+int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
 /* Switch between plain and atomic kernels.  No other thread may be inside the filter at that
  * moment. */
 void bf_set_threads(bf_filter *f, bool threads);
@@ -277,9 +303,9 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
 #define BF_AT_ONCE_MAX 1000
 size_t bf_at_once(const bf_filter *f);
 /* Lines of a buffer as keys: each ends before the byte sep.  A call takes bf_at_once keys at most,
- * and about 4 MiB, moves `at` past them and counts up keys and hits (new, or present): 1, or 0 where
- * no whole line is left.  A refused key is err->key, counted from the first line of all calls; at,
- * keys and hits stay then. */
+ * and about 4 MiB, moves `at` past them and counts up keys and hits (new, or present): 1, or 0
+ * where no whole line is left.  A refused key is err->key, counted from the first line of all
+ * calls; at, keys and hits stay then. */
 typedef struct {
     const char *at, *end;    /* what is left of the buffer                                        */
     char sep;
@@ -301,7 +327,8 @@ int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
 /* The key's k positions in the scheme's order, at most cap of them written to pos; repeats are
  * allowed. Returns k.  Of a filter that grows or forgets: in the newest part, counted from the
  * filter's first bit. */
-int64_t bf_hashcode(const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
+int64_t bf_hashcode(
+    const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err);
 
 /* ---- counting filters (BF_ENOTSUP for others): docs/counting.md ------------------------------ */
 /* Takes one add of the key back: 1, each of its counters is one less (15 = "15 or more" stays for
@@ -336,20 +363,27 @@ enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* For hosts that warn once where a filter is overfull.  bf_watch answers how many new keys may be
  * added before the first look (made: the filter was just opened; else it was cleared or united);
- * INT64_MAX: never, because every look would be a trip.  The host counts its new keys down and,
- * below 0, calls bf_look, which sets *left to how many more may come before the next look.  1: it
- * is overfull, and sentence (cap bytes) says so, without a full stop: the host adds how its warnings
- * are turned off.  0: nothing to say, also where it cannot be looked at. */
+ * INT64_MAX: never, because the home cannot tell.  A look at a fixed filter in Redis is a trip,
+ * made once a minute (BITCOUNT of a few places); bf_look answers at once in between.  The host
+ * counts its new keys down and, below 0, calls bf_look, which sets *left to how many more may come
+ * before the next look.  1: it is overfull, and sentence (cap bytes) says so, without a full stop:
+ * the host adds how its warnings are turned off.  0: nothing to say, also where it cannot be looked
+ * at. */
 #define BF_SENTENCE_BYTES 224
 int64_t bf_watch(bf_filter *f, bool made);
 int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap);
+/* For the same hosts, once when a filter is made or opened.  1: hash functions of its scheme fail
+ * on ordinary keys, and sentence says which; 0: none does. */
+int bf_weakness(const bf_filter *f, char *sentence, size_t cap);
 /* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8);
  * counter i is byte i/2, the high half for even i. */
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
 
 /* ---- sets: filters of equal m, k, scheme and secret, else BF_EINVAL naming both -------------- */
-int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);       /* into |= from; counters are added up, to 15 at most */
-int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);   /* into &= from; of two counters the lesser */
+/* into |= from; counters are added up, to 15 at most */
+int bf_unite(bf_filter *into, bf_filter *from, bf_error *err);
+/* into &= from; of two counters the lesser */
+int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err);
 /* 1 all bits of a are in b (of each counter: not more than b's), 0 not.  If b has all keys of a, it
  * is 1. */
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err);
@@ -382,7 +416,8 @@ bf_filter *bf_from_bytes(const void *data, size_t len, const bf_spec *expect, bf
  * many bytes bf_to_bytes_as writes. */
 int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err);
 int bf_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf_error *err);
-bf_filter *bf_from_bytes_as(const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
+bf_filter *bf_from_bytes_as(
+    const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
 /* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays
  * behind. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
@@ -405,7 +440,8 @@ size_t bf_reply_refusal(const bf_reply_sink *sink, size_t i, const char **text);
 /* Whose the next replies are, where they do not come in the order of the commands: several nodes,
  * or commands sent again that Redis did not execute.  The ranges are borrowed until they are used
  * up; bytes of an unfinished reply are dropped. */
-typedef struct { size_t first, count; } bf_redis_range;   /* first = BF_NO_REPLY: replies nobody waits for */
+/* first = BF_NO_REPLY: replies nobody waits for */
+typedef struct { size_t first, count; } bf_redis_range;
 #define BF_NO_REPLY SIZE_MAX
 void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t nranges);
 /* Which connection the replies come from: a number that is larger for each one that the client
@@ -414,8 +450,10 @@ void bf_reply_expect(bf_reply_sink *sink, const bf_redis_range *ranges, size_t n
 void bf_reply_connection(bf_reply_sink *sink, uint64_t number);
 /* Why there are no replies: an errno (ETIMEDOUT, ECONNRESET...) or 0, and the host's words. */
 void bf_reply_fault(bf_reply_sink *sink, int sys_errno, const void *text, size_t len);
-typedef struct { const char *at, *end; size_t args; } bf_commands;     /* start: { bytes, bytes + len, 0 } */
-bool bf_command_next(bf_commands *c);                     /* to the next command: it has c->args arguments, its name included */
+/* start: { bytes, bytes + len, 0 } */
+typedef struct { const char *at, *end; size_t args; } bf_commands;
+/* to the next command: it has c->args arguments, its name included */
+bool bf_command_next(bf_commands *c);
 bool bf_command_arg(bf_commands *c, bf_key *arg);         /* its next argument */
 
 /* ---- for bindings ---------------------------------------------------------------------------- */
@@ -428,8 +466,8 @@ bool bf_is_url(const char *storage);
 /* 1: the storage is a file, *path its path, a part of storage (file:PATH names PATH, whatever that
  * looks like); 0: it is a URL; BF_EINVAL: it is a mistake, such as redis:host or http://host. */
 int bf_storage_path(const char *storage, const char **path, bf_error *err);
-/* A storage, or a text in which some may be, without what stands between :// and @ in a URL: never a
- * password.  Writes at most cap bytes, a NUL included; returns the length of all of it. */
+/* A storage, or a text in which some may be, without what stands between :// and @ in a URL: never
+ * a password.  Writes at most cap bytes, a NUL included; returns the length of all of it. */
 size_t bf_hide_passwords(const char *text, char *out, size_t cap);
 /* The URL of a filter beside that of url: the name of its key followed by more, which holds no
  * character that a URL must encode.  Written and returned as by bf_hide_passwords. */

@@ -46,6 +46,7 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     INSIDE_ONE(int, rc, f, bf_do_saturated(f, wait, err));
 }
+int bf_glance(bf_filter *f, bf_error *err) { INSIDE_ONE(int, rc, f, bf_do_glance(f, err)); }
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
     INSIDE_ONE(int, rc, f, bf_do_read_bits(f, offset, buf, len, err));
@@ -74,6 +75,14 @@ int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)
 {
     INSIDE_ONE(int64_t, rc, (bf_filter *)f, bf_do_hashcode(f, key, len, pos, cap, err));
+}
+bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err)
+{
+    INSIDE_ONE(bf_filter *, NULL, f, bf_do_rebuild_begin(f, err));
+}
+int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
+{
+    INSIDE_BOTH(f, fresh, bf_do_rebuild_cancel(f, fresh, err));
 }
 int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
 {

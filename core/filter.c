@@ -1,5 +1,6 @@
 /* filter.c - opening, and what can be said before: checks of a spec, a plan.  Knows the seams, no
  * formula, no file byte, no hash.  Keys are batch.c's. */
+#include "parts/rebuild.h"
 #include "parts/whole.h"
 #include "sets/sets.h"
 #include "spec.h"
@@ -34,10 +35,12 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
     if ((spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0) &&
         !in_redis)
         return bf_fail(err, BF_EINVAL,
-            "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no Redis is given");
+            "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no "
+            "Redis is given");
     if (spec->adopt && (!in_redis || spec->read_only))
-        return bf_fail(err, BF_EINVAL, "adopt writes to a filter in Redis, but %s",
-            in_redis ? "read_only is asked for" : "no Redis is given");
+        return bf_fail(err, BF_EINVAL,
+            in_redis ? "adopt writes to the filter: read_only must not be given"
+                     : "adopt is for filters in Redis, but no Redis is given");
     if (spec->cache_max_age != 0 && !spec->cache)
         return bf_fail(err, BF_EINVAL, "cache_max_age=%g needs cache", spec->cache_max_age);
     if (spec->key && !spec->client && !in_redis)
@@ -82,6 +85,15 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
+/* A rebuild that died is ended by whoever opens the filter next; if that cannot be now, by whoever
+ * adds. */
+static void mend(bf_filter *f)
+{
+    bf_held h;
+    if (f->part.store.read_only || bf_edition_settled(bf_edition(f->edition))) return;
+    if (bf_edition_hold(f, &h, NULL) == 0) bf_edition_let(f, &h);
+}
+
 bf_filter *bf_open(const bf_spec *spec, bf_error *err)
 {
     bf_filter *f = NULL;
@@ -104,6 +116,7 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
             bf_where(f, spec));
     if (rc < 0 || keep_names(f, spec, err) < 0) goto fail;
     bf_settle(f, spec->threads);
+    mend(f);
     f->untouched = !ops->attach && f->part.store.words;
     f->created = (made || f->part.store.made) && !spec->client;
     return f;

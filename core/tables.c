@@ -68,7 +68,11 @@ const bf_scheme bf_schemes[] = {
 };
 /* clang-format on */
 
-/* What the kinds of filters differ in. */
+/* What the kinds of filters differ in: what is stored of them, and what is done with their keys. */
+const bf_kind *const bf_kinds[] = { [BF_FIXED] = &bf_kind_fixed,
+    [BF_GROW] = &bf_kind_grow,
+    [BF_WINDOW] = &bf_kind_window,
+    [BF_PART] = &bf_kind_part };
 const bf_variant *const bf_variants[] = {
     [BF_FIXED] = &bf_variant_fixed, [BF_GROW] = &bf_variant_grow, [BF_WINDOW] = &bf_variant_window
 };

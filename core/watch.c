@@ -1,9 +1,11 @@
 /* watch.c - what every host does around batches of keys, decided once: how many keys a call has,
  * when to look whether a filter is overfull, and what a warning says.  Knows homes by what their
- * stores say; counts nothing. */
+ * stores say, and weak hashes by their rows; counts nothing. */
 #include "base/base.h"
-#include "parts/filter.h"
+#include "parts/parts.h"
+#include "spec.h"
 #include <string.h>
+#include <time.h>
 
 /* Near: as many as keep the hosts' objects in the first caches until their bytes are hashed. */
 enum { NEAR = 256 };
@@ -16,9 +18,14 @@ size_t bf_at_once(const bf_filter *f)
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 
-static bool is_near(const bf_info *info)
+enum { NEVER, NEAR_BY, FAR };
+/* FAR: a look is a trip, so it is the time that counts, not the keys of this process. */
+static int where_it_is(const bf_filter *f)
 {
-    return !strcmp(info->home, "memory") || !strcmp(info->home, "file");
+    bf_info info;
+    bf_get_info(f, &info);
+    if (!strcmp(info.home, "memory") || !strcmp(info.home, "file")) return NEAR_BY;
+    return f->part.store.ops->glance && !f->variant->many && !info.counting ? FAR : NEVER;
 }
 
 /* In memory the first look is free, or nearly; a file is looked at with the first new key. */
@@ -26,25 +33,62 @@ int64_t bf_watch(bf_filter *f, bool made)
 {
     bf_info info;
     uint64_t wait = 0;
+    const int where = where_it_is(f);
+    if (where == NEVER) return INT64_MAX;
     bf_get_info(f, &info);
-    if (!is_near(&info)) return INT64_MAX;
-    if (!made || strcmp(info.home, "memory") != 0) return 0;
+    if (!made || where == FAR || strcmp(info.home, "memory") != 0) return 0;
     if (bf_saturated(f, &wait, NULL) == BF_OVERFULL) return 0;
     return wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* A trip a minute, asked for at each call that brings new keys. */
+static bool is_due(bf_filter *f)
+{
+    enum { MINUTE = 60000 };
+    const int64_t now = now_ms(), last = __atomic_load_n(&f->looked, __ATOMIC_RELAXED);
+    if (last && now - last < MINUTE) return false;
+    __atomic_store_n(&f->looked, now, __ATOMIC_RELAXED);
+    return true;
 }
 
 int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap)
 {
     bf_info info;
     uint64_t wait = INT64_MAX;
+    bool full = false;
+    const int where = where_it_is(f);
     *left = INT64_MAX;
+    if (where == FAR) {
+        full = is_due(f) && bf_glance(f, NULL) == 1;
+        if (!full) *left = 0;
+    } else if (where == NEAR_BY) {
+        const int now = bf_saturated(f, &wait, NULL);
+        full = now == BF_OVERFULL;
+        if (now >= 0 && !full && wait < INT64_MAX) *left = (int64_t)wait;
+    }
+    if (!full) return 0;
     bf_get_info(f, &info);
-    const int full = is_near(&info) ? bf_saturated(f, &wait, NULL) : 0;
-    if (full >= 0 && full < BF_OVERFULL && wait < INT64_MAX) *left = (int64_t)wait;
-    if (full != BF_OVERFULL) return 0;
     bf_print(sentence, cap,
         "more than half of the %s of a filter sized for n=%llu keys are set, so it holds more keys "
         "and its rate of false positives rises; create a larger one",
-        info.counting ? "counters" : "bits", (unsigned long long)info.n);
+        bf_cells_of(&f->part.g)->names, (ull)info.n);
+    return 1;
+}
+
+int bf_weakness(const bf_filter *f, char *sentence, size_t cap)
+{
+    char names[64] = "";
+    if (!f->hash->weak || f->hash->weak(f->secret, names, sizeof names) == 0) return 0;
+    bf_print(sentence, cap,
+        "scheme %s: many URLs or numbers have the same value of %s, so the rate of false positives "
+        "is far above p; use it only for a bitmap that another system fills",
+        f->name, names);
     return 1;
 }

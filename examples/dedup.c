@@ -2,8 +2,9 @@
  * per line.
  *
  *     cc dedup.c $(pkg-config --cflags --libs bloomfilter) -o dedup
- *     crawler | dedup seen.bloom       remembers from run to run, and shares the file with every other dedup
- *                                      that runs at the same time: this one, dedup.py or dedup.php
+ *     crawler | dedup seen.bloom       remembers from run to run, and shares the file with every
+ *                                      other dedup that runs at the same time: this one, dedup.py
+ *                                      or dedup.php
  *
  * With a chance of one in a million a new line is taken for a repeat and dropped; a repeat is never
  * printed. */

@@ -50,7 +50,7 @@
  *   Rights are looked at when a file is opened, as always in Unix: a worker that has it open keeps the rights it had.
  * - clone, union() and intersect() give filters in memory.
  *
- * Your own code may run in the middle of a call: a clock, a method of your subclass of phpredis, and a Fiber that waits in one
+ * Your own code may run in the middle of a call: a clock, a hash function, a method of your subclass of phpredis, and a Fiber that waits in one
  * of them. Until that call returns, the filter and the other operand are in use: other calls on them, close() included, are a
  * BloomFilterException with code BUSY. Other filters can be used. Generators and __toString() of keys run between calls: they may
  * use the filter; if they close it, the batch ends with an exception.
@@ -137,15 +137,15 @@ class BloomFilter implements Countable
      * @param float|null     $timeout seconds a trip to Redis may take, 0.001 to 86400; it overrides the URL's
      * @param bool           $cache   Redis: keys known to be present need no trip. Takes up to m / 8 bytes of memory
      * @param float|null     $cacheMaxAge  seconds after which the bits must be seen again before the cache answers; null: 1.
-     *                                So long a filter that others cleared or deleted may seem to be as it was
+     *                                For that long, a filter that others cleared or deleted may seem unchanged
      * @param int|null       $waitReplicas Redis: an add returns when so many replicas have it; BloomFilterException where
      *                                too few have it in time, though it is added then
-     * @param bool           $adopt   Redis: another system's bitmap becomes a filter of ours too, and that system works on;
+     * @param bool           $adopt   Redis: another system's bitmap becomes a filter of ours too, and that system goes on using it;
      *                                give scheme and what it leaves open of m and k
      * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
      *                                system's clock by default
-     * @param array|null     $hashes  1 to 16 hash functions of your own, each called with a key (string) for an int from 0 on;
-     *                                k is their number. Slow: some microseconds a key and function. Whoever opens the filter
+     * @param array|null     $hashes  1 to 16 hash functions of your own, each takes a key (string) and returns an int from 0 on;
+     *                                k is their number. Slow: a microsecond or more per key and function. Whoever opens the filter
      *                                passes them again; others are refused
      *
      * @throws ValueError           an argument is out of range, or they do not suffice
@@ -357,7 +357,7 @@ class BloomFilter implements Countable
     /**
      * More than half of the bits are set: it holds as many keys as it was sized for, or more. Adding to such a filter is an
      * E_USER_WARNING as soon as it holds more than a tenth above n, once for each filter and process, unless `bloomfilter.warn`
-     * (php.ini, ini_set) is 0; filters in Redis do not warn by themselves.
+     * (php.ini, ini_set) is 0; one in Redis is looked at once a minute.
      */
     public function saturated(): bool {}
 
@@ -439,19 +439,20 @@ class BloomFilter implements Countable
     public function expire(int|float|null $seconds): void {}
 
     /**
-     * Filters in Redis: from now on it holds these keys and no others, for everybody who uses it. Until all of them are read it
-     * is used as ever; then the bits are exchanged at once (of a filter with shards, one shard after the other), without a
-     * moment in which a key is missing. Keys that others add meanwhile are kept only if they are among these. The time to live
-     * stays. Needs m / 8 bytes of memory.
+     * Make it hold these keys and no others, for everybody who uses it. Until all of them are read it is used as ever, and no
+     * key that is in the old and in the new ones is ever absent. Needs m / 8 bytes of memory. Memory and files: keys that anybody
+     * adds meanwhile are kept; it needs room for the bits once more (a file gets it behind its bits); whoever dies leaves the
+     * old keys or the new ones. Redis: keys that others add meanwhile are kept only if they are among these; of a filter with
+     * shards one shard after the other; the time to live stays.
      *
      * @return int how many of the keys were surely different ones
      *
      * @throws TypeError            as addMany(); nothing is changed then, as with any exception
-     * @throws BloomFilterException it is not in Redis, read-only or lost
+     * @throws BloomFilterException it grows or forgets, is read-only or lost, or another process or handle rebuilds it
      */
     public function rebuild(iterable $keys): int {}
 
-    /** Into how many parts the bits are cut; 1: not at all. */
+    /** Number of shards, equal slices of the bits; 1: the bits are not cut. */
     public function shards(): int {}
 
     /**
@@ -466,13 +467,13 @@ class BloomFilter implements Countable
      * Releases memory or file. Twice is fine; anything but the properties m, n, k, p, scheme is an exception then. Other
      * objects on the same file are not touched.
      *
-     * @throws BloomFilterException code BUSY: a call in the filter waits for its clock or client, whose code runs now
+     * @throws BloomFilterException code BUSY: a call in the filter waits for its clock, hash function or client, whose code runs now
      */
     public function close(): void {}
 
     /**
      * A filter in memory is carried as its bytes, one on a file as the file's absolute path, one in Redis as its URL (with
-     * its password) and key; it is opened again: for reading only, if it was open so.
+     * its password) and key; it is opened again, read-only where it was open read-only.
      *
      * @throws BloomFilterException the filter is keyed: its secret is never stored
      */

@@ -36,7 +36,8 @@ typedef struct {
     int64_t
         *spare; /* new keys until the next look whether it is saturated: the map's, or own_spare */
     int64_t own_spare;
-    bool created; /* this object's constructor made the filter               */
+    bool created;       /* this object's constructor made the filter               */
+    bf_filter *rebuilt; /* held: the filter that the keys in f are for, or NULL     */
     zend_object std;
 } php_bf;
 
@@ -118,6 +119,7 @@ bool php_bf_hashes_set(bf_spec *spec, HashTable *functions, php_bf_clock **clock
 
 /* php_sets.c: after `fresh` new keys, now and then a look whether the filter is saturated */
 ZEND_COLD void php_bf_look(php_bf *bf);
+void php_bf_weakness(const zval *made); /* one that was just made or opened, or nothing */
 static zend_always_inline void php_bf_grew(php_bf *bf, int64_t fresh)
 {
     if (UNEXPECTED((*bf->spare -= fresh) < 0)) php_bf_look(bf);

@@ -55,6 +55,7 @@ PHP_METHOD(BloomFilter, fromBytes)
                        ? bf_from_bytes_as(ZSTR_VAL(bytes), ZSTR_LEN(bytes), format, &expect, &err)
                        : bf_from_bytes(ZSTR_VAL(bytes), ZSTR_LEN(bytes), &expect, &err);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
+    php_bf_weakness(return_value);
 }
 
 /* ---- files ---- */
@@ -99,6 +100,7 @@ PHP_METHOD(BloomFilter, load)
     bf_filter *f = bf_load(full, &expect, &err);
     efree(full);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, NULL, clock, &err);
+    php_bf_weakness(return_value);
 }
 
 /* ---- serialize: ['bytes' => string] or ['storage' => path or URL, 'key' => name inside it if one
@@ -121,11 +123,14 @@ static void add_members(zval *to, zend_object *object)
 static const char *not_serializable(const bf_info *info, bool clock)
 {
     if (clock && !strcmp(info->scheme, "functions"))
-        return "a filter with hash functions of its own cannot be serialized: use toBytes() and fromBytes(hashes: ...)";
+        return "a filter with hash functions of its own cannot be serialized: use toBytes() and "
+               "fromBytes(hashes: ...)";
     if (clock)
-        return "a filter with a clock of its own cannot be serialized: use toBytes() and fromBytes(clock: ...)";
+        return "a filter with a clock of its own cannot be serialized: use toBytes() and "
+               "fromBytes(clock: ...)";
     if (info->keyed)
-        return "a keyed filter cannot be serialized, its secret is never stored: use toBytes() and fromBytes(secret: ...)";
+        return "a keyed filter cannot be serialized, its secret is never stored: use toBytes() and "
+               "fromBytes(secret: ...)";
     if (!strcmp(info->home, "memory") || info->storage) return NULL;
     return "a filter on a client object cannot be serialized: use toBytes()";
 }

@@ -271,7 +271,8 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
         (bf_redis_client){ .exchange = exchange, .name = c->name, .cluster = c->cluster, .ctx = c };
     if (c->cluster && spec->wait_replicas && !EG(exception))
         zend_throw_exception(php_bf_exception_ce,
-            "waitReplicas is not possible with phpredis's RedisCluster: it sends commands as scripts, and a script cannot WAIT",
+            "waitReplicas is not possible with phpredis's RedisCluster: it sends commands as "
+            "scripts, and a script cannot WAIT",
             BF_ENOTSUP);
     if (!EG(exception)) return c;
     php_bf_client_release(c);

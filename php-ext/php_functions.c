@@ -63,17 +63,15 @@ static bool take(php_bf_clock *hashes, zval *function, uint32_t i)
 {
     char *why = NULL;
     zend_fcall_info info;
-    const bool good = i < BF_FUNCTIONS_MAX && zend_fcall_info_init(function, 0, &info,
-                                                  &hashes->each[i], NULL, &why) == SUCCESS;
+    const bool good =
+        zend_fcall_info_init(function, 0, &info, &hashes->each[i], NULL, &why) == SUCCESS;
     if (why) efree(why);
     if (good) {
         zval copy;
         zend_release_fcall_info_cache(&hashes->each[i]); /* of __call() */
         ZVAL_COPY(&copy, function);
         zend_hash_next_index_insert(Z_ARRVAL(hashes->callable), &copy);
-    } else if (i == BF_FUNCTIONS_MAX)
-        zend_value_error("hash functions must be 1 to %d, got more", BF_FUNCTIONS_MAX);
-    else
+    } else
         zend_type_error("hashes[%u] must be callable, %s given", i, zend_zval_type_name(function));
     return good;
 }
@@ -84,9 +82,14 @@ bool php_bf_hashes_set(bf_spec *spec, HashTable *functions, php_bf_clock **clock
     uint32_t i = 0;
     if (!functions) return true;
     if (*clock) {
-        zend_value_error("a filter with hashes cannot forget: no window, no clock");
+        zend_value_error("a filter with hashes cannot forget: window and clock must not be given");
         php_bf_clock_free(*clock);
         *clock = NULL;
+        return false;
+    }
+    if (zend_hash_num_elements(functions) > BF_FUNCTIONS_MAX) {
+        zend_value_error("hash functions must be 1 to %d, got %u", BF_FUNCTIONS_MAX,
+            zend_hash_num_elements(functions));
         return false;
     }
     php_bf_clock *hashes = emalloc(sizeof *hashes);

@@ -36,7 +36,8 @@ bool php_bf_names_valid(void)
 {
     if (is_prefix(prefix())) return true;
     zend_error(E_CORE_WARNING,
-        "bloomfilter.class_prefix must be empty or the beginning of a class name, such as Bloom\\ (at "
+        "bloomfilter.class_prefix must be empty or the beginning of a class name, such as Bloom\\ "
+        "(at "
         "most %d bytes, no backslash first), got \"%s\"",
         PREFIX_MAX, prefix());
     return false;

@@ -19,6 +19,7 @@ zend_object *php_bf_create(zend_class_entry *ce)
     bf->clock = NULL;
     bf->own_spare = 0;
     bf->created = false;
+    bf->rebuilt = NULL;
     bf->spare = &bf->own_spare;
     zend_object_std_init(&bf->std, ce);
     object_properties_init(&bf->std, ce);
@@ -33,6 +34,11 @@ void php_bf_close_object(php_bf *bf)
     bf_filter *f = bf->f;
     php_bf_map *map = bf->map;
     php_bf_clock *clock = bf->clock;
+    if (bf->rebuilt) { /* nothing where the rebuild has ended */
+        bf_rebuild_cancel(bf->rebuilt, f, NULL);
+        bf_close(bf->rebuilt);
+        bf->rebuilt = NULL;
+    }
     bf->f = NULL;
     bf->map = NULL;
     bf->clock = NULL;

@@ -17,7 +17,8 @@ enum { PIPELINE = 2 }; /* Redis::PIPELINE */
 /* Errors come back as arrays, because phpredis leaves the text of a nested error to the last one
  * that was. */
 static const char each_command[] =
-    "local r,i={},1 while i<=#ARGV do local n=tonumber(ARGV[i]) local v=redis.pcall(unpack(ARGV,i+1,i+n)) "
+    "local r,i={},1 while i<=#ARGV do local n=tonumber(ARGV[i]) local "
+    "v=redis.pcall(unpack(ARGV,i+1,i+n)) "
     "if type(v)=='table' and v.err then v={'\\0error',v.err} end r[#r+1]=v i=i+n+1 end return r";
 static const char error_mark[] = "\0error";
 

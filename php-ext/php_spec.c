@@ -310,6 +310,7 @@ PHP_METHOD(BloomFilter, __construct)
     if (f && php_bf_is_fresh(Z_OBJ_P(ZEND_THIS))) {
         php_bf_adopt(Z_OBJ_P(ZEND_THIS), f, map);
         php_bf_from(Z_OBJ_P(ZEND_THIS))->clock = clock;
+        php_bf_weakness(ZEND_THIS);
         return;
     }
     if (!f)
@@ -374,4 +375,5 @@ PHP_METHOD(BloomFilter, open)
     bf_filter *f = php_bf_open(&spec, &map, &err);
     free_storage(&spec);
     php_bf_wrap(return_value, zend_get_called_scope(execute_data), f, map, clock, &err);
+    php_bf_weakness(return_value);
 }

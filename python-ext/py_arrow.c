@@ -154,7 +154,7 @@ static int64_t index_at(const source *s, int64_t i)
 static void gather_dictionary(batch *b, column *c)
 {
     source *s = (source *)c, *values = s->values;
-    for (; b->n < b->most && c->left; c->left--, s->next++) {
+    for (; b->n < b->most && b->used + DECIMAL_MAX <= b->space && c->left; c->left--, s->next++) {
         int64_t i = index_at(s, s->next);
         if (i < 0 || i >= values->length) {
             stop(c, FAULT_DAMAGED, "an index into its dictionary is", i);
@@ -172,10 +172,10 @@ static void gather_dictionary(batch *b, column *c)
 /* ---- what kind of column ---- */
 static type refused(const char *what) { return (type){ .shape = REFUSED, .refused = what }; }
 
+static const char NUMBER_LETTERS[] = "cCsSiIlL";
 static type read_number(char letter)
 {
-    static const char letters[] = "cCsSiIlL";
-    size_t at = (size_t)(strchr(letters, letter) - letters);
+    size_t at = (size_t)(strchr(NUMBER_LETTERS, letter) - NUMBER_LETTERS);
     return (type){ .shape = NUMBERS, .width = (size_t)1 << at / 2, .is_signed = at % 2 == 0 };
 }
 
@@ -192,6 +192,7 @@ static type read_type(const char *f)
 {
     if (!*f || (f[1] && !strchr("vwd+t", *f)))
         return refused("an Arrow type that this version does not know");
+    if (strchr(NUMBER_LETTERS, *f)) return read_number(*f);
     switch (*f) {
     case 'u':
     case 'z': return (type){ .shape = TEXT32 };
@@ -201,14 +202,6 @@ static type read_type(const char *f)
         if (!strcmp(f, "vu") || !strcmp(f, "vz")) return (type){ .shape = VIEWS };
         break;
     case 'w': return read_fixed(f);
-    case 'c':
-    case 'C':
-    case 's':
-    case 'S':
-    case 'i':
-    case 'I':
-    case 'l':
-    case 'L': return read_number(*f);
     case 'n': return refused("null");
     case 'b': return refused("bool");
     case 'e':

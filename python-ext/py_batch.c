@@ -21,6 +21,8 @@ enum {
     SHORT = 1 << 12,   /* keys below are taken without a look at how much work there is */
     MUCH = 1 << 18,    /* work after which a chunk is flushed before it is full */
     AHEAD = 128,       /* objects fetched ahead of the one being read               */
+    LINE = 64,         /* bytes the processor fetches at once                       */
+    REST = 512,        /* what more of a text the processor fetches by itself       */
     FAR_ROOM = 1 << 20 /* bytes of converted keys that one trip may have */
 };
 
@@ -141,10 +143,22 @@ static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
     return taken(b);
 }
 
+/* The first two lines of an object are fetched before it is read; its length says what more there
+ * is.  Objects that stand in memory one after the other would do without. */
+static inline void fetch_rest(const PyObject *o, const bf_key *key)
+{
+    const char *line = (const char *)o + 2 * LINE - (uintptr_t)o % LINE, *end = key->ptr;
+    end += key->len < REST ? key->len : REST;
+    __builtin_prefetch(end);
+    for (; end - line >= LINE; line += LINE) __builtin_prefetch(line);
+}
+
 static inline int take(batch *b, PyObject *o)
 {
-    if (!key_direct(o, &b->keys[b->n]) || b->keys[b->n].len >= SHORT) return take_converted(b, o);
-    b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
+    bf_key *key = &b->keys[b->n];
+    if (!key_direct(o, key) || key->len >= SHORT) return take_converted(b, o);
+    fetch_rest(o, key);
+    b->left -= KEY_WORK + (int64_t)key->len;
     return ++b->n == b->most ? batch_next_chunk(b) : 0;
 }
 
@@ -156,7 +170,7 @@ static int take_sequence(batch *b, PyObject *seq)
         PyObject **items = PySequence_Fast_ITEMS(seq);
         if (i + AHEAD < PySequence_Fast_GET_SIZE(seq)) {
             __builtin_prefetch(items[i + AHEAD]);
-            __builtin_prefetch((char *)items[i + AHEAD] + 64);
+            __builtin_prefetch((char *)items[i + AHEAD] + LINE);
         }
         if (take(b, items[i]) < 0) return -1;
     }

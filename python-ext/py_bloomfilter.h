@@ -18,6 +18,7 @@
 
 #include "base/parameters.h"
 #include "bloomfilter.h"
+#include "py_decimal.h"
 
 #ifdef Py_GIL_DISABLED
 #define NO_GIL 1
@@ -65,8 +66,7 @@ typedef struct {
 extern struct PyModuleDef bloomfilter_module;
 extern PyType_Spec filter_spec, counting_spec, replies_spec, hashes_spec;
 
-/* ---- py_error.c
- * ------------------------------------------------------------------------------------------ */
+/* ---- py_error.c ---- */
 /* NULL without an exception where the type is neither BloomFilter nor a subclass. */
 module_state *state_of(PyTypeObject *type);
 bool is_filter(PyObject *o);
@@ -79,8 +79,7 @@ void *raise_closed(void);
  */
 void name_key(Py_ssize_t index);
 
-/* ---- py_inside.c: entering, leaving
- * ----------------------------------------------------------------------- */
+/* ---- py_inside.c: entering, leaving ---- */
 /* NULL with a ValueError where the filter is closed; otherwise filter_leave must follow. */
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
@@ -111,8 +110,7 @@ static inline void filter_peeked(FilterObject *self)
     if (NO_GIL) filter_count_out(self);
 }
 
-/* ---- py_life.c: the GIL
- * ------------------------------------------------------------------------------------ */
+/* ---- py_life.c: the GIL ---- */
 /* Lets other threads run while this one works in the core; both filters were entered, b may be
  * NULL.  Not where one has a clock of Python's and none is far: NULL then, which gil_take
  * understands. */
@@ -126,6 +124,19 @@ void solo_yield(FilterObject *self);
 void solo_take(PyThreadState *ts, FilterObject *self);
 /* The same for work on the whole bitmap, if that is large enough to be worth it, or far away. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
+
+/* A call of the core about one filter or two (b may be NULL), without the GIL: it enters them, lets
+ * the GIL go by one of the three above, takes it again, leaves, and raises what went wrong. */
+typedef struct {
+    bf_filter *bf, *other;
+    bf_error err;
+    FilterObject *a, *b;
+    PyThreadState *ts;
+} core_call;
+typedef PyThreadState *release_gil(FilterObject *a, FilterObject *b);
+bool core_begin(core_call *c, FilterObject *a, FilterObject *b, release_gil *release);
+void core_back(core_call *c);       /* the GIL alone; core_end does it where it was not done */
+int core_end(core_call *c, int rc); /* rc, or -1 with an exception */
 
 /* What those and every other call into a core that may come back through a client object are made
  * of: out and back; and inside such a callback enter, which is NULL where the GIL was never let go,
@@ -145,8 +156,7 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
  * gil_out. */
 double clock_ask(void *callable);
 
-/* ---- py_hashes.c: hash functions of the user's
- * ------------------------------------------------------------------ */
+/* ---- py_hashes.c: hash functions of the user's ---- */
 /* The object that goes where a clock would, or NULL with an exception; what the core is told. */
 PyObject *hashes_new(module_state *state, PyObject *functions);
 const bf_functions *hashes_host(PyObject *hashes);
@@ -164,14 +174,17 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys);
 int filter_forget(FilterObject *self);
 void filter_dealloc(FilterObject *self);
 
-/* ---- py_filter.c: one key
- * ---------------------------------------------------------------------------------- */
+/* A method as help() shows it: args is what is between the parentheses. */
+#define METHOD(name, function, flags, args, doc)                                                   \
+    { name, (PyCFunction)(void (*)(void))(function), flags,                                        \
+        PyDoc_STR(name "(" args ")\n--\n\n" doc) }
+
+/* ---- py_filter.c: one key ---- */
 typedef int single_call(bf_filter *f, const void *key, size_t len, bf_error *err);
 /* What the core answers; -1 with an exception. */
 int filter_ask(FilterObject *self, PyObject *key, single_call *call);
 
-/* ---- py_keys.c: a Python object as bytes
- * ------------------------------------------------------------------ */
+/* ---- py_keys.c: a Python object as bytes ---- */
 enum {
     KEY_ROOM = 512,
     LARGE_KEY = 1 << 20
@@ -212,12 +225,9 @@ int bytes_hold(PyObject *o, key_holder *h);
 /* UTF-8 of n code points, at most 4 n bytes; the length, or -1 - index of one that has no UTF-8
  * form. */
 Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out);
-/* Decimal text of a 64-bit number: at most 20 bytes, no NUL; returns the length. */
-enum { DECIMAL_MAX = 20 };
-size_t decimal(char *out, uint64_t magnitude, bool negative);
 
 /* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory
- * ---------------------------------------------------------------------- */
+ * ---- */
 enum { BATCH_KEYS = BF_AT_ONCE_MAX, BATCH_ROOM = 10240 };
 typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 typedef struct {
@@ -266,7 +276,8 @@ struct column {
 /* Works through a column and raises its fault; 0, or -1 with an exception. */
 int column_run(batch *b, column *c);
 void gather_numbers(batch *b, column *c);
-/* Decimal text of the integer at p: at most DECIMAL_MAX bytes; returns the length. */
+/* Decimal text of the integer at p; writes up to DECIMAL_MAX bytes of py_decimal.h, returns the
+ * length. */
 size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out);
 
 PyObject *filter_update(FilterObject *self, PyObject *keys);
@@ -275,8 +286,7 @@ PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
 /* One byte per key: the core's answers. */
 PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
 
-/* ---- py_lines.c: keys in one buffer, each ended by a separator
- * ----------------------------------------------- */
+/* ---- py_lines.c: keys in one buffer, each ended by a separator ---- */
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 
@@ -298,8 +308,7 @@ PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kw
     "*" BF_SCHEME(SIGNED) BF_STORAGE(SIGNED) BF_KEY(SIGNED) BF_SECRET(SIGNED) BF_MORE(SIGNED)      \
         BF_CLOCK(SIGNED) ", warn=True"
 
-/* ---- py_params.c: arguments as a bf_spec
- * -------------------------------------------------------------------- */
+/* ---- py_params.c: arguments as a bf_spec ---- */
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_open(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *none);
@@ -310,13 +319,11 @@ PyObject *filter_load(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *module_open(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *module_from_bytes(PyObject *module, PyObject *args, PyObject *kwargs);
 
-/* ---- py_redis.c
- * --------------------------------------------------------------------------------------------- */
+/* ---- py_redis.c ---- */
 redis_client *redis_client_new(module_state *state, PyObject *client); /* NULL with an exception */
 void redis_client_free(redis_client *c);
 
-/* ---- py_bytes.c, py_sets.c, py_state.c
- * ---------------------------------------------------------------------- */
+/* ---- py_bytes.c, py_sets.c, py_state.c ---- */
 PyObject *new_bytes(uint64_t len);
 PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_save(FilterObject *self, PyObject *path);
@@ -351,6 +358,7 @@ PyObject *filter_info(FilterObject *self, PyObject *unused);
  * warning became an exception. */
 void filter_watch(FilterObject *self, bool made);
 int filter_look(FilterObject *self);
+int filter_weakness(FilterObject *self);
 static inline int filter_grew(FilterObject *self, int64_t fresh)
 {
     int64_t left =

@@ -43,21 +43,13 @@ PyObject *filter_to_bytes(FilterObject *self, PyObject *args, PyObject *kwargs)
 
 PyObject *filter_save(FilterObject *self, PyObject *arg)
 {
-    bf_error err;
+    core_call c;
     PyObject *path;
     if (!PyUnicode_FSConverter(arg, &path)) return NULL;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) {
-        Py_DECREF(path);
-        return NULL;
-    }
-    PyThreadState *ts = gil_release(self, NULL);
-    int rc = bf_save(bf, PyBytes_AS_STRING(path), &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
+    int rc = core_begin(&c, self, NULL, gil_release) ? 0 : -1;
+    if (rc == 0) rc = core_end(&c, bf_save(c.bf, PyBytes_AS_STRING(path), &c.err));
     Py_DECREF(path);
-    if (rc < 0) return raise_in(self, &err);
-    Py_RETURN_NONE;
+    return rc < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- pickle ---- */
@@ -143,16 +135,16 @@ static PyObject *recipe(FilterObject *self, bf_filter *bf)
 {
     bf_info info;
     bf_get_info(bf, &info);
-    const char *fault =
-        self->clock && !strcmp(info.scheme, "functions")
-            ? "a filter with hash functions of its own cannot be pickled: use to_bytes() and from_bytes(data, hashes=...)"
-        : info.keyed
-            ? "a keyed filter cannot be pickled: its secret is never stored; use to_bytes() and from_bytes(data, secret=...)"
-        : self->clock
-            ? "a filter with a clock of its own cannot be pickled: use to_bytes() and from_bytes(data, clock=...)"
-        : !info.storage && strcmp(info.home, "memory") != 0
-            ? "a filter on a client object cannot be pickled"
-            : NULL;
+    const char *fault = self->clock && !strcmp(info.scheme, "functions")
+                            ? "a filter with hash functions of its own cannot be pickled: use "
+                              "to_bytes() and from_bytes(data, hashes=...)"
+                        : info.keyed  ? "a keyed filter cannot be pickled: its secret is never "
+                                        "stored; use to_bytes() and from_bytes(data, secret=...)"
+                        : self->clock ? "a filter with a clock of its own cannot be pickled: use "
+                                        "to_bytes() and from_bytes(data, clock=...)"
+                        : !info.storage && strcmp(info.home, "memory") != 0
+                            ? "a filter on a client object cannot be pickled"
+                            : NULL;
     if (fault) {
         PyErr_SetString(state_of(Py_TYPE(self))->error, fault);
         return NULL;

@@ -11,7 +11,8 @@ enum {
 };
 
 /* ---- whole numbers ---- */
-static uint64_t load_number(const char *p, size_t width, bool swapped)
+#define ALWAYS static inline __attribute__((always_inline))
+ALWAYS uint64_t load_number(const char *p, size_t width, bool swapped)
 {
     uint16_t u16;
     uint32_t u32;
@@ -24,7 +25,7 @@ static uint64_t load_number(const char *p, size_t width, bool swapped)
     }
 }
 
-size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out)
+ALWAYS size_t text_of(const char *p, size_t width, bool is_signed, bool swapped, char *out)
 {
     unsigned spare = 64 - 8 * (unsigned)width;
     uint64_t v = load_number(p, width, swapped);
@@ -33,14 +34,36 @@ size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, ch
     return decimal(out, negative ? 0 - (uint64_t)extended : v, negative);
 }
 
+size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out)
+{
+    return text_of(p, width, is_signed, swapped, out);
+}
+
+ALWAYS void gather_of(batch *b, column *c, size_t width, bool is_signed, bool swapped)
+{
+    const size_t fits = (b->space - b->used) / DECIMAL_MAX,
+                 most = b->most - b->n < fits ? b->most - b->n : fits,
+                 n = (size_t)c->left < most ? (size_t)c->left : most;
+    bf_key *key = b->keys + b->n;
+    char *text = b->room + b->used;
+    const char *at = c->at;
+    for (size_t i = 0; i < n; i++, at += c->stride) {
+        const size_t len = text_of(at, width, is_signed, swapped, text);
+        key[i] = (bf_key){ text, len };
+        text += len;
+    }
+    c->at = at;
+    c->left -= (Py_ssize_t)n;
+    b->n += n;
+    b->used = (size_t)(text - b->room);
+}
+
 void gather_numbers(batch *b, column *c)
 {
-    for (; b->n < b->most && c->left; c->left--, c->at += c->stride) {
-        char *text = b->room + b->used;
-        size_t len = number_text(c->at, c->width, c->is_signed, c->swapped, text);
-        b->keys[b->n++] = (bf_key){ text, len };
-        b->used += len;
-    }
+    if (c->width == 8 && !c->swapped && c->is_signed)
+        gather_of(b, c, 8, true, false); /* the commonest: nothing is left to ask of each number */
+    else
+        gather_of(b, c, c->width, c->is_signed, c->swapped);
 }
 
 /* ---- the loop ---- */

@@ -25,37 +25,33 @@ static PyObject *counting_count_many(FilterObject *self, PyObject *keys)
 
 static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    bf_error err;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release_if_big(self, NULL);
-    bf_filter *plain = bf_to_plain(bf, &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    return plain ? filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL)
-                 : raise_in(self, &err);
+    core_call c;
+    if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
+    bf_filter *plain = bf_to_plain(c.bf, &c.err);
+    if (core_end(&c, plain ? 0 : -1) < 0) return NULL;
+    return filter_wrap(state_of(Py_TYPE(self))->filter_type, plain, NULL, NULL);
 }
 
-#define METHOD(name, function, flags, doc)                                                         \
-    { name, (PyCFunction)(void (*)(void))(function), flags, PyDoc_STR(doc) }
-static PyMethodDef methods[] = {
-    METHOD("remove", counting_remove, METH_O,
-        "remove($self, key, /)\n--\n\nTake one add of the key back.  True: it was there; False: it was absent, and nothing changed.\n\n"
-        "Remove only what was added: removing a false positive damages the keys that share its counters."),
-    METHOD("remove_many", counting_remove_many, METH_O,
-        "remove_many($self, keys, /)\n--\n\nRemove all keys of an iterable or array; return one byte per key: 1 = removed, 0 = was absent."),
-    METHOD("count_of", counting_count_of, METH_O,
-        "count_of($self, key, /)\n--\n\nHow often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."),
-    METHOD("count_many", counting_count_many, METH_O,
-        "count_many($self, keys, /)\n--\n\ncount_of() for all keys: one byte per key."),
-    METHOD("to_plain", counting_to_plain, METH_NOARGS,
-        "to_plain($self, /)\n--\n\nA BloomFilter in memory with the same keys, at a quarter of the size."),
-    { NULL, NULL, 0, NULL }
-};
+static PyMethodDef methods[] = { METHOD("remove", counting_remove, METH_O, "$self, key, /",
+                                     "Take one add of the key back.  True: it was there; False: it "
+                                     "was absent, and nothing changed.\n\n"
+                                     "Remove only what was added: removing a false positive "
+                                     "damages the keys that share its counters."),
+    METHOD("remove_many", counting_remove_many, METH_O, "$self, keys, /",
+        "Remove all keys of an iterable or array; return one byte per key: 1 = removed, 0 = was "
+        "absent."),
+    METHOD("count_of", counting_count_of, METH_O, "$self, key, /",
+        "How often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."),
+    METHOD("count_many", counting_count_many, METH_O, "$self, keys, /",
+        "count_of() for all keys: one byte per key."),
+    METHOD("to_plain", counting_to_plain, METH_NOARGS, "$self, /",
+        "A BloomFilter in memory with the same keys, at a quarter of the size."),
+    { NULL, NULL, 0, NULL } };
 
 PyDoc_STRVAR(counting_doc,
     "CountingBloomFilter(" CONSTRUCTOR_SIGNATURE ")\n--\n\n"
-    "A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = counters.\n\n"
+    "A BloomFilter of 4-bit counters instead of bits: keys can be removed and counted.  m = "
+    "counters.\n\n"
     "    bf = CountingBloomFilter(n=1_000_000, p=0.01)\n"
     "    bf.add(key); bf.remove(key); bf.count_of(key)\n\n"
     "A counter that reached 15 stays there for ever, so no removal ever makes another key absent.");

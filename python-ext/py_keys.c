@@ -4,26 +4,6 @@
  * ASCII. */
 #include "py_bloomfilter.h"
 
-static const char pairs[] = "0001020304050607080910111213141516171819"
-                            "2021222324252627282930313233343536373839"
-                            "4041424344454647484950515253545556575859"
-                            "6061626364656667686970717273747576777879"
-                            "8081828384858687888990919293949596979899";
-
-size_t decimal(char *out, uint64_t magnitude, bool negative)
-{
-    char digits[DECIMAL_MAX], *p = digits + DECIMAL_MAX;
-    for (; magnitude >= 100; magnitude /= 100) memcpy(p -= 2, pairs + 2 * (magnitude % 100), 2);
-    if (magnitude >= 10)
-        memcpy(p -= 2, pairs + 2 * magnitude, 2);
-    else
-        *--p = (char)('0' + magnitude);
-    size_t len = (size_t)(digits + DECIMAL_MAX - p);
-    if (negative) *out++ = '-';
-    memcpy(out, p, len);
-    return len + negative;
-}
-
 /* ---- str ---- */
 static inline char *put_utf8(char *out, Py_UCS4 c)
 {

@@ -135,6 +135,37 @@ PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
     return info.bitset_bytes < BIG ? NULL : gil_release(a, b);
 }
 
+/* ---- a call as a whole ---- */
+bool core_begin(core_call *c, FilterObject *a, FilterObject *b, release_gil *release)
+{
+    *c = (core_call){ .a = a, .b = b };
+    if (!(c->bf = filter_enter(a))) return false;
+    if (b && !(c->other = filter_enter(b))) {
+        filter_leave(a);
+        return false;
+    }
+    c->ts = release(a, b);
+    return true;
+}
+
+void core_back(core_call *c)
+{
+    gil_take(c->ts, c->a, c->b);
+    c->ts = NULL;
+}
+
+int core_end(core_call *c, int rc)
+{
+    core_back(c);
+    if (c->b) filter_leave(c->b);
+    filter_leave(c->a);
+    if (rc >= 0) return rc;
+    raise_in(c->a, &c->err);
+    return -1;
+}
+
+static PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None); }
+
 /* ---- where the core waits in a call that keeps the GIL: for a file's lock, or for a thread that
  * has it ---- */
 /* The call may be one that counts nobody: nobody closes it meanwhile. */
@@ -261,7 +292,8 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
-            "the filter cannot be closed: a call or a batch is running in it (in another thread, or the one that reads "
+            "the filter cannot be closed: a call or a batch is running in it (in another thread, "
+            "or the one that reads "
             "the iterable or asks the clock or a hash function)");
     }
     let_go(old, old_client);
@@ -290,41 +322,25 @@ PyObject *filter_exit(
 
 PyObject *filter_sync(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    bf_error err;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release(self, NULL);
-    int rc = bf_sync(bf, &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    if (rc < 0) return raise_in(self, &err);
-    Py_RETURN_NONE;
+    core_call c;
+    if (!core_begin(&c, self, NULL, gil_release)) return NULL;
+    return none(core_end(&c, bf_sync(c.bf, &c.err)));
 }
 
 PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    bf_error err;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release_if_big(self, NULL);
-    int rc = bf_clear(bf, &err);
-    gil_take(ts, self, NULL);
+    core_call c;
+    if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
+    const int rc = bf_clear(c.bf, &c.err);
+    core_back(&c);
     filter_watch(self, false);
-    filter_leave(self);
-    if (rc < 0) return raise_in(self, &err);
-    Py_RETURN_NONE;
+    return none(core_end(&c, rc));
 }
 
 /* ---- in Redis ---- */
-static PyObject *told(FilterObject *self, int rc, const bf_error *err)
-{
-    if (rc < 0) return raise_in(self, err);
-    Py_RETURN_NONE;
-}
-
 PyObject *filter_expire(FilterObject *self, PyObject *arg)
 {
-    bf_error err;
+    core_call c;
     double seconds = arg == Py_None ? 0 : PyFloat_AsDouble(arg);
     if (seconds == -1 && PyErr_Occurred()) {
         if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return NULL;
@@ -333,13 +349,8 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     if (arg != Py_None && !(seconds > 0))
         return PyErr_Format(
             PyExc_ValueError, "seconds must be above 0, or None for never, got %R", arg);
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release(self, NULL);
-    int rc = bf_expire(bf, seconds, &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    return told(self, rc, &err);
+    if (!core_begin(&c, self, NULL, gil_release)) return NULL;
+    return none(core_end(&c, bf_expire(c.bf, seconds, &c.err)));
 }
 
 /* The keys go to a filter in memory first.  Nobody knows it but the collector, whom anybody may
@@ -349,17 +360,17 @@ static PyObject *rebuild_with(
 {
     bf_error err;
     bf_filter *filled = filter_enter(fresh);
-    PyObject *count = filled ? filter_update(fresh, keys) : NULL;
-    if (count) {
-        PyThreadState *ts = gil_release(self, fresh);
-        int rc = bf_rebuild_end(bf, filled, &err);
-        gil_take(ts, self, fresh);
-        if (rc < 0) {
-            Py_CLEAR(count);
-            raise_in(self, &err);
-        }
+    if (!filled) return NULL;
+    PyObject *count = filter_update(fresh, keys);
+    PyThreadState *ts = gil_release(self, fresh);
+    int rc = count ? bf_rebuild_end(bf, filled, &err) : 0;
+    if (!count || rc < 0) bf_rebuild_cancel(bf, filled, NULL);
+    gil_take(ts, self, fresh);
+    if (rc < 0) {
+        Py_CLEAR(count);
+        raise_in(self, &err);
     }
-    if (filled) filter_leave(fresh);
+    filter_leave(fresh);
     return count;
 }
 
@@ -383,14 +394,9 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
 
 PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    bf_error err;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release(self, NULL);
-    int rc = bf_delete(bf, &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    return told(self, rc, &err);
+    core_call c;
+    if (!core_begin(&c, self, NULL, gil_release)) return NULL;
+    return none(core_end(&c, bf_delete(c.bf, &c.err)));
 }
 
 /* Who is inside holds a reference, so the collector would not come; a suspended call might. */

@@ -3,11 +3,11 @@
  * with or without a GIL. */
 #include "py_bloomfilter.h"
 
-PyDoc_STRVAR(error_doc,
-    "Stored data that is damaged, foreign or made with other parameters, and what a filter cannot do.");
+PyDoc_STRVAR(error_doc, "Stored data that is damaged, foreign or made with other parameters, and "
+                        "what a filter cannot do.");
 
-PyDoc_STRVAR(warning_doc,
-    "More than half of a filter's bits are set: it holds more keys than it was sized for, or soon will.");
+PyDoc_STRVAR(warning_doc, "More than half of a filter's bits are set: it holds more keys than it "
+                          "was sized for, or soon will.");
 
 static PyObject *make_turn(void)
 {

@@ -5,17 +5,7 @@
 #include <math.h> /* HUGE_VAL */
 
 /* A row of parameters.h as the field that it is read into, ... */
-#define FIELD(kind, name, ...) FIELD_##kind(name)
-#define FIELD_SIZE(name) PyObject *name;
-#define FIELD_COUNT(name) PyObject *name;
-#define FIELD_SMALL(name) PyObject *name;
-#define FIELD_REAL(name) PyObject *name;
-#define FIELD_TEXT(name) PyObject *name;
-#define FIELD_FLAG(name) int name;
-#define FIELD_SECRET(name) PyObject *name;
-#define FIELD_STORAGE(name) PyObject *name;
-#define FIELD_CLOCK(name) PyObject *name;
-#define FIELD_HASHES(name) PyObject *name;
+#define FIELD(kind, name, ...) PyObject *name;
 typedef struct { /* borrowed; NULL or None = not given */
     BF_PARAMETERS(FIELD)
     int read_only, warn;
@@ -24,17 +14,7 @@ typedef struct { /* borrowed; NULL or None = not given */
 /* ... as what PyArg_ParseTupleAndKeywords is told of it, ... */
 #define NAME(kind, name, ...) #name,
 #define PLACE(kind, name, ...) , &a.name
-#define FORM(kind, ...) FORM_##kind
-#define FORM_SIZE "O"
-#define FORM_COUNT "O"
-#define FORM_SMALL "O"
-#define FORM_REAL "O"
-#define FORM_TEXT "O"
-#define FORM_FLAG "p"
-#define FORM_SECRET "O"
-#define FORM_STORAGE "O"
-#define FORM_CLOCK "O"
-#define FORM_HASHES "O"
+#define FORM(...) "O"
 
 /* ... and as how it goes to bf_spec: true where it is refused. */
 #define GIVE(kind, name, php, above, below, ...) GIVE_##kind(name, above, below)
@@ -43,7 +23,7 @@ typedef struct { /* borrowed; NULL or None = not given */
 #define GIVE_SMALL(name, above, below) whole32(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_REAL(name, above, below) real(#name, a->name, above, below, &q->spec.name) < 0 ||
 #define GIVE_TEXT(name, above, below) text(#name, a->name, &q->spec.name) < 0 ||
-#define GIVE_FLAG(name, above, below) (q->spec.name = a->name != 0, false) ||
+#define GIVE_FLAG(name, above, below) truth(a->name, &q->spec.name) < 0 ||
 #define GIVE_SECRET(name, above, below) secret_bytes(a->name, q) < 0 ||
 #define GIVE_STORAGE(name, above, below) storage_place(state, a->name, q) < 0 ||
 #define GIVE_CLOCK(name, above, below) clock_of(a->name, q) < 0 ||
@@ -136,6 +116,13 @@ static int text(const char *name, PyObject *value, const char **out)
     return -1;
 }
 
+static int truth(PyObject *value, bool *out)
+{
+    const int is = value ? PyObject_IsTrue(value) : 0;
+    *out = is > 0;
+    return is;
+}
+
 static int secret_bytes(PyObject *value, params *out)
 {
     if (!given(value)) return 0;
@@ -185,8 +172,8 @@ static int hashes_of(module_state *state, PyObject *value, params *out)
 {
     if (!given(value)) return 0;
     if (out->clock) {
-        PyErr_SetString(
-            PyExc_ValueError, "a filter with hashes cannot forget: no window, no clock");
+        PyErr_SetString(PyExc_ValueError,
+            "a filter with hashes cannot forget: window and clock must not be given");
         return -1;
     }
     if (!(out->clock = hashes_new(state, value))) return -1;
@@ -306,7 +293,7 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
     if (bf) self->warn = q.warn;
     const int rc = bf ? filter_replace(self, bf, client, clock) : -1;
     Py_XDECREF(clock);
-    return rc;
+    return rc < 0 ? rc : filter_weakness(self);
 }
 
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
@@ -356,6 +343,7 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
         made->warn = false;
         filter_watch(made, false);
     }
+    if (made && filter_weakness(made) < 0) Py_CLEAR(made);
     return (PyObject *)made;
 }
 

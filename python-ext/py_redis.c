@@ -227,11 +227,11 @@ static void replies_dealloc(RepliesObject *r)
     Py_DECREF(type);
 }
 
-#define METHOD(name, function, flags) { name, (PyCFunction)(void (*)(void))function, flags, NULL }
-static PyMethodDef replies_methods[] = { METHOD("feed", replies_feed, METH_O),
-    METHOD("put", replies_put, METH_O), METHOD("expect", replies_expect, METH_O),
-    METHOD("refused", replies_refused, METH_NOARGS), METHOD("command", replies_command, METH_O),
-    METHOD("fault", replies_fault, METH_VARARGS), METHOD("connection", replies_connection, METH_O),
+#define REPLY(name, function, flags) { name, (PyCFunction)(void (*)(void))function, flags, NULL }
+static PyMethodDef replies_methods[] = { REPLY("feed", replies_feed, METH_O),
+    REPLY("put", replies_put, METH_O), REPLY("expect", replies_expect, METH_O),
+    REPLY("refused", replies_refused, METH_NOARGS), REPLY("command", replies_command, METH_O),
+    REPLY("fault", replies_fault, METH_VARARGS), REPLY("connection", replies_connection, METH_O),
     { NULL, NULL, 0, NULL } };
 
 static PyObject *get_sent(RepliesObject *r, void *Py_UNUSED(unused))

@@ -8,15 +8,13 @@ typedef int combine(bf_filter *into, bf_filter *from, bf_error *err);
  * anyone may replace it. */
 static PyObject *copy_wrapped(FilterObject *self)
 {
-    bf_error err;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
+    core_call c;
+    if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
+    bf_filter *twin = bf_copy(c.bf, &c.err);
+    core_back(&c);
     PyObject *clock = Py_XNewRef(self->clock);
-    PyThreadState *ts = gil_release_if_big(self, NULL);
-    bf_filter *twin = bf_copy(bf, &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    PyObject *made = twin ? filter_wrap(Py_TYPE(self), twin, NULL, clock) : raise_in(self, &err);
+    const int rc = core_end(&c, twin ? 0 : -1);
+    PyObject *made = rc < 0 ? NULL : filter_wrap(Py_TYPE(self), twin, NULL, clock);
     Py_XDECREF(clock);
     return made;
 }
@@ -90,18 +88,10 @@ PyObject *filter_deepcopy(FilterObject *self, PyObject *memo)
 /* ---- unions and intersections ---- */
 static int combine_into(FilterObject *into, FilterObject *from, combine *call)
 {
-    bf_error err;
-    int rc = -1;
-    bf_filter *a = filter_enter(into), *b = a ? filter_enter(from) : NULL;
-    if (b) {
-        PyThreadState *ts = gil_release_if_big(into, from);
-        rc = call(a, b, &err);
-        gil_take(ts, into, from);
-        filter_leave(from);
-    }
-    if (a) filter_leave(into);
-    if (b && rc >= 0 && call == bf_unite) filter_watch(into, false);
-    if (b && rc < 0) raise_in(into, &err);
+    core_call c;
+    if (!core_begin(&c, into, from, gil_release_if_big)) return -1;
+    const int rc = core_end(&c, call(c.bf, c.other, &c.err));
+    if (rc >= 0 && call == bf_unite) filter_watch(into, false);
     return rc;
 }
 
@@ -112,11 +102,15 @@ static PyObject *combined(FilterObject *a, FilterObject *b, combine *call)
     return made;
 }
 
-static PyObject *method(FilterObject *self, PyObject *other, combine *call)
+static PyObject *refuse_other(PyObject *other)
 {
-    if (is_filter(other)) return combined(self, (FilterObject *)other, call);
     return PyErr_Format(
         PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
+}
+
+static PyObject *method(FilterObject *self, PyObject *other, combine *call)
+{
+    return is_filter(other) ? combined(self, (FilterObject *)other, call) : refuse_other(other);
 }
 
 static PyObject *binary(PyObject *a, PyObject *b, combine *call)
@@ -145,12 +139,6 @@ PyObject *filter_ior(PyObject *a, PyObject *b) { return in_place(a, b, bf_unite)
 PyObject *filter_iand(PyObject *a, PyObject *b) { return in_place(a, b, bf_intersect); }
 
 /* ---- comparisons ---- */
-static PyObject *refuse_other(PyObject *other)
-{
-    return PyErr_Format(
-        PyExc_TypeError, "the other must be a BloomFilter, not %.200s", Py_TYPE(other)->tp_name);
-}
-
 static int is_within(PyObject *a, PyObject *b)
 {
     return combine_into((FilterObject *)a, (FilterObject *)b, bf_subset);
@@ -207,21 +195,12 @@ static int union_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 typedef int counter(bf_filter *, bf_filter *, double *, bf_error *);
 static PyObject *estimate(FilterObject *self, PyObject *other, counter *call)
 {
-    bf_error err;
-    int rc = -1;
-    double count = 0;
+    core_call c;
+    double count;
     if (!is_filter(other)) return refuse_other(other);
-    FilterObject *from = (FilterObject *)other;
-    bf_filter *a = filter_enter(self), *b = a ? filter_enter(from) : NULL;
-    if (b) {
-        PyThreadState *ts = gil_release_if_big(self, from);
-        rc = call(a, b, &count, &err);
-        gil_take(ts, self, from);
-        filter_leave(from);
-    }
-    if (a) filter_leave(self);
-    if (!b) return NULL;
-    return rc < 0 ? raise_in(self, &err) : whole_number(count);
+    if (!core_begin(&c, self, (FilterObject *)other, gil_release_if_big)) return NULL;
+    const int rc = core_end(&c, call(c.bf, c.other, &count, &c.err));
+    return rc < 0 ? NULL : whole_number(count);
 }
 
 PyObject *filter_union_count(FilterObject *self, PyObject *other)

@@ -66,29 +66,20 @@ static PyObject *get_storage(FilterObject *self, void *Py_UNUSED(unused))
 
 static PyObject *get_bitset(FilterObject *self, void *Py_UNUSED(unused))
 {
-    bf_error err;
+    core_call c;
     bf_info info;
     bf_part_info first;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release_if_big(self, NULL);
-    int rc = bf_get_part(bf, 0, &first, &err); /* and knows then how long it is by now */
-    gil_take(ts, self, NULL);
-    if (rc < 0) {
-        filter_leave(self);
-        return raise_in(self, &err);
+    PyObject *bits = NULL;
+    if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
+    int rc = bf_get_part(c.bf, 0, &first, &c.err); /* and knows then how long it is by now */
+    core_back(&c);
+    bf_get_info(c.bf, &info);
+    if (rc >= 0 && (bits = new_bytes(info.bitset_bytes))) {
+        c.ts = gil_release_if_big(self, NULL);
+        rc = bf_read_bits(c.bf, 0, PyBytes_AS_STRING(bits), (size_t)info.bitset_bytes, &c.err);
     }
-    bf_get_info(bf, &info);
-    PyObject *bits = new_bytes(info.bitset_bytes);
-    if (bits) {
-        ts = gil_release_if_big(self, NULL);
-        rc = bf_read_bits(bf, 0, PyBytes_AS_STRING(bits), (size_t)info.bitset_bytes, &err);
-        gil_take(ts, self, NULL);
-    }
-    filter_leave(self);
-    if (rc >= 0) return bits;
-    Py_DECREF(bits);
-    return raise_in(self, &err);
+    if (core_end(&c, rc) < 0) Py_CLEAR(bits);
+    return bits;
 }
 
 /* ---- its parts ---- */
@@ -147,15 +138,9 @@ PyObject *filter_part_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 /* ---- what is in it: one pass over the bits ---- */
 static int read_state(FilterObject *self, bf_state *state)
 {
-    bf_error err;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return -1;
-    PyThreadState *ts = gil_release_if_big(self, NULL);
-    int rc = bf_get_state(bf, state, &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    if (rc < 0) raise_in(self, &err);
-    return rc < 0 ? -1 : 0;
+    core_call c;
+    if (!core_begin(&c, self, NULL, gil_release_if_big)) return -1;
+    return core_end(&c, bf_get_state(c.bf, state, &c.err));
 }
 
 static PyObject *get_fill_ratio(FilterObject *self, void *Py_UNUSED(unused))
@@ -206,7 +191,9 @@ int filter_look(FilterObject *self)
         PyErr_Clear();
         return 0;
     }
+    PyThreadState *ts = self->far ? gil_release(self, NULL) : NULL;
     const int full = bf_look(bf, &left, sentence, sizeof sentence);
+    if (ts) gil_take(ts, self, NULL);
     filter_leave(self);
     look_after(self, left);
     return !full ? 0
@@ -214,17 +201,24 @@ int filter_look(FilterObject *self)
                        state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
 }
 
+/* Told once, when it is made or opened. */
+int filter_weakness(FilterObject *self)
+{
+    char sentence[BF_SENTENCE_BYTES];
+    bf_filter *bf = self->warn ? filter_enter(self) : NULL;
+    if (!bf) return self->warn ? -1 : 0;
+    const int weak = bf_weakness(bf, sentence, sizeof sentence);
+    filter_leave(self);
+    return !weak ? 0 : PyErr_WarnFormat(PyExc_UserWarning, 1, "%s, or pass warn=False", sentence);
+}
+
 static PyObject *get_saturated(FilterObject *self, void *Py_UNUSED(unused))
 {
-    bf_error err;
+    core_call c;
     uint64_t wait;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release_if_big(self, NULL);
-    int full = bf_saturated(bf, &wait, &err);
-    gil_take(ts, self, NULL);
-    filter_leave(self);
-    return full < 0 ? raise_in(self, &err) : PyBool_FromLong(full != 0);
+    if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
+    const int full = core_end(&c, bf_saturated(c.bf, &wait, &c.err));
+    return full < 0 ? NULL : PyBool_FromLong(full != 0);
 }
 
 /* ---- everything ---- */
@@ -248,23 +242,20 @@ static PyObject *all_of(const bf_info *i, const bf_state *s, bool saturated, PyO
 
 PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
-    bf_error err;
+    core_call c;
     bf_info info;
     bf_state state;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release_if_big(self, NULL);
     uint64_t wait;
-    int rc = bf_get_state(bf, &state, &err);
-    bf_get_info(bf, &info);
+    if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
+    int rc = bf_get_state(c.bf, &state, &c.err);
+    bf_get_info(c.bf, &info);
     bool saturated = rc == 0 && state.fill > 0.5;
-    if (rc == 0 && info.part_count > 1 && (rc = bf_saturated(bf, &wait, &err)) >= 0)
+    if (rc == 0 && info.part_count > 1 && (rc = bf_saturated(c.bf, &wait, &c.err)) >= 0)
         saturated = rc > 0;
-    gil_take(ts, self, NULL);
-    PyObject *parts = rc < 0 ? raise_in(self, &err) : part_list(self, bf),
+    core_back(&c);
+    PyObject *parts = rc < 0 ? NULL : part_list(self, c.bf),
              *all = parts ? all_of(&info, &state, saturated, parts) : NULL;
-    filter_leave(self);
-    return all;
+    return core_end(&c, rc) < 0 ? NULL : all;
 }
 
 /* ---- for people ---- */
@@ -344,15 +335,16 @@ PyGetSetDef filter_getset[] = { INFO(m, WHOLE64, "Number of bits, or of counters
     GET(scheme, "Name of the scheme: how a key becomes positions."),
     GET(storage, "Path, URL or client as given; None for process memory."),
     INFO(created, TRUTH,
-        "Whether this constructor just made it, so that it is to be filled.  False where it was there before (open, load,\n"
+        "Whether this constructor just made it, so that it is to be filled.  False where it was "
+        "there before (open, load,\n"
         "from_bytes), and of copies and unions."),
     INFO(shards, WHOLE32,
         "Into how many equal slices the bits are cut, all bits of a key in one; 1 = not at all."),
-    GET(bitset,
-        "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of counters ceil(m / 2) bytes."),
+    GET(bitset, "The bits, ceil(m / 8) bytes: bit i is byte i // 8, mask 0x80 >> (i % 8).  Of "
+                "counters ceil(m / 2) bytes."),
     GET(fill_ratio, "Share of the bits that are 1 now.  One pass over the bits."),
-    GET(saturated,
-        "Whether more than half of the bits are 1: it holds more than it was sized for, or soon will."),
-    GET(fpr,
-        "False-positive rate at the present fill, by the scheme's formula.  One pass over the bits."),
+    GET(saturated, "Whether more than half of the bits are 1: it holds more than it was sized for, "
+                   "or soon will."),
+    GET(fpr, "False-positive rate at the present fill, by the scheme's formula.  One pass over the "
+             "bits."),
     { NULL, NULL, NULL, NULL, NULL } };

@@ -1,6 +1,6 @@
 """site_hooks.py - what mkdocs.yml needs beside plugins: links that leave docs/, pages that nav
-forgot, lists and tables right after a line of text, and bars in the code of a table, which GitHub
-takes for what they are and Python-Markdown does not.
+forgot, titles of their own, lists and tables right after a line of text, and bars in the code of a
+table, which GitHub takes for what they are and Python-Markdown does not.
 
 A document links to a file of the repository as it does in the repository, by a relative path.  In
 the site that file is a copy below source/; a link to a folder, which a site cannot show, becomes
@@ -15,6 +15,9 @@ from mkdocs.structure.files import File
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 OUTSIDE = "source/"
+CHINESE = re.compile(
+    r"(?<=[\u3001-\u9fff\uff01-\uff60])\n(?=[\u3001-\u9fff\uff01-\uff60])"
+)  # no space
 
 
 def in_repository(uri):
@@ -91,11 +94,23 @@ def with_gaps(markdown):
     return "\n".join(out)
 
 
-def on_page_markdown(markdown, page, **_):
+def on_page_markdown(markdown, page, config, **_):
+    heading = re.search(r"^# (.+)", markdown, re.M)
+    if heading and heading[1] != config.site_name:  # for the tab: nav has "PHP" twice
+        page.meta.setdefault("title", heading[1])
+
     def mended(link):
         path = target(page.file.src_uri, link[2])
         if (ROOT / path).is_dir():
             return link[1]
         return f"[{link[1]}]({posixpath.relpath(in_site(path), posixpath.dirname(page.file.src_uri) or '.')}{link[3] or ''})"
 
-    return LINK.sub(mended, with_gaps(markdown))
+    return LINK.sub(mended, CHINESE.sub("", with_gaps(markdown)))
+
+
+def on_post_page(output, page, config):
+    """Pages in Chinese say so.  Pygments does not know PHP's 1_000_000: one number, one colour."""
+    if page.file.src_uri.startswith("zh/") or ".zh-CN." in page.file.src_uri:
+        output = output.replace('<html lang="en"', '<html lang="zh-CN"', 1)
+    number = r'<span class="(m[if])">(\d+)</span><span class="\w+">((?:_\d+)+)</span>'
+    return re.sub(number, r'<span class="\1">\2\3</span>', output)

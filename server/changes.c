@@ -92,8 +92,8 @@ static int make_within(filters *fs, text name, served *seen, const bf_spec *spec
         return stored_fail(err, FILTER_MANY,
             "there are %llu named filters, as many as --max-filters allows", many);
     if (bytes > most)
-        return stored_fail(
-            err, FILTER_LARGE, "it would take %llu bytes, and --max-filter is %llu", bytes, most);
+        return stored_fail(err, FILTER_LARGE,
+            "the filter would take %llu bytes, more than --max-filter %llu", bytes, most);
     int rc = claim_make(fs, &c, name, bytes + heads * HEADER, err);
     if (rc < 0) return rc;
     rc = make(fs, name, seen, spec, plan, out, err);
@@ -150,7 +150,8 @@ int filters_put(filters *fs, text name, bf_spec *spec, served **out, bf_error *e
 int filters_drop(filters *fs, text name, bf_error *err)
 {
     if (stored_is_main(name))
-        return stored_fail(err, FILTER_STAYS, "the filter \"default\" stays as long as the server");
+        return stored_fail(err, FILTER_STAYS,
+            "the filter \"default\" cannot be deleted: it stays as long as the server runs");
     served *seen = registry_take(fs, name), *s = registry_look_up(fs, name, err);
     int rc = s ? stored_remove(s, err) : registry_missing(name, err);
     if (rc < 0 && s && s->remote && err->code == BF_EMISMATCH) { /* others made another one */
@@ -189,6 +190,7 @@ int filters_merge(filters *fs, text name, text image, bf_error *err)
         filters_done(s);
     }
     bf_close(from);
-    if (rc >= 0 && !kept) rc = stored_fail(err, BF_EIO, "the filter is replaced too often");
+    if (rc >= 0 && !kept)
+        rc = stored_fail(err, BF_EIO, "the filter is replaced again and again: try later");
     return rc == BF_EINVAL ? BF_EMISMATCH : rc;
 }

@@ -32,6 +32,7 @@ static void init_lock(pthread_rwlock_t *lock)
 served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage, bf_error *err)
 {
     bf_info info;
+    char sentence[BF_SENTENCE_BYTES];
     served *s = calloc(1, sizeof *s);
     if (!s) {
         bf_close(f);
@@ -47,6 +48,8 @@ served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage
     pthread_mutex_init(&s->lock, NULL);
     init_lock(&s->use);
     bf_get_info(f, &info);
+    if (bf_weakness(f, sentence, sizeof sentence))
+        fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
     s->grows = info.grow > 0;
     s->counts = info.counting;
     s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
@@ -263,14 +266,19 @@ void filters_doubt(served *s)
     if (s->remote) raise_(&s->doubted);
 }
 
-/* A filter of which nothing is there any more leaves the list; what replaced it is opened. */
+/* A filter of which nothing is there any more leaves the list; what replaced it is opened.  Of
+ * Redis a look at what no call asks for: is its companion hash there, without which nobody else
+ * opens it?
+ */
 void filters_refresh(filters *fs)
 {
     size_t count;
     bf_error err;
     served **all = filters_list(fs, &count);
     for (size_t i = 0; i < count; i++)
-        if (all[i]->storage && !all[i]->remote && !stored_is_current(fs, all[i]))
+        if (all[i]->remote && !stored_stands(fs, all[i]))
+            filters_doubt(all[i]);
+        else if (all[i]->storage && !stored_is_current(fs, all[i]))
             registry_let_go(registry_look_up(fs, name_of(all[i]), &err));
     filters_unlist(all, count);
 }

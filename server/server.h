@@ -165,7 +165,7 @@ void refuse(worker *w, conn *c, int status);
 void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began);
 
 /* routes.c */
-#define ROUTE_HANGS "Redis does not answer: whether this was done is not known"
+#define ROUTE_HANGS "Redis does not reply: it is not known whether this was done"
 void route(worker *w, const request *q, reply *a);
 void route_patiently(
     worker *w, const request *q, reply *a); /* the same for jobs.c: checked already, may wait     */

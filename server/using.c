@@ -87,5 +87,5 @@ void with(worker *w, text name, action *what, const call *c, reply *a)
         start_again(w, a);
         if (left(w, a)) return;
     }
-    reply_status(a, 503, "the filter is replaced too often");
+    reply_status(a, 503, "the filter is replaced again and again: try later");
 }

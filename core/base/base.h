@@ -1,7 +1,7 @@
 /* base.h - what knows nothing of filters: errors, numbers as text, files, the processor.  Private.
  *
  *   error.c   the only writers of bf_error        files.c   opening, reading, writing, room, locks
- *   real.c    fractions as text, any locale       names.c   temporary names, a name that replaces nothing, rights
+ *   real.c    fractions as text, any locale       names.c   temporary names, new names, rights
  *   cpu.c     which kernels this machine can run         secretfile.c  a secret out of a file
  *   storage.c the text that names a storage: a path or a mistake
  *
@@ -17,16 +17,17 @@
 /* Sizes, and the positions of some older schemes, are computed in doubles: rounded once more they
  * are not those of other machines. */
 #if FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD < 0
-#error                                                                                             \
-    "bloomfilter: doubles must be computed as doubles; on 32-bit x86 add -msse2 -mfpmath=sse to CFLAGS"
+#error "bloomfilter: doubles must be computed as doubles; on 32-bit x86: CFLAGS=-msse2 -mfpmath=sse"
 #endif
 
 enum { BF_WIDTH_MAX = 16 }; /* digests that a hash may give for a key, and a layout gets */
 
+typedef unsigned long long ull; /* for %llu */
+
 /* error.c: the only writers of bf_error; each returns the code */
 int bf_fail(bf_error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-int bf_fail_sys(bf_error *err, int sys_errno, const char *what,
-    const char *path);                               /* BF_EIO, or BF_ENOMEM for ENOMEM */
+/* BF_EIO, or BF_ENOMEM for ENOMEM */
+int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path);
 int bf_fail_absent(bf_error *err, const char *path); /* BF_ENOENT: there is no such file */
 
 /* bf_refuse of a number */
@@ -64,6 +65,7 @@ char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);
 /* Takes the temporary name away, if fd has it still: after a rename it may be another maker's. */
 void bf_drop_temp(int fd, const char *temp);
 int bf_nameless_file(const char *path); /* fd of a file that vanishes unless linked, or -1 */
+int bf_memory_file(const char *path);   /* the same in memory, or else beside path; -1 and errno */
 /* 0 or errno: EEXIST where something has the name. */
 int bf_name_file(int fd, const char *temp, const char *path);
 bool bf_has_no_links(int sys_errno); /* a reason to give the name in another way */

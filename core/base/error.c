@@ -62,7 +62,7 @@ int bf_refuse(bf_error *err, const char *name, const char *value)
 int bf_refuse_u64(bf_error *err, const char *name, uint64_t v)
 {
     char t[24];
-    snprintf(t, sizeof t, "%llu", (unsigned long long)v);
+    snprintf(t, sizeof t, "%llu", (ull)v);
     return bf_refuse(err, name, t);
 }
 int bf_refuse_real(bf_error *err, const char *name, double v)

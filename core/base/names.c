@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #ifdef __linux__
 #include <sys/syscall.h>
@@ -39,6 +40,15 @@ int bf_nameless_file(const char *path)
     (void)path;
     return -1;
 #endif
+}
+
+int bf_memory_file(const char *path)
+{
+#ifdef MFD_CLOEXEC
+    const int fd = bf_off_standard(memfd_create("bloomfilter", MFD_CLOEXEC));
+    if (fd >= 0) return fd;
+#endif
+    return bf_nameless_file(path);
 }
 
 /* ---- temporary names ---- */

@@ -42,7 +42,7 @@
     X(REAL, cache_max_age, cacheMaxAge, 0, HUGE_VAL, "a number of seconds above 0",                \
         "seconds after which the cache asks again; 1 by default")                                  \
     X(SMALL, wait_replicas, waitReplicas, 0, 0, "1 to 4294967295 replicas",                        \
-        "Redis: an add returns once this many replicas have it")                                     \
+        "Redis: an add returns once this many replicas have it")                                   \
     X(FLAG, adopt, adopt, 0, 0, NULL, "Redis: another system's bitmap becomes a filter of ours too")
 #define BF_CLOCK(X)                                                                                \
     X(CLOCK, clock, clock, 0, 0, NULL, "window: called for the time in seconds")                  \

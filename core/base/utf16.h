@@ -37,16 +37,21 @@ static inline const uint8_t *utf16_end(const void *key, size_t len)
     return len ? (const uint8_t *)key + len : key;
 }
 
-static inline int utf16_accept(const void *secret, const void *key, size_t len, bf_error *err)
+static inline int utf16_check(const void *key, size_t len, const char *hashed, bf_error *err)
 {
     const uint8_t *at = key, *end = utf16_end(key, len);
     uint16_t u[2];
-    (void)secret;
     while (at < end)
         if (!utf16_next(&at, end, u))
             return bf_fail(err, BF_EINVAL,
-                "the key is not valid UTF-8 at byte %zu: its scheme hashes UTF-16 text",
-                (size_t)(at - (const uint8_t *)key));
+                "the key is not valid UTF-8 at byte %zu: its scheme hashes %s",
+                (size_t)(at - (const uint8_t *)key), hashed);
     return 0;
+}
+
+static inline int utf16_accept(const void *secret, const void *key, size_t len, bf_error *err)
+{
+    (void)secret;
+    return utf16_check(key, len, "UTF-16 text", err);
 }
 #endif

@@ -220,4 +220,4 @@ void bf_counters_apply(
 
 const bf_cells bf_cells_counters = { BF_CELL_BITS, "counters", "counting", bf_counters_used,
     bf_counters_used_of_both, bf_counters_within, bf_counters_add, bf_counters_least,
-    bf_counters_apply };
+    bf_counters_apply, bf_counters_to_bits };

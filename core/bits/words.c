@@ -125,4 +125,4 @@ static void apply(
 }
 
 const bf_cells bf_cells_bits = { 1, "bits", "plain", bf_words_count, bf_words_count_of_both,
-    bf_words_within, bf_words_or, bf_words_and, apply };
+    bf_words_within, bf_words_or, bf_words_and, apply, NULL };

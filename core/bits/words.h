@@ -49,6 +49,8 @@ typedef struct {
     void (*intersect)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
     void (*apply)(
         uint64_t *w, bool atomic, int op, uint64_t *pos, size_t nkeys, unsigned k, uint8_t *answer);
+    /* Of nwords of them: which are set.  NULL: they are bits, and no key can be removed. */
+    void (*to_bits)(uint64_t *bits, const uint64_t *w, uint64_t nwords);
 } bf_cells;
 extern const bf_cells bf_cells_bits, bf_cells_counters;
 #endif

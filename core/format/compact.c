@@ -2,7 +2,7 @@
  * bytes as its fields need.  Format version 2 is this form and nothing else.  It is packed from a
  * header page and unpacked to one, so that header.c checks every value of both forms.
  *
- *      0 magic 8      8 version u32   12 header bytes u32   16 sum of all bytes from 24 on, the bits included
+ *      0 magic 8      8 version u32   12 header bytes u32   16 sum of what follows, bits included
  *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p
  *     64 what the flags say is there, 8 bytes each; the scheme's name where it is more than a row's
  */
@@ -19,8 +19,8 @@ _Static_assert(BF_COMPACT_HEADER == FIELDS + 8 * FIELDS_MAX + BF_SCHEME_BYTES, "
 static const struct {
     unsigned flags, at, bytes;
 } extra[] = { { FLAG_KEYED, AT_SECRET, 8 }, { FLAG_SHARDED, AT_SHARDS, 4 },
-    { FLAG_GROW, AT_GROW, 8 }, { FLAG_WINDOW, AT_WINDOW, 8 },
-    { FLAG_WINDOW | FLAG_PART, AT_PARTS, 4 }, { FLAGS_CHAIN, AT_LIVE, 8 } };
+    { BF_FLAG_GROW, AT_GROW, 8 }, { BF_FLAG_WINDOW, AT_WINDOW, 8 },
+    { BF_FLAG_WINDOW | BF_FLAG_PART, AT_PARTS, 4 }, { FLAGS_CHAIN, AT_LIVE, 8 } };
 enum { EXTRA = sizeof extra / sizeof *extra };
 
 static unsigned fields_bytes(unsigned flags)
@@ -68,21 +68,16 @@ bool bf_is_compact(const uint8_t *bytes, uint64_t len)
            bf_get(bytes + AT_VERSION, 4) == VERSION_COMPACT;
 }
 
-static int damaged(bf_error *err, const char *where, const char *what)
-{
-    return bf_fail(err, BF_EFORMAT, "%.80s is damaged: %s", where, what);
-}
-
 /* How many bytes of bits follow: not yet covered by a sum, so kept small. */
 static int bits_of(const uint8_t *raw, uint64_t *bytes, const char *where, bf_error *err)
 {
     const uint64_t m = bf_get(raw + AT_M, 8), cell = bf_get(raw + AT_CELL, 4);
-    const bool none = (bf_get(raw + AT_FLAGS, 4) & (FLAG_GROW | FLAG_WINDOW)) != 0;
+    const bool none = (bf_get(raw + AT_FLAGS, 4) & (BF_FLAG_GROW | BF_FLAG_WINDOW)) != 0;
     *bytes = 0;
     if (none) return 0;
     if (m > BF_COMPACT_BITS * 8 || cell > BF_CELL_BITS ||
         !bf_compact_fits(*bytes = bf_cells_bytes(m * cell)))
-        return damaged(err, where, "m is too large for a header without a page");
+        return bf_damaged(err, where, "m is too large for a header without a page");
     return 0;
 }
 
@@ -93,14 +88,14 @@ static int spread(
     const unsigned flags = (unsigned)bf_get(raw + AT_FLAGS, 4), fields = fields_bytes(flags);
     const uint8_t *at = raw + FIELDS;
     if (head < fields || head - fields > BF_SCHEME_BYTES || head % 8)
-        return damaged(err, where, "bad header size");
+        return bf_damaged(err, where, "bad header size");
     memset(page, 0, BF_HEADER);
     memcpy(page + AT_SCHEME, raw + AT_SCHEME, SHARED);
     for (unsigned i = 0; i < EXTRA; i++) {
         if (!(flags & extra[i].flags)) continue;
         memcpy(page + extra[i].at, at, extra[i].bytes);
         if (bf_get(at, 8) != bf_get(page + extra[i].at, extra[i].bytes))
-            return damaged(err, where, "a reserved byte is set");
+            return bf_damaged(err, where, "a reserved byte is set");
         at += 8;
     }
     const bf_scheme *s = bf_find_scheme_id((uint32_t)bf_get(raw + AT_SCHEME, 4));
@@ -112,26 +107,25 @@ static int spread(
     return 0;
 }
 
-int bf_compact_unpack(
-    const uint8_t *raw, uint64_t len, uint8_t *page, const char *where, bf_error *err)
+int bf_compact_unpack(const uint8_t *raw, uint64_t len, uint8_t *page, uint64_t *bits,
+    const char *where, bf_error *err)
 {
-    uint64_t bits, head = len < FIELDS ? 0 : bf_get(raw + AT_HEADER, 4);
+    const uint64_t head = len < FIELDS ? 0 : bf_get(raw + AT_HEADER, 4);
     if (len < FIELDS || len < head)
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its header has %llu",
-            where, (unsigned long long)len, (unsigned long long)(head ? head : FIELDS));
+            where, (ull)len, (ull)(head ? head : FIELDS));
     if (head < FIELDS || head > BF_COMPACT_HEADER)
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: a header of format version %d has %d to %d bytes, not %llu", where,
-            VERSION_COMPACT, FIELDS, BF_COMPACT_HEADER, (unsigned long long)head);
-    int rc = bits_of(raw, &bits, where, err);
+            VERSION_COMPACT, FIELDS, BF_COMPACT_HEADER, (ull)head);
+    int rc = bits_of(raw, bits, where, err);
     if (rc < 0) return rc;
-    if (len - head < bits)
+    if (len - head < *bits)
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, m=%llu needs %llu", where,
-            (unsigned long long)len, (unsigned long long)bf_get(raw + AT_M, 8),
-            (unsigned long long)(head + bits));
-    if (bf_get(raw + AT_SUM, 8) != XXH3_64bits(raw + AT_SCHEME, head - AT_SCHEME + bits))
-        return damaged(err, where, "its checksum does not match");
+            (ull)len, (ull)bf_get(raw + AT_M, 8), (ull)(head + *bits));
+    if (bf_get(raw + AT_SUM, 8) != XXH3_64bits(raw + AT_SCHEME, head - AT_SCHEME + *bits))
+        return bf_damaged(err, where, "its checksum does not match");
     if ((rc = spread(raw, (unsigned)head, page, where, err)) < 0) return rc;
-    bf_header_seal(page, 0, XXH3_64bits(raw + head, bits));
+    bf_header_seal(page, 0, XXH3_64bits(raw + head, *bits));
     return (int)head;
 }

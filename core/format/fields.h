@@ -37,14 +37,15 @@ enum {
     VERSION_COMPACT = 2,
     FLAG_KEYED = 1,
     FLAG_SHARDED = 16,
-    FLAG_GROW = 0x100,
-    FLAG_WINDOW = 0x200,
-    FLAG_PART = 0x400,
-    FLAGS_CHAIN = FLAG_GROW | FLAG_WINDOW | FLAG_PART
+    FLAGS_CHAIN = BF_FLAG_GROW | BF_FLAG_WINDOW | BF_FLAG_PART
 };
 /* High bit: no text; CR LF and LF: broken by transfers that mend line ends; ^Z: stops `type`. */
 static const uint8_t bf_magic[8] = { 0x8B, 'B', 'L', 'M', '\r', '\n', 0x1A, '\n' };
 
+static inline int bf_damaged(bf_error *err, const char *where, const char *what)
+{
+    return bf_fail(err, BF_EFORMAT, "%.80s is damaged: %s", where, what);
+}
 static inline void bf_put(uint8_t *p, unsigned bytes, uint64_t v)
 {
     for (unsigned i = 0; i < bytes; i++) p[i] = (uint8_t)(v >> (8 * i));
@@ -68,5 +69,8 @@ static inline double bf_double_of(uint64_t v)
     return d;
 }
 static inline uint64_t bf_cells_bytes(uint64_t bits) { return (bits + 63) / 64 * 8; }
+/* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high
+ * half = ~low half. */
+static inline uint64_t bf_sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
 
 #endif

@@ -1,6 +1,6 @@
-/* format.h - our bytes: the header page, the header without one, live words, images.  header.c and
- * compact.c are the only files that know them.  Private. docs/format.md describes them.  Uses base
- * and size; knows no home. */
+/* format.h - our bytes: the header page, the header without one, live words, images.  header.c,
+ * compact.c and edition.c are the only files that know them.  Private. docs/format.md describes
+ * them.  Uses base and size; knows no home. */
 #ifndef BF_FORMAT_H
 #define BF_FORMAT_H
 #include "size/size.h"
@@ -55,9 +55,10 @@ bool bf_compact_fits(uint64_t bytes); /* so many bytes of bits need no page */
 uint64_t bf_header_bytes(const bf_desc *d, bool compact);
 bool bf_is_compact(const uint8_t *bytes, uint64_t len);
 /* Makes the page that the header at raw stands for; BF_COMPACT_MAX bytes suffice of its len.  How
- * long it is; what it says is checked by bf_header_read, as a page's is. */
-int bf_compact_unpack(
-    const uint8_t *raw, uint64_t len, uint8_t *page, const char *where, bf_error *err);
+ * long it is, and how many bytes of bits follow; what it says is checked by bf_header_read, as a
+ * page's is. */
+int bf_compact_unpack(const uint8_t *raw, uint64_t len, uint8_t *page, uint64_t *bits,
+    const char *where, bf_error *err);
 void bf_compact_pack(uint8_t *to, const uint8_t *page, const bf_desc *d, uint64_t bits_bytes);
 
 /* live words */
@@ -71,6 +72,18 @@ bool bf_live_sound(const uint64_t *word);       /* it is not broken */
  * was clean, and must be on disk before a bit is. */
 bool bf_header_dirty(uint8_t *page);
 bool bf_header_clean(const uint8_t *page); /* 8-byte aligned */
+
+/* edition.c: the dirty word as the number of the contents, which a rebuild moves on (rebuild.h). */
+uint64_t *bf_header_edition(uint8_t *page);
+uint64_t bf_edition_word(uint32_t edition);
+uint32_t bf_edition(const uint64_t *at);
+void bf_edition_set(uint64_t *at, uint32_t edition);
+static inline bool bf_edition_settled(uint32_t edition) { return (edition & 3) < 2; }
+/* Where the draft of a file lies, behind its bits; may this file have one, or a part of one? */
+uint64_t bf_draft_from(uint64_t bits);
+uint64_t bf_draft_to(uint64_t bits);
+bool bf_may_have_draft(const uint8_t *page);
+
 typedef struct {
     uint64_t header, clean, page;
 } bf_stamp;

@@ -3,10 +3,12 @@
  * read is used before it was checked here.
  *
  *      0 magic 8      8 version u32   12 header bytes u32   16 sum of bytes 24..2047 (XXH3-64)
- *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p    64 bytes of cells
- *     72 secret check   80 scheme name 64   144 grow   152 window   160 parts u32   ... zero ...
+ *     24 scheme id   28 flags        32 m    40 n    48 k u32    52 bits a cell u32    56 p
+ *     64 bytes of cells   72 secret check   80 scheme name 64   144 grow   152 window
+ *    160 parts u32   ... zero ...
  *    192 shards u32, 0 where not sharded   ... zero ...
- *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   2080 live   ... zero ...   4088 sum of bytes 0..4087
+ *   2048 dirty sequence   2056 clean sequence   2064 ones   2072 sum of the bits   2080 live
+ *   ... zero ...   4088 sum of bytes 0..4087
  *
  * A growing or forgetting filter is a page of its own (GROW, WINDOW; no bits) and then its parts,
  * each a page and its bits (PART).  Their live word changes for ever and is taken as zero by the
@@ -14,44 +16,39 @@
  *
  * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean
  * one, so every byte of the header is checked at every opening; the sum of the bits holds while
- * clean == dirty, which is: since they were saved. */
+ * clean == dirty, which is: since they were saved.  A rebuild counts it up: edition.c. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include "base/load.h"
 #include "bits/bits.h"
 #include "format/fields.h"
 #include <math.h>
 
-static const unsigned flag_of[] = {
-    [BF_FIXED] = 0, [BF_GROW] = FLAG_GROW, [BF_WINDOW] = FLAG_WINDOW, [BF_PART] = FLAG_PART
-};
 static bool all_zero(const uint8_t *p, size_t n)
 {
     while (n && !p[n - 1]) n--;
     return n == 0;
 }
 
-/* A sequence number carries its own check, so that no flipped bit turns "clean" into "dirty": high
- * half = ~low half. */
-static uint64_t sequence(uint32_t n) { return (uint64_t)~n << 32 | n; }
-static bool sequence_valid(uint64_t s) { return s == sequence((uint32_t)s); }
+static bool sequence_valid(uint64_t s) { return s == bf_sequence((uint32_t)s); }
 
-/* A live word: 48 bits of a number that may be negative, and 16 that check them. */
+/* A live word: 48 bits of a number that may be negative, and 16 that check them.  To test a
+ * single key of a forgetting filter reads one per part. */
+static uint64_t live_check(uint64_t v) { return ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF; }
+
 static uint64_t live_code(int64_t value)
 {
-    uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF),
-             check = ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF, word;
-    uint8_t bytes[8];
-    bf_put(bytes, 8, check << 48 | v);
-    memcpy(&word, bytes, 8);
+    const uint64_t v = (uint64_t)value & UINT64_C(0xFFFFFFFFFFFF);
+    uint64_t word;
+    store_le64((uint8_t *)&word, live_check(v) << 48 | v);
     return word;
 }
 
 static bool live_decode(uint64_t word, int64_t *value)
 {
-    uint8_t bytes[8];
-    memcpy(bytes, &word, 8);
-    *value = (int64_t)(bf_get(bytes, 8) << 16) >> 16;
-    return live_code(*value) == word;
+    const uint64_t v = load_le64((const uint8_t *)&word);
+    *value = (int64_t)(v << 16) >> 16;
+    return v >> 48 == live_check(v & UINT64_C(0xFFFFFFFFFFFF));
 }
 
 uint64_t *bf_header_live(uint8_t *page) { return (uint64_t *)(void *)(page + AT_LIVE); }
@@ -119,7 +116,7 @@ static uint64_t page_sum(const uint8_t *page)
 unsigned bf_header_flags(const bf_desc *d)
 {
     return (d->secret_check ? FLAG_KEYED : 0) | (d->g.shards > 1 ? FLAG_SHARDED : 0) |
-           flag_of[d->kind];
+           bf_kind_of(d)->flag;
 }
 
 uint64_t bf_image_bytes(uint64_t bits) { return BF_HEADER + bf_cells_bytes(bits); }
@@ -127,9 +124,9 @@ uint64_t bf_image_bytes(uint64_t bits) { return BF_HEADER + bf_cells_bytes(bits)
 static void write_chain(uint8_t *page, const bf_desc *d)
 {
     uint64_t live = live_code(d->live);
-    if (d->kind == BF_GROW) bf_put(page + AT_GROW, 8, bf_double_bits(d->grow));
-    if (d->kind == BF_WINDOW) bf_put(page + AT_WINDOW, 8, bf_double_bits(d->window));
-    bf_put(page + AT_PARTS, 4, d->kind == BF_PART ? d->index : d->parts);
+    bf_put(page + AT_GROW, 8, bf_double_bits(d->grow));
+    bf_put(page + AT_WINDOW, 8, bf_double_bits(d->window));
+    bf_put(page + AT_PARTS, 4, bf_kind_of(d)->piece ? d->index : d->parts);
     memcpy(page + AT_LIVE, &live, 8);
 }
 
@@ -141,13 +138,13 @@ static void write_static(uint8_t page[BF_HEADER], const bf_desc *d)
     bf_put(page + AT_M, 8, d->g.m);
     bf_put(page + AT_N, 8, d->g.n);
     bf_put(page + AT_K, 4, d->g.k);
-    bf_put(page + AT_CELL, 4, d->g.counting ? BF_CELL_BITS : 1);
+    bf_put(page + AT_CELL, 4, bf_cells_of(&d->g)->bits);
     bf_put(page + AT_P, 8, bf_double_bits(d->g.p));
     bf_put(page + AT_BYTES, 8, bf_cells_bytes(bf_bits(&d->g)));
     bf_put(page + AT_SECRET, 8, d->secret_check);
     bf_put(page + AT_SHARDS, 4, d->g.shards > 1 ? d->g.shards : 0);
     memcpy(page + AT_NAME, d->name, strlen(d->name));
-    if (d->kind) write_chain(page, d);
+    if (bf_kind_of(d)->flag) write_chain(page, d);
 }
 
 /* What makes a page of its values: the magic, the sums, and that it is clean. */
@@ -157,16 +154,11 @@ void bf_header_seal(uint8_t *page, uint64_t ones, uint64_t bits_sum)
     bf_put(page + AT_VERSION, 4, VERSION);
     bf_put(page + AT_HEADER, 4, BF_HEADER);
     bf_put(page + AT_SUM, 8, header_sum(page));
-    bf_put(page + AT_DIRTY, 8, sequence(0));
-    bf_put(page + AT_CLEAN, 8, sequence(0));
+    bf_put(page + AT_DIRTY, 8, bf_sequence(0));
+    bf_put(page + AT_CLEAN, 8, bf_sequence(0));
     bf_put(page + AT_ONES, 8, ones);
     bf_put(page + AT_BITS_SUM, 8, bits_sum);
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
-}
-
-static int damaged(bf_error *err, const char *where, const char *what)
-{
-    return bf_fail(err, BF_EFORMAT, "%.80s is damaged: %s", where, what);
 }
 
 /* Everything up to the header's own sum. */
@@ -177,18 +169,18 @@ static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_
             len < sizeof bf_magic
                 ? "%.80s is not a filter file: it has only %llu bytes, a header has 4096"
                 : "%.80s is not a filter file (bad magic bytes, %llu bytes)",
-            where, (unsigned long long)len);
+            where, (ull)len);
     uint64_t version = len < AT_HEADER ? VERSION : bf_get(page + AT_VERSION, 4);
     if (len < BF_HEADER && version <= VERSION)
-        return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, a header has 4096", where,
-            (unsigned long long)len);
+        return bf_fail(
+            err, BF_EFORMAT, "%.80s is truncated: %llu bytes, a header has 4096", where, (ull)len);
     if (version > VERSION)
         return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d",
-            where, (unsigned long long)version, VERSION_COMPACT);
+            where, (ull)version, VERSION_COMPACT);
     if (version != VERSION || bf_get(page + AT_HEADER, 4) != BF_HEADER)
-        return damaged(err, where, "bad version or header size");
+        return bf_damaged(err, where, "bad version or header size");
     if (bf_get(page + AT_SUM, 8) != header_sum(page))
-        return damaged(err, where, "the header's checksum does not match");
+        return bf_damaged(err, where, "the header's checksum does not match");
     return 0;
 }
 
@@ -199,13 +191,12 @@ static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_e
     char name[BF_SCHEME_BYTES] = "";
     if (!s)
         return bf_fail(err, BF_EFORMAT,
-            "%.80s has scheme number %llu, which this build does not know", where,
-            (unsigned long long)id);
+            "%.80s has scheme number %llu, which this build does not know", where, (ull)id);
     memcpy(name, page + AT_NAME, sizeof name - 1);
     size_t len = strlen(name);
     if (!all_zero(page + AT_NAME + len, sizeof name - len) ||
         bf_find_scheme(d, name, NULL, NULL) < 0 || d->scheme != s)
-        return damaged(err, where, "scheme name and number disagree");
+        return bf_damaged(err, where, "scheme name and number disagree");
     return 0;
 }
 
@@ -213,28 +204,21 @@ static int check_scheme(const uint8_t *page, bf_desc *d, const char *where, bf_e
 static int check_chain(
     const uint8_t *page, bf_desc *d, uint64_t flags, const char *where, bf_error *err)
 {
-    const uint64_t parts = bf_get(page + AT_PARTS, 4);
-    d->kind = flags == FLAG_GROW ? BF_GROW : flags == FLAG_WINDOW ? BF_WINDOW : BF_PART;
+    uint64_t live;
+    while (bf_kind_of(d)->flag != flags) d->kind++;
+    unsigned *const number = bf_kind_of(d)->piece ? &d->index : &d->parts;
     d->grow = bf_double_of(bf_get(page + AT_GROW, 8));
     d->window = bf_double_of(bf_get(page + AT_WINDOW, 8));
-    d->parts = d->kind == BF_PART ? 0 : (unsigned)parts;
-    d->index = d->kind == BF_PART ? (unsigned)parts : 0;
+    *number = (unsigned)bf_get(page + AT_PARTS, 4);
     if (!d->scheme->keyed || d->scheme->hash->width != 1)
-        return damaged(err, where, "its scheme has no parts");
-    if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : d->grow != 0)
-        return damaged(err, where, "grow is out of range");
-    if (parts >= BF_PARTS_MAX || (d->kind == BF_WINDOW ? parts < 1 : d->kind == BF_GROW && parts))
-        return damaged(err, where, "parts is out of range");
-    if (d->kind == BF_WINDOW ? !bf_window_valid(d->window, d->parts) : d->window != 0)
-        return damaged(err, where, "window is out of range");
-    uint64_t live;
+        return bf_damaged(err, where, "its scheme has no parts");
     memcpy(&live, page + AT_LIVE, 8);
-    if (!live_decode(live, &d->live)) return damaged(err, where, "a live counter is invalid");
-    if (d->kind == BF_GROW && (d->live < 1 || d->live > BF_PARTS_MAX))
-        return damaged(err, where, "its number of parts is out of range");
+    if (!live_decode(live, &d->live)) return bf_damaged(err, where, "a live counter is invalid");
+    const char *wrong = bf_kind_of(d)->wrong(d);
+    if (wrong) return bf_damaged(err, where, wrong);
     return all_zero(page + AT_CHAIN_REST, AT_DIRTY - AT_CHAIN_REST)
                ? 0
-               : damaged(err, where, "a reserved byte is set");
+               : bf_damaged(err, where, "a reserved byte is set");
 }
 
 /* A right sum says the bytes are as written, not that a filter wrote them: every value is checked
@@ -253,31 +237,32 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
     d->secret_check = bf_get(page + AT_SECRET, 8);
     d->g.lines = d->g.m / l->line_bits;
     if (d->g.m < 1 || d->g.m > BF_M_MAX || d->g.m % l->line_bits)
-        return damaged(err, where, "m is out of range");
-    if (d->g.n < 1 || d->g.n > BF_N_MAX) return damaged(err, where, "n is out of range");
-    if (d->g.k < 1 || d->g.k > l->k_max) return damaged(err, where, "k is out of range");
+        return bf_damaged(err, where, "m is out of range");
+    if (d->g.n < 1 || d->g.n > BF_N_MAX) return bf_damaged(err, where, "n is out of range");
+    if (d->g.k < 1 || d->g.k > l->k_max) return bf_damaged(err, where, "k is out of range");
     if (bf_check_limits(d, NULL) < 0)
-        return damaged(err, where, "m or k is not what its scheme fixes");
-    if (!(d->g.p >= 0 && d->g.p <= 1)) return damaged(err, where, "p is out of range");
+        return bf_damaged(err, where, "m or k is not what its scheme fixes");
+    if (!(d->g.p >= 0 && d->g.p <= 1)) return bf_damaged(err, where, "p is out of range");
     const uint64_t chain = flags & FLAGS_CHAIN;
     if ((flags & ~(uint64_t)(FLAG_KEYED | FLAG_SHARDED | FLAGS_CHAIN)) || (chain & (chain - 1)) ||
         (chain && (flags & FLAG_SHARDED)) ||
-        (bf_get(page + AT_CELL, 4) != 1 && (!d->g.counting || chain)))
+        bf_get(page + AT_CELL, 4) != bf_cells_of(&d->g)->bits || (d->g.counting && chain))
         return bf_fail(err, BF_EFORMAT,
-            "%.80s uses features (flags %llu, %llu bits per position) that this build does not know",
-            where, (unsigned long long)flags, (unsigned long long)bf_get(page + AT_CELL, 4));
+            "%.80s uses features (flags %llu, %llu bits per position) that this build does not "
+            "know",
+            where, (ull)flags, (ull)bf_get(page + AT_CELL, 4));
     if ((flags & FLAG_KEYED) != (d->secret_check != 0))
-        return damaged(err, where, "secret check and flags disagree");
+        return bf_damaged(err, where, "secret check and flags disagree");
     if (bf_get(page + AT_BYTES, 8) != bf_cells_bytes(bf_bits(&d->g)))
-        return damaged(err, where, "its length field does not fit m");
+        return bf_damaged(err, where, "its length field does not fit m");
     if (chain) return check_chain(page, d, chain, where, err);
     if (!all_zero(page + AT_GAP, AT_SHARDS - AT_GAP) ||
         !all_zero(page + AT_REST, AT_DIRTY - AT_REST))
-        return damaged(err, where, "a reserved byte is set");
+        return bf_damaged(err, where, "a reserved byte is set");
     d->g.shards = (unsigned)bf_get(page + AT_SHARDS, 4);
     if (((flags & FLAG_SHARDED) != 0) != (d->g.shards > 1) || d->g.shards == 1 ||
         !bf_shards_fit(l, &d->g))
-        return damaged(err, where, "its shards do not fit m");
+        return bf_damaged(err, where, "its shards do not fit m");
     if (d->g.shards == 0) d->g.shards = 1;
     return 0;
 }
@@ -287,12 +272,12 @@ static int check_live(const uint8_t *page, const char *where, bf_error *err)
 {
     const unsigned rest = is_chain(page) ? AT_LIVE + 8 : AT_LIVE_REST;
     if (!sequence_valid(bf_get(page + AT_DIRTY, 8)) || !sequence_valid(bf_get(page + AT_CLEAN, 8)))
-        return damaged(err, where, "a sequence number is invalid");
+        return bf_damaged(err, where, "a sequence number is invalid");
     if (!all_zero(page + rest, AT_PAGE_SUM - rest))
-        return damaged(err, where, "a reserved byte is set");
+        return bf_damaged(err, where, "a reserved byte is set");
     return bf_get(page + AT_PAGE_SUM, 8) == page_sum(page)
                ? 0
-               : damaged(err, where, "the header page's checksum does not match");
+               : bf_damaged(err, where, "the header page's checksum does not match");
 }
 
 int bf_header_read(
@@ -301,18 +286,17 @@ int bf_header_read(
     int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
     d->dirty = bf_get(page + AT_DIRTY, 8) != bf_get(page + AT_CLEAN, 8);
-    if (d->kind == BF_PART)
+    if (bf_kind_of(d)->piece)
         return bf_fail(err, BF_EFORMAT, "%.80s is one part of a filter, not a whole filter", where);
-    if (d->kind && !bf_chain_possible(d))
+    if (bf_has_parts(d) && !bf_chain_possible(d))
         return bf_fail(err, BF_EFORMAT,
-            "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where,
-            (unsigned long long)d->g.m, (unsigned long long)d->g.n, d->g.p, d->g.k);
-    if (d->kind) return check_live(page, where, err); /* its length is that of its parts */
-    const uint64_t want = head + bf_cells_bytes(bf_bits(&d->g));
-    if (len != want)
+            "%.80s is damaged: m=%llu is not what n=%llu, p=%g, k=%u need", where, (ull)d->g.m,
+            (ull)d->g.n, d->g.p, d->g.k);
+    if (bf_has_parts(d)) return check_live(page, where, err); /* its length is that of its parts */
+    const uint64_t bits = bf_bits(&d->g), want = head + bf_cells_bytes(bits);
+    if (len < want || (len > want && (len > bf_draft_to(bits) || !bf_may_have_draft(page))))
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
-            len < want ? "truncated" : "too long", (unsigned long long)len,
-            (unsigned long long)d->g.m, (unsigned long long)want);
+            len < want ? "truncated" : "too long", (ull)len, (ull)d->g.m, (ull)want);
     return check_live(page, where, err);
 }
 
@@ -321,20 +305,21 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
 {
     int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
-    if (d->kind != BF_PART || d->index != index || strcmp(d->name, of->name) || d->g.k != of->g.k ||
-        d->secret_check != of->secret_check || (of->kind == BF_WINDOW && d->g.m != of->g.m))
-        return damaged(err, where, "a part does not belong to it");
+    if (!bf_kind_of(d)->piece || d->index != index || strcmp(d->name, of->name) ||
+        d->g.k != of->g.k || d->secret_check != of->secret_check ||
+        (bf_kind_of(of)->even && d->g.m != of->g.m))
+        return bf_damaged(err, where, "a part does not belong to it");
     if (!bf_chain_part_possible(of, d))
         return bf_fail(err, BF_EFORMAT,
             "%.80s is damaged: its part %u has n=%llu, "
             "which does not fit m=%llu, p=%g, k=%u",
-            where, index, (unsigned long long)d->g.n, (unsigned long long)d->g.m, d->g.p, d->g.k);
-    if (of->kind == BF_GROW && d->live < 0)
-        return damaged(err, where, "a part's number of keys is below 0");
+            where, index, (ull)d->g.n, (ull)d->g.m, d->g.p, d->g.k);
+    if (d->live < bf_kind_of(of)->least_live)
+        return bf_damaged(err, where, "a part's number of keys is below 0");
     if (len < head + bf_cells_bytes(d->g.m))
         return bf_fail(err, BF_EFORMAT,
-            "%.80s is truncated: its part %u has %llu bytes and needs %llu", where, index,
-            (unsigned long long)len, (unsigned long long)(head + bf_cells_bytes(d->g.m)));
+            "%.80s is truncated: its part %u has %llu bytes and needs %llu", where, index, (ull)len,
+            (ull)(head + bf_cells_bytes(d->g.m)));
     return check_live(page, where, err);
 }
 
@@ -344,8 +329,15 @@ void bf_header_new(uint8_t page[BF_HEADER], const bf_desc *d)
 {
     write_static(page, d);
     bf_header_seal(page, 0, 0);
-    bf_put(page + AT_DIRTY, 8, sequence(1));
+    bf_put(page + AT_DIRTY, 8, bf_sequence(1));
     bf_put(page + AT_PAGE_SUM, 8, page_sum(page));
+}
+
+/* The words from `at` on, BF_BLOCK at most. */
+static const uint64_t *next(bf_block *of, void *from, uint64_t nwords, uint64_t at, uint64_t *c)
+{
+    *c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
+    return of(from, at, *c);
 }
 
 /* The whole image, bits first, header last.  Others may add meanwhile: what is summed is what is
@@ -359,11 +351,10 @@ int bf_image_write_of(
     XXH3_state_t sum;
     XXH3_64bits_reset(&sum);
     for (uint64_t at = 0, c; at < nwords; at += c) {
-        c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
-        const uint64_t *words = of(from, at, c);
+        const uint64_t *words = next(of, from, nwords, at, &c);
         if (!words) return BF_EIO;
         bf_words_copy(block, words, c);
-        ones += d->g.counting ? bf_counters_used(block, c) : bf_words_count(block, c);
+        ones += bf_cells_of(&d->g)->count(block, c);
         XXH3_64bits_update(&sum, block, c * 8);
         int rc = sink(ctx, BF_HEADER + at * 8, block, c * 8);
         if (rc) return rc;
@@ -398,8 +389,7 @@ static bool sum_of(bf_block *of, void *from, uint64_t nwords, uint64_t *sum)
     XXH3_state_t state;
     XXH3_64bits_reset(&state);
     for (uint64_t at = 0, c; at < nwords; at += c) {
-        c = nwords - at < BF_BLOCK ? nwords - at : BF_BLOCK;
-        const uint64_t *words = of(from, at, c);
+        const uint64_t *words = next(of, from, nwords, at, &c);
         if (!words) return false;
         XXH3_64bits_update(&state, words, c * 8);
     }
@@ -416,13 +406,13 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
     const uint64_t *last = of(from, nwords - 1, 1);
     if (!last) return BF_EIO;
     for (uint64_t i = tail; tail && i < 64; i++)
-        if (*last & bf_mask_of(i)) return damaged(err, where, "a bit past m is set");
+        if (*last & bf_mask_of(i)) return bf_damaged(err, where, "a bit past m is set");
     if (!bf_header_clean(page)) return 0;
     if (!sum_of(of, from, nwords, &sum)) return BF_EIO;
     if (bf_get(page + AT_BITS_SUM, 8) == sum) return 0;
     bf_fence();
     if (!bf_header_clean(page)) return 0; /* somebody began to add while the sum was taken */
-    return damaged(err, where, "the bits' checksum does not match");
+    return bf_damaged(err, where, "the bits' checksum does not match");
 }
 
 /* Before a bit is written in place: a clean page gets the next sequence number.  A lost race is
@@ -434,7 +424,7 @@ bool bf_header_dirty(uint8_t *page)
     uint8_t bytes[8];
     if (!bf_header_clean(page)) return false;
     memcpy(bytes, &old, 8);
-    bf_put(bytes, 8, sequence((uint32_t)bf_get(bytes, 8) + 1));
+    bf_put(bytes, 8, bf_sequence((uint32_t)bf_get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);

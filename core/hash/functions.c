@@ -26,11 +26,7 @@ static void one(const void *argument, const void *key, size_t len, uint64_t *dig
     ask(functions_of(argument), key, len, digest, NULL);
 }
 
-static void run(const void *argument, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    const unsigned k = functions_of(argument)->count;
-    for (size_t i = 0; i < n; i++) one(argument, keys[i].ptr, keys[i].len, digests + i * k);
-}
+BF_RUN_BY_ONE(run, one, functions_of(secret)->count)
 
 static size_t try(
     const void *argument, const bf_key *keys, size_t n, uint64_t *digests, bf_error *err)

@@ -30,8 +30,19 @@ struct bf_hash {
      * about. */
     size_t (*try)(
         const void *secret, const bf_key *keys, size_t n, uint64_t *digests, bf_error *err);
+    /* Those of the argument's functions that fail on ordinary keys: how many, and their names. NULL
+     * = none. */
+    unsigned (*weak)(const void *argument, char *names, size_t cap);
     const bf_hash *avx2; /* the same digests by AVX2; NULL = none */
 };
+
+/* The run of a hash without a faster way: key after key. */
+#define BF_RUN_BY_ONE(run, one, words)                                                             \
+    static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)           \
+    {                                                                                              \
+        const size_t width = (words);                                                              \
+        for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + width * i); \
+    }
 
 /* functions.c */
 extern const bf_hash bf_hash_functions;

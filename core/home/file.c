@@ -9,6 +9,7 @@
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/parts.h"
+#include "parts/rebuild.h"
 #include "home/file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -29,10 +30,12 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
     if (f) {
         if (f->fd >= 0) close(f->fd);
         f->fd = -1;
+        free(f->packed);
+        f->packed = NULL;
         return f;
     } /* another try of the same opening */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
-    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1; /* 0 is somebody's file */
+    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = f->maker = -1; /* 0 is somebody's file */
     if (!f || !(f->path = strdup(path))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
@@ -81,7 +84,8 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
     errno = keep;
 #endif
     uint64_t now;
-    if (!identity(f->fd, "", &f->id, &now)) {
+    bf_identity copy; /* is not what the name leads to */
+    if (!identity(f->fd, "", f->packed ? &copy : &f->id, &now)) {
         munmap(p, (size_t)bytes);
         return bf_fail_sys(err, errno, "look at", f->path);
     }
@@ -106,9 +110,7 @@ const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n)
 static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     const file *f = s->impl;
-    if (!f->packed) return bf_read_at(f->fd, BF_HEADER + offset, buf, len, f->path, err);
-    memcpy(buf, (const uint8_t *)s->words + offset, len);
-    return 0;
+    return bf_read_at(f->fd, BF_HEADER + offset, buf, len, f->path, err);
 }
 
 /* ---- what is there ---- */
@@ -153,38 +155,17 @@ static int open_existing(bf_store *s, file *f, uint64_t *len, bf_error *err)
     return f->fd < 0 ? BF_EIO : 0;
 }
 
-/* An image without a page has no word that says it is written in place: it is read, as a copy. */
-static int read_packed(
-    const file *f, uint64_t len, uint8_t raw[BF_COMPACT_MAX], uint8_t *page, bf_error *err)
+/* A compact image cannot be written in place: bf_open gives it a page. */
+static int attach_packed(bf_store *s, file *f, uint64_t *len, uint8_t *page, bf_error *err)
 {
-    int rc = bf_read_at(f->fd, 0, raw, len < BF_COMPACT_MAX ? len : BF_COMPACT_MAX, f->path, err);
-    return rc < 0 ? rc : bf_compact_unpack(raw, len, page, f->path, err);
-}
-
-static int attach_packed(
-    bf_store *s, file *f, uint64_t len, bf_desc *desc, uint8_t *page, bf_error *err)
-{
-    uint8_t raw[BF_COMPACT_MAX];
-    const int head = read_packed(f, len, raw, page, err);
-    int rc = head < 0 ? head : bf_header_read(page, (unsigned)head, len, desc, f->path, err);
-    if (rc < 0) return rc;
-    if (!s->read_only || desc->kind) {
-        s->packed = !s->read_only; /* bf_open gives it a page */
-        return bf_fail(err, BF_ENOTSUP,
-            "%.80s is a compact image, which cannot be %s: load it and save it", f->path,
-            s->read_only ? "mapped" : "written in place");
+    if (!s->read_only) {
+        s->packed = true;
+        return bf_fail(
+            err, BF_ENOTSUP, "%.80s is a compact image, which cannot be written in place", f->path);
     }
-    f->bytes = len;
-    f->mapped = len - (uint64_t)head + BF_HEADER;
-    void *p = mmap(NULL, f->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", f->path);
-    f->map = p;
-    f->packed = true;
-    memcpy(f->map, page, BF_HEADER);
-    memcpy(f->map + BF_HEADER, raw + head, f->mapped - BF_HEADER);
-    s->words = (uint64_t *)(void *)(f->map + BF_HEADER);
-    uint64_t now;
-    return identity(f->fd, "", &f->id, &now) ? 0 : bf_fail_sys(err, errno, "look at", f->path);
+    if (!identity(f->fd, "", &f->id, len)) return bf_fail_sys(err, errno, "look at", f->path);
+    int rc = bf_packed_open(f, len, err);
+    return rc < 0 ? rc : bf_read_at(f->fd, 0, page, BF_HEADER, f->path, err);
 }
 
 static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
@@ -202,23 +183,20 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     }
     int rc = bf_read_at(f->fd, 0, page, len < BF_HEADER ? len : BF_HEADER, f->path, err);
     if (rc < 0) return rc;
-    if (bf_is_compact(page, len))
-        rc = attach_packed(s, f, len, desc, page, err);
-    else if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) >= 0) {
-        if (desc->kind) len = BF_HEADER; /* file_parts.c maps the parts */
-        if ((rc = bf_file_room(s, 0, len, err)) >= 0) rc = map_whole(s, f, len, err);
-    }
-    if (rc < 0) return rc;
+    if (bf_is_compact(page, len) && (rc = attach_packed(s, f, &len, page, err)) < 0) return rc;
+    if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
+    /* file_parts.c maps the parts, draft_file.c a draft behind the bits */
+    len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
+    if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
-    if (desc->kind) {
+    if (bf_has_parts(desc)) {
         s->words = NULL;
         return 1;
     }
     const uint64_t nwords = (bf_bits(&desc->g) + 63) / 64;
     bf_file_words w = { .fd = f->fd, .at = BF_HEADER, .path = f->path, .err = err };
-    rc = f->packed ? bf_header_verify(f->map, s->words, nwords, f->path, err)
-                   : bf_header_verify_of(f->map, bf_file_block, &w, nwords, f->path, err);
+    rc = bf_header_verify_of(f->map, bf_file_block, &w, nwords, f->path, err);
     return rc < 0 ? rc : 1;
 }
 
@@ -226,7 +204,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 static int fill_new(const file *f, const bf_desc *d, bf_error *err)
 {
     uint8_t page[BF_HEADER];
-    if (d->kind) return bf_chain_file_fill(f->fd, d, f->path, err);
+    if (bf_has_parts(d)) return bf_chain_file_fill(f->fd, d, f->path, err);
     int e = bf_reserve(f->fd, 0,
         bf_image_bytes(bf_bits(&d->g))); /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "allocate space for", f->path);
@@ -319,14 +297,14 @@ static int check(bf_store *s, bf_error *err)
     struct stat st;
     if (fstat(f->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", f->path);
     if ((uint64_t)st.st_size >= must)
-        return bf_header_is(f->map, &f->stamp)
-                   ? 0
-                   : bf_fail(err, BF_EFORMAT,
-                         "%.80s was overwritten while it was open: another filter is there now, open it again",
-                         f->path);
+        return bf_header_is(f->map, &f->stamp) ? 0
+                                               : bf_fail(err, BF_EFORMAT,
+                                                     "%.80s was overwritten while it was open: "
+                                                     "another filter is there now, open it again",
+                                                     f->path);
     return bf_fail(err, BF_EFORMAT,
-        "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path,
-        (unsigned long long)st.st_size, (unsigned long long)must);
+        "%.80s was truncated while it was open: %llu bytes, it had %llu", f->path, (ull)st.st_size,
+        (ull)must);
 }
 
 static int sync_(bf_store *s, bf_error *err)
@@ -338,13 +316,6 @@ static int sync_(bf_store *s, bf_error *err)
     return e2 ? bf_fail_sys(err, e2, "sync", f->path) : 0;
 }
 
-static bool same_packed(const file *f)
-{
-    uint8_t raw[BF_COMPACT_MAX];
-    _Alignas(8) uint8_t page[BF_HEADER];
-    return read_packed(f, f->bytes, raw, page, NULL) >= 0 && bf_header_is(page, &f->stamp);
-}
-
 /* The map is looked at last: it is there as far as the file is. */
 static bool current(const bf_store *s)
 {
@@ -353,9 +324,10 @@ static bool current(const bf_store *s)
     uint64_t bytes;
     const uint64_t must = bf_word(&f->bytes);
     const bool parts = f->mapped == BF_HEADER;
-    return identity(AT_FDCWD, f->path, &id, &bytes) && memcmp(&id, &f->id, sizeof id) == 0 &&
-           (parts ? bytes >= must : bytes == must) &&
-           (f->packed ? same_packed(f) : bf_header_is(f->map, &f->stamp));
+    if (!identity(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id)) return false;
+    if (f->packed) return bf_packed_same(f);
+    return bytes >= must && (parts || bytes == must || bf_may_have_draft(f->map)) &&
+           bf_header_is(f->map, &f->stamp);
 }
 
 /* Its only name, the one that it was opened by, or the one that this was a link to. */
@@ -377,8 +349,10 @@ static void close_(bf_store *s)
 {
     file *f = s->impl;
     if (!f) return;
+    bf_file_end_drafts(f);
     if (f->map) munmap(f->map, (size_t)f->mapped);
     if (f->fd >= 0) close(f->fd);
+    free(f->packed);
     free(f->path);
     free(f);
 }
@@ -394,4 +368,5 @@ const bf_store_ops bf_store_file = { .name = "file",
     .current = current,
     .named = named,
     .close = close_,
-    .chain = &bf_chain_file };
+    .chain = &bf_chain_file,
+    .draft = &bf_draft_file };

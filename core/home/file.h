@@ -13,10 +13,18 @@ typedef struct {
     uint64_t mapped, bytes; /* of map; that the file must have                        */
     bf_stamp stamp;         /* of the header as it was opened                         */
     bf_identity id;
-    bool packed;      /* an image without a page: map is a copy of it in memory */
+    uint8_t *packed; /* the compact image that fd is a copy of, with pages; NULL: none */
+    uint64_t packed_len;
     bf_identity made; /* the file that this opening made; all zeros: none       */
     char *path;
+    uint8_t *draft; /* its map, or NULL: draft_file.c  */
+    uint64_t draft_bytes;
+    int maker; /* of a draft: what says that this process lives, or -1 */
 } bf_file;
+
+/* packed.c: makes fd, of a file of so many bytes, a copy with pages; how long that is. */
+int bf_packed_open(bf_file *f, uint64_t *len, bf_error *err);
+bool bf_packed_same(const bf_file *f); /* is the image under its name still what was opened? */
 
 /* file.c: room for what of these bytes is a hole. */
 int bf_file_room(const bf_store *s, uint64_t at, uint64_t bytes, bf_error *err);
@@ -29,6 +37,12 @@ typedef struct {
     uint64_t room[BF_BLOCK];
 } bf_file_words;
 const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n);
-int bf_chain_file_fill(
-    int fd, const bf_desc *d, const char *path, bf_error *err); /* file_parts.c */
+/* file_parts.c */
+int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err);
+int bf_file_again(const bf_file *file); /* another description of the file; -1 and errno */
+/* flock(2) on one; c: who wants to know of a wait, or NULL. */
+int bf_file_lock(const bf_file *file, const bf_chain *c, int *token, bf_error *err);
+/* draft_file.c */
+void bf_file_forget_draft(bf_file *file); /* its map */
+void bf_file_end_drafts(bf_file *file);   /* at the end of the handle */
 #endif

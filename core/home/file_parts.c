@@ -131,7 +131,7 @@ static int follow_one(bf_filter *f, bf_error *err)
     const uint64_t left = (uint64_t)st.st_size > at ? (uint64_t)st.st_size - at : 0;
     if (left < BF_HEADER)
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
-            file->path, (unsigned long long)st.st_size, i);
+            file->path, (ull)st.st_size, i);
     int rc = bf_read_at(file->fd, at, page, BF_HEADER, file->path, err);
     if (rc < 0 || (rc = bf_header_read_part(
                        page, BF_HEADER, left, &f->chain->desc, i, &d, file->path, err)) < 0)
@@ -156,7 +156,7 @@ static int check_end(const bf_filter *f, bf_error *err)
     if ((uint64_t)st.st_size <= end_of(f)) return 0;
     if (f->variant->grows && !bf_header_clean(file->map)) return 0;
     return bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
-        file->path, (unsigned long long)st.st_size, (unsigned long long)end_of(f));
+        file->path, (ull)st.st_size, (ull)end_of(f));
 }
 
 static int follow(bf_filter *f, bf_error *err)
@@ -232,7 +232,7 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
 }
 
 /* ---- the lock ---- */
-static int again(const bf_file *file)
+int bf_file_again(const bf_file *file)
 {
     char name[40];
     struct stat a, b;
@@ -251,16 +251,16 @@ static int again(const bf_file *file)
 static int lock_file(const bf_chain *c, int fd)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+    if (!c) return bf_lock_file(fd);
     void *began = bf_chain_wait_begin(c);
     const int e = bf_lock_file(fd);
     bf_chain_wait_end(c, began);
     return e;
 }
 
-static int lock(bf_filter *f, int *token, bf_error *err)
+int bf_file_lock(const bf_file *file, const bf_chain *c, int *token, bf_error *err)
 {
-    const bf_file *file = f->part.store.impl;
-    const int fd = again(file), e = fd < 0 ? errno : lock_file(f->chain, fd);
+    const int fd = bf_file_again(file), e = fd < 0 ? errno : lock_file(c, fd);
     if (e == 0) {
         *token = fd;
         return 0;
@@ -271,6 +271,11 @@ static int lock(bf_filter *f, int *token, bf_error *err)
         "cannot lock %.60s: another process has held its lock (flock) for %d "
         "seconds",
         file->path, BF_PATIENCE);
+}
+
+static int lock(bf_filter *f, int *token, bf_error *err)
+{
+    return bf_file_lock(f->part.store.impl, f->chain, token, err);
 }
 
 static void unlock(bf_filter *f, int token)

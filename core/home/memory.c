@@ -2,6 +2,7 @@
  * large. */
 #include "base/system.h"
 #include "parts/parts.h"
+#include "parts/rebuild.h"
 #include <errno.h>
 #include <stdlib.h>
 #ifdef __linux__
@@ -29,8 +30,8 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     (void)spec;
     uint64_t bytes = (s->nwords * 8 + LINE - 1) / LINE * LINE, align = bytes >= HUGE ? HUGE : LINE;
     if (!machine_holds(bytes) || !(s->impl = calloc(1, (size_t)(bytes + align))))
-        return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s",
-            (unsigned long long)bytes, (unsigned long long)d->g.m, bf_cells_of(&d->g)->names);
+        return bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes for m=%llu %s", (ull)bytes,
+            (ull)d->g.m, bf_cells_of(&d->g)->names);
     s->words = (uint64_t *)(((uintptr_t)s->impl + (uintptr_t)align - 1) & ~((uintptr_t)align - 1));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (align == HUGE) {
@@ -63,6 +64,8 @@ bf_filter *bf_new_like(const bf_desc *d, const bf_spec *spec, bf_error *err)
     return f;
 }
 
-const bf_store_ops bf_store_memory = {
-    .name = "memory", .create = create, .close = close_, .chain = &bf_chain_memory
-};
+const bf_store_ops bf_store_memory = { .name = "memory",
+    .create = create,
+    .close = close_,
+    .chain = &bf_chain_memory,
+    .draft = &bf_draft_memory };

@@ -121,5 +121,6 @@ LINE_KERNELS(AVX2, _cells_avx2, fetch_line, NULL)
 #endif
 
 const bf_layout bf_layout_block = { "block", LINE_K_MAX, LINE_BITS, bf_rate_block,
-    bf_distinct_block, positions, &kernels_portable, KERNELS_AVX2,
-    { &kernels_cells, COUNTING_AVX2 }, BF_SHARDS_OF_LINES };
+    bf_distinct_block, positions,
+    { { &kernels_portable, KERNELS_AVX2 }, { &kernels_cells, COUNTING_AVX2 } },
+    BF_SHARDS_OF_LINES };

@@ -53,8 +53,23 @@ BOTH(, _portable, line_test, line_add)
 LINE_KERNELS(, _portable, fetch_one, NULL)
 
 #ifdef LINE_AVX2
-/* The bits of both lines are made once for all parts.  The first half of the first line says "no"
- * for nearly all. */
+/* The bits of both lines are made once for all parts, and turned round: a line has them all where
+ * no bit is 0 in either.  The first line says "no" for nearly all.  The newest part comes first, it
+ * has the most keys. */
+AVX2 static inline line_vec turned(line_vec mask)
+{
+    const __m256i ones = _mm256_set1_epi64x(-1);
+    return (line_vec){ _mm256_xor_si256(mask.lo, ones), _mm256_xor_si256(mask.hi, ones) };
+}
+
+AVX2 static inline bool has_turned(const uint64_t *words, line_vec mask)
+{
+    const line_vec line = line_load(words);
+    const __m256i all =
+        _mm256_and_si256(_mm256_or_si256(line.lo, mask.lo), _mm256_or_si256(line.hi, mask.hi));
+    return _mm256_testc_si256(all, _mm256_set1_epi64x(-1));
+}
+
 AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead)
 {
@@ -62,18 +77,16 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
     const size_t large = nahead ? line_large(planes, nplanes) : nplanes;
     uint64_t present = 0;
     for (size_t i = 0; i < n; i++) {
-        line_vec a = line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2);
-        line_vec b = line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2);
+        const line_vec a = turned(line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2));
+        const line_vec b = turned(line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2));
         for (size_t j = i < nahead ? large : nplanes; j < nplanes; j++)
             fetch_one(planes[j].g, planes[j].words, ahead[i]);
-        for (size_t j = 0; j < nplanes; j++) {
-            pair p = pair_of(planes[j].g, d[i]);
-            const uint64_t *first = planes[j].words + p.line[0] * LINE_WORDS,
-                           *second = planes[j].words + p.line[1] * LINE_WORDS;
-            if (line_lacks(first, a)) continue;
-            present |=
-                (uint64_t)((int)line_has(line_load(first), a) & line_has(line_load(second), b))
-                << i;
+        for (size_t j = nplanes; j-- > 0;) {
+            const pair p = pair_of(planes[j].g, d[i]);
+            if (!has_turned(planes[j].words + p.line[0] * LINE_WORDS, a)) continue;
+            if (!has_turned(planes[j].words + p.line[1] * LINE_WORDS, b)) continue;
+            present |= UINT64_C(1) << i;
+            break;
         }
     }
     return present;
@@ -135,5 +148,5 @@ LINE_KERNELS(AVX2, _cells_avx2, fetch_line, NULL)
 #endif
 
 const bf_layout bf_layout_block2 = { "block2", 2 * LINE_K_MAX, LINE_BITS, bf_rate_block2,
-    bf_distinct_block2, positions, &kernels_portable, KERNELS_AVX2,
-    { &kernels_cells, COUNTING_AVX2 }, BF_SHARDS_BY_HASH };
+    bf_distinct_block2, positions,
+    { { &kernels_portable, KERNELS_AVX2 }, { &kernels_cells, COUNTING_AVX2 } }, BF_SHARDS_BY_HASH };

@@ -69,14 +69,21 @@ typedef struct {
     double (*distinct)(unsigned k); /* rates.c: different bits set by a key, on average  */
     void (*positions)(
         const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
-    const bf_kernels *portable, *avx2; /* NULL = none: positions only                       */
-    const bf_kernels *counting[2];     /* [AVX2]: the same where cells are counters         */
+    const bf_kernels *kernels[2][2]; /* [counters][AVX2]; NULL = none: positions only       */
     enum {
         BF_WHOLE,
         BF_SHARDS_OF_LINES,
         BF_SHARDS_BY_HASH
     } sharding; /* how it is cut into shards: shards.c */
 } bf_layout;
+/* One of an older system: no kernels, no shards, and the textbook's rates. */
+#define BF_LAYOUT_OLDER(its_name, most_k, bits, function)                                          \
+    { .name = its_name,                                                                            \
+        .k_max = most_k,                                                                           \
+        .line_bits = bits,                                                                         \
+        .rate = bf_rate_classic,                                                                   \
+        .distinct = bf_distinct_classic,                                                           \
+        .positions = function }
 
 /* sample.c: the share of cells that are set in these words, from a sample where they are many; and
  * how many that are */

@@ -1,10 +1,12 @@
 /* line.h - the k bits of a key inside one 512-bit line, shared by block and block2.
  *
- *   word     0        1        2     ...     7        one bit in each of k words that follow each other
- *        +--------+--------+--------+     +--------+  cyclically from word g >> 61; word w takes bit
- *        |.1......|........|......1.| ... |...1....|  (g >> 6w) & 63.  Past 8 a second bit a word,
- * from
- *        +--------+--------+--------+     +--------+  mum(g, BF_MUM_2), on the same cycle.
+ *   word     0        1        2     ...     7
+ *        +--------+--------+--------+     +--------+
+ *        |.1......|........|......1.| ... |...1....|
+ *        +--------+--------+--------+     +--------+
+ *
+ * One bit in each of k words that follow each other cyclically from word g >> 61; word w takes bit
+ * (g >> 6w) & 63.  Past 8 a second bit in each word, from mum(g, BF_MUM_2), on the same cycle.
  *
  * The bits come from digest arithmetic as numbers b inside a little-endian word: shift b is
  * position b ^ 7. */
@@ -120,7 +122,9 @@ AVX2 static inline line_vec line_masks_avx2(uint64_t g, unsigned k)
 
 AVX2 static inline bool line_has(line_vec line, line_vec mask)
 {
-    return _mm256_testc_si256(line.lo, mask.lo) & _mm256_testc_si256(line.hi, mask.hi);
+    const __m256i missing = _mm256_or_si256(
+        _mm256_andnot_si256(line.lo, mask.lo), _mm256_andnot_si256(line.hi, mask.hi));
+    return _mm256_testz_si256(missing, missing);
 }
 
 /* A bit is missing in words 0..3 already. */

@@ -24,6 +24,18 @@ static double system_clock(void *unused)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* Reading the exact time stops the processor until all that was begun before is done, so the lines
+ * of two single keys would never be fetched at once. */
+double bf_chain_tick(const bf_chain *c)
+{
+#ifdef CLOCK_REALTIME_COARSE
+    struct timespec t;
+    if (!c->own_clock && clock_gettime(CLOCK_REALTIME_COARSE, &t) == 0)
+        return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+#endif
+    return c->clock(c->clock_ctx);
+}
+
 int bf_chain_begin(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_chain *c = f->chain = calloc(1, sizeof *c);
@@ -92,10 +104,8 @@ int bf_chain_take_in(bf_filter *f, bf_error *err)
 /* ---- what it is ---- */
 bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index)
 {
-    bf_desc d = f->chain->desc;
-    d.kind = BF_PART;
+    bf_desc d = bf_part_of(&f->chain->desc, index);
     d.g = p->part.g;
-    d.index = index;
     d.secret_check = f->secret_check;
     d.live = bf_live(p->live);
     return d;
@@ -193,6 +203,26 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
     }
     if (rc == 0) bf_note(&c->marked, count);
     return rc;
+}
+
+int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
+{
+    bf_chain *c = f->chain;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    bf_desc part;
+    int token, rc = bf_chain_lock(f, &token, err);
+    if (rc < 0) return rc;
+    if (ops->follow) rc = ops->follow(f, err);
+    if (rc >= 0 && c->count == count) {
+        const bf_piece *last = c->piece[count - 1];
+        rc = count < BF_PARTS_MAX
+                 ? bf_chain_part(&c->desc, count, last->start + last->part.g.m, &part, err)
+                 : 0;
+        if (rc == 0) bf_raise(&c->full);
+        if (rc > 0) rc = ops->append(f, &part, err);
+    }
+    bf_chain_unlock(f, token);
+    return rc < 0 ? rc : bf_chain_writable(f, err);
 }
 
 /* ---- with every part, under the lock: nothing is emptied or appended meanwhile ---- */

@@ -44,17 +44,20 @@ struct bf_filter {
     bf_chain *chain; /* NULL: a fixed filter; asked in parts/ and where parts live */
     const bf_variant *variant;
     const bf_scheme *scheme;
-    const bf_hash *hash; /* scheme->hash or scheme->keyed */
-    double told_p;       /* what bf_info says of p        */
-    bool atomic;         /* which add kernel              */
-    bool may_write;      /* bf_writable has said yes      */
-    bool replaced;       /* it was saved over the file that it is open in */
-    bool untouched;      /* made empty in memory: it still is where may_write is not raised     */
-    bool read_only;      /* as asked; the store's own flag may come from the file's rights */
-    bool created;        /* bf_open made what it opened   */
-    bool hosted;         /* calls run the host's code: a clock, a client                    */
+    const bf_hash *hash;          /* scheme->hash or scheme->keyed */
+    uint64_t *edition;            /* rebuild.h: its word, own_edition or in a file          */
+    _Alignas(8) uint64_t settled; /* the word of an edition that is settled        */
+    bool atomic;                  /* which add kernel              */
+    bool may_write;               /* bf_writable has said yes      */
+    bool replaced;                /* it was saved over the file that it is open in */
+    bool untouched; /* made empty in memory: it still is where may_write is not raised     */
+    bool read_only; /* as asked; the store's own flag may come from the file's rights */
+    bool created;   /* bf_open made what it opened   */
+    int64_t looked; /* watch.c: ms, when a trip last told how full it is; 0 never */
+    bool hosted;    /* calls run the host's code: a clock, a client                    */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* or the scheme's argument   */
     uint64_t secret_check;                       /* 0 where not keyed             */
+    double told_p;                               /* what bf_info says of p        */
     char name[BF_SCHEME_BYTES];                  /* the scheme's, with its argument */
     const bf_functions *functions;
     char *storage, *key; /* as given, or NULL             */
@@ -63,6 +66,13 @@ struct bf_filter {
     int pid;                  /* of the process whose calls are counted                          */
     _Alignas(8) uint64_t who; /* inside.c: owners, and calls inside                              */
     bf_call first;            /* of those that run the host's code; others are allocated         */
+    /* rebuild.h */
+    _Alignas(8) uint64_t own_edition; /* of a filter in memory                                   */
+    uint64_t *draft;                  /* of a filter in memory                                   */
+    int holder;                       /* of its hold: a pid, or 0                                */
+    uint32_t began;    /* the edition that a rebuild of this handle opened, or 0               */
+    uint32_t rebuilds; /* that this handle began                                               */
+    uint32_t fresh_of; /* which of them its keys are for; 0 = none                             */
 };
 
 /* inside.c: who is inside.  A call that may run the host's code is between bf_begin and bf_end;

@@ -20,27 +20,6 @@ static int test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     return rc;
 }
 
-/* The part after the `count` that are known; somebody else's, where he was faster. */
-static int next_part(bf_filter *f, unsigned count, bf_error *err)
-{
-    bf_chain *c = f->chain;
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    bf_desc part;
-    int token, rc = bf_chain_lock(f, &token, err);
-    if (rc < 0) return rc;
-    if (ops->follow) rc = ops->follow(f, err);
-    if (rc >= 0 && c->count == count) {
-        const bf_piece *last = c->piece[count - 1];
-        rc = count < BF_PARTS_MAX
-                 ? bf_chain_part(&c->desc, count, last->start + last->part.g.m, &part, err)
-                 : 0;
-        if (rc == 0) bf_raise(&c->full);
-        if (rc > 0) rc = ops->append(f, &part, err);
-    }
-    bf_chain_unlock(f, token);
-    return rc < 0 ? rc : bf_chain_writable(f, err);
-}
-
 /* Each time there is a part more, by whom ever: there cannot be so many. */
 enum { TRIES = 4 * BF_PARTS_MAX };
 static int never_ends(const bf_filter *f, bf_error *err)
@@ -104,7 +83,7 @@ static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
         if (rc < 0) return rc;
         decided(s, answer);
         if ((rc = bf_chain_follow(f, err)) < 0) return rc;
-        if (s->n && room(c, newest) == 0 && (rc = next_part(f, count, err)) < 0) return rc;
+        if (s->n && room(c, newest) == 0 && (rc = bf_chain_next(f, count, err)) < 0) return rc;
         if (s->n < had) tries = 0;
     }
     return 0;
@@ -115,7 +94,7 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     bf_chain *c = f->chain;
     if (f->part.store.ops->chain->put) return add_remote(f, s, answer, err);
     unsigned count = bf_chain_count(c);
-    int rc = bf_chain_sift(f, c->piece, count - 1, s, answer, 0, err);
+    int rc = bf_chain_sift(f, c->piece + s->asked, count - 1 - s->asked, s, answer, 0, err);
     for (int tries = 0; rc == 0 && s->n; tries++) {
         if (tries == TRIES) return never_ends(f, err);
         bf_piece *newest = c->piece[count - 1];
@@ -124,7 +103,7 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
             const unsigned before = count; /* first whether any key needs a new one: else single
                                               keys would end elsewhere */
             if ((rc = bf_chain_sift(f, &newest, 1, s, answer, 0, err)) < 0 || s->n == 0) return rc;
-            if ((rc = next_part(f, count, err)) < 0) return rc;
+            if ((rc = bf_chain_next(f, count, err)) < 0) return rc;
             count = bf_chain_count(c);
             if (count > before)
                 rc = bf_chain_sift(f, c->piece + before - 1, count - before, s, answer, 0, err);
@@ -157,7 +136,7 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
             bf_live_add(newest->live, 1, f->atomic);
             return BF_ADDED;
         }
-        int rc = next_part(f, count, err);
+        int rc = bf_chain_next(f, count, err);
         if (rc < 0) return rc;
     }
     return never_ends(f, err);
@@ -172,7 +151,7 @@ static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned
     return 0;
 }
 
-const bf_variant bf_variant_grow = { .is = "grows",
+const bf_variant bf_variant_grow = { .stored = &bf_kind_grow,
     .many = true,
     .grows = true,
     .test = test,

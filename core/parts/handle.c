@@ -3,6 +3,7 @@
  */
 #include "bits/bits.h"
 #include "parts/parts.h"
+#include "parts/rebuild.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@ const char *bf_where(const bf_filter *f, const bf_spec *spec)
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g)
 {
-    if (g->counting) return l->counting[1] && bf_has_avx2() ? l->counting[1] : l->counting[0];
-    return l->avx2 && bf_has_avx2() ? l->avx2 : l->portable;
+    const bf_kernels *const *of = l->kernels[g->counting];
+    return of[1] && bf_has_avx2() ? of[1] : of[0];
 }
 
 bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
@@ -59,6 +60,9 @@ void bf_settle(bf_filter *f, bool threads)
     if (p->g.avx2 && f->hash->avx2) f->hash = f->hash->avx2;
     if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
         p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
+    f->own_edition = bf_edition_word(1);
+    f->edition = bf_has_draft(f) ? p->store.ops->draft->edition(f) : &f->own_edition;
+    bf_edition_note(f);
     bf_set_threads(f, threads);
 }
 
@@ -66,6 +70,7 @@ void bf_release(bf_filter *f)
 {
     bf_chain_free(f);
     f->part.store.ops->close(&f->part.store);
+    free(f->draft);
     bf_secret_wipe(f);
     free(f->storage);
     free(f->key);
@@ -100,6 +105,7 @@ int bf_writable(bf_filter *f, bf_error *err)
             "before adding or changing anything",
             bf_where(f, NULL));
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
+    if (rc == 0) bf_edition_note(f);
     if (rc == 0) bf_raise(&f->may_write);
     return rc;
 }

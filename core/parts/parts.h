@@ -1,7 +1,8 @@
 /* parts.h - filters of many parts: growing and forgetting ones.  Private.
  *
  *   bf_filter { part: no bits, only the store of the whole }
- *      `- bf_chain { piece[0] piece[1] ... piece[count - 1] }      each a bf_part as a fixed filter has one, and a live word
+ *      `- bf_chain { piece[0] piece[1] ... piece[count - 1] }
+ *                    each a bf_part as a fixed filter has one, and a live word
  *
  *   chain.c    life, the lock, what it is           span.c     how keys go over the parts
  *   grow.c     when a part is full, the next one    window.c   which part is whose time
@@ -18,10 +19,10 @@
  * file of its name; nobody above parts/ asks for a kind. */
 typedef struct bf_span bf_span;
 struct bf_variant {
-    const char *is; /* in messages */
-    bool many;      /* a header page or a companion hash of the whole, and parts that have theirs */
-    bool grows;     /* parts are appended; the live word of a part counts its keys                */
-    bool forgets;   /* parts take turns; the live word of a part is its epoch                     */
+    const bf_kind *stored;
+    bool many;    /* a header page or a companion hash of the whole, and parts that have theirs */
+    bool grows;   /* parts are appended; the live word of a part counts its keys                */
+    bool forgets; /* parts take turns; the live word of a part is its epoch                     */
     /* NULL where time means nothing. */
     int (*now)(bf_filter *f, int64_t *now, bf_error *err);
     bool (*lives)(const bf_chain *c, const bf_piece *p, int64_t now);
@@ -124,6 +125,8 @@ static inline unsigned bf_chain_count(const bf_chain *c) { return bf_told(&c->co
 int bf_chain_begin(
     bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err); /* no parts yet */
 void bf_chain_free(bf_filter *f);
+/* The filter's clock; if that is the system's, as of its last tick: some ms late, never early. */
+double bf_chain_tick(const bf_chain *c);
 /* Is the file as long as it was, and every part where it was?  Asked before the first look at its
  * map by all calls but those of a single key. */
 int bf_chain_check(bf_filter *f, bf_error *err);
@@ -140,6 +143,8 @@ void *bf_chain_wait_begin(const bf_chain *c);       /* around what may take long
 void bf_chain_wait_end(const bf_chain *c, void *began); /* leaves errno as it is */
 int bf_chain_lock(bf_filter *f, int *token, bf_error *err);
 void bf_chain_unlock(bf_filter *f, int token);
+/* The part after the `count` that are known; somebody else's, where he was faster. */
+int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
 /* The lock, with every part taken in: nothing is emptied or appended meanwhile. */
 int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err);
 int bf_chain_refresh(bf_filter *f, bf_error *err); /* knows then all that others did before */

@@ -24,8 +24,8 @@ int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *chec
     if (scheme->hash == &bf_hash_functions && !spec->secret)
         return bf_functions_check(spec->functions, check, err);
     if (spec->functions && scheme->hash != &bf_hash_functions)
-        return bf_fail(
-            err, BF_EINVAL, "functions are for scheme functions, got scheme %s", scheme->name);
+        return bf_fail(err, BF_EINVAL,
+            "hash functions of your own are scheme functions, got scheme %s", scheme->name);
     if (!spec->secret) return 0;
     if (spec->secret_len != BF_SECRET_BYTES) {
         char got[40];

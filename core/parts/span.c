@@ -32,15 +32,55 @@ void bf_chain_settle(bf_span *s, uint8_t *answer, uint8_t value)
     s->n = kept;
 }
 
+/* Keys that no part asked so far has. */
+typedef struct {
+    uint64_t d[HANDS];
+    uint8_t key[HANDS];
+    size_t n;
+} open_keys;
+
+/* Takes those of `bits` out; which keys they are. */
+static uint64_t take_out(open_keys *o, uint64_t bits)
+{
+    uint64_t found = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        const uint64_t has = bits >> i & 1;
+        found |= has << o->key[i];
+        o->d[kept] = o->d[i];
+        o->key[kept] = o->key[i];
+        kept += !has;
+    }
+    o->n = kept;
+    return found;
+}
+
+/* Part after part, the newest first: it has the most keys, and those leave the others in peace. */
+static uint64_t any_by_parts(const bf_kernels *k, const bf_plane *planes, unsigned n,
+    const uint64_t *d, size_t keys, const uint64_t *ahead, size_t nahead)
+{
+    open_keys o = { .n = keys };
+    uint64_t present = 0;
+    memcpy(o.d, d, keys * sizeof *d);
+    for (size_t i = 0; i < keys; i++) o.key[i] = (uint8_t)i;
+    while (n-- > 0) {
+        const bf_plane *p = planes + n;
+        if (o.n == 0) {
+            k->fetch(p->g, p->words, ahead, nahead);
+            continue;
+        }
+        const uint64_t bits = k->test(p->g, p->words, o.d, o.n, ahead, nahead);
+        if (bits) present |= take_out(&o, bits);
+    }
+    return present;
+}
+
 /* Up to HANDS keys, of parts in addressable memory. */
 static uint64_t any_of(const bf_kernels *k, const bf_plane *planes, unsigned n, const uint64_t *d,
     size_t keys, const uint64_t *ahead, size_t nahead)
 {
-    uint64_t bits = 0;
     if (n && k->any) return k->any(planes, n, d, keys, ahead, nahead);
-    for (unsigned i = n; i-- > 0;)
-        bits |= k->test(planes[i].g, planes[i].words, d, keys, ahead, nahead);
-    return bits & ~UINT64_C(0) >> (64 - keys);
+    return any_by_parts(k, planes, n, d, keys, ahead, nahead);
 }
 
 bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *s)
@@ -106,6 +146,7 @@ static void all_of(bf_span *s, size_t n)
 {
     for (size_t i = 0; i < n; i++) s->key[i] = (uint16_t)i;
     s->n = n;
+    s->asked = 0;
 }
 
 void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n)
@@ -116,14 +157,35 @@ void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n)
     }
 }
 
-static int add_chunk(bf_filter *f, const uint64_t *d, size_t n, uint64_t *present, bf_error *err)
+/* Those that no part has. */
+static void open_of(bf_span *s, const uint64_t *d, size_t n, uint64_t present)
 {
+    s->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        s->d[s->n] = d[i];
+        s->key[s->n] = (uint16_t)i;
+        s->n += !(present >> i & 1);
+    }
+}
+
+static int add_chunk(bf_filter *f, const uint64_t *d, size_t n, const uint64_t *ahead,
+    size_t nahead, uint64_t *present, bf_error *err)
+{
+    const bf_chain *c = f->chain;
     bf_span s;
     uint8_t answer[BF_CHUNK] = { 0 };
-    memcpy(s.d, d, n * sizeof *d);
-    all_of(&s, n);
+    uint64_t known = 0;
     int rc = bf_chain_writable(f, err);
-    if (rc == 0) rc = f->variant->add(f, &s, answer, err);
+    if (rc < 0) return rc;
+    s.asked = 0;
+    if (f->variant->grows) {
+        const unsigned count = bf_chain_count(c);
+        known = any_of(c->piece[0]->part.kernels, c->plane, count, d, n, ahead, nahead);
+        s.asked = count - 1; /* the newest may get keys until it is asked again */
+    } else
+        bf_chain_fetch(f, ahead, nahead);
+    open_of(&s, d, n, known);
+    if (s.n) rc = f->variant->add(f, &s, answer, err);
     *present = 0;
     for (size_t i = 0; i < n; i++) *present |= (uint64_t)!answer[i] << i;
     return rc;
@@ -137,10 +199,7 @@ int bf_chain_ask(bf_filter *f, int op, const uint64_t *d, size_t n, const uint64
     unsigned count;
     int rc = bf_chain_follow(f, err);
     if (rc < 0) return rc;
-    if (op == BF_OP_ADD) {
-        bf_chain_fetch(f, ahead, nahead);
-        return add_chunk(f, d, n, present, err);
-    }
+    if (op == BF_OP_ADD) return add_chunk(f, d, n, ahead, nahead, present, err);
     if ((rc = f->variant->asked(f, room, &planes, &count, err)) < 0) return rc;
     *present = any_of(f->chain->piece[0]->part.kernels, planes, count, d, n, ahead, nahead);
     return 0;

@@ -11,6 +11,7 @@ struct bf_span {
     uint64_t d[BF_SPAN];
     uint16_t key[BF_SPAN]; /* whose digest that is, as an index into the run */
     size_t n;
+    unsigned asked;           /* the first so many parts have none of them            */
     uint8_t present[BF_SPAN]; /* the answers of the last probe                   */
 };
 /* Is one key in any of these parts?  Inline: a single key pays for each call. */
@@ -18,7 +19,7 @@ static inline bool bf_chain_any(
     const bf_filter *f, const bf_plane *planes, unsigned n, const uint64_t *digest)
 {
     const bf_kernels *k = f->chain->piece[0]->part.kernels;
-    if (n && k->any) return k->any(planes, n, digest, 1, NULL, 0) != 0;
+    if (n > 1 && k->any) return k->any(planes, n, digest, 1, NULL, 0) != 0;
     while (n-- > 0)
         if (k->test_one(planes[n].g, planes[n].words, digest)) return true;
     return false;

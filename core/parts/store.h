@@ -35,6 +35,9 @@ typedef struct {
      * bitset. */
     int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
     int (*count)(bf_store *s, uint64_t *ones, bf_error *err);
+    /* Of bits: about how many of how many, for a warning; it concludes nothing about the rest.
+     * Where it is not NULL, a look is a trip. */
+    int (*glance)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
     int (*clear)(bf_store *s, bf_error *err);
     int (*unite)(bf_store *s, const uint64_t *words, bf_error *err);     /* bits |= words */
     int (*intersect)(bf_store *s, const uint64_t *words, bf_error *err); /* bits &= words */
@@ -44,6 +47,8 @@ typedef struct {
     void (*close)(bf_store *s); /* also after a failed attach or create */
     const struct bf_chain_ops
         *chain; /* filters of many parts, parts.h; NULL = this home has none */
+    const struct bf_draft_ops
+        *draft; /* rebuilds under those who use the words, rebuild.h; NULL = this home has none */
 } bf_store_ops;
 struct bf_store {
     const bf_store_ops *ops;

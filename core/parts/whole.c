@@ -32,7 +32,7 @@ static uint64_t header_bytes(const bf_filter *f, bool part, bool compact)
 {
     bf_desc d = bf_describe(f);
     d.secret_check = f->secret_check;
-    if (part && f->chain) d.kind = BF_PART;
+    if (part && f->chain) d = bf_part_of(&d, 0);
     return bf_header_bytes(&d, compact);
 }
 
@@ -141,7 +141,7 @@ int bf_whole_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_erro
 int bf_whole_plan(bf_desc *d, bf_error *err)
 {
     bf_desc first;
-    if (!bf_variants[d->kind]->many) return 0;
+    if (!bf_has_parts(d)) return 0;
     int rc = bf_chain_part(d, 0, 0, &first, err);
     d->g.m = first.g.m * bf_whole_parts(d);
     return rc < 0 ? rc : 0;
@@ -231,4 +231,4 @@ void bf_whole_go_on(bf_filter *f, const bf_filter *as)
     bf_live_set(f->chain->epoch, bf_live(as->chain->epoch));
 }
 
-const bf_variant bf_variant_fixed = { .is = "is of fixed size" };
+const bf_variant bf_variant_fixed = { .stored = &bf_kind_fixed };

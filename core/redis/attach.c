@@ -1,6 +1,11 @@
 /* attach.c - opening what is under a key: a filter of ours, Redisson's, or a bitmap of another
  * system.  Writes nothing. */
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/redisson.h"
+#include "redis/sharded.h"
+#include "redis/transport.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +28,8 @@ static int name_config(bf_redis *r, bf_error *err)
 static int name_meta(bf_redis *r, bf_error *err)
 {
     const char *key = r->key;
-    const bool braces = r->link->client && r->link->client->cluster && !bf_redis_tagged(key);
+    const bool cluster = r->link->client && r->link->client->cluster,
+               braces = cluster && !bf_redis_tagged(key);
     if (braces && strchr(key, '}'))
         return bf_fail(err, BF_EINVAL,
             "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
@@ -82,13 +88,9 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 static void put_look(bf_redis *r)
 {
     bf_link *l = r->link;
-    bf_link_count(l, 5);
+    bf_link_put(l, "EVAL", "return {redis.call('HGETALL',KEYS[2]),redis.call('STRLEN',KEYS[1])}",
+        "2", l->key, r->meta);
     bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_link_word(l, "EVAL");
-    bf_link_word(l, "return {redis.call('HGETALL',KEYS[2]),redis.call('STRLEN',KEYS[1])}");
-    bf_link_word(l, "2");
-    bf_link_word(l, l->key);
-    bf_link_word(l, r->meta);
 }
 
 /* K:meta and how long K is, both of one moment: the reply's leaves, the last of them being the
@@ -96,18 +98,17 @@ static void put_look(bf_redis *r)
 int bf_redis_look(bf_redis *r, long long *bytes, bf_error *err)
 {
     bf_link *l = r->link;
-    static const char *const words[] = { "MULTI", "HGETALL", "STRLEN", "EXEC" };
     int rc = bf_link_begin(l, true, err);
     if (rc < 0) return rc;
     if (l->client)
         put_look(r);
-    else
-        for (int i = 0; i < 4; i++) {
-            bf_link_count(l, i % 3 ? 2 : 1);
-            if (i == 3) bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-            bf_link_word(l, words[i]);
-            if (i % 3) bf_link_word(l, i == 1 ? r->meta : l->key);
-        }
+    else {
+        bf_link_put(l, "MULTI");
+        bf_link_put(l, "HGETALL", r->meta);
+        bf_link_put(l, "STRLEN", l->key);
+        bf_link_put(l, "EXEC");
+        bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
+    }
     if ((rc = bf_link_finish(l, l->client ? 1 : 4, err)) < 0) return rc;
     if (l->reply.n && bf_reply_integer(&l->reply, l->reply.n - 1, bytes)) return 0;
     return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", l->label);
@@ -143,7 +144,7 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
  * lost. */
 static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
-    if (bytes <= (m + 7) / 8 || bytes == r->mark_at + BF_REDIS_MARK) return none_past(r, m, err);
+    if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return none_past(r, m, err);
     return bf_fail(err, BF_EMISMATCH,
         "%s holds %llu bytes, m=%llu bits take %llu: it has another m", bf_redis_label(r),
         (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
@@ -168,10 +169,10 @@ static int attach_foreign(
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
     if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
-    if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8)
+    if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8 && !bf_redis_mark_apart(r))
         return bf_fail(err, BF_EMISMATCH,
-            "%s holds %lld bytes: m=%llu bits and a mark of ours, or another m. adopt would write over "
-            "the last 32 bits: open it without adopt and rebuild it, or give its m",
+            "%s holds %lld bytes, more than m=%llu needs: adopt would overwrite the last 4; pass its true m, "
+            "or rebuild it without adopt",
             bf_redis_label(r), bytes, (unsigned long long)d->g.m);
     if (spec->adopt) return bf_redis_adopt(r, d, err);
     r->foreign = true;
@@ -179,12 +180,12 @@ static int attach_foreign(
 }
 
 /* Bits without a companion hash: another system's, or the stub of an add to a filter that was just
- * deleted. */
+ * deleted, or what is too long by the mark that another adopter has just written. */
 static int attach_bare(
     bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bool *stub, bf_error *err)
 {
     int rc = attach_foreign(r, spec, d, bytes, err);
-    *stub = rc == BF_EFORMAT || (spec->adopt && rc == 0);
+    *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
     return rc;
 }
 
@@ -236,7 +237,7 @@ static bool bereft(const bf_redis *r, bool meta, long long bytes)
 {
     if (meta && bf_redis_meta_whole(r)) return false;
     if (r->guest) return meta || bytes;
-    return r->slot && r->at < r->shards && (uint64_t)bytes == r->mark_at + BF_REDIS_MARK;
+    return r->slot && r->at < r->shards && (uint64_t)bytes == bf_redis_length(r);
 }
 
 static int companion_lost(bf_redis *r, bf_error *err)
@@ -315,18 +316,10 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
 static void put_peek(bf_redis *r)
 {
     bf_link *l = r->link;
-    bf_link_count(l, 2);
+    bf_link_put(l, "HGETALL", r->meta);
     bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_link_word(l, "HGETALL");
-    bf_link_word(l, r->meta);
-    bf_link_count(l, 2);
-    bf_link_word(l, "STRLEN");
-    bf_link_word(l, r->key);
-    bf_link_count(l, 4);
-    bf_link_word(l, "GETRANGE");
-    bf_link_word(l, r->key);
-    bf_link_word(l, "-4");
-    bf_link_word(l, "-1");
+    bf_link_put(l, "STRLEN", r->key);
+    bf_link_put(l, "GETRANGE", r->key, "-4", "-1");
 }
 
 /* The mark is read after K:meta: if it is the one that K:meta has, all is of one generation. */
@@ -348,7 +341,7 @@ static int take_peek(bf_redis *r, bf_error *err)
     const char *mark = bf_reply_only_text(&r->link->reply, &len);
     if (!sound || !mark || bf_redis_mark_in(mark, len) != want) return 0;
     bf_redis_place(r, &d);
-    if ((uint64_t)bytes != r->mark_at + BF_REDIS_MARK) return 0;
+    if ((uint64_t)bytes != bf_redis_length(r)) return 0;
     r->mark = want;
     r->born = born;
     r->keys = keys;

@@ -3,7 +3,9 @@
  * first, a MiB a command, so that nobody else waits long.  Temporary keys share K's slot and expire
  * by themselves should this process die. */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
 #include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,45 +30,39 @@ static const char publish[] =
     "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[1]) redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
 /* Where there is a temporary key that gets into K: the mark it was made with is ARGV[3] in hex and
- * ARGV[4] as bytes.  What has not got it was lost and begun again by a later part of the upload: it
- * lacks what came before. */
-#define WHOLE "if redis.call('GETRANGE',KEYS[3],ARGV[1],ARGV[1]+3)~=ARGV[4] then return -1 end "
-/* No companion hash of one field, where it vanished alone. */
-#define NEW_MARK                                                                                   \
-    "if redis.call('HEXISTS',KEYS[2],'format')==1 then redis.call('HSET',KEYS[2],'mark',ARGV[3]) end "
+ * ARGV[4] as bytes.  What has not got it, or its full length, was lost and begun again by a later
+ * command of the upload, which goes from the end to the beginning: it lacks what came before. */
+#define WHOLE                                                                                      \
+    "if apart and redis.call('STRLEN',KEYS[3])~=at or not apart and "                              \
+    "redis.call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end "
 static const char replace[] = BF_LUA_LIVE
     "if not live then return 0 end " WHOLE
-    "redis.call('PERSIST',KEYS[3]) " KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") NEW_MARK
-    "if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
+    "redis.call('PERSIST',KEYS[3]) " KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") BF_LUA_NEW_MARK(
+        "ARGV[3]") "if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
 static const char merge[] = BF_LUA_LIVE
     "if not live then return 0 end " WHOLE
-    "redis.call('SETRANGE',KEYS[3],ARGV[1],'\\0\\0\\0\\0') " KEEP_TTL(
+    "if not apart then redis.call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end " KEEP_TTL(
         "redis.call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])") "redis.call('DEL',KEYS[3]) return 1";
 /* Bits go back to 0: a new mark, as for clear. */
 static const char meet[] = BF_LUA_LIVE "if not live then return 0 end " WHOLE KEEP_TTL(
     "redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
-    "redis.call('SETRANGE',KEYS[3],ARGV[1],ARGV[4]) redis.call('RENAME',KEYS[3],KEYS[1])") NEW_MARK
-    "return 1";
-static const char expire[] = BF_LUA_LIVE
-    "if not live then return 0 end for i=1,2 do if ARGV[3]=='0' then redis.call('PERSIST',KEYS[i]) "
-    "else redis.call('PEXPIRE',KEYS[i],ARGV[3]) end end return 1";
+    "if not apart then redis.call('SETRANGE',KEYS[3],at,ARGV[4]) end "
+    "redis.call('RENAME',KEYS[3],KEYS[1])") BF_LUA_NEW_MARK("ARGV[3]") "return 1";
+static const char expire[] =
+    BF_LUA_LIVE "if not live then return 0 end for i=1,2 do " BF_LUA_EXPIRE(
+        "KEYS[i]", "ARGV[3]") "end return 1";
 static const char remove_[] =
     BF_LUA_LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
 /* more: arguments that the caller puts after the two that all have. */
 static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp, size_t more)
 {
     bf_link *l = r->link;
-    char hex[16];
-    snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
-    bf_link_count(l, 7 + (temp != NULL) + more);
-    bf_link_word(l, "EVAL");
-    bf_link_word(l, text);
-    bf_link_word(l, temp ? "3" : "2");
+    bf_link_eval(l, text, 2 + (temp != NULL), 2 + more);
     bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
     if (temp) bf_link_word(l, temp);
     bf_link_number(l, r->mark_at);
-    bf_link_word(l, hex);
+    bf_redis_put_hex(l, mark);
 }
 
 void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t more)
@@ -78,11 +74,9 @@ void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t mor
 static int run(bf_redis *r, bf_error *err)
 {
     long long v = 0;
-    int rc = bf_link_finish(r->link, 1, err);
-    if (rc < 0) return rc;
-    if (!bf_reply_integer(&r->link->reply, 0, &v))
-        return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", bf_redis_label(r));
-    return v >= 0
+    int rc = bf_link_run(r->link, &v, err);
+    return rc < 0 ? rc
+           : v >= 0
                ? v != 0
                : bf_fail(err, BF_EIO,
                      "%s: its temporary key was evicted or deleted meanwhile: nothing was changed",
@@ -106,14 +100,8 @@ static int alive(bf_redis *r, int rc, bf_error *err)
 /* ---- temporary keys ---- */
 char *bf_redis_temp_name(const bf_redis *r)
 {
-    const char *key = r->link->key;
-    const bool tagged = bf_redis_tagged(key);
-    size_t cap = strlen(key) + 40;
-    char *name = malloc(cap);
-    if (name)
-        snprintf(name, cap, tagged ? "%s:tmp:%08lx%08lx" : "{%s}:tmp:%08lx%08lx", key,
-            (unsigned long)bf_redis_new_mark(), (unsigned long)bf_redis_new_mark());
-    return name;
+    return bf_redis_name(r->link->key, "tmp:%08lx%08lx", (unsigned long)bf_redis_new_mark(),
+        (unsigned long)bf_redis_new_mark());
 }
 
 static void set_range(bf_link *l, const char *key, uint64_t at, const void *bytes, size_t len)
@@ -134,7 +122,7 @@ static int window(bf_link *l, const char *temp, size_t n, bf_error *err)
     return bf_link_finish(l, n + 1, err);
 }
 
-/* A key of zeros and the mark, grown a step at a time. */
+/* A key of zeros and the mark, if there is room for it, grown a step at a time. */
 int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 {
     uint8_t big[BF_REDIS_MARK];
@@ -148,7 +136,10 @@ int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
             set_range(r->link, temp, at, "", 1);
         whole = at >= r->mark_at;
         if (whole) {
-            set_range(r->link, temp, r->mark_at, big, sizeof big);
+            if (bf_redis_mark_apart(r))
+                set_range(r->link, temp, r->mark_at - 1, "", 1);
+            else
+                set_range(r->link, temp, r->mark_at, big, sizeof big);
             n++;
         }
         rc = window(r->link, temp, n, err);
@@ -158,13 +149,14 @@ int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
 
 static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error *err)
 {
-    uint64_t len = (r->bits + 7) / 8;
+    uint64_t at = (r->bits + 7) / 8;
     int rc = 0;
-    for (uint64_t at = 0; rc == 0 && at < len;) {
+    while (rc == 0 && at > 0) {
         if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
         size_t n = 0;
-        for (size_t c; n < HEAVY && at < len; n++, at += c) {
-            c = len - at < BF_REDIS_STEP ? (size_t)(len - at) : BF_REDIS_STEP;
+        for (; n < HEAVY && at > 0; n++) {
+            const size_t c = at % BF_REDIS_STEP ? (size_t)(at % BF_REDIS_STEP) : BF_REDIS_STEP;
+            at -= c;
             set_range(r->link, temp, at, bytes + at, c);
             bf_link_push(r->link);
         }
@@ -177,9 +169,7 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
     if (bf_link_begin(r->link, true, NULL) < 0) return;
-    bf_link_count(r->link, 2);
-    bf_link_word(r->link, "DEL");
-    bf_link_word(r->link, temp);
+    bf_link_put(r->link, "DEL", temp);
     bf_link_finish(r->link, 1, NULL);
 }
 
@@ -205,15 +195,11 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 /* Bits that are ready in temp get into K at once. */
 static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mark, bf_error *err)
 {
-    uint8_t big[BF_REDIS_MARK];
-    char hex[16];
     int rc = catch_up(r, err);
     if (rc < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-    snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
-    bf_redis_mark_bytes(mark, big);
     bf_redis_script(r, text, temp, 2);
-    bf_link_word(r->link, hex);
-    bf_link_arg(r->link, big, sizeof big);
+    bf_redis_put_hex(r->link, mark);
+    bf_redis_put_raw(r->link, mark);
     return run(r, err);
 }
 
@@ -290,10 +276,11 @@ static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *co
 static int same_mark(bf_redis *r, bf_error *err)
 {
     bool changed = false;
-    int rc = bf_link_next(r->link, err);
-    if (rc < 0 || (rc = bf_link_refusal(r->link, err)) < 0) return rc;
+    uint32_t seen;
+    int rc;
     if (!bf_redis_marked(r)) return 1;
-    rc = bf_redis_follow(r, bf_redis_take_mark(r), &changed, err);
+    if ((rc = bf_redis_take_mark(r, NULL, &seen, err)) < 0) return rc;
+    rc = bf_redis_follow(r, seen, &changed, err);
     return rc < 0 ? rc : !changed;
 }
 
@@ -335,7 +322,7 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
         for (; n < most && from < end; n++, from += step)
             put_range(
                 r, from, (end - from < step ? end : from + step) - 1, command, take == take_bytes);
-        bf_redis_put_mark(r);
+        if (bf_redis_marked(r)) bf_redis_put_mark(r);
         if ((rc = bf_link_send(r->link, err)) < 0) return rc;
         for (size_t i = 0; i < n; i++, at += step) {
             if ((rc = bf_link_next(r->link, err)) < 0) return rc;

@@ -15,7 +15,8 @@
  * others. */
 #include "bits/bits.h"
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/cache.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -3,17 +3,25 @@
  *   look   BITFIELD_RO K GET u1 p1 ...       a key; where its cells lie in one line of 512, or bits
  *          GETRANGE K line                   in two, a line: half the cost.  A byte a cell where
  *                                            Redis has no BITFIELD_RO
+ *          GETRANGE K 0 mark                 all keys, where the whole string is little more than
+ *                                            what is sent and answered otherwise
  *   add    BITFIELD K SET u1 p1 1 ...        a key: Redis sets them at once and tells what was set
  *          BITFIELD K OVERFLOW SAT INCRBY u4 #p1 1 ...                  before; what came of it
  *   mark   GET u32 in the last BITFIELD, or one more GETRANGE: the last thing read of a name
  *
  * Knows commands and replies; when they are sent, and again, is trip.c's. */
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
 #include "redis/scripts.h"
+#include "redis/trip.h"
 #include <string.h>
 
-enum { LINE = 512 };
+/* Of a look in a batch: bytes of a command and its reply that are the same for all, and those of a
+ * position in BITFIELD_RO; how many more the whole string may have: Redis takes a byte of a long
+ * string in less than a thousandth of the time of a short command, a network of 1 Gbit/s in 8 ns.
+ */
+enum { LINE = 512, A_RANGE = 72, A_GET = 35, TIMES = 2, FEW = 16 };
 
 static bool counts(const bf_redis_group *g) { return g->of->desc.g.counting; }
 static unsigned cell_bits(const bf_redis_group *g) { return counts(g) ? BF_CELL_BITS : 1; }
@@ -49,6 +57,22 @@ static unsigned lines_of(const bf_redis_group *g, const uint64_t *pos, unsigned 
         line[n++] = at;
     }
     return n;
+}
+
+static uint64_t string_bytes(const bf_redis *r)
+{
+    return r->foreign ? (r->bits + 7) / 8 : r->mark_at + BF_REDIS_MARK;
+}
+
+/* Is the whole string read, its mark included, and all keys looked at here? */
+static bool as_whole(const bf_redis_group *g, unsigned k)
+{
+    uint64_t line[2];
+    if (g->op == BF_OP_ADD || g->nkeys < FEW || string_bytes(g->of) > BF_REDIS_STEP) return false;
+    const unsigned lines = lines_of(g, g->pos, k, line);
+    const size_t each =
+        lines ? lines * (A_RANGE + LINE / 8 * (size_t)cell_bits(g)) : (size_t)k * A_GET;
+    return string_bytes(g->of) <= TIMES * each * g->nkeys;
 }
 
 static char *copy(char *at, const char *text, size_t len)
@@ -108,19 +132,18 @@ static void put_bitfield(const bf_redis_group *g, const uint64_t *given, unsigne
 static bool mark_inside(const bf_redis_group *g, unsigned k)
 {
     uint64_t line[2];
-    if (g->of->foreign || g->nkeys == 0) return false;
-    return g->op == BF_OP_ADD ||
+    if (g->of->foreign || g->nkeys == 0 || bf_redis_mark_apart(g->of)) return false;
+    return g->op == BF_OP_ADD || as_whole(g, k) ||
            (!g->of->link->no_bitfield_ro && !lines_of(g, g->pos + (g->nkeys - 1) * k, k, line));
 }
 
-static void put(const bf_redis_group *g, unsigned k, const char *about)
+static void put_keys(const bf_redis_group *g, unsigned k, bool inside)
 {
     bf_redis *r = g->of;
     const uint64_t *pos = g->pos;
     const unsigned bits = cell_bits(g);
-    const bool inside = mark_inside(g, k), no_ro = r->link->no_bitfield_ro;
+    const bool no_ro = r->link->no_bitfield_ro;
     uint64_t line[2];
-    bf_link_about(r->link, about);
     for (size_t i = 0; i < g->nkeys; i++, pos += k) {
         const unsigned lines = lines_of(g, pos, k, line);
         for (unsigned j = 0; j < lines; j++)
@@ -131,6 +154,17 @@ static void put(const bf_redis_group *g, unsigned k, const char *about)
             put_bitfield(g, pos, k, inside && i + 1 == g->nkeys);
         bf_link_push(r->link);
     }
+}
+
+static void put(const bf_redis_group *g, unsigned k, const char *about)
+{
+    bf_redis *r = g->of;
+    const bool inside = mark_inside(g, k);
+    bf_link_about(r->link, about);
+    if (as_whole(g, k))
+        bf_redis_put_range(r, 0, string_bytes(r));
+    else
+        put_keys(g, k, inside);
     if (!inside && bf_redis_marked(r)) bf_redis_put_mark(r);
 }
 
@@ -140,26 +174,59 @@ static void lower(unsigned *least, unsigned v)
     if (v < *least) *least = v;
 }
 
-/* The bytes of so many cells from the first on, and which of a key's positions are among them; what
- * is past the end of the string is 0. */
+/* The reply to GETRANGE, of so many bytes or less; NULL: rc says what it is. */
+static const char *range(
+    bf_redis_group *g, uint64_t most, size_t *len, bf_redis_answers *a, int *rc, bf_error *err)
+{
+    if ((*rc = bf_redis_next(g->of, a, err)) < 0 || a->refused) return NULL;
+    const char *bytes = bf_reply_only_text(&g->of->link->reply, len);
+    if (bytes && *len <= most) return bytes;
+    *rc = bf_redis_nonsense(g->of, err);
+    return NULL;
+}
+
+/* What is past the end of the string is 0. */
+static unsigned cell_in(const char *bytes, size_t len, uint64_t at, unsigned bits)
+{
+    const uint64_t bit = at * bits;
+    return bit / 8 >= len ? 0
+                          : (uint8_t)bytes[bit / 8] >> (8 - bits - bit % 8) & ((1U << bits) - 1);
+}
+
+/* The bytes of so many cells from the first on, and which of a key's positions are among them. */
 static int take_range(bf_redis_group *g, const uint64_t *pos, unsigned k, uint64_t first,
     unsigned cells, bf_redis_answers *a, unsigned *least, bf_error *err)
 {
     const unsigned bits = cell_bits(g);
     size_t len;
-    int rc = bf_redis_next(g->of, a, err);
-    if (rc < 0 || a->refused) return rc;
-    const char *bytes = bf_reply_only_text(&g->of->link->reply, &len);
-    if (!bytes || len > cells * bits / 8) return bf_redis_nonsense(g->of, err);
-    for (unsigned i = 0; i < k; i++) {
+    int rc;
+    const char *bytes = range(g, cells * bits / 8, &len, a, &rc, err);
+    for (unsigned i = 0; bytes && i < k; i++) {
         const uint64_t at = pos[i] - first; /* wraps where it comes before */
-        if (at >= cells) continue;
-        const unsigned bit = (unsigned)at * bits;
-        lower(least, bit / 8 >= len
-                         ? 0
-                         : (uint8_t)bytes[bit / 8] >> (8 - bits - bit % 8) & ((1U << bits) - 1));
+        if (at < cells) lower(least, cell_in(bytes, len, at, bits));
     }
-    return 0;
+    return rc;
+}
+
+static uint8_t answer(const bf_redis_group *g, unsigned least, unsigned before)
+{
+    return g->op == BF_OP_COUNT ? (uint8_t)least : least > before;
+}
+
+static int take_whole(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *err)
+{
+    const unsigned bits = cell_bits(g);
+    const uint64_t *pos = g->pos, at = g->of->mark_at;
+    size_t len;
+    int rc;
+    const char *bytes = range(g, string_bytes(g->of), &len, a, &rc, err);
+    for (size_t i = 0; bytes && i < g->nkeys; i++, pos += k) {
+        unsigned least = BF_CELL_MAX;
+        for (unsigned j = 0; j < k && least; j++) lower(&least, cell_in(bytes, len, pos[j], bits));
+        g->present[i] = answer(g, least, 0);
+    }
+    if (bytes && !g->of->foreign) g->mark = bf_redis_mark_in(bytes + at, len > at ? len - at : 0);
+    return rc;
 }
 
 static int take_bitfield(bf_redis_group *g, const uint64_t *pos, unsigned k, uint8_t *old,
@@ -200,22 +267,26 @@ static int take_key(bf_redis_group *g, const uint64_t *pos, unsigned k, uint8_t 
     return rc;
 }
 
-static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *err)
+static int take_keys(bf_redis_group *g, unsigned k, bool inside, bf_redis_answers *a, bf_error *err)
 {
     const uint64_t *pos = g->pos;
-    const bool inside = mark_inside(g, k);
     const unsigned before = counts(g) && g->op == BF_OP_ADD; /* INCRBY tells what came of it */
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < g->nkeys; i++, pos += k) {
         unsigned least = BF_CELL_MAX;
         rc = take_key(g, pos, k, g->op == BF_OP_ADD && g->old ? g->old + i * k : NULL,
             inside && i + 1 == g->nkeys, a, &least, err);
-        g->present[i] = g->op == BF_OP_COUNT ? (uint8_t)least : least > before;
+        g->present[i] = answer(g, least, before);
     }
+    return rc;
+}
+
+static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *err)
+{
+    const bool inside = mark_inside(g, k);
+    int rc = as_whole(g, k) ? take_whole(g, k, a, err) : take_keys(g, k, inside, a, err);
     if (rc < 0 || inside || !bf_redis_marked(g->of)) return rc;
-    if ((rc = bf_redis_next(g->of, a, err)) < 0 || a->refused) return rc;
-    g->mark = bf_redis_take_mark(g->of);
-    return 0;
+    return bf_redis_take_mark(g->of, a, &g->mark, err);
 }
 
 /* ---- taking back ---- */

@@ -5,7 +5,7 @@
  *   out       | part: key, commands ... | part: key, commands ... |        one part a key, so that each can go to its node
  *   replies   reply i = leaves[from, from + n) of one flat array, in whatever order they came */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/transport.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

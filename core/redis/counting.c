@@ -6,8 +6,9 @@
  * A script does nothing where it does not find the mark, so what it was to remove is asked again.
  * Counters at 15 are never counted down. */
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
 #include "redis/scripts.h"
+#include "redis/trip.h"
 #include <string.h>
 
 enum { SCRIPT_KEYS = 50, SCRIPT_POSITIONS = 1500, SUMS = 250 };

@@ -11,7 +11,12 @@
  * making that comes parts + 1 epochs later. */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/parts.h"
+#include "redis/scripts.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,25 +26,19 @@
 static const char create_script[] = /* KEYS: K:meta K */
     "if redis.call('EXISTS',KEYS[1])==1 or redis.call('EXISTS',KEYS[2])==1 then return 0 end "
     "redis.call('HSET',KEYS[1],unpack(ARGV)) return 1";
-static const char turn_script[] = /* KEYS: K:meta temp new new:meta [newest newest:meta]; ARGV:
-                                     epoch, ms to live, oldest living, newest or '', where its mark
-                                     is, the next mark raw and hex, born of the
-                                     whole, meta */
-    "local function fail(v) redis.call('DEL',KEYS[2]) return v end "
-    "if redis.call('EXISTS',KEYS[1])==0 then return fail(2) end "
-    "if (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[8] then return fail(0) end "
-    "local e=tonumber(redis.call('HGET',KEYS[1],'epoch') or '') "
-    "if e~=tonumber(ARGV[4]) or redis.call('HEXISTS',KEYS[1],'e'..ARGV[1])==1 then return fail(0) end " BF_NOT_OVER_OTHERS
-    "if KEYS[5] and redis.call('EXISTS',KEYS[5])==1 then "
-    "redis.call('SETRANGE',KEYS[5],ARGV[5],ARGV[6]) if redis.call('HEXISTS',KEYS[6],'format')==1 then redis.call('HSET',KEYS[6],'mark',ARGV[7]) end end "
-    "redis.call('RENAME',KEYS[2],KEYS[3]) redis.call('DEL',KEYS[4]) redis.call('HSET',KEYS[4],unpack(ARGV,9)) "
-    "redis.call('PEXPIRE',KEYS[3],ARGV[2]) redis.call('PEXPIRE',KEYS[4],ARGV[2]) "
-    "for _,f in ipairs(redis.call('HKEYS',KEYS[1])) do local n=string.match(f,'^e(-?%d+)$') "
-    "if n and tonumber(n)<tonumber(ARGV[3]) then redis.call('HDEL',KEYS[1],f) end end "
-    "if not e or e<tonumber(ARGV[1]) then redis.call('HSET',KEYS[1],'epoch',ARGV[1]) end "
-    "redis.call('HSET',KEYS[1],'e'..ARGV[1],'1') return 1";
-
-static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
+static const char turn_script[] = /* after the four of scripts.h: epoch, ms to live, oldest living,
+                                     newest or '', born of the whole, meta */
+    BF_LUA_FAIL
+    "if redis.call('EXISTS',KEYS[6])==0 then return fail(2) end "
+    "if (redis.call('HGET',KEYS[6],'born') or '')~=ARGV[9] then return fail(0) end "
+    "local e=tonumber(redis.call('HGET',KEYS[6],'epoch') or '') "
+    "if e~=tonumber(ARGV[8]) or redis.call('HEXISTS',KEYS[6],'e'..ARGV[5])==1 then return fail(0) end " BF_LUA_NAME_PART(
+        "unpack(ARGV,10)") "if e and redis.call('EXISTS',KEYS[1])==1 then " BF_LUA_NEXT_MARK "end "
+                           "redis.call('PEXPIRE',KEYS[4],ARGV[6]) redis.call('PEXPIRE',KEYS[5],ARGV[6]) "
+                           "for _,f in ipairs(redis.call('HKEYS',KEYS[6])) do local n=string.match(f,'^e(-?%d+)$') "
+                           "if n and tonumber(n)<tonumber(ARGV[7]) then redis.call('HDEL',KEYS[6],f) end end "
+                           "if not e or e<tonumber(ARGV[5]) then redis.call('HSET',KEYS[6],'epoch',ARGV[5]) end "
+                           "redis.call('HSET',KEYS[6],'e'..ARGV[5],'1') return 1";
 
 /* ---- whose time it is ----
  * Redis's.  It is asked for by TIME once a step, or a minute where that is shorter, and known in
@@ -60,25 +59,21 @@ static int64_t machine_us(void)
 
 static bool decimal(const bf_redis_reply *r, size_t i, int64_t most, int64_t *v)
 {
-    *v = bf_redis_number_in(r, i, 10);
+    *v = bf_reply_number(r, i, 10);
     return *v >= 0 && *v <= most;
 }
 
 /* Two commands in one trip.  *us: Redis's time, at some moment between sending and receiving. */
 static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
 {
-    bf_redis *whole = whole_of(f);
+    bf_redis *whole = bf_redis_whole(f);
     bf_link *l = whole->link;
     size_t len = 0;
     int64_t s = 0, more = 0;
     int rc = bf_link_begin(l, true, err);
     if (rc < 0) return rc;
-    bf_link_count(l, 3);
-    bf_link_word(l, "HGET");
-    bf_link_word(l, whole->meta);
-    bf_link_word(l, "clock");
-    bf_link_count(l, 1);
-    bf_link_word(l, "TIME");
+    bf_link_put(l, "HGET", whole->meta, "clock");
+    bf_link_put(l, "TIME");
     if ((rc = bf_link_send(l, err)) < 0 || (rc = bf_link_next(l, err)) < 0) return rc;
     int refused = bf_link_refusal(l, err);
     const char *clock = bf_reply_text(&l->reply, 0, &len);
@@ -98,8 +93,8 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_chain *c = f->chain;
-    bf_link *l = whole_of(f)->link;
-    bf_redis_lock(whole_of(f));
+    bf_link *l = bf_redis_whole(f)->link;
+    bf_redis_lock(bf_redis_whole(f));
     int rc = ask_time(f, us, err);
     const int64_t here = machine_us();
     bf_link_unlock(l);
@@ -113,7 +108,8 @@ static int clocks_disagree(const bf_filter *f, double own, double redis, bf_erro
 {
     return bf_fail(err, BF_EINVAL,
         "%.50s: clock gives %.17g, Redis has %.17g: %s by more than a part (%g s)",
-        whole_of(f)->label, own, redis, own > redis ? "ahead" : "behind", bf_window_step(f->chain));
+        bf_redis_whole(f)->label, own, redis, own > redis ? "ahead" : "behind",
+        bf_window_step(f->chain));
 }
 
 int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
@@ -146,14 +142,14 @@ int bf_redis_window_pieces(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     bf_desc d;
-    whole_of(f)->by_born = true;
+    bf_redis_whole(f)->by_born = true;
     while (c->count <= c->desc.parts) {
         int rc = bf_chain_part(&c->desc, c->count, c->count * c->desc.g.m, &d, err);
         if (rc <= 0)
             return rc < 0 ? rc
                           : bf_fail(err, BF_EFORMAT,
                                 "%s: field m of its companion hash (:meta) is missing or invalid",
-                                whole_of(f)->label);
+                                bf_redis_whole(f)->label);
         bf_piece *p = calloc(1, sizeof *p);
         if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
         p->part.g = d.g;
@@ -180,9 +176,9 @@ static void let_go(bf_piece *p)
 /* The piece of that epoch begins to speak of {K}:w<epoch>, which is not opened yet. */
 static int point(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
-    char *key = bf_redis_part_key(whole_of(f), 'w', epoch);
+    char *key = bf_redis_part_key(bf_redis_whole(f), 'w', epoch);
     let_go(p);
-    int rc = key ? bf_redis_like(&p->part.store, whole_of(f), key, err)
+    int rc = key ? bf_redis_like(&p->part.store, bf_redis_whole(f), key, err)
                  : bf_fail(err, BF_ENOMEM, "out of memory");
     free(key);
     if (rc < 0) let_go(p);
@@ -199,12 +195,12 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
     if (rc > 0 && (d.kind || strcmp(d.name, want->name) || d.g.m != want->g.m ||
                       d.g.k != want->g.k || d.secret_check != want->secret_check))
         rc = bf_fail(err, BF_EFORMAT, "%s: its part of epoch %lld does not belong to it",
-            whole_of(f)->label, (long long)epoch);
-    if (rc > 0 && (rc = bf_redis_part_cache(p->part.store.impl, err)) == 0) {
+            bf_redis_whole(f)->label, (long long)epoch);
+    if (rc > 0 && (rc = bf_redis_part_cache(bf_redis_of(p), err)) == 0) {
         bf_live_set(p->live, epoch);
         return 0;
     }
-    if (rc == BF_ENOENT) rc = bf_redis_lost(whole_of(f), err);
+    if (rc == BF_ENOENT) rc = bf_redis_lost(bf_redis_whole(f), err);
     let_go(p);
     return rc;
 }
@@ -219,9 +215,9 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
         bf_piece *p = bf_window_piece(f->chain, now - i);
         if (!has[i] && bf_live(p->live) != BF_NEVER) let_go(p);
         if (!has[i] || bf_live(p->live) == now - i) continue;
-        if ((rc = point(f, p, now - i, err)) == 0) r[n++] = p->part.store.impl;
+        if ((rc = point(f, p, now - i, err)) == 0) r[n++] = bf_redis_of(p);
     }
-    if (rc == 0) rc = bf_redis_peek(whole_of(f), r, n, err);
+    if (rc == 0) rc = bf_redis_peek(bf_redis_whole(f), r, n, err);
     for (unsigned i = f->chain->desc.parts + 1; rc == 0 && i-- > 0;)
         if (has[i]) rc = attach_epoch(f, now - i, err);
     for (unsigned i = 0; rc < 0 && i < f->chain->count; i++) /* what was not opened */
@@ -271,7 +267,7 @@ static int begin_anew(bf_filter *f, bf_error *err)
     bf_chain *c = f->chain;
     uint32_t born;
     int rc = bf_redis_whole_alike(f, &born, err);
-    if (rc < 0 || born == whole_of(f)->born) return rc; /* it is as it was */
+    if (rc < 0 || born == bf_redis_whole(f)->born) return rc; /* it is as it was */
     rc = bf_redis_whole_anew(f, born, err);
     for (unsigned i = 0; i < c->count; i++) let_go(c->piece[i]);
     c->newest = BF_NEVER;
@@ -282,7 +278,7 @@ static int begin_anew(bf_filter *f, bf_error *err)
 /* One HMGET: the newest epoch, and which of now .. now - parts have a part. */
 static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
-    bf_redis *whole = whole_of(f);
+    bf_redis *whole = bf_redis_whole(f);
     bf_link *l = whole->link;
     const unsigned n = f->chain->desc.parts + 1;
     char text[32];
@@ -303,26 +299,20 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
         rc = bf_link_finish(l, 1, err);
     }
     if (rc == 0) rc = take(whole, n, newest, has, err);
-    const int64_t born = rc == 0 ? bf_redis_number_in(&l->reply, 2, 16) : -1;
+    const int64_t born = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
     bf_link_unlock(l);
     return rc < 0 || (uint32_t)(born > 0 ? born : 0) == whole->born ? rc : begin_anew(f, err);
-}
-
-static uint32_t mark_of(const bf_piece *p)
-{
-    const bf_redis *r = p->part.store.impl;
-    return r ? __atomic_load_n(&r->mark, __ATOMIC_ACQUIRE) : 0;
 }
 
 bool bf_redis_window_stale(const bf_filter *f, int64_t now)
 {
     const bf_piece *p = bf_window_piece(f->chain, now);
-    return bf_live(p->live) == now && mark_of(p) != p->known;
+    return bf_live(p->live) == now && bf_redis_mark_of(p) != p->known;
 }
 
 static int too_fast(const bf_filter *f, bf_error *err)
 {
-    return bf_fail(err, BF_EIO, "%s: its clock runs too fast", whole_of(f)->label);
+    return bf_fail(err, BF_EIO, "%s: its clock runs too fast", bf_redis_whole(f)->label);
 }
 
 /* The mark of the part of now is known once K:meta was looked at after it was read. */
@@ -339,7 +329,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
         return 0; /* complete: see above */
     for (int tries = 0; tries < 100; tries++) {
         bf_piece *last = bf_window_piece(c, *now);
-        const uint32_t mark = mark_of(last);
+        const uint32_t mark = bf_redis_mark_of(last);
         if ((rc = fetch(f, *now, &newest, has, err)) < 0) return rc;
         if (newest > *now) {
             *now = newest;
@@ -363,75 +353,49 @@ static uint64_t life_of(const bf_filter *f)
     return left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000);
 }
 
-static void put_newest(bf_filter *f, bf_link *l, const char *key)
+static void put_integer(bf_link *l, int64_t v)
 {
-    const uint32_t next = bf_redis_new_mark();
-    const uint8_t raw[4] = { (uint8_t)(next >> 24), (uint8_t)(next >> 16), (uint8_t)(next >> 8),
-        (uint8_t)next };
     char text[32] = "";
-    if (key) snprintf(text, sizeof text, "%lld", (long long)f->chain->newest);
+    if (v != BF_NEVER) snprintf(text, sizeof text, "%lld", (long long)v);
     bf_link_word(l, text);
-    bf_link_number(l, (f->chain->desc.g.m + 31) / 32 * 4);
-    bf_link_arg(l, raw, sizeof raw);
-    snprintf(text, sizeof text, "%08lx", (unsigned long)next);
-    bf_link_word(l, text);
-    bf_redis_born_text(whole_of(f), text);
-    bf_link_word(l, text);
+}
+
+static void put_turn(bf_filter *f, bf_redis *r, const bf_redis_birth *b)
+{
+    bf_link *l = r->link;
+    put_integer(l, b->epoch);
+    bf_link_number(l, life_of(f));
+    put_integer(l, b->epoch - (int64_t)f->chain->desc.parts);
+    put_integer(l, f->chain->newest);
+    bf_redis_put_hex(l, bf_redis_whole(f)->born);
+    bf_redis_meta_put(r, b->desc, b->own_mark);
 }
 
 static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
-    bf_redis *r = p->part.store.impl;
-    bf_link *l = r->link;
+    bf_redis *whole = bf_redis_whole(f);
     bf_desc d = bf_chain_describe(f, p, 0);
-    const uint32_t mark = bf_redis_new_mark();
-    char text[32];
-    long long v = -1;
-    char *temp = bf_redis_temp_name(r),
-         *key = f->chain->newest == BF_NEVER
-                    ? NULL
-                    : bf_redis_part_key(whole_of(f), 'w', f->chain->newest);
-    char *meta = key ? malloc(strlen(key) + 6) : NULL;
-    if (meta) sprintf(meta, "%s:meta", key);
-    if (!temp || (key && !meta) || (!key && f->chain->newest != BF_NEVER)) {
-        free(temp);
-        free(key);
-        free(meta);
-        return bf_fail(err, BF_ENOMEM, "out of memory");
-    }
+    const bool none = f->chain->newest == BF_NEVER;
+    char *key = none ? NULL : bf_redis_part_key(whole, 'w', f->chain->newest);
+    char *meta = key ? bf_redis_name(key, "meta") : NULL;
+    int rc = none || meta ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
     d.kind = BF_FIXED;
-    bf_redis_place(r, &d);
-    int rc = bf_redis_zeros(r, temp, mark, err);
-    if (rc == 0 && (rc = bf_link_begin(l, true, err)) == 0) {
-        bf_link_count(l, 3 + (key ? 6 : 4) + 8 + (unsigned)bf_redis_meta_args(&d));
-        bf_link_word(l, "EVAL");
-        bf_link_word(l, turn_script);
-        bf_link_number(l, key ? 6 : 4);
-        bf_link_word(l, whole_of(f)->meta);
-        bf_link_word(l, temp);
-        bf_link_word(l, l->key);
-        bf_link_word(l, r->meta);
-        if (key) {
-            bf_link_word(l, key);
-            bf_link_word(l, meta);
-        }
-        snprintf(text, sizeof text, "%lld", (long long)epoch);
-        bf_link_word(l, text);
-        bf_link_number(l, life_of(f));
-        snprintf(text, sizeof text, "%lld", (long long)(epoch - (int64_t)f->chain->desc.parts));
-        bf_link_word(l, text);
-        put_newest(f, l, key);
-        bf_redis_meta_put(r, &d, mark);
-        rc = bf_link_finish(l, 1, err);
-    }
-    if (rc < 0) bf_redis_discard(r, temp);
-    free(temp);
+    if (rc == 0)
+        rc = bf_redis_bear(f, bf_redis_of(p),
+            &(bf_redis_birth){ .script = turn_script,
+                .before = key,
+                .before_meta = meta,
+                .mark_at = (d.g.m + 31) / 32 * 4,
+                .next = bf_redis_new_mark(),
+                .own_mark = bf_redis_new_mark(),
+                .desc = &d,
+                .epoch = epoch,
+                .args = 5 + bf_redis_meta_args(&d),
+                .rest = put_turn },
+            err);
     free(key);
     free(meta);
-    if (rc < 0) return rc;
-    if (!bf_reply_integer(&l->reply, 0, &v))
-        return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
-    return v == 2 ? bf_redis_lost(whole_of(f), err) : v == 3 ? bf_redis_no_part(r, err) : 0;
+    return rc == 2 ? bf_redis_lost(whole, err) : rc < 0 ? rc : 0;
 }
 
 /* Makes the part of that epoch, if nobody was faster. */
@@ -439,7 +403,7 @@ static int make(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
     int rc = point(f, p, epoch, err);
     if (rc < 0) return rc;
-    bf_redis *r = p->part.store.impl;
+    bf_redis *r = bf_redis_of(p);
     bf_redis_lock(r);
     rc = send_turn(f, p, epoch, err);
     bf_link_unlock(r->link);
@@ -474,7 +438,7 @@ int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
 /* 0: somebody else's is there. */
 int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
-    bf_redis *whole = whole_of(f);
+    bf_redis *whole = bf_redis_whole(f);
     bf_link *l = whole->link;
     long long v = -1;
     if (d->g.m > BF_REDIS_M_MAX)
@@ -485,20 +449,15 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     if (rc < 0) return rc;
     bf_redis_lock(whole);
     if ((rc = bf_link_begin(l, true, err)) == 0) {
-        bf_link_count(l, 5 + BF_WHOLE_ARGS + 2 * f->chain->own_clock);
-        bf_link_word(l, "EVAL");
-        bf_link_word(l, create_script);
-        bf_link_number(l, 2);
+        bf_link_eval(l, create_script, 2, BF_WHOLE_ARGS + 2 * f->chain->own_clock);
         bf_link_word(l, whole->meta);
         bf_link_word(l, l->key);
-        bf_redis_put_whole(whole_of(f), &f->chain->desc, f->secret_check);
+        bf_redis_put_whole(bf_redis_whole(f), &f->chain->desc, f->secret_check);
         if (f->chain->own_clock) {
             bf_link_word(l, "clock");
             bf_link_word(l, "own");
         }
-        rc = bf_link_finish(l, 1, err);
-        if (rc == 0 && !bf_reply_integer(&l->reply, 0, &v))
-            rc = bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
+        rc = bf_link_run(l, &v, err);
     }
     bf_link_unlock(l);
     if (rc == 0 && v == 1) return (rc = bf_redis_window_pieces(f, err)) < 0 ? rc : 1;

@@ -6,7 +6,7 @@
 #include "base/system.h"
 #include "base/base.h"
 #ifdef BF_HAVE_HIREDIS
-#include "redis/redis.h"
+#include "redis/transport.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <netdb.h>

@@ -3,7 +3,7 @@
  * how commands are written and what a fork does; knows nothing of filters. */
 #include "parts/filter.h"
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/transport.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,6 +167,13 @@ int bf_link_finish(bf_link *l, size_t n, bf_error *err)
     return rc < 0 ? rc : refused;
 }
 
+int bf_link_run(bf_link *l, long long *v, bf_error *err)
+{
+    const int rc = bf_link_finish(l, 1, err);
+    if (rc < 0 || bf_reply_integer(&l->reply, 0, v)) return rc;
+    return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
+}
+
 /* ---- out ---- */
 char *bf_link_room(bf_link *l, size_t bytes)
 {
@@ -225,14 +232,24 @@ void bf_link_allow(bf_link *l, size_t leaves, size_t bytes)
     l->all.bytes += bytes;
 }
 
-void bf_link_arg(bf_link *l, const void *bytes, size_t len)
+char *bf_link_begin_arg(bf_link *l, size_t len)
 {
     header(l, '$', len);
-    char *at = bf_link_room(l, len + 2);
+    return bf_link_room(l, len + 2);
+}
+
+void bf_link_end_arg(bf_link *l, size_t len)
+{
+    memcpy(l->out + l->out_len + len, "\r\n", 2);
+    l->out_len += len + 2;
+}
+
+void bf_link_arg(bf_link *l, const void *bytes, size_t len)
+{
+    char *at = bf_link_begin_arg(l, len);
     if (!at) return;
     if (len) memcpy(at, bytes, len);
-    memcpy(at + len, "\r\n", 2);
-    l->out_len += len + 2;
+    bf_link_end_arg(l, len);
 }
 
 void bf_link_word(bf_link *l, const char *word) { bf_link_arg(l, word, strlen(word)); }
@@ -241,4 +258,20 @@ void bf_link_number(bf_link *l, uint64_t v)
 {
     char text[24];
     bf_link_arg(l, text, (size_t)(bf_redis_digits(text, v) - text));
+}
+
+void bf_link_words(bf_link *l, const char *const *words)
+{
+    size_t n = 0;
+    while (words[n]) n++;
+    bf_link_count(l, n);
+    for (size_t i = 0; i < n; i++) bf_link_word(l, words[i]);
+}
+
+void bf_link_eval(bf_link *l, const char *script, size_t keys, size_t args)
+{
+    bf_link_count(l, 3 + keys + args);
+    bf_link_word(l, "EVAL");
+    bf_link_word(l, script);
+    bf_link_number(l, keys);
 }

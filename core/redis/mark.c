@@ -2,7 +2,10 @@
  * somebody exchanged the bits.  A lost key is an error, never "absent".  Also which of several keys
  * is selected, because each has its mark. */
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/cache.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/redisson.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -57,20 +60,66 @@ void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes)
 
 bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
 
+/* Apart from the bits: they were all there before this mark was, or it is not theirs any more. */
+static void put_apart(bf_redis *r)
+{
+    bf_link_put(r->link, "STRLEN", r->link->key);
+    bf_link_put(r->link, "HGET", r->meta, "mark");
+}
+
 void bf_redis_put_mark(bf_redis *r)
 {
     if (r->redisson)
         bf_redisson_put_mark(r);
+    else if (bf_redis_mark_apart(r))
+        put_apart(r);
     else
         bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
 }
 
-uint32_t bf_redis_take_mark(const bf_redis *r)
+/* Of several replies: the first error reply is kept in a, and the others are read. */
+int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err)
+{
+    char text[32];
+    int rc = bf_link_next(r->link, err);
+    if (rc < 0 || a->refused || !bf_reply_error(&r->link->reply, text, sizeof text)) return rc;
+    a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
+    a->refused = bf_link_refusal(r->link, err);
+    return 0;
+}
+
+static int next(bf_redis *r, bf_redis_answers *a, bf_error *err)
+{
+    if (a) return bf_redis_next(r, a, err);
+    const int rc = bf_link_next(r->link, err);
+    return rc < 0 ? rc : bf_link_refusal(r->link, err);
+}
+
+/* Both replies are read, whatever the first one says. */
+static int take_apart(bf_redis *r, bf_redis_answers *a, uint32_t *mark, bf_error *err)
+{
+    long long bytes = -1;
+    const int rc = next(r, a, err);
+    if (rc == 0) bf_reply_integer(&r->link->reply, 0, &bytes);
+    if (rc < 0 && !r->link->stands) return rc;
+    const int then = next(r, a, rc < 0 ? NULL : err);
+    if (rc < 0 || then < 0) return rc < 0 ? rc : then;
+    const int64_t said = bf_reply_number(&r->link->reply, 0, 16);
+    *mark = (uint64_t)bytes == bf_redis_length(r) && said <= UINT32_MAX && said > 0 ? (uint32_t)said
+                                                                                    : 0;
+    return 0;
+}
+
+int bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, uint32_t *mark, bf_error *err)
 {
     size_t len;
-    if (r->redisson) return bf_redisson_mark(r);
-    const char *bytes = bf_reply_only_text(&r->link->reply, &len);
-    return bf_redis_mark_in(bytes, bytes ? len : 0);
+    *mark = 0;
+    if (!r->redisson && bf_redis_mark_apart(r)) return take_apart(r, a, mark, err);
+    const int rc = next(r, a, err);
+    if (rc < 0 || (a && a->refused)) return rc;
+    const char *text = bf_reply_only_text(&r->link->reply, &len);
+    *mark = r->redisson ? bf_redisson_mark(r) : bf_redis_mark_in(text, text ? len : 0);
+    return 0;
 }
 
 int bf_redis_nonsense(bf_redis *r, bf_error *err)
@@ -81,14 +130,11 @@ int bf_redis_nonsense(bf_redis *r, bf_error *err)
 
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 {
-    size_t len;
     int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
-    bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
-    if ((rc = bf_link_finish(r->link, 1, err)) < 0) return rc;
-    const char *bytes = bf_reply_text(&r->link->reply, 0, &len);
-    *mark = bf_redis_mark_in(bytes, bytes ? len : 0);
-    return 0;
+    bf_redis_put_mark(r);
+    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
+    return bf_redis_take_mark(r, NULL, mark, err);
 }
 
 /* ---- what it says ---- */
@@ -104,10 +150,8 @@ int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 {
     int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
-    bf_link_count(r->link, 2);
+    bf_link_put(r->link, "HGETALL", r->meta);
     bf_link_allow(r->link, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_link_word(r->link, "HGETALL");
-    bf_link_word(r->link, r->meta);
     return bf_link_finish(r->link, 1, err);
 }
 

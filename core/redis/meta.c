@@ -11,7 +11,9 @@
 #include "parts/parts.h"
 #include "bits/bits.h"
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/parts.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,10 +31,30 @@ void bf_redis_place(bf_redis *r, const bf_desc *d)
     r->mark_at = (r->bits + 31) / 32 * 4;
 }
 
+/* All that a key holds: only a scheme that cannot be cut into shards does without the mark's room.
+ */
+uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
+{
+    return l->sharding == BF_WHOLE && !g->counting ? BF_REDIS_BITS : BF_REDIS_M_MAX;
+}
+
 bool bf_redis_tagged(const char *key)
 {
     const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
     return shut && shut > open + 1;
+}
+
+char *bf_redis_name(const char *key, const char *format, ...)
+{
+    char rest[64];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(rest, sizeof rest, format, ap);
+    va_end(ap);
+    const size_t cap = strlen(key) + sizeof rest + 3;
+    char *name = malloc(cap);
+    if (name) snprintf(name, cap, bf_redis_tagged(key) ? "%s:%s" : "{%s}:%s", key, rest);
+    return name;
 }
 
 /* ---- writing ---- */
@@ -91,29 +113,29 @@ void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check
 }
 
 /* ---- reading ---- */
-static bool has(const bf_redis_reply *r, const char *name)
+size_t bf_redis_field(const bf_redis_reply *r, const char *name)
 {
     size_t len, size = strlen(name);
     for (size_t i = 0; i + 1 < r->n; i += 2) {
         const char *have = bf_reply_text(r, i, &len);
-        if (have && len == size && memcmp(have, name, size) == 0) return true;
+        if (have && len == size && memcmp(have, name, size) == 0) return i + 1;
     }
-    return false;
+    return r->n;
+}
+
+static bool has(const bf_redis_reply *r, const char *name)
+{
+    return bf_redis_field(r, name) < r->n;
 }
 
 static bool field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
 {
-    size_t len, size = strlen(name);
-    for (size_t i = 0; i + 1 < r->n; i += 2) {
-        const char *have = bf_reply_text(r, i, &len);
-        if (!have || len != size || memcmp(have, name, size) != 0) continue;
-        const char *value = bf_reply_text(r, i + 1, &len);
-        if (!value || len == 0 || len >= cap || memchr(value, 0, len)) return false;
-        memcpy(out, value, len);
-        out[len] = 0;
-        return true;
-    }
-    return false;
+    size_t len;
+    const char *value = bf_reply_text(r, bf_redis_field(r, name), &len);
+    if (!value || len == 0 || len >= cap || memchr(value, 0, len)) return false;
+    memcpy(out, value, len);
+    out[len] = 0;
+    return true;
 }
 
 static bool number(const bf_redis_reply *r, const char *name, int base, uint64_t *out)
@@ -134,7 +156,7 @@ static bool sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
         shards < 1 || shards > BF_SHARDS_MAX)
         return false;
     g->shards = (unsigned)shards;
-    return bf_shards_fit(l, g) && bf_bits(g) / shards <= BF_REDIS_M_MAX;
+    return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
 static bool real(const bf_redis_reply *r, const char *name, double *out)
@@ -241,6 +263,20 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len)
 void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK])
 {
     for (int i = 0; i < BF_REDIS_MARK; i++) bytes[i] = (uint8_t)(mark >> (24 - 8 * i));
+}
+
+void bf_redis_put_raw(bf_link *l, uint32_t mark)
+{
+    uint8_t raw[BF_REDIS_MARK];
+    bf_redis_mark_bytes(mark, raw);
+    bf_link_arg(l, raw, sizeof raw);
+}
+
+void bf_redis_put_hex(bf_link *l, uint32_t mark)
+{
+    char hex[16] = "";
+    if (mark) snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
+    bf_link_word(l, hex);
 }
 
 uint32_t bf_redis_new_mark(void)

@@ -2,53 +2,66 @@
  * filter of parts and which one, and the names of the parts.  A growing filter's are grown.c's, a
  * forgetting one's epochs.c's. */
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/parts.h"
+#include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
-
 /* ---- names and numbers ---- */
 char *bf_redis_part_key(const bf_redis *whole, char letter, int64_t i)
 {
-    const char *key = whole->key;
-    const bool tagged = bf_redis_tagged(key);
-    size_t cap = strlen(key) + 32;
-    char *name = malloc(cap);
-    if (name) snprintf(name, cap, tagged ? "%s:%c%lld" : "{%s}:%c%lld", key, letter, (long long)i);
-    return name;
+    return bf_redis_name(whole->key, "%c%lld", letter, (long long)i);
 }
 
-int64_t bf_redis_number_in(const bf_redis_reply *r, size_t i, int base)
+/* ---- a new part ---- */
+static void put_birth(bf_filter *f, bf_redis *r, const char *temp, const bf_redis_birth *b)
 {
-    size_t len;
-    long long v;
-    char digits[20] = "", *end;
-    if (bf_reply_integer(r, i, &v)) return v;
-    const char *text = bf_reply_text(r, i, &len);
-    if (!text || len == 0 || len >= sizeof digits) return -1;
-    memcpy(digits, text, len);
-    v = strtoll(digits, &end, base);
-    return *end ? -1 : v;
-}
-
-/* One command, its words ended by NULL; its number, or -1 where there is none. */
-static int number(bf_redis *r, const char *const *words, int64_t *out, bf_error *err)
-{
-    unsigned n = 0;
     bf_link *l = r->link;
-    bf_redis_lock(r);
-    int rc = bf_link_begin(l, true, err);
-    if (rc == 0) {
-        while (words[n]) n++;
-        bf_link_count(l, n);
-        for (unsigned i = 0; i < n; i++) bf_link_word(l, words[i]);
-        rc = bf_link_finish(l, 1, err);
+    const bf_redis *whole = bf_redis_whole(f);
+    const char *const names[] = { b->before ? b->before : whole->key,
+        b->before ? b->before_meta : whole->meta, temp, l->key, r->meta, whole->meta };
+    bf_link_eval(l, b->script, 6 + 2 * b->later, 4 + b->args);
+    for (int i = 0; i < 6; i++) bf_link_word(l, names[i]);
+    for (unsigned i = 1; i <= b->later; i++) {
+        char *key = bf_redis_part_key(whole, 'p', i),
+             *meta = key ? bf_redis_name(key, "meta") : NULL;
+        l->no_memory |= !meta;
+        if (meta) {
+            bf_link_word(l, key);
+            bf_link_word(l, meta);
+        }
+        free(key);
+        free(meta);
     }
-    *out = rc == 0 ? bf_redis_number_in(&l->reply, 0, 10) : -1;
-    bf_link_unlock(l);
-    return rc;
+    bf_link_number(l, b->mark_at);
+    bf_redis_put_hex(l, b->mark);
+    bf_redis_put_raw(l, b->next);
+    bf_redis_put_hex(l, b->next);
+    b->rest(f, r, b);
+}
+
+int bf_redis_bear(bf_filter *f, bf_redis *r, const bf_redis_birth *b, bf_error *err)
+{
+    long long v = -1;
+    char *temp = bf_redis_temp_name(r);
+    if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
+    bf_redis_place(r, b->desc);
+    int rc = bf_redis_zeros(r, temp, b->own_mark, err);
+    if (rc == 0 && (rc = bf_link_begin(r->link, true, err)) == 0) {
+        put_birth(f, r, temp, b);
+        rc = bf_link_run(r->link, &v, err);
+    }
+    if (rc < 0) bf_redis_discard(r, temp);
+    free(temp);
+    if (rc < 0 || (v >= 0 && v <= 2)) return rc < 0 ? rc : (int)v;
+    if (v != 3) return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", bf_redis_label(r));
+    return bf_fail(err, BF_EFORMAT,
+        "%s holds bytes that are not a part of a filter: delete them, or use another key",
+        bf_redis_label(r));
 }
 
 /* ---- which filter it is ---- */
@@ -56,7 +69,7 @@ static int number(bf_redis *r, const char *const *words, int64_t *out, bf_error 
  * one it may not.  *born: its own, as the whole hash has it, and nothing else. */
 int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
 {
-    bf_redis *whole = whole_of(f);
+    bf_redis *whole = bf_redis_whole(f);
     const bf_desc *have = &f->chain->desc;
     bf_desc d;
     uint32_t mark;
@@ -80,7 +93,7 @@ int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
  */
 int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
 {
-    bf_redis *whole = whole_of(f);
+    bf_redis *whole = bf_redis_whole(f);
     uint64_t gone = 0;
     for (unsigned i = 0; i < f->chain->count || i < f->chain->kept; i++) {
         bf_redis *r = f->chain->piece[i]->part.store.impl;
@@ -105,35 +118,32 @@ int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
     "if redis.call('HEXISTS',KEYS[1],'kind')==0 "                                                  \
     "or (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[1] then return 0 end "
 static const char delete_meta[] = MINE "redis.call('DEL',KEYS[1]) return 1";
-static const char expire_meta[] = MINE
-    "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1";
-
-/* As K:meta has it; empty where it has none. */
-void bf_redis_born_text(const bf_redis *whole, char text[16])
-{
-    *text = 0;
-    if (whole->born) snprintf(text, 16, "%08lx", (unsigned long)whole->born);
-}
+static const char expire_meta[] = MINE BF_LUA_EXPIRE("KEYS[1]", "ARGV[2]") "return 1";
 
 /* Not what somebody else has made there meanwhile. */
-static int about_meta(bf_redis *r, const char *script, const char *argument, bf_error *err)
+static int about_meta(bf_redis *r, const char *script, uint64_t argument, bf_error *err)
 {
-    char born[16];
-    int64_t done;
-    bf_redis_born_text(r, born);
-    int rc = number(
-        r, (const char *const[]){ "EVAL", script, "1", r->meta, born, argument, NULL }, &done, err);
+    bf_link *l = r->link;
+    long long done = 0;
+    bf_redis_lock(r);
+    int rc = bf_link_begin(l, true, err);
+    if (rc == 0) {
+        bf_link_eval(l, script, 1, 2);
+        bf_link_word(l, r->meta);
+        bf_redis_put_hex(l, r->born);
+        bf_link_number(l, argument);
+        rc = bf_link_run(l, &done, err);
+    }
+    bf_link_unlock(l);
     return rc < 0 || done == 1 ? rc : bf_redis_lost(r, err);
 }
 
 int bf_redis_delete_parts(bf_redis *whole, bf_error *err)
 {
-    return about_meta(whole, delete_meta, NULL, err);
+    return about_meta(whole, delete_meta, 0, err);
 }
 
 int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err)
 {
-    char text[32];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)bf_redis_ms(seconds));
-    return about_meta(whole, expire_meta, text, err);
+    return about_meta(whole, expire_meta, bf_redis_ms(seconds), err);
 }

@@ -8,35 +8,42 @@
  * never goes into a part that another follows by now, and a lost part takes nothing. */
 #include "bits/bits.h"
 #include "parts/span.h"
-#include "redis/redis.h"
+#include "redis/cache.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/parts.h"
+#include "redis/sharded.h"
+#include "redis/trip.h"
 #include <string.h>
 
-enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 50, SCRIPT_POSITIONS = 6000 };
+enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
 
 /* KEYS: the parts, the newest last, and its companion hash.  ARGV: k; how many keys the newest may
- * have, and how many it has as far as is known here; then for each part where its mark is, and the
- * mark; then for each key its k positions in each part.  Answers how many keys the newest has, then
- * for each key the part that had it, 0: it is new and in the newest, or -2: it is new, and there is
- * no room; or nothing but -1: a mark is another. */
+ * have, and how many it has as far as is known here; then for each part where its mark is, the
+ * mark, and of each key its k positions: decimal, ended by zeros, each of 11 bytes.  (An argument a
+ * position costs Redis more than the look at it.)  Answers how many keys the newest has, then for
+ * each key the part that had it, 0: it is new and in the newest, or -2: it is new, and there is no
+ * room; or nothing but -1: a mark is another. */
+enum { PLACE = 11 };
 static const char put_script[] =
-    "local parts,k,most,at,out=#KEYS-1,tonumber(ARGV[1]),tonumber(ARGV[2]),4,{} "
-    "local call=redis.call "
-    "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return {-1} end at=at+2 end "
-    "local had=tonumber(call('HGET',KEYS[parts+1],'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
-    "local function has(key,from) for j=from,from+k-1 do if call('GETBIT',key,ARGV[j])==0 then return false end end return true end "
-    "while at<=#ARGV do local found=0 "
-    "for i=parts,1,-1 do if has(KEYS[i],at+(i-1)*k) then found=i break end end "
-    "at=at+parts*k "
+    "local KEYS,ARGV,call,get=KEYS,ARGV,redis.call,struct.unpack "
+    "local parts,k,most,at,out,n,pos=#KEYS-1,tonumber(ARGV[1]),tonumber(ARGV[2]),4,{},1,{} "
+    "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return {-1} end "
+    "pos[i]=ARGV[at+2] at=at+3 end "
+    "local meta,last,wide=KEYS[parts+1],pos[parts],11*k "
+    "local had=tonumber(call('HGET',meta,'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
+    "local set={'BITFIELD',KEYS[parts]} "
+    "for j=1,math.min(k,1000) do set[4*j-1],set[4*j],set[4*j+2]='SET','u1','1' end "
+    "for from=1,#last,wide do local found,stop=0,from+wide "
+    "for i=parts,1,-1 do local key,p,j=KEYS[i],pos[i],from "
+    "while j<stop and call('GETBIT',key,(get('s',p,j)))==1 do j=j+11 end "
+    "if j==stop then found=i break end end "
     "if found==0 and keys>=most then found=-2 elseif found==0 then keys=keys+1 "
-    "local set,n={'BITFIELD',KEYS[parts]},2 "
-    "for j=at-k,at-1 do set[n+1],set[n+2],set[n+3],set[n+4]='SET','u1',ARGV[j],1 n=n+4 "
-    "if n>4000 then call(unpack(set)) set,n={'BITFIELD',KEYS[parts]},2 end end if n>2 then call(unpack(set)) end end "
-    "out[#out+1]=found end "
-    "if keys~=had and call('HEXISTS',KEYS[parts+1],'format')==1 then call('HSET',KEYS[parts+1],'keys',string.format('%.0f',keys)) end "
-    "table.insert(out,1,keys) return out";
-
-static bf_redis *whole_of(const bf_filter *f) { return f->part.store.impl; }
-static bf_redis *redis_of(const bf_piece *p) { return p->part.store.impl; }
+    "for j=from,stop-1,11000 do local c=2 "
+    "for q=j,math.min(j+11000,stop)-1,11 do set[c+3]=get('s',last,q) c=c+4 end call(unpack(set,1,c)) end end "
+    "n=n+1 out[n]=found end "
+    "if keys~=had and call('HEXISTS',meta,'format')==1 then call('HSET',meta,'keys',string.format('%.0f',keys)) end "
+    "out[1]=keys return out";
 
 /* ---- keys of a span under every name ---- */
 typedef struct {
@@ -53,7 +60,7 @@ typedef struct {
 static int make_room(bf_filter *f, batch *b, size_t most, bf_error *err)
 {
     const size_t positions = b->n * most * b->k;
-    char *room = bf_redis_room(whole_of(f),
+    char *room = bf_redis_room(bf_redis_whole(f),
         positions * sizeof *b->pos + b->n * sizeof *b->g + most * (sizeof *b->from + b->n + b->k));
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
     b->most = most;
@@ -85,7 +92,7 @@ static void place(const bf_filter *f, batch *b, const uint64_t *digests)
 static bool known(const batch *b, unsigned parts, size_t key)
 {
     for (unsigned i = 0; i < parts; i++)
-        if (bf_redis_cache_knows(redis_of(b->piece[i]), pos_of(b, i, key), b->k, b->at))
+        if (bf_redis_cache_knows(bf_redis_of(b->piece[i]), pos_of(b, i, key), b->k, b->at))
             return true;
     return false;
 }
@@ -107,7 +114,7 @@ static void sort_out(batch *b, bf_span *s, size_t first, unsigned parts)
 static void group(batch *b, int first_op)
 {
     for (unsigned i = 0; i < b->n; i++)
-        b->g[i] = (bf_redis_group){ .of = redis_of(b->piece[i]),
+        b->g[i] = (bf_redis_group){ .of = bf_redis_of(b->piece[i]),
             .op = i == 0 ? first_op : BF_OP_TEST,
             .how = i == 0 && first_op == BF_OP_ADD ? &bf_redis_adds : &bf_redis_looks,
             .pos = pos_of(b, i, 0),
@@ -139,7 +146,7 @@ static int lay(
 /* ---- asking ---- */
 static int ask_some(bf_filter *f, batch *b, bool add, bf_span *s, bf_error *err)
 {
-    bf_redis *whole = whole_of(f);
+    bf_redis *whole = bf_redis_whole(f);
     group(b, add ? BF_OP_ADD : BF_OP_TEST);
     int rc = bf_redis_ask(whole, b->g, b->n, b->k, err);
     for (unsigned i = 0; i < b->n; i++) {
@@ -156,7 +163,7 @@ static int ask_some(bf_filter *f, batch *b, bool add, bf_span *s, bf_error *err)
 
 static int ask_all(bf_filter *f, batch *b, bool add, bf_span *s, bf_error *err)
 {
-    const bool waits = add && whole_of(f)->wait_replicas;
+    const bool waits = add && bf_redis_whole(f)->wait_replicas;
     int rc = 0;
     for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
         c = share(b, s->n - at);
@@ -173,41 +180,46 @@ int64_t bf_redis_parts_ask(
     batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k };
     int64_t hits = 0;
     for (unsigned i = 0; !add && i < n; i++) newest_first[i] = pieces[n - 1 - i];
-    bf_redis_lock(whole_of(f));
+    bf_redis_lock(bf_redis_whole(f));
     int rc = ask_all(f, &b, add, s, err);
-    bf_link_unlock(whole_of(f)->link);
+    bf_link_unlock(bf_redis_whole(f)->link);
     if (rc < 0) return rc;
     for (size_t i = 0; i < s->n; i++) hits += s->present[i];
     return hits;
 }
 
 /* ---- putting ---- */
+/* All positions of so many keys in a part. */
+static void put_places(const batch *b, bf_link *l, unsigned piece, size_t first, size_t c)
+{
+    const uint64_t *pos = pos_of(b, piece, first), *end = pos + c * b->k;
+    const size_t len = c * b->k * PLACE;
+    char *at = bf_link_begin_arg(l, len);
+    if (!at) return;
+    memset(at, 0, len);
+    for (; pos < end; pos++, at += PLACE) bf_redis_digits(at, *pos);
+    bf_link_end_arg(l, len);
+}
+
 static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
-    bf_link *l = whole_of(f)->link;
+    bf_link *l = bf_redis_whole(f)->link;
     const int64_t have = bf_live(b->piece[b->n - 1]->live);
     bf_link_apart(l);
-    bf_link_about(l, whole_of(f)->key);
-    bf_link_count(l, 3 + 3 * (size_t)b->n + 4 + c * b->n * b->k);
+    bf_link_about(l, bf_redis_whole(f)->key);
+    bf_link_eval(l, put_script, b->n + 1, 3 * (size_t)b->n + 3);
     bf_link_allow(l, c + 1, 0);
-    bf_link_word(l, "EVAL");
-    bf_link_word(l, put_script);
-    bf_link_number(l, b->n + 1);
-    for (unsigned i = 0; i < b->n; i++) bf_link_word(l, redis_of(b->piece[i])->key);
-    bf_link_word(l, redis_of(b->piece[b->n - 1])->meta);
+    for (unsigned i = 0; i < b->n; i++) bf_link_word(l, bf_redis_of(b->piece[i])->key);
+    bf_link_word(l, bf_redis_of(b->piece[b->n - 1])->meta);
     bf_link_number(l, b->k);
     bf_link_number(l, most);
     bf_link_number(l, have < 0 ? 0 : (uint64_t)have);
     for (unsigned i = 0; i < b->n; i++) {
-        const bf_redis *r = redis_of(b->piece[i]);
-        uint8_t raw[BF_REDIS_MARK];
-        bf_redis_mark_bytes(r->mark, raw);
+        const bf_redis *r = bf_redis_of(b->piece[i]);
         bf_link_number(l, r->mark_at);
-        bf_link_arg(l, raw, sizeof raw);
+        bf_redis_put_raw(l, r->mark);
+        put_places(b, l, i, first, c);
     }
-    for (size_t j = first; j < first + c; j++)
-        for (unsigned i = 0; i < b->n; i++)
-            for (unsigned q = 0; q < b->k; q++) bf_link_number(l, pos_of(b, i, j)[q]);
     bf_link_push(l);
 }
 
@@ -222,7 +234,7 @@ static size_t script_share(const batch *b, size_t first)
 static int take_put(
     bf_filter *f, batch *b, bf_span *s, size_t first, size_t c, bool *moved, bf_error *err)
 {
-    bf_redis *whole = whole_of(f), *newest = redis_of(b->piece[b->n - 1]);
+    bf_redis *whole = bf_redis_whole(f), *newest = bf_redis_of(b->piece[b->n - 1]);
     const bf_redis_reply *reply = &whole->link->reply;
     const uint8_t yes = 1;
     long long v = -2;
@@ -238,15 +250,15 @@ static int take_put(
         if (other || v < 0) continue;
         newest->added += v == 0;
         const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
-        bf_redis_cache_learn(
-            redis_of(b->piece[part]), BF_OP_TEST, pos_of(b, part, first + j), 1, b->k, &yes, b->at);
+        bf_redis_cache_learn(bf_redis_of(b->piece[part]), BF_OP_TEST, pos_of(b, part, first + j), 1,
+            b->k, &yes, b->at);
     }
     return 0;
 }
 
 static int put_trip(bf_filter *f, batch *b, bf_span *s, uint64_t most, bool *moved, bf_error *err)
 {
-    bf_redis *r = whole_of(f);
+    bf_redis *r = bf_redis_whole(f);
     long long have = 0;
     int rc = bf_link_begin(r->link, true, err), refused = 0;
     if (rc < 0) return rc;
@@ -275,19 +287,19 @@ static int look_at_marks(bf_filter *f, batch *b, bf_error *err)
     bool pending = false;
     b->nkeys = 0;
     group(b, BF_OP_TEST);
-    int rc = bf_redis_marks(whole_of(f), b->g, b->n, err);
+    int rc = bf_redis_marks(bf_redis_whole(f), b->g, b->n, err);
     for (unsigned i = b->n; rc == 0 && i-- > 0;)
         if ((rc = bf_redis_follow_group(b->g + i, &pending, err)) == 0 && b->g[i].pending)
-            bf_live_set(b->piece[i]->live, (int64_t)redis_of(b->piece[i])->keys);
+            bf_live_set(b->piece[i]->live, (int64_t)bf_redis_of(b->piece[i])->keys);
     return rc;
 }
 
 static int put_some(bf_filter *f, batch *b, bf_span *s, uint64_t most, bf_error *err)
 {
-    bf_redis *r = whole_of(f);
+    bf_redis *r = bf_redis_whole(f);
     bool moved = false;
     int rc = put_trip(f, b, s, most, &moved, err);
-    for (unsigned i = 0; i < b->n; i++) bf_redis_cache_heard(redis_of(b->piece[i]), rc);
+    for (unsigned i = 0; i < b->n; i++) bf_redis_cache_heard(bf_redis_of(b->piece[i]), rc);
     if (rc < 0) return r->link->sent && !r->link->stands ? bf_redis_not_sure(r, "added", err) : rc;
     return moved ? look_at_marks(f, b, err) : 0;
 }
@@ -296,7 +308,7 @@ int bf_redis_parts_put(
     bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most, bf_span *s, bf_error *err)
 {
     batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k };
-    bf_redis *whole = whole_of(f);
+    bf_redis *whole = bf_redis_whole(f);
     int rc = 0;
     bf_redis_lock(whole);
     memset(s->present, BF_UNDECIDED, s->n);

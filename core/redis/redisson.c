@@ -6,7 +6,9 @@
  * and finds out that the filter was deleted or is another one.  Nobody finds out that K alone was
  * lost, or that an equal filter was made in its place. */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/redisson.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,50 +53,35 @@ static bool real(const bf_redis_reply *r, size_t i, double *out)
     return *end == 0 && *out > 0 && *out < 1;
 }
 
-static size_t find(const bf_redis_reply *r, const char *name)
-{
-    size_t len;
-    for (size_t i = 0; i + 1 < r->n; i += 2) {
-        const char *have = bf_reply_text(r, i, &len);
-        if (have && len == strlen(name) && memcmp(have, name, len) == 0) return i + 1;
-    }
-    return r->n; /* where nothing is */
-}
-
 int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->link->reply;
     uint64_t k, n;
     bf_find_scheme(d, "redisson", NULL, NULL); /* a row of the table */
     d->g = (bf_geometry){ .shards = 1 };
-    if (!whole(from, find(from, "size"), d->scheme->m_max, &d->g.m) ||
-        !whole(from, find(from, "hashIterations"), BF_K_MAX, &k))
+    if (!whole(from, bf_redis_field(from, "size"), d->scheme->m_max, &d->g.m) ||
+        !whole(from, bf_redis_field(from, "hashIterations"), BF_K_MAX, &k))
         return bf_fail(err, BF_EFORMAT,
             "%s: Redisson's hash beside it (the key with :config) has no valid size or hashIterations",
             bf_redis_label(r));
     d->g.k = (unsigned)k;
     d->g.lines = d->g.m;
-    d->g.n = whole(from, find(from, "expectedInsertions"), BF_N_MAX, &n) ? n
-             : d->g.m / k                                                ? d->g.m / k
-                                                                         : 1;
-    if (!real(from, find(from, "falseProbability"), &d->g.p))
+    d->g.n = whole(from, bf_redis_field(from, "expectedInsertions"), BF_N_MAX, &n) ? n
+             : d->g.m / k                                                          ? d->g.m / k
+                                                                                   : 1;
+    if (!real(from, bf_redis_field(from, "falseProbability"), &d->g.p))
         d->g.p = d->scheme->layout->rate((double)d->g.m / (double)d->g.n, d->g.k);
     return 0;
 }
 
 bool bf_redisson_found(const bf_redis *r)
 {
-    return find(&r->link->reply, "size") < r->link->reply.n;
+    return bf_redis_field(&r->link->reply, "size") < r->link->reply.n;
 }
 
 void bf_redisson_put_mark(bf_redis *r)
 {
-    bf_link *l = r->link;
-    bf_link_count(l, 4);
-    bf_link_word(l, "HMGET");
-    bf_link_word(l, r->meta);
-    bf_link_word(l, "size");
-    bf_link_word(l, "hashIterations");
+    bf_link_put(r->link, "HMGET", r->meta, "size", "hashIterations");
 }
 
 uint32_t bf_redisson_mark(const bf_redis *r)
@@ -145,12 +132,10 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     int rc = bf_link_begin(l, true, err);
     if (rc < 0) return rc;
     as_java(p, d->g.p);
-    bf_link_count(l, 5 + 8);
-    bf_link_word(l, "EVAL");
-    bf_link_word(l,
+    bf_link_eval(l,
         "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then return 0 end "
-        "redis.call('HMSET',KEYS[2],unpack(ARGV)) return 1");
-    bf_link_word(l, "2");
+        "redis.call('HMSET',KEYS[2],unpack(ARGV)) return 1",
+        2, 8);
     bf_link_word(l, l->key);
     bf_link_word(l, r->meta);
     bf_link_word(l, "size");
@@ -161,9 +146,7 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_link_number(l, d->g.n);
     bf_link_word(l, "falseProbability");
     bf_link_word(l, p);
-    if ((rc = bf_link_finish(l, 1, err)) < 0) return rc;
-    if (!bf_reply_integer(&l->reply, 0, &made))
-        return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
+    if ((rc = bf_link_run(l, &made, err)) < 0) return rc;
     if (made) bf_redisson_place(r, d);
     return made != 0;
 }

@@ -89,6 +89,19 @@ bool bf_reply_integer(const bf_redis_reply *r, size_t i, long long *v)
     return true;
 }
 
+int64_t bf_reply_number(const bf_redis_reply *r, size_t i, int base)
+{
+    size_t len;
+    long long v;
+    char digits[20] = "", *end;
+    if (bf_reply_integer(r, i, &v)) return v;
+    const char *text = bf_reply_text(r, i, &len);
+    if (!text || len == 0 || len >= sizeof digits) return -1;
+    memcpy(digits, text, len);
+    v = strtoll(digits, &end, base);
+    return *end ? -1 : v;
+}
+
 /* "ERR unknown command `AUTH`, with args beginning with: ..." must not go further than the comma.
  */
 void bf_reply_clean(char *text)

@@ -3,6 +3,7 @@
 #define BF_REDIS_REPLY_H
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { BF_LEAF_INTEGER, BF_LEAF_TEXT, BF_LEAF_ERROR, BF_LEAF_NIL };
 typedef struct {
@@ -29,6 +30,8 @@ void bf_reply_free(bf_redis_reply *r);
 const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len);
 const char *bf_reply_only_text(const bf_redis_reply *r, size_t *len);
 bool bf_reply_integer(const bf_redis_reply *r, size_t i, long long *v);
+/* Leaf i, an integer or digits of the base; -1: it is none. */
+int64_t bf_reply_number(const bf_redis_reply *r, size_t i, int base);
 bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap);
 void bf_reply_clean(
     char *text); /* for messages: no control characters, no arguments of a command */

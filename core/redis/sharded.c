@@ -6,7 +6,13 @@
  * K:meta comes first and goes last.  Who dies in between leaves a filter of which shards are
  * missing: an error for those who only open it, and whoever constructs it makes them. */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/bulk.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/scripts.h"
+#include "redis/sharded.h"
+#include "redis/trip.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +21,10 @@
  * tag does it. */
 static bool name(bf_redis_slot *s, const char *key, unsigned i)
 {
-    const bool tagged = bf_redis_tagged(key);
     const size_t cap = strlen(key) + 24;
-    s->key = malloc(cap);
-    s->meta = malloc(cap);
-    if (!s->key || !s->meta) return false;
+    if (!(s->key = malloc(cap))) return false;
     snprintf(s->key, cap, "%s:%u", key, i);
-    snprintf(s->meta, cap, tagged ? "%s:%u:meta" : "{%s:%u}:meta", key, i);
-    return true;
+    return (s->meta = bf_redis_name(s->key, "meta")) != NULL;
 }
 
 void bf_redis_free_shards(bf_redis *r)
@@ -90,9 +92,7 @@ static bool any_shard(bf_redis *r)
     for (unsigned i = 0; i < r->shards; i++) {
         bf_redis_select(r, i);
         if (bf_link_begin(l, true, NULL) < 0) return true;
-        bf_link_count(l, 2);
-        bf_link_word(l, "EXISTS");
-        bf_link_word(l, l->key);
+        bf_link_put(l, "EXISTS", l->key);
         if (bf_link_finish(l, 1, NULL) < 0 || !bf_reply_integer(&l->reply, 0, &n) || n) return true;
     }
     return false;
@@ -103,22 +103,17 @@ static bool any_shard(bf_redis *r)
 static void on_whole(bf_redis *r, const char *text, size_t more)
 {
     bf_link *l = r->link;
-    char hex[16];
-    snprintf(hex, sizeof hex, "%08lx", (unsigned long)r->whole);
-    bf_link_count(l, 6 + more);
-    bf_link_word(l, "EVAL");
-    bf_link_word(l, text);
-    bf_link_word(l, "2");
+    bf_link_eval(l, text, 2, 1 + more);
     bf_link_word(l, r->meta);
     bf_link_word(l, l->key);
-    bf_link_word(l, hex);
+    bf_redis_put_hex(l, r->whole);
 }
 
 static int run(bf_redis *r, bf_error *err)
 {
     long long v = 0;
-    int rc = bf_link_finish(r->link, 1, err);
-    return rc < 0 ? rc : bf_reply_integer(&r->link->reply, 0, &v) && v;
+    int rc = bf_link_run(r->link, &v, err);
+    return rc < 0 ? rc : v != 0;
 }
 
 #define MINE "if redis.call('HGET',KEYS[1],'mark')~=ARGV[1] then return 0 end "
@@ -189,10 +184,7 @@ int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
     bf_redis_select(r, r->shards);
     int rc = bf_link_begin(r->link, true, err);
     if (rc < 0) return rc;
-    on_whole(r,
-        MINE
-        "if ARGV[2]=='0' then redis.call('PERSIST',KEYS[1]) else redis.call('PEXPIRE',KEYS[1],ARGV[2]) end return 1",
-        1);
+    on_whole(r, MINE BF_LUA_EXPIRE("KEYS[1]", "ARGV[2]") "return 1", 1);
     bf_link_number(r->link, bf_redis_ms(seconds));
     rc = run(r, err);
     return rc < 0 ? rc : 0;

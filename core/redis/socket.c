@@ -4,7 +4,7 @@
 #include "base/system.h"
 #include "parts/filter.h"
 #ifdef BF_HAVE_HIREDIS
-#include "redis/redis.h"
+#include "redis/transport.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <hiredis/hiredis.h>
@@ -394,7 +394,7 @@ int bf_socket_open(bf_link *l, const bf_spec *spec, bf_error *err)
     return bf_link_ready(l, bf_redis_url_parse(&l->url, spec->storage, spec->key, err));
 }
 #else
-#include "redis/redis.h"
+#include "redis/transport.h"
 
 int bf_socket_open(bf_link *l, const bf_spec *spec, bf_error *err)
 {

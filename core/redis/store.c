@@ -3,7 +3,14 @@
  * shards sharded.c's. */
 #include "parts/parts.h"
 #include "bits/bits.h"
-#include "redis/redis.h"
+#include "redis/attach.h"
+#include "redis/bulk.h"
+#include "redis/cache.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/redisson.h"
+#include "redis/sharded.h"
+#include "redis/trip.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +56,7 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     bf_redis *r = s->impl;
     const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
     const bf_cells *cells = bf_cells_of(&d->g);
-    if (bf_bits(&d->g) / shards > BF_REDIS_M_MAX)
+    if (bf_bits(&d->g) / shards > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_EINVAL,
             "m=%llu %s do not fit %u Redis key%s of at most %llu: larger filters need %s shards",
             (unsigned long long)d->g.m, cells->names, shards, shards > 1 ? "s" : "",
@@ -164,6 +171,14 @@ static int count(bf_store *s, uint64_t *ones, bf_error *err)
     return leave(r, rc);
 }
 
+/* Shards are filled alike: one stands for all. */
+static int glance(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
+{
+    bf_redis *r = enter(s);
+    bf_redis_select(r, 0);
+    return leave(r, bf_redis_glance(r, ones, of, err));
+}
+
 /* Every shard is asked, whatever became of the others; the first error is the error. */
 static int expire(bf_store *s, double seconds, bf_error *err)
 {
@@ -202,6 +217,29 @@ static bool whole_stands(bf_redis *r)
            bf_redis_meta_born(r) == r->born;
 }
 
+/* The companion hashes of all its keys, which no batch asks for: new openers need them. */
+static bool hashes_stand(bf_redis *r)
+{
+    const unsigned all = r->slot ? r->shards + 1 : 1, step = r->link->one_slot ? 1 : all;
+    bool same = true;
+    for (unsigned i = 0; same && i < all; i += step) {
+        if (bf_link_begin(r->link, true, NULL) < 0) return false;
+        for (unsigned j = i; j < i + step; j++) {
+            bf_redis_select(r, j);
+            bf_link_about(r->link, r->link->key);
+            bf_link_put(r->link, "HGET", r->meta, "mark");
+        }
+        same = bf_link_send(r->link, NULL) == 0;
+        for (unsigned j = i; same && j < i + step; j++) {
+            bf_redis_select(r, j);
+            same = bf_link_next(r->link, NULL) == 0 &&
+                   bf_reply_number(&r->link->reply, 0, 16) ==
+                       (r->slot && j == r->shards ? r->whole : r->mark);
+        }
+    }
+    return same;
+}
+
 static bool current(const bf_store *s)
 {
     bf_redis *r = enter((bf_store *)s);
@@ -219,7 +257,7 @@ static bool current(const bf_store *s)
         bf_redis_select(r, i);
         same = g[i].mark == r->mark;
     }
-    return leave(r, same);
+    return leave(r, same && (r->redisson || hashes_stand(r)));
 }
 
 static void close_(bf_store *s)
@@ -248,6 +286,7 @@ const bf_store_ops bf_store_redis = { .name = "redis",
     .current = current,
     .read = read_,
     .count = count,
+    .glance = glance,
     .clear = clear,
     .replace = replace,
     .unite = unite,

@@ -4,7 +4,7 @@
  * bf_socket_in, bf_socket_out, which know deadlines and SIGPIPE. */
 #include "parts/filter.h"
 #if defined(BF_HAVE_HIREDIS) && defined(BF_HAVE_OPENSSL)
-#include "redis/redis.h"
+#include "redis/transport.h"
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>

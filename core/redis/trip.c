@@ -10,7 +10,8 @@
  * connection ended it.  A change is never sent twice, unless its script said that it did nothing.
  */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/mark.h"
+#include "redis/trip.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -28,31 +29,17 @@ void bf_redis_put_wait(bf_redis *r)
     bf_link_number(r->link, (uint64_t)(r->link->url.timeout * 500));
 }
 
-int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err)
-{
-    char text[32];
-    int rc = bf_link_next(r->link, err);
-    if (rc < 0 || a->refused || !bf_reply_error(&r->link->reply, text, sizeof text)) return rc;
-    a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
-    a->refused = bf_link_refusal(r->link, err);
-    return 0;
-}
-
 static void put_born(bf_redis *r)
 {
-    bf_link *l = r->link;
-    bf_link_about(l, r->key);
-    bf_link_count(l, 3);
-    bf_link_word(l, "HGET");
-    bf_link_word(l, r->meta);
-    bf_link_word(l, "born");
+    bf_link_about(r->link, r->key);
+    bf_link_put(r->link, "HGET", r->meta, "born");
 }
 
 static int take_born(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     int rc = bf_redis_next(r, a, err);
     if (rc < 0 || a->refused) return rc;
-    a->born = bf_redis_number_in(&r->link->reply, 0, 16);
+    a->born = bf_reply_number(&r->link->reply, 0, 16);
     return 0;
 }
 

@@ -2,7 +2,7 @@
  * beside, and unix://[user:pass@]/path?db=0&key=K, taken apart. Knows text only.  No message shows
  * a part of the text that a misplaced password could be in. */
 #include "parts/filter.h"
-#include "redis/redis.h"
+#include "redis/url.h"
 #include <stdlib.h>
 #include <string.h>
 

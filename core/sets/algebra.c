@@ -1,11 +1,10 @@
 /* algebra.c - two filters as sets: union, intersection, equality, inclusion, and estimates without
  * building either.  Part by part; those of windows meet where their epochs are the same. */
 #include "bits/bits.h"
+#include "parts/rebuild.h"
 #include "parts/whole.h"
 #include "sets/sets.h"
 #include <stdlib.h>
-
-typedef unsigned long long ull;
 
 /* ---- into one of the two ---- */
 static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
@@ -18,7 +17,8 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
         const uint64_t m = bf_whole_piece(a, i)->part.g.m, other = bf_whole_piece(b, i)->part.g.m;
         if (m != other)
             return bf_fail(err, BF_EINVAL,
-                "filters that grow must have grown equally: part %u has m=%llu here and m=%llu there",
+                "filters that grow must have grown equally: part %u has m=%llu here and m=%llu "
+                "there",
                 i, (ull)m, (ull)other);
     }
     return 0;
@@ -28,6 +28,7 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
 typedef struct {
     void (*near)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
     int (*far)(bf_store *s, const uint64_t *words, bf_error *err);
+    bool adds;
 } op;
 
 /* Into words that are here. */
@@ -124,6 +125,32 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
     return rc;
 }
 
+/* Into what may be rebuilt meanwhile, as keys are added to it (during.c).  then: the edition of a
+ * first pass, or NULL. */
+static int unite_held(bf_filter *into, bf_filter *from, op o, const uint64_t *then, bf_error *err)
+{
+    const uint64_t n = into->part.store.nwords;
+    uint64_t *w, *copy;
+    bf_held h;
+    int rc = bf_only_words(from, "be united", &w, &copy, err);
+    if (rc == 0 && (rc = bf_edition_hold(into, &h, err)) == 0) {
+        if (!then || !bf_edition_stands(&h, bf_edition(then)))
+            o.near(into->part.store.words, w, n, true);
+        if (h.draft) o.near(h.draft, w, n, true);
+        bf_edition_let(into, &h);
+    }
+    free(copy);
+    return rc;
+}
+
+static int unite_during(bf_filter *into, bf_filter *from, op o, bf_error *err)
+{
+    const uint64_t was = bf_edition_now(into);
+    if (was != bf_edition_known(into)) return unite_held(into, from, o, NULL, err);
+    const int rc = combine_all(into, from, o, err);
+    return rc < 0 || bf_edition_now(into) == was ? rc : unite_held(into, from, o, &was, err);
+}
+
 static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_error *err)
 {
     into->untouched = false;
@@ -132,12 +159,13 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
         (rc = bf_reach(from, from->part.store.ops->read, what, err)) < 0 ||
         (rc = bf_whole_refresh(into, err)) < 0 || (rc = bf_whole_refresh(from, err)) < 0)
         return rc;
-    return combine_all(into, from, o, err);
+    return o.adds && bf_has_draft(into) ? unite_during(into, from, o, err)
+                                        : combine_all(into, from, o, err);
 }
 
 int bf_do_unite(bf_filter *into, bf_filter *from, bf_error *err)
 {
-    const op o = { bf_cells_of(&into->part.g)->unite, into->part.store.ops->unite };
+    const op o = { bf_cells_of(&into->part.g)->unite, into->part.store.ops->unite, true };
     int rc = bf_alike(into, from, err);
     return rc < 0 ? rc : combine(into, from, "be united", o, err);
 }
@@ -145,11 +173,13 @@ int bf_do_unite(bf_filter *into, bf_filter *from, bf_error *err)
 int bf_do_intersect(bf_filter *into, bf_filter *from, bf_error *err)
 {
     const bf_cells *cells = bf_cells_of(&into->part.g);
-    const op o = { cells->intersect, cells->bits == 1 ? into->part.store.ops->intersect : NULL };
+    const op o = { cells->intersect, cells->bits == 1 ? into->part.store.ops->intersect : NULL,
+        false };
     int rc = bf_alike(into, from, err);
     if (rc == 0 && into->variant->many)
         return bf_fail(err, BF_EINVAL,
-            "filters that grow or forget cannot be intersected: a key may be in different parts of them");
+            "filters that grow or forget cannot be intersected: a key may be in different parts of "
+            "them");
     return rc < 0 ? rc : combine(into, from, "be intersected", o, err);
 }
 

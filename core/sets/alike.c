@@ -3,14 +3,12 @@
 #include "sets/sets.h"
 #include <string.h>
 
-typedef unsigned long long ull;
-
 static int alike_parts(const bf_filter *a, const bf_filter *b, bf_error *err)
 {
     const bf_desc one = bf_describe(a), two = bf_describe(b), *x = &one, *y = &two;
     if (a->variant != b->variant)
         return bf_fail(err, BF_EINVAL, "filters must be of one kind: one %s and the other %s",
-            a->variant->is, b->variant->is);
+            a->variant->stored->is, b->variant->stored->is);
     if (x->grow != y->grow)
         return bf_fail(
             err, BF_EINVAL, "filters must have the same grow, got %g and %g", x->grow, y->grow);
@@ -33,7 +31,8 @@ int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
     if (rc < 0) return rc;
     if (bf_cells_of(x) != bf_cells_of(y))
         return bf_fail(err, BF_EINVAL,
-            "filters must be of the same kind, got a %s one and a %s one: convert the counting one to a plain one",
+            "filters must be of the same kind, got a %s one and a %s one: convert the counting one "
+            "to a plain one",
             bf_cells_of(x)->filter, bf_cells_of(y)->filter);
     if (x->m != y->m)
         return bf_fail(err, BF_EINVAL, "filters must have the same m, got %llu and %llu", (ull)x->m,

@@ -1,5 +1,5 @@
-/* copy.c - filters made from others: copies in memory, plain ones of counting ones, and the fresh
- * bits of one in Redis.  Over the parts of the other, be they one or many. */
+/* copy.c - filters made from others: copies in memory, empty ones, plain ones of counting ones.
+ * Over the parts of the other, be they one or many. */
 #include "bits/bits.h"
 #include "parts/whole.h"
 #include "sets/sets.h"
@@ -28,7 +28,7 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
     return rc;
 }
 
-static bf_filter *empty_like(bf_filter *f, bf_error *err)
+bf_filter *bf_empty_like(bf_filter *f, bf_error *err)
 {
     const bf_desc d = bf_describe(f);
     const bf_spec spec = bf_whole_spec(f);
@@ -40,7 +40,7 @@ bf_filter *bf_do_copy(bf_filter *f, bf_error *err)
     int token;
     if (bf_reach(f, f->part.store.ops->read, "be copied", err) < 0 || bf_whole_check(f, err) < 0)
         return NULL;
-    bf_filter *c = empty_like(f, err);
+    bf_filter *c = bf_empty_like(f, err);
     int rc = c ? bf_whole_hold_all(f, &token, err) : BF_ENOMEM;
     if (rc == 0) {
         rc = copy_parts(c, f, err);
@@ -54,41 +54,14 @@ bf_filter *bf_do_copy(bf_filter *f, bf_error *err)
 bf_filter *bf_do_to_plain(bf_filter *f, bf_error *err)
 {
     uint64_t *w, *copy;
-    if (!f->part.g.counting) return bf_do_copy(f, err);
+    const bf_cells *cells = bf_cells_of(&f->part.g);
+    if (!cells->to_bits) return bf_do_copy(f, err);
     if (bf_only_words(f, "be converted", &w, &copy, err) < 0) return NULL;
     bf_desc d = bf_describe(f);
     bf_spec spec = bf_whole_spec(f);
     d.g.counting = spec.threads = false;
     bf_filter *plain = bf_new_like(&d, &spec, err);
-    if (plain) bf_counters_to_bits(plain->part.store.words, w, f->part.store.nwords);
+    if (plain) cells->to_bits(plain->part.store.words, w, f->part.store.nwords);
     free(copy);
     return plain;
-}
-
-/* ---- rebuilding ---- */
-static int can_be_rebuilt(bf_filter *f, bf_error *err)
-{
-    const bf_store_ops *ops = f->part.store.ops;
-    if (f->variant->many)
-        return bf_fail(
-            err, BF_ENOTSUP, "%.80s grows or forgets: it cannot be rebuilt", bf_where(f, NULL));
-    return ops->replace ? bf_writable(f, err)
-                        : bf_fail(err, BF_ENOTSUP,
-                              "home %s cannot be rebuilt: only filters in Redis can", ops->name);
-}
-
-bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err)
-{
-    return can_be_rebuilt(f, err) < 0 ? NULL : empty_like(f, err);
-}
-
-int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
-{
-    uint64_t *w, *copy = NULL;
-    int rc = can_be_rebuilt(f, err);
-    if (rc == 0 && (rc = bf_alike(f, fresh, err)) == 0 &&
-        (rc = bf_only_words(fresh, "be built from", &w, &copy, err)) == 0)
-        rc = f->part.store.ops->replace(&f->part.store, w, err);
-    free(copy);
-    return rc;
 }

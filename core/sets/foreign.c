@@ -2,17 +2,15 @@
  * byte a cell. Knows their bytes and nothing of hashes; what these bytes do not say (scheme, m, k)
  * the caller must.
  *
- *   guava   strategy (0 = MITZ_32, 1 = MITZ_64), k, number of longs (4 bytes, high one first), then the longs, high byte
- *           first; bit i is long i/64 >> (i % 64) & 1: byte b of a long here is byte 7-b there, its
- * bits turned round */
+ *   guava   strategy (0 = MITZ_32, 1 = MITZ_64), k, number of longs (4 bytes, high one first), then
+ *           the longs, high byte first; bit i is long i/64 >> (i % 64) & 1: byte b of a long here
+ *           is byte 7-b there, its bits turned round */
 #include "parts/parts.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { GUAVA_HEAD = 6, LONG = 8 };
-typedef unsigned long long ull;
-
 typedef struct {
     const char *name;
     int64_t (*bytes)(
@@ -22,6 +20,7 @@ typedef struct {
         bf_error *err); /* checks, and completes spec        */
     void (*read)(
         const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits); /* bits are zero */
+    bool counts; /* read() knows counters */
 } format;
 
 static uint8_t turned(uint8_t b)
@@ -154,7 +153,7 @@ static void lsb_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_
     for (size_t i = 0; i < len; i++) bits[i] = turned(from[i]);
 }
 
-/* ---- a byte a cell ---- */
+/* ---- a byte a cell, which may be a count: ours end at 15 ---- */
 static int cells_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *err)
 {
     int rc = plan_sized(spec, err);
@@ -164,15 +163,20 @@ static int cells_plan(const uint8_t *from, size_t len, bf_spec *spec, bf_error *
 
 static void cells_read(const bf_filter *f, const uint8_t *from, size_t len, uint8_t *bits)
 {
-    (void)f;
     for (size_t i = 0; i < len; i++)
-        if (from[i]) bits[i / 8] |= (uint8_t)(0x80 >> (i % 8));
+        if (f->part.g.counting)
+            bits[i / 2] |=
+                (uint8_t)((from[i] < BF_CELL_MAX ? from[i] : BF_CELL_MAX) << (i % 2 ? 0 : 4));
+        else if (from[i])
+            bits[i / 8] |= (uint8_t)(0x80 >> (i % 8));
 }
 
-static const format formats[] = { { "guava", guava_bytes, guava_write, guava_plan, guava_read },
-    { "bits", bits_bytes, bits_write, bits_plan, bits_read },
-    { "bits-lsb", bits_bytes, lsb_write, bits_plan, lsb_read },
-    { "cells", NULL, NULL, cells_plan, cells_read }, { NULL, NULL, NULL, NULL, NULL } };
+static const format formats[] = {
+    { "guava", guava_bytes, guava_write, guava_plan, guava_read, false },
+    { "bits", bits_bytes, bits_write, bits_plan, bits_read, false },
+    { "bits-lsb", bits_bytes, lsb_write, bits_plan, lsb_read, false },
+    { "cells", NULL, NULL, cells_plan, cells_read, true }, { NULL, NULL, NULL, NULL, NULL, false }
+};
 
 static const format *find(const char *name, bool write, bf_error *err)
 {
@@ -186,10 +190,9 @@ static const format *find(const char *name, bool write, bf_error *err)
 
 static int refuse_counters(bool counting, bf_error *err)
 {
-    return counting
-               ? bf_fail(err, BF_ENOTSUP,
-                     "other systems' formats hold bits, not counters: convert to a plain filter first")
-               : 0;
+    if (!counting) return 0;
+    return bf_fail(err, BF_ENOTSUP,
+        "other systems' formats hold bits, not counters: convert to a plain filter first");
 }
 
 static int refuse_parts(const bf_spec *spec, const char *name, bf_error *err)
@@ -237,7 +240,9 @@ int bf_do_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, b
 static int check_tail(const bf_filter *f, bf_error *err)
 {
     const uint64_t m = f->part.g.m;
-    if (m % 8 == 0 || !(((const uint8_t *)f->part.store.words)[m / 8] & (0xFF >> m % 8))) return 0;
+    if (f->part.g.counting || m % 8 == 0 ||
+        !(((const uint8_t *)f->part.store.words)[m / 8] & (0xFF >> m % 8)))
+        return 0;
     return bf_fail(err, BF_EFORMAT, "the data has a bit set past m=%llu", (ull)m);
 }
 
@@ -249,7 +254,8 @@ bf_filter *bf_from_bytes_as(
     bf_spec spec = expect ? *expect : (bf_spec){ 0 };
     spec.storage = NULL;
     bf_desc d;
-    if (!as || refuse_parts(&spec, name, err) < 0 || refuse_counters(spec.counting, err) < 0)
+    if (!as || refuse_parts(&spec, name, err) < 0 ||
+        refuse_counters(spec.counting && !as->counts, err) < 0)
         return NULL;
     if (as->plan(data, len, &spec, err) < 0 || bf_size(&d, &spec, 0, err) < 0) return NULL;
     bf_filter *f = bf_new_like(&d, &spec, err);

@@ -28,8 +28,8 @@ int64_t bf_image_length(bf_filter *f, bf_error *err)
 
 static int too_small(uint64_t need, uint64_t cap, bf_error *err)
 {
-    return bf_fail(err, BF_EINVAL, "cap must be at least %llu bytes, got %llu",
-        (unsigned long long)need, (unsigned long long)cap);
+    return bf_fail(
+        err, BF_EINVAL, "cap must be at least %llu bytes, got %llu", (ull)need, (ull)cap);
 }
 
 /* ---- out: each part as the bytes of a fixed filter; before those of many a page of the whole ----
@@ -125,11 +125,12 @@ static bf_filter *empty_of(
 static int read_page(const source *from, uint64_t at, uint8_t *page, bf_error *err)
 {
     uint8_t raw[BF_COMPACT_MAX];
+    uint64_t bits;
     const uint64_t left = from->len - at;
     int rc = from->read(from->ctx, at, page, left < BF_HEADER ? left : BF_HEADER, err);
     if (rc < 0 || !bf_is_compact(page, left)) return rc < 0 ? rc : BF_HEADER;
     rc = from->read(from->ctx, at, raw, left < sizeof raw ? left : sizeof raw, err);
-    return rc < 0 ? rc : bf_compact_unpack(raw, left, page, from->where, err);
+    return rc < 0 ? rc : bf_compact_unpack(raw, left, page, &bits, from->where, err);
 }
 
 /* The page of one of many parts, which is appended.  head: of the whole.  How long the part's is.
@@ -142,7 +143,7 @@ static int append_part(bf_filter *f, unsigned i, uint64_t at, const source *from
     bf_desc d;
     if (at > from->len || from->len - at < (paged ? BF_HEADER : BF_COMPACT_LEAST))
         return bf_fail(err, BF_EFORMAT, "%.80s is truncated: %llu bytes, its part %u is missing",
-            from->where, (unsigned long long)from->len, i);
+            from->where, (ull)from->len, i);
     if ((head = read_page(from, at, page, err)) < 0) return head;
     int rc =
         bf_header_read_part(page, (unsigned)head, from->len - at, &whole, i, &d, from->where, err);
@@ -168,10 +169,10 @@ static int read_parts(bf_filter *f, const bf_desc *d, const uint8_t *page, int h
         if (rc == 0) rc = bf_header_verify(at ? own : page, s->words, s->nwords, from->where, err);
         at += (uint64_t)head + s->nwords * 8;
     }
-    if (rc == 0 && at < from->len &&
+    if (rc == 0 && at < from->len && f->variant->many && /* bf_header_read knows a fixed one's */
         !(f->variant->grows && d->dirty)) /* a mapped file may have been about to grow */
         rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
-            from->where, (unsigned long long)from->len, (unsigned long long)at);
+            from->where, (ull)from->len, (ull)at);
     return rc == 0 && f->variant->sound ? f->variant->sound(f, true, from->where, err) : rc;
 }
 

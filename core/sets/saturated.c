@@ -45,6 +45,18 @@ static int one_part(bf_filter *f, uint64_t *wait, bf_error *err)
     return state.fill <= HALF ? 0 : more > 0 ? BF_HALF_FULL : BF_OVERFULL;
 }
 
+/* As one_part, from what a glance tells: 1 or 0, or an error. */
+int bf_do_glance(bf_filter *f, bf_error *err)
+{
+    const bf_geometry *g = &f->part.g;
+    uint64_t ones = 0, of = 1;
+    bf_state state;
+    const int rc = f->part.store.ops->glance(&f->part.store, &ones, &of, err);
+    if (rc < 0) return rc;
+    bf_estimate(f->scheme, g, (uint64_t)((double)ones / (double)of * (double)g->m), &state);
+    return state.fill > HALF && state.count >= most_keys(g);
+}
+
 /* ---- many ---- */
 /* Part by part the keys are counted as they are added (grow), or not at all (window).  A part of a
  * growing filter has too many where it can have no successor, or by a union. */

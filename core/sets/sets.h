@@ -1,6 +1,6 @@
 /* sets.h - filters as sets of bits: what is in them, copies, unions, equality, bytes.  Private.
- * state.c, copy.c, algebra.c, alike.c, saturated.c; image.c and foreign.c: to and from bytes.  All
- * go over a filter's parts, be they one or many (parts/whole.h). */
+ * state.c, copy.c, algebra.c, alike.c, rebuilt.c, saturated.c; image.c and foreign.c: to and from
+ * bytes.  All go over a filter's parts, be they one or many (parts/whole.h). */
 #ifndef BF_SETS_H
 #define BF_SETS_H
 #include "parts/filter.h"
@@ -29,6 +29,9 @@ int bf_part_ones(bf_piece *p, uint64_t *ones, bf_error *err); /* cells that are 
 /* The words of a filter of fixed size, reached and checked. */
 int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err);
 
+/* copy.c: in memory, of the same parameters and secret */
+bf_filter *bf_empty_like(bf_filter *f, bf_error *err);
+
 /* image.c */
 int64_t bf_image_length(bf_filter *f, bf_error *err);
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
@@ -45,7 +48,9 @@ int bf_do_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_do_delete(bf_filter *f, bf_error *err);
 int bf_do_get_state(bf_filter *f, bf_state *state, bf_error *err);
 int bf_do_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
+bf_filter *bf_do_rebuild_begin(bf_filter *f, bf_error *err); /* rebuilt.c */
 int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
+int bf_do_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
 int bf_do_unite(bf_filter *into, bf_filter *from, bf_error *err);
 int bf_do_intersect(bf_filter *into, bf_filter *from, bf_error *err);
 int bf_do_equal(bf_filter *a, bf_filter *b, bf_error *err);
@@ -53,6 +58,7 @@ int bf_do_subset(bf_filter *a, bf_filter *b, bf_error *err); /* algebra.c */
 int bf_do_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err);
 int bf_do_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 bf_filter *bf_do_to_plain(bf_filter *f, bf_error *err);
+int bf_do_glance(bf_filter *f, bf_error *err); /* saturated.c: of a fixed filter that is far */
 int bf_do_saturated(bf_filter *f, uint64_t *wait, bf_error *err); /* saturated.c */
 int bf_do_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
 int bf_do_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err); /* image.c, foreign.c */

@@ -210,8 +210,7 @@ int bf_do_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_err
     const uint64_t bytes = (bf_whole_cells(f) * cell + 7) / 8;
     if (offset > bytes || len > bytes - offset)
         rc = bf_fail(err, BF_EINVAL, "bytes %llu to %llu are not in a bitset of %llu bytes",
-            (unsigned long long)offset, (unsigned long long)offset + len,
-            (unsigned long long)bytes);
+            (ull)offset, (ull)offset + len, (ull)bytes);
     for (unsigned i = 0; rc == 0 && len && i < bf_whole_count(f); i++) {
         bf_piece *p = bf_whole_piece(f, i);
         const uint64_t first = p->start / 8, end = first + (bf_bits(&p->part.g) + 7) / 8;

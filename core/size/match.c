@@ -2,8 +2,6 @@
 #include "size/size.h"
 #include <string.h>
 
-typedef unsigned long long ull;
-
 static int differ_int(
     bf_error *err, const char *where, const char *name, uint64_t have, uint64_t want)
 {
@@ -45,10 +43,10 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
     if ((want->grow != 0 || want->window != 0 || want->parts || want->clock) &&
         (rc = match_variant(have, want, where, err)) < 0)
         return rc;
-    if (have->kind && want->m)
+    if (bf_has_parts(have) && want->m)
         return bf_fail(err, BF_EMISMATCH,
             "%.80s %s: it has parts of many sizes, and m must not be given", where,
-            have->kind == BF_GROW ? "grows" : "forgets");
+            bf_kind_of(have)->is);
     if (want->scheme && strcmp(want->scheme, have->name) != 0)
         return bf_fail(err, BF_EMISMATCH, "%.80s has scheme %s, asked for scheme %.24s", where,
             have->name, want->scheme);
@@ -73,7 +71,7 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
     int rc = bf_check_ranges(want, err); /* no filter has them: the fault is the caller's */
-    if (rc < 0 || (rc = match_given(have, want, where, err)) < 0 || have->kind ||
+    if (rc < 0 || (rc = match_given(have, want, where, err)) < 0 || bf_has_parts(have) ||
         !bf_sufficient(want))
         return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;

@@ -41,11 +41,11 @@ int bf_check_limits(const bf_desc *d, bf_error *err)
         return bf_fail(err, BF_EINVAL, "k must be 1 to %u for scheme %s, got %u", s->layout->k_max,
             d->name, d->g.k);
     if (s->m && m != s->m)
-        return bf_fail(err, BF_EINVAL, "m must be %llu for scheme %s, got %llu",
-            (unsigned long long)s->m, d->name, m);
+        return bf_fail(
+            err, BF_EINVAL, "m must be %llu for scheme %s, got %llu", (ull)s->m, d->name, m);
     if (s->m_max && m > s->m_max)
-        return bf_fail(err, BF_EINVAL, "m must be 1 to %llu for scheme %s, got %llu",
-            (unsigned long long)s->m_max, d->name, m);
+        return bf_fail(err, BF_EINVAL, "m must be 1 to %llu for scheme %s, got %llu", (ull)s->m_max,
+            d->name, m);
     return 0;
 }
 

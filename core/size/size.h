@@ -28,8 +28,9 @@ typedef struct {
 } bf_scheme;
 
 /* What a header page or a companion hash is of: a whole filter of one part; a filter of many, which
- * has no bits itself; one of those parts. */
+ * has no bits itself; one of those parts.  What they differ in is in the rows of bf_kinds. */
 enum { BF_FIXED, BF_GROW, BF_WINDOW, BF_PART };
+enum { BF_FLAG_GROW = 0x100, BF_FLAG_WINDOW = 0x200, BF_FLAG_PART = 0x400 }; /* in header pages */
 #define BF_NEVER (-(INT64_C(1) << 47)) /* the epoch of a piece that nobody has used */
 enum { BF_PARTS_MAX = 256, BF_WINDOW_PARTS = 4 };
 
@@ -49,6 +50,25 @@ typedef struct {
     bool dirty;   /* as read: written in place since it was saved */
 } bf_desc;
 
+/* ---- kind: one row of tables.c.  What is stored of it, and how large its parts are. ---- */
+typedef struct {
+    const char *is;     /* in messages                                       */
+    unsigned flag;      /* BF_FLAG_...                                       */
+    bool piece;         /* no whole filter, but a part of one                */
+    bool even;          /* all its parts have the m of the whole             */
+    int64_t least_live; /* the live word of a part: of a new one, and of any */
+    /* Which of the fields that only filters of many parts have is out of range, or NULL. */
+    const char *(*wrong)(const bf_desc *d);
+    /* Fills in the geometry of part i, before which there are so many bits: 1, 0 where no more fit,
+     * or an error.  NULL: it has no parts. */
+    int (*part)(const bf_desc *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err);
+    bool (*part_possible)(const bf_desc *of, const bf_desc *part);
+} bf_kind;
+extern const bf_kind bf_kind_fixed, bf_kind_grow, bf_kind_window, bf_kind_part;
+extern const bf_kind *const bf_kinds[]; /* by kind */
+static inline const bf_kind *bf_kind_of(const bf_desc *d) { return bf_kinds[d->kind]; }
+static inline bool bf_has_parts(const bf_desc *d) { return bf_kind_of(d)->part != NULL; }
+
 /* tables.c has the rows; schemes.c looks into them */
 extern const bf_scheme bf_schemes[]; /* ended by a NULL name */
 int bf_find_scheme(bf_desc *d, const char *name, const bf_functions *functions,
@@ -67,6 +87,8 @@ unsigned bf_best_k(const bf_layout *l, double p);             /* the k with the 
 /* sizing_parts.c: filters of many parts */
 /* bf_size, also where spec asks to grow or to forget. */
 int bf_size_any(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error *err);
+/* Part i of d, with d's geometry still. */
+bf_desc bf_part_of(const bf_desc *d, unsigned i);
 /* Part i of d, before which there are so many bits: 1, 0 where no more fit, or an error. */
 int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
 /* Is this what a spec makes, give or take a line?  What is stored says how large the next part will

@@ -81,7 +81,7 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
     if (k > BF_K_MAX)
         return bf_fail(err, BF_EINVAL,
             "k must be 1 to %d, got %.0f from m=%llu, n=%llu (m/n ln 2): give k, or a smaller m",
-            BF_K_MAX, k, (unsigned long long)g->m, (unsigned long long)g->n);
+            BF_K_MAX, k, (ull)g->m, (ull)g->n);
     g->k = (unsigned)k;
     return 0;
 }
@@ -91,8 +91,7 @@ static int below_floor(const bf_scheme *s, const bf_geometry *g, bf_error *err)
     return bf_fail(err, BF_EINVAL,
         "p=%g is not possible: scheme %s confuses keys at a rate of %.4g at n=%llu, its hash "
         "has %llu values: give a larger p, or fewer keys",
-        g->p, s->name, bf_rate_floor(s, (double)g->n), (unsigned long long)g->n,
-        (unsigned long long)s->values);
+        g->p, s->name, bf_rate_floor(s, (double)g->n), (ull)g->n, (ull)s->values);
 }
 
 /* The fewest cells, at least m, that keep p; where none do, more than any filter has. */
@@ -114,6 +113,27 @@ static double cells_for(const bf_scheme *s, const bf_geometry *g, double m)
     return high;
 }
 
+/* The largest m that the scheme has. */
+static uint64_t most_cells(const bf_scheme *s)
+{
+    uint64_t most = s->m_max ? s->m_max : BF_M_MAX;
+    while (s->power_of_two && most & (most - 1)) most &= most - 1;
+    return most;
+}
+
+static int beyond_most(const bf_scheme *s, const bf_geometry *g, double m, bf_error *err)
+{
+    const uint64_t most = most_cells(s);
+    if (bf_rate_is_formula(s) && !s->m_max)
+        return bf_fail(err, BF_EINVAL,
+            "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to %llu", (ull)g->n, g->p,
+            m, s->name, (ull)most);
+    return bf_fail(err, BF_EINVAL,
+        "p=%g is not possible: scheme %s with k=%u has a rate of %.4g at n=%llu even with its "
+        "largest m=%llu: give a larger p, or fewer keys",
+        g->p, s->name, g->k, bf_rate(s, (double)most, (double)g->n, g->k), (ull)g->n, (ull)most);
+}
+
 static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
     const double n = (double)g->n, p = bf_rate_left(s, g->p, n);
@@ -123,10 +143,7 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (s->rate || (!bf_rate_is_formula(s) && !s->power_of_two)) m = cells_for(s, g, m);
     if (s->layout->line_bits == 1 && m < BF_RATE_SMALL)
         while (bf_rate_small(m, (double)g->n, g->k) > g->p) m++;
-    if (!(m <= (double)BF_M_MAX))
-        return bf_fail(err, BF_EINVAL,
-            "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to 1099511627776",
-            (unsigned long long)g->n, g->p, m, s->name);
+    if (!(m <= (double)most_cells(s))) return beyond_most(s, g, m, err);
     g->m = (uint64_t)m;
     while (s->power_of_two && g->m & (g->m - 1))
         g->m += g->m & -g->m; /* carries up to the next one */
@@ -156,8 +173,8 @@ static int n_from_m_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (!bf_rate_is_formula(s)) n = keys_at(s, g, n);
     if (n < 1)
         return bf_fail(err, BF_EINVAL,
-            "m=%llu bits are too few for p=%g: one key needs %.0f as scheme %s",
-            (unsigned long long)g->m, g->p, ceil(c), s->name);
+            "m=%llu bits are too few for p=%g: one key needs %.0f as scheme %s", (ull)g->m, g->p,
+            ceil(c), s->name);
     g->n = (uint64_t)n;
     return 0;
 }
@@ -210,7 +227,7 @@ static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (g->p < bf_rate_floor(s, (double)g->n)) return below_floor(s, g, err);
     return bf_fail(err, BF_EINVAL,
         "p=%g is not possible: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
-        (unsigned long long)g->m, (unsigned long long)g->n, g->k, p, s->name);
+        (ull)g->m, (ull)g->n, g->k, p, s->name);
 }
 
 /* What the scheme fixes counts as given. */
@@ -271,8 +288,8 @@ int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *er
         .shards = spec->shards ? spec->shards : 1,
         .counting = spec->counting };
     if (!enough(spec))
-        return bf_fail(err, BF_EINVAL,
-            "these do not size a filter: give m and n, n and p, m and k, or m and p");
+        return bf_fail(
+            err, BF_EINVAL, "the size is not known: give m and n, n and p, m and k, or m and p");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
     if ((rc = derive(s, g, spec, out->name, err)) < 0 ||
         (rc = round_to_lines(s->layout, g, err)) < 0)

@@ -24,12 +24,11 @@ static int m_and_n(bf_geometry *g, const char *name, uint64_t most, bf_error *er
         m = optimal_m((double)g->n, g->p);
         if (m < 1)
             return bf_fail(err, BF_EINVAL,
-                "n=%llu at p=%.10g makes a filter of 0 bits: %s refuses it",
-                (unsigned long long)g->n, g->p, name);
+                "n=%llu at p=%.10g makes a filter of 0 bits: %s refuses it", (ull)g->n, g->p, name);
         if (m > (double)most)
             return bf_fail(err, BF_EINVAL,
-                "n=%llu at p=%.10g needs m=%.0f bits: %s takes at most %llu",
-                (unsigned long long)g->n, g->p, m, name, (unsigned long long)most);
+                "n=%llu at p=%.10g needs m=%.0f bits: %s takes at most %llu", (ull)g->n, g->p, m,
+                name, (ull)most);
         g->m = (uint64_t)m;
     }
     if (!g->n) {
@@ -43,8 +42,8 @@ static int k_fits(const bf_geometry *g, const char *name, unsigned most, bf_erro
 {
     if (g->k <= most) return 0;
     return bf_fail(err, BF_EINVAL,
-        "n=%llu keys in m=%llu bits need more than k=%u positions: %s refuses it",
-        (unsigned long long)g->n, (unsigned long long)g->m, most, name);
+        "n=%llu keys in m=%llu bits need more than k=%u positions: %s refuses it", (ull)g->n,
+        (ull)g->m, most, name);
 }
 
 static int guava(bf_geometry *g, const char *name, bool k_of_p, bf_error *err)

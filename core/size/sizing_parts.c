@@ -64,40 +64,55 @@ static unsigned common_k(const bf_scheme *s, double p)
     return s->layout->line_bits > 1 && s->layout->k_max <= 16 && k > 8 && k <= 10 ? 8 : k;
 }
 
-static int first_part(const bf_desc *d, bf_desc *part, bf_error *err)
+static int first_part(const bf_desc *d, bf_geometry *g, bf_error *err)
 {
     double share = weight((double)d->g.m) / all_weights((double)d->g.m, factor_of(d));
     bf_spec spec = { .n = d->g.n, .p = d->g.p * share, .k = d->g.k, .scheme = d->name };
-    return bf_size(part, &spec, 0, err);
+    bf_desc part;
+    if (bf_size(&part, &spec, 0, err) < 0) return BF_EINVAL;
+    *g = part.g;
+    return 1;
 }
 
-static int later_part(const bf_desc *d, uint64_t before, bf_desc *part)
+static int part_of_grow(
+    const bf_desc *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err)
 {
+    if (i == 0) return first_part(d, g, err);
     double share, total = next_total(d, (double)before, &share);
     uint64_t m = ((uint64_t)total - before) / LINE * LINE;
     if (total == 0) return 0;
     double p = d->g.p * share, n = floor((double)m / bf_bits_for(d->scheme->layout, p, d->g.k));
-    part->g = (bf_geometry){ .m = m, .n = n < 1 ? 1 : (uint64_t)n, .k = d->g.k, .p = p };
+    *g = (bf_geometry){ .m = m, .n = n < 1 ? 1 : (uint64_t)n, .k = d->g.k, .p = p };
     return 1;
+}
+
+static int part_of_window(
+    const bf_desc *d, unsigned i, uint64_t before, bf_geometry *g, bf_error *err)
+{
+    (void)i;
+    (void)before;
+    (void)err;
+    g->p = d->g.p / (d->parts + 1);
+    return 1;
+}
+
+bf_desc bf_part_of(const bf_desc *d, unsigned i)
+{
+    bf_desc p = *d;
+    p.kind = BF_PART;
+    p.index = i;
+    p.live = bf_kind_of(d)->least_live;
+    p.grow = p.window = p.parts = 0;
+    return p;
 }
 
 int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err)
 {
-    bf_desc p = *d;
-    int rc = 1;
-    if (d->kind == BF_GROW && i == 0)
-        rc = first_part(d, &p, err) < 0 ? BF_EINVAL : 1;
-    else if (d->kind == BF_GROW)
-        rc = later_part(d, before, &p);
-    else
-        p.g.p = d->g.p / (d->parts + 1);
+    bf_desc p = bf_part_of(d, i);
+    const int rc = bf_kind_of(d)->part(d, i, before, &p.g, err);
     if (rc <= 0) return rc;
     p.g.m = (p.g.m + LINE - 1) / LINE * LINE; /* so that parts begin at whole words, and lines */
     p.g.lines = p.g.m / p.scheme->layout->line_bits;
-    p.secret_check = d->secret_check;
-    p.kind = BF_PART;
-    p.index = i;
-    p.live = d->kind == BF_WINDOW ? BF_NEVER : 0;
     *part = p;
     return p.g.m + before <= BF_M_MAX ? 1 : 0;
 }
@@ -126,23 +141,57 @@ static bool made_of(const bf_desc *d, unsigned k)
 bool bf_chain_possible(const bf_desc *d)
 {
     if (!(d->g.p > 0 && d->g.p < 1)) return false;
-    return made_of(d, d->g.k) || (d->kind == BF_GROW && made_of(d, 0));
+    return made_of(d, d->g.k) || made_of(d, 0);
+}
+
+static bool possible_in_window(const bf_desc *of, const bf_desc *part)
+{
+    const bf_geometry *g = &part->g;
+    return g->m == of->g.m && g->n == of->g.n && near(g->p, of->g.p / (of->parts + 1), 0);
 }
 
 /* Sizes of parts are not compared: earlier versions made others.  But a part's n follows from its
  * m, p and k, so that neither it nor the next one comes too early or too late. */
-bool bf_chain_part_possible(const bf_desc *of, const bf_desc *part)
+static bool possible_in_grow(const bf_desc *of, const bf_desc *part)
 {
     const bf_geometry *g = &part->g;
-    if (g->m % LINE) return false; /* else its bits end within a byte */
-    if (of->kind == BF_WINDOW)
-        return g->m == of->g.m && g->n == of->g.n && near(g->p, of->g.p / (of->parts + 1), 0);
     if (!(g->p > 0 && g->p <= of->g.p)) return false;
     if (part->index == 0 && g->n != of->g.n) return false;
     const double bits = bf_bits_for(of->scheme->layout, g->p, g->k), keys = (double)g->m / bits;
     if (part->index) return near((double)g->n, fmax(floor(keys), 1), 1);
     return (double)g->n <= keys * (1 + 1e-6) + 1 &&
            (double)g->m <= 1.13 * (double)g->n * bits + 2 * LINE;
+}
+
+bool bf_chain_part_possible(const bf_desc *of, const bf_desc *part)
+{
+    return part->g.m % LINE == 0 /* else its bits end within a byte */
+           && bf_kind_of(of)->part_possible(of, part);
+}
+
+static const char *wrong_grow(const bf_desc *d)
+{
+    return !bf_grow_valid(d->grow)                 ? "grow is out of range"
+           : d->window != 0                        ? "window is out of range"
+           : d->parts                              ? "parts is out of range"
+           : d->live < 1 || d->live > BF_PARTS_MAX ? "its number of parts is out of range"
+                                                   : NULL;
+}
+
+static const char *wrong_window(const bf_desc *d)
+{
+    return d->grow != 0                               ? "grow is out of range"
+           : d->parts < 1 || d->parts >= BF_PARTS_MAX ? "parts is out of range"
+           : !bf_window_valid(d->window, d->parts)    ? "window is out of range"
+                                                      : NULL;
+}
+
+static const char *wrong_part(const bf_desc *d)
+{
+    return d->grow != 0               ? "grow is out of range"
+           : d->index >= BF_PARTS_MAX ? "parts is out of range"
+           : d->window != 0           ? "window is out of range"
+                                      : NULL;
 }
 
 /* ---- a spec ---- */
@@ -192,7 +241,7 @@ static int size_window(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_e
     d->live = BF_NEVER;
     if (d->g.m > BF_M_MAX / (parts + 1))
         return bf_fail(err, BF_EINVAL, "%u parts of %llu bits are more than 1099511627776",
-            parts + 1, (unsigned long long)d->g.m);
+            parts + 1, (ull)d->g.m);
     return 0;
 }
 
@@ -210,3 +259,18 @@ int bf_size_any(bf_desc *d, const bf_spec *spec, uint64_t most_bits, bf_error *e
             "scheme %s can neither grow nor forget: classic, block and block2 can", d->name);
     return 0;
 }
+
+const bf_kind bf_kind_fixed = { .is = "is of fixed size" };
+const bf_kind bf_kind_grow = { .is = "grows",
+    .flag = BF_FLAG_GROW,
+    .wrong = wrong_grow,
+    .part = part_of_grow,
+    .part_possible = possible_in_grow };
+const bf_kind bf_kind_window = { .is = "forgets",
+    .flag = BF_FLAG_WINDOW,
+    .even = true,
+    .least_live = BF_NEVER,
+    .wrong = wrong_window,
+    .part = part_of_window,
+    .part_possible = possible_in_window };
+const bf_kind bf_kind_part = { .flag = BF_FLAG_PART, .piece = true, .wrong = wrong_part };

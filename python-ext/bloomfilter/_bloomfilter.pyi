@@ -1,4 +1,4 @@
-"""The compiled part of bloomfilter; import it from there.
+"""Import all of it from the package: `from bloomfilter import BloomFilter`.
 
 m = bits, n = keys it is sized for, k = positions per key, p = false-positive rate at n keys.
 Everywhere: add() is True when the key is SURELY NEW, False when it was probably there already.
@@ -136,7 +136,7 @@ class BloomFilter:
         that others cleared or deleted may seem to be as it was.
         wait_replicas: an add returns when so many replicas have it; an Error where too few have it in time, though it is
         added then.
-        adopt: another system's bitmap becomes a filter of ours too, and that system works on; give scheme and what it
+        adopt: another system's bitmap becomes a filter of ours too, and that system goes on using it; give scheme and what it
         leaves open of m and k.
         """
     @classmethod
@@ -266,7 +266,7 @@ class BloomFilter:
     ) -> tuple[int, int, int, bytes]:
         """Add the keys of a buffer, each ended by the byte sep: (keys, new, consumed, kept).
 
-        What follows the last sep is left, to be given again with more; last=True: it is a key as well, if not empty.
+        What follows the last sep is not read: pass it again before more data. last=True: it is a key as well, if not empty.
         kept: b"", or the lines that were SURELY NEW (keep=True) or seen (keep=False), each with its sep.
         """
     def contains_lines(
@@ -369,10 +369,13 @@ class BloomFilter:
     def expire(self, seconds: float | None, /) -> None:
         """Filters in Redis: gone for everybody after so many seconds; None = never."""
     def rebuild(self, keys: Iterable[_Key], /) -> int:
-        """Filters in Redis: from now on it holds these keys and no others, for everybody; how many were surely different.
+        """Make it hold these keys and no others, for everybody who uses it; how many were surely different.
 
-        Until all keys are read it is used as ever; then the bits are exchanged at once (with shards, one shard after the
-        other).  Keys that others add meanwhile are kept only if they are among these.  The time to live stays.
+        Until all keys are read it is used as ever, and no key that is in the old and in the new ones is ever absent.
+        Memory and files: keys that anybody adds meanwhile are kept; it needs room for the bits once more; an exception
+        changes nothing, and whoever dies leaves the old keys or the new ones. Redis: keys that others add meanwhile are
+        kept only if they are among these; with shards, one shard after the other; the time to live stays.
+        Not for filters that grow or forget.
         """
     def delete(self) -> None:
         """Filters in Redis: delete it there, for everybody."""

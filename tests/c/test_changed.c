@@ -696,10 +696,7 @@ static void it_grows_while_somebody_looks(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) {
-        perror("mkdtemp");
-        return 1;
-    }
+    MAKE_FOLDER(folder);
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     snprintf(second, sizeof second, "%s/g.bloom", folder);
     RUN(holes_are_filled);

@@ -83,10 +83,7 @@ static void a_file_that_is_cut_while_it_is_read(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) {
-        perror("mkdtemp");
-        return 1;
-    }
+    MAKE_FOLDER(folder);
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     snprintf(other, sizeof other, "%s/g.bloom", folder);
     RUN(a_file_that_is_cut_while_it_is_read);

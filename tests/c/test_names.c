@@ -689,10 +689,7 @@ static void what_looks_like_a_url(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) {
-        perror("mkdtemp");
-        return 1;
-    }
+    MAKE_FOLDER(folder);
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     snprintf(temp, sizeof temp, "%s.tmp-0", path);
     snprintf(link_to, sizeof link_to, "%s/g.bloom", folder);

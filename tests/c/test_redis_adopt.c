@@ -4,12 +4,14 @@
 #define _GNU_SOURCE
 #include "redis_filters.h"
 #include "redis_proxy.h"
+#include <sys/sysinfo.h>
 
 enum { M = 2050, K = 14, MARK_AT = 260 };
 #define THEIRS .scheme = "gozero", .m = M
 #define ADOPT THEIRS, .must_exist = true, .adopt = true
 
 static bf_filter *scale; /* in memory: tells positions, which tests/vectors know from go-zero */
+static unsigned k = K;
 
 /* ---- the other system ---- */
 static const char *key_of(unsigned i, uint64_t pos[K])
@@ -26,7 +28,7 @@ static void they_add(const char *key, unsigned from, unsigned to)
     uint64_t pos[K];
     for (unsigned i = from; i < to; i++) {
         key_of(i, pos);
-        for (unsigned j = 0; j < K; j++)
+        for (unsigned j = 0; j < k; j++)
             rs_command(&redis, "SETBIT %s %llu 1", key, (unsigned long long)pos[j]);
     }
 }
@@ -38,7 +40,7 @@ static unsigned they_miss(const char *key, unsigned from, unsigned to)
     for (unsigned i = from; i < to; i++) {
         bool all = true;
         key_of(i, pos);
-        for (unsigned j = 0; j < K; j++)
+        for (unsigned j = 0; j < k; j++)
             all &= rs_number(&redis, "GETBIT %s %llu", key, (unsigned long long)pos[j]) == 1;
         n += !all;
     }
@@ -198,6 +200,174 @@ static void what_they_add_meanwhile_stays(void)
     }
 }
 
+/* Of several who adopt it at once one does, and the others find it adopted. */
+static void several_adopt_at_once(void)
+{
+    enum { ADOPTERS = 6 };
+    for (int round = 0; round < 5; round++) {
+        rs_command(&redis, "FLUSHALL");
+        they_add("k", 0, 30);
+        pid_t child[ADOPTERS];
+        for (unsigned i = 0; i < ADOPTERS; i++)
+            if ((child[i] = fork()) == 0) {
+                bf_filter *f = OPEN("k", ADOPT);
+                numbers(f, 100 + 10 * i, 110 + 10 * i);
+                they_add("k", 200 + 10 * i, 210 + 10 * i);
+                const unsigned lost = missing(f, 0, 30) + missing(f, 200 + 10 * i, 210 + 10 * i);
+                bf_close(f);
+                _exit(f && lost == 0 ? 0 : 1);
+            }
+        for (unsigned i = 0; i < ADOPTERS; i++) {
+            int status = -1;
+            waitpid(child[i], &status, 0);
+            CHECK_EQ(status, 0);
+        }
+        bf_filter *f = OPEN("k", 0);
+        CHECK(missing(f, 0, 30) == 0 && missing(f, 100, 160) == 0 && missing(f, 200, 260) == 0);
+        CHECK(they_miss("k", 0, 30) == 0 && they_miss("k", 100, 160) == 0);
+        CHECK_EQ(rs_number(&redis, "STRLEN k"), MARK_AT + 4);
+        bf_close(f);
+    }
+}
+
+/* As two different filters: one of them is adopted, and whoever wants the other is told both. */
+static void adopted_as_two(void)
+{
+    enum { ADOPTERS = 6 };
+    static const bf_spec as[] = { { ADOPT },
+        { .scheme = "classic", .m = 2048, .k = 3, .must_exist = true, .adopt = true } };
+    for (int round = 0; round < 12; round++) {
+        rs_command(&redis, "FLUSHALL");
+        they_add("k", 0, 2);
+        rs_command(&redis, "SETBIT k 2047 1"); /* not too long for either */
+        rs_command(&redis, "COPY k before");
+        pid_t child[ADOPTERS];
+        for (unsigned i = 0; i < ADOPTERS; i++)
+            if ((child[i] = fork()) == 0) {
+                const int rc = code_of(as[(i + (unsigned)round) % 2], "k");
+                const bool named = strstr(e.msg, "classic") && strstr(e.msg, "gozero");
+                _exit(rc == 0 ? 0 : rc == BF_EMISMATCH && named ? 1 : 2);
+            }
+        int adopted[3] = { 0 }, first = -1, mixed = 0;
+        for (unsigned i = 0; i < ADOPTERS; i++) {
+            int status = -1;
+            waitpid(child[i], &status, 0);
+            const int how = WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+            adopted[how < 2 ? how : 2]++;
+            const int side = (int)((i + (unsigned)round) % 2) ^ (how != 0);
+            if (first < 0) first = side;
+            mixed += side != first;
+        }
+        CHECK(adopted[0] == ADOPTERS / 2 && adopted[1] == ADOPTERS / 2 && mixed == 0);
+        CHECK_EQ(rs_number(&redis, "BITCOUNT k 0 255"), rs_number(&redis, "BITCOUNT before 0 255"));
+        bf_filter *f = OPEN("k", 0);
+        CHECK(f != NULL);
+        bf_close(f);
+    }
+}
+
+/* ---- m = 2^32: no room for the mark, which K:meta alone has ---- */
+#define LARGE .scheme = "php-hashes:JS,SDBM"
+#define ADOPT_LARGE LARGE, .must_exist = true, .adopt = true
+enum { LENGTH = 1 << 29 };
+
+static bool room_for_gibs(unsigned n)
+{
+    struct sysinfo i;
+    return sysinfo(&i) == 0 && (uint64_t)i.totalram * i.mem_unit > (uint64_t)n << 30;
+}
+
+static void large_cared_for(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    they_add("k", 0, 10);
+    bf_filter *f = OPEN("k", ADOPT_LARGE, .cache = true, .timeout = 60),
+              *g = OPEN("k", .timeout = 60), *near = bf_open(&(bf_spec){ LARGE }, &e);
+    CHECK(rs_number(&redis, "STRLEN k") == LENGTH && rs_number(&redis, "EXISTS k:meta"));
+    they_add("k", 10, 20);
+    numbers(g, 20, 30);
+    CHECK(missing(f, 0, 30) == 0 && missing(g, 0, 30) == 0 && present_of(g, 100, 200) == 0);
+    CHECK_EQ(ones(g), (uint64_t)rs_number(&redis, "BITCOUNT k"));
+    CHECK_EQ(bf_clear(f, &e), 0);
+    CHECK(ones(g) == 0 && present_of(f, 0, 30) == 0 && present_of(g, 0, 30) == 0);
+    they_add("k", 0, 5);
+    numbers(near, 40, 50);
+    CHECK(missing(f, 0, 5) == 0 && bf_unite(g, near, &e) == 0);
+    CHECK(missing(f, 0, 5) == 0 && missing(f, 40, 50) == 0);
+    CHECK(bf_rebuild_end(f, near, &e) == 0);
+    CHECK(missing(g, 40, 50) == 0 && present_of(g, 0, 5) == 0);
+    they_add("k", 0, 5);
+    CHECK(bf_intersect(g, near, &e) == 0 && missing(f, 40, 50) == 0 && present_of(f, 0, 5) == 0);
+    CHECK_EQ(rs_number(&redis, "STRLEN k"), LENGTH);
+    CHECK(bf_expire(g, 1000, &e) == 0 && rs_number(&redis, "TTL k:meta") > 900);
+    CHECK(rs_number(&redis, "TTL k") > 900 && rs_number(&redis, "DBSIZE") == 2);
+    CHECK(bf_delete(f, &e) == 0 && rs_number(&redis, "DBSIZE") == 0);
+    bf_close(f);
+    bf_close(g);
+    bf_close(near);
+}
+
+/* Gone, or begun again and so shorter: never "absent". */
+static void large_lost(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    they_add("k", 0, 5);
+    bf_filter *f = OPEN("k", ADOPT_LARGE, .cache = true), *g;
+    CHECK_EQ(missing(f, 0, 5), 0);
+    rs_command(&redis, "DEL k");
+    CHECK(bf_test(f, "n9", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+    CHECK(bf_add(f, "n9", 2, &e) == BF_EIO && bf_clear(f, &e) == BF_EIO && ones(f) == UINT64_MAX);
+    they_add("k", 5, 10);
+    CHECK(bf_test(f, "n5", 2, &e) == BF_EIO && bf_add(f, "n1", 2, &e) == BF_EIO);
+    CHECK_EQ(code_of((bf_spec){ .must_exist = true }, "k"), BF_EFORMAT);
+    g = OPEN("k", ADOPT_LARGE);
+    CHECK(missing(g, 5, 10) == 0 && missing(f, 5, 10) == 0);
+    rs_command(&redis, "DEL k k:meta");
+    CHECK(bf_test(g, "n5", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+    they_add("k", 20, 22);
+    bf_close(OPEN("k", ADOPT_LARGE));
+    CHECK(bf_test(g, "n5", 2, &e) == 0 || strstr(e.msg, "was re-created"));
+    bf_close(f);
+    bf_close(g);
+}
+
+static void large_made_here(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = OPEN("k", LARGE), *g = OPEN("k", .must_exist = true);
+    bf_info i;
+    bf_get_info(f, &i);
+    CHECK(i.created && rs_number(&redis, "STRLEN k") == LENGTH);
+    numbers(f, 0, 10);
+    they_add("k", 10, 20);
+    CHECK(missing(f, 0, 20) == 0 && missing(g, 0, 20) == 0);
+    rs_command(&redis, "DEL k");
+    CHECK(bf_add(g, "n9", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+    CHECK_EQ(rs_number(&redis, "EXISTS k"), 0); /* it took its bits back */
+    CHECK_EQ(code_of((bf_spec){ .must_exist = true }, "k"), BF_EIO);
+    bf_close(OPEN("k", LARGE));
+    CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "was re-created"));
+    CHECK(bf_test(f, "n1", 2, &e) == 0 && bf_delete(f, &e) == 0);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 0);
+    bf_close(f);
+    bf_close(g);
+}
+
+static void up_to_the_last_bit(void)
+{
+    bf_filter *small = scale;
+    if (!room_for_gibs(3)) return;
+    scale = bf_open(&(bf_spec){ LARGE }, &e);
+    k = 2;
+    large_cared_for();
+    large_lost();
+    large_made_here();
+    rs_command(&redis, "FLUSHALL");
+    bf_close(scale);
+    scale = small;
+    k = K;
+}
+
 /* ---- what is refused ---- */
 static void refused(void)
 {
@@ -223,15 +393,15 @@ static void refused(void)
     s = adopt;
     s.read_only = true;
     CHECK_EQ(code_of(s, "k"), BF_EINVAL);
-    CHECK_HAS(e.msg, "adopt writes to a filter in Redis, but read_only is asked for");
+    CHECK_HAS(e.msg, "adopt writes to the filter: read_only must not be given");
     CHECK(!bf_open(&(bf_spec){ .m = 100, .k = 3, .adopt = true }, &e) && e.code == BF_EINVAL);
     CHECK_HAS(e.msg, "no Redis is given");
     s = adopt;
     s.scheme = "redisson";
     s.k = 7;
     CHECK_EQ(code_of(s, "k"), BF_ENOTSUP);
-    s = adopt;
-    s.m = UINT64_C(1) << 32;
+    s = (bf_spec){ .scheme = "classic", .m = UINT64_C(1) << 32, .k = 3, .shards = 1 };
+    s.must_exist = s.adopt = true;
     CHECK_EQ(code_of(s, "k"), BF_ENOTSUP);
     CHECK_HAS(e.msg, "room for the mark");
     CHECK(rs_number(&redis, "DBSIZE") == 1 && they_miss("k", 0, 40) == 0);
@@ -251,8 +421,7 @@ static void refused(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     scale = bf_open(&(bf_spec){ THEIRS }, &e);
     rs_start(&redis, NULL);
     RUN(gets_mark_and_companion);
@@ -260,6 +429,9 @@ int main(void)
     RUN(lost_and_adopted_again);
     RUN(nothing_of_theirs_is_overwritten);
     RUN(what_they_add_meanwhile_stays);
+    RUN(several_adopt_at_once);
+    RUN(adopted_as_two);
+    RUN(up_to_the_last_bit);
     RUN(refused);
     rs_end(&redis);
     bf_close(scale);

@@ -3,7 +3,8 @@
  * trip, and every way a client can fail.  The client here is a plain socket that shares no code
  * with the core; the server is the test's own. */
 #define _GNU_SOURCE
-#include "../../core/redis/redis.h"
+#include "../../core/redis/sharded.h"
+#include "../../core/redis/transport.h"
 #include "check.h"
 #include "redis_server.h"
 

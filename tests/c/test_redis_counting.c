@@ -272,10 +272,7 @@ static void a_server_without_bitfield_ro(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
-        e.code == BF_ENOTSUP) {
-        SKIP_REST("this build lacks hiredis");
-    }
+    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(every_scheme_as_in_memory);
     RUN(a_multiset);

@@ -334,11 +334,7 @@ static void answers_that_are_lost(void)
 static void waiting_for_replicas(void)
 {
     server copy;
-    rs_start(&copy, NULL);
-    rs_command(&copy, "REPLICAOF 127.0.0.1 %d", redis.port);
-    for (int i = 0;
-        i < 500 && !strstr(rs_command(&copy, "INFO replication"), "master_link_status:up"); i++)
-        rs_pause(20);
+    rs_replica(&copy, &redis);
     for (unsigned shards = 1; shards <= 3; shards += 2) {
         rs_command(&redis, "FLUSHALL");
         bf_filter *f = OPEN("w", .m = 9216, .k = 4, .scheme = "classic", .shards = shards,
@@ -365,10 +361,7 @@ static void waiting_for_replicas(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
-        e.code == BF_ENOTSUP) {
-        SKIP_REST("this build lacks hiredis");
-    }
+    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(shards_as_in_memory);
     RUN(very_many_positions);

@@ -240,8 +240,8 @@ static void redissons_hashes(void)
     bf_info i;
     for (size_t n = 0; n < 4 + 7; n++) {
         rs_command(&redis, "FLUSHALL");
-        rs_command(&redis,
-            "HSET {r}:config size 958 hashIterations 7 expectedInsertions 100 falseProbability 0.01 sizf 1");
+        rs_command(&redis, "HSET {r}:config size 958 hashIterations 7 expectedInsertions 100 "
+                           "falseProbability 0.01 sizf 1");
         rs_command(&redis, "HSET {r}:config %s", n < 4 ? bad[n] : fine[n - 4]);
         bf_filter *f = bf_open(
             &(bf_spec){
@@ -596,8 +596,7 @@ static void large_ones(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
     rs_start(&redis, NULL);
     RUN(urls);

@@ -86,8 +86,7 @@ static void from_every_call_on_all_fail(void) { every_call(true, &e); }
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(every_call_fails_once);
     RUN(every_call_fails_and_nobody_hears);

@@ -200,8 +200,8 @@ static void others_act_before_every_trip(void) { others_act(true); }
 /* ---- what is made aside ---- */
 static void deletes_temporaries(void)
 {
-    rs_command(&redis,
-        "EVAL \"for _,k in ipairs(redis.call('KEYS','*:tmp:*')) do redis.call('DEL',k) end return 1\" 0");
+    rs_command(&redis, "EVAL \"for _,k in ipairs(redis.call('KEYS','*:tmp:*')) do "
+                       "redis.call('DEL',k) end return 1\" 0");
 }
 
 /* So large that several trips upload it; evicted after the first, it would be half of it. */
@@ -238,8 +238,7 @@ static void temporary_keys_are_lost(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     setvbuf(stdout, NULL, _IOLBF, 0);
     rs_start(&redis, NULL);
     RUN(temporary_keys_are_lost);

@@ -140,6 +140,25 @@ static void same_as_memory(void)
     }
 }
 
+/* More positions a key than one command of a script takes, and keys that are in every part. */
+static void many_positions(void)
+{
+    const bf_spec spec = { .n = 200, .p = 1e-302, .grow = 2, .scheme = "classic" };
+    uint8_t a[BATCH], b[BATCH];
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = through(&one_server, spec, "k"), *near = bf_open(&spec, &e);
+    if (!f || !near) return;
+    for (unsigned at = 0; at < 900; at += 100) {
+        CHECK_EQ(batch(f, true, 'm', at, 200, a), batch(near, true, 'm', at, 200, b));
+        CHECK(!memcmp(a, b, 200));
+    }
+    bf_info i;
+    bf_get_info(f, &i);
+    CHECK(i.k > 1000 && i.part_count >= 3 && bf_equal(f, near, &e) == 1);
+    bf_close(f);
+    bf_close(near);
+}
+
 /* Opening asks for all parts at once. */
 static void opening_takes_as_many_trips_for_eight_parts(void)
 {
@@ -336,6 +355,28 @@ static void a_lost_one_is_made_again(void)
 }
 
 /* Several clients fill one part: its count is everybody's, so it is followed when it is full. */
+/* K:meta alone counts the parts: without it the later ones are nobody's, and go when the filter is
+ * made again.  A filter of its own under the name of a later part stays. */
+static void parts_that_nobody_counts(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = OPEN("seen", GROWS);
+    grow_to(f, "seen", 4);
+    rs_command(&redis, "DEL seen:meta");
+    bf_filter *own = numbers(OPEN("{seen}:p5", .n = 100, .p = 0.01), 0, 50);
+    rs_command(&redis, "SET {seen}:p6:meta text");
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 8 + 2 + 1);
+    bf_filter *again = OPEN("seen", GROWS);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 3 + 2 + 1);
+    CHECK_EQ(missing(own, 0, 50), 0);
+    CHECK_EQ(batch(again, true, 'a', 0, 40, NULL), 40);
+    CHECK_EQ(bf_delete(again, &e), 0);
+    CHECK_EQ(rs_number(&redis, "DBSIZE"), 2 + 1);
+    bf_close(again);
+    bf_close(own);
+    bf_close(f);
+}
+
 static void all_count_together(void)
 {
     rs_command(&redis, "FLUSHALL");
@@ -475,17 +516,18 @@ static void without_bitfield_ro(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(a_trip_a_call);
     RUN(same_as_memory);
+    RUN(many_positions);
     RUN(opening_takes_as_many_trips_for_eight_parts);
     RUN(one_connection);
     RUN(windows_too);
     RUN(nobody_elses_string_is_written_over);
     RUN(a_lost_part_is_an_error_of_the_same_trip);
     RUN(a_lost_one_is_made_again);
+    RUN(parts_that_nobody_counts);
     RUN(all_count_together);
     RUN(strings_of_an_older_version);
     RUN(cached_keys_take_no_trip);

@@ -385,8 +385,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
     RUN(in_memory_against_the_oracle);
     RUN(the_rate_is_kept);
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(in_redis_against_the_oracle);
     RUN(block_has_the_bits_of_the_filter_without_shards);

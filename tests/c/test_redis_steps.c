@@ -13,7 +13,8 @@ static const char *const spoils[] = {
     "-LOADING Redis is\tloading the dataset in memory\r\n",
     "-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", ":99999\r\n",
     "$0\r\n\r\n", "*1\r\n:1\r\n", "*-1\r\n",
-    "$100\r\n0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\r\n",
+    "$100\r\n01234567890123456789012345678901234567890123456789012345678901234567890123456789012345"
+    "67890123456789\r\n",
     "+OK\r\n", "-\r\n", "*2\r\n$1\r\na\r\n$1\r\nb\r\n"
 };
 enum { SPOILS = sizeof spoils / sizeof *spoils, EACH_NODE = 4, TRIPS_MOST = 200 };
@@ -144,8 +145,7 @@ static void every_answer(void)
 
 int main(void)
 {
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(every_answer);
     rs_end(&redis);

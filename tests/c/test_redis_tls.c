@@ -35,19 +35,19 @@ static void shell(const char *format, const char *a, const char *b, const char *
 
 static void authority(const char *name)
 {
-    shell(
-        "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=%s -keyout %s.key -out %s.pem",
+    shell("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "
+          "/CN=%s -keyout %s.key -out %s.pem",
         name, name, name);
 }
 
 static void certificate(const char *name, const char *names)
 {
-    shell(
-        "openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=%s -keyout %s.key -out %s.csr",
+    shell("openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=%s "
+          "-keyout %s.key -out %s.csr",
         name, name, name);
     shell("echo subjectAltName=%s >%s.ext%s", names, name, "");
-    shell(
-        "openssl x509 -req -in %s.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile %s.ext -out %s.pem",
+    shell("openssl x509 -req -in %s.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile "
+          "%s.ext -out %s.pem",
         name, name, name);
     shell("cat %s.pem %s.key >%s.both", name, name, name);
 }
@@ -255,10 +255,7 @@ int main(void)
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!bf_open(&(bf_spec){ .storage = "rediss://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
         SKIP_REST("this build lacks hiredis or OpenSSL");
-    if (!mkdtemp(keys)) {
-        perror("mkdtemp");
-        return 1;
-    }
+    MAKE_FOLDER(keys);
     authority("ca");
     authority("stranger");
     certificate("server", "DNS:localhost,IP:127.0.0.1");

@@ -164,8 +164,7 @@ static void forks_and_idle_connections(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0); /* children must not print it again */
-    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
-        SKIP_REST("this build lacks hiredis");
+    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(racing_creators_and_adders);
     RUN(a_creator_is_killed);

@@ -147,15 +147,14 @@ static void kernels_of_the_cpu(void)
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
         CHECK(s->layout->k_max <= BF_K_MAX && strlen(s->name) < BF_SCHEME_BYTES &&
               s->hash->width <= BF_WIDTH_MAX);
-        CHECK(
-            !s->hash->accept || !s->layout->portable); /* single keys of kernels go past accept() */
+        CHECK(!s->hash->accept ||
+              !s->layout->kernels[0][0]); /* single keys of kernels go past accept() */
         CHECK_EQ(s - bf_schemes < 3, s->keyed != NULL); /* native.h */
-        const bf_kernels *both[4] = { s->layout->portable, s->layout->avx2, s->layout->counting[0],
-            s->layout->counting[1] };
-        for (int i = 0; i < 4; i++)
-            if (both[i])
-                CHECK(both[i]->lag + both[i]->step <= BF_RING && BF_RING % both[i]->step == 0 &&
-                      both[i]->lag % both[i]->step == 0);
+        for (int i = 0; i < 4; i++) {
+            const bf_kernels *one = s->layout->kernels[i / 2][i % 2];
+            CHECK(!one || (one->lag + one->step <= BF_RING && BF_RING % one->step == 0 &&
+                              one->lag % one->step == 0));
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 #include "../../core/hash/hash.h"
 #include "check.h"
 #include "optional.h"
+#include "xorshift.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,14 +11,6 @@ enum { LONGEST = 300, KEYS = 40 };
 extern const bf_hash bf_hash_siphash;
 static const bf_hash *hash;
 static uint8_t text[LONGEST + KEYS], secret[BF_SECRET_BYTES];
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-}
 
 static void agree(const bf_key *keys, size_t n)
 {

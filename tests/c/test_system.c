@@ -466,10 +466,7 @@ static void a_part_that_another_has_appended(void)
 
 int main(void)
 {
-    if (!mkdtemp(folder)) {
-        perror("mkdtemp");
-        return 1;
-    }
+    MAKE_FOLDER(folder);
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     snprintf(second, sizeof second, "%s/g.bloom", folder);
     RUN(without_nameless_files);

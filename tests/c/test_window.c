@@ -3,7 +3,7 @@
  * clock that runs fast; kill -9 while a part is emptied; bytes and sets. Runs with both kernels. */
 #define _GNU_SOURCE
 #include "../../core/bloomfilter.h"
-#include "check.h"
+#include "must.h"
 #include "native.h"
 #include <math.h>
 #include <pthread.h>
@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 static char folder[] = "/tmp/bf-window-XXXXXX", path[64];
-static bf_error e;
 static double *now; /* shared by all processes */
 static double clock_(void *p)
 {
@@ -23,15 +22,6 @@ static double clock_(void *p)
     return t;
 }
 
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(...)                                                                                  \
     must(bf_open(&(bf_spec){ .clock = clock_, .clock_ctx = now, __VA_ARGS__ }, &e), __LINE__)
 typedef struct {
@@ -466,10 +456,7 @@ static void a_reader_never_writes(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (!mkdtemp(folder)) {
-        perror("mkdtemp");
-        return 1;
-    }
+    MAKE_FOLDER(folder);
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     now = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     RUN(every_window);

@@ -5,20 +5,13 @@
 #include <xxhash.h>
 #include "../../core/hash/hash.h"
 #include "check.h"
+#include "xorshift.h"
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { LONGEST = 1100, KEYS = 64 };
 extern const bf_hash bf_hash_xxh3;
 static uint8_t text[LONGEST + KEYS];
-static uint64_t state = 88172645463325252u;
-
-static uint64_t next(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    return state ^= state << 17;
-}
 
 static void agree(const bf_key *keys, size_t n)
 {

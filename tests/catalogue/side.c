@@ -1,9 +1,10 @@
 /* side.c - the C side of the catalogue: one request a line on standard input, one answer a line.
  * side.php speaks the same.
  *
- *   request  op TAB name=VALUE TAB ...    VALUE: i123 an integer, f0.5 a number, b6162 bytes or text in hex, p6162 a path
- *             t1 true; oNAME PORT a client (clients.py)
- *   answer   outcome TAB text in hex      outcome: ok, or the code of bf_error; "setup" where an earlier step failed
+ *   request  op TAB name=VALUE TAB ...    VALUE: i123 an integer, f0.5 a number, b6162 bytes or
+ *             text in hex, p6162 a path, t1 true; oNAME PORT a client (clients.py)
+ *   answer   outcome TAB text in hex        outcome: ok, or the code of bf_error; "setup" where an
+ *             earlier step failed
  *
  * For what each op does see README.md.  Names with a. and b. before them are of the two filters of
  * a set operation. */

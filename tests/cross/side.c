@@ -1,10 +1,11 @@
 /* side.c - the C side of the cross-language tests; side.php and side.py are the same program.  What
  * all three print must be the same text, and what they write the same bytes.
  *
- *   side make CASES KEYS FOLDER    for each case: makes a filter, adds keys one by one and in a batch, prints every
- *                                  answer, every position, the state; writes
- * FOLDER/CASE.c.{saved,bytes} and .mapped
- *   side read CASES KEYS FOLDER    opens what all three wrote, by every way there is, prints what it finds
+ *   side make CASES KEYS FOLDER    for each case: makes a filter, adds keys one by one and in a
+ *                                  batch, prints every answer, every position, the state; writes
+ *                                  FOLDER/CASE.c.{saved,bytes} and .mapped
+ *   side read CASES KEYS FOLDER    opens what all three wrote, by every way there is, prints what
+ *                                  it finds
  *   side positions CASES KEYS FOLDER    only prints every position
  *
  * CASES: a line each: name, home, scheme, m, n, k, p, secret in hex; tabs between, "-" for not

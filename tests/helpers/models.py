@@ -54,7 +54,6 @@ class OfSets(Machine):
         self.shrunk(bf)
 
     @rule(which=which, batch=lists)
-    @precondition(lambda self: self.home.place.redis)
     def rebuild(self, which, batch):
         bf = self.one(which)
         if not self.fixed():

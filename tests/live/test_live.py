@@ -37,7 +37,7 @@ CASES = [
 ]
 
 
-def run(command, stdin="", cwd=None):
+def run(command, stdin="", cwd=None, timeout=300):
     return subprocess.run(
         command,
         input=stdin,
@@ -45,7 +45,7 @@ def run(command, stdin="", cwd=None):
         text=True,
         encoding="utf-8",
         check=True,
-        timeout=300,
+        timeout=timeout,
         cwd=cwd,
     ).stdout
 
@@ -95,22 +95,122 @@ def test_guava(guava, case, tmp_path):
     assert answers == "".join(str(b) for b in bf.contains_many([*keys, *more]))
 
 
-def test_gozero(tmp_path):
+@pytest.fixture(scope="session")
+def gozero(tmp_path_factory):
+    """A folder with go-zero's positions and its filter as programs."""
     if not shutil.which("go"):
         pytest.skip("no Go")
-    shutil.copytree(HERE / "gozero", tmp_path, dirs_exist_ok=True)
+    folder = tmp_path_factory.mktemp("gozero")
+    shutil.copytree(HERE / "gozero", folder, dirs_exist_ok=True)
     try:
-        run(["go", "mod", "tidy"], cwd=tmp_path)
+        run(["go", "mod", "tidy"], cwd=folder)
     except subprocess.SubprocessError:
         pytest.skip("the Go module proxy cannot be reached")
+    run(["go", "build", "-o", "programs/", "./..."], cwd=folder, timeout=1200)
+    return folder / "programs"
+
+
+def test_gozero(gozero):
     for bits in (1, 1000, 20480, 2**32):
         bf = BloomFilter(m=bits, scheme="gozero")
-        rows = run(
-            ["go", "run", ".", str(bits)], "".join(f"{key}\n" for key in TEXTS), cwd=tmp_path
-        ).splitlines()
+        rows = run([gozero / "live", str(bits)], "".join(f"{key}\n" for key in TEXTS)).splitlines()
         assert [bf.hashcode(key) for key in TEXTS] == [
             [int(x) for x in row.split()] for row in rows
         ]
+
+
+class GoZero:
+    """core/bloom on a key in Redis, in a process of its own that lives as long as the test."""
+
+    def __init__(self, program, port, key, bits):
+        self.process = subprocess.Popen(
+            [program, f"127.0.0.1:{port}", key, str(bits)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+
+    def _ask(self, verb, keys):
+        answers = []
+        for key in keys:
+            self.process.stdin.write(f"{verb} {key}\n")
+            answers.append(self.process.stdout.readline().strip())
+        return answers
+
+    def add(self, keys):
+        assert set(self._ask("add", keys)) == {"<nil>"}
+
+    def has(self, keys):
+        """How many of them; an error of go-zero fails the test."""
+        answers = self._ask("exists", keys)
+        assert set(answers) <= {"true <nil>", "false <nil>"}, answers
+        return answers.count("true <nil>")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.wait(30)
+
+
+@pytest.mark.parametrize("bits", [20480, 2**32])
+def test_gozero_goes_on_with_a_key_that_is_adopted(gozero, redis_port, bits):
+    url = f"redis://127.0.0.1:{redis_port}/0?key=theirs&timeout=60"
+    spec = {"scheme": "gozero", "m": bits, "adopt": True}
+    first, more, ours, again = (
+        [f"{name}-{i}" for i in range(50)] for name in ("first", "more", "ours", "again")
+    )
+
+    def both_have(keys, *handles):
+        return theirs.has(keys) == len(keys) and all(
+            h.contains_many(keys) == b"\1" * len(keys) for h in handles
+        )
+
+    with GoZero(gozero / "filter", redis_port, "theirs", bits) as theirs:
+        theirs.add(first)
+        bf = BloomFilter.open(url, **spec)
+        cached = BloomFilter.open(url, cache=True, cache_max_age=1e-6)
+        theirs.add(more)
+        bf.update(ours)
+        assert both_have(first + more + ours, bf, cached) and theirs.has(again) == 0
+        if bits < 2**20:  # cleared at 50 %
+            fill = 0
+            while bf.fill_ratio <= 0.5:
+                theirs.add([f"fill-{fill}-{i}" for i in range(100)])
+                fill += 1
+            assert bf.saturated
+        bf.clear()
+        assert theirs.has(first + more + ours) == 0
+        assert not any(bf.contains_many(first + more)) and not any(cached.contains_many(first))
+        theirs.add(first)
+        assert both_have(first, bf, cached) and theirs.has(more) == 0
+        near = BloomFilter(scheme="gozero", m=bits)
+        near.update(more)
+        bf |= near
+        assert both_have(first + more, bf, cached)
+        bf.rebuild(ours)
+        theirs.add(again)
+        assert both_have(ours + again, bf, cached) and theirs.has(first + more) == 0
+        bf.expire(1000)
+        theirs.add(first)
+        assert int(ask(redis_port, "TTL theirs")[1:]) > 900 and both_have(first + ours, cached)
+        bf.delete()
+        assert ask(redis_port, "DBSIZE") == b":0\r\n" and theirs.has(first) == 0
+        theirs.add(more)  # their filter, begun again
+        with pytest.raises(Exception, match="is lost"):
+            cached.add("x")
+        with BloomFilter.open(url, **spec) as bf:
+            assert both_have(more, bf) and theirs.has(first + ours) == 0
+            bf.expire(0.05)
+            while ask(redis_port, "EXISTS theirs") != b":0\r\n":
+                pass
+            theirs.add(again)
+            assert theirs.has(more) == 0
+            with pytest.raises(Exception, match="is lost"):
+                bf.contains_many(again)
+            assert theirs.has(again) == len(again)
 
 
 @pytest.fixture(scope="session")

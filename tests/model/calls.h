@@ -63,7 +63,7 @@ static inline void find_keys(bf_filter *of)
         taken[2 * n++ + 1] = pos[1] % part_bits;
     }
 }
-/* In the place of sizing_chain.c. */
+/* In the place of sizing_parts.c. */
 int __wrap_bf_chain_part(
     const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
 int __wrap_bf_chain_part(
@@ -71,12 +71,9 @@ int __wrap_bf_chain_part(
 {
     (void)before;
     (void)err;
-    *part = *d;
+    *part = bf_part_of(d, i);
     part->g.m = part->g.lines = part_bits;
     part->g.n = room;
-    part->kind = BF_PART;
-    part->index = i;
-    part->live = d->kind == BF_WINDOW ? BF_NEVER : 0;
     return 1;
 }
 static inline int add_key(bf_filter *to, int key)

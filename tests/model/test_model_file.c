@@ -1,33 +1,11 @@
 /* test_model_file.c - filters that grow or forget in one mapped file, under every interleaving of
- * processes: each thread has a handle of its own, which maps the file by itself.  A word has then
- * several addresses: it is known by its place in the file. flock is the model's, so that who waits
- * for it does not stop the others; nothing is waited for to reach a disk.  At the end the file is
+ * processes: each thread has a handle of its own (one_file.h).  At the end the file is
  * opened once more: it is sound, and all is in it.  The very code of the core; only how large a
  * part is, is the test's. */
 /* wraps: bf_chain_part bf_chain_part_possible flock fsync mmap munmap */
 #include "forgetting.h"
 #include "growing.h"
-#include <sys/file.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* ---- the machine ---- */
-enum { MAPS = 64 };
-static struct {
-    const uint8_t *at;
-    size_t len;
-    off_t offset;
-} maps[MAPS];
-static int flock_, flock_fd, flock_thread;
-
-static const void *place(const void *word)
-{
-    for (int i = 0; i < MAPS; i++)
-        if (maps[i].at && (const uint8_t *)word >= maps[i].at &&
-            (const uint8_t *)word < maps[i].at + maps[i].len)
-            return (const void *)(uintptr_t)((const uint8_t *)word - maps[i].at + maps[i].offset);
-    return word;
-}
+#include "one_file.h"
 
 /* Parts of two words are what no constructor makes. */
 bool __wrap_bf_chain_part_possible(const bf_desc *, const bf_desc *);
@@ -36,54 +14,6 @@ bool __wrap_bf_chain_part_possible(const bf_desc *of, const bf_desc *part)
     (void)of;
     (void)part;
     return true;
-}
-
-void *__real_mmap(void *, size_t, int, int, int, off_t);
-void *__wrap_mmap(void *, size_t, int, int, int, off_t);
-void *__wrap_mmap(void *at, size_t len, int prot, int flags, int fd, off_t offset)
-{
-    uint8_t *p = __real_mmap(at, len, prot, flags, fd, offset);
-    int i = 0;
-    while (i < MAPS && maps[i].at) i++;
-    if (p == MAP_FAILED || fd < 0 || i == MAPS) return p;
-    maps[i].at = p;
-    maps[i].len = len;
-    maps[i].offset = offset;
-    return p;
-}
-int __real_munmap(void *, size_t);
-int __wrap_munmap(void *, size_t);
-int __wrap_munmap(void *at, size_t len)
-{
-    for (int i = 0; i < MAPS; i++)
-        if (maps[i].at == at) maps[i].at = NULL;
-    return __real_munmap(at, len);
-}
-int __real_flock(int, int);
-int __wrap_flock(int, int);
-int __wrap_flock(int fd, int op)
-{
-    if (op == LOCK_UN)
-        bf_model_step(&flock_, true);
-    else
-        bf_model_wait(&flock_);
-    flock_ = op != LOCK_UN;
-    flock_fd = fd;
-    flock_thread = model.running;
-    return __real_flock(fd, op | LOCK_NB);
-}
-/* The kernel gives back what a process had locked when it dies. */
-static void give_back(int thread)
-{
-    if (!flock_ || flock_thread != thread) return;
-    close(flock_fd);
-    flock_ = 0;
-}
-int __wrap_fsync(int);
-int __wrap_fsync(int fd)
-{
-    (void)fd;
-    return 0;
 }
 
 /* ---- handles ---- */

@@ -43,7 +43,7 @@ same([2, true, 1], [$counting->countOf('a'), $counting->remove('a'), $counting->
 
 foreach ([
     ['ValueError', 'hash functions must be 1 to 16, got 0', []],
-    ['ValueError', 'hash functions must be 1 to 16', array_fill(0, 17, $crc)],
+    ['ValueError', 'hash functions must be 1 to 16, got 17', array_fill(0, 17, $crc)],
     ['TypeError', 'hashes[1] must be callable, int given', [$crc, 5]],
     ['TypeError', 'hashes[0] must be callable, string given', ['no_such_function']],
     ['TypeError', 'hashes[0] must return an int, string returned', [fn($key) => '1']],
@@ -55,7 +55,7 @@ foreach ([
     refused($class, $part, fn() => new BloomFilter(1000, 10, hashes: $hashes));
 refused('ValueError', '', fn() => new BloomFilter(1000, 10, scheme: 'classic', hashes: $two));
 refused('ValueError', '', fn() => new BloomFilter(1000, 10, secret: str_repeat('s', 16), hashes: $two));
-refused('ValueError', 'no window, no clock', fn() => new BloomFilter(n: 10, p: 0.1, window: 5.0, clock: fn() => 1.0, hashes: $two));
+refused('ValueError', 'window and clock must not be given', fn() => new BloomFilter(n: 10, p: 0.1, window: 5.0, clock: fn() => 1.0, hashes: $two));
 
 // the keys before the one that fails are added, those after it are not
 foreach ([0, 1, 63, 64, 65, 300] as $at) {

@@ -45,7 +45,7 @@ same([true, true], [$f->exists('n1'), $g->exists('n2')]);
 $f->delete();
 same(0, $number('DBSIZE'));
 refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, adopt: true));
-refused('ValueError', 'readOnly is asked for', fn() => BloomFilter::open($url, ...$gozero, readOnly: true, adopt: true));
+refused('ValueError', 'adopt writes to the filter: readOnly must not be given', fn() => BloomFilter::open($url, ...$gozero, readOnly: true, adopt: true));
 echo "done\n";
 ?>
 --EXPECT--

@@ -15,9 +15,8 @@ foreach ($ways as $name => $way) {
     foreach (['addMany', 'rebuild'] as $method) {
         $f = new BloomFilter(n: 10000, p: 0.01);
         $keys = (function () use ($way) { for ($i = 0; $i < 1000; $i++) { yield "k$i"; if ($i % 300 === 7) $way(); } })();
-        if ($method === 'rebuild') refused('BloomFilterException', 'cannot be rebuilt', fn() => $f->rebuild($keys));
-        else same(true, $f->addMany($keys) > 900, $name);
-        if ($method === 'addMany') same(true, $f->exists('k999'), $name);
+        same(true, $f->$method($keys) > 900, $name);
+        same(true, $f->exists('k999'), $name);
     }
 }
 $f = new BloomFilter(n: 10000, p: 0.01);

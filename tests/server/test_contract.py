@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shutil
 import urllib.parse
 
 import pytest
@@ -546,3 +547,16 @@ def test_expect_100_continue(daemon):
     )
     assert client.reply().status == 100
     assert client.send(b"a\nb").reply().body == b"11"
+
+
+def test_weak_hashes_are_a_line_of_the_log(start, tmp_path):
+    """Half a GiB of a file, of which nearly nothing is written."""
+    if shutil.disk_usage(tmp_path).free < 2 << 30:
+        pytest.skip("needs 2 GiB of disk")
+    path = tmp_path / "theirs.bloom"
+    BloomFilter(n=100, scheme="php-hashes:BKDR,JS", storage=str(path), warn=False).close()
+    said = start("--storage", path).said()
+    assert said.count("have the same value of BKDR, so") == 1
+    assert "filter default: scheme php-hashes:BKDR,JS" in said
+    path.unlink()
+    assert "same value" not in start("-n", 1000, "-p", 0.01).said()

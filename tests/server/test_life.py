@@ -290,6 +290,23 @@ def test_two_daemons_and_python_on_one_file(start, tmp_path):
     assert two.get("/contain=from+one").body == b"true"
 
 
+def test_python_rebuilds_the_file_of_a_daemon(start, tmp_path):
+    path = tmp_path / "seen.bloom"
+    daemon = start("-n", 10_000, "-p", 0.001, "--storage", path)
+    daemon.post("/add", b"old\nboth")
+
+    def keys():
+        yield "both"
+        daemon.get("/add=meanwhile")
+        assert daemon.post("/contain", b"old\nboth\nnew\nmeanwhile").body == b"1101"
+        yield "new"
+
+    assert BloomFilter.open(str(path)).rebuild(keys()) == 2
+    daemon.get("/add=after")
+    assert daemon.post("/contain", b"old\nboth\nnew\nmeanwhile\nafter").body == b"01111"
+    assert all(BloomFilter.load(str(path)).contains_many(["both", "new", "meanwhile", "after"]))
+
+
 def test_a_file_that_cannot_be_written(start, tmp_path):
     path = tmp_path / "seen.bloom"
     BloomFilter(n=100, p=0.01, storage=str(path)).add("k")

@@ -35,7 +35,20 @@ def test_page(daemon):
     got = daemon.get("/")
     assert got.headers["content-type"] == "text/html; charset=utf-8"
     assert "default-src 'none'" in got.headers["content-security-policy"]
-    assert not re.search(rb"https?://|src=|<link", got.body)  # nothing from elsewhere
+    assert not re.search(rb'https?://|src=|<link(?! rel="icon" href="data:)', got.body)
+
+
+def test_table(daemon):
+    """Numbers in groups; a filter that holds too many keys is seen at once."""
+    daemon.ask("PUT", "/f/full?n=1000&p=0.01")
+    daemon.ask("PUT", "/f/large?n=1234567&p=0.01")
+    daemon.post("/f/full/add", b"\n".join(b"%d" % i for i in range(5000)))
+    page = daemon.get("/").body.decode()
+    rows = dict(re.findall(r"<tr><td>(\w+)<td>fixed<td>1<td>(.*?)(?=<tr>|</table>)", page))
+    assert rows["large"] == "1,234,567<td>1 %<td>0<td>0 %<td>0 %"
+    assert re.fullmatch(
+        r"1,000<td>1 %<td>[45],\d{3}<td>\d\d.*class=\"over\".*>\d\d.* %", rows["full"]
+    )
 
 
 @pytest.mark.skipif(not CHROMIUM, reason="no chromium here")

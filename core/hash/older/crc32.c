@@ -54,9 +54,6 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
     *digest = crc ^ UINT32_MAX;
 }
 
-static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + i);
-}
+BF_RUN_BY_ONE(run, one, 1)
 
 const bf_hash bf_hash_crc32 = { .name = "crc32", .width = 1, .run = run, .one = one };

@@ -17,10 +17,7 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
     for (unsigned s = 0; s < SEEDS; s++) digest[s] = r[s];
 }
 
-static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + SEEDS * i);
-}
+BF_RUN_BY_ONE(run, one, SEEDS)
 
 const bf_hash bf_hash_java7 = {
     .name = "java7", .width = SEEDS, .run = run, .one = one, .accept = utf16_accept

@@ -123,10 +123,7 @@ static void one(const void *argument, const void *key, size_t len, uint64_t *dig
     digest[1] = s.h2;
 }
 
-static void run(const void *argument, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    for (size_t i = 0; i < n; i++) one(argument, keys[i].ptr, keys[i].len, digests + 2 * i);
-}
+BF_RUN_BY_ONE(run, one, 2)
 
 static int prepare(bf_argument *a, const char *text, bf_error *err)
 {
@@ -175,10 +172,7 @@ static void one_14(const void *secret, const void *key, size_t len, uint64_t *di
     }
 }
 
-static void run_14(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    for (size_t i = 0; i < n; i++) one_14(secret, keys[i].ptr, keys[i].len, digests + GOZERO_K * i);
-}
+BF_RUN_BY_ONE(run_14, one_14, GOZERO_K)
 
 const bf_hash bf_hash_murmur3_14 = {
     .name = "murmur3-14", .width = GOZERO_K, .run = run_14, .one = one_14

@@ -30,15 +30,8 @@ static void one_utf16(const void *secret, const void *key, size_t len, uint64_t 
     *digest = s.h & INT32_MAX;
 }
 
-static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + i);
-}
-
-static void run_utf16(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    for (size_t i = 0; i < n; i++) one_utf16(secret, keys[i].ptr, keys[i].len, digests + i);
-}
+BF_RUN_BY_ONE(run, one, 1)
+BF_RUN_BY_ONE(run_utf16, one_utf16, 1)
 
 const bf_hash bf_hash_rs = { .name = "rs", .width = 1, .run = run, .one = one };
 const bf_hash bf_hash_rs_utf16 = {

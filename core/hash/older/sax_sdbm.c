@@ -15,9 +15,6 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
     digest[1] = sdbm;
 }
 
-static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + 2 * i);
-}
+BF_RUN_BY_ONE(run, one, 2)
 
 const bf_hash bf_hash_sax_sdbm = { .name = "sax-sdbm", .width = 2, .run = run, .one = one };

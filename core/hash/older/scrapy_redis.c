@@ -22,23 +22,12 @@ static void one(const void *secret, const void *key, size_t len, uint64_t *diges
     for (unsigned seed = 0; seed < BF_WIDTH_MAX; seed++) digest[seed] = h[seed];
 }
 
-static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
-{
-    for (size_t i = 0; i < n; i++)
-        one(secret, keys[i].ptr, keys[i].len, digests + i * BF_WIDTH_MAX);
-}
+BF_RUN_BY_ONE(run, one, BF_WIDTH_MAX)
 
 static int accept(const void *secret, const void *key, size_t len, bf_error *err)
 {
-    const uint8_t *at = key, *end = utf16_end(key, len);
-    uint16_t u[2];
     (void)secret;
-    while (at < end)
-        if (!utf16_next(&at, end, u))
-            return bf_fail(err, BF_EINVAL,
-                "the key is not valid UTF-8 at byte %zu: its scheme hashes the characters of text",
-                (size_t)(at - (const uint8_t *)key));
-    return 0;
+    return utf16_check(key, len, "the characters of text", err);
 }
 
 const bf_hash bf_hash_scrapy_redis = {

@@ -20,21 +20,6 @@ static void positions_first(const bf_geometry *g, const uint64_t *d, size_t n, u
         for (unsigned j = 0; j < g->k; j++) *pos++ = d[j] & (g->m - 1);
 }
 
-const bf_layout bf_layout_words = { .name = "words",
-    .k_max = BF_WIDTH_MAX,
-    .line_bits = 1,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = positions };
-const bf_layout bf_layout_mask = { .name = "mask",
-    .k_max = BF_WIDTH_MAX,
-    .line_bits = 1,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = positions_masked };
-const bf_layout bf_layout_first = { .name = "first",
-    .k_max = BF_WIDTH_MAX,
-    .line_bits = 1,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = positions_first };
+const bf_layout bf_layout_words = BF_LAYOUT_OLDER("words", BF_WIDTH_MAX, 1, positions);
+const bf_layout bf_layout_mask = BF_LAYOUT_OLDER("mask", BF_WIDTH_MAX, 1, positions_masked);
+const bf_layout bf_layout_first = BF_LAYOUT_OLDER("first", BF_WIDTH_MAX, 1, positions_first);

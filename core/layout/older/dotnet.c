@@ -68,15 +68,5 @@ static void positions_repo(const bf_geometry *g, const uint64_t *d, size_t n, ui
     draw(g, d, n, pos, modulo);
 }
 
-const bf_layout bf_layout_dotnet = { .name = "dotnet",
-    .k_max = BF_K_MAX,
-    .line_bits = 1,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = positions };
-const bf_layout bf_layout_dotnet_repo = { .name = "dotnet-repo",
-    .k_max = BF_K_MAX,
-    .line_bits = 1,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = positions_repo };
+const bf_layout bf_layout_dotnet = BF_LAYOUT_OLDER("dotnet", BF_K_MAX, 1, positions);
+const bf_layout bf_layout_dotnet_repo = BF_LAYOUT_OLDER("dotnet-repo", BF_K_MAX, 1, positions_repo);

@@ -44,9 +44,4 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
     }
 }
 
-const bf_layout bf_layout_glibc = { .name = "glibc",
-    .k_max = BF_K_MAX,
-    .line_bits = 1,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = positions };
+const bf_layout bf_layout_glibc = BF_LAYOUT_OLDER("glibc", BF_K_MAX, 1, positions);

@@ -37,21 +37,6 @@ static void redisson(const bf_geometry *g, const uint64_t *d, size_t n, uint64_t
     }
 }
 
-const bf_layout bf_layout_mitz64 = { .name = "mitz64",
-    .k_max = GUAVA_K_MAX,
-    .line_bits = 64,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = mitz64 };
-const bf_layout bf_layout_mitz32 = { .name = "mitz32",
-    .k_max = GUAVA_K_MAX,
-    .line_bits = 64,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = mitz32 };
-const bf_layout bf_layout_redisson = { .name = "redisson",
-    .k_max = BF_K_MAX,
-    .line_bits = 1,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = redisson };
+const bf_layout bf_layout_mitz64 = BF_LAYOUT_OLDER("mitz64", GUAVA_K_MAX, 64, mitz64);
+const bf_layout bf_layout_mitz32 = BF_LAYOUT_OLDER("mitz32", GUAVA_K_MAX, 64, mitz32);
+const bf_layout bf_layout_redisson = BF_LAYOUT_OLDER("redisson", BF_K_MAX, 1, redisson);

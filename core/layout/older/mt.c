@@ -204,15 +204,5 @@ static void positions_legacy(const bf_geometry *g, const uint64_t *d, size_t n, 
     draw_all(g, d, n, true, pos);
 }
 
-const bf_layout bf_layout_mt = { .name = "mt",
-    .k_max = BF_K_MAX,
-    .line_bits = 1,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = positions };
-const bf_layout bf_layout_mt_legacy = { .name = "mt-legacy",
-    .k_max = BF_K_MAX,
-    .line_bits = 1,
-    .rate = bf_rate_classic,
-    .distinct = bf_distinct_classic,
-    .positions = positions_legacy };
+const bf_layout bf_layout_mt = BF_LAYOUT_OLDER("mt", BF_K_MAX, 1, positions);
+const bf_layout bf_layout_mt_legacy = BF_LAYOUT_OLDER("mt-legacy", BF_K_MAX, 1, positions_legacy);

@@ -104,15 +104,14 @@ def secret(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def sizes(parser: argparse.ArgumentParser) -> None:
+def keys_and_rate(parser: argparse.ArgumentParser, rate: str) -> None:
     parser.add_argument("-n", type=whole, metavar="KEYS", help="keys it is sized for")
-    parser.add_argument(
-        "-p",
-        type=real,
-        metavar="RATE",
-        help="rate of false positives at that many keys, such as 0.01",
-    )
+    parser.add_argument("-p", type=real, metavar="RATE", help=rate)
     parser.add_argument("-m", type=whole, metavar="BITS", help="bits")
+
+
+def sizes(parser: argparse.ArgumentParser) -> None:
+    keys_and_rate(parser, "rate of false positives at that many keys, such as 0.01")
     parser.add_argument(
         "-k",
         type=whole,
@@ -145,7 +144,7 @@ def kinds(parser: argparse.ArgumentParser) -> None:
         "--parts",
         type=whole,
         metavar="COUNT",
-        help="how finely a window forgets (default 4)",
+        help="steps in which a window forgets (default 4)",
     )
 
 
@@ -196,6 +195,24 @@ def keyfiles(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no summary and no progress bar")
 
 
+def keys_of(parser: argparse.ArgumentParser) -> None:
+    """What the commands that go through keys begin with."""
+    stored(parser)
+    keyfiles(parser)
+
+
+def show(parser: argparse.ArgumentParser, one: str, other: str, about: str) -> None:
+    parser.add_argument("--print", choices=[one, other], dest="show", help=about)
+
+
+def sync(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--sync",
+        action="store_true",
+        help="return only when everything is on disk and survives a power loss",
+    )
+
+
 def confidence(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confidence",
@@ -217,19 +234,9 @@ def create(p: argparse.ArgumentParser) -> None:
 
 
 def add(p: argparse.ArgumentParser) -> None:
-    stored(p)
-    keyfiles(p)
-    p.add_argument(
-        "--print",
-        choices=["new", "seen"],
-        dest="show",
-        help="print the keys that were surely new, or those seen before",
-    )
-    p.add_argument(
-        "--sync",
-        action="store_true",
-        help="return only when everything is on disk and survives a power loss",
-    )
+    keys_of(p)
+    show(p, "new", "seen", "print the keys that were surely new, or those seen before")
+    sync(p)
     new = p.add_argument_group("to create FILE if it does not exist")
     sizes(new)  # type: ignore[arg-type]
     kinds(new)  # type: ignore[arg-type]
@@ -237,35 +244,24 @@ def add(p: argparse.ArgumentParser) -> None:
 
 
 def check(p: argparse.ArgumentParser) -> None:
-    stored(p)
-    keyfiles(p)
-    p.add_argument(
-        "--print",
-        choices=["present", "absent"],
-        dest="show",
-        help="print the keys that are probably there, or surely not",
-    )
+    keys_of(p)
+    show(p, "present", "absent", "print the keys that are probably there, or surely not")
     place(p)
 
 
 def remove(p: argparse.ArgumentParser) -> None:
-    stored(p)
-    keyfiles(p)
-    p.add_argument(
-        "--print",
-        choices=["removed", "absent"],
-        dest="show",
-        help="print the keys that were removed, or those that were not there",
-    )
-    p.add_argument(
-        "--sync",
-        action="store_true",
-        help="return only when everything is on disk and survives a power loss",
-    )
+    keys_of(p)
+    show(p, "removed", "absent", "print the keys that were removed, or those that were not there")
+    sync(p)
     place(p)
 
 
 def count(p: argparse.ArgumentParser) -> None:
+    keys_of(p)
+    place(p)
+
+
+def rebuild(p: argparse.ArgumentParser) -> None:
     stored(p)
     keyfiles(p)
     place(p)
@@ -283,7 +279,7 @@ def merge(p: argparse.ArgumentParser) -> None:
         help="the filter that gets the keys of all others; created if it does not exist",
     )
     p.add_argument(
-        "inputs", nargs="+", metavar="IN", help="filters of the same m, k, scheme and secret"
+        "inputs", nargs="+", metavar="IN", help="filters of the same kind, m, k, scheme and secret"
     )
     secret(p)
 
@@ -408,11 +404,7 @@ def serve(p: argparse.ArgumentParser) -> None:
     p.add_argument("--token", help="ask for Authorization: Bearer TOKEN")
     p.add_argument("--threads", type=whole, metavar="COUNT", help="threads that answer")
     secret(p)
-    p.add_argument("-n", type=whole, metavar="KEYS", help="keys it is sized for")
-    p.add_argument(
-        "-p", type=real, metavar="RATE", help="rate of false positives at that many keys"
-    )
-    p.add_argument("-m", type=whole, metavar="BITS", help="bits")
+    keys_and_rate(p, "rate of false positives at that many keys")
     p.add_argument(
         "more",
         nargs="*",
@@ -433,11 +425,20 @@ COMMANDS = {
         "keys:check",
         "look up keys; exit code 0: all present, 1: some absent, 2: error",
     ),
-    "remove": (remove, "keys:remove", "remove keys from a counting filter"),
+    "remove": (
+        remove,
+        "keys:remove",
+        "remove keys from a counting filter; remove only keys that were added",
+    ),
     "count": (
         count,
         "keys:count",
         "print how often keys are in a counting filter: KEY, a tab, 0 to 15 (15 or more)",
+    ),
+    "rebuild": (
+        rebuild,
+        "rebuild:rebuild",
+        "make a filter hold these keys and no others, at once, for everybody who uses it",
     ),
     "info": (info, "filters:info", "print a filter's parameters and how full it is"),
     "merge": (merge, "filters:merge", "unite filters into one"),

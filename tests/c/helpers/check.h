@@ -68,6 +68,12 @@ static inline int checks_finished(void)
 }
 #define FINISH() checks_finished()
 /* In main: what follows cannot be run here. */
+/* In main, before all tests. */
+#define MAKE_FOLDER(name)                                                                          \
+    if (!mkdtemp(name)) {                                                                          \
+        perror("mkdtemp");                                                                         \
+        return 1;                                                                                  \
+    }
 #define SKIP_REST(why)                                                                             \
     do {                                                                                           \
         printf("skip the rest: %s\n", (why));                                                      \

@@ -2,23 +2,11 @@
  * number, batches of them, rates. */
 #ifndef GROWING_KEYS_H
 #define GROWING_KEYS_H
-#include "../../../core/bloomfilter.h"
-#include "check.h"
+#include "must.h"
 #include <math.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/bf-grow-XXXXXX", path[64];
-static bf_error e;
-
-static bf_filter *must(bf_filter *f, int line)
-{
-    if (!f) {
-        failed_here++;
-        fprintf(stderr, "line %d: %s\n", line, e.msg);
-        exit(1);
-    }
-    return f;
-}
 #define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
 static inline unsigned parts_of(const bf_filter *f)
 {

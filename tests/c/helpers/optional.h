@@ -20,6 +20,11 @@ static inline bool lacks_hiredis(void)
 {
     return core_lacks((bf_spec){ .storage = "redis://127.0.0.1:1?key=x" });
 }
+/* Of main, before all tests. */
+#define NEEDS_REDIS()                                                                              \
+    do {                                                                                           \
+        if (lacks_hiredis()) SKIP_REST("this build lacks hiredis");                                \
+    } while (0)
 #define NEEDS_SODIUM                                                                               \
     do {                                                                                           \
         if (lacks_sodium()) SKIP("this build lacks libsodium");                                    \

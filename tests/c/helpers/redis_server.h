@@ -3,6 +3,7 @@
  * test. */
 #ifndef REDIS_SERVER_H
 #define REDIS_SERVER_H
+#include "optional.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -257,6 +258,15 @@ static void rs_end(server *s)
     char command[80];
     snprintf(command, sizeof command, "rm -rf %s", s->folder);
     if (system(command)) fprintf(stderr, "%s is left\n", s->folder);
+}
+
+/* One more server, with all that `of` has. */
+static inline void rs_replica(server *s, const server *of)
+{
+    rs_start(s, NULL);
+    rs_command(s, "REPLICAOF 127.0.0.1 %d", of->port);
+    for (int i = 0; i < 500 && !strstr(rs_command(s, "INFO replication"), "link_status:up"); i++)
+        rs_pause(20);
 }
 
 /* redis://127.0.0.1:PORT/0?key=KEY and what follows; lives until the next call. */

@@ -20,6 +20,7 @@ COMMANDS = [
     "study",
     "plot",
     "remove",
+    "rebuild",
     "count",
     "bench",
     "serve",

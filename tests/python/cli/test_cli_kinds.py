@@ -219,6 +219,37 @@ def test_count(tmp_path):
     assert ok("count", tmp_path / "c", data=many).out.count(b"\n") == 300_000
 
 
+# ---- rebuilding ----
+@pytest.mark.parametrize("counting", [(), ("--counting",)])
+def test_rebuild(tmp_path, counting):
+    path, twin = tmp_path / "c", tmp_path / "twin"
+    for made in (path, twin):
+        ok("create", made, "-n", 3000, "-p", 0.001, *counting)
+    ok("add", path, data=b"old\nboth\n")
+    many = b"".join(b"%d\n" % i for i in range(2000)) + b"\n\xff\nboth"
+    (tmp_path / "keys").write_bytes(many)
+    assert ok("rebuild", path, tmp_path / "keys").text == "2,003 keys: 2,003 different\n"
+    ok("add", twin, data=many)
+    assert cli("check", path, "--print", "absent", data=b"old\nboth\n").out == b"old\n"
+    kind = CountingBloomFilter if counting else BloomFilter
+    assert kind.load(path) == kind.load(twin)
+    said = json.loads(ok("rebuild", path, "--json", "-0", data=b"a\0a\0\0").out)
+    assert (said["keys"], said["different"]) == (3, 2)
+    assert ok("rebuild", path, "-q", data=b"").out == b""
+    assert ok("info", path, "--json").text.count('"count": 0')
+
+
+def test_what_is_not_rebuilt(tmp_path, made, kind):
+    if kind in ("grow", "window"):
+        assert "it cannot be rebuilt" in fails("rebuild", made, data=b"a\n")
+    assert "no such file" in fails("rebuild", tmp_path / "none", data=b"a\n").lower()
+    ok("create", tmp_path / "utf16", "-m", 1000, "-n", 100, "--scheme", "rs-dotnet")
+    ok("add", tmp_path / "utf16", data=b"old\n")
+    text = fails("rebuild", tmp_path / "utf16", data=b"a\n\xff\n")
+    assert "key 2: " in text and "is as it was" in text
+    assert cli("check", tmp_path / "utf16", "--print", "absent", data=b"old\na\n").out == b"a\n"
+
+
 def test_only_counting_filters_count(tmp_path, made, kind):
     if kind == "counting":
         return

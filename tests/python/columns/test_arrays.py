@@ -40,6 +40,27 @@ def test_integers(bf, dtype):
     check(bf, np.array(values, dtype=dtype))
 
 
+@pytest.mark.parametrize("dtype", ["i8", "u8", ">u8", "u4", "i2"])
+def test_integers_are_the_digits_that_python_prints(bf, dtype):
+    """Every digit at every place, and both sides of every power of ten, as texts and one by one."""
+    info = np.iinfo(dtype)
+    sizes = {
+        digit * 10**place + more
+        for digit in range(10)
+        for place in range(20)
+        for more in (-1, 0, 1)
+    }
+    sizes |= {12345678901234567890 >> shift for shift in range(64)}
+    values = sorted(v for v in sizes | {-v for v in sizes} if info.min <= v <= info.max)
+    texts = BloomFilter(n=10_000, p=0.001)
+    texts.update([str(v) for v in values])
+    assert bf.update(np.array(values, dtype=dtype)) > 0 and bf == texts
+    bf.clear()
+    for v in values:
+        bf.add(v)
+    assert bf == texts
+
+
 @pytest.mark.parametrize("dtype", ["i4", ">i8", "u1", "S7"])
 @pytest.mark.parametrize(
     "cut",

@@ -6,7 +6,7 @@ import hashlib
 import pytest
 from old_vectors import blocks, KEYS, lines, url
 
-from bloomfilter import BloomFilter
+from bloomfilter import BloomFilter, CountingBloomFilter
 
 
 @pytest.mark.parametrize("block", blocks(), ids=lambda b: "-".join(map(str, b[:3])))
@@ -106,3 +106,31 @@ def test_formats_refuse():
         BloomFilter.from_bytes(b"", format="bits", m=10, k=1)
     bf = BloomFilter.from_bytes(b"\0\3\0", format="cells", m=3, scheme="sax-sdbm")
     assert bf.bitset == b"\x40"
+
+
+@pytest.mark.parametrize("scheme", ["rs-dotnet", "rs-dotnet-repo"])
+@pytest.mark.parametrize("m", [1000, 1001])
+def test_a_counting_file_keeps_its_counts(scheme, m):
+    """Counters of that system: a byte each, raised by every draw, also by a second one of the same
+    cell."""
+    scale = BloomFilter(m=m, k=5, scheme=scheme)
+    keys = [f"key {i % 70}" for i in range(140)] + ["often"] * 40
+    counters = bytearray(m)
+    for key in keys:
+        for cell in scale.hashcode(key):
+            counters[cell] += 1
+    bf = CountingBloomFilter.from_bytes(bytes(counters), format="cells", m=m, k=5, scheme=scheme)
+    for key in set(keys):
+        assert bf.count_of(key) == min(15, *(counters[cell] for cell in scale.hashcode(key)))
+    for i in range(40):
+        assert bf.remove(f"key {i}")
+        assert bf.remove(f"key {i}")
+    assert all(f"key {i}" in bf for i in range(40, 70)) and "often" in bf
+    gone = [f"key {i}" for i in range(40) if f"key {i}" not in bf]
+    assert len(gone) > 20  # cells that one key raised twice keep a count
+    plain = BloomFilter.from_bytes(bytes(counters), format="cells", m=m, k=5, scheme=scheme)
+    assert all(key in plain for key in keys)
+    with pytest.raises(ValueError, match="wrong length"):
+        CountingBloomFilter.from_bytes(bytes(m - 1), format="cells", m=m, k=5, scheme=scheme)
+    with pytest.raises(Exception, match="bits, not counters"):
+        CountingBloomFilter.from_bytes(bytes(125), format="bits", m=m, k=5, scheme=scheme)

@@ -279,8 +279,6 @@ def test_what_is_for_redis_only():
     for kwargs in ({"cache": True}, {"timeout": 1}, {"wait_replicas": 1}):
         with pytest.raises(ValueError, match="no Redis is given"):
             BloomFilter(10, 2, **kwargs)
-    with pytest.raises(Error, match="only filters in Redis"):
-        BloomFilter(10, 2).rebuild(["a"])
 
 
 def test_timeout_and_wait_replicas(server):

@@ -92,8 +92,8 @@ def test_what_is_refused(server, known):
     they_add(server, known[:3])
     with pytest.raises(ValueError, match="no Redis is given"):
         BloomFilter(m=100, n=10, adopt=True)
-    with pytest.raises(ValueError, match="read_only is asked for"):
+    with pytest.raises(ValueError, match="adopt writes to the filter: read_only must not be given"):
         BloomFilter.open(url, adopt=True, read_only=True, **GOZERO)
     with pytest.raises(Error, match="room for the mark"):
-        BloomFilter.open(url, adopt=True, scheme="php-hashes:JS,PJW")
+        BloomFilter.open(url, adopt=True, scheme="classic", m=2**32, k=3, shards=1)
     assert server("DBSIZE") == ":1\r\n"

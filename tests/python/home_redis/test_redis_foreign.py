@@ -51,7 +51,7 @@ def test_opened_and_continued(server, scheme, m, given, n):
         set_bits(server, "theirs", positions)
     length = server("STRLEN theirs")
     if given:
-        with pytest.raises(ValueError, match="these do not size a filter"):
+        with pytest.raises(ValueError, match="the size is not known"):
             BloomFilter.open(url, scheme=scheme)
     with pytest.raises(Error, match="not our filter"):
         BloomFilter(scheme=scheme, storage=url, **given)

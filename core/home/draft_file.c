@@ -1,0 +1,150 @@
+/* draft_file.c - the draft of a mapped file lies behind its bits, in the same file: whoever has the
+ * file open reaches it by the same descriptor, wherever the name leads by now.  Its hold is
+ * flock(2), as that of files of many parts.
+ *
+ * Its maker keeps a lock on a byte far behind the file's end (an open file description lock), which
+ * the kernel gives back when the maker dies.  Systems without such locks do not know whether the
+ * maker lives: the draft stays until the next rebuild. */
+#include "base/system.h"
+#include "home/file.h"
+#include "parts/rebuild.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bf_file *file_of(const bf_filter *f) { return f->part.store.impl; }
+static uint64_t bits_of(const bf_filter *f) { return bf_bits(&f->part.g); }
+
+static uint64_t *edition(bf_filter *f) { return bf_header_edition(file_of(f)->map); }
+
+static int hold(bf_filter *f, int *token, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    int rc = bf_file_lock(file_of(f), NULL, token, err);
+    if (rc == 0 && (rc = s->ops->check(s, err)) < 0) bf_unlock_file(*token);
+    return rc;
+}
+
+static void let(bf_filter *f, int token)
+{
+    (void)f;
+    bf_unlock_file(token);
+}
+
+/* ---- its maker ---- */
+#ifdef F_OFD_SETLK
+static struct flock far_byte(short type)
+{
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t)1 << 62, .l_len = 1
+    };
+}
+
+static int mark_living(bf_file *file)
+{
+    struct flock l = far_byte(F_RDLCK);
+    file->maker = bf_file_again(file);
+    return file->maker < 0 || fcntl(file->maker, F_OFD_SETLK, &l) < 0 ? errno : 0;
+}
+
+static int made_by_living(const bf_filter *f)
+{
+    struct flock l = far_byte(F_WRLCK);
+    return fcntl(file_of(f)->fd, F_OFD_GETLK, &l) < 0 ? -1 : l.l_type != F_UNLCK;
+}
+#else
+static int mark_living(bf_file *file)
+{
+    (void)file;
+    return 0;
+}
+static int made_by_living(const bf_filter *f)
+{
+    (void)f;
+    return -1;
+}
+#endif
+
+static void forget_maker(bf_file *file)
+{
+    if (file->maker >= 0) close(file->maker);
+    file->maker = -1;
+}
+
+/* ---- the draft ---- */
+static int cut(bf_filter *f)
+{
+    const bf_file *file = file_of(f);
+    const int e = bf_cut_file(file->fd, bf_image_bytes(bits_of(f)));
+    return e ? e : bf_sync_file(file->fd);
+}
+
+static int make(bf_filter *f, bf_error *err)
+{
+    bf_file *file = file_of(f);
+    const uint64_t at = bf_draft_from(bits_of(f));
+    int e = mark_living(file);
+    if (e) return bf_fail_sys(err, e, "lock", file->path);
+    if ((e = cut(f)) == 0) e = bf_reserve(file->fd, at, bf_draft_to(bits_of(f)) - at);
+    return e ? bf_fail_sys(err, e, "allocate space to rebuild", file->path) : 0;
+}
+
+static int words(bf_filter *f, uint64_t **draft, bf_error *err)
+{
+    bf_file *file = file_of(f);
+    const uint64_t at = bf_draft_from(bits_of(f)), bytes = bf_draft_to(bits_of(f)) - at;
+    struct stat st;
+    if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
+    if ((uint64_t)st.st_size < at + bytes) return 0;
+    if (!file->draft) {
+        void *p =
+            mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)at);
+        if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", file->path);
+        file->draft = p;
+        file->draft_bytes = bytes;
+    }
+    *draft = (uint64_t *)file->draft;
+    return 1;
+}
+
+static int drop(bf_filter *f, bf_error *err)
+{
+    bf_file *file = file_of(f);
+    const int e = cut(f);
+    bf_file_forget_draft(file);
+    forget_maker(file);
+    return e ? bf_fail_sys(err, e, "truncate", file->path) : 0;
+}
+
+void bf_file_forget_draft(bf_file *file)
+{
+    if (file->draft) munmap(file->draft, (size_t)file->draft_bytes);
+    file->draft = NULL;
+}
+
+void bf_file_end_drafts(bf_file *file)
+{
+    bf_file_forget_draft(file);
+    forget_maker(file);
+}
+
+static int keep(bf_filter *f, bf_keep what, bf_error *err)
+{
+    const bf_file *file = file_of(f);
+    int e = what == BF_KEEP_DRAFT  ? bf_sync_map(file->draft, (size_t)file->draft_bytes)
+            : what == BF_KEEP_BITS ? bf_sync_map(file->map, (size_t)file->mapped)
+                                   : bf_sync_map(file->map, BF_HEADER);
+    if (!e && what != BF_KEEP_EDITION) e = bf_sync_file(file->fd);
+    return e ? bf_fail_sys(err, e, "sync", file->path) : 0;
+}
+
+const bf_draft_ops bf_draft_file = { .edition = edition,
+    .hold = hold,
+    .let = let,
+    .make = make,
+    .words = words,
+    .made_by_living = made_by_living,
+    .drop = drop,
+    .keep = keep };

@@ -1,0 +1,99 @@
+/* link.h - the way to Redis as those see it who speak: a trip is begun, commands are put,
+ * sent, and each answered.  Private. */
+#ifndef BF_REDIS_LINK_H
+#define BF_REDIS_LINK_H
+#include "redis/reply.h"
+#include "redis/url.h"
+#include <pthread.h>
+
+enum { BF_LABEL = 96 }; /* what messages call a key: no password, no control characters */
+/* What every reply may hold (an error's text, a number), and what a companion hash may, fields of
+ * others among them. */
+enum {
+    BF_REPLY_LEAVES = 64,
+    BF_REPLY_BYTES = 4096,
+    BF_HASH_LEAVES = 4096,
+    BF_HASH_BYTES = 1 << 18
+};
+
+typedef struct bf_link bf_link;
+typedef struct bf_tls bf_tls;
+typedef struct bf_lookup bf_lookup;
+typedef struct bf_transport bf_transport;
+
+typedef struct {
+    size_t leaves, bytes;
+} bf_redis_most;
+struct bf_link {
+    const bf_transport *transport;
+    bf_redis_url url;              /* of a client only the key */
+    const bf_redis_client *client; /* NULL = a connection of our own */
+    const char *key, *label;       /* the name that commands and messages are about; borrowed */
+    char own_label[BF_LABEL];      /* of url.key */
+    bool stands;                   /* no fault since the last begin */
+    struct redisContext *context;  /* socket: NULL = not connected */
+    struct redisReader *reader;
+    char *in;             /* socket: what was just received, on its way to reader */
+    bf_tls *tls;          /* socket: NULL = in the clear */
+    bf_lookup *lookup;    /* socket: of the host's name, that goes on; NULL = none */
+    bf_reply_sink *sink;  /* client: replies of this trip */
+    bf_redis_reply reply; /* the last one */
+    char *out;            /* commands to send */
+    size_t out_len, out_cap;
+    size_t commands;         /* of this trip */
+    bf_redis_most each, all; /* of this trip: what one reply may hold, what all of them may */
+    bool apart;              /* client: see bf_link_apart */
+    bool no_memory;          /* out could not grow */
+    uint64_t era;            /* grows with each new connection: what answers may have lost bits */
+    bool fresh, sent, heard; /* this trip: made a new connection, sent bytes, got bytes */
+    bool timed_out;
+    int64_t deadline; /* ms, monotonic */
+    pthread_mutex_t mutex;
+    int pid;             /* of the process the connection belongs to */
+    bool one_slot;       /* a trip must keep to keys of one slot: what answers is a cluster */
+    bool no_bitfield_ro; /* before Redis 6.2, or renamed */
+};
+
+void bf_link_free(bf_link *l);
+void bf_link_lock(bf_link *l); /* also: a fork's child lets go of its parent's connection */
+void bf_link_unlock(bf_link *l);
+void bf_link_label(const bf_link *l, const char *key, char label[BF_LABEL]);
+void bf_link_drop(bf_link *l);
+int bf_link_no_memory(bf_link *l, bf_error *err); /* both drop it */
+int bf_link_nonsense(bf_link *l, bf_error *err);
+int bf_link_too_much(bf_link *l, bf_error *err); /* the same: a reply has more than it may have */
+/* A trip: begin, put commands, send, one next() a command.  An error of the connection drops it; an
+ * error reply does not. */
+int bf_link_begin(bf_link *l, bool probe,
+    bf_error *err); /* probe: make sure that a connection of before still stands */
+/* Which key the commands put from now on are about (K, its companions in the same slot); borrowed
+ * until send.  A trip in which nobody says so is about the link's own key. */
+void bf_link_about(bf_link *l, const char *key);
+char *bf_link_room(
+    bf_link *l, size_t bytes); /* to write at, or NULL; then out_len is advanced by the caller */
+void bf_link_count(
+    bf_link *l, size_t args); /* a command begins; its reply is small unless more is allowed: */
+void bf_link_allow(
+    bf_link *l, size_t leaves, size_t bytes); /* so many values, so many bytes of text */
+void bf_link_arg(bf_link *l, const void *bytes, size_t len);
+char *bf_link_begin_arg(bf_link *l, size_t len); /* where its bytes go, or NULL: then no end */
+void bf_link_end_arg(bf_link *l, size_t len);
+void bf_link_word(bf_link *l, const char *word);
+void bf_link_number(bf_link *l, uint64_t v);
+/* A command of words, the last one NULL. */
+void bf_link_words(bf_link *l, const char *const *words);
+#define bf_link_put(l, ...) bf_link_words(l, (const char *const[]){ __VA_ARGS__, NULL })
+/* EVAL; the caller puts so many keys next, and then so many arguments. */
+void bf_link_eval(bf_link *l, const char *script, size_t keys, size_t args);
+void bf_link_apart(bf_link *l); /* the next one begins apart from those before, also of its key */
+void bf_link_push(bf_link *l);  /* what fits now: the server starts while commands are written */
+int bf_link_send(bf_link *l, bf_error *err);
+int bf_link_next(bf_link *l, bf_error *err);          /* fills l->reply */
+int bf_link_refusal(const bf_link *l, bf_error *err); /* the reply as an error; 0 if it is none */
+/* One whole trip of what was put: n replies, the last one stays in l->reply; the first error reply
+ * is the error. */
+int bf_link_finish(bf_link *l, size_t n, bf_error *err);
+/* One whole trip of one script, which answers with a number. */
+int bf_link_run(bf_link *l, long long *v, bf_error *err);
+char *bf_redis_digits(char *at, uint64_t v); /* decimal; returns the end */
+#endif

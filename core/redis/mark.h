@@ -1,0 +1,36 @@
+/* mark.h - the mark after the last bit, and which key is selected.  Private. */
+#ifndef BF_REDIS_MARK_H
+#define BF_REDIS_MARK_H
+#include "redis/redis.h"
+
+bool bf_redis_marked(const bf_redis *r); /* does a trip tell whether the bits are the same? */
+void bf_redis_put_mark(bf_redis *r);
+void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes); /* GETRANGE */
+int bf_redis_nonsense(
+    bf_redis *r, bf_error *err); /* a reply of another form: the connection is dropped */
+typedef struct {                 /* what a trip told */
+    int refused;                 /* the first error reply, as a code; its text is in err */
+    bool looks;                  /* what is being taken changed nothing */
+    bool unknown;                /* of that one said: unknown command */
+    int64_t born;                /* of the whole, where it is asked for */
+    long long replicas;          /* the fewest that WAIT told of, -1: not asked */
+} bf_redis_answers;
+int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err); /* the next reply */
+/* The replies to it; a: NULL = an error reply is an error. */
+int bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, uint32_t *mark, bf_error *err);
+void bf_redis_lock(bf_redis *r); /* the link, for r: its key is selected; bf_link_unlock */
+void bf_redis_select(bf_redis *r, unsigned i); /* a shard, or r->shards for K itself */
+const char *bf_redis_label(const bf_redis *r); /* of what is selected */
+int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err); /* as it is now */
+int bf_redis_lost(const bf_redis *r, bf_error *err);
+/* Is the mark just read this filter's?  *changed: it is, and another one than before.  An error
+ * with *changed: the filter was re-created.  That is said once; from then on r is at home in the
+ * new one. */
+int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);
+/* The sentence that says so; note: what became of the keys just sent, or "". */
+#define BF_SENT_IN ", the last sent are in it"
+#define BF_SENT_OUT ", the last sent are not in it"
+int bf_redis_anew(const char *label, uint64_t gone, const char *note, bf_error *err);
+int bf_redis_fetch_meta(bf_redis *r, bf_error *err); /* K:meta as it is now, to l->reply */
+bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b);
+#endif

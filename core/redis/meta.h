@@ -1,0 +1,28 @@
+/* meta.h - K:meta, the companion hash, and what a mark looks like.  Private. */
+#ifndef BF_REDIS_META_H
+#define BF_REDIS_META_H
+#include "redis/redis.h"
+
+/* K and what follows it, in K's slot of a cluster: K:..., or {K}:... where K has no hash tag of its
+ * own.  To be freed; NULL: no memory. */
+char *bf_redis_name(const char *key, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool bf_redis_tagged(const char *key);              /* has it a hash tag, {...}, of its own? */
+void bf_redis_place(bf_redis *r, const bf_desc *d); /* desc, bits and mark_at */
+uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g); /* that a key may have */
+int bf_redis_meta_read(
+    const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */
+/* Which leaf has the value of this field, in a reply to HGETALL; n = none. */
+size_t bf_redis_field(const bf_redis_reply *r, const char *name);
+bool bf_redis_meta_whole(const bf_redis *r); /* the same: does it say a format at all? */
+bool bf_redis_meta_adopted(const bf_redis *r);
+bool bf_redis_meta_making(const bf_redis *r);   /* the same: not all shards have been there yet */
+uint32_t bf_redis_meta_born(const bf_redis *r); /* the same; 0: it does not say */
+uint64_t bf_redis_meta_keys(const bf_redis *r); /* the same */
+size_t bf_redis_meta_args(const bf_desc *d);
+void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark); /* so many arguments */
+uint32_t bf_redis_mark_in(const char *bytes, size_t len);
+void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK]);
+void bf_redis_put_raw(bf_link *l, uint32_t mark); /* as Redis keeps it after the bits */
+void bf_redis_put_hex(bf_link *l, uint32_t mark); /* as companion hashes do; 0 is "" */
+uint32_t bf_redis_new_mark(void);
+#endif

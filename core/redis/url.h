@@ -1,0 +1,16 @@
+/* url.h - storage text -> where Redis is, and as whom to speak to it.  Private. */
+#ifndef BF_REDIS_URL_H
+#define BF_REDIS_URL_H
+#include "base/base.h"
+
+typedef struct {             /* every string is owned */
+    char *host, *path;       /* one of the two */
+    char *user, *pass, *key; /* user and pass may be NULL */
+    bool tls;                /* rediss:// */
+    char *ca, *cert;         /* its files, or NULL */
+    unsigned port, db;
+    double timeout;
+} bf_redis_url;
+int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err);
+void bf_redis_url_free(bf_redis_url *u); /* wipes the password */
+#endif

@@ -1,0 +1,71 @@
+/* rebuilt.c - other contents for a filter, at once: an empty one in memory for the new keys, and
+ * their bits in the place of the old ones.  Words in addressable memory are exchanged under those
+ * who use them (parts/rebuild.h); a store that can replace its bits does it by itself. */
+#include "parts/parts.h"
+#include "parts/rebuild.h"
+#include "sets/sets.h"
+#include <stdlib.h>
+
+static int fixed(bf_filter *f, bf_error *err)
+{
+    const char *where = bf_where(f, NULL);
+    if (f->variant->grows)
+        return bf_fail(err, BF_ENOTSUP,
+            "%.60s grows: it cannot be rebuilt, its parts follow from the keys it had; "
+            "create another one",
+            where);
+    if (f->variant->forgets)
+        return bf_fail(err, BF_ENOTSUP,
+            "%.60s forgets: it cannot be rebuilt, the keys do not say when they were added", where);
+    return 0;
+}
+
+static int can_be_rebuilt(bf_filter *f, bf_error *err)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    int rc = fixed(f, err);
+    if (rc < 0) return rc;
+    return ops->replace || ops->draft
+               ? bf_writable(f, err)
+               : bf_fail(err, BF_ENOTSUP,
+                     "home %s cannot be rebuilt: only filters in memory, files and Redis can",
+                     ops->name);
+}
+
+static int reach(bf_filter *f, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    int rc = s->ops->draft && s->ops->check ? s->ops->check(s, err) : 0;
+    return rc < 0 ? rc : can_be_rebuilt(f, err);
+}
+
+bf_filter *bf_do_rebuild_begin(bf_filter *f, bf_error *err)
+{
+    if (reach(f, err) < 0) return NULL;
+    bf_filter *fresh = bf_empty_like(f, err);
+    if (!fresh || !f->part.store.ops->draft) return fresh;
+    f->untouched = false;
+    if (bf_draft_begin(f, &fresh->fresh_of, err) == 0) return fresh;
+    bf_close(fresh);
+    return NULL;
+}
+
+int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    uint64_t *w, *copy = NULL;
+    int rc = reach(f, err);
+    if (rc == 0 && (rc = bf_alike(f, fresh, err)) == 0 &&
+        (rc = bf_only_words(fresh, "be built from", &w, &copy, err)) == 0)
+        rc = s->ops->draft ? bf_draft_end(f, fresh->fresh_of, w, err) : s->ops->replace(s, w, err);
+    if (rc == 0) fresh->fresh_of = 0;
+    free(copy);
+    return rc;
+}
+
+int bf_do_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
+{
+    const uint32_t number = fresh->fresh_of;
+    fresh->fresh_of = 0;
+    return bf_has_draft(f) ? bf_draft_cancel(f, number, err) : 0;
+}

@@ -1,0 +1,76 @@
+"""The command rebuild: the keys of files in the place of those that a filter has."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Iterator
+from time import monotonic
+
+from . import homes, report
+from .faults import Fault, shown
+from .lines import BLOCK, LONGEST, bytes_in, opened, sources
+from .meter import Silent, meter
+from .signals import Interrupted, Signals
+
+
+class Keys:
+    """The lines of all files, one after the other, counted."""
+
+    def __init__(self, paths: list[str], separator: bytes, progress: Silent) -> None:
+        self.paths, self.separator, self.progress = paths, separator, progress
+        self.count = self.bytes = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for path in self.paths:
+            with opened(path) as fd:
+                for block in self.blocks(fd):
+                    self.count += len(block)
+                    yield from block
+                    self.progress.show(self.bytes, self.count)
+
+    def blocks(self, fd: int) -> Iterator[list[bytes]]:
+        rest: list[bytes] = []  # the beginning of a line, in pieces
+        size = 0
+        while data := os.read(fd, BLOCK):
+            self.bytes += len(data)
+            first, *more = data.split(self.separator)
+            rest.append(first)
+            size += len(first)
+            if size >= LONGEST:
+                raise Fault(f"a line has {LONGEST:,} bytes or more, too many for a key here")
+            if more:
+                yield [b"".join(rest), *more[:-1]]
+                rest, size = [more[-1]], len(more[-1])
+        if size:
+            yield [b"".join(rest)]
+
+
+def rebuild(args: Namespace) -> int:
+    paths = sources(args.keyfiles)
+    start = monotonic()
+    progress = meter(bytes_in(paths), args.quiet)
+    keys = Keys(paths, b"\0" if args.null else b"\n", progress)
+    with Signals(), homes.open_to_write(args.file, **homes.how(args)) as bf:
+        try:
+            different = bf.rebuild(keys)
+        except Interrupted as stop:
+            raise Interrupted(stop.number, f"{stop}: {shown(args.file)} is as it was") from None
+        except ValueError as fault:
+            if (index := getattr(fault, "index", None)) is None:
+                raise
+            why = str(fault).partition(": ")[2]
+            raise Fault(f"key {index + 1}: {why}; {shown(args.file)} is as it was") from None
+        finally:
+            progress.close()
+    answer = {
+        "file": shown(args.file),
+        "keys": keys.count,
+        "different": different,
+        "seconds": round(monotonic() - start, 3),
+    }
+    if args.json:
+        report.say_json(answer)
+    elif not args.quiet:
+        print(f"{report.count(keys.count, 'key')}: {different:,} different")
+    return 0

@@ -1,0 +1,506 @@
+/* test_rebuild.c - rebuild in memory and in mapped files: the same bits as a new filter of these
+ * keys, what is added meanwhile, who may rebuild, kill -9 and faults at every step. */
+/* wraps: msync fsync ftruncate posix_fallocate mmap flock fcntl fstat */
+#define _GNU_SOURCE
+#include "../../core/parts/rebuild.h"
+#include "one_folder.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* ---- the calls that can end a process, or fail ---- */
+static int kill_before = -1, kill_after = -1, fail_at = -1, calls;
+static bool step(void)
+{
+    const int now = calls++;
+    if (now == kill_before) raise(SIGKILL);
+    return now == fail_at;
+}
+static int done_(int rc)
+{
+    if (calls - 1 == kill_after) raise(SIGKILL);
+    return rc;
+}
+#define WRAP(name, parameters, arguments, failure)                                                 \
+    int __real_##name parameters;                                                                  \
+    int __wrap_##name parameters;                                                                  \
+    int __wrap_##name parameters                                                                   \
+    {                                                                                              \
+        if (step()) {                                                                              \
+            errno = ENOSPC;                                                                        \
+            return failure;                                                                        \
+        }                                                                                          \
+        return done_(__real_##name arguments);                                                     \
+    }
+WRAP(msync, (void *p, size_t n, int flags), (p, n, flags), -1)
+WRAP(fsync, (int fd), (fd), -1)
+WRAP(ftruncate, (int fd, off_t n), (fd, n), -1)
+WRAP(posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n), ENOSPC)
+
+static bool no_map, no_lock, no_mark, no_answer, no_look;
+void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
+{
+    if (!no_map || from == 0) return __real_mmap(at, n, prot, flags, fd, from);
+    errno = ENOMEM;
+    return MAP_FAILED;
+}
+int __real_flock(int fd, int op);
+int __wrap_flock(int fd, int op);
+int __wrap_flock(int fd, int op) { return no_lock ? fault(ENOLCK) : __real_flock(fd, op); }
+int __real_fcntl(int fd, int cmd, void *arg);
+int __wrap_fcntl(int fd, int cmd, void *arg);
+int __wrap_fcntl(int fd, int cmd, void *arg)
+{
+    if (no_mark && cmd == F_OFD_SETLK) return fault(ENOLCK);
+    if (no_answer && cmd == F_OFD_GETLK) return fault(EINVAL);
+    return __real_fcntl(fd, cmd, arg);
+}
+/* Of every second look: the first is whether the file is as long as it was. */
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st)
+{
+    static bool second;
+    second = no_look && !second;
+    return no_look && !second ? fault(EIO) : __real_fstat(fd, st);
+}
+
+/* ---- filters ---- */
+static bf_error e;
+static int counting, in_file;
+static bf_filter *open_(bool file)
+{
+    bf_filter *f = bf_open(&(bf_spec){ .n = 2000,
+                               .p = 0.001,
+                               .threads = true,
+                               .counting = counting,
+                               .storage = file ? path : NULL },
+        &e);
+    CHECK(f != NULL);
+    return f;
+}
+static void add(bf_filter *f, int from, int to)
+{
+    char t[16];
+    for (int i = from; i < to; i++) CHECK(bf_add(f, t, (size_t)sprintf(t, "k%d", i), &e) >= 0);
+}
+enum { MANY = 300 };
+static void add_batch(bf_filter *f, int from)
+{
+    char t[MANY][16];
+    bf_key keys[MANY];
+    for (int i = 0; i < MANY; i++)
+        keys[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%d", from + i) };
+    CHECK(bf_add_many(f, keys, MANY, NULL, &e) >= 0);
+}
+static int has(bf_filter *f, int from, int to)
+{
+    char t[16];
+    int n = 0;
+    for (int i = from; i < to; i++) n += bf_test(f, t, (size_t)sprintf(t, "k%d", i), &e) == 1;
+    return n;
+}
+static bool same(bf_filter *f, bf_filter *g)
+{
+    if (!counting) return bf_equal(f, g, &e) == 1;
+    return bf_subset(f, g, &e) == 1 && bf_subset(g, f, &e) == 1;
+}
+/* A new filter in memory of the keys of up to two ranges. */
+static bf_filter *of(int from, int to, int more, int less)
+{
+    bf_filter *f = open_(false);
+    add(f, from, to);
+    add(f, more, less);
+    return f;
+}
+static bool is(bf_filter *f, int from, int to, int more, int less)
+{
+    bf_filter *twin = of(from, to, more, less);
+    const bool yes = same(f, twin);
+    bf_close(twin);
+    return yes;
+}
+static off_t length(void)
+{
+    struct stat st;
+    return stat(path, &st) < 0 ? -1 : st.st_size;
+}
+static off_t image(bf_filter *f)
+{
+    bf_info i;
+    bf_get_info(f, &i);
+    return (off_t)bf_image_bytes(i.bitset_bytes * 8);
+}
+#define EACH                                                                                       \
+    for (in_file = 0; in_file < 2; in_file++)                                                      \
+        for (counting = 0; counting < 2; counting++)
+
+/* ---- what it does ---- */
+static void the_bits_of_a_new_filter(void)
+{
+    EACH
+    {
+        bf_filter *f = open_(in_file), *g = in_file ? open_(true) : bf_hold(f);
+        add(f, 0, 1000);
+        bf_filter *fresh = bf_rebuild_begin(f, &e);
+        CHECK(fresh && same(f, g) && has(g, 0, 1000) == 1000);
+        add(fresh, 500, 1500);
+        CHECK(has(f, 0, 1000) == 1000);
+        CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+        CHECK(is(g, 500, 1500, 0, 0) && same(f, fresh) && same(f, g));
+        add(g, 3000, 3100); /* and on as ever */
+        CHECK(is(f, 500, 1500, 3000, 3100));
+        bf_close(fresh);
+        CHECK_EQ(bf_rebuild_end(f, fresh = of(1, 2, 7, 9), &e), 0); /* of no begin */
+        CHECK(is(g, 1, 2, 7, 9));
+        bf_close(fresh);
+        if (in_file) CHECK_EQ(length(), image(f));
+        bf_close(f);
+        bf_close(g);
+        if (in_file) gone();
+    }
+}
+
+static void what_is_added_meanwhile_is_kept(void)
+{
+    EACH
+    {
+        bf_filter *f = open_(in_file), *g = in_file ? open_(true) : bf_hold(f),
+                  *other = of(6000, 6100, 0, 0);
+        uint8_t each[3];
+        const bf_key keys[] = { { "k1", 2 }, { "new", 3 }, { "new", 3 } };
+        add(f, 0, 1000);
+        bf_filter *fresh = bf_rebuild_begin(f, &e);
+        add(g, 4000, 4100);
+        CHECK_EQ(bf_add_many(f, keys, 3, each, &e), 1);
+        CHECK(each[0] == 0 && each[1] == 1 && each[2] == 0);
+        CHECK_EQ(bf_unite(g, other, &e), 0);
+        CHECK_EQ(has(f, 0, 1000) + has(f, 4000, 4100) + has(f, 6000, 6100), 1200);
+        CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+        bf_filter *want = of(4000, 4100, 1, 2);
+        CHECK(bf_add_many(want, keys + 1, 2, NULL, &e) == 1 && bf_unite(want, other, &e) == 0);
+        CHECK(same(g, want));
+        if (counting) CHECK_EQ(bf_count_of(g, "new", 3, &e), 2);
+        for (bf_filter **c = (bf_filter *[]){ f, g, other, fresh, want, NULL }; *c; c++)
+            bf_close(*c);
+        if (in_file) gone();
+    }
+}
+
+static void counters_that_are_taken_back(void)
+{
+    counting = 1;
+    for (in_file = 0; in_file < 2; in_file++) {
+        bf_filter *f = open_(in_file);
+        add(f, 0, 10);
+        bf_filter *fresh = bf_rebuild_begin(f, &e);
+        add(fresh, 5, 10);
+        CHECK(bf_remove(f, "k3", 2, &e) == 1 && bf_remove(f, "k7", 2, &e) == 1);
+        CHECK(bf_remove(f, "k3", 2, &e) == 0 && has(f, 7, 8) == 0);
+        CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+        CHECK(is(f, 5, 10, 0, 0)); /* of the new keys none is taken back */
+        CHECK(bf_remove(f, "k7", 2, &e) == 1 && has(f, 7, 8) == 0);
+        bf_close(fresh);
+        bf_close(f);
+        if (in_file) gone();
+    }
+}
+
+#define REFUSED(call, want, text)                                                                  \
+    do {                                                                                           \
+        e = (bf_error){ 0 };                                                                       \
+        CHECK_EQ(call, want);                                                                      \
+        CHECK_HAS(e.msg, text);                                                                    \
+        CHECK_EQ(e.code, want);                                                                    \
+    } while (0)
+
+static void one_at_a_time(void)
+{
+    EACH
+    {
+        bf_filter *f = open_(in_file), *g = in_file ? open_(true) : NULL;
+        add(f, 0, 100);
+        bf_filter *first = bf_rebuild_begin(f, &e), *second = NULL;
+        if (g) {
+            CHECK(!bf_rebuild_begin(g, &e) && e.code == BF_EBUSY);
+            CHECK_HAS(e.msg, "is being rebuilt by another process or handle");
+            REFUSED(bf_rebuild_end(g, f, &e), BF_EBUSY, "wait until that has ended");
+        }
+        add(first, 1, 2);
+        add(f, 200, 210);
+        CHECK((second = bf_rebuild_begin(f, &e)) != NULL); /* the same handle: begun again */
+        add(second, 50, 60);
+        REFUSED(bf_rebuild_end(f, first, &e), BF_EBUSY, "another one began after it");
+        CHECK(has(f, 0, 100) == 100 && has(f, 200, 210) == 10);
+        CHECK_EQ(bf_rebuild_cancel(f, first, &e), 0); /* it is over: nothing happens */
+        CHECK_EQ(bf_rebuild_end(f, second, &e), 0);
+        CHECK(is(f, 50, 60, 0, 0));
+        bf_close(first);
+        first = bf_rebuild_begin(f, &e);
+        add(first, 1, 2);
+        add(f, 300, 310);
+        CHECK_EQ(bf_rebuild_cancel(f, first, &e), 0);
+        CHECK_EQ(bf_rebuild_cancel(f, first, &e), 0);
+        CHECK(is(f, 50, 60, 300, 310));
+        if (g) {
+            CHECK_EQ(length(), image(f));
+            bf_filter *after = bf_rebuild_begin(g, &e);
+            CHECK(after && bf_rebuild_end(g, after, &e) == 0 && is(f, 0, 0, 0, 0));
+            bf_close(after);
+        }
+        for (bf_filter **c = (bf_filter *[]){ f, first, second, g, NULL }; *c; c++) bf_close(*c);
+        if (in_file) gone();
+    }
+}
+
+static void a_file_meanwhile(void)
+{
+    for (counting = 0; counting < 2; counting++) {
+        bf_filter *f = open_(true);
+        bf_spec there = { .storage = path, .counting = counting };
+        add(f, 0, 100);
+        const off_t was = length();
+        bf_filter *fresh = bf_rebuild_begin(f, &e), *g = bf_open(&there, &e);
+        CHECK(length() > was && g && bf_fits(f, &there, &e) == 1 && bf_sync(f, &e) == 0);
+        bf_filter *loaded = bf_load(path, &there, &e);
+        CHECK(loaded && is(loaded, 0, 100, 0, 0));
+        there.read_only = true;
+        bf_filter *reader = bf_open(&there, &e);
+        CHECK(reader && !bf_rebuild_begin(reader, &e) && e.code == BF_ENOTSUP);
+        CHECK_HAS(e.msg, "read-only");
+        bf_close(f); /* its rebuild ends with it */
+        add(g, 100, 101);
+        CHECK(length() == was && is(reader, 0, 101, 0, 0));
+        for (bf_filter **c = (bf_filter *[]){ fresh, g, loaded, reader, NULL }; *c; c++)
+            bf_close(*c);
+        CHECK_EQ(truncate(path, was + 8), 0); /* nobody rebuilds it */
+        there.read_only = false;
+        REFUSED((bf_close(bf_open(&there, &e)), e.code), BF_EFORMAT, "is too long");
+        gone();
+    }
+}
+
+static void a_system_that_refuses(void)
+{
+    for (counting = 0; counting < 2; counting++) {
+        bf_filter *f = open_(true), *g = open_(true), *fresh;
+        add(f, 0, 10);
+        for (bool **no = (bool *[]){ &no_map, &no_lock, &no_mark, NULL }; *no; no++) {
+            **no = true;
+            CHECK(!bf_rebuild_begin(f, &e));
+            CHECK_HAS(e.msg, path);
+            **no = false;
+            CHECK(length() == image(f) && is(f, 0, 10, 0, 0));
+        }
+        CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
+        for (bool **no = (bool *[]){ &no_map, &no_lock, &no_look, NULL }; *no; no++) {
+            **no = true; /* never in silence: the key may be lost */
+            REFUSED(bf_add(g, "key", 3, &e), no[0] == &no_map ? BF_ENOMEM : BF_EIO, path);
+            if (*no == &no_lock) CHECK(bf_rebuild_cancel(f, fresh, &e) < 0);
+            **no = false;
+            bf_close(fresh); /* that of the same handle goes on */
+            CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
+        }
+        no_answer = true; /* does its maker live?  Another one may begin then */
+        bf_filter *other = bf_rebuild_begin(g, &e);
+        CHECK(other != NULL);
+        no_answer = false;
+        add(other, 20, 30);
+        REFUSED(bf_rebuild_end(f, fresh, &e), BF_EBUSY, "another one began after it");
+        CHECK(bf_rebuild_end(g, other, &e) == 0 && is(f, 20, 30, 0, 0));
+        for (bf_filter **c = (bf_filter *[]){ f, g, fresh, other, NULL }; *c; c++) bf_close(*c);
+        gone();
+    }
+}
+
+/* ---- whoever dies, or cannot go on, at any step ---- */
+static int *acked; /* keys from 5000 on that were added by the time */
+static int rebuild_and_add(void)
+{
+    bf_filter *f = open_(true), *g = open_(true), *fresh = NULL;
+    int rc = BF_EIO;
+    calls = 0;
+    if (f && g && (fresh = bf_rebuild_begin(f, &e))) {
+        add(fresh, 500, 1500);
+        for (; *acked < 40; ++*acked) add(*acked % 2 ? f : g, 5000 + *acked, 5001 + *acked);
+        rc = bf_rebuild_end(f, fresh, &e);
+    }
+    bf_close(fresh);
+    bf_close(f);
+    bf_close(g);
+    return rc;
+}
+
+/* Exactly the old keys or the new ones, and what was added; for whoever had it open and whoever
+ * opens it. */
+static bool old_or_new(bf_filter *watcher, int *new)
+{
+    const int end = 5000 + *acked;
+    bf_filter *late = open_(true);
+    *new = is(late, 500, 1500, 5000, end);
+    const bool good = (*new || is(late, 0, 1000, 5000, end)) && same(late, watcher);
+    CHECK_EQ(length(), image(late));
+    add(watcher, 9000, 9010);
+    CHECK_EQ(has(late, 9000, 9010), 10);
+    bf_filter *fresh = bf_rebuild_begin(late, &e);
+    CHECK(fresh && bf_rebuild_end(late, fresh, &e) == 0 && is(watcher, 0, 0, 0, 0));
+    bf_close(fresh);
+    bf_close(late);
+    return good;
+}
+
+static void killed_at_any_step(void)
+{
+    acked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    for (counting = 0; counting < 2; counting++)
+        for (int after = 0; after < 2; after++) {
+            int news = 0, olds = 0, new = 0;
+            bool ended = false;
+            for (int at = 0; !ended && at < 100; at++) {
+                int status;
+                bf_filter *watcher = open_(true);
+                add(watcher, 0, 1000);
+                *acked = 0;
+                fflush(NULL);
+                pid_t child = fork();
+                if (child == 0) {
+                    *(after ? &kill_after : &kill_before) = at;
+                    rebuild_and_add();
+                    _exit(failed_here != 0);
+                }
+                CHECK(waitpid(child, &status, 0) == child);
+                ended = status == 0;
+                CHECK(ended || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+                CHECK(old_or_new(watcher, &new));
+                if (!ended) *(new ? &news : &olds) += 1;
+                bf_close(watcher);
+                gone();
+            }
+            CHECK(ended && new && olds > 3 && news > 3);
+        }
+}
+
+static void a_fault_at_any_step(void)
+{
+    for (counting = 0; counting < 2; counting++) {
+        int new = 0, faults = 0;
+        for (int at = 0; at < 100; at++) {
+            bf_filter *watcher = open_(true);
+            add(watcher, 0, 1000);
+            *acked = 0;
+            fail_at = at;
+            const int rc = rebuild_and_add();
+            fail_at = -1;
+            if (rc < 0) CHECK_HAS(e.msg, path);
+            CHECK(old_or_new(watcher, &new) && (rc < 0 || new));
+            bf_close(watcher);
+            gone();
+            faults += rc < 0;
+            if (calls <= at) break;
+        }
+        CHECK(faults > 5);
+    }
+}
+
+/* ---- everybody at once ---- */
+enum { ROUNDS = 60 };
+static bf_filter *theirs[2];
+static int turn, stopped, absent;
+static void *adds(void *unused)
+{
+    (void)unused;
+    for (int last = 0, now; (now = __atomic_load_n(&turn, __ATOMIC_SEQ_CST)) >= 0;) {
+        if (now == last) continue;
+        const int from = 10000 + now * 2 * MANY;
+        add(theirs[0], from, from + MANY);
+        add_batch(theirs[0], from + MANY);
+        last = now;
+        __atomic_store_n(&stopped, now, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+static void *tests(void *unused)
+{
+    (void)unused;
+    while (__atomic_load_n(&turn, __ATOMIC_SEQ_CST) >= 0) {
+        const int n = has(theirs[1], 100, 200);
+        if (n != 100) __atomic_fetch_add(&absent, 1, __ATOMIC_SEQ_CST);
+    }
+    return NULL;
+}
+/* Keys that are always among the new ones are never absent; keys that are added from the beginning
+ * of a rebuild on are there after it. */
+static void together(void)
+{
+    EACH
+    {
+        pthread_t adder, tester;
+        bf_filter *f = open_(in_file);
+        for (int i = 0; i < 2; i++) theirs[i] = in_file ? open_(true) : bf_hold(f);
+        add(f, 100, 200);
+        turn = stopped = absent = 0;
+        pthread_create(&adder, NULL, adds, NULL);
+        pthread_create(&tester, NULL, tests, NULL);
+        for (int i = 1; i <= SHORT(ROUNDS, 10); i++) {
+            bf_filter *fresh = bf_rebuild_begin(f, &e);
+            __atomic_store_n(&turn, i, __ATOMIC_SEQ_CST);
+            add(fresh, 100, 200 + i % 3 * 300);
+            CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+            while (__atomic_load_n(&stopped, __ATOMIC_SEQ_CST) < i) usleep(50);
+            CHECK_EQ(has(f, 10000 + i * 2 * MANY, 10000 + (i + 1) * 2 * MANY), 2 * MANY);
+            bf_close(fresh);
+        }
+        __atomic_store_n(&turn, -1, __ATOMIC_SEQ_CST);
+        pthread_join(adder, NULL);
+        pthread_join(tester, NULL);
+        CHECK_EQ(absent, 0);
+        for (int i = 0; i < 2; i++) bf_close(theirs[i]);
+        bf_close(f);
+        if (in_file) gone();
+    }
+}
+
+/* A home that has words, and no drafts: layouts and kernels ask for no more. */
+static void a_home_without_drafts(void)
+{
+    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
+    bf_store_ops plain = *f->part.store.ops;
+    plain.draft = NULL;
+    f->part.store.ops = &plain;
+    bf_settle(f, false);
+    bf_filter *other = bf_copy(f, &e);
+    const bf_key keys[] = { { "b", 1 }, { "c", 1 } };
+    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
+    CHECK_EQ(bf_add_many(f, keys, 2, NULL, &e), 2);
+    CHECK_EQ(bf_test_many(f, keys, 2, NULL, &e), 2);
+    CHECK_EQ(bf_add(other, "d", 1, &e), BF_ADDED);
+    CHECK_EQ(bf_unite(f, other, &e), 0);
+    CHECK_EQ(bf_test(f, "a", 1, &e) + bf_test(f, "d", 1, &e), 2);
+    CHECK(!bf_rebuild_begin(f, &e) && e.code == BF_ENOTSUP);
+    bf_close(f);
+    bf_close(other);
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder)) return 1;
+    snprintf(path, sizeof path, "%s/f.bloom", folder);
+    RUN(the_bits_of_a_new_filter);
+    RUN(what_is_added_meanwhile_is_kept);
+    RUN(counters_that_are_taken_back);
+    RUN(one_at_a_time);
+    RUN(a_file_meanwhile);
+    RUN(a_system_that_refuses);
+    RUN(killed_at_any_step);
+    RUN(a_fault_at_any_step);
+    RUN(together);
+    RUN(a_home_without_drafts);
+    rmdir(folder);
+    return FINISH();
+}

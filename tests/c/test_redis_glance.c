@@ -1,0 +1,126 @@
+/* test_redis_glance.c - a filter in Redis that holds more keys than it is sized for is told of as
+ * one in memory is: from BITCOUNT of a few places, at most once a minute, at calls that bring new
+ * keys; a look takes no error away from the next call.  It starts its own server. */
+#define _GNU_SOURCE
+#include "../../core/parts/filter.h"
+#include "redis_filters.h"
+
+static char sentence[BF_SENTENCE_BYTES];
+static int64_t left;
+
+static int look(bf_filter *f) { return bf_look(f, &left, sentence, sizeof sentence); }
+
+static long counted(void)
+{
+    const char *s = rs_command(&redis, "INFO commandstats"),
+               *at = strstr(s, "cmdstat_bitcount:calls=");
+    return at ? atol(at + strlen("cmdstat_bitcount:calls=")) : 0;
+}
+
+/* As if a minute had passed. */
+static void a_minute_later(bf_filter *f) { f->looked -= 60001; }
+
+static void told_once_it_is_overfull(void)
+{
+    static const bf_spec specs[] = { { .n = 1000, .p = 0.01 },
+        { .n = 1000, .p = 0.01, .shards = 3 }, { .n = 1000, .p = 0.01, .scheme = "classic" },
+        { .m = 10000, .n = 1000, .scheme = "gozero" } };
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = opened(specs[i], "k", "", __LINE__);
+        CHECK_EQ(bf_watch(f, true), 0);
+        numbers(f, 0, 1000);
+        CHECK(look(f) == 0 && left == 0);
+        numbers(f, 1000, 2000);
+        CHECK(look(f) == 0 && left == 0); /* not before a minute is over */
+        a_minute_later(f);
+        CHECK_EQ(look(f), 1);
+        CHECK(left == INT64_MAX);
+        CHECK_HAS(sentence, "more than half of the bits of a filter sized for n=1000 keys are set");
+        CHECK_EQ(bf_clear(f, &e), 0);
+        CHECK_EQ(bf_watch(f, false), 0);
+        a_minute_later(f);
+        CHECK_EQ(look(f), 0);
+        bf_close(f);
+    }
+}
+
+static void a_trip_a_minute(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    bf_filter *f = OPEN("k", .n = 1000, .p = 0.01);
+    const long before = counted();
+    for (int i = 0; i < 100; i++) look(f);
+    CHECK_EQ(counted(), before + 1);
+    a_minute_later(f);
+    for (int i = 0; i < 100; i++) look(f);
+    CHECK_EQ(counted(), before + 2);
+    bf_close(f);
+    f = OPEN("large", .m = 1 << 26, .k = 3, .scheme = "classic");
+    look(f);
+    CHECK_EQ(counted(), before + 18);
+    rs_command(&redis, "SETRANGE large 0 x");
+    bf_close(f);
+}
+
+/* A large one is judged by places that are spread over all of it. */
+static void from_all_of_it(void)
+{
+    for (int half = 0; half < 2; half++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = OPEN("k", .m = 1 << 22, .k = 1, .n = 1 << 20, .scheme = "classic");
+        bf_filter *g =
+            bf_open(&(bf_spec){ .m = 1 << 22, .k = 1, .n = 1 << 20, .scheme = "classic" }, &e);
+        const unsigned keys = half ? 3200000 : 2600000;
+        for (unsigned i = 0; i < keys; i++) bf_add(g, &i, sizeof i, &e);
+        CHECK_EQ(bf_unite(f, g, &e), 0);
+        CHECK_EQ(look(f), half); /* ln 2 of 2^22 are 2.9 million */
+        bf_close(f);
+        bf_close(g);
+    }
+}
+
+/* Of theirs too, adopted or not; of what is lost nothing is said, and the next call tells it. */
+static void of_other_systems_and_lost(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    const bf_spec theirs = { .scheme = "gozero", .m = 4000, .n = 100, .must_exist = true };
+    for (int i = 0; i < 300; i++) rs_command(&redis, "SETBIT t %d 1", i * 13 % 4000);
+    bf_filter *f = opened(theirs, "t", "", __LINE__);
+    CHECK_EQ(look(f), 0);
+    for (int i = 0; i < 2400; i++) rs_command(&redis, "SETBIT t %d 1", i * 13 % 4000);
+    a_minute_later(f);
+    CHECK_EQ(look(f), 1);
+    bf_close(f);
+    f = OPEN("k", .n = 1000, .p = 0.01);
+    numbers(f, 0, 10);
+    rs_command(&redis, "DEL k k:meta");
+    bf_close(OPEN("k", .n = 1000, .p = 0.01));
+    CHECK(look(f) == 0 && left == 0);
+    CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "was re-created"));
+    rs_command(&redis, "DEL k k:meta");
+    a_minute_later(f);
+    CHECK_EQ(look(f), 0);
+    CHECK(bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+    rs_command(&redis, "HSET k a b");
+    a_minute_later(f);
+    CHECK(look(f) == 0 && left == 0);
+    bf_close(f);
+    f = OPEN("c", .n = 1000, .p = 0.01, .counting = true);
+    CHECK(bf_watch(f, true) == INT64_MAX && look(f) == 0 && left == INT64_MAX);
+    bf_close(f);
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) && e.code == BF_ENOTSUP)
+        SKIP_REST("this build lacks hiredis");
+    rs_start(&redis, NULL);
+    RUN(told_once_it_is_overfull);
+    RUN(a_trip_a_minute);
+    RUN(from_all_of_it);
+    RUN(of_other_systems_and_lost);
+    rs_end(&redis);
+    return FINISH();
+}

@@ -1,0 +1,283 @@
+/* test_model_rebuild.c - a rebuild beside adders, testers and removers, in memory and among the
+ * processes of one mapped file, under every interleaving and with a death at every step.  What is
+ * in the old keys and in the new ones is never absent; what is added once the rebuild began is
+ * there afterwards; whoever dies leaves exactly the old keys or the new ones.  The very code of the
+ * core. */
+/* wraps: flock fsync mmap munmap */
+#include "../../core/home/file.h"
+#include "../../core/parts/parts.h"
+#include "../../core/parts/rebuild.h"
+#include "check.h"
+#include "one_file.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { OLD, BOTH, NEW, LATE, KEYS, LOOKS = 1 };
+static const unsigned k = 2, m = 128;
+static char names[KEYS][8], folder[40], path[60];
+static bool counting, in_file, share;
+static bf_filter *handle[MODEL_THREADS], *late_one;
+static struct {
+    int begun, ended, added; /* the rebuild; the adder */
+    int end_rc, add_rc, remove_rc, both[LOOKS], late;
+    bool late_began, late_looked;
+} h;
+
+static bf_spec spec_of(bool file)
+{
+    return (bf_spec){ .m = m,
+        .n = 10,
+        .k = k,
+        .scheme = "classic",
+        .threads = true,
+        .counting = counting,
+        .storage = file ? path : NULL };
+}
+static int add_(bf_filter *f, int key) { return bf_add(f, names[key], strlen(names[key]), NULL); }
+static int has(bf_filter *f, int key) { return bf_test(f, names[key], strlen(names[key]), NULL); }
+
+/* Keys of two cells, one in each half of the bits, that have none in common; where they share, OLD
+ * and BOTH have one. */
+static void find_keys(void)
+{
+    uint64_t pos[KEYS][2];
+    const bf_spec spec = spec_of(false);
+    bf_filter *f = bf_open(&spec, NULL);
+    for (unsigned n = 0, i = 0; n < KEYS; i++) {
+        snprintf(names[n], sizeof names[n], "k%u", i);
+        bf_hashcode(f, names[n], strlen(names[n]), pos[n], k, NULL);
+        unsigned common = 0;
+        for (unsigned j = 0; j < n; j++)
+            for (unsigned a = 0; a < 2; a++)
+                common += pos[n][a] == pos[j][0] || pos[n][a] == pos[j][1];
+        n += pos[n][0] / 64 != pos[n][1] / 64 && common == (share && n == BOTH);
+    }
+    bf_close(f);
+}
+
+/* ---- what the threads do ---- */
+static int event; /* what a promise is about is in one order for all */
+static void happens(int *what)
+{
+    bf_model_step(&event, true);
+    *what = 1;
+}
+static bool happened(const int *what)
+{
+    bf_model_step(&event, false);
+    return *what;
+}
+
+static void rebuilds(int me)
+{
+    bf_filter *fresh = bf_rebuild_begin(handle[me], NULL);
+    happens(&h.begun);
+    add_(fresh, BOTH);
+    add_(fresh, NEW);
+    h.end_rc = bf_rebuild_end(handle[me], fresh, NULL);
+    happens(&h.ended);
+    bf_close(fresh);
+}
+static void gives_up(int me)
+{
+    bf_filter *fresh = bf_rebuild_begin(handle[me], NULL);
+    add_(fresh, NEW);
+    h.end_rc = bf_rebuild_cancel(handle[me], fresh, NULL);
+    bf_close(fresh);
+}
+static void adds(int me)
+{
+    h.late_began = happened(&h.begun);
+    h.add_rc = add_(handle[me], LATE);
+    happens(&h.added);
+}
+static void adds_a_batch(int me)
+{
+    const bf_key keys[] = { { names[LATE], strlen(names[LATE]) } };
+    h.late_began = happened(&h.begun);
+    h.add_rc = (int)bf_add_many(handle[me], keys, 1, NULL, NULL);
+    happens(&h.added);
+}
+static void unites(int me)
+{
+    h.late_began = happened(&h.begun);
+    h.add_rc = bf_unite(handle[me], late_one, NULL) == 0;
+    happens(&h.added);
+}
+static void looks(int me)
+{
+    for (int i = 0; i < LOOKS; i++) h.both[i] = has(handle[me], BOTH);
+    h.late_looked = happened(&h.added) && h.late_began;
+    h.late = has(handle[me], LATE);
+}
+static void removes(int me)
+{
+    h.remove_rc = bf_remove(handle[me], names[OLD], strlen(names[OLD]), NULL);
+}
+static void kills(int me)
+{
+    (void)me;
+    model_kill(0);
+    give_back(0);
+    bf_file *file = handle[0]->part.store.impl;
+    if (file->maker >= 0) close(file->maker);
+    file->maker = -1;
+    adds(me);
+}
+
+/* ---- before and after ---- */
+static void (*bodies[MODEL_THREADS])(int me);
+static void fresh(void)
+{
+    const bf_spec spec = spec_of(in_file);
+    for (int i = 0; i < MODEL_THREADS; i++) {
+        bf_close(handle[i]);
+        handle[i] = NULL;
+    }
+    unlink(path);
+    flock_ = 0;
+    memset(&h, 0, sizeof h);
+    for (int i = 0; i < LOOKS; i++) h.both[i] = 1;
+    handle[0] = bf_open(&spec, NULL);
+    for (int i = 1; i < MODEL_THREADS; i++)
+        handle[i] = in_file ? bf_open(&spec, NULL) : bf_hold(handle[0]);
+    add_(handle[0], OLD);
+    add_(handle[0], BOTH);
+    for (int i = 0; i < MODEL_THREADS && bodies[i]; i++) model_thread_is(i, bodies[i]);
+}
+
+/* Is it exactly these keys, each as often as that? */
+static bool exactly(bf_filter *f, const int times[KEYS])
+{
+    const bf_spec spec = spec_of(false);
+    bf_filter *want = bf_open(&spec, NULL);
+    for (int key = 0; key < KEYS; key++)
+        for (int i = 0; i < times[key]; i++) add_(want, key);
+    const bool yes = bf_subset(f, want, NULL) == 1 && bf_subset(want, f, NULL) == 1;
+    bf_close(want);
+    return yes;
+}
+static bool settled(bf_filter *f)
+{
+    bf_held held;
+    if (bf_edition_hold(f, &held, NULL) < 0) return false;
+    bf_edition_let(f, &held);
+    return !held.draft && bf_edition_settled(held.edition);
+}
+
+static bool never_absent(void) { return h.both[0] == 1 && (!h.late_looked || h.late == 1); }
+static bool rebuilt(void)
+{
+    bf_filter *f = handle[1];
+    const bool late = has(f, LATE) == 1, wrong = h.added && !late && h.late_began;
+    if (!never_absent() || h.end_rc < 0 || wrong || !settled(f) || (h.added && h.add_rc != 1))
+        return false;
+    if (has(f, NEW) != 1 || has(f, BOTH) != 1) return false;
+    /* an add that the whole rebuild overtook is counted twice at most */
+    return exactly(f, (int[KEYS]){ 0, 1, 1, late }) ||
+           (h.added && !h.late_began && bf_count_of(f, names[NEW], strlen(names[NEW]), NULL) <= 1);
+}
+static bool as_it_was(void)
+{
+    return never_absent() && h.end_rc == 0 && h.add_rc == 1 && settled(handle[1]) &&
+           exactly(handle[1], (int[KEYS]){ 1, 1, 0, 1 });
+}
+static bool both_is_there(void)
+{
+    return h.both[0] == 1 && has(handle[1], BOTH) == 1 && settled(handle[1]);
+}
+static bool old_or_new(void)
+{
+    const bf_spec spec = spec_of(true);
+    bf_filter *f = bf_open(&spec, NULL);
+    const bool good =
+        f && never_absent() && h.add_rc == 1 && settled(f) && has(f, LATE) == 1 &&
+        (exactly(f, (int[KEYS]){ 1, 1, 0, 1 }) || exactly(f, (int[KEYS]){ 0, 1, 1, 1 }));
+    bf_close(f);
+    return good;
+}
+
+static unsigned long long all_schedules;
+static bool try(
+    const char *name, bool (*verdict)(void), void (*a)(int), void (*b)(int), void (*c)(int))
+{
+    bodies[0] = a;
+    bodies[1] = b;
+    bodies[2] = c;
+    const bool ok = explore(fresh, verdict);
+    all_schedules += model.schedules;
+    if (name)
+        printf("     %-24s %s, %s %8llu schedules%s\n", name, in_file ? "file" : "memory",
+            counting ? "counters" : "bits", model.schedules, ok ? "" : ": BROKEN");
+    if (name && !ok) {
+        for (int i = 0; i < model.steps; i++) fprintf(stderr, "%d", model.at[i].chosen);
+        fprintf(stderr, "%s\n", model.stuck ? " stuck" : model.endless ? " endless" : "");
+    }
+    return ok;
+}
+
+static void each(void (*what)(void))
+{
+    for (int i = 0; i < 4; i++) {
+        in_file = i / 2;
+        counting = i % 2;
+        find_keys();
+        const bf_spec spec = spec_of(false);
+        late_one = bf_open(&spec, NULL);
+        add_(late_one, LATE);
+        what();
+        bf_close(late_one);
+    }
+}
+
+static void those_beside_it(void)
+{
+    CHECK(try("adder", rebuilt, rebuilds, adds, NULL));
+    CHECK(try("tester", rebuilt, rebuilds, looks, NULL));
+    CHECK(try("adder and tester", rebuilt, rebuilds, adds, looks));
+    CHECK(try("batch", rebuilt, rebuilds, adds_a_batch, NULL));
+    CHECK(try("union", rebuilt, rebuilds, unites, NULL));
+    CHECK(try("given up, adder", as_it_was, gives_up, adds, NULL));
+}
+static void beside_others(void) { each(those_beside_it); }
+
+static void removers(void)
+{
+    share = counting = true;
+    for (in_file = 0; !in_file; in_file = 1) {
+        find_keys();
+        CHECK(try("remover and tester", both_is_there, rebuilds, removes, looks));
+    }
+    share = false;
+}
+
+static void killed(void) { CHECK(!in_file || try("killed", old_or_new, rebuilds, kills, NULL)); }
+static void killed_at_any_step(void)
+{
+    model.in_full = true;
+    each(killed);
+    model.in_full = false;
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    setenv("BLOOMFILTER_CPU", "portable", 1);
+    snprintf(folder, sizeof folder, "%s/bfmodelXXXXXX",
+        access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    if (!mkdtemp(folder)) {
+        perror("mkdtemp");
+        return 1;
+    }
+    snprintf(path, sizeof path, "%s/f.bloom", folder);
+    model.place = place;
+    RUN(beside_others);
+    RUN(removers);
+    RUN(killed_at_any_step);
+    printf("     %llu schedules in all\n", all_schedules);
+    for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
+    unlink(path);
+    rmdir(folder);
+    model_end();
+    return FINISH();
+}
