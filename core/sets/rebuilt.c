@@ -67,5 +67,5 @@ int bf_do_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
     const uint32_t number = fresh->fresh_of;
     fresh->fresh_of = 0;
-    return f->edition ? bf_draft_cancel(f, number, err) : 0;
+    return bf_has_draft(f) ? bf_draft_cancel(f, number, err) : 0;
 }
