@@ -199,7 +199,7 @@ static int64_t run_inside(
     if (n == 0) return 0;
     const bool here = bf_whole_piece(f, 0)->part.kernels && op <= BF_OP_ADD;
     if (f->variant->many) return (here ? run_many_parts : bf_chain_run)(f, op, keys, n, each, err);
-    if (changes && f->edition) return bf_change(f, op, keys, n, each, run_here, err);
+    if (changes && bf_has_draft(f)) return bf_change(f, op, keys, n, each, run_here, err);
     if (f->hash->accept) return run_accepted(f, op, keys, n, each, err);
     return run_here(f, op, keys, n, each, err);
 }

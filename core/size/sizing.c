@@ -113,6 +113,27 @@ static double cells_for(const bf_scheme *s, const bf_geometry *g, double m)
     return high;
 }
 
+/* The largest m that the scheme has. */
+static uint64_t most_cells(const bf_scheme *s)
+{
+    uint64_t most = s->m_max ? s->m_max : BF_M_MAX;
+    while (s->power_of_two && most & (most - 1)) most &= most - 1;
+    return most;
+}
+
+static int beyond_most(const bf_scheme *s, const bf_geometry *g, double m, bf_error *err)
+{
+    const uint64_t most = most_cells(s);
+    if (bf_rate_is_formula(s) && !s->m_max)
+        return bf_fail(err, BF_EINVAL,
+            "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to %llu", (ull)g->n, g->p,
+            m, s->name, (ull)most);
+    return bf_fail(err, BF_EINVAL,
+        "p=%g is not possible: scheme %s with k=%u has a rate of %.4g at n=%llu even with its "
+        "largest m=%llu: give a larger p, or fewer keys",
+        g->p, s->name, g->k, bf_rate(s, (double)most, (double)g->n, g->k), (ull)g->n, (ull)most);
+}
+
 static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 {
     const double n = (double)g->n, p = bf_rate_left(s, g->p, n);
@@ -122,10 +143,7 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
     if (s->rate || (!bf_rate_is_formula(s) && !s->power_of_two)) m = cells_for(s, g, m);
     if (s->layout->line_bits == 1 && m < BF_RATE_SMALL)
         while (bf_rate_small(m, (double)g->n, g->k) > g->p) m++;
-    if (!(m <= (double)BF_M_MAX))
-        return bf_fail(err, BF_EINVAL,
-            "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to 1099511627776",
-            (ull)g->n, g->p, m, s->name);
+    if (!(m <= (double)most_cells(s))) return beyond_most(s, g, m, err);
     g->m = (uint64_t)m;
     while (s->power_of_two && g->m & (g->m - 1))
         g->m += g->m & -g->m; /* carries up to the next one */

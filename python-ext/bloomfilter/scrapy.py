@@ -9,6 +9,7 @@ machines of a crawl.
     BLOOMFILTER_WINDOW = 7 * 24 * 3600     # seconds to remember; without: for ever
     BLOOMFILTER_GROW = 2                   # grow past BLOOMFILTER_N by this factor
     BLOOMFILTER_SECRET = "00112233..."     # 16 bytes, or 32 hexadecimal digits
+    BLOOMFILTER_SCHEME = "scrapy-redis-bloomfilter"    # go on with a bitmap of that package
     BLOOMFILTER_SEEN = "success"           # a request is seen once its response came ("request":
     once it was scheduled)
     BLOOMFILTER_PENDING = 100_000          # "success": requests on their way that are remembered at
@@ -20,7 +21,7 @@ the package knows."""
 import logging
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -47,6 +48,8 @@ __all__ = ["BloomDupeFilter"]
 
 logger = logging.getLogger(__name__)
 N, P, PENDING, SECRET = 1_000_000, 1e-6, 100_000, 16
+# another package's bitmaps; what its settings are when they are not given
+THEIRS, THEIR_BIT, THEIR_HASHES = "scrapy-redis-bloomfilter", 30, 6
 # in request.meta: fingerprints that its end decides over; retries and redirects inherit it
 MARK = "bloomfilter_pending"
 PENDING_FILE = "seen.pending"
@@ -55,15 +58,40 @@ PENDING_FILE = "seen.pending"
 def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
     """The constructor's arguments, from the settings."""
     window, grow = settings.get("BLOOMFILTER_WINDOW"), settings.get("BLOOMFILTER_GROW")
-    secret = secret_of(settings)
+    secret, scheme = secret_of(settings), settings.get("BLOOMFILTER_SCHEME")
+    storage = storage_of(settings, spider)
     return {
         "n": int(settings.get("BLOOMFILTER_N", N)),
-        "p": float(settings.get("BLOOMFILTER_P", P)),
-        "storage": storage_of(settings, spider),
+        **(
+            sizes_of_theirs(settings, storage)
+            if scheme == THEIRS
+            else {"p": float(settings.get("BLOOMFILTER_P", P))}
+        ),
+        "storage": storage,
+        **({} if scheme is None else {"scheme": scheme}),
         **({} if window is None else {"window": float(window)}),
         **({} if grow is None else {"grow": float(grow)}),
         **({} if secret is None else {"secret": secret}),
     }
+
+
+def sizes_of_theirs(settings: "BaseSettings", storage: str | None) -> dict[str, Any]:
+    """m and k by that package's own settings.  What it left in Redis is adopted, and it may go on
+    with it."""
+    bit = settings.getint("BLOOMFILTER_BIT", THEIR_BIT)
+    if not 0 <= bit <= 32:
+        raise ValueError(f"BLOOMFILTER_BIT must be 0 to 32, got {bit}")
+    hashes = settings.getint("BLOOMFILTER_HASH_NUMBER", THEIR_HASHES)
+    adopt = {"adopt": True} if storage and "://" in storage else {}
+    return {"m": 1 << bit, "k": hashes, **adopt}
+
+
+def keys_of(crawler: "Crawler") -> "Callable[[Request], bytes]":
+    """What the filter is asked about: the crawler's fingerprint, as its scheme writes it."""
+    fingerprint = crawler.request_fingerprinter.fingerprint
+    if crawler.settings.get("BLOOMFILTER_SCHEME") != THEIRS:
+        return fingerprint
+    return lambda request: fingerprint(request).hex().encode()
 
 
 def secret_of(settings: "BaseSettings") -> bytes | None:
@@ -95,7 +123,7 @@ class BloomDupeFilter(BaseDupeFilter):
     def __init__(self, crawler: "Crawler") -> None:
         settings = crawler.settings
         self.crawler = crawler
-        self.fingerprint = crawler.request_fingerprinter.fingerprint
+        self.fingerprint = keys_of(crawler)
         self.debug = settings.getbool("DUPEFILTER_DEBUG")
         self.logdupes = True
         self.pending = make_pending(crawler)
@@ -200,6 +228,7 @@ class Pending:
 
     def __init__(self, crawler: "Crawler") -> None:
         self.crawler = crawler
+        self.fingerprint = keys_of(crawler)
         self.most = crawler.settings.getint("BLOOMFILTER_PENDING", PENDING)
         if self.most < 1:
             raise ValueError(f"BLOOMFILTER_PENDING must be 1 or more, got {self.most}")
@@ -262,8 +291,7 @@ class Pending:
         """A redirect to a page that is a duplicate: what led there is seen if the page is.  Without
         a redirect it is a request that the spider yielded twice: the first time counts."""
         if marks(request) and request.meta.get("redirect_times"):
-            fingerprint = self.crawler.request_fingerprinter.fingerprint(request)
-            self.end(request.meta.pop(MARK), fingerprint in self.seen)
+            self.end(request.meta.pop(MARK), self.fingerprint(request) in self.seen)
 
     def downloading(self, request: "Request") -> None:
         for fingerprint in marks(request):

@@ -101,6 +101,24 @@ def test_a_p_below_the_floor_is_refused(scheme):
     assert 1_000_000 <= keys_kept < 1_010_000
 
 
+@pytest.mark.parametrize(
+    ("scheme", "n", "best"),
+    [
+        ("sax-sdbm", 10**6, {"m": 2**40}),
+        ("java7", 10**8, {"m": 2**30}),
+        ("gozero", 10**9, {"m": 2**32}),
+        ("scrapy-redis-bloomfilter", 10**9, {"m": 2**32}),
+        ("php-hashes:JS,FNV", 10**8, {}),
+        ("php-mt-legacy", 10**8, {"m": 2**40, "k": 1}),
+    ],
+)
+def test_a_p_that_no_m_reaches_is_refused_with_the_one_that_is(scheme, n, best):
+    reached = BloomFilter.plan(n=n, **best, scheme=scheme)["p"]
+    most = {key: value for key, value in best.items() if key == "k"}
+    with pytest.raises(ValueError, match=rf"p=.* is not possible: .* a rate of {reached:.4g} "):
+        BloomFilter.plan(n=n, p=reached * 0.99, scheme=scheme, **most)
+
+
 def test_positions_beyond_the_generator():
     """31 bits reach half of 2^32 cells: as if the filter had half of them."""
     half = BloomFilter.plan(m=2**31, n=10**8, k=8, scheme="classic")["p"]

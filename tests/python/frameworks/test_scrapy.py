@@ -389,6 +389,64 @@ def test_a_bitmap_of_scrapy_redis_bloomfilter(redis, bit, k):
     client.close()
 
 
+@pytest.mark.parametrize("seen", ["request", "success"])
+def test_a_crawl_goes_on_with_a_bitmap_of_scrapy_redis_bloomfilter(site, redis, seen):
+    """Pages that the package has in its bitmap are not requested; those of ours it finds, and it
+    goes on writing."""
+    theirs = pytest.importorskip("scrapy_redis_bloomfilter.bloomfilter")
+    client = pytest.importorskip("redis").Redis.from_url(redis.partition("?")[0])
+    old = theirs.BloomFilter(client, "pages:bloomfilter", 20, 6)
+    fingerprint = get_crawler().request_fingerprinter.fingerprint
+
+    def key(i):
+        return fingerprint(Request(site.url(f"/{i}"))).hex()
+
+    for i in (3, 4):
+        old.insert(key(i))
+    settings = OURS | {
+        "BLOOMFILTER_SCHEME": "scrapy-redis-bloomfilter",
+        "BLOOMFILTER_STORAGE": redis + "%(spider)s:bloomfilter",
+        "BLOOMFILTER_N": 1000,
+        "BLOOMFILTER_BIT": 20,
+        "BLOOMFILTER_HASH_NUMBER": 6,
+        "BLOOMFILTER_SEEN": seen,
+    }
+    stats, log = crawl(settings, site.url())
+    assert stats["finish_reason"] == "finished", log
+    asked = set(site.pages())
+    assert "/1" in asked and not asked & {"/3", "/4"}
+    assert all(old.exists(key(int(page[1:]))) for page in asked - {"/0"})
+    old.insert(key(10**6))
+    site.asked.clear()
+    crawl(settings, site.url())
+    assert site.pages() == {"/0": 1}
+    with BloomFilter.open(redis + "pages:bloomfilter") as filter:
+        assert filter.m == 2**20 and filter.k == 6 and key(10**6) in filter
+        filter.clear()
+    assert not old.exists(key(1))
+    client.close()
+
+
+def test_settings_of_a_scheme():
+    theirs = {"BLOOMFILTER_SCHEME": "scrapy-redis-bloomfilter"}
+    assert parameters(Settings(theirs | {"BLOOMFILTER_STORAGE": "redis://h/0?key=k"}), "") == {
+        "n": 1_000_000,
+        "m": 2**30,
+        "k": 6,
+        "adopt": True,
+        "storage": "redis://h/0?key=k",
+        "scheme": "scrapy-redis-bloomfilter",
+    }
+    assert "adopt" not in parameters(Settings(theirs), "")
+    with pytest.raises(ValueError, match="BLOOMFILTER_BIT must be 0 to 32, got 33"):
+        parameters(Settings(theirs | {"BLOOMFILTER_BIT": 33}), "")
+    assert parameters(Settings({"BLOOMFILTER_SCHEME": "classic"}), "")["scheme"] == "classic"
+    dupefilter = make(BLOOMFILTER_SCHEME="classic")
+    assert (
+        not dupefilter.request_seen(Request("http://a.org")) and dupefilter.seen.scheme == "classic"
+    )
+
+
 def test_settings():
     given = {
         "BLOOMFILTER_N": "5",
