@@ -291,8 +291,11 @@ def targets():
     yield Ratio("import", "import", OURS, None, 2.0, 3)
     yield from arrow_ratios()
     yield from php_ratios()
-    for op in ("test absent", "test present", "batch absent", "batch present"):
+    for op in ("test absent", "test present", "batch absent", "batch present", "batch again"):
         yield Ratio("variants", op, "grown from 1000", "right-sized", 2.5, 7)
+    for op in ("test absent", "test present"):
+        yield Ratio("variants", op, "window, 4 parts", "right-sized", 2.5, 20)
+    for op in ("batch absent", "batch present", "add again", "batch again"):
         yield Ratio("variants", op, "window, 4 parts", "right-sized")
     for op in ("in absent", "in present", "contains_many absent"):
         yield Ratio("variants-python", op, "grown from 1000", "right-sized", 2.5, 7)

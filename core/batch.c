@@ -43,6 +43,16 @@ typedef struct {
         size_t nahead, uint64_t *present, bf_error *err);
 } way;
 
+/* The processor fetches the second line of a text by itself, but few texts at once. */
+static inline void fetch_text(const bf_key *key)
+{
+    enum { LINE = 64, LONG = 2 * LINE, MOST = 1024 };
+    const char *text = key->ptr;
+    bf_prefetch(text);
+    if (key->len <= LONG) return;
+    for (size_t at = LINE; at < key->len && at < MOST; at += LINE) bf_prefetch(text + at);
+}
+
 /* A ring of digests.  Keys are hashed `lag` keys before they are asked for, and their lines are
  * fetched meanwhile; the bytes of keys further on are fetched too, because hashing comes in bursts.
  */
@@ -56,8 +66,8 @@ static inline __attribute__((always_inline)) int64_t run_ring(
     for (size_t hashed = 0, done = 0; done < n;) {
         uint64_t *ahead = ring + hashed % BF_RING * width, hits;
         size_t fresh = n - hashed < w.step ? n - hashed : w.step;
-        for (size_t i = hashed + text_ahead; i < hashed + text_ahead + fresh && i < n; i++)
-            bf_prefetch(keys[i].ptr);
+        if (n - hashed >= text_ahead + w.step)
+            for (size_t i = 0; i < w.step; i++) fetch_text(keys + hashed + text_ahead + i);
         f->hash->run(f->secret, keys + hashed, fresh, ahead);
         hashed += fresh;
         if (fresh && hashed - done <= w.lag) {
@@ -189,7 +199,7 @@ static int64_t run_inside(
     if (n == 0) return 0;
     const bool here = bf_whole_piece(f, 0)->part.kernels && op <= BF_OP_ADD;
     if (f->variant->many) return (here ? run_many_parts : bf_chain_run)(f, op, keys, n, each, err);
-    if (changes && f->edition) return bf_change(f, op, keys, n, each, run_here, err);
+    if (changes && bf_has_draft(f)) return bf_change(f, op, keys, n, each, run_here, err);
     if (f->hash->accept) return run_accepted(f, op, keys, n, each, err);
     return run_here(f, op, keys, n, each, err);
 }

@@ -90,8 +90,7 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
 static void mend(bf_filter *f)
 {
     bf_held h;
-    if (!f->edition || f->part.store.read_only || bf_edition_settled(bf_edition(f->edition)))
-        return;
+    if (f->part.store.read_only || bf_edition_settled(bf_edition(f->edition))) return;
     if (bf_edition_hold(f, &h, NULL) == 0) bf_edition_let(f, &h);
 }
 

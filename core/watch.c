@@ -2,7 +2,7 @@
  * when to look whether a filter is overfull, and what a warning says.  Knows homes by what their
  * stores say, and weak hashes by their rows; counts nothing. */
 #include "base/base.h"
-#include "parts/filter.h"
+#include "parts/parts.h"
 #include "spec.h"
 #include <string.h>
 #include <time.h>
@@ -25,7 +25,7 @@ static int where_it_is(const bf_filter *f)
     bf_info info;
     bf_get_info(f, &info);
     if (!strcmp(info.home, "memory") || !strcmp(info.home, "file")) return NEAR_BY;
-    return f->part.store.ops->glance && !f->chain && !info.counting ? FAR : NEVER;
+    return f->part.store.ops->glance && !f->variant->many && !info.counting ? FAR : NEVER;
 }
 
 /* In memory the first look is free, or nearly; a file is looked at with the first new key. */

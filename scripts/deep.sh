@@ -2,7 +2,7 @@
 # deep.sh - the parts of scripts/test --deep: suites once more under what watches memory and threads, and long runs of kill -9.
 # Sourced by scripts/test, whose functions build, run and count.  Knows how a watcher gets into an interpreter that was not
 # built for it; knows nothing of the tests but which of them cannot be watched.
-deep_parts=(valgrind tsan python php kill coverage arch fuzz options server asan)
+deep_parts=(valgrind tsan python php kill coverage arch fuzz options server asan bench)
 reports=$out/reports
 # shellcheck source=scripts/arch.sh
 . "$root/scripts/arch.sh"
@@ -58,6 +58,10 @@ deep_asan() {
 deep_options() {
     provide needs_c needs_redis
     test_options REDIS SODIUM TLS SERVER
+}
+# Fails where a ratio is more than 10 % above that of bench/ratios.tsv; wants a machine that does nothing else.
+deep_bench() {
+    run_counted 'speed, beside bench/ratios.tsv' bench "$root/scripts/bench" --held
 }
 # Everything runs most of these tests with the sanitized daemon only.
 deep_server() {

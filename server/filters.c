@@ -266,14 +266,19 @@ void filters_doubt(served *s)
     if (s->remote) raise_(&s->doubted);
 }
 
-/* A filter of which nothing is there any more leaves the list; what replaced it is opened. */
+/* A filter of which nothing is there any more leaves the list; what replaced it is opened.  Of
+ * Redis a look at what no call asks for: is its companion hash there, without which nobody else
+ * opens it?
+ */
 void filters_refresh(filters *fs)
 {
     size_t count;
     bf_error err;
     served **all = filters_list(fs, &count);
     for (size_t i = 0; i < count; i++)
-        if (all[i]->storage && !all[i]->remote && !stored_is_current(fs, all[i]))
+        if (all[i]->remote && !stored_stands(fs, all[i]))
+            filters_doubt(all[i]);
+        else if (all[i]->storage && !stored_is_current(fs, all[i]))
             registry_let_go(registry_look_up(fs, name_of(all[i]), &err));
     filters_unlist(all, count);
 }

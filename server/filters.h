@@ -126,6 +126,7 @@ bf_filter *stored_main(const filters *fs, const char *storage,
 bf_filter *stored_open(const filters *fs, text name, const char *storage,
     bf_error *err); /* err->code FILTER_ABSENT, BF_EIO ... */
 bool stored_is_current(const filters *fs, const served *s);
+bool stored_stands(const filters *fs, const served *s); /* also of Redis, by a trip */
 int stored_remove(served *s, bf_error *err);
 /* Names in the folder, one after the other; false: that was the last.  Start with *dir NULL. */
 int stored_each(const filters *fs, int (*each)(void *ctx, text name, uint64_t bytes, bf_error *err),

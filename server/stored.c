@@ -174,6 +174,11 @@ bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_err
     return NULL;
 }
 
+bool stored_stands(const filters *fs, const served *s)
+{
+    return bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
+}
+
 /* Of a file a look at its name; of Redis no more than what failed calls told, because every call
  * asks for the mark itself. */
 bool stored_is_current(const filters *fs, const served *s)
@@ -181,8 +186,7 @@ bool stored_is_current(const filters *fs, const served *s)
     if (__atomic_load_n(&s->gone, __ATOMIC_ACQUIRE) ||
         __atomic_load_n(&s->doubted, __ATOMIC_ACQUIRE))
         return false;
-    if (!s->storage || s->remote) return true;
-    return bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
+    return !s->storage || s->remote || stored_stands(fs, s);
 }
 
 /* What Redis lost may have left its companion hash: made again and deleted, both are gone. */

@@ -32,8 +32,8 @@ static bool all_zero(const uint8_t *p, size_t n)
 
 static bool sequence_valid(uint64_t s) { return s == bf_sequence((uint32_t)s); }
 
-/* A live word: 48 bits of a number that may be negative, and 16 that check them.  A single key of a
- * forgetting filter reads one a part. */
+/* A live word: 48 bits of a number that may be negative, and 16 that check them.  To test a
+ * single key of a forgetting filter reads one per part. */
 static uint64_t live_check(uint64_t v) { return ~(v ^ v >> 16 ^ v >> 32) & 0xFFFF; }
 
 static uint64_t live_code(int64_t value)

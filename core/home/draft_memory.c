@@ -30,7 +30,7 @@ static int hold(bf_filter *f, int *token, bf_error *err)
             nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
     }
     return bf_fail(err, BF_EIO,
-        "the filter is in use: another thread has rebuilt it for %d seconds", BF_PATIENCE);
+        "the filter is in use: another thread has been rebuilding it for %d seconds", BF_PATIENCE);
 }
 
 static void let(bf_filter *f, int token)

@@ -47,33 +47,50 @@ KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool coun
     return true;
 }
 
-/* Rounds of survivors: round j looks at position j of every key that passed the rounds before and
- * fetches the next one of those that pass again, a whole round ahead.  Compacting without a branch:
- * half of the answers are "no". */
+/* One round of survivors: looks at `count` positions from j on of every key that is left, and
+ * fetches as many of the next ones of those that stay, a whole round ahead.  Compacting without a
+ * branch: half of the answers are "no". */
+typedef struct {
+    cursor c[BF_CHUNK];
+    uint8_t key[BF_CHUNK];
+    size_t n;
+} survivors;
+KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, unsigned j,
+    unsigned count, bool counting)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        cursor c = s->c[i];
+        bool set = true;
+        for (unsigned more = 0; more < count; c = step(c, j + more++))
+            set &= is_set(words, here(g, c), counting);
+        s->c[kept] = c;
+        s->key[kept] = s->key[i];
+        bf_prefetch(word_of(words, here(g, c), counting));
+        bf_prefetch(word_of(words, here(g, step(c, j + count)), counting));
+        kept += set;
+    }
+    s->n = kept;
+}
+
+/* The first position alone says "no" to half of the absent keys in a full filter, and to nearly all
+ * in an empty one; then two at a time. */
 KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead, bool counting)
 {
-    cursor c[BF_CHUNK];
-    uint8_t key[BF_CHUNK];
-    size_t alive = n;
+    survivors s;
+    s.n = n;
+    unsigned j = 1;
     fetch_first(g, words, ahead, nahead, counting);
     for (size_t i = 0; i < n; i++) {
-        c[i] = start(d[i]);
-        key[i] = (uint8_t)i;
+        s.c[i] = start(d[i]);
+        s.key[i] = (uint8_t)i;
     }
-    for (unsigned j = 0; j < g->k && alive; j++) {
-        size_t kept = 0;
-        for (size_t i = 0; i < alive; i++) {
-            bool set = is_set(words, here(g, c[i]), counting);
-            c[kept] = step(c[i], j);
-            key[kept] = key[i];
-            bf_prefetch(word_of(words, here(g, c[kept]), counting));
-            kept += set;
-        }
-        alive = kept;
-    }
+    round_of(g, words, &s, 0, 1, counting);
+    for (; j + 1 < g->k && s.n; j += 2) round_of(g, words, &s, j, 2, counting);
+    if (j < g->k && s.n) round_of(g, words, &s, j, 1, counting);
     uint64_t present = 0;
-    for (size_t i = 0; i < alive; i++) present |= UINT64_C(1) << key[i];
+    for (size_t i = 0; i < s.n; i++) present |= UINT64_C(1) << s.key[i];
     return present;
 }
 

@@ -122,7 +122,9 @@ AVX2 static inline line_vec line_masks_avx2(uint64_t g, unsigned k)
 
 AVX2 static inline bool line_has(line_vec line, line_vec mask)
 {
-    return _mm256_testc_si256(line.lo, mask.lo) & _mm256_testc_si256(line.hi, mask.hi);
+    const __m256i missing = _mm256_or_si256(
+        _mm256_andnot_si256(line.lo, mask.lo), _mm256_andnot_si256(line.hi, mask.hi));
+    return _mm256_testz_si256(missing, missing);
 }
 
 /* A bit is missing in words 0..3 already. */

@@ -61,7 +61,7 @@ void bf_settle(bf_filter *f, bool threads)
     if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
         p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
     f->own_edition = bf_edition_word(1);
-    f->edition = p->store.words && p->store.ops->draft ? p->store.ops->draft->edition(f) : NULL;
+    f->edition = bf_has_draft(f) ? p->store.ops->draft->edition(f) : &f->own_edition;
     bf_edition_note(f);
     bf_set_threads(f, threads);
 }

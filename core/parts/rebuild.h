@@ -46,14 +46,18 @@ static inline bool bf_edition_stands(const bf_held *h, uint32_t then)
 {
     return h->edition >> 2 == then >> 2;
 }
+/* Can it be rebuilt in its words?  Else its edition is its own, and settled for ever. */
+static inline bool bf_has_draft(const bf_filter *f)
+{
+    return f->part.store.words && f->part.store.ops->draft;
+}
 /* The edition's word; what it is while the filter is settled, as far as this handle knows. */
 static inline uint64_t bf_edition_now(const bf_filter *f) { return bf_word(f->edition); }
 static inline uint64_t bf_edition_known(const bf_filter *f) { return bf_word(&f->settled); }
 /* It may have become dirty, which is no news. */
 static inline void bf_edition_note(bf_filter *f)
 {
-    if (f->edition && bf_edition_settled(bf_edition(f->edition)))
-        bf_word_set(&f->settled, bf_edition_now(f));
+    if (bf_edition_settled(bf_edition(f->edition))) bf_word_set(&f->settled, bf_edition_now(f));
 }
 
 /* begin: *number tells this rebuild from others.  end: words are the new keys'; number 0: of no

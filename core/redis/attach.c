@@ -180,12 +180,12 @@ static int attach_foreign(
 }
 
 /* Bits without a companion hash: another system's, or the stub of an add to a filter that was just
- * deleted. */
+ * deleted, or what is too long by the mark that another adopter has just written. */
 static int attach_bare(
     bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bool *stub, bf_error *err)
 {
     int rc = attach_foreign(r, spec, d, bytes, err);
-    *stub = rc == BF_EFORMAT || (spec->adopt && rc == 0);
+    *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
     return rc;
 }
 

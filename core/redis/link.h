@@ -93,7 +93,7 @@ int bf_link_refusal(const bf_link *l, bf_error *err); /* the reply as an error; 
 /* One whole trip of what was put: n replies, the last one stays in l->reply; the first error reply
  * is the error. */
 int bf_link_finish(bf_link *l, size_t n, bf_error *err);
-/* The same of one script, which answers with a number. */
+/* One whole trip of one script, which answers with a number. */
 int bf_link_run(bf_link *l, long long *v, bf_error *err);
 char *bf_redis_digits(char *at, uint64_t v); /* decimal; returns the end */
 #endif

@@ -113,29 +113,29 @@ void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check
 }
 
 /* ---- reading ---- */
-static bool has(const bf_redis_reply *r, const char *name)
+size_t bf_redis_field(const bf_redis_reply *r, const char *name)
 {
     size_t len, size = strlen(name);
     for (size_t i = 0; i + 1 < r->n; i += 2) {
         const char *have = bf_reply_text(r, i, &len);
-        if (have && len == size && memcmp(have, name, size) == 0) return true;
+        if (have && len == size && memcmp(have, name, size) == 0) return i + 1;
     }
-    return false;
+    return r->n;
+}
+
+static bool has(const bf_redis_reply *r, const char *name)
+{
+    return bf_redis_field(r, name) < r->n;
 }
 
 static bool field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
 {
-    size_t len, size = strlen(name);
-    for (size_t i = 0; i + 1 < r->n; i += 2) {
-        const char *have = bf_reply_text(r, i, &len);
-        if (!have || len != size || memcmp(have, name, size) != 0) continue;
-        const char *value = bf_reply_text(r, i + 1, &len);
-        if (!value || len == 0 || len >= cap || memchr(value, 0, len)) return false;
-        memcpy(out, value, len);
-        out[len] = 0;
-        return true;
-    }
-    return false;
+    size_t len;
+    const char *value = bf_reply_text(r, bf_redis_field(r, name), &len);
+    if (!value || len == 0 || len >= cap || memchr(value, 0, len)) return false;
+    memcpy(out, value, len);
+    out[len] = 0;
+    return true;
 }
 
 static bool number(const bf_redis_reply *r, const char *name, int base, uint64_t *out)

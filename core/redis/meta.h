@@ -11,6 +11,8 @@ void bf_redis_place(bf_redis *r, const bf_desc *d); /* desc, bits and mark_at */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g); /* that a key may have */
 int bf_redis_meta_read(
     const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */
+/* Which leaf has the value of this field, in a reply to HGETALL; n = none. */
+size_t bf_redis_field(const bf_redis_reply *r, const char *name);
 bool bf_redis_meta_whole(const bf_redis *r); /* the same: does it say a format at all? */
 bool bf_redis_meta_adopted(const bf_redis *r);
 bool bf_redis_meta_making(const bf_redis *r);   /* the same: not all shards have been there yet */

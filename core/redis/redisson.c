@@ -53,40 +53,30 @@ static bool real(const bf_redis_reply *r, size_t i, double *out)
     return *end == 0 && *out > 0 && *out < 1;
 }
 
-static size_t find(const bf_redis_reply *r, const char *name)
-{
-    size_t len;
-    for (size_t i = 0; i + 1 < r->n; i += 2) {
-        const char *have = bf_reply_text(r, i, &len);
-        if (have && len == strlen(name) && memcmp(have, name, len) == 0) return i + 1;
-    }
-    return r->n; /* where nothing is */
-}
-
 int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     const bf_redis_reply *from = &r->link->reply;
     uint64_t k, n;
     bf_find_scheme(d, "redisson", NULL, NULL); /* a row of the table */
     d->g = (bf_geometry){ .shards = 1 };
-    if (!whole(from, find(from, "size"), d->scheme->m_max, &d->g.m) ||
-        !whole(from, find(from, "hashIterations"), BF_K_MAX, &k))
+    if (!whole(from, bf_redis_field(from, "size"), d->scheme->m_max, &d->g.m) ||
+        !whole(from, bf_redis_field(from, "hashIterations"), BF_K_MAX, &k))
         return bf_fail(err, BF_EFORMAT,
             "%s: Redisson's hash beside it (the key with :config) has no valid size or hashIterations",
             bf_redis_label(r));
     d->g.k = (unsigned)k;
     d->g.lines = d->g.m;
-    d->g.n = whole(from, find(from, "expectedInsertions"), BF_N_MAX, &n) ? n
-             : d->g.m / k                                                ? d->g.m / k
-                                                                         : 1;
-    if (!real(from, find(from, "falseProbability"), &d->g.p))
+    d->g.n = whole(from, bf_redis_field(from, "expectedInsertions"), BF_N_MAX, &n) ? n
+             : d->g.m / k                                                          ? d->g.m / k
+                                                                                   : 1;
+    if (!real(from, bf_redis_field(from, "falseProbability"), &d->g.p))
         d->g.p = d->scheme->layout->rate((double)d->g.m / (double)d->g.n, d->g.k);
     return 0;
 }
 
 bool bf_redisson_found(const bf_redis *r)
 {
-    return find(&r->link->reply, "size") < r->link->reply.n;
+    return bf_redis_field(&r->link->reply, "size") < r->link->reply.n;
 }
 
 void bf_redisson_put_mark(bf_redis *r)

@@ -217,6 +217,29 @@ static bool whole_stands(bf_redis *r)
            bf_redis_meta_born(r) == r->born;
 }
 
+/* The companion hashes of all its keys, which no batch asks for: new openers need them. */
+static bool hashes_stand(bf_redis *r)
+{
+    const unsigned all = r->slot ? r->shards + 1 : 1, step = r->link->one_slot ? 1 : all;
+    bool same = true;
+    for (unsigned i = 0; same && i < all; i += step) {
+        if (bf_link_begin(r->link, true, NULL) < 0) return false;
+        for (unsigned j = i; j < i + step; j++) {
+            bf_redis_select(r, j);
+            bf_link_about(r->link, r->link->key);
+            bf_link_put(r->link, "HGET", r->meta, "mark");
+        }
+        same = bf_link_send(r->link, NULL) == 0;
+        for (unsigned j = i; same && j < i + step; j++) {
+            bf_redis_select(r, j);
+            same = bf_link_next(r->link, NULL) == 0 &&
+                   bf_reply_number(&r->link->reply, 0, 16) ==
+                       (r->slot && j == r->shards ? r->whole : r->mark);
+        }
+    }
+    return same;
+}
+
 static bool current(const bf_store *s)
 {
     bf_redis *r = enter((bf_store *)s);
@@ -234,7 +257,7 @@ static bool current(const bf_store *s)
         bf_redis_select(r, i);
         same = g[i].mark == r->mark;
     }
-    return leave(r, same);
+    return leave(r, same && (r->redisson || hashes_stand(r)));
 }
 
 static void close_(bf_store *s)

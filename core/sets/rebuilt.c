@@ -11,12 +11,12 @@ static int fixed(bf_filter *f, bf_error *err)
     const char *where = bf_where(f, NULL);
     if (f->variant->grows)
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s grows: it cannot be rebuilt, its parts are those of the keys it had; make "
-            "another one",
+            "%.60s grows: it cannot be rebuilt, its parts follow from the keys it had; "
+            "create another one",
             where);
     if (f->variant->forgets)
         return bf_fail(err, BF_ENOTSUP,
-            "%.60s forgets: it cannot be rebuilt, new keys do not say when they were added", where);
+            "%.60s forgets: it cannot be rebuilt, the keys do not say when they were added", where);
     return 0;
 }
 
@@ -67,5 +67,5 @@ int bf_do_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
     const uint32_t number = fresh->fresh_of;
     fresh->fresh_of = 0;
-    return f->edition ? bf_draft_cancel(f, number, err) : 0;
+    return bf_has_draft(f) ? bf_draft_cancel(f, number, err) : 0;
 }

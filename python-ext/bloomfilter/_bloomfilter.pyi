@@ -1,4 +1,4 @@
-"""The compiled part of bloomfilter; import it from there.
+"""Import all of it from the package: `from bloomfilter import BloomFilter`.
 
 m = bits, n = keys it is sized for, k = positions per key, p = false-positive rate at n keys.
 Everywhere: add() is True when the key is SURELY NEW, False when it was probably there already.

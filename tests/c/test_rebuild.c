@@ -1,6 +1,6 @@
 /* test_rebuild.c - rebuild in memory and in mapped files: the same bits as a new filter of these
  * keys, what is added meanwhile, who may rebuild, kill -9 and faults at every step. */
-/* wraps: msync fsync ftruncate posix_fallocate */
+/* wraps: msync fsync ftruncate posix_fallocate mmap flock fcntl fstat */
 #define _GNU_SOURCE
 #include "../../core/parts/rebuild.h"
 #include "one_folder.h"
@@ -40,6 +40,36 @@ WRAP(msync, (void *p, size_t n, int flags), (p, n, flags), -1)
 WRAP(fsync, (int fd), (fd), -1)
 WRAP(ftruncate, (int fd, off_t n), (fd, n), -1)
 WRAP(posix_fallocate, (int fd, off_t at, off_t n), (fd, at, n), ENOSPC)
+
+static bool no_map, no_lock, no_mark, no_answer, no_look;
+void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
+{
+    if (!no_map || from == 0) return __real_mmap(at, n, prot, flags, fd, from);
+    errno = ENOMEM;
+    return MAP_FAILED;
+}
+int __real_flock(int fd, int op);
+int __wrap_flock(int fd, int op);
+int __wrap_flock(int fd, int op) { return no_lock ? fault(ENOLCK) : __real_flock(fd, op); }
+int __real_fcntl(int fd, int cmd, void *arg);
+int __wrap_fcntl(int fd, int cmd, void *arg);
+int __wrap_fcntl(int fd, int cmd, void *arg)
+{
+    if (no_mark && cmd == F_OFD_SETLK) return fault(ENOLCK);
+    if (no_answer && cmd == F_OFD_GETLK) return fault(EINVAL);
+    return __real_fcntl(fd, cmd, arg);
+}
+/* Of every second look: the first is whether the file is as long as it was. */
+int __real_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st);
+int __wrap_fstat(int fd, struct stat *st)
+{
+    static bool second;
+    second = no_look && !second;
+    return no_look && !second ? fault(EIO) : __real_fstat(fd, st);
+}
 
 /* ---- filters ---- */
 static bf_error e;
@@ -256,6 +286,39 @@ static void a_file_meanwhile(void)
     }
 }
 
+static void a_system_that_refuses(void)
+{
+    for (counting = 0; counting < 2; counting++) {
+        bf_filter *f = open_(true), *g = open_(true), *fresh;
+        add(f, 0, 10);
+        for (bool **no = (bool *[]){ &no_map, &no_lock, &no_mark, NULL }; *no; no++) {
+            **no = true;
+            CHECK(!bf_rebuild_begin(f, &e));
+            CHECK_HAS(e.msg, path);
+            **no = false;
+            CHECK(length() == image(f) && is(f, 0, 10, 0, 0));
+        }
+        CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
+        for (bool **no = (bool *[]){ &no_map, &no_lock, &no_look, NULL }; *no; no++) {
+            **no = true; /* never in silence: the key may be lost */
+            REFUSED(bf_add(g, "key", 3, &e), no[0] == &no_map ? BF_ENOMEM : BF_EIO, path);
+            if (*no == &no_lock) CHECK(bf_rebuild_cancel(f, fresh, &e) < 0);
+            **no = false;
+            bf_close(fresh); /* that of the same handle goes on */
+            CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
+        }
+        no_answer = true; /* does its maker live?  Another one may begin then */
+        bf_filter *other = bf_rebuild_begin(g, &e);
+        CHECK(other != NULL);
+        no_answer = false;
+        add(other, 20, 30);
+        REFUSED(bf_rebuild_end(f, fresh, &e), BF_EBUSY, "another one began after it");
+        CHECK(bf_rebuild_end(g, other, &e) == 0 && is(f, 20, 30, 0, 0));
+        for (bf_filter **c = (bf_filter *[]){ f, g, fresh, other, NULL }; *c; c++) bf_close(*c);
+        gone();
+    }
+}
+
 /* ---- whoever dies, or cannot go on, at any step ---- */
 static int *acked; /* keys from 5000 on that were added by the time */
 static int rebuild_and_add(void)
@@ -403,6 +466,27 @@ static void together(void)
     }
 }
 
+/* A home that has words, and no drafts: layouts and kernels ask for no more. */
+static void a_home_without_drafts(void)
+{
+    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
+    bf_store_ops plain = *f->part.store.ops;
+    plain.draft = NULL;
+    f->part.store.ops = &plain;
+    bf_settle(f, false);
+    bf_filter *other = bf_copy(f, &e);
+    const bf_key keys[] = { { "b", 1 }, { "c", 1 } };
+    CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
+    CHECK_EQ(bf_add_many(f, keys, 2, NULL, &e), 2);
+    CHECK_EQ(bf_test_many(f, keys, 2, NULL, &e), 2);
+    CHECK_EQ(bf_add(other, "d", 1, &e), BF_ADDED);
+    CHECK_EQ(bf_unite(f, other, &e), 0);
+    CHECK_EQ(bf_test(f, "a", 1, &e) + bf_test(f, "d", 1, &e), 2);
+    CHECK(!bf_rebuild_begin(f, &e) && e.code == BF_ENOTSUP);
+    bf_close(f);
+    bf_close(other);
+}
+
 int main(void)
 {
     if (!mkdtemp(folder)) return 1;
@@ -412,9 +496,11 @@ int main(void)
     RUN(counters_that_are_taken_back);
     RUN(one_at_a_time);
     RUN(a_file_meanwhile);
+    RUN(a_system_that_refuses);
     RUN(killed_at_any_step);
     RUN(a_fault_at_any_step);
     RUN(together);
+    RUN(a_home_without_drafts);
     rmdir(folder);
     return FINISH();
 }

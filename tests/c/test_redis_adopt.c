@@ -230,6 +230,42 @@ static void several_adopt_at_once(void)
     }
 }
 
+/* As two different filters: one of them is adopted, and whoever wants the other is told both. */
+static void adopted_as_two(void)
+{
+    enum { ADOPTERS = 6 };
+    static const bf_spec as[] = { { ADOPT },
+        { .scheme = "classic", .m = 2048, .k = 3, .must_exist = true, .adopt = true } };
+    for (int round = 0; round < 12; round++) {
+        rs_command(&redis, "FLUSHALL");
+        they_add("k", 0, 2);
+        rs_command(&redis, "SETBIT k 2047 1"); /* not too long for either */
+        rs_command(&redis, "COPY k before");
+        pid_t child[ADOPTERS];
+        for (unsigned i = 0; i < ADOPTERS; i++)
+            if ((child[i] = fork()) == 0) {
+                const int rc = code_of(as[(i + (unsigned)round) % 2], "k");
+                const bool named = strstr(e.msg, "classic") && strstr(e.msg, "gozero");
+                _exit(rc == 0 ? 0 : rc == BF_EMISMATCH && named ? 1 : 2);
+            }
+        int adopted[3] = { 0 }, first = -1, mixed = 0;
+        for (unsigned i = 0; i < ADOPTERS; i++) {
+            int status = -1;
+            waitpid(child[i], &status, 0);
+            const int how = WIFEXITED(status) ? WEXITSTATUS(status) : 2;
+            adopted[how < 2 ? how : 2]++;
+            const int side = (int)((i + (unsigned)round) % 2) ^ (how != 0);
+            if (first < 0) first = side;
+            mixed += side != first;
+        }
+        CHECK(adopted[0] == ADOPTERS / 2 && adopted[1] == ADOPTERS / 2 && mixed == 0);
+        CHECK_EQ(rs_number(&redis, "BITCOUNT k 0 255"), rs_number(&redis, "BITCOUNT before 0 255"));
+        bf_filter *f = OPEN("k", 0);
+        CHECK(f != NULL);
+        bf_close(f);
+    }
+}
+
 /* ---- m = 2^32: no room for the mark, which K:meta alone has ---- */
 #define LARGE .scheme = "php-hashes:JS,SDBM"
 #define ADOPT_LARGE LARGE, .must_exist = true, .adopt = true
@@ -394,6 +430,7 @@ int main(void)
     RUN(nothing_of_theirs_is_overwritten);
     RUN(what_they_add_meanwhile_stays);
     RUN(several_adopt_at_once);
+    RUN(adopted_as_two);
     RUN(up_to_the_last_bit);
     RUN(refused);
     rs_end(&redis);

@@ -398,6 +398,46 @@ static void spoiled_answers(void)
     proxy_end(&x);
 }
 
+/* Done by the server, and the answer is lost: it is said so, and never done twice. */
+static void lost_answers_to_changes(void)
+{
+    static const bf_spec kinds[] = { { .m = 9000, .k = 5, .scheme = "classic", .counting = true },
+        { .m = 8192, .k = 5, .scheme = "classic", .counting = true, .shards = 4 },
+        { .n = 1000, .p = 0.01, .grow = 2 }, { .m = 9000, .k = 5, .scheme = "classic" } };
+    static const bf_key keys[] = { { "b", 1 }, { "c", 1 }, { "b", 1 } };
+    proxy x;
+    char url[128];
+    proxy_start(&x, &redis);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=lost&timeout=0.8", x.port);
+    for (int i = 0; i < 8; i++) {
+        bf_spec spec = kinds[i % 4];
+        const int mode = i < 4 ? RESET_ : SWALLOW;
+        rs_command(&redis, "FLUSHALL");
+        spec.storage = url;
+        bf_filter *f = bf_open(&spec, &e);
+        CHECK(f && bf_add(f, "a", 1, &e) == 1);
+        if (!f) break;
+        proxy_order(&x, mode, "");
+        CHECK_EQ(bf_add(f, "a", 1, &e), BF_EIO);
+        CHECK_HAS(e.msg, "cannot tell what was added");
+        CHECK_EQ(bf_add_many(f, keys, 3, NULL, &e), BF_EIO);
+        proxy_order(&x, PASS, "");
+        CHECK_EQ(bf_test(f, "a", 1, &e), 1);
+        if (spec.counting) {
+            CHECK_EQ(bf_count_of(f, "a", 1, &e), 2);
+            CHECK_EQ(bf_count_of(f, "b", 1, &e), 2);
+            proxy_order(&x, mode, "");
+            CHECK_EQ(bf_remove(f, "a", 1, &e), BF_EIO);
+            CHECK_HAS(e.msg, "cannot tell what was removed");
+            proxy_order(&x, PASS, "");
+            CHECK_EQ(bf_count_of(f, "a", 1, &e), 1);
+        }
+        CHECK_EQ(bf_add(f, "c", 1, &e), 0); /* it was added before */
+        bf_close(f);
+    }
+    proxy_end(&x);
+}
+
 int main(void)
 {
     if (!bf_open(&(bf_spec){ .storage = "redis://127.0.0.1:1?key=x" }, &e) &&
@@ -418,6 +458,7 @@ int main(void)
     RUN(a_server_that_sleeps);
     RUN(a_replica_cannot_be_written);
     RUN(spoiled_answers);
+    RUN(lost_answers_to_changes);
     rs_end(&redis);
     return FINISH();
 }

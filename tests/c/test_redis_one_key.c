@@ -282,6 +282,39 @@ static void stopped_between_commands(void)
         for (int stop = 1; stop <= 14; stop++) stopped_once(n, stop);
 }
 
+/* The bits and their mark are there, so a handle that is open is right and goes on; but nobody else
+ * opens the filter, and that is what bf_fits says of a handle that is kept. */
+static void a_companion_hash_alone(void)
+{
+    static const struct {
+        bf_spec spec;
+        const char *gone;
+    } rows[] = { { { .m = 9000, .k = 5, .scheme = "classic" }, "k:meta" },
+        { { .m = 9000, .k = 5, .scheme = "classic", .counting = true }, "k:meta" },
+        { { .m = 8192, .k = 5, .scheme = "classic", .shards = 4 }, "k:meta" },
+        { { .m = 8192, .k = 5, .scheme = "classic", .shards = 4 }, "{k:2}:meta" },
+        { { .n = 100, .p = 0.01, .grow = 2 }, "k:meta" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_filter *f = opened(rows[i].spec, "k", "", __LINE__);
+        const char *url = rs_url(&redis, "k", "");
+        const bf_spec there = { .storage = url, .counting = rows[i].spec.counting };
+        if (!f) return;
+        CHECK_EQ(bf_add(f, "a", 1, &e), 1);
+        CHECK_EQ(bf_fits(f, &there, &e), 1);
+        rs_command(&redis, "RENAME %s elsewhere", rows[i].gone);
+        CHECK_EQ(bf_fits(f, &there, &e), 0);
+        CHECK(code_of((bf_spec){ .must_exist = true, .counting = there.counting }, "k") < 0);
+        CHECK(bf_test(f, "a", 1, &e) == 1 && bf_add(f, "b", 1, &e) == 1);
+        rs_command(&redis, "RENAME elsewhere %s", rows[i].gone);
+        CHECK_EQ(bf_fits(f, &there, &e), 1);
+        CHECK(bf_test(f, "a", 1, &e) == 1 && bf_test(f, "b", 1, &e) == 1);
+        rs_command(&redis, "HSET %s mark 12345678 born 12345678", rows[i].gone);
+        CHECK_EQ(bf_fits(f, &there, &e), 0);
+        bf_close(f);
+    }
+}
+
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -290,6 +323,7 @@ int main(void)
     rs_command(&redis, "ACL SETUSER w on >pw ~* +@all");
     RUN(each_key_in_every_order);
     RUN(no_stub_of_a_companion);
+    RUN(a_companion_hash_alone);
     RUN(stopped_between_commands);
     rs_end(&redis);
     return FINISH();

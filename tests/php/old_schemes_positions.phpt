@@ -2,6 +2,8 @@
 The schemes of older systems give the positions that those systems gave
 --EXTENSIONS--
 bloomfilter
+--INI--
+bloomfilter.warn=0
 --FILE--
 <?php
 require __DIR__ . '/helpers.inc';

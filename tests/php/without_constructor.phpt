@@ -13,7 +13,7 @@ foreach ([(new ReflectionClass('BloomFilter'))->newInstanceWithoutConstructor(),
               fn() => $f->addNew(['a']), fn() => $f->union($good), fn() => $good->union($f), fn() => $f->intersect($good),
               fn() => $good->intersect($f), fn() => $f->equals($good), fn() => $good->equals($f), fn() => $f->count(), fn() => count($f),
               fn() => $f->fillRatio(), fn() => $f->fpr(), fn() => $f->clear(), fn() => $f->sync(), fn() => $f->toBytes(),
-              fn() => $f->save('/tmp/never'), fn() => serialize($f), fn() => $f->bitset, fn() => clone $f] as $call)
+              fn() => $f->save(__DIR__ . '/never'), fn() => serialize($f), fn() => $f->bitset, fn() => clone $f] as $call)
         refused('BloomFilterException', 'closed, or was never constructed', $call);
     same(false, isset($f->bitset));
     $f->close();

@@ -1,10 +1,13 @@
 """The same bits in Redis: the daemon as one of several users of a bitmap."""
 
 import shutil
+import socket
+import time
 
 import own_redis
 import pytest
 from bloomfilter import BloomFilter
+from conftest import PATIENCE
 
 pytestmark = pytest.mark.skipif(not shutil.which("redis-server"), reason="no redis-server here")
 
@@ -68,3 +71,28 @@ def test_a_lost_redis_is_an_error_never_absent(start, redis):
     metrics = client.get("/metrics").body
     assert b'bloomfilter_up{filter="default"} 0' in metrics
     assert b"bloomfilter_fill{" not in metrics
+
+
+@pytest.mark.parametrize("options", [(), ("--counting",), ("--grow", 2)])
+def test_a_companion_hash_that_is_gone_is_the_same_error_for_all(start, redis, options):
+    """The bits are there, so what runs is right; but it ends when the daemon looks, once a second,
+    as a daemon that is started now says from the beginning."""
+    url, process = redis
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", url, *options)
+    client = daemon.client()
+    assert client.get("/add=k").status == 200
+    admin = BloomFilter.open(url) if not options else None
+    port = int(url.split(":")[2].split("/")[0])
+    with socket.create_connection(("127.0.0.1", port), 30) as raw:
+        raw.sendall(b"RENAME seen:meta elsewhere\r\n")
+        assert raw.recv(100) == b"+OK\r\n"
+        until = time.monotonic() + PATIENCE
+        while (got := client.get("/contain=k")).status == 200 and time.monotonic() < until:
+            assert got.body == b"true"
+        assert got.status == 503
+        assert client.get("/add=x").status == 503
+        raw.sendall(b"RENAME elsewhere seen:meta\r\n")
+        assert raw.recv(100) == b"+OK\r\n"
+    assert client.get("/contain=k").body == b"true"
+    if admin:
+        assert "k" in admin
