@@ -75,3 +75,22 @@ def changes(text):
 def code_of(text):
     """What stays the same where only comments change."""
     return hashlib.sha256(" ".join(blank(text).split()).encode()).hexdigest()[:16]
+
+
+# How long a waiter sleeps, and what is fetched ahead of its use: lines, and whole functions.
+WAITS = re.compile(r"\b(?:nanosleep|sched_yield)\(|\bfetch_(?:all|one|it)\(|[.>]fetch\(")
+AHEAD = re.compile(
+    r"\b(?:\w*fetch\w*|word_of|line_large)\("
+)  # word_of is asked by prefetches alone
+HEAD = re.compile(r"^(?!#)[A-Za-z][^;{}]*\)\n\{\n", re.M)
+
+
+def only_speed(text, start):
+    """No test could tell: not drawn again in its place, so that a sample stays the same."""
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", start)
+    line, after = text[first:last], text[last + 1 :].partition("\n")[0]
+    if WAITS.search(line) or (re.match(r"\s*(?:if|for) \(.*\{$", line) and WAITS.search(after)):
+        return True
+    head = next((m for m in reversed(list(HEAD.finditer(text, 0, start)))), None)
+    inside = head and "\n}\n" not in text[head.end() : start]
+    return bool(inside and AHEAD.search(head[0]))

@@ -13,6 +13,7 @@ import resource
 import select
 import shutil
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -49,12 +50,13 @@ class Tree:
         must("cmake", "--build", self.build, *(["--target", *targets] if targets else []))
 
     def run(self, program, kernels, cpu, clock, **more):
-        """What it ended with, "failed" where it said so, None where it took too long; and the
-        seconds of a processor that it took."""
+        """What it ended with, "failed" where it said so, None where it took too long; the seconds of
+        a processor that it took; and how many tests it skipped."""
         env = os.environ | {"BLOOMFILTER_SLOW": "1", "BLOOMFILTER_CPU": kernels} | more
         if self.watched:
             env |= {"BLOOMFILTER_SANITIZED": "1", "ASAN_OPTIONS": "allocator_may_return_null=1"}
             cpu *= 5
+        said = tempfile.TemporaryFile()
         process = subprocess.Popen(
             [program],
             cwd=self.build,
@@ -62,7 +64,7 @@ class Tree:
             start_new_session=True,
             preexec_fn=lambda: bounded(cpu, self.watched),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=said,
             stderr=subprocess.PIPE,
         )
         code, took = watch(process, time.monotonic() + clock)
@@ -71,7 +73,8 @@ class Tree:
         if process.returncode is None:
             process.wait()
         process.stderr.close()
-        return code, took
+        said.seek(0)
+        return code, took, len(re.findall(rb"(?m)^skip ", said.read()))
 
 
 def watch(process, end):
@@ -164,7 +167,7 @@ class Reach:
                 if name in only:
                     files = {"files": {}, "objects": {}} | found
                     self.runs[name, kernels] = files | self.timed(plain, name, kernels, 30.0)
-                elif found.get("of") == mine or (only and found):
+                elif (found.get("of") == mine and "skips" in found) or (only and found):
                     self.runs[name, kernels] = found
                 elif not only:
                     todo.append((name, kernels, known, mine))
@@ -177,8 +180,8 @@ class Reach:
 
     def timed(self, plain, name, kernels, longest):
         most, began = round(longest) + 1, time.monotonic()
-        code, took = plain.run(f"tests/{name}", kernels, most, 20 * most)
-        return {"cpu": took, "clock": time.monotonic() - began, "code": code}
+        code, took, skips = plain.run(f"tests/{name}", kernels, most, 20 * most)
+        return {"cpu": took, "clock": time.monotonic() - began, "code": code, "skips": skips}
 
     def learn(self, plain, counting, name, kernels, known, mine):
         found = self.timed(plain, name, kernels, self.longest) | {
@@ -214,7 +217,7 @@ class Reach:
                 self.objects[path].update(of)
 
     def programs(self, path, line):
-        """The programs that run a line, with what they take: (cpu, clock, name, kernels).  Where
+        """The programs that run a line, with what they take: (cpu, clock, name, kernels, skips).  Where
         gcov knows no such line, those that enter the function; outside of functions all."""
         path, function = str(path), self.function_at(str(path), line)
         for (name, kernels), found in self.runs.items():
@@ -232,7 +235,7 @@ class Reach:
             else:
                 reaches = True
             if reaches or not found["files"]:
-                yield found["cpu"], found["clock"], name, kernels
+                yield found["cpu"], found["clock"], name, kernels, found["skips"]
 
     def function_at(self, path, line):
         starts = sorted(self.functions[path])

@@ -81,7 +81,8 @@ static int parameter(asked *q, text one, bf_error *err)
     while (which < P_NAMES && !text_is(names[which], name)) which++;
     if (which == P_NAMES || !is)
         return stored_fail(err, BF_EINVAL,
-            "a parameter is m, n, k, p, scheme, grow, window, parts or counting and its value, got %.*s",
+            "a parameter is m, n, k, p, scheme, grow, window, parts or counting and its value, "
+            "got %.*s",
             (int)(one.len < 60 ? one.len : 60), one.ptr);
     if (q->seen >> which & 1)
         return stored_fail(err, BF_EINVAL, "%s must be given once", names[which].ptr);

@@ -105,7 +105,10 @@ static int words(bf_filter *f, uint64_t **draft, bf_error *err)
         file->draft = p;
         file->draft_bytes = bytes;
     }
-    *draft = (uint64_t *)file->draft;
+    uint64_t *first = (uint64_t *)(void *)file->draft;
+    int rc = bf_header_verify(file->map, first, bytes / 8, file->path, err);
+    if (rc < 0) return rc; /* in the place of the bits it would damage them */
+    *draft = first;
     return 1;
 }
 

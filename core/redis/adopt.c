@@ -19,7 +19,8 @@ static const char adopt_script[] = BF_LUA_APART
     "if n==0 or (n>bytes and n~=at+4) then return 0 end "
     "if (redis.call('HGET',KEYS[2],'mark') or '')~=ARGV[4] "
     "or (ARGV[4]=='' and redis.call('EXISTS',KEYS[2])==1) then return 0 end "
-    "if n+tonumber(ARGV[3])<bytes then redis.call('SETRANGE',KEYS[1],n+ARGV[3]-1,'\\0') return 2 end "
+    "if n+tonumber(ARGV[3])<bytes then redis.call('SETRANGE',KEYS[1],n+ARGV[3]-1,'\\0') return 2 "
+    "end "
     "if not apart then redis.call('SETRANGE',KEYS[1],at,ARGV[5]) "
     "elseif n<at then redis.call('SETRANGE',KEYS[1],at-1,'\\0') end redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,6)) "
@@ -51,7 +52,8 @@ int bf_redis_adopt(bf_redis *r, const bf_desc *d, bf_error *err)
     long long done = 2;
     if (d->g.m > bf_redis_most_bits(d->scheme->layout, &d->g))
         return bf_fail(err, BF_ENOTSUP,
-            "%s: adopt needs room for the mark after m=%llu bits of scheme %s, one Redis key has it up to m=%llu",
+            "%s: adopt needs room for the mark after m=%llu bits of scheme %s, one Redis key has "
+            "it up to m=%llu",
             bf_redis_label(r), (unsigned long long)d->g.m, d->name,
             (unsigned long long)BF_REDIS_M_MAX);
     for (int rc; done == 2;)

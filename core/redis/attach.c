@@ -156,7 +156,8 @@ static int attach_foreign(
 {
     if (!(spec->must_exist || spec->read_only || spec->adopt) || !spec->scheme)
         return bf_fail(err, BF_EFORMAT,
-            "%s holds %lld bytes that are not our filter: use open() with scheme, m and k, or another key",
+            "%s holds %lld bytes that are not our filter: use open() with scheme, m and k, or "
+            "another key",
             bf_redis_label(r), bytes);
     if (spec->shards > 1)
         return bf_fail(
@@ -171,7 +172,8 @@ static int attach_foreign(
     if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
     if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8 && !bf_redis_mark_apart(r))
         return bf_fail(err, BF_EMISMATCH,
-            "%s holds %lld bytes, more than m=%llu needs: adopt would overwrite the last 4; pass its true m, "
+            "%s holds %lld bytes, more than m=%llu needs: adopt would overwrite the last 4; pass "
+            "its true m, "
             "or rebuild it without adopt",
             bf_redis_label(r), bytes, (unsigned long long)d->g.m);
     if (spec->adopt) return bf_redis_adopt(r, d, err);

@@ -26,7 +26,8 @@ enum {
  * was seen. */
 static const char publish[] =
     "if redis.call('EXISTS',KEYS[1])==1 "
-    "or (redis.call('EXISTS',KEYS[2])==1 and redis.call('HGET',KEYS[2],'mark')~=ARGV[2]) then redis.call('DEL',KEYS[3]) return 0 end "
+    "or (redis.call('EXISTS',KEYS[2])==1 and redis.call('HGET',KEYS[2],'mark')~=ARGV[2]) then "
+    "redis.call('DEL',KEYS[3]) return 0 end "
     "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[1]) redis.call('DEL',KEYS[2]) "
     "redis.call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
 /* Where there is a temporary key that gets into K: the mark it was made with is ARGV[3] in hex and
@@ -35,10 +36,11 @@ static const char publish[] =
 #define WHOLE                                                                                      \
     "if apart and redis.call('STRLEN',KEYS[3])~=at or not apart and "                              \
     "redis.call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end "
-static const char replace[] = BF_LUA_LIVE
-    "if not live then return 0 end " WHOLE
-    "redis.call('PERSIST',KEYS[3]) " KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])") BF_LUA_NEW_MARK(
-        "ARGV[3]") "if redis.call('HEXISTS',KEYS[2],'keys')==1 then redis.call('HSET',KEYS[2],'keys',0) end return 1";
+static const char replace[] =
+    BF_LUA_LIVE "if not live then return 0 end " WHOLE "redis.call('PERSIST',KEYS[3]) "
+                "" KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])")
+                    BF_LUA_NEW_MARK("ARGV[3]") "if redis.call('HEXISTS',KEYS[2],'keys')==1 then "
+                                               "redis.call('HSET',KEYS[2],'keys',0) end return 1";
 static const char merge[] = BF_LUA_LIVE
     "if not live then return 0 end " WHOLE
     "if not apart then redis.call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end " KEEP_TTL(

@@ -293,7 +293,8 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
 static const char undo_bits[] =
     BF_LUA_UNDO("for i=3,#ARGV do redis.call('SETBIT',KEYS[1],ARGV[i],0) end ");
 static const char undo_counters[] = BF_LUA_UNDO(
-    "for i=3,#ARGV,2 do redis.call('BITFIELD',KEYS[1],'OVERFLOW','SAT','INCRBY','u4','#'..ARGV[i],-ARGV[i+1]) end ");
+    "for i=3,#ARGV,2 do "
+    "redis.call('BITFIELD',KEYS[1],'OVERFLOW','SAT','INCRBY','u4','#'..ARGV[i],-ARGV[i+1]) end ");
 
 /* What a key of the group changed: of bits those that were 0, of counters all, and by how much. */
 static size_t changed_by(const bf_redis_group *g, size_t key, unsigned k, bool write)

@@ -2,7 +2,8 @@
  * call, its replies come back through a sink.  Knows Redis's protocol both ways; knows neither
  * sockets nor filters.
  *
- *   out       | part: key, commands ... | part: key, commands ... |        one part a key, so that each can go to its node
+ *   out       | part: key, commands ... | part: key, commands ... |
+ *             one part for each key, so that each can go to its node
  *   replies   reply i = leaves[from, from + n) of one flat array, in whatever order they came */
 #include "parts/filter.h"
 #include "redis/transport.h"

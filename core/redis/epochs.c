@@ -32,12 +32,17 @@ static const char turn_script[] = /* after the four of scripts.h: epoch, ms to l
     "if redis.call('EXISTS',KEYS[6])==0 then return fail(2) end "
     "if (redis.call('HGET',KEYS[6],'born') or '')~=ARGV[9] then return fail(0) end "
     "local e=tonumber(redis.call('HGET',KEYS[6],'epoch') or '') "
-    "if e~=tonumber(ARGV[8]) or redis.call('HEXISTS',KEYS[6],'e'..ARGV[5])==1 then return fail(0) end " BF_LUA_NAME_PART(
+    "if e~=tonumber(ARGV[8]) or redis.call('HEXISTS',KEYS[6],'e'..ARGV[5])==1 then return fail(0) "
+    "end " BF_LUA_NAME_PART(
         "unpack(ARGV,10)") "if e and redis.call('EXISTS',KEYS[1])==1 then " BF_LUA_NEXT_MARK "end "
-                           "redis.call('PEXPIRE',KEYS[4],ARGV[6]) redis.call('PEXPIRE',KEYS[5],ARGV[6]) "
-                           "for _,f in ipairs(redis.call('HKEYS',KEYS[6])) do local n=string.match(f,'^e(-?%d+)$') "
-                           "if n and tonumber(n)<tonumber(ARGV[7]) then redis.call('HDEL',KEYS[6],f) end end "
-                           "if not e or e<tonumber(ARGV[5]) then redis.call('HSET',KEYS[6],'epoch',ARGV[5]) end "
+                           "redis.call('PEXPIRE',KEYS[4],ARGV[6]) "
+                           "redis.call('PEXPIRE',KEYS[5],ARGV[6]) "
+                           "for _,f in ipairs(redis.call('HKEYS',KEYS[6])) do local "
+                           "n=string.match(f,'^e(-?%d+)$') "
+                           "if n and tonumber(n)<tonumber(ARGV[7]) then "
+                           "redis.call('HDEL',KEYS[6],f) end end "
+                           "if not e or e<tonumber(ARGV[5]) then "
+                           "redis.call('HSET',KEYS[6],'epoch',ARGV[5]) end "
                            "redis.call('HSET',KEYS[6],'e'..ARGV[5],'1') return 1";
 
 /* ---- whose time it is ----

@@ -30,13 +30,18 @@
 static const char append_script[] = BF_LUA_FAIL
     "local n,k=tonumber(ARGV[5]),tonumber(ARGV[7]) "
     "if n==0 then local was=redis.call('EXISTS',KEYS[6])==1 "
-    "if redis.call('EXISTS',KEYS[1])==1 or (was and (ARGV[2]=='' or redis.call('HGET',KEYS[6],'born')~=ARGV[2])) then return fail(0) end "
+    "if redis.call('EXISTS',KEYS[1])==1 or (was and (ARGV[2]=='' or "
+    "redis.call('HGET',KEYS[6],'born')~=ARGV[2])) then return fail(0) end "
     "else if redis.call('HGET',KEYS[6],'parts')~=ARGV[5] then return fail(0) end " BF_LUA_LIVE
     "if not live then return fail(2) end end " BF_LUA_NAME_PART(
-        "unpack(ARGV,8,7+k)") "if n==0 then for i=7,#KEYS,2 do if i<7+2*ARGV[6] or redis.pcall('HEXISTS',KEYS[i+1],'keys')==1 "
+        "unpack(ARGV,8,7+k)") "if n==0 then for i=7,#KEYS,2 do if i<7+2*ARGV[6] or "
+                              "redis.pcall('HEXISTS',KEYS[i+1],'keys')==1 "
                               "then redis.call('DEL',KEYS[i],KEYS[i+1]) end end "
-                              "redis.call('DEL',KEYS[6]) redis.call('HSET',KEYS[6],unpack(ARGV,8+k)) return 1 end "
-                              "local t=redis.call('PTTL',KEYS[6]) if t>0 then redis.call('PEXPIRE',KEYS[4],t) redis.call('PEXPIRE',KEYS[5],t) end " BF_LUA_NEXT_MARK
+                              "redis.call('DEL',KEYS[6]) "
+                              "redis.call('HSET',KEYS[6],unpack(ARGV,8+k)) return 1 end "
+                              "local t=redis.call('PTTL',KEYS[6]) if t>0 then "
+                              "redis.call('PEXPIRE',KEYS[4],t) redis.call('PEXPIRE',KEYS[5],t) "
+                              "end " BF_LUA_NEXT_MARK
                               "redis.call('HSET',KEYS[6],'parts',n+1) return 1";
 
 /* ---- a part as a store ---- */
@@ -294,7 +299,8 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     d.secret_check = f->secret_check;
     if (d.g.m > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL,
-            "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at most %llu",
+            "%s cannot grow further: its next part has m=%llu bits, and one Redis key holds at "
+            "most %llu",
             bf_redis_whole(f)->label, (unsigned long long)d.g.m,
             (unsigned long long)BF_REDIS_M_MAX);
     bf_piece *p = piece_of(f, c->count, err);

@@ -1,7 +1,9 @@
 /* meta.c - K:meta, the hash beside the bits that says what they are.  All values are text:
  *
- *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)   mark (8 hex digits)   by "bloomfilter 0.1.0"
- *   born   the mark it was made with: whoever re-creates a filter writes another one, whoever clears or rebuilds it leaves it
+ *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)
+ *   mark (8 hex digits)   by "bloomfilter 0.1.0"
+ *   born   the mark it was made with: whoever re-creates a filter writes another one, who clears
+ *          or rebuilds it leaves it
  *   shards, where there are more than one: m is then all of theirs, in each of their hashes
  *   adopted, where another system made the bits and goes on writing them
  *   making, as long as the shards are being made: no other filter may take the name

@@ -28,7 +28,8 @@ enum { PLACE = 11 };
 static const char put_script[] =
     "local KEYS,ARGV,call,get=KEYS,ARGV,redis.call,struct.unpack "
     "local parts,k,most,at,out,n,pos=#KEYS-1,tonumber(ARGV[1]),tonumber(ARGV[2]),4,{},1,{} "
-    "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return {-1} end "
+    "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return "
+    "{-1} end "
     "pos[i]=ARGV[at+2] at=at+3 end "
     "local meta,last,wide=KEYS[parts+1],pos[parts],11*k "
     "local had=tonumber(call('HGET',meta,'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
@@ -40,9 +41,11 @@ static const char put_script[] =
     "if j==stop then found=i break end end "
     "if found==0 and keys>=most then found=-2 elseif found==0 then keys=keys+1 "
     "for j=from,stop-1,11000 do local c=2 "
-    "for q=j,math.min(j+11000,stop)-1,11 do set[c+3]=get('s',last,q) c=c+4 end call(unpack(set,1,c)) end end "
+    "for q=j,math.min(j+11000,stop)-1,11 do set[c+3]=get('s',last,q) c=c+4 end "
+    "call(unpack(set,1,c)) end end "
     "n=n+1 out[n]=found end "
-    "if keys~=had and call('HEXISTS',meta,'format')==1 then call('HSET',meta,'keys',string.format('%.0f',keys)) end "
+    "if keys~=had and call('HEXISTS',meta,'format')==1 then "
+    "call('HSET',meta,'keys',string.format('%.0f',keys)) end "
     "out[1]=keys return out";
 
 /* ---- keys of a span under every name ---- */

@@ -62,7 +62,8 @@ int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
     if (!whole(from, bf_redis_field(from, "size"), d->scheme->m_max, &d->g.m) ||
         !whole(from, bf_redis_field(from, "hashIterations"), BF_K_MAX, &k))
         return bf_fail(err, BF_EFORMAT,
-            "%s: Redisson's hash beside it (the key with :config) has no valid size or hashIterations",
+            "%s: Redisson's hash beside it (the key with :config) has no valid size or "
+            "hashIterations",
             bf_redis_label(r));
     d->g.k = (unsigned)k;
     d->g.lines = d->g.m;
@@ -133,7 +134,8 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     if (rc < 0) return rc;
     as_java(p, d->g.p);
     bf_link_eval(l,
-        "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then return 0 end "
+        "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then "
+        "return 0 end "
         "redis.call('HMSET',KEYS[2],unpack(ARGV)) return 1",
         2, 8);
     bf_link_word(l, l->key);

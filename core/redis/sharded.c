@@ -81,7 +81,8 @@ static int attach_shard(bf_redis *r, const bf_desc *d, unsigned i, bool make, bf
     }
     return rc ? rc
               : bf_fail(err, BF_EIO,
-                    "%s is created and deleted all the time: it could neither be opened nor created",
+                    "%s is created and deleted all the time: it could neither be opened nor "
+                    "created",
                     bf_redis_label(r));
 }
 

@@ -87,7 +87,8 @@ static int users(bf_redis_url *u, slice *authority, bf_error *err)
     user = until(&rest, ":");
     if (rest.at == rest.end)
         return bf_fail(err, BF_EINVAL,
-            "the Redis URL has a user without a password: write user:password@host, or :password@host");
+            "the Redis URL has a user without a password: write user:password@host, or "
+            ":password@host");
     rest.at++;
     int rc = user.at < user.end ? decode(&u->user, user, "user", err) : 0;
     return rc < 0 ? rc : decode(&u->pass, rest, "password", err);

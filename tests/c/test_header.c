@@ -137,6 +137,20 @@ static void the_largest_filter(void)
     }
 }
 
+/* Each field's bytes are its own: none is read with its neighbour's. */
+static void what_is_written_is_read(void)
+{
+    bf_desc d, read;
+    saved();
+    CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &d, "this", &e), 0);
+    d.secret_check = UINT64_MAX;
+    d.g.n = 12345;
+    bf_header_new(page, &d);
+    CHECK_EQ(bf_header_read(page, BF_HEADER, BF_HEADER + sizeof bits, &read, "this", &e), 0);
+    CHECK(read.secret_check == UINT64_MAX && read.g.n == 12345 && read.g.k == 3);
+    CHECK(read.scheme == d.scheme && read.g.m == M && read.g.p == d.g.p);
+}
+
 int main(void)
 {
     RUN(every_bit_is_summed);
@@ -146,5 +160,6 @@ int main(void)
     RUN(sequence_numbers);
     RUN(a_page_that_is_in_use);
     RUN(the_largest_filter);
+    RUN(what_is_written_is_read);
     return FINISH();
 }

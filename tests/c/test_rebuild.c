@@ -319,6 +319,28 @@ static void a_system_that_refuses(void)
     }
 }
 
+static void a_damaged_draft_takes_no_place(void)
+{
+    const bf_spec there = { .m = 100, .n = 10, .scheme = "classic", .storage = path };
+    _Alignas(8) uint8_t bad[16];
+    memset(bad, 0xFF, sizeof bad);
+    bf_filter *f = bf_open(&there, &e);
+    CHECK(f && bf_add(f, "a", 1, &e) == 1);
+    bf_close(f);
+    const int fd = open(path, O_RDWR);
+    const uint64_t complete = bf_edition_word(3);
+    CHECK_EQ(pwrite(fd, &complete, 8, 2048), 8);
+    CHECK_EQ(pwrite(fd, bad, sizeof bad, (off_t)bf_draft_from(100)), (ssize_t)sizeof bad);
+    CHECK_EQ(close(fd), 0);
+    f = bf_open(&there, &e);
+    CHECK(f && bf_test(f, "a", 1, &e) == 1);
+    REFUSED(bf_add(f, "b", 1, &e), BF_EFORMAT, "a bit past m is set");
+    bf_close(f);
+    CHECK((f = bf_open(&there, &e)) != NULL); /* its bits are as they were */
+    bf_close(f);
+    gone();
+}
+
 /* ---- whoever dies, or cannot go on, at any step ---- */
 static int *acked; /* keys from 5000 on that were added by the time */
 static int rebuild_and_add(void)
@@ -497,6 +519,7 @@ int main(void)
     RUN(one_at_a_time);
     RUN(a_file_meanwhile);
     RUN(a_system_that_refuses);
+    RUN(a_damaged_draft_takes_no_place);
     RUN(killed_at_any_step);
     RUN(a_fault_at_any_step);
     RUN(together);

@@ -125,9 +125,12 @@ static void same_as_memory(const char *scheme, int step, bool cluster)
     CHECK_EQ(bf_add(f, "x", 1, &e), bf_add(m, "x", 1, &e));
     CHECK_EQ(bf_add(f, "x", 1, &e), BF_PRESENT);
     bf_add(m, "x", 1, &e);
+    c.calls = 0;
     CHECK_EQ(bf_add_many(f, keys, KEYS / 2, a, &e), bf_add_many(m, keys, KEYS / 2, b, &e));
     CHECK(!memcmp(a, b, KEYS / 2));
+    CHECK_EQ(c.calls, 1);
     CHECK_EQ(bf_test_many(f, keys, KEYS, a, &e), bf_test_many(m, keys, KEYS, b, &e));
+    CHECK_EQ(c.calls, 1 + 2); /* a thousand keys a trip */
     CHECK(!memcmp(a, b, KEYS));
     CHECK_EQ(bf_equal(f, m, &e), 1);
     CHECK_EQ(c.parts, 1);

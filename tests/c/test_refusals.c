@@ -542,8 +542,10 @@ static void bytes_of_other_systems(void)
             "wrong length: 9 bytes, m=10 needs 10" },
         { mitz_64, 10, { .m = 10, .scheme = "classic" }, "cells", BF_EINVAL, "give m and n" },
         { mitz_64, 10, { .m = 10, .k = 2 }, "cells", BF_EINVAL, "scheme must be given" },
-        { mitz_64, 10, { .m = 10, .k = 2, .scheme = "classic", .counting = true }, "cells",
+        { mitz_64, 2, { .m = 10, .k = 2, .scheme = "classic", .counting = true }, "bits",
             BF_ENOTSUP, "hold bits, not counters" },
+        { mitz_64, 10, { .m = 10, .k = 2, .scheme = "classic", .counting = true }, "cells", 0,
+            NULL },
         { mitz_64, 10, { 0 }, "gauva", BF_EINVAL,
             "one of guava, bits, bits-lsb, cells, got gauva" },
     };

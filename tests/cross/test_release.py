@@ -73,6 +73,5 @@ def test_changes_are_of_the_six_kinds():
             "Fixed",
             "Security",
         } and len(kinds) == len(set(kinds)), heading
-        assert all(part.strip().startswith("- ") for part in re.split(r"(?m)^### .*$", text)[1:]), (
-            heading
-        )
+        for part in re.split(r"(?m)^### .*$", text)[1:]:  # lists, each perhaps below a caption
+            assert re.match(r"(?:[A-Z][^\n]*:\n\n)?- ", part.strip()), heading

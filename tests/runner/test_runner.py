@@ -201,6 +201,17 @@ def test_mutate_leaves_alone_what_only_prefetches():
     assert list(changes(loop + "sum += at[8 * i];\n    bf_prefetch(at);\n"))
 
 
+def test_a_sample_keeps_its_numbers_where_only_speed_could_tell():
+    text = "int line_large(int n)\n{\n    n++;\n    return n;\n}\nint g(int n)\n{\n    n++;\n    if (n < 3) {\n        w.fetch(n);\n        n--;\n    }\n    sched_yield();\n    return n;\n}\n"
+    only_speed = script("mutations").only_speed
+    lines = {n for n, start in enumerate(starts(text), 1) if only_speed(text, start + 1)}
+    assert {3, 4, 9, 10, 13} <= lines and not lines & {8, 11, 14}
+
+
+def starts(text):
+    return [m.start() for m in re.finditer(r"(?m)^", text)][:-1]
+
+
 def test_which_programs_run_a_line():
     """Of a line that no program has run, those that enter its function; outside of functions all."""
     reach = script("reach").Reach.__new__(script("reach").Reach)
@@ -214,11 +225,11 @@ def test_which_programs_run_a_line():
         ("test_broken", ""): {"code": 1, "files": {"core/a.c": {"reached": [3, 9], **knows}}},
     }
     for name, found in reach.runs.items():
-        reach.runs[name] = {"cpu": 1.0, "clock": 1.0, "code": 0, "objects": {}} | found
+        reach.runs[name] = {"cpu": 1.0, "clock": 1.0, "code": 0, "skips": 0, "objects": {}} | found
     reach.prepare()
 
     def names(line):
-        return [name for _, _, name, _ in reach.programs("core/a.c", line)]
+        return [name for _, _, name, *_ in reach.programs("core/a.c", line)]
 
     assert names(3) == ["test_a"]  # and not again with kernels that the file has none of
     assert names(4) == []

@@ -2,8 +2,10 @@
 tests/c/test_vectors.c reads it."""
 
 import hashlib
+import json
 
 import pytest
+from cli_helpers import ok
 from old_vectors import blocks, KEYS, lines, url
 
 from bloomfilter import BloomFilter, CountingBloomFilter
@@ -134,3 +136,13 @@ def test_a_counting_file_keeps_its_counts(scheme, m):
         CountingBloomFilter.from_bytes(bytes(m - 1), format="cells", m=m, k=5, scheme=scheme)
     with pytest.raises(Exception, match="bits, not counters"):
         CountingBloomFilter.from_bytes(bytes(125), format="bits", m=m, k=5, scheme=scheme)
+
+
+def test_study_reproduces_the_table_of_the_system_in_c_sharp(tmp_path):
+    """k from 1 to 19: each count is the one that its own code gave."""
+    file = tmp_path / "urls"
+    file.write_text("".join(f"{url(6, i)}\n" for i in range(30_558)))
+    answer = json.loads(ok("study", file, "--scheme", "rs-dotnet", "--json").out)
+    theirs = {int(k): int(found) for name, k, found in lines("study.txt") if name == "rs-dotnet"}
+    assert set(theirs) == set(range(1, 20))
+    assert {r["k"]: r["false_positives"] for r in answer["over_k"]} == theirs

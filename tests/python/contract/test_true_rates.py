@@ -2,7 +2,11 @@
 generators that reach some cells only, Redisson's walk."""
 
 import hashlib
+import importlib.machinery
+import importlib.util
 import math
+import re
+from pathlib import Path
 
 import pytest
 
@@ -147,3 +151,39 @@ def test_any_k(scheme):
         )
         bf.add("x")
         assert BloomFilter.from_bytes(bf.to_bytes()).k == k and "x" in bf
+
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def program():
+    """scripts/measure-rates, which prints the table of docs/migrate.md."""
+    pytest.importorskip("numpy")
+    path = ROOT / "scripts" / "measure-rates"
+    loader = importlib.machinery.SourceFileLoader("measure_rates", str(path))
+    loader.path_stats = lambda _: (_ for _ in ()).throw(OSError)  # leaves no cache in scripts/
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_every_scheme_is_in_the_table(program):
+    schemes = set(re.findall(r'\.name = "([^"]+)"', (ROOT / "core" / "tables.c").read_text()))
+    schemes.discard("functions")  # whose rate is that of the user's functions
+    rows = {scheme for scheme, _ in program.ROWS}
+    assert {row.split(":")[0] for row in rows} == schemes
+    page = (ROOT / "docs" / "migrate.md").read_text()
+    assert all(f"| `{row}` |" in page for row in rows)
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    ["classic", "block", "block2", "sax-sdbm", "gozero", "php-hashes:FNV", "guava", "guava:int"],
+)
+def test_rows_of_the_table(program, scheme):
+    for row, given in program.ROWS:
+        if row == scheme:
+            bf, measured, error = program.measure(scheme, given, PROBES)
+            assert program.agrees(bf.p, measured, error * 4 / 3)
+            assert not program.agrees(bf.p * 2, measured, error)
