@@ -59,14 +59,17 @@ static int ask(void *ctx, const void *key, size_t len, uint64_t *digests)
 
 PyObject *hashes_new(module_state *state, PyObject *functions)
 {
-    PyObject *list =
-        PyUnicode_Check(functions) || PyBytes_Check(functions) ? NULL : PySequence_Tuple(functions);
-    if (!list && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return NULL;
-    if (!list) {
+    const bool text = PyUnicode_Check(functions) || PyBytes_Check(functions);
+    PyObject *it = text ? NULL : PyObject_GetIter(functions);
+    if (!it && !(PyErr_Occurred() && Py_TYPE(functions)->tp_iter)) {
         PyErr_Clear();
         return PyErr_Format(PyExc_TypeError, "hashes must be a list of callables, not %.200s",
             Py_TYPE(functions)->tp_name);
     }
+    PyObject *list =
+        it ? PySequence_Tuple(it) : NULL; /* what the iterator raises is the caller's */
+    Py_XDECREF(it);
+    if (!list) return NULL;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(list); i++) {
         PyObject *one = PyTuple_GET_ITEM(list, i);
         if (PyCallable_Check(one)) continue;

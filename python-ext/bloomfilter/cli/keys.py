@@ -102,7 +102,7 @@ def writable(args: Namespace) -> BloomFilter:
 
 
 def add(args: Namespace) -> int:
-    paths = sources(args.keyfiles)
+    paths = sources(args.keyfiles, args.file)
     start = monotonic()
     with writable(args) as bf:
         stream = load(bf, args, paths)
@@ -138,7 +138,7 @@ def load(bf: BloomFilter, args: Namespace, paths: list[str]) -> Stream:
 
 # ---- check ----
 def check(args: Namespace) -> int:
-    paths = sources(args.keyfiles)
+    paths = sources(args.keyfiles, args.file)
     keep = None if args.show is None else args.show == "present"
     with homes.open_to_read(args.file, **homes.how(args)) as bf:
         try:
@@ -194,7 +194,7 @@ def counted_in_json(keys: list[bytes], answers: bytes, _sep: bytes, _keep: bool 
 
 
 def remove(args: Namespace) -> int:
-    paths = sources(args.keyfiles)
+    paths = sources(args.keyfiles, args.file)
     keep = None if args.show is None else args.show == "removed"
     with homes.open_counting(args) as bf:
         try:
@@ -212,7 +212,7 @@ def remove(args: Namespace) -> int:
 
 
 def count(args: Namespace) -> int:
-    paths = sources(args.keyfiles)
+    paths = sources(args.keyfiles, args.file)
     out = counted_in_json if args.json else counted
     with homes.open_counting(args, read_only=True) as bf:
         try:

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .faults import Fault
+from .faults import Fault, shown
 
 BLOCK = 1 << 20  # bytes a read: in the second cache level when the lines are looked at
 LONGEST = 2 << 30  # bytes of a line: what never ends (/dev/zero) must not take all memory
@@ -24,12 +24,23 @@ class Endless(Exception):
     """A line is longer than any key may be here."""
 
 
-def sources(keyfiles: list[str]) -> list[str]:
-    """The inputs in order; complains about a missing one before any is read."""
-    for path in keyfiles:
+def is_file(status: os.stat_result, path: str) -> bool:
+    try:
+        return os.path.samestat(status, os.stat(path))
+    except (OSError, ValueError):  # a URL, or not there yet
+        return False
+
+
+def sources(keyfiles: list[str], filter_file: str) -> list[str]:
+    """The inputs in order; complains about a missing one, and about the filter itself, before any
+    is read."""
+    for path in keyfiles or [STDIN]:
+        status = os.fstat(0) if path == STDIN else os.stat(path)
+        if stat.S_ISREG(status.st_mode) and is_file(status, filter_file):
+            raise Fault(f"{shown(filter_file)} is the filter, not a file of keys")
         if path == STDIN:
             continue
-        if stat.S_ISDIR(os.stat(path).st_mode):
+        if stat.S_ISDIR(status.st_mode):
             raise Fault(f"{path} is a directory, not a file of keys")
         if not os.access(path, os.R_OK):
             raise Fault(f"{path} cannot be read: permission denied")

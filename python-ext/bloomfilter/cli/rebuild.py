@@ -47,7 +47,7 @@ class Keys:
 
 
 def rebuild(args: Namespace) -> int:
-    paths = sources(args.keyfiles)
+    paths = sources(args.keyfiles, args.file)
     start = monotonic()
     progress = meter(bytes_in(paths), args.quiet)
     keys = Keys(paths, b"\0" if args.null else b"\n", progress)

@@ -38,6 +38,20 @@ def test_missing_files(tmp_path, seen):
     assert not none.exists()
 
 
+@pytest.mark.parametrize("command", ["add", "check", "rebuild", "remove", "count"])
+def test_the_filter_is_no_file_of_keys(tmp_path, command):
+    path, link = tmp_path / "c", tmp_path / "link"
+    ok("create", path, "-n", 100, "-p", 0.01, "--counting")
+    ok("add", path, data=b"a\n")
+    before = path.read_bytes()
+    link.symlink_to(path)
+    for keys in (path, link):
+        assert "c is the filter, not a file of keys" in fails(command, path, keys)
+    with path.open("rb") as stdin:
+        assert "c is the filter" in fails(command, path, stdin=stdin)
+    assert path.read_bytes() == before
+
+
 def test_a_filter_that_holds_too_many_says_so_in_one_line(tmp_path):
     ok("create", tmp_path / "small", "-n", "100", "-p", "0.01")
     done = cli("add", tmp_path / "small", data=b"".join(b"%d\n" % i for i in range(1000)))

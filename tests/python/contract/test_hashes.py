@@ -113,6 +113,16 @@ def test_what_is_refused(hashes, kind, text):
         BloomFilter(m=1000, n=10, hashes=hashes)
 
 
+@pytest.mark.parametrize("fault", [TypeError, KeyError])
+def test_what_the_iterable_raises_is_not_hidden(fault):
+    def functions():
+        yield crc
+        raise fault("mine")
+
+    with pytest.raises(fault, match="mine"):
+        BloomFilter(m=1000, n=10, hashes=functions())
+
+
 def test_with_what_it_cannot_go():
     for more in ({"scheme": "classic"}, {"secret": bytes(16)}, {"k": 2}, {"window": 5.0}):
         with pytest.raises(ValueError):
