@@ -189,6 +189,9 @@ both_kernels() {
 }
 # Once more with other kernels, or with sanitizers, loops are short; with c_short empty they are not: --deep asan.
 test_c_best() { c_run c 'best kernels' "$*" env; }
+# The same in two jobs: those that try every order of steps only compute.
+test_c_programs() { test_c_best '!(test_model*)'; }
+test_models() { test_c_best 'test_model*'; }
 test_c_portable() {
     local name names=()
     for name in $(both_kernels); do chosen "$name" "$*" && names+=("$name"); done
