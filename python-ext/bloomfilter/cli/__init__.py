@@ -48,8 +48,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def tell(message: Warning | str, *_where: object, **_more: object) -> None:
-    """A warning of the library: one line, without the place in our sources where it came up."""
-    complain(f"warning: {message}", OK)
+    """A warning of the library: one line, without the place in our sources where it came up, and
+    without the argument that only programs have."""
+    complain(f"warning: {str(message).removesuffix(', or pass warn=False')}", OK)
 
 
 def hold_streams() -> None:
