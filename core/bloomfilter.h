@@ -276,8 +276,8 @@ int bf_delete(bf_filter *f, bf_error *err);
  * forget.  begin gives an empty filter in memory that fits; fill it by bf_add_many; end puts its
  * bits in the place of those of f, for everybody who has f's home open.  cancel instead of end
  * leaves f as it was.  Both close nothing.  Until then f is used as ever by everybody.
- * Memory and mapped files: keys that anybody adds after begin are kept.  It takes the room of the
- * bits once more (a file gets it behind its bits); who adds meanwhile takes a lock.  A second
+ * Memory and mapped files: keys that anybody adds after begin are kept.  It needs a second bitmap
+ * of the same size (in a file, behind the bits); adding takes a lock until it ends.  A second
  * rebuild by another process or handle is BF_EBUSY; begin again by f gives up the one before.  A
  * process that dies leaves the old keys or the new ones.
  * Redis: keeps the time to live.  Of keys that others add after begin those survive that are in

@@ -212,14 +212,6 @@ static void counters_that_are_taken_back(void)
     }
 }
 
-#define REFUSED(call, want, text)                                                                  \
-    do {                                                                                           \
-        e = (bf_error){ 0 };                                                                       \
-        CHECK_EQ(call, want);                                                                      \
-        CHECK_HAS(e.msg, text);                                                                    \
-        CHECK_EQ(e.code, want);                                                                    \
-    } while (0)
-
 static void one_at_a_time(void)
 {
     EACH
@@ -230,13 +222,13 @@ static void one_at_a_time(void)
         if (g) {
             CHECK(!bf_rebuild_begin(g, &e) && e.code == BF_EBUSY);
             CHECK_HAS(e.msg, "is being rebuilt by another process or handle");
-            REFUSED(bf_rebuild_end(g, f, &e), BF_EBUSY, "wait until that has ended");
+            CHECK_REFUSED(bf_rebuild_end(g, f, &e), BF_EBUSY, "wait until that has ended");
         }
         add(first, 1, 2);
         add(f, 200, 210);
         CHECK((second = bf_rebuild_begin(f, &e)) != NULL); /* the same handle: begun again */
         add(second, 50, 60);
-        REFUSED(bf_rebuild_end(f, first, &e), BF_EBUSY, "another one began after it");
+        CHECK_REFUSED(bf_rebuild_end(f, first, &e), BF_EBUSY, "another one began after it");
         CHECK(has(f, 0, 100) == 100 && has(f, 200, 210) == 10);
         CHECK_EQ(bf_rebuild_cancel(f, first, &e), 0); /* it is over: nothing happens */
         CHECK_EQ(bf_rebuild_end(f, second, &e), 0);
@@ -281,7 +273,7 @@ static void a_file_meanwhile(void)
             bf_close(*c);
         CHECK_EQ(truncate(path, was + 8), 0); /* nobody rebuilds it */
         there.read_only = false;
-        REFUSED((bf_close(bf_open(&there, &e)), e.code), BF_EFORMAT, "is too long");
+        CHECK_REFUSED((bf_close(bf_open(&there, &e)), e.code), BF_EFORMAT, "is too long");
         gone();
     }
 }
@@ -301,7 +293,7 @@ static void a_system_that_refuses(void)
         CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
         for (bool **no = (bool *[]){ &no_map, &no_lock, &no_look, NULL }; *no; no++) {
             **no = true; /* never in silence: the key may be lost */
-            REFUSED(bf_add(g, "key", 3, &e), no[0] == &no_map ? BF_ENOMEM : BF_EIO, path);
+            CHECK_REFUSED(bf_add(g, "key", 3, &e), no[0] == &no_map ? BF_ENOMEM : BF_EIO, path);
             if (*no == &no_lock) CHECK(bf_rebuild_cancel(f, fresh, &e) < 0);
             **no = false;
             bf_close(fresh); /* that of the same handle goes on */
@@ -312,7 +304,7 @@ static void a_system_that_refuses(void)
         CHECK(other != NULL);
         no_answer = false;
         add(other, 20, 30);
-        REFUSED(bf_rebuild_end(f, fresh, &e), BF_EBUSY, "another one began after it");
+        CHECK_REFUSED(bf_rebuild_end(f, fresh, &e), BF_EBUSY, "another one began after it");
         CHECK(bf_rebuild_end(g, other, &e) == 0 && is(f, 20, 30, 0, 0));
         for (bf_filter **c = (bf_filter *[]){ f, g, fresh, other, NULL }; *c; c++) bf_close(*c);
         gone();
@@ -334,7 +326,7 @@ static void a_damaged_draft_takes_no_place(void)
     CHECK_EQ(close(fd), 0);
     f = bf_open(&there, &e);
     CHECK(f && bf_test(f, "a", 1, &e) == 1);
-    REFUSED(bf_add(f, "b", 1, &e), BF_EFORMAT, "a bit past m is set");
+    CHECK_REFUSED(bf_add(f, "b", 1, &e), BF_EFORMAT, "a bit past m is set");
     bf_close(f);
     CHECK((f = bf_open(&there, &e)) != NULL); /* its bits are as they were */
     bf_close(f);

@@ -17,7 +17,6 @@ bool __wrap_bf_chain_part_possible(const bf_desc *of, const bf_desc *part)
 }
 
 /* ---- handles ---- */
-static char folder[40], path[60];
 
 static bf_filter *again(void)
 {
@@ -202,16 +201,7 @@ static void what_is_wrong_is_found(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    setenv("BLOOMFILTER_CPU", "portable", 1);
-    snprintf(folder, sizeof folder, "%s/bfmodelXXXXXX",
-        access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (!mkdtemp(folder)) {
-        perror("mkdtemp");
-        return 1;
-    }
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    model.place = place;
+    if (!begin_with_a_file()) return 1;
     take_keys(128);
     RUN(processes_grow_one_file);
     RUN(what_is_wrong_is_found);
@@ -222,8 +212,6 @@ int main(void)
     printf("     %llu schedules in all\n", all_schedules);
     for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
     bf_close(f);
-    unlink(path);
-    rmdir(folder);
-    model_end();
+    end_with_a_file();
     return FINISH();
 }

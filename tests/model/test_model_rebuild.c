@@ -14,7 +14,7 @@
 
 enum { OLD, BOTH, NEW, LATE, KEYS, LOOKS = 1 };
 static const unsigned k = 2, m = 128;
-static char names[KEYS][8], folder[40], path[60];
+static char names[KEYS][8];
 static bool counting, in_file, share;
 static bf_filter *handle[MODEL_THREADS], *late_one;
 static struct {
@@ -261,23 +261,12 @@ static void killed_at_any_step(void)
 
 int main(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    setenv("BLOOMFILTER_CPU", "portable", 1);
-    snprintf(folder, sizeof folder, "%s/bfmodelXXXXXX",
-        access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-    if (!mkdtemp(folder)) {
-        perror("mkdtemp");
-        return 1;
-    }
-    snprintf(path, sizeof path, "%s/f.bloom", folder);
-    model.place = place;
+    if (!begin_with_a_file()) return 1;
     RUN(beside_others);
     RUN(removers);
     RUN(killed_at_any_step);
     printf("     %llu schedules in all\n", all_schedules);
     for (int i = 0; i < MODEL_THREADS; i++) bf_close(handle[i]);
-    unlink(path);
-    rmdir(folder);
-    model_end();
+    end_with_a_file();
     return FINISH();
 }

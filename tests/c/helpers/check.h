@@ -38,6 +38,14 @@ static const char *skipped_here;
                 (text), (part));                                                                   \
         }                                                                                          \
     } while (0)
+/* A call that fails with that code and a sentence that has the text: the test's bf_error is e. */
+#define CHECK_REFUSED(call, want, text)                                                            \
+    do {                                                                                           \
+        e = (bf_error){ 0 };                                                                       \
+        CHECK_EQ(call, want);                                                                      \
+        CHECK_HAS(e.msg, text);                                                                    \
+        CHECK_EQ(e.code, want);                                                                    \
+    } while (0)
 #define SKIP(why)                                                                                  \
     do {                                                                                           \
         skipped_here = (why);                                                                      \
