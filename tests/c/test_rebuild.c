@@ -67,8 +67,9 @@ int __wrap_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st)
 {
     static bool second;
-    second = no_look && !second;
-    return no_look && !second ? fault(EIO) : __real_fstat(fd, st);
+    if (!no_look) return __real_fstat(fd, st);
+    second = !second;
+    return second ? __real_fstat(fd, st) : fault(EIO);
 }
 
 /* ---- filters ---- */
@@ -333,6 +334,89 @@ static void a_damaged_draft_takes_no_place(void)
     gone();
 }
 
+/* ---- a child of fork ---- */
+/* Runs it in a child, which then waits for a byte of the pipe, if there is one. */
+static pid_t child_of(
+    void (*run)(bf_filter *f, bf_filter *fresh), bf_filter *f, bf_filter *fresh, const int until[2])
+{
+    char byte;
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child != 0) return child;
+    if (run) run(f, fresh);
+    if (until) close(until[1]);
+    _exit(failed_here != 0 || (until && read(until[0], &byte, 1) != 0));
+}
+static void ended(pid_t child)
+{
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+static void gives_up(bf_filter *f, bf_filter *fresh)
+{
+    add(f, 600, 610);
+    CHECK_REFUSED(bf_rebuild_end(f, fresh, &e), BF_EBUSY, "it is the parent process's");
+    CHECK_EQ(bf_rebuild_cancel(f, fresh, &e), 0);
+    bf_close(fresh);
+    CHECK(!bf_rebuild_begin(f, &e) && e.code == BF_EBUSY);
+    bf_close(f);
+}
+static void begins_and_dies(bf_filter *f, bf_filter *fresh)
+{
+    (void)fresh;
+    CHECK(bf_rebuild_begin(f, &e) != NULL);
+}
+
+/* The parent's rebuild goes on whatever its child does with the handle. */
+static void a_child_of_its_maker(void)
+{
+    for (counting = 0; counting < 2; counting++) {
+        bf_filter *f = open_(true);
+        add(f, 0, 100);
+        bf_filter *fresh = bf_rebuild_begin(f, &e);
+        add(fresh, 50, 200);
+        ended(child_of(gives_up, f, fresh, NULL));
+        CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+        CHECK(is(f, 50, 200, 600, 610));
+        bf_close(fresh);
+        bf_close(f);
+        gone();
+    }
+}
+
+/* It says nothing of the rebuilds of others, once that of its parent has ended. */
+static void a_child_that_outlives_a_rebuild(void)
+{
+    int until[2];
+    bf_filter *f = open_(true), *fresh = bf_rebuild_begin(f, &e);
+    CHECK(fresh && pipe(until) == 0);
+    const pid_t child = child_of(NULL, f, fresh, until);
+    CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+    bf_close(fresh);
+    bf_filter *g = open_(true);
+    ended(child_of(begins_and_dies, g, NULL, NULL));
+    CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
+    close(until[0]);
+    close(until[1]);
+    ended(child);
+    for (bf_filter **c = (bf_filter *[]){ fresh, f, g, NULL }; *c; c++) bf_close(*c);
+    gone();
+}
+
+/* In memory it has its own. */
+static void a_child_with_a_copy(void)
+{
+    bf_filter *f = open_(false), *fresh = bf_rebuild_begin(f, &e);
+    add(fresh, 50, 200);
+    fflush(NULL);
+    const pid_t child = fork();
+    CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 50, 200, 0, 0));
+    if (child == 0) _exit(failed_here != 0);
+    ended(child);
+    bf_close(fresh);
+    bf_close(f);
+}
+
 /* ---- whoever dies, or cannot go on, at any step ---- */
 static int *acked; /* keys from 5000 on that were added by the time */
 static int rebuild_and_add(void)
@@ -512,6 +596,9 @@ int main(void)
     RUN(a_file_meanwhile);
     RUN(a_system_that_refuses);
     RUN(a_damaged_draft_takes_no_place);
+    RUN(a_child_of_its_maker);
+    RUN(a_child_that_outlives_a_rebuild);
+    RUN(a_child_with_a_copy);
     RUN(killed_at_any_step);
     RUN(a_fault_at_any_step);
     RUN(together);
