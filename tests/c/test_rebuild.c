@@ -3,7 +3,7 @@
 /* wraps: msync fsync ftruncate posix_fallocate mmap flock fcntl fstat */
 #define _GNU_SOURCE
 #include "../../core/parts/rebuild.h"
-#include "one_folder.h"
+#include "rebuilt.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -73,24 +73,6 @@ int __wrap_fstat(int fd, struct stat *st)
 }
 
 /* ---- filters ---- */
-static bf_error e;
-static int counting, in_file;
-static bf_filter *open_(bool file)
-{
-    bf_filter *f = bf_open(&(bf_spec){ .n = 2000,
-                               .p = 0.001,
-                               .threads = true,
-                               .counting = counting,
-                               .storage = file ? path : NULL },
-        &e);
-    CHECK(f != NULL);
-    return f;
-}
-static void add(bf_filter *f, int from, int to)
-{
-    char t[16];
-    for (int i = from; i < to; i++) CHECK(bf_add(f, t, (size_t)sprintf(t, "k%d", i), &e) >= 0);
-}
 enum { MANY = 300 };
 static void add_batch(bf_filter *f, int from)
 {
@@ -99,33 +81,6 @@ static void add_batch(bf_filter *f, int from)
     for (int i = 0; i < MANY; i++)
         keys[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%d", from + i) };
     CHECK(bf_add_many(f, keys, MANY, NULL, &e) >= 0);
-}
-static int has(bf_filter *f, int from, int to)
-{
-    char t[16];
-    int n = 0;
-    for (int i = from; i < to; i++) n += bf_test(f, t, (size_t)sprintf(t, "k%d", i), &e) == 1;
-    return n;
-}
-static bool same(bf_filter *f, bf_filter *g)
-{
-    if (!counting) return bf_equal(f, g, &e) == 1;
-    return bf_subset(f, g, &e) == 1 && bf_subset(g, f, &e) == 1;
-}
-/* A new filter in memory of the keys of up to two ranges. */
-static bf_filter *of(int from, int to, int more, int less)
-{
-    bf_filter *f = open_(false);
-    add(f, from, to);
-    add(f, more, less);
-    return f;
-}
-static bool is(bf_filter *f, int from, int to, int more, int less)
-{
-    bf_filter *twin = of(from, to, more, less);
-    const bool yes = same(f, twin);
-    bf_close(twin);
-    return yes;
 }
 static off_t length(void)
 {
@@ -138,10 +93,6 @@ static off_t image(bf_filter *f)
     bf_get_info(f, &i);
     return (off_t)bf_image_bytes(i.bitset_bytes * 8);
 }
-#define EACH                                                                                       \
-    for (in_file = 0; in_file < 2; in_file++)                                                      \
-        for (counting = 0; counting < 2; counting++)
-
 /* ---- what it does ---- */
 static void the_bits_of_a_new_filter(void)
 {
@@ -334,89 +285,6 @@ static void a_damaged_draft_takes_no_place(void)
     gone();
 }
 
-/* ---- a child of fork ---- */
-/* Runs it in a child, which then waits for a byte of the pipe, if there is one. */
-static pid_t child_of(
-    void (*run)(bf_filter *f, bf_filter *fresh), bf_filter *f, bf_filter *fresh, const int until[2])
-{
-    char byte;
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child != 0) return child;
-    if (run) run(f, fresh);
-    if (until) close(until[1]);
-    _exit(failed_here != 0 || (until && read(until[0], &byte, 1) != 0));
-}
-static void ended(pid_t child)
-{
-    int status;
-    CHECK(waitpid(child, &status, 0) == child && status == 0);
-}
-static void gives_up(bf_filter *f, bf_filter *fresh)
-{
-    add(f, 600, 610);
-    CHECK_REFUSED(bf_rebuild_end(f, fresh, &e), BF_EBUSY, "it is the parent process's");
-    CHECK_EQ(bf_rebuild_cancel(f, fresh, &e), 0);
-    bf_close(fresh);
-    CHECK(!bf_rebuild_begin(f, &e) && e.code == BF_EBUSY);
-    bf_close(f);
-}
-static void begins_and_dies(bf_filter *f, bf_filter *fresh)
-{
-    (void)fresh;
-    CHECK(bf_rebuild_begin(f, &e) != NULL);
-}
-
-/* The parent's rebuild goes on whatever its child does with the handle. */
-static void a_child_of_its_maker(void)
-{
-    for (counting = 0; counting < 2; counting++) {
-        bf_filter *f = open_(true);
-        add(f, 0, 100);
-        bf_filter *fresh = bf_rebuild_begin(f, &e);
-        add(fresh, 50, 200);
-        ended(child_of(gives_up, f, fresh, NULL));
-        CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
-        CHECK(is(f, 50, 200, 600, 610));
-        bf_close(fresh);
-        bf_close(f);
-        gone();
-    }
-}
-
-/* It says nothing of the rebuilds of others, once that of its parent has ended. */
-static void a_child_that_outlives_a_rebuild(void)
-{
-    int until[2];
-    bf_filter *f = open_(true), *fresh = bf_rebuild_begin(f, &e);
-    CHECK(fresh && pipe(until) == 0);
-    const pid_t child = child_of(NULL, f, fresh, until);
-    CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
-    bf_close(fresh);
-    bf_filter *g = open_(true);
-    ended(child_of(begins_and_dies, g, NULL, NULL));
-    CHECK((fresh = bf_rebuild_begin(f, &e)) != NULL);
-    close(until[0]);
-    close(until[1]);
-    ended(child);
-    for (bf_filter **c = (bf_filter *[]){ fresh, f, g, NULL }; *c; c++) bf_close(*c);
-    gone();
-}
-
-/* In memory it has its own. */
-static void a_child_with_a_copy(void)
-{
-    bf_filter *f = open_(false), *fresh = bf_rebuild_begin(f, &e);
-    add(fresh, 50, 200);
-    fflush(NULL);
-    const pid_t child = fork();
-    CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 50, 200, 0, 0));
-    if (child == 0) _exit(failed_here != 0);
-    ended(child);
-    bf_close(fresh);
-    bf_close(f);
-}
-
 /* ---- whoever dies, or cannot go on, at any step ---- */
 static int *acked; /* keys from 5000 on that were added by the time */
 static int rebuild_and_add(void)
@@ -596,9 +464,6 @@ int main(void)
     RUN(a_file_meanwhile);
     RUN(a_system_that_refuses);
     RUN(a_damaged_draft_takes_no_place);
-    RUN(a_child_of_its_maker);
-    RUN(a_child_that_outlives_a_rebuild);
-    RUN(a_child_with_a_copy);
     RUN(killed_at_any_step);
     RUN(a_fault_at_any_step);
     RUN(together);
