@@ -250,9 +250,9 @@ int bf_random_secret(void *secret, bf_error *err);
  * 1 yes; 0 no, the file under that path is another one by now (device, inode, time of birth) or
  * gone: open it again; negative: what bf_open would refuse. */
 int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
-/* For hosts with a lock of their own (Python's): a filter of many parts calls begin(ctx) before it
- * waits for a file's lock or for another thread that has it, and end(ctx, what begin returned)
- * after, in the thread that called it.  Neither may use f. */
+/* For hosts with a lock of their own (Python's): a filter that grows, forgets or is rebuilt calls
+ * begin(ctx) before it waits for a file's lock or for another thread that has it, and end(ctx, what
+ * begin returned) after, in the thread that called it.  Neither may use f. */
 void bf_on_wait(
     bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
 /* A memory copy, whatever the home. */
