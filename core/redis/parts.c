@@ -263,23 +263,20 @@ static int put_trip(bf_filter *f, batch *b, bf_span *s, uint64_t most, bool *mov
 {
     bf_redis *r = bf_redis_whole(f);
     long long have = 0;
-    int rc = bf_link_begin(r->link, true, err), refused = 0;
-    if (rc < 0) return rc;
+    bf_link_begin(r->link, BF_CHANGES);
     for (size_t at = 0, c; at < b->nkeys; at += c) {
         c = script_share(b, at);
         put_script_of(f, b, at, c, most);
     }
     bf_redis_put_wait(r);
-    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
-    for (size_t at = 0, c; at < b->nkeys; at += c) {
+    int rc = bf_link_finish(r->link, err);
+    for (size_t at = 0, c; rc == 0 && at < b->nkeys; at += c) {
         c = script_share(b, at);
-        if ((rc = bf_link_next(r->link, err)) < 0) return rc;
-        if (refused == 0) refused = bf_link_refusal(r->link, err);
-        if (refused == 0 && (rc = take_put(f, b, s, at, c, moved, err)) < 0) return rc;
+        bf_link_next(r->link);
+        rc = take_put(f, b, s, at, c, moved, err);
     }
-    if (!r->wait_replicas) return refused;
-    if ((rc = bf_link_next(r->link, err)) < 0 || refused) return rc < 0 ? rc : refused;
-    if ((rc = bf_link_refusal(r->link, err)) < 0) return rc;
+    if (rc < 0 || !r->wait_replicas) return rc;
+    bf_link_next(r->link);
     if (!bf_reply_integer(&r->link->reply, 0, &have)) return bf_redis_nonsense(r, err);
     return bf_redis_enough(r, "added", have, err);
 }
