@@ -123,7 +123,7 @@ static void every_trip(void)
 static bool behind_once(world *w, bool cleared, long trip, bool before)
 {
     bf_filter *other;
-    char text[16];
+    char text[32];
     if (!world_make(w) || !(other = world_open(w, false))) return false;
     if (cleared) CHECK_EQ(bf_clear(other, &e), 0);
     world_time += w->spec.window != 0 ? 10 : 0;
