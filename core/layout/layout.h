@@ -69,7 +69,8 @@ typedef struct {
     double (*distinct)(unsigned k); /* rates.c: different bits set by a key, on average  */
     void (*positions)(
         const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
-    const bf_kernels *kernels[2][2]; /* [counters][AVX2]; NULL = none: positions only       */
+    const bf_kernels *kernels[2][BF_CPUS]; /* [counters][bf_cpu()]; NULL: the row before; none at
+                                              all: positions only */
     enum {
         BF_WHOLE,
         BF_SHARDS_OF_LINES,

@@ -18,7 +18,9 @@ const char *bf_where(const bf_filter *f, const bf_spec *spec)
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g)
 {
     const bf_kernels *const *of = l->kernels[g->counting];
-    return of[1] && bf_has_avx2() ? of[1] : of[0];
+    bf_cpu_row row = bf_cpu();
+    while (row && !of[row]) row--;
+    return of[row];
 }
 
 bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)

@@ -143,15 +143,16 @@ static void every_k(void)
 
 static void kernels_of_the_cpu(void)
 {
-    printf("     kernels: %s\n", bf_has_avx2() ? "avx2" : "portable");
+    static const char *const rows[BF_CPUS] = { "portable", "AVX2", "AVX2, far" };
+    printf("     kernels: %s\n", rows[bf_cpu()]);
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
         CHECK(s->layout->k_max <= BF_K_MAX && strlen(s->name) < BF_SCHEME_BYTES &&
               s->hash->width <= BF_WIDTH_MAX);
         CHECK(!s->hash->accept ||
               !s->layout->kernels[0][0]); /* single keys of kernels go past accept() */
         CHECK_EQ(s - bf_schemes < 3, s->keyed != NULL); /* native.h */
-        for (int i = 0; i < 4; i++) {
-            const bf_kernels *one = s->layout->kernels[i / 2][i % 2];
+        for (int i = 0; i < 2 * BF_CPUS; i++) {
+            const bf_kernels *one = s->layout->kernels[i / BF_CPUS][i % BF_CPUS];
             CHECK(!one || (one->lag + one->step <= BF_RING && BF_RING % one->step == 0 &&
                               one->lag % one->step == 0));
         }
