@@ -50,8 +50,8 @@ typedef struct {
 typedef uint64_t bf_any_kernel(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
 typedef struct {
-    unsigned step, lag; /* keys per call; keys fetched ahead of the ones probed: multiples of step,
-                           see BF_RING */
+    unsigned step, lag; /* keys per call, a multiple of 8; keys fetched ahead of the ones probed: a
+                           multiple of step, see BF_RING */
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;
     bf_add_kernel *add[2]; /* [atomic]            */
