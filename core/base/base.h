@@ -82,4 +82,5 @@ int bf_path_of(const char *storage, const char **path, bf_error *err);
 typedef enum { BF_CPU_PORTABLE, BF_CPU_AVX2, BF_CPU_FAR, BF_CPUS } bf_cpu_row;
 bf_cpu_row bf_cpu(void);
 bool bf_has_avx2(void);
+bool bf_has_avx512(void); /* on words of 256 bits */
 #endif

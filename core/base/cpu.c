@@ -18,19 +18,30 @@ __attribute__((constructor)) static void look_at_it(void)
     far = (a >> 8 & 0xF) + (a >> 20 & 0xFF) == ZEN_3_AND_4;
 }
 
-/* BLOOMFILTER_CPU is "portable", "T0" or "T1" for the tests, which compare them. */
-bf_cpu_row bf_cpu(void)
+/* For the tests, which compare them: "portable"; "avx2", without AVX-512; "T0", "T1", the hint. */
+static char wanted(void)
 {
     const char *want = getenv("BLOOMFILTER_CPU");
-    if (want && want[0] == 'p') return BF_CPU_PORTABLE;
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") ||
+    return want && want[0] == 'T' && want[1] ? want[1] : want ? want[0] : 0;
+}
+
+bf_cpu_row bf_cpu(void)
+{
+    const char want = wanted();
+    if (want == 'p' || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2") ||
         !__builtin_cpu_supports("popcnt"))
         return BF_CPU_PORTABLE;
-    if (want && want[0] == 'T') return want[1] == '1' ? BF_CPU_FAR : BF_CPU_AVX2;
-    return far ? BF_CPU_FAR : BF_CPU_AVX2;
+    return want == '1' || (far && want != '0') ? BF_CPU_FAR : BF_CPU_AVX2;
+}
+
+bool bf_has_avx512(void)
+{
+    return wanted() != 'a' && bf_has_avx2() && __builtin_cpu_supports("avx512f") &&
+           __builtin_cpu_supports("avx512vl");
 }
 #else
 bf_cpu_row bf_cpu(void) { return BF_CPU_PORTABLE; }
+bool bf_has_avx512(void) { return false; }
 #endif
 
 bool bf_has_avx2(void) { return bf_cpu() >= BF_CPU_AVX2; }

@@ -59,7 +59,7 @@ void bf_settle(bf_filter *f, bool threads)
 {
     bf_part *p = &f->part;
     p->g.avx2 = bf_has_avx2();
-    if (p->g.avx2 && f->hash->avx2) f->hash = f->hash->avx2;
+    if (f->hash->best) f->hash = f->hash->best();
     if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
         p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
     f->own_edition = bf_edition_word(1);
