@@ -29,8 +29,7 @@ static const char adopt_script[] = BF_LUA_APART
 static int step(bf_redis *r, const bf_desc *d, uint32_t mark, long long *done, bf_error *err)
 {
     bf_link *l = r->link;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
+    bf_link_begin(l, BF_CHANGES);
     bf_link_eval(l, adopt_script, 2, 5 + bf_redis_meta_args(d) + 2);
     bf_link_word(l, l->key);
     bf_link_word(l, r->meta);

@@ -98,8 +98,7 @@ static void put_look(bf_redis *r)
 int bf_redis_look(bf_redis *r, long long *bytes, bf_error *err)
 {
     bf_link *l = r->link;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
+    bf_link_begin(l, BF_LOOKS);
     if (l->client)
         put_look(r);
     else {
@@ -109,7 +108,8 @@ int bf_redis_look(bf_redis *r, long long *bytes, bf_error *err)
         bf_link_put(l, "EXEC");
         bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
     }
-    if ((rc = bf_link_finish(l, l->client ? 1 : 4, err)) < 0) return rc;
+    const int rc = bf_link_finish(l, err);
+    if (rc < 0) return rc;
     if (l->reply.n && bf_reply_integer(&l->reply, l->reply.n - 1, bytes)) return 0;
     return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", l->label);
 }
@@ -130,9 +130,9 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
     size_t len;
     int rc;
     if (m % 8 == 0) return 0;
-    if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
+    bf_link_begin(r->link, BF_LOOKS);
     bf_redis_put_range(r, m / 8, 1);
-    if ((rc = bf_link_finish(r->link, 1, err)) < 0) return rc;
+    if ((rc = bf_link_finish(r->link, err)) < 0) return rc;
     const char *last = bf_reply_text(&r->link->reply, 0, &len);
     if (!last || len == 0 || !(*last & 0xFF >> m % 8)) return 0;
     return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m",
@@ -325,40 +325,38 @@ static void put_peek(bf_redis *r)
 }
 
 /* The mark is read after K:meta: if it is the one that K:meta has, all is of one generation. */
-static int take_peek(bf_redis *r, bf_error *err)
+static void take_peek(bf_redis *r)
 {
     bf_desc d;
     uint32_t want = 0;
     long long bytes = 0;
     size_t len;
-    int rc = bf_link_next(r->link, err);
-    if (rc < 0) return rc;
+    bf_link_next(r->link);
     bool sound = r->link->reply.n > 1 && bf_redis_meta_read(r, &d, &want, NULL) == 0 && !d.kind &&
                  d.g.shards == 1;
     const uint32_t born = sound ? bf_redis_meta_born(r) : 0;
     const uint64_t keys = sound ? bf_redis_meta_keys(r) : 0;
-    if ((rc = bf_link_next(r->link, err)) < 0) return rc;
+    bf_link_next(r->link);
     sound &= bf_reply_integer(&r->link->reply, 0, &bytes);
-    if ((rc = bf_link_next(r->link, err)) < 0) return rc;
+    bf_link_next(r->link);
     const char *mark = bf_reply_only_text(&r->link->reply, &len);
-    if (!sound || !mark || bf_redis_mark_in(mark, len) != want) return 0;
+    if (!sound || !mark || bf_redis_mark_in(mark, len) != want) return;
     bf_redis_place(r, &d);
-    if ((uint64_t)bytes != bf_redis_length(r)) return 0;
+    if ((uint64_t)bytes != bf_redis_length(r)) return;
     r->mark = want;
     r->born = born;
     r->keys = keys;
     r->peeked = true;
-    return 0;
 }
 
 int bf_redis_peek(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
 {
     if (n == 0) return 0;
     bf_redis_lock(whole);
-    int rc = bf_link_begin(whole->link, true, err);
-    for (unsigned i = 0; rc == 0 && i < n; i++) put_peek(r[i]);
-    if (rc == 0) rc = bf_link_send(whole->link, err);
-    for (unsigned i = 0; rc == 0 && i < n; i++) rc = take_peek(r[i], err);
+    bf_link_begin(whole->link, BF_LOOKS);
+    for (unsigned i = 0; i < n; i++) put_peek(r[i]);
+    const int rc = bf_link_send(whole->link, err);
+    for (unsigned i = 0; rc == 0 && i < n; i++) take_peek(r[i]);
     bf_link_unlock(whole->link);
     return rc;
 }

@@ -115,13 +115,13 @@ static void set_range(bf_link *l, const char *key, uint64_t at, const void *byte
     bf_link_arg(l, bytes, len);
 }
 
-static int window(bf_link *l, const char *temp, size_t n, bf_error *err)
+static int window(bf_link *l, const char *temp, bf_error *err)
 {
     bf_link_count(l, 3);
     bf_link_word(l, "EXPIRE");
     bf_link_word(l, temp);
     bf_link_number(l, TEMP_SECONDS);
-    return bf_link_finish(l, n + 1, err);
+    return bf_link_finish(l, err);
 }
 
 /* A key of zeros and the mark, if there is room for it, grown a step at a time. */
@@ -132,19 +132,15 @@ int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
     int rc = 0;
     bf_redis_mark_bytes(mark, big);
     for (bool whole = false; rc == 0 && !whole;) {
-        if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-        size_t n = 0;
-        for (; n < WINDOW && at < r->mark_at; n++, at += BF_REDIS_STEP)
+        bf_link_begin(r->link, BF_CHANGES);
+        for (size_t n = 0; n < WINDOW && at < r->mark_at; n++, at += BF_REDIS_STEP)
             set_range(r->link, temp, at, "", 1);
         whole = at >= r->mark_at;
-        if (whole) {
-            if (bf_redis_mark_apart(r))
-                set_range(r->link, temp, r->mark_at - 1, "", 1);
-            else
-                set_range(r->link, temp, r->mark_at, big, sizeof big);
-            n++;
-        }
-        rc = window(r->link, temp, n, err);
+        if (whole && bf_redis_mark_apart(r))
+            set_range(r->link, temp, r->mark_at - 1, "", 1);
+        else if (whole)
+            set_range(r->link, temp, r->mark_at, big, sizeof big);
+        rc = window(r->link, temp, err);
     }
     return rc;
 }
@@ -154,15 +150,14 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
     uint64_t at = (r->bits + 7) / 8;
     int rc = 0;
     while (rc == 0 && at > 0) {
-        if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-        size_t n = 0;
-        for (; n < HEAVY && at > 0; n++) {
+        bf_link_begin(r->link, BF_CHANGES);
+        for (size_t n = 0; n < HEAVY && at > 0; n++) {
             const size_t c = at % BF_REDIS_STEP ? (size_t)(at % BF_REDIS_STEP) : BF_REDIS_STEP;
             at -= c;
             set_range(r->link, temp, at, bytes + at, c);
             bf_link_push(r->link);
         }
-        rc = window(r->link, temp, n, err);
+        rc = window(r->link, temp, err);
     }
     return rc;
 }
@@ -170,9 +165,9 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 /* After a fault: best effort, the error stands. */
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
-    if (bf_link_begin(r->link, true, NULL) < 0) return;
+    bf_link_begin(r->link, BF_CHANGES);
     bf_link_put(r->link, "DEL", temp);
-    bf_link_finish(r->link, 1, NULL);
+    bf_link_finish(r->link, NULL);
 }
 
 /* ---- making and changing ---- */
@@ -183,7 +178,8 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, d);
     int rc = bf_redis_zeros(r, temp, mark, err);
-    if (rc == 0 && (rc = bf_link_begin(r->link, true, err)) == 0) {
+    if (rc == 0) {
+        bf_link_begin(r->link, BF_CHANGES);
         script_for(r, publish, r->seen, temp, bf_redis_meta_args(d));
         bf_redis_meta_put(r, d, mark);
         rc = run(r, err);
@@ -198,7 +194,8 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mark, bf_error *err)
 {
     int rc = catch_up(r, err);
-    if (rc < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
+    if (rc < 0) return rc;
+    bf_link_begin(r->link, BF_CHANGES);
     bf_redis_script(r, text, temp, 2);
     bf_redis_put_hex(r->link, mark);
     bf_redis_put_raw(r->link, mark);
@@ -242,7 +239,8 @@ int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < TRIES; i++) {
-        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
+        if ((rc = catch_up(r, err)) < 0) return rc;
+        bf_link_begin(r->link, BF_CHANGES);
         bf_redis_script(r, expire, NULL, 1);
         bf_link_number(r->link, bf_redis_ms(seconds));
         rc = run(r, err);
@@ -254,7 +252,8 @@ int bf_redis_remove(bf_redis *r, bf_error *err)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < TRIES; i++) {
-        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
+        if ((rc = catch_up(r, err)) < 0) return rc;
+        bf_link_begin(r->link, BF_CHANGES);
         bf_redis_script(r, remove_, NULL, 0);
         rc = run(r, err);
     }
@@ -275,14 +274,11 @@ static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *co
 
 /* The last reply of a trip: still the same bits?  1 yes, 0 others of the same filter: to be read
  * again from the start. */
-static int same_mark(bf_redis *r, bf_error *err)
+static int same_mark(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     bool changed = false;
-    uint32_t seen;
-    int rc;
     if (!bf_redis_marked(r)) return 1;
-    if ((rc = bf_redis_take_mark(r, NULL, &seen, err)) < 0) return rc;
-    rc = bf_redis_follow(r, seen, &changed, err);
+    const int rc = bf_redis_follow(r, bf_redis_take_mark(r, a, err), &changed, err);
     return rc < 0 ? rc : !changed;
 }
 
@@ -319,22 +315,21 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
     while (from < end) {
         size_t n = 0;
         uint64_t at = from;
-        int rc = bf_link_begin(r->link, true, err), refused = 0;
-        if (rc < 0) return rc;
+        bf_redis_answers a = { 0 };
+        bf_link_begin(r->link, BF_LOOKS);
         for (; n < most && from < end; n++, from += step)
             put_range(
                 r, from, (end - from < step ? end : from + step) - 1, command, take == take_bytes);
         if (bf_redis_marked(r)) bf_redis_put_mark(r);
-        if ((rc = bf_link_send(r->link, err)) < 0) return rc;
+        int rc = bf_link_finish(r->link, err);
+        if (rc < 0) return rc;
         for (size_t i = 0; i < n; i++, at += step) {
-            if ((rc = bf_link_next(r->link, err)) < 0) return rc;
-            if (refused == 0) refused = bf_link_refusal(r->link, err);
-            if (refused < 0 || take(r, w, end - at < step ? end - at : step)) continue;
+            bf_link_next(r->link);
+            if (take(r, w, end - at < step ? end - at : step)) continue;
             bf_link_drop(r->link);
             return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", bf_redis_label(r), command);
         }
-        if ((rc = same_mark(r, refused ? NULL : err)) <= 0 || refused < 0)
-            return refused < 0 ? refused : rc;
+        if ((rc = same_mark(r, &a, err)) <= 0) return rc;
     }
     return 1;
 }

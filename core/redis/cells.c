@@ -178,7 +178,8 @@ static void lower(unsigned *least, unsigned v)
 static const char *range(
     bf_redis_group *g, uint64_t most, size_t *len, bf_redis_answers *a, int *rc, bf_error *err)
 {
-    if ((*rc = bf_redis_next(g->of, a, err)) < 0 || a->refused) return NULL;
+    *rc = 0;
+    if (!bf_redis_next(g->of, a, err)) return NULL;
     const char *bytes = bf_reply_only_text(&g->of->link->reply, len);
     if (bytes && *len <= most) return bytes;
     *rc = bf_redis_nonsense(g->of, err);
@@ -234,8 +235,7 @@ static int take_bitfield(bf_redis_group *g, const uint64_t *pos, unsigned k, uin
 {
     uint64_t own[BF_K_MAX];
     const long long most = (1LL << cell_bits(g)) - 1;
-    int rc = bf_redis_next(g->of, a, err);
-    if (rc < 0 || a->refused) return rc;
+    if (!bf_redis_next(g->of, a, err)) return 0;
     raised(g, pos, k, own, &k);
     const bf_redis_leaf *v = g->of->link->reply.leaves;
     if (g->of->link->reply.n != k + (size_t)with_mark) return bf_redis_nonsense(g->of, err);
@@ -285,8 +285,8 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
 {
     const bool inside = mark_inside(g, k);
     int rc = as_whole(g, k) ? take_whole(g, k, a, err) : take_keys(g, k, inside, a, err);
-    if (rc < 0 || inside || !bf_redis_marked(g->of)) return rc;
-    return bf_redis_take_mark(g->of, a, &g->mark, err);
+    if (rc == 0 && !inside && bf_redis_marked(g->of)) g->mark = bf_redis_take_mark(g->of, a, err);
+    return rc;
 }
 
 /* ---- taking back ---- */
@@ -317,11 +317,11 @@ static size_t changed_by(const bf_redis_group *g, size_t key, unsigned k, bool w
 static void undo(const bf_redis_group *g, unsigned k)
 {
     size_t args = 0;
-    if (bf_link_begin(g->of->link, false, NULL) < 0) return;
+    bf_link_begin(g->of->link, BF_CHANGES);
     for (size_t i = 0; i < g->nkeys; i++) args += changed_by(g, i, k, false);
     bf_redis_script(g->of, counts(g) ? undo_counters : undo_bits, NULL, args);
     for (size_t i = 0; i < g->nkeys; i++) changed_by(g, i, k, true);
-    bf_link_finish(g->of->link, 1, NULL);
+    bf_link_finish(g->of->link, NULL);
 }
 
 const bf_redis_question bf_redis_looks = { .put = put, .take = take };

@@ -77,9 +77,7 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
     g->mark = g->of->mark;
     for (size_t at = 0, c; at < nkeys; at += c) {
         c = share(nkeys - at, k);
-        int rc = bf_redis_next(g->of, a, err);
-        if (rc < 0) return rc;
-        if (a->refused) continue;
+        if (!bf_redis_next(g->of, a, err)) continue;
         const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
         if (reply->n != (other ? 2 : c)) return bf_redis_nonsense(g->of, err);
         if (other && (!bf_reply_integer(reply, 1, &v) || v < 0 || v > UINT32_MAX))

@@ -75,17 +75,16 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
     bf_link *l = whole->link;
     size_t len = 0;
     int64_t s = 0, more = 0;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
+    bf_link_begin(l, BF_LOOKS);
     bf_link_put(l, "HGET", whole->meta, "clock");
     bf_link_put(l, "TIME");
-    if ((rc = bf_link_send(l, err)) < 0 || (rc = bf_link_next(l, err)) < 0) return rc;
-    int refused = bf_link_refusal(l, err);
+    const int rc = bf_link_finish(l, err);
+    if (rc < 0) return rc;
+    bf_link_next(l);
     const char *clock = bf_reply_text(&l->reply, 0, &len);
     const bool own = clock && len == 3 && !memcmp(clock, "own", 3);
     const bool none = l->reply.n == 1 && l->reply.leaves[0].type == BF_LEAF_NIL;
-    if ((rc = bf_link_next(l, err)) < 0) return rc;
-    if (refused || (refused = bf_link_refusal(l, err)) < 0) return refused;
+    bf_link_next(l);
     if (!own && !none) return bf_redis_nonsense(whole, err);
     bf_int_set(&f->chain->own_time, own ? 2 : 1);
     if (l->reply.n != 2 || !decimal(&l->reply, 0, INT64_C(1) << 40, &s) ||
@@ -288,21 +287,19 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
     const unsigned n = f->chain->desc.parts + 1;
     char text[32];
     bf_redis_lock(whole);
-    int rc = bf_link_begin(l, true, err);
-    if (rc == 0) {
-        bf_link_count(l, 2 + FIELDS + n);
-        bf_link_allow(l, FIELDS + n, 0);
-        bf_link_word(l, "HMGET");
-        bf_link_word(l, whole->meta);
-        bf_link_word(l, "format");
-        bf_link_word(l, "epoch");
-        bf_link_word(l, "born");
-        for (unsigned i = 0; i < n; i++) {
-            snprintf(text, sizeof text, "e%lld", (long long)(now - i));
-            bf_link_word(l, text);
-        }
-        rc = bf_link_finish(l, 1, err);
+    bf_link_begin(l, BF_LOOKS);
+    bf_link_count(l, 2 + FIELDS + n);
+    bf_link_allow(l, FIELDS + n, 0);
+    bf_link_word(l, "HMGET");
+    bf_link_word(l, whole->meta);
+    bf_link_word(l, "format");
+    bf_link_word(l, "epoch");
+    bf_link_word(l, "born");
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "e%lld", (long long)(now - i));
+        bf_link_word(l, text);
     }
+    int rc = bf_link_finish(l, err);
     if (rc == 0) rc = take(whole, n, newest, has, err);
     const int64_t born = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
     bf_link_unlock(l);
@@ -453,17 +450,16 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     int rc = bf_chain_begin(f, d, spec, err);
     if (rc < 0) return rc;
     bf_redis_lock(whole);
-    if ((rc = bf_link_begin(l, true, err)) == 0) {
-        bf_link_eval(l, create_script, 2, BF_WHOLE_ARGS + 2 * f->chain->own_clock);
-        bf_link_word(l, whole->meta);
-        bf_link_word(l, l->key);
-        bf_redis_put_whole(bf_redis_whole(f), &f->chain->desc, f->secret_check);
-        if (f->chain->own_clock) {
-            bf_link_word(l, "clock");
-            bf_link_word(l, "own");
-        }
-        rc = bf_link_run(l, &v, err);
+    bf_link_begin(l, BF_CHANGES);
+    bf_link_eval(l, create_script, 2, BF_WHOLE_ARGS + 2 * f->chain->own_clock);
+    bf_link_word(l, whole->meta);
+    bf_link_word(l, l->key);
+    bf_redis_put_whole(bf_redis_whole(f), &f->chain->desc, f->secret_check);
+    if (f->chain->own_clock) {
+        bf_link_word(l, "clock");
+        bf_link_word(l, "own");
     }
+    rc = bf_link_run(l, &v, err);
     bf_link_unlock(l);
     if (rc == 0 && v == 1) return (rc = bf_redis_window_pieces(f, err)) < 0 ? rc : 1;
     if (rc == 0) bf_chain_free(f);

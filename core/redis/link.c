@@ -1,6 +1,7 @@
 /* link.c - the way to Redis: commands put into a buffer, whose it is, and the order of a trip. What
  * moves them is a transport: socket.c (a connection of our own) or client.c (the host's).  Knows
- * how commands are written and what a fork does; knows nothing of filters. */
+ * how commands are written, what is sent once more and what a fork does; knows nothing of filters.
+ */
 #include "parts/filter.h"
 #include "bits/bits.h"
 #include "redis/transport.h"
@@ -12,7 +13,8 @@
 
 enum {
     SPARE_LEAVES = 1 << 10,
-    SPARE_BYTES = 1 << 16
+    SPARE_BYTES = 1 << 16,
+    OUT_KEPT = 4 << 20
 }; /* of a trip: refusals of what a client sends again */
 
 /* ---- life ---- */
@@ -65,7 +67,7 @@ static void let_go(bf_link *l)
     } else {
         l->stands = false;
         l->transport->abandon(l);
-        l->reply = (bf_redis_reply){ 0 };
+        l->got = (bf_redis_replies){ 0 };
         l->out = NULL;
         l->out_cap = l->out_len = 0;
     }
@@ -92,6 +94,7 @@ void bf_link_free(bf_link *l)
     come_home(l);
     bf_link_drop(l);
     l->transport->free(l);
+    bf_replies_free(&l->got);
     free(l->out);
     bf_redis_url_free(&l->url);
     pthread_mutex_destroy(&l->mutex);
@@ -133,13 +136,14 @@ int bf_link_refusal(const bf_link *l, bf_error *err)
 }
 
 /* ---- a trip ---- */
-int bf_link_begin(bf_link *l, bool probe, bf_error *err)
+void bf_link_begin(bf_link *l, int changes)
 {
-    l->out_len = l->commands = 0;
+    l->out_len = l->pushed = l->commands = 0;
     l->each = (bf_redis_most){ BF_REPLY_LEAVES, BF_REPLY_BYTES };
     l->all = (bf_redis_most){ SPARE_LEAVES, SPARE_BYTES };
-    l->no_memory = l->timed_out = l->apart = false;
-    return l->transport->begin(l, probe, err);
+    l->changes = changes == BF_CHANGES;
+    l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = l->probed = false;
+    if (l->transport->begin) l->transport->begin(l);
 }
 
 void bf_link_about(bf_link *l, const char *key)
@@ -152,24 +156,55 @@ void bf_link_push(bf_link *l)
     if (l->transport->push && !l->no_memory) l->transport->push(l);
 }
 
-int bf_link_send(bf_link *l, bf_error *err)
+/* Did a fault end a connection that stood, so that what only looks is sent once more? */
+static bool cut_off(const bf_link *l, int rc)
 {
-    return l->no_memory ? bf_link_no_memory(l, err) : l->transport->send(l, err);
+    return rc == BF_EIO && !l->stands && !l->timed_out && (l->sent || !l->fresh);
 }
 
-int bf_link_next(bf_link *l, bf_error *err) { return l->transport->next(l, err); }
-
-int bf_link_finish(bf_link *l, size_t n, bf_error *err)
+int bf_link_send(bf_link *l, bf_error *err)
 {
-    int rc = bf_link_send(l, err), refused = 0;
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        if ((rc = bf_link_next(l, err)) == 0 && refused == 0) refused = bf_link_refusal(l, err);
-    return rc < 0 ? rc : refused;
+    if (l->no_memory) return bf_link_no_memory(l, err);
+    int rc = l->transport->exchange(l, err);
+    if (cut_off(l, rc) && !l->changes) rc = l->transport->exchange(l, err);
+    l->reply = (bf_redis_reply){ 0 };
+    if (l->out_cap > OUT_KEPT) {
+        free(l->out);
+        l->out = NULL;
+        l->out_cap = l->out_len = 0;
+    }
+    return rc;
+}
+
+void bf_link_next(bf_link *l)
+{
+    const bf_redis_replies *got = &l->got;
+    const bf_redis_window *w = got->window + l->got.next++;
+    l->reply =
+        (bf_redis_reply){ .leaves = got->all.leaves + w->from, .n = w->n, .text = got->all.text };
+}
+
+int bf_link_finish(bf_link *l, bf_error *err)
+{
+    int rc = bf_link_send(l, err);
+    for (size_t i = 0; rc == 0 && i < l->got.n; i++) {
+        bf_link_next(l);
+        rc = bf_link_refusal(l, err);
+    }
+    l->got.next = 0;
+    return rc;
+}
+
+int bf_link_ask(bf_link *l, bf_error *err, const char *const *words)
+{
+    bf_link_begin(l, BF_LOOKS);
+    bf_link_words(l, words);
+    return bf_link_finish(l, err);
 }
 
 int bf_link_run(bf_link *l, long long *v, bf_error *err)
 {
-    const int rc = bf_link_finish(l, 1, err);
+    const int rc = bf_link_finish(l, err);
     if (rc < 0 || bf_reply_integer(&l->reply, 0, v)) return rc;
     return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
 }

@@ -78,48 +78,34 @@ void bf_redis_put_mark(bf_redis *r)
 }
 
 /* Of several replies: the first error reply is kept in a, and the others are read. */
-int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err)
+bool bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     char text[32];
-    int rc = bf_link_next(r->link, err);
-    if (rc < 0 || a->refused || !bf_reply_error(&r->link->reply, text, sizeof text)) return rc;
-    a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
-    a->refused = bf_link_refusal(r->link, err);
-    return 0;
+    bf_link_next(r->link);
+    if (!a->refused && bf_reply_error(&r->link->reply, text, sizeof text)) {
+        a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
+        a->refused = bf_link_refusal(r->link, err);
+    }
+    return !a->refused;
 }
 
-static int next(bf_redis *r, bf_redis_answers *a, bf_error *err)
-{
-    if (a) return bf_redis_next(r, a, err);
-    const int rc = bf_link_next(r->link, err);
-    return rc < 0 ? rc : bf_link_refusal(r->link, err);
-}
-
-/* Both replies are read, whatever the first one says. */
-static int take_apart(bf_redis *r, bf_redis_answers *a, uint32_t *mark, bf_error *err)
-{
-    long long bytes = -1;
-    const int rc = next(r, a, err);
-    if (rc == 0) bf_reply_integer(&r->link->reply, 0, &bytes);
-    if (rc < 0 && !r->link->stands) return rc;
-    const int then = next(r, a, rc < 0 ? NULL : err);
-    if (rc < 0 || then < 0) return rc < 0 ? rc : then;
-    const int64_t said = bf_reply_number(&r->link->reply, 0, 16);
-    *mark = (uint64_t)bytes == bf_redis_length(r) && said <= UINT32_MAX && said > 0 ? (uint32_t)said
-                                                                                    : 0;
-    return 0;
-}
-
-int bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, uint32_t *mark, bf_error *err)
+uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     size_t len;
-    *mark = 0;
-    if (!r->redisson && bf_redis_mark_apart(r)) return take_apart(r, a, mark, err);
-    const int rc = next(r, a, err);
-    if (rc < 0 || (a && a->refused)) return rc;
+    long long bytes = -1;
+    const bool apart = !r->redisson && bf_redis_mark_apart(r);
+    bool fine = bf_redis_next(r, a, err);
+    if (apart && fine) bf_reply_integer(&r->link->reply, 0, &bytes);
+    if (apart) fine = bf_redis_next(r, a, err);
+    if (!fine) return 0;
+    if (apart) {
+        const int64_t said = bf_reply_number(&r->link->reply, 0, 16);
+        return (uint64_t)bytes == bf_redis_length(r) && said <= UINT32_MAX && said > 0
+                   ? (uint32_t)said
+                   : 0;
+    }
     const char *text = bf_reply_only_text(&r->link->reply, &len);
-    *mark = r->redisson ? bf_redisson_mark(r) : bf_redis_mark_in(text, text ? len : 0);
-    return 0;
+    return r->redisson ? bf_redisson_mark(r) : bf_redis_mark_in(text, text ? len : 0);
 }
 
 int bf_redis_nonsense(bf_redis *r, bf_error *err)
@@ -130,11 +116,12 @@ int bf_redis_nonsense(bf_redis *r, bf_error *err)
 
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 {
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
+    bf_redis_answers a = { 0 };
+    bf_link_begin(r->link, BF_LOOKS);
     bf_redis_put_mark(r);
-    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
-    return bf_redis_take_mark(r, NULL, mark, err);
+    const int rc = bf_link_send(r->link, err);
+    if (rc == 0) *mark = bf_redis_take_mark(r, &a, err);
+    return rc < 0 ? rc : a.refused;
 }
 
 /* ---- what it says ---- */
@@ -148,11 +135,10 @@ int bf_redis_lost(const bf_redis *r, bf_error *err)
 
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 {
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
+    bf_link_begin(r->link, BF_LOOKS);
     bf_link_put(r->link, "HGETALL", r->meta);
     bf_link_allow(r->link, BF_HASH_LEAVES, BF_HASH_BYTES);
-    return bf_link_finish(r->link, 1, err);
+    return bf_link_finish(r->link, err);
 }
 
 bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b)

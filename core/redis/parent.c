@@ -51,7 +51,8 @@ int bf_redis_bear(bf_filter *f, bf_redis *r, const bf_redis_birth *b, bf_error *
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, b->desc);
     int rc = bf_redis_zeros(r, temp, b->own_mark, err);
-    if (rc == 0 && (rc = bf_link_begin(r->link, true, err)) == 0) {
+    if (rc == 0) {
+        bf_link_begin(r->link, BF_CHANGES);
         put_birth(f, r, temp, b);
         rc = bf_link_run(r->link, &v, err);
     }
@@ -126,14 +127,12 @@ static int about_meta(bf_redis *r, const char *script, uint64_t argument, bf_err
     bf_link *l = r->link;
     long long done = 0;
     bf_redis_lock(r);
-    int rc = bf_link_begin(l, true, err);
-    if (rc == 0) {
-        bf_link_eval(l, script, 1, 2);
-        bf_link_word(l, r->meta);
-        bf_redis_put_hex(l, r->born);
-        bf_link_number(l, argument);
-        rc = bf_link_run(l, &done, err);
-    }
+    bf_link_begin(l, BF_CHANGES);
+    bf_link_eval(l, script, 1, 2);
+    bf_link_word(l, r->meta);
+    bf_redis_put_hex(l, r->born);
+    bf_link_number(l, argument);
+    const int rc = bf_link_run(l, &done, err);
     bf_link_unlock(l);
     return rc < 0 || done == 1 ? rc : bf_redis_lost(r, err);
 }

@@ -130,9 +130,8 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_link *l = r->link;
     char p[REAL];
     long long made = 0;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
     as_java(p, d->g.p);
+    bf_link_begin(l, BF_CHANGES);
     bf_link_eval(l,
         "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then "
         "return 0 end "
@@ -148,7 +147,8 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_link_number(l, d->g.n);
     bf_link_word(l, "falseProbability");
     bf_link_word(l, p);
-    if ((rc = bf_link_run(l, &made, err)) < 0) return rc;
+    const int rc = bf_link_run(l, &made, err);
+    if (rc < 0) return rc;
     if (made) bf_redisson_place(r, d);
     return made != 0;
 }

@@ -92,9 +92,8 @@ static bool any_shard(bf_redis *r)
     long long n = 1;
     for (unsigned i = 0; i < r->shards; i++) {
         bf_redis_select(r, i);
-        if (bf_link_begin(l, true, NULL) < 0) return true;
-        bf_link_put(l, "EXISTS", l->key);
-        if (bf_link_finish(l, 1, NULL) < 0 || !bf_reply_integer(&l->reply, 0, &n) || n) return true;
+        if (bf_link_look(l, NULL, "EXISTS", l->key) < 0 || !bf_reply_integer(&l->reply, 0, &n) || n)
+            return true;
     }
     return false;
 }
@@ -104,6 +103,7 @@ static bool any_shard(bf_redis *r)
 static void on_whole(bf_redis *r, const char *text, size_t more)
 {
     bf_link *l = r->link;
+    bf_link_begin(l, BF_CHANGES);
     bf_link_eval(l, text, 2, 1 + more);
     bf_link_word(l, r->meta);
     bf_link_word(l, l->key);
@@ -123,10 +123,8 @@ static int run(bf_redis *r, bf_error *err)
 static int all_made(bf_redis *r, bf_error *err)
 {
     bf_redis_select(r, r->shards);
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
     on_whole(r, MINE "redis.call('HDEL',KEYS[1],'making') return 1", 0);
-    rc = run(r, err);
+    const int rc = run(r, err);
     return rc < 0 ? rc : 0;
 }
 
@@ -158,36 +156,31 @@ int bf_redis_attach_shards(
  * name. */
 static int make_whole(bf_redis *r, const bf_desc *d, uint32_t mark, bf_error *err)
 {
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
     on_whole(r,
         "if redis.call('EXISTS',KEYS[2])==1 or (redis.call('EXISTS',KEYS[1])==1 "
         "and redis.call('HGET',KEYS[1],'mark')~=ARGV[1]) then return 0 end "
         "redis.call('DEL',KEYS[1]) redis.call('HSET',KEYS[1],'making','1',unpack(ARGV,2)) return 1",
         bf_redis_meta_args(d));
     bf_redis_meta_put(r, d, mark);
-    if ((rc = run(r, err)) == 1) r->whole = mark;
+    const int rc = run(r, err);
+    if (rc == 1) r->whole = mark;
     return rc;
 }
 
 int bf_redis_remove_whole(bf_redis *r, bf_error *err)
 {
     bf_redis_select(r, r->shards);
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
     on_whole(r, MINE "redis.call('DEL',KEYS[1]) return 1", 0);
-    rc = run(r, err);
+    const int rc = run(r, err);
     return rc < 0 ? rc : 0;
 }
 
 int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
 {
     bf_redis_select(r, r->shards);
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
     on_whole(r, MINE BF_LUA_EXPIRE("KEYS[1]", "ARGV[2]") "return 1", 1);
     bf_link_number(r->link, bf_redis_ms(seconds));
-    rc = run(r, err);
+    const int rc = run(r, err);
     return rc < 0 ? rc : 0;
 }
 

@@ -223,7 +223,7 @@ static bool hashes_stand(bf_redis *r)
     const unsigned all = r->slot ? r->shards + 1 : 1, step = r->link->one_slot ? 1 : all;
     bool same = true;
     for (unsigned i = 0; same && i < all; i += step) {
-        if (bf_link_begin(r->link, true, NULL) < 0) return false;
+        bf_link_begin(r->link, BF_LOOKS);
         for (unsigned j = i; j < i + step; j++) {
             bf_redis_select(r, j);
             bf_link_about(r->link, r->link->key);
@@ -232,9 +232,9 @@ static bool hashes_stand(bf_redis *r)
         same = bf_link_send(r->link, NULL) == 0;
         for (unsigned j = i; same && j < i + step; j++) {
             bf_redis_select(r, j);
-            same = bf_link_next(r->link, NULL) == 0 &&
-                   bf_reply_number(&r->link->reply, 0, 16) ==
-                       (r->slot && j == r->shards ? r->whole : r->mark);
+            bf_link_next(r->link);
+            same = bf_reply_number(&r->link->reply, 0, 16) ==
+                   (r->slot && j == r->shards ? r->whole : r->mark);
         }
     }
     return same;

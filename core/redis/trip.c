@@ -6,9 +6,8 @@
  * of a filter that forgets, because K:meta may be lost, and created again, without them; WAIT,
  * after a change, where so many replicas are to have it.
  *
- * A lost key is an error, never "absent".  What only looks is sent once more where a fault of the
- * connection ended it.  A change is never sent twice, unless its script said that it did nothing.
- */
+ * A lost key is an error, never "absent".  A change is never sent twice, unless its script said
+ * that it did nothing. */
 #include "parts/filter.h"
 #include "redis/mark.h"
 #include "redis/trip.h"
@@ -35,12 +34,9 @@ static void put_born(bf_redis *r)
     bf_link_put(r->link, "HGET", r->meta, "born");
 }
 
-static int take_born(bf_redis *r, bf_redis_answers *a, bf_error *err)
+static void take_born(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
-    int rc = bf_redis_next(r, a, err);
-    if (rc < 0 || a->refused) return rc;
-    a->born = bf_reply_number(&r->link->reply, 0, 16);
-    return 0;
+    if (bf_redis_next(r, a, err)) a->born = bf_reply_number(&r->link->reply, 0, 16);
 }
 
 /* Adds to the parts of a filter that was lost are acknowledged to nobody, and what the parts lack
@@ -55,8 +51,7 @@ static int whole_stands(bf_redis *r, const bf_redis_answers *a, bf_error *err)
 static int take_wait(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     long long got = 0;
-    int rc = bf_redis_next(r, a, err);
-    if (rc < 0 || (a->refused && !a->unknown)) return rc;
+    if (!bf_redis_next(r, a, err) && !a->unknown) return 0;
     if (!bf_reply_integer(&r->link->reply, 0, &got)) return bf_redis_nonsense(r, err);
     if (a->replicas < 0 || got < a->replicas) a->replicas = got;
     return 0;
@@ -87,8 +82,7 @@ static int trip(
     bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_redis_answers *a, bf_error *err)
 {
     const bool change = changes(g, n) != NULL, wait = change && r->wait_replicas;
-    int rc = bf_link_begin(r->link, change, err);
-    if (rc < 0) return rc;
+    bf_link_begin(r->link, change ? BF_CHANGES : BF_LOOKS);
     for (size_t i = 0; i < n; i++)
         if (g[i].pending) {
             bf_redis_select(g[i].of, g[i].shard);
@@ -96,7 +90,8 @@ static int trip(
         }
     if (r->by_born) put_born(r);
     if (wait) bf_redis_put_wait(r);
-    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
+    int rc = bf_link_send(r->link, err);
+    if (rc < 0) return rc;
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (g[i].pending) {
             bf_redis_select(g[i].of, g[i].shard);
@@ -104,7 +99,7 @@ static int trip(
             a->looks = !g[i].how->done;
             rc = g[i].how->take(g + i, k, a, err);
         }
-    if (rc == 0 && r->by_born) rc = take_born(r, a, err);
+    if (rc == 0 && r->by_born) take_born(r, a, err);
     return rc == 0 && wait ? take_wait(r, a, err) : rc;
 }
 
@@ -199,14 +194,10 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
 {
     const char *const done = changes(g, n);
     bf_redis_answers a = { .replicas = -1 };
-    bool pending = true, retried = false;
+    bool pending = true;
     for (int tries = 0; pending && tries < TRIES; tries++) {
         const char *change = changes(g, n);
         int rc = trips(r, g, n, k, &a, err);
-        if (rc < 0 && !change && !retried && !r->link->fresh && !r->link->timed_out) {
-            retried = true;
-            continue;
-        }
         if (rc < 0)
             return change && (r->link->sent || r->link->one_slot || tries)
                        ? bf_redis_not_sure(r, change, err)

@@ -97,7 +97,7 @@ def pieces_ahead(fd: int) -> Pieces:
     from threading import Thread
 
     free: SimpleQueue[bytearray | None] = SimpleQueue()
-    full: SimpleQueue[tuple[bytearray, int] | Fault] = SimpleQueue()
+    full: SimpleQueue[tuple[bytearray, int] | BaseException] = SimpleQueue()
 
     def work() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # the caller's business
@@ -106,7 +106,7 @@ def pieces_ahead(fd: int) -> Pieces:
             try:
                 got = fill(fd, memoryview(room)[HEAD:])
                 full.put((room, got))
-            except Fault as fault:
+            except BaseException as fault:  # whatever it is: the caller waits for it
                 got = 0
                 full.put(fault)
 
@@ -115,10 +115,10 @@ def pieces_ahead(fd: int) -> Pieces:
     thread = Thread(target=work)
     thread.start()
     try:
-        while not isinstance(piece := full.get(), Fault) and piece[1]:
+        while not isinstance(piece := full.get(), BaseException) and piece[1]:
             yield piece
             free.put(piece[0])
-        if isinstance(piece, Fault):
+        if isinstance(piece, BaseException):
             raise piece
     finally:
         free.put(None)

@@ -83,12 +83,13 @@ def test_what_the_caller_raises_ends_the_reading(tmp_path, small_pieces):
     assert threading.active_count() == before
 
 
-def test_a_failed_read_comes_after_the_keys_before_it(tmp_path, small_pieces, monkeypatch):
+@pytest.mark.parametrize("fault", [Fault, MemoryError])
+def test_a_failed_read_comes_after_the_keys_before_it(tmp_path, small_pieces, monkeypatch, fault):
     path, left = tmp_path / "keys", [b"a\nb\n", b"c\nd"]
 
     def fill(_fd, room):
         if not left:
-            raise Fault("cannot read the keys: no such luck")
+            raise fault("cannot read the keys: no such luck")
         piece = left.pop(0)
         room[: len(piece)] = piece
         return len(piece)
@@ -101,7 +102,7 @@ def test_a_failed_read_comes_after_the_keys_before_it(tmp_path, small_pieces, mo
         fed.append(bytes(data))
         return bytes(data).rfind(b"\n") + 1
 
-    with lines.opened(str(path)) as fd, pytest.raises(Fault, match="no such luck"):
+    with lines.opened(str(path)) as fd, pytest.raises(fault, match="no such luck"):
         lines.read(fd, b"\n", feed)
     assert fed == [b"a\nb\n", b"c\nd"]
 
