@@ -53,8 +53,7 @@ int bf_redis_adopt(bf_redis *r, const bf_desc *d, bf_error *err)
         return bf_fail(err, BF_ENOTSUP,
             "%s: adopt needs room for the mark after m=%llu bits of scheme %s, one Redis key has "
             "it up to m=%llu",
-            bf_redis_label(r), (unsigned long long)d->g.m, d->name,
-            (unsigned long long)BF_REDIS_M_MAX);
+            r->label, (unsigned long long)d->g.m, d->name, (unsigned long long)BF_REDIS_M_MAX);
     for (int rc; done == 2;)
         if ((rc = step(r, d, mark, &done, err)) < 0) return rc;
     if (done != 1) return 0;

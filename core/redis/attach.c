@@ -49,10 +49,10 @@ int bf_redis_like(bf_store *s, const bf_redis *of, const char *key, bf_error *er
     r->wait_replicas = of->wait_replicas;
     r->caches = of->caches;
     r->cache_max_age = of->cache_max_age;
-    if (!(r->key = strdup(key))) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_link_label(r->link, key, r->label);
     s->label = r->label;
-    return name_meta(r, err);
+    if ((r->key = strdup(key)) && (r->meta = bf_redis_name(key, "meta"))) return 0;
+    return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
 static int name_key(bf_redis *r, bf_error *err)
@@ -121,8 +121,8 @@ static bool may_create(const bf_spec *spec)
 
 int bf_redis_no_cache(const bf_redis *r, bf_error *err)
 {
-    return bf_fail(err, BF_ENOTSUP, "%s is a foreign bitmap: it has no mark, and cache needs one",
-        bf_redis_label(r));
+    return bf_fail(
+        err, BF_ENOTSUP, "%s is a foreign bitmap: it has no mark, and cache needs one", r->label);
 }
 
 static int none_past(bf_redis *r, uint64_t m, bf_error *err)
@@ -135,8 +135,8 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
     if ((rc = bf_link_finish(r->link, err)) < 0) return rc;
     const char *last = bf_reply_text(&r->link->reply, 0, &len);
     if (!last || len == 0 || !(*last & 0xFF >> m % 8)) return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m",
-        bf_redis_label(r), (unsigned long long)m);
+    return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m", r->label,
+        (unsigned long long)m);
 }
 
 /* Shorter than m is how Redis keeps zeros; longer, m is not theirs, and keys that are there would
@@ -146,7 +146,7 @@ static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
     if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return none_past(r, m, err);
     return bf_fail(err, BF_EMISMATCH,
-        "%s holds %llu bytes, m=%llu bits take %llu: it has another m", bf_redis_label(r),
+        "%s holds %llu bytes, m=%llu bits take %llu: it has another m", r->label,
         (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
 }
 
@@ -158,14 +158,13 @@ static int attach_foreign(
         return bf_fail(err, BF_EFORMAT,
             "%s holds %lld bytes that are not our filter: use open() with scheme, m and k, or "
             "another key",
-            bf_redis_label(r), bytes);
+            r->label, bytes);
     if (spec->shards > 1)
-        return bf_fail(
-            err, BF_ENOTSUP, "%s is a foreign bitmap: it has no shards", bf_redis_label(r));
+        return bf_fail(err, BF_ENOTSUP, "%s is a foreign bitmap: it has no shards", r->label);
     if (spec->cache && !spec->adopt) return bf_redis_no_cache(r, err);
     if (spec->counting)
         return bf_fail(err, BF_ENOTSUP,
-            "%s holds bytes of another system, which are bits and not counters", bf_redis_label(r));
+            "%s holds bytes of another system, which are bits and not counters", r->label);
     int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
@@ -175,7 +174,7 @@ static int attach_foreign(
             "%s holds %lld bytes, more than m=%llu needs: adopt would overwrite the last 4; pass "
             "its true m, "
             "or rebuild it without adopt",
-            bf_redis_label(r), bytes, (unsigned long long)d->g.m);
+            r->label, bytes, (unsigned long long)d->g.m);
     if (spec->adopt) return bf_redis_adopt(r, d, err);
     r->foreign = true;
     return 1;
@@ -196,7 +195,7 @@ static int nothing_there(bf_redis *r, const bf_spec *spec, bool meta, bf_error *
     if (may_create(spec)) return 0;
     r->missing = true;
     if (meta) return bf_redis_lost(r, err);
-    return bf_fail(err, BF_ENOENT, "%s does not exist", bf_redis_label(r));
+    return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
 }
 
 /* As Redisson keeps it; without its hash a bitmap like any other that is not ours. */
@@ -208,7 +207,7 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
     if (spec->adopt)
         return bf_fail(err, BF_ENOTSUP,
             "%s: a filter of Redisson has a companion hash already: open it without adopt",
-            bf_redis_label(r));
+            r->label);
     if (!bf_redisson_found(r))
         return bytes ? attach_foreign(r, spec, d, bytes, err) : nothing_there(r, spec, false, err);
     if (spec->cache) return bf_redis_no_cache(r, err);
@@ -238,8 +237,7 @@ static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error
 static bool bereft(const bf_redis *r, bool meta, long long bytes)
 {
     if (meta && bf_redis_meta_whole(r)) return false;
-    if (r->guest) return meta || bytes;
-    return r->slot && r->at < r->shards && (uint64_t)bytes == bf_redis_length(r);
+    return r->guest ? meta || bytes : r->of && (uint64_t)bytes == bf_redis_length(r);
 }
 
 static int companion_lost(bf_redis *r, bf_error *err)
@@ -247,7 +245,7 @@ static int companion_lost(bf_redis *r, bf_error *err)
     r->missing = true;
     return bf_fail(err, BF_EIO,
         "%s is lost: its companion hash (with :meta) is gone; delete the key, create it again",
-        bf_redis_label(r));
+        r->label);
 }
 
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub, bf_error *err)
@@ -272,10 +270,9 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         r->again = r->missing = false;
         return 1;
     }
-    if (!r->slot) r->making = making;
-    if (meta && d->g.shards > 1 && !r->slot) return bf_redis_attach_shards(r, spec, d, want, err);
-    if (!r->slot) r->whole = want; /* a lost filter may be created again with shards */
-    if (!meta && !spec->scheme && !r->slot && !may_create(spec) &&
+    r->making = making;
+    if (meta && d->g.shards > 1 && !r->of) return bf_redis_attach_shards(r, spec, d, want, err);
+    if (!meta && !spec->scheme && !r->of && !may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;
     if (bytes == 0) return nothing_there(r, spec, meta, err);
@@ -289,14 +286,14 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     }
     *stub = true;
     if (r->adopted && spec->adopt) { /* theirs, begun after the one that was adopted was lost */
-        if ((rc = bf_match(d, spec, bf_redis_label(r), err)) < 0 ||
+        if ((rc = bf_match(d, spec, r->label, err)) < 0 ||
             (rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0)
             return rc;
         return bf_redis_adopt(r, d, err);
     }
     return bf_fail(err, BF_EFORMAT,
         "%s holds %lld bytes, but not the mark of its :meta: delete both keys to start again",
-        bf_redis_label(r), bytes);
+        r->label, bytes);
 }
 
 /* A key that was just lost may for a moment be the stub of an add, and one may be exchanged between
@@ -309,8 +306,7 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
         nanosleep(&(struct timespec){ 0, 4000000 }, NULL);
         rc = attach_once(r, spec, d, &stub, err);
     }
-    if (stub && rc == 0)
-        return bf_fail(err, BF_EIO, "%s changes too fast to be adopted", bf_redis_label(r));
+    if (stub && rc == 0) return bf_fail(err, BF_EIO, "%s changes too fast to be adopted", r->label);
     return rc;
 }
 

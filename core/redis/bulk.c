@@ -82,7 +82,7 @@ static int run(bf_redis *r, bf_error *err)
                ? v != 0
                : bf_fail(err, BF_EIO,
                      "%s: its temporary key was evicted or deleted meanwhile: nothing was changed",
-                     bf_redis_label(r));
+                     r->label);
 }
 
 /* Somebody may have cleared it or re-created it meanwhile, maybe with other parameters. */
@@ -327,7 +327,7 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
             bf_link_next(r->link);
             if (take(r, w, end - at < step ? end - at : step)) continue;
             bf_link_drop(r->link);
-            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", bf_redis_label(r), command);
+            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", r->label, command);
         }
         if ((rc = same_mark(r, &a, err)) <= 0) return rc;
     }
@@ -344,7 +344,7 @@ static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t 
         *w = start;
         rc = walk_bytes(r, command, from, end, step, take, w, err);
     }
-    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", bf_redis_label(r))
+    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", r->label)
            : rc < 0 ? rc
                     : 0;
 }

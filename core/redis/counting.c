@@ -122,7 +122,6 @@ int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
     int rc = 0;
     for (size_t n; rc == 0 && (n = gather(words, bf_redis_cells(r), &at, pos, by));) {
         bf_redis_group g = { .of = r,
-            .shard = r->at,
             .op = BF_OP_ADD,
             .how = &bf_redis_adds,
             .pos = pos,

@@ -244,8 +244,7 @@ static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
     const long long v = strtoll(digits, &end, 10);
     if (end == digits || *end || v <= BF_NEVER / 2 || v >= -BF_NEVER / 2)
         return bf_fail(err, BF_EFORMAT,
-            "%s: field epoch of its companion hash (:meta) is missing or invalid",
-            bf_redis_label(whole));
+            "%s: field epoch of its companion hash (:meta) is missing or invalid", whole->label);
     *newest = v;
     return 0;
 }

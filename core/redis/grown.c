@@ -230,7 +230,7 @@ static int follow(bf_filter *f, bf_error *err)
         if (parts > BF_PARTS_MAX)
             return bf_fail(err, BF_EFORMAT,
                 "%s: field parts of its companion hash (:meta) is missing or invalid",
-                bf_redis_label(whole));
+                whole->label);
         if (parts == (int64_t)c->count) {
             c->piece[c->count - 1]->known = mark;
             return 0;

@@ -190,8 +190,7 @@ uint64_t bf_redis_meta_keys(const bf_redis *r)
 static int damaged(const bf_redis *r, const char *what, bf_error *err)
 {
     return bf_fail(err, BF_EFORMAT,
-        "%s: field %s of its companion hash (:meta) is missing or invalid", bf_redis_label(r),
-        what);
+        "%s: field %s of its companion hash (:meta) is missing or invalid", r->label, what);
 }
 
 /* Format 2: a filter of many parts. */
@@ -226,17 +225,17 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
     const bool many = !strcmp(text, "2");
     if (!many && strcmp(text, "1") != 0)
-        return bf_fail(err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2",
-            bf_redis_label(r), text);
+        return bf_fail(
+            err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->label, text);
     if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0)
-        return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know",
-            bf_redis_label(r), text);
+        return bf_fail(
+            err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->label, text);
     const bf_layout *l = d->scheme->layout;
     d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
     if (d->g.counting && strcmp(text, "4") != 0)
         return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
-            bf_redis_label(r), text);
+            r->label, text);
     if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
     if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
         return damaged(r, "n", err);

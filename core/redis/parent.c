@@ -59,10 +59,10 @@ int bf_redis_bear(bf_filter *f, bf_redis *r, const bf_redis_birth *b, bf_error *
     if (rc < 0) bf_redis_discard(r, temp);
     free(temp);
     if (rc < 0 || (v >= 0 && v <= 2)) return rc < 0 ? rc : (int)v;
-    if (v != 3) return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", bf_redis_label(r));
+    if (v != 3) return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
     return bf_fail(err, BF_EFORMAT,
         "%s holds bytes that are not a part of a filter: delete them, or use another key",
-        bf_redis_label(r));
+        r->label);
 }
 
 /* ---- which filter it is ---- */
@@ -86,8 +86,8 @@ int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
         d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
         d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
         return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s was re-created with other parameters: open it again",
-        bf_redis_label(whole));
+    return bf_fail(
+        err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);
 }
 
 /* Said once, and not to whom the loss was told: from then on the handle is at home in the new one.

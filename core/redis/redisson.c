@@ -64,7 +64,7 @@ int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
         return bf_fail(err, BF_EFORMAT,
             "%s: Redisson's hash beside it (the key with :config) has no valid size or "
             "hashIterations",
-            bf_redis_label(r));
+            r->label);
     d->g.k = (unsigned)k;
     d->g.lines = d->g.m;
     d->g.n = whole(from, bf_redis_field(from, "expectedInsertions"), BF_N_MAX, &n) ? n
@@ -98,7 +98,7 @@ int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err)
 {
     if (seen == 0) return bf_redis_lost(r, err);
     return bf_fail(err, BF_EMISMATCH,
-        "%s was re-created by Redisson: its :config is no longer m=%llu k=%u", bf_redis_label(r),
+        "%s was re-created by Redisson: its :config is no longer m=%llu k=%u", r->label,
         (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
 
