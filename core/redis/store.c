@@ -235,11 +235,11 @@ static bool hashes_stand(bf_redis *r)
 static bool current(const bf_store *s)
 {
     bf_redis *r = enter((bf_store *)s);
-    long long bytes = 0;
+    bf_redis_seen seen;
     if (r->mark_at == 0 && !r->foreign && !r->redisson)
         return leave(r, whole_stands(r)); /* a filter of parts */
     if (!bf_redis_marked(r))
-        return leave(r, bf_redis_look(r, &bytes, NULL) == 0 && r->link->reply.n == 1 && bytes > 0);
+        return leave(r, bf_redis_look(r, &seen, NULL) == 0 && r->link->reply.n == 0 && seen.bytes > 0);
     bf_redis_group *g = bf_redis_room(r, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)
