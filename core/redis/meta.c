@@ -73,11 +73,6 @@ static void pair(bf_link *l, const char *name, const char *format, ...)
     bf_link_word(l, text);
 }
 
-size_t bf_redis_meta_args(const bf_desc *d)
-{
-    return 20 + 2 * (d->g.shards > 1) + 2 * d->g.counting;
-}
-
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
     bf_link *l = r->link;
@@ -264,20 +259,6 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len)
 void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK])
 {
     for (int i = 0; i < BF_REDIS_MARK; i++) bytes[i] = (uint8_t)(mark >> (24 - 8 * i));
-}
-
-void bf_redis_put_raw(bf_link *l, uint32_t mark)
-{
-    uint8_t raw[BF_REDIS_MARK];
-    bf_redis_mark_bytes(mark, raw);
-    bf_link_arg(l, raw, sizeof raw);
-}
-
-void bf_redis_put_hex(bf_link *l, uint32_t mark)
-{
-    char hex[16] = "";
-    if (mark) snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
-    bf_link_word(l, hex);
 }
 
 uint32_t bf_redis_new_mark(void)

@@ -91,15 +91,13 @@ static bool any_shard(bf_redis *r)
 
 /* A script over K and K:meta, with the mark that K:meta should have and what the caller puts after
  * it. */
-static void on_whole(bf_redis *r, const char *text, uint32_t mark, size_t more)
+static void on_whole(bf_redis *r, const char *text, uint32_t mark)
 {
     bf_link *l = r->link;
     bf_redis_select(r);
     bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, text, 2, 1 + more);
-    bf_link_word(l, r->meta);
-    bf_link_word(l, r->key);
-    bf_redis_put_hex(l, mark);
+    bf_link_eval(l, text, 2);
+    bf_link_more(l, "ssx", r->meta, r->key, mark);
 }
 
 /* The script as it is: not where K:meta is another's by now. */
@@ -113,7 +111,7 @@ static int run(bf_redis *r, bf_error *err)
 /* From now on the name is free once all shards are lost. */
 static int all_made(bf_redis *r, bf_error *err)
 {
-    on_whole(r, MINE "redis.call('HDEL',KEYS[1],'making') return 1", r->mark, 0);
+    on_whole(r, MINE "redis.call('HDEL',KEYS[1],'making') return 1", r->mark);
     return run(r, err);
 }
 
@@ -149,7 +147,7 @@ static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
         "if redis.call('EXISTS',KEYS[2])==1 or (redis.call('EXISTS',KEYS[1])==1 "
         "and redis.call('HGET',KEYS[1],'mark')~=ARGV[1]) then return 0 end "
         "redis.call('DEL',KEYS[1]) redis.call('HSET',KEYS[1],'making','1',unpack(ARGV,2)) return 1",
-        r->seen, bf_redis_meta_args(d));
+        r->seen);
     bf_redis_meta_put(r, d, mark);
     const int rc = bf_link_run(r->link, &made, err);
     if (rc == 0 && made) r->mark = mark;
@@ -158,13 +156,13 @@ static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
 
 int bf_redis_remove_whole(bf_redis *r, bf_error *err)
 {
-    on_whole(r, MINE "redis.call('DEL',KEYS[1]) return 1", r->mark, 0);
+    on_whole(r, MINE "redis.call('DEL',KEYS[1]) return 1", r->mark);
     return run(r, err);
 }
 
 int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
 {
-    on_whole(r, MINE BF_LUA_EXPIRE("KEYS[1]", "ARGV[2]") "return 1", r->mark, 1);
+    on_whole(r, MINE BF_LUA_EXPIRE("KEYS[1]", "ARGV[2]") "return 1", r->mark);
     bf_link_number(r->link, bf_redis_ms(seconds));
     return run(r, err);
 }

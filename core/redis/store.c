@@ -239,7 +239,8 @@ static bool current(const bf_store *s)
     if (r->mark_at == 0 && !r->foreign && !r->redisson)
         return leave(r, whole_stands(r)); /* a filter of parts */
     if (!bf_redis_marked(r))
-        return leave(r, bf_redis_look(r, &seen, NULL) == 0 && r->link->reply.n == 0 && seen.bytes > 0);
+        return leave(
+            r, bf_redis_look(r, &seen, NULL) == 0 && r->link->reply.n == 0 && seen.bytes > 0);
     bf_redis_group *g = bf_redis_room(r, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)

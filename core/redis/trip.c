@@ -22,10 +22,8 @@ enum { TRIES = 10 };
 void bf_redis_put_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
-    bf_link_count(r->link, 3);
-    bf_link_word(r->link, "WAIT");
-    bf_link_number(r->link, r->wait_replicas);
-    bf_link_number(r->link, (uint64_t)(r->link->url.timeout * 500));
+    bf_link_say(
+        r->link, "snn", "WAIT", (uint64_t)r->wait_replicas, (uint64_t)(r->link->url.timeout * 500));
 }
 
 static void put_born(bf_redis *r)
