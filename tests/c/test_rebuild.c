@@ -3,7 +3,7 @@
 /* wraps: msync fsync ftruncate posix_fallocate mmap flock fcntl fstat */
 #define _GNU_SOURCE
 #include "../../core/parts/rebuild.h"
-#include "one_folder.h"
+#include "rebuilt.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -67,29 +67,12 @@ int __wrap_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st)
 {
     static bool second;
-    second = no_look && !second;
-    return no_look && !second ? fault(EIO) : __real_fstat(fd, st);
+    if (!no_look) return __real_fstat(fd, st);
+    second = !second;
+    return second ? __real_fstat(fd, st) : fault(EIO);
 }
 
 /* ---- filters ---- */
-static bf_error e;
-static int counting, in_file;
-static bf_filter *open_(bool file)
-{
-    bf_filter *f = bf_open(&(bf_spec){ .n = 2000,
-                               .p = 0.001,
-                               .threads = true,
-                               .counting = counting,
-                               .storage = file ? path : NULL },
-        &e);
-    CHECK(f != NULL);
-    return f;
-}
-static void add(bf_filter *f, int from, int to)
-{
-    char t[16];
-    for (int i = from; i < to; i++) CHECK(bf_add(f, t, (size_t)sprintf(t, "k%d", i), &e) >= 0);
-}
 enum { MANY = 300 };
 static void add_batch(bf_filter *f, int from)
 {
@@ -98,33 +81,6 @@ static void add_batch(bf_filter *f, int from)
     for (int i = 0; i < MANY; i++)
         keys[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%d", from + i) };
     CHECK(bf_add_many(f, keys, MANY, NULL, &e) >= 0);
-}
-static int has(bf_filter *f, int from, int to)
-{
-    char t[16];
-    int n = 0;
-    for (int i = from; i < to; i++) n += bf_test(f, t, (size_t)sprintf(t, "k%d", i), &e) == 1;
-    return n;
-}
-static bool same(bf_filter *f, bf_filter *g)
-{
-    if (!counting) return bf_equal(f, g, &e) == 1;
-    return bf_subset(f, g, &e) == 1 && bf_subset(g, f, &e) == 1;
-}
-/* A new filter in memory of the keys of up to two ranges. */
-static bf_filter *of(int from, int to, int more, int less)
-{
-    bf_filter *f = open_(false);
-    add(f, from, to);
-    add(f, more, less);
-    return f;
-}
-static bool is(bf_filter *f, int from, int to, int more, int less)
-{
-    bf_filter *twin = of(from, to, more, less);
-    const bool yes = same(f, twin);
-    bf_close(twin);
-    return yes;
 }
 static off_t length(void)
 {
@@ -137,10 +93,6 @@ static off_t image(bf_filter *f)
     bf_get_info(f, &i);
     return (off_t)bf_image_bytes(i.bitset_bytes * 8);
 }
-#define EACH                                                                                       \
-    for (in_file = 0; in_file < 2; in_file++)                                                      \
-        for (counting = 0; counting < 2; counting++)
-
 /* ---- what it does ---- */
 static void the_bits_of_a_new_filter(void)
 {

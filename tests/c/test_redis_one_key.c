@@ -209,8 +209,8 @@ static void each_key_and_every_call(void)
         world_time = 1e6;
         if (!world_make(w)) continue;
         snprintf(names, sizeof names, "%s",
-            rs_command(&redis,
-                "EVAL \"local k=redis.call('KEYS','*') table.sort(k) return table.concat(k,' ')\" 0"));
+            rs_command(&redis, "EVAL \"local k = redis.call('KEYS', '*') table.sort(k) "
+                               "return table.concat(k, ' ')\" 0"));
         while ((name = strsep(&at, " ")))
             for (size_t what = 0; what < ASKED; what++)
                 if (asked[what].run != do_make) call_without(w, name, what);
