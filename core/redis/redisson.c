@@ -133,9 +133,9 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     as_java(p, d->g.p);
     bf_link_begin(l, BF_CHANGES);
     bf_link_eval(l,
-        "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then "
+        "if call('HEXISTS',KEYS[2],'size')==1 or call('EXISTS',KEYS[1])==1 then "
         "return 0 end "
-        "redis.call('HMSET',KEYS[2],unpack(ARGV)) return 1",
+        "call('HMSET',KEYS[2],unpack(ARGV)) return 1",
         2);
     bf_link_more(l, "sssnsnsnss", r->key, r->meta, "size", d->g.m, "hashIterations",
         (uint64_t)d->g.k, "expectedInsertions", d->g.n, "falseProbability", p);
