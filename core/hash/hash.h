@@ -33,7 +33,7 @@ struct bf_hash {
     /* Those of the argument's functions that fail on ordinary keys: how many, and their names. NULL
      * = none. */
     unsigned (*weak)(const void *argument, char *names, size_t cap);
-    const bf_hash *avx2; /* the same digests by AVX2; NULL = none */
+    const bf_hash *(*best)(void); /* the same digests by what this machine has; NULL = this */
 };
 
 /* The run of a hash without a faster way: key after key. */

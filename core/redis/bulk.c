@@ -55,21 +55,14 @@ static const char expire[] =
         "KEYS[i]", "ARGV[3]") "end return 1";
 static const char remove_[] =
     BF_LUA_LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
-/* more: arguments that the caller puts after the two that all have. */
-static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp, size_t more)
+static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp)
 {
     bf_link *l = r->link;
-    bf_link_eval(l, text, 2 + (temp != NULL), 2 + more);
-    bf_link_word(l, l->key);
-    bf_link_word(l, r->meta);
+    bf_link_begin(l, BF_CHANGES);
+    bf_link_eval(l, text, 2 + (temp != NULL));
+    bf_link_more(l, "ss", r->key, r->meta);
     if (temp) bf_link_word(l, temp);
-    bf_link_number(l, r->mark_at);
-    bf_redis_put_hex(l, mark);
-}
-
-void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t more)
-{
-    script_for(r, text, r->mark, temp, more);
+    bf_link_more(l, "nx", r->mark_at, mark);
 }
 
 /* Sends it; 1 or 0 as the script says. */
@@ -82,7 +75,7 @@ static int run(bf_redis *r, bf_error *err)
                ? v != 0
                : bf_fail(err, BF_EIO,
                      "%s: its temporary key was evicted or deleted meanwhile: nothing was changed",
-                     bf_redis_label(r));
+                     r->label);
 }
 
 /* Somebody may have cleared it or re-created it meanwhile, maybe with other parameters. */
@@ -102,25 +95,18 @@ static int alive(bf_redis *r, int rc, bf_error *err)
 /* ---- temporary keys ---- */
 char *bf_redis_temp_name(const bf_redis *r)
 {
-    return bf_redis_name(r->link->key, "tmp:%08lx%08lx", (unsigned long)bf_redis_new_mark(),
+    return bf_redis_name(r->key, "tmp:%08lx%08lx", (unsigned long)bf_redis_new_mark(),
         (unsigned long)bf_redis_new_mark());
 }
 
 static void set_range(bf_link *l, const char *key, uint64_t at, const void *bytes, size_t len)
 {
-    bf_link_count(l, 4);
-    bf_link_word(l, "SETRANGE");
-    bf_link_word(l, key);
-    bf_link_number(l, at);
-    bf_link_arg(l, bytes, len);
+    bf_link_say(l, "ssnb", "SETRANGE", key, at, bytes, len);
 }
 
 static int window(bf_link *l, const char *temp, bf_error *err)
 {
-    bf_link_count(l, 3);
-    bf_link_word(l, "EXPIRE");
-    bf_link_word(l, temp);
-    bf_link_number(l, TEMP_SECONDS);
+    bf_link_say(l, "ssn", "EXPIRE", temp, (uint64_t)TEMP_SECONDS);
     return bf_link_finish(l, err);
 }
 
@@ -179,8 +165,7 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_redis_place(r, d);
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0) {
-        bf_link_begin(r->link, BF_CHANGES);
-        script_for(r, publish, r->seen, temp, bf_redis_meta_args(d));
+        script_for(r, publish, r->seen, temp);
         bf_redis_meta_put(r, d, mark);
         rc = run(r, err);
     }
@@ -195,10 +180,8 @@ static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mar
 {
     int rc = catch_up(r, err);
     if (rc < 0) return rc;
-    bf_link_begin(r->link, BF_CHANGES);
-    bf_redis_script(r, text, temp, 2);
-    bf_redis_put_hex(r->link, mark);
-    bf_redis_put_raw(r->link, mark);
+    script_for(r, text, r->mark, temp);
+    bf_link_more(r->link, "xr", mark, mark);
     return run(r, err);
 }
 
@@ -235,43 +218,26 @@ uint64_t bf_redis_ms(double seconds)
     return seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5);
 }
 
+/* Until it finds the mark. */
+static int care(bf_redis *r, const char *text, uint64_t argument, bf_error *err)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < TRIES; i++) {
+        if ((rc = catch_up(r, err)) < 0) return rc;
+        script_for(r, text, r->mark, NULL);
+        bf_link_number(r->link, argument);
+        rc = run(r, err);
+    }
+    return alive(r, rc, err);
+}
+
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 {
-    int rc = 0;
-    for (int i = 0; rc == 0 && i < TRIES; i++) {
-        if ((rc = catch_up(r, err)) < 0) return rc;
-        bf_link_begin(r->link, BF_CHANGES);
-        bf_redis_script(r, expire, NULL, 1);
-        bf_link_number(r->link, bf_redis_ms(seconds));
-        rc = run(r, err);
-    }
-    return alive(r, rc, err);
+    return care(r, expire, bf_redis_ms(seconds), err);
 }
-
-int bf_redis_remove(bf_redis *r, bf_error *err)
-{
-    int rc = 0;
-    for (int i = 0; rc == 0 && i < TRIES; i++) {
-        if ((rc = catch_up(r, err)) < 0) return rc;
-        bf_link_begin(r->link, BF_CHANGES);
-        bf_redis_script(r, remove_, NULL, 0);
-        rc = run(r, err);
-    }
-    return alive(r, rc, err);
-}
+int bf_redis_remove(bf_redis *r, bf_error *err) { return care(r, remove_, 0, err); }
 
 /* ---- looking ---- */
-static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *command, bool bytes)
-{
-    bf_link *l = r->link;
-    bf_link_count(l, 4);
-    if (bytes) bf_link_allow(l, 0, (size_t)(last - first + 1));
-    bf_link_word(l, command);
-    bf_link_word(l, l->key);
-    bf_link_number(l, first);
-    bf_link_number(l, last);
-}
-
 /* The last reply of a trip: still the same bits?  1 yes, 0 others of the same filter: to be read
  * again from the start. */
 static int same_mark(bf_redis *r, bf_redis_answers *a, bf_error *err)
@@ -317,9 +283,11 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
         uint64_t at = from;
         bf_redis_answers a = { 0 };
         bf_link_begin(r->link, BF_LOOKS);
-        for (; n < most && from < end; n++, from += step)
-            put_range(
-                r, from, (end - from < step ? end : from + step) - 1, command, take == take_bytes);
+        for (; n < most && from < end; n++, from += step) {
+            const uint64_t c = end - from < step ? end - from : step;
+            bf_link_say(r->link, "ssnn", command, r->key, from, from + c - 1);
+            if (take == take_bytes) bf_link_allow(r->link, 0, (size_t)c);
+        }
         if (bf_redis_marked(r)) bf_redis_put_mark(r);
         int rc = bf_link_finish(r->link, err);
         if (rc < 0) return rc;
@@ -327,7 +295,7 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
             bf_link_next(r->link);
             if (take(r, w, end - at < step ? end - at : step)) continue;
             bf_link_drop(r->link);
-            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", bf_redis_label(r), command);
+            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", r->label, command);
         }
         if ((rc = same_mark(r, &a, err)) <= 0) return rc;
     }
@@ -344,7 +312,7 @@ static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t 
         *w = start;
         rc = walk_bytes(r, command, from, end, step, take, w, err);
     }
-    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", bf_redis_label(r))
+    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", r->label)
            : rc < 0 ? rc
                     : 0;
 }

@@ -244,8 +244,7 @@ static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
     const long long v = strtoll(digits, &end, 10);
     if (end == digits || *end || v <= BF_NEVER / 2 || v >= -BF_NEVER / 2)
         return bf_fail(err, BF_EFORMAT,
-            "%s: field epoch of its companion hash (:meta) is missing or invalid",
-            bf_redis_label(whole));
+            "%s: field epoch of its companion hash (:meta) is missing or invalid", whole->label);
     *newest = v;
     return 0;
 }
@@ -288,13 +287,8 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
     char text[32];
     bf_redis_lock(whole);
     bf_link_begin(l, BF_LOOKS);
-    bf_link_count(l, 2 + FIELDS + n);
+    bf_link_say(l, "sssss", "HMGET", whole->meta, "format", "epoch", "born");
     bf_link_allow(l, FIELDS + n, 0);
-    bf_link_word(l, "HMGET");
-    bf_link_word(l, whole->meta);
-    bf_link_word(l, "format");
-    bf_link_word(l, "epoch");
-    bf_link_word(l, "born");
     for (unsigned i = 0; i < n; i++) {
         snprintf(text, sizeof text, "e%lld", (long long)(now - i));
         bf_link_word(l, text);
@@ -369,7 +363,7 @@ static void put_turn(bf_filter *f, bf_redis *r, const bf_redis_birth *b)
     bf_link_number(l, life_of(f));
     put_integer(l, b->epoch - (int64_t)f->chain->desc.parts);
     put_integer(l, f->chain->newest);
-    bf_redis_put_hex(l, bf_redis_whole(f)->born);
+    bf_link_more(l, "x", bf_redis_whole(f)->born);
     bf_redis_meta_put(r, b->desc, b->own_mark);
 }
 
@@ -392,7 +386,6 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
                 .own_mark = bf_redis_new_mark(),
                 .desc = &d,
                 .epoch = epoch,
-                .args = 5 + bf_redis_meta_args(&d),
                 .rest = put_turn },
             err);
     free(key);
@@ -451,14 +444,10 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     if (rc < 0) return rc;
     bf_redis_lock(whole);
     bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, create_script, 2, BF_WHOLE_ARGS + 2 * f->chain->own_clock);
-    bf_link_word(l, whole->meta);
-    bf_link_word(l, l->key);
-    bf_redis_put_whole(bf_redis_whole(f), &f->chain->desc, f->secret_check);
-    if (f->chain->own_clock) {
-        bf_link_word(l, "clock");
-        bf_link_word(l, "own");
-    }
+    bf_link_eval(l, create_script, 2);
+    bf_link_more(l, "ss", whole->meta, whole->key);
+    bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
+    if (f->chain->own_clock) bf_link_more(l, "ss", "clock", "own");
     rc = bf_link_run(l, &v, err);
     bf_link_unlock(l);
     if (rc == 0 && v == 1) return (rc = bf_redis_window_pieces(f, err)) < 0 ? rc : 1;

@@ -6,6 +6,7 @@
 #include "bits/bits.h"
 #include "redis/transport.h"
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +140,7 @@ int bf_link_refusal(const bf_link *l, bf_error *err)
 void bf_link_begin(bf_link *l, int changes)
 {
     l->out_len = l->pushed = l->commands = 0;
+    l->opened = false;
     l->each = (bf_redis_most){ BF_REPLY_LEAVES, BF_REPLY_BYTES };
     l->all = (bf_redis_most){ SPARE_LEAVES, SPARE_BYTES };
     l->changes = changes == BF_CHANGES;
@@ -146,13 +148,16 @@ void bf_link_begin(bf_link *l, int changes)
     if (l->transport->begin) l->transport->begin(l);
 }
 
+static void close_command(bf_link *l);
 void bf_link_about(bf_link *l, const char *key)
 {
+    close_command(l);
     if (l->transport->about) l->transport->about(l, key);
 }
 void bf_link_apart(bf_link *l) { l->apart = true; }
 void bf_link_push(bf_link *l)
 {
+    close_command(l);
     if (l->transport->push && !l->no_memory) l->transport->push(l);
 }
 
@@ -164,6 +169,7 @@ static bool cut_off(const bf_link *l, int rc)
 
 int bf_link_send(bf_link *l, bf_error *err)
 {
+    close_command(l);
     if (l->no_memory) return bf_link_no_memory(l, err);
     int rc = l->transport->exchange(l, err);
     if (cut_off(l, rc) && !l->changes) rc = l->transport->exchange(l, err);
@@ -235,23 +241,44 @@ char *bf_redis_digits(char *at, uint64_t v)
     return at;
 }
 
-static void header(bf_link *l, char kind, size_t n)
+enum { HEADER = 24 };
+static size_t header(char text[HEADER], char kind, size_t n)
 {
-    char *at = bf_link_room(l, 24);
-    if (!at) return;
+    char *at = text;
     *at++ = kind;
     at = bf_redis_digits(at, n);
     *at++ = '\r';
     *at++ = '\n';
-    l->out_len = (size_t)(at - l->out);
+    return (size_t)(at - text);
+}
+
+/* Its arguments are counted by now: its header goes before them. */
+static void close_command(bf_link *l)
+{
+    char text[HEADER];
+    if (!l->opened) return;
+    l->opened = false;
+    if (l->no_memory) return;
+    char *at = l->out + l->open;
+    const size_t len = header(text, '*', l->args);
+    memmove(at + len, at + HEADER, l->out_len - l->open - HEADER);
+    memcpy(at, text, len);
+    l->out_len -= HEADER - len;
+}
+
+static void one_more(bf_link *l)
+{
+    close_command(l);
+    l->commands++;
+    l->all.leaves += BF_REPLY_LEAVES;
+    l->all.bytes += BF_REPLY_BYTES;
 }
 
 void bf_link_count(bf_link *l, size_t args)
 {
-    header(l, '*', args);
-    l->commands++;
-    l->all.leaves += BF_REPLY_LEAVES;
-    l->all.bytes += BF_REPLY_BYTES;
+    one_more(l);
+    char *at = bf_link_room(l, HEADER);
+    if (at) l->out_len += header(at, '*', args);
 }
 
 static void raise_to(size_t *most, size_t v)
@@ -269,14 +296,17 @@ void bf_link_allow(bf_link *l, size_t leaves, size_t bytes)
 
 char *bf_link_begin_arg(bf_link *l, size_t len)
 {
-    header(l, '$', len);
-    return bf_link_room(l, len + 2);
+    char *at = bf_link_room(l, HEADER + len + 2);
+    if (!at) return NULL;
+    l->out_len += header(at, '$', len);
+    return l->out + l->out_len;
 }
 
 void bf_link_end_arg(bf_link *l, size_t len)
 {
     memcpy(l->out + l->out_len + len, "\r\n", 2);
     l->out_len += len + 2;
+    l->args++;
 }
 
 void bf_link_arg(bf_link *l, const void *bytes, size_t len)
@@ -295,18 +325,57 @@ void bf_link_number(bf_link *l, uint64_t v)
     bf_link_arg(l, text, (size_t)(bf_redis_digits(text, v) - text));
 }
 
-void bf_link_words(bf_link *l, const char *const *words)
+static void put_args(bf_link *l, const char *kinds, va_list ap)
 {
-    size_t n = 0;
-    while (words[n]) n++;
-    bf_link_count(l, n);
-    for (size_t i = 0; i < n; i++) bf_link_word(l, words[i]);
+    for (; *kinds; kinds++) {
+        char text[16] = "";
+        uint32_t v;
+        const void *bytes;
+        switch (*kinds) {
+        case 's': bf_link_word(l, va_arg(ap, const char *)); break;
+        case 'n': bf_link_number(l, va_arg(ap, uint64_t)); break;
+        case 'b':
+            bytes = va_arg(ap, const void *);
+            bf_link_arg(l, bytes, va_arg(ap, size_t));
+            break;
+        case 'x':
+            if ((v = va_arg(ap, uint32_t))) snprintf(text, sizeof text, "%08lx", (unsigned long)v);
+            bf_link_word(l, text);
+            break;
+        default:
+            v = va_arg(ap, uint32_t);
+            for (int i = 0; i < 4; i++) text[i] = (char)(v >> (24 - 8 * i));
+            bf_link_arg(l, text, 4);
+        }
+    }
 }
 
-void bf_link_eval(bf_link *l, const char *script, size_t keys, size_t args)
+void bf_link_more(bf_link *l, const char *kinds, ...)
 {
-    bf_link_count(l, 3 + keys + args);
-    bf_link_word(l, "EVAL");
-    bf_link_word(l, script);
-    bf_link_number(l, keys);
+    va_list ap;
+    va_start(ap, kinds);
+    put_args(l, kinds, ap);
+    va_end(ap);
+}
+
+void bf_link_say(bf_link *l, const char *kinds, ...)
+{
+    va_list ap;
+    one_more(l);
+    l->open = l->out_len;
+    l->args = 0;
+    if ((l->opened = bf_link_room(l, HEADER) != NULL)) l->out_len += HEADER;
+    va_start(ap, kinds);
+    put_args(l, kinds, ap);
+    va_end(ap);
+}
+
+void bf_link_words(bf_link *l, const char *const *words)
+{
+    for (bf_link_say(l, "s", *words); *++words;) bf_link_word(l, *words);
+}
+
+void bf_link_eval(bf_link *l, const char *script, unsigned keys)
+{
+    bf_link_say(l, "ssn", "EVAL", script, (uint64_t)keys);
 }

@@ -41,6 +41,8 @@ struct bf_link {
     bf_redis_reply reply;            /* the one read last: a view of got */
     char *out;                       /* the commands of this trip */
     size_t out_len, out_cap, pushed; /* pushed: so many bytes are on their way */
+    size_t open, args;               /* the last command: where it begins, what it has so far */
+    bool opened;                     /* and is there one whose arguments are not counted yet? */
     size_t commands;                 /* of this trip */
     bf_redis_most each, all; /* of this trip: what one reply may hold, what all of them may */
     bool apart;              /* client: see bf_link_apart */
@@ -85,11 +87,16 @@ char *bf_link_begin_arg(bf_link *l, size_t len); /* where its bytes go, or NULL:
 void bf_link_end_arg(bf_link *l, size_t len);
 void bf_link_word(bf_link *l, const char *word);
 void bf_link_number(bf_link *l, uint64_t v);
+/* A command whose arguments are counted as they come.  kinds has a letter for each: s a text, n a
+ * uint64_t, x a uint32_t as 8 hex digits ("" where it is 0), r its 4 bytes, the highest first, b
+ * bytes and a size_t. */
+void bf_link_say(bf_link *l, const char *kinds, ...);
+void bf_link_more(bf_link *l, const char *kinds, ...); /* of the same command */
 /* A command of words, the last one NULL. */
 void bf_link_words(bf_link *l, const char *const *words);
 #define bf_link_put(l, ...) bf_link_words(l, (const char *const[]){ __VA_ARGS__, NULL })
-/* EVAL; the caller puts so many keys next, and then so many arguments. */
-void bf_link_eval(bf_link *l, const char *script, size_t keys, size_t args);
+/* EVAL; the caller says so many keys next, and then the arguments. */
+void bf_link_eval(bf_link *l, const char *script, unsigned keys);
 void bf_link_apart(bf_link *l); /* the next one begins apart from those before, also of its key */
 void bf_link_push(bf_link *l);  /* what fits now: the server starts while commands are written */
 int bf_link_send(bf_link *l, bf_error *err);

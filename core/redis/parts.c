@@ -213,19 +213,14 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
     const int64_t have = bf_live(b->piece[b->n - 1]->live);
     bf_link_apart(l);
     bf_link_about(l, bf_redis_whole(f)->key);
-    bf_link_eval(l, put_script, b->n + 2, 3 * (size_t)b->n + 4);
+    bf_link_eval(l, put_script, b->n + 2);
     bf_link_allow(l, c + 1, 0);
     for (unsigned i = 0; i < b->n; i++) bf_link_word(l, bf_redis_of(b->piece[i])->key);
-    bf_link_word(l, bf_redis_of(b->piece[b->n - 1])->meta);
-    bf_link_word(l, bf_redis_whole(f)->meta);
-    bf_link_number(l, b->k);
-    bf_link_number(l, most);
-    bf_link_number(l, have < 0 ? 0 : (uint64_t)have);
-    bf_redis_put_hex(l, bf_redis_whole(f)->born);
+    bf_link_more(l, "ssnnnx", bf_redis_of(b->piece[b->n - 1])->meta, bf_redis_whole(f)->meta,
+        (uint64_t)b->k, most, (uint64_t)(have < 0 ? 0 : have), bf_redis_whole(f)->born);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis *r = bf_redis_of(b->piece[i]);
-        bf_link_number(l, r->mark_at);
-        bf_redis_put_raw(l, r->mark);
+        bf_link_more(l, "nr", r->mark_at, r->mark);
         put_places(b, l, i, first, c);
     }
     bf_link_push(l);

@@ -150,16 +150,15 @@ static int greet(bf_link *l, bf_error *err)
 {
     const bf_redis_url *u = &l->url;
     const bf_link was = *l;
-    char db[24] = "";
-    bf_redis_digits(db, u->db);
     l->out = NULL;
     l->out_len = l->out_cap = l->commands = 0;
     l->changes = true;
+    l->opened = false;
     if (u->pass && u->user)
         bf_link_put(l, "AUTH", u->user, u->pass);
     else if (u->pass)
         bf_link_put(l, "AUTH", u->pass);
-    if (u->db) bf_link_put(l, "SELECT", db);
+    if (u->db) bf_link_say(l, "sn", "SELECT", (uint64_t)u->db);
     const int rc = l->commands ? bf_link_finish(l, err) : 0;
     if (l->out) memset(l->out, 0, l->out_cap); /* the password */
     free(l->out);

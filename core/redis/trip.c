@@ -22,10 +22,8 @@ enum { TRIES = 10 };
 void bf_redis_put_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
-    bf_link_count(r->link, 3);
-    bf_link_word(r->link, "WAIT");
-    bf_link_number(r->link, r->wait_replicas);
-    bf_link_number(r->link, (uint64_t)(r->link->url.timeout * 500));
+    bf_link_say(
+        r->link, "snn", "WAIT", (uint64_t)r->wait_replicas, (uint64_t)(r->link->url.timeout * 500));
 }
 
 static void put_born(bf_redis *r)
@@ -61,13 +59,13 @@ int bf_redis_enough(const bf_redis *r, const char *done, long long have, bf_erro
 {
     if (!r->wait_replicas || have >= (long long)r->wait_replicas) return 0;
     return bf_fail(err, BF_EIO, "%s: %s, but only %lld of wait_replicas=%u replicas had it in time",
-        bf_redis_label(r), done, have, r->wait_replicas);
+        r->label, done, have, r->wait_replicas);
 }
 
 /* All parts of a filter are in one slot. */
 static const char *about(const bf_redis *r, const bf_redis_group *g)
 {
-    return g->of->guest ? r->key : g->of->link->key;
+    return g->of->guest ? r->key : g->of->key;
 }
 
 /* What the groups that are pending change; NULL: nothing. */
@@ -85,7 +83,7 @@ static int trip(
     bf_link_begin(r->link, change ? BF_CHANGES : BF_LOOKS);
     for (size_t i = 0; i < n; i++)
         if (g[i].pending) {
-            bf_redis_select(g[i].of, g[i].shard);
+            bf_redis_select(g[i].of);
             g[i].how->put(g + i, k, about(r, g + i));
         }
     if (r->by_born) put_born(r);
@@ -94,7 +92,7 @@ static int trip(
     if (rc < 0) return rc;
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (g[i].pending) {
-            bf_redis_select(g[i].of, g[i].shard);
+            bf_redis_select(g[i].of);
             g[i].mark = 0;
             a->looks = !g[i].how->done;
             rc = g[i].how->take(g + i, k, a, err);
@@ -107,7 +105,7 @@ static int trip(
 static int trips(
     bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_redis_answers *a, bf_error *err)
 {
-    const size_t step = r->link->one_slot && r->slot ? 1 : n;
+    const size_t step = r->link->one_slot && r->shard ? 1 : n;
     int rc = 0;
     *a = (bf_redis_answers){ .replicas = a->replicas };
     for (size_t i = 0; rc == 0 && !a->refused && i < n; i += step)
@@ -119,7 +117,7 @@ static int trips(
 int bf_redis_follow_group(bf_redis_group *g, bool *pending, bf_error *err)
 {
     if (!g->pending) return 0;
-    bf_redis_select(g->of, g->shard);
+    bf_redis_select(g->of);
     int rc = bf_redis_follow(g->of, g->mark, &g->pending, err);
     *pending |= g->pending;
     return rc;
@@ -177,12 +175,12 @@ static int settle(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, const bf
 int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err)
 {
     char what[48];
+    const char *label = r->shard ? r->link->label : r->label; /* the shard's */
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     snprintf(what, sizeof what, "tell what was %s: no reply from", done);
-    if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, bf_redis_label(r));
+    if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, label);
     if (!r->link->client)
-        return bf_fail(
-            err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", bf_redis_label(r), done);
+        return bf_fail(err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", label, done);
     const bf_error said = *err; /* the host's own words */
     return bf_fail(err, BF_EIO, "cannot tell what was %s: %.130s", done, said.msg);
 }
@@ -209,8 +207,7 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
             return a.refused;
         if (bf_redis_marked(r) && (rc = settle(r, g, n, k, &a, &pending, err)) < 0) return rc;
     }
-    if (pending)
-        return bf_fail(err, BF_EIO, "%s is re-created too often: no reply", bf_redis_label(r));
+    if (pending) return bf_fail(err, BF_EIO, "%s is re-created too often: no reply", r->label);
     return done ? bf_redis_enough(r, done, a.replicas, err) : 0;
 }
 

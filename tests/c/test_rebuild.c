@@ -3,6 +3,7 @@
 /* wraps: msync fsync ftruncate posix_fallocate mmap flock fcntl fstat */
 #define _GNU_SOURCE
 #include "../../core/parts/rebuild.h"
+#include "chain_bytes.h"
 #include "rebuilt.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -285,6 +286,45 @@ static void a_damaged_draft_takes_no_place(void)
     gone();
 }
 
+/* Others may have sealed it with any number: what is added to it then is no phase of a rebuild,
+ * and the page is never clean again. */
+static void write_numbers(uint32_t dirty, uint32_t clean)
+{
+    uint8_t page[PAGE];
+    const uint64_t words[] = { bf_edition_word(dirty), bf_edition_word(clean) };
+    counting = 0;
+    bf_filter *f = of(0, 100, 0, 0);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    bf_close(f);
+    const int fd = open(path, O_RDWR);
+    CHECK_EQ(pread(fd, page, PAGE, 0), PAGE);
+    memcpy(page + 2048, words, sizeof words);
+    mend(page);
+    CHECK_EQ(pwrite(fd, page, PAGE, 0), PAGE);
+    CHECK_EQ(close(fd), 0);
+}
+static void a_page_that_was_sealed_with_a_number(void)
+{
+    static const uint32_t bad[][2] = { { 5, 9 }, { 2, 2 }, { 3, 3 }, { 9, 6 } };
+    for (uint32_t n = 0; n < 10; n += n % 4 ? 3 : 1) {
+        write_numbers(n, n);
+        for (int from = 0; from < 300; from += 100) {
+            bf_filter *f = open_(true);
+            CHECK_EQ(has(f, 0, from), from);
+            add(f, from, from + 100);
+            CHECK_EQ(has(f, 0, from + 100), from + 100);
+            bf_close(f);
+        }
+        gone();
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_numbers(bad[i][0], bad[i][1]);
+        CHECK_REFUSED((bf_close(bf_open(&(bf_spec){ .storage = path }, &e)), e.code), BF_EFORMAT,
+            "a sequence number is invalid");
+        gone();
+    }
+}
+
 /* ---- whoever dies, or cannot go on, at any step ---- */
 static int *acked; /* keys from 5000 on that were added by the time */
 static int rebuild_and_add(void)
@@ -464,6 +504,7 @@ int main(void)
     RUN(a_file_meanwhile);
     RUN(a_system_that_refuses);
     RUN(a_damaged_draft_takes_no_place);
+    RUN(a_page_that_was_sealed_with_a_number);
     RUN(killed_at_any_step);
     RUN(a_fault_at_any_step);
     RUN(together);
