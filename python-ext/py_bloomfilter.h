@@ -293,6 +293,7 @@ PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
 /* ---- py_lines.c: keys in one buffer, each ended by a separator ---- */
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
+PyObject *module_find_lines(PyObject *module, PyObject *args);
 
 /* Rows of parameters.h in a signature: each with a comma before it, or after it. */
 #define SIGNED(kind, name, ...) ", " #name DEFAULT_##kind
