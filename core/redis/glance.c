@@ -13,8 +13,7 @@ int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
     const uint64_t bytes = (r->bits + 7) / 8;
     const unsigned n = bytes > PLACES * PLACE ? PLACES : 1;
     const uint64_t each = n > 1 ? PLACE : bytes, step = n > 1 ? (bytes - each) / (n - 1) : 0;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
+    bf_link_begin(l, BF_LOOKS);
     for (unsigned i = 0; i < n; i++) {
         bf_link_count(l, 4);
         bf_link_word(l, "BITCOUNT");
@@ -24,16 +23,14 @@ int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
     }
     *ones = 0;
     *of = n > 1 ? n * each * 8 : r->bits;
-    if ((rc = bf_link_send(l, err)) < 0) return rc;
-    int refused = 0;
+    const int rc = bf_link_finish(l, err);
+    if (rc < 0) return rc;
     for (unsigned i = 0; i < n; i++) {
         long long v;
-        if ((rc = bf_link_next(l, err)) < 0) return rc;
-        if (refused == 0) refused = bf_link_refusal(l, err);
-        if (refused < 0) continue;
+        bf_link_next(l);
         if (!bf_reply_integer(&l->reply, 0, &v) || v < 0 || (uint64_t)v > 8 * each)
             return bf_redis_nonsense(r, err);
         *ones += (uint64_t)v;
     }
-    return refused;
+    return 0;
 }
