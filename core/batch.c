@@ -56,33 +56,71 @@ static inline void fetch_text(const bf_key *key)
 /* A ring of digests.  Keys are hashed `lag` keys before they are asked for, and their lines are
  * fetched meanwhile; the bytes of keys further on are fetched too, because hashing comes in bursts.
  */
-static inline __attribute__((always_inline)) int64_t run_ring(
+typedef struct {
+    bf_filter *f;
+    const bf_key *keys;
+    uint8_t *each;
+    uint64_t flip; /* add answers "new" */
+    int64_t total;
+    int op;
+    bf_error *err;
+    uint64_t digests[BF_RING * BF_WIDTH_MAX];
+} ring;
+
+#define RING static inline __attribute__((always_inline))
+RING uint64_t *digests_of(ring *r, size_t at)
+{
+    return r->digests + at % BF_RING * r->f->hash->width;
+}
+
+/* With the texts of as many keys further on, where there are so many. */
+RING uint64_t *hash_some(ring *r, size_t at, size_t n, size_t left, size_t step)
+{
+    enum { TEXTS = 8, NEAR = 32 };
+    const size_t ahead = step < NEAR ? NEAR : step;
+    uint64_t *const d = digests_of(r, at);
+    for (size_t i = 0; left >= ahead + step && i < step; i += TEXTS)
+#pragma GCC unroll 8
+        for (size_t j = 0; j < TEXTS; j++) fetch_text(r->keys + at + ahead + i + j);
+    r->f->hash->run(r->f->secret, r->keys + at, n, d);
+    return d;
+}
+
+RING int ask_some(ring *r, const way w, size_t at, size_t n, const uint64_t *ahead, size_t nahead)
+{
+    uint64_t hits;
+    const int rc = w.ask(r->f, r->op, digests_of(r, at), n, ahead, nahead, &hits, r->err);
+    if (rc < 0) return rc;
+    hits = (hits ^ r->flip) & (~UINT64_C(0) >> (64 - n));
+    r->total += answer(r->each ? r->each + at : NULL, hits, n);
+    return 0;
+}
+
+RING int64_t run_ring(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, const way w, bf_error *err)
 {
-    const unsigned width = f->hash->width, text_ahead = w.step < 32 ? 32 : w.step;
-    uint64_t ring[BF_RING * BF_WIDTH_MAX],
-        flip = op == BF_OP_ADD ? ~UINT64_C(0) : 0; /* add answers "new" */
-    int64_t total = 0;
-    for (size_t hashed = 0, done = 0; done < n;) {
-        uint64_t *ahead = ring + hashed % BF_RING * width, hits;
-        size_t fresh = n - hashed < w.step ? n - hashed : w.step;
-        if (n - hashed >= text_ahead + w.step)
-            for (size_t i = 0; i < w.step; i++) fetch_text(keys + hashed + text_ahead + i);
-        f->hash->run(f->secret, keys + hashed, fresh, ahead);
-        hashed += fresh;
-        if (fresh && hashed - done <= w.lag) {
-            w.fetch(f, ahead, fresh);
-            continue;
-        }
-        const uint64_t *d = ring + done % BF_RING * width;
-        size_t c = n - done < w.step ? n - done : w.step;
-        int rc = w.ask(f, op, d, c, ahead, fresh, &hits, err);
-        if (rc < 0) return rc;
-        hits = (hits ^ flip) & (~UINT64_C(0) >> (64 - c));
-        total += answer(each ? each + done : NULL, hits, c);
-        done += c;
+    ring r;
+    r.f = f, r.op = op, r.keys = keys, r.each = each, r.err = err;
+    r.flip = op == BF_OP_ADD ? ~UINT64_C(0) : 0;
+    r.total = 0;
+    size_t hashed = 0, done = 0, c;
+    int rc = 0;
+    for (; hashed < n && hashed < w.lag; hashed += c) {
+        c = n - hashed < w.step ? n - hashed : w.step;
+        w.fetch(f, hash_some(&r, hashed, c, n - hashed, w.step), c);
     }
-    return total;
+    for (; n - hashed >= w.step; hashed += w.step, done += w.step) {
+        const uint64_t *ahead = hash_some(&r, hashed, w.step, n - hashed, w.step);
+        if ((rc = ask_some(&r, w, done, w.step, ahead, w.step)) < 0) return rc;
+    }
+    for (; done < n; done += c) {
+        const size_t fresh = n - hashed;
+        const uint64_t *ahead = fresh ? hash_some(&r, hashed, fresh, fresh, w.step) : NULL;
+        hashed = n;
+        c = n - done < w.step ? n - done : w.step;
+        if ((rc = ask_some(&r, w, done, c, ahead, fresh)) < 0) return rc;
+    }
+    return r.total;
 }
 
 static inline void fetch_one(const bf_filter *f, const uint64_t *d, size_t n)

@@ -431,9 +431,10 @@ static size_t parse_part(worker *w, conn *c, const char *bytes, size_t len)
     int bad = strict_part(w, c, bytes, len, &took);
     llhttp_errno_t rc = took ? llhttp_execute(&c->parser, bytes, took) : HPE_OK;
     if (rc == HPE_OK && w->answered) return took;
-    if (rc != HPE_OK)
+    if (rc != HPE_OK) {
+        if (!x->fail) x->why = llhttp_get_error_reason(&c->parser);
         bad = x->fail ? x->fail : 400;
-    else if (bad == 400 || took == 0) {
+    } else if (bad == 400 || took == 0) {
         bad = 400;
         x->why = "lines and chunks must end with CR LF and hold only what HTTP/1.1 allows there";
     } else if (!bad && is_endless(w, took))

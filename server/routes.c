@@ -8,6 +8,7 @@
  */
 #include "keys.h"
 #include "verbs.h"
+#include <stdio.h>
 
 static void stats_on(worker *w, served *f, const call *c, reply *a)
 {
@@ -76,11 +77,27 @@ static text name_in(text path, char room[NAME_ROOM], text *rest)
     return ok && filter_name_ok(found) ? found : (text){ "", 0 };
 }
 
+/* As it was sent. */
+static void no_name(text path, text rest, reply *a)
+{
+    char why[160];
+    const size_t len = path.len - rest.len;
+    snprintf(why, sizeof why,
+        "the name of a filter must be 1 to %d of A-Z a-z 0-9 _ . : { } @ -, the first not a point; "
+        "got %.*s%s",
+        NAME_BYTES, len < 40 ? (int)len : 40, path.ptr,
+        len > 40 ? ".."
+        : len    ? ""
+                 : "none");
+    reply_status(a, 400, why);
+}
+
 static bool named(worker *w, text path, const request *q, reply *a)
 {
     char room[NAME_ROOM];
     text rest;
     const text name = name_in(path, room, &rest);
+    if (!name.len) no_name(path, rest, a);
     if (!name.len) return false;
     if (q->method == PUT && (rest.len == 0 || rest.ptr[0] == '?'))
         put(w, name, text_after(rest, rest.len > 0), a);
@@ -163,7 +180,7 @@ static void dispatch(worker *w, const request *q, reply *a)
     a->understood = text_starts(path, TEXT("/f/"))
                         ? named(w, text_after(path, 3), q, a)
                         : on_filter(w, TEXT(""), path, q, a) || of_server(w, path, q, a);
-    if (!a->understood) reply_status(a, 400, NULL);
+    if (!a->understood && a->status == 0) reply_status(a, 400, NULL);
 }
 
 void route_patiently(worker *w, const request *q, reply *a) { dispatch(w, q, a); }

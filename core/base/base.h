@@ -77,6 +77,10 @@ void bf_sync_folder(const char *path);
 /* storage.c: of a storage that is no URL of a home the path; 0, or BF_EINVAL: it is a mistake. */
 int bf_path_of(const char *storage, const char **path, bf_error *err);
 
-/* cpu.c */
+/* cpu.c: each row can do what the ones before it can.  Far: AVX2, and lines of memory are fetched
+ * into the second cache. */
+typedef enum { BF_CPU_PORTABLE, BF_CPU_AVX2, BF_CPU_FAR, BF_CPUS } bf_cpu_row;
+bf_cpu_row bf_cpu(void);
 bool bf_has_avx2(void);
+bool bf_has_avx512(void); /* on words of 256 bits */
 #endif

@@ -189,6 +189,15 @@ static inline void bf_prefetch(const void *p)
     __builtin_prefetch(p);
     __asm__ volatile("");
 }
+/* Far: into the second cache, where the machine has more fetches under way at once (cpu.c). */
+static inline __attribute__((always_inline)) void bf_fetch(const void *p, bool far)
+{
+    if (far)
+        __builtin_prefetch(p, 0, 2);
+    else
+        __builtin_prefetch(p);
+    __asm__ volatile("");
+}
 /* high ^ low half of the 128-bit product; high half alone: a number below b for a uniform 64-bit a
  */
 static inline uint64_t bf_mulhi_by_halves(uint64_t a, uint64_t b)

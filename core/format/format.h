@@ -78,6 +78,8 @@ uint64_t *bf_header_edition(uint8_t *page);
 uint64_t bf_edition_word(uint32_t edition);
 uint32_t bf_edition(const uint64_t *at);
 void bf_edition_set(uint64_t *at, uint32_t edition);
+/* The first one above it that is settled and no phase of a rebuild. */
+static inline uint32_t bf_edition_next(uint32_t clean) { return ((clean + 3) & ~3u) | 1; }
 static inline bool bf_edition_settled(uint32_t edition) { return (edition & 3) < 2; }
 /* Where the draft of a file lies, behind its bits; may this file have one, or a part of one? */
 uint64_t bf_draft_from(uint64_t bits);

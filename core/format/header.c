@@ -271,7 +271,9 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
 static int check_live(const uint8_t *page, const char *where, bf_error *err)
 {
     const unsigned rest = is_chain(page) ? AT_LIVE + 8 : AT_LIVE_REST;
-    if (!sequence_valid(bf_get(page + AT_DIRTY, 8)) || !sequence_valid(bf_get(page + AT_CLEAN, 8)))
+    const uint64_t dirty = bf_get(page + AT_DIRTY, 8), clean = bf_get(page + AT_CLEAN, 8);
+    if (!sequence_valid(dirty) || !sequence_valid(clean) || (uint32_t)clean > (uint32_t)dirty ||
+        !bf_edition_settled((uint32_t)clean))
         return bf_damaged(err, where, "a sequence number is invalid");
     if (!all_zero(page + rest, AT_PAGE_SUM - rest))
         return bf_damaged(err, where, "a reserved byte is set");
@@ -415,8 +417,8 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
     return bf_damaged(err, where, "the bits' checksum does not match");
 }
 
-/* Before a bit is written in place: a clean page gets the next sequence number.  A lost race is
- * another's increment: dirty all the same. */
+/* Before a bit is written in place: a clean page gets the next number of a settled edition.  A lost
+ * race is another's increment: dirty all the same. */
 bool bf_header_dirty(uint8_t *page)
 {
     uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY),
@@ -424,7 +426,7 @@ bool bf_header_dirty(uint8_t *page)
     uint8_t bytes[8];
     if (!bf_header_clean(page)) return false;
     memcpy(bytes, &old, 8);
-    bf_put(bytes, 8, bf_sequence((uint32_t)bf_get(bytes, 8) + 1));
+    bf_put(bytes, 8, bf_sequence(bf_edition_next((uint32_t)bf_get(bytes, 8))));
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);

@@ -37,7 +37,7 @@ struct bf_hash {
      * many as there are.  apart: no value of digest i is ever one of digest j. */
     double (*values)(const void *argument, unsigned i);
     bool (*apart)(const void *argument, unsigned i, unsigned j);
-    const bf_hash *avx2; /* the same digests by AVX2; NULL = none */
+    const bf_hash *(*best)(void); /* the same digests by what this machine has; NULL = this */
 };
 
 /* The run of a hash without a faster way: key after key. */

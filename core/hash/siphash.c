@@ -1,7 +1,7 @@
 /* siphash.c - SipHash-2-4 of libsodium, keyed by the filter's secret, for keys that strangers
  * choose.  By its name, not as crypto_shorthash: what that stands for may change, the bits of
  * stored filters may not.  Batches on x86: eight keys at once, one in each lane of two AVX2 words;
- * tests/c/test_siphash.c holds both against each other. */
+ * tests/c/test_siphash.c holds all of them against each other. */
 #include "hash/hash.h"
 #ifdef BF_HAVE_SODIUM
 #include "base/load.h"
@@ -70,6 +70,24 @@ SIP sip_keys sip_of(const bf_key *k)
         _mm256_slli_epi64(len, 56) };
 }
 
+/* Word i of four keys that have it whole. */
+SIP long long sip_whole(const bf_key *key, size_t i)
+{
+    return (long long)load_le64((const uint8_t *)key->ptr + 8 * i);
+}
+SIP sip sip_take(sip s, __m256i w)
+{
+    s.v[3] = _mm256_xor_si256(s.v[3], w);
+    s = sip_round(sip_round(s));
+    s.v[0] = _mm256_xor_si256(s.v[0], w);
+    return s;
+}
+SIP sip sip_next(sip s, const bf_key *k, size_t i)
+{
+    return sip_take(s, _mm256_setr_epi64x(sip_whole(k, i), sip_whole(k + 1, i), sip_whole(k + 2, i),
+                           sip_whole(k + 3, i)));
+}
+
 SIP long long sip_load(const bf_key *key, size_t i)
 {
     const size_t at = 8 * i, end = key->len - 8;
@@ -86,10 +104,7 @@ SIP sip sip_word(sip s, const sip_keys *k, size_t i)
         sip_load(k->keys + 2, i), sip_load(k->keys + 3, i));
     w = _mm256_srlv_epi64(w, _mm256_and_si256(is_last, k->shift));
     w = _mm256_or_si256(w, _mm256_and_si256(is_last, k->length));
-    sip t = s;
-    t.v[3] = _mm256_xor_si256(t.v[3], w);
-    t = sip_round(sip_round(t));
-    t.v[0] = _mm256_xor_si256(t.v[0], w);
+    sip t = sip_take(s, w);
     for (unsigned j = 0; j < 4; j++) t.v[j] = _mm256_blendv_epi8(t.v[j], s.v[j], is_over);
     return t;
 }
@@ -111,12 +126,17 @@ SIP void sip_end(sip s, uint64_t *digests)
         _mm256_xor_si256(_mm256_xor_si256(s.v[0], s.v[1]), _mm256_xor_si256(s.v[2], s.v[3])));
 }
 
-__attribute__((target("avx2"))) static void eight(
-    const uint8_t *secret, const bf_key *keys, size_t longest, uint64_t *digests)
+SIP void eight(
+    const uint8_t *secret, const bf_key *keys, size_t shortest, size_t longest, uint64_t *digests)
 {
     sip a = sip_begin(secret), b = a;
     const sip_keys ka = sip_of(keys), kb = sip_of(keys + LANES);
-    for (size_t i = 0; i <= longest / 8; i++) {
+    size_t i = 0;
+    for (; i < shortest / 8; i++) {
+        a = sip_next(a, keys, i);
+        b = sip_next(b, keys + LANES, i);
+    }
+    for (; i <= longest / 8; i++) {
         a = sip_word(a, &ka, i);
         b = sip_word(b, &kb, i);
     }
@@ -125,9 +145,9 @@ __attribute__((target("avx2"))) static void eight(
 }
 
 /* One long key among short ones would have all lanes wait for it. */
-static void run_avx2(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+enum { SHORT = 8, LONG = 256 };
+SIP void run_lanes(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
 {
-    enum { SHORT = 8, LONG = 256 };
     for (; n >= AT_ONCE; n -= AT_ONCE, keys += AT_ONCE, digests += AT_ONCE) {
         size_t longest = 0, shortest = SIZE_MAX;
         for (size_t i = 0; i < AT_ONCE; i++) {
@@ -135,21 +155,36 @@ static void run_avx2(const void *secret, const bf_key *keys, size_t n, uint64_t 
             shortest = keys[i].len < shortest ? keys[i].len : shortest;
         }
         if (shortest >= SHORT && longest <= LONG)
-            eight(secret, keys, longest, digests);
+            eight(secret, keys, shortest, longest, digests);
         else
             run(secret, keys, AT_ONCE, digests);
     }
     run(secret, keys, n, digests);
 }
 
-static const bf_hash by_avx2 = { .name = "siphash", .width = 1, .run = run_avx2, .one = one };
-#define BY_AVX2 &by_avx2
+/* Written once.  AVX-512 has rotations, on words of AVX2's size too: half of a round is those. */
+#define LANES_BY(instructions, its_run, row)                                                       \
+    __attribute__((target(instructions))) static void its_run(                                     \
+        const void *secret, const bf_key *keys, size_t n, uint64_t *digests)                       \
+    {                                                                                              \
+        run_lanes(secret, keys, n, digests);                                                       \
+    }                                                                                              \
+    static const bf_hash row = { .name = "siphash", .width = 1, .run = its_run, .one = one };
+LANES_BY("avx2", run_avx2, by_avx2)
+LANES_BY("avx2,avx512f,avx512vl", run_avx512, by_avx512)
+
+extern const bf_hash bf_hash_siphash;
+static const bf_hash *best(void)
+{
+    return bf_has_avx512() ? &by_avx512 : bf_has_avx2() ? &by_avx2 : &bf_hash_siphash;
+}
+#define BEST best
 #else
-#define BY_AVX2 NULL
+#define BEST NULL
 #endif
 
 const bf_hash bf_hash_siphash = {
-    .name = "siphash", .width = 1, .run = run, .one = one, .avx2 = BY_AVX2
+    .name = "siphash", .width = 1, .run = run, .one = one, .best = BEST
 };
 #else
 const bf_hash bf_hash_siphash = { .name = "siphash",

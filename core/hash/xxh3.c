@@ -10,7 +10,7 @@
 #include "bits/bits.h"
 #include "hash/hash.h"
 
-enum { PAIRS = 4, PAIR_BYTES = 32, LEAST = 17, MOST = PAIRS * PAIR_BYTES };
+enum { PAIRS = 4, PAIR_BYTES = 32, LEAST = 17, HALF = 4, WORD = 8, MOST = PAIRS * PAIR_BYTES };
 
 /* The beginning of XXH3's secret, as words: four to a pair. */
 static const uint64_t words_of_secret[4 * PAIRS] = { UINT64_C(0xBE4BA423396CFEB8),
@@ -21,71 +21,111 @@ static const uint64_t words_of_secret[4 * PAIRS] = { UINT64_C(0xBE4BA423396CFEB8
     UINT64_C(0x1D4F0BC7C7BBDCF9), UINT64_C(0x3159B4CD4BE0518A), UINT64_C(0x647378D9C97E9FC8) };
 
 #define ALWAYS static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
 ALWAYS uint64_t product(const uint8_t *p, const uint64_t *s)
 {
     return bf_mum(load_le64(p) ^ s[0], load_le64(p + 8) ^ s[1]);
 }
 
-/* Pair i: 16 bytes from 16 i on and 16 bytes that end 16 i before the end.  All have pair 0; a key
- * that has no pair i has the bytes of pair 0 read instead. */
-ALWAYS uint64_t middle(const uint64_t *s, const uint8_t *p, size_t len, int pairs)
+/* One product after the other: of all at once GCC (12) keeps the halves on the stack. */
+#define IN_TURN(sum) __asm__("" : "+r"(sum))
+ALWAYS uint64_t pair(const uint8_t *p, const uint8_t *end, const uint64_t *s)
 {
+    uint64_t sum = product(p, s);
+    IN_TURN(sum);
+    return sum + product(end, s + 2);
+}
+
+/* Pair i: 16 bytes from 16 i on and 16 bytes that end 16 i before the end.  All have pair 0; where
+ * not all have as many, a key that has no pair i has the bytes of pair 0 read instead.  The first
+ * asm has the secret's words read from memory: as numbers in the code they are long instructions of
+ * their own, for which too few registers are left. */
+ALWAYS uint64_t middle(const uint8_t *p, size_t len, int pairs, bool all)
+{
+    const uint64_t *s = words_of_secret;
     const uint8_t *end = p + len - 16;
-    uint64_t sum = len * UINT64_C(0x9E3779B185EBCA87) + product(p, s) + product(end, s + 2);
+    __asm__("" : "+r"(s));
+    uint64_t sum = len * UINT64_C(0x9E3779B185EBCA87) + pair(p, end, s);
     for (int i = 1; i < pairs; i++) {
-        const uint64_t has = (uint64_t)((PAIR_BYTES * i - (int64_t)len) >> 63);
+        const uint64_t has = all ? ~UINT64_C(0) : (uint64_t)((PAIR_BYTES * i - (int64_t)len) >> 63);
         const size_t at = (size_t)has & (size_t)(16 * i);
-        sum += has & (product(p + at, s + 4 * i) + product(end - at, s + 4 * i + 2));
+        IN_TURN(sum);
+        sum += has & pair(p + at, end - at, s + 4 * i);
     }
     sum = (sum ^ sum >> 37) * UINT64_C(0x165667919E3779F9);
     return sum ^ sum >> 32;
 }
 
-/* The empty asm has the secret's words read from memory: as numbers in the code they are long
- * instructions of their own, for which too few registers are left. */
-#define MIDDLE(name, pairs)                                                                        \
-    static __attribute__((noinline)) void name(const bf_key *keys, size_t n, uint64_t *digests)    \
+#define MIDDLE(name, pairs, all)                                                                   \
+    APART void name(const bf_key *keys, size_t n, uint64_t *digests)                               \
     {                                                                                              \
-        const uint64_t *s = words_of_secret;                                                       \
-        __asm__("" : "+r"(s));                                                                     \
-        for (size_t i = 0; i < n; i++) digests[i] = middle(s, keys[i].ptr, keys[i].len, pairs);    \
+        for (size_t i = 0; i < n; i++) digests[i] = middle(keys[i].ptr, keys[i].len, pairs, all);  \
     }
-MIDDLE(two_pairs, 2)
-MIDDLE(three_pairs, 3)
-MIDDLE(four_pairs, 4)
+MIDDLE(one_pair, 1, true)
+MIDDLE(two_pairs, 2, true)
+MIDDLE(three_pairs, 3, true)
+MIDDLE(four_pairs, 4, true)
+MIDDLE(up_to_2, 2, false)
+MIDDLE(up_to_3, 3, false)
+MIDDLE(up_to_4, 4, false)
 
-/* Texts of different numbers of pairs; false: one of them is shorter or longer than the range. */
-static __attribute__((noinline)) bool run_mixed(const bf_key *keys, size_t n, uint64_t *digests)
+/* The library's own function, without its branches on what no key is. */
+#define LIBRARY(name, shortest, longest)                                                           \
+    APART void name(const bf_key *keys, size_t n, uint64_t *digests)                               \
+    {                                                                                              \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            const size_t len = keys[i].len;                                                        \
+            if (len < (size_t)(shortest) || len > (size_t)(longest)) __builtin_unreachable();      \
+            digests[i] = XXH3_64bits(keys[i].ptr, len);                                            \
+        }                                                                                          \
+    }
+LIBRARY(of_a_word, HALF, WORD)
+LIBRARY(of_short, 1, LEAST - 1)
+APART void of_any(const bf_key *keys, size_t n, uint64_t *digests)
 {
-    size_t least = keys[0].len, most = least;
-    for (size_t i = 1; i < n; i++) {
+    for (size_t i = 0; i < n; i++) digests[i] = XXH3_64bits(keys[i].ptr, keys[i].len);
+}
+
+static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+{
+    typedef void many(const bf_key *keys, size_t n, uint64_t *digests);
+    static many *const same[PAIRS] = { one_pair, two_pairs, three_pairs, four_pairs },
+                       *const up_to[PAIRS] = { one_pair, up_to_2, up_to_3, up_to_4 };
+    size_t least = SIZE_MAX, most = 0;
+    (void)secret;
+#pragma GCC unroll 8
+    for (size_t i = 0; i < n; i++) {
         least = keys[i].len < least ? keys[i].len : least;
         most = keys[i].len > most ? keys[i].len : most;
     }
-    if (least < LEAST || most > MOST) return false;
-    if (most <= 2 * PAIR_BYTES)
-        two_pairs(keys, n, digests);
-    else if (most <= 3 * PAIR_BYTES)
-        three_pairs(keys, n, digests);
+    if (least >= LEAST && most <= MOST && n) {
+        const size_t pairs = (most - 1) / PAIR_BYTES;
+        ((least - 1) / PAIR_BYTES == pairs ? same : up_to)[pairs](keys, n, digests);
+    } else if (least >= HALF && most <= WORD)
+        of_a_word(keys, n, digests);
     else
-        four_pairs(keys, n, digests);
-    return true;
+        (least && most < LEAST ? of_short : of_any)(keys, n, digests);
 }
 
-/* Keys of one number of pairs have branches that are foretold. */
-static void run(const void *secret, const bf_key *keys, size_t n, uint64_t *digests)
+/* A single key.  The library's function would save registers that only its longer keys need. */
+APART void one_outside(const void *key, size_t len, uint64_t *digest)
 {
-    (void)secret;
-    size_t differ = 0;
-    for (size_t i = 1; i < n; i++) differ |= (keys[i].len - 1) ^ (keys[0].len - 1);
-    if (differ >= PAIR_BYTES && run_mixed(keys, n, digests)) return;
-    for (size_t i = 0; i < n; i++) digests[i] = XXH3_64bits(keys[i].ptr, keys[i].len);
+    *digest = XXH3_64bits(key, len);
 }
 
 static void one(const void *secret, const void *key, size_t len, uint64_t *digest)
 {
     (void)secret;
-    *digest = XXH3_64bits(key, len);
+    if (len < LEAST || len > MOST)
+        one_outside(key, len, digest);
+    else if (len <= PAIR_BYTES)
+        *digest = middle(key, len, 1, true);
+    else if (len <= 2 * PAIR_BYTES)
+        *digest = middle(key, len, 2, true);
+    else if (len <= 3 * PAIR_BYTES)
+        *digest = middle(key, len, 3, true);
+    else
+        *digest = middle(key, len, 4, true);
 }
 
 const bf_hash bf_hash_xxh3 = { .name = "xxh3", .width = 1, .run = run, .one = one };

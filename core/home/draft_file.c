@@ -3,8 +3,10 @@
  * flock(2), as that of files of many parts.
  *
  * Its maker keeps a lock on a byte far behind the file's end (an open file description lock), which
- * the kernel gives back when the maker dies.  Systems without such locks do not know whether the
- * maker lives: the draft stays until the next rebuild. */
+ * the kernel gives back when the maker dies.  A child of fork shares that description: the lock is
+ * given back by name at the end, and a child that comes to the hold closes its side. Systems
+ * without such locks do not know whether the maker lives: the draft stays until the next rebuild.
+ */
 #include "base/system.h"
 #include "home/file.h"
 #include "parts/rebuild.h"
@@ -19,20 +21,6 @@ static uint64_t bits_of(const bf_filter *f) { return bf_bits(&f->part.g); }
 
 static uint64_t *edition(bf_filter *f) { return bf_header_edition(file_of(f)->map); }
 
-static int hold(bf_filter *f, int *token, bf_error *err)
-{
-    bf_store *s = &f->part.store;
-    int rc = bf_file_lock(file_of(f), NULL, token, err);
-    if (rc == 0 && (rc = s->ops->check(s, err)) < 0) bf_unlock_file(*token);
-    return rc;
-}
-
-static void let(bf_filter *f, int token)
-{
-    (void)f;
-    bf_unlock_file(token);
-}
-
 /* ---- its maker ---- */
 #ifdef F_OFD_SETLK
 static struct flock far_byte(short type)
@@ -46,7 +34,14 @@ static int mark_living(bf_file *file)
 {
     struct flock l = far_byte(F_RDLCK);
     file->maker = bf_file_again(file);
+    file->maker_pid = getpid();
     return file->maker < 0 || fcntl(file->maker, F_OFD_SETLK, &l) < 0 ? errno : 0;
+}
+
+static void unmark(const bf_file *file)
+{
+    struct flock l = far_byte(F_UNLCK);
+    if (file->maker >= 0) fcntl(file->maker, F_OFD_SETLK, &l);
 }
 
 static int made_by_living(const bf_filter *f)
@@ -57,9 +52,10 @@ static int made_by_living(const bf_filter *f)
 #else
 static int mark_living(bf_file *file)
 {
-    (void)file;
+    file->maker_pid = getpid();
     return 0;
 }
+static void unmark(const bf_file *file) { (void)file; }
 static int made_by_living(const bf_filter *f)
 {
     (void)f;
@@ -71,6 +67,30 @@ static void forget_maker(bf_file *file)
 {
     if (file->maker >= 0) close(file->maker);
     file->maker = -1;
+}
+
+/* ---- the hold ---- */
+/* The rebuild of a parent is not its child's, who would give it up when it exits. */
+static void forget_parents(bf_filter *f)
+{
+    if (!f->began || file_of(f)->maker_pid == getpid()) return;
+    f->began = 0;
+    forget_maker(file_of(f));
+}
+
+static int hold(bf_filter *f, int *token, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    int rc = bf_file_lock(file_of(f), NULL, token, err);
+    if (rc == 0 && (rc = s->ops->check(s, err)) < 0) bf_unlock_file(*token);
+    if (rc == 0) forget_parents(f);
+    return rc;
+}
+
+static void let(bf_filter *f, int token)
+{
+    (void)f;
+    bf_unlock_file(token);
 }
 
 /* ---- the draft ---- */
@@ -117,6 +137,7 @@ static int drop(bf_filter *f, bf_error *err)
     bf_file *file = file_of(f);
     const int e = cut(f);
     bf_file_forget_draft(file);
+    unmark(file);
     forget_maker(file);
     return e ? bf_fail_sys(err, e, "truncate", file->path) : 0;
 }

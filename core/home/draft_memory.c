@@ -39,9 +39,20 @@ static void let(bf_filter *f, int token)
     bf_int_set(&f->holder, 0);
 }
 
+/* A fork of any moment finds a draft or none, never one that is freed. */
+static int drop(bf_filter *f, bf_error *err)
+{
+    uint64_t *old = f->draft;
+    (void)err;
+    f->draft = NULL;
+    bf_fence();
+    free(old);
+    return 0;
+}
+
 static int make(bf_filter *f, bf_error *err)
 {
-    free(f->draft);
+    drop(f, NULL);
     f->draft = bf_words_new(f->part.store.nwords);
     return f->draft ? 0
                     : bf_fail(err, BF_ENOMEM, "memory cannot hold %llu bytes to rebuild it",
@@ -53,14 +64,6 @@ static int words(bf_filter *f, uint64_t **draft, bf_error *err)
     (void)err;
     *draft = f->draft;
     return f->draft != NULL;
-}
-
-static int drop(bf_filter *f, bf_error *err)
-{
-    (void)err;
-    free(f->draft);
-    f->draft = NULL;
-    return 0;
 }
 
 const bf_draft_ops bf_draft_memory = {

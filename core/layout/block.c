@@ -11,9 +11,10 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
         pos = line_positions(line_of(g, d[i]), bf_mum(d[i], BF_MUM_1), g->k, pos);
 }
 
-static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h)
+static inline __attribute__((always_inline)) void fetch_one(
+    const bf_geometry *g, const uint64_t *words, uint64_t h, bool far)
 {
-    bf_prefetch(words + line_of(g, h) * LINE_WORDS);
+    bf_fetch(words + line_of(g, h) * LINE_WORDS, far);
 }
 
 static inline bool has_portable(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -24,7 +25,8 @@ static inline bool put_portable(const bf_geometry *g, uint64_t *words, uint64_t 
 {
     return line_add(words + line_of(g, h) * LINE_WORDS, bf_mum(h, BF_MUM_1), g->k, atomic);
 }
-LINE_KERNELS(, _portable, fetch_one, NULL)
+LINE_SINGLES(, _portable)
+LINE_ROW(, _portable, _portable, fetch_one, false, NULL)
 
 #ifdef LINE_AVX2
 AVX2 static inline bool has_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -52,8 +54,8 @@ AVX2 static inline uint64_t any_few(
     return present;
 }
 
-AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
-    const uint64_t *ahead, size_t nahead)
+AVX2 LINE_ALWAYS uint64_t any_of(const bf_plane *planes, size_t nplanes, const uint64_t *d,
+    size_t n, const uint64_t *ahead, size_t nahead, bool far)
 {
     enum { FEW = 4 };
     if (n <= FEW) return any_few(planes, nplanes, d, n);
@@ -65,7 +67,7 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
         const line_vec mask = line_masks_avx2(bf_mum(d[i], BF_MUM_1), k);
         const __m256i lo = _mm256_xor_si256(mask.lo, ones), hi = _mm256_xor_si256(mask.hi, ones);
         for (size_t j = i < nahead ? large : nplanes; j < nplanes; j++)
-            bf_prefetch(planes[j].words + bf_mulhi(ahead[i], planes[j].lines) * LINE_WORDS);
+            bf_fetch(planes[j].words + bf_mulhi(ahead[i], planes[j].lines) * LINE_WORDS, far);
         for (size_t j = nplanes; j-- > 0;) {
             const __m256i *line =
                 (const __m256i *)(planes[j].words + bf_mulhi(d[i], planes[j].lines) * LINE_WORDS);
@@ -78,15 +80,20 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
     }
     return present;
 }
-LINE_KERNELS(AVX2, _avx2, fetch_one, any_avx2)
-#define KERNELS_AVX2 &kernels_avx2
+LINE_ANY(any_avx2, false)
+LINE_ANY(any_far, true)
+LINE_SINGLES(AVX2, _avx2)
+LINE_ROW(AVX2, _avx2, _avx2, fetch_one, false, any_avx2)
+LINE_ROW(AVX2, _far, _avx2, fetch_one, true, any_far)
+#define KERNELS_AVX2 &kernels_avx2, &kernels_far
 #else
 #define KERNELS_AVX2 NULL
 #endif
 
 /* ---- the same with counters ---- */
-static inline void fetch_line(const bf_geometry *g, const uint64_t *words, uint64_t h)
+static inline void fetch_line(const bf_geometry *g, const uint64_t *words, uint64_t h, bool far)
 {
+    (void)far;
     counters_fetch(words, line_of(g, h));
 }
 static inline bool has_cells(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -101,7 +108,8 @@ static inline bool put_cells(const bf_geometry *g, uint64_t *words, uint64_t h, 
     line_positions(line_of(g, h), bf_mum(h, BF_MUM_1), g->k, pos);
     return counters_add(words, pos, g->k, atomic, g->k <= LINE_WORDS);
 }
-LINE_KERNELS(, _cells, fetch_line, NULL)
+LINE_SINGLES(, _cells)
+LINE_ROW(, _cells, _cells, fetch_line, false, NULL)
 
 #ifdef LINE_AVX2
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -114,7 +122,8 @@ AVX2 static inline bool put_cells_avx2(
     return atomic ? put_cells(g, words, h, true)
                   : counters_add_avx2(words, line_of(g, h), bf_mum(h, BF_MUM_1), g->k);
 }
-LINE_KERNELS(AVX2, _cells_avx2, fetch_line, NULL)
+LINE_SINGLES(AVX2, _cells_avx2)
+LINE_ROW(AVX2, _cells_avx2, _cells_avx2, fetch_line, false, NULL)
 #define COUNTING_AVX2 &kernels_cells_avx2
 #else
 #define COUNTING_AVX2 NULL

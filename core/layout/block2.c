@@ -26,11 +26,12 @@ static void positions(const bf_geometry *g, const uint64_t *d, size_t n, uint64_
     }
 }
 
-static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64_t h)
+static inline __attribute__((always_inline)) void fetch_one(
+    const bf_geometry *g, const uint64_t *words, uint64_t h, bool far)
 {
     pair p = pair_of(g, h);
-    bf_prefetch(words + p.line[0] * LINE_WORDS);
-    bf_prefetch(words + p.line[1] * LINE_WORDS);
+    bf_fetch(words + p.line[0] * LINE_WORDS, far);
+    bf_fetch(words + p.line[1] * LINE_WORDS, far);
 }
 
 /* & and not &&: both lines are fetched at once, and no branch is there to be mispredicted. */
@@ -50,7 +51,8 @@ static inline void fetch_one(const bf_geometry *g, const uint64_t *words, uint64
     }
 
 BOTH(, _portable, line_test, line_add)
-LINE_KERNELS(, _portable, fetch_one, NULL)
+LINE_SINGLES(, _portable)
+LINE_ROW(, _portable, _portable, fetch_one, false, NULL)
 
 #ifdef LINE_AVX2
 /* The bits of both lines are made once for all parts, and turned round: a line has them all where
@@ -70,8 +72,8 @@ AVX2 static inline bool has_turned(const uint64_t *words, line_vec mask)
     return _mm256_testc_si256(all, _mm256_set1_epi64x(-1));
 }
 
-AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
-    const uint64_t *ahead, size_t nahead)
+AVX2 LINE_ALWAYS uint64_t any_of(const bf_plane *planes, size_t nplanes, const uint64_t *d,
+    size_t n, const uint64_t *ahead, size_t nahead, bool far)
 {
     const unsigned k = planes->g->k;
     const size_t large = nahead ? line_large(planes, nplanes) : nplanes;
@@ -80,7 +82,7 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
         const line_vec a = turned(line_masks_avx2(bf_mum(d[i], BF_MUM_1), (k + 1) / 2));
         const line_vec b = turned(line_masks_avx2(bf_mum(bf_mum(d[i], BF_MUM_2), BF_MUM_1), k / 2));
         for (size_t j = i < nahead ? large : nplanes; j < nplanes; j++)
-            fetch_one(planes[j].g, planes[j].words, ahead[i]);
+            fetch_one(planes[j].g, planes[j].words, ahead[i], far);
         for (size_t j = nplanes; j-- > 0;) {
             const pair p = pair_of(planes[j].g, d[i]);
             if (!has_turned(planes[j].words + p.line[0] * LINE_WORDS, a)) continue;
@@ -92,9 +94,13 @@ AVX2 static uint64_t any_avx2(const bf_plane *planes, size_t nplanes, const uint
     return present;
 }
 
+LINE_ANY(any_avx2, false)
+LINE_ANY(any_far, true)
 BOTH(AVX2, _avx2, line_test_avx2, line_add_avx2)
-LINE_KERNELS(AVX2, _avx2, fetch_one, any_avx2)
-#define KERNELS_AVX2 &kernels_avx2
+LINE_SINGLES(AVX2, _avx2)
+LINE_ROW(AVX2, _avx2, _avx2, fetch_one, false, any_avx2)
+LINE_ROW(AVX2, _far, _avx2, fetch_one, true, any_far)
+#define KERNELS_AVX2 &kernels_avx2, &kernels_far
 #else
 #define KERNELS_AVX2 NULL
 #endif
@@ -105,8 +111,9 @@ static inline void pair_positions(const bf_geometry *g, pair p, uint64_t *pos)
     pos = line_positions(p.line[0], p.g[0], (g->k + 1) / 2, pos);
     line_positions(p.line[1], p.g[1], g->k / 2, pos);
 }
-static inline void fetch_line(const bf_geometry *g, const uint64_t *words, uint64_t h)
+static inline void fetch_line(const bf_geometry *g, const uint64_t *words, uint64_t h, bool far)
 {
+    (void)far;
     pair p = pair_of(g, h);
     counters_fetch(words, p.line[0]);
     counters_fetch(words, p.line[1]);
@@ -123,7 +130,8 @@ static inline bool put_cells(const bf_geometry *g, uint64_t *words, uint64_t h, 
     pair_positions(g, pair_of(g, h), pos);
     return counters_add(words, pos, g->k, atomic, g->lines > 1 && g->k <= 2 * LINE_WORDS);
 }
-LINE_KERNELS(, _cells, fetch_line, NULL)
+LINE_SINGLES(, _cells)
+LINE_ROW(, _cells, _cells, fetch_line, false, NULL)
 
 #ifdef LINE_AVX2
 AVX2 static inline bool has_cells_avx2(const bf_geometry *g, const uint64_t *words, uint64_t h)
@@ -141,7 +149,8 @@ AVX2 static inline bool put_cells_avx2(
     return (int)counters_add_avx2(words, p.line[0], p.g[0], (g->k + 1) / 2) &
            (int)counters_add_avx2(words, p.line[1], p.g[1], g->k / 2);
 }
-LINE_KERNELS(AVX2, _cells_avx2, fetch_line, NULL)
+LINE_SINGLES(AVX2, _cells_avx2)
+LINE_ROW(AVX2, _cells_avx2, _cells_avx2, fetch_line, false, NULL)
 #define COUNTING_AVX2 &kernels_cells_avx2
 #else
 #define COUNTING_AVX2 NULL

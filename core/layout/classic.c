@@ -33,10 +33,10 @@ KIND bool is_set(const uint64_t *words, uint64_t q, bool counting)
     return counting ? bf_cell(words, q) != 0 : (bf_word(words + (q >> 6)) & bf_mask_of(q)) != 0;
 }
 
-KIND void fetch_first(
-    const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n, bool counting)
+KIND void fetch_first(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n,
+    bool counting, bool far)
 {
-    for (size_t i = 0; i < n; i++) bf_prefetch(word_of(words, bf_mulhi(d[i], g->m), counting));
+    for (size_t i = 0; i < n; i++) bf_fetch(word_of(words, bf_mulhi(d[i], g->m), counting), far);
 }
 
 KIND bool has(const bf_geometry *g, const uint64_t *words, uint64_t d, bool counting)
@@ -56,7 +56,7 @@ typedef struct {
     size_t n;
 } survivors;
 KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, unsigned j,
-    unsigned count, bool counting)
+    unsigned count, bool counting, bool far)
 {
     size_t kept = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -66,8 +66,8 @@ KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, un
             set &= is_set(words, here(g, c), counting);
         s->c[kept] = c;
         s->key[kept] = s->key[i];
-        bf_prefetch(word_of(words, here(g, c), counting));
-        bf_prefetch(word_of(words, here(g, step(c, j + count)), counting));
+        bf_fetch(word_of(words, here(g, c), counting), far);
+        bf_fetch(word_of(words, here(g, step(c, j + count)), counting), far);
         kept += set;
     }
     s->n = kept;
@@ -76,29 +76,30 @@ KIND void round_of(const bf_geometry *g, const uint64_t *words, survivors *s, un
 /* The first position alone says "no" to half of the absent keys in a full filter, and to nearly all
  * in an empty one; then two at a time. */
 KIND uint64_t rounds(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n,
-    const uint64_t *ahead, size_t nahead, bool counting)
+    const uint64_t *ahead, size_t nahead, bool counting, bool far)
 {
     survivors s;
     s.n = n;
     unsigned j = 1;
-    fetch_first(g, words, ahead, nahead, counting);
+    fetch_first(g, words, ahead, nahead, counting, far);
     for (size_t i = 0; i < n; i++) {
         s.c[i] = start(d[i]);
         s.key[i] = (uint8_t)i;
     }
-    round_of(g, words, &s, 0, 1, counting);
-    for (; j + 1 < g->k && s.n; j += 2) round_of(g, words, &s, j, 2, counting);
-    if (j < g->k && s.n) round_of(g, words, &s, j, 1, counting);
+    round_of(g, words, &s, 0, 1, counting, far);
+    for (; j + 1 < g->k && s.n; j += 2) round_of(g, words, &s, j, 2, counting, far);
+    if (j < g->k && s.n) round_of(g, words, &s, j, 1, counting, far);
     uint64_t present = 0;
     for (size_t i = 0; i < s.n; i++) present |= UINT64_C(1) << s.key[i];
     return present;
 }
 
-KIND void fetch_all(const bf_geometry *g, const uint64_t *words, uint64_t d, bool counting)
+KIND void fetch_all(
+    const bf_geometry *g, const uint64_t *words, uint64_t d, bool counting, bool far)
 {
     cursor c = start(d);
     for (unsigned j = 0; j < g->k; c = step(c, j++))
-        bf_prefetch(word_of(words, here(g, c), counting));
+        bf_fetch(word_of(words, here(g, c), counting), far);
 }
 
 static inline bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic)
@@ -137,43 +138,23 @@ KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic, bo
  * which of them was new, and the answers must not depend on the size of the batch.  All positions
  * of a few keys ahead are fetched meanwhile. */
 KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
-    const uint64_t *ahead, size_t nahead, bool atomic, bool counting)
+    const uint64_t *ahead, size_t nahead, bool atomic, bool counting, bool far)
 {
     enum { NEAR = 8 };
     uint64_t present = 0;
-    fetch_first(g, words, ahead, nahead, counting);
-    for (size_t i = 0; i < n && i < NEAR; i++) fetch_all(g, words, d[i], counting);
+    fetch_first(g, words, ahead, nahead, counting, far);
+    for (size_t i = 0; i < n && i < NEAR; i++) fetch_all(g, words, d[i], counting, far);
     for (size_t i = 0; i < n; i++) {
-        if (i + NEAR < n) fetch_all(g, words, d[i + NEAR], counting);
+        if (i + NEAR < n) fetch_all(g, words, d[i + NEAR], counting, far);
         present |= (uint64_t)put(g, words, d[i], atomic, counting) << i;
     }
     return present;
 }
 
-#define KERNELS(name, counting)                                                                    \
-    static void fetch_##name(                                                                      \
-        const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
-    {                                                                                              \
-        fetch_first(g, words, d, n, counting);                                                     \
-    }                                                                                              \
+#define SINGLES(name, counting)                                                                    \
     static bool test_one_##name(const bf_geometry *g, const uint64_t *words, const uint64_t *d)    \
     {                                                                                              \
         return has(g, words, *d, counting);                                                        \
-    }                                                                                              \
-    static uint64_t test_##name(const bf_geometry *g, const uint64_t *words, const uint64_t *d,    \
-        size_t n, const uint64_t *ahead, size_t nahead)                                            \
-    {                                                                                              \
-        return rounds(g, words, d, n, ahead, nahead, counting);                                    \
-    }                                                                                              \
-    static uint64_t add_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, \
-        const uint64_t *ahead, size_t nahead)                                                      \
-    {                                                                                              \
-        return put_all(g, words, d, n, ahead, nahead, false, counting);                            \
-    }                                                                                              \
-    static uint64_t or_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,  \
-        const uint64_t *ahead, size_t nahead)                                                      \
-    {                                                                                              \
-        return put_all(g, words, d, n, ahead, nahead, true, counting);                             \
     }                                                                                              \
     static bool add_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)           \
     {                                                                                              \
@@ -182,11 +163,36 @@ KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, 
     static bool or_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)            \
     {                                                                                              \
         return put(g, words, *d, true, counting);                                                  \
+    }
+#define ROW(row, name, counting, far)                                                              \
+    static void fetch_##row(                                                                       \
+        const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
+    {                                                                                              \
+        fetch_first(g, words, d, n, counting, far);                                                \
     }                                                                                              \
-    static const bf_kernels kernels_##name = { BF_CHUNK, BF_CHUNK, fetch_##name, test_##name,      \
-        { add_##name, or_##name }, test_one_##name, { add_one_##name, or_one_##name }, NULL };
-KERNELS(bits, false)
-KERNELS(counters, true)
+    static uint64_t test_##row(const bf_geometry *g, const uint64_t *words, const uint64_t *d,     \
+        size_t n, const uint64_t *ahead, size_t nahead)                                            \
+    {                                                                                              \
+        return rounds(g, words, d, n, ahead, nahead, counting, far);                               \
+    }                                                                                              \
+    static uint64_t add_##row(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,  \
+        const uint64_t *ahead, size_t nahead)                                                      \
+    {                                                                                              \
+        return put_all(g, words, d, n, ahead, nahead, false, counting, far);                       \
+    }                                                                                              \
+    static uint64_t or_##row(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,   \
+        const uint64_t *ahead, size_t nahead)                                                      \
+    {                                                                                              \
+        return put_all(g, words, d, n, ahead, nahead, true, counting, far);                        \
+    }                                                                                              \
+    static const bf_kernels kernels_##row = { BF_CHUNK, BF_CHUNK, fetch_##row, test_##row,         \
+        { add_##row, or_##row }, test_one_##name, { add_one_##name, or_one_##name }, NULL };
+SINGLES(bits, false)
+SINGLES(counters, true)
+ROW(bits, bits, false, false)
+ROW(far, bits, false, true)
+ROW(counters, counters, true, false)
 
 const bf_layout bf_layout_classic = { "classic", BF_K_MAX, 1, bf_rate_classic, bf_distinct_classic,
-    positions, { { &kernels_bits }, { &kernels_counters } }, BF_SHARDS_BY_HASH };
+    positions, { { &kernels_bits, NULL, &kernels_far }, { &kernels_counters } },
+    BF_SHARDS_BY_HASH };

@@ -50,8 +50,8 @@ typedef struct {
 typedef uint64_t bf_any_kernel(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
 typedef struct {
-    unsigned step, lag; /* keys per call; keys fetched ahead of the ones probed: multiples of step,
-                           see BF_RING */
+    unsigned step, lag; /* keys per call, a multiple of 8; keys fetched ahead of the ones probed: a
+                           multiple of step, see BF_RING */
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;
     bf_add_kernel *add[2]; /* [atomic]            */
@@ -69,7 +69,8 @@ typedef struct {
     double (*distinct)(unsigned k); /* rates.c: different bits set by a key, on average  */
     void (*positions)(
         const bf_geometry *g, const uint64_t *digests, size_t n, uint64_t *pos); /* n * k    */
-    const bf_kernels *kernels[2][2]; /* [counters][AVX2]; NULL = none: positions only       */
+    const bf_kernels *kernels[2][BF_CPUS]; /* [counters][bf_cpu()]; NULL: the row before; none at
+                                              all: positions only */
     enum {
         BF_WHOLE,
         BF_SHARDS_OF_LINES,

@@ -69,7 +69,7 @@ static inline bool line_add(uint64_t *line, uint64_t g, unsigned k, bool atomic)
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 #define LINE_AVX2 1
-#define AVX2 __attribute__((target("avx2,cx16"))) /* no AVX2 without CMPXCHG16B */
+#define AVX2 __attribute__((target("avx2,bmi2,cx16"))) /* no AVX2 without CMPXCHG16B */
 
 /* cycle[k][8 - first ...]: which of the 8 words are among the k that follow `first` */
 #define ON ~UINT64_C(0)
@@ -94,21 +94,29 @@ AVX2 static inline line_vec line_load(const uint64_t *line)
         _mm256_load_si256((const __m256i *)(line + 4)) };
 }
 
+/* Which bit of each word. */
+AVX2 static inline line_vec line_bits(uint64_t g)
+{
+    const __m256i six = _mm256_set1_epi64x(63), vg = _mm256_set1_epi64x((long long)g);
+    return (
+        line_vec){ _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(0, 6, 12, 18)), six),
+        _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(24, 30, 36, 42)), six) };
+}
+
+AVX2 static inline line_vec line_among(unsigned first, unsigned k)
+{
+    const __m256i *on = (const __m256i *)(line_cycle[k] + ((8 - first) & 7));
+    return (line_vec){ _mm256_loadu_si256(on), _mm256_loadu_si256(on + 1) };
+}
+
 AVX2 static inline line_vec line_round(uint64_t g, unsigned first, unsigned k)
 {
-    const __m256i one = _mm256_set1_epi64x(1), six = _mm256_set1_epi64x(63),
-                  vg = _mm256_set1_epi64x((long long)g);
-    line_vec m = {
-        _mm256_sllv_epi64(
-            one, _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(0, 6, 12, 18)), six)),
-        _mm256_sllv_epi64(
-            one, _mm256_and_si256(_mm256_srlv_epi64(vg, _mm256_setr_epi64x(24, 30, 36, 42)), six))
-    };
+    const __m256i one = _mm256_set1_epi64x(1);
+    const line_vec bit = line_bits(g);
+    line_vec m = { _mm256_sllv_epi64(one, bit.lo), _mm256_sllv_epi64(one, bit.hi) };
     if (k == LINE_WORDS) return m;
-    const uint64_t *on = line_cycle[k] + ((8 - first) & 7);
-    m.lo = _mm256_and_si256(m.lo, _mm256_loadu_si256((const __m256i *)on));
-    m.hi = _mm256_and_si256(m.hi, _mm256_loadu_si256((const __m256i *)(on + 4)));
-    return m;
+    const line_vec on = line_among(first, k);
+    return (line_vec){ _mm256_and_si256(m.lo, on.lo), _mm256_and_si256(m.hi, on.hi) };
 }
 
 AVX2 static inline line_vec line_masks_avx2(uint64_t g, unsigned k)
@@ -133,9 +141,19 @@ AVX2 static inline bool line_lacks(const uint64_t *line, line_vec mask)
     return !_mm256_testc_si256(_mm256_load_si256((const __m256i *)line), mask.lo);
 }
 
+/* Up to 8 bits, one in a word: each word is shifted until its bit is the lowest. */
 AVX2 static inline bool line_test_avx2(const uint64_t *line, uint64_t g, unsigned k)
 {
-    return line_has(line_load(line), line_masks_avx2(g, k));
+    const line_vec words = line_load(line);
+    if (k > LINE_WORDS) return line_has(words, line_masks_avx2(g, k));
+    const __m256i one = _mm256_set1_epi64x(1);
+    const line_vec bit = line_bits(g);
+    const __m256i lo = _mm256_srlv_epi64(words.lo, bit.lo),
+                  hi = _mm256_srlv_epi64(words.hi, bit.hi);
+    if (k == LINE_WORDS) return _mm256_testc_si256(_mm256_and_si256(lo, hi), one);
+    const line_vec on = line_among((unsigned)(g >> 61), k);
+    return _mm256_testz_si256(
+        _mm256_or_si256(_mm256_andnot_si256(lo, on.lo), _mm256_andnot_si256(hi, on.hi)), one);
 }
 
 /* Two words at once: half the locked instructions of one OR a word, and they are what an atomic add
@@ -181,42 +199,80 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
 }
 
 /* Kernels of a line layout, portable and for AVX2, over bits and over counters, from the layout's
- * own has##suffix and put##suffix (true: the key was present) and fetch_it. */
-#define LINE_KERNEL(attr, name, type, one, fetch_it)                                               \
-    attr static uint64_t name(const bf_geometry *g, type *words, const uint64_t *d, size_t n,      \
-        const uint64_t *ahead, size_t nahead)                                                      \
+ * own has##suffix and put##suffix (true: the key was present) and fetch_it.  A whole step of keys
+ * that have 8 bits, or fewer, has a loop of its own. */
+#define LINE_ALWAYS static inline __attribute__((always_inline))
+#define LINE_APART static __attribute__((noinline))
+#define LINE_KERNEL(attr, name, type, one, fetch_it, far)                                          \
+    attr LINE_ALWAYS uint64_t name##_of(const bf_geometry *g, type *words, const uint64_t *d,      \
+        size_t n, const uint64_t *ahead, size_t nahead)                                            \
     {                                                                                              \
         uint64_t present = 0;                                                                      \
         for (size_t i = 0; i < nahead; i++) {                                                      \
-            fetch_it(g, words, ahead[i]);                                                          \
+            fetch_it(g, words, ahead[i], far);                                                     \
             present |= (uint64_t)one(g, words, d + i) << i;                                        \
         }                                                                                          \
         for (size_t i = nahead; i < n; i++) present |= (uint64_t)one(g, words, d + i) << i;        \
         return present;                                                                            \
+    }                                                                                              \
+    attr LINE_APART uint64_t name##_eight(                                                         \
+        const bf_geometry *g, type *words, const uint64_t *d, const uint64_t *ahead)               \
+    {                                                                                              \
+        bf_geometry own = *g;                                                                      \
+        own.k = LINE_WORDS;                                                                        \
+        return name##_of(&own, words, d, LINE_STEP, ahead, LINE_STEP);                             \
+    }                                                                                              \
+    attr LINE_APART uint64_t name##_few(                                                           \
+        const bf_geometry *g, type *words, const uint64_t *d, const uint64_t *ahead)               \
+    {                                                                                              \
+        const bf_geometry own = *g;                                                                \
+        if (own.k >= LINE_WORDS) __builtin_unreachable();                                          \
+        return name##_of(&own, words, d, LINE_STEP, ahead, LINE_STEP);                             \
+    }                                                                                              \
+    attr LINE_APART uint64_t name##_any(const bf_geometry *g, type *words, const uint64_t *d,      \
+        size_t n, const uint64_t *ahead, size_t nahead)                                            \
+    {                                                                                              \
+        return name##_of(g, words, d, n, ahead, nahead);                                           \
+    }                                                                                              \
+    static uint64_t name(const bf_geometry *g, type *words, const uint64_t *d, size_t n,           \
+        const uint64_t *ahead, size_t nahead)                                                      \
+    {                                                                                              \
+        if (g->k > LINE_WORDS || n != LINE_STEP || nahead != LINE_STEP)                            \
+            return name##_any(g, words, d, n, ahead, nahead);                                      \
+        return (g->k == LINE_WORDS ? name##_eight : name##_few)(g, words, d, ahead);               \
     }
-#define LINE_KERNELS(attr, suffix, fetch_it, ...)                                                  \
-    attr static bool test_one##suffix(                                                             \
+#define LINE_SINGLES(attr, suffix)                                                                 \
+    attr static inline bool test_one##suffix(                                                      \
         const bf_geometry *g, const uint64_t *words, const uint64_t *d)                            \
     {                                                                                              \
         return has##suffix(g, words, *d);                                                          \
     }                                                                                              \
-    attr static bool add_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d)     \
+    attr static inline bool add_one##suffix(                                                       \
+        const bf_geometry *g, uint64_t *words, const uint64_t *d)                                  \
     {                                                                                              \
         return put##suffix(g, words, *d, false);                                                   \
     }                                                                                              \
-    attr static bool or_one##suffix(const bf_geometry *g, uint64_t *words, const uint64_t *d)      \
+    attr static inline bool or_one##suffix(                                                        \
+        const bf_geometry *g, uint64_t *words, const uint64_t *d)                                  \
     {                                                                                              \
         return put##suffix(g, words, *d, true);                                                    \
-    }                                                                                              \
-    static void fetch##suffix(                                                                     \
+    }
+#define LINE_ANY(name, far)                                                                        \
+    AVX2 static uint64_t name(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n, \
+        const uint64_t *ahead, size_t nahead)                                                      \
+    {                                                                                              \
+        return any_of(planes, nplanes, d, n, ahead, nahead, far);                                  \
+    }
+/* A row of bf_layout's kernels, which fetches lines far or near. */
+#define LINE_ROW(attr, row, suffix, fetch_it, far, any)                                            \
+    static void fetch##row(                                                                        \
         const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n)                  \
     {                                                                                              \
-        for (size_t i = 0; i < n; i++) fetch_it(g, words, d[i]);                                   \
+        for (size_t i = 0; i < n; i++) fetch_it(g, words, d[i], far);                              \
     }                                                                                              \
-    LINE_KERNEL(attr, test##suffix, const uint64_t, test_one##suffix, fetch_it)                    \
-    LINE_KERNEL(attr, add##suffix, uint64_t, add_one##suffix, fetch_it)                            \
-    LINE_KERNEL(attr, or ##suffix, uint64_t, or_one##suffix, fetch_it)                             \
-    static const bf_kernels kernels##suffix = { LINE_STEP, LINE_LAG, fetch##suffix, test##suffix,  \
-        { add##suffix, or ##suffix }, test_one##suffix, { add_one##suffix, or_one##suffix },       \
-        __VA_ARGS__ };
+    LINE_KERNEL(attr, test##row, const uint64_t, test_one##suffix, fetch_it, far)                  \
+    LINE_KERNEL(attr, add##row, uint64_t, add_one##suffix, fetch_it, far)                          \
+    LINE_KERNEL(attr, or ##row, uint64_t, or_one##suffix, fetch_it, far)                           \
+    static const bf_kernels kernels##row = { LINE_STEP, LINE_LAG, fetch##row, test##row,           \
+        { add##row, or ##row }, test_one##suffix, { add_one##suffix, or_one##suffix }, any };
 #endif

@@ -18,7 +18,9 @@ const char *bf_where(const bf_filter *f, const bf_spec *spec)
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g)
 {
     const bf_kernels *const *of = l->kernels[g->counting];
-    return of[1] && bf_has_avx2() ? of[1] : of[0];
+    bf_cpu_row row = bf_cpu();
+    while (row && !of[row]) row--;
+    return of[row];
 }
 
 bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
@@ -57,7 +59,7 @@ void bf_settle(bf_filter *f, bool threads)
 {
     bf_part *p = &f->part;
     p->g.avx2 = bf_has_avx2();
-    if (p->g.avx2 && f->hash->avx2) f->hash = f->hash->avx2;
+    if (f->hash->best) f->hash = f->hash->best();
     if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
         p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
     f->own_edition = bf_edition_word(1);

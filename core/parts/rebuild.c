@@ -148,9 +148,10 @@ int bf_draft_end(bf_filter *f, uint32_t number, const uint64_t *words, bf_error 
     if (number == 0)
         rc = h.draft ? busy(f, err) : open_draft(f, &h, err);
     else if (!is_open(f, &h, number))
-        rc = bf_fail(err, BF_EBUSY,
-            "%.80s: this rebuild is over, another one began after it: nothing was changed",
-            bf_where(f, NULL));
+        rc = bf_fail(err, BF_EBUSY, "%.80s: this rebuild is over, another one began after it%s",
+            bf_where(f, NULL),
+            ops_of(f)->made_by_living ? " or it is the parent process's: nothing was changed"
+                                      : ": nothing was changed");
     if (rc == 0) rc = end_held(f, &h, words, err);
     bf_edition_let(f, &h);
     return rc;

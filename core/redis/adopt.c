@@ -29,19 +29,12 @@ static const char adopt_script[] = BF_LUA_APART
 static int step(bf_redis *r, const bf_desc *d, uint32_t mark, long long *done, bf_error *err)
 {
     bf_link *l = r->link;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
-    bf_link_eval(l, adopt_script, 2, 5 + bf_redis_meta_args(d) + 2);
-    bf_link_word(l, l->key);
-    bf_link_word(l, r->meta);
-    bf_link_number(l, r->mark_at);
-    bf_link_number(l, (r->bits + 7) / 8);
-    bf_link_number(l, (uint64_t)STEPS * BF_REDIS_STEP);
-    bf_redis_put_hex(l, r->seen);
-    bf_redis_put_raw(l, mark);
+    bf_link_begin(l, BF_CHANGES);
+    bf_link_eval(l, adopt_script, 2);
+    bf_link_more(l, "ssnnnxr", r->key, r->meta, r->mark_at, (r->bits + 7) / 8,
+        (uint64_t)STEPS * BF_REDIS_STEP, r->seen, mark);
     bf_redis_meta_put(r, d, mark);
-    bf_link_word(l, "adopted");
-    bf_link_word(l, "1");
+    bf_link_more(l, "ss", "adopted", "1");
     return bf_link_run(l, done, err);
 }
 
@@ -54,8 +47,7 @@ int bf_redis_adopt(bf_redis *r, const bf_desc *d, bf_error *err)
         return bf_fail(err, BF_ENOTSUP,
             "%s: adopt needs room for the mark after m=%llu bits of scheme %s, one Redis key has "
             "it up to m=%llu",
-            bf_redis_label(r), (unsigned long long)d->g.m, d->name,
-            (unsigned long long)BF_REDIS_M_MAX);
+            r->label, (unsigned long long)d->g.m, d->name, (unsigned long long)BF_REDIS_M_MAX);
     for (int rc; done == 2;)
         if ((rc = step(r, d, mark, &done, err)) < 0) return rc;
     if (done != 1) return 0;

@@ -49,10 +49,10 @@ int bf_redis_like(bf_store *s, const bf_redis *of, const char *key, bf_error *er
     r->wait_replicas = of->wait_replicas;
     r->caches = of->caches;
     r->cache_max_age = of->cache_max_age;
-    if (!(r->key = strdup(key))) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_link_label(r->link, key, r->label);
     s->label = r->label;
-    return name_meta(r, err);
+    if ((r->key = strdup(key)) && (r->meta = bf_redis_name(key, "meta"))) return 0;
+    return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
 static int name_key(bf_redis *r, bf_error *err)
@@ -84,34 +84,44 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     return !bf_is_redisson(spec->scheme) || name_config(r, err) == 0 ? r : NULL;
 }
 
-/* The same as one command: a node of a cluster may send a part of a transaction elsewhere. */
+/* K:meta, how long K is, and its end: the mark is read last, so if it is the one that K:meta has,
+ * all is of one generation. */
 static void put_look(bf_redis *r)
 {
     bf_link *l = r->link;
-    bf_link_put(l, "EVAL", "return {redis.call('HGETALL',KEYS[2]),redis.call('STRLEN',KEYS[1])}",
-        "2", l->key, r->meta);
+    bf_link_put(l, "HGETALL", r->meta);
     bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
+    bf_link_put(l, "STRLEN", r->key);
+    bf_link_put(l, "GETRANGE", r->key, "-4", "-1");
 }
 
-/* K:meta and how long K is, both of one moment: the reply's leaves, the last of them being the
- * length. */
-int bf_redis_look(bf_redis *r, long long *bytes, bf_error *err)
+/* The next three replies; the first of them stays. */
+static int take_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
 {
+    size_t len;
     bf_link *l = r->link;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
-    if (l->client)
-        put_look(r);
-    else {
-        bf_link_put(l, "MULTI");
-        bf_link_put(l, "HGETALL", r->meta);
-        bf_link_put(l, "STRLEN", l->key);
-        bf_link_put(l, "EXEC");
-        bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-    }
-    if ((rc = bf_link_finish(l, l->client ? 1 : 4, err)) < 0) return rc;
-    if (l->reply.n && bf_reply_integer(&l->reply, l->reply.n - 1, bytes)) return 0;
-    return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", l->label);
+    *s = (bf_redis_seen){ .bytes = -1 };
+    bf_link_next(l);
+    const bf_redis_reply hash = l->reply;
+    int rc = bf_link_refusal(l, err);
+    bf_link_next(l);
+    if (rc == 0) rc = bf_link_refusal(l, err);
+    bf_reply_integer(&l->reply, 0, &s->bytes);
+    bf_link_next(l);
+    if (rc == 0) rc = bf_link_refusal(l, err);
+    const char *end = bf_reply_only_text(&l->reply, &len);
+    s->end = end ? bf_redis_mark_in(end, len) : 0;
+    l->reply = hash;
+    if (rc < 0 || (s->bytes >= 0 && end)) return rc;
+    return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", r->label);
+}
+
+int bf_redis_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
+{
+    bf_link_begin(r->link, BF_LOOKS);
+    put_look(r);
+    const int rc = bf_link_send(r->link, err);
+    return rc < 0 ? rc : take_look(r, s, err);
 }
 
 static bool may_create(const bf_spec *spec)
@@ -121,8 +131,8 @@ static bool may_create(const bf_spec *spec)
 
 int bf_redis_no_cache(const bf_redis *r, bf_error *err)
 {
-    return bf_fail(err, BF_ENOTSUP, "%s is a foreign bitmap: it has no mark, and cache needs one",
-        bf_redis_label(r));
+    return bf_fail(
+        err, BF_ENOTSUP, "%s is a foreign bitmap: it has no mark, and cache needs one", r->label);
 }
 
 static int none_past(bf_redis *r, uint64_t m, bf_error *err)
@@ -130,13 +140,13 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
     size_t len;
     int rc;
     if (m % 8 == 0) return 0;
-    if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
+    bf_link_begin(r->link, BF_LOOKS);
     bf_redis_put_range(r, m / 8, 1);
-    if ((rc = bf_link_finish(r->link, 1, err)) < 0) return rc;
+    if ((rc = bf_link_finish(r->link, err)) < 0) return rc;
     const char *last = bf_reply_text(&r->link->reply, 0, &len);
     if (!last || len == 0 || !(*last & 0xFF >> m % 8)) return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m",
-        bf_redis_label(r), (unsigned long long)m);
+    return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m", r->label,
+        (unsigned long long)m);
 }
 
 /* Shorter than m is how Redis keeps zeros; longer, m is not theirs, and keys that are there would
@@ -146,7 +156,7 @@ static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
 {
     if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return none_past(r, m, err);
     return bf_fail(err, BF_EMISMATCH,
-        "%s holds %llu bytes, m=%llu bits take %llu: it has another m", bf_redis_label(r),
+        "%s holds %llu bytes, m=%llu bits take %llu: it has another m", r->label,
         (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
 }
 
@@ -158,14 +168,13 @@ static int attach_foreign(
         return bf_fail(err, BF_EFORMAT,
             "%s holds %lld bytes that are not our filter: use open() with scheme, m and k, or "
             "another key",
-            bf_redis_label(r), bytes);
+            r->label, bytes);
     if (spec->shards > 1)
-        return bf_fail(
-            err, BF_ENOTSUP, "%s is a foreign bitmap: it has no shards", bf_redis_label(r));
+        return bf_fail(err, BF_ENOTSUP, "%s is a foreign bitmap: it has no shards", r->label);
     if (spec->cache && !spec->adopt) return bf_redis_no_cache(r, err);
     if (spec->counting)
         return bf_fail(err, BF_ENOTSUP,
-            "%s holds bytes of another system, which are bits and not counters", bf_redis_label(r));
+            "%s holds bytes of another system, which are bits and not counters", r->label);
     int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
     if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
     bf_redis_place(r, d);
@@ -175,7 +184,7 @@ static int attach_foreign(
             "%s holds %lld bytes, more than m=%llu needs: adopt would overwrite the last 4; pass "
             "its true m, "
             "or rebuild it without adopt",
-            bf_redis_label(r), bytes, (unsigned long long)d->g.m);
+            r->label, bytes, (unsigned long long)d->g.m);
     if (spec->adopt) return bf_redis_adopt(r, d, err);
     r->foreign = true;
     return 1;
@@ -196,21 +205,22 @@ static int nothing_there(bf_redis *r, const bf_spec *spec, bool meta, bf_error *
     if (may_create(spec)) return 0;
     r->missing = true;
     if (meta) return bf_redis_lost(r, err);
-    return bf_fail(err, BF_ENOENT, "%s does not exist", bf_redis_label(r));
+    return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
 }
 
 /* As Redisson keeps it; without its hash a bitmap like any other that is not ours. */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
 {
-    long long bytes;
-    int rc = bf_redis_look(r, &bytes, err);
+    bf_redis_seen s;
+    int rc = bf_redis_look(r, &s, err);
     if (rc < 0) return rc;
     if (spec->adopt)
         return bf_fail(err, BF_ENOTSUP,
             "%s: a filter of Redisson has a companion hash already: open it without adopt",
-            bf_redis_label(r));
+            r->label);
     if (!bf_redisson_found(r))
-        return bytes ? attach_foreign(r, spec, d, bytes, err) : nothing_there(r, spec, false, err);
+        return s.bytes ? attach_foreign(r, spec, d, s.bytes, err)
+                       : nothing_there(r, spec, false, err);
     if (spec->cache) return bf_redis_no_cache(r, err);
     if ((rc = bf_redisson_read(r, d, err)) < 0) return rc;
     bf_redisson_place(r, d);
@@ -220,11 +230,11 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
 /* The URL alone may also lead to one of Redisson's. */
 static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
 {
-    long long bytes;
+    bf_redis_seen s;
     char *meta = r->meta;
     r->meta = NULL;
     int rc = name_config(r, err);
-    if (rc == 0 && (rc = bf_redis_look(r, &bytes, err)) == 0 && bf_redisson_found(r)) {
+    if (rc == 0 && (rc = bf_redis_look(r, &s, err)) == 0 && bf_redisson_found(r)) {
         free(meta);
         return bf_redis_attach_redisson(r, spec, d, err);
     }
@@ -238,8 +248,7 @@ static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error
 static bool bereft(const bf_redis *r, bool meta, long long bytes)
 {
     if (meta && bf_redis_meta_whole(r)) return false;
-    if (r->guest) return meta || bytes;
-    return r->slot && r->at < r->shards && (uint64_t)bytes == bf_redis_length(r);
+    return r->guest ? meta || bytes : r->of && (uint64_t)bytes == bf_redis_length(r);
 }
 
 static int companion_lost(bf_redis *r, bf_error *err)
@@ -247,16 +256,17 @@ static int companion_lost(bf_redis *r, bf_error *err)
     r->missing = true;
     return bf_fail(err, BF_EIO,
         "%s is lost: its companion hash (with :meta) is gone; delete the key, create it again",
-        bf_redis_label(r));
+        r->label);
 }
 
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub, bf_error *err)
 {
-    long long bytes;
-    uint32_t mark, want = 0;
+    bf_redis_seen s;
+    uint32_t want = 0;
     *stub = false;
-    int rc = bf_redis_look(r, &bytes, err);
+    int rc = bf_redis_look(r, &s, err);
     if (rc < 0) return rc;
+    const long long bytes = s.bytes;
     bool meta = r->link->reply.n > 1;
     const uint32_t born = meta ? bf_redis_meta_born(r) : 0;
     const bool making = meta && bf_redis_meta_making(r);
@@ -272,31 +282,32 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         r->again = r->missing = false;
         return 1;
     }
-    if (!r->slot) r->making = making;
-    if (meta && d->g.shards > 1 && !r->slot) return bf_redis_attach_shards(r, spec, d, want, err);
-    if (!r->slot) r->whole = want; /* a lost filter may be created again with shards */
-    if (!meta && !spec->scheme && !r->slot && !may_create(spec) &&
+    r->making = making;
+    if (meta && d->g.shards > 1 && !r->of) return bf_redis_attach_shards(r, spec, d, want, err);
+    if (!meta && !spec->scheme && !r->of && !may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;
     if (bytes == 0) return nothing_there(r, spec, meta, err);
     if (!meta) return attach_bare(r, spec, d, bytes, stub, err);
     bf_redis_place(r, d);
-    if ((rc = bf_redis_mark(r, &mark, err)) < 0) return rc;
-    if (mark == want) {
-        r->mark = mark;
+    if (((uint64_t)bytes != bf_redis_length(r) || bf_redis_mark_apart(r)) &&
+        (rc = bf_redis_mark(r, &s.end, err)) < 0)
+        return rc;
+    if (s.end == want) {
+        r->mark = want;
         r->born = born;
         return 1;
     }
     *stub = true;
     if (r->adopted && spec->adopt) { /* theirs, begun after the one that was adopted was lost */
-        if ((rc = bf_match(d, spec, bf_redis_label(r), err)) < 0 ||
+        if ((rc = bf_match(d, spec, r->label, err)) < 0 ||
             (rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0)
             return rc;
         return bf_redis_adopt(r, d, err);
     }
     return bf_fail(err, BF_EFORMAT,
         "%s holds %lld bytes, but not the mark of its :meta: delete both keys to start again",
-        bf_redis_label(r), bytes);
+        r->label, bytes);
 }
 
 /* A key that was just lost may for a moment be the stub of an add, and one may be exchanged between
@@ -309,56 +320,35 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
         nanosleep(&(struct timespec){ 0, 4000000 }, NULL);
         rc = attach_once(r, spec, d, &stub, err);
     }
-    if (stub && rc == 0)
-        return bf_fail(err, BF_EIO, "%s changes too fast to be adopted", bf_redis_label(r));
+    if (stub && rc == 0) return bf_fail(err, BF_EIO, "%s changes too fast to be adopted", r->label);
     return rc;
 }
 
 /* ---- several at once ---- */
-static void put_peek(bf_redis *r)
-{
-    bf_link *l = r->link;
-    bf_link_put(l, "HGETALL", r->meta);
-    bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_link_put(l, "STRLEN", r->key);
-    bf_link_put(l, "GETRANGE", r->key, "-4", "-1");
-}
-
-/* The mark is read after K:meta: if it is the one that K:meta has, all is of one generation. */
-static int take_peek(bf_redis *r, bf_error *err)
+static void take_peek(bf_redis *r)
 {
     bf_desc d;
-    uint32_t want = 0;
-    long long bytes = 0;
-    size_t len;
-    int rc = bf_link_next(r->link, err);
-    if (rc < 0) return rc;
-    bool sound = r->link->reply.n > 1 && bf_redis_meta_read(r, &d, &want, NULL) == 0 && !d.kind &&
-                 d.g.shards == 1;
-    const uint32_t born = sound ? bf_redis_meta_born(r) : 0;
-    const uint64_t keys = sound ? bf_redis_meta_keys(r) : 0;
-    if ((rc = bf_link_next(r->link, err)) < 0) return rc;
-    sound &= bf_reply_integer(&r->link->reply, 0, &bytes);
-    if ((rc = bf_link_next(r->link, err)) < 0) return rc;
-    const char *mark = bf_reply_only_text(&r->link->reply, &len);
-    if (!sound || !mark || bf_redis_mark_in(mark, len) != want) return 0;
+    bf_redis_seen s;
+    uint32_t want;
+    if (take_look(r, &s, NULL) < 0 || r->link->reply.n < 2 ||
+        bf_redis_meta_read(r, &d, &want, NULL) < 0 || d.kind || d.g.shards > 1 || s.end != want)
+        return;
     bf_redis_place(r, &d);
-    if ((uint64_t)bytes != bf_redis_length(r)) return 0;
+    if ((uint64_t)s.bytes != bf_redis_length(r)) return;
     r->mark = want;
-    r->born = born;
-    r->keys = keys;
+    r->born = bf_redis_meta_born(r);
+    r->keys = bf_redis_meta_keys(r);
     r->peeked = true;
-    return 0;
 }
 
 int bf_redis_peek(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
 {
     if (n == 0) return 0;
     bf_redis_lock(whole);
-    int rc = bf_link_begin(whole->link, true, err);
-    for (unsigned i = 0; rc == 0 && i < n; i++) put_peek(r[i]);
-    if (rc == 0) rc = bf_link_send(whole->link, err);
-    for (unsigned i = 0; rc == 0 && i < n; i++) rc = take_peek(r[i], err);
+    bf_link_begin(whole->link, BF_LOOKS);
+    for (unsigned i = 0; i < n; i++) put_look(r[i]);
+    const int rc = bf_link_send(whole->link, err);
+    for (unsigned i = 0; rc == 0 && i < n; i++) take_peek(r[i]);
     bf_link_unlock(whole->link);
     return rc;
 }

@@ -4,8 +4,11 @@
 #include "redis/redis.h"
 
 bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);
-int bf_redis_look(
-    bf_redis *r, long long *bytes, bf_error *err); /* HGETALL of meta and STRLEN of the key */
+typedef struct {
+    long long bytes; /* of the key */
+    uint32_t end;    /* its last four as a mark, 0: it has no four */
+} bf_redis_seen;
+int bf_redis_look(bf_redis *r, bf_redis_seen *s, bf_error *err); /* K:meta is l->reply */
 /* Several keys of whole's in one trip: those that are sound are open then, and peeked.  What is
  * wrong with another says bf_redis_attach_key. */
 int bf_redis_peek(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);

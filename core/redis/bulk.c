@@ -55,21 +55,14 @@ static const char expire[] =
         "KEYS[i]", "ARGV[3]") "end return 1";
 static const char remove_[] =
     BF_LUA_LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
-/* more: arguments that the caller puts after the two that all have. */
-static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp, size_t more)
+static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp)
 {
     bf_link *l = r->link;
-    bf_link_eval(l, text, 2 + (temp != NULL), 2 + more);
-    bf_link_word(l, l->key);
-    bf_link_word(l, r->meta);
+    bf_link_begin(l, BF_CHANGES);
+    bf_link_eval(l, text, 2 + (temp != NULL));
+    bf_link_more(l, "ss", r->key, r->meta);
     if (temp) bf_link_word(l, temp);
-    bf_link_number(l, r->mark_at);
-    bf_redis_put_hex(l, mark);
-}
-
-void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t more)
-{
-    script_for(r, text, r->mark, temp, more);
+    bf_link_more(l, "nx", r->mark_at, mark);
 }
 
 /* Sends it; 1 or 0 as the script says. */
@@ -82,7 +75,7 @@ static int run(bf_redis *r, bf_error *err)
                ? v != 0
                : bf_fail(err, BF_EIO,
                      "%s: its temporary key was evicted or deleted meanwhile: nothing was changed",
-                     bf_redis_label(r));
+                     r->label);
 }
 
 /* Somebody may have cleared it or re-created it meanwhile, maybe with other parameters. */
@@ -102,26 +95,19 @@ static int alive(bf_redis *r, int rc, bf_error *err)
 /* ---- temporary keys ---- */
 char *bf_redis_temp_name(const bf_redis *r)
 {
-    return bf_redis_name(r->link->key, "tmp:%08lx%08lx", (unsigned long)bf_redis_new_mark(),
+    return bf_redis_name(r->key, "tmp:%08lx%08lx", (unsigned long)bf_redis_new_mark(),
         (unsigned long)bf_redis_new_mark());
 }
 
 static void set_range(bf_link *l, const char *key, uint64_t at, const void *bytes, size_t len)
 {
-    bf_link_count(l, 4);
-    bf_link_word(l, "SETRANGE");
-    bf_link_word(l, key);
-    bf_link_number(l, at);
-    bf_link_arg(l, bytes, len);
+    bf_link_say(l, "ssnb", "SETRANGE", key, at, bytes, len);
 }
 
-static int window(bf_link *l, const char *temp, size_t n, bf_error *err)
+static int window(bf_link *l, const char *temp, bf_error *err)
 {
-    bf_link_count(l, 3);
-    bf_link_word(l, "EXPIRE");
-    bf_link_word(l, temp);
-    bf_link_number(l, TEMP_SECONDS);
-    return bf_link_finish(l, n + 1, err);
+    bf_link_say(l, "ssn", "EXPIRE", temp, (uint64_t)TEMP_SECONDS);
+    return bf_link_finish(l, err);
 }
 
 /* A key of zeros and the mark, if there is room for it, grown a step at a time. */
@@ -132,19 +118,15 @@ int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
     int rc = 0;
     bf_redis_mark_bytes(mark, big);
     for (bool whole = false; rc == 0 && !whole;) {
-        if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-        size_t n = 0;
-        for (; n < WINDOW && at < r->mark_at; n++, at += BF_REDIS_STEP)
+        bf_link_begin(r->link, BF_CHANGES);
+        for (size_t n = 0; n < WINDOW && at < r->mark_at; n++, at += BF_REDIS_STEP)
             set_range(r->link, temp, at, "", 1);
         whole = at >= r->mark_at;
-        if (whole) {
-            if (bf_redis_mark_apart(r))
-                set_range(r->link, temp, r->mark_at - 1, "", 1);
-            else
-                set_range(r->link, temp, r->mark_at, big, sizeof big);
-            n++;
-        }
-        rc = window(r->link, temp, n, err);
+        if (whole && bf_redis_mark_apart(r))
+            set_range(r->link, temp, r->mark_at - 1, "", 1);
+        else if (whole)
+            set_range(r->link, temp, r->mark_at, big, sizeof big);
+        rc = window(r->link, temp, err);
     }
     return rc;
 }
@@ -154,15 +136,14 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
     uint64_t at = (r->bits + 7) / 8;
     int rc = 0;
     while (rc == 0 && at > 0) {
-        if ((rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-        size_t n = 0;
-        for (; n < HEAVY && at > 0; n++) {
+        bf_link_begin(r->link, BF_CHANGES);
+        for (size_t n = 0; n < HEAVY && at > 0; n++) {
             const size_t c = at % BF_REDIS_STEP ? (size_t)(at % BF_REDIS_STEP) : BF_REDIS_STEP;
             at -= c;
             set_range(r->link, temp, at, bytes + at, c);
             bf_link_push(r->link);
         }
-        rc = window(r->link, temp, n, err);
+        rc = window(r->link, temp, err);
     }
     return rc;
 }
@@ -170,9 +151,9 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 /* After a fault: best effort, the error stands. */
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
-    if (bf_link_begin(r->link, true, NULL) < 0) return;
+    bf_link_begin(r->link, BF_CHANGES);
     bf_link_put(r->link, "DEL", temp);
-    bf_link_finish(r->link, 1, NULL);
+    bf_link_finish(r->link, NULL);
 }
 
 /* ---- making and changing ---- */
@@ -183,8 +164,8 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, d);
     int rc = bf_redis_zeros(r, temp, mark, err);
-    if (rc == 0 && (rc = bf_link_begin(r->link, true, err)) == 0) {
-        script_for(r, publish, r->seen, temp, bf_redis_meta_args(d));
+    if (rc == 0) {
+        script_for(r, publish, r->seen, temp);
         bf_redis_meta_put(r, d, mark);
         rc = run(r, err);
     }
@@ -198,10 +179,9 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mark, bf_error *err)
 {
     int rc = catch_up(r, err);
-    if (rc < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-    bf_redis_script(r, text, temp, 2);
-    bf_redis_put_hex(r->link, mark);
-    bf_redis_put_raw(r->link, mark);
+    if (rc < 0) return rc;
+    script_for(r, text, r->mark, temp);
+    bf_link_more(r->link, "xr", mark, mark);
     return run(r, err);
 }
 
@@ -238,51 +218,33 @@ uint64_t bf_redis_ms(double seconds)
     return seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5);
 }
 
+/* Until it finds the mark. */
+static int care(bf_redis *r, const char *text, uint64_t argument, bf_error *err)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < TRIES; i++) {
+        if ((rc = catch_up(r, err)) < 0) return rc;
+        script_for(r, text, r->mark, NULL);
+        bf_link_number(r->link, argument);
+        rc = run(r, err);
+    }
+    return alive(r, rc, err);
+}
+
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 {
-    int rc = 0;
-    for (int i = 0; rc == 0 && i < TRIES; i++) {
-        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-        bf_redis_script(r, expire, NULL, 1);
-        bf_link_number(r->link, bf_redis_ms(seconds));
-        rc = run(r, err);
-    }
-    return alive(r, rc, err);
+    return care(r, expire, bf_redis_ms(seconds), err);
 }
-
-int bf_redis_remove(bf_redis *r, bf_error *err)
-{
-    int rc = 0;
-    for (int i = 0; rc == 0 && i < TRIES; i++) {
-        if ((rc = catch_up(r, err)) < 0 || (rc = bf_link_begin(r->link, true, err)) < 0) return rc;
-        bf_redis_script(r, remove_, NULL, 0);
-        rc = run(r, err);
-    }
-    return alive(r, rc, err);
-}
+int bf_redis_remove(bf_redis *r, bf_error *err) { return care(r, remove_, 0, err); }
 
 /* ---- looking ---- */
-static void put_range(bf_redis *r, uint64_t first, uint64_t last, const char *command, bool bytes)
-{
-    bf_link *l = r->link;
-    bf_link_count(l, 4);
-    if (bytes) bf_link_allow(l, 0, (size_t)(last - first + 1));
-    bf_link_word(l, command);
-    bf_link_word(l, l->key);
-    bf_link_number(l, first);
-    bf_link_number(l, last);
-}
-
 /* The last reply of a trip: still the same bits?  1 yes, 0 others of the same filter: to be read
  * again from the start. */
-static int same_mark(bf_redis *r, bf_error *err)
+static int same_mark(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     bool changed = false;
-    uint32_t seen;
-    int rc;
     if (!bf_redis_marked(r)) return 1;
-    if ((rc = bf_redis_take_mark(r, NULL, &seen, err)) < 0) return rc;
-    rc = bf_redis_follow(r, seen, &changed, err);
+    const int rc = bf_redis_follow(r, bf_redis_take_mark(r, a, err), &changed, err);
     return rc < 0 ? rc : !changed;
 }
 
@@ -319,22 +281,23 @@ static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t 
     while (from < end) {
         size_t n = 0;
         uint64_t at = from;
-        int rc = bf_link_begin(r->link, true, err), refused = 0;
-        if (rc < 0) return rc;
-        for (; n < most && from < end; n++, from += step)
-            put_range(
-                r, from, (end - from < step ? end : from + step) - 1, command, take == take_bytes);
-        if (bf_redis_marked(r)) bf_redis_put_mark(r);
-        if ((rc = bf_link_send(r->link, err)) < 0) return rc;
-        for (size_t i = 0; i < n; i++, at += step) {
-            if ((rc = bf_link_next(r->link, err)) < 0) return rc;
-            if (refused == 0) refused = bf_link_refusal(r->link, err);
-            if (refused < 0 || take(r, w, end - at < step ? end - at : step)) continue;
-            bf_link_drop(r->link);
-            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", bf_redis_label(r), command);
+        bf_redis_answers a = { 0 };
+        bf_link_begin(r->link, BF_LOOKS);
+        for (; n < most && from < end; n++, from += step) {
+            const uint64_t c = end - from < step ? end - from : step;
+            bf_link_say(r->link, "ssnn", command, r->key, from, from + c - 1);
+            if (take == take_bytes) bf_link_allow(r->link, 0, (size_t)c);
         }
-        if ((rc = same_mark(r, refused ? NULL : err)) <= 0 || refused < 0)
-            return refused < 0 ? refused : rc;
+        if (bf_redis_marked(r)) bf_redis_put_mark(r);
+        int rc = bf_link_finish(r->link, err);
+        if (rc < 0) return rc;
+        for (size_t i = 0; i < n; i++, at += step) {
+            bf_link_next(r->link);
+            if (take(r, w, end - at < step ? end - at : step)) continue;
+            bf_link_drop(r->link);
+            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", r->label, command);
+        }
+        if ((rc = same_mark(r, &a, err)) <= 0) return rc;
     }
     return 1;
 }
@@ -349,7 +312,7 @@ static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t 
         *w = start;
         rc = walk_bytes(r, command, from, end, step, take, w, err);
     }
-    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", bf_redis_label(r))
+    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", r->label)
            : rc < 0 ? rc
                     : 0;
 }

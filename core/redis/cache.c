@@ -97,7 +97,7 @@ int bf_redis_part_cache(bf_redis *r, bf_error *err)
 
 static uint32_t mark_of(const bf_redis *r, unsigned i)
 {
-    return r->slot && r->at != i ? r->slot[i].mark : r->mark;
+    return r->shard ? r->shard[i].mark : r->mark;
 }
 
 static void empty(bf_redis *r, unsigned i)

@@ -178,7 +178,8 @@ static void lower(unsigned *least, unsigned v)
 static const char *range(
     bf_redis_group *g, uint64_t most, size_t *len, bf_redis_answers *a, int *rc, bf_error *err)
 {
-    if ((*rc = bf_redis_next(g->of, a, err)) < 0 || a->refused) return NULL;
+    *rc = 0;
+    if (!bf_redis_next(g->of, a, err)) return NULL;
     const char *bytes = bf_reply_only_text(&g->of->link->reply, len);
     if (bytes && *len <= most) return bytes;
     *rc = bf_redis_nonsense(g->of, err);
@@ -234,8 +235,7 @@ static int take_bitfield(bf_redis_group *g, const uint64_t *pos, unsigned k, uin
 {
     uint64_t own[BF_K_MAX];
     const long long most = (1LL << cell_bits(g)) - 1;
-    int rc = bf_redis_next(g->of, a, err);
-    if (rc < 0 || a->refused) return rc;
+    if (!bf_redis_next(g->of, a, err)) return 0;
     raised(g, pos, k, own, &k);
     const bf_redis_leaf *v = g->of->link->reply.leaves;
     if (g->of->link->reply.n != k + (size_t)with_mark) return bf_redis_nonsense(g->of, err);
@@ -285,8 +285,8 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
 {
     const bool inside = mark_inside(g, k);
     int rc = as_whole(g, k) ? take_whole(g, k, a, err) : take_keys(g, k, inside, a, err);
-    if (rc < 0 || inside || !bf_redis_marked(g->of)) return rc;
-    return bf_redis_take_mark(g->of, a, &g->mark, err);
+    if (rc == 0 && !inside && bf_redis_marked(g->of)) g->mark = bf_redis_take_mark(g->of, a, err);
+    return rc;
 }
 
 /* ---- taking back ---- */
@@ -296,32 +296,24 @@ static const char undo_counters[] = BF_LUA_UNDO(
     "for i=3,#ARGV,2 do "
     "redis.call('BITFIELD',KEYS[1],'OVERFLOW','SAT','INCRBY','u4','#'..ARGV[i],-ARGV[i+1]) end ");
 
-/* What a key of the group changed: of bits those that were 0, of counters all, and by how much. */
-static size_t changed_by(const bf_redis_group *g, size_t key, unsigned k, bool write)
+/* Best effort: the error stands.  Of bits those that were 0, of counters all, and by how much. */
+static void undo(const bf_redis_group *g, unsigned k)
 {
     bf_link *l = g->of->link;
     uint64_t own[BF_K_MAX];
-    size_t args = 0;
-    const uint8_t *old = g->old ? g->old + key * k : NULL;
-    const uint64_t *pos = raised(g, g->pos + key * k, k, own, &k);
-    for (unsigned i = 0; i < k; i++) {
-        if (old && old[i]) continue;
-        args += 1 + counts(g);
-        if (write) bf_link_number(l, pos[i]);
-        if (write && counts(g)) bf_link_number(l, g->by ? g->by[i] : 1);
+    bf_link_begin(l, BF_CHANGES);
+    bf_redis_script(g->of, counts(g) ? undo_counters : undo_bits);
+    for (size_t key = 0; key < g->nkeys; key++) {
+        const uint8_t *old = g->old ? g->old + key * k : NULL;
+        unsigned n;
+        const uint64_t *pos = raised(g, g->pos + key * k, k, own, &n);
+        for (unsigned i = 0; i < n; i++) {
+            if (old && old[i]) continue;
+            bf_link_number(l, pos[i]);
+            if (counts(g)) bf_link_number(l, g->by ? g->by[i] : 1);
+        }
     }
-    return args;
-}
-
-/* Best effort: the error stands. */
-static void undo(const bf_redis_group *g, unsigned k)
-{
-    size_t args = 0;
-    if (bf_link_begin(g->of->link, false, NULL) < 0) return;
-    for (size_t i = 0; i < g->nkeys; i++) args += changed_by(g, i, k, false);
-    bf_redis_script(g->of, counts(g) ? undo_counters : undo_bits, NULL, args);
-    for (size_t i = 0; i < g->nkeys; i++) changed_by(g, i, k, true);
-    bf_link_finish(g->of->link, 1, NULL);
+    bf_link_finish(l, NULL);
 }
 
 const bf_redis_question bf_redis_looks = { .put = put, .take = take };

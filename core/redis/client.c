@@ -12,16 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEWS_MOST = 1 << 16, REST_KEPT = 1 << 20, OUT_KEPT = 4 << 20, FAULT_BYTES = 76, HEAD = 64 };
-typedef struct {
-    size_t from, n;
-    bool there;
-} window;
+enum { NEWS_MOST = 1 << 16, REST_KEPT = 1 << 20, FAULT_BYTES = 76, HEAD = 64 };
 struct bf_reply_sink {
-    bf_redis_reply all;
-    window *replies;
-    size_t n, cap, next; /* replies there must be, and the one to read next     */
-    size_t open, left;   /* the reply being put: first leaf, members still due  */
+    bf_redis_replies *got;
+    size_t open, left; /* the reply being put: first leaf, members still due  */
     const bf_redis_range *expected;
     bf_redis_range every;
     size_t nexpected, inside; /* ranges left, replies of the first that came         */
@@ -45,17 +39,17 @@ struct bf_reply_sink {
 /* What nobody waits for takes no room, and does not go on for ever. */
 static void forget(bf_reply_sink *s)
 {
-    s->all.n = s->open;
-    s->all.used = s->text_open;
-    s->all.arrays = s->arrays_open;
-    if (++s->news > NEWS_MOST) s->all.too_much = true;
+    s->got->all.n = s->open;
+    s->got->all.used = s->text_open;
+    s->got->all.arrays = s->arrays_open;
+    if (++s->news > NEWS_MOST) s->got->all.too_much = true;
 }
 
 static void begin_reply(bf_reply_sink *s)
 {
-    s->open = s->all.n;
-    s->text_open = s->all.used;
-    s->arrays_open = s->all.arrays;
+    s->open = s->got->all.n;
+    s->text_open = s->got->all.used;
+    s->arrays_open = s->got->all.arrays;
     s->left = 1;
     s->pushed = false;
 }
@@ -67,11 +61,11 @@ static void finished(bf_reply_sink *s)
         s->nexpected && r->first != BF_NO_REPLY ? r->first + s->inside : BF_NO_REPLY;
     if (s->pushed)
         forget(s); /* not asked for */
-    else if (s->nexpected == 0 || (place != BF_NO_REPLY && place >= s->n))
+    else if (s->nexpected == 0 || (place != BF_NO_REPLY && place >= s->got->n))
         s->too_many = true;
     else {
         if (place != BF_NO_REPLY)
-            s->replies[place] = (window){ s->open, s->all.n - s->open, true };
+            s->got->window[place] = (bf_redis_window){ s->open, s->got->all.n - s->open, true };
         else
             forget(s);
         if (++s->inside == r->count) {
@@ -95,16 +89,16 @@ void bf_reply_expect(bf_reply_sink *s, const bf_redis_range *ranges, size_t n)
     s->inside = 0;
     s->came = 0;
     s->rest_len = 0;
-    s->all.n = s->open;
-    s->all.used = s->text_open;
-    s->all.arrays = s->arrays_open;
+    s->got->all.n = s->open;
+    s->got->all.used = s->text_open;
+    s->got->all.arrays = s->arrays_open;
     begin_reply(s);
 }
 
 static void put(bf_reply_sink *s, int type, long long value, const void *text, size_t len)
 {
-    bf_reply_leaf(&s->all, type, value, text, len);
-    if (s->all.too_much) return;
+    bf_reply_leaf(&s->got->all, type, value, text, len);
+    if (s->got->all.too_much) return;
     if (--s->left == 0) finished(s);
 }
 
@@ -123,17 +117,18 @@ void bf_reply_put_error(bf_reply_sink *s, const void *bytes, size_t len)
 void bf_reply_put_nil(bf_reply_sink *s) { put(s, BF_LEAF_NIL, 0, NULL, 0); }
 void bf_reply_put_array(bf_reply_sink *s, size_t n)
 {
-    if (!bf_reply_array(&s->all, n)) return;
+    if (!bf_reply_array(&s->got->all, n)) return;
     s->left += n;
     if (--s->left == 0) finished(s);
 }
 
 size_t bf_reply_refusal(const bf_reply_sink *s, size_t i, const char **text)
 {
-    if (i >= s->n || !s->replies[i].there || s->replies[i].n == 0) return 0;
-    const bf_redis_leaf *l = s->all.leaves + s->replies[i].from;
+    const bf_redis_replies *got = s->got;
+    if (i >= got->n || !got->window[i].there || got->window[i].n == 0) return 0;
+    const bf_redis_leaf *l = got->all.leaves + got->window[i].from;
     if (l->type != BF_LEAF_ERROR) return 0;
-    *text = l->len ? s->all.text + l->value : "";
+    *text = l->len ? s->got->all.text + l->value : "";
     return l->len;
 }
 
@@ -176,8 +171,8 @@ static ptrdiff_t take_text(
         return line + 2 - at;
     }
     if (len < 0) return -1;
-    if ((uint64_t)len > s->all.most_text - s->all.used) {
-        s->all.too_much = true;
+    if ((uint64_t)len > s->got->all.most_text - s->got->all.used) {
+        s->got->all.too_much = true;
         return -1;
     }
     if (end - (line + 2) < len + 2) return 0;
@@ -191,8 +186,9 @@ static ptrdiff_t take(bf_reply_sink *s, const char *at, const char *end)
     const char *line = memchr(at, '\r', (size_t)(end - at));
     long long v = 0;
     if (!line || end - line < 2) {
-        s->all.too_much |= (size_t)(end - at) > s->all.most_text - s->all.used + HEAD;
-        return s->all.too_much ? -1 : 0;
+        s->got->all.too_much |=
+            (size_t)(end - at) > s->got->all.most_text - s->got->all.used + HEAD;
+        return s->got->all.too_much ? -1 : 0;
     }
     if (line[1] != '\n' || (strchr(":$*%~>", *at) && !number(at + 1, line, &v))) return -1;
     const ptrdiff_t whole = line + 2 - at;
@@ -208,14 +204,14 @@ static ptrdiff_t take(bf_reply_sink *s, const char *at, const char *end)
     case '*':
     case '~':
     case '%':
-        if (*at == '>' && (s->left != 1 || s->all.n != s->open || v < 1)) return -1;
+        if (*at == '>' && (s->left != 1 || s->got->all.n != s->open || v < 1)) return -1;
         if (*at == '>') s->pushed = true;
         if (v == -1) {
             bf_reply_put_nil(s);
             return whole;
         }
-        if (v < 0 || (uint64_t)v > s->all.most) {
-            s->all.too_much |= v > 0;
+        if (v < 0 || (uint64_t)v > s->got->all.most) {
+            s->got->all.too_much |= v > 0;
             return -1;
         }
         bf_reply_put_array(s, (size_t)v * (*at == '%' ? 2 : 1));
@@ -230,7 +226,7 @@ static bool keep_rest(bf_reply_sink *s, const char *bytes, size_t len)
         size_t cap = 2 * s->rest_len + len;
         char *more = realloc(s->rest, cap);
         if (!more) {
-            s->all.no_memory = true;
+            s->got->all.no_memory = true;
             return false;
         }
         s->rest = more;
@@ -251,15 +247,16 @@ int64_t bf_reply_feed(bf_reply_sink *s, const void *bytes, size_t len)
         at = s->rest;
         end = at + s->rest_len;
     }
-    while (at < end && !s->all.too_much && (c = take(s, at, end)) > 0) at += c;
-    if (c < 0 || s->all.too_much) return BF_EFORMAT;
+    while (at < end && !s->got->all.too_much && (c = take(s, at, end)) > 0) at += c;
+    if (c < 0 || s->got->all.too_much) return BF_EFORMAT;
     if (joined) {
         memmove(s->rest, at, (size_t)(end - at));
         s->rest_len = (size_t)(end - at);
     } else if (!keep_rest(s, at, (size_t)(end - at)))
         return BF_ENOMEM;
-    if (s->all.no_memory) return BF_ENOMEM;
-    const bool more = s->nexpected == 0 && (s->rest_len > 0 || s->left != 1 || s->all.n != s->open);
+    if (s->got->all.no_memory) return BF_ENOMEM;
+    const bool more =
+        s->nexpected == 0 && (s->rest_len > 0 || s->left != 1 || s->got->all.n != s->open);
     return s->too_many || more ? BF_EFORMAT : s->came; /* nobody asked for that: out of step */
 }
 
@@ -295,31 +292,20 @@ bool bf_command_arg(bf_commands *c, bf_key *arg)
 }
 
 /* ---- the transport ---- */
-static int begin(bf_link *l, bool probe, bf_error *err)
+static void begin(bf_link *l)
 {
-    bf_reply_sink *s = l->sink;
-    (void)probe; /* the client looks after its connections */
-    if (!s && !(s = l->sink = calloc(1, sizeof *s))) return bf_link_no_memory(l, err);
-    if (s->rest_cap > REST_KEPT) {
-        free(s->rest);
-        s->rest = NULL;
-        s->rest_cap = 0;
+    if (!l->sink && !(l->sink = calloc(1, sizeof *l->sink)))
+        l->no_memory = true;
+    else {
+        l->sink->got = &l->got;
+        l->sink->nparts = 0;
     }
-    bf_reply_reset(&s->all);
-    s->n = s->next = s->open = s->text_open = s->arrays_open = s->news = s->rest_len = s->nparts =
-        0;
-    s->too_many = false;
-    s->sys_errno = 0;
-    s->fault[0] = 0;
-    l->reply = (bf_redis_reply){ 0 };
-    l->sent = l->fresh = false;
-    l->stands = true;
-    return 0;
 }
 
 static void about(bf_link *l, const char *key)
 {
     bf_reply_sink *s = l->sink;
+    if (!s) return;
     if (s->nparts && !l->apart && !strcmp(s->parts[s->nparts - 1].key, key)) return;
     l->apart = false;
     if (s->nparts == s->parts_cap) {
@@ -358,11 +344,11 @@ static int failed(bf_link *l, int how, bf_error *err)
     const bool unsent = how == BF_CLIENT_UNSENT;
     l->sent = !unsent;
     l->fresh = unsent;
-    l->timed_out = s->sys_errno == ETIMEDOUT || how == BF_CLIENT_STOP || s->all.too_much;
+    l->timed_out = s->sys_errno == ETIMEDOUT || how == BF_CLIENT_STOP || s->got->all.too_much;
     bf_link_drop(l);
     if (how == BF_CLIENT_STOP)
         return bf_fail(err, BF_EHOST, "%s: the client was interrupted", l->label);
-    if (s->all.too_much) return bf_link_too_much(l, err);
+    if (s->got->all.too_much) return bf_link_too_much(l, err);
     if (s->sys_errno)
         return bf_fail_sys(err, s->sys_errno, unsent ? "reach" : "get a reply from", l->label);
     return bf_fail(err, BF_EIO, "%s: %s", l->label, *s->fault ? s->fault : "the client failed");
@@ -371,16 +357,18 @@ static int failed(bf_link *l, int how, bf_error *err)
 static bool expect_all(bf_link *l)
 {
     bf_reply_sink *s = l->sink;
-    if (l->commands > s->cap) {
-        window *more = realloc(s->replies, l->commands * sizeof *more);
-        if (!more) return false;
-        s->replies = more;
-        s->cap = l->commands;
+    if (s->rest_cap > REST_KEPT) {
+        free(s->rest);
+        s->rest = NULL;
+        s->rest_cap = 0;
     }
-    s->n = l->commands;
-    bf_reply_limit(&s->all, l->all.leaves, l->all.bytes);
-    for (size_t i = 0; i < s->n; i++) s->replies[i].there = false;
-    s->every = (bf_redis_range){ 0, s->n };
+    s->open = s->text_open = s->arrays_open = s->news = 0;
+    s->too_many = false;
+    s->sys_errno = 0;
+    s->fault[0] = 0;
+    if (!bf_replies_begin(&l->got, l->commands)) return false;
+    bf_reply_limit(&l->got.all, l->all.leaves, l->all.bytes);
+    s->every = (bf_redis_range){ 0, l->commands };
     bf_reply_expect(s, &s->every, 1);
     return true;
 }
@@ -388,13 +376,16 @@ static bool expect_all(bf_link *l)
 static bool all_there(const bf_reply_sink *s)
 {
     bool all = !s->too_many && s->left == 1 && s->rest_len == 0;
-    for (size_t i = 0; i < s->n; i++) all &= s->replies[i].there;
+    for (size_t i = 0; i < s->got->n; i++) all &= s->got->window[i].there;
     return all;
 }
 
-static int send_(bf_link *l, bf_error *err)
+/* The client looks after its connections. */
+static int exchange(bf_link *l, bf_error *err)
 {
     bf_reply_sink *s = l->sink;
+    l->stands = true;
+    l->sent = l->fresh = false;
     if (s->nparts == 0) {
         about(l, l->key);
         if (s->nparts) s->part_from[0] = s->part_from[1] = 0;
@@ -405,25 +396,9 @@ static int send_(bf_link *l, bf_error *err)
     l->era = s->connection;
     if (how != BF_CLIENT_ANSWERED) return failed(l, how, err);
     l->sent = true;
-    if (s->all.no_memory) return bf_link_no_memory(l, err);
-    if (s->all.too_much) return bf_link_too_much(l, err);
-    if (!all_there(s)) return bf_link_nonsense(l, err);
-    if (l->out_cap > OUT_KEPT) {
-        free(l->out);
-        l->out = NULL;
-        l->out_cap = 0;
-    }
-    return 0;
-}
-
-static int next(bf_link *l, bf_error *err)
-{
-    bf_reply_sink *s = l->sink;
-    if (s->next >= s->n) return bf_link_nonsense(l, err);
-    const window *w = s->replies + s->next++;
-    l->reply =
-        (bf_redis_reply){ .leaves = s->all.leaves + w->from, .n = w->n, .text = s->all.text };
-    return 0;
+    if (l->got.all.no_memory) return bf_link_no_memory(l, err);
+    if (l->got.all.too_much) return bf_link_too_much(l, err);
+    return all_there(s) ? 0 : bf_link_nonsense(l, err);
 }
 
 static void drop(bf_link *l) { (void)l; } /* its connections are the client's own */
@@ -433,10 +408,7 @@ static void abandon(bf_link *l) { l->sink = NULL; }
 static void free_(bf_link *l)
 {
     bf_reply_sink *s = l->sink;
-    l->reply = (bf_redis_reply){ 0 };
     if (!s) return;
-    bf_reply_free(&s->all);
-    free(s->replies);
     free(s->rest);
     free(s->parts);
     free(s->part_from);
@@ -445,8 +417,7 @@ static void free_(bf_link *l)
 
 static const bf_transport client_transport = { .begin = begin,
     .about = about,
-    .send = send_,
-    .next = next,
+    .exchange = exchange,
     .drop = drop,
     .abandon = abandon,
     .free = free_ };

@@ -41,16 +41,13 @@ static size_t share(size_t nkeys, unsigned k)
 static void put_keys(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k)
 {
     uint64_t own[BF_K_MAX];
-    size_t args = 0;
-    for (int write = 0; write < 2; write++)
-        for (size_t i = 0; i < nkeys; i++) {
-            memcpy(own, pos + i * k, k * sizeof *own);
-            const unsigned n = bf_counters_distinct(own, k);
-            args += 1 + n;
-            if (!write && i + 1 == nkeys) bf_redis_script(r, remove_, NULL, args);
-            if (write) bf_link_number(r->link, n);
-            for (unsigned j = 0; write && j < n; j++) bf_link_number(r->link, own[j]);
-        }
+    bf_redis_script(r, remove_);
+    for (size_t i = 0; i < nkeys; i++, pos += k) {
+        memcpy(own, pos, k * sizeof *own);
+        const unsigned n = bf_counters_distinct(own, k);
+        bf_link_number(r->link, n);
+        for (unsigned j = 0; j < n; j++) bf_link_number(r->link, own[j]);
+    }
 }
 
 static void put(const bf_redis_group *g, unsigned k, const char *about)
@@ -77,9 +74,7 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
     g->mark = g->of->mark;
     for (size_t at = 0, c; at < nkeys; at += c) {
         c = share(nkeys - at, k);
-        int rc = bf_redis_next(g->of, a, err);
-        if (rc < 0) return rc;
-        if (a->refused) continue;
+        if (!bf_redis_next(g->of, a, err)) continue;
         const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
         if (reply->n != (other ? 2 : c)) return bf_redis_nonsense(g->of, err);
         if (other && (!bf_reply_integer(reply, 1, &v) || v < 0 || v > UINT32_MAX))
@@ -124,7 +119,6 @@ int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
     int rc = 0;
     for (size_t n; rc == 0 && (n = gather(words, bf_redis_cells(r), &at, pos, by));) {
         bf_redis_group g = { .of = r,
-            .shard = r->at,
             .op = BF_OP_ADD,
             .how = &bf_redis_adds,
             .pos = pos,

@@ -75,17 +75,16 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
     bf_link *l = whole->link;
     size_t len = 0;
     int64_t s = 0, more = 0;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
+    bf_link_begin(l, BF_LOOKS);
     bf_link_put(l, "HGET", whole->meta, "clock");
     bf_link_put(l, "TIME");
-    if ((rc = bf_link_send(l, err)) < 0 || (rc = bf_link_next(l, err)) < 0) return rc;
-    int refused = bf_link_refusal(l, err);
+    const int rc = bf_link_finish(l, err);
+    if (rc < 0) return rc;
+    bf_link_next(l);
     const char *clock = bf_reply_text(&l->reply, 0, &len);
     const bool own = clock && len == 3 && !memcmp(clock, "own", 3);
     const bool none = l->reply.n == 1 && l->reply.leaves[0].type == BF_LEAF_NIL;
-    if ((rc = bf_link_next(l, err)) < 0) return rc;
-    if (refused || (refused = bf_link_refusal(l, err)) < 0) return refused;
+    bf_link_next(l);
     if (!own && !none) return bf_redis_nonsense(whole, err);
     bf_int_set(&f->chain->own_time, own ? 2 : 1);
     if (l->reply.n != 2 || !decimal(&l->reply, 0, INT64_C(1) << 40, &s) ||
@@ -245,8 +244,7 @@ static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
     const long long v = strtoll(digits, &end, 10);
     if (end == digits || *end || v <= BF_NEVER / 2 || v >= -BF_NEVER / 2)
         return bf_fail(err, BF_EFORMAT,
-            "%s: field epoch of its companion hash (:meta) is missing or invalid",
-            bf_redis_label(whole));
+            "%s: field epoch of its companion hash (:meta) is missing or invalid", whole->label);
     *newest = v;
     return 0;
 }
@@ -288,21 +286,14 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
     const unsigned n = f->chain->desc.parts + 1;
     char text[32];
     bf_redis_lock(whole);
-    int rc = bf_link_begin(l, true, err);
-    if (rc == 0) {
-        bf_link_count(l, 2 + FIELDS + n);
-        bf_link_allow(l, FIELDS + n, 0);
-        bf_link_word(l, "HMGET");
-        bf_link_word(l, whole->meta);
-        bf_link_word(l, "format");
-        bf_link_word(l, "epoch");
-        bf_link_word(l, "born");
-        for (unsigned i = 0; i < n; i++) {
-            snprintf(text, sizeof text, "e%lld", (long long)(now - i));
-            bf_link_word(l, text);
-        }
-        rc = bf_link_finish(l, 1, err);
+    bf_link_begin(l, BF_LOOKS);
+    bf_link_say(l, "sssss", "HMGET", whole->meta, "format", "epoch", "born");
+    bf_link_allow(l, FIELDS + n, 0);
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "e%lld", (long long)(now - i));
+        bf_link_word(l, text);
     }
+    int rc = bf_link_finish(l, err);
     if (rc == 0) rc = take(whole, n, newest, has, err);
     const int64_t born = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
     bf_link_unlock(l);
@@ -372,7 +363,7 @@ static void put_turn(bf_filter *f, bf_redis *r, const bf_redis_birth *b)
     bf_link_number(l, life_of(f));
     put_integer(l, b->epoch - (int64_t)f->chain->desc.parts);
     put_integer(l, f->chain->newest);
-    bf_redis_put_hex(l, bf_redis_whole(f)->born);
+    bf_link_more(l, "x", bf_redis_whole(f)->born);
     bf_redis_meta_put(r, b->desc, b->own_mark);
 }
 
@@ -395,7 +386,6 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
                 .own_mark = bf_redis_new_mark(),
                 .desc = &d,
                 .epoch = epoch,
-                .args = 5 + bf_redis_meta_args(&d),
                 .rest = put_turn },
             err);
     free(key);
@@ -453,17 +443,12 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     int rc = bf_chain_begin(f, d, spec, err);
     if (rc < 0) return rc;
     bf_redis_lock(whole);
-    if ((rc = bf_link_begin(l, true, err)) == 0) {
-        bf_link_eval(l, create_script, 2, BF_WHOLE_ARGS + 2 * f->chain->own_clock);
-        bf_link_word(l, whole->meta);
-        bf_link_word(l, l->key);
-        bf_redis_put_whole(bf_redis_whole(f), &f->chain->desc, f->secret_check);
-        if (f->chain->own_clock) {
-            bf_link_word(l, "clock");
-            bf_link_word(l, "own");
-        }
-        rc = bf_link_run(l, &v, err);
-    }
+    bf_link_begin(l, BF_CHANGES);
+    bf_link_eval(l, create_script, 2);
+    bf_link_more(l, "ss", whole->meta, whole->key);
+    bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
+    if (f->chain->own_clock) bf_link_more(l, "ss", "clock", "own");
+    rc = bf_link_run(l, &v, err);
     bf_link_unlock(l);
     if (rc == 0 && v == 1) return (rc = bf_redis_window_pieces(f, err)) < 0 ? rc : 1;
     if (rc == 0) bf_chain_free(f);

@@ -35,8 +35,7 @@ int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
     const uint64_t place = cell == 1 ? PLACE : PLACE_OF_COUNTERS;
     const unsigned n = bytes > PLACES * place ? PLACES : 1;
     const uint64_t each = n > 1 ? place : bytes, step = n > 1 ? (bytes - each) / (n - 1) : 0;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
+    bf_link_begin(l, BF_LOOKS);
     for (unsigned i = 0; i < n; i++) {
         bf_link_count(l, 4);
         if (cell > 1) bf_link_allow(l, 0, (size_t)each);
@@ -47,15 +46,13 @@ int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
     }
     *ones = 0;
     *of = (n > 1 ? n * each * 8 : r->bits) / cell;
-    if ((rc = bf_link_send(l, err)) < 0) return rc;
-    int refused = 0;
+    const int rc = bf_link_finish(l, err);
+    if (rc < 0) return rc;
     for (unsigned i = 0; i < n; i++) {
-        if ((rc = bf_link_next(l, err)) < 0) return rc;
-        if (refused == 0) refused = bf_link_refusal(l, err);
-        if (refused < 0) continue;
+        bf_link_next(l);
         const int64_t here = ones_of(r, each);
         if (here < 0) return bf_redis_nonsense(r, err);
         *ones += (uint64_t)here;
     }
-    return refused;
+    return 0;
 }

@@ -22,27 +22,27 @@
 #include <string.h>
 
 /* After the four of scripts.h: which part it is; how many of KEYS[7] and on, the later parts and
- * their hashes, are of the lost filter whose place it takes; how many arguments are the part's
- * hash, and they; the first part: those of K:meta.  The first part has K and K:meta in the newest's
+ * their hashes, are of the lost filter whose place it takes; the first part: BF_WHOLE_ARGS of
+ * K:meta; those of the part's hash.  The first part has K and K:meta in the newest's
  * place, and as its mark the born of that lost filter, or ''.  Later parts that are there without
  * K:meta, which counts them, are nobody's: a part has `keys` in its hash, a filter of its own has
  * not. */
 static const char append_script[] = BF_LUA_FAIL
-    "local n,k=tonumber(ARGV[5]),tonumber(ARGV[7]) "
+    "local n=tonumber(ARGV[5]) "
     "if n==0 then local was=redis.call('EXISTS',KEYS[6])==1 "
     "if redis.call('EXISTS',KEYS[1])==1 or (was and (ARGV[2]=='' or "
     "redis.call('HGET',KEYS[6],'born')~=ARGV[2])) then return fail(0) end "
     "else if redis.call('HGET',KEYS[6],'parts')~=ARGV[5] then return fail(0) end " BF_LUA_LIVE
     "if not live then return fail(2) end end " BF_LUA_NAME_PART(
-        "unpack(ARGV,8,7+k)") "if n==0 then for i=7,#KEYS,2 do if i<7+2*ARGV[6] or "
-                              "redis.pcall('HEXISTS',KEYS[i+1],'keys')==1 "
-                              "then redis.call('DEL',KEYS[i],KEYS[i+1]) end end "
-                              "redis.call('DEL',KEYS[6]) "
-                              "redis.call('HSET',KEYS[6],unpack(ARGV,8+k)) return 1 end "
-                              "local t=redis.call('PTTL',KEYS[6]) if t>0 then "
-                              "redis.call('PEXPIRE',KEYS[4],t) redis.call('PEXPIRE',KEYS[5],t) "
-                              "end " BF_LUA_NEXT_MARK
-                              "redis.call('HSET',KEYS[6],'parts',n+1) return 1";
+        "unpack(ARGV,n==0 and 29 or 7)") "if n==0 then for i=7,#KEYS,2 do if i<7+2*ARGV[6] or "
+                                         "redis.pcall('HEXISTS',KEYS[i+1],'keys')==1 "
+                                         "then redis.call('DEL',KEYS[i],KEYS[i+1]) end end "
+                                         "redis.call('DEL',KEYS[6]) "
+                                         "redis.call('HSET',KEYS[6],unpack(ARGV,7,28)) return 1 end "
+                                         "local t=redis.call('PTTL',KEYS[6]) if t>0 then "
+                                         "redis.call('PEXPIRE',KEYS[4],t) redis.call('PEXPIRE',KEYS[5],t) "
+                                         "end " BF_LUA_NEXT_MARK
+                                         "redis.call('HSET',KEYS[6],'parts',n+1) return 1";
 
 /* ---- a part as a store ---- */
 static void free_piece(bf_piece *p)
@@ -157,11 +157,7 @@ static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
 {
     bf_link *l = whole->link;
     bf_redis_lock(whole);
-    int rc = bf_link_begin(l, true, err);
-    if (rc == 0) {
-        bf_link_put(l, "HMGET", whole->meta, "parts", "born");
-        rc = bf_link_finish(l, 1, err);
-    }
+    int rc = bf_link_look(l, err, "HMGET", whole->meta, "parts", "born");
     if (rc == 0 && l->reply.n != 2) rc = bf_redis_nonsense(whole, err);
     *parts = rc == 0 ? bf_reply_number(&l->reply, 0, 10) : -1;
     const int64_t mark = rc == 0 ? bf_reply_number(&l->reply, 1, 16) : 0;
@@ -234,7 +230,7 @@ static int follow(bf_filter *f, bf_error *err)
         if (parts > BF_PARTS_MAX)
             return bf_fail(err, BF_EFORMAT,
                 "%s: field parts of its companion hash (:meta) is missing or invalid",
-                bf_redis_label(whole));
+                whole->label);
         if (parts == (int64_t)c->count) {
             c->piece[c->count - 1]->known = mark;
             return 0;
@@ -256,11 +252,10 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis_birth *b)
     bf_link *l = r->link;
     bf_redis *whole = bf_redis_whole(f);
     const unsigned i = f->chain->count;
-    bf_link_number(l, i);
-    bf_link_number(l, whole->again && whole->old_parts > 1 ? whole->old_parts - 1 : 0);
-    bf_link_number(l, bf_redis_meta_args(b->desc));
-    bf_redis_meta_put(r, b->desc, b->own_mark);
+    const uint64_t old = whole->again && whole->old_parts > 1 ? whole->old_parts - 1 : 0;
+    bf_link_more(l, "nn", (uint64_t)i, old);
     if (i == 0) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
+    bf_redis_meta_put(r, b->desc, b->own_mark);
 }
 
 /* 1 it is there, 0 somebody was faster, 2 the part before it has another mark by now. */
@@ -281,7 +276,6 @@ static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *er
         .own_mark = bf_redis_new_mark(),
         .desc = d,
         .later = first ? BF_PARTS_MAX - 1 : 0,
-        .args = 3 + bf_redis_meta_args(d) + (first ? BF_WHOLE_ARGS : 0),
         .rest = put_append };
     int rc = bf_redis_bear(f, r, &b, err);
     if (rc != 1) return rc;

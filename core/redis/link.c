@@ -1,10 +1,12 @@
 /* link.c - the way to Redis: commands put into a buffer, whose it is, and the order of a trip. What
  * moves them is a transport: socket.c (a connection of our own) or client.c (the host's).  Knows
- * how commands are written and what a fork does; knows nothing of filters. */
+ * how commands are written, what is sent once more and what a fork does; knows nothing of filters.
+ */
 #include "parts/filter.h"
 #include "bits/bits.h"
 #include "redis/transport.h"
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,8 @@
 
 enum {
     SPARE_LEAVES = 1 << 10,
-    SPARE_BYTES = 1 << 16
+    SPARE_BYTES = 1 << 16,
+    OUT_KEPT = 4 << 20
 }; /* of a trip: refusals of what a client sends again */
 
 /* ---- life ---- */
@@ -65,7 +68,7 @@ static void let_go(bf_link *l)
     } else {
         l->stands = false;
         l->transport->abandon(l);
-        l->reply = (bf_redis_reply){ 0 };
+        l->got = (bf_redis_replies){ 0 };
         l->out = NULL;
         l->out_cap = l->out_len = 0;
     }
@@ -92,6 +95,7 @@ void bf_link_free(bf_link *l)
     come_home(l);
     bf_link_drop(l);
     l->transport->free(l);
+    bf_replies_free(&l->got);
     free(l->out);
     bf_redis_url_free(&l->url);
     pthread_mutex_destroy(&l->mutex);
@@ -133,43 +137,80 @@ int bf_link_refusal(const bf_link *l, bf_error *err)
 }
 
 /* ---- a trip ---- */
-int bf_link_begin(bf_link *l, bool probe, bf_error *err)
+void bf_link_begin(bf_link *l, int changes)
 {
-    l->out_len = l->commands = 0;
+    l->out_len = l->pushed = l->commands = 0;
+    l->opened = false;
     l->each = (bf_redis_most){ BF_REPLY_LEAVES, BF_REPLY_BYTES };
     l->all = (bf_redis_most){ SPARE_LEAVES, SPARE_BYTES };
-    l->no_memory = l->timed_out = l->apart = false;
-    return l->transport->begin(l, probe, err);
+    l->changes = changes == BF_CHANGES;
+    l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = l->probed = false;
+    if (l->transport->begin) l->transport->begin(l);
 }
 
+static void close_command(bf_link *l);
 void bf_link_about(bf_link *l, const char *key)
 {
+    close_command(l);
     if (l->transport->about) l->transport->about(l, key);
 }
 void bf_link_apart(bf_link *l) { l->apart = true; }
 void bf_link_push(bf_link *l)
 {
+    close_command(l);
     if (l->transport->push && !l->no_memory) l->transport->push(l);
+}
+
+/* Did a fault end a connection that stood, so that what only looks is sent once more? */
+static bool cut_off(const bf_link *l, int rc)
+{
+    return rc == BF_EIO && !l->stands && !l->timed_out && (l->sent || !l->fresh);
 }
 
 int bf_link_send(bf_link *l, bf_error *err)
 {
-    return l->no_memory ? bf_link_no_memory(l, err) : l->transport->send(l, err);
+    close_command(l);
+    if (l->no_memory) return bf_link_no_memory(l, err);
+    int rc = l->transport->exchange(l, err);
+    if (cut_off(l, rc) && !l->changes) rc = l->transport->exchange(l, err);
+    l->reply = (bf_redis_reply){ 0 };
+    if (l->out_cap > OUT_KEPT) {
+        free(l->out);
+        l->out = NULL;
+        l->out_cap = l->out_len = 0;
+    }
+    return rc;
 }
 
-int bf_link_next(bf_link *l, bf_error *err) { return l->transport->next(l, err); }
-
-int bf_link_finish(bf_link *l, size_t n, bf_error *err)
+void bf_link_next(bf_link *l)
 {
-    int rc = bf_link_send(l, err), refused = 0;
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        if ((rc = bf_link_next(l, err)) == 0 && refused == 0) refused = bf_link_refusal(l, err);
-    return rc < 0 ? rc : refused;
+    const bf_redis_replies *got = &l->got;
+    const bf_redis_window *w = got->window + l->got.next++;
+    l->reply =
+        (bf_redis_reply){ .leaves = got->all.leaves + w->from, .n = w->n, .text = got->all.text };
+}
+
+int bf_link_finish(bf_link *l, bf_error *err)
+{
+    int rc = bf_link_send(l, err);
+    for (size_t i = 0; rc == 0 && i < l->got.n; i++) {
+        bf_link_next(l);
+        rc = bf_link_refusal(l, err);
+    }
+    l->got.next = 0;
+    return rc;
+}
+
+int bf_link_ask(bf_link *l, bf_error *err, const char *const *words)
+{
+    bf_link_begin(l, BF_LOOKS);
+    bf_link_words(l, words);
+    return bf_link_finish(l, err);
 }
 
 int bf_link_run(bf_link *l, long long *v, bf_error *err)
 {
-    const int rc = bf_link_finish(l, 1, err);
+    const int rc = bf_link_finish(l, err);
     if (rc < 0 || bf_reply_integer(&l->reply, 0, v)) return rc;
     return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
 }
@@ -200,23 +241,44 @@ char *bf_redis_digits(char *at, uint64_t v)
     return at;
 }
 
-static void header(bf_link *l, char kind, size_t n)
+enum { HEADER = 24 };
+static size_t header(char text[HEADER], char kind, size_t n)
 {
-    char *at = bf_link_room(l, 24);
-    if (!at) return;
+    char *at = text;
     *at++ = kind;
     at = bf_redis_digits(at, n);
     *at++ = '\r';
     *at++ = '\n';
-    l->out_len = (size_t)(at - l->out);
+    return (size_t)(at - text);
+}
+
+/* Its arguments are counted by now: its header goes before them. */
+static void close_command(bf_link *l)
+{
+    char text[HEADER];
+    if (!l->opened) return;
+    l->opened = false;
+    if (l->no_memory) return;
+    char *at = l->out + l->open;
+    const size_t len = header(text, '*', l->args);
+    memmove(at + len, at + HEADER, l->out_len - l->open - HEADER);
+    memcpy(at, text, len);
+    l->out_len -= HEADER - len;
+}
+
+static void one_more(bf_link *l)
+{
+    close_command(l);
+    l->commands++;
+    l->all.leaves += BF_REPLY_LEAVES;
+    l->all.bytes += BF_REPLY_BYTES;
 }
 
 void bf_link_count(bf_link *l, size_t args)
 {
-    header(l, '*', args);
-    l->commands++;
-    l->all.leaves += BF_REPLY_LEAVES;
-    l->all.bytes += BF_REPLY_BYTES;
+    one_more(l);
+    char *at = bf_link_room(l, HEADER);
+    if (at) l->out_len += header(at, '*', args);
 }
 
 static void raise_to(size_t *most, size_t v)
@@ -234,14 +296,17 @@ void bf_link_allow(bf_link *l, size_t leaves, size_t bytes)
 
 char *bf_link_begin_arg(bf_link *l, size_t len)
 {
-    header(l, '$', len);
-    return bf_link_room(l, len + 2);
+    char *at = bf_link_room(l, HEADER + len + 2);
+    if (!at) return NULL;
+    l->out_len += header(at, '$', len);
+    return l->out + l->out_len;
 }
 
 void bf_link_end_arg(bf_link *l, size_t len)
 {
     memcpy(l->out + l->out_len + len, "\r\n", 2);
     l->out_len += len + 2;
+    l->args++;
 }
 
 void bf_link_arg(bf_link *l, const void *bytes, size_t len)
@@ -260,18 +325,57 @@ void bf_link_number(bf_link *l, uint64_t v)
     bf_link_arg(l, text, (size_t)(bf_redis_digits(text, v) - text));
 }
 
-void bf_link_words(bf_link *l, const char *const *words)
+static void put_args(bf_link *l, const char *kinds, va_list ap)
 {
-    size_t n = 0;
-    while (words[n]) n++;
-    bf_link_count(l, n);
-    for (size_t i = 0; i < n; i++) bf_link_word(l, words[i]);
+    for (; *kinds; kinds++) {
+        char text[16] = "";
+        uint32_t v;
+        const void *bytes;
+        switch (*kinds) {
+        case 's': bf_link_word(l, va_arg(ap, const char *)); break;
+        case 'n': bf_link_number(l, va_arg(ap, uint64_t)); break;
+        case 'b':
+            bytes = va_arg(ap, const void *);
+            bf_link_arg(l, bytes, va_arg(ap, size_t));
+            break;
+        case 'x':
+            if ((v = va_arg(ap, uint32_t))) snprintf(text, sizeof text, "%08lx", (unsigned long)v);
+            bf_link_word(l, text);
+            break;
+        default:
+            v = va_arg(ap, uint32_t);
+            for (int i = 0; i < 4; i++) text[i] = (char)(v >> (24 - 8 * i));
+            bf_link_arg(l, text, 4);
+        }
+    }
 }
 
-void bf_link_eval(bf_link *l, const char *script, size_t keys, size_t args)
+void bf_link_more(bf_link *l, const char *kinds, ...)
 {
-    bf_link_count(l, 3 + keys + args);
-    bf_link_word(l, "EVAL");
-    bf_link_word(l, script);
-    bf_link_number(l, keys);
+    va_list ap;
+    va_start(ap, kinds);
+    put_args(l, kinds, ap);
+    va_end(ap);
+}
+
+void bf_link_say(bf_link *l, const char *kinds, ...)
+{
+    va_list ap;
+    one_more(l);
+    l->open = l->out_len;
+    l->args = 0;
+    if ((l->opened = bf_link_room(l, HEADER) != NULL)) l->out_len += HEADER;
+    va_start(ap, kinds);
+    put_args(l, kinds, ap);
+    va_end(ap);
+}
+
+void bf_link_words(bf_link *l, const char *const *words)
+{
+    for (bf_link_say(l, "s", *words); *++words;) bf_link_word(l, *words);
+}
+
+void bf_link_eval(bf_link *l, const char *script, unsigned keys)
+{
+    bf_link_say(l, "ssn", "EVAL", script, (uint64_t)keys);
 }

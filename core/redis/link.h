@@ -33,19 +33,24 @@ struct bf_link {
     bool stands;                   /* no fault since the last begin */
     struct redisContext *context;  /* socket: NULL = not connected */
     struct redisReader *reader;
-    char *in;             /* socket: what was just received, on its way to reader */
-    bf_tls *tls;          /* socket: NULL = in the clear */
-    bf_lookup *lookup;    /* socket: of the host's name, that goes on; NULL = none */
-    bf_reply_sink *sink;  /* client: replies of this trip */
-    bf_redis_reply reply; /* the last one */
-    char *out;            /* commands to send */
-    size_t out_len, out_cap;
-    size_t commands;         /* of this trip */
+    char *in;                        /* socket: what was just received, on its way to reader */
+    bf_tls *tls;                     /* socket: NULL = in the clear */
+    bf_lookup *lookup;               /* socket: of the host's name, that goes on; NULL = none */
+    bf_reply_sink *sink;             /* client: who takes replies */
+    bf_redis_replies got;            /* of this trip */
+    bf_redis_reply reply;            /* the one read last: a view of got */
+    char *out;                       /* the commands of this trip */
+    size_t out_len, out_cap, pushed; /* pushed: so many bytes are on their way */
+    size_t open, args;               /* the last command: where it begins, what it has so far */
+    bool opened;                     /* and is there one whose arguments are not counted yet? */
+    size_t commands;                 /* of this trip */
     bf_redis_most each, all; /* of this trip: what one reply may hold, what all of them may */
     bool apart;              /* client: see bf_link_apart */
+    bool changes;            /* what this trip does may not be done twice */
     bool no_memory;          /* out could not grow */
     uint64_t era;            /* grows with each new connection: what answers may have lost bits */
     bool fresh, sent, heard; /* this trip: made a new connection, sent bytes, got bytes */
+    bool probed;             /* and it was seen that the connection still stands */
     bool timed_out;
     int64_t deadline; /* ms, monotonic */
     pthread_mutex_t mutex;
@@ -62,10 +67,12 @@ void bf_link_drop(bf_link *l);
 int bf_link_no_memory(bf_link *l, bf_error *err); /* both drop it */
 int bf_link_nonsense(bf_link *l, bf_error *err);
 int bf_link_too_much(bf_link *l, bf_error *err); /* the same: a reply has more than it may have */
-/* A trip: begin, put commands, send, one next() a command.  An error of the connection drops it; an
- * error reply does not. */
-int bf_link_begin(bf_link *l, bool probe,
-    bf_error *err); /* probe: make sure that a connection of before still stands */
+/* A trip: begin, put commands, send, one next() a command.  An error of the connection drops it and
+ * comes from send, when no reply was read yet; an error reply does not.  What changes nothing is
+ * sent once more there, on a new connection, where a fault ended the one that it was sent on; not
+ * after a time-out, and not what could not be connected at all. */
+enum { BF_LOOKS, BF_CHANGES };
+void bf_link_begin(bf_link *l, int changes);
 /* Which key the commands put from now on are about (K, its companions in the same slot); borrowed
  * until send.  A trip in which nobody says so is about the link's own key. */
 void bf_link_about(bf_link *l, const char *key);
@@ -80,19 +87,27 @@ char *bf_link_begin_arg(bf_link *l, size_t len); /* where its bytes go, or NULL:
 void bf_link_end_arg(bf_link *l, size_t len);
 void bf_link_word(bf_link *l, const char *word);
 void bf_link_number(bf_link *l, uint64_t v);
+/* A command whose arguments are counted as they come.  kinds has a letter for each: s a text, n a
+ * uint64_t, x a uint32_t as 8 hex digits ("" where it is 0), r its 4 bytes, the highest first, b
+ * bytes and a size_t. */
+void bf_link_say(bf_link *l, const char *kinds, ...);
+void bf_link_more(bf_link *l, const char *kinds, ...); /* of the same command */
 /* A command of words, the last one NULL. */
 void bf_link_words(bf_link *l, const char *const *words);
 #define bf_link_put(l, ...) bf_link_words(l, (const char *const[]){ __VA_ARGS__, NULL })
-/* EVAL; the caller puts so many keys next, and then so many arguments. */
-void bf_link_eval(bf_link *l, const char *script, size_t keys, size_t args);
+/* EVAL; the caller says so many keys next, and then the arguments. */
+void bf_link_eval(bf_link *l, const char *script, unsigned keys);
 void bf_link_apart(bf_link *l); /* the next one begins apart from those before, also of its key */
 void bf_link_push(bf_link *l);  /* what fits now: the server starts while commands are written */
 int bf_link_send(bf_link *l, bf_error *err);
-int bf_link_next(bf_link *l, bf_error *err);          /* fills l->reply */
+void bf_link_next(bf_link *l);                        /* fills l->reply */
 int bf_link_refusal(const bf_link *l, bf_error *err); /* the reply as an error; 0 if it is none */
-/* One whole trip of what was put: n replies, the last one stays in l->reply; the first error reply
- * is the error. */
-int bf_link_finish(bf_link *l, size_t n, bf_error *err);
+/* One whole trip of what was put; the first error reply is the error.  The last reply stays in
+ * l->reply, and next() begins with the first. */
+int bf_link_finish(bf_link *l, bf_error *err);
+/* A trip of one command, of words, the last one NULL, that changes nothing. */
+int bf_link_ask(bf_link *l, bf_error *err, const char *const *words);
+#define bf_link_look(l, err, ...) bf_link_ask(l, err, (const char *const[]){ __VA_ARGS__, NULL })
 /* One whole trip of one script, which answers with a number. */
 int bf_link_run(bf_link *l, long long *v, bf_error *err);
 char *bf_redis_digits(char *at, uint64_t v); /* decimal; returns the end */

@@ -12,38 +12,23 @@
 enum { FOLLOW_TRIES = 20 };
 
 /* ---- which key ---- */
-/* Always whole, also of the one selected: the child of a fork may have found it half done. */
-const char *bf_redis_label(const bf_redis *r) { return r->slot ? r->slot[r->at].label : r->label; }
-
-static void point(bf_redis *r)
+void bf_redis_select(bf_redis *r)
 {
-    r->link->key = r->slot ? r->slot[r->at].key : r->key;
-    r->link->label = bf_redis_label(r);
+    r->link->key = r->key;
+    r->link->label = r->label;
+}
+
+bf_redis *bf_redis_key(bf_redis *r, unsigned i)
+{
+    bf_redis *one = r->shard ? r->shard + i : r;
+    bf_redis_select(one);
+    return one;
 }
 
 void bf_redis_lock(bf_redis *r)
 {
     bf_link_lock(r->link);
-    point(r);
-}
-
-void bf_redis_select(bf_redis *r, unsigned i)
-{
-    if (!r->slot) {
-        point(r);
-        return;
-    }
-    bf_redis_slot *s = r->slot + i;
-    bf_redis_slot *was = r->slot + r->at;
-    was->mark = r->mark;
-    was->born = r->born;
-    was->told = r->told;
-    r->mark = s->mark;
-    r->born = s->born;
-    r->told = s->told;
-    r->meta = s->meta;
-    r->at = i;
-    point(r);
+    bf_redis_select(r);
 }
 
 /* ---- as a command of its own ---- */
@@ -78,81 +63,67 @@ void bf_redis_put_mark(bf_redis *r)
 }
 
 /* Of several replies: the first error reply is kept in a, and the others are read. */
-int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err)
+bool bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     char text[32];
-    int rc = bf_link_next(r->link, err);
-    if (rc < 0 || a->refused || !bf_reply_error(&r->link->reply, text, sizeof text)) return rc;
-    a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
-    a->refused = bf_link_refusal(r->link, err);
-    return 0;
+    bf_link_next(r->link);
+    if (!a->refused && bf_reply_error(&r->link->reply, text, sizeof text)) {
+        a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
+        a->refused = bf_link_refusal(r->link, err);
+    }
+    return !a->refused;
 }
 
-static int next(bf_redis *r, bf_redis_answers *a, bf_error *err)
-{
-    if (a) return bf_redis_next(r, a, err);
-    const int rc = bf_link_next(r->link, err);
-    return rc < 0 ? rc : bf_link_refusal(r->link, err);
-}
-
-/* Both replies are read, whatever the first one says. */
-static int take_apart(bf_redis *r, bf_redis_answers *a, uint32_t *mark, bf_error *err)
-{
-    long long bytes = -1;
-    const int rc = next(r, a, err);
-    if (rc == 0) bf_reply_integer(&r->link->reply, 0, &bytes);
-    if (rc < 0 && !r->link->stands) return rc;
-    const int then = next(r, a, rc < 0 ? NULL : err);
-    if (rc < 0 || then < 0) return rc < 0 ? rc : then;
-    const int64_t said = bf_reply_number(&r->link->reply, 0, 16);
-    *mark = (uint64_t)bytes == bf_redis_length(r) && said <= UINT32_MAX && said > 0 ? (uint32_t)said
-                                                                                    : 0;
-    return 0;
-}
-
-int bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, uint32_t *mark, bf_error *err)
+uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     size_t len;
-    *mark = 0;
-    if (!r->redisson && bf_redis_mark_apart(r)) return take_apart(r, a, mark, err);
-    const int rc = next(r, a, err);
-    if (rc < 0 || (a && a->refused)) return rc;
+    long long bytes = -1;
+    const bool apart = !r->redisson && bf_redis_mark_apart(r);
+    bool fine = bf_redis_next(r, a, err);
+    if (apart && fine) bf_reply_integer(&r->link->reply, 0, &bytes);
+    if (apart) fine = bf_redis_next(r, a, err);
+    if (!fine) return 0;
+    if (apart) {
+        const int64_t said = bf_reply_number(&r->link->reply, 0, 16);
+        return (uint64_t)bytes == bf_redis_length(r) && said <= UINT32_MAX && said > 0
+                   ? (uint32_t)said
+                   : 0;
+    }
     const char *text = bf_reply_only_text(&r->link->reply, &len);
-    *mark = r->redisson ? bf_redisson_mark(r) : bf_redis_mark_in(text, text ? len : 0);
-    return 0;
+    return r->redisson ? bf_redisson_mark(r) : bf_redis_mark_in(text, text ? len : 0);
 }
 
 int bf_redis_nonsense(bf_redis *r, bf_error *err)
 {
     bf_link_drop(r->link);
-    return bf_fail(err, BF_EIO, "%s: unexpected reply", bf_redis_label(r));
+    return bf_fail(err, BF_EIO, "%s: unexpected reply", r->label);
 }
 
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 {
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
+    bf_redis_answers a = { 0 };
+    bf_link_begin(r->link, BF_LOOKS);
     bf_redis_put_mark(r);
-    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
-    return bf_redis_take_mark(r, NULL, mark, err);
+    const int rc = bf_link_send(r->link, err);
+    if (rc == 0) *mark = bf_redis_take_mark(r, &a, err);
+    return rc < 0 ? rc : a.refused;
 }
 
 /* ---- what it says ---- */
 int bf_redis_lost(const bf_redis *r, bf_error *err)
 {
     bf_fail(err, BF_EIO, "%s is lost (deleted, expired, evicted or overwritten): create it again",
-        bf_redis_label(r));
+        r->label);
     if (err) err->lost = true;
     return BF_EIO;
 }
 
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 {
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
+    bf_link_begin(r->link, BF_LOOKS);
     bf_link_put(r->link, "HGETALL", r->meta);
     bf_link_allow(r->link, BF_HASH_LEAVES, BF_HASH_BYTES);
-    return bf_link_finish(r->link, 1, err);
+    return bf_link_finish(r->link, err);
 }
 
 bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b)
@@ -167,9 +138,9 @@ static int made_differently(const bf_redis *r, const bf_desc *d, bf_error *err)
     char shards[24] = "";
     if (d->g.shards != r->desc.g.shards) snprintf(shards, sizeof shards, " shards=%u", d->g.shards);
     return bf_fail(err, BF_EMISMATCH,
-        "%s was re-created as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", bf_redis_label(r),
-        d->name, (unsigned long long)d->g.m, d->g.k, shards, r->desc.name,
-        (unsigned long long)r->desc.g.m, r->desc.g.k);
+        "%s was re-created as %s m=%llu k=%u%s, here it is %s m=%llu k=%u", r->label, d->name,
+        (unsigned long long)d->g.m, d->g.k, shards, r->desc.name, (unsigned long long)r->desc.g.m,
+        r->desc.g.k);
 }
 
 /* What K:meta says now: 1 the mark seen is this filter's, 0 it is not, or no longer. */
@@ -201,22 +172,22 @@ static void tell_of_others(bf_redis *r, bool anew)
 {
     bf_desc d;
     uint32_t mark;
-    const unsigned at = r->at;
-    for (unsigned i = 0; r->slot && i <= r->shards; i++) {
-        if (i == at) continue;
-        bf_redis_select(r, i);
-        if (bf_redis_fetch_meta(r, NULL) < 0) break;
-        const uint32_t born = r->link->reply.n ? bf_redis_meta_born(r) : 0;
-        if (r->link->reply.n == 0)
-            r->told = true;
-        else if (anew && born != r->born && bf_redis_meta_read(r, &d, &mark, NULL) == 0 &&
-                 bf_redis_same_shape(&d, &r->desc)) {
-            r->mark = mark;
-            r->born = born;
-            if (i == r->shards) r->whole = mark;
+    bf_redis *all = r->of;
+    for (unsigned i = 0; all && i <= all->shards; i++) {
+        bf_redis *one = i < all->shards ? all->shard + i : all;
+        if (one == r) continue;
+        bf_redis_select(one);
+        if (bf_redis_fetch_meta(one, NULL) < 0) break;
+        const uint32_t born = one->link->reply.n ? bf_redis_meta_born(one) : 0;
+        if (one->link->reply.n == 0)
+            one->told = true;
+        else if (anew && born != one->born && bf_redis_meta_read(one, &d, &mark, NULL) == 0 &&
+                 bf_redis_same_shape(&d, &one->desc)) {
+            one->mark = mark;
+            one->born = born;
         }
     }
-    bf_redis_select(r, at);
+    bf_redis_select(r);
 }
 
 /* A born of 0 on both sides is two filters of older versions, or one: nobody can tell. */
@@ -229,15 +200,11 @@ static int settled(bf_redis *r, uint32_t seen, uint32_t born, bf_error *err)
     if (!anew) return 0;
     tell_of_others(r, true);
     r->fate = r->note ? BF_ANEW_IN : BF_ANEW;
-    const uint64_t gone = r->gone = r->added;
-    r->added = 0;
-    bf_redis_cache_forget(r->cache);
-    if (!r->slot) return bf_redis_anew(bf_redis_label(r), gone, r->note ? r->note : "", err);
-    const unsigned at = r->at;
-    bf_redis_select(r, r->shards); /* the name of all of it */
-    int rc = bf_redis_anew(bf_redis_label(r), gone, r->note ? r->note : "", err);
-    bf_redis_select(r, at);
-    return rc;
+    bf_redis *all = r->of ? r->of : r;
+    const uint64_t gone = all->gone = all->added;
+    all->added = 0;
+    bf_redis_cache_forget(all->cache);
+    return bf_redis_anew(all->label, gone, r->note ? r->note : "", err);
 }
 
 /* Between the mark and K:meta somebody may have exchanged the bits once more: then both are asked

@@ -15,12 +15,11 @@ typedef struct {                 /* what a trip told */
     int64_t born;                /* of the whole, where it is asked for */
     long long replicas;          /* the fewest that WAIT told of, -1: not asked */
 } bf_redis_answers;
-int bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err); /* the next reply */
-/* The replies to it; a: NULL = an error reply is an error. */
-int bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, uint32_t *mark, bf_error *err);
-void bf_redis_lock(bf_redis *r); /* the link, for r: its key is selected; bf_link_unlock */
-void bf_redis_select(bf_redis *r, unsigned i); /* a shard, or r->shards for K itself */
-const char *bf_redis_label(const bf_redis *r); /* of what is selected */
+bool bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err); /* false: it was refused */
+uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, bf_error *err);
+void bf_redis_lock(bf_redis *r);   /* the link, for r: its key is selected; bf_link_unlock */
+void bf_redis_select(bf_redis *r); /* what the link's commands and messages are about */
+bf_redis *bf_redis_key(bf_redis *r, unsigned i); /* of those that hold its bits; selected */
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err); /* as it is now */
 int bf_redis_lost(const bf_redis *r, bf_error *err);
 /* Is the mark just read this filter's?  *changed: it is, and another one than before.  An error

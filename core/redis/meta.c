@@ -73,11 +73,6 @@ static void pair(bf_link *l, const char *name, const char *format, ...)
     bf_link_word(l, text);
 }
 
-size_t bf_redis_meta_args(const bf_desc *d)
-{
-    return 20 + 2 * (d->g.shards > 1) + 2 * d->g.counting;
-}
-
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
     bf_link *l = r->link;
@@ -190,8 +185,7 @@ uint64_t bf_redis_meta_keys(const bf_redis *r)
 static int damaged(const bf_redis *r, const char *what, bf_error *err)
 {
     return bf_fail(err, BF_EFORMAT,
-        "%s: field %s of its companion hash (:meta) is missing or invalid", bf_redis_label(r),
-        what);
+        "%s: field %s of its companion hash (:meta) is missing or invalid", r->label, what);
 }
 
 /* Format 2: a filter of many parts. */
@@ -226,17 +220,17 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
     const bool many = !strcmp(text, "2");
     if (!many && strcmp(text, "1") != 0)
-        return bf_fail(err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2",
-            bf_redis_label(r), text);
+        return bf_fail(
+            err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->label, text);
     if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0)
-        return bf_fail(err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know",
-            bf_redis_label(r), text);
+        return bf_fail(
+            err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->label, text);
     const bf_layout *l = d->scheme->layout;
     d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
     if (d->g.counting && strcmp(text, "4") != 0)
         return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
-            bf_redis_label(r), text);
+            r->label, text);
     if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
     if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
         return damaged(r, "n", err);
@@ -265,20 +259,6 @@ uint32_t bf_redis_mark_in(const char *bytes, size_t len)
 void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK])
 {
     for (int i = 0; i < BF_REDIS_MARK; i++) bytes[i] = (uint8_t)(mark >> (24 - 8 * i));
-}
-
-void bf_redis_put_raw(bf_link *l, uint32_t mark)
-{
-    uint8_t raw[BF_REDIS_MARK];
-    bf_redis_mark_bytes(mark, raw);
-    bf_link_arg(l, raw, sizeof raw);
-}
-
-void bf_redis_put_hex(bf_link *l, uint32_t mark)
-{
-    char hex[16] = "";
-    if (mark) snprintf(hex, sizeof hex, "%08lx", (unsigned long)mark);
-    bf_link_word(l, hex);
 }
 
 uint32_t bf_redis_new_mark(void)

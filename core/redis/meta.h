@@ -18,11 +18,8 @@ bool bf_redis_meta_adopted(const bf_redis *r);
 bool bf_redis_meta_making(const bf_redis *r);   /* the same: not all shards have been there yet */
 uint32_t bf_redis_meta_born(const bf_redis *r); /* the same; 0: it does not say */
 uint64_t bf_redis_meta_keys(const bf_redis *r); /* the same */
-size_t bf_redis_meta_args(const bf_desc *d);
-void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark); /* so many arguments */
+void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark); /* arguments */
 uint32_t bf_redis_mark_in(const char *bytes, size_t len);
 void bf_redis_mark_bytes(uint32_t mark, uint8_t bytes[BF_REDIS_MARK]);
-void bf_redis_put_raw(bf_link *l, uint32_t mark); /* as Redis keeps it after the bits */
-void bf_redis_put_hex(bf_link *l, uint32_t mark); /* as companion hashes do; 0 is "" */
 uint32_t bf_redis_new_mark(void);
 #endif

@@ -24,23 +24,17 @@ static void put_birth(bf_filter *f, bf_redis *r, const char *temp, const bf_redi
     const bf_redis *whole = bf_redis_whole(f);
     const char *const names[] = { b->before ? b->before : whole->key,
         b->before ? b->before_meta : whole->meta, temp, l->key, r->meta, whole->meta };
-    bf_link_eval(l, b->script, 6 + 2 * b->later, 4 + b->args);
+    bf_link_eval(l, b->script, 6 + 2 * b->later);
     for (int i = 0; i < 6; i++) bf_link_word(l, names[i]);
     for (unsigned i = 1; i <= b->later; i++) {
         char *key = bf_redis_part_key(whole, 'p', i),
              *meta = key ? bf_redis_name(key, "meta") : NULL;
         l->no_memory |= !meta;
-        if (meta) {
-            bf_link_word(l, key);
-            bf_link_word(l, meta);
-        }
+        if (meta) bf_link_more(l, "ss", key, meta);
         free(key);
         free(meta);
     }
-    bf_link_number(l, b->mark_at);
-    bf_redis_put_hex(l, b->mark);
-    bf_redis_put_raw(l, b->next);
-    bf_redis_put_hex(l, b->next);
+    bf_link_more(l, "nxrx", b->mark_at, b->mark, b->next, b->next);
     b->rest(f, r, b);
 }
 
@@ -51,17 +45,18 @@ int bf_redis_bear(bf_filter *f, bf_redis *r, const bf_redis_birth *b, bf_error *
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, b->desc);
     int rc = bf_redis_zeros(r, temp, b->own_mark, err);
-    if (rc == 0 && (rc = bf_link_begin(r->link, true, err)) == 0) {
+    if (rc == 0) {
+        bf_link_begin(r->link, BF_CHANGES);
         put_birth(f, r, temp, b);
         rc = bf_link_run(r->link, &v, err);
     }
     if (rc < 0) bf_redis_discard(r, temp);
     free(temp);
     if (rc < 0 || (v >= 0 && v <= 2)) return rc < 0 ? rc : (int)v;
-    if (v != 3) return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", bf_redis_label(r));
+    if (v != 3) return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
     return bf_fail(err, BF_EFORMAT,
         "%s holds bytes that are not a part of a filter: delete them, or use another key",
-        bf_redis_label(r));
+        r->label);
 }
 
 /* ---- which filter it is ---- */
@@ -85,8 +80,8 @@ int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
         d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
         d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
         return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s was re-created with other parameters: open it again",
-        bf_redis_label(whole));
+    return bf_fail(
+        err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);
 }
 
 /* Said once, and not to whom the loss was told: from then on the handle is at home in the new one.
@@ -126,14 +121,10 @@ static int about_meta(bf_redis *r, const char *script, uint64_t argument, bf_err
     bf_link *l = r->link;
     long long done = 0;
     bf_redis_lock(r);
-    int rc = bf_link_begin(l, true, err);
-    if (rc == 0) {
-        bf_link_eval(l, script, 1, 2);
-        bf_link_word(l, r->meta);
-        bf_redis_put_hex(l, r->born);
-        bf_link_number(l, argument);
-        rc = bf_link_run(l, &done, err);
-    }
+    bf_link_begin(l, BF_CHANGES);
+    bf_link_eval(l, script, 1);
+    bf_link_more(l, "sxn", r->meta, r->born, argument);
+    const int rc = bf_link_run(l, &done, err);
     bf_link_unlock(l);
     return rc < 0 || done == 1 ? rc : bf_redis_lost(r, err);
 }

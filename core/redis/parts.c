@@ -4,8 +4,9 @@
  *   put   EVAL script K...        KEYS_A_SCRIPT keys: a key goes into the newest part, unless some
  *                                 part has it or the newest has no room
  *
- * The script looks at the marks of all parts first and does nothing where one is another: so a key
- * never goes into a part that another follows by now, and a lost part takes nothing. */
+ * The script looks at the marks of all parts and at K:meta first and does nothing where one is
+ * another: so a key never goes into a part that another follows by now, a lost part takes nothing,
+ * and nor does a filter that lost K:meta, whose parts the next constructor deletes. */
 #include "bits/bits.h"
 #include "parts/span.h"
 #include "redis/cache.h"
@@ -18,16 +19,18 @@
 
 enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
 
-/* KEYS: the parts, the newest last, and its companion hash.  ARGV: k; how many keys the newest may
- * have, and how many it has as far as is known here; then for each part where its mark is, the
- * mark, and of each key its k positions: decimal, ended by zeros, each of 11 bytes.  (An argument a
- * position costs Redis more than the look at it.)  Answers how many keys the newest has, then for
- * each key the part that had it, 0: it is new and in the newest, or -2: it is new, and there is no
- * room; or nothing but -1: a mark is another. */
+/* KEYS: the parts, the newest last, its companion hash, K:meta.  ARGV: k; how many keys the newest
+ * may have, and how many it has as far as is known here; born of the whole; then for each part
+ * where its mark is, the mark, and of each key its k positions: decimal, ended by zeros, each of 11
+ * bytes.  (An argument a position costs Redis more than the look at it.)  Answers how many keys the
+ * newest has, then for each key the part that had it, 0: it is new and in the newest, or -2: it is
+ * new, and there is no room; or nothing but -1: a mark is another; or -3: K:meta is. */
 enum { PLACE = 11 };
 static const char put_script[] =
     "local KEYS,ARGV,call,get=KEYS,ARGV,redis.call,struct.unpack "
-    "local parts,k,most,at,out,n,pos=#KEYS-1,tonumber(ARGV[1]),tonumber(ARGV[2]),4,{},1,{} "
+    "local parts,k,most,at,out,n,pos=#KEYS-2,tonumber(ARGV[1]),tonumber(ARGV[2]),5,{},1,{} "
+    "local whole=call('HMGET',KEYS[parts+2],'kind','born') "
+    "if whole[1]~='grow' or (whole[2] or '')~=ARGV[4] then return {-3} end "
     "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return "
     "{-1} end "
     "pos[i]=ARGV[at+2] at=at+3 end "
@@ -210,17 +213,14 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
     const int64_t have = bf_live(b->piece[b->n - 1]->live);
     bf_link_apart(l);
     bf_link_about(l, bf_redis_whole(f)->key);
-    bf_link_eval(l, put_script, b->n + 1, 3 * (size_t)b->n + 3);
+    bf_link_eval(l, put_script, b->n + 2);
     bf_link_allow(l, c + 1, 0);
     for (unsigned i = 0; i < b->n; i++) bf_link_word(l, bf_redis_of(b->piece[i])->key);
-    bf_link_word(l, bf_redis_of(b->piece[b->n - 1])->meta);
-    bf_link_number(l, b->k);
-    bf_link_number(l, most);
-    bf_link_number(l, have < 0 ? 0 : (uint64_t)have);
+    bf_link_more(l, "ssnnnx", bf_redis_of(b->piece[b->n - 1])->meta, bf_redis_whole(f)->meta,
+        (uint64_t)b->k, most, (uint64_t)(have < 0 ? 0 : have), bf_redis_whole(f)->born);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis *r = bf_redis_of(b->piece[i]);
-        bf_link_number(l, r->mark_at);
-        bf_redis_put_raw(l, r->mark);
+        bf_link_more(l, "nr", r->mark_at, r->mark);
         put_places(b, l, i, first, c);
     }
     bf_link_push(l);
@@ -242,6 +242,10 @@ static int take_put(
     const uint8_t yes = 1;
     long long v = -2;
     const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
+    if (v == -3 && reply->n == 1) { /* span.c looks then what has become of the whole */
+        whole->fate = BF_MISSING;
+        return bf_redis_lost(whole, err);
+    }
     if (v < -1 || reply->n != (other ? 1 : c + 1)) return bf_redis_nonsense(whole, err);
     *moved |= other;
     if (!other) bf_live_set(b->piece[b->n - 1]->live, v);
@@ -263,23 +267,20 @@ static int put_trip(bf_filter *f, batch *b, bf_span *s, uint64_t most, bool *mov
 {
     bf_redis *r = bf_redis_whole(f);
     long long have = 0;
-    int rc = bf_link_begin(r->link, true, err), refused = 0;
-    if (rc < 0) return rc;
+    bf_link_begin(r->link, BF_CHANGES);
     for (size_t at = 0, c; at < b->nkeys; at += c) {
         c = script_share(b, at);
         put_script_of(f, b, at, c, most);
     }
     bf_redis_put_wait(r);
-    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
-    for (size_t at = 0, c; at < b->nkeys; at += c) {
+    int rc = bf_link_finish(r->link, err);
+    for (size_t at = 0, c; rc == 0 && at < b->nkeys; at += c) {
         c = script_share(b, at);
-        if ((rc = bf_link_next(r->link, err)) < 0) return rc;
-        if (refused == 0) refused = bf_link_refusal(r->link, err);
-        if (refused == 0 && (rc = take_put(f, b, s, at, c, moved, err)) < 0) return rc;
+        bf_link_next(r->link);
+        rc = take_put(f, b, s, at, c, moved, err);
     }
-    if (!r->wait_replicas) return refused;
-    if ((rc = bf_link_next(r->link, err)) < 0 || refused) return rc < 0 ? rc : refused;
-    if ((rc = bf_link_refusal(r->link, err)) < 0) return rc;
+    if (rc < 0 || !r->wait_replicas) return rc;
+    bf_link_next(r->link);
     if (!bf_reply_integer(&r->link->reply, 0, &have)) return bf_redis_nonsense(r, err);
     return bf_redis_enough(r, "added", have, err);
 }

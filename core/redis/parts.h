@@ -19,7 +19,7 @@ int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64
 
 /* grown.c, epochs.c and parent.c: filters of many parts; most under the chain's lock */
 int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
-enum { BF_WHOLE_ARGS = 22 };
+enum { BF_WHOLE_ARGS = 22 }; /* grown.c's script counts on it */
 void bf_redis_put_whole(
     bf_redis *whole, const bf_desc *d, uint64_t secret_check); /* so many arguments */
 /* Makes a part, of which r is selected: the bits first, under a temporary name; then a script as
@@ -33,7 +33,6 @@ typedef struct bf_redis_birth {
     const bf_desc *desc;
     int64_t epoch;
     unsigned later; /* growing: so many names of later parts, and of their hashes, follow */
-    size_t args;    /* which this puts */
     void (*rest)(bf_filter *f, bf_redis *r, const struct bf_redis_birth *b);
 } bf_redis_birth;
 int bf_redis_bear(bf_filter *f, bf_redis *r, const bf_redis_birth *b, bf_error *err);

@@ -42,27 +42,21 @@ enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
 #define BF_REDIS_M_MAX ((UINT64_C(1) << 32) - 64)
 #define BF_REDIS_BITS (UINT64_C(1) << 32)
 
-typedef struct { /* one of the keys of a filter with shards; the last one is K and K:meta themselves
-                  */
-    char *key, *meta, label[BF_LABEL];
-    uint32_t mark, born;
-    bool told; /* that its keys are gone: it was lost, or re-created together with others */
-} bf_redis_slot;
-
 typedef struct bf_redis_cache bf_redis_cache;
 typedef struct bf_redis {
-    bf_link *link; /* one a filter: its parts share it.  key and label: of what is selected */
-    bool guest;    /* a part: the link is its filter's */
-    char *key, label[BF_LABEL]; /* K; of a part {K}:p0 or {K}:w0 */
-    char *meta;                 /* K:meta, or the selected shard's; the same for mark */
+    bf_link *link;              /* one a filter: its parts and shards share it */
+    bool guest;                 /* a part: the link is its filter's */
+    struct bf_redis *of;        /* a shard: the filter it is of */
+    char *key, label[BF_LABEL]; /* K; of a part {K}:p0 or {K}:w0, of a shard K:0 */
+    char *meta;                 /* its companion hash */
     bf_desc desc;
     uint64_t bits;    /* of a key: m, or m / shards */
     uint64_t mark_at; /* byte */
-    uint32_t mark;    /* 0: a foreign bitmap, which has none */
+    uint32_t mark;    /* 0: a foreign bitmap, which has none; with shards K:meta's own */
     uint32_t born; /* the mark it was made with, the same for all its life; 0: by a version that did
                       not note it */
     uint32_t seen; /* the mark K:meta had when it was looked at, 0 = there was none */
-    bool told;     /* of the key selected: see bf_redis_slot */
+    bool told;     /* that its keys are gone: it was lost, or re-created together with others */
     bool making;   /* K:meta said so when it was looked at */
     bool
         by_born; /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
@@ -81,10 +75,9 @@ typedef struct bf_redis {
     bool redisson; /* foreign, and meta is Redisson's {K}:config */
     uint8_t *old;  /* of every bit an add sets: was it set before? */
     size_t old_cap;
-    unsigned shards, at; /* how many keys hold bits; which one is selected */
-    bf_redis_slot *slot; /* shards + 1 of them, or NULL */
-    uint32_t whole;      /* with shards: the mark of K:meta */
-    char *room;          /* of a batch that is sorted by shards */
+    unsigned shards;        /* how many keys hold bits */
+    struct bf_redis *shard; /* those keys, or NULL: it is its own */
+    char *room;             /* of a batch that is sorted by shards */
     size_t room_cap;
     unsigned wait_replicas;
     bool caches; /* as asked, also of parts */

@@ -64,7 +64,7 @@ int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
         return bf_fail(err, BF_EFORMAT,
             "%s: Redisson's hash beside it (the key with :config) has no valid size or "
             "hashIterations",
-            bf_redis_label(r));
+            r->label);
     d->g.k = (unsigned)k;
     d->g.lines = d->g.m;
     d->g.n = whole(from, bf_redis_field(from, "expectedInsertions"), BF_N_MAX, &n) ? n
@@ -98,7 +98,7 @@ int bf_redisson_changed(const bf_redis *r, uint32_t seen, bf_error *err)
 {
     if (seen == 0) return bf_redis_lost(r, err);
     return bf_fail(err, BF_EMISMATCH,
-        "%s was re-created by Redisson: its :config is no longer m=%llu k=%u", bf_redis_label(r),
+        "%s was re-created by Redisson: its :config is no longer m=%llu k=%u", r->label,
         (unsigned long long)r->desc.g.m, r->desc.g.k);
 }
 
@@ -130,25 +130,17 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_link *l = r->link;
     char p[REAL];
     long long made = 0;
-    int rc = bf_link_begin(l, true, err);
-    if (rc < 0) return rc;
     as_java(p, d->g.p);
+    bf_link_begin(l, BF_CHANGES);
     bf_link_eval(l,
         "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then "
         "return 0 end "
         "redis.call('HMSET',KEYS[2],unpack(ARGV)) return 1",
-        2, 8);
-    bf_link_word(l, l->key);
-    bf_link_word(l, r->meta);
-    bf_link_word(l, "size");
-    bf_link_number(l, d->g.m);
-    bf_link_word(l, "hashIterations");
-    bf_link_number(l, d->g.k);
-    bf_link_word(l, "expectedInsertions");
-    bf_link_number(l, d->g.n);
-    bf_link_word(l, "falseProbability");
-    bf_link_word(l, p);
-    if ((rc = bf_link_run(l, &made, err)) < 0) return rc;
+        2);
+    bf_link_more(l, "sssnsnsnss", r->key, r->meta, "size", d->g.m, "hashIterations",
+        (uint64_t)d->g.k, "expectedInsertions", d->g.n, "falseProbability", p);
+    const int rc = bf_link_run(l, &made, err);
+    if (rc < 0) return rc;
     if (made) bf_redisson_place(r, d);
     return made != 0;
 }

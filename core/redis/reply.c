@@ -66,6 +66,27 @@ void bf_reply_free(bf_redis_reply *r)
     *r = (bf_redis_reply){ 0 };
 }
 
+bool bf_replies_begin(bf_redis_replies *r, size_t n)
+{
+    bf_reply_reset(&r->all);
+    r->n = r->next = 0;
+    if (n > r->cap) {
+        bf_redis_window *more = realloc(r->window, n * sizeof *more);
+        if (!more) return false;
+        r->window = more;
+        r->cap = n;
+    }
+    for (; r->n < n; r->n++) r->window[r->n].there = false;
+    return true;
+}
+
+void bf_replies_free(bf_redis_replies *r)
+{
+    bf_reply_free(&r->all);
+    free(r->window);
+    *r = (bf_redis_replies){ 0 };
+}
+
 /* NULL where leaf i is no text. */
 const char *bf_reply_text(const bf_redis_reply *r, size_t i, size_t *len)
 {

@@ -21,6 +21,20 @@ typedef struct {
     bool no_memory, too_much; /* too_much: it has more than that                          */
 } bf_redis_reply;
 
+/* The replies of a trip: number i is the leaves [from, from + n) of all, in whatever order they
+ * came. */
+typedef struct {
+    size_t from, n;
+    bool there;
+} bf_redis_window;
+typedef struct {
+    bf_redis_reply all;
+    bf_redis_window *window;
+    size_t n, cap, next; /* how many there are to be; which one is read next */
+} bf_redis_replies;
+bool bf_replies_begin(bf_redis_replies *r, size_t n); /* none is there; false: no memory */
+void bf_replies_free(bf_redis_replies *r);
+
 void bf_reply_leaf(bf_redis_reply *r, int type, long long value, const void *text,
     size_t len);                                        /* text: bytes to copy, or NULL */
 bool bf_reply_array(bf_redis_reply *r, size_t members); /* its head; false: too much */

@@ -47,7 +47,10 @@
     "if " ms "=='0' then redis.call('PERSIST'," key ") else redis.call('PEXPIRE'," key "," ms      \
     ") end "
 
-/* bulk.c: puts such a script, and how many arguments more the caller puts; temp: KEYS[3], or NULL
- */
-void bf_redis_script(bf_redis *r, const char *text, const char *temp, size_t more);
+/* Puts such a script; the caller puts the arguments after the first two. */
+static inline void bf_redis_script(bf_redis *r, const char *text)
+{
+    bf_link_eval(r->link, text, 2);
+    bf_link_more(r->link, "ssnx", r->key, r->meta, r->mark_at, r->mark);
+}
 #endif

@@ -17,45 +17,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* K:i and {K:i}:meta, which are in one slot of a cluster; where K has a hash tag of its own, that
- * tag does it. */
-static bool name(bf_redis_slot *s, const char *key, unsigned i)
-{
-    const size_t cap = strlen(key) + 24;
-    if (!(s->key = malloc(cap))) return false;
-    snprintf(s->key, cap, "%s:%u", key, i);
-    return (s->meta = bf_redis_name(s->key, "meta")) != NULL;
-}
-
 void bf_redis_free_shards(bf_redis *r)
 {
-    if (!r->slot) return;
-    bf_redis_select(r, r->shards);
-    for (unsigned i = 0; i < r->shards; i++) {
-        free(r->slot[i].key);
-        free(r->slot[i].meta);
+    for (unsigned i = 0; r->shard && i < r->shards; i++) {
+        free(r->shard[i].key);
+        free(r->shard[i].meta);
     }
-    free(r->slot);
-    r->slot = NULL;
+    free(r->shard);
+    r->shard = NULL;
     r->shards = 1;
-    r->at = 0;
 }
 
+/* K:i and {K:i}:meta, which are in one slot of a cluster; where K has a hash tag of its own, that
+ * tag does it. */
 static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    const unsigned n = d->g.shards;
-    char *key = r->key;
-    bool fine = (r->slot = calloc(n + 1, sizeof *r->slot)) != NULL;
-    if (!fine) return bf_fail(err, BF_ENOMEM, "out of memory");
-    r->shards = r->at = n;
-    r->slot[n] = (bf_redis_slot){ .key = key, .meta = r->meta };
-    memcpy(r->slot[n].label, r->label, sizeof r->label);
+    const size_t cap = strlen(r->key) + 24;
+    bool fine = (r->shard = calloc(d->g.shards, sizeof *r->shard)) != NULL;
+    r->shards = fine ? d->g.shards : 1;
     bf_redis_place(r, d);
-    for (unsigned i = 0; fine && i < n; i++) {
-        if (!(fine = name(r->slot + i, key, i))) break;
-        bf_link_label(r->link, r->slot[i].key, r->slot[i].label);
+    for (unsigned i = 0; fine && i < r->shards; i++) {
+        bf_redis *one = r->shard + i;
+        *one =
+            (bf_redis){ .link = r->link, .of = r, .shards = 1, .wait_replicas = r->wait_replicas };
+        bf_redis_place(one, d);
+        if ((fine = (one->key = malloc(cap)) != NULL)) {
+            snprintf(one->key, cap, "%s:%u", r->key, i);
+            fine = (one->meta = bf_redis_name(one->key, "meta")) != NULL;
+            bf_link_label(r->link, one->key, one->label);
+        }
     }
-    bf_redis_select(r, n);
     if (fine) return 0;
     bf_redis_free_shards(r);
     return bf_fail(err, BF_ENOMEM, "out of memory");
@@ -63,27 +54,27 @@ static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 
 /* ---- opening and making ---- */
 /* Shard i as the filter d has it: 1 opened, 2 made. */
-static int attach_shard(bf_redis *r, const bf_desc *d, unsigned i, bool make, bf_error *err)
+static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, bf_error *err)
 {
     const bf_spec spec = {
         .m = make, .k = make, .must_exist = !make
     }; /* sufficient or not, nothing else */
     bf_desc have;
     int rc = 0;
-    bf_redis_select(r, i);
+    bf_redis *r = bf_redis_key(all, i);
     for (int tries = 0; rc == 0 && tries < 100; tries++) {
         rc = bf_redis_attach_key(r, &spec, &have, err);
         if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
         if (rc == 1 && !bf_redis_same_shape(&have, d))
             return bf_fail(err, BF_EMISMATCH,
-                "%s is a shard of another filter: %s m=%llu k=%u shards=%u", bf_redis_label(r),
-                have.name, (unsigned long long)have.g.m, have.g.k, have.g.shards);
+                "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->label, have.name,
+                (unsigned long long)have.g.m, have.g.k, have.g.shards);
     }
     return rc ? rc
               : bf_fail(err, BF_EIO,
                     "%s is created and deleted all the time: it could neither be opened nor "
                     "created",
-                    bf_redis_label(r));
+                    r->label);
 }
 
 static bool any_shard(bf_redis *r)
@@ -91,43 +82,37 @@ static bool any_shard(bf_redis *r)
     bf_link *l = r->link;
     long long n = 1;
     for (unsigned i = 0; i < r->shards; i++) {
-        bf_redis_select(r, i);
-        if (bf_link_begin(l, true, NULL) < 0) return true;
-        bf_link_put(l, "EXISTS", l->key);
-        if (bf_link_finish(l, 1, NULL) < 0 || !bf_reply_integer(&l->reply, 0, &n) || n) return true;
+        if (bf_link_look(l, NULL, "EXISTS", bf_redis_key(r, i)->key) < 0 ||
+            !bf_reply_integer(&l->reply, 0, &n) || n)
+            return true;
     }
     return false;
 }
 
 /* A script over K and K:meta, with the mark that K:meta should have and what the caller puts after
  * it. */
-static void on_whole(bf_redis *r, const char *text, size_t more)
+static void on_whole(bf_redis *r, const char *text, uint32_t mark)
 {
     bf_link *l = r->link;
-    bf_link_eval(l, text, 2, 1 + more);
-    bf_link_word(l, r->meta);
-    bf_link_word(l, l->key);
-    bf_redis_put_hex(l, r->whole);
+    bf_redis_select(r);
+    bf_link_begin(l, BF_CHANGES);
+    bf_link_eval(l, text, 2);
+    bf_link_more(l, "ssx", r->meta, r->key, mark);
 }
 
+/* The script as it is: not where K:meta is another's by now. */
 static int run(bf_redis *r, bf_error *err)
 {
     long long v = 0;
-    int rc = bf_link_run(r->link, &v, err);
-    return rc < 0 ? rc : v != 0;
+    return bf_link_run(r->link, &v, err);
 }
 
 #define MINE "if redis.call('HGET',KEYS[1],'mark')~=ARGV[1] then return 0 end "
-/* From now on the name is free once all shards are lost.  0 also where somebody else has deleted it
- * meanwhile. */
+/* From now on the name is free once all shards are lost. */
 static int all_made(bf_redis *r, bf_error *err)
 {
-    bf_redis_select(r, r->shards);
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
-    on_whole(r, MINE "redis.call('HDEL',KEYS[1],'making') return 1", 0);
-    rc = run(r, err);
-    return rc < 0 ? rc : 0;
+    on_whole(r, MINE "redis.call('HDEL',KEYS[1],'making') return 1", r->mark);
+    return run(r, err);
 }
 
 /* K:meta says d.  Of a filter that has lost all its shards another one may be made, as of one that
@@ -138,17 +123,15 @@ int bf_redis_attach_shards(
     const bool make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
-    r->whole = mark;
-    if ((rc = bf_match(d, spec, r->slot[r->shards].label, err)) < 0 && make && !r->making &&
-        !any_shard(r))
-        rc = 1;
+    r->mark = mark;
+    if ((rc = bf_match(d, spec, r->label, err)) < 0 && make && !r->making && !any_shard(r)) rc = 1;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
         int one = attach_shard(r, d, i, make, err);
         if (one < 0) rc = one;
         r->made |= one == 2;
     }
     if (rc == 0 && make && r->making) rc = all_made(r, err);
-    bf_redis_select(r, r->shards);
+    bf_redis_select(r);
     if (rc == 0) return 1;
     bf_redis_free_shards(r);
     return rc < 0 ? rc : 0;
@@ -156,49 +139,39 @@ int bf_redis_attach_shards(
 
 /* Over the one that was seen, whose filter is gone, or over none; not beside a string that has the
  * name. */
-static int make_whole(bf_redis *r, const bf_desc *d, uint32_t mark, bf_error *err)
+static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
+    const uint32_t mark = bf_redis_new_mark();
+    long long made = 0;
     on_whole(r,
         "if redis.call('EXISTS',KEYS[2])==1 or (redis.call('EXISTS',KEYS[1])==1 "
         "and redis.call('HGET',KEYS[1],'mark')~=ARGV[1]) then return 0 end "
         "redis.call('DEL',KEYS[1]) redis.call('HSET',KEYS[1],'making','1',unpack(ARGV,2)) return 1",
-        bf_redis_meta_args(d));
+        r->seen);
     bf_redis_meta_put(r, d, mark);
-    if ((rc = run(r, err)) == 1) r->whole = mark;
-    return rc;
+    const int rc = bf_link_run(r->link, &made, err);
+    if (rc == 0 && made) r->mark = mark;
+    return rc < 0 ? rc : made != 0;
 }
 
 int bf_redis_remove_whole(bf_redis *r, bf_error *err)
 {
-    bf_redis_select(r, r->shards);
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
-    on_whole(r, MINE "redis.call('DEL',KEYS[1]) return 1", 0);
-    rc = run(r, err);
-    return rc < 0 ? rc : 0;
+    on_whole(r, MINE "redis.call('DEL',KEYS[1]) return 1", r->mark);
+    return run(r, err);
 }
 
 int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
 {
-    bf_redis_select(r, r->shards);
-    int rc = bf_link_begin(r->link, true, err);
-    if (rc < 0) return rc;
-    on_whole(r, MINE BF_LUA_EXPIRE("KEYS[1]", "ARGV[2]") "return 1", 1);
+    on_whole(r, MINE BF_LUA_EXPIRE("KEYS[1]", "ARGV[2]") "return 1", r->mark);
     bf_link_number(r->link, bf_redis_ms(seconds));
-    rc = run(r, err);
-    return rc < 0 ? rc : 0;
+    return run(r, err);
 }
 
 /* A creation that failed leaves nothing of its own. */
 static void take_back(bf_redis *r, const bool *mine)
 {
     for (unsigned i = 0; i < r->shards; i++)
-        if (mine[i]) {
-            bf_redis_select(r, i);
-            bf_redis_remove(r, NULL);
-        }
+        if (mine[i]) bf_redis_remove(bf_redis_key(r, i), NULL);
     bf_redis_remove_whole(r, NULL);
 }
 
@@ -207,7 +180,7 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
     bool mine[BF_SHARDS_MAX] = { false };
     int rc = take_shards(r, d, err);
     if (rc < 0) return rc;
-    if ((rc = make_whole(r, d, bf_redis_new_mark(), err)) == 1) {
+    if ((rc = make_whole(r, d, err)) == 1) {
         for (unsigned i = 0; rc > 0 && i < r->shards; i++)
             if ((rc = attach_shard(r, d, i, true, err)) > 0) mine[i] = rc == 2;
         if (rc > 0) {
@@ -216,7 +189,7 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
         }
         if (rc < 0) take_back(r, mine);
     }
-    bf_redis_select(r, r->shards);
+    bf_redis_select(r);
     if (rc > 0) return 1;
     bf_redis_free_shards(r);
     return rc;
@@ -275,10 +248,9 @@ static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, 
         size_t c = next[i];
         next[i] = at;
         if (c)
-            g[n++] = (bf_redis_group){ .of = r,
+            g[n++] = (bf_redis_group){ .of = r->shard + i,
                 .op = op,
                 .how = question(op),
-                .shard = (unsigned)i,
                 .pos = sorted + at * k,
                 .nkeys = c,
                 .present = answer + at,
@@ -306,6 +278,6 @@ int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsig
         .nkeys = nkeys,
         .present = present,
         .pending = true };
-    if (r->slot) return apply_sorted(r, op, pos, nkeys, k, present, err);
+    if (r->shard) return apply_sorted(r, op, pos, nkeys, k, present, err);
     return run_groups(r, op, &one, 1, nkeys, k, err);
 }

@@ -22,7 +22,6 @@
 
 enum {
     PUSH_FROM = 16 << 10,
-    OUT_KEPT = 4 << 20,
     IN_BYTES = 1 << 16,
     HEAD = 64
 }; /* HEAD: of a leaf before its text, and CR LF */
@@ -92,7 +91,7 @@ static bool make_reader(bf_link *l)
         if (reader) redisReaderFree(reader);
         return false;
     }
-    reader->privdata = &l->reply;
+    reader->privdata = &l->got.all;
     reader->maxbuf = 1 << 20; /* kept from trip to trip */
     l->reader = reader;
     return true;
@@ -126,11 +125,7 @@ static void drop(bf_link *l)
     l->in = NULL;
 }
 
-static void free_(bf_link *l)
-{
-    bf_names_abandon(l);
-    bf_reply_free(&l->reply);
-}
+static void free_(bf_link *l) { bf_names_abandon(l); }
 
 static void abandon(bf_link *l)
 {
@@ -150,26 +145,28 @@ int bf_socket_broken(bf_link *l, int e, bf_error *err)
 }
 
 /* ---- connecting ---- */
+/* A trip of its own, while the commands of another one wait; it is not sent again. */
 static int greet(bf_link *l, bf_error *err)
 {
-    size_t n = 0;
     const bf_redis_url *u = &l->url;
-    if (u->pass) {
-        bf_link_count(l, u->user ? 3 : 2);
-        bf_link_word(l, "AUTH");
-        if (u->user) bf_link_word(l, u->user);
-        bf_link_word(l, u->pass);
-        n++;
-    }
-    if (u->db) {
-        bf_link_count(l, 2);
-        bf_link_word(l, "SELECT");
-        bf_link_number(l, u->db);
-        n++;
-    }
-    if (n == 0) return 0;
-    int rc = bf_link_finish(l, n, err);
+    const bf_link was = *l;
+    l->out = NULL;
+    l->out_len = l->out_cap = l->commands = 0;
+    l->changes = true;
+    l->opened = false;
+    if (u->pass && u->user)
+        bf_link_put(l, "AUTH", u->user, u->pass);
+    else if (u->pass)
+        bf_link_put(l, "AUTH", u->pass);
+    if (u->db) bf_link_say(l, "sn", "SELECT", (uint64_t)u->db);
+    const int rc = l->commands ? bf_link_finish(l, err) : 0;
     if (l->out) memset(l->out, 0, l->out_cap); /* the password */
+    free(l->out);
+    l->out = was.out;
+    l->out_len = was.out_len;
+    l->out_cap = was.out_cap;
+    l->commands = was.commands;
+    l->changes = was.changes;
     if (rc < 0) bf_link_drop(l);
     return rc;
 }
@@ -240,7 +237,8 @@ static int reach_host(bf_link *l, bf_error *err)
 
 static void start_trip(bf_link *l)
 {
-    l->sent = l->heard = false;
+    l->sent = l->pushed > 0;
+    l->heard = false;
     l->deadline = now_ms() + (int64_t)(l->url.timeout * 1000);
 }
 
@@ -282,11 +280,21 @@ static bool gone(const bf_link *l)
 /* More replies came than commands went out. */
 static bool left_over(const bf_link *l) { return l->reader->len > l->reader->pos; }
 
-static int begin(bf_link *l, bool probe, bf_error *err)
+static void probe(bf_link *l)
 {
-    if (l->context && (left_over(l) || (probe && gone(l)))) bf_link_drop(l);
-    l->fresh = !l->context;
-    int rc = l->fresh ? connect_(l, err) : 0;
+    if (l->context && !l->probed && (left_over(l) || (l->changes && gone(l)))) bf_link_drop(l);
+    l->probed = true;
+}
+
+static int ready(bf_link *l, bf_error *err)
+{
+    int rc = 0;
+    probe(l);
+    if (!l->context) {
+        l->fresh = true;
+        l->pushed = 0;
+        rc = connect_(l, err);
+    }
     start_trip(l);
     return rc;
 }
@@ -295,12 +303,12 @@ static int begin(bf_link *l, bool probe, bf_error *err)
 /* send() and not hiredis's write(): a closed connection must be an error, not a SIGPIPE. */
 static void push(bf_link *l)
 {
-    if (l->out_len < PUSH_FROM || l->tls) return;
-    ssize_t c = send(l->context->fd, l->out, l->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (c <= 0) return; /* a fault comes back at the next send */
-    l->sent = true;
-    l->out_len -= (size_t)c;
-    memmove(l->out, l->out + c, l->out_len);
+    if (l->out_len - l->pushed < PUSH_FROM || l->tls) return;
+    probe(l);
+    if (!l->context) return;
+    ssize_t c = send(
+        l->context->fd, l->out + l->pushed, l->out_len - l->pushed, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (c > 0) l->pushed += (size_t)c; /* a fault comes back at the next send */
 }
 
 int bf_socket_out(bf_link *l, const char *bytes, size_t len)
@@ -316,19 +324,6 @@ int bf_socket_out(bf_link *l, const char *bytes, size_t len)
             errno = ETIMEDOUT;
             return -1;
         }
-    }
-    return 0;
-}
-
-static int send_(bf_link *l, bf_error *err)
-{
-    if ((l->tls ? tls_out : bf_socket_out)(l, l->out, l->out_len) < 0)
-        return bf_socket_broken(l, errno, err);
-    l->out_len = 0;
-    if (l->out_cap > OUT_KEPT) {
-        free(l->out);
-        l->out = NULL;
-        l->out_cap = 0;
     }
     return 0;
 }
@@ -363,15 +358,16 @@ static int receive(bf_link *l, bf_error *err)
     return redisReaderFeed(l->reader, l->in, (size_t)c) == REDIS_OK ? 0 : bf_link_no_memory(l, err);
 }
 
-static int next(bf_link *l, bf_error *err)
+static int take(bf_link *l, bf_error *err)
 {
-    bf_reply_reset(&l->reply);
-    bf_reply_limit(&l->reply, l->each.leaves, l->each.bytes);
+    bf_redis_reply *all = &l->got.all;
+    all->arrays = 0;
+    bf_reply_limit(all, all->n + l->each.leaves, all->used + l->each.bytes);
     for (;;) {
         void *whole = NULL;
         const bool sound = redisReaderGetReply(l->reader, &whole) == REDIS_OK;
-        if (l->reply.no_memory) return bf_link_no_memory(l, err);
-        if (l->reply.too_much) return bf_link_too_much(l, err);
+        if (all->no_memory) return bf_link_no_memory(l, err);
+        if (all->too_much) return bf_link_too_much(l, err);
         if (!sound) return bf_link_nonsense(l, err);
         if (whole) return 0;
         if (l->reader->len - l->reader->pos > l->each.bytes + HEAD) return bf_link_too_much(l, err);
@@ -380,13 +376,25 @@ static int next(bf_link *l, bf_error *err)
     }
 }
 
-static const bf_transport socket_transport = { .begin = begin,
-    .push = push,
-    .send = send_,
-    .next = next,
-    .drop = drop,
-    .abandon = abandon,
-    .free = free_ };
+/* ---- both ---- */
+static int exchange(bf_link *l, bf_error *err)
+{
+    int rc = ready(l, err);
+    if (rc < 0) return rc;
+    if ((l->tls ? tls_out : bf_socket_out)(l, l->out + l->pushed, l->out_len - l->pushed) < 0)
+        return bf_socket_broken(l, errno, err);
+    if (!bf_replies_begin(&l->got, l->commands)) return bf_link_no_memory(l, err);
+    for (size_t i = 0; i < l->commands; i++) {
+        const size_t from = l->got.all.n;
+        if ((rc = take(l, err)) < 0) return rc;
+        l->got.window[i] = (bf_redis_window){ from, l->got.all.n - from, true };
+    }
+    return 0;
+}
+
+static const bf_transport socket_transport = {
+    .push = push, .exchange = exchange, .drop = drop, .abandon = abandon, .free = free_
+};
 
 int bf_socket_open(bf_link *l, const bf_spec *spec, bf_error *err)
 {

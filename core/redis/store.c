@@ -42,8 +42,8 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
 static int make_redisson(bf_redis *r, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     if (d->g.counting)
-        return bf_fail(err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters",
-            bf_redis_label(r));
+        return bf_fail(
+            err, BF_ENOTSUP, "%s: filters of scheme redisson hold bits, not counters", r->label);
     if (spec->cache) return bf_redis_no_cache(r, err);
     bf_redis_lock(r);
     int rc = bf_redisson_make(r, d, err);
@@ -80,7 +80,6 @@ static bf_redis *enter(bf_store *s)
 
 static int leave(bf_redis *r, int rc)
 {
-    bf_redis_select(r, r->shards);
     bf_link_unlock(r->link);
     return rc;
 }
@@ -98,7 +97,7 @@ static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigne
 static int own(const bf_redis *r, const char *what, bf_error *err)
 {
     return r->foreign ? bf_fail(err, BF_ENOTSUP, "%s has no :meta and no mark: it cannot %s",
-                            bf_redis_label(r), what)
+                            r->label, what)
                       : 0;
 }
 
@@ -108,8 +107,7 @@ static int replace_all(bf_redis *r, const uint8_t *bytes,
 {
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
-        bf_redis_select(r, i);
-        rc = one(r, bytes ? bytes + i * (r->bits / 8) : NULL, err);
+        rc = one(bf_redis_key(r, i), bytes ? bytes + i * (r->bits / 8) : NULL, err);
     }
     return rc;
 }
@@ -151,8 +149,7 @@ static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error
     int rc = 0;
     for (uint64_t c; rc == 0 && len; offset += c, to += c, len -= c) {
         c = size - offset % size < len ? size - offset % size : len;
-        bf_redis_select(r, (unsigned)(offset / size));
-        rc = bf_redis_read(r, offset % size, to, c, err);
+        rc = bf_redis_read(bf_redis_key(r, (unsigned)(offset / size)), offset % size, to, c, err);
     }
     return leave(r, rc);
 }
@@ -164,8 +161,7 @@ static int count(bf_store *s, uint64_t *ones, bf_error *err)
     *ones = 0;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
         uint64_t here = 0;
-        bf_redis_select(r, i);
-        rc = bf_redis_count(r, &here, err);
+        rc = bf_redis_count(bf_redis_key(r, i), &here, err);
         *ones += here;
     }
     return leave(r, rc);
@@ -175,8 +171,7 @@ static int count(bf_store *s, uint64_t *ones, bf_error *err)
 static int glance(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *r = enter(s);
-    bf_redis_select(r, 0);
-    return leave(r, bf_redis_glance(r, ones, of, err));
+    return leave(r, bf_redis_glance(bf_redis_key(r, 0), ones, of, err));
 }
 
 /* Every shard is asked, whatever became of the others; the first error is the error. */
@@ -185,11 +180,10 @@ static int expire(bf_store *s, double seconds, bf_error *err)
     bf_redis *r = enter(s);
     int first = own(r, "expire", err), rc = first;
     for (unsigned i = 0; rc >= 0 && i < r->shards; i++) {
-        bf_redis_select(r, i);
-        int here = bf_redis_expire(r, seconds, first < 0 ? NULL : err);
+        int here = bf_redis_expire(bf_redis_key(r, i), seconds, first < 0 ? NULL : err);
         if (first == 0) first = here;
     }
-    if (rc >= 0 && first == 0 && r->slot) first = bf_redis_expire_whole(r, seconds, err);
+    if (rc >= 0 && first == 0 && r->shard) first = bf_redis_expire_whole(r, seconds, err);
     return leave(r, first);
 }
 
@@ -198,11 +192,10 @@ static int remove_(bf_store *s, bf_error *err)
     bf_redis *r = enter(s);
     int first = own(r, "be deleted", err), rc = first;
     for (unsigned i = 0; rc >= 0 && i < r->shards; i++) {
-        bf_redis_select(r, i);
-        int here = bf_redis_remove(r, first < 0 ? NULL : err);
+        int here = bf_redis_remove(bf_redis_key(r, i), first < 0 ? NULL : err);
         if (first == 0) first = here;
     }
-    if (rc >= 0 && r->slot) {
+    if (rc >= 0 && r->shard) {
         int here = bf_redis_remove_whole(r, first < 0 ? NULL : err);
         if (first == 0) first = here;
     }
@@ -220,21 +213,20 @@ static bool whole_stands(bf_redis *r)
 /* The companion hashes of all its keys, which no batch asks for: new openers need them. */
 static bool hashes_stand(bf_redis *r)
 {
-    const unsigned all = r->slot ? r->shards + 1 : 1, step = r->link->one_slot ? 1 : all;
+    const unsigned all = r->shard ? r->shards + 1 : 1, step = r->link->one_slot ? 1 : all;
     bool same = true;
     for (unsigned i = 0; same && i < all; i += step) {
-        if (bf_link_begin(r->link, true, NULL) < 0) return false;
+        bf_link_begin(r->link, BF_LOOKS);
         for (unsigned j = i; j < i + step; j++) {
-            bf_redis_select(r, j);
-            bf_link_about(r->link, r->link->key);
-            bf_link_put(r->link, "HGET", r->meta, "mark");
+            const bf_redis *one = j < r->shards ? bf_redis_key(r, j) : r;
+            bf_link_about(r->link, one->key);
+            bf_link_put(r->link, "HGET", one->meta, "mark");
         }
         same = bf_link_send(r->link, NULL) == 0;
         for (unsigned j = i; same && j < i + step; j++) {
-            bf_redis_select(r, j);
-            same = bf_link_next(r->link, NULL) == 0 &&
-                   bf_reply_number(&r->link->reply, 0, 16) ==
-                       (r->slot && j == r->shards ? r->whole : r->mark);
+            bf_link_next(r->link);
+            same = bf_reply_number(&r->link->reply, 0, 16) ==
+                   (j < r->shards ? bf_redis_key(r, j) : r)->mark;
         }
     }
     return same;
@@ -243,20 +235,19 @@ static bool hashes_stand(bf_redis *r)
 static bool current(const bf_store *s)
 {
     bf_redis *r = enter((bf_store *)s);
-    long long bytes = 0;
+    bf_redis_seen seen;
     if (r->mark_at == 0 && !r->foreign && !r->redisson)
         return leave(r, whole_stands(r)); /* a filter of parts */
     if (!bf_redis_marked(r))
-        return leave(r, bf_redis_look(r, &bytes, NULL) == 0 && r->link->reply.n == 1 && bytes > 0);
+        return leave(
+            r, bf_redis_look(r, &seen, NULL) == 0 && r->link->reply.n == 0 && seen.bytes > 0);
     bf_redis_group *g = bf_redis_room(r, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)
-        g[i] = (bf_redis_group){ .of = r, .how = &bf_redis_looks, .shard = i, .pending = true };
+        g[i] =
+            (bf_redis_group){ .of = bf_redis_key(r, i), .how = &bf_redis_looks, .pending = true };
     if (g) same = bf_redis_marks(r, g, r->shards, NULL) == 0;
-    for (unsigned i = 0; g && same && i < r->shards; i++) {
-        bf_redis_select(r, i);
-        same = g[i].mark == r->mark;
-    }
+    for (unsigned i = 0; g && same && i < r->shards; i++) same = g[i].mark == g[i].of->mark;
     return leave(r, same && (r->redisson || hashes_stand(r)));
 }
 

@@ -6,14 +6,13 @@
 #include "redis/link.h"
 #include <sys/types.h>
 
-/* What moves commands and replies.  Each is called with the link locked, send and next after a
- * begin that succeeded. */
+/* What moves commands and replies.  Each is called with the link locked. */
 struct bf_transport {
-    int (*begin)(bf_link *l, bool probe, bf_error *err);
+    void (*begin)(bf_link *l);                  /* NULL = nothing */
     void (*about)(bf_link *l, const char *key); /* NULL = it makes no difference */
-    void (*push)(bf_link *l);                   /* NULL = not before send        */
-    int (*send)(bf_link *l, bf_error *err);
-    int (*next)(bf_link *l, bf_error *err);
+    void (*push)(bf_link *l);                   /* NULL = not before they are exchanged */
+    /* All commands there and all replies back, to got; may be called again for the same. */
+    int (*exchange)(bf_link *l, bf_error *err);
     void (*drop)(bf_link *l);
     void (*abandon)(bf_link *l); /* in a fork's child: what may be half changed is left alone */
     void (*free)(bf_link *l);

@@ -6,9 +6,8 @@
  * of a filter that forgets, because K:meta may be lost, and created again, without them; WAIT,
  * after a change, where so many replicas are to have it.
  *
- * A lost key is an error, never "absent".  What only looks is sent once more where a fault of the
- * connection ended it.  A change is never sent twice, unless its script said that it did nothing.
- */
+ * A lost key is an error, never "absent".  A change is never sent twice, unless its script said
+ * that it did nothing. */
 #include "parts/filter.h"
 #include "redis/mark.h"
 #include "redis/trip.h"
@@ -23,10 +22,8 @@ enum { TRIES = 10 };
 void bf_redis_put_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
-    bf_link_count(r->link, 3);
-    bf_link_word(r->link, "WAIT");
-    bf_link_number(r->link, r->wait_replicas);
-    bf_link_number(r->link, (uint64_t)(r->link->url.timeout * 500));
+    bf_link_say(
+        r->link, "snn", "WAIT", (uint64_t)r->wait_replicas, (uint64_t)(r->link->url.timeout * 500));
 }
 
 static void put_born(bf_redis *r)
@@ -35,12 +32,9 @@ static void put_born(bf_redis *r)
     bf_link_put(r->link, "HGET", r->meta, "born");
 }
 
-static int take_born(bf_redis *r, bf_redis_answers *a, bf_error *err)
+static void take_born(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
-    int rc = bf_redis_next(r, a, err);
-    if (rc < 0 || a->refused) return rc;
-    a->born = bf_reply_number(&r->link->reply, 0, 16);
-    return 0;
+    if (bf_redis_next(r, a, err)) a->born = bf_reply_number(&r->link->reply, 0, 16);
 }
 
 /* Adds to the parts of a filter that was lost are acknowledged to nobody, and what the parts lack
@@ -55,8 +49,7 @@ static int whole_stands(bf_redis *r, const bf_redis_answers *a, bf_error *err)
 static int take_wait(bf_redis *r, bf_redis_answers *a, bf_error *err)
 {
     long long got = 0;
-    int rc = bf_redis_next(r, a, err);
-    if (rc < 0 || (a->refused && !a->unknown)) return rc;
+    if (!bf_redis_next(r, a, err) && !a->unknown) return 0;
     if (!bf_reply_integer(&r->link->reply, 0, &got)) return bf_redis_nonsense(r, err);
     if (a->replicas < 0 || got < a->replicas) a->replicas = got;
     return 0;
@@ -66,13 +59,13 @@ int bf_redis_enough(const bf_redis *r, const char *done, long long have, bf_erro
 {
     if (!r->wait_replicas || have >= (long long)r->wait_replicas) return 0;
     return bf_fail(err, BF_EIO, "%s: %s, but only %lld of wait_replicas=%u replicas had it in time",
-        bf_redis_label(r), done, have, r->wait_replicas);
+        r->label, done, have, r->wait_replicas);
 }
 
 /* All parts of a filter are in one slot. */
 static const char *about(const bf_redis *r, const bf_redis_group *g)
 {
-    return g->of->guest ? r->key : g->of->link->key;
+    return g->of->guest ? r->key : g->of->key;
 }
 
 /* What the groups that are pending change; NULL: nothing. */
@@ -87,24 +80,24 @@ static int trip(
     bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_redis_answers *a, bf_error *err)
 {
     const bool change = changes(g, n) != NULL, wait = change && r->wait_replicas;
-    int rc = bf_link_begin(r->link, change, err);
-    if (rc < 0) return rc;
+    bf_link_begin(r->link, change ? BF_CHANGES : BF_LOOKS);
     for (size_t i = 0; i < n; i++)
         if (g[i].pending) {
-            bf_redis_select(g[i].of, g[i].shard);
+            bf_redis_select(g[i].of);
             g[i].how->put(g + i, k, about(r, g + i));
         }
     if (r->by_born) put_born(r);
     if (wait) bf_redis_put_wait(r);
-    if ((rc = bf_link_send(r->link, err)) < 0) return rc;
+    int rc = bf_link_send(r->link, err);
+    if (rc < 0) return rc;
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (g[i].pending) {
-            bf_redis_select(g[i].of, g[i].shard);
+            bf_redis_select(g[i].of);
             g[i].mark = 0;
             a->looks = !g[i].how->done;
             rc = g[i].how->take(g + i, k, a, err);
         }
-    if (rc == 0 && r->by_born) rc = take_born(r, a, err);
+    if (rc == 0 && r->by_born) take_born(r, a, err);
     return rc == 0 && wait ? take_wait(r, a, err) : rc;
 }
 
@@ -112,7 +105,7 @@ static int trip(
 static int trips(
     bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_redis_answers *a, bf_error *err)
 {
-    const size_t step = r->link->one_slot && r->slot ? 1 : n;
+    const size_t step = r->link->one_slot && r->shard ? 1 : n;
     int rc = 0;
     *a = (bf_redis_answers){ .replicas = a->replicas };
     for (size_t i = 0; rc == 0 && !a->refused && i < n; i += step)
@@ -124,7 +117,7 @@ static int trips(
 int bf_redis_follow_group(bf_redis_group *g, bool *pending, bf_error *err)
 {
     if (!g->pending) return 0;
-    bf_redis_select(g->of, g->shard);
+    bf_redis_select(g->of);
     int rc = bf_redis_follow(g->of, g->mark, &g->pending, err);
     *pending |= g->pending;
     return rc;
@@ -182,12 +175,12 @@ static int settle(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, const bf
 int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err)
 {
     char what[48];
+    const char *label = r->shard ? r->link->label : r->label; /* the shard's */
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     snprintf(what, sizeof what, "tell what was %s: no reply from", done);
-    if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, bf_redis_label(r));
+    if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, label);
     if (!r->link->client)
-        return bf_fail(
-            err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", bf_redis_label(r), done);
+        return bf_fail(err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", label, done);
     const bf_error said = *err; /* the host's own words */
     return bf_fail(err, BF_EIO, "cannot tell what was %s: %.130s", done, said.msg);
 }
@@ -199,14 +192,10 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
 {
     const char *const done = changes(g, n);
     bf_redis_answers a = { .replicas = -1 };
-    bool pending = true, retried = false;
+    bool pending = true;
     for (int tries = 0; pending && tries < TRIES; tries++) {
         const char *change = changes(g, n);
         int rc = trips(r, g, n, k, &a, err);
-        if (rc < 0 && !change && !retried && !r->link->fresh && !r->link->timed_out) {
-            retried = true;
-            continue;
-        }
         if (rc < 0)
             return change && (r->link->sent || r->link->one_slot || tries)
                        ? bf_redis_not_sure(r, change, err)
@@ -218,8 +207,7 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
             return a.refused;
         if (bf_redis_marked(r) && (rc = settle(r, g, n, k, &a, &pending, err)) < 0) return rc;
     }
-    if (pending)
-        return bf_fail(err, BF_EIO, "%s is re-created too often: no reply", bf_redis_label(r));
+    if (pending) return bf_fail(err, BF_EIO, "%s is re-created too often: no reply", r->label);
     return done ? bf_redis_enough(r, done, a.replicas, err) : 0;
 }
 

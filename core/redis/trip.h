@@ -6,7 +6,6 @@
 typedef struct bf_redis_question bf_redis_question;
 typedef struct { /* the positions of a batch that are under one name: a shard's or a part's */
     bf_redis *of;
-    unsigned shard;
     int op;
     const bf_redis_question *how; /* of op */
     const uint64_t *pos;

@@ -3,7 +3,8 @@
 /* wraps: msync fsync ftruncate posix_fallocate mmap flock fcntl fstat */
 #define _GNU_SOURCE
 #include "../../core/parts/rebuild.h"
-#include "one_folder.h"
+#include "chain_bytes.h"
+#include "rebuilt.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -67,29 +68,12 @@ int __wrap_fstat(int fd, struct stat *st);
 int __wrap_fstat(int fd, struct stat *st)
 {
     static bool second;
-    second = no_look && !second;
-    return no_look && !second ? fault(EIO) : __real_fstat(fd, st);
+    if (!no_look) return __real_fstat(fd, st);
+    second = !second;
+    return second ? __real_fstat(fd, st) : fault(EIO);
 }
 
 /* ---- filters ---- */
-static bf_error e;
-static int counting, in_file;
-static bf_filter *open_(bool file)
-{
-    bf_filter *f = bf_open(&(bf_spec){ .n = 2000,
-                               .p = 0.001,
-                               .threads = true,
-                               .counting = counting,
-                               .storage = file ? path : NULL },
-        &e);
-    CHECK(f != NULL);
-    return f;
-}
-static void add(bf_filter *f, int from, int to)
-{
-    char t[16];
-    for (int i = from; i < to; i++) CHECK(bf_add(f, t, (size_t)sprintf(t, "k%d", i), &e) >= 0);
-}
 enum { MANY = 300 };
 static void add_batch(bf_filter *f, int from)
 {
@@ -98,33 +82,6 @@ static void add_batch(bf_filter *f, int from)
     for (int i = 0; i < MANY; i++)
         keys[i] = (bf_key){ t[i], (size_t)sprintf(t[i], "k%d", from + i) };
     CHECK(bf_add_many(f, keys, MANY, NULL, &e) >= 0);
-}
-static int has(bf_filter *f, int from, int to)
-{
-    char t[16];
-    int n = 0;
-    for (int i = from; i < to; i++) n += bf_test(f, t, (size_t)sprintf(t, "k%d", i), &e) == 1;
-    return n;
-}
-static bool same(bf_filter *f, bf_filter *g)
-{
-    if (!counting) return bf_equal(f, g, &e) == 1;
-    return bf_subset(f, g, &e) == 1 && bf_subset(g, f, &e) == 1;
-}
-/* A new filter in memory of the keys of up to two ranges. */
-static bf_filter *of(int from, int to, int more, int less)
-{
-    bf_filter *f = open_(false);
-    add(f, from, to);
-    add(f, more, less);
-    return f;
-}
-static bool is(bf_filter *f, int from, int to, int more, int less)
-{
-    bf_filter *twin = of(from, to, more, less);
-    const bool yes = same(f, twin);
-    bf_close(twin);
-    return yes;
 }
 static off_t length(void)
 {
@@ -137,10 +94,6 @@ static off_t image(bf_filter *f)
     bf_get_info(f, &i);
     return (off_t)bf_image_bytes(i.bitset_bytes * 8);
 }
-#define EACH                                                                                       \
-    for (in_file = 0; in_file < 2; in_file++)                                                      \
-        for (counting = 0; counting < 2; counting++)
-
 /* ---- what it does ---- */
 static void the_bits_of_a_new_filter(void)
 {
@@ -333,6 +286,45 @@ static void a_damaged_draft_takes_no_place(void)
     gone();
 }
 
+/* Others may have sealed it with any number: what is added to it then is no phase of a rebuild,
+ * and the page is never clean again. */
+static void write_numbers(uint32_t dirty, uint32_t clean)
+{
+    uint8_t page[PAGE];
+    const uint64_t words[] = { bf_edition_word(dirty), bf_edition_word(clean) };
+    counting = 0;
+    bf_filter *f = of(0, 100, 0, 0);
+    CHECK_EQ(bf_save(f, path, &e), 0);
+    bf_close(f);
+    const int fd = open(path, O_RDWR);
+    CHECK_EQ(pread(fd, page, PAGE, 0), PAGE);
+    memcpy(page + 2048, words, sizeof words);
+    mend(page);
+    CHECK_EQ(pwrite(fd, page, PAGE, 0), PAGE);
+    CHECK_EQ(close(fd), 0);
+}
+static void a_page_that_was_sealed_with_a_number(void)
+{
+    static const uint32_t bad[][2] = { { 5, 9 }, { 2, 2 }, { 3, 3 }, { 9, 6 } };
+    for (uint32_t n = 0; n < 10; n += n % 4 ? 3 : 1) {
+        write_numbers(n, n);
+        for (int from = 0; from < 300; from += 100) {
+            bf_filter *f = open_(true);
+            CHECK_EQ(has(f, 0, from), from);
+            add(f, from, from + 100);
+            CHECK_EQ(has(f, 0, from + 100), from + 100);
+            bf_close(f);
+        }
+        gone();
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        write_numbers(bad[i][0], bad[i][1]);
+        CHECK_REFUSED((bf_close(bf_open(&(bf_spec){ .storage = path }, &e)), e.code), BF_EFORMAT,
+            "a sequence number is invalid");
+        gone();
+    }
+}
+
 /* ---- whoever dies, or cannot go on, at any step ---- */
 static int *acked; /* keys from 5000 on that were added by the time */
 static int rebuild_and_add(void)
@@ -512,6 +504,7 @@ int main(void)
     RUN(a_file_meanwhile);
     RUN(a_system_that_refuses);
     RUN(a_damaged_draft_takes_no_place);
+    RUN(a_page_that_was_sealed_with_a_number);
     RUN(killed_at_any_step);
     RUN(a_fault_at_any_step);
     RUN(together);

@@ -143,19 +143,74 @@ static void every_k(void)
 
 static void kernels_of_the_cpu(void)
 {
-    printf("     kernels: %s\n", bf_has_avx2() ? "avx2" : "portable");
+    static const char *const rows[BF_CPUS] = { "portable", "AVX2", "AVX2, far" };
+    printf("     kernels: %s\n", rows[bf_cpu()]);
     for (const bf_scheme *s = bf_schemes; s->name; s++) {
         CHECK(s->layout->k_max <= BF_K_MAX && strlen(s->name) < BF_SCHEME_BYTES &&
               s->hash->width <= BF_WIDTH_MAX);
         CHECK(!s->hash->accept ||
               !s->layout->kernels[0][0]); /* single keys of kernels go past accept() */
         CHECK_EQ(s - bf_schemes < 3, s->keyed != NULL); /* native.h */
-        for (int i = 0; i < 4; i++) {
-            const bf_kernels *one = s->layout->kernels[i / 2][i % 2];
-            CHECK(!one || (one->lag + one->step <= BF_RING && BF_RING % one->step == 0 &&
-                              one->lag % one->step == 0));
+        for (int i = 0; i < 2 * BF_CPUS; i++) {
+            const bf_kernels *one = s->layout->kernels[i / BF_CPUS][i % BF_CPUS];
+            CHECK(!one || (one->step % 8 == 0 && one->lag + one->step <= BF_RING &&
+                              BF_RING % one->step == 0 && one->lag % one->step == 0));
         }
     }
+}
+
+/* A growing filter of some keys, as a sum of its answers to these and to others. */
+static uint64_t grown_answers(const char *scheme)
+{
+    enum { KEYS = 3000 };
+    static uint64_t number[KEYS];
+    static bf_key keys[KEYS];
+    uint8_t each[KEYS];
+    uint64_t sum = 0;
+    bf_error e;
+    bf_filter *f = bf_open(&(bf_spec){ .n = 100, .p = 0.01, .scheme = scheme, .grow = 2 }, &e);
+    for (int round = 0; round < 3; round++) {
+        for (size_t i = 0; i < KEYS; i++)
+            keys[i] = (bf_key){ &number[i], 8 }, number[i] = KEYS * (uint64_t)(round % 2) + i;
+        if (round != 1) CHECK(bf_add_many(f, keys, KEYS, each, &e) >= 0);
+        if (round == 1) CHECK(bf_test_many(f, keys, KEYS, each, &e) >= 0);
+        for (size_t i = 0; i < KEYS; i++) sum = sum * 31 + each[i];
+    }
+    bf_close(f);
+    return sum;
+}
+
+/* Each row by name, whichever is this machine's; without AVX2 all names are the portable one. */
+static void every_row_of_kernels(void)
+{
+    static const char *const names[BF_CPUS] = { "portable", "T0", "T1" };
+    const char *was = getenv("BLOOMFILTER_CPU");
+    char *const keep = was ? strdup(was) : NULL;
+    uint64_t answers[BF_CPUS] = { 0 };
+    unsetenv("BLOOMFILTER_CPU");
+    const bool more = bf_has_avx2();
+    for (int row = 0; row < BF_CPUS; row++) {
+        setenv("BLOOMFILTER_CPU", names[row], 1);
+        CHECK_EQ(bf_cpu(), more ? row : BF_CPU_PORTABLE);
+        for (const bf_scheme *s = bf_schemes; s->keyed; s++) {
+            const bf_kernels *const *of = s->layout->kernels[0];
+            bf_error e;
+            bf_filter *f = bf_open(&(bf_spec){ .m = 3000, .k = 5, .scheme = s->name }, &e);
+            CHECK(f->part.kernels == (of[bf_cpu()] ? of[bf_cpu()] : of[BF_CPU_PORTABLE]));
+            bf_close(f);
+            for (unsigned k = 6; k <= 9; k++) {
+                against_oracle(s->name, 30000, k, MEMORY);
+                against_oracle(s->name, 30000, k, ATOMIC);
+            }
+            answers[row] = answers[row] * 31 + grown_answers(s->name);
+        }
+        CHECK_EQ(answers[row], answers[0]);
+    }
+    if (keep)
+        setenv("BLOOMFILTER_CPU", keep, 1);
+    else
+        unsetenv("BLOOMFILTER_CPU");
+    free(keep);
 }
 
 static void hashcode_is_the_bits(void)
@@ -532,6 +587,7 @@ int main(void)
     RUN(kernels_of_the_cpu);
     RUN(every_scheme_in_every_home);
     RUN(every_k);
+    RUN(every_row_of_kernels);
     RUN(hashcode_is_the_bits);
     RUN(older_schemes_in_every_home);
     RUN(fixed_values_are_fixed);

@@ -258,28 +258,26 @@ static void a_loop_without_end_is_found(void)
 
 /* ---- all of them ---- */
 static unsigned long long all_schedules;
-static bool every(
-    unsigned k_most, void (*prepare)(void), bool (*verdict)(void), bool atomic, const char *what)
+static bool every(unsigned k_most, void (*prepare)(void), bool (*verdict)(void), const char *what)
 {
     static const char *const schemes[] = { "classic", "block", "block2" };
     bool all = true;
     for (int i = 0; i < 3; i++)
         for (k = 2; k <= k_most; k++) {
             scheme = schemes[i];
-            threads = atomic;
+            threads = true;
             bool ok = explore(prepare, verdict);
             all &= ok;
             all_schedules += model.schedules;
-            if (*what)
-                printf("     %-9s k=%u %-22s %8llu schedules%s\n", scheme, k, what, model.schedules,
-                    ok ? "" : ": BROKEN");
+            printf("     %-9s k=%u %-22s %8llu schedules%s\n", scheme, k, what, model.schedules,
+                ok ? "" : ": BROKEN");
         }
     return all;
 }
 #define PROMISE(k_most, prepare, verdict)                                                          \
     static void verdict##_in_every_order_##prepare(void)                                           \
     {                                                                                              \
-        CHECK(every(k_most, prepare, verdict, true, #prepare));                                    \
+        CHECK(every(k_most, prepare, verdict, #prepare));                                          \
     }
 PROMISE(4, two_adders, somebody_is_told_new)
 PROMISE(2, three_adders, somebody_is_told_new)
@@ -289,18 +287,25 @@ PROMISE(2, add_and_clear, usable_after_clear)
 PROMISE(4, add_and_unite, both_are_in)
 PROMISE(4, add_and_copy, the_copy_is_sound)
 
-/* Plain kernels lose bits: the checker must see it. */
+/* ---- what is wrong must be seen.  `classic` alone: a filter of one word, in which all meet ----
+ */
+static bool holds(void (*prepare)(void), bool (*verdict)(void), bool atomic)
+{
+    scheme = "classic";
+    k = 2;
+    threads = atomic;
+    return explore(prepare, verdict);
+}
+
+/* Plain kernels lose bits. */
 static void plain_kernels_are_found_wrong(void)
 {
-    CHECK(!every(2, three_adders, somebody_is_told_new, false, ""));
+    CHECK(!holds(three_adders, somebody_is_told_new, false));
 }
 
 /* What DESIGN does not promise: exactly one of two adders being told new. */
 static bool exactly_one(void) { return (h.rc[0] == BF_ADDED) + (h.rc[1] == BF_ADDED) == 1; }
-static void more_than_one_may_be_told_new(void)
-{
-    CHECK(!every(2, two_adders, exactly_one, true, ""));
-}
+static void more_than_one_may_be_told_new(void) { CHECK(!holds(two_adders, exactly_one, true)); }
 
 int main(void)
 {

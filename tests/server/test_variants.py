@@ -254,7 +254,11 @@ def test_names(start, args, name):
     "name", ["a" * 129, ".a", "%2ea", "a%2fb", "a%", "a%00", "a,b", "a%20b", ""]
 )
 def test_what_is_no_name(daemon, name):
-    assert daemon.ask("PUT", f"/f/{name}" + KINDS["fixed"]).status == 400
+    for method, query in (("PUT", KINDS["fixed"]), ("GET", ""), ("DELETE", "")):
+        got = daemon.ask(method, f"/f/{name}" + query)
+        assert (got.status, got.body) == (400, b"Error Command")
+        shown = name[:40] + ".." if len(name) > 40 else name or "none"
+        assert got.headers["x-error"].endswith("not a point; got " + shown)
 
 
 def test_a_merge_of_another_kind_is_a_conflict(start):

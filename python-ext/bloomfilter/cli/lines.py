@@ -7,17 +7,22 @@ Knows files and buffers; what is done with the lines is the caller's business.
 from __future__ import annotations
 
 import os
+import signal
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 
 from .faults import Fault, shown
 
 BLOCK = 1 << 20  # bytes a read: in the second cache level when the lines are looked at
+HEAD = 1 << 12  # bytes before a piece: room for the beginning of its first line
+AHEAD = 3  # buffers: one is looked at, one is read into, one lies between
+LARGE = 16 << 20  # bytes of a file from which on a thread reads it
 LONGEST = 2 << 30  # bytes of a line: what never ends (/dev/zero) must not take all memory
 STDIN = "-"
 
 Feed = Callable[[memoryview, bool], int]  # lines, are they the last -> bytes used of them
+Pieces = Generator[tuple[bytearray, int], None, None]
 
 
 class Endless(Exception):
@@ -79,27 +84,69 @@ def fill(fd: int, room: memoryview) -> int:
         ) from None
 
 
+def pieces(fd: int) -> Pieces:
+    """What each read() brings: a buffer that has it from HEAD on, and its length."""
+    room = bytearray(HEAD + BLOCK)
+    while got := fill(fd, memoryview(room)[HEAD:]):
+        yield room, got
+
+
+def pieces_ahead(fd: int) -> Pieces:
+    """The same, read by a thread while the caller works on the piece before."""
+    from queue import SimpleQueue  # small inputs do not wait for these two
+    from threading import Thread
+
+    free: SimpleQueue[bytearray | None] = SimpleQueue()
+    full: SimpleQueue[tuple[bytearray, int] | BaseException] = SimpleQueue()
+
+    def work() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # the caller's business
+        got = 1
+        while got and (room := free.get()) is not None:
+            try:
+                got = fill(fd, memoryview(room)[HEAD:])
+                full.put((room, got))
+            except BaseException as fault:  # whatever it is: the caller waits for it
+                got = 0
+                full.put(fault)
+
+    for _ in range(AHEAD):
+        free.put(bytearray(HEAD + BLOCK))
+    thread = Thread(target=work)
+    thread.start()
+    try:
+        while not isinstance(piece := full.get(), BaseException) and piece[1]:
+            yield piece
+            free.put(piece[0])
+        if isinstance(piece, BaseException):
+            raise piece
+    finally:
+        free.put(None)
+        thread.join()
+
+
 def read(fd: int, separator: bytes, feed: Feed) -> None:
-    """Hands over a whole file in the pieces that read() gives; a line longer than the buffer makes a
-    larger one.  Its beginning is not looked at again with each piece that a pipe brings."""
-    room = bytearray(BLOCK)
-    have = 0
-    while got := fill(fd, memoryview(room)[have:]):
-        ends = room.find(separator, have, have + got) >= 0
-        have += got
-        if ends:
-            data = memoryview(room)
-            used = feed(data[:have], False)
-            data[: have - used] = data[used:have]
-            have -= used
-        if have >= LONGEST:
-            raise Endless(f"it has {LONGEST:,} bytes or more, too many for a key here")
-        if have == len(room):
-            larger = bytearray(2 * have)
-            larger[:have] = room
-            room = larger
-    if have:
-        feed(memoryview(room)[:have], True)
+    """Hands over a whole file in the pieces that read() gives.  The beginning of a line whose end
+    comes later is put before the piece that brings it; it is not looked at again with each piece."""
+    status = os.fstat(fd)
+    large = stat.S_ISREG(status.st_mode) and status.st_size >= LARGE
+    begun = bytearray()
+    with closing((pieces_ahead if large else pieces)(fd)) as source:
+        for room, got in source:
+            ends = room.find(separator, HEAD, HEAD + got) >= 0
+            if ends and len(begun) <= HEAD:
+                room[HEAD - len(begun) : HEAD] = begun
+                data = memoryview(room)[HEAD - len(begun) : HEAD + got]
+            else:
+                begun += memoryview(room)[HEAD : HEAD + got]
+                data = memoryview(begun)
+            if ends:
+                begun = bytearray(data[feed(data, False) :])
+            elif len(begun) >= LONGEST:
+                raise Endless(f"it has {LONGEST:,} bytes or more, too many for a key here")
+            data.release()
+    if begun:
+        feed(memoryview(begun), True)
 
 
 def write(data: bytes) -> None:

@@ -15,10 +15,14 @@ from .signals import Interrupted, Signals
 
 
 class Keys:
-    """The lines of all files, one after the other, counted."""
+    """The lines of all files, one after the other, counted.  After the last one the filter is
+    exchanged: signals wait."""
 
-    def __init__(self, paths: list[str], separator: bytes, progress: Silent) -> None:
+    def __init__(
+        self, paths: list[str], separator: bytes, progress: Silent, signals: Signals
+    ) -> None:
         self.paths, self.separator, self.progress = paths, separator, progress
+        self.signals = signals
         self.count = self.bytes = 0
 
     def __iter__(self) -> Iterator[bytes]:
@@ -28,6 +32,7 @@ class Keys:
                     self.count += len(block)
                     yield from block
                     self.progress.show(self.bytes, self.count)
+        self.signals.work()
 
     def blocks(self, fd: int) -> Iterator[list[bytes]]:
         rest: list[bytes] = []  # the beginning of a line, in pieces
@@ -50,12 +55,17 @@ def rebuild(args: Namespace) -> int:
     paths = sources(args.keyfiles, args.file)
     start = monotonic()
     progress = meter(bytes_in(paths), args.quiet)
-    keys = Keys(paths, b"\0" if args.null else b"\n", progress)
-    with Signals(), homes.open_to_write(args.file, **homes.how(args)) as bf:
+    signals, state = Signals(), "is as it was"
+    keys = Keys(paths, b"\0" if args.null else b"\n", progress, signals)
+    with signals, homes.open_to_write(args.file, **homes.how(args)) as bf:
         try:
             different = bf.rebuild(keys)
+            state = "has the new keys"
+            signals.rest()
         except Interrupted as stop:
-            raise Interrupted(stop.number, f"{stop}: {shown(args.file)} is as it was") from None
+            if signals.busy:  # a second one, that did not wait
+                state = "has the old keys or the new ones"
+            raise Interrupted(stop.number, f"{stop}: {shown(args.file)} {state}") from None
         except ValueError as fault:
             if (index := getattr(fault, "index", None)) is None:
                 raise

@@ -317,6 +317,54 @@ raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}]))
         assert bf.contains_lines(b"".join(b"key %d\n" % i for i in range(said)))[1] == said
 
 
+@pytest.mark.parametrize(
+    "before, after, state, there",
+    [
+        (1, 0, "is as it was", [True, False]),
+        (0, 1, "has the new keys", [False, True]),
+        (0, 2, "has the old keys or the new ones", [False, True]),
+    ],
+)
+def test_interrupted_while_it_rebuilds(seen, before, after, state, there):
+    """Once the filter is exchanged the message does not say that it is as it was."""
+    with BloomFilter.open(seen) as bf:
+        bf.add("old")
+    code = f"""
+import os, signal
+import bloomfilter.cli.homes as homes
+def interrupt(times):
+    for _ in range(times):
+        os.kill(os.getpid(), signal.SIGINT)
+class Interrupted:
+    def __init__(self, bf):
+        self.bf = bf
+    def __enter__(self):
+        return self
+    def __exit__(self, *_):
+        self.bf.close()
+    def rebuild(self, all):
+        class Source(type(all)):
+            def blocks(self, fd):
+                yield from super().blocks(fd)
+                interrupt({before})
+        all.__class__ = Source
+        different = self.bf.rebuild(all)
+        interrupt({after})
+        return different
+open_to_write = homes.open_to_write
+homes.open_to_write = lambda *args, **how: Interrupted(open_to_write(*args, **how))
+from bloomfilter.cli import main
+raise SystemExit(main(["rebuild", {str(seen)!r}]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=b"new\n", capture_output=True, check=False
+    )
+    assert done.stderr.decode() == f"bloomfilter: interrupted: {seen} {state}\n"
+    assert done.returncode == 130
+    with BloomFilter.open(seen) as bf:
+        assert [key in bf for key in ("old", "new")] == there
+
+
 def test_what_was_added_is_printed_before_a_signal_ends_it(tmp_path):
     """Keys that are in the filter and went nowhere would never be new again."""
     seen, keys = tmp_path / "large.bloom", tmp_path / "keys"

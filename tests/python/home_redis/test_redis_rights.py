@@ -5,8 +5,8 @@ import pytest
 
 from bloomfilter import BloomFilter, CountingBloomFilter, Error
 
-WRITER = "+@read +@write +@transaction +eval +auth +select +time"
-READER = "+@read +multi +exec +auth +select +time"
+WRITER = "+@read +@write +eval +auth +select +time"
+READER = "+@read +auth +select +time"
 KINDS = {
     "plain": (BloomFilter, {}),
     "cached": (BloomFilter, {"cache": True}),
@@ -107,7 +107,7 @@ def test_without_rights(login, server):
     BloomFilter(n=1000, p=0.01, storage=server.url("own")).close()
     for rights, keys in (
         (WRITER, ["other"]),
-        ("+auth +select +multi +exec", ["*"]),
+        ("+auth +select", ["*"]),
         ("-@all", ["*"]),
     ):
         with pytest.raises(Error, match="NOPERM"):

@@ -1,0 +1,136 @@
+/* test_window_tick.c - filters that forget by the system's clock.  Tests read the time of its last
+ * tick, adds the exact time: here both are of the test's making, the tick up to 10 ms behind.  A
+ * key is found from its add until `window` later at least, and is gone a step and a tick after
+ * that; where a part lasts less than a second no tick is read, and none is added.
+ * wraps: clock_gettime */
+#define _GNU_SOURCE
+#include "must.h"
+#include "native.h"
+#include "xorshift.h"
+#include <math.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now, tick = 0.01, phase; /* seconds; a tick is at phase + i * tick */
+static unsigned ticks_read, times_read;
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    double s = now;
+#ifdef CLOCK_REALTIME_COARSE
+    if (clock == CLOCK_REALTIME_COARSE) {
+        ticks_read++;
+        s = floor((now - phase) / tick) * tick + phase;
+    }
+#endif
+    times_read += clock == CLOCK_REALTIME;
+    t->tv_sec = (time_t)floor(s);
+    t->tv_nsec = (long)((s - floor(s)) * 1e9);
+    return 0;
+}
+
+#define OPEN(...) must(bf_open(&(bf_spec){ __VA_ARGS__ }, &e), __LINE__)
+static char folder[] = "/tmp/bf-tick-XXXXXX", path[64];
+static int add(bf_filter *f, uint64_t key) { return bf_add(f, &key, sizeof key, &e); }
+static int has(bf_filter *f, uint64_t key) { return bf_test(f, &key, sizeof key, &e); }
+static int has_of_many(bf_filter *f, uint64_t key)
+{
+    return (int)bf_test_many(f, &(bf_key){ &key, sizeof key }, 1, NULL, &e);
+}
+
+/* ---- against an exact memory of when each key was added ---- */
+enum { KEYS = 200 };
+static double part_of(double whole) { return whole * (double)(next() % 1000) / 1000; }
+
+/* On to somewhere close to a bound of a part, a tick before it or after it, or anywhere. */
+static void let_time_pass(double step)
+{
+    const double bound = (floor(now / step) + (double)(next() % 3)) * step;
+    const double to = bound + part_of(4 * tick) - 2 * tick;
+    if (to > now)
+        now = to;
+    else
+        now += part_of(tick);
+}
+
+static void against_exact_times(double window, unsigned parts, bool file)
+{
+    const double step = window / parts, late = step >= 1 ? tick : 0, slack = 1e-6;
+    double added[KEYS];
+    unsigned gone = 0, kept = 0, close = 0;
+    bf_filter *f =
+        OPEN(.n = KEYS, .p = 1e-6, .window = window, .parts = parts, .storage = file ? path : NULL);
+    for (int i = 0; i < KEYS; i++) added[i] = -INFINITY;
+    for (int i = 0; i < 20000; i++) {
+        const uint64_t key = next() % KEYS;
+        const double age = now - added[key];
+        const int found = next() % 8 ? has(f, key) : has_of_many(f, key);
+        CHECK(found == 1 || age > window - slack);
+        close += found == 1 && age > window - tick;
+        /* its part's time is over: that of the epoch in which it was added, and of `parts` more */
+        if (now > (floor((added[key] + slack) / step) + parts + 1) * step + late + slack) {
+            gone++;
+            kept += found == 1;
+        }
+        if (next() % 4 == 0) {
+            CHECK(add(f, key) >= 0);
+            added[key] = now;
+            CHECK_EQ(has(f, key), 1);
+        }
+        if (next() % 4 == 0) let_time_pass(step);
+    }
+    CHECK(gone > 1000 && close > 10);
+    CHECK(kept <= 1); /* p is 1e-6 */
+    bf_close(f);
+    if (file) unlink(path);
+}
+
+static void every_tick(void)
+{
+    static const double ticks[] = { 0.004, 0.0067, 0.0093 }; /* not all divide the window */
+    for (size_t i = 0; i < sizeof ticks / sizeof *ticks; i++)
+        for (unsigned parts = 1; parts <= 7; parts += 3)
+            for (int file = 0; file < 2; file++) {
+                tick = ticks[i];
+                phase = part_of(tick);
+                now = 1.7e9 + part_of(1000);
+                against_exact_times(parts, parts, file); /* parts of a second */
+                against_exact_times(60, parts, file);
+                against_exact_times(0.05 * parts, parts, file); /* too short for ticks */
+            }
+}
+
+/* ---- who reads which ---- */
+static void tests_alone_read_the_tick(void)
+{
+#ifndef CLOCK_REALTIME_COARSE
+    SKIP("no coarse clock here");
+#endif
+    bf_filter *f = OPEN(.n = KEYS, .p = 1e-6, .window = 60),
+              *g = OPEN(.n = KEYS, .p = 1e-6, .window = 6, .parts = 7);
+    ticks_read = times_read = 0;
+    CHECK_EQ(add(f, 1), BF_ADDED);
+    CHECK_EQ(ticks_read, 0);
+    CHECK(times_read > 0);
+    times_read = 0;
+    CHECK_EQ(has(f, 1), 1);
+    CHECK_EQ(has_of_many(f, 1), 1);
+    CHECK_EQ(ticks_read, 2);
+    CHECK_EQ(times_read, 0);
+    CHECK_EQ(has(g, 1), 0); /* its parts last less than a second */
+    CHECK_EQ(ticks_read, 2);
+    CHECK(times_read > 0);
+    bf_close(f);
+    bf_close(g);
+}
+
+int main(void)
+{
+    MAKE_FOLDER(folder);
+    snprintf(path, sizeof path, "%s/f.bloom", folder);
+    RUN(every_tick);
+    RUN(tests_alone_read_the_tick);
+    rmdir(folder);
+    return FINISH();
+}
