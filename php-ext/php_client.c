@@ -155,11 +155,18 @@ static int failed(php_bf_client *c, const bf_redis_part *parts, size_t nparts, u
     return how;
 }
 
+/* A fatal error in the middle of a trip, perhaps of another filter of this object: shutdown
+ * functions come here, and nobody else will end its pipeline. */
+static bool left_by_fatal_error(php_bf_client *c)
+{
+    return CG(unclean_shutdown) && !c->cluster && php_bf_call_for_number(c, "getmode") > 0;
+}
+
 /* false: not ready, or an exception.  A connection has one process, and the user's own pipeline or
  * transaction must not get our commands. */
 static bool ready(php_bf_client *c)
 {
-    if (c->pid != getpid() || c->unfinished || c->piped) {
+    if (c->pid != getpid() || c->unfinished || c->piped || left_by_fatal_error(c)) {
         c->pid = getpid();
         c->unfinished = false;
         reset(c);
