@@ -215,6 +215,7 @@ typedef struct {             /* what is in a filter now: one pass over its bits 
     double fill;             /* ones / m                                                         */
     double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) and its kin */
     double fpr;              /* the scheme's false-positive rate at this fill                    */
+    int saturated;           /* 0, BF_HALF_FULL or BF_OVERFULL: see bf_saturated                 */
 } bf_state;
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -363,7 +364,7 @@ enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* For hosts that warn once where a filter is overfull.  bf_watch answers how many new keys may be
  * added before the first look (made: the filter was just opened; else it was cleared or united);
- * INT64_MAX: never, because the home cannot tell.  A look at a fixed filter in Redis is a trip,
+ * INT64_MAX: never, because the home cannot tell.  A look at a filter in Redis is a trip per part,
  * made once a minute (BITCOUNT of a few places); bf_look answers at once in between.  The host
  * counts its new keys down and, below 0, calls bf_look, which sets *left to how many more may come
  * before the next look.  1: it is overfull, and sentence (cap bytes) says so, without a full stop:

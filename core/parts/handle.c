@@ -87,6 +87,7 @@ bf_desc bf_describe(const bf_filter *f)
         .secret_check = f->secret_check,
         .argument.functions = f->functions };
     memcpy(d.name, f->name, sizeof d.name);
+    if (!f->secret_check) memcpy(d.argument.bytes, f->secret, sizeof d.argument.bytes);
     return d;
 }
 
