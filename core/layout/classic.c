@@ -136,13 +136,42 @@ KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic, bo
 
 /* One key after the other, not in rounds: where keys of a batch share bits their order decides
  * which of them was new, and the answers must not depend on the size of the batch.  All positions
- * of a few keys ahead are fetched meanwhile. */
+ * of the next NEAR keys are fetched meanwhile: with 8 of them memory waits.  Where k is small they
+ * are kept, and not made twice. */
+enum { NEAR = 16, KEPT = 16 };
+KIND void place(
+    const bf_geometry *g, const uint64_t *words, uint64_t d, uint64_t pos[KEPT], bool far)
+{
+    cursor c = start(d);
+    for (unsigned j = 0; j < g->k; c = step(c, j++)) {
+        pos[j] = here(g, c);
+        bf_fetch(words + (pos[j] >> 6), far);
+    }
+}
+
+KIND uint64_t put_kept(
+    const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, bool atomic, bool far)
+{
+    uint64_t at[NEAR][KEPT], present = 0;
+    const bf_geometry own = *g;
+    for (size_t i = 0; i < n && i < NEAR; i++) place(&own, words, d[i], at[i], far);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *pos = at[i % NEAR];
+        bool all = true;
+        for (unsigned j = 0; j < own.k; j++)
+            all &= bf_or(words + (pos[j] >> 6), bf_mask_of(pos[j]), atomic);
+        present |= (uint64_t)all << i;
+        if (i + NEAR < n) place(&own, words, d[i + NEAR], pos, far);
+    }
+    return present;
+}
+
 KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead, bool atomic, bool counting, bool far)
 {
-    enum { NEAR = 8 };
     uint64_t present = 0;
     fetch_first(g, words, ahead, nahead, counting, far);
+    if (!counting && g->k <= KEPT) return put_kept(g, words, d, n, atomic, far);
     for (size_t i = 0; i < n && i < NEAR; i++) fetch_all(g, words, d[i], counting, far);
     for (size_t i = 0; i < n; i++) {
         if (i + NEAR < n) fetch_all(g, words, d[i + NEAR], counting, far);
