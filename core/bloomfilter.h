@@ -215,6 +215,7 @@ typedef struct {             /* what is in a filter now: one pass over its bits 
     double fill;             /* ones / m                                                         */
     double count;            /* estimated number of distinct keys: -m/k ln(1 - fill) and its kin */
     double fpr;              /* the scheme's false-positive rate at this fill                    */
+    int saturated;           /* 0, BF_HALF_FULL or BF_OVERFULL: see bf_saturated                 */
 } bf_state;
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -250,9 +251,9 @@ int bf_random_secret(void *secret, bf_error *err);
  * 1 yes; 0 no, the file under that path is another one by now (device, inode, time of birth) or
  * gone: open it again; negative: what bf_open would refuse. */
 int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
-/* For hosts with a lock of their own (Python's): a filter of many parts calls begin(ctx) before it
- * waits for a file's lock or for another thread that has it, and end(ctx, what begin returned)
- * after, in the thread that called it.  Neither may use f. */
+/* For hosts with a lock of their own (Python's): a filter that grows, forgets or is rebuilt calls
+ * begin(ctx) before it waits for a file's lock or for another thread that has it, and end(ctx, what
+ * begin returned) after, in the thread that called it.  Neither may use f. */
 void bf_on_wait(
     bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
 /* A memory copy, whatever the home. */
@@ -363,7 +364,7 @@ enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
 /* For hosts that warn once where a filter is overfull.  bf_watch answers how many new keys may be
  * added before the first look (made: the filter was just opened; else it was cleared or united);
- * INT64_MAX: never, because the home cannot tell.  A look at a fixed filter in Redis is a trip,
+ * INT64_MAX: never, because the home cannot tell.  A look at a filter in Redis is a trip per part,
  * made once a minute (BITCOUNT of a few places); bf_look answers at once in between.  The host
  * counts its new keys down and, below 0, calls bf_look, which sets *left to how many more may come
  * before the next look.  1: it is overfull, and sentence (cap bytes) says so, without a full stop:

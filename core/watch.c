@@ -25,7 +25,7 @@ static int where_it_is(const bf_filter *f)
     bf_info info;
     bf_get_info(f, &info);
     if (!strcmp(info.home, "memory") || !strcmp(info.home, "file")) return NEAR_BY;
-    return f->part.store.ops->glance && !f->variant->many && !info.counting ? FAR : NEVER;
+    return f->part.store.ops->glance ? FAR : NEVER;
 }
 
 /* In memory the first look is free, or nearly; a file is looked at with the first new key. */
@@ -89,6 +89,6 @@ int bf_weakness(const bf_filter *f, char *sentence, size_t cap)
     bf_print(sentence, cap,
         "scheme %s: many URLs or numbers have the same value of %s, so the rate of false positives "
         "is far above p; use it only for a bitmap that another system fills",
-        f->name, names);
+        f->scheme->name, names);
     return 1;
 }

@@ -247,16 +247,9 @@ PHP_METHOD(BloomFilter, info)
 {
     bf_info i;
     bf_state s;
-    bf_error err;
-    uint64_t wait;
     if (!get_state(INTERNAL_FUNCTION_PARAM_PASSTHRU, &s)) RETURN_THROWS();
     bf_filter *f = php_bf_from(Z_OBJ_P(ZEND_THIS))->f;
     bf_get_info(f, &i);
-    int full = i.part_count > 1 ? bf_saturated(f, &wait, &err) : s.fill > 0.5;
-    if (full < 0) {
-        php_bf_raise(&err);
-        RETURN_THROWS();
-    }
     array_init(return_value);
     add_assoc_long(return_value, "m", (zend_long)i.m);
     add_assoc_long(return_value, "n", (zend_long)i.n);
@@ -280,7 +273,7 @@ PHP_METHOD(BloomFilter, info)
     add_assoc_double(return_value, "fillRatio", s.fill);
     add_assoc_long(return_value, "count", whole(s.count));
     add_assoc_double(return_value, "fpr", s.fpr);
-    add_assoc_bool(return_value, "saturated", full > 0);
+    add_assoc_bool(return_value, "saturated", s.saturated != 0);
 }
 
 /* ---- what is done to it ---- */

@@ -50,8 +50,10 @@ static int ask_core(batch *b)
     uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)b->n) : NULL;
     if (b->out && !each) return -1;
     PyThreadState *ts = b->self->far || b->apart ? gil_release(b->self, NULL) : NULL;
+    if (b->borrowed && !ts) b->self->borrower = b;
     int64_t rc = b->call(b->bf, b->keys, b->n, each, &err);
     gil_take(ts, b->self, NULL);
+    b->self->borrower = NULL;
     if (rc < 0) {
         raise_in(b->self, &err);
         if (err.key != BF_NO_KEY) name_key(b->done + (Py_ssize_t)err.key);
@@ -166,15 +168,28 @@ static inline int take(batch *b, PyObject *o)
 /* The size is read again each time: the list may change whenever other code runs. */
 static int take_sequence(batch *b, PyObject *seq)
 {
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(seq); i++) {
+    Py_ssize_t i = 0;
+    b->borrowed = seq;
+    for (; i < PySequence_Fast_GET_SIZE(seq); i++) {
         PyObject **items = PySequence_Fast_ITEMS(seq);
+        b->first = i - (Py_ssize_t)b->n;
         if (i + AHEAD < PySequence_Fast_GET_SIZE(seq)) {
             __builtin_prefetch(items[i + AHEAD]);
             __builtin_prefetch((char *)items[i + AHEAD] + LINE);
         }
         if (take(b, items[i]) < 0) return -1;
     }
+    b->first = i - (Py_ssize_t)b->n;
     return 0;
+}
+
+/* The core is about to let the GIL go: those that were borrowed are held from here on. */
+void batch_hold_keys(batch *b)
+{
+    PyObject *seq = b->borrowed;
+    const Py_ssize_t size = PySequence_Fast_GET_SIZE(seq);
+    for (size_t i = b->held; i < b->n && b->first + (Py_ssize_t)i < size; i++)
+        b->refs[b->held++] = Py_NewRef(PySequence_Fast_GET_ITEM(seq, b->first + (Py_ssize_t)i));
 }
 
 static int take_iterator(batch *b, PyObject *it)
@@ -261,6 +276,7 @@ static void batch_start(batch *b, FilterObject *self, many_call *call)
     b->hits = 0;
     b->n = b->held = b->used = 0;
     b->apart = false;
+    b->borrowed = NULL;
     b->room = b->own_room;
     b->space = sizeof b->own_room;
 }

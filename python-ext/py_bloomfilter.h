@@ -54,12 +54,13 @@ typedef struct {
     int64_t spare;        /* new keys until the next look whether it is saturated               */
     bool warn;            /* look at all                                                        */
     size_t apart_from; /* keys so long, or all where remote, are asked in ask_apart (py_filter.c) */
-    bool remote;  /* single calls may wait, or run Python code: far, or it has a clock, or hashes */
-    bool far;     /* every call may be a trip over the network: without the GIL          */
-    bool waits;   /* calls may wait for a lock, and let the GIL go for that long         */
-    bool shared;  /* the same, for a file's: others hold it as well                      */
-    int solo;     /* py_life.c: is a thread without the GIL in the plain kernels?        */
-    int solo_pid; /* the process it is in: a fork leaves that thread behind              */
+    bool remote; /* single calls may wait, or run Python code: far, or it has a clock, or hashes */
+    bool far;    /* every call may be a trip over the network: without the GIL          */
+    bool waits;  /* calls may wait for a lock at any time: they hold all their keys     */
+    struct batch *borrower; /* a batch in the core that does not, and holds them when it waits */
+    bool shared;     /* the same, for a file's: others hold it as well                      */
+    int solo;        /* py_life.c: is a thread without the GIL in the plain kernels?        */
+    int solo_pid;    /* the process it is in: a fork leaves that thread behind              */
     PyObject *clock; /* what the core calls: a clock, or py_hashes.c's object; or NULL        */
 } FilterObject;
 
@@ -230,7 +231,7 @@ Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out);
  * ---- */
 enum { BATCH_KEYS = BF_AT_ONCE_MAX, BATCH_ROOM = 10240 };
 typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
-typedef struct {
+typedef struct batch {
     FilterObject *self;
     bf_filter *bf;
     size_t most; /* keys a call of the core */
@@ -241,6 +242,8 @@ typedef struct {
     size_t n, held, used; /* keys gathered, references held for them, bytes of room used */
     size_t asked;         /* of a column: gathered keys that were answered */
     bool apart;           /* one large key, held: the core works on it without the GIL */
+    PyObject *borrowed;   /* the list or tuple of which keys are borrowed, or NULL      */
+    Py_ssize_t first;     /* where those stand that are gathered                        */
     int64_t left;         /* work until the next look at the clock */
     uint64_t deadline;    /* ns, when other threads run */
     bf_key keys[BATCH_KEYS];
@@ -252,6 +255,7 @@ typedef struct {
 uint64_t clock_ns(void);
 /* Makes sure of room for more answers; NULL with an exception. */
 uint8_t *batch_room(batch *b, Py_ssize_t more);
+void batch_hold_keys(batch *b);
 /* 1 = done, 0 = not an array this reads, go on by iteration; -1 with an exception. */
 int array_batch(batch *b, PyObject *keys);
 int arrow_batch(batch *b, PyObject *keys);
@@ -289,6 +293,7 @@ PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
 /* ---- py_lines.c: keys in one buffer, each ended by a separator ---- */
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
 PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs);
+PyObject *module_find_lines(PyObject *module, PyObject *args);
 
 /* Rows of parameters.h in a signature: each with a comma before it, or after it. */
 #define SIGNED(kind, name, ...) ", " #name DEFAULT_##kind

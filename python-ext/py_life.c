@@ -173,6 +173,7 @@ static void *wait_begin(void *op)
 {
     FilterObject *self = op;
     if (outside) return NULL;
+    if (self->borrower) batch_hold_keys(self->borrower);
     if (!NO_GIL) self->users++;
     return gil_out();
 }
@@ -225,7 +226,7 @@ static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObjec
     self->shared = self->waits && strcmp(info.home, "file") == 0;
     self->remote = clock || self->far;
     self->apart_from = self->remote ? 0 : LARGE_KEY;
-    if (self->waits) bf_on_wait(bf, wait_begin, wait_end, self);
+    if (bf && !self->far) bf_on_wait(bf, wait_begin, wait_end, self);
 }
 
 /* Closing may take trips, wait for a lock, and give gigabytes back.  Nobody has the handle any

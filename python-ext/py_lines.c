@@ -17,14 +17,53 @@ typedef struct {
     bool add, stays; /* stays: the GIL does */
     int keep;        /* 1, 0: the answer of lines to copy; -1: none */
     bf_lines l;
+    size_t size;      /* of the buffer */
+    const char *ends; /* of lines found before, 32-bit numbers: where the next ones end; or NULL */
+    size_t nends;
 } lines;
+
+/* ---- lines found before, by another thread ---- */
+/* The next ones as keys; 0 also where an end is none.  Whoever wrote the ends may write on. */
+static size_t read_ends(lines *l, bf_key *keys, size_t most)
+{
+    const char *const start = l->l.end - l->size;
+    size_t n = 0, from = (size_t)(l->l.at - start);
+    for (; n < most && n < l->nends; n++) {
+        uint32_t stop;
+        memcpy(&stop, l->ends + n * sizeof stop, sizeof stop);
+        if (stop < from || stop >= l->size) break;
+        keys[n] = (bf_key){ start + from, stop - from };
+        from = (size_t)stop + 1;
+    }
+    return n;
+}
+
+static int run_found(lines *l, bf_error *err)
+{
+    bf_key keys[BF_AT_ONCE_MAX];
+    const size_t n = read_ends(l, keys, bf_at_once(l->bf));
+    if (n == 0) return 0;
+    const int64_t hits = (l->add ? bf_add_many : bf_test_many)(l->bf, keys, n, NULL, err);
+    if (hits < 0) {
+        if (err->key != BF_NO_KEY) err->key += l->l.keys;
+        return (int)hits;
+    }
+    l->ends += n * sizeof(uint32_t);
+    l->nends -= n;
+    l->l.at = (const char *)keys[n - 1].ptr + keys[n - 1].len + 1;
+    l->l.keys += n;
+    l->l.hits += (uint64_t)hits;
+    return 1;
+}
 
 /* Works until the deadline or the end: 1 = there may be more, 0 = done, negative = fault. */
 static int slice(lines *l, uint64_t deadline, bf_error *err)
 {
     int rc;
     do {
-        rc = (l->add ? bf_add_lines : bf_test_lines)(l->bf, &l->l, err);
+        rc = l->ends  ? run_found(l, err)
+             : l->add ? bf_add_lines(l->bf, &l->l, err)
+                      : bf_test_lines(l->bf, &l->l, err);
         if (!l->stays) solo_yield(l->self);
     } while (rc > 0 && clock_ns() < deadline);
     return rc;
@@ -64,6 +103,7 @@ static PyObject *answer(lines *l, const Py_buffer *view)
     l->l.keep = l->keep > 0;
     l->l.at = view->buf;
     l->l.end = l->l.at + view->len;
+    l->size = (size_t)view->len;
     int rc = run(l);
     if (rc == 0 && l->add) rc = filter_grew(l->self, (int64_t)l->l.hits);
     if (rc == 0 && l->keep >= 0) rc = _PyBytes_Resize(&kept, l->l.kept - start);
@@ -102,21 +142,26 @@ static PyObject *refuse_arguments(void)
 static PyObject *lines_of(
     FilterObject *self, PyObject *args, PyObject *kwargs, bool add, const char *types)
 {
-    static char *const names[] = { "", "sep", "last", "keep", NULL };
-    Py_buffer view, sep = { .obj = NULL };
+    static char *const names[] = { "", "sep", "last", "keep", "_ends", NULL };
+    Py_buffer view, sep = { .obj = NULL }, ends = { .obj = NULL };
     PyObject *keep = Py_None, *out = NULL;
     int last = 0;
     lines l = { .self = self, .add = add, .l.sep = '\n' };
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, types, (char **)names, &view, &sep, &last, &keep))
+            args, kwargs, types, (char **)names, &view, &sep, &last, &keep, &ends))
         return refuse_arguments();
     l.l.last = last != 0;
     if ((!sep.obj || read_sep(&sep, &l.l.sep) == 0) && read_keep(keep, &l.keep) == 0 &&
         (l.bf = filter_enter(self))) {
+        if (ends.obj && l.keep < 0) {
+            l.ends = ends.buf;
+            l.nends = (size_t)ends.len / sizeof(uint32_t);
+        }
         l.stays = !self->remote && view.len <= SMALL;
         out = answer(&l, &view);
         filter_leave(self);
     }
+    if (ends.obj) PyBuffer_Release(&ends);
     if (sep.obj) PyBuffer_Release(&sep);
     PyBuffer_Release(&view);
     return out;
@@ -124,10 +169,50 @@ static PyObject *lines_of(
 
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
-    return lines_of(self, args, kwargs, true, "y*|y*$pO:update_lines");
+    return lines_of(self, args, kwargs, true, "y*|y*$pOy*:update_lines");
 }
 
 PyObject *filter_contains_lines(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
-    return lines_of(self, args, kwargs, false, "y*|y*$pO:contains_lines");
+    return lines_of(self, args, kwargs, false, "y*|y*$pOy*:contains_lines");
+}
+
+/* ---- finding alone ---- */
+static Py_ssize_t find_ends(bf_lines *l, uint32_t *ends, size_t room)
+{
+    enum { FEW = 256 };
+    const char *const start = l->at;
+    bf_key keys[FEW];
+    size_t n = 0, found;
+    if (l->end - start > UINT32_MAX) return -1;
+    while ((found = bf_next_lines(l, keys, FEW))) {
+        if (found > room - n) return -1;
+        for (size_t i = 0; i < found; i++)
+            ends[n++] = (uint32_t)((const char *)keys[i].ptr + keys[i].len - start);
+    }
+    return (Py_ssize_t)n;
+}
+
+/* Where the lines of a buffer end, as 32-bit numbers into `ends`: how many, or -1 where it has no
+ * room for all.  What update_lines and contains_lines take as _ends, while another thread finds
+ * the next ones: lines are found fastest by who has just read them. */
+PyObject *module_find_lines(PyObject *module, PyObject *args)
+{
+    Py_buffer view, sep, ends;
+    PyObject *out = NULL;
+    bf_lines l = { .at = NULL };
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*y*w*:_find_lines", &view, &sep, &ends)) return NULL;
+    if (read_sep(&sep, &l.sep) == 0) {
+        l.at = view.buf;
+        l.end = l.at + view.len;
+        PyThreadState *ts = gil_out();
+        const Py_ssize_t n = find_ends(&l, ends.buf, (size_t)ends.len / sizeof(uint32_t));
+        gil_back(ts);
+        out = PyLong_FromSsize_t(n);
+    }
+    PyBuffer_Release(&ends);
+    PyBuffer_Release(&sep);
+    PyBuffer_Release(&view);
+    return out;
 }

@@ -73,6 +73,7 @@ static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
     { "_from_bytes", (PyCFunction)(void (*)(void))module_from_bytes, METH_VARARGS | METH_KEYWORDS,
         NULL },
     { "_hide_passwords", module_hide_passwords, METH_O, NULL },
+    { "_find_lines", module_find_lines, METH_VARARGS, NULL },
     { "_read_secret", module_read_secret, METH_O, NULL }, { NULL, NULL, 0, NULL } };
 
 static int module_exec(PyObject *module)

@@ -227,7 +227,7 @@ static PyObject *path_or_none(const char *text)
     return text ? PyUnicode_DecodeFSDefault(text) : Py_NewRef(Py_None);
 }
 
-static PyObject *all_of(const bf_info *i, const bf_state *s, bool saturated, PyObject *parts)
+static PyObject *all_of(const bf_info *i, const bf_state *s, PyObject *parts)
 {
     double count = s->count < 9e18 ? s->count + 0.5 : 9e18;
     return Py_BuildValue("{sK sK sI sd ss ss sN sN sO sI sN sd sd sK sO sO sK sd sL sd sO}", "m",
@@ -237,7 +237,7 @@ static PyObject *all_of(const bf_info *i, const bf_state *s, bool saturated, PyO
         i->grow, "window", i->window, "bytes", (unsigned long long)i->bitset_bytes, "keyed",
         i->keyed ? Py_True : Py_False, "read_only", i->read_only ? Py_True : Py_False, "ones",
         (unsigned long long)s->ones, "fill_ratio", s->fill, "count", (long long)count, "fpr",
-        s->fpr, "saturated", saturated ? Py_True : Py_False);
+        s->fpr, "saturated", s->saturated ? Py_True : Py_False);
 }
 
 PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
@@ -245,16 +245,12 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
     core_call c;
     bf_info info;
     bf_state state;
-    uint64_t wait;
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
-    int rc = bf_get_state(c.bf, &state, &c.err);
+    const int rc = bf_get_state(c.bf, &state, &c.err);
     bf_get_info(c.bf, &info);
-    bool saturated = rc == 0 && state.fill > 0.5;
-    if (rc == 0 && info.part_count > 1 && (rc = bf_saturated(c.bf, &wait, &c.err)) >= 0)
-        saturated = rc > 0;
     core_back(&c);
     PyObject *parts = rc < 0 ? NULL : part_list(self, c.bf),
-             *all = parts ? all_of(&info, &state, saturated, parts) : NULL;
+             *all = parts ? all_of(&info, &state, parts) : NULL;
     return core_end(&c, rc) < 0 ? NULL : all;
 }
 

@@ -130,7 +130,7 @@ deep_python() {
     sanitizers_say 'leak_check_at_exit=0:stack_trace_format="#%n %m %f %S"'
     run_pytest 'Python (ASan, UBSan)' python-sanitized tests/python -p sanitized -p no:faulthandler --ignore=tests/python/frameworks/test_spark.py
     no_reports 'Python (ASan, UBSan)' python
-    around=(PYTHONDEVMODE=1 PYTHONMALLOC=debug)
+    around=(PYTHONDEVMODE=1 PYTHONMALLOC=debug BLOOMFILTER_HALF_GIB=1)
     run_pytest 'Python (debug allocator, -X dev)' python-debug tests/python --ignore=tests/python/frameworks/test_spark.py
     around=()
 }

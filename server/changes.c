@@ -186,6 +186,8 @@ int filters_merge(filters *fs, text name, text image, bf_error *err)
         pthread_mutex_lock(&s->lock);
         s->state_at = 0;
         pthread_mutex_unlock(&s->lock);
+        __atomic_store_n(&s->spare, 0, __ATOMIC_RELAXED);
+        if (rc >= 0) filters_watch(s, 1);
         kept = rc < 0 || filters_kept(fs, s);
         filters_done(s);
     }

@@ -50,6 +50,7 @@ served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage
     bf_get_info(f, &info);
     if (bf_weakness(f, sentence, sizeof sentence))
         fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
+    s->spare = bf_watch(f, true);
     s->grows = info.grow > 0;
     s->counts = info.counting;
     s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
@@ -374,6 +375,36 @@ static uint64_t now_ns(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* A line where it holds more keys than it is sized for.  From then on it is looked at now and then,
+ * in Redis once a minute, because others may clear it and fill it again. */
+static void look(served *s)
+{
+    char sentence[BF_SENTENCE_BYTES];
+    int64_t left;
+    const bool full = bf_look(s->f, &left, sentence, sizeof sentence) == 1;
+    if (full) {
+        bf_info info;
+        bf_get_info(s->f, &info);
+        left = s->remote ? 0 : (int64_t)(info.n / 8);
+    }
+    if (full && !__atomic_exchange_n(&s->overfull, true, __ATOMIC_RELAXED))
+        fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
+    if (!full) __atomic_store_n(&s->overfull, false, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->spare, left, __ATOMIC_RELAXED);
+}
+
+void filters_watch(served *s, uint64_t fresh)
+{
+    enum { AGAIN = 61000 }; /* the core looks once a minute */
+    if (fresh == 0 || __atomic_sub_fetch(&s->spare, (int64_t)fresh, __ATOMIC_RELAXED) >= 0) return;
+    const int64_t now = (int64_t)(now_ns() / 1000000);
+    if (s->remote && __atomic_load_n(&s->overfull, __ATOMIC_RELAXED) &&
+        now - __atomic_load_n(&s->looked, __ATOMIC_RELAXED) < AGAIN)
+        return;
+    __atomic_store_n(&s->looked, now, __ATOMIC_RELAXED);
+    look(s);
 }
 
 int filter_state(served *s, bf_state *out, bf_error *err)

@@ -28,8 +28,10 @@ typedef struct {
     unsigned refs; /* atomic; the list has one                          */
     pthread_rwlock_t use;
     uint64_t adds, added, hits, misses, removed; /* keys since the start; relaxed atomics    */
-    pthread_mutex_t lock;          /* of what follows                                   */
-    bf_state state;                /* as it was at state_at                             */
+    int64_t spare, looked; /* atomics: new keys before it is worth a look; ms of the last one */
+    bool overfull;         /* atomic: the log has a line about it                            */
+    pthread_mutex_t lock;  /* of what follows                                   */
+    bf_state state;        /* as it was at state_at                             */
     uint64_t state_at, state_cost; /* ns on the monotonic clock; ns that it took; 0 = not yet */
 } served;
 
@@ -77,6 +79,8 @@ void filters_done(served *s);
 bool filters_kept(const filters *fs, const served *s);
 /* A call to it failed: it may have been lost, deleted or made again by others. */
 void filters_doubt(served *s);
+/* After so many new keys: does it hold too many by now? */
+void filters_watch(served *s, uint64_t fresh);
 /* totals.c: may this filter take so many bytes in all? */
 int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err);
 /* Does a filter that grows have room for so many keys?  1 yes; 0 it must grow first: filters_grow

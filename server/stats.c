@@ -81,8 +81,8 @@ bool stats_info(served *f, reply *a)
 
 static bool print_counts(buffer *b, served *f, const bf_state *st)
 {
-    return buffer_print(
-               b, ",\"count\":%.0f,\"fill\":%.9g,\"fpr_now\":%.9g", st->count, st->fill, st->fpr) &&
+    return buffer_print(b, ",\"count\":%.0f,\"fill\":%.9g,\"fpr_now\":%.9g,\"saturated\":%s",
+               st->count, st->fill, st->fpr, st->saturated ? "true" : "false") &&
            buffer_print(b, ",\"adds\":%llu,\"adds_new\":%llu,\"hits\":%llu,\"misses\":%llu",
                (ull)tallied(&f->adds), (ull)tallied(&f->added), (ull)tallied(&f->hits),
                (ull)tallied(&f->misses)) &&
@@ -125,7 +125,24 @@ bool stats_filters(worker *w, reply *a)
 }
 
 /* ---- Prometheus ---- */
-enum { M, N, K, P, PARTS, COUNT, FILL, FPR, UP, ADDS, ADDS_NEW, HITS, MISSES, REMOVED, METRICS };
+enum {
+    M,
+    N,
+    K,
+    P,
+    PARTS,
+    COUNT,
+    FILL,
+    FPR,
+    SATURATED,
+    UP,
+    ADDS,
+    ADDS_NEW,
+    HITS,
+    MISSES,
+    REMOVED,
+    METRICS
+};
 static const struct {
     const char *name, *type, *help;
 } metrics[METRICS] = { [M] = { "m", "gauge", "bits of the filter" },
@@ -136,6 +153,7 @@ static const struct {
     [COUNT] = { "count", "gauge", "estimated number of different keys in it" },
     [FILL] = { "fill", "gauge", "share of its bits that are set" },
     [FPR] = { "fpr_now", "gauge", "false-positive rate at this fill" },
+    [SATURATED] = { "saturated", "gauge", "1 where more than half of its bits are set" },
     [UP] = { "up", "gauge", "1 where its storage answers" },
     [ADDS] = { "adds_total", "counter", "keys added" },
     [ADDS_NEW] = { "adds_new_total", "counter", "keys added that were new" },
@@ -160,7 +178,7 @@ static void values(const server *s, served *f, double *v)
     bf_get_info(f->f, &i);
     bool up = stats_state(s, f, &st);
     double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, i.part_count, st.count, st.fill,
-        st.fpr, up, (double)tallied(&f->adds), (double)tallied(&f->added),
+        st.fpr, st.saturated != 0, up, (double)tallied(&f->adds), (double)tallied(&f->added),
         (double)tallied(&f->hits), (double)tallied(&f->misses), (double)tallied(&f->removed) };
     memcpy(v, all, sizeof all);
 }
@@ -179,8 +197,7 @@ static bool print_filters(buffer *b, served *const *all, size_t count, const dou
         ok = head(b, metrics[m].name, metrics[m].type, metrics[m].help);
         for (size_t i = 0; ok && i < count; i++) {
             const double *of = v + i * METRICS;
-            if (of[UP] == 0 && (m == COUNT || m == FILL || m == FPR))
-                continue; /* not known is not 0 */
+            if (of[UP] == 0 && m >= COUNT && m < UP) continue; /* not known is not 0 */
             ok = buffer_print(
                 b, "bloomfilter_%s{filter=\"%s\"} %.17g\n", metrics[m].name, all[i]->name, of[m]);
         }

@@ -55,6 +55,7 @@ static void tally_all(served *f, verb v, uint64_t n, uint64_t yes)
     }
     tally(v == VERB_ADD ? &f->adds : &f->hits, v == VERB_ADD ? n : yes);
     tally(v == VERB_ADD ? &f->added : &f->misses, v == VERB_ADD ? yes : n - yes);
+    if (v == VERB_ADD) filters_watch(f, yes);
 }
 
 static void tell(reply *a, verb v, int answer)

@@ -30,7 +30,7 @@ from bloomfilter import BloomFilter
 from bloomfilter.cli.lines import opened, read
 bf = BloomFilter(n=int(sys.argv[2]), p=0.01)
 with opened(sys.argv[1]) as fd:
-    read(fd, b"\n", lambda data, last: bf.update_lines(data, last=last)[2])
+    read(fd, b"\n", lambda data, last, ends: bf.update_lines(data, last=last))
 """
 PARTS = 10
 LARGE_N = 1_000_000_000  # keys that the large filter is sized for: 1.24 GB

@@ -33,6 +33,10 @@ struct bf_hash {
     /* Those of the argument's functions that fail on ordinary keys: how many, and their names. NULL
      * = none. */
     unsigned (*weak)(const void *argument, char *names, size_t cap);
+    /* How many different values digest i has, where each has its own number of them.  NULL = as
+     * many as there are.  apart: no value of digest i is ever one of digest j. */
+    double (*values)(const void *argument, unsigned i);
+    bool (*apart)(const void *argument, unsigned i, unsigned j);
     const bf_hash *(*best)(void); /* the same digests by what this machine has; NULL = this */
 };
 

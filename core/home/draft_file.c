@@ -81,7 +81,7 @@ static void forget_parents(bf_filter *f)
 static int hold(bf_filter *f, int *token, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    int rc = bf_file_lock(file_of(f), NULL, token, err);
+    int rc = bf_file_lock(f, token, err);
     if (rc == 0 && (rc = s->ops->check(s, err)) < 0) bf_unlock_file(*token);
     if (rc == 0) forget_parents(f);
     return rc;

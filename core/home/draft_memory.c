@@ -19,9 +19,8 @@ static bool held(bf_filter *f, int me)
     return bf_int_swap(&f->holder, &was, me) || (was != me && bf_int_swap(&f->holder, &was, me));
 }
 
-static int hold(bf_filter *f, int *token, bf_error *err)
+static int wait_for(bf_filter *f, int me, bf_error *err)
 {
-    const int me = *token = (int)getpid();
     for (unsigned tries = 0; tries < YIELDS + BF_PATIENCE * 1000u; tries++) {
         if (held(f, me)) return 0;
         if (tries < YIELDS)
@@ -31,6 +30,16 @@ static int hold(bf_filter *f, int *token, bf_error *err)
     }
     return bf_fail(err, BF_EIO,
         "the filter is in use: another thread has been rebuilding it for %d seconds", BF_PATIENCE);
+}
+
+static int hold(bf_filter *f, int *token, bf_error *err)
+{
+    const int me = *token = (int)getpid();
+    if (held(f, me)) return 0;
+    void *began = bf_wait_begin(f);
+    const int rc = wait_for(f, me, err);
+    bf_wait_end(f, began);
+    return rc;
 }
 
 static void let(bf_filter *f, int token)

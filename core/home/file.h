@@ -41,8 +41,7 @@ const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n);
 /* file_parts.c */
 int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err);
 int bf_file_again(const bf_file *file); /* another description of the file; -1 and errno */
-/* flock(2) on one; c: who wants to know of a wait, or NULL. */
-int bf_file_lock(const bf_file *file, const bf_chain *c, int *token, bf_error *err);
+int bf_file_lock(const bf_filter *f, int *token, bf_error *err); /* flock(2) on one */
 /* draft_file.c */
 void bf_file_forget_draft(bf_file *file); /* its map */
 void bf_file_end_drafts(bf_file *file);   /* at the end of the handle */

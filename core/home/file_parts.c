@@ -248,19 +248,19 @@ int bf_file_again(const bf_file *file)
 }
 
 /* 0 or errno.  Only who must wait tells the host. */
-static int lock_file(const bf_chain *c, int fd)
+static int lock_file(const bf_filter *f, int fd)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
-    if (!c) return bf_lock_file(fd);
-    void *began = bf_chain_wait_begin(c);
+    void *began = bf_wait_begin(f);
     const int e = bf_lock_file(fd);
-    bf_chain_wait_end(c, began);
+    bf_wait_end(f, began);
     return e;
 }
 
-int bf_file_lock(const bf_file *file, const bf_chain *c, int *token, bf_error *err)
+int bf_file_lock(const bf_filter *f, int *token, bf_error *err)
 {
-    const int fd = bf_file_again(file), e = fd < 0 ? errno : lock_file(c, fd);
+    const bf_file *file = f->part.store.impl;
+    const int fd = bf_file_again(file), e = fd < 0 ? errno : lock_file(f, fd);
     if (e == 0) {
         *token = fd;
         return 0;
@@ -273,10 +273,7 @@ int bf_file_lock(const bf_file *file, const bf_chain *c, int *token, bf_error *e
         file->path, BF_PATIENCE);
 }
 
-static int lock(bf_filter *f, int *token, bf_error *err)
-{
-    return bf_file_lock(f->part.store.impl, f->chain, token, err);
-}
+static int lock(bf_filter *f, int *token, bf_error *err) { return bf_file_lock(f, token, err); }
 
 static void unlock(bf_filter *f, int token)
 {

@@ -147,30 +147,10 @@ static int hold(bf_filter *f, bf_error *err)
     bf_chain *c = f->chain;
     const int me = (int)getpid();
     if (held(c, me)) return 0;
-    void *began = bf_chain_wait_begin(c);
+    void *began = bf_wait_begin(f);
     int rc = wait_for(f, me, err);
-    bf_chain_wait_end(c, began);
+    bf_wait_end(f, began);
     return rc;
-}
-
-void bf_on_wait(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
-{
-    if (!f->chain) return;
-    f->chain->wait_begin = begin;
-    f->chain->wait_end = end;
-    f->chain->wait_ctx = ctx;
-}
-
-void *bf_chain_wait_begin(const bf_chain *c)
-{
-    return c->wait_begin ? c->wait_begin(c->wait_ctx) : NULL;
-}
-
-void bf_chain_wait_end(const bf_chain *c, void *began)
-{
-    const int was = errno;
-    if (c->wait_end) c->wait_end(c->wait_ctx, began);
-    errno = was;
 }
 
 int bf_chain_lock(bf_filter *f, int *token, bf_error *err)

@@ -73,7 +73,13 @@ struct bf_filter {
     uint32_t began;    /* the edition that a rebuild of this handle opened, or 0               */
     uint32_t rebuilds; /* that this handle began                                               */
     uint32_t fresh_of; /* which of them its keys are for; 0 = none                             */
+    void *(*wait_begin)(void *); /* bf_on_wait; NULL = nobody wants to know */
+    void (*wait_end)(void *, void *);
+    void *wait_ctx;
 };
+/* handle.c: around what may take long, see bf_on_wait.  end leaves errno as it is. */
+void *bf_wait_begin(const bf_filter *f);
+void bf_wait_end(const bf_filter *f, void *began);
 
 /* inside.c: who is inside.  A call that may run the host's code is between bf_begin and bf_end;
  * where both filters are given, both are in it.  bf_begin: 0, or BF_EBUSY, because this thread is

@@ -4,6 +4,7 @@
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "parts/rebuild.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ bf_desc bf_describe(const bf_filter *f)
         .secret_check = f->secret_check,
         .argument.functions = f->functions };
     memcpy(d.name, f->name, sizeof d.name);
+    if (!f->secret_check) memcpy(d.argument.bytes, f->secret, sizeof d.argument.bytes);
     return d;
 }
 
@@ -110,4 +112,24 @@ int bf_writable(bf_filter *f, bf_error *err)
     if (rc == 0) bf_edition_note(f);
     if (rc == 0) bf_raise(&f->may_write);
     return rc;
+}
+
+/* ---- for hosts with a lock of their own ---- */
+void bf_on_wait(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
+{
+    f->wait_begin = begin;
+    f->wait_end = end;
+    f->wait_ctx = ctx;
+}
+
+void *bf_wait_begin(const bf_filter *f)
+{
+    return f->wait_begin ? f->wait_begin(f->wait_ctx) : NULL;
+}
+
+void bf_wait_end(const bf_filter *f, void *began)
+{
+    const int was = errno;
+    if (f->wait_end) f->wait_end(f->wait_ctx, began);
+    errno = was;
 }

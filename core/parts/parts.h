@@ -61,9 +61,6 @@ struct bf_chain {
         8) uint64_t ahead; /* Redis, window: its clock less this machine's, in us; 0 = not known */
     _Alignas(8) uint64_t looked; /* the moment of this machine's when that was found out */
     int own_time; /* Redis, window: is it kept by its users' clocks? 0 = not known, 1 no, 2 yes */
-    void *(*wait_begin)(void *); /* bf_on_wait; NULL = nobody wants to know */
-    void (*wait_end)(void *, void *);
-    void *wait_ctx;
 };
 
 enum { BF_UNDECIDED = 2 };
@@ -139,8 +136,6 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
     return ops->news && ops->news(f) ? bf_chain_take_in(f, err) : 0;
 }
 int bf_chain_writable(bf_filter *f, bf_error *err); /* bf_writable, and every part's page marked */
-void *bf_chain_wait_begin(const bf_chain *c);       /* around what may take long: see bf_on_wait */
-void bf_chain_wait_end(const bf_chain *c, void *began); /* leaves errno as it is */
 int bf_chain_lock(bf_filter *f, int *token, bf_error *err);
 void bf_chain_unlock(bf_filter *f, int token);
 /* The part after the `count` that are known; somebody else's, where he was faster. */

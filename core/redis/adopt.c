@@ -15,16 +15,13 @@ enum { STEPS = 8 }; /* of BF_REDIS_STEP bytes */
  * had when it was looked at, the mark as bytes, K:meta.  1 adopted, 2 grown: again, 0 something
  * else is there by now. */
 static const char adopt_script[] = BF_LUA_APART
-    "local bytes=tonumber(ARGV[2]) local n=redis.call('STRLEN',KEYS[1]) "
-    "if n==0 or (n>bytes and n~=at+4) then return 0 end "
-    "if (redis.call('HGET',KEYS[2],'mark') or '')~=ARGV[4] "
-    "or (ARGV[4]=='' and redis.call('EXISTS',KEYS[2])==1) then return 0 end "
-    "if n+tonumber(ARGV[3])<bytes then redis.call('SETRANGE',KEYS[1],n+ARGV[3]-1,'\\0') return 2 "
-    "end "
-    "if not apart then redis.call('SETRANGE',KEYS[1],at,ARGV[5]) "
-    "elseif n<at then redis.call('SETRANGE',KEYS[1],at-1,'\\0') end redis.call('DEL',KEYS[2]) "
-    "redis.call('HSET',KEYS[2],unpack(ARGV,6)) "
-    "local t=redis.call('PTTL',KEYS[1]) if t>0 then redis.call('PEXPIRE',KEYS[2],t) end return 1";
+    "local bytes=tonumber(ARGV[2]) local n=call('STRLEN',KEYS[1]) if n==0 or (n>bytes and "
+    "n~=at+4) then return 0 end if (call('HGET',KEYS[2],'mark') or '')~=ARGV[4] or (ARGV[4]=='' "
+    "and call('EXISTS',KEYS[2])==1) then return 0 end if n+tonumber(ARGV[3])<bytes then "
+    "call('SETRANGE',KEYS[1],n+ARGV[3]-1,'\\0') return 2 end if not apart then "
+    "call('SETRANGE',KEYS[1],at,ARGV[5]) elseif n<at then call('SETRANGE',KEYS[1],at-1,'\\0') "
+    "end call('DEL',KEYS[2]) call('HSET',KEYS[2],unpack(ARGV,6)) local t=call('PTTL',KEYS[1]) if "
+    "t>0 then call('PEXPIRE',KEYS[2],t) end return 1";
 
 static int step(bf_redis *r, const bf_desc *d, uint32_t mark, long long *done, bf_error *err)
 {

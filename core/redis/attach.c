@@ -190,12 +190,19 @@ static int attach_foreign(
     return 1;
 }
 
-/* Bits without a companion hash: another system's, or the stub of an add to a filter that was just
- * deleted, or what is too long by the mark that another adopter has just written. */
+/* Bits without a companion hash, which is looked for once more: a filter that was made between the
+ * two looks must not be taken for a bitmap without a mark.  They are another system's, or the stub
+ * of an add to a filter that was just deleted, or what is too long by the mark that another adopter
+ * has just written. */
 static int attach_bare(
     bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bool *stub, bf_error *err)
 {
-    int rc = attach_foreign(r, spec, d, bytes, err);
+    long long there = 0;
+    int rc = bf_link_look(r->link, err, "EXISTS", r->meta);
+    if (rc < 0) return rc;
+    if ((*stub = !bf_reply_integer(&r->link->reply, 0, &there) || there))
+        return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
+    rc = attach_foreign(r, spec, d, bytes, err);
     *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
     return rc;
 }

@@ -20,41 +20,39 @@ enum {
 
 /* ---- scripts: KEYS K, K:meta, temporary; ARGV[1] where the mark is, ARGV[2] the one it should be
  * ---- */
-#define KEEP_TTL(what)                                                                             \
-    "local t=redis.call('PTTL',KEYS[1]) " what " if t>0 then redis.call('PEXPIRE',KEYS[1],t) end "
+#define TTL "local t=call('PTTL',KEYS[1]) "
+#define KEPT " if t>0 then call('PEXPIRE',KEYS[1],t) end "
 /* Only where the name is free: no string, and no companion hash but that of the lost filter that
  * was seen. */
 static const char publish[] =
-    "if redis.call('EXISTS',KEYS[1])==1 "
-    "or (redis.call('EXISTS',KEYS[2])==1 and redis.call('HGET',KEYS[2],'mark')~=ARGV[2]) then "
-    "redis.call('DEL',KEYS[3]) return 0 end "
-    "redis.call('PERSIST',KEYS[3]) redis.call('RENAME',KEYS[3],KEYS[1]) redis.call('DEL',KEYS[2]) "
-    "redis.call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
+    "if call('EXISTS',KEYS[1])==1 or (call('EXISTS',KEYS[2])==1 and "
+    "call('HGET',KEYS[2],'mark')~=ARGV[2]) then call('DEL',KEYS[3]) return 0 end "
+    "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1]) call('DEL',KEYS[2]) "
+    "call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
 /* Where there is a temporary key that gets into K: the mark it was made with is ARGV[3] in hex and
  * ARGV[4] as bytes.  What has not got it, or its full length, was lost and begun again by a later
  * command of the upload, which goes from the end to the beginning: it lacks what came before. */
 #define WHOLE                                                                                      \
-    "if apart and redis.call('STRLEN',KEYS[3])~=at or not apart and "                              \
-    "redis.call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end "
-static const char replace[] =
-    BF_LUA_LIVE "if not live then return 0 end " WHOLE "redis.call('PERSIST',KEYS[3]) "
-                "" KEEP_TTL("redis.call('RENAME',KEYS[3],KEYS[1])")
-                    BF_LUA_NEW_MARK("ARGV[3]") "if redis.call('HEXISTS',KEYS[2],'keys')==1 then "
-                                               "redis.call('HSET',KEYS[2],'keys',0) end return 1";
-static const char merge[] = BF_LUA_LIVE
-    "if not live then return 0 end " WHOLE
-    "if not apart then redis.call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end " KEEP_TTL(
-        "redis.call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])") "redis.call('DEL',KEYS[3]) return 1";
+    BF_LUA_LIVE                                                                                    \
+    "if not live then return 0 end if apart and call('STRLEN',KEYS[3])~=at or not apart and "      \
+    "call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end " BF_LUA_RENEW TTL
+static const char replace[] = WHOLE
+    "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1])" KEPT
+    "renew(ARGV[3]) if call('HEXISTS',KEYS[2],'keys')==1 then call('HSET',KEYS[2],'keys',0) end "
+    "return 1";
+static const char merge[] =
+    WHOLE "if not apart then call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end "
+          "call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])" KEPT "call('DEL',KEYS[3]) return 1";
 /* Bits go back to 0: a new mark, as for clear. */
-static const char meet[] = BF_LUA_LIVE "if not live then return 0 end " WHOLE KEEP_TTL(
-    "redis.call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) redis.call('PERSIST',KEYS[3]) "
-    "if not apart then redis.call('SETRANGE',KEYS[3],at,ARGV[4]) end "
-    "redis.call('RENAME',KEYS[3],KEYS[1])") BF_LUA_NEW_MARK("ARGV[3]") "return 1";
-static const char expire[] =
-    BF_LUA_LIVE "if not live then return 0 end for i=1,2 do " BF_LUA_EXPIRE(
-        "KEYS[i]", "ARGV[3]") "end return 1";
+static const char meet[] =
+    WHOLE "call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) call('PERSIST',KEYS[3]) if not apart then "
+          "call('SETRANGE',KEYS[3],at,ARGV[4]) end call('RENAME',KEYS[3],KEYS[1])" KEPT
+          "renew(ARGV[3]) return 1";
+static const char expire[] = BF_LUA_LIVE BF_LUA_EXPIRE
+    "if not live then return 0 end expire(KEYS[1],ARGV[3]) expire(KEYS[2],ARGV[3]) return 1";
 static const char remove_[] =
-    BF_LUA_LIVE "if live then redis.call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
+    BF_LUA_LIVE "if live then call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
+
 static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp)
 {
     bf_link *l = r->link;

@@ -290,11 +290,12 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
 }
 
 /* ---- taking back ---- */
-static const char undo_bits[] =
-    BF_LUA_UNDO("for i=3,#ARGV do redis.call('SETBIT',KEYS[1],ARGV[i],0) end ");
-static const char undo_counters[] = BF_LUA_UNDO(
-    "for i=3,#ARGV,2 do "
-    "redis.call('BITFIELD',KEYS[1],'OVERFLOW','SAT','INCRBY','u4','#'..ARGV[i],-ARGV[i+1]) end ");
+static const char undo_bits[] = "local function take_back() for i=3,#ARGV do "
+                                "call('SETBIT',KEYS[1],ARGV[i],0) end end " BF_LUA_UNDO;
+static const char undo_counters[] =
+    "local function take_back() for i=3,#ARGV,2 do "
+    "call('BITFIELD',KEYS[1],'OVERFLOW','SAT','INCRBY','u4','#'..ARGV[i],-ARGV[i+1]) "
+    "end end " BF_LUA_UNDO;
 
 /* Best effort: the error stands.  Of bits those that were 0, of counters all, and by how much. */
 static void undo(const bf_redis_group *g, unsigned k)

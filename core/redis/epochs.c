@@ -24,26 +24,21 @@
 #include <time.h>
 
 static const char create_script[] = /* KEYS: K:meta K */
-    "if redis.call('EXISTS',KEYS[1])==1 or redis.call('EXISTS',KEYS[2])==1 then return 0 end "
-    "redis.call('HSET',KEYS[1],unpack(ARGV)) return 1";
-static const char turn_script[] = /* after the four of scripts.h: epoch, ms to live, oldest living,
-                                     newest or '', born of the whole, meta */
-    BF_LUA_FAIL
-    "if redis.call('EXISTS',KEYS[6])==0 then return fail(2) end "
-    "if (redis.call('HGET',KEYS[6],'born') or '')~=ARGV[9] then return fail(0) end "
-    "local e=tonumber(redis.call('HGET',KEYS[6],'epoch') or '') "
-    "if e~=tonumber(ARGV[8]) or redis.call('HEXISTS',KEYS[6],'e'..ARGV[5])==1 then return fail(0) "
-    "end " BF_LUA_NAME_PART(
-        "unpack(ARGV,10)") "if e and redis.call('EXISTS',KEYS[1])==1 then " BF_LUA_NEXT_MARK "end "
-                           "redis.call('PEXPIRE',KEYS[4],ARGV[6]) "
-                           "redis.call('PEXPIRE',KEYS[5],ARGV[6]) "
-                           "for _,f in ipairs(redis.call('HKEYS',KEYS[6])) do local "
-                           "n=string.match(f,'^e(-?%d+)$') "
-                           "if n and tonumber(n)<tonumber(ARGV[7]) then "
-                           "redis.call('HDEL',KEYS[6],f) end end "
-                           "if not e or e<tonumber(ARGV[5]) then "
-                           "redis.call('HSET',KEYS[6],'epoch',ARGV[5]) end "
-                           "redis.call('HSET',KEYS[6],'e'..ARGV[5],'1') return 1";
+    "if call('EXISTS',KEYS[1])==1 or call('EXISTS',KEYS[2])==1 then return 0 end "
+    "call('HSET',KEYS[1],unpack(ARGV)) return 1";
+/* After the four of scripts.h: epoch, ms to live, oldest living, newest or '', born of the whole,
+ * meta. */
+static const char turn_script[] = BF_LUA_FAIL BF_LUA_RENEW
+    "if call('EXISTS',KEYS[6])==0 then return fail(2) end if (call('HGET',KEYS[6],'born') or "
+    "'')~=ARGV[9] then return fail(0) end local e=tonumber(call('HGET',KEYS[6],'epoch') or '') "
+    "if e~=tonumber(ARGV[8]) or call('HEXISTS',KEYS[6],'e'..ARGV[5])==1 then return fail(0) end "
+    "local hash={unpack(ARGV,10)} " BF_LUA_NAME_PART
+    "if e and call('EXISTS',KEYS[1])==1 then call('SETRANGE',KEYS[1],ARGV[1],ARGV[3]) "
+    "renew(ARGV[4]) end call('PEXPIRE',KEYS[4],ARGV[6]) call('PEXPIRE',KEYS[5],ARGV[6]) for _,f "
+    "in ipairs(call('HKEYS',KEYS[6])) do local n=string.match(f,'^e(-?%d+)$') if n and "
+    "tonumber(n)<tonumber(ARGV[7]) then call('HDEL',KEYS[6],f) end end if not e or "
+    "e<tonumber(ARGV[5]) then call('HSET',KEYS[6],'epoch',ARGV[5]) end "
+    "call('HSET',KEYS[6],'e'..ARGV[5],'1') return 1";
 
 /* ---- whose time it is ----
  * Redis's.  It is asked for by TIME once a step, or a minute where that is shorter, and known in

@@ -1,36 +1,58 @@
-/* glance.c - about how full a key is: BITCOUNT of a few places of it, one trip.  For warnings
- * only: it reads no mark, so it follows nobody and takes away no error that the next call is to
- * tell. */
+/* glance.c - about how full a key is: BITCOUNT of a few places of it, or the counters there, one
+ * trip.  For warnings only: it reads no mark, so it follows nobody and takes away no error that the
+ * next call is to tell. */
 #include "redis/bulk.h"
 #include "redis/mark.h"
+#include <string.h>
 
-enum { PLACES = 16, PLACE = 1 << 14 }; /* bytes: 2^21 bits tell the share within 0.1 % */
+/* Bytes: 2^21 bits, or 2^17 counters, which have to be sent, tell the share well enough. */
+enum { PLACES = 16, PLACE = 1 << 14, PLACE_OF_COUNTERS = 1 << 12 };
+enum { MOST = PLACES * PLACE_OF_COUNTERS };
 
-/* *ones of *of bits are set. */
+/* The cells that are set in what one place was answered with; -1: nonsense. */
+static int64_t ones_of(const bf_redis *r, uint64_t each)
+{
+    uint64_t words[MOST / 8];
+    const bf_redis_reply *reply = &r->link->reply;
+    const bf_cells *cells = bf_cells_of(&r->desc.g);
+    long long v;
+    size_t len;
+    if (cells->bits == 1)
+        return bf_reply_integer(reply, 0, &v) && v >= 0 && (uint64_t)v <= 8 * each ? v : -1;
+    const char *text = bf_reply_only_text(reply, &len);
+    if (!text || len > each) return -1;
+    memset(words, 0, (len + 7) / 8 * 8);
+    memcpy(words, text, len);
+    return (int64_t)cells->count(words, (len + 7) / 8);
+}
+
+/* *ones of *of cells are set. */
 int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_link *l = r->link;
     const uint64_t bytes = (r->bits + 7) / 8;
-    const unsigned n = bytes > PLACES * PLACE ? PLACES : 1;
-    const uint64_t each = n > 1 ? PLACE : bytes, step = n > 1 ? (bytes - each) / (n - 1) : 0;
+    const unsigned cell = bf_cells_of(&r->desc.g)->bits;
+    const uint64_t place = cell == 1 ? PLACE : PLACE_OF_COUNTERS;
+    const unsigned n = bytes > PLACES * place ? PLACES : 1;
+    const uint64_t each = n > 1 ? place : bytes, step = n > 1 ? (bytes - each) / (n - 1) : 0;
     bf_link_begin(l, BF_LOOKS);
     for (unsigned i = 0; i < n; i++) {
         bf_link_count(l, 4);
-        bf_link_word(l, "BITCOUNT");
+        if (cell > 1) bf_link_allow(l, 0, (size_t)each);
+        bf_link_word(l, cell == 1 ? "BITCOUNT" : "GETRANGE");
         bf_link_word(l, l->key);
         bf_link_number(l, i * step);
         bf_link_number(l, i * step + each - 1);
     }
     *ones = 0;
-    *of = n > 1 ? n * each * 8 : r->bits;
+    *of = (n > 1 ? n * each * 8 : r->bits) / cell;
     const int rc = bf_link_finish(l, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; i < n; i++) {
-        long long v;
         bf_link_next(l);
-        if (!bf_reply_integer(&l->reply, 0, &v) || v < 0 || (uint64_t)v > 8 * each)
-            return bf_redis_nonsense(r, err);
-        *ones += (uint64_t)v;
+        const int64_t here = ones_of(r, each);
+        if (here < 0) return bf_redis_nonsense(r, err);
+        *ones += (uint64_t)here;
     }
     return 0;
 }

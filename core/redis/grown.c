@@ -28,21 +28,18 @@
  * K:meta, which counts them, are nobody's: a part has `keys` in its hash, a filter of its own has
  * not. */
 static const char append_script[] = BF_LUA_FAIL
-    "local n=tonumber(ARGV[5]) "
-    "if n==0 then local was=redis.call('EXISTS',KEYS[6])==1 "
-    "if redis.call('EXISTS',KEYS[1])==1 or (was and (ARGV[2]=='' or "
-    "redis.call('HGET',KEYS[6],'born')~=ARGV[2])) then return fail(0) end "
-    "else if redis.call('HGET',KEYS[6],'parts')~=ARGV[5] then return fail(0) end " BF_LUA_LIVE
-    "if not live then return fail(2) end end " BF_LUA_NAME_PART(
-        "unpack(ARGV,n==0 and 29 or 7)") "if n==0 then for i=7,#KEYS,2 do if i<7+2*ARGV[6] or "
-                                         "redis.pcall('HEXISTS',KEYS[i+1],'keys')==1 "
-                                         "then redis.call('DEL',KEYS[i],KEYS[i+1]) end end "
-                                         "redis.call('DEL',KEYS[6]) "
-                                         "redis.call('HSET',KEYS[6],unpack(ARGV,7,28)) return 1 end "
-                                         "local t=redis.call('PTTL',KEYS[6]) if t>0 then "
-                                         "redis.call('PEXPIRE',KEYS[4],t) redis.call('PEXPIRE',KEYS[5],t) "
-                                         "end " BF_LUA_NEXT_MARK
-                                         "redis.call('HSET',KEYS[6],'parts',n+1) return 1";
+    "local n=tonumber(ARGV[5]) local hash={unpack(ARGV,n==0 and 29 or 7)} if n==0 then local "
+    "was=call('EXISTS',KEYS[6])==1 if call('EXISTS',KEYS[1])==1 or (was and (ARGV[2]=='' or "
+    "call('HGET',KEYS[6],'born')~=ARGV[2])) then return fail(0) end else if "
+    "call('HGET',KEYS[6],'parts')~=ARGV[5] then return fail(0) end " BF_LUA_LIVE
+    "if not live then return fail(2) end end " BF_LUA_NAME_PART
+    "if n==0 then for i=7,#KEYS,2 do if i<7+2*ARGV[6] or "
+    "redis.pcall('HEXISTS',KEYS[i+1],'keys')==1 then call('DEL',KEYS[i],KEYS[i+1]) end end "
+    "call('DEL',KEYS[6]) call('HSET',KEYS[6],unpack(ARGV,7,28)) return 1 end local "
+    "t=call('PTTL',KEYS[6]) if t>0 then call('PEXPIRE',KEYS[4],t) "
+    "call('PEXPIRE',KEYS[5],t) end " BF_LUA_RENEW
+    "call('SETRANGE',KEYS[1],ARGV[1],ARGV[3]) renew(ARGV[4]) call('HSET',KEYS[6],'parts',n+1) "
+    "return 1";
 
 /* ---- a part as a store ---- */
 static void free_piece(bf_piece *p)

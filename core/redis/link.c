@@ -377,5 +377,13 @@ void bf_link_words(bf_link *l, const char *const *words)
 
 void bf_link_eval(bf_link *l, const char *script, unsigned keys)
 {
-    bf_link_say(l, "ssn", "EVAL", script, (uint64_t)keys);
+    static const char head[] = "local call=redis.call ";
+    const size_t len = strlen(script), all = sizeof head - 1 + len;
+    bf_link_say(l, "s", "EVAL");
+    char *at = bf_link_begin_arg(l, all);
+    if (!at) return;
+    memcpy(at, head, sizeof head - 1);
+    memcpy(at + sizeof head - 1, script, len);
+    bf_link_end_arg(l, all);
+    bf_link_number(l, keys);
 }

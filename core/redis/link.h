@@ -95,7 +95,8 @@ void bf_link_more(bf_link *l, const char *kinds, ...); /* of the same command */
 /* A command of words, the last one NULL. */
 void bf_link_words(bf_link *l, const char *const *words);
 #define bf_link_put(l, ...) bf_link_words(l, (const char *const[]){ __VA_ARGS__, NULL })
-/* EVAL; the caller says so many keys next, and then the arguments. */
+/* EVAL, in whose script `call` is redis.call; the caller says so many keys next, and then the
+ * arguments. */
 void bf_link_eval(bf_link *l, const char *script, unsigned keys);
 void bf_link_apart(bf_link *l); /* the next one begins apart from those before, also of its key */
 void bf_link_push(bf_link *l);  /* what fits now: the server starts while commands are written */

@@ -73,21 +73,25 @@ static void pair(bf_link *l, const char *name, const char *format, ...)
     bf_link_word(l, text);
 }
 
-void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
+static void put_shape(bf_link *l, const char *format, const bf_desc *d, uint64_t secret_check)
 {
-    bf_link *l = r->link;
-    pair(l, "format", "1");
+    pair(l, "format", "%s", format);
     pair(l, "scheme", "%s", d->name);
     pair(l, "m", "%llu", (unsigned long long)d->g.m);
     pair(l, "n", "%llu", (unsigned long long)d->g.n);
     pair(l, "k", "%u", d->g.k);
     pair(l, "p", "%.17g", d->g.p);
-    pair(l, "secret", "%016llx", (unsigned long long)d->secret_check);
-    pair(l, "mark", "%08lx", (unsigned long)mark);
-    pair(l, "born", "%08lx", (unsigned long)mark);
-    pair(l, "by", "bloomfilter %s", BF_VERSION);
-    if (d->g.shards > 1) pair(l, "shards", "%u", d->g.shards);
-    if (d->g.counting) pair(l, "cell_bits", "%d", BF_CELL_BITS);
+    pair(l, "secret", "%016llx", (unsigned long long)secret_check);
+}
+
+void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
+{
+    bf_link *l = r->link;
+    put_shape(l, "1", d, d->secret_check);
+    bf_link_more(l, "sxsx", "mark", mark, "born", mark);
+    bf_link_more(l, "ss", "by", "bloomfilter " BF_VERSION);
+    if (d->g.shards > 1) bf_link_more(l, "sn", "shards", (uint64_t)d->g.shards);
+    if (d->g.counting) bf_link_more(l, "sn", "cell_bits", (uint64_t)BF_CELL_BITS);
 }
 
 /* Of a filter of parts.  From then on the whole is the one that is born now. */
@@ -96,17 +100,10 @@ void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check
     bf_link *l = whole->link;
     const bool grow = d->kind == BF_GROW;
     whole->born = bf_redis_new_mark();
-    pair(l, "format", "2");
-    pair(l, "kind", grow ? "grow" : "window");
-    pair(l, "scheme", "%s", d->name);
-    pair(l, "m", "%llu", (unsigned long long)d->g.m);
-    pair(l, "n", "%llu", (unsigned long long)d->g.n);
-    pair(l, "k", "%u", d->g.k);
-    pair(l, "p", "%.17g", d->g.p);
-    pair(l, "secret", "%016llx", (unsigned long long)secret_check);
+    put_shape(l, "2", d, secret_check);
+    bf_link_more(l, "ss", "kind", grow ? "grow" : "window");
     pair(l, grow ? "grow" : "window", "%.17g", grow ? d->grow : d->window);
-    pair(l, "parts", "%u", grow ? 1 : d->parts);
-    pair(l, "born", "%08lx", (unsigned long)whole->born);
+    bf_link_more(l, "snsx", "parts", (uint64_t)(grow ? 1 : d->parts), "born", whole->born);
 }
 
 /* ---- reading ---- */
@@ -125,23 +122,41 @@ static bool has(const bf_redis_reply *r, const char *name)
     return bf_redis_field(r, name) < r->n;
 }
 
-static bool field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
+static bool text_of(const bf_redis_reply *r, size_t leaf, char *out, size_t cap)
 {
     size_t len;
-    const char *value = bf_reply_text(r, bf_redis_field(r, name), &len);
+    const char *value = bf_reply_text(r, leaf, &len);
     if (!value || len == 0 || len >= cap || memchr(value, 0, len)) return false;
     memcpy(out, value, len);
     out[len] = 0;
     return true;
 }
 
-static bool number(const bf_redis_reply *r, const char *name, int base, uint64_t *out)
+bool bf_redis_whole_number(const bf_redis_reply *r, size_t leaf, int base, uint64_t *out)
 {
     char text[32], *end;
-    if (!field(r, name, text, sizeof text) || !strchr("0123456789abcdef", *text)) return false;
+    if (!text_of(r, leaf, text, sizeof text) || !strchr("0123456789abcdef", *text)) return false;
     errno = 0;
     *out = strtoull(text, &end, base);
     return *end == 0 && errno == 0;
+}
+
+bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out)
+{
+    char text[48], *end;
+    if (!text_of(r, leaf, text, sizeof text)) return false;
+    *out = bf_real(text, &end);
+    return *end == 0 && *out >= 0 && *out <= 1;
+}
+
+static bool field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
+{
+    return text_of(r, bf_redis_field(r, name), out, cap);
+}
+
+static bool number(const bf_redis_reply *r, const char *name, int base, uint64_t *out)
+{
+    return bf_redis_whole_number(r, bf_redis_field(r, name), base, out);
 }
 
 /* Of all of them, and each of a size that a key holds. */
@@ -154,14 +169,6 @@ static bool sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
         return false;
     g->shards = (unsigned)shards;
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
-}
-
-static bool real(const bf_redis_reply *r, const char *name, double *out)
-{
-    char text[48], *end;
-    if (!field(r, name, text, sizeof text)) return false;
-    *out = bf_real(text, &end);
-    return *end == 0 && *out >= 0 && *out <= 1;
 }
 
 bool bf_redis_meta_whole(const bf_redis *r) { return has(&r->link->reply, "format"); }
@@ -238,7 +245,7 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     d->g.k = (unsigned)v;
     d->g.lines = d->g.m / l->line_bits;
     if (bf_check_limits(d, NULL) < 0) return damaged(r, "m or k", err);
-    if (!real(from, "p", &d->g.p)) return damaged(r, "p", err);
+    if (!bf_redis_share(from, bf_redis_field(from, "p"), &d->g.p)) return damaged(r, "p", err);
     if (!number(from, "secret", 16, &d->secret_check)) return damaged(r, "secret", err);
     if (many) return read_many(r, d, err);
     if (!number(from, "mark", 16, &v) || v == 0 || v > UINT32_MAX) return damaged(r, "mark", err);

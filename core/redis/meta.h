@@ -13,6 +13,9 @@ int bf_redis_meta_read(
     const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */
 /* Which leaf has the value of this field, in a reply to HGETALL; n = none. */
 size_t bf_redis_field(const bf_redis_reply *r, const char *name);
+/* Leaf i as a number not below 0 of this base; as one from 0 to 1. */
+bool bf_redis_whole_number(const bf_redis_reply *r, size_t leaf, int base, uint64_t *out);
+bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out);
 bool bf_redis_meta_whole(const bf_redis *r); /* the same: does it say a format at all? */
 bool bf_redis_meta_adopted(const bf_redis *r);
 bool bf_redis_meta_making(const bf_redis *r);   /* the same: not all shards have been there yet */

@@ -110,10 +110,10 @@ int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
 
 /* ---- deleting and expiring: the hash of the whole; parts have scripts of their own ---- */
 #define MINE                                                                                       \
-    "if redis.call('HEXISTS',KEYS[1],'kind')==0 "                                                  \
-    "or (redis.call('HGET',KEYS[1],'born') or '')~=ARGV[1] then return 0 end "
-static const char delete_meta[] = MINE "redis.call('DEL',KEYS[1]) return 1";
-static const char expire_meta[] = MINE BF_LUA_EXPIRE("KEYS[1]", "ARGV[2]") "return 1";
+    "if call('HEXISTS',KEYS[1],'kind')==0 or (call('HGET',KEYS[1],'born') or '')~=ARGV[1] then "   \
+    "return 0 end "
+static const char delete_meta[] = MINE "call('DEL',KEYS[1]) return 1";
+static const char expire_meta[] = MINE BF_LUA_EXPIRE "expire(KEYS[1],ARGV[2]) return 1";
 
 /* Not what somebody else has made there meanwhile. */
 static int about_meta(bf_redis *r, const char *script, uint64_t argument, bf_error *err)

@@ -27,29 +27,22 @@ enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
  * new, and there is no room; or nothing but -1: a mark is another; or -3: K:meta is. */
 enum { PLACE = 11 };
 static const char put_script[] =
-    "local KEYS,ARGV,call,get=KEYS,ARGV,redis.call,struct.unpack "
-    "local parts,k,most,at,out,n,pos=#KEYS-2,tonumber(ARGV[1]),tonumber(ARGV[2]),5,{},1,{} "
-    "local whole=call('HMGET',KEYS[parts+2],'kind','born') "
-    "if whole[1]~='grow' or (whole[2] or '')~=ARGV[4] then return {-3} end "
-    "for i=1,parts do if call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return "
-    "{-1} end "
-    "pos[i]=ARGV[at+2] at=at+3 end "
-    "local meta,last,wide=KEYS[parts+1],pos[parts],11*k "
-    "local had=tonumber(call('HGET',meta,'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
-    "local set={'BITFIELD',KEYS[parts]} "
-    "for j=1,math.min(k,1000) do set[4*j-1],set[4*j],set[4*j+2]='SET','u1','1' end "
-    "for from=1,#last,wide do local found,stop=0,from+wide "
-    "for i=parts,1,-1 do local key,p,j=KEYS[i],pos[i],from "
-    "while j<stop and call('GETBIT',key,(get('s',p,j)))==1 do j=j+11 end "
-    "if j==stop then found=i break end end "
-    "if found==0 and keys>=most then found=-2 elseif found==0 then keys=keys+1 "
-    "for j=from,stop-1,11000 do local c=2 "
-    "for q=j,math.min(j+11000,stop)-1,11 do set[c+3]=get('s',last,q) c=c+4 end "
-    "call(unpack(set,1,c)) end end "
-    "n=n+1 out[n]=found end "
-    "if keys~=had and call('HEXISTS',meta,'format')==1 then "
-    "call('HSET',meta,'keys',string.format('%.0f',keys)) end "
-    "out[1]=keys return out";
+    "local KEYS,ARGV,get=KEYS,ARGV,struct.unpack local "
+    "parts,k,most,at,out,n,pos=#KEYS-2,tonumber(ARGV[1]),tonumber(ARGV[2]),5,{},1,{} local "
+    "whole=call('HMGET',KEYS[parts+2],'kind','born') if whole[1]~='grow' or (whole[2] or "
+    "'')~=ARGV[4] then return {-3} end for i=1,parts do if "
+    "call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return {-1} end "
+    "pos[i]=ARGV[at+2] at=at+3 end local meta,last,wide=KEYS[parts+1],pos[parts],11*k local "
+    "had=tonumber(call('HGET',meta,'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
+    "local set={'BITFIELD',KEYS[parts]} for j=1,math.min(k,1000) do "
+    "set[4*j-1],set[4*j],set[4*j+2]='SET','u1','1' end for from=1,#last,wide do local "
+    "found,stop=0,from+wide for i=parts,1,-1 do local key,p,j=KEYS[i],pos[i],from while j<stop "
+    "and call('GETBIT',key,(get('s',p,j)))==1 do j=j+11 end if j==stop then found=i break end "
+    "end if found==0 and keys>=most then found=-2 elseif found==0 then keys=keys+1 for "
+    "j=from,stop-1,11000 do local c=2 for q=j,math.min(j+11000,stop)-1,11 do "
+    "set[c+3]=get('s',last,q) c=c+4 end call(unpack(set,1,c)) end end n=n+1 out[n]=found end if "
+    "keys~=had and call('HEXISTS',meta,'format')==1 then "
+    "call('HSET',meta,'keys',string.format('%.0f',keys)) end out[1]=keys return out";
 
 /* ---- keys of a span under every name ---- */
 typedef struct {

@@ -9,7 +9,6 @@
 #include "redis/mark.h"
 #include "redis/meta.h"
 #include "redis/redisson.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,27 +29,7 @@ bool bf_is_redisson(const char *scheme) { return scheme && !strcmp(scheme, "redi
 /* ---- reading ---- */
 static bool whole(const bf_redis_reply *r, size_t i, uint64_t most, uint64_t *out)
 {
-    size_t len;
-    char text[24], *end;
-    const char *have = bf_reply_text(r, i, &len);
-    if (!have || len == 0 || len >= sizeof text || *have < '0' || *have > '9') return false;
-    memcpy(text, have, len);
-    text[len] = 0;
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    return *end == 0 && errno == 0 && *out >= 1 && *out <= most;
-}
-
-static bool real(const bf_redis_reply *r, size_t i, double *out)
-{
-    size_t len;
-    char text[400], *end;
-    const char *have = bf_reply_text(r, i, &len);
-    if (!have || len == 0 || len >= sizeof text) return false;
-    memcpy(text, have, len);
-    text[len] = 0;
-    *out = bf_real(text, &end);
-    return *end == 0 && *out > 0 && *out < 1;
+    return bf_redis_whole_number(r, i, 10, out) && *out >= 1 && *out <= most;
 }
 
 int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
@@ -70,7 +49,8 @@ int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
     d->g.n = whole(from, bf_redis_field(from, "expectedInsertions"), BF_N_MAX, &n) ? n
              : d->g.m / k                                                          ? d->g.m / k
                                                                                    : 1;
-    if (!real(from, bf_redis_field(from, "falseProbability"), &d->g.p))
+    if (!bf_redis_share(from, bf_redis_field(from, "falseProbability"), &d->g.p) || d->g.p == 0 ||
+        d->g.p == 1)
         d->g.p = d->scheme->layout->rate((double)d->g.m / (double)d->g.n, d->g.k);
     return 0;
 }
@@ -133,9 +113,9 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     as_java(p, d->g.p);
     bf_link_begin(l, BF_CHANGES);
     bf_link_eval(l,
-        "if redis.call('HEXISTS',KEYS[2],'size')==1 or redis.call('EXISTS',KEYS[1])==1 then "
+        "if call('HEXISTS',KEYS[2],'size')==1 or call('EXISTS',KEYS[1])==1 then "
         "return 0 end "
-        "redis.call('HMSET',KEYS[2],unpack(ARGV)) return 1",
+        "call('HMSET',KEYS[2],unpack(ARGV)) return 1",
         2);
     bf_link_more(l, "sssnsnsnss", r->key, r->meta, "size", d->g.m, "hashIterations",
         (uint64_t)d->g.k, "expectedInsertions", d->g.n, "falseProbability", p);

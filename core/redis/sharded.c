@@ -107,11 +107,11 @@ static int run(bf_redis *r, bf_error *err)
     return bf_link_run(r->link, &v, err);
 }
 
-#define MINE "if redis.call('HGET',KEYS[1],'mark')~=ARGV[1] then return 0 end "
+#define MINE "if call('HGET',KEYS[1],'mark')~=ARGV[1] then return 0 end "
 /* From now on the name is free once all shards are lost. */
 static int all_made(bf_redis *r, bf_error *err)
 {
-    on_whole(r, MINE "redis.call('HDEL',KEYS[1],'making') return 1", r->mark);
+    on_whole(r, MINE "call('HDEL',KEYS[1],'making') return 1", r->mark);
     return run(r, err);
 }
 
@@ -144,9 +144,9 @@ static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
     const uint32_t mark = bf_redis_new_mark();
     long long made = 0;
     on_whole(r,
-        "if redis.call('EXISTS',KEYS[2])==1 or (redis.call('EXISTS',KEYS[1])==1 "
-        "and redis.call('HGET',KEYS[1],'mark')~=ARGV[1]) then return 0 end "
-        "redis.call('DEL',KEYS[1]) redis.call('HSET',KEYS[1],'making','1',unpack(ARGV,2)) return 1",
+        "if call('EXISTS',KEYS[2])==1 or (call('EXISTS',KEYS[1])==1 "
+        "and call('HGET',KEYS[1],'mark')~=ARGV[1]) then return 0 end "
+        "call('DEL',KEYS[1]) call('HSET',KEYS[1],'making','1',unpack(ARGV,2)) return 1",
         r->seen);
     bf_redis_meta_put(r, d, mark);
     const int rc = bf_link_run(r->link, &made, err);
@@ -156,13 +156,13 @@ static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
 
 int bf_redis_remove_whole(bf_redis *r, bf_error *err)
 {
-    on_whole(r, MINE "redis.call('DEL',KEYS[1]) return 1", r->mark);
+    on_whole(r, MINE "call('DEL',KEYS[1]) return 1", r->mark);
     return run(r, err);
 }
 
 int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
 {
-    on_whole(r, MINE BF_LUA_EXPIRE("KEYS[1]", "ARGV[2]") "return 1", r->mark);
+    on_whole(r, MINE BF_LUA_EXPIRE "expire(KEYS[1],ARGV[2]) return 1", r->mark);
     bf_link_number(r->link, bf_redis_ms(seconds));
     return run(r, err);
 }

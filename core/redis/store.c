@@ -174,34 +174,30 @@ static int glance(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
     return leave(r, bf_redis_glance(bf_redis_key(r, 0), ones, of, err));
 }
 
-/* Every shard is asked, whatever became of the others; the first error is the error. */
-static int expire(bf_store *s, double seconds, bf_error *err)
+/* Every key is asked, whatever became of the others; the first error is the error.  K:meta of
+ * shards goes last, and expires if they do. */
+static int each_key(bf_store *s, const char *what, bool removes, double seconds, bf_error *err)
 {
     bf_redis *r = enter(s);
-    int first = own(r, "expire", err), rc = first;
-    for (unsigned i = 0; rc >= 0 && i < r->shards; i++) {
-        int here = bf_redis_expire(bf_redis_key(r, i), seconds, first < 0 ? NULL : err);
-        if (first == 0) first = here;
+    int first = own(r, what, err);
+    for (unsigned i = 0, n = first < 0 ? 0 : r->shards + (r->shard != NULL); i < n; i++) {
+        bf_error *e = first < 0 ? NULL : err;
+        bf_redis *one = i < r->shards ? bf_redis_key(r, i) : r;
+        const bool all = i == r->shards;
+        if (all && first < 0 && !removes) break;
+        const int rc = removes ? (all ? bf_redis_remove_whole : bf_redis_remove)(one, e)
+                               : (all ? bf_redis_expire_whole : bf_redis_expire)(one, seconds, e);
+        if (first == 0) first = rc;
     }
-    if (rc >= 0 && first == 0 && r->shard) first = bf_redis_expire_whole(r, seconds, err);
+    if (removes) bf_redis_cache_forget(r->cache);
     return leave(r, first);
 }
 
-static int remove_(bf_store *s, bf_error *err)
+static int expire(bf_store *s, double seconds, bf_error *err)
 {
-    bf_redis *r = enter(s);
-    int first = own(r, "be deleted", err), rc = first;
-    for (unsigned i = 0; rc >= 0 && i < r->shards; i++) {
-        int here = bf_redis_remove(bf_redis_key(r, i), first < 0 ? NULL : err);
-        if (first == 0) first = here;
-    }
-    if (rc >= 0 && r->shard) {
-        int here = bf_redis_remove_whole(r, first < 0 ? NULL : err);
-        if (first == 0) first = here;
-    }
-    bf_redis_cache_forget(r->cache);
-    return leave(r, first);
+    return each_key(s, "expire", false, seconds, err);
 }
+static int remove_(bf_store *s, bf_error *err) { return each_key(s, "be deleted", true, 0, err); }
 
 /* Of parts: is it the one that was opened? */
 static bool whole_stands(bf_redis *r)

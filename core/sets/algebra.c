@@ -64,7 +64,7 @@ static int combine_part(bf_filter *into, bf_piece *to, bf_piece *from, op o, bf_
     bf_state st;
     int rc = s->words ? combine_near(into, s, from, o, err) : combine_far(s, from, o, err);
     if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, err)) < 0) return rc;
-    bf_estimate(into->scheme, &to->part.g, ones, &st);
+    bf_estimate(into->scheme, into->secret, &to->part.g, ones, &st);
     bf_live_raise(
         to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
     return 0;
@@ -289,7 +289,7 @@ int bf_do_union_state(bf_filter *a, bf_filter *b, bf_state *out, bf_error *err)
     sides s;
     int rc = take_sides(&s, a, b, err);
     if (rc == 0)
-        bf_estimate(a->scheme, &a->part.g,
+        bf_estimate(a->scheme, a->secret, &a->part.g,
             bf_cells_of(&a->part.g)->count_of_both(s.a, s.b, a->part.store.nwords), out);
     drop_sides(&s);
     return rc;

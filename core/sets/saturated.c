@@ -19,9 +19,26 @@ static int some_ones(bf_piece *p, uint64_t *ones, bf_error *err)
     return s->words || !bf_piece_there(p) ? 0 : bf_part_ones(p, ones, err);
 }
 
+/* The same where it is far: from what a glance tells. */
+static int about_ones(bf_piece *p, uint64_t *ones, bf_error *err)
+{
+    bf_store *s = &p->part.store;
+    uint64_t some = 0, of = 1;
+    const int rc = bf_piece_there(p) ? s->ops->glance(s, &some, &of, err) : 0;
+    *ones = (uint64_t)((double)some / (double)of * (double)p->part.g.m);
+    return rc;
+}
+
+typedef int (*counter)(bf_piece *p, uint64_t *ones, bf_error *err);
+
 static double most_keys(const bf_geometry *g) { return 1.1 * (double)g->n + 10; }
 
 /* ---- one part ---- */
+static int judged(const bf_state *state, const bf_geometry *g)
+{
+    return state->fill <= HALF ? 0 : state->count < most_keys(g) ? BF_HALF_FULL : BF_OVERFULL;
+}
+
 /* At the number of keys it is sized for a filter of the best k is half full: that alone is no
  * reason to warn.  Pages that nobody wrote to are not looked at: the system would have to provide
  * them. */
@@ -37,24 +54,12 @@ static int one_part(bf_filter *f, uint64_t *wait, bf_error *err)
                          "count its bits", err);
     if (rc == 0 && !empty) rc = some_ones(&f->piece, &ones, err);
     if (rc < 0) return rc;
-    bf_estimate(f->scheme, g, ones, &state);
+    bf_estimate(f->scheme, f->secret, g, ones, &state);
     double left = (HALF - state.fill) * keys, more = most_keys(g) - state.count;
     if (left < more) left = more;
     if (left < keys / 64) left = keys / 64;
     *wait = whole_keys(left);
-    return state.fill <= HALF ? 0 : more > 0 ? BF_HALF_FULL : BF_OVERFULL;
-}
-
-/* As one_part, from what a glance tells: 1 or 0, or an error. */
-int bf_do_glance(bf_filter *f, bf_error *err)
-{
-    const bf_geometry *g = &f->part.g;
-    uint64_t ones = 0, of = 1;
-    bf_state state;
-    const int rc = f->part.store.ops->glance(&f->part.store, &ones, &of, err);
-    if (rc < 0) return rc;
-    bf_estimate(f->scheme, g, (uint64_t)((double)ones / (double)of * (double)g->m), &state);
-    return state.fill > HALF && state.count >= most_keys(g);
+    return judged(&state, g);
 }
 
 /* ---- many ---- */
@@ -71,22 +76,30 @@ static bool may_be_overfull(bf_filter *f)
 }
 
 /* The rate of all living parts, and the keys in the one that has the most for its size. */
-static int rate_now(bf_filter *f, int64_t now, double *rate, double *fullest, bf_error *err)
+static int rate_now(
+    bf_filter *f, int64_t now, counter ones_of, double *rate, double *fullest, bf_error *err)
 {
     double clean = 1;
+    *rate = *fullest = 0;
+    if (!may_be_overfull(f)) return 0;
     for (unsigned i = 0; i < bf_whole_count(f); i++) {
         bf_piece *p = bf_whole_piece(f, i);
         bf_state one;
         uint64_t ones;
         if (!bf_whole_lives(f, p, now)) continue;
-        int rc = some_ones(p, &ones, err);
+        int rc = ones_of(p, &ones, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme, &p->part.g, ones, &one);
+        bf_estimate(f->scheme, f->secret, &p->part.g, ones, &one);
         clean *= 1 - one.fpr;
         if (one.count > *fullest) *fullest = one.count;
     }
     *rate = 1 - clean;
     return 0;
+}
+
+static int judged_rate(const bf_filter *f, double rate)
+{
+    return rate > 1.5 * f->part.g.p ? BF_OVERFULL : 0;
 }
 
 /* The time is that of the newest add: the host's clock may do anything, and this is asked in the
@@ -99,13 +112,13 @@ static int many_parts(bf_filter *f, uint64_t *wait, bf_error *err)
     double rate = 0, fullest = 0;
     int token = -1, rc = far ? bf_whole_hold_all(f, &token, err) : bf_whole_follow(f, err);
     if (rc < 0) return rc;
-    if (may_be_overfull(f)) rc = rate_now(f, bf_whole_latest(f), &rate, &fullest, err);
+    rc = rate_now(f, bf_whole_latest(f), some_ones, &rate, &fullest, err);
     if (far) bf_whole_let(f, token);
     const double n = (double)last->part.g.n,
                  room = n - (f->variant->forgets ? fullest : (double)bf_live(last->live)),
                  left = room > n / OFTEN ? room : n / OFTEN;
     *wait = left < 1 ? 1 : whole_keys(left);
-    return rc < 0 ? rc : rate > 1.5 * f->part.g.p ? BF_OVERFULL : 0;
+    return rc < 0 ? rc : judged_rate(f, rate);
 }
 
 int bf_do_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
@@ -113,4 +126,28 @@ int bf_do_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
     const int rc = bf_whole_check(f, err);
     if (rc < 0) return rc;
     return f->variant->many ? many_parts(f, wait, err) : one_part(f, wait, err);
+}
+
+/* ---- from what is known ---- */
+int bf_judged(bf_filter *f, const bf_state *state)
+{
+    if (!f->variant->many) return judged(state, &f->part.g);
+    return may_be_overfull(f) ? judged_rate(f, state->fpr) : 0;
+}
+
+/* Of the parts that this process knows of: nobody is asked which there are now. */
+int bf_do_glance(bf_filter *f, bf_error *err)
+{
+    bf_state state = { 0 };
+    uint64_t ones;
+    double rate = 0, fullest;
+    int token = -1, rc = bf_whole_hold(f, &token, err);
+    if (rc < 0) return rc;
+    if (f->variant->many)
+        rc = rate_now(f, bf_whole_latest(f), about_ones, &rate, &fullest, err);
+    else if ((rc = about_ones(&f->piece, &ones, err)) == 0)
+        bf_estimate(f->scheme, f->secret, &f->part.g, ones, &state);
+    bf_whole_let(f, token);
+    if (rc < 0) return rc;
+    return (f->variant->many ? judged_rate(f, rate) : judged(&state, &f->part.g)) == BF_OVERFULL;
 }

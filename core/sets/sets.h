@@ -58,7 +58,9 @@ int bf_do_subset(bf_filter *a, bf_filter *b, bf_error *err); /* algebra.c */
 int bf_do_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err);
 int bf_do_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
 bf_filter *bf_do_to_plain(bf_filter *f, bf_error *err);
-int bf_do_glance(bf_filter *f, bf_error *err); /* saturated.c: of a fixed filter that is far */
+int bf_do_glance(
+    bf_filter *f, bf_error *err); /* saturated.c: of a filter that is far: 1 overfull */
+int bf_judged(bf_filter *f, const bf_state *state); /* saturated.c: what bf_saturated answers */
 int bf_do_saturated(bf_filter *f, uint64_t *wait, bf_error *err); /* saturated.c */
 int bf_do_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
 int bf_do_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err); /* image.c, foreign.c */

@@ -158,7 +158,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         if (!bf_whole_lives(f, p, now)) continue;
         int rc = bf_part_ones(p, &ones, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme, &p->part.g, ones, &one);
+        bf_estimate(f->scheme, f->secret, &p->part.g, ones, &one);
         sum->ones += ones;
         sum->count += one.count;
         clean *= 1 - one.fpr;
@@ -169,7 +169,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
         uint64_t ones;
         const int rc = ones_of_all(f, now, &ones, err);
         if (rc < 0) return rc;
-        bf_estimate(f->scheme, &first->part.g, ones, &one);
+        bf_estimate(f->scheme, f->secret, &first->part.g, ones, &one);
         sum->count = one.count;
     }
     return 0;
@@ -183,7 +183,7 @@ int bf_do_get_state(bf_filter *f, bf_state *state, bf_error *err)
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_now(f, &now, err)) < 0 ||
         (rc = bf_whole_hold_all(f, &token, err)) < 0)
         return rc;
-    rc = sum_up(f, now, state, err);
+    if ((rc = sum_up(f, now, state, err)) == 0) state->saturated = bf_judged(f, state);
     bf_whole_let(f, token);
     return rc;
 }

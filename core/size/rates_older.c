@@ -11,6 +11,37 @@ static double same_value(const bf_scheme *s, double n)
     return s->values ? -expm1(-n / (double)s->values) : 0;
 }
 
+/* ---- k hashes, each with a number of values of its own: n keys set a cell for each value that
+ * they have.  A foreign key's position is set by a key of its value, or by another hash. ---- */
+static double cells_of_hash(const bf_hash *h, const void *argument, unsigned i, double n)
+{
+    const double values = h->values(argument, i);
+    return values * -expm1(-n / values);
+}
+
+/* The share of cells that the hashes set; but < k: of those where that one's values are, by the
+ * others. */
+static double fill_of_hashes(
+    const bf_scheme *s, const void *argument, double m, double n, unsigned k, unsigned but)
+{
+    double clear = 0;
+    for (unsigned i = 0; i < k; i++)
+        if (i != but && (but == k || !s->hash->apart(argument, i, but)))
+            clear += log1p(-fmin(cells_of_hash(s->hash, argument, i, n) / m, 1));
+    return -expm1(clear);
+}
+
+static double rate_of_hashes(
+    const bf_scheme *s, const void *argument, double m, double n, unsigned k)
+{
+    double rate = 1;
+    for (unsigned i = 0; i < k; i++) {
+        const double other = -expm1(-n / s->hash->values(argument, i));
+        rate *= other + (1 - other) * fill_of_hashes(s, argument, m, n, k, i);
+    }
+    return rate;
+}
+
 /* ---- positions cut from few numbers: the first `more` cells take one number more ---- */
 static double rate_of_range(double range, double m, double n, unsigned k)
 {
@@ -187,11 +218,13 @@ static bool near_range(const bf_scheme *s, double m)
     return s->range && m > (double)s->range / 64;
 }
 
-double bf_rate(const bf_scheme *s, double m, double n, unsigned k)
+double bf_rate(const bf_scheme *s, const void *argument, double m, double n, unsigned k)
 {
     double rate;
     if (!(n > 0)) return 0;
-    if (s->rate)
+    if (s->hash->values)
+        rate = rate_of_hashes(s, argument, m, n, k);
+    else if (s->rate)
         rate = s->rate(m, n, k);
     else if (near_range(s, m))
         rate = rate_of_range((double)s->range, m, n, k);
@@ -202,21 +235,22 @@ double bf_rate(const bf_scheme *s, double m, double n, unsigned k)
 }
 
 /* The share of cells that n keys set. */
-static double fill(const bf_scheme *s, double m, double n, unsigned k)
+static double fill(const bf_scheme *s, const void *argument, double m, double n, unsigned k)
 {
+    if (s->hash->values) return fill_of_hashes(s, argument, m, n, k, k);
     if (s->fill) return s->fill(m, n, k);
     if (near_range(s, m)) return fill_of_range((double)s->range, m, n, k);
     const double cells = s->power_of_two ? cells_of_mask(m) : m;
     return cells / m * -expm1(-n * s->layout->distinct(k) / cells);
 }
 
-double bf_keys_of(const bf_scheme *s, double m, double ones, unsigned k)
+double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones, unsigned k)
 {
     double low = 0, high = 1;
-    while (high < (double)BF_N_MAX && fill(s, m, high, k) * m < ones) high *= 2;
+    while (high < (double)BF_N_MAX && fill(s, argument, m, high, k) * m < ones) high *= 2;
     for (int i = 0; i < 60 && high - low > 1e-9 * high; i++) {
         const double middle = (low + high) / 2;
-        if (fill(s, m, middle, k) * m < ones)
+        if (fill(s, argument, m, middle, k) * m < ones)
             low = middle;
         else
             high = middle;
@@ -226,7 +260,7 @@ double bf_keys_of(const bf_scheme *s, double m, double ones, unsigned k)
 
 bool bf_rate_is_formula(const bf_scheme *s)
 {
-    return !s->rate && !s->range && !s->values && !s->power_of_two;
+    return !s->hash->values && !s->rate && !s->range && !s->values && !s->power_of_two;
 }
 
 double bf_rate_floor(const bf_scheme *s, double n) { return same_value(s, n); }

@@ -102,15 +102,18 @@ int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err);
 const char *bf_default_scheme(const bf_spec *spec); /* where none is named           */
-void bf_estimate(const bf_scheme *s, const bf_geometry *g, uint64_t ones, bf_state *out);
+void bf_estimate(
+    const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out);
 /* g.p; or the rate with n keys, where a hash, a generator or a walk makes it higher */
 double bf_told_p(const bf_desc *d);
 
 /* rates_older.c: the false-positive rate of a scheme with n keys in m cells, whatever lowers or
- * raises it; of one whose hash has few values also the part of it that no m can lower */
-double bf_rate(const bf_scheme *s, double m, double n, unsigned k);
+ * raises it; of one whose hash has few values also the part of it that no m can lower.  argument:
+ * what followed the scheme's colon, as read */
+double bf_rate(const bf_scheme *s, const void *argument, double m, double n, unsigned k);
 bool bf_rate_is_formula(const bf_scheme *s); /* the layout's, of m / n alone */
-double bf_keys_of(const bf_scheme *s, double m, double ones, unsigned k); /* that set so many */
+double bf_keys_of(const bf_scheme *s, const void *argument, double m, double ones,
+    unsigned k); /* that set so many */
 double bf_rate_floor(const bf_scheme *s, double n);
 double bf_rate_left(const bf_scheme *s, double p, double n); /* for the positions, of p in all */
 double bf_rate_redisson(double m, double n, unsigned k);

@@ -8,6 +8,11 @@
 
 static const double LN2 = 0.69314718055994530942;
 
+static double rate_of(const bf_desc *d, double m, double n)
+{
+    return bf_rate(d->scheme, d->argument.bytes, m, n, d->g.k);
+}
+
 /* ---- bits per key for a rate ---- */
 static double bits_for(const bf_layout *l, double p, unsigned k)
 {
@@ -86,26 +91,18 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
     return 0;
 }
 
-static int below_floor(const bf_scheme *s, const bf_geometry *g, bf_error *err)
-{
-    return bf_fail(err, BF_EINVAL,
-        "p=%g is not possible: scheme %s confuses keys at a rate of %.4g at n=%llu, its hash "
-        "has %llu values: give a larger p, or fewer keys",
-        g->p, s->name, bf_rate_floor(s, (double)g->n), (ull)g->n, (ull)s->values);
-}
-
 /* The fewest cells, at least m, that keep p; where none do, more than any filter has. */
-static double cells_for(const bf_scheme *s, const bf_geometry *g, double m)
+static double cells_for(const bf_desc *d, double m)
 {
-    const double n = (double)g->n;
+    const double n = (double)d->g.n, p = d->g.p;
     double low = m - 1, high = m;
-    while (high <= (double)BF_M_MAX && bf_rate(s, high, n, g->k) > g->p) {
+    while (high <= (double)BF_M_MAX && rate_of(d, high, n) > p) {
         low = high;
         high = ceil(high * 1.01);
     }
     while (high - low > 1) {
         const double middle = floor((low + high) / 2);
-        if (bf_rate(s, middle, n, g->k) > g->p)
+        if (rate_of(d, middle, n) > p)
             low = middle;
         else
             high = middle;
@@ -121,29 +118,68 @@ static uint64_t most_cells(const bf_scheme *s)
     return most;
 }
 
-static int beyond_most(const bf_scheme *s, const bf_geometry *g, double m, bf_error *err)
+/* The lowest rate at n of any m, and of the k that is given or of any; sets that k.  From 1 up, as
+ * long as one position more lowers the rate, or two; and no further than to p. */
+static double lowest_rate(bf_desc *d)
 {
+    const double most = (double)most_cells(d->scheme), n = (double)d->g.n;
+    const unsigned last = d->g.k ? d->g.k : d->scheme->layout->k_max;
+    double best = 2;
+    unsigned best_k = 0;
+    for (unsigned k = d->g.k ? d->g.k : 1;
+        k <= last && (best > 1 || k <= best_k + 2) && best > d->g.p; k++) {
+        d->g.k = k;
+        const double rate = rate_of(d, most, n);
+        if (rate >= best) continue;
+        best = rate;
+        best_k = k;
+    }
+    d->g.k = best_k;
+    return best;
+}
+
+static int below_floor(const bf_desc *d, bf_error *err)
+{
+    bf_desc best = *d;
+    const double lowest = lowest_rate(&best);
+    return bf_fail(err, BF_EINVAL,
+        "p=%g is not possible: scheme %s confuses keys at a rate of %.4g at n=%llu, its hash has "
+        "%llu values: give a larger p, or fewer keys",
+        d->g.p, d->scheme->name, lowest, (ull)d->g.n, (ull)d->scheme->values);
+}
+
+static int beyond_most(bf_desc *d, double m, bf_error *err)
+{
+    const bf_scheme *s = d->scheme;
+    const bf_geometry *g = &d->g;
     const uint64_t most = most_cells(s);
     if (bf_rate_is_formula(s) && !s->m_max)
         return bf_fail(err, BF_EINVAL,
             "n=%llu at p=%g needs m=%.4g bits as scheme %s: m must be 1 to %llu", (ull)g->n, g->p,
             m, s->name, (ull)most);
+    const double lowest = lowest_rate(d);
     return bf_fail(err, BF_EINVAL,
         "p=%g is not possible: scheme %s with k=%u has a rate of %.4g at n=%llu even with its "
-        "largest m=%llu: give a larger p, or fewer keys",
-        g->p, s->name, g->k, bf_rate(s, (double)most, (double)g->n, g->k), (ull)g->n, (ull)most);
+        "largest m=%llu: give a larger p",
+        g->p, s->name, g->k, lowest, (ull)g->n, (ull)most);
 }
 
-static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
+static int m_from_n_p(bf_desc *d, bf_error *err)
 {
+    const bf_scheme *s = d->scheme;
+    bf_geometry *g = &d->g;
     const double n = (double)g->n, p = bf_rate_left(s, g->p, n);
-    if (!(p > 0)) return below_floor(s, g, err);
+    if (!(p > 0)) return below_floor(d, err);
+    const bool any_k = !g->k;
     double c = g->k ? bits_for(s->layout, p, g->k) : best_k(s->layout, p, &g->k);
     double m = ceil(c * n);
-    if (s->rate || (!bf_rate_is_formula(s) && !s->power_of_two)) m = cells_for(s, g, m);
+    if (s->rate || (!bf_rate_is_formula(s) && !s->power_of_two)) m = cells_for(d, m);
     if (s->layout->line_bits == 1 && m < BF_RATE_SMALL)
         while (bf_rate_small(m, (double)g->n, g->k) > g->p) m++;
-    if (!(m <= (double)most_cells(s))) return beyond_most(s, g, m, err);
+    if (!(m <= (double)most_cells(s))) {
+        if (any_k) g->k = 0;
+        return beyond_most(d, m, err);
+    }
     g->m = (uint64_t)m;
     while (s->power_of_two && g->m & (g->m - 1))
         g->m += g->m & -g->m; /* carries up to the next one */
@@ -151,14 +187,14 @@ static int m_from_n_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
 }
 
 /* The most keys, at most n, that keep p; 0: none does. */
-static double keys_at(const bf_scheme *s, const bf_geometry *g, double n)
+static double keys_at(const bf_desc *d, double n)
 {
-    const double m = (double)g->m;
+    const double m = (double)d->g.m, p = d->g.p;
     double low = 0, high = n + 1;
-    if (n >= 1 && bf_rate(s, m, n, g->k) <= g->p) return n;
+    if (n >= 1 && rate_of(d, m, n) <= p) return n;
     while (high - low > 1) {
         const double middle = floor((low + high) / 2);
-        if (bf_rate(s, m, middle, g->k) <= g->p)
+        if (rate_of(d, m, middle) <= p)
             low = middle;
         else
             high = middle;
@@ -166,11 +202,13 @@ static double keys_at(const bf_scheme *s, const bf_geometry *g, double n)
     return low;
 }
 
-static int n_from_m_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
+static int n_from_m_p(bf_desc *d, bf_error *err)
 {
+    const bf_scheme *s = d->scheme;
+    bf_geometry *g = &d->g;
     double c = g->k ? bits_for(s->layout, g->p, g->k) : best_k(s->layout, g->p, &g->k);
     double n = floor((double)g->m / c);
-    if (!bf_rate_is_formula(s)) n = keys_at(s, g, n);
+    if (!bf_rate_is_formula(s)) n = keys_at(d, n);
     if (n < 1)
         return bf_fail(err, BF_EINVAL,
             "m=%llu bits are too few for p=%g: one key needs %.0f as scheme %s", (ull)g->m, g->p,
@@ -203,28 +241,41 @@ static bool enough(const bf_spec *spec)
     return (spec->m && spec->n) || (spec->n && p) || (spec->m && p) || (spec->m && spec->k);
 }
 
-static int derive(
-    const bf_scheme *s, bf_geometry *g, const bf_spec *spec, const char *name, bf_error *err)
+/* By the older system's own formula, which may miss p by some; but not where nothing keeps it. */
+static int size_of_system(bf_desc *d, bf_error *err)
 {
-    if (s->size && !(g->m && g->k)) return s->size(g, name, err);
+    if (!d->g.m && d->g.p != 0) {
+        bf_desc best = *d;
+        if (lowest_rate(&best) > d->g.p) return beyond_most(&best, 0, err);
+    }
+    return d->scheme->size(&d->g, d->name, err);
+}
+
+static int derive(bf_desc *d, bf_error *err)
+{
+    const bf_scheme *s = d->scheme;
+    bf_geometry *g = &d->g;
+    if (s->size && !(g->m && g->k)) return size_of_system(d, err);
     if (g->m && g->n) return g->k ? 0 : k_from_m_n(s->layout, g, err);
-    if (g->n) return m_from_n_p(s, g, err);
-    if (spec->p != 0) return n_from_m_p(s, g, err);
+    if (g->n) return m_from_n_p(d, err);
+    if (g->p != 0) return n_from_m_p(d, err);
     double n = floor((double)g->m / g->k * LN2);
     g->n = n < 1 ? 1 : (uint64_t)n;
     return 0;
 }
 
-static int settle_p(const bf_scheme *s, bf_geometry *g, bf_error *err)
+static int settle_p(bf_desc *d, bf_error *err)
 {
-    double p = bf_rate(s, (double)g->m, (double)g->n, g->k);
+    const bf_scheme *s = d->scheme;
+    bf_geometry *g = &d->g;
+    const double p = rate_of(d, (double)g->m, (double)g->n);
     if (g->p == 0) {
         g->p = fmin(fmax(p, DBL_MIN), 1 - DBL_EPSILON / 2);
         return 0;
     } /* neither 0 nor 1: what plan gives can be asked for */
-    if (s->size) return 0; /* as it was asked of the older system, kept or not */
     if (p <= g->p * (1 + 1e-6)) return 0;
-    if (g->p < bf_rate_floor(s, (double)g->n)) return below_floor(s, g, err);
+    if (s->size) return 0; /* as it was asked of the older system, kept or not: size_of_system */
+    if (g->p < bf_rate_floor(s, (double)g->n)) return below_floor(d, err);
     return bf_fail(err, BF_EINVAL,
         "p=%g is not possible: m=%llu, n=%llu, k=%u give a rate of %.4g as scheme %s", g->p,
         (ull)g->m, (ull)g->n, g->k, p, s->name);
@@ -291,33 +342,32 @@ int bf_size(bf_desc *out, const bf_spec *asked, uint64_t most_bits, bf_error *er
         return bf_fail(
             err, BF_EINVAL, "the size is not known: give m and n, n and p, m and k, or m and p");
     if (g->m && (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
-    if ((rc = derive(s, g, spec, out->name, err)) < 0 ||
-        (rc = round_to_lines(s->layout, g, err)) < 0)
-        return rc;
+    if ((rc = derive(out, err)) < 0 || (rc = round_to_lines(s->layout, g, err)) < 0) return rc;
     if ((rc = cut(s->layout, g, spec, most_bits, err)) < 0) return rc;
     if ((rc = bf_check_limits(out, err)) < 0) return rc;
-    return settle_p(s, g, err);
+    return settle_p(out, err);
 }
 
 /* ---- state ---- */
 double bf_told_p(const bf_desc *d)
 {
     if (bf_rate_is_formula(d->scheme)) return d->g.p;
-    const double m = (double)d->g.m, n = (double)d->g.n, p = bf_rate(d->scheme, m, n, d->g.k);
+    const double m = (double)d->g.m, n = (double)d->g.n, p = rate_of(d, m, n);
     const double formula = d->scheme->layout->rate(m / n, d->g.k);
     return p > fmax(d->g.p, formula) * 1.001 ? fmin(p, 1 - DBL_EPSILON / 2) : d->g.p;
 }
 
-void bf_estimate(const bf_scheme *s, const bf_geometry *g, uint64_t ones, bf_state *out)
+void bf_estimate(
+    const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out)
 {
     double m = (double)g->m,
            zeros = ones < g->m ? (double)(g->m - ones) : 0.5; /* full: as if half a bit were left */
-    out->ones = ones;
+    *out = (bf_state){ .ones = ones };
     out->fill = (double)ones / m;
     out->count = -m / s->layout->distinct(g->k) * log(zeros / m);
     if (ones == 0)
         out->count = 0;
     else if (!bf_rate_is_formula(s))
-        out->count = bf_keys_of(s, m, fmin((double)ones, m - zeros), g->k);
-    out->fpr = ones == g->m ? 1 : ones == 0 ? 0 : bf_rate(s, m, out->count, g->k);
+        out->count = bf_keys_of(s, argument, m, fmin((double)ones, m - zeros), g->k);
+    out->fpr = ones == g->m ? 1 : ones == 0 ? 0 : bf_rate(s, argument, m, out->count, g->k);
 }

@@ -1,8 +1,12 @@
-/* test_overtaken.c - calls that a rebuild overtakes at a certain moment, and children of fork that
- * have a copy of somebody's rebuild. */
+/* test_overtaken.c - calls that a rebuild overtakes at a certain moment, or that wait for it, and
+ * children of fork that have a copy of somebody's rebuild. */
 #define _GNU_SOURCE
 #include "../../core/parts/rebuild.h"
 #include "rebuilt.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 /* ---- an add that a rebuild overtakes ---- */
@@ -116,6 +120,99 @@ static void an_add_that_is_overtaken(void)
     }
 }
 
+/* A second pass that cannot be made is an error, never in silence: the key may be lost. */
+static void no_descriptors(bool none)
+{
+    struct rlimit r;
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &r), 0);
+    r.rlim_cur = none ? 0 : 256;
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &r), 0);
+}
+static bool one_without(const bf_geometry *g, uint64_t *words, const uint64_t *d)
+{
+    const bool present = one_overtaken(g, words, d);
+    no_descriptors(true);
+    return present;
+}
+static uint64_t many_without(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
+    const uint64_t *ahead, size_t nahead)
+{
+    const uint64_t present = many_overtaken(g, words, d, n, ahead, nahead);
+    no_descriptors(true);
+    return present;
+}
+static void a_second_pass_that_fails(void)
+{
+    for (counting = 0; counting < 2; counting++) {
+        bf_filter *f = open_(true);
+        const bf_key key = { "k7", 2 };
+        bf_kernels kernels = *(overtaken.real = f->part.kernels);
+        kernels.add_one[1] = one_without;
+        kernels.add[1] = many_without;
+        f->part.kernels = &kernels;
+        overtaken.by = open_(true);
+        overtaken.ends = AT_ONCE;
+        for (int many = 0; many < 2; many++) {
+            overtaken.when = AFTER;
+            const int rc = many ? (int)bf_add_many(f, &key, 1, NULL, &e) : bf_add(f, "k7", 2, &e);
+            no_descriptors(false);
+            CHECK(rc == BF_EIO && e.sys_errno == EMFILE);
+            CHECK_HAS(e.msg, "cannot lock");
+            bf_close(overtaken.fresh);
+        }
+        CHECK(has(f, 500, 600) == 100 && has(f, 7, 8) == 0);
+        bf_close(overtaken.by);
+        bf_close(f);
+        gone();
+    }
+}
+
+/* ---- who waits says so ---- */
+static struct {
+    bf_filter *f;
+    int fd, begun, ended;
+} waited;
+/* Whoever has the hold gives it back as soon as somebody waits for it. */
+static void *wait_begins(void *ctx)
+{
+    waited.begun++;
+    if (waited.fd >= 0)
+        flock(waited.fd, LOCK_UN);
+    else
+        bf_int_set(&waited.f->holder, 0);
+    return ctx;
+}
+static void wait_ends(void *ctx, void *began)
+{
+    CHECK(began == ctx);
+    waited.ended++;
+}
+static void whoever_waits_for_a_rebuild_says_so(void)
+{
+    EACH
+    {
+        bf_filter *f = open_(in_file);
+        waited.f = f;
+        waited.fd = in_file ? open(path, O_RDONLY) : -1;
+        waited.begun = waited.ended = 0;
+        bf_on_wait(f, wait_begins, wait_ends, &waited);
+        bf_filter *fresh = bf_rebuild_begin(f, &e);
+        add(f, 0, 10);
+        CHECK_EQ(waited.begun, 0); /* a hold that is free is not waited for */
+        if (in_file)
+            CHECK_EQ(flock(waited.fd, LOCK_EX), 0);
+        else
+            f->holder = getpid();
+        add(f, 10, 20);
+        CHECK(waited.begun == 1 && waited.ended == 1);
+        CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 0, 20, 0, 0));
+        if (in_file) close(waited.fd);
+        bf_close(fresh);
+        bf_close(f);
+        if (in_file) gone();
+    }
+}
+
 /* ---- a child of fork ---- */
 /* Runs it in a child, which then waits for a byte of the pipe, if there is one. */
 static pid_t child_of(
@@ -204,6 +301,8 @@ int main(void)
     if (!mkdtemp(folder)) return 1;
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     RUN(an_add_that_is_overtaken);
+    RUN(a_second_pass_that_fails);
+    RUN(whoever_waits_for_a_rebuild_says_so);
     RUN(a_child_of_its_maker);
     RUN(a_child_that_outlives_a_rebuild);
     RUN(a_child_with_a_copy);

@@ -471,6 +471,29 @@ static void a_key_that_comes_and_goes(void)
     }
 }
 
+/* Made between the look at its hash and the look at its bits: it is a filter with a mark, not a
+ * bitmap of another system, in which a loss reads as "absent". */
+static void made_between_two_looks(void)
+{
+    for (int adopt = 0; adopt < 2; adopt++) {
+        rs_command(&redis, "FLUSHALL");
+        bf_close(numbers(OPEN("late", .m = 9000, .k = 3, .scheme = "classic"), 0, 3));
+        steps.before = NULL;
+        steps.after = steps.cut = false;
+        steps.instead = "*0\r\n"; /* the hash, as it was a moment before */
+        steps.node = 0;
+        steps_begin(1);
+        bf_filter *f = OPEN(
+            "late", .m = 9000, .k = 3, .scheme = "classic", .must_exist = true, .adopt = adopt);
+        steps_stop();
+        CHECK(f && steps.happened && missing(f, 0, 3) == 0);
+        rs_command(&redis, "DEL late");
+        CHECK(f && bf_test(f, "n1", 2, &e) == BF_EIO && strstr(e.msg, "is lost"));
+        bf_close(f);
+        steps.instead = NULL;
+    }
+}
+
 /* What an add to a filter that was just deleted leaves for a moment is not taken for another
  * system's bitmap. */
 static int looks;
@@ -610,6 +633,7 @@ int main(void)
     RUN(clocks_that_run_away);
     RUN(cleared_for_ever);
     RUN(a_key_that_comes_and_goes);
+    RUN(made_between_two_looks);
     RUN(a_stub_without_a_hash);
     RUN(lost_twice);
     RUN(large_ones);

@@ -1,5 +1,5 @@
 /* test_redis_glance.c - a filter in Redis that holds more keys than it is sized for is told of as
- * one in memory is: from BITCOUNT of a few places, at most once a minute, at calls that bring new
+ * one in memory is: from a few places of it, at most once a minute, at calls that bring new
  * keys; a look takes no error away from the next call.  It starts its own server. */
 #define _GNU_SOURCE
 #include "../../core/parts/filter.h"
@@ -106,8 +106,61 @@ static void of_other_systems_and_lost(void)
     a_minute_later(f);
     CHECK(look(f) == 0 && left == 0);
     bf_close(f);
-    f = OPEN("c", .n = 1000, .p = 0.01, .counting = true);
-    CHECK(bf_watch(f, true) == INT64_MAX && look(f) == 0 && left == INT64_MAX);
+}
+
+/* Five times the keys that its only part is for, by unions. */
+static void filled_by_unions(bf_filter *f, bf_spec spec)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        bf_filter *g = bf_open(&spec, &e);
+        numbers(g, i * 1000, i * 1000 + 1000);
+        CHECK_EQ(bf_unite(f, g, &e), 0);
+        bf_close(g);
+    }
+}
+
+/* Counters are looked at in a few places; parts one by one, those that this process knows of. */
+static void of_every_kind(void)
+{
+    rs_command(&redis, "FLUSHALL");
+    static const bf_spec specs[] = { { .n = 1000, .p = 0.01, .counting = true },
+        { .n = 300000, .p = 0.01, .counting = true }, /* 1.5 MB: not all of it is looked at */
+        { .n = 1000, .p = 0.01, .window = 3600 } };
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        const unsigned n = (unsigned)specs[i].n;
+        bf_filter *f = opened(specs[i], "k", "", __LINE__);
+        CHECK_EQ(bf_watch(f, true), 0);
+        CHECK(look(f) == 0 && left == 0);
+        numbers(f, 0, n);
+        a_minute_later(f);
+        CHECK(look(f) == 0 && left == 0);
+        numbers(f, n, n + n / 20);
+        a_minute_later(f);
+        CHECK_EQ(look(f), 0);
+        numbers(f, n + n / 20, 2 * n);
+        CHECK_EQ(look(f), 0); /* the minute */
+        a_minute_later(f);
+        CHECK_EQ(look(f), 1);
+        CHECK_HAS(sentence, specs[i].counting ? "half of the counters of" : "half of the bits of");
+        CHECK_EQ(bf_clear(f, &e), 0);
+        a_minute_later(f);
+        CHECK_EQ(look(f), 0);
+        bf_close(f);
+        rs_command(&redis, "FLUSHALL");
+    }
+    const bf_spec grows = { .n = 1000, .p = 0.01, .grow = 2 };
+    bf_filter *f = opened(grows, "k", "", __LINE__);
+    numbers(f, 1000, 9000);
+    a_minute_later(f);
+    const long before = counted();
+    CHECK(look(f) == 0 && left == 0 && counted() == before); /* its keys are counted anyhow */
+    bf_close(f);
+    rs_command(&redis, "FLUSHALL");
+    f = opened(grows, "k", "", __LINE__);
+    filled_by_unions(f, grows);
+    a_minute_later(f);
+    CHECK_EQ(look(f), 1);
+    CHECK(counted() > before);
     bf_close(f);
 }
 
@@ -121,6 +174,7 @@ int main(void)
     RUN(a_trip_a_minute);
     RUN(from_all_of_it);
     RUN(of_other_systems_and_lost);
+    RUN(of_every_kind);
     rs_end(&redis);
     return FINISH();
 }

@@ -25,4 +25,4 @@ foreach (vector_lines('positions.txt') as $line) {
 echo $lists, " lists\n";
 ?>
 --EXPECT--
-12950 lists
+13235 lists

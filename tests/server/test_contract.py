@@ -7,7 +7,7 @@ import shutil
 import urllib.parse
 
 import pytest
-from bloomfilter import BloomFilter
+from bloomfilter import BloomFilter, CountingBloomFilter
 from conftest import FRAMED, TAKES_RAW, framed
 
 KEYS = [
@@ -557,6 +557,42 @@ def test_weak_hashes_are_a_line_of_the_log(start, tmp_path):
     BloomFilter(n=100, scheme="php-hashes:BKDR,JS", storage=str(path), warn=False).close()
     said = start("--storage", path).said()
     assert said.count("have the same value of BKDR, so") == 1
-    assert "filter default: scheme php-hashes:BKDR,JS" in said
+    assert (
+        "filter default: scheme php-hashes: many URLs or numbers have the same value of BKDR,"
+        in said
+    )
     path.unlink()
     assert "same value" not in start("-n", 1000, "-p", 0.01).said()
+
+
+@pytest.mark.parametrize("kind", ["", "--counting", "--window"])
+def test_a_filter_with_too_many_keys_is_a_line_of_the_log(start, tmp_path, kind):
+    """Once; again after another process cleared it and it is full again."""
+    cells = "counters" if kind == "--counting" else "bits"
+    line = (
+        f"filter default: more than half of the {cells} of a filter sized for n=1000 keys are set"
+    )
+    path, options = tmp_path / "seen.bloom", [kind] * bool(kind) + [3600] * (kind == "--window")
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", path, *options)
+
+    def added(first, count):
+        body = b"".join(b"%d\n" % i for i in range(first, first + count))
+        assert daemon.post("/add", body).status == 200
+        return daemon.said().count(line)
+
+    assert added(0, 900) == 0 and added(900, 1200) == 1 and added(2000, 1) == 1
+    assert daemon.stats()["saturated"] is True
+    assert b'bloomfilter_saturated{filter="default"} 1\n' in daemon.get("/metrics").body
+    for i in range(5):
+        assert added(3000 + 300 * i, 300) == 1
+    opener = CountingBloomFilter if kind == "--counting" else BloomFilter
+    with opener.open(str(path), warn=False) as other:
+        other.clear()
+    assert added(5000, 300) == 1  # a look finds it empty
+    assert added(6000, 2000) == 2 and added(9000, 500) == 2
+
+
+def test_a_filter_that_is_not_full_says_so(start):
+    daemon = start("-n", 1000, "-p", 0.01)
+    assert daemon.stats()["saturated"] is False
+    assert b'bloomfilter_saturated{filter="default"} 0\n' in daemon.get("/metrics").body

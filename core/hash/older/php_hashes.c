@@ -1,11 +1,13 @@
-/* php_hashes.c - scheme php-hashes: the eight hash functions of a PHP class, whose values depend on
- * how 64-bit PHP counts. A sum or product that overflows int64 becomes a double, and a double goes
- * back to an int modulo 2^64; so BKDR forgets all but the first bytes of a key, as it does in PHP.
+/* php_hashes.c - scheme php-hashes: the hash functions of a PHP class, eight of it and two more of
+ * the library that it is a port of.  Their values depend on how 64-bit PHP counts. A sum or product
+ * that overflows int64 becomes a double, and a double goes back to an int modulo 2^64; so BKDR
+ * forgets all but the first bytes of a key, as it does in PHP.
  */
 #include "hash/hash.h"
 #include <string.h>
 
-enum { FUNCTIONS = 8 };
+#define ALL_VALUES 4294967296.0
+enum { FUNCTIONS = 10 };
 typedef struct {
     bool real;
     int64_t i;
@@ -117,16 +119,45 @@ static number fnv(const uint8_t *s, size_t len)
     return whole(h);
 }
 
-/* weak: of 30,000 URLs, numbers or words whose one half is in a filter it lets more than a tenth of
- * the other half through; BKDR all of them.  tests/python/contract/test_weak_hashes.py measures it.
- */
+/* Of RS and AP several definitions are in use: these are the general-purpose library's of which the
+ * other eight are, RS with a from 63689 and b = 378551, AP from 0xAAAAAAAA. */
+static number rs(const uint8_t *s, size_t len)
+{
+    int64_t h = 0, a = 63689;
+    for (size_t i = 0; i < len; i++) {
+        h = to_int(plus(times(whole(h), whole(a)), whole(s[i])));
+        a = to_int(times(whole(a), whole(378551)));
+    }
+    return whole(h);
+}
+
+static number ap(const uint8_t *s, size_t len)
+{
+    int64_t h = 0xAAAAAAAA;
+    for (size_t i = 0; i < len; i++)
+        h ^= i % 2 ? ~(to_int(plus(whole(left(h, 11)), whole(s[i]))) ^ h >> 5)
+                   : left(h, 7) ^ to_int(times(whole(s[i]), whole(h >> 3)));
+    return whole(h);
+}
+
+/* values: how many different ones, for keys that are digests as text of 32 hexadecimal digits or
+ * more: 1 / the chance that two keys have the same one.  near: the sixteenths of 2^32 in which they
+ * are for such keys, ELF's below 2^28.  weak: of keys of one of the kinds in docs/migrate.md, when
+ * a million of them were added, more than 1 % of others have the value of one.
+ * tests/python/contract/test_weak_hashes.py measures it. */
+enum { ANYWHERE = 0xFFFF };
 static const struct {
     const char *name;
     number (*of)(const uint8_t *, size_t);
+    double values;
+    unsigned near;
     bool weak;
-} functions[FUNCTIONS] = { { "JS", js, false }, { "PJW", pjw, true }, { "ELF", elf, false },
-    { "BKDR", bkdr, true }, { "SDBM", sdbm, true }, { "DJB", djb, true }, { "DEK", dek, false },
-    { "FNV", fnv, false } };
+} functions[FUNCTIONS] = { { "JS", js, ALL_VALUES, ANYWHERE, false },
+    { "PJW", pjw, 7.48e8, 1 << 3 | 1 << 6, true }, { "ELF", elf, 1.51e8, 1 << 0, true },
+    { "BKDR", bkdr, 7.58e8, ANYWHERE, true }, { "SDBM", sdbm, ALL_VALUES, ANYWHERE, true },
+    { "DJB", djb, ALL_VALUES, ANYWHERE, true }, { "DEK", dek, ALL_VALUES, ANYWHERE, true },
+    { "FNV", fnv, ALL_VALUES, ANYWHERE, false }, { "RS", rs, 17, ANYWHERE, true },
+    { "AP", ap, ALL_VALUES, ANYWHERE, false } };
 
 /* ---- the list: argument[0] = how many, then their numbers ---- */
 static unsigned find(const char *name, size_t len)
@@ -140,7 +171,7 @@ static unsigned find(const char *name, size_t len)
 
 static int prepare(bf_argument *a, const char *text, bf_error *err)
 {
-    static const char known[] = "JS, PJW, ELF, BKDR, SDBM, DJB, DEK, FNV";
+    static const char known[] = "JS, PJW, ELF, BKDR, SDBM, DJB, DEK, FNV, RS, AP";
     if (!text)
         return bf_fail(err, BF_EINVAL,
             "scheme php-hashes needs names after a colon, of %s: php-hashes:BKDR,SDBM,JS", known);
@@ -182,6 +213,22 @@ static unsigned weak(const void *argument, char *names, size_t cap)
     return n;
 }
 
-const bf_hash bf_hash_php = {
-    .name = "php", .width = 0, .run = run, .one = one, .prepare = prepare, .weak = weak
-};
+static double values(const void *argument, unsigned i)
+{
+    return functions[((const uint8_t *)argument)[1 + i]].values;
+}
+
+static bool apart(const void *argument, unsigned i, unsigned j)
+{
+    const uint8_t *list = (const uint8_t *)argument + 1;
+    return !(functions[list[i]].near & functions[list[j]].near);
+}
+
+const bf_hash bf_hash_php = { .name = "php",
+    .width = 0,
+    .run = run,
+    .one = one,
+    .prepare = prepare,
+    .weak = weak,
+    .values = values,
+    .apart = apart };

@@ -31,22 +31,22 @@ class Stream:
         self.separator = b"\0" if args.null else b"\n"
         self.keys = self.hits = self.bytes = 0
 
-    def feed(self, data: memoryview, last: bool) -> int:
+    def feed(self, data: memoryview, last: bool, ends: memoryview | None) -> None:
         self.signals.work()
-        keys, hits, used, kept = self.call(data, self.separator, last=last, keep=self.keep)
+        known = {"_ends": ends} if ends else {}
+        keys, hits, used, kept = self.call(data, self.separator, last=last, keep=self.keep, **known)
         self.keys, self.hits, self.bytes = self.keys + keys, self.hits + hits, self.bytes + used
         if kept:
             self.signals.prints()
             write(kept)  # before a signal ends it: what was added now is never new again
         self.signals.rest()
         self.progress.show(self.bytes, self.keys)
-        return used
 
     def file(self, path: str) -> None:
         before = self.keys
         try:
             with opened(path) as fd:
-                read(fd, self.separator, self.feed)
+                read(fd, self.separator, self.feed, self.keep is None)
         except Endless as fault:
             raise self.fault(path, self.keys - before, str(fault)) from None
         except ValueError as fault:
@@ -161,7 +161,7 @@ def by_key(many: Many, out: Callable[[list[bytes], bytes, bytes, bool | None], b
     """As update_lines, of a method that takes keys."""
 
     def call(
-        data: memoryview, separator: bytes, *, last: bool, keep: bool | None
+        data: memoryview, separator: bytes, *, last: bool, keep: bool | None, **_ends: memoryview
     ) -> tuple[int, int, int, bytes]:
         keys = bytes(data).split(separator)
         rest = keys.pop()

@@ -11,7 +11,9 @@ import signal
 import stat
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
+from itertools import repeat
 
+from .._bloomfilter import _find_lines
 from .faults import Fault, shown
 
 BLOCK = 1 << 20  # bytes a read: in the second cache level when the lines are looked at
@@ -21,8 +23,19 @@ LARGE = 16 << 20  # bytes of a file from which on a thread reads it
 LONGEST = 2 << 30  # bytes of a line: what never ends (/dev/zero) must not take all memory
 STDIN = "-"
 
-Feed = Callable[[memoryview, bool], int]  # lines, are they the last -> bytes used of them
-Pieces = Generator[tuple[bytearray, int], None, None]
+# lines, are they the last, where they end if that is known
+Feed = Callable[[memoryview, bool, "memoryview | None"], None]
+
+
+class Room:
+    """What is read, from HEAD on, and where its lines end: 4 bytes each."""
+
+    def __init__(self) -> None:
+        self.text, self.ends = bytearray(HEAD + BLOCK), bytearray(BLOCK)
+
+
+Piece = tuple[Room, memoryview, bool]  # where it is, lines, are they the last
+Pieces = Generator[tuple[Piece, "memoryview | None"], None, None]  # and where they end
 
 
 class Endless(Exception):
@@ -84,69 +97,85 @@ def fill(fd: int, room: memoryview) -> int:
         ) from None
 
 
-def pieces(fd: int) -> Pieces:
-    """What each read() brings: a buffer that has it from HEAD on, and its length."""
-    room = bytearray(HEAD + BLOCK)
-    while got := fill(fd, memoryview(room)[HEAD:]):
-        yield room, got
+def whole_lines(fd: int, separator: bytes, rooms: Iterator[Room]) -> Iterator[Piece]:
+    """What each read() brings, cut after its last separator.  The beginning of a line whose end
+    comes later is put before the piece that brings it; it is not looked at again with each piece.
+    Last comes what follows the last separator, if anything does."""
+    begun = bytearray()
+    room = next(rooms, None)
+    while room and (got := fill(fd, memoryview(room.text)[HEAD:])):
+        text, end = memoryview(room.text), HEAD + got
+        cut = room.text.rfind(separator, HEAD, end) + 1
+        if not cut:
+            begun += text[HEAD:end]
+        else:
+            rest = bytearray(text[cut:end])
+            if len(begun) <= HEAD:
+                start = HEAD - len(begun)
+                room.text[start:HEAD] = begun
+                yield room, text[start:cut], False
+            else:
+                begun += text[HEAD:cut]
+                yield room, memoryview(begun), False
+            begun, room = rest, next(rooms, None)
+        if len(begun) >= LONGEST:
+            raise Endless(f"it has {LONGEST:,} bytes or more, too many for a key here")
+    if begun and room:
+        yield room, memoryview(begun), True
 
 
-def pieces_ahead(fd: int) -> Pieces:
-    """The same, read by a thread while the caller works on the piece before."""
+def ends_in(room: Room, data: memoryview, separator: bytes) -> memoryview | None:
+    """Where the lines end, where there is room for that: lines of a few bytes take more."""
+    n = _find_lines(data, separator, room.ends)
+    return memoryview(room.ends)[: 4 * n] if n >= 0 else None
+
+
+def pieces_ahead(fd: int, separator: bytes, finds: bool) -> Pieces:
+    """Whole lines, read and found by a thread while the caller works on those before."""
     from queue import SimpleQueue  # small inputs do not wait for these two
     from threading import Thread
 
-    free: SimpleQueue[bytearray | None] = SimpleQueue()
-    full: SimpleQueue[tuple[bytearray, int] | BaseException] = SimpleQueue()
+    free: SimpleQueue[Room | None] = SimpleQueue()
+    full: SimpleQueue[tuple[Piece, memoryview | None] | BaseException | None] = SimpleQueue()
 
     def work() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())  # the caller's business
-        got = 1
-        while got and (room := free.get()) is not None:
-            try:
-                got = fill(fd, memoryview(room)[HEAD:])
-                full.put((room, got))
-            except BaseException as fault:  # whatever it is: the caller waits for it
-                got = 0
-                full.put(fault)
+        try:
+            for piece in whole_lines(fd, separator, iter(free.get, None)):
+                room, data, last = piece
+                full.put((piece, ends_in(room, data, separator) if finds and not last else None))
+            full.put(None)
+        except BaseException as fault:  # whatever it is: the caller waits for it
+            full.put(fault)
 
     for _ in range(AHEAD):
-        free.put(bytearray(HEAD + BLOCK))
+        free.put(Room())
     thread = Thread(target=work)
     thread.start()
     try:
-        while not isinstance(piece := full.get(), BaseException) and piece[1]:
-            yield piece
-            free.put(piece[0])
-        if isinstance(piece, BaseException):
-            raise piece
+        while isinstance(item := full.get(), tuple):
+            yield item
+            free.put(item[0][0])
+        if item:
+            raise item
     finally:
         free.put(None)
         thread.join()
 
 
-def read(fd: int, separator: bytes, feed: Feed) -> None:
-    """Hands over a whole file in the pieces that read() gives.  The beginning of a line whose end
-    comes later is put before the piece that brings it; it is not looked at again with each piece."""
+def pieces(fd: int, separator: bytes) -> Pieces:
+    for piece in whole_lines(fd, separator, repeat(Room())):
+        yield piece, None
+
+
+def read(fd: int, separator: bytes, feed: Feed, finds: bool = False) -> None:
+    """Hands over the whole lines of a file, in the pieces that read() gives.  finds: with where the
+    lines end, if a thread reads ahead and finds them."""
     status = os.fstat(fd)
     large = stat.S_ISREG(status.st_mode) and status.st_size >= LARGE
-    begun = bytearray()
-    with closing((pieces_ahead if large else pieces)(fd)) as source:
-        for room, got in source:
-            ends = room.find(separator, HEAD, HEAD + got) >= 0
-            if ends and len(begun) <= HEAD:
-                room[HEAD - len(begun) : HEAD] = begun
-                data = memoryview(room)[HEAD - len(begun) : HEAD + got]
-            else:
-                begun += memoryview(room)[HEAD : HEAD + got]
-                data = memoryview(begun)
-            if ends:
-                begun = bytearray(data[feed(data, False) :])
-            elif len(begun) >= LONGEST:
-                raise Endless(f"it has {LONGEST:,} bytes or more, too many for a key here")
-            data.release()
-    if begun:
-        feed(memoryview(begun), True)
+    with closing(pieces_ahead(fd, separator, finds) if large else pieces(fd, separator)) as source:
+        for (_, data, last), ends in source:
+            feed(data, last, ends)
 
 
 def write(data: bytes) -> None:

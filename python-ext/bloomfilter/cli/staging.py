@@ -9,6 +9,7 @@ nobody is told about single keys, and where the copy is small beside what there 
 from __future__ import annotations
 
 from time import monotonic
+from typing import Any
 
 from .. import BloomFilter, CountingBloomFilter
 
@@ -33,10 +34,8 @@ class Staged:
         self.bf, self.copy = bf, bf.copy()
         self.commit()  # a file that cannot be written says so now
 
-    def update_lines(
-        self, data: memoryview, sep: bytes, *, last: bool, keep: None = None
-    ) -> tuple[int, int, int, bytes]:
-        answer = self.copy.update_lines(data, sep, last=last)
+    def update_lines(self, data: memoryview, sep: bytes, **how: Any) -> tuple[int, int, int, bytes]:
+        answer = self.copy.update_lines(data, sep, **how)
         if monotonic() > self.due:
             self.commit()
         return answer

@@ -46,12 +46,25 @@ def test_whole_filters(row):
     assert BloomFilter.from_bytes(bf.to_bytes()) == bf
 
 
+# What those systems make, though no m and k of theirs keeps that p.
+BELOW_THE_FLOOR = [
+    ("guava32", 10**9, 0.001),
+    ("guava32", 448_089_130, 0.01),
+    ("redisson", 448_089_130, 0.01),
+]
+
+
 @pytest.mark.parametrize("row", lines("sizing.txt"), ids=lambda r: "-".join(r[:3]))
 def test_sizes(row):
     scheme, n, p = row[0], int(row[1]), float(row[2])
     if row[3] == "!":
         with pytest.raises(ValueError, match=scheme):
             BloomFilter.plan(n=n, p=p, scheme=scheme)
+    elif (scheme, n, p) in BELOW_THE_FLOOR:
+        with pytest.raises(ValueError, match=f"p={p:g} is not possible: scheme {scheme} "):
+            BloomFilter.plan(n=n, p=p, scheme=scheme)
+        made = BloomFilter.plan(n=n, m=int(row[3]), k=int(row[4]), scheme=scheme)
+        assert made["p"] > p
     else:
         plan = BloomFilter.plan(n=n, p=p, scheme=scheme)
         told = plan.pop("p")
@@ -97,6 +110,25 @@ def test_fixed_values():
     assert BloomFilter.plan(n=1000, scheme="rs-rand")["m"] == 10_000
     with pytest.raises(ValueError, match="keyed"):
         BloomFilter(m=1000, n=10, scheme="gozero", secret=bytes(16))
+
+
+@pytest.mark.parametrize(
+    "scheme", ["php-hashes:ELF,JS", "guava:chars", "guava:long", "guava:int", "gozero"]
+)
+def test_what_is_made_of_a_filter_hashes_as_it_does(scheme):
+    """What follows the colon goes along to every other filter that is made of this one."""
+    size = {"n": 100} if "php" in scheme or scheme == "gozero" else {"n": 100, "p": 0.01}
+    a, b = (BloomFilter(**size, scheme=scheme, warn=False) for _ in range(2))
+    a.add("12")
+    b.update(["12", "13"])
+    for both in (a | b, a.union(b), b | a):
+        assert "12" in both and "13" in both and both.hashcode("12") == a.hashcode("12")
+    shared = a & b
+    assert "12" in shared and "13" not in shared
+    for other in (a.copy(), BloomFilter.from_bytes(a.to_bytes())):
+        assert "12" in other and other.p == a.p and (other | b) == (a | b)
+    a.rebuild(["14"])
+    assert "14" in a and "12" not in a and a.hashcode("13") == b.hashcode("13")
 
 
 def test_formats_refuse():

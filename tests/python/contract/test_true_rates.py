@@ -13,6 +13,7 @@ import pytest
 from bloomfilter import BloomFilter
 
 PROBES = 400_000
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def keys(first, count):
@@ -123,6 +124,38 @@ def test_a_p_that_no_m_reaches_is_refused_with_the_one_that_is(scheme, n, best):
         BloomFilter.plan(n=n, p=reached * 0.99, scheme=scheme, **most)
 
 
+ROWS = (ROOT / "core" / "tables.c").read_text().split("older systems", 1)[1]
+OLDER = dict(re.findall(r'\.name = "([^"]+)"(.*?)\},? *\n', ROWS, re.DOTALL))
+
+
+def largest_m(scheme):
+    """2^40, or what the refusal of it says."""
+    for given in ({"k": 6}, {}):
+        try:
+            return BloomFilter.plan(m=2**40, n=1, scheme=scheme, **given)["m"]
+        except ValueError as e:
+            found = re.search(r"m must be (?:1 to )?(\d+)", str(e))
+            if found:
+                return int(found[1]) if scheme != "java7" else 2**30  # a power of two
+    raise AssertionError(scheme)
+
+
+@pytest.mark.parametrize("row", sorted(OLDER.keys() - {"functions"}))
+def test_a_p_below_the_floor_of_any_scheme_is_refused_with_the_floor(row):
+    n, floor, scheme = 3 * 10**9, 1, row + ":JS,ELF" * (row == "php-hashes")
+    most = largest_m(scheme)
+    for k in range(1, 40) if "usual_k" not in OLDER[row] else [None]:
+        try:
+            plan = BloomFilter.plan(m=most, n=n, scheme=scheme, **({"k": k} if k else {}))
+            floor = min(floor, plan["p"])
+        except ValueError as e:
+            assert re.search("k must be (1 to )?[0-9]+", str(e)) and row in str(e)
+    assert 1e-11 < floor < 1
+    for lower in (0.99, 0.3):
+        with pytest.raises(ValueError, match=rf"not possible: .* rate of {floor:.4g}\b"):
+            BloomFilter.plan(n=n, p=floor * lower, scheme=scheme)
+
+
 def test_positions_beyond_the_generator():
     """31 bits reach half of 2^32 cells: as if the filter had half of them."""
     half = BloomFilter.plan(m=2**31, n=10**8, k=8, scheme="classic")["p"]
@@ -153,9 +186,6 @@ def test_any_k(scheme):
         assert BloomFilter.from_bytes(bf.to_bytes()).k == k and "x" in bf
 
 
-ROOT = Path(__file__).resolve().parents[3]
-
-
 @pytest.fixture(scope="module")
 def program():
     """scripts/measure-rates, which prints the table of docs/migrate.md."""
@@ -179,7 +209,17 @@ def test_every_scheme_is_in_the_table(program):
 
 @pytest.mark.parametrize(
     "scheme",
-    ["classic", "block", "block2", "sax-sdbm", "gozero", "php-hashes:FNV", "guava", "guava:int"],
+    [
+        "classic",
+        "block",
+        "block2",
+        "sax-sdbm",
+        "gozero",
+        "php-hashes:ELF",
+        "php-hashes:BKDR",
+        "guava",
+        "guava:int",
+    ],
 )
 def test_rows_of_the_table(program, scheme):
     for row, given in program.ROWS:

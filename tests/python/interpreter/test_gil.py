@@ -4,6 +4,7 @@ the last reference goes.
 How many times another thread ran is counted, not how long it waited."""
 
 import array
+import fcntl
 import os
 import pickle
 import signal
@@ -15,9 +16,10 @@ import time
 import pytest
 from servers import until
 
-from bloomfilter import BloomFilter
+from bloomfilter import BloomFilter, CountingBloomFilter
 
 LONG = 0.2  # seconds: a call that took as long has waited
+MANY = 200  # keys of one call of the core
 KINDS = {
     "fixed": {},
     "grow": {"grow": 2.0},
@@ -220,3 +222,55 @@ def test_while_a_filter_in_memory_is_copied():
     over.set()
     copier.join()
     assert ran > 60 * waited, f"in {waited} s another thread ran {ran} times"
+
+
+def test_while_a_file_is_rebuilt(tmp_path):
+    """The file's lock is held by somebody while it is rebuilt: who adds waits, and others run.
+    The keys of a list are held for that long."""
+    path = tmp_path / "f.bloom"
+    bf = CountingBloomFilter(n=1000, p=0.001, storage=path)
+    fd = os.open(path, os.O_RDONLY)
+    waste = []
+
+    def overwrite():
+        waste.extend(f"lost {i}" for i in range(10 * MANY))
+
+    def update(keys):
+        bf.update(keys)
+        assert not keys, "the list was emptied meanwhile"
+        assert all(f"key {i}" in bf for i in range(MANY))
+
+    for wait in (
+        lambda keys: bf.add(keys[0]),
+        update,
+        lambda keys: bf.update(iter(keys)),
+        lambda keys: bf.remove_many(keys),
+        lambda keys: bf.remove(keys[0]),
+    ):
+        locked, go = threading.Event(), threading.Event()
+
+        def hold(locked=locked, go=go):
+            go.wait()
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            locked.set()
+            time.sleep(LONG)
+            fcntl.flock(fd, fcntl.LOCK_UN)
+
+        holder = threading.Thread(target=hold)
+        holder.start()
+
+        def source(wait=wait, locked=locked, go=go):
+            yield "kept"
+            keys = [f"key {i}" for i in range(MANY)]
+            go.set()
+            locked.wait()
+            gone = threading.Timer(LONG / 4, lambda: (keys.clear(), overwrite()))
+            gone.start()
+            with Ticker() as ticker:
+                let_run(ticker, lambda: wait(keys))
+            gone.join()
+
+        bf.rebuild(source())
+        holder.join()
+        assert "kept" in bf
+    os.close(fd)
