@@ -343,6 +343,46 @@ static void others_of_one_handle(void)
     }
 }
 
+/* A page that is not written to need not go to the disk. */
+static uint8_t *barred;
+static volatile sig_atomic_t writes;
+static void on_write(int signal)
+{
+    (void)signal;
+    writes++;
+    mprotect(barred, 4096, PROT_READ | PROT_WRITE);
+}
+static void a_key_that_is_present_is_not_written(void)
+{
+    if (!there_is_bias()) SKIP("no leases, membarrier or locks of open file descriptions here");
+    signal(SIGSEGV, on_write);
+    for (unsigned i = 0; i < 4; i++) {
+        const bool batch = i & 1;
+        const unsigned hashes = i < 2 ? 2 : 20;
+        unlink(path);
+        bf_filter *f = bf_open(
+            &(bf_spec){ .m = 16384, .n = 1000, .k = hashes, .scheme = "classic", .storage = path },
+            &e);
+        become_owner(f);
+        for (int pass = 0; pass < 2; pass++) {
+            const bf_key keys[] = { { "same", 4 }, { "one", 3 }, { "same", 4 } };
+            writes = 0;
+            barred = (uint8_t *)f->part.store.words;
+            mprotect(barred, 4096, PROT_READ);
+            if (batch)
+                CHECK_EQ(bf_add_many(f, keys, 3, NULL, &e), pass == 0);
+            else
+                CHECK_EQ(bf_add(f, "one", 3, &e), pass == 0);
+            CHECK_EQ(writes, pass == 0);
+            CHECK_EQ(bf_test(f, "one", 3, &e), 1);
+            mprotect(barred, 4096, PROT_READ | PROT_WRITE);
+        }
+        CHECK(alone(f));
+        bf_close(f);
+    }
+    signal(SIGSEGV, SIG_DFL);
+}
+
 /* One that is stopped inside is not written beside. */
 static void a_stopped_owner_is_an_error(void)
 {
@@ -445,6 +485,7 @@ int main(void)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     RUN(who_is_alone);
     RUN(others_of_one_handle);
+    RUN(a_key_that_is_present_is_not_written);
     RUN(no_key_is_lost);
     RUN(a_stopped_owner_is_an_error);
     RUN(an_owner_who_cannot_be_seen);
