@@ -125,10 +125,14 @@ enum { YIELDS = 1000, LATE_MS = 1000, PATIENCE_MS = 10000 };
 
 static int stopped(const bf_bias *b, bf_error *err)
 {
+    if (!has_its_file(b))
+        return bf_fail(err, BF_EIO,
+            "cannot write to %.60s: the program closed its file descriptor: open the filter again",
+            b->path);
     return bf_fail(err, BF_EIO,
-        "cannot write to %.60s: a process stopped in the middle of adding keys to it, for more "
-        "than %d seconds: let it go on or end it",
-        b->path, PATIENCE_MS / 1000);
+        "cannot write to %.50s: a process stopped, or waits for its disk, while it adds keys: let "
+        "it go on or end it",
+        b->path);
 }
 
 /* Everybody writes from now on, by locked instructions. */

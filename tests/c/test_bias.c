@@ -468,7 +468,7 @@ static void a_descriptor_that_the_host_closed(void)
     CHECK(dup2(open(other, O_RDWR), ((bf_file *)second->part.store.impl)->fd) >= 0);
     *bf_header_inside((uint8_t *)page_of(f)) = bf_edition_word(1);
     hurry = true;
-    CHECK_REFUSED(bf_add(second, "x", 1, &e), BF_EIO, "let it go on or end it");
+    CHECK_REFUSED(bf_add(second, "x", 1, &e), BF_EIO, "open the filter again");
     hurry = false;
     bf_close(second);
     bf_close(f);
