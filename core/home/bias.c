@@ -169,12 +169,11 @@ static void drop_witness(bf_bias *b)
 /* ThreadSanitizer does not know of membarrier. */
 #if defined(__x86_64__) && defined(__linux__) && defined(F_OFD_SETLK) && defined(F_SETLEASE) &&    \
     defined(SYS_membarrier) && defined(MADV_WIPEONFORK) && !defined(__SANITIZE_THREAD__)
-/* One page a process, and one that its children share with it: a word a handle, the last for all
- * that come later.  Both stay. */
+/* In a page of the process, which a child of fork finds empty.  families: a page that it shares
+ * with them, a word a handle, the last for all that come later.  Both stay. */
 enum { FAMILIES = BF_HEADER / 8 };
 typedef struct {
-    uint64_t *alive, *families;
-    uint64_t handles;
+    uint64_t alive, handles, *families;
 } process;
 
 static process *current; /* of this process, or of the one that it was forked from */
@@ -187,24 +186,22 @@ static void *page_of(int how)
 
 static void forget(process *p)
 {
-    if (p->alive) munmap(p->alive, BF_HEADER);
     if (p->families) munmap(p->families, BF_HEADER);
-    free(p);
+    munmap(p, BF_HEADER);
 }
 
 static process *this_process(void)
 {
     process *was = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
-    if (was && *was->alive) return was;
-    process *p = calloc(1, sizeof *p);
+    if (was && was->alive) return was;
+    process *p = page_of(MAP_PRIVATE);
     if (!p) return NULL;
-    p->alive = page_of(MAP_PRIVATE);
     p->families = page_of(MAP_SHARED);
-    if (!p->alive || !p->families || madvise(p->alive, BF_HEADER, MADV_WIPEONFORK) < 0) {
+    if (!p->families || madvise(p, BF_HEADER, MADV_WIPEONFORK) < 0) {
         forget(p);
         return NULL;
     }
-    *p->alive = 1;
+    p->alive = 1;
     if (__atomic_compare_exchange_n(&current, &was, p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return p;
     forget(p);
@@ -216,7 +213,7 @@ static void belong(bf_bias *b)
     process *p = this_process();
     if (!p) return;
     const uint64_t n = bf_who_add(&p->handles, 1);
-    b->alive = p->alive;
+    b->alive = &p->alive;
     b->family = p->families + (n < FAMILIES ? n : FAMILIES - 1);
 }
 
