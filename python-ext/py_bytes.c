@@ -91,11 +91,17 @@ static PyObject *partial(PyObject *function, PyObject *kwargs)
     return bound;
 }
 
-/* The class method that makes it again from one argument. */
+/* What makes it again from one argument.  Of an image that tells its class the module's function
+ * does, whose name takes 40 bytes less in a pickle than a class method's; it stays for pickles that
+ * are stored. */
 static PyObject *maker_of(FilterObject *self, const bf_info *info)
 {
+    PyTypeObject *type = Py_TYPE(self);
+    const module_state *state = state_of(type);
+    if (!info->storage && (type == state->filter_type || type == state->counting_type))
+        return PyObject_GetAttrString(PyType_GetModule(type), "_from_bytes");
     PyObject *made =
-        PyObject_GetAttrString((PyObject *)Py_TYPE(self), info->storage ? "open" : "from_bytes");
+        PyObject_GetAttrString((PyObject *)type, info->storage ? "open" : "from_bytes");
     if (!made || !info->storage) return made;
     PyObject *kwargs = open_arguments(info), *bound = kwargs ? partial(made, kwargs) : NULL;
     Py_DECREF(made);

@@ -52,6 +52,8 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes); /* room in the file system;
  * to read it. */
 int bf_fill_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
+/* Another description of the file that fd is, to be read, by its path if need be; -1 and errno. */
+int bf_open_again(int fd, const char *path);
 int bf_off_standard(int fd); /* as another one, if it is 0, 1 or 2; -1 and errno */
 int bf_sync_file(int fd);    /* these finish what signals interrupt; 0 or errno */
 int bf_sync_map(void *map, size_t len);

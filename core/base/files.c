@@ -22,7 +22,7 @@
 _Static_assert(
     sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
 
-enum { ZEROS = 4096, STANDARD = 3 };
+enum { ZEROS = 4096, STANDARD = 3, LEASED = 1000 };
 enum { LONGEST = 20000000 }; /* between two tries for a lock, in ns */
 
 static int not_regular(const char *what, const char *path, mode_t mode, bf_error *err)
@@ -45,13 +45,30 @@ int bf_off_standard(int fd)
     return higher;
 }
 
-/* A signal may interrupt it on file systems that wait for a server. */
+/* A signal may interrupt it on file systems that wait for a server.  Another process may be asking
+ * for a moment whether it is alone with the file (home/bias.c: a lease). */
 static int open_again(const char *path, int flags)
 {
-    int fd;
-    do fd = open(path, flags);
-    while (fd < 0 && errno == EINTR);
-    return fd;
+    for (unsigned tries = 0;; tries++) {
+        const int fd = open(path, flags);
+        if (fd >= 0 || (errno != EINTR && errno != EWOULDBLOCK) || tries == LEASED) return fd;
+        if (errno == EWOULDBLOCK) nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+    }
+}
+
+int bf_open_again(int fd, const char *path)
+{
+    char name[40];
+    struct stat a, b;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    int other = bf_off_standard(open(name, O_RDONLY | O_CLOEXEC));
+    if (other < 0) other = bf_off_standard(open(path, O_RDONLY | O_CLOEXEC));
+    if (other < 0 || (fstat(other, &a) == 0 && fstat(fd, &b) == 0 && a.st_dev == b.st_dev &&
+                         a.st_ino == b.st_ino))
+        return other;
+    close(other);
+    errno = ESTALE;
+    return -1;
 }
 
 /* O_NONBLOCK: opening a FIFO must not wait for a writer that never comes.  O_NOCTTY: a terminal

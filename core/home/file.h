@@ -2,12 +2,13 @@
 #ifndef BF_STORE_FILE_H
 #define BF_STORE_FILE_H
 #include "parts/filter.h"
+#include "home/bias.h"
 #include <sys/types.h>
 
 typedef struct {
     uint64_t device, inode, born, born_ns;
 } bf_identity; /* born 0: not told */
-typedef struct {
+typedef struct bf_file {
     int fd;
     uint8_t *map; /* header page, then the words; of a filter of many parts the first page alone */
     uint64_t mapped, bytes; /* of map; that the file must have                        */
@@ -21,6 +22,7 @@ typedef struct {
     uint64_t draft_bytes;
     int maker;       /* of a draft: what says that this process lives, or -1 */
     pid_t maker_pid; /* the process that made it: a child of fork has a copy of all this */
+    bf_bias bias;
 } bf_file;
 
 /* packed.c: makes fd, of a file of so many bytes, a copy with pages; how long that is. */
@@ -40,7 +42,10 @@ typedef struct {
 const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n);
 /* file_parts.c */
 int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err);
-int bf_file_again(const bf_file *file); /* another description of the file; -1 and errno */
+static inline int bf_file_again(const bf_file *file) /* another description of it; -1 and errno */
+{
+    return bf_open_again(file->fd, file->path);
+}
 int bf_file_lock(const bf_filter *f, int *token, bf_error *err); /* flock(2) on one */
 /* draft_file.c */
 void bf_file_forget_draft(bf_file *file); /* its map */

@@ -232,21 +232,6 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
 }
 
 /* ---- the lock ---- */
-int bf_file_again(const bf_file *file)
-{
-    char name[40];
-    struct stat a, b;
-    snprintf(name, sizeof name, "/proc/self/fd/%d", file->fd);
-    int fd = bf_off_standard(open(name, O_RDONLY | O_CLOEXEC));
-    if (fd < 0) fd = bf_off_standard(open(file->path, O_RDONLY | O_CLOEXEC));
-    if (fd < 0 || (fstat(fd, &a) == 0 && fstat(file->fd, &b) == 0 && a.st_dev == b.st_dev &&
-                      a.st_ino == b.st_ino))
-        return fd;
-    close(fd);
-    errno = ESTALE;
-    return -1;
-}
-
 /* 0 or errno.  Only who must wait tells the host. */
 static int lock_file(const bf_filter *f, int fd)
 {

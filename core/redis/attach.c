@@ -112,7 +112,7 @@ static int take_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
     const char *end = bf_reply_only_text(&l->reply, &len);
     s->end = end ? bf_redis_mark_in(end, len) : 0;
     l->reply = hash;
-    if (rc < 0 || (s->bytes >= 0 && end)) return rc;
+    if (rc < 0 || s->bytes >= 0) return rc;
     return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", r->label);
 }
 

@@ -6,13 +6,23 @@
 #include <string.h>
 
 /* Bytes: 2^21 bits, or 2^17 counters, which have to be sent, tell the share well enough. */
-enum { PLACES = 16, PLACE = 1 << 14, PLACE_OF_COUNTERS = 1 << 12 };
-enum { MOST = PLACES * PLACE_OF_COUNTERS };
+enum { PLACES = 16, PLACE = 1 << 14, PLACE_OF_COUNTERS = 1 << 12, SOME = 1 << 12 };
+
+static uint64_t ones_in(const bf_cells *cells, const char *text, size_t len)
+{
+    uint64_t words[SOME / 8], ones = 0;
+    for (size_t done = 0, some; done < len; done += some) {
+        some = len - done < SOME ? len - done : SOME;
+        memset(words, 0, sizeof words);
+        memcpy(words, text + done, some);
+        ones += cells->count(words, SOME / 8);
+    }
+    return ones;
+}
 
 /* The cells that are set in what one place was answered with; -1: nonsense. */
 static int64_t ones_of(const bf_redis *r, uint64_t each)
 {
-    uint64_t words[MOST / 8];
     const bf_redis_reply *reply = &r->link->reply;
     const bf_cells *cells = bf_cells_of(&r->desc.g);
     long long v;
@@ -20,10 +30,7 @@ static int64_t ones_of(const bf_redis *r, uint64_t each)
     if (cells->bits == 1)
         return bf_reply_integer(reply, 0, &v) && v >= 0 && (uint64_t)v <= 8 * each ? v : -1;
     const char *text = bf_reply_only_text(reply, &len);
-    if (!text || len > each) return -1;
-    memset(words, 0, (len + 7) / 8 * 8);
-    memcpy(words, text, len);
-    return (int64_t)cells->count(words, (len + 7) / 8);
+    return text && len <= each ? (int64_t)ones_in(cells, text, len) : -1;
 }
 
 /* *ones of *of cells are set. */

@@ -241,10 +241,11 @@ static bool enough(const bf_spec *spec)
     return (spec->m && spec->n) || (spec->n && p) || (spec->m && p) || (spec->m && spec->k);
 }
 
-/* By the older system's own formula, which may miss p by some; but not where nothing keeps it. */
+/* By the older system's own formula, which may miss p by some, as a walk like Redisson's does; but
+ * not where a hash has too few values for p. */
 static int size_of_system(bf_desc *d, bf_error *err)
 {
-    if (!d->g.m && d->g.p != 0) {
+    if (!d->g.m && d->g.p != 0 && !d->scheme->rate) {
         bf_desc best = *d;
         if (lowest_rate(&best) > d->g.p) return beyond_most(&best, 0, err);
     }

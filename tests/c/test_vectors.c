@@ -350,7 +350,7 @@ static void sizes(void)
                 (unsigned long long)spec.m, spec.k, w[3], w[4]);
     }
     CHECK_EQ(rows, 236);
-    CHECK_EQ(below, 3);
+    CHECK_EQ(below, 2);
 }
 
 static void php_k(void)

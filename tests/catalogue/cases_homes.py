@@ -43,7 +43,7 @@ def redis():
         "": "io",
     }
     phases = {
-        "new": ("EXEC", "new"),
+        "new": ("HGETALL", "new"),
         "mark": ("GETRANGE", "new"),
         "test": ("BITFIELD_RO", "test"),
         "add": ("BITFIELD", "add"),
@@ -99,9 +99,8 @@ def redis():
                     "not the mark",
                     replies={command: {"raw": raw}},
                 )
-            else:  # a number in the place of EXEC's array is taken for the length
-                want = "format" if phase == "new" and name in ("integer", "one") else "io"
-                case(f"{phase}/{name}", "redis", op, want, "Redis", replies={command: {"raw": raw}})
+            else:
+                case(f"{phase}/{name}", "redis", op, "io", "Redis", replies={command: {"raw": raw}})
         for name, cut in (("nothing", 0), ("half", 5)):
             case(
                 f"{phase}/close-{name}",

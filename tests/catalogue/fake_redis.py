@@ -77,7 +77,8 @@ class Bitmap:
         if command in ("BITFIELD", "BITFIELD_RO"):
             return self.bitfield(words)
         if command == "GETRANGE":
-            return bulk(bytes(self.bits[int(words[0]) : int(words[1]) + 1]))
+            first, last = (int(word) % len(self.bits) for word in words)
+            return bulk(bytes(self.bits[first : last + 1]))
         if command == "EVAL":
             return b":1\r\n"
         return self.hash() if command == "HGETALL" else self.length()
@@ -86,13 +87,8 @@ class Bitmap:
 class Connection(threading.Thread):
     def __init__(self, server, link):
         super().__init__(daemon=True)
-        self.server, self.link, self.input, self.key, self.queued = (
-            server,
-            link,
-            link.makefile("rb"),
-            None,
-            None,
-        )
+        self.server, self.link, self.input = server, link, link.makefile("rb")
+        self.key, self.looked = None, False
 
     def command(self):
         head = self.input.readline()
@@ -117,28 +113,19 @@ class Connection(threading.Thread):
             raise ValueError(reply)
 
     def answer(self, name, words):
-        if name == "MULTI":
-            self.queued = []
-            return b"+OK\r\n"
-        if name == "EXEC":
-            queued, self.queued = self.queued, None
-            return array([self.server.bitmaps[self.key].sound(*one) for one in queued])
         self.key = words[2 if name == "EVAL" else 0].removesuffix(":meta")
-        if self.queued is not None:
-            self.queued.append((name, words[1:]))
-            return b"+QUEUED\r\n"
         return self.server.bitmaps[self.key].sound(name, words[1:])
 
     def run(self):
         try:
             while True:
                 name, *words = self.command()
-                inside = self.queued is not None
                 sound = self.answer(name, words)
                 replies = self.server.bitmaps[self.key].case.get("replies", {}) if self.key else {}
-                reply = replies.get(name) if not inside or name == "EXEC" else None
-                if name == "HGETALL" and not inside:
-                    reply = replies.get("HGETALL/alone")
+                reply = replies.get(name)
+                if name == "HGETALL":  # the first one opens the filter
+                    reply = replies.get("HGETALL/alone" if self.looked else name)
+                    self.looked = True
                 if reply is None:
                     self.link.sendall(sound)
                 else:

@@ -56,7 +56,7 @@ static void find_keys(void)
 }
 
 /* ---- what the threads do ---- */
-static int event; /* what a promise is about is in one order for all */
+static uint64_t event; /* what a promise is about is in one order for all */
 static void happens(int *what)
 {
     bf_model_step(&event, true);

@@ -9,7 +9,7 @@ require __DIR__ . '/vectors.inc';
 foreach (vector_lines('sizing.txt') as [$scheme, $n, $p, $m, $k]) {
     $plan = fn() => BloomFilter::plan(n: (int)$n, p: (float)$p, scheme: $scheme);
     if ($m === '!') refused('ValueError', $scheme, $plan);
-    elseif ($n >= 448089130 && in_array("$scheme $p", ['guava32 0.001', 'guava32 0.01', 'redisson 0.01']))
+    elseif ($n >= 448089130 && in_array("$scheme $p", ['guava32 0.001', 'guava32 0.01']))
         refused('ValueError', "is not possible: scheme $scheme ", $plan); /* below the floor */
     else {
         /* Redisson's walk, and 31 bits on many cells, do not keep the p that is asked for. */

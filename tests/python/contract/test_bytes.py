@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bloomfilter import BloomFilter, CountingBloomFilter, Error
+from bloomfilter import BloomFilter, CountingBloomFilter, Error, _bloomfilter
 
 SECRET = bytes(range(16))
 
@@ -251,7 +251,24 @@ def test_pickle_of_a_subclass():
 
 def test_pickle_ignores_what_copyreg_would_do():
     assert BloomFilter not in copyreg.dispatch_table
-    assert BloomFilter(10, 1).__reduce_ex__(4)[0] == BloomFilter.from_bytes
+    assert BloomFilter(10, 1).__reduce_ex__(4)[0] == _bloomfilter._from_bytes
+
+
+def test_pickle_of_a_small_filter_is_small():
+    assert len(pickle.dumps(BloomFilter(n=10, p=0.01))) < 200
+    for made in (BloomFilter(n=10, p=0.01), CountingBloomFilter(n=10, p=0.01)):
+        made.add("a")
+        back = pickle.loads(pickle.dumps(made))
+        assert type(back) is type(made) and back == made
+
+
+def test_pickle_of_a_version_before():
+    """Its maker was the class method."""
+    bf = CountingBloomFilter(n=10, p=0.01)
+    bf.add("a")
+    old = pickle.dumps((CountingBloomFilter.from_bytes, bf.to_bytes()))
+    maker, data = pickle.loads(old)
+    assert maker(data) == bf
 
 
 # ---- keyed ----

@@ -50,7 +50,6 @@ def test_whole_filters(row):
 BELOW_THE_FLOOR = [
     ("guava32", 10**9, 0.001),
     ("guava32", 448_089_130, 0.01),
-    ("redisson", 448_089_130, 0.01),
 ]
 
 
