@@ -124,16 +124,17 @@ RING int64_t run_ring(
     return r.total;
 }
 
-/* Plain words (0) or locked ones (1), or an error. */
+/* A bf_how, or an error. */
 static inline int begin_adding(bf_filter *f, unsigned n, bf_error *err)
 {
     bf_bias *b = f->part.store.bias;
-    return b ? bf_bias_begin(b, n, err) : f->atomic;
+    if (!b) return f->atomic;
+    const int locked = bf_bias_begin(b, n, err);
+    return locked ? locked : BF_SPARING;
 }
 static inline void end_adding(bf_filter *f, int how)
 {
-    bf_bias *b = f->part.store.bias;
-    if (b && !how) bf_bias_let(b);
+    if (how == BF_SPARING) bf_bias_let(f->part.store.bias);
 }
 
 static inline void fetch_one(const bf_filter *f, const uint64_t *d, size_t n)

@@ -47,6 +47,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__linux__)
@@ -55,9 +56,41 @@
 #endif
 
 /* ---- what the system gives ---- */
-#if defined(__linux__) && defined(F_OFD_SETLK) && defined(SYS_membarrier)
+/* A host may close all descriptors: the number may lead to another file then. */
+static bool has_its_file(const bf_bias *b)
+{
+    struct stat st;
+    return fstat(b->fd, &st) == 0 && st.st_dev == b->device && st.st_ino == b->inode;
+}
+
+#if defined(__linux__)
+/* Headers without these names do not tell what the kernel can, and who else writes. */
+#if !defined(F_OFD_SETLK)
+enum { F_OFD_GETLK = 36, F_OFD_SETLK = 37 };
+#endif
 enum { GLOBAL_EXPEDITED = 2, REGISTER_GLOBAL_EXPEDITED = 4 };
-static bool barrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+static bool barrier(int command)
+{
+#if defined(SYS_membarrier)
+    return syscall(SYS_membarrier, command, 0, 0) == 0;
+#else
+    (void)command;
+    return false;
+#endif
+}
+
+/* Where a lease and a lock see all who have the file open.  Other file systems may show a file of
+ * another machine, a sandbox or a layer below: its owner's lock is not seen there, and its
+ * processor may be out of reach. */
+static bool local(const bf_bias *b)
+{
+    static const unsigned systems[] = { 0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x01021994 };
+    struct statfs s; /* ext4, XFS, Btrfs, F2FS, tmpfs */
+    if (!has_its_file(b) || fstatfs(b->fd, &s) < 0) return false;
+    for (unsigned i = 0; i < sizeof systems / sizeof *systems; i++)
+        if ((unsigned)s.f_type == systems[i]) return true;
+    return false;
+}
 
 static struct flock witness_byte(short type)
 {
@@ -69,7 +102,7 @@ static struct flock witness_byte(short type)
 static bool owner_is_dead(const bf_bias *b)
 {
     struct flock l = witness_byte(F_WRLCK);
-    return fcntl(b->fd, F_OFD_GETLK, &l) == 0 && l.l_type == F_UNLCK;
+    return has_its_file(b) && fcntl(b->fd, F_OFD_GETLK, &l) == 0 && l.l_type == F_UNLCK;
 }
 #else /* nobody is ever alone: what is found here came with the file */
 enum { GLOBAL_EXPEDITED };
@@ -78,6 +111,7 @@ static bool barrier(int command)
     (void)command;
     return false;
 }
+static bool local(const bf_bias *b) { return has_its_file(b); }
 static bool owner_is_dead(const bf_bias *b)
 {
     (void)b;
@@ -86,14 +120,19 @@ static bool owner_is_dead(const bf_bias *b)
 #endif
 
 /* ---- no longer ---- */
-enum { YIELDS = 1000, PATIENCE_MS = 10000 };
+/* After LATE_MS an owner outside has seen that it was revoked, with a barrier or without one. */
+enum { YIELDS = 1000, LATE_MS = 1000, PATIENCE_MS = 10000 };
 
 static int stopped(const bf_bias *b, bf_error *err)
 {
+    if (!has_its_file(b))
+        return bf_fail(err, BF_EIO,
+            "cannot write to %.60s: the program closed its file descriptor: open the filter again",
+            b->path);
     return bf_fail(err, BF_EIO,
-        "cannot write to %.60s: a process stopped in the middle of adding keys to it, for more "
-        "than %d seconds: let it go on or end it",
-        b->path, PATIENCE_MS / 1000);
+        "cannot write to %.50s: a process stopped, or waits for its disk, while it adds keys: let "
+        "it go on or end it",
+        b->path);
 }
 
 /* Everybody writes from now on, by locked instructions. */
@@ -102,10 +141,11 @@ static int end_bias(bf_bias *b, bf_error *err)
     const uint64_t shared = bf_turns_word(BF_SHARED), revoked = bf_turns_word(BF_REVOKED);
     if (bf_seen(b->turns) == shared) return 0; /* the page is not written to for this */
     bf_turn(b->turns, b->sole, revoked);
-    const bool heard = barrier(GLOBAL_EXPEDITED);
+    const bool near = local(b), heard = near && barrier(GLOBAL_EXPEDITED);
     for (unsigned tries = 0; bf_seen(b->turns) != shared; tries++) {
-        if (heard && bf_seen(b->inside) == 0) break;
-        if (owner_is_dead(b)) {
+        const bool late = tries >= YIELDS + LATE_MS;
+        if ((heard || late) && bf_seen(b->inside) == 0) break;
+        if ((near || late) && owner_is_dead(b)) {
             bf_say(b->inside, 0);
             break;
         }
@@ -129,12 +169,11 @@ static void drop_witness(bf_bias *b)
 /* ThreadSanitizer does not know of membarrier. */
 #if defined(__x86_64__) && defined(__linux__) && defined(F_OFD_SETLK) && defined(F_SETLEASE) &&    \
     defined(SYS_membarrier) && defined(MADV_WIPEONFORK) && !defined(__SANITIZE_THREAD__)
-/* One page a process, and one that its children share with it: a word a handle, the last for all
- * that come later.  Both stay. */
+/* In a page of the process, which a child of fork finds empty.  families: a page that it shares
+ * with them, a word a handle, the last for all that come later.  Both stay. */
 enum { FAMILIES = BF_HEADER / 8 };
 typedef struct {
-    uint64_t *alive, *families;
-    uint64_t handles;
+    uint64_t alive, handles, *families;
 } process;
 
 static process *current; /* of this process, or of the one that it was forked from */
@@ -147,24 +186,22 @@ static void *page_of(int how)
 
 static void forget(process *p)
 {
-    if (p->alive) munmap(p->alive, BF_HEADER);
     if (p->families) munmap(p->families, BF_HEADER);
-    free(p);
+    munmap(p, BF_HEADER);
 }
 
 static process *this_process(void)
 {
     process *was = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
-    if (was && *was->alive) return was;
-    process *p = calloc(1, sizeof *p);
+    if (was && was->alive) return was;
+    process *p = page_of(MAP_PRIVATE);
     if (!p) return NULL;
-    p->alive = page_of(MAP_PRIVATE);
     p->families = page_of(MAP_SHARED);
-    if (!p->alive || !p->families || madvise(p->alive, BF_HEADER, MADV_WIPEONFORK) < 0) {
+    if (!p->families || madvise(p, BF_HEADER, MADV_WIPEONFORK) < 0) {
         forget(p);
         return NULL;
     }
-    *p->alive = 1;
+    p->alive = 1;
     if (__atomic_compare_exchange_n(&current, &was, p, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return p;
     forget(p);
@@ -176,7 +213,7 @@ static void belong(bf_bias *b)
     process *p = this_process();
     if (!p) return;
     const uint64_t n = bf_who_add(&p->handles, 1);
-    b->alive = p->alive;
+    b->alive = &p->alive;
     b->family = p->families + (n < FAMILIES ? n : FAMILIES - 1);
 }
 
@@ -190,17 +227,6 @@ static bool nobody_else_has_it(bf_bias *b)
     if (alone) fcntl(b->fd, F_SETLEASE, F_UNLCK);
     b->hopeless |= !alone && e != EAGAIN;
     return alone;
-}
-
-/* Where a lease sees all who have the file open: no other machine has these. */
-static bool local(int fd)
-{
-    static const unsigned systems[] = { 0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x01021994 };
-    struct statfs s; /* ext4, XFS, Btrfs, F2FS, tmpfs */
-    if (fstatfs(fd, &s) < 0) return false;
-    for (unsigned i = 0; i < sizeof systems / sizeof *systems; i++)
-        if ((unsigned)s.f_type == systems[i]) return true;
-    return false;
 }
 
 /* What says that this process lives. */
@@ -225,7 +251,7 @@ static void take(bf_bias *b)
     const uint64_t shared = bf_turns_word(BF_SHARED);
     b->next = b->next * 2 < b->next ? UINT64_MAX : b->next * 2;
     if (b->hopeless) return;
-    b->hopeless = !local(b->fd);
+    b->hopeless = !local(b);
     if (b->hopeless || !nobody_else_has_it(b)) return;
     b->hopeless = !barrier(REGISTER_GLOBAL_EXPEDITED);
     if (b->hopeless) return;
@@ -247,18 +273,22 @@ enum { FIRST_TRY = 1 << 14 }; /* keys: a try costs as much as is spared by some 
 void bf_bias_init(bf_bias *b, uint8_t *page, int fd, const char *path)
 {
     static uint64_t alive = 1, family;
+    struct stat st = { .st_ino = 0 };
+    if (fstat(fd, &st) < 0) st.st_ino = 0;
     *b = (bf_bias){ .next = FIRST_TRY,
         .sole = bf_turns_word(BF_SOLE),
         .within = bf_edition_word(1),
         .turns = bf_header_turns(page),
         .inside = bf_header_inside(page),
         .fd = fd,
+        .device = st.st_dev,
+        .inode = st.st_ino,
         .path = path };
     belong(b);
     b->hopeless |= !b->alive;
     if (!b->alive) b->alive = &alive, b->family = &family;
     const bool rests = bf_seen(b->turns) == bf_turns_word(BF_SHARED) && bf_seen(b->inside) == 0;
-    if (!rests && owner_is_dead(b) && end_bias(b, NULL) == 0) bf_say(b->inside, 0);
+    if (!rests && local(b) && owner_is_dead(b) && end_bias(b, NULL) == 0) bf_say(b->inside, 0);
 }
 
 /* Another thread, or another process that has this handle by a fork. */

@@ -17,6 +17,7 @@ typedef struct bf_bias {
     uint64_t *alive, *family; /* not 0 in the process that opened it; a fork of it wrote   */
     void *witness; /* a map whose description has the lock                                  */
     int fd;
+    uint64_t device, inode; /* what fd leads to, unless the host closed it */
     const char *path;
 } bf_bias;
 

@@ -102,13 +102,44 @@ KIND void fetch_all(
         bf_fetch(word_of(words, here(g, c), counting), far);
 }
 
-static inline bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic)
+/* Without a branch for each bit: whether it is set cannot be foretold, whether all are often can.
+ */
+enum { KEPT = 16 };
+KIND bool put_at(uint64_t *words, const uint64_t *pos, unsigned k, bf_how how)
 {
+    bool all = true;
+    for (unsigned j = 0; how == BF_SPARING && j < k; j++)
+        all &= (bf_word(words + (pos[j] >> 6)) & bf_mask_of(pos[j])) != 0;
+    if (how == BF_SPARING && all) return true;
+    for (unsigned j = 0; j < k; j++)
+        all &= bf_or(words + (pos[j] >> 6), bf_mask_of(pos[j]), how == BF_LOCKED);
+    return all;
+}
+
+static __attribute__((noinline)) bool spare_many(const bf_geometry *g, uint64_t *words, uint64_t d)
+{
+    uint64_t pos[BF_POSITIONS];
+    positions(g, &d, 1, pos);
+    return put_at(words, pos, g->k, BF_SPARING);
+}
+
+static inline bool spare_key(const bf_geometry *g, uint64_t *words, uint64_t d)
+{
+    uint64_t few[KEPT];
+    cursor c = start(d);
+    if (g->k > KEPT) return spare_many(g, words, d);
+    for (unsigned j = 0; j < g->k; c = step(c, j++)) few[j] = here(g, c);
+    return put_at(words, few, g->k, BF_SPARING);
+}
+
+KIND bool put_bits(const bf_geometry *g, uint64_t *words, uint64_t d, bf_how how)
+{
+    if (how == BF_SPARING) return spare_key(g, words, d);
     cursor c = start(d);
     bool present = true;
     for (unsigned j = 0; j < g->k; c = step(c, j++)) {
         uint64_t q = here(g, c);
-        present &= bf_or(words + (q >> 6), bf_mask_of(q), atomic);
+        present &= bf_or(words + (q >> 6), bf_mask_of(q), how == BF_LOCKED);
     }
     return present;
 }
@@ -129,16 +160,16 @@ static inline bool put_counters(const bf_geometry *g, uint64_t *words, uint64_t 
     return counters_add(words, pos, g->k, atomic, false);
 }
 
-KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bool atomic, bool counting)
+KIND bool put(const bf_geometry *g, uint64_t *words, uint64_t d, bf_how how, bool counting)
 {
-    return counting ? put_counters(g, words, d, atomic) : put_bits(g, words, d, atomic);
+    return counting ? put_counters(g, words, d, how == BF_LOCKED) : put_bits(g, words, d, how);
 }
 
 /* One key after the other, not in rounds: where keys of a batch share bits their order decides
  * which of them was new, and the answers must not depend on the size of the batch.  All positions
  * of the next NEAR keys are fetched meanwhile: with 8 of them memory waits.  Where k is small they
  * are kept, and not made twice. */
-enum { NEAR = 16, KEPT = 16 };
+enum { NEAR = 16 };
 KIND void place(
     const bf_geometry *g, const uint64_t *words, uint64_t d, uint64_t pos[KEPT], bool far)
 {
@@ -150,32 +181,29 @@ KIND void place(
 }
 
 KIND uint64_t put_kept(
-    const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, bool atomic, bool far)
+    const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n, bf_how how, bool far)
 {
     uint64_t at[NEAR][KEPT], present = 0;
     const bf_geometry own = *g;
     for (size_t i = 0; i < n && i < NEAR; i++) place(&own, words, d[i], at[i], far);
     for (size_t i = 0; i < n; i++) {
         uint64_t *pos = at[i % NEAR];
-        bool all = true;
-        for (unsigned j = 0; j < own.k; j++)
-            all &= bf_or(words + (pos[j] >> 6), bf_mask_of(pos[j]), atomic);
-        present |= (uint64_t)all << i;
+        present |= (uint64_t)put_at(words, pos, own.k, how) << i;
         if (i + NEAR < n) place(&own, words, d[i + NEAR], pos, far);
     }
     return present;
 }
 
 KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
-    const uint64_t *ahead, size_t nahead, bool atomic, bool counting, bool far)
+    const uint64_t *ahead, size_t nahead, bf_how how, bool counting, bool far)
 {
     uint64_t present = 0;
     fetch_first(g, words, ahead, nahead, counting, far);
-    if (!counting && g->k <= KEPT) return put_kept(g, words, d, n, atomic, far);
+    if (!counting && g->k <= KEPT) return put_kept(g, words, d, n, how, far);
     for (size_t i = 0; i < n && i < NEAR; i++) fetch_all(g, words, d[i], counting, far);
     for (size_t i = 0; i < n; i++) {
         if (i + NEAR < n) fetch_all(g, words, d[i + NEAR], counting, far);
-        present |= (uint64_t)put(g, words, d[i], atomic, counting) << i;
+        present |= (uint64_t)put(g, words, d[i], how, counting) << i;
     }
     return present;
 }
@@ -187,11 +215,15 @@ KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, 
     }                                                                                              \
     static bool add_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)           \
     {                                                                                              \
-        return put(g, words, *d, false, counting);                                                 \
+        return put(g, words, *d, BF_OWN, counting);                                                \
     }                                                                                              \
     static bool or_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)            \
     {                                                                                              \
-        return put(g, words, *d, true, counting);                                                  \
+        return put(g, words, *d, BF_LOCKED, counting);                                             \
+    }                                                                                              \
+    static bool spare_one_##name(const bf_geometry *g, uint64_t *words, const uint64_t *d)         \
+    {                                                                                              \
+        return put(g, words, *d, BF_SPARING, counting);                                            \
     }
 #define ROW(row, name, counting, far)                                                              \
     static void fetch_##row(                                                                       \
@@ -207,15 +239,21 @@ KIND uint64_t put_all(const bf_geometry *g, uint64_t *words, const uint64_t *d, 
     static uint64_t add_##row(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,  \
         const uint64_t *ahead, size_t nahead)                                                      \
     {                                                                                              \
-        return put_all(g, words, d, n, ahead, nahead, false, counting, far);                       \
+        return put_all(g, words, d, n, ahead, nahead, BF_OWN, counting, far);                      \
     }                                                                                              \
     static uint64_t or_##row(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,   \
         const uint64_t *ahead, size_t nahead)                                                      \
     {                                                                                              \
-        return put_all(g, words, d, n, ahead, nahead, true, counting, far);                        \
+        return put_all(g, words, d, n, ahead, nahead, BF_LOCKED, counting, far);                   \
+    }                                                                                              \
+    static uint64_t spare_##row(const bf_geometry *g, uint64_t *words, const uint64_t *d,          \
+        size_t n, const uint64_t *ahead, size_t nahead)                                            \
+    {                                                                                              \
+        return put_all(g, words, d, n, ahead, nahead, BF_SPARING, counting, far);                  \
     }                                                                                              \
     static const bf_kernels kernels_##row = { BF_CHUNK, BF_CHUNK, fetch_##row, test_##row,         \
-        { add_##row, or_##row }, test_one_##name, { add_one_##name, or_one_##name }, NULL };
+        { add_##row, or_##row, spare_##row }, test_one_##name,                                     \
+        { add_one_##name, or_one_##name, spare_one_##name }, NULL };
 SINGLES(bits, false)
 SINGLES(counters, true)
 ROW(bits, bits, false, false)

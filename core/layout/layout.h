@@ -49,15 +49,18 @@ typedef struct {
 } bf_plane;
 typedef uint64_t bf_any_kernel(const bf_plane *planes, size_t nplanes, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
+/* How a key is added: words of one's own, words that others write too, and those of a file that
+ * nobody else writes: there a key that is present leaves its pages as they are on disk. */
+typedef enum { BF_OWN, BF_LOCKED, BF_SPARING } bf_how;
 typedef struct {
     unsigned step, lag; /* keys per call, a multiple of 8; keys fetched ahead of the ones probed: a
                            multiple of step, see BF_RING */
     void (*fetch)(const bf_geometry *g, const uint64_t *words, const uint64_t *d, size_t n);
     bf_test_kernel *test;
-    bf_add_kernel *add[2]; /* [atomic]            */
+    bf_add_kernel *add[3]; /* [bf_how]; false and true are the first two */
     bool (*test_one)(
         const bf_geometry *g, const uint64_t *words, const uint64_t *d); /* true: was present   */
-    bool (*add_one[2])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
+    bool (*add_one[3])(const bf_geometry *g, uint64_t *words, const uint64_t *d);
     bf_any_kernel *any; /* NULL: part after part                                                  */
 } bf_kernels;
 

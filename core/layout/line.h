@@ -274,5 +274,6 @@ static inline size_t line_large(const bf_plane *planes, size_t n)
     LINE_KERNEL(attr, add##row, uint64_t, add_one##suffix, fetch_it, far)                          \
     LINE_KERNEL(attr, or ##row, uint64_t, or_one##suffix, fetch_it, far)                           \
     static const bf_kernels kernels##row = { LINE_STEP, LINE_LAG, fetch##row, test##row,           \
-        { add##row, or ##row }, test_one##suffix, { add_one##suffix, or_one##suffix }, any };
+        { add##row, or ##row, add##row }, test_one##suffix,                                        \
+        { add_one##suffix, or_one##suffix, add_one##suffix }, any };
 #endif

@@ -186,8 +186,9 @@ void bf_link_next(bf_link *l)
 {
     const bf_redis_replies *got = &l->got;
     const bf_redis_window *w = got->window + l->got.next++;
-    l->reply =
-        (bf_redis_reply){ .leaves = got->all.leaves + w->from, .n = w->n, .text = got->all.text };
+    l->reply = (bf_redis_reply){
+        .leaves = w->n ? got->all.leaves + w->from : NULL, .n = w->n, .text = got->all.text
+    };
 }
 
 int bf_link_finish(bf_link *l, bf_error *err)

@@ -1,12 +1,13 @@
 /* test_bias.c - the only writer of a mapped file writes plain words until others come: real
  * processes that open and close in turn, fork, are stopped and killed.  No key whose add returned
  * is lost.  BLOOMFILTER_ROUNDS: how many rounds of each kind. */
-/* wraps: nanosleep syscall */
+/* wraps: nanosleep syscall fcntl fstatfs */
 #include "../../core/base/system.h"
 #include "../../core/home/file.h"
 #include "../../core/bloomfilter.h"
 #include "check.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -32,13 +34,39 @@ static bf_error e;
 
 /* Ten seconds of waiting pass at once. */
 static bool hurry;
+static unsigned naps;
 int __real_nanosleep(const struct timespec *, struct timespec *);
 int __wrap_nanosleep(const struct timespec *, struct timespec *);
 int __wrap_nanosleep(const struct timespec *want, struct timespec *left)
 {
+    naps += hurry;
     return hurry ? 0 : __real_nanosleep(want, left);
 }
 
+/* A layer above the owner's file system, or another machine: its locks are not seen there. */
+static bool elsewhere;
+int __real_fcntl(int, int, ...);
+int __wrap_fcntl(int, int, ...);
+int __wrap_fcntl(int fd, int command, ...)
+{
+    va_list rest;
+    va_start(rest, command);
+    void *argument = va_arg(rest, void *);
+    va_end(rest);
+    if (!elsewhere || command != F_OFD_GETLK) return __real_fcntl(fd, command, argument);
+    ((struct flock *)argument)->l_type = F_UNLCK;
+    return 0;
+}
+int __real_fstatfs(int, struct statfs *);
+int __wrap_fstatfs(int, struct statfs *);
+int __wrap_fstatfs(int fd, struct statfs *to)
+{
+    const int rc = __real_fstatfs(fd, to);
+    if (elsewhere) to->f_type = 0x794C7630; /* overlayfs */
+    return rc;
+}
+
+static bool refused; /* membarrier, by a filter of system calls */
 static int barriers; /* asked of all, so far */
 long __real_syscall(long, ...);
 long __wrap_syscall(long, ...);
@@ -49,6 +77,7 @@ long __wrap_syscall(long number, ...)
     const int command = va_arg(rest, int);
     va_end(rest);
     barriers += number == SYS_membarrier && command == 2;
+    if (refused) return -1;
     return __real_syscall(number, command, 0, 0);
 }
 
@@ -314,6 +343,46 @@ static void others_of_one_handle(void)
     }
 }
 
+/* A page that is not written to need not go to the disk. */
+static uint8_t *barred;
+static volatile sig_atomic_t writes;
+static void on_write(int signal)
+{
+    (void)signal;
+    writes++;
+    mprotect(barred, 4096, PROT_READ | PROT_WRITE);
+}
+static void a_key_that_is_present_is_not_written(void)
+{
+    if (!there_is_bias()) SKIP("no leases, membarrier or locks of open file descriptions here");
+    signal(SIGSEGV, on_write);
+    for (unsigned i = 0; i < 4; i++) {
+        const bool batch = i & 1;
+        const unsigned hashes = i < 2 ? 2 : 20;
+        unlink(path);
+        bf_filter *f = bf_open(
+            &(bf_spec){ .m = 16384, .n = 1000, .k = hashes, .scheme = "classic", .storage = path },
+            &e);
+        become_owner(f);
+        for (int pass = 0; pass < 2; pass++) {
+            const bf_key keys[] = { { "same", 4 }, { "one", 3 }, { "same", 4 } };
+            writes = 0;
+            barred = (uint8_t *)f->part.store.words;
+            mprotect(barred, 4096, PROT_READ);
+            if (batch)
+                CHECK_EQ(bf_add_many(f, keys, 3, NULL, &e), pass == 0);
+            else
+                CHECK_EQ(bf_add(f, "one", 3, &e), pass == 0);
+            CHECK_EQ(writes, pass == 0);
+            CHECK_EQ(bf_test(f, "one", 3, &e), 1);
+            mprotect(barred, 4096, PROT_READ | PROT_WRITE);
+        }
+        CHECK(alone(f));
+        bf_close(f);
+    }
+    signal(SIGSEGV, SIG_DFL);
+}
+
 /* One that is stopped inside is not written beside. */
 static void a_stopped_owner_is_an_error(void)
 {
@@ -333,6 +402,79 @@ static void a_stopped_owner_is_an_error(void)
     bf_close(second);
 }
 
+/* No lock is no proof there, and a barrier need not reach the owner: whoever comes waits until an
+ * owner outside must have seen that it was revoked. */
+static void an_owner_who_cannot_be_seen(void)
+{
+    if (!there_is_bias()) SKIP("no leases, membarrier or locks of open file descriptions here");
+    for (int inside = 0; inside < 2; inside++) {
+        unlink(path);
+        bf_filter *f = open_(false);
+        CHECK(become_owner(f));
+        *bf_header_inside((uint8_t *)page_of(f)) = inside ? bf_edition_word(1) : 0;
+        elsewhere = hurry = true;
+        naps = 0;
+        bf_filter *second = open_(false);
+        CHECK(alone(f)); /* to open it ends nothing */
+        CHECK_EQ(bf_add(second, "x", 1, &e), 1);
+        CHECK(naps >= 1000);
+        elsewhere = hurry = false;
+        CHECK(at_rest(f));
+        CHECK_EQ(bf_add(f, "y", 1, &e), 1);
+        CHECK(!alone(f));
+        bf_close(second);
+        bf_close(f);
+    }
+}
+static void without_membarrier_an_owner_at_rest_is_waited_for(void)
+{
+    if (!there_is_bias()) SKIP("no leases, membarrier or locks of open file descriptions here");
+    unlink(path);
+    bf_filter *f = open_(false), *second;
+    CHECK(become_owner(f));
+    second = open_(false);
+    refused = hurry = true;
+    naps = 0;
+    CHECK_EQ(bf_add(second, "x", 1, &e), 1);
+    CHECK(naps >= 1000);
+    refused = hurry = false;
+    CHECK(at_rest(f));
+    bf_close(second);
+    bf_close(f);
+}
+
+/* The host closed all descriptors, and its number leads to another file by now: who has that open
+ * says nothing. */
+static void a_descriptor_that_the_host_closed(void)
+{
+    if (!there_is_bias()) SKIP("no leases, membarrier or locks of open file descriptions here");
+    char other[96];
+    snprintf(other, sizeof other, "%s.other", path);
+    unlink(path);
+    bf_filter *f = open_(false), *second = open_(false);
+    const int fd = open(other, O_RDWR | O_CREAT, 0600), own = ((bf_file *)f->part.store.impl)->fd;
+    CHECK_EQ(bf_add(second, "theirs", 6, &e), 1); /* by locked words from now on */
+    CHECK_EQ(dup2(fd, own), own);
+    close(fd);
+    CHECK(!become_owner(f));
+    CHECK_EQ(*bf_header_turns((uint8_t *)page_of(f)), bf_turns_word(BF_SHARED));
+    bf_close(f);
+    bf_close(second);
+
+    unlink(path); /* the same of who comes: no lock on that file is no proof */
+    f = open_(false);
+    CHECK(become_owner(f));
+    second = open_(false);
+    CHECK(dup2(open(other, O_RDWR), ((bf_file *)second->part.store.impl)->fd) >= 0);
+    *bf_header_inside((uint8_t *)page_of(f)) = bf_edition_word(1);
+    hurry = true;
+    CHECK_REFUSED(bf_add(second, "x", 1, &e), BF_EIO, "open the filter again");
+    hurry = false;
+    bf_close(second);
+    bf_close(f);
+    unlink(other);
+}
+
 int main(void)
 {
     char folder[40];
@@ -343,8 +485,12 @@ int main(void)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     RUN(who_is_alone);
     RUN(others_of_one_handle);
+    RUN(a_key_that_is_present_is_not_written);
     RUN(no_key_is_lost);
     RUN(a_stopped_owner_is_an_error);
+    RUN(an_owner_who_cannot_be_seen);
+    RUN(without_membarrier_an_owner_at_rest_is_waited_for);
+    RUN(a_descriptor_that_the_host_closed);
     unlink(path);
     rmdir(folder);
     return FINISH();
