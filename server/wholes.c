@@ -1,5 +1,6 @@
 /* wholes.c - whole filters: made, deleted, united, and their bytes.  Knows the parameters that PUT
  * takes; making and opening is changes.c's business. */
+#include "keys.h"
 #include "verbs.h"
 #include <stdio.h>
 
@@ -25,11 +26,18 @@ static bool take_whole(text value, uint64_t most, uint64_t *to)
     return parse_whole(value, false, to) && *to > 0 && *to <= most;
 }
 
+/* Clients write the colon and the commas of php-hashes:JS,FNV as %3A and %2C.  Its name comes back
+ * in a header: nothing but what can be seen. */
 static bool take_scheme(asked *q, text value)
 {
-    if (value.len == 0 || value.len >= sizeof q->scheme) return false;
-    memcpy(q->scheme, value.ptr, value.len);
-    q->scheme[value.len] = 0;
+    char room[3 * BF_SCHEME_BYTES];
+    bf_key name;
+    if (value.len >= sizeof room || !keys_decode_percent(value, room, &name)) return false;
+    if (name.len == 0 || name.len >= sizeof q->scheme) return false;
+    memcpy(q->scheme, name.ptr, name.len);
+    q->scheme[name.len] = 0;
+    for (size_t i = 0; i < name.len; i++)
+        if (q->scheme[i] <= ' ' || q->scheme[i] > '~') return false;
     q->spec.scheme = q->scheme;
     return true;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { STUB_TRIES = 5 };
+enum { STUB_TRIES = 5, LOOKS = 20 };
 
 /* ---- opening ---- */
 static int name_config(bf_redis *r, bf_error *err)
@@ -116,12 +116,26 @@ static int take_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", r->label);
 }
 
-int bf_redis_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
+static int look_once(bf_redis *r, bf_redis_seen *s, bf_error *err)
 {
     bf_link_begin(r->link, BF_LOOKS);
     put_look(r);
     const int rc = bf_link_send(r->link, err);
     return rc < 0 ? rc : take_look(r, s, err);
+}
+
+/* Bits without a companion hash may have been made after it was looked for: they are without one
+ * if they are the same before and after it was looked for again. */
+int bf_redis_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
+{
+    bf_redis_seen before = { .bytes = -1 };
+    for (int i = 0; i < LOOKS; i++, before = *s) {
+        const int rc = look_once(r, s, err);
+        if (rc < 0 || r->link->reply.n || s->bytes == 0 ||
+            (s->bytes == before.bytes && s->end == before.end))
+            return rc;
+    }
+    return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
 }
 
 static bool may_create(const bf_spec *spec)
@@ -190,19 +204,12 @@ static int attach_foreign(
     return 1;
 }
 
-/* Bits without a companion hash, which is looked for once more: a filter that was made between the
- * two looks must not be taken for a bitmap without a mark.  They are another system's, or the stub
- * of an add to a filter that was just deleted, or what is too long by the mark that another adopter
- * has just written. */
+/* Bits without a companion hash: another system's, or the stub of an add to a filter that was just
+ * deleted, or what is too long by the mark that another adopter has just written. */
 static int attach_bare(
     bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bool *stub, bf_error *err)
 {
-    long long there = 0;
-    int rc = bf_link_look(r->link, err, "EXISTS", r->meta);
-    if (rc < 0) return rc;
-    if ((*stub = !bf_reply_integer(&r->link->reply, 0, &there) || there))
-        return bf_fail(err, BF_EIO, "%s changes too fast to be opened", r->label);
-    rc = attach_foreign(r, spec, d, bytes, err);
+    const int rc = attach_foreign(r, spec, d, bytes, err);
     *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
     return rc;
 }

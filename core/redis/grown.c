@@ -188,22 +188,22 @@ static void fine(bf_filter *f)
     if (bf_raised(&bf_redis_whole(f)->told)) bf_lower(&bf_redis_whole(f)->told);
 }
 
-/* The first part is always there; the other pieces wait for the new parts of the same names. */
-static int begin_anew(bf_filter *f, bf_error *err)
+/* The first part is always there; the other pieces wait for the new parts of the same names.  While
+ * it is being opened nobody knew the one before. */
+static int begin_anew(bf_filter *f, bool opening, bf_error *err)
 {
     bf_chain *c = f->chain;
     bf_desc d;
     uint32_t born;
     int rc = bf_redis_whole_alike(f, &born, err);
     if (rc == 0 && born == bf_redis_whole(f)->born) return 0; /* it is as it was */
-    if (rc == 0 && c->count == 0)
-        bf_redis_whole(f)->born = born; /* while it is being opened: nobody knew the one before */
+    if (rc == 0 && opening) bf_redis_whole(f)->born = born;
     if (rc < 0 || c->count == 0 || (rc = open_part(f, c->piece[0], 0, &d, err)) < 0) return rc;
     if (c->kept < c->count) c->kept = c->count;
     for (unsigned i = 0; i < c->kept; i++) { c->piece[i]->known = 0; }
     bf_tell(&c->count, 1);
     bf_lower(&c->full);
-    return bf_redis_whole_anew(f, born, err);
+    return opening ? 0 : bf_redis_whole_anew(f, born, err);
 }
 
 /* The newest part's mark counts as known once K:meta has said after it was read that there is no
@@ -212,13 +212,14 @@ static int follow(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
+    const bool opening = c->count == 0;
     int64_t parts;
     uint32_t born;
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
     for (;;) { /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? bf_redis_mark_of(c->piece[c->count - 1]) : 0;
         int rc = fetch(whole, &parts, &born, err);
-        if (rc == 0 && parts >= 1 && born != whole->born) rc = begin_anew(f, err);
+        if (rc == 0 && parts >= 1 && born != whole->born) rc = begin_anew(f, opening, err);
         if (rc < 0) return rc;
         if (parts < 1 || parts < (int64_t)c->count) {
             bf_raise(&whole->told);

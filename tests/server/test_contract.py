@@ -239,11 +239,18 @@ def test_named_filters(daemon):
         "n=100&p=0.001&scheme=classic",
         "n=100&p=0.01&scheme=block2",
         "n=1e3&p=1e-3",
+        "n=100&p=0.01&scheme=guava:chars",
+        "n=100&p=0.01&scheme=guava%3achars",
+        "n=100&p=0.01&scheme=%67uava%3Aint",
     ],
 )
 def test_put_takes_what_the_constructor_takes(daemon, query):
     asked = {
-        name: value if name == "scheme" else float(value) if name == "p" else int(float(value))
+        name: urllib.parse.unquote(value)
+        if name == "scheme"
+        else float(value)
+        if name == "p"
+        else int(float(value))
         for name, value in (pair.split("=") for pair in query.split("&"))
     }
     plan = BloomFilter.plan(**asked)
@@ -276,6 +283,11 @@ def test_put_takes_what_the_constructor_takes(daemon, query):
         "?n=99999999999999999999&p=0.1",
         "?n=10&p=0.1&scheme=nope",
         "?n=10&p=0.1&scheme=",
+        "?n=10&p=0.1&scheme=guava%3",
+        "?n=10&p=0.1&scheme=guava%0d%0aX-New:+1",
+        "?n=10&p=0.1&scheme=classic%00",
+        "?n=10&p=0.1&scheme=" + "%41" * 64,
+        "?n=10&p=0.1&scheme=" + "%41" * 70,
         "?n=10&p=0.1&storage=/tmp/x",
         "?n",
     ],
@@ -283,7 +295,7 @@ def test_put_takes_what_the_constructor_takes(daemon, query):
 def test_put_refuses(daemon, query):
     got = daemon.ask("PUT", "/f/x" + query)
     assert (got.status, got.reason, got.body) == (400, "Error Command", b"Error Command")
-    assert got.headers["x-error"]
+    assert got.headers["x-error"].isprintable() and "x-new" not in got.headers
     assert set(json.loads(daemon.get("/f").body)) == {"default"}
 
 

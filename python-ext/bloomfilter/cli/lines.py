@@ -150,7 +150,8 @@ def pieces_ahead(fd: int, separator: bytes, finds: bool) -> Pieces:
 
     for _ in range(AHEAD):
         free.put(Room())
-    thread = Thread(target=work)
+    # A signal may come where nobody tells it to end: the process must not wait for it then.
+    thread = Thread(target=work, daemon=True)
     thread.start()
     try:
         while isinstance(item := full.get(), tuple):

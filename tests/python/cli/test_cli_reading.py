@@ -3,6 +3,8 @@ come, read by the caller or by a thread ahead of it."""
 
 import array
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -175,6 +177,46 @@ def test_signals_are_the_callers(tmp_path, small_pieces, monkeypatch):
     lines_of(path)
     assert all({2, 14, 15} <= {int(number) for number in mask} for mask in masks)
     assert bool(masks) == (lines.LARGE == 0)
+
+
+STOPPED = """
+import os, sys
+from bloomfilter.cli import lines
+from bloomfilter.cli.signals import Interrupted
+lines.LARGE, seen, when = 0, [], int(sys.argv[2])
+def trace(frame, event, _arg):
+    if frame.f_code is not lines.pieces_ahead.__code__:
+        return None
+    if event == "line" and frame.f_locals.get("thread"):
+        seen.append(frame.f_lineno)
+        if len(seen) == when:
+            sys.settrace(None)
+            raise Interrupted(2)
+    return trace
+def feed(_data, _last, _ends):
+    if when > 4:  # the first signal; the second one comes while the first one is dealt with
+        raise Interrupted(2)
+sys.settrace(trace)
+try:
+    lines.read(os.open(sys.argv[1], os.O_RDONLY), b"\\n", feed)
+except Interrupted:
+    print("stopped")
+"""
+
+
+@pytest.mark.parametrize("when", range(1, 8))
+def test_a_signal_at_any_moment_ends_it(tmp_path, when):
+    """The thread that reads ahead may not have heard that nobody wants more: it ends all the
+    same."""
+    path = tmp_path / "keys"
+    path.write_bytes(b"key\n" * 2_000_000)
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED, str(path), str(when)],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"stopped\n", b"")
 
 
 # ---- the copy of a large load ----
