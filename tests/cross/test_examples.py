@@ -59,6 +59,31 @@ def test_comments(redis, php):
         assert int(s.recv(100)[1:]) > 86400
 
 
+def test_feed(redis):
+    """Several servers at once show 20 items to each of 30 users: each item once to each."""
+    url = redis.split("?")[0]
+    lines = [f"user {u}\titem {i}" for u in range(30) for i in range(20)]
+    halves = [lines[:400] + lines[:200], lines[200:] + lines[:200]]
+    servers = [
+        threading.Thread(
+            target=lambda half=half: shown.append(
+                example([sys.executable], "feed.py", url, stdin="".join(f"{x}\n" for x in half))[0]
+            )
+        )
+        for half in halves
+    ]
+    shown = []
+    for server in servers:
+        server.start()
+    for server in servers:
+        server.join()
+    told = Counter("".join(shown).splitlines())
+    assert set(told.values()) == {1} and told.keys() <= set(lines)
+    assert len(told) > 0.95 * len(lines)  # p = 0.01
+    again = "".join(f"{line}\n" for line in lines)
+    assert example([sys.executable], "feed.py", url, stdin=again)[0] == ""
+
+
 def test_register(redis, php, tmp_path):
     url = redis + "phones"
     numbers = [f"138{i:08}" for i in range(3000)]
