@@ -103,6 +103,7 @@ static void rebuild_it(void)
     }
     numbers(fresh, 0, keys);
     CHECK(bf_rebuild_end(f, fresh, &e) >= 0);
+    bf_close(fresh);
     bf_close(f);
 }
 static void delete_it(void)

@@ -54,9 +54,9 @@ LINES = {
         "static inline void bf_bias_let(bf_bias *b) { bf_say(b->inside, 0); }",
     ],
     "home/bias.c": [
-        "if (bf_seen(b->turns) == shared) return 0; bf_turn(b->turns, b->sole, revoked); const bool heard = barrier(GLOBAL_EXPEDITED);",
+        "if (bf_seen(b->turns) == shared) return 0; bf_turn(b->turns, b->sole, revoked); const bool near = local(b), heard = near && barrier(GLOBAL_EXPEDITED);",
         "bf_turn(b->family, 0, 1); else bf_turn(&b->others, 0, 1); const int rc = end_bias(b, err);",
-        "if (heard && bf_seen(b->inside) == 0) break;",
+        "if ((heard || late) && bf_seen(b->inside) == 0) break;",
         "if (!bf_turn(b->turns, shared, b->sole)) return;",
     ],
     "format/header.c": [
