@@ -33,7 +33,7 @@
  *                              because nothing but the owner's memory holds it: a map of the file
  *                              by a description of its own, which no child has.  Whoever waits sees
  *                              that.
- *   while it leaves            SHARED or REVOKED with inside 1; who opens the file next ends that
+ *   while it leaves            SHARED or REVOKED with inside 1; the next who opens the file ends it
  * Whoever revokes and dies leaves REVOKED: the next who writes goes on from there, the owner
  * leaves.  An owner that is stopped inside keeps others waiting, and then they get an error.
  *

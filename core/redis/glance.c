@@ -44,12 +44,9 @@ int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
     const uint64_t each = n > 1 ? place : bytes, step = n > 1 ? (bytes - each) / (n - 1) : 0;
     bf_link_begin(l, BF_LOOKS);
     for (unsigned i = 0; i < n; i++) {
-        bf_link_count(l, 4);
+        const uint64_t at = i * step;
+        bf_link_say(l, "ssnn", cell == 1 ? "BITCOUNT" : "GETRANGE", l->key, at, at + each - 1);
         if (cell > 1) bf_link_allow(l, 0, (size_t)each);
-        bf_link_word(l, cell == 1 ? "BITCOUNT" : "GETRANGE");
-        bf_link_word(l, l->key);
-        bf_link_number(l, i * step);
-        bf_link_number(l, i * step + each - 1);
     }
     *ones = 0;
     *of = (n > 1 ? n * each * 8 : r->bits) / cell;

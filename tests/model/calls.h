@@ -240,14 +240,9 @@ static inline bool explore_plan(
     if (name) printf("     %-44s %8llu schedules%s\n", name, model.schedules, ok ? "" : ": BROKEN");
     return ok;
 }
-/* What broke it, for whoever reads a failure. */
 static inline void show_run(void)
 {
-    for (int i = 0; i < model.steps; i++) fprintf(stderr, "%d", model.at[i].chosen);
-    fprintf(stderr, "%s\n",
-        model.stuck     ? " and nobody can go on"
-        : model.endless ? " and so on"
-                        : "");
+    model_show_run();
     EACH_CALL(t, i)
     fprintf(stderr, "     thread %d call %d: op %d key %d now %d: %d\n", t, i, (*doing)[t][i].op,
         (*doing)[t][i].key, out[t][i].now, out[t][i].rc);

@@ -315,6 +315,16 @@ static bool explore(void (*prepare)(void), bool (*verdict)(void))
     return true;
 }
 
+/* The run that broke a promise, for whoever reads a failure. */
+static inline void model_show_run(void)
+{
+    for (int i = 0; i < model.steps; i++) fprintf(stderr, "%d", model.at[i].chosen);
+    fprintf(stderr, "%s\n",
+        model.stuck     ? " and nobody can go on"
+        : model.endless ? " and so on"
+                        : "");
+}
+
 static void model_end(void)
 {
     for (int i = 0; i < MODEL_THREADS; i++) free(model.thread[i].stack);

@@ -386,10 +386,7 @@ static bool try(const char *name, int from, void (*a)(int), void (*b)(int), void
     all_schedules += model.schedules;
     printf("     %-44s %8llu schedules, %llu cut%s\n", name, model.schedules, model.cut,
         ok ? "" : ": BROKEN");
-    if (!ok) {
-        for (int i = 0; i < model.steps; i++) fprintf(stderr, "%d", model.at[i].chosen);
-        fprintf(stderr, "%s\n", model.stuck ? " stuck" : model.endless ? " endless" : "");
-    }
+    if (!ok) model_show_run();
     return ok;
 }
 

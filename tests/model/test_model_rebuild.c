@@ -209,10 +209,7 @@ static bool try(
     if (name)
         printf("     %-24s %s, %s %8llu schedules%s\n", name, in_file ? "file" : "memory",
             counting ? "counters" : "bits", model.schedules, ok ? "" : ": BROKEN");
-    if (name && !ok) {
-        for (int i = 0; i < model.steps; i++) fprintf(stderr, "%d", model.at[i].chosen);
-        fprintf(stderr, "%s\n", model.stuck ? " stuck" : model.endless ? " endless" : "");
-    }
+    if (name && !ok) model_show_run();
     return ok;
 }
 
