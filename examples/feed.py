@@ -45,4 +45,7 @@ def main():
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: feed.py redis://HOST:PORT/DB < LINES")
-    main()
+    try:
+        main()
+    except (redis.RedisError, ValueError) as fault:  # ValueError: no URL of a Redis
+        sys.exit(f"feed.py: {fault}")  # not the URL: it may have a password

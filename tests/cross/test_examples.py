@@ -84,6 +84,20 @@ def test_feed(redis):
     assert example([sys.executable], "feed.py", url, stdin=again)[0] == ""
 
 
+@pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "http://127.0.0.1/"])
+def test_feed_without_redis_is_one_line(url):
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / "feed.py"), url],
+        input="ann\titem 7\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.startswith("feed.py: ") and done.stderr.count("\n") == 1
+
+
 def test_register(redis, php, tmp_path):
     url = redis + "phones"
     numbers = [f"138{i:08}" for i in range(3000)]
