@@ -173,10 +173,9 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     const unsigned count = bf_chain_count(c);
-    if (bf_raised(&f->may_write) && bf_noted(&c->marked) == count) return 0;
     int rc = bf_writable(f, err);
     if (rc < 0) return rc;
-    for (unsigned i = 0; rc == 0 && i < count; i++) {
+    for (unsigned i = bf_noted(&c->marked); rc == 0 && i < count; i++) {
         bf_store *s = &c->piece[i]->part.store;
         if (c->piece[i]->page) rc = s->ops->before_write(s, err);
     }

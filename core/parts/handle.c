@@ -93,7 +93,18 @@ bf_desc bf_describe(const bf_filter *f)
 
 void bf_set_threads(bf_filter *f, bool threads)
 {
-    f->atomic = threads || (f->part.store.ops->flags & BF_STORE_ATOMIC);
+    f->atomic = threads || (!f->exclusive && (f->part.store.ops->flags & BF_STORE_ATOMIC));
+    f->how = f->atomic ? BF_LOCKED : f->exclusive ? BF_SPARING : BF_OWN;
+}
+
+static int replaced(const bf_filter *f, bf_error *err)
+{
+    const int rc = bf_fail(err, BF_EIO,
+        "%.60s was replaced or deleted while it was open: what was added since is not in the file "
+        "of that name, open it again",
+        bf_where(f, NULL));
+    if (err) err->lost = true;
+    return rc;
 }
 
 int bf_writable(bf_filter *f, bf_error *err)
@@ -103,15 +114,27 @@ int bf_writable(bf_filter *f, bf_error *err)
         return bf_fail(err, BF_ENOTSUP,
             "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL),
             f->read_only ? "" : ", no write permission");
-    if (bf_raised(&f->replaced))
-        return bf_fail(err, BF_ENOTSUP,
-            "%.60s was replaced, this filter was saved over it: open it again "
-            "before adding or changing anything",
+    if (f->exclusive && f->opened_by != bf_process())
+        return bf_fail(err, BF_EBUSY,
+            "%.60s has an exclusive writer, the parent of this process: a child cannot write "
+            "through its handle",
             bf_where(f, NULL));
+    int was = bf_int(&f->state);
+    if (was == BF_REPLACED) return replaced(f, err);
+    if (was != BF_FRESH) return 0;
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
-    if (rc == 0) bf_edition_note(f);
-    if (rc == 0) bf_raise(&f->may_write);
-    return rc;
+    if (rc < 0) return rc;
+    bf_edition_note(f);
+    bf_int_swap(&f->state, &was, s->ops->has_name ? BF_NAMED : BF_WRITABLE);
+    return 0;
+}
+
+int bf_still_named(bf_filter *f, bf_error *err)
+{
+    const bf_store *s = &f->part.store;
+    if (!s->ops->has_name || (bf_int(&f->state) != BF_REPLACED && s->ops->has_name(s))) return 0;
+    bf_int_set(&f->state, BF_REPLACED);
+    return replaced(f, err);
 }
 
 /* ---- for hosts with a lock of their own ---- */
