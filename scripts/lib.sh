@@ -125,7 +125,7 @@ one_of() {
     local name names
     IFS='|' read -ra names <<<"$1"
     for name in "${names[@]}"; do
-        if apt-cache madison "$name" 2>/dev/null | grep -q ' Packages$'; then echo "$name"; return; fi
+        if [[ $(apt-cache madison "$name" 2>/dev/null) == *' Packages'* ]]; then echo "$name"; return; fi
     done
     echo "${names[0]}"
 }
