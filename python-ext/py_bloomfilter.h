@@ -58,10 +58,10 @@ typedef struct {
     bool far;    /* every call may be a trip over the network: without the GIL          */
     bool waits;  /* calls may wait for a lock at any time: they hold all their keys     */
     struct batch *borrower; /* a batch in the core that does not, and holds them when it waits */
-    bool shared;     /* the same, for a file's: others hold it as well                      */
-    int solo;        /* py_life.c: is a thread without the GIL in the plain kernels?        */
-    int solo_process; /* the process it is in (bf_process): a fork leaves that thread behind              */
-    PyObject *clock; /* what the core calls: a clock, or py_hashes.c's object; or NULL        */
+    bool shared;      /* the same, for a file's: others hold it as well                      */
+    int solo;         /* py_life.c: is a thread without the GIL in the plain kernels?        */
+    int solo_process; /* the process it is in (bf_process): a fork leaves that thread behind */
+    PyObject *clock;  /* what the core calls: a clock, or py_hashes.c's object; or NULL        */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
