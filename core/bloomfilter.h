@@ -268,9 +268,9 @@ bf_filter *bf_copy(bf_filter *f, bf_error *err);
  * key may for a moment be present in part: stop the writers, or replace the file.  (In Redis it is
  * at once, a shard at a time.) */
 int bf_clear(bf_filter *f, bf_error *err);
-/* For hosts, before bf_close, which cannot say it: is all that this handle wrote in the file that has
- * the name?  0, or BF_EIO with lost: others replaced or deleted it.  Batches, bf_sync and now and
- * then single adds are that error by themselves. */
+/* For hosts, before bf_close, which returns nothing: is all that this handle wrote in the file that
+ * has the name?  0, or BF_EIO with lost: others replaced or deleted it.  Batches and bf_sync return
+ * that error by themselves, single adds once in about 1,024. */
 int bf_check(bf_filter *f, bf_error *err);
 /* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power
  * loss.  Without it a mapped file survives any death of a process, kill -9 included.  Nothing to do

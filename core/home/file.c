@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 typedef bf_file file;
@@ -53,32 +52,6 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
         return NULL;
     }
     return f;
-}
-
-/* Some file systems use inode numbers again, and overlayfs shows a file under the number of the one
- * it was copied from: the time of birth, where there is one, tells them apart. */
-bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
-{
-    struct stat st;
-    const int keep = errno;
-#ifdef STATX_BTIME
-    struct statx x;
-    if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &x) == 0) {
-        const bool born = x.stx_mask & STATX_BTIME;
-        *id = (bf_identity){ makedev(x.stx_dev_major, x.stx_dev_minor), x.stx_ino, 0, 0 };
-        if (born) {
-            id->born = (uint64_t)x.stx_btime.tv_sec;
-            id->born_ns = x.stx_btime.tv_nsec;
-        }
-        *bytes = x.stx_size;
-        return true;
-    }
-    errno = keep;
-#endif
-    if (*path ? stat(path, &st) : fstat(fd, &st)) return false;
-    *id = (bf_identity){ st.st_dev, st.st_ino, 0, 0 };
-    *bytes = (uint64_t)st.st_size;
-    return true;
 }
 
 static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
@@ -304,8 +277,8 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 
 /* ---- in use ---- */
 /* The mark is on disk before any bit: after a power loss a clean page over changed bits would be a
- * damaged file, with all that was ever synced in it.  Another handle may have set the mark and still
- * wait for the disk, so each handle waits itself. */
+ * damaged file, with all that was ever synced in it.  Another handle may have set the mark and
+ * still wait for the disk, so each handle waits itself. */
 static int before_write(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
@@ -354,7 +327,8 @@ static bool current(const bf_store *s)
     uint64_t bytes;
     const uint64_t must = bf_word(&f->bytes);
     const bool parts = f->mapped == BF_HEADER;
-    if (!bf_identify(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id)) return false;
+    if (!bf_identify(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id))
+        return false;
     if (f->packed) return bf_packed_same(f);
     return bytes >= must && (parts || bytes == must || bf_may_have_draft(f->map)) &&
            bf_header_is(f->map, &f->stamp);

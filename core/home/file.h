@@ -20,22 +20,21 @@ typedef struct bf_file {
     bf_identity id;
     uint8_t *packed; /* the compact image that fd is a copy of, with pages; NULL: none */
     uint64_t packed_len;
-    bf_identity made; /* the file that this opening made; all zeros: none       */
+    bf_identity made;      /* the file that this opening made; all zeros: none       */
     char *path, *absolute; /* as given; the same from the root on, where the name is looked up */
-    bf_listed open;         /* in the list of files open for writing, if listed                 */
+    bf_listed open;        /* in the list of files open for writing, if listed                 */
     bool listed;
-    void *alone; /* the map that holds an exclusive writer's lock, or NULL           */
-    int process; /* bf_process() of the one that opened it                           */
+    void *alone;    /* the map that holds an exclusive writer's lock, or NULL           */
+    int process;    /* bf_process() of the one that opened it                           */
     uint8_t *draft; /* its map, or NULL: draft_file.c  */
     uint64_t draft_bytes;
     int maker;         /* of a draft: what says that this process lives, or -1            */
     int maker_process; /* bf_process() of its maker: a child of fork has a copy of all this */
 } bf_file;
 
-/* Which file is it, and how long?  fd with an empty name, or a path.  false and errno. */
+/* writer.c.  Which file is it, and how long?  fd with an empty name, or a path; false: errno. */
 bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes);
-
-/* writer.c: the lock of writers, shared or alone: 0, or BF_EBUSY, which names who has it. */
+/* The lock of writers, shared or alone: 0, or BF_EBUSY, which names who has it. */
 int bf_file_write_shared(const bf_file *f, bf_error *err);
 int bf_file_write_alone(bf_file *f, bf_error *err);
 void bf_file_end_alone(bf_file *f);

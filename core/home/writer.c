@@ -1,6 +1,7 @@
-/* writer.c - who writes to a mapped file.  One byte far behind the end of every file is the writers'
- * lock: each ordinary handle takes it shared before its first write, an exclusive one takes it alone
- * when it is opened, so each side meets the other.  Knows locks and open files; knows no bits.
+/* writer.c - who writes to a mapped file.  One byte far behind the end of every file is the
+ * writers' lock: each ordinary handle takes it shared before its first write, an exclusive one
+ * takes it alone when it is opened, so each side meets the other.  Knows locks and open files;
+ * knows no bits.
  *
  * The lock is one of open file descriptions, which the kernel gives back when nothing holds the
  * description any more.  An ordinary handle's lock is held by the handle's own description: a child
@@ -15,7 +16,35 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+
+/* Some file systems use inode numbers again, and overlayfs shows a file under the number of the one
+ * it was copied from: the time of birth, where there is one, tells them apart. */
+bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
+{
+    struct stat st;
+    const int keep = errno;
+#ifdef STATX_BTIME
+    struct statx x;
+    if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &x) == 0) {
+        const bool born = x.stx_mask & STATX_BTIME;
+        *id = (bf_identity){ makedev(x.stx_dev_major, x.stx_dev_minor), x.stx_ino, 0, 0 };
+        if (born) {
+            id->born = (uint64_t)x.stx_btime.tv_sec;
+            id->born_ns = x.stx_btime.tv_nsec;
+        }
+        *bytes = x.stx_size;
+        return true;
+    }
+    errno = keep;
+#endif
+    if (*path ? stat(path, &st) : fstat(fd, &st)) return false;
+    *id = (bf_identity){ st.st_dev, st.st_ino, 0, 0 };
+    *bytes = (uint64_t)st.st_size;
+    return true;
+}
 
 /* ---- the files that this process has open for writing ---- */
 static bf_listed *open_files;
@@ -88,9 +117,10 @@ static int refuse(const bf_file *f, bf_error *err)
     l.l_len = 1;
     if (fcntl(f->fd, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK) l.l_len = 1;
     return bf_fail(err, BF_EBUSY,
-        l.l_type == F_RDLCK ? "%.80s has a writer (pid %lld): it can have an exclusive one when all "
-                              "writers have closed it"
-                            : "%.80s has an exclusive writer (pid %lld)",
+        l.l_type == F_RDLCK
+            ? "%.80s has a writer (pid %lld): it can have an exclusive one when all "
+              "writers have closed it"
+            : "%.80s has an exclusive writer (pid %lld)",
         f->path, (long long)l.l_len - 1);
 }
 

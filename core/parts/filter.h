@@ -116,11 +116,11 @@ void bf_secret_wipe(bf_filter *f);
 bf_desc bf_describe(const bf_filter *f);
 const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
-/* After keys were added, or whatever else was written: is that in the file that has the name?  0, or
- * an error, also for all that is written later. */
+/* After keys were added, or whatever else was written: is that in the file that has the name?  0,
+ * or an error, also for all that is written later. */
 int bf_still_named(bf_filter *f, bf_error *err);
-/* The same for a single key that was added, and its answer: once in about 1,024 keys, by its digest,
- * because a counter would be shared by threads. */
+/* The same for a single key that was added, and its answer: once in about 1,024 keys, by its
+ * digest, because a counter would be shared by threads. */
 static inline int bf_sometimes_named(bf_filter *f, uint64_t digest, int answer, bf_error *err)
 {
     enum { ONE_IN = 1024 };

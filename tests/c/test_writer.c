@@ -1,6 +1,6 @@
-/* test_writer.c - who writes to a mapped file: an exclusive writer and all others, in one process and
- * in several; a file that this process has open is not saved over; a file that others replace or
- * delete takes no key that is acknowledged. */
+/* test_writer.c - who writes to a mapped file: an exclusive writer and all others, in one process
+ * and in several; a file that this process has open is not saved over; a file that others replace
+ * or delete takes no key that is acknowledged. */
 #define _GNU_SOURCE
 #include "numbers.h"
 #include "one_folder.h"
@@ -366,11 +366,10 @@ static void in_the_middle_of_a_call(void)
     const bf_functions functions = { .count = 1, .function = own };
     for (int i = 0; i < MANY; i++) keys[i] = (bf_key){ &numbers[i], sizeof(int) }, numbers[i] = i;
     for (int last = 0; last < 2; last++) {
-        bf_filter *f = must(bf_open(&(bf_spec){ .m = 10000000,
-                                        .n = MANY,
-                                        .functions = &functions,
-                                        .storage = path },
-                                &e),
+        bf_filter *f = must(
+            bf_open(
+                &(bf_spec){ .m = 10000000, .n = MANY, .functions = &functions, .storage = path },
+                &e),
             __LINE__);
         calls = 0;
         replaced_at = last ? MANY : MANY / 4;
