@@ -81,8 +81,8 @@ static void forget_parents(bf_filter *f)
 static int hold(bf_filter *f, int *token, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    int rc = s->bias ? bf_bias_settle(s->bias, err) : 0;
-    if (rc < 0 || (rc = bf_file_lock(f, token, err)) < 0) return rc;
+    int rc = bf_file_lock(f, token, err);
+    if (rc < 0) return rc;
     if ((rc = s->ops->check(s, err)) < 0) bf_unlock_file(*token);
     if (rc == 0) forget_parents(f);
     return rc;
