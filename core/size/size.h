@@ -100,6 +100,9 @@ int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, 
 bool bf_chain_possible(const bf_desc *d);
 bool bf_chain_part_possible(const bf_desc *of, const bf_desc *part);
 int bf_check_ranges(const bf_spec *spec, bf_error *err); /* m, n, k, p where they are given */
+/* The same, and the scheme's name.  To be called before a storage is looked at: a wrong parameter
+ * is reported as such, not as a file that does not exist. */
+int bf_check_size_given(const bf_spec *spec, bf_error *err);
 
 /* sizing_older.c: the formulas of older systems; no other file has ln */
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
