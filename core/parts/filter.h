@@ -73,11 +73,11 @@ struct bf_filter {
     uint32_t began;    /* the edition that a rebuild of this handle opened, or 0               */
     uint32_t rebuilds; /* that this handle began                                               */
     uint32_t fresh_of; /* which of them its keys are for; 0 = none                             */
-    void *(*wait_begin)(void *); /* bf_on_wait; NULL = nobody wants to know */
+    void *(*wait_begin)(void *); /* bf_set_wait_hooks; NULL = nobody wants to know */
     void (*wait_end)(void *, void *);
     void *wait_ctx;
 };
-/* handle.c: around what may take long, see bf_on_wait.  end leaves errno as it is. */
+/* handle.c: around what may take long, see bf_set_wait_hooks.  end leaves errno as it is. */
 void *bf_wait_begin(const bf_filter *f);
 void bf_wait_end(const bf_filter *f, void *began);
 

@@ -115,7 +115,7 @@ int bf_writable(bf_filter *f, bf_error *err)
 }
 
 /* ---- for hosts with a lock of their own ---- */
-void bf_on_wait(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
+void bf_set_wait_hooks(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
 {
     f->wait_begin = begin;
     f->wait_end = end;
