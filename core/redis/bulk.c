@@ -37,10 +37,10 @@ static const char publish[] =
     BF_LUA_LIVE                                                                                    \
     "if not live then return 0 end if apart and call('STRLEN',KEYS[3])~=at or not apart and "      \
     "call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end " BF_LUA_RENEW TTL
-static const char replace[] = WHOLE
-    "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1])" KEPT
-    "renew(ARGV[3]) if mine and call('HEXISTS',KEYS[2],'keys')==1 then "
-    "call('HSET',KEYS[2],'keys',0) end return 1";
+static const char replace[] =
+    WHOLE "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1])" KEPT
+          "renew(ARGV[3]) if mine and call('HEXISTS',KEYS[2],'keys')==1 then "
+          "call('HSET',KEYS[2],'keys',0) end return 1";
 static const char merge[] =
     WHOLE "if not apart then call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end "
           "call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])" KEPT "call('DEL',KEYS[3]) return 1";

@@ -33,10 +33,11 @@ static const char turn_script[] = BF_LUA_FAIL
     "if call('EXISTS',KEYS[6])==0 then return fail(2) end if (call('HGET',KEYS[6],'born') or "
     "'')~=ARGV[9] then return fail(0) end local e=tonumber(call('HGET',KEYS[6],'epoch') or '') "
     "if e~=tonumber(ARGV[8]) or call('HEXISTS',KEYS[6],'e'..ARGV[5])==1 then return fail(0) end "
-    "local hash,again={unpack(ARGV,10)} "  BF_LUA_OWN BF_LUA_NAME_PART
+    "local hash,again={unpack(ARGV,10)} " BF_LUA_OWN BF_LUA_NAME_PART
     "if e then local owner=call('HGET',KEYS[2],'owner') or '' if call('EXISTS',KEYS[1])==1 and "
     "(owner=='' or owner==hash[2]) then call('SETRANGE',KEYS[1],ARGV[1],ARGV[3]) end "
-    "if owner==hash[2] then call('HSET',KEYS[2],'mark',ARGV[4]) end end call('PEXPIRE',KEYS[4],ARGV[6]) call('PEXPIRE',KEYS[5],ARGV[6]) for _,f "
+    "if owner==hash[2] then call('HSET',KEYS[2],'mark',ARGV[4]) end end "
+    "call('PEXPIRE',KEYS[4],ARGV[6]) call('PEXPIRE',KEYS[5],ARGV[6]) for _,f "
     "in ipairs(call('HKEYS',KEYS[6])) do local n=string.match(f,'^e(-?%d+)$') if n and "
     "tonumber(n)<tonumber(ARGV[7]) then call('HDEL',KEYS[6],f) end end if not e or "
     "e<tonumber(ARGV[5]) then call('HSET',KEYS[6],'epoch',ARGV[5]) end "
@@ -370,7 +371,8 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     bf_redis *whole = bf_redis_whole(f);
     bf_desc d = bf_chain_describe(f, p, 0);
     const bool none = f->chain->newest == BF_NEVER;
-    char *key = none ? NULL : bf_redis_name(whole->link, whole->key, BF_NAME_EPOCH, f->chain->newest);
+    char *key =
+        none ? NULL : bf_redis_name(whole->link, whole->key, BF_NAME_EPOCH, f->chain->newest);
     char *meta = key ? bf_redis_name(whole->link, key, BF_NAME_META, 0) : NULL;
     int rc = none || meta ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
     d.kind = BF_FIXED;

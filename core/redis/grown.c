@@ -27,7 +27,8 @@
  * of the lost filter whose place it takes, or ''.  KEYS[7] and on are the later parts and their
  * hashes: those of the lost filter are deleted. */
 static const char append_script[] = BF_LUA_FAIL
-    "local n=tonumber(ARGV[5]) local hash={unpack(ARGV,n==0 and 30 or 6)} local again=false if n==0 then local "
+    "local n=tonumber(ARGV[5]) local hash={unpack(ARGV,n==0 and 30 or 6)} local again=false "
+    "if n==0 then local "
     "was=call('EXISTS',KEYS[6])==1 if call('EXISTS',KEYS[1])==1 or (was and (ARGV[2]=='' or "
     "call('HGET',KEYS[6],'born')~=ARGV[2])) then return fail(0) end "
     "again=was else if "

@@ -3,7 +3,7 @@
 #define BF_REDIS_META_H
 #include "redis/redis.h"
 
-void bf_redis_place(bf_redis *r, const bf_desc *d); /* desc, bits and mark_at */
+void bf_redis_place(bf_redis *r, const bf_desc *d);                    /* desc, bits and mark_at */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g); /* that a key may have */
 int bf_redis_meta_read(
     const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */

@@ -5,7 +5,7 @@
  * hash tag of its own, it is {K} with the suffix.  Different keys can so have the same derived
  * name ({seen}:p0 is a part of `seen` and of `{seen}`), and any derived name can be the key of a
  * filter too.  That is why every companion hash has the field `owner`: the key K of the filter
- * that it belongs to.  Who reads another owner there leaves that name alone (meta.c). */
+ * that it belongs to.  A filter that reads another owner there leaves that name alone (meta.c). */
 #include "redis/names.h"
 #include "redis/meta.h"
 #include <stdio.h>

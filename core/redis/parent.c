@@ -50,7 +50,8 @@ int bf_redis_bear(bf_filter *f, bf_redis *r, const bf_redis_birth *b, bf_error *
     if (rc < 0 || (v >= 0 && v <= 2)) return rc < 0 ? rc : (int)v;
     if (v != 3) return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
     return bf_fail(err, BF_EFORMAT,
-        "%s holds bytes that are not a part of this filter: use another key, or delete them", r->label);
+        "%s holds bytes that are not a part of this filter: use another key, or delete them",
+        r->label);
 }
 
 /* ---- which filter it is ---- */

@@ -37,8 +37,8 @@
     "owner==hash[2] end return again and call('EXISTS',meta)==0 and "                              \
     "call('STRLEN',key)==call('STRLEN',KEYS[3]) end "
 #define BF_LUA_NAME_PART                                                                           \
-    "local kind=call('TYPE',KEYS[4]).ok if kind~='none' and kind~='string' or "                     \
-    "(call('EXISTS',KEYS[4],KEYS[5])>0 and not own(KEYS[4],KEYS[5])) then return fail(3) end "                                                                             \
+    "local kind=call('TYPE',KEYS[4]).ok if kind~='none' and kind~='string' or "                    \
+    "(call('EXISTS',KEYS[4],KEYS[5])>0 and not own(KEYS[4],KEYS[5])) then return fail(3) end "     \
     "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[4]) call('DEL',KEYS[5]) "                  \
     "call('HSET',KEYS[5],unpack(hash)) "
 

@@ -36,8 +36,11 @@ static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_redis_place(r, d);
     for (unsigned i = 0; fine && i < r->shards; i++) {
         bf_redis *one = r->shard + i;
-        *one =
-            (bf_redis){ .link = r->link, .of = r, .owner = r->key, .shards = 1, .wait_replicas = r->wait_replicas };
+        *one = (bf_redis){ .link = r->link,
+            .of = r,
+            .owner = r->key,
+            .shards = 1,
+            .wait_replicas = r->wait_replicas };
         bf_redis_place(one, d);
         one->key = bf_redis_name(r->link, r->key, BF_NAME_SHARD, i);
         one->meta = one->key ? bf_redis_name(r->link, one->key, BF_NAME_META, 0) : NULL;

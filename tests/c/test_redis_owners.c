@@ -22,8 +22,7 @@ static const struct {
     bf_spec spec;
 } kinds[] = { { "fixed", { .m = 4000, .k = 5, .scheme = "classic" } },
     { "counting", { .m = 4000, .k = 5, .counting = true } },
-    { "shards", { .m = 6000, .k = 5, .shards = 2 } },
-    { "grow", { .n = 20, .p = 1e-4, .grow = 2 } },
+    { "shards", { .m = 6000, .k = 5, .shards = 2 } }, { "grow", { .n = 20, .p = 1e-4, .grow = 2 } },
     { "window", { .n = 100, .p = 1e-4, .window = 40, .parts = 4, .clock = at_a_moment } } };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -66,13 +65,16 @@ static bf_filter *open_as(bf_spec spec, const char *name)
 
 static bf_filter *open_there(const char *name, int kind)
 {
-    const bf_spec spec = { .must_exist = true,
-        .counting = kinds[kind].spec.counting,
-        .clock = kinds[kind].spec.clock };
+    const bf_spec spec = {
+        .must_exist = true, .counting = kinds[kind].spec.counting, .clock = kinds[kind].spec.clock
+    };
     return open_as(spec, name);
 }
 
-static void digest(char out[DIGEST]) { snprintf(out, DIGEST, "%s", rs_command(&redis, "DEBUG DIGEST")); }
+static void digest(char out[DIGEST])
+{
+    snprintf(out, DIGEST, "%s", rs_command(&redis, "DEBUG DIGEST"));
+}
 
 static char now_at[160];
 static bool expect(bool fine, const char *what)
@@ -119,8 +121,11 @@ static void use_second(bf_filter *a, const char *a_name, int a_kind, const char 
     digest(before);
     expect(!open_there(name, kind), "opened, though nobody made it");
     expect_digest(before, "open changed something");
-    expect(!open_as((bf_spec){ .must_exist = true, .scheme = "classic", .m = 1 << 16, .k = 3,
-                        .adopt = true }, name), "adopted, though nobody made it");
+    expect(!open_as(
+               (bf_spec){
+                   .must_exist = true, .scheme = "classic", .m = 1 << 16, .k = 3, .adopt = true },
+               name),
+        "adopted, though nobody made it");
     expect_digest(before, "adopt changed something");
     bf_filter *b = make(name, kind, 1000, B_KEYS);
     if (!b) {
@@ -146,9 +151,11 @@ static void use_first(bf_filter *a, const char *name, int kind)
     if (!b) return;
     bf_clear(a, &e);
     numbers(a, 0, A_KEYS);
-    expect_keys(b, name, kind, 1000, B_KEYS, "the first was cleared: a key of the second is absent");
+    expect_keys(
+        b, name, kind, 1000, B_KEYS, "the first was cleared: a key of the second is absent");
     bf_delete(a, &e);
-    expect_keys(b, name, kind, 1000, B_KEYS, "the first was deleted: a key of the second is absent");
+    expect_keys(
+        b, name, kind, 1000, B_KEYS, "the first was deleted: a key of the second is absent");
     bf_close(b);
 }
 
@@ -185,8 +192,8 @@ static void names_the_owner(void)
     CHECK_HAS(e.msg, "belongs to the filter g: open that one");
     CHECK(!open_as(kinds[0].spec, "{g}:p1"));
     CHECK_HAS(e.msg, "belongs to the filter g: open that one");
-    CHECK(!open_as((bf_spec){ .must_exist = true, .scheme = "redisson", .m = 1000, .k = 3 },
-        "{g}:p0"));
+    CHECK(!open_as(
+        (bf_spec){ .must_exist = true, .scheme = "redisson", .m = 1000, .k = 3 }, "{g}:p0"));
     CHECK_HAS(e.msg, "belongs to the filter g: open that one");
     bf_close(make("t", 2, 0, A_KEYS));
     CHECK(!open_there("t:1", 0));

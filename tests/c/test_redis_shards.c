@@ -192,9 +192,8 @@ static void what_is_stored(void)
     rs_command(&redis, "FLUSHALL");
     bf_filter *f = numbers(OPEN("st", .n = 1000, .p = 0.01, .shards = 4), 0, 300), *g;
     CHECK_EQ(rs_number(&redis, "DBSIZE"), 9);
-    CHECK_EQ(
-        rs_number(&redis,
-            "EXISTS st:0 st:1 st:2 st:3 st:0:meta st:1:meta st:2:meta st:3:meta st:meta"),
+    CHECK_EQ(rs_number(&redis,
+                 "EXISTS st:0 st:1 st:2 st:3 st:0:meta st:1:meta st:2:meta st:3:meta st:meta"),
         9);
     CHECK_HAS(rs_command(&redis, "HGET st:meta shards"), "4");
     CHECK_EQ(
