@@ -3,10 +3,12 @@
  */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "parts/rebuild.h"
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 const char *bf_where(const bf_filter *f, const bf_spec *spec)
 {
@@ -32,6 +34,7 @@ bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
         return NULL;
     }
     bf_own(f);
+    f->lock_fd = -1;
     f->part.store.ops = ops;
     f->piece.live = &f->piece.own;
     return f;
@@ -63,9 +66,7 @@ void bf_settle(bf_filter *f, bool threads)
     if (f->hash->best) f->hash = f->hash->best();
     if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
         p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
-    f->own_edition = bf_edition_word(1);
-    f->edition = bf_has_draft(f) ? p->store.ops->draft->edition(f) : &f->own_edition;
-    bf_edition_note(f);
+    f->generation = p->store.generation ? p->store.generation : &f->own_generation;
     bf_set_threads(f, threads);
 }
 
@@ -73,7 +74,7 @@ void bf_release(bf_filter *f)
 {
     bf_chain_free(f);
     f->part.store.ops->close(&f->part.store);
-    free(f->draft);
+    free(f->shadow);
     bf_secret_wipe(f);
     free(f->storage);
     free(f->key);
@@ -109,9 +110,59 @@ int bf_writable(bf_filter *f, bf_error *err)
             "before adding or changing anything",
             bf_where(f, NULL));
     int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
-    if (rc == 0) bf_edition_note(f);
     if (rc == 0) bf_raise(&f->may_write);
     return rc;
+}
+
+/* ---- the lock ---- */
+/* A child of fork takes the lock over that a thread of its parent holds: no thread of the child
+ * would ever give it back.  With it goes the child's copy of the descriptor, which would keep the
+ * store locked if the parent died now. */
+static bool try_lock(bf_filter *f, int me)
+{
+    int was = 0;
+    BF_WAIT(&f->lock_holder);
+    if (bf_int_swap(&f->lock_holder, &was, me)) return true;
+    if (was == me || !bf_int_swap(&f->lock_holder, &was, me)) return false;
+    if (f->lock_fd >= 0) close(f->lock_fd);
+    f->lock_fd = -1;
+    return true;
+}
+
+static int wait_for(bf_filter *f, int me, bf_error *err)
+{
+    enum { YIELDS = 1000 };
+    for (unsigned tries = 0; tries < YIELDS + BF_PATIENCE * 1000u; tries++) {
+        if (try_lock(f, me)) return 0;
+        if (tries < YIELDS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+    }
+    return bf_fail(err, BF_EIO,
+        "%.80s is in use: another thread has worked with it for %d seconds", bf_where(f, NULL),
+        BF_PATIENCE);
+}
+
+int bf_lock(bf_filter *f, bf_error *err)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    const int me = (int)getpid();
+    int rc = 0;
+    if (!try_lock(f, me)) {
+        void *began = bf_wait_begin(f);
+        rc = wait_for(f, me, err);
+        bf_wait_end(f, began);
+    }
+    if (rc == 0 && ops->lock && (rc = ops->lock(f, err)) < 0) bf_int_set(&f->lock_holder, 0);
+    return rc;
+}
+
+void bf_unlock(bf_filter *f)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    if (ops->unlock) ops->unlock(f);
+    bf_int_set(&f->lock_holder, 0);
 }
 
 /* ---- for hosts with a lock of their own ---- */
