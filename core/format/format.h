@@ -1,5 +1,5 @@
-/* format.h - our bytes: the header page, the header without one, live words, images.  header.c,
- * compact.c and edition.c are the only files that know them.  Private. docs/format.md describes
+/* format.h - our bytes: the header page, the header without one, live words, images.  header.c and
+ * compact.c are the only files that know them.  Private.  docs/format.md describes
  * them.  Uses base and size; knows no home. */
 #ifndef BF_FORMAT_H
 #define BF_FORMAT_H
@@ -74,8 +74,6 @@ bool bf_live_sound(const uint64_t *word);       /* it is not broken */
 bool bf_header_dirty(uint8_t *page);
 bool bf_header_clean(const uint8_t *page); /* 8-byte aligned */
 
-uint64_t bf_edition_word(uint32_t edition);
-
 /* The live word of a fixed filter is the generation of its bits: a number that only grows, and
  * whose last two bits are a phase.  0 in new files.  parts/rebuild.h says what it is for.
  *
@@ -97,15 +95,6 @@ static inline bool bf_settled(uint64_t word)
 uint64_t bf_shadow_from(uint64_t bits);
 uint64_t bf_shadow_to(uint64_t bits);
 bool bf_may_have_shadow(const uint8_t *page);
-
-/* The version as the word by which writers agree who writes: everybody, or one alone whose
- * processor need not lock a word; versions of this library that do not know of this refuse the
- * page meanwhile.  inside: the word of an edition 1,
- * which checks itself, while that one writes; else 0. */
-typedef enum { BF_SHARED, BF_SOLE, BF_REVOKED } bf_turns;
-uint64_t bf_turns_word(bf_turns turns);
-uint64_t *bf_header_turns(uint8_t *page);
-uint64_t *bf_header_inside(uint8_t *page);
 
 typedef struct {
     uint64_t header, clean, page;

@@ -2,7 +2,6 @@
 #ifndef BF_STORE_FILE_H
 #define BF_STORE_FILE_H
 #include "parts/filter.h"
-#include "home/bias.h"
 #include <sys/types.h>
 
 typedef struct {
@@ -22,7 +21,6 @@ typedef struct bf_file {
     size_t shadow_bytes;
     void *maker;       /* a map whose lock says that the process that rebuilds lives, or NULL */
     int maker_process; /* that made it: a child of fork does not have the map        */
-    bf_bias bias;
 } bf_file;
 
 /* packed.c: makes fd, of a file of so many bytes, a copy with pages; how long that is. */

@@ -64,7 +64,7 @@ static const struct {
     { FIXED, 64, 8, 8, "its length field does not fit m" },
     { FIXED, 12, 4, 8192, "bad version or header size" },
     { FIXED, 8, 4, 0, "bad version or header size" },
-    { FIXED, 8, 4, 5, "has format version 5" },
+    { FIXED, 8, 4, 3, "has format version 3" },
     { FIXED, 24, 4, 999, "has scheme number 999" },
     { FIXED, 80, 1, 'C', "scheme name and number disagree" },
     { FIXED, 143, 1, 'x', "scheme name and number disagree" },
