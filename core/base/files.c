@@ -23,7 +23,8 @@ _Static_assert(
     sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
 
 enum { ZEROS = 4096, STANDARD = 3 };
-enum { LONGEST = 20000000 }; /* between two tries for a lock, in ns */
+/* ns between two tries for a lock, which a rebuild may hold most of the time. */
+enum { LONGEST = 1000000 };
 
 static int not_regular(const char *what, const char *path, mode_t mode, bf_error *err)
 {
