@@ -109,7 +109,8 @@ static int64_t add_again(bf_filter *f, uint64_t before, int64_t rc, const bf_key
 {
     bf_error why;
     const size_t good = rc >= 0 ? n : err->key < n ? err->key : 0;
-    const int64_t more = change_locked(f, (pass){ BF_OP_ADD, &before, false }, keys, good, each, &why);
+    const int64_t more =
+        change_locked(f, (pass){ BF_OP_ADD, &before, false }, keys, good, each, &why);
     if (more < 0) {
         *err = why;
         return more;

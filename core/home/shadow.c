@@ -1,5 +1,5 @@
-/* shadow.c - where the shadow of a rebuild is (parts/rebuild.h): in process memory, or in the mapped
- * file behind its bits, where every process that has the file open reaches it by the same
+/* shadow.c - where the shadow of a rebuild is (parts/rebuild.h): in process memory, or in the
+ * mapped file behind its bits, where every process that has the file open reaches it by the same
  * descriptor, wherever the name leads by now.
  *
  * A rebuild of a file ends with its process.  The maker has a lock on a byte far behind the end of
@@ -71,7 +71,7 @@ static int mark_maker(const bf_filter *f)
     }
     if (fd >= 0) close(fd);
     if (e) return e;
-    file->maker_process = (int)getpid();
+    file->maker_process = bf_process();
     file->maker = map;
     return 0;
 }
@@ -84,7 +84,7 @@ static int maker_lives(const bf_filter *f)
 #else
 static int mark_maker(const bf_filter *f)
 {
-    file_of(f)->maker_process = (int)getpid();
+    file_of(f)->maker_process = bf_process();
     return 0;
 }
 static int maker_lives(const bf_filter *f)
@@ -98,7 +98,7 @@ static void unmark_maker(bf_file *file)
 {
     void *map = file->maker;
     file->maker = NULL;
-    if (map && file->maker_process == (int)getpid()) munmap(map, BF_HEADER);
+    if (map && file->maker_process == bf_process()) munmap(map, BF_HEADER);
 }
 
 /* ---- in a file ---- */
@@ -132,7 +132,8 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
     if (rc < 0) return rc;
     if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
     if ((uint64_t)st.st_size < bf_shadow_to(bits_of(f)))
-        return create ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was open", file->path)
+        return create ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was open",
+                            file->path)
                       : 0;
     if (!file->shadow) {
         void *p = mmap(

@@ -62,7 +62,7 @@ struct bf_filter {
     char *storage, *key; /* as given, or NULL             */
     bool empty;          /* shut: all that it held is freed                                 */
     bool first_taken;
-    int pid;                  /* of the process whose calls are counted                          */
+    int process;              /* bf_process() of the one whose calls are counted                 */
     _Alignas(8) uint64_t who; /* inside.c: owners, and calls inside                              */
     bf_call first;            /* of those that run the host's code; others are allocated         */
     /* rebuild.h */

@@ -147,7 +147,7 @@ static int wait_for(bf_filter *f, int me, bf_error *err)
 int bf_lock(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
-    const int me = (int)getpid();
+    const int me = bf_process();
     int rc = 0;
     if (!try_lock(f, me)) {
         void *began = bf_wait_begin(f);

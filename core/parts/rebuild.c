@@ -7,7 +7,6 @@
  * dropped.  Until the phase is REPLACING, the bits are the old ones; from then on whoever takes the
  * lock next puts the shadow into their place once more. */
 #include "parts/rebuild.h"
-#include <unistd.h>
 
 /* Bits that took the place of others begin a new block of this many numbers. */
 enum { SAME_BITS = 1 << 16, STEP = 4 };
@@ -86,7 +85,7 @@ static int busy(const bf_filter *f, bf_error *err)
 static bool is_own(const bf_filter *f, const bf_guard *g)
 {
     return g->shadow && f->began == g->generation &&
-           (!ops_of(f)->maker_lives || f->began_by == (int)getpid());
+           (!ops_of(f)->maker_lives || f->began_by == bf_process());
 }
 
 /* An open rebuild of the same handle is over with this; so is one whose maker may have died. */
@@ -103,7 +102,7 @@ static int open_shadow(bf_filter *f, bf_guard *g, bf_error *err)
         return rc;
     }
     f->began = g->generation;
-    f->began_by = (int)getpid();
+    f->began_by = bf_process();
     return 0;
 }
 

@@ -1,14 +1,14 @@
 /* rebuild.h - other contents for a filter of fixed size, while others use it.  Private.
  *
  * The bits stay where they are.  A rebuild has a shadow, a second bitmap of the same size: what is
- * added while the rebuild is open goes to the bits and to the shadow.  At its end the new keys' bits
- * join the shadow; then the shadow is united into the bits, and then each word becomes the
+ * added while the rebuild is open goes to the bits and to the shadow.  At its end the new keys'
+ * bits join the shadow; then the shadow is united into the bits, and then each word becomes the
  * shadow's.  So a key that is in the old and in the new contents is present at every moment, and a
  * test reads nothing but the bits.
  *
- * The generation (format.h), a word that is shared as the bits are, says how far the rebuild is.  It
- * never has a value twice: begin, end and giving up all count it up, under the filter's lock.  An
- * add reads it once before and once after it sets its bits.  If it was settled and is the same
+ * The generation (format.h), a word that is shared as the bits are, says how far the rebuild is.
+ * It never has a value twice: begin, end and giving up all count it up, under the filter's lock.
+ * An add reads it once before and once after it sets its bits.  If it was settled and is the same
  * number still, no rebuild began in between, and the add is done.  If not, the key is added again
  * under the lock, to the bits and to the shadow.  A counter that was decremented cannot be
  * decremented again: a remove takes the lock from the start. */

@@ -57,7 +57,8 @@ int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
     int rc = reach(f, err);
     if (rc == 0 && (rc = bf_alike(f, fresh, err)) == 0 &&
         (rc = bf_only_words(fresh, "be built from", &w, &copy, err)) == 0)
-        rc = s->ops->shadow ? bf_shadow_install(f, fresh->fresh_of, w, err) : s->ops->replace(s, w, err);
+        rc = s->ops->shadow ? bf_shadow_install(f, fresh->fresh_of, w, err)
+                            : s->ops->replace(s, w, err);
     if (rc == 0) fresh->fresh_of = 0;
     free(copy);
     return rc;

@@ -8,6 +8,7 @@
 #include "numbers.h"
 #include "paged.h"
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -410,7 +411,7 @@ static void keys_looked_for_while_it_grows(void)
 static void a_lock_that_a_parent_held(void)
 {
     bf_filter *f = OPEN(GROWS);
-    bf_int_set(&f->lock_holder, 1); /* a process that never is this one */
+    bf_int_set(&f->lock_holder, INT_MAX); /* a process that never is this one */
     add_numbers(f, 0, 300);
     CHECK_EQ(found(f, 0, 300), 300);
     CHECK_EQ(bf_int(&f->lock_holder), 0);
