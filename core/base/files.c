@@ -22,11 +22,6 @@ _Static_assert(
     sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
 
 enum { ZEROS = 4096, STANDARD = 3 };
-<<<<<<< HEAD
-/* ns between two tries for a lock, which a rebuild may hold most of the time. */
-enum { LONGEST = 1000000 };
-=======
->>>>>>> main
 
 static int not_regular(const char *what, const char *path, mode_t mode, bf_error *err)
 {

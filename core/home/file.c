@@ -357,16 +357,12 @@ static int lock(bf_filter *handle, bf_error *err)
 {
     const file *f = handle->part.store.impl;
     const int fd = handle->lock_fd = bf_file_again(f);
-    int e = fd < 0 ? errno : 0;
-    if (e == 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        void *began = bf_wait_begin(handle);
-        e = bf_lock_file(fd);
-        bf_wait_end(handle, began);
-    }
+    const int e = fd < 0 ? errno : bf_lock_file(&handle->wait, fd);
     if (e == 0) return 0;
     handle->lock_fd = -1;
     if (fd >= 0) close(fd);
     if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", f->path);
+    if (bf_refuse_wait(err, f->path, "is locked by another process") < 0) return BF_EBUSY;
     return bf_fail(err, BF_EIO,
         "cannot lock %.60s: another process has held its lock (flock) for %d seconds", f->path,
         BF_PATIENCE);

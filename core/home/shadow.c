@@ -109,7 +109,7 @@ static int cut(bf_filter *f)
 {
     const bf_file *file = file_of(f);
     const int e = bf_cut_file(file->fd, bf_image_bytes(bits_of(f)));
-    return e ? e : bf_sync_file(file->fd);
+    return e ? e : bf_sync_file(&f->wait, file->fd);
 }
 
 static int make(bf_filter *f, bf_error *err)
@@ -175,10 +175,10 @@ void bf_file_end_shadow(bf_file *file)
 static int sync_file(bf_filter *f, bf_sync_what what, bf_error *err)
 {
     const bf_file *file = file_of(f);
-    int e = what == BF_SYNC_SHADOW ? bf_sync_map(file->shadow, bytes_of(f))
-            : what == BF_SYNC_BITS ? bf_sync_map(file->map, (size_t)file->mapped)
-                                   : bf_sync_map(file->map, BF_HEADER);
-    if (!e && what != BF_SYNC_GENERATION) e = bf_sync_file(file->fd);
+    int e = what == BF_SYNC_SHADOW ? bf_sync_map(&f->wait, file->shadow, bytes_of(f))
+            : what == BF_SYNC_BITS ? bf_sync_map(&f->wait, file->map, (size_t)file->mapped)
+                                   : bf_sync_map(&f->wait, file->map, BF_HEADER);
+    if (!e && what != BF_SYNC_GENERATION) e = bf_sync_file(&f->wait, file->fd);
     return e ? bf_fail_sys(err, e, "sync", file->path) : 0;
 }
 

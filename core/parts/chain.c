@@ -3,10 +3,6 @@
  * window.c's, where they live the homes'. */
 #include "bits/bits.h"
 #include "parts/parts.h"
-<<<<<<< HEAD
-#include <errno.h>
-=======
->>>>>>> main
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -115,27 +111,6 @@ uint64_t bf_chain_bytes(const bf_filter *f)
     return bytes;
 }
 
-<<<<<<< HEAD
-=======
-/* ---- the lock: first within the process, then among processes ---- */
-int bf_chain_lock(bf_filter *f, int *token, bf_error *err)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    *token = -1;
-    int rc = bf_lock_threads(f, &f->chain->holder, err);
-    if (rc == 0 && ops->lock && (rc = ops->lock(f, token, err)) < 0)
-        bf_int_set(&f->chain->holder, 0);
-    return rc;
-}
-
-void bf_chain_unlock(bf_filter *f, int token)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (ops->unlock) ops->unlock(f, token);
-    bf_int_set(&f->chain->holder, 0);
-}
-
->>>>>>> main
 int bf_chain_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -158,13 +133,8 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
     bf_chain *c = f->chain;
     const bf_chain_ops *ops = f->part.store.ops->chain;
     bf_desc part;
-<<<<<<< HEAD
-    int rc = bf_lock(f, err);
-    if (rc < 0) return rc;
-=======
-    int token, rc = bf_refuse_wait(err, bf_where(f, NULL), "must grow");
-    if (rc < 0 || (rc = bf_chain_lock(f, &token, err)) < 0) return rc;
->>>>>>> main
+    int rc = bf_refuse_wait(err, bf_where(f, NULL), "must grow");
+    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
     if (ops->follow) rc = ops->follow(f, err);
     if (rc >= 0 && c->count == count) {
         const bf_piece *last = c->piece[count - 1];

@@ -4,10 +4,8 @@
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 const char *bf_where(const bf_filter *f, const bf_spec *spec)
@@ -110,61 +108,43 @@ int bf_writable(bf_filter *f, bf_error *err)
             "%.60s was replaced, this filter was saved over it: open it again "
             "before adding or changing anything",
             bf_where(f, NULL));
-<<<<<<< HEAD
-    int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
-=======
     int rc = 0;
     if (s->ops->before_write && !bf_raised(&f->may_write))
         rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
     if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
-    if (rc == 0) bf_edition_note(f);
->>>>>>> main
     if (rc == 0) bf_raise(&f->may_write);
     return rc;
 }
 
-<<<<<<< HEAD
 /* ---- the lock ---- */
 /* A child of fork takes the lock over that a thread of its parent holds: no thread of the child
  * would ever give it back.  With it goes the child's copy of the descriptor, which would keep the
  * store locked if the parent died now. */
-static bool try_lock(bf_filter *f, int me)
+static int try_threads(void *handle)
 {
+    bf_filter *f = handle;
+    const int me = bf_process();
     int was = 0;
     BF_WAIT(&f->lock_holder);
-    if (bf_int_swap(&f->lock_holder, &was, me)) return true;
-    if (was == me || !bf_int_swap(&f->lock_holder, &was, me)) return false;
+    if (bf_int_swap(&f->lock_holder, &was, me)) return 0;
+    if (was == me || !bf_int_swap(&f->lock_holder, &was, me)) return EWOULDBLOCK;
     if (f->lock_fd >= 0) close(f->lock_fd);
     f->lock_fd = -1;
-    return true;
-}
-
-static int wait_for(bf_filter *f, int me, bf_error *err)
-{
-    enum { YIELDS = 1000 };
-    for (unsigned tries = 0; tries < YIELDS + BF_PATIENCE * 1000u; tries++) {
-        if (try_lock(f, me)) return 0;
-        if (tries < YIELDS)
-            sched_yield();
-        else
-            nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
-    }
-    return bf_fail(err, BF_EIO,
-        "%.80s is in use: another thread has worked with it for %d seconds", bf_where(f, NULL),
-        BF_PATIENCE);
+    return 0;
 }
 
 int bf_lock(bf_filter *f, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
-    const int me = bf_process();
-    int rc = 0;
-    if (!try_lock(f, me)) {
-        void *began = bf_wait_begin(f);
-        rc = wait_for(f, me, err);
-        bf_wait_end(f, began);
+    const char *where = bf_where(f, NULL);
+    if (bf_wait(&f->wait, false, try_threads, f) != 0) {
+        if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
+        return bf_fail(err, BF_EIO,
+            "%.80s is in use: another thread has worked with it for %d seconds", where,
+            BF_PATIENCE);
     }
-    if (rc == 0 && ops->lock && (rc = ops->lock(f, err)) < 0) bf_int_set(&f->lock_holder, 0);
+    const int rc = ops->lock ? ops->lock(f, err) : 0;
+    if (rc < 0) bf_int_set(&f->lock_holder, 0);
     return rc;
 }
 
@@ -173,27 +153,6 @@ void bf_unlock(bf_filter *f)
     const bf_store_ops *ops = f->part.store.ops;
     if (ops->unlock) ops->unlock(f);
     bf_int_set(&f->lock_holder, 0);
-=======
-/* ---- a lock among the threads of this process ---- */
-/* A forked child takes over a lock that it finds held by its parent: no thread of the child will
- * release it. */
-static int try_hold(void *holder)
-{
-    const int me = bf_process();
-    int was = 0;
-    BF_WAIT((int *)holder);
-    if (bf_int_swap(holder, &was, me) || (was != me && bf_int_swap(holder, &was, me))) return 0;
-    return EWOULDBLOCK;
-}
-
-int bf_lock_threads(const bf_filter *f, int *holder, bf_error *err)
-{
-    const char *where = bf_where(f, NULL);
-    if (bf_wait(&f->wait, false, try_hold, holder) == 0) return 0;
-    if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
-    return bf_fail(err, BF_EIO, "%.80s is in use: another thread has worked with it for %d seconds",
-        where, BF_PATIENCE);
->>>>>>> main
 }
 
 /* ---- for hosts with a lock of their own ---- */
