@@ -262,8 +262,9 @@ static PyObject *variant_text(const bf_info *info)
     if (v == 0) return PyUnicode_FromString("");
     char *real = PyOS_double_to_string(v, 'g', 6, 0, NULL);
     if (!real) return NULL;
-    PyObject *text = info->grow != 0 ? PyUnicode_FromFormat(", grow=%s", real)
-                                     : PyUnicode_FromFormat(", window=%s, parts=%u", real, info->parts);
+    PyObject *text = info->grow != 0
+                         ? PyUnicode_FromFormat(", grow=%s", real)
+                         : PyUnicode_FromFormat(", window=%s, parts=%u", real, info->parts);
     PyMem_Free(real);
     return text;
 }
