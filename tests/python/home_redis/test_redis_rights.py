@@ -51,7 +51,7 @@ def test_the_rights_of_a_writer(login, server, kind):
         keys += [
             name
             for i in range(3)
-            for name in (f"own:{i}", f"{{own:{i}}}:meta", f"{{own:{i}}}:tmp:*")
+            for name in (f"own:{i}", f"own:{i}:meta", f"{{own:{i}}}:tmp:*")
         ]
     url = login(WRITER, *keys)
     local = cls(n=1000, p=0.01, **({k: v for k, v in more.items() if k in ("grow", "window")}))
