@@ -88,12 +88,13 @@ RING uint64_t *hash_some(ring *r, size_t at, size_t n, size_t left, size_t step)
 
 RING int ask_some(ring *r, const way w, size_t at, size_t n, const uint64_t *ahead, size_t nahead)
 {
-    uint64_t hits;
+    uint64_t hits = ~UINT64_C(0);
     const int rc = w.ask(r->f, r->op, digests_of(r, at), n, ahead, nahead, &hits, r->err);
-    if (rc < 0) return rc;
+    if (rc < 0 && r->err && r->err->key != BF_NO_KEY) r->err->key += at;
+    if (rc < 0 && r->op != BF_OP_ADD) return rc;
     hits = (hits ^ r->flip) & (~UINT64_C(0) >> (64 - n));
     r->total += answer(r->each ? r->each + at : NULL, hits, n);
-    return 0;
+    return rc;
 }
 
 RING int64_t run_ring(

@@ -99,7 +99,7 @@ static int cut(bf_filter *f)
 {
     const bf_file *file = file_of(f);
     const int e = bf_cut_file(file->fd, bf_image_bytes(bits_of(f)));
-    return e ? e : bf_sync_file(file->fd);
+    return e ? e : bf_sync_file(&f->wait, file->fd);
 }
 
 static int make(bf_filter *f, bf_error *err)
@@ -158,10 +158,10 @@ void bf_file_end_drafts(bf_file *file)
 static int keep(bf_filter *f, bf_keep what, bf_error *err)
 {
     const bf_file *file = file_of(f);
-    int e = what == BF_KEEP_DRAFT  ? bf_sync_map(file->draft, (size_t)file->draft_bytes)
-            : what == BF_KEEP_BITS ? bf_sync_map(file->map, (size_t)file->mapped)
-                                   : bf_sync_map(file->map, BF_HEADER);
-    if (!e && what != BF_KEEP_EDITION) e = bf_sync_file(file->fd);
+    int e = what == BF_KEEP_DRAFT  ? bf_sync_map(&f->wait, file->draft, (size_t)file->draft_bytes)
+            : what == BF_KEEP_BITS ? bf_sync_map(&f->wait, file->map, (size_t)file->mapped)
+                                   : bf_sync_map(&f->wait, file->map, BF_HEADER);
+    if (!e && what != BF_KEEP_EDITION) e = bf_sync_file(&f->wait, file->fd);
     return e ? bf_fail_sys(err, e, "sync", file->path) : 0;
 }
 

@@ -1,44 +1,14 @@
 /* draft_memory.c - the draft of a filter in process memory, and its hold: a lock among threads. */
 #include "base/system.h"
 #include "parts/rebuild.h"
-#include <sched.h>
 #include <stdlib.h>
-#include <time.h>
-
-enum { YIELDS = 1000 }; /* tries, then tries with a ms between: as long as BF_PATIENCE */
 
 static uint64_t *edition(bf_filter *f) { return &f->own_edition; }
 
-/* A child of fork that finds the lock held by its parent takes it: nobody in the child will ever
- * give it back. */
-static bool held(bf_filter *f, int me)
-{
-    int was = 0;
-    BF_WAIT(&f->holder);
-    return bf_int_swap(&f->holder, &was, me) || (was != me && bf_int_swap(&f->holder, &was, me));
-}
-
-static int wait_for(bf_filter *f, int me, bf_error *err)
-{
-    for (unsigned tries = 0; tries < YIELDS + BF_PATIENCE * 1000u; tries++) {
-        if (held(f, me)) return 0;
-        if (tries < YIELDS)
-            sched_yield();
-        else
-            nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
-    }
-    return bf_fail(err, BF_EIO,
-        "the filter is in use: another thread has been rebuilding it for %d seconds", BF_PATIENCE);
-}
-
 static int hold(bf_filter *f, int *token, bf_error *err)
 {
-    const int me = *token = bf_process();
-    if (held(f, me)) return 0;
-    void *began = bf_wait_begin(f);
-    const int rc = wait_for(f, me, err);
-    bf_wait_end(f, began);
-    return rc;
+    *token = 0;
+    return bf_lock_threads(f, &f->holder, err);
 }
 
 static void let(bf_filter *f, int token)

@@ -209,7 +209,7 @@ static int fill_new(const file *f, const bf_desc *d, bf_error *err)
         bf_image_bytes(bf_bits(&d->g))); /* a sparse file on a full disk would be SIGBUS later */
     if (e) return bf_fail_sys(err, e, "allocate space for", f->path);
     bf_header_new(page, d);
-    if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (e = bf_sync_file(f->fd)))
+    if ((e = bf_write_at(f->fd, 0, page, sizeof page)) || (e = bf_sync_file(NULL, f->fd)))
         return bf_fail_sys(err, e, "write", f->path);
     return 0;
 }
@@ -282,7 +282,7 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 static int before_write(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
-    const int e = bf_header_dirty(f->map) ? bf_sync_map(f->map, BF_HEADER) : 0;
+    const int e = bf_header_dirty(f->map) ? bf_sync_map(s->wait, f->map, BF_HEADER) : 0;
     return e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
@@ -312,7 +312,8 @@ static int sync_(bf_store *s, bf_error *err)
     const file *f = s->impl;
     int rc = check(s, err);
     if (rc < 0 || s->read_only) return rc;
-    const int e = bf_sync_map(f->map, (size_t)f->mapped), e2 = e ? e : bf_sync_file(f->fd);
+    const int e = bf_sync_map(s->wait, f->map, (size_t)f->mapped),
+              e2 = e ? e : bf_sync_file(s->wait, f->fd);
     return e2 ? bf_fail_sys(err, e2, "sync", f->path) : 0;
 }
 

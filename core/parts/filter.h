@@ -70,16 +70,11 @@ struct bf_filter {
     _Alignas(8) uint64_t own_edition; /* of a filter in memory                                   */
     uint64_t *draft;                  /* of a filter in memory                                   */
     int holder;                       /* of its hold: bf_process(), or 0                       */
-    uint32_t began;    /* the edition that a rebuild of this handle opened, or 0               */
-    uint32_t rebuilds; /* that this handle began                                               */
-    uint32_t fresh_of; /* which of them its keys are for; 0 = none                             */
-    void *(*wait_begin)(void *); /* bf_on_wait; NULL = nobody wants to know */
-    void (*wait_end)(void *, void *);
-    void *wait_ctx;
+    uint32_t began;     /* the edition that a rebuild of this handle opened, or 0               */
+    uint32_t rebuilds;  /* that this handle began                                               */
+    uint32_t fresh_of;  /* which of them its keys are for; 0 = none                             */
+    bf_wait_hooks wait; /* bf_on_wait */
 };
-/* handle.c: around what may take long, see bf_on_wait.  end leaves errno as it is. */
-void *bf_wait_begin(const bf_filter *f);
-void bf_wait_end(const bf_filter *f, void *began);
 
 /* inside.c: who is inside.  A call that may run the host's code is between bf_begin and bf_end;
  * where both filters are given, both are in it.  bf_begin: 0, or BF_EBUSY, because this thread is
@@ -110,6 +105,8 @@ void bf_secret_wipe(bf_filter *f);
 bf_desc bf_describe(const bf_filter *f);
 const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
+/* *holder: 0 releases it */
+int bf_lock_threads(const bf_filter *f, int *holder, bf_error *err);
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g);
 void bf_release(bf_filter *f); /* all that it holds, but not itself */

@@ -33,6 +33,7 @@ bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
     }
     bf_own(f);
     f->part.store.ops = ops;
+    f->part.store.wait = &f->wait;
     f->piece.live = &f->piece.own;
     return f;
 }
@@ -108,28 +109,38 @@ int bf_writable(bf_filter *f, bf_error *err)
             "%.60s was replaced, this filter was saved over it: open it again "
             "before adding or changing anything",
             bf_where(f, NULL));
-    int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
+    int rc = 0;
+    if (s->ops->before_write && !bf_raised(&f->may_write))
+        rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
+    if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
     if (rc == 0) bf_edition_note(f);
     if (rc == 0) bf_raise(&f->may_write);
     return rc;
 }
 
+/* ---- a lock among the threads of this process ---- */
+/* A forked child takes over a lock that it finds held by its parent: no thread of the child will
+ * release it. */
+static int try_hold(void *holder)
+{
+    const int me = bf_process();
+    int was = 0;
+    BF_WAIT((int *)holder);
+    if (bf_int_swap(holder, &was, me) || (was != me && bf_int_swap(holder, &was, me))) return 0;
+    return EWOULDBLOCK;
+}
+
+int bf_lock_threads(const bf_filter *f, int *holder, bf_error *err)
+{
+    const char *where = bf_where(f, NULL);
+    if (bf_wait(&f->wait, false, try_hold, holder) == 0) return 0;
+    if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
+    return bf_fail(err, BF_EIO, "%.80s is in use: another thread has worked with it for %d seconds",
+        where, BF_PATIENCE);
+}
+
 /* ---- for hosts with a lock of their own ---- */
 void bf_on_wait(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
 {
-    f->wait_begin = begin;
-    f->wait_end = end;
-    f->wait_ctx = ctx;
-}
-
-void *bf_wait_begin(const bf_filter *f)
-{
-    return f->wait_begin ? f->wait_begin(f->wait_ctx) : NULL;
-}
-
-void bf_wait_end(const bf_filter *f, void *began)
-{
-    const int was = errno;
-    if (f->wait_end) f->wait_end(f->wait_ctx, began);
-    errno = was;
+    f->wait = (bf_wait_hooks){ begin, end, ctx };
 }

@@ -60,5 +60,6 @@ struct bf_store {
     bool packed;       /* attach: an image without a page, where it is to be written in place */
     void *impl;        /* the store's own state                                               */
     const char *label; /* what messages call it, NULL = its storage text; never a password    */
+    const bf_wait_hooks *wait; /* of its filter; NULL = none */
 };
 #endif

@@ -369,7 +369,7 @@ static int add_here(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     memset(first, 0, n);
     int rc = set(f, s, &now, answer, first, err);
     if (rc == 0) rc = ask(f, s, oldest(f, now), now - 1, answer, 0, err);
-    for (size_t i = 0; rc == 0 && i < n; i++) answer[i] |= first[i];
+    for (size_t i = 0; i < n; i++) answer[i] |= first[i];
     return rc;
 }
 

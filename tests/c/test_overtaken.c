@@ -197,7 +197,9 @@ static void whoever_waits_for_a_rebuild_says_so(void)
         waited.begun = waited.ended = 0;
         bf_on_wait(f, wait_begins, wait_ends, &waited);
         bf_filter *fresh = bf_rebuild_begin(f, &e);
-        add(f, 0, 10);
+        add(f, 0, 5); /* the first one waits for the disk */
+        waited.begun = waited.ended = 0;
+        add(f, 5, 10);
         CHECK_EQ(waited.begun, 0); /* a hold that is free is not waited for */
         if (in_file)
             CHECK_EQ(flock(waited.fd, LOCK_EX), 0);
