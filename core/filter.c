@@ -11,6 +11,7 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
 {
     const char *path;
     bool in_redis = spec->redis_client || (spec->storage && bf_is_url(spec->storage));
+    if (bf_check_size_given(spec, err) < 0) return BF_EINVAL;
     if (spec->storage && bf_storage_path(spec->storage, &path, err) < 0) return BF_EINVAL;
     if (spec->counting && (spec->grow != 0 || spec->window != 0))
         return bf_fail(err, BF_EINVAL,
@@ -93,9 +94,9 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
  * adds. */
 static void mend(bf_filter *f)
 {
-    bf_held h;
-    if (f->part.store.read_only || bf_edition_settled(bf_edition(f->edition))) return;
-    if (bf_writable(f, NULL) == 0 && bf_edition_hold(f, &h, NULL) == 0) bf_edition_let(f, &h);
+    bf_guard g;
+    if (f->part.store.read_only || bf_settled(bf_generation(f))) return;
+    if (bf_writable(f, NULL) == 0 && bf_guard_lock(f, &g, NULL) == 0) bf_unlock(f);
 }
 
 bf_filter *bf_open(const bf_spec *spec, bf_error *err)
@@ -150,7 +151,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
     return 0;
 }
 
-int bf_do_fits(const bf_filter *f, const bf_spec *spec, bf_error *err)
+int bf_do_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     const bf_store *s = &f->part.store;
     uint64_t given;

@@ -24,12 +24,12 @@ typedef struct bf_file {
     char *path, *absolute; /* as given; the same from the root on, where the name is looked up */
     bf_listed open;        /* in the list of files open for writing, if listed                 */
     bool listed;
-    void *alone;    /* the map that holds an exclusive writer's lock, or NULL           */
-    int process;    /* bf_process() of the one that opened it                           */
-    uint8_t *draft; /* its map, or NULL: draft_file.c  */
-    uint64_t draft_bytes;
-    int maker;         /* of a draft: what says that this process lives, or -1            */
-    int maker_process; /* bf_process() of its maker: a child of fork has a copy of all this */
+    void *alone;      /* the map that holds an exclusive writer's lock, or NULL             */
+    int process;      /* bf_process() of the one that opened it                             */
+    uint64_t *shadow; /* its map, or NULL: shadow.c */
+    size_t shadow_bytes;
+    void *maker;       /* a map whose lock says that the process that rebuilds lives, or NULL */
+    int maker_process; /* that made it: a child of fork does not have the map        */
 } bf_file;
 
 /* writer.c.  Which file is it, and how long?  fd with an empty name, or a path; false: errno. */
@@ -64,8 +64,5 @@ static inline int bf_file_again(const bf_file *file) /* another description of i
 {
     return bf_open_again(file->fd, file->path, O_RDONLY);
 }
-int bf_file_lock(const bf_filter *f, int *token, bf_error *err); /* flock(2) on one */
-/* draft_file.c */
-void bf_file_forget_draft(bf_file *file); /* its map */
-void bf_file_end_drafts(bf_file *file);   /* at the end of the handle */
+void bf_file_end_shadow(bf_file *file); /* shadow.c: at the end of the handle */
 #endif

@@ -106,7 +106,7 @@ static struct flock writers_byte(short type)
 {
     return (struct flock){ .l_type = type,
         .l_whence = SEEK_SET,
-        .l_start = ((off_t)1 << 62) + 1,
+        .l_start = ((off_t)1 << 62) + ((off_t)1 << 33), /* behind the bytes of shadow.c */
         .l_len = 1 + (off_t)getpid() };
 }
 

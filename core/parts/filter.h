@@ -49,18 +49,17 @@ struct bf_filter {
     bf_chain *chain; /* NULL: a fixed filter; asked in parts/ and where parts live */
     const bf_variant *variant;
     const bf_scheme *scheme;
-    const bf_hash *hash;          /* scheme->hash or scheme->keyed */
-    uint64_t *edition;            /* rebuild.h: its word, own_edition or in a file          */
-    _Alignas(8) uint64_t settled; /* the word of an edition that is settled        */
-    bool atomic, exclusive;       /* words that others write too; the only writer of a file */
-    uint8_t how;                  /* bf_how: which add kernel                            */
-    int state;      /* BF_FRESH ...                                                        */
-    int opened_by;  /* bf_process()                                                        */
-    bool untouched; /* created empty in memory: still empty while state is BF_FRESH        */
-    bool read_only; /* as asked; the store's own flag may come from the file's rights */
-    bool created;   /* bf_open made what it opened   */
-    int64_t looked; /* watch.c: ms, when a trip last told how full it is; 0 never */
-    bool hosted;    /* calls run the host's code: a clock, a client                    */
+    const bf_hash *hash;    /* scheme->hash or scheme->keyed */
+    uint64_t *generation;   /* rebuild.h: the store's word, or own_generation         */
+    bool atomic, exclusive; /* words that others write too; the only writer of a file */
+    uint8_t how;            /* bf_how: which add kernel                               */
+    int state;              /* BF_FRESH ...                                           */
+    int opened_by;          /* bf_process()                                           */
+    bool untouched;         /* created empty in memory: still empty while state is BF_FRESH */
+    bool read_only;         /* as asked; the store's own flag may come from the file's rights */
+    bool created;           /* bf_open made what it opened   */
+    int64_t looked;         /* watch.c: ms, when a trip last told how full it is; 0 never */
+    bool hosted;            /* calls run the host's code: a clock, a client                    */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* or the scheme's argument   */
     uint64_t secret_check;                       /* 0 where not keyed             */
     double told_p;                               /* what bf_info says of p        */
@@ -73,19 +72,19 @@ struct bf_filter {
     _Alignas(8) uint64_t who; /* inside.c: owners, and calls inside                              */
     bf_call first;            /* of those that run the host's code; others are allocated         */
     /* rebuild.h */
-    _Alignas(8) uint64_t own_edition; /* of a filter in memory                                   */
-    uint64_t *draft;                  /* of a filter in memory                                   */
-    int holder;                       /* of its hold: bf_process(), or 0                       */
-    uint32_t began;    /* the edition that a rebuild of this handle opened, or 0               */
-    uint32_t rebuilds; /* that this handle began                                               */
-    uint32_t fresh_of; /* which of them its keys are for; 0 = none                             */
-    void *(*wait_begin)(void *); /* bf_on_wait; NULL = nobody wants to know */
-    void (*wait_end)(void *, void *);
-    void *wait_ctx;
+    _Alignas(8) uint64_t own_generation; /* of a filter in memory                                */
+    uint64_t *shadow;                    /* of a filter in memory, or NULL                       */
+    int64_t began;      /* the generation of the rebuild that this handle opened, or 0           */
+    int began_by;       /* the process that did                                                  */
+    int64_t fresh_of;   /* the generation of the rebuild that its keys are for, or 0             */
+    int lock_holder;    /* the process that holds the lock of this handle, or 0                   */
+    int lock_fd;        /* open while the store's lock is held, else -1                           */
+    bf_wait_hooks wait; /* bf_set_wait_hooks */
 };
-/* handle.c: around what may take long, see bf_on_wait.  end leaves errno as it is. */
-void *bf_wait_begin(const bf_filter *f);
-void bf_wait_end(const bf_filter *f, void *began);
+/* handle.c: one thread of one process at a time changes which parts there are, or replaces bits.
+ * First within the process, then among the processes that share the store. */
+int bf_lock(bf_filter *f, bf_error *err);
+void bf_unlock(bf_filter *f);
 
 /* inside.c: who is inside.  A call that may run the host's code is between bf_begin and bf_end;
  * where both filters are given, both are in it.  bf_begin: 0, or BF_EBUSY, because this thread is
@@ -128,6 +127,8 @@ static inline int bf_sometimes_named(bf_filter *f, uint64_t digest, int answer, 
     const int rc = bf_still_named(f, err);
     return rc < 0 ? rc : answer;
 }
+/* *holder: 0 releases it */
+int bf_lock_threads(const bf_filter *f, int *holder, bf_error *err);
 
 const bf_kernels *bf_choose_kernels(const bf_layout *l, const bf_geometry *g);
 void bf_release(bf_filter *f); /* all that it holds, but not itself */

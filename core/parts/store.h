@@ -33,7 +33,8 @@ typedef struct {
     /* Whole bitmaps where there are no words; NULL = this home cannot.  Bytes are those of the
      * bitset. */
     int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
-    int (*count)(bf_store *s, uint64_t *ones, bf_error *err);
+    /* Bits that are set; where slices is not NULL, also those of each 64th of the bitmap. */
+    int (*count)(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err);
     /* Of bits: about how many of how many, for a warning; it concludes nothing about the rest.
      * Where it is not NULL, a look is a trip. */
     int (*glance)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);
@@ -43,20 +44,25 @@ typedef struct {
     int (*replace)(bf_store *s, const uint64_t *words, bf_error *err);   /* bits = words  */
     int (*expire)(bf_store *s, double seconds, bf_error *err);           /* 0 = never     */
     int (*remove)(bf_store *s, bf_error *err);                           /* for everybody */
+    /* A lock among the processes that share the bits; NULL: no other process has them. */
+    int (*lock)(bf_filter *f, bf_error *err);
+    void (*unlock)(bf_filter *f);
     void (*close)(bf_store *s); /* also after a failed attach or create */
     const struct bf_chain_ops
         *chain; /* filters of many parts, parts.h; NULL = this home has none */
-    const struct bf_draft_ops
-        *draft; /* rebuilds under those who use the words, rebuild.h; NULL = this home has none */
+    const struct bf_shadow_ops
+        *shadow; /* rebuild.h; NULL: words of this home cannot be rebuilt in place */
 } bf_store_ops;
 struct bf_store {
     const bf_store_ops *ops;
-    uint64_t *words; /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
+    uint64_t *words;      /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
+    uint64_t *generation; /* a word that changes when bits are replaced, rebuild.h; or NULL     */
     uint64_t nwords; /* ceil(bits / 64), set by filter.c before create and after attach        */
     bool read_only;
     bool made;         /* what attach opened was made just now, by this opening               */
     bool packed;       /* attach: an image without a page, where it is to be written in place */
     void *impl;        /* the store's own state                                               */
     const char *label; /* what messages call it, NULL = its storage text; never a password    */
+    const bf_wait_hooks *wait; /* of its filter; NULL = none */
 };
 #endif

@@ -6,6 +6,7 @@
 #include "redis/bulk.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
+#include "redis/names.h"
 #include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +37,10 @@ static const char publish[] =
     BF_LUA_LIVE                                                                                    \
     "if not live then return 0 end if apart and call('STRLEN',KEYS[3])~=at or not apart and "      \
     "call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end " BF_LUA_RENEW TTL
-static const char replace[] = WHOLE
-    "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1])" KEPT
-    "renew(ARGV[3]) if call('HEXISTS',KEYS[2],'keys')==1 then call('HSET',KEYS[2],'keys',0) end "
-    "return 1";
+static const char replace[] =
+    WHOLE "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1])" KEPT
+          "renew(ARGV[3]) if mine and call('HEXISTS',KEYS[2],'keys')==1 then "
+          "call('HSET',KEYS[2],'keys',0) end return 1";
 static const char merge[] =
     WHOLE "if not apart then call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end "
           "call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])" KEPT "call('DEL',KEYS[3]) return 1";
@@ -48,10 +49,12 @@ static const char meet[] =
     WHOLE "call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) call('PERSIST',KEYS[3]) if not apart then "
           "call('SETRANGE',KEYS[3],at,ARGV[4]) end call('RENAME',KEYS[3],KEYS[1])" KEPT
           "renew(ARGV[3]) return 1";
-static const char expire[] = BF_LUA_LIVE BF_LUA_EXPIRE
-    "if not live then return 0 end expire(KEYS[1],ARGV[3]) expire(KEYS[2],ARGV[3]) return 1";
-static const char remove_[] =
-    BF_LUA_LIVE "if live then call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
+static const char expire[] = BF_LUA_LIVE BF_LUA_MINE BF_LUA_EXPIRE
+    "if not live then return 0 end expire(KEYS[1],ARGV[3]) if mine then expire(KEYS[2],ARGV[3]) "
+    "end return 1";
+static const char remove_[] = BF_LUA_LIVE BF_LUA_MINE
+    "if not live then return 0 end call('DEL',KEYS[1]) if mine then call('DEL',KEYS[2]) end "
+    "return 1";
 
 static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp)
 {
@@ -91,12 +94,6 @@ static int alive(bf_redis *r, int rc, bf_error *err)
 }
 
 /* ---- temporary keys ---- */
-char *bf_redis_temp_name(const bf_redis *r)
-{
-    return bf_redis_name(r->key, "tmp:%08lx%08lx", (unsigned long)bf_redis_new_mark(),
-        (unsigned long)bf_redis_new_mark());
-}
-
 static void set_range(bf_link *l, const char *key, uint64_t at, const void *bytes, size_t len)
 {
     bf_link_say(l, "ssnb", "SETRANGE", key, at, bytes, len);
@@ -157,7 +154,7 @@ void bf_redis_discard(bf_redis *r, const char *temp)
 /* ---- making and changing ---- */
 int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    char *temp = bf_redis_temp_name(r);
+    char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, d);
@@ -186,7 +183,7 @@ static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mar
 /* renews: what comes of it has temp's mark. */
 static int exchange(bf_redis *r, const char *text, const void *bytes, bool renews, bf_error *err)
 {
-    char *temp = bf_redis_temp_name(r);
+    char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = bf_redis_zeros(r, temp, mark, err);
@@ -249,7 +246,7 @@ static int same_mark(bf_redis *r, bf_redis_answers *a, bf_error *err)
 /* A walk over bytes: take() gets each reply, and about how many bytes it is. */
 typedef struct {
     uint8_t *to;
-    uint64_t ones, missing;
+    uint64_t ones, missing, *slices; /* slices NULL: the ones are not counted by slice */
 } walk;
 typedef bool taker(bf_redis *r, walk *w, uint64_t asked);
 static bool take_bytes(bf_redis *r, walk *w, uint64_t asked)
@@ -269,13 +266,14 @@ static bool take_count(bf_redis *r, walk *w, uint64_t asked)
     long long v;
     if (!bf_reply_integer(&r->link->reply, 0, &v) || v < 0 || (uint64_t)v > 8 * asked) return false;
     w->ones += (uint64_t)v;
+    if (w->slices) *w->slices++ = (uint64_t)v;
     return true;
 }
 
 static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t end, uint64_t step,
     taker *take, walk *w, bf_error *err)
 {
-    const size_t most = step > BF_REDIS_STEP ? WINDOW : HEAVY;
+    const size_t most = take == take_count ? WINDOW : HEAVY;
     while (from < end) {
         size_t n = 0;
         uint64_t at = from;
@@ -326,11 +324,12 @@ int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_erro
     return rc;
 }
 
-int bf_redis_count(bf_redis *r, uint64_t *ones, bf_error *err)
+int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err)
 {
-    walk w = { 0 };
-    int rc =
-        walk_whole(r, "BITCOUNT", 0, (r->bits + 7) / 8, 16 * BF_REDIS_STEP, take_count, &w, err);
+    walk w = { .slices = slices };
+    const uint64_t bytes = (r->bits + 7) / 8,
+                   step = slices ? (bytes + BF_SLICES - 1) / BF_SLICES : 16 * BF_REDIS_STEP;
+    int rc = walk_whole(r, "BITCOUNT", 0, bytes, step, take_count, &w, err);
     *ones = w.ones;
     return rc;
 }

@@ -6,7 +6,7 @@
 int bf_redis_make(
     bf_redis *r, const bf_desc *d, bf_error *err); /* 1 made, 0 another one was there first */
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err);
-int bf_redis_count(bf_redis *r, uint64_t *ones, bf_error *err);
+int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err);
 int bf_redis_replace(
     bf_redis *r, const void *bytes, bf_error *err); /* by these, NULL: by zeros; a new mark */
 int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err);
@@ -15,7 +15,6 @@ int bf_redis_expire(bf_redis *r, double seconds, bf_error *err);
 uint64_t bf_redis_ms(double seconds); /* as EXPIRE's cousins want it, 0 = never */
 int bf_redis_remove(bf_redis *r, bf_error *err);
 
-char *bf_redis_temp_name(const bf_redis *r); /* to be freed; NULL: no memory */
 int bf_redis_zeros(
     bf_redis *r, const char *temp, uint32_t mark, bf_error *err); /* a key of zeros and the mark */
 void bf_redis_discard(bf_redis *r, const char *temp);

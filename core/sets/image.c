@@ -68,13 +68,13 @@ static int write_parts(
     bf_filter *f, unsigned parts, bool compact, bf_sink *sink, void *ctx, bf_error *err)
 {
     shifted s = { sink, ctx, bf_whole_head(f, compact) };
-    int token, rc = bf_whole_hold(f, &token, err);
+    int rc = bf_whole_hold(f, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, compact, &s, err);
     const bf_desc d = bf_whole_describe(f, parts);
     if (rc == 0 && f->variant->many)
         rc = (compact ? bf_image_write_compact : bf_image_write)(&d, NULL, 0, sink, ctx);
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     return rc;
 }
 
@@ -182,6 +182,7 @@ static bf_filter *read_filter(
     const source *from, uint8_t *page, const bf_spec *expect, bf_error *err)
 {
     bf_desc d;
+    if (expect && bf_check_size_given(expect, err) < 0) return NULL;
     const int head = read_page(from, 0, page, err);
     if (head < 0 || bf_header_read(page, (unsigned)head, from->len, &d, from->where, err) < 0)
         return NULL;
@@ -213,7 +214,7 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
 static int fill_file(bf_filter *f, const char *path, int fd, bf_error *err)
 {
     int e = write_parts(f, bf_whole_count(f), false, to_file, &fd, err);
-    if (e == 0) e = bf_sync_file(fd);
+    if (e == 0) e = bf_sync_file(&f->wait, fd);
     if (e) return e < 0 ? e : bf_fail_sys(err, e, "write", path);
     return (e = bf_keep_rights(fd, path)) ? bf_fail_sys(err, e, "keep the rights of", path) : 0;
 }
@@ -280,6 +281,7 @@ bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err)
     _Alignas(8) uint8_t page[BF_HEADER] = { 0 };
     bf_filter *f = NULL;
     bf_error why;
+    if (expect && bf_check_size_given(expect, err) < 0) return NULL;
     for (int tries = 1; !f; tries++) {
         uint64_t len;
         const int fd = bf_open_file(path, O_RDONLY, &len, &why);
@@ -321,7 +323,7 @@ int bf_give_page(const bf_spec *spec, bf_error *err)
     if (bf_path_of(spec->storage, &path, err) < 0) return BF_EINVAL;
     const int fd = bf_open_file(path, O_RDWR, &len, err);
     if (fd < 0) return fd;
-    const int e = bf_lock_file(fd);
+    const int e = bf_lock_file(NULL, fd);
     const int rc = e ? bf_fail_sys(err, e, "lock", path) : replace_image(fd, path, spec, err);
     bf_unlock_file(fd);
     return rc;

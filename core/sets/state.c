@@ -103,21 +103,24 @@ int bf_do_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
 }
 
 /* ---- what is in it ---- */
-int bf_part_ones(bf_piece *p, uint64_t *ones, bf_error *err)
+int bf_part_ones(bf_piece *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err)
 {
     bf_store *s = &p->part.store;
     const bf_cells *cells = bf_cells_of(&p->part.g);
+    const uint64_t slice = slices ? (s->nwords + BF_SLICES - 1) / BF_SLICES : UINT64_MAX,
+                   block = slice < BF_BLOCK ? slice : BF_BLOCK;
     bf_view v;
-    if (!s->words && s->ops->count && cells->bits == 1) return s->ops->count(s, ones, err);
-    int rc = bf_view_open(&v, p, err);
     *ones = 0;
+    if (slices) memset(slices, 0, BF_SLICES * sizeof *slices);
+    if (!s->words && s->ops->count && cells->bits == 1) return s->ops->count(s, ones, slices, err);
+    int rc = bf_view_open(&v, p, err);
     for (uint64_t at = 0, n; rc == 0 && at < s->nwords; at += n) {
-        n = s->nwords - at < BF_BLOCK ? s->nwords - at : BF_BLOCK;
+        n = s->nwords - at < block ? s->nwords - at : block;
         const uint64_t *w = bf_view_block(&v, at, n);
-        if (w)
-            *ones += cells->count(w, n);
-        else
-            rc = BF_EIO;
+        const uint64_t here = w ? cells->count(w, n) : 0;
+        *ones += here;
+        if (slices) slices[at / slice] += here;
+        if (!w) rc = BF_EIO;
     }
     bf_view_close(&v);
     return rc;
@@ -154,11 +157,13 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
     *sum = (bf_state){ 0 };
     for (unsigned i = 0; i < n; i++) {
         bf_piece *p = bf_whole_piece(f, i);
-        uint64_t ones;
+        uint64_t ones, slices[BF_SLICES];
+        const bool uneven = f->scheme->estimate && !p->part.g.counting;
         if (!bf_whole_lives(f, p, now)) continue;
-        int rc = bf_part_ones(p, &ones, err);
+        int rc = bf_part_ones(p, &ones, uneven ? slices : NULL, err);
         if (rc < 0) return rc;
         bf_estimate(f->scheme, f->secret, &p->part.g, ones, &one);
+        if (uneven) f->scheme->estimate(&p->part.g, slices, &one);
         sum->ones += ones;
         sum->count += one.count;
         clean *= 1 - one.fpr;
@@ -179,12 +184,12 @@ int bf_do_get_state(bf_filter *f, bf_state *state, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
     int64_t now;
-    int token, rc = bf_reach(f, ops->count || ops->read, "count its bits", err);
+    int rc = bf_reach(f, ops->count || ops->read, "count its bits", err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_now(f, &now, err)) < 0 ||
-        (rc = bf_whole_hold_all(f, &token, err)) < 0)
+        (rc = bf_whole_hold_all(f, err)) < 0)
         return rc;
     if ((rc = sum_up(f, now, state, err)) == 0) state->saturated = bf_judged(f, state);
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     return rc;
 }
 
@@ -204,8 +209,8 @@ static int read_part(bf_piece *p, uint64_t from, uint8_t *to, uint64_t len, bf_e
 int bf_do_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
     uint8_t *to = buf;
-    int token, rc = bf_reach(f, f->part.store.ops->read, "read its bits", err);
-    if (rc < 0 || (rc = bf_whole_hold_all(f, &token, err)) < 0) return rc;
+    int rc = bf_reach(f, f->part.store.ops->read, "read its bits", err);
+    if (rc < 0 || (rc = bf_whole_hold_all(f, err)) < 0) return rc;
     const unsigned cell = bf_cells_of(&f->part.g)->bits;
     const uint64_t bytes = (bf_whole_cells(f) * cell + 7) / 8;
     if (offset > bytes || len > bytes - offset)
@@ -221,7 +226,7 @@ int bf_do_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_err
         to += n;
         len -= n;
     }
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     return rc;
 }
 
@@ -240,13 +245,13 @@ static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
 
 int bf_do_clear(bf_filter *f, bf_error *err)
 {
-    int token, rc = bf_reach(f, f->part.store.ops->clear, "be cleared", err);
+    int rc = bf_reach(f, f->part.store.ops->clear, "be cleared", err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_writable(f, err)) < 0 ||
-        (rc = bf_whole_hold_all(f, &token, err)) < 0)
+        (rc = bf_whole_hold_all(f, err)) < 0)
         return rc;
     for (unsigned i = 0; rc >= 0 && i < bf_whole_count(f); i++)
         rc = clear_part(f, bf_whole_piece(f, i), err);
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     return rc < 0 ? rc : bf_still_named(f, err);
 }
 
@@ -262,7 +267,7 @@ int bf_do_sync(bf_filter *f, bf_error *err)
     return rc < 0 || whole->read_only ? rc : bf_still_named(f, err);
 }
 
-int bf_check(bf_filter *f, bf_error *err)
+int bf_check_file(bf_filter *f, bf_error *err)
 {
     return bf_int(&f->state) == BF_FRESH ? 0 : bf_still_named(f, err);
 }

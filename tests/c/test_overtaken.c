@@ -88,7 +88,7 @@ static void overtakes(void (*call)(bf_filter *f, bf_filter *other), int when, in
     overtaken.plain = *other->part.store.ops;
     overtaken.plain.read = read_overtaken;
     other->part.store.ops = &overtaken.plain;
-    overtaken.by = in_file ? open_(true) : bf_hold(f);
+    overtaken.by = in_file ? open_(true) : bf_retain(f);
     overtaken.ends = ends;
     add(f, 0, 5);
     overtaken.when = when;
@@ -179,7 +179,7 @@ static void *wait_begins(void *ctx)
     if (waited.fd >= 0)
         flock(waited.fd, LOCK_UN);
     else
-        bf_int_set(&waited.f->holder, 0);
+        bf_int_set(&waited.f->lock_holder, 0);
     return ctx;
 }
 static void wait_ends(void *ctx, void *began)
@@ -195,14 +195,16 @@ static void whoever_waits_for_a_rebuild_says_so(void)
         waited.f = f;
         waited.fd = in_file ? open(path, O_RDONLY) : -1;
         waited.begun = waited.ended = 0;
-        bf_on_wait(f, wait_begins, wait_ends, &waited);
+        bf_set_wait_hooks(f, wait_begins, wait_ends, &waited);
         bf_filter *fresh = bf_rebuild_begin(f, &e);
-        add(f, 0, 10);
+        add(f, 0, 5); /* the first one waits for the disk */
+        waited.begun = waited.ended = 0;
+        add(f, 5, 10);
         CHECK_EQ(waited.begun, 0); /* a hold that is free is not waited for */
         if (in_file)
             CHECK_EQ(flock(waited.fd, LOCK_EX), 0);
         else
-            f->holder = bf_process();
+            f->lock_holder = bf_process();
         add(f, 10, 20);
         CHECK(waited.begun == 1 && waited.ended == 1);
         CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 0, 20, 0, 0));

@@ -306,7 +306,7 @@ static void no_key_without_a_name(void)
         for (size_t way = 0; way < 3; way++)
             for (size_t w = 0; w < WRITES; w++) {
                 bf_filter *f = sure(k, way == 1);
-                CHECK(one(f) == BF_ADDED && bf_check(f, &e) == 0);
+                CHECK(one(f) == BF_ADDED && bf_check_file(f, &e) == 0);
                 ways[way]();
                 CHECK_EQ(bf_test(f, "one", 3, &e), 1); /* who only asks keeps what it has */
                 e = (bf_error){ 0 };
@@ -315,9 +315,10 @@ static void no_key_without_a_name(void)
                     rc = w == 1 || w == 4 ? bf_add(f, &tries, sizeof tries, &e) : writes[w](f);
                 CHECK(rc == BF_EIO && e.lost);
                 CHECK_HAS(e.msg, "was replaced or deleted while it was open");
-                CHECK(one(f) == BF_EIO && many(f) == BF_EIO && bf_check(f, &e) == BF_EIO);
+                CHECK(one(f) == BF_EIO && many(f) == BF_EIO && bf_check_file(f, &e) == BF_EIO);
                 if (way == 0) CHECK_EQ(rename(other, path), 0); /* it does not come back */
-                CHECK(one(f) == BF_EIO && bf_sync(f, &e) == BF_EIO && bf_check(f, &e) == BF_EIO);
+                CHECK(
+                    one(f) == BF_EIO && bf_sync(f, &e) == BF_EIO && bf_check_file(f, &e) == BF_EIO);
                 bf_close(f);
                 unlink(path);
                 CHECK_EQ(files(), 0);
@@ -328,7 +329,7 @@ static void who_wrote_nothing(void)
 {
     bf_filter *f = sure(0, false);
     removed();
-    CHECK(bf_check(f, &e) == 0 && bf_sync(f, &e) == BF_EIO);
+    CHECK(bf_check_file(f, &e) == 0 && bf_sync(f, &e) == BF_EIO);
     bf_close(f);
 }
 
@@ -339,9 +340,9 @@ static void in_another_folder(void)
     CHECK_EQ(chdir(folder), 0);
     bf_filter *f = must(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = "f" }, &e), __LINE__);
     CHECK_EQ(chdir("/"), 0);
-    CHECK(many(f) == 2 && bf_sync(f, &e) == 0 && bf_check(f, &e) == 0);
+    CHECK(many(f) == 2 && bf_sync(f, &e) == 0 && bf_check_file(f, &e) == 0);
     removed();
-    CHECK(many(f) == BF_EIO && bf_check(f, &e) == BF_EIO);
+    CHECK(many(f) == BF_EIO && bf_check_file(f, &e) == BF_EIO);
     bf_close(f);
     CHECK(chdir(was) == 0);
     free(was);

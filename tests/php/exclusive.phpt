@@ -27,7 +27,7 @@ same([true, true], [$f->exists('x'), $f->add('y')]);
 unset($f);
 same(true, $open()->add('z'));
 refused('ValueError', 'exclusive is for mapped files', fn() => new BloomFilter(n: 10, p: 0.1, exclusive: true));
-refused('ValueError', 'read_only', fn() => BloomFilter::open($path, readOnly: true, exclusive: true));
+refused('ValueError', 'readOnly', fn() => BloomFilter::open($path, readOnly: true, exclusive: true));
 echo "done\n";
 ?>
 --EXPECT--
