@@ -128,6 +128,9 @@ typedef struct {
     void *ctx;
 } bf_functions;
 
+/* bf_spec.retry_after: what the other languages write as 0. */
+#define BF_ALWAYS_TRY (-1.0)
+
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with
  * k; with `storage` alone what is there is opened.  All pointers are borrowed for the call, except
  * client and redis_client. */
@@ -142,7 +145,7 @@ typedef struct {
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
     const char *storage;     /* NULL = process memory;
-                              * redis://[user:pass@]host:port/db?key=K&timeout=S,
+                              * redis://[user:pass@]host:port/db?key=K&timeout=S&retry_after=S,
                               * unix:///path?db=0&key=K; else the path of a mapped file */
     const char *key;         /* name inside the storage, where it has names                      */
     const bf_client *client; /* home "client"; NULL = none                                       */
@@ -162,6 +165,10 @@ typedef struct {
                               * (BF_EHOST).  NULL = the system's clock */
     void *clock_ctx;         /* both must outlive the filter                                     */
     double timeout;          /* Redis: seconds a trip may take, 0.001..86400; it overrides the
+                              * URL's */
+    double retry_after;      /* Redis: seconds for which the calls of this process fail at once
+                              * after the server did not answer in time; then one call tries.  To
+                              * 86400; 0 = 1; BF_ALWAYS_TRY: each call tries; it overrides the
                               * URL's */
     bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at
                               * most */
