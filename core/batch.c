@@ -3,7 +3,6 @@
  * with a run of keys is their variant's.  Knows the seams, no formula, no file byte, no hash. */
 #include "base/load.h"
 #include "bits/bits.h"
-#include "home/bias.h"
 #include "parts/span.h"
 #include "parts/whole.h"
 #include "during.h"
@@ -124,19 +123,6 @@ RING int64_t run_ring(
     return r.total;
 }
 
-/* A bf_how, or an error. */
-static inline int begin_adding(bf_filter *f, unsigned n, bf_error *err)
-{
-    bf_bias *b = f->part.store.bias;
-    if (!b) return f->atomic;
-    const int locked = bf_bias_begin(b, n, err);
-    return locked ? locked : BF_SPARING;
-}
-static inline void end_adding(bf_filter *f, int how)
-{
-    if (how == BF_SPARING) bf_bias_let(f->part.store.bias);
-}
-
 static inline void fetch_one(const bf_filter *f, const uint64_t *d, size_t n)
 {
     f->part.kernels->fetch(&f->part.g, f->part.store.words, d, n);
@@ -146,14 +132,10 @@ static inline int ask_one(bf_filter *f, int op, const uint64_t *d, size_t n, con
     size_t nahead, uint64_t *present, bf_error *err)
 {
     const bf_part *p = &f->part;
-    if (op != BF_OP_ADD) {
-        *present = p->kernels->test(&p->g, p->store.words, d, n, ahead, nahead);
-        return 0;
-    }
-    const int how = begin_adding(f, (unsigned)n, err);
-    if (how < 0) return how;
-    *present = p->kernels->add[how](&p->g, p->store.words, d, n, ahead, nahead);
-    end_adding(f, how);
+    (void)err;
+    *present = op == BF_OP_ADD
+                   ? p->kernels->add[f->atomic](&p->g, p->store.words, d, n, ahead, nahead)
+                   : p->kernels->test(&p->g, p->store.words, d, n, ahead, nahead);
     return 0;
 }
 
@@ -311,10 +293,7 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
     f->hash->one(f->secret, key, len, d);
     const uint64_t was = bf_edition_now(f);
     if (was != bf_edition_known(f)) return run_one(f, BF_OP_ADD, key, len, err);
-    const int how = begin_adding(f, 1, err);
-    if (how < 0) return how;
-    const bool present = p->kernels->add_one[how](&p->g, p->store.words, d);
-    end_adding(f, how);
+    const bool present = p->kernels->add_one[f->atomic](&p->g, p->store.words, d);
     if (bf_edition_now(f) != was) return bf_add_meanwhile(f, key, len, was, present, err);
     return present ? BF_PRESENT : BF_ADDED;
 }

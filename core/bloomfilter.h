@@ -263,6 +263,9 @@ int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
  * begin returned) after, in the thread that called it.  Neither may use f. */
 void bf_on_wait(
     bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
+/* For hosts that keep connections or locks: a number above 0 that every forked child finds changed.
+ * A process id does not tell, a child in a new pid namespace may have its parent's. */
+int bf_process(void);
 /* A memory copy, whatever the home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
 /* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a

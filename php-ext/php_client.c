@@ -166,8 +166,8 @@ static bool left_by_fatal_error(php_bf_client *c)
  * transaction must not get our commands. */
 static bool ready(php_bf_client *c)
 {
-    if (c->pid != getpid() || c->unfinished || c->piped || left_by_fatal_error(c)) {
-        c->pid = getpid();
+    if (c->process != bf_process() || c->unfinished || c->piped || left_by_fatal_error(c)) {
+        c->process = bf_process();
         c->unfinished = false;
         reset(c);
     }
@@ -269,7 +269,7 @@ php_bf_client *php_bf_client_new(zend_object *object, bf_spec *spec, zend_string
     c->object = object;
     GC_ADDREF(object);
     c->cluster = is_a(object, "rediscluster");
-    c->pid = getpid();
+    c->process = bf_process();
     name_it(c);
     if (key && ZSTR_LEN(key) && !EG(exception)) set_key(c, key);
     spec->key = c->key ? ZSTR_VAL(c->key) : NULL;

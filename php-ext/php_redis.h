@@ -16,7 +16,7 @@ struct php_bf_client {
     bool lost;        /* a cluster that must not be used any more: see may_go_on */
     bool piped;       /* commands may be queued in phpredis's own memory           */
     bool unfinished;  /* a trip was begun, and no more is known: a fatal error     */
-    pid_t pid;        /* of the process that the connection belongs to */
+    int process;      /* bf_process() of the one that the connection belongs to */
     char name[48];
 };
 

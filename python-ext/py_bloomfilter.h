@@ -48,7 +48,7 @@ typedef struct {
     Py_ssize_t users;    /* calls inside; with a GIL only those during which other code may run */
     Py_ssize_t unlocked; /* calls inside the core without the GIL                              */
     int forks;           /* of this process, when `users` was right: py_inside.c               */
-    int wanted;          /* without a GIL: pid of a thread that waits for everybody to leave   */
+    int wanted;          /* without a GIL: bf_process() while a thread waits for all to leave*/
     PyObject *weakrefs;
     redis_client *client; /* NULL = the home is no client object                                */
     int64_t spare;        /* new keys until the next look whether it is saturated               */
@@ -58,10 +58,10 @@ typedef struct {
     bool far;    /* every call may be a trip over the network: without the GIL          */
     bool waits;  /* calls may wait for a lock at any time: they hold all their keys     */
     struct batch *borrower; /* a batch in the core that does not, and holds them when it waits */
-    bool shared;     /* the same, for a file's: others hold it as well                      */
-    int solo;        /* py_life.c: is a thread without the GIL in the plain kernels?        */
-    int solo_pid;    /* the process it is in: a fork leaves that thread behind              */
-    PyObject *clock; /* what the core calls: a clock, or py_hashes.c's object; or NULL        */
+    bool shared;      /* the same, for a file's: others hold it as well                      */
+    int solo;         /* py_life.c: is a thread without the GIL in the plain kernels?        */
+    int solo_process; /* the process it is in (bf_process): a fork leaves that thread behind */
+    PyObject *clock;  /* what the core calls: a clock, or py_hashes.c's object; or NULL        */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;

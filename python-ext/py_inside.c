@@ -14,7 +14,6 @@
 
 #include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     ENTERED_MOST = 64
@@ -89,9 +88,9 @@ static inline void heed_forks(FilterObject *self)
 
 #if NO_GIL
 /* `users` far below 0 means: the handle is being replaced, come again.  Who wants to replace it
- * puts his pid into `wanted`, and nobody enters until he has done it or given up: otherwise there
- * might always be somebody inside for a moment.  A process that forked meanwhile finds another's
- * pid there and does not wait. */
+ * puts bf_process() into `wanted`, and nobody enters until he has done it or given up: otherwise
+ * there might always be somebody inside for a moment.  A process that forked meanwhile finds
+ * another's number there and does not wait. */
 #define REPLACING (PY_SSIZE_T_MIN / 2)
 enum { REPLACE_TRIES = 1000 };
 
@@ -107,7 +106,7 @@ static bool come_in(FilterObject *self)
 {
     int wanted = __atomic_load_n(&self->wanted, __ATOMIC_RELAXED);
     heed_forks(self);
-    if (__builtin_expect(wanted != 0, 0) && wanted == (int)getpid()) return false;
+    if (__builtin_expect(wanted != 0, 0) && wanted == bf_process()) return false;
     if (__atomic_fetch_add(&self->users, 1, __ATOMIC_SEQ_CST) >= 0) return true;
     __atomic_fetch_sub(&self->users, 1, __ATOMIC_SEQ_CST);
     return false;
@@ -134,7 +133,7 @@ bool replace_begin(FilterObject *self)
     /* A call on one key is over at once; a batch is not, so the wait ends. */
     for (int i = 0; !alone && i < REPLACE_TRIES; i++) {
         Py_ssize_t none = 0;
-        __atomic_store_n(&self->wanted, (int)getpid(), __ATOMIC_RELAXED);
+        __atomic_store_n(&self->wanted, bf_process(), __ATOMIC_RELAXED);
         alone = __atomic_compare_exchange_n(
             &self->users, &none, REPLACING, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
         if (!alone) pause_thread();

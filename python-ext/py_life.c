@@ -4,7 +4,6 @@
 #include "py_bloomfilter.h"
 
 #include <time.h>
-#include <unistd.h>
 
 /* The state of the thread that is in the core without the GIL: a client object needs it to come
  * back to Python. */
@@ -87,7 +86,7 @@ PyThreadState *solo_release(FilterObject *self)
     if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote || self->shared)
         return gil_release(self, NULL);
     self->unlocked = 1;
-    self->solo_pid = (int)getpid();
+    self->solo_process = bf_process();
     solo_set(self, ALONE);
     return gil_out();
 }
@@ -115,7 +114,7 @@ void solo_end(FilterObject *self)
 {
     enum { PATIENCE = 20 };
     struct timespec shortly = { 0, 10000 };
-    bool there = self->solo_pid == (int)getpid();
+    bool there = self->solo_process == bf_process();
     for (int i = 0; there && (solo_swap(self, ALONE, ASKED) || solo_state(self) == ASKED); i++) {
         PyThreadState *ts = i < PATIENCE ? NULL : gil_out();
         nanosleep(&shortly, NULL);

@@ -68,10 +68,19 @@ static PyObject *module_read_secret(PyObject *module, PyObject *arg)
                   : PyBytes_FromStringAndSize(secret, sizeof secret);
 }
 
+/* For _redis.py. */
+static PyObject *module_process(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return PyLong_FromLong(bf_process());
+}
+
 static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
     { "_open", (PyCFunction)(void (*)(void))module_open, METH_VARARGS | METH_KEYWORDS, NULL },
     { "_from_bytes", (PyCFunction)(void (*)(void))module_from_bytes, METH_VARARGS | METH_KEYWORDS,
         NULL },
+    { "_process", module_process, METH_NOARGS, NULL },
     { "_hide_passwords", module_hide_passwords, METH_O, NULL },
     { "_find_lines", module_find_lines, METH_VARARGS, NULL },
     { "_read_secret", module_read_secret, METH_O, NULL }, { NULL, NULL, 0, NULL } };

@@ -4,6 +4,7 @@
  *   real.c    fractions as text, any locale       names.c   temporary names, new names, rights
  *   cpu.c     which kernels this machine can run         secretfile.c  a secret out of a file
  *   storage.c the text that names a storage: a path or a mistake
+ *   process.c bf_process: is this the process that it was, or a forked child?
  *
  * system.h goes before every other header of a file that asks the system for more than C and POSIX
  * have; load.h loads words from bytes, utf16.h reads UTF-8 as UTF-16.  Everything above may use

@@ -22,7 +22,7 @@
 _Static_assert(
     sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
 
-enum { ZEROS = 4096, STANDARD = 3, LEASED = 1000 };
+enum { ZEROS = 4096, STANDARD = 3 };
 enum { LONGEST = 20000000 }; /* between two tries for a lock, in ns */
 
 static int not_regular(const char *what, const char *path, mode_t mode, bf_error *err)
@@ -45,15 +45,13 @@ int bf_off_standard(int fd)
     return higher;
 }
 
-/* A signal may interrupt it on file systems that wait for a server.  Another process may be asking
- * for a moment whether it is alone with the file (home/bias.c: a lease). */
+/* A signal may interrupt it on file systems that wait for a server. */
 static int open_again(const char *path, int flags)
 {
-    for (unsigned tries = 0;; tries++) {
-        const int fd = open(path, flags);
-        if (fd >= 0 || (errno != EINTR && errno != EWOULDBLOCK) || tries == LEASED) return fd;
-        if (errno == EWOULDBLOCK) nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
-    }
+    int fd;
+    do fd = open(path, flags);
+    while (fd < 0 && errno == EINTR);
+    return fd;
 }
 
 int bf_open_again(int fd, const char *path)

@@ -163,42 +163,6 @@ static inline bool bf_who_swap(uint64_t *at, uint64_t *was, uint64_t want)
     return __atomic_compare_exchange_n(
         (bf_shared *)at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-/* Words by which writers agree who writes (home/bias.c).  turn: false, it is not what it was. */
-static inline uint64_t bf_seen(const uint64_t *w)
-{
-    BF_STEP(w, false);
-    return __atomic_load_n((const bf_shared *)w, __ATOMIC_ACQUIRE);
-}
-static inline void bf_say(uint64_t *w, uint64_t value)
-{
-    BF_STEP(w, true);
-    __atomic_store_n((bf_shared *)w, value, __ATOMIC_RELEASE);
-}
-static inline bool bf_turn(uint64_t *w, uint64_t was, uint64_t want)
-{
-    BF_STEP(w, true);
-    return __atomic_compare_exchange_n(
-        (bf_shared *)w, &was, want, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-/* The processor may do what follows a store before others see the store; the compiler may not. */
-static inline void bf_in_order(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
-/* Tells a thread from the others of its process that live. */
-#ifdef BF_MODEL
-uint64_t bf_self(void);
-#elif defined(__x86_64__) && defined(__linux__)
-static inline uint64_t bf_self(void)
-{
-    uint64_t self;
-    __asm__("mov %%fs:0, %q0" : "=r"(self));
-    return self;
-}
-#else
-static inline uint64_t bf_self(void)
-{
-    static _Thread_local char self;
-    return (uint64_t)(uintptr_t)&self;
-}
-#endif
 /* One place for whoever comes first: was it taken before? */
 static inline bool bf_taken(bool *place)
 {

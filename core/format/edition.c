@@ -42,20 +42,6 @@ uint64_t bf_draft_from(uint64_t bits)
 
 uint64_t bf_draft_to(uint64_t bits) { return bf_draft_from(bits) + bf_cells_bytes(bits); }
 
-uint64_t bf_turns_word(bf_turns turns)
-{
-    static const unsigned version[] = { VERSION, VERSION_SOLE, VERSION_REVOKED };
-    uint64_t word;
-    uint8_t bytes[8];
-    bf_put(bytes, 4, version[turns]);
-    bf_put(bytes + 4, 4, BF_HEADER);
-    memcpy(&word, bytes, 8);
-    return word;
-}
-
-uint64_t *bf_header_turns(uint8_t *page) { return (uint64_t *)(void *)(page + AT_VERSION); }
-uint64_t *bf_header_inside(uint8_t *page) { return (uint64_t *)(void *)(page + AT_INSIDE); }
-
 bool bf_may_have_draft(const uint8_t *page)
 {
     const uint64_t dirty = bf_get(page + AT_DIRTY, 8);

@@ -32,12 +32,9 @@ enum {
     AT_BITS_SUM = 2072,
     AT_LIVE_REST = 2080,
     AT_LIVE = 2080,
-    AT_INSIDE = 3072,
     AT_PAGE_SUM = 4088,
     VERSION = 1,
     VERSION_COMPACT = 2,
-    VERSION_SOLE = 3, /* a page in use: edition.c */
-    VERSION_REVOKED = 4,
     FLAG_KEYED = 1,
     FLAG_SHARDED = 16,
     FLAGS_CHAIN = BF_FLAG_GROW | BF_FLAG_WINDOW | BF_FLAG_PART

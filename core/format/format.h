@@ -86,15 +86,6 @@ uint64_t bf_draft_from(uint64_t bits);
 uint64_t bf_draft_to(uint64_t bits);
 bool bf_may_have_draft(const uint8_t *page);
 
-/* The version as the word by which writers agree who writes: everybody, or one alone whose
- * processor need not lock a word; versions of this library that do not know of this refuse the
- * page meanwhile.  inside: the word of an edition 1,
- * which checks itself, while that one writes; else 0. */
-typedef enum { BF_SHARED, BF_SOLE, BF_REVOKED } bf_turns;
-uint64_t bf_turns_word(bf_turns turns);
-uint64_t *bf_header_turns(uint8_t *page);
-uint64_t *bf_header_inside(uint8_t *page);
-
 typedef struct {
     uint64_t header, clean, page;
 } bf_stamp;

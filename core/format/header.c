@@ -110,8 +110,6 @@ static uint64_t page_sum(const uint8_t *page)
     memcpy(copy, page, sizeof copy);
     memcpy(copy + AT_DIRTY, copy + AT_CLEAN, 8);
     if (is_chain(page)) memset(copy + AT_LIVE, 0, 8);
-    bf_put(copy + AT_VERSION, 4, VERSION);
-    memset(copy + AT_INSIDE, 0, 8);
     return XXH3_64bits(copy, sizeof copy);
 }
 
@@ -173,13 +171,13 @@ static int check_frame(const uint8_t *page, uint64_t len, const char *where, bf_
                 : "%.80s is not a filter file (bad magic bytes, %llu bytes)",
             where, (ull)len);
     uint64_t version = len < AT_HEADER ? VERSION : bf_get(page + AT_VERSION, 4);
-    if (len < BF_HEADER && version <= VERSION_REVOKED && version != VERSION_COMPACT)
+    if (len < BF_HEADER && version <= VERSION)
         return bf_fail(
             err, BF_EFORMAT, "%.80s is truncated: %llu bytes, a header has 4096", where, (ull)len);
-    if (version > VERSION_REVOKED || version == VERSION_COMPACT)
+    if (version > VERSION)
         return bf_fail(err, BF_EFORMAT, "%.80s has format version %llu, this build reads up to %d",
-            where, (ull)version, VERSION_REVOKED);
-    if (version < VERSION || bf_get(page + AT_HEADER, 4) != BF_HEADER)
+            where, (ull)version, VERSION_COMPACT);
+    if (version != VERSION || bf_get(page + AT_HEADER, 4) != BF_HEADER)
         return bf_damaged(err, where, "bad version or header size");
     if (bf_get(page + AT_SUM, 8) != header_sum(page))
         return bf_damaged(err, where, "the header's checksum does not match");
@@ -277,14 +275,8 @@ static int check_live(const uint8_t *page, const char *where, bf_error *err)
     if (!sequence_valid(dirty) || !sequence_valid(clean) || (uint32_t)clean > (uint32_t)dirty ||
         !bf_edition_settled((uint32_t)clean))
         return bf_damaged(err, where, "a sequence number is invalid");
-    const unsigned after = AT_INSIDE + 8;
-    if (!all_zero(page + rest, AT_INSIDE - rest) || !all_zero(page + after, AT_PAGE_SUM - after))
+    if (!all_zero(page + rest, AT_PAGE_SUM - rest))
         return bf_damaged(err, where, "a reserved byte is set");
-    const uint64_t inside = bf_get(page + AT_INSIDE, 8);
-    const bool sole = bf_get(page + AT_VERSION, 4) != VERSION || inside;
-    if ((inside && inside != bf_sequence(1)) ||
-        (sole && (dirty == clean || is_chain(page) || bf_get(page + AT_CELL, 4) != 1)))
-        return bf_damaged(err, where, "it cannot have one writer, as it says");
     return bf_get(page + AT_PAGE_SUM, 8) == page_sum(page)
                ? 0
                : bf_damaged(err, where, "the header page's checksum does not match");

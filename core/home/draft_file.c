@@ -34,7 +34,7 @@ static int mark_living(bf_file *file)
 {
     struct flock l = far_byte(F_RDLCK);
     file->maker = bf_file_again(file);
-    file->maker_pid = getpid();
+    file->maker_process = bf_process();
     return file->maker < 0 || fcntl(file->maker, F_OFD_SETLK, &l) < 0 ? errno : 0;
 }
 
@@ -52,7 +52,7 @@ static int made_by_living(const bf_filter *f)
 #else
 static int mark_living(bf_file *file)
 {
-    file->maker_pid = getpid();
+    file->maker_process = bf_process();
     return 0;
 }
 static void unmark(const bf_file *file) { (void)file; }
@@ -73,7 +73,7 @@ static void forget_maker(bf_file *file)
 /* The rebuild of a parent is not its child's, who would give it up when it exits. */
 static void forget_parents(bf_filter *f)
 {
-    if (!f->began || file_of(f)->maker_pid == getpid()) return;
+    if (!f->began || file_of(f)->maker_process == bf_process()) return;
     f->began = 0;
     forget_maker(file_of(f));
 }
@@ -81,8 +81,8 @@ static void forget_parents(bf_filter *f)
 static int hold(bf_filter *f, int *token, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    int rc = s->bias ? bf_bias_settle(s->bias, err) : 0;
-    if (rc < 0 || (rc = bf_file_lock(f, token, err)) < 0) return rc;
+    int rc = bf_file_lock(f, token, err);
+    if (rc < 0) return rc;
     if ((rc = s->ops->check(s, err)) < 0) bf_unlock_file(*token);
     if (rc == 0) forget_parents(f);
     return rc;

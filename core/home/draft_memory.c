@@ -4,7 +4,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { YIELDS = 1000 }; /* tries, then tries with a ms between: as long as BF_PATIENCE */
 
@@ -34,7 +33,7 @@ static int wait_for(bf_filter *f, int me, bf_error *err)
 
 static int hold(bf_filter *f, int *token, bf_error *err)
 {
-    const int me = *token = (int)getpid();
+    const int me = *token = bf_process();
     if (held(f, me)) return 0;
     void *began = bf_wait_begin(f);
     const int rc = wait_for(f, me, err);

@@ -174,7 +174,6 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     uint64_t len = 0;
     file *f = start(s, spec->storage, err);
     s->packed = false;
-    s->bias = NULL;
     if (!f) return BF_ENOMEM;
     bf_error why; /* err is the caller's: nothing there may be no error */
     if (open_existing(s, f, &len, &why) < 0) {
@@ -198,10 +197,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     const uint64_t nwords = (bf_bits(&desc->g) + 63) / 64;
     bf_file_words w = { .fd = f->fd, .at = BF_HEADER, .path = f->path, .err = err };
     rc = bf_header_verify_of(f->map, bf_file_block, &w, nwords, f->path, err);
-    if (rc < 0) return rc;
-    if (!s->read_only && !desc->g.counting)
-        bf_bias_init(s->bias = &f->bias, f->map, f->fd, f->path);
-    return 1;
+    return rc < 0 ? rc : 1;
 }
 
 /* ---- a new one ---- */
@@ -286,8 +282,6 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 static int before_write(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
-    const int rc = s->bias ? bf_bias_settle(s->bias, err) : 0;
-    if (rc < 0) return rc;
     const int e = bf_header_dirty(f->map) ? bf_sync_map(f->map, BF_HEADER) : 0;
     return e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
@@ -356,7 +350,6 @@ static void close_(bf_store *s)
     file *f = s->impl;
     if (!f) return;
     bf_file_end_drafts(f);
-    if (s->bias) bf_bias_end(s->bias);
     if (f->map) munmap(f->map, (size_t)f->mapped);
     if (f->fd >= 0) close(f->fd);
     free(f->packed);

@@ -2,7 +2,6 @@
 #ifndef BF_STORE_FILE_H
 #define BF_STORE_FILE_H
 #include "parts/filter.h"
-#include "home/bias.h"
 #include <sys/types.h>
 
 typedef struct {
@@ -20,9 +19,8 @@ typedef struct bf_file {
     char *path;
     uint8_t *draft; /* its map, or NULL: draft_file.c  */
     uint64_t draft_bytes;
-    int maker;       /* of a draft: what says that this process lives, or -1 */
-    pid_t maker_pid; /* the process that made it: a child of fork has a copy of all this */
-    bf_bias bias;
+    int maker;         /* of a draft: what says that this process lives, or -1 */
+    int maker_process; /* the process that made it: a child of fork has a copy of all this */
 } bf_file;
 
 /* packed.c: makes fd, of a file of so many bytes, a copy with pages; how long that is. */

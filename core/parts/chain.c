@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
     YIELDS = 1000,
@@ -145,7 +144,7 @@ static int wait_for(bf_filter *f, int me, bf_error *err)
 static int hold(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
-    const int me = (int)getpid();
+    const int me = bf_process();
     if (held(c, me)) return 0;
     void *began = bf_wait_begin(f);
     int rc = wait_for(f, me, err);

@@ -63,13 +63,13 @@ struct bf_filter {
     char *storage, *key; /* as given, or NULL             */
     bool empty;          /* shut: all that it held is freed                                 */
     bool first_taken;
-    int pid;                  /* of the process whose calls are counted                          */
+    int process;              /* bf_process() of the one whose calls are counted                 */
     _Alignas(8) uint64_t who; /* inside.c: owners, and calls inside                              */
     bf_call first;            /* of those that run the host's code; others are allocated         */
     /* rebuild.h */
     _Alignas(8) uint64_t own_edition; /* of a filter in memory                                   */
     uint64_t *draft;                  /* of a filter in memory                                   */
-    int holder;                       /* of its hold: a pid, or 0                                */
+    int holder;                       /* of its hold: bf_process(), or 0                       */
     uint32_t began;    /* the edition that a rebuild of this handle opened, or 0               */
     uint32_t rebuilds; /* that this handle began                                               */
     uint32_t fresh_of; /* which of them its keys are for; 0 = none                             */

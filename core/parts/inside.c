@@ -17,7 +17,6 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include <stdlib.h>
-#include <unistd.h>
 
 static _Thread_local bf_call *calls; /* of this thread, the last first */
 
@@ -29,7 +28,7 @@ static uint64_t inside(uint64_t who) { return (who & ~SHUT) >> OWNER_BITS; }
 void bf_own(bf_filter *f)
 {
     bf_who_add(&f->who, OWNER);
-    bf_int_set(&f->pid, (int)getpid());
+    bf_int_set(&f->process, bf_process());
 }
 
 bf_filter *bf_hold(bf_filter *f)
@@ -73,8 +72,8 @@ void bf_leave(bf_filter *f) { give_up(f, INSIDE); }
 int bf_busy(bf_filter *f, bf_error *err)
 {
     const bool counted = inside(bf_who(&f->who)) != 0;
-    const int me = (int)getpid(), of = bf_int(&f->pid);
-    if (!counted && of != me) bf_int_set(&f->pid, me);
+    const int me = bf_process(), of = bf_int(&f->process);
+    if (!counted && of != me) bf_int_set(&f->process, me);
     if (!counted || (of != me && !is_in(calls, f))) return 0;
     return bf_fail(err, BF_EBUSY,
         "the filter is in use: it cannot be closed before the call that "

@@ -53,7 +53,7 @@ struct bf_chain {
     _Alignas(8) uint64_t own;
     uint64_t *epoch; /* window: the newest epoch that anybody added in                          */
     int64_t newest;  /* Redis, window: the newest epoch that has a part, as K:meta said it last */
-    int holder;      /* of the lock within the process: its pid, or 0                           */
+    int holder;      /* of the lock within the process: bf_process(), or 0                      */
     double (*clock)(void *);
     void *clock_ctx;
     bool own_clock; /* the clock is the caller's                                               */

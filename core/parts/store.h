@@ -55,10 +55,9 @@ struct bf_store {
     uint64_t *words; /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
     uint64_t nwords; /* ceil(bits / 64), set by filter.c before create and after attach        */
     bool read_only;
-    bool made;            /* what attach opened was made just now, by this opening                */
-    bool packed;          /* attach: an image without a page, where it is to be written in place  */
-    struct bf_bias *bias; /* who may write words without a lock: home/bias.h; NULL = nobody     */
-    void *impl;           /* the store's own state                                               */
-    const char *label;    /* what messages call it, NULL = its storage text; never a password    */
+    bool made;         /* what attach opened was made just now, by this opening               */
+    bool packed;       /* attach: an image without a page, where it is to be written in place */
+    void *impl;        /* the store's own state                                               */
+    const char *label; /* what messages call it, NULL = its storage text; never a password    */
 };
 #endif

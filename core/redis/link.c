@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     SPARE_LEAVES = 1 << 10,
@@ -48,7 +47,7 @@ int bf_link_ready(bf_link *l, int rc)
     l->key = l->url.key;
     l->label = l->own_label;
     pthread_mutex_init(&l->mutex, NULL);
-    bf_int_set(&l->pid, (int)getpid());
+    bf_int_set(&l->process, bf_process());
     return 0;
 }
 
@@ -75,17 +74,17 @@ static void let_go(bf_link *l)
     pthread_mutex_init(&l->mutex, NULL);
 }
 
-/* While a thread lets go, -pid of its process stands there: others of the process wait for it, and
- * a process that was forked in that moment, where that thread is not, does it again. */
+/* While a thread lets go, minus its process (bf_process) stands there: others of the process wait
+ * for it, and a process that was forked in that moment, where that thread is not, does it again. */
 static void come_home(bf_link *l)
 {
-    int me = (int)getpid(), was = bf_int(&l->pid);
+    int me = bf_process(), was = bf_int(&l->process);
     while (was != me) {
-        if (was != -me && bf_int_swap(&l->pid, &was, -me)) {
+        if (was != -me && bf_int_swap(&l->process, &was, -me)) {
             let_go(l);
-            bf_int_set(&l->pid, me);
+            bf_int_set(&l->process, me);
         }
-        was = bf_int(&l->pid);
+        was = bf_int(&l->process);
     }
 }
 

@@ -53,7 +53,7 @@ struct bf_link {
     bool allowed, timed_out; /* allowed: the breaker lets this trip go on */
     int64_t deadline;        /* ms, monotonic */
     pthread_mutex_t mutex;
-    int pid;             /* of the process the connection belongs to */
+    int process;         /* bf_process() of the one that the connection belongs to */
     bool one_slot;       /* a trip must keep to keys of one slot: what answers is a cluster */
     bool no_bitfield_ro; /* before Redis 6.2, or renamed */
 };

@@ -23,7 +23,6 @@
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
 void bf_redis_place(bf_redis *r, const bf_desc *d)
 {
@@ -275,5 +274,5 @@ uint32_t bf_redis_new_mark(void)
     if (mark) return mark;
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
-    return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)getpid()) | 1;
+    return ((uint32_t)t.tv_nsec ^ (uint32_t)t.tv_sec << 12 ^ (uint32_t)(uintptr_t)&t) | 1;
 }

@@ -14,11 +14,12 @@ lists the commands that got an error reply, command(i) is one of them as it was 
 import errno
 import inspect
 import itertools
-import os
 import threading
 import time
 from contextlib import ExitStack
 from weakref import WeakKeyDictionary, ref
+
+from ._bloomfilter import _process
 
 PIECE = 1 << 16  # bytes read at once
 ROUNDS = 16  # times that the commands of a trip may be sent elsewhere
@@ -59,7 +60,7 @@ class Loan:
 
     def __init__(self, client):
         self.client = client
-        self.pid = os.getpid()
+        self.process = _process()
         first = next(
             iter(inspect.signature(client.connection_pool.get_connection).parameters.values()), None
         )
@@ -73,25 +74,31 @@ class Loan:
     def take(self, talk):
         """A connection that stands, and that no other talk has in its hands."""
         own = self.client.connection  # of a client made with single_connection_client
+        me = _process()
         if own is None:
-            return self.client.connection_pool.get_connection(*self.args)
+            pool = self.client.connection_pool
+            if owner_of.setdefault(pool, me) != me:
+                leave_to_parent(pool)
+                owner_of[pool] = me
+            return pool.get_connection(*self.args)
         lock = getattr(self.client, "single_connection_lock", None)
-        if lock and self.pid != os.getpid() and not lock.acquire(blocking=False):
+        if lock and self.process != me and not lock.acquire(blocking=False):
             lock = self.client.single_connection_lock = (
                 threading.RLock()
             )  # a thread that is not in this child of fork has the old one
             lock.acquire()
-        elif lock and self.pid == os.getpid():
+        elif lock and self.process == me:
             lock.acquire()
         try:
-            pid, other = talking.get(own, (0, None))
-            if pid == os.getpid() and other():
+            process, other = talking.get(own, (0, None))
+            if process == me and other():
                 raise RuntimeError("the client's only connection waits for another reply")
-            if self.pid != os.getpid():  # the parent's: a child must not speak on it
+            if self.process != me:  # the parent's: a child must not speak on it
+                own.pid = None  # disconnect() closes it and does not shut it down
                 own.disconnect()
-                self.pid = os.getpid()
+                self.process = me
             own.connect()
-            talking[own] = self.pid, ref(talk)
+            talking[own] = me, ref(talk)
         except BaseException:
             self.unlock()
             raise
@@ -108,6 +115,20 @@ class Loan:
         lock = getattr(self.client, "single_connection_lock", None)
         if lock:
             lock.release()
+
+
+# Pools, and the process whose connections they have.
+owner_of = WeakKeyDictionary()
+
+
+def leave_to_parent(pool):
+    """Forgets the connections that a pool of this forked child has from its parent.  redis-py does
+    that too, but by process id, which may be the same in a new pid namespace; and it would shut
+    down connections of its own process id."""
+    for name in "_available_connections", "_in_use_connections", "_connections":
+        for connection in getattr(pool, name, ()):
+            connection.pid = None
+    pool.reset()
 
 
 # Connections of clients made with single_connection_client, and the process and the talk that have

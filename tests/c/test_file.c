@@ -152,7 +152,7 @@ static void wrong_files(void)
     memcpy(bad, good, len);
     bad[8] = 9;
     put_bytes(bad, len);
-    CHECK_HAS(refused((bf_spec){ 0 }, BF_EFORMAT), "format version 9, this build reads up to 4");
+    CHECK_HAS(refused((bf_spec){ 0 }, BF_EFORMAT), "format version 9, this build reads up to 2");
     remove_it();
     CHECK_HAS(refused((bf_spec){ 0 }, BF_ENOENT), "No such file or directory");
     CHECK_EQ(e.sys_errno, ENOENT);

@@ -202,7 +202,7 @@ static void whoever_waits_for_a_rebuild_says_so(void)
         if (in_file)
             CHECK_EQ(flock(waited.fd, LOCK_EX), 0);
         else
-            f->holder = getpid();
+            f->holder = bf_process();
         add(f, 10, 20);
         CHECK(waited.begun == 1 && waited.ended == 1);
         CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 0, 20, 0, 0));

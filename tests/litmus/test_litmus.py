@@ -43,21 +43,8 @@ LINES = {
         "return __atomic_add_fetch((bf_shared *)at, more, __ATOMIC_ACQ_REL);",
         "return __atomic_exchange_n(place, true, __ATOMIC_ACQUIRE);",
         "static inline void bf_give_back(bool *place) { __atomic_store_n(place, false, __ATOMIC_RELEASE); }",
-        "return __atomic_load_n((const bf_shared *)w, __ATOMIC_ACQUIRE);",
-        "__atomic_store_n((bf_shared *)w, value, __ATOMIC_RELEASE);",
-        "(bf_shared *)w, &was, want, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);",
         "return __atomic_load_n(at, __ATOMIC_ACQUIRE);",
         "__atomic_store_n(at, n, __ATOMIC_RELEASE);",
-    ],
-    "home/bias.h": [
-        "bf_word_set(b->inside, b->within); bf_in_order(); if (bf_seen(b->turns) == b->sole) return 0;",
-        "static inline void bf_bias_let(bf_bias *b) { bf_say(b->inside, 0); }",
-    ],
-    "home/bias.c": [
-        "if (bf_seen(b->turns) == shared) return 0; bf_turn(b->turns, b->sole, revoked); const bool near = local(b), heard = near && barrier(GLOBAL_EXPEDITED);",
-        "bf_turn(b->family, 0, 1); else bf_turn(&b->others, 0, 1); const int rc = end_bias(b, err);",
-        "if ((heard || late) && bf_seen(b->inside) == 0) break;",
-        "if (!bf_turn(b->turns, shared, b->sole)) return;",
     ],
     "format/header.c": [
         "__atomic_store_n((bf_shared *)word, live_code(value), __ATOMIC_SEQ_CST);",
@@ -343,93 +330,3 @@ def test_a_second_adder_of_a_handle_may_look_like_damage():
     program = [first, summed([], [F()])[1], adds]
     possible(program, wrongly_damaged)
     assert not allowed(program, wrongly_damaged, x86)
-
-
-# ---- the only writer of a file, who writes plain words ----
-SOLE, REVOKED = 0, 1
-
-
-def interrupted(owner, at):
-    """membarrier: at some moment of it the owner's processor does all that was before, whatever the
-    owner is about to do."""
-    return [*owner[:at], R("asked", "asked", ACQUIRE), F(), W("done", 1, RELEASE), *owner[at:]]
-
-
-def plain(look=True, inside_first=True, let=RELEASE):
-    """The owner's step."""
-    step = [R("word", "word"), W("word", lambda names: names["word"] | 1)]
-    begin = [W("inside", 1), R("turns", "turns", ACQUIRE)]
-    begin = begin if inside_first else begin[::-1]
-    return [
-        *(begin if look else begin[:1]),
-        If(lambda names: names.get("turns", SOLE) == SOLE, step),
-        W("inside", 0, let),
-    ]
-
-
-def revoking(barrier=True, wait=True):
-    add = [U("word", bit(1), "word", RELAXED)]
-    ask = [W("asked", 1, RELEASE), R("done", "done", ACQUIRE), F()] if barrier else []
-    return [
-        U("turns", lambda old: REVOKED, "turns", SC),
-        *ask,
-        R("inside", "inside", ACQUIRE),
-        If(lambda names: names["inside"] == 0, add) if wait else add[0],
-    ]
-
-
-def lost(names, final):
-    """Both wrote, and of one the bit is gone."""
-    owner, other = names
-    heard = other.get("done", 1) == 1 and owner.get("asked", 1) == 1
-    return heard and "word" in owner and "word" in other and final["word"] != 3
-
-
-def everywhere(owner):
-    return [interrupted(owner, at) for at in range(len(owner) + 1)]
-
-
-def test_who_revokes_writes_beside_no_plain_word():
-    for owner in everywhere(plain()):
-        never([owner, revoking()], lost)
-
-
-def test_without_membarrier_a_key_is_lost_even_on_x86():
-    possible([plain(), revoking(barrier=False)], lost)
-    assert allowed([plain(), revoking(barrier=False)], lost, x86)
-
-
-@pytest.mark.parametrize(("owner", "other"), [
-    (plain(look=False), revoking()),
-    (plain(inside_first=False), revoking()),
-    (plain(), revoking(wait=False)),
-])  # fmt: skip
-def test_neither_the_look_nor_its_order_nor_the_wait_can_be_spared(owner, other):
-    assert any(allowed([each, other], lost, x86) for each in everywhere(owner))
-
-
-def test_the_end_of_a_step_is_a_release():
-    """For compilers and weaker machines; the owner's are x86."""
-    assert any(allowed([each, revoking()], lost, c11) for each in everywhere(plain(let=RELAXED)))
-    assert not any(allowed([each, revoking()], lost, x86) for each in everywhere(plain(let=RELAXED)))  # fmt: skip
-
-
-def becoming(order):
-    """One becomes the owner; a thread or a child tells it of itself and looks whether it did."""
-
-    def tell(word):
-        return U(word, lambda old: 1, "was", SC) if order == SC else W(word, 1, order)
-
-    return [
-        [tell("sole"), R("others", "others", ACQUIRE)],
-        [tell("others"), R("sole", "sole", ACQUIRE)],
-    ]
-
-
-def unheard(names, final):
-    return names[0]["others"] == 0 and names[1]["sole"] == 0
-
-
-def test_nobody_becomes_the_owner_beside_one_who_did_not_find_that():
-    assert not allowed(becoming(SC), unheard, x86)
-    assert allowed(becoming(RELEASE), unheard, x86)

@@ -31,7 +31,6 @@ typedef struct {
     const void *word; /* what a step touches                                  */
     bool write, locks,
         all; /* locks: word is an int, and the step waits until it is 0; all: touches everything */
-    bool (*until)(int me); /* the step waits for this */
 } model_access;
 
 typedef struct {
@@ -71,35 +70,27 @@ static struct {
     unsigned long long schedules, cut; /* cut: runs given up as another one in a different order */
 } model = { .running = -1 };
 
-static __attribute__((noinline)) void model_pause(
-    const void *word, bool write, bool locks, bool (*until)(int))
+static __attribute__((noinline)) void model_pause(const void *word, bool write, bool locks)
 {
     if (model.running < 0) return;
     const int me = model.running;
     model_thread *t = &model.thread[me];
-    t->next =
-        (model_access){ model.place ? model.place(word) : word, write, locks, word == NULL, until };
+    t->next = (model_access){ model.place ? model.place(word) : word, write, locks, word == NULL };
     if (_setjmp(t->here) == 0) _longjmp(model.scheduler, 1);
     if (t->next.word != model.watched || !model.looks[me]) return;
     model.saw[me] = *(const uint64_t *)word;
     model.looks[me] = false;
 }
 void bf_model_step(const void *word, bool write);
-void bf_model_step(const void *word, bool write) { model_pause(word, write, false, NULL); }
+void bf_model_step(const void *word, bool write) { model_pause(word, write, false); }
 void bf_model_wait(const int *lock);
-void bf_model_wait(const int *lock) { model_pause(lock, true, true, NULL); }
-static inline void model_until(bool (*until)(int)) { model_pause(NULL, true, false, until); }
-
-/* The number of a thread within its process: all have one, where a test says nothing else. */
-static uint64_t (*self_of_thread)(void);
-uint64_t bf_self(void);
-uint64_t bf_self(void) { return self_of_thread ? self_of_thread() : 16; }
+void bf_model_wait(const int *lock) { model_pause(lock, true, true); }
 
 /* Ends a thread wherever it is.  What it would have done is never seen, so explore() must try this
  * in_full. */
 static inline void model_kill(int i)
 {
-    model_pause(NULL, true, false, NULL);
+    model_pause(NULL, true, false);
     model.thread[i].done = true;
 }
 
@@ -157,8 +148,7 @@ static unsigned model_ready(void)
     unsigned ready = 0;
     for (int i = 0; i < model.threads; i++) {
         const model_thread *t = &model.thread[i];
-        if (t->done || (t->next.until && !t->next.until(i))) continue;
-        if (!(t->next.locks && *(const int *)t->next.word != 0)) ready |= 1u << i;
+        if (!t->done && !(t->next.locks && *(const int *)t->next.word != 0)) ready |= 1u << i;
     }
     return ready;
 }

@@ -22,7 +22,7 @@ refuse('magic', str_repeat('x', strlen($whole)));
 refuse('magic', str_repeat("\0", strlen($whole)));
 refuse('magic', str_replace("\r\n", "\n", $whole) . 'x');
 refuse('format version 2 has 64 to', substr_replace($whole, pack('V', 2), 8, 4));
-refuse('version 5', substr_replace($whole, pack('V', 5), 8, 4));
+refuse('version 3', substr_replace($whole, pack('V', 3), 8, 4));
 refuse('version 4294967295', substr_replace($whole, pack('V', 0xffffffff), 8, 4));
 refuse('version', substr_replace($whole, pack('V', 0), 8, 4));
 same(['a.bloom'], names_in(dirname($path)));

@@ -355,6 +355,29 @@ def test_children_of_a_fork(client, server, options):
         assert "parent" in bf and "a-7" in bf
 
 
+def answers_are_right(bf):
+    return all(f"k{i}" in bf for i in range(500)) and not any(f"no{i}" in bf for i in range(500))
+
+
+@pytest.mark.parametrize("options", [{}, {"single_connection_client": True}], ids=str)
+def test_a_child_with_its_parents_process_id(server, options, monkeypatch):
+    """A child in a new pid namespace may have it; redis-py goes by that."""
+    server("FLUSHALL")
+    monkeypatch.setattr(os, "getpid", lambda: 7)
+    with BloomFilter(n=10_000, p=1e-9, storage=plain(server.port, **options), key="ids") as bf:
+        bf.update(f"k{i}" for i in range(500))
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                code = 0 if answers_are_right(bf) else 2
+            finally:
+                os._exit(code)
+        assert answers_are_right(bf)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert answers_are_right(bf)
+
+
 def test_ctrl_c_ends_the_wait(client, server):
     with BloomFilter(n=100, p=0.01, storage=client, key="slow") as bf:
         bf.add("x")

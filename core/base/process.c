@@ -1,0 +1,44 @@
+/* process.c - tells a process from the one that forked it.  A process id cannot: a child in a new
+ * pid namespace may have its parent's, and ids are used again.
+ *
+ * The number of this process is in a page that is 0 in every forked child, because the kernel wipes
+ * it (MADV_WIPEONFORK, Linux 4.14) however the child was made, a raw clone() included.  Systems
+ * without that have the handler of pthread_atfork, which only fork() calls. Both are always asked
+ * for: an emulator may ignore madvise and report success.  The first call in a child then takes a
+ * number larger than that of any process it was forked from; those are the only ones whose handles,
+ * locks and connections it can have. */
+#include "base/system.h"
+#include "base/base.h"
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int unwiped; /* used if there is no page */
+static int *number = &unwiped, largest;
+
+static void forget_number(void) { __atomic_store_n(number, 0, __ATOMIC_RELAXED); }
+
+/* The page is never unmapped: threads may still call when the process ends. dlclose takes the
+ * handler away. */
+__attribute__((constructor)) static void watch_forks(void)
+{
+    const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void *page = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED) {
+#ifdef MADV_WIPEONFORK
+        (void)madvise(page, bytes, MADV_WIPEONFORK);
+#endif
+        number = page;
+    }
+    (void)pthread_atfork(NULL, NULL, forget_number);
+}
+
+int bf_process(void)
+{
+    int n = __atomic_load_n(number, __ATOMIC_RELAXED);
+    if (n) return n;
+    const int mine = __atomic_add_fetch(&largest, 1, __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(number, &n, mine, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)
+               ? mine
+               : n;
+}

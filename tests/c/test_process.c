@@ -1,0 +1,86 @@
+/* test_process.c - forked children that have their parent's process id: getpid() always answers the
+ * same here, as in a new pid namespace.  Children of fork() and of a bare clone(), which runs no
+ * handler of pthread_atfork. */
+/* wraps: getpid */
+#define _GNU_SOURCE
+#include "redis_filters.h"
+#include <sys/syscall.h>
+
+pid_t __wrap_getpid(void);
+pid_t __wrap_getpid(void) { return 7; }
+
+static pid_t by_fork(void) { return fork(); }
+static pid_t by_clone(void) { return (pid_t)syscall(SYS_clone, SIGCHLD, 0L, 0L, 0L, 0L); }
+static pid_t (*const ways[])(void) = { by_fork, by_clone };
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static bool went_well(pid_t child)
+{
+    int status = -1;
+    return waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void every_generation_has_its_own_number(void)
+{
+    const int mine = bf_process();
+    CHECK(mine > 0);
+    for (int w = 0; w < 2 * WAYS; w++) {
+        const pid_t child = ways[w % WAYS]();
+        if (child == 0) {
+            const int own = bf_process();
+            const pid_t grandchild = ways[w / WAYS]();
+            if (grandchild == 0) _exit(bf_process() == own || bf_process() == mine);
+            _exit(!went_well(grandchild) || own == mine || bf_process() != own);
+        }
+        CHECK(went_well(child));
+        CHECK_EQ(bf_process(), mine);
+    }
+}
+
+/* Keys of the parent are in, those of nobody are not. */
+static int wrong_answers(bf_filter *f)
+{
+    int wrong = 0;
+    for (unsigned i = 0; i < 500; i++) {
+        char in[16], out[16];
+        wrong += bf_test(f, in, (size_t)sprintf(in, "n%u", i), &e) != 1;
+        wrong += bf_test(f, out, (size_t)sprintf(out, "no%u", i), &e) != 0;
+    }
+    return wrong;
+}
+
+static void children_do_not_speak_on_their_parents_connection(void)
+{
+    rs_start(&redis, NULL);
+    bf_filter *f = numbers(OPEN("f", .n = 1000, .p = 1e-6), 0, 500);
+    for (int w = 0; w < WAYS; w++) {
+        const pid_t child = ways[w]();
+        if (child == 0) _exit(wrong_answers(f) != 0);
+        CHECK_EQ(wrong_answers(f), 0);
+        CHECK(went_well(child));
+    }
+    bf_close(f);
+    rs_end(&redis);
+}
+
+static void who_is_inside_is_counted_in_the_parent_alone(void)
+{
+    bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
+    CHECK_EQ(bf_enter(f, &e), 0);
+    for (int w = 0; w < WAYS; w++) {
+        const pid_t child = ways[w]();
+        if (child == 0) _exit(bf_shut(f, &e) != 0);
+        CHECK(went_well(child));
+        CHECK_EQ(bf_busy(f, &e), BF_EBUSY);
+    }
+    bf_leave(f);
+    bf_close(f);
+}
+
+int main(void)
+{
+    RUN(every_generation_has_its_own_number);
+    RUN(children_do_not_speak_on_their_parents_connection);
+    RUN(who_is_inside_is_counted_in_the_parent_alone);
+    FINISH();
+}
