@@ -10,6 +10,7 @@
  * that a fork could leave taken.  Two servers that share a row make each other forget; that costs a
  * time-out and nothing else.  Knows servers as hashes; knows no connection. */
 #include "redis/breaker.h"
+#include "base/base.h"
 #include "bits/bits.h"
 #include <time.h>
 
@@ -53,7 +54,7 @@ bool bf_breaker_allows(const bf_breaker *b, bool connected, int64_t *silent_for)
     server_state *s = state_of(b);
     const uint64_t silent = bf_word(&s->silent);
     if (b->retry_after == 0 || !is_open(b, silent, connected)) return true;
-    const uint64_t now = now_ms(), mine = b->process & ((1u << PROCESS_BITS) - 1);
+    const uint64_t now = now_ms(), mine = (uint64_t)bf_process() & ((1u << PROCESS_BITS) - 1);
     const int64_t ago = (int64_t)(now - (silent & TIME));
     *silent_for = ago < 0 ? 0 : ago; /* another thread's time-out may be newer than now */
     if (ago < b->retry_after) return false;

@@ -9,7 +9,6 @@ typedef struct {
     uint64_t server;      /* hash of the server's address */
     int64_t retry_after;  /* ms; 0 = never leave it alone */
     int64_t longest_call; /* ms; a call that tries for longer than this is taken for dead */
-    uint32_t process;
 } bf_breaker;
 uint64_t bf_breaker_server(const char *host_or_path, unsigned port);
 /* connected: does the call use a connection on which this server has answered before?

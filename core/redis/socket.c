@@ -320,8 +320,7 @@ static bf_breaker breaker_of(const bf_link *l)
     const int64_t timeout = (int64_t)(l->url.timeout * 1000);
     return (bf_breaker){ .server = l->server,
         .retry_after = (int64_t)(l->url.retry_after * 1000),
-        .longest_call = 3 * timeout, /* connecting, AUTH, the commands */
-        .process = (uint32_t)bf_int(&l->pid) };
+        .longest_call = 3 * timeout }; /* connecting, AUTH, the commands */
 }
 
 /* Asked once per trip, before its first byte. */
