@@ -53,8 +53,10 @@ enum {
     BF_ENOTSUP = -6,         /* not possible in this home, for this scheme, or in this build    */
     BF_EHOST = -7,           /* a client callback failed; the host's own exception stands       */
     BF_EBUSY = -8,           /* the filter is in use: not now                                   */
-    BF_ENOENT = -9           /* nothing is there under that name: no file (sys_errno is ENOENT),
+    BF_ENOENT = -9,          /* nothing is there under that name: no file (sys_errno is ENOENT),
                               * or no such key in Redis (0) */
+    BF_ELOST = -10           /* never returned: for hosts that report BF_EIO with bf_error.lost as
+                              * a code of its own */
 };
 
 typedef struct {             /* on the caller's stack; filled on error only */

@@ -63,7 +63,8 @@ const bf_scheme bf_schemes[] = {
     { .id = 29, .name = "functions", .hash = &bf_hash_functions, .layout = &bf_layout_words },
     { .id = 30, .name = "scrapy-redis-bloomfilter", .hash = &bf_hash_scrapy_redis,
       .layout = &bf_layout_first, .usual_k = 6, .power_of_two = true, .m_max = REDIS_BITS,
-      .rate = bf_rate_scrapy_redis, .fill = bf_fill_scrapy_redis },
+      .rate = bf_rate_scrapy_redis, .fill = bf_fill_scrapy_redis,
+      .estimate = bf_estimate_scrapy_redis },
     { .id = 0 }
 };
 /* clang-format on */

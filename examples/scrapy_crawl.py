@@ -17,15 +17,25 @@ from urllib.parse import urlsplit
 
 from scrapy import Spider
 from scrapy.crawler import CrawlerProcess
+from w3lib.url import canonicalize_url
 
 
 class Pages(Spider):
     name = "pages"
 
+    # Scrapy asks no filter for the start page, so that each run begins there: links back to it are
+    # left out here.
+    begun_at = frozenset()
+
     def parse(self, response):
+        if response.request.dont_filter:
+            came_by = [*response.meta.get("redirect_urls", []), response.url]
+            self.begun_at = frozenset(map(canonicalize_url, came_by))
         yield {"url": response.url}
         if hasattr(response, "css"):
-            yield from response.follow_all(response.css("a"), errback=lambda failure: None)
+            for link in response.follow_all(response.css("a"), errback=lambda failure: None):
+                if canonicalize_url(link.url) not in self.begun_at:
+                    yield link
 
 
 def arguments():

@@ -539,48 +539,58 @@ class BloomFilterException extends RuntimeException
     const CLOSED = 0;
 
     /**
-     * @var int
-     * @cvalue BF_ENOMEM
-     */
-    const NO_MEMORY = UNKNOWN;
-
-    /**
-     * A system call or the network failed.
+     * Memory cannot hold it.
      *
      * @var int
-     * @cvalue BF_EIO
      */
-    const IO = UNKNOWN;
+    const NO_MEMORY = -2;
+
+    /**
+     * A file cannot be read or written, or Redis cannot be reached.
+     *
+     * @var int
+     */
+    const IO = -3;
 
     /**
      * Not a filter, or a damaged one.
      *
      * @var int
-     * @cvalue BF_EFORMAT
      */
-    const FORMAT = UNKNOWN;
+    const FORMAT = -4;
 
     /**
      * A filter, but with other parameters or another secret.
      *
      * @var int
-     * @cvalue BF_EMISMATCH
      */
-    const MISMATCH = UNKNOWN;
+    const MISMATCH = -5;
 
     /**
      * Not possible in this home, for this scheme, or in this build.
      *
      * @var int
-     * @cvalue BF_ENOTSUP
      */
-    const NOT_SUPPORTED = UNKNOWN;
+    const NOT_SUPPORTED = -6;
 
     /**
-     * The filter is in use: a call in it waits for its clock, hash function or client, whose code cannot use or close it.
+     * The filter or its file is in use: not now.
      *
      * @var int
-     * @cvalue BF_EBUSY
      */
-    const BUSY = UNKNOWN;
+    const BUSY = -8;
+
+    /**
+     * There is no such file, or no such key in Redis.
+     *
+     * @var int
+     */
+    const NOT_FOUND = -9;
+
+    /**
+     * Redis lost the filter: its key was deleted, evicted, overwritten, or it expired.
+     *
+     * @var int
+     */
+    const LOST = -10;
 }

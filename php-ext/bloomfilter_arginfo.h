@@ -1,5 +1,5 @@
 /* This is a generated file, edit the .stub.php file instead.
- * Stub hash: 2dccdc8a023855efb78292381867c4dd025058b5 */
+ * Stub hash: 2a21a9d195e2e177c95f28bf1f415bfe7013d67f */
 
 ZEND_BEGIN_ARG_INFO_EX(arginfo_class_BloomFilter___construct, 0, 0, 0)
 	ZEND_ARG_TYPE_MASK(0, m, MAY_BE_LONG|MAY_BE_DOUBLE|MAY_BE_NULL, "null")
@@ -411,40 +411,52 @@ static zend_class_entry *register_class_BloomFilterException(zend_class_entry *c
 	zend_string_release(const_CLOSED_name);
 
 	zval const_NO_MEMORY_value;
-	ZVAL_LONG(&const_NO_MEMORY_value, BF_ENOMEM);
+	ZVAL_LONG(&const_NO_MEMORY_value, -2);
 	zend_string *const_NO_MEMORY_name = zend_string_init_interned("NO_MEMORY", sizeof("NO_MEMORY") - 1, 1);
 	zend_declare_class_constant_ex(class_entry, const_NO_MEMORY_name, &const_NO_MEMORY_value, ZEND_ACC_PUBLIC, NULL);
 	zend_string_release(const_NO_MEMORY_name);
 
 	zval const_IO_value;
-	ZVAL_LONG(&const_IO_value, BF_EIO);
+	ZVAL_LONG(&const_IO_value, -3);
 	zend_string *const_IO_name = zend_string_init_interned("IO", sizeof("IO") - 1, 1);
 	zend_declare_class_constant_ex(class_entry, const_IO_name, &const_IO_value, ZEND_ACC_PUBLIC, NULL);
 	zend_string_release(const_IO_name);
 
 	zval const_FORMAT_value;
-	ZVAL_LONG(&const_FORMAT_value, BF_EFORMAT);
+	ZVAL_LONG(&const_FORMAT_value, -4);
 	zend_string *const_FORMAT_name = zend_string_init_interned("FORMAT", sizeof("FORMAT") - 1, 1);
 	zend_declare_class_constant_ex(class_entry, const_FORMAT_name, &const_FORMAT_value, ZEND_ACC_PUBLIC, NULL);
 	zend_string_release(const_FORMAT_name);
 
 	zval const_MISMATCH_value;
-	ZVAL_LONG(&const_MISMATCH_value, BF_EMISMATCH);
+	ZVAL_LONG(&const_MISMATCH_value, -5);
 	zend_string *const_MISMATCH_name = zend_string_init_interned("MISMATCH", sizeof("MISMATCH") - 1, 1);
 	zend_declare_class_constant_ex(class_entry, const_MISMATCH_name, &const_MISMATCH_value, ZEND_ACC_PUBLIC, NULL);
 	zend_string_release(const_MISMATCH_name);
 
 	zval const_NOT_SUPPORTED_value;
-	ZVAL_LONG(&const_NOT_SUPPORTED_value, BF_ENOTSUP);
+	ZVAL_LONG(&const_NOT_SUPPORTED_value, -6);
 	zend_string *const_NOT_SUPPORTED_name = zend_string_init_interned("NOT_SUPPORTED", sizeof("NOT_SUPPORTED") - 1, 1);
 	zend_declare_class_constant_ex(class_entry, const_NOT_SUPPORTED_name, &const_NOT_SUPPORTED_value, ZEND_ACC_PUBLIC, NULL);
 	zend_string_release(const_NOT_SUPPORTED_name);
 
 	zval const_BUSY_value;
-	ZVAL_LONG(&const_BUSY_value, BF_EBUSY);
+	ZVAL_LONG(&const_BUSY_value, -8);
 	zend_string *const_BUSY_name = zend_string_init_interned("BUSY", sizeof("BUSY") - 1, 1);
 	zend_declare_class_constant_ex(class_entry, const_BUSY_name, &const_BUSY_value, ZEND_ACC_PUBLIC, NULL);
 	zend_string_release(const_BUSY_name);
+
+	zval const_NOT_FOUND_value;
+	ZVAL_LONG(&const_NOT_FOUND_value, -9);
+	zend_string *const_NOT_FOUND_name = zend_string_init_interned("NOT_FOUND", sizeof("NOT_FOUND") - 1, 1);
+	zend_declare_class_constant_ex(class_entry, const_NOT_FOUND_name, &const_NOT_FOUND_value, ZEND_ACC_PUBLIC, NULL);
+	zend_string_release(const_NOT_FOUND_name);
+
+	zval const_LOST_value;
+	ZVAL_LONG(&const_LOST_value, -10);
+	zend_string *const_LOST_name = zend_string_init_interned("LOST", sizeof("LOST") - 1, 1);
+	zend_declare_class_constant_ex(class_entry, const_LOST_name, &const_LOST_value, ZEND_ACC_PUBLIC, NULL);
+	zend_string_release(const_LOST_name);
 
 	return class_entry;
 }

@@ -63,6 +63,10 @@ static void say_in_php(const char *msg, char *out)
     *out = 0;
 }
 
+_Static_assert(BF_ENOMEM == -2 && BF_EIO == -3 && BF_EFORMAT == -4 && BF_EMISMATCH == -5 &&
+                   BF_ENOTSUP == -6 && BF_EBUSY == -8 && BF_ENOENT == -9 && BF_ELOST == -10,
+    "the constants of BloomFilterException are the codes of the core");
+
 void php_bf_raise(const bf_error *err)
 {
     char msg[sizeof err->msg];
@@ -72,7 +76,7 @@ void php_bf_raise(const bf_error *err)
     if (err->code == BF_EINVAL)
         zend_value_error("%s", msg);
     else
-        zend_throw_exception(php_bf_exception_ce, msg, err->code == BF_ENOENT ? BF_EIO : err->code);
+        zend_throw_exception(php_bf_exception_ce, msg, err->lost ? BF_ELOST : err->code);
 }
 
 void php_bf_bail_out(void)

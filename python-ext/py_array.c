@@ -96,6 +96,13 @@ static int refuse_one(PyObject *o)
     return -1;
 }
 
+/* The buffer of numpy's masked array holds a value at each masked place, too: by iteration they are
+ * seen to be masked. */
+static bool has_mask(PyObject *keys)
+{
+    return Py_TYPE(keys)->tp_iter && PyObject_HasAttrString(keys, "mask");
+}
+
 int array_batch(batch *b, PyObject *keys)
 {
     Py_buffer view;
@@ -109,7 +116,7 @@ int array_batch(batch *b, PyObject *keys)
         return no_array ? 0 : -1;
     }
     int rc = view.itemsize == 1 && !Py_TYPE(keys)->tp_iter ? refuse_one(keys)
-             : readable(&view, &c)                         ? column_run(b, &c) < 0 ? -1 : 1
+             : readable(&view, &c) && !has_mask(keys)      ? column_run(b, &c) < 0 ? -1 : 1
                                                            : 0;
     PyBuffer_Release(&view);
     return rc;

@@ -44,31 +44,46 @@ uint8_t *batch_room(batch *b, Py_ssize_t more)
     return (uint8_t *)PyBytes_AS_STRING(b->out) + b->done;
 }
 
+Py_ssize_t batch_row(const batch *b, size_t i)
+{
+    for (size_t z = 0; z < b->nulls && b->null_row[z] <= i; z++) i++;
+    return b->done + (Py_ssize_t)i;
+}
+
+void batch_answered(batch *b, uint8_t *each)
+{
+    const size_t rows = b->n + b->nulls;
+    for (size_t row = rows, key = b->n, z = b->nulls; each && z && row--;)
+        each[row] = b->null_row[z - 1] == row ? (z--, 0) : each[--key];
+    b->done += (Py_ssize_t)rows;
+    b->n = b->asked = b->nulls = 0;
+}
+
 static int ask_core(batch *b)
 {
     bf_error err;
-    uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)b->n) : NULL;
+    uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)(b->n + b->nulls)) : NULL;
     if (b->out && !each) return -1;
     PyThreadState *ts = b->self->far || b->apart ? gil_release(b->self, NULL) : NULL;
     if (b->borrowed && !ts) b->self->borrower = b;
-    int64_t rc = b->call(b->bf, b->keys, b->n, each, &err);
+    int64_t rc = b->n ? b->call(b->bf, b->keys, b->n, each, &err) : 0;
     gil_take(ts, b->self, NULL);
     b->self->borrower = NULL;
     if (rc < 0) {
         raise_in(b->self, &err);
-        if (err.key != BF_NO_KEY) name_key(b->done + (Py_ssize_t)err.key);
+        if (err.key != BF_NO_KEY) name_key(batch_row(b, err.key));
         return -1;
     }
     b->hits += rc;
-    b->done += (Py_ssize_t)b->n;
+    batch_answered(b, each);
     return 0;
 }
 
 static int batch_flush(batch *b)
 {
-    int rc = b->n ? ask_core(b) : 0;
+    int rc = b->n || b->nulls ? ask_core(b) : 0;
     size_t held = b->held;
-    b->n = b->held = b->used = 0;
+    b->n = b->nulls = b->held = b->used = 0;
     b->apart = false;
     while (held) Py_DECREF(b->refs[--held]);
     return rc;
@@ -101,6 +116,24 @@ static int taken(batch *b)
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
     const bool enough = b->left < -MUCH && !b->self->far; /* a trip lets others run anyway */
     return ++b->n == b->most || enough ? batch_next_chunk(b) : 0;
+}
+
+/* What stands for no value in a column of objects: None, NaN, pandas' NA and NaT, numpy's masked.
+ */
+static bool is_null(PyObject *o)
+{
+    if (o == Py_None) return true;
+    if (PyFloat_Check(o)) return Py_IS_NAN(PyFloat_AS_DOUBLE(o));
+    const char *dot = strrchr(Py_TYPE(o)->tp_name, '.'),
+               *name = dot ? dot + 1 : Py_TYPE(o)->tp_name;
+    return !strcmp(name, "NAType") || !strcmp(name, "NaTType") || !strcmp(name, "MaskedConstant");
+}
+
+static int take_null(batch *b)
+{
+    batch_null(b);
+    b->left -= KEY_WORK;
+    return b->nulls == b->most ? batch_next_chunk(b) : 0;
 }
 
 /* A key that may run Python code, that is none, or that is too large for the room: alone.  Nothing
@@ -140,6 +173,7 @@ static int take_after_flush(batch *b, PyObject *o)
 static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
 {
     Py_ssize_t used = key_plain(o, &b->keys[b->n], b->room + b->used, b->space - b->used);
+    if (used < 0 && b->skip_nulls && is_null(o)) return take_null(b);
     if (used < 0 || b->keys[b->n].len >= LARGE_KEY) return take_after_flush(b, o);
     b->used += (size_t)used;
     return taken(b);
@@ -196,9 +230,9 @@ static int take_iterator(batch *b, PyObject *it)
 {
     PyObject *o;
     while ((o = PyIter_Next(it))) {
-        /* The last key gathered is this one, unless its chunk was flushed or it was bad. */
+        /* The last key gathered is this one, unless its chunk was flushed or it was bad or null. */
         int rc = take(b, o);
-        if (rc == 0 && b->n)
+        if (rc == 0 && b->held < b->n)
             b->refs[b->held++] = o;
         else
             Py_DECREF(o);
@@ -209,7 +243,7 @@ static int take_iterator(batch *b, PyObject *it)
 
 static int take_all(batch *b, PyObject *keys)
 {
-    if (!NO_GIL && !b->self->remote && !b->self->waits &&
+    if (!NO_GIL && !b->self->remote && !b->self->waits && !b->skip_nulls &&
         (PyList_CheckExact(keys) || PyTuple_CheckExact(keys)))
         return take_sequence(b, keys);
     PyObject *it = PyObject_GetIter(keys);
@@ -229,10 +263,47 @@ static int flush_after_fault(batch *b)
     return -1;
 }
 
+static int refuse_null(Py_ssize_t row)
+{
+    const column c = { .fault = FAULT_NULL };
+    return column_refuse(&c, row);
+}
+
+/* Looks through a column of objects for nulls, before any key of it is taken. */
+static int look_for_nulls(batch *b, PyObject *keys)
+{
+    PyObject *it = PyObject_GetIter(keys), *o;
+    int rc = it ? 0 : -1;
+    for (Py_ssize_t row = 0; rc == 0 && (o = PyIter_Next(it)); row++) {
+        rc = is_null(o) ? refuse_null(row) : 0;
+        Py_DECREF(o);
+        b->left -= KEY_WORK;
+        if (rc == 0 && b->left < 0) rc = batch_turn(b);
+    }
+    Py_XDECREF(it);
+    return PyErr_Occurred() ? -1 : rc;
+}
+
+/* numpy's and pandas' columns have __array__; generators, lists and sets are not columns.  The
+ * names of a table's columns are not its keys. */
+static int check_objects(batch *b, PyObject *keys)
+{
+    if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyGen_CheckExact(keys) ||
+        !PyObject_HasAttrString(keys, "__array__"))
+        return 0;
+    if (PyObject_HasAttrString(keys, "columns")) {
+        PyErr_Format(PyExc_TypeError, "keys must be one column, not a table (%.200s)",
+            Py_TYPE(keys)->tp_name);
+        return -1;
+    }
+    return b->skip_nulls ? 0 : look_for_nulls(b, keys);
+}
+
 static int batch_objects(batch *b, PyObject *keys)
 {
     b->left = LOOK_EVERY;
     b->deadline = clock_ns() + TURN_NS;
+    if (check_objects(b, keys) < 0) return -1;
     return take_all(b, keys) < 0 ? flush_after_fault(b) : batch_flush(b);
 }
 
@@ -267,36 +338,37 @@ static int batch_run(batch *b, PyObject *keys)
     return b->call == bf_add_many ? filter_grew(b->self, b->hits) : 0;
 }
 
-static void batch_start(batch *b, FilterObject *self, many_call *call)
+static void batch_start(batch *b, FilterObject *self, many_call *call, bool skip_nulls)
 {
     b->self = self;
     b->call = call;
+    b->skip_nulls = skip_nulls;
     b->out = NULL;
     b->done = 0;
     b->hits = 0;
-    b->n = b->held = b->used = 0;
+    b->n = b->nulls = b->held = b->used = 0;
     b->apart = false;
     b->borrowed = NULL;
     b->room = b->own_room;
     b->space = sizeof b->own_room;
 }
 
-PyObject *filter_update(FilterObject *self, PyObject *keys)
+PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls)
 {
     batch b;
     if (is_filter(keys)) return filter_update_from(self, keys);
-    batch_start(&b, self, bf_add_many);
+    batch_start(&b, self, bf_add_many, skip_nulls);
     return batch_run(&b, keys) < 0 ? NULL : PyLong_FromLongLong(b.hits);
 }
 
-PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call)
+static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, many_call *call)
 {
     enum { HINT_MAX = 1 << 20 }; /* a hint is not a promise: the rest grows */
     batch b;
     Py_ssize_t hint = PyObject_LengthHint(keys, BF_AT_ONCE_MAX);
     if (hint < 0) return NULL;
     if (hint > HINT_MAX) hint = HINT_MAX;
-    batch_start(&b, self, call);
+    batch_start(&b, self, call, skip_nulls);
     b.out = PyBytes_FromStringAndSize(NULL, hint);
     if (!b.out) return NULL;
     if (batch_run(&b, keys) == 0 && b.done != PyBytes_GET_SIZE(b.out))
@@ -305,11 +377,57 @@ PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call)
     return b.out;
 }
 
-PyObject *filter_add_many(FilterObject *self, PyObject *keys)
+/* ---- the methods ---- */
+static int read_nulls(PyObject *value, bool *skip)
 {
-    return filter_answers(self, keys, bf_add_many);
+    *skip = PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, "skip") == 0;
+    if (*skip || (PyUnicode_Check(value) && !PyUnicode_CompareWithASCIIString(value, "raise")))
+        return 0;
+    PyErr_Format(PyExc_ValueError, "nulls must be 'raise' or 'skip', got %R", value);
+    return -1;
 }
-PyObject *filter_contains_many(FilterObject *self, PyObject *keys)
+
+/* (keys, /, *, nulls="raise"); false with an exception. */
+static bool read_arguments(
+    const char *method, PyObject *const *args, Py_ssize_t nargs, PyObject *names, bool *skip)
 {
-    return filter_answers(self, keys, bf_test_many);
+    const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+    *skip = false;
+    if (nargs != 1) {
+        PyErr_Format(PyExc_TypeError, "%s() takes exactly one positional argument (%zd given)",
+            method, nargs);
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < named; i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, i);
+        if (PyUnicode_CompareWithASCIIString(name, "nulls") != 0) {
+            PyErr_Format(
+                PyExc_TypeError, "%s() got an unexpected keyword argument %R", method, name);
+            return false;
+        }
+        if (read_nulls(args[nargs + i], skip) < 0) return false;
+    }
+    return true;
 }
+
+PyObject *filter_update(
+    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    bool skip;
+    return read_arguments("update", args, nargs, names, &skip) ? batch_update(self, *args, skip)
+                                                               : NULL;
+}
+
+#define ANSWERS(method, call)                                                                      \
+    PyObject *filter_##method(                                                                     \
+        FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)              \
+    {                                                                                              \
+        bool skip;                                                                                 \
+        return read_arguments(#method, args, nargs, names, &skip)                                  \
+                   ? answers(self, *args, skip, call)                                              \
+                   : NULL;                                                                         \
+    }
+ANSWERS(add_many, bf_add_many)
+ANSWERS(contains_many, bf_test_many)
+ANSWERS(remove_many, bf_remove_many)
+ANSWERS(count_many, bf_count_many)

@@ -241,11 +241,14 @@ typedef struct batch {
     int64_t hits;    /* of them new, or present        */
     size_t n, held, used; /* keys gathered, references held for them, bytes of room used */
     size_t asked;         /* of a column: gathered keys that were answered */
-    bool apart;           /* one large key, held: the core works on it without the GIL */
-    PyObject *borrowed;   /* the list or tuple of which keys are borrowed, or NULL      */
-    Py_ssize_t first;     /* where those stand that are gathered                        */
-    int64_t left;         /* work until the next look at the clock */
-    uint64_t deadline;    /* ns, when other threads run */
+    bool skip_nulls;      /* nulls="skip": a null is a row without a key; its answer is 0 */
+    size_t nulls;         /* nulls between the gathered keys */
+    uint16_t null_row[BF_AT_ONCE_MAX]; /* their rows, counted from the first row of the chunk */
+    bool apart;         /* one large key, held: the core works on it without the GIL */
+    PyObject *borrowed; /* the list or tuple of which keys are borrowed, or NULL      */
+    Py_ssize_t first;   /* where those stand that are gathered                        */
+    int64_t left;       /* work until the next look at the clock */
+    uint64_t deadline;  /* ns, when other threads run */
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
     char *room; /* of `space` bytes */
@@ -256,6 +259,18 @@ uint64_t clock_ns(void);
 /* Makes sure of room for more answers; NULL with an exception. */
 uint8_t *batch_room(batch *b, Py_ssize_t more);
 void batch_hold_keys(batch *b);
+/* A chunk has `n` keys and `nulls` nulls.  batch_null notes a null after the keys gathered so far;
+ * the chunk is full when either count reaches b->most. */
+static inline void batch_null(batch *b)
+{
+    b->null_row[b->nulls] = (uint16_t)(b->n + b->nulls);
+    b->nulls++;
+}
+/* The row, counted from the start of the batch, of the gathered key number i. */
+Py_ssize_t batch_row(const batch *b, size_t i);
+/* Ends a chunk whose keys were answered in each[0..n-1], or each is NULL: moves the answers to
+ * their rows and counts the rows as done. */
+void batch_answered(batch *b, uint8_t *each);
 /* 1 = done, 0 = not an array this reads, go on by iteration; -1 with an exception. */
 int array_batch(batch *b, PyObject *keys);
 int arrow_batch(batch *b, PyObject *keys);
@@ -279,16 +294,26 @@ struct column {
 };
 /* Works through a column and raises its fault; 0, or -1 with an exception. */
 int column_run(batch *b, column *c);
+/* Raises the fault of a column as that of its row.  Returns -1. */
+int column_refuse(const column *c, Py_ssize_t row);
 void gather_numbers(batch *b, column *c);
 /* Decimal text of the integer at p; writes up to DECIMAL_MAX bytes of py_decimal.h, returns the
  * length. */
 size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out);
 
-PyObject *filter_update(FilterObject *self, PyObject *keys);
-PyObject *filter_add_many(FilterObject *self, PyObject *keys);
-PyObject *filter_contains_many(FilterObject *self, PyObject *keys);
-/* One byte per key: the core's answers. */
-PyObject *filter_answers(FilterObject *self, PyObject *keys, many_call *call);
+/* Adds all keys: how many were new. */
+PyObject *batch_update(FilterObject *self, PyObject *keys, bool skip_nulls);
+/* The methods that take (keys, /, *, nulls="raise"). */
+PyObject *filter_update(
+    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *filter_add_many(
+    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *filter_contains_many(
+    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *filter_remove_many(
+    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *filter_count_many(
+    FilterObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 
 /* ---- py_lines.c: keys in one buffer, each ended by a separator ---- */
 PyObject *filter_update_lines(FilterObject *self, PyObject *args, PyObject *kwargs);

@@ -67,11 +67,12 @@ void gather_numbers(batch *b, column *c)
 }
 
 /* ---- the loop ---- */
-static int raise_fault(const batch *b, const column *c)
+int column_refuse(const column *c, Py_ssize_t row)
 {
     switch (c->fault) {
     case FAULT_NULL:
-        PyErr_SetString(PyExc_TypeError, "a key must be str, bytes-like or int, not null");
+        PyErr_SetString(PyExc_TypeError,
+            "a key must be str, bytes-like or int, not null (nulls='skip' leaves nulls out)");
         break;
     case FAULT_TYPE:
         PyErr_Format(PyExc_TypeError, "a key must be str, bytes-like or int, not %s", c->what);
@@ -81,7 +82,7 @@ static int raise_fault(const batch *b, const column *c)
         break;
     default: PyErr_Format(PyExc_ValueError, "damaged Arrow data: %s %lld", c->what, c->value);
     }
-    name_key(b->done);
+    name_key(row);
     return -1;
 }
 
@@ -95,16 +96,15 @@ static size_t for_one_call(const batch *b, size_t at)
     return n - at;
 }
 
-/* Keys that were gathered and not asked stand in b->keys from b->asked on. */
-static int ask_gathered(batch *b, uint8_t **each, bf_error *err)
+/* Keys that were gathered and not asked stand in b->keys from b->asked on.  each: the answers of
+ * the whole chunk. */
+static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
 {
     size_t n = for_one_call(b, b->asked);
-    int64_t rc = b->call(b->bf, b->keys + b->asked, n, *each, err);
+    int64_t rc = b->call(b->bf, b->keys + b->asked, n, each ? each + b->asked : NULL, err);
     if (rc < 0) return -1;
     b->hits += rc;
-    b->done += (Py_ssize_t)n;
     b->asked += n;
-    if (*each) *each += n;
     solo_yield(b->self);
     return 0;
 }
@@ -112,13 +112,17 @@ static int ask_gathered(batch *b, uint8_t **each, bf_error *err)
 /* Works until the deadline or the end; touches no Python object. */
 static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
 {
-    while (c->left || b->asked < b->n) {
-        if (b->asked == b->n) {
-            b->n = b->used = b->asked = 0;
+    while (c->left || b->n) {
+        if (b->n == 0) {
+            b->used = 0;
             c->gather(b, c);
-            if (b->n == 0) continue; /* the first of them is at fault */
         }
-        if (ask_gathered(b, &each, err) < 0) return -1;
+        if (b->n && ask_gathered(b, each, err) < 0) return -1;
+        if (b->asked == b->n) {
+            const size_t rows = b->n + b->nulls;
+            batch_answered(b, each);
+            if (each) each += rows;
+        }
         if (clock_ns() > b->deadline) return 0;
     }
     return 0;
@@ -127,7 +131,7 @@ static int slice(batch *b, column *c, uint8_t *each, bf_error *err)
 static int turn(batch *b, column *c, bool small)
 {
     bf_error err;
-    uint8_t *each = b->out ? batch_room(b, c->left + (Py_ssize_t)(b->n - b->asked)) : NULL;
+    uint8_t *each = b->out ? batch_room(b, c->left + (Py_ssize_t)(b->n + b->nulls)) : NULL;
     if (b->out && !each) return -1;
     b->deadline = clock_ns() + (small ? STAY_NS : SLICE_NS);
     PyThreadState *ts = small && !b->self->far ? NULL : solo_release(b->self);
@@ -135,15 +139,14 @@ static int turn(batch *b, column *c, bool small)
     solo_take(ts, b->self);
     if (rc == 0) return PyErr_CheckSignals();
     raise_in(b->self, &err);
-    if (err.key != BF_NO_KEY) name_key(b->done + (Py_ssize_t)err.key);
+    if (err.key != BF_NO_KEY) name_key(batch_row(b, b->asked + err.key));
     return -1;
 }
 
 int column_run(batch *b, column *c)
 {
-    b->n = b->asked = 0;
-    for (bool small = c->left <= SMALL; c->left || b->asked < b->n; small = false)
+    b->n = b->asked = b->nulls = 0;
+    for (bool small = c->left <= SMALL; c->left || b->n; small = false)
         if (turn(b, c, small) < 0) return -1;
-    b->n = 0;
-    return c->fault ? raise_fault(b, c) : 0;
+    return c->fault ? column_refuse(c, b->done) : 0;
 }

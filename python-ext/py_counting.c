@@ -14,15 +14,6 @@ static PyObject *counting_count_of(FilterObject *self, PyObject *key)
     return rc < 0 ? NULL : PyLong_FromLong(rc);
 }
 
-static PyObject *counting_remove_many(FilterObject *self, PyObject *keys)
-{
-    return filter_answers(self, keys, bf_remove_many);
-}
-static PyObject *counting_count_many(FilterObject *self, PyObject *keys)
-{
-    return filter_answers(self, keys, bf_count_many);
-}
-
 static PyObject *counting_to_plain(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
     core_call c;
@@ -37,13 +28,14 @@ static PyMethodDef methods[] = { METHOD("remove", counting_remove, METH_O, "$sel
                                      "was absent, and nothing changed.\n\n"
                                      "Remove only what was added: removing a false positive "
                                      "damages the keys that share its counters."),
-    METHOD("remove_many", counting_remove_many, METH_O, "$self, keys, /",
+    METHOD("remove_many", filter_remove_many, METH_FASTCALL | METH_KEYWORDS,
+        "$self, keys, /, *, nulls='raise'",
         "Remove all keys of an iterable or array; return one byte per key: 1 = removed, 0 = was "
         "absent."),
     METHOD("count_of", counting_count_of, METH_O, "$self, key, /",
         "How often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."),
-    METHOD("count_many", counting_count_many, METH_O, "$self, keys, /",
-        "count_of() for all keys: one byte per key."),
+    METHOD("count_many", filter_count_many, METH_FASTCALL | METH_KEYWORDS,
+        "$self, keys, /, *, nulls='raise'", "count_of() for all keys: one byte per key."),
     METHOD("to_plain", counting_to_plain, METH_NOARGS, "$self, /",
         "A BloomFilter in memory with the same keys, at a quarter of the size."),
     { NULL, NULL, 0, NULL } };

@@ -125,19 +125,25 @@ static PyMethodDef methods[] = { METHOD("add", filter_add, METH_O, "$self, key, 
         "The classic name of `key in bf`: False means surely never added, True probably added."),
     METHOD("hashcode", filter_hashcode, METH_O, "$self, key, /",
         "The k positions of a key in the scheme's order; repeats are possible."),
-    METHOD("update", filter_update, METH_O, "$self, keys, /",
+    METHOD("update", filter_update, METH_FASTCALL | METH_KEYWORDS,
+        "$self, keys, /, *, nulls='raise'",
         "Add all keys of an iterable or array; return how many were SURELY NEW.\n\n"
         "A filter of equal parameters in their place: self |= keys; returns how many keys came "
         "new, estimated.\n"
         "Arrow columns (pyarrow, polars, pandas ...), numpy 'S' and 'U' arrays (NUL bytes at the\n"
         "end are padding) and 1-d integer arrays are read without making objects and without the\n"
         "GIL.  Other threads run, and Ctrl-C is looked for, every few ms.\n"
-        "A bad key raises and is named by its index; the keys before it are added."),
-    METHOD("add_many", filter_add_many, METH_O, "$self, keys, /",
-        "Add all keys; return one byte per key: 1 = SURELY NEW, 0 = probably there already.\n\n"
+        "A bad key raises and is named by its index; the keys before it are added.  A column with "
+        "a null is\nrefused before any key is added; nulls='skip' leaves nulls out."),
+    METHOD("add_many", filter_add_many, METH_FASTCALL | METH_KEYWORDS,
+        "$self, keys, /, *, nulls='raise'",
+        "Add all keys; return one byte per key: 1 = SURELY NEW, 0 = probably there already, or a "
+        "null.\n\n"
         "The answer fits itertools.compress(keys, answer) and numpy.frombuffer(answer, bool)."),
-    METHOD("contains_many", filter_contains_many, METH_O, "$self, keys, /",
-        "Test all keys; return one byte per key: 1 = probably added, 0 = surely never added."),
+    METHOD("contains_many", filter_contains_many, METH_FASTCALL | METH_KEYWORDS,
+        "$self, keys, /, *, nulls='raise'",
+        "Test all keys; return one byte per key: 1 = probably added, 0 = surely never added, or a "
+        "null."),
     METHOD("update_lines", filter_update_lines, METH_VARARGS | METH_KEYWORDS,
         "$self, data, /, sep=b'\\n', *, last=False, keep=None",
         "Add the keys of a buffer, each ended by the byte sep, without an object per key.\n\n"

@@ -25,15 +25,16 @@ say() { printf '%s\n' "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
 [[ $root != *[[:space:]]* ]] || die "phpize works in no folder with a space in its path, and this is $root"
 
-# step WHAT LOG COMMAND...: one line on the screen, all output in out/log/LOG.
+# step WHAT LOG COMMAND...: one line on the screen, and a compiler's warnings; all output in out/log/LOG.
 step() {
     local what=$1 start=$SECONDS
     step_log=$out/log/$2
     shift 2
     printf '%-60s ' "$what" >&2
     "$@" >"$step_log" 2>&1 </dev/null
-    step_log=
     printf '%4d s\n' $((SECONDS - start)) >&2
+    grep ': warning: .*\[-W' "$step_log" >&2 || true
+    step_log=
 }
 
 explain_exit() {
@@ -125,7 +126,7 @@ one_of() {
     local name names
     IFS='|' read -ra names <<<"$1"
     for name in "${names[@]}"; do
-        if apt-cache madison "$name" 2>/dev/null | grep -q ' Packages$'; then echo "$name"; return; fi
+        if [[ $(apt-cache madison "$name" 2>/dev/null) == *' Packages'* ]]; then echo "$name"; return; fi
     done
     echo "${names[0]}"
 }

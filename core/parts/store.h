@@ -34,7 +34,8 @@ typedef struct {
     /* Whole bitmaps where there are no words; NULL = this home cannot.  Bytes are those of the
      * bitset. */
     int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);
-    int (*count)(bf_store *s, uint64_t *ones, bf_error *err);
+    /* Bits that are set; where slices is not NULL, also those of each 64th of the bitmap. */
+    int (*count)(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err);
     /* Of bits: about how many of how many, for a warning; it concludes nothing about the rest.
      * Where it is not NULL, a look is a trip. */
     int (*glance)(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err);

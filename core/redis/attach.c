@@ -182,8 +182,8 @@ static int attach_foreign(
 {
     if (!(spec->must_exist || spec->read_only || spec->adopt) || !spec->scheme)
         return bf_fail(err, BF_EFORMAT,
-            "%s holds %lld bytes that are not our filter: use open() with scheme, m and k, or "
-            "another key",
+            "%s holds %lld bytes that are not our filter: to take over a bitmap of another system, "
+            "give scheme, m, k and adopt",
             r->label, bytes);
     if (spec->shards > 1)
         return bf_fail(err, BF_ENOTSUP, "%s is a foreign bitmap: it has no shards", r->label);

@@ -249,7 +249,7 @@ static int same_mark(bf_redis *r, bf_redis_answers *a, bf_error *err)
 /* A walk over bytes: take() gets each reply, and about how many bytes it is. */
 typedef struct {
     uint8_t *to;
-    uint64_t ones, missing;
+    uint64_t ones, missing, *slices; /* slices NULL: the ones are not counted by slice */
 } walk;
 typedef bool taker(bf_redis *r, walk *w, uint64_t asked);
 static bool take_bytes(bf_redis *r, walk *w, uint64_t asked)
@@ -269,13 +269,14 @@ static bool take_count(bf_redis *r, walk *w, uint64_t asked)
     long long v;
     if (!bf_reply_integer(&r->link->reply, 0, &v) || v < 0 || (uint64_t)v > 8 * asked) return false;
     w->ones += (uint64_t)v;
+    if (w->slices) *w->slices++ = (uint64_t)v;
     return true;
 }
 
 static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t end, uint64_t step,
     taker *take, walk *w, bf_error *err)
 {
-    const size_t most = step > BF_REDIS_STEP ? WINDOW : HEAVY;
+    const size_t most = take == take_count ? WINDOW : HEAVY;
     while (from < end) {
         size_t n = 0;
         uint64_t at = from;
@@ -326,11 +327,12 @@ int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_erro
     return rc;
 }
 
-int bf_redis_count(bf_redis *r, uint64_t *ones, bf_error *err)
+int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err)
 {
-    walk w = { 0 };
-    int rc =
-        walk_whole(r, "BITCOUNT", 0, (r->bits + 7) / 8, 16 * BF_REDIS_STEP, take_count, &w, err);
+    walk w = { .slices = slices };
+    const uint64_t bytes = (r->bits + 7) / 8,
+                   step = slices ? (bytes + BF_SLICES - 1) / BF_SLICES : 16 * BF_REDIS_STEP;
+    int rc = walk_whole(r, "BITCOUNT", 0, bytes, step, take_count, &w, err);
     *ones = w.ones;
     return rc;
 }

@@ -6,7 +6,7 @@
 int bf_redis_make(
     bf_redis *r, const bf_desc *d, bf_error *err); /* 1 made, 0 another one was there first */
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err);
-int bf_redis_count(bf_redis *r, uint64_t *ones, bf_error *err);
+int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err);
 int bf_redis_replace(
     bf_redis *r, const void *bytes, bf_error *err); /* by these, NULL: by zeros; a new mark */
 int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err);

@@ -305,7 +305,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     if (rc == 2) { /* cleared meanwhile, or lost: its next trip tells */
         bf_store *s = &c->piece[c->count - 1]->part.store;
         uint64_t ones;
-        rc = s->ops->count(s, &ones, err);
+        rc = s->ops->count(s, &ones, NULL, err);
     }
     return rc < 0 ? rc : c->count ? follow(f, err) : 0;
 }

@@ -154,14 +154,14 @@ static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error
     return leave(r, rc);
 }
 
-static int count(bf_store *s, uint64_t *ones, bf_error *err)
+static int count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err)
 {
     bf_redis *r = enter(s);
     int rc = 0;
     *ones = 0;
     for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
         uint64_t here = 0;
-        rc = bf_redis_count(bf_redis_key(r, i), &here, err);
+        rc = bf_redis_count(bf_redis_key(r, i), &here, slices, err);
         *ones += here;
     }
     return leave(r, rc);

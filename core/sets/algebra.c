@@ -63,7 +63,7 @@ static int combine_part(bf_filter *into, bf_piece *to, bf_piece *from, op o, bf_
     bf_store *s = &to->part.store;
     bf_state st;
     int rc = s->words ? combine_near(into, s, from, o, err) : combine_far(s, from, o, err);
-    if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, err)) < 0) return rc;
+    if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, NULL, err)) < 0) return rc;
     bf_estimate(into->scheme, into->secret, &to->part.g, ones, &st);
     bf_live_raise(
         to->live, st.count < (double)to->part.g.m ? (int64_t)st.count : (int64_t)to->part.g.m);
@@ -222,7 +222,7 @@ static int equal_epochs(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
         bf_piece *p = bf_whole_of(a, e), *q = bf_whole_of(b, e);
         if (p && q)
             rc = equal_part(p, q, err);
-        else if ((p || q) && (rc = bf_part_ones(p ? p : q, &ones, err)) == 0)
+        else if ((p || q) && (rc = bf_part_ones(p ? p : q, &ones, NULL, err)) == 0)
             rc = ones == 0;
     }
     return rc;

@@ -16,7 +16,7 @@ static int some_ones(bf_piece *p, uint64_t *ones, bf_error *err)
     const bf_store *s = &p->part.store;
     *ones = 0;
     if (s->words) *ones = bf_sample(s->words, s->nwords, &p->part.g);
-    return s->words || !bf_piece_there(p) ? 0 : bf_part_ones(p, ones, err);
+    return s->words || !bf_piece_there(p) ? 0 : bf_part_ones(p, ones, NULL, err);
 }
 
 /* The same where it is far: from what a glance tells. */

@@ -25,7 +25,8 @@ const uint64_t *bf_view_block(void *view, uint64_t at, uint64_t n); /* NULL: *er
 void bf_view_close(bf_view *v);
 /* All of them; where they are elsewhere or in a file, *copy is one to be freed. */
 int bf_part_words(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err);
-int bf_part_ones(bf_piece *p, uint64_t *ones, bf_error *err); /* cells that are set */
+/* Counts the cells that are set, and if slices is not NULL, those of each slice (bits only). */
+int bf_part_ones(bf_piece *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err);
 /* The words of a filter of fixed size, reached and checked. */
 int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err);
 

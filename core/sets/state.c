@@ -103,21 +103,24 @@ int bf_do_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
 }
 
 /* ---- what is in it ---- */
-int bf_part_ones(bf_piece *p, uint64_t *ones, bf_error *err)
+int bf_part_ones(bf_piece *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_error *err)
 {
     bf_store *s = &p->part.store;
     const bf_cells *cells = bf_cells_of(&p->part.g);
+    const uint64_t slice = slices ? (s->nwords + BF_SLICES - 1) / BF_SLICES : UINT64_MAX,
+                   block = slice < BF_BLOCK ? slice : BF_BLOCK;
     bf_view v;
-    if (!s->words && s->ops->count && cells->bits == 1) return s->ops->count(s, ones, err);
-    int rc = bf_view_open(&v, p, err);
     *ones = 0;
+    if (slices) memset(slices, 0, BF_SLICES * sizeof *slices);
+    if (!s->words && s->ops->count && cells->bits == 1) return s->ops->count(s, ones, slices, err);
+    int rc = bf_view_open(&v, p, err);
     for (uint64_t at = 0, n; rc == 0 && at < s->nwords; at += n) {
-        n = s->nwords - at < BF_BLOCK ? s->nwords - at : BF_BLOCK;
+        n = s->nwords - at < block ? s->nwords - at : block;
         const uint64_t *w = bf_view_block(&v, at, n);
-        if (w)
-            *ones += cells->count(w, n);
-        else
-            rc = BF_EIO;
+        const uint64_t here = w ? cells->count(w, n) : 0;
+        *ones += here;
+        if (slices) slices[at / slice] += here;
+        if (!w) rc = BF_EIO;
     }
     bf_view_close(&v);
     return rc;
@@ -154,11 +157,13 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
     *sum = (bf_state){ 0 };
     for (unsigned i = 0; i < n; i++) {
         bf_piece *p = bf_whole_piece(f, i);
-        uint64_t ones;
+        uint64_t ones, slices[BF_SLICES];
+        const bool uneven = f->scheme->estimate && !p->part.g.counting;
         if (!bf_whole_lives(f, p, now)) continue;
-        int rc = bf_part_ones(p, &ones, err);
+        int rc = bf_part_ones(p, &ones, uneven ? slices : NULL, err);
         if (rc < 0) return rc;
         bf_estimate(f->scheme, f->secret, &p->part.g, ones, &one);
+        if (uneven) f->scheme->estimate(&p->part.g, slices, &one);
         sum->ones += ones;
         sum->count += one.count;
         clean *= 1 - one.fpr;

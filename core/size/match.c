@@ -70,10 +70,8 @@ static int match_given(const bf_desc *have, const bf_spec *want, const char *whe
  * it. */
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err)
 {
-    int rc = bf_check_ranges(want, err); /* no filter has them: the fault is the caller's */
-    if (rc < 0 || (rc = match_given(have, want, where, err)) < 0 || bf_has_parts(have) ||
-        !bf_sufficient(want))
-        return rc;
+    int rc = match_given(have, want, where, err);
+    if (rc < 0 || bf_has_parts(have) || !bf_sufficient(want)) return rc;
     bool by_rate = !want->m && !want->k && want->n && want->p != 0;
     if (by_rate && !strcmp(want->scheme ? want->scheme : bf_default_scheme(want), have->name))
         return 0; /* n and p are as asked: m and k need no second derivation */

@@ -212,6 +212,52 @@ double bf_rate_scrapy_redis(double m, double n, unsigned k)
 
 double bf_fill_scrapy_redis(double m, double n, unsigned k) { return of_sums(m, n, k).all; }
 
+/* The height up to which bars hold so much in all. */
+static double level_of(const double *bars, double volume)
+{
+    double low = 0, high = volume;
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + high) / 2;
+        double held = 0;
+        for (unsigned s = 0; s < BF_SLICES; s++) held += fmin(bars[s], middle);
+        *(held < volume ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* Short keys crowd the second position too, and the filter does not know how long its keys are.
+ * But the fill of a slice tells how many positions fell into it, and no hash spreads its positions
+ * less evenly than the hash before it.  So the last hash has the lowest layer of the slices'
+ * positions, one position for each key, the hash before it has the next layer, and so on.  The
+ * first hash only reaches cells at the beginning of the first slice, which counts as the second
+ * slice does. */
+void bf_estimate_scrapy_redis(
+    const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state)
+{
+    enum { REACHED_BY_FIRST = 1 << 14 };
+    const double cells = (double)g->m / BF_SLICES;
+    double positions[BF_SLICES], fill[BF_SLICES], all = 0;
+    if (g->k < 2 || cells < REACHED_BY_FIRST) return;
+    for (unsigned s = 0; s < BF_SLICES; s++) {
+        fill[s] = (double)slices[s ? s : 1] / cells;
+        positions[s] = cells * -log1p(-fmin(fill[s], 1 - 0.5 / cells));
+        all += positions[s];
+    }
+    if (all == 0) return;
+    state->count = all / (g->k - 1);
+    state->fpr = of_sums((double)g->m, state->count, g->k).first;
+    for (unsigned hash = 1; hash < g->k; hash++) {
+        const double level = level_of(positions, state->count);
+        double set = 0;
+        for (unsigned s = 0; s < BF_SLICES; s++) {
+            const double here = fmin(positions[s], level);
+            set += here * fill[s];
+            positions[s] -= here;
+        }
+        state->fpr *= set / state->count;
+    }
+}
+
 /* ---- of a scheme ---- */
 static bool near_range(const bf_scheme *s, double m)
 {

@@ -6,6 +6,8 @@
 #include "hash/hash.h"
 #include "layout/layout.h"
 
+enum { BF_SLICES = 64 }; /* equal slices of a bitmap, whose set cells are counted apart */
+
 /* ---- scheme: one row of tables.c.  The id is written to files and never reused. ---- */
 typedef struct {
     uint32_t id;
@@ -23,6 +25,8 @@ typedef struct {
     uint64_t range;        /* numbers that positions are cut from, where m comes near     */
     double (*rate)(double m, double n, unsigned k); /* instead of the layout's, with      */
     double (*fill)(double m, double n, unsigned k); /* the share of cells that are set    */
+    /* Keys and rate of a filter by how many cells of each slice are set; NULL: bf_estimate. */
+    void (*estimate)(const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state);
     int (*size)(
         bf_geometry *g, const char *name, bf_error *err); /* sizing_older.c: its own formulas */
 } bf_scheme;
@@ -96,6 +100,9 @@ int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, 
 bool bf_chain_possible(const bf_desc *d);
 bool bf_chain_part_possible(const bf_desc *of, const bf_desc *part);
 int bf_check_ranges(const bf_spec *spec, bf_error *err); /* m, n, k, p where they are given */
+/* The same, and the scheme's name.  To be called before a storage is looked at: a wrong parameter
+ * is reported as such, not as a file that does not exist. */
+int bf_check_size_given(const bf_spec *spec, bf_error *err);
 
 /* sizing_older.c: the formulas of older systems; no other file has ln */
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
@@ -120,6 +127,8 @@ double bf_rate_redisson(double m, double n, unsigned k);
 double bf_fill_redisson(double m, double n, unsigned k);
 double bf_rate_scrapy_redis(double m, double n, unsigned k);
 double bf_fill_scrapy_redis(double m, double n, unsigned k);
+void bf_estimate_scrapy_redis(
+    const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state);
 
 /* match.c: is this what was asked for? */
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err);

@@ -64,6 +64,13 @@ int bf_check_ranges(const bf_spec *spec, bf_error *err)
     return spec->shards > BF_SHARDS_MAX ? bf_refuse_u64(err, "shards", spec->shards) : 0;
 }
 
+int bf_check_size_given(const bf_spec *spec, bf_error *err)
+{
+    bf_desc d;
+    const int rc = bf_check_ranges(spec, err);
+    return rc < 0 || !spec->scheme ? rc : bf_find_scheme(&d, spec->scheme, NULL, err);
+}
+
 static int check_ranges(const bf_scheme *s, const bf_spec *spec, bf_error *err)
 {
     int rc = bf_check_ranges(spec, err);

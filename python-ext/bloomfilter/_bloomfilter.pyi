@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import (
     Any,
     ClassVar,
+    Literal,
     Protocol,
     SupportsFloat,
     SupportsIndex,
@@ -49,6 +50,8 @@ class _ArrowStream(Protocol):
     def __arrow_c_stream__(self) -> Any: ...
 
 _Keys: TypeAlias = Iterable[_Key] | _ArrowArray | _ArrowStream
+# A null (None, NaN, NA): in a column it raises before any key is taken, or it is left out.
+_Nulls: TypeAlias = Literal["raise", "skip"]
 
 @type_check_only
 class _Info(TypedDict):
@@ -258,16 +261,17 @@ class BloomFilter:
         """The k positions of a key in the scheme's order; repeats are possible."""
 
     # many keys
-    def update(self, keys: _Keys | BloomFilter, /) -> int:
+    def update(self, keys: _Keys | BloomFilter, /, *, nulls: _Nulls = "raise") -> int:
         """Add all; how many were SURELY NEW.  Of another filter: self |= other; how many keys came new, estimated.
 
         A bad key (TypeError, ValueError) is named by its number, also as the exception's index; the keys before it
-        are added.
+        are added. A column (Arrow, numpy, pandas, polars) with a null raises TypeError before any key is added;
+        nulls="skip" leaves nulls out.
         """
-    def add_many(self, keys: _Keys, /) -> bytes:
-        """Add all; one byte per key: 1 = SURELY NEW, 0 = probably there already."""
-    def contains_many(self, keys: _Keys, /) -> bytes:
-        """One byte per key: 1 = probably added, 0 = surely never added."""
+    def add_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
+        """Add all; one byte per key: 1 = SURELY NEW, 0 = probably there already. nulls as in update(): 0 for a null."""
+    def contains_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
+        """One byte per key: 1 = probably added, 0 = surely never added. nulls as in update(): 0 for a null."""
     def update_lines(
         self, data: Buffer, /, sep: Buffer = b"\n", *, last: bool = False, keep: bool | None = None
     ) -> tuple[int, int, int, bytes]:
@@ -404,11 +408,11 @@ class CountingBloomFilter(BloomFilter):
 
     def remove(self, key: _Key, /) -> bool:
         """Take one add back.  True: it was there; False: it was absent, and nothing changed."""
-    def remove_many(self, keys: _Keys, /) -> bytes:
-        """Remove all; one byte per key: 1 = removed, 0 = was absent."""
+    def remove_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
+        """Remove all; one byte per key: 1 = removed, 0 = was absent. nulls as in update(): 0 for a null."""
     def count_of(self, key: _Key, /) -> int:
         """How often the key was added and not removed, at most; 0: surely absent, 15: 15 or more."""
-    def count_many(self, keys: _Keys, /) -> bytes:
-        """count_of() for all keys: one byte per key."""
+    def count_many(self, keys: _Keys, /, *, nulls: _Nulls = "raise") -> bytes:
+        """count_of() for all keys: one byte per key. nulls as in update(): 0 for a null."""
     def to_plain(self) -> BloomFilter:
         """A BloomFilter in memory with the same keys, at a quarter of the size."""

@@ -11,7 +11,7 @@ unites them one by one. docs/crawlers.md says more.  Knows PySpark; what a filte
 the package knows."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 try:
     import pandas
@@ -34,16 +34,27 @@ __all__ = ["build", "contains", "contains_in"]
 PIECE = 16 << 20  # bytes of a filter in one row: rows end at 2 GB, and Spark copies them whole
 
 
-def build(df: "DataFrame", column: "str | Column", **parameters: Any) -> BloomFilter:
+def build(
+    df: "DataFrame",
+    column: "str | Column",
+    *,
+    nulls: Literal["raise", "skip"] = "raise",
+    **parameters: Any,
+) -> BloomFilter:
     """The filter in memory of all keys of a column of strings, binaries or integers (as their
     decimal text).
 
     parameters are the constructor's m, n, k, p, scheme.  The bits are those of a filter filled by
-    one process.  A null is a TypeError that names its place in its partition: drop them first.
+    one process.  A null is a TypeError that names its place in its partition; nulls="skip" leaves
+    nulls out.
     Each partition costs a filter's bytes of memory on an executor, and of network: coalesce() many
     small ones before."""
     whole = BloomFilter(**known(parameters))
-    rows = df.select(column).mapInArrow(builder(parameters), "piece binary, last boolean").persist()
+    rows = (
+        df.select(column)
+        .mapInArrow(builder(parameters, nulls), "piece binary, last boolean")
+        .persist()
+    )
     try:
         # all partitions at once; the iterator below asks for one after another, and the driver
         # holds one
@@ -68,24 +79,20 @@ def known(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def builder(
-    parameters: dict[str, Any],
+    parameters: dict[str, Any], nulls: Literal["raise", "skip"]
 ) -> Callable[[Iterable[pyarrow.RecordBatch]], Iterable[pyarrow.RecordBatch]]:
     def fill(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         seen = BloomFilter(**parameters)
         done = 0
         for batch in batches:
-            add(seen, batch.column(0), done)
+            try:
+                seen.update(batch.column(0), nulls=nulls)
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"after {done} rows of this partition: {error}") from None
             done += batch.num_rows
         yield from in_pieces(seen.to_bytes()) if done else ()
 
     return fill
-
-
-def add(seen: BloomFilter, keys: pyarrow.Array, before: int) -> None:
-    try:
-        seen.update(keys)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"after {before} rows of this partition: {error}") from None
 
 
 def in_pieces(data: bytes) -> Iterator[pyarrow.RecordBatch]:
@@ -125,9 +132,16 @@ def contains(session: "SparkSession", seen: BloomFilter) -> Callable[["str | Col
     return lambda column: udf(col(column) if isinstance(column, str) else column)
 
 
-def contains_in(df: "DataFrame", column: str, seen: BloomFilter, into: str = "seen") -> "DataFrame":
-    """The DataFrame with one more column of booleans, for columns of strings, binaries or integers
-    without nulls.
+def contains_in(
+    df: "DataFrame",
+    column: str,
+    seen: BloomFilter,
+    into: str = "seen",
+    *,
+    nulls: Literal["raise", "skip"] = "raise",
+) -> "DataFrame":
+    """The DataFrame with one more column of booleans, for columns of strings, binaries or integers.
+    A null is a TypeError; with nulls="skip" it is false, as it is no key of the filter.
 
     No pandas is involved and no Python object made for a key: the faster way where the rows go
     through Python anyhow."""
@@ -137,7 +151,7 @@ def contains_in(df: "DataFrame", column: str, seen: BloomFilter, into: str = "se
 
     def ask(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         for batch in batches:
-            answers = shared.value.contains_many(batch.column(column))
+            answers = shared.value.contains_many(batch.column(column), nulls=nulls)
             yield pyarrow.record_batch(
                 [*batch.columns, booleans(answers)], names=[*batch.schema.names, into]
             )

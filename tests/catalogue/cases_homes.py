@@ -123,7 +123,7 @@ def redis():
         "test/lost",
         "redis",
         "test",
-        "io",
+        "lost",
         "is lost",
         replies={"BITFIELD_RO": "*6\r\n" + ":0\r\n" * 6, "HGETALL/alone": "*0\r\n"},
     )

@@ -52,8 +52,8 @@ BEFORE = {
     (
         "migrate.md",
         "python",
-    ): "from bloomfilter import BloomFilter\ndata = bytes(10)\nall_the_keys = ['a', 'b']\n",
-    ("migrate.md", "php"): '$data = str_repeat("\\0", 10);\n',
+    ): "open('bits.bin', 'wb').write(bytes(10))\nopen('keys.txt', 'w').write('a\\nb\\n')\n",
+    ("migrate.md", "php"): "file_put_contents('bits.bin', str_repeat(chr(0), 10));\n",
 }
 # A fragment of C, where the page shows no program.
 C_AROUND = """#include <bloomfilter.h>

@@ -38,7 +38,6 @@ def compile_c(source, program):
             "-g",
             "-Wall",
             "-Wextra",
-            "-Werror",
             source,
             "-o",
             program,

@@ -15,8 +15,8 @@ class R extends Redis
     public $last = null;
     private function run(): void { if ($do = $this->do) { $this->do = null; $do($this); } }
     public function rawCommand($c, ...$a): mixed { $this->run(); return parent::rawCommand($c, ...$a); }
-    public function exec(): mixed { $this->run(); return parent::exec(); }
-    public function getHost(): mixed { $this->run(); return parent::getHost(); }
+    public function exec(): Redis|array|false { $this->run(); return parent::exec(); }
+    public function getHost(): string { $this->run(); return parent::getHost(); }
     public function __destruct() { if ($this->last) ($this->last)(); }
 }
 function client(RedisServer $server): R { $r = new R; $r->connect('127.0.0.1', $server->port, 5); return $r; }

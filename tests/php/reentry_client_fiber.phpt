@@ -13,7 +13,7 @@ $class = 'class R extends Redis {
     public static $do = null;
     private static function run(): void { if ($do = self::$do) { self::$do = null; $do(); } }
     public function rawCommand($c, ...$a): mixed { self::run(); return parent::rawCommand($c, ...$a); }
-    public function exec(): mixed { self::run(); return parent::exec(); }
+    public function exec(): Redis|array|false { self::run(); return parent::exec(); }
     public function close(): bool { if (self::$do) echo "close() of mine\n"; return parent::close(); }
 }';
 eval($class);

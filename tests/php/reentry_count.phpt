@@ -14,7 +14,7 @@ class R extends Redis
     public static $do = null;
     private function run(): void { if ($do = self::$do) { self::$do = null; $do(); } }
     public function rawCommand($c, ...$a): mixed { $this->run(); return parent::rawCommand($c, ...$a); }
-    public function exec(): mixed { $this->run(); return parent::exec(); }
+    public function exec(): Redis|array|false { $this->run(); return parent::exec(); }
 }
 function client(RedisServer $server): R { $r = new R; $r->connect('127.0.0.1', $server->port, 5); return $r; }
 class Clock

@@ -21,7 +21,7 @@ class Closing extends Redis
 }
 class ClosingAtEnd extends Closing
 {
-    public function exec(): mixed { if ($this->in === -1 && !($this->in = 0)) $this->close(); return parent::exec(); }
+    public function exec(): Redis|array|false { if ($this->in === -1 && !($this->in = 0)) $this->close(); return parent::exec(); }
 }
 foreach (['Closing' => [1, 2, 3], 'ClosingAtEnd' => [1, -1]] as $class => $places) {
     foreach ($places as $place) {

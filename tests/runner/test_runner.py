@@ -4,6 +4,7 @@ no build."""
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -280,3 +281,34 @@ def test_every_part_is_named(option):
     ).stdout
     assert len(parts()) > 15 and len(deep) > 8
     assert [one for one in [*parts(), *deep] if not re.search(rf"\b{one}\b", said)] == []
+
+
+def test_lint_finds_readers_that_leave_early(tmp_path):
+    leave = [
+        "seq 9 | grep -q 1",
+        "seq 9 | grep -Fxqm2 1",
+        "seq 9 | grep --quiet 1",
+        "seq 9 |\n    head -n 1",
+        "seq 9 | sed 2q",
+        "seq 9 | awk 'NR == 2 { exit }'",
+    ]
+    stay = "# seq 9 | head\nseq 9 | grep 1 >/dev/null || head -n 1 planted | tail -n 1 | awk 'END { exit 0 }'\n"
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "lint", tmp_path / "scripts")
+    for text, verdict in ((stay, "ok"), (stay + "\n".join(leave), "FAILED (awk)")):
+        (tmp_path / "scripts" / "planted").write_text("#!/bin/sh\n" + text)
+        done = subprocess.run([tmp_path / "scripts" / "lint"], capture_output=True, text=True)
+        assert f"lint: pipes that are read to their end: {verdict}" in done.stdout
+    found = re.findall(r"(?m)^scripts/planted:.*: (.*)$", done.stdout)
+    assert found == [line.split("\n")[-1] for line in leave]
+
+
+def test_the_first_package_that_can_be_had(tmp_path):
+    """However much apt-cache writes: a reader that left early ended it, and the other package's name came out."""
+    (tmp_path / "apt-cache").write_text(
+        '#!/bin/sh\n[ "$2" != none ] || exit 0\nseq -f "$2 | %g | http://deb.debian.org/ main amd64 Packages" 50000\n'
+    )
+    (tmp_path / "apt-cache").chmod(0o755)
+    words = f". {ROOT}/scripts/lib.sh; PATH={tmp_path}:$PATH; one_of 'none|first|second'; one_of 'none|none'"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
+    assert done.stdout.split() == ["first", "none"], done.stderr

@@ -135,7 +135,7 @@ def bitmap(valid):
 @pytest.mark.parametrize("count", [1, -1], ids=["counted", "not counted"])
 @pytest.mark.parametrize("offset", [0, 3, 8])
 @pytest.mark.parametrize("place", [0, 1, 7, 8, 9, 511, 512, 1030, 1400])
-def test_a_null_is_refused_by_its_index_and_the_keys_before_it_are_added(place, offset, count):
+def test_a_null_is_refused_by_its_row_before_any_key_is_added(place, offset, count):
     valid = [i != place + offset for i in range(len(WORDS))]
     for format in (b"z", b"u", b"Z"):
         bf = BloomFilter(n=10_000, p=0.001)
@@ -144,7 +144,7 @@ def test_a_null_is_refused_by_its_index_and_the_keys_before_it_are_added(place, 
         column.pointers[0] = ctypes_address(column, bitmap(valid))
         with pytest.raises(TypeError, match=f"^key {place}: .*null"):
             bf.update(column)
-        assert bf == one_by_one(WORDS[offset : offset + place])[0]
+        assert not bf
         assert column.released == column.made == 2
 
 
@@ -168,16 +168,11 @@ def test_a_null_in_a_later_chunk_and_in_a_dictionary():
     stream = Streamed(text([b"a", b"b"]), nothing, text([b"d"]))
     with pytest.raises(TypeError, match="^key 3: .*null"):
         bf.update(stream)
-    assert bf == one_by_one_in(bf, [b"a", b"b", b"c"]) and stream.released == 1
+    assert not bf and stream.released == 1
     assert (stream.columns[1].made, stream.columns[1].released, stream.columns[2].made) == (1, 1, 0)
     with pytest.raises(TypeError, match="^key 2: .*null"):
         bf.add_many(Column(b"c", 3, [None, b"\0\0\1"], dictionary=nothing))
-
-
-def one_by_one_in(like, keys):
-    bf = BloomFilter(m=like.m, n=like.n, k=like.k, scheme=like.scheme)
-    bf.update(keys)
-    return bf
+    assert not bf
 
 
 REFUSED = {b"n": "null", b"b": "bool", b"e": "float", b"f": "float", b"g": "float", b"d:38,2": "decimal", b"tdD": "date", b"tsu:UTC": "date", b"+s": "one column",
@@ -280,7 +275,7 @@ def test_a_stream_that_fails(bf, where, code, error):
     )
     with pytest.raises(error, match=None if error is MemoryError else "the disk is gone"):
         bf.update(stream)
-    assert bf.contains_many([b"a", b"b", b"c"]) == bytes(i < where for i in range(3))
+    assert not bf  # nothing is added before the whole stream was read
     assert stream.released == 1 and all(column.made == column.released for column in stream.columns)
 
 

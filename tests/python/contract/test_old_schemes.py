@@ -177,3 +177,17 @@ def test_study_reproduces_the_table_of_the_system_in_c_sharp(tmp_path):
     theirs = {int(k): int(found) for name, k, found in lines("study.txt") if name == "rs-dotnet"}
     assert set(theirs) == set(range(1, 20))
     assert {r["k"]: r["false_positives"] for r in answer["over_k"]} == theirs
+
+
+@pytest.mark.parametrize("scheme", ["clasic", "guava:x"])
+def test_a_misspelled_scheme_is_named_before_any_storage_is_looked_at(scheme, tmp_path):
+    missing = tmp_path / "none" / "f"
+    for call in (
+        lambda: BloomFilter.open(missing, scheme=scheme),
+        lambda: BloomFilter.open("redis://127.0.0.1:1/0?key=f", scheme=scheme),
+        lambda: BloomFilter.load(missing, scheme=scheme),
+        lambda: BloomFilter(n=10, p=0.1, storage=missing, scheme=scheme),
+        lambda: BloomFilter.from_bytes(b"", scheme=scheme),
+    ):
+        with pytest.raises(ValueError, match=f"scheme .*got {scheme.split(':')[-1]}"):
+            call()

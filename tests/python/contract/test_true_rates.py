@@ -79,6 +79,24 @@ def test_fingerprints_in_scrapy_redis_bloomfilter(bit, k, n):
     assert len(bf) == pytest.approx(n, rel=0.05 if k > 1 else 0.5)
 
 
+# The filter does not know how long its keys are: short ones crowd its second position as well.
+@pytest.mark.parametrize("half_fill", [False, True], ids=["n keys", "n/2 keys"])
+@pytest.mark.parametrize(
+    "size", [{"n": 1_000_000, "p": 0.01}, {"n": 50_000, "m": 2**20, "k": 3}], ids=str
+)
+@pytest.mark.parametrize("kind", [keys, fingerprints])
+def test_fpr_in_scrapy_redis_bloomfilter_for_keys_of_other_lengths(kind, size, half_fill, tmp_path):
+    n = size["n"] // (1 + half_fill)
+    bf = BloomFilter(scheme="scrapy-redis-bloomfilter", **size, warn=False)
+    bf.update(kind(1, n))
+    probes = kind(10**9, PROBES)
+    got = sum(bf.contains_many(probes)) / PROBES
+    assert abs(got - bf.fpr) < 0.05 * bf.fpr + 4 * math.sqrt(bf.fpr / PROBES)
+    assert len(bf) == pytest.approx(n, rel=0.02)
+    bf.save(tmp_path / "f")
+    assert BloomFilter.open(tmp_path / "f").fpr == bf.fpr
+
+
 def test_sizes_of_scrapy_redis_bloomfilter():
     plan = BloomFilter.plan(n=100_000, p=0.001, scheme="scrapy-redis-bloomfilter")
     assert (plan["m"], plan["k"]) == (2**21, 6) and plan["p"] <= 0.001

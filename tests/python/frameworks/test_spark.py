@@ -204,9 +204,15 @@ def test_a_null_is_an_error_that_names_its_row(session):
         PythonException, match="TypeError: after 2000 rows of this partition: key 500: .*null"
     ):
         bloom.build(frame, "url", n=100, p=0.01)
-    assert (
-        bloom.build(frame.dropna(), "url", n=4000, p=0.01).contains_many(["u0", "u3999"]) == b"\1\1"
-    )
+    with pytest.raises(PythonException, match="TypeError: .*null"):
+        bloom.contains_in(frame, "url", BloomFilter(100, 10)).collect()
+    for built in (
+        bloom.build(frame.dropna(), "url", n=4000, p=0.01),
+        bloom.build(frame, "url", nulls="skip", n=4000, p=0.01),
+    ):
+        assert built.contains_many(["u0", "u3999"]) == b"\1\1"
+        rows = bloom.contains_in(frame, "url", built, nulls="skip").where("not seen").collect()
+        assert [row.url for row in rows] == [None]
 
 
 def test_other_types_are_errors(session):

@@ -112,3 +112,12 @@ def test_n_alone_where_the_scheme_fixes_the_rest(server, tmp_path):
                 assert bf.add("x")
             with BloomFilter(n=1000, scheme=scheme, storage=storage) as bf:
                 assert "x" in bf
+
+
+def test_fpr_is_estimated_as_in_memory(server):
+    given = {"scheme": "scrapy-redis-bloomfilter", "n": 1000, "m": 2**22, "warn": False}
+    here = BloomFilter(**given)
+    here.update(b"%08x" % (i * 0x9E3779B9 % 2**32) for i in range(100_000))
+    with BloomFilter(**given, storage=server.url("s")) as there:
+        there |= here
+        assert (there.fpr, len(there)) == (here.fpr, len(here)) and here.fpr > 0

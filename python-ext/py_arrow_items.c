@@ -1,0 +1,371 @@
+/* py_arrow_items.c - an Arrow array as a column of keys: its type, its items, its nulls.  Knows how
+ * Arrow lays keys out; py_arrow.c knows who owns the arrays.
+ *
+ * An array is checked before its first key is taken: missing buffers, offsets that decrease, nulls.
+ * Views and dictionary indices that point outside are found when their row is read.  The interface
+ * does not give the length of a buffer of text: an offset that is too large is not detected. */
+#include "py_arrow.h"
+
+/* ---- one item ---- */
+static int32_t load32(const char *p)
+{
+    int32_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static int64_t load64(const char *p)
+{
+    int64_t v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static inline int64_t offset_at(const source *s, bool wide, int64_t i)
+{
+    return wide ? load64(s->items + 8 * i) : load32(s->items + 4 * i);
+}
+
+/* They were checked; another thread of the producer may have changed them since. */
+static inline bool text_at(const source *s, bool wide, int64_t i, bf_key *key)
+{
+    const int64_t start = offset_at(s, wide, i), end = offset_at(s, wide, i + 1);
+    *key = (bf_key){ s->text + start, (size_t)(end - start) };
+    return s->first <= start && start <= end && end <= s->last;
+}
+
+/* Up to 12 bytes are in the view itself; more are (prefix, part, place). */
+static enum column_fault view_at(const source *s, int64_t i, bf_key *key)
+{
+    enum { INSIDE = 12 };
+    const char *view = s->items + 16 * i;
+    int64_t len = load32(view), part = load32(view + 8), place = load32(view + 12);
+    *key = (bf_key){ view + 4, (size_t)len };
+    if (len >= 0 && len <= INSIDE) return FAULT_NONE;
+    if (len < 0 || part < 0 || part >= s->nparts || place < 0) return FAULT_DAMAGED;
+    int64_t size = load64(s->sizes + 8 * part);
+    if (place > size || len > size - place) return FAULT_DAMAGED;
+    key->ptr = (const char *)s->parts[part] + place;
+    return s->parts[part] ? FAULT_NONE : FAULT_DAMAGED;
+}
+
+static inline bool is_valid(const source *s, int64_t i)
+{
+    return s->type.shape != NULLS && (!s->valid || (s->valid[i >> 3] >> (i & 7) & 1));
+}
+
+static enum column_fault key_at(const source *s, int64_t i, batch *b, bf_key *key)
+{
+    const type *t = &s->type;
+    switch (t->shape) {
+    case TEXT32:
+    case TEXT64: return text_at(s, t->shape == TEXT64, i, key) ? FAULT_NONE : FAULT_DAMAGED;
+    case VIEWS: return view_at(s, i, key);
+    case FIXED: *key = (bf_key){ s->items + (int64_t)t->width * i, t->width }; break;
+    default:
+        *key = (bf_key){ b->room + b->used, number_text(s->items + (int64_t)t->width * i, t->width,
+                                                t->is_signed, false, b->room + b->used) };
+        b->used += key->len;
+    }
+    return FAULT_NONE;
+}
+
+/* ---- many ---- */
+static void stop(column *c, enum column_fault fault, const char *what, int64_t value)
+{
+    c->left = 0;
+    c->fault = fault;
+    c->what = what;
+    c->value = value;
+}
+
+static inline void gather_text(batch *b, source *s, bool wide)
+{
+    size_t n = (size_t)s->c.left < b->most ? (size_t)s->c.left : b->most, i = 0;
+    while (i < n && text_at(s, wide, s->next + (int64_t)i, &b->keys[i])) i++;
+    b->n = i;
+    s->next += (int64_t)i;
+    s->c.left -= (Py_ssize_t)i;
+    if (i < n)
+        stop(&s->c, FAULT_DAMAGED, "offsets changed while they were read, at offset", s->next);
+}
+static void gather_text32(batch *b, column *c) { gather_text(b, (source *)c, false); }
+static void gather_text64(batch *b, column *c) { gather_text(b, (source *)c, true); }
+
+static void gather_views(batch *b, column *c)
+{
+    source *s = (source *)c;
+    for (; b->n < b->most && c->left; c->left--, s->next++) {
+        if (view_at(s, s->next, &b->keys[b->n]) != FAULT_NONE) {
+            stop(c, FAULT_DAMAGED, "a view points outside its buffers, item", s->next);
+            return;
+        }
+        b->n++;
+    }
+}
+
+static void gather_fixed(batch *b, column *c)
+{
+    for (; b->n < b->most && c->left; c->left--, c->at += c->stride)
+        b->keys[b->n++] = (bf_key){ c->at, c->width };
+}
+
+static int64_t index_at(const source *s, int64_t i)
+{
+    const char *p = s->items + (int64_t)s->type.width * i;
+    switch (s->type.width) {
+    case 1: return s->type.is_signed ? *(const int8_t *)p : *(const uint8_t *)p;
+    case 2: {
+        int16_t v;
+        memcpy(&v, p, 2);
+        return s->type.is_signed ? v : (uint16_t)v;
+    }
+    case 4: {
+        int32_t v = load32(p);
+        return s->type.is_signed ? v : (int64_t)(uint32_t)v;
+    }
+    default: return load64(p); /* unsigned and past 2^63: negative, refused */
+    }
+}
+
+/* Of a dictionary's index the item there; -1 past its end. */
+static inline int64_t value_at(const source *s, int64_t i)
+{
+    const int64_t at = index_at(s, i);
+    return at < 0 || at >= s->values->length ? -1 : s->values->offset + at;
+}
+
+static inline bool is_null_row(const source *s, int64_t i)
+{
+    if (!is_valid(s, i)) return true;
+    return s->values && (i = value_at(s, i)) >= 0 && !is_valid(s->values, i);
+}
+
+/* Row by row: dictionaries, and columns with nulls. */
+static void gather_rows(batch *b, column *c)
+{
+    source *s = (source *)c;
+    const source *from = s->values ? s->values : s;
+    for (; b->n < b->most && b->nulls < b->most && b->used + DECIMAL_MAX <= b->space && c->left;
+        c->left--, s->next++) {
+        if (is_null_row(s, s->next)) {
+            batch_null(b);
+            continue;
+        }
+        const int64_t i = s->values ? value_at(s, s->next) : s->next;
+        if (i < 0) {
+            stop(c, FAULT_DAMAGED, "an index into its dictionary is", index_at(s, s->next));
+            return;
+        }
+        if (key_at(from, i, b, &b->keys[b->n]) != FAULT_NONE) {
+            stop(c, FAULT_DAMAGED, "an item points outside its buffers, item", i - from->offset);
+            return;
+        }
+        b->n++;
+    }
+}
+
+/* ---- what kind of column ---- */
+static type refused(const char *what) { return (type){ .shape = REFUSED, .refused = what }; }
+
+static const char NUMBER_LETTERS[] = "cCsSiIlL";
+static type read_number(char letter)
+{
+    size_t at = (size_t)(strchr(NUMBER_LETTERS, letter) - NUMBER_LETTERS);
+    return (type){ .shape = NUMBERS, .width = (size_t)1 << at / 2, .is_signed = at % 2 == 0 };
+}
+
+static type read_fixed(const char *f)
+{
+    char *end = NULL;
+    unsigned long width = f[1] == ':' ? strtoul(f + 2, &end, 10) : 0;
+    if (!end || end == f + 2 || *end || width > INT32_MAX)
+        return refused("an Arrow type that this version does not know");
+    return (type){ .shape = FIXED, .width = width };
+}
+
+static type read_type(const char *f)
+{
+    if (!*f || (f[1] && !strchr("vwd+t", *f)))
+        return refused("an Arrow type that this version does not know");
+    if (strchr(NUMBER_LETTERS, *f)) return read_number(*f);
+    switch (*f) {
+    case 'u':
+    case 'z': return (type){ .shape = TEXT32 };
+    case 'U':
+    case 'Z': return (type){ .shape = TEXT64 };
+    case 'v':
+        if (!strcmp(f, "vu") || !strcmp(f, "vz")) return (type){ .shape = VIEWS };
+        break;
+    case 'w': return read_fixed(f);
+    case 'n': return (type){ .shape = NULLS };
+    case 'b': return refused("bool");
+    case 'e':
+    case 'f':
+    case 'g': return refused("float");
+    case 'd': return refused("decimal");
+    case 't': return refused("a date or time");
+    case '+': return refused("a struct, list or table: give one column");
+    }
+    return refused("an Arrow type that this version does not know");
+}
+
+static type type_of(const struct ArrowSchema *schema)
+{
+    return schema->format ? read_type(schema->format) : refused("an Arrow column without a type");
+}
+
+/* ---- an array, checked ---- */
+int damaged_arrow(const char *what, int64_t value)
+{
+    PyErr_Format(PyExc_ValueError, "damaged Arrow data: %s %lld", what, (long long)value);
+    return -1;
+}
+
+/* How many of the offsets of the items do not decrease: length + 1 = all is well. */
+static inline int64_t rising(source *s, bool wide)
+{
+    int64_t last = offset_at(s, wide, s->offset), i = 1;
+    s->first = s->last = last;
+    if (last < 0) return 0;
+    for (; i <= s->length; i++) {
+        int64_t at = offset_at(s, wide, s->offset + i);
+        if (at < last) return i;
+        last = at;
+    }
+    s->last = last;
+    return i;
+}
+
+static bool may_have_nulls(const source *s) { return s->valid || s->type.shape == NULLS; }
+
+/* length: no row is null. */
+static int64_t first_null(const source *s)
+{
+    int64_t i = s->offset, end = s->offset + s->length;
+    if (!may_have_nulls(s) && !(s->values && may_have_nulls(s->values))) return s->length;
+    for (; i < end && !is_null_row(s, i); i++)
+        if (!s->values && (i & 7) == 0 && end - i >= 8 && s->valid[i >> 3] == 0xFF) i += 7;
+    return i - s->offset;
+}
+
+static int check_text(source *s, Py_ssize_t row)
+{
+    int64_t good;
+    bool wide = s->type.shape == TEXT64;
+    if (!s->items) return damaged_arrow("no offsets, buffers given:", 0);
+    Py_BEGIN_ALLOW_THREADS good = wide ? rising(s, true) : rising(s, false);
+    Py_END_ALLOW_THREADS if (good <= s->length)
+    {
+        damaged_arrow("offsets begin below 0 or decrease, at offset", good);
+        name_key(row + (Py_ssize_t)(good ? good - 1 : 0));
+        return -1;
+    }
+    if (s->last > PY_SSIZE_T_MAX) return damaged_arrow("its text ends at", s->last);
+    if (s->text) return 0;
+    s->text = "";
+    return s->first == s->last ? 0 : damaged_arrow("no text, buffers given:", 2);
+}
+
+static int64_t buffers_of(const type *t)
+{
+    return t->shape == NULLS ? 0 : t->shape == NUMBERS || t->shape == FIXED ? 2 : 3;
+}
+
+static int check_buffers(source *s, const struct ArrowArray *a)
+{
+    if (a->length < 0 || a->length > PY_SSIZE_T_MAX)
+        return damaged_arrow("its length is", a->length);
+    int64_t most =
+        PY_SSIZE_T_MAX /
+        (s->type.width > 16 ? (int64_t)s->type.width : 16); /* bytes of items that can be counted */
+    if (a->offset < 0 || a->offset >= most - a->length)
+        return damaged_arrow("its offset is", a->offset);
+    s->length = a->length;
+    s->offset = s->next = a->offset;
+    if (s->type.shape == NULLS) return 0;
+    if (a->n_buffers < buffers_of(&s->type) || !a->buffers)
+        return damaged_arrow("too few buffers:", a->n_buffers);
+    s->valid = a->null_count == 0 ? NULL : a->buffers[0];
+    s->items = a->buffers[1];
+    if (a->null_count > 0 && !s->valid)
+        return damaged_arrow("no bitmap for its nulls, of which there are", a->null_count);
+    return 0;
+}
+
+static int read_array(source *s, const struct ArrowArray *a, Py_ssize_t row)
+{
+    if (check_buffers(s, a) < 0) return -1;
+    if (s->length == 0 || s->type.shape == NULLS) return 0;
+    switch (s->type.shape) {
+    case TEXT32:
+    case TEXT64: s->text = a->buffers[2]; return check_text(s, row);
+    case VIEWS:
+        s->nparts = a->n_buffers - 3;
+        s->parts = a->buffers + 2;
+        s->sizes = a->buffers[a->n_buffers - 1];
+        if (s->nparts > 0 && !s->sizes)
+            return damaged_arrow("no sizes of its buffers, of which there are", s->nparts);
+        break;
+    default: break;
+    }
+    return s->items || (s->type.shape == FIXED && s->type.width == 0)
+               ? 0
+               : damaged_arrow("no items, buffers given:", 1);
+}
+
+column *chunk_column(chunk *k)
+{
+    static void (*const gather[])(batch *, column *) = { gather_text32, gather_text64, gather_views,
+        gather_numbers, gather_fixed, gather_rows };
+    source *s = &k->keys;
+    column *c = &s->c;
+    c->gather = s->values || s->valid ? gather_rows : gather[s->type.shape];
+    c->width = s->type.width;
+    c->stride = (Py_ssize_t)c->width;
+    c->is_signed = s->type.is_signed;
+    c->at = s->items + (int64_t)c->width * s->offset;
+    c->left = (Py_ssize_t)s->length;
+    return c;
+}
+
+/* ---- a chunk, checked ---- */
+static int refuse(enum column_fault fault, const char *what, Py_ssize_t row)
+{
+    const column c = { .fault = fault, .what = what };
+    return column_refuse(&c, row);
+}
+
+static int check_dictionary(chunk *k, const struct ArrowSchema *schema, Py_ssize_t row)
+{
+    const struct ArrowArray *dictionary = k->array.dictionary;
+    k->values.type = type_of(schema->dictionary);
+    if (k->values.type.shape == REFUSED) return 0;
+    if (schema->dictionary->dictionary || k->keys.type.shape != NUMBERS || !dictionary)
+        return damaged_arrow("no dictionary where one must be, length", k->array.length);
+    return read_array(&k->values, dictionary, row);
+}
+
+static int check_nulls(chunk *k, bool skip, Py_ssize_t row)
+{
+    int64_t null;
+    source *s = &k->keys;
+    Py_BEGIN_ALLOW_THREADS null = first_null(s);
+    Py_END_ALLOW_THREADS if (null < s->length) return skip
+        ? 0
+        : refuse(FAULT_NULL, NULL, row + (Py_ssize_t)null);
+    s->valid = k->values.valid = NULL;
+    return 0;
+}
+
+int chunk_check(chunk *k, const struct ArrowSchema *schema, bool skip, Py_ssize_t row)
+{
+    k->keys = (source){ .type = type_of(schema) };
+    k->values = (source){ .type = { .shape = TEXT32 } };
+    if (k->keys.type.shape != REFUSED && schema->dictionary && check_dictionary(k, schema, row) < 0)
+        return -1;
+    const char *refused = k->keys.type.refused ? k->keys.type.refused : k->values.type.refused;
+    if (refused) return k->array.length > 0 ? refuse(FAULT_TYPE, refused, row) : 0;
+    if (read_array(&k->keys, &k->array, row) < 0) return -1;
+    if (k->keys.length > PY_SSIZE_T_MAX - row) return damaged_arrow("rows in all, after", row);
+    if (schema->dictionary) k->keys.values = &k->values;
+    return check_nulls(k, skip, row);
+}
