@@ -27,11 +27,11 @@ struct pool {
     pthread_cond_t pulse_more; /* there is the first job                     */
     turn *buckets[BUCKETS], *ready[2], *last_ready[2]; /* of names that are open: [true] */
     pthread_t hands[HANDS], pulse;
-    worker self[HANDS]; /* a worker without connections each          */
+    worker self[HANDS];                             /* a worker without connections each          */
     unsigned threads, idle, busy, busy_new, nready; /* nready: turns in ready */
-    bool stop, beats, rests, looking; /* rests: the pulse, until there is a job     */
-    uint64_t asked;                   /* atomic: ms, the pulse was sent; 0 = answered */
-    bool late;                        /* atomic: the last one took too long         */
+    bool stop, beats, rests, looking;               /* rests: the pulse, until there is a job     */
+    uint64_t asked; /* atomic: ms, the pulse was sent; 0 = answered */
+    bool late;      /* atomic: the last one took too long         */
 };
 
 /* ---- turns ---- */
