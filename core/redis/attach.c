@@ -3,6 +3,7 @@
 #include "redis/attach.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
+#include "redis/names.h"
 #include "redis/redisson.h"
 #include "redis/sharded.h"
 #include "redis/transport.h"
@@ -16,26 +17,22 @@ enum { STUB_TRIES = 5, LOOKS = 20 };
 /* ---- opening ---- */
 static int name_config(bf_redis *r, bf_error *err)
 {
-    char *name = bf_redisson_config(r->key);
+    char *name = bf_redis_name(r->link, r->key, BF_NAME_CONFIG, 0);
     if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
     free(r->meta);
     r->meta = name;
     return 0;
 }
 
-/* Nodes of a cluster do nothing with keys of two slots: there the companion hash is {K}:meta,
- * unless K has a hash tag itself. */
 static int name_meta(bf_redis *r, bf_error *err)
 {
     const char *key = r->key;
-    const bool cluster = r->link->client && r->link->client->cluster,
-               braces = cluster && !bf_redis_tagged(key);
-    if (braces && strchr(key, '}'))
+    const bool cluster = r->link->client && r->link->client->cluster;
+    if (cluster && !bf_redis_tagged(key) && strchr(key, '}'))
         return bf_fail(err, BF_EINVAL,
             "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
-    size_t cap = strlen(key) + 8;
-    if (!(r->meta = malloc(cap))) return bf_fail(err, BF_ENOMEM, "out of memory");
-    snprintf(r->meta, cap, braces ? "{%s}:meta" : "%s:meta", key);
+    if (!(r->meta = bf_redis_name(r->link, key, BF_NAME_META, 0)))
+        return bf_fail(err, BF_ENOMEM, "out of memory");
     return 0;
 }
 
@@ -45,13 +42,15 @@ int bf_redis_like(bf_store *s, const bf_redis *of, const char *key, bf_error *er
     if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
     r->link = of->link;
     r->guest = true;
+    r->owner = of->key;
     r->shards = 1;
     r->wait_replicas = of->wait_replicas;
     r->caches = of->caches;
     r->cache_max_age = of->cache_max_age;
     bf_link_label(r->link, key, r->label);
     s->label = r->label;
-    if ((r->key = strdup(key)) && (r->meta = bf_redis_name(key, "meta"))) return 0;
+    if ((r->key = strdup(key)) && (r->meta = bf_redis_name(r->link, key, BF_NAME_META, 0)))
+        return 0;
     return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
@@ -59,6 +58,7 @@ static int name_key(bf_redis *r, bf_error *err)
 {
     memcpy(r->label, r->link->own_label, sizeof r->label);
     if (!(r->key = strdup(r->link->url.key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    r->owner = r->key;
     return name_meta(r, err);
 }
 
@@ -107,14 +107,13 @@ static int take_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
     const bf_redis_reply hash = l->reply;
     int rc = bf_link_refusal(l, err);
     bf_link_next(l);
-    if (rc == 0) rc = bf_link_refusal(l, err);
+    s->refused = bf_link_refusal(l, rc < 0 ? NULL : err);
     bf_reply_integer(&l->reply, 0, &s->bytes);
     bf_link_next(l);
-    if (rc == 0) rc = bf_link_refusal(l, err);
     const char *end = bf_reply_only_text(&l->reply, &len);
     s->end = end ? bf_redis_mark_in(end, len) : 0;
     l->reply = hash;
-    if (rc < 0 || s->bytes >= 0) return rc;
+    if (rc < 0 || s->refused || s->bytes >= 0) return rc;
     return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", r->label);
 }
 
@@ -133,7 +132,7 @@ int bf_redis_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
     bf_redis_seen before = { .bytes = -1 };
     for (int i = 0; i < LOOKS; i++, before = *s) {
         const int rc = look_once(r, s, err);
-        if (rc < 0 || r->link->reply.n || s->bytes == 0 ||
+        if (rc < 0 || r->link->reply.n || s->bytes == 0 || s->refused ||
             (s->bytes == before.bytes && s->end == before.end))
             return rc;
     }
@@ -224,23 +223,29 @@ static int nothing_there(bf_redis *r, const bf_spec *spec, bool meta, bf_error *
     return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
 }
 
-/* As Redisson keeps it; without its hash a bitmap like any other that is not ours. */
+/* As Redisson keeps it.  Bits without Redisson's hash are opened as any other bits are: they may be
+ * another system's, or belong to a filter of ours. */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
 {
     bf_redis_seen s;
     int rc = bf_redis_look(r, &s, err);
-    if (rc < 0) return rc;
+    if (rc < 0 || (rc = s.refused) < 0) return rc;
     if (spec->adopt)
         return bf_fail(err, BF_ENOTSUP,
             "%s: a filter of Redisson has a companion hash already: open it without adopt",
             r->label);
-    if (!bf_redisson_found(r))
-        return s.bytes ? attach_foreign(r, spec, d, s.bytes, err)
-                       : nothing_there(r, spec, false, err);
-    if (spec->cache) return bf_redis_no_cache(r, err);
-    if ((rc = bf_redisson_read(r, d, err)) < 0) return rc;
-    bf_redisson_place(r, d);
-    return 1;
+    if (bf_redisson_found(r)) {
+        if (spec->cache) return bf_redis_no_cache(r, err);
+        if ((rc = bf_redisson_read(r, d, err)) < 0) return rc;
+        bf_redisson_place(r, d);
+        return 1;
+    }
+    if (s.bytes == 0) return nothing_there(r, spec, false, err);
+    free(r->meta);
+    r->meta = NULL;
+    if ((rc = name_meta(r, err)) == 0 && (rc = bf_redis_attach_key(r, spec, d, err)) == 0)
+        rc = name_config(r, err);
+    return rc;
 }
 
 /* The URL alone may also lead to one of Redisson's. */
@@ -294,12 +299,12 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     r->seen = want;
     if (meta && d->kind) { /* its parts are grown.c's */
         r->born = born;
-        r->old_parts = d->kind == BF_GROW ? (unsigned)d->live : 0;
         r->again = r->missing = false;
         return 1;
     }
     r->making = making;
     if (meta && d->g.shards > 1 && !r->of) return bf_redis_attach_shards(r, spec, d, want, err);
+    if (s.refused) return s.refused;
     if (!meta && !spec->scheme && !r->of && !may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;

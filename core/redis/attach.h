@@ -7,6 +7,7 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err);
 typedef struct {
     long long bytes; /* of the key */
     uint32_t end;    /* its last four as a mark, 0: it has no four */
+    int refused;     /* 0, or the error of a key that is no string */
 } bf_redis_seen;
 int bf_redis_look(bf_redis *r, bf_redis_seen *s, bf_error *err); /* K:meta is l->reply */
 /* Several keys of whole's in one trip: those that are sound are open then, and peeked.  What is

@@ -6,6 +6,7 @@
 #include "redis/bulk.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
+#include "redis/names.h"
 #include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +37,10 @@ static const char publish[] =
     BF_LUA_LIVE                                                                                    \
     "if not live then return 0 end if apart and call('STRLEN',KEYS[3])~=at or not apart and "      \
     "call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end " BF_LUA_RENEW TTL
-static const char replace[] = WHOLE
-    "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1])" KEPT
-    "renew(ARGV[3]) if call('HEXISTS',KEYS[2],'keys')==1 then call('HSET',KEYS[2],'keys',0) end "
-    "return 1";
+static const char replace[] =
+    WHOLE "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1])" KEPT
+          "renew(ARGV[3]) if mine and call('HEXISTS',KEYS[2],'keys')==1 then "
+          "call('HSET',KEYS[2],'keys',0) end return 1";
 static const char merge[] =
     WHOLE "if not apart then call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end "
           "call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])" KEPT "call('DEL',KEYS[3]) return 1";
@@ -48,10 +49,12 @@ static const char meet[] =
     WHOLE "call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) call('PERSIST',KEYS[3]) if not apart then "
           "call('SETRANGE',KEYS[3],at,ARGV[4]) end call('RENAME',KEYS[3],KEYS[1])" KEPT
           "renew(ARGV[3]) return 1";
-static const char expire[] = BF_LUA_LIVE BF_LUA_EXPIRE
-    "if not live then return 0 end expire(KEYS[1],ARGV[3]) expire(KEYS[2],ARGV[3]) return 1";
-static const char remove_[] =
-    BF_LUA_LIVE "if live then call('DEL',KEYS[1],KEYS[2]) return 1 end return 0";
+static const char expire[] = BF_LUA_LIVE BF_LUA_MINE BF_LUA_EXPIRE
+    "if not live then return 0 end expire(KEYS[1],ARGV[3]) if mine then expire(KEYS[2],ARGV[3]) "
+    "end return 1";
+static const char remove_[] = BF_LUA_LIVE BF_LUA_MINE
+    "if not live then return 0 end call('DEL',KEYS[1]) if mine then call('DEL',KEYS[2]) end "
+    "return 1";
 
 static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp)
 {
@@ -91,12 +94,6 @@ static int alive(bf_redis *r, int rc, bf_error *err)
 }
 
 /* ---- temporary keys ---- */
-char *bf_redis_temp_name(const bf_redis *r)
-{
-    return bf_redis_name(r->key, "tmp:%08lx%08lx", (unsigned long)bf_redis_new_mark(),
-        (unsigned long)bf_redis_new_mark());
-}
-
 static void set_range(bf_link *l, const char *key, uint64_t at, const void *bytes, size_t len)
 {
     bf_link_say(l, "ssnb", "SETRANGE", key, at, bytes, len);
@@ -157,7 +154,7 @@ void bf_redis_discard(bf_redis *r, const char *temp)
 /* ---- making and changing ---- */
 int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    char *temp = bf_redis_temp_name(r);
+    char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, d);
@@ -186,7 +183,7 @@ static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mar
 /* renews: what comes of it has temp's mark. */
 static int exchange(bf_redis *r, const char *text, const void *bytes, bool renews, bf_error *err)
 {
-    char *temp = bf_redis_temp_name(r);
+    char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = bf_redis_zeros(r, temp, mark, err);

@@ -15,7 +15,6 @@ int bf_redis_expire(bf_redis *r, double seconds, bf_error *err);
 uint64_t bf_redis_ms(double seconds); /* as EXPIRE's cousins want it, 0 = never */
 int bf_redis_remove(bf_redis *r, bf_error *err);
 
-char *bf_redis_temp_name(const bf_redis *r); /* to be freed; NULL: no memory */
 int bf_redis_zeros(
     bf_redis *r, const char *temp, uint32_t mark, bf_error *err); /* a key of zeros and the mark */
 void bf_redis_discard(bf_redis *r, const char *temp);

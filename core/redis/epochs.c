@@ -15,6 +15,7 @@
 #include "redis/bulk.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
+#include "redis/names.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include <math.h>
@@ -28,13 +29,15 @@ static const char create_script[] = /* KEYS: K:meta K */
     "call('HSET',KEYS[1],unpack(ARGV)) return 1";
 /* After the four of scripts.h: epoch, ms to live, oldest living, newest or '', born of the whole,
  * meta. */
-static const char turn_script[] = BF_LUA_FAIL BF_LUA_RENEW
+static const char turn_script[] = BF_LUA_FAIL
     "if call('EXISTS',KEYS[6])==0 then return fail(2) end if (call('HGET',KEYS[6],'born') or "
     "'')~=ARGV[9] then return fail(0) end local e=tonumber(call('HGET',KEYS[6],'epoch') or '') "
     "if e~=tonumber(ARGV[8]) or call('HEXISTS',KEYS[6],'e'..ARGV[5])==1 then return fail(0) end "
-    "local hash={unpack(ARGV,10)} " BF_LUA_NAME_PART
-    "if e and call('EXISTS',KEYS[1])==1 then call('SETRANGE',KEYS[1],ARGV[1],ARGV[3]) "
-    "renew(ARGV[4]) end call('PEXPIRE',KEYS[4],ARGV[6]) call('PEXPIRE',KEYS[5],ARGV[6]) for _,f "
+    "local hash,again={unpack(ARGV,10)} " BF_LUA_OWN BF_LUA_NAME_PART
+    "if e then local owner=call('HGET',KEYS[2],'owner') or '' if call('EXISTS',KEYS[1])==1 and "
+    "(owner=='' or owner==hash[2]) then call('SETRANGE',KEYS[1],ARGV[1],ARGV[3]) end "
+    "if owner==hash[2] then call('HSET',KEYS[2],'mark',ARGV[4]) end end "
+    "call('PEXPIRE',KEYS[4],ARGV[6]) call('PEXPIRE',KEYS[5],ARGV[6]) for _,f "
     "in ipairs(call('HKEYS',KEYS[6])) do local n=string.match(f,'^e(-?%d+)$') if n and "
     "tonumber(n)<tonumber(ARGV[7]) then call('HDEL',KEYS[6],f) end end if not e or "
     "e<tonumber(ARGV[5]) then call('HSET',KEYS[6],'epoch',ARGV[5]) end "
@@ -175,7 +178,8 @@ static void let_go(bf_piece *p)
 /* The piece of that epoch begins to speak of {K}:w<epoch>, which is not opened yet. */
 static int point(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
-    char *key = bf_redis_part_key(bf_redis_whole(f), 'w', epoch);
+    const bf_redis *whole = bf_redis_whole(f);
+    char *key = bf_redis_name(whole->link, whole->key, BF_NAME_EPOCH, epoch);
     let_go(p);
     int rc = key ? bf_redis_like(&p->part.store, bf_redis_whole(f), key, err)
                  : bf_fail(err, BF_ENOMEM, "out of memory");
@@ -367,8 +371,9 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     bf_redis *whole = bf_redis_whole(f);
     bf_desc d = bf_chain_describe(f, p, 0);
     const bool none = f->chain->newest == BF_NEVER;
-    char *key = none ? NULL : bf_redis_part_key(whole, 'w', f->chain->newest);
-    char *meta = key ? bf_redis_name(key, "meta") : NULL;
+    char *key =
+        none ? NULL : bf_redis_name(whole->link, whole->key, BF_NAME_EPOCH, f->chain->newest);
+    char *meta = key ? bf_redis_name(whole->link, key, BF_NAME_META, 0) : NULL;
     int rc = none || meta ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
     d.kind = BF_FIXED;
     if (rc == 0)

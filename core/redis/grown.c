@@ -15,27 +15,28 @@
 #include "redis/bulk.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
+#include "redis/names.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* After the four of scripts.h: which part it is; how many of KEYS[7] and on, the later parts and
- * their hashes, are of the lost filter whose place it takes; the first part: BF_WHOLE_ARGS of
- * K:meta; those of the part's hash.  The first part has K and K:meta in the newest's
- * place, and as its mark the born of that lost filter, or ''.  Later parts that are there without
- * K:meta, which counts them, are nobody's: a part has `keys` in its hash, a filter of its own has
- * not. */
+/* After the four of scripts.h: which part it is; the first part: BF_WHOLE_ARGS of K:meta; those of
+ * the part's hash.  The first part has K and K:meta in the newest's place, and as its mark the born
+ * of the lost filter whose place it takes, or ''.  KEYS[7] and on are the later parts and their
+ * hashes: those of the lost filter are deleted. */
 static const char append_script[] = BF_LUA_FAIL
-    "local n=tonumber(ARGV[5]) local hash={unpack(ARGV,n==0 and 29 or 7)} if n==0 then local "
+    "local n=tonumber(ARGV[5]) local hash={unpack(ARGV,n==0 and 30 or 6)} local again=false "
+    "if n==0 then local "
     "was=call('EXISTS',KEYS[6])==1 if call('EXISTS',KEYS[1])==1 or (was and (ARGV[2]=='' or "
-    "call('HGET',KEYS[6],'born')~=ARGV[2])) then return fail(0) end else if "
+    "call('HGET',KEYS[6],'born')~=ARGV[2])) then return fail(0) end "
+    "again=was else if "
     "call('HGET',KEYS[6],'parts')~=ARGV[5] then return fail(0) end " BF_LUA_LIVE
-    "if not live then return fail(2) end end " BF_LUA_NAME_PART
-    "if n==0 then for i=7,#KEYS,2 do if i<7+2*ARGV[6] or "
-    "redis.pcall('HEXISTS',KEYS[i+1],'keys')==1 then call('DEL',KEYS[i],KEYS[i+1]) end end "
-    "call('DEL',KEYS[6]) call('HSET',KEYS[6],unpack(ARGV,7,28)) return 1 end local "
+    "if not live then return fail(2) end end " BF_LUA_OWN BF_LUA_NAME_PART
+    "if n==0 then for i=7,#KEYS,2 do if redis.pcall('HGET',KEYS[i+1],'owner')==hash[2] then "
+    "call('DEL',KEYS[i],KEYS[i+1]) end end "
+    "call('DEL',KEYS[6]) call('HSET',KEYS[6],unpack(ARGV,6,29)) return 1 end local "
     "t=call('PTTL',KEYS[6]) if t>0 then call('PEXPIRE',KEYS[4],t) "
     "call('PEXPIRE',KEYS[5],t) end " BF_LUA_RENEW
     "call('SETRANGE',KEYS[1],ARGV[1],ARGV[3]) renew(ARGV[4]) call('HSET',KEYS[6],'parts',n+1) "
@@ -52,7 +53,7 @@ static bf_piece *new_piece(bf_filter *f, unsigned i, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     bf_piece *p = calloc(1, sizeof *p);
-    char *key = bf_redis_part_key(whole, 'p', i);
+    char *key = bf_redis_name(whole->link, whole->key, BF_NAME_PART, i);
     if (p && key) {
         p->part.store =
             (bf_store){ .ops = f->part.store.ops, .read_only = f->part.store.read_only };
@@ -250,8 +251,7 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis_birth *b)
     bf_link *l = r->link;
     bf_redis *whole = bf_redis_whole(f);
     const unsigned i = f->chain->count;
-    const uint64_t old = whole->again && whole->old_parts > 1 ? whole->old_parts - 1 : 0;
-    bf_link_more(l, "nn", (uint64_t)i, old);
+    bf_link_more(l, "n", (uint64_t)i);
     if (i == 0) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
     bf_redis_meta_put(r, b->desc, b->own_mark);
 }

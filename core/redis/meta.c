@@ -1,5 +1,7 @@
 /* meta.c - K:meta, the hash beside the bits that says what they are.  All values are text:
  *
+ *   owner   the key K of the filter that it belongs to: of its own, or of the whole of a part or
+ *           a shard.  What another filter owns is never opened, changed or replaced
  *   format "1"   scheme   m   n   k   p   secret (16 hex digits, 0 = not keyed)
  *   mark (8 hex digits)   by "bloomfilter 0.1.0"
  *   born   the mark it was made with: whoever re-creates a filter writes another one, who clears
@@ -39,25 +41,6 @@ uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
     return l->sharding == BF_WHOLE && !g->counting ? BF_REDIS_BITS : BF_REDIS_M_MAX;
 }
 
-bool bf_redis_tagged(const char *key)
-{
-    const char *open = strchr(key, '{'), *shut = open ? strchr(open, '}') : NULL;
-    return shut && shut > open + 1;
-}
-
-char *bf_redis_name(const char *key, const char *format, ...)
-{
-    char rest[64];
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(rest, sizeof rest, format, ap);
-    va_end(ap);
-    const size_t cap = strlen(key) + sizeof rest + 3;
-    char *name = malloc(cap);
-    if (name) snprintf(name, cap, bf_redis_tagged(key) ? "%s:%s" : "{%s}:%s", key, rest);
-    return name;
-}
-
 /* ---- writing ---- */
 static void pair(bf_link *l, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -86,6 +69,7 @@ static void put_shape(bf_link *l, const char *format, const bf_desc *d, uint64_t
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
     bf_link *l = r->link;
+    bf_link_more(l, "ss", "owner", r->owner);
     put_shape(l, "1", d, d->secret_check);
     bf_link_more(l, "sxsx", "mark", mark, "born", mark);
     bf_link_more(l, "ss", "by", "bloomfilter " BF_VERSION);
@@ -99,6 +83,7 @@ void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check
     bf_link *l = whole->link;
     const bool grow = d->kind == BF_GROW;
     whole->born = bf_redis_new_mark();
+    bf_link_more(l, "ss", "owner", whole->owner);
     put_shape(l, "2", d, secret_check);
     bf_link_more(l, "ss", "kind", grow ? "grow" : "window");
     pair(l, grow ? "grow" : "window", "%.17g", grow ? d->grow : d->window);
@@ -218,11 +203,26 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
     return bf_chain_possible(d) ? 0 : damaged(r, "m for its n, p and k", err);
 }
 
+static int check_owner(const bf_redis *r, bf_error *err)
+{
+    char text[40];
+    size_t len;
+    const bf_redis_reply *from = &r->link->reply;
+    const char *owner = bf_reply_text(from, bf_redis_field(from, "owner"), &len);
+    if (!owner) return damaged(r, "owner", err);
+    if (len == strlen(r->owner) && !memcmp(owner, r->owner, len)) return 0;
+    snprintf(text, sizeof text, "%.*s%s", len > 32 ? 32 : (int)len, owner, len > 32 ? ".." : "");
+    bf_reply_clean(text);
+    return bf_fail(err, BF_EFORMAT,
+        "%s belongs to the filter %s: open that one, or use another key", r->label, text);
+}
+
 int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err)
 {
     const bf_redis_reply *from = &r->link->reply;
     char text[BF_SCHEME_BYTES];
     uint64_t v;
+    if (check_owner(r, err) < 0) return BF_EFORMAT;
     if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
     const bool many = !strcmp(text, "2");
     if (!many && strcmp(text, "1") != 0)

@@ -3,11 +3,7 @@
 #define BF_REDIS_META_H
 #include "redis/redis.h"
 
-/* K and what follows it, in K's slot of a cluster: K:..., or {K}:... where K has no hash tag of its
- * own.  To be freed; NULL: no memory. */
-char *bf_redis_name(const char *key, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool bf_redis_tagged(const char *key);              /* has it a hash tag, {...}, of its own? */
-void bf_redis_place(bf_redis *r, const bf_desc *d); /* desc, bits and mark_at */
+void bf_redis_place(bf_redis *r, const bf_desc *d);                    /* desc, bits and mark_at */
 uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g); /* that a key may have */
 int bf_redis_meta_read(
     const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err); /* from l->reply, of HGETALL */

@@ -5,17 +5,12 @@
 #include "redis/bulk.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
+#include "redis/names.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- names and numbers ---- */
-char *bf_redis_part_key(const bf_redis *whole, char letter, int64_t i)
-{
-    return bf_redis_name(whole->key, "%c%lld", letter, (long long)i);
-}
 
 /* ---- a new part ---- */
 static void put_birth(bf_filter *f, bf_redis *r, const char *temp, const bf_redis_birth *b)
@@ -27,8 +22,8 @@ static void put_birth(bf_filter *f, bf_redis *r, const char *temp, const bf_redi
     bf_link_eval(l, b->script, 6 + 2 * b->later);
     for (int i = 0; i < 6; i++) bf_link_word(l, names[i]);
     for (unsigned i = 1; i <= b->later; i++) {
-        char *key = bf_redis_part_key(whole, 'p', i),
-             *meta = key ? bf_redis_name(key, "meta") : NULL;
+        char *key = bf_redis_name(l, whole->key, BF_NAME_PART, i),
+             *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL;
         l->no_memory |= !meta;
         if (meta) bf_link_more(l, "ss", key, meta);
         free(key);
@@ -41,7 +36,7 @@ static void put_birth(bf_filter *f, bf_redis *r, const char *temp, const bf_redi
 int bf_redis_bear(bf_filter *f, bf_redis *r, const bf_redis_birth *b, bf_error *err)
 {
     long long v = -1;
-    char *temp = bf_redis_temp_name(r);
+    char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, b->desc);
     int rc = bf_redis_zeros(r, temp, b->own_mark, err);
@@ -55,7 +50,7 @@ int bf_redis_bear(bf_filter *f, bf_redis *r, const bf_redis_birth *b, bf_error *
     if (rc < 0 || (v >= 0 && v <= 2)) return rc < 0 ? rc : (int)v;
     if (v != 3) return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
     return bf_fail(err, BF_EFORMAT,
-        "%s holds bytes that are not a part of a filter: delete them, or use another key",
+        "%s holds bytes that are not a part of this filter: use another key, or delete them",
         r->label);
 }
 

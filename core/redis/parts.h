@@ -19,7 +19,7 @@ int bf_redis_parts_put(bf_filter *f, bf_piece *const *pieces, unsigned n, uint64
 
 /* grown.c, epochs.c and parent.c: filters of many parts; most under the chain's lock */
 int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err);
-enum { BF_WHOLE_ARGS = 22 }; /* grown.c's script counts on it */
+enum { BF_WHOLE_ARGS = 24 }; /* grown.c's script counts on it */
 void bf_redis_put_whole(
     bf_redis *whole, const bf_desc *d, uint64_t secret_check); /* so many arguments */
 /* Makes a part, of which r is selected: the bits first, under a temporary name; then a script as
@@ -40,8 +40,6 @@ int bf_redis_delete_parts(bf_redis *whole, bf_error *err); /* K:meta, if it is s
 int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err); /* the same */
 int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err);
 int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err);
-char *bf_redis_part_key(
-    const bf_redis *whole, char letter, int64_t i); /* to be freed; NULL: no memory */
 int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);
 int bf_redis_window_pieces(bf_filter *f, bf_error *err); /* the ring, with nothing in it */
 int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err);

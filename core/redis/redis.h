@@ -5,6 +5,7 @@
  *   link.c      commands into a buffer, a trip, fork   meta.c      K:meta, the companion hash
  *   transport.h   socket.c    a connection of our own (hiredis), with tls.c; breaker.c
  *                 client.c    the host's client instead
+ *   names.c     names derived from K
  *   mark.c      the mark, and following it; which key is selected
  *   trip.h      trip.c      a batch of positions as one trip
  *               cells.c     what is asked of bits and counters
@@ -27,7 +28,9 @@
  *   K:meta   its parameters as text, and the mark
  * With shards:
  *   K:meta   the same, for all of them; its mark is nobody's bits'
- *   K:i      a shard, as K above; {K:i}:meta beside it, or K:i:meta where K has a hash tag
+ *   K:i      a shard, as K above; K:i:meta beside it
+ * How names are derived from K: names.c.  The field `owner` of every companion hash is the key K of
+ * the filter that it belongs to.
  * K:meta says too which mark the filter was made with (born): clearing and rebuilding keep that,
  * re-creating does not. The mark is a random number other than 0, new for every generation of the
  * bits.  Every trip ends by reading it: as it never comes back once it is gone, finding it says
@@ -47,6 +50,7 @@ typedef struct bf_redis {
     bf_link *link;              /* one a filter: its parts and shards share it */
     bool guest;                 /* a part: the link is its filter's */
     struct bf_redis *of;        /* a shard: the filter it is of */
+    const char *owner;          /* K, also of a part or a shard; borrowed */
     char *key, label[BF_LABEL]; /* K; of a part {K}:p0 or {K}:w0, of a shard K:0 */
     char *meta;                 /* its companion hash */
     bf_desc desc;
@@ -86,8 +90,7 @@ typedef struct bf_redis {
     uint64_t keys;         /* a part that grows: how many K:meta said there are */
     bool peeked;           /* bf_redis_peek found it sound and opened it */
     bool missing;          /* it, or a part of it, was not there when it was to be opened */
-    bool again;            /* so it is to be made again in place of the one that was born so, */
-    unsigned old_parts;    /* which had so many parts */
+    bool again;            /* so it is to be made again in place of the one that was born so */
 } bf_redis;
 
 static inline uint64_t bf_redis_cells(const bf_redis *r) /* of a key */

@@ -16,14 +16,6 @@
 enum { REAL = 48 };                  /* a double as text, a NUL */
 enum { AS_IT_WAS = 1, CHANGED = 2 }; /* what stands for the mark; 0 = gone */
 
-char *bf_redisson_config(const char *key)
-{
-    const size_t cap = strlen(key) + 16;
-    char *name = malloc(cap);
-    if (name) snprintf(name, cap, strchr(key, '{') ? "%s:config" : "{%s}:config", key);
-    return name;
-}
-
 bool bf_is_redisson(const char *scheme) { return scheme && !strcmp(scheme, "redisson"); }
 
 /* ---- reading ---- */

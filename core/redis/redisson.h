@@ -4,7 +4,6 @@
 #include "redis/redis.h"
 
 bool bf_is_redisson(const char *scheme);
-char *bf_redisson_config(const char *key); /* its name, to be freed; NULL = out of memory */
 bool bf_redisson_found(const bf_redis *r); /* in l->reply, of HGETALL; the same for read */
 int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err);
 void bf_redisson_place(bf_redis *r, const bf_desc *d);

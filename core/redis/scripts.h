@@ -28,20 +28,25 @@
 /* A part that is ready under a temporary name gets its own: KEYS[1] the newest part, KEYS[2] its
  * companion hash, KEYS[3] the temporary name, KEYS[4] the new part's, KEYS[5] its companion hash,
  * KEYS[6] K:meta; ARGV[1] and ARGV[2] of the newest part, ARGV[3] the mark it gets, ARGV[4] the
- * same in hex; hash: what the companion hash gets.  Not over a string of another system: what has a
- * companion hash, or the length of the part and a mark, is a part of a filter before. */
+ * same in hex; hash: what the companion hash gets, its owner first.  Only where the name is free,
+ * or a part of this owner is there; again: a lost filter is re-created, whose K:meta is there: a
+ * string of the part's length is its part that lost its hash. */
 #define BF_LUA_FAIL "local function fail(v) call('DEL',KEYS[3]) return v end "
+#define BF_LUA_OWN                                                                                 \
+    "local function own(key,meta) local owner=call('HGET',meta,'owner') if owner then return "     \
+    "owner==hash[2] end return again and call('EXISTS',meta)==0 and "                              \
+    "call('STRLEN',key)==call('STRLEN',KEYS[3]) end "
 #define BF_LUA_NAME_PART                                                                           \
-    "local kind=call('TYPE',KEYS[4]).ok if kind~='none' and (kind~='string' or "                   \
-    "(call('HEXISTS',KEYS[5],'mark')==0 and (call('STRLEN',KEYS[4])~=call('STRLEN',KEYS[3]) or "   \
-    "call('GETRANGE',KEYS[4],-4,-1)=='\\0\\0\\0\\0'))) then return fail(3) end "                   \
+    "local kind=call('TYPE',KEYS[4]).ok if kind~='none' and kind~='string' or "                    \
+    "(call('EXISTS',KEYS[4],KEYS[5])>0 and not own(KEYS[4],KEYS[5])) then return fail(3) end "     \
     "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[4]) call('DEL',KEYS[5]) "                  \
     "call('HSET',KEYS[5],unpack(hash)) "
 
-/* No companion hash of one field, where it vanished alone. */
+/* mine: the companion hash is there, and speaks of the bits that have this mark. */
+#define BF_LUA_MINE "local mine=call('HGET',KEYS[2],'mark')==ARGV[2] "
 #define BF_LUA_RENEW                                                                               \
-    "local function renew(hex) if call('HEXISTS',KEYS[2],'format')==1 then "                       \
-    "call('HSET',KEYS[2],'mark',hex) end end "
+    BF_LUA_MINE                                                                                    \
+    "local function renew(hex) if mine then call('HSET',KEYS[2],'mark',hex) end end "
 #define BF_LUA_EXPIRE                                                                              \
     "local function expire(key,ms) if ms=='0' then call('PERSIST',key) else "                      \
     "call('PEXPIRE',key,ms) end end "

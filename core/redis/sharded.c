@@ -10,6 +10,7 @@
 #include "redis/bulk.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
+#include "redis/names.h"
 #include "redis/scripts.h"
 #include "redis/sharded.h"
 #include "redis/trip.h"
@@ -28,24 +29,22 @@ void bf_redis_free_shards(bf_redis *r)
     r->shards = 1;
 }
 
-/* K:i and {K:i}:meta, which are in one slot of a cluster; where K has a hash tag of its own, that
- * tag does it. */
 static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    const size_t cap = strlen(r->key) + 24;
     bool fine = (r->shard = calloc(d->g.shards, sizeof *r->shard)) != NULL;
     r->shards = fine ? d->g.shards : 1;
     bf_redis_place(r, d);
     for (unsigned i = 0; fine && i < r->shards; i++) {
         bf_redis *one = r->shard + i;
-        *one =
-            (bf_redis){ .link = r->link, .of = r, .shards = 1, .wait_replicas = r->wait_replicas };
+        *one = (bf_redis){ .link = r->link,
+            .of = r,
+            .owner = r->key,
+            .shards = 1,
+            .wait_replicas = r->wait_replicas };
         bf_redis_place(one, d);
-        if ((fine = (one->key = malloc(cap)) != NULL)) {
-            snprintf(one->key, cap, "%s:%u", r->key, i);
-            fine = (one->meta = bf_redis_name(one->key, "meta")) != NULL;
-            bf_link_label(r->link, one->key, one->label);
-        }
+        one->key = bf_redis_name(r->link, r->key, BF_NAME_SHARD, i);
+        one->meta = one->key ? bf_redis_name(r->link, one->key, BF_NAME_META, 0) : NULL;
+        if ((fine = one->meta != NULL)) bf_link_label(r->link, one->key, one->label);
     }
     if (fine) return 0;
     bf_redis_free_shards(r);

@@ -491,7 +491,7 @@ static void keyed(void)
         &(bf_spec){ .storage = rs_url(&redis, "keyed", ""), .secret = other, .secret_len = 16 },
         &e));
     CHECK_HAS(e.msg, "another secret");
-    CHECK_EQ(rs_number(&redis, "HLEN keyed:meta"), 10);
+    CHECK_EQ(rs_number(&redis, "HLEN keyed:meta"), 11);
 }
 
 static void foreign_bitmaps(void)

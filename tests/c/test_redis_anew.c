@@ -236,10 +236,10 @@ static void lost_and_then_recreated(void)
     e = (bf_error){ 0 };
     CHECK(missing(f, 0, 60) == 60 && e.code == 0); /* of whatever shard */
     numbers(f, 0, 60);
-    rs_command(&redis, "DEL ls:0 {ls:0}:meta"); /* one, and later another: each is a loss */
+    rs_command(&redis, "DEL ls:0 ls:0:meta"); /* one, and later another: each is a loss */
     CHECK(missing(f, 0, 60) > 0 && e.code == BF_EIO);
     bf_close(OPEN("ls", .m = 9000, .k = 3, .shards = 3));
-    rs_command(&redis, "DEL ls:1 {ls:1}:meta");
+    rs_command(&redis, "DEL ls:1 ls:1:meta");
     bf_close(OPEN("ls", .m = 9000, .k = 3, .shards = 3));
     e = (bf_error){ 0 };
     CHECK(missing(f, 0, 60) > 0 && strstr(e.msg, "was re-created"));

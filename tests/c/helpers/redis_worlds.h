@@ -64,7 +64,7 @@ static world worlds[] = {
       .spec = { .m = 20000, .k = 5, .scheme = "classic" } },
     { .name = "block", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
       .spec = { .n = 1000, .p = 0.001, .scheme = "block" } },
-    { .name = "shards", .key = "w", .part = "w:0", .part_meta = "{w:0}:meta", .meta = "w:meta",
+    { .name = "shards", .key = "w", .part = "w:0", .part_meta = "w:0:meta", .meta = "w:meta",
       .spec = { .m = 30000, .k = 5, .shards = 2 } },
     { .name = "cache", .key = "{w}", .part = "{w}:0", .part_meta = "{w}:0:meta",
       .meta = "{w}:meta", .spec = { .m = 3000, .k = 4, .shards = 2, .cache = true,
@@ -89,7 +89,7 @@ static world worlds[] = {
       .spec = { .m = 20000, .k = 5 }, .login = true },
     { .name = "client", .key = "w", .part = "w", .part_meta = "w:meta", .meta = "w:meta",
       .spec = { .m = 20000, .k = 5 }, .client = true },
-    { .name = "client with shards", .key = "w", .part = "w:1", .part_meta = "{w:1}:meta",
+    { .name = "client with shards", .key = "w", .part = "w:1", .part_meta = "w:1:meta",
       .meta = "w:meta", .spec = { .m = 20000, .k = 5, .shards = 2 }, .client = true },
 };
 /* clang-format on */

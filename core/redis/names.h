@@ -1,0 +1,18 @@
+/* names.h - every name in Redis that is derived from a filter's key K.  Private. */
+#ifndef BF_REDIS_NAMES_H
+#define BF_REDIS_NAMES_H
+#include "redis/redis.h"
+
+enum bf_redis_kind_of_name {
+    BF_NAME_META,   /* K:meta, the companion hash of the string K                     */
+    BF_NAME_SHARD,  /* K:i                                                            */
+    BF_NAME_PART,   /* {K}:p<i>, of a growing filter                                  */
+    BF_NAME_EPOCH,  /* {K}:w<i>, of a forgetting filter                               */
+    BF_NAME_TEMP,   /* {K}:tmp:<random>                                               */
+    BF_NAME_CONFIG, /* {K}:config, Redisson's hash                                    */
+};
+/* The caller frees it; NULL: out of memory.  i is ignored where the name has no number. */
+char *bf_redis_name(const bf_link *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i);
+/* Does the key have a hash tag ({...}, not empty), which alone decides its slot in a cluster? */
+bool bf_redis_tagged(const char *key);
+#endif
