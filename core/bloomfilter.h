@@ -253,11 +253,18 @@ int bf_random_secret(void *secret, bf_error *err);
  * 1 yes; 0 no, the file under that path is another one by now (device, inode, time of birth) or
  * gone: open it again; negative: what bf_open would refuse. */
 int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
-/* For hosts with a lock of their own (Python's): a filter that grows, forgets or is rebuilt calls
- * begin(ctx) before it waits for a file's lock or for another thread that has it, and end(ctx, what
- * begin returned) after, in the thread that called it.  Neither may use f. */
+/* For hosts with a lock of their own (Python's): f calls begin(ctx) before it waits for a lock or
+ * for a disk, and end(ctx, what begin returned) after, in the thread that called it.  Neither may
+ * use f.  No lock is waited for longer than 120 seconds; then the call fails with BF_EIO. */
 void bf_on_wait(
     bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
+/* For hosts with event threads: after bf_set_nowait(true) no call of this thread waits for a lock
+ * or for a disk, and none makes a filter grow.  A call that would have to returns BF_EBUSY ("...;
+ * this call does not wait"): repeat it in another thread.  A batch may be done in part by then: the
+ * first err->key keys are done and have their answers.  Add the others again, and of their each[]
+ * keep what is 1, which is a key that was new; each[] must be zeros before the first call.  Filters
+ * in Redis wait for the server in any case. */
+void bf_set_nowait(bool on);
 /* For hosts that keep connections or locks: a number above 0 that every forked child finds changed.
  * A process id does not tell, a child in a new pid namespace may have its parent's. */
 int bf_process(void);

@@ -4,6 +4,7 @@
  *   real.c    fractions as text, any locale       names.c   temporary names, new names, rights
  *   cpu.c     which kernels this machine can run         secretfile.c  a secret out of a file
  *   storage.c the text that names a storage: a path or a mistake
+ *   wait.c    the only function that sleeps, locks and syncs
  *   process.c bf_process: is this the process that it was, or a forked child?
  *
  * system.h goes before every other header of a file that asks the system for more than C and POSIX
@@ -42,6 +43,21 @@ int bf_vprint(char *out, size_t cap, const char *fmt, va_list ap)
 int bf_print(char *out, size_t cap, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 double bf_real(const char *text, char **end);
 
+/* wait.c: the only function that sleeps, locks and syncs.  try returns 0, an errno, or EWOULDBLOCK
+ * as long as it must be tried again; it is tried for BF_PATIENCE seconds at most.  slow: even the
+ * first try takes long.  A thread that must not wait gets EWOULDBLOCK in place of a second try, or
+ * of a slow one.  The hooks (NULL: none) are called around what takes long. */
+enum { BF_PATIENCE = 120 };
+typedef struct {
+    void *(*begin)(void *ctx);
+    void (*end)(void *ctx, void *began);
+    void *ctx;
+} bf_wait_hooks;
+typedef int bf_wait_try(void *ctx);
+int bf_wait(const bf_wait_hooks *hooks, bool slow, bf_wait_try *try, void *ctx);
+/* 0, or in a thread that must not wait BF_EBUSY: "FILE is ...; this call does not wait" */
+int bf_refuse_wait(bf_error *err, const char *where, const char *is);
+
 /* files.c: flags of open(2); a negative BF_E code or a file descriptor, 0 */
 int bf_open_file(const char *path, int flags, uint64_t *len, bf_error *err);
 int bf_may_replace(
@@ -56,12 +72,12 @@ int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 /* Another description of the file that fd is, to be read, by its path if need be; -1 and errno. */
 int bf_open_again(int fd, const char *path);
 int bf_off_standard(int fd); /* as another one, if it is 0, 1 or 2; -1 and errno */
-int bf_sync_file(int fd);    /* these finish what signals interrupt; 0 or errno */
-int bf_sync_map(void *map, size_t len);
+/* These finish what signals interrupt; 0 or errno.  sync and lock are bf_wait()s. */
 int bf_cut_file(int fd, uint64_t len);
-enum { BF_PATIENCE = 120 };  /* seconds */
-int bf_lock_file(int fd);    /* flock(2), no longer than that; 0 or errno */
-void bf_unlock_file(int fd); /* and closes it */
+int bf_sync_file(const bf_wait_hooks *hooks, int fd);
+int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len);
+int bf_lock_file(const bf_wait_hooks *hooks, int fd); /* flock(2) */
+void bf_unlock_file(int fd);                          /* and closes it */
 
 /* names.c */
 char *bf_temp_file(const char *path, unsigned mode, int *fd, bf_error *err);

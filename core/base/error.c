@@ -26,6 +26,8 @@ int bf_fail_sys(bf_error *err, int sys_errno, const char *what, const char *path
 {
     enum { PATH_SHOWN = 80 };
     int code = sys_errno == ENOMEM ? BF_ENOMEM : BF_EIO;
+    if (sys_errno == EWOULDBLOCK && bf_refuse_wait(err, path, "must be synced") < 0)
+        return BF_EBUSY;
     if (!err) return code;
     size_t len = strlen(path);
     const char *dots = len > PATH_SHOWN ? "..." : "";

@@ -16,14 +16,12 @@
 #ifdef __linux__
 #include <sys/vfs.h>
 #endif
-#include <time.h>
 #include <unistd.h>
 
 _Static_assert(
     sizeof(off_t) == 8, "system.h comes too late: files of 2 GiB and more could not be opened");
 
 enum { ZEROS = 4096, STANDARD = 3 };
-enum { LONGEST = 20000000 }; /* between two tries for a lock, in ns */
 
 static int not_regular(const char *what, const char *path, mode_t mode, bf_error *err)
 {
@@ -254,22 +252,6 @@ int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks)
 }
 
 /* ---- what a signal may interrupt ---- */
-int bf_sync_file(int fd)
-{
-    int rc;
-    do rc = fsync(fd);
-    while (rc < 0 && errno == EINTR);
-    return rc < 0 ? errno : 0;
-}
-
-int bf_sync_map(void *map, size_t len)
-{
-    int rc;
-    do rc = msync(map, len, MS_SYNC);
-    while (rc < 0 && errno == EINTR);
-    return rc < 0 ? errno : 0;
-}
-
 int bf_cut_file(int fd, uint64_t len)
 {
     int rc;
@@ -278,19 +260,42 @@ int bf_cut_file(int fd, uint64_t len)
     return rc < 0 ? errno : 0;
 }
 
-/* Asked for again and again, because a lock that is waited for has no time limit: its holder may be
- * stopped, or not use filters at all.  0 or errno; EWOULDBLOCK: the time is over. */
-int bf_lock_file(int fd)
+static int try_sync(void *fd)
 {
-    struct timespec t, pause = { 0, 100000 };
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    for (const time_t end = t.tv_sec + BF_PATIENCE; flock(fd, LOCK_EX | LOCK_NB) < 0;) {
-        if ((errno != EWOULDBLOCK && errno != EINTR) || t.tv_sec >= end) return errno;
-        nanosleep(&pause, NULL);
-        if (pause.tv_nsec < LONGEST) pause.tv_nsec *= 2;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-    }
-    return 0;
+    int rc;
+    do rc = fsync(*(int *)fd);
+    while (rc < 0 && errno == EINTR);
+    return rc < 0 ? errno : 0;
+}
+int bf_sync_file(const bf_wait_hooks *hooks, int fd) { return bf_wait(hooks, true, try_sync, &fd); }
+
+typedef struct {
+    void *map;
+    size_t len;
+} mapping;
+static int try_msync(void *ctx)
+{
+    const mapping *m = ctx;
+    int rc;
+    do rc = msync(m->map, m->len, MS_SYNC);
+    while (rc < 0 && errno == EINTR);
+    return rc < 0 ? errno : 0;
+}
+int bf_sync_map(const bf_wait_hooks *hooks, void *map, size_t len)
+{
+    return bf_wait(hooks, true, try_msync, &(mapping){ map, len });
+}
+
+/* Tried again and again, because flock() without LOCK_NB has no time limit: the holder of the lock
+ * may be stopped, or not use filters at all. */
+static int try_flock(void *fd)
+{
+    if (flock(*(int *)fd, LOCK_EX | LOCK_NB) == 0) return 0;
+    return errno == EINTR ? EWOULDBLOCK : errno;
+}
+int bf_lock_file(const bf_wait_hooks *hooks, int fd)
+{
+    return bf_wait(hooks, false, try_flock, &fd);
 }
 
 /* Said before it is closed: a fork of that moment holds the same description. */

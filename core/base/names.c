@@ -155,7 +155,7 @@ static int rename_locked(const char *temp, const char *path)
     struct stat st;
     char *folder = folder_of(path);
     int fd = folder ? bf_off_standard(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) : -1;
-    int e = fd < 0 ? errno : bf_lock_file(fd);
+    int e = fd < 0 ? errno : bf_lock_file(NULL, fd);
     free(folder);
     if (e == 0) e = lstat(path, &st) == 0 ? EEXIST : rename(temp, path) < 0 ? errno : 0;
     if (fd >= 0) bf_unlock_file(fd);
@@ -241,7 +241,7 @@ void bf_sync_folder(const char *path)
     char *folder = folder_of(path);
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
-        fsync(fd);
+        (void)bf_sync_file(NULL, fd);
         close(fd);
     }
     free(folder);

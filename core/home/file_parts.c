@@ -4,10 +4,7 @@
  * Growing.  Under the lock: what an interrupted grower left behind the last part is cut off, room
  * is reserved, the new part's page is written and on disk, and only then the first page's live word
  * says that there is one more.  Whoever dies before that leaves the file as it was.  Readers and
- * adders look at that word at every call.
- *
- * The lock is flock(2) on a description of its own for each time it is taken: it excludes threads,
- * handles and processes, a fork's child too, and the kernel gives it back when its holder dies. */
+ * adders look at that word at every call. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/whole.h"
@@ -16,7 +13,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,7 +29,7 @@ typedef struct {
 static int sync_(bf_store *s, bf_error *err)
 {
     const part_map *m = s->impl;
-    const int e = s->read_only ? 0 : bf_sync_map(m->map, m->bytes);
+    const int e = s->read_only ? 0 : bf_sync_map(s->wait, m->map, m->bytes);
     return e ? bf_fail_sys(err, e, "sync", m->path) : 0;
 }
 
@@ -56,7 +52,7 @@ static int before_write(bf_store *s, bf_error *err)
     const part_map *m = s->impl;
     uint8_t *page = (uint8_t *)s->words - BF_HEADER;
     const size_t end = (size_t)(page - (uint8_t *)m->map) + BF_HEADER;
-    const int e = bf_header_dirty(page) ? bf_sync_map(m->map, end) : 0;
+    const int e = bf_header_dirty(page) ? bf_sync_map(s->wait, m->map, end) : 0;
     return e ? bf_fail_sys(err, e, "sync", m->path) : 0;
 }
 
@@ -100,9 +96,10 @@ static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_
     bf_piece *p = calloc(1, sizeof *p);
     if (!p) return bf_fail(err, BF_ENOMEM, "out of memory");
     p->part.g = d->g;
-    p->part.store = (bf_store){
-        .ops = &store_part, .nwords = (d->g.m + 63) / 64, .read_only = f->part.store.read_only
-    };
+    p->part.store = (bf_store){ .ops = &store_part,
+        .nwords = (d->g.m + 63) / 64,
+        .read_only = f->part.store.read_only,
+        .wait = &f->wait };
     int rc = map_part(f, p, at, err);
     bf_file_words w = { .fd = file->fd, .at = at + BF_HEADER, .path = file->path, .err = err };
     if (rc == 0 && verify)
@@ -200,7 +197,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
         bf_cut_file(file->fd, at);
         return rc;
     }
-    if ((e = write_page(file->fd, at, &d)) || (e = bf_sync_file(file->fd)))
+    if ((e = write_page(file->fd, at, &d)) || (e = bf_sync_file(&f->wait, file->fd)))
         return bf_fail_sys(err, e, "write", file->path);
     int rc = take_in(f, &d, at, false, err);
     if (rc == 0) bf_live_set(bf_header_live(file->map), f->chain->count);
@@ -223,7 +220,7 @@ int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err
         at += bf_image_bytes(part.g.m);
     }
     if (e || (e = write_page(fd, 0, d))) return bf_fail_sys(err, e, "allocate space for", path);
-    return (e = bf_sync_file(fd)) ? bf_fail_sys(err, e, "write", path) : 0;
+    return (e = bf_sync_file(NULL, fd)) ? bf_fail_sys(err, e, "write", path) : 0;
 }
 
 static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
@@ -231,44 +228,7 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
     return f->part.store.ops->create(&f->part.store, d, spec, err);
 }
 
-/* ---- the lock ---- */
-/* 0 or errno.  Only who must wait tells the host. */
-static int lock_file(const bf_filter *f, int fd)
-{
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
-    void *began = bf_wait_begin(f);
-    const int e = bf_lock_file(fd);
-    bf_wait_end(f, began);
-    return e;
-}
-
-int bf_file_lock(const bf_filter *f, int *token, bf_error *err)
-{
-    const bf_file *file = f->part.store.impl;
-    const int fd = bf_file_again(file), e = fd < 0 ? errno : lock_file(f, fd);
-    if (e == 0) {
-        *token = fd;
-        return 0;
-    }
-    if (fd >= 0) close(fd);
-    if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", file->path);
-    return bf_fail(err, BF_EIO,
-        "cannot lock %.60s: another process has held its lock (flock) for %d "
-        "seconds",
-        file->path, BF_PATIENCE);
-}
-
-static int lock(bf_filter *f, int *token, bf_error *err) { return bf_file_lock(f, token, err); }
-
-static void unlock(bf_filter *f, int token)
-{
-    (void)f;
-    bf_unlock_file(token);
-}
-
 const bf_chain_ops bf_chain_file = { .create = create,
     .append = append,
     .follow = follow,
-    .news = news,
-    .lock = lock,
-    .unlock = unlock };
+    .news = news };

@@ -3,16 +3,9 @@
  * window.c's, where they live the homes'. */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-enum {
-    YIELDS = 1000,
-    NAPS = 600000
-}; /* for the lock: tries, then tries with a ms between, then no more */
 
 /* ---- life ---- */
 static double system_clock(void *unused)
@@ -93,10 +86,10 @@ int bf_chain_check(bf_filter *f, bf_error *err)
 
 int bf_chain_take_in(bf_filter *f, bf_error *err)
 {
-    int token, rc = bf_chain_lock(f, &token, err);
+    int rc = bf_lock(f, err);
     if (rc < 0) return rc;
     rc = f->part.store.ops->chain->follow(f, err);
-    bf_chain_unlock(f, token);
+    bf_unlock(f);
     return rc;
 }
 
@@ -118,63 +111,14 @@ uint64_t bf_chain_bytes(const bf_filter *f)
     return bytes;
 }
 
-/* ---- the lock: first within the process, then among processes ---- */
-/* A child of fork that finds the lock held by its parent takes it: nobody in the child will ever
- * give it back. */
-static bool held(bf_chain *c, int me)
-{
-    int was = 0;
-    BF_WAIT(&c->holder);
-    return bf_int_swap(&c->holder, &was, me) || (was != me && bf_int_swap(&c->holder, &was, me));
-}
-
-static int wait_for(bf_filter *f, int me, bf_error *err)
-{
-    for (unsigned tries = 0; tries < YIELDS + NAPS; tries++) {
-        if (held(f->chain, me)) return 0;
-        if (tries < YIELDS)
-            sched_yield();
-        else
-            nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
-    }
-    return bf_fail(err, BF_EIO,
-        "%.80s is in use: another thread has worked with it for ten minutes", bf_where(f, NULL));
-}
-
-static int hold(bf_filter *f, bf_error *err)
-{
-    bf_chain *c = f->chain;
-    const int me = bf_process();
-    if (held(c, me)) return 0;
-    void *began = bf_wait_begin(f);
-    int rc = wait_for(f, me, err);
-    bf_wait_end(f, began);
-    return rc;
-}
-
-int bf_chain_lock(bf_filter *f, int *token, bf_error *err)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    *token = -1;
-    int rc = hold(f, err);
-    if (rc == 0 && ops->lock && (rc = ops->lock(f, token, err)) < 0)
-        bf_int_set(&f->chain->holder, 0);
-    return rc;
-}
-
-void bf_chain_unlock(bf_filter *f, int token)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (ops->unlock) ops->unlock(f, token);
-    bf_int_set(&f->chain->holder, 0);
-}
-
 int bf_chain_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     const unsigned count = bf_chain_count(c);
     if (bf_raised(&f->may_write) && bf_noted(&c->marked) == count) return 0;
     int rc = bf_writable(f, err);
+    if (rc == 0 && c->piece[0]->page)
+        rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
     if (rc < 0) return rc;
     for (unsigned i = 0; rc == 0 && i < count; i++) {
         bf_store *s = &c->piece[i]->part.store;
@@ -189,8 +133,8 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
     bf_chain *c = f->chain;
     const bf_chain_ops *ops = f->part.store.ops->chain;
     bf_desc part;
-    int token, rc = bf_chain_lock(f, &token, err);
-    if (rc < 0) return rc;
+    int rc = bf_refuse_wait(err, bf_where(f, NULL), "must grow");
+    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
     if (ops->follow) rc = ops->follow(f, err);
     if (rc >= 0 && c->count == count) {
         const bf_piece *last = c->piece[count - 1];
@@ -200,27 +144,27 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
         if (rc == 0) bf_raise(&c->full);
         if (rc > 0) rc = ops->append(f, &part, err);
     }
-    bf_chain_unlock(f, token);
+    bf_unlock(f);
     return rc < 0 ? rc : bf_chain_writable(f, err);
 }
 
 /* ---- with every part, under the lock: nothing is emptied or appended meanwhile ---- */
-int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err)
+int bf_chain_lock_whole(bf_filter *f, bf_error *err)
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     int rc = bf_chain_check(f, err);
     int64_t now = rc < 0 ? 0 : bf_live(f->chain->epoch);
-    if (rc < 0 || (rc = bf_chain_lock(f, token, err)) < 0) return rc;
-    if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_chain_unlock(f, *token);
+    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
+    if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_unlock(f);
     if (rc >= 0 && ops->look && f->variant->forgets && (rc = ops->look(f, &now, true, err)) < 0)
-        bf_chain_unlock(f, *token);
+        bf_unlock(f);
     return rc < 0 ? rc : 0;
 }
 
 /* The parts that others have appended by now. */
 int bf_chain_refresh(bf_filter *f, bf_error *err)
 {
-    int token, rc = bf_chain_lock_whole(f, &token, err);
-    if (rc == 0) bf_chain_unlock(f, token);
+    int rc = bf_chain_lock_whole(f, err);
+    if (rc == 0) bf_unlock(f);
     return rc;
 }

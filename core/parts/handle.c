@@ -3,10 +3,10 @@
  */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "parts/rebuild.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *bf_where(const bf_filter *f, const bf_spec *spec)
 {
@@ -32,7 +32,9 @@ bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
         return NULL;
     }
     bf_own(f);
+    f->lock_fd = -1;
     f->part.store.ops = ops;
+    f->part.store.wait = &f->wait;
     f->piece.live = &f->piece.own;
     return f;
 }
@@ -63,9 +65,7 @@ void bf_settle(bf_filter *f, bool threads)
     if (f->hash->best) f->hash = f->hash->best();
     if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
         p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
-    f->own_edition = bf_edition_word(1);
-    f->edition = bf_has_draft(f) ? p->store.ops->draft->edition(f) : &f->own_edition;
-    bf_edition_note(f);
+    f->generation = p->store.generation ? p->store.generation : &f->own_generation;
     bf_set_threads(f, threads);
 }
 
@@ -73,7 +73,7 @@ void bf_release(bf_filter *f)
 {
     bf_chain_free(f);
     f->part.store.ops->close(&f->part.store);
-    free(f->draft);
+    free(f->shadow);
     bf_secret_wipe(f);
     free(f->storage);
     free(f->key);
@@ -108,28 +108,55 @@ int bf_writable(bf_filter *f, bf_error *err)
             "%.60s was replaced, this filter was saved over it: open it again "
             "before adding or changing anything",
             bf_where(f, NULL));
-    int rc = s->ops->before_write ? s->ops->before_write(s, err) : 0;
-    if (rc == 0) bf_edition_note(f);
+    int rc = 0;
+    if (s->ops->before_write && !bf_raised(&f->may_write))
+        rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
+    if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
     if (rc == 0) bf_raise(&f->may_write);
     return rc;
+}
+
+/* ---- the lock ---- */
+/* A child of fork takes the lock over that a thread of its parent holds: no thread of the child
+ * would ever give it back.  With it goes the child's copy of the descriptor, which would keep the
+ * store locked if the parent died now. */
+static int try_threads(void *handle)
+{
+    bf_filter *f = handle;
+    const int me = bf_process();
+    int was = 0;
+    BF_WAIT(&f->lock_holder);
+    if (bf_int_swap(&f->lock_holder, &was, me)) return 0;
+    if (was == me || !bf_int_swap(&f->lock_holder, &was, me)) return EWOULDBLOCK;
+    if (f->lock_fd >= 0) close(f->lock_fd);
+    f->lock_fd = -1;
+    return 0;
+}
+
+int bf_lock(bf_filter *f, bf_error *err)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    const char *where = bf_where(f, NULL);
+    if (bf_wait(&f->wait, false, try_threads, f) != 0) {
+        if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
+        return bf_fail(err, BF_EIO,
+            "%.80s is in use: another thread has worked with it for %d seconds", where,
+            BF_PATIENCE);
+    }
+    const int rc = ops->lock ? ops->lock(f, err) : 0;
+    if (rc < 0) bf_int_set(&f->lock_holder, 0);
+    return rc;
+}
+
+void bf_unlock(bf_filter *f)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    if (ops->unlock) ops->unlock(f);
+    bf_int_set(&f->lock_holder, 0);
 }
 
 /* ---- for hosts with a lock of their own ---- */
 void bf_on_wait(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
 {
-    f->wait_begin = begin;
-    f->wait_end = end;
-    f->wait_ctx = ctx;
-}
-
-void *bf_wait_begin(const bf_filter *f)
-{
-    return f->wait_begin ? f->wait_begin(f->wait_ctx) : NULL;
-}
-
-void bf_wait_end(const bf_filter *f, void *began)
-{
-    const int was = errno;
-    if (f->wait_end) f->wait_end(f->wait_ctx, began);
-    errno = was;
+    f->wait = (bf_wait_hooks){ begin, end, ctx };
 }

@@ -240,7 +240,10 @@ int64_t bf_chain_run(
         f->hash->run(f->secret, keys + done, c, s.d);
         all_of(&s, c);
         if ((rc = span_of(f, op, &s, answer, err)) < 0) {
-            if ((rc = reason(f, op, rc, err)) < 0) return rc;
+            if ((rc = reason(f, op, rc, err)) < 0) {
+                if (err && err->key != BF_NO_KEY) err->key += done;
+                return rc;
+            }
             c = 0;
             continue;
         }

@@ -67,13 +67,13 @@ static int write_parts(
     bf_filter *f, unsigned parts, bool compact, bf_sink *sink, void *ctx, bf_error *err)
 {
     shifted s = { sink, ctx, bf_whole_head(f, compact) };
-    int token, rc = bf_whole_hold(f, &token, err);
+    int rc = bf_whole_hold(f, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, compact, &s, err);
     const bf_desc d = bf_whole_describe(f, parts);
     if (rc == 0 && f->variant->many)
         rc = (compact ? bf_image_write_compact : bf_image_write)(&d, NULL, 0, sink, ctx);
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     return rc;
 }
 
@@ -213,7 +213,7 @@ static int to_file(void *ctx, uint64_t offset, const void *bytes, size_t len)
 static int fill_file(bf_filter *f, const char *path, int fd, bf_error *err)
 {
     int e = write_parts(f, bf_whole_count(f), false, to_file, &fd, err);
-    if (e == 0) e = bf_sync_file(fd);
+    if (e == 0) e = bf_sync_file(&f->wait, fd);
     if (e) return e < 0 ? e : bf_fail_sys(err, e, "write", path);
     return (e = bf_keep_rights(fd, path)) ? bf_fail_sys(err, e, "keep the rights of", path) : 0;
 }
@@ -335,7 +335,7 @@ int bf_give_page(const bf_spec *spec, bf_error *err)
     if (bf_path_of(spec->storage, &path, err) < 0) return BF_EINVAL;
     const int fd = bf_open_file(path, O_RDWR, &len, err);
     if (fd < 0) return fd;
-    const int e = bf_lock_file(fd);
+    const int e = bf_lock_file(NULL, fd);
     const int rc = e ? bf_fail_sys(err, e, "lock", path) : replace_image(fd, path, spec, err);
     bf_unlock_file(fd);
     return rc;

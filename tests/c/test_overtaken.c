@@ -179,7 +179,7 @@ static void *wait_begins(void *ctx)
     if (waited.fd >= 0)
         flock(waited.fd, LOCK_UN);
     else
-        bf_int_set(&waited.f->holder, 0);
+        bf_int_set(&waited.f->lock_holder, 0);
     return ctx;
 }
 static void wait_ends(void *ctx, void *began)
@@ -197,12 +197,14 @@ static void whoever_waits_for_a_rebuild_says_so(void)
         waited.begun = waited.ended = 0;
         bf_on_wait(f, wait_begins, wait_ends, &waited);
         bf_filter *fresh = bf_rebuild_begin(f, &e);
-        add(f, 0, 10);
+        add(f, 0, 5); /* the first one waits for the disk */
+        waited.begun = waited.ended = 0;
+        add(f, 5, 10);
         CHECK_EQ(waited.begun, 0); /* a hold that is free is not waited for */
         if (in_file)
             CHECK_EQ(flock(waited.fd, LOCK_EX), 0);
         else
-            f->holder = bf_process();
+            f->lock_holder = bf_process();
         add(f, 10, 20);
         CHECK(waited.begun == 1 && waited.ended == 1);
         CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 0, 20, 0, 0));

@@ -1,0 +1,158 @@
+/* test_nowait.c - calls of a thread that must not wait (bf_set_nowait): BF_EBUSY in place of a
+ * wait, and what another thread then has to repeat. */
+#include "bloomfilter.h"
+#include "check.h"
+#include <fcntl.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEYS = 200 };
+static char path[] = "/tmp/bf-nowait-XXXXXX";
+static bf_error e;
+static bf_key keys[KEYS];
+static uint32_t numbers[KEYS];
+static double now_is = 1000;
+static double clock_of(void *unused)
+{
+    (void)unused;
+    return now_is;
+}
+
+static bf_filter *open_(bf_spec spec)
+{
+    unlink(path);
+    spec.storage = path;
+    spec.threads = true;
+    bf_filter *f = bf_open(&spec, &e);
+    CHECK(f != NULL);
+    return f;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* As often as the repetitions of a host: what was new in any of them is new. */
+static int64_t add_in_two_threads(bf_filter *f, int lock, unsigned from, unsigned n)
+{
+    uint8_t each[KEYS] = { 0 }, before[KEYS];
+    e = (bf_error){ 0 };
+    bf_set_nowait(true);
+    const int64_t rc = bf_add_many(f, keys + from, n, each, &e);
+    bf_set_nowait(false);
+    if (lock >= 0) flock(lock, LOCK_UN);
+    CHECK_EQ(rc, BF_EBUSY);
+    CHECK_HAS(e.msg, "this call does not wait");
+    CHECK(e.key <= n);
+    const size_t done = e.key <= n ? e.key : n;
+    memcpy(before, each, sizeof each);
+    CHECK(bf_add_many(f, keys + from + done, n - done, each + done, &e) >= 0);
+    int64_t fresh = 0;
+    for (unsigned i = 0; i < n; i++) fresh += each[i] | (i >= done && before[i]);
+    return fresh;
+}
+
+static int locked(void)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CHECK(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    return fd;
+}
+
+static void the_first_write_waits_for_the_disk(void)
+{
+    const bf_spec kinds[] = { { .n = 1000, .p = 1e-6 }, { .n = 1000, .p = 1e-6, .counting = true },
+        { .n = 1000, .p = 1e-6, .grow = 2 }, { .n = 1000, .p = 1e-6, .window = 10 } };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        bf_filter *f = open_(kinds[i]);
+        CHECK_EQ(add_in_two_threads(f, -1, 0, KEYS), KEYS);
+        bf_set_nowait(true);
+        uint8_t each[KEYS];
+        CHECK_EQ(bf_add_many(f, keys, KEYS, each, &e), 0);
+        CHECK_EQ(bf_test_many(f, keys, KEYS, each, &e), KEYS);
+        CHECK_EQ(bf_sync(f, &e), BF_EBUSY);
+        bf_set_nowait(false);
+        bf_close(f);
+    }
+}
+
+static void a_filter_grows_in_a_thread_that_may_wait(void)
+{
+    for (int in_file = 0; in_file < 2; in_file++) {
+        const bf_spec spec = { .n = 50, .p = 1e-6, .grow = 2, .threads = true };
+        bf_filter *f = in_file ? open_(spec) : bf_open(&spec, &e);
+        CHECK_EQ(bf_add_many(f, keys, 30, NULL, &e), 30);
+        CHECK_EQ(add_in_two_threads(f, -1, 0, KEYS), KEYS - 30);
+        CHECK_EQ(bf_test_many(f, keys, KEYS, NULL, &e), KEYS);
+        bf_close(f);
+    }
+}
+
+static void a_step_of_a_window_takes_the_lock(void)
+{
+    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .window = 10, .clock = clock_of });
+    CHECK_EQ(bf_add_many(f, keys, 50, NULL, &e), 50);
+    now_is += 5;
+    const int fd = locked();
+    CHECK_EQ(add_in_two_threads(f, fd, 0, KEYS), KEYS - 50);
+    close(fd);
+    bf_close(f);
+}
+
+static void a_rebuild_takes_the_lock(void)
+{
+    for (int counting = 0; counting < 2; counting++) {
+        bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .counting = counting });
+        CHECK_EQ(bf_add_many(f, keys, 50, NULL, &e), 50);
+        bf_filter *fresh = bf_rebuild_begin(f, &e);
+        const int fd = locked();
+        CHECK_EQ(add_in_two_threads(f, fd, 0, KEYS), KEYS - 50);
+        CHECK_EQ(bf_rebuild_end(f, fresh, &e), 0);
+        CHECK_EQ(bf_test_many(f, keys, KEYS, NULL, &e), KEYS);
+        close(fd);
+        bf_close(fresh);
+        bf_close(f);
+    }
+}
+
+static void a_removal_is_done_or_not(void)
+{
+    uint8_t each[KEYS], counts[KEYS];
+    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .counting = true });
+    CHECK_EQ(bf_add_many(f, keys, KEYS, NULL, &e), KEYS);
+    const int fd = locked();
+    const double began = seconds();
+    bf_set_nowait(true);
+    CHECK_EQ(bf_remove_many(f, keys, KEYS, each, &e), BF_EBUSY);
+    CHECK_EQ(e.key, 0);
+    CHECK_EQ(bf_remove(f, keys[0].ptr, keys[0].len, &e), BF_EBUSY);
+    CHECK_EQ(bf_test_many(f, keys, KEYS, each, &e), KEYS);
+    CHECK_EQ(bf_count_many(f, keys, KEYS, counts, &e), KEYS);
+    bf_set_nowait(false);
+    CHECK(seconds() - began < 10);
+    flock(fd, LOCK_UN);
+    CHECK_EQ(bf_remove_many(f, keys, KEYS, each, &e), KEYS);
+    CHECK_EQ(bf_test_many(f, keys, KEYS, each, &e), 0);
+    close(fd);
+    bf_close(f);
+}
+
+int main(void)
+{
+    close(mkstemp(path));
+    for (unsigned i = 0; i < KEYS; i++) {
+        numbers[i] = i;
+        keys[i] = (bf_key){ numbers + i, sizeof *numbers };
+    }
+    RUN(the_first_write_waits_for_the_disk);
+    RUN(a_filter_grows_in_a_thread_that_may_wait);
+    RUN(a_step_of_a_window_takes_the_lock);
+    RUN(a_rebuild_takes_the_lock);
+    RUN(a_removal_is_done_or_not);
+    unlink(path);
+    FINISH();
+}
