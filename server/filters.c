@@ -48,9 +48,9 @@ served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage
     pthread_mutex_init(&s->lock, NULL);
     init_lock(&s->use);
     bf_get_info(f, &info);
-    if (bf_weakness(f, sentence, sizeof sentence))
+    if (bf_hash_warning(f, sentence, sizeof sentence))
         fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
-    s->spare = bf_watch(f, true);
+    s->spare = bf_check_after(f, true);
     s->grows = info.grow > 0;
     s->counts = info.counting;
     s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
@@ -252,6 +252,17 @@ served *filters_find(filters *fs, text name, bf_error *err)
     return registry_find(fs, name, false, err);
 }
 
+bool filters_has_open(filters *fs, text name)
+{
+    bool found;
+    name = full_name(name);
+    pthread_rwlock_rdlock(&fs->lock);
+    const size_t i = place(fs, name, &found);
+    const bool open = found && !raised(&fs->all[i]->gone) && !raised(&fs->all[i]->doubted);
+    pthread_rwlock_unlock(&fs->lock);
+    return open;
+}
+
 void filters_done(served *s)
 {
     pthread_rwlock_unlock(&s->use);
@@ -383,7 +394,7 @@ static void look(served *s)
 {
     char sentence[BF_SENTENCE_BYTES];
     int64_t left;
-    const bool full = bf_look(s->f, &left, sentence, sizeof sentence) == 1;
+    const bool full = bf_check_fill(s->f, &left, sentence, sizeof sentence) == 1;
     if (full) {
         bf_info info;
         bf_get_info(s->f, &info);

@@ -107,8 +107,8 @@ static inline bf_spec world_spec(world *w, bool made)
                                          .must_exist = true };
     s.must_exist = w->foreign || !made;
     snprintf(url, sizeof url,
-        w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5"
-                 : "redis://127.0.0.1:%d?key=%s&timeout=5",
+        w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5&retry_after=0"
+                 : "redis://127.0.0.1:%d?key=%s&timeout=5&retry_after=0",
         redis.port, w->key);
     if (w->client) {
         s.redis_client = &world_host;
@@ -244,7 +244,7 @@ static int64_t do_fits(world *w)
 {
     if (w->client) return BF_ENOTSUP;
     const bf_spec s = world_spec(w, false);
-    return bf_fits(w->f, &s, told);
+    return bf_is_current(w->f, &s, told);
 }
 static int64_t do_clear(world *w) { return bf_clear(w->f, told); }
 static int64_t do_delete(world *w) { return bf_delete(w->f, told); }
