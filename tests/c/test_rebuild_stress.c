@@ -11,7 +11,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SINGLE, BATCH, UNION, ADDERS = 3, FORKED = ADDERS, SLOTS, KEPT = 1 << 12, MOST = 40, CHECKED = 256 };
+enum {
+    SINGLE,
+    BATCH,
+    UNION,
+    ADDERS = 3,
+    FORKED = ADDERS,
+    SLOTS,
+    KEPT = 1 << 12,
+    MOST = 40,
+    CHECKED = 256
+};
 typedef struct {
     uint64_t acked;       /* keys 0..acked-1 of this adder were acknowledged */
     uint64_t round[KEPT]; /* the rebuild that was open when key i % KEPT was given, or 0 */
@@ -104,7 +114,8 @@ static void forks_once(uint64_t n)
     if (child == 0) {
         const uint64_t key = name_of(FORKED, n);
         alarm(20);
-        _exit(bf_add(shared, &key, 8, NULL) < 0 || (!in_file && bf_test(shared, &key, 8, NULL) != 1));
+        _exit(
+            bf_add(shared, &key, 8, NULL) < 0 || (!in_file && bf_test(shared, &key, 8, NULL) != 1));
     }
     int status;
     CHECK(waitpid(child, &status, 0) == child && status == 0);
@@ -155,8 +166,8 @@ static void rebuilds(double seconds)
         if (!fresh) break;
         set_(&b->round, ++round);
         let_them_add();
-        CHECK_EQ(round % 5 ? bf_rebuild_end(shared, fresh, &e)
-                           : bf_rebuild_cancel(shared, fresh, &e),
+        CHECK_EQ(
+            round % 5 ? bf_rebuild_end(shared, fresh, &e) : bf_rebuild_cancel(shared, fresh, &e),
             0);
         bf_close(fresh);
         absent += absent_of(round, &checked);
