@@ -153,7 +153,6 @@ int bf_add_again(
 {
     bf_error own;
     uint8_t new = !present;
-    const int64_t rc =
-        add_again(f, before, new, &(bf_key){ key, len }, 1, &new, err ? err : &own);
+    const int64_t rc = add_again(f, before, new, &(bf_key){ key, len }, 1, &new, err ? err : &own);
     return rc < 0 ? (int)rc : rc > 0 ? BF_ADDED : BF_PRESENT;
 }

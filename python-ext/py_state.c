@@ -255,28 +255,32 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 }
 
 /* ---- for people ---- */
-/* snprintf's %g would follow locale.setlocale(). */
-static void short_real(char out[32], double v)
+/* ", grow=2", ", window=5.5, parts=4" or "".  snprintf's %g would follow locale.setlocale(). */
+static PyObject *variant_text(const bf_info *info)
 {
-    char *text = PyOS_double_to_string(v, 'g', 6, 0, NULL);
-    snprintf(out, 32, "%s", text ? text : "?");
-    PyMem_Free(text);
+    const double v = info->grow != 0 ? info->grow : info->window;
+    if (v == 0) return PyUnicode_FromString("");
+    char *real = PyOS_double_to_string(v, 'g', 6, 0, NULL);
+    if (!real) return NULL;
+    PyObject *text = info->grow != 0
+                         ? PyUnicode_FromFormat(", grow=%s", real)
+                         : PyUnicode_FromFormat(", window=%s, parts=%u", real, info->parts);
+    PyMem_Free(real);
+    return text;
 }
 
 static PyObject *describe(const char *type, const bf_info *info)
 {
-    PyObject *p = PyFloat_FromDouble(info->p), *where = NULL, *text = NULL;
-    char more[72] = "", real[32];
-    short_real(real, info->grow != 0 ? info->grow : info->window);
-    if (info->grow != 0) snprintf(more, sizeof more, ", grow=%s", real);
-    if (info->window != 0) snprintf(more, sizeof more, ", window=%s, parts=%u", real, info->parts);
+    PyObject *p = PyFloat_FromDouble(info->p), *more = variant_text(info), *where = NULL,
+             *text = NULL;
     if (info->shown) where = PyUnicode_DecodeFSDefault(info->shown);
-    const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s, storage=%R)"
-                               : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s)";
-    if (p && (where || !info->shown))
+    const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U, storage=%R)"
+                               : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U)";
+    if (p && more && (where || !info->shown))
         text = PyUnicode_FromFormat(format, type, (unsigned long long)info->m,
             (unsigned long long)info->n, info->k, p, info->scheme, more, where);
     Py_XDECREF(p);
+    Py_XDECREF(more);
     Py_XDECREF(where);
     return text;
 }

@@ -296,8 +296,7 @@ static void a_generation_that_nobody_wrote(void)
         const char *why;
     } bad[] = { { 1, 5, "its generation is invalid" },
         { 1, live(1 << 16) ^ 4, "its generation is invalid" },
-        { 0, live(1 << 16), "its generation is invalid" },
-        { 1, live(1 << 16), NULL } };
+        { 0, live(1 << 16), "its generation is invalid" }, { 1, live(1 << 16), NULL } };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint8_t page[PAGE];
         counting = 0;
