@@ -178,7 +178,7 @@ static void look_after(FilterObject *self, int64_t fresh)
 
 void filter_watch(FilterObject *self, bool made)
 {
-    look_after(self, self->warn && self->bf ? bf_watch(self->bf, made) : INT64_MAX);
+    look_after(self, self->warn && self->bf ? bf_check_after(self->bf, made) : INT64_MAX);
 }
 
 /* The key is added by now: what cannot be looked at is no fault of the add. */
@@ -192,7 +192,7 @@ int filter_look(FilterObject *self)
         return 0;
     }
     PyThreadState *ts = self->far ? gil_release(self, NULL) : NULL;
-    const int full = bf_look(bf, &left, sentence, sizeof sentence);
+    const int full = bf_check_fill(bf, &left, sentence, sizeof sentence);
     if (ts) gil_take(ts, self, NULL);
     filter_leave(self);
     look_after(self, left);
@@ -207,7 +207,7 @@ int filter_weakness(FilterObject *self)
     char sentence[BF_SENTENCE_BYTES];
     bf_filter *bf = self->warn ? filter_enter(self) : NULL;
     if (!bf) return self->warn ? -1 : 0;
-    const int weak = bf_weakness(bf, sentence, sizeof sentence);
+    const int weak = bf_hash_warning(bf, sentence, sizeof sentence);
     filter_leave(self);
     return !weak ? 0 : PyErr_WarnFormat(PyExc_UserWarning, 1, "%s, or pass warn=False", sentence);
 }

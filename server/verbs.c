@@ -117,9 +117,9 @@ static int64_t batch_part(served *f, verb v, const bf_key *keys, size_t n, char 
  * it ends before. */
 static int64_t batch_run(worker *w, served *f, const call *c, verb v, reply *a)
 {
-    bf_key keys[BF_AT_ONCE_MAX];
+    bf_key keys[BF_BATCH_SIZE_MAX];
     bf_error err;
-    const size_t most = bf_at_once(f->f);
+    const size_t most = bf_batch_size(f->f);
     int64_t total = 0;
     a->made.len = 0;
     for (text rest = c->body; rest.len;) {

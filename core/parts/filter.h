@@ -73,7 +73,7 @@ struct bf_filter {
     int64_t fresh_of;   /* the generation of the rebuild that its keys are for, or 0             */
     int lock_holder;    /* the process that holds the lock of this handle, or 0                   */
     int lock_fd;        /* open while the store's lock is held, else -1                           */
-    bf_wait_hooks wait; /* bf_on_wait */
+    bf_wait_hooks wait; /* bf_set_wait_hooks */
 };
 /* handle.c: one thread of one process at a time changes which parts there are, or replaces bits.
  * First within the process, then among the processes that share the store. */
