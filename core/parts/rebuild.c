@@ -47,7 +47,7 @@ static int replace(bf_filter *f, bf_guard *g, bf_error *err)
     bf_cells_of(&f->part.g)->unite(s->words, g->shadow, s->nwords, true);
     int rc = sync_(f, BF_SYNC_BITS, err);
     if (rc < 0) return rc;
-    for (uint64_t i = 0; i < s->nwords; i++) bf_word_set(s->words + i, bf_word(g->shadow + i));
+    for (uint64_t i = 0; i < s->nwords; i++) bf_word_store(s->words + i, bf_word(g->shadow + i));
     rc = sync_(f, BF_SYNC_BITS, err);
     return rc < 0 ? rc : settle(f, g, err);
 }
