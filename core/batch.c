@@ -335,8 +335,8 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
     if (!f->part.kernels)
         return is_plain_chain(f) ? bf_chain_add(f, key, len, err)
                                  : run_one(f, BF_OP_ADD, key, len, err);
-    return bf_int(&f->state) == BF_WRITABLE ? add_one(f, key, len, d, err)
-                                            : add_checked(f, key, len, err);
+    return bf_int_load_acquire(&f->state) == BF_WRITABLE ? add_one(f, key, len, d, err)
+                                                         : add_checked(f, key, len, err);
 }
 
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)

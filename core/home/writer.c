@@ -55,13 +55,13 @@ static int list_holder; /* the process that holds the list's lock, or 0 */
 static void lock_list(void)
 {
     const int me = bf_process();
-    for (int was = 0; !bf_int_swap(&list_holder, &was, me); was = 0) {
-        if (was != 0 && was != me && bf_int_swap(&list_holder, &was, me)) return;
+    for (int was = 0; !bf_int_cas(&list_holder, &was, me); was = 0) {
+        if (was != 0 && was != me && bf_int_cas(&list_holder, &was, me)) return;
         sched_yield();
     }
 }
 
-static void unlock_list(void) { bf_int_set(&list_holder, 0); }
+static void unlock_list(void) { bf_int_store_release(&list_holder, 0); }
 
 void bf_listed_add(bf_listed *f, const bf_identity *id)
 {

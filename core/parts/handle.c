@@ -119,7 +119,7 @@ int bf_writable(bf_filter *f, bf_error *err)
             "%.60s has an exclusive writer, the parent of this process: a child cannot write "
             "through its handle",
             bf_where(f, NULL));
-    int was = bf_int(&f->state);
+    int was = bf_int_load_acquire(&f->state);
     if (was == BF_REPLACED) return replaced(f, err);
     if (was != BF_FRESH) return 0;
     int rc = 0;
@@ -127,15 +127,16 @@ int bf_writable(bf_filter *f, bf_error *err)
         rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
     if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
     if (rc < 0) return rc;
-    bf_int_swap(&f->state, &was, s->ops->has_name ? BF_NAMED : BF_WRITABLE);
+    bf_int_cas(&f->state, &was, s->ops->has_name ? BF_NAMED : BF_WRITABLE);
     return 0;
 }
 
 int bf_still_named(bf_filter *f, bf_error *err)
 {
     const bf_store *s = &f->part.store;
-    if (!s->ops->has_name || (bf_int(&f->state) != BF_REPLACED && s->ops->has_name(s))) return 0;
-    bf_int_set(&f->state, BF_REPLACED);
+    if (!s->ops->has_name || (bf_int_load_acquire(&f->state) != BF_REPLACED && s->ops->has_name(s)))
+        return 0;
+    bf_int_store_release(&f->state, BF_REPLACED);
     return replaced(f, err);
 }
 
@@ -149,8 +150,8 @@ static int try_threads(void *handle)
     const int me = bf_process();
     int was = 0;
     BF_WAIT(&f->lock_holder);
-    if (bf_int_swap(&f->lock_holder, &was, me)) return 0;
-    if (was == me || !bf_int_swap(&f->lock_holder, &was, me)) return EWOULDBLOCK;
+    if (bf_int_cas(&f->lock_holder, &was, me)) return 0;
+    if (was == me || !bf_int_cas(&f->lock_holder, &was, me)) return EWOULDBLOCK;
     if (f->lock_fd >= 0) close(f->lock_fd);
     f->lock_fd = -1;
     return 0;
@@ -167,7 +168,7 @@ int bf_lock(bf_filter *f, bf_error *err)
             BF_PATIENCE);
     }
     const int rc = ops->lock ? ops->lock(f, err) : 0;
-    if (rc < 0) bf_int_set(&f->lock_holder, 0);
+    if (rc < 0) bf_int_store_release(&f->lock_holder, 0);
     return rc;
 }
 
@@ -175,7 +176,7 @@ void bf_unlock(bf_filter *f)
 {
     const bf_store_ops *ops = f->part.store.ops;
     if (ops->unlock) ops->unlock(f);
-    bf_int_set(&f->lock_holder, 0);
+    bf_int_store_release(&f->lock_holder, 0);
 }
 
 /* ---- for hosts with a lock of their own ---- */

@@ -76,6 +76,8 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     r->link->one_slot =
         r->link->client && r->link->client->cluster && spec->wait_replicas; /* WAIT asks one node */
     if (spec->timeout > 0) r->link->url.timeout = spec->timeout;
+    if (spec->retry_after != 0)
+        r->link->url.retry_after = spec->retry_after > 0 ? spec->retry_after : 0;
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;
@@ -301,6 +303,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         return 1;
     }
     r->making = making;
+    if (meta && d->g.shards > 1 && !r->of) r->born = born;
     if (meta && d->g.shards > 1 && !r->of) return bf_redis_attach_shards(r, spec, d, want, err);
     if (s.refused) return s.refused;
     if (!meta && !spec->scheme && !r->of && !may_create(spec) &&

@@ -3,7 +3,7 @@
  *
  *   url.c       storage text -> where and as whom      reply.c     what a reply is made of
  *   link.c      commands into a buffer, a trip, fork   meta.c      K:meta, the companion hash
- *   transport.h   socket.c    a connection of our own (hiredis), with tls.c and hosts.c
+ *   transport.h   socket.c    a connection of our own (hiredis), with tls.c; breaker.c
  *                 client.c    the host's client instead
  *   names.c     names derived from K
  *   mark.c      the mark, and following it; which key is selected
@@ -20,7 +20,7 @@
  *               grown.c     parts of growing filters
  *               epochs.c    parts of forgetting ones
  *   redisson.c  filters that Redisson keeps            store.c     what the home offers
- *   scripts.h   what scripts have in common
+ *   scripts.h   scripts.c   the Lua scripts
  *
  * A filter under key K:
  *   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the
