@@ -193,7 +193,7 @@ void route(worker *w, const request *q, reply *a)
     if (!a->later) return;
     start_again(w, a);
     a->understood = true;
-    if (unanswered(w))
+    if (w->s->fs.remote && jobs_hang_for(w->s, q))
         reply_status(a, 503, ROUTE_HANGS);
     else
         a->later = true;

@@ -93,7 +93,7 @@ void bf_link_free(bf_link *l)
     if (!l->url.key) return; /* never begun */
     come_home(l);
     bf_link_drop(l);
-    l->transport->free(l);
+    if (l->transport->free) l->transport->free(l);
     bf_replies_free(&l->got);
     free(l->out);
     bf_redis_url_free(&l->url);
@@ -143,7 +143,7 @@ void bf_link_begin(bf_link *l, int changes)
     l->each = (bf_redis_most){ BF_REPLY_LEAVES, BF_REPLY_BYTES };
     l->all = (bf_redis_most){ SPARE_LEAVES, SPARE_BYTES };
     l->changes = changes == BF_CHANGES;
-    l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = l->probed = false;
+    l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = l->probed = l->allowed = false;
     if (l->transport->begin) l->transport->begin(l);
 }
 
