@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 enum {
-    HANDS = 16,
+    HANDS = 64,
     BUCKETS = 256,
     HANGS = 500,
     BEAT = 50,
@@ -88,10 +88,12 @@ static void look(worker *w)
 {
     server *s = w->s;
     bf_state st = { 0 };
+    bf_set_nowait(true); /* a filter that is locked must not keep it from the others */
     filters_refresh(&s->fs);
     served *f = filters_known(&s->fs, TEXT(""), false);
     int rc = f ? filter_state(f, &st, NULL) : -1;
     if (f) filters_done(f);
+    bf_set_nowait(false);
     history_tick(&s->history, (double)(clock_ms() - s->started) / 1000, stats_requests(s),
         rc < 0 ? -1 : st.fill);
 }
@@ -373,8 +375,9 @@ static void take_body(job *j, exchange *x)
     x->body = (buffer){ 0 };
 }
 
-job *job_start(worker *w, conn *c, const request *q, exchange *x, uint64_t began, const char **why)
+job *job_start(worker *w, conn *c, const request *q, reply *a, uint64_t began, const char **why)
 {
+    exchange *x = &w->asked;
     char name[NAME_ROOM];
     job *j = calloc(1, sizeof *j);
     *why = "out of memory";
@@ -390,6 +393,9 @@ job *job_start(worker *w, conn *c, const request *q, exchange *x, uint64_t began
     }
     j->held = copied;
     take_body(j, x);
+    j->a = *a;
+    j->a.later = false;
+    *a = (reply){ 0 };
     if (submit(w->s, j, route_turn(&j->q, name))) return j;
 fail:
     if (j) job_free(j);
