@@ -238,7 +238,7 @@ static int64_t run_inside(
     if (n == 0) return 0;
     const bool here = bf_whole_piece(f, 0)->part.kernels && op <= BF_OP_ADD;
     if (f->variant->many) return (here ? run_many_parts : bf_chain_run)(f, op, keys, n, each, err);
-    if (changes && bf_has_draft(f)) return bf_change(f, op, keys, n, each, run_here, err);
+    if (changes && bf_rebuilds_in_place(f)) return bf_change(f, op, keys, n, each, run_here, err);
     if (f->hash->accept) return run_accepted(f, op, keys, n, each, err);
     return run_here(f, op, keys, n, each, err);
 }
@@ -292,10 +292,10 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
         if (rc < 0) return rc;
     }
     f->hash->one(f->secret, key, len, d);
-    const uint64_t was = bf_edition_now(f);
-    if (was != bf_edition_known(f)) return run_one(f, BF_OP_ADD, key, len, err);
+    const uint64_t before = bf_generation(f);
+    if (!bf_settled(before)) return run_one(f, BF_OP_ADD, key, len, err);
     const bool present = p->kernels->add_one[f->atomic](&p->g, p->store.words, d);
-    if (bf_edition_now(f) != was) return bf_add_meanwhile(f, key, len, was, present, err);
+    if (!bf_unchanged(f, before)) return bf_add_again(f, key, len, before, present, err);
     return present ? BF_PRESENT : BF_ADDED;
 }
 

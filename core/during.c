@@ -1,11 +1,11 @@
-/* during.c - keys that are added or removed where the filter may be rebuilt meanwhile, its words in
- * addressable memory.  Knows the way of a key and the edition (parts/rebuild.h); what is added
- * while a rebuild is open goes to the draft too.  Under the hold there are positions only: no code
+/* during.c - keys that are added or removed while the filter may be rebuilt, its words in
+ * addressable memory.  Knows the way of a key and the generation (parts/rebuild.h); what is added
+ * while a rebuild is open goes to the shadow too.  Under the lock there are positions only: no code
  * of the host runs there. */
 #include "during.h"
 
-/* Keys between two looks at the edition.  Those that a whole rebuild overtakes are counted twice.
- */
+/* Keys between two looks at the generation.  Counters of keys that a whole rebuild overtakes may be
+ * incremented twice. */
 enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 10 };
 
 /* ---- keys as positions ---- */
@@ -40,31 +40,29 @@ size_t bf_acceptable(const bf_filter *f, const bf_key *keys, size_t n, bf_error 
     return n;
 }
 
-/* ---- under the hold ---- */
-static bf_error *told(bf_error *err, bf_error *own) { return err ? err : own; }
-
-/* Once more, or for the first time (then NULL).  What stands in the bits is added to the draft
- * only. */
+/* ---- under the lock ---- */
+/* The keys' first pass, or their second one, if their first was without the lock at the generation
+ * *before.  Keys that are in the bits already go to the shadow only. */
 typedef struct {
     int op;
-    const uint64_t *then;
-    bool here; /* the last ones went to the bits */
+    const uint64_t *before;
+    bool to_bits; /* the last keys went to the bits */
 } pass;
 
 static int put(bf_filter *f, pass *p, uint64_t *pos, size_t n, uint8_t *present, bf_error *err)
 {
     const bf_geometry *g = &f->part.g;
     const bf_cells *cells = bf_cells_of(g);
-    bf_held h;
-    int rc = bf_edition_hold(f, &h, err);
+    bf_guard h;
+    int rc = bf_guard_lock(f, &h, err);
     if (rc < 0) return rc;
-    p->here = !p->then || !bf_edition_stands(&h, bf_edition(p->then));
-    if (p->here) cells->apply(f->part.store.words, f->atomic, p->op, pos, n, g->k, present);
-    if (h.draft && p->op == BF_OP_ADD) {
+    p->to_bits = !p->before || !bf_same_bits(&h, *p->before);
+    if (p->to_bits) cells->apply(f->part.store.words, f->atomic, p->op, pos, n, g->k, present);
+    if (h.shadow && p->op == BF_OP_ADD) {
         uint8_t unused[BF_CHUNK];
-        cells->apply(h.draft, true, BF_OP_ADD, pos, n, g->k, unused);
+        cells->apply(h.shadow, true, BF_OP_ADD, pos, n, g->k, unused);
     }
-    bf_edition_let(f, &h);
+    bf_unlock(f);
     return 0;
 }
 
@@ -72,15 +70,15 @@ static int put(bf_filter *f, pass *p, uint64_t *pos, size_t n, uint8_t *present,
 static int64_t answer(const pass *p, const uint8_t *present, size_t n, uint8_t *each)
 {
     int64_t hits = 0;
-    for (size_t i = 0; p->here && i < n; i++) {
+    for (size_t i = 0; p->to_bits && i < n; i++) {
         const uint8_t hit = (present[i] != 0) ^ (p->op == BF_OP_ADD);
-        hits += hit && !(p->then && each && each[i]);
-        if (each) each[i] = p->then ? each[i] | hit : hit;
+        hits += hit && !(p->before && each && each[i]);
+        if (each) each[i] = p->before ? each[i] | hit : hit;
     }
     return hits;
 }
 
-static int64_t held(
+static int64_t change_locked(
     bf_filter *f, pass p, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     uint64_t pos[BF_POSITIONS];
@@ -104,14 +102,15 @@ static int64_t held(
     return total;
 }
 
-/* ---- with a look before and after ---- */
-/* rc: of the first pass over n keys.  Those before one that was refused are added as well. */
-static int64_t meanwhile(bf_filter *f, uint64_t was, int64_t rc, const bf_key *keys, size_t n,
+/* ---- without the lock, if the generation stays ---- */
+/* rc: of the first pass over n keys.  Those before one that was refused are added again as well. */
+static int64_t add_again(bf_filter *f, uint64_t before, int64_t rc, const bf_key *keys, size_t n,
     uint8_t *each, bf_error *err)
 {
     bf_error why;
     const size_t good = rc >= 0 ? n : err->key < n ? err->key : 0;
-    const int64_t more = held(f, (pass){ BF_OP_ADD, &was, false }, keys, good, each, &why);
+    const int64_t more =
+        change_locked(f, (pass){ BF_OP_ADD, &before, false }, keys, good, each, &why);
     if (more < 0) {
         *err = why;
         return more;
@@ -122,13 +121,13 @@ static int64_t meanwhile(bf_filter *f, uint64_t was, int64_t rc, const bf_key *k
 static int64_t change_some(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_run *run, bf_error *err)
 {
-    const uint64_t was = bf_edition_now(f);
-    if ((op == BF_OP_REMOVE && f->atomic) || was != bf_edition_known(f))
-        return held(f, (pass){ op, NULL, false }, keys, n, each, err);
+    const uint64_t before = bf_generation(f);
+    if ((op == BF_OP_REMOVE && f->atomic) || !bf_settled(before))
+        return change_locked(f, (pass){ op, NULL, false }, keys, n, each, err);
     const int64_t rc = run(f, op, keys, n, each, err);
-    return bf_edition_now(f) == was || op == BF_OP_REMOVE
+    return op == BF_OP_REMOVE || bf_unchanged(f, before)
                ? rc
-               : meanwhile(f, was, rc, keys, n, each, err);
+               : add_again(f, before, rc, keys, n, each, err);
 }
 
 int64_t bf_change(
@@ -136,7 +135,7 @@ int64_t bf_change(
 {
     bf_error own;
     int64_t total = 0, rc;
-    err = told(err, &own);
+    if (!err) err = &own;
     const size_t good = f->hash->accept ? bf_acceptable(f, keys, n, err) : n,
                  most = f->part.g.counting ? COUNTED_AT_ONCE : KEYS_AT_ONCE;
     for (size_t done = 0, c; done < good; done += c, total += rc) {
@@ -149,11 +148,12 @@ int64_t bf_change(
     return good == n ? total : BF_EINVAL;
 }
 
-int bf_add_meanwhile(
-    bf_filter *f, const void *key, size_t len, uint64_t was, bool present, bf_error *err)
+int bf_add_again(
+    bf_filter *f, const void *key, size_t len, uint64_t before, bool present, bf_error *err)
 {
     bf_error own;
     uint8_t new = !present;
-    const int64_t rc = meanwhile(f, was, new, &(bf_key){ key, len }, 1, &new, told(err, &own));
+    const int64_t rc =
+        add_again(f, before, new, &(bf_key){ key, len }, 1, &new, err ? err : &own);
     return rc < 0 ? (int)rc : rc > 0 ? BF_ADDED : BF_PRESENT;
 }

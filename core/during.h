@@ -10,12 +10,12 @@ size_t bf_place(const bf_filter *f, const bf_key *keys, size_t n, uint64_t *pos,
 /* How many keys come before the first that the scheme cannot hold; then *err names that one. */
 size_t bf_acceptable(const bf_filter *f, const bf_key *keys, size_t n, bf_error *err);
 
-/* A run of keys that looks at no edition. */
+/* A run of keys that does not look at the generation. */
 typedef int64_t bf_run(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 int64_t bf_change(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_run *run, bf_error *err);
-/* A key that was added, and the edition has moved from that word; its answer was present. */
-int bf_add_meanwhile(
-    bf_filter *f, const void *key, size_t len, uint64_t was, bool present, bf_error *err);
+/* Adds a key again that was added while the generation changed; its answer was present. */
+int bf_add_again(
+    bf_filter *f, const void *key, size_t len, uint64_t before, bool present, bf_error *err);
 #endif

@@ -90,9 +90,9 @@ static int keep_names(bf_filter *f, const bf_spec *spec, bf_error *err)
  * adds. */
 static void mend(bf_filter *f)
 {
-    bf_held h;
-    if (f->part.store.read_only || bf_edition_settled(bf_edition(f->edition))) return;
-    if (bf_edition_hold(f, &h, NULL) == 0) bf_edition_let(f, &h);
+    bf_guard g;
+    if (f->part.store.read_only || bf_settled(bf_generation(f))) return;
+    if (bf_guard_lock(f, &g, NULL) == 0) bf_unlock(f);
 }
 
 bf_filter *bf_open(const bf_spec *spec, bf_error *err)

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <time.h>
 
-enum { YIELDS = 1000, FIRST_PAUSE = 100000, LONGEST_PAUSE = 20000000 }; /* of pauses: ns */
+enum { YIELDS = 1000, FIRST_PAUSE = 100000, LONGEST_PAUSE = 1000000 }; /* of pauses: ns */
 
 static _Thread_local bool nowait;
 

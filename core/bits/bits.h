@@ -132,6 +132,12 @@ static inline void bf_fence(void)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
+/* What is read after it is not older. */
+static inline uint64_t bf_load_acquire(const uint64_t *w)
+{
+    BF_STEP(w, false);
+    return __atomic_load_n((const bf_shared *)w, __ATOMIC_ACQUIRE);
+}
 /* A number that says what need not be done again: who reads an older one does it again. */
 static inline unsigned bf_noted(const unsigned *at)
 {

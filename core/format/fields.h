@@ -30,7 +30,6 @@ enum {
     AT_CLEAN = 2056,
     AT_ONES = 2064,
     AT_BITS_SUM = 2072,
-    AT_LIVE_REST = 2080,
     AT_LIVE = 2080,
     AT_PAGE_SUM = 4088,
     VERSION = 1,

@@ -1,8 +1,9 @@
-/* format.h - our bytes: the header page, the header without one, live words, images.  header.c,
- * compact.c and edition.c are the only files that know them.  Private. docs/format.md describes
+/* format.h - our bytes: the header page, the header without one, live words, images.  header.c and
+ * compact.c are the only files that know them.  Private.  docs/format.md describes
  * them.  Uses base and size; knows no home. */
 #ifndef BF_FORMAT_H
 #define BF_FORMAT_H
+#include "base/load.h"
 #include "size/size.h"
 
 enum {
@@ -73,18 +74,27 @@ bool bf_live_sound(const uint64_t *word);       /* it is not broken */
 bool bf_header_dirty(uint8_t *page);
 bool bf_header_clean(const uint8_t *page); /* 8-byte aligned */
 
-/* edition.c: the dirty word as the number of the contents, which a rebuild moves on (rebuild.h). */
-uint64_t *bf_header_edition(uint8_t *page);
-uint64_t bf_edition_word(uint32_t edition);
-uint32_t bf_edition(const uint64_t *at);
-void bf_edition_set(uint64_t *at, uint32_t edition);
-/* The first one above it that is settled and no phase of a rebuild. */
-static inline uint32_t bf_edition_next(uint32_t clean) { return ((clean + 3) & ~3u) | 1; }
-static inline bool bf_edition_settled(uint32_t edition) { return (edition & 3) < 2; }
-/* Where the draft of a file lies, behind its bits; may this file have one, or a part of one? */
-uint64_t bf_draft_from(uint64_t bits);
-uint64_t bf_draft_to(uint64_t bits);
-bool bf_may_have_draft(const uint8_t *page);
+/* The live word of a fixed filter is the generation of its bits: a number that only grows, and
+ * whose last two bits are a phase.  0 in new files.  parts/rebuild.h says what it is for.
+ *
+ *   SETTLED    no rebuild is open
+ *   OPEN       a rebuild is open: there may be a shadow, where added keys go too
+ *   REPLACING  the shadow is complete and takes the place of the bits */
+enum { BF_SETTLED, BF_OPEN, BF_REPLACING };
+static inline int64_t bf_generation_number(uint64_t word)
+{
+    return (int64_t)(load_le64((const uint8_t *)&word) & UINT64_C(0xFFFFFFFFFFFF));
+}
+static inline unsigned bf_phase(int64_t number) { return number & 3; }
+static inline bool bf_settled(uint64_t word)
+{
+    return bf_phase(bf_generation_number(word)) == BF_SETTLED;
+}
+/* In a file the shadow lies behind the bits, from one offset to the other; may this file have one,
+ * or a part of one? */
+uint64_t bf_shadow_from(uint64_t bits);
+uint64_t bf_shadow_to(uint64_t bits);
+bool bf_may_have_shadow(const uint8_t *page);
 
 typedef struct {
     uint64_t header, clean, page;

@@ -11,12 +11,13 @@
  *   ... zero ...   4088 sum of bytes 0..4087
  *
  * A growing or forgetting filter is a page of its own (GROW, WINDOW; no bits) and then its parts,
- * each a page and its bits (PART).  Their live word changes for ever and is taken as zero by the
- * page's sum; it carries its own check.
+ * each a page and its bits (PART).  The live word changes for ever and is taken as zero by the
+ * page's sum; it carries its own check.  In a fixed filter it is the generation of the bits, 0
+ * until the first rebuild.
  *
  * Only the dirty sequence is ever written in place.  The page's sum takes it as equal to the clean
  * one, so every byte of the header is checked at every opening; the sum of the bits holds while
- * clean == dirty, which is: since they were saved.  A rebuild counts it up: edition.c. */
+ * clean == dirty, which is: since they were saved. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include "base/load.h"
@@ -49,6 +50,20 @@ static bool live_decode(uint64_t word, int64_t *value)
     const uint64_t v = load_le64((const uint8_t *)&word);
     *value = (int64_t)(v << 16) >> 16;
     return v >> 48 == live_check(v & UINT64_C(0xFFFFFFFFFFFF));
+}
+
+/* The shadow begins on a page of every machine. */
+uint64_t bf_shadow_from(uint64_t bits)
+{
+    enum { ALIGNED = 1 << 16 };
+    return (bf_image_bytes(bits) + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+uint64_t bf_shadow_to(uint64_t bits) { return bf_shadow_from(bits) + bf_cells_bytes(bits); }
+bool bf_may_have_shadow(const uint8_t *page)
+{
+    uint64_t generation;
+    memcpy(&generation, page + AT_LIVE, 8);
+    return !bf_settled(generation);
 }
 
 uint64_t *bf_header_live(uint8_t *page) { return (uint64_t *)(void *)(page + AT_LIVE); }
@@ -109,7 +124,7 @@ static uint64_t page_sum(const uint8_t *page)
     uint8_t copy[AT_PAGE_SUM];
     memcpy(copy, page, sizeof copy);
     memcpy(copy + AT_DIRTY, copy + AT_CLEAN, 8);
-    if (is_chain(page)) memset(copy + AT_LIVE, 0, 8);
+    memset(copy + AT_LIVE, 0, 8);
     return XXH3_64bits(copy, sizeof copy);
 }
 
@@ -270,12 +285,15 @@ static int check_values(const uint8_t *page, bf_desc *d, const char *where, bf_e
 /* What follows the values: sequence numbers and sums. */
 static int check_live(const uint8_t *page, const char *where, bf_error *err)
 {
-    const unsigned rest = is_chain(page) ? AT_LIVE + 8 : AT_LIVE_REST;
     const uint64_t dirty = bf_get(page + AT_DIRTY, 8), clean = bf_get(page + AT_CLEAN, 8);
-    if (!sequence_valid(dirty) || !sequence_valid(clean) || (uint32_t)clean > (uint32_t)dirty ||
-        !bf_edition_settled((uint32_t)clean))
+    if (!sequence_valid(dirty) || !sequence_valid(clean) || (uint32_t)clean > (uint32_t)dirty)
         return bf_damaged(err, where, "a sequence number is invalid");
-    if (!all_zero(page + rest, AT_PAGE_SUM - rest))
+    uint64_t generation;
+    int64_t number;
+    memcpy(&generation, page + AT_LIVE, 8);
+    if (!is_chain(page) && generation && (dirty == clean || !live_decode(generation, &number)))
+        return bf_damaged(err, where, "its generation is invalid");
+    if (!all_zero(page + AT_LIVE + 8, AT_PAGE_SUM - AT_LIVE - 8))
         return bf_damaged(err, where, "a reserved byte is set");
     return bf_get(page + AT_PAGE_SUM, 8) == page_sum(page)
                ? 0
@@ -296,7 +314,7 @@ int bf_header_read(
             (ull)d->g.n, d->g.p, d->g.k);
     if (bf_has_parts(d)) return check_live(page, where, err); /* its length is that of its parts */
     const uint64_t bits = bf_bits(&d->g), want = head + bf_cells_bytes(bits);
-    if (len < want || (len > want && (len > bf_draft_to(bits) || !bf_may_have_draft(page))))
+    if (len < want || (len > want && (len > bf_shadow_to(bits) || !bf_may_have_shadow(page))))
         return bf_fail(err, BF_EFORMAT, "%.80s is %s: %llu bytes, m=%llu needs %llu", where,
             len < want ? "truncated" : "too long", (ull)len, (ull)d->g.m, (ull)want);
     return check_live(page, where, err);
@@ -417,8 +435,8 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
     return bf_damaged(err, where, "the bits' checksum does not match");
 }
 
-/* Before a bit is written in place: a clean page gets the next number of a settled edition.  A lost
- * race is another's increment: dirty all the same. */
+/* Before a bit is written in place: a clean page gets the next number.  A lost race is another's
+ * increment: dirty all the same. */
 bool bf_header_dirty(uint8_t *page)
 {
     uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY),
@@ -426,7 +444,7 @@ bool bf_header_dirty(uint8_t *page)
     uint8_t bytes[8];
     if (!bf_header_clean(page)) return false;
     memcpy(bytes, &old, 8);
-    bf_put(bytes, 8, bf_sequence(bf_edition_next((uint32_t)bf_get(bytes, 8))));
+    bf_put(bytes, 8, bf_sequence((uint32_t)bf_get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);

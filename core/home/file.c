@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -35,7 +36,7 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
         return f;
     } /* another try of the same opening */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
-    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = f->maker = -1; /* 0 is somebody's file */
+    if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1; /* 0 is somebody's file */
     if (!f || !(f->path = strdup(path))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
@@ -185,7 +186,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     if (rc < 0) return rc;
     if (bf_is_compact(page, len) && (rc = attach_packed(s, f, &len, page, err)) < 0) return rc;
     if ((rc = bf_header_read(page, BF_HEADER, len, desc, f->path, err)) < 0) return rc;
-    /* file_parts.c maps the parts, draft_file.c a draft behind the bits */
+    /* file_parts.c maps the parts, shadow.c a shadow behind the bits */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
     f->stamp = bf_header_stamp(page);
@@ -194,6 +195,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
         s->words = NULL;
         return 1;
     }
+    s->generation = bf_header_live(f->map);
     const uint64_t nwords = (bf_bits(&desc->g) + 63) / 64;
     bf_file_words w = { .fd = f->fd, .at = BF_HEADER, .path = f->path, .err = err };
     rc = bf_header_verify_of(f->map, bf_file_block, &w, nwords, f->path, err);
@@ -327,7 +329,7 @@ static bool current(const bf_store *s)
     const bool parts = f->mapped == BF_HEADER;
     if (!identity(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id)) return false;
     if (f->packed) return bf_packed_same(f);
-    return bytes >= must && (parts || bytes == must || bf_may_have_draft(f->map)) &&
+    return bytes >= must && (parts || bytes == must || bf_may_have_shadow(f->map)) &&
            bf_header_is(f->map, &f->stamp);
 }
 
@@ -346,11 +348,38 @@ static bool named(const bf_store *s, const char *path)
     return yes;
 }
 
+/* ---- the lock ---- */
+/* flock(2) on a description of its own for each time it is taken: it excludes handles and
+ * processes, a child of fork too, and the kernel gives it back when its holder dies.  The handle
+ * knows the descriptor before it is locked, and forgets it before it is closed, so that a child of
+ * fork finds the one that may be locked and no other. */
+static int lock(bf_filter *handle, bf_error *err)
+{
+    const file *f = handle->part.store.impl;
+    const int fd = handle->lock_fd = bf_file_again(f);
+    const int e = fd < 0 ? errno : bf_lock_file(&handle->wait, fd);
+    if (e == 0) return 0;
+    handle->lock_fd = -1;
+    if (fd >= 0) close(fd);
+    if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", f->path);
+    if (bf_refuse_wait(err, f->path, "is locked by another process") < 0) return BF_EBUSY;
+    return bf_fail(err, BF_EIO,
+        "cannot lock %.60s: another process has held its lock (flock) for %d seconds", f->path,
+        BF_PATIENCE);
+}
+
+static void unlock(bf_filter *handle)
+{
+    const int fd = handle->lock_fd;
+    handle->lock_fd = -1;
+    bf_unlock_file(fd);
+}
+
 static void close_(bf_store *s)
 {
     file *f = s->impl;
     if (!f) return;
-    bf_file_end_drafts(f);
+    bf_file_end_shadow(f);
     if (f->map) munmap(f->map, (size_t)f->mapped);
     if (f->fd >= 0) close(f->fd);
     free(f->packed);
@@ -368,6 +397,8 @@ const bf_store_ops bf_store_file = { .name = "file",
     .read = read_,
     .current = current,
     .named = named,
+    .lock = lock,
+    .unlock = unlock,
     .close = close_,
     .chain = &bf_chain_file,
-    .draft = &bf_draft_file };
+    .shadow = &bf_shadow_file };

@@ -17,10 +17,10 @@ typedef struct bf_file {
     uint64_t packed_len;
     bf_identity made; /* the file that this opening made; all zeros: none       */
     char *path;
-    uint8_t *draft; /* its map, or NULL: draft_file.c  */
-    uint64_t draft_bytes;
-    int maker;         /* of a draft: what says that this process lives, or -1 */
-    int maker_process; /* the process that made it: a child of fork has a copy of all this */
+    uint64_t *shadow;  /* its map, or NULL: shadow.c */
+    size_t shadow_bytes;
+    void *maker;       /* a map whose lock says that the process that rebuilds lives, or NULL */
+    int maker_process; /* that made it: a child of fork does not have the map        */
 } bf_file;
 
 /* packed.c: makes fd, of a file of so many bytes, a copy with pages; how long that is. */
@@ -44,8 +44,5 @@ static inline int bf_file_again(const bf_file *file) /* another description of i
 {
     return bf_open_again(file->fd, file->path);
 }
-int bf_file_lock(const bf_filter *f, int *token, bf_error *err); /* flock(2) on one */
-/* draft_file.c */
-void bf_file_forget_draft(bf_file *file); /* its map */
-void bf_file_end_drafts(bf_file *file);   /* at the end of the handle */
+void bf_file_end_shadow(bf_file *file); /* shadow.c: at the end of the handle */
 #endif

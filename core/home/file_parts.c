@@ -4,10 +4,7 @@
  * Growing.  Under the lock: what an interrupted grower left behind the last part is cut off, room
  * is reserved, the new part's page is written and on disk, and only then the first page's live word
  * says that there is one more.  Whoever dies before that leaves the file as it was.  Readers and
- * adders look at that word at every call.
- *
- * The lock is flock(2) on a description of its own for each time it is taken: it excludes threads,
- * handles and processes, a fork's child too, and the kernel gives it back when its holder dies. */
+ * adders look at that word at every call. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "parts/whole.h"
@@ -16,7 +13,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -232,35 +228,7 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
     return f->part.store.ops->create(&f->part.store, d, spec, err);
 }
 
-/* ---- the lock ---- */
-int bf_file_lock(const bf_filter *f, int *token, bf_error *err)
-{
-    const bf_file *file = f->part.store.impl;
-    const int fd = bf_file_again(file), e = fd < 0 ? errno : bf_lock_file(&f->wait, fd);
-    if (e == 0) {
-        *token = fd;
-        return 0;
-    }
-    if (fd >= 0) close(fd);
-    if (e != EWOULDBLOCK) return bf_fail_sys(err, e, "lock", file->path);
-    if (bf_refuse_wait(err, file->path, "is locked by another process") < 0) return BF_EBUSY;
-    return bf_fail(err, BF_EIO,
-        "cannot lock %.60s: another process has held its lock (flock) for %d "
-        "seconds",
-        file->path, BF_PATIENCE);
-}
-
-static int lock(bf_filter *f, int *token, bf_error *err) { return bf_file_lock(f, token, err); }
-
-static void unlock(bf_filter *f, int token)
-{
-    (void)f;
-    bf_unlock_file(token);
-}
-
 const bf_chain_ops bf_chain_file = { .create = create,
     .append = append,
     .follow = follow,
-    .news = news,
-    .lock = lock,
-    .unlock = unlock };
+    .news = news };

@@ -68,4 +68,4 @@ const bf_store_ops bf_store_memory = { .name = "memory",
     .create = create,
     .close = close_,
     .chain = &bf_chain_memory,
-    .draft = &bf_draft_memory };
+    .shadow = &bf_shadow_memory };

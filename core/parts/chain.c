@@ -86,10 +86,10 @@ int bf_chain_check(bf_filter *f, bf_error *err)
 
 int bf_chain_take_in(bf_filter *f, bf_error *err)
 {
-    int token, rc = bf_chain_lock(f, &token, err);
+    int rc = bf_lock(f, err);
     if (rc < 0) return rc;
     rc = f->part.store.ops->chain->follow(f, err);
-    bf_chain_unlock(f, token);
+    bf_unlock(f);
     return rc;
 }
 
@@ -109,24 +109,6 @@ uint64_t bf_chain_bytes(const bf_filter *f)
     for (unsigned i = 0; i < bf_chain_count(f->chain); i++)
         bytes += bf_image_bytes(f->chain->piece[i]->part.g.m);
     return bytes;
-}
-
-/* ---- the lock: first within the process, then among processes ---- */
-int bf_chain_lock(bf_filter *f, int *token, bf_error *err)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    *token = -1;
-    int rc = bf_lock_threads(f, &f->chain->holder, err);
-    if (rc == 0 && ops->lock && (rc = ops->lock(f, token, err)) < 0)
-        bf_int_set(&f->chain->holder, 0);
-    return rc;
-}
-
-void bf_chain_unlock(bf_filter *f, int token)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    if (ops->unlock) ops->unlock(f, token);
-    bf_int_set(&f->chain->holder, 0);
 }
 
 int bf_chain_writable(bf_filter *f, bf_error *err)
@@ -151,8 +133,8 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
     bf_chain *c = f->chain;
     const bf_chain_ops *ops = f->part.store.ops->chain;
     bf_desc part;
-    int token, rc = bf_refuse_wait(err, bf_where(f, NULL), "must grow");
-    if (rc < 0 || (rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+    int rc = bf_refuse_wait(err, bf_where(f, NULL), "must grow");
+    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
     if (ops->follow) rc = ops->follow(f, err);
     if (rc >= 0 && c->count == count) {
         const bf_piece *last = c->piece[count - 1];
@@ -162,27 +144,27 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
         if (rc == 0) bf_raise(&c->full);
         if (rc > 0) rc = ops->append(f, &part, err);
     }
-    bf_chain_unlock(f, token);
+    bf_unlock(f);
     return rc < 0 ? rc : bf_chain_writable(f, err);
 }
 
 /* ---- with every part, under the lock: nothing is emptied or appended meanwhile ---- */
-int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err)
+int bf_chain_lock_whole(bf_filter *f, bf_error *err)
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     int rc = bf_chain_check(f, err);
     int64_t now = rc < 0 ? 0 : bf_live(f->chain->epoch);
-    if (rc < 0 || (rc = bf_chain_lock(f, token, err)) < 0) return rc;
-    if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_chain_unlock(f, *token);
+    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
+    if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_unlock(f);
     if (rc >= 0 && ops->look && f->variant->forgets && (rc = ops->look(f, &now, true, err)) < 0)
-        bf_chain_unlock(f, *token);
+        bf_unlock(f);
     return rc < 0 ? rc : 0;
 }
 
 /* The parts that others have appended by now. */
 int bf_chain_refresh(bf_filter *f, bf_error *err)
 {
-    int token, rc = bf_chain_lock_whole(f, &token, err);
-    if (rc == 0) bf_chain_unlock(f, token);
+    int rc = bf_chain_lock_whole(f, err);
+    if (rc == 0) bf_unlock(f);
     return rc;
 }

@@ -45,8 +45,7 @@ struct bf_filter {
     const bf_variant *variant;
     const bf_scheme *scheme;
     const bf_hash *hash;          /* scheme->hash or scheme->keyed */
-    uint64_t *edition;            /* rebuild.h: its word, own_edition or in a file          */
-    _Alignas(8) uint64_t settled; /* the word of an edition that is settled        */
+    uint64_t *generation;         /* rebuild.h: the store's word, or own_generation         */
     bool atomic;                  /* which add kernel              */
     bool may_write;               /* bf_writable has said yes      */
     bool replaced;                /* it was saved over the file that it is open in */
@@ -67,14 +66,19 @@ struct bf_filter {
     _Alignas(8) uint64_t who; /* inside.c: owners, and calls inside                              */
     bf_call first;            /* of those that run the host's code; others are allocated         */
     /* rebuild.h */
-    _Alignas(8) uint64_t own_edition; /* of a filter in memory                                   */
-    uint64_t *draft;                  /* of a filter in memory                                   */
-    int holder;                       /* of its hold: bf_process(), or 0                       */
-    uint32_t began;     /* the edition that a rebuild of this handle opened, or 0               */
-    uint32_t rebuilds;  /* that this handle began                                               */
-    uint32_t fresh_of;  /* which of them its keys are for; 0 = none                             */
+    _Alignas(8) uint64_t own_generation; /* of a filter in memory                                */
+    uint64_t *shadow;                    /* of a filter in memory, or NULL                       */
+    int64_t began;    /* the generation of the rebuild that this handle opened, or 0           */
+    int began_by;     /* the process that did                                                  */
+    int64_t fresh_of; /* the generation of the rebuild that its keys are for, or 0             */
+    int lock_holder;  /* the process that holds the lock of this handle, or 0                   */
+    int lock_fd;      /* open while the store's lock is held, else -1                           */
     bf_wait_hooks wait; /* bf_on_wait */
 };
+/* handle.c: one thread of one process at a time changes which parts there are, or replaces bits.
+ * First within the process, then among the processes that share the store. */
+int bf_lock(bf_filter *f, bf_error *err);
+void bf_unlock(bf_filter *f);
 
 /* inside.c: who is inside.  A call that may run the host's code is between bf_begin and bf_end;
  * where both filters are given, both are in it.  bf_begin: 0, or BF_EBUSY, because this thread is

@@ -3,10 +3,10 @@
  */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "parts/rebuild.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *bf_where(const bf_filter *f, const bf_spec *spec)
 {
@@ -32,6 +32,7 @@ bf_filter *bf_handle_new(const bf_store_ops *ops, bf_error *err)
         return NULL;
     }
     bf_own(f);
+    f->lock_fd = -1;
     f->part.store.ops = ops;
     f->part.store.wait = &f->wait;
     f->piece.live = &f->piece.own;
@@ -64,9 +65,7 @@ void bf_settle(bf_filter *f, bool threads)
     if (f->hash->best) f->hash = f->hash->best();
     if (p->store.words && bf_shards_that_matter(f->scheme->layout, &p->g) == 1)
         p->kernels = bf_choose_kernels(f->scheme->layout, &p->g);
-    f->own_edition = bf_edition_word(1);
-    f->edition = bf_has_draft(f) ? p->store.ops->draft->edition(f) : &f->own_edition;
-    bf_edition_note(f);
+    f->generation = p->store.generation ? p->store.generation : &f->own_generation;
     bf_set_threads(f, threads);
 }
 
@@ -74,7 +73,7 @@ void bf_release(bf_filter *f)
 {
     bf_chain_free(f);
     f->part.store.ops->close(&f->part.store);
-    free(f->draft);
+    free(f->shadow);
     bf_secret_wipe(f);
     free(f->storage);
     free(f->key);
@@ -113,30 +112,47 @@ int bf_writable(bf_filter *f, bf_error *err)
     if (s->ops->before_write && !bf_raised(&f->may_write))
         rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
     if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
-    if (rc == 0) bf_edition_note(f);
     if (rc == 0) bf_raise(&f->may_write);
     return rc;
 }
 
-/* ---- a lock among the threads of this process ---- */
-/* A forked child takes over a lock that it finds held by its parent: no thread of the child will
- * release it. */
-static int try_hold(void *holder)
+/* ---- the lock ---- */
+/* A child of fork takes the lock over that a thread of its parent holds: no thread of the child
+ * would ever give it back.  With it goes the child's copy of the descriptor, which would keep the
+ * store locked if the parent died now. */
+static int try_threads(void *handle)
 {
+    bf_filter *f = handle;
     const int me = bf_process();
     int was = 0;
-    BF_WAIT((int *)holder);
-    if (bf_int_swap(holder, &was, me) || (was != me && bf_int_swap(holder, &was, me))) return 0;
-    return EWOULDBLOCK;
+    BF_WAIT(&f->lock_holder);
+    if (bf_int_swap(&f->lock_holder, &was, me)) return 0;
+    if (was == me || !bf_int_swap(&f->lock_holder, &was, me)) return EWOULDBLOCK;
+    if (f->lock_fd >= 0) close(f->lock_fd);
+    f->lock_fd = -1;
+    return 0;
 }
 
-int bf_lock_threads(const bf_filter *f, int *holder, bf_error *err)
+int bf_lock(bf_filter *f, bf_error *err)
 {
+    const bf_store_ops *ops = f->part.store.ops;
     const char *where = bf_where(f, NULL);
-    if (bf_wait(&f->wait, false, try_hold, holder) == 0) return 0;
-    if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
-    return bf_fail(err, BF_EIO, "%.80s is in use: another thread has worked with it for %d seconds",
-        where, BF_PATIENCE);
+    if (bf_wait(&f->wait, false, try_threads, f) != 0) {
+        if (bf_refuse_wait(err, where, "is locked by another thread") < 0) return BF_EBUSY;
+        return bf_fail(err, BF_EIO,
+            "%.80s is in use: another thread has worked with it for %d seconds", where,
+            BF_PATIENCE);
+    }
+    const int rc = ops->lock ? ops->lock(f, err) : 0;
+    if (rc < 0) bf_int_set(&f->lock_holder, 0);
+    return rc;
+}
+
+void bf_unlock(bf_filter *f)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    if (ops->unlock) ops->unlock(f);
+    bf_int_set(&f->lock_holder, 0);
 }
 
 /* ---- for hosts with a lock of their own ---- */

@@ -53,7 +53,6 @@ struct bf_chain {
     _Alignas(8) uint64_t own;
     uint64_t *epoch; /* window: the newest epoch that anybody added in                          */
     int64_t newest;  /* Redis, window: the newest epoch that has a part, as K:meta said it last */
-    int holder;      /* of the lock within the process: bf_process(), or 0                      */
     double (*clock)(void *);
     void *clock_ctx;
     bool own_clock; /* the clock is the caller's                                               */
@@ -76,9 +75,6 @@ typedef struct bf_chain_ops {
      * to take in? */
     int (*follow)(bf_filter *f, bf_error *err);
     bool (*news)(const bf_filter *f);
-    /* Among the processes that share it; NULL: it is not shared. */
-    int (*lock)(bf_filter *f, int *token, bf_error *err);
-    void (*unlock)(bf_filter *f, int token);
     /* Where the whole can be re-created under its parts: did the last answers say that a part is
      * not what it was?  Then follow and look tell.  Forgets it. */
     bool (*doubts)(bf_filter *f, bool adding);
@@ -136,12 +132,10 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
     return ops->news && ops->news(f) ? bf_chain_take_in(f, err) : 0;
 }
 int bf_chain_writable(bf_filter *f, bf_error *err); /* bf_writable, and every part's page marked */
-int bf_chain_lock(bf_filter *f, int *token, bf_error *err);
-void bf_chain_unlock(bf_filter *f, int token);
 /* The part after the `count` that are known; somebody else's, where he was faster. */
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
 /* The lock, with every part taken in: nothing is emptied or appended meanwhile. */
-int bf_chain_lock_whole(bf_filter *f, int *token, bf_error *err);
+int bf_chain_lock_whole(bf_filter *f, bf_error *err);
 int bf_chain_refresh(bf_filter *f, bf_error *err); /* knows then all that others did before */
 bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index);
 uint64_t bf_chain_bytes(const bf_filter *f); /* of its file */

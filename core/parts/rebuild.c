@@ -1,84 +1,75 @@
-/* rebuild.c - rebuilds, step by step: opening one, ending it, giving it up, and mending what one
- * that died left behind.  Knows editions, drafts and words; where they are is the home's business
- * (bf_draft_ops), and the keys are during.c's.
+/* rebuild.c - rebuilds, step by step: opening one, ending it, giving it up, and completing or
+ * dropping what one that died left behind.  Knows generations, shadows and words; where they are is
+ * the home's business (bf_shadow_ops), and keys are during.c's.
  *
- * An edition q is 4 q + its phase.  Whoever dies leaves the old contents or the new ones.  A draft
- * is there only while the edition says so, on disk too: the edition goes first when a draft is
- * made, and last when it is dropped. Until the edition says that the draft is complete, the bits
- * are the old ones; from then on whoever comes next puts the draft into their place once more. */
+ * A process that dies leaves the old contents or the new ones.  There is a shadow only while the
+ * generation says so, on disk too: the generation changes before a shadow is made, and after it is
+ * dropped.  Until the phase is REPLACING, the bits are the old ones; from then on whoever takes the
+ * lock next puts the shadow into their place once more. */
 #include "parts/rebuild.h"
 
-enum { SETTLED = 1, OPEN = 2, COMPLETE = 3 };
-static unsigned phase(uint32_t edition) { return edition & 3; }
-/* The bits of a later one are others; the phases of one count up in its last two bits. */
-static uint32_t in_phase(uint32_t edition, uint32_t phase, bool later)
+/* Bits that took the place of others begin a new block of this many numbers. */
+enum { SAME_BITS = 1 << 16, STEP = 4 };
+
+bool bf_same_bits(const bf_guard *g, uint64_t before)
 {
-    return ((edition >> 2) + later) << 2 | phase;
+    return g->generation / SAME_BITS == bf_generation_number(before) / SAME_BITS;
 }
 
-static const bf_draft_ops *ops_of(const bf_filter *f) { return f->part.store.ops->draft; }
+static const bf_shadow_ops *ops_of(const bf_filter *f) { return f->part.store.ops->shadow; }
 
-static int keep(bf_filter *f, bf_keep what, bf_error *err)
+static int sync_(bf_filter *f, bf_sync_what what, bf_error *err)
 {
-    return ops_of(f)->keep ? ops_of(f)->keep(f, what, err) : 0;
+    return ops_of(f)->sync ? ops_of(f)->sync(f, what, err) : 0;
 }
 
-/* ---- steps under the hold ---- */
-static int move_to(bf_filter *f, bf_held *h, uint32_t edition, bf_error *err)
+/* ---- steps under the lock ---- */
+static int move_to(bf_filter *f, bf_guard *g, unsigned next_phase, bool replaced, bf_error *err)
 {
-    h->edition = edition;
-    bf_edition_set(f->edition, edition);
-    return keep(f, BF_KEEP_EDITION, err);
+    const int64_t step = replaced ? SAME_BITS : STEP;
+    g->generation = (g->generation / step + 1) * step + next_phase;
+    bf_live_set(f->generation, g->generation);
+    bf_fence();
+    return sync_(f, BF_SYNC_GENERATION, err);
 }
 
-static int settle(bf_filter *f, bf_held *h, bf_error *err)
+static int settle(bf_filter *f, bf_guard *g, bf_error *err)
 {
-    h->draft = NULL;
-    int rc = ops_of(f)->drop(f, err);
-    if (rc < 0) return rc;
-    return move_to(f, h, in_phase(h->edition, SETTLED, phase(h->edition) == COMPLETE), err);
+    g->shadow = NULL;
+    const int rc = ops_of(f)->drop(f, err);
+    return rc < 0 ? rc : move_to(f, g, BF_SETTLED, bf_phase(g->generation) == BF_REPLACING, err);
 }
 
-/* First all of both, then the draft alone: no bit that both have is ever 0. */
-static int replace(bf_filter *f, bf_held *h, bf_error *err)
+/* First all of both, then the shadow alone: no bit that both have is ever 0. */
+static int replace(bf_filter *f, bf_guard *g, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    bf_cells_of(&f->part.g)->unite(s->words, h->draft, s->nwords, true);
-    int rc = keep(f, BF_KEEP_BITS, err);
+    bf_cells_of(&f->part.g)->unite(s->words, g->shadow, s->nwords, true);
+    int rc = sync_(f, BF_SYNC_BITS, err);
     if (rc < 0) return rc;
-    for (uint64_t i = 0; i < s->nwords; i++) bf_word_set(s->words + i, bf_word(h->draft + i));
-    rc = keep(f, BF_KEEP_BITS, err);
-    return rc < 0 ? rc : settle(f, h, err);
+    for (uint64_t i = 0; i < s->nwords; i++) bf_word_set(s->words + i, bf_word(g->shadow + i));
+    rc = sync_(f, BF_SYNC_BITS, err);
+    return rc < 0 ? rc : settle(f, g, err);
 }
 
-static int mend(bf_filter *f, bf_held *h, bf_error *err)
+static int complete(bf_filter *f, bf_guard *g, bf_error *err)
 {
-    const bf_draft_ops *ops = ops_of(f);
-    h->draft = NULL;
-    h->edition = bf_edition(f->edition);
-    if (bf_edition_settled(h->edition)) return 0;
-    int rc = ops->words(f, &h->draft, err);
+    const bf_shadow_ops *ops = ops_of(f);
+    g->shadow = NULL;
+    g->generation = bf_generation_number(bf_generation(f));
+    if (bf_phase(g->generation) == BF_SETTLED) return 0;
+    const int rc = ops->words(f, false, &g->shadow, err);
     if (rc < 0) return rc;
-    if (rc == 0) return settle(f, h, err);
-    if (phase(h->edition) == COMPLETE) return replace(f, h, err);
-    return ops->made_by_living && ops->made_by_living(f) == 0 ? settle(f, h, err) : 0;
+    if (rc == 0) return settle(f, g, err);
+    if (bf_phase(g->generation) == BF_REPLACING) return replace(f, g, err);
+    return ops->maker_lives && ops->maker_lives(f) == 0 ? settle(f, g, err) : 0;
 }
 
-int bf_edition_hold(bf_filter *f, bf_held *h, bf_error *err)
+int bf_guard_lock(bf_filter *f, bf_guard *g, bf_error *err)
 {
-    int rc = ops_of(f)->hold(f, &h->token, err);
-    if (rc < 0) return rc;
-    if ((rc = mend(f, h, err)) < 0)
-        ops_of(f)->let(f, h->token);
-    else
-        bf_edition_note(f);
+    int rc = bf_lock(f, err);
+    if (rc == 0 && (rc = complete(f, g, err)) < 0) bf_unlock(f);
     return rc;
-}
-
-void bf_edition_let(bf_filter *f, const bf_held *h)
-{
-    bf_edition_note(f);
-    ops_of(f)->let(f, h->token);
 }
 
 /* ---- a rebuild ---- */
@@ -89,83 +80,82 @@ static int busy(const bf_filter *f, bf_error *err)
         bf_where(f, NULL));
 }
 
-/* One that this handle began before is over; so is one whose maker may have died, who finds a later
- * edition if he lives. */
-static int open_draft(bf_filter *f, bf_held *h, bf_error *err)
+/* A child of fork has a copy of the handle; a rebuild in memory is its own too, one in a file is
+ * its parent's. */
+static bool is_own(const bf_filter *f, const bf_guard *g)
 {
-    const bf_draft_ops *ops = ops_of(f);
-    const bool others = h->draft && f->began != h->edition;
-    if (others && (!ops->made_by_living || ops->made_by_living(f) >= 0)) return busy(f, err);
-    int rc = h->draft ? ops->drop(f, err) : 0;
-    h->draft = NULL;
-    if (rc == 0) rc = move_to(f, h, in_phase(h->edition, OPEN, others), err);
-    if (rc == 0) rc = ops->make(f, err);
-    if (rc == 0 && (rc = ops->words(f, &h->draft, err)) == 0)
-        rc = bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was open", bf_where(f, NULL));
-    if (rc < 0)
-        settle(f, h, NULL);
-    else {
-        f->began = h->edition;
-        f->rebuilds++;
-    }
-    return rc < 0 ? rc : 0;
+    return g->shadow && f->began == g->generation &&
+           (!ops_of(f)->maker_lives || f->began_by == bf_process());
 }
 
-int bf_draft_begin(bf_filter *f, uint32_t *number, bf_error *err)
+/* An open rebuild of the same handle is over with this; so is one whose maker may have died. */
+static int open_shadow(bf_filter *f, bf_guard *g, bf_error *err)
 {
-    bf_held h;
-    int rc = bf_edition_hold(f, &h, err);
-    if (rc < 0) return rc;
-    rc = open_draft(f, &h, err);
-    *number = f->rebuilds;
-    bf_edition_let(f, &h);
-    return rc;
-}
-
-static int end_held(bf_filter *f, bf_held *h, const uint64_t *words, bf_error *err)
-{
-    f->began = 0;
-    bf_cells_of(&f->part.g)->unite(h->draft, words, f->part.store.nwords, true);
-    int rc = keep(f, BF_KEEP_DRAFT, err);
+    const bf_shadow_ops *ops = ops_of(f);
+    if (g->shadow && !is_own(f, g) && ops->maker_lives && ops->maker_lives(f) >= 0)
+        return busy(f, err);
+    int rc = g->shadow ? ops->drop(f, err) : 0;
+    if (rc == 0) rc = move_to(f, g, BF_OPEN, false, err);
+    if (rc == 0) rc = ops->words(f, true, &g->shadow, err);
     if (rc < 0) {
-        settle(f, h, NULL);
+        settle(f, g, NULL);
         return rc;
     }
-    rc = move_to(f, h, h->edition | COMPLETE, err);
-    return rc < 0 ? rc : replace(f, h, err);
+    f->began = g->generation;
+    f->began_by = bf_process();
+    return 0;
 }
 
-static bool is_open(const bf_filter *f, const bf_held *h, uint32_t number)
+int bf_shadow_open(bf_filter *f, int64_t *number, bf_error *err)
 {
-    return h->draft && f->began == h->edition && f->rebuilds == number;
-}
-
-int bf_draft_end(bf_filter *f, uint32_t number, const uint64_t *words, bf_error *err)
-{
-    bf_held h;
-    int rc = bf_edition_hold(f, &h, err);
+    bf_guard g;
+    int rc = bf_guard_lock(f, &g, err);
     if (rc < 0) return rc;
-    if (number == 0)
-        rc = h.draft ? busy(f, err) : open_draft(f, &h, err);
-    else if (!is_open(f, &h, number))
-        rc = bf_fail(err, BF_EBUSY, "%.80s: this rebuild is over, another one began after it%s",
-            bf_where(f, NULL),
-            ops_of(f)->made_by_living ? " or it is the parent process's: nothing was changed"
-                                      : ": nothing was changed");
-    if (rc == 0) rc = end_held(f, &h, words, err);
-    bf_edition_let(f, &h);
+    rc = open_shadow(f, &g, err);
+    *number = g.generation;
+    bf_unlock(f);
     return rc;
 }
 
-int bf_draft_cancel(bf_filter *f, uint32_t number, bf_error *err)
+static int install(bf_filter *f, bf_guard *g, const uint64_t *words, bf_error *err)
 {
-    bf_held h;
-    int rc = number ? bf_edition_hold(f, &h, err) : 0;
-    if (rc < 0 || !number) return rc;
-    if (is_open(f, &h, number)) {
-        f->began = 0;
-        rc = settle(f, &h, err);
+    f->began = 0;
+    bf_cells_of(&f->part.g)->unite(g->shadow, words, f->part.store.nwords, true);
+    int rc = sync_(f, BF_SYNC_SHADOW, err);
+    if (rc < 0) {
+        settle(f, g, NULL);
+        return rc;
     }
-    bf_edition_let(f, &h);
+    rc = move_to(f, g, BF_REPLACING, false, err);
+    return rc < 0 ? rc : replace(f, g, err);
+}
+
+int bf_shadow_install(bf_filter *f, int64_t number, const uint64_t *words, bf_error *err)
+{
+    bf_guard g;
+    int rc = bf_guard_lock(f, &g, err);
+    if (rc < 0) return rc;
+    if (number == 0)
+        rc = g.shadow ? busy(f, err) : open_shadow(f, &g, err);
+    else if (!is_own(f, &g) || g.generation != number)
+        rc = bf_fail(err, BF_EBUSY, "%.80s: this rebuild is over, another one began after it%s",
+            bf_where(f, NULL),
+            ops_of(f)->maker_lives ? " or it is the parent process's: nothing was changed"
+                                   : ": nothing was changed");
+    if (rc == 0) rc = install(f, &g, words, err);
+    bf_unlock(f);
+    return rc;
+}
+
+int bf_shadow_discard(bf_filter *f, int64_t number, bf_error *err)
+{
+    bf_guard g;
+    int rc = number ? bf_guard_lock(f, &g, err) : 0;
+    if (rc < 0 || !number) return rc;
+    if (is_own(f, &g) && g.generation == number) {
+        f->began = 0;
+        rc = settle(f, &g, err);
+    }
+    bf_unlock(f);
     return rc;
 }

@@ -45,15 +45,19 @@ typedef struct {
     int (*replace)(bf_store *s, const uint64_t *words, bf_error *err);   /* bits = words  */
     int (*expire)(bf_store *s, double seconds, bf_error *err);           /* 0 = never     */
     int (*remove)(bf_store *s, bf_error *err);                           /* for everybody */
+    /* A lock among the processes that share the bits; NULL: no other process has them. */
+    int (*lock)(bf_filter *f, bf_error *err);
+    void (*unlock)(bf_filter *f);
     void (*close)(bf_store *s); /* also after a failed attach or create */
     const struct bf_chain_ops
         *chain; /* filters of many parts, parts.h; NULL = this home has none */
-    const struct bf_draft_ops
-        *draft; /* rebuilds under those who use the words, rebuild.h; NULL = this home has none */
+    const struct bf_shadow_ops
+        *shadow; /* rebuild.h; NULL: words of this home cannot be rebuilt in place */
 } bf_store_ops;
 struct bf_store {
     const bf_store_ops *ops;
     uint64_t *words; /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
+    uint64_t *generation; /* a word that changes when bits are replaced, rebuild.h; or NULL     */
     uint64_t nwords; /* ceil(bits / 64), set by filter.c before create and after attach        */
     bool read_only;
     bool made;         /* what attach opened was made just now, by this opening               */

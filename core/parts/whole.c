@@ -177,19 +177,19 @@ int bf_whole_refresh(bf_filter *f, bf_error *err)
     return f->chain ? bf_chain_refresh(f, err) : bf_whole_check(f, err);
 }
 
-int bf_whole_hold(bf_filter *f, int *token, bf_error *err)
+int bf_whole_hold(bf_filter *f, bf_error *err)
 {
-    return f->chain ? bf_chain_lock(f, token, err) : 0;
+    return f->chain ? bf_lock(f, err) : 0;
 }
 
-int bf_whole_hold_all(bf_filter *f, int *token, bf_error *err)
+int bf_whole_hold_all(bf_filter *f, bf_error *err)
 {
-    return f->chain ? bf_chain_lock_whole(f, token, err) : bf_whole_check(f, err);
+    return f->chain ? bf_chain_lock_whole(f, err) : bf_whole_check(f, err);
 }
 
-void bf_whole_let(bf_filter *f, int token)
+void bf_whole_let(bf_filter *f)
 {
-    if (f->chain) bf_chain_unlock(f, token);
+    if (f->chain) bf_unlock(f);
 }
 
 int bf_whole_expire(bf_filter *f, double seconds, bf_error *err)

@@ -46,9 +46,9 @@ int bf_whole_writable(bf_filter *f, bf_error *err);
 int bf_whole_now(
     bf_filter *f, int64_t *now, bf_error *err); /* after a check; 0 where time is nothing */
 /* The parts that it knows, or all that are there, stay as they are until it is let go. */
-int bf_whole_hold(bf_filter *f, int *token, bf_error *err);
-int bf_whole_hold_all(bf_filter *f, int *token, bf_error *err);
-void bf_whole_let(bf_filter *f, int token);
+int bf_whole_hold(bf_filter *f, bf_error *err);
+int bf_whole_hold_all(bf_filter *f, bf_error *err);
+void bf_whole_let(bf_filter *f);
 int bf_whole_expire(bf_filter *f, double seconds, bf_error *err);
 int bf_whole_remove(bf_filter *f, bf_error *err);
 

@@ -164,21 +164,21 @@ void bf_window_empty(bf_filter *f, bf_piece *p, int64_t epoch)
 
 int bf_window_turn(bf_filter *f, int64_t epoch, bf_piece **p, bf_error *err)
 {
-    int token, rc;
+    int rc;
     const bf_chain_ops *ops = f->part.store.ops->chain;
     if (ops->past) {
-        if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+        if ((rc = bf_lock(f, err)) < 0) return rc;
         rc = ops->past(f, epoch, err);
-        bf_chain_unlock(f, token);
+        bf_unlock(f);
         *p = bf_window_piece(f->chain, epoch);
         if (rc == 0 && bf_live((*p)->live) != epoch) *p = NULL;
         return rc;
     }
     *p = bf_window_piece(f->chain, epoch);
     if (bf_live((*p)->live) < epoch) {
-        if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+        if ((rc = bf_lock(f, err)) < 0) return rc;
         bf_window_empty(f, *p, epoch);
-        bf_chain_unlock(f, token);
+        bf_unlock(f);
     }
     if (bf_live((*p)->live) == epoch) return 0;
     rc = bf_window_late(f, *p, err);
@@ -190,13 +190,13 @@ int bf_window_into(
     bf_filter *f, int64_t e, int (*work)(void *, bf_piece *, bf_error *), void *ctx, bf_error *err)
 {
     bf_piece *p = bf_window_piece(f->chain, e);
-    int token, rc;
+    int rc;
     if (f->part.store.ops->chain->turn)
         return (rc = bf_window_turn(f, e, &p, err)) < 0 || !p ? rc : work(ctx, p, err);
-    if ((rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+    if ((rc = bf_lock(f, err)) < 0) return rc;
     bf_window_empty(f, p, e);
     rc = bf_live(p->live) == e ? work(ctx, p, err) : bf_window_late(f, p, err);
-    bf_chain_unlock(f, token);
+    bf_unlock(f);
     return rc;
 }
 
@@ -273,12 +273,12 @@ static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t
  * anything, was read before. */
 static int test_remote(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, bf_error *err)
 {
-    int token, rc = bf_chain_lock(f, &token, err);
+    int rc = bf_lock(f, err);
     if (rc < 0) return rc;
     rc = f->part.store.ops->chain->look(f, &now, false, err);
     if (rc == 0) rc = ask(f, s, oldest(f, now), now, answer, 1, err);
     if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, answer, 1, err);
-    bf_chain_unlock(f, token);
+    bf_unlock(f);
     return rc;
 }
 
@@ -352,12 +352,12 @@ static int add_to(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, bf_err
 static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
     int64_t now = 0;
-    int token, rc = bf_window_now(f, &now, err);
-    if (rc < 0 || (rc = bf_chain_lock(f, &token, err)) < 0) return rc;
+    int rc = bf_window_now(f, &now, err);
+    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
     rc = f->part.store.ops->chain->turn(f, &now, err);
     if (rc == 0) rc = add_to(f, s, now, answer, err);
     if (rc == 0) rc = ask_again(f, s, now, now, answer, 0, err);
-    bf_chain_unlock(f, token);
+    bf_unlock(f);
     return rc;
 }
 

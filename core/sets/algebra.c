@@ -125,19 +125,19 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
     return rc;
 }
 
-/* Into what may be rebuilt meanwhile, as keys are added to it (during.c).  then: the edition of a
- * first pass, or NULL. */
-static int unite_held(bf_filter *into, bf_filter *from, op o, const uint64_t *then, bf_error *err)
+/* Union into a filter that another thread or process may be rebuilding, as keys are added to it
+ * (during.c).  before: the generation of a first pass, or NULL. */
+static int unite_locked(
+    bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)
 {
     const uint64_t n = into->part.store.nwords;
     uint64_t *w, *copy;
-    bf_held h;
+    bf_guard g;
     int rc = bf_only_words(from, "be united", &w, &copy, err);
-    if (rc == 0 && (rc = bf_edition_hold(into, &h, err)) == 0) {
-        if (!then || !bf_edition_stands(&h, bf_edition(then)))
-            o.near(into->part.store.words, w, n, true);
-        if (h.draft) o.near(h.draft, w, n, true);
-        bf_edition_let(into, &h);
+    if (rc == 0 && (rc = bf_guard_lock(into, &g, err)) == 0) {
+        if (!before || !bf_same_bits(&g, *before)) o.near(into->part.store.words, w, n, true);
+        if (g.shadow) o.near(g.shadow, w, n, true);
+        bf_unlock(into);
     }
     free(copy);
     return rc;
@@ -145,10 +145,11 @@ static int unite_held(bf_filter *into, bf_filter *from, op o, const uint64_t *th
 
 static int unite_during(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
-    const uint64_t was = bf_edition_now(into);
-    if (was != bf_edition_known(into)) return unite_held(into, from, o, NULL, err);
+    const uint64_t before = bf_generation(into);
+    if (!bf_settled(before)) return unite_locked(into, from, o, NULL, err);
     const int rc = combine_all(into, from, o, err);
-    return rc < 0 || bf_edition_now(into) == was ? rc : unite_held(into, from, o, &was, err);
+    return rc < 0 || bf_unchanged(into, before) ? rc
+                                                : unite_locked(into, from, o, &before, err);
 }
 
 static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_error *err)
@@ -159,7 +160,7 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
         (rc = bf_reach(from, from->part.store.ops->read, what, err)) < 0 ||
         (rc = bf_whole_refresh(into, err)) < 0 || (rc = bf_whole_refresh(from, err)) < 0)
         return rc;
-    return o.adds && bf_has_draft(into) ? unite_during(into, from, o, err)
+    return o.adds && bf_rebuilds_in_place(into) ? unite_during(into, from, o, err)
                                         : combine_all(into, from, o, err);
 }
 

@@ -37,14 +37,13 @@ bf_filter *bf_empty_like(bf_filter *f, bf_error *err)
 
 bf_filter *bf_do_copy(bf_filter *f, bf_error *err)
 {
-    int token;
     if (bf_reach(f, f->part.store.ops->read, "be copied", err) < 0 || bf_whole_check(f, err) < 0)
         return NULL;
     bf_filter *c = bf_empty_like(f, err);
-    int rc = c ? bf_whole_hold_all(f, &token, err) : BF_ENOMEM;
+    int rc = c ? bf_whole_hold_all(f, err) : BF_ENOMEM;
     if (rc == 0) {
         rc = copy_parts(c, f, err);
-        bf_whole_let(f, token);
+        bf_whole_let(f);
     }
     if (rc == 0) return c;
     bf_close(c);

@@ -67,13 +67,13 @@ static int write_parts(
     bf_filter *f, unsigned parts, bool compact, bf_sink *sink, void *ctx, bf_error *err)
 {
     shifted s = { sink, ctx, bf_whole_head(f, compact) };
-    int token, rc = bf_whole_hold(f, &token, err);
+    int rc = bf_whole_hold(f, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; rc == 0 && i < parts; i++) rc = write_part(f, i, compact, &s, err);
     const bf_desc d = bf_whole_describe(f, parts);
     if (rc == 0 && f->variant->many)
         rc = (compact ? bf_image_write_compact : bf_image_write)(&d, NULL, 0, sink, ctx);
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     return rc;
 }
 

@@ -25,7 +25,7 @@ static int can_be_rebuilt(bf_filter *f, bf_error *err)
     const bf_store_ops *ops = f->part.store.ops;
     int rc = fixed(f, err);
     if (rc < 0) return rc;
-    return ops->replace || ops->draft
+    return ops->replace || ops->shadow
                ? bf_writable(f, err)
                : bf_fail(err, BF_ENOTSUP,
                      "home %s cannot be rebuilt: only filters in memory, files and Redis can",
@@ -35,7 +35,7 @@ static int can_be_rebuilt(bf_filter *f, bf_error *err)
 static int reach(bf_filter *f, bf_error *err)
 {
     bf_store *s = &f->part.store;
-    int rc = s->ops->draft && s->ops->check ? s->ops->check(s, err) : 0;
+    int rc = s->ops->shadow && s->ops->check ? s->ops->check(s, err) : 0;
     return rc < 0 ? rc : can_be_rebuilt(f, err);
 }
 
@@ -43,9 +43,9 @@ bf_filter *bf_do_rebuild_begin(bf_filter *f, bf_error *err)
 {
     if (reach(f, err) < 0) return NULL;
     bf_filter *fresh = bf_empty_like(f, err);
-    if (!fresh || !f->part.store.ops->draft) return fresh;
+    if (!fresh || !f->part.store.ops->shadow) return fresh;
     f->untouched = false;
-    if (bf_draft_begin(f, &fresh->fresh_of, err) == 0) return fresh;
+    if (bf_shadow_open(f, &fresh->fresh_of, err) == 0) return fresh;
     bf_close(fresh);
     return NULL;
 }
@@ -57,7 +57,8 @@ int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
     int rc = reach(f, err);
     if (rc == 0 && (rc = bf_alike(f, fresh, err)) == 0 &&
         (rc = bf_only_words(fresh, "be built from", &w, &copy, err)) == 0)
-        rc = s->ops->draft ? bf_draft_end(f, fresh->fresh_of, w, err) : s->ops->replace(s, w, err);
+        rc = s->ops->shadow ? bf_shadow_install(f, fresh->fresh_of, w, err)
+                            : s->ops->replace(s, w, err);
     if (rc == 0) fresh->fresh_of = 0;
     free(copy);
     return rc;
@@ -65,7 +66,7 @@ int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
 
 int bf_do_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
-    const uint32_t number = fresh->fresh_of;
+    const int64_t number = fresh->fresh_of;
     fresh->fresh_of = 0;
-    return bf_has_draft(f) ? bf_draft_cancel(f, number, err) : 0;
+    return bf_rebuilds_in_place(f) ? bf_shadow_discard(f, number, err) : 0;
 }

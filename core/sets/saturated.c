@@ -110,10 +110,10 @@ static int many_parts(bf_filter *f, uint64_t *wait, bf_error *err)
     const bool far = !bf_whole_piece(f, 0)->part.store.words;
     const bf_piece *last = bf_whole_newest(f);
     double rate = 0, fullest = 0;
-    int token = -1, rc = far ? bf_whole_hold_all(f, &token, err) : bf_whole_follow(f, err);
+    int rc = far ? bf_whole_hold_all(f, err) : bf_whole_follow(f, err);
     if (rc < 0) return rc;
     rc = rate_now(f, bf_whole_latest(f), some_ones, &rate, &fullest, err);
-    if (far) bf_whole_let(f, token);
+    if (far) bf_whole_let(f);
     const double n = (double)last->part.g.n,
                  room = n - (f->variant->forgets ? fullest : (double)bf_live(last->live)),
                  left = room > n / OFTEN ? room : n / OFTEN;
@@ -141,13 +141,13 @@ int bf_do_glance(bf_filter *f, bf_error *err)
     bf_state state = { 0 };
     uint64_t ones;
     double rate = 0, fullest;
-    int token = -1, rc = bf_whole_hold(f, &token, err);
+    int rc = bf_whole_hold(f, err);
     if (rc < 0) return rc;
     if (f->variant->many)
         rc = rate_now(f, bf_whole_latest(f), about_ones, &rate, &fullest, err);
     else if ((rc = about_ones(&f->piece, &ones, err)) == 0)
         bf_estimate(f->scheme, f->secret, &f->part.g, ones, &state);
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     if (rc < 0) return rc;
     return (f->variant->many ? judged_rate(f, rate) : judged(&state, &f->part.g)) == BF_OVERFULL;
 }

@@ -184,12 +184,12 @@ int bf_do_get_state(bf_filter *f, bf_state *state, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
     int64_t now;
-    int token, rc = bf_reach(f, ops->count || ops->read, "count its bits", err);
+    int rc = bf_reach(f, ops->count || ops->read, "count its bits", err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_now(f, &now, err)) < 0 ||
-        (rc = bf_whole_hold_all(f, &token, err)) < 0)
+        (rc = bf_whole_hold_all(f, err)) < 0)
         return rc;
     if ((rc = sum_up(f, now, state, err)) == 0) state->saturated = bf_judged(f, state);
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     return rc;
 }
 
@@ -209,8 +209,8 @@ static int read_part(bf_piece *p, uint64_t from, uint8_t *to, uint64_t len, bf_e
 int bf_do_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
     uint8_t *to = buf;
-    int token, rc = bf_reach(f, f->part.store.ops->read, "read its bits", err);
-    if (rc < 0 || (rc = bf_whole_hold_all(f, &token, err)) < 0) return rc;
+    int rc = bf_reach(f, f->part.store.ops->read, "read its bits", err);
+    if (rc < 0 || (rc = bf_whole_hold_all(f, err)) < 0) return rc;
     const unsigned cell = bf_cells_of(&f->part.g)->bits;
     const uint64_t bytes = (bf_whole_cells(f) * cell + 7) / 8;
     if (offset > bytes || len > bytes - offset)
@@ -226,7 +226,7 @@ int bf_do_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_err
         to += n;
         len -= n;
     }
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     return rc;
 }
 
@@ -245,13 +245,13 @@ static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
 
 int bf_do_clear(bf_filter *f, bf_error *err)
 {
-    int token, rc = bf_reach(f, f->part.store.ops->clear, "be cleared", err);
+    int rc = bf_reach(f, f->part.store.ops->clear, "be cleared", err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_writable(f, err)) < 0 ||
-        (rc = bf_whole_hold_all(f, &token, err)) < 0)
+        (rc = bf_whole_hold_all(f, err)) < 0)
         return rc;
     for (unsigned i = 0; rc >= 0 && i < bf_whole_count(f); i++)
         rc = clear_part(f, bf_whole_piece(f, i), err);
-    bf_whole_let(f, token);
+    bf_whole_let(f);
     return rc;
 }
 

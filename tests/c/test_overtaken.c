@@ -179,7 +179,7 @@ static void *wait_begins(void *ctx)
     if (waited.fd >= 0)
         flock(waited.fd, LOCK_UN);
     else
-        bf_int_set(&waited.f->holder, 0);
+        bf_int_set(&waited.f->lock_holder, 0);
     return ctx;
 }
 static void wait_ends(void *ctx, void *began)
@@ -204,7 +204,7 @@ static void whoever_waits_for_a_rebuild_says_so(void)
         if (in_file)
             CHECK_EQ(flock(waited.fd, LOCK_EX), 0);
         else
-            f->holder = bf_process();
+            f->lock_holder = bf_process();
         add(f, 10, 20);
         CHECK(waited.begun == 1 && waited.ended == 1);
         CHECK(bf_rebuild_end(f, fresh, &e) == 0 && is(f, 0, 20, 0, 0));

@@ -264,7 +264,7 @@ static void a_system_that_refuses(void)
     }
 }
 
-static void a_damaged_draft_takes_no_place(void)
+static void a_damaged_shadow_takes_no_place(void)
 {
     const bf_spec there = { .m = 100, .n = 10, .scheme = "classic", .storage = path };
     _Alignas(8) uint8_t bad[16];
@@ -273,9 +273,10 @@ static void a_damaged_draft_takes_no_place(void)
     CHECK(f && bf_add(f, "a", 1, &e) == 1);
     bf_close(f);
     const int fd = open(path, O_RDWR);
-    const uint64_t complete = bf_edition_word(3);
-    CHECK_EQ(pwrite(fd, &complete, 8, 2048), 8);
-    CHECK_EQ(pwrite(fd, bad, sizeof bad, (off_t)bf_draft_from(100)), (ssize_t)sizeof bad);
+    uint64_t replacing;
+    bf_live_set(&replacing, 4 + BF_REPLACING);
+    CHECK_EQ(pwrite(fd, &replacing, 8, 2080), 8);
+    CHECK_EQ(pwrite(fd, bad, sizeof bad, (off_t)bf_shadow_from(100)), (ssize_t)sizeof bad);
     CHECK_EQ(close(fd), 0);
     f = bf_open(&there, &e);
     CHECK(f && bf_test(f, "a", 1, &e) == 1);
@@ -286,41 +287,33 @@ static void a_damaged_draft_takes_no_place(void)
     gone();
 }
 
-/* Others may have sealed it with any number: what is added to it then is no phase of a rebuild,
- * and the page is never clean again. */
-static void write_numbers(uint32_t dirty, uint32_t clean)
+/* A generation is 0 or has its own check, and a clean file was never rebuilt. */
+static void a_generation_that_nobody_wrote(void)
 {
-    uint8_t page[PAGE];
-    const uint64_t words[] = { bf_edition_word(dirty), bf_edition_word(clean) };
-    counting = 0;
-    bf_filter *f = of(0, 100, 0, 0);
-    CHECK_EQ(bf_save(f, path, &e), 0);
-    bf_close(f);
-    const int fd = open(path, O_RDWR);
-    CHECK_EQ(pread(fd, page, PAGE, 0), PAGE);
-    memcpy(page + 2048, words, sizeof words);
-    mend(page);
-    CHECK_EQ(pwrite(fd, page, PAGE, 0), PAGE);
-    CHECK_EQ(close(fd), 0);
-}
-static void a_page_that_was_sealed_with_a_number(void)
-{
-    static const uint32_t bad[][2] = { { 5, 9 }, { 2, 2 }, { 3, 3 }, { 9, 6 } };
-    for (uint32_t n = 0; n < 10; n += n % 4 ? 3 : 1) {
-        write_numbers(n, n);
-        for (int from = 0; from < 300; from += 100) {
-            bf_filter *f = open_(true);
-            CHECK_EQ(has(f, 0, from), from);
-            add(f, from, from + 100);
-            CHECK_EQ(has(f, 0, from + 100), from + 100);
-            bf_close(f);
-        }
-        gone();
-    }
+    const struct {
+        uint32_t dirty;
+        uint64_t generation;
+        const char *why;
+    } bad[] = { { 1, 5, "its generation is invalid" },
+        { 1, live(1 << 16) ^ 4, "its generation is invalid" },
+        { 0, live(1 << 16), "its generation is invalid" },
+        { 1, live(1 << 16), NULL } };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        write_numbers(bad[i][0], bad[i][1]);
-        CHECK_REFUSED((bf_close(bf_open(&(bf_spec){ .storage = path }, &e)), e.code), BF_EFORMAT,
-            "a sequence number is invalid");
+        uint8_t page[PAGE];
+        counting = 0;
+        bf_filter *f = of(0, 100, 0, 0);
+        CHECK_EQ(bf_save(f, path, &e), 0);
+        bf_close(f);
+        const int fd = open(path, O_RDWR);
+        CHECK_EQ(pread(fd, page, PAGE, 0), PAGE);
+        put(page + 2048, 8, (uint64_t)~bad[i].dirty << 32 | bad[i].dirty);
+        put(page + 2080, 8, bad[i].generation);
+        CHECK_EQ(pwrite(fd, page, PAGE, 0), PAGE);
+        CHECK_EQ(close(fd), 0);
+        f = bf_open(&(bf_spec){ .storage = path }, &e);
+        CHECK((f == NULL) == (bad[i].why != NULL));
+        if (bad[i].why) CHECK_HAS(e.msg, bad[i].why);
+        bf_close(f);
         gone();
     }
 }
@@ -472,12 +465,12 @@ static void together(void)
     }
 }
 
-/* A home that has words, and no drafts: layouts and kernels ask for no more. */
-static void a_home_without_drafts(void)
+/* A home that has words, and no shadows: layouts and kernels ask for no more. */
+static void a_home_without_shadows(void)
 {
     bf_filter *f = bf_open(&(bf_spec){ .n = 1000, .p = 0.01 }, &e);
     bf_store_ops plain = *f->part.store.ops;
-    plain.draft = NULL;
+    plain.shadow = NULL;
     f->part.store.ops = &plain;
     bf_settle(f, false);
     bf_filter *other = bf_copy(f, &e);
@@ -503,12 +496,12 @@ int main(void)
     RUN(one_at_a_time);
     RUN(a_file_meanwhile);
     RUN(a_system_that_refuses);
-    RUN(a_damaged_draft_takes_no_place);
-    RUN(a_page_that_was_sealed_with_a_number);
+    RUN(a_damaged_shadow_takes_no_place);
+    RUN(a_generation_that_nobody_wrote);
     RUN(killed_at_any_step);
     RUN(a_fault_at_any_step);
     RUN(together);
-    RUN(a_home_without_drafts);
+    RUN(a_home_without_shadows);
     rmdir(folder);
     return FINISH();
 }

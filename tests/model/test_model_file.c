@@ -163,28 +163,20 @@ static void killed_at_any_step(void)
 
 /* A lock that locks nothing: parts are made on top of each other. */
 static bool no_lock;
-static int lock_nothing(bf_filter *on, int *token, bf_error *err)
+static int lock_nothing(bf_filter *on, bf_error *err)
 {
     (void)on;
     (void)err;
-    *token = -1;
     return 0;
 }
-static void unlock_nothing(bf_filter *on, int token)
-{
-    (void)on;
-    (void)token;
-}
+static void unlock_nothing(bf_filter *on) { (void)on; }
 static void growing_without_lock(void)
 {
-    static bf_chain_ops ops;
     static bf_store_ops store;
     growing();
     store = *handle[0]->part.store.ops;
-    ops = *store.chain;
-    ops.lock = lock_nothing;
-    ops.unlock = unlock_nothing;
-    store.chain = &ops;
+    store.lock = lock_nothing;
+    store.unlock = unlock_nothing;
     for (int i = 0; i < MODEL_THREADS && handle[i]; i++)
         if (no_lock) handle[i]->part.store.ops = &store;
 }

@@ -171,15 +171,14 @@ static void whole_filters(void)
 static bf_piece *turn_in_wrong_order(bf_filter *to, int64_t e, bool publish)
 {
     bf_piece *piece = bf_window_piece(to->chain, e);
-    int token;
     if (bf_live(piece->live) >= e) return piece;
-    bf_chain_lock(to, &token, NULL);
+    bf_lock(to, NULL);
     if (publish) bf_live_raise(to->chain->epoch, e);
     if (publish) bf_live_set(piece->live, e); /* too early */
     for (unsigned i = 0; i < piece->part.store.nwords; i++)
         bf_word_set(piece->part.store.words + i, 0);
     if (!publish) bf_live_set(piece->live, e);
-    bf_chain_unlock(to, token);
+    bf_unlock(to);
     return piece;
 }
 static bool put(bf_filter *to, bf_piece *piece, int key)

@@ -13,7 +13,7 @@ import warnings
 from argparse import Namespace
 from importlib import import_module
 
-from .faults import Fault, sentence
+from .faults import Fault, sentence, visible
 from .parser import build_parser
 from .signals import Interrupted
 
@@ -76,7 +76,7 @@ def run(args: Namespace) -> int:
 
 def complain(text: str, code: int) -> int:
     try:
-        print(f"bloomfilter: {text}", file=sys.stderr, flush=True)
+        print(f"bloomfilter: {visible(text)}", file=sys.stderr, flush=True)
     except OSError:
         pass  # nobody there to be told
     return code

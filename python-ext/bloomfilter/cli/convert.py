@@ -107,5 +107,5 @@ def convert(args: Namespace) -> int:
                 file,
             )
         elif args.output != STDIN:
-            print(f"{shown(args.output)}: {brief(bf)}")
+            report.say(f"{shown(args.output)}: {brief(bf)}")
     return 0

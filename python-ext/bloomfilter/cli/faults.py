@@ -24,9 +24,21 @@ def shown(storage: str) -> str:
     return _hide_passwords(storage)
 
 
+def visible(text: str) -> str:
+    """What a terminal may get: control characters of a file name or a message as \\x1b or \\n, bytes
+    of a name that are not UTF-8 as \\xff."""
+    return "".join(c if c.isprintable() else escaped(c) for c in text)
+
+
+def escaped(c: str) -> str:
+    if "\udc80" <= c <= "\udcff":  # a byte, as os.fsdecode() gives it
+        c = chr(ord(c) - 0xDC00)
+    return c.encode("unicode_escape").decode()
+
+
 def sentence(fault: BaseException) -> str:
-    """One line; system errors with the file they are about, nothing of Python's own wording.  What
-    is no URL to the library is a path to it, and quoted as one."""
+    """System errors with the file they are about, nothing of Python's own wording.  What is no URL
+    to the library is a path to it, and quoted as one."""
     if isinstance(fault, OSError) and fault.strerror:
         text = of_system(fault, fault.strerror)
     elif isinstance(fault, (Fault, ValueError, OSError, ModuleNotFoundError)) or (
@@ -38,7 +50,7 @@ def sentence(fault: BaseException) -> str:
     for said, meant in OPTIONS.items():
         if text.endswith(said):
             text = text.removesuffix(said) + meant
-    return " ".join(shown(text).split())
+    return shown(text)
 
 
 def of_system(fault: OSError, text: str) -> str:

@@ -71,9 +71,9 @@ def create(args: Namespace) -> int:
         if args.json:
             report.say_json({**describe(bf), "created": not old})
         elif old:
-            print(f"{shown(args.file)} exists already, with these parameters: left as it is")
+            report.say(f"{shown(args.file)} exists already, with these parameters: left as it is")
         else:
-            print(f"{shown(args.file)}: {brief(bf)}")
+            report.say(f"{shown(args.file)}: {brief(bf)}")
     return 0
 
 
@@ -202,7 +202,7 @@ def merge(args: Namespace) -> int:
     if args.json:
         report.say_json(answer)
     else:
-        print(
+        report.say(
             f"{shown(args.out)}: about {report.count(answer['count'], 'key')} of {report.count(len(inputs), 'filter')}, false positives {report.rate(answer['fpr'])}"
         )
     return 0

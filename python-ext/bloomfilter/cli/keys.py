@@ -10,13 +10,11 @@ from time import monotonic
 from typing import Any
 
 from .. import BloomFilter
-from .._bloomfilter import _path_of
 from . import homes, report
 from .faults import Fault, shown
 from .lines import Endless, bytes_in, opened, read, sources, write
 from .meter import Silent, meter
 from .signals import Interrupted, Signals
-from .staging import Staged, worth
 
 Call = Callable[..., tuple[int, int, int, bytes]]  # update_lines or contains_lines
 
@@ -87,7 +85,7 @@ def summary(args: Namespace, answer: dict[str, Any], text: str) -> None:
     if args.json:
         report.say_json(answer, file)
     elif not args.quiet and (not args.show or file.isatty()):
-        print(text, file=file)
+        report.say(text, file)
 
 
 # ---- add ----
@@ -122,18 +120,10 @@ def add(args: Namespace) -> int:
 
 def load(bf: BloomFilter, args: Namespace, paths: list[str]) -> Stream:
     keep = None if args.show is None else args.show == "new"
-    staged = (
-        Staged(bf)
-        if keep is None and worth(bf, bool(_path_of(args.file)), bytes_in(paths))
-        else None
-    )
     try:
-        return run((staged or bf).update_lines, args, keep, paths)
+        return run(bf.update_lines, args, keep, paths)
     except Interrupted as stop:
         raise Interrupted(stop.number, f"{stop}new: {shown(args.file)} keeps them") from None
-    finally:
-        if staged:
-            staged.commit()
 
 
 # ---- check ----

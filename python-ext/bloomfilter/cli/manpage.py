@@ -55,9 +55,7 @@ TAIL = [
                 "names both. convert and bench never write to an existing file. No unfinished file is left behind."
             ),
             (
-                "An add is in the file at once and survives the death of any process. A large load from regular files goes through a "
-                "copy in memory that is united with the file every second and at the end; it is as safe once the command has ended. "
-                "After add --sync it survives a power loss."
+                "An add is in the file at once and survives the death of any process. After add --sync it survives a power loss. "
             ),
         ],
     ),

@@ -12,7 +12,7 @@ import re
 from typing import IO, NoReturn
 
 from .. import __version__
-from .faults import shown
+from .faults import shown, visible
 
 ABOUT = 'Bloom filters: sets that answer "surely not" or "probably" in a few bits per key, in a file that processes share, or in Redis.'
 FORMATS = ["native", "guava", "bits", "bits-lsb"]
@@ -45,7 +45,7 @@ class Parser(argparse.ArgumentParser):
         (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"bloomfilter: {shown(message)} (see {self.prog} --help)\n")
+        self.exit(2, f"bloomfilter: {visible(shown(message))} (see {self.prog} --help)\n")
 
 
 def whole(text: str) -> int:

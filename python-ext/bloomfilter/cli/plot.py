@@ -288,7 +288,7 @@ def plot(args: Namespace) -> int:
     if args.json:
         report.say_json({"file": args.output, "plots": names, "keys": halves.n + halves.probes})
     else:
-        print(args.output)
+        report.say(args.output)
     return 0
 
 

@@ -82,5 +82,5 @@ def rebuild(args: Namespace) -> int:
     if args.json:
         report.say_json(answer)
     elif not args.quiet:
-        print(f"{report.count(keys.count, 'key')}: {different:,} different")
+        report.say(f"{report.count(keys.count, 'key')}: {different:,} different")
     return 0

@@ -7,6 +7,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
+from .faults import visible
+
+
+def say(text: str, file: TextIO | None = None) -> None:
+    """A line for people."""
+    print(visible(text), file=file or sys.stdout)
+
 
 def say_json(answer: object, file: TextIO | None = None) -> None:
     print(json.dumps(answer, allow_nan=False), file=file or sys.stdout)
@@ -33,7 +40,7 @@ def pairs(rows: Iterable[tuple[str, str]]) -> None:
     rows = list(rows)
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        print(f"{name:<{width}}  {value}")
+        say(f"{name:<{width}}  {value}")
 
 
 def table(heading: Sequence[str], rows: Iterable[Sequence[Any]], names: int = 1) -> None:
@@ -41,7 +48,7 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[Any]], names: int = 1)
     cells = [list(map(str, heading)), *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(heading))]
     for row in cells:
-        print(
+        say(
             "  ".join(
                 cell.ljust(w) if i < names else cell.rjust(w)
                 for i, (cell, w) in enumerate(zip(row, widths))

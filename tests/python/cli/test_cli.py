@@ -212,7 +212,7 @@ def test_options_and_files_in_any_order(seen, keys):
 
 
 def test_large_files_are_the_same_as_one_key_at_a_time(tmp_path):
-    """Past the size where keys go through a copy in memory, and lines longer than a block."""
+    """Several blocks, and a line that is longer than a block."""
     path, file, other = tmp_path / "large.bloom", tmp_path / "keys", BloomFilter(n=20_000, p=0.01)
     data = (
         numbers(range(20_000), range(10_000))

@@ -1,6 +1,7 @@
 """The command line where things go wrong: one clear line, the right exit code, nothing lost that
 was added."""
 
+import json
 import os
 import resource
 import select
@@ -289,20 +290,20 @@ def test_killed(seen):
         assert all(f"key {i}" in bf for i in range(300))
 
 
-def test_interrupted_while_it_loads_a_copy(tmp_path, seen):
-    """From a regular file keys go to a copy first: what the message says was added is in the
-    file."""
+def test_interrupted_while_it_reads_a_file(tmp_path, seen):
+    """What the message says was added is in the file."""
     keys = tmp_path / "keys"
     keys.write_bytes(b"".join(b"key %d\n" % i for i in range(100_000)))
     code = f"""
 import os, signal
-from bloomfilter.cli import main, staging
-class Slow(staging.Staged):
-    def update_lines(self, *args, **options):
-        os.kill(os.getpid(), signal.SIGINT)
-        return super().update_lines(*args, **options)
-import bloomfilter.cli.keys as keys
-keys.Staged = Slow
+from bloomfilter.cli import keys, main
+class Slow(keys.Stream):
+    def __init__(self, call, *more):
+        def slow(*given, **options):
+            os.kill(os.getpid(), signal.SIGINT)
+            return call(*given, **options)
+        super().__init__(slow, *more)
+keys.Stream = Slow
 raise SystemExit(main(["add", {str(seen)!r}, {str(keys)!r}]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -457,3 +458,60 @@ def test_a_version_that_cannot_be_written(words):
         done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE)
     assert done.returncode == 2
     assert done.stderr.count(b"\n") == 1 and b"cannot write to standard output" in done.stderr
+
+
+# ---- what a terminal gets ----
+NAME = (
+    "x\x1b]0;p\x07\n\x9b31m\u202e"  # moves the title, ends the line, colours, turns the text round
+)
+SHOWN = r"x\x1b]0;p\x07\n\x9b31m\u202e"
+
+
+def names_shown(done):
+    """The name stands escaped in what was printed; the bytes themselves do not."""
+    text = (done.out + done.err).decode()
+    assert SHOWN in text, text
+    assert all(c.isprintable() or c == "\n" for c in text), text
+
+
+def test_control_characters_of_names_are_escaped(tmp_path, seen):
+    bad, missing = tmp_path / NAME, tmp_path / ("no" + NAME)
+    names_shown(ok("create", bad, "-n", "100", "-p", "0.1"))
+    names_shown(ok("create", bad, "-n", "100", "-p", "0.1"))
+    names_shown(ok("info", bad))
+    names_shown(ok("convert", bad, tmp_path / ("copy" + NAME)))
+    names_shown(ok("merge", tmp_path / ("all" + NAME), bad))
+    assert ok("add", bad, data=b"a\n").code == 0
+    for words in (
+        ["info", missing],
+        ["add", seen, missing],
+        ["add", bad, bad],
+        ["convert", seen, bad],
+        ["merge", seen, bad],
+        ["count", bad],
+        ["check", bad, "--secret-file", missing],
+        ["create", missing],
+        ["serve", "--port", NAME],
+        ["study", "--schemes", NAME],
+    ):
+        done = cli(*words)
+        assert done.code == 2 and done.err.count(b"\n") == 1
+        names_shown(done)
+
+
+def test_json_has_the_name_itself(tmp_path):
+    path = tmp_path / NAME
+    ok("create", path, "-n", "100", "-p", "0.1")
+    for words in (["info", path], ["add", path], ["check", path]):
+        assert json.loads(ok(*words, "--json").out)["file"] == str(path)
+
+
+def test_warnings_and_interrupts_are_escaped_too(tmp_path):
+    path = tmp_path / NAME
+    ok("create", path, "-n", "100", "-p", "0.01")
+    done = cli("add", path, data=b"".join(b"%d\n" % i for i in range(1000)))
+    assert b"warning" in done.err and all(c.isprintable() for c in done.err.decode()[:-1])
+    path = tmp_path / ("large" + NAME)
+    BloomFilter(n=10_000, p=0.001, storage=path).close()
+    _, _, err = Adding(path).end(signal.SIGINT)
+    assert SHOWN in err and all(c.isprintable() for c in err[:-1])

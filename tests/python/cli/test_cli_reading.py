@@ -11,7 +11,7 @@ import pytest
 
 from bloomfilter import BloomFilter
 from bloomfilter._bloomfilter import _find_lines
-from bloomfilter.cli import lines, staging
+from bloomfilter.cli import lines
 from bloomfilter.cli.faults import Fault
 
 READERS = {"in turn": 1 << 60, "ahead": 0}
@@ -217,28 +217,3 @@ def test_a_signal_at_any_moment_ends_it(tmp_path, when):
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"stopped\n", b"")
-
-
-# ---- the copy of a large load ----
-def test_the_copy_is_united_as_often_as_its_share_allows(tmp_path, monkeypatch):
-    now, unions = [0.0], []
-    monkeypatch.setattr(staging, "monotonic", lambda: now[0])
-
-    class File:
-        def copy(self):
-            return BloomFilter(n=1000, p=0.01)
-
-        def __ior__(self, _copy):
-            unions.append(now[0])
-            now[0] += took
-            return self
-
-    for took, every in ((0.0, 1.0), (0.25, 5.0)):
-        now[0] = 0.0
-        unions.clear()
-        load = staging.Staged(File())
-        for _ in range(200):
-            now[0] += 0.125
-            load.update_lines(memoryview(b"key\n"), b"\n", last=False)
-        gaps = [after - before - took for before, after in zip(unions, unions[1:])]
-        assert set(gaps) == {every + 0.125}

@@ -49,9 +49,7 @@ def test_the_rights_of_a_writer(login, server, kind):
     keys = keys_of("own") + {"grows": ["{own}:p*"], "forgets": ["{own}:w*"]}.get(kind, [])
     if kind == "shards":
         keys += [
-            name
-            for i in range(3)
-            for name in (f"own:{i}", f"own:{i}:meta", f"{{own:{i}}}:tmp:*")
+            name for i in range(3) for name in (f"own:{i}", f"own:{i}:meta", f"{{own:{i}}}:tmp:*")
         ]
     url = login(WRITER, *keys)
     local = cls(n=1000, p=0.01, **({k: v for k, v in more.items() if k in ("grow", "window")}))

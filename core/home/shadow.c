@@ -1,0 +1,187 @@
+/* shadow.c - where the shadow of a rebuild is (parts/rebuild.h): in process memory, or in the
+ * mapped file behind its bits, where every process that has the file open reaches it by the same
+ * descriptor, wherever the name leads by now.
+ *
+ * A rebuild of a file ends with its process.  The maker has a lock on a byte far behind the end of
+ * the file, a byte a rebuild, which only a map keeps: the kernel gives the lock back when the maker
+ * ends, and fork does not hand the map on.  Where the system has no such locks nobody knows whether
+ * the maker lives: the shadow stays until the next rebuild. */
+#include "base/system.h"
+#include "home/file.h"
+#include "parts/rebuild.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- in memory ---- */
+/* A fork at any moment finds a shadow or none, never one that was freed. */
+static int drop_memory(bf_filter *f, bf_error *err)
+{
+    uint64_t *old = f->shadow;
+    (void)err;
+    f->shadow = NULL;
+    bf_fence();
+    free(old);
+    return 0;
+}
+
+static int words_memory(bf_filter *f, bool create, uint64_t **shadow, bf_error *err)
+{
+    const uint64_t nwords = f->part.store.nwords;
+    if (create) {
+        drop_memory(f, NULL);
+        if (!(f->shadow = bf_words_new(nwords)))
+            return bf_fail(
+                err, BF_ENOMEM, "memory cannot hold %llu bytes to rebuild it", (ull)nwords * 8);
+    }
+    *shadow = f->shadow;
+    return f->shadow != NULL;
+}
+
+const bf_shadow_ops bf_shadow_memory = { .words = words_memory, .drop = drop_memory };
+
+/* ---- the maker of one in a file ---- */
+static bf_file *file_of(const bf_filter *f) { return f->part.store.impl; }
+
+#if defined(F_OFD_SETLK) && defined(MADV_DONTFORK)
+static struct flock maker_byte(const bf_filter *f, short type)
+{
+    const off_t number = (off_t)(bf_generation_number(bf_generation(f)) & 0xFFFFFFFF);
+    return (struct flock){
+        .l_type = type, .l_whence = SEEK_SET, .l_start = ((off_t)1 << 62) + number, .l_len = 1
+    };
+}
+
+/* 0 or errno */
+static int mark_maker(const bf_filter *f)
+{
+    bf_file *file = file_of(f);
+    struct flock l = maker_byte(f, F_RDLCK);
+    void *map = MAP_FAILED;
+    const int fd = bf_file_again(file);
+    if (fd >= 0 && fcntl(fd, F_OFD_SETLK, &l) == 0)
+        map = mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
+    int e = map == MAP_FAILED ? errno : 0;
+    if (e == 0 && madvise(map, BF_HEADER, MADV_DONTFORK) < 0) {
+        e = errno;
+        munmap(map, BF_HEADER);
+    }
+    if (fd >= 0) close(fd);
+    if (e) return e;
+    file->maker_process = bf_process();
+    file->maker = map;
+    return 0;
+}
+
+static int maker_lives(const bf_filter *f)
+{
+    struct flock l = maker_byte(f, F_WRLCK);
+    return fcntl(file_of(f)->fd, F_OFD_GETLK, &l) < 0 ? -1 : l.l_type != F_UNLCK;
+}
+#else
+static int mark_maker(const bf_filter *f)
+{
+    file_of(f)->maker_process = bf_process();
+    return 0;
+}
+static int maker_lives(const bf_filter *f)
+{
+    (void)f;
+    return -1;
+}
+#endif
+
+static void unmark_maker(bf_file *file)
+{
+    void *map = file->maker;
+    file->maker = NULL;
+    if (map && file->maker_process == bf_process()) munmap(map, BF_HEADER);
+}
+
+/* ---- in a file ---- */
+static uint64_t bits_of(const bf_filter *f) { return bf_bits(&f->part.g); }
+static size_t bytes_of(const bf_filter *f) { return (size_t)f->part.store.nwords * 8; }
+
+static int cut(bf_filter *f)
+{
+    const bf_file *file = file_of(f);
+    const int e = bf_cut_file(file->fd, bf_image_bytes(bits_of(f)));
+    return e ? e : bf_sync_file(&f->wait, file->fd);
+}
+
+static int make(bf_filter *f, bf_error *err)
+{
+    bf_file *file = file_of(f);
+    unmark_maker(file);
+    int e = mark_maker(f);
+    if (e) return bf_fail_sys(err, e, "lock", file->path);
+    if ((e = cut(f)) == 0)
+        e = bf_reserve(file->fd, bf_shadow_from(bits_of(f)), f->part.store.nwords * 8);
+    return e ? bf_fail_sys(err, e, "allocate space to rebuild", file->path) : 0;
+}
+
+static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *err)
+{
+    bf_file *file = file_of(f);
+    const uint64_t at = bf_shadow_from(bits_of(f));
+    struct stat st;
+    int rc = create ? make(f, err) : 0;
+    if (rc < 0) return rc;
+    if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
+    if ((uint64_t)st.st_size < bf_shadow_to(bits_of(f)))
+        return create ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was open",
+                            file->path)
+                      : 0;
+    if (!file->shadow) {
+        void *p = mmap(
+            NULL, bytes_of(f), PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)at);
+        if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", file->path);
+        file->shadow = p;
+        file->shadow_bytes = bytes_of(f);
+    }
+    rc = bf_header_verify(file->map, file->shadow, f->part.store.nwords, file->path, err);
+    if (rc < 0) return rc; /* in the place of the bits it would damage them */
+    *shadow = file->shadow;
+    return 1;
+}
+
+/* A fork at any moment finds a map or none, never one that is gone. */
+static void unmap(bf_file *file)
+{
+    uint64_t *map = file->shadow;
+    file->shadow = NULL;
+    bf_fence();
+    if (map) munmap(map, file->shadow_bytes);
+}
+
+static int drop_file(bf_filter *f, bf_error *err)
+{
+    bf_file *file = file_of(f);
+    const int e = cut(f);
+    unmap(file);
+    unmark_maker(file);
+    return e ? bf_fail_sys(err, e, "truncate", file->path) : 0;
+}
+
+void bf_file_end_shadow(bf_file *file)
+{
+    unmap(file);
+    unmark_maker(file);
+}
+
+static int sync_file(bf_filter *f, bf_sync_what what, bf_error *err)
+{
+    const bf_file *file = file_of(f);
+    int e = what == BF_SYNC_SHADOW ? bf_sync_map(&f->wait, file->shadow, bytes_of(f))
+            : what == BF_SYNC_BITS ? bf_sync_map(&f->wait, file->map, (size_t)file->mapped)
+                                   : bf_sync_map(&f->wait, file->map, BF_HEADER);
+    if (!e && what != BF_SYNC_GENERATION) e = bf_sync_file(&f->wait, file->fd);
+    return e ? bf_fail_sys(err, e, "sync", file->path) : 0;
+}
+
+const bf_shadow_ops bf_shadow_file = {
+    .words = words_file, .drop = drop_file, .sync = sync_file, .maker_lives = maker_lives
+};
