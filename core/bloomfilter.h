@@ -1,7 +1,17 @@
 /* bloomfilter.h - the whole public interface of the core: what is not declared here is private.
  *
  * A filter answers "was this key added before?" with "surely not" or "probably".  The same key sets
- * the same bits in every home and every language.  Conventions, once for all functions:
+ * the same bits in every home and every language.
+ *
+ *     bf_error e;
+ *     bf_spec spec = { .n = 1000000, .p = 0.01, .storage = "seen.bloom" };
+ *     bf_filter *f = bf_open(&spec, &e);
+ *     if (!f) return puts(e.msg);
+ *     if (bf_add(f, "key", 3, &e) == BF_ADDED) puts("the key is new");
+ *     if (bf_test(f, "key", 3, &e) == 1) puts("the key was probably added");
+ *     bf_close(f);
+ *
+ * Conventions, once for all functions:
  *   - m = bits, n = keys the filter is sized for, k = positions per key, p = false-positive rate at
  *     n keys.  Sizes and lengths are bytes, times are seconds.
  *   - A key is (pointer, length): any bytes, NUL included, length 0 included.  Keys are borrowed
@@ -30,16 +40,28 @@ extern "C" {
 
 #define BF_VERSION "0.1.0"
 
-#define BF_M_MAX (UINT64_C(1) << 40)      /* bits: 128 GiB */
-#define BF_N_MAX ((uint64_t)INT64_MAX)    /* keys */
-#define BF_K_MAX 4096                     /* positions per key */
-#define BF_SHARDS_MAX 4096               /* parts of a filter */
-#define BF_SECRET_BYTES 16
-#define BF_SCHEME_BYTES 64                /* longest scheme name, its NUL included */
-
 typedef struct bf_filter bf_filter;                      /* opaque handle */
 typedef struct { const void *ptr; size_t len; } bf_key;  /* the caller owns the bytes */
+typedef struct bf_spec bf_spec;                          /* what to open */
+typedef struct bf_error bf_error;                        /* what went wrong */
 
+/* ---- open, add, test, close ------------------------------------------------------------------ */
+/* Opens what the storage holds, or creates what spec describes. */
+bf_filter *bf_open(const bf_spec *spec, bf_error *err);
+/* One key.  add: BF_ADDED, the key is surely new, or BF_PRESENT.  test: 1 probably present, 0
+ * surely absent. */
+int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
+int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
+void bf_close(bf_filter *f);                              /* NULL is fine; a secret is wiped */
+/* Batches.  Returns how many keys were new (add) or present (test).  each, if not NULL, receives n
+ * bytes: add 1 = new, 0 = seen; test 1 = present, 0 = absent.  An error in a remote home may leave
+ * a part of the batch added.  A key that the scheme cannot hold (no UTF-8 where it hashes UTF-16)
+ * is BF_EINVAL: err->key says which one, the keys before it are added and answered, the others are
+ * not. */
+int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
+
+/* ---- answers and errors ---------------------------------------------------------------------- */
 /* One int carries three answers of an add: added, present, error.  Never use
  * `if (!bf_add(...))`. */
 enum {
@@ -59,62 +81,23 @@ enum {
                               * a code of its own */
 };
 
-typedef struct {             /* on the caller's stack; filled on error only */
+struct bf_error {            /* on the caller's stack; filled on error only */
     int code;                /* BF_E..., as returned                     */
     int sys_errno;           /* errno where a system call failed, else 0 */
     char msg[160];           /* one English sentence, no newline         */
     size_t key;              /* which key of a batch is at fault; BF_NO_KEY where it is none */
     bool lost;               /* BF_EIO: Redis lost the filter or a part of it; it can be made
                               * again or deleted */
-} bf_error;
+};
 #define BF_NO_KEY SIZE_MAX
 
-enum { BF_OP_TEST = 0, BF_OP_ADD = 1 };
-
-/* Home "client": the host's own object moves the bits (a Redis client it already has, or
- * a test). */
-typedef struct bf_client {
-    /* For each of nkeys keys: pos holds its k positions one after another.  BF_OP_TEST: present[i]
-     * = 1 if all are set.  BF_OP_ADD: the same answer as before the add, then set them.  0 or
-     * non-zero = failed (the host keeps its own exception; the core answers BF_EHOST).  Duplicate
-     * positions are allowed. */
-    int (*apply)(
-        void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
-    void *ctx;               /* passed on as it is; must outlive the filter */
-} bf_client;
-
-/* Home "redis" through a client that the host already has: it knows servers, logins, TLS and the
- * nodes of a cluster; the core knows the commands.  Its commands are in Redis's own protocol, ready
- * to be sent; a client that wants arguments instead walks them with bf_command_next and
- * bf_command_arg. */
-typedef struct {
-    const char *key;         /* what all commands of this part are about: it says which node of a
-                              * cluster */
-    size_t key_len;
-    const void *bytes;       /* commands, one after another */
-    size_t len, commands;
-} bf_redis_part;
-typedef struct bf_reply_sink bf_reply_sink;
-enum {
-    BF_CLIENT_ANSWERED = 0,  /* every command has its reply in the sink; an error reply is a
-                              * reply */
-    BF_CLIENT_UNSENT = 1,    /* nothing was sent: no connection                                   */
-    BF_CLIENT_LOST = 2,      /* whether Redis did it is not known                                 */
-    BF_CLIENT_STOP = 3       /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried
-                              * again */
-};
-typedef struct bf_redis_client {
-    /* Send all parts, and put the replies into the sink in the order of the commands, whichever
-     * node they came from.  It never sends a command twice unless Redis said that it was not
-     * executed (MOVED, ASK, TRYAGAIN), and never gives a connection back that may be out of step.
-     * One of BF_CLIENT_...; other than ANSWERED after bf_reply_fault.  report = false: no one will
-     * hear of a fault, so the host must not keep an exception. */
-    int (*exchange)(
-        void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink);
-    const char *name;        /* what messages call it, e.g. "127.0.0.1:6379"; no password */
-    bool cluster;            /* keys that are used together must share a hash slot */
-    void *ctx;
-} bf_redis_client;           /* it and what it points to must outlive the filter */
+/* ---- what to open ---------------------------------------------------------------------------- */
+#define BF_M_MAX (UINT64_C(1) << 40)      /* bits: 128 GiB */
+#define BF_N_MAX ((uint64_t)INT64_MAX)    /* keys */
+#define BF_K_MAX 4096                     /* positions per key */
+#define BF_SHARDS_MAX 4096               /* parts of a filter */
+#define BF_SECRET_BYTES 16
+#define BF_SCHEME_BYTES 64                /* longest scheme name, its NUL included */
 
 /* Scheme "functions": the user's own hash functions.  Function i answers with any number; it modulo
  * m is position i. */
@@ -130,10 +113,13 @@ typedef struct {
     void *ctx;
 } bf_functions;
 
+typedef struct bf_client bf_client;                      /* callbacks: see the end of this file */
+typedef struct bf_redis_client bf_redis_client;
+
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with
  * k; with `storage` alone what is there is opened.  All pointers are borrowed for the call, except
  * client and redis_client. */
-typedef struct {
+struct bf_spec {
     uint64_t m, n;           /* bits 1..BF_M_MAX; keys 1..BF_N_MAX                               */
     unsigned k;              /* 1..BF_K_MAX, or the scheme's own limit                           */
     double p;                /* 0 < p < 1                                                        */
@@ -176,7 +162,7 @@ typedef struct {
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
     bool may_count;          /* for tools: what is there may be counting too, bf_get_info tells  */
-} bf_spec;
+};
 
 typedef struct {             /* what a filter is; see bf_get_state for what is in it */
     uint64_t m, n;
@@ -219,55 +205,13 @@ typedef struct {             /* what is in a filter now: one pass over its bits 
     double fpr;              /* the scheme's false-positive rate at this fill                    */
     int saturated;           /* 0, BF_HALF_FULL or BF_OVERFULL: see bf_saturated                 */
 } bf_state;
-
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- the filter as a whole ------------------------------------------------------------------- */
 /* Derive what is missing in *spec from what is given, without allocating: fills m, n, k, p, scheme.
  * */
 int bf_plan(bf_spec *spec, bf_error *err);
-bf_filter *bf_open(const bf_spec *spec, bf_error *err);
-void bf_close(bf_filter *f);                              /* NULL is fine; a secret is wiped */
-/* One owner more; returns f.  Each bf_hold needs a bf_close of its own, the last bf_close frees.
- * For hosts that take a handle out of a table under a lock and work with it after that. */
-bf_filter *bf_hold(bf_filter *f);                         /* NULL is fine */
-/* For hosts that let their users close a filter at any time.  Between bf_enter and bf_leave the
- * caller is inside: bf_busy and bf_shut refuse, and a bf_close frees nothing before the last one
- * left.  Calls that run the host's code (a clock, a client) count as inside by themselves, with all
- * their filters.
- *   bf_enter  0, or BF_EINVAL after bf_shut
- *   bf_busy   0, or BF_EBUSY while someone is inside: then f must not be closed
- *   bf_shut   0: all that f holds is freed, bf_enter refuses from now on, and only bf_enter,
- *             bf_shut, bf_hold and bf_close may be called; or BF_EBUSY while someone is inside
- * In the child of a fork those who were inside in other threads of the parent are in nobody's way;
- * the memory of such a filter is freed with the process.  All of these are atomic. */
-int bf_enter(bf_filter *f, bf_error *err);
-void bf_leave(bf_filter *f);
-int bf_busy(bf_filter *f, bf_error *err);
-int bf_shut(bf_filter *f, bf_error *err);
-/* For hosts that leave calls by longjmp: this thread's calls that run the host's code are over.
- * What they had allocated or locked stays so; their filters can be closed and nothing else. */
-void bf_abandon_calls(void);
 /* A new secret from the kernel's random generator: BF_SECRET_BYTES bytes.  Keep it as you keep a
  * password: a keyed filter can be opened with it only.  Nothing is stored.  0 or BF_EIO. */
 int bf_random_secret(void *secret, bf_error *err);
-/* For hosts that keep a handle from request to request: would bf_open(spec) open what f has open?
- * 1 yes; 0 no, the file under that path is another one by now (device, inode, time of birth) or
- * gone: open it again; negative: what bf_open would refuse. */
-int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err);
-/* For hosts with a lock of their own (Python's): f calls begin(ctx) before it waits for a lock or
- * for a disk, and end(ctx, what begin returned) after, in the thread that called it.  Neither may
- * use f.  No lock is waited for longer than 120 seconds; then the call fails with BF_EIO. */
-void bf_on_wait(
-    bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
-/* For hosts with event threads: after bf_set_nowait(true) no call of this thread waits for a lock
- * or for a disk, and none makes a filter grow.  A call that would have to returns BF_EBUSY ("...;
- * this call does not wait"): repeat it in another thread.  A batch may be done in part by then: the
- * first err->key keys are done and have their answers.  Add the others again, and of their each[]
- * keep what is 1, which is a key that was new; each[] must be zeros before the first call.  Filters
- * in Redis wait for the server in any case. */
-void bf_set_nowait(bool on);
-/* For hosts that keep connections or locks: a number above 0 that every forked child finds changed.
- * A process id does not tell, a child in a new pid namespace may have its parent's. */
-int bf_process(void);
 /* A memory copy, whatever the home. */
 bf_filter *bf_copy(bf_filter *f, bf_error *err);
 /* All bits 0.  In a shared home the keys that others add meanwhile may or may not survive, and a
@@ -302,41 +246,7 @@ int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
  * moment. */
 void bf_set_threads(bf_filter *f, bool threads);
 
-/* ---- keys ------------------------------------------------------------------------------------ */
-/* Batches.  Returns how many keys were new (add) or present (test).  each, if not NULL, receives n
- * bytes: add 1 = new, 0 = seen; test 1 = present, 0 = absent.  An error in a remote home may leave
- * a part of the batch added.  A key that the scheme cannot hold (no UTF-8 where it hashes UTF-16)
- * is BF_EINVAL: err->key says which one, the keys before it are added and answered, the others are
- * not. */
-int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
-int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
-/* For hosts that gather keys: how many a call of bf_add_many and its kin should have.  In Redis it
- * is one round trip for so many; elsewhere it is what fits the processor's caches.  1 to
- * BF_AT_ONCE_MAX. */
-#define BF_AT_ONCE_MAX 1000
-size_t bf_at_once(const bf_filter *f);
-/* Lines of a buffer as keys: each ends before the byte sep.  A call takes bf_at_once keys at most,
- * and about 4 MiB, moves `at` past them and counts up keys and hits (new, or present): 1, or 0
- * where no whole line is left.  A refused key is err->key, counted from the first line of all
- * calls; at, keys and hits stay then. */
-typedef struct {
-    const char *at, *end;    /* what is left of the buffer                                        */
-    char sep;
-    bool last;               /* what follows the last sep is a line as well, if it is not empty   */
-    uint8_t *each;           /* receives an answer a line and is moved on; NULL = not wanted      */
-    char *kept;              /* receives the lines whose answer is keep, each with its sep, and is
-                              * moved on: end - at + 1 bytes of room suffice; NULL = not wanted   */
-    uint8_t keep;
-    uint64_t keys, hits;
-} bf_lines;
-int bf_add_lines(bf_filter *f, bf_lines *l, bf_error *err);
-int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
-/* The same without a filter: the next lines, cap at most, as keys that point into the buffer; how
- * many. */
-size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
-/* One key: a batch of one.  BF_ADDED / BF_PRESENT; 1 present / 0 absent. */
-int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err);
-int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err);
+/* ---- positions ------------------------------------------------------------------------------- */
 /* The key's k positions in the scheme's order, at most cap of them written to pos; repeats are
  * allowed. Returns k.  Of a filter that grows or forgets: in the newest part, counted from the
  * filter's first bit. */
@@ -374,20 +284,6 @@ int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
  * in memory. */
 enum { BF_HALF_FULL = 1, BF_OVERFULL = 2 };
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err);
-/* For hosts that warn once where a filter is overfull.  bf_watch answers how many new keys may be
- * added before the first look (made: the filter was just opened; else it was cleared or united);
- * INT64_MAX: never, because the home cannot tell.  A look at a filter in Redis is a trip per part,
- * made once a minute (BITCOUNT of a few places); bf_look answers at once in between.  The host
- * counts its new keys down and, below 0, calls bf_look, which sets *left to how many more may come
- * before the next look.  1: it is overfull, and sentence (cap bytes) says so, without a full stop:
- * the host adds how its warnings are turned off.  0: nothing to say, also where it cannot be looked
- * at. */
-#define BF_SENTENCE_BYTES 224
-int64_t bf_watch(bf_filter *f, bool made);
-int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap);
-/* For the same hosts, once when a filter is made or opened.  1: hash functions of its scheme fail
- * on ordinary keys, and sentence says which; 0: none does. */
-int bf_weakness(const bf_filter *f, char *sentence, size_t cap);
 /* Copies len bytes of the bitset from byte `offset` on: bit i is byte i/8, mask 0x80 >> (i % 8);
  * counter i is byte i/2, the high half for even i. */
 int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
@@ -436,7 +332,55 @@ bf_filter *bf_from_bytes_as(
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
 
-/* ---- for clients of Redis: inside bf_redis_client.exchange ----------------------------------- */
+/* ---- for language bindings and servers: clients of the host ---------------------------------- */
+enum { BF_OP_TEST = 0, BF_OP_ADD = 1 };
+
+/* Home "client": the host's own object moves the bits (a Redis client it already has, or
+ * a test). */
+struct bf_client {
+    /* For each of nkeys keys: pos holds its k positions one after another.  BF_OP_TEST: present[i]
+     * = 1 if all are set.  BF_OP_ADD: the same answer as before the add, then set them.  0 or
+     * non-zero = failed (the host keeps its own exception; the core answers BF_EHOST).  Duplicate
+     * positions are allowed. */
+    int (*apply)(
+        void *ctx, int op, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *present);
+    void *ctx;               /* passed on as it is; must outlive the filter */
+};
+
+/* Home "redis" through a client that the host already has: it knows servers, logins, TLS and the
+ * nodes of a cluster; the core knows the commands.  Its commands are in Redis's own protocol, ready
+ * to be sent; a client that wants arguments instead walks them with bf_command_next and
+ * bf_command_arg. */
+typedef struct {
+    const char *key;         /* what all commands of this part are about: it says which node of a
+                              * cluster */
+    size_t key_len;
+    const void *bytes;       /* commands, one after another */
+    size_t len, commands;
+} bf_redis_part;
+typedef struct bf_reply_sink bf_reply_sink;
+enum {
+    BF_CLIENT_ANSWERED = 0,  /* every command has its reply in the sink; an error reply is a
+                              * reply */
+    BF_CLIENT_UNSENT = 1,    /* nothing was sent: no connection                                   */
+    BF_CLIENT_LOST = 2,      /* whether Redis did it is not known                                 */
+    BF_CLIENT_STOP = 3       /* the host wants to stop (an interrupt): BF_EHOST, nothing is tried
+                              * again */
+};
+struct bf_redis_client {
+    /* Send all parts, and put the replies into the sink in the order of the commands, whichever
+     * node they came from.  It never sends a command twice unless Redis said that it was not
+     * executed (MOVED, ASK, TRYAGAIN), and never gives a connection back that may be out of step.
+     * One of BF_CLIENT_...; other than ANSWERED after bf_reply_fault.  report = false: no one will
+     * hear of a fault, so the host must not keep an exception. */
+    int (*exchange)(
+        void *ctx, const bf_redis_part *parts, size_t nparts, bool report, bf_reply_sink *sink);
+    const char *name;        /* what messages call it, e.g. "127.0.0.1:6379"; no password */
+    bool cluster;            /* keys that are used together must share a hash slot */
+    void *ctx;
+};                           /* it and what it points to must outlive the filter */
+
+/* ---- for language bindings and servers: inside bf_redis_client.exchange ---------------------- */
 /* A reply, put piece by piece.  An array is array(n) and then its n members; each command's reply
  * is complete by itself. */
 void bf_reply_put_integer(bf_reply_sink *sink, int64_t value);
@@ -469,7 +413,86 @@ typedef struct { const char *at, *end; size_t args; } bf_commands;
 bool bf_command_next(bf_commands *c);
 bool bf_command_arg(bf_commands *c, bf_key *arg);         /* its next argument */
 
-/* ---- for bindings ---------------------------------------------------------------------------- */
+/* ---- for language bindings and servers: handles, batches, warnings --------------------------- */
+/* Adds a reference and returns f.  Each bf_retain needs a bf_close of its own; the last bf_close
+ * frees.  For hosts that take a handle out of a table under a lock and use it after that. */
+bf_filter *bf_retain(bf_filter *f);                         /* NULL is fine */
+/* For hosts that let their users close a filter at any time.  Between bf_enter and bf_leave the
+ * caller is inside: bf_busy and bf_shut refuse, and a bf_close frees nothing before the last one
+ * left.  Calls that run the host's code (a clock, a client) count as inside by themselves, with all
+ * their filters.
+ *   bf_enter  0, or BF_EINVAL after bf_shut
+ *   bf_busy   0, or BF_EBUSY while someone is inside: then f must not be closed
+ *   bf_shut   0: all that f holds is freed, bf_enter refuses from now on, and only bf_enter,
+ *             bf_shut, bf_retain and bf_close may be called; or BF_EBUSY while someone is inside
+ * In the child of a fork those who were inside in other threads of the parent are in nobody's way;
+ * the memory of such a filter is freed with the process.  All of these are atomic. */
+int bf_enter(bf_filter *f, bf_error *err);
+void bf_leave(bf_filter *f);
+int bf_busy(bf_filter *f, bf_error *err);
+int bf_shut(bf_filter *f, bf_error *err);
+/* For hosts that leave calls by longjmp: this thread's calls that run the host's code are over.
+ * What they had allocated or locked stays so; their filters can be closed and nothing else. */
+void bf_abandon_calls(void);
+/* For hosts that keep a handle from request to request: would bf_open(spec) open what f has open?
+ * 1 yes; 0 no, the file was replaced (device, inode, time of birth) or deleted: open it again;
+ * negative: what bf_open would refuse. */
+int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err);
+/* For hosts with a lock of their own (Python's): f calls begin(ctx) before it waits for a lock or
+ * for a disk, and end(ctx, what begin returned) after, in the thread that called it.  Neither may
+ * use f.  No lock is waited for longer than 120 seconds; then the call fails with BF_EIO. */
+void bf_set_wait_hooks(
+    bf_filter *f, void *(*begin)(void *ctx), void (*end)(void *ctx, void *began), void *ctx);
+/* For hosts with event threads: after bf_set_nowait(true) no call of this thread waits for a lock
+ * or for a disk, and none makes a filter grow.  A call that would have to returns BF_EBUSY ("...;
+ * this call does not wait"): repeat it in another thread.  A batch may be done in part by then: the
+ * first err->key keys are done and have their answers.  Add the others again, and of their each[]
+ * keep what is 1, which is a key that was new; each[] must be zeros before the first call.  Filters
+ * in Redis wait for the server in any case. */
+void bf_set_nowait(bool on);
+/* For hosts that keep connections or locks: a number above 0 that every forked child finds changed.
+ * A process id does not tell, a child in a new pid namespace may have its parent's. */
+int bf_process(void);
+/* For hosts that gather keys: how many to pass to one call of a batch function, 1 to
+ * BF_BATCH_SIZE_MAX.  In Redis so many keys take one round trip; elsewhere they fit the processor's
+ * caches. */
+#define BF_BATCH_SIZE_MAX 1000
+size_t bf_batch_size(const bf_filter *f);
+/* The lines of a buffer as keys; each ends before the byte sep.  A call takes at most bf_batch_size
+ * lines and about 4 MiB, moves `at` past them and adds to keys and hits (new, or present).  Returns
+ * 1, or 0 if no complete line is left.  err->key is the index of a refused line, counted from the
+ * first line of all calls; then at, keys and hits do not change. */
+typedef struct {
+    const char *at, *end;    /* what is left of the buffer                                        */
+    char sep;
+    bool last;               /* what follows the last sep is a line as well, if it is not empty   */
+    uint8_t *each;           /* receives an answer a line and is moved on; NULL = not wanted      */
+    char *kept;              /* receives the lines whose answer is keep, each with its sep, and is
+                              * moved on: end - at + 1 bytes of room suffice; NULL = not wanted   */
+    uint8_t keep;
+    uint64_t keys, hits;
+} bf_lines;
+int bf_add_lines(bf_filter *f, bf_lines *l, bf_error *err);
+int bf_test_lines(bf_filter *f, bf_lines *l, bf_error *err);
+/* The same without a filter: stores the next lines, at most cap, as keys that point into the
+ * buffer, and returns how many. */
+size_t bf_next_lines(bf_lines *l, bf_key *keys, size_t cap);
+/* For hosts that warn once when a filter is overfull.  bf_check_after returns how many new keys may
+ * be added before the first check; INT64_MAX: never, because this home cannot check.  just_opened
+ * is false after a clear or a union.  The host counts its new keys down and, below 0, calls
+ * bf_check_fill, which sets *left to how many more may come before the next check.  In Redis a
+ * check takes a round trip per part and is made once a minute (BITCOUNT of a few places); in
+ * between bf_check_fill returns immediately.  bf_check_fill returns 1 if the filter is overfull:
+ * then sentence (cap bytes) is a warning without a full stop, to which the host adds how its
+ * warnings are turned off.  0: no warning, also if the check failed. */
+#define BF_SENTENCE_BYTES 224
+int64_t bf_check_after(bf_filter *f, bool just_opened);
+int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap);
+/* For the same hosts, once when a filter is created or opened.  1: hash functions of its scheme
+ * fail on ordinary keys, and sentence names them; 0: none does. */
+int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap);
+
+/* ---- for language bindings and servers: texts ------------------------------------------------ */
 /* The refusal of a value that does not fit bf_spec's types: name is "m", "n", "k", "p", ...; value
  * its text as the user wrote it.  Fills *err with "m must be 1 to 1099511627776, got -5"; returns
  * BF_EINVAL. */

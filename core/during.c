@@ -92,6 +92,7 @@ static int64_t change_locked(
         int rc = put(f, &p, pos, good, present, &why);
         if (rc < 0) {
             *err = why;
+            if (why.key != BF_NO_KEY) err->key += done;
             return rc;
         }
         total += answer(&p, present, good, each ? each + done : NULL);
@@ -153,7 +154,6 @@ int bf_add_again(
 {
     bf_error own;
     uint8_t new = !present;
-    const int64_t rc =
-        add_again(f, before, new, &(bf_key){ key, len }, 1, &new, err ? err : &own);
+    const int64_t rc = add_again(f, before, new, &(bf_key){ key, len }, 1, &new, err ? err : &own);
     return rc < 0 ? (int)rc : rc > 0 ? BF_ADDED : BF_PRESENT;
 }

@@ -67,9 +67,9 @@ int bf_save(bf_filter *f, const char *path, bf_error *err)
 {
     INSIDE_ONE(int, rc, f, bf_do_save(f, path, err));
 }
-int bf_fits(const bf_filter *f, const bf_spec *spec, bf_error *err)
+int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
 {
-    INSIDE_ONE(int, rc, (bf_filter *)f, bf_do_fits(f, spec, err));
+    INSIDE_ONE(int, rc, (bf_filter *)f, bf_do_is_current(f, spec, err));
 }
 int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)

@@ -145,7 +145,7 @@ int bf_plan(bf_spec *spec, bf_error *err)
     return 0;
 }
 
-int bf_do_fits(const bf_filter *f, const bf_spec *spec, bf_error *err)
+int bf_do_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
 {
     const bf_store *s = &f->part.store;
     uint64_t given;

@@ -91,9 +91,9 @@ typedef int64_t many(bf_filter *, const bf_key *, size_t, uint8_t *, bf_error *)
 
 static int run(bf_filter *f, bf_lines *l, many *call, bf_error *err)
 {
-    bf_key keys[BF_AT_ONCE_MAX];
-    uint8_t answers[BF_AT_ONCE_MAX], *each = l->each ? l->each : l->kept ? answers : NULL;
-    found lines = { .keys = keys, .cap = bf_at_once(f) };
+    bf_key keys[BF_BATCH_SIZE_MAX];
+    uint8_t answers[BF_BATCH_SIZE_MAX], *each = l->each ? l->each : l->kept ? answers : NULL;
+    found lines = { .keys = keys, .cap = bf_batch_size(f) };
     bf_error why;
     find(&lines, l);
     if (lines.n == 0) return 0;

@@ -10,10 +10,10 @@
 /* Near: as many as keep the hosts' objects in the first caches until their bytes are hashed. */
 enum { NEAR = 256 };
 
-size_t bf_at_once(const bf_filter *f)
+size_t bf_batch_size(const bf_filter *f)
 {
     const unsigned batch = f->part.store.ops->batch, k = f->part.g.k;
-    const size_t most = batch > BF_AT_ONCE_MAX ? BF_AT_ONCE_MAX : batch;
+    const size_t most = batch > BF_BATCH_SIZE_MAX ? BF_BATCH_SIZE_MAX : batch;
     if (most == 0) return NEAR;
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
@@ -29,14 +29,14 @@ static int where_it_is(const bf_filter *f)
 }
 
 /* In memory the first look is free, or nearly; a file is looked at with the first new key. */
-int64_t bf_watch(bf_filter *f, bool made)
+int64_t bf_check_after(bf_filter *f, bool just_opened)
 {
     bf_info info;
     uint64_t wait = 0;
     const int where = where_it_is(f);
     if (where == NEVER) return INT64_MAX;
     bf_get_info(f, &info);
-    if (!made || where == FAR || strcmp(info.home, "memory") != 0) return 0;
+    if (!just_opened || where == FAR || strcmp(info.home, "memory") != 0) return 0;
     if (bf_saturated(f, &wait, NULL) == BF_OVERFULL) return 0;
     return wait < INT64_MAX ? (int64_t)wait : INT64_MAX;
 }
@@ -58,7 +58,7 @@ static bool is_due(bf_filter *f)
     return true;
 }
 
-int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap)
+int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
 {
     bf_info info;
     uint64_t wait = INT64_MAX;
@@ -83,7 +83,7 @@ int bf_look(bf_filter *f, int64_t *left, char *sentence, size_t cap)
     return 1;
 }
 
-int bf_weakness(const bf_filter *f, char *sentence, size_t cap)
+int bf_hash_warning(const bf_filter *f, char *sentence, size_t cap)
 {
     char names[64] = "";
     if (!f->hash->weak || f->hash->weak(f->secret, names, sizeof names) == 0) return 0;

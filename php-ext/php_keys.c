@@ -1,6 +1,6 @@
 /* php_keys.c - keys: one at a time, and in batches.
  * Knows what PHP values are keys and how their bytes stay alive; knows nothing of positions.  A
- * batch gathers as many keys as a call of the core should have (bf_at_once).
+ * batch gathers as many keys as a call of the core should have (bf_batch_size).
  *
  * While keys are gathered, a generator or a __toString() may do anything: close the filter, change
  * what a reference points to, throw.  So the filter is looked up again at each flush, and bytes
@@ -147,9 +147,9 @@ typedef struct {
     zend_ulong done;       /* keys that were handed over                              */
     size_t n, nheld, most; /* most: keys a call of the core */
     bool bad;              /* a key of a wrong type: its message comes after the flush */
-    bf_key key[BF_AT_ONCE_MAX];
-    zend_string *held[BF_AT_ONCE_MAX];
-    char text[BF_AT_ONCE_MAX][TEXT_MAX];
+    bf_key key[BF_BATCH_SIZE_MAX];
+    zend_string *held[BF_BATCH_SIZE_MAX];
+    char text[BF_BATCH_SIZE_MAX][TEXT_MAX];
 } batch;
 
 static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *each)
@@ -161,7 +161,7 @@ static void batch_init(batch *b, zend_object *self, many_call *call, uint8_t *ea
     b->keys = NULL;
     b->taken = b->done = 0;
     b->n = b->nheld = 0;
-    b->most = bf_at_once(php_bf_from(self)->f);
+    b->most = bf_batch_size(php_bf_from(self)->f);
     b->bad = false;
 }
 
@@ -385,7 +385,7 @@ PHP_METHOD(BloomFilter, rebuild)
     }
     zend_object *fresh = php_bf_create(php_bf_ce);
     php_bf_adopt(fresh, empty, NULL);
-    php_bf_from(fresh)->rebuilt = bf_hold(f); /* given up with it, however this ends */
+    php_bf_from(fresh)->rebuilt = bf_retain(f); /* given up with it, however this ends */
     if (rebuild(Z_OBJ_P(ZEND_THIS), fresh, keys, &hits)) RETVAL_LONG(hits);
     OBJ_RELEASE(fresh);
 }

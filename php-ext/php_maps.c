@@ -1,7 +1,7 @@
 /* php_maps.c - mapped files and filters in Redis kept open from request to request: opening one
  * again costs one stat() of the path, or one trip on the connection that stands. Knows names,
  * reference counts and whose turn it is to go.  Whether what is open is still what is under that
- * name, and what was asked for, is the core's to say (bf_fits), secrets included.
+ * name, and what was asked for, is the core's to say (bf_is_current), secrets included.
  *
  *   maps[read-only asked for?]: absolute path or URL -> php_bf_map { filter, references: the
  * table's and one an object }
@@ -111,13 +111,13 @@ static php_bf_map *keep(bf_filter *f, const bf_spec *spec, const smart_str *name
 }
 
 /* ---- opening ---- */
-/* Variants are left to bf_open: bf_fits looks at parameters and secret only. */
+/* Variants are left to bf_open: bf_is_current looks at parameters and secret only. */
 static bool keepable(const bf_spec *spec)
 {
     return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->clock && !spec->functions;
 }
 
-/* What it is kept under: the storage, and after a NUL what bf_fits does not compare. */
+/* What it is kept under: the storage, and after a NUL what bf_is_current does not compare. */
 static smart_str name_of(const bf_spec *spec)
 {
     smart_str name = { 0 };
@@ -168,7 +168,7 @@ static int find(const bf_spec *spec, const smart_str *name, php_bf_map **map, bf
 {
     HashTable *maps = &BF_G(maps)[spec->read_only];
     php_bf_map *kept = zend_hash_find_ptr(maps, name->s);
-    int fits = kept ? bf_fits(kept->f, spec, err) : 0;
+    int fits = kept ? bf_is_current(kept->f, spec, err) : 0;
     if (fits > 0 && !may_write_now(kept->f, spec)) {
         kept->kept = true;
         *map = use(kept);

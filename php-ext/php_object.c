@@ -108,7 +108,7 @@ void php_bf_adopt(zend_object *object, bf_filter *f, php_bf_map *map)
     if (map)
         php_bf_from(object)->spare = php_bf_map_spare(map);
     else
-        php_bf_from(object)->own_spare = bf_watch(f, true);
+        php_bf_from(object)->own_spare = bf_check_after(f, true);
 }
 
 void php_bf_wrap(zval *to, zend_class_entry *ce, bf_filter *f, php_bf_map *map, php_bf_clock *clock,

@@ -129,7 +129,7 @@ void php_bf_look(php_bf *bf)
     char sentence[BF_SENTENCE_BYTES];
     *bf->spare = INT64_MAX;
     if (!bf->f || !BF_G(warn) || EG(exception)) return;
-    if (!bf_look(bf->f, bf->spare, sentence, sizeof sentence)) return;
+    if (!bf_check_fill(bf->f, bf->spare, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%c%s, or set bloomfilter.warn=0",
         toupper((unsigned char)*sentence), sentence + 1);
 }
@@ -140,7 +140,7 @@ void php_bf_weakness(const zval *made)
     if (Z_TYPE_P(made) != IS_OBJECT || !BF_G(warn) || EG(exception)) return;
     const php_bf *bf = php_bf_from(Z_OBJ_P(made));
     if (bf->map && !php_bf_map_is_new(bf->map)) return; /* this process was told */
-    if (!bf_weakness(bf->f, sentence, sizeof sentence)) return;
+    if (!bf_hash_warning(bf->f, sentence, sizeof sentence)) return;
     php_error_docref(NULL, E_USER_WARNING, "%s, or set bloomfilter.warn=0", sentence);
 }
 

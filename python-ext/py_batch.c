@@ -323,7 +323,7 @@ static int batch_run(batch *b, PyObject *keys)
     if (is_one_key(keys)) return -1;
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
-    b->most = bf_at_once(b->bf);
+    b->most = bf_batch_size(b->bf);
     char *more = b->self->far ? PyMem_Malloc(FAR_ROOM) : NULL;
     if (more) {
         b->room = more;
@@ -365,7 +365,7 @@ static PyObject *answers(FilterObject *self, PyObject *keys, bool skip_nulls, ma
 {
     enum { HINT_MAX = 1 << 20 }; /* a hint is not a promise: the rest grows */
     batch b;
-    Py_ssize_t hint = PyObject_LengthHint(keys, BF_AT_ONCE_MAX);
+    Py_ssize_t hint = PyObject_LengthHint(keys, BF_BATCH_SIZE_MAX);
     if (hint < 0) return NULL;
     if (hint > HINT_MAX) hint = HINT_MAX;
     batch_start(&b, self, call, skip_nulls);

@@ -229,7 +229,7 @@ Py_ssize_t utf8_of_ucs4(const uint32_t *text, Py_ssize_t n, char *out);
 
 /* ---- py_batch.c: many keys; py_column.c, py_array.c, py_arrow.c: many keys in one piece of memory
  * ---- */
-enum { BATCH_KEYS = BF_AT_ONCE_MAX, BATCH_ROOM = 10240 };
+enum { BATCH_KEYS = BF_BATCH_SIZE_MAX, BATCH_ROOM = 10240 };
 typedef int64_t many_call(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err);
 typedef struct batch {
     FilterObject *self;
@@ -243,7 +243,7 @@ typedef struct batch {
     size_t asked;         /* of a column: gathered keys that were answered */
     bool skip_nulls;      /* nulls="skip": a null is a row without a key; its answer is 0 */
     size_t nulls;         /* nulls between the gathered keys */
-    uint16_t null_row[BF_AT_ONCE_MAX]; /* their rows, counted from the first row of the chunk */
+    uint16_t null_row[BF_BATCH_SIZE_MAX]; /* their rows, counted from the first row of the chunk */
     bool apart;         /* one large key, held: the core works on it without the GIL */
     PyObject *borrowed; /* the list or tuple of which keys are borrowed, or NULL      */
     Py_ssize_t first;   /* where those stand that are gathered                        */

@@ -121,7 +121,7 @@ static PyObject *storage_of(FilterObject *self, bf_filter *bf, const bf_info *in
     bf_spec there = { .storage = info->storage, .counting = is_counting(Py_TYPE(self)) },
             only_read = there;
     only_read.read_only = true;
-    if (bf_fits(bf, &there, NULL) <= 0 && bf_fits(bf, &only_read, NULL) <= 0) {
+    if (bf_is_current(bf, &there, NULL) <= 0 && bf_is_current(bf, &only_read, NULL) <= 0) {
         PyErr_Format(state_of(Py_TYPE(self))->error,
             "%R is a relative path, which is not this filter's in the present working directory: "
             "to pickle it, open it by its absolute path",

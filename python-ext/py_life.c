@@ -225,7 +225,7 @@ static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObjec
     self->shared = self->waits && strcmp(info.home, "file") == 0;
     self->remote = clock || self->far;
     self->apart_from = self->remote ? 0 : LARGE_KEY;
-    if (bf && !self->far) bf_on_wait(bf, wait_begin, wait_end, self);
+    if (bf && !self->far) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
 }
 
 /* Closing may take trips, wait for a lock, and give gigabytes back.  Nobody has the handle any

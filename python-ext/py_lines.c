@@ -40,8 +40,8 @@ static size_t read_ends(lines *l, bf_key *keys, size_t most)
 
 static int run_found(lines *l, bf_error *err)
 {
-    bf_key keys[BF_AT_ONCE_MAX];
-    const size_t n = read_ends(l, keys, bf_at_once(l->bf));
+    bf_key keys[BF_BATCH_SIZE_MAX];
+    const size_t n = read_ends(l, keys, bf_batch_size(l->bf));
     if (n == 0) return 0;
     const int64_t hits = (l->add ? bf_add_many : bf_test_many)(l->bf, keys, n, NULL, err);
     if (hits < 0) {

@@ -178,7 +178,7 @@ static void look_after(FilterObject *self, int64_t fresh)
 
 void filter_watch(FilterObject *self, bool made)
 {
-    look_after(self, self->warn && self->bf ? bf_watch(self->bf, made) : INT64_MAX);
+    look_after(self, self->warn && self->bf ? bf_check_after(self->bf, made) : INT64_MAX);
 }
 
 /* The key is added by now: what cannot be looked at is no fault of the add. */
@@ -192,7 +192,7 @@ int filter_look(FilterObject *self)
         return 0;
     }
     PyThreadState *ts = self->far ? gil_release(self, NULL) : NULL;
-    const int full = bf_look(bf, &left, sentence, sizeof sentence);
+    const int full = bf_check_fill(bf, &left, sentence, sizeof sentence);
     if (ts) gil_take(ts, self, NULL);
     filter_leave(self);
     look_after(self, left);
@@ -207,7 +207,7 @@ int filter_weakness(FilterObject *self)
     char sentence[BF_SENTENCE_BYTES];
     bf_filter *bf = self->warn ? filter_enter(self) : NULL;
     if (!bf) return self->warn ? -1 : 0;
-    const int weak = bf_weakness(bf, sentence, sizeof sentence);
+    const int weak = bf_hash_warning(bf, sentence, sizeof sentence);
     filter_leave(self);
     return !weak ? 0 : PyErr_WarnFormat(PyExc_UserWarning, 1, "%s, or pass warn=False", sentence);
 }
@@ -255,28 +255,32 @@ PyObject *filter_info(FilterObject *self, PyObject *Py_UNUSED(unused))
 }
 
 /* ---- for people ---- */
-/* snprintf's %g would follow locale.setlocale(). */
-static void short_real(char out[32], double v)
+/* ", grow=2", ", window=5.5, parts=4" or "".  snprintf's %g would follow locale.setlocale(). */
+static PyObject *variant_text(const bf_info *info)
 {
-    char *text = PyOS_double_to_string(v, 'g', 6, 0, NULL);
-    snprintf(out, 32, "%s", text ? text : "?");
-    PyMem_Free(text);
+    const double v = info->grow != 0 ? info->grow : info->window;
+    if (v == 0) return PyUnicode_FromString("");
+    char *real = PyOS_double_to_string(v, 'g', 6, 0, NULL);
+    if (!real) return NULL;
+    PyObject *text = info->grow != 0
+                         ? PyUnicode_FromFormat(", grow=%s", real)
+                         : PyUnicode_FromFormat(", window=%s, parts=%u", real, info->parts);
+    PyMem_Free(real);
+    return text;
 }
 
 static PyObject *describe(const char *type, const bf_info *info)
 {
-    PyObject *p = PyFloat_FromDouble(info->p), *where = NULL, *text = NULL;
-    char more[72] = "", real[32];
-    short_real(real, info->grow != 0 ? info->grow : info->window);
-    if (info->grow != 0) snprintf(more, sizeof more, ", grow=%s", real);
-    if (info->window != 0) snprintf(more, sizeof more, ", window=%s, parts=%u", real, info->parts);
+    PyObject *p = PyFloat_FromDouble(info->p), *more = variant_text(info), *where = NULL,
+             *text = NULL;
     if (info->shown) where = PyUnicode_DecodeFSDefault(info->shown);
-    const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s, storage=%R)"
-                               : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%s)";
-    if (p && (where || !info->shown))
+    const char *format = where ? "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U, storage=%R)"
+                               : "%s(m=%llu, n=%llu, k=%u, p=%R, scheme='%s'%U)";
+    if (p && more && (where || !info->shown))
         text = PyUnicode_FromFormat(format, type, (unsigned long long)info->m,
             (unsigned long long)info->n, info->k, p, info->scheme, more, where);
     Py_XDECREF(p);
+    Py_XDECREF(more);
     Py_XDECREF(where);
     return text;
 }

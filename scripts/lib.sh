@@ -31,7 +31,7 @@ step() {
     step_log=$out/log/$2
     shift 2
     printf '%-60s ' "$what" >&2
-    "$@" >"$step_log" 2>&1 </dev/null
+    ("$@") >"$step_log" 2>&1 </dev/null      # what the trap says goes to the screen
     printf '%4d s\n' $((SECONDS - start)) >&2
     grep ': warning: .*\[-W' "$step_log" >&2 || true
     step_log=

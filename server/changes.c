@@ -115,7 +115,7 @@ static bool is_whole(served *s)
 static void check_remote(filters *fs, served *s)
 {
     if (s && s->remote &&
-        (bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) != 1 ||
+        (bf_is_current(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) != 1 ||
             !is_whole(s)))
         filters_doubt(s);
 }

@@ -50,9 +50,9 @@ served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage
     pthread_mutex_init(&s->lock, NULL);
     init_lock(&s->use);
     bf_get_info(f, &info);
-    if (bf_weakness(f, sentence, sizeof sentence))
+    if (bf_hash_warning(f, sentence, sizeof sentence))
         fprintf(stderr, "bloomfilterd: filter %s: %s\n", s->name, sentence);
-    s->spare = bf_watch(f, true);
+    s->spare = bf_check_after(f, true);
     s->grows = info.grow > 0;
     s->counts = info.counting;
     s->sure = !strcmp(info.scheme, "classic") || !strcmp(info.scheme, "block") ||
@@ -402,7 +402,7 @@ static void look(served *s)
 {
     char sentence[BF_SENTENCE_BYTES];
     int64_t left;
-    const bool full = bf_look(s->f, &left, sentence, sizeof sentence) == 1;
+    const bool full = bf_check_fill(s->f, &left, sentence, sizeof sentence) == 1;
     if (full) {
         bf_info info;
         bf_get_info(s->f, &info);

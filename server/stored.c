@@ -176,7 +176,7 @@ bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_err
 
 bool stored_stands(const filters *fs, const served *s)
 {
-    return bf_fits(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
+    return bf_is_current(s->f, stored_spec(&(bf_spec){ .storage = s->storage }, fs->o), NULL) == 1;
 }
 
 /* Of a file a look at its name; of Redis no more than what failed calls told, because every call

@@ -100,7 +100,7 @@ void one_key(worker *w, text name, text raw, verb v, reply *a)
 /* n more keys, whose answers go behind those that are there. */
 static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t n, reply *a)
 {
-    uint8_t before[BF_AT_ONCE_MAX];
+    uint8_t before[BF_BATCH_SIZE_MAX];
     bf_error err;
     if (!buffer_reserve(&a->made, n)) {
         reply_status(a, 507, "out of memory");
@@ -124,8 +124,8 @@ static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t
  * not. */
 static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
 {
-    bf_key keys[BF_AT_ONCE_MAX];
-    const size_t most = bf_at_once(f->f);
+    bf_key keys[BF_BATCH_SIZE_MAX];
+    const size_t most = bf_batch_size(f->f);
     text rest = c->body;
     for (size_t done = 0, n; done < a->made.len; done += n)
         n = keys_next(c->form, &rest, keys, a->made.len - done < most ? a->made.len - done : most);

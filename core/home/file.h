@@ -17,7 +17,7 @@ typedef struct bf_file {
     uint64_t packed_len;
     bf_identity made; /* the file that this opening made; all zeros: none       */
     char *path;
-    uint64_t *shadow;  /* its map, or NULL: shadow.c */
+    uint64_t *shadow; /* its map, or NULL: shadow.c */
     size_t shadow_bytes;
     void *maker;       /* a map whose lock says that the process that rebuilds lives, or NULL */
     int maker_process; /* that made it: a child of fork does not have the map        */

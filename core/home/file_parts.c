@@ -228,7 +228,6 @@ static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error 
     return f->part.store.ops->create(&f->part.store, d, spec, err);
 }
 
-const bf_chain_ops bf_chain_file = { .create = create,
-    .append = append,
-    .follow = follow,
-    .news = news };
+const bf_chain_ops bf_chain_file = {
+    .create = create, .append = append, .follow = follow, .news = news
+};

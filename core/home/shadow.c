@@ -132,12 +132,11 @@ static int words_file(bf_filter *f, bool create, uint64_t **shadow, bf_error *er
     if (rc < 0) return rc;
     if (fstat(file->fd, &st) < 0) return bf_fail_sys(err, errno, "look at", file->path);
     if ((uint64_t)st.st_size < bf_shadow_to(bits_of(f)))
-        return create ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was open",
-                            file->path)
-                      : 0;
+        return create
+                   ? bf_fail(err, BF_EFORMAT, "%.80s was truncated while it was open", file->path)
+                   : 0;
     if (!file->shadow) {
-        void *p = mmap(
-            NULL, bytes_of(f), PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)at);
+        void *p = mmap(NULL, bytes_of(f), PROT_READ | PROT_WRITE, MAP_SHARED, file->fd, (off_t)at);
         if (p == MAP_FAILED) return bf_fail_sys(err, errno, "map", file->path);
         file->shadow = p;
         file->shadow_bytes = bytes_of(f);

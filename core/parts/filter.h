@@ -44,16 +44,16 @@ struct bf_filter {
     bf_chain *chain; /* NULL: a fixed filter; asked in parts/ and where parts live */
     const bf_variant *variant;
     const bf_scheme *scheme;
-    const bf_hash *hash;          /* scheme->hash or scheme->keyed */
-    uint64_t *generation;         /* rebuild.h: the store's word, or own_generation         */
-    bool atomic;                  /* which add kernel              */
-    bool may_write;               /* bf_writable has said yes      */
-    bool replaced;                /* it was saved over the file that it is open in */
-    bool untouched; /* made empty in memory: it still is where may_write is not raised     */
-    bool read_only; /* as asked; the store's own flag may come from the file's rights */
-    bool created;   /* bf_open made what it opened   */
-    int64_t looked; /* watch.c: ms, when a trip last told how full it is; 0 never */
-    bool hosted;    /* calls run the host's code: a clock, a client                    */
+    const bf_hash *hash;  /* scheme->hash or scheme->keyed */
+    uint64_t *generation; /* rebuild.h: the store's word, or own_generation         */
+    bool atomic;          /* which add kernel              */
+    bool may_write;       /* bf_writable has said yes      */
+    bool replaced;        /* it was saved over the file that it is open in */
+    bool untouched;       /* made empty in memory: it still is where may_write is not raised     */
+    bool read_only;       /* as asked; the store's own flag may come from the file's rights */
+    bool created;         /* bf_open made what it opened   */
+    int64_t looked;       /* watch.c: ms, when a trip last told how full it is; 0 never */
+    bool hosted;          /* calls run the host's code: a clock, a client                    */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* or the scheme's argument   */
     uint64_t secret_check;                       /* 0 where not keyed             */
     double told_p;                               /* what bf_info says of p        */
@@ -68,12 +68,12 @@ struct bf_filter {
     /* rebuild.h */
     _Alignas(8) uint64_t own_generation; /* of a filter in memory                                */
     uint64_t *shadow;                    /* of a filter in memory, or NULL                       */
-    int64_t began;    /* the generation of the rebuild that this handle opened, or 0           */
-    int began_by;     /* the process that did                                                  */
-    int64_t fresh_of; /* the generation of the rebuild that its keys are for, or 0             */
-    int lock_holder;  /* the process that holds the lock of this handle, or 0                   */
-    int lock_fd;      /* open while the store's lock is held, else -1                           */
-    bf_wait_hooks wait; /* bf_on_wait */
+    int64_t began;      /* the generation of the rebuild that this handle opened, or 0           */
+    int began_by;       /* the process that did                                                  */
+    int64_t fresh_of;   /* the generation of the rebuild that its keys are for, or 0             */
+    int lock_holder;    /* the process that holds the lock of this handle, or 0                   */
+    int lock_fd;        /* open while the store's lock is held, else -1                           */
+    bf_wait_hooks wait; /* bf_set_wait_hooks */
 };
 /* handle.c: one thread of one process at a time changes which parts there are, or replaces bits.
  * First within the process, then among the processes that share the store. */

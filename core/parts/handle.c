@@ -156,7 +156,7 @@ void bf_unlock(bf_filter *f)
 }
 
 /* ---- for hosts with a lock of their own ---- */
-void bf_on_wait(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
+void bf_set_wait_hooks(bf_filter *f, void *(*begin)(void *), void (*end)(void *, void *), void *ctx)
 {
     f->wait = (bf_wait_hooks){ begin, end, ctx };
 }

@@ -31,7 +31,7 @@ void bf_own(bf_filter *f)
     bf_int_set(&f->process, bf_process());
 }
 
-bf_filter *bf_hold(bf_filter *f)
+bf_filter *bf_retain(bf_filter *f)
 {
     if (f) bf_who_add(&f->who, OWNER);
     return f;

@@ -56,7 +56,7 @@ typedef struct {
 } bf_store_ops;
 struct bf_store {
     const bf_store_ops *ops;
-    uint64_t *words; /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
+    uint64_t *words;      /* NULL = the bits are elsewhere; memory order is the format's: bits.h */
     uint64_t *generation; /* a word that changes when bits are replaced, rebuild.h; or NULL     */
     uint64_t nwords; /* ceil(bits / 64), set by filter.c before create and after attach        */
     bool read_only;

@@ -177,10 +177,7 @@ int bf_whole_refresh(bf_filter *f, bf_error *err)
     return f->chain ? bf_chain_refresh(f, err) : bf_whole_check(f, err);
 }
 
-int bf_whole_hold(bf_filter *f, bf_error *err)
-{
-    return f->chain ? bf_lock(f, err) : 0;
-}
+int bf_whole_hold(bf_filter *f, bf_error *err) { return f->chain ? bf_lock(f, err) : 0; }
 
 int bf_whole_hold_all(bf_filter *f, bf_error *err)
 {

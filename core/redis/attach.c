@@ -301,6 +301,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         return 1;
     }
     r->making = making;
+    if (meta && d->g.shards > 1 && !r->of) r->born = born;
     if (meta && d->g.shards > 1 && !r->of) return bf_redis_attach_shards(r, spec, d, want, err);
     if (s.refused) return s.refused;
     if (!meta && !spec->scheme && !r->of && !may_create(spec) &&

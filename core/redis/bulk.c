@@ -19,53 +19,6 @@ enum {
     TRIES = 20
 }; /* while others exchange the bits meanwhile       */
 
-/* ---- scripts: KEYS K, K:meta, temporary; ARGV[1] where the mark is, ARGV[2] the one it should be
- * ---- */
-#define TTL "local t=call('PTTL',KEYS[1]) "
-#define KEPT " if t>0 then call('PEXPIRE',KEYS[1],t) end "
-/* Only where the name is free: no string, and no companion hash but that of the lost filter that
- * was seen. */
-static const char publish[] =
-    "if call('EXISTS',KEYS[1])==1 or (call('EXISTS',KEYS[2])==1 and "
-    "call('HGET',KEYS[2],'mark')~=ARGV[2]) then call('DEL',KEYS[3]) return 0 end "
-    "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1]) call('DEL',KEYS[2]) "
-    "call('HSET',KEYS[2],unpack(ARGV,3)) return 1";
-/* Where there is a temporary key that gets into K: the mark it was made with is ARGV[3] in hex and
- * ARGV[4] as bytes.  What has not got it, or its full length, was lost and begun again by a later
- * command of the upload, which goes from the end to the beginning: it lacks what came before. */
-#define WHOLE                                                                                      \
-    BF_LUA_LIVE                                                                                    \
-    "if not live then return 0 end if apart and call('STRLEN',KEYS[3])~=at or not apart and "      \
-    "call('GETRANGE',KEYS[3],at,at+3)~=ARGV[4] then return -1 end " BF_LUA_RENEW TTL
-static const char replace[] =
-    WHOLE "call('PERSIST',KEYS[3]) call('RENAME',KEYS[3],KEYS[1])" KEPT
-          "renew(ARGV[3]) if mine and call('HEXISTS',KEYS[2],'keys')==1 then "
-          "call('HSET',KEYS[2],'keys',0) end return 1";
-static const char merge[] =
-    WHOLE "if not apart then call('SETRANGE',KEYS[3],at,'\\0\\0\\0\\0') end "
-          "call('BITOP','OR',KEYS[1],KEYS[1],KEYS[3])" KEPT "call('DEL',KEYS[3]) return 1";
-/* Bits go back to 0: a new mark, as for clear. */
-static const char meet[] =
-    WHOLE "call('BITOP','AND',KEYS[3],KEYS[1],KEYS[3]) call('PERSIST',KEYS[3]) if not apart then "
-          "call('SETRANGE',KEYS[3],at,ARGV[4]) end call('RENAME',KEYS[3],KEYS[1])" KEPT
-          "renew(ARGV[3]) return 1";
-static const char expire[] = BF_LUA_LIVE BF_LUA_MINE BF_LUA_EXPIRE
-    "if not live then return 0 end expire(KEYS[1],ARGV[3]) if mine then expire(KEYS[2],ARGV[3]) "
-    "end return 1";
-static const char remove_[] = BF_LUA_LIVE BF_LUA_MINE
-    "if not live then return 0 end call('DEL',KEYS[1]) if mine then call('DEL',KEYS[2]) end "
-    "return 1";
-
-static void script_for(bf_redis *r, const char *text, uint32_t mark, const char *temp)
-{
-    bf_link *l = r->link;
-    bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, text, 2 + (temp != NULL));
-    bf_link_more(l, "ss", r->key, r->meta);
-    if (temp) bf_link_word(l, temp);
-    bf_link_more(l, "nx", r->mark_at, mark);
-}
-
 /* Sends it; 1 or 0 as the script says. */
 static int run(bf_redis *r, bf_error *err)
 {
@@ -160,7 +113,9 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_redis_place(r, d);
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0) {
-        script_for(r, publish, r->seen, temp);
+        bf_link_begin(r->link, BF_CHANGES);
+        bf_link_eval(r->link, bf_script_create, 3);
+        bf_link_more(r->link, "sssx", r->key, r->meta, temp, r->seen);
         bf_redis_meta_put(r, d, mark);
         rc = run(r, err);
     }
@@ -171,41 +126,42 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 }
 
 /* Bits that are ready in temp get into K at once. */
-static int swap_in(bf_redis *r, const char *text, const char *temp, uint32_t mark, bf_error *err)
+static int swap_in(bf_redis *r, const char *how, const char *temp, uint32_t mark, bf_error *err)
 {
     int rc = catch_up(r, err);
     if (rc < 0) return rc;
-    script_for(r, text, r->mark, temp);
-    bf_link_more(r->link, "xr", mark, mark);
+    bf_link_begin(r->link, BF_CHANGES);
+    bf_redis_script(r, bf_script_exchange, temp);
+    bf_link_more(r->link, "xrs", mark, mark, how);
     return run(r, err);
 }
 
 /* renews: what comes of it has temp's mark. */
-static int exchange(bf_redis *r, const char *text, const void *bytes, bool renews, bf_error *err)
+static int exchange(bf_redis *r, const char *how, const void *bytes, bf_error *err)
 {
     char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
-    for (int i = 0; rc == 0 && i < TRIES; i++) rc = swap_in(r, text, temp, mark, err);
+    for (int i = 0; rc == 0 && i < TRIES; i++) rc = swap_in(r, how, temp, mark, err);
     if (rc != 1) bf_redis_discard(r, temp);
-    if (rc == 1 && renews) r->mark = mark;
+    if (rc == 1 && strcmp(how, "OR") != 0) r->mark = mark;
     free(temp);
     return alive(r, rc, err);
 }
 
 int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err)
 {
-    return exchange(r, replace, bytes, true, err);
+    return exchange(r, "", bytes, err);
 }
 int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err)
 {
-    return exchange(r, meet, bytes, true, err);
+    return exchange(r, "AND", bytes, err);
 }
 int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err)
 {
-    return exchange(r, merge, bytes, false, err);
+    return exchange(r, "OR", bytes, err);
 }
 
 uint64_t bf_redis_ms(double seconds)
@@ -213,14 +169,16 @@ uint64_t bf_redis_ms(double seconds)
     return seconds == 0 ? 0 : seconds < 0.001 ? 1 : (uint64_t)(seconds * 1000 + 0.5);
 }
 
-/* Until it finds the mark. */
-static int care(bf_redis *r, const char *text, uint64_t argument, bf_error *err)
+/* A command over K and K:meta, until its script finds the mark.  ms: its argument, 0 = none. */
+static int care(bf_redis *r, const char *command, uint64_t ms, bf_error *err)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < TRIES; i++) {
         if ((rc = catch_up(r, err)) < 0) return rc;
-        script_for(r, text, r->mark, NULL);
-        bf_link_number(r->link, argument);
+        bf_link_begin(r->link, BF_CHANGES);
+        bf_redis_script(r, bf_script_care, NULL);
+        bf_link_word(r->link, command);
+        if (ms) bf_link_number(r->link, ms);
         rc = run(r, err);
     }
     return alive(r, rc, err);
@@ -228,9 +186,10 @@ static int care(bf_redis *r, const char *text, uint64_t argument, bf_error *err)
 
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 {
-    return care(r, expire, bf_redis_ms(seconds), err);
+    const uint64_t ms = bf_redis_ms(seconds);
+    return care(r, ms ? "PEXPIRE" : "PERSIST", ms, err);
 }
-int bf_redis_remove(bf_redis *r, bf_error *err) { return care(r, remove_, 0, err); }
+int bf_redis_remove(bf_redis *r, bf_error *err) { return care(r, "DEL", 0, err); }
 
 /* ---- looking ---- */
 /* The last reply of a trip: still the same bits?  1 yes, 0 others of the same filter: to be read

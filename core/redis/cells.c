@@ -290,20 +290,14 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
 }
 
 /* ---- taking back ---- */
-static const char undo_bits[] = "local function take_back() for i=3,#ARGV do "
-                                "call('SETBIT',KEYS[1],ARGV[i],0) end end " BF_LUA_UNDO;
-static const char undo_counters[] =
-    "local function take_back() for i=3,#ARGV,2 do "
-    "call('BITFIELD',KEYS[1],'OVERFLOW','SAT','INCRBY','u4','#'..ARGV[i],-ARGV[i+1]) "
-    "end end " BF_LUA_UNDO;
-
 /* Best effort: the error stands.  Of bits those that were 0, of counters all, and by how much. */
 static void undo(const bf_redis_group *g, unsigned k)
 {
     bf_link *l = g->of->link;
     uint64_t own[BF_K_MAX];
     bf_link_begin(l, BF_CHANGES);
-    bf_redis_script(g->of, counts(g) ? undo_counters : undo_bits);
+    bf_redis_script(g->of, bf_script_take_back, NULL);
+    bf_link_word(l, counts(g) ? "1" : "0");
     for (size_t key = 0; key < g->nkeys; key++) {
         const uint8_t *old = g->old ? g->old + key * k : NULL;
         unsigned n;

@@ -13,20 +13,6 @@
 
 enum { SCRIPT_KEYS = 50, SCRIPT_POSITIONS = 1500, SUMS = 250 };
 
-/* ARGV: where the mark is, the mark, then for each key how many positions and the positions.
- * Answers 1 or 0 a key; or -1, and the mark that is there. */
-static const char remove_[] = BF_LUA_LIVE
-    "if not live then return {-1,tonumber(m,16)} end "
-    /* what f makes of each position, as many a command as unpack takes; what is answered */
-    "local function run(from,to,f) local out={} for i=from,to,1000 do local "
-    "c={'BITFIELD',KEYS[1]} for j=i,math.min(i+999,to) do f(c,ARGV[j],j-from+1) end if #c>2 then "
-    "for _,v in ipairs(call(unpack(c))) do out[#out+1]=v end end end return out end local "
-    "at,out=3,{} while at<=#ARGV do local from,to,there=at+1,at+ARGV[at],1 local "
-    "v=run(from,to,function(c,p) local n=#c c[n+1],c[n+2],c[n+3]='GET','u4','#'..p end) for _,n "
-    "in ipairs(v) do if n==0 then there=0 end end if there==1 then run(from,to,function(c,p,i) "
-    "if v[i]<15 then local n=#c c[n+1],c[n+2],c[n+3],c[n+4]='INCRBY','u4','#'..p,'-1' end end) "
-    "end out[#out+1]=there at=to+1 end return out";
-
 /* How many of so many keys go into one script. */
 static size_t share(size_t nkeys, unsigned k)
 {
@@ -38,7 +24,7 @@ static size_t share(size_t nkeys, unsigned k)
 static void put_keys(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k)
 {
     uint64_t own[BF_K_MAX];
-    bf_redis_script(r, remove_);
+    bf_redis_script(r, bf_script_count_down, NULL);
     for (size_t i = 0; i < nkeys; i++, pos += k) {
         memcpy(own, pos, k * sizeof *own);
         const unsigned n = bf_counters_distinct(own, k);

@@ -24,25 +24,6 @@
 #include <string.h>
 #include <time.h>
 
-static const char create_script[] = /* KEYS: K:meta K */
-    "if call('EXISTS',KEYS[1])==1 or call('EXISTS',KEYS[2])==1 then return 0 end "
-    "call('HSET',KEYS[1],unpack(ARGV)) return 1";
-/* After the four of scripts.h: epoch, ms to live, oldest living, newest or '', born of the whole,
- * meta. */
-static const char turn_script[] = BF_LUA_FAIL
-    "if call('EXISTS',KEYS[6])==0 then return fail(2) end if (call('HGET',KEYS[6],'born') or "
-    "'')~=ARGV[9] then return fail(0) end local e=tonumber(call('HGET',KEYS[6],'epoch') or '') "
-    "if e~=tonumber(ARGV[8]) or call('HEXISTS',KEYS[6],'e'..ARGV[5])==1 then return fail(0) end "
-    "local hash,again={unpack(ARGV,10)} " BF_LUA_OWN BF_LUA_NAME_PART
-    "if e then local owner=call('HGET',KEYS[2],'owner') or '' if call('EXISTS',KEYS[1])==1 and "
-    "(owner=='' or owner==hash[2]) then call('SETRANGE',KEYS[1],ARGV[1],ARGV[3]) end "
-    "if owner==hash[2] then call('HSET',KEYS[2],'mark',ARGV[4]) end end "
-    "call('PEXPIRE',KEYS[4],ARGV[6]) call('PEXPIRE',KEYS[5],ARGV[6]) for _,f "
-    "in ipairs(call('HKEYS',KEYS[6])) do local n=string.match(f,'^e(-?%d+)$') if n and "
-    "tonumber(n)<tonumber(ARGV[7]) then call('HDEL',KEYS[6],f) end end if not e or "
-    "e<tonumber(ARGV[5]) then call('HSET',KEYS[6],'epoch',ARGV[5]) end "
-    "call('HSET',KEYS[6],'e'..ARGV[5],'1') return 1";
-
 /* ---- whose time it is ----
  * Redis's.  It is asked for by TIME once a step, or a minute where that is shorter, and known in
  * between by this machine's clock that nobody sets; never too late by more than that trip took, and
@@ -378,7 +359,7 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     d.kind = BF_FIXED;
     if (rc == 0)
         rc = bf_redis_bear(f, bf_redis_of(p),
-            &(bf_redis_birth){ .script = turn_script,
+            &(bf_redis_birth){ .script = bf_script_turn,
                 .before = key,
                 .before_meta = meta,
                 .mark_at = (d.g.m + 31) / 32 * 4,
@@ -444,8 +425,8 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     if (rc < 0) return rc;
     bf_redis_lock(whole);
     bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, create_script, 2);
-    bf_link_more(l, "ss", whole->meta, whole->key);
+    bf_link_eval(l, bf_script_create, 2);
+    bf_link_more(l, "sss", whole->key, whole->meta, "");
     bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
     if (f->chain->own_clock) bf_link_more(l, "ss", "clock", "own");
     rc = bf_link_run(l, &v, err);

@@ -22,26 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After the four of scripts.h: which part it is; the first part: BF_WHOLE_ARGS of K:meta; those of
- * the part's hash.  The first part has K and K:meta in the newest's place, and as its mark the born
- * of the lost filter whose place it takes, or ''.  KEYS[7] and on are the later parts and their
- * hashes: those of the lost filter are deleted. */
-static const char append_script[] = BF_LUA_FAIL
-    "local n=tonumber(ARGV[5]) local hash={unpack(ARGV,n==0 and 30 or 6)} local again=false "
-    "if n==0 then local "
-    "was=call('EXISTS',KEYS[6])==1 if call('EXISTS',KEYS[1])==1 or (was and (ARGV[2]=='' or "
-    "call('HGET',KEYS[6],'born')~=ARGV[2])) then return fail(0) end "
-    "again=was else if "
-    "call('HGET',KEYS[6],'parts')~=ARGV[5] then return fail(0) end " BF_LUA_LIVE
-    "if not live then return fail(2) end end " BF_LUA_OWN BF_LUA_NAME_PART
-    "if n==0 then for i=7,#KEYS,2 do if redis.pcall('HGET',KEYS[i+1],'owner')==hash[2] then "
-    "call('DEL',KEYS[i],KEYS[i+1]) end end "
-    "call('DEL',KEYS[6]) call('HSET',KEYS[6],unpack(ARGV,6,29)) return 1 end local "
-    "t=call('PTTL',KEYS[6]) if t>0 then call('PEXPIRE',KEYS[4],t) "
-    "call('PEXPIRE',KEYS[5],t) end " BF_LUA_RENEW
-    "call('SETRANGE',KEYS[1],ARGV[1],ARGV[3]) renew(ARGV[4]) call('HSET',KEYS[6],'parts',n+1) "
-    "return 1";
-
 /* ---- a part as a store ---- */
 static void free_piece(bf_piece *p)
 {
@@ -251,7 +231,7 @@ static void put_append(bf_filter *f, bf_redis *r, const bf_redis_birth *b)
     bf_link *l = r->link;
     bf_redis *whole = bf_redis_whole(f);
     const unsigned i = f->chain->count;
-    bf_link_more(l, "n", (uint64_t)i);
+    bf_link_more(l, "nn", (uint64_t)i, (uint64_t)(i ? 0 : BF_WHOLE_ARGS));
     if (i == 0) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
     bf_redis_meta_put(r, b->desc, b->own_mark);
 }
@@ -263,7 +243,7 @@ static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *er
     const bool first = c->count == 0;
     bf_redis *r = bf_redis_of(p), *before = first ? NULL : bf_redis_of(c->piece[c->count - 1]);
     const bf_redis *whole = bf_redis_whole(f);
-    const bf_redis_birth b = { .script = append_script,
+    const bf_redis_birth b = { .script = bf_script_append,
         .before = first ? NULL : before->key,
         .before_meta = first ? NULL : before->meta,
         .mark_at = first ? 0 : before->mark_at,
@@ -337,12 +317,17 @@ static int expire(bf_filter *f, double seconds, bf_error *err)
     if (f->chain->desc.kind == BF_WINDOW)
         return bf_fail(
             err, BF_ENOTSUP, "a forgetting filter expires part by part: expire() is not for it");
+    bf_redis *whole = bf_redis_whole(f);
     int rc = follow(f, err);
     for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) {
         bf_store *s = &f->chain->piece[i]->part.store;
         rc = s->ops->expire(s, seconds, err);
     }
-    return rc < 0 ? rc : bf_redis_expire_parts(bf_redis_whole(f), seconds, err);
+    if (rc < 0) return rc;
+    bf_redis_lock(whole);
+    rc = bf_redis_whole_expire(whole, seconds, err);
+    bf_link_unlock(whole->link);
+    return rc;
 }
 
 /* Every part is removed; one that is lost is gone already.  The first error is the error. */
@@ -364,10 +349,14 @@ static int remove_parts(bf_filter *f, bf_error *err)
 
 static int remove_(bf_filter *f, bf_error *err)
 {
+    bf_redis *whole = bf_redis_whole(f);
     int64_t now = bf_live(f->chain->epoch);
     int rc = follow(f, err);
     if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_look(f, &now, true, err);
-    if (rc == 0) rc = bf_redis_delete_parts(bf_redis_whole(f), err);
+    if (rc < 0) return rc;
+    bf_redis_lock(whole);
+    rc = bf_redis_whole_command(whole, "DEL", NULL, err);
+    bf_link_unlock(whole->link);
     return rc < 0 ? rc : remove_parts(f, err);
 }
 

@@ -103,33 +103,24 @@ int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
     return told ? 0 : bf_redis_anew(whole->label, gone, note, err);
 }
 
-/* ---- deleting and expiring: the hash of the whole; parts have scripts of their own ---- */
-#define MINE                                                                                       \
-    "if call('HEXISTS',KEYS[1],'kind')==0 or (call('HGET',KEYS[1],'born') or '')~=ARGV[1] then "   \
-    "return 0 end "
-static const char delete_meta[] = MINE "call('DEL',KEYS[1]) return 1";
-static const char expire_meta[] = MINE BF_LUA_EXPIRE "expire(KEYS[1],ARGV[2]) return 1";
-
-/* Not what somebody else has made there meanwhile. */
-static int about_meta(bf_redis *r, const char *script, uint64_t argument, bf_error *err)
+/* ---- the hash of the whole ---- */
+int bf_redis_whole_command(bf_redis *r, const char *command, const char *argument, bf_error *err)
 {
     bf_link *l = r->link;
     long long done = 0;
-    bf_redis_lock(r);
+    bf_redis_select(r);
     bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, script, 1);
-    bf_link_more(l, "sxn", r->meta, r->born, argument);
+    bf_link_eval(l, bf_script_whole, 1);
+    bf_link_more(l, "sxs", r->meta, r->born, command);
+    if (argument) bf_link_word(l, argument);
     const int rc = bf_link_run(l, &done, err);
-    bf_link_unlock(l);
     return rc < 0 || done == 1 ? rc : bf_redis_lost(r, err);
 }
 
-int bf_redis_delete_parts(bf_redis *whole, bf_error *err)
+int bf_redis_whole_expire(bf_redis *r, double seconds, bf_error *err)
 {
-    return about_meta(whole, delete_meta, 0, err);
-}
-
-int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err)
-{
-    return about_meta(whole, expire_meta, bf_redis_ms(seconds), err);
+    char ms[24] = "";
+    *bf_redis_digits(ms, bf_redis_ms(seconds)) = 0;
+    return bf_redis_whole_command(
+        r, seconds > 0 ? "PEXPIRE" : "PERSIST", seconds > 0 ? ms : NULL, err);
 }

@@ -13,37 +13,14 @@
 #include "redis/mark.h"
 #include "redis/meta.h"
 #include "redis/parts.h"
+#include "redis/scripts.h"
 #include "redis/sharded.h"
 #include "redis/trip.h"
 #include <string.h>
 
 enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
 
-/* KEYS: the parts, the newest last, its companion hash, K:meta.  ARGV: k; how many keys the newest
- * may have, and how many it has as far as is known here; born of the whole; then for each part
- * where its mark is, the mark, and of each key its k positions: decimal, ended by zeros, each of 11
- * bytes.  (An argument a position costs Redis more than the look at it.)  Answers how many keys the
- * newest has, then for each key the part that had it, 0: it is new and in the newest, or -2: it is
- * new, and there is no room; or nothing but -1: a mark is another; or -3: K:meta is. */
-enum { PLACE = 11 };
-static const char put_script[] =
-    "local KEYS,ARGV,get=KEYS,ARGV,struct.unpack local "
-    "parts,k,most,at,out,n,pos=#KEYS-2,tonumber(ARGV[1]),tonumber(ARGV[2]),5,{},1,{} local "
-    "whole=call('HMGET',KEYS[parts+2],'kind','born') if whole[1]~='grow' or (whole[2] or "
-    "'')~=ARGV[4] then return {-3} end for i=1,parts do if "
-    "call('GETRANGE',KEYS[i],ARGV[at],ARGV[at]+3)~=ARGV[at+1] then return {-1} end "
-    "pos[i]=ARGV[at+2] at=at+3 end local meta,last,wide=KEYS[parts+1],pos[parts],11*k local "
-    "had=tonumber(call('HGET',meta,'keys') or 0) local keys=math.max(had,tonumber(ARGV[3])) "
-    "local set={'BITFIELD',KEYS[parts]} for j=1,math.min(k,1000) do "
-    "set[4*j-1],set[4*j],set[4*j+2]='SET','u1','1' end for from=1,#last,wide do local "
-    "found,stop=0,from+wide for i=parts,1,-1 do local key,p,j=KEYS[i],pos[i],from while j<stop "
-    "and call('GETBIT',key,(get('s',p,j)))==1 do j=j+11 end if j==stop then found=i break end "
-    "end if found==0 and keys>=most then found=-2 elseif found==0 then keys=keys+1 for "
-    "j=from,stop-1,11000 do local c=2 for q=j,math.min(j+11000,stop)-1,11 do "
-    "set[c+3]=get('s',last,q) c=c+4 end call(unpack(set,1,c)) end end n=n+1 out[n]=found end if "
-    "keys~=had and call('HEXISTS',meta,'format')==1 then "
-    "call('HSET',meta,'keys',string.format('%.0f',keys)) end out[1]=keys return out";
-
+enum { PLACE = 11 }; /* bytes of a position as bf_script_put wants it */
 /* ---- keys of a span under every name ---- */
 typedef struct {
     bf_piece *const *piece;
@@ -206,7 +183,7 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
     const int64_t have = bf_live(b->piece[b->n - 1]->live);
     bf_link_apart(l);
     bf_link_about(l, bf_redis_whole(f)->key);
-    bf_link_eval(l, put_script, b->n + 2);
+    bf_link_eval(l, bf_script_put, b->n + 2);
     bf_link_allow(l, c + 1, 0);
     for (unsigned i = 0; i < b->n; i++) bf_link_word(l, bf_redis_of(b->piece[i])->key);
     bf_link_more(l, "ssnnnx", bf_redis_of(b->piece[b->n - 1])->meta, bf_redis_whole(f)->meta,

@@ -36,8 +36,9 @@ typedef struct bf_redis_birth {
     void (*rest)(bf_filter *f, bf_redis *r, const struct bf_redis_birth *b);
 } bf_redis_birth;
 int bf_redis_bear(bf_filter *f, bf_redis *r, const bf_redis_birth *b, bf_error *err);
-int bf_redis_delete_parts(bf_redis *whole, bf_error *err); /* K:meta, if it is still this one's */
-int bf_redis_expire_parts(bf_redis *whole, double seconds, bf_error *err); /* the same */
+/* One command over K:meta, with the link locked; an error where another filter was born there. */
+int bf_redis_whole_command(bf_redis *r, const char *command, const char *argument, bf_error *err);
+int bf_redis_whole_expire(bf_redis *r, double seconds, bf_error *err);
 int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err);
 int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err);
 int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);

@@ -20,7 +20,7 @@
  *               grown.c     parts of growing filters
  *               epochs.c    parts of forgetting ones
  *   redisson.c  filters that Redisson keeps            store.c     what the home offers
- *   scripts.h   what scripts have in common
+ *   scripts.h   scripts.c   the Lua scripts
  *
  * A filter under key K:
  *   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the

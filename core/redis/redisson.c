@@ -9,6 +9,7 @@
 #include "redis/mark.h"
 #include "redis/meta.h"
 #include "redis/redisson.h"
+#include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,12 +105,8 @@ int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
     long long made = 0;
     as_java(p, d->g.p);
     bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l,
-        "if call('HEXISTS',KEYS[2],'size')==1 or call('EXISTS',KEYS[1])==1 then "
-        "return 0 end "
-        "call('HMSET',KEYS[2],unpack(ARGV)) return 1",
-        2);
-    bf_link_more(l, "sssnsnsnss", r->key, r->meta, "size", d->g.m, "hashIterations",
+    bf_link_eval(l, bf_script_create, 2);
+    bf_link_more(l, "ssssnsnsnss", r->key, r->meta, "", "size", d->g.m, "hashIterations",
         (uint64_t)d->g.k, "expectedInsertions", d->g.n, "falseProbability", p);
     const int rc = bf_link_run(l, &made, err);
     if (rc < 0) return rc;

@@ -11,6 +11,7 @@
 #include "redis/mark.h"
 #include "redis/meta.h"
 #include "redis/names.h"
+#include "redis/parts.h"
 #include "redis/scripts.h"
 #include "redis/sharded.h"
 #include "redis/trip.h"
@@ -88,30 +89,15 @@ static bool any_shard(bf_redis *r)
     return false;
 }
 
-/* A script over K and K:meta, with the mark that K:meta should have and what the caller puts after
- * it. */
-static void on_whole(bf_redis *r, const char *text, uint32_t mark)
-{
-    bf_link *l = r->link;
-    bf_redis_select(r);
-    bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, text, 2);
-    bf_link_more(l, "ssx", r->meta, r->key, mark);
-}
-
-/* The script as it is: not where K:meta is another's by now. */
-static int run(bf_redis *r, bf_error *err)
-{
-    long long v = 0;
-    return bf_link_run(r->link, &v, err);
-}
-
-#define MINE "if call('HGET',KEYS[1],'mark')~=ARGV[1] then return 0 end "
-/* From now on the name is free once all shards are lost. */
+/* From now on the name is free once all shards are lost.  Where K:meta is another filter's by now,
+ * the next call finds out. */
 static int all_made(bf_redis *r, bf_error *err)
 {
-    on_whole(r, MINE "call('HDEL',KEYS[1],'making') return 1", r->mark);
-    return run(r, err);
+    bf_error unheard;
+    const int rc = bf_redis_whole_command(r, "HDEL", "making", &unheard);
+    if (rc == 0 || unheard.lost) return 0;
+    if (err) *err = unheard;
+    return rc;
 }
 
 /* K:meta says d.  Of a filter that has lost all its shards another one may be made, as of one that
@@ -142,28 +128,14 @@ static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
 {
     const uint32_t mark = bf_redis_new_mark();
     long long made = 0;
-    on_whole(r,
-        "if call('EXISTS',KEYS[2])==1 or (call('EXISTS',KEYS[1])==1 "
-        "and call('HGET',KEYS[1],'mark')~=ARGV[1]) then return 0 end "
-        "call('DEL',KEYS[1]) call('HSET',KEYS[1],'making','1',unpack(ARGV,2)) return 1",
-        r->seen);
+    bf_redis_select(r);
+    bf_link_begin(r->link, BF_CHANGES);
+    bf_link_eval(r->link, bf_script_create, 2);
+    bf_link_more(r->link, "ssxss", r->key, r->meta, r->seen, "making", "1");
     bf_redis_meta_put(r, d, mark);
     const int rc = bf_link_run(r->link, &made, err);
-    if (rc == 0 && made) r->mark = mark;
+    if (rc == 0 && made) r->mark = r->born = mark;
     return rc < 0 ? rc : made != 0;
-}
-
-int bf_redis_remove_whole(bf_redis *r, bf_error *err)
-{
-    on_whole(r, MINE "call('DEL',KEYS[1]) return 1", r->mark);
-    return run(r, err);
-}
-
-int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err)
-{
-    on_whole(r, MINE BF_LUA_EXPIRE "expire(KEYS[1],ARGV[2]) return 1", r->mark);
-    bf_link_number(r->link, bf_redis_ms(seconds));
-    return run(r, err);
 }
 
 /* A creation that failed leaves nothing of its own. */
@@ -171,7 +143,7 @@ static void take_back(bf_redis *r, const bool *mine)
 {
     for (unsigned i = 0; i < r->shards; i++)
         if (mine[i]) bf_redis_remove(bf_redis_key(r, i), NULL);
-    bf_redis_remove_whole(r, NULL);
+    bf_redis_whole_command(r, "DEL", NULL, NULL);
 }
 
 int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)

@@ -6,8 +6,6 @@
 int bf_redis_attach_shards(
     bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err);
 int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err); /* as bf_redis_make */
-int bf_redis_remove_whole(bf_redis *r, bf_error *err); /* K:meta, after the shards */
-int bf_redis_expire_whole(bf_redis *r, double seconds, bf_error *err);
 void bf_redis_free_shards(bf_redis *r);
 int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err);

@@ -8,6 +8,7 @@
 #include "redis/cache.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
+#include "redis/parts.h"
 #include "redis/redisson.h"
 #include "redis/sharded.h"
 #include "redis/trip.h"
@@ -185,8 +186,9 @@ static int each_key(bf_store *s, const char *what, bool removes, double seconds,
         bf_redis *one = i < r->shards ? bf_redis_key(r, i) : r;
         const bool all = i == r->shards;
         if (all && first < 0 && !removes) break;
-        const int rc = removes ? (all ? bf_redis_remove_whole : bf_redis_remove)(one, e)
-                               : (all ? bf_redis_expire_whole : bf_redis_expire)(one, seconds, e);
+        const int rc = !removes ? (all ? bf_redis_whole_expire : bf_redis_expire)(one, seconds, e)
+                       : all    ? bf_redis_whole_command(one, "DEL", NULL, e)
+                                : bf_redis_remove(one, e);
         if (first == 0) first = rc;
     }
     if (removes) bf_redis_cache_forget(r->cache);

@@ -148,8 +148,7 @@ static int unite_during(bf_filter *into, bf_filter *from, op o, bf_error *err)
     const uint64_t before = bf_generation(into);
     if (!bf_settled(before)) return unite_locked(into, from, o, NULL, err);
     const int rc = combine_all(into, from, o, err);
-    return rc < 0 || bf_unchanged(into, before) ? rc
-                                                : unite_locked(into, from, o, &before, err);
+    return rc < 0 || bf_unchanged(into, before) ? rc : unite_locked(into, from, o, &before, err);
 }
 
 static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_error *err)
@@ -161,7 +160,7 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
         (rc = bf_whole_refresh(into, err)) < 0 || (rc = bf_whole_refresh(from, err)) < 0)
         return rc;
     return o.adds && bf_rebuilds_in_place(into) ? unite_during(into, from, o, err)
-                                        : combine_all(into, from, o, err);
+                                                : combine_all(into, from, o, err);
 }
 
 int bf_do_unite(bf_filter *into, bf_filter *from, bf_error *err)

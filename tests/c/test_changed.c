@@ -545,7 +545,7 @@ static int64_t fits(bf_filter *f, bf_filter *o)
     bf_info i;
     (void)o;
     bf_get_info(f, &i);
-    return bf_fits(f, i.counting ? &counted : &there, &e) ? 0 : BF_EFORMAT;
+    return bf_is_current(f, i.counting ? &counted : &there, &e) ? 0 : BF_EFORMAT;
 }
 
 static void cut_short(void)
@@ -621,29 +621,30 @@ static void another_file_under_the_name(void)
             no_statx = way == 1;
             const bf_spec *s = again(&kinds[i], false);
             bf_filter *f = OPEN(&kinds[i]), *image = bf_copy(f, &e);
-            CHECK_EQ(bf_fits(f, s, &e), 1);
-            CHECK_EQ(bf_fits(f, &kinds[i], &e), 1);
+            CHECK_EQ(bf_is_current(f, s, &e), 1);
+            CHECK_EQ(bf_is_current(f, &kinds[i], &e), 1);
             add_some(f);
-            CHECK(bf_sync(f, &e) == 0 && bf_fits(f, s, &e) == 1);
-            CHECK(link(path, second) == 0 && bf_fits(f, s, &e) == 1);
+            CHECK(bf_sync(f, &e) == 0 && bf_is_current(f, s, &e) == 1);
+            CHECK(link(path, second) == 0 && bf_is_current(f, s, &e) == 1);
             CHECK(unlink(path) == 0 &&
-                  bf_fits(f, s, &e) == 0); /* deleted; a second name does not count */
-            CHECK(rename(second, path) == 0 && bf_fits(f, s, &e) == 1);
+                  bf_is_current(f, s, &e) == 0); /* deleted; a second name does not count */
+            CHECK(rename(second, path) == 0 && bf_is_current(f, s, &e) == 1);
             for (int r = 0; r < 20;
                 r++) { /* deleted and made again: never the number of an open one */
                 unlink(path);
                 make_again(&kinds[i]);
-                CHECK_EQ(bf_fits(f, s, &e), 0);
+                CHECK_EQ(bf_is_current(f, s, &e), 0);
             }
             bf_close(f);
             f = OPEN(s);
             CHECK_EQ(bf_save(image, path, &e), 0); /* by save */
-            CHECK_EQ(bf_fits(f, s, &e), 0);
+            CHECK_EQ(bf_is_current(f, s, &e), 0);
             bf_close(f);
             f = OPEN(s);
             CHECK_EQ(bf_save(image, second, &e), 0); /* by mv */
-            CHECK(bf_fits(f, s, &e) == 1 && rename(second, path) == 0 && bf_fits(f, s, &e) == 0);
-            CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0 && bf_fits(f, s, &e) == 0 &&
+            CHECK(bf_is_current(f, s, &e) == 1 && rename(second, path) == 0 &&
+                  bf_is_current(f, s, &e) == 0);
+            CHECK(unlink(path) == 0 && mkdir(path, 0700) == 0 && bf_is_current(f, s, &e) == 0 &&
                   rmdir(path) == 0);
             bf_close(f);
             bf_close(image);
@@ -656,9 +657,9 @@ static void a_number_that_was_used_before(void)
     for (int i = 0; i < KINDS; i++) {
         bf_filter *f = OPEN(&kinds[i]);
         born_later = true; /* the same device and number, another file */
-        CHECK_EQ(bf_fits(f, again(&kinds[i], false), &e), 0);
+        CHECK_EQ(bf_is_current(f, again(&kinds[i], false), &e), 0);
         as_ever();
-        CHECK_EQ(bf_fits(f, again(&kinds[i], false), &e), 1);
+        CHECK_EQ(bf_is_current(f, again(&kinds[i], false), &e), 1);
         bf_close(f);
         unlink(path);
     }
@@ -668,10 +669,10 @@ static void it_grows_and_is_the_same(void)
 {
     bf_filter *f = OPEN(&growing), *g = OPEN(&there);
     for (int i = 0; i < 5000; i++) CHECK(bf_add(g, &i, sizeof i, &e) >= 0);
-    CHECK_EQ(bf_fits(f, &there, &e), 1); /* it has not followed yet */
-    CHECK_EQ(bf_fits(g, &there, &e), 1);
+    CHECK_EQ(bf_is_current(f, &there, &e), 1); /* it has not followed yet */
+    CHECK_EQ(bf_is_current(g, &there, &e), 1);
     for (int i = 0; i < 5000; i++) CHECK_EQ(bf_test(f, &i, sizeof i, &e), 1);
-    CHECK_EQ(bf_fits(f, &there, &e), 1);
+    CHECK_EQ(bf_is_current(f, &there, &e), 1);
     bf_close(f);
     bf_close(g);
     unlink(path);

@@ -489,8 +489,9 @@ static void bytes_and_files(void)
     bf_close(g);
     CHECK((g = make((bf_spec){ .storage = path, .read_only = true })) &&
           bf_count_of(g, "x", 1, &e) == 2 && bf_remove(g, "x", 1, &e) == BF_ENOTSUP);
-    CHECK(bf_fits(g, &(bf_spec){ .storage = path, .read_only = true, .counting = true }, &e) == 1);
-    CHECK_EQ(bf_fits(g, &(bf_spec){ .storage = path, .read_only = true }, &e), BF_EMISMATCH);
+    CHECK(bf_is_current(
+              g, &(bf_spec){ .storage = path, .read_only = true, .counting = true }, &e) == 1);
+    CHECK_EQ(bf_is_current(g, &(bf_spec){ .storage = path, .read_only = true }, &e), BF_EMISMATCH);
     bf_close(g);
     CHECK(!bf_open(&(bf_spec){ .storage = path }, &e) && e.code == BF_EMISMATCH);
     CHECK_HAS(e.msg, path);

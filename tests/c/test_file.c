@@ -217,18 +217,19 @@ static void cut_short_replaced_deleted(void)
     bf_filter *f = OPEN(.m = 1000000, .k = 3);
     bf_key one = { "a", 1 };
     add(f, "x", 1);
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path }, &e), 1);
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path, .m = 1000000, .k = 3 }, &e), 1);
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path, .m = 1000001, .k = 3 }, &e), BF_EMISMATCH);
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path, .read_only = true }, &e), 0);
+    CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path }, &e), 1);
+    CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path, .m = 1000000, .k = 3 }, &e), 1);
+    CHECK_EQ(
+        bf_is_current(f, &(bf_spec){ .storage = path, .m = 1000001, .k = 3 }, &e), BF_EMISMATCH);
+    CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path, .read_only = true }, &e), 0);
     if (!lacks_sodium())
         CHECK_EQ(
-            bf_fits(f,
+            bf_is_current(f,
                 &(bf_spec){ .storage = path, .secret = "0123456789abcdef", .secret_len = 16 }, &e),
             BF_EMISMATCH);
     bf_filter *copy = bf_copy(f, &e);
     CHECK(truncate(path, 8192) == 0);
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path }, &e), 0);
+    CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path }, &e), 0);
     CHECK_EQ(bf_test_many(f, &one, 1, NULL, &e), BF_EFORMAT);
     CHECK_HAS(e.msg, "truncated while it was open: 8192 bytes, it had 129096");
     CHECK_EQ(bf_add_many(f, &one, 1, NULL, &e), BF_EFORMAT);
@@ -240,7 +241,7 @@ static void cut_short_replaced_deleted(void)
     CHECK_EQ(bf_save(copy, path, &e), 0);
     f = OPEN(0);
     CHECK_EQ(bf_save(copy, path, &e), 0); /* replaced under the map: the old file lives on */
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path }, &e), 0);
+    CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path }, &e), 0);
     CHECK(has(f, "x", 1) == 1 && add(f, "x", 2) == BF_ADDED);
     bf_filter *g = OPEN(0);
     CHECK(has(g, "x", 1) == 1 && has(g, "x", 2) == 0);
@@ -253,7 +254,7 @@ static void cut_short_replaced_deleted(void)
 }
 
 /* cp over a mapped file: same inode, same size, other filter.  Seen at the next batch, at the next
- * opening by bf_fits. */
+ * opening by bf_is_current. */
 static void overwritten_in_place(void)
 {
     uint64_t len;
@@ -265,7 +266,7 @@ static void overwritten_in_place(void)
     add(f, "x", 1);
     int fd = open(path, O_WRONLY);
     CHECK(pwrite(fd, image, len, 0) == (ssize_t)len);
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = path }, &e), 0);
+    CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = path }, &e), 0);
     CHECK_EQ(bf_test_many(f, &one, 1, NULL, &why), BF_EFORMAT);
     CHECK_HAS(why.msg, "was overwritten while it was open");
     CHECK_EQ(bf_add_many(f, &one, 1, NULL, &e), BF_EFORMAT);

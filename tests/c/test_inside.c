@@ -15,8 +15,8 @@ static uint64_t wait_;
 static void every_owner_closes(void)
 {
     bf_filter *f = plain();
-    CHECK(bf_hold(f) == f);
-    CHECK(bf_hold(NULL) == NULL);
+    CHECK(bf_retain(f) == f);
+    CHECK(bf_retain(NULL) == NULL);
     bf_close(f);
     CHECK_EQ(bf_add(f, "a", 1, NULL), BF_ADDED);
     bf_close(f);

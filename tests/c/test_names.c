@@ -673,7 +673,7 @@ static void what_looks_like_a_url(void)
         bf_get_info(f, &info);
         CHECK(!strcmp(info.storage, storage)); /* opens it again */
         CHECK_EQ(bf_add(f, "a", 1, &e), BF_ADDED);
-        CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = storage }, &e), 1);
+        CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = storage }, &e), 1);
         bf_close(f);
         CHECK(mode_of(where) != 07777);
         f = OPEN(&((bf_spec){ .storage = where, .read_only = true }));

@@ -88,7 +88,7 @@ static void overtakes(void (*call)(bf_filter *f, bf_filter *other), int when, in
     overtaken.plain = *other->part.store.ops;
     overtaken.plain.read = read_overtaken;
     other->part.store.ops = &overtaken.plain;
-    overtaken.by = in_file ? open_(true) : bf_hold(f);
+    overtaken.by = in_file ? open_(true) : bf_retain(f);
     overtaken.ends = ends;
     add(f, 0, 5);
     overtaken.when = when;
@@ -195,7 +195,7 @@ static void whoever_waits_for_a_rebuild_says_so(void)
         waited.f = f;
         waited.fd = in_file ? open(path, O_RDONLY) : -1;
         waited.begun = waited.ended = 0;
-        bf_on_wait(f, wait_begins, wait_ends, &waited);
+        bf_set_wait_hooks(f, wait_begins, wait_ends, &waited);
         bf_filter *fresh = bf_rebuild_begin(f, &e);
         add(f, 0, 5); /* the first one waits for the disk */
         waited.begun = waited.ended = 0;

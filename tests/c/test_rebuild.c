@@ -99,7 +99,7 @@ static void the_bits_of_a_new_filter(void)
 {
     EACH
     {
-        bf_filter *f = open_(in_file), *g = in_file ? open_(true) : bf_hold(f);
+        bf_filter *f = open_(in_file), *g = in_file ? open_(true) : bf_retain(f);
         add(f, 0, 1000);
         bf_filter *fresh = bf_rebuild_begin(f, &e);
         CHECK(fresh && same(f, g) && has(g, 0, 1000) == 1000);
@@ -124,7 +124,7 @@ static void what_is_added_meanwhile_is_kept(void)
 {
     EACH
     {
-        bf_filter *f = open_(in_file), *g = in_file ? open_(true) : bf_hold(f),
+        bf_filter *f = open_(in_file), *g = in_file ? open_(true) : bf_retain(f),
                   *other = of(6000, 6100, 0, 0);
         uint8_t each[3];
         const bf_key keys[] = { { "k1", 2 }, { "new", 3 }, { "new", 3 } };
@@ -212,7 +212,7 @@ static void a_file_meanwhile(void)
         add(f, 0, 100);
         const off_t was = length();
         bf_filter *fresh = bf_rebuild_begin(f, &e), *g = bf_open(&there, &e);
-        CHECK(length() > was && g && bf_fits(f, &there, &e) == 1 && bf_sync(f, &e) == 0);
+        CHECK(length() > was && g && bf_is_current(f, &there, &e) == 1 && bf_sync(f, &e) == 0);
         bf_filter *loaded = bf_load(path, &there, &e);
         CHECK(loaded && is(loaded, 0, 100, 0, 0));
         there.read_only = true;
@@ -296,8 +296,7 @@ static void a_generation_that_nobody_wrote(void)
         const char *why;
     } bad[] = { { 1, 5, "its generation is invalid" },
         { 1, live(1 << 16) ^ 4, "its generation is invalid" },
-        { 0, live(1 << 16), "its generation is invalid" },
-        { 1, live(1 << 16), NULL } };
+        { 0, live(1 << 16), "its generation is invalid" }, { 1, live(1 << 16), NULL } };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         uint8_t page[PAGE];
         counting = 0;
@@ -441,7 +440,7 @@ static void together(void)
     {
         pthread_t adder, tester;
         bf_filter *f = open_(in_file);
-        for (int i = 0; i < 2; i++) theirs[i] = in_file ? open_(true) : bf_hold(f);
+        for (int i = 0; i < 2; i++) theirs[i] = in_file ? open_(true) : bf_retain(f);
         add(f, 100, 200);
         turn = stopped = absent = 0;
         pthread_create(&adder, NULL, adds, NULL);

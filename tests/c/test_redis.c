@@ -177,10 +177,10 @@ static void opened_again(void)
     CHECK_EQ(bf_clear(g, &e), BF_ENOTSUP);
     CHECK_EQ(bf_delete(g, &e), BF_ENOTSUP);
     bf_close(g);
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = a.storage }, &e), 1);
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = a.storage, .key = "other" }, &e), 0);
+    CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = a.storage }, &e), 1);
+    CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = a.storage, .key = "other" }, &e), 0);
     rs_command(&redis, "DEL again");
-    CHECK_EQ(bf_fits(f, &(bf_spec){ .storage = a.storage }, &e), 0);
+    CHECK_EQ(bf_is_current(f, &(bf_spec){ .storage = a.storage }, &e), 0);
     bf_close(f);
 }
 

@@ -326,8 +326,8 @@ static void stopped_between_commands(void)
 }
 
 /* The bits and their mark are there, so a handle that is open is right and goes on; but nobody else
- * opens the filter, and that is what bf_fits says of a handle that is kept.  Of a filter that grows
- * the next constructor deletes the parts: no add is acknowledged. */
+ * opens the filter, and that is what bf_is_current says of a handle that is kept.  Of a filter that
+ * grows the next constructor deletes the parts: no add is acknowledged. */
 static void a_companion_hash_alone(void)
 {
     static const struct {
@@ -345,9 +345,9 @@ static void a_companion_hash_alone(void)
         const bf_spec there = { .storage = url, .counting = rows[i].spec.counting };
         if (!f) return;
         CHECK_EQ(bf_add(f, "a", 1, &e), 1);
-        CHECK_EQ(bf_fits(f, &there, &e), 1);
+        CHECK_EQ(bf_is_current(f, &there, &e), 1);
         rs_command(&redis, "RENAME %s elsewhere", rows[i].gone);
-        CHECK_EQ(bf_fits(f, &there, &e), 0);
+        CHECK_EQ(bf_is_current(f, &there, &e), 0);
         CHECK(code_of((bf_spec){ .must_exist = true, .counting = there.counting }, "k") < 0);
         const bool grows = rows[i].spec.grow != 0;
         CHECK(bf_test(f, "a", 1, &e) == 1 && bf_add(f, "b", 1, &e) == (grows ? BF_EIO : 1));
@@ -355,10 +355,10 @@ static void a_companion_hash_alone(void)
         if (grows) CHECK_HAS(e.msg, "is lost");
         CHECK(bf_test(f, "a", 1, &e) == 1 && bf_test(f, "b", 1, &e) == !grows);
         rs_command(&redis, "RENAME elsewhere %s", rows[i].gone);
-        CHECK_EQ(bf_fits(f, &there, &e), 1);
+        CHECK_EQ(bf_is_current(f, &there, &e), 1);
         CHECK(bf_test(f, "a", 1, &e) == 1 && bf_add(f, "b", 1, &e) == grows);
         rs_command(&redis, "HSET %s mark 12345678 born 12345678", rows[i].gone);
-        CHECK_EQ(bf_fits(f, &there, &e), 0);
+        CHECK_EQ(bf_is_current(f, &there, &e), 0);
         bf_close(f);
     }
 }

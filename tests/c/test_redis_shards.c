@@ -203,7 +203,7 @@ static void what_is_stored(void)
     bf_get_info(g, &i);
     CHECK(i.shards == 4 && i.n == 1000 && i.p == 0.01 && !strcmp(i.scheme, "block"));
     CHECK_EQ(missing(g, 0, 300), 0);
-    CHECK_EQ(bf_fits(g, &(bf_spec){ .storage = i.storage }, &e), 1);
+    CHECK_EQ(bf_is_current(g, &(bf_spec){ .storage = i.storage }, &e), 1);
     bf_close(g);
     CHECK((g = OPEN("st", .n = 1000, .p = 0.01)) != NULL); /* not said how many */
     bf_close(g);

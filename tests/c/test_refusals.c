@@ -398,7 +398,7 @@ static void filters_that_grew_otherwise(void)
     bf_close(b);
 }
 
-/* ---- bf_fits: every reason to say no ---- */
+/* ---- bf_is_current: every reason to say no ---- */
 static void fits_says_no(void)
 {
     NEEDS_SODIUM;
@@ -429,15 +429,15 @@ static void fits_says_no(void)
         { { .m = 1000, .k = 3, .storage = path, .grow = 0.5 }, BF_EINVAL },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        CHECK_EQ(bf_fits(f, &rows[i].spec, &e), rows[i].want);
-        CHECK_EQ(bf_fits(f, &rows[i].spec, NULL), rows[i].want);
+        CHECK_EQ(bf_is_current(f, &rows[i].spec, &e), rows[i].want);
+        CHECK_EQ(bf_is_current(f, &rows[i].spec, NULL), rows[i].want);
     }
-    CHECK_EQ(bf_fits(memory, &made, &e), 0);
+    CHECK_EQ(bf_is_current(memory, &made, &e), 0);
     unlink(path);
-    CHECK_EQ(bf_fits(f, &made, &e), 0); /* the name leads to nothing */
+    CHECK_EQ(bf_is_current(f, &made, &e), 0); /* the name leads to nothing */
     bf_filter *g = must(bf_open(&made, &e));
-    CHECK_EQ(bf_fits(f, &made, &e), 0); /* to another file */
-    CHECK_EQ(bf_fits(g, &made, &e), 1);
+    CHECK_EQ(bf_is_current(f, &made, &e), 0); /* to another file */
+    CHECK_EQ(bf_is_current(g, &made, &e), 1);
     bf_close(f);
     bf_close(g);
     bf_close(memory);

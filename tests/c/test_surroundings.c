@@ -394,8 +394,8 @@ static void a_lock_that_is_held_for_ever(void)
 {
     waits told = { 0, 0 };
     bf_filter *f = OPEN(GROWS), *fixed = bf_open(&(bf_spec){ .n = 10, .p = 0.1 }, NULL);
-    bf_on_wait(f, wait_begins, wait_ends, &told);
-    bf_on_wait(fixed, wait_begins, wait_ends, &told); /* never waits */
+    bf_set_wait_hooks(f, wait_begins, wait_ends, &told);
+    bf_set_wait_hooks(fixed, wait_begins, wait_ends, &told); /* never waits */
     bf_close(fixed);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     CHECK_EQ(__real_flock(fd, LOCK_EX), 0);

@@ -27,10 +27,13 @@ def b(data, times=1):
 YES, NONE, LIST = {"t": 1}, {"n": 0}, {"l": []}
 
 
-def case(name, kind, op, want, says=(), args=None, no=None, value=None, **more):
-    """says: what the message must hold; want and says may differ by language: {"": all others,
-    "php": ...}."""
-    row = {"id": f"{kind}/{name}", "kind": kind, "op": op, "args": args or {}, "want": want}
+def case(what, says=(), args=None, no=None, value=None, want=None, **more):
+    """what: "KIND/NAME: OP -> WANT".  says: what the message must hold.  want and says may differ by
+    language: {"": all others, "php": ...}."""
+    name, _, op = what.rpartition(": ")
+    op, _, one = op.partition(" -> ")
+    kind = name.partition("/")[0]
+    row = {"id": name, "kind": kind, "op": op, "args": args or {}, "want": want or one}
     row["says"] = (
         [says] if isinstance(says, str) else says if isinstance(says, dict) else list(says)
     )
@@ -43,8 +46,8 @@ def case(name, kind, op, want, says=(), args=None, no=None, value=None, **more):
 
 def both(name, want, says, args, **more):
     """What plan refuses, the constructor refuses."""
-    case(f"{name}/plan", "construct", "plan", want, says, args, **more)
-    case(f"{name}/new", "construct", "new", want, says, args, **more)
+    for op in ("plan", "new"):
+        case(f"construct/{name}/{op}: {op}", says, args, want=want, **more)
 
 
 PLAIN = {"m": i(1001), "k": i(3)}
@@ -56,16 +59,8 @@ def image(
     name, want, says, base=None, args=None, ways=("from_bytes", "load", "open"), no=None, **damage
 ):
     for op in ways:
-        case(
-            f"{name}/{op}",
-            "bytes",
-            op,
-            want,
-            says,
-            args,
-            data={"of": base or PLAIN, **damage},
-            no=no,
-        )
+        data = {"of": base or PLAIN, **damage}
+        case(f"bytes/{name}/{op}: {op}", says, args, want=want, data=data, no=no)
 
 
 def put(at, data):

@@ -206,20 +206,15 @@ def images():
         ),
     ):
         case(
-            f"as-{name}",
-            "bytes",
-            "from_bytes",
-            want,
+            f"bytes/as-{name}: from_bytes",
             says,
             {**args, "format": s(format_)},
             data={"raw": raw, "times": 1},
+            want=want,
         )
     for word, value in (("int", i(5)), ("none", NONE), ("list", LIST), ("true", YES)):
         case(
-            f"data={word}",
-            "bytes",
-            "from_bytes",
-            "type",
+            f"bytes/data={word}: from_bytes -> type",
             {"": [], "php": ["must be of type string"]},
             {"data": value},
             no={"c": NO_TYPE},
@@ -262,36 +257,24 @@ def mismatches():
     for base, rows in asked.items():
         for n, (args, says) in enumerate(rows):
             case(
-                f"{base}-{n}/new",
-                "mismatch",
-                "new",
-                "mismatch",
+                f"mismatch/{base}-{n}/new: new -> mismatch",
                 says,
                 {**args, "storage": {"path": "data"}},
                 data={"of": bases[base]},
             )
             case(
-                f"{base}-{n}/from_bytes",
-                "mismatch",
-                "from_bytes",
-                "mismatch",
+                f"mismatch/{base}-{n}/from_bytes: from_bytes -> mismatch",
                 says,
                 args,
                 data={"of": bases[base]},
             )
         case(
-            f"{base}-same/new",
-            "mismatch",
-            "new",
-            "ok",
+            f"mismatch/{base}-same/new: new -> ok",
             args={**bases[base], "storage": {"path": "data"}},
             data={"of": bases[base]},
         )
         case(
-            f"{base}-same/from_bytes",
-            "mismatch",
-            "from_bytes",
-            "ok",
+            f"mismatch/{base}-same/from_bytes: from_bytes -> ok",
             args=bases[base],
             data={"of": bases[base]},
         )
@@ -310,20 +293,14 @@ def mismatches():
         text = bad.get("i", bad.get("f"))
         no = {"c": ZERO} if text == "0" else None
         case(
-            f"bad-{letter}={text}/from_bytes",
-            "mismatch",
-            "from_bytes",
-            "value",
+            f"mismatch/bad-{letter}={text}/from_bytes: from_bytes -> value",
             f"{letter} must be",
             {letter: bad},
             data={"of": bases["classic"]},
             no=no,
         )
         case(
-            f"bad-{letter}={text}/new",
-            "mismatch",
-            "new",
-            "value",
+            f"mismatch/bad-{letter}={text}/new: new -> value",
             f"{letter} must be",
             {letter: bad, "storage": {"path": "data"}},
             data={"of": bases["classic"]},
@@ -343,21 +320,16 @@ def mismatches():
         }
         for op in ("union", "intersect"):
             case(
-                f"{op}-{a}-{c}",
-                "mismatch",
-                op,
-                "ok" if a == c else "value",
+                f"mismatch/{op}-{a}-{c}: {op}",
                 [] if a == c else "must have the same",
                 args,
+                want="ok" if a == c else "value",
             )
-        case(f"equal-{a}-{c}", "mismatch", "equal", "ok", args=args, value=str(int(a == c)))
+        case(f"mismatch/equal-{a}-{c}: equal -> ok", args=args, value=str(int(a == c)))
     for word, value in (("int", i(5)), ("none", NONE), ("list", LIST), ("text", s("x"))):
         for op in ("union", "intersect"):
             case(
-                f"{op}-{word}",
-                "mismatch",
-                op,
-                "type",
+                f"mismatch/{op}-{word}: {op} -> type",
                 [],
                 {"a.m": i(1001), "a.k": i(3), "arg": value},
                 no={"c": NO_TYPE},
@@ -391,7 +363,7 @@ def paths():
         for op in ("load", "open", "openro"):
             # load follows the link, and finds nothing
             found = "absent" if (name, op) == ("dangling", "load") else want
-            case(f"{name}/{op}", "file", op, found, says, {"storage": {"path": name}})
+            case(f"file/{name}/{op}: {op}", says, {"storage": {"path": name}}, want=found)
     creates = {
         "missing": ("ok", []),
         "dangling": ("io", "symbolic link"),
@@ -407,7 +379,7 @@ def paths():
         "loop": ("io", []),
     }
     for name, (want, says) in creates.items():
-        case(f"{name}/new", "file", "new", want, says, {**PLAIN, "storage": {"path": name}})
+        case(f"file/{name}/new: new", says, {**PLAIN, "storage": {"path": name}}, want=want)
     saves = {
         "missing": ("ok", []),
         "sound": ("ok", []),
@@ -418,31 +390,22 @@ def paths():
         "long": ("io", "too long"),
     }
     for name, (want, says) in saves.items():
-        case(f"{name}/save", "file", "save", want, says, {**PLAIN, "arg": {"path": name}})
-    case(
-        "read-only/addto",
-        "file",
-        "addto",
-        "notsup",
-        "read-only",
-        {"storage": {"path": "read-only"}},
-    )
-    case("sound/addto", "file", "addto", "ok", args={"storage": {"path": "sound"}})
+        case(f"file/{name}/save: save", says, {**PLAIN, "arg": {"path": name}}, want=want)
+    case("file/read-only/addto: addto -> notsup", "read-only", {"storage": {"path": "read-only"}})
+    case("file/sound/addto: addto -> ok", args={"storage": {"path": "sound"}})
     for op in ("load", "open"):
         case(
-            f"nul/{op}", "file", op, "value", "null byte", {"storage": s("a\0b")}, no={"c": NO_TYPE}
+            f"file/nul/{op}: {op} -> value", "null byte", {"storage": s("a\0b")}, no={"c": NO_TYPE}
         )
         case(
-            f"empty-name/{op}",
-            "file",
-            op,
-            {
+            f"file/empty-name/{op}: {op}",
+            [],
+            {"storage": s("")},
+            want={
                 "": "value",
                 "c": "absent" if op == "load" else "value",
                 "py": "io" if op == "load" else "value",
             },
-            [],
-            {"storage": s("")},
         )
         for word, value in (("float", f(1.5)), ("list", LIST), ("none", NONE)):
-            case(f"path={word}/{op}", "file", op, "type", [], {"storage": value}, no={"c": NO_TYPE})
+            case(f"file/path={word}/{op}: {op} -> type", [], {"storage": value}, no={"c": NO_TYPE})

@@ -69,48 +69,31 @@ def whole_numbers():
             no={"c": NO_TYPE},
         )
     case(
-        "m=most",
-        "construct",
-        "plan",
-        "ok",
+        "construct/m=most: plan -> ok",
         args={"m": i(2**40), "k": i(4096)},
         value="1099511627776 186065279 4096 classic",
     )
-    case("m=1", "construct", "new", "ok", args={"m": i(1), "k": i(1)}, value="1 1 1 classic")
+    case("construct/m=1: new -> ok", args={"m": i(1), "k": i(1)}, value="1 1 1 classic")
     case(
-        "m=1,k=most",
-        "construct",
-        "new",
-        "ok",
-        args={"m": i(1), "k": i(4096)},
-        value="1 1 4096 classic",
+        "construct/m=1,k=most: new -> ok", args={"m": i(1), "k": i(4096)}, value="1 1 4096 classic"
     )
-    case("m=n", "construct", "new", "ok", args={"m": i(1), "n": i(1)}, value="1 1 1 classic")
+    case("construct/m=n: new -> ok", args={"m": i(1), "n": i(1)}, value="1 1 1 classic")
     case(
-        "n=most",
-        "construct",
-        "plan",
-        "ok",
+        "construct/n=most: plan -> ok",
         args={"m": i(1), "n": i(2**63 - 1)},
         value="1 9223372036854775807 1 classic",
     )
     case(
-        "block/m=most",
-        "construct",
-        "plan",
-        "ok",
+        "construct/block/m=most: plan -> ok",
         args={"m": i(2**40), "k": i(8), "scheme": s("block")},
         value="1099511627776 95265423098 8 block",
     )
     case(
-        "block/m=1",
-        "construct",
-        "new",
-        "ok",
+        "construct/block/m=1: new -> ok",
         args={"m": i(1), "k": i(1), "scheme": s("block")},
         value="512 354 1 block",
     )
-    case("m=most/new", "construct", "new", ["memory", "ok"], {"": []}, {"m": i(2**40), "k": i(1)})
+    case("construct/m=most/new: new", {"": []}, {"m": i(2**40), "k": i(1)}, want=["memory", "ok"])
     both(
         "n=most,p",
         "value",
@@ -161,9 +144,9 @@ def rates():
     for word, value in (("true", YES), ("text", s("0.01")), ("bytes", b(b"0.01")), ("list", LIST)):
         both(f"p={word}", "type", "p", {"n": i(100), "p": value}, no={"c": NO_TYPE})
     both("p=none", "value", "give m and n", {"n": i(100), "p": NONE}, no={"c": NO_TYPE})
-    case("p=0.5", "construct", "plan", "ok", args={"n": i(1), "p": f("0.5")})
-    case("p=least", "construct", "plan", ["ok", "value"], args={"n": i(1), "p": f("5e-324")})
-    case("p=most", "construct", "plan", "ok", args={"n": i(1), "p": f("0.9999999999999999")})
+    case("construct/p=0.5: plan -> ok", args={"n": i(1), "p": f("0.5")})
+    case("construct/p=least: plan", args={"n": i(1), "p": f("5e-324")}, want=["ok", "value"])
+    case("construct/p=most: plan -> ok", args={"n": i(1), "p": f("0.9999999999999999")})
     both("m,p-too-small", "value", ["m=10", "too few"], {"m": i(10), "p": f("1e-9")})
     both(
         "m,n,p-cannot",
@@ -195,22 +178,13 @@ def insufficient():
                 continue
             if enough:
                 case(
-                    f"given={name}",
-                    "construct",
-                    "plan",
-                    ["ok"] if name != "nkp" else ["ok", "value"],
+                    f"construct/given={name}: plan",
                     args=args,
+                    want=["ok"] if name != "nkp" else ["ok", "value"],
                 )
             else:
                 both(f"given={name}", "value", "give m and n, n and p, m and k, or m and p", args)
-    case(
-        "given=storage",
-        "construct",
-        "plan",
-        "value",
-        "give m and n",
-        {"storage": {"path": "missing"}},
-    )
+    case("construct/given=storage: plan -> value", "give m and n", {"storage": {"path": "missing"}})
 
 
 def schemes():
@@ -250,10 +224,7 @@ def schemes():
                 {"m": i(5120), "k": i(k), "scheme": s(scheme)},
             )
         case(
-            f"{scheme}/k={k_max}",
-            "construct",
-            "new",
-            "ok",
+            f"construct/{scheme}/k={k_max}: new -> ok",
             args={"m": i(5120), "k": i(k_max), "scheme": s(scheme)},
         )
     for scheme, k in (
@@ -267,10 +238,7 @@ def schemes():
         others = sorted({1, k - 1, k + 1, 4096})
         for other in others if "dotnet" in scheme else ():  # its constructor takes k
             case(
-                f"{scheme}/k={other}",
-                "construct",
-                "new",
-                "ok",
+                f"construct/{scheme}/k={other}: new -> ok",
                 args={"m": i(1024), "k": i(other), "scheme": s(scheme)},
             )
         for wrong in () if "dotnet" in scheme else others:
@@ -281,10 +249,7 @@ def schemes():
                 {"m": i(1024), "k": i(wrong), "scheme": s(scheme)},
             )
         case(
-            f"{scheme}/k={k}",
-            "construct",
-            "new",
-            "ok",
+            f"construct/{scheme}/k={k}: new -> ok",
             args={"m": i(1024), "k": i(k), "scheme": s(scheme)},
         )
         both(
@@ -335,10 +300,7 @@ def secrets():
             {"m": i(1000), "k": i(3), "secret": b(b"\0", n) if n else b(b"")},
         )
         case(
-            f"block/secret={n}",
-            "construct",
-            "new",
-            "value",
+            f"construct/block/secret={n}: new -> value",
             f"got {n} bytes",
             {"n": i(100), "p": f(0.01), "secret": b(b"a", n) if n else b(b"")},
         )
@@ -349,27 +311,18 @@ def secrets():
     ):
         for scheme in ("classic", "block", "block2"):
             case(
-                f"{scheme}/secret={name}",
-                "construct",
-                "new",
-                "ok",
+                f"construct/{scheme}/secret={name}: new -> ok",
                 args={"m": i(1024), "k": i(3), "scheme": s(scheme), "secret": b(secret)},
             )
     for word, value in (("true", YES), ("int", i(16)), ("float", f(1.0)), ("list", LIST)):
         case(
-            f"secret={word}",
-            "construct",
-            "new",
-            "type",
+            f"construct/secret={word}: new -> type",
             "secret",
             {"m": i(1000), "k": i(3), "secret": value},
             no={"c": NO_TYPE},
         )
     case(
-        "secret=str",
-        "construct",
-        "new",
-        "type",
+        "construct/secret=str: new -> type",
         "secret",
         {"m": i(1000), "k": i(3), "secret": s("0123456789abcdef")},
         no={"c": NO_TYPE, "php": NO_TYPE},
@@ -379,10 +332,7 @@ def secrets():
 def named(name, what, *more):
     """Messages say a parameter as the language does."""
     php = {"cache_max_age": "cacheMaxAge", "wait_replicas": "waitReplicas"}
-    return {
-        "": [f"{name} {what}", *more],
-        "php": [f"{php.get(name, name)} {what}", *more],
-    }
+    return {"": [f"{name} {what}", *more], "php": [f"{php.get(name, name)} {what}", *more]}
 
 
 def variants():
@@ -399,10 +349,7 @@ def variants():
         both(f"{name}=0", "value", named(name, "must be"), {**size, name: f(0)}, no=no)
         for word, value in (("true", YES), ("text", s("2")), ("list", LIST)):
             case(
-                f"{name}={word}",
-                "construct",
-                "new",
-                "type",
+                f"construct/{name}={word}: new -> type",
                 {"": [name], "php": ["must be of type ?float"]},
                 {**size, name: value},
                 no={"c": NO_TYPE},
@@ -410,20 +357,14 @@ def variants():
     for name in ("shards", "parts", "wait_replicas"):
         for v in (0, -1, 2**32, -(2**63), 2**63 - 1):
             case(
-                f"{name}={v}",
-                "construct",
-                "new",
-                "value",
+                f"construct/{name}={v}: new -> value",
                 named(name, "must be", f"got {v}"),
                 {**size, name: i(v)},
                 no=no if v == 0 else {"c": NO_RANGE},
             )
         for word, value in (("true", YES), ("float", f(1.0)), ("text", s("2")), ("list", LIST)):
             case(
-                f"{name}={word}",
-                "construct",
-                "new",
-                "type",
+                f"construct/{name}={word}: new -> type",
                 {"": [name], "php": ["must be of type ?int"]},
                 {**size, name: value},
                 no={"c": NO_TYPE},
@@ -436,31 +377,18 @@ def variants():
         "shards",
         {"m": i(1024), "k": i(7), "scheme": s("java7"), "shards": i(4097)},
     )
-    case("shards-in-memory", "construct", "new", "ok", args={**size, "shards": i(2)})
+    case("construct/shards-in-memory: new -> ok", args={**size, "shards": i(2)})
     for name, value in (("text", s("k")), ("empty", s(""))):
         both(f"key={name}", "value", "no Redis is given", {**size, "key": value})
         case(
-            f"key={name},file",
-            "construct",
-            "new",
-            "value",
+            f"construct/key={name},file: new -> value",
             "no Redis is given",
             {**size, "key": value, "storage": {"path": "missing"}},
         )
     for word, value in (("true", YES), ("int", i(1)), ("list", LIST)):
-        case(
-            f"key={word}",
-            "construct",
-            "new",
-            "type",
-            "key",
-            {**size, "key": value},
-            no={"c": NO_TYPE},
-        )
-    case(
-        "key=nul", "construct", "new", "value", "key", {**size, "key": s("a\0b")}, no={"c": NO_TYPE}
-    )
-    case("storage=empty", "construct", "new", "value", "empty", {**size, "storage": s("")})
+        case(f"construct/key={word}: new -> type", "key", {**size, "key": value}, no={"c": NO_TYPE})
+    case("construct/key=nul: new -> value", "key", {**size, "key": s("a\0b")}, no={"c": NO_TYPE})
+    case("construct/storage=empty: new -> value", "empty", {**size, "storage": s("")})
     for text, says in (
         ("redis:host:6379", "a Redis URL is redis://"),
         ("redis:/s3same@host", "a Redis URL is redis://"),
@@ -475,29 +403,20 @@ def variants():
     ):
         both(f"storage={text}", "value", says, {**size, "storage": s(text)}, never="s3same")
         case(
-            f"storage={text}/open",
-            "construct",
-            "open",
-            "value",
+            f"construct/storage={text}/open: open -> value",
             says,
             {"storage": s(text)},
             never="s3same",
         )
     case(
-        "storage=nul",
-        "construct",
-        "new",
-        "value",
+        "construct/storage=nul: new -> value",
         "null byte",
         {**size, "storage": s("a\0b")},
         no={"c": NO_TYPE},
     )
     for word, value in (("true", YES), ("int", i(1)), ("float", f(1.0)), ("list", LIST)):
         case(
-            f"storage={word}",
-            "construct",
-            "new",
-            "type",
+            f"construct/storage={word}: new -> type",
             {"": [], "php": ["storage"]},
             {**size, "storage": value},
             no={"c": NO_TYPE},
@@ -546,27 +465,18 @@ def urls():
     ]
     for n, (url, says) in enumerate(rows):
         case(
-            f"url{n}",
-            "construct",
-            "new",
-            "value",
+            f"construct/url{n}: new -> value",
             says,
             {"m": i(1000), "k": i(3), "storage": s(url)},
             never="s3same",
         )
     case(
-        "url-key-twice",
-        "construct",
-        "new",
-        "value",
+        "construct/url-key-twice: new -> value",
         ["key is given twice", "b", "a"],
         {"m": i(1000), "k": i(3), "storage": s("redis://h?key=a"), "key": s("b")},
     )
     case(
-        "unix-missing",
-        "construct",
-        "new",
-        "io",
+        "construct/unix-missing: new -> io",
         "No such file",
         {"m": i(1000), "k": i(3), "storage": s("unix:///no/such/socket?key=k")},
     )
@@ -631,25 +541,16 @@ def keys():
         good[f"length{length}"] = b(b"x", length)
     for (name, key), scheme in itertools.product(good.items(), ("classic", "block", "block2")):
         case(
-            f"{name}/{scheme}",
-            "key",
-            "key",
-            "ok",
+            f"key/{name}/{scheme}: key -> ok",
             args={"m": i(4096), "k": i(5), "scheme": s(scheme), "arg": key},
         )
     case(
-        "huge-int",
-        "key",
-        "key",
-        "ok",
+        "key/huge-int: key -> ok",
         args={"m": i(4096), "k": i(5), "arg": i(10**400)},
         no={"php": NO_RANGE},
     )
     case(
-        "int-past-64",
-        "key",
-        "key",
-        "ok",
+        "key/int-past-64: key -> ok",
         args={"m": i(4096), "k": i(5), "arg": i(2**64)},
         no={"php": NO_RANGE},
     )
@@ -662,20 +563,14 @@ def keys():
     ):
         for op in ("add", "test", "hashcode"):
             case(
-                f"{word}/{op}",
-                "key",
-                op,
-                "type",
+                f"key/{word}/{op}: {op} -> type",
                 "must be",
                 {"m": i(4096), "k": i(5), "arg": value},
                 no={"c": NO_TYPE},
             )
         for op in ("batch", "testbatch"):
             case(
-                f"{word}/{op}",
-                "key",
-                op,
-                "type",
+                f"key/{word}/{op}: {op} -> type",
                 {"py": ["key 1: a key must be"], "php": ["index 1"]},
                 {"m": i(4096), "k": i(5), "arg": value},
                 no={"c": NO_TYPE},
@@ -690,19 +585,13 @@ def keys():
         no = {"c": NO_TYPE, "php": NO_TYPE}
         for op in ("add", "test", "hashcode"):
             case(
-                f"surrogate-{name}/{op}",
-                "key",
-                op,
-                "value",
+                f"key/surrogate-{name}/{op}: {op} -> value",
                 "lone surrogate",
                 {"m": i(4096), "k": i(5), "arg": s(text)},
                 no=no,
             )
         case(
-            f"surrogate-{name}/batch",
-            "key",
-            "batch",
-            "value",
+            f"key/surrogate-{name}/batch: batch -> value",
             ["key 1: lone surrogate"],
             {"m": i(4096), "k": i(5), "arg": s(text)},
             no=no,
@@ -719,18 +608,12 @@ def keys():
         ):
             for op in ("add", "test", "hashcode"):
                 case(
-                    f"{scheme}/{name}/{op}",
-                    "key",
-                    op,
-                    "value",
+                    f"key/{scheme}/{name}/{op}: {op} -> value",
                     "UTF-8",
                     {"m": i(4096), "k": i(k), "scheme": s(scheme), "arg": b(bad)},
                 )
             case(
-                f"{scheme}/{name}/batch",
-                "key",
-                "batch",
-                "value",
+                f"key/{scheme}/{name}/batch: batch -> value",
                 {
                     "": ["UTF-8"],
                     "c": ["key 1", "before 1 after 0"],
@@ -751,18 +634,12 @@ def keys():
         ):
             for op in ("add", "test", "batch"):
                 case(
-                    f"{scheme}/{name}/{op}",
-                    "key",
-                    op,
-                    "value",
+                    f"key/{scheme}/{name}/{op}: {op} -> value",
                     [],
                     {"m": i(4096), "k": i(5), "scheme": s(scheme), "arg": bad},
                 )
     case(
-        "guava:int/past-32/add",
-        "key",
-        "add",
-        "value",
+        "key/guava:int/past-32/add: add -> value",
         [],
         {"m": i(4096), "k": i(5), "scheme": s("guava:int"), "arg": i(2**31)},
     )

@@ -54,12 +54,10 @@ def redis():
         for text, want in errors.items():
             word = text.split(" ")[0]
             case(
-                f"{phase}/{word or 'empty-error'}",
-                "redis",
-                op,
-                want,
+                f"redis/{phase}/{word or 'empty-error'}: {op}",
                 [word] if word else [],
                 replies={command: f"-{text}\r\n"},
+                want=want,
             )
     garbage = {
         "http": "HTTP/1.1 400 Bad Request\r\n\r\n",
@@ -92,68 +90,47 @@ def redis():
                 "integer",
             ):
                 case(
-                    f"{phase}/{name}",
-                    "redis",
-                    op,
-                    "format",
+                    f"redis/{phase}/{name}: {op} -> format",
                     "not the mark",
                     replies={command: {"raw": raw}},
                 )
             else:
-                case(f"{phase}/{name}", "redis", op, "io", "Redis", replies={command: {"raw": raw}})
+                case(f"redis/{phase}/{name}: {op} -> io", "Redis", replies={command: {"raw": raw}})
         for name, cut in (("nothing", 0), ("half", 5)):
             case(
-                f"{phase}/close-{name}",
-                "redis",
-                op,
-                "io",
+                f"redis/{phase}/close-{name}: {op} -> io",
                 "Redis",
                 replies={command: {"close": cut}},
             )
         case(
-            f"{phase}/silence",
-            "redis",
-            op,
-            "io",
+            f"redis/{phase}/silence: {op} -> io",
             "timed out",
             replies={command: {"silence": 1}},
             timeout="0.4",
         )
     case(
-        "test/lost",
-        "redis",
-        "test",
-        "lost",
+        "redis/test/lost: test -> lost",
         "is lost",
         replies={"BITFIELD_RO": "*6\r\n" + ":0\r\n" * 6, "HGETALL/alone": "*0\r\n"},
     )
     case(
-        "test/too-few",
-        "redis",
-        "test",
-        "io",
+        "redis/test/too-few: test -> io",
         "unexpected reply",
         replies={"BITFIELD_RO": "*5\r\n" + ":1\r\n" * 5},
     )
     case(
-        "test/too-many",
-        "redis",
-        "test",
-        "io",
+        "redis/test/too-many: test -> io",
         "unexpected reply",
         replies={"BITFIELD_RO": "*7\r\n" + ":1\r\n" * 7},
     )
     case(
-        "test/no-integers",
-        "redis",
-        "test",
-        "io",
+        "redis/test/no-integers: test -> io",
         "unexpected reply",
         replies={"BITFIELD_RO": "*6\r\n" + "$1\r\n1\r\n" * 6},
     )
-    case("sound/new", "redis", "new", "ok", value="20000 2772 5 classic")
+    case("redis/sound/new: new -> ok", value="20000 2772 5 classic")
     for op in ("test", "add", "batch", "testbatch"):
-        case(f"sound/{op}", "redis", op, "ok")
+        case(f"redis/sound/{op}: {op} -> ok")
     for field, bad in (
         ("m", ("0", "5000000000", "x", "-1", "", "20000.0", "99999999999999999999")),
         ("k", ("0", "5000", "x", "-1")),
@@ -165,27 +142,21 @@ def redis():
         ("secret", ("zz",)),
     ):
         for v in bad:
-            case(f"meta/{field}={v or 'empty'}", "redis", "new", "format", [], meta={field: v})
+            case(f"redis/meta/{field}={v or 'empty'}: new -> format", [], meta={field: v})
         case(
-            f"meta/no-{field}",
-            "redis",
-            "new",
-            "format",
+            f"redis/meta/no-{field}: new -> format",
             "field m or shards of its" if field == "m" else f"field {field} of its",
             meta={field: None},
         )
-    case("meta/other-mark", "redis", "new", "format", "not the mark", meta={"mark": "0000abcd"})
+    case("redis/meta/other-mark: new -> format", "not the mark", meta={"mark": "0000abcd"})
     for args, says in (
         ({"m": i(20001), "k": i(5)}, ["m=20000", "m=20001"]),
         ({"m": i(20000), "k": i(6)}, ["k=5", "k=6"]),
         ({"m": i(20000), "k": i(5), "scheme": s("block")}, ["classic", "block"]),
     ):
-        case(f"mismatch/{says[1]}", "redis", "new", "mismatch", says, args)
+        case(f"redis/mismatch/{says[1]}: new -> mismatch", says, args)
     case(
-        "mismatch/secret",
-        "redis",
-        "new",
-        "mismatch",
+        "redis/mismatch/secret: new -> mismatch",
         "not keyed",
         {"m": i(20000), "k": i(5), "secret": b(bytes(16))},
     )
@@ -208,31 +179,27 @@ def tls():
         for more in ({}, {"key": s("k")}, {"counting": YES}, {"grow": f(2)}):
             args = {"n": i(100), "p": f(0.01)} if "grow" in more else size
             case(
-                f"rediss{n}/new{''.join(more)}",
-                "construct",
-                "new",
-                want,
+                f"construct/rediss{n}/new{''.join(more)}: new",
                 says,
                 {**args, **more, "storage": s(url)},
                 never="s3same",
+                want=want,
             )
         for op in ("open", "openro"):
             case(
-                f"rediss{n}/{op}", "construct", op, want, says, {"storage": s(url)}, never="s3same"
+                f"construct/rediss{n}/{op}: {op}",
+                says,
+                {"storage": s(url)},
+                never="s3same",
+                want=want,
             )
     case(
-        "rediss/no-key",
-        "construct",
-        "new",
-        "value",
+        "construct/rediss/no-key: new -> value",
         ["names no key"],
         {**size, "storage": s("rediss://127.0.0.1:1")},
     )
     case(
-        "rediss/ca-in-the-clear",
-        "construct",
-        "new",
-        "value",
+        "construct/rediss/ca-in-the-clear: new -> value",
         ["one db=, and nothing else"],
         {**size, "storage": s("redis://127.0.0.1:1?key=k&ca=a")},
     )
@@ -276,145 +243,97 @@ def growing():
     for (where, home), (name, values) in itertools.product(homes.items(), bad.items()):
         for v in values:
             case(
-                f"{where}/{name}={v}",
-                "variant",
-                "new",
-                "value",
+                f"variant/{where}/{name}={v}: new -> value",
                 f"{name} must be",
                 {**size, **home, name: f(v)},
             )
         case(
-            f"{where}/{name}=0",
-            "variant",
-            "new",
-            "value",
+            f"variant/{where}/{name}=0: new -> value",
             f"{name} must be",
             {**size, **home, name: f(0)},
             no={"c": ZERO},
         )
         case(
-            f"{where}/{name}=int0",
-            "variant",
-            "new",
-            "value",
+            f"variant/{where}/{name}=int0: new -> value",
             f"{name} must be",
             {**size, **home, name: i(0)},
             no={"c": ZERO},
         )
         case(
-            f"{where}/{name}=huge-int",
-            "variant",
-            "new",
-            "value",
+            f"variant/{where}/{name}=huge-int: new -> value",
             f"{name} must be",
             {**size, **home, name: i(10**400)},
             no={"c": NO_TYPE, "php": NO_RANGE},
         )
         for word, value in (("true", YES), ("text", s("2")), ("list", LIST), ("bytes", b(b"2"))):
             case(
-                f"{where}/{name}={word}",
-                "variant",
-                "new",
-                "type",
+                f"variant/{where}/{name}={word}: new -> type",
                 {"": [name], "php": ["must be of type ?float"]},
                 {**size, **home, name: value},
                 no={"c": NO_TYPE},
             )
         for v in good[name]:
-            case(f"{where}/{name}={v}", "variant", "new", "ok", args={**size, **home, name: f(v)})
+            case(f"variant/{where}/{name}={v}: new -> ok", args={**size, **home, name: f(v)})
     for where, home in homes.items():
         case(
-            f"{where}/grow,window",
-            "variant",
-            "new",
-            "value",
+            f"variant/{where}/grow,window: new -> value",
             ["grow=2", "window=60", "must not be given together"],
             {**size, **home, "grow": f(2), "window": f(60)},
         )
         for name, v in (("grow", 2), ("window", 60)):
             both_given = {**home, name: f(v)}
             case(
-                f"{where}/{name},m,k",
-                "variant",
-                "new",
-                "value",
+                f"variant/{where}/{name},m,k: new -> value",
                 [name, "needs n and p"],
                 {"m": i(1000), "k": i(3), **both_given},
             )
             case(
-                f"{where}/{name},m,n",
-                "variant",
-                "new",
-                "value",
+                f"variant/{where}/{name},m,n: new -> value",
                 [name, "needs n and p"],
                 {"m": i(1000), "n": i(10), **both_given},
             )
             case(
-                f"{where}/{name},shards",
-                "variant",
-                "new",
-                "value",
+                f"variant/{where}/{name},shards: new -> value",
                 "shards=2",
                 {**size, **both_given, "shards": i(2)},
             )
             case(
-                f"{where}/{name},counting",
-                "variant",
-                "new",
-                "value",
+                f"variant/{where}/{name},counting: new -> value",
                 "neither grow nor forget",
                 {**size, **both_given, "counting": YES},
             )
             case(
-                f"{where}/{name},java7",
-                "variant",
-                "new",
-                "value",
+                f"variant/{where}/{name},java7: new -> value",
                 "java7",
                 {**size, **both_given, "scheme": s("java7")},
             )
             case(
-                f"{where}/{name},p=1",
-                "variant",
-                "new",
-                "value",
+                f"variant/{where}/{name},p=1: new -> value",
                 "p must be",
                 {"n": i(100), "p": f(1), **both_given},
             )
             case(
-                f"{where}/{name},n=most",
-                "variant",
-                "new",
-                "value",
+                f"variant/{where}/{name},n=most: new -> value",
                 [],
                 {"n": i(2**63 - 1), "p": f(0.01), **both_given},
             )
         for n in (256, 257, 2**32 - 1):
             case(
-                f"{where}/parts={n}",
-                "variant",
-                "new",
-                "value",
+                f"variant/{where}/parts={n}: new -> value",
                 ["parts must be 1 to 255", f"got {n}"],
                 {**size, **home, "window": f(60), "parts": i(n)},
             )
         for n in (1, 4):
             case(
-                f"{where}/parts={n}-ok",
-                "variant",
-                "new",
-                "ok",
+                f"variant/{where}/parts={n}-ok: new -> ok",
                 args={**size, **home, "window": f(60), "parts": i(n)},
             )
         for op in ("add", "test", "batch", "testbatch"):
             for name, v in (("grow", 2), ("window", 3600)):
-                case(f"{where}/{name}/{op}", "variant", op, "ok", args={**size, **home, name: f(v)})
+                case(f"variant/{where}/{name}/{op}: {op} -> ok", args={**size, **home, name: f(v)})
                 if where != "file":  # which it makes, before it refuses the key
                     case(
-                        f"{where}/{name}/{op}-none",
-                        "variant",
-                        op,
-                        "type",
+                        f"variant/{where}/{name}/{op}-none: {op} -> type",
                         [],
                         {**size, **home, name: f(v), "arg": NONE},
                         no={"c": NO_TYPE},
@@ -429,47 +348,35 @@ def growing():
         refused = have != want and want != "plain" or {have, want} == {"plain", "counting"}
         if have == want or refused:
             case(
-                f"url/{have}-opened-as-{want}",
-                "variant",
-                "new",
-                "mismatch" if refused else "ok",
+                f"variant/url/{have}-opened-as-{want}: new",
                 [],
                 {**args, "storage": {"url": 1}},
                 there=there,
+                want="mismatch" if refused else "ok",
             )
             case(
-                f"file/{have}-opened-as-{want}",
-                "variant",
-                "new",
-                "mismatch" if refused else "ok",
+                f"variant/file/{have}-opened-as-{want}: new",
                 [],
                 {**args, "storage": {"path": "data"}},
                 data={"of": there},
+                want="mismatch" if refused else "ok",
             )
             case(
-                f"bytes/{have}-read-as-{want}",
-                "variant",
-                "from_bytes",
-                "mismatch" if refused and "counting" in (have, want) else "ok",
+                f"variant/bytes/{have}-read-as-{want}: from_bytes",
                 [],
                 {name: value for name, value in args.items() if name not in ("grow", "window")},
                 data={"of": there},
+                want="mismatch" if refused and "counting" in (have, want) else "ok",
             ) if want not in ("grow", "window") else None
     for name, other in (("grow", 3), ("window", 61)):
         case(
-            f"url/other-{name}",
-            "variant",
-            "new",
-            "mismatch",
+            f"variant/url/other-{name}: new -> mismatch",
             f"asked for {name}={other}",
             {**size, name: f(other), "storage": {"url": 1}},
             there=kinds[name],
         )
         case(
-            f"file/other-{name}",
-            "variant",
-            "new",
-            "mismatch",
+            f"variant/file/other-{name}: new -> mismatch",
             f"asked for {name}={other}",
             {**size, name: f(other), "storage": {"path": "data"}},
             data={"of": kinds[name]},
@@ -490,36 +397,24 @@ def counting():
         )
         for op in ("plan", "new"):
             case(
-                f"{letter}=0/{op}",
-                "counting",
-                op,
-                "value",
+                f"counting/{letter}=0/{op}: {op} -> value",
                 {"": [must, "got 0"], "c": ["give m and n"]},
                 {letter: i(0), **beside},
             )
             case(
-                f"{letter}=-1/{op}",
-                "counting",
-                op,
-                "value",
+                f"counting/{letter}=-1/{op}: {op} -> value",
                 {"": [must, "got -1"], "c": [letter]},
                 {letter: i(-1), **beside},
             )
             case(
-                f"{letter}=past/{op}",
-                "counting",
-                op,
-                "value",
+                f"counting/{letter}=past/{op}: {op} -> value",
                 {"": [must, f"got {most + 1}"], "php": [must]},
                 {letter: i(most + 1), **beside},
                 no=no_c,
             )
             for word, value in (("true", YES), ("text", s("100")), ("list", LIST)):
                 case(
-                    f"{letter}={word}/{op}",
-                    "counting",
-                    op,
-                    "type",
+                    f"counting/{letter}={word}/{op}: {op} -> type",
                     letter,
                     {letter: value, **beside},
                     no={"c": NO_TYPE},
@@ -527,14 +422,11 @@ def counting():
     for op in ("plan", "new"):
         for p in ("1", "2", "-1", "nan", "inf"):
             case(
-                f"p={p}/{op}",
-                "counting",
-                op,
-                "value",
+                f"counting/p={p}/{op}: {op} -> value",
                 "p must be above 0 and below 1",
                 {"n": i(100), "p": f(p), **as_counting},
             )
-        case(f"nothing/{op}", "counting", op, "value", "give m and n", as_counting)
+        case(f"counting/nothing/{op}: {op} -> value", "give m and n", as_counting)
         for name, value in (("grow", f(2)), ("window", f(60)), ("grow", f(1)), ("window", f(-1))):
             says = (
                 {"": ["neither grow nor forget"], "py": []}
@@ -542,48 +434,29 @@ def counting():
                 else "neither grow nor forget"
             )
             case(
-                f"{name}={value['f']}/{op}",
-                "counting",
-                op,
-                "value",
+                f"counting/{name}={value['f']}/{op}: {op} -> value",
                 says,
                 {"n": i(100), "p": f(0.01), name: value, **as_counting},
             )
         case(
-            f"shards/{op}",
-            "counting",
-            op,
-            "ok",
+            f"counting/shards/{op}: {op} -> ok",
             args={**COUNTING, "shards": i(2)},
             value="1024 236 3 classic" if op == "plan" else None,
         )
         case(
-            f"shards=5000/{op}",
-            "counting",
-            op,
-            "value",
+            f"counting/shards=5000/{op}: {op} -> value",
             "shards must be 1 to 4096, got 5000",
             {**COUNTING, "shards": i(5000)},
         )
-        case(f"scheme/{op}", "counting", op, "value", "nosuch", {**COUNTING, "scheme": s("nosuch")})
+        case(f"counting/scheme/{op}: {op} -> value", "nosuch", {**COUNTING, "scheme": s("nosuch")})
+    case("counting/secret=15: new -> value", "got 15 bytes", {**COUNTING, "secret": b(b"a", 15)})
     case(
-        "secret=15", "counting", "new", "value", "got 15 bytes", {**COUNTING, "secret": b(b"a", 15)}
-    )
-    case(
-        "m=most/plan",
-        "counting",
-        "plan",
-        "ok",
+        "counting/m=most/plan: plan -> ok",
         args={"m": i(2**40), "k": i(1), **as_counting},
         value="1099511627776 762123384785 1 classic",
     )
     case(
-        "m=1",
-        "counting",
-        "new",
-        "ok",
-        args={"m": i(1), "k": i(1), **as_counting},
-        value="1 1 1 classic",
+        "counting/m=1: new -> ok", args={"m": i(1), "k": i(1), **as_counting}, value="1 1 1 classic"
     )
     for scheme, k in (
         ("classic", 3),
@@ -596,10 +469,7 @@ def counting():
     ):
         for op in ("key", "remove", "count", "removebatch"):
             case(
-                f"{scheme}/{op}",
-                "counting",
-                op,
-                "ok",
+                f"counting/{scheme}/{op}: {op} -> ok",
                 args={"m": i(4096), "k": i(k), "scheme": s(scheme), "counting": YES, "arg": s("x")},
                 value=None if op == "key" else "0",
             )
@@ -612,19 +482,13 @@ def counting():
     ):
         for op in ("remove", "count"):
             case(
-                f"{word}/{op}",
-                "counting",
-                op,
-                "type",
+                f"counting/{word}/{op}: {op} -> type",
                 "must be",
                 {**COUNTING, "arg": value},
                 no={"c": NO_TYPE},
             )
         case(
-            f"{word}/removebatch",
-            "counting",
-            "removebatch",
-            "type",
+            f"counting/{word}/removebatch: removebatch -> type",
             {"py": ["key 1: a key must be"], "php": ["index 1"]},
             {**COUNTING, "arg": value},
             no={"c": NO_TYPE},
@@ -632,10 +496,7 @@ def counting():
     for name, text in (("high", "\ud800"), ("inside", "aa\ud800bb")):
         for op in ("remove", "count", "removebatch"):
             case(
-                f"surrogate-{name}/{op}",
-                "counting",
-                op,
-                "value",
+                f"counting/surrogate-{name}/{op}: {op} -> value",
                 "lone surrogate",
                 {**COUNTING, "arg": s(text)},
                 no={"c": NO_TYPE, "php": NO_TYPE},
@@ -643,10 +504,7 @@ def counting():
     for name, bad in (("ff", b"\xff"), ("cut", b"\xf0\x9f"), ("late", b"good\xfe")):
         for op in ("add", "remove", "count", "removebatch"):
             case(
-                f"utf16/{name}/{op}",
-                "counting",
-                op,
-                "value",
+                f"counting/utf16/{name}/{op}: {op} -> value",
                 "UTF-8",
                 {
                     "m": i(4096),
@@ -658,10 +516,7 @@ def counting():
             )
     for op in ("remove", "count", "removebatch"):  # of a plain filter
         case(
-            f"plain/{op}",
-            "counting",
-            op,
-            "notsup",
+            f"counting/plain/{op}: {op} -> notsup",
             "only counting filters",
             {**PLAIN},
             no={"php": NO_METHOD, "py": NO_METHOD},
@@ -676,13 +531,11 @@ def counting_images():
     def damaged(name, want, says, **damage):
         for op in ("from_bytes", "load", "open"):
             case(
-                f"{name}/{op}",
-                "counting",
-                op,
-                want,
+                f"counting/{name}/{op}: {op}",
                 says,
                 {"counting": YES},
                 data={"of": COUNTING, **damage},
+                want=want,
             )
 
     damaged("sound", "ok", [])
@@ -729,13 +582,10 @@ def counting_mixed():
         says = [f"is a {have} filter", f"open it as {right}"]
         for op in ("from_bytes", "load", "open", "openro"):
             case(
-                f"{have}-as-{want}/{op}", "counting", op, "mismatch", says, args, data={"of": there}
+                f"counting/{have}-as-{want}/{op}: {op} -> mismatch", says, args, data={"of": there}
             )
         case(
-            f"{have}-as-{want}/new",
-            "counting",
-            "new",
-            "mismatch",
+            f"counting/{have}-as-{want}/new: new -> mismatch",
             says,
             {**PLAIN, **args, "storage": {"path": "data"}},
             data={"of": there},
@@ -746,28 +596,19 @@ def counting_mixed():
         ):
             for op in ("open", "openro"):
                 case(
-                    f"{have}-as-{want}/{where}/{op}",
-                    "counting",
-                    op,
-                    "mismatch",
+                    f"counting/{have}-as-{want}/{where}/{op}: {op} -> mismatch",
                     says,
                     {**args, **place},
                     there=there,
                 )
             case(
-                f"{have}-as-{want}/{where}/new",
-                "counting",
-                "new",
-                "mismatch",
+                f"counting/{have}-as-{want}/{where}/new: new -> mismatch",
                 says,
                 {**PLAIN, **args, **place},
                 there=there,
             )
             case(
-                f"{have}-as-{right}/{where}/open",
-                "counting",
-                "open",
-                "ok",
+                f"counting/{have}-as-{right}/{where}/open: open -> ok",
                 args={**place, **({"counting": YES} if have == "counting" else {})},
                 there=there,
             )
@@ -778,24 +619,20 @@ def counting_mixed():
         }
         for op in ("union", "intersect"):
             case(
-                f"{op}-{a}-{c}",
-                "counting",
-                op,
-                "ok" if a == c else "value",
+                f"counting/{op}-{a}-{c}: {op}",
                 [] if a == c else "plain",
                 given,
+                want="ok" if a == c else "value",
             )
-        case(f"equal-{a}-{c}", "counting", "equal", "ok", args=given, value=str(int(a == c)))
+        case(f"counting/equal-{a}-{c}: equal -> ok", args=given, value=str(int(a == c)))
     for form in ("bits", "bits-lsb", "cells", "guava"):
         cells = form == "cells"  # a byte for each of m cells: counters hold them
         case(
-            f"as-{form}",
-            "counting",
-            "from_bytes",
-            "format" if cells else "notsup",
+            f"counting/as-{form}: from_bytes",
             "126 bytes, m=1001 needs 1001" if cells else "bits, not counters",
             {**COUNTING, "scheme": s("classic"), "format": s(form)},
             data={"raw": "00", "times": 126},
+            want="format" if cells else "notsup",
         )
 
 
@@ -805,13 +642,11 @@ def client_objects():
 
     def through(name, want, says=(), args=None, client="sound", op="new", **more):
         case(
-            name,
-            "client",
-            op,
-            want,
+            f"client/{name}: {op}",
             says,
             {**size, "storage": {"o": client}, **(key if args is None else args)},
             **more,
+            want=want,
         )
 
     for name, more in (
@@ -834,41 +669,30 @@ def client_objects():
     through("timeout", "value", "timeout", args={**key, "timeout": f(1)})
     for name, v in (("grow", 2), ("window", 60)):
         case(
-            name,
-            "client",
-            "new",
-            "ok",
+            f"client/{name}: new -> ok",
             args={"n": i(100), "p": f(0.01), **key, "storage": {"o": "sound"}, name: f(v)},
         )
     through("m=0", "value", "m must be 1 to", args={**key, "m": i(0)}, no={"c": ZERO})
     for op in ("new", "open", "openro"):
         args = {**key} if op != "new" else {**size, **key}
         case(
-            f"object/{op}",
-            "client",
-            op,
-            "type",
+            f"client/object/{op}: {op} -> type",
             {"py": ["a client of redis-py", "object"], "php": ["a phpredis object", "stdClass"]},
             {**args, "storage": {"o": "object"}},
             no={"c": NO_TYPE},
         )
-        case(f"raises/{op}", "client", op, "io", "no way", {**args, "storage": {"o": "raises"}})
-        case(f"nobody/{op}", "client", op, "io", [], {**args, "storage": {"o": "nobody"}})
+        case(f"client/raises/{op}: {op} -> io", "no way", {**args, "storage": {"o": "raises"}})
+        case(f"client/nobody/{op}: {op} -> io", [], {**args, "storage": {"o": "nobody"}})
         case(
-            f"pipelining/{op}",
-            "client",
-            op,
-            {"py": "type", "php": "io"},
+            f"client/pipelining/{op}: {op}",
             "pipeline",
             {**args, "storage": {"o": "pipelining"}},
             no={"c": NO_TYPE},
+            want={"py": "type", "php": "io"},
         )
         if op != "new":
             case(
-                f"missing/{op}",
-                "client",
-                op,
-                "absent",
+                f"client/missing/{op}: {op} -> absent",
                 "does not exist",
                 {**key, "storage": {"o": "sound"}},
             )

@@ -4,7 +4,7 @@ server's contract, docs/server.md."""
 
 def web(case):
     def request(name, raw, status, says=(), times=1):
-        case(name, "http", "send", str(status), says, raw=raw, times=times)
+        case(f"http/{name}: send", says, raw=raw, times=times, want=str(status))
 
     def get(target):
         return f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -158,7 +158,7 @@ static void fresh(void)
     for (int i = 0; i < LOOKS; i++) h.both[i] = 1;
     handle[0] = bf_open(&spec, NULL);
     for (int i = 1; i < MODEL_THREADS; i++)
-        handle[i] = in_file ? bf_open(&spec, NULL) : bf_hold(handle[0]);
+        handle[i] = in_file ? bf_open(&spec, NULL) : bf_retain(handle[0]);
     add_(handle[0], OLD);
     add_(handle[0], BOTH);
     for (int i = 0; i < MODEL_THREADS && bodies[i]; i++) model_thread_is(i, bodies[i]);

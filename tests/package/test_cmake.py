@@ -69,6 +69,16 @@ def test_embed_with_the_shared_library(prefix, env, tmp_path):
     assert "https://example.org/ is a repeat\nof 3 urls 0 were new\nabout 3 keys" in again
 
 
+def test_the_header_is_valid_cpp(prefix, env, tmp_path):
+    flags = run("pkg-config", "--cflags", "--libs", "bloomfilter", env=env).split()
+    strict = ["-std=c++11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    source = ROOT / "tests" / "package" / "header.cpp"
+    run("g++", *strict, source, "-o", tmp_path / "header", *flags)
+    assert (
+        run(tmp_path / "header", env=env).strip() in (ROOT / "core" / "bloomfilter.h").read_text()
+    )
+
+
 def test_embed_with_the_static_library(prefix, env, tmp_path):
     flags = run("pkg-config", "--cflags", "--static", "--libs", "bloomfilter", env=env).split()
     assert "-lsodium" not in flags and "-lhiredis" not in flags

@@ -312,3 +312,11 @@ def test_the_first_package_that_can_be_had(tmp_path):
     words = f". {ROOT}/scripts/lib.sh; PATH={tmp_path}:$PATH; one_of 'none|first|second'; one_of 'none|none'"
     done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
     assert done.stdout.split() == ["first", "none"], done.stderr
+
+
+@pytest.mark.parametrize("body", ["{ echo said; false; }", "( echo said; false )"])
+def test_a_step_that_fails_shows_its_end(body):
+    words = f". {ROOT}/scripts/lib.sh; f() {body}\nstep 'doing it' step-of-a-test f; echo on"
+    done = subprocess.run(["bash", "-c", words], capture_output=True, text=True)
+    assert done.returncode and not done.stdout
+    assert "FAILED; the end of its output:\nsaid\n" in done.stderr

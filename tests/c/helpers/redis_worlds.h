@@ -244,7 +244,7 @@ static int64_t do_fits(world *w)
 {
     if (w->client) return BF_ENOTSUP;
     const bf_spec s = world_spec(w, false);
-    return bf_fits(w->f, &s, told);
+    return bf_is_current(w->f, &s, told);
 }
 static int64_t do_clear(world *w) { return bf_clear(w->f, told); }
 static int64_t do_delete(world *w) { return bf_delete(w->f, told); }

@@ -1,0 +1,301 @@
+/* scripts.c - the Lua scripts.  Knows what K and K:meta hold; what sends a script, and reads its
+ * reply, is elsewhere.
+ *
+ * A script answers 0 and changes nothing if a name is not in the state that its caller saw. */
+#include "redis/scripts.h"
+
+/* KEYS[1] K, KEYS[2] K:meta, ARGV[1] where the mark is, ARGV[2] the mark that the caller knows.
+ * Then m is the mark that is there (8 hex digits), and live says whether it is the known one.  A
+ * mark that has no room after the bits (apart) is in K:meta alone. */
+#define LIVE                                                                                       \
+    "local at = tonumber(ARGV[1])\n"                                                               \
+    "local apart, m = at > 536870904, '00000000'\n"                                                \
+    "if apart then\n"                                                                              \
+    " if call('STRLEN', KEYS[1]) == at then m = call('HGET', KEYS[2], 'mark') or m end\n"          \
+    "else\n"                                                                                       \
+    " local b = call('GETRANGE', KEYS[1], at, at + 3)\n"                                           \
+    " if #b == 4 then m = string.format('%02x%02x%02x%02x', b:byte(1, 4)) end\n"                   \
+    "end\n"                                                                                        \
+    "local live = m ~= '00000000' and m == ARGV[2]\n"
+/* K:meta is there and has that mark: it is the companion of these bits. */
+#define MINE "call('HGET', KEYS[2], 'mark') == m"
+
+/* KEYS K, K:meta, and the temporary key that becomes K, if any; ARGV the mark of the lost filter
+ * whose K:meta was seen, or '', then K:meta. */
+const char bf_script_create[] =
+    "local lost = call('EXISTS', KEYS[2]) == 0 or call('HGET', KEYS[2], 'mark') == ARGV[1]\n"
+    "if call('EXISTS', KEYS[1]) == 1 or not lost then\n"
+    " if KEYS[3] then call('DEL', KEYS[3]) end\n"
+    " return 0\n"
+    "end\n"
+    "if KEYS[3] then\n"
+    " call('PERSIST', KEYS[3])\n"
+    " call('RENAME', KEYS[3], KEYS[1])\n"
+    "end\n"
+    "call('DEL', KEYS[2])\n"
+    "call('HSET', KEYS[2], unpack(ARGV, 2))\n"
+    "return 1";
+
+/* KEYS[3] the temporary key; ARGV[3] its mark in hex, ARGV[4] the same as bytes, ARGV[5] how its
+ * bits get into K: OR, AND, or '' in the place of K's.  -1: the temporary key was lost, and begun
+ * again by a later command of the upload, which goes from the end to the beginning. */
+const char bf_script_exchange[] =
+    LIVE "if not live then return 0 end\n"
+         "local complete = apart and call('STRLEN', KEYS[3]) == at or\n"
+         " not apart and call('GETRANGE', KEYS[3], at, at + 3) == ARGV[4]\n"
+         "if not complete then return -1 end\n"
+         "local ttl, mine = call('PTTL', KEYS[1]), " MINE "\n"
+         "if ARGV[5] == 'OR' then\n"
+         " if not apart then call('SETRANGE', KEYS[3], at, '\\0\\0\\0\\0') end\n"
+         " call('BITOP', 'OR', KEYS[1], KEYS[1], KEYS[3])\n"
+         " call('DEL', KEYS[3])\n"
+         "else\n"
+         " if ARGV[5] == 'AND' then\n"
+         "  call('BITOP', 'AND', KEYS[3], KEYS[1], KEYS[3])\n"
+         "  if not apart then call('SETRANGE', KEYS[3], at, ARGV[4]) end\n"
+         " elseif mine and call('HEXISTS', KEYS[2], 'keys') == 1 then\n"
+         "  call('HSET', KEYS[2], 'keys', 0)\n"
+         " end\n"
+         " call('PERSIST', KEYS[3])\n"
+         " call('RENAME', KEYS[3], KEYS[1])\n"
+         " if mine then call('HSET', KEYS[2], 'mark', ARGV[3]) end\n"
+         "end\n"
+         "if ttl > 0 then call('PEXPIRE', KEYS[1], ttl) end\n"
+         "return 1";
+
+/* A command over K and K:meta: ARGV[3] its name, ARGV[4] its argument, if it has one. */
+const char bf_script_care[] = LIVE "if not live then return 0 end\n"
+                                   "if " MINE " then call(ARGV[3], KEYS[2], unpack(ARGV, 4)) end\n"
+                                   "call(ARGV[3], KEYS[1], unpack(ARGV, 4))\n"
+                                   "return 1";
+
+/* A command over the K:meta of a filter of many keys: KEYS[1] K:meta, ARGV[1] its born, ARGV[2] the
+ * name of the command, ARGV[3] its argument, if it has one. */
+const char bf_script_whole[] = "if call('HGET', KEYS[1], 'born') ~= ARGV[1] then return 0 end\n"
+                               "call(ARGV[2], KEYS[1], unpack(ARGV, 3))\n"
+                               "return 1";
+
+/* A part that is ready under a temporary name gets its own.  KEYS: the newest part and its hash (or
+ * K and K:meta, if there is none), the temporary name, the new part and its hash, K:meta.  ARGV[1]
+ * and ARGV[2] as above, of the newest part; ARGV[3] the mark that it gets as bytes, ARGV[4] the
+ * same in hex.  meta is the new part's hash; meta[2] is its owner. The name must be free, or hold a
+ * part of this owner.  again: a lost filter is re-created, whose K:meta is there: a string of the
+ * part's length is its part that lost its hash. */
+#define FAIL                                                                                       \
+    "local function fail(v)\n"                                                                     \
+    " call('DEL', KEYS[3])\n"                                                                      \
+    " return v\n"                                                                                  \
+    "end\n"
+#define NAME_PART                                                                                  \
+    "local kind, owner = call('TYPE', KEYS[4]).ok, call('HGET', KEYS[5], 'owner')\n"               \
+    "local free = kind == 'none' and call('EXISTS', KEYS[5]) == 0\n"                               \
+    "local own = (kind == 'none' or kind == 'string') and owner == meta[2]\n"                      \
+    "local bare = again and kind == 'string' and call('EXISTS', KEYS[5]) == 0 and\n"               \
+    " call('STRLEN', KEYS[4]) == call('STRLEN', KEYS[3])\n"                                        \
+    "if not (free or own or bare) then return fail(3) end\n"                                       \
+    "call('PERSIST', KEYS[3])\n"                                                                   \
+    "call('RENAME', KEYS[3], KEYS[4])\n"                                                           \
+    "call('DEL', KEYS[5])\n"                                                                       \
+    "call('HSET', KEYS[5], unpack(meta))\n"
+
+/* Growing.  ARGV[5] the new part's index, ARGV[6] how many arguments of K:meta follow (of the first
+ * part alone), then those of the part's hash.  Of the first part ARGV[2] is the born of the lost
+ * filter whose place it takes, or ''; KEYS[7] and on are the later parts and their hashes, of which
+ * those of the lost filter are deleted.  2: the newest part has another mark. */
+const char bf_script_append[] = FAIL
+    "local n, meta, again = tonumber(ARGV[5]), {unpack(ARGV, 7 + ARGV[6])}, false\n"
+    "if n == 0 then\n"
+    " again = call('EXISTS', KEYS[6]) == 1\n"
+    " local lost = ARGV[2] ~= '' and call('HGET', KEYS[6], 'born') == ARGV[2]\n"
+    " if call('EXISTS', KEYS[1]) == 1 or again and not lost then return fail(0) end\n"
+    "else\n"
+    " if call('HGET', KEYS[6], 'parts') ~= ARGV[5] then return fail(0) end\n"
+    " " LIVE " if not live then return fail(2) end\n"
+    "end\n" NAME_PART "if n == 0 then\n"
+    " for i = 7, #KEYS, 2 do\n"
+    "  if redis.pcall('HGET', KEYS[i + 1], 'owner') == meta[2] then\n"
+    "   call('DEL', KEYS[i], KEYS[i + 1])\n"
+    "  end\n"
+    " end\n"
+    " call('DEL', KEYS[6])\n"
+    " call('HSET', KEYS[6], unpack(ARGV, 7, 6 + ARGV[6]))\n"
+    " return 1\n"
+    "end\n"
+    "local ttl = call('PTTL', KEYS[6])\n"
+    "if ttl > 0 then\n"
+    " call('PEXPIRE', KEYS[4], ttl)\n"
+    " call('PEXPIRE', KEYS[5], ttl)\n"
+    "end\n"
+    "if call('HGET', KEYS[2], 'mark') == ARGV[2] then call('HSET', KEYS[2], 'mark', ARGV[4]) end\n"
+    "call('SETRANGE', KEYS[1], ARGV[1], ARGV[3])\n"
+    "call('HSET', KEYS[6], 'parts', n + 1)\n"
+    "return 1";
+
+/* Forgetting.  ARGV[5] the new part's epoch, ARGV[6] ms to live, ARGV[7] the oldest epoch that
+ * lives, ARGV[8] the newest that there is, or '', ARGV[9] born of K:meta; then the part's hash.
+ * 2: K:meta is gone. */
+const char bf_script_turn[] =
+    FAIL "if call('EXISTS', KEYS[6]) == 0 then return fail(2) end\n"
+         "if call('HGET', KEYS[6], 'born') ~= ARGV[9] then return fail(0) end\n"
+         "local newest = tonumber(call('HGET', KEYS[6], 'epoch') or '')\n"
+         "if newest ~= tonumber(ARGV[8]) then return fail(0) end\n"
+         "if call('HEXISTS', KEYS[6], 'e'..ARGV[5]) == 1 then return fail(0) end\n"
+         "local meta, again = {unpack(ARGV, 10)}\n" NAME_PART "if newest then\n"
+         " local of = call('HGET', KEYS[2], 'owner')\n"
+         " if call('EXISTS', KEYS[1]) == 1 and (not of or of == meta[2]) then\n"
+         "  call('SETRANGE', KEYS[1], ARGV[1], ARGV[3])\n"
+         " end\n"
+         " if of == meta[2] then call('HSET', KEYS[2], 'mark', ARGV[4]) end\n"
+         "end\n"
+         "call('PEXPIRE', KEYS[4], ARGV[6])\n"
+         "call('PEXPIRE', KEYS[5], ARGV[6])\n"
+         "for _, field in ipairs(call('HKEYS', KEYS[6])) do\n"
+         " local e = tonumber(string.match(field, '^e(-?%d+)$') or '')\n"
+         " if e and e < tonumber(ARGV[7]) then call('HDEL', KEYS[6], field) end\n"
+         "end\n"
+         "if not newest or newest < tonumber(ARGV[5]) then\n"
+         " call('HSET', KEYS[6], 'epoch', ARGV[5])\n"
+         "end\n"
+         "call('HSET', KEYS[6], 'e'..ARGV[5], '1')\n"
+         "return 1";
+
+/* Keys into a growing filter.  KEYS: the parts, the newest last, its hash, K:meta.  ARGV: k; how
+ * many keys the newest may have, and how many it has as far as the caller knows; born of the whole;
+ * then for each part where its mark is, the mark as bytes, and of each key its k positions:
+ * decimal, ended by zeros, each of 11 bytes.  (An argument a position costs Redis more than the
+ * look at it.)  Answers how many keys the newest has, then for each key the part that had it, 0: it
+ * is new and in the newest, or -2: it is new, and there is no room; or nothing but -1: a mark is
+ * another; or -3: K:meta is. */
+const char bf_script_put[] =
+    "local KEYS, ARGV, get = KEYS, ARGV, struct.unpack\n"
+    "local parts, k, most = #KEYS - 2, tonumber(ARGV[1]), tonumber(ARGV[2])\n"
+    "local whole = call('HMGET', KEYS[parts + 2], 'kind', 'born')\n"
+    "if whole[1] ~= 'grow' or whole[2] ~= ARGV[4] then return {-3} end\n"
+    "local at, pos = 5, {}\n"
+    "for i = 1, parts do\n"
+    " if call('GETRANGE', KEYS[i], ARGV[at], ARGV[at] + 3) ~= ARGV[at + 1] then return {-1} end\n"
+    " pos[i] = ARGV[at + 2]\n"
+    " at = at + 3\n"
+    "end\n"
+    "local meta, last, wide = KEYS[parts + 1], pos[parts], 11 * k\n"
+    "local had = tonumber(call('HGET', meta, 'keys') or 0)\n"
+    "local keys = math.max(had, tonumber(ARGV[3]))\n"
+    "local set = {'BITFIELD', KEYS[parts]}\n"
+    "for j = 1, math.min(k, 1000) do set[4 * j - 1], set[4 * j], set[4 * j + 2] = 'SET', 'u1', '1' "
+    "end\n"
+    "local out, n = {}, 1\n"
+    "for from = 1, #last, wide do\n"
+    " local found, stop = 0, from + wide\n"
+    " for i = parts, 1, -1 do\n"
+    "  local key, p, j = KEYS[i], pos[i], from\n"
+    "  while j < stop and call('GETBIT', key, (get('s', p, j))) == 1 do j = j + 11 end\n"
+    "  if j == stop then\n"
+    "   found = i\n"
+    "   break\n"
+    "  end\n"
+    " end\n"
+    " if found == 0 and keys >= most then\n"
+    "  found = -2\n"
+    " elseif found == 0 then\n"
+    "  keys = keys + 1\n"
+    "  for j = from, stop - 1, 11000 do\n"
+    "   local c = 2\n"
+    "   for q = j, math.min(j + 11000, stop) - 1, 11 do\n"
+    "    set[c + 3] = get('s', last, q)\n"
+    "    c = c + 4\n"
+    "   end\n"
+    "   call(unpack(set, 1, c))\n"
+    "  end\n"
+    " end\n"
+    " n = n + 1\n"
+    " out[n] = found\n"
+    "end\n"
+    "if keys ~= had and call('HEXISTS', meta, 'format') == 1 then\n"
+    " call('HSET', meta, 'keys', string.format('%.0f', keys))\n"
+    "end\n"
+    "out[1] = keys\n"
+    "return out";
+
+/* Counters down.  ARGV[3] and on: for each key how many positions, and the positions.  Answers 1 or
+ * 0 a key; or -1, and the mark that is there.  fields makes what each position adds to a BITFIELD,
+ * a thousand positions a command. */
+const char bf_script_count_down[] = LIVE
+    "if not live then return {-1, tonumber(m, 16)} end\n"
+    "local function run(from, to, fields)\n"
+    " local out = {}\n"
+    " for i = from, to, 1000 do\n"
+    "  local c = {'BITFIELD', KEYS[1]}\n"
+    "  for j = i, math.min(i + 999, to) do fields(c, ARGV[j], j - from + 1) end\n"
+    "  if #c > 2 then\n"
+    "   for _, v in ipairs(call(unpack(c))) do out[#out + 1] = v end\n"
+    "  end\n"
+    " end\n"
+    " return out\n"
+    "end\n"
+    "local i, out = 3, {}\n"
+    "while i <= #ARGV do\n"
+    " local from, to, there = i + 1, i + ARGV[i], 1\n"
+    " local v = run(from, to, function(c, p)\n"
+    "  local n = #c\n"
+    "  c[n + 1], c[n + 2], c[n + 3] = 'GET', 'u4', '#'..p\n"
+    " end)\n"
+    " for _, n in ipairs(v) do if n == 0 then there = 0 end end\n"
+    " if there == 1 then\n"
+    "  run(from, to, function(c, p, j)\n"
+    "   local n = #c\n"
+    "   if v[j] < 15 then\n"
+    "    c[n + 1], c[n + 2], c[n + 3], c[n + 4] = 'INCRBY', 'u4', '#'..p, '-1'\n"
+    "   end\n"
+    "  end)\n"
+    " end\n"
+    " out[#out + 1] = there\n"
+    " i = to + 1\n"
+    "end\n"
+    "return out";
+
+/* After an add that met a lost key: what it changed.  ARGV[3] '0': bits, which become 0 again; '1':
+ * counters, each followed by how much it was raised.  Nothing where there is a sound filter by now,
+ * be it of another size: one bit too many harms it less than one too few.  Redisson's hash is the
+ * one with a size. */
+const char bf_script_take_back[] =
+    "if call('HEXISTS', KEYS[2], 'size') == 1 then return 0 end\n"
+    "local function field(name) return tonumber(call('HGET', KEYS[2], name) or '') end\n"
+    "local n = field('m')\n"
+    "if n then\n"
+    " n = n * (field('cell_bits') or 1) / (field('shards') or 1)\n"
+    " ARGV[1] = math.floor((n + 31) / 32) * 4\n"
+    "end\n"
+    "ARGV[2] = call('HGET', KEYS[2], 'mark')\n" LIVE "if live then return 0 end\n"
+    "if ARGV[3] == '0' then\n"
+    " for i = 4, #ARGV do call('SETBIT', KEYS[1], ARGV[i], 0) end\n"
+    "else\n"
+    " for i = 4, #ARGV, 2 do\n"
+    "  call('BITFIELD', KEYS[1], 'OVERFLOW', 'SAT', 'INCRBY', 'u4', '#'..ARGV[i], -ARGV[i + 1])\n"
+    " end\n"
+    "end\n"
+    "if call('BITCOUNT', KEYS[1]) == 0 then call('DEL', KEYS[1]) end\n"
+    "return 1";
+
+/* A bitmap of another system becomes a filter.  ARGV[1] where the mark goes, ARGV[2] bytes of m,
+ * ARGV[3] how many bytes a step may add, ARGV[4] the mark that K:meta had, or '', ARGV[5] the mark
+ * as bytes, then K:meta.  2: the string has grown by a step, the script must run again. */
+const char bf_script_adopt[] =
+    "local at, bytes, n = tonumber(ARGV[1]), tonumber(ARGV[2]), call('STRLEN', KEYS[1])\n"
+    "local apart = at > 536870904\n"
+    "if n == 0 or (n > bytes and n ~= at + 4) then return 0 end\n"
+    "if (call('HGET', KEYS[2], 'mark') or '') ~= ARGV[4] then return 0 end\n"
+    "if ARGV[4] == '' and call('EXISTS', KEYS[2]) == 1 then return 0 end\n"
+    "if n + tonumber(ARGV[3]) < bytes then\n"
+    " call('SETRANGE', KEYS[1], n + ARGV[3] - 1, '\\0')\n"
+    " return 2\n"
+    "end\n"
+    "if not apart then\n"
+    " call('SETRANGE', KEYS[1], at, ARGV[5])\n"
+    "elseif n < at then\n"
+    " call('SETRANGE', KEYS[1], at - 1, '\\0')\n"
+    "end\n"
+    "call('DEL', KEYS[2])\n"
+    "call('HSET', KEYS[2], unpack(ARGV, 6))\n"
+    "local ttl = call('PTTL', KEYS[1])\n"
+    "if ttl > 0 then call('PEXPIRE', KEYS[2], ttl) end\n"
+    "return 1";
