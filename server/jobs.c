@@ -26,11 +26,11 @@ struct pool {
     pthread_cond_t pulse_more; /* there is the first job                     */
     turn *buckets[BUCKETS], *ready, *last_ready;
     pthread_t hands[HANDS], pulse;
-    worker self[HANDS]; /* a worker without connections each          */
-    unsigned threads, idle, busy;
-    bool stop, beats, rests, looking; /* rests: the pulse, until there is a job     */
-    uint64_t asked;                   /* atomic: ms, the pulse was sent; 0 = answered */
-    bool late;                        /* atomic: the last one took too long         */
+    worker self[HANDS];                    /* a worker without connections each          */
+    unsigned threads, idle, busy, waiting; /* waiting: turns in the queue */
+    bool stop, beats, rests, looking;      /* rests: the pulse, until there is a job     */
+    uint64_t asked;                        /* atomic: ms, the pulse was sent; 0 = answered */
+    bool late;                             /* atomic: the last one took too long         */
 };
 
 /* ---- turns ---- */
@@ -47,6 +47,7 @@ static turn **find_turn(pool *p, text name)
 static void make_ready(pool *p, turn *t)
 {
     t->next_ready = NULL;
+    p->waiting++;
     if (p->ready)
         p->last_ready->next_ready = t;
     else
@@ -144,6 +145,7 @@ static void *hand(void *self)
         job *j = t->first;
         const bool looks = !j->w; /* after hand_back it is the worker's */
         p->ready = t->next_ready;
+        p->waiting--;
         t->first = j->next;
         p->busy++;
         pthread_mutex_unlock(&p->lock);
@@ -161,9 +163,10 @@ static void *hand(void *self)
     return NULL;
 }
 
+/* Each turn in the queue has an idle thread of its own: what that one gets may take minutes. */
 static bool more_hands(pool *p, server *s)
 {
-    if (p->idle || p->threads == HANDS) return true;
+    if (p->idle > p->waiting || p->threads == HANDS) return true;
     worker *w = &p->self[p->threads];
     *w = (worker){ .s = s, .patient = true, .decoded = malloc(s->o.max_url) };
     if (w->decoded && pthread_create(&p->hands[p->threads], NULL, hand, w) == 0) {
