@@ -116,6 +116,9 @@ typedef struct {
 typedef struct bf_client bf_client;                      /* callbacks: see the end of this file */
 typedef struct bf_redis_client bf_redis_client;
 
+/* bf_spec.retry_after: what the other languages write as 0. */
+#define BF_ALWAYS_TRY (-1.0)
+
 /* What to open.  Zero means "not given".  Sufficient sets: (m,n) (n,p) (m,k) (m,p), each also with
  * k; with `storage` alone what is there is opened.  All pointers are borrowed for the call, except
  * client and redis_client. */
@@ -130,7 +133,7 @@ struct bf_spec {
     const void *secret;      /* BF_SECRET_BYTES bytes: keyed hash; NULL = unkeyed                */
     size_t secret_len;
     const char *storage;     /* NULL = process memory;
-                              * redis://[user:pass@]host:port/db?key=K&timeout=S,
+                              * redis://[user:pass@]host:port/db?key=K&timeout=S&retry_after=S,
                               * unix:///path?db=0&key=K; else the path of a mapped file */
     const char *key;         /* name inside the storage, where it has names                      */
     const bf_client *client; /* home "client"; NULL = none                                       */
@@ -150,6 +153,10 @@ struct bf_spec {
                               * (BF_EHOST).  NULL = the system's clock */
     void *clock_ctx;         /* both must outlive the filter                                     */
     double timeout;          /* Redis: seconds a trip may take, 0.001..86400; it overrides the
+                              * URL's */
+    double retry_after;      /* Redis: seconds for which the calls of this process fail at once
+                              * after the server did not answer in time; then one call tries.  To
+                              * 86400; 0 = 1; BF_ALWAYS_TRY: each call tries; it overrides the
                               * URL's */
     bool cache;              /* Redis: keys known to be present need no trip; takes m/8 bytes at
                               * most */

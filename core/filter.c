@@ -31,13 +31,17 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
             spec->parts ? "parts" : "clock");
     if (spec->timeout != 0 && !(spec->timeout >= 0.001 && spec->timeout <= 86400))
         return bf_refuse_real(err, "timeout", spec->timeout);
+    if (spec->retry_after != BF_ALWAYS_TRY &&
+        !(spec->retry_after >= 0 && spec->retry_after <= 86400))
+        return bf_refuse_real(err, "retry_after", spec->retry_after);
     if (spec->cache_max_age != 0 && !(spec->cache_max_age > 0))
         return bf_refuse_real(err, "cache_max_age", spec->cache_max_age);
-    if ((spec->timeout != 0 || spec->wait_replicas || spec->cache || spec->cache_max_age != 0) &&
+    if ((spec->timeout != 0 || spec->retry_after != 0 || spec->wait_replicas || spec->cache ||
+            spec->cache_max_age != 0) &&
         !in_redis)
         return bf_fail(err, BF_EINVAL,
-            "timeout, wait_replicas, cache and cache_max_age are for filters in Redis, but no "
-            "Redis is given");
+            "timeout, retry_after, wait_replicas, cache and cache_max_age are for filters in "
+            "Redis, but no Redis is given");
     if (spec->adopt && (!in_redis || spec->read_only))
         return bf_fail(err, BF_EINVAL,
             in_redis ? "adopt writes to the filter: read_only must not be given"

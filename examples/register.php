@@ -6,7 +6,9 @@
  *     register.php URL rebuild < all-numbers       once a night: the filter holds what the database holds; nobody waits
  *     register.php URL add 13800000000 [DATABASE]  registers a number: first in the filter, then in DATABASE
  *     register.php URL check DATABASE < numbers    prints each number and yes or no; asks DATABASE (here a file, one number per
- *                                                  line) only for those that the filter may hold
+ *                                                  line) only for those that the filter may hold.  Give a URL with
+ *                                                  &timeout=0.1: longer than that nobody waits for a Redis that stalls, and
+ *                                                  for a second after that (retry_after) nobody waits at all
  *
  * The filter says "no" surely and "yes" probably: a "yes" is looked up.  A lost filter is an exception, never "no"; then ask
  * the database, and rebuild.

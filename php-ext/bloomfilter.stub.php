@@ -135,6 +135,8 @@ class BloomFilter implements Countable
      * @param int|null       $parts   of a window: how finely it forgets; a key is gone at the latest after
      *                                window * (1 + 1/parts); 4 by default
      * @param float|null     $timeout seconds a trip to Redis may take, 0.001 to 86400; it overrides the URL's
+     * @param float|null     $retryAfter  Redis: seconds for which calls fail immediately after the server did not answer
+     *                                in time; then one call tries. null: 1, 0: each call tries; it overrides the URL's
      * @param bool           $cache   Redis: keys known to be present need no trip. Takes up to m / 8 bytes of memory
      * @param float|null     $cacheMaxAge  seconds after which the bits must be seen again before the cache answers; null: 1.
      *                                For that long, a filter that others cleared or deleted may seem unchanged
@@ -165,6 +167,7 @@ class BloomFilter implements Countable
         ?int $shards = null,
         ?int $parts = null,
         ?float $timeout = null,
+        ?float $retryAfter = null,
         bool $cache = false,
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
@@ -201,6 +204,7 @@ class BloomFilter implements Countable
         ?int $shards = null,
         ?int $parts = null,
         ?float $timeout = null,
+        ?float $retryAfter = null,
         bool $cache = false,
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
@@ -238,6 +242,7 @@ class BloomFilter implements Countable
         ?int $shards = null,
         ?int $parts = null,
         ?float $timeout = null,
+        ?float $retryAfter = null,
         bool $cache = false,
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,

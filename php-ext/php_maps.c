@@ -122,10 +122,12 @@ static smart_str name_of(const bf_spec *spec)
 {
     smart_str name = { 0 };
     smart_str_appends(&name, spec->storage);
-    if (spec->key || spec->timeout != 0 || spec->cache || spec->wait_replicas || spec->adopt) {
+    if (spec->key || spec->timeout != 0 || spec->retry_after != 0 || spec->cache ||
+        spec->wait_replicas || spec->adopt) {
         smart_str_appendc(&name, '\0');
-        smart_str_append_printf(&name, "%u %d %d %.17g %.17g %s", spec->wait_replicas, spec->cache,
-            spec->adopt, spec->cache_max_age, spec->timeout, spec->key ? spec->key : "");
+        smart_str_append_printf(&name, "%u %d %d %.17g %.17g %.17g %s", spec->wait_replicas,
+            spec->cache, spec->adopt, spec->cache_max_age, spec->timeout, spec->retry_after,
+            spec->key ? spec->key : "");
     }
     /* Bitmaps of other systems do not know what they are: they are what they were opened as. */
     if (spec->must_exist && spec->scheme)

@@ -63,6 +63,16 @@ static int read_positions(const char *name, zval *v, unsigned *to, bf_error *err
     return 0;
 }
 
+static int read_real0(const char *name, double given, bool absent, double *to, bf_error *err)
+{
+    zval v;
+    if (absent) return 0;
+    ZVAL_DOUBLE(&v, given);
+    if (!(given >= 0) || !zend_finite(given)) return refuse_value(err, name, &v);
+    *to = given > 0 ? given : BF_ALWAYS_TRY;
+    return 0;
+}
+
 static int read_real(const char *name, double given, bool absent, double *to, bf_error *err)
 {
     zval v;
@@ -148,6 +158,7 @@ char *php_bf_storage(const zend_string *storage)
 #define FIELD_REAL(name)                                                                           \
     double name;                                                                                   \
     bool no_##name;
+#define FIELD_REAL0(name) FIELD_REAL(name)
 #define FIELD_TEXT(name) zend_string *name;
 #define FIELD_FLAG(name) bool name;
 #define FIELD_SECRET(name) zend_string *name;
@@ -169,6 +180,7 @@ typedef struct {
 #define ABSENT_COUNT(name)
 #define ABSENT_SMALL(name) .no_##name = true,
 #define ABSENT_REAL(name) .no_##name = true,
+#define ABSENT_REAL0(name) ABSENT_REAL(name)
 #define ABSENT_TEXT(name)
 #define ABSENT_FLAG(name)
 #define ABSENT_SECRET(name)
@@ -183,6 +195,7 @@ typedef struct {
 #define PARSE_COUNT(name) Z_PARAM_NUMBER_OR_NULL(a.name)
 #define PARSE_SMALL(name) Z_PARAM_LONG_OR_NULL(a.name, a.no_##name)
 #define PARSE_REAL(name) Z_PARAM_DOUBLE_OR_NULL(a.name, a.no_##name)
+#define PARSE_REAL0(name) PARSE_REAL(name)
 #define PARSE_TEXT(name) Z_PARAM_PATH_STR_OR_NULL(a.name)
 #define PARSE_FLAG(name) Z_PARAM_BOOL(a.name)
 #define PARSE_SECRET(name) Z_PARAM_STR_OR_NULL(a.name)
@@ -196,6 +209,7 @@ typedef struct {
 #define GIVE_COUNT(name) read_positions(#name, a->name, &spec->name, &err) < 0 ||
 #define GIVE_SMALL(name) read_small(#name, a->name, a->no_##name, &spec->name, &err) < 0 ||
 #define GIVE_REAL(name) read_real(#name, a->name, a->no_##name, &spec->name, &err) < 0 ||
+#define GIVE_REAL0(name) read_real0(#name, a->name, a->no_##name, &spec->name, &err) < 0 ||
 #define GIVE_TEXT(name) (spec->name = a->name ? ZSTR_VAL(a->name) : NULL, false) ||
 #define GIVE_FLAG(name) (spec->name = a->name, false) ||
 #define GIVE_SECRET(name) (php_bf_set_secret(spec, a->name), false) ||

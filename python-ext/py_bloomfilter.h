@@ -327,6 +327,7 @@ PyObject *module_find_lines(PyObject *module, PyObject *args);
 #define DEFAULT_COUNT "=None"
 #define DEFAULT_SMALL "=None"
 #define DEFAULT_REAL "=None"
+#define DEFAULT_REAL0 "=None"
 #define DEFAULT_TEXT "=None"
 #define DEFAULT_FLAG "=False"
 #define DEFAULT_SECRET "=None"

@@ -22,6 +22,7 @@ typedef struct { /* borrowed; NULL or None = not given */
 #define GIVE_COUNT(name, above, below) whole32(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_SMALL(name, above, below) whole32(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_REAL(name, above, below) real(#name, a->name, above, below, &q->spec.name) < 0 ||
+#define GIVE_REAL0(name, above, below) real0(#name, a->name, below, &q->spec.name) < 0 ||
 #define GIVE_TEXT(name, above, below) text(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_FLAG(name, above, below) truth(a->name, &q->spec.name) < 0 ||
 #define GIVE_SECRET(name, above, below) secret_bytes(a->name, q) < 0 ||
@@ -101,6 +102,17 @@ static int real(const char *name, PyObject *value, double above, double below, d
     }
     if (!(v > above && v < below)) return refuse(name, value);
     *out = v;
+    return 0;
+}
+
+/* From 0 on, which the core calls BF_ALWAYS_TRY. */
+static int real0(const char *name, PyObject *value, double below, double *out)
+{
+    double v = 0;
+    if (!given(value)) return 0;
+    if (real(name, value, -1, below, &v) < 0) return -1;
+    if (v < 0) return refuse(name, value);
+    *out = v > 0 ? v : BF_ALWAYS_TRY;
     return 0;
 }
 

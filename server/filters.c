@@ -254,6 +254,17 @@ served *filters_find(filters *fs, text name, bf_error *err)
     return registry_find(fs, name, false, err);
 }
 
+bool filters_has_open(filters *fs, text name)
+{
+    bool found;
+    name = full_name(name);
+    pthread_rwlock_rdlock(&fs->lock);
+    const size_t i = place(fs, name, &found);
+    const bool open = found && !raised(&fs->all[i]->gone) && !raised(&fs->all[i]->doubted);
+    pthread_rwlock_unlock(&fs->lock);
+    return open;
+}
+
 void filters_done(served *s)
 {
     pthread_rwlock_unlock(&s->use);

@@ -70,6 +70,7 @@ void filters_close(filters *fs);
 /* A filter that is known and still is what its name leads to, for a call of its own: never waits.
  * NULL: filters_find.  to_add: it is looked at afterwards, by filters_kept, and not now as well. */
 served *filters_known(filters *fs, text name, bool to_add);
+bool filters_has_open(filters *fs, text name); /* is it, and did its last call not fail? */
 /* The same, looked for where it is stored and opened where need be: it may wait for Redis, for a
  * disk and for a merge.  Where it is NULL *err has a code, FILTER_GONE where there is none of this
  * name. */

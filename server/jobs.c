@@ -1,22 +1,23 @@
 /* jobs.c - the threads that do what may take long, and the queues before them.  Knows turns and
  * threads; what a request asks for is routes.c's business, sockets are conn.c's. */
 #include "server.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum {
-    HANDS = 64,
-    BUCKETS = 256,
-    HANGS = 500,
-    BEAT = 50,
-    SMALL = 1024
-}; /* HANGS, BEAT: ms; SMALL: bytes not counted */
+/* Of the threads at most MOST_NEW wait for names that are not open: connections to them may hang
+ * while those of open names answer. */
+enum { HANDS = 64, MOST_NEW = 32, BUCKETS = 256 };
+enum { HANGS = 500, BEAT = 50 }; /* ms */
+enum { SMALL = 1024 };           /* bytes not counted */
 
 /* The jobs of one name.  It exists while it has some. */
 typedef struct turn {
     struct turn *next, *next_ready; /* in its bucket; in the queue                            */
     job *first, *last;
     size_t len;
+    uint64_t since; /* ms, it has had no answer */
+    bool open;      /* its filter was, when its first job came */
     char name[NAME_BYTES + 1];
 } turn;
 
@@ -24,13 +25,13 @@ struct pool {
     pthread_mutex_t lock;
     pthread_cond_t more, less; /* there is a job; a thread is through        */
     pthread_cond_t pulse_more; /* there is the first job                     */
-    turn *buckets[BUCKETS], *ready, *last_ready;
+    turn *buckets[BUCKETS], *ready[2], *last_ready[2]; /* of names that are open: [true] */
     pthread_t hands[HANDS], pulse;
-    worker self[HANDS];                    /* a worker without connections each          */
-    unsigned threads, idle, busy, waiting; /* waiting: turns in the queue */
-    bool stop, beats, rests, looking;      /* rests: the pulse, until there is a job     */
-    uint64_t asked;                        /* atomic: ms, the pulse was sent; 0 = answered */
-    bool late;                             /* atomic: the last one took too long         */
+    worker self[HANDS];                             /* a worker without connections each          */
+    unsigned threads, idle, busy, busy_new, nready; /* nready: turns in ready */
+    bool stop, beats, rests, looking;               /* rests: the pulse, until there is a job     */
+    uint64_t asked; /* atomic: ms, the pulse was sent; 0 = answered */
+    bool late;      /* atomic: the last one took too long         */
 };
 
 /* ---- turns ---- */
@@ -47,17 +48,24 @@ static turn **find_turn(pool *p, text name)
 static void make_ready(pool *p, turn *t)
 {
     t->next_ready = NULL;
-    p->waiting++;
-    if (p->ready)
-        p->last_ready->next_ready = t;
+    if (p->ready[t->open])
+        p->last_ready[t->open]->next_ready = t;
     else
-        p->ready = t;
-    p->last_ready = t;
+        p->ready[t->open] = t;
+    p->last_ready[t->open] = t;
+    p->nready++;
+}
+
+static turn **next_ready(pool *p)
+{
+    if (p->ready[true]) return &p->ready[true];
+    return p->ready[false] && p->busy_new < MOST_NEW ? &p->ready[false] : NULL;
 }
 
 static void end_turn(pool *p, turn *t)
 {
     if (t->first) {
+        t->since = clock_ms();
         make_ready(p, t);
         return;
     }
@@ -66,13 +74,15 @@ static void end_turn(pool *p, turn *t)
     free(t);
 }
 
-static bool queue(pool *p, job *j, text name)
+static bool queue(pool *p, job *j, text name, bool open)
 {
     turn **at = find_turn(p, name), *t = *at;
     if (!t) {
         if (!(t = *at = calloc(1, sizeof *t))) return false;
         memcpy(t->name, name.ptr, name.len);
         t->len = name.len;
+        t->since = clock_ms();
+        t->open = open;
         make_ready(p, t);
     }
     j->next = NULL;
@@ -138,16 +148,18 @@ static void *hand(void *self)
     pthread_mutex_lock(&p->lock);
     for (;;) {
         p->idle++;
-        while (!p->ready && !p->stop) pthread_cond_wait(&p->more, &p->lock);
+        turn **first;
+        while (!(first = next_ready(p)) && !p->stop) pthread_cond_wait(&p->more, &p->lock);
         p->idle--;
         if (p->stop) break;
-        turn *t = p->ready;
+        turn *t = *first;
         job *j = t->first;
         const bool looks = !j->w; /* after hand_back it is the worker's */
-        p->ready = t->next_ready;
-        p->waiting--;
+        *first = t->next_ready;
+        p->nready--;
         t->first = j->next;
         p->busy++;
+        p->busy_new += !t->open;
         pthread_mutex_unlock(&p->lock);
         do_job(w, j);
         pthread_mutex_lock(&p->lock);
@@ -156,7 +168,9 @@ static void *hand(void *self)
             free(j);
         }
         p->busy--;
+        p->busy_new -= !t->open;
         end_turn(p, t);
+        if (p->nready) pthread_cond_signal(&p->more);
         pthread_cond_broadcast(&p->less);
     }
     pthread_mutex_unlock(&p->lock);
@@ -166,7 +180,7 @@ static void *hand(void *self)
 /* Each turn in the queue has an idle thread of its own: what that one gets may take minutes. */
 static bool more_hands(pool *p, server *s)
 {
-    if (p->idle > p->waiting || p->threads == HANDS) return true;
+    if (p->idle > p->nready || p->threads == HANDS) return true;
     worker *w = &p->self[p->threads];
     *w = (worker){ .s = s, .patient = true, .decoded = malloc(s->o.max_url) };
     if (w->decoded && pthread_create(&p->hands[p->threads], NULL, hand, w) == 0) {
@@ -180,8 +194,9 @@ static bool more_hands(pool *p, server *s)
 static bool submit(server *s, job *j, text name)
 {
     pool *p = s->pool;
+    const bool open = filters_has_open(&s->fs, name); /* false too: a turn of no filter */
     pthread_mutex_lock(&p->lock);
-    const bool ok = !p->stop && more_hands(p, s) && queue(p, j, name);
+    const bool ok = !p->stop && more_hands(p, s) && queue(p, j, name, open);
     if (ok) pthread_cond_signal(&p->more);
     if (ok && p->rests) pthread_cond_signal(&p->pulse_more);
     pthread_mutex_unlock(&p->lock);
@@ -189,14 +204,13 @@ static bool submit(server *s, job *j, text name)
 }
 
 /* ---- the pulse ---- */
-static bool ask(const server *s, bf_filter **f)
+static bool ask(const server *s, bf_filter **f, bf_error *err)
 {
     const text name = TEXT(DEFAULT_NAME);
     char *storage;
-    bf_error err;
-    if (*f) return bf_test(*f, "0", 1, &err) >= 0; /* "0" is a key in every scheme */
-    if (stored_at(&s->fs, name, &storage, &err) < 0) return false;
-    *f = stored_open(&s->fs, name, storage, &err);
+    if (*f) return bf_test(*f, "0", 1, err) >= 0; /* "0" is a key in every scheme */
+    if (stored_at(&s->fs, name, &storage, err) < 0) return false;
+    *f = stored_open(&s->fs, name, storage, err);
     free(storage);
     return *f != NULL;
 }
@@ -213,17 +227,20 @@ static void nap(pool *p, pthread_cond_t *until)
     pthread_cond_timedwait(until, &p->lock, &t);
 }
 
-/* Any answer is one, "it is lost" too: what counts is when it came. */
+/* Any answer is one, "it is lost" too: what counts is when it came.  A time-out is none, however
+ * soon it is reported: the core leaves a server alone that did not answer. */
 static void take_pulse(server *s, bf_filter **f)
 {
     pool *p = s->pool;
     const uint64_t began = clock_ms();
     __atomic_store_n(&p->asked, began, __ATOMIC_RELEASE);
-    if (!ask(s, f)) {
+    bf_error err = { 0 };
+    if (!ask(s, f, &err)) {
         bf_close(*f);
         *f = NULL;
     }
-    __atomic_store_n(&p->late, clock_ms() - began >= HANGS, __ATOMIC_RELEASE);
+    const bool late = clock_ms() - began >= HANGS || err.sys_errno == ETIMEDOUT;
+    __atomic_store_n(&p->late, late, __ATOMIC_RELEASE);
     __atomic_store_n(&p->asked, 0, __ATOMIC_RELEASE);
 }
 
@@ -235,13 +252,13 @@ static void *beat(void *self)
     bf_filter *f = NULL;
     pthread_mutex_lock(&p->lock);
     while (!p->stop) {
-        p->rests = !p->busy && !p->ready && !p->late;
+        p->rests = !p->busy && !p->nready && !p->late;
         if (p->rests) {
             pthread_cond_wait(&p->pulse_more, &p->lock);
             p->rests = false;
         }
         if (!p->stop) nap(p, &p->pulse_more);
-        if (p->stop || (!p->busy && !p->ready && !p->late)) continue;
+        if (p->stop || (!p->busy && !p->nready && !p->late)) continue;
         pthread_mutex_unlock(&p->lock);
         take_pulse(s, &f);
         pthread_mutex_lock(&p->lock);
@@ -257,6 +274,21 @@ bool jobs_hang(const server *s)
     const pool *p = s->pool;
     const uint64_t asked = __atomic_load_n(&p->asked, __ATOMIC_ACQUIRE);
     return __atomic_load_n(&p->late, __ATOMIC_ACQUIRE) || (asked && clock_ms() - asked >= HANGS);
+}
+
+/* The pulse may hang on a new connection while a name that is open is answered on its own. */
+bool jobs_hang_for(server *s, const request *q)
+{
+    char room[NAME_ROOM];
+    const text name = route_turn(q, room);
+    pool *p = s->pool;
+    if (!jobs_hang(s)) return false;
+    if (!filters_has_open(&s->fs, name)) return true;
+    pthread_mutex_lock(&p->lock);
+    const turn *t = *find_turn(p, name);
+    const bool hangs = t && clock_ms() - t->since >= HANGS;
+    pthread_mutex_unlock(&p->lock);
+    return hangs;
 }
 
 /* ---- life ---- */

@@ -11,9 +11,10 @@
  * is there.
  *
  * While jobs of a server in Redis are under way another thread asks Redis something small every
- * BEAT ms (the pulse).  Where that stays unanswered for HANGS ms, Redis hangs: those who wait are
- * answered 503, and so is at once whoever comes until Redis answers again.  What is about a whole
- * filter may itself be what keeps Redis busy, and is waited for.
+ * BEAT ms (the pulse).  If that stays unanswered for HANGS ms, Redis hangs: requests that wait are
+ * answered 503, and new ones immediately, until Redis answers again.  Only the names whose filter
+ * is open, on a connection that may still answer, are asked: their requests wait HANGS ms.  A
+ * request about a whole filter may itself be what keeps Redis busy, and is waited for.
  *
  * What jobs hold counts in --max-buffered.  Only a worker can close clients that stand still, its
  * own: a job that finds no room comes back, having done nothing, and is begun once more where its
@@ -49,7 +50,9 @@ bool jobs_open(struct server *s);
 bool jobs_stop(struct server *s, uint64_t until);
 void jobs_close(struct server *s);
 bool jobs_hang(const struct server *s); /* does Redis?                                            */
-void jobs_look(struct server *s);       /* once a second: what is stored, and how full            */
+/* For this request: a name that is open hangs only if its own jobs do. */
+bool jobs_hang_for(struct server *s, const request *q);
+void jobs_look(struct server *s); /* once a second: what is stored, and how full            */
 
 /* The worker's side.  The job takes the body of the request at hand over, what is counted for it,
  * and how far the worker came with it (a); NULL: *why. */

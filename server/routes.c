@@ -208,14 +208,13 @@ void route_patiently(worker *w, const request *q, reply *a) { dispatch(w, q, a);
 /* Who is left to a job while Redis hangs need not wait to hear it; /metrics says it by itself. */
 void route(worker *w, const request *q, reply *a)
 {
-    const bool hangs = unanswered(w);
     if (access_refuses(w->s, q, a)) return;
-    a->later = is_long(q) && !(hangs && text_is(q->path, TEXT("/metrics")));
+    a->later = is_long(q) && !(unanswered(w) && text_is(q->path, TEXT("/metrics")));
     if (!a->later) dispatch(w, q, a);
     if (!a->later) return;
+    if (w->s->fs.remote && jobs_hang_for(w->s, q)) {
+        start_again(w, a);
+        reply_status(a, 503, ROUTE_HANGS);
+    }
     a->understood = true;
-    if (!hangs) return;
-    start_again(w, a);
-    a->understood = true;
-    reply_status(a, 503, ROUTE_HANGS);
 }

@@ -74,7 +74,7 @@ static void sweep_waiting(worker *w)
     if (!w->s->fs.remote || !w->lists[WAITING].first || !jobs_hang(w->s)) return;
     for (conn *c = w->lists[WAITING].first; c; c = next) {
         next = c->next;
-        if (!c->job->whole) conn_refused(w, c, ROUTE_HANGS);
+        if (!c->job->whole && jobs_hang_for(w->s, &c->job->q)) conn_refused(w, c, ROUTE_HANGS);
     }
 }
 

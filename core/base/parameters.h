@@ -6,6 +6,7 @@
  *   X(KIND, name in C and Python, name in PHP, above, below, range, sentence)
  *
  *   SIZE    uint64_t      SMALL  unsigned      REAL  double, above < v < below
+ *   REAL0   double, 0 <= v < below; bf_spec has BF_ALWAYS_TRY for 0, because 0 is "not given" there
  *   COUNT   unsigned, where PHP takes a whole float as well
  *   TEXT, FLAG, SECRET, STORAGE, CLOCK, HASHES (bf_spec.functions)
  *
@@ -38,6 +39,8 @@
     X(SMALL, parts, parts, 0, 0, NULL, "steps in which a window forgets; 4 by default")            \
     X(REAL, timeout, timeout, 0, HUGE_VAL, "0.001 to 86400 seconds",                               \
         "Redis: seconds that a round trip may take")                                               \
+    X(REAL0, retry_after, retryAfter, 0, HUGE_VAL, "0 to 86400 seconds",                           \
+        "Redis: seconds to leave a server alone that timed out; 1 by default, 0: never")           \
     X(FLAG, cache, cache, 0, 0, NULL, "Redis: keys known to be present need no round trip")        \
     X(REAL, cache_max_age, cacheMaxAge, 0, HUGE_VAL, "a number of seconds above 0",                \
         "seconds after which the cache asks again; 1 by default")                                  \

@@ -76,6 +76,8 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
     r->link->one_slot =
         r->link->client && r->link->client->cluster && spec->wait_replicas; /* WAIT asks one node */
     if (spec->timeout > 0) r->link->url.timeout = spec->timeout;
+    if (spec->retry_after != 0)
+        r->link->url.retry_after = spec->retry_after > 0 ? spec->retry_after : 0;
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;

@@ -428,9 +428,9 @@ static int from_client(bf_link *l, const bf_spec *spec, bf_error *err)
     l->transport = &client_transport;
     if (!l->client->exchange)
         return bf_fail(err, BF_EINVAL, "redis_client must have an exchange callback, got NULL");
-    if (spec->timeout != 0)
-        return bf_fail(err, BF_EINVAL, "timeout=%g: it is for URLs, a Redis client has its own",
-            spec->timeout);
+    if (spec->timeout != 0 || spec->retry_after != 0)
+        return bf_fail(err, BF_EINVAL, "%s is for URLs: a Redis client has its own policy",
+            spec->timeout != 0 ? "timeout" : "retry_after");
     l->url.timeout = 2; /* what WAIT goes by: the client's own is not known */
     if (!spec->key || !*spec->key)
         return bf_fail(err, BF_EINVAL, "a Redis client needs key, the name of the filter in Redis");

@@ -47,7 +47,7 @@ int bf_link_ready(bf_link *l, int rc)
     l->key = l->url.key;
     l->label = l->own_label;
     pthread_mutex_init(&l->mutex, NULL);
-    bf_int_set(&l->process, bf_process());
+    bf_int_store_release(&l->process, bf_process());
     return 0;
 }
 
@@ -78,13 +78,13 @@ static void let_go(bf_link *l)
  * for it, and a process that was forked in that moment, where that thread is not, does it again. */
 static void come_home(bf_link *l)
 {
-    int me = bf_process(), was = bf_int(&l->process);
+    int me = bf_process(), was = bf_int_load_acquire(&l->process);
     while (was != me) {
-        if (was != -me && bf_int_swap(&l->process, &was, -me)) {
+        if (was != -me && bf_int_cas(&l->process, &was, -me)) {
             let_go(l);
-            bf_int_set(&l->process, me);
+            bf_int_store_release(&l->process, me);
         }
-        was = bf_int(&l->process);
+        was = bf_int_load_acquire(&l->process);
     }
 }
 
@@ -93,7 +93,7 @@ void bf_link_free(bf_link *l)
     if (!l->url.key) return; /* never begun */
     come_home(l);
     bf_link_drop(l);
-    l->transport->free(l);
+    if (l->transport->free) l->transport->free(l);
     bf_replies_free(&l->got);
     free(l->out);
     bf_redis_url_free(&l->url);
@@ -143,7 +143,7 @@ void bf_link_begin(bf_link *l, int changes)
     l->each = (bf_redis_most){ BF_REPLY_LEAVES, BF_REPLY_BYTES };
     l->all = (bf_redis_most){ SPARE_LEAVES, SPARE_BYTES };
     l->changes = changes == BF_CHANGES;
-    l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = l->probed = false;
+    l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = l->probed = l->allowed = false;
     if (l->transport->begin) l->transport->begin(l);
 }
 

@@ -18,7 +18,6 @@ enum {
 
 typedef struct bf_link bf_link;
 typedef struct bf_tls bf_tls;
-typedef struct bf_lookup bf_lookup;
 typedef struct bf_transport bf_transport;
 
 typedef struct {
@@ -27,6 +26,7 @@ typedef struct {
 struct bf_link {
     const bf_transport *transport;
     bf_redis_url url;              /* of a client only the key */
+    uint64_t server;               /* socket: for the breaker */
     const bf_redis_client *client; /* NULL = a connection of our own */
     const char *key, *label;       /* the name that commands and messages are about; borrowed */
     char own_label[BF_LABEL];      /* of url.key */
@@ -35,7 +35,6 @@ struct bf_link {
     struct redisReader *reader;
     char *in;                        /* socket: what was just received, on its way to reader */
     bf_tls *tls;                     /* socket: NULL = in the clear */
-    bf_lookup *lookup;               /* socket: of the host's name, that goes on; NULL = none */
     bf_reply_sink *sink;             /* client: who takes replies */
     bf_redis_replies got;            /* of this trip */
     bf_redis_reply reply;            /* the one read last: a view of got */
@@ -51,8 +50,8 @@ struct bf_link {
     uint64_t era;            /* grows with each new connection: what answers may have lost bits */
     bool fresh, sent, heard; /* this trip: made a new connection, sent bytes, got bytes */
     bool probed;             /* and it was seen that the connection still stands */
-    bool timed_out;
-    int64_t deadline; /* ms, monotonic */
+    bool allowed, timed_out; /* allowed: the breaker lets this trip go on */
+    int64_t deadline;        /* ms, monotonic */
     pthread_mutex_t mutex;
     int process;         /* bf_process() of the one that the connection belongs to */
     bool one_slot;       /* a trip must keep to keys of one slot: what answers is a cluster */

@@ -3,7 +3,7 @@
  *
  *   url.c       storage text -> where and as whom      reply.c     what a reply is made of
  *   link.c      commands into a buffer, a trip, fork   meta.c      K:meta, the companion hash
- *   transport.h   socket.c    a connection of our own (hiredis), with tls.c and hosts.c
+ *   transport.h   socket.c    a connection of our own (hiredis), with tls.c; breaker.c
  *                 client.c    the host's client instead
  *   names.c     names derived from K
  *   mark.c      the mark, and following it; which key is selected

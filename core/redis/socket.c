@@ -4,6 +4,8 @@
 #include "base/system.h"
 #include "parts/filter.h"
 #ifdef BF_HAVE_HIREDIS
+#include "bits/bits.h"
+#include "redis/breaker.h"
 #include "redis/transport.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -125,8 +127,6 @@ static void drop(bf_link *l)
     l->in = NULL;
 }
 
-static void free_(bf_link *l) { bf_names_abandon(l); }
-
 static void abandon(bf_link *l)
 {
     if (l->context) close(l->context->fd);
@@ -171,6 +171,13 @@ static int greet(bf_link *l, bf_error *err)
     return rc;
 }
 
+static void start_trip(bf_link *l)
+{
+    l->sent = l->pushed > 0;
+    l->heard = false;
+    l->deadline = now_ms() + (int64_t)(l->url.timeout * 1000);
+}
+
 /* Waits for a connect() that goes on by itself, signals or not. */
 static int connected(int fd, int64_t until)
 {
@@ -205,7 +212,7 @@ static int reach(const struct sockaddr *a, socklen_t len, int64_t until)
 
 static int unreachable(bf_link *l, int e, bf_error *err)
 {
-    l->timed_out = e == ETIMEDOUT;
+    l->timed_out = e == ETIMEDOUT || e == EHOSTUNREACH; /* nothing answers at that address */
     return bf_fail_sys(err, e, "reach", l->label);
 }
 
@@ -217,13 +224,29 @@ static int reach_path(bf_link *l, bf_error *err)
     return fd < 0 ? unreachable(l, errno, err) : fd;
 }
 
+/* The system's resolver has time-outs of its own, which the trip's deadline does not shorten. */
+static int look_up(bf_link *l, struct addrinfo **all, bf_error *err)
+{
+    const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
+    char port[12];
+    snprintf(port, sizeof port, "%u", l->url.port);
+    const int e = getaddrinfo(l->url.host, port, &wanted, all);
+    if (e == 0) {
+        start_trip(l);
+        return 0;
+    }
+    l->timed_out = e == EAI_AGAIN;
+    return bf_fail(err, e == EAI_MEMORY ? BF_ENOMEM : BF_EIO, "cannot reach %s: %.50s", l->label,
+        gai_strerror(e));
+}
+
 /* A name may have several addresses, of which the first may be dead: each gets its share of the
  * time that is left. */
 static int reach_host(bf_link *l, bf_error *err)
 {
     struct addrinfo *all;
     int fd = -1, n = 0, e = 0;
-    int rc = bf_names_find(l, l->deadline - now_ms(), &all, err);
+    const int rc = look_up(l, &all, err);
     if (rc < 0) return rc;
     for (const struct addrinfo *a = all; a; a = a->ai_next) n++;
     for (const struct addrinfo *a = all; a && fd < 0; a = a->ai_next, n--) {
@@ -233,13 +256,6 @@ static int reach_host(bf_link *l, bf_error *err)
     }
     freeaddrinfo(all);
     return fd < 0 ? unreachable(l, e, err) : fd;
-}
-
-static void start_trip(bf_link *l)
-{
-    l->sent = l->pushed > 0;
-    l->heard = false;
-    l->deadline = now_ms() + (int64_t)(l->url.timeout * 1000);
 }
 
 static int connect_(bf_link *l, bf_error *err)
@@ -299,13 +315,36 @@ static int ready(bf_link *l, bf_error *err)
     return rc;
 }
 
+static bf_breaker breaker_of(const bf_link *l)
+{
+    const int64_t timeout = (int64_t)(l->url.timeout * 1000);
+    return (bf_breaker){ .server = l->server,
+        .retry_after = (int64_t)(l->url.retry_after * 1000),
+        .longest_call = 3 * timeout }; /* connecting, AUTH, the commands */
+}
+
+/* Asked once per trip, before its first byte. */
+static bool is_allowed(bf_link *l, bf_error *err)
+{
+    const bf_breaker b = breaker_of(l);
+    int64_t silent_for;
+    l->allowed = l->allowed || bf_breaker_allows(&b, l->context != NULL, &silent_for);
+    if (l->allowed) return true;
+    l->sent = false;
+    l->timed_out = true;
+    bf_fail(err, BF_EIO, "cannot reach %s: %s: it did not answer %.1f s ago", l->label,
+        strerror(ETIMEDOUT), (double)silent_for / 1000);
+    if (err) err->sys_errno = ETIMEDOUT;
+    return false;
+}
+
 /* ---- out ---- */
 /* send() and not hiredis's write(): a closed connection must be an error, not a SIGPIPE. */
 static void push(bf_link *l)
 {
     if (l->out_len - l->pushed < PUSH_FROM || l->tls) return;
     probe(l);
-    if (!l->context) return;
+    if (!l->context || !is_allowed(l, NULL)) return;
     ssize_t c = send(
         l->context->fd, l->out + l->pushed, l->out_len - l->pushed, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (c > 0) l->pushed += (size_t)c; /* a fault comes back at the next send */
@@ -377,7 +416,7 @@ static int take(bf_link *l, bf_error *err)
 }
 
 /* ---- both ---- */
-static int exchange(bf_link *l, bf_error *err)
+static int send_and_receive(bf_link *l, bf_error *err)
 {
     int rc = ready(l, err);
     if (rc < 0) return rc;
@@ -392,14 +431,26 @@ static int exchange(bf_link *l, bf_error *err)
     return 0;
 }
 
+static int exchange(bf_link *l, bf_error *err)
+{
+    const bf_breaker b = breaker_of(l);
+    if (!is_allowed(l, err)) return err ? err->code : BF_EIO;
+    const int rc = send_and_receive(l, err);
+    (l->timed_out ? bf_breaker_timed_out : bf_breaker_answered)(&b, !l->fresh);
+    return rc;
+}
+
 static const bf_transport socket_transport = {
-    .push = push, .exchange = exchange, .drop = drop, .abandon = abandon, .free = free_
+    .push = push, .exchange = exchange, .drop = drop, .abandon = abandon
 };
 
 int bf_socket_open(bf_link *l, const bf_spec *spec, bf_error *err)
 {
     l->transport = &socket_transport;
-    return bf_link_ready(l, bf_redis_url_parse(&l->url, spec->storage, spec->key, err));
+    const int rc = bf_redis_url_parse(&l->url, spec->storage, spec->key, err);
+    if (rc == 0)
+        l->server = bf_breaker_server(l->url.path ? l->url.path : l->url.host, l->url.port);
+    return bf_link_ready(l, rc);
 }
 #else
 #include "redis/transport.h"

@@ -15,7 +15,7 @@ struct bf_transport {
     int (*exchange)(bf_link *l, bf_error *err);
     void (*drop)(bf_link *l);
     void (*abandon)(bf_link *l); /* in a fork's child: what may be half changed is left alone */
-    void (*free)(bf_link *l);
+    void (*free)(bf_link *l);    /* NULL = nothing */
 };
 
 /* socket.c: what passes the socket before the trip's deadline: bytes, 0 = closed, -1 and errno.  A
@@ -23,10 +23,6 @@ struct bf_transport {
 ssize_t bf_socket_in(bf_link *l, void *bytes, size_t cap);
 int bf_socket_out(bf_link *l, const char *bytes, size_t len);
 int bf_socket_broken(bf_link *l, int e, bf_error *err);
-/* hosts.c: the host's addresses within so many ms; what a thread still looks for is let go. */
-struct addrinfo;
-int bf_names_find(bf_link *l, int64_t ms, struct addrinfo **all, bf_error *err);
-void bf_names_abandon(bf_link *l);
 /* tls.c: the same through TLS; begin makes l->tls of a fresh connection. */
 int bf_tls_begin(bf_link *l, bf_error *err);
 ssize_t bf_tls_in(bf_link *l, void *bytes, size_t cap);

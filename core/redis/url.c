@@ -1,6 +1,6 @@
-/* url.c - redis://[user:pass@]host[:port][/db]?key=K&timeout=S, rediss:// with &ca=FILE&cert=FILE
- * beside, and unix://[user:pass@]/path?db=0&key=K, taken apart. Knows text only.  No message shows
- * a part of the text that a misplaced password could be in. */
+/* url.c - redis://[user:pass@]host[:port][/db]?key=K&timeout=S&retry_after=S, rediss:// with
+ * &ca=FILE&cert=FILE beside, and unix://[user:pass@]/path?db=0&key=K, taken apart. Knows text only.
+ * No message shows a part of the text that a misplaced password could be in. */
 #include "parts/filter.h"
 #include "redis/url.h"
 #include <stdlib.h>
@@ -56,13 +56,14 @@ static int whole(unsigned *out, slice s, unsigned most, const char *what, bf_err
     return 0;
 }
 
-static int seconds(double *out, slice s, bf_error *err)
+static int seconds(double *out, slice s, double least, const char *what, bf_error *err)
 {
     char text[24] = "", *end = text;
     if (s.end - s.at < (long)sizeof text) memcpy(text, s.at, (size_t)(s.end - s.at));
-    double v = *text >= '0' && *text <= '9' ? bf_real(text, &end) : 0;
-    if (*end || !(v >= 0.001 && v <= 86400))
-        return bf_fail(err, BF_EINVAL, "the Redis URL's timeout must be 0.001 to 86400 seconds");
+    double v = *text >= '0' && *text <= '9' ? bf_real(text, &end) : -1;
+    if (*end || !(v >= least && v <= 86400))
+        return bf_fail(
+            err, BF_EINVAL, "the Redis URL's %s must be %g to 86400 seconds", what, least);
     *out = v;
     return 0;
 }
@@ -125,7 +126,10 @@ static int option(bf_redis_url *u, slice s, bool *has_db, bf_error *err)
         if (u->key) return bf_fail(err, BF_EINVAL, "the Redis URL has two keys");
         return decode(&u->key, s, "key", err);
     }
-    if (len == 7 && !memcmp(name.at, "timeout", 7)) return seconds(&u->timeout, s, err);
+    if (len == 7 && !memcmp(name.at, "timeout", 7))
+        return seconds(&u->timeout, s, 0.001, "timeout", err);
+    if (len == 11 && !memcmp(name.at, "retry_after", 11))
+        return seconds(&u->retry_after, s, 0, "retry_after", err);
     if (len == 2 && !memcmp(name.at, "db", 2) && !*has_db) {
         *has_db = true;
         return whole(&u->db, s, INT32_MAX, "db", err);
@@ -135,7 +139,7 @@ static int option(bf_redis_url *u, slice s, bool *has_db, bf_error *err)
     if (u->tls && len == 4 && !memcmp(name.at, "cert", 4) && !u->cert)
         return decode(&u->cert, s, "cert", err);
     return bf_fail(err, BF_EINVAL,
-        "the Redis URL may have ?key=, &timeout= and one db=%s, and nothing else",
+        "the Redis URL may have ?key=, &timeout=, &retry_after= and one db=%s, and nothing else",
         u->tls ? ", one ca= and one cert=" : "");
 }
 
@@ -188,7 +192,7 @@ static int parse(bf_redis_url *u, const char *storage, bf_error *err)
     bool local = !strncmp(storage, "unix://", 7), tls = !strncmp(storage, "rediss://", 9),
          has_db = false;
     slice rest = { storage + (local ? 7 : tls ? 9 : 8), storage + strlen(storage) };
-    *u = (bf_redis_url){ .port = PORT, .timeout = 5, .tls = tls };
+    *u = (bf_redis_url){ .port = PORT, .timeout = 5, .retry_after = 1, .tls = tls };
     slice authority = until(&rest, "/?"), path = until(&rest, "?");
     int rc = users(u, &authority, err);
     if (rc < 0) return rc;

@@ -9,7 +9,7 @@ typedef struct {             /* every string is owned */
     bool tls;                /* rediss:// */
     char *ca, *cert;         /* its files, or NULL */
     unsigned port, db;
-    double timeout;
+    double timeout, retry_after; /* s */
 } bf_redis_url;
 int bf_redis_url_parse(bf_redis_url *u, const char *storage, const char *key, bf_error *err);
 void bf_redis_url_free(bf_redis_url *u); /* wipes the password */

@@ -123,6 +123,7 @@ class BloomFilter:
         shards: SupportsIndex | None = None,
         parts: SupportsIndex | None = None,
         timeout: _Real | None = None,
+        retry_after: _Real | None = None,
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
@@ -136,6 +137,8 @@ class BloomFilter:
         shards: equal slices, 1 to 4096, all bits of a key in one; in Redis each is a key of its own.  None: 1, in Redis as
         many as m needs.  And for filters in Redis only (docs/redis.md):
         timeout: seconds a trip may take, 0.001 to 86400; it overrides the URL's.
+        retry_after: seconds for which the calls of this process fail immediately after the server did not answer in
+        time; then one call tries.  None: 1, 0: each call tries; it overrides the URL's.
         cache: keys known to be present need no trip; takes up to m / 8 bytes of memory.
         cache_max_age: seconds after which the bits must be seen again before the cache answers, None: 1.  So long a filter
         that others cleared or deleted may seem to be as it was.
@@ -161,6 +164,7 @@ class BloomFilter:
         shards: SupportsIndex | None = None,
         parts: SupportsIndex | None = None,
         timeout: _Real | None = None,
+        retry_after: _Real | None = None,
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
@@ -191,6 +195,7 @@ class BloomFilter:
         shards: SupportsIndex | None = None,
         parts: SupportsIndex | None = None,
         timeout: _Real | None = None,
+        retry_after: _Real | None = None,
         cache: bool = False,
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,

@@ -362,7 +362,7 @@ static void spoiled_answers(void)
     char url[128], text[200];
     proxy_start(&x, &redis);
     rs_command(&redis, "DEL spoil spoil:meta");
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=spoil&timeout=0.8", x.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=spoil&timeout=0.8&retry_after=0", x.port);
     bf_filter *f =
         bf_open(&(bf_spec){ .m = 20000, .k = 5, .scheme = "classic", .storage = url }, &e);
     CHECK(f && bf_add(f, "there", 5, &e) == 1);
@@ -408,7 +408,7 @@ static void lost_answers_to_changes(void)
     proxy x;
     char url[128];
     proxy_start(&x, &redis);
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=lost&timeout=0.8", x.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?key=lost&timeout=0.8&retry_after=0", x.port);
     for (int i = 0; i < 8; i++) {
         bf_spec spec = kinds[i % 4];
         const int mode = i < 4 ? RESET_ : SWALLOW;

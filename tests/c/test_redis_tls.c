@@ -188,11 +188,11 @@ static void urls(void)
 static void spoilt(proxy *x, int mode, const char *text)
 {
     proxy_order(x, mode, text);
-    refused(to("localhost", x->port, "ca.pem", "&timeout=2"), BF_EIO, "(TLS)");
+    refused(to("localhost", x->port, "ca.pem", "&timeout=2&retry_after=0"), BF_EIO, "(TLS)");
     proxy_order(x, PASS, "");
-    bf_filter *f = make(to("localhost", x->port, "ca.pem", "&timeout=9"));
+    bf_filter *f = make(to("localhost", x->port, "ca.pem", "&timeout=9&retry_after=0"));
     CHECK(bf_add(f, "kept", 4, &e) >= 0);
-    bf_filter *hasty = make(to("localhost", x->port, "ca.pem", "&timeout=2"));
+    bf_filter *hasty = make(to("localhost", x->port, "ca.pem", "&timeout=2&retry_after=0"));
     proxy_order(x, mode, text);
     CHECK(bf_test(hasty, "kept", 4, &e) == BF_EIO && strstr(e.msg, "(TLS)"));
     CHECK(bf_add(hasty, "kept", 4, &e) == BF_EIO);

@@ -43,6 +43,17 @@ refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, cach
 refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, timeout: 1.0));
 refused('ValueError', 'needs cache', fn() => new BloomFilter(100, 10, storage: $url, cacheMaxAge: 1.0));
 refused('ValueError', 'cacheMaxAge must be a number of seconds above 0', fn() => new BloomFilter(100, 10, storage: $url, cache: true, cacheMaxAge: 0.0));
+refused('ValueError', 'no Redis is given', fn() => new BloomFilter(100, 10, retryAfter: 0.0));
+foreach ([-1.0, -0.5, 86401.0, NAN] as $wrong) refused('ValueError', 'retryAfter must be 0 to 86400 seconds', fn() => new BloomFilter(100, 10, storage: $url, retryAfter: $wrong));
+$deaf = stream_socket_server('tcp://127.0.0.1:0');
+$silent = 'redis://' . stream_socket_get_name($deaf, false) . '?key=k&retry_after=1000';
+refused('BloomFilterException', 'timed out', fn() => BloomFilter::open($silent, timeout: 0.2));
+refused('BloomFilterException', 'it did not answer', fn() => BloomFilter::open($silent, timeout: 3600));
+refused('BloomFilterException', 'it did not answer', fn() => new BloomFilter(100, 10, storage: $silent, timeout: 3600, retryAfter: 1000));
+foreach ([0.0, 1e-9] as $now) {
+    try { BloomFilter::open($silent, timeout: 0.01, retryAfter: $now); echo "no exception\n"; }
+    catch (BloomFilterException $e) { same([BloomFilterException::IO, false], [$e->getCode(), str_contains($e->getMessage(), 'did not answer')]); }
+}
 refused('ValueError', 'timeout must be 0.001 to 86400 seconds', fn() => new BloomFilter(100, 10, storage: $url, timeout: -1.0));
 refused('ValueError', 'waitReplicas', fn() => new BloomFilter(100, 10, storage: $url, waitReplicas: 0));
 $w = new BloomFilter(n: 5000, p: 0.001, storage: $url, waitReplicas: 1, timeout: 1.5);

@@ -619,6 +619,70 @@ def test_redis_hangs(start, redis, threads):
     assert waiting[4].reply().status == 404
 
 
+class DeafToNew:
+    """Stands before a Redis.  While `deaf` is set it accepts connections and answers nothing on
+    them; those it had before go on."""
+
+    def __init__(self, port):
+        self.to, self.deaf, self.kept = port, False, []
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                self.kept.append(client)
+                if self.deaf:
+                    continue
+                server = socket.create_connection(("127.0.0.1", self.to))
+                for pair in ((client, server), (server, client)):
+                    threading.Thread(target=self.pump, args=pair, daemon=True).start()
+
+    @staticmethod
+    def pump(source, sink):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+        for end in (source, sink):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.close()
+        for client in self.kept:
+            client.close()
+
+
+@needs_redis
+def test_only_new_connections_hang(start, redis):
+    """Names that are open are served, however many others wait for a connection."""
+    port, _ = redis
+    before = DeafToNew(port)
+    daemon = start("-n", 1000, "-p", 0.01, "--storage", redis_url(before.port))
+    for name in "xy":
+        daemon.ask("PUT", f"/f/{name}" + PUT)
+        assert daemon.get(f"/f/{name}/add=k").status == 200
+    before.deaf = True
+    waiting = [
+        daemon.client().send(f"GET /f/new{i}/contain=1 HTTP/1.1\r\n\r\n".encode())
+        for i in range(40)
+    ]
+    try:
+        began = time.monotonic()
+        for _ in range(20):
+            for path in ("/f/x/contain=k", "/f/y/contain=k", "/contain=k"):
+                assert daemon.get(path).status == 200, path
+            assert daemon.get("/f/x/add=j").status == 200
+        assert {client.reply().status for client in waiting} == {503}
+        assert daemon.get("/f/newer/contain=1").status == 503
+        assert daemon.get("/f/x/contain=k").body == b"true"
+        assert time.monotonic() - began < SOON
+    finally:
+        before.close()
+
+
 AN_HOUR_LATER = """
 #define _GNU_SOURCE
 #include <sys/syscall.h>

@@ -107,8 +107,8 @@ static inline bf_spec world_spec(world *w, bool made)
                                          .must_exist = true };
     s.must_exist = w->foreign || !made;
     snprintf(url, sizeof url,
-        w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5"
-                 : "redis://127.0.0.1:%d?key=%s&timeout=5",
+        w->login ? "redis://w:pw@127.0.0.1:%d/2?key=%s&timeout=5&retry_after=0"
+                 : "redis://127.0.0.1:%d?key=%s&timeout=5&retry_after=0",
         redis.port, w->key);
     if (w->client) {
         s.redis_client = &world_host;

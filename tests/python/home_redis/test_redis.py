@@ -276,9 +276,38 @@ def test_cache(server):
 
 
 def test_what_is_for_redis_only():
-    for kwargs in ({"cache": True}, {"timeout": 1}, {"wait_replicas": 1}):
+    for kwargs in (
+        {"cache": True},
+        {"timeout": 1},
+        {"retry_after": 0},
+        {"wait_replicas": 1},
+    ):
         with pytest.raises(ValueError, match="no Redis is given"):
             BloomFilter(10, 2, **kwargs)
+
+
+def test_retry_after(server):
+    """One call waits for a server that does not answer; those after it would wait an hour."""
+    for wrong in (-1, -0.5, 86401, float("nan")):
+        with pytest.raises(ValueError, match="retry_after must be 0 to 86400 seconds"):
+            BloomFilter(n=10, p=0.1, storage=server.url("t"), retry_after=wrong)
+    with pytest.raises(TypeError, match="retry_after"):
+        BloomFilter(n=10, p=0.1, storage=server.url("t"), retry_after="1")
+    silent = "it did not answer [0-9.]+ s ago"
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        url = f"redis://127.0.0.1:{deaf.getsockname()[1]}?key=k"
+        with pytest.raises(TimeoutError) as first:
+            BloomFilter(n=100, p=0.01, storage=url, timeout=0.2, retry_after=1000)
+        assert "did not answer" not in str(first.value)
+        for opened in (BloomFilter.open, lambda *a, **b: BloomFilter(*a, n=100, p=0.01, **b)):
+            with pytest.raises(TimeoutError, match=silent):
+                opened(storage=url, timeout=3600, retry_after=1000)
+            with pytest.raises(TimeoutError, match=silent):
+                opened(storage=url + "&retry_after=1000", timeout=3600)
+        for tries in ({"timeout": 0.01, "retry_after": 0}, {"timeout": 0.01, "retry_after": 1e-9}):
+            with pytest.raises(TimeoutError) as again:
+                BloomFilter.open(url + "&retry_after=1000", **tries)
+            assert "did not answer" not in str(again.value)
 
 
 def test_timeout_and_wait_replicas(server):

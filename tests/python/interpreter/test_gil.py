@@ -75,7 +75,7 @@ def calls(bf, other, url, folder):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_while_redis_hangs(redis_by_url, tmp_path, kind):
-    url = redis_by_url.url(f"gil-{kind.replace(' ', '-')}", "&timeout=0.3")
+    url = redis_by_url.url(f"gil-{kind.replace(' ', '-')}", "&timeout=0.3&retry_after=0")
     bf, other = (
         BloomFilter(n=1000, p=0.01, storage=url, **KINDS[kind]),
         BloomFilter(n=1000, p=0.01, **KINDS[kind]),
