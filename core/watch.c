@@ -3,7 +3,7 @@
  * stores say, and weak hashes by their rows; counts nothing. */
 #include "base/base.h"
 #include "parts/parts.h"
-#include "spec.h"
+#include "sets/sets.h"
 #include <string.h>
 #include <time.h>
 
