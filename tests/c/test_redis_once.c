@@ -3,8 +3,8 @@
  * error with its code, nothing leaks, and the next call works.  test_once.c does the same in the
  * other homes.  It starts its own server. */
 /* wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync */
-/* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy redisConnectFd */
-/* wraps: redisReaderFeed redisSetTimeout redisReaderCreateWithFunctions getrandom */
+/* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy */
+/* wraps: getrandom */
 #define _GNU_SOURCE
 #include "once.h"
 #include "redis_worlds.h"
