@@ -287,7 +287,7 @@ int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
     if (!p->kernels)
         return is_plain_chain(f) ? bf_chain_add(f, key, len, err)
                                  : run_one(f, BF_OP_ADD, key, len, err);
-    if (!bf_raised(&f->may_write)) {
+    if (!bf_flag_get(&f->may_write)) {
         int rc = bf_writable(f, err);
         if (rc < 0) return rc;
     }
@@ -345,7 +345,7 @@ int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     if (!f->part.g.counting || !f->part.kernels || f->atomic)
         return (int)bf_remove_many(f, &(bf_key){ key, len }, 1, NULL, err);
-    if (!bf_raised(&f->may_write)) {
+    if (!bf_flag_get(&f->may_write)) {
         int rc = bf_writable(f, err);
         if (rc < 0) return rc;
     }

@@ -345,7 +345,7 @@ build_site() (
 test_tree() {
     run_noted 'arginfo is what the stub says' gen-arginfo "$root/scripts/gen-arginfo" --check
     run_noted 'vectors are what the formulas say' gen-vectors "$venv/bin/python" "$root/scripts/gen-vectors" --check
-    run_noted 'the man page is what the parser says' gen-man "$venv/bin/python" "$root/scripts/gen-man" --check
+    run_noted 'the man page and completions are what the parser says' gen-cli "$venv/bin/python" "$root/scripts/gen-cli" --check
     run_noted 'reference is what stubs and header say' gen-api "$root/scripts/gen-api" --check
     run_noted 'catalogue is what its generator says' gen-catalogue "$root/scripts/gen-catalogue" --check
     run_noted 'package.xml lists the files there are' gen-package "$root/scripts/gen-package" --check

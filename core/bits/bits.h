@@ -78,7 +78,7 @@ static inline unsigned bf_cell(const uint64_t *words, uint64_t i)
 {
     return bf_word(words + (i >> 4)) >> bf_cell_shift(i) & BF_CELL_MAX;
 }
-static inline bool bf_word_swap(uint64_t *w, uint64_t *was, uint64_t want)
+static inline bool bf_word_cas(uint64_t *w, uint64_t *was, uint64_t want)
 {
     BF_STEP(w, true);
     return __atomic_compare_exchange_n(
@@ -96,7 +96,7 @@ static inline unsigned bf_cell_up(uint64_t *words, uint64_t i, bool atomic)
             *w = old + one;
             return v;
         }
-        if (bf_word_swap(w, &old, old + one)) return v;
+        if (bf_word_cas(w, &old, old + one)) return v;
     }
 }
 static inline unsigned bf_cell_down(uint64_t *words, uint64_t i, bool atomic)
@@ -110,20 +110,26 @@ static inline unsigned bf_cell_down(uint64_t *words, uint64_t i, bool atomic)
             *w = old - one;
             return v;
         }
-        if (bf_word_swap(w, &old, old - one)) return v;
+        if (bf_word_cas(w, &old, old - one)) return v;
     }
 }
-static inline void bf_word_set(uint64_t *w, uint64_t value)
+static inline void bf_word_store(uint64_t *w, uint64_t value)
 {
     BF_STEP(w, true);
     __atomic_store_n((bf_shared *)w, value, __ATOMIC_RELAXED);
 }
-/* A flag that several threads may raise; it is never lowered. */
-static inline bool bf_raised(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
-static inline void bf_raise(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
-static inline void bf_lower(bool *flag) { __atomic_store_n(flag, false, __ATOMIC_RELAXED); }
-/* What was read and written before this is done for everybody before what comes after.  On x86 the
- * locked instruction of an add, or of whatever was published, sees to it. */
+/* A flag of the handle.  Nothing else is ordered by it. */
+static inline bool bf_flag_get(const bool *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
+static inline void bf_flag_set(bool *flag) { __atomic_store_n(flag, true, __ATOMIC_RELAXED); }
+static inline void bf_flag_clear(bool *flag) { __atomic_store_n(flag, false, __ATOMIC_RELAXED); }
+/* A flag that one thread at a time holds: true if another thread holds it already. */
+static inline bool bf_flag_taken(bool *flag)
+{
+    return __atomic_exchange_n(flag, true, __ATOMIC_ACQUIRE);
+}
+static inline void bf_flag_release(bool *flag) { __atomic_store_n(flag, false, __ATOMIC_RELEASE); }
+/* Everything read and written before the fence is visible to all threads before what follows it. On
+ * x86 the locked instruction of an add, or of whatever was published, already orders the two. */
 static inline void bf_fence(void)
 {
 #if defined(__x86_64__)
@@ -132,61 +138,52 @@ static inline void bf_fence(void)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
 }
-/* What is read after it is not older. */
-static inline uint64_t bf_load_acquire(const uint64_t *w)
+/* Atomic operations by type, named as in C11.  cas: false sets *was to the present value. */
+static inline uint64_t bf_load_acquire(const uint64_t *at)
 {
-    BF_STEP(w, false);
-    return __atomic_load_n((const bf_shared *)w, __ATOMIC_ACQUIRE);
-}
-/* A number that says what need not be done again: who reads an older one does it again. */
-static inline unsigned bf_noted(const unsigned *at)
-{
-    return __atomic_load_n(at, __ATOMIC_RELAXED);
-}
-static inline void bf_note(unsigned *at, unsigned n) { __atomic_store_n(at, n, __ATOMIC_RELAXED); }
-/* One int that hands something over between threads; false: *was is what is there. */
-static inline int bf_int(const int *at) { return __atomic_load_n(at, __ATOMIC_ACQUIRE); }
-static inline void bf_int_set(int *at, int value)
-{
-    BF_STEP(at, true);
-    __atomic_store_n(at, value, __ATOMIC_RELEASE);
-}
-static inline bool bf_int_swap(int *at, int *was, int want)
-{
-    return __atomic_compare_exchange_n(at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-}
-/* Whose a handle is: inside.c.  add answers what is there then. */
-static inline uint64_t bf_who(const uint64_t *at)
-{
+    BF_STEP(at, false);
     return __atomic_load_n((const bf_shared *)at, __ATOMIC_ACQUIRE);
 }
-static inline uint64_t bf_who_add(uint64_t *at, uint64_t more)
+static inline uint64_t bf_add_fetch(uint64_t *at, uint64_t more) /* acquire and release */
 {
     return __atomic_add_fetch((bf_shared *)at, more, __ATOMIC_ACQ_REL);
 }
-static inline bool bf_who_swap(uint64_t *at, uint64_t *was, uint64_t want)
+static inline bool bf_cas(uint64_t *at, uint64_t *was, uint64_t want) /* acquire and release */
 {
     return __atomic_compare_exchange_n(
         (bf_shared *)at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
-/* One place for whoever comes first: was it taken before? */
-static inline bool bf_taken(bool *place)
+static inline int bf_int_load_acquire(const int *at)
 {
-    return __atomic_exchange_n(place, true, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
-static inline void bf_give_back(bool *place) { __atomic_store_n(place, false, __ATOMIC_RELEASE); }
-/* How many there are: told last, once they are complete.  The model looks at the moment after it
- * too. */
-static inline unsigned bf_told(const unsigned *at)
+static inline void bf_int_store_release(int *at, int value)
+{
+    BF_STEP(at, true);
+    __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+static inline bool bf_int_cas(int *at, int *was, int want) /* acquire and release */
+{
+    return __atomic_compare_exchange_n(at, was, want, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+static inline unsigned bf_uint_load_relaxed(const unsigned *at)
+{
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+static inline void bf_uint_store_relaxed(unsigned *at, unsigned n)
+{
+    __atomic_store_n(at, n, __ATOMIC_RELAXED);
+}
+static inline unsigned bf_uint_load_acquire(const unsigned *at)
 {
     BF_STEP(at, false);
     return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
-static inline void bf_tell(unsigned *at, unsigned n)
+static inline void bf_uint_store_release(unsigned *at, unsigned n)
 {
     BF_STEP(at, true);
     __atomic_store_n(at, n, __ATOMIC_RELEASE);
-    BF_STEP(at, true);
+    BF_STEP(at, true); /* so that the model checker also stops right after the store */
 }
 /* The empty asm keeps GCC (12) from taking a function that only prefetches for one without effect
  * and dropping its calls. */

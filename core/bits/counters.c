@@ -121,7 +121,7 @@ bool bf_counters_within(const uint64_t *a, const uint64_t *b, uint64_t nwords)
         }                                                                                          \
         for (uint64_t i = 0; i < nwords; i++) {                                                    \
             uint64_t old = bf_word(into + i), other = bf_word(from + i);                           \
-            while (op(old, other) != old && !bf_word_swap(into + i, &old, op(old, other))) {}      \
+            while (op(old, other) != old && !bf_word_cas(into + i, &old, op(old, other))) {}       \
         }                                                                                          \
     }
 COMBINE(bf_counters_add, sum)

@@ -109,7 +109,7 @@ static int take_in(bf_filter *f, const bf_desc *d, uint64_t at, bool verify, bf_
         free(p);
         return rc;
     }
-    bf_word_set(&file->bytes, at + bf_image_bytes(d->g.m));
+    bf_word_store(&file->bytes, at + bf_image_bytes(d->g.m));
     return bf_chain_join(f->chain, p);
 }
 

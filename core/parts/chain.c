@@ -64,7 +64,7 @@ int bf_chain_join(bf_chain *c, bf_piece *p)
         p->part.kernels = bf_choose_kernels(c->desc.scheme->layout, &p->part.g);
     c->plane[n] = bf_plane_of(&p->part);
     c->piece[n] = p;
-    bf_tell(&c->count, n + 1);
+    bf_uint_store_release(&c->count, n + 1);
     return 0;
 }
 
@@ -115,7 +115,7 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     const unsigned count = bf_chain_count(c);
-    if (bf_raised(&f->may_write) && bf_noted(&c->marked) == count) return 0;
+    if (bf_flag_get(&f->may_write) && bf_uint_load_relaxed(&c->marked) == count) return 0;
     int rc = bf_writable(f, err);
     if (rc == 0 && c->piece[0]->page)
         rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
@@ -124,7 +124,7 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
         bf_store *s = &c->piece[i]->part.store;
         if (c->piece[i]->page) rc = s->ops->before_write(s, err);
     }
-    if (rc == 0) bf_note(&c->marked, count);
+    if (rc == 0) bf_uint_store_relaxed(&c->marked, count);
     return rc;
 }
 
@@ -141,7 +141,7 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
         rc = count < BF_PARTS_MAX
                  ? bf_chain_part(&c->desc, count, last->start + last->part.g.m, &part, err)
                  : 0;
-        if (rc == 0) bf_raise(&c->full);
+        if (rc == 0) bf_flag_set(&c->full);
         if (rc > 0) rc = ops->append(f, &part, err);
     }
     bf_unlock(f);

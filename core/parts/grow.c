@@ -50,7 +50,7 @@ static int recheck(
 static uint64_t room(const bf_chain *c, const bf_piece *p)
 {
     int64_t have = bf_live(p->live);
-    return bf_raised(&c->full)            ? BF_SPAN
+    return bf_flag_get(&c->full)          ? BF_SPAN
            : (uint64_t)have < p->part.g.n ? p->part.g.n - (uint64_t)have
                                           : 0;
 }
@@ -77,7 +77,7 @@ static int add_remote(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
         const unsigned count = bf_chain_count(c);
         const size_t had = s->n;
         bf_piece *newest = c->piece[count - 1];
-        const uint64_t n = newest->part.g.n, most = bf_raised(&c->full) ? n + BF_N_MAX / 4 : n;
+        const uint64_t n = newest->part.g.n, most = bf_flag_get(&c->full) ? n + BF_N_MAX / 4 : n;
         if (tries == TRIES) return never_ends(f, err);
         int rc = ops->put(f, c->piece, count, most, s, err);
         if (rc < 0) return rc;

@@ -103,16 +103,16 @@ int bf_writable(bf_filter *f, bf_error *err)
         return bf_fail(err, BF_ENOTSUP,
             "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL),
             f->read_only ? "" : ", no write permission");
-    if (bf_raised(&f->replaced))
+    if (bf_flag_get(&f->replaced))
         return bf_fail(err, BF_ENOTSUP,
             "%.60s was replaced, this filter was saved over it: open it again "
             "before adding or changing anything",
             bf_where(f, NULL));
     int rc = 0;
-    if (s->ops->before_write && !bf_raised(&f->may_write))
+    if (s->ops->before_write && !bf_flag_get(&f->may_write))
         rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
     if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
-    if (rc == 0) bf_raise(&f->may_write);
+    if (rc == 0) bf_flag_set(&f->may_write);
     return rc;
 }
 
@@ -126,8 +126,8 @@ static int try_threads(void *handle)
     const int me = bf_process();
     int was = 0;
     BF_WAIT(&f->lock_holder);
-    if (bf_int_swap(&f->lock_holder, &was, me)) return 0;
-    if (was == me || !bf_int_swap(&f->lock_holder, &was, me)) return EWOULDBLOCK;
+    if (bf_int_cas(&f->lock_holder, &was, me)) return 0;
+    if (was == me || !bf_int_cas(&f->lock_holder, &was, me)) return EWOULDBLOCK;
     if (f->lock_fd >= 0) close(f->lock_fd);
     f->lock_fd = -1;
     return 0;
@@ -144,7 +144,7 @@ int bf_lock(bf_filter *f, bf_error *err)
             BF_PATIENCE);
     }
     const int rc = ops->lock ? ops->lock(f, err) : 0;
-    if (rc < 0) bf_int_set(&f->lock_holder, 0);
+    if (rc < 0) bf_int_store_release(&f->lock_holder, 0);
     return rc;
 }
 
@@ -152,7 +152,7 @@ void bf_unlock(bf_filter *f)
 {
     const bf_store_ops *ops = f->part.store.ops;
     if (ops->unlock) ops->unlock(f);
-    bf_int_set(&f->lock_holder, 0);
+    bf_int_store_release(&f->lock_holder, 0);
 }
 
 /* ---- for hosts with a lock of their own ---- */

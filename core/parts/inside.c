@@ -27,19 +27,19 @@ static uint64_t inside(uint64_t who) { return (who & ~SHUT) >> OWNER_BITS; }
 /* ---- owners ---- */
 void bf_own(bf_filter *f)
 {
-    bf_who_add(&f->who, OWNER);
-    bf_int_set(&f->process, bf_process());
+    bf_add_fetch(&f->who, OWNER);
+    bf_int_store_release(&f->process, bf_process());
 }
 
 bf_filter *bf_retain(bf_filter *f)
 {
-    if (f) bf_who_add(&f->who, OWNER);
+    if (f) bf_add_fetch(&f->who, OWNER);
     return f;
 }
 
 static void give_up(bf_filter *f, uint64_t what)
 {
-    if ((bf_who_add(&f->who, -what) & ~SHUT) != 0) return;
+    if ((bf_add_fetch(&f->who, -what) & ~SHUT) != 0) return;
     if (!f->empty) bf_release(f);
     free(f);
 }
@@ -59,10 +59,10 @@ static bool is_in(const bf_call *list, const bf_filter *f)
 
 int bf_enter(bf_filter *f, bf_error *err)
 {
-    uint64_t who = bf_who(&f->who);
+    uint64_t who = bf_load_acquire(&f->who);
     do
         if (who & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
-    while (!bf_who_swap(&f->who, &who, who + INSIDE));
+    while (!bf_cas(&f->who, &who, who + INSIDE));
     return 0;
 }
 
@@ -71,9 +71,9 @@ void bf_leave(bf_filter *f) { give_up(f, INSIDE); }
 /* Where nobody is inside a child of the process that opened it counts as well as that one. */
 int bf_busy(bf_filter *f, bf_error *err)
 {
-    const bool counted = inside(bf_who(&f->who)) != 0;
-    const int me = bf_process(), of = bf_int(&f->process);
-    if (!counted && of != me) bf_int_set(&f->process, me);
+    const bool counted = inside(bf_load_acquire(&f->who)) != 0;
+    const int me = bf_process(), of = bf_int_load_acquire(&f->process);
+    if (!counted && of != me) bf_int_store_release(&f->process, me);
     if (!counted || (of != me && !is_in(calls, f))) return 0;
     return bf_fail(err, BF_EBUSY,
         "the filter is in use: it cannot be closed before the call that "
@@ -82,11 +82,11 @@ int bf_busy(bf_filter *f, bf_error *err)
 
 int bf_shut(bf_filter *f, bf_error *err)
 {
-    uint64_t who = bf_who(&f->who);
+    uint64_t who = bf_load_acquire(&f->who);
     do {
         if (who & SHUT) return 0;
         if (inside(who) && bf_busy(f, err) < 0) return BF_EBUSY;
-    } while (!bf_who_swap(&f->who, &who, who | SHUT));
+    } while (!bf_cas(&f->who, &who, who | SHUT));
     /* by threads of the parent: nothing is freed */
     if (inside(who)) return 0;
     bf_release(f);
@@ -100,7 +100,7 @@ static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
 #ifdef BF_MODEL
     list = NULL; /* the model's threads are coroutines of one */
 #endif
-    if (bf_who(&f->who) & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
+    if (bf_load_acquire(&f->who) & SHUT) return bf_fail(err, BF_EINVAL, "the filter is closed");
     if (!is_in(list, f)) return 0;
     return bf_fail(err, BF_EBUSY,
         "the filter is in use: a call in it waits for its clock, hash function or "
@@ -109,12 +109,12 @@ static int refuse(const bf_call *list, const bf_filter *f, bf_error *err)
 
 static bf_call *push(bf_call **list, bf_filter *f)
 {
-    bf_call *c = bf_taken(&f->first_taken) ? malloc(sizeof *c) : &f->first;
+    bf_call *c = bf_flag_taken(&f->first_taken) ? malloc(sizeof *c) : &f->first;
     if (!c) return NULL;
     *c = (bf_call){ *list, list, f };
     if (*list) (*list)->from = &c->next;
     *list = c;
-    bf_who_add(&f->who, INSIDE);
+    bf_add_fetch(&f->who, INSIDE);
     return c;
 }
 
@@ -124,7 +124,7 @@ static void pop(bf_call *c)
     *c->from = c->next;
     if (c->next) c->next->from = c->from;
     if (c == &f->first)
-        bf_give_back(&f->first_taken);
+        bf_flag_release(&f->first_taken);
     else
         free(c);
     give_up(f, INSIDE);

@@ -112,7 +112,7 @@ static inline bool bf_piece_there(const bf_piece *p)
 {
     return p->part.store.words || p->part.store.impl;
 }
-static inline unsigned bf_chain_count(const bf_chain *c) { return bf_told(&c->count); }
+static inline unsigned bf_chain_count(const bf_chain *c) { return bf_uint_load_acquire(&c->count); }
 
 /* chain.c */
 int bf_chain_begin(

@@ -217,9 +217,9 @@ static int reason(bf_filter *f, int op, int rc, bf_error *err)
 {
     const bf_chain_ops *ops = f->part.store.ops->chain;
     if (!ops->doubts || !ops->doubts(f, op == BF_OP_ADD)) return rc;
-    bf_lower(&f->chain->moved);
+    bf_flag_clear(&f->chain->moved);
     const int more = bf_chain_refresh(f, err);
-    return more < 0 ? more : bf_raised(&f->chain->moved) ? 0 : rc;
+    return more < 0 ? more : bf_flag_get(&f->chain->moved) ? 0 : rc;
 }
 
 int64_t bf_chain_run(

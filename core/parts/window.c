@@ -158,7 +158,7 @@ void bf_window_empty(bf_filter *f, bf_piece *p, int64_t epoch)
     bf_live_raise(f->chain->epoch, epoch);
     bf_fence();
     if (bf_live(p->live) >= epoch) return;
-    for (uint64_t i = 0; i < s->nwords; i++) bf_word_set(s->words + i, 0);
+    for (uint64_t i = 0; i < s->nwords; i++) bf_word_store(s->words + i, 0);
     bf_live_set(p->live, epoch);
 }
 

@@ -60,22 +60,21 @@ bool bf_breaker_allows(const bf_breaker *b, bool connected, int64_t *silent_for)
     if (ago < b->retry_after) return false;
     uint64_t trial = bf_word(&s->trial);
     if ((trial ^ mine) << (64 - PROCESS_BITS) == 0 && trial >> PROCESS_BITS > now) return false;
-    return bf_word_swap(
-        &s->trial, &trial, (now + (uint64_t)b->longest_call) << PROCESS_BITS | mine);
+    return bf_word_cas(&s->trial, &trial, (now + (uint64_t)b->longest_call) << PROCESS_BITS | mine);
 }
 
 void bf_breaker_timed_out(const bf_breaker *b, bool connected)
 {
     server_state *s = state_of(b);
     const bool all = connected || is_open(b, bf_word(&s->silent), true);
-    bf_word_set(&s->silent, (b->server & HASH) | (all ? ALL : 0) | now_ms());
-    bf_word_set(&s->trial, 0);
+    bf_word_store(&s->silent, (b->server & HASH) | (all ? ALL : 0) | now_ms());
+    bf_word_store(&s->trial, 0);
 }
 
 void bf_breaker_answered(const bf_breaker *b, bool connected)
 {
     server_state *s = state_of(b);
     if (!is_open(b, bf_word(&s->silent), connected)) return;
-    bf_word_set(&s->silent, 0);
-    bf_word_set(&s->trial, 0);
+    bf_word_store(&s->silent, 0);
+    bf_word_store(&s->trial, 0);
 }

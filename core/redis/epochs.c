@@ -65,7 +65,7 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
     const bool none = l->reply.n == 1 && l->reply.leaves[0].type == BF_LEAF_NIL;
     bf_link_next(l);
     if (!own && !none) return bf_redis_nonsense(whole, err);
-    bf_int_set(&f->chain->own_time, own ? 2 : 1);
+    bf_int_store_release(&f->chain->own_time, own ? 2 : 1);
     if (l->reply.n != 2 || !decimal(&l->reply, 0, INT64_C(1) << 40, &s) ||
         !decimal(&l->reply, 1, 999999, &more))
         return bf_redis_nonsense(whole, err);
@@ -82,8 +82,8 @@ static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
     const int64_t here = machine_us();
     bf_link_unlock(l);
     if (rc < 0) return rc;
-    bf_word_set(&c->ahead, (uint64_t)(*us - here ? *us - here : 1));
-    bf_word_set(&c->looked, (uint64_t)here);
+    bf_word_store(&c->ahead, (uint64_t)(*us - here ? *us - here : 1));
+    bf_word_store(&c->looked, (uint64_t)here);
     return 0;
 }
 
@@ -103,7 +103,7 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
                   age = here - (int64_t)bf_word(&c->looked);
     int64_t us = here + ahead;
     const bool known = ahead && (double)age < 1e6 * fmin(step < 1 ? 1 : step, 60);
-    const bool behind_too = bf_int(&c->own_time) != 2;
+    const bool behind_too = bf_int_load_acquire(&c->own_time) != 2;
     const double off = own - (double)us / 1e6;
     if (!known || (c->own_clock && (off > step || (behind_too && off < -step)))) {
         int rc = learn_time(f, &us, err);
@@ -113,10 +113,10 @@ int bf_redis_window_time(bf_filter *f, double *now, bf_error *err)
         /* as it was when the clock was read, or earlier */
         us = here + (int64_t)bf_word(&c->ahead);
         redis = (double)us / 1e6;
-        if (c->own_clock && bf_int(&c->own_time) != 2 && redis - own > step)
+        if (c->own_clock && bf_int_load_acquire(&c->own_time) != 2 && redis - own > step)
             return clocks_disagree(f, own, redis, err);
     }
-    if (!c->own_clock || bf_int(&c->own_time) != 2) *now = (double)us / 1e6;
+    if (!c->own_clock || bf_int_load_acquire(&c->own_time) != 2) *now = (double)us / 1e6;
     return 0;
 }
 
@@ -237,7 +237,7 @@ static int take(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_erro
         if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL)
             return bf_redis_nonsense(whole, err);
     if (v[0].type == BF_LEAF_NIL) {
-        bf_raise(&whole->told);
+        bf_flag_set(&whole->told);
         return bf_redis_lost(whole, err);
     }
     for (unsigned i = 0; i < n; i++) has[i] = v[FIELDS + i].type == BF_LEAF_TEXT;

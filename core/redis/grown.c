@@ -157,7 +157,7 @@ static bool doubts(bf_filter *f, bool adding)
         r->fate = BF_FINE;
     }
     /* a call ends at the first: an earlier one was told by the other */
-    if (n > 1) bf_raise(&bf_redis_whole(f)->told);
+    if (n > 1) bf_flag_set(&bf_redis_whole(f)->told);
     bf_redis_whole(f)->note = !(n || whole) || !adding ? NULL : in ? BF_SENT_IN : BF_SENT_OUT;
     return n || whole;
 }
@@ -166,7 +166,7 @@ static bool doubts(bf_filter *f, bool adding)
  * is to be told of the next one. */
 static void fine(bf_filter *f)
 {
-    if (bf_raised(&bf_redis_whole(f)->told)) bf_lower(&bf_redis_whole(f)->told);
+    if (bf_flag_get(&bf_redis_whole(f)->told)) bf_flag_clear(&bf_redis_whole(f)->told);
 }
 
 /* The first part is always there; the other pieces wait for the new parts of the same names.  While
@@ -182,8 +182,8 @@ static int begin_anew(bf_filter *f, bool opening, bf_error *err)
     if (rc < 0 || c->count == 0 || (rc = open_part(f, c->piece[0], 0, &d, err)) < 0) return rc;
     if (c->kept < c->count) c->kept = c->count;
     for (unsigned i = 0; i < c->kept; i++) { c->piece[i]->known = 0; }
-    bf_tell(&c->count, 1);
-    bf_lower(&c->full);
+    bf_uint_store_release(&c->count, 1);
+    bf_flag_clear(&c->full);
     return opening ? 0 : bf_redis_whole_anew(f, born, err);
 }
 
@@ -203,7 +203,7 @@ static int follow(bf_filter *f, bf_error *err)
         if (rc == 0 && parts >= 1 && born != whole->born) rc = begin_anew(f, opening, err);
         if (rc < 0) return rc;
         if (parts < 1 || parts < (int64_t)c->count) {
-            bf_raise(&whole->told);
+            bf_flag_set(&whole->told);
             return bf_redis_lost(whole, err);
         }
         if (parts > BF_PARTS_MAX)

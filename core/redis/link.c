@@ -74,7 +74,7 @@ int bf_link_open(bf_link *l, const bf_spec *spec, bf_error *err)
     l->key = l->url.key;
     l->label = l->own_label;
     pthread_mutex_init(&l->mutex, NULL);
-    bf_int_set(&l->process, bf_process());
+    bf_int_store_release(&l->process, bf_process());
     return 0;
 }
 
@@ -108,13 +108,13 @@ static void let_go(bf_link *l)
  * for it, and a process that was forked in that moment, where that thread is not, does it again. */
 static void come_home(bf_link *l)
 {
-    int me = bf_process(), was = bf_int(&l->process);
+    int me = bf_process(), was = bf_int_load_acquire(&l->process);
     while (was != me) {
-        if (was != -me && bf_int_swap(&l->process, &was, -me)) {
+        if (was != -me && bf_int_cas(&l->process, &was, -me)) {
             let_go(l);
-            bf_int_set(&l->process, me);
+            bf_int_store_release(&l->process, me);
         }
-        was = bf_int(&l->process);
+        was = bf_int_load_acquire(&l->process);
     }
 }
 

@@ -91,15 +91,15 @@ int bf_redis_whole_anew(bf_filter *f, uint32_t born, bf_error *err)
         gone += r->added + r->gone;
         r->added = r->gone = 0;
         /* by the part: doubts() takes that away where the whole is to tell */
-        if (r->fate != BF_FINE) bf_raise(&whole->told);
+        if (r->fate != BF_FINE) bf_flag_set(&whole->told);
         r->fate = BF_FINE;
     }
     const char *note = whole->note ? whole->note : "";
-    const bool told = bf_raised(&whole->told) && strcmp(note, BF_SENT_IN) != 0;
+    const bool told = bf_flag_get(&whole->told) && strcmp(note, BF_SENT_IN) != 0;
     whole->note = NULL;
     whole->born = born;
-    bf_lower(&whole->told);
-    if (told) bf_raise(&f->chain->moved);
+    bf_flag_clear(&whole->told);
+    if (told) bf_flag_set(&f->chain->moved);
     return told ? 0 : bf_redis_anew(whole->label, gone, note, err);
 }
 

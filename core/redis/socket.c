@@ -18,6 +18,12 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef BF_HAVE_HIREDIS
+#include <hiredis/hiredis.h>
+#else /* tables.c has refused redis:// */
+#define redisFormatCommand(to, ...) (*(to) = NULL, -1)
+#define redisFreeCommand(command) ((void)(command))
+#endif
 
 enum { PUSH_FROM = 16 << 10, IN_BYTES = 1 << 16 };
 
@@ -172,33 +178,30 @@ static bool read_greetings(bf_socket *s, unsigned count)
     return true;
 }
 
-static char *put_argument(char *at, const char *text)
+static bool send_command(bf_socket *s, char *command, int len)
 {
-    return at + sprintf(at, "$%zu\r\n%s\r\n", strlen(text), text);
+    if (len < 0) return bf_socket_no_memory(s);
+    const bool sent = transmit(s, command, (size_t)len);
+    explicit_bzero(command, (size_t)len); /* the password */
+    redisFreeCommand(command);
+    return sent;
 }
 
 static bool greet(bf_socket *s)
 {
-    enum { REST = 128 }; /* all but the user and the password */
     const bf_redis_url *u = s->url;
-    const unsigned count = (u->pass != NULL) + (u->db != 0);
-    const size_t cap = REST + (u->user ? strlen(u->user) : 0) + (u->pass ? strlen(u->pass) : 0);
-    char db[12], *out, *at;
-    if (count == 0) return true;
-    if (!(at = out = malloc(cap))) return bf_socket_no_memory(s);
+    char *command = NULL;
+    int len;
     if (u->pass) {
-        at = put_argument(at + sprintf(at, "*%d\r\n", u->user ? 3 : 2), "AUTH");
-        if (u->user) at = put_argument(at, u->user);
-        at = put_argument(at, u->pass);
+        len = u->user ? redisFormatCommand(&command, "AUTH %s %s", u->user, u->pass)
+                      : redisFormatCommand(&command, "AUTH %s", u->pass);
+        if (!send_command(s, command, len)) return false;
     }
     if (u->db) {
-        snprintf(db, sizeof db, "%u", u->db);
-        at = put_argument(put_argument(at + sprintf(at, "*2\r\n"), "SELECT"), db);
+        len = redisFormatCommand(&command, "SELECT %u", u->db);
+        if (!send_command(s, command, len)) return false;
     }
-    const bool sent = transmit(s, out, (size_t)(at - out));
-    explicit_bzero(out, cap); /* the password */
-    free(out);
-    return sent && read_greetings(s, count);
+    return read_greetings(s, (u->pass != NULL) + (u->db != 0));
 }
 
 /* ---- connecting ---- */

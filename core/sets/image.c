@@ -251,8 +251,8 @@ static bool leaves(bf_filter *f, const char *path)
 {
     const bf_store *s = &f->part.store;
     if (!s->ops->named || !s->ops->named(s, path)) return false;
-    bf_raise(&f->replaced);
-    bf_lower(&f->may_write);
+    bf_flag_set(&f->replaced);
+    bf_flag_clear(&f->may_write);
     return true;
 }
 
@@ -262,9 +262,9 @@ int bf_do_save(bf_filter *f, const char *path, bf_error *err)
     if (rc < 0 || (rc = bf_reach(f, f->part.store.ops->read, "be saved", err)) < 0 ||
         (rc = bf_whole_refresh(f, err)) < 0)
         return rc;
-    const bool was = bf_raised(&f->replaced), own = leaves(f, path);
+    const bool was = bf_flag_get(&f->replaced), own = leaves(f, path);
     rc = save_file(f, path, err);
-    if (rc < 0 && own && !was) bf_lower(&f->replaced);
+    if (rc < 0 && own && !was) bf_flag_clear(&f->replaced);
     return rc;
 }
 

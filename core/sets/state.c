@@ -238,7 +238,7 @@ static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
         int rc = s->ops->clear(s, err);
         if (rc < 0) return rc;
     } else
-        for (uint64_t w = 0; w < s->nwords; w++) bf_word_set(s->words + w, 0);
+        for (uint64_t w = 0; w < s->nwords; w++) bf_word_store(s->words + w, 0);
     if (f->variant->grows) bf_live_set(p->live, 0);
     return 0;
 }

@@ -179,7 +179,7 @@ static void *wait_begins(void *ctx)
     if (waited.fd >= 0)
         flock(waited.fd, LOCK_UN);
     else
-        bf_int_set(&waited.f->lock_holder, 0);
+        bf_int_store_release(&waited.f->lock_holder, 0);
     return ctx;
 }
 static void wait_ends(void *ctx, void *began)

@@ -37,9 +37,9 @@ class Closed(Exception):
 class Bitmap:
     """What the key of one case holds."""
 
-    def __init__(self, case):
+    def __init__(self, key, case):
         self.case = case
-        self.meta = {**META, **case.get("meta", {})}
+        self.meta = {**META, "owner": key, **case.get("meta", {})}
         self.bits = bytearray(20000 // 8) + MARK.to_bytes(4, "big")
 
     def hash(self):
@@ -157,8 +157,9 @@ class FakeRedis(threading.Thread):
 
     def url(self, key, case):
         """Where a filter of this case is; a fresh one."""
-        self.bitmaps[key] = Bitmap(case)
-        return f"redis://127.0.0.1:{self.port}?key={key}&timeout={case.get('timeout', '20')}&retry_after=0"
+        self.bitmaps[key] = Bitmap(key, case)
+        timeout = case.get("timeout", "20")
+        return f"redis://127.0.0.1:{self.port}?key={key}&timeout={timeout}&retry_after=0"
 
     def stop(self):
         self.listener.close()

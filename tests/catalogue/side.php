@@ -13,8 +13,8 @@ const NAMES = ['cache_max_age' => 'cacheMaxAge', 'wait_replicas' => 'waitReplica
 if (class_exists('Redis')) {
     eval('class Refusing extends Redis {
         public bool $refuses = false;
-        public function rawCommand($command, ...$args) { return $this->refuses ? throw new RuntimeException("no way") : parent::rawCommand($command, ...$args); }
-        public function pipeline() { return $this->refuses ? throw new RuntimeException("no way") : parent::pipeline(); }
+        public function rawCommand($command, ...$args): mixed { return $this->refuses ? throw new RuntimeException("no way") : parent::rawCommand($command, ...$args); }
+        public function pipeline(): Redis|bool { return $this->refuses ? throw new RuntimeException("no way") : parent::pipeline(); }
     }');
 }
 

@@ -141,7 +141,7 @@ static int told_too_early(bf_filter *to, const bf_desc *part, bf_error *err)
 }
 static int lock_given_back_too_early(bf_filter *to, const bf_desc *part, bf_error *err)
 {
-    bf_int_set(&to->lock_holder, 0);
+    bf_int_store_release(&to->lock_holder, 0);
     return bf_chain_memory.append(to, part, err);
 }
 static void wrong_homes_are_found(void)

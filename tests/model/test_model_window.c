@@ -176,7 +176,7 @@ static bf_piece *turn_in_wrong_order(bf_filter *to, int64_t e, bool publish)
     if (publish) bf_live_raise(to->chain->epoch, e);
     if (publish) bf_live_set(piece->live, e); /* too early */
     for (unsigned i = 0; i < piece->part.store.nwords; i++)
-        bf_word_set(piece->part.store.words + i, 0);
+        bf_word_store(piece->part.store.words + i, 0);
     if (!publish) bf_live_set(piece->live, e);
     bf_unlock(to);
     return piece;

@@ -1,5 +1,5 @@
-"""Commands, options and their help: the one description from which --help, the completions and the
-man page are made.
+"""Commands, options and their help.  scripts/gen-cli makes the completion scripts and the manual page
+from it.
 
 Knows which module runs a command; knows nothing of what it does.
 """
@@ -455,7 +455,7 @@ COMMANDS = {
     "plot": (plot, "plot:plot", "plot what study measures (needs matplotlib)"),
     "bench": (bench, "bench:bench", "measure the time per key on this machine (K-best method)"),
     "serve": (serve, "serve:serve", "serve filters over HTTP: starts bloomfilterd"),
-    "completion": (completion, "completion:completion", "print a completion script for a shell"),
+    "completion": (completion, "report:completion", "print a completion script for a shell"),
 }
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from typing import Any, TextIO
 
 from .faults import visible
@@ -54,3 +56,9 @@ def table(heading: Sequence[str], rows: Iterable[Sequence[Any]], names: int = 1)
                 for i, (cell, w) in enumerate(zip(row, widths))
             ).rstrip()
         )
+
+
+def completion(args: Namespace) -> int:
+    """A shell's completion script, which scripts/gen-cli made."""
+    print(files(__package__).joinpath(f"bloomfilter.{args.shell}").read_text("utf-8"), end="")
+    return 0
