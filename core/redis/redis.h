@@ -1,10 +1,9 @@
 /* redis.h - a filter in Redis as the files of this room know it.  Private.  What a file offers the
  * others is in the header of its name, or in the one beside it here:
  *
- *   url.c       storage text -> where and as whom      reply.c     what a reply is made of
+ *   url.c       storage text -> where and as whom      resp.c      Redis's protocol, both ways
  *   link.c      commands into a buffer, a trip, fork   meta.c      K:meta, the companion hash
- *   transport.h   socket.c    a connection of our own (hiredis), with tls.c; breaker.c
- *                 client.c    the host's client instead
+ *   socket.c    a connection of our own, with tls.c    breaker.c   servers that do not answer
  *   names.c     names derived from K
  *   mark.c      the mark, and following it; which key is selected
  *   trip.h      trip.c      a batch of positions as one trip
