@@ -176,7 +176,7 @@ void bf_link_begin(bf_link *l, int changes)
     l->bytes = SPARE_BYTES;
     l->changes = changes == BF_CHANGES;
     l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = false;
-    if (l->socket) bf_socket_begin(l->socket, l->label, l->changes);
+    if (l->socket) bf_socket_begin(l->socket, l->changes);
 }
 
 static void close_command(bf_link *l);
@@ -210,7 +210,7 @@ void bf_link_apart(bf_link *l) { l->apart = true; }
 void bf_link_push(bf_link *l)
 {
     close_command(l);
-    if (l->socket && !l->no_memory) bf_socket_push(l->socket, l->out, l->out_len);
+    if (l->socket && !l->no_memory) bf_socket_push(l->socket, l->label, l->out, l->out_len);
 }
 
 /* out stays where it is by now: the parts' addresses, and their ends, where the next begins. */
@@ -260,6 +260,7 @@ static int exchange(bf_link *l, bf_error *err)
     const bf_redis_client *client = l->socket ? &l->socket->client : l->client;
     l->stands = true;
     l->sent = l->fresh = false;
+    if (l->socket) l->socket->label = l->label;
     if (l->nparts == 0) bf_link_about(l, l->key);
     if (l->no_memory || !bf_sink_begin(&l->sink, &l->got, l->commands, l->leaves, l->bytes))
         return bf_link_no_memory(l, err);

@@ -328,17 +328,17 @@ static bool is_allowed(bf_socket *s)
     return false;
 }
 
-void bf_socket_begin(bf_socket *s, const char *label, bool changes)
+void bf_socket_begin(bf_socket *s, bool changes)
 {
-    s->label = label;
     s->changes = changes;
     s->pushed = 0;
     s->allowed = s->probed = s->fresh = s->sent = s->timed_out = false;
 }
 
-void bf_socket_push(bf_socket *s, const char *bytes, size_t len)
+void bf_socket_push(bf_socket *s, const char *label, const char *bytes, size_t len)
 {
     if (len - s->pushed < PUSH_FROM || s->tls) return;
+    s->label = label;
     probe(s);
     if (s->fd < 0 || !is_allowed(s)) return;
     ssize_t c = send(s->fd, bytes + s->pushed, len - s->pushed, MSG_NOSIGNAL | MSG_DONTWAIT);

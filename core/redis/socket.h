@@ -11,7 +11,7 @@ typedef struct bf_tls bf_tls;
 typedef struct {
     bf_redis_client client; /* its ctx is this socket */
     const bf_redis_url *url;
-    const char *label; /* what messages call the key; borrowed for an exchange */
+    const char *label; /* what messages call the key: set before each exchange */
     int fd;            /* -1 = not connected */
     bf_tls *tls;       /* NULL = in the clear */
     char *in;          /* what was just received */
@@ -31,10 +31,10 @@ bf_socket *bf_socket_new(const bf_redis_url *url, bf_error *err); /* url must ou
 void bf_socket_free(bf_socket *s);
 void bf_socket_close(bf_socket *s);
 void bf_socket_abandon(bf_socket *s); /* in a fork's child: its memory may be half changed */
-void bf_socket_begin(bf_socket *s, const char *label, bool changes);
+void bf_socket_begin(bf_socket *s, bool changes);
 /* Sends what the connection takes of these commands, which an exchange ends: the server starts
  * while others are written. */
-void bf_socket_push(bf_socket *s, const char *bytes, size_t len);
+void bf_socket_push(bf_socket *s, const char *label, const char *bytes, size_t len);
 
 /* socket.c for tls.c: what passes the socket before the deadline: bytes, 0 = closed, -1 and errno;
  * and the faults, which close the connection and return false. */
