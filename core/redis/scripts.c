@@ -4,6 +4,8 @@
  * A script answers 0 and changes nothing if a name is not in the state that its caller saw. */
 #include "redis/scripts.h"
 
+/* clang-format off */
+
 /* KEYS[1] K, KEYS[2] K:meta, ARGV[1] where the mark is, ARGV[2] the mark that the caller knows.
  * Then m is the mark that is there (8 hex digits), and live says whether it is the known one.  A
  * mark that has no room after the bits (apart) is in K:meta alone. */
