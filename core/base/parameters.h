@@ -1,7 +1,7 @@
 /* parameters.h - the parameters of a filter, once: their names, kinds, ranges, and what they say.
  * The parsers of PHP and Python, Python's signatures, the names that the daemon's PUT takes (those
- * of BF_NUMBERS, BF_SCHEME and BF_STORED) and the sentences of refusals are made of these rows; scripts/parameters checks that the stubs, the command line, the daemon and the
- * reference agree.
+ * of BF_NUMBERS, BF_SCHEME and BF_STORED) and the sentences of refusals are made of these rows;
+ * scripts/parameters checks that the stubs, the command line, the daemon and the reference agree.
  *
  *   X(KIND, name in C and Python, name in PHP, above, below, range, sentence)
  *
