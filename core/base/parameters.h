@@ -46,7 +46,10 @@
         "seconds after which the cache asks again; 1 by default")                                  \
     X(SMALL, wait_replicas, waitReplicas, 0, 0, "1 to 4294967295 replicas",                        \
         "Redis: an add returns once this many replicas have it")                                   \
-    X(FLAG, adopt, adopt, 0, 0, NULL, "Redis: another system's bitmap becomes a filter of ours too")
+    X(FLAG, adopt, adopt, 0, 0, NULL,                                                              \
+        "Redis: another system's bitmap becomes a filter of ours too")                             \
+    X(FLAG, exclusive, exclusive, 0, 0, NULL,                                                      \
+        "file: its only writer while it is open, as fast as in memory")
 #define BF_CLOCK(X)                                                                                \
     X(CLOCK, clock, clock, 0, 0, NULL, "window: called for the time in seconds")                  \
     X(HASHES, hashes, hashes, 0, 0, "1 to 16 functions",                                           \
