@@ -107,7 +107,8 @@ void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
 bf_desc bf_describe(const bf_filter *f);
-const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage, for messages */
+int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* bf_check_same */
+const char *bf_where(const bf_filter *f, const bf_spec *spec);       /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
 /* *holder: 0 releases it */
 int bf_lock_threads(const bf_filter *f, int *holder, bf_error *err);

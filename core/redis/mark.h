@@ -31,5 +31,4 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err);
 #define BF_SENT_OUT ", the last sent are not in it"
 int bf_redis_anew(const char *label, uint64_t gone, const char *note, bf_error *err);
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err); /* K:meta as it is now, to l->reply */
-bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b);
 #endif

@@ -71,9 +71,7 @@ int bf_redis_whole_alike(bf_filter *f, uint32_t *born, bf_error *err)
     *born = rc == 0 ? bf_redis_meta_born(whole) : 0;
     bf_link_unlock(whole->link);
     if (rc < 0) return rc;
-    if (d.kind == have->kind && !strcmp(d.name, have->name) && d.g.m == have->g.m &&
-        d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
-        d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
+    if (!bf_difference(&d, have, BF_SAME_FILTER) && d.g.n == have->g.n && d.g.p == have->g.p)
         return 0;
     return bf_fail(
         err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);

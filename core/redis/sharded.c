@@ -65,7 +65,7 @@ static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, 
     for (int tries = 0; rc == 0 && tries < 100; tries++) {
         rc = bf_redis_attach_key(r, &spec, &have, err);
         if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
-        if (rc == 1 && !bf_redis_same_shape(&have, d))
+        if (rc == 1 && bf_difference(&have, d, BF_SAME_BITS))
             return bf_fail(err, BF_EMISMATCH,
                 "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->label, have.name,
                 (unsigned long long)have.g.m, have.g.k, have.g.shards);
