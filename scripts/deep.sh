@@ -77,6 +77,7 @@ deep_kill() {
     install_wheel
     c_build_plain
     c_run c 'a thousand kills' 'test_file test_grow_together' env BF_KILLS=1000
+    c_run c 'a minute of rebuilds' 'test_rebuild_stress' env BF_STRESS_SECONDS=60
     BLOOMFILTER_KILL_ROUNDS=1000 test_fpm
     grep -h 'acknowledged' "$logs"/test_*-athousandkills "$logs/fpm" | sed 's/^ */    /'
 }

@@ -58,11 +58,14 @@ static int complete(bf_filter *f, bf_guard *g, bf_error *err)
     g->shadow = NULL;
     g->generation = bf_generation_number(bf_generation(f));
     if (bf_phase(g->generation) == BF_SETTLED) return 0;
-    const int rc = ops->words(f, false, &g->shadow, err);
+    int rc = ops->words(f, false, &g->shadow, err);
     if (rc < 0) return rc;
-    if (rc == 0) return settle(f, g, err);
-    if (bf_phase(g->generation) == BF_REPLACING) return replace(f, g, err);
-    return ops->maker_lives && ops->maker_lives(f) == 0 ? settle(f, g, err) : 0;
+    const bool replaces = rc && bf_phase(g->generation) == BF_REPLACING,
+               dead = !rc || (ops->maker_lives && ops->maker_lives(f) == 0);
+    if (!replaces && !dead) return 0;
+    if (ops->sync) rc = bf_refuse_wait(err, bf_where(f, NULL), "has an unfinished rebuild");
+    if (rc < 0) return rc;
+    return replaces ? replace(f, g, err) : settle(f, g, err);
 }
 
 int bf_guard_lock(bf_filter *f, bf_guard *g, bf_error *err)

@@ -3,7 +3,7 @@
 #include "redis/attach.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
-#include "redis/names.h"
+#include "redis/key_names.h"
 #include "redis/redisson.h"
 #include "redis/sharded.h"
 #include "redis/transport.h"

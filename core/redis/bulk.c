@@ -6,7 +6,7 @@
 #include "redis/bulk.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
-#include "redis/names.h"
+#include "redis/key_names.h"
 #include "redis/scripts.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,22 +192,16 @@ int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 int bf_redis_remove(bf_redis *r, bf_error *err) { return care(r, "DEL", 0, err); }
 
 /* ---- looking ---- */
-/* The last reply of a trip: still the same bits?  1 yes, 0 others of the same filter: to be read
- * again from the start. */
-static int same_mark(bf_redis *r, bf_redis_answers *a, bf_error *err)
-{
-    bool changed = false;
-    if (!bf_redis_marked(r)) return 1;
-    const int rc = bf_redis_follow(r, bf_redis_take_mark(r, a, err), &changed, err);
-    return rc < 0 ? rc : !changed;
-}
-
-/* A walk over bytes: take() gets each reply, and about how many bytes it is. */
-typedef struct {
-    uint8_t *to;
-    uint64_t ones, missing, *slices; /* slices NULL: the ones are not counted by slice */
+/* A walk over the bytes of K, in commands that read so many each; take() gets each reply, and about
+ * how many bytes it is. */
+typedef struct walk {
+    const char *command;
+    uint64_t from, end, step;
+    bool (*take)(bf_redis *r, struct walk *w, uint64_t asked);
+    uint8_t *to;            /* of take_bytes */
+    uint64_t *slices;       /* of take_count; NULL: the ones are not counted by slice */
+    uint64_t ones, missing; /* what was found */
 } walk;
-typedef bool taker(bf_redis *r, walk *w, uint64_t asked);
 static bool take_bytes(bf_redis *r, walk *w, uint64_t asked)
 {
     size_t len;
@@ -229,54 +223,60 @@ static bool take_count(bf_redis *r, walk *w, uint64_t asked)
     return true;
 }
 
-static int walk_bytes(bf_redis *r, const char *command, uint64_t from, uint64_t end, uint64_t step,
-    taker *take, walk *w, bf_error *err)
+/* 1: all of it came from the same bits.  0: from others of the same filter, so it is to be read
+ * again from the start. */
+static int walk_once(bf_redis *r, walk *w, bf_error *err)
 {
-    const size_t most = take == take_count ? WINDOW : HEAVY;
-    while (from < end) {
+    const size_t most = w->to ? HEAVY : WINDOW;
+    while (w->from < w->end) {
         size_t n = 0;
-        uint64_t at = from;
-        bf_redis_answers a = { 0 };
+        uint64_t at = w->from;
+        bool changed = false;
+        bf_redis_answers a = { .err = err };
         bf_link_begin(r->link, BF_LOOKS);
-        for (; n < most && from < end; n++, from += step) {
-            const uint64_t c = end - from < step ? end - from : step;
-            bf_link_say(r->link, "ssnn", command, r->key, from, from + c - 1);
-            if (take == take_bytes) bf_link_allow(r->link, 0, (size_t)c);
+        for (; n < most && w->from < w->end; n++, w->from += w->step) {
+            const uint64_t c = w->end - w->from < w->step ? w->end - w->from : w->step;
+            bf_link_say(r->link, "ssnn", w->command, r->key, w->from, w->from + c - 1);
+            if (w->to) bf_link_allow(r->link, 0, (size_t)c);
         }
         if (bf_redis_marked(r)) bf_redis_put_mark(r);
         int rc = bf_link_finish(r->link, err);
         if (rc < 0) return rc;
-        for (size_t i = 0; i < n; i++, at += step) {
+        for (size_t i = 0; i < n; i++, at += w->step) {
             bf_link_next(r->link);
-            if (take(r, w, end - at < step ? end - at : step)) continue;
+            if (w->take(r, w, w->end - at < w->step ? w->end - at : w->step)) continue;
             bf_link_drop(r->link);
-            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", r->label, command);
+            return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", r->label, w->command);
         }
-        if ((rc = same_mark(r, &a, err)) <= 0) return rc;
+        if (!bf_redis_marked(r)) continue;
+        rc = bf_redis_follow(r, bf_redis_take_mark(r, &a), &changed, err);
+        if (rc < 0 || changed) return rc < 0 ? rc : 0;
     }
     return 1;
 }
 
-/* Until all of it came from the same bits. */
-static int walk_whole(bf_redis *r, const char *command, uint64_t from, uint64_t end, uint64_t step,
-    taker *take, walk *w, bf_error *err)
+static int walk_string(bf_redis *r, walk *w, bf_error *err)
 {
     const walk start = *w;
     int rc = 0;
     for (int i = 0; rc == 0 && i < 10; i++) {
         *w = start;
-        rc = walk_bytes(r, command, from, end, step, take, w, err);
+        rc = walk_once(r, w, err);
     }
-    return rc == 0  ? bf_fail(err, BF_EIO, "%s is cleared too often to be read", r->label)
-           : rc < 0 ? rc
-                    : 0;
+    if (rc == 0) return bf_fail(err, BF_EIO, "%s is cleared too often to be read", r->label);
+    return rc < 0 ? rc : 0;
 }
 
 int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
-    walk w = { .to = buf };
     const uint64_t m = r->bits;
-    int rc = walk_whole(r, "GETRANGE", offset, offset + len, BF_REDIS_STEP, take_bytes, &w, err);
+    walk w = { .command = "GETRANGE",
+        .from = offset,
+        .end = offset + len,
+        .step = BF_REDIS_STEP,
+        .take = take_bytes,
+        .to = buf };
+    int rc = walk_string(r, &w, err);
     if (rc == 0 && w.missing && !r->foreign) return bf_redis_lost(r, err);
     if (rc == 0 && m % 8 && len && offset + len == (m + 7) / 8)
         ((uint8_t *)buf)[len - 1] &= (uint8_t)~(0xFF >> m % 8);
@@ -285,10 +285,12 @@ int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_erro
 
 int bf_redis_count(bf_redis *r, uint64_t *ones, uint64_t *slices, bf_error *err)
 {
-    walk w = { .slices = slices };
     const uint64_t bytes = (r->bits + 7) / 8,
                    step = slices ? (bytes + BF_SLICES - 1) / BF_SLICES : 16 * BF_REDIS_STEP;
-    int rc = walk_whole(r, "BITCOUNT", 0, bytes, step, take_count, &w, err);
+    walk w = {
+        .command = "BITCOUNT", .end = bytes, .step = step, .take = take_count, .slices = slices
+    };
+    const int rc = walk_string(r, &w, err);
     *ones = w.ones;
     return rc;
 }

@@ -35,8 +35,10 @@ struct bf_redis_cache {
     uint64_t m;
     double max_age;
     uint64_t era; /* of the link, when something was last learned */
-    char *room;
+    char *room;   /* of the batch that was split: */
     size_t room_cap;
+    uint32_t *from; /* the place of each of rest's keys among all */
+    double at;      /* when it was split */
 };
 
 double bf_redis_cache_now(void)
@@ -152,18 +154,20 @@ static void unlearn(bf_redis *r, const uint64_t *pos, unsigned k)
 }
 
 /* What a trip told: only of cells that had one mark before and after it. */
-static void learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    const uint8_t *present, double at)
+static void learn(const bf_redis_group *g, double at)
 {
+    bf_redis *r = g->of;
     bf_redis_cache *c = r->cache;
+    const uint64_t *pos = g->pos;
+    const unsigned k = g->k;
     uint8_t was;
-    for (size_t n = 0; n < nkeys; n++, pos += k) {
+    for (size_t n = 0; n < g->nkeys; n++, pos += k) {
         const unsigned i = shard_of(r, pos);
         if (c->shard[i].mark != mark_of(r, i)) continue;
         if (r->desc.g.counting && is_over(c, i, at)) empty(r, i);
         if (!r->desc.g.counting || c->shard[i].seen < 0) c->shard[i].seen = at;
         c->shard[i].used = true;
-        if (op == BF_OP_ADD || present[n])
+        if (g->op == BF_OP_ADD || g->present[n])
             bf_words_apply(c->words, false, BF_OP_ADD, pos, 1, k, &was);
         else if (r->desc.g.counting)
             unlearn(r, pos, k);
@@ -176,10 +180,9 @@ bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double a
     return r->cache && known(r, pos, k, at);
 }
 
-void bf_redis_cache_learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    const uint8_t *present, double at)
+void bf_redis_cache_learn(const bf_redis_group *g, double at)
 {
-    if (r->cache) learn(r, op, pos, nkeys, k, present, at);
+    if (g->of->cache) learn(g, at);
 }
 
 /* A trip is over: after a fault nothing is known any more. */
@@ -203,43 +206,38 @@ static char *room(bf_redis_cache *c, size_t bytes)
     return more;
 }
 
-/* What is removed is not known any more, whatever becomes of it. */
-static int remove_all(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k, uint8_t *removed,
-    bf_redis_applier *far, bf_error *err)
+/* What is removed is not known any more, whatever becomes of it.  With wait_replicas an add goes
+ * the whole way: that replicas have a bit is not known from having seen it. */
+int bf_redis_cache_split(const bf_redis_group *all, bf_redis_group *rest, bf_error *err)
 {
-    for (size_t i = 0; i < nkeys; i++) unlearn(r, pos + i * k, k);
-    int rc = far(r, BF_OP_REMOVE, pos, nkeys, k, removed, err);
-    bf_redis_cache_heard(r, rc);
-    return rc;
-}
-
-/* With wait_replicas an add goes the whole way: that replicas have a bit is not known from having
- * seen it. */
-static bool is_spared(const bf_redis *r, int op)
-{
-    return op == BF_OP_TEST || (op == BF_OP_ADD && !r->desc.g.counting && !r->wait_replicas);
-}
-
-int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    uint8_t *present, bf_redis_applier *far, bf_error *err)
-{
-    if (op == BF_OP_REMOVE) return remove_all(r, pos, nkeys, k, present, far, err);
-    const double at = bf_redis_cache_now();
-    const bool spared = is_spared(r, op);
-    char *space = room(r->cache, nkeys * k * sizeof *pos + nkeys * (sizeof(uint32_t) + 1));
+    bf_redis *r = all->of;
+    bf_redis_cache *c = r->cache;
+    const unsigned k = all->k;
+    const size_t nkeys = all->nkeys;
+    const bool spared =
+        all->op == BF_OP_TEST || (all->op == BF_OP_ADD && !r->desc.g.counting && !r->wait_replicas);
+    for (size_t i = 0; all->op == BF_OP_REMOVE && i < nkeys; i++) unlearn(r, all->pos + i * k, k);
+    if (all->op == BF_OP_REMOVE) return 0;
+    char *space = room(c, nkeys * (k * sizeof *all->pos + sizeof(uint32_t) + 1));
     if (!space) return bf_fail(err, BF_ENOMEM, "out of memory");
-    uint64_t *rest = (uint64_t *)(void *)space;
-    uint32_t *from = (uint32_t *)(void *)(rest + nkeys * k);
-    uint8_t *answer = (uint8_t *)(from + nkeys);
-    size_t n = 0;
+    uint64_t *pos = (uint64_t *)(void *)space;
+    c->from = (uint32_t *)(void *)(pos + nkeys * k);
+    c->at = bf_redis_cache_now();
+    rest->pos = pos;
+    rest->present = (uint8_t *)(c->from + nkeys);
+    rest->nkeys = 0;
     for (size_t i = 0; i < nkeys; i++) {
-        if ((present[i] = known(r, pos + i * k, k, at) && spared)) continue;
-        memcpy(rest + n * k, pos + i * k, k * sizeof *pos);
-        from[n++] = (uint32_t)i;
+        if ((all->present[i] = known(r, all->pos + i * k, k, c->at) && spared)) continue;
+        memcpy(pos + rest->nkeys * k, all->pos + i * k, k * sizeof *pos);
+        c->from[rest->nkeys++] = (uint32_t)i;
     }
-    int rc = n ? far(r, op, rest, n, k, answer, err) : 0;
-    if (!bf_redis_cache_heard(r, rc)) return rc;
-    learn(r, op, rest, n, k, answer, at);
-    for (size_t i = 0; i < n; i++) present[from[i]] = answer[i];
     return 0;
+}
+
+void bf_redis_cache_join(const bf_redis_group *all, const bf_redis_group *rest, int rc)
+{
+    const bf_redis_cache *c = all->of->cache;
+    if (!bf_redis_cache_heard(all->of, rc) || all->op == BF_OP_REMOVE) return;
+    learn(rest, c->at);
+    for (size_t i = 0; i < rest->nkeys; i++) all->present[c->from[i]] = rest->present[i];
 }

@@ -1,7 +1,7 @@
 /* cache.h - keys known to be present.  Private. */
 #ifndef BF_REDIS_CACHE_H
 #define BF_REDIS_CACHE_H
-#include "redis/redis.h"
+#include "redis/trip.h"
 
 int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err);
 void bf_redis_cache_free(bf_redis_cache *c);
@@ -11,11 +11,9 @@ double bf_redis_cache_now(void);
  * heard: after each trip, with what came of it; then, what it told. */
 bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at);
 bool bf_redis_cache_heard(bf_redis *r, int rc);
-void bf_redis_cache_learn(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    const uint8_t *present, double at);
-typedef int bf_redis_applier(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    uint8_t *present, bf_error *err);
-/* far: what asks Redis for those that are not known. */
-int bf_redis_cache_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    uint8_t *present, bf_redis_applier *far, bf_error *err);
+void bf_redis_cache_learn(const bf_redis_group *g, double at);
+/* Of a filter that has a cache.  split: answers what is known, and makes rest of the other keys.
+ * join, with what came of rest: learns it, and answers all its keys. */
+int bf_redis_cache_split(const bf_redis_group *all, bf_redis_group *rest, bf_error *err);
+void bf_redis_cache_join(const bf_redis_group *all, const bf_redis_group *rest, int rc);
 #endif

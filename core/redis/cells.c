@@ -28,35 +28,39 @@ static unsigned cell_bits(const bf_redis_group *g) { return counts(g) ? BF_CELL_
 
 /* Of counters a position that is named twice counts once.  n: of the positions that come back. */
 static const uint64_t *raised(
-    const bf_redis_group *g, const uint64_t *pos, unsigned k, uint64_t own[BF_K_MAX], unsigned *n)
+    const bf_redis_group *g, const uint64_t *pos, uint64_t own[BF_K_MAX], unsigned *n)
 {
-    *n = k;
+    *n = g->k;
     if (g->op != BF_OP_ADD || !counts(g)) return pos;
-    memcpy(own, pos, k * sizeof *own);
-    *n = bf_counters_distinct(own, k);
+    memcpy(own, pos, g->k * sizeof *own);
+    *n = bf_counters_distinct(own, g->k);
     return own;
 }
 
-/* ---- commands ---- */
-/* A single look of a client is one command: several cost phpredis a pipeline. */
-static bool by_lines(const bf_redis_group *g)
+/* ---- how a key is asked: decided once, and kept in present[] until the reply is read ---- */
+enum { BY_BITFIELD, BY_LINE, BY_TWO_LINES, BY_BYTES };
+
+/* The second line of a key whose cells lie in two. */
+static uint64_t other_line(const uint64_t *pos, unsigned k)
 {
-    return g->op != BF_OP_ADD && !(g->of->link->client && g->nkeys == 1);
+    for (unsigned i = 1; i < k; i++)
+        if (pos[i] / LINE != pos[0] / LINE) return pos[i] / LINE;
+    return pos[0] / LINE;
 }
 
-/* The lines in which the cells of a key lie, where they are few; else 0. */
-static unsigned lines_of(const bf_redis_group *g, const uint64_t *pos, unsigned k, uint64_t line[2])
+/* A single look of a client is one command: several cost phpredis a pipeline. */
+static uint8_t plan_key(const bf_redis_group *g, const uint64_t *pos)
 {
-    const unsigned most = counts(g) ? 1 : 2;
-    unsigned n = 0;
-    if (!by_lines(g)) return 0;
-    for (unsigned i = 0; i < k; i++) {
-        uint64_t at = pos[i] / LINE;
-        if ((n > 0 && at == line[0]) || (n > 1 && at == line[1])) continue;
-        if (n == most) return 0;
-        line[n++] = at;
+    const bf_link *l = g->of->link;
+    if (g->op == BF_OP_ADD) return BY_BITFIELD;
+    if (!(l->client && g->nkeys == 1)) {
+        const uint64_t first = pos[0] / LINE, second = other_line(pos, g->k);
+        bool few = second == first || !counts(g);
+        for (unsigned i = 0; few && i < g->k; i++)
+            few = pos[i] / LINE == first || pos[i] / LINE == second;
+        if (few) return second == first ? BY_LINE : BY_TWO_LINES;
     }
-    return n;
+    return l->no_bitfield_ro ? BY_BYTES : BY_BITFIELD;
 }
 
 static uint64_t string_bytes(const bf_redis *r)
@@ -64,17 +68,24 @@ static uint64_t string_bytes(const bf_redis *r)
     return r->foreign ? (r->bits + 7) / 8 : r->mark_at + BF_REDIS_MARK;
 }
 
-/* Is the whole string read, its mark included, and all keys looked at here? */
-static bool as_whole(const bf_redis_group *g, unsigned k)
+/* The keys, whether the complete string is read and all keys are looked at here, and whether the
+ * mark comes with it or is a command of its own. */
+static void make_plan(bf_redis_group *g)
 {
-    uint64_t line[2];
-    if (g->op == BF_OP_ADD || g->nkeys < FEW || string_bytes(g->of) > BF_REDIS_STEP) return false;
-    const unsigned lines = lines_of(g, g->pos, k, line);
-    const size_t each =
-        lines ? lines * (A_RANGE + LINE / 8 * (size_t)cell_bits(g)) : (size_t)k * A_GET;
-    return string_bytes(g->of) <= TIMES * each * g->nkeys;
+    const bool ours = !g->of->foreign && g->nkeys > 0 && !bf_redis_mark_apart(g->of);
+    for (size_t i = 0; i < g->nkeys; i++) g->present[i] = plan_key(g, g->pos + i * g->k);
+    g->as_string = false;
+    if (g->op != BF_OP_ADD && g->nkeys >= FEW && string_bytes(g->of) <= BF_REDIS_STEP) {
+        const uint8_t how = g->present[0];
+        const size_t lines = how == BY_LINE ? 1 : how == BY_TWO_LINES ? 2 : 0;
+        const size_t each =
+            lines ? lines * (A_RANGE + LINE / 8 * (size_t)cell_bits(g)) : (size_t)g->k * A_GET;
+        g->as_string = string_bytes(g->of) <= TIMES * each * g->nkeys;
+    }
+    g->mark_inside = ours && (g->as_string || g->present[g->nkeys - 1] == BY_BITFIELD);
 }
 
+/* ---- commands ---- */
 static char *copy(char *at, const char *text, size_t len)
 {
     memcpy(at, text, len);
@@ -94,26 +105,13 @@ static char *number_arg(char *at, const char *sign, uint64_t v)
     return COPY(at, "\r\n");
 }
 
-/* One position of an add; by: of counters that are raised by more than 1. */
-static char *add_arg(char *at, bool counting, uint64_t pos, unsigned by)
-{
-    if (!counting)
-        return COPY(number_arg(COPY(at, "$3\r\nSET\r\n$2\r\nu1\r\n"), "", pos), "$1\r\n1\r\n");
-    return number_arg(number_arg(COPY(at, "$6\r\nINCRBY\r\n$2\r\nu4\r\n"), "#", pos), "", by);
-}
-
-static char *get_arg(char *at, bool counting, uint64_t pos)
-{
-    return counting ? number_arg(COPY(at, "$3\r\nGET\r\n$2\r\nu4\r\n"), "#", pos)
-                    : number_arg(COPY(at, "$3\r\nGET\r\n$2\r\nu1\r\n"), "", pos);
-}
-
-static void put_bitfield(const bf_redis_group *g, const uint64_t *given, unsigned k, bool with_mark)
+static void put_bitfield(const bf_redis_group *g, const uint64_t *given, bool with_mark)
 {
     bf_link *l = g->of->link;
     uint64_t own[BF_K_MAX];
+    unsigned k;
     const bool add = g->op == BF_OP_ADD, counting = counts(g);
-    const uint64_t *pos = raised(g, given, k, own, &k);
+    const uint64_t *pos = raised(g, given, own, &k);
     bf_link_count(l, 2 + 2 * (add && counting) + (size_t)k * (add ? 4 : 3) + (with_mark ? 3 : 0));
     bf_link_allow(l, (size_t)k + 1, 0);
     bf_link_word(l, add ? "BITFIELD" : "BITFIELD_RO");
@@ -121,51 +119,45 @@ static void put_bitfield(const bf_redis_group *g, const uint64_t *given, unsigne
     char *at = bf_link_room(l, ((size_t)k + 1) * 64);
     if (!at) return;
     if (add && counting) at = COPY(at, "$8\r\nOVERFLOW\r\n$3\r\nSAT\r\n");
-    for (unsigned i = 0; i < k; i++)
-        at = add ? add_arg(at, counting, pos[i], g->by ? g->by[i] : 1)
-                 : get_arg(at, counting, pos[i]);
+    for (unsigned i = 0; i < k; i++) {
+        if (!add) at = COPY(at, "$3\r\nGET\r\n");
+        if (add && !counting) at = COPY(at, "$3\r\nSET\r\n");
+        if (add && counting) at = COPY(at, "$6\r\nINCRBY\r\n");
+        at = counting ? COPY(at, "$2\r\nu4\r\n") : COPY(at, "$2\r\nu1\r\n");
+        at = number_arg(at, counting ? "#" : "", pos[i]);
+        if (add) at = number_arg(at, "", counting && g->by ? g->by[i] : 1);
+    }
     if (with_mark) at = number_arg(COPY(at, "$3\r\nGET\r\n$3\r\nu32\r\n"), "", g->of->mark_at * 8);
     l->out_len = (size_t)(at - l->out);
 }
 
-/* Is the mark in the last key's BITFIELD, or a command of its own? */
-static bool mark_inside(const bf_redis_group *g, unsigned k)
-{
-    uint64_t line[2];
-    if (g->of->foreign || g->nkeys == 0 || bf_redis_mark_apart(g->of)) return false;
-    return g->op == BF_OP_ADD || as_whole(g, k) ||
-           (!g->of->link->no_bitfield_ro && !lines_of(g, g->pos + (g->nkeys - 1) * k, k, line));
-}
-
-static void put_keys(const bf_redis_group *g, unsigned k, bool inside)
+static void put_key(const bf_redis_group *g, size_t key)
 {
     bf_redis *r = g->of;
-    const uint64_t *pos = g->pos;
-    const unsigned bits = cell_bits(g);
-    const bool no_ro = r->link->no_bitfield_ro;
-    uint64_t line[2];
-    for (size_t i = 0; i < g->nkeys; i++, pos += k) {
-        const unsigned lines = lines_of(g, pos, k, line);
-        for (unsigned j = 0; j < lines; j++)
-            bf_redis_put_range(r, line[j] * (LINE / 8) * bits, LINE / 8 * bits);
-        if (lines == 0 && g->op != BF_OP_ADD && no_ro)
-            for (unsigned j = 0; j < k; j++) bf_redis_put_range(r, pos[j] * bits / 8, 1);
-        else if (lines == 0)
-            put_bitfield(g, pos, k, inside && i + 1 == g->nkeys);
-        bf_link_push(r->link);
+    const uint64_t *pos = g->pos + key * g->k;
+    const unsigned bits = cell_bits(g), line = LINE / 8 * bits;
+    switch (g->present[key]) {
+    case BY_BITFIELD: put_bitfield(g, pos, g->mark_inside && key + 1 == g->nkeys); break;
+    case BY_BYTES:
+        for (unsigned j = 0; j < g->k; j++) bf_redis_put_range(r, pos[j] * bits / 8, 1);
+        break;
+    case BY_TWO_LINES:
+        bf_redis_put_range(r, pos[0] / LINE * line, line);
+        bf_redis_put_range(r, other_line(pos, g->k) * line, line);
+        break;
+    default: bf_redis_put_range(r, pos[0] / LINE * line, line);
     }
+    bf_link_push(r->link);
 }
 
-static void put(const bf_redis_group *g, unsigned k, const char *about)
+static void put(bf_redis_group *g, const char *about)
 {
     bf_redis *r = g->of;
-    const bool inside = mark_inside(g, k);
+    make_plan(g);
     bf_link_about(r->link, about);
-    if (as_whole(g, k))
-        bf_redis_put_range(r, 0, string_bytes(r));
-    else
-        put_keys(g, k, inside);
-    if (!inside && bf_redis_marked(r)) bf_redis_put_mark(r);
+    if (g->as_string) bf_redis_put_range(r, 0, string_bytes(r));
+    for (size_t i = 0; !g->as_string && i < g->nkeys; i++) put_key(g, i);
+    if (!g->mark_inside && bf_redis_marked(r)) bf_redis_put_mark(r);
 }
 
 /* ---- replies ---- */
@@ -176,13 +168,13 @@ static void lower(unsigned *least, unsigned v)
 
 /* The reply to GETRANGE, of so many bytes or less; NULL: rc says what it is. */
 static const char *range(
-    bf_redis_group *g, uint64_t most, size_t *len, bf_redis_answers *a, int *rc, bf_error *err)
+    bf_redis_group *g, uint64_t most, size_t *len, int *rc, bf_redis_answers *a)
 {
     *rc = 0;
-    if (!bf_redis_next(g->of, a, err)) return NULL;
+    if (!bf_redis_next(g->of, a)) return NULL;
     const char *bytes = bf_reply_only_text(&g->of->link->reply, len);
     if (bytes && *len <= most) return bytes;
-    *rc = bf_redis_nonsense(g->of, err);
+    *rc = bf_redis_nonsense(g->of, a->err);
     return NULL;
 }
 
@@ -194,55 +186,60 @@ static unsigned cell_in(const char *bytes, size_t len, uint64_t at, unsigned bit
                           : (uint8_t)bytes[bit / 8] >> (8 - bits - bit % 8) & ((1U << bits) - 1);
 }
 
-/* The bytes of so many cells from the first on, and which of a key's positions are among them. */
-static int take_range(bf_redis_group *g, const uint64_t *pos, unsigned k, uint64_t first,
-    unsigned cells, bf_redis_answers *a, unsigned *least, bf_error *err)
+/* The cells of a key that lie in one range of so many cells, the one in which pos[i] is. */
+static int take_range(bf_redis_group *g, const uint64_t *pos, uint64_t of, unsigned cells,
+    unsigned *least, bf_redis_answers *a)
 {
     const unsigned bits = cell_bits(g);
+    const uint64_t first = of / cells * cells;
     size_t len;
     int rc;
-    const char *bytes = range(g, cells * bits / 8, &len, a, &rc, err);
-    for (unsigned i = 0; bytes && i < k; i++) {
+    const char *bytes = range(g, cells * bits / 8, &len, &rc, a);
+    for (unsigned i = 0; bytes && i < g->k; i++) {
         const uint64_t at = pos[i] - first; /* wraps where it comes before */
         if (at < cells) lower(least, cell_in(bytes, len, at, bits));
     }
     return rc;
 }
 
-static uint8_t answer(const bf_redis_group *g, unsigned least, unsigned before)
+static uint8_t answer(const bf_redis_group *g, unsigned least)
 {
+    const unsigned before = counts(g) && g->op == BF_OP_ADD; /* INCRBY tells what came of it */
     return g->op == BF_OP_COUNT ? (uint8_t)least : least > before;
 }
 
-static int take_whole(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *err)
+static int take_string(bf_redis_group *g, bf_redis_answers *a)
 {
     const unsigned bits = cell_bits(g);
     const uint64_t *pos = g->pos, at = g->of->mark_at;
     size_t len;
     int rc;
-    const char *bytes = range(g, string_bytes(g->of), &len, a, &rc, err);
-    for (size_t i = 0; bytes && i < g->nkeys; i++, pos += k) {
+    const char *bytes = range(g, string_bytes(g->of), &len, &rc, a);
+    for (size_t i = 0; bytes && i < g->nkeys; i++, pos += g->k) {
         unsigned least = BF_CELL_MAX;
-        for (unsigned j = 0; j < k && least; j++) lower(&least, cell_in(bytes, len, pos[j], bits));
-        g->present[i] = answer(g, least, 0);
+        for (unsigned j = 0; j < g->k && least; j++)
+            lower(&least, cell_in(bytes, len, pos[j], bits));
+        g->present[i] = answer(g, least);
     }
     if (bytes && !g->of->foreign) g->mark = bf_redis_mark_in(bytes + at, len > at ? len - at : 0);
     return rc;
 }
 
-static int take_bitfield(bf_redis_group *g, const uint64_t *pos, unsigned k, uint8_t *old,
-    bool with_mark, bf_redis_answers *a, unsigned *least, bf_error *err)
+static int take_bitfield(bf_redis_group *g, size_t key, unsigned *least, bf_redis_answers *a)
 {
     uint64_t own[BF_K_MAX];
+    unsigned k;
+    const bool with_mark = g->mark_inside && key + 1 == g->nkeys;
     const long long most = (1LL << cell_bits(g)) - 1;
-    if (!bf_redis_next(g->of, a, err)) return 0;
-    raised(g, pos, k, own, &k);
+    uint8_t *old = g->op == BF_OP_ADD && g->old ? g->old + key * g->k : NULL;
+    if (!bf_redis_next(g->of, a)) return 0;
+    raised(g, g->pos + key * g->k, own, &k);
     const bf_redis_leaf *v = g->of->link->reply.leaves;
-    if (g->of->link->reply.n != k + (size_t)with_mark) return bf_redis_nonsense(g->of, err);
+    if (g->of->link->reply.n != k + (size_t)with_mark) return bf_redis_nonsense(g->of, a->err);
     for (unsigned i = 0; i < k + with_mark; i++)
-        if (v[i].type != BF_LEAF_INTEGER) return bf_redis_nonsense(g->of, err);
+        if (v[i].type != BF_LEAF_INTEGER || (i < k && (v[i].value < 0 || v[i].value > most)))
+            return bf_redis_nonsense(g->of, a->err);
     for (unsigned i = 0; i < k; i++) {
-        if (v[i].value < 0 || v[i].value > most) return bf_redis_nonsense(g->of, err);
         lower(least, (unsigned)v[i].value);
         if (old) old[i] = v[i].value == 1;
     }
@@ -250,49 +247,37 @@ static int take_bitfield(bf_redis_group *g, const uint64_t *pos, unsigned k, uin
     return 0;
 }
 
-static int take_key(bf_redis_group *g, const uint64_t *pos, unsigned k, uint8_t *old,
-    bool with_mark, bf_redis_answers *a, unsigned *least, bf_error *err)
+static int take_key(bf_redis_group *g, size_t key, bf_redis_answers *a)
 {
+    const uint64_t *pos = g->pos + key * g->k;
     const unsigned a_byte = 8 / cell_bits(g);
-    uint64_t line[2];
-    const unsigned lines = lines_of(g, pos, k, line);
+    const uint8_t how = g->present[key];
+    unsigned least = BF_CELL_MAX;
     int rc = 0;
-    for (unsigned j = 0; rc == 0 && j < lines; j++)
-        rc = take_range(g, pos, k, line[j] * LINE, LINE, a, least, err);
-    if (lines > 0) return rc;
-    if (g->op == BF_OP_ADD || !g->of->link->no_bitfield_ro)
-        return take_bitfield(g, pos, k, old, with_mark, a, least, err);
-    for (unsigned j = 0; rc == 0 && j < k; j++)
-        rc = take_range(g, pos + j, 1, pos[j] / a_byte * a_byte, a_byte, a, least, err);
+    if (how == BY_BITFIELD) rc = take_bitfield(g, key, &least, a);
+    for (unsigned j = 0; how == BY_BYTES && rc == 0 && j < g->k; j++)
+        rc = take_range(g, pos, pos[j], a_byte, &least, a);
+    if (how == BY_LINE || how == BY_TWO_LINES) rc = take_range(g, pos, pos[0], LINE, &least, a);
+    if (how == BY_TWO_LINES && rc == 0)
+        rc = take_range(g, pos, other_line(pos, g->k) * LINE, LINE, &least, a);
+    g->present[key] = answer(g, least);
     return rc;
 }
 
-static int take_keys(bf_redis_group *g, unsigned k, bool inside, bf_redis_answers *a, bf_error *err)
+static int take(bf_redis_group *g, bf_redis_answers *a)
 {
-    const uint64_t *pos = g->pos;
-    const unsigned before = counts(g) && g->op == BF_OP_ADD; /* INCRBY tells what came of it */
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < g->nkeys; i++, pos += k) {
-        unsigned least = BF_CELL_MAX;
-        rc = take_key(g, pos, k, g->op == BF_OP_ADD && g->old ? g->old + i * k : NULL,
-            inside && i + 1 == g->nkeys, a, &least, err);
-        g->present[i] = answer(g, least, before);
-    }
-    return rc;
-}
-
-static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *err)
-{
-    const bool inside = mark_inside(g, k);
-    int rc = as_whole(g, k) ? take_whole(g, k, a, err) : take_keys(g, k, inside, a, err);
-    if (rc == 0 && !inside && bf_redis_marked(g->of)) g->mark = bf_redis_take_mark(g->of, a, err);
+    int rc = g->as_string ? take_string(g, a) : 0;
+    for (size_t i = 0; !g->as_string && rc == 0 && i < g->nkeys; i++) rc = take_key(g, i, a);
+    if (rc == 0 && !g->mark_inside && bf_redis_marked(g->of))
+        g->mark = bf_redis_take_mark(g->of, a);
     return rc;
 }
 
 /* ---- taking back ---- */
 /* Best effort: the error stands.  Of bits those that were 0, of counters all, and by how much. */
-static void undo(const bf_redis_group *g, unsigned k)
+static void undo(const bf_redis_group *g)
 {
+    const unsigned k = g->k;
     bf_link *l = g->of->link;
     uint64_t own[BF_K_MAX];
     bf_link_begin(l, BF_CHANGES);
@@ -301,7 +286,7 @@ static void undo(const bf_redis_group *g, unsigned k)
     for (size_t key = 0; key < g->nkeys; key++) {
         const uint8_t *old = g->old ? g->old + key * k : NULL;
         unsigned n;
-        const uint64_t *pos = raised(g, g->pos + key * k, k, own, &n);
+        const uint64_t *pos = raised(g, g->pos + key * k, own, &n);
         for (unsigned i = 0; i < n; i++) {
             if (old && old[i]) continue;
             bf_link_number(l, pos[i]);

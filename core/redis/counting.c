@@ -33,14 +33,14 @@ static void put_keys(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k)
     }
 }
 
-static void put(const bf_redis_group *g, unsigned k, const char *about)
+static void put(bf_redis_group *g, const char *about)
 {
     bf_link *l = g->of->link;
     for (size_t at = 0, c; at < g->nkeys; at += c) {
-        c = share(g->nkeys - at, k);
+        c = share(g->nkeys - at, g->k);
         bf_link_apart(l);
         bf_link_about(l, about);
-        put_keys(g->of, g->pos + at * k, c, k);
+        put_keys(g->of, g->pos + at * g->k, c, g->k);
         bf_link_allow(l, c, 0);
         bf_link_push(l);
     }
@@ -48,7 +48,7 @@ static void put(const bf_redis_group *g, unsigned k, const char *about)
 
 /* A mark that is gone does not come back: once a script has not found it, no later one has.  Then
  * the group is what is left to be removed. */
-static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *err)
+static int take(bf_redis_group *g, bf_redis_answers *a)
 {
     const bf_redis_reply *reply = &g->of->link->reply;
     const size_t nkeys = g->nkeys;
@@ -56,20 +56,20 @@ static int take(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *er
     long long v;
     g->mark = g->of->mark;
     for (size_t at = 0, c; at < nkeys; at += c) {
-        c = share(nkeys - at, k);
-        if (!bf_redis_next(g->of, a, err)) continue;
+        c = share(nkeys - at, g->k);
+        if (!bf_redis_next(g->of, a)) continue;
         const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
-        if (reply->n != (other ? 2 : c)) return bf_redis_nonsense(g->of, err);
+        if (reply->n != (other ? 2 : c)) return bf_redis_nonsense(g->of, a->err);
         if (other && (!bf_reply_integer(reply, 1, &v) || v < 0 || v > UINT32_MAX))
-            return bf_redis_nonsense(g->of, err);
+            return bf_redis_nonsense(g->of, a->err);
         if (other) g->mark = (uint32_t)v;
         for (size_t i = 0; !other && i < c; i++) {
             if (!bf_reply_integer(reply, i, &v) || v < 0 || v > 1)
-                return bf_redis_nonsense(g->of, err);
+                return bf_redis_nonsense(g->of, a->err);
             g->present[done++] = (uint8_t)v;
         }
     }
-    g->pos += done * k;
+    g->pos += done * g->k;
     g->present += done;
     g->nkeys -= done;
     return 0;
@@ -103,13 +103,13 @@ int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
     for (size_t n; rc == 0 && (n = gather(words, bf_redis_cells(r), &at, pos, by));) {
         bf_redis_group g = { .of = r,
             .op = BF_OP_ADD,
-            .how = &bf_redis_adds,
             .pos = pos,
             .by = by,
             .nkeys = 1,
+            .k = (unsigned)n,
             .present = &present,
             .pending = true };
-        rc = bf_redis_ask(r, &g, 1, (unsigned)n, err);
+        rc = bf_redis_ask(r, &g, 1, err);
     }
     return rc;
 }

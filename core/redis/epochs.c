@@ -15,7 +15,7 @@
 #include "redis/bulk.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
-#include "redis/names.h"
+#include "redis/key_names.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include <math.h>

@@ -63,25 +63,25 @@ void bf_redis_put_mark(bf_redis *r)
 }
 
 /* Of several replies: the first error reply is kept in a, and the others are read. */
-bool bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err)
+bool bf_redis_next(bf_redis *r, bf_redis_answers *a)
 {
     char text[32];
     bf_link_next(r->link);
     if (!a->refused && bf_reply_error(&r->link->reply, text, sizeof text)) {
         a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
-        a->refused = bf_link_refusal(r->link, err);
+        a->refused = bf_link_refusal(r->link, a->err);
     }
     return !a->refused;
 }
 
-uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, bf_error *err)
+uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_answers *a)
 {
     size_t len;
     long long bytes = -1;
     const bool apart = !r->redisson && bf_redis_mark_apart(r);
-    bool fine = bf_redis_next(r, a, err);
+    bool fine = bf_redis_next(r, a);
     if (apart && fine) bf_reply_integer(&r->link->reply, 0, &bytes);
-    if (apart) fine = bf_redis_next(r, a, err);
+    if (apart) fine = bf_redis_next(r, a);
     if (!fine) return 0;
     if (apart) {
         const int64_t said = bf_reply_number(&r->link->reply, 0, 16);
@@ -101,11 +101,11 @@ int bf_redis_nonsense(bf_redis *r, bf_error *err)
 
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 {
-    bf_redis_answers a = { 0 };
+    bf_redis_answers a = { .err = err };
     bf_link_begin(r->link, BF_LOOKS);
     bf_redis_put_mark(r);
     const int rc = bf_link_send(r->link, err);
-    if (rc == 0) *mark = bf_redis_take_mark(r, &a, err);
+    if (rc == 0) *mark = bf_redis_take_mark(r, &a);
     return rc < 0 ? rc : a.refused;
 }
 

@@ -9,14 +9,15 @@ void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes); /* GETRANGE
 int bf_redis_nonsense(
     bf_redis *r, bf_error *err); /* a reply of another form: the connection is dropped */
 typedef struct {                 /* what a trip told */
-    int refused;                 /* the first error reply, as a code; its text is in err */
-    bool looks;                  /* what is being taken changed nothing */
-    bool unknown;                /* of that one said: unknown command */
-    int64_t born;                /* of the whole, where it is asked for */
-    long long replicas;          /* the fewest that WAIT told of, -1: not asked */
+    bf_error *err;
+    int refused;        /* the first error reply, as a code; its text is in err */
+    bool looks;         /* what is being taken changed nothing */
+    bool unknown;       /* of that one said: unknown command */
+    int64_t born;       /* of the whole, where it is asked for */
+    long long replicas; /* the fewest that WAIT told of, -1: not asked */
 } bf_redis_answers;
-bool bf_redis_next(bf_redis *r, bf_redis_answers *a, bf_error *err); /* false: it was refused */
-uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_answers *a, bf_error *err);
+bool bf_redis_next(bf_redis *r, bf_redis_answers *a); /* false: it was refused */
+uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_answers *a);
 void bf_redis_lock(bf_redis *r);   /* the link, for r: its key is selected; bf_link_unlock */
 void bf_redis_select(bf_redis *r); /* what the link's commands and messages are about */
 bf_redis *bf_redis_key(bf_redis *r, unsigned i); /* of those that hold its bits; selected */

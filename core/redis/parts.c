@@ -21,6 +21,7 @@
 enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
 
 enum { PLACE = 11 }; /* bytes of a position as bf_script_put wants it */
+
 /* ---- keys of a span under every name ---- */
 typedef struct {
     bf_piece *const *piece;
@@ -30,6 +31,8 @@ typedef struct {
     bf_redis_group *g;
     uint16_t *from; /* of each key: its place in the span */
     uint8_t *present, *old;
+    bf_span *span;
+    bool moved; /* a script found another mark */
     double at;
 } batch;
 
@@ -74,12 +77,12 @@ static bool known(const batch *b, unsigned parts, size_t key)
 }
 
 /* Leaves in the batch what is not known to be in one of the first so many parts. */
-static void sort_out(batch *b, bf_span *s, size_t first, unsigned parts)
+static void sort_out(batch *b, size_t first, unsigned parts)
 {
     b->nkeys = 0;
     for (size_t i = 0; i < b->most; i++) {
         const bool has = known(b, parts, i);
-        s->present[first + i] = has;
+        b->span->present[first + i] = has;
         if (has) continue;
         for (unsigned j = 0; b->nkeys < i && j < b->n; j++)
             memcpy(pos_of(b, j, b->nkeys), pos_of(b, j, i), b->k * sizeof *b->pos);
@@ -92,9 +95,9 @@ static void group(batch *b, int first_op)
     for (unsigned i = 0; i < b->n; i++)
         b->g[i] = (bf_redis_group){ .of = bf_redis_of(b->piece[i]),
             .op = i == 0 ? first_op : BF_OP_TEST,
-            .how = i == 0 && first_op == BF_OP_ADD ? &bf_redis_adds : &bf_redis_looks,
             .pos = pos_of(b, i, 0),
             .nkeys = b->nkeys,
+            .k = b->k,
             .present = b->present + i * b->most,
             .old = b->old,
             .pending = true };
@@ -108,43 +111,41 @@ static size_t share(const batch *b, size_t left)
     return most < 1 ? 1 : left < most ? left : most;
 }
 
-static int lay(
-    bf_filter *f, batch *b, bf_span *s, size_t first, size_t c, unsigned known_parts, bf_error *err)
+static int lay(bf_filter *f, batch *b, size_t first, size_t c, unsigned known_parts, bf_error *err)
 {
     int rc = make_room(f, b, c, err);
     if (rc < 0) return rc;
     b->at = bf_redis_cache_now();
-    place(f, b, s->d + first);
-    sort_out(b, s, first, known_parts);
+    place(f, b, b->span->d + first);
+    sort_out(b, first, known_parts);
     return 0;
 }
 
 /* ---- asking ---- */
-static int ask_some(bf_filter *f, batch *b, bool add, bf_span *s, bf_error *err)
+static int ask_some(bf_filter *f, batch *b, bool add, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     group(b, add ? BF_OP_ADD : BF_OP_TEST);
-    int rc = bf_redis_ask(whole, b->g, b->n, b->k, err);
+    int rc = bf_redis_ask(whole, b->g, b->n, err);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis_group *g = b->g + i;
-        if (bf_redis_cache_heard(g->of, rc))
-            bf_redis_cache_learn(g->of, g->op, g->pos, g->nkeys, b->k, g->present, b->at);
+        if (bf_redis_cache_heard(g->of, rc)) bf_redis_cache_learn(g, b->at);
         for (size_t j = 0; rc == 0 && j < b->nkeys; j++) {
-            s->present[b->from[j]] |= g->present[j];
+            b->span->present[b->from[j]] |= g->present[j];
             if (g->op == BF_OP_ADD) g->of->added += !g->present[j];
         }
     }
     return rc;
 }
 
-static int ask_all(bf_filter *f, batch *b, bool add, bf_span *s, bf_error *err)
+static int ask_all(bf_filter *f, batch *b, bool add, bf_error *err)
 {
     const bool waits = add && bf_redis_whole(f)->wait_replicas;
     int rc = 0;
-    for (size_t at = 0, c; rc == 0 && at < s->n; at += c) {
-        c = share(b, s->n - at);
-        rc = lay(f, b, s, at, c, waits ? 0 : add ? 1 : b->n, err);
-        if (rc == 0 && b->nkeys) rc = ask_some(f, b, add, s, err);
+    for (size_t at = 0, c; rc == 0 && at < b->span->n; at += c) {
+        c = share(b, b->span->n - at);
+        rc = lay(f, b, at, c, waits ? 0 : add ? 1 : b->n, err);
+        if (rc == 0 && b->nkeys) rc = ask_some(f, b, add, err);
     }
     return rc;
 }
@@ -153,11 +154,11 @@ int64_t bf_redis_parts_ask(
     bf_filter *f, bf_piece *const *pieces, unsigned n, bool add, bf_span *s, bf_error *err)
 {
     bf_piece *newest_first[BF_PARTS_MAX];
-    batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k };
+    batch b = { .piece = add ? pieces : newest_first, .n = n, .k = pieces[0]->part.g.k, .span = s };
     int64_t hits = 0;
     for (unsigned i = 0; !add && i < n; i++) newest_first[i] = pieces[n - 1 - i];
     bf_redis_lock(bf_redis_whole(f));
-    int rc = ask_all(f, &b, add, s, err);
+    int rc = ask_all(f, &b, add, err);
     bf_link_unlock(bf_redis_whole(f)->link);
     if (rc < 0) return rc;
     for (size_t i = 0; i < s->n; i++) hits += s->present[i];
@@ -204,12 +205,11 @@ static size_t script_share(const batch *b, size_t first)
 }
 
 /* The reply to the script of so many keys, from first on. */
-static int take_put(
-    bf_filter *f, batch *b, bf_span *s, size_t first, size_t c, bool *moved, bf_error *err)
+static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f), *newest = bf_redis_of(b->piece[b->n - 1]);
     const bf_redis_reply *reply = &whole->link->reply;
-    const uint8_t yes = 1;
+    uint8_t yes = 1;
     long long v = -2;
     const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
     if (v == -3 && reply->n == 1) { /* span.c looks then what has become of the whole */
@@ -217,23 +217,28 @@ static int take_put(
         return bf_redis_lost(whole, err);
     }
     if (v < -1 || reply->n != (other ? 1 : c + 1)) return bf_redis_nonsense(whole, err);
-    *moved |= other;
+    b->moved |= other;
     if (!other) bf_live_set(b->piece[b->n - 1]->live, v);
     for (size_t j = 0; j < c; j++) {
-        uint8_t *present = s->present + b->from[first + j];
+        uint8_t *present = b->span->present + b->from[first + j];
         if (!other && (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n))
             return bf_redis_nonsense(whole, err);
         *present = other || v < 0 ? BF_UNDECIDED : v > 0;
         if (other || v < 0) continue;
         newest->added += v == 0;
         const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
-        bf_redis_cache_learn(bf_redis_of(b->piece[part]), BF_OP_TEST, pos_of(b, part, first + j), 1,
-            b->k, &yes, b->at);
+        const bf_redis_group had = { .of = bf_redis_of(b->piece[part]),
+            .op = BF_OP_TEST,
+            .pos = pos_of(b, part, first + j),
+            .nkeys = 1,
+            .k = b->k,
+            .present = &yes };
+        bf_redis_cache_learn(&had, b->at);
     }
     return 0;
 }
 
-static int put_trip(bf_filter *f, batch *b, bf_span *s, uint64_t most, bool *moved, bf_error *err)
+static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
 {
     bf_redis *r = bf_redis_whole(f);
     long long have = 0;
@@ -247,7 +252,7 @@ static int put_trip(bf_filter *f, batch *b, bf_span *s, uint64_t most, bool *mov
     for (size_t at = 0, c; rc == 0 && at < b->nkeys; at += c) {
         c = script_share(b, at);
         bf_link_next(r->link);
-        rc = take_put(f, b, s, at, c, moved, err);
+        rc = take_put(f, b, at, c, err);
     }
     if (rc < 0 || !r->wait_replicas) return rc;
     bf_link_next(r->link);
@@ -268,27 +273,26 @@ static int look_at_marks(bf_filter *f, batch *b, bf_error *err)
     return rc;
 }
 
-static int put_some(bf_filter *f, batch *b, bf_span *s, uint64_t most, bf_error *err)
+static int put_some(bf_filter *f, batch *b, uint64_t most, bf_error *err)
 {
     bf_redis *r = bf_redis_whole(f);
-    bool moved = false;
-    int rc = put_trip(f, b, s, most, &moved, err);
+    int rc = put_trip(f, b, most, err);
     for (unsigned i = 0; i < b->n; i++) bf_redis_cache_heard(bf_redis_of(b->piece[i]), rc);
     if (rc < 0) return r->link->sent && !r->link->stands ? bf_redis_not_sure(r, "added", err) : rc;
-    return moved ? look_at_marks(f, b, err) : 0;
+    return b->moved ? look_at_marks(f, b, err) : 0;
 }
 
 int bf_redis_parts_put(
     bf_filter *f, bf_piece *const *pieces, unsigned n, uint64_t most, bf_span *s, bf_error *err)
 {
-    batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k };
+    batch b = { .piece = pieces, .n = n, .k = pieces[0]->part.g.k, .span = s };
     bf_redis *whole = bf_redis_whole(f);
     int rc = 0;
     bf_redis_lock(whole);
     memset(s->present, BF_UNDECIDED, s->n);
     const size_t c = share(&b, s->n); /* what is left is the caller's to ask for again */
-    rc = lay(f, &b, s, 0, c, whole->wait_replicas ? 0 : n, err);
-    if (rc == 0 && b.nkeys) rc = put_some(f, &b, s, most, err);
+    rc = lay(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
+    if (rc == 0 && b.nkeys) rc = put_some(f, &b, most, err);
     bf_link_unlock(whole->link);
     return rc;
 }

@@ -5,7 +5,7 @@
  *   link.c      commands into a buffer, a trip, fork   meta.c      K:meta, the companion hash
  *   transport.h   socket.c    a connection of our own (hiredis), with tls.c; breaker.c
  *                 client.c    the host's client instead
- *   names.c     names derived from K
+ *   key_names.c  names derived from K
  *   mark.c      the mark, and following it; which key is selected
  *   trip.h      trip.c      a batch of positions as one trip
  *               cells.c     what is asked of bits and counters
@@ -29,12 +29,11 @@
  * With shards:
  *   K:meta   the same, for all of them; its mark is nobody's bits'
  *   K:i      a shard, as K above; K:i:meta beside it
- * How names are derived from K: names.c.  The field `owner` of every companion hash is the key K of
- * the filter that it belongs to.
- * K:meta says too which mark the filter was made with (born): clearing and rebuilding keep that,
- * re-creating does not. The mark is a random number other than 0, new for every generation of the
- * bits.  Every trip ends by reading it: as it never comes back once it is gone, finding it says
- * that everything earlier in the trip met the same bits. */
+ * How names are derived from K: key_names.c.  The field `owner` of every companion hash is the key
+ * K of the filter that it belongs to. K:meta says too which mark the filter was made with (born):
+ * clearing and rebuilding keep that, re-creating does not. The mark is a random number other than
+ * 0, new for every generation of the bits.  Every trip ends by reading it: as it never comes back
+ * once it is gone, finding it says that everything earlier in the trip met the same bits. */
 #ifndef BF_REDIS_H
 #define BF_REDIS_H
 #include "parts/parts.h"
@@ -75,13 +74,11 @@ typedef struct bf_redis {
     uint64_t added,
         gone; /* keys that were new, since it was opened or re-created; before that, of a part */
     bool foreign;
-    bool adopted;  /* another system goes on writing bits */
-    bool redisson; /* foreign, and meta is Redisson's {K}:config */
-    uint8_t *old;  /* of every bit an add sets: was it set before? */
-    size_t old_cap;
+    bool adopted;           /* another system goes on writing bits */
+    bool redisson;          /* foreign, and meta is Redisson's {K}:config */
     unsigned shards;        /* how many keys hold bits */
     struct bf_redis *shard; /* those keys, or NULL: it is its own */
-    char *room;             /* of a batch that is sorted by shards */
+    char *room;             /* of a batch: sharded.c, parts.c */
     size_t room_cap;
     unsigned wait_replicas;
     bool caches; /* as asked, also of parts */

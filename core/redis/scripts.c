@@ -4,6 +4,8 @@
  * A script answers 0 and changes nothing if a name is not in the state that its caller saw. */
 #include "redis/scripts.h"
 
+/* clang-format off */
+
 /* KEYS[1] K, KEYS[2] K:meta, ARGV[1] where the mark is, ARGV[2] the mark that the caller knows.
  * Then m is the mark that is there (8 hex digits), and live says whether it is the known one.  A
  * mark that has no room after the bits (apart) is in K:meta alone. */
@@ -219,39 +221,39 @@ const char bf_script_put[] =
 /* Counters down.  ARGV[3] and on: for each key how many positions, and the positions.  Answers 1 or
  * 0 a key; or -1, and the mark that is there.  fields makes what each position adds to a BITFIELD,
  * a thousand positions a command. */
-const char bf_script_count_down[] = LIVE
-    "if not live then return {-1, tonumber(m, 16)} end\n"
-    "local function run(from, to, fields)\n"
-    " local out = {}\n"
-    " for i = from, to, 1000 do\n"
-    "  local c = {'BITFIELD', KEYS[1]}\n"
-    "  for j = i, math.min(i + 999, to) do fields(c, ARGV[j], j - from + 1) end\n"
-    "  if #c > 2 then\n"
-    "   for _, v in ipairs(call(unpack(c))) do out[#out + 1] = v end\n"
-    "  end\n"
-    " end\n"
-    " return out\n"
-    "end\n"
-    "local i, out = 3, {}\n"
-    "while i <= #ARGV do\n"
-    " local from, to, there = i + 1, i + ARGV[i], 1\n"
-    " local v = run(from, to, function(c, p)\n"
-    "  local n = #c\n"
-    "  c[n + 1], c[n + 2], c[n + 3] = 'GET', 'u4', '#'..p\n"
-    " end)\n"
-    " for _, n in ipairs(v) do if n == 0 then there = 0 end end\n"
-    " if there == 1 then\n"
-    "  run(from, to, function(c, p, j)\n"
-    "   local n = #c\n"
-    "   if v[j] < 15 then\n"
-    "    c[n + 1], c[n + 2], c[n + 3], c[n + 4] = 'INCRBY', 'u4', '#'..p, '-1'\n"
-    "   end\n"
-    "  end)\n"
-    " end\n"
-    " out[#out + 1] = there\n"
-    " i = to + 1\n"
-    "end\n"
-    "return out";
+const char bf_script_count_down[] =
+    LIVE "if not live then return {-1, tonumber(m, 16)} end\n"
+         "local function run(from, to, fields)\n"
+         " local out = {}\n"
+         " for i = from, to, 1000 do\n"
+         "  local c = {'BITFIELD', KEYS[1]}\n"
+         "  for j = i, math.min(i + 999, to) do fields(c, ARGV[j], j - from + 1) end\n"
+         "  if #c > 2 then\n"
+         "   for _, v in ipairs(call(unpack(c))) do out[#out + 1] = v end\n"
+         "  end\n"
+         " end\n"
+         " return out\n"
+         "end\n"
+         "local i, out = 3, {}\n"
+         "while i <= #ARGV do\n"
+         " local from, to, there = i + 1, i + ARGV[i], 1\n"
+         " local v = run(from, to, function(c, p)\n"
+         "  local n = #c\n"
+         "  c[n + 1], c[n + 2], c[n + 3] = 'GET', 'u4', '#'..p\n"
+         " end)\n"
+         " for _, n in ipairs(v) do if n == 0 then there = 0 end end\n"
+         " if there == 1 then\n"
+         "  run(from, to, function(c, p, j)\n"
+         "   local n = #c\n"
+         "   if v[j] < 15 then\n"
+         "    c[n + 1], c[n + 2], c[n + 3], c[n + 4] = 'INCRBY', 'u4', '#'..p, '-1'\n"
+         "   end\n"
+         "  end)\n"
+         " end\n"
+         " out[#out + 1] = there\n"
+         " i = to + 1\n"
+         "end\n"
+         "return out";
 
 /* After an add that met a lost key: what it changed.  ARGV[3] '0': bits, which become 0 again; '1':
  * counters, each followed by how much it was raised.  Nothing where there is a sound filter by now,

@@ -10,7 +10,7 @@
 #include "redis/bulk.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
-#include "redis/names.h"
+#include "redis/key_names.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include "redis/sharded.h"
@@ -177,78 +177,63 @@ void *bf_redis_room(bf_redis *r, size_t bytes)
     return more;
 }
 
-static const bf_redis_question *question(int op)
+/* old: a byte a position of an add to bits, or NULL. */
+static int ask_groups(bf_redis *r, bf_redis_group *g, size_t n, uint8_t *old, bf_error *err)
 {
-    return op == BF_OP_ADD      ? &bf_redis_adds
-           : op == BF_OP_REMOVE ? &bf_redis_removes
-                                : &bf_redis_looks;
-}
-
-static int run_groups(
-    bf_redis *r, int op, bf_redis_group *g, size_t n, size_t nkeys, unsigned k, bf_error *err)
-{
-    if (op != BF_OP_ADD || r->desc.g.counting) return bf_redis_ask(r, g, n, k, err);
-    const size_t bits = nkeys * k;
-    if (bits > r->old_cap) {
-        uint8_t *more = realloc(r->old, bits);
-        if (!more) return bf_fail(err, BF_ENOMEM, "out of memory");
-        r->old = more;
-        r->old_cap = bits;
+    for (size_t i = 0; old && i < n; old += g[i].nkeys * g[i].k, i++) {
+        g[i].old = old;
+        memset(old, 1, g[i].nkeys * g[i].k); /* what no reply told is not undone */
     }
-    memset(r->old, 1, bits); /* what no reply told is not undone */
-    for (size_t i = 0, at = 0; i < n; at += g[i++].nkeys * k) g[i].old = r->old + at;
-    return bf_redis_ask(r, g, n, k, err);
+    return bf_redis_ask(r, g, n, err);
 }
 
-static int apply_sorted(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    uint8_t *present, bf_error *err)
+/* A group a shard.  The order of keys within a shard stays: it decides which is new. */
+static int apply_sorted(const bf_redis_group *all, size_t old, bf_error *err)
 {
-    const size_t s = r->shards, keys = nkeys * sizeof(uint32_t);
+    bf_redis *r = all->of;
+    const size_t s = r->shards, nkeys = all->nkeys, positions = nkeys * all->k;
+    const unsigned k = all->k;
     const uint64_t cells = bf_redis_cells(r);
-    char *room = bf_redis_room(
-        r, nkeys * k * sizeof *pos + s * (sizeof(bf_redis_group) + sizeof(size_t)) + keys + nkeys);
+    char *room = bf_redis_room(r, positions * sizeof *all->pos +
+                                      s * (sizeof(bf_redis_group) + sizeof(size_t)) +
+                                      nkeys * (sizeof(uint32_t) + 1) + old);
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
     uint64_t *sorted = (uint64_t *)(void *)room;
-    bf_redis_group *g = (bf_redis_group *)(void *)(sorted + nkeys * k);
+    bf_redis_group *g = (bf_redis_group *)(void *)(sorted + positions);
     size_t *next = (size_t *)(void *)(g + s), n = 0, at = 0;
     uint32_t *from = (uint32_t *)(void *)(next + s);
     uint8_t *answer = (uint8_t *)(from + nkeys);
     memset(next, 0, s * sizeof *next);
-    for (size_t i = 0; i < nkeys; i++) next[pos[i * k] / cells]++;
+    for (size_t i = 0; i < nkeys; i++) next[all->pos[i * k] / cells]++;
     for (size_t i = 0; i < s; i++) { /* the groups that have keys, and where each begins */
-        size_t c = next[i];
+        const size_t c = next[i];
         next[i] = at;
-        if (c)
-            g[n++] = (bf_redis_group){ .of = r->shard + i,
-                .op = op,
-                .how = question(op),
-                .pos = sorted + at * k,
-                .nkeys = c,
-                .present = answer + at,
-                .pending = true };
+        if (c) {
+            g[n] = *all;
+            g[n].of = r->shard + i;
+            g[n].pos = sorted + at * k;
+            g[n].nkeys = c;
+            g[n++].present = answer + at;
+        }
         at += c;
     }
-    for (size_t i = 0; i < nkeys; i++) { /* the order within a shard stays: it decides who is new */
-        const uint64_t shard = pos[i * k] / cells;
+    for (size_t i = 0; i < nkeys; i++) {
+        const uint64_t shard = all->pos[i * k] / cells;
         at = next[shard]++;
         from[at] = (uint32_t)i;
-        for (unsigned j = 0; j < k; j++) sorted[at * k + j] = pos[i * k + j] - shard * cells;
+        for (unsigned j = 0; j < k; j++) sorted[at * k + j] = all->pos[i * k + j] - shard * cells;
     }
-    int rc = run_groups(r, op, g, n, nkeys, k, err);
-    for (size_t i = 0; i < nkeys; i++) present[from[i]] = answer[i];
+    const int rc = ask_groups(r, g, n, old ? answer + nkeys : NULL, err);
+    for (size_t i = 0; i < nkeys; i++) all->present[from[i]] = answer[i];
     return rc;
 }
 
-int bf_redis_apply(bf_redis *r, int op, const uint64_t *pos, size_t nkeys, unsigned k,
-    uint8_t *present, bf_error *err)
+int bf_redis_apply(const bf_redis_group *g, bf_error *err)
 {
-    bf_redis_group one = { .of = r,
-        .op = op,
-        .how = question(op),
-        .pos = pos,
-        .nkeys = nkeys,
-        .present = present,
-        .pending = true };
-    if (r->shard) return apply_sorted(r, op, pos, nkeys, k, present, err);
-    return run_groups(r, op, &one, 1, nkeys, k, err);
+    const size_t old = g->op == BF_OP_ADD && !g->of->desc.g.counting ? g->nkeys * g->k : 0;
+    bf_redis_group one = *g;
+    if (g->of->shard) return apply_sorted(g, old, err);
+    uint8_t *room = bf_redis_room(g->of, old);
+    if (old && !room) return bf_fail(err, BF_ENOMEM, "out of memory");
+    return ask_groups(g->of, &one, 1, old ? room : NULL, err);
 }

@@ -89,8 +89,13 @@ static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigne
     uint8_t *present, bf_error *err)
 {
     bf_redis *r = enter(s);
-    int rc = r->cache ? bf_redis_cache_apply(r, op, pos, nkeys, k, present, bf_redis_apply, err)
-                      : bf_redis_apply(r, op, pos, nkeys, k, present, err);
+    bf_redis_group all = {
+        .of = r, .op = op, .pos = pos, .nkeys = nkeys, .k = k, .present = present, .pending = true
+    };
+    bf_redis_group rest = all; /* what the cache does not know */
+    int rc = r->cache ? bf_redis_cache_split(&all, &rest, err) : 0;
+    if (rc == 0 && rest.nkeys) rc = bf_redis_apply(&rest, err);
+    if (r->cache) bf_redis_cache_join(&all, &rest, rc);
     for (size_t i = 0; rc == 0 && op == BF_OP_ADD && i < nkeys; i++) r->added += !present[i];
     return leave(r, rc);
 }
@@ -242,8 +247,7 @@ static bool current(const bf_store *s)
     bf_redis_group *g = bf_redis_room(r, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)
-        g[i] =
-            (bf_redis_group){ .of = bf_redis_key(r, i), .how = &bf_redis_looks, .pending = true };
+        g[i] = (bf_redis_group){ .of = bf_redis_key(r, i), .op = BF_OP_TEST, .pending = true };
     if (g) same = bf_redis_marks(r, g, r->shards, NULL) == 0;
     for (unsigned i = 0; g && same && i < r->shards; i++) same = g[i].mark == g[i].of->mark;
     return leave(r, same && (r->redisson || hashes_stand(r)));
@@ -261,7 +265,6 @@ static void close_(bf_store *s)
     }
     free(r->key);
     free(r->meta);
-    free(r->old);
     free(r->room);
     free(r);
 }

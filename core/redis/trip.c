@@ -26,15 +26,11 @@ void bf_redis_put_wait(bf_redis *r)
         r->link, "snn", "WAIT", (uint64_t)r->wait_replicas, (uint64_t)(r->link->url.timeout * 500));
 }
 
-static void put_born(bf_redis *r)
+static const bf_redis_question *question_of(const bf_redis_group *g)
 {
-    bf_link_about(r->link, r->key);
-    bf_link_put(r->link, "HGET", r->meta, "born");
-}
-
-static void take_born(bf_redis *r, bf_redis_answers *a, bf_error *err)
-{
-    if (bf_redis_next(r, a, err)) a->born = bf_reply_number(&r->link->reply, 0, 16);
+    return g->op == BF_OP_ADD      ? &bf_redis_adds
+           : g->op == BF_OP_REMOVE ? &bf_redis_removes
+                                   : &bf_redis_looks;
 }
 
 /* Adds to the parts of a filter that was lost are acknowledged to nobody, and what the parts lack
@@ -46,11 +42,11 @@ static int whole_stands(bf_redis *r, const bf_redis_answers *a, bf_error *err)
     return bf_redis_lost(r, err);
 }
 
-static int take_wait(bf_redis *r, bf_redis_answers *a, bf_error *err)
+static int take_wait(bf_redis *r, bf_redis_answers *a)
 {
     long long got = 0;
-    if (!bf_redis_next(r, a, err) && !a->unknown) return 0;
-    if (!bf_reply_integer(&r->link->reply, 0, &got)) return bf_redis_nonsense(r, err);
+    if (!bf_redis_next(r, a) && !a->unknown) return 0;
+    if (!bf_reply_integer(&r->link->reply, 0, &got)) return bf_redis_nonsense(r, a->err);
     if (a->replicas < 0 || got < a->replicas) a->replicas = got;
     return 0;
 }
@@ -62,54 +58,51 @@ int bf_redis_enough(const bf_redis *r, const char *done, long long have, bf_erro
         r->label, done, have, r->wait_replicas);
 }
 
-/* All parts of a filter are in one slot. */
-static const char *about(const bf_redis *r, const bf_redis_group *g)
-{
-    return g->of->guest ? r->key : g->of->key;
-}
-
 /* What the groups that are pending change; NULL: nothing. */
 static const char *changes(const bf_redis_group *g, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (g[i].pending && g[i].how->done) return g[i].how->done;
+        if (g[i].pending && question_of(g + i)->done) return question_of(g + i)->done;
     return NULL;
 }
 
-static int trip(
-    bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_redis_answers *a, bf_error *err)
+/* Parts are asked at the node of their filter: all are in one slot. */
+static int trip(bf_redis *r, bf_redis_group *g, size_t n, bf_redis_answers *a)
 {
     const bool change = changes(g, n) != NULL, wait = change && r->wait_replicas;
     bf_link_begin(r->link, change ? BF_CHANGES : BF_LOOKS);
     for (size_t i = 0; i < n; i++)
         if (g[i].pending) {
             bf_redis_select(g[i].of);
-            g[i].how->put(g + i, k, about(r, g + i));
+            question_of(g + i)->put(g + i, g[i].of->guest ? r->key : g[i].of->key);
         }
-    if (r->by_born) put_born(r);
+    if (r->by_born) {
+        bf_link_about(r->link, r->key);
+        bf_link_put(r->link, "HGET", r->meta, "born");
+    }
     if (wait) bf_redis_put_wait(r);
-    int rc = bf_link_send(r->link, err);
+    int rc = bf_link_send(r->link, a->err);
     if (rc < 0) return rc;
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (g[i].pending) {
             bf_redis_select(g[i].of);
             g[i].mark = 0;
-            a->looks = !g[i].how->done;
-            rc = g[i].how->take(g + i, k, a, err);
+            a->looks = !question_of(g + i)->done;
+            rc = question_of(g + i)->take(g + i, a);
         }
-    if (rc == 0 && r->by_born) take_born(r, a, err);
-    return rc == 0 && wait ? take_wait(r, a, err) : rc;
+    if (rc == 0 && r->by_born && bf_redis_next(r, a))
+        a->born = bf_reply_number(&r->link->reply, 0, 16);
+    return rc == 0 && wait ? take_wait(r, a) : rc;
 }
 
 /* To all groups, or where the answerer is a cluster to one after the other. */
-static int trips(
-    bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_redis_answers *a, bf_error *err)
+static int trips(bf_redis *r, bf_redis_group *g, size_t n, bf_redis_answers *a)
 {
     const size_t step = r->link->one_slot && r->shard ? 1 : n;
     int rc = 0;
-    *a = (bf_redis_answers){ .replicas = a->replicas };
+    *a = (bf_redis_answers){ .err = a->err, .replicas = a->replicas };
     for (size_t i = 0; rc == 0 && !a->refused && i < n; i += step)
-        if (step > 1 || g[i].pending) rc = trip(r, g + i, step, k, a, err);
+        if (step > 1 || g[i].pending) rc = trip(r, g + i, step, a);
     return rc;
 }
 
@@ -124,7 +117,7 @@ int bf_redis_follow_group(bf_redis_group *g, bool *pending, bf_error *err)
 }
 
 /* What was added to it: a lost name takes back what was written to it. */
-static int settle_add(bf_redis_group *g, unsigned k, bf_error *err)
+static int settle_add(bf_redis_group *g, bf_error *err)
 {
     bf_redis *r = g->of;
     bool changed = false;
@@ -133,19 +126,19 @@ static int settle_add(bf_redis_group *g, unsigned k, bf_error *err)
     r->note = NULL;
     if (rc < 0 && !g->pending && r->link->stands &&
         !r->adopted) /* they may have set the bits too */
-        g->how->undo(g, k);
+        question_of(g)->undo(g);
     g->pending = rc < 0 && g->pending;
     return rc;
 }
 
 /* Every lost shard takes back what was written to it, whatever became of the others; the first
  * error is the error. */
-static int settle_adds(bf_redis_group *g, size_t n, unsigned k, bf_error *err)
+static int settle_adds(bf_redis_group *g, size_t n, bf_error *err)
 {
     int first = 0, anew = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!g[i].pending || !g[i].how->undo) continue;
-        int rc = settle_add(g + i, k, first < 0 ? NULL : err);
+        if (!g[i].pending || !question_of(g + i)->undo) continue;
+        int rc = settle_add(g + i, first < 0 ? NULL : err);
         if (rc < 0 && g[i].pending)
             anew = rc; /* re-created: they are in it */
         else if (first == 0)
@@ -157,11 +150,12 @@ static int settle_adds(bf_redis_group *g, size_t n, unsigned k, bf_error *err)
 
 /* *pending: something is to be asked again, because it got no answer, or one from bits that are
  * others by now. */
-static int settle(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, const bf_redis_answers *a,
-    bool *pending, bf_error *err)
+static int settle(
+    bf_redis *r, bf_redis_group *g, size_t n, const bf_redis_answers *a, bool *pending)
 {
+    bf_error *err = a->err;
     const bool unanswered = *pending, change = changes(g, n) != NULL;
-    int rc = settle_adds(g, n, k, err);
+    int rc = settle_adds(g, n, err);
     *pending = false;
     if (rc == 0 && change && !unanswered) rc = whole_stands(r, a, err);
     for (size_t i = 0; rc == 0 && i < n; i++)
@@ -188,14 +182,14 @@ int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err)
 /* ---- a batch ---- */
 /* Where BITFIELD_RO turns out to be missing, only what looks is sent again: groups that are added
  * to come first and have been told what became of them. */
-int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err)
+int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, bf_error *err)
 {
     const char *const done = changes(g, n);
-    bf_redis_answers a = { .replicas = -1 };
+    bf_redis_answers a = { .err = err, .replicas = -1 };
     bool pending = true;
     for (int tries = 0; pending && tries < TRIES; tries++) {
         const char *change = changes(g, n);
-        int rc = trips(r, g, n, k, &a, err);
+        int rc = trips(r, g, n, &a);
         if (rc < 0)
             return change && (r->link->sent || r->link->one_slot || tries)
                        ? bf_redis_not_sure(r, change, err)
@@ -205,7 +199,7 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
             r->link->no_bitfield_ro = true;
         else if (a.refused)
             return a.refused;
-        if (bf_redis_marked(r) && (rc = settle(r, g, n, k, &a, &pending, err)) < 0) return rc;
+        if (bf_redis_marked(r) && (rc = settle(r, g, n, &a, &pending)) < 0) return rc;
     }
     if (pending) return bf_fail(err, BF_EIO, "%s is re-created too often: no reply", r->label);
     return done ? bf_redis_enough(r, done, a.replicas, err) : 0;
@@ -213,7 +207,7 @@ int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error 
 
 int bf_redis_marks(bf_redis *r, bf_redis_group *g, size_t n, bf_error *err)
 {
-    bf_redis_answers a = { .replicas = -1 };
-    int rc = trips(r, g, n, 1, &a, err);
+    bf_redis_answers a = { .err = err, .replicas = -1 };
+    int rc = trips(r, g, n, &a);
     return rc < 0 ? rc : a.refused;
 }

@@ -3,22 +3,24 @@
 #define BF_REDIS_TRIP_H
 #include "redis/mark.h"
 
-typedef struct bf_redis_question bf_redis_question;
 typedef struct { /* the positions of a batch that are under one name: a shard's or a part's */
     bf_redis *of;
     int op;
-    const bf_redis_question *how; /* of op */
-    const uint64_t *pos;
+    const uint64_t *pos; /* k of each key */
     size_t nkeys;
-    uint8_t *present;  /* as bf_store_ops.apply has it */
-    uint8_t *old;      /* of an add to bits: was each set before? */
+    unsigned k;
+    uint8_t
+        *present; /* as bf_store_ops.apply has it; until the reply is read, how a key is asked */
+    uint8_t *old; /* of an add to bits: was each set before? */
     const uint8_t *by; /* of an add of one key to counters: how much to each; NULL: 1 */
     uint32_t mark;     /* as the trip read it */
+    bool as_string;    /* the complete string is read, its mark included */
+    bool mark_inside;  /* the mark is read by a command that reads positions too */
     bool pending;      /* to be asked, or asked again */
 } bf_redis_group;
 /* All groups in one trip, of r or of r's parts: what looks, what changes, or what changes and after
  * it what looks. */
-int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, unsigned k, bf_error *err);
+int bf_redis_ask(bf_redis *r, bf_redis_group *g, size_t n, bf_error *err);
 int bf_redis_marks(bf_redis *r, bf_redis_group *g, size_t n,
     bf_error *err); /* nothing but the marks, as they are now */
 /* A group whose bits were exchanged meanwhile is to be asked again: *pending. */
@@ -28,15 +30,15 @@ void bf_redis_put_wait(bf_redis *r);
 int bf_redis_enough(const bf_redis *r, const char *done, long long have, bf_error *err);
 /* A fault while something was changed; done: "added", "removed". */
 int bf_redis_not_sure(bf_redis *r, const char *done, bf_error *err);
-struct bf_redis_question { /* what differs between looking, adding and removing */
-    const char *done;      /* what it does to the keys; NULL: nothing, it may be sent again */
+typedef struct {      /* what differs between looking, adding and removing */
+    const char *done; /* what it does to the keys; NULL: nothing, it may be sent again */
     /* The commands; about: the key whose node of a cluster they go to. */
-    void (*put)(const bf_redis_group *g, unsigned k, const char *about);
+    void (*put)(bf_redis_group *g, const char *about);
     /* Their replies: present and mark.  What was not done goes on as the group. */
-    int (*take)(bf_redis_group *g, unsigned k, bf_redis_answers *a, bf_error *err);
+    int (*take)(bf_redis_group *g, bf_redis_answers *a);
     /* It was done though the key was lost: takes that back.  NULL: then it did nothing. */
-    void (*undo)(const bf_redis_group *g, unsigned k);
-};
+    void (*undo)(const bf_redis_group *g);
+} bf_redis_question;
 extern const bf_redis_question bf_redis_looks, bf_redis_adds; /* cells.c */
 extern const bf_redis_question bf_redis_removes;              /* counting.c */
 

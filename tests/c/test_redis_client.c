@@ -425,12 +425,19 @@ static void replicas_that_are_not_told(void)
             .bits = 320,
             .mark_at = 40 };
         CHECK_EQ(bf_client_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
-        const int rc = bf_redis_apply(&r, BF_OP_ADD, pos, 1, 2, &was, &e);
+        const bf_redis_group add = { .of = &r,
+            .op = BF_OP_ADD,
+            .pos = pos,
+            .nkeys = 1,
+            .k = 2,
+            .present = &was,
+            .pending = true };
+        const int rc = bf_redis_apply(&add, &e);
         CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
         if (rows[i].says && rc < 0)
             CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
         bf_link_free(&link);
-        free(r.old);
+        free(r.room);
     }
 }
 

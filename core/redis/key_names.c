@@ -1,12 +1,12 @@
-/* names.c - every name in Redis that is derived from a filter's key K.  Knows nothing of what is
- * stored there.
+/* key_names.c - every name in Redis that is derived from a filter's key K.  Knows nothing of what
+ * is stored there.
  *
  * A derived name is K with a suffix.  Where both must lie in one slot of a cluster, and K has no
  * hash tag of its own, it is {K} with the suffix.  Different keys can so have the same derived
  * name ({seen}:p0 is a part of `seen` and of `{seen}`), and any derived name can be the key of a
  * filter too.  That is why every companion hash has the field `owner`: the key K of the filter
  * that it belongs to.  A filter that reads another owner there leaves that name alone (meta.c). */
-#include "redis/names.h"
+#include "redis/key_names.h"
 #include "redis/meta.h"
 #include <stdio.h>
 #include <stdlib.h>
