@@ -360,9 +360,10 @@ int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err)
     return rc < 0 ? rc : count;
 }
 
-int64_t bf_do_hashcode(
+int64_t bf_hashcode(
     const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)
 {
+    BF_CALL((bf_filter *)f, NULL, entered);
     uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
     const unsigned k = f->part.g.k;
     const bf_piece *p;

@@ -92,6 +92,7 @@ static int64_t change_locked(
         int rc = put(f, &p, pos, good, present, &why);
         if (rc < 0) {
             *err = why;
+            if (why.key != BF_NO_KEY) err->key += done;
             return rc;
         }
         total += answer(&p, present, good, each ? each + done : NULL);

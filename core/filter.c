@@ -149,8 +149,9 @@ int bf_plan(bf_spec *spec, bf_error *err)
     return 0;
 }
 
-int bf_do_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
+int bf_is_current(const bf_filter *f, const bf_spec *spec, bf_error *err)
 {
+    BF_CALL((bf_filter *)f, NULL, entered);
     const bf_store *s = &f->part.store;
     uint64_t given;
     if (bf_check_variants(spec, err) < 0) return err ? err->code : BF_EINVAL;

@@ -3,7 +3,7 @@
  * stores say, and weak hashes by their rows; counts nothing. */
 #include "base/base.h"
 #include "parts/parts.h"
-#include "spec.h"
+#include "sets/sets.h"
 #include <string.h>
 #include <time.h>
 
@@ -72,6 +72,7 @@ int bf_check_fill(bf_filter *f, int64_t *left, char *sentence, size_t cap)
         const int now = bf_saturated(f, &wait, NULL);
         full = now == BF_OVERFULL;
         if (now >= 0 && !full && wait < INT64_MAX) *left = (int64_t)wait;
+        if (now == BF_EBUSY) *left = 0; /* with the next new key */
     }
     if (!full) return 0;
     bf_get_info(f, &info);

@@ -43,6 +43,8 @@ served *registry_serve(const filters *fs, text name, bf_filter *f, char *storage
     memcpy(s->name, name.ptr, name.len);
     s->f = f;
     s->storage = storage;
+    static uint64_t serials; /* atomic */
+    s->serial = __atomic_add_fetch(&serials, 1, __ATOMIC_RELAXED);
     s->refs = 1;
     s->remote = fs->remote;
     pthread_mutex_init(&s->lock, NULL);
@@ -269,6 +271,23 @@ void filters_done(served *s)
     registry_let_go(s);
 }
 
+/* Without a look at `use`: a merge may take long. */
+int filters_health(filters *fs, bool open, bf_error *err)
+{
+    served *s = registry_take(fs, TEXT(DEFAULT_NAME));
+    if (s && !stored_is_current(fs, s)) {
+        registry_let_go(s);
+        s = NULL;
+    }
+    if (!s && open) s = registry_look_up(fs, TEXT(DEFAULT_NAME), err);
+    if (!s) return open ? registry_missing(TEXT(DEFAULT_NAME), err) : FILTER_ABSENT;
+    const int64_t rc = bf_test_many(s->f, &(bf_key){ "", 0 }, 1, NULL, err);
+    const bool answers = rc >= 0 || rc == BF_EINVAL || rc == BF_EBUSY;
+    if (!answers) filters_doubt(s);
+    registry_let_go(s);
+    return answers ? 0 : (int)rc;
+}
+
 bool filters_kept(const filters *fs, const served *s)
 {
     return s->remote || stored_is_current(fs, s);
@@ -420,17 +439,19 @@ void filters_watch(served *s, uint64_t fresh)
 
 int filter_state(served *s, bf_state *out, bf_error *err)
 {
-    int rc = 0;
     pthread_mutex_lock(&s->lock);
-    uint64_t now = now_ns(), age = now - s->state_at, most = 50 * s->state_cost;
-    if (s->state_at == 0 || age > (most > 900000000 ? most : 900000000)) {
-        rc = bf_get_state(s->f, &s->state, err);
-        if (rc >= 0) {
-            s->state_at = now;
-            s->state_cost = now_ns() - now;
-        }
-    }
+    const uint64_t now = now_ns(), age = now - s->state_at, most = 50 * s->state_cost;
+    const bool known = s->state_at != 0;
     *out = s->state;
+    pthread_mutex_unlock(&s->lock);
+    if (known && age <= (most > 900000000 ? most : 900000000)) return 0;
+    bf_state fresh;
+    const int rc = bf_get_state(s->f, &fresh, err);
+    if (rc < 0) return rc == BF_EBUSY && known ? 0 : rc;
+    pthread_mutex_lock(&s->lock);
+    *out = s->state = fresh;
+    s->state_at = now;
+    s->state_cost = now_ns() - now;
     pthread_mutex_unlock(&s->lock);
     return rc;
 }

@@ -22,10 +22,11 @@ typedef struct {
     bf_filter *f;
     char *storage; /* NULL = memory                                     */
     bool remote, grows, counts;
-    bool sure;     /* its scheme takes any key: no batch is refused     */
-    bool gone;     /* atomic: dropped or replaced, not in the list      */
-    bool doubted;  /* atomic: a call failed or its file is gone, the next one opens it again */
-    unsigned refs; /* atomic; the list has one                          */
+    bool sure;       /* its scheme takes any key: no batch is refused     */
+    bool gone;       /* atomic: dropped or replaced, not in the list      */
+    bool doubted;    /* atomic: a call failed or its file is gone, the next one opens it again */
+    uint64_t serial; /* no two of them have the same */
+    unsigned refs;   /* atomic; the list has one                          */
     pthread_rwlock_t use;
     uint64_t adds, added, hits, misses, removed; /* keys since the start; relaxed atomics    */
     int64_t spare, looked; /* atomics: new keys before it is worth a look; ms of the last one */
@@ -75,6 +76,9 @@ bool filters_has_open(filters *fs, text name); /* is it, and did its last call n
  * name. */
 served *filters_find(filters *fs, text name, bf_error *err);
 void filters_done(served *s);
+/* Does the one called "default" answer?  A filter that is locked does.  open: it may be opened
+ * again. 0 or an error, FILTER_ABSENT also where it would have to be opened. */
+int filters_health(filters *fs, bool open, bf_error *err);
 /* After keys were added and before that is said: are they in what the name leads to now?  False:
  * find it again, repeat. */
 bool filters_kept(const filters *fs, const served *s);
@@ -84,9 +88,7 @@ void filters_doubt(served *s);
 void filters_watch(served *s, uint64_t fresh);
 /* totals.c: may this filter take so many bytes in all? */
 int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err);
-/* Does a filter that grows have room for so many keys?  1 yes; 0 it must grow first: filters_grow
- * asks whether it may, and holds the room until claim_drop; or an error. */
-int filters_roomy(served *s, uint64_t keys, bf_error *err);
+/* Before so many keys: a filter that must grow for them claims the room, until claim_drop. */
 int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err);
 void claim_drop(filters *fs, claim *c);
 /* Every second: what other processes deleted or replaced is noticed even where nobody asks for it.
@@ -107,7 +109,8 @@ static inline const char *kind_of(bool counting, double grow, double window)
 {
     return counting ? "counting" : grow > 0 ? "grow" : window > 0 ? "window" : "fixed";
 }
-/* What is in it, at most about a second old; where a pass over it takes long, older. */
+/* What is in it, at most about a second old; where a pass over it takes long, older.  In a thread
+ * that must not wait the last one known where it is locked. */
 int filter_state(served *s, bf_state *out, bf_error *err);
 static inline void tally(uint64_t *what, uint64_t n)
 {

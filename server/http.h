@@ -16,7 +16,12 @@ typedef struct {
 
 typedef struct {
     int status;
-    bool later;       /* the worker must not do it: a job  */
+    bool later; /* a job must do it, or the rest of it */
+    /* How far keys got that a job goes on with: made has the answers of those that are done, of the
+     * filter with this serial number.  Of so many further ones the bytes behind those are 1 if the
+     * key was new, though they must be added again. */
+    uint64_t serial;
+    size_t half;
     const char *type; /* Content-Type, a literal           */
     text body;        /* a literal, or inside `made`       */
     buffer made;      /* owned: whoever sends it drops it  */

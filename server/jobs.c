@@ -7,7 +7,7 @@
 
 /* Of the threads at most MOST_NEW wait for names that are not open: connections to them may hang
  * while those of open names answer. */
-enum { HANDS = 32, MOST_NEW = 16, BUCKETS = 256 };
+enum { HANDS = 64, MOST_NEW = 32, BUCKETS = 256 };
 enum { HANGS = 500, BEAT = 50 }; /* ms */
 enum { SMALL = 1024 };           /* bytes not counted */
 
@@ -99,10 +99,12 @@ static void look(worker *w)
 {
     server *s = w->s;
     bf_state st = { 0 };
+    bf_set_nowait(true); /* a filter that is locked must not keep it from the others */
     filters_refresh(&s->fs);
     served *f = filters_known(&s->fs, TEXT(""), false);
     int rc = f ? filter_state(f, &st, NULL) : -1;
     if (f) filters_done(f);
+    bf_set_nowait(false);
     history_tick(&s->history, (double)(clock_ms() - s->started) / 1000, stats_requests(s),
         rc < 0 ? -1 : st.fill);
 }
@@ -175,6 +177,7 @@ static void *hand(void *self)
     return NULL;
 }
 
+/* Each turn in the queue has an idle thread of its own: what that one gets may take minutes. */
 static bool more_hands(pool *p, server *s)
 {
     if (p->idle > p->nready || p->threads == HANDS) return true;
@@ -407,8 +410,9 @@ static void take_body(job *j, exchange *x)
     x->body = (buffer){ 0 };
 }
 
-job *job_start(worker *w, conn *c, const request *q, exchange *x, uint64_t began, const char **why)
+job *job_start(worker *w, conn *c, const request *q, reply *a, uint64_t began, const char **why)
 {
+    exchange *x = &w->asked;
     char name[NAME_ROOM];
     job *j = calloc(1, sizeof *j);
     *why = "out of memory";
@@ -424,6 +428,9 @@ job *job_start(worker *w, conn *c, const request *q, exchange *x, uint64_t began
     }
     j->held = copied;
     take_body(j, x);
+    j->a = *a;
+    j->a.later = false;
+    *a = (reply){ 0 };
     if (submit(w->s, j, route_turn(&j->q, name))) return j;
 fail:
     if (j) job_free(j);

@@ -54,10 +54,10 @@ bool jobs_hang(const struct server *s); /* does Redis?                          
 bool jobs_hang_for(struct server *s, const request *q);
 void jobs_look(struct server *s); /* once a second: what is stored, and how full            */
 
-/* The worker's side.  The job takes the exchange's body over, and what is counted for it; NULL:
- * *why, and nothing happened. */
-job *job_start(struct worker *w, struct conn *c, const request *q, struct exchange *x,
-    uint64_t began, const char **why);
+/* The worker's side.  The job takes the body of the request at hand over, what is counted for it,
+ * and how far the worker came with it (a); NULL: *why. */
+job *job_start(
+    struct worker *w, struct conn *c, const request *q, reply *a, uint64_t began, const char **why);
 /* Was there too little room, as yet, for what the job makes?  True: the worker made some, and the
  * job is begun once more. */
 bool job_again(struct worker *w, job *j);

@@ -106,7 +106,7 @@ static bool row(buffer *b, worker *w, served *f, const served *mine)
     bf_info i;
     bf_state st;
     bf_get_info(f->f, &i);
-    const bool up = f == mine ? filter_state(f, &st, NULL) >= 0 : stats_state(w->s, f, &st);
+    const bool up = f == mine ? filter_state(f, &st, NULL) >= 0 : stats_state(w, f, &st);
     const bool ok = buffer_print(b, "<tr><td>%s<td>%s<td>%u<td>", f->name,
                         kind_of(i.counting, i.grow, i.window), i.part_count) &&
                     grouped(b, i.n) && buffer_print(b, "<td>%.3g %%<td", 100 * i.p);

@@ -290,7 +290,7 @@ static void answer(worker *w, conn *c, request *q, reply *a)
     const char *why;
     if (a->status == 0) route(w, q, a);
     if (a->later) {
-        c->job = job_start(w, c, q, &w->asked, began, &why);
+        c->job = job_start(w, c, q, a, began, &why);
         if (c->job) return;
         reply_status(a, 503, why);
     }

@@ -16,11 +16,7 @@ static void stats_on(worker *w, served *f, const call *c, reply *a)
     if (!stats_json(w, f, a) && a->status == 0) reply_status(a, 503, "out of memory");
 }
 
-/* The bits may have to be counted. */
-static void stats(worker *w, text name, reply *a)
-{
-    if (!left(w, a)) with(w, name, stats_on, &(call){ 0 }, a);
-}
+static void stats(worker *w, text name, reply *a) { with(w, name, stats_on, &(call){ 0 }, a); }
 
 static void page_on(worker *w, served *f, const call *c, reply *a)
 {
@@ -28,16 +24,23 @@ static void page_on(worker *w, served *f, const call *c, reply *a)
     if (!page(w, f, a) && a->status == 0) reply_status(a, 503, "out of memory");
 }
 
-static void health_on(worker *w, served *f, const call *c, reply *a)
+/* Of a filter in Redis it is Redis that must answer. */
+static void health(worker *w, reply *a)
 {
     bf_error err;
-    int64_t rc = bf_test_many(f->f, &(bf_key){ "", 0 }, 1, NULL, &err);
-    (void)w;
-    (void)c;
-    if (rc < 0 && rc != BF_EINVAL)
-        fail_on(w, f, a, (int)rc, &err);
-    else
+    if (w->s->fs.remote && !w->patient) {
+        a->later = true;
+        return;
+    }
+    bf_set_nowait(!w->s->fs.remote);
+    const int rc = filters_health(&w->s->fs, w->patient, &err);
+    bf_set_nowait(!w->patient);
+    if (rc == 0)
         reply_text(a, TEXT("ok"));
+    else if (w->patient)
+        fail(w, TEXT(DEFAULT_NAME), a, rc, &err);
+    else
+        a->later = true;
 }
 
 /* ---- paths ---- */
@@ -138,14 +141,14 @@ static bool of_server(worker *w, text path, const request *q, reply *a)
 {
     bool ok = true;
     if (q->method != GET) return false;
-    if (text_is(path, TEXT("/"))) {
-        if (!left(w, a)) with(w, TEXT(""), page_on, &(call){ 0 }, a);
-    } else if (text_is(path, TEXT("/f")))
+    if (text_is(path, TEXT("/")))
+        with(w, TEXT(""), page_on, &(call){ 0 }, a);
+    else if (text_is(path, TEXT("/f")))
         ok = report_fits(w, a) && stats_filters(w, a);
     else if (text_is(path, TEXT("/metrics")))
-        ok = (!unanswered(w) && left(w, a)) || metrics(w, a);
+        ok = metrics(w, a);
     else if (text_is(path, TEXT("/healthz")))
-        with(w, TEXT(""), health_on, &(call){ 0 }, a);
+        health(w, a);
     else
         return false;
     if (!ok && a->status == 0) reply_status(a, 503, "out of memory");
@@ -164,14 +167,31 @@ text route_turn(const request *q, char room[NAME_ROOM])
     return name.len ? name : TEXT(DEFAULT_NAME);
 }
 
-bool route_is_whole(const request *q)
+/* Its name's path, or what follows the name; *named: is it about a filter by name? */
+static text path_of_filter(const request *q, bool *named)
 {
     char room[NAME_ROOM];
     text rest = q->path;
-    const bool named =
-        text_starts(q->path, TEXT("/f/")) && name_in(text_after(q->path, 3), room, &rest).len;
+    *named = text_starts(q->path, TEXT("/f/")) && name_in(text_after(q->path, 3), room, &rest).len;
+    return rest;
+}
+
+bool route_is_whole(const request *q)
+{
+    bool named;
+    const text rest = path_of_filter(q, &named);
     return q->method == PUT || q->method == DELETE || (named && rest.len == 0) ||
            text_is(rest, TEXT("/merge"));
+}
+
+/* Is it about whole filters, or about all of their bits?  That takes as long as they are large. */
+static bool is_long(const request *q)
+{
+    bool named;
+    const text path = path_of_filter(q, &named);
+    if (route_is_whole(q)) return true;
+    return q->method == GET && (text_is(path, TEXT("/stats")) || text_is(path, TEXT("/")) ||
+                                   text_is(path, TEXT("/metrics")));
 }
 
 static void dispatch(worker *w, const request *q, reply *a)
@@ -185,16 +205,16 @@ static void dispatch(worker *w, const request *q, reply *a)
 
 void route_patiently(worker *w, const request *q, reply *a) { dispatch(w, q, a); }
 
-/* Who is left to a job while Redis hangs need not wait to hear it. */
+/* Who is left to a job while Redis hangs need not wait to hear it; /metrics says it by itself. */
 void route(worker *w, const request *q, reply *a)
 {
     if (access_refuses(w->s, q, a)) return;
-    dispatch(w, q, a);
+    a->later = is_long(q) && !(unanswered(w) && text_is(q->path, TEXT("/metrics")));
+    if (!a->later) dispatch(w, q, a);
     if (!a->later) return;
-    start_again(w, a);
-    a->understood = true;
-    if (w->s->fs.remote && jobs_hang_for(w->s, q))
+    if (w->s->fs.remote && jobs_hang_for(w->s, q)) {
+        start_again(w, a);
         reply_status(a, 503, ROUTE_HANGS);
-    else
-        a->later = true;
+    }
+    a->understood = true;
 }

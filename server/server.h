@@ -86,7 +86,7 @@ typedef struct worker {
     buffer log;
     job *done;             /* atomic: jobs that are through, newest first        */
     bool woken;            /* there may be some                                  */
-    bool patient;          /* no worker but a thread of jobs.c: it may wait      */
+    bool patient;          /* a thread of jobs.c: it may wait, and has no connections */
     uint64_t room, lacked; /* patient: see hold() */
     bool drained;
     bool deaf; /* no descriptors are left: not listening until the next sweep */
@@ -189,7 +189,7 @@ bool stats_json(worker *w, served *f, reply *a);
 bool stats_filters(worker *w, reply *a);
 bool stats_metrics(worker *w, reply *a);
 bool stats_info(served *f, reply *a);
-bool stats_state(const server *s, served *f, bf_state *st); /* false: its storage does not answer */
+bool stats_state(const worker *w, served *f, bf_state *st); /* false: its storage does not answer */
 uint64_t stats_requests(const server *s);
 bool page(worker *w, served *f, reply *a);
 void count_status(worker *w, int status);

@@ -161,22 +161,24 @@ static const struct {
     [MISSES] = { "misses_total", "counter", "keys tested and absent" },
     [REMOVED] = { "removed_total", "counter", "keys removed" } };
 
-/* One that Redis does not answer for is not waited for once more. */
-bool stats_state(const server *s, served *f, bf_state *st)
+/* One that Redis does not answer for is not waited for once more, nor one that is locked. */
+bool stats_state(const worker *w, served *f, bf_state *st)
 {
-    if (f->remote && jobs_hang(s)) return false;
-    pthread_rwlock_rdlock(&f->use);
-    bool up = filter_state(f, st, NULL) >= 0;
-    pthread_rwlock_unlock(&f->use);
+    if (f->remote && jobs_hang(w->s)) return false;
+    bf_set_nowait(true);
+    const bool used = pthread_rwlock_tryrdlock(&f->use) == 0; /* else it is being merged */
+    const bool up = filter_state(f, st, NULL) >= 0;
+    if (used) pthread_rwlock_unlock(&f->use);
+    bf_set_nowait(!w->patient);
     return up;
 }
 
-static void values(const server *s, served *f, double *v)
+static void values(const worker *w, served *f, double *v)
 {
     bf_state st = { 0 };
     bf_info i;
     bf_get_info(f->f, &i);
-    bool up = stats_state(s, f, &st);
+    bool up = stats_state(w, f, &st);
     double all[METRICS] = { (double)i.m, (double)i.n, i.k, i.p, i.part_count, st.count, st.fill,
         st.fpr, st.saturated != 0, up, (double)tallied(&f->adds), (double)tallied(&f->added),
         (double)tallied(&f->hits), (double)tallied(&f->misses), (double)tallied(&f->removed) };
@@ -225,7 +227,7 @@ static bool of_filters(buffer *b, worker *w)
     served **all = filters_list(&w->s->fs, &count);
     double *v = calloc(count + 1, METRICS * sizeof *v);
     bool ok = all && v;
-    for (size_t i = 0; ok && i < count; i++) values(w->s, all[i], v + i * METRICS);
+    for (size_t i = 0; ok && i < count; i++) values(w, all[i], v + i * METRICS);
     ok = ok && print_kinds(b, all, count) && print_filters(b, all, count, v);
     free(v);
     filters_unlist(all, count);

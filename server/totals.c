@@ -85,24 +85,18 @@ static int newest(served *s, bf_part_info *part, double *grow, bf_error *err)
     return rc < 0 ? rc : bf_get_part(s->f, i.part_count - 1, part, err);
 }
 
-int filters_roomy(served *s, uint64_t keys, bf_error *err)
-{
-    bf_part_info part;
-    double grow;
-    if (!s->grows) return 1;
-    int rc = newest(s, &part, &grow, err);
-    return rc < 0 ? rc : part.n > part.keys && keys <= part.n - part.keys;
-}
-
 /* Each part is `grow` times as large as the one before, and a little more for its lower rate. */
 int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err)
 {
     bf_part_info part;
     double grow, more = 0;
+    c->bytes = 0;
+    if (!s->grows) return 0;
     int rc = newest(s, &part, &grow, err);
     if (rc < 0) return rc;
     double room = part.n > part.keys ? (double)(part.n - part.keys) : 0, n = (double)part.n,
            bytes = (double)part.m / 8;
+    if (room >= (double)keys) return 0;
     for (; room < (double)keys && more < 1e18; room += n) {
         n *= grow;
         bytes *= 1.25 * grow;

@@ -1,9 +1,8 @@
 /* using.c - the filter of a name, for as long as a request does something with it, and what becomes
  * of the core's errors.  Knows statuses and filters; knows neither paths nor keys.
  *
- * A worker does what needs no more than memory and is soon done: keys of a filter that is open and
- * still what its name leads to.  All else is left (`later`) to a thread of jobs.c, which takes the
- * same way through here and may wait (`patient`). */
+ * A worker asks the core with bf_set_nowait: what the core refuses as BF_EBUSY, and a filter that
+ * is not open yet, is left (`later`) to a thread of jobs.c, which may wait (`patient`). */
 #include "verbs.h"
 
 enum { TRIES = 8 }; /* how often a filter may be replaced meanwhile */
@@ -34,7 +33,7 @@ static void fail_as(worker *w, text name, reply *a, int status, int code, bf_err
     reply_status(a, status, code == FILTER_GONE ? NULL : err->msg);
 }
 
-static void fail(worker *w, text name, reply *a, int code, bf_error *err)
+void fail(worker *w, text name, reply *a, int code, bf_error *err)
 {
     fail_as(w, name, a, status_of(code), code, err);
 }
@@ -52,16 +51,15 @@ void conflict(worker *w, text name, reply *a, int code, bf_error *err)
 /* ---- a filter to do something with ---- */
 bool unanswered(const worker *w) { return w->s->fs.remote && jobs_hang(w->s); }
 
-/* Not by a worker. */
-bool left(const worker *w, reply *a) { return a->later = !w->patient; }
-
 static served *use(worker *w, text name, bool to_add, reply *a)
 {
     filters *fs = &w->s->fs;
     bf_error err;
-    if (fs->remote && left(w, a)) return NULL;
-    served *f = w->patient ? filters_find(fs, name, &err) : filters_known(fs, name, to_add);
-    if (!f && !left(w, a)) fail(w, name, a, err.code, &err);
+    served *f = w->patient   ? filters_find(fs, name, &err)
+                : fs->remote ? NULL /* every call waits for Redis */
+                             : filters_known(fs, name, to_add);
+    if (!f && w->patient) fail(w, name, a, err.code, &err);
+    a->later = !f && !w->patient;
     return f;
 }
 
@@ -85,7 +83,7 @@ void with(worker *w, text name, action *what, const call *c, reply *a)
         filters_done(f);
         if (kept) return;
         start_again(w, a);
-        if (left(w, a)) return;
+        if ((a->later = !w->patient)) return;
     }
     reply_status(a, 503, "the filter is replaced again and again: try later");
 }

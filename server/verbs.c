@@ -9,41 +9,34 @@ enum {
     SLOW = 8
 }; /* positions a worker looks at; those of older schemes cost more */
 
-/* A filter that grows makes its next part, on disk, in a thread that may wait, and only as far as
- * --max-total allows.  Once keys of this request are in (begun), no other thread takes it over: it
- * would say of them that they were there. */
-static bool grown(worker *w, served *f, uint64_t keys, bool begun, claim *c, reply *a)
-{
-    bf_error err;
-    int rc = filters_roomy(f, keys, &err);
-    c->bytes = 0;
-    if (rc == 0 && !begun && left(w, a)) return false;
-    if (rc == 0) rc = filters_grow(&w->s->fs, f, keys, c, &err);
-    if (rc < 0) fail_on(w, f, a, rc, &err);
-    return rc >= 0;
-}
-
 /* ---- one key ---- */
 static bool is_of_counters(verb v) { return v == VERB_REMOVE || v == VERB_COUNT; }
 
-/* What a filter of bits cannot do is a conflict with what it is. */
+/* A worker leaves to a job what would have to wait.  What a filter of bits cannot do is a conflict
+ * with what it is. */
 static void cannot(worker *w, const served *f, verb v, reply *a, int code, bf_error *err)
 {
-    if (code == BF_ENOTSUP && is_of_counters(v) && !f->counts)
+    if (code == BF_EBUSY && !w->patient)
+        a->later = true;
+    else if (code == BF_ENOTSUP && is_of_counters(v) && !f->counts)
         conflict(w, (text){ f->name, strlen(f->name) }, a, BF_EMISMATCH, err);
     else
         fail_on(w, f, a, code, err);
 }
 
-static int ask(served *f, const call *c, bf_error *err)
+/* Keys that a growing filter has no room for are added by a job, which asks --max-total first. */
+static int64_t change_or_test(
+    worker *w, served *f, verb v, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    const void *key = c->key.ptr;
-    switch (c->verb) {
-    case VERB_ADD: return bf_add(f->f, key, c->key.len, err);
-    case VERB_REMOVE: return bf_remove(f->f, key, c->key.len, err);
-    case VERB_COUNT: return bf_count_of(f->f, key, c->key.len, err);
-    default: return bf_test(f->f, key, c->key.len, err);
-    }
+    claim room = { 0 };
+    int64_t rc = v == VERB_ADD && w->patient ? filters_grow(&w->s->fs, f, n, &room, err) : 0;
+    if (rc < 0) return rc;
+    rc = v == VERB_ADD      ? bf_add_many(f->f, keys, n, each, err)
+         : v == VERB_REMOVE ? bf_remove_many(f->f, keys, n, each, err)
+         : v == VERB_COUNT  ? bf_count_many(f->f, keys, n, each, err)
+                            : bf_test_many(f->f, keys, n, each, err);
+    if (room.bytes) claim_drop(&w->s->fs, &room);
+    return rc;
 }
 
 /* n keys, of which yes were new, present or removed. */
@@ -67,7 +60,7 @@ static void tell(reply *a, verb v, int answer)
             reply_made(a, "text/plain");
         return;
     }
-    if (v == VERB_ADD) strcpy(a->more, answer == BF_ADDED ? "X-New: 1\r\n" : "X-New: 0\r\n");
+    if (v == VERB_ADD) strcpy(a->more, answer ? "X-New: 1\r\n" : "X-New: 0\r\n");
     if (v == VERB_REMOVE) strcpy(a->more, answer ? "X-Removed: 1\r\n" : "X-Removed: 0\r\n");
     if (v == VERB_TEST)
         reply_text(a, answer ? TEXT("true") : TEXT("false"));
@@ -78,16 +71,19 @@ static void tell(reply *a, verb v, int answer)
 static void key_on(worker *w, served *f, const call *c, reply *a)
 {
     bf_error err;
-    claim room = { 0 };
-    if (c->verb == VERB_ADD && !grown(w, f, 1, false, &room, a)) return;
-    int rc = ask(f, c, &err);
-    if (room.bytes) claim_drop(&w->s->fs, &room);
+    uint8_t answer = 0;
+    int64_t rc = c->verb == VERB_TEST ? bf_test(f->f, c->key.ptr, c->key.len, &err)
+                                      : change_or_test(w, f, c->verb, &c->key, 1, &answer, &err);
+    if (a->serial == f->serial) answer |= (uint8_t)a->half;
     if (rc < 0) {
-        cannot(w, f, c->verb, a, rc, &err);
+        a->serial = f->serial;
+        a->half = answer;
+        cannot(w, f, c->verb, a, (int)rc, &err);
         return;
     }
-    tally_all(f, c->verb, 1, rc > 0);
-    tell(a, c->verb, rc);
+    if (c->verb == VERB_TEST) answer = rc > 0;
+    tally_all(f, c->verb, 1, answer != 0);
+    tell(a, c->verb, answer);
 }
 
 void one_key(worker *w, text name, text raw, verb v, reply *a)
@@ -101,45 +97,41 @@ void one_key(worker *w, text name, text raw, verb v, reply *a)
 }
 
 /* ---- many keys ---- */
-static int64_t batch_part(served *f, verb v, const bf_key *keys, size_t n, char *to, bf_error *err)
+/* n more keys, whose answers go behind those that are there. */
+static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t n, reply *a)
 {
-    uint8_t *each = (uint8_t *)to;
-    int64_t rc = v == VERB_ADD      ? bf_add_many(f->f, keys, n, each, err)
-                 : v == VERB_REMOVE ? bf_remove_many(f->f, keys, n, each, err)
-                 : v == VERB_COUNT  ? bf_count_many(f->f, keys, n, each, err)
-                                    : bf_test_many(f->f, keys, n, each, err);
-    if (rc >= 0 && v != VERB_COUNT)
-        for (size_t i = 0; i < n; i++) each[i] |= '0';
-    return rc;
+    uint8_t before[BF_BATCH_SIZE_MAX];
+    bf_error err;
+    if (!buffer_reserve(&a->made, n)) {
+        reply_status(a, 507, "out of memory");
+        return false;
+    }
+    uint8_t *each = (uint8_t *)a->made.ptr + a->made.len;
+    memcpy(before, each, a->half);
+    memset(each, 0, n);
+    const int64_t rc = change_or_test(w, f, v, keys, n, each, &err);
+    const bool partly = rc == BF_EBUSY && v != VERB_TEST && err.key < n;
+    const size_t done = rc >= 0 ? n : partly ? err.key : 0;
+    for (size_t i = 0; i < a->half; i++) each[i] |= before[i];
+    for (size_t i = 0; v != VERB_COUNT && i < done; i++) each[i] |= '0';
+    a->made.len += done;
+    a->half = partly && v == VERB_ADD ? n - done : 0;
+    if (rc < 0) cannot(w, f, v, a, (int)rc, &err);
+    return rc >= 0;
 }
 
-/* A batch into a->made: how many were new, present or removed; -1 with a->later or a status where
- * it ends before. */
-static int64_t batch_run(worker *w, served *f, const call *c, verb v, reply *a)
+/* All keys of a batch whose answers are not in a->made yet.  False: a->later or a status says why
+ * not. */
+static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
 {
     bf_key keys[BF_BATCH_SIZE_MAX];
-    bf_error err;
     const size_t most = bf_batch_size(f->f);
-    int64_t total = 0;
-    a->made.len = 0;
-    for (text rest = c->body; rest.len;) {
-        claim room = { 0 };
-        size_t n = keys_next(c->form, &rest, keys, most);
-        if (!buffer_reserve(&a->made, n)) {
-            reply_status(a, 507, "out of memory");
-            return -1;
-        }
-        if (v == VERB_ADD && !grown(w, f, n, a->made.len > 0, &room, a)) return -1;
-        int64_t rc = batch_part(f, v, keys, n, a->made.ptr + a->made.len, &err);
-        if (room.bytes) claim_drop(&w->s->fs, &room);
-        if (rc < 0) {
-            cannot(w, f, c->verb, a, (int)rc, &err);
-            return -1;
-        }
-        total += rc;
-        a->made.len += n;
-    }
-    return total;
+    text rest = c->body;
+    for (size_t done = 0, n; done < a->made.len; done += n)
+        n = keys_next(c->form, &rest, keys, a->made.len - done < most ? a->made.len - done : most);
+    while (rest.len)
+        if (!answer_keys(w, f, v, keys, keys_next(c->form, &rest, keys, most), a)) return false;
+    return true;
 }
 
 /* Room for as many answers as are counted in the end, before a key is added.  Lines are counted
@@ -148,6 +140,7 @@ static bool answers_fit(worker *w, int form, text body, reply *a)
 {
     size_t at, most = body.len + 1;
     if (body.len < LARGE / 2) return true; /* room is doubled: it stays below LARGE */
+    if (a->held) return true;              /* the filter was replaced */
     if (form == KEYS_FRAMED) most = body.len / 4;
     if (!hold(w, most)) {
         most = (size_t)keys_count(form, body, &at);
@@ -162,40 +155,45 @@ static bool answers_fit(worker *w, int form, text body, reply *a)
     return false;
 }
 
-/* All connections of a worker wait for its batches: those that take longer than some tens of
- * milliseconds are no worker's, nor are those that may need a part that is still to be made. */
+/* All connections of a worker wait for its batches: those that may take longer than some tens of
+ * milliseconds are a job's. */
 static bool is_long(served *f, const call *c)
 {
     bf_info i;
-    size_t at;
-    if (c->verb == VERB_ADD && f->grows &&
-        filters_roomy(f, (uint64_t)keys_count(c->form, c->body, &at), NULL) != 1)
-        return true;
     bf_get_info(f->f, &i);
-    const uint64_t key = (uint64_t)i.k * (i.part_count + !i.part_count) * (f->sure ? 1 : SLOW);
-    if (c->body.len < STEPS / key) return false;
-    return (uint64_t)keys_count(c->form, c->body, &at) > STEPS / key;
+    return c->body.len >
+           STEPS / ((uint64_t)i.k * (i.part_count + !i.part_count) * (f->sure ? 1 : SLOW));
+}
+
+/* Before the first key is added: is there room for all answers, and can the filter hold all keys?
+ */
+static bool batch_begin(worker *w, served *f, const call *c, reply *a)
+{
+    bf_error err;
+    a->made.len = a->half = 0;
+    if (is_of_counters(c->verb)) { /* before room is asked for */
+        const int64_t rc = change_or_test(w, f, c->verb, NULL, 0, NULL, &err);
+        if (rc < 0) cannot(w, f, c->verb, a, (int)rc, &err);
+        if (rc < 0) return false;
+    }
+    if (!answers_fit(w, c->form, c->body, a)) return false;
+    if (changes(c) && !f->sure && !answer_all(w, f, c, VERB_TEST, a)) return false;
+    a->made.len = 0;
+    a->serial = f->serial;
+    return true;
 }
 
 static void batch_on(worker *w, served *f, const call *c, reply *a)
 {
-    int64_t rc = 0;
     if (!w->patient && is_long(f, c)) {
         a->later = true;
         return;
     }
-    bf_error err;
-    if (is_of_counters(c->verb) &&
-        (rc = batch_part(f, c->verb, NULL, 0, NULL, &err)) < 0) { /* before room is asked for */
-        cannot(w, f, c->verb, a, (int)rc, &err);
-        return;
-    }
-    if (!answers_fit(w, c->form, c->body, a)) return;
-    /* A key that this scheme cannot hold must be found before the keys in front of it are in. */
-    if (changes(c) && !f->sure) rc = batch_run(w, f, c, VERB_TEST, a);
-    if (rc >= 0) rc = batch_run(w, f, c, c->verb, a);
-    if (rc < 0) return;
-    tally_all(f, c->verb, a->made.len, (uint64_t)rc);
+    if (a->serial != f->serial && !batch_begin(w, f, c, a)) return;
+    if (!answer_all(w, f, c, c->verb, a)) return;
+    uint64_t yes = 0;
+    for (size_t i = 0; i < a->made.len; i++) yes += a->made.ptr[i] & 1;
+    tally_all(f, c->verb, a->made.len, yes);
     reply_made(a, c->verb == VERB_COUNT ? "application/octet-stream" : "text/plain");
 }
 

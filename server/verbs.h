@@ -20,12 +20,12 @@ typedef void action(worker *w, served *f, const call *c, reply *a);
 static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->verb == VERB_REMOVE; }
 
 /* using.c */
+void fail(worker *w, text name, reply *a, int code, bf_error *err);
 void fail_on(worker *w, const served *f, reply *a, int code, bf_error *err);
 /* Of what a client asks to be made, united or taken away: another kind of filter is its conflict.
  */
 void conflict(worker *w, text name, reply *a, int code, bf_error *err);
 bool unanswered(const worker *w); /* Redis is not asked then */
-bool left(const worker *w, reply *a);
 void start_again(worker *w, reply *a);
 /* Does `what` to the filter of this name, again where it was replaced meanwhile. */
 void with(worker *w, text name, action *what, const call *c, reply *a);

@@ -122,7 +122,6 @@ void put(worker *w, text name, text query, reply *a)
         reply_status(a, 400, err.msg);
         return;
     }
-    if (left(w, a)) return;
     int rc = filters_put(&w->s->fs, name, &q.spec, &f, &err);
     if (rc < 0) {
         conflict(w, name, a, rc, &err);
@@ -139,7 +138,6 @@ void put(worker *w, text name, text query, reply *a)
 void drop(worker *w, text name, reply *a)
 {
     bf_error err;
-    if (left(w, a)) return;
     int rc = filters_drop(&w->s->fs, name, &err);
     if (rc < 0)
         conflict(w, name, a, rc, &err);
@@ -150,7 +148,6 @@ void drop(worker *w, text name, reply *a)
 void merge(worker *w, text name, const request *q, reply *a)
 {
     bf_error err;
-    if (left(w, a)) return;
     /* the uploaded filter beside its bytes */
     if (!hold(w, q->body.len)) {
         reply_status(a, 503, HELD_FULL);
@@ -199,7 +196,4 @@ static void image_on(worker *w, served *f, const call *c, reply *a)
     reply_made(a, "application/octet-stream");
 }
 
-void image(worker *w, text name, reply *a)
-{
-    if (!left(w, a)) with(w, name, image_on, &(call){ 0 }, a);
-}
+void image(worker *w, text name, reply *a) { with(w, name, image_on, &(call){ 0 }, a); }

@@ -155,6 +155,7 @@ void *worker_run(void *self)
 {
     worker *w = self;
     struct epoll_event events[EVENTS];
+    bf_set_nowait(true);
     while (!is_done(w)) {
         int n = epoll_wait(w->epoll, events, EVENTS, SWEEP);
         tick(w);

@@ -98,6 +98,12 @@ static inline void bf_end(bf_calls *c)
 {
     if (c->a) bf_calls_end(c);
 }
+/* The first line of a public function that may run the host's code: it is inside until it returns.
+ * failed: what it returns if it may not enter; `entered` is the error's code. */
+#define BF_CALL(a, b, failed)                                                                      \
+    bf_calls call_ __attribute__((cleanup(bf_end)));                                               \
+    const int entered = bf_begin(&call_, a, b, err);                                               \
+    if (entered < 0) return failed
 
 /* secret.c: keyed filters */
 int bf_secret_check(const bf_scheme *scheme, const bf_spec *spec, uint64_t *check, bf_error *err);

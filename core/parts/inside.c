@@ -144,6 +144,7 @@ void bf_calls_end(bf_calls *c)
 {
     if (c->b) pop(c->b);
     if (c->a) pop(c->a);
+    c->a = c->b = NULL;
 }
 
 void bf_abandon_calls(void)

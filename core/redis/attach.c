@@ -110,6 +110,7 @@ static int take_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
     s->refused = bf_link_refusal(l, rc < 0 ? NULL : err);
     bf_reply_integer(&l->reply, 0, &s->bytes);
     bf_link_next(l);
+    if (!s->refused) s->refused = bf_link_refusal(l, rc < 0 ? NULL : err);
     const char *end = bf_reply_only_text(&l->reply, &len);
     s->end = end ? bf_redis_mark_in(end, len) : 0;
     l->reply = hash;

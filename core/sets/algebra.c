@@ -102,7 +102,7 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
 static bf_filter *snapshot(bf_filter *f, bf_filter **copy, bf_error *err)
 {
     *copy = NULL;
-    return bf_whole_stands(f) ? f : (*copy = bf_do_copy(f, err));
+    return bf_whole_stands(f) ? f : (*copy = bf_copy_inside(f, err));
 }
 
 static int why(const bf_error *err) { return err && err->code < 0 ? err->code : BF_EIO; }
@@ -154,15 +154,17 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
                                                 : combine_all(into, from, o, err);
 }
 
-int bf_do_unite(bf_filter *into, bf_filter *from, bf_error *err)
+int bf_unite(bf_filter *into, bf_filter *from, bf_error *err)
 {
+    BF_CALL(into, from, entered);
     const op o = { bf_cells_of(&into->part.g)->unite, into->part.store.ops->unite, true };
     int rc = bf_alike(into, from, err);
     return rc < 0 ? rc : combine(into, from, "be united", o, err);
 }
 
-int bf_do_intersect(bf_filter *into, bf_filter *from, bf_error *err)
+int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
 {
+    BF_CALL(into, from, entered);
     const bf_cells *cells = bf_cells_of(&into->part.g);
     const op o = { cells->intersect, cells->bits == 1 ? into->part.store.ops->intersect : NULL,
         false };
@@ -231,8 +233,9 @@ static int equal_windows(bf_filter *a, bf_filter *b, bf_error *err)
     return rc;
 }
 
-int bf_do_equal(bf_filter *a, bf_filter *b, bf_error *err)
+int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
 {
+    BF_CALL(a, b, entered);
     static const char what[] = "be compared";
     int rc = bf_alike(a, b, NULL);
     if (rc < 0) return 0;
@@ -263,8 +266,9 @@ static void free_operands(operands *s)
     free(s->copies[1]);
 }
 
-int bf_do_subset(bf_filter *a, bf_filter *b, bf_error *err)
+int bf_subset(bf_filter *a, bf_filter *b, bf_error *err)
 {
+    BF_CALL(a, b, entered);
     operands s;
     int rc = read_operands(&s, a, b, err);
     if (rc == 0) rc = bf_cells_of(&a->part.g)->within(s.a, s.b, a->part.store.nwords);
@@ -272,7 +276,7 @@ int bf_do_subset(bf_filter *a, bf_filter *b, bf_error *err)
     return rc;
 }
 
-int bf_do_union_state(bf_filter *a, bf_filter *b, bf_state *out, bf_error *err)
+static int union_state(bf_filter *a, bf_filter *b, bf_state *out, bf_error *err)
 {
     operands s;
     int rc = read_operands(&s, a, b, err);
@@ -283,13 +287,20 @@ int bf_do_union_state(bf_filter *a, bf_filter *b, bf_state *out, bf_error *err)
     return rc;
 }
 
+int bf_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err)
+{
+    BF_CALL(a, b, entered);
+    return union_state(a, b, state, err);
+}
+
 /* |A| + |B| - |A or B|: the bits that both have would count those that different keys set in each.
  */
-int bf_do_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
+int bf_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err)
 {
+    BF_CALL(a, b, entered);
     bf_state x, y, both;
-    int rc = bf_do_union_state(a, b, &both, err);
-    if (rc < 0 || (rc = bf_do_get_state(a, &x, err)) < 0 || (rc = bf_do_get_state(b, &y, err)) < 0)
+    int rc = union_state(a, b, &both, err);
+    if (rc < 0 || (rc = bf_state_inside(a, &x, err)) < 0 || (rc = bf_state_inside(b, &y, err)) < 0)
         return rc;
     double least = x.count < y.count ? x.count : y.count;
     *count = x.count + y.count - both.count;

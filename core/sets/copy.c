@@ -35,7 +35,7 @@ bf_filter *bf_empty_like(bf_filter *f, bf_error *err)
     return bf_new_like(&d, &spec, err);
 }
 
-bf_filter *bf_do_copy(bf_filter *f, bf_error *err)
+bf_filter *bf_copy_inside(bf_filter *f, bf_error *err)
 {
     if (bf_require_readable(f, f->part.store.ops->read, "be copied", err) < 0 ||
         bf_whole_check(f, err) < 0)
@@ -51,11 +51,18 @@ bf_filter *bf_do_copy(bf_filter *f, bf_error *err)
     return NULL;
 }
 
-bf_filter *bf_do_to_plain(bf_filter *f, bf_error *err)
+bf_filter *bf_copy(bf_filter *f, bf_error *err)
 {
+    BF_CALL(f, NULL, NULL);
+    return bf_copy_inside(f, err);
+}
+
+bf_filter *bf_to_plain(bf_filter *f, bf_error *err)
+{
+    BF_CALL(f, NULL, NULL);
     uint64_t *w, *copy;
     const bf_cells *cells = bf_cells_of(&f->part.g);
-    if (!cells->to_bits) return bf_do_copy(f, err);
+    if (!cells->to_bits) return bf_copy_inside(f, err);
     if (bf_only_words(f, "be converted", &w, &copy, err) < 0) return NULL;
     bf_desc d = bf_describe(f);
     bf_spec spec = bf_whole_spec(f);

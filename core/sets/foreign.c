@@ -205,7 +205,7 @@ static int refuse_parts(const bf_spec *spec, const char *name, bf_error *err)
                             : "clock");
 }
 
-int64_t bf_do_bytes_as(bf_filter *f, const char *name, bf_error *err)
+static int64_t bytes_as(bf_filter *f, const char *name, bf_error *err)
 {
     if (!name) return bf_image_length(f, err);
     const format *as = find(name, true, err);
@@ -219,12 +219,19 @@ int64_t bf_do_bytes_as(bf_filter *f, const char *name, bf_error *err)
                                                           : as->bytes(f, err);
 }
 
-int bf_do_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_error *err)
+int64_t bf_bytes_as(bf_filter *f, const char *format, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
+    return bytes_as(f, format, err);
+}
+
+int bf_to_bytes_as(bf_filter *f, const char *name, void *buf, uint64_t cap, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
     uint64_t *w, *copy;
     if (!name) return bf_image_to(f, buf, cap, err);
     const format *as = find(name, true, err);
-    int64_t need = as ? bf_do_bytes_as(f, name, err) : BF_EINVAL;
+    int64_t need = as ? bytes_as(f, name, err) : BF_EINVAL;
     if (need < 0) return (int)need;
     if (cap < (uint64_t)need)
         return bf_fail(

@@ -77,8 +77,9 @@ static int write_parts(
     return rc;
 }
 
-int bf_do_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
+int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     const int64_t need = bf_image_length(f, err);
     if (need < 0) return (int)need;
     return cap < (uint64_t)need ? too_small((uint64_t)need, cap, err)
@@ -256,8 +257,9 @@ static bool leaves(bf_filter *f, const char *path)
     return true;
 }
 
-int bf_do_save(bf_filter *f, const char *path, bf_error *err)
+int bf_save(bf_filter *f, const char *path, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     int rc = bf_may_replace(path, err);
     if (rc < 0 || (rc = bf_require_readable(f, f->part.store.ops->read, "be saved", err)) < 0 ||
         (rc = bf_whole_refresh(f, err)) < 0)
@@ -323,7 +325,7 @@ static int replace_image(int fd, const char *path, const bf_spec *spec, bf_error
     if (!still_there(fd, path)) return 0;
     bf_filter *f = bf_load(path, spec, err);
     if (!f) return err ? err->code : BF_EIO;
-    const int rc = still_there(fd, path) ? bf_do_save(f, path, err) : 0;
+    const int rc = still_there(fd, path) ? bf_save(f, path, err) : 0;
     bf_close(f);
     return rc;
 }

@@ -39,8 +39,9 @@ static int reach(bf_filter *f, bf_error *err)
     return rc < 0 ? rc : can_be_rebuilt(f, err);
 }
 
-bf_filter *bf_do_rebuild_begin(bf_filter *f, bf_error *err)
+bf_filter *bf_rebuild_begin(bf_filter *f, bf_error *err)
 {
+    BF_CALL(f, NULL, NULL);
     if (reach(f, err) < 0) return NULL;
     bf_filter *fresh = bf_empty_like(f, err);
     if (!fresh || !f->part.store.ops->shadow) return fresh;
@@ -50,8 +51,9 @@ bf_filter *bf_do_rebuild_begin(bf_filter *f, bf_error *err)
     return NULL;
 }
 
-int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
+int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
+    BF_CALL(f, fresh, entered);
     bf_store *s = &f->part.store;
     uint64_t *w, *copy = NULL;
     int rc = reach(f, err);
@@ -64,8 +66,9 @@ int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
     return rc;
 }
 
-int bf_do_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
+int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)
 {
+    BF_CALL(f, fresh, entered);
     const int64_t number = fresh->fresh_of;
     fresh->fresh_of = 0;
     return bf_rebuilds_in_place(f) ? bf_shadow_discard(f, number, err) : 0;

@@ -114,8 +114,9 @@ static int many_parts(bf_filter *f, uint64_t *wait, bf_error *err)
     return rc < 0 ? rc : rate_exceeds(f, rate);
 }
 
-int bf_do_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
+int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     const int rc = bf_whole_check(f, err);
     if (rc < 0) return rc;
     return f->variant->many ? many_parts(f, wait, err) : one_part(f, wait, err);
@@ -129,8 +130,9 @@ int bf_saturation_of(bf_filter *f, const bf_state *state)
 }
 
 /* Of the parts that this process knows of: nobody is asked which there are now. */
-int bf_do_glance(bf_filter *f, bf_error *err)
+int bf_glance(bf_filter *f, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     bf_state state = { 0 };
     uint64_t ones;
     double rate = 0, fullest;

@@ -41,31 +41,12 @@ int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err);
  * another was faster. */
 int bf_give_page(const bf_spec *spec, bf_error *err);
 
-/* The public functions of the same name, which entrances.c lets in; the core calls these. */
-bf_filter *bf_do_copy(bf_filter *f, bf_error *err);
-int bf_do_clear(bf_filter *f, bf_error *err);
-int bf_do_sync(bf_filter *f, bf_error *err);
-int bf_do_expire(bf_filter *f, double seconds, bf_error *err);
-int bf_do_delete(bf_filter *f, bf_error *err);
-int bf_do_get_state(bf_filter *f, bf_state *state, bf_error *err);
-int bf_do_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err);
-bf_filter *bf_do_rebuild_begin(bf_filter *f, bf_error *err); /* rebuilt.c */
-int bf_do_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err);
-int bf_do_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err);
-int bf_do_unite(bf_filter *into, bf_filter *from, bf_error *err);
-int bf_do_intersect(bf_filter *into, bf_filter *from, bf_error *err);
-int bf_do_equal(bf_filter *a, bf_filter *b, bf_error *err);
-int bf_do_subset(bf_filter *a, bf_filter *b, bf_error *err); /* algebra.c */
-int bf_do_union_state(bf_filter *a, bf_filter *b, bf_state *state, bf_error *err);
-int bf_do_intersection_count(bf_filter *a, bf_filter *b, double *count, bf_error *err);
-bf_filter *bf_do_to_plain(bf_filter *f, bf_error *err);
-int bf_do_glance(
-    bf_filter *f, bf_error *err); /* saturated.c: of a filter that is far: 1 overfull */
-int bf_saturation_of(bf_filter *f, const bf_state *state);        /* what bf_saturated returns */
-int bf_do_saturated(bf_filter *f, uint64_t *wait, bf_error *err); /* saturated.c */
-int bf_do_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err);
-int bf_do_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err); /* image.c, foreign.c */
-int bf_do_save(bf_filter *f, const char *path, bf_error *err);
-int64_t bf_do_bytes_as(bf_filter *f, const char *format, bf_error *err);
-int bf_do_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf_error *err);
+/* Public functions of a similar name as other public functions call them: inside already. */
+bf_filter *bf_copy_inside(bf_filter *f, bf_error *err);
+int bf_state_inside(bf_filter *f, bf_state *state, bf_error *err);
+
+/* saturated.c */
+/* For watch.c: is a fixed filter whose bits are elsewhere overfull, about?  1, 0 or an error. */
+int bf_glance(bf_filter *f, bf_error *err);
+int bf_saturation_of(bf_filter *f, const bf_state *state); /* what bf_saturated answers */
 #endif

@@ -103,8 +103,9 @@ void bf_get_info(const bf_filter *f, bf_info *info)
         .created = f->created };
 }
 
-int bf_do_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
+int bf_get_part(bf_filter *f, unsigned i, bf_part_info *info, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     int rc = i == 0 ? bf_whole_refresh(f, err) : bf_whole_follow(f, err);
     if (rc < 0) return rc;
     const unsigned n = bf_whole_count(f);
@@ -190,7 +191,7 @@ static int sum_up(bf_filter *f, int64_t now, bf_state *sum, bf_error *err)
     return 0;
 }
 
-int bf_do_get_state(bf_filter *f, bf_state *state, bf_error *err)
+int bf_state_inside(bf_filter *f, bf_state *state, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
     int64_t now;
@@ -201,6 +202,12 @@ int bf_do_get_state(bf_filter *f, bf_state *state, bf_error *err)
     if ((rc = sum_up(f, now, state, err)) == 0) state->saturated = bf_saturation_of(f, state);
     bf_whole_let(f);
     return rc;
+}
+
+int bf_get_state(bf_filter *f, bf_state *state, bf_error *err)
+{
+    BF_CALL(f, NULL, entered);
+    return bf_state_inside(f, state, err);
 }
 
 /* ---- its bits ---- */
@@ -216,8 +223,9 @@ static int read_part(bf_piece *p, uint64_t from, uint8_t *to, uint64_t len, bf_e
     return 0;
 }
 
-int bf_do_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
+int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     uint8_t *to = buf;
     int rc = bf_require_readable(f, f->part.store.ops->read, "read its bits", err);
     if (rc < 0 || (rc = bf_whole_hold_all(f, err)) < 0) return rc;
@@ -253,8 +261,9 @@ static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
     return 0;
 }
 
-int bf_do_clear(bf_filter *f, bf_error *err)
+int bf_clear(bf_filter *f, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     int rc = bf_require_readable(f, f->part.store.ops->clear, "be cleared", err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_writable(f, err)) < 0 ||
         (rc = bf_whole_hold_all(f, err)) < 0)
@@ -265,8 +274,9 @@ int bf_do_clear(bf_filter *f, bf_error *err)
     return rc;
 }
 
-int bf_do_sync(bf_filter *f, bf_error *err)
+int bf_sync(bf_filter *f, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     bf_store *whole = &f->part.store;
     int rc = bf_whole_follow(f, err);
     for (unsigned i = 0; rc >= 0 && i < bf_whole_count(f); i++) {
@@ -277,8 +287,9 @@ int bf_do_sync(bf_filter *f, bf_error *err)
 }
 
 /* ---- its end ---- */
-int bf_do_expire(bf_filter *f, double seconds, bf_error *err)
+int bf_expire(bf_filter *f, double seconds, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     const bf_store_ops *ops = f->part.store.ops;
     if (!(seconds >= 0 && seconds <= 1e10))
         return bf_fail(err, BF_EINVAL, "seconds must be 0 (never) to 10000000000, got %g", seconds);
@@ -289,8 +300,9 @@ int bf_do_expire(bf_filter *f, double seconds, bf_error *err)
     return rc < 0 ? rc : bf_whole_expire(f, seconds, err);
 }
 
-int bf_do_delete(bf_filter *f, bf_error *err)
+int bf_delete(bf_filter *f, bf_error *err)
 {
+    BF_CALL(f, NULL, entered);
     const bf_store_ops *ops = f->part.store.ops;
     if (!ops->remove)
         return bf_fail(

@@ -1,7 +1,9 @@
 /* test_nowait.c - calls of a thread that must not wait (bf_set_nowait): BF_EBUSY in place of a
  * wait, and what another thread then has to repeat. */
+/* wraps: flock */
 #include "bloomfilter.h"
 #include "check.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <time.h>
@@ -17,6 +19,17 @@ static double clock_of(void *unused)
 {
     (void)unused;
     return now_is;
+}
+
+/* After so many locks the next one is held by another process, once; below 0: none is. */
+static int free_locks = -1;
+int __real_flock(int fd, int how);
+int __wrap_flock(int fd, int how);
+int __wrap_flock(int fd, int how)
+{
+    if (free_locks < 0 || how == LOCK_UN || free_locks-- > 0) return __real_flock(fd, how);
+    errno = EWOULDBLOCK;
+    return -1;
 }
 
 static bf_filter *open_(bf_spec spec)
@@ -141,6 +154,24 @@ static void a_removal_is_done_or_not(void)
     bf_close(f);
 }
 
+/* A key that is removed twice takes another one's counters. */
+static void a_removal_stops_in_the_middle_of_a_batch(void)
+{
+    uint8_t each[KEYS];
+    bf_filter *f = open_((bf_spec){ .n = 1000, .p = 1e-6, .counting = true });
+    for (int twice = 0; twice < 2; twice++) CHECK(bf_add_many(f, keys, KEYS, NULL, &e) >= 0);
+    free_locks = 2;
+    bf_set_nowait(true);
+    CHECK_EQ(bf_remove_many(f, keys, KEYS, each, &e), BF_EBUSY);
+    bf_set_nowait(false);
+    const size_t done = e.key;
+    CHECK(done > 0 && done < KEYS && free_locks < 0);
+    CHECK_EQ(bf_remove_many(f, keys + done, KEYS - done, each + done, &e), KEYS - done);
+    CHECK_EQ(bf_count_many(f, keys, KEYS, each, &e), KEYS);
+    for (unsigned i = 0; i < KEYS; i++) CHECK_EQ(each[i], 1);
+    bf_close(f);
+}
+
 int main(void)
 {
     close(mkstemp(path));
@@ -153,6 +184,7 @@ int main(void)
     RUN(a_step_of_a_window_takes_the_lock);
     RUN(a_rebuild_takes_the_lock);
     RUN(a_removal_is_done_or_not);
+    RUN(a_removal_stops_in_the_middle_of_a_batch);
     unlink(path);
     FINISH();
 }

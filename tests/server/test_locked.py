@@ -1,0 +1,141 @@
+"""A filter whose file another process has locked: requests that need the lock wait for it, and
+nothing else does.  The lock is held until everything else was answered; a daemon that waits as well
+is noticed by the clients' time-out."""
+
+import concurrent.futures
+import contextlib
+import fcntl
+
+import pytest
+
+KINDS = {
+    "fixed": "n=1000&p=0.000001",
+    "counting": "n=1000&p=0.000001&counting=1",
+    "grow": "n=100&p=0.000001&grow=2",
+    "window": "n=1000&p=0.000001&window=1&parts=1",
+}
+VERBS = ["add", "contain", "remove", "count"]
+
+
+@contextlib.contextmanager
+def locked(path):
+    with open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def lines(names):
+    return "\n".join(names).encode()
+
+
+def all_of_another(server, image):
+    """Every verb, of filters of every kind, none of which is locked."""
+    assert server.get("/healthz").body == b"ok"
+    assert server.get("/metrics").status == 200
+    assert server.get("/f").status == 200
+    for kind, how in KINDS.items():
+        name = f"/f/other-{kind}"
+        assert server.ask("PUT", f"{name}?{how}").status == 201
+        assert server.get(f"{name}/add=a").headers["x-new"] == "1"
+        assert server.get(f"{name}/add=a").headers["x-new"] == "0"
+        assert server.get(f"{name}/contain=a").body == b"true"
+        assert server.post(f"{name}/add", lines(f"k{i}" for i in range(300))).body == b"1" * 300
+        assert server.post(f"{name}/contain", b"k1\nnone").body == b"10"
+        if kind == "counting":
+            assert server.get(f"{name}/count=a").body == b"2"
+            assert server.get(f"{name}/remove=a").headers["x-removed"] == "1"
+            assert server.post(f"{name}/remove", b"k1\nnone").body == b"10"
+            assert server.post(f"{name}/count", b"k1\nk2").body == b"\0\1"
+        assert server.get(f"{name}/stats").status == 200
+        assert server.get(name).status == 200
+        assert server.ask("DELETE", name).status == 200
+    assert server.ask("PUT", f"/f/merged?{KINDS['fixed']}").status == 201
+    assert server.post("/f/merged/merge", image).status == 200
+    assert server.ask("DELETE", "/f/merged").status == 200
+
+
+def requests(server, kind, image):
+    """One of each kind at the locked filter, and what must come of it."""
+    ask = {f"{verb}": (server.get, f"/f/x/{verb}=b") for verb in VERBS}
+    ask |= {f"many {verb}": (server.post, f"/f/x/{verb}", b"b\nc\nnone") for verb in VERBS}
+    ask |= {"stats": (server.get, "/f/x/stats"), "image": (server.get, "/f/x")}
+    if kind == "fixed":
+        ask["merge"] = (server.post, "/f/x/merge", image)
+    return ask
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_others_are_answered_while_a_filter_is_locked(start, tmp_path, kind):
+    server = start("--storage", f"{tmp_path}/")
+    assert server.ask("PUT", f"/f/image?{KINDS['fixed']}").status == 201
+    server.get("/f/image/add=of the image")
+    image = server.get("/f/image").body
+    assert server.ask("PUT", f"/f/x?{KINDS[kind]}").status == 201
+    assert server.get("/f/x/add=before").status == 200
+    asked = requests(server, kind, image)
+    with concurrent.futures.ThreadPoolExecutor(len(asked) + 1) as pool:
+        with locked(tmp_path / "x.bloom"):
+            waiting = {name: pool.submit(*call) for name, call in asked.items()}
+            for _ in range(2):
+                all_of_another(server, image)
+        counts = kind == "counting"
+        for name, reply in waiting.items():
+            expected = 200 if counts or name.split()[-1] not in ("remove", "count") else 409
+            assert reply.result().status == expected, name
+    assert server.get("/f/x/contain=b").body == b"true" or counts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_filter_without_a_name_is_locked(start, tmp_path, kind):
+    options = [
+        part
+        for name, value in (one.split("=") for one in KINDS[kind].split("&"))
+        for part in (["-" * (1 + (len(name) > 1)) + name] + ([value] if name != "counting" else []))
+    ]
+    server = start("--storage", f"{tmp_path}/main.bloom", *options)
+    assert server.get("/add=before").status == 200
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        with locked(tmp_path / "main.bloom"):
+            waiting = [
+                pool.submit(server.post, "/add", lines(f"k{i}" for i in range(400))),
+                pool.submit(server.get, "/stats"),
+                pool.submit(server.get, "/"),
+            ]
+            for _ in range(3):
+                assert server.get("/healthz").body == b"ok"
+                assert server.get("/metrics").status == 200
+                assert server.get("/f").status == 200
+        assert waiting[0].result().body == b"1" * 400
+        assert [reply.result().status for reply in waiting[1:]] == [200, 200]
+
+
+@pytest.mark.parametrize("one", [True, False], ids=["single", "batch"])
+def test_new_is_said_once_when_a_job_goes_on(start, tmp_path, one):
+    """The event thread fills what room there is, a job makes the next part and adds the rest."""
+    server = start("--storage", f"{tmp_path}/")
+    assert server.ask("PUT", f"/f/x?{KINDS['grow']}").status == 201
+    keys = [f"k{i}" for i in range(2000)]
+    assert server.post("/f/x/add", lines(keys[:50])).body == b"1" * 50
+    if one:
+        new = [server.get(f"/f/x/add={key}").headers["x-new"] for key in keys]
+        assert "".join(new) == "0" * 50 + "1" * 1950
+    else:
+        assert server.post("/f/x/add", lines(keys)).body == b"0" * 50 + b"1" * 1950
+    assert server.post("/f/x/contain", lines(keys)).body == b"1" * 2000
+
+
+def test_more_filters_are_locked_than_a_machine_has_processors(start, tmp_path):
+    server = start("--storage", f"{tmp_path}/")
+    names = [f"x{i}" for i in range(20)]
+    for name in names:
+        assert server.ask("PUT", f"/f/{name}?{KINDS['counting']}").status == 201
+        assert server.get(f"/f/{name}/add=a").status == 200
+    assert server.ask("PUT", f"/f/image?{KINDS['fixed']}").status == 201
+    image = server.get("/f/image").body
+    with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
+        with contextlib.ExitStack() as locks:
+            for name in names:
+                locks.enter_context(locked(tmp_path / f"{name}.bloom"))
+            waiting = [pool.submit(server.get, f"/f/{name}/remove=a") for name in names]
+            all_of_another(server, image)
+        assert [reply.result().headers["x-removed"] for reply in waiting] == ["1"] * len(names)
