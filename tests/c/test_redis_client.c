@@ -3,7 +3,7 @@
  * trip, and every way a client can fail.  The client here is a plain socket that shares no code
  * with the core; the server is the test's own. */
 #define _GNU_SOURCE
-#include "../../core/redis/sharded.h"
+#include "../../core/redis/trip.h"
 #include "../../core/redis/transport.h"
 #include "check.h"
 #include "redis_server.h"
@@ -425,7 +425,7 @@ static void replicas_that_are_not_told(void)
             .bits = 320,
             .mark_at = 40 };
         CHECK_EQ(bf_client_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
-        const bf_redis_group add = { .of = &r,
+        const bf_redis_request add = { .of = &r,
             .op = BF_OP_ADD,
             .pos = pos,
             .nkeys = 1,
