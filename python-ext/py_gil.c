@@ -308,8 +308,15 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
 
 PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
+    bf_error err;
+    bf_filter *bf = filter_peek(self);
+    const int rc = bf ? bf_check_file(bf, &err) : 0;
+    if (bf)
+        filter_peeked(self);
+    else
+        PyErr_Clear(); /* closed before */
     if (filter_replace(self, NULL, NULL, NULL) < 0) return NULL;
-    Py_RETURN_NONE;
+    return rc < 0 ? raise_in(self, &err) : none(0);
 }
 
 PyObject *filter_with(FilterObject *self, PyObject *Py_UNUSED(unused))
