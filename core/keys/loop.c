@@ -91,7 +91,7 @@ static int apply(const bf_batch *b, uint64_t *pos, size_t n, uint8_t *present)
 }
 
 /* In a second pass a key is new if it was new in one of the two. */
-static int64_t answer(
+static inline __attribute__((always_inline)) int64_t answer(
     const bf_batch *b, const locked_pass *p, size_t from, size_t n, const uint8_t *present)
 {
     const bool again = p && p->before, counts = b->op == BF_OP_COUNT;
@@ -120,7 +120,7 @@ static int64_t run_chunks(
         if (good) rc = p ? apply_locked(b, p, pos, good, present) : apply(b, pos, good, present);
         if (rc < 0 && p && b->err->key != BF_NO_KEY) b->err->key += done;
         if (rc < 0) return rc;
-        total += answer(b, p, done, good, present);
+        total += p ? answer(b, p, done, good, present) : answer(b, NULL, done, good, present);
         if (good == c) continue;
         if (b->err) b->err->key = done + good;
         return BF_EHOST;
