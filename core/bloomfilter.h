@@ -86,8 +86,8 @@ struct bf_error {            /* on the caller's stack; filled on error only */
     int sys_errno;           /* errno where a system call failed, else 0 */
     char msg[160];           /* one English sentence, no newline         */
     size_t key;              /* which key of a batch is at fault; BF_NO_KEY where it is none */
-    bool lost;               /* BF_EIO: Redis lost the filter or a part of it; it can be made
-                              * again or deleted */
+    bool lost;               /* BF_EIO: Redis lost the filter or a part of it, or others replaced
+                              * or deleted its file; it can be opened or made again */
 };
 #define BF_NO_KEY SIZE_MAX
 
@@ -165,6 +165,9 @@ struct bf_spec {
     unsigned wait_replicas;  /* Redis: an add returns when so many replicas have it              */
     bool adopt;              /* Redis: a bitmap that another system made gets mark and companion
                               * hash */
+    bool exclusive;          /* files: this handle is the only writer while it is open: plain
+                              * words, as in memory.  BF_EBUSY while others write; for others
+                              * who want to write, as long as it is open */
     bool threads;            /* several threads add through this handle: atomic kernels          */
     bool must_exist;         /* open what the storage holds, never create                        */
     bool read_only;          /* the same, and refuse to add                                      */
@@ -225,6 +228,10 @@ bf_filter *bf_copy(bf_filter *f, bf_error *err);
  * key may for a moment be present in part: stop the writers, or replace the file.  (In Redis it is
  * at once, a shard at a time.) */
 int bf_clear(bf_filter *f, bf_error *err);
+/* For hosts, before bf_close, which returns nothing: is all that this handle wrote in the file that
+ * has the name?  0, or BF_EIO with lost: others replaced or deleted it.  Batches and bf_sync return
+ * that error by themselves, single adds once in about 1,024. */
+int bf_check_file(bf_filter *f, bf_error *err);
 /* Returns once everything added before is on disk (mapped files: msync, fsync): it survives a power
  * loss.  Without it a mapped file survives any death of a process, kill -9 included.  Nothing to do
  * for memory: 0. */
@@ -335,7 +342,8 @@ int bf_to_bytes_as(bf_filter *f, const char *format, void *buf, uint64_t cap, bf
 bf_filter *bf_from_bytes_as(
     const void *data, size_t len, const char *format, const bf_spec *expect, bf_error *err);
 /* Writes a temporary file beside path, syncs it, renames it over path: no partial file stays
- * behind. */
+ * behind.  BF_EBUSY where path leads to a file that this process has open for writing: save under
+ * another name and rename, or close it first. */
 int bf_save(bf_filter *f, const char *path, bf_error *err);
 bf_filter *bf_load(const char *path, const bf_spec *expect, bf_error *err);   /* into memory */
 

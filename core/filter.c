@@ -46,6 +46,10 @@ int bf_check_variants(const bf_spec *spec, bf_error *err)
         return bf_fail(err, BF_EINVAL,
             in_redis ? "adopt writes to the filter: read_only must not be given"
                      : "adopt is for filters in Redis, but no Redis is given");
+    if (spec->exclusive && (!spec->storage || in_redis || spec->client || spec->read_only))
+        return bf_fail(err, BF_EINVAL,
+            spec->read_only ? "exclusive is for writing: read_only must not be given"
+                            : "exclusive is for mapped files, but no file is given");
     if (spec->cache_max_age != 0 && !spec->cache)
         return bf_fail(err, BF_EINVAL, "cache_max_age=%g needs cache", spec->cache_max_age);
     if (spec->key && !spec->client && !in_redis)
@@ -96,7 +100,7 @@ static void mend(bf_filter *f)
 {
     bf_guard g;
     if (f->part.store.read_only || bf_settled(bf_generation(f))) return;
-    if (bf_guard_lock(f, &g, NULL) == 0) bf_unlock(f);
+    if (bf_writable(f, NULL) == 0 && bf_guard_lock(f, &g, NULL) == 0) bf_unlock(f);
 }
 
 bf_filter *bf_open(const bf_spec *spec, bf_error *err)
@@ -110,6 +114,8 @@ bf_filter *bf_open(const bf_spec *spec, bf_error *err)
     if (!(f = bf_handle_new(ops, err))) return NULL;
     f->hosted = spec->client || spec->redis_client;
     f->read_only = f->part.store.read_only = spec->read_only;
+    f->exclusive = spec->exclusive;
+    f->opened_by = bf_process();
     for (int tries = 0; rc == 0 && tries < 100; tries++) /* lost races of creators end in attach */
         if ((rc = attach(f, spec, err)) == 0)
             made = (rc = create(f, spec, err)) > 0;

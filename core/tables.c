@@ -4,7 +4,7 @@
 #include "spec.h"
 #include <string.h>
 
-extern const bf_hash bf_hash_xxh3, bf_hash_siphash;
+extern const bf_hash bf_hash_siphash;
 extern const bf_hash bf_hash_sax_sdbm, bf_hash_java7, bf_hash_crc32, bf_hash_rs, bf_hash_rs_utf16,
     bf_hash_murmur3, bf_hash_murmur3_14, bf_hash_php, bf_hash_highway, bf_hash_scrapy_redis;
 extern const bf_layout bf_layout_classic, bf_layout_block, bf_layout_block2;

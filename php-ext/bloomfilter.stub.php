@@ -144,6 +144,9 @@ class BloomFilter implements Countable
      *                                too few have it in time, though it is added then
      * @param bool           $adopt   Redis: another system's bitmap becomes a filter of ours too, and that system goes on using it;
      *                                give scheme and what it leaves open of m and k
+     * @param bool           $exclusive mapped files: this object is the file's only writer until it is closed: adds take as long as
+     *                                in memory. BloomFilterException (BUSY) while others write to the file; they get the same while
+     *                                this object is open
      * @param callable|null  $clock   with window: called without arguments for seconds since the epoch, as int or float; the
      *                                system's clock by default
      * @param array|null     $hashes  1 to 16 hash functions of your own, each takes a key (string) and returns an int from 0 on;
@@ -172,6 +175,7 @@ class BloomFilter implements Countable
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
         bool $adopt = false,
+        bool $exclusive = false,
         ?callable $clock = null,
         ?array $hashes = null
     ) {}
@@ -209,6 +213,7 @@ class BloomFilter implements Countable
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
         bool $adopt = false,
+        bool $exclusive = false,
         ?callable $clock = null,
         ?array $hashes = null
     ): array {}
@@ -247,6 +252,7 @@ class BloomFilter implements Countable
         ?float $cacheMaxAge = null,
         ?int $waitReplicas = null,
         bool $adopt = false,
+        bool $exclusive = false,
         ?callable $clock = null,
         ?array $hashes = null
     ): static {}

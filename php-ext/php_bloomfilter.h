@@ -133,6 +133,7 @@ static zend_always_inline bool php_bf_counts(const zend_class_entry *ce)
 void php_bf_maps_init(zend_bloomfilter_globals *globals);
 void php_bf_maps_free(zend_bloomfilter_globals *globals);
 zend_long php_bf_maps_open(void);
+void php_bf_maps_drop_idle(void);
 int64_t *php_bf_map_spare(php_bf_map *map);
 bool php_bf_map_is_new(const php_bf_map *map); /* nobody had it open before         */
 bf_filter *php_bf_open(

@@ -69,6 +69,7 @@ PHP_METHOD(BloomFilter, save)
     PHP_BF_THIS(f);
     char *full = php_bf_path(path);
     if (!full) RETURN_THROWS();
+    php_bf_maps_drop_idle();
     if (bf_save(f, full, &err) < 0) php_bf_raise(&err);
     efree(full);
 }

@@ -87,6 +87,19 @@ static void make_room(void)
     }
 }
 
+static int drop_if_idle(zval *entry)
+{
+    const php_bf_map *map = Z_PTR_P(entry);
+    bf_info info;
+    bf_get_info(map->f, &info);
+    return map->refs == 1 && strcmp(info.home, "file") == 0 ? ZEND_HASH_APPLY_REMOVE
+                                                            : ZEND_HASH_APPLY_KEEP;
+}
+
+/* Closes the files that no object uses: a file that stays open for writing can neither be saved
+ * over nor have an exclusive writer. */
+void php_bf_maps_drop_idle(void) { zend_hash_apply(&BF_G(maps)[false], drop_if_idle); }
+
 static php_bf_map *use(php_bf_map *map)
 {
     map->used = ++BF_G(clock);
@@ -114,7 +127,8 @@ static php_bf_map *keep(bf_filter *f, const bf_spec *spec, const smart_str *name
 /* Variants are left to bf_open: bf_is_current looks at parameters and secret only. */
 static bool keepable(const bf_spec *spec)
 {
-    return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->clock && !spec->functions;
+    return spec->storage && BF_G(max_maps) > 0 && !spec->client && !spec->clock &&
+           !spec->functions && !spec->exclusive;
 }
 
 /* What it is kept under: the storage, and after a NUL what bf_is_current does not compare. */
@@ -183,6 +197,7 @@ bf_filter *php_bf_open(const bf_spec *spec, php_bf_map **map, bf_error *err)
 {
     *map = NULL;
     if (spec->redis_client) return open_through_client(spec, map, err);
+    if (spec->exclusive) php_bf_maps_drop_idle();
     if (!keepable(spec)) return bf_open(spec, err);
     smart_str name = name_of(spec);
     bf_filter *f = NULL;

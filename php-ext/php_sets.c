@@ -334,8 +334,11 @@ PHP_METHOD(BloomFilter, close)
     bf_error err;
     ZEND_PARSE_PARAMETERS_NONE();
     php_bf *bf = php_bf_from(Z_OBJ_P(ZEND_THIS));
-    if (bf->f && bf_busy(bf->f, &err) < 0)
+    if (bf->f && bf_busy(bf->f, &err) < 0) {
         php_bf_raise(&err);
-    else
-        php_bf_close_object(bf);
+        return;
+    }
+    const bool replaced = bf->f && bf_check_file(bf->f, &err) < 0;
+    php_bf_close_object(bf);
+    if (replaced) php_bf_raise(&err);
 }

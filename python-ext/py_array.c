@@ -100,7 +100,7 @@ static int refuse_one(PyObject *o)
  * seen to be masked. */
 static bool has_mask(PyObject *keys)
 {
-    return Py_TYPE(keys)->tp_iter && PyObject_HasAttrString(keys, "mask");
+    return Py_TYPE(keys)->tp_iter && has_attribute(keys, "mask");
 }
 
 int array_batch(batch *b, PyObject *keys)

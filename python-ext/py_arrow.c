@@ -155,7 +155,7 @@ static int run_stream(batch *b, PyObject *capsule)
  * a table's columns are not its keys. */
 static PyObject *ask(PyObject *keys, const char *name)
 {
-    PyObject *method = PyObject_GetAttrString(keys, name);
+    PyObject *method = get_attribute(keys, name);
     PyObject *given = method ? PyObject_CallNoArgs(method) : NULL;
     bool none = !method && PyErr_ExceptionMatches(PyExc_AttributeError);
     bool cannot = method && !given && Py_TYPE(keys)->tp_iter &&
@@ -165,7 +165,7 @@ static PyObject *ask(PyObject *keys, const char *name)
     if (!none && !cannot) return given;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    if (cannot && PyObject_HasAttrString(keys, "columns")) {
+    if (cannot && has_attribute(keys, "columns")) {
         PyErr_Restore(type, value, trace);
         return NULL;
     }

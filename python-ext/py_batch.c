@@ -18,12 +18,12 @@ enum {
     TURN_NS = 2000000,    /* others wait about this long beyond the switch interval    */
     LOOK_EVERY = 1 << 16, /* work between looks at the clock: 32 a key and 1 a byte    */
     KEY_WORK = 32,
-    SHORT = 1 << 12,   /* keys below are taken without a look at how much work there is */
-    MUCH = 1 << 18,    /* work after which a chunk is flushed before it is full */
-    AHEAD = 128,       /* objects fetched ahead of the one being read               */
-    LINE = 64,         /* bytes the processor fetches at once                       */
-    REST = 512,        /* what more of a text the processor fetches by itself       */
-    FAR_ROOM = 1 << 20 /* bytes of converted keys that one trip may have */
+    SHORT = 1 << 12,      /* keys below are taken without a look at how much work there is */
+    MUCH = 1 << 18,       /* work after which a chunk is flushed before it is full */
+    AHEAD = 128,          /* objects fetched ahead of the one being read               */
+    LINE = 64,            /* bytes the processor fetches at once                       */
+    REST = 512,           /* what more of a text the processor fetches by itself       */
+    REMOTE_ROOM = 1 << 20 /* bytes of converted keys that one trip may have */
 };
 
 uint64_t clock_ns(void)
@@ -64,11 +64,11 @@ static int ask_core(batch *b)
     bf_error err;
     uint8_t *each = b->out ? batch_room(b, (Py_ssize_t)(b->n + b->nulls)) : NULL;
     if (b->out && !each) return -1;
-    PyThreadState *ts = b->self->far || b->apart ? gil_release(b->self, NULL) : NULL;
-    if (b->borrowed && !ts) b->self->borrower = b;
+    PyThreadState *ts = b->self->remote || b->large_key ? gil_release(b->self, NULL) : NULL;
+    if (b->borrowed && !ts) b->self->borrowing_batch = b;
     int64_t rc = b->n ? b->call(b->bf, b->keys, b->n, each, &err) : 0;
     gil_take(ts, b->self, NULL);
-    b->self->borrower = NULL;
+    b->self->borrowing_batch = NULL;
     if (rc < 0) {
         raise_in(b->self, &err);
         if (err.key != BF_NO_KEY) name_key(batch_row(b, err.key));
@@ -84,7 +84,7 @@ static int batch_flush(batch *b)
     int rc = b->n || b->nulls ? ask_core(b) : 0;
     size_t held = b->held;
     b->n = b->nulls = b->held = b->used = 0;
-    b->apart = false;
+    b->large_key = false;
     while (held) Py_DECREF(b->refs[--held]);
     return rc;
 }
@@ -107,14 +107,14 @@ static int batch_turn(batch *b)
 static int batch_next_chunk(batch *b)
 {
     if (batch_flush(b) < 0) return -1;
-    return b->left < 0 || b->self->far ? batch_turn(b) : 0;
+    return b->left < 0 || b->self->remote ? batch_turn(b) : 0;
 }
 
 /* ---- keys ---- */
 static int taken(batch *b)
 {
     b->left -= KEY_WORK + (int64_t)b->keys[b->n].len;
-    const bool enough = b->left < -MUCH && !b->self->far; /* a trip lets others run anyway */
+    const bool enough = b->left < -MUCH && !b->self->remote; /* a trip lets others run anyway */
     return ++b->n == b->most || enough ? batch_next_chunk(b) : 0;
 }
 
@@ -145,7 +145,7 @@ static int take_alone(batch *b, PyObject *o)
     if (key_hold(o, &h) == 0) {
         b->keys[b->n++] = h.key;
         b->left -= KEY_WORK + (int64_t)h.key.len;
-        b->apart = h.key.len >= LARGE_KEY;
+        b->large_key = h.key.len >= LARGE_KEY;
         rc = batch_next_chunk(b);
         key_release(&h);
     } else {
@@ -243,7 +243,7 @@ static int take_iterator(batch *b, PyObject *it)
 
 static int take_all(batch *b, PyObject *keys)
 {
-    if (!NO_GIL && !b->self->remote && !b->self->waits && !b->skip_nulls &&
+    if (!NO_GIL && !b->self->blocking && !b->self->waits && !b->skip_nulls &&
         (PyList_CheckExact(keys) || PyTuple_CheckExact(keys)))
         return take_sequence(b, keys);
     PyObject *it = PyObject_GetIter(keys);
@@ -289,9 +289,9 @@ static int look_for_nulls(batch *b, PyObject *keys)
 static int check_objects(batch *b, PyObject *keys)
 {
     if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyGen_CheckExact(keys) ||
-        !PyObject_HasAttrString(keys, "__array__"))
+        !has_attribute(keys, "__array__"))
         return 0;
-    if (PyObject_HasAttrString(keys, "columns")) {
+    if (has_attribute(keys, "columns")) {
         PyErr_Format(PyExc_TypeError, "keys must be one column, not a table (%.200s)",
             Py_TYPE(keys)->tp_name);
         return -1;
@@ -324,10 +324,10 @@ static int batch_run(batch *b, PyObject *keys)
     b->bf = filter_enter(b->self);
     if (!b->bf) return -1;
     b->most = bf_batch_size(b->bf);
-    char *more = b->self->far ? PyMem_Malloc(FAR_ROOM) : NULL;
+    char *more = b->self->remote ? PyMem_Malloc(REMOTE_ROOM) : NULL;
     if (more) {
         b->room = more;
-        b->space = FAR_ROOM;
+        b->space = REMOTE_ROOM;
     }
     int rc = array_batch(b, keys);
     if (rc == 0) rc = arrow_batch(b, keys);
@@ -335,7 +335,7 @@ static int batch_run(batch *b, PyObject *keys)
     PyMem_Free(more);
     filter_leave(b->self);
     if (rc < 0) return -1;
-    return b->call == bf_add_many ? filter_grew(b->self, b->hits) : 0;
+    return b->call == bf_add_many ? filter_count_new(b->self, b->hits) : 0;
 }
 
 static void batch_start(batch *b, FilterObject *self, many_call *call, bool skip_nulls)
@@ -347,7 +347,7 @@ static void batch_start(batch *b, FilterObject *self, many_call *call, bool skip
     b->done = 0;
     b->hits = 0;
     b->n = b->nulls = b->held = b->used = 0;
-    b->apart = false;
+    b->large_key = false;
     b->borrowed = NULL;
     b->room = b->own_room;
     b->space = sizeof b->own_room;

@@ -2,15 +2,15 @@
  * it, keys, errors. The extension parses arguments, gathers keys, calls the core once and maps the
  * answer; it knows bloomfilter.h and nothing behind it: no hash, no bit, no formula.
  *
- * Threads.  With a GIL a call on one key keeps it and the core runs its plain kernels.  Whoever
- * lets the GIL go inside the core (arrays, large filters, disk) counts itself in `unlocked`; while
- * that is not 0 the filter has atomic kernels, but for one case: a column (py_column.c) whose
- * thread is the only one inside keeps the plain ones, which are several times as fast on fresh
- * keys, and says so in `solo`.  Whoever comes then asks it to share: it goes on with atomic kernels
- * after its current few hundred keys, and only then the newcomer enters.  Without a GIL kernels are
- * atomic always.  Every call on a filter in Redis lets the GIL go.  `users` counts calls during
- * which other code may run; close() refuses while it is not 0, so the handle never goes away under
- * a call. */
+ * Threads.  With a GIL, a call on one key keeps the GIL, and the core runs its plain kernels.  A
+ * call that releases the GIL inside the core (columns, large filters, disk) counts itself in
+ * `unlocked`; while that is not 0 the filter uses atomic kernels.  One case differs: a column
+ * (py_column.c) whose thread is the only one inside keeps the plain kernels, which are several
+ * times as fast for new keys, and notes that in `plain`.  A thread that arrives asks it to share:
+ * the first thread changes to atomic kernels after its current few hundred keys, and only then the
+ * second one enters.  Without a GIL kernels are always atomic.  Every call on a filter in Redis
+ * releases the GIL.  `users` counts calls during which other code may run; close() refuses while it
+ * is not 0, so that no call loses its handle. */
 #ifndef PY_BLOOMFILTER_H
 #define PY_BLOOMFILTER_H
 #define PY_SSIZE_T_CLEAN
@@ -31,7 +31,8 @@ typedef struct {
     PyTypeObject *replies_type, *hashes_type; /* py_redis.c */
     PyObject *error;                          /* bloomfilter.Error */
     PyObject *warning;                        /* bloomfilter.SaturationWarning */
-    PyObject *turn; /* a Python function that does nothing: see batch_turn */
+    PyObject *names; /* a tuple of the strings that get_attribute looks up: kept alive */
+    PyObject *turn;  /* a Python function that does nothing: see batch_turn */
 } module_state;
 
 /* A client object that is the home of a filter: py_redis.c. */
@@ -44,24 +45,24 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    bf_filter *bf;       /* NULL = closed, or __init__ did not run                            */
-    Py_ssize_t users;    /* calls inside; with a GIL only those during which other code may run */
-    Py_ssize_t unlocked; /* calls inside the core without the GIL                              */
-    int forks;           /* of this process, when `users` was right: py_inside.c               */
-    int wanted;          /* without a GIL: bf_process() while a thread waits for all to leave*/
+    bf_filter *bf;       /* NULL: closed, or __init__ did not run */
+    Py_ssize_t users;    /* calls inside; with a GIL only calls during which other code may run */
+    Py_ssize_t unlocked; /* calls inside the core without the GIL */
+    int forks;           /* fork_count() when `users` was last right: py_active.c */
+    int wanted;          /* without a GIL: bf_process() while a thread waits for all to leave */
     PyObject *weakrefs;
-    redis_client *client; /* NULL = the home is no client object                                */
-    int64_t spare;        /* new keys until the next look whether it is saturated               */
-    bool warn;            /* look at all                                                        */
-    size_t apart_from; /* keys so long, or all where remote, are asked in ask_apart (py_filter.c) */
-    bool remote; /* single calls may wait, or run Python code: far, or it has a clock, or hashes */
-    bool far;    /* every call may be a trip over the network: without the GIL          */
-    bool waits;  /* calls may wait for a lock at any time: they hold all their keys     */
-    struct batch *borrower; /* a batch in the core that does not, and holds them when it waits */
-    bool shared;      /* the same, for a file's: others hold it as well                      */
-    int solo;         /* py_life.c: is a thread without the GIL in the plain kernels?        */
-    int solo_process; /* the process it is in (bf_process): a fork leaves that thread behind */
-    PyObject *clock;  /* what the core calls: a clock, or py_hashes.c's object; or NULL        */
+    redis_client *client;          /* NULL: the storage is not a client object */
+    int64_t adds_until_check;      /* new keys until the next check of the fill */
+    bool warn;                     /* false: the fill is not checked */
+    size_t nogil_min_len;          /* keys of this length and longer are looked up by ask_nogil */
+    bool remote;                   /* in Redis: every call may be a round trip, without the GIL */
+    bool blocking;                 /* remote, or it has a clock or hash functions in Python */
+    bool waits;                    /* any call may wait for a lock: batches hold all their keys */
+    bool shared;                   /* the same, for a file: other processes may have the lock */
+    struct batch *borrowing_batch; /* the batch in the core that holds its keys only if it waits */
+    int plain;                     /* py_gil.c: is a thread without the GIL in the plain kernels? */
+    int plain_process;             /* bf_process() of that thread: a fork leaves it behind */
+    PyObject *clock; /* what the core calls: a clock, or the object of py_hashes.c; or NULL */
 } FilterObject;
 
 extern struct PyModuleDef bloomfilter_module;
@@ -76,11 +77,15 @@ bool is_counting(PyTypeObject *type);
 void *raise_error(module_state *state, const bf_error *err);
 void *raise_in(FilterObject *self, const bf_error *err);
 void *raise_closed(void);
+/* An attribute by one of the names in module_state: a new string for each call would stay in
+ * CPython's cache of methods. */
+PyObject *get_attribute(PyObject *o, const char *name);
+bool has_attribute(PyObject *o, const char *name);
 /* Puts "key 5: " before the message of a TypeError or ValueError that is set, and 5 in its index.
  */
 void name_key(Py_ssize_t index);
 
-/* ---- py_inside.c: entering, leaving ---- */
+/* ---- py_active.c: entering, leaving ---- */
 /* NULL with a ValueError where the filter is closed; otherwise filter_leave must follow. */
 bf_filter *filter_enter(FilterObject *self);
 void filter_leave(FilterObject *self);
@@ -95,15 +100,15 @@ void inside_begin(void); /* once, when the module is made */
 int fork_count(void);
 
 /* The same for a call in which no other code can run: with a GIL there is nothing to count. */
-void solo_end(FilterObject *self);
-static inline void solo_share(FilterObject *self)
+void plain_end(FilterObject *self);
+static inline void plain_share(FilterObject *self)
 {
-    if (__builtin_expect(__atomic_load_n(&self->solo, __ATOMIC_RELAXED) != 0, 0)) solo_end(self);
+    if (__builtin_expect(__atomic_load_n(&self->plain, __ATOMIC_RELAXED) != 0, 0)) plain_end(self);
 }
 static inline bf_filter *filter_peek(FilterObject *self)
 {
     if (NO_GIL) return filter_count_in(self);
-    solo_share(self);
+    plain_share(self);
     return self->bf ? self->bf : raise_closed();
 }
 static inline void filter_peeked(FilterObject *self)
@@ -111,19 +116,19 @@ static inline void filter_peeked(FilterObject *self)
     if (NO_GIL) filter_count_out(self);
 }
 
-/* ---- py_life.c: the GIL ---- */
+/* ---- py_gil.c: the GIL ---- */
 /* Lets other threads run while this one works in the core; both filters were entered, b may be
- * NULL.  Not where one has a clock of Python's and none is far: NULL then, which gil_take
+ * NULL.  Not where one has a clock of Python's and none is remote: NULL then, which gil_take
  * understands. */
 PyThreadState *gil_release(FilterObject *a, FilterObject *b);
 void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b);
-/* gil_release for a thread that is inside alone, if it is: with plain kernels until someone else
- * comes.  Then it calls solo_yield between its calls of the core, and solo_take ends it.  Both do
- * nothing where solo was not to be had. */
-PyThreadState *solo_release(FilterObject *self);
-void solo_yield(FilterObject *self);
-void solo_take(PyThreadState *ts, FilterObject *self);
-/* The same for work on the whole bitmap, if that is large enough to be worth it, or far away. */
+/* gil_release for a thread that is alone inside: it keeps the plain kernels until another thread
+ * arrives.  It calls plain_yield between its calls of the core and gil_take_plain at the end.  If
+ * it is not alone, this is gil_release, and plain_yield does nothing. */
+PyThreadState *gil_release_plain(FilterObject *self);
+void plain_yield(FilterObject *self);
+void gil_take_plain(PyThreadState *ts, FilterObject *self);
+/* The same for work on the whole bitmap, if that is large enough to be worth it, or in Redis. */
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
 /* A call of the core about one filter or two (b may be NULL), without the GIL: it enters them, lets
@@ -244,7 +249,7 @@ typedef struct batch {
     bool skip_nulls;      /* nulls="skip": a null is a row without a key; its answer is 0 */
     size_t nulls;         /* nulls between the gathered keys */
     uint16_t null_row[BF_BATCH_SIZE_MAX]; /* their rows, counted from the first row of the chunk */
-    bool apart;         /* one large key, held: the core works on it without the GIL */
+    bool large_key;     /* one large key, held: the core works on it without the GIL */
     PyObject *borrowed; /* the list or tuple of which keys are borrowed, or NULL      */
     Py_ssize_t first;   /* where those stand that are gathered                        */
     int64_t left;       /* work until the next look at the clock */
@@ -385,16 +390,16 @@ Py_ssize_t filter_length(PyObject *self);
 int filter_bool(PyObject *self);
 PyObject *filter_repr(PyObject *self);
 PyObject *filter_info(FilterObject *self, PyObject *unused);
-/* Begin to watch whether it is saturated, of a handle just made, or again; look now: -1 where the
- * warning became an exception. */
-void filter_watch(FilterObject *self, bool made);
-int filter_look(FilterObject *self);
-int filter_weakness(FilterObject *self);
-static inline int filter_grew(FilterObject *self, int64_t fresh)
+/* Plans the first check of the fill, of a new handle or again; checks now: -1 if the warning became
+ * an exception. */
+void filter_plan_check(FilterObject *self, bool made);
+int filter_check_fill(FilterObject *self);
+int filter_warn_weak_hash(FilterObject *self);
+static inline int filter_count_new(FilterObject *self, int64_t fresh)
 {
-    int64_t left =
-        NO_GIL ? __atomic_sub_fetch(&self->spare, fresh, __ATOMIC_RELAXED) : (self->spare -= fresh);
-    return __builtin_expect(left < 0, 0) ? filter_look(self) : 0;
+    int64_t left = NO_GIL ? __atomic_sub_fetch(&self->adds_until_check, fresh, __ATOMIC_RELAXED)
+                          : (self->adds_until_check -= fresh);
+    return __builtin_expect(left < 0, 0) ? filter_check_fill(self) : 0;
 }
 PyObject *filter_sizeof(FilterObject *self, PyObject *unused);
 #endif

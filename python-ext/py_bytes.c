@@ -99,7 +99,7 @@ static PyObject *maker_of(FilterObject *self, const bf_info *info)
     PyTypeObject *type = Py_TYPE(self);
     const module_state *state = state_of(type);
     if (!info->storage && (type == state->filter_type || type == state->counting_type))
-        return PyObject_GetAttrString(PyType_GetModule(type), "_from_bytes");
+        return get_attribute(PyType_GetModule(type), "_from_bytes");
     PyObject *made =
         PyObject_GetAttrString((PyObject *)type, info->storage ? "open" : "from_bytes");
     if (!made || !info->storage) return made;

@@ -105,7 +105,7 @@ static int ask_gathered(batch *b, uint8_t *each, bf_error *err)
     if (rc < 0) return -1;
     b->hits += rc;
     b->asked += n;
-    solo_yield(b->self);
+    plain_yield(b->self);
     return 0;
 }
 
@@ -134,9 +134,9 @@ static int turn(batch *b, column *c, bool small)
     uint8_t *each = b->out ? batch_room(b, c->left + (Py_ssize_t)(b->n + b->nulls)) : NULL;
     if (b->out && !each) return -1;
     b->deadline = clock_ns() + (small ? STAY_NS : SLICE_NS);
-    PyThreadState *ts = small && !b->self->far ? NULL : solo_release(b->self);
+    PyThreadState *ts = small && !b->self->remote ? NULL : gil_release_plain(b->self);
     int rc = slice(b, c, each, &err);
-    solo_take(ts, b->self);
+    gil_take_plain(ts, b->self);
     if (rc == 0) return PyErr_CheckSignals();
     raise_in(b->self, &err);
     if (err.key != BF_NO_KEY) name_key(batch_row(b, b->asked + err.key));

@@ -118,6 +118,22 @@ void *raise_closed(void)
     return NULL;
 }
 
+PyObject *get_attribute(PyObject *o, const char *name)
+{
+    PyObject *text = PyUnicode_InternFromString(name);
+    PyObject *found = text ? PyObject_GetAttr(o, text) : NULL;
+    Py_XDECREF(text);
+    return found;
+}
+
+bool has_attribute(PyObject *o, const char *name)
+{
+    PyObject *found = get_attribute(o, name);
+    if (!found) PyErr_Clear();
+    Py_XDECREF(found);
+    return found;
+}
+
 void name_key(Py_ssize_t index)
 {
     PyObject *type, *value, *trace;

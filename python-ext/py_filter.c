@@ -9,7 +9,7 @@
 /* ---- one key ---- */
 
 /* The caller holds the key's object for as long. */
-static __attribute__((noinline)) int ask_apart(
+static __attribute__((noinline)) int ask_nogil(
     FilterObject *self, const bf_key *key, single_call *call)
 {
     bf_error err;
@@ -26,7 +26,7 @@ static __attribute__((noinline)) int ask_apart(
 static inline int ask(FilterObject *self, const bf_key *key, single_call *call)
 {
     bf_error err;
-    if (__builtin_expect(key->len >= self->apart_from, 0)) return ask_apart(self, key, call);
+    if (__builtin_expect(key->len >= self->nogil_min_len, 0)) return ask_nogil(self, key, call);
     bf_filter *bf = filter_peek(self);
     if (!bf) return -1;
     int rc = call(bf, key->ptr, key->len, &err);
@@ -59,7 +59,7 @@ int filter_ask(FilterObject *self, PyObject *key, single_call *call)
 static PyObject *filter_add(FilterObject *self, PyObject *key)
 {
     int rc = single(self, key, bf_add);
-    if (rc == BF_ADDED && filter_grew(self, 1) < 0) return NULL;
+    if (rc == BF_ADDED && filter_count_new(self, 1) < 0) return NULL;
     return rc < 0 ? NULL : PyBool_FromLong(rc == BF_ADDED);
 }
 
@@ -94,7 +94,7 @@ static PyObject *positions_of(FilterObject *self, const bf_key *key)
     bf_filter *bf = filter_enter(self);
     if (!bf) return NULL;
     uint64_t *pos = PyMem_Malloc(BF_K_MAX * sizeof *pos);
-    PyThreadState *ts = self->far || key->len >= LARGE_KEY ? gil_release(self, NULL) : NULL;
+    PyThreadState *ts = self->remote || key->len >= LARGE_KEY ? gil_release(self, NULL) : NULL;
     int64_t k = pos ? bf_hashcode(bf, key->ptr, key->len, pos, BF_K_MAX, &err) : 0;
     gil_take(ts, self, NULL);
     filter_leave(self);

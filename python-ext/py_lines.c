@@ -2,7 +2,7 @@
  * core finds them (bf_add_lines); here is who waits meanwhile.
  *
  * Large buffers are read without the GIL, with plain kernels while nobody else is inside
- * (py_life.c); signals are looked at in between. */
+ * (py_gil.c); signals are looked at in between. */
 #include "py_bloomfilter.h"
 
 enum {
@@ -64,7 +64,7 @@ static int slice(lines *l, uint64_t deadline, bf_error *err)
         rc = l->ends  ? run_found(l, err)
              : l->add ? bf_add_lines(l->bf, &l->l, err)
                       : bf_test_lines(l->bf, &l->l, err);
-        if (!l->stays) solo_yield(l->self);
+        if (!l->stays) plain_yield(l->self);
     } while (rc > 0 && clock_ns() < deadline);
     return rc;
 }
@@ -74,9 +74,9 @@ static int run(lines *l)
 {
     bf_error err;
     for (;;) {
-        PyThreadState *ts = l->stays ? NULL : solo_release(l->self);
+        PyThreadState *ts = l->stays ? NULL : gil_release_plain(l->self);
         int more = slice(l, clock_ns() + LINES_NS, &err);
-        solo_take(ts, l->self);
+        gil_take_plain(ts, l->self);
         if (more < 0) {
             raise_in(l->self, &err);
             if (err.key != BF_NO_KEY) name_key((Py_ssize_t)err.key);
@@ -105,7 +105,7 @@ static PyObject *answer(lines *l, const Py_buffer *view)
     l->l.end = l->l.at + view->len;
     l->size = (size_t)view->len;
     int rc = run(l);
-    if (rc == 0 && l->add) rc = filter_grew(l->self, (int64_t)l->l.hits);
+    if (rc == 0 && l->add) rc = filter_count_new(l->self, (int64_t)l->l.hits);
     if (rc == 0 && l->keep >= 0) rc = _PyBytes_Resize(&kept, l->l.kept - start);
     if (rc < 0) {
         Py_XDECREF(kept);
@@ -157,7 +157,7 @@ static PyObject *lines_of(
             l.ends = ends.buf;
             l.nends = (size_t)ends.len / sizeof(uint32_t);
         }
-        l.stays = !self->remote && view.len <= SMALL;
+        l.stays = !self->blocking && view.len <= SMALL;
         out = answer(&l, &view);
         filter_leave(self);
     }

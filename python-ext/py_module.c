@@ -85,9 +85,27 @@ static PyMethodDef functions[] = { { "_path_of", module_path_of, METH_O, NULL },
     { "_find_lines", module_find_lines, METH_VARARGS, NULL },
     { "_read_secret", module_read_secret, METH_O, NULL }, { NULL, NULL, 0, NULL } };
 
+static PyObject *make_names(void)
+{
+    static const char *const all[] = { "__array__", "__arrow_c_array__", "__arrow_c_stream__",
+        "__fspath__", "_from_bytes", "columns", "mask" };
+    const Py_ssize_t n = Py_ARRAY_LENGTH(all);
+    PyObject *names = PyTuple_New(n);
+    for (Py_ssize_t i = 0; names && i < n; i++) {
+        PyObject *name = PyUnicode_InternFromString(all[i]);
+        if (name)
+            PyTuple_SET_ITEM(names, i, name);
+        else
+            Py_CLEAR(names);
+    }
+    return names;
+}
+
 static int module_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
+    state->names = make_names();
+    if (!state->names) return -1;
     inside_begin();
     state->turn = make_turn();
     if (!state->turn) return -1;
@@ -122,6 +140,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->counting_type);
     Py_VISIT(state->warning);
     Py_VISIT(state->error);
+    Py_VISIT(state->names);
     Py_VISIT(state->turn);
     return 0;
 }
@@ -135,6 +154,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->counting_type);
     Py_CLEAR(state->warning);
     Py_CLEAR(state->error);
+    Py_CLEAR(state->names);
     Py_CLEAR(state->turn);
     return 0;
 }

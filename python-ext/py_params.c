@@ -154,7 +154,7 @@ static int secret_bytes(PyObject *value, params *out)
 static bool is_path(PyObject *value)
 {
     return PyUnicode_Check(value) || PyBytes_Check(value) ||
-           PyObject_HasAttrString((PyObject *)Py_TYPE(value), "__fspath__");
+           has_attribute((PyObject *)Py_TYPE(value), "__fspath__");
 }
 
 static int storage_place(module_state *state, PyObject *value, params *out)
@@ -305,7 +305,7 @@ int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
     if (bf) self->warn = q.warn;
     const int rc = bf ? filter_replace(self, bf, client, clock) : -1;
     Py_XDECREF(clock);
-    return rc < 0 ? rc : filter_weakness(self);
+    return rc < 0 ? rc : filter_warn_weak_hash(self);
 }
 
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
@@ -353,9 +353,9 @@ static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, con
     Py_XDECREF(clock); /* after the filter that may ask it */
     if (made && !q->warn) {
         made->warn = false;
-        filter_watch(made, false);
+        filter_plan_check(made, false);
     }
-    if (made && filter_weakness(made) < 0) Py_CLEAR(made);
+    if (made && filter_warn_weak_hash(made) < 0) Py_CLEAR(made);
     return (PyObject *)made;
 }
 

@@ -64,7 +64,7 @@ static PyObject *copy_object(FilterObject *self, PyObject *memo)
     PyObject *twin = copy_wrapped(self);
     if (twin && !self->warn) {
         ((FilterObject *)twin)->warn = false;
-        filter_watch((FilterObject *)twin, false);
+        filter_plan_check((FilterObject *)twin, false);
     }
     if (twin && memorize((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
     if (twin && copy_attributes((PyObject *)self, twin, memo) < 0) Py_CLEAR(twin);
@@ -91,7 +91,7 @@ static int combine_into(FilterObject *into, FilterObject *from, combine *call)
     core_call c;
     if (!core_begin(&c, into, from, gil_release_if_big)) return -1;
     const int rc = core_end(&c, call(c.bf, c.other, &c.err));
-    if (rc >= 0 && call == bf_unite) filter_watch(into, false);
+    if (rc >= 0 && call == bf_unite) filter_plan_check(into, false);
     return rc;
 }
 
@@ -218,6 +218,6 @@ PyObject *filter_update_from(FilterObject *self, PyObject *other)
     if (before < 0 || combine_into(self, (FilterObject *)other, bf_unite) < 0 ||
         (after = filter_length((PyObject *)self)) < 0)
         return NULL;
-    return filter_grew(self, 1) < 0 ? NULL
-                                    : PyLong_FromSsize_t(after > before ? after - before : 0);
+    return filter_count_new(self, 1) < 0 ? NULL
+                                         : PyLong_FromSsize_t(after > before ? after - before : 0);
 }

@@ -115,7 +115,7 @@ static PyObject *part_list(FilterObject *self, bf_filter *bf)
     info.part_count = 1;
     for (unsigned i = 0; list && i < info.part_count;
         i++) { /* with the first one it knows how many there are by now */
-        PyThreadState *ts = self->far ? gil_release(self, NULL) : NULL;
+        PyThreadState *ts = self->remote ? gil_release(self, NULL) : NULL;
         int rc = bf_get_part(bf, i, &part, &err);
         gil_take(ts, self, NULL);
         bf_get_info(bf, &info);
@@ -168,21 +168,21 @@ int filter_bool(PyObject *self)
 }
 
 /* ---- more than half full? ---- */
-static void look_after(FilterObject *self, int64_t fresh)
+static void set_next_check(FilterObject *self, int64_t fresh)
 {
     if (NO_GIL)
-        __atomic_store_n(&self->spare, fresh, __ATOMIC_RELAXED);
+        __atomic_store_n(&self->adds_until_check, fresh, __ATOMIC_RELAXED);
     else
-        self->spare = fresh;
+        self->adds_until_check = fresh;
 }
 
-void filter_watch(FilterObject *self, bool made)
+void filter_plan_check(FilterObject *self, bool made)
 {
-    look_after(self, self->warn && self->bf ? bf_check_after(self->bf, made) : INT64_MAX);
+    set_next_check(self, self->warn && self->bf ? bf_check_after(self->bf, made) : INT64_MAX);
 }
 
 /* The key is added by now: what cannot be looked at is no fault of the add. */
-int filter_look(FilterObject *self)
+int filter_check_fill(FilterObject *self)
 {
     char sentence[BF_SENTENCE_BYTES];
     int64_t left;
@@ -191,18 +191,18 @@ int filter_look(FilterObject *self)
         PyErr_Clear();
         return 0;
     }
-    PyThreadState *ts = self->far ? gil_release(self, NULL) : NULL;
+    PyThreadState *ts = self->remote ? gil_release(self, NULL) : NULL;
     const int full = bf_check_fill(bf, &left, sentence, sizeof sentence);
     if (ts) gil_take(ts, self, NULL);
     filter_leave(self);
-    look_after(self, left);
+    set_next_check(self, left);
     return !full ? 0
                  : PyErr_WarnFormat(
                        state_of(Py_TYPE(self))->warning, 1, "%s, or pass warn=False", sentence);
 }
 
 /* Told once, when it is made or opened. */
-int filter_weakness(FilterObject *self)
+int filter_warn_weak_hash(FilterObject *self)
 {
     char sentence[BF_SENTENCE_BYTES];
     bf_filter *bf = self->warn ? filter_enter(self) : NULL;

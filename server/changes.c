@@ -30,6 +30,9 @@ static int same(served *s, const bf_spec *plan, bf_error *err)
     if (strcmp(have.scheme, plan->scheme))
         return stored_fail(err, BF_EMISMATCH, "%s has scheme %s, asked for %s", s->name,
             have.scheme, plan->scheme);
+    if (plan->shards > 1 && have.shards != plan->shards)
+        return stored_fail(err, BF_EMISMATCH, "%s has shards=%u, asked for %u", s->name,
+            have.shards, plan->shards);
     const bool many = have.grow > 0 || have.window > 0;
     if ((many || have.m == plan->m) && have.k == plan->k && have.n == plan->n && have.p == plan->p)
         return 0;

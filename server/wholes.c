@@ -1,102 +1,99 @@
 /* wholes.c - whole filters: made, deleted, united, and their bytes.  Knows the parameters that PUT
  * takes; making and opening is changes.c's business. */
+#include "base/parameters.h"
 #include "keys.h"
 #include "verbs.h"
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 
 /* ---- parameters of PUT ---- */
+/* The rows of the table that are stored with a filter, and counting. */
+#define STORED(X) BF_NUMBERS(X) BF_SCHEME(X) BF_STORED(X)
+#define NUMBER(kind, name, php, above, below, range, sentence) P_##name,
+#define NAME(kind, name, php, above, below, range, sentence) #name ", "
+enum { STORED(NUMBER) P_counting };
+
 typedef struct {
     bf_spec spec;
     char scheme[BF_SCHEME_BYTES];
-    unsigned seen; /* a bit for each of the names below */
+    unsigned seen; /* a bit for each of the names above */
 } asked;
-enum { P_M, P_N, P_K, P_P, P_SCHEME, P_GROW, P_WINDOW, P_PARTS, P_COUNTING, P_NAMES };
-static const text names[P_NAMES] = { [P_M] = TEXT("m"),
-    [P_N] = TEXT("n"),
-    [P_K] = TEXT("k"),
-    [P_P] = TEXT("p"),
-    [P_SCHEME] = TEXT("scheme"),
-    [P_GROW] = TEXT("grow"),
-    [P_WINDOW] = TEXT("window"),
-    [P_PARTS] = TEXT("parts"),
-    [P_COUNTING] = TEXT("counting") };
 
-static bool take_whole(text value, uint64_t most, uint64_t *to)
+/* take_KIND(*to): false if the value is out of range.  0 is no value of any: it would be taken for
+ * "not given". */
+static bool take_SIZE(asked *q, text value, double above, double below, uint64_t *to)
 {
-    return parse_whole(value, false, to) && *to > 0 && *to <= most;
+    (void)q, (void)above, (void)below;
+    return parse_whole(value, false, to) && *to > 0;
+}
+
+static bool take_SMALL(asked *q, text value, double above, double below, unsigned *to)
+{
+    uint64_t v = 0;
+    const bool ok = take_SIZE(q, value, above, below, &v) && v <= UINT_MAX;
+    *to = (unsigned)v;
+    return ok;
+}
+#define take_COUNT take_SMALL
+
+static bool take_REAL(asked *q, text value, double above, double below, double *to)
+{
+    (void)q;
+    return parse_number(value, to) && *to > above && *to < below;
 }
 
 /* Clients write the colon and the commas of php-hashes:JS,FNV as %3A and %2C.  Its name comes back
  * in a header: nothing but what can be seen. */
-static bool take_scheme(asked *q, text value)
+static bool take_TEXT(asked *q, text value, double above, double below, const char **to)
 {
     char room[3 * BF_SCHEME_BYTES];
     bf_key name;
+    (void)above, (void)below;
     if (value.len >= sizeof room || !keys_decode_percent(value, room, &name)) return false;
     if (name.len == 0 || name.len >= sizeof q->scheme) return false;
     memcpy(q->scheme, name.ptr, name.len);
     q->scheme[name.len] = 0;
     for (size_t i = 0; i < name.len; i++)
         if (q->scheme[i] <= ' ' || q->scheme[i] > '~') return false;
-    q->spec.scheme = q->scheme;
+    *to = q->scheme;
     return true;
 }
 
-/* 0 is no value of any: it would be taken for "not given". */
-static bool take(asked *q, int which, text value)
+static bool take_counting(asked *q, text value)
 {
-    bf_spec *s = &q->spec;
-    uint64_t v = 0;
-    bool ok;
-    switch (which) {
-    case P_M: return take_whole(value, BF_M_MAX, &s->m);
-    case P_N: return take_whole(value, BF_N_MAX, &s->n);
-    case P_P: return parse_number(value, &s->p) && s->p > 0 && s->p < 1;
-    case P_GROW: return parse_number(value, &s->grow) && s->grow > 1;
-    case P_WINDOW: return parse_number(value, &s->window) && s->window > 0;
-    case P_SCHEME: return take_scheme(q, value);
-    case P_COUNTING:
-        s->counting = text_is(value, TEXT("1"));
-        return s->counting || text_is(value, TEXT("0"));
-    case P_K:
-        ok = take_whole(value, BF_K_MAX, &v);
-        s->k = (unsigned)v;
-        return ok;
-    default:
-        ok = take_whole(value, 255, &v);
-        s->parts = (unsigned)v;
-        return ok;
-    }
+    q->spec.counting = text_is(value, TEXT("1"));
+    return q->spec.counting || text_is(value, TEXT("0"));
 }
 
-/* The library's own words where it has some. */
-static int refuse_value(bf_error *err, int which, text value)
+/* ok: was its value taken? */
+static int taken(asked *q, int which, const char *name, bool ok, text value, bf_error *err)
 {
     char given[64];
+    if (q->seen >> which & 1) return stored_fail(err, BF_EINVAL, "%s must be given once", name);
+    q->seen |= 1u << which;
+    if (ok) return 0;
     snprintf(given, sizeof given, "%.*s", (int)(value.len < 60 ? value.len : 60), value.ptr);
-    if (which == P_COUNTING)
+    if (which == P_counting)
         return stored_fail(err, BF_EINVAL, "counting must be 1 or 0, got %s", given);
-    if (which == P_PARTS)
-        return stored_fail(err, BF_EINVAL, "parts must be 1 to 255, got %s", given);
-    return bf_refuse(err, names[which].ptr, given);
+    return bf_refuse(err, name, given);
 }
 
 static int parameter(asked *q, text one, bf_error *err)
 {
     const char *is = memchr(one.ptr, '=', one.len);
     const text name = { one.ptr, is ? (size_t)(is - one.ptr) : one.len };
-    int which = 0;
-    while (which < P_NAMES && !text_is(names[which], name)) which++;
-    if (which == P_NAMES || !is)
-        return stored_fail(err, BF_EINVAL,
-            "a parameter is m, n, k, p, scheme, grow, window, parts or counting and its value, "
-            "got %.*s",
-            (int)(one.len < 60 ? one.len : 60), one.ptr);
-    if (q->seen >> which & 1)
-        return stored_fail(err, BF_EINVAL, "%s must be given once", names[which].ptr);
-    q->seen |= 1u << which;
-    const text value = text_after(one, name.len + 1);
-    return take(q, which, value) ? 0 : refuse_value(err, which, value);
+    const text value = is ? text_after(one, name.len + 1) : name;
+#define TAKE(kind, field, php, above, below, range, sentence)                                      \
+    if (is && text_is(name, TEXT(#field)))                                                         \
+        return taken(q, P_##field, #field, take_##kind(q, value, above, below, &q->spec.field),    \
+            value, err);
+    STORED(TAKE)
+    if (is && text_is(name, TEXT("counting")))
+        return taken(q, P_counting, "counting", take_counting(q, value), value, err);
+    return stored_fail(err, BF_EINVAL,
+        "a parameter is " STORED(NAME) "counting and its value, got %.*s",
+        (int)(one.len < 60 ? one.len : 60), one.ptr);
 }
 
 static int parameters(asked *q, text query, bf_error *err)

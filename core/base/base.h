@@ -69,8 +69,8 @@ int bf_reserve(int fd, uint64_t at, uint64_t bytes); /* room in the file system;
  * to read it. */
 int bf_fill_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
 int bf_read_holes(int fd, uint64_t at, uint64_t bytes, uint64_t lacks);
-/* Another description of the file that fd is, to be read, by its path if need be; -1 and errno. */
-int bf_open_again(int fd, const char *path);
+/* Another description of the file that fd is, by its path if need be; -1 and errno. */
+int bf_open_again(int fd, const char *path, int flags);
 int bf_off_standard(int fd); /* as another one, if it is 0, 1 or 2; -1 and errno */
 /* These finish what signals interrupt; 0 or errno.  sync and lock are bf_wait()s. */
 int bf_cut_file(int fd, uint64_t len);
@@ -89,7 +89,6 @@ int bf_memory_file(const char *path);   /* the same in memory, or else beside pa
 int bf_name_file(int fd, const char *temp, const char *path);
 bool bf_has_no_links(int sys_errno); /* a reason to give the name in another way */
 bool bf_is_file(const char *path);
-bool bf_same_name(const char *a, const char *b); /* of one entry in one folder? */
 int bf_keep_rights(int fd, const char *path); /* of the file it is about to replace; 0 or errno */
 void bf_sync_folder(const char *path);
 

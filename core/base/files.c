@@ -52,13 +52,13 @@ static int open_again(const char *path, int flags)
     return fd;
 }
 
-int bf_open_again(int fd, const char *path)
+int bf_open_again(int fd, const char *path, int flags)
 {
     char name[40];
     struct stat a, b;
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    int other = bf_off_standard(open(name, O_RDONLY | O_CLOEXEC));
-    if (other < 0) other = bf_off_standard(open(path, O_RDONLY | O_CLOEXEC));
+    int other = bf_off_standard(open(name, flags | O_CLOEXEC));
+    if (other < 0) other = bf_off_standard(open(path, flags | O_CLOEXEC));
     if (other < 0 || (fstat(other, &a) == 0 && fstat(fd, &b) == 0 && a.st_dev == b.st_dev &&
                          a.st_ino == b.st_ino))
         return other;

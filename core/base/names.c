@@ -198,17 +198,6 @@ static int copy_list(const char *path, int fd)
 /* Where the group is another, or its list is lost, nobody of it may do what everybody may not. */
 static mode_t without_group(mode_t mode) { return mode & ~(mode_t)(070 & ~((mode & 07) << 3)); }
 
-bool bf_same_name(const char *a, const char *b)
-{
-    struct stat x, y;
-    char *of_a = folder_of(a), *of_b = folder_of(b);
-    const bool same = of_a && of_b && strcmp(last_of(a), last_of(b)) == 0 && stat(of_a, &x) == 0 &&
-                      stat(of_b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-    free(of_a);
-    free(of_b);
-    return same;
-}
-
 bool bf_is_file(const char *path)
 {
     struct stat st;

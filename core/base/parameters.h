@@ -1,7 +1,7 @@
 /* parameters.h - the parameters of a filter, once: their names, kinds, ranges, and what they say.
- * The parsers of PHP and Python, Python's signatures and the sentences of refusals are made of
- * these rows; scripts/parameters checks that the stubs, the command line, the daemon and the
- * reference agree.
+ * The parsers of PHP and Python, Python's signatures, the names that the daemon's PUT takes (those
+ * of BF_NUMBERS, BF_SCHEME and BF_STORED) and the sentences of refusals are made of these rows;
+ * scripts/parameters checks that the stubs, the command line, the daemon and the reference agree.
  *
  *   X(KIND, name in C and Python, name in PHP, above, below, range, sentence)
  *
@@ -29,14 +29,15 @@
     X(STORAGE, storage, storage, 0, 0, NULL, "a path, a URL or a client of Redis; none: memory")
 #define BF_KEY(X)                                                                                  \
     X(TEXT, key, key, 0, 0, NULL, "name inside the storage, where it has names")
-#define BF_MORE(X)                                                                                 \
+#define BF_STORED(X)                                                                               \
     X(REAL, grow, grow, 1, HUGE_VAL, "a factor above 1, at most 1e300",                            \
         "it grows past n by this factor and keeps p")                                              \
     X(REAL, window, window, 0, HUGE_VAL,                                                           \
         "a number of seconds above 0, 0.0001 or more for each part, at most 1e300",                \
         "seconds after which a key is forgotten")                                                  \
     X(SMALL, shards, shards, 0, 0, "1 to 4096", "equal slices, in Redis each under its own name")  \
-    X(SMALL, parts, parts, 0, 0, NULL, "steps in which a window forgets; 4 by default")            \
+    X(SMALL, parts, parts, 0, 0, "1 to 255", "steps in which a window forgets; 4 by default")
+#define BF_HOME(X)                                                                                 \
     X(REAL, timeout, timeout, 0, HUGE_VAL, "0.001 to 86400 seconds",                               \
         "Redis: seconds that a round trip may take")                                               \
     X(REAL0, retry_after, retryAfter, 0, HUGE_VAL, "0 to 86400 seconds",                           \
@@ -46,12 +47,16 @@
         "seconds after which the cache asks again; 1 by default")                                  \
     X(SMALL, wait_replicas, waitReplicas, 0, 0, "1 to 4294967295 replicas",                        \
         "Redis: an add returns once this many replicas have it")                                   \
-    X(FLAG, adopt, adopt, 0, 0, NULL, "Redis: another system's bitmap becomes a filter of ours too")
+    X(FLAG, adopt, adopt, 0, 0, NULL,                                                              \
+        "Redis: another system's bitmap becomes a filter of ours too")                             \
+    X(FLAG, exclusive, exclusive, 0, 0, NULL,                                                      \
+        "file: its only writer while it is open, as fast as in memory")
 #define BF_CLOCK(X)                                                                                \
     X(CLOCK, clock, clock, 0, 0, NULL, "window: called for the time in seconds")                  \
     X(HASHES, hashes, hashes, 0, 0, "1 to 16 functions",                                           \
         "hash functions of your own, bytes to int: slow")
 /* clang-format on */
+#define BF_MORE(X) BF_STORED(X) BF_HOME(X)
 
 /* All of them, in PHP's order; Python has the same names, most of them by keyword only. */
 #define BF_PARAMETERS(X)                                                                           \

@@ -69,9 +69,9 @@ void bf_live_set(uint64_t *word, int64_t value);
 void bf_live_add(uint64_t *word, uint64_t more, bool atomic);
 void bf_live_raise(uint64_t *word, int64_t to); /* never lowers it */
 bool bf_live_sound(const uint64_t *word);       /* it is not broken */
-/* Marks a clean page as written in place, atomically: other processes may do the same.  true: it
- * was clean, and must be on disk before a bit is. */
-bool bf_header_dirty(uint8_t *page);
+/* Marks a clean page as written in place, atomically: other processes may do the same.  It must be
+ * on disk before a bit is. */
+void bf_header_dirty(uint8_t *page);
 bool bf_header_clean(const uint8_t *page); /* 8-byte aligned */
 
 /* The live word of a fixed filter is the generation of its bits: a number that only grows, and

@@ -437,19 +437,18 @@ int bf_header_verify_of(const uint8_t *page, bf_block *of, void *from, uint64_t 
 
 /* Before a bit is written in place: a clean page gets the next number.  A lost race is another's
  * increment: dirty all the same. */
-bool bf_header_dirty(uint8_t *page)
+void bf_header_dirty(uint8_t *page)
 {
     uint64_t *word = (uint64_t *)(void *)(page + AT_DIRTY),
              old = __atomic_load_n((const bf_shared *)word, __ATOMIC_SEQ_CST), next;
     uint8_t bytes[8];
-    if (!bf_header_clean(page)) return false;
+    if (!bf_header_clean(page)) return;
     memcpy(bytes, &old, 8);
     bf_put(bytes, 8, bf_sequence((uint32_t)bf_get(bytes, 8) + 1));
     memcpy(&next, bytes, 8);
     __atomic_compare_exchange_n(
         (bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
     bf_fence(); /* whoever sees a bit that is set after this sees the page dirty */
-    return true;
 }
 
 /* Tells one image from another that was written over it: the sum of what never changes, and how

@@ -48,6 +48,7 @@ struct bf_hash {
         for (size_t i = 0; i < n; i++) one(secret, keys[i].ptr, keys[i].len, digests + width * i); \
     }
 
+extern const bf_hash bf_hash_xxh3; /* xxh3.c: also where any digest will do */
 /* functions.c */
 extern const bf_hash bf_hash_functions;
 int bf_functions_check(

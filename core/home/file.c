@@ -2,8 +2,9 @@
  * mapping, creating and syncing; the header's bytes are header.c's, opening and temporary files
  * files.c's business.
  *
- * Adds are relaxed atomic ORs into the page cache: they survive kill -9 of any process as soon as
- * they are made, and a power loss once sync() has returned.  No lock is taken anywhere.  A file is
+ * Adds are relaxed atomic ORs into the page cache, or plain ones where the handle is the file's
+ * exclusive writer: they survive kill -9 of any process as soon as they are made, and a power loss
+ * once sync() has returned.  Neither takes a lock (writer.c has the one taken before).  A file is
  * created under a temporary name, on disk with its header before it gets its real one, which never
  * replaces an existing file. */
 #include "base/system.h"
@@ -19,10 +20,20 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 typedef bf_file file;
+
+/* A relative path belongs to the folder that is the working directory now. */
+static char *absolute_of(const char *path)
+{
+    char *folder = *path == '/' ? NULL : getcwd(NULL, 0);
+    const size_t cap = (folder ? strlen(folder) : 0) + strlen(path) + 2;
+    char *absolute = malloc(cap);
+    if (absolute) snprintf(absolute, cap, "%s%s%s", folder ? folder : "", folder ? "/" : "", path);
+    free(folder);
+    return absolute;
+}
 
 static file *start(bf_store *s, const char *storage, bf_error *err)
 {
@@ -37,38 +48,11 @@ static file *start(bf_store *s, const char *storage, bf_error *err)
     } /* another try of the same opening */
     if (bf_path_of(storage, &path, err) < 0) return NULL;
     if ((s->impl = f = calloc(1, sizeof *f))) f->fd = -1; /* 0 is somebody's file */
-    if (!f || !(f->path = strdup(path))) {
+    if (!f || !(f->path = strdup(path)) || !(f->absolute = absolute_of(path))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
     return f;
-}
-
-/* Which file is it, and how long?  fd with an empty name, or a path.  Some file systems use inode
- * numbers again, and overlayfs shows a file under the number of the one it was copied from: the
- * time of birth, where there is one, tells them apart. */
-static bool identity(int fd, const char *path, bf_identity *id, uint64_t *bytes)
-{
-    struct stat st;
-    const int keep = errno;
-#ifdef STATX_BTIME
-    struct statx x;
-    if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &x) == 0) {
-        const bool born = x.stx_mask & STATX_BTIME;
-        *id = (bf_identity){ makedev(x.stx_dev_major, x.stx_dev_minor), x.stx_ino, 0, 0 };
-        if (born) {
-            id->born = (uint64_t)x.stx_btime.tv_sec;
-            id->born_ns = x.stx_btime.tv_nsec;
-        }
-        *bytes = x.stx_size;
-        return true;
-    }
-    errno = keep;
-#endif
-    if (*path ? stat(path, &st) : fstat(fd, &st)) return false;
-    *id = (bf_identity){ st.st_dev, st.st_ino, 0, 0 };
-    *bytes = (uint64_t)st.st_size;
-    return true;
 }
 
 static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
@@ -86,7 +70,7 @@ static int map_whole(bf_store *s, file *f, uint64_t bytes, bf_error *err)
 #endif
     uint64_t now;
     bf_identity copy; /* is not what the name leads to */
-    if (!identity(f->fd, "", f->packed ? &copy : &f->id, &now)) {
+    if (!bf_identify(f->fd, "", f->packed ? &copy : &f->id, &now)) {
         munmap(p, (size_t)bytes);
         return bf_fail_sys(err, errno, "look at", f->path);
     }
@@ -164,9 +148,23 @@ static int attach_packed(bf_store *s, file *f, uint64_t *len, uint8_t *page, bf_
         return bf_fail(
             err, BF_ENOTSUP, "%.80s is a compact image, which cannot be written in place", f->path);
     }
-    if (!identity(f->fd, "", &f->id, len)) return bf_fail_sys(err, errno, "look at", f->path);
+    if (!bf_identify(f->fd, "", &f->id, len)) return bf_fail_sys(err, errno, "look at", f->path);
     int rc = bf_packed_open(f, len, err);
     return rc < 0 ? rc : bf_read_at(f->fd, 0, page, BF_HEADER, f->path, err);
+}
+
+static int open_to_write(const bf_store *s, file *f, const bf_spec *spec, bf_error *err)
+{
+    f->process = bf_process();
+    if (spec->exclusive && s->read_only)
+        return bf_fail(err, BF_EIO,
+            "%.60s cannot have an exclusive writer: there is no permission to write to it",
+            f->path);
+    const int rc = spec->exclusive ? bf_file_write_alone(f, err) : 0;
+    if (rc < 0 || s->read_only) return rc;
+    bf_listed_add(&f->open, &f->id);
+    f->listed = true;
+    return 0;
 }
 
 static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
@@ -189,6 +187,7 @@ static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err
     /* file_parts.c maps the parts, shadow.c a shadow behind the bits */
     len = bf_has_parts(desc) ? BF_HEADER : bf_image_bytes(bf_bits(&desc->g));
     if ((rc = bf_file_room(s, 0, len, err)) < 0 || (rc = map_whole(s, f, len, err)) < 0) return rc;
+    if ((rc = open_to_write(s, f, spec, err)) < 0) return rc;
     f->stamp = bf_header_stamp(page);
     s->made = f->made.inode && memcmp(&f->made, &f->id, sizeof f->id) == 0;
     if (bf_has_parts(desc)) {
@@ -247,7 +246,7 @@ static int make(file *f, const char *temp, const bf_desc *d, bf_error *err)
     if (rc == 0) rc = mappable(f, err);
     if (rc == 0) rc = publish(f, temp, err);
     uint64_t bytes;
-    if (rc == 0 && !identity(f->fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
+    if (rc == 0 && !bf_identify(f->fd, "", &f->made, &bytes)) f->made = (bf_identity){ 0 };
     if (temp) bf_drop_temp(f->fd, temp);
     bf_unlock_file(f->fd);
     f->fd = -1;
@@ -280,11 +279,15 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
 
 /* ---- in use ---- */
 /* The mark is on disk before any bit: after a power loss a clean page over changed bits would be a
- * damaged file, with all that was ever synced in it. */
+ * damaged file, with all that was ever synced in it.  Another handle may have set the mark and
+ * still wait for the disk, so each handle waits itself. */
 static int before_write(bf_store *s, bf_error *err)
 {
     const file *f = s->impl;
-    const int e = bf_header_dirty(f->map) ? bf_sync_map(s->wait, f->map, BF_HEADER) : 0;
+    const int rc = f->alone ? 0 : bf_file_write_shared(f, err);
+    if (rc < 0) return rc;
+    bf_header_dirty(f->map);
+    const int e = bf_sync_map(s->wait, f->map, BF_HEADER);
     return e ? bf_fail_sys(err, e, "sync", f->path) : 0;
 }
 
@@ -327,25 +330,23 @@ static bool current(const bf_store *s)
     uint64_t bytes;
     const uint64_t must = bf_word(&f->bytes);
     const bool parts = f->mapped == BF_HEADER;
-    if (!identity(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id)) return false;
+    if (!bf_identify(AT_FDCWD, f->path, &id, &bytes) || memcmp(&id, &f->id, sizeof id))
+        return false;
     if (f->packed) return bf_packed_same(f);
     return bytes >= must && (parts || bytes == must || bf_may_have_shadow(f->map)) &&
            bf_header_is(f->map, &f->stamp);
 }
 
-/* Its only name, the one that it was opened by, or the one that this was a link to. */
-static bool named(const bf_store *s, const char *path)
+/* A path that this process may no longer look up is no proof that the file has lost its name. */
+static bool has_name(const bf_store *s)
 {
     const file *f = s->impl;
     bf_identity id;
     uint64_t bytes;
     struct stat st;
-    if (!identity(AT_FDCWD, path, &id, &bytes) || memcmp(&id, &f->id, sizeof id)) return false;
-    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1) return true;
-    char *real = realpath(f->path, NULL);
-    const bool yes = bf_same_name(path, f->path) || (real && bf_same_name(path, real));
-    free(real);
-    return yes;
+    if (bf_identify(AT_FDCWD, f->absolute, &id, &bytes)) return !memcmp(&id, &f->id, sizeof id);
+    if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP) return false;
+    return fstat(f->fd, &st) < 0 || st.st_nlink > 0;
 }
 
 /* ---- the lock ---- */
@@ -380,10 +381,13 @@ static void close_(bf_store *s)
     file *f = s->impl;
     if (!f) return;
     bf_file_end_shadow(f);
+    if (f->listed) bf_listed_drop(&f->open);
+    bf_file_end_alone(f);
     if (f->map) munmap(f->map, (size_t)f->mapped);
     if (f->fd >= 0) close(f->fd);
     free(f->packed);
     free(f->path);
+    free(f->absolute);
     free(f);
 }
 
@@ -396,7 +400,7 @@ const bf_store_ops bf_store_file = { .name = "file",
     .sync = sync_,
     .read = read_,
     .current = current,
-    .named = named,
+    .has_name = has_name,
     .lock = lock,
     .unlock = unlock,
     .close = close_,

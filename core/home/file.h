@@ -1,12 +1,17 @@
-/* file.h - what file.c and file_parts.c share of a mapped file.  Private. */
+/* file.h - what file.c, writer.c and file_parts.c share of a mapped file.  Private. */
 #ifndef BF_STORE_FILE_H
 #define BF_STORE_FILE_H
 #include "parts/filter.h"
+#include <fcntl.h>
 #include <sys/types.h>
 
 typedef struct {
     uint64_t device, inode, born, born_ns;
 } bf_identity; /* born 0: not told */
+typedef struct bf_listed {
+    struct bf_listed *next;
+    bf_identity id;
+} bf_listed;
 typedef struct bf_file {
     int fd;
     uint8_t *map; /* header page, then the words; of a filter of many parts the first page alone */
@@ -15,13 +20,28 @@ typedef struct bf_file {
     bf_identity id;
     uint8_t *packed; /* the compact image that fd is a copy of, with pages; NULL: none */
     uint64_t packed_len;
-    bf_identity made; /* the file that this opening made; all zeros: none       */
-    char *path;
+    bf_identity made;      /* the file that this opening made; all zeros: none       */
+    char *path, *absolute; /* as given; the same from the root on, where the name is looked up */
+    bf_listed open;        /* in the list of files open for writing, if listed                 */
+    bool listed;
+    void *alone;      /* the map that holds an exclusive writer's lock, or NULL             */
+    int process;      /* bf_process() of the one that opened it                             */
     uint64_t *shadow; /* its map, or NULL: shadow.c */
     size_t shadow_bytes;
     void *maker;       /* a map whose lock says that the process that rebuilds lives, or NULL */
     int maker_process; /* that made it: a child of fork does not have the map        */
 } bf_file;
+
+/* writer.c.  Which file is it, and how long?  fd with an empty name, or a path; false: errno. */
+bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes);
+/* The lock of writers, shared or alone: 0, or BF_EBUSY, which names who has it. */
+int bf_file_write_shared(const bf_file *f, bf_error *err);
+int bf_file_write_alone(bf_file *f, bf_error *err);
+void bf_file_end_alone(bf_file *f);
+/* The files that this process has open for writing.  refuse: BF_EBUSY where path leads to one. */
+void bf_listed_add(bf_listed *f, const bf_identity *id);
+void bf_listed_drop(bf_listed *f);
+int bf_refuse_open_file(const char *path, bf_error *err);
 
 /* packed.c: makes fd, of a file of so many bytes, a copy with pages; how long that is. */
 int bf_packed_open(bf_file *f, uint64_t *len, bf_error *err);
@@ -42,7 +62,7 @@ const uint64_t *bf_file_block(void *words, uint64_t at, uint64_t n);
 int bf_chain_file_fill(int fd, const bf_desc *d, const char *path, bf_error *err);
 static inline int bf_file_again(const bf_file *file) /* another description of it; -1 and errno */
 {
-    return bf_open_again(file->fd, file->path);
+    return bf_open_again(file->fd, file->path, O_RDONLY);
 }
 void bf_file_end_shadow(bf_file *file); /* shadow.c: at the end of the handle */
 #endif

@@ -52,7 +52,8 @@ static int before_write(bf_store *s, bf_error *err)
     const part_map *m = s->impl;
     uint8_t *page = (uint8_t *)s->words - BF_HEADER;
     const size_t end = (size_t)(page - (uint8_t *)m->map) + BF_HEADER;
-    const int e = bf_header_dirty(page) ? bf_sync_map(s->wait, m->map, end) : 0;
+    bf_header_dirty(page);
+    const int e = bf_sync_map(s->wait, m->map, end);
     return e ? bf_fail_sys(err, e, "sync", m->path) : 0;
 }
 

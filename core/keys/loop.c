@@ -232,21 +232,49 @@ static int64_t run_inside(bf_batch *b)
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
+/* Changes of a file: has it its name, after the last key and every so many? */
+static int64_t run_named(const bf_batch *whole)
+{
+    bf_batch b = *whole;
+    int64_t total = 0;
+    size_t done = 0, c;
+    do {
+        c = b.n = whole->n - done < KEYS_AT_ONCE ? whole->n - done : KEYS_AT_ONCE;
+        b.keys = whole->keys + done;
+        b.each = whole->each ? whole->each + done : NULL;
+        int64_t rc = run_inside(&b);
+        if (rc < 0 && b.err && b.err->key != BF_NO_KEY) b.err->key += done;
+        if (rc < 0) return rc;
+        total += rc;
+        if ((rc = bf_still_named(b.f, b.err)) < 0) return rc;
+        done += c;
+    } while (done < whole->n);
+    return total;
+}
+
 /* Not inlined: their large buffers must not burden the single key. */
 static __attribute__((noinline)) int64_t run(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
+    const bool named = f->part.store.ops->has_name && (op == BF_OP_ADD || op == BF_OP_REMOVE);
+    bf_batch b = { f, op, keys, n, each, err };
     BF_CALL(f, NULL, entered);
-    return run_inside(&(bf_batch){ f, op, keys, n, each, err });
+    return named ? run_named(&b) : run_inside(&b);
 }
 
 /* The single key of a filter without kernels: no chain, or one whose clock is the host's. */
 static __attribute__((noinline)) int run_one(
     bf_filter *f, int op, const void *key, size_t len, bf_error *err)
 {
-    if (!f->variant->many) return (int)run(f, op, &(bf_key){ key, len }, 1, NULL, err);
+    const bf_key one = { key, len };
+    uint64_t digest;
     BF_CALL(f, NULL, entered);
-    return op == BF_OP_ADD ? bf_chain_add(f, key, len, err) : bf_chain_test(f, key, len, err);
+    if (f->variant->many)
+        return op == BF_OP_ADD ? bf_chain_add(f, key, len, err) : bf_chain_test(f, key, len, err);
+    const int rc = (int)run_inside(&(bf_batch){ f, op, &one, 1, NULL, err });
+    if (op != BF_OP_ADD || !f->part.store.ops->has_name) return rc;
+    bf_hash_xxh3.one(NULL, key, len, &digest);
+    return bf_sometimes_named(f, digest, rc, err);
 }
 
 static inline bool is_plain_chain(const bf_filter *f) { return f->variant->many && !f->hosted; }
@@ -261,23 +289,36 @@ int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, 
 }
 
 /* A single key: the same hash and kernel without the ring. */
-int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
+static inline __attribute__((always_inline)) int add_one(
+    bf_filter *f, const void *key, size_t len, uint64_t *d, bf_error *err)
 {
-    bf_part *p = &f->part;
-    uint64_t d[BF_WIDTH_MAX];
-    if (!p->kernels)
-        return is_plain_chain(f) ? bf_chain_add(f, key, len, err)
-                                 : run_one(f, BF_OP_ADD, key, len, err);
-    if (!bf_flag_get(&f->may_write)) {
-        int rc = bf_writable(f, err);
-        if (rc < 0) return rc;
-    }
+    const bf_part *p = &f->part;
     f->hash->one(f->secret, key, len, d);
     const uint64_t before = bf_generation(f);
     if (!bf_settled(before)) return run_one(f, BF_OP_ADD, key, len, err);
-    const bool present = p->kernels->add_one[f->atomic](&p->g, p->store.words, d);
+    const bool present = p->kernels->add_one[f->how](&p->g, p->store.words, d);
     if (!bf_unchanged(f, before)) return add_one_again(f, key, len, before, present, err);
     return present ? BF_PRESENT : BF_ADDED;
+}
+
+/* The first key of a handle, and every key of a file. */
+static __attribute__((noinline)) int add_checked(
+    bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    uint64_t d[BF_WIDTH_MAX];
+    int rc = bf_writable(f, err);
+    if (rc == 0) rc = add_one(f, key, len, d, err);
+    return rc < 0 ? rc : bf_sometimes_named(f, d[0], rc, err);
+}
+
+int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    uint64_t d[BF_WIDTH_MAX];
+    if (!f->part.kernels)
+        return is_plain_chain(f) ? bf_chain_add(f, key, len, err)
+                                 : run_one(f, BF_OP_ADD, key, len, err);
+    return bf_int_load_acquire(&f->state) == BF_WRITABLE ? add_one(f, key, len, d, err)
+                                                         : add_checked(f, key, len, err);
 }
 
 int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
@@ -326,11 +367,8 @@ int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     if (!f->part.g.counting || !f->part.kernels || f->atomic)
         return (int)bf_remove_many(f, &(bf_key){ key, len }, 1, NULL, err);
-    if (!bf_flag_get(&f->may_write)) {
-        int rc = bf_writable(f, err);
-        if (rc < 0) return rc;
-    }
-    return one_counted(f, BF_OP_REMOVE, key, len);
+    const int rc = bf_writable(f, err);
+    return rc < 0 ? rc : one_counted(f, BF_OP_REMOVE, key, len);
 }
 
 int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err)

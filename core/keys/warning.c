@@ -7,14 +7,15 @@
 #include <string.h>
 #include <time.h>
 
-/* Near: as many as keep the hosts' objects in the first caches until their bytes are hashed. */
+/* Near: as many as keep the hosts' objects in the first caches until their bytes are hashed.  Each
+ * call on a file looks at its name, so it gets more. */
 enum { NEAR = 256 };
 
 size_t bf_batch_size(const bf_filter *f)
 {
     const unsigned batch = f->part.store.ops->batch, k = f->part.g.k;
     const size_t most = batch > BF_BATCH_SIZE_MAX ? BF_BATCH_SIZE_MAX : batch;
-    if (most == 0) return NEAR;
+    if (most == 0) return f->part.store.ops->has_name ? BF_BATCH_SIZE_MAX : NEAR;
     return BF_TRIP_POSITIONS / k < most ? BF_TRIP_POSITIONS / k : most;
 }
 

@@ -115,12 +115,11 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     const unsigned count = bf_chain_count(c);
-    if (bf_flag_get(&f->may_write) && bf_uint_load_relaxed(&c->marked) == count) return 0;
     int rc = bf_writable(f, err);
-    if (rc == 0 && c->piece[0]->page)
+    if (rc < 0 || bf_uint_load_relaxed(&c->marked) == count) return rc;
+    if (c->piece[0]->page)
         rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
-    if (rc < 0) return rc;
-    for (unsigned i = 0; rc == 0 && i < count; i++) {
+    for (unsigned i = bf_uint_load_relaxed(&c->marked); rc == 0 && i < count; i++) {
         bf_store *s = &c->piece[i]->part.store;
         if (c->piece[i]->page) rc = s->ops->before_write(s, err);
     }

@@ -35,6 +35,11 @@ typedef struct bf_call {
     bf_filter *f;
 } bf_call; /* inside.c: one call of its thread */
 
+/* May this handle write?  It only moves forward.  FRESH: it has not written yet.  WRITABLE: it may,
+ * and nobody can take its home's name away.  NAMED: it may, as long as its file has its name, which
+ * is looked at from time to time.  REPLACED: others replaced or deleted the file. */
+enum { BF_FRESH, BF_WRITABLE, BF_NAMED, BF_REPLACED };
+
 struct bf_filter {
     union { /* a fixed filter is its only piece; of a chain: no bits, no kernels; the store is the
                one that leads to the parts' */
@@ -44,16 +49,17 @@ struct bf_filter {
     bf_chain *chain; /* NULL: a fixed filter; asked in parts/ and where parts live */
     const bf_variant *variant;
     const bf_scheme *scheme;
-    const bf_hash *hash;  /* scheme->hash or scheme->keyed */
-    uint64_t *generation; /* rebuild.h: the store's word, or own_generation         */
-    bool atomic;          /* which add kernel              */
-    bool may_write;       /* bf_writable has said yes      */
-    bool replaced;        /* it was saved over the file that it is open in */
-    bool untouched;       /* made empty in memory: it still is where may_write is not raised     */
-    bool read_only;       /* as asked; the store's own flag may come from the file's rights */
-    bool created;         /* bf_open made what it opened   */
-    int64_t looked;       /* keys/warning.c: ms, when a trip last told how full it is; 0 never */
-    bool hosted;          /* calls run the host's code: a clock, a client                    */
+    const bf_hash *hash;    /* scheme->hash or scheme->keyed */
+    uint64_t *generation;   /* rebuild.h: the store's word, or own_generation         */
+    bool atomic, exclusive; /* words that others write too; the only writer of a file */
+    uint8_t how;            /* bf_how: which add kernel                               */
+    int state;              /* BF_FRESH ...                                           */
+    int opened_by;          /* bf_process()                                           */
+    bool untouched;         /* created empty in memory: still empty while state is BF_FRESH */
+    bool read_only;         /* as asked; the store's own flag may come from the file's rights */
+    bool created;           /* bf_open made what it opened   */
+    int64_t looked;         /* keys/warning.c: ms, when a trip last told how full it is; 0 never */
+    bool hosted;            /* calls run the host's code: a clock, a client                    */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* or the scheme's argument   */
     uint64_t secret_check;                       /* 0 where not keyed             */
     double told_p;                               /* what bf_info says of p        */
@@ -115,6 +121,18 @@ void bf_secret_wipe(bf_filter *f);
 bf_desc bf_describe(const bf_filter *f);
 const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
+/* After keys were added, or whatever else was written: is that in the file that has the name?  0,
+ * or an error, also for all that is written later. */
+int bf_still_named(bf_filter *f, bf_error *err);
+/* The same for a single key that was added, and its answer: once in about 1,024 keys, by its
+ * digest, because a counter would be shared by threads. */
+static inline int bf_sometimes_named(bf_filter *f, uint64_t digest, int answer, bf_error *err)
+{
+    enum { ONE_IN = 1024 };
+    if (digest % ONE_IN || answer < 0) return answer;
+    const int rc = bf_still_named(f, err);
+    return rc < 0 ? rc : answer;
+}
 /* *holder: 0 releases it */
 int bf_lock_threads(const bf_filter *f, int *holder, bf_error *err);
 

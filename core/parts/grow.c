@@ -132,7 +132,7 @@ static int add_one(bf_filter *f, const uint64_t *d, bf_error *err)
         const bool full = room(c, newest) == 0;
         if (bf_chain_any(f, c->plane, count - !full, d)) return BF_PRESENT;
         if (!full) {
-            if (p->kernels->add_one[f->atomic](&p->g, p->store.words, d)) return BF_PRESENT;
+            if (p->kernels->add_one[f->how](&p->g, p->store.words, d)) return BF_PRESENT;
             bf_live_add(newest->live, 1, f->atomic);
             return BF_ADDED;
         }

@@ -93,7 +93,18 @@ bf_desc bf_describe(const bf_filter *f)
 
 void bf_set_threads(bf_filter *f, bool threads)
 {
-    f->atomic = threads || (f->part.store.ops->flags & BF_STORE_ATOMIC);
+    f->atomic = threads || (!f->exclusive && (f->part.store.ops->flags & BF_STORE_ATOMIC));
+    f->how = f->atomic ? BF_LOCKED : f->exclusive ? BF_SPARING : BF_OWN;
+}
+
+static int replaced(const bf_filter *f, bf_error *err)
+{
+    const int rc = bf_fail(err, BF_EIO,
+        "%.60s was replaced or deleted while it was open: what was added since is not in the file "
+        "of that name, open it again",
+        bf_where(f, NULL));
+    if (err) err->lost = true;
+    return rc;
 }
 
 int bf_writable(bf_filter *f, bf_error *err)
@@ -103,17 +114,30 @@ int bf_writable(bf_filter *f, bf_error *err)
         return bf_fail(err, BF_ENOTSUP,
             "%.80s is open read-only%s: nothing can be added or changed", bf_where(f, NULL),
             f->read_only ? "" : ", no write permission");
-    if (bf_flag_get(&f->replaced))
-        return bf_fail(err, BF_ENOTSUP,
-            "%.60s was replaced, this filter was saved over it: open it again "
-            "before adding or changing anything",
+    if (f->exclusive && f->opened_by != bf_process())
+        return bf_fail(err, BF_EBUSY,
+            "%.60s has an exclusive writer, the parent of this process: a child cannot write "
+            "through its handle",
             bf_where(f, NULL));
+    int was = bf_int_load_acquire(&f->state);
+    if (was == BF_REPLACED) return replaced(f, err);
+    if (was != BF_FRESH) return 0;
     int rc = 0;
-    if (s->ops->before_write && !bf_flag_get(&f->may_write))
+    if (s->ops->before_write)
         rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
     if (rc == 0 && s->ops->before_write) rc = s->ops->before_write(s, err);
-    if (rc == 0) bf_flag_set(&f->may_write);
-    return rc;
+    if (rc < 0) return rc;
+    bf_int_cas(&f->state, &was, s->ops->has_name ? BF_NAMED : BF_WRITABLE);
+    return 0;
+}
+
+int bf_still_named(bf_filter *f, bf_error *err)
+{
+    const bf_store *s = &f->part.store;
+    if (!s->ops->has_name || (bf_int_load_acquire(&f->state) != BF_REPLACED && s->ops->has_name(s)))
+        return 0;
+    bf_int_store_release(&f->state, BF_REPLACED);
+    return replaced(f, err);
 }
 
 /* ---- the lock ---- */

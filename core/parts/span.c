@@ -12,7 +12,7 @@ enum { HANDS = 64 }; /* keys a kernel takes */
 int64_t bf_chain_add_words(const bf_filter *f, bf_piece *piece, bf_span *s, size_t n)
 {
     bf_part *p = &piece->part;
-    const uint64_t bits = p->kernels->add[f->atomic](&p->g, p->store.words, s->d, n, NULL, 0) &
+    const uint64_t bits = p->kernels->add[f->how](&p->g, p->store.words, s->d, n, NULL, 0) &
                           (~UINT64_C(0) >> (64 - n));
     for (size_t i = 0; bits && i < n; i++) s->present[i] = bits >> i & 1;
     return __builtin_popcountll(bits);
@@ -133,12 +133,14 @@ int bf_chain_add(bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     const bf_chain *c = f->chain;
     uint64_t d[BF_WIDTH_MAX];
-    if (!c->piece[0]->part.kernels || !f->variant->add_one)
+    if (!c->piece[0]->part.kernels)
         return (int)bf_chain_run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
     int rc = bf_chain_follow(f, err);
     if (rc < 0 || (rc = bf_chain_writable(f, err)) < 0) return rc;
     f->hash->one(f->secret, key, len, d);
-    return f->variant->add_one(f, d, err);
+    rc = f->variant->add_one ? f->variant->add_one(f, d, err)
+                             : (int)bf_chain_run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
+    return bf_sometimes_named(f, d[0], rc, err);
 }
 
 /* ---- many keys ---- */

@@ -23,14 +23,13 @@ typedef struct {
      * now; count, the least counter. */
     int (*apply)(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
         uint8_t *present, bf_error *err);
-    /* Before bits are written, by a batch each time, by single keys once / at the start of every
-     * batch call. */
+    /* Before a handle writes for the first time; at the start of every batch call. */
     int (*before_write)(bf_store *s, bf_error *err);
     int (*check)(bf_store *s, bf_error *err);
     int (*sync)(bf_store *s, bf_error *err);
     bool (*current)(const bf_store *s); /* is what is open still what its name leads to? */
-    /* Would another file under this name take the name of what is open?  NULL: it has none. */
-    bool (*named)(const bf_store *s, const char *path);
+    /* Does the name that it was opened by still lead to it?  NULL: nobody can take that away. */
+    bool (*has_name)(const bf_store *s);
     /* Whole bitmaps where there are no words; NULL = this home cannot.  Bytes are those of the
      * bitset. */
     int (*read)(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err);

@@ -36,7 +36,7 @@ int bf_redis_adopt(bf_redis *r, const bf_desc *d, bf_error *err)
     for (int rc; done == 2;)
         if ((rc = step(r, d, mark, &done, err)) < 0) return rc;
     if (done != 1) return 0;
-    r->mark = r->born = mark;
+    r->mark = r->filter_id = mark;
     r->adopted = true;
     return 1;
 }

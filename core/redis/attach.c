@@ -5,8 +5,7 @@
 #include "redis/meta.h"
 #include "redis/key_names.h"
 #include "redis/redisson.h"
-#include "redis/sharded.h"
-#include "redis/transport.h"
+#include "redis/keyset.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +35,12 @@ static int name_meta(bf_redis *r, bf_error *err)
     return 0;
 }
 
-int bf_redis_like(bf_store *s, const bf_redis *of, const char *key, bf_error *err)
+int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key, bf_error *err)
 {
     bf_redis *r = s->impl = calloc(1, sizeof *r);
     if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
     r->link = of->link;
-    r->guest = true;
+    r->shares_connection = true;
     r->owner = of->key;
     r->shards = 1;
     r->wait_replicas = of->wait_replicas;
@@ -70,14 +69,9 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
-    if ((spec->redis_client ? bf_client_open : bf_socket_open)(r->link, spec, err) < 0 ||
-        name_key(r, err) < 0)
-        return NULL;
+    if (bf_link_open(r->link, spec, err) < 0 || name_key(r, err) < 0) return NULL;
     r->link->one_slot =
         r->link->client && r->link->client->cluster && spec->wait_replicas; /* WAIT asks one node */
-    if (spec->timeout > 0) r->link->url.timeout = spec->timeout;
-    if (spec->retry_after != 0)
-        r->link->url.retry_after = spec->retry_after > 0 ? spec->retry_after : 0;
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;
@@ -98,11 +92,11 @@ static void put_look(bf_redis *r)
 }
 
 /* The next three replies; the first of them stays. */
-static int take_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
+static int take_look(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     size_t len;
     bf_link *l = r->link;
-    *s = (bf_redis_seen){ .bytes = -1 };
+    *s = (bf_redis_key_snapshot){ .bytes = -1 };
     bf_link_next(l);
     const bf_redis_reply hash = l->reply;
     int rc = bf_link_refusal(l, err);
@@ -110,6 +104,7 @@ static int take_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
     s->refused = bf_link_refusal(l, rc < 0 ? NULL : err);
     bf_reply_integer(&l->reply, 0, &s->bytes);
     bf_link_next(l);
+    if (!s->refused) s->refused = bf_link_refusal(l, rc < 0 ? NULL : err);
     const char *end = bf_reply_only_text(&l->reply, &len);
     s->end = end ? bf_redis_mark_in(end, len) : 0;
     l->reply = hash;
@@ -117,7 +112,7 @@ static int take_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: unexpected reply to STRLEN", r->label);
 }
 
-static int look_once(bf_redis *r, bf_redis_seen *s, bf_error *err)
+static int look_once(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     bf_link_begin(r->link, BF_LOOKS);
     put_look(r);
@@ -127,9 +122,9 @@ static int look_once(bf_redis *r, bf_redis_seen *s, bf_error *err)
 
 /* Bits without a companion hash may have been made after it was looked for: they are without one
  * if they are the same before and after it was looked for again. */
-int bf_redis_look(bf_redis *r, bf_redis_seen *s, bf_error *err)
+int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
-    bf_redis_seen before = { .bytes = -1 };
+    bf_redis_key_snapshot before = { .bytes = -1 };
     for (int i = 0; i < LOOKS; i++, before = *s) {
         const int rc = look_once(r, s, err);
         if (rc < 0 || r->link->reply.n || s->bytes == 0 || s->refused ||
@@ -219,7 +214,7 @@ static int nothing_there(bf_redis *r, const bf_spec *spec, bool meta, bf_error *
 {
     if (may_create(spec)) return 0;
     r->missing = true;
-    if (meta) return bf_redis_lost(r, err);
+    if (meta) return bf_redis_fail_lost(r, err);
     return bf_fail(err, BF_ENOENT, "%s does not exist", r->label);
 }
 
@@ -227,8 +222,8 @@ static int nothing_there(bf_redis *r, const bf_spec *spec, bool meta, bf_error *
  * another system's, or belong to a filter of ours. */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
 {
-    bf_redis_seen s;
-    int rc = bf_redis_look(r, &s, err);
+    bf_redis_key_snapshot s;
+    int rc = bf_redis_read_key(r, &s, err);
     if (rc < 0 || (rc = s.refused) < 0) return rc;
     if (spec->adopt)
         return bf_fail(err, BF_ENOTSUP,
@@ -251,11 +246,11 @@ int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_er
 /* The URL alone may also lead to one of Redisson's. */
 static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
 {
-    bf_redis_seen s;
+    bf_redis_key_snapshot s;
     char *meta = r->meta;
     r->meta = NULL;
     int rc = name_config(r, err);
-    if (rc == 0 && (rc = bf_redis_look(r, &s, err)) == 0 && bf_redisson_found(r)) {
+    if (rc == 0 && (rc = bf_redis_read_key(r, &s, err)) == 0 && bf_redisson_found(r)) {
         free(meta);
         return bf_redis_attach_redisson(r, spec, d, err);
     }
@@ -269,7 +264,8 @@ static int attach_unnamed(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error
 static bool bereft(const bf_redis *r, bool meta, long long bytes)
 {
     if (meta && bf_redis_meta_whole(r)) return false;
-    return r->guest ? meta || bytes : r->of && (uint64_t)bytes == bf_redis_length(r);
+    return r->shares_connection ? meta || bytes
+                                : r->parent && (uint64_t)bytes == bf_redis_length(r);
 }
 
 static int companion_lost(bf_redis *r, bf_error *err)
@@ -282,14 +278,14 @@ static int companion_lost(bf_redis *r, bf_error *err)
 
 static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub, bf_error *err)
 {
-    bf_redis_seen s;
+    bf_redis_key_snapshot s;
     uint32_t want = 0;
     *stub = false;
-    int rc = bf_redis_look(r, &s, err);
+    int rc = bf_redis_read_key(r, &s, err);
     if (rc < 0) return rc;
     const long long bytes = s.bytes;
     bool meta = r->link->reply.n > 1;
-    const uint32_t born = meta ? bf_redis_meta_born(r) : 0;
+    const uint32_t born = meta ? bf_redis_meta_filter_id(r) : 0;
     const bool making = meta && bf_redis_meta_making(r);
     r->keys = meta ? bf_redis_meta_keys(r) : 0;
     r->adopted = meta && bf_redis_meta_adopted(r);
@@ -298,15 +294,15 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     if (meta && (rc = bf_redis_meta_read(r, d, &want, err)) < 0) return rc;
     r->seen = want;
     if (meta && d->kind) { /* its parts are grown.c's */
-        r->born = born;
-        r->again = r->missing = false;
+        r->filter_id = born;
+        r->recreate = r->missing = false;
         return 1;
     }
     r->making = making;
-    if (meta && d->g.shards > 1 && !r->of) r->born = born;
-    if (meta && d->g.shards > 1 && !r->of) return bf_redis_attach_shards(r, spec, d, want, err);
+    if (meta && d->g.shards > 1 && !r->parent) r->filter_id = born;
+    if (meta && d->g.shards > 1 && !r->parent) return bf_redis_attach_shards(r, spec, d, want, err);
     if (s.refused) return s.refused;
-    if (!meta && !spec->scheme && !r->of && !may_create(spec) &&
+    if (!meta && !spec->scheme && !r->parent && !may_create(spec) &&
         (rc = attach_unnamed(r, spec, d, err)) != 0)
         return rc;
     if (bytes == 0) return nothing_there(r, spec, meta, err);
@@ -317,7 +313,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         return rc;
     if (s.end == want) {
         r->mark = want;
-        r->born = born;
+        r->filter_id = born;
         return 1;
     }
     *stub = true;
@@ -350,7 +346,7 @@ int bf_redis_attach_key(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *
 static void take_peek(bf_redis *r)
 {
     bf_desc d;
-    bf_redis_seen s;
+    bf_redis_key_snapshot s;
     uint32_t want;
     if (take_look(r, &s, NULL) < 0 || r->link->reply.n < 2 ||
         bf_redis_meta_read(r, &d, &want, NULL) < 0 || d.kind || d.g.shards > 1 || s.end != want)
@@ -358,12 +354,12 @@ static void take_peek(bf_redis *r)
     bf_redis_place(r, &d);
     if ((uint64_t)s.bytes != bf_redis_length(r)) return;
     r->mark = want;
-    r->born = bf_redis_meta_born(r);
+    r->filter_id = bf_redis_meta_filter_id(r);
     r->keys = bf_redis_meta_keys(r);
-    r->peeked = true;
+    r->prefetched = true;
 }
 
-int bf_redis_peek(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
+int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err)
 {
     if (n == 0) return 0;
     bf_redis_lock(whole);

@@ -8,15 +8,16 @@ typedef struct {
     long long bytes; /* of the key */
     uint32_t end;    /* its last four as a mark, 0: it has no four */
     int refused;     /* 0, or the error of a key that is no string */
-} bf_redis_seen;
-int bf_redis_look(bf_redis *r, bf_redis_seen *s, bf_error *err); /* K:meta is l->reply */
+} bf_redis_key_snapshot;
+int bf_redis_read_key(
+    bf_redis *r, bf_redis_key_snapshot *s, bf_error *err); /* K:meta is l->reply */
 /* Several keys of whole's in one trip: those that are sound are open then, and peeked.  What is
  * wrong with another says bf_redis_attach_key. */
-int bf_redis_peek(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);
+int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);
 int bf_redis_part_cache(bf_redis *r, bf_error *err); /* of a part that was just opened, if asked */
 int bf_redis_no_cache(const bf_redis *r, bf_error *err);
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);
-int bf_redis_like(bf_store *s, const bf_redis *of, const char *key,
+int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key,
     bf_error *err); /* the same server, another key; not opened */
 /* What is under the key selected, which the spec (its parameters, if it may be made) expects: as
  * bf_store_ops.attach. */

@@ -20,7 +20,7 @@ enum {
 }; /* while others exchange the bits meanwhile       */
 
 /* Sends it; 1 or 0 as the script says. */
-static int run(bf_redis *r, bf_error *err)
+static int run_script(bf_redis *r, bf_error *err)
 {
     long long v = 0;
     int rc = bf_link_run(r->link, &v, err);
@@ -33,17 +33,17 @@ static int run(bf_redis *r, bf_error *err)
 }
 
 /* Somebody may have cleared it or re-created it meanwhile, maybe with other parameters. */
-static int catch_up(bf_redis *r, bf_error *err)
+static int refresh_mark(bf_redis *r, bf_error *err)
 {
     uint32_t seen;
     bool changed;
     int rc = bf_redis_mark(r, &seen, err);
-    return rc < 0 ? rc : bf_redis_follow(r, seen, &changed, err);
+    return rc < 0 ? rc : bf_redis_check_generation(r, seen, &changed, err);
 }
 
-static int alive(bf_redis *r, int rc, bf_error *err)
+static int lost_if_none(bf_redis *r, int rc, bf_error *err)
 {
-    return rc == 0 ? bf_redis_lost(r, err) : rc < 0 ? rc : 0;
+    return rc == 0 ? bf_redis_fail_lost(r, err) : rc < 0 ? rc : 0;
 }
 
 /* ---- temporary keys ---- */
@@ -52,7 +52,7 @@ static void set_range(bf_link *l, const char *key, uint64_t at, const void *byte
     bf_link_say(l, "ssnb", "SETRANGE", key, at, bytes, len);
 }
 
-static int window(bf_link *l, const char *temp, bf_error *err)
+static int end_window(bf_link *l, const char *temp, bf_error *err)
 {
     bf_link_say(l, "ssn", "EXPIRE", temp, (uint64_t)TEMP_SECONDS);
     return bf_link_finish(l, err);
@@ -74,7 +74,7 @@ int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
             set_range(r->link, temp, r->mark_at - 1, "", 1);
         else if (whole)
             set_range(r->link, temp, r->mark_at, big, sizeof big);
-        rc = window(r->link, temp, err);
+        rc = end_window(r->link, temp, err);
     }
     return rc;
 }
@@ -91,7 +91,7 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
             set_range(r->link, temp, at, bytes + at, c);
             bf_link_push(r->link);
         }
-        rc = window(r->link, temp, err);
+        rc = end_window(r->link, temp, err);
     }
     return rc;
 }
@@ -117,10 +117,10 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
         bf_link_eval(r->link, bf_script_create, 3);
         bf_link_more(r->link, "sssx", r->key, r->meta, temp, r->seen);
         bf_redis_meta_put(r, d, mark);
-        rc = run(r, err);
+        rc = run_script(r, err);
     }
     if (rc < 0) bf_redis_discard(r, temp);
-    if (rc == 1) r->mark = r->born = mark;
+    if (rc == 1) r->mark = r->filter_id = mark;
     free(temp);
     return rc;
 }
@@ -128,16 +128,16 @@ int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 /* Bits that are ready in temp get into K at once. */
 static int swap_in(bf_redis *r, const char *how, const char *temp, uint32_t mark, bf_error *err)
 {
-    int rc = catch_up(r, err);
+    int rc = refresh_mark(r, err);
     if (rc < 0) return rc;
     bf_link_begin(r->link, BF_CHANGES);
     bf_redis_script(r, bf_script_exchange, temp);
     bf_link_more(r->link, "xrs", mark, mark, how);
-    return run(r, err);
+    return run_script(r, err);
 }
 
 /* renews: what comes of it has temp's mark. */
-static int exchange(bf_redis *r, const char *how, const void *bytes, bf_error *err)
+static int exchange_bitmap(bf_redis *r, const char *how, const void *bytes, bf_error *err)
 {
     char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_redis_new_mark();
@@ -148,20 +148,20 @@ static int exchange(bf_redis *r, const char *how, const void *bytes, bf_error *e
     if (rc != 1) bf_redis_discard(r, temp);
     if (rc == 1 && strcmp(how, "OR") != 0) r->mark = mark;
     free(temp);
-    return alive(r, rc, err);
+    return lost_if_none(r, rc, err);
 }
 
 int bf_redis_replace(bf_redis *r, const void *bytes, bf_error *err)
 {
-    return exchange(r, "", bytes, err);
+    return exchange_bitmap(r, "", bytes, err);
 }
 int bf_redis_intersect(bf_redis *r, const void *bytes, bf_error *err)
 {
-    return exchange(r, "AND", bytes, err);
+    return exchange_bitmap(r, "AND", bytes, err);
 }
 int bf_redis_unite(bf_redis *r, const void *bytes, bf_error *err)
 {
-    return exchange(r, "OR", bytes, err);
+    return exchange_bitmap(r, "OR", bytes, err);
 }
 
 uint64_t bf_redis_ms(double seconds)
@@ -170,26 +170,26 @@ uint64_t bf_redis_ms(double seconds)
 }
 
 /* A command over K and K:meta, until its script finds the mark.  ms: its argument, 0 = none. */
-static int care(bf_redis *r, const char *command, uint64_t ms, bf_error *err)
+static int command_on_keys(bf_redis *r, const char *command, uint64_t ms, bf_error *err)
 {
     int rc = 0;
     for (int i = 0; rc == 0 && i < TRIES; i++) {
-        if ((rc = catch_up(r, err)) < 0) return rc;
+        if ((rc = refresh_mark(r, err)) < 0) return rc;
         bf_link_begin(r->link, BF_CHANGES);
         bf_redis_script(r, bf_script_care, NULL);
         bf_link_word(r->link, command);
         if (ms) bf_link_number(r->link, ms);
-        rc = run(r, err);
+        rc = run_script(r, err);
     }
-    return alive(r, rc, err);
+    return lost_if_none(r, rc, err);
 }
 
 int bf_redis_expire(bf_redis *r, double seconds, bf_error *err)
 {
     const uint64_t ms = bf_redis_ms(seconds);
-    return care(r, ms ? "PEXPIRE" : "PERSIST", ms, err);
+    return command_on_keys(r, ms ? "PEXPIRE" : "PERSIST", ms, err);
 }
-int bf_redis_remove(bf_redis *r, bf_error *err) { return care(r, "DEL", 0, err); }
+int bf_redis_remove(bf_redis *r, bf_error *err) { return command_on_keys(r, "DEL", 0, err); }
 
 /* ---- looking ---- */
 /* A walk over the bytes of K, in commands that read so many each; take() gets each reply, and about
@@ -232,7 +232,7 @@ static int walk_once(bf_redis *r, walk *w, bf_error *err)
         size_t n = 0;
         uint64_t at = w->from;
         bool changed = false;
-        bf_redis_answers a = { .err = err };
+        bf_redis_outcome a = { .err = err };
         bf_link_begin(r->link, BF_LOOKS);
         for (; n < most && w->from < w->end; n++, w->from += w->step) {
             const uint64_t c = w->end - w->from < w->step ? w->end - w->from : w->step;
@@ -249,7 +249,7 @@ static int walk_once(bf_redis *r, walk *w, bf_error *err)
             return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", r->label, w->command);
         }
         if (!bf_redis_marked(r)) continue;
-        rc = bf_redis_follow(r, bf_redis_take_mark(r, &a), &changed, err);
+        rc = bf_redis_check_generation(r, bf_redis_take_mark(r, &a), &changed, err);
         if (rc < 0 || changed) return rc < 0 ? rc : 0;
     }
     return 1;
@@ -277,7 +277,7 @@ int bf_redis_read(bf_redis *r, uint64_t offset, void *buf, uint64_t len, bf_erro
         .take = take_bytes,
         .to = buf };
     int rc = walk_string(r, &w, err);
-    if (rc == 0 && w.missing && !r->foreign) return bf_redis_lost(r, err);
+    if (rc == 0 && w.missing && !r->foreign) return bf_redis_fail_lost(r, err);
     if (rc == 0 && m % 8 && len && offset + len == (m + 7) / 8)
         ((uint8_t *)buf)[len - 1] &= (uint8_t)~(0xFF >> m % 8);
     return rc;

@@ -20,5 +20,5 @@ int bf_redis_zeros(
 void bf_redis_discard(bf_redis *r, const char *temp);
 
 /* glance.c */
-int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
+int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
 #endif

@@ -63,7 +63,7 @@ void bf_redis_cache_forget(bf_redis_cache *c)
 }
 
 /* The words are cleared when somebody looks at them. */
-static void know_nothing(bf_redis_cache *c)
+static void forget_all(bf_redis_cache *c)
 {
     bf_redis_cache_forget(c);
     for (unsigned i = 0; i < c->shards; i++) c->shard[i].mark = 0;
@@ -102,7 +102,7 @@ static uint32_t mark_of(const bf_redis *r, unsigned i)
     return r->shard ? r->shard[i].mark : r->mark;
 }
 
-static void empty(bf_redis *r, unsigned i)
+static void forget_shard(bf_redis *r, unsigned i)
 {
     bf_redis_cache *c = r->cache;
     const uint64_t each = (bf_redis_cells(r) + 63) / 64; /* whole words, where there are shards */
@@ -111,9 +111,9 @@ static void empty(bf_redis *r, unsigned i)
 }
 
 /* Other bits since: nothing of the old ones is known any more. */
-static void look_at(bf_redis *r, unsigned i)
+static void forget_other_mark(bf_redis *r, unsigned i)
 {
-    if (r->cache->shard[i].mark != mark_of(r, i)) empty(r, i);
+    if (r->cache->shard[i].mark != mark_of(r, i)) forget_shard(r, i);
 }
 
 static bool is_over(const bf_redis_cache *c, unsigned i, double at)
@@ -127,21 +127,21 @@ static unsigned shard_of(const bf_redis *r, const uint64_t *pos)
 }
 
 /* What was learned on a connection before is not known any more. */
-static void look_at_era(bf_redis *r)
+static void forget_other_connection(bf_redis *r)
 {
     if (r->link->era == r->cache->era) return;
-    know_nothing(r->cache);
+    forget_all(r->cache);
     r->cache->era = r->link->era;
 }
 
 /* The connection may be a new one since the last batch: a count or a look at K:meta made it. */
-static bool known(bf_redis *r, const uint64_t *pos, unsigned k, double at)
+static bool is_known(bf_redis *r, const uint64_t *pos, unsigned k, double at)
 {
     const bf_redis_cache *c = r->cache;
     const unsigned i = shard_of(r, pos);
     uint8_t yes = 0;
-    look_at_era(r);
-    look_at(r, i);
+    forget_other_connection(r);
+    forget_other_mark(r, i);
     if (is_over(c, i, at)) return false;
     bf_words_apply(c->words, false, BF_OP_TEST, pos, 1, k, &yes);
     return yes;
@@ -154,7 +154,7 @@ static void unlearn(bf_redis *r, const uint64_t *pos, unsigned k)
 }
 
 /* What a trip told: only of cells that had one mark before and after it. */
-static void learn(const bf_redis_group *g, double at)
+static void learn(const bf_redis_request *g, double at)
 {
     bf_redis *r = g->of;
     bf_redis_cache *c = r->cache;
@@ -164,7 +164,7 @@ static void learn(const bf_redis_group *g, double at)
     for (size_t n = 0; n < g->nkeys; n++, pos += k) {
         const unsigned i = shard_of(r, pos);
         if (c->shard[i].mark != mark_of(r, i)) continue;
-        if (r->desc.g.counting && is_over(c, i, at)) empty(r, i);
+        if (r->desc.g.counting && is_over(c, i, at)) forget_shard(r, i);
         if (!r->desc.g.counting || c->shard[i].seen < 0) c->shard[i].seen = at;
         c->shard[i].used = true;
         if (g->op == BF_OP_ADD || g->present[n])
@@ -177,10 +177,10 @@ static void learn(const bf_redis_group *g, double at)
 /* ---- a part ---- */
 bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at)
 {
-    return r->cache && known(r, pos, k, at);
+    return r->cache && is_known(r, pos, k, at);
 }
 
-void bf_redis_cache_learn(const bf_redis_group *g, double at)
+void bf_redis_cache_learn(const bf_redis_request *g, double at)
 {
     if (g->of->cache) learn(g, at);
 }
@@ -189,14 +189,14 @@ void bf_redis_cache_learn(const bf_redis_group *g, double at)
 bool bf_redis_cache_heard(bf_redis *r, int rc)
 {
     if (!r->cache) return false;
-    look_at_era(r);
-    if (rc < 0 && !r->link->stands) know_nothing(r->cache);
+    forget_other_connection(r);
+    if (rc < 0 && !r->link->stands) forget_all(r->cache);
     if (rc < 0) bf_redis_cache_forget(r->cache);
     return rc == 0;
 }
 
 /* ---- a filter ---- */
-static char *room(bf_redis_cache *c, size_t bytes)
+static char *cache_room(bf_redis_cache *c, size_t bytes)
 {
     if (bytes <= c->room_cap) return c->room;
     char *more = realloc(c->room, bytes);
@@ -208,7 +208,7 @@ static char *room(bf_redis_cache *c, size_t bytes)
 
 /* What is removed is not known any more, whatever becomes of it.  With wait_replicas an add goes
  * the whole way: that replicas have a bit is not known from having seen it. */
-int bf_redis_cache_split(const bf_redis_group *all, bf_redis_group *rest, bf_error *err)
+int bf_redis_cache_split(const bf_redis_request *all, bf_redis_request *rest, bf_error *err)
 {
     bf_redis *r = all->of;
     bf_redis_cache *c = r->cache;
@@ -218,7 +218,7 @@ int bf_redis_cache_split(const bf_redis_group *all, bf_redis_group *rest, bf_err
         all->op == BF_OP_TEST || (all->op == BF_OP_ADD && !r->desc.g.counting && !r->wait_replicas);
     for (size_t i = 0; all->op == BF_OP_REMOVE && i < nkeys; i++) unlearn(r, all->pos + i * k, k);
     if (all->op == BF_OP_REMOVE) return 0;
-    char *space = room(c, nkeys * (k * sizeof *all->pos + sizeof(uint32_t) + 1));
+    char *space = cache_room(c, nkeys * (k * sizeof *all->pos + sizeof(uint32_t) + 1));
     if (!space) return bf_fail(err, BF_ENOMEM, "out of memory");
     uint64_t *pos = (uint64_t *)(void *)space;
     c->from = (uint32_t *)(void *)(pos + nkeys * k);
@@ -227,14 +227,14 @@ int bf_redis_cache_split(const bf_redis_group *all, bf_redis_group *rest, bf_err
     rest->present = (uint8_t *)(c->from + nkeys);
     rest->nkeys = 0;
     for (size_t i = 0; i < nkeys; i++) {
-        if ((all->present[i] = known(r, all->pos + i * k, k, c->at) && spared)) continue;
+        if ((all->present[i] = is_known(r, all->pos + i * k, k, c->at) && spared)) continue;
         memcpy(pos + rest->nkeys * k, all->pos + i * k, k * sizeof *pos);
         c->from[rest->nkeys++] = (uint32_t)i;
     }
     return 0;
 }
 
-void bf_redis_cache_join(const bf_redis_group *all, const bf_redis_group *rest, int rc)
+void bf_redis_cache_join(const bf_redis_request *all, const bf_redis_request *rest, int rc)
 {
     const bf_redis_cache *c = all->of->cache;
     if (!bf_redis_cache_heard(all->of, rc) || all->op == BF_OP_REMOVE) return;

@@ -11,9 +11,9 @@ double bf_redis_cache_now(void);
  * heard: after each trip, with what came of it; then, what it told. */
 bool bf_redis_cache_knows(bf_redis *r, const uint64_t *pos, unsigned k, double at);
 bool bf_redis_cache_heard(bf_redis *r, int rc);
-void bf_redis_cache_learn(const bf_redis_group *g, double at);
+void bf_redis_cache_learn(const bf_redis_request *g, double at);
 /* Of a filter that has a cache.  split: answers what is known, and makes rest of the other keys.
  * join, with what came of rest: learns it, and answers all its keys. */
-int bf_redis_cache_split(const bf_redis_group *all, bf_redis_group *rest, bf_error *err);
-void bf_redis_cache_join(const bf_redis_group *all, const bf_redis_group *rest, int rc);
+int bf_redis_cache_split(const bf_redis_request *all, bf_redis_request *rest, bf_error *err);
+void bf_redis_cache_join(const bf_redis_request *all, const bf_redis_request *rest, int rc);
 #endif

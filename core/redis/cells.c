@@ -23,12 +23,12 @@
  */
 enum { LINE = 512, A_RANGE = 72, A_GET = 35, TIMES = 2, FEW = 16 };
 
-static bool counts(const bf_redis_group *g) { return g->of->desc.g.counting; }
-static unsigned cell_bits(const bf_redis_group *g) { return counts(g) ? BF_CELL_BITS : 1; }
+static bool counts(const bf_redis_request *g) { return g->of->desc.g.counting; }
+static unsigned cell_bits(const bf_redis_request *g) { return counts(g) ? BF_CELL_BITS : 1; }
 
 /* Of counters a position that is named twice counts once.  n: of the positions that come back. */
 static const uint64_t *raised(
-    const bf_redis_group *g, const uint64_t *pos, uint64_t own[BF_K_MAX], unsigned *n)
+    const bf_redis_request *g, const uint64_t *pos, uint64_t own[BF_K_MAX], unsigned *n)
 {
     *n = g->k;
     if (g->op != BF_OP_ADD || !counts(g)) return pos;
@@ -49,7 +49,7 @@ static uint64_t other_line(const uint64_t *pos, unsigned k)
 }
 
 /* A single look of a client is one command: several cost phpredis a pipeline. */
-static uint8_t plan_key(const bf_redis_group *g, const uint64_t *pos)
+static uint8_t plan_key(const bf_redis_request *g, const uint64_t *pos)
 {
     const bf_link *l = g->of->link;
     if (g->op == BF_OP_ADD) return BY_BITFIELD;
@@ -70,7 +70,7 @@ static uint64_t string_bytes(const bf_redis *r)
 
 /* The keys, whether the complete string is read and all keys are looked at here, and whether the
  * mark comes with it or is a command of its own. */
-static void make_plan(bf_redis_group *g)
+static void make_plan(bf_redis_request *g)
 {
     const bool ours = !g->of->foreign && g->nkeys > 0 && !bf_redis_mark_apart(g->of);
     for (size_t i = 0; i < g->nkeys; i++) g->present[i] = plan_key(g, g->pos + i * g->k);
@@ -86,12 +86,12 @@ static void make_plan(bf_redis_group *g)
 }
 
 /* ---- commands ---- */
-static char *copy(char *at, const char *text, size_t len)
+static char *append_text(char *at, const char *text, size_t len)
 {
     memcpy(at, text, len);
     return at + len;
 }
-#define COPY(at, text) copy(at, text, sizeof text - 1)
+#define COPY(at, text) append_text(at, text, sizeof text - 1)
 
 static char *number_arg(char *at, const char *sign, uint64_t v)
 {
@@ -100,12 +100,12 @@ static char *number_arg(char *at, const char *sign, uint64_t v)
     *at++ = '$';
     at = bf_redis_digits(at, len + more);
     at = COPY(at, "\r\n");
-    at = copy(at, sign, more);
-    at = copy(at, text, len);
+    at = append_text(at, sign, more);
+    at = append_text(at, text, len);
     return COPY(at, "\r\n");
 }
 
-static void put_bitfield(const bf_redis_group *g, const uint64_t *given, bool with_mark)
+static void put_bitfield(const bf_redis_request *g, const uint64_t *given, bool with_mark)
 {
     bf_link *l = g->of->link;
     uint64_t own[BF_K_MAX];
@@ -131,7 +131,7 @@ static void put_bitfield(const bf_redis_group *g, const uint64_t *given, bool wi
     l->out_len = (size_t)(at - l->out);
 }
 
-static void put_key(const bf_redis_group *g, size_t key)
+static void put_key(const bf_redis_request *g, size_t key)
 {
     bf_redis *r = g->of;
     const uint64_t *pos = g->pos + key * g->k;
@@ -150,7 +150,7 @@ static void put_key(const bf_redis_group *g, size_t key)
     bf_link_push(r->link);
 }
 
-static void put(bf_redis_group *g, const char *about)
+static void put_request(bf_redis_request *g, const char *about)
 {
     bf_redis *r = g->of;
     make_plan(g);
@@ -161,20 +161,20 @@ static void put(bf_redis_group *g, const char *about)
 }
 
 /* ---- replies ---- */
-static void lower(unsigned *least, unsigned v)
+static void keep_least(unsigned *least, unsigned v)
 {
     if (v < *least) *least = v;
 }
 
 /* The reply to GETRANGE, of so many bytes or less; NULL: rc says what it is. */
-static const char *range(
-    bf_redis_group *g, uint64_t most, size_t *len, int *rc, bf_redis_answers *a)
+static const char *take_reply_bytes(
+    bf_redis_request *g, uint64_t most, size_t *len, int *rc, bf_redis_outcome *a)
 {
     *rc = 0;
     if (!bf_redis_next(g->of, a)) return NULL;
     const char *bytes = bf_reply_only_text(&g->of->link->reply, len);
     if (bytes && *len <= most) return bytes;
-    *rc = bf_redis_nonsense(g->of, a->err);
+    *rc = bf_redis_fail_protocol(g->of, a->err);
     return NULL;
 }
 
@@ -187,45 +187,45 @@ static unsigned cell_in(const char *bytes, size_t len, uint64_t at, unsigned bit
 }
 
 /* The cells of a key that lie in one range of so many cells, the one in which pos[i] is. */
-static int take_range(bf_redis_group *g, const uint64_t *pos, uint64_t of, unsigned cells,
-    unsigned *least, bf_redis_answers *a)
+static int take_range(bf_redis_request *g, const uint64_t *pos, uint64_t of, unsigned cells,
+    unsigned *least, bf_redis_outcome *a)
 {
     const unsigned bits = cell_bits(g);
     const uint64_t first = of / cells * cells;
     size_t len;
     int rc;
-    const char *bytes = range(g, cells * bits / 8, &len, &rc, a);
+    const char *bytes = take_reply_bytes(g, cells * bits / 8, &len, &rc, a);
     for (unsigned i = 0; bytes && i < g->k; i++) {
         const uint64_t at = pos[i] - first; /* wraps where it comes before */
-        if (at < cells) lower(least, cell_in(bytes, len, at, bits));
+        if (at < cells) keep_least(least, cell_in(bytes, len, at, bits));
     }
     return rc;
 }
 
-static uint8_t answer(const bf_redis_group *g, unsigned least)
+static uint8_t answer_of(const bf_redis_request *g, unsigned least)
 {
     const unsigned before = counts(g) && g->op == BF_OP_ADD; /* INCRBY tells what came of it */
     return g->op == BF_OP_COUNT ? (uint8_t)least : least > before;
 }
 
-static int take_string(bf_redis_group *g, bf_redis_answers *a)
+static int take_string(bf_redis_request *g, bf_redis_outcome *a)
 {
     const unsigned bits = cell_bits(g);
     const uint64_t *pos = g->pos, at = g->of->mark_at;
     size_t len;
     int rc;
-    const char *bytes = range(g, string_bytes(g->of), &len, &rc, a);
+    const char *bytes = take_reply_bytes(g, string_bytes(g->of), &len, &rc, a);
     for (size_t i = 0; bytes && i < g->nkeys; i++, pos += g->k) {
         unsigned least = BF_CELL_MAX;
         for (unsigned j = 0; j < g->k && least; j++)
-            lower(&least, cell_in(bytes, len, pos[j], bits));
-        g->present[i] = answer(g, least);
+            keep_least(&least, cell_in(bytes, len, pos[j], bits));
+        g->present[i] = answer_of(g, least);
     }
     if (bytes && !g->of->foreign) g->mark = bf_redis_mark_in(bytes + at, len > at ? len - at : 0);
     return rc;
 }
 
-static int take_bitfield(bf_redis_group *g, size_t key, unsigned *least, bf_redis_answers *a)
+static int take_bitfield(bf_redis_request *g, size_t key, unsigned *least, bf_redis_outcome *a)
 {
     uint64_t own[BF_K_MAX];
     unsigned k;
@@ -235,19 +235,19 @@ static int take_bitfield(bf_redis_group *g, size_t key, unsigned *least, bf_redi
     if (!bf_redis_next(g->of, a)) return 0;
     raised(g, g->pos + key * g->k, own, &k);
     const bf_redis_leaf *v = g->of->link->reply.leaves;
-    if (g->of->link->reply.n != k + (size_t)with_mark) return bf_redis_nonsense(g->of, a->err);
+    if (g->of->link->reply.n != k + (size_t)with_mark) return bf_redis_fail_protocol(g->of, a->err);
     for (unsigned i = 0; i < k + with_mark; i++)
         if (v[i].type != BF_LEAF_INTEGER || (i < k && (v[i].value < 0 || v[i].value > most)))
-            return bf_redis_nonsense(g->of, a->err);
+            return bf_redis_fail_protocol(g->of, a->err);
     for (unsigned i = 0; i < k; i++) {
-        lower(least, (unsigned)v[i].value);
+        keep_least(least, (unsigned)v[i].value);
         if (old) old[i] = v[i].value == 1;
     }
     if (with_mark) g->mark = (uint32_t)v[k].value;
     return 0;
 }
 
-static int take_key(bf_redis_group *g, size_t key, bf_redis_answers *a)
+static int take_key(bf_redis_request *g, size_t key, bf_redis_outcome *a)
 {
     const uint64_t *pos = g->pos + key * g->k;
     const unsigned a_byte = 8 / cell_bits(g);
@@ -260,11 +260,11 @@ static int take_key(bf_redis_group *g, size_t key, bf_redis_answers *a)
     if (how == BY_LINE || how == BY_TWO_LINES) rc = take_range(g, pos, pos[0], LINE, &least, a);
     if (how == BY_TWO_LINES && rc == 0)
         rc = take_range(g, pos, other_line(pos, g->k) * LINE, LINE, &least, a);
-    g->present[key] = answer(g, least);
+    g->present[key] = answer_of(g, least);
     return rc;
 }
 
-static int take(bf_redis_group *g, bf_redis_answers *a)
+static int take_request(bf_redis_request *g, bf_redis_outcome *a)
 {
     int rc = g->as_string ? take_string(g, a) : 0;
     for (size_t i = 0; !g->as_string && rc == 0 && i < g->nkeys; i++) rc = take_key(g, i, a);
@@ -275,7 +275,7 @@ static int take(bf_redis_group *g, bf_redis_answers *a)
 
 /* ---- taking back ---- */
 /* Best effort: the error stands.  Of bits those that were 0, of counters all, and by how much. */
-static void undo(const bf_redis_group *g)
+static void undo_add(const bf_redis_request *g)
 {
     const unsigned k = g->k;
     bf_link *l = g->of->link;
@@ -296,5 +296,7 @@ static void undo(const bf_redis_group *g)
     bf_link_finish(l, NULL);
 }
 
-const bf_redis_question bf_redis_looks = { .put = put, .take = take };
-const bf_redis_question bf_redis_adds = { .done = "added", .put = put, .take = take, .undo = undo };
+const bf_redis_op bf_redis_tests = { .put = put_request, .take = take_request };
+const bf_redis_op bf_redis_adds = {
+    .done = "added", .put = put_request, .take = take_request, .undo = undo_add
+};

@@ -14,14 +14,14 @@
 enum { SCRIPT_KEYS = 50, SCRIPT_POSITIONS = 1500, SUMS = 250 };
 
 /* How many of so many keys go into one script. */
-static size_t share(size_t nkeys, unsigned k)
+static size_t keys_per_script(size_t nkeys, unsigned k)
 {
     size_t most = SCRIPT_POSITIONS / k;
     most = most < 1 ? 1 : most < SCRIPT_KEYS ? most : SCRIPT_KEYS;
     return nkeys < most ? nkeys : most;
 }
 
-static void put_keys(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k)
+static void put_remove_keys(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k)
 {
     uint64_t own[BF_K_MAX];
     bf_redis_script(r, bf_script_count_down, NULL);
@@ -33,14 +33,14 @@ static void put_keys(bf_redis *r, const uint64_t *pos, size_t nkeys, unsigned k)
     }
 }
 
-static void put(bf_redis_group *g, const char *about)
+static void put_removes(bf_redis_request *g, const char *about)
 {
     bf_link *l = g->of->link;
     for (size_t at = 0, c; at < g->nkeys; at += c) {
-        c = share(g->nkeys - at, g->k);
+        c = keys_per_script(g->nkeys - at, g->k);
         bf_link_apart(l);
         bf_link_about(l, about);
-        put_keys(g->of, g->pos + at * g->k, c, g->k);
+        put_remove_keys(g->of, g->pos + at * g->k, c, g->k);
         bf_link_allow(l, c, 0);
         bf_link_push(l);
     }
@@ -48,7 +48,7 @@ static void put(bf_redis_group *g, const char *about)
 
 /* A mark that is gone does not come back: once a script has not found it, no later one has.  Then
  * the group is what is left to be removed. */
-static int take(bf_redis_group *g, bf_redis_answers *a)
+static int take_removes(bf_redis_request *g, bf_redis_outcome *a)
 {
     const bf_redis_reply *reply = &g->of->link->reply;
     const size_t nkeys = g->nkeys;
@@ -56,16 +56,16 @@ static int take(bf_redis_group *g, bf_redis_answers *a)
     long long v;
     g->mark = g->of->mark;
     for (size_t at = 0, c; at < nkeys; at += c) {
-        c = share(nkeys - at, g->k);
+        c = keys_per_script(nkeys - at, g->k);
         if (!bf_redis_next(g->of, a)) continue;
         const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
-        if (reply->n != (other ? 2 : c)) return bf_redis_nonsense(g->of, a->err);
+        if (reply->n != (other ? 2 : c)) return bf_redis_fail_protocol(g->of, a->err);
         if (other && (!bf_reply_integer(reply, 1, &v) || v < 0 || v > UINT32_MAX))
-            return bf_redis_nonsense(g->of, a->err);
+            return bf_redis_fail_protocol(g->of, a->err);
         if (other) g->mark = (uint32_t)v;
         for (size_t i = 0; !other && i < c; i++) {
             if (!bf_reply_integer(reply, i, &v) || v < 0 || v > 1)
-                return bf_redis_nonsense(g->of, a->err);
+                return bf_redis_fail_protocol(g->of, a->err);
             g->present[done++] = (uint8_t)v;
         }
     }
@@ -75,7 +75,9 @@ static int take(bf_redis_group *g, bf_redis_answers *a)
     return 0;
 }
 
-const bf_redis_question bf_redis_removes = { .done = "removed", .put = put, .take = take };
+const bf_redis_op bf_redis_removes = {
+    .done = "removed", .put = put_removes, .take = take_removes
+};
 
 /* ---- the sum with counters of memory ---- */
 /* The next counters above 0, from *at on. */
@@ -101,7 +103,7 @@ int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
     uint8_t by[SUMS + 1], present;
     int rc = 0;
     for (size_t n; rc == 0 && (n = gather(words, bf_redis_cells(r), &at, pos, by));) {
-        bf_redis_group g = { .of = r,
+        bf_redis_request g = { .of = r,
             .op = BF_OP_ADD,
             .pos = pos,
             .by = by,

@@ -64,11 +64,11 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
     const bool own = clock && len == 3 && !memcmp(clock, "own", 3);
     const bool none = l->reply.n == 1 && l->reply.leaves[0].type == BF_LEAF_NIL;
     bf_link_next(l);
-    if (!own && !none) return bf_redis_nonsense(whole, err);
+    if (!own && !none) return bf_redis_fail_protocol(whole, err);
     bf_int_store_release(&f->chain->own_time, own ? 2 : 1);
     if (l->reply.n != 2 || !decimal(&l->reply, 0, INT64_C(1) << 40, &s) ||
         !decimal(&l->reply, 1, 999999, &more))
-        return bf_redis_nonsense(whole, err);
+        return bf_redis_fail_protocol(whole, err);
     *us = s * 1000000 + more;
     return 0;
 }
@@ -146,7 +146,7 @@ int bf_redis_window_pieces(bf_filter *f, bf_error *err)
     return 0;
 }
 
-static void let_go(bf_piece *p)
+static void close_epoch(bf_piece *p)
 {
     bf_store *s = &p->part.store;
     if (s->impl) s->ops->close(s);
@@ -157,15 +157,15 @@ static void let_go(bf_piece *p)
 }
 
 /* The piece of that epoch begins to speak of {K}:w<epoch>, which is not opened yet. */
-static int point(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
+static int point_to_epoch(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
     const bf_redis *whole = bf_redis_whole(f);
     char *key = bf_redis_name(whole->link, whole->key, BF_NAME_EPOCH, epoch);
-    let_go(p);
-    int rc = key ? bf_redis_like(&p->part.store, bf_redis_whole(f), key, err)
+    close_epoch(p);
+    int rc = key ? bf_redis_open_sibling(&p->part.store, bf_redis_whole(f), key, err)
                  : bf_fail(err, BF_ENOMEM, "out of memory");
     free(key);
-    if (rc < 0) let_go(p);
+    if (rc < 0) close_epoch(p);
     return rc;
 }
 
@@ -184,8 +184,8 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
         bf_live_set(p->live, epoch);
         return 0;
     }
-    if (rc == BF_ENOENT) rc = bf_redis_lost(bf_redis_whole(f), err);
-    let_go(p);
+    if (rc == BF_ENOENT) rc = bf_redis_fail_lost(bf_redis_whole(f), err);
+    close_epoch(p);
     return rc;
 }
 
@@ -197,15 +197,15 @@ static int attach_epochs(bf_filter *f, int64_t now, const bool *has, bf_error *e
     int rc = 0;
     for (unsigned i = f->chain->desc.parts + 1; rc == 0 && i-- > 0;) {
         bf_piece *p = bf_window_piece(f->chain, now - i);
-        if (!has[i] && bf_live(p->live) != BF_NEVER) let_go(p);
+        if (!has[i] && bf_live(p->live) != BF_NEVER) close_epoch(p);
         if (!has[i] || bf_live(p->live) == now - i) continue;
-        if ((rc = point(f, p, now - i, err)) == 0) r[n++] = bf_redis_of(p);
+        if ((rc = point_to_epoch(f, p, now - i, err)) == 0) r[n++] = bf_redis_of(p);
     }
-    if (rc == 0) rc = bf_redis_peek(bf_redis_whole(f), r, n, err);
+    if (rc == 0) rc = bf_redis_prefetch_keys(bf_redis_whole(f), r, n, err);
     for (unsigned i = f->chain->desc.parts + 1; rc == 0 && i-- > 0;)
         if (has[i]) rc = attach_epoch(f, now - i, err);
     for (unsigned i = 0; rc < 0 && i < f->chain->count; i++) /* what was not opened */
-        if (bf_live(f->chain->piece[i]->live) == BF_NEVER) let_go(f->chain->piece[i]);
+        if (bf_live(f->chain->piece[i]->live) == BF_NEVER) close_epoch(f->chain->piece[i]);
     return rc;
 }
 
@@ -229,16 +229,16 @@ static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
     return 0;
 }
 
-static int take(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_error *err)
+static int take_fields(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_error *err)
 {
     const bf_redis_leaf *v = whole->link->reply.leaves;
-    if (whole->link->reply.n != FIELDS + n) return bf_redis_nonsense(whole, err);
+    if (whole->link->reply.n != FIELDS + n) return bf_redis_fail_protocol(whole, err);
     for (unsigned i = 0; i < FIELDS + n; i++)
         if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL)
-            return bf_redis_nonsense(whole, err);
+            return bf_redis_fail_protocol(whole, err);
     if (v[0].type == BF_LEAF_NIL) {
-        bf_flag_set(&whole->told);
-        return bf_redis_lost(whole, err);
+        bf_flag_set(&whole->loss_reported);
+        return bf_redis_fail_lost(whole, err);
     }
     for (unsigned i = 0; i < n; i++) has[i] = v[FIELDS + i].type == BF_LEAF_TEXT;
     return take_epoch(whole, newest, err);
@@ -249,17 +249,17 @@ static int begin_anew(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     uint32_t born;
-    int rc = bf_redis_whole_alike(f, &born, err);
-    if (rc < 0 || born == bf_redis_whole(f)->born) return rc; /* it is as it was */
-    rc = bf_redis_whole_anew(f, born, err);
-    for (unsigned i = 0; i < c->count; i++) let_go(c->piece[i]);
+    int rc = bf_redis_check_alike(f, &born, err);
+    if (rc < 0 || born == bf_redis_whole(f)->filter_id) return rc; /* it is as it was */
+    rc = bf_redis_take_recreated(f, born, err);
+    for (unsigned i = 0; i < c->count; i++) close_epoch(c->piece[i]);
     c->newest = BF_NEVER;
     bf_live_set(c->epoch, BF_NEVER);
     return rc;
 }
 
 /* One HMGET: the newest epoch, and which of now .. now - parts have a part. */
-static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
+static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     bf_link *l = whole->link;
@@ -274,10 +274,10 @@ static int fetch(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error
         bf_link_word(l, text);
     }
     int rc = bf_link_finish(l, err);
-    if (rc == 0) rc = take(whole, n, newest, has, err);
+    if (rc == 0) rc = take_fields(whole, n, newest, has, err);
     const int64_t born = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
     bf_link_unlock(l);
-    return rc < 0 || (uint32_t)(born > 0 ? born : 0) == whole->born ? rc : begin_anew(f, err);
+    return rc < 0 || (uint32_t)(born > 0 ? born : 0) == whole->filter_id ? rc : begin_anew(f, err);
 }
 
 bool bf_redis_window_stale(const bf_filter *f, int64_t now)
@@ -306,7 +306,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     for (int tries = 0; tries < 100; tries++) {
         bf_piece *last = bf_window_piece(c, *now);
         const uint32_t mark = bf_redis_mark_of(last);
-        if ((rc = fetch(f, *now, &newest, has, err)) < 0) return rc;
+        if ((rc = fetch_epochs(f, *now, &newest, has, err)) < 0) return rc;
         if (newest > *now) {
             *now = newest;
             continue;
@@ -336,14 +336,14 @@ static void put_integer(bf_link *l, int64_t v)
     bf_link_word(l, text);
 }
 
-static void put_turn(bf_filter *f, bf_redis *r, const bf_redis_birth *b)
+static void put_turn(bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b)
 {
     bf_link *l = r->link;
     put_integer(l, b->epoch);
     bf_link_number(l, life_of(f));
     put_integer(l, b->epoch - (int64_t)f->chain->desc.parts);
     put_integer(l, f->chain->newest);
-    bf_link_more(l, "x", bf_redis_whole(f)->born);
+    bf_link_more(l, "x", bf_redis_whole(f)->filter_id);
     bf_redis_meta_put(r, b->desc, b->own_mark);
 }
 
@@ -358,8 +358,8 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     int rc = none || meta ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
     d.kind = BF_FIXED;
     if (rc == 0)
-        rc = bf_redis_bear(f, bf_redis_of(p),
-            &(bf_redis_birth){ .script = bf_script_turn,
+        rc = bf_redis_create_part(f, bf_redis_of(p),
+            &(bf_redis_create_part_args){ .script = bf_script_turn,
                 .before = key,
                 .before_meta = meta,
                 .mark_at = (d.g.m + 31) / 32 * 4,
@@ -371,19 +371,19 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
             err);
     free(key);
     free(meta);
-    return rc == 2 ? bf_redis_lost(whole, err) : rc < 0 ? rc : 0;
+    return rc == 2 ? bf_redis_fail_lost(whole, err) : rc < 0 ? rc : 0;
 }
 
 /* Makes the part of that epoch, if nobody was faster. */
-static int make(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
+static int make_epoch(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
-    int rc = point(f, p, epoch, err);
+    int rc = point_to_epoch(f, p, epoch, err);
     if (rc < 0) return rc;
     bf_redis *r = bf_redis_of(p);
     bf_redis_lock(r);
     rc = send_turn(f, p, epoch, err);
     bf_link_unlock(r->link);
-    let_go(p); /* whoever made it: it is taken in as another's would be */
+    close_epoch(p); /* whoever made it: it is taken in as another's would be */
     return rc;
 }
 
@@ -392,7 +392,7 @@ int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err)
     for (int tries = 0; tries < 100; tries++) {
         int rc = bf_redis_window_look(f, now, false, err);
         bf_piece *p = bf_window_piece(f->chain, *now);
-        if (rc < 0 || bf_live(p->live) == *now || (rc = make(f, p, *now, err)) < 0) return rc;
+        if (rc < 0 || bf_live(p->live) == *now || (rc = make_epoch(f, p, *now, err)) < 0) return rc;
     }
     return too_fast(f, err);
 }
@@ -406,7 +406,7 @@ int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
         bf_piece *p = bf_window_piece(f->chain, epoch);
         if (rc < 0 || bf_live(p->live) == epoch || epoch < now - (int64_t)f->chain->desc.parts)
             return rc;
-        if ((rc = make(f, p, epoch, err)) < 0) return rc;
+        if ((rc = make_epoch(f, p, epoch, err)) < 0) return rc;
     }
     return too_fast(f, err);
 }

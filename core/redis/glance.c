@@ -34,7 +34,7 @@ static int64_t ones_of(const bf_redis *r, uint64_t each)
 }
 
 /* *ones of *of cells are set. */
-int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
+int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_link *l = r->link;
     const uint64_t bytes = (r->bits + 7) / 8;
@@ -55,7 +55,7 @@ int bf_redis_glance(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
     for (unsigned i = 0; i < n; i++) {
         bf_link_next(l);
         const int64_t here = ones_of(r, each);
-        if (here < 0) return bf_redis_nonsense(r, err);
+        if (here < 0) return bf_redis_fail_protocol(r, err);
         *ones += (uint64_t)here;
     }
     return 0;

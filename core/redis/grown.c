@@ -39,7 +39,7 @@ static bf_piece *new_piece(bf_filter *f, unsigned i, bf_error *err)
             (bf_store){ .ops = f->part.store.ops, .read_only = f->part.store.read_only };
         p->live = &p->own;
         bf_live_set(p->live, 0);
-        if (bf_redis_like(&p->part.store, whole, key, err) == 0) {
+        if (bf_redis_open_sibling(&p->part.store, whole, key, err) == 0) {
             free(key);
             return p;
         }
@@ -63,8 +63,8 @@ int bf_redis_attach_part(bf_filter *f, bf_piece *p, bf_desc *d, bf_error *err)
 {
     bf_redis *r = bf_redis_of(p);
     bf_spec spec = { .must_exist = true, .read_only = f->part.store.read_only };
-    if (!r->peeked) return p->part.store.ops->attach(&p->part.store, &spec, d, err);
-    r->peeked = false;
+    if (!r->prefetched) return p->part.store.ops->attach(&p->part.store, &spec, d, err);
+    r->prefetched = false;
     *d = r->desc;
     return 1;
 }
@@ -76,7 +76,7 @@ static bf_piece *piece_of(bf_filter *f, unsigned i, bf_error *err)
     return i < f->chain->kept ? f->chain->piece[i] : new_piece(f, i, err);
 }
 
-static void put_away(bf_filter *f, unsigned i, bf_piece *p)
+static void free_if_new(bf_filter *f, unsigned i, bf_piece *p)
 {
     if (i >= f->chain->kept) free_piece(p);
 }
@@ -117,13 +117,13 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
         }
         r[n] = bf_redis_of(p[n]);
     }
-    if (rc == 0) rc = bf_redis_peek(bf_redis_whole(f), r, n, err);
+    if (rc == 0) rc = bf_redis_prefetch_keys(bf_redis_whole(f), r, n, err);
     for (unsigned i = 0; i < n; i++) {
         bf_desc d;
         if (rc == 0) rc = open_part(f, p[i], from + i, &d, err);
         if (rc < 0) {
             bf_redis_whole(f)->missing |= bf_redis_of(p[i])->missing;
-            put_away(f, from + i, p[i]);
+            free_if_new(f, from + i, p[i]);
         } else
             rc = join(f, p[i], &d.g);
     }
@@ -131,12 +131,12 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
 }
 
 /* How many parts K:meta says there are (-1: none), and with which mark the whole was born. */
-static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
+static int fetch_parts(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
 {
     bf_link *l = whole->link;
     bf_redis_lock(whole);
     int rc = bf_link_look(l, err, "HMGET", whole->meta, "parts", "born");
-    if (rc == 0 && l->reply.n != 2) rc = bf_redis_nonsense(whole, err);
+    if (rc == 0 && l->reply.n != 2) rc = bf_redis_fail_protocol(whole, err);
     *parts = rc == 0 ? bf_reply_number(&l->reply, 0, 10) : -1;
     const int64_t mark = rc == 0 ? bf_reply_number(&l->reply, 1, 16) : 0;
     *born = mark > 0 && mark <= UINT32_MAX ? (uint32_t)mark : 0;
@@ -144,29 +144,32 @@ static int fetch(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
     return rc;
 }
 
-static bool doubts(bf_filter *f, bool adding)
+static bool must_recheck(bf_filter *f, bool adding)
 {
     unsigned n = 0;
-    bool in = false, whole = bf_redis_whole(f)->fate != BF_FINE;
-    bf_redis_whole(f)->fate = BF_FINE;
+    bool in = false, whole = bf_redis_whole(f)->outcome != BF_FINE;
+    bf_redis_whole(f)->outcome = BF_FINE;
     for (unsigned i = 0; i < f->chain->count; i++) {
         bf_redis *r = f->chain->piece[i]->part.store.impl;
-        if (!r || r->fate == BF_FINE) continue;
+        if (!r || r->outcome == BF_FINE) continue;
         n++;
-        in |= r->fate == BF_ANEW_IN;
-        r->fate = BF_FINE;
+        in |= r->outcome == BF_ANEW_IN;
+        r->outcome = BF_FINE;
     }
     /* a call ends at the first: an earlier one was told by the other */
-    if (n > 1) bf_flag_set(&bf_redis_whole(f)->told);
-    bf_redis_whole(f)->note = !(n || whole) || !adding ? NULL : in ? BF_SENT_IN : BF_SENT_OUT;
+    if (n > 1) bf_flag_set(&bf_redis_whole(f)->loss_reported);
+    bf_redis_whole(f)->add_outcome = !(n || whole) || !adding ? NULL
+                                     : in                     ? BF_SENT_IN
+                                                              : BF_SENT_OUT;
     return n || whole;
 }
 
 /* Who was told of a loss and goes on all the same, because what was lost came back or is not asked,
  * is to be told of the next one. */
-static void fine(bf_filter *f)
+static void reset_reports(bf_filter *f)
 {
-    if (bf_flag_get(&bf_redis_whole(f)->told)) bf_flag_clear(&bf_redis_whole(f)->told);
+    if (bf_flag_get(&bf_redis_whole(f)->loss_reported))
+        bf_flag_clear(&bf_redis_whole(f)->loss_reported);
 }
 
 /* The first part is always there; the other pieces wait for the new parts of the same names.  While
@@ -176,20 +179,20 @@ static int begin_anew(bf_filter *f, bool opening, bf_error *err)
     bf_chain *c = f->chain;
     bf_desc d;
     uint32_t born;
-    int rc = bf_redis_whole_alike(f, &born, err);
-    if (rc == 0 && born == bf_redis_whole(f)->born) return 0; /* it is as it was */
-    if (rc == 0 && opening) bf_redis_whole(f)->born = born;
+    int rc = bf_redis_check_alike(f, &born, err);
+    if (rc == 0 && born == bf_redis_whole(f)->filter_id) return 0; /* it is as it was */
+    if (rc == 0 && opening) bf_redis_whole(f)->filter_id = born;
     if (rc < 0 || c->count == 0 || (rc = open_part(f, c->piece[0], 0, &d, err)) < 0) return rc;
     if (c->kept < c->count) c->kept = c->count;
     for (unsigned i = 0; i < c->kept; i++) { c->piece[i]->known = 0; }
     bf_uint_store_release(&c->count, 1);
     bf_flag_clear(&c->full);
-    return opening ? 0 : bf_redis_whole_anew(f, born, err);
+    return opening ? 0 : bf_redis_take_recreated(f, born, err);
 }
 
 /* The newest part's mark counts as known once K:meta has said after it was read that there is no
  * later part. */
-static int follow(bf_filter *f, bf_error *err)
+static int refresh(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
     bf_redis *whole = bf_redis_whole(f);
@@ -199,12 +202,12 @@ static int follow(bf_filter *f, bf_error *err)
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
     for (;;) { /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? bf_redis_mark_of(c->piece[c->count - 1]) : 0;
-        int rc = fetch(whole, &parts, &born, err);
-        if (rc == 0 && parts >= 1 && born != whole->born) rc = begin_anew(f, opening, err);
+        int rc = fetch_parts(whole, &parts, &born, err);
+        if (rc == 0 && parts >= 1 && born != whole->filter_id) rc = begin_anew(f, opening, err);
         if (rc < 0) return rc;
         if (parts < 1 || parts < (int64_t)c->count) {
-            bf_flag_set(&whole->told);
-            return bf_redis_lost(whole, err);
+            bf_flag_set(&whole->loss_reported);
+            return bf_redis_fail_lost(whole, err);
         }
         if (parts > BF_PARTS_MAX)
             return bf_fail(err, BF_EFORMAT,
@@ -218,7 +221,7 @@ static int follow(bf_filter *f, bf_error *err)
     }
 }
 
-static bool news(const bf_filter *f)
+static bool has_new_parts(const bf_filter *f)
 {
     if (f->chain->desc.kind == BF_WINDOW) return false;
     const bf_piece *p = f->chain->piece[bf_chain_count(f->chain) - 1];
@@ -226,7 +229,7 @@ static bool news(const bf_filter *f)
 }
 
 /* ---- a new part ---- */
-static void put_append(bf_filter *f, bf_redis *r, const bf_redis_birth *b)
+static void put_append(bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b)
 {
     bf_link *l = r->link;
     bf_redis *whole = bf_redis_whole(f);
@@ -243,28 +246,28 @@ static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *er
     const bool first = c->count == 0;
     bf_redis *r = bf_redis_of(p), *before = first ? NULL : bf_redis_of(c->piece[c->count - 1]);
     const bf_redis *whole = bf_redis_whole(f);
-    const bf_redis_birth b = { .script = bf_script_append,
+    const bf_redis_create_part_args b = { .script = bf_script_append,
         .before = first ? NULL : before->key,
         .before_meta = first ? NULL : before->meta,
         .mark_at = first ? 0 : before->mark_at,
-        .mark = !first         ? before->mark
-                : whole->again ? whole->born
-                               : 0,
+        .mark = !first            ? before->mark
+                : whole->recreate ? whole->filter_id
+                                  : 0,
         .next = bf_redis_new_mark(),
         .own_mark = bf_redis_new_mark(),
         .desc = d,
         .later = first ? BF_PARTS_MAX - 1 : 0,
         .rest = put_append };
-    int rc = bf_redis_bear(f, r, &b, err);
+    int rc = bf_redis_create_part(f, r, &b, err);
     if (rc != 1) return rc;
-    r->mark = r->born = p->known = b.own_mark;
+    r->mark = r->filter_id = p->known = b.own_mark;
     r->keys = 0;
     if ((rc = bf_redis_part_cache(r, err)) < 0) return rc;
     if (before) __atomic_store_n(&before->mark, b.next, __ATOMIC_RELEASE);
     return 1;
 }
 
-static int append(bf_filter *f, const bf_desc *part, bf_error *err)
+static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
 {
     bf_desc d = *part;
     bf_chain *c = f->chain;
@@ -281,44 +284,45 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     int rc = send_append(f, p, &d, err);
     bf_link_unlock(bf_redis_of(p)->link);
     if (rc == 1) return join(f, p, &d.g);
-    put_away(f, c->count, p);
+    free_if_new(f, c->count, p);
     if (rc == 2) { /* cleared meanwhile, or lost: its next trip tells */
         bf_store *s = &c->piece[c->count - 1]->part.store;
         uint64_t ones;
         rc = s->ops->count(s, &ones, NULL, err);
     }
-    return rc < 0 ? rc : c->count ? follow(f, err) : 0;
+    return rc < 0 ? rc : c->count ? refresh(f, err) : 0;
 }
 
 /* 0: somebody else's is there. */
-static int create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+static int create_filter(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_desc part;
     if (d->kind == BF_WINDOW) return bf_redis_window_create(f, d, spec, err);
     int rc = bf_chain_begin(f, d, spec, err);
-    if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 || (rc = append(f, &part, err)) < 0)
+    if (rc < 0 || (rc = bf_chain_part(d, 0, 0, &part, err)) < 0 ||
+        (rc = append_part(f, &part, err)) < 0)
         return rc;
     if (f->chain->count) return 1;
     bf_chain_free(f);
     return 0;
 }
 
-static bool lost(bf_filter *f)
+static bool can_recreate(bf_filter *f)
 {
     bf_redis *whole = bf_redis_whole(f);
-    whole->again = f->chain->desc.kind == BF_GROW && whole->missing && whole->born;
-    return whole->again;
+    whole->recreate = f->chain->desc.kind == BF_GROW && whole->missing && whole->filter_id;
+    return whole->recreate;
 }
 
 /* ---- all of it: each part's own script, the hash of the whole last (expire) or first (delete)
  * ---- */
-static int expire(bf_filter *f, double seconds, bf_error *err)
+static int expire_filter(bf_filter *f, double seconds, bf_error *err)
 {
     if (f->chain->desc.kind == BF_WINDOW)
         return bf_fail(
             err, BF_ENOTSUP, "a forgetting filter expires part by part: expire() is not for it");
     bf_redis *whole = bf_redis_whole(f);
-    int rc = follow(f, err);
+    int rc = refresh(f, err);
     for (unsigned i = 0; rc >= 0 && i < f->chain->count; i++) {
         bf_store *s = &f->chain->piece[i]->part.store;
         rc = s->ops->expire(s, seconds, err);
@@ -338,8 +342,8 @@ static int remove_parts(bf_filter *f, bf_error *err)
         bf_piece *p = f->chain->piece[i];
         if (!p->part.store.impl) continue;
         int rc = p->part.store.ops->remove(&p->part.store, first < 0 ? NULL : err);
-        if (rc < 0 && bf_redis_of(p)->fate == BF_MISSING) {
-            bf_redis_of(p)->fate = BF_FINE;
+        if (rc < 0 && bf_redis_of(p)->outcome == BF_MISSING) {
+            bf_redis_of(p)->outcome = BF_FINE;
             rc = 0;
         }
         if (first == 0) first = rc;
@@ -347,11 +351,11 @@ static int remove_parts(bf_filter *f, bf_error *err)
     return first;
 }
 
-static int remove_(bf_filter *f, bf_error *err)
+static int remove_filter(bf_filter *f, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     int64_t now = bf_live(f->chain->epoch);
-    int rc = follow(f, err);
+    int rc = refresh(f, err);
     if (rc == 0 && f->chain->desc.kind == BF_WINDOW) rc = bf_redis_window_look(f, &now, true, err);
     if (rc < 0) return rc;
     bf_redis_lock(whole);
@@ -360,17 +364,17 @@ static int remove_(bf_filter *f, bf_error *err)
     return rc < 0 ? rc : remove_parts(f, err);
 }
 
-const bf_chain_ops bf_chain_redis = { .create = create,
-    .append = append,
-    .follow = follow,
-    .news = news,
-    .doubts = doubts,
-    .fine = fine,
-    .lost = lost,
+const bf_chain_ops bf_chain_redis = { .create = create_filter,
+    .append = append_part,
+    .follow = refresh,
+    .news = has_new_parts,
+    .doubts = must_recheck,
+    .fine = reset_reports,
+    .lost = can_recreate,
     .ask = bf_redis_parts_ask,
     .put = bf_redis_parts_put,
-    .expire = expire,
-    .remove = remove_,
+    .expire = expire_filter,
+    .remove = remove_filter,
     .look = bf_redis_window_look,
     .turn = bf_redis_window_turn,
     .past = bf_redis_window_past,

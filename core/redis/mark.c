@@ -63,7 +63,7 @@ void bf_redis_put_mark(bf_redis *r)
 }
 
 /* Of several replies: the first error reply is kept in a, and the others are read. */
-bool bf_redis_next(bf_redis *r, bf_redis_answers *a)
+bool bf_redis_next(bf_redis *r, bf_redis_outcome *a)
 {
     char text[32];
     bf_link_next(r->link);
@@ -74,7 +74,7 @@ bool bf_redis_next(bf_redis *r, bf_redis_answers *a)
     return !a->refused;
 }
 
-uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_answers *a)
+uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_outcome *a)
 {
     size_t len;
     long long bytes = -1;
@@ -93,7 +93,7 @@ uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_answers *a)
     return r->redisson ? bf_redisson_mark(r) : bf_redis_mark_in(text, text ? len : 0);
 }
 
-int bf_redis_nonsense(bf_redis *r, bf_error *err)
+int bf_redis_fail_protocol(bf_redis *r, bf_error *err)
 {
     bf_link_drop(r->link);
     return bf_fail(err, BF_EIO, "%s: unexpected reply", r->label);
@@ -101,7 +101,7 @@ int bf_redis_nonsense(bf_redis *r, bf_error *err)
 
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 {
-    bf_redis_answers a = { .err = err };
+    bf_redis_outcome a = { .err = err };
     bf_link_begin(r->link, BF_LOOKS);
     bf_redis_put_mark(r);
     const int rc = bf_link_send(r->link, err);
@@ -110,7 +110,7 @@ int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 }
 
 /* ---- what it says ---- */
-int bf_redis_lost(const bf_redis *r, bf_error *err)
+int bf_redis_fail_lost(const bf_redis *r, bf_error *err)
 {
     bf_fail(err, BF_EIO, "%s is lost (deleted, expired, evicted or overwritten): create it again",
         r->label);
@@ -150,15 +150,15 @@ static int meta_agrees(bf_redis *r, uint32_t seen, uint32_t *born, bf_error *err
     uint32_t mark;
     int rc = bf_redis_fetch_meta(r, err);
     if (rc < 0) return rc;
-    if (!bf_redis_meta_whole(r)) return bf_redis_lost(r, err);
-    *born = bf_redis_meta_born(r);
+    if (!bf_redis_meta_whole(r)) return bf_redis_fail_lost(r, err);
+    *born = bf_redis_meta_filter_id(r);
     r->keys = bf_redis_meta_keys(r);
     if ((rc = bf_redis_meta_read(r, &d, &mark, err)) < 0) return rc;
     if (!bf_redis_same_shape(&d, &r->desc)) return made_differently(r, &d, err);
     return mark == seen;
 }
 
-int bf_redis_anew(const char *label, uint64_t gone, const char *note, bf_error *err)
+int bf_redis_fail_recreated(const char *label, uint64_t gone, const char *note, bf_error *err)
 {
     return bf_fail(err, BF_EIO,
         "%s was re-created: keys added before are gone (%llu by this object)%s", label,
@@ -168,54 +168,54 @@ int bf_redis_anew(const char *label, uint64_t gone, const char *note, bf_error *
 /* Losing and re-creating go shard by shard, and are said once for the filter: of the others those
  * that are gone as well count as told, and where it was re-created, what they are now is taken in
  * silence. */
-static void tell_of_others(bf_redis *r, bool anew)
+static void update_other_shards(bf_redis *r, bool anew)
 {
     bf_desc d;
     uint32_t mark;
-    bf_redis *all = r->of;
+    bf_redis *all = r->parent;
     for (unsigned i = 0; all && i <= all->shards; i++) {
         bf_redis *one = i < all->shards ? all->shard + i : all;
         if (one == r) continue;
         bf_redis_select(one);
         if (bf_redis_fetch_meta(one, NULL) < 0) break;
-        const uint32_t born = one->link->reply.n ? bf_redis_meta_born(one) : 0;
+        const uint32_t born = one->link->reply.n ? bf_redis_meta_filter_id(one) : 0;
         if (one->link->reply.n == 0)
-            one->told = true;
-        else if (anew && born != one->born && bf_redis_meta_read(one, &d, &mark, NULL) == 0 &&
+            one->loss_reported = true;
+        else if (anew && born != one->filter_id && bf_redis_meta_read(one, &d, &mark, NULL) == 0 &&
                  bf_redis_same_shape(&d, &one->desc)) {
             one->mark = mark;
-            one->born = born;
+            one->filter_id = born;
         }
     }
     bf_redis_select(r);
 }
 
 /* A born of 0 on both sides is two filters of older versions, or one: nobody can tell. */
-static int settled(bf_redis *r, uint32_t seen, uint32_t born, bf_error *err)
+static int take_generation(bf_redis *r, uint32_t seen, uint32_t born, bf_error *err)
 {
-    const bool anew = born != r->born && !r->told;
+    const bool anew = born != r->filter_id && !r->loss_reported;
     r->mark = seen;
-    r->told &= born == r->born;
-    r->born = born;
+    r->loss_reported &= born == r->filter_id;
+    r->filter_id = born;
     if (!anew) return 0;
-    tell_of_others(r, true);
-    r->fate = r->note ? BF_ANEW_IN : BF_ANEW;
-    bf_redis *all = r->of ? r->of : r;
-    const uint64_t gone = all->gone = all->added;
+    update_other_shards(r, true);
+    r->outcome = r->add_outcome ? BF_ANEW_IN : BF_ANEW;
+    bf_redis *all = r->parent ? r->parent : r;
+    const uint64_t gone = all->keys_lost = all->added;
     all->added = 0;
     bf_redis_cache_forget(all->cache);
-    return bf_redis_anew(all->label, gone, r->note ? r->note : "", err);
+    return bf_redis_fail_recreated(all->label, gone, r->add_outcome ? r->add_outcome : "", err);
 }
 
 /* Between the mark and K:meta somebody may have exchanged the bits once more: then both are asked
  * again.  No mark at all is a lost key at once. */
-int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
+int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
 {
     int rc = 0;
     uint32_t born = 0;
     *changed = false;
     if (seen == r->mark) {
-        r->told = false;
+        r->loss_reported = false;
         return 0;
     }
     if (r->redisson) return bf_redisson_changed(r, seen, err);
@@ -224,14 +224,15 @@ int bf_redis_follow(bf_redis *r, uint32_t seen, bool *changed, bf_error *err)
         rc = meta_agrees(r, seen, &born, err);
         if (seen == 0) break;
     }
-    if (rc == 0) rc = bf_redis_lost(r, err);
-    r->fate =
+    if (rc == 0) rc = bf_redis_fail_lost(r, err);
+    r->outcome =
         rc < 0 && r->link->stands ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
-    if (rc == BF_EIO && r->link->stands && !r->told) {    /* who heard of it needs no second word */
-        r->told = true;
-        tell_of_others(r, false);
+    if (rc == BF_EIO && r->link->stands &&
+        !r->loss_reported) { /* who heard of it needs no second word */
+        r->loss_reported = true;
+        update_other_shards(r, false);
     }
     if (rc < 0) return rc;
     *changed = true;
-    return settled(r, seen, born, err);
+    return take_generation(r, seen, born, err);
 }

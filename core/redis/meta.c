@@ -42,9 +42,9 @@ uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
 }
 
 /* ---- writing ---- */
-static void pair(bf_link *l, const char *name, const char *format, ...)
+static void put_pair(bf_link *l, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void pair(bf_link *l, const char *name, const char *format, ...)
+static void put_pair(bf_link *l, const char *name, const char *format, ...)
 {
     char text[BF_SCHEME_BYTES + 40];
     va_list ap;
@@ -57,13 +57,13 @@ static void pair(bf_link *l, const char *name, const char *format, ...)
 
 static void put_shape(bf_link *l, const char *format, const bf_desc *d, uint64_t secret_check)
 {
-    pair(l, "format", "%s", format);
-    pair(l, "scheme", "%s", d->name);
-    pair(l, "m", "%llu", (unsigned long long)d->g.m);
-    pair(l, "n", "%llu", (unsigned long long)d->g.n);
-    pair(l, "k", "%u", d->g.k);
-    pair(l, "p", "%.17g", d->g.p);
-    pair(l, "secret", "%016llx", (unsigned long long)secret_check);
+    put_pair(l, "format", "%s", format);
+    put_pair(l, "scheme", "%s", d->name);
+    put_pair(l, "m", "%llu", (unsigned long long)d->g.m);
+    put_pair(l, "n", "%llu", (unsigned long long)d->g.n);
+    put_pair(l, "k", "%u", d->g.k);
+    put_pair(l, "p", "%.17g", d->g.p);
+    put_pair(l, "secret", "%016llx", (unsigned long long)secret_check);
 }
 
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
@@ -82,12 +82,12 @@ void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check
 {
     bf_link *l = whole->link;
     const bool grow = d->kind == BF_GROW;
-    whole->born = bf_redis_new_mark();
+    whole->filter_id = bf_redis_new_mark();
     bf_link_more(l, "ss", "owner", whole->owner);
     put_shape(l, "2", d, secret_check);
     bf_link_more(l, "ss", "kind", grow ? "grow" : "window");
-    pair(l, grow ? "grow" : "window", "%.17g", grow ? d->grow : d->window);
-    bf_link_more(l, "snsx", "parts", (uint64_t)(grow ? 1 : d->parts), "born", whole->born);
+    put_pair(l, grow ? "grow" : "window", "%.17g", grow ? d->grow : d->window);
+    bf_link_more(l, "snsx", "parts", (uint64_t)(grow ? 1 : d->parts), "born", whole->filter_id);
 }
 
 /* ---- reading ---- */
@@ -101,12 +101,12 @@ size_t bf_redis_field(const bf_redis_reply *r, const char *name)
     return r->n;
 }
 
-static bool has(const bf_redis_reply *r, const char *name)
+static bool has_field(const bf_redis_reply *r, const char *name)
 {
     return bf_redis_field(r, name) < r->n;
 }
 
-static bool text_of(const bf_redis_reply *r, size_t leaf, char *out, size_t cap)
+static bool leaf_text(const bf_redis_reply *r, size_t leaf, char *out, size_t cap)
 {
     size_t len;
     const char *value = bf_reply_text(r, leaf, &len);
@@ -119,7 +119,7 @@ static bool text_of(const bf_redis_reply *r, size_t leaf, char *out, size_t cap)
 bool bf_redis_whole_number(const bf_redis_reply *r, size_t leaf, int base, uint64_t *out)
 {
     char text[32], *end;
-    if (!text_of(r, leaf, text, sizeof text) || !strchr("0123456789abcdef", *text)) return false;
+    if (!leaf_text(r, leaf, text, sizeof text) || !strchr("0123456789abcdef", *text)) return false;
     errno = 0;
     *out = strtoull(text, &end, base);
     return *end == 0 && errno == 0;
@@ -128,52 +128,52 @@ bool bf_redis_whole_number(const bf_redis_reply *r, size_t leaf, int base, uint6
 bool bf_redis_share(const bf_redis_reply *r, size_t leaf, double *out)
 {
     char text[48], *end;
-    if (!text_of(r, leaf, text, sizeof text)) return false;
+    if (!leaf_text(r, leaf, text, sizeof text)) return false;
     *out = bf_real(text, &end);
     return *end == 0 && *out >= 0 && *out <= 1;
 }
 
-static bool field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
+static bool text_field(const bf_redis_reply *r, const char *name, char *out, size_t cap)
 {
-    return text_of(r, bf_redis_field(r, name), out, cap);
+    return leaf_text(r, bf_redis_field(r, name), out, cap);
 }
 
-static bool number(const bf_redis_reply *r, const char *name, int base, uint64_t *out)
+static bool number_field(const bf_redis_reply *r, const char *name, int base, uint64_t *out)
 {
     return bf_redis_whole_number(r, bf_redis_field(r, name), base, out);
 }
 
 /* Of all of them, and each of a size that a key holds. */
-static bool sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
+static bool read_sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry *g)
 {
     uint64_t shards = 1;
-    if (has(r, "shards") && !number(r, "shards", 10, &shards)) return false;
-    if (!number(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits ||
+    if (has_field(r, "shards") && !number_field(r, "shards", 10, &shards)) return false;
+    if (!number_field(r, "m", 10, &g->m) || g->m < 1 || g->m > BF_M_MAX || g->m % l->line_bits ||
         shards < 1 || shards > BF_SHARDS_MAX)
         return false;
     g->shards = (unsigned)shards;
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
-bool bf_redis_meta_whole(const bf_redis *r) { return has(&r->link->reply, "format"); }
+bool bf_redis_meta_whole(const bf_redis *r) { return has_field(&r->link->reply, "format"); }
 
-bool bf_redis_meta_adopted(const bf_redis *r) { return has(&r->link->reply, "adopted"); }
+bool bf_redis_meta_adopted(const bf_redis *r) { return has_field(&r->link->reply, "adopted"); }
 
-bool bf_redis_meta_making(const bf_redis *r) { return has(&r->link->reply, "making"); }
+bool bf_redis_meta_making(const bf_redis *r) { return has_field(&r->link->reply, "making"); }
 
-uint32_t bf_redis_meta_born(const bf_redis *r)
+uint32_t bf_redis_meta_filter_id(const bf_redis *r)
 {
     uint64_t v;
-    return number(&r->link->reply, "born", 16, &v) && v <= UINT32_MAX ? (uint32_t)v : 0;
+    return number_field(&r->link->reply, "born", 16, &v) && v <= UINT32_MAX ? (uint32_t)v : 0;
 }
 
 uint64_t bf_redis_meta_keys(const bf_redis *r)
 {
     uint64_t v;
-    return number(&r->link->reply, "keys", 10, &v) ? v : 0;
+    return number_field(&r->link->reply, "keys", 10, &v) ? v : 0;
 }
 
-static int damaged(const bf_redis *r, const char *what, bf_error *err)
+static int fail_field(const bf_redis *r, const char *what, bf_error *err)
 {
     return bf_fail(err, BF_EFORMAT,
         "%s: field %s of its companion hash (:meta) is missing or invalid", r->label, what);
@@ -184,23 +184,23 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     char text[48], *end;
     uint64_t parts;
-    if (!field(&r->link->reply, "kind", text, sizeof text)) return damaged(r, "kind", err);
+    if (!text_field(&r->link->reply, "kind", text, sizeof text)) return fail_field(r, "kind", err);
     d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
-    if (!d->kind) return damaged(r, "kind", err);
+    if (!d->kind) return fail_field(r, "kind", err);
     const char *name = d->kind == BF_GROW ? "grow" : "window";
     double *value = d->kind == BF_GROW ? &d->grow : &d->window;
-    if (!field(&r->link->reply, name, text, sizeof text)) return damaged(r, name, err);
+    if (!text_field(&r->link->reply, name, text, sizeof text)) return fail_field(r, name, err);
     *value = bf_real(text, &end);
-    if (*end) return damaged(r, name, err);
-    if (!number(&r->link->reply, "parts", 10, &parts) || parts < 1 ||
+    if (*end) return fail_field(r, name, err);
+    if (!number_field(&r->link->reply, "parts", 10, &parts) || parts < 1 ||
         parts > BF_PARTS_MAX - (d->kind == BF_WINDOW))
-        return damaged(r, "parts", err);
-    if (!d->scheme->keyed) return damaged(r, "scheme", err);
+        return fail_field(r, "parts", err);
+    if (!d->scheme->keyed) return fail_field(r, "scheme", err);
     if (d->kind == BF_WINDOW) d->parts = (unsigned)parts;
     if (d->kind == BF_GROW ? !bf_grow_valid(d->grow) : !bf_window_valid(d->window, d->parts))
-        return damaged(r, name, err);
+        return fail_field(r, name, err);
     d->live = d->kind == BF_GROW ? (int64_t)parts : BF_NEVER;
-    return bf_chain_possible(d) ? 0 : damaged(r, "m for its n, p and k", err);
+    return bf_chain_possible(d) ? 0 : fail_field(r, "m for its n, p and k", err);
 }
 
 static int check_owner(const bf_redis *r, bf_error *err)
@@ -209,7 +209,7 @@ static int check_owner(const bf_redis *r, bf_error *err)
     size_t len;
     const bf_redis_reply *from = &r->link->reply;
     const char *owner = bf_reply_text(from, bf_redis_field(from, "owner"), &len);
-    if (!owner) return damaged(r, "owner", err);
+    if (!owner) return fail_field(r, "owner", err);
     if (len == strlen(r->owner) && !memcmp(owner, r->owner, len)) return 0;
     snprintf(text, sizeof text, "%.*s%s", len > 32 ? 32 : (int)len, owner, len > 32 ? ".." : "");
     bf_reply_clean(text);
@@ -223,31 +223,32 @@ int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *
     char text[BF_SCHEME_BYTES];
     uint64_t v;
     if (check_owner(r, err) < 0) return BF_EFORMAT;
-    if (!field(from, "format", text, sizeof text)) return damaged(r, "format", err);
+    if (!text_field(from, "format", text, sizeof text)) return fail_field(r, "format", err);
     const bool many = !strcmp(text, "2");
     if (!many && strcmp(text, "1") != 0)
         return bf_fail(
             err, BF_EFORMAT, "%s has format %.8s, this build reads up to 2", r->label, text);
-    if (!field(from, "scheme", text, sizeof text)) return damaged(r, "scheme", err);
+    if (!text_field(from, "scheme", text, sizeof text)) return fail_field(r, "scheme", err);
     if (bf_find_scheme(d, text, NULL, NULL) < 0)
         return bf_fail(
             err, BF_EFORMAT, "%s has scheme %.24s, which this build does not know", r->label, text);
     const bf_layout *l = d->scheme->layout;
-    d->g = (bf_geometry){ .counting = field(from, "cell_bits", text, sizeof text) };
+    d->g = (bf_geometry){ .counting = text_field(from, "cell_bits", text, sizeof text) };
     if (d->g.counting && strcmp(text, "4") != 0)
         return bf_fail(err, BF_EFORMAT, "%s has %.8s bits per position, this build knows 1 and 4",
             r->label, text);
-    if (!sizes(from, l, &d->g)) return damaged(r, "m or shards", err);
-    if (!number(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
-        return damaged(r, "n", err);
-    if (!number(from, "k", 10, &v) || v < 1 || v > l->k_max) return damaged(r, "k", err);
+    if (!read_sizes(from, l, &d->g)) return fail_field(r, "m or shards", err);
+    if (!number_field(from, "n", 10, &d->g.n) || d->g.n < 1 || d->g.n > BF_N_MAX)
+        return fail_field(r, "n", err);
+    if (!number_field(from, "k", 10, &v) || v < 1 || v > l->k_max) return fail_field(r, "k", err);
     d->g.k = (unsigned)v;
     d->g.lines = d->g.m / l->line_bits;
-    if (bf_check_limits(d, NULL) < 0) return damaged(r, "m or k", err);
-    if (!bf_redis_share(from, bf_redis_field(from, "p"), &d->g.p)) return damaged(r, "p", err);
-    if (!number(from, "secret", 16, &d->secret_check)) return damaged(r, "secret", err);
+    if (bf_check_limits(d, NULL) < 0) return fail_field(r, "m or k", err);
+    if (!bf_redis_share(from, bf_redis_field(from, "p"), &d->g.p)) return fail_field(r, "p", err);
+    if (!number_field(from, "secret", 16, &d->secret_check)) return fail_field(r, "secret", err);
     if (many) return read_many(r, d, err);
-    if (!number(from, "mark", 16, &v) || v == 0 || v > UINT32_MAX) return damaged(r, "mark", err);
+    if (!number_field(from, "mark", 16, &v) || v == 0 || v > UINT32_MAX)
+        return fail_field(r, "mark", err);
     *mark = (uint32_t)v;
     return 0;
 }

@@ -14,7 +14,7 @@
 #include "redis/meta.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
-#include "redis/sharded.h"
+#include "redis/keyset.h"
 #include "redis/trip.h"
 #include <string.h>
 
@@ -28,7 +28,7 @@ typedef struct {
     unsigned n, k;
     size_t nkeys, most; /* keys to ask for; those there is room for */
     uint64_t *pos;      /* of piece i from i * most * k on */
-    bf_redis_group *g;
+    bf_redis_request *g;
     uint16_t *from; /* of each key: its place in the span */
     uint8_t *present, *old;
     bf_span *span;
@@ -44,7 +44,7 @@ static int make_room(bf_filter *f, batch *b, size_t most, bf_error *err)
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
     b->most = most;
     b->pos = (uint64_t *)(void *)room;
-    b->g = (bf_redis_group *)(void *)(b->pos + positions);
+    b->g = (bf_redis_request *)(void *)(b->pos + positions);
     b->from = (uint16_t *)(void *)(b->g + b->n);
     b->present = (uint8_t *)(b->from + most);
     b->old = b->present + b->n * most;
@@ -57,7 +57,7 @@ static uint64_t *pos_of(const batch *b, unsigned piece, size_t key)
 }
 
 /* Where the layout says that they are, in every part. */
-static void place(const bf_filter *f, batch *b, const uint64_t *digests)
+static void set_positions(const bf_filter *f, batch *b, const uint64_t *digests)
 {
     const size_t few = BF_POSITIONS / b->k;
     for (unsigned i = 0; i < b->n; i++)
@@ -68,7 +68,7 @@ static void place(const bf_filter *f, batch *b, const uint64_t *digests)
 }
 
 /* Is the key known to be in one of the first so many parts? */
-static bool known(const batch *b, unsigned parts, size_t key)
+static bool known_present(const batch *b, unsigned parts, size_t key)
 {
     for (unsigned i = 0; i < parts; i++)
         if (bf_redis_cache_knows(bf_redis_of(b->piece[i]), pos_of(b, i, key), b->k, b->at))
@@ -77,11 +77,11 @@ static bool known(const batch *b, unsigned parts, size_t key)
 }
 
 /* Leaves in the batch what is not known to be in one of the first so many parts. */
-static void sort_out(batch *b, size_t first, unsigned parts)
+static void drop_known(batch *b, size_t first, unsigned parts)
 {
     b->nkeys = 0;
     for (size_t i = 0; i < b->most; i++) {
-        const bool has = known(b, parts, i);
+        const bool has = known_present(b, parts, i);
         b->span->present[first + i] = has;
         if (has) continue;
         for (unsigned j = 0; b->nkeys < i && j < b->n; j++)
@@ -90,10 +90,10 @@ static void sort_out(batch *b, size_t first, unsigned parts)
     }
 }
 
-static void group(batch *b, int first_op)
+static void make_requests(batch *b, int first_op)
 {
     for (unsigned i = 0; i < b->n; i++)
-        b->g[i] = (bf_redis_group){ .of = bf_redis_of(b->piece[i]),
+        b->g[i] = (bf_redis_request){ .of = bf_redis_of(b->piece[i]),
             .op = i == 0 ? first_op : BF_OP_TEST,
             .pos = pos_of(b, i, 0),
             .nkeys = b->nkeys,
@@ -105,30 +105,31 @@ static void group(batch *b, int first_op)
 }
 
 /* How many keys of the span a trip takes. */
-static size_t share(const batch *b, size_t left)
+static size_t keys_per_trip(const batch *b, size_t left)
 {
     const size_t most = POSITIONS / b->n / b->k;
     return most < 1 ? 1 : left < most ? left : most;
 }
 
-static int lay(bf_filter *f, batch *b, size_t first, size_t c, unsigned known_parts, bf_error *err)
+static int prepare_batch(
+    bf_filter *f, batch *b, size_t first, size_t c, unsigned known_parts, bf_error *err)
 {
     int rc = make_room(f, b, c, err);
     if (rc < 0) return rc;
     b->at = bf_redis_cache_now();
-    place(f, b, b->span->d + first);
-    sort_out(b, first, known_parts);
+    set_positions(f, b, b->span->d + first);
+    drop_known(b, first, known_parts);
     return 0;
 }
 
 /* ---- asking ---- */
-static int ask_some(bf_filter *f, batch *b, bool add, bf_error *err)
+static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
-    group(b, add ? BF_OP_ADD : BF_OP_TEST);
+    make_requests(b, add ? BF_OP_ADD : BF_OP_TEST);
     int rc = bf_redis_ask(whole, b->g, b->n, err);
     for (unsigned i = 0; i < b->n; i++) {
-        const bf_redis_group *g = b->g + i;
+        const bf_redis_request *g = b->g + i;
         if (bf_redis_cache_heard(g->of, rc)) bf_redis_cache_learn(g, b->at);
         for (size_t j = 0; rc == 0 && j < b->nkeys; j++) {
             b->span->present[b->from[j]] |= g->present[j];
@@ -143,9 +144,9 @@ static int ask_all(bf_filter *f, batch *b, bool add, bf_error *err)
     const bool waits = add && bf_redis_whole(f)->wait_replicas;
     int rc = 0;
     for (size_t at = 0, c; rc == 0 && at < b->span->n; at += c) {
-        c = share(b, b->span->n - at);
-        rc = lay(f, b, at, c, waits ? 0 : add ? 1 : b->n, err);
-        if (rc == 0 && b->nkeys) rc = ask_some(f, b, add, err);
+        c = keys_per_trip(b, b->span->n - at);
+        rc = prepare_batch(f, b, at, c, waits ? 0 : add ? 1 : b->n, err);
+        if (rc == 0 && b->nkeys) rc = ask_trip(f, b, add, err);
     }
     return rc;
 }
@@ -188,7 +189,7 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
     bf_link_allow(l, c + 1, 0);
     for (unsigned i = 0; i < b->n; i++) bf_link_word(l, bf_redis_of(b->piece[i])->key);
     bf_link_more(l, "ssnnnx", bf_redis_of(b->piece[b->n - 1])->meta, bf_redis_whole(f)->meta,
-        (uint64_t)b->k, most, (uint64_t)(have < 0 ? 0 : have), bf_redis_whole(f)->born);
+        (uint64_t)b->k, most, (uint64_t)(have < 0 ? 0 : have), bf_redis_whole(f)->filter_id);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis *r = bf_redis_of(b->piece[i]);
         bf_link_more(l, "nr", r->mark_at, r->mark);
@@ -197,7 +198,7 @@ static void put_script_of(const bf_filter *f, const batch *b, size_t first, size
     bf_link_push(l);
 }
 
-static size_t script_share(const batch *b, size_t first)
+static size_t keys_per_script(const batch *b, size_t first)
 {
     size_t c = SCRIPT_POSITIONS / b->n / b->k;
     c = c < 1 ? 1 : c > KEYS_A_SCRIPT ? KEYS_A_SCRIPT : c;
@@ -213,21 +214,21 @@ static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *er
     long long v = -2;
     const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
     if (v == -3 && reply->n == 1) { /* span.c looks then what has become of the whole */
-        whole->fate = BF_MISSING;
-        return bf_redis_lost(whole, err);
+        whole->outcome = BF_MISSING;
+        return bf_redis_fail_lost(whole, err);
     }
-    if (v < -1 || reply->n != (other ? 1 : c + 1)) return bf_redis_nonsense(whole, err);
+    if (v < -1 || reply->n != (other ? 1 : c + 1)) return bf_redis_fail_protocol(whole, err);
     b->moved |= other;
     if (!other) bf_live_set(b->piece[b->n - 1]->live, v);
     for (size_t j = 0; j < c; j++) {
         uint8_t *present = b->span->present + b->from[first + j];
         if (!other && (!bf_reply_integer(reply, j + 1, &v) || v < -2 || v == -1 || v > (int)b->n))
-            return bf_redis_nonsense(whole, err);
+            return bf_redis_fail_protocol(whole, err);
         *present = other || v < 0 ? BF_UNDECIDED : v > 0;
         if (other || v < 0) continue;
         newest->added += v == 0;
         const unsigned part = v ? (unsigned)v - 1 : b->n - 1;
-        const bf_redis_group had = { .of = bf_redis_of(b->piece[part]),
+        const bf_redis_request had = { .of = bf_redis_of(b->piece[part]),
             .op = BF_OP_TEST,
             .pos = pos_of(b, part, first + j),
             .nkeys = 1,
@@ -244,42 +245,44 @@ static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
     long long have = 0;
     bf_link_begin(r->link, BF_CHANGES);
     for (size_t at = 0, c; at < b->nkeys; at += c) {
-        c = script_share(b, at);
+        c = keys_per_script(b, at);
         put_script_of(f, b, at, c, most);
     }
     bf_redis_put_wait(r);
     int rc = bf_link_finish(r->link, err);
     for (size_t at = 0, c; rc == 0 && at < b->nkeys; at += c) {
-        c = script_share(b, at);
+        c = keys_per_script(b, at);
         bf_link_next(r->link);
         rc = take_put(f, b, at, c, err);
     }
     if (rc < 0 || !r->wait_replicas) return rc;
     bf_link_next(r->link);
-    if (!bf_reply_integer(&r->link->reply, 0, &have)) return bf_redis_nonsense(r, err);
-    return bf_redis_enough(r, "added", have, err);
+    if (!bf_reply_integer(&r->link->reply, 0, &have)) return bf_redis_fail_protocol(r, err);
+    return bf_redis_check_replicas(r, "added", have, err);
 }
 
 /* A mark was another: which, and why? */
-static int look_at_marks(bf_filter *f, batch *b, bf_error *err)
+static int recheck_marks(bf_filter *f, batch *b, bf_error *err)
 {
     bool pending = false;
     b->nkeys = 0;
-    group(b, BF_OP_TEST);
+    make_requests(b, BF_OP_TEST);
     int rc = bf_redis_marks(bf_redis_whole(f), b->g, b->n, err);
     for (unsigned i = b->n; rc == 0 && i-- > 0;)
-        if ((rc = bf_redis_follow_group(b->g + i, &pending, err)) == 0 && b->g[i].pending)
+        if ((rc = bf_redis_check_request(b->g + i, &pending, err)) == 0 && b->g[i].pending)
             bf_live_set(b->piece[i]->live, (int64_t)bf_redis_of(b->piece[i])->keys);
     return rc;
 }
 
-static int put_some(bf_filter *f, batch *b, uint64_t most, bf_error *err)
+static int put_and_check(bf_filter *f, batch *b, uint64_t most, bf_error *err)
 {
     bf_redis *r = bf_redis_whole(f);
     int rc = put_trip(f, b, most, err);
     for (unsigned i = 0; i < b->n; i++) bf_redis_cache_heard(bf_redis_of(b->piece[i]), rc);
-    if (rc < 0) return r->link->sent && !r->link->stands ? bf_redis_not_sure(r, "added", err) : rc;
-    return b->moved ? look_at_marks(f, b, err) : 0;
+    if (rc < 0)
+        return r->link->sent && !r->link->stands ? bf_redis_fail_unknown_outcome(r, "added", err)
+                                                 : rc;
+    return b->moved ? recheck_marks(f, b, err) : 0;
 }
 
 int bf_redis_parts_put(
@@ -290,9 +293,9 @@ int bf_redis_parts_put(
     int rc = 0;
     bf_redis_lock(whole);
     memset(s->present, BF_UNDECIDED, s->n);
-    const size_t c = share(&b, s->n); /* what is left is the caller's to ask for again */
-    rc = lay(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
-    if (rc == 0 && b.nkeys) rc = put_some(f, &b, most, err);
+    const size_t c = keys_per_trip(&b, s->n); /* what is left is the caller's to ask for again */
+    rc = prepare_batch(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
+    if (rc == 0 && b.nkeys) rc = put_and_check(f, &b, most, err);
     bf_link_unlock(whole->link);
     return rc;
 }

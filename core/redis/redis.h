@@ -1,26 +1,18 @@
-/* redis.h - a filter in Redis as the files of this room know it.  Private.  What a file offers the
- * others is in the header of its name, or in the one beside it here:
+/* redis.h - a filter in Redis as the files of this room know it.  Private.  What a file offers to
+ * the others is declared in the header of its name, or in mark.h, trip.h, bulk.h, parts.h:
  *
- *   url.c       storage text -> where and as whom      reply.c     what a reply is made of
- *   link.c      commands into a buffer, a trip, fork   meta.c      K:meta, the companion hash
- *   transport.h   socket.c    a connection of our own (hiredis), with tls.c; breaker.c
- *                 client.c    the host's client instead
- *   key_names.c  names derived from K
- *   mark.c      the mark, and following it; which key is selected
- *   trip.h      trip.c      a batch of positions as one trip
- *               cells.c     what is asked of bits and counters
- *               counting.c  counters down; sums of them
- *   bulk.h      bulk.c      whole bitmaps: making, reading, uniting
- *               glance.c    about how full it is
- *   sharded.c   a filter of several keys: K:0, K:1     cache.c     keys known to be present
- *   attach.h    attach.c    opening what is there
- *               adopt.c     making another system's bits ours
- *   parts.h     parts.c     a batch over all parts, one trip
- *               parent.c    what parts have in common
- *               grown.c     parts of growing filters
- *               epochs.c    parts of forgetting ones
- *   redisson.c  filters that Redisson keeps            store.c     what the home offers
- *   scripts.h   scripts.c   the Lua scripts
+ *   url.c        storage text: where Redis is         resp.c      Redis's protocol, both ways
+ *   link.c       commands into a buffer; a trip       breaker.c   servers that do not answer
+ *   socket.c     a connection of our own              tls.c       the same through TLS
+ *   key_names.c  names derived from K                 meta.c      K:meta, the companion hash
+ *   scripts.c    the Lua scripts                      mark.c      the mark: read and compared
+ *   keyset.c     shards or parts of one filter        attach.c    opening what is there
+ *   adopt.c      making another system's bits ours    redisson.c  filters that Redisson keeps
+ *   trip.c       a batch of positions as one trip     cells.c     commands for bits and counters
+ *   counting.c   counters down; sums of them          cache.c     keys known to be present
+ *   bulk.c       complete bitmaps                     glance.c    about how full one is
+ *   parts.c      a batch over all parts, one trip     grown.c     parts of growing filters
+ *   epochs.c     parts of forgetting filters          store.c     what the home offers
  *
  * A filter under key K:
  *   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the
@@ -46,48 +38,46 @@ enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
 
 typedef struct bf_redis_cache bf_redis_cache;
 typedef struct bf_redis {
-    bf_link *link;              /* one a filter: its parts and shards share it */
-    bool guest;                 /* a part: the link is its filter's */
-    struct bf_redis *of;        /* a shard: the filter it is of */
+    bf_link *link;              /* one per filter; its parts and shards share it */
+    bool shares_connection;     /* a part: the link belongs to its filter */
+    struct bf_redis *parent;    /* of a shard: the filter whose shard it is */
     const char *owner;          /* K, also of a part or a shard; borrowed */
     char *key, label[BF_LABEL]; /* K; of a part {K}:p0 or {K}:w0, of a shard K:0 */
-    char *meta;                 /* its companion hash */
+    char *meta;                 /* name of its companion hash */
     bf_desc desc;
-    uint64_t bits;    /* of a key: m, or m / shards */
-    uint64_t mark_at; /* byte */
-    uint32_t mark;    /* 0: a foreign bitmap, which has none; with shards K:meta's own */
-    uint32_t born; /* the mark it was made with, the same for all its life; 0: by a version that did
-                      not note it */
-    uint32_t seen; /* the mark K:meta had when it was looked at, 0 = there was none */
-    bool told;     /* that its keys are gone: it was lost, or re-created together with others */
-    bool making;   /* K:meta said so when it was looked at */
+    uint64_t bits;      /* of one key: m, or m / shards */
+    uint64_t mark_at;   /* byte offset */
+    uint32_t mark;      /* 0: a foreign bitmap, which has none; with shards K:meta's own */
+    uint32_t filter_id; /* the mark that it was made with; clearing and rebuilding keep it */
+    uint32_t seen;      /* the mark K:meta had when it was opened, 0 = there was no K:meta */
+    bool loss_reported; /* the caller knows that its keys are gone: no second error */
+    bool making;        /* K:meta said that shards were still being made */
     bool
         by_born; /* a filter that forgets: every trip to its parts ends by reading born of K:meta */
-    bool made;   /* attach made a shard that was missing */
+    bool made;   /* opening made a shard that was missing */
     enum {
         BF_FINE,
         BF_MISSING,
         BF_ANEW,
         BF_ANEW_IN
-    } fate;           /* how the last trip found it; IN: and what was added is in it */
-    const char *note; /* for bf_redis_anew; NULL = nothing */
-    uint64_t added,
-        gone; /* keys that were new, since it was opened or re-created; before that, of a part */
+    } outcome; /* what the last trip found: lost, re-created, re-created with the sent keys in it */
+    const char *add_outcome; /* what became of the keys just sent, for a message; NULL = nothing */
+    uint64_t added, keys_lost; /* new keys since it was opened or re-created; those before that */
     bool foreign;
     bool adopted;           /* another system goes on writing bits */
     bool redisson;          /* foreign, and meta is Redisson's {K}:config */
     unsigned shards;        /* how many keys hold bits */
     struct bf_redis *shard; /* those keys, or NULL: it is its own */
-    char *room;             /* of a batch: sharded.c, parts.c */
+    char *room;             /* memory of the batch that is under way: trip.c, parts.c */
     size_t room_cap;
     unsigned wait_replicas;
     bool caches; /* as asked, also of parts */
     double cache_max_age;
     bf_redis_cache *cache; /* or NULL */
-    uint64_t keys;         /* a part that grows: how many K:meta said there are */
-    bool peeked;           /* bf_redis_peek found it sound and opened it */
-    bool missing;          /* it, or a part of it, was not there when it was to be opened */
-    bool again;            /* so it is to be made again in place of the one that was born so */
+    uint64_t keys;         /* a part that grows: how many keys K:meta counted */
+    bool prefetched;       /* bf_redis_prefetch_keys found it sound and opened it */
+    bool missing;          /* opening found that it, or a part of it, is not there */
+    bool recreate;         /* so create() may replace the lost filter, whose id is filter_id */
 } bf_redis;
 
 static inline uint64_t bf_redis_cells(const bf_redis *r) /* of a key */

@@ -10,7 +10,7 @@
 #include "redis/meta.h"
 #include "redis/parts.h"
 #include "redis/redisson.h"
-#include "redis/sharded.h"
+#include "redis/keyset.h"
 #include "redis/trip.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 enum { TRIP_KEYS = 1000 };
 
-static int cached(bf_redis *r, const bf_spec *spec, int rc, bf_error *err)
+static int with_cache(bf_redis *r, const bf_spec *spec, int rc, bf_error *err)
 {
     const bool parts = !r->redisson && r->mark_at == 0; /* each has its own */
     return rc == 1 && spec->cache && !parts && bf_redis_cache_new(r, spec->cache_max_age, err) < 0
@@ -27,14 +27,14 @@ static int cached(bf_redis *r, const bf_spec *spec, int rc, bf_error *err)
                : rc;
 }
 
-static int attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
+static int redis_attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_error *err)
 {
     bf_redis *r = bf_redis_start(s, spec, err);
     if (!r) return err ? err->code : BF_EINVAL;
     bf_redis_lock(r);
     int rc = bf_is_redisson(spec->scheme) ? bf_redis_attach_redisson(r, spec, desc, err)
                                           : bf_redis_attach_key(r, spec, desc, err);
-    rc = cached(r, spec, rc, err);
+    rc = with_cache(r, spec, rc, err);
     s->made |= r->made;
     bf_link_unlock(r->link);
     return rc;
@@ -52,7 +52,7 @@ static int make_redisson(bf_redis *r, const bf_desc *d, const bf_spec *spec, bf_
     return rc;
 }
 
-static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
+static int redis_create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     const unsigned shards = d->g.shards > 1 ? d->g.shards : 1;
@@ -66,7 +66,7 @@ static int create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_error *
     if (bf_is_redisson(d->name)) return make_redisson(r, d, spec, err);
     bf_redis_lock(r);
     int rc = shards > 1 ? bf_redis_make_shards(r, d, err) : bf_redis_make(r, d, err);
-    rc = cached(r, spec, rc, err);
+    rc = with_cache(r, spec, rc, err);
     bf_link_unlock(r->link);
     return rc;
 }
@@ -85,14 +85,14 @@ static int leave(bf_redis *r, int rc)
     return rc;
 }
 
-static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
+static int redis_apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigned k,
     uint8_t *present, bf_error *err)
 {
     bf_redis *r = enter(s);
-    bf_redis_group all = {
+    bf_redis_request all = {
         .of = r, .op = op, .pos = pos, .nkeys = nkeys, .k = k, .present = present, .pending = true
     };
-    bf_redis_group rest = all; /* what the cache does not know */
+    bf_redis_request rest = all; /* what the cache does not know */
     int rc = r->cache ? bf_redis_cache_split(&all, &rest, err) : 0;
     if (rc == 0 && rest.nkeys) rc = bf_redis_apply(&rest, err);
     if (r->cache) bf_redis_cache_join(&all, &rest, rc);
@@ -100,7 +100,7 @@ static int apply(bf_store *s, int op, const uint64_t *pos, size_t nkeys, unsigne
     return leave(r, rc);
 }
 
-static int own(const bf_redis *r, const char *what, bf_error *err)
+static int require_own(const bf_redis *r, const char *what, bf_error *err)
 {
     return r->foreign ? bf_fail(err, BF_ENOTSUP, "%s has no :meta and no mark: it cannot %s",
                             r->label, what)
@@ -118,36 +118,36 @@ static int replace_all(bf_redis *r, const uint8_t *bytes,
     return rc;
 }
 
-static int whole(bf_store *s, const char *what, const void *bytes,
+static int change_bitmaps(bf_store *s, const char *what, const void *bytes,
     int (*one)(bf_redis *, const void *, bf_error *), bf_error *err)
 {
     bf_redis *r = enter(s);
-    int rc = own(r, what, err);
+    int rc = require_own(r, what, err);
     return leave(r, rc < 0 ? rc : replace_all(r, bytes, one, err));
 }
 
-static int clear(bf_store *s, bf_error *err)
+static int redis_clear(bf_store *s, bf_error *err)
 {
-    return whole(s, "be cleared", NULL, bf_redis_replace, err);
+    return change_bitmaps(s, "be cleared", NULL, bf_redis_replace, err);
 }
-static int replace(bf_store *s, const uint64_t *words, bf_error *err)
+static int redis_replace(bf_store *s, const uint64_t *words, bf_error *err)
 {
-    return whole(s, "be rebuilt", words, bf_redis_replace, err);
+    return change_bitmaps(s, "be rebuilt", words, bf_redis_replace, err);
 }
 static int add_up(bf_redis *r, const void *bytes, bf_error *err)
 {
     return r->desc.g.counting ? bf_redis_count_unite(r, bytes, err) : bf_redis_unite(r, bytes, err);
 }
-static int unite(bf_store *s, const uint64_t *words, bf_error *err)
+static int redis_unite(bf_store *s, const uint64_t *words, bf_error *err)
 {
-    return whole(s, "be united", words, add_up, err);
+    return change_bitmaps(s, "be united", words, add_up, err);
 }
-static int intersect(bf_store *s, const uint64_t *words, bf_error *err)
+static int redis_intersect(bf_store *s, const uint64_t *words, bf_error *err)
 {
-    return whole(s, "be intersected", words, bf_redis_intersect, err);
+    return change_bitmaps(s, "be intersected", words, bf_redis_intersect, err);
 }
 
-static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
+static int redis_read(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error *err)
 {
     bf_redis *r = enter(s);
     const uint64_t size = r->shards > 1 ? r->bits / 8 : UINT64_MAX;
@@ -160,7 +160,7 @@ static int read_(bf_store *s, uint64_t offset, void *buf, uint64_t len, bf_error
     return leave(r, rc);
 }
 
-static int count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err)
+static int redis_count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err)
 {
     bf_redis *r = enter(s);
     int rc = 0;
@@ -174,10 +174,10 @@ static int count(bf_store *s, uint64_t *ones, uint64_t *slices, bf_error *err)
 }
 
 /* Shards are filled alike: one stands for all. */
-static int glance(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
+static int redis_sample(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
 {
     bf_redis *r = enter(s);
-    return leave(r, bf_redis_glance(bf_redis_key(r, 0), ones, of, err));
+    return leave(r, bf_redis_sample(bf_redis_key(r, 0), ones, of, err));
 }
 
 /* Every key is asked, whatever became of the others; the first error is the error.  K:meta of
@@ -185,7 +185,7 @@ static int glance(bf_store *s, uint64_t *ones, uint64_t *of, bf_error *err)
 static int each_key(bf_store *s, const char *what, bool removes, double seconds, bf_error *err)
 {
     bf_redis *r = enter(s);
-    int first = own(r, what, err);
+    int first = require_own(r, what, err);
     for (unsigned i = 0, n = first < 0 ? 0 : r->shards + (r->shard != NULL); i < n; i++) {
         bf_error *e = first < 0 ? NULL : err;
         bf_redis *one = i < r->shards ? bf_redis_key(r, i) : r;
@@ -200,21 +200,24 @@ static int each_key(bf_store *s, const char *what, bool removes, double seconds,
     return leave(r, first);
 }
 
-static int expire(bf_store *s, double seconds, bf_error *err)
+static int redis_expire(bf_store *s, double seconds, bf_error *err)
 {
     return each_key(s, "expire", false, seconds, err);
 }
-static int remove_(bf_store *s, bf_error *err) { return each_key(s, "be deleted", true, 0, err); }
+static int redis_remove(bf_store *s, bf_error *err)
+{
+    return each_key(s, "be deleted", true, 0, err);
+}
 
 /* Of parts: is it the one that was opened? */
-static bool whole_stands(bf_redis *r)
+static bool meta_has_id(bf_redis *r)
 {
     return bf_redis_fetch_meta(r, NULL) == 0 && r->link->reply.n > 0 &&
-           bf_redis_meta_born(r) == r->born;
+           bf_redis_meta_filter_id(r) == r->filter_id;
 }
 
 /* The companion hashes of all its keys, which no batch asks for: new openers need them. */
-static bool hashes_stand(bf_redis *r)
+static bool hashes_have_marks(bf_redis *r)
 {
     const unsigned all = r->shard ? r->shards + 1 : 1, step = r->link->one_slot ? 1 : all;
     bool same = true;
@@ -235,31 +238,31 @@ static bool hashes_stand(bf_redis *r)
     return same;
 }
 
-static bool current(const bf_store *s)
+static bool redis_current(const bf_store *s)
 {
     bf_redis *r = enter((bf_store *)s);
-    bf_redis_seen seen;
+    bf_redis_key_snapshot seen;
     if (r->mark_at == 0 && !r->foreign && !r->redisson)
-        return leave(r, whole_stands(r)); /* a filter of parts */
+        return leave(r, meta_has_id(r)); /* a filter of parts */
     if (!bf_redis_marked(r))
         return leave(
-            r, bf_redis_look(r, &seen, NULL) == 0 && r->link->reply.n == 0 && seen.bytes > 0);
-    bf_redis_group *g = bf_redis_room(r, r->shards * sizeof *g);
+            r, bf_redis_read_key(r, &seen, NULL) == 0 && r->link->reply.n == 0 && seen.bytes > 0);
+    bf_redis_request *g = bf_redis_room(r, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)
-        g[i] = (bf_redis_group){ .of = bf_redis_key(r, i), .op = BF_OP_TEST, .pending = true };
+        g[i] = (bf_redis_request){ .of = bf_redis_key(r, i), .op = BF_OP_TEST, .pending = true };
     if (g) same = bf_redis_marks(r, g, r->shards, NULL) == 0;
     for (unsigned i = 0; g && same && i < r->shards; i++) same = g[i].mark == g[i].of->mark;
-    return leave(r, same && (r->redisson || hashes_stand(r)));
+    return leave(r, same && (r->redisson || hashes_have_marks(r)));
 }
 
-static void close_(bf_store *s)
+static void redis_close(bf_store *s)
 {
     bf_redis *r = s->impl;
     if (!r) return;
     bf_redis_free_shards(r);
     bf_redis_cache_free(r->cache);
-    if (r->link && !r->guest) {
+    if (r->link && !r->shares_connection) {
         bf_link_free(r->link);
         free(r->link);
     }
@@ -272,18 +275,18 @@ static void close_(bf_store *s)
 const bf_store_ops bf_store_redis = { .name = "redis",
     .batch = TRIP_KEYS,
     .most_bits = BF_REDIS_M_MAX,
-    .attach = attach,
-    .create = create,
-    .apply = apply,
-    .current = current,
-    .read = read_,
-    .count = count,
-    .glance = glance,
-    .clear = clear,
-    .replace = replace,
-    .unite = unite,
-    .intersect = intersect,
-    .expire = expire,
-    .remove = remove_,
-    .close = close_,
+    .attach = redis_attach,
+    .create = redis_create,
+    .apply = redis_apply,
+    .current = redis_current,
+    .read = redis_read,
+    .count = redis_count,
+    .glance = redis_sample,
+    .clear = redis_clear,
+    .replace = redis_replace,
+    .unite = redis_unite,
+    .intersect = redis_intersect,
+    .expire = redis_expire,
+    .remove = redis_remove,
+    .close = redis_close,
     .chain = &bf_chain_redis };

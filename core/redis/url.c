@@ -63,7 +63,7 @@ static int seconds(double *out, slice s, double least, const char *what, bf_erro
     double v = *text >= '0' && *text <= '9' ? bf_real(text, &end) : -1;
     if (*end || !(v >= least && v <= 86400))
         return bf_fail(
-            err, BF_EINVAL, "the Redis URL's %s must be %g to 86400 seconds", what, least);
+            err, BF_EINVAL, "the Redis URL's ?%s= must be %g to 86400 seconds", what, least);
     *out = v;
     return 0;
 }

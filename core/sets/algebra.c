@@ -159,8 +159,9 @@ static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_
         (rc = bf_reach(from, from->part.store.ops->read, what, err)) < 0 ||
         (rc = bf_whole_refresh(into, err)) < 0 || (rc = bf_whole_refresh(from, err)) < 0)
         return rc;
-    return o.adds && bf_rebuilds_in_place(into) ? unite_during(into, from, o, err)
-                                                : combine_all(into, from, o, err);
+    rc = o.adds && bf_rebuilds_in_place(into) ? unite_during(into, from, o, err)
+                                              : combine_all(into, from, o, err);
+    return rc < 0 ? rc : bf_still_named(into, err);
 }
 
 int bf_unite(bf_filter *into, bf_filter *from, bf_error *err)

@@ -2,6 +2,7 @@
  * files and renames; the bytes themselves are header.c's business. */
 #include "base/system.h"
 #include "bits/bits.h"
+#include "home/file.h"
 #include "parts/whole.h"
 #include "sets/sets.h"
 #include <errno.h>
@@ -246,28 +247,15 @@ static int save_file(bf_filter *f, const char *path, bf_error *err)
     return rc;
 }
 
-/* A mapped filter saved over its own name would go on in a file without one: nothing more is added
- * there.  Said before the bits are read, so that no other thread adds in between. */
-static bool leaves(bf_filter *f, const char *path)
-{
-    const bf_store *s = &f->part.store;
-    if (!s->ops->named || !s->ops->named(s, path)) return false;
-    bf_flag_set(&f->replaced);
-    bf_flag_clear(&f->may_write);
-    return true;
-}
-
 int bf_save(bf_filter *f, const char *path, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
     int rc = bf_may_replace(path, err);
-    if (rc < 0 || (rc = bf_reach(f, f->part.store.ops->read, "be saved", err)) < 0 ||
+    if (rc < 0 || (rc = bf_refuse_open_file(path, err)) < 0 ||
+        (rc = bf_reach(f, f->part.store.ops->read, "be saved", err)) < 0 ||
         (rc = bf_whole_refresh(f, err)) < 0)
         return rc;
-    const bool was = bf_flag_get(&f->replaced), own = leaves(f, path);
-    rc = save_file(f, path, err);
-    if (rc < 0 && own && !was) bf_flag_clear(&f->replaced);
-    return rc;
+    return save_file(f, path, err);
 }
 
 typedef struct {

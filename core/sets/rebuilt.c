@@ -63,7 +63,7 @@ int bf_rebuild_end(bf_filter *f, bf_filter *fresh, bf_error *err)
                             : s->ops->replace(s, w, err);
     if (rc == 0) fresh->fresh_of = 0;
     free(copy);
-    return rc;
+    return rc < 0 ? rc : bf_still_named(f, err);
 }
 
 int bf_rebuild_cancel(bf_filter *f, bf_filter *fresh, bf_error *err)

@@ -46,7 +46,7 @@ static int one_part(bf_filter *f, uint64_t *wait, bf_error *err)
 {
     const bf_geometry *g = &f->part.g;
     const double keys = (double)g->m / g->k; /* a key sets at most k cells */
-    const bool empty = f->untouched && !bf_flag_get(&f->may_write);
+    const bool empty = f->untouched && bf_int_load_acquire(&f->state) == BF_FRESH;
     uint64_t ones = 0;
     bf_state state;
     int rc = empty ? 0

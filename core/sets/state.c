@@ -261,7 +261,7 @@ int bf_clear(bf_filter *f, bf_error *err)
     for (unsigned i = 0; rc >= 0 && i < bf_whole_count(f); i++)
         rc = clear_part(f, bf_whole_piece(f, i), err);
     bf_whole_let(f);
-    return rc;
+    return rc < 0 ? rc : bf_still_named(f, err);
 }
 
 int bf_sync(bf_filter *f, bf_error *err)
@@ -273,7 +273,13 @@ int bf_sync(bf_filter *f, bf_error *err)
         bf_store *s = &bf_whole_piece(f, i)->part.store;
         if (s != whole && s->ops && s->ops->sync) rc = s->ops->sync(s, err);
     }
-    return rc >= 0 && whole->ops->sync ? whole->ops->sync(whole, err) : rc;
+    if (rc >= 0 && whole->ops->sync) rc = whole->ops->sync(whole, err);
+    return rc < 0 || whole->read_only ? rc : bf_still_named(f, err);
+}
+
+int bf_check_file(bf_filter *f, bf_error *err)
+{
+    return bf_int_load_acquire(&f->state) == BF_FRESH ? 0 : bf_still_named(f, err);
 }
 
 /* ---- its end ---- */

@@ -128,6 +128,7 @@ class BloomFilter:
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
+        exclusive: bool = False,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,
@@ -146,6 +147,9 @@ class BloomFilter:
         added then.
         adopt: another system's bitmap becomes a filter of ours too, and that system goes on using it; give scheme and what it
         leaves open of m and k.
+        For mapped files only (docs/mapped-files.md):
+        exclusive: this filter is the file's only writer until it is closed: adds take as long as in memory.  An Error while
+        others write to the file; they get the same while this filter is open.
         """
     @classmethod
     def open(
@@ -169,6 +173,7 @@ class BloomFilter:
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
+        exclusive: bool = False,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         read_only: bool = False,
@@ -200,6 +205,7 @@ class BloomFilter:
         cache_max_age: _Real | None = None,
         wait_replicas: SupportsIndex | None = None,
         adopt: bool = False,
+        exclusive: bool = False,
         clock: Callable[[], _Real] | None = None,
         hashes: Iterable[Callable[[bytes], SupportsIndex]] | None = None,
         warn: bool = True,

@@ -125,7 +125,7 @@ int __wrap_fcntl(int fd, int what, ...)
 {
     va_list ap;
     va_start(ap, what);
-    const int argument = va_arg(ap, int);
+    void *const argument = va_arg(ap, void *);
     va_end(ap);
     return no_dup ? fault(no_dup) : __real_fcntl(fd, what, argument);
 }

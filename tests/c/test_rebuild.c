@@ -319,10 +319,13 @@ static void a_generation_that_nobody_wrote(void)
 
 /* ---- whoever dies, or cannot go on, at any step ---- */
 static int *acked; /* keys from 5000 on that were added by the time */
+enum { NO_STEP = 1000 };
 static int rebuild_and_add(void)
 {
     bf_filter *f = open_(true), *g = open_(true), *fresh = NULL;
     int rc = BF_EIO;
+    calls = NO_STEP; /* each handle's first write, of no key */
+    CHECK(bf_add_many(f, NULL, 0, NULL, &e) == 0 && bf_add_many(g, NULL, 0, NULL, &e) == 0);
     calls = 0;
     if (f && g && (fresh = bf_rebuild_begin(f, &e))) {
         add(fresh, 500, 1500);

@@ -92,7 +92,8 @@ def images():
         )
     for at in (144, 1000, 2047):
         image(f"reserved-{at}", "format", "reserved", put=[put(at, [1])], mend=1)
-    for at in (2080, 3000, 4087):
+    image("generation-2080", "format", "generation is invalid", put=[put(2080, [1])], mend=1)
+    for at in (2088, 3000, 4087):
         image(f"reserved-{at}", "format", "reserved", put=[put(at, [1])], mend=1)
     for name, at in (("dirty", 2048), ("clean", 2056)):
         image(f"sequence-{name}", "format", "sequence", put=[put(at, [1])])

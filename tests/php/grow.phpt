@@ -43,6 +43,7 @@ foreach ([null, "$dir/g.bloom"] as $storage) {
     ob_start();
     var_dump($again[0]);
     same(1, preg_match("/int\\({$again[0]->m}\\)/", ob_get_clean()));
+    $again = $other = null;
 }
 $kept = new BloomFilter(n: 100, p: 0.01, grow: 2, storage: $storage);
 same(true, $kept->exists('x'));

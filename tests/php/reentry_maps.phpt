@@ -31,9 +31,9 @@ foreach ($ways as $name => $way) {
     $w->merge($a);
     same([true, true], [$w->exists("key of $name"), in_array($name, ['close', 'twin', 'all']) ? str_contains($said, 'in use') : $said === 'nothing'], "$name: $said");
     same(true, $a->exists("key of $name"), $name);
-    $a->close();
+    $name === 'replaced' ? refused('BloomFilterException', 'replaced or deleted', fn() => $a->close()) : $a->close();
     if ($name !== 'all') same(true, $b->exists("key of $name"), $name);
-    $b->close();
+    $name === 'replaced' ? refused('BloomFilterException', 'replaced or deleted', fn() => $b->close()) : $b->close();
 }
 echo "done\n";
 ?>

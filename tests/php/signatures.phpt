@@ -22,10 +22,10 @@ foreach (['remove', 'removeMany', 'countOf', 'toPlain'] as $name) {
 }
 ?>
 --EXPECT--
-__construct(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, ?callable $clock?, ?array $hashes?): 
+__construct(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?callable $clock?, ?array $hashes?): 
 static randomSecret(): string
-static plan(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, ?callable $clock?, ?array $hashes?): array
-static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, ?callable $clock?, ?array $hashes?): static
+static plan(int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?string $secret?, object|string|null $storage?, ?string $key?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?callable $clock?, ?array $hashes?): array
+static open(object|string $storage, ?string $secret?, ?string $key?, bool $readOnly?, int|float|null $m?, int|float|null $n?, int|float|null $k?, ?float $p?, ?string $scheme?, ?float $grow?, ?float $window?, ?int $shards?, ?int $parts?, ?float $timeout?, ?float $retryAfter?, bool $cache?, ?float $cacheMaxAge?, ?int $waitReplicas?, bool $adopt?, bool $exclusive?, ?callable $clock?, ?array $hashes?): static
 add(Stringable|string|int $key): bool
 addKey(Stringable|string|int $key): bool
 exists(Stringable|string|int $key): bool

@@ -10,15 +10,19 @@ $f = new BloomFilter(n: 1000, p: 0.01, storage: $path);
 $f->add('old');
 $new = new BloomFilter(n: 1000, p: 0.01);
 $new->add('new');
-$new->save($path);
+$new->save("$path.new");
+rename("$path.new", $path);
 $g = BloomFilter::open($path);
 same([[true, false], [false, true]], [[$f->exists('old'), $f->exists('new')], [$g->exists('old'), $g->exists('new')]]);
-$f->add('to the old one'); $g->add('to the new one');
-same([true, false, true], [$f->exists('to the old one'), $g->exists('to the old one'), $g->exists('to the new one')]);
-same([1, null], [kept(), $f->sync()]);
+refused('BloomFilterException', 'replaced or deleted', fn() => $f->addMany(['to the old one']));
+$g->add('to the new one');
+same([false, true], [$g->exists('to the old one'), $g->exists('to the new one')]);
+refused('BloomFilterException', 'replaced or deleted', fn() => $f->sync());
+same(1, kept());
 
 # as another filter altogether
-(new BloomFilter(m: 777, n: 10))->save($path);
+(new BloomFilter(m: 777, n: 10))->save("$path.new");
+rename("$path.new", $path);
 same([777, 'classic', 1], [BloomFilter::open($path)->m, BloomFilter::open($path)->scheme, kept()]);
 refused('BloomFilterException', 'm=777', fn() => new BloomFilter(m: 5000, n: 10, storage: $path));
 same([true, true], [$f->exists('old'), $g->exists('new')]);

@@ -23,8 +23,13 @@ same(1000, array_sum($g->existMany(urls(1000))));
 same($f->toBytes(), file_get_contents($path), 'reading writes nothing');
 same([true, true], [$g->add('more'), BloomFilter::open($path)->exists('more')]);
 same('1', in_other_php('echo BloomFilter::open(' . var_export($path, true) . ')->exists("more");'));
-$g->save($path);
-same([true, $g->toBytes()], [BloomFilter::open($path)->exists('more'), file_get_contents($path)]);
+$own = fn() => $g->save($path);
+refused('BloomFilterException', 'open for writing in this process: save elsewhere and rename, or close it', $own);
+$bytes = $g->toBytes();
+$copy = clone $g;
+$g->close(); # its file stays open in this worker, for nobody
+$copy->save($path);
+same([true, $bytes], [BloomFilter::open($path)->exists('more'), file_get_contents($path)]);
 echo "done\n";
 ?>
 --EXPECT--

@@ -36,8 +36,8 @@ class Client:
     """A connection.  `reply` reads exactly one reply, `end` what is left until the server
     closes."""
 
-    def __init__(self, port):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    def __init__(self, port, host="127.0.0.1"):
+        self.socket = socket.create_connection((host, port), timeout=PATIENCE)
         self.local = self.socket.getsockname()[1]
         self.left = b""
 

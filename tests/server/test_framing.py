@@ -2,6 +2,7 @@
 connection, and adds nothing."""
 
 import pytest
+from conftest import TAKES_RAW
 from test_bad_input import flood, statuses, untouched
 
 HEAD = b"POST /add HTTP/1.1\r\nHost: localhost\r\n"
@@ -198,6 +199,8 @@ def test_trailers_mean_nothing(start, trailer):
         for part in parts:
             client.send(part)
         got = client.reply()
+        if got.status == 400 and not TAKES_RAW and trailer.startswith(b"Content-Length"):
+            continue  # llhttp from 9 on refuses this one
         assert (got.status, len(got.body)) == (200, 1)
         assert client.reply().body == b"true"
 

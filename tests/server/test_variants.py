@@ -203,7 +203,7 @@ WRONG = {
     "n=10&p=0.1&counting=2": "counting must be 1 or 0, got 2",
     "n=10&p=0.1&counting=1&counting=1": "counting must be given once",
     "n=10&p=0.1&grow=2&grow=2": "grow must be given once",
-    "n=10&p=0.1&clock=1": "a parameter is m, n, k, p, scheme, grow, window, parts or counting",
+    "n=10&p=0.1&clock=1": "a parameter is m, n, k, p, scheme, grow, window, shards, parts, counting and its value",
 }
 
 

@@ -97,7 +97,7 @@ def test_while_redis_hangs(redis_by_url, tmp_path, kind):
 @pytest.mark.parametrize("last", ["close", "del", "replace", "with"])
 def test_nothing_is_left_to_be_told_at_the_end(redis_by_url, last):
     """What a growing filter has counted is in Redis with the add: its end waits for nobody."""
-    url = redis_by_url.url(f"gil-{last}", "&timeout=0.5")
+    url = redis_by_url.url(f"gil-{last}", "&timeout=0.5&retry_after=0")
     bf = BloomFilter(n=100_000, p=0.01, grow=2.0, storage=url)
     for i in range(10):
         bf.add(f"{last}{i}")

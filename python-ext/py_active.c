@@ -1,5 +1,5 @@
-/* py_inside.c - who is inside a filter: entering, leaving, and when its handle may be replaced;
- * across a fork too. The only file that touches `users`.  Knows neither the GIL's ways (py_life.c)
+/* py_active.c - who is inside a filter: entering, leaving, and when its handle may be replaced;
+ * across a fork too. The only file that touches `users`.  Knows neither the GIL's ways (py_gil.c)
  * nor keys.
  *
  * A child of fork has one thread, the one that forked.  Whoever else was inside is in `users`
@@ -149,7 +149,7 @@ void replace_end(FilterObject *self)
 #else
 bf_filter *filter_count_in(FilterObject *self)
 {
-    solo_share(self);
+    plain_share(self);
     if (!self->bf) return raise_closed();
     heed_forks(self);
     self->users++;

@@ -1,5 +1,5 @@
-/* py_life.c - the life of a filter object: when the GIL goes, closing, replacing, disk.
- * The only file that puts handles into their place; who is inside is py_inside.c's; knows nothing
+/* py_gil.c - the life of a filter object: when the GIL goes, closing, replacing, disk.
+ * The only file that puts handles into their place; who is inside is py_active.c's; knows nothing
  * of keys. */
 #include "py_bloomfilter.h"
 
@@ -37,8 +37,8 @@ static void unlocked_add(FilterObject *self, int step)
 /* A clock of Python's would ask for it at each call: worth it where there may be a trip. */
 static bool keeps_gil(const FilterObject *a, const FilterObject *b)
 {
-    const bool far = (a && a->far) || (b && b->far);
-    return !far && ((a && a->clock) || (b && b->clock));
+    const bool remote = (a && a->remote) || (b && b->remote);
+    return !remote && ((a && a->clock) || (b && b->clock));
 }
 
 PyThreadState *gil_release(FilterObject *a, FilterObject *b)
@@ -59,70 +59,75 @@ void gil_take(PyThreadState *ts, FilterObject *a, FilterObject *b)
 
 /* ---- one thread alone in the plain kernels ----
  *
- *   NOBODY --solo_release--> ALONE --solo_take--> LEAVING --GIL taken--> NOBODY
- *                              |                     |
- *                       someone comes         someone comes: there is nothing to wait for
- *                              v
- *                            ASKED --solo_yield, solo_take: atomic kernels from here on--> NOBODY
+ *   NONE --gil_release_plain--> ALONE --gil_take_plain--> LEAVING --GIL taken--> NONE
+ *                                 |                          |
+ *                          a thread arrives           a thread arrives: nothing to wait for
+ *                                 v
+ *                               ASKED --plain_yield, gil_take_plain: atomic kernels--> NONE
  *
- * Only the thread itself leaves ALONE and ASKED for another state but that of being asked; who asks
- * holds the GIL and waits.  The thread counts in `unlocked` all the time, so kernels stay atomic
- * until it and all others are out. */
-enum { NOBODY, ALONE, ASKED, LEAVING };
+ * Only the thread itself ends ALONE and ASKED; the arriving thread, which holds the GIL, changes
+ * ALONE to ASKED and waits.  The first thread counts in `unlocked` all the time, so kernels stay
+ * atomic until it and all others are out. */
+enum { PLAIN_NONE, PLAIN_ALONE, PLAIN_ASKED, PLAIN_LEAVING };
 
-static int solo_state(FilterObject *self) { return __atomic_load_n(&self->solo, __ATOMIC_ACQUIRE); }
-static void solo_set(FilterObject *self, int state)
+static int plain_state(FilterObject *self)
 {
-    __atomic_store_n(&self->solo, state, __ATOMIC_RELEASE);
+    return __atomic_load_n(&self->plain, __ATOMIC_ACQUIRE);
 }
-static bool solo_swap(FilterObject *self, int from, int to)
+static void plain_set(FilterObject *self, int state)
+{
+    __atomic_store_n(&self->plain, state, __ATOMIC_RELEASE);
+}
+static bool plain_swap(FilterObject *self, int from, int to)
 {
     return __atomic_compare_exchange_n(
-        &self->solo, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+        &self->plain, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-PyThreadState *solo_release(FilterObject *self)
+PyThreadState *gil_release_plain(FilterObject *self)
 {
-    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->remote || self->shared)
+    if (NO_GIL || self->users != 1 || self->unlocked != 0 || self->blocking || self->shared)
         return gil_release(self, NULL);
     self->unlocked = 1;
-    self->solo_process = bf_process();
-    solo_set(self, ALONE);
+    self->plain_process = bf_process();
+    plain_set(self, PLAIN_ALONE);
     return gil_out();
 }
 
-void solo_yield(FilterObject *self)
+void plain_yield(FilterObject *self)
 {
-    if (__builtin_expect(solo_state(self) != ASKED, 1)) return;
+    if (__builtin_expect(plain_state(self) != PLAIN_ASKED, 1)) return;
     bf_set_threads(self->bf, true);
-    solo_set(self, NOBODY);
+    plain_set(self, PLAIN_NONE);
 }
 
-void solo_take(PyThreadState *ts, FilterObject *self)
+void gil_take_plain(PyThreadState *ts, FilterObject *self)
 {
     if (!ts) return;
-    if (!solo_swap(self, ALONE, LEAVING)) solo_yield(self);
+    if (!plain_swap(self, PLAIN_ALONE, PLAIN_LEAVING)) plain_yield(self);
     gil_back(ts);
-    if (solo_state(self) == LEAVING) solo_set(self, NOBODY);
+    if (plain_state(self) == PLAIN_LEAVING) plain_set(self, PLAIN_NONE);
     unlocked_add(self, -1);
 }
 
-/* With the GIL: returns when nobody is in the plain kernels.  A thread that was not in the process
- * when it forked never answers; nor does one that waits for the GIL have to.  Its keys may be long:
- * then others run meanwhile. */
-void solo_end(FilterObject *self)
+/* With the GIL: returns when no thread is in the plain kernels.  A thread of the parent process
+ * never answers in a child, and one that waits for the GIL need not answer.  If the other thread's
+ * keys are long, this one releases the GIL while it waits. */
+void plain_end(FilterObject *self)
 {
     enum { PATIENCE = 20 };
     struct timespec shortly = { 0, 10000 };
-    bool there = self->solo_process == bf_process();
-    for (int i = 0; there && (solo_swap(self, ALONE, ASKED) || solo_state(self) == ASKED); i++) {
+    bool there = self->plain_process == bf_process();
+    for (int i = 0;
+        there && (plain_swap(self, PLAIN_ALONE, PLAIN_ASKED) || plain_state(self) == PLAIN_ASKED);
+        i++) {
         PyThreadState *ts = i < PATIENCE ? NULL : gil_out();
         nanosleep(&shortly, NULL);
         if (ts) gil_back(ts);
     }
-    if (solo_state(self) == NOBODY) return;
+    if (plain_state(self) == PLAIN_NONE) return;
     if (self->bf) bf_set_threads(self->bf, true); /* else a child closed it */
-    solo_set(self, NOBODY);
+    plain_set(self, PLAIN_NONE);
 }
 
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
@@ -130,7 +135,7 @@ PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b)
     enum { BIG = 1 << 20 }; /* a bitmap that takes some 0.1 ms */
     bf_info info;
     bf_get_info(a->bf, &info);
-    if (a->far || (b && b->far)) return gil_release(a, b);
+    if (a->remote || (b && b->remote)) return gil_release(a, b);
     return info.bitset_bytes < BIG ? NULL : gil_release(a, b);
 }
 
@@ -172,7 +177,7 @@ static void *wait_begin(void *op)
 {
     FilterObject *self = op;
     if (outside) return NULL;
-    if (self->borrower) batch_hold_keys(self->borrower);
+    if (self->borrowing_batch) batch_hold_keys(self->borrowing_batch);
     if (!NO_GIL) self->users++;
     return gil_out();
 }
@@ -220,12 +225,12 @@ static void put(FilterObject *self, bf_filter *bf, redis_client *client, PyObjec
     self->bf = bf;
     self->client = client;
     self->clock = Py_XNewRef(clock);
-    self->far = strcmp(info.home, "redis") == 0;
-    self->waits = !self->far && (info.grow != 0 || info.window != 0);
+    self->remote = strcmp(info.home, "redis") == 0;
+    self->waits = !self->remote && (info.grow != 0 || info.window != 0);
     self->shared = self->waits && strcmp(info.home, "file") == 0;
-    self->remote = clock || self->far;
-    self->apart_from = self->remote ? 0 : LARGE_KEY;
-    if (bf && !self->far) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
+    self->blocking = clock || self->remote;
+    self->nogil_min_len = self->blocking ? 0 : LARGE_KEY;
+    if (bf && !self->remote) bf_set_wait_hooks(bf, wait_begin, wait_end, self);
 }
 
 /* Closing may take trips, wait for a lock, and give gigabytes back.  Nobody has the handle any
@@ -271,7 +276,7 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, P
     bf_set_threads(bf, NO_GIL);
     put(self, bf, client, clock);
     self->warn = true;
-    filter_watch(self, true);
+    filter_plan_check(self, true);
     return (PyObject *)self;
 }
 
@@ -288,7 +293,7 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
         old_client = self->client;
         old_clock = self->clock;
         put(self, next, client, clock);
-        filter_watch(self, true);
+        filter_plan_check(self, true);
         replace_end(self);
     } else {
         PyErr_SetString(state_of(Py_TYPE(self))->error,
@@ -303,8 +308,15 @@ int filter_replace(FilterObject *self, bf_filter *next, redis_client *client, Py
 
 PyObject *filter_close(FilterObject *self, PyObject *Py_UNUSED(unused))
 {
+    bf_error err;
+    bf_filter *bf = filter_peek(self);
+    const int rc = bf ? bf_check_file(bf, &err) : 0;
+    if (bf)
+        filter_peeked(self);
+    else
+        PyErr_Clear(); /* closed before */
     if (filter_replace(self, NULL, NULL, NULL) < 0) return NULL;
-    Py_RETURN_NONE;
+    return rc < 0 ? raise_in(self, &err) : none(0);
 }
 
 PyObject *filter_with(FilterObject *self, PyObject *Py_UNUSED(unused))
@@ -333,7 +345,7 @@ PyObject *filter_clear_bits(FilterObject *self, PyObject *Py_UNUSED(unused))
     if (!core_begin(&c, self, NULL, gil_release_if_big)) return NULL;
     const int rc = bf_clear(c.bf, &c.err);
     core_back(&c);
-    filter_watch(self, false);
+    filter_plan_check(self, false);
     return none(core_end(&c, rc));
 }
 

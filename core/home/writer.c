@@ -1,0 +1,186 @@
+/* writer.c - who writes to a mapped file.  One byte far behind the end of every file is the
+ * writers' lock: each ordinary handle takes it shared before its first write, an exclusive one
+ * takes it alone when it is opened, so each side meets the other.  Knows locks and open files;
+ * knows no bits.
+ *
+ * The lock is one of open file descriptions, which the kernel gives back when nothing holds the
+ * description any more.  An ordinary handle's lock is held by the handle's own description: a child
+ * of fork shares it, because it may go on writing.  An exclusive handle's lock is held by a map of
+ * another description that fork does not hand on, so it ends with the process even while a child
+ * lives.  The length of the locked range is 1 + the process id of the holder, for messages. */
+#include "base/system.h"
+#include "bits/bits.h"
+#include "home/file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* Some file systems use inode numbers again, and overlayfs shows a file under the number of the one
+ * it was copied from: the time of birth, where there is one, tells them apart. */
+bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes)
+{
+    struct stat st;
+    const int keep = errno;
+#ifdef STATX_BTIME
+    struct statx x;
+    if (statx(fd, path, *path ? 0 : AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME, &x) == 0) {
+        const bool born = x.stx_mask & STATX_BTIME;
+        *id = (bf_identity){ makedev(x.stx_dev_major, x.stx_dev_minor), x.stx_ino, 0, 0 };
+        if (born) {
+            id->born = (uint64_t)x.stx_btime.tv_sec;
+            id->born_ns = x.stx_btime.tv_nsec;
+        }
+        *bytes = x.stx_size;
+        return true;
+    }
+    errno = keep;
+#endif
+    if (*path ? stat(path, &st) : fstat(fd, &st)) return false;
+    *id = (bf_identity){ st.st_dev, st.st_ino, 0, 0 };
+    *bytes = (uint64_t)st.st_size;
+    return true;
+}
+
+/* ---- the files that this process has open for writing ---- */
+static bf_listed *open_files;
+static int list_holder; /* the process that holds the list's lock, or 0 */
+
+/* A child of fork takes over the lock that a thread of its parent held: each change of the list is
+ * one store, so the list is complete at any moment. */
+static void lock_list(void)
+{
+    const int me = bf_process();
+    for (int was = 0; !bf_int_cas(&list_holder, &was, me); was = 0) {
+        if (was != 0 && was != me && bf_int_cas(&list_holder, &was, me)) return;
+        sched_yield();
+    }
+}
+
+static void unlock_list(void) { bf_int_store_release(&list_holder, 0); }
+
+void bf_listed_add(bf_listed *f, const bf_identity *id)
+{
+    f->id = *id;
+    lock_list();
+    f->next = open_files;
+    open_files = f;
+    unlock_list();
+}
+
+void bf_listed_drop(bf_listed *f)
+{
+    lock_list();
+    for (bf_listed **at = &open_files; *at; at = &(*at)->next)
+        if (*at == f) {
+            *at = f->next;
+            break;
+        }
+    unlock_list();
+}
+
+int bf_refuse_open_file(const char *path, bf_error *err)
+{
+    bf_identity id;
+    uint64_t bytes;
+    bool open = false;
+    if (!bf_identify(AT_FDCWD, path, &id, &bytes)) return 0;
+    lock_list();
+    for (const bf_listed *f = open_files; f && !open; f = f->next)
+        open = memcmp(&f->id, &id, sizeof id) == 0;
+    unlock_list();
+    return open ? bf_fail(err, BF_EBUSY,
+                      "%.60s is open for writing in this process: save elsewhere and rename, or "
+                      "close it",
+                      path)
+                : 0;
+}
+
+/* ---- the writers' lock ---- */
+#ifdef F_OFD_SETLK
+static struct flock writers_byte(short type)
+{
+    return (struct flock){ .l_type = type,
+        .l_whence = SEEK_SET,
+        .l_start = ((off_t)1 << 62) + ((off_t)1 << 33), /* behind the bytes of shadow.c */
+        .l_len = 1 + (off_t)getpid() };
+}
+
+/* Who is in the way?  The holder may have gone by now. */
+static int refuse(const bf_file *f, bf_error *err)
+{
+    struct flock l = writers_byte(F_WRLCK);
+    l.l_len = 1;
+    if (fcntl(f->fd, F_OFD_GETLK, &l) < 0 || l.l_type == F_UNLCK) l.l_len = 1;
+    return bf_fail(err, BF_EBUSY,
+        l.l_type == F_RDLCK
+            ? "%.80s has a writer (pid %lld): it can have an exclusive one when all "
+              "writers have closed it"
+            : "%.80s has an exclusive writer (pid %lld)",
+        f->path, (long long)l.l_len - 1);
+}
+
+static bool has_no_such_locks(int e)
+{
+    return e == EINVAL || e == ENOSYS || e == EOPNOTSUPP || e == ENOLCK;
+}
+
+int bf_file_write_shared(const bf_file *f, bf_error *err)
+{
+    struct flock l = writers_byte(F_RDLCK);
+    bf_identity id;
+    uint64_t bytes;
+    if (!bf_identify(f->fd, "", &id, &bytes) || (!f->packed && memcmp(&id, &f->id, sizeof id)))
+        return bf_fail(err, BF_EIO,
+            "cannot write to %.60s: the program closed its file descriptor: open the filter again",
+            f->path);
+    if (fcntl(f->fd, F_OFD_SETLK, &l) == 0 || has_no_such_locks(errno)) return 0;
+    return errno == EAGAIN || errno == EACCES ? refuse(f, err)
+                                              : bf_fail_sys(err, errno, "lock", f->path);
+}
+
+int bf_file_write_alone(bf_file *f, bf_error *err)
+{
+    struct flock l = writers_byte(F_WRLCK);
+    const int fd = bf_open_again(f->fd, f->path, O_RDWR);
+    if (fd < 0) return bf_fail_sys(err, errno, "lock", f->path);
+    const int e = fcntl(fd, F_OFD_SETLK, &l) == 0 ? 0 : errno;
+    void *p = e ? MAP_FAILED : mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
+    const int e2 = !e && p == MAP_FAILED ? errno : e;
+    close(fd);
+    if (e == EAGAIN || e == EACCES) return refuse(f, err);
+    if (has_no_such_locks(e))
+        return bf_fail(err, BF_ENOTSUP,
+            "%.60s cannot have an exclusive writer: its file system has no locks of open file "
+            "descriptions",
+            f->path);
+    if (e2) return bf_fail_sys(err, e2, "lock", f->path);
+    f->alone = p;
+    if (madvise(p, BF_HEADER, MADV_DONTFORK) == 0) return 0;
+    return bf_fail_sys(err, errno, "lock", f->path);
+}
+#else
+int bf_file_write_shared(const bf_file *f, bf_error *err)
+{
+    (void)f;
+    (void)err;
+    return 0;
+}
+int bf_file_write_alone(bf_file *f, bf_error *err)
+{
+    return bf_fail(err, BF_ENOTSUP,
+        "%.60s cannot have an exclusive writer: this system has no locks of open file descriptions",
+        f->path);
+}
+#endif
+
+/* In a child of fork another map may be at that address by now. */
+void bf_file_end_alone(bf_file *f)
+{
+    if (f->alone && f->process == bf_process()) munmap(f->alone, BF_HEADER);
+    f->alone = NULL;
+}

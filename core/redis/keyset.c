@@ -1,0 +1,283 @@
+/* keyset.c - a filter of several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
+ * K:meta, which says what the whole is.  Names: key_names.c.  When a part is made, and which part a
+ * key goes to, is grown.c's and epochs.c's; what is asked of several keys in one trip is trip.c's.
+ *
+ * A shard is a key as that of a filter without shards, with a mark and a companion hash of its own,
+ * so that making, following, clearing one is what it is there: code that selects a shard works on
+ * it.  K:meta comes first and goes last.  A process that dies in between leaves a filter of which
+ * shards are missing: an error for those who only open it, and the next constructor makes them. */
+#include "bits/bits.h"
+#include "parts/filter.h"
+#include "redis/attach.h"
+#include "redis/bulk.h"
+#include "redis/key_names.h"
+#include "redis/keyset.h"
+#include "redis/mark.h"
+#include "redis/meta.h"
+#include "redis/scripts.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shards ---- */
+void bf_redis_free_shards(bf_redis *r)
+{
+    for (unsigned i = 0; r->shard && i < r->shards; i++) {
+        free(r->shard[i].key);
+        free(r->shard[i].meta);
+    }
+    free(r->shard);
+    r->shard = NULL;
+    r->shards = 1;
+}
+
+static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
+{
+    bool fine = (r->shard = calloc(d->g.shards, sizeof *r->shard)) != NULL;
+    r->shards = fine ? d->g.shards : 1;
+    bf_redis_place(r, d);
+    for (unsigned i = 0; fine && i < r->shards; i++) {
+        bf_redis *one = r->shard + i;
+        *one = (bf_redis){ .link = r->link,
+            .parent = r,
+            .owner = r->key,
+            .shards = 1,
+            .wait_replicas = r->wait_replicas };
+        bf_redis_place(one, d);
+        one->key = bf_redis_name(r->link, r->key, BF_NAME_SHARD, i);
+        one->meta = one->key ? bf_redis_name(r->link, one->key, BF_NAME_META, 0) : NULL;
+        if ((fine = one->meta != NULL)) bf_link_label(r->link, one->key, one->label);
+    }
+    if (fine) return 0;
+    bf_redis_free_shards(r);
+    return bf_fail(err, BF_ENOMEM, "out of memory");
+}
+
+/* ---- opening and making ---- */
+/* Shard i as the filter d has it: 1 opened, 2 made. */
+static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, bf_error *err)
+{
+    const bf_spec spec = {
+        .m = make, .k = make, .must_exist = !make
+    }; /* sufficient or not, nothing else */
+    bf_desc have;
+    int rc = 0;
+    bf_redis *r = bf_redis_key(all, i);
+    for (int tries = 0; rc == 0 && tries < 100; tries++) {
+        rc = bf_redis_attach_key(r, &spec, &have, err);
+        if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
+        if (rc == 1 && !bf_redis_same_shape(&have, d))
+            return bf_fail(err, BF_EMISMATCH,
+                "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->label, have.name,
+                (unsigned long long)have.g.m, have.g.k, have.g.shards);
+    }
+    return rc ? rc
+              : bf_fail(err, BF_EIO,
+                    "%s is created and deleted all the time: it could neither be opened nor "
+                    "created",
+                    r->label);
+}
+
+static bool any_shard(bf_redis *r)
+{
+    bf_link *l = r->link;
+    long long n = 1;
+    for (unsigned i = 0; i < r->shards; i++) {
+        if (bf_link_look(l, NULL, "EXISTS", bf_redis_key(r, i)->key) < 0 ||
+            !bf_reply_integer(&l->reply, 0, &n) || n)
+            return true;
+    }
+    return false;
+}
+
+/* From now on the name is free once all shards are lost.  Where K:meta is another filter's by now,
+ * the next call finds out. */
+static int all_made(bf_redis *r, bf_error *err)
+{
+    bf_error unheard;
+    const int rc = bf_redis_whole_command(r, "HDEL", "making", &unheard);
+    if (rc == 0 || unheard.lost) return 0;
+    if (err) *err = unheard;
+    return rc;
+}
+
+/* K:meta says d.  Of a filter that has lost all its shards another one may be made, as of one that
+ * lost its only key. */
+int bf_redis_attach_shards(
+    bf_redis *r, const bf_spec *spec, const bf_desc *d, uint32_t mark, bf_error *err)
+{
+    const bool make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+    int rc = take_shards(r, d, err);
+    if (rc < 0) return rc;
+    r->mark = mark;
+    if ((rc = bf_match(d, spec, r->label, err)) < 0 && make && !r->making && !any_shard(r)) rc = 1;
+    for (unsigned i = 0; rc == 0 && i < r->shards; i++) {
+        int one = attach_shard(r, d, i, make, err);
+        if (one < 0) rc = one;
+        r->made |= one == 2;
+    }
+    if (rc == 0 && make && r->making) rc = all_made(r, err);
+    bf_redis_select(r);
+    if (rc == 0) return 1;
+    bf_redis_free_shards(r);
+    return rc < 0 ? rc : 0;
+}
+
+/* Over the one that was seen, whose filter is gone, or over none; not beside a string that has the
+ * name. */
+static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
+{
+    const uint32_t mark = bf_redis_new_mark();
+    long long made = 0;
+    bf_redis_select(r);
+    bf_link_begin(r->link, BF_CHANGES);
+    bf_link_eval(r->link, bf_script_create, 2);
+    bf_link_more(r->link, "ssxss", r->key, r->meta, r->seen, "making", "1");
+    bf_redis_meta_put(r, d, mark);
+    const int rc = bf_link_run(r->link, &made, err);
+    if (rc == 0 && made) r->mark = r->filter_id = mark;
+    return rc < 0 ? rc : made != 0;
+}
+
+/* A creation that failed leaves nothing of its own. */
+static void take_back(bf_redis *r, const bool *mine)
+{
+    for (unsigned i = 0; i < r->shards; i++)
+        if (mine[i]) bf_redis_remove(bf_redis_key(r, i), NULL);
+    bf_redis_whole_command(r, "DEL", NULL, NULL);
+}
+
+int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
+{
+    bool mine[BF_SHARDS_MAX] = { false };
+    int rc = take_shards(r, d, err);
+    if (rc < 0) return rc;
+    if ((rc = make_whole(r, d, err)) == 1) {
+        for (unsigned i = 0; rc > 0 && i < r->shards; i++)
+            if ((rc = attach_shard(r, d, i, true, err)) > 0) mine[i] = rc == 2;
+        if (rc > 0) {
+            const int done = all_made(r, err);
+            rc = done < 0 ? done : 1;
+        }
+        if (rc < 0) take_back(r, mine);
+    }
+    bf_redis_select(r);
+    if (rc > 0) return 1;
+    bf_redis_free_shards(r);
+    return rc;
+}
+
+/* ---- a new part ---- */
+static void put_birth(
+    bf_filter *f, bf_redis *r, const char *temp, const bf_redis_create_part_args *b)
+{
+    bf_link *l = r->link;
+    const bf_redis *whole = bf_redis_whole(f);
+    const char *const names[] = { b->before ? b->before : whole->key,
+        b->before ? b->before_meta : whole->meta, temp, l->key, r->meta, whole->meta };
+    bf_link_eval(l, b->script, 6 + 2 * b->later);
+    for (int i = 0; i < 6; i++) bf_link_word(l, names[i]);
+    for (unsigned i = 1; i <= b->later; i++) {
+        char *key = bf_redis_name(l, whole->key, BF_NAME_PART, i),
+             *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL;
+        l->no_memory |= !meta;
+        if (meta) bf_link_more(l, "ss", key, meta);
+        free(key);
+        free(meta);
+    }
+    bf_link_more(l, "nxrx", b->mark_at, b->mark, b->next, b->next);
+    b->rest(f, r, b);
+}
+
+int bf_redis_create_part(
+    bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b, bf_error *err)
+{
+    long long v = -1;
+    char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
+    if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
+    bf_redis_place(r, b->desc);
+    int rc = bf_redis_zeros(r, temp, b->own_mark, err);
+    if (rc == 0) {
+        bf_link_begin(r->link, BF_CHANGES);
+        put_birth(f, r, temp, b);
+        rc = bf_link_run(r->link, &v, err);
+    }
+    if (rc < 0) bf_redis_discard(r, temp);
+    free(temp);
+    if (rc < 0 || (v >= 0 && v <= 2)) return rc < 0 ? rc : (int)v;
+    if (v != 3) return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", r->label);
+    return bf_fail(err, BF_EFORMAT,
+        "%s holds bytes that are not a part of this filter: use another key, or delete them",
+        r->label);
+}
+
+/* ---- which filter it is ---- */
+/* Is what is under the name of the filter now, one that the handle may go on with?  With another
+ * one it may not.  *born: its own, as the whole hash has it, and nothing else. */
+int bf_redis_check_alike(bf_filter *f, uint32_t *born, bf_error *err)
+{
+    bf_redis *whole = bf_redis_whole(f);
+    const bf_desc *have = &f->chain->desc;
+    bf_desc d;
+    uint32_t mark;
+    bf_redis_lock(whole);
+    int rc = bf_redis_fetch_meta(whole, err);
+    if (rc == 0)
+        rc = whole->link->reply.n ? bf_redis_meta_read(whole, &d, &mark, err)
+                                  : bf_redis_fail_lost(whole, err);
+    *born = rc == 0 ? bf_redis_meta_filter_id(whole) : 0;
+    bf_link_unlock(whole->link);
+    if (rc < 0) return rc;
+    if (d.kind == have->kind && !strcmp(d.name, have->name) && d.g.m == have->g.m &&
+        d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
+        d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
+        return 0;
+    return bf_fail(
+        err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);
+}
+
+/* Said once, and not to whom the loss was told: from then on the handle is at home in the new one.
+ */
+int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err)
+{
+    bf_redis *whole = bf_redis_whole(f);
+    uint64_t gone = 0;
+    for (unsigned i = 0; i < f->chain->count || i < f->chain->kept; i++) {
+        bf_redis *r = f->chain->piece[i]->part.store.impl;
+        if (!r) continue;
+        gone += r->added + r->keys_lost;
+        r->added = r->keys_lost = 0;
+        /* by the part: doubts() takes that away where the whole is to tell */
+        if (r->outcome != BF_FINE) bf_flag_set(&whole->loss_reported);
+        r->outcome = BF_FINE;
+    }
+    const char *note = whole->add_outcome ? whole->add_outcome : "";
+    const bool told = bf_flag_get(&whole->loss_reported) && strcmp(note, BF_SENT_IN) != 0;
+    whole->add_outcome = NULL;
+    whole->filter_id = born;
+    bf_flag_clear(&whole->loss_reported);
+    if (told) bf_flag_set(&f->chain->moved);
+    return told ? 0 : bf_redis_fail_recreated(whole->label, gone, note, err);
+}
+
+/* ---- the hash of the whole ---- */
+int bf_redis_whole_command(bf_redis *r, const char *command, const char *argument, bf_error *err)
+{
+    bf_link *l = r->link;
+    long long done = 0;
+    bf_redis_select(r);
+    bf_link_begin(l, BF_CHANGES);
+    bf_link_eval(l, bf_script_whole, 1);
+    bf_link_more(l, "sxs", r->meta, r->filter_id, command);
+    if (argument) bf_link_word(l, argument);
+    const int rc = bf_link_run(l, &done, err);
+    return rc < 0 || done == 1 ? rc : bf_redis_fail_lost(r, err);
+}
+
+int bf_redis_whole_expire(bf_redis *r, double seconds, bf_error *err)
+{
+    char ms[24] = "";
+    *bf_redis_digits(ms, bf_redis_ms(seconds)) = 0;
+    return bf_redis_whole_command(
+        r, seconds > 0 ? "PEXPIRE" : "PERSIST", seconds > 0 ? ms : NULL, err);
+}

@@ -1,0 +1,435 @@
+/* test_writer.c - who writes to a mapped file: an exclusive writer and all others, in one process
+ * and in several; a file that this process has open is not saved over; a file that others replace
+ * or delete takes no key that is acknowledged. */
+#define _GNU_SOURCE
+#include "numbers.h"
+#include "one_folder.h"
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char other[64];
+static const bf_spec kinds[] = { { .n = 2000, .p = 0.01 }, { .m = 30000, .n = 2000 },
+    { .n = 2000, .p = 0.01, .counting = true }, { .n = 100, .p = 0.01, .grow = 2 },
+    { .n = 1000, .p = 0.01, .window = 1e9 }, { .n = 2000, .p = 0.01, .scheme = "guava" } };
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static bf_spec spec_of(size_t kind, bool exclusive)
+{
+    bf_spec s = kinds[kind];
+    s.storage = path;
+    s.exclusive = exclusive;
+    return s;
+}
+static bf_filter *open_it(size_t kind, bool exclusive)
+{
+    const bf_spec s = spec_of(kind, exclusive);
+    return bf_open(&s, &e);
+}
+static bf_filter *sure(size_t kind, bool exclusive)
+{
+    return must(open_it(kind, exclusive), __LINE__);
+}
+
+/* ---- what writes: each is refused, and each meets a file that was replaced ---- */
+static int64_t one(bf_filter *f) { return bf_add(f, "one", 3, &e); }
+static int64_t many(bf_filter *f)
+{
+    return bf_add_many(f, (bf_key[]){ { "new", 3 }, { "more", 4 } }, 2, NULL, &e);
+}
+static int64_t clear(bf_filter *f) { return bf_clear(f, &e); }
+static int64_t unite(bf_filter *f)
+{
+    bf_filter *g = must(bf_copy(f, &e), __LINE__);
+    add_numbers(g, 7000, 5);
+    const int rc = bf_unite(f, g, &e);
+    bf_close(g);
+    return rc;
+}
+static int64_t take(bf_filter *f)
+{
+    bf_info info;
+    bf_get_info(f, &info);
+    return info.counting ? bf_remove(f, "one", 3, &e) : bf_add(f, "one", 3, &e);
+}
+static int64_t rebuild(bf_filter *f)
+{
+    bf_info info;
+    bf_get_info(f, &info);
+    if (info.grow != 0 || info.window != 0) return many(f);
+    bf_filter *fresh = bf_rebuild_begin(f, &e);
+    if (!fresh) return e.code;
+    add_numbers(fresh, 0, 10);
+    const int rc = bf_rebuild_end(f, fresh, &e);
+    bf_close(fresh);
+    return rc;
+}
+static int64_t (*const writes[])(bf_filter *) = { many, one, clear, unite, take, rebuild };
+enum { WRITES = sizeof writes / sizeof *writes };
+
+/* ---- exclusive ---- */
+static void one_writer_and_readers(void)
+{
+    char says[80];
+    snprintf(says, sizeof says, "has an exclusive writer (pid %d)", (int)getpid());
+    for (size_t k = 0; k < KINDS; k++) {
+        bf_filter *f = sure(k, true);
+        CHECK(one(f) == BF_ADDED && many(f) == 2);
+        bf_filter *g = sure(k, false);
+        CHECK(bf_test(g, "one", 3, &e) == 1 && bf_test(g, "none", 4, &e) == 0);
+        for (size_t w = 0; w < WRITES; w++)
+            for (int again = 0; again < 2; again++) {
+                e = (bf_error){ 0 };
+                CHECK_EQ(writes[w](g), BF_EBUSY);
+                CHECK_HAS(e.msg, says);
+            }
+        CHECK(!open_it(k, true) && e.code == BF_EBUSY);
+        CHECK_HAS(e.msg, says);
+        add_numbers(f, 0, 1000);
+        CHECK_EQ(found(g, 0, 1000), 1000);
+        bf_close(f);
+        CHECK(many(g) == 0 && one(g) == BF_PRESENT);
+        CHECK(!open_it(k, true) && e.code == BF_EBUSY);
+        CHECK_HAS(e.msg, "has a writer (pid ");
+        bf_close(g);
+        f = sure(k, true); /* of a file that was there */
+        for (size_t w = 0; w < WRITES; w++) CHECK(writes[w](f) >= 0);
+        bf_close(f);
+        gone();
+    }
+}
+
+/* The words are the same, however they were written. */
+static void the_same_bits(void)
+{
+    enum { MANY = 20000 };
+    static int numbers[MANY];
+    static bf_key keys[MANY];
+    for (int i = 0; i < MANY; i++) keys[i] = (bf_key){ &numbers[i], sizeof(int) }, numbers[i] = i;
+    for (size_t k = 0; k < KINDS; k++) {
+        bf_filter *f = sure(k, true), *g = must(bf_open(&kinds[k], &e), __LINE__);
+        add_numbers(f, 0, 500);
+        add_numbers(g, 0, 500);
+        CHECK_EQ(bf_add_many(f, keys, MANY, NULL, &e), bf_add_many(g, keys, MANY, NULL, &e));
+        CHECK_EQ(bf_equal(f, g, &e), 1);
+        bf_close(f);
+        bf_close(g);
+        gone();
+    }
+}
+
+static void not_elsewhere(void)
+{
+    bf_spec memory = { .n = 100, .p = 0.01, .exclusive = true }, redis = memory, reads = memory;
+    redis.storage = "redis://127.0.0.1:1/0?key=k";
+    bf_close(sure(0, false));
+    reads.storage = path;
+    reads.read_only = true;
+    CHECK(!bf_open(&memory, &e) && e.code == BF_EINVAL);
+    CHECK_HAS(e.msg, "exclusive is for mapped files");
+    CHECK(!bf_open(&redis, &e) && e.code == BF_EINVAL);
+    CHECK(!bf_open(&reads, &e) && e.code == BF_EINVAL);
+    CHECK_EQ(chmod(path, 0400), 0);
+    CHECK(!open_it(0, true) && e.code == BF_EIO);
+    CHECK_HAS(e.msg, "no permission to write");
+    gone();
+}
+
+/* ---- processes ---- */
+static int ends_with(int (*child)(void))
+{
+    int status = 0;
+    fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) _exit(child());
+    CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static bf_filter *parents;
+static int child_writes(void)
+{
+    if (bf_test(parents, "one", 3, &e) != 1) return 1;
+    for (size_t w = 0; w < WRITES; w++)
+        if (writes[w](parents) != BF_EBUSY || !strstr(e.msg, "a child cannot write")) return 2;
+    bf_close(parents);
+    return 0;
+}
+static int child_opens(void)
+{
+    bf_filter *g = open_it(0, false);
+    return g && many(g) == BF_EBUSY ? 0 : 1;
+}
+
+static void a_child_does_not_write(void)
+{
+    for (size_t k = 0; k < KINDS; k++) {
+        parents = sure(k, true);
+        CHECK(one(parents) == BF_ADDED);
+        CHECK_EQ(ends_with(child_writes), 0);
+        if (k == 0) CHECK_EQ(ends_with(child_opens), 0);
+        CHECK(many(parents) == 2 && !open_it(k, true)); /* the child's close took nothing away */
+        bf_close(parents);
+        gone();
+    }
+}
+
+/* The owner is killed while a child of it lives. */
+static void it_ends_with_its_process(void)
+{
+    int ready[2], status;
+    char byte;
+    CHECK_EQ(pipe(ready), 0);
+    fflush(NULL);
+    const pid_t owner = fork();
+    if (owner == 0) {
+        bf_filter *f = open_it(0, true);
+        if (!f || one(f) != BF_ADDED) _exit(1);
+        if (fork() == 0) {
+            pause();
+            _exit(0);
+        }
+        CHECK(write(ready[1], "x", 1) == 1);
+        pause();
+    }
+    CHECK(read(ready[0], &byte, 1) == 1);
+    CHECK(!open_it(0, true) && e.code == BF_EBUSY);
+    CHECK(kill(owner, SIGKILL) == 0 && waitpid(owner, &status, 0) == owner);
+    bf_filter *f = sure(0, true);
+    CHECK(bf_test(f, "one", 3, &e) == 1 && many(f) == 2);
+    bf_close(f);
+    close(ready[0]);
+    close(ready[1]);
+    gone();
+}
+
+/* A child goes on with its parent's handle, so it counts as a writer as long as it lives. */
+static void a_child_of_an_ordinary_writer(void)
+{
+    int stop[2], status;
+    bf_filter *f = sure(0, false);
+    CHECK(one(f) == BF_ADDED && pipe(stop) == 0);
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        char byte;
+        close(stop[1]);
+        _exit(read(stop[0], &byte, 1) == 0 && many(f) == 2 ? 0 : 1);
+    }
+    bf_close(f);
+    CHECK(!open_it(0, true) && e.code == BF_EBUSY);
+    close(stop[1]);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    close(stop[0]);
+    f = sure(0, true);
+    CHECK_EQ(bf_test(f, "more", 4, &e), 1);
+    bf_close(f);
+    gone();
+}
+
+static void closed_by_the_program(void)
+{
+    bf_filter *f = sure(0, false);
+    for (int fd = 3; fd < 100; fd++) close(fd);
+    CHECK_EQ(one(f), BF_EIO);
+    CHECK_HAS(e.msg, "the program closed its file descriptor");
+    bf_close(f);
+    gone();
+}
+
+/* ---- save() over an open file ---- */
+static void open_files_are_not_saved_over(void)
+{
+    char soft[80], hard[80], way[128];
+    snprintf(soft, sizeof soft, "%s/soft", folder);
+    snprintf(hard, sizeof hard, "%s/hard", folder);
+    snprintf(way, sizeof way, "%s/../%s/f", folder, strrchr(folder, '/') + 1);
+    const char *const names[] = { path, soft, hard, way };
+    for (size_t k = 0; k < KINDS; k++) {
+        bf_filter *f = sure(k, k % 2), *copy = must(bf_copy(f, &e), __LINE__);
+        CHECK(one(f) == BF_ADDED && symlink(path, soft) == 0 && link(path, hard) == 0);
+        for (size_t i = 0; i < 4; i++) {
+            CHECK(bf_save(f, names[i], &e) == BF_EBUSY && bf_save(copy, names[i], &e) == BF_EBUSY);
+            CHECK_HAS(e.msg,
+                "is open for writing in this process: save elsewhere and rename, or close it");
+        }
+        CHECK(many(f) == 2 && bf_sync(f, &e) == 0 && bf_save(f, other, &e) == 0);
+        bf_close(f);
+        CHECK(unlink(other) == 0 && unlink(soft) == 0 && unlink(hard) == 0);
+        bf_spec reads = spec_of(k, false);
+        reads.read_only = true;
+        f = must(bf_open(&reads, &e), __LINE__);
+        CHECK(bf_save(copy, path, &e) == 0 && bf_test(f, "one", 3, &e) == 1);
+        bf_close(f);
+        bf_close(copy);
+        gone();
+    }
+}
+
+static int child_saves(void)
+{
+    bf_filter *copy = must(bf_copy(parents, &e), __LINE__);
+    if (bf_save(copy, path, &e) != BF_EBUSY) return 1;
+    bf_close(parents);
+    return bf_save(copy, path, &e) == 0 ? 0 : 2;
+}
+
+/* A child has its parent's handles, until it closes them. */
+static void a_child_saves(void)
+{
+    parents = sure(0, false);
+    CHECK(one(parents) == BF_ADDED);
+    CHECK_EQ(ends_with(child_saves), 0);
+    CHECK_EQ(many(parents), BF_EIO); /* it was replaced */
+    bf_close(parents);
+    gone();
+}
+
+/* ---- files that others replace or delete ---- */
+static void moved(void) { CHECK_EQ(rename(path, other), 0); }
+static void removed(void) { CHECK_EQ(unlink(path), 0); }
+static void renamed_over(void)
+{
+    bf_filter *f = must(bf_open(&(bf_spec){ .n = 10, .p = 0.1 }, &e), __LINE__);
+    CHECK(bf_save(f, other, &e) == 0 && rename(other, path) == 0);
+    bf_close(f);
+}
+static void (*const ways[])(void) = { moved, removed, renamed_over };
+
+static void no_key_without_a_name(void)
+{
+    for (size_t k = 0; k < KINDS; k++)
+        for (size_t way = 0; way < 3; way++)
+            for (size_t w = 0; w < WRITES; w++) {
+                bf_filter *f = sure(k, way == 1);
+                CHECK(one(f) == BF_ADDED && bf_check_file(f, &e) == 0);
+                ways[way]();
+                CHECK_EQ(bf_test(f, "one", 3, &e), 1); /* who only asks keeps what it has */
+                e = (bf_error){ 0 };
+                int64_t rc = 0;
+                for (int tries = 0; rc >= 0 && tries < 30000; tries++)
+                    rc = w == 1 || w == 4 ? bf_add(f, &tries, sizeof tries, &e) : writes[w](f);
+                CHECK(rc == BF_EIO && e.lost);
+                CHECK_HAS(e.msg, "was replaced or deleted while it was open");
+                CHECK(one(f) == BF_EIO && many(f) == BF_EIO && bf_check_file(f, &e) == BF_EIO);
+                if (way == 0) CHECK_EQ(rename(other, path), 0); /* it does not come back */
+                CHECK(
+                    one(f) == BF_EIO && bf_sync(f, &e) == BF_EIO && bf_check_file(f, &e) == BF_EIO);
+                bf_close(f);
+                unlink(path);
+                CHECK_EQ(files(), 0);
+            }
+}
+
+static void who_wrote_nothing(void)
+{
+    bf_filter *f = sure(0, false);
+    removed();
+    CHECK(bf_check_file(f, &e) == 0 && bf_sync(f, &e) == BF_EIO);
+    bf_close(f);
+}
+
+/* A relative path belongs to the folder of its opening. */
+static void in_another_folder(void)
+{
+    char *was = getcwd(NULL, 0);
+    CHECK_EQ(chdir(folder), 0);
+    bf_filter *f = must(bf_open(&(bf_spec){ .n = 100, .p = 0.01, .storage = "f" }, &e), __LINE__);
+    CHECK_EQ(chdir("/"), 0);
+    CHECK(many(f) == 2 && bf_sync(f, &e) == 0 && bf_check_file(f, &e) == 0);
+    removed();
+    CHECK(many(f) == BF_EIO && bf_check_file(f, &e) == BF_EIO);
+    bf_close(f);
+    CHECK(chdir(was) == 0);
+    free(was);
+}
+
+/* In the middle of a long call, and at its last key: the program's own hash function does it. */
+static uint64_t calls, replaced_at;
+static uint64_t hash(const void *key, size_t len)
+{
+    uint64_t h = 0;
+    memcpy(&h, key, len < sizeof h ? len : sizeof h);
+    if (++calls == replaced_at) removed();
+    return h * UINT64_C(0x9E3779B97F4A7C15) >> 20;
+}
+
+static void in_the_middle_of_a_call(void)
+{
+    enum { MANY = 200000, NOTICED = 40000 };
+    static int numbers[MANY];
+    static bf_key keys[MANY];
+    bf_function *const own[] = { hash };
+    const bf_functions functions = { .count = 1, .function = own };
+    for (int i = 0; i < MANY; i++) keys[i] = (bf_key){ &numbers[i], sizeof(int) }, numbers[i] = i;
+    for (int last = 0; last < 2; last++) {
+        bf_filter *f = must(
+            bf_open(
+                &(bf_spec){ .m = 10000000, .n = MANY, .functions = &functions, .storage = path },
+                &e),
+            __LINE__);
+        calls = 0;
+        replaced_at = last ? MANY : MANY / 4;
+        e = (bf_error){ 0 };
+        CHECK(bf_add_many(f, keys, MANY, NULL, &e) == BF_EIO && e.lost);
+        CHECK(last || calls < replaced_at + NOTICED);
+        bf_close(f);
+    }
+    CHECK_EQ(files(), 0);
+}
+
+/* Whatever other threads do at that moment: what is added after it was replaced is an error. */
+static bool started;
+static void *adds(void *filter)
+{
+    bf_error own;
+    const bf_key key = { "key", 3 };
+    __atomic_store_n(&started, true, __ATOMIC_RELEASE);
+    while (bf_add_many(filter, &key, 1, NULL, &own) >= 0);
+    return NULL;
+}
+
+static void replaced_beside_an_adder(void)
+{
+    for (int i = 0; i < 300; i++) {
+        pthread_t t;
+        bf_spec s = spec_of(0, false);
+        s.threads = true;
+        bf_filter *f = must(bf_open(&s, &e), __LINE__);
+        __atomic_store_n(&started, false, __ATOMIC_RELEASE);
+        CHECK_EQ(pthread_create(&t, NULL, adds, f), 0);
+        while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE)) sched_yield();
+        renamed_over();
+        pthread_join(t, NULL);
+        CHECK(one(f) == BF_EIO && one(f) == BF_EIO);
+        bf_close(f);
+        gone();
+    }
+}
+
+int main(void)
+{
+    if (!mkdtemp(folder)) return 1;
+    snprintf(path, sizeof path, "%s/f", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    RUN(one_writer_and_readers);
+    RUN(the_same_bits);
+    RUN(not_elsewhere);
+    RUN(a_child_does_not_write);
+    RUN(it_ends_with_its_process);
+    RUN(a_child_of_an_ordinary_writer);
+    RUN(closed_by_the_program);
+    RUN(open_files_are_not_saved_over);
+    RUN(a_child_saves);
+    RUN(no_key_without_a_name);
+    RUN(who_wrote_nothing);
+    RUN(in_another_folder);
+    RUN(in_the_middle_of_a_call);
+    RUN(replaced_beside_an_adder);
+    rmdir(folder);
+    return FINISH();
+}
