@@ -123,9 +123,8 @@ static inline int ask_one(bf_filter *f, int op, const uint64_t *d, size_t n, con
 {
     const bf_part *p = &f->part;
     (void)err;
-    *present = op == BF_OP_ADD
-                   ? p->kernels->add[f->how](&p->g, p->store.words, d, n, ahead, nahead)
-                   : p->kernels->test(&p->g, p->store.words, d, n, ahead, nahead);
+    *present = op == BF_OP_ADD ? p->kernels->add[f->how](&p->g, p->store.words, d, n, ahead, nahead)
+                               : p->kernels->test(&p->g, p->store.words, d, n, ahead, nahead);
     return 0;
 }
 
