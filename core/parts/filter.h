@@ -119,7 +119,8 @@ void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
 bf_desc bf_describe(const bf_filter *f);
-const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage, for messages */
+int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* bf_check_same */
+const char *bf_where(const bf_filter *f, const bf_spec *spec);       /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
 /* After keys were added, or whatever else was written: is that in the file that has the name?  0,
  * or an error, also for all that is written later. */
