@@ -197,8 +197,7 @@ static bf_filter *open_filter(const kind *d, uint64_t m, const char *folder)
     char *const path = made[made_count % FILES];
     bf_error e;
     if (folder && made_count == 0) atexit(remove_files);
-    if (folder)
-        snprintf(path, PATH, "%s/bench-%ld-%u.bloom", folder, (long)getpid(), made_count++);
+    if (folder) snprintf(path, PATH, "%s/bench-%ld-%u.bloom", folder, (long)getpid(), made_count++);
     bf_filter *f = bf_open(&(bf_spec){ .m = m,
                                .k = d->k,
                                .scheme = d->scheme,
