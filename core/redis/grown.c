@@ -104,7 +104,7 @@ static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error
 static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
 {
     bf_piece *p[BF_PARTS_MAX];
-    bf_redis *r[BF_PARTS_MAX];
+    bf_redis *r[BF_PARTS_MAX] = { NULL };
     bf_chain *c = f->chain;
     const unsigned from = c->count;
     unsigned n = 0;

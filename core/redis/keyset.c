@@ -63,7 +63,7 @@ static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, 
     bf_desc have;
     int rc = 0;
     bf_redis *r = bf_redis_key(all, i);
-    for (int tries = 0; rc == 0 && tries < 100; tries++) {
+    for (int tries = 0; rc == 0 && tries < BF_REDIS_TRIES; tries++) {
         rc = bf_redis_attach_key(r, &spec, &have, err);
         if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
         if (rc == 1 && bf_difference(&have, d, BF_SAME_BITS))

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FOLLOW_TRIES = 20 };
-
 /* ---- which key ---- */
 void bf_redis_select(bf_redis *r)
 {
@@ -208,7 +206,7 @@ int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_erro
         return 0;
     }
     if (r->redisson) return bf_redisson_changed(r, seen, err);
-    for (int i = 0; rc == 0 && i < FOLLOW_TRIES; i++) {
+    for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
         if (i > 0 && (rc = bf_redis_mark(r, &seen, err)) < 0) return rc;
         rc = meta_agrees(r, seen, &born, err);
         if (seen == 0) break;

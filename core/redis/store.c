@@ -247,7 +247,7 @@ static bool redis_current(const bf_store *s)
     if (!bf_redis_marked(r))
         return leave(
             r, bf_redis_read_key(r, &seen, NULL) == 0 && r->link->reply.n == 0 && seen.bytes > 0);
-    bf_redis_request *g = bf_redis_room(r, r->shards * sizeof *g);
+    bf_redis_request *g = bf_redis_room(&r->room, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)
         g[i] = (bf_redis_request){ .of = bf_redis_key(r, i), .op = BF_OP_TEST, .pending = true };
@@ -268,7 +268,7 @@ static void redis_close(bf_store *s)
     }
     free(r->key);
     free(r->meta);
-    free(r->room);
+    free(r->room.at);
     free(r);
 }
 
