@@ -58,7 +58,7 @@ struct bf_filter {
     bool untouched;         /* created empty in memory: still empty while state is BF_FRESH */
     bool read_only;         /* as asked; the store's own flag may come from the file's rights */
     bool created;           /* bf_open made what it opened   */
-    int64_t looked;         /* watch.c: ms, when a trip last told how full it is; 0 never */
+    int64_t looked;         /* keys/warning.c: ms, when a trip last told how full it is; 0 never */
     bool hosted;            /* calls run the host's code: a clock, a client                    */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* or the scheme's argument   */
     uint64_t secret_check;                       /* 0 where not keyed             */

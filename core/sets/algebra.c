@@ -117,7 +117,7 @@ static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 }
 
 /* Union into a filter that another thread or process may be rebuilding, as keys are added to it
- * (during.c).  before: the generation of a first pass, or NULL. */
+ * (keys/loop.c).  before: the generation of a first pass, or NULL. */
 static int unite_locked(
     bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)
 {

@@ -46,7 +46,8 @@ bf_filter *bf_copy_inside(bf_filter *f, bf_error *err);
 int bf_state_inside(bf_filter *f, bf_state *state, bf_error *err);
 
 /* saturated.c */
-/* For watch.c: is a fixed filter whose bits are elsewhere overfull, about?  1, 0 or an error. */
+/* For keys/warning.c: is a fixed filter whose bits are elsewhere overfull, about?  1, 0 or an
+ * error. */
 int bf_glance(bf_filter *f, bf_error *err);
 int bf_saturation_of(bf_filter *f, const bf_state *state); /* what bf_saturated answers */
 #endif
