@@ -85,10 +85,10 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 static void put_look(bf_redis *r)
 {
     bf_link *l = r->link;
-    bf_link_put(l, "HGETALL", r->meta);
+    bf_link_say(l, "ss", "HGETALL", r->meta);
     bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_link_put(l, "STRLEN", r->key);
-    bf_link_put(l, "GETRANGE", r->key, "-4", "-1");
+    bf_link_say(l, "ss", "STRLEN", r->key);
+    bf_link_say(l, "ssss", "GETRANGE", r->key, "-4", "-1");
 }
 
 /* The next three replies; the first of them stays. */

@@ -95,7 +95,7 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
     bf_link_begin(r->link, BF_CHANGES);
-    bf_link_put(r->link, "DEL", temp);
+    bf_link_say(r->link, "ss", "DEL", temp);
     bf_link_finish(r->link, NULL);
 }
 

@@ -55,8 +55,8 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
     size_t len = 0;
     int64_t s = 0, more = 0;
     bf_link_begin(l, BF_LOOKS);
-    bf_link_put(l, "HGET", whole->meta, "clock");
-    bf_link_put(l, "TIME");
+    bf_link_say(l, "sss", "HGET", whole->meta, "clock");
+    bf_link_say(l, "s", "TIME");
     const int rc = bf_link_finish(l, err);
     if (rc < 0) return rc;
     bf_link_next(l);

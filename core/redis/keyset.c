@@ -83,7 +83,7 @@ static bool any_shard(bf_redis *r)
     bf_link *l = r->link;
     long long n = 1;
     for (unsigned i = 0; i < r->shards; i++) {
-        if (bf_link_look(l, NULL, "EXISTS", bf_redis_key(r, i)->key) < 0 ||
+        if (bf_link_ask(l, NULL, "ss", "EXISTS", bf_redis_key(r, i)->key) < 0 ||
             !bf_reply_integer(&l->reply, 0, &n) || n)
             return true;
     }

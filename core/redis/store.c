@@ -226,7 +226,7 @@ static bool hashes_have_marks(bf_redis *r)
         for (unsigned j = i; j < i + step; j++) {
             const bf_redis *one = j < r->shards ? bf_redis_key(r, j) : r;
             bf_link_about(r->link, one->key);
-            bf_link_put(r->link, "HGET", one->meta, "mark");
+            bf_link_say(r->link, "sss", "HGET", one->meta, "mark");
         }
         same = bf_link_send(r->link, NULL) == 0;
         for (unsigned j = i; same && j < i + step; j++) {

@@ -77,7 +77,7 @@ static int trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
         }
     if (r->by_born) {
         bf_link_about(r->link, r->key);
-        bf_link_put(r->link, "HGET", r->meta, "born");
+        bf_link_say(r->link, "sss", "HGET", r->meta, "born");
     }
     if (wait) bf_redis_put_wait(r);
     int rc = bf_link_send(r->link, a->err);
