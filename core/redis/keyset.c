@@ -63,10 +63,10 @@ static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, 
     bf_desc have;
     int rc = 0;
     bf_redis *r = bf_redis_key(all, i);
-    for (int tries = 0; rc == 0 && tries < 100; tries++) {
+    for (int tries = 0; rc == 0 && tries < BF_REDIS_TRIES; tries++) {
         rc = bf_redis_attach_key(r, &spec, &have, err);
         if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
-        if (rc == 1 && !bf_redis_same_shape(&have, d))
+        if (rc == 1 && bf_difference(&have, d, BF_SAME_BITS))
             return bf_fail(err, BF_EMISMATCH,
                 "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->label, have.name,
                 (unsigned long long)have.g.m, have.g.k, have.g.shards);
@@ -83,7 +83,7 @@ static bool any_shard(bf_redis *r)
     bf_link *l = r->link;
     long long n = 1;
     for (unsigned i = 0; i < r->shards; i++) {
-        if (bf_link_look(l, NULL, "EXISTS", bf_redis_key(r, i)->key) < 0 ||
+        if (bf_link_ask(l, NULL, "ss", "EXISTS", bf_redis_key(r, i)->key) < 0 ||
             !bf_reply_integer(&l->reply, 0, &n) || n)
             return true;
     }
@@ -228,9 +228,7 @@ int bf_redis_check_alike(bf_filter *f, uint32_t *born, bf_error *err)
     *born = rc == 0 ? bf_redis_meta_filter_id(whole) : 0;
     bf_link_unlock(whole->link);
     if (rc < 0) return rc;
-    if (d.kind == have->kind && !strcmp(d.name, have->name) && d.g.m == have->g.m &&
-        d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
-        d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
+    if (!bf_difference(&d, have, BF_SAME_FILTER) && d.g.n == have->g.n && d.g.p == have->g.p)
         return 0;
     return bf_fail(
         err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);

@@ -182,7 +182,7 @@ static bool send_command(bf_socket *s, char *command, int len)
 {
     if (len < 0) return bf_socket_no_memory(s);
     const bool sent = transmit(s, command, (size_t)len);
-    explicit_bzero(command, (size_t)len); /* the password */
+    for (volatile char *p = command; p < command + len; p++) *p = 0; /* the password */
     redisFreeCommand(command);
     return sent;
 }
