@@ -380,7 +380,7 @@ int filters_sync(filters *fs, bf_error *err)
     for (size_t i = 0; i < count; i++) {
         bf_error one;
         int code = bf_sync(all[i]->f, &one);
-        if (code < 0) {
+        if (code < 0 && filters_kept(fs, all[i])) {
             rc = code;
             *err = one;
         }

@@ -79,7 +79,8 @@ void with(worker *w, text name, action *what, const call *c, reply *a)
         if (!f) return;
         what(w, f, c, a);
         if (a->status > 409 && !w->lacked) filters_doubt(f);
-        const bool kept = a->later || !changes(c) || a->status != 200 || filters_kept(&w->s->fs, f);
+        const bool refused = a->status != 200 && a->status < 500;
+        const bool kept = a->later || !changes(c) || refused || filters_kept(&w->s->fs, f);
         filters_done(f);
         if (kept) return;
         start_again(w, a);
