@@ -1,5 +1,5 @@
 /* filter.c - opening, and what can be said before: checks of a spec, a plan.  Knows the seams, no
- * formula, no file byte, no hash.  Keys are batch.c's. */
+ * formula, no file byte, no hash.  Keys are keys/loop.c's. */
 #include "parts/rebuild.h"
 #include "parts/whole.h"
 #include "sets/sets.h"

@@ -6,9 +6,10 @@
 
 typedef struct {
     const struct ArrowSchema *schema;
-    chunk *at; /* PyMem */
+    chunk *at; /* &first, or PyMem */
     size_t n, room;
     Py_ssize_t rows;
+    chunk first;
 } chunks;
 
 /* ---- what is ours to release ---- */
@@ -38,9 +39,16 @@ typedef struct {
 
 static chunk *next_chunk(chunks *all)
 {
-    if (all->n == all->room) {
-        const size_t room = all->room ? 2 * all->room : 16;
-        chunk *at = PyMem_Resize(all->at, chunk, room);
+    if (all->n == 0) {
+        all->at = &all->first;
+        all->room = 1;
+    } else if (all->n == all->room) {
+        const size_t room = 8 * all->room;
+        chunk *at = all->at == &all->first ? PyMem_New(chunk, room) : all->at;
+        if (at && all->at == &all->first)
+            *at = all->first;
+        else
+            PyMem_Resize(at, chunk, room);
         if (!at) {
             PyErr_NoMemory();
             return NULL;
@@ -76,13 +84,17 @@ static int run_chunks(batch *b, chunks *all)
 static void release_chunks(chunks *all)
 {
     for (size_t i = 0; i < all->n; i++) RELEASE(&all->at[i].array);
-    PyMem_Free(all->at);
+    if (all->at != &all->first) PyMem_Free(all->at);
 }
 
 static int run_capsules(batch *b, PyObject *pair)
 {
     struct ArrowSchema schema = { .release = NULL };
-    chunks all = { .schema = &schema };
+    chunks all;
+    all.schema = &schema;
+    all.at = NULL;
+    all.n = 0;
+    all.rows = 0;
     chunk *k = next_chunk(&all);
     int rc = -1;
     if (k) MOVE(schema, PyTuple_GET_ITEM(pair, 0), "arrow_schema");
@@ -134,7 +146,11 @@ static int run_stream(batch *b, PyObject *capsule)
 {
     struct ArrowArrayStream stream = { .release = NULL };
     struct ArrowSchema schema = { .release = NULL };
-    chunks all = { .schema = &schema };
+    chunks all;
+    all.schema = &schema;
+    all.at = NULL;
+    all.n = 0;
+    all.rows = 0;
     MOVE(stream, capsule, "arrow_array_stream");
     int code, rc = -1;
     if (!PyErr_Occurred()) {

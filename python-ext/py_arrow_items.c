@@ -146,11 +146,16 @@ static void gather_rows(batch *b, column *c)
     const source *from = s->values ? s->values : s;
     for (; b->n < b->most && b->nulls < b->most && b->used + DECIMAL_MAX <= b->space && c->left;
         c->left--, s->next++) {
-        if (is_null_row(s, s->next)) {
+        int64_t i = s->next;
+        bool there = is_valid(s, i);
+        if (there && s->values) {
+            i = value_at(s, i);
+            there = i < 0 || is_valid(from, i);
+        }
+        if (!there) {
             batch_null(b);
             continue;
         }
-        const int64_t i = s->values ? value_at(s, s->next) : s->next;
         if (i < 0) {
             stop(c, FAULT_DAMAGED, "an index into its dictionary is", index_at(s, s->next));
             return;

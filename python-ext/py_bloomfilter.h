@@ -248,17 +248,17 @@ typedef struct batch {
     size_t asked;         /* of a column: gathered keys that were answered */
     bool skip_nulls;      /* nulls="skip": a null is a row without a key; its answer is 0 */
     size_t nulls;         /* nulls between the gathered keys */
-    uint16_t null_row[BF_BATCH_SIZE_MAX]; /* their rows, counted from the first row of the chunk */
-    bool large_key;     /* one large key, held: the core works on it without the GIL */
-    PyObject *borrowed; /* the list or tuple of which keys are borrowed, or NULL      */
-    Py_ssize_t first;   /* where those stand that are gathered                        */
-    int64_t left;       /* work until the next look at the clock */
-    uint64_t deadline;  /* ns, when other threads run */
+    bool large_key;       /* one large key, held: the core works on it without the GIL */
+    PyObject *borrowed;   /* the list or tuple of which keys are borrowed, or NULL      */
+    Py_ssize_t first;     /* where those stand that are gathered                        */
+    int64_t left;         /* work until the next look at the clock */
+    uint64_t deadline;    /* ns, when other threads run */
     bf_key keys[BATCH_KEYS];
     PyObject *refs[BATCH_KEYS];
     char *room; /* of `space` bytes */
     size_t space;
     char own_room[BATCH_ROOM];
+    uint16_t null_row[BF_BATCH_SIZE_MAX]; /* their rows, counted from the first row of the chunk */
 } batch;
 uint64_t clock_ns(void);
 /* Makes sure of room for more answers; NULL with an exception. */

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STAGE = ROOT / "out" / "mutate"
 COPIED = "CMakeLists.txt core cmake tests/c tests/model tests/vectors tests/data tests/coverage.c docs/man server"
 COMMON = "core cmake CMakeLists.txt"
-KERNELS = ("core/bits/", "core/layout/", "core/batch.c")  # what is run with the portable ones, too
+KERNELS = ("core/bits/", "core/layout/", "core/keys/")  # what is run with the portable ones, too
 FAILED = re.compile(rb"\.[ch]:\d+: ")  # what CHECK prints
 FASTEST = next((f"-fuse-ld={one}" for one in ("mold", "lld", "gold") if shutil.which(one)), "")
 

@@ -325,9 +325,8 @@ int bf_header_read_part(const uint8_t *page, unsigned head, uint64_t len, const 
 {
     int rc = check_frame(page, len - head + BF_HEADER, where, err);
     if (rc < 0 || (rc = check_values(page, d, where, err)) < 0) return rc;
-    if (!bf_kind_of(d)->piece || d->index != index || strcmp(d->name, of->name) ||
-        d->g.k != of->g.k || d->secret_check != of->secret_check ||
-        (bf_kind_of(of)->even && d->g.m != of->g.m))
+    if (!bf_kind_of(d)->piece || d->index != index ||
+        bf_difference(d, of, bf_kind_of(of)->even ? BF_SAME_BITS : BF_SAME_HASH))
         return bf_damaged(err, where, "a part does not belong to it");
     if (!bf_chain_part_possible(of, d))
         return bf_fail(err, BF_EFORMAT,

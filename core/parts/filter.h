@@ -58,7 +58,7 @@ struct bf_filter {
     bool untouched;         /* created empty in memory: still empty while state is BF_FRESH */
     bool read_only;         /* as asked; the store's own flag may come from the file's rights */
     bool created;           /* bf_open made what it opened   */
-    int64_t looked;         /* watch.c: ms, when a trip last told how full it is; 0 never */
+    int64_t looked;         /* keys/warning.c: ms, when a trip last told how full it is; 0 never */
     bool hosted;            /* calls run the host's code: a clock, a client                    */
     _Alignas(8) uint8_t secret[BF_SECRET_BYTES]; /* or the scheme's argument   */
     uint64_t secret_check;                       /* 0 where not keyed             */
@@ -119,7 +119,8 @@ void bf_secret_wipe(bf_filter *f);
 
 /* handle.c */
 bf_desc bf_describe(const bf_filter *f);
-const char *bf_where(const bf_filter *f, const bf_spec *spec); /* its storage, for messages */
+int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err); /* bf_check_same */
+const char *bf_where(const bf_filter *f, const bf_spec *spec);       /* its storage, for messages */
 int bf_writable(bf_filter *f, bf_error *err);
 /* After keys were added, or whatever else was written: is that in the file that has the name?  0,
  * or an error, also for all that is written later. */

@@ -91,6 +91,12 @@ bf_desc bf_describe(const bf_filter *f)
     return d;
 }
 
+int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err)
+{
+    const bf_desc x = bf_describe(a), y = bf_describe(b);
+    return bf_check_same(&x, &y, err);
+}
+
 void bf_set_threads(bf_filter *f, bool threads)
 {
     f->atomic = threads || (!f->exclusive && (f->part.store.ops->flags & BF_STORE_ATOMIC));

@@ -1,6 +1,6 @@
 /* rebuild.c - rebuilds, step by step: opening one, ending it, giving it up, and completing or
  * dropping what one that died left behind.  Knows generations, shadows and words; where they are is
- * the home's business (bf_shadow_ops), and keys are during.c's.
+ * the home's business (bf_shadow_ops), and keys are keys/loop.c's.
  *
  * A process that dies leaves the old contents or the new ones.  There is a shadow only while the
  * generation says so, on disk too: the generation changes before a shadow is made, and after it is

@@ -37,7 +37,7 @@ bool bf_chain_mark(bf_piece *const *pieces, unsigned n, bf_span *span);
 void bf_chain_settle(bf_span *span, uint8_t *answer, uint8_t value);
 void bf_chain_drop(bf_span *span, size_t n); /* the first n: their answers stand */
 
-/* span.c: filters of many parts as batch.c runs them.  At most BF_CHUNK digests, of parts in
+/* span.c: filters of many parts as keys/ runs them.  At most BF_CHUNK digests, of parts in
  * addressable memory: their lines; bit i of present: key i was there before. */
 void bf_chain_fetch(const bf_filter *f, const uint64_t *d, size_t n);
 int bf_chain_ask(bf_filter *f, int op, const uint64_t *d, size_t n, const uint64_t *ahead,

@@ -6,7 +6,6 @@
 #include "redis/key_names.h"
 #include "redis/redisson.h"
 #include "redis/keyset.h"
-#include "redis/transport.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,14 +69,9 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
-    if ((spec->redis_client ? bf_client_open : bf_socket_open)(r->link, spec, err) < 0 ||
-        name_key(r, err) < 0)
-        return NULL;
+    if (bf_link_open(r->link, spec, err) < 0 || name_key(r, err) < 0) return NULL;
     r->link->one_slot =
         r->link->client && r->link->client->cluster && spec->wait_replicas; /* WAIT asks one node */
-    if (spec->timeout > 0) r->link->url.timeout = spec->timeout;
-    if (spec->retry_after != 0)
-        r->link->url.retry_after = spec->retry_after > 0 ? spec->retry_after : 0;
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;

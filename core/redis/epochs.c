@@ -176,8 +176,7 @@ static int attach_epoch(bf_filter *f, int64_t epoch, bf_error *err)
     bf_desc d;
     if (bf_live(p->live) == epoch) return 0;
     int rc = bf_redis_attach_part(f, p, &d, err);
-    if (rc > 0 && (d.kind || strcmp(d.name, want->name) || d.g.m != want->g.m ||
-                      d.g.k != want->g.k || d.secret_check != want->secret_check))
+    if (rc > 0 && (d.kind || bf_difference(&d, want, BF_SAME_BITS)))
         rc = bf_fail(err, BF_EFORMAT, "%s: its part of epoch %lld does not belong to it",
             bf_redis_whole(f)->label, (long long)epoch);
     if (rc > 0 && (rc = bf_redis_part_cache(bf_redis_of(p), err)) == 0) {

@@ -86,8 +86,7 @@ static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error
 {
     const bf_desc *want = &f->chain->desc;
     int rc = bf_redis_attach_part(f, p, d, err);
-    if (rc > 0 && (d->kind || strcmp(d->name, want->name) || d->g.k != want->g.k ||
-                      d->secret_check != want->secret_check))
+    if (rc > 0 && (d->kind || bf_difference(d, want, BF_SAME_HASH)))
         rc = bf_fail(
             err, BF_EFORMAT, "%s: its part %u does not belong to it", bf_redis_whole(f)->label, i);
     d->index = i;
@@ -105,7 +104,7 @@ static int open_part(bf_filter *f, bf_piece *p, unsigned i, bf_desc *d, bf_error
 static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
 {
     bf_piece *p[BF_PARTS_MAX];
-    bf_redis *r[BF_PARTS_MAX];
+    bf_redis *r[BF_PARTS_MAX] = { NULL };
     bf_chain *c = f->chain;
     const unsigned from = c->count;
     unsigned n = 0;

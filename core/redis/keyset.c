@@ -66,7 +66,7 @@ static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, 
     for (int tries = 0; rc == 0 && tries < 100; tries++) {
         rc = bf_redis_attach_key(r, &spec, &have, err);
         if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
-        if (rc == 1 && !bf_redis_same_shape(&have, d))
+        if (rc == 1 && bf_difference(&have, d, BF_SAME_BITS))
             return bf_fail(err, BF_EMISMATCH,
                 "%s is a shard of another filter: %s m=%llu k=%u shards=%u", r->label, have.name,
                 (unsigned long long)have.g.m, have.g.k, have.g.shards);
@@ -228,9 +228,7 @@ int bf_redis_check_alike(bf_filter *f, uint32_t *born, bf_error *err)
     *born = rc == 0 ? bf_redis_meta_filter_id(whole) : 0;
     bf_link_unlock(whole->link);
     if (rc < 0) return rc;
-    if (d.kind == have->kind && !strcmp(d.name, have->name) && d.g.m == have->g.m &&
-        d.g.n == have->g.n && d.g.k == have->g.k && d.g.p == have->g.p && d.grow == have->grow &&
-        d.window == have->window && d.parts == have->parts && d.secret_check == f->secret_check)
+    if (!bf_difference(&d, have, BF_SAME_FILTER) && d.g.n == have->g.n && d.g.p == have->g.p)
         return 0;
     return bf_fail(
         err, BF_EMISMATCH, "%s was re-created with other parameters: open it again", whole->label);

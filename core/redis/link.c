@@ -1,11 +1,14 @@
-/* link.c - the way to Redis: commands put into a buffer, whose it is, and the order of a trip. What
- * moves them is a transport: socket.c (a connection of our own) or client.c (the host's).  Knows
- * how commands are written, what is sent once more and what a fork does; knows nothing of filters.
- */
+/* link.c - the way to Redis: commands put into a buffer, whose it is, and the order of a trip.  A
+ * client exchanges them for replies: the host's, or socket.c (a connection of our own).  Knows how
+ * commands are written, what is sent once more and what a fork does; knows nothing of filters.
+ *
+ *   out       | part: key, commands ... | part: key, commands ... |
+ *             one part for each key, so that a host's client can send each to its node */
 #include "parts/filter.h"
 #include "bits/bits.h"
-#include "redis/transport.h"
+#include "redis/link.h"
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +40,32 @@ void bf_link_label(const bf_link *l, const char *key, char label[BF_LABEL])
         if (iscntrl((unsigned char)*p)) *p = '?';
 }
 
-int bf_link_ready(bf_link *l, int rc)
+static int open_client(bf_link *l, const bf_spec *spec, bf_error *err)
 {
+    l->client = spec->redis_client;
+    if (!l->client->exchange)
+        return bf_fail(err, BF_EINVAL, "redis_client must have an exchange callback, got NULL");
+    if (spec->timeout != 0 || spec->retry_after != 0)
+        return bf_fail(err, BF_EINVAL, "%s is for URLs: a Redis client has its own policy",
+            spec->timeout != 0 ? "timeout" : "retry_after");
+    l->url.timeout = 2; /* what WAIT goes by: the client's own is not known */
+    if (!spec->key || !*spec->key)
+        return bf_fail(err, BF_EINVAL, "a Redis client needs key, the name of the filter in Redis");
+    return (l->url.key = strdup(spec->key)) ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
+}
+
+static int open_url(bf_link *l, const bf_spec *spec, bf_error *err)
+{
+    const int rc = bf_redis_url_parse(&l->url, spec->storage, spec->key, err);
+    if (rc < 0) return rc;
+    if (spec->timeout != 0) l->url.timeout = spec->timeout;
+    if (spec->retry_after != 0) l->url.retry_after = spec->retry_after > 0 ? spec->retry_after : 0;
+    return (l->socket = bf_socket_new(&l->url, err)) ? 0 : BF_ENOMEM;
+}
+
+int bf_link_open(bf_link *l, const bf_spec *spec, bf_error *err)
+{
+    const int rc = (spec->redis_client ? open_client : open_url)(l, spec, err);
     if (rc < 0) {
         bf_redis_url_free(&l->url);
         return rc;
@@ -54,7 +81,7 @@ int bf_link_ready(bf_link *l, int rc)
 void bf_link_drop(bf_link *l)
 {
     l->stands = false;
-    l->transport->drop(l);
+    if (l->socket) bf_socket_close(l->socket);
 }
 
 /* A child must not speak on its parent's connection.  What another thread of the parent held at the
@@ -66,10 +93,13 @@ static void let_go(bf_link *l)
         pthread_mutex_unlock(&l->mutex);
     } else {
         l->stands = false;
-        l->transport->abandon(l);
+        if (l->socket) bf_socket_abandon(l->socket);
         l->got = (bf_redis_replies){ 0 };
+        l->sink = (bf_reply_sink){ 0 };
         l->out = NULL;
-        l->out_cap = l->out_len = 0;
+        l->parts = NULL;
+        l->part_from = NULL;
+        l->out_cap = l->out_len = l->parts_cap = 0;
     }
     pthread_mutex_init(&l->mutex, NULL);
 }
@@ -92,9 +122,11 @@ void bf_link_free(bf_link *l)
 {
     if (!l->url.key) return; /* never begun */
     come_home(l);
-    bf_link_drop(l);
-    if (l->transport->free) l->transport->free(l);
+    bf_socket_free(l->socket);
     bf_replies_free(&l->got);
+    free(l->sink.rest);
+    free(l->parts);
+    free(l->part_from);
     free(l->out);
     bf_redis_url_free(&l->url);
     pthread_mutex_destroy(&l->mutex);
@@ -124,7 +156,7 @@ int bf_link_too_much(bf_link *l, bf_error *err)
 {
     bf_link_drop(l);
     return bf_fail(err, BF_EIO, "%s: a reply is larger than asked for: %zu values and %zu bytes",
-        l->label, l->each.leaves, l->each.bytes);
+        l->label, l->leaves, l->bytes);
 }
 
 int bf_link_refusal(const bf_link *l, bf_error *err)
@@ -138,26 +170,108 @@ int bf_link_refusal(const bf_link *l, bf_error *err)
 /* ---- a trip ---- */
 void bf_link_begin(bf_link *l, int changes)
 {
-    l->out_len = l->pushed = l->commands = 0;
+    l->out_len = l->commands = l->nparts = 0;
     l->opened = false;
-    l->each = (bf_redis_most){ BF_REPLY_LEAVES, BF_REPLY_BYTES };
-    l->all = (bf_redis_most){ SPARE_LEAVES, SPARE_BYTES };
+    l->leaves = SPARE_LEAVES;
+    l->bytes = SPARE_BYTES;
     l->changes = changes == BF_CHANGES;
-    l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = l->probed = l->allowed = false;
-    if (l->transport->begin) l->transport->begin(l);
+    l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = false;
+    if (l->socket) bf_socket_begin(l->socket, l->changes);
 }
 
 static void close_command(bf_link *l);
+static bool more_parts(bf_link *l)
+{
+    const size_t cap = l->parts_cap ? 2 * l->parts_cap : 4;
+    bf_redis_part *parts = realloc(l->parts, cap * sizeof *parts);
+    if (parts) l->parts = parts;
+    size_t *from = realloc(l->part_from, 2 * cap * sizeof *from);
+    if (from) l->part_from = from;
+    if (parts && from) l->parts_cap = cap;
+    return parts && from;
+}
+
+/* Our own connection has one server: to it all commands are one part. */
 void bf_link_about(bf_link *l, const char *key)
 {
     close_command(l);
-    if (l->transport->about) l->transport->about(l, key);
+    if (l->nparts && (l->socket || (!l->apart && !strcmp(l->parts[l->nparts - 1].key, key))))
+        return;
+    l->apart = false;
+    if (l->nparts == l->parts_cap && !more_parts(l)) {
+        l->no_memory = true;
+        return;
+    }
+    l->part_from[2 * l->nparts] = l->nparts ? l->out_len : 0;
+    l->part_from[2 * l->nparts + 1] = l->nparts ? l->commands : 0;
+    l->parts[l->nparts++] = (bf_redis_part){ .key = key, .key_len = strlen(key) };
 }
 void bf_link_apart(bf_link *l) { l->apart = true; }
 void bf_link_push(bf_link *l)
 {
     close_command(l);
-    if (l->transport->push && !l->no_memory) l->transport->push(l);
+    if (l->socket && !l->no_memory) bf_socket_push(l->socket, l->label, l->out, l->out_len);
+}
+
+/* out stays where it is by now: the parts' addresses, and their ends, where the next begins. */
+static void place_parts(bf_link *l)
+{
+    for (size_t i = 0; i < l->nparts; i++) {
+        const size_t *from = l->part_from + 2 * i;
+        const bool last = i + 1 == l->nparts;
+        l->parts[i].bytes = l->out + from[0];
+        l->parts[i].len = (last ? l->out_len : from[2]) - from[0];
+        l->parts[i].commands = (last ? l->commands : from[3]) - from[1];
+    }
+}
+
+/* Our own connection knows how far it came, and has the error already. */
+static int fail_socket(bf_link *l, bf_error *err)
+{
+    const bf_socket *s = l->socket;
+    l->sent = s->sent;
+    l->fresh = s->fresh;
+    l->timed_out |= s->timed_out;
+    if (!s->fault.code) return bf_link_nonsense(l, err);
+    if (err) *err = s->fault;
+    return s->fault.code;
+}
+
+static int fail_exchange(bf_link *l, int how, bf_error *err)
+{
+    const bf_reply_sink *s = &l->sink;
+    const bool unsent = how == BF_CLIENT_UNSENT;
+    l->sent = !unsent;
+    l->fresh = unsent;
+    l->timed_out = s->sys_errno == ETIMEDOUT || how == BF_CLIENT_STOP || l->got.all.too_much;
+    if (l->got.all.no_memory && l->socket) return bf_link_no_memory(l, err);
+    if (how != BF_CLIENT_STOP && l->got.all.too_much) return bf_link_too_much(l, err);
+    l->stands = l->socket && l->socket->fd >= 0 && l->socket->fault.code;
+    if (l->socket) return fail_socket(l, err);
+    if (how == BF_CLIENT_STOP)
+        return bf_fail(err, BF_EHOST, "%s: the client was interrupted", l->label);
+    if (s->sys_errno)
+        return bf_fail_sys(err, s->sys_errno, unsent ? "reach" : "get a reply from", l->label);
+    return bf_fail(err, BF_EIO, "%s: %s", l->label, *s->fault ? s->fault : "the client failed");
+}
+
+static int exchange(bf_link *l, bf_error *err)
+{
+    const bf_redis_client *client = l->socket ? &l->socket->client : l->client;
+    l->stands = true;
+    l->sent = l->fresh = false;
+    if (l->socket) l->socket->label = l->label;
+    if (l->nparts == 0) bf_link_about(l, l->key);
+    if (l->no_memory || !bf_sink_begin(&l->sink, &l->got, l->commands, l->leaves, l->bytes))
+        return bf_link_no_memory(l, err);
+    place_parts(l);
+    const int how = client->exchange(client->ctx, l->parts, l->nparts, err != NULL, &l->sink);
+    l->era = l->sink.connection;
+    if (how != BF_CLIENT_ANSWERED) return fail_exchange(l, how, err);
+    l->sent = true;
+    if (l->got.all.no_memory) return bf_link_no_memory(l, err);
+    if (l->got.all.too_much) return bf_link_too_much(l, err);
+    return bf_sink_complete(&l->sink) ? 0 : bf_link_nonsense(l, err);
 }
 
 /* Did a fault end a connection that stood, so that what only looks is sent once more? */
@@ -170,8 +284,8 @@ int bf_link_send(bf_link *l, bf_error *err)
 {
     close_command(l);
     if (l->no_memory) return bf_link_no_memory(l, err);
-    int rc = l->transport->exchange(l, err);
-    if (cut_off(l, rc) && !l->changes) rc = l->transport->exchange(l, err);
+    int rc = exchange(l, err);
+    if (cut_off(l, rc) && !l->changes) rc = exchange(l, err);
     l->reply = (bf_redis_reply){ 0 };
     if (l->out_cap > OUT_KEPT) {
         free(l->out);
@@ -270,8 +384,8 @@ static void one_more(bf_link *l)
 {
     close_command(l);
     l->commands++;
-    l->all.leaves += BF_REPLY_LEAVES;
-    l->all.bytes += BF_REPLY_BYTES;
+    l->leaves += BF_REPLY_LEAVES;
+    l->bytes += BF_REPLY_BYTES;
 }
 
 void bf_link_count(bf_link *l, size_t args)
@@ -281,17 +395,10 @@ void bf_link_count(bf_link *l, size_t args)
     if (at) l->out_len += header(at, '*', args);
 }
 
-static void raise_to(size_t *most, size_t v)
-{
-    if (v > *most) *most = v;
-}
-
 void bf_link_allow(bf_link *l, size_t leaves, size_t bytes)
 {
-    raise_to(&l->each.leaves, leaves + BF_REPLY_LEAVES);
-    raise_to(&l->each.bytes, bytes + BF_REPLY_BYTES);
-    l->all.leaves += leaves;
-    l->all.bytes += bytes;
+    l->leaves += leaves;
+    l->bytes += bytes;
 }
 
 char *bf_link_begin_arg(bf_link *l, size_t len)

@@ -2,8 +2,7 @@
  * sent, and each answered.  Private. */
 #ifndef BF_REDIS_LINK_H
 #define BF_REDIS_LINK_H
-#include "redis/reply.h"
-#include "redis/url.h"
+#include "redis/socket.h"
 #include <pthread.h>
 
 enum { BF_LABEL = 96 }; /* what messages call a key: no password, no control characters */
@@ -16,48 +15,40 @@ enum {
     BF_HASH_BYTES = 1 << 18
 };
 
-typedef struct bf_link bf_link;
-typedef struct bf_tls bf_tls;
-typedef struct bf_transport bf_transport;
-
-typedef struct {
-    size_t leaves, bytes;
-} bf_redis_most;
-struct bf_link {
-    const bf_transport *transport;
-    bf_redis_url url;              /* of a client only the key */
-    uint64_t server;               /* socket: for the breaker */
-    const bf_redis_client *client; /* NULL = a connection of our own */
+/* What goes between a filter and its server: the commands of a trip, and the client that exchanges
+ * them for replies. */
+typedef struct bf_link {
+    bf_redis_url url;              /* of a host's client only the key */
+    const bf_redis_client *client; /* the host's; NULL = a connection of our own: */
+    bf_socket *socket;             /* or NULL */
     const char *key, *label;       /* the name that commands and messages are about; borrowed */
     char own_label[BF_LABEL];      /* of url.key */
     bool stands;                   /* no fault since the last begin */
-    struct redisContext *context;  /* socket: NULL = not connected */
-    struct redisReader *reader;
-    char *in;                        /* socket: what was just received, on its way to reader */
-    bf_tls *tls;                     /* socket: NULL = in the clear */
-    bf_reply_sink *sink;             /* client: who takes replies */
-    bf_redis_replies got;            /* of this trip */
-    bf_redis_reply reply;            /* the one read last: a view of got */
-    char *out;                       /* the commands of this trip */
-    size_t out_len, out_cap, pushed; /* pushed: so many bytes are on their way */
-    size_t open, args;               /* the last command: where it begins, what it has so far */
-    bool opened;                     /* and is there one whose arguments are not counted yet? */
-    size_t commands;                 /* of this trip */
-    bf_redis_most each, all; /* of this trip: what one reply may hold, what all of them may */
-    bool apart;              /* client: see bf_link_apart */
-    bool changes;            /* what this trip does may not be done twice */
-    bool no_memory;          /* out could not grow */
-    uint64_t era;            /* grows with each new connection: what answers may have lost bits */
-    bool fresh, sent, heard; /* this trip: made a new connection, sent bytes, got bytes */
-    bool probed;             /* and it was seen that the connection still stands */
-    bool allowed, timed_out; /* allowed: the breaker lets this trip go on */
-    int64_t deadline;        /* ms, monotonic */
+    bf_reply_sink sink;
+    bf_redis_replies got; /* of this trip */
+    bf_redis_reply reply; /* the one read last: a view of got */
+    char *out;            /* the commands of this trip */
+    size_t out_len, out_cap, commands;
+    size_t open, args;    /* the last command: where it begins, what it has so far */
+    bool opened;          /* and is there one whose arguments are not counted yet? */
+    bf_redis_part *parts; /* the same commands by the keys that they are about */
+    size_t *part_from;    /* where each part begins: offset in out, command number */
+    size_t nparts, parts_cap;
+    size_t leaves, bytes; /* what the replies of this trip may hold */
+    bool apart;           /* see bf_link_apart */
+    bool changes;         /* what this trip does may not be done twice */
+    bool no_memory;       /* out could not grow */
+    uint64_t era;         /* grows with each new connection: what answers may have lost bits */
+    bool fresh, sent;     /* this trip: made a new connection, sent bytes */
+    bool timed_out;
     pthread_mutex_t mutex;
     int process;         /* bf_process() of the one that the connection belongs to */
     bool one_slot;       /* a trip must keep to keys of one slot: what answers is a cluster */
     bool no_bitfield_ro; /* before Redis 6.2, or renamed */
-};
+} bf_link;
 
+/* Through the host's client, or by URL. */
+int bf_link_open(bf_link *l, const bf_spec *spec, bf_error *err);
 void bf_link_free(bf_link *l);
 void bf_link_lock(bf_link *l); /* also: a fork's child lets go of its parent's connection */
 void bf_link_unlock(bf_link *l);

@@ -126,13 +126,6 @@ int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
     return bf_link_finish(r->link, err);
 }
 
-bool bf_redis_same_shape(const bf_desc *a, const bf_desc *b)
-{
-    return !strcmp(a->name, b->name) && a->g.m == b->g.m && a->g.k == b->g.k &&
-           a->g.shards == b->g.shards && a->g.counting == b->g.counting &&
-           a->secret_check == b->secret_check;
-}
-
 static int made_differently(const bf_redis *r, const bf_desc *d, bf_error *err)
 {
     char shards[24] = "";
@@ -154,7 +147,7 @@ static int meta_agrees(bf_redis *r, uint32_t seen, uint32_t *born, bf_error *err
     *born = bf_redis_meta_filter_id(r);
     r->keys = bf_redis_meta_keys(r);
     if ((rc = bf_redis_meta_read(r, &d, &mark, err)) < 0) return rc;
-    if (!bf_redis_same_shape(&d, &r->desc)) return made_differently(r, &d, err);
+    if (bf_difference(&d, &r->desc, BF_SAME_BITS)) return made_differently(r, &d, err);
     return mark == seen;
 }
 
@@ -182,7 +175,7 @@ static void update_other_shards(bf_redis *r, bool anew)
         if (one->link->reply.n == 0)
             one->loss_reported = true;
         else if (anew && born != one->filter_id && bf_redis_meta_read(one, &d, &mark, NULL) == 0 &&
-                 bf_redis_same_shape(&d, &one->desc)) {
+                 !bf_difference(&d, &one->desc, BF_SAME_BITS)) {
             one->mark = mark;
             one->filter_id = born;
         }

@@ -1,10 +1,9 @@
 /* redis.h - a filter in Redis as the files of this room know it.  Private.  What a file offers to
  * the others is declared in the header of its name, or in mark.h, trip.h, bulk.h, parts.h:
  *
- *   url.c        storage text: where Redis is        reply.c     what a reply is made of
- *   link.c       commands into a buffer; a trip       transport.h what moves these:
- *   socket.c     a connection of our own (hiredis), with tls.c and breaker.c
- *   client.c     the host's client instead
+ *   url.c        storage text: where Redis is         resp.c      Redis's protocol, both ways
+ *   link.c       commands into a buffer; a trip       breaker.c   servers that do not answer
+ *   socket.c     a connection of our own              tls.c       the same through TLS
  *   key_names.c  names derived from K                 meta.c      K:meta, the companion hash
  *   scripts.c    the Lua scripts                      mark.c      the mark: read and compared
  *   keyset.c     shards or parts of one filter        attach.c    opening what is there

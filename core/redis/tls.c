@@ -2,15 +2,16 @@
  * be, bytes in and out.  OpenSSL is loaded when the first rediss:// is opened: nobody else pays the
  * millisecond that takes.  It never touches the socket: its records go through two buffers and
  * bf_socket_in, bf_socket_out, which know deadlines and SIGPIPE. */
-#include "parts/filter.h"
-#if defined(BF_HAVE_HIREDIS) && defined(BF_HAVE_OPENSSL)
-#include "redis/transport.h"
+#include "base/base.h"
+#ifdef BF_HAVE_OPENSSL
+#include "redis/socket.h"
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,129 +70,129 @@ void bf_tls_free(bf_tls *t)
 }
 
 /* ---- bytes ---- */
-static ssize_t feed(bf_link *l)
+static ssize_t feed(bf_socket *s)
 {
     char record[RECORD];
-    ssize_t n = bf_socket_in(l, record, sizeof record);
-    if (n > 0 && ssl.BIO_write(l->tls->in, record, (int)n) != n) {
+    ssize_t n = bf_socket_in(s, record, sizeof record);
+    if (n > 0 && ssl.BIO_write(s->tls->in, record, (int)n) != n) {
         errno = ENOMEM;
         return -1;
     }
     return n;
 }
 
-static int flush(bf_link *l)
+static int flush(bf_socket *s)
 {
     char record[RECORD];
     int n;
-    while ((n = ssl.BIO_read(l->tls->out, record, sizeof record)) > 0)
-        if (bf_socket_out(l, record, (size_t)n) < 0) return -1;
+    while ((n = ssl.BIO_read(s->tls->out, record, sizeof record)) > 0)
+        if (bf_socket_out(s, record, (size_t)n) < 0) return -1;
     return 0;
 }
 
 /* What `rc` asks for: more bytes from the other side (> 0 = some came, 0 = it closed), or -1 and
  * errno. */
-static ssize_t go_on(bf_link *l, int rc)
+static ssize_t resume(bf_socket *s, int rc)
 {
-    const int e = ssl.SSL_get_error(l->tls->ssl, rc);
-    const bool sent = flush(l) == 0; /* of a fault it tells the other side why */
-    if (e == SSL_ERROR_WANT_READ) return sent ? feed(l) : -1;
+    const int e = ssl.SSL_get_error(s->tls->ssl, rc);
+    const bool sent = flush(s) == 0; /* of a fault it tells the other side why */
+    if (e == SSL_ERROR_WANT_READ) return sent ? feed(s) : -1;
     if (e == SSL_ERROR_ZERO_RETURN) return 0;
     errno = EPROTO;
     return -1;
 }
 
-ssize_t bf_tls_in(bf_link *l, void *bytes, size_t cap)
+ssize_t bf_tls_in(bf_socket *s, void *bytes, size_t cap)
 {
     for (;;) {
         ssl.ERR_clear_error();
-        int n = ssl.SSL_read(l->tls->ssl, bytes, (int)cap);
+        int n = ssl.SSL_read(s->tls->ssl, bytes, (int)cap);
         if (n > 0) return n;
-        ssize_t more = go_on(l, n);
+        ssize_t more = resume(s, n);
         if (more <= 0) return more;
     }
 }
 
-int bf_tls_out(bf_link *l, const char *bytes, size_t len)
+int bf_tls_out(bf_socket *s, const char *bytes, size_t len)
 {
     for (size_t done = 0; done < len;) {
         const size_t c = len - done < RECORD ? len - done : RECORD;
         ssl.ERR_clear_error();
-        int n = ssl.SSL_write(l->tls->ssl, bytes + done, (int)c);
+        int n = ssl.SSL_write(s->tls->ssl, bytes + done, (int)c);
         if (n > 0) done += (size_t)n;
-        if (n > 0 ? flush(l) < 0 : go_on(l, n) <= 0) return -1;
+        if (n > 0 ? flush(s) < 0 : resume(s, n) <= 0) return -1;
     }
     return 0;
 }
 
 /* ---- whom to trust: the system's authorities or the URL's; the name or address in the URL must be
  * the certificate's ---- */
-static int refuse(bf_link *l, const char *what, const char *file, bf_error *err)
+static bool refuse(bf_socket *s, const char *what, const char *file)
 {
-    const long verdict = l->tls->ssl ? ssl.SSL_get_verify_result(l->tls->ssl) : X509_V_OK;
+    const long verdict = s->tls->ssl ? ssl.SSL_get_verify_result(s->tls->ssl) : X509_V_OK;
     const char *why = verdict != X509_V_OK ? ssl.X509_verify_cert_error_string(verdict)
                                            : ssl.ERR_reason_error_string(ssl.ERR_peek_last_error());
-    int rc = bf_fail(err, BF_EIO, "%s: %s%.60s: %.80s", l->label, what, file,
+    bf_fail(&s->fault, BF_EIO, "%s: %s%.60s: %.80s", s->label, what, file,
         why ? why : "OpenSSL gives no reason");
     ssl.ERR_clear_error();
-    return rc;
+    return false;
 }
 
-static int trust(bf_link *l, bf_error *err)
+static bool trust(bf_socket *s)
 {
-    bf_tls *t = l->tls;
-    const bf_redis_url *u = &l->url;
+    bf_tls *t = s->tls;
+    const bf_redis_url *u = s->url;
     if (!(u->ca ? ssl.SSL_CTX_load_verify_locations(t->ctx, u->ca, NULL)
                 : ssl.SSL_CTX_set_default_verify_paths(t->ctx)))
-        return refuse(l, "cannot read CA certificates from ",
-            u->ca ? u->ca : "the system's default store", err);
+        return refuse(
+            s, "cannot read CA certificates from ", u->ca ? u->ca : "the system's default store");
     if (u->cert && (ssl.SSL_CTX_use_certificate_chain_file(t->ctx, u->cert) != 1 ||
                        ssl.SSL_CTX_use_PrivateKey_file(t->ctx, u->cert, SSL_FILETYPE_PEM) != 1))
         return refuse(
-            l, "cannot read a certificate and its key (PEM, both in one file) from ", u->cert, err);
+            s, "cannot read a certificate and its key (PEM, both in one file) from ", u->cert);
     ssl.SSL_CTX_set_verify(t->ctx, SSL_VERIFY_PEER, NULL);
     ssl.SSL_CTX_ctrl(t->ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
-    return 0;
+    return true;
 }
 
-/* -1 = out of memory. */
-static int address(bf_tls *t, const char *host)
+/* Sets the name or address that the certificate must be for; false: out of memory. */
+static bool expect_host(bf_tls *t, const char *host)
 {
     struct in6_addr ip;
     if (inet_pton(AF_INET, host, &ip) == 1 || inet_pton(AF_INET6, host, &ip) == 1)
-        return ssl.X509_VERIFY_PARAM_set1_ip_asc(ssl.SSL_get0_param(t->ssl), host) == 1 ? 0 : -1;
+        return ssl.X509_VERIFY_PARAM_set1_ip_asc(ssl.SSL_get0_param(t->ssl), host) == 1;
     ssl.SSL_ctrl(
         t->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, (void *)(uintptr_t)host);
-    return ssl.SSL_set1_host(t->ssl, host) == 1 ? 0 : -1;
+    return ssl.SSL_set1_host(t->ssl, host) == 1;
 }
 
-static int prepare(bf_link *l, bf_error *err)
+static bool prepare(bf_socket *s)
 {
-    bf_tls *t = l->tls;
-    if (!(t->ctx = ssl.SSL_CTX_new(ssl.TLS_client_method()))) return bf_link_no_memory(l, err);
-    int rc = trust(l, err);
-    if (rc < 0) return rc;
+    bf_tls *t = s->tls;
+    if (!(t->ctx = ssl.SSL_CTX_new(ssl.TLS_client_method()))) return bf_socket_no_memory(s);
+    if (!trust(s)) return false;
     t->ssl = ssl.SSL_new(t->ctx);
     BIO *in = t->in = ssl.BIO_new(ssl.BIO_s_mem()), *out = t->out = ssl.BIO_new(ssl.BIO_s_mem());
     if (t->ssl && in && out) ssl.SSL_set_bio(t->ssl, in, out);
-    return t->ssl && in && out && address(t, l->url.host) == 0 ? 0 : bf_link_no_memory(l, err);
+    return (t->ssl && in && out && expect_host(t, s->url->host)) || bf_socket_no_memory(s);
 }
 
-int bf_tls_begin(bf_link *l, bf_error *err)
+bool bf_tls_begin(bf_socket *s)
 {
     pthread_once(&once, load);
-    if (*missing)
-        return bf_fail(err, BF_ENOTSUP, "rediss:// needs OpenSSL for TLS: %.120s", missing);
+    if (*missing) {
+        bf_fail(&s->fault, BF_ENOTSUP, "rediss:// needs OpenSSL for TLS: %.120s", missing);
+        return false;
+    }
     ssl.ERR_clear_error();
-    if (!(l->tls = calloc(1, sizeof *l->tls))) return bf_link_no_memory(l, err);
-    int rc = prepare(l, err);
-    for (int shaken; rc == 0 && (shaken = ssl.SSL_connect(l->tls->ssl)) != 1;) {
-        const ssize_t more = go_on(l, shaken);
+    if (!(s->tls = calloc(1, sizeof *s->tls))) return bf_socket_no_memory(s);
+    if (!prepare(s)) return false;
+    for (int shaken; (shaken = ssl.SSL_connect(s->tls->ssl)) != 1;) {
+        const ssize_t more = resume(s, shaken);
         if (more == 0) errno = ECONNRESET;
         if (more <= 0)
-            return errno == EPROTO ? refuse(l, "no TLS with it", "", err)
-                                   : bf_socket_broken(l, errno, err);
+            return errno == EPROTO ? refuse(s, "no TLS with it", "") : bf_socket_broken(s, errno);
     }
-    return rc < 0 ? rc : flush(l) < 0 ? bf_socket_broken(l, errno, err) : 0;
+    return flush(s) == 0 || bf_socket_broken(s, errno);
 }
 #endif

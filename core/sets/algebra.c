@@ -24,36 +24,27 @@ static int same_parts(bf_filter *a, bf_filter *b, bf_error *err)
     return 0;
 }
 
-/* What differs between a union and an intersection, where the words are and where they are not. */
+/* What a union and an intersection do with words in memory, and with words elsewhere. */
 typedef struct {
-    void (*near)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
-    int (*far)(bf_store *s, const uint64_t *words, bf_error *err);
+    void (*in_memory)(uint64_t *into, const uint64_t *from, uint64_t nwords, bool atomic);
+    int (*remote)(bf_store *s, const uint64_t *words, bf_error *err);
     bool adds;
 } op;
 
-/* Into words that are here. */
-static int combine_near(bf_filter *into, bf_store *s, bf_piece *from, op o, bf_error *err)
+static int combine_words(bf_filter *into, bf_store *s, bf_piece *from, op o, bf_error *err)
 {
     bf_view v;
-    int rc = bf_view_open(&v, from, err);
-    for (uint64_t at = 0, n; rc == 0 && at < s->nwords; at += n) {
-        n = s->nwords - at < BF_BLOCK ? s->nwords - at : BF_BLOCK;
-        const uint64_t *w = bf_view_block(&v, at, n);
-        if (w)
-            o.near(s->words + at, w, n, into->atomic);
-        else
-            rc = BF_EIO;
+    uint64_t *all, *copy;
+    const uint64_t *w;
+    int rc;
+    if (s->words) {
+        rc = bf_view_open(&v, from, err);
+        while ((w = bf_view_next(&v, &rc))) o.in_memory(s->words + v.at, w, v.n, into->atomic);
+        bf_view_close(&v);
+    } else {
+        if ((rc = bf_part_words(from, &all, &copy, err)) == 0) rc = o.remote(s, all, err);
+        free(copy);
     }
-    bf_view_close(&v);
-    return rc;
-}
-
-static int combine_far(bf_store *s, bf_piece *from, op o, bf_error *err)
-{
-    uint64_t *w, *copy;
-    int rc = bf_part_words(from, &w, &copy, err);
-    if (rc == 0) rc = o.far(s, w, err);
-    free(copy);
     return rc;
 }
 
@@ -62,7 +53,7 @@ static int combine_part(bf_filter *into, bf_piece *to, bf_piece *from, op o, bf_
     uint64_t ones;
     bf_store *s = &to->part.store;
     bf_state st;
-    int rc = s->words ? combine_near(into, s, from, o, err) : combine_far(s, from, o, err);
+    int rc = combine_words(into, s, from, o, err);
     if (rc < 0 || !into->variant->grows || (rc = bf_part_ones(to, &ones, NULL, err)) < 0) return rc;
     bf_estimate(into->scheme, into->secret, &to->part.g, ones, &st);
     bf_live_raise(
@@ -83,10 +74,10 @@ typedef struct {
     bf_filter *into;
     bf_piece *from;
     op o;
-} meeting;
-static int meet(void *ctx, bf_piece *to, bf_error *err)
+} epoch_pair;
+static int combine_epoch(void *ctx, bf_piece *to, bf_error *err)
 {
-    const meeting *m = ctx;
+    const epoch_pair *m = ctx;
     return combine_part(m->into, to, m->from, m->o, err);
 }
 
@@ -98,17 +89,17 @@ static int combine_epochs(bf_filter *into, bf_filter *from, op o, bf_error *err)
     int64_t now = 0;
     int rc = bf_whole_now(into, &now, err);
     for (unsigned i = 0; rc >= 0 && i < bf_whole_count(from); i++) {
-        meeting m = { into, bf_whole_piece(from, i), o };
+        epoch_pair m = { into, bf_whole_piece(from, i), o };
         const int64_t e = bf_live(m.from->live);
         if (e == BF_NEVER || e < bf_whole_oldest(into, now)) continue;
-        rc = bf_window_into(into, e < now ? e : now, meet, &m, err);
+        rc = bf_window_into(into, e < now ? e : now, combine_epoch, &m, err);
     }
     return rc;
 }
 
-/* A window whose parts come and go is worked with as a copy, *copy, to be closed; any other filter
- * as it is. */
-static bf_filter *standing(bf_filter *f, bf_filter **copy, bf_error *err)
+/* Returns a filter whose parts stay: of a window a copy, also stored in *copy and to be closed; any
+ * other filter itself. */
+static bf_filter *snapshot(bf_filter *f, bf_filter **copy, bf_error *err)
 {
     *copy = NULL;
     return bf_whole_stands(f) ? f : (*copy = bf_copy_inside(f, err));
@@ -119,14 +110,14 @@ static int why(const bf_error *err) { return err && err->code < 0 ? err->code : 
 static int combine_all(bf_filter *into, bf_filter *from, op o, bf_error *err)
 {
     if (!into->variant->forgets) return combine_parts(into, from, o, err);
-    bf_filter *copy, *still = standing(from, &copy, err);
+    bf_filter *copy, *still = snapshot(from, &copy, err);
     int rc = still ? combine_epochs(into, still, o, err) : why(err);
     bf_close(copy);
     return rc;
 }
 
 /* Union into a filter that another thread or process may be rebuilding, as keys are added to it
- * (during.c).  before: the generation of a first pass, or NULL. */
+ * (keys/loop.c).  before: the generation of a first pass, or NULL. */
 static int unite_locked(
     bf_filter *into, bf_filter *from, op o, const uint64_t *before, bf_error *err)
 {
@@ -135,8 +126,8 @@ static int unite_locked(
     bf_guard g;
     int rc = bf_only_words(from, "be united", &w, &copy, err);
     if (rc == 0 && (rc = bf_guard_lock(into, &g, err)) == 0) {
-        if (!before || !bf_same_bits(&g, *before)) o.near(into->part.store.words, w, n, true);
-        if (g.shadow) o.near(g.shadow, w, n, true);
+        if (!before || !bf_same_bits(&g, *before)) o.in_memory(into->part.store.words, w, n, true);
+        if (g.shadow) o.in_memory(g.shadow, w, n, true);
         bf_unlock(into);
     }
     free(copy);
@@ -154,9 +145,9 @@ static int unite_during(bf_filter *into, bf_filter *from, op o, bf_error *err)
 static int combine(bf_filter *into, bf_filter *from, const char *what, op o, bf_error *err)
 {
     into->untouched = false;
-    int rc = bf_reach(into, o.far, what, err);
+    int rc = bf_require_readable(into, o.remote, what, err);
     if (rc < 0 || (rc = bf_whole_check(into, err)) < 0 || (rc = bf_whole_writable(into, err)) < 0 ||
-        (rc = bf_reach(from, from->part.store.ops->read, what, err)) < 0 ||
+        (rc = bf_require_readable(from, from->part.store.ops->read, what, err)) < 0 ||
         (rc = bf_whole_refresh(into, err)) < 0 || (rc = bf_whole_refresh(from, err)) < 0)
         return rc;
     rc = o.adds && bf_rebuilds_in_place(into) ? unite_during(into, from, o, err)
@@ -189,19 +180,16 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
 /* ---- equality ---- */
 static int equal_part(bf_piece *a, bf_piece *b, bf_error *err)
 {
-    const uint64_t words = a->part.store.nwords;
     bf_view x, y = { .copy = NULL };
+    bool equal = true;
+    const uint64_t *w, *other;
     int rc = bf_view_open(&x, a, err);
     if (rc == 0) rc = bf_view_open(&y, b, err);
-    rc = rc == 0 ? 1 : rc;
-    for (uint64_t at = 0, n; rc == 1 && at < words; at += n) {
-        n = words - at < BF_BLOCK ? words - at : BF_BLOCK;
-        const uint64_t *w = bf_view_block(&x, at, n), *other = w ? bf_view_block(&y, at, n) : NULL;
-        rc = other ? bf_words_equal(w, other, n) : BF_EIO;
-    }
+    while (equal && (w = bf_view_next(&x, &rc)) && (other = bf_view_next(&y, &rc)))
+        equal = bf_words_equal(w, other, x.n);
     bf_view_close(&x);
     bf_view_close(&y);
-    return rc;
+    return rc < 0 ? rc : equal;
 }
 
 static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
@@ -215,8 +203,8 @@ static int equal_parts(bf_filter *a, bf_filter *b, bf_error *err)
     return rc;
 }
 
-/* In what they remember now: what is of the past may be there still or not.  A part that is not
- * there has no keys. */
+/* Compares the epochs that both remember now: older parts may be freed already or not.  A missing
+ * part has no keys. */
 static int equal_epochs(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
 {
     int rc = 1;
@@ -234,8 +222,8 @@ static int equal_epochs(bf_filter *a, bf_filter *b, int64_t now, bf_error *err)
 static int equal_windows(bf_filter *a, bf_filter *b, bf_error *err)
 {
     int64_t now = 0, then = 0;
-    bf_filter *copies[2] = { NULL, NULL }, *x = standing(a, &copies[0], err),
-              *y = x ? standing(b, &copies[1], err) : NULL;
+    bf_filter *copies[2] = { NULL, NULL }, *x = snapshot(a, &copies[0], err),
+              *y = x ? snapshot(b, &copies[1], err) : NULL;
     int rc = y ? bf_whole_check(x, err) : why(err);
     if (rc == 0) rc = bf_whole_check(y, err);
     if (rc == 0 && (rc = bf_whole_now(x, &now, err)) == 0 &&
@@ -252,28 +240,28 @@ int bf_equal(bf_filter *a, bf_filter *b, bf_error *err)
     static const char what[] = "be compared";
     int rc = bf_alike(a, b, NULL);
     if (rc < 0) return 0;
-    if ((rc = bf_reach(a, a->part.store.ops->read, what, err)) < 0 ||
-        (rc = bf_reach(b, b->part.store.ops->read, what, err)) < 0)
+    if ((rc = bf_require_readable(a, a->part.store.ops->read, what, err)) < 0 ||
+        (rc = bf_require_readable(b, b->part.store.ops->read, what, err)) < 0)
         return rc;
     return a->variant->forgets ? equal_windows(a, b, err) : equal_parts(a, b, err);
 }
 
-/* ---- both sides' words ---- */
-/* They may be copies of what is far away: to be freed, also after an error. */
+/* ---- both operands' words ---- */
+/* The words of both; copies[] is to be freed, also after an error. */
 typedef struct {
     uint64_t *a, *b, *copies[2];
-} sides;
+} operands;
 
-static int take_sides(sides *s, bf_filter *a, bf_filter *b, bf_error *err)
+static int read_operands(operands *s, bf_filter *a, bf_filter *b, bf_error *err)
 {
-    *s = (sides){ 0 };
+    *s = (operands){ 0 };
     int rc = bf_alike(a, b, err);
     if (rc == 0) rc = bf_only_words(a, "be compared", &s->a, &s->copies[0], err);
     if (rc == 0) rc = bf_only_words(b, "be compared", &s->b, &s->copies[1], err);
     return rc;
 }
 
-static void drop_sides(sides *s)
+static void free_operands(operands *s)
 {
     free(s->copies[0]);
     free(s->copies[1]);
@@ -282,21 +270,21 @@ static void drop_sides(sides *s)
 int bf_subset(bf_filter *a, bf_filter *b, bf_error *err)
 {
     BF_CALL(a, b, entered);
-    sides s;
-    int rc = take_sides(&s, a, b, err);
+    operands s;
+    int rc = read_operands(&s, a, b, err);
     if (rc == 0) rc = bf_cells_of(&a->part.g)->within(s.a, s.b, a->part.store.nwords);
-    drop_sides(&s);
+    free_operands(&s);
     return rc;
 }
 
 static int union_state(bf_filter *a, bf_filter *b, bf_state *out, bf_error *err)
 {
-    sides s;
-    int rc = take_sides(&s, a, b, err);
+    operands s;
+    int rc = read_operands(&s, a, b, err);
     if (rc == 0)
         bf_estimate(a->scheme, a->secret, &a->part.g,
             bf_cells_of(&a->part.g)->count_of_both(s.a, s.b, a->part.store.nwords), out);
-    drop_sides(&s);
+    free_operands(&s);
     return rc;
 }
 

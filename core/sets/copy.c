@@ -37,7 +37,8 @@ bf_filter *bf_empty_like(bf_filter *f, bf_error *err)
 
 bf_filter *bf_copy_inside(bf_filter *f, bf_error *err)
 {
-    if (bf_reach(f, f->part.store.ops->read, "be copied", err) < 0 || bf_whole_check(f, err) < 0)
+    if (bf_require_readable(f, f->part.store.ops->read, "be copied", err) < 0 ||
+        bf_whole_check(f, err) < 0)
         return NULL;
     bf_filter *c = bf_empty_like(f, err);
     int rc = c ? bf_whole_hold_all(f, err) : BF_ENOMEM;

@@ -90,7 +90,7 @@ int bf_to_bytes(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 /* As many parts as fit: it may have grown since its length was asked for. */
 int bf_image_to(bf_filter *f, void *buf, uint64_t cap, bf_error *err)
 {
-    int rc = bf_reach(f, f->part.store.ops->read, "be written out", err);
+    int rc = bf_require_readable(f, f->part.store.ops->read, "be written out", err);
     if (rc < 0 || (rc = bf_whole_refresh(f, err)) < 0) return rc;
     const unsigned count = bf_whole_count(f);
     unsigned parts = 0;
@@ -252,7 +252,7 @@ int bf_save(bf_filter *f, const char *path, bf_error *err)
     BF_CALL(f, NULL, entered);
     int rc = bf_may_replace(path, err);
     if (rc < 0 || (rc = bf_refuse_open_file(path, err)) < 0 ||
-        (rc = bf_reach(f, f->part.store.ops->read, "be saved", err)) < 0 ||
+        (rc = bf_require_readable(f, f->part.store.ops->read, "be saved", err)) < 0 ||
         (rc = bf_whole_refresh(f, err)) < 0)
         return rc;
     return save_file(f, path, err);

@@ -10,31 +10,24 @@ static const double HALF = 0.5;
 
 static uint64_t whole_keys(double n) { return n < 9e18 ? (uint64_t)n : INT64_MAX; }
 
-/* Cells that are set, from a sample where they are near. */
-static int some_ones(bf_piece *p, uint64_t *ones, bf_error *err)
-{
-    const bf_store *s = &p->part.store;
-    *ones = 0;
-    if (s->words) *ones = bf_sample(s->words, s->nwords, &p->part.g);
-    return s->words || !bf_piece_there(p) ? 0 : bf_part_ones(p, ones, NULL, err);
-}
-
-/* The same where it is far: from what a glance tells. */
-static int about_ones(bf_piece *p, uint64_t *ones, bf_error *err)
+/* Cells that are set.  In memory and files from a sample; elsewhere all of them are counted, or
+ * with glance = true a few places. */
+static int ones_of(bf_piece *p, bool glance, uint64_t *ones, bf_error *err)
 {
     bf_store *s = &p->part.store;
     uint64_t some = 0, of = 1;
-    const int rc = bf_piece_there(p) ? s->ops->glance(s, &some, &of, err) : 0;
+    *ones = s->words ? bf_sample(s->words, s->nwords, &p->part.g) : 0;
+    if (s->words || !bf_piece_there(p)) return 0;
+    if (!glance) return bf_part_ones(p, ones, NULL, err);
+    const int rc = s->ops->glance(s, &some, &of, err);
     *ones = (uint64_t)((double)some / (double)of * (double)p->part.g.m);
     return rc;
 }
 
-typedef int (*counter)(bf_piece *p, uint64_t *ones, bf_error *err);
-
 static double most_keys(const bf_geometry *g) { return 1.1 * (double)g->n + 10; }
 
 /* ---- one part ---- */
-static int judged(const bf_state *state, const bf_geometry *g)
+static int saturation_of(const bf_state *state, const bf_geometry *g)
 {
     return state->fill <= HALF ? 0 : state->count < most_keys(g) ? BF_HALF_FULL : BF_OVERFULL;
 }
@@ -50,16 +43,16 @@ static int one_part(bf_filter *f, uint64_t *wait, bf_error *err)
     uint64_t ones = 0;
     bf_state state;
     int rc = empty ? 0
-                   : bf_reach(f, f->part.store.ops->count || f->part.store.ops->read,
+                   : bf_require_readable(f, f->part.store.ops->count || f->part.store.ops->read,
                          "count its bits", err);
-    if (rc == 0 && !empty) rc = some_ones(&f->piece, &ones, err);
+    if (rc == 0 && !empty) rc = ones_of(&f->piece, false, &ones, err);
     if (rc < 0) return rc;
     bf_estimate(f->scheme, f->secret, g, ones, &state);
     double left = (HALF - state.fill) * keys, more = most_keys(g) - state.count;
     if (left < more) left = more;
     if (left < keys / 64) left = keys / 64;
     *wait = whole_keys(left);
-    return judged(&state, g);
+    return saturation_of(&state, g);
 }
 
 /* ---- many ---- */
@@ -77,7 +70,7 @@ static bool may_be_overfull(bf_filter *f)
 
 /* The rate of all living parts, and the keys in the one that has the most for its size. */
 static int rate_now(
-    bf_filter *f, int64_t now, counter ones_of, double *rate, double *fullest, bf_error *err)
+    bf_filter *f, int64_t now, bool glance, double *rate, double *fullest, bf_error *err)
 {
     double clean = 1;
     *rate = *fullest = 0;
@@ -87,7 +80,7 @@ static int rate_now(
         bf_state one;
         uint64_t ones;
         if (!bf_whole_lives(f, p, now)) continue;
-        int rc = ones_of(p, &ones, err);
+        int rc = ones_of(p, glance, &ones, err);
         if (rc < 0) return rc;
         bf_estimate(f->scheme, f->secret, &p->part.g, ones, &one);
         clean *= 1 - one.fpr;
@@ -97,7 +90,7 @@ static int rate_now(
     return 0;
 }
 
-static int judged_rate(const bf_filter *f, double rate)
+static int rate_exceeds(const bf_filter *f, double rate)
 {
     return rate > 1.5 * f->part.g.p ? BF_OVERFULL : 0;
 }
@@ -112,13 +105,13 @@ static int many_parts(bf_filter *f, uint64_t *wait, bf_error *err)
     double rate = 0, fullest = 0;
     int rc = far ? bf_whole_hold_all(f, err) : bf_whole_follow(f, err);
     if (rc < 0) return rc;
-    rc = rate_now(f, bf_whole_latest(f), some_ones, &rate, &fullest, err);
+    rc = rate_now(f, bf_whole_latest(f), false, &rate, &fullest, err);
     if (far) bf_whole_let(f);
     const double n = (double)last->part.g.n,
                  room = n - (f->variant->forgets ? fullest : (double)bf_live(last->live)),
                  left = room > n / OFTEN ? room : n / OFTEN;
     *wait = left < 1 ? 1 : whole_keys(left);
-    return rc < 0 ? rc : judged_rate(f, rate);
+    return rc < 0 ? rc : rate_exceeds(f, rate);
 }
 
 int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
@@ -130,10 +123,10 @@ int bf_saturated(bf_filter *f, uint64_t *wait, bf_error *err)
 }
 
 /* ---- from what is known ---- */
-int bf_judged(bf_filter *f, const bf_state *state)
+int bf_saturation_of(bf_filter *f, const bf_state *state)
 {
-    if (!f->variant->many) return judged(state, &f->part.g);
-    return may_be_overfull(f) ? judged_rate(f, state->fpr) : 0;
+    if (!f->variant->many) return saturation_of(state, &f->part.g);
+    return may_be_overfull(f) ? rate_exceeds(f, state->fpr) : 0;
 }
 
 /* Of the parts that this process knows of: nobody is asked which there are now. */
@@ -146,10 +139,11 @@ int bf_glance(bf_filter *f, bf_error *err)
     int rc = bf_whole_hold(f, err);
     if (rc < 0) return rc;
     if (f->variant->many)
-        rc = rate_now(f, bf_whole_latest(f), about_ones, &rate, &fullest, err);
-    else if ((rc = about_ones(&f->piece, &ones, err)) == 0)
+        rc = rate_now(f, bf_whole_latest(f), true, &rate, &fullest, err);
+    else if ((rc = ones_of(&f->piece, true, &ones, err)) == 0)
         bf_estimate(f->scheme, f->secret, &f->part.g, ones, &state);
     bf_whole_let(f);
     if (rc < 0) return rc;
-    return (f->variant->many ? judged_rate(f, rate) : judged(&state, &f->part.g)) == BF_OVERFULL;
+    return (f->variant->many ? rate_exceeds(f, rate) : saturation_of(&state, &f->part.g)) ==
+           BF_OVERFULL;
 }

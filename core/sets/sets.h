@@ -1,27 +1,27 @@
 /* sets.h - filters as sets of bits: what is in them, copies, unions, equality, bytes.  Private.
- * state.c, copy.c, algebra.c, alike.c, rebuilt.c, saturated.c; image.c and foreign.c: to and from
+ * state.c, copy.c, algebra.c, rebuilt.c, saturated.c; image.c and foreign.c: to and from
  * bytes.  All go over a filter's parts, be they one or many (parts/whole.h). */
 #ifndef BF_SETS_H
 #define BF_SETS_H
 #include "parts/filter.h"
 
-/* alike.c */
-int bf_alike(const bf_filter *a, const bf_filter *b, bf_error *err);
-
 /* state.c */
 /* 0, or BF_ENOTSUP, "home ... cannot <what>": its words are elsewhere, and far is false: the home
  * cannot do it there. */
-int bf_reach(const bf_filter *f, bool far, const char *what, bf_error *err);
+int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error *err);
 /* A part's words to read, a block at a time.  Those of a mapped file are read, because whoever cuts
  * it short makes an access to the map SIGBUS; those that are elsewhere come all at once. */
 typedef struct {
     bf_piece *part;
     uint64_t *words, *copy; /* words NULL: a block is read into room */
+    uint64_t at, n;         /* the present block: its first word, and how many */
     bf_error *err;
     uint64_t room[BF_BLOCK];
 } bf_view;
 int bf_view_open(bf_view *v, bf_piece *p, bf_error *err);
 const uint64_t *bf_view_block(void *view, uint64_t at, uint64_t n); /* NULL: *err */
+/* The next block, at most BF_BLOCK words; NULL at the end, or *rc is negative and *err is set. */
+const uint64_t *bf_view_next(bf_view *v, int *rc);
 void bf_view_close(bf_view *v);
 /* All of them; where they are elsewhere or in a file, *copy is one to be freed. */
 int bf_part_words(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err);
@@ -46,7 +46,8 @@ bf_filter *bf_copy_inside(bf_filter *f, bf_error *err);
 int bf_state_inside(bf_filter *f, bf_state *state, bf_error *err);
 
 /* saturated.c */
-/* For watch.c: is a fixed filter whose bits are elsewhere overfull, about?  1, 0 or an error. */
+/* For keys/warning.c: is a fixed filter whose bits are elsewhere overfull, about?  1, 0 or an
+ * error. */
 int bf_glance(bf_filter *f, bf_error *err);
-int bf_judged(bf_filter *f, const bf_state *state); /* what bf_saturated answers */
+int bf_saturation_of(bf_filter *f, const bf_state *state); /* what bf_saturated answers */
 #endif

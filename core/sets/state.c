@@ -9,7 +9,7 @@
 const char *bf_version(void) { return BF_VERSION; }
 
 /* ---- words ---- */
-int bf_reach(const bf_filter *f, bool far, const char *what, bf_error *err)
+int bf_require_readable(const bf_filter *f, bool far, const char *what, bf_error *err)
 {
     const bf_piece *p = bf_whole_piece((bf_filter *)f, 0);
     if (far || p->part.store.words || !bf_piece_there(p)) return 0;
@@ -38,6 +38,7 @@ int bf_view_open(bf_view *v, bf_piece *p, bf_error *err)
     v->part = p;
     v->err = err;
     v->words = v->copy = NULL;
+    v->at = v->n = 0;
     return p->part.store.words && p->part.store.ops->read
                ? 0
                : bf_part_words(p, &v->words, &v->copy, err);
@@ -51,6 +52,16 @@ const uint64_t *bf_view_block(void *view, uint64_t at, uint64_t n)
     return s->ops->read(s, at * 8, v->room, n * 8, v->err) < 0 ? NULL : v->room;
 }
 
+const uint64_t *bf_view_next(bf_view *v, int *rc)
+{
+    const uint64_t nwords = v->part->part.store.nwords;
+    if (*rc < 0 || (v->at += v->n) >= nwords) return NULL;
+    v->n = nwords - v->at < BF_BLOCK ? nwords - v->at : BF_BLOCK;
+    const uint64_t *words = bf_view_block(v, v->at, v->n);
+    if (!words) *rc = BF_EIO;
+    return words;
+}
+
 void bf_view_close(bf_view *v) { free(v->copy); }
 
 int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err)
@@ -59,7 +70,7 @@ int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **c
     if (f->variant->many)
         return bf_fail(err, BF_EINVAL,
             "a filter that grows or forgets cannot %s: its bits are in many parts", what);
-    int rc = bf_reach(f, f->part.store.ops->read, what, err);
+    int rc = bf_require_readable(f, f->part.store.ops->read, what, err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0) return rc;
     return bf_part_words(&f->piece, words, copy, err);
 }
@@ -108,21 +119,20 @@ int bf_part_ones(bf_piece *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_err
 {
     bf_store *s = &p->part.store;
     const bf_cells *cells = bf_cells_of(&p->part.g);
-    const uint64_t slice = slices ? (s->nwords + BF_SLICES - 1) / BF_SLICES : UINT64_MAX,
-                   block = slice < BF_BLOCK ? slice : BF_BLOCK;
+    const uint64_t slice = slices ? (s->nwords + BF_SLICES - 1) / BF_SLICES : UINT64_MAX, *w;
     bf_view v;
     *ones = 0;
     if (slices) memset(slices, 0, BF_SLICES * sizeof *slices);
     if (!s->words && s->ops->count && cells->bits == 1) return s->ops->count(s, ones, slices, err);
     int rc = bf_view_open(&v, p, err);
-    for (uint64_t at = 0, n; rc == 0 && at < s->nwords; at += n) {
-        n = s->nwords - at < block ? s->nwords - at : block;
-        const uint64_t *w = bf_view_block(&v, at, n);
-        const uint64_t here = w ? cells->count(w, n) : 0;
-        *ones += here;
-        if (slices) slices[at / slice] += here;
-        if (!w) rc = BF_EIO;
-    }
+    while ((w = bf_view_next(&v, &rc)))
+        for (uint64_t done = 0, n; done < v.n; done += n) {
+            const uint64_t left = slice - (v.at + done) % slice;
+            n = v.n - done < left ? v.n - done : left;
+            const uint64_t here = cells->count(w + done, n);
+            *ones += here;
+            if (slices) slices[(v.at + done) / slice] += here;
+        }
     bf_view_close(&v);
     return rc;
 }
@@ -185,11 +195,11 @@ int bf_state_inside(bf_filter *f, bf_state *state, bf_error *err)
 {
     const bf_store_ops *ops = f->part.store.ops;
     int64_t now;
-    int rc = bf_reach(f, ops->count || ops->read, "count its bits", err);
+    int rc = bf_require_readable(f, ops->count || ops->read, "count its bits", err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_now(f, &now, err)) < 0 ||
         (rc = bf_whole_hold_all(f, err)) < 0)
         return rc;
-    if ((rc = sum_up(f, now, state, err)) == 0) state->saturated = bf_judged(f, state);
+    if ((rc = sum_up(f, now, state, err)) == 0) state->saturated = bf_saturation_of(f, state);
     bf_whole_let(f);
     return rc;
 }
@@ -217,7 +227,7 @@ int bf_read_bits(bf_filter *f, uint64_t offset, void *buf, size_t len, bf_error 
 {
     BF_CALL(f, NULL, entered);
     uint8_t *to = buf;
-    int rc = bf_reach(f, f->part.store.ops->read, "read its bits", err);
+    int rc = bf_require_readable(f, f->part.store.ops->read, "read its bits", err);
     if (rc < 0 || (rc = bf_whole_hold_all(f, err)) < 0) return rc;
     const unsigned cell = bf_cells_of(&f->part.g)->bits;
     const uint64_t bytes = (bf_whole_cells(f) * cell + 7) / 8;
@@ -254,7 +264,7 @@ static int clear_part(bf_filter *f, bf_piece *p, bf_error *err)
 int bf_clear(bf_filter *f, bf_error *err)
 {
     BF_CALL(f, NULL, entered);
-    int rc = bf_reach(f, f->part.store.ops->clear, "be cleared", err);
+    int rc = bf_require_readable(f, f->part.store.ops->clear, "be cleared", err);
     if (rc < 0 || (rc = bf_whole_check(f, err)) < 0 || (rc = bf_whole_writable(f, err)) < 0 ||
         (rc = bf_whole_hold_all(f, err)) < 0)
         return rc;

@@ -130,7 +130,17 @@ double bf_fill_scrapy_redis(double m, double n, unsigned k);
 void bf_estimate_scrapy_redis(
     const bf_geometry *g, const uint64_t slices[BF_SLICES], bf_state *state);
 
-/* match.c: is this what was asked for? */
+/* compatible.c: the one comparison of parameters */
+typedef enum {
+    BF_SAME_HASH,  /* a key's digests mean the same: scheme, k, secret      */
+    BF_SAME_BITS,  /* and its positions: also bits or counters, m, shards   */
+    BF_SAME_FILTER /* and its parts: also kind, grow, window, parts         */
+} bf_scope;
+/* Names the first parameter in which they differ, or NULL. */
+const char *bf_difference(const bf_desc *a, const bf_desc *b, bf_scope scope);
+/* 0, or BF_EINVAL with a sentence that names both values: to be united, compared, intersected. */
+int bf_check_same(const bf_desc *a, const bf_desc *b, bf_error *err);
+/* 0, or BF_EMISMATCH with a sentence: is this what was asked for? */
 int bf_match(const bf_desc *have, const bf_spec *want, const char *where, bf_error *err);
 
 static inline bool bf_grow_valid(double factor) { return factor > 1 && factor <= 1e300; }

@@ -3,7 +3,6 @@
  * lost that was acknowledged, and the same scenario goes through right after. */
 /* wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync */
 /* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy flock */
-/* wraps: redisConnectFd redisReaderFeed */
 #include "../../core/bloomfilter.h"
 #include "check.h"
 #include "optional.h"

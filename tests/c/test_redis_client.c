@@ -4,7 +4,6 @@
  * with the core; the server is the test's own. */
 #define _GNU_SOURCE
 #include "../../core/redis/trip.h"
-#include "../../core/redis/transport.h"
 #include "check.h"
 #include "redis_server.h"
 
@@ -285,7 +284,7 @@ static void replies(void)
     bf_link l = { 0 };
     long long v;
     size_t len;
-    CHECK_EQ(bf_client_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    CHECK_EQ(bf_link_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
     CHECK_EQ(trip(&l, 3), 0);
     CHECK(s.keys[0] == 'a' && s.keys[1] == 'b' && s.commands[0] == 2 && s.commands[1] == 1);
     bf_link_next(&l);
@@ -367,7 +366,7 @@ static void pieces(void)
     int how;
     bf_redis_client host = { .exchange = put, .ctx = &how };
     bf_link l = { 0 };
-    CHECK_EQ(bf_client_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    CHECK_EQ(bf_link_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
     for (how = 0; how < 5; how++) {
         CHECK_EQ(trip(&l, 2), how < 2 ? 0 : BF_EIO);
         if (how == 1) {
@@ -424,7 +423,7 @@ static void replicas_that_are_not_told(void)
             .mark = 42,
             .bits = 320,
             .mark_at = 40 };
-        CHECK_EQ(bf_client_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+        CHECK_EQ(bf_link_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
         const bf_redis_request add = { .of = &r,
             .op = BF_OP_ADD,
             .pos = pos,

@@ -3,18 +3,14 @@
  * error with its code, nothing leaks, and the next call works.  test_once.c does the same in the
  * other homes.  It starts its own server. */
 /* wraps: malloc calloc realloc strdup strndup free open fsync ftruncate fstat rename msync */
-/* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy redisConnectFd */
-/* wraps: redisReaderFeed redisSetTimeout redisReaderCreateWithFunctions getrandom */
+/* wraps: linkat posix_fallocate mmap pread pwrite send recv poll getentropy */
+/* wraps: getrandom setsockopt */
 #define _GNU_SOURCE
 #include "once.h"
 #include "redis_worlds.h"
 
-struct redisReplyObjectFunctions;
-#pragma weak __real_redisSetTimeout
-#pragma weak __real_redisReaderCreateWithFunctions
-WRAP(int, redisSetTimeout, (struct redisContext * c, const struct timeval tv), (c, tv), -1, 0)
-WRAP(void *, redisReaderCreateWithFunctions, (struct redisReplyObjectFunctions * f), (f), NULL,
-    ENOMEM)
+WRAP(int, setsockopt, (int fd, int level, int name, const void *v, socklen_t n),
+    (fd, level, name, v, n), -1, ENOMEM)
 WRAP(ssize_t, getrandom, (void *p, size_t n, unsigned flags), (p, n, flags), -1, EIO)
 
 enum { CALLS_MOST = 3000 };

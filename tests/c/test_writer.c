@@ -181,18 +181,16 @@ static void a_child_does_not_write(void)
 /* The owner is killed while a child of it lives. */
 static void it_ends_with_its_process(void)
 {
-    int ready[2], status;
+    int ready[2], end[2], status;
     char byte;
-    CHECK_EQ(pipe(ready), 0);
+    CHECK(pipe(ready) == 0 && pipe(end) == 0);
     fflush(NULL);
     const pid_t owner = fork();
     if (owner == 0) {
+        close(end[1]);
         bf_filter *f = open_it(0, true);
         if (!f || one(f) != BF_ADDED) _exit(1);
-        if (fork() == 0) {
-            pause();
-            _exit(0);
-        }
+        if (fork() == 0) _exit((int)read(end[0], &byte, 1)); /* lives as long as the test */
         CHECK(write(ready[1], "x", 1) == 1);
         pause();
     }
@@ -204,6 +202,8 @@ static void it_ends_with_its_process(void)
     bf_close(f);
     close(ready[0]);
     close(ready[1]);
+    close(end[0]);
+    close(end[1]);
     gone();
 }
 

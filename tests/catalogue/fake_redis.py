@@ -158,7 +158,8 @@ class FakeRedis(threading.Thread):
     def url(self, key, case):
         """Where a filter of this case is; a fresh one."""
         self.bitmaps[key] = Bitmap(key, case)
-        return f"redis://127.0.0.1:{self.port}?key={key}&timeout={case.get('timeout', '20')}&retry_after=0"
+        timeout = case.get("timeout", "20")
+        return f"redis://127.0.0.1:{self.port}?key={key}&timeout={timeout}&retry_after=0"
 
     def stop(self):
         self.listener.close()

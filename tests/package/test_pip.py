@@ -41,7 +41,7 @@ def test_sdist_has_what_the_tests_need(sdist):
     for pattern in (
         "core/**/*.[ch]",
         "python-ext/**/*.*",
-        "tests/helpers/*.py",
+        "tests/helpers/*.*",
         "tests/python/**/*.py",
         "tests/vectors/*",
         "README.md",

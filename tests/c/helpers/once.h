@@ -143,12 +143,6 @@ WRAP_PARTLY(
     ssize_t, recv, n, (int fd, void *buf, size_t n, int flags), (fd, buf, n, flags), ECONNRESET)
 WRAP(int, poll, (struct pollfd * fds, nfds_t n, int ms), (fds, n, ms), 0, 0)
 WRAP(int, getentropy, (void *p, size_t n), (p, n), -1, EIO)
-struct redisContext;
-/* A build without hiredis has none of these, and calls none. */
-#pragma weak __real_redisConnectFd
-#pragma weak __real_redisReaderFeed
-WRAP(struct redisContext *, redisConnectFd, (int fd), (fd), NULL, ENOMEM)
-WRAP(int, redisReaderFeed, (void *r, const char *bytes, size_t n), (r, bytes, n), -1, ENOMEM)
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);

@@ -1,4 +1,4 @@
-/* watch.c - what every host does around batches of keys, decided once: how many keys a call has,
+/* warning.c - what every host does around batches of keys, decided once: how many keys a call has,
  * when to look whether a filter is overfull, and what a warning says.  Knows homes by what their
  * stores say, and weak hashes by their rows; counts nothing. */
 #include "base/base.h"

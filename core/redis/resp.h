@@ -1,10 +1,10 @@
-/* reply.h - one reply of Redis, flat: arrays leave only their leaves.  Private. */
-#ifndef BF_REDIS_REPLY_H
-#define BF_REDIS_REPLY_H
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+/* resp.h - the protocol of Redis: replies, flat (arrays leave only their leaves), and the sink that
+ * a client puts them into, in pieces or as bytes.  Private. */
+#ifndef BF_REDIS_RESP_H
+#define BF_REDIS_RESP_H
+#include "bloomfilter.h"
 
+enum { BF_FAULT_BYTES = 76 };
 enum { BF_LEAF_INTEGER, BF_LEAF_TEXT, BF_LEAF_ERROR, BF_LEAF_NIL };
 typedef struct {
     int type;
@@ -49,4 +49,29 @@ int64_t bf_reply_number(const bf_redis_reply *r, size_t i, int base);
 bool bf_reply_error(const bf_redis_reply *r, char *text, size_t cap);
 void bf_reply_clean(
     char *text); /* for messages: no control characters, no arguments of a command */
+
+/* Takes the replies of one exchange. */
+struct bf_reply_sink {
+    bf_redis_replies *got;
+    size_t open, left; /* the reply being put: first leaf, members still due  */
+    const bf_redis_range *expected;
+    bf_redis_range every;
+    size_t nexpected, inside; /* ranges left, replies of the first that came         */
+    int64_t came;             /* replies since the last expect                       */
+    bool too_many;
+    bool pushed;         /* RESP3: what comes is news, no reply                 */
+    size_t text_open;    /* where the text of the reply being put begins        */
+    size_t arrays_open;  /* how many arrays came before it                      */
+    size_t news;         /* how many replies nobody waits for were dropped      */
+    uint64_t connection; /* the newest one that the client has told of          */
+    char *rest;          /* bytes fed that are no whole leaf yet                */
+    size_t rest_len, rest_cap;
+    int sys_errno;
+    char fault[BF_FAULT_BYTES];
+};
+/* The sink takes `commands` replies, with so many values and bytes of text in all; false: no
+ * memory. */
+bool bf_sink_begin(
+    bf_reply_sink *s, bf_redis_replies *got, size_t commands, size_t most, size_t most_text);
+bool bf_sink_complete(const bf_reply_sink *s); /* each command has its reply, and nothing is left */
 #endif

@@ -1,7 +1,76 @@
-/* match.c - is this filter what was asked for?  Compares, and names both values where it is not. */
+/* compatible.c - are two descriptions those of the same filter, and is a filter what was asked for?
+ * Every comparison of parameters is here, and names the values that differ. */
 #include "size/size.h"
+#include <stdio.h>
 #include <string.h>
 
+/* ---- two descriptions ---- */
+/* Stored bits are cut as they are; two filters may be cut differently where it moves no position.
+ */
+static unsigned shards_of(const bf_desc *d, bf_scope scope)
+{
+    if (scope == BF_SAME_FILTER) return bf_shards_that_matter(d->scheme->layout, &d->g);
+    return d->g.shards ? d->g.shards : 1;
+}
+
+const char *bf_difference(const bf_desc *a, const bf_desc *b, bf_scope scope)
+{
+    const bf_geometry *g = &a->g, *h = &b->g;
+    if (strcmp(a->name, b->name)) return "scheme";
+    if (scope == BF_SAME_FILTER) {
+        if (a->kind != b->kind) return "kind";
+        if (a->grow != b->grow) return "grow";
+        if (a->window != b->window) return "window";
+        if (a->parts != b->parts) return "parts";
+    }
+    if (scope >= BF_SAME_BITS) {
+        if (g->counting != h->counting) return "counting";
+        if (g->m != h->m) return "m";
+    }
+    if (g->k != h->k) return "k";
+    if (scope >= BF_SAME_BITS && shards_of(a, scope) != shards_of(b, scope)) return "shards";
+    return a->secret_check != b->secret_check ? "secret" : NULL;
+}
+
+/* The value of that parameter, as text. */
+static const char *value_of(const bf_desc *d, const char *name, char text[BF_SCHEME_BYTES])
+{
+    const double real = !strcmp(name, "grow") ? d->grow : d->window;
+    const uint64_t number = !strcmp(name, "parts")    ? d->parts
+                            : !strcmp(name, "m")      ? d->g.m
+                            : !strcmp(name, "k")      ? d->g.k
+                            : !strcmp(name, "shards") ? shards_of(d, BF_SAME_FILTER)
+                                                      : 0;
+    if (!strcmp(name, "scheme")) return d->name;
+    if (number)
+        snprintf(text, BF_SCHEME_BYTES, "%llu", (ull)number);
+    else
+        bf_print(text, BF_SCHEME_BYTES, "%g", real);
+    return text;
+}
+
+int bf_check_same(const bf_desc *a, const bf_desc *b, bf_error *err)
+{
+    char text[BF_SCHEME_BYTES], other[BF_SCHEME_BYTES];
+    const char *name = bf_difference(a, b, BF_SAME_FILTER);
+    if (!name) return 0;
+    if (!strcmp(name, "kind"))
+        return bf_fail(err, BF_EINVAL, "filters must be of one kind: one %s and the other %s",
+            bf_kind_of(a)->is, bf_kind_of(b)->is);
+    if (!strcmp(name, "counting"))
+        return bf_fail(err, BF_EINVAL,
+            "filters must be of the same kind, got a %s one and a %s one: convert the counting one "
+            "to a plain one",
+            bf_cells_of(&a->g)->filter, bf_cells_of(&b->g)->filter);
+    if (!strcmp(name, "secret"))
+        return bf_fail(err, BF_EINVAL, "filters must have the same secret: %s",
+            !a->secret_check || !b->secret_check ? "one is keyed and the other is not"
+                                                 : "got two different ones");
+    return bf_fail(err, BF_EINVAL, "filters must have the same %s, got %s and %s", name,
+        value_of(a, name, text), value_of(b, name, other));
+}
+
+/* ---- a description and what was asked for ---- */
 static int differ_int(
     bf_error *err, const char *where, const char *name, uint64_t have, uint64_t want)
 {

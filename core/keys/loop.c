@@ -1,0 +1,400 @@
+/* loop.c - keys on their way: batches, single keys, and keys beside a rebuild.  A filter of fixed
+ * size is one part; what the parts of others do with a run of keys is their variant's.  Knows the
+ * seams and the generation (parts/rebuild.h), no formula, no file byte, no hash. */
+#include "bits/bits.h"
+#include "keys/keys.h"
+#include "parts/rebuild.h"
+#include "parts/span.h"
+#include "parts/whole.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Keys between two looks at the generation.  Counters of keys that a whole rebuild overtakes may be
+ * incremented twice. */
+enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 10 };
+
+/* ---- keys as positions ---- */
+static size_t keys_at_once(size_t positions, unsigned k, size_t most)
+{
+    return positions / k < most ? positions / k : most;
+}
+
+/* How many keys come before the first that the scheme cannot hold; then *err names that one. */
+static size_t acceptable(const bf_batch *b)
+{
+    const bf_filter *f = b->f;
+    for (size_t i = 0; f->hash->accept && i < b->n; i++) {
+        if (f->hash->accept(f->secret, b->keys[i].ptr, b->keys[i].len, b->err) == 0) continue;
+        if (b->err) b->err->key = i;
+        return i;
+    }
+    return b->n;
+}
+
+/* The positions of n keys from that one on, and how many keys: all, or those before the one whose
+ * hashing failed.  Hashes and layouts get few keys at once. */
+static size_t place(const bf_batch *b, size_t from, size_t n, uint64_t *pos)
+{
+    uint64_t d[BF_CHUNK * BF_WIDTH_MAX];
+    const bf_filter *f = b->f;
+    const unsigned k = f->part.g.k;
+    const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK);
+    const bf_key *keys = b->keys + from;
+    size_t good = 0;
+    for (size_t done = 0, c; done < n && good == done; done += c) {
+        c = n - done < few ? n - done : few;
+        good += f->hash->try ? f->hash->try(f->secret, keys + done, c, d, b->err) : c;
+        if (!f->hash->try) f->hash->run(f->secret, keys + done, c, d);
+        bf_positions(f->scheme->layout, &f->part.g, d, good - done, pos + done * k);
+    }
+    return good;
+}
+
+/* A pass under the lock of rebuilds, where no code of the host runs.  before: NULL, or the
+ * generation before a first pass without the lock; keys that are in the bits already then go to the
+ * shadow only. */
+typedef struct {
+    const uint64_t *before;
+    bool to_bits; /* the last keys went to the bits */
+} locked_pass;
+
+static int apply_locked(
+    const bf_batch *b, locked_pass *p, uint64_t *pos, size_t n, uint8_t *present)
+{
+    bf_filter *f = b->f;
+    const bf_cells *cells = bf_cells_of(&f->part.g);
+    const unsigned k = f->part.g.k;
+    bf_guard g;
+    bf_error why; /* *err may say already which key could not be hashed */
+    const int rc = bf_guard_lock(f, &g, &why);
+    if (rc < 0) {
+        *b->err = why;
+        return rc;
+    }
+    p->to_bits = !p->before || !bf_same_bits(&g, *p->before);
+    if (p->to_bits) cells->apply(f->part.store.words, f->atomic, b->op, pos, n, k, present);
+    if (g.shadow && b->op == BF_OP_ADD) {
+        uint8_t unused[BF_CHUNK];
+        cells->apply(g.shadow, true, BF_OP_ADD, pos, n, k, unused);
+    }
+    bf_unlock(f);
+    return 0;
+}
+
+static int apply(const bf_batch *b, uint64_t *pos, size_t n, uint8_t *present)
+{
+    bf_part *p = &b->f->part;
+    if (!p->store.words)
+        return p->store.ops->apply(&p->store, b->op, pos, n, p->g.k, present, b->err);
+    bf_cells_of(&p->g)->apply(p->store.words, b->f->atomic, b->op, pos, n, p->g.k, present);
+    return 0;
+}
+
+/* In a second pass a key is new if it was new in one of the two. */
+static inline __attribute__((always_inline)) int64_t answer(
+    const bf_batch *b, const locked_pass *p, size_t from, size_t n, const uint8_t *present)
+{
+    const bool again = p && p->before, counts = b->op == BF_OP_COUNT;
+    const uint8_t flip = b->op == BF_OP_ADD; /* add answers "new" */
+    uint8_t *each = b->each ? b->each + from : NULL;
+    int64_t hits = 0;
+    if (again && !p->to_bits) return 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t hit = (present[i] != 0) ^ flip;
+        if (again && each && each[i]) continue;
+        hits += hit;
+        if (each) each[i] = counts ? present[i] : hit;
+    }
+    return hits;
+}
+
+/* At most `most` keys at once, through the buffers given; p NULL: without the lock. */
+static int64_t run_chunks(
+    const bf_batch *b, locked_pass *p, size_t most, uint64_t *pos, uint8_t *present)
+{
+    int64_t total = 0;
+    for (size_t done = 0, c; done < b->n; done += c) {
+        c = b->n - done < most ? b->n - done : most;
+        const size_t good = place(b, done, c, pos);
+        int rc = 0;
+        if (good) rc = p ? apply_locked(b, p, pos, good, present) : apply(b, pos, good, present);
+        if (rc < 0 && p && b->err->key != BF_NO_KEY) b->err->key += done;
+        if (rc < 0) return rc;
+        total += p ? answer(b, p, done, good, present) : answer(b, NULL, done, good, present);
+        if (good == c) continue;
+        if (b->err) b->err->key = done + good;
+        return BF_EHOST;
+    }
+    return total;
+}
+
+/* A batch of a store that likes larger ones than the stack holds. */
+static int64_t run_large_chunks(const bf_batch *b, size_t most)
+{
+    uint64_t *pos = malloc(most * b->f->part.g.k * sizeof *pos);
+    uint8_t *present = malloc(most);
+    const int64_t total = pos && present ? run_chunks(b, NULL, most, pos, present)
+                                         : bf_fail(b->err, BF_ENOMEM, "out of memory");
+    free(pos);
+    free(present);
+    return total;
+}
+
+static int64_t run_positions(const bf_batch *b, locked_pass *p)
+{
+    uint64_t pos[BF_POSITIONS];
+    uint8_t present[BF_CHUNK];
+    const unsigned k = b->f->part.g.k, batch = b->f->part.store.ops->batch;
+    const size_t few = keys_at_once(BF_POSITIONS, k, BF_CHUNK),
+                 most = keys_at_once(BF_TRIP_POSITIONS, k, batch);
+    if (batch && b->n > few && most > few) return run_large_chunks(b, b->n < most ? b->n : most);
+    return run_chunks(b, p, few, pos, present);
+}
+
+static int64_t run_fixed(const bf_batch *b)
+{
+    return b->f->part.kernels && b->op <= BF_OP_ADD ? bf_ring_fixed(b) : run_positions(b, NULL);
+}
+
+/* ---- beside a rebuild ---- */
+/* rc: of the first pass.  Keys before one that was refused are added again as well. */
+static int64_t add_again(const bf_batch *first, uint64_t before, int64_t rc)
+{
+    bf_batch b = *first;
+    bf_error why;
+    b.err = &why;
+    if (rc < 0) b.n = first->err->key < b.n ? first->err->key : 0;
+    const int64_t more = run_positions(&b, &(locked_pass){ &before, false });
+    if (more < 0) {
+        *first->err = why;
+        return more;
+    }
+    return rc < 0 ? rc : rc + more < (int64_t)b.n ? rc + more : (int64_t)b.n;
+}
+
+static int64_t change_some(const bf_batch *b)
+{
+    const uint64_t before = bf_generation(b->f);
+    if ((b->op == BF_OP_REMOVE && b->f->atomic) || !bf_settled(before))
+        return run_positions(b, &(locked_pass){ NULL, false });
+    const int64_t rc = run_fixed(b);
+    return b->op == BF_OP_REMOVE || bf_unchanged(b->f, before) ? rc : add_again(b, before, rc);
+}
+
+static int64_t change(const bf_batch *whole)
+{
+    bf_batch b = *whole;
+    bf_error own;
+    if (!b.err) b.err = &own;
+    const size_t most = b.f->part.g.counting ? COUNTED_AT_ONCE : KEYS_AT_ONCE;
+    int64_t total = 0, rc;
+    for (size_t done = 0; done < whole->n; done += b.n, total += rc) {
+        b.n = whole->n - done < most ? whole->n - done : most;
+        b.keys = whole->keys + done;
+        b.each = whole->each ? whole->each + done : NULL;
+        rc = change_some(&b);
+        if (rc >= 0) continue;
+        if (b.err->key != BF_NO_KEY) b.err->key += done;
+        return rc;
+    }
+    return total;
+}
+
+/* A single key that was added while the generation changed; its answer was present. */
+static __attribute__((noinline)) int add_one_again(
+    bf_filter *f, const void *key, size_t len, uint64_t before, bool present, bf_error *err)
+{
+    bf_error own;
+    uint8_t new = !present;
+    const bf_key one = { key, len };
+    const int64_t rc =
+        add_again(&(bf_batch){ f, BF_OP_ADD, &one, 1, &new, err ? err : &own }, before, new);
+    return rc < 0 ? (int)rc : rc > 0 ? BF_ADDED : BF_PRESENT;
+}
+
+/* ---- all of them ---- */
+static int64_t run_inside(bf_batch *b)
+{
+    bf_filter *f = b->f;
+    const bool changes = b->op == BF_OP_ADD || b->op == BF_OP_REMOVE;
+    int rc = bf_whole_check(f, b->err);
+    if (rc < 0 || (changes && (rc = bf_writable(f, b->err)) < 0)) return rc;
+    const size_t n = b->n;
+    int64_t total = 0;
+    if (n == 0) return 0;
+    if ((b->n = acceptable(b)) == 0) return BF_EINVAL;
+    if (f->variant->many && bf_whole_piece(f, 0)->part.kernels && b->op <= BF_OP_ADD)
+        total = bf_ring_chain(b);
+    else if (f->variant->many)
+        total = bf_chain_run(f, b->op, b->keys, b->n, b->each, b->err);
+    else
+        total = changes && bf_rebuilds_in_place(f) ? change(b) : run_fixed(b);
+    return total < 0 || b->n == n ? total : BF_EINVAL;
+}
+
+/* Changes of a file: has it its name, after the last key and every so many? */
+static int64_t run_named(const bf_batch *whole)
+{
+    bf_batch b = *whole;
+    int64_t total = 0;
+    size_t done = 0, c;
+    do {
+        c = b.n = whole->n - done < KEYS_AT_ONCE ? whole->n - done : KEYS_AT_ONCE;
+        b.keys = whole->keys + done;
+        b.each = whole->each ? whole->each + done : NULL;
+        int64_t rc = run_inside(&b);
+        if (rc < 0 && b.err && b.err->key != BF_NO_KEY) b.err->key += done;
+        if (rc < 0) return rc;
+        total += rc;
+        if ((rc = bf_still_named(b.f, b.err)) < 0) return rc;
+        done += c;
+    } while (done < whole->n);
+    return total;
+}
+
+/* Not inlined: their large buffers must not burden the single key. */
+static __attribute__((noinline)) int64_t run(
+    bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    const bool named = f->part.store.ops->has_name && (op == BF_OP_ADD || op == BF_OP_REMOVE);
+    bf_batch b = { f, op, keys, n, each, err };
+    BF_CALL(f, NULL, entered);
+    return named ? run_named(&b) : run_inside(&b);
+}
+
+/* The single key of a filter without kernels: no chain, or one whose clock is the host's. */
+static __attribute__((noinline)) int run_one(
+    bf_filter *f, int op, const void *key, size_t len, bf_error *err)
+{
+    const bf_key one = { key, len };
+    uint64_t digest;
+    BF_CALL(f, NULL, entered);
+    if (f->variant->many)
+        return op == BF_OP_ADD ? bf_chain_add(f, key, len, err) : bf_chain_test(f, key, len, err);
+    const int rc = (int)run_inside(&(bf_batch){ f, op, &one, 1, NULL, err });
+    if (op != BF_OP_ADD || !f->part.store.ops->has_name) return rc;
+    bf_hash_xxh3.one(NULL, key, len, &digest);
+    return bf_sometimes_named(f, digest, rc, err);
+}
+
+static inline bool is_plain_chain(const bf_filter *f) { return f->variant->many && !f->hosted; }
+
+int64_t bf_add_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    return run(f, BF_OP_ADD, keys, n, each, err);
+}
+int64_t bf_test_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    return run(f, BF_OP_TEST, keys, n, each, err);
+}
+
+/* A single key: the same hash and kernel without the ring. */
+static inline __attribute__((always_inline)) int add_one(
+    bf_filter *f, const void *key, size_t len, uint64_t *d, bf_error *err)
+{
+    const bf_part *p = &f->part;
+    f->hash->one(f->secret, key, len, d);
+    const uint64_t before = bf_generation(f);
+    if (!bf_settled(before)) return run_one(f, BF_OP_ADD, key, len, err);
+    const bool present = p->kernels->add_one[f->how](&p->g, p->store.words, d);
+    if (!bf_unchanged(f, before)) return add_one_again(f, key, len, before, present, err);
+    return present ? BF_PRESENT : BF_ADDED;
+}
+
+/* The first key of a handle, and every key of a file. */
+static __attribute__((noinline)) int add_checked(
+    bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    uint64_t d[BF_WIDTH_MAX];
+    int rc = bf_writable(f, err);
+    if (rc == 0) rc = add_one(f, key, len, d, err);
+    return rc < 0 ? rc : bf_sometimes_named(f, d[0], rc, err);
+}
+
+int bf_add(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    uint64_t d[BF_WIDTH_MAX];
+    if (!f->part.kernels)
+        return is_plain_chain(f) ? bf_chain_add(f, key, len, err)
+                                 : run_one(f, BF_OP_ADD, key, len, err);
+    return bf_int_load_acquire(&f->state) == BF_WRITABLE ? add_one(f, key, len, d, err)
+                                                         : add_checked(f, key, len, err);
+}
+
+int bf_test(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    const bf_part *p = &f->part;
+    uint64_t d[BF_WIDTH_MAX];
+    if (!p->kernels)
+        return is_plain_chain(f) ? bf_chain_test(f, key, len, err)
+                                 : run_one(f, BF_OP_TEST, key, len, err);
+    f->hash->one(f->secret, key, len, d);
+    return p->kernels->test_one(&p->g, p->store.words, d);
+}
+
+/* ---- counters ---- */
+static int counts(const bf_filter *f, const char *what, bf_error *err)
+{
+    if (f->part.g.counting) return 0;
+    return bf_fail(err, BF_ENOTSUP, "%.80s has bits, not counters: only counting filters can %s",
+        bf_where(f, NULL), what);
+}
+
+int64_t bf_remove_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    int rc = counts(f, "remove keys", err);
+    return rc < 0 ? rc : run(f, BF_OP_REMOVE, keys, n, each, err);
+}
+
+int64_t bf_count_many(bf_filter *f, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
+{
+    int rc = counts(f, "count keys", err);
+    return rc < 0 ? rc : run(f, BF_OP_COUNT, keys, n, each, err);
+}
+
+/* A single key that nobody else counts: no look at the file. */
+static int one_counted(bf_filter *f, int op, const void *key, size_t len)
+{
+    uint64_t d[BF_WIDTH_MAX], pos[BF_POSITIONS];
+    uint8_t answer;
+    f->hash->one(f->secret, key, len, d);
+    f->scheme->layout->positions(&f->part.g, d, 1, pos);
+    bf_counters_apply(f->part.store.words, f->atomic, op, pos, 1, f->part.g.k, &answer);
+    return answer;
+}
+
+int bf_remove(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    if (!f->part.g.counting || !f->part.kernels || f->atomic)
+        return (int)bf_remove_many(f, &(bf_key){ key, len }, 1, NULL, err);
+    const int rc = bf_writable(f, err);
+    return rc < 0 ? rc : one_counted(f, BF_OP_REMOVE, key, len);
+}
+
+int bf_count_of(bf_filter *f, const void *key, size_t len, bf_error *err)
+{
+    uint8_t count = 0;
+    if (f->part.g.counting && f->part.kernels) return one_counted(f, BF_OP_COUNT, key, len);
+    int rc = (int)bf_count_many(f, &(bf_key){ key, len }, 1, &count, err);
+    return rc < 0 ? rc : count;
+}
+
+int64_t bf_hashcode(
+    const bf_filter *f, const void *key, size_t len, uint64_t *pos, size_t cap, bf_error *err)
+{
+    BF_CALL((bf_filter *)f, NULL, entered);
+    uint64_t d[BF_WIDTH_MAX], all[BF_POSITIONS];
+    const unsigned k = f->part.g.k;
+    const bf_piece *p;
+    if (f->hash->accept && f->hash->accept(f->secret, key, len, err) < 0) return BF_EINVAL;
+    if (!f->hash->try)
+        f->hash->one(f->secret, key, len, d);
+    else if (f->hash->try(f->secret, &(bf_key){ key, len }, 1, d, err) < 1)
+        return BF_EHOST;
+    int rc = bf_whole_target((bf_filter *)f, &p, err);
+    if (rc < 0) return rc;
+    bf_positions(f->scheme->layout, &p->part.g, d, 1, all);
+    for (unsigned j = 0; j < k; j++) all[j] += p->start;
+    if (cap) memcpy(pos, all, (cap < k ? cap : k) * sizeof *pos);
+    return k;
+}

@@ -1,0 +1,142 @@
+/* ring.c - batches of keys whose bits are in addressable memory, in layouts that have kernels: a
+ * key is hashed, and its lines are fetched, some keys before it is tested or added. */
+#include "base/load.h"
+#include "keys/keys.h"
+#include "parts/span.h"
+
+/* The answers of up to 8 keys, bit i: as bytes, byte i in memory; all of them are set at once. */
+static inline uint64_t bytes_of(uint64_t bits)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t each = (bits & 0xFF) * ones & UINT64_C(0x8040201008040201);
+    return (each + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & ones;
+}
+
+/* How many of n answers are 1; each, where it is wanted, gets them all. */
+static inline int64_t answer(uint8_t *each, uint64_t bits, size_t n)
+{
+    int64_t hits = 0;
+    for (size_t i = 0; i < n; i += 8, bits >>= 8) {
+        uint64_t bytes = bytes_of(bits);
+        hits += (int64_t)(bytes * UINT64_C(0x0101010101010101) >> 56);
+        if (each && n - i >= 8)
+            store_le64(each + i, bytes);
+        else if (each)
+            for (size_t j = i; j < n; j++, bytes >>= 8) each[j] = (uint8_t)bytes;
+    }
+    return hits;
+}
+
+/* What is done with a step of keys: fetch their lines, and `lag` keys later ask for them.  ask
+ * fetches the lines of those ahead. */
+typedef struct {
+    unsigned step, lag;
+    void (*fetch)(const bf_filter *f, const uint64_t *d, size_t n);
+    int (*ask)(bf_filter *f, int op, const uint64_t *d, size_t n, const uint64_t *ahead,
+        size_t nahead, uint64_t *present, bf_error *err);
+} way;
+
+/* The processor fetches the second line of a text by itself, but few texts at once. */
+static inline void fetch_text(const bf_key *key)
+{
+    enum { LINE = 64, LONG = 2 * LINE, MOST = 1024 };
+    const char *text = key->ptr;
+    bf_prefetch(text);
+    if (key->len <= LONG) return;
+    for (size_t at = LINE; at < key->len && at < MOST; at += LINE) bf_prefetch(text + at);
+}
+
+/* A ring of digests.  Keys are hashed `lag` keys before they are asked for, and their lines are
+ * fetched meanwhile; the bytes of keys further on are fetched too, because hashing comes in bursts.
+ */
+typedef struct {
+    bf_batch b;
+    uint64_t flip; /* add answers "new" */
+    int64_t total;
+    uint64_t digests[BF_RING * BF_WIDTH_MAX];
+} ring;
+
+#define RING static inline __attribute__((always_inline))
+RING uint64_t *digests_of(ring *r, size_t at)
+{
+    return r->digests + at % BF_RING * r->b.f->hash->width;
+}
+
+/* With the texts of as many keys further on, where there are so many. */
+RING uint64_t *hash_some(ring *r, size_t at, size_t n, size_t left, size_t step)
+{
+    enum { TEXTS = 8, NEAR = 32 };
+    const size_t ahead = step < NEAR ? NEAR : step;
+    uint64_t *const d = digests_of(r, at);
+    for (size_t i = 0; left >= ahead + step && i < step; i += TEXTS)
+#pragma GCC unroll 8
+        for (size_t j = 0; j < TEXTS; j++) fetch_text(r->b.keys + at + ahead + i + j);
+    r->b.f->hash->run(r->b.f->secret, r->b.keys + at, n, d);
+    return d;
+}
+
+RING int ask_some(ring *r, const way w, size_t at, size_t n, const uint64_t *ahead, size_t nahead)
+{
+    uint64_t hits = ~UINT64_C(0);
+    const int rc = w.ask(r->b.f, r->b.op, digests_of(r, at), n, ahead, nahead, &hits, r->b.err);
+    if (rc < 0 && r->b.err && r->b.err->key != BF_NO_KEY) r->b.err->key += at;
+    if (rc < 0 && r->b.op != BF_OP_ADD) return rc;
+    hits = (hits ^ r->flip) & (~UINT64_C(0) >> (64 - n));
+    r->total += answer(r->b.each ? r->b.each + at : NULL, hits, n);
+    return rc;
+}
+
+RING int64_t run_ring(const bf_batch *b, const way w)
+{
+    ring r;
+    const size_t n = b->n;
+    r.b = *b;
+    r.flip = b->op == BF_OP_ADD ? ~UINT64_C(0) : 0;
+    r.total = 0;
+    size_t hashed = 0, done = 0, c;
+    int rc = 0;
+    for (; hashed < n && hashed < w.lag; hashed += c) {
+        c = n - hashed < w.step ? n - hashed : w.step;
+        w.fetch(b->f, hash_some(&r, hashed, c, n - hashed, w.step), c);
+    }
+    for (; n - hashed >= w.step; hashed += w.step, done += w.step) {
+        const uint64_t *ahead = hash_some(&r, hashed, w.step, n - hashed, w.step);
+        if ((rc = ask_some(&r, w, done, w.step, ahead, w.step)) < 0) return rc;
+    }
+    for (; done < n; done += c) {
+        const size_t fresh = n - hashed;
+        const uint64_t *ahead = fresh ? hash_some(&r, hashed, fresh, fresh, w.step) : NULL;
+        hashed = n;
+        c = n - done < w.step ? n - done : w.step;
+        if ((rc = ask_some(&r, w, done, c, ahead, fresh)) < 0) return rc;
+    }
+    return r.total;
+}
+
+static inline void fetch_one(const bf_filter *f, const uint64_t *d, size_t n)
+{
+    f->part.kernels->fetch(&f->part.g, f->part.store.words, d, n);
+}
+
+static inline int ask_one(bf_filter *f, int op, const uint64_t *d, size_t n, const uint64_t *ahead,
+    size_t nahead, uint64_t *present, bf_error *err)
+{
+    const bf_part *p = &f->part;
+    (void)err;
+    *present = op == BF_OP_ADD ? p->kernels->add[f->how](&p->g, p->store.words, d, n, ahead, nahead)
+                               : p->kernels->test(&p->g, p->store.words, d, n, ahead, nahead);
+    return 0;
+}
+
+int64_t bf_ring_fixed(const bf_batch *b)
+{
+    const bf_kernels *k = b->f->part.kernels;
+    const way w = { k->step, k->lag, fetch_one, ask_one };
+    return run_ring(b, w);
+}
+
+int64_t bf_ring_chain(const bf_batch *b)
+{
+    const way w = { BF_CHUNK, BF_CHUNK, bf_chain_fetch, bf_chain_ask };
+    return run_ring(b, w);
+}
