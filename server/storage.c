@@ -1,4 +1,4 @@
-/* stored.c - where the filters of a server are: files, a folder of them, Redis; opening what is
+/* storage.c - where the filters of a server are: files, a folder of them, Redis; opening what is
  * there, and whether it still is. Knows storages and the core; knows neither the list nor HTTP. */
 #include "filters.h"
 #include <dirent.h>

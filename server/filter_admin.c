@@ -1,5 +1,5 @@
-/* changes.c - filters are made, deleted and united.  Knows the core and the list of filters; knows
- * no HTTP. */
+/* filter_admin.c - filters are made, deleted and united.  Knows the core and the list of filters;
+ * knows no HTTP. */
 #include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
