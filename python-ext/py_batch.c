@@ -129,6 +129,12 @@ static bool is_null(PyObject *o)
     return !strcmp(name, "NAType") || !strcmp(name, "NaTType") || !strcmp(name, "MaskedConstant");
 }
 
+static int refuse_null(Py_ssize_t row)
+{
+    const column c = { .fault = FAULT_NULL };
+    return column_refuse(&c, row);
+}
+
 static int take_null(batch *b)
 {
     batch_null(b);
@@ -173,7 +179,8 @@ static int take_after_flush(batch *b, PyObject *o)
 static __attribute__((noinline)) int take_converted(batch *b, PyObject *o)
 {
     Py_ssize_t used = key_plain(o, &b->keys[b->n], b->room + b->used, b->space - b->used);
-    if (used < 0 && b->skip_nulls && is_null(o)) return take_null(b);
+    if (used < 0 && (b->skip_nulls || b->column) && is_null(o))
+        return b->skip_nulls ? take_null(b) : refuse_null(batch_row(b, b->n));
     if (used < 0 || b->keys[b->n].len >= LARGE_KEY) return take_after_flush(b, o);
     b->used += (size_t)used;
     return taken(b);
@@ -308,8 +315,7 @@ static int refuse_nulls(batch *b, PyObject *keys)
         Py_XDECREF(it);
     }
     if (PyErr_Occurred()) return -1;
-    const column c = { .fault = FAULT_NULL };
-    return rc ? column_refuse(&c, row - 1) : 0;
+    return rc ? refuse_null(row - 1) : 0;
 }
 
 /* numpy's and pandas' columns have __array__; generators, lists and sets are not columns.  The
@@ -324,7 +330,9 @@ static int check_objects(batch *b, PyObject *keys)
             Py_TYPE(keys)->tp_name);
         return -1;
     }
-    return b->skip_nulls ? 0 : refuse_nulls(b, keys);
+    b->column = true;
+    const bool changes = b->call != bf_test_many && b->call != bf_count_many;
+    return changes && !b->skip_nulls ? refuse_nulls(b, keys) : 0;
 }
 
 static int batch_objects(batch *b, PyObject *keys)
@@ -371,6 +379,7 @@ static void batch_start(batch *b, FilterObject *self, many_call *call, bool skip
     b->self = self;
     b->call = call;
     b->skip_nulls = skip_nulls;
+    b->column = false;
     b->out = NULL;
     b->done = 0;
     b->hits = 0;

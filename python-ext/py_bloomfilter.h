@@ -246,6 +246,7 @@ typedef struct batch {
     int64_t hits;    /* of them new, or present        */
     size_t n, held, used; /* keys gathered, references held for them, bytes of room used */
     size_t asked;         /* of a column: gathered keys that were answered */
+    bool column;          /* of objects: a null is refused as such */
     bool skip_nulls;      /* nulls="skip": a null is a row without a key; its answer is 0 */
     size_t nulls;         /* nulls between the gathered keys */
     bool large_key;       /* one large key, held: the core works on it without the GIL */

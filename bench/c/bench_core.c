@@ -183,12 +183,21 @@ static const char *home_of(const char *folder)
                                                           : " file on disk";
 }
 
-/* The file has no name any more once it is open: nothing stays behind. */
+/* A filter whose file has no name takes no keys: all names go at the end. */
+enum { FILES = 64, PATH = 4096 };
+static char made[FILES][PATH];
+static unsigned made_count;
+static void remove_files(void)
+{
+    for (unsigned i = 0; i < made_count && i < FILES; i++) unlink(made[i]);
+}
+
 static bf_filter *open_filter(const kind *d, uint64_t m, const char *folder)
 {
-    char path[4096] = "";
+    char *const path = made[made_count % FILES];
     bf_error e;
-    if (folder) snprintf(path, sizeof path, "%s/bench-%ld.bloom", folder, (long)getpid());
+    if (folder && made_count == 0) atexit(remove_files);
+    if (folder) snprintf(path, PATH, "%s/bench-%ld-%u.bloom", folder, (long)getpid(), made_count++);
     bf_filter *f = bf_open(&(bf_spec){ .m = m,
                                .k = d->k,
                                .scheme = d->scheme,
@@ -198,7 +207,6 @@ static bf_filter *open_filter(const kind *d, uint64_t m, const char *folder)
     if (!f)
         fprintf(stderr, "bench_core: without %s in %s: %s\n", d->name, folder ? folder : "memory",
             e.msg);
-    if (folder) unlink(path);
     return f;
 }
 

@@ -68,9 +68,8 @@ function subjects(int $n, string $folder): array
     $mapped = function () use ($n, $folder) {
         $path = tempnam($folder, 'bench');
         unlink($path);
-        $f = new BloomFilter(n: $n, p: P, storage: $path);
-        unlink($path);            // the map outlives the name
-        return $f;
+        register_shutdown_function(fn() => @unlink($path));
+        return new BloomFilter(n: $n, p: P, storage: $path);
     };
     $method = [['list_add', 'built_add'], ['list_exists', 'built_exists']];
     $batch = [['list_add_many', 'built_add_many'], ['list_exist_many', 'built_exist_many']];

@@ -9,6 +9,7 @@ peer that is not installed is left out."""
 import gc
 import importlib
 import importlib.metadata
+import itertools
 import os
 import subprocess
 import sys
@@ -94,9 +95,11 @@ def ours(n):
 def ours_in_file(n):
     from bloomfilter import BloomFilter
 
+    folder = tempfile.TemporaryDirectory(dir=SHM)  # goes with make()
+    number = itertools.count()
+
     def make():
-        with tempfile.TemporaryDirectory(dir=SHM) as folder:  # the map outlives the name
-            return BloomFilter(n=n, p=P, storage=f"{folder}/bench.bloom")
+        return BloomFilter(n=n, p=P, storage=f"{folder.name}/{next(number)}.bloom")
 
     return make, lambda f: f.m
 

@@ -1,8 +1,8 @@
-/* bits.h - the only place that touches words others may write, and the only one that knows where
- * bit i is. Bit i of a filter is byte i/8, mask 0x80 >> (i % 8): Redis's order.  Inside the 64-bit
- * word i/64 that is shift (i ^ 7) % 64 on little-endian machines and (i ^ 63) % 64 on big-endian
- * ones: the order costs nothing. Relaxed memory order is enough: a set bit carries no other data
- * with it and is never cleared by an add. */
+/* bits.h - reads and writes words of a bitmap that other threads and processes may write, and is
+ * the only file that knows where bit i is.  Bit i of a filter is byte i/8, mask 0x80 >> (i % 8), as
+ * in Redis.  Inside the 64-bit word i/64 that is shift (i ^ 7) % 64 on little-endian machines and
+ * (i ^ 63) % 64 on big-endian ones, so the order costs nothing.  Relaxed memory order is enough: a
+ * set bit publishes no other data, and an add never clears one. */
 #ifndef BF_BITS_H
 #define BF_BITS_H
 #include <stdbool.h>
@@ -36,8 +36,8 @@ static inline uint64_t bf_word(const uint64_t *w)
     BF_STEP(w, false);
     return __atomic_load_n((const bf_shared *)w, __ATOMIC_RELAXED);
 }
-/* Set mask; true if all of it was set before.  Words that others write too are not written then.
- * Words of one's own always are: whether a bit is new cannot be foretold. */
+/* Sets the bits of mask; true if all of them were set before.  A shared word (atomic) is then not
+ * written at all; a private word is always written, because a branch would be predicted badly. */
 static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
 {
     uint64_t old = bf_word(w);
@@ -51,8 +51,8 @@ static inline bool bf_or(uint64_t *w, uint64_t mask, bool atomic)
     return (__atomic_fetch_or((bf_shared *)w, mask, __ATOMIC_RELAXED) & mask) == mask;
 }
 #if defined(__x86_64__) && defined(__GNUC__)
-/* Two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi); false: another was
- * faster. */
+/* Compare-and-swap of two neighbouring words, 16-byte aligned, from (lo, hi) to (new_lo, new_hi);
+ * false: another thread changed them first. */
 __attribute__((target("cx16"))) static inline bool bf_swap_pair(
     uint64_t *w, uint64_t lo, uint64_t hi, uint64_t new_lo, uint64_t new_hi)
 {

@@ -28,8 +28,9 @@ typedef struct bf_file {
     int process;      /* bf_process() of the one that opened it                             */
     uint64_t *shadow; /* its map, or NULL: shadow.c */
     size_t shadow_bytes;
-    void *maker;       /* a map whose lock says that the process that rebuilds lives, or NULL */
-    int maker_process; /* that made it: a child of fork does not have the map        */
+    void *maker; /* a map whose lock says that the process that rebuilds lives, or NULL */
+    int alone_fd, maker_fd; /* their descriptors where a map keeps no lock, else 0 */
+    int maker_process;      /* that made it: a child of fork does not have the map        */
 } bf_file;
 
 /* writer.c.  Which file is it, and how long?  fd with an empty name, or a path; false: errno. */
@@ -38,6 +39,9 @@ bool bf_identify(int fd, const char *path, bf_identity *id, uint64_t *bytes);
 int bf_file_write_shared(const bf_file *f, bf_error *err);
 int bf_file_write_alone(bf_file *f, bf_error *err);
 void bf_file_end_alone(bf_file *f);
+/* Closes a descriptor whose lock its map keeps.  On overlayfs and FUSE a map is of another file
+ * than the descriptor and keeps no lock: there it stays open, and is returned; else 0. */
+int bf_close_mapped(int fd);
 /* The files that this process has open for writing.  refuse: BF_EBUSY where path leads to one. */
 void bf_listed_add(bf_listed *f, const bf_identity *id);
 void bf_listed_drop(bf_listed *f);

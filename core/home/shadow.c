@@ -69,8 +69,9 @@ static int mark_maker(const bf_filter *f)
         e = errno;
         munmap(map, BF_HEADER);
     }
-    if (fd >= 0) close(fd);
+    if (e && fd >= 0) close(fd);
     if (e) return e;
+    file->maker_fd = bf_close_mapped(fd);
     file->maker_process = bf_process();
     file->maker = map;
     return 0;
@@ -99,6 +100,8 @@ static void unmark_maker(bf_file *file)
     void *map = file->maker;
     file->maker = NULL;
     if (map && file->maker_process == bf_process()) munmap(map, BF_HEADER);
+    if (file->maker_fd) close(file->maker_fd);
+    file->maker_fd = 0;
 }
 
 /* ---- in a file ---- */

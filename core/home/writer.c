@@ -7,7 +7,8 @@
  * description any more.  An ordinary handle's lock is held by the handle's own description: a child
  * of fork shares it, because it may go on writing.  An exclusive handle's lock is held by a map of
  * another description that fork does not hand on, so it ends with the process even while a child
- * lives.  The length of the locked range is 1 + the process id of the holder, for messages. */
+ * lives (but see bf_close_mapped).  The length of the locked range is 1 + the process id of the
+ * holder, for messages. */
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
@@ -18,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Some file systems use inode numbers again, and overlayfs shows a file under the number of the one
@@ -101,6 +103,15 @@ int bf_refuse_open_file(const char *path, bf_error *err)
 }
 
 /* ---- the writers' lock ---- */
+int bf_close_mapped(int fd)
+{
+    enum { OVERLAYFS = 0x794c7630, FUSE = 0x65735546 };
+    struct statfs fs;
+    if (fstatfs(fd, &fs) == 0 && (fs.f_type == OVERLAYFS || fs.f_type == FUSE)) return fd;
+    close(fd);
+    return 0;
+}
+
 #ifdef F_OFD_SETLK
 static struct flock writers_byte(short type)
 {
@@ -151,7 +162,10 @@ int bf_file_write_alone(bf_file *f, bf_error *err)
     const int e = fcntl(fd, F_OFD_SETLK, &l) == 0 ? 0 : errno;
     void *p = e ? MAP_FAILED : mmap(NULL, BF_HEADER, PROT_READ, MAP_SHARED, fd, 0);
     const int e2 = !e && p == MAP_FAILED ? errno : e;
-    close(fd);
+    if (e2)
+        close(fd);
+    else
+        f->alone_fd = bf_close_mapped(fd);
     if (e == EAGAIN || e == EACCES) return refuse(f, err);
     if (has_no_such_locks(e))
         return bf_fail(err, BF_ENOTSUP,
@@ -182,5 +196,7 @@ int bf_file_write_alone(bf_file *f, bf_error *err)
 void bf_file_end_alone(bf_file *f)
 {
     if (f->alone && f->process == bf_process()) munmap(f->alone, BF_HEADER);
+    if (f->alone_fd) close(f->alone_fd);
     f->alone = NULL;
+    f->alone_fd = 0;
 }

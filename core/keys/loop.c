@@ -306,7 +306,9 @@ static __attribute__((noinline)) int add_checked(
     bf_filter *f, const void *key, size_t len, bf_error *err)
 {
     uint64_t d[BF_WIDTH_MAX];
-    int rc = bf_writable(f, err);
+    const bool known = bf_int_load_acquire(&f->state) == BF_NAMED &&
+                       (!f->exclusive || f->opened_by == bf_process());
+    int rc = known ? 0 : bf_writable(f, err);
     if (rc == 0) rc = add_one(f, key, len, d, err);
     return rc < 0 ? rc : bf_sometimes_named(f, d[0], rc, err);
 }

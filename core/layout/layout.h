@@ -32,15 +32,15 @@ static inline uint64_t bf_bits(const bf_geometry *g) /* of all cells */
     return g->m * bf_cells_of(g)->bits;
 }
 
-/* Work on at most BF_CHUNK keys in addressable memory.  Bit i of the answer: key i was present.
- * While it works it fetches the lines of the keys that come `lag` later (ahead, at most n of them):
- * memory is asked at an even pace. */
+/* Test or add at most BF_CHUNK keys in addressable memory.  Bit i of the result: key i was present.
+ * Meanwhile the kernel prefetches the lines of the keys that come `lag` later (ahead, at most n of
+ * them), so that memory is read at an even pace. */
 typedef uint64_t bf_test_kernel(const bf_geometry *g, const uint64_t *words, const uint64_t *d,
     size_t n, const uint64_t *ahead, size_t nahead);
 typedef uint64_t bf_add_kernel(const bf_geometry *g, uint64_t *words, const uint64_t *d, size_t n,
     const uint64_t *ahead, size_t nahead);
-/* The parts of a filter that grows or forgets, asked at once: bit i of the answer: key i is in any
- * of them.  All have one k, and none is smaller than the one before it. */
+/* Test the keys in all parts of a growing or forgetting filter.  Bit i of the result: key i is in
+ * at least one part.  All parts have the same k, and no part is smaller than the one before it. */
 enum { BF_LARGE = 1 << 14 }; /* words from which a part is fetched ahead */
 typedef struct {
     const uint64_t *words;
@@ -80,7 +80,7 @@ typedef struct {
         BF_SHARDS_BY_HASH
     } sharding; /* how it is cut into shards: shards.c */
 } bf_layout;
-/* One of an older system: no kernels, no shards, and the textbook's rates. */
+/* A layout of an older system has no kernels and no shards, and the textbook's rates. */
 #define BF_LAYOUT_OLDER(its_name, most_k, bits, function)                                          \
     { .name = its_name,                                                                            \
         .k_max = most_k,                                                                           \
@@ -89,8 +89,8 @@ typedef struct {
         .distinct = bf_distinct_classic,                                                           \
         .positions = function }
 
-/* sample.c: the share of cells that are set in these words, from a sample where they are many; and
- * how many that are */
+/* sample.c: the fraction of cells that are set, sampled in large bitmaps; and the same as a number
+ * of cells */
 double bf_fill(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 uint64_t bf_sample(const uint64_t *words, uint64_t nwords, const bf_geometry *g);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { STUB_TRIES = 5, LOOKS = 20 };
+enum { STUB_TRIES = 5 }; /* with a pause before each */
 
 /* ---- opening ---- */
 static int name_config(bf_redis *r, bf_error *err)
@@ -85,10 +85,10 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 static void put_look(bf_redis *r)
 {
     bf_link *l = r->link;
-    bf_link_put(l, "HGETALL", r->meta);
+    bf_link_say(l, "ss", "HGETALL", r->meta);
     bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_link_put(l, "STRLEN", r->key);
-    bf_link_put(l, "GETRANGE", r->key, "-4", "-1");
+    bf_link_say(l, "ss", "STRLEN", r->key);
+    bf_link_say(l, "ssss", "GETRANGE", r->key, "-4", "-1");
 }
 
 /* The next three replies; the first of them stays. */
@@ -125,7 +125,7 @@ static int look_once(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     bf_redis_key_snapshot before = { .bytes = -1 };
-    for (int i = 0; i < LOOKS; i++, before = *s) {
+    for (int i = 0; i < BF_REDIS_TRIES; i++, before = *s) {
         const int rc = look_once(r, s, err);
         if (rc < 0 || r->link->reply.n || s->bytes == 0 || s->refused ||
             (s->bytes == before.bytes && s->end == before.end))

@@ -12,12 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    WINDOW = 8,
-    HEAVY = 2,
-    TEMP_SECONDS = 600, /* commands a trip; of those that carry a MiB */
-    TRIES = 20
-}; /* while others exchange the bits meanwhile       */
+enum { WINDOW = 8, HEAVY = 2, TEMP_SECONDS = 600 }; /* commands a trip; of those that carry a MiB */
 
 /* Sends it; 1 or 0 as the script says. */
 static int run_script(bf_redis *r, bf_error *err)
@@ -100,7 +95,7 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
     bf_link_begin(r->link, BF_CHANGES);
-    bf_link_put(r->link, "DEL", temp);
+    bf_link_say(r->link, "ss", "DEL", temp);
     bf_link_finish(r->link, NULL);
 }
 
@@ -144,7 +139,7 @@ static int exchange_bitmap(bf_redis *r, const char *how, const void *bytes, bf_e
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0 && bytes) rc = upload(r, temp, bytes, err);
-    for (int i = 0; rc == 0 && i < TRIES; i++) rc = swap_in(r, how, temp, mark, err);
+    for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) rc = swap_in(r, how, temp, mark, err);
     if (rc != 1) bf_redis_discard(r, temp);
     if (rc == 1 && strcmp(how, "OR") != 0) r->mark = mark;
     free(temp);
@@ -173,7 +168,7 @@ uint64_t bf_redis_ms(double seconds)
 static int command_on_keys(bf_redis *r, const char *command, uint64_t ms, bf_error *err)
 {
     int rc = 0;
-    for (int i = 0; rc == 0 && i < TRIES; i++) {
+    for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
         if ((rc = refresh_mark(r, err)) < 0) return rc;
         bf_link_begin(r->link, BF_CHANGES);
         bf_redis_script(r, bf_script_care, NULL);
@@ -259,7 +254,7 @@ static int walk_string(bf_redis *r, walk *w, bf_error *err)
 {
     const walk start = *w;
     int rc = 0;
-    for (int i = 0; rc == 0 && i < 10; i++) {
+    for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
         *w = start;
         rc = walk_once(r, w, err);
     }

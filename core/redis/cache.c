@@ -34,11 +34,10 @@ struct bf_redis_cache {
     unsigned shards;
     uint64_t m;
     double max_age;
-    uint64_t era; /* of the link, when something was last learned */
-    char *room;   /* of the batch that was split: */
-    size_t room_cap;
-    uint32_t *from; /* the place of each of rest's keys among all */
-    double at;      /* when it was split */
+    uint64_t era;         /* of the link, when something was last learned */
+    bf_redis_buffer room; /* of the batch that was split: */
+    uint32_t *from;       /* the place of each of rest's keys among all */
+    double at;            /* when it was split */
 };
 
 double bf_redis_cache_now(void)
@@ -53,7 +52,7 @@ void bf_redis_cache_free(bf_redis_cache *c)
     if (!c) return;
     free(c->words);
     free(c->shard);
-    free(c->room);
+    free(c->room.at);
     free(c);
 }
 
@@ -196,16 +195,6 @@ bool bf_redis_cache_heard(bf_redis *r, int rc)
 }
 
 /* ---- a filter ---- */
-static char *cache_room(bf_redis_cache *c, size_t bytes)
-{
-    if (bytes <= c->room_cap) return c->room;
-    char *more = realloc(c->room, bytes);
-    if (!more) return NULL;
-    c->room = more;
-    c->room_cap = bytes;
-    return more;
-}
-
 /* What is removed is not known any more, whatever becomes of it.  With wait_replicas an add goes
  * the whole way: that replicas have a bit is not known from having seen it. */
 int bf_redis_cache_split(const bf_redis_request *all, bf_redis_request *rest, bf_error *err)
@@ -218,7 +207,7 @@ int bf_redis_cache_split(const bf_redis_request *all, bf_redis_request *rest, bf
         all->op == BF_OP_TEST || (all->op == BF_OP_ADD && !r->desc.g.counting && !r->wait_replicas);
     for (size_t i = 0; all->op == BF_OP_REMOVE && i < nkeys; i++) unlearn(r, all->pos + i * k, k);
     if (all->op == BF_OP_REMOVE) return 0;
-    char *space = cache_room(c, nkeys * (k * sizeof *all->pos + sizeof(uint32_t) + 1));
+    char *space = bf_redis_room(&c->room, nkeys * (k * sizeof *all->pos + sizeof(uint32_t) + 1));
     if (!space) return bf_fail(err, BF_ENOMEM, "out of memory");
     uint64_t *pos = (uint64_t *)(void *)space;
     c->from = (uint32_t *)(void *)(pos + nkeys * k);

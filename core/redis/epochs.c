@@ -55,8 +55,8 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
     size_t len = 0;
     int64_t s = 0, more = 0;
     bf_link_begin(l, BF_LOOKS);
-    bf_link_put(l, "HGET", whole->meta, "clock");
-    bf_link_put(l, "TIME");
+    bf_link_say(l, "sss", "HGET", whole->meta, "clock");
+    bf_link_say(l, "s", "TIME");
     const int rc = bf_link_finish(l, err);
     if (rc < 0) return rc;
     bf_link_next(l);
@@ -302,7 +302,7 @@ int bf_redis_window_look(bf_filter *f, int64_t *now, bool anyway, bf_error *err)
     if (!anyway && bf_live(bf_window_piece(c, *now)->live) == *now &&
         !bf_redis_window_stale(f, *now))
         return 0; /* complete: see above */
-    for (int tries = 0; tries < 100; tries++) {
+    for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
         bf_piece *last = bf_window_piece(c, *now);
         const uint32_t mark = bf_redis_mark_of(last);
         if ((rc = fetch_epochs(f, *now, &newest, has, err)) < 0) return rc;
@@ -388,7 +388,7 @@ static int make_epoch(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 
 int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err)
 {
-    for (int tries = 0; tries < 100; tries++) {
+    for (int tries = 0; tries < BF_REDIS_TRIES; tries++) {
         int rc = bf_redis_window_look(f, now, false, err);
         bf_piece *p = bf_window_piece(f->chain, *now);
         if (rc < 0 || bf_live(p->live) == *now || (rc = make_epoch(f, p, *now, err)) < 0) return rc;
@@ -399,7 +399,7 @@ int bf_redis_window_turn(bf_filter *f, int64_t *now, bf_error *err)
 int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
 {
     bool made = false;
-    for (int tries = 0; tries < 100; tries++, made = true) {
+    for (int tries = 0; tries < BF_REDIS_TRIES; tries++, made = true) {
         int64_t now = epoch;
         int rc = bf_redis_window_look(f, &now, made, err);
         bf_piece *p = bf_window_piece(f->chain, epoch);

@@ -134,7 +134,7 @@ static int fetch_parts(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error
 {
     bf_link *l = whole->link;
     bf_redis_lock(whole);
-    int rc = bf_link_look(l, err, "HMGET", whole->meta, "parts", "born");
+    int rc = bf_link_ask(l, err, "ssss", "HMGET", whole->meta, "parts", "born");
     if (rc == 0 && l->reply.n != 2) rc = bf_redis_fail_protocol(whole, err);
     *parts = rc == 0 ? bf_reply_number(&l->reply, 0, 10) : -1;
     const int64_t mark = rc == 0 ? bf_reply_number(&l->reply, 1, 16) : 0;

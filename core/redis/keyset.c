@@ -63,7 +63,7 @@ static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, 
     bf_desc have;
     int rc = 0;
     bf_redis *r = bf_redis_key(all, i);
-    for (int tries = 0; rc == 0 && tries < 100; tries++) {
+    for (int tries = 0; rc == 0 && tries < BF_REDIS_TRIES; tries++) {
         rc = bf_redis_attach_key(r, &spec, &have, err);
         if (rc == 0 && (rc = bf_redis_make(r, d, err)) == 1) return 2;
         if (rc == 1 && bf_difference(&have, d, BF_SAME_BITS))
@@ -83,7 +83,7 @@ static bool any_shard(bf_redis *r)
     bf_link *l = r->link;
     long long n = 1;
     for (unsigned i = 0; i < r->shards; i++) {
-        if (bf_link_look(l, NULL, "EXISTS", bf_redis_key(r, i)->key) < 0 ||
+        if (bf_link_ask(l, NULL, "ss", "EXISTS", bf_redis_key(r, i)->key) < 0 ||
             !bf_reply_integer(&l->reply, 0, &n) || n)
             return true;
     }

@@ -315,13 +315,6 @@ int bf_link_finish(bf_link *l, bf_error *err)
     return rc;
 }
 
-int bf_link_ask(bf_link *l, bf_error *err, const char *const *words)
-{
-    bf_link_begin(l, BF_LOOKS);
-    bf_link_words(l, words);
-    return bf_link_finish(l, err);
-}
-
 int bf_link_run(bf_link *l, long long *v, bf_error *err)
 {
     const int rc = bf_link_finish(l, err);
@@ -465,21 +458,31 @@ void bf_link_more(bf_link *l, const char *kinds, ...)
     va_end(ap);
 }
 
-void bf_link_say(bf_link *l, const char *kinds, ...)
+static void put_command(bf_link *l, const char *kinds, va_list ap)
 {
-    va_list ap;
     one_more(l);
     l->open = l->out_len;
     l->args = 0;
     if ((l->opened = bf_link_room(l, HEADER) != NULL)) l->out_len += HEADER;
-    va_start(ap, kinds);
     put_args(l, kinds, ap);
+}
+
+void bf_link_say(bf_link *l, const char *kinds, ...)
+{
+    va_list ap;
+    va_start(ap, kinds);
+    put_command(l, kinds, ap);
     va_end(ap);
 }
 
-void bf_link_words(bf_link *l, const char *const *words)
+int bf_link_ask(bf_link *l, bf_error *err, const char *kinds, ...)
 {
-    for (bf_link_say(l, "s", *words); *++words;) bf_link_word(l, *words);
+    va_list ap;
+    bf_link_begin(l, BF_LOOKS);
+    va_start(ap, kinds);
+    put_command(l, kinds, ap);
+    va_end(ap);
+    return bf_link_finish(l, err);
 }
 
 void bf_link_eval(bf_link *l, const char *script, unsigned keys)

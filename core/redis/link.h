@@ -82,9 +82,6 @@ void bf_link_number(bf_link *l, uint64_t v);
  * bytes and a size_t. */
 void bf_link_say(bf_link *l, const char *kinds, ...);
 void bf_link_more(bf_link *l, const char *kinds, ...); /* of the same command */
-/* A command of words, the last one NULL. */
-void bf_link_words(bf_link *l, const char *const *words);
-#define bf_link_put(l, ...) bf_link_words(l, (const char *const[]){ __VA_ARGS__, NULL })
 /* EVAL, in whose script `call` is redis.call; the caller says so many keys next, and then the
  * arguments. */
 void bf_link_eval(bf_link *l, const char *script, unsigned keys);
@@ -96,9 +93,8 @@ int bf_link_refusal(const bf_link *l, bf_error *err); /* the reply as an error; 
 /* One whole trip of what was put; the first error reply is the error.  The last reply stays in
  * l->reply, and next() begins with the first. */
 int bf_link_finish(bf_link *l, bf_error *err);
-/* A trip of one command, of words, the last one NULL, that changes nothing. */
-int bf_link_ask(bf_link *l, bf_error *err, const char *const *words);
-#define bf_link_look(l, err, ...) bf_link_ask(l, err, (const char *const[]){ __VA_ARGS__, NULL })
+/* A trip of one command, written as by bf_link_say, that changes nothing. */
+int bf_link_ask(bf_link *l, bf_error *err, const char *kinds, ...);
 /* One whole trip of one script, which answers with a number. */
 int bf_link_run(bf_link *l, long long *v, bf_error *err);
 char *bf_redis_digits(char *at, uint64_t v); /* decimal; returns the end */

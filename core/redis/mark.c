@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FOLLOW_TRIES = 20 };
-
 /* ---- which key ---- */
 void bf_redis_select(bf_redis *r)
 {
@@ -35,12 +33,8 @@ void bf_redis_lock(bf_redis *r)
 void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes)
 {
     bf_link *l = r->link;
-    bf_link_count(l, 4);
+    bf_link_say(l, "ssnn", "GETRANGE", l->key, from, from + bytes - 1);
     bf_link_allow(l, 0, (size_t)bytes);
-    bf_link_word(l, "GETRANGE");
-    bf_link_word(l, l->key);
-    bf_link_number(l, from);
-    bf_link_number(l, from + bytes - 1);
 }
 
 bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
@@ -48,8 +42,8 @@ bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
 /* Apart from the bits: they were all there before this mark was, or it is not theirs any more. */
 static void put_apart(bf_redis *r)
 {
-    bf_link_put(r->link, "STRLEN", r->link->key);
-    bf_link_put(r->link, "HGET", r->meta, "mark");
+    bf_link_say(r->link, "ss", "STRLEN", r->link->key);
+    bf_link_say(r->link, "sss", "HGET", r->meta, "mark");
 }
 
 void bf_redis_put_mark(bf_redis *r)
@@ -121,7 +115,7 @@ int bf_redis_fail_lost(const bf_redis *r, bf_error *err)
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 {
     bf_link_begin(r->link, BF_LOOKS);
-    bf_link_put(r->link, "HGETALL", r->meta);
+    bf_link_say(r->link, "ss", "HGETALL", r->meta);
     bf_link_allow(r->link, BF_HASH_LEAVES, BF_HASH_BYTES);
     return bf_link_finish(r->link, err);
 }
@@ -212,7 +206,7 @@ int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_erro
         return 0;
     }
     if (r->redisson) return bf_redisson_changed(r, seen, err);
-    for (int i = 0; rc == 0 && i < FOLLOW_TRIES; i++) {
+    for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
         if (i > 0 && (rc = bf_redis_mark(r, &seen, err)) < 0) return rc;
         rc = meta_agrees(r, seen, &born, err);
         if (seen == 0) break;

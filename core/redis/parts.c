@@ -39,7 +39,7 @@ typedef struct {
 static int make_room(bf_filter *f, batch *b, size_t most, bf_error *err)
 {
     const size_t positions = b->n * most * b->k;
-    char *room = bf_redis_room(bf_redis_whole(f),
+    char *room = bf_redis_room(&bf_redis_whole(f)->room,
         positions * sizeof *b->pos + b->n * sizeof *b->g + most * (sizeof *b->from + b->n + b->k));
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
     b->most = most;

@@ -30,13 +30,30 @@
 #define BF_REDIS_H
 #include "parts/parts.h"
 #include "redis/link.h"
+#include <stdlib.h>
 
 enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
 /* The bits of one key: with the mark after them, and at most. */
 #define BF_REDIS_M_MAX ((UINT64_C(1) << 32) - 64)
 #define BF_REDIS_BITS (UINT64_C(1) << 32)
 
+/* How often a call looks again where others change what it reads, before it is an error. */
+enum { BF_REDIS_TRIES = 50 };
+
 typedef struct bf_redis_cache bf_redis_cache;
+typedef struct { /* memory that grows and is used again */
+    void *at;
+    size_t cap;
+} bf_redis_buffer;
+static inline void *bf_redis_room(bf_redis_buffer *b, size_t bytes) /* NULL: out of memory */
+{
+    if (bytes <= b->cap) return b->at;
+    void *more = realloc(b->at, bytes + 64);
+    if (!more) return NULL;
+    b->at = more;
+    b->cap = bytes + 64;
+    return more;
+}
 typedef struct bf_redis {
     bf_link *link;              /* one per filter; its parts and shards share it */
     bool shares_connection;     /* a part: the link belongs to its filter */
@@ -68,8 +85,7 @@ typedef struct bf_redis {
     bool redisson;          /* foreign, and meta is Redisson's {K}:config */
     unsigned shards;        /* how many keys hold bits */
     struct bf_redis *shard; /* those keys, or NULL: it is its own */
-    char *room;             /* memory of the batch that is under way: trip.c, parts.c */
-    size_t room_cap;
+    bf_redis_buffer room;   /* of the batch that is under way: trip.c, parts.c */
     unsigned wait_replicas;
     bool caches; /* as asked, also of parts */
     double cache_max_age;

@@ -55,7 +55,7 @@ bool bf_redisson_found(const bf_redis *r)
 
 void bf_redisson_put_mark(bf_redis *r)
 {
-    bf_link_put(r->link, "HMGET", r->meta, "size", "hashIterations");
+    bf_link_say(r->link, "ssss", "HMGET", r->meta, "size", "hashIterations");
 }
 
 uint32_t bf_redisson_mark(const bf_redis *r)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEWS_MOST = 1 << 16, REST_KEPT = 1 << 20, HEAD = 64 };
+enum { HEADS_MOST = 8, NEWS_MOST = 1 << 16, REST_KEPT = 1 << 20, HEAD = 64 };
 
 /* ---- replies as they are kept ---- */
 static bool more_leaves(bf_redis_reply *r)
@@ -216,6 +216,7 @@ void bf_reply_expect(bf_reply_sink *s, const bf_redis_range *ranges, size_t n)
 static void put_value(bf_reply_sink *s, int type, long long value, const void *text, size_t len)
 {
     bf_reply_leaf(&s->got->all, type, value, text, len);
+    s->heads = 0;
     if (s->got->all.too_much) return;
     if (--s->left == 0) end_reply(s);
 }
@@ -235,7 +236,9 @@ void bf_reply_put_error(bf_reply_sink *s, const void *bytes, size_t len)
 void bf_reply_put_nil(bf_reply_sink *s) { put_value(s, BF_LEAF_NIL, 0, NULL, 0); }
 void bf_reply_put_array(bf_reply_sink *s, size_t n)
 {
+    if (++s->heads > HEADS_MOST) s->got->all.too_much = true;
     if (!bf_reply_array(&s->got->all, n)) return;
+    if (n == 0) s->heads = 0;
     s->left += n;
     if (--s->left == 0) end_reply(s);
 }
@@ -419,7 +422,7 @@ bool bf_sink_begin(
         s->rest_cap = 0;
     }
     s->got = got;
-    s->open = s->text_open = s->arrays_open = s->news = 0;
+    s->open = s->text_open = s->arrays_open = s->news = s->heads = 0;
     s->too_many = false;
     s->sys_errno = 0;
     s->fault[0] = 0;

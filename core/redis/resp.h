@@ -62,6 +62,7 @@ struct bf_reply_sink {
     bool pushed;         /* RESP3: what comes is news, no reply                 */
     size_t text_open;    /* where the text of the reply being put begins        */
     size_t arrays_open;  /* how many arrays came before it                      */
+    size_t heads;        /* of arrays one inside the other, no value yet        */
     size_t news;         /* how many replies nobody waits for were dropped      */
     uint64_t connection; /* the newest one that the client has told of          */
     char *rest;          /* bytes fed that are no whole leaf yet                */

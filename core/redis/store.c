@@ -226,7 +226,7 @@ static bool hashes_have_marks(bf_redis *r)
         for (unsigned j = i; j < i + step; j++) {
             const bf_redis *one = j < r->shards ? bf_redis_key(r, j) : r;
             bf_link_about(r->link, one->key);
-            bf_link_put(r->link, "HGET", one->meta, "mark");
+            bf_link_say(r->link, "sss", "HGET", one->meta, "mark");
         }
         same = bf_link_send(r->link, NULL) == 0;
         for (unsigned j = i; same && j < i + step; j++) {
@@ -247,7 +247,7 @@ static bool redis_current(const bf_store *s)
     if (!bf_redis_marked(r))
         return leave(
             r, bf_redis_read_key(r, &seen, NULL) == 0 && r->link->reply.n == 0 && seen.bytes > 0);
-    bf_redis_request *g = bf_redis_room(r, r->shards * sizeof *g);
+    bf_redis_request *g = bf_redis_room(&r->room, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)
         g[i] = (bf_redis_request){ .of = bf_redis_key(r, i), .op = BF_OP_TEST, .pending = true };
@@ -268,7 +268,7 @@ static void redis_close(bf_store *s)
     }
     free(r->key);
     free(r->meta);
-    free(r->room);
+    free(r->room.at);
     free(r);
 }
 

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 10 };
-
 /* ---- there and back ---- */
 /* Half of the time that a trip may take: its answer must come before that is over, and Redis looks
  * at its clock every 100 ms. */
@@ -79,7 +77,7 @@ static int trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
         }
     if (r->by_born) {
         bf_link_about(r->link, r->key);
-        bf_link_put(r->link, "HGET", r->meta, "born");
+        bf_link_say(r->link, "sss", "HGET", r->meta, "born");
     }
     if (wait) bf_redis_put_wait(r);
     int rc = bf_link_send(r->link, a->err);
@@ -188,7 +186,7 @@ int bf_redis_ask(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
     const char *const done = changes(g, n);
     bf_redis_outcome a = { .err = err, .replicas = -1 };
     bool pending = true;
-    for (int tries = 0; pending && tries < TRIES; tries++) {
+    for (int tries = 0; pending && tries < BF_REDIS_TRIES; tries++) {
         const char *change = changes(g, n);
         int rc = trips(r, g, n, &a);
         if (rc < 0)
@@ -214,16 +212,6 @@ int bf_redis_marks(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
 }
 
 /* ---- a filter's batch: of one key, or sorted by shards ---- */
-void *bf_redis_room(bf_redis *r, size_t bytes)
-{
-    if (bytes <= r->room_cap) return r->room;
-    char *more = realloc(r->room, bytes + 64);
-    if (!more) return NULL;
-    r->room = more;
-    r->room_cap = bytes + 64;
-    return more;
-}
-
 /* old: a byte a position of an add to bits, or NULL. */
 static int ask_groups(bf_redis *r, bf_redis_request *g, size_t n, uint8_t *old, bf_error *err)
 {
@@ -241,9 +229,9 @@ static int apply_sorted(const bf_redis_request *all, size_t old, bf_error *err)
     const size_t s = r->shards, nkeys = all->nkeys, positions = nkeys * all->k;
     const unsigned k = all->k;
     const uint64_t cells = bf_redis_cells(r);
-    char *room = bf_redis_room(r, positions * sizeof *all->pos +
-                                      s * (sizeof(bf_redis_request) + sizeof(size_t)) +
-                                      nkeys * (sizeof(uint32_t) + 1) + old);
+    char *room = bf_redis_room(&r->room, positions * sizeof *all->pos +
+                                             s * (sizeof(bf_redis_request) + sizeof(size_t)) +
+                                             nkeys * (sizeof(uint32_t) + 1) + old);
     if (!room) return bf_fail(err, BF_ENOMEM, "out of memory");
     uint64_t *sorted = (uint64_t *)(void *)room;
     bf_redis_request *g = (bf_redis_request *)(void *)(sorted + positions);
@@ -280,7 +268,7 @@ int bf_redis_apply(const bf_redis_request *g, bf_error *err)
     const size_t old = g->op == BF_OP_ADD && !g->of->desc.g.counting ? g->nkeys * g->k : 0;
     bf_redis_request one = *g;
     if (g->of->shard) return apply_sorted(g, old, err);
-    uint8_t *room = bf_redis_room(g->of, old);
+    uint8_t *room = bf_redis_room(&g->of->room, old);
     if (old && !room) return bf_fail(err, BF_ENOMEM, "out of memory");
     return ask_groups(g->of, &one, 1, old ? room : NULL, err);
 }

@@ -22,7 +22,6 @@ typedef struct { /* the positions of a batch that are under one name: a shard's 
  * it what looks. */
 int bf_redis_ask(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err);
 int bf_redis_apply(const bf_redis_request *g, bf_error *err); /* g: a filter's, of all its shards */
-void *bf_redis_room(bf_redis *r, size_t bytes);               /* of a batch; NULL = out of memory */
 int bf_redis_marks(bf_redis *r, bf_redis_request *g, size_t n,
     bf_error *err); /* nothing but the marks, as they are now */
 /* A group whose bits were exchanged meanwhile is to be asked again: *pending. */

@@ -33,14 +33,14 @@ typedef struct {
 
 static int combine_words(bf_filter *into, bf_store *s, bf_piece *from, op o, bf_error *err)
 {
-    bf_view v;
+    bf_block_reader v;
     uint64_t *all, *copy;
     const uint64_t *w;
     int rc;
     if (s->words) {
-        rc = bf_view_open(&v, from, err);
-        while ((w = bf_view_next(&v, &rc))) o.in_memory(s->words + v.at, w, v.n, into->atomic);
-        bf_view_close(&v);
+        rc = bf_reader_open(&v, from, err);
+        while ((w = bf_reader_next(&v, &rc))) o.in_memory(s->words + v.at, w, v.n, into->atomic);
+        bf_reader_close(&v);
     } else {
         if ((rc = bf_part_words(from, &all, &copy, err)) == 0) rc = o.remote(s, all, err);
         free(copy);
@@ -180,15 +180,15 @@ int bf_intersect(bf_filter *into, bf_filter *from, bf_error *err)
 /* ---- equality ---- */
 static int equal_part(bf_piece *a, bf_piece *b, bf_error *err)
 {
-    bf_view x, y = { .copy = NULL };
+    bf_block_reader x, y = { .copy = NULL };
     bool equal = true;
     const uint64_t *w, *other;
-    int rc = bf_view_open(&x, a, err);
-    if (rc == 0) rc = bf_view_open(&y, b, err);
-    while (equal && (w = bf_view_next(&x, &rc)) && (other = bf_view_next(&y, &rc)))
+    int rc = bf_reader_open(&x, a, err);
+    if (rc == 0) rc = bf_reader_open(&y, b, err);
+    while (equal && (w = bf_reader_next(&x, &rc)) && (other = bf_reader_next(&y, &rc)))
         equal = bf_words_equal(w, other, x.n);
-    bf_view_close(&x);
-    bf_view_close(&y);
+    bf_reader_close(&x);
+    bf_reader_close(&y);
     return rc < 0 ? rc : equal;
 }
 

@@ -51,14 +51,14 @@ static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_err
     bf_piece *p = bf_whole_piece(f, i);
     const bf_desc d = bf_whole_part(f, i);
     const uint64_t nwords = p->part.store.nwords;
-    bf_view v;
-    int rc = bf_view_open(&v, p, err);
+    bf_block_reader v;
+    int rc = bf_reader_open(&v, p, err);
     if (rc == 0 && compact) {
-        const uint64_t *w = bf_view_block(&v, 0, nwords); /* they are in one block */
+        const uint64_t *w = bf_reader_block(&v, 0, nwords); /* they are in one block */
         rc = w ? bf_image_write_compact(&d, w, nwords, put, s) : BF_EIO;
     } else if (rc == 0)
-        rc = bf_image_write_of(&d, bf_view_block, &v, nwords, put, s);
-    bf_view_close(&v);
+        rc = bf_image_write_of(&d, bf_reader_block, &v, nwords, put, s);
+    bf_reader_close(&v);
     s->from += bf_whole_part_bytes(f, i, compact);
     return rc;
 }

@@ -17,12 +17,12 @@ typedef struct {
     uint64_t at, n;         /* the present block: its first word, and how many */
     bf_error *err;
     uint64_t room[BF_BLOCK];
-} bf_view;
-int bf_view_open(bf_view *v, bf_piece *p, bf_error *err);
-const uint64_t *bf_view_block(void *view, uint64_t at, uint64_t n); /* NULL: *err */
+} bf_block_reader;
+int bf_reader_open(bf_block_reader *v, bf_piece *p, bf_error *err);
+const uint64_t *bf_reader_block(void *view, uint64_t at, uint64_t n); /* NULL: *err */
 /* The next block, at most BF_BLOCK words; NULL at the end, or *rc is negative and *err is set. */
-const uint64_t *bf_view_next(bf_view *v, int *rc);
-void bf_view_close(bf_view *v);
+const uint64_t *bf_reader_next(bf_block_reader *v, int *rc);
+void bf_reader_close(bf_block_reader *v);
 /* All of them; where they are elsewhere or in a file, *copy is one to be freed. */
 int bf_part_words(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err);
 /* Counts the cells that are set, and if slices is not NULL, those of each slice (bits only). */

@@ -33,7 +33,7 @@ int bf_part_words(bf_piece *p, uint64_t **words, uint64_t **copy, bf_error *err)
     return rc;
 }
 
-int bf_view_open(bf_view *v, bf_piece *p, bf_error *err)
+int bf_reader_open(bf_block_reader *v, bf_piece *p, bf_error *err)
 {
     v->part = p;
     v->err = err;
@@ -44,25 +44,25 @@ int bf_view_open(bf_view *v, bf_piece *p, bf_error *err)
                : bf_part_words(p, &v->words, &v->copy, err);
 }
 
-const uint64_t *bf_view_block(void *view, uint64_t at, uint64_t n)
+const uint64_t *bf_reader_block(void *view, uint64_t at, uint64_t n)
 {
-    bf_view *v = view;
+    bf_block_reader *v = view;
     bf_store *s = &v->part->part.store;
     if (v->words) return v->words + at;
     return s->ops->read(s, at * 8, v->room, n * 8, v->err) < 0 ? NULL : v->room;
 }
 
-const uint64_t *bf_view_next(bf_view *v, int *rc)
+const uint64_t *bf_reader_next(bf_block_reader *v, int *rc)
 {
     const uint64_t nwords = v->part->part.store.nwords;
     if (*rc < 0 || (v->at += v->n) >= nwords) return NULL;
     v->n = nwords - v->at < BF_BLOCK ? nwords - v->at : BF_BLOCK;
-    const uint64_t *words = bf_view_block(v, v->at, v->n);
+    const uint64_t *words = bf_reader_block(v, v->at, v->n);
     if (!words) *rc = BF_EIO;
     return words;
 }
 
-void bf_view_close(bf_view *v) { free(v->copy); }
+void bf_reader_close(bf_block_reader *v) { free(v->copy); }
 
 int bf_only_words(bf_filter *f, const char *what, uint64_t **words, uint64_t **copy, bf_error *err)
 {
@@ -120,12 +120,12 @@ int bf_part_ones(bf_piece *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_err
     bf_store *s = &p->part.store;
     const bf_cells *cells = bf_cells_of(&p->part.g);
     const uint64_t slice = slices ? (s->nwords + BF_SLICES - 1) / BF_SLICES : UINT64_MAX, *w;
-    bf_view v;
+    bf_block_reader v;
     *ones = 0;
     if (slices) memset(slices, 0, BF_SLICES * sizeof *slices);
     if (!s->words && s->ops->count && cells->bits == 1) return s->ops->count(s, ones, slices, err);
-    int rc = bf_view_open(&v, p, err);
-    while ((w = bf_view_next(&v, &rc)))
+    int rc = bf_reader_open(&v, p, err);
+    while ((w = bf_reader_next(&v, &rc)))
         for (uint64_t done = 0, n; done < v.n; done += n) {
             const uint64_t left = slice - (v.at + done) % slice;
             n = v.n - done < left ? v.n - done : left;
@@ -133,7 +133,7 @@ int bf_part_ones(bf_piece *p, uint64_t *ones, uint64_t slices[BF_SLICES], bf_err
             *ones += here;
             if (slices) slices[(v.at + done) / slice] += here;
         }
-    bf_view_close(&v);
+    bf_reader_close(&v);
     return rc;
 }
 

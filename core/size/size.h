@@ -31,14 +31,14 @@ typedef struct {
         bf_geometry *g, const char *name, bf_error *err); /* sizing_older.c: its own formulas */
 } bf_scheme;
 
-/* What a header page or a companion hash is of: a whole filter of one part; a filter of many, which
- * has no bits itself; one of those parts.  What they differ in is in the rows of bf_kinds. */
+/* What a header page or a companion hash describes: a fixed filter; a growing or a forgetting
+ * filter, which has no bits itself; or one part of such a filter.  bf_kinds has a row for each. */
 enum { BF_FIXED, BF_GROW, BF_WINDOW, BF_PART };
 enum { BF_FLAG_GROW = 0x100, BF_FLAG_WINDOW = 0x200, BF_FLAG_PART = 0x400 }; /* in header pages */
-#define BF_NEVER (-(INT64_C(1) << 47)) /* the epoch of a piece that nobody has used */
+#define BF_NEVER (-(INT64_C(1) << 47)) /* the epoch of a part that was never used */
 enum { BF_PARTS_MAX = 256, BF_WINDOW_PARTS = 4 };
 
-/* What a stored filter says of itself, and what a new one is made from. */
+/* The parameters of a filter: as stored, or as a new filter is created from them. */
 typedef struct {
     const bf_scheme *scheme;
     bf_geometry g;
@@ -95,8 +95,8 @@ int bf_size_any(bf_desc *out, const bf_spec *spec, uint64_t most_bits, bf_error 
 bf_desc bf_part_of(const bf_desc *d, unsigned i);
 /* Part i of d, before which there are so many bits: 1, 0 where no more fit, or an error. */
 int bf_chain_part(const bf_desc *d, unsigned i, uint64_t before, bf_desc *part, bf_error *err);
-/* Is this what a spec makes, give or take a line?  What is stored says how large the next part will
- * be. */
+/* Could a spec have created this, give or take a line?  Checked because the size of the next part
+ * follows from what is stored. */
 bool bf_chain_possible(const bf_desc *d);
 bool bf_chain_part_possible(const bf_desc *of, const bf_desc *part);
 int bf_check_ranges(const bf_spec *spec, bf_error *err); /* m, n, k, p where they are given */
@@ -104,14 +104,14 @@ int bf_check_ranges(const bf_spec *spec, bf_error *err); /* m, n, k, p where the
  * is reported as such, not as a file that does not exist. */
 int bf_check_size_given(const bf_spec *spec, bf_error *err);
 
-/* sizing_older.c: the formulas of older systems; no other file has ln */
+/* sizing_older.c: the formulas of older systems */
 int bf_size_guava(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_guava_31(bf_geometry *g, const char *name, bf_error *err);
 int bf_size_redisson(bf_geometry *g, const char *name, bf_error *err);
 const char *bf_default_scheme(const bf_spec *spec); /* where none is named           */
 void bf_estimate(
     const bf_scheme *s, const void *argument, const bf_geometry *g, uint64_t ones, bf_state *out);
-/* g.p; or the rate with n keys, where a hash, a generator or a walk makes it higher */
+/* The rate at n keys: g.p, or more if a hash, a generator or a walk of the scheme raises it. */
 double bf_told_p(const bf_desc *d);
 
 /* rates_older.c: the false-positive rate of a scheme with n keys in m cells, whatever lowers or

@@ -1,5 +1,5 @@
-/* sizing.c - m, n, k, p: with sizing_older.c the only files with ln and pow.  Knows formulas; knows
- * nothing of keys and homes. Sources: optimal k: A. Broder, M. Mitzenmacher, 2004; the estimate of
+/* sizing.c - derives m, n, k and p from each other.  Knows formulas; knows nothing of keys and
+ * homes.  Sources: optimal k: A. Broder, M. Mitzenmacher, 2004; the estimate of
  * the number of keys: S. J. Swamidass, P. Baldi, 2007. */
 #include "size/size.h"
 #include <float.h>
@@ -31,7 +31,7 @@ static double bits_for(const bf_layout *l, double p, unsigned k)
     return high;
 }
 
-/* The k with the fewest bits: the cost is unimodal in k, so walk down from log2(1/p). */
+/* The k that needs the fewest bits.  The cost is unimodal in k: search from log2(1/p) both ways. */
 static double best_k(const bf_layout *l, double p, unsigned *k)
 {
     double guess = round(-log2(p));
@@ -98,7 +98,7 @@ static int k_from_m_n(const bf_layout *l, bf_geometry *g, bf_error *err)
     return 0;
 }
 
-/* The fewest cells, at least m, that keep p; where none do, more than any filter has. */
+/* The fewest cells, at least m, that keep p; more than BF_M_MAX if no number of cells does. */
 static double cells_for(const bf_desc *d, double m)
 {
     const double n = (double)d->g.n, p = d->g.p;
@@ -125,8 +125,8 @@ static uint64_t most_cells(const bf_scheme *s)
     return most;
 }
 
-/* The lowest rate at n of any m, and of the k that is given or of any; sets that k.  From 1 up, as
- * long as one position more lowers the rate, or two; and no further than to p. */
+/* The lowest rate at n keys for the largest m, with the k that is given or else the best k, which
+ * is stored.  Tries k from 1 up until two more positions do not lower the rate, or p is reached. */
 static double lowest_rate(bf_desc *d)
 {
     const double most = (double)most_cells(d->scheme), n = (double)d->g.n;
@@ -193,7 +193,7 @@ static int m_from_n_p(bf_desc *d, bf_error *err)
     return 0;
 }
 
-/* The most keys, at most n, that keep p; 0: none does. */
+/* The most keys, at most n, that keep p; 0 if one key already exceeds it. */
 static double keys_at(const bf_desc *d, double n)
 {
     const double m = (double)d->g.m, p = d->g.p;
@@ -232,8 +232,8 @@ static int round_to_lines(const bf_layout *l, bf_geometry *g, bf_error *err)
     return g->m > BF_M_MAX ? bf_refuse_u64(err, "m", g->m) : 0;
 }
 
-/* By rate: the blocked schemes, by what their lines can hold; by size: the exact m of the textbook.
- */
+/* A size that is given as a rate uses the blocked schemes, as far as their lines can hold k; a
+ * given m uses classic, which keeps m exactly. */
 const char *bf_default_scheme(const bf_spec *spec)
 {
     if (spec->functions) return "functions";
@@ -310,8 +310,8 @@ static int given(const bf_desc *d, const bf_spec *spec, bf_spec *all, bf_error *
 }
 
 enum { STEP_MOST = 512 }; /* what rounding up may add to a shard */
-/* What one key of Redis cannot hold is cut by itself, unless that was forbidden by shards=1: into
- * 2, 4, 8... */
+/* A filter that is too large for one Redis key is cut into 2, 4, 8... shards, unless shards=1 was
+ * given. */
 static int cut(
     const bf_layout *l, bf_geometry *g, const bf_spec *spec, uint64_t most_bits, bf_error *err)
 {
@@ -321,7 +321,7 @@ static int cut(
     return round_to_lines(l, g, err);
 }
 
-/* With what the scheme fixes; what it refuses bf_size refuses in words. */
+/* Counts what the scheme fixes as given; bf_size writes the sentence of a refusal. */
 bool bf_sufficient(const bf_spec *spec)
 {
     bf_desc d;

@@ -436,7 +436,7 @@ static void replicas_that_are_not_told(void)
         if (rows[i].says && rc < 0)
             CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
         bf_link_free(&link);
-        free(r.room);
+        free(r.room.at);
     }
 }
 

@@ -1,4 +1,4 @@
-/* digests.c - one position a digest word, for the schemes that hash k times: word modulo m
+/* digests.c - one position per digest word, for the schemes that hash k times: word modulo m
  * (sax-sdbm, gozero, php-hashes, functions), or word & (m - 1) (java7: with an m that is no power
  * of two most bits are never used, as in the original).  scrapy-redis-bloomfilter has more digests
  * than positions: the first k count. */
