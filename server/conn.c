@@ -26,18 +26,18 @@ enum {
 /* ---- life ---- */
 static void forget_unsent(worker *w, conn *c)
 {
-    if (!c->unsent) return;
-    unhold(w, c->unsent->held);
-    buffer_drop(&c->unsent->out);
-    buffer_drop(&c->unsent->tail);
-    buffer_drop(&c->unsent->input);
-    free(c->unsent);
-    c->unsent = NULL;
+    if (!c->response_out) return;
+    unhold(w, c->response_out->held);
+    buffer_drop(&c->response_out->out);
+    buffer_drop(&c->response_out->tail);
+    buffer_drop(&c->response_out->input);
+    free(c->response_out);
+    c->response_out = NULL;
 }
 
 static void forget_part(worker *w, conn *c)
 {
-    if (c->part) exchange_drop(w, c->part);
+    if (c->part) request_in_drop(w, c->part);
     free(c->part);
     c->part = NULL;
 }
@@ -74,7 +74,7 @@ static void turn_away(int fd)
 /* The events at hand may still name it. */
 void conn_evict(worker *w, conn *c)
 {
-    if (!c->unsent) turn_away(c->fd); /* else half a reply is there already */
+    if (!c->response_out) turn_away(c->fd); /* else half a reply is there already */
     disconnect(w, c);
     c->fd = -1;
     c->next = w->evicted;
@@ -133,7 +133,7 @@ void conn_accept(worker *w)
         int fd = accept4(w->s->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && (errno == ECONNABORTED || errno == EINTR)) continue;
         if (fd < 0) {
-            if (errno != EAGAIN && errno != EWOULDBLOCK) worker_deaf(w);
+            if (errno != EAGAIN && errno != EWOULDBLOCK) worker_pause_accept(w);
             return;
         }
         if (__atomic_load_n(&w->s->connections, __ATOMIC_RELAXED) < w->s->o.max_connections)
@@ -177,10 +177,10 @@ static bool send_some(int fd, buffer *out, size_t *out_done, buffer *tail, size_
 static bool put_aside(worker *w, conn *c, size_t out_done, size_t tail_done)
 {
     const size_t rest_of_out = w->out.len - out_done;
-    const uint64_t want = sizeof(unsent) + rest_of_out + 256 + w->tail.cap;
+    const uint64_t want = sizeof(response_out) + rest_of_out + 256 + w->tail.cap;
     const uint64_t more = want > w->tail_held ? want - w->tail_held : 0;
     if (!hold_beside(w, more, w->tail_held)) return false;
-    unsent *u = calloc(1, sizeof *u);
+    response_out *u = calloc(1, sizeof *u);
     if (!u || !buffer_add(&u->out, w->out.ptr + out_done, rest_of_out)) {
         unhold(w, more);
         free(u);
@@ -192,7 +192,7 @@ static bool put_aside(worker *w, conn *c, size_t out_done, size_t tail_done)
     u->moved = w->now;
     w->tail = (buffer){ 0 };
     w->tail_held = 0;
-    c->unsent = u;
+    c->response_out = u;
     uint64_t left = u->out.len + u->tail.len - tail_done;
     worker_move(w, c, SENDING, w->now + (w->s->o.deadline + left / SLOWEST) * 1000);
     c->events_out = true;
@@ -212,7 +212,7 @@ static bool flush(worker *w, conn *c)
     unhold(w, w->tail_held);
     w->tail_held = 0;
     if (!alive) {
-        exchange_drop(w, &w->asked);
+        request_in_drop(w, &w->asked);
         conn_close(w, c);
     }
     return alive;
@@ -236,7 +236,7 @@ static void wait_for_job(worker *w, conn *c)
 /* Everything that can be is answered and sent: what now?  */
 static void settle(worker *w, conn *c)
 {
-    if (c->unsent) return; /* goes on in sent() */
+    if (c->response_out) return; /* goes on in sent() */
     if (c->job) {
         wait_for_job(w, c);
         return;
@@ -267,7 +267,7 @@ static void settle(worker *w, conn *c)
 }
 
 /* Requests that wait until the replies in front of them are sent. */
-static bool keep_input(worker *w, unsent *u, const char *bytes, size_t len)
+static bool keep_input(worker *w, response_out *u, const char *bytes, size_t len)
 {
     if (!hold(w, len + INPUT_MORE)) return false;
     u->held += len + INPUT_MORE;
@@ -288,18 +288,18 @@ static void feed(worker *w, conn *c, const char *bytes, size_t len)
         else {
             free(c->part);
             c->part = NULL;
-            if (w->asked.active || w->asked.raw) exchange_drop(w, &w->asked);
+            if (w->asked.active || w->asked.raw) request_in_drop(w, &w->asked);
         }
         if (!flush(w, c)) return;
         if (len && c->close)
             c->broken = true; /* unread bytes at a close would take the reply with them */
-    } while (len && !c->close && !c->unsent && !c->job);
+    } while (len && !c->close && !c->response_out && !c->job);
     if (len && c->job) {
         if (!job_keep_input(w, c->job, bytes, len)) {
             conn_close(w, c);
             return;
         }
-    } else if (len && c->unsent && !keep_input(w, c->unsent, bytes, len)) {
+    } else if (len && c->response_out && !keep_input(w, c->response_out, bytes, len)) {
         conn_close(w, c);
         return;
     }
@@ -317,7 +317,7 @@ static ssize_t receive(int fd, void *to, size_t room)
 /* Bytes of a body go where they stay. */
 static ssize_t receive_body(worker *w, conn *c, size_t left, char **to)
 {
-    exchange *x = c->part;
+    request_in *x = c->part;
     size_t want = x->body.cap > BODY_BYTES ? x->body.cap : BODY_BYTES;
     if (want > left) want = left;
     if (!body_grow(w, x, want)) {
@@ -350,9 +350,9 @@ static void take_up(worker *w, conn *c, buffer *input)
 {
     uint64_t held = input_held(input);
     if (input->len && c->close) c->broken = true; /* as in feed() */
-    if (input->len && c->unsent && !c->close) {
-        c->unsent->input = *input;
-        c->unsent->held += held;
+    if (input->len && c->response_out && !c->close) {
+        c->response_out->input = *input;
+        c->response_out->held += held;
         return;
     }
     if (input->len && !c->close)
@@ -365,7 +365,7 @@ static void take_up(worker *w, conn *c, buffer *input)
 
 static void sent(worker *w, conn *c)
 {
-    unsent *u = c->unsent;
+    response_out *u = c->response_out;
     const size_t done = u->out_done + u->tail_done;
     if (!send_some(c->fd, &u->out, &u->out_done, &u->tail, &u->tail_done)) {
         conn_close(w, c);
@@ -400,7 +400,7 @@ void conn_ready(worker *w, conn *c, unsigned events)
     } /* nothing but an error is watched for: the client is gone */
     if (c->state == LINGERING)
         discard(w, c);
-    else if (!c->unsent)
+    else if (!c->response_out)
         read_more(w, c);
     else if (events & (EPOLLOUT | EPOLLERR | EPOLLHUP))
         sent(w, c);
@@ -432,7 +432,7 @@ static void reply_late(worker *w, conn *c, reply *a)
 void conn_answered(worker *w, conn *c)
 {
     w->at = c;
-    if (!c->unsent) wait_for_job(w, c); /* else replies to earlier requests go first */
+    if (!c->response_out) wait_for_job(w, c); /* else replies to earlier requests go first */
 }
 
 void conn_refused(worker *w, conn *c, const char *why)

@@ -1,5 +1,6 @@
 /* filters.c - the filters that are served: the list, and who uses one.  Knows the core; what is
- * done to whole ones is changes.c's business, where they are stored stored.c's; knows no HTTP. */
+ * done to whole ones is filter_admin.c's business, where they are stored storage.c's; knows no
+ * HTTP. */
 #include "filters.h"
 #include "registry.h"
 #include <stdio.h>
@@ -380,7 +381,7 @@ int filters_sync(filters *fs, bf_error *err)
     for (size_t i = 0; i < count; i++) {
         bf_error one;
         int code = bf_sync(all[i]->f, &one);
-        if (code < 0) {
+        if (code < 0 && filters_kept(fs, all[i])) {
             rc = code;
             *err = one;
         }

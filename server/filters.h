@@ -86,7 +86,7 @@ bool filters_kept(const filters *fs, const served *s);
 void filters_doubt(served *s);
 /* After so many new keys: does it hold too many by now? */
 void filters_watch(served *s, uint64_t fresh);
-/* totals.c: may this filter take so many bytes in all? */
+/* quota.c: may this filter take so many bytes in all? */
 int claim_make(filters *fs, claim *c, text name, uint64_t bytes, bf_error *err);
 /* Before so many keys: a filter that must grow for them claims the room, until claim_drop. */
 int filters_grow(filters *fs, served *s, uint64_t keys, claim *c, bf_error *err);
@@ -121,7 +121,7 @@ static inline uint64_t tallied(const uint64_t *what)
     return __atomic_load_n(what, __ATOMIC_RELAXED);
 }
 
-/* ---- stored.c: where they are ---- */
+/* ---- storage.c: where they are ---- */
 int stored_fail(bf_error *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int stored_folder(filters *fs, bf_error *err); /* finds out whether --storage is one */

@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
     int status;
-    bool later; /* a job must do it, or the rest of it */
+    bool defer; /* a job must do it, or the rest of it */
     /* How far keys got that a job goes on with: made has the answers of those that are done, of the
      * filter with this serial number.  Of so many further ones the bytes behind those are 1 if the
      * key was new, though they must be added again. */

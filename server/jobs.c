@@ -7,7 +7,7 @@
 
 /* Of the threads at most MOST_NEW wait for names that are not open: connections to them may hang
  * while those of open names answer. */
-enum { HANDS = 64, MOST_NEW = 32, BUCKETS = 256 };
+enum { THREADS_MAX = 64, MOST_NEW = 32, BUCKETS = 256 };
 enum { HANGS = 500, BEAT = 50 }; /* ms */
 enum { SMALL = 1024 };           /* bytes not counted */
 
@@ -23,14 +23,14 @@ typedef struct turn {
 
 struct pool {
     pthread_mutex_t lock;
-    pthread_cond_t more, less; /* there is a job; a thread is through        */
-    pthread_cond_t pulse_more; /* there is the first job                     */
+    pthread_cond_t more, less;   /* there is a job; a thread is through        */
+    pthread_cond_t probe_wanted; /* there is the first job                     */
     turn *buckets[BUCKETS], *ready[2], *last_ready[2]; /* of names that are open: [true] */
-    pthread_t hands[HANDS], pulse;
-    worker self[HANDS];                             /* a worker without connections each          */
+    pthread_t thread[THREADS_MAX], probe;
+    worker self[THREADS_MAX];                       /* a worker without connections each          */
     unsigned threads, idle, busy, busy_new, nready; /* nready: turns in ready */
-    bool stop, beats, rests, looking;               /* rests: the pulse, until there is a job     */
-    uint64_t asked; /* atomic: ms, the pulse was sent; 0 = answered */
+    bool stop, beats, rests, looking;               /* rests: the probe, until there is a job     */
+    uint64_t asked; /* atomic: ms, the probe was sent; 0 = answered */
     bool late;      /* atomic: the last one took too long         */
 };
 
@@ -132,7 +132,7 @@ static void do_job(worker *w, job *j)
     if (!__atomic_load_n(&j->dropped, __ATOMIC_ACQUIRE)) {
         w->room = j->room;
         w->lacked = 0;
-        route_patiently(w, &j->q, &j->a);
+        route_in_job(w, &j->q, &j->a);
         j->lacked = w->lacked;
         hold_reply(w, &j->a);
         unhold(w, w->room);
@@ -141,7 +141,7 @@ static void do_job(worker *w, job *j)
     hand_back(j);
 }
 
-static void *hand(void *self)
+static void *run_jobs(void *self)
 {
     worker *w = self;
     pool *p = w->s->pool;
@@ -178,12 +178,12 @@ static void *hand(void *self)
 }
 
 /* Each turn in the queue has an idle thread of its own: what that one gets may take minutes. */
-static bool more_hands(pool *p, server *s)
+static bool start_thread(pool *p, server *s)
 {
-    if (p->idle > p->nready || p->threads == HANDS) return true;
+    if (p->idle > p->nready || p->threads == THREADS_MAX) return true;
     worker *w = &p->self[p->threads];
-    *w = (worker){ .s = s, .patient = true, .decoded = malloc(s->o.max_url) };
-    if (w->decoded && pthread_create(&p->hands[p->threads], NULL, hand, w) == 0) {
+    *w = (worker){ .s = s, .may_block = true, .decoded = malloc(s->o.max_url) };
+    if (w->decoded && pthread_create(&p->thread[p->threads], NULL, run_jobs, w) == 0) {
         p->threads++;
         return true;
     }
@@ -196,14 +196,14 @@ static bool submit(server *s, job *j, text name)
     pool *p = s->pool;
     const bool open = filters_has_open(&s->fs, name); /* false too: a turn of no filter */
     pthread_mutex_lock(&p->lock);
-    const bool ok = !p->stop && more_hands(p, s) && queue(p, j, name, open);
+    const bool ok = !p->stop && start_thread(p, s) && queue(p, j, name, open);
     if (ok) pthread_cond_signal(&p->more);
-    if (ok && p->rests) pthread_cond_signal(&p->pulse_more);
+    if (ok && p->rests) pthread_cond_signal(&p->probe_wanted);
     pthread_mutex_unlock(&p->lock);
     return ok;
 }
 
-/* ---- the pulse ---- */
+/* ---- the probe ---- */
 static bool ask(const server *s, bf_filter **f, bf_error *err)
 {
     const text name = TEXT(DEFAULT_NAME);
@@ -229,7 +229,7 @@ static void nap(pool *p, pthread_cond_t *until)
 
 /* Any answer is one, "it is lost" too: what counts is when it came.  A time-out is none, however
  * soon it is reported: the core leaves a server alone that did not answer. */
-static void take_pulse(server *s, bf_filter **f)
+static void send_probe(server *s, bf_filter **f)
 {
     pool *p = s->pool;
     const uint64_t began = clock_ms();
@@ -254,13 +254,13 @@ static void *beat(void *self)
     while (!p->stop) {
         p->rests = !p->busy && !p->nready && !p->late;
         if (p->rests) {
-            pthread_cond_wait(&p->pulse_more, &p->lock);
+            pthread_cond_wait(&p->probe_wanted, &p->lock);
             p->rests = false;
         }
-        if (!p->stop) nap(p, &p->pulse_more);
+        if (!p->stop) nap(p, &p->probe_wanted);
         if (p->stop || (!p->busy && !p->nready && !p->late)) continue;
         pthread_mutex_unlock(&p->lock);
-        take_pulse(s, &f);
+        send_probe(s, &f);
         pthread_mutex_lock(&p->lock);
         pthread_cond_broadcast(&p->less);
     }
@@ -276,7 +276,7 @@ bool jobs_hang(const server *s)
     return __atomic_load_n(&p->late, __ATOMIC_ACQUIRE) || (asked && clock_ms() - asked >= HANGS);
 }
 
-/* The pulse may hang on a new connection while a name that is open is answered on its own. */
+/* The probe may hang on a new connection while a name that is open is answered on its own. */
 bool jobs_hang_for(server *s, const request *q)
 {
     char room[NAME_ROOM];
@@ -309,8 +309,8 @@ bool jobs_open(server *s)
     pthread_mutex_init(&p->lock, NULL);
     init_cond(&p->more);
     init_cond(&p->less);
-    init_cond(&p->pulse_more);
-    p->beats = s->fs.remote && pthread_create(&p->pulse, NULL, beat, s) == 0;
+    init_cond(&p->probe_wanted);
+    p->beats = s->fs.remote && pthread_create(&p->probe, NULL, beat, s) == 0;
     return p->beats || !s->fs.remote;
 }
 
@@ -321,7 +321,7 @@ bool jobs_stop(server *s, uint64_t until)
     pthread_mutex_lock(&p->lock);
     p->stop = true;
     pthread_cond_broadcast(&p->more);
-    pthread_cond_broadcast(&p->pulse_more);
+    pthread_cond_broadcast(&p->probe_wanted);
     while (
         (p->busy || __atomic_load_n(&p->asked, __ATOMIC_ACQUIRE)) && (through = clock_ms() < until))
         nap(p, &p->less);
@@ -347,15 +347,15 @@ void jobs_close(server *s)
     pool *p = s->pool;
     if (!p) return;
     for (unsigned i = 0; i < p->threads; i++) {
-        pthread_join(p->hands[i], NULL);
+        pthread_join(p->thread[i], NULL);
         free(p->self[i].decoded);
     }
-    if (p->beats) pthread_join(p->pulse, NULL);
+    if (p->beats) pthread_join(p->probe, NULL);
     drop_turns(p);
     pthread_mutex_destroy(&p->lock);
     pthread_cond_destroy(&p->more);
     pthread_cond_destroy(&p->less);
-    pthread_cond_destroy(&p->pulse_more);
+    pthread_cond_destroy(&p->probe_wanted);
     free(p);
     s->pool = NULL;
 }
@@ -400,8 +400,8 @@ static bool copy_request(job *j, const request *q, const buffer *body)
     return true;
 }
 
-/* What is counted for the exchange's body is the job's from now on. */
-static void take_body(job *j, exchange *x)
+/* What is counted for the request's body is the job's from now on. */
+static void take_body(job *j, request_in *x)
 {
     if (!x->body.cap) return;
     j->body = x->body;
@@ -412,7 +412,7 @@ static void take_body(job *j, exchange *x)
 
 job *job_start(worker *w, conn *c, const request *q, reply *a, uint64_t began, const char **why)
 {
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     char name[NAME_ROOM];
     job *j = calloc(1, sizeof *j);
     *why = "out of memory";
@@ -429,7 +429,7 @@ job *job_start(worker *w, conn *c, const request *q, reply *a, uint64_t began, c
     j->held = copied;
     take_body(j, x);
     j->a = *a;
-    j->a.later = false;
+    j->a.defer = false;
     *a = (reply){ 0 };
     if (submit(w->s, j, route_turn(&j->q, name))) return j;
 fail:

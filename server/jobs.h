@@ -11,7 +11,7 @@
  * is there.
  *
  * While jobs of a server in Redis are under way another thread asks Redis something small every
- * BEAT ms (the pulse).  If that stays unanswered for HANGS ms, Redis hangs: requests that wait are
+ * BEAT ms (the probe).  If that stays unanswered for HANGS ms, Redis hangs: requests that wait are
  * answered 503, and new ones immediately, until Redis answers again.  Only the names whose filter
  * is open, on a connection that may still answer, are asked: their requests wait HANGS ms.  A
  * request about a whole filter may itself be what keeps Redis busy, and is waited for.
@@ -26,7 +26,7 @@
 typedef struct pool pool;
 typedef struct job job;
 struct worker;
-struct exchange;
+struct request_in;
 struct conn;
 struct server;
 

@@ -28,6 +28,7 @@ static const char help[] =
     "  --secret-file FILE     the secret of all filters, for keys that strangers choose: 16 bytes, or 32 hexadecimal digits\n"
     "  --storage S            FILE: a mapped file, shared with other processes; FOLDER/: named filters live there too, as\n"
     "                         NAME.bloom; redis://HOST:PORT/DB?key=K: a bitmap in Redis.  Without it: memory, gone at exit\n"
+    "  --exclusive            the daemon is the only writer of its files: others may open them to read\n"
     "\n"
     "limits (sizes in bytes, also with K, M, G; times in seconds)\n"
     "  --max-url N            length of a URL (16K), else 414\n"
@@ -60,6 +61,7 @@ enum {
     COUNTING,
     SECRET_FILE,
     STORAGE,
+    EXCLUSIVE,
     MAX_URL,
     MAX_HEADER,
     MAX_BODY,
@@ -81,13 +83,14 @@ static const struct option names[] = { { "host", 1, 0, HOST }, { "port", 1, 0, P
     { "grow", 1, 0, GROW }, { "window", 1, 0, WINDOW }, { "parts", 1, 0, PARTS },
     { "counting", 0, 0, COUNTING }, { "scheme", 1, 0, SCHEME },
     { "secret-file", 1, 0, SECRET_FILE }, { "storage", 1, 0, STORAGE },
-    { "max-url", 1, 0, MAX_URL }, { "max-header", 1, 0, MAX_HEADER },
-    { "max-body", 1, 0, MAX_BODY }, { "max-buffered", 1, 0, MAX_BUFFERED },
-    { "max-filter", 1, 0, MAX_FILTER }, { "max-filters", 1, 0, MAX_FILTERS },
-    { "max-total", 1, 0, MAX_TOTAL }, { "max-connections", 1, 0, MAX_CONNECTIONS },
-    { "deadline", 1, 0, DEADLINE }, { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG },
-    { "log-keys", 0, 0, LOG_KEYS }, { "allow-host", 1, 0, ALLOW_HOST }, { "help", 0, 0, 'h' },
-    { "version", 0, 0, VERSION }, { 0 } };
+    { "exclusive", 0, 0, EXCLUSIVE }, { "max-url", 1, 0, MAX_URL },
+    { "max-header", 1, 0, MAX_HEADER }, { "max-body", 1, 0, MAX_BODY },
+    { "max-buffered", 1, 0, MAX_BUFFERED }, { "max-filter", 1, 0, MAX_FILTER },
+    { "max-filters", 1, 0, MAX_FILTERS }, { "max-total", 1, 0, MAX_TOTAL },
+    { "max-connections", 1, 0, MAX_CONNECTIONS }, { "deadline", 1, 0, DEADLINE },
+    { "idle", 1, 0, IDLE }, { "access-log", 1, 0, ACCESS_LOG }, { "log-keys", 0, 0, LOG_KEYS },
+    { "allow-host", 1, 0, ALLOW_HOST }, { "help", 0, 0, 'h' }, { "version", 0, 0, VERSION },
+    { 0 } };
 
 static int refuse(const char *name, const char *must, const char *value)
 {
@@ -235,6 +238,7 @@ static int take(options *o, int option)
     case STORAGE:
         o->storage = optarg;
         return *optarg ? 0 : refuse("--storage", "a path or a URL", "nothing");
+    case EXCLUSIVE: o->exclusive = true; return 0;
     case ACCESS_LOG: o->access_log = optarg; return 0;
     case LOG_KEYS: o->log_keys = true; return 0;
     case ALLOW_HOST: return allow_host(o, optarg);

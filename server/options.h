@@ -12,7 +12,7 @@ typedef struct {
     uint64_t m, n, k;
     double p, grow, window;
     unsigned parts;
-    bool counting;
+    bool counting, exclusive;
     const char *scheme, *storage, *access_log;
     char *token;
     bool keyed;

@@ -10,25 +10,25 @@ enum { STOP = 256 << 10, BLANKS = 8 }; /* replies that are sent before more is p
 
 static worker *worker_of(llhttp_t *p) { return p->data; }
 
-static int stop(exchange *x, int status)
+static int stop(request_in *x, int status)
 {
     if (!x->fail) x->fail = status;
     return HPE_USER;
 }
 
-static int no_room(exchange *x)
+static int no_room(request_in *x)
 {
     if (!x->fail) x->why = HELD_FULL;
     return stop(x, 503);
 }
 
-static int stop_why(exchange *x, const char *why)
+static int stop_why(request_in *x, const char *why)
 {
     if (!x->fail) x->why = why;
     return stop(x, 400), -1;
 }
 
-void exchange_drop(worker *w, exchange *x)
+void request_in_drop(worker *w, request_in *x)
 {
     if (x->owns) {
         unhold(w, x->held);
@@ -39,8 +39,8 @@ void exchange_drop(worker *w, exchange *x)
     bytes_clear(x, sizeof *x);
 }
 
-/* Counts what an exchange takes while it is put away, as far as all that is held may grow. */
-static bool hold_exchange(worker *w, exchange *x)
+/* Counts what a request takes while it is put away, as far as all that is held may grow. */
+static bool hold_request_in(worker *w, request_in *x)
 {
     uint64_t all = sizeof *x + x->url.cap + x->body.cap;
     for (size_t i = 0; i < HEADERS; i++) all += x->headers[i].cap;
@@ -50,7 +50,7 @@ static bool hold_exchange(worker *w, exchange *x)
 }
 
 /* More of a text: it is copied only where it does not lie behind what is there. */
-static bool see(exchange *x, buffer *b, const char *at, size_t len)
+static bool see(request_in *x, buffer *b, const char *at, size_t len)
 {
     const bool ok = buffer_see(b, at, len);
     x->owns |= b->cap > 0;
@@ -60,7 +60,7 @@ static bool see(exchange *x, buffer *b, const char *at, size_t len)
 /* ---- what llhttp calls ---- */
 static int on_begin(llhttp_t *p)
 {
-    exchange *x = &worker_of(p)->asked;
+    request_in *x = &worker_of(p)->asked;
     x->active = x->fresh = true;
     return 0;
 }
@@ -68,14 +68,14 @@ static int on_begin(llhttp_t *p)
 static int on_url(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     if (x->url.len + len > w->s->o.max_url) return stop(x, 414);
     return see(x, &x->url, at, len) ? 0 : stop(x, 503);
 }
 
 static int header_bytes(worker *w, size_t len)
 {
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     x->header_bytes += len;
     return x->header_bytes > w->s->o.max_header ? stop(x, 431) : 0;
 }
@@ -83,7 +83,7 @@ static int header_bytes(worker *w, size_t len)
 static int on_field(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     const size_t room = sizeof x->field - x->field_len, n = len < room ? len : room;
     memcpy(x->field + x->field_len, at, n);
     x->field_len += (unsigned)n;
@@ -107,7 +107,7 @@ static int on_field_end(llhttp_t *p)
         [REFERER] = { "referer", 7 },
         [SITE] = { "sec-fetch-site", 14 } };
     worker *w = worker_of(p);
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     const text name = { x->field, x->field_len };
     const bool may_be = !x->head_done && (LENGTHS >> name.len & 1);
     x->into = NULL;
@@ -123,14 +123,14 @@ static int on_field_end(llhttp_t *p)
 static int on_value(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     if (header_bytes(w, len)) return HPE_USER;
     return !x->into || see(x, x->into, at, len) ? 0 : stop(x, 503);
 }
 
 static int on_value_end(llhttp_t *p)
 {
-    exchange *x = &worker_of(p)->asked;
+    request_in *x = &worker_of(p)->asked;
     x->field_len = 0;
     return 0;
 }
@@ -138,7 +138,7 @@ static int on_value_end(llhttp_t *p)
 static text text_of(const buffer *b) { return (text){ b->ptr ? b->ptr : "", b->len }; }
 
 /* Blanks behind a value do not belong to it. */
-static text header(const exchange *x, int which)
+static text header(const request_in *x, int which)
 {
     if (!(x->seen >> which & 1)) return (text){ "", 0 };
     text t = text_of(&x->headers[which]);
@@ -183,7 +183,7 @@ static void split_target(request *q)
     q->path = text_after(rest, authority.len);
 }
 
-static request request_of(const llhttp_t *p, const exchange *x)
+static request request_of(const llhttp_t *p, const request_in *x)
 {
     request q = { .method = x->active ? method_of(p) : OTHER,
         .head = p->method == HTTP_HEAD,
@@ -205,7 +205,7 @@ static request request_of(const llhttp_t *p, const exchange *x)
 
 /* Where the body ends must be beyond doubt; one that is packed would be taken for other keys
  * than were meant. */
-static int check_body(worker *w, const llhttp_t *p, exchange *x)
+static int check_body(worker *w, const llhttp_t *p, request_in *x)
 {
     const options *o = &w->s->o;
     const bool sized = p->flags & F_CONTENT_LENGTH, chunked = p->flags & F_CHUNKED;
@@ -229,7 +229,7 @@ static int check_body(worker *w, const llhttp_t *p, exchange *x)
 static int on_head_end(llhttp_t *p)
 {
     worker *w = worker_of(p);
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     p->upgrade = 0; /* there is nothing to upgrade to */
     x->head_done = true;
     if (p->http_major != 1) return stop(x, 400), -1;
@@ -245,10 +245,10 @@ static int on_head_end(llhttp_t *p)
 }
 
 /* Room for more of the body in memory of its own. */
-bool body_grow(worker *w, exchange *x, size_t more)
+bool body_grow(worker *w, request_in *x, size_t more)
 {
     x->owns = true;
-    if (buffer_reserve(&x->body, more) && hold_exchange(w, x)) return true;
+    if (buffer_reserve(&x->body, more) && hold_request_in(w, x)) return true;
     no_room(x);
     return false;
 }
@@ -256,7 +256,7 @@ bool body_grow(worker *w, exchange *x, size_t more)
 static int on_body(llhttp_t *p, const char *at, size_t len)
 {
     worker *w = worker_of(p);
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     x->body_bytes += len;
     if (x->body_bytes > w->s->o.max_body) return stop(x, 413);
     if (p->method != HTTP_POST) return 0; /* nobody reads it */
@@ -289,7 +289,7 @@ static void answer(worker *w, conn *c, request *q, reply *a)
     uint64_t began = w->s->log_fd >= 0 ? clock_ns() : 0;
     const char *why;
     if (a->status == 0) route(w, q, a);
-    if (a->later) {
+    if (a->defer) {
         c->job = job_start(w, c, q, a, began, &why);
         if (c->job) return;
         reply_status(a, 503, why);
@@ -305,7 +305,7 @@ static int on_end(llhttp_t *p)
     memset(&a, 0, offsetof(reply, more) + 1);
     q.keep_alive = llhttp_should_keep_alive(p) && !is_draining(w->s);
     answer(w, w->at, &q, &a);
-    exchange_drop(w, &w->asked);
+    request_in_drop(w, &w->asked);
     w->answered = true;
     return 0;
 }
@@ -333,7 +333,7 @@ void parse_resume(worker *w, conn *c)
     if (into >= 0) w->asked.into = (buffer *)((char *)&w->asked + into);
 }
 
-static bool keep(exchange *x)
+static bool keep(request_in *x)
 {
     x->owns = true;
     bool ok = buffer_keep(&x->url) && buffer_keep(&x->body);
@@ -343,15 +343,15 @@ static bool keep(exchange *x)
 
 void parse_suspend(worker *w, conn *c)
 {
-    exchange *x = &w->asked, *part = c->part;
+    request_in *x = &w->asked, *part = c->part;
     c->part = NULL; /* what it points to is w->asked's now */
     x->moved = w->now;
     if (!part) part = malloc(sizeof *part);
-    if (part && keep(x) && hold_exchange(w, x)) {
+    if (part && keep(x) && hold_request_in(w, x)) {
         ptrdiff_t into = x->into ? (char *)x->into - (char *)x : -1;
         *part = *x;
         if (into >= 0) part->into = (buffer *)((char *)part + into);
-        *x = (exchange){ 0 };
+        *x = (request_in){ 0 };
         c->part = part;
         return;
     }
@@ -378,14 +378,14 @@ void refuse(worker *w, conn *c, int status)
     const bool stranger = status == 401 || status == 403;
     if (!stranger || !access_refuses(w->s, &q, &a)) reply_status(&a, status, w->asked.why);
     answer(w, c, &q, &a);
-    exchange_drop(w, &w->asked);
+    request_in_drop(w, &w->asked);
     c->close = c->broken = true;
 }
 
 /* Endless blanks reach no callback: a head that grows from read to read is counted here. */
 static bool is_endless(worker *w, size_t len)
 {
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     const options *o = &w->s->o;
     if (x->head_done) return false;
     x->raw += len;
@@ -412,7 +412,7 @@ static bool is_blank(worker *w, conn *c, char byte)
  * earns. */
 static int strict_part(worker *w, const conn *c, const char *bytes, size_t len, size_t *took)
 {
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     const options *o = &w->s->o;
     if (!x->head_done) return strict_head(&x->strict, bytes, len, took);
     if (c->parser.flags & F_CHUNKED)
@@ -424,7 +424,7 @@ static int strict_part(worker *w, const conn *c, const char *bytes, size_t len, 
 /* A head, or as much of a body as there is: never bytes of two requests. */
 static size_t parse_part(worker *w, conn *c, const char *bytes, size_t len)
 {
-    exchange *x = &w->asked;
+    request_in *x = &w->asked;
     size_t took = 0;
     if (is_blank(w, c, *bytes)) return c->close ? len : 1;
     w->answered = false;

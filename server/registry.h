@@ -1,4 +1,5 @@
-/* registry.h - the list of the filters that are served, as filters.c has it and changes.c needs it.
+/* registry.h - the list of the filters that are served, as filters.c has it and filter_admin.c
+ * needs it.
  */
 #ifndef BFD_REGISTRY_H
 #define BFD_REGISTRY_H

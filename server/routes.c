@@ -1,5 +1,5 @@
 /* routes.c - which request is answered how.  Knows the paths; what they ask for is somebody else's:
- * verbs.c, wholes.c, stats.c.
+ * key_ops.c, filter_ops.c, stats.c.
  *
  *   GET /add=KEY  /contain=KEY  /remove=KEY  /count=KEY     of the filter "default"
  *   POST /add  /contain  /remove  /count,  GET /stats
@@ -7,7 +7,7 @@
  *   GET /  /f  /metrics  /healthz
  */
 #include "keys.h"
-#include "verbs.h"
+#include "key_ops.h"
 #include <stdio.h>
 
 static void stats_on(worker *w, served *f, const call *c, reply *a)
@@ -28,19 +28,19 @@ static void page_on(worker *w, served *f, const call *c, reply *a)
 static void health(worker *w, reply *a)
 {
     bf_error err;
-    if (w->s->fs.remote && !w->patient) {
-        a->later = true;
+    if (w->s->fs.remote && !w->may_block) {
+        a->defer = true;
         return;
     }
     bf_set_nowait(!w->s->fs.remote);
-    const int rc = filters_health(&w->s->fs, w->patient, &err);
-    bf_set_nowait(!w->patient);
+    const int rc = filters_health(&w->s->fs, w->may_block, &err);
+    bf_set_nowait(!w->may_block);
     if (rc == 0)
         reply_text(a, TEXT("ok"));
-    else if (w->patient)
+    else if (w->may_block)
         fail(w, TEXT(DEFAULT_NAME), a, rc, &err);
     else
-        a->later = true;
+        a->defer = true;
 }
 
 /* ---- paths ---- */
@@ -203,15 +203,15 @@ static void dispatch(worker *w, const request *q, reply *a)
     if (!a->understood && a->status == 0) reply_status(a, 400, NULL);
 }
 
-void route_patiently(worker *w, const request *q, reply *a) { dispatch(w, q, a); }
+void route_in_job(worker *w, const request *q, reply *a) { dispatch(w, q, a); }
 
 /* Who is left to a job while Redis hangs need not wait to hear it; /metrics says it by itself. */
 void route(worker *w, const request *q, reply *a)
 {
     if (access_refuses(w->s, q, a)) return;
-    a->later = is_long(q) && !(unanswered(w) && text_is(q->path, TEXT("/metrics")));
-    if (!a->later) dispatch(w, q, a);
-    if (!a->later) return;
+    a->defer = is_long(q) && !(unanswered(w) && text_is(q->path, TEXT("/metrics")));
+    if (!a->defer) dispatch(w, q, a);
+    if (!a->defer) return;
     if (w->s->fs.remote && jobs_hang_for(w->s, q)) {
         start_again(w, a);
         reply_status(a, 503, ROUTE_HANGS);

@@ -13,7 +13,7 @@
 #include "history.h"
 #include "http.h"
 #include "jobs.h"
-#include "strict.h"
+#include "framing.h"
 #include <llhttp.h>
 #include <pthread.h>
 #include <time.h>
@@ -24,7 +24,7 @@ enum { TYPE, AUTHORIZATION, EXPECT, TRANSFER, CODING, HOST_NAME, ORIGIN, REFERER
 
 /* A request on its way in.  Lives in the worker while bytes are parsed, on the heap only between
  * two reads. */
-typedef struct exchange {
+typedef struct request_in {
     bool active, head_done;
     bool owns;       /* a buffer of its own: else there is nothing to free */
     bool fresh;      /* its deadline does not run yet                      */
@@ -38,22 +38,22 @@ typedef struct exchange {
     uint64_t header_bytes, raw, body_bytes,
         held;       /* raw: all bytes while its head is incomplete; held: in server.buffered */
     uint64_t moved; /* ms; when its last bytes came, while it is put away */
-} exchange;
+} request_in;
 
 /* A reply on its way out that the socket did not take at once, and the input that waits for it. */
 typedef struct {
     buffer out, tail, input;
     size_t out_done, tail_done;
     uint64_t held, moved;
-    uint64_t queued; /* bytes that the kernel had of it when held.c looked last */
-} unsent;
+    uint64_t queued; /* bytes that the kernel had of it when memory_budget.c looked last */
+} response_out;
 
 enum { IDLE, ASKING, SENDING, LINGERING, WAITING, STATES }; /* WAITING: for its job */
 typedef struct conn {
     llhttp_t parser;
     struct conn *previous, *next; /* in the worker's list of its state                  */
-    exchange *part;               /* NULL while no request is half there                */
-    unsent *unsent;
+    request_in *part;             /* NULL while no request is half there                */
+    response_out *response_out;
     job *job;       /* NULL where no request is somebody else's to answer */
     uint64_t until; /* ms; every list but SENDING is in this order        */
     int fd;
@@ -79,17 +79,17 @@ typedef struct worker {
     char *decoded;      /* max_url bytes: a key out of a URL                  */
     buffer out, tail;   /* replies to the connection at hand                  */
     uint64_t tail_held; /* of the tail, in server.buffered */
-    exchange asked;     /* the request at hand                                */
+    request_in asked;   /* the request at hand                                */
     conn *at;           /* the connection at hand: it does not give way */
     conn *evicted;      /* closed, to be freed behind this round's events */
     bool answered;      /* a request ended in the bytes at hand               */
     buffer log;
     job *done;             /* atomic: jobs that are through, newest first        */
     bool woken;            /* there may be some                                  */
-    bool patient;          /* a thread of jobs.c: it may wait, and has no connections */
-    uint64_t room, lacked; /* patient: see hold() */
+    bool may_block;        /* a thread of jobs.c: it may wait, and has no connections */
+    uint64_t room, lacked; /* may_block: see hold() */
     bool drained;
-    bool deaf; /* no descriptors are left: not listening until the next sweep */
+    bool accept_paused; /* no descriptors are left: not listening until the next sweep */
     uint64_t statuses[STATUSES], connections, accepted; /* counters: relaxed atomics              */
 } worker;
 
@@ -116,7 +116,7 @@ bool worker_init(worker *w, server *s);
 void *worker_run(void *w);
 void worker_free(worker *w);
 void worker_move(worker *w, conn *c, int state, uint64_t until);
-void worker_deaf(worker *w);
+void worker_pause_accept(worker *w);
 static inline bool is_draining(const server *s)
 {
     return __atomic_load_n(&s->draining, __ATOMIC_ACQUIRE);
@@ -134,7 +134,7 @@ void conn_refused(worker *w, conn *c, const char *why); /* 503, whatever becomes
 void conn_evict(worker *w, conn *c);                    /* for others' sake; freed by conn_bury */
 void conn_bury(worker *w);
 
-/* held.c */
+/* memory_budget.c */
 #define HELD_FULL "the daemon holds as much for its clients as --max-buffered allows"
 /* Room in what clients may make the daemon hold.  A worker closes clients that stand still for it;
  * a thread of jobs.c has no connections: it takes what is free or what its job brought (`room`),
@@ -155,8 +155,8 @@ void hold_reply(worker *w, reply *a);
 void parse_start(conn *c);
 void parse_resume(worker *w, conn *c);  /* takes up the request that is half there            */
 void parse_suspend(worker *w, conn *c); /* puts it away                                       */
-void exchange_drop(worker *w, exchange *x);
-bool body_grow(worker *w, exchange *x, size_t more); /* false: x->fail says why */
+void request_in_drop(worker *w, request_in *x);
+bool body_grow(worker *w, request_in *x, size_t more); /* false: x->fail says why */
 bool body_direct(const conn *c, size_t *left); /* is a body of known length coming, and how much? */
 /* Parses, answers into w->out and w->tail.  Returns how much it took; c->close where no more must
  * be read. */
@@ -167,7 +167,7 @@ void answer_late(worker *w, conn *c, request *q, reply *a, uint64_t began);
 /* routes.c */
 #define ROUTE_HANGS "Redis does not reply: it is not known whether this was done"
 void route(worker *w, const request *q, reply *a);
-void route_patiently(
+void route_in_job(
     worker *w, const request *q, reply *a); /* the same for jobs.c: checked already, may wait     */
 /* The name of the filter it is about, perhaps in room. */
 enum { NAME_ROOM = 3 * NAME_BYTES };

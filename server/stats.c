@@ -169,7 +169,7 @@ bool stats_state(const worker *w, served *f, bf_state *st)
     const bool used = pthread_rwlock_tryrdlock(&f->use) == 0; /* else it is being merged */
     const bool up = filter_state(f, st, NULL) >= 0;
     if (used) pthread_rwlock_unlock(&f->use);
-    bf_set_nowait(!w->patient);
+    bf_set_nowait(!w->may_block);
     return up;
 }
 

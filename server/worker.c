@@ -56,9 +56,9 @@ void worker_move(worker *w, conn *c, int state, uint64_t until)
 }
 
 /* Who cannot be taken in stays in the backlog, and would wake us again at once. */
-void worker_deaf(worker *w)
+void worker_pause_accept(worker *w)
 {
-    w->deaf = epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL) == 0;
+    w->accept_paused = epoll_ctl(w->epoll, EPOLL_CTL_DEL, w->s->listener, NULL) == 0;
 }
 
 static bool listen_again(worker *w)
@@ -95,7 +95,7 @@ static void sweep(worker *w)
     }
     sweep_waiting(w);
     held_relieve(w);
-    if (w->deaf && !w->drained) w->deaf = !listen_again(w);
+    if (w->accept_paused && !w->drained) w->accept_paused = !listen_again(w);
     w->swept = w->now;
 }
 

@@ -10,6 +10,7 @@ machines of a crawl.
     BLOOMFILTER_GROW = 2                   # grow past BLOOMFILTER_N by this factor
     BLOOMFILTER_SECRET = "00112233..."     # 16 bytes, or 32 hexadecimal digits
     BLOOMFILTER_SCHEME = "scrapy-redis-bloomfilter"    # go on with a bitmap of that package
+    BLOOMFILTER_EXCLUSIVE = True           # this crawler is the file's only writer: faster
     BLOOMFILTER_SEEN = "success"           # a request is seen once its response came ("request":
     once it was scheduled)
     BLOOMFILTER_PENDING = 100_000          # "success": requests on their way that are remembered at
@@ -72,6 +73,7 @@ def parameters(settings: "BaseSettings", spider: str) -> dict[str, Any]:
         **({} if window is None else {"window": float(window)}),
         **({} if grow is None else {"grow": float(grow)}),
         **({} if secret is None else {"secret": secret}),
+        **({"exclusive": True} if settings.getbool("BLOOMFILTER_EXCLUSIVE") else {}),
     }
 
 
@@ -188,14 +190,17 @@ class BloomDupeFilter(BaseDupeFilter):
         if self._seen is None:
             return
         try:
-            if self.pending:
-                self.pending.close(job_dir(self.crawler.settings))
-            self._tell_state(self._seen)
-            self._seen.sync()
-        except (OSError, Error) as fault:  # Redis is gone: the crawl is over all the same
+            with self._seen as seen:
+                if self.pending:
+                    self.pending.close(job_dir(self.crawler.settings))
+                self._tell_state(seen)
+                seen.sync()
+        except (
+            OSError,
+            Error,
+        ) as fault:  # Redis or the file is gone: the crawl is over all the same
             logger.warning("The filter of requests seen before: %s", fault)
         finally:
-            self._seen.close()
             self._seen = None
 
     def _tell_state(self, seen: BloomFilter) -> None:

@@ -32,6 +32,7 @@ PAGES = [
     "tutorial-c.md",
     "choosing.md",
     "homes.md",
+    "mapped-files.md",
     "migrate.md",
     "security.md",
     "arrow.md",

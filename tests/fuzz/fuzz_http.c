@@ -33,7 +33,7 @@ static void start(void)
     s.workers = &w;
     history_init(&s.history);
     MUST(filters_open(&s.fs, &s.o, &e) == 0 && worker_init(&w, &s));
-    w.patient = true; /* it does what else is left to jobs.c */
+    w.may_block = true; /* it does what else is left to jobs.c */
 }
 
 static conn *only(void)

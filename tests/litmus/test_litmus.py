@@ -50,8 +50,14 @@ LINES = {
         "__atomic_store_n((bf_shared *)word, live_code(value), __ATOMIC_SEQ_CST);",
         "return live_decode(__atomic_load_n((const bf_shared *)word, __ATOMIC_SEQ_CST), &v) ? v : 0;",
         "(bf_shared *)word, &old, live_code(to), true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))",
-        "(bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); bf_fence(); return true;",
+        "(bf_shared *)word, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); bf_fence(); }",
         "return 0; bf_fence(); if (!bf_header_clean(page)) return 0;",
+    ],
+    "parts/rebuild.h": [
+        "bf_fence(); return bf_word(f->generation) == before;",
+    ],
+    "parts/rebuild.c": [
+        "bf_live_set(f->generation, g->generation); bf_fence();",
     ],
     "parts/window.c": [
         "bf_fence(); const int64_t hits = bf_chain_add_words(f, p, s, s->n); bf_fence(); if (bf_live(c->epoch)",
@@ -283,6 +289,25 @@ def of_two(program):
 def test_nobody_is_inside_what_the_last_one_frees():
     assert not racy(of_two(leaving(ACQ_REL)))
     assert racy(of_two(leaving(RELAXED))) and racy(of_two(leaving(RELEASE)))
+
+
+# ---- the generation: bits that are replaced while somebody adds ----
+def replaced(after_bits, after_generation):
+    """An add that finds the generation unchanged was seen by whoever changed it."""
+    return [
+        [U("bits", bit(0), "w0"), *after_bits, R("generation", "g")],
+        [W("generation", 1, SC), *after_generation, R("bits", "b")],
+    ]
+
+
+def unseen(names, final):
+    return names[0]["g"] == 0 and names[1]["b"] == 0
+
+
+def test_an_add_beside_a_rebuild_is_seen_or_done_again():
+    never(replaced([F()], [F()]), unseen)
+    possible(replaced([], [F()]), unseen)
+    possible(replaced([F()], []), unseen)
 
 
 # ---- the dirty word: bits that are summed while somebody begins to add ----

@@ -10,8 +10,8 @@ import threading
 import time
 
 import pytest
-from bloomfilter import BloomFilter
-from conftest import PATIENCE, needs_redis, redis_url
+from bloomfilter import BloomFilter, Error
+from conftest import BINARY, PATIENCE, needs_redis, redis_url
 
 SOON = 10  # seconds; what waits for Redis here waits for 40
 PUT = "?n=1000&p=0.01"
@@ -748,3 +748,21 @@ def test_a_name_that_could_not_be_looked_up_is_not_absent(start, redis):
         got = daemon.ask(method, path)
         assert got.status == 503, path
         assert "refused" in got.headers["x-error"]
+
+
+def test_exclusive(start, tmp_path):
+    """Others may read what the daemon has open, and a second writer is refused."""
+    server = start("--storage", f"{tmp_path}/", "--exclusive")
+    assert server.ask("PUT", "/f/x?n=1000&p=0.000001").status == 201
+    assert server.get("/f/x/add=k").headers["x-new"] == "1"
+    with BloomFilter.open(tmp_path / "x.bloom") as other:
+        assert "k" in other
+        with pytest.raises(Error, match="exclusive writer"):
+            other.add("from outside")
+    assert server.get("/f/x/add=l").headers["x-new"] == "1"
+
+
+@pytest.mark.parametrize("storage", [[], ["--storage", "redis://127.0.0.1:1/0?key=k"]], ids=str)
+def test_exclusive_is_for_files(storage):
+    done = subprocess.run([BINARY, "--port", "0", "--exclusive", *storage], capture_output=True)
+    assert done.returncode != 0 and b"exclusive is for mapped files" in done.stderr

@@ -82,6 +82,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s 0 -l null -d 'keys 
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s q -l quiet -d 'no summary and no progress bar'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l print -xka "new seen" -d 'print the keys that were surely new, or those seen before'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l sync -d 'return only when everything is on disk and survives a power loss'
+complete -c bloomfilter -n '_shtab_bloomfilter_using add' -l exclusive -d 'be the only writer of a file while the command runs, which is faster; fails if another process writes to it'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s n -x -d 'keys it is sized for'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s p -x -d 'rate of false positives at that many keys, such as 0.01'
 complete -c bloomfilter -n '_shtab_bloomfilter_using add' -s m -x -d bits
@@ -134,6 +135,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using; and test $_shtab_bloomfilt
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -s h -l help -d 'show this help message and exit'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -s 0 -l null -d 'keys end at a NUL byte instead of a line feed, also in the output'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -s q -l quiet -d 'no summary and no progress bar'
+complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l exclusive -d 'be the only writer of a file while the command runs, which is faster; fails if another process writes to it'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l key -x -d 'the filter'"'"'s name in Redis, if the URL does not contain it (?key=NAME)'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'
 complete -c bloomfilter -n '_shtab_bloomfilter_using rebuild' -l json -d 'answer in JSON, for programs'
@@ -149,6 +151,7 @@ complete -c bloomfilter -n '_shtab_bloomfilter_using info' -l version -d 'print 
 complete -c bloomfilter -n '_shtab_bloomfilter_using info; and test $_shtab_bloomfilter_npos -eq 0' -ka "(__fish_complete_path (commandline -ct))" -d 'path or Redis URL of the filter'
 complete -c bloomfilter -n '_shtab_bloomfilter_using; and test $_shtab_bloomfilter_npos -eq 0' -a merge -d 'Unite filters into one.'
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -s h -l help -d 'show this help message and exit'
+complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -l exclusive -d 'be the only writer of a file while the command runs, which is faster; fails if another process writes to it'
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -l secret-file -xka "(__fish_complete_path (commandline -ct))" -d 'the secret of a keyed filter: a file of 16 bytes, or of 32 hexadecimal digits'
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -l json -d 'answer in JSON, for programs'
 complete -c bloomfilter -n '_shtab_bloomfilter_using merge' -l version -d 'print the version and exit'

@@ -43,6 +43,7 @@ _shtab_bloomfilter_add_options=(
   {-q,--quiet}"[no summary and no progress bar]"
   "--print[print the keys that were surely new, or those seen before]:show:(new seen)"
   "--sync[return only when everything is on disk and survives a power loss]"
+  "--exclusive[be the only writer of a file while the command runs, which is faster\; fails if another process writes to it]"
   "-n[keys it is sized for]:KEYS:"
   "-p[rate of false positives at that many keys, such as 0.01]:RATE:"
   "-m[bits]:BITS:"
@@ -175,6 +176,7 @@ _shtab_bloomfilter_info_defaults_added=0
 
 _shtab_bloomfilter_merge_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--exclusive[be the only writer of a file while the command runs, which is faster\; fails if another process writes to it]"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "--json[answer in JSON, for programs]"
   "(- : *)--version[print the version and exit]"
@@ -208,6 +210,7 @@ _shtab_bloomfilter_rebuild_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   {-0,--null}"[keys end at a NUL byte instead of a line feed, also in the output]"
   {-q,--quiet}"[no summary and no progress bar]"
+  "--exclusive[be the only writer of a file while the command runs, which is faster\; fails if another process writes to it]"
   "--key[the filter\'s name in Redis, if the URL does not contain it (\?key\=NAME)]:NAME:"
   "--secret-file[the secret of a keyed filter\: a file of 16 bytes, or of 32 hexadecimal digits]:FILE:_files"
   "--json[answer in JSON, for programs]"

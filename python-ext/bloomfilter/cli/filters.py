@@ -163,6 +163,7 @@ def into_new(inputs: list[BloomFilter], storage: str, options: dict[str, Any]) -
     for bf in inputs[1:]:
         whole |= bf
     whole.save(path)
+    options.pop("exclusive", None)
     return homes.open_to_read(storage, **options)
 
 
@@ -191,12 +192,12 @@ def merge(args: Namespace) -> int:
     same(inputs, args.inputs)
     old = homes.exists(args.out, options)
     if old:
-        out = homes.open_to_write(args.out, **options)
+        out = homes.open_to_write(args.out, **homes.how_to_write(args))
         same([out, inputs[0]], [args.out, args.inputs[0]])
         for bf in inputs:
             out |= bf
     else:
-        out = into_new(inputs, args.out, options)
+        out = into_new(inputs, args.out, homes.how_to_write(args))
     with out:
         answer = {**describe(out), "created": not old, "count": len(out), "fpr": out.fpr}
     if args.json:

@@ -26,6 +26,10 @@ def how(args: Namespace) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def how_to_write(args: Namespace) -> dict[str, Any]:
+    return how(args) | ({"exclusive": True} if args.exclusive else {})
+
+
 def sizes(args: Namespace) -> dict[str, Any]:
     return {name: getattr(args, name) for name in SIZES if getattr(args, name, None) is not None}
 
@@ -35,12 +39,12 @@ def variants(args: Namespace) -> dict[str, Any]:
 
 
 def make(args: Namespace) -> BloomFilter:
-    """The filter of these sizes: a new one, or the one that exists; sizes that do not suffice are
-    said to be so first."""
+    """The filter of these sizes: a new one, or the one that exists.  Sizes that do not suffice are an
+    error before the storage is looked at."""
     kind = CountingBloomFilter if args.counting else BloomFilter
     given = sizes(args) | variants(args)
     kind.plan(**given)
-    return kind(storage=args.file, **given, **how(args))
+    return kind(storage=args.file, **given, **how_to_write(args))
 
 
 def open_to_read(storage: str, **options: Any) -> BloomFilter:

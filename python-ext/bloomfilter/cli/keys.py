@@ -94,7 +94,7 @@ def writable(args: Namespace) -> BloomFilter:
     if homes.sizes(args):
         return homes.make(args)
     try:
-        return homes.open_to_write(args.file, **homes.how(args))
+        return homes.open_to_write(args.file, **homes.how_to_write(args))
     except FileNotFoundError as fault:
         raise Fault(f"{fault.strerror}: create it first, or say -n KEYS -p RATE") from None
 

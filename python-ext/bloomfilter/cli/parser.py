@@ -213,6 +213,14 @@ def sync(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def exclusive(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--exclusive",
+        action="store_true",
+        help="be the only writer of a file while the command runs, which is faster; fails if another process writes to it",
+    )
+
+
 def confidence(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--confidence",
@@ -225,6 +233,7 @@ def confidence(parser: argparse.ArgumentParser) -> None:
 
 # ---- the commands ----
 def create(p: argparse.ArgumentParser) -> None:
+    p.set_defaults(exclusive=False)
     p.add_argument(
         "file", metavar="FILE", help="path of the new filter, or redis://host/0?key=NAME"
     )
@@ -237,6 +246,7 @@ def add(p: argparse.ArgumentParser) -> None:
     keys_of(p)
     show(p, "new", "seen", "print the keys that were surely new, or those seen before")
     sync(p)
+    exclusive(p)
     new = p.add_argument_group("to create FILE if it does not exist")
     sizes(new)  # type: ignore[arg-type]
     kinds(new)  # type: ignore[arg-type]
@@ -264,6 +274,7 @@ def count(p: argparse.ArgumentParser) -> None:
 def rebuild(p: argparse.ArgumentParser) -> None:
     stored(p)
     keyfiles(p)
+    exclusive(p)
     place(p)
 
 
@@ -281,6 +292,7 @@ def merge(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "inputs", nargs="+", metavar="IN", help="filters of the same kind, m, k, scheme and secret"
     )
+    exclusive(p)
     secret(p)
 
 

@@ -515,3 +515,61 @@ def test_warnings_and_interrupts_are_escaped_too(tmp_path):
     BloomFilter(n=10_000, p=0.001, storage=path).close()
     _, _, err = Adding(path).end(signal.SIGINT)
     assert SHOWN in err and all(c.isprintable() for c in err[:-1])
+
+
+# ---- a file that is replaced meanwhile ----
+@pytest.mark.parametrize("sync", [[], ["--sync"]])
+@pytest.mark.parametrize("how", ["replaced", "saved over", "deleted"])
+def test_a_file_that_is_replaced_meanwhile(tmp_path, how, sync):
+    """The keys are not in the file that has the name: nobody is told that they are."""
+    path, other = tmp_path / "x.bloom", tmp_path / "other.bloom"
+    for name in (path, other):
+        BloomFilter(n=1000, p=0.01, storage=name).close()
+    child = subprocess.Popen(
+        [*COMMAND, "add", path, "--print", "new", *sync],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    )
+    child.stdin.write(b"before\n")
+    assert child.stdout.readline() == b"before\n"
+    if how == "replaced":
+        other.rename(path)
+    elif how == "saved over":
+        BloomFilter(n=1000, p=0.01).save(path)
+    else:
+        path.unlink()
+    out, err = child.communicate(b"after\n")
+    assert (child.returncode, out) == (2, b"")
+    assert err.startswith(b"bloomfilter: ") and err.count(b"\n") == 1
+    assert b"was replaced or deleted" in err
+
+
+# ---- one writer ----
+def test_exclusive(tmp_path, seen):
+    keys = tmp_path / "keys"
+    keys.write_bytes(b"a\nb\n")
+    assert "2 new" in ok("add", seen, keys, "--exclusive").text
+    ok("rebuild", seen, keys, "--exclusive")
+    assert cli("check", seen, keys).code == 0
+    ok("merge", tmp_path / "all", seen, "--exclusive")
+    ok("merge", tmp_path / "all", seen, "--exclusive")
+    ok("add", tmp_path / "new", keys, "-n", 100, "-p", 0.01, "--exclusive")
+    assert cli("check", tmp_path / "new", keys).code == 0
+
+
+@pytest.mark.parametrize("command", ["add", "rebuild", "merge"])
+def test_exclusive_where_another_writes(seen, tmp_path, command):
+    words = [command, seen, seen] if command == "merge" else [command, seen]
+    with BloomFilter.open(seen) as bf:
+        bf.add("a")
+        assert "writer" in fails(*words, "--exclusive", data=b"b\n")
+    with BloomFilter.open(seen, exclusive=True):
+        assert f"exclusive writer (pid {os.getpid()})" in fails("add", seen, data=b"b\n")
+        assert cli("check", seen, data=b"a\n").code == 0
+    assert cli("check", seen, data=b"b\n").code == 1
+
+
+def test_exclusive_is_for_files(tmp_path):
+    assert "exclusive" in fails("add", "redis://127.0.0.1:1/0?key=x", "--exclusive", data=b"a\n")

@@ -536,3 +536,31 @@ def test_the_example(site, tmp_path, retry):
 
     assert sorted(pages()) == sorted(site.url(f"/{i}") for i in range(PAGES))
     assert pages() == [site.url()]  # each run begins there
+
+
+# ---- one writer ----
+def test_exclusive(tmp_path, caplog):
+    path = tmp_path / "seen.bloom"
+    settings = {"BLOOMFILTER_STORAGE": str(path), "BLOOMFILTER_EXCLUSIVE": True}
+    crawler = get_crawler(settings_dict=settings)
+    seen = BloomDupeFilter.from_crawler(crawler)
+    seen.open()
+    assert not seen.request_seen(Request("https://example.org/"))
+    assert seen.request_seen(Request("https://example.org/"))
+    with BloomFilter.open(path) as other, pytest.raises(Error, match="exclusive writer"):
+        other.add("x")
+    seen.close("finished")
+    BloomFilter.open(path).add("x")
+
+
+def test_a_file_that_is_replaced_during_a_crawl(tmp_path, caplog):
+    path, other = tmp_path / "seen.bloom", tmp_path / "other"
+    crawler = get_crawler(settings_dict={"BLOOMFILTER_STORAGE": str(path)})
+    seen = BloomDupeFilter.from_crawler(crawler)
+    seen.open()
+    assert not seen.request_seen(Request("https://example.org/"))
+    BloomFilter(n=10, p=0.1, storage=other).close()
+    other.rename(path)
+    seen.close("finished")  # the crawl ends all the same
+    assert "The filter of requests seen before" in caplog.text
+    assert "was replaced or deleted" in caplog.text

@@ -1,4 +1,4 @@
-/* stored.c - where the filters of a server are: files, a folder of them, Redis; opening what is
+/* storage.c - where the filters of a server are: files, a folder of them, Redis; opening what is
  * there, and whether it still is. Knows storages and the core; knows neither the list nor HTTP. */
 #include "filters.h"
 #include <dirent.h>
@@ -138,6 +138,7 @@ static bf_spec main_spec(const options *o, const char *storage)
         .window = o->window,
         .parts = o->parts,
         .counting = o->counting,
+        .exclusive = o->exclusive,
         .storage = storage };
     return *stored_spec(&spec, o);
 }
@@ -165,6 +166,7 @@ bf_filter *stored_open(const filters *fs, text name, const char *storage, bf_err
     bf_spec spec = stored_is_main(name) ? main_spec(fs->o, storage)
                                         : *stored_spec(&(bf_spec){ .storage = storage }, fs->o);
     spec.must_exist = true;
+    spec.exclusive = fs->o->exclusive;
     bf_filter *f = bf_open(&spec, err);
     if (f) return f;
     if (err->code == BF_ENOENT)

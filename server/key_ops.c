@@ -1,6 +1,6 @@
-/* verbs.c - keys, one in a URL or many in a body: added, tested, removed, counted.  Knows what a
+/* key_ops.c - keys, one in a URL or many in a body: added, tested, removed, counted.  Knows what a
  * filter is asked and how much a worker may do at once; paths are routes.c's business. */
-#include "verbs.h"
+#include "key_ops.h"
 #include "keys.h"
 #include <stdio.h>
 
@@ -16,8 +16,8 @@ static bool is_of_counters(verb v) { return v == VERB_REMOVE || v == VERB_COUNT;
  * with what it is. */
 static void cannot(worker *w, const served *f, verb v, reply *a, int code, bf_error *err)
 {
-    if (code == BF_EBUSY && !w->patient)
-        a->later = true;
+    if (code == BF_EBUSY && !w->may_block)
+        a->defer = true;
     else if (code == BF_ENOTSUP && is_of_counters(v) && !f->counts)
         conflict(w, (text){ f->name, strlen(f->name) }, a, BF_EMISMATCH, err);
     else
@@ -29,7 +29,7 @@ static int64_t change_or_test(
     worker *w, served *f, verb v, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
     claim room = { 0 };
-    int64_t rc = v == VERB_ADD && w->patient ? filters_grow(&w->s->fs, f, n, &room, err) : 0;
+    int64_t rc = v == VERB_ADD && w->may_block ? filters_grow(&w->s->fs, f, n, &room, err) : 0;
     if (rc < 0) return rc;
     rc = v == VERB_ADD      ? bf_add_many(f->f, keys, n, each, err)
          : v == VERB_REMOVE ? bf_remove_many(f->f, keys, n, each, err)
@@ -120,7 +120,7 @@ static bool answer_keys(worker *w, served *f, verb v, const bf_key *keys, size_t
     return rc >= 0;
 }
 
-/* All keys of a batch whose answers are not in a->made yet.  False: a->later or a status says why
+/* All keys of a batch whose answers are not in a->made yet.  False: a->defer or a status says why
  * not. */
 static bool answer_all(worker *w, served *f, const call *c, verb v, reply *a)
 {
@@ -185,8 +185,8 @@ static bool batch_begin(worker *w, served *f, const call *c, reply *a)
 
 static void batch_on(worker *w, served *f, const call *c, reply *a)
 {
-    if (!w->patient && is_long(f, c)) {
-        a->later = true;
+    if (!w->may_block && is_long(f, c)) {
+        a->defer = true;
         return;
     }
     if (a->serial != f->serial && !batch_begin(w, f, c, a)) return;

@@ -1,5 +1,5 @@
-/* changes.c - filters are made, deleted and united.  Knows the core and the list of filters; knows
- * no HTTP. */
+/* filter_admin.c - filters are made, deleted and united.  Knows the core and the list of filters;
+ * knows no HTTP. */
 #include "registry.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +67,7 @@ static int make(filters *fs, text name, served *seen, const bf_spec *spec, const
     int rc = stored_at(fs, name, &storage, err);
     if (rc < 0) return rc;
     own.storage = storage;
+    own.exclusive = fs->o->exclusive && storage;
     bf_filter *f = open_anew(fs->remote ? seen : NULL, &own, err);
     if (!f) {
         free(storage);
@@ -191,7 +192,8 @@ int filters_merge(filters *fs, text name, text image, bf_error *err)
         pthread_mutex_unlock(&s->lock);
         __atomic_store_n(&s->spare, 0, __ATOMIC_RELAXED);
         if (rc >= 0) filters_watch(s, 1);
-        kept = rc < 0 || filters_kept(fs, s);
+        kept = filters_kept(fs, s);
+        if (!kept) rc = 0;
         filters_done(s);
     }
     bf_close(from);

@@ -1,9 +1,9 @@
-/* using.c - the filter of a name, for as long as a request does something with it, and what becomes
- * of the core's errors.  Knows statuses and filters; knows neither paths nor keys.
+/* filter_ref.c - the filter of a name, for as long as a request does something with it, and what
+ * becomes of the core's errors.  Knows statuses and filters; knows neither paths nor keys.
  *
  * A worker asks the core with bf_set_nowait: what the core refuses as BF_EBUSY, and a filter that
- * is not open yet, is left (`later`) to a thread of jobs.c, which may wait (`patient`). */
-#include "verbs.h"
+ * is not open yet, is left (`defer`) to a thread of jobs.c, which may wait (`may_block`). */
+#include "key_ops.h"
 
 enum { TRIES = 8 }; /* how often a filter may be replaced meanwhile */
 
@@ -55,11 +55,11 @@ static served *use(worker *w, text name, bool to_add, reply *a)
 {
     filters *fs = &w->s->fs;
     bf_error err;
-    served *f = w->patient   ? filters_find(fs, name, &err)
+    served *f = w->may_block ? filters_find(fs, name, &err)
                 : fs->remote ? NULL /* every call waits for Redis */
                              : filters_known(fs, name, to_add);
-    if (!f && w->patient) fail(w, name, a, err.code, &err);
-    a->later = !f && !w->patient;
+    if (!f && w->may_block) fail(w, name, a, err.code, &err);
+    a->defer = !f && !w->may_block;
     return f;
 }
 
@@ -79,11 +79,12 @@ void with(worker *w, text name, action *what, const call *c, reply *a)
         if (!f) return;
         what(w, f, c, a);
         if (a->status > 409 && !w->lacked) filters_doubt(f);
-        const bool kept = a->later || !changes(c) || a->status != 200 || filters_kept(&w->s->fs, f);
+        const bool refused = a->status != 200 && a->status < 500;
+        const bool kept = a->defer || !changes(c) || refused || filters_kept(&w->s->fs, f);
         filters_done(f);
         if (kept) return;
         start_again(w, a);
-        if ((a->later = !w->patient)) return;
+        if ((a->defer = !w->may_block)) return;
     }
     reply_status(a, 503, "the filter is replaced again and again: try later");
 }

@@ -1,4 +1,4 @@
-/* totals.c - how much all filters take together, and whether one more, or a larger one, fits. Knows
+/* quota.c - how much all filters take together, and whether one more, or a larger one, fits. Knows
  * sizes; makes no filter.
  *
  * Whoever is about to make a filter or to let one grow claims its bytes first; until the claim is

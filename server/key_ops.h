@@ -1,11 +1,11 @@
-/* verbs.h - what requests do to a filter, between their paths (routes.c) and the filters:
+/* key_ops.h - what requests do to a filter, between their paths (routes.c) and the filters:
  *
- *   routes.c --path--> verbs.c (keys) or wholes.c (whole filters) --> using.c (the filter of a
- * name)
+ *   routes.c --path--> key_ops.c (keys) or filter_ops.c (whole filters) --> filter_ref.c (the
+ * filter of a name)
  *
  * Knows replies and filters; knows neither sockets nor the parser. */
-#ifndef BFD_VERBS_H
-#define BFD_VERBS_H
+#ifndef BFD_KEY_OPS_H
+#define BFD_KEY_OPS_H
 #include "server.h"
 
 typedef enum { VERB_TEST, VERB_ADD, VERB_REMOVE, VERB_COUNT } verb;
@@ -19,7 +19,7 @@ typedef struct {
 typedef void action(worker *w, served *f, const call *c, reply *a);
 static inline bool changes(const call *c) { return c->verb == VERB_ADD || c->verb == VERB_REMOVE; }
 
-/* using.c */
+/* filter_ref.c */
 void fail(worker *w, text name, reply *a, int code, bf_error *err);
 void fail_on(worker *w, const served *f, reply *a, int code, bf_error *err);
 /* Of what a client asks to be made, united or taken away: another kind of filter is its conflict.
@@ -30,11 +30,11 @@ void start_again(worker *w, reply *a);
 /* Does `what` to the filter of this name, again where it was replaced meanwhile. */
 void with(worker *w, text name, action *what, const call *c, reply *a);
 
-/* verbs.c */
+/* key_ops.c */
 void one_key(worker *w, text name, text raw, verb v, reply *a);
 void batch(worker *w, text name, const request *q, verb v, reply *a);
 
-/* wholes.c */
+/* filter_ops.c */
 void put(worker *w, text name, text query, reply *a);
 void drop(worker *w, text name, reply *a);
 void merge(worker *w, text name, const request *q, reply *a);

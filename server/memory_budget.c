@@ -1,5 +1,6 @@
-/* held.c - what clients make the daemon hold: one sum, one bound (--max-buffered), and who gives
- * way when it is reached.  Knows connections and how long they have stood still; knows no HTTP.
+/* memory_budget.c - what clients make the daemon hold: one sum, one bound (--max-buffered), and who
+ * gives way when it is reached.  Knows connections and how long they have stood still; knows no
+ * HTTP.
  *
  * Held are: replies that their clients have not read, input that waits behind them, requests that
  * are half there or wait for a thread of jobs.c, images and other large replies while they are
@@ -33,11 +34,11 @@ static void watch_readers(worker *w)
     for (conn *c = w->lists[SENDING].first; c; c = c == last ? NULL : next) {
         int queued;
         next = c->next;
-        if (!c->unsent || ioctl(c->fd, SIOCOUTQ, &queued) < 0) continue;
-        const bool took = (uint64_t)queued < c->unsent->queued;
-        c->unsent->queued = (uint64_t)queued;
+        if (!c->response_out || ioctl(c->fd, SIOCOUTQ, &queued) < 0) continue;
+        const bool took = (uint64_t)queued < c->response_out->queued;
+        c->response_out->queued = (uint64_t)queued;
         if (!took) continue;
-        c->unsent->moved = w->now;
+        c->response_out->moved = w->now;
         worker_move(w, c, SENDING, c->until);
     }
 }
@@ -47,8 +48,8 @@ static void watch_readers(worker *w)
 static conn *stands_still(const worker *w)
 {
     conn *c = w->lists[SENDING].first;
-    while (c && (c == w->at || !c->unsent)) c = c->next;
-    if (c && w->now - c->unsent->moved >= STILL) return c;
+    while (c && (c == w->at || !c->response_out)) c = c->next;
+    if (c && w->now - c->response_out->moved >= STILL) return c;
     c = w->lists[ASKING].first;
     for (int i = 0; c && i < LOOK; c = c->next, i++)
         if (c != w->at && c->part && w->now - c->part->moved >= STILL) return c;
@@ -62,7 +63,7 @@ static void want(server *s, uint64_t bytes)
                                __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {}
 }
 
-static bool hold_patiently(worker *w, uint64_t bytes)
+static bool hold_in_job(worker *w, uint64_t bytes)
 {
     const uint64_t more = bytes > w->room ? bytes - w->room : 0;
     if (!reserve(w->s, more)) {
@@ -80,7 +81,7 @@ bool hold_beside(worker *w, uint64_t bytes, uint64_t beside)
 {
     server *s = w->s;
     conn *c;
-    if (w->patient) return hold_patiently(w, bytes);
+    if (w->may_block) return hold_in_job(w, bytes);
     if (reserve(s, bytes)) return true;
     if (bytes > s->o.max_buffered) return false;
     while ((c = stands_still(w))) {

@@ -1,6 +1,6 @@
-/* strict.c - where a line, a head and a chunk end, to the byte.  Knows bytes; knows no header
+/* framing.c - where a line, a head and a chunk end, to the byte.  Knows bytes; knows no header
  * and no llhttp. */
-#include "strict.h"
+#include "framing.h"
 #include <stdbool.h>
 #include <string.h>
 

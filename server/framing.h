@@ -1,4 +1,4 @@
-/* strict.h - where a line, a head and a chunk end, to the byte.  Knows bytes; knows no header and
+/* framing.h - where a line, a head and a chunk end, to the byte.  Knows bytes; knows no header and
  * no llhttp.
  *
  * Versions of llhttp differ in what they let pass: a bare LF, a folded line, any two bytes behind a
@@ -7,8 +7,8 @@
  *
  *   METHOD SP TARGET SP VERSION CRLF  (NAME ":" VALUE CRLF)*  CRLF
  *   (SIZE [";" EXTENSION] CRLF DATA CRLF)*  "0" CRLF  (NAME ":" VALUE CRLF)*  CRLF */
-#ifndef BFD_STRICT_H
-#define BFD_STRICT_H
+#ifndef BFD_FRAMING_H
+#define BFD_FRAMING_H
 #include <stddef.h>
 #include <stdint.h>
 

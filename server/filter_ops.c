@@ -1,8 +1,8 @@
-/* wholes.c - whole filters: made, deleted, united, and their bytes.  Knows the parameters that PUT
- * takes; making and opening is changes.c's business. */
+/* filter_ops.c - whole filters: made, deleted, united, and their bytes.  Knows the parameters that
+ * PUT takes; making and opening is filter_admin.c's business. */
 #include "base/parameters.h"
 #include "keys.h"
-#include "verbs.h"
+#include "key_ops.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
