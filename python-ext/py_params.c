@@ -229,13 +229,16 @@ static int params_fill(module_state *state, params *q, const arguments *a)
 static const char *const capacities[] = { "capacity", "max_elements", "expected_items", NULL };
 static const char *const rates[] = { "error_rate", "false_positive_rate", "fpr", NULL };
 
+/* Allocates nothing, so nothing can fail. */
 static PyObject *first_of(PyObject *kwargs, const char *const *names, const char **found)
 {
-    for (; kwargs && *names; names++) {
-        PyObject *v = PyDict_GetItemString(kwargs, *names);
-        if (v) *found = *names;
-        if (v) return v;
-    }
+    PyObject *key, *value;
+    for (Py_ssize_t at = 0; kwargs && PyDict_Next(kwargs, &at, &key, &value);)
+        for (const char *const *name = names; *name; name++) {
+            if (PyUnicode_CompareWithASCIIString(key, *name) != 0) continue;
+            *found = *name;
+            return value;
+        }
     return NULL;
 }
 
