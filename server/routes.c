@@ -205,11 +205,13 @@ static void dispatch(worker *w, const request *q, reply *a)
 
 void route_in_job(worker *w, const request *q, reply *a) { dispatch(w, q, a); }
 
-/* Who is left to a job while Redis hangs need not wait to hear it; /metrics says it by itself. */
+/* While Redis hangs, a request that is left to a job is refused immediately; /metrics reports that
+ * itself. */
 void route(worker *w, const request *q, reply *a)
 {
     if (access_refuses(w->s, q, a)) return;
-    a->defer = is_long(q) && !(unanswered(w) && text_is(q->path, TEXT("/metrics")));
+    a->defer =
+        !w->may_block && is_long(q) && !(unanswered(w) && text_is(q->path, TEXT("/metrics")));
     if (!a->defer) dispatch(w, q, a);
     if (!a->defer) return;
     if (w->s->fs.remote && jobs_hang_for(w->s, q)) {

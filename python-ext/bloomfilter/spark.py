@@ -80,8 +80,8 @@ def known(parameters: dict[str, Any]) -> dict[str, Any]:
 
 def builder(
     parameters: dict[str, Any], nulls: Literal["raise", "skip"]
-) -> Callable[[Iterable[pyarrow.RecordBatch]], Iterable[pyarrow.RecordBatch]]:
-    def fill(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+) -> Callable[[Iterator[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
+    def fill(batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         seen = BloomFilter(**parameters)
         done = 0
         for batch in batches:

@@ -131,7 +131,10 @@ def test_packages_are_those_the_scripts_install():
     wanted = re.findall(r"^ +want '?([^' ]+)", text_of("scripts/lib.sh"), flags=re.M)
     known = {name for names in wanted for name in names.split("|")}
     for page in (README, INSTALL):
-        assert set(block_with("apt install", page).replace("\\\n", "").split()[3:]) <= known
+        lines = block_with("apt install", page).replace("\\\n", "").splitlines()
+        for line in lines:
+            assert line.startswith(("sudo apt install ", "# Debian")), line
+            assert line.startswith("#") or set(line.split()[3:]) <= known
 
 
 def test_pip_install(machine, tree):
