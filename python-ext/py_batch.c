@@ -318,11 +318,11 @@ static int refuse_nulls(batch *b, PyObject *keys)
     return rc ? refuse_null(row - 1) : 0;
 }
 
-/* numpy's and pandas' columns have __array__; generators, lists and sets are not columns.  The
+/* numpy's and pandas' columns have __array__; iterators, lists and sets are not columns.  The
  * names of a table's columns are not its keys. */
 static int check_objects(batch *b, PyObject *keys)
 {
-    if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyGen_CheckExact(keys) ||
+    if (PyList_CheckExact(keys) || PyTuple_CheckExact(keys) || PyIter_Check(keys) ||
         !has_attribute(keys, "__array__"))
         return 0;
     if (has_attribute(keys, "columns")) {

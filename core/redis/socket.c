@@ -53,6 +53,7 @@ void bf_socket_close(bf_socket *s)
     s->tls = NULL;
     if (s->fd >= 0) close(s->fd);
     s->fd = -1;
+    s->allowed = false; /* the breaker is asked again for the next connection */
 }
 
 void bf_socket_abandon(bf_socket *s)
@@ -147,14 +148,16 @@ static bool transmit(bf_socket *s, const char *bytes, size_t len)
 }
 
 /* ---- AUTH and SELECT ---- */
-static bool is_greeted(bf_socket *s, const char *reply)
+static bool is_greeted(bf_socket *s, const char *reply, size_t len)
 {
     char text[72];
-    if (*reply == '+') return true;
-    snprintf(text, sizeof text, "%.*s", (int)strcspn(reply, "\r\n") - 1, reply + 1);
+    if (len && *reply == '+') return true;
+    const bool refused = len && *reply == '-';
+    snprintf(text, sizeof text, "%.*s", refused ? (int)len - 1 : 0, reply + 1);
+    text[strcspn(text, "\r")] = 0;
     bf_reply_clean(text);
     bf_fail(&s->fault, BF_EIO, "%s: %s", s->label,
-        *reply == '-' ? text : "the server does not speak the Redis protocol");
+        refused ? text : "the server does not speak the Redis protocol");
     bf_socket_close(s);
     return false;
 }
@@ -164,16 +167,16 @@ static bool read_greetings(bf_socket *s, unsigned count)
 {
     for (size_t have = 0, at = 0; count;) {
         const char *end = memchr(s->in + at, '\n', have - at);
-        if (!end && have == IN_BYTES) return is_greeted(s, "?");
+        if (!end && have == IN_BYTES) return is_greeted(s, "", 0);
         if (!end) {
             const size_t c = receive(s, have);
             if (c == 0) return false;
             have += c;
             continue;
         }
-        if (!is_greeted(s, s->in + at)) return false;
+        if (!is_greeted(s, s->in + at, (size_t)(end - s->in) - at)) return false;
         at = (size_t)(end + 1 - s->in);
-        if (--count == 0 && at != have) return is_greeted(s, "?");
+        if (--count == 0 && at != have) return is_greeted(s, "", 0);
     }
     return true;
 }
@@ -315,7 +318,7 @@ static void probe(bf_socket *s)
 }
 
 /* ---- an exchange ---- */
-/* Asked once per exchange, before its first byte. */
+/* Asked once per connection of an exchange, before its first byte. */
 static bool is_allowed(bf_socket *s)
 {
     int64_t silent_for;
@@ -354,7 +357,6 @@ static bool round_trip(bf_socket *s, const bf_redis_part *parts, size_t nparts, 
         end += parts[i].len;
         commands += (int64_t)parts[i].commands;
     }
-    probe(s);
     if (s->fd < 0 && !connect_(s)) return false;
     start_deadline(s);
     s->sent = s->pushed > 0;
@@ -376,6 +378,7 @@ static int exchange(
     s->fault.code = s->fault.sys_errno = 0;
     s->sent = s->pushed > 0;
     s->timed_out = false;
+    probe(s);
     if (!is_allowed(s)) return BF_CLIENT_UNSENT;
     const bool done = round_trip(s, parts, nparts, sink);
     (s->timed_out ? bf_breaker_timed_out : bf_breaker_answered)(&s->breaker, !s->fresh);

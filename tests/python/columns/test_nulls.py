@@ -271,3 +271,13 @@ def test_a_rebuild_from_a_column_with_nulls_changes_nothing(bf):
     with pytest.raises(TypeError, match="^key 1: .*null"):
         bf.rebuild(np.array(["c", None], object))
     assert bf.to_bytes() == before
+
+
+def test_an_iterator_with_array_is_no_column():
+    """To look for nulls first would read it to its end: no key would be left to add."""
+    flat = np.array([["a", "b"], [None, "d"]], dtype=object).flat
+    bf = BloomFilter(n=100, p=0.01)
+    with pytest.raises(TypeError, match="^key 2: "):
+        bf.update(flat)
+    assert [key in bf for key in "abd"] == [True, True, False]
+    assert bf.update(np.array([["e", "f"], ["g", "h"]]).flat) == 4

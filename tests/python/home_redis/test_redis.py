@@ -2,6 +2,7 @@
 faults as exceptions."""
 
 import collections
+import contextlib
 import multiprocessing
 import pickle
 import re
@@ -308,6 +309,67 @@ def test_retry_after(server):
             with pytest.raises(TimeoutError) as again:
                 BloomFilter.open(url + "&retry_after=1000", **tries)
             assert "did not answer" not in str(again.value)
+
+
+class Proxy:
+    """Between clients and a Redis; after hang() old connections are closed and new ones hang."""
+
+    def __init__(self, port):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port, self.redis = self.listener.getsockname()[1], port
+        self.sockets, self.hangs = [], False
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                here = self.listener.accept()[0]
+                self.sockets.append(here)
+                if self.hangs:
+                    continue
+                there = socket.create_connection(("127.0.0.1", self.redis))
+                self.sockets.append(there)
+                for pair in ((here, there), (there, here)):
+                    threading.Thread(target=self.copy, args=pair, daemon=True).start()
+
+    def copy(self, source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                target.sendall(data)
+
+    def hang(self):
+        self.hangs = True
+        for one in self.sockets:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        for one in [self.listener, *self.sockets]:
+            one.close()
+
+
+@pytest.mark.parametrize("call", [lambda f: "x" in f, lambda f: f.add("y")])
+def test_retry_after_of_handles_whose_connections_are_closed(server, call):
+    """The first call waits for a new connection; the others would wait as long, one by one."""
+    with contextlib.closing(Proxy(server.port)) as proxy:
+        filters = [
+            BloomFilter(
+                n=100,
+                p=0.01,
+                storage=f"redis://127.0.0.1:{proxy.port}?key=closed{i}",
+                timeout=1,
+                retry_after=1000,
+            )
+            for i in range(4)
+        ]
+        for one in filters:
+            one.add("x")
+        proxy.hang()
+        with pytest.raises(OSError):
+            call(filters[0])
+        for one in filters[1:]:
+            with pytest.raises(TimeoutError, match="it did not answer"):
+                call(one)
 
 
 def test_timeout_and_wait_replicas(server):
