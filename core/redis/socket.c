@@ -152,12 +152,13 @@ static bool is_greeted(bf_socket *s, const char *reply, size_t len)
 {
     char text[72];
     if (len && *reply == '+') return true;
-    const bool refused = len && *reply == '-';
-    snprintf(text, sizeof text, "%.*s", refused ? (int)len - 1 : 0, reply + 1);
-    text[strcspn(text, "\r")] = 0;
-    bf_reply_clean(text);
-    bf_fail(&s->fault, BF_EIO, "%s: %s", s->label,
-        refused ? text : "the server does not speak the Redis protocol");
+    if (len && *reply == '-') {
+        snprintf(text, sizeof text, "%.*s", (int)len - 1, reply + 1);
+        text[strcspn(text, "\r")] = 0;
+        bf_reply_clean(text);
+        bf_fail(&s->fault, BF_EIO, "%s: %s", s->label, text);
+    } else
+        bf_fail(&s->fault, BF_EIO, "%s: the server does not speak the Redis protocol", s->label);
     bf_socket_close(s);
     return false;
 }
