@@ -211,6 +211,7 @@ static void nothing_is_lost(void)
 
 int main(void)
 {
+    if (!getenv("BF_STRESS_SECONDS")) SKIP_REST("scripts/test --deep kill runs it");
     if (!mkdtemp(folder)) return 1;
     snprintf(path, sizeof path, "%s/f.bloom", folder);
     b = mmap(NULL, sizeof *b, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
