@@ -13,14 +13,14 @@ enum { STEPS = 8 }; /* of BF_REDIS_STEP bytes */
 
 static int step(bf_redis *r, const bf_desc *d, uint32_t mark, long long *done, bf_error *err)
 {
-    bf_link *l = r->link;
-    bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, bf_script_adopt, 2);
-    bf_link_more(l, "ssnnnxr", r->key, r->meta, r->mark_at, (r->bits + 7) / 8,
+    bf_conn *l = r->conn;
+    bf_conn_begin(l, BF_WRITES);
+    bf_conn_eval(l, bf_script_adopt, 2);
+    bf_conn_append(l, "%s %s %n %n %n %x %r", r->key, r->meta, r->mark_at, (r->bits + 7) / 8,
         (uint64_t)STEPS * BF_REDIS_STEP, r->seen, mark);
     bf_redis_meta_put(r, d, mark);
-    bf_link_more(l, "ss", "adopted", "1");
-    return bf_link_run(l, done, err);
+    bf_conn_append(l, "adopted 1");
+    return bf_conn_run_script(l, done, err);
 }
 
 /* d: what it is opened as; the string was found to be no longer than that. */

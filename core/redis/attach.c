@@ -16,7 +16,7 @@ enum { STUB_TRIES = 5 }; /* with a pause before each */
 /* ---- opening ---- */
 static int name_config(bf_redis *r, bf_error *err)
 {
-    char *name = bf_redis_name(r->link, r->key, BF_NAME_CONFIG, 0);
+    char *name = bf_redis_name(r->conn, r->key, BF_NAME_CONFIG, 0);
     if (!name) return bf_fail(err, BF_ENOMEM, "out of memory");
     free(r->meta);
     r->meta = name;
@@ -26,11 +26,11 @@ static int name_config(bf_redis *r, bf_error *err)
 static int name_meta(bf_redis *r, bf_error *err)
 {
     const char *key = r->key;
-    const bool cluster = r->link->client && r->link->client->cluster;
+    const bool cluster = r->conn->client && r->conn->client->cluster;
     if (cluster && !bf_redis_tagged(key) && strchr(key, '}'))
         return bf_fail(err, BF_EINVAL,
             "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
-    if (!(r->meta = bf_redis_name(r->link, key, BF_NAME_META, 0)))
+    if (!(r->meta = bf_redis_name(r->conn, key, BF_NAME_META, 0)))
         return bf_fail(err, BF_ENOMEM, "out of memory");
     return 0;
 }
@@ -39,24 +39,24 @@ int bf_redis_open_sibling(bf_store *s, const bf_redis *of, const char *key, bf_e
 {
     bf_redis *r = s->impl = calloc(1, sizeof *r);
     if (!r) return bf_fail(err, BF_ENOMEM, "out of memory");
-    r->link = of->link;
+    r->conn = of->conn;
     r->shares_connection = true;
     r->owner = of->key;
     r->shards = 1;
     r->wait_replicas = of->wait_replicas;
     r->caches = of->caches;
     r->cache_max_age = of->cache_max_age;
-    bf_link_label(r->link, key, r->label);
+    bf_conn_label(r->conn, key, r->label);
     s->label = r->label;
-    if ((r->key = strdup(key)) && (r->meta = bf_redis_name(r->link, key, BF_NAME_META, 0)))
+    if ((r->key = strdup(key)) && (r->meta = bf_redis_name(r->conn, key, BF_NAME_META, 0)))
         return 0;
     return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
 static int name_key(bf_redis *r, bf_error *err)
 {
-    memcpy(r->label, r->link->own_label, sizeof r->label);
-    if (!(r->key = strdup(r->link->url.key))) return bf_fail(err, BF_ENOMEM, "out of memory");
+    memcpy(r->label, r->conn->own_label, sizeof r->label);
+    if (!(r->key = strdup(r->conn->url.key))) return bf_fail(err, BF_ENOMEM, "out of memory");
     r->owner = r->key;
     return name_meta(r, err);
 }
@@ -65,13 +65,13 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
 {
     bf_redis *r = s->impl;
     if (r) return r; /* another try of the same opening */
-    if (!(s->impl = r = calloc(1, sizeof *r)) || !(r->link = calloc(1, sizeof *r->link))) {
+    if (!(s->impl = r = calloc(1, sizeof *r)) || !(r->conn = calloc(1, sizeof *r->conn))) {
         bf_fail(err, BF_ENOMEM, "out of memory");
         return NULL;
     }
-    if (bf_link_open(r->link, spec, err) < 0 || name_key(r, err) < 0) return NULL;
-    r->link->one_slot =
-        r->link->client && r->link->client->cluster && spec->wait_replicas; /* WAIT asks one node */
+    if (bf_conn_open(r->conn, spec, err) < 0 || name_key(r, err) < 0) return NULL;
+    r->conn->one_slot =
+        r->conn->client && r->conn->client->cluster && spec->wait_replicas; /* WAIT asks one node */
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;
@@ -84,27 +84,27 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
  * all is of one generation. */
 static void put_look(bf_redis *r)
 {
-    bf_link *l = r->link;
-    bf_link_say(l, "ss", "HGETALL", r->meta);
-    bf_link_allow(l, BF_HASH_LEAVES, BF_HASH_BYTES);
-    bf_link_say(l, "ss", "STRLEN", r->key);
-    bf_link_say(l, "ssss", "GETRANGE", r->key, "-4", "-1");
+    bf_conn *l = r->conn;
+    bf_conn_command(l, "HGETALL %s", r->meta);
+    bf_conn_expect(l, BF_HASH_LEAVES, BF_HASH_BYTES);
+    bf_conn_command(l, "STRLEN %s", r->key);
+    bf_conn_command(l, "GETRANGE %s -4 -1", r->key);
 }
 
 /* The next three replies; the first of them stays. */
 static int take_look(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
     size_t len;
-    bf_link *l = r->link;
+    bf_conn *l = r->conn;
     *s = (bf_redis_key_snapshot){ .bytes = -1 };
-    bf_link_next(l);
+    bf_conn_next(l);
     const bf_redis_reply hash = l->reply;
-    int rc = bf_link_refusal(l, err);
-    bf_link_next(l);
-    s->refused = bf_link_refusal(l, rc < 0 ? NULL : err);
+    int rc = bf_conn_refusal(l, err);
+    bf_conn_next(l);
+    s->refused = bf_conn_refusal(l, rc < 0 ? NULL : err);
     bf_reply_integer(&l->reply, 0, &s->bytes);
-    bf_link_next(l);
-    if (!s->refused) s->refused = bf_link_refusal(l, rc < 0 ? NULL : err);
+    bf_conn_next(l);
+    if (!s->refused) s->refused = bf_conn_refusal(l, rc < 0 ? NULL : err);
     const char *end = bf_reply_only_text(&l->reply, &len);
     s->end = end ? bf_redis_mark_in(end, len) : 0;
     l->reply = hash;
@@ -114,9 +114,9 @@ static int take_look(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 
 static int look_once(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
 {
-    bf_link_begin(r->link, BF_LOOKS);
+    bf_conn_begin(r->conn, BF_READS);
     put_look(r);
-    const int rc = bf_link_send(r->link, err);
+    const int rc = bf_conn_send(r->conn, err);
     return rc < 0 ? rc : take_look(r, s, err);
 }
 
@@ -127,7 +127,7 @@ int bf_redis_read_key(bf_redis *r, bf_redis_key_snapshot *s, bf_error *err)
     bf_redis_key_snapshot before = { .bytes = -1 };
     for (int i = 0; i < BF_REDIS_TRIES; i++, before = *s) {
         const int rc = look_once(r, s, err);
-        if (rc < 0 || r->link->reply.n || s->bytes == 0 || s->refused ||
+        if (rc < 0 || r->conn->reply.n || s->bytes == 0 || s->refused ||
             (s->bytes == before.bytes && s->end == before.end))
             return rc;
     }
@@ -150,10 +150,10 @@ static int none_past(bf_redis *r, uint64_t m, bf_error *err)
     size_t len;
     int rc;
     if (m % 8 == 0) return 0;
-    bf_link_begin(r->link, BF_LOOKS);
-    bf_redis_put_range(r, m / 8, 1);
-    if ((rc = bf_link_finish(r->link, err)) < 0) return rc;
-    const char *last = bf_reply_text(&r->link->reply, 0, &len);
+    bf_conn_begin(r->conn, BF_READS);
+    bf_redis_append_range(r, m / 8, 1);
+    if ((rc = bf_conn_finish(r->conn, err)) < 0) return rc;
+    const char *last = bf_reply_text(&r->conn->reply, 0, &len);
     if (!last || len == 0 || !(*last & 0xFF >> m % 8)) return 0;
     return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m", r->label,
         (unsigned long long)m);
@@ -284,7 +284,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     int rc = bf_redis_read_key(r, &s, err);
     if (rc < 0) return rc;
     const long long bytes = s.bytes;
-    bool meta = r->link->reply.n > 1;
+    bool meta = r->conn->reply.n > 1;
     const uint32_t born = meta ? bf_redis_meta_filter_id(r) : 0;
     const bool making = meta && bf_redis_meta_making(r);
     r->keys = meta ? bf_redis_meta_keys(r) : 0;
@@ -348,7 +348,7 @@ static void take_peek(bf_redis *r)
     bf_desc d;
     bf_redis_key_snapshot s;
     uint32_t want;
-    if (take_look(r, &s, NULL) < 0 || r->link->reply.n < 2 ||
+    if (take_look(r, &s, NULL) < 0 || r->conn->reply.n < 2 ||
         bf_redis_meta_read(r, &d, &want, NULL) < 0 || d.kind || d.g.shards > 1 || s.end != want)
         return;
     bf_redis_place(r, &d);
@@ -363,10 +363,10 @@ int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_e
 {
     if (n == 0) return 0;
     bf_redis_lock(whole);
-    bf_link_begin(whole->link, BF_LOOKS);
+    bf_conn_begin(whole->conn, BF_READS);
     for (unsigned i = 0; i < n; i++) put_look(r[i]);
-    const int rc = bf_link_send(whole->link, err);
+    const int rc = bf_conn_send(whole->conn, err);
     for (unsigned i = 0; rc == 0 && i < n; i++) take_peek(r[i]);
-    bf_link_unlock(whole->link);
+    bf_conn_unlock(whole->conn);
     return rc;
 }

@@ -34,10 +34,10 @@ struct bf_redis_cache {
     unsigned shards;
     uint64_t m;
     double max_age;
-    uint64_t era;         /* of the link, when something was last learned */
-    bf_redis_buffer room; /* of the batch that was split: */
-    uint32_t *from;       /* the place of each of rest's keys among all */
-    double at;            /* when it was split */
+    uint64_t connection_id; /* of the link, when something was last learned */
+    bf_redis_buffer room;   /* of the batch that was split: */
+    uint32_t *from;         /* the place of each of rest's keys among all */
+    double at;              /* when it was split */
 };
 
 double bf_redis_cache_now(void)
@@ -82,7 +82,7 @@ int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err)
     c->shards = r->shards;
     c->m = m;
     c->max_age = max_age > 0 ? max_age : 1;
-    c->era = r->link->era;
+    c->connection_id = r->conn->connection_id;
     bf_redis_cache_forget(c);
     r->cache = c;
     return 0;
@@ -128,9 +128,9 @@ static unsigned shard_of(const bf_redis *r, const uint64_t *pos)
 /* What was learned on a connection before is not known any more. */
 static void forget_other_connection(bf_redis *r)
 {
-    if (r->link->era == r->cache->era) return;
+    if (r->conn->connection_id == r->cache->connection_id) return;
     forget_all(r->cache);
-    r->cache->era = r->link->era;
+    r->cache->connection_id = r->conn->connection_id;
 }
 
 /* The connection may be a new one since the last batch: a count or a look at K:meta made it. */
@@ -189,7 +189,7 @@ bool bf_redis_cache_heard(bf_redis *r, int rc)
 {
     if (!r->cache) return false;
     forget_other_connection(r);
-    if (rc < 0 && !r->link->stands) forget_all(r->cache);
+    if (rc < 0 && !r->conn->healthy) forget_all(r->cache);
     if (rc < 0) bf_redis_cache_forget(r->cache);
     return rc == 0;
 }

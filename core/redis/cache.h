@@ -1,7 +1,7 @@
 /* cache.h - keys known to be present.  Private. */
 #ifndef BF_REDIS_CACHE_H
 #define BF_REDIS_CACHE_H
-#include "redis/trip.h"
+#include "redis/batch.h"
 
 int bf_redis_cache_new(bf_redis *r, double max_age, bf_error *err);
 void bf_redis_cache_free(bf_redis_cache *c);

@@ -1,5 +1,5 @@
 /* counting.c - counters in a Redis string: counting down, and the sum with counters of memory.
- * Looking and counting up are cells.c's.
+ * Looking and counting up are bitfield.c's.
  *
  *   remove   EVAL script K ...      SCRIPT_KEYS keys: each looked at and counted down at once
  *
@@ -8,7 +8,7 @@
 #include "bits/bits.h"
 #include "redis/mark.h"
 #include "redis/scripts.h"
-#include "redis/trip.h"
+#include "redis/batch.h"
 #include <string.h>
 
 enum { SCRIPT_KEYS = 50, SCRIPT_POSITIONS = 1500, SUMS = 250 };
@@ -28,21 +28,21 @@ static void put_remove_keys(bf_redis *r, const uint64_t *pos, size_t nkeys, unsi
     for (size_t i = 0; i < nkeys; i++, pos += k) {
         memcpy(own, pos, k * sizeof *own);
         const unsigned n = bf_counters_distinct(own, k);
-        bf_link_number(r->link, n);
-        for (unsigned j = 0; j < n; j++) bf_link_number(r->link, own[j]);
+        bf_conn_append(r->conn, "%n", (uint64_t)n);
+        for (unsigned j = 0; j < n; j++) bf_conn_append(r->conn, "%n", own[j]);
     }
 }
 
 static void put_removes(bf_redis_request *g, const char *about)
 {
-    bf_link *l = g->of->link;
+    bf_conn *l = g->of->conn;
     for (size_t at = 0, c; at < g->nkeys; at += c) {
         c = keys_per_script(g->nkeys - at, g->k);
-        bf_link_apart(l);
-        bf_link_about(l, about);
+        bf_conn_new_request(l);
+        bf_conn_route(l, about);
         put_remove_keys(g->of, g->pos + at * g->k, c, g->k);
-        bf_link_allow(l, c, 0);
-        bf_link_push(l);
+        bf_conn_expect(l, c, 0);
+        bf_conn_flush(l);
     }
 }
 
@@ -50,7 +50,7 @@ static void put_removes(bf_redis_request *g, const char *about)
  * the group is what is left to be removed. */
 static int take_removes(bf_redis_request *g, bf_redis_outcome *a)
 {
-    const bf_redis_reply *reply = &g->of->link->reply;
+    const bf_redis_reply *reply = &g->of->conn->reply;
     const size_t nkeys = g->nkeys;
     size_t done = 0;
     long long v;
@@ -111,7 +111,7 @@ int bf_redis_count_unite(bf_redis *r, const void *words, bf_error *err)
             .k = (unsigned)n,
             .present = &present,
             .pending = true };
-        rc = bf_redis_ask(r, &g, 1, err);
+        rc = bf_redis_send_requests(r, &g, 1, err);
     }
     return rc;
 }

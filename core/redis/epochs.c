@@ -12,7 +12,7 @@
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "redis/attach.h"
-#include "redis/bulk.h"
+#include "redis/bitmap.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
 #include "redis/key_names.h"
@@ -51,19 +51,19 @@ static bool decimal(const bf_redis_reply *r, size_t i, int64_t most, int64_t *v)
 static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
-    bf_link *l = whole->link;
+    bf_conn *l = whole->conn;
     size_t len = 0;
     int64_t s = 0, more = 0;
-    bf_link_begin(l, BF_LOOKS);
-    bf_link_say(l, "sss", "HGET", whole->meta, "clock");
-    bf_link_say(l, "s", "TIME");
-    const int rc = bf_link_finish(l, err);
+    bf_conn_begin(l, BF_READS);
+    bf_conn_command(l, "HGET %s clock", whole->meta);
+    bf_conn_command(l, "TIME");
+    const int rc = bf_conn_finish(l, err);
     if (rc < 0) return rc;
-    bf_link_next(l);
+    bf_conn_next(l);
     const char *clock = bf_reply_text(&l->reply, 0, &len);
     const bool own = clock && len == 3 && !memcmp(clock, "own", 3);
     const bool none = l->reply.n == 1 && l->reply.leaves[0].type == BF_LEAF_NIL;
-    bf_link_next(l);
+    bf_conn_next(l);
     if (!own && !none) return bf_redis_fail_protocol(whole, err);
     bf_int_store_release(&f->chain->own_time, own ? 2 : 1);
     if (l->reply.n != 2 || !decimal(&l->reply, 0, INT64_C(1) << 40, &s) ||
@@ -76,11 +76,11 @@ static int ask_time(bf_filter *f, int64_t *us, bf_error *err)
 static int learn_time(bf_filter *f, int64_t *us, bf_error *err)
 {
     bf_chain *c = f->chain;
-    bf_link *l = bf_redis_whole(f)->link;
+    bf_conn *l = bf_redis_whole(f)->conn;
     bf_redis_lock(bf_redis_whole(f));
     int rc = ask_time(f, us, err);
     const int64_t here = machine_us();
-    bf_link_unlock(l);
+    bf_conn_unlock(l);
     if (rc < 0) return rc;
     bf_word_store(&c->ahead, (uint64_t)(*us - here ? *us - here : 1));
     bf_word_store(&c->looked, (uint64_t)here);
@@ -160,7 +160,7 @@ static void close_epoch(bf_piece *p)
 static int point_to_epoch(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
     const bf_redis *whole = bf_redis_whole(f);
-    char *key = bf_redis_name(whole->link, whole->key, BF_NAME_EPOCH, epoch);
+    char *key = bf_redis_name(whole->conn, whole->key, BF_NAME_EPOCH, epoch);
     close_epoch(p);
     int rc = key ? bf_redis_open_sibling(&p->part.store, bf_redis_whole(f), key, err)
                  : bf_fail(err, BF_ENOMEM, "out of memory");
@@ -216,7 +216,7 @@ static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
 {
     size_t len;
     char digits[20] = "", *end = digits;
-    const char *text = bf_reply_text(&whole->link->reply, 1, &len);
+    const char *text = bf_reply_text(&whole->conn->reply, 1, &len);
     *newest = BF_NEVER;
     if (!text) return 0; /* nothing was added yet */
     if (len < sizeof digits) memcpy(digits, text, len);
@@ -230,8 +230,8 @@ static int take_epoch(const bf_redis *whole, int64_t *newest, bf_error *err)
 
 static int take_fields(bf_redis *whole, unsigned n, int64_t *newest, bool *has, bf_error *err)
 {
-    const bf_redis_leaf *v = whole->link->reply.leaves;
-    if (whole->link->reply.n != FIELDS + n) return bf_redis_fail_protocol(whole, err);
+    const bf_redis_leaf *v = whole->conn->reply.leaves;
+    if (whole->conn->reply.n != FIELDS + n) return bf_redis_fail_protocol(whole, err);
     for (unsigned i = 0; i < FIELDS + n; i++)
         if (v[i].type != BF_LEAF_TEXT && v[i].type != BF_LEAF_NIL)
             return bf_redis_fail_protocol(whole, err);
@@ -261,21 +261,21 @@ static int begin_anew(bf_filter *f, bf_error *err)
 static int fetch_epochs(bf_filter *f, int64_t now, int64_t *newest, bool *has, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
-    bf_link *l = whole->link;
+    bf_conn *l = whole->conn;
     const unsigned n = f->chain->desc.parts + 1;
     char text[32];
     bf_redis_lock(whole);
-    bf_link_begin(l, BF_LOOKS);
-    bf_link_say(l, "sssss", "HMGET", whole->meta, "format", "epoch", "born");
-    bf_link_allow(l, FIELDS + n, 0);
+    bf_conn_begin(l, BF_READS);
+    bf_conn_command(l, "HMGET %s format epoch born", whole->meta);
+    bf_conn_expect(l, FIELDS + n, 0);
     for (unsigned i = 0; i < n; i++) {
         snprintf(text, sizeof text, "e%lld", (long long)(now - i));
-        bf_link_word(l, text);
+        bf_conn_append(l, "%s", text);
     }
-    int rc = bf_link_finish(l, err);
+    int rc = bf_conn_finish(l, err);
     if (rc == 0) rc = take_fields(whole, n, newest, has, err);
     const int64_t born = rc == 0 ? bf_reply_number(&l->reply, 2, 16) : -1;
-    bf_link_unlock(l);
+    bf_conn_unlock(l);
     return rc < 0 || (uint32_t)(born > 0 ? born : 0) == whole->filter_id ? rc : begin_anew(f, err);
 }
 
@@ -328,21 +328,21 @@ static uint64_t life_of(const bf_filter *f)
     return left < 1e12 ? (uint64_t)(left * 1000) : UINT64_C(1000000000000000);
 }
 
-static void put_integer(bf_link *l, int64_t v)
+static void put_integer(bf_conn *l, int64_t v)
 {
     char text[32] = "";
     if (v != BF_NEVER) snprintf(text, sizeof text, "%lld", (long long)v);
-    bf_link_word(l, text);
+    bf_conn_append(l, "%s", text);
 }
 
 static void put_turn(bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b)
 {
-    bf_link *l = r->link;
+    bf_conn *l = r->conn;
     put_integer(l, b->epoch);
-    bf_link_number(l, life_of(f));
+    bf_conn_append(l, "%n", life_of(f));
     put_integer(l, b->epoch - (int64_t)f->chain->desc.parts);
     put_integer(l, f->chain->newest);
-    bf_link_more(l, "x", bf_redis_whole(f)->filter_id);
+    bf_conn_append(l, "%x", bf_redis_whole(f)->filter_id);
     bf_redis_meta_put(r, b->desc, b->own_mark);
 }
 
@@ -352,8 +352,8 @@ static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     bf_desc d = bf_chain_describe(f, p, 0);
     const bool none = f->chain->newest == BF_NEVER;
     char *key =
-        none ? NULL : bf_redis_name(whole->link, whole->key, BF_NAME_EPOCH, f->chain->newest);
-    char *meta = key ? bf_redis_name(whole->link, key, BF_NAME_META, 0) : NULL;
+        none ? NULL : bf_redis_name(whole->conn, whole->key, BF_NAME_EPOCH, f->chain->newest);
+    char *meta = key ? bf_redis_name(whole->conn, key, BF_NAME_META, 0) : NULL;
     int rc = none || meta ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
     d.kind = BF_FIXED;
     if (rc == 0)
@@ -381,7 +381,7 @@ static int make_epoch(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
     bf_redis *r = bf_redis_of(p);
     bf_redis_lock(r);
     rc = send_turn(f, p, epoch, err);
-    bf_link_unlock(r->link);
+    bf_conn_unlock(r->conn);
     close_epoch(p); /* whoever made it: it is taken in as another's would be */
     return rc;
 }
@@ -414,7 +414,7 @@ int bf_redis_window_past(bf_filter *f, int64_t epoch, bf_error *err)
 int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
-    bf_link *l = whole->link;
+    bf_conn *l = whole->conn;
     long long v = -1;
     if (d->g.m > BF_REDIS_M_MAX)
         return bf_fail(err, BF_EINVAL,
@@ -423,13 +423,13 @@ int bf_redis_window_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, 
     int rc = bf_chain_begin(f, d, spec, err);
     if (rc < 0) return rc;
     bf_redis_lock(whole);
-    bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, bf_script_create, 2);
-    bf_link_more(l, "sss", whole->key, whole->meta, "");
+    bf_conn_begin(l, BF_WRITES);
+    bf_conn_eval(l, bf_script_create, 2);
+    bf_conn_append(l, "%s %s %s", whole->key, whole->meta, "");
     bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
-    if (f->chain->own_clock) bf_link_more(l, "ss", "clock", "own");
-    rc = bf_link_run(l, &v, err);
-    bf_link_unlock(l);
+    if (f->chain->own_clock) bf_conn_append(l, "clock own");
+    rc = bf_conn_run_script(l, &v, err);
+    bf_conn_unlock(l);
     if (rc == 0 && v == 1) return (rc = bf_redis_window_pieces(f, err)) < 0 ? rc : 1;
     if (rc == 0) bf_chain_free(f);
     return rc;

@@ -12,7 +12,7 @@
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include "redis/attach.h"
-#include "redis/bulk.h"
+#include "redis/bitmap.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
 #include "redis/key_names.h"
@@ -33,7 +33,7 @@ static bf_piece *new_piece(bf_filter *f, unsigned i, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     bf_piece *p = calloc(1, sizeof *p);
-    char *key = bf_redis_name(whole->link, whole->key, BF_NAME_PART, i);
+    char *key = bf_redis_name(whole->conn, whole->key, BF_NAME_PART, i);
     if (p && key) {
         p->part.store =
             (bf_store){ .ops = f->part.store.ops, .read_only = f->part.store.read_only };
@@ -132,14 +132,14 @@ static int attach_parts(bf_filter *f, unsigned parts, bf_error *err)
 /* How many parts K:meta says there are (-1: none), and with which mark the whole was born. */
 static int fetch_parts(bf_redis *whole, int64_t *parts, uint32_t *born, bf_error *err)
 {
-    bf_link *l = whole->link;
+    bf_conn *l = whole->conn;
     bf_redis_lock(whole);
-    int rc = bf_link_ask(l, err, "ssss", "HMGET", whole->meta, "parts", "born");
+    int rc = bf_conn_ask(l, err, "HMGET %s parts born", whole->meta);
     if (rc == 0 && l->reply.n != 2) rc = bf_redis_fail_protocol(whole, err);
     *parts = rc == 0 ? bf_reply_number(&l->reply, 0, 10) : -1;
     const int64_t mark = rc == 0 ? bf_reply_number(&l->reply, 1, 16) : 0;
     *born = mark > 0 && mark <= UINT32_MAX ? (uint32_t)mark : 0;
-    bf_link_unlock(l);
+    bf_conn_unlock(l);
     return rc;
 }
 
@@ -230,10 +230,10 @@ static bool has_new_parts(const bf_filter *f)
 /* ---- a new part ---- */
 static void put_append(bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b)
 {
-    bf_link *l = r->link;
+    bf_conn *l = r->conn;
     bf_redis *whole = bf_redis_whole(f);
     const unsigned i = f->chain->count;
-    bf_link_more(l, "nn", (uint64_t)i, (uint64_t)(i ? 0 : BF_WHOLE_ARGS));
+    bf_conn_append(l, "%n %n", (uint64_t)i, (uint64_t)(i ? 0 : BF_WHOLE_ARGS));
     if (i == 0) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
     bf_redis_meta_put(r, b->desc, b->own_mark);
 }
@@ -281,7 +281,7 @@ static int append_part(bf_filter *f, const bf_desc *part, bf_error *err)
     if (!p) return err ? err->code : BF_ENOMEM;
     bf_redis_lock(bf_redis_of(p));
     int rc = send_append(f, p, &d, err);
-    bf_link_unlock(bf_redis_of(p)->link);
+    bf_conn_unlock(bf_redis_of(p)->conn);
     if (rc == 1) return join(f, p, &d.g);
     free_if_new(f, c->count, p);
     if (rc == 2) { /* cleared meanwhile, or lost: its next trip tells */
@@ -329,7 +329,7 @@ static int expire_filter(bf_filter *f, double seconds, bf_error *err)
     if (rc < 0) return rc;
     bf_redis_lock(whole);
     rc = bf_redis_whole_expire(whole, seconds, err);
-    bf_link_unlock(whole->link);
+    bf_conn_unlock(whole->conn);
     return rc;
 }
 
@@ -359,7 +359,7 @@ static int remove_filter(bf_filter *f, bf_error *err)
     if (rc < 0) return rc;
     bf_redis_lock(whole);
     rc = bf_redis_whole_command(whole, "DEL", NULL, err);
-    bf_link_unlock(whole->link);
+    bf_conn_unlock(whole->conn);
     return rc < 0 ? rc : remove_parts(f, err);
 }
 

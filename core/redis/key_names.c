@@ -18,7 +18,7 @@ bool bf_redis_tagged(const char *key)
     return shut && shut > open + 1;
 }
 
-char *bf_redis_name(const bf_link *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i)
+char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i)
 {
     char suffix[40];
     bool braces = !bf_redis_tagged(key);

@@ -12,7 +12,7 @@ enum bf_redis_kind_of_name {
     BF_NAME_CONFIG, /* {K}:config, Redisson's hash                                    */
 };
 /* The caller frees it; NULL: out of memory.  i is ignored where the name has no number. */
-char *bf_redis_name(const bf_link *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i);
+char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_name kind, int64_t i);
 /* Does the key have a hash tag ({...}, not empty), which alone decides its slot in a cluster? */
 bool bf_redis_tagged(const char *key);
 #endif

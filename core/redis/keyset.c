@@ -1,6 +1,6 @@
 /* keyset.c - a filter of several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
  * K:meta, which says what the whole is.  Names: key_names.c.  When a part is made, and which part a
- * key goes to, is grown.c's and epochs.c's; what is asked of several keys in one trip is trip.c's.
+ * key goes to, is grown.c's and epochs.c's; what is asked of several keys in one trip is batch.c's.
  *
  * A shard is a key as that of a filter without shards, with a mark and a companion hash of its own,
  * so that making, following, clearing one is what it is there: code that selects a shard works on
@@ -9,7 +9,7 @@
 #include "bits/bits.h"
 #include "parts/filter.h"
 #include "redis/attach.h"
-#include "redis/bulk.h"
+#include "redis/bitmap.h"
 #include "redis/key_names.h"
 #include "redis/keyset.h"
 #include "redis/mark.h"
@@ -38,15 +38,15 @@ static int take_shards(bf_redis *r, const bf_desc *d, bf_error *err)
     bf_redis_place(r, d);
     for (unsigned i = 0; fine && i < r->shards; i++) {
         bf_redis *one = r->shard + i;
-        *one = (bf_redis){ .link = r->link,
+        *one = (bf_redis){ .conn = r->conn,
             .parent = r,
             .owner = r->key,
             .shards = 1,
             .wait_replicas = r->wait_replicas };
         bf_redis_place(one, d);
-        one->key = bf_redis_name(r->link, r->key, BF_NAME_SHARD, i);
-        one->meta = one->key ? bf_redis_name(r->link, one->key, BF_NAME_META, 0) : NULL;
-        if ((fine = one->meta != NULL)) bf_link_label(r->link, one->key, one->label);
+        one->key = bf_redis_name(r->conn, r->key, BF_NAME_SHARD, i);
+        one->meta = one->key ? bf_redis_name(r->conn, one->key, BF_NAME_META, 0) : NULL;
+        if ((fine = one->meta != NULL)) bf_conn_label(r->conn, one->key, one->label);
     }
     if (fine) return 0;
     bf_redis_free_shards(r);
@@ -80,10 +80,10 @@ static int attach_shard(bf_redis *all, const bf_desc *d, unsigned i, bool make, 
 
 static bool any_shard(bf_redis *r)
 {
-    bf_link *l = r->link;
+    bf_conn *l = r->conn;
     long long n = 1;
     for (unsigned i = 0; i < r->shards; i++) {
-        if (bf_link_ask(l, NULL, "ss", "EXISTS", bf_redis_key(r, i)->key) < 0 ||
+        if (bf_conn_ask(l, NULL, "EXISTS %s", bf_redis_key(r, i)->key) < 0 ||
             !bf_reply_integer(&l->reply, 0, &n) || n)
             return true;
     }
@@ -130,11 +130,11 @@ static int make_whole(bf_redis *r, const bf_desc *d, bf_error *err)
     const uint32_t mark = bf_redis_new_mark();
     long long made = 0;
     bf_redis_select(r);
-    bf_link_begin(r->link, BF_CHANGES);
-    bf_link_eval(r->link, bf_script_create, 2);
-    bf_link_more(r->link, "ssxss", r->key, r->meta, r->seen, "making", "1");
+    bf_conn_begin(r->conn, BF_WRITES);
+    bf_conn_eval(r->conn, bf_script_create, 2);
+    bf_conn_append(r->conn, "%s %s %x making 1", r->key, r->meta, r->seen);
     bf_redis_meta_put(r, d, mark);
-    const int rc = bf_link_run(r->link, &made, err);
+    const int rc = bf_conn_run_script(r->conn, &made, err);
     if (rc == 0 && made) r->mark = r->filter_id = mark;
     return rc < 0 ? rc : made != 0;
 }
@@ -171,21 +171,21 @@ int bf_redis_make_shards(bf_redis *r, const bf_desc *d, bf_error *err)
 static void put_birth(
     bf_filter *f, bf_redis *r, const char *temp, const bf_redis_create_part_args *b)
 {
-    bf_link *l = r->link;
+    bf_conn *l = r->conn;
     const bf_redis *whole = bf_redis_whole(f);
     const char *const names[] = { b->before ? b->before : whole->key,
         b->before ? b->before_meta : whole->meta, temp, l->key, r->meta, whole->meta };
-    bf_link_eval(l, b->script, 6 + 2 * b->later);
-    for (int i = 0; i < 6; i++) bf_link_word(l, names[i]);
+    bf_conn_eval(l, b->script, 6 + 2 * b->later);
+    for (int i = 0; i < 6; i++) bf_conn_append(l, "%s", names[i]);
     for (unsigned i = 1; i <= b->later; i++) {
         char *key = bf_redis_name(l, whole->key, BF_NAME_PART, i),
              *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL;
         l->no_memory |= !meta;
-        if (meta) bf_link_more(l, "ss", key, meta);
+        if (meta) bf_conn_append(l, "%s %s", key, meta);
         free(key);
         free(meta);
     }
-    bf_link_more(l, "nxrx", b->mark_at, b->mark, b->next, b->next);
+    bf_conn_append(l, "%n %x %r %x", b->mark_at, b->mark, b->next, b->next);
     b->rest(f, r, b);
 }
 
@@ -193,14 +193,14 @@ int bf_redis_create_part(
     bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b, bf_error *err)
 {
     long long v = -1;
-    char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
+    char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, b->desc);
     int rc = bf_redis_zeros(r, temp, b->own_mark, err);
     if (rc == 0) {
-        bf_link_begin(r->link, BF_CHANGES);
+        bf_conn_begin(r->conn, BF_WRITES);
         put_birth(f, r, temp, b);
-        rc = bf_link_run(r->link, &v, err);
+        rc = bf_conn_run_script(r->conn, &v, err);
     }
     if (rc < 0) bf_redis_discard(r, temp);
     free(temp);
@@ -223,10 +223,10 @@ int bf_redis_check_alike(bf_filter *f, uint32_t *born, bf_error *err)
     bf_redis_lock(whole);
     int rc = bf_redis_fetch_meta(whole, err);
     if (rc == 0)
-        rc = whole->link->reply.n ? bf_redis_meta_read(whole, &d, &mark, err)
+        rc = whole->conn->reply.n ? bf_redis_meta_read(whole, &d, &mark, err)
                                   : bf_redis_fail_lost(whole, err);
     *born = rc == 0 ? bf_redis_meta_filter_id(whole) : 0;
-    bf_link_unlock(whole->link);
+    bf_conn_unlock(whole->conn);
     if (rc < 0) return rc;
     if (!bf_difference(&d, have, BF_SAME_FILTER) && d.g.n == have->g.n && d.g.p == have->g.p)
         return 0;
@@ -261,14 +261,14 @@ int bf_redis_take_recreated(bf_filter *f, uint32_t born, bf_error *err)
 /* ---- the hash of the whole ---- */
 int bf_redis_whole_command(bf_redis *r, const char *command, const char *argument, bf_error *err)
 {
-    bf_link *l = r->link;
+    bf_conn *l = r->conn;
     long long done = 0;
     bf_redis_select(r);
-    bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, bf_script_whole, 1);
-    bf_link_more(l, "sxs", r->meta, r->filter_id, command);
-    if (argument) bf_link_word(l, argument);
-    const int rc = bf_link_run(l, &done, err);
+    bf_conn_begin(l, BF_WRITES);
+    bf_conn_eval(l, bf_script_whole, 1);
+    bf_conn_append(l, "%s %x %s", r->meta, r->filter_id, command);
+    if (argument) bf_conn_append(l, "%s", argument);
+    const int rc = bf_conn_run_script(l, &done, err);
     return rc < 0 || done == 1 ? rc : bf_redis_fail_lost(r, err);
 }
 

@@ -12,8 +12,8 @@
 /* ---- which key ---- */
 void bf_redis_select(bf_redis *r)
 {
-    r->link->key = r->key;
-    r->link->label = r->label;
+    r->conn->key = r->key;
+    r->conn->label = r->label;
 }
 
 bf_redis *bf_redis_key(bf_redis *r, unsigned i)
@@ -25,16 +25,16 @@ bf_redis *bf_redis_key(bf_redis *r, unsigned i)
 
 void bf_redis_lock(bf_redis *r)
 {
-    bf_link_lock(r->link);
+    bf_conn_lock(r->conn);
     bf_redis_select(r);
 }
 
 /* ---- as a command of its own ---- */
-void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes)
+void bf_redis_append_range(bf_redis *r, uint64_t from, uint64_t bytes)
 {
-    bf_link *l = r->link;
-    bf_link_say(l, "ssnn", "GETRANGE", l->key, from, from + bytes - 1);
-    bf_link_allow(l, 0, (size_t)bytes);
+    bf_conn *l = r->conn;
+    bf_conn_command(l, "GETRANGE %s %n %n", l->key, from, from + bytes - 1);
+    bf_conn_expect(l, 0, (size_t)bytes);
 }
 
 bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
@@ -42,28 +42,28 @@ bool bf_redis_marked(const bf_redis *r) { return !r->foreign || r->redisson; }
 /* Apart from the bits: they were all there before this mark was, or it is not theirs any more. */
 static void put_apart(bf_redis *r)
 {
-    bf_link_say(r->link, "ss", "STRLEN", r->link->key);
-    bf_link_say(r->link, "sss", "HGET", r->meta, "mark");
+    bf_conn_command(r->conn, "STRLEN %s", r->conn->key);
+    bf_conn_command(r->conn, "HGET %s mark", r->meta);
 }
 
-void bf_redis_put_mark(bf_redis *r)
+void bf_redis_append_mark(bf_redis *r)
 {
     if (r->redisson)
         bf_redisson_put_mark(r);
     else if (bf_redis_mark_apart(r))
         put_apart(r);
     else
-        bf_redis_put_range(r, r->mark_at, BF_REDIS_MARK);
+        bf_redis_append_range(r, r->mark_at, BF_REDIS_MARK);
 }
 
 /* Of several replies: the first error reply is kept in a, and the others are read. */
 bool bf_redis_next(bf_redis *r, bf_redis_outcome *a)
 {
     char text[32];
-    bf_link_next(r->link);
-    if (!a->refused && bf_reply_error(&r->link->reply, text, sizeof text)) {
+    bf_conn_next(r->conn);
+    if (!a->refused && bf_reply_error(&r->conn->reply, text, sizeof text)) {
         a->unknown = a->looks && !strncmp(text, "ERR unknown command", 19);
-        a->refused = bf_link_refusal(r->link, a->err);
+        a->refused = bf_conn_refusal(r->conn, a->err);
     }
     return !a->refused;
 }
@@ -74,31 +74,31 @@ uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_outcome *a)
     long long bytes = -1;
     const bool apart = !r->redisson && bf_redis_mark_apart(r);
     bool fine = bf_redis_next(r, a);
-    if (apart && fine) bf_reply_integer(&r->link->reply, 0, &bytes);
+    if (apart && fine) bf_reply_integer(&r->conn->reply, 0, &bytes);
     if (apart) fine = bf_redis_next(r, a);
     if (!fine) return 0;
     if (apart) {
-        const int64_t said = bf_reply_number(&r->link->reply, 0, 16);
+        const int64_t said = bf_reply_number(&r->conn->reply, 0, 16);
         return (uint64_t)bytes == bf_redis_length(r) && said <= UINT32_MAX && said > 0
                    ? (uint32_t)said
                    : 0;
     }
-    const char *text = bf_reply_only_text(&r->link->reply, &len);
+    const char *text = bf_reply_only_text(&r->conn->reply, &len);
     return r->redisson ? bf_redisson_mark(r) : bf_redis_mark_in(text, text ? len : 0);
 }
 
 int bf_redis_fail_protocol(bf_redis *r, bf_error *err)
 {
-    bf_link_drop(r->link);
+    bf_conn_drop(r->conn);
     return bf_fail(err, BF_EIO, "%s: unexpected reply", r->label);
 }
 
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err)
 {
     bf_redis_outcome a = { .err = err };
-    bf_link_begin(r->link, BF_LOOKS);
-    bf_redis_put_mark(r);
-    const int rc = bf_link_send(r->link, err);
+    bf_conn_begin(r->conn, BF_READS);
+    bf_redis_append_mark(r);
+    const int rc = bf_conn_send(r->conn, err);
     if (rc == 0) *mark = bf_redis_take_mark(r, &a);
     return rc < 0 ? rc : a.refused;
 }
@@ -114,10 +114,10 @@ int bf_redis_fail_lost(const bf_redis *r, bf_error *err)
 
 int bf_redis_fetch_meta(bf_redis *r, bf_error *err)
 {
-    bf_link_begin(r->link, BF_LOOKS);
-    bf_link_say(r->link, "ss", "HGETALL", r->meta);
-    bf_link_allow(r->link, BF_HASH_LEAVES, BF_HASH_BYTES);
-    return bf_link_finish(r->link, err);
+    bf_conn_begin(r->conn, BF_READS);
+    bf_conn_command(r->conn, "HGETALL %s", r->meta);
+    bf_conn_expect(r->conn, BF_HASH_LEAVES, BF_HASH_BYTES);
+    return bf_conn_finish(r->conn, err);
 }
 
 static int made_differently(const bf_redis *r, const bf_desc *d, bf_error *err)
@@ -165,8 +165,8 @@ static void update_other_shards(bf_redis *r, bool anew)
         if (one == r) continue;
         bf_redis_select(one);
         if (bf_redis_fetch_meta(one, NULL) < 0) break;
-        const uint32_t born = one->link->reply.n ? bf_redis_meta_filter_id(one) : 0;
-        if (one->link->reply.n == 0)
+        const uint32_t born = one->conn->reply.n ? bf_redis_meta_filter_id(one) : 0;
+        if (one->conn->reply.n == 0)
             one->loss_reported = true;
         else if (anew && born != one->filter_id && bf_redis_meta_read(one, &d, &mark, NULL) == 0 &&
                  !bf_difference(&d, &one->desc, BF_SAME_BITS)) {
@@ -213,8 +213,8 @@ int bf_redis_check_generation(bf_redis *r, uint32_t seen, bool *changed, bf_erro
     }
     if (rc == 0) rc = bf_redis_fail_lost(r, err);
     r->outcome =
-        rc < 0 && r->link->stands ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
-    if (rc == BF_EIO && r->link->stands &&
+        rc < 0 && r->conn->healthy ? BF_MISSING : BF_FINE; /* not after a fault of the connection */
+    if (rc == BF_EIO && r->conn->healthy &&
         !r->loss_reported) { /* who heard of it needs no second word */
         r->loss_reported = true;
         update_other_shards(r, false);

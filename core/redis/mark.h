@@ -4,8 +4,8 @@
 #include "redis/redis.h"
 
 bool bf_redis_marked(const bf_redis *r); /* does a trip tell whether the bits are the same? */
-void bf_redis_put_mark(bf_redis *r);
-void bf_redis_put_range(bf_redis *r, uint64_t from, uint64_t bytes); /* GETRANGE */
+void bf_redis_append_mark(bf_redis *r);
+void bf_redis_append_range(bf_redis *r, uint64_t from, uint64_t bytes); /* GETRANGE */
 int bf_redis_fail_protocol(
     bf_redis *r, bf_error *err); /* a reply of another form: the connection is dropped */
 typedef struct {                 /* what a trip told */
@@ -18,7 +18,7 @@ typedef struct {                 /* what a trip told */
 } bf_redis_outcome;
 bool bf_redis_next(bf_redis *r, bf_redis_outcome *a); /* false: it was refused */
 uint32_t bf_redis_take_mark(bf_redis *r, bf_redis_outcome *a);
-void bf_redis_lock(bf_redis *r);   /* the link, for r: its key is selected; bf_link_unlock */
+void bf_redis_lock(bf_redis *r);   /* the link, for r: its key is selected; bf_conn_unlock */
 void bf_redis_select(bf_redis *r); /* what the link's commands and messages are about */
 bf_redis *bf_redis_key(bf_redis *r, unsigned i); /* of those that hold its bits; selected */
 int bf_redis_mark(bf_redis *r, uint32_t *mark, bf_error *err); /* as it is now */

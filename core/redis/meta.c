@@ -42,20 +42,20 @@ uint64_t bf_redis_most_bits(const bf_layout *l, const bf_geometry *g)
 }
 
 /* ---- writing ---- */
-static void put_pair(bf_link *l, const char *name, const char *format, ...)
+static void put_pair(bf_conn *l, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-static void put_pair(bf_link *l, const char *name, const char *format, ...)
+static void put_pair(bf_conn *l, const char *name, const char *format, ...)
 {
     char text[BF_SCHEME_BYTES + 40];
     va_list ap;
     va_start(ap, format);
     bf_vprint(text, sizeof text, format, ap);
     va_end(ap);
-    bf_link_word(l, name);
-    bf_link_word(l, text);
+    bf_conn_append(l, "%s", name);
+    bf_conn_append(l, "%s", text);
 }
 
-static void put_shape(bf_link *l, const char *format, const bf_desc *d, uint64_t secret_check)
+static void put_shape(bf_conn *l, const char *format, const bf_desc *d, uint64_t secret_check)
 {
     put_pair(l, "format", "%s", format);
     put_pair(l, "scheme", "%s", d->name);
@@ -68,26 +68,26 @@ static void put_shape(bf_link *l, const char *format, const bf_desc *d, uint64_t
 
 void bf_redis_meta_put(bf_redis *r, const bf_desc *d, uint32_t mark)
 {
-    bf_link *l = r->link;
-    bf_link_more(l, "ss", "owner", r->owner);
+    bf_conn *l = r->conn;
+    bf_conn_append(l, "owner %s", r->owner);
     put_shape(l, "1", d, d->secret_check);
-    bf_link_more(l, "sxsx", "mark", mark, "born", mark);
-    bf_link_more(l, "ss", "by", "bloomfilter " BF_VERSION);
-    if (d->g.shards > 1) bf_link_more(l, "sn", "shards", (uint64_t)d->g.shards);
-    if (d->g.counting) bf_link_more(l, "sn", "cell_bits", (uint64_t)BF_CELL_BITS);
+    bf_conn_append(l, "mark %x born %x", mark, mark);
+    bf_conn_append(l, "by %s", "bloomfilter " BF_VERSION);
+    if (d->g.shards > 1) bf_conn_append(l, "shards %n", (uint64_t)d->g.shards);
+    if (d->g.counting) bf_conn_append(l, "cell_bits %n", (uint64_t)BF_CELL_BITS);
 }
 
 /* Of a filter of parts.  From then on the whole is the one that is born now. */
 void bf_redis_put_whole(bf_redis *whole, const bf_desc *d, uint64_t secret_check)
 {
-    bf_link *l = whole->link;
+    bf_conn *l = whole->conn;
     const bool grow = d->kind == BF_GROW;
     whole->filter_id = bf_redis_new_mark();
-    bf_link_more(l, "ss", "owner", whole->owner);
+    bf_conn_append(l, "owner %s", whole->owner);
     put_shape(l, "2", d, secret_check);
-    bf_link_more(l, "ss", "kind", grow ? "grow" : "window");
+    bf_conn_append(l, "kind %s", grow ? "grow" : "window");
     put_pair(l, grow ? "grow" : "window", "%.17g", grow ? d->grow : d->window);
-    bf_link_more(l, "snsx", "parts", (uint64_t)(grow ? 1 : d->parts), "born", whole->filter_id);
+    bf_conn_append(l, "parts %n born %x", (uint64_t)(grow ? 1 : d->parts), whole->filter_id);
 }
 
 /* ---- reading ---- */
@@ -155,22 +155,22 @@ static bool read_sizes(const bf_redis_reply *r, const bf_layout *l, bf_geometry 
     return bf_shards_fit(l, g) && bf_bits(g) / shards <= bf_redis_most_bits(l, g);
 }
 
-bool bf_redis_meta_whole(const bf_redis *r) { return has_field(&r->link->reply, "format"); }
+bool bf_redis_meta_whole(const bf_redis *r) { return has_field(&r->conn->reply, "format"); }
 
-bool bf_redis_meta_adopted(const bf_redis *r) { return has_field(&r->link->reply, "adopted"); }
+bool bf_redis_meta_adopted(const bf_redis *r) { return has_field(&r->conn->reply, "adopted"); }
 
-bool bf_redis_meta_making(const bf_redis *r) { return has_field(&r->link->reply, "making"); }
+bool bf_redis_meta_making(const bf_redis *r) { return has_field(&r->conn->reply, "making"); }
 
 uint32_t bf_redis_meta_filter_id(const bf_redis *r)
 {
     uint64_t v;
-    return number_field(&r->link->reply, "born", 16, &v) && v <= UINT32_MAX ? (uint32_t)v : 0;
+    return number_field(&r->conn->reply, "born", 16, &v) && v <= UINT32_MAX ? (uint32_t)v : 0;
 }
 
 uint64_t bf_redis_meta_keys(const bf_redis *r)
 {
     uint64_t v;
-    return number_field(&r->link->reply, "keys", 10, &v) ? v : 0;
+    return number_field(&r->conn->reply, "keys", 10, &v) ? v : 0;
 }
 
 static int fail_field(const bf_redis *r, const char *what, bf_error *err)
@@ -184,15 +184,15 @@ static int read_many(const bf_redis *r, bf_desc *d, bf_error *err)
 {
     char text[48], *end;
     uint64_t parts;
-    if (!text_field(&r->link->reply, "kind", text, sizeof text)) return fail_field(r, "kind", err);
+    if (!text_field(&r->conn->reply, "kind", text, sizeof text)) return fail_field(r, "kind", err);
     d->kind = !strcmp(text, "grow") ? BF_GROW : !strcmp(text, "window") ? BF_WINDOW : BF_FIXED;
     if (!d->kind) return fail_field(r, "kind", err);
     const char *name = d->kind == BF_GROW ? "grow" : "window";
     double *value = d->kind == BF_GROW ? &d->grow : &d->window;
-    if (!text_field(&r->link->reply, name, text, sizeof text)) return fail_field(r, name, err);
+    if (!text_field(&r->conn->reply, name, text, sizeof text)) return fail_field(r, name, err);
     *value = bf_real(text, &end);
     if (*end) return fail_field(r, name, err);
-    if (!number_field(&r->link->reply, "parts", 10, &parts) || parts < 1 ||
+    if (!number_field(&r->conn->reply, "parts", 10, &parts) || parts < 1 ||
         parts > BF_PARTS_MAX - (d->kind == BF_WINDOW))
         return fail_field(r, "parts", err);
     if (!d->scheme->keyed) return fail_field(r, "scheme", err);
@@ -207,7 +207,7 @@ static int check_owner(const bf_redis *r, bf_error *err)
 {
     char text[40];
     size_t len;
-    const bf_redis_reply *from = &r->link->reply;
+    const bf_redis_reply *from = &r->conn->reply;
     const char *owner = bf_reply_text(from, bf_redis_field(from, "owner"), &len);
     if (!owner) return fail_field(r, "owner", err);
     if (len == strlen(r->owner) && !memcmp(owner, r->owner, len)) return 0;
@@ -219,7 +219,7 @@ static int check_owner(const bf_redis *r, bf_error *err)
 
 int bf_redis_meta_read(const bf_redis *r, bf_desc *d, uint32_t *mark, bf_error *err)
 {
-    const bf_redis_reply *from = &r->link->reply;
+    const bf_redis_reply *from = &r->conn->reply;
     char text[BF_SCHEME_BYTES];
     uint64_t v;
     if (check_owner(r, err) < 0) return BF_EFORMAT;

@@ -1,6 +1,6 @@
 /* parts.c - a batch over the parts of a growing or forgetting filter: all of them in one trip.
  *
- *   ask   tests of every part, and adds to one of them: the commands of trip.c, a group a part
+ *   ask   tests of every part, and adds to one of them: the commands of batch.c, a group a part
  *   put   EVAL script K...        KEYS_A_SCRIPT keys: a key goes into the newest part, unless some
  *                                 part has it or the newest has no room
  *
@@ -15,7 +15,7 @@
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include "redis/keyset.h"
-#include "redis/trip.h"
+#include "redis/batch.h"
 #include <string.h>
 
 enum { POSITIONS = 1 << 18, KEYS_A_SCRIPT = 100, SCRIPT_POSITIONS = 12000 };
@@ -127,7 +127,7 @@ static int ask_trip(bf_filter *f, batch *b, bool add, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
     make_requests(b, add ? BF_OP_ADD : BF_OP_TEST);
-    int rc = bf_redis_ask(whole, b->g, b->n, err);
+    int rc = bf_redis_send_requests(whole, b->g, b->n, err);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis_request *g = b->g + i;
         if (bf_redis_cache_heard(g->of, rc)) bf_redis_cache_learn(g, b->at);
@@ -160,7 +160,7 @@ int64_t bf_redis_parts_ask(
     for (unsigned i = 0; !add && i < n; i++) newest_first[i] = pieces[n - 1 - i];
     bf_redis_lock(bf_redis_whole(f));
     int rc = ask_all(f, &b, add, err);
-    bf_link_unlock(bf_redis_whole(f)->link);
+    bf_conn_unlock(bf_redis_whole(f)->conn);
     if (rc < 0) return rc;
     for (size_t i = 0; i < s->n; i++) hits += s->present[i];
     return hits;
@@ -168,34 +168,35 @@ int64_t bf_redis_parts_ask(
 
 /* ---- putting ---- */
 /* All positions of so many keys in a part. */
-static void put_places(const batch *b, bf_link *l, unsigned piece, size_t first, size_t c)
+static void put_places(const batch *b, bf_conn *l, unsigned piece, size_t first, size_t c)
 {
     const uint64_t *pos = pos_of(b, piece, first), *end = pos + c * b->k;
     const size_t len = c * b->k * PLACE;
-    char *at = bf_link_begin_arg(l, len);
+    char *at = bf_conn_begin_arg(l, len);
     if (!at) return;
     memset(at, 0, len);
     for (; pos < end; pos++, at += PLACE) bf_redis_digits(at, *pos);
-    bf_link_end_arg(l, len);
+    bf_conn_end_arg(l, len);
 }
 
 static void put_script_of(const bf_filter *f, const batch *b, size_t first, size_t c, uint64_t most)
 {
-    bf_link *l = bf_redis_whole(f)->link;
+    bf_conn *l = bf_redis_whole(f)->conn;
     const int64_t have = bf_live(b->piece[b->n - 1]->live);
-    bf_link_apart(l);
-    bf_link_about(l, bf_redis_whole(f)->key);
-    bf_link_eval(l, bf_script_put, b->n + 2);
-    bf_link_allow(l, c + 1, 0);
-    for (unsigned i = 0; i < b->n; i++) bf_link_word(l, bf_redis_of(b->piece[i])->key);
-    bf_link_more(l, "ssnnnx", bf_redis_of(b->piece[b->n - 1])->meta, bf_redis_whole(f)->meta,
-        (uint64_t)b->k, most, (uint64_t)(have < 0 ? 0 : have), bf_redis_whole(f)->filter_id);
+    bf_conn_new_request(l);
+    bf_conn_route(l, bf_redis_whole(f)->key);
+    bf_conn_eval(l, bf_script_put, b->n + 2);
+    bf_conn_expect(l, c + 1, 0);
+    for (unsigned i = 0; i < b->n; i++) bf_conn_append(l, "%s", bf_redis_of(b->piece[i])->key);
+    bf_conn_append(l, "%s %s %n %n %n %x", bf_redis_of(b->piece[b->n - 1])->meta,
+        bf_redis_whole(f)->meta, (uint64_t)b->k, most, (uint64_t)(have < 0 ? 0 : have),
+        bf_redis_whole(f)->filter_id);
     for (unsigned i = 0; i < b->n; i++) {
         const bf_redis *r = bf_redis_of(b->piece[i]);
-        bf_link_more(l, "nr", r->mark_at, r->mark);
+        bf_conn_append(l, "%n %r", r->mark_at, r->mark);
         put_places(b, l, i, first, c);
     }
-    bf_link_push(l);
+    bf_conn_flush(l);
 }
 
 static size_t keys_per_script(const batch *b, size_t first)
@@ -209,7 +210,7 @@ static size_t keys_per_script(const batch *b, size_t first)
 static int take_put(bf_filter *f, batch *b, size_t first, size_t c, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f), *newest = bf_redis_of(b->piece[b->n - 1]);
-    const bf_redis_reply *reply = &whole->link->reply;
+    const bf_redis_reply *reply = &whole->conn->reply;
     uint8_t yes = 1;
     long long v = -2;
     const bool other = bf_reply_integer(reply, 0, &v) && v == -1;
@@ -243,21 +244,21 @@ static int put_trip(bf_filter *f, batch *b, uint64_t most, bf_error *err)
 {
     bf_redis *r = bf_redis_whole(f);
     long long have = 0;
-    bf_link_begin(r->link, BF_CHANGES);
+    bf_conn_begin(r->conn, BF_WRITES);
     for (size_t at = 0, c; at < b->nkeys; at += c) {
         c = keys_per_script(b, at);
         put_script_of(f, b, at, c, most);
     }
-    bf_redis_put_wait(r);
-    int rc = bf_link_finish(r->link, err);
+    bf_redis_append_wait(r);
+    int rc = bf_conn_finish(r->conn, err);
     for (size_t at = 0, c; rc == 0 && at < b->nkeys; at += c) {
         c = keys_per_script(b, at);
-        bf_link_next(r->link);
+        bf_conn_next(r->conn);
         rc = take_put(f, b, at, c, err);
     }
     if (rc < 0 || !r->wait_replicas) return rc;
-    bf_link_next(r->link);
-    if (!bf_reply_integer(&r->link->reply, 0, &have)) return bf_redis_fail_protocol(r, err);
+    bf_conn_next(r->conn);
+    if (!bf_reply_integer(&r->conn->reply, 0, &have)) return bf_redis_fail_protocol(r, err);
     return bf_redis_check_replicas(r, "added", have, err);
 }
 
@@ -267,7 +268,7 @@ static int recheck_marks(bf_filter *f, batch *b, bf_error *err)
     bool pending = false;
     b->nkeys = 0;
     make_requests(b, BF_OP_TEST);
-    int rc = bf_redis_marks(bf_redis_whole(f), b->g, b->n, err);
+    int rc = bf_redis_read_marks(bf_redis_whole(f), b->g, b->n, err);
     for (unsigned i = b->n; rc == 0 && i-- > 0;)
         if ((rc = bf_redis_check_request(b->g + i, &pending, err)) == 0 && b->g[i].pending)
             bf_live_set(b->piece[i]->live, (int64_t)bf_redis_of(b->piece[i])->keys);
@@ -280,8 +281,8 @@ static int put_and_check(bf_filter *f, batch *b, uint64_t most, bf_error *err)
     int rc = put_trip(f, b, most, err);
     for (unsigned i = 0; i < b->n; i++) bf_redis_cache_heard(bf_redis_of(b->piece[i]), rc);
     if (rc < 0)
-        return r->link->sent && !r->link->stands ? bf_redis_fail_unknown_outcome(r, "added", err)
-                                                 : rc;
+        return r->conn->sent && !r->conn->healthy ? bf_redis_fail_unknown_outcome(r, "added", err)
+                                                  : rc;
     return b->moved ? recheck_marks(f, b, err) : 0;
 }
 
@@ -296,6 +297,6 @@ int bf_redis_parts_put(
     const size_t c = keys_per_trip(&b, s->n); /* what is left is the caller's to ask for again */
     rc = prepare_batch(f, &b, 0, c, whole->wait_replicas ? 0 : n, err);
     if (rc == 0 && b.nkeys) rc = put_and_check(f, &b, most, err);
-    bf_link_unlock(whole->link);
+    bf_conn_unlock(whole->conn);
     return rc;
 }

@@ -1,18 +1,18 @@
 /* redis.h - a filter in Redis as the files of this room know it.  Private.  What a file offers to
- * the others is declared in the header of its name, or in mark.h, trip.h, bulk.h, parts.h:
+ * the others is declared in the header of its name, or in mark.h, batch.h, bitmap.h, parts.h:
  *
- *   url.c        storage text: where Redis is         resp.c      Redis's protocol, both ways
- *   link.c       commands into a buffer; a trip       breaker.c   servers that do not answer
- *   socket.c     a connection of our own              tls.c       the same through TLS
- *   key_names.c  names derived from K                 meta.c      K:meta, the companion hash
- *   scripts.c    the Lua scripts                      mark.c      the mark: read and compared
- *   keyset.c     shards or parts of one filter        attach.c    opening what is there
- *   adopt.c      making another system's bits ours    redisson.c  filters that Redisson keeps
- *   trip.c       a batch of positions as one trip     cells.c     commands for bits and counters
- *   counting.c   counters down; sums of them          cache.c     keys known to be present
- *   bulk.c       complete bitmaps                     glance.c    about how full one is
- *   parts.c      a batch over all parts, one trip     grown.c     parts of growing filters
- *   epochs.c     parts of forgetting filters          store.c     what the home offers
+ *   url.c         storage text: where Redis is     resp.c      the protocol, both ways
+ *   connection.c  commands and their replies       breaker.c   servers that do not answer
+ *   socket.c      the client of a URL              tls.c       the same through TLS
+ *   key_names.c   names derived from K             meta.c      K:meta, the companion hash
+ *   scripts.c     the Lua scripts                  mark.c      the mark: read and compared
+ *   keyset.c      shards or parts of one filter    attach.c    opening what is there
+ *   adopt.c       taking over foreign bitmaps      redisson.c  filters that Redisson keeps
+ *   batch.c       a batch in one round trip        bitfield.c  commands for bits and counters
+ *   counting.c    counters down; sums of them      cache.c     keys known to be present
+ *   bitmap.c      complete bitmaps                 sample.c    about how full one is
+ *   parts.c       a batch over all parts           grown.c     parts of growing filters
+ *   epochs.c      parts of forgetting filters      store.c     what the home offers
  *
  * A filter under key K:
  *   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the
@@ -29,7 +29,7 @@
 #ifndef BF_REDIS_H
 #define BF_REDIS_H
 #include "parts/parts.h"
-#include "redis/link.h"
+#include "redis/connection.h"
 #include <stdlib.h>
 
 enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
@@ -55,7 +55,7 @@ static inline void *bf_redis_room(bf_redis_buffer *b, size_t bytes) /* NULL: out
     return more;
 }
 typedef struct bf_redis {
-    bf_link *link;              /* one per filter; its parts and shards share it */
+    bf_conn *conn;              /* one per filter; its parts and shards share it */
     bool shares_connection;     /* a part: the link belongs to its filter */
     struct bf_redis *parent;    /* of a shard: the filter whose shard it is */
     const char *owner;          /* K, also of a part or a shard; borrowed */
@@ -85,7 +85,7 @@ typedef struct bf_redis {
     bool redisson;          /* foreign, and meta is Redisson's {K}:config */
     unsigned shards;        /* how many keys hold bits */
     struct bf_redis *shard; /* those keys, or NULL: it is its own */
-    bf_redis_buffer room;   /* of the batch that is under way: trip.c, parts.c */
+    bf_redis_buffer room;   /* of the batch that is under way: batch.c, parts.c */
     unsigned wait_replicas;
     bool caches; /* as asked, also of parts */
     double cache_max_age;

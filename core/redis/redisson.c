@@ -27,7 +27,7 @@ static bool positive_number(const bf_redis_reply *r, size_t i, uint64_t most, ui
 
 int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
 {
-    const bf_redis_reply *from = &r->link->reply;
+    const bf_redis_reply *from = &r->conn->reply;
     uint64_t k, n;
     bf_find_scheme(d, "redisson", NULL, NULL); /* a row of the table */
     d->g = (bf_geometry){ .shards = 1 };
@@ -50,18 +50,18 @@ int bf_redisson_read(const bf_redis *r, bf_desc *d, bf_error *err)
 
 bool bf_redisson_found(const bf_redis *r)
 {
-    return bf_redis_field(&r->link->reply, "size") < r->link->reply.n;
+    return bf_redis_field(&r->conn->reply, "size") < r->conn->reply.n;
 }
 
 void bf_redisson_put_mark(bf_redis *r)
 {
-    bf_link_say(r->link, "ssss", "HMGET", r->meta, "size", "hashIterations");
+    bf_conn_command(r->conn, "HMGET %s size hashIterations", r->meta);
 }
 
 uint32_t bf_redisson_mark(const bf_redis *r)
 {
     uint64_t m = 0, k = 0;
-    const bf_redis_reply *from = &r->link->reply;
+    const bf_redis_reply *from = &r->conn->reply;
     if (from->n != 2 || !positive_number(from, 0, UINT64_MAX, &m) ||
         !positive_number(from, 1, UINT64_MAX, &k))
         return 0;
@@ -101,15 +101,16 @@ static void as_java(char out[REAL], double p)
 
 int bf_redisson_make(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    bf_link *l = r->link;
+    bf_conn *l = r->conn;
     char p[REAL];
     long long made = 0;
     as_java(p, d->g.p);
-    bf_link_begin(l, BF_CHANGES);
-    bf_link_eval(l, bf_script_create, 2);
-    bf_link_more(l, "ssssnsnsnss", r->key, r->meta, "", "size", d->g.m, "hashIterations",
-        (uint64_t)d->g.k, "expectedInsertions", d->g.n, "falseProbability", p);
-    const int rc = bf_link_run(l, &made, err);
+    bf_conn_begin(l, BF_WRITES);
+    bf_conn_eval(l, bf_script_create, 2);
+    bf_conn_append(l,
+        "%s %s %s size %n hashIterations %n expectedInsertions %n falseProbability %s", r->key,
+        r->meta, "", d->g.m, (uint64_t)d->g.k, d->g.n, p);
+    const int rc = bf_conn_run_script(l, &made, err);
     if (rc < 0) return rc;
     if (made) bf_redisson_place(r, d);
     return made != 0;

@@ -12,10 +12,10 @@ extern const char bf_script_create[], bf_script_exchange[], bf_script_care[], bf
  * first two of ARGV. */
 static inline void bf_redis_script(bf_redis *r, const char *text, const char *temp)
 {
-    bf_link *l = r->link;
-    bf_link_eval(l, text, 2 + (temp != NULL));
-    bf_link_more(l, "ss", r->key, r->meta);
-    if (temp) bf_link_word(l, temp);
-    bf_link_more(l, "nx", r->mark_at, r->mark);
+    bf_conn *l = r->conn;
+    bf_conn_eval(l, text, 2 + (temp != NULL));
+    bf_conn_append(l, "%s %s", r->key, r->meta);
+    if (temp) bf_conn_append(l, "%s", temp);
+    bf_conn_append(l, "%n %x", r->mark_at, r->mark);
 }
 #endif

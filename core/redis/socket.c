@@ -90,7 +90,7 @@ static bool unreachable(bf_socket *s, int e)
 /* ---- in and out ---- */
 static void start_deadline(bf_socket *s)
 {
-    s->heard = false;
+    s->got_bytes = false;
     s->deadline = now_ms() + (int64_t)(s->url->timeout * 1000);
 }
 
@@ -116,7 +116,7 @@ int bf_socket_out(bf_socket *s, const char *bytes, size_t len)
  * or before TLS has a whole record of it, is held to the deadline. */
 ssize_t bf_socket_in(bf_socket *s, void *bytes, size_t cap)
 {
-    const bool watched = s->heard || s->tls;
+    const bool watched = s->got_bytes || s->tls;
     ssize_t c;
     do {
         if (watched) {
@@ -138,7 +138,7 @@ static size_t receive(bf_socket *s, size_t at)
 {
     ssize_t c = (s->tls ? tls_in : bf_socket_in)(s, s->in + at, IN_BYTES - at);
     if (c <= 0) bf_socket_broken(s, c < 0 ? errno : ECONNRESET);
-    s->heard = true;
+    s->got_bytes = true;
     return c > 0 ? (size_t)c : 0;
 }
 

@@ -16,11 +16,11 @@ typedef struct {
     bf_tls *tls;       /* NULL = in the clear */
     char *in;          /* what was just received */
     bf_breaker breaker;
-    bool changes;            /* what this exchange does may not be done twice */
-    size_t pushed;           /* bytes of this exchange that are sent already */
-    bool allowed;            /* the breaker lets this exchange go on */
-    bool probed;             /* it was seen that the connection is alive */
-    bool fresh, sent, heard; /* this exchange: made a new connection, sent bytes, got bytes */
+    bool changes;                /* what this exchange does may not be done twice */
+    size_t pushed;               /* bytes of this exchange that are sent already */
+    bool allowed;                /* the breaker lets this exchange go on */
+    bool probed;                 /* it was seen that the connection is alive */
+    bool fresh, sent, got_bytes; /* this exchange: made a new connection, sent bytes, got bytes */
     bool timed_out;
     uint64_t connection; /* grows with each new one */
     int64_t deadline;    /* ms, monotonic */

@@ -1,17 +1,17 @@
 /* store.c - bits in strings of Redis, by URL or client: what the home offers, each with the
- * connection to itself.  Opening is attach.c's, batches are trip.c's, whole bitmaps bulk.c's,
+ * connection to itself.  Opening is attach.c's, batches are batch.c's, whole bitmaps bitmap.c's,
  * shards sharded.c's. */
 #include "parts/parts.h"
 #include "bits/bits.h"
 #include "redis/attach.h"
-#include "redis/bulk.h"
+#include "redis/bitmap.h"
 #include "redis/cache.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
 #include "redis/parts.h"
 #include "redis/redisson.h"
 #include "redis/keyset.h"
-#include "redis/trip.h"
+#include "redis/batch.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static int redis_attach(bf_store *s, const bf_spec *spec, bf_desc *desc, bf_erro
                                           : bf_redis_attach_key(r, spec, desc, err);
     rc = with_cache(r, spec, rc, err);
     s->made |= r->made;
-    bf_link_unlock(r->link);
+    bf_conn_unlock(r->conn);
     return rc;
 }
 
@@ -48,7 +48,7 @@ static int make_redisson(bf_redis *r, const bf_desc *d, const bf_spec *spec, bf_
     if (spec->cache) return bf_redis_no_cache(r, err);
     bf_redis_lock(r);
     int rc = bf_redisson_make(r, d, err);
-    bf_link_unlock(r->link);
+    bf_conn_unlock(r->conn);
     return rc;
 }
 
@@ -67,7 +67,7 @@ static int redis_create(bf_store *s, const bf_desc *d, const bf_spec *spec, bf_e
     bf_redis_lock(r);
     int rc = shards > 1 ? bf_redis_make_shards(r, d, err) : bf_redis_make(r, d, err);
     rc = with_cache(r, spec, rc, err);
-    bf_link_unlock(r->link);
+    bf_conn_unlock(r->conn);
     return rc;
 }
 
@@ -81,7 +81,7 @@ static bf_redis *enter(bf_store *s)
 
 static int leave(bf_redis *r, int rc)
 {
-    bf_link_unlock(r->link);
+    bf_conn_unlock(r->conn);
     return rc;
 }
 
@@ -212,26 +212,26 @@ static int redis_remove(bf_store *s, bf_error *err)
 /* Of parts: is it the one that was opened? */
 static bool meta_has_id(bf_redis *r)
 {
-    return bf_redis_fetch_meta(r, NULL) == 0 && r->link->reply.n > 0 &&
+    return bf_redis_fetch_meta(r, NULL) == 0 && r->conn->reply.n > 0 &&
            bf_redis_meta_filter_id(r) == r->filter_id;
 }
 
 /* The companion hashes of all its keys, which no batch asks for: new openers need them. */
 static bool hashes_have_marks(bf_redis *r)
 {
-    const unsigned all = r->shard ? r->shards + 1 : 1, step = r->link->one_slot ? 1 : all;
+    const unsigned all = r->shard ? r->shards + 1 : 1, step = r->conn->one_slot ? 1 : all;
     bool same = true;
     for (unsigned i = 0; same && i < all; i += step) {
-        bf_link_begin(r->link, BF_LOOKS);
+        bf_conn_begin(r->conn, BF_READS);
         for (unsigned j = i; j < i + step; j++) {
             const bf_redis *one = j < r->shards ? bf_redis_key(r, j) : r;
-            bf_link_about(r->link, one->key);
-            bf_link_say(r->link, "sss", "HGET", one->meta, "mark");
+            bf_conn_route(r->conn, one->key);
+            bf_conn_command(r->conn, "HGET %s mark", one->meta);
         }
-        same = bf_link_send(r->link, NULL) == 0;
+        same = bf_conn_send(r->conn, NULL) == 0;
         for (unsigned j = i; same && j < i + step; j++) {
-            bf_link_next(r->link);
-            same = bf_reply_number(&r->link->reply, 0, 16) ==
+            bf_conn_next(r->conn);
+            same = bf_reply_number(&r->conn->reply, 0, 16) ==
                    (j < r->shards ? bf_redis_key(r, j) : r)->mark;
         }
     }
@@ -246,12 +246,12 @@ static bool redis_current(const bf_store *s)
         return leave(r, meta_has_id(r)); /* a filter of parts */
     if (!bf_redis_marked(r))
         return leave(
-            r, bf_redis_read_key(r, &seen, NULL) == 0 && r->link->reply.n == 0 && seen.bytes > 0);
+            r, bf_redis_read_key(r, &seen, NULL) == 0 && r->conn->reply.n == 0 && seen.bytes > 0);
     bf_redis_request *g = bf_redis_room(&r->room, r->shards * sizeof *g);
     bool same = g != NULL;
     for (unsigned i = 0; g && i < r->shards; i++)
         g[i] = (bf_redis_request){ .of = bf_redis_key(r, i), .op = BF_OP_TEST, .pending = true };
-    if (g) same = bf_redis_marks(r, g, r->shards, NULL) == 0;
+    if (g) same = bf_redis_read_marks(r, g, r->shards, NULL) == 0;
     for (unsigned i = 0; g && same && i < r->shards; i++) same = g[i].mark == g[i].of->mark;
     return leave(r, same && (r->redisson || hashes_have_marks(r)));
 }
@@ -262,9 +262,9 @@ static void redis_close(bf_store *s)
     if (!r) return;
     bf_redis_free_shards(r);
     bf_redis_cache_free(r->cache);
-    if (r->link && !r->shares_connection) {
-        bf_link_free(r->link);
-        free(r->link);
+    if (r->conn && !r->shares_connection) {
+        bf_conn_free(r->conn);
+        free(r->conn);
     }
     free(r->key);
     free(r->meta);

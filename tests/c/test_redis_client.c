@@ -3,7 +3,7 @@
  * trip, and every way a client can fail.  The client here is a plain socket that shares no code
  * with the core; the server is the test's own. */
 #define _GNU_SOURCE
-#include "../../core/redis/trip.h"
+#include "../../core/redis/batch.h"
 #include "check.h"
 #include "redis_server.h"
 
@@ -264,16 +264,15 @@ static int play(
     return s->replies < 0 ? BF_CLIENT_LOST : BF_CLIENT_ANSWERED;
 }
 
-static int trip(bf_link *l, int commands)
+static int trip(bf_conn *l, int commands)
 {
-    bf_link_begin(l, BF_LOOKS);
+    bf_conn_begin(l, BF_READS);
     for (int i = 0; i < commands; i++) {
-        if (i == 0) bf_link_about(l, "{a}");
-        if (i == 2) bf_link_about(l, "{b}");
-        bf_link_count(l, 1);
-        bf_link_word(l, "PING");
+        if (i == 0) bf_conn_route(l, "{a}");
+        if (i == 2) bf_conn_route(l, "{b}");
+        bf_conn_command(l, "PING");
     }
-    return bf_link_send(l, &e);
+    return bf_conn_send(l, &e);
 }
 
 static void replies(void)
@@ -281,19 +280,19 @@ static void replies(void)
     script s = { .bytes = ":-12\r\n-ASK 1 x:2\r\n*3\r\n$3\r\na\r\n\r\n*-1\r\n*0\r\n",
         .again = true };
     bf_redis_client host = { .exchange = play, .ctx = &s };
-    bf_link l = { 0 };
+    bf_conn l = { 0 };
     long long v;
     size_t len;
-    CHECK_EQ(bf_link_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    CHECK_EQ(bf_conn_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
     CHECK_EQ(trip(&l, 3), 0);
     CHECK(s.keys[0] == 'a' && s.keys[1] == 'b' && s.commands[0] == 2 && s.commands[1] == 1);
-    bf_link_next(&l);
+    bf_conn_next(&l);
     CHECK(bf_reply_integer(&l.reply, 0, &v) && v == -12);
-    bf_link_next(&l);
+    bf_conn_next(&l);
     CHECK(l.reply.n == 2 && bf_reply_integer(&l.reply, 0, &v) && v == 5);
     CHECK(bf_reply_text(&l.reply, 1, &len) && len == 4);
     const char *text = NULL;
-    bf_link_next(&l);
+    bf_conn_next(&l);
     CHECK(l.reply.n == 2 && (text = bf_reply_text(&l.reply, 0, &len)) && len == 3 &&
           !memcmp(text, "a\r\n", 3));
     static const char *const bad[] = { "x", ":1a\r\n", ":\r\n", "$99999999999\r\n", "$2\r\nabc\r\n",
@@ -315,13 +314,13 @@ static void replies(void)
     free(endless);
     s = (script){ .bytes = "%1\r\n+a\r\n_\r\n" };
     CHECK_EQ(trip(&l, 1), 0);
-    bf_link_next(&l);
+    bf_conn_next(&l);
     CHECK(l.reply.n == 2);
     s = (script){ .bytes = ">2\r\n+news\r\n:4\r\n:6\r\n" };
     CHECK_EQ(trip(&l, 1), 0);
-    bf_link_next(&l);
+    bf_conn_next(&l);
     CHECK(l.reply.n == 1 && bf_reply_integer(&l.reply, 0, &v) && v == 6);
-    bf_link_free(&l);
+    bf_conn_free(&l);
 }
 
 /* ---- the sink, piece by piece ---- */
@@ -365,20 +364,20 @@ static void pieces(void)
 {
     int how;
     bf_redis_client host = { .exchange = put, .ctx = &how };
-    bf_link l = { 0 };
-    CHECK_EQ(bf_link_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+    bf_conn l = { 0 };
+    CHECK_EQ(bf_conn_open(&l, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
     for (how = 0; how < 5; how++) {
         CHECK_EQ(trip(&l, 2), how < 2 ? 0 : BF_EIO);
         if (how == 1) {
-            bf_link_next(&l);
-            CHECK_EQ(bf_link_refusal(&l, &e), BF_EIO);
+            bf_conn_next(&l);
+            CHECK_EQ(bf_conn_refusal(&l, &e), BF_EIO);
         }
         if (how >= 3) CHECK_HAS(e.msg, how == 3 ? "the client failed" : "some words");
     }
-    bf_link_begin(&l, BF_LOOKS); /* the same key again is the same part */
-    bf_link_about(&l, "{a}");
-    bf_link_about(&l, "{a}");
-    bf_link_free(&l);
+    bf_conn_begin(&l, BF_READS); /* the same key again is the same part */
+    bf_conn_route(&l, "{a}");
+    bf_conn_route(&l, "{a}");
+    bf_conn_free(&l);
 }
 
 /* A client that answers WAIT in another form: nobody knows how many have it. */
@@ -415,15 +414,15 @@ static void replicas_that_are_not_told(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bf_redis_client host = { .exchange = waits, .ctx = rows[i].text };
         uint8_t was;
-        bf_link link = { 0 };
-        bf_redis r = { .link = &link,
+        bf_conn link = { 0 };
+        bf_redis r = { .conn = &link,
             .key = "K",
             .shards = 1,
             .wait_replicas = 1,
             .mark = 42,
             .bits = 320,
             .mark_at = 40 };
-        CHECK_EQ(bf_link_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
+        CHECK_EQ(bf_conn_open(&link, &(bf_spec){ .redis_client = &host, .key = "K" }, &e), 0);
         const bf_redis_request add = { .of = &r,
             .op = BF_OP_ADD,
             .pos = pos,
@@ -435,7 +434,7 @@ static void replicas_that_are_not_told(void)
         CHECK_EQ(rc, rows[i].says ? BF_EIO : 0);
         if (rows[i].says && rc < 0)
             CHECK(strstr(e.msg, rows[i].says) || strstr(e.msg, "cannot tell what was added"));
-        bf_link_free(&link);
+        bf_conn_free(&link);
         free(r.room.at);
     }
 }

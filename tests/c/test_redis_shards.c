@@ -7,7 +7,7 @@
 #include "redis_proxy.h"
 #if defined(__has_include) && __has_include(<hiredis/hiredis.h>)
 #include "../../core/redis/redis.h"
-#define ONE_SLOT(f, yes) (((bf_redis *)(f)->part.store.impl)->link->one_slot = (yes))
+#define ONE_SLOT(f, yes) (((bf_redis *)(f)->part.store.impl)->conn->one_slot = (yes))
 #else
 #define ONE_SLOT(f, yes) ((void)(f), (void)(yes))
 #endif

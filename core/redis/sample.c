@@ -1,7 +1,7 @@
-/* glance.c - about how full a key is: BITCOUNT of a few places of it, or the counters there, one
+/* sample.c - about how full a key is: BITCOUNT of a few places of it, or the counters there, one
  * trip.  For warnings only: it reads no mark, so it follows nobody and takes away no error that the
  * next call is to tell. */
-#include "redis/bulk.h"
+#include "redis/bitmap.h"
 #include "redis/mark.h"
 #include <string.h>
 
@@ -23,7 +23,7 @@ static uint64_t ones_in(const bf_cells *cells, const char *text, size_t len)
 /* The cells that are set in what one place was answered with; -1: nonsense. */
 static int64_t ones_of(const bf_redis *r, uint64_t each)
 {
-    const bf_redis_reply *reply = &r->link->reply;
+    const bf_redis_reply *reply = &r->conn->reply;
     const bf_cells *cells = bf_cells_of(&r->desc.g);
     long long v;
     size_t len;
@@ -36,24 +36,25 @@ static int64_t ones_of(const bf_redis *r, uint64_t each)
 /* *ones of *of cells are set. */
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err)
 {
-    bf_link *l = r->link;
+    bf_conn *l = r->conn;
     const uint64_t bytes = (r->bits + 7) / 8;
     const unsigned cell = bf_cells_of(&r->desc.g)->bits;
     const uint64_t place = cell == 1 ? PLACE : PLACE_OF_COUNTERS;
     const unsigned n = bytes > PLACES * place ? PLACES : 1;
     const uint64_t each = n > 1 ? place : bytes, step = n > 1 ? (bytes - each) / (n - 1) : 0;
-    bf_link_begin(l, BF_LOOKS);
+    bf_conn_begin(l, BF_READS);
     for (unsigned i = 0; i < n; i++) {
         const uint64_t at = i * step;
-        bf_link_say(l, "ssnn", cell == 1 ? "BITCOUNT" : "GETRANGE", l->key, at, at + each - 1);
-        if (cell > 1) bf_link_allow(l, 0, (size_t)each);
+        bf_conn_command(
+            l, "%s %s %n %n", cell == 1 ? "BITCOUNT" : "GETRANGE", l->key, at, at + each - 1);
+        if (cell > 1) bf_conn_expect(l, 0, (size_t)each);
     }
     *ones = 0;
     *of = (n > 1 ? n * each * 8 : r->bits) / cell;
-    const int rc = bf_link_finish(l, err);
+    const int rc = bf_conn_finish(l, err);
     if (rc < 0) return rc;
     for (unsigned i = 0; i < n; i++) {
-        bf_link_next(l);
+        bf_conn_next(l);
         const int64_t here = ones_of(r, each);
         if (here < 0) return bf_redis_fail_protocol(r, err);
         *ones += (uint64_t)here;

@@ -1,4 +1,4 @@
-/* cells.c - what is asked of cells, bits or counters of 4 bits, at positions under one name:
+/* bitfield.c - what is asked of cells, bits or counters of 4 bits, at positions under one name:
  *
  *   look   BITFIELD_RO K GET u1 p1 ...       a key; where its cells lie in one line of 512, or bits
  *          GETRANGE K line                   in two, a line: half the cost.  A byte a cell where
@@ -9,12 +9,12 @@
  *          BITFIELD K OVERFLOW SAT INCRBY u4 #p1 1 ...                  before; what came of it
  *   mark   GET u32 in the last BITFIELD, or one more GETRANGE: the last thing read of a name
  *
- * Knows commands and replies; when they are sent, and again, is trip.c's. */
+ * Knows commands and replies; when they are sent, and again, is batch.c's. */
 #include "bits/bits.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
 #include "redis/scripts.h"
-#include "redis/trip.h"
+#include "redis/batch.h"
 #include <string.h>
 
 /* Of a look in a batch: bytes of a command and its reply that are the same for all, and those of a
@@ -51,7 +51,7 @@ static uint64_t other_line(const uint64_t *pos, unsigned k)
 /* A single look of a client is one command: several cost phpredis a pipeline. */
 static uint8_t plan_key(const bf_redis_request *g, const uint64_t *pos)
 {
-    const bf_link *l = g->of->link;
+    const bf_conn *l = g->of->conn;
     if (g->op == BF_OP_ADD) return BY_BITFIELD;
     if (!(l->client && g->nkeys == 1)) {
         const uint64_t first = pos[0] / LINE, second = other_line(pos, g->k);
@@ -107,16 +107,14 @@ static char *number_arg(char *at, const char *sign, uint64_t v)
 
 static void put_bitfield(const bf_redis_request *g, const uint64_t *given, bool with_mark)
 {
-    bf_link *l = g->of->link;
+    bf_conn *l = g->of->conn;
     uint64_t own[BF_K_MAX];
     unsigned k;
     const bool add = g->op == BF_OP_ADD, counting = counts(g);
     const uint64_t *pos = raised(g, given, own, &k);
-    bf_link_count(l, 2 + 2 * (add && counting) + (size_t)k * (add ? 4 : 3) + (with_mark ? 3 : 0));
-    bf_link_allow(l, (size_t)k + 1, 0);
-    bf_link_word(l, add ? "BITFIELD" : "BITFIELD_RO");
-    bf_link_word(l, l->key);
-    char *at = bf_link_room(l, ((size_t)k + 1) * 64);
+    bf_conn_command(l, add ? "BITFIELD %s" : "BITFIELD_RO %s", l->key);
+    bf_conn_expect(l, (size_t)k + 1, 0);
+    char *at = bf_conn_room(l, ((size_t)k + 1) * 64);
     if (!at) return;
     if (add && counting) at = COPY(at, "$8\r\nOVERFLOW\r\n$3\r\nSAT\r\n");
     for (unsigned i = 0; i < k; i++) {
@@ -129,6 +127,7 @@ static void put_bitfield(const bf_redis_request *g, const uint64_t *given, bool 
     }
     if (with_mark) at = number_arg(COPY(at, "$3\r\nGET\r\n$3\r\nu32\r\n"), "", g->of->mark_at * 8);
     l->out_len = (size_t)(at - l->out);
+    l->args += 2 * (add && counting) + (size_t)k * (add ? 4 : 3) + (with_mark ? 3 : 0);
 }
 
 static void put_key(const bf_redis_request *g, size_t key)
@@ -139,25 +138,25 @@ static void put_key(const bf_redis_request *g, size_t key)
     switch (g->present[key]) {
     case BY_BITFIELD: put_bitfield(g, pos, g->mark_inside && key + 1 == g->nkeys); break;
     case BY_BYTES:
-        for (unsigned j = 0; j < g->k; j++) bf_redis_put_range(r, pos[j] * bits / 8, 1);
+        for (unsigned j = 0; j < g->k; j++) bf_redis_append_range(r, pos[j] * bits / 8, 1);
         break;
     case BY_TWO_LINES:
-        bf_redis_put_range(r, pos[0] / LINE * line, line);
-        bf_redis_put_range(r, other_line(pos, g->k) * line, line);
+        bf_redis_append_range(r, pos[0] / LINE * line, line);
+        bf_redis_append_range(r, other_line(pos, g->k) * line, line);
         break;
-    default: bf_redis_put_range(r, pos[0] / LINE * line, line);
+    default: bf_redis_append_range(r, pos[0] / LINE * line, line);
     }
-    bf_link_push(r->link);
+    bf_conn_flush(r->conn);
 }
 
 static void put_request(bf_redis_request *g, const char *about)
 {
     bf_redis *r = g->of;
     make_plan(g);
-    bf_link_about(r->link, about);
-    if (g->as_string) bf_redis_put_range(r, 0, string_bytes(r));
+    bf_conn_route(r->conn, about);
+    if (g->as_string) bf_redis_append_range(r, 0, string_bytes(r));
     for (size_t i = 0; !g->as_string && i < g->nkeys; i++) put_key(g, i);
-    if (!g->mark_inside && bf_redis_marked(r)) bf_redis_put_mark(r);
+    if (!g->mark_inside && bf_redis_marked(r)) bf_redis_append_mark(r);
 }
 
 /* ---- replies ---- */
@@ -172,7 +171,7 @@ static const char *take_reply_bytes(
 {
     *rc = 0;
     if (!bf_redis_next(g->of, a)) return NULL;
-    const char *bytes = bf_reply_only_text(&g->of->link->reply, len);
+    const char *bytes = bf_reply_only_text(&g->of->conn->reply, len);
     if (bytes && *len <= most) return bytes;
     *rc = bf_redis_fail_protocol(g->of, a->err);
     return NULL;
@@ -234,8 +233,8 @@ static int take_bitfield(bf_redis_request *g, size_t key, unsigned *least, bf_re
     uint8_t *old = g->op == BF_OP_ADD && g->old ? g->old + key * g->k : NULL;
     if (!bf_redis_next(g->of, a)) return 0;
     raised(g, g->pos + key * g->k, own, &k);
-    const bf_redis_leaf *v = g->of->link->reply.leaves;
-    if (g->of->link->reply.n != k + (size_t)with_mark) return bf_redis_fail_protocol(g->of, a->err);
+    const bf_redis_leaf *v = g->of->conn->reply.leaves;
+    if (g->of->conn->reply.n != k + (size_t)with_mark) return bf_redis_fail_protocol(g->of, a->err);
     for (unsigned i = 0; i < k + with_mark; i++)
         if (v[i].type != BF_LEAF_INTEGER || (i < k && (v[i].value < 0 || v[i].value > most)))
             return bf_redis_fail_protocol(g->of, a->err);
@@ -278,22 +277,22 @@ static int take_request(bf_redis_request *g, bf_redis_outcome *a)
 static void undo_add(const bf_redis_request *g)
 {
     const unsigned k = g->k;
-    bf_link *l = g->of->link;
+    bf_conn *l = g->of->conn;
     uint64_t own[BF_K_MAX];
-    bf_link_begin(l, BF_CHANGES);
+    bf_conn_begin(l, BF_WRITES);
     bf_redis_script(g->of, bf_script_take_back, NULL);
-    bf_link_word(l, counts(g) ? "1" : "0");
+    bf_conn_append(l, "%s", counts(g) ? "1" : "0");
     for (size_t key = 0; key < g->nkeys; key++) {
         const uint8_t *old = g->old ? g->old + key * k : NULL;
         unsigned n;
         const uint64_t *pos = raised(g, g->pos + key * k, own, &n);
         for (unsigned i = 0; i < n; i++) {
             if (old && old[i]) continue;
-            bf_link_number(l, pos[i]);
-            if (counts(g)) bf_link_number(l, g->by ? g->by[i] : 1);
+            bf_conn_append(l, "%n", pos[i]);
+            if (counts(g)) bf_conn_append(l, "%n", (uint64_t)(g->by ? g->by[i] : 1));
         }
     }
-    bf_link_finish(l, NULL);
+    bf_conn_finish(l, NULL);
 }
 
 const bf_redis_op bf_redis_tests = { .put = put_request, .take = take_request };

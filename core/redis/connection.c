@@ -1,12 +1,13 @@
-/* link.c - the way to Redis: commands put into a buffer, whose it is, and the order of a trip.  A
- * client exchanges them for replies: the host's, or socket.c (a connection of our own).  Knows how
- * commands are written, what is sent once more and what a fork does; knows nothing of filters.
+/* connection.c - the way to Redis: commands put into a buffer, whose it is, and the order of a
+ * trip.  A client exchanges them for replies: the host's, or socket.c (a connection of our own).
+ * Knows how commands are written, what is sent once more and what a fork does; knows nothing of
+ * filters.
  *
  *   out       | part: key, commands ... | part: key, commands ... |
  *             one part for each key, so that a host's client can send each to its node */
 #include "parts/filter.h"
 #include "bits/bits.h"
-#include "redis/link.h"
+#include "redis/connection.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -22,7 +23,7 @@ enum {
 
 /* ---- life ---- */
 /* What messages call it: at most 80 bytes, because bf_fail_sys shows so many. */
-void bf_link_label(const bf_link *l, const char *key, char label[BF_LABEL])
+void bf_conn_label(const bf_conn *l, const char *key, char label[BF_LABEL])
 {
     const bf_redis_url *u = &l->url;
     size_t len = strlen(key), path = u->path ? strlen(u->path) : 0;
@@ -40,7 +41,7 @@ void bf_link_label(const bf_link *l, const char *key, char label[BF_LABEL])
         if (iscntrl((unsigned char)*p)) *p = '?';
 }
 
-static int open_client(bf_link *l, const bf_spec *spec, bf_error *err)
+static int open_client(bf_conn *l, const bf_spec *spec, bf_error *err)
 {
     l->client = spec->redis_client;
     if (!l->client->exchange)
@@ -54,7 +55,7 @@ static int open_client(bf_link *l, const bf_spec *spec, bf_error *err)
     return (l->url.key = strdup(spec->key)) ? 0 : bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
-static int open_url(bf_link *l, const bf_spec *spec, bf_error *err)
+static int open_url(bf_conn *l, const bf_spec *spec, bf_error *err)
 {
     const int rc = bf_redis_url_parse(&l->url, spec->storage, spec->key, err);
     if (rc < 0) return rc;
@@ -63,14 +64,14 @@ static int open_url(bf_link *l, const bf_spec *spec, bf_error *err)
     return (l->socket = bf_socket_new(&l->url, err)) ? 0 : BF_ENOMEM;
 }
 
-int bf_link_open(bf_link *l, const bf_spec *spec, bf_error *err)
+int bf_conn_open(bf_conn *l, const bf_spec *spec, bf_error *err)
 {
     const int rc = (spec->redis_client ? open_client : open_url)(l, spec, err);
     if (rc < 0) {
         bf_redis_url_free(&l->url);
         return rc;
     }
-    bf_link_label(l, l->url.key, l->own_label);
+    bf_conn_label(l, l->url.key, l->own_label);
     l->key = l->url.key;
     l->label = l->own_label;
     pthread_mutex_init(&l->mutex, NULL);
@@ -78,21 +79,21 @@ int bf_link_open(bf_link *l, const bf_spec *spec, bf_error *err)
     return 0;
 }
 
-void bf_link_drop(bf_link *l)
+void bf_conn_drop(bf_conn *l)
 {
-    l->stands = false;
+    l->healthy = false;
     if (l->socket) bf_socket_close(l->socket);
 }
 
 /* A child must not speak on its parent's connection.  What another thread of the parent held at the
  * fork may be half changed: it is left alone, only its socket is closed. */
-static void let_go(bf_link *l)
+static void let_go(bf_conn *l)
 {
     if (pthread_mutex_trylock(&l->mutex) == 0) {
-        bf_link_drop(l);
+        bf_conn_drop(l);
         pthread_mutex_unlock(&l->mutex);
     } else {
-        l->stands = false;
+        l->healthy = false;
         if (l->socket) bf_socket_abandon(l->socket);
         l->got = (bf_redis_replies){ 0 };
         l->sink = (bf_reply_sink){ 0 };
@@ -106,7 +107,7 @@ static void let_go(bf_link *l)
 
 /* While a thread lets go, minus its process (bf_process) stands there: others of the process wait
  * for it, and a process that was forked in that moment, where that thread is not, does it again. */
-static void come_home(bf_link *l)
+static void come_home(bf_conn *l)
 {
     int me = bf_process(), was = bf_int_load_acquire(&l->process);
     while (was != me) {
@@ -118,7 +119,7 @@ static void come_home(bf_link *l)
     }
 }
 
-void bf_link_free(bf_link *l)
+void bf_conn_free(bf_conn *l)
 {
     if (!l->url.key) return; /* never begun */
     come_home(l);
@@ -132,34 +133,34 @@ void bf_link_free(bf_link *l)
     pthread_mutex_destroy(&l->mutex);
 }
 
-void bf_link_lock(bf_link *l)
+void bf_conn_lock(bf_conn *l)
 {
     come_home(l);
     pthread_mutex_lock(&l->mutex);
 }
-void bf_link_unlock(bf_link *l) { pthread_mutex_unlock(&l->mutex); }
+void bf_conn_unlock(bf_conn *l) { pthread_mutex_unlock(&l->mutex); }
 
 /* ---- faults ---- */
-int bf_link_no_memory(bf_link *l, bf_error *err)
+int bf_conn_fail_memory(bf_conn *l, bf_error *err)
 {
-    bf_link_drop(l);
+    bf_conn_drop(l);
     return bf_fail(err, BF_ENOMEM, "out of memory");
 }
 
-int bf_link_nonsense(bf_link *l, bf_error *err)
+int bf_conn_fail_protocol(bf_conn *l, bf_error *err)
 {
-    bf_link_drop(l);
+    bf_conn_drop(l);
     return bf_fail(err, BF_EIO, "%s: the server does not speak the Redis protocol", l->label);
 }
 
-int bf_link_too_much(bf_link *l, bf_error *err)
+int bf_conn_fail_oversized(bf_conn *l, bf_error *err)
 {
-    bf_link_drop(l);
+    bf_conn_drop(l);
     return bf_fail(err, BF_EIO, "%s: a reply is larger than asked for: %zu values and %zu bytes",
         l->label, l->leaves, l->bytes);
 }
 
-int bf_link_refusal(const bf_link *l, bf_error *err)
+int bf_conn_refusal(const bf_conn *l, bf_error *err)
 {
     char text[72];
     if (!bf_reply_error(&l->reply, text, sizeof text)) return 0;
@@ -168,19 +169,19 @@ int bf_link_refusal(const bf_link *l, bf_error *err)
 }
 
 /* ---- a trip ---- */
-void bf_link_begin(bf_link *l, int changes)
+void bf_conn_begin(bf_conn *l, int changes)
 {
     l->out_len = l->commands = l->nparts = 0;
     l->opened = false;
     l->leaves = SPARE_LEAVES;
     l->bytes = SPARE_BYTES;
-    l->changes = changes == BF_CHANGES;
-    l->no_memory = l->timed_out = l->apart = l->fresh = l->sent = false;
+    l->changes = changes == BF_WRITES;
+    l->no_memory = l->timed_out = l->new_request = l->fresh = l->sent = false;
     if (l->socket) bf_socket_begin(l->socket, l->changes);
 }
 
-static void close_command(bf_link *l);
-static bool more_parts(bf_link *l)
+static void close_command(bf_conn *l);
+static bool more_parts(bf_conn *l)
 {
     const size_t cap = l->parts_cap ? 2 * l->parts_cap : 4;
     bf_redis_part *parts = realloc(l->parts, cap * sizeof *parts);
@@ -192,12 +193,12 @@ static bool more_parts(bf_link *l)
 }
 
 /* Our own connection has one server: to it all commands are one part. */
-void bf_link_about(bf_link *l, const char *key)
+void bf_conn_route(bf_conn *l, const char *key)
 {
     close_command(l);
-    if (l->nparts && (l->socket || (!l->apart && !strcmp(l->parts[l->nparts - 1].key, key))))
+    if (l->nparts && (l->socket || (!l->new_request && !strcmp(l->parts[l->nparts - 1].key, key))))
         return;
-    l->apart = false;
+    l->new_request = false;
     if (l->nparts == l->parts_cap && !more_parts(l)) {
         l->no_memory = true;
         return;
@@ -206,15 +207,15 @@ void bf_link_about(bf_link *l, const char *key)
     l->part_from[2 * l->nparts + 1] = l->nparts ? l->commands : 0;
     l->parts[l->nparts++] = (bf_redis_part){ .key = key, .key_len = strlen(key) };
 }
-void bf_link_apart(bf_link *l) { l->apart = true; }
-void bf_link_push(bf_link *l)
+void bf_conn_new_request(bf_conn *l) { l->new_request = true; }
+void bf_conn_flush(bf_conn *l)
 {
     close_command(l);
     if (l->socket && !l->no_memory) bf_socket_push(l->socket, l->label, l->out, l->out_len);
 }
 
 /* out stays where it is by now: the parts' addresses, and their ends, where the next begins. */
-static void place_parts(bf_link *l)
+static void place_parts(bf_conn *l)
 {
     for (size_t i = 0; i < l->nparts; i++) {
         const size_t *from = l->part_from + 2 * i;
@@ -226,27 +227,27 @@ static void place_parts(bf_link *l)
 }
 
 /* Our own connection knows how far it came, and has the error already. */
-static int fail_socket(bf_link *l, bf_error *err)
+static int fail_socket(bf_conn *l, bf_error *err)
 {
     const bf_socket *s = l->socket;
     l->sent = s->sent;
     l->fresh = s->fresh;
     l->timed_out |= s->timed_out;
-    if (!s->fault.code) return bf_link_nonsense(l, err);
+    if (!s->fault.code) return bf_conn_fail_protocol(l, err);
     if (err) *err = s->fault;
     return s->fault.code;
 }
 
-static int fail_exchange(bf_link *l, int how, bf_error *err)
+static int fail_exchange(bf_conn *l, int how, bf_error *err)
 {
     const bf_reply_sink *s = &l->sink;
     const bool unsent = how == BF_CLIENT_UNSENT;
     l->sent = !unsent;
     l->fresh = unsent;
     l->timed_out = s->sys_errno == ETIMEDOUT || how == BF_CLIENT_STOP || l->got.all.too_much;
-    if (l->got.all.no_memory && l->socket) return bf_link_no_memory(l, err);
-    if (how != BF_CLIENT_STOP && l->got.all.too_much) return bf_link_too_much(l, err);
-    l->stands = l->socket && l->socket->fd >= 0 && l->socket->fault.code;
+    if (l->got.all.no_memory && l->socket) return bf_conn_fail_memory(l, err);
+    if (how != BF_CLIENT_STOP && l->got.all.too_much) return bf_conn_fail_oversized(l, err);
+    l->healthy = l->socket && l->socket->fd >= 0 && l->socket->fault.code;
     if (l->socket) return fail_socket(l, err);
     if (how == BF_CLIENT_STOP)
         return bf_fail(err, BF_EHOST, "%s: the client was interrupted", l->label);
@@ -255,35 +256,35 @@ static int fail_exchange(bf_link *l, int how, bf_error *err)
     return bf_fail(err, BF_EIO, "%s: %s", l->label, *s->fault ? s->fault : "the client failed");
 }
 
-static int exchange(bf_link *l, bf_error *err)
+static int exchange(bf_conn *l, bf_error *err)
 {
     const bf_redis_client *client = l->socket ? &l->socket->client : l->client;
-    l->stands = true;
+    l->healthy = true;
     l->sent = l->fresh = false;
     if (l->socket) l->socket->label = l->label;
-    if (l->nparts == 0) bf_link_about(l, l->key);
+    if (l->nparts == 0) bf_conn_route(l, l->key);
     if (l->no_memory || !bf_sink_begin(&l->sink, &l->got, l->commands, l->leaves, l->bytes))
-        return bf_link_no_memory(l, err);
+        return bf_conn_fail_memory(l, err);
     place_parts(l);
     const int how = client->exchange(client->ctx, l->parts, l->nparts, err != NULL, &l->sink);
-    l->era = l->sink.connection;
+    l->connection_id = l->sink.connection;
     if (how != BF_CLIENT_ANSWERED) return fail_exchange(l, how, err);
     l->sent = true;
-    if (l->got.all.no_memory) return bf_link_no_memory(l, err);
-    if (l->got.all.too_much) return bf_link_too_much(l, err);
-    return bf_sink_complete(&l->sink) ? 0 : bf_link_nonsense(l, err);
+    if (l->got.all.no_memory) return bf_conn_fail_memory(l, err);
+    if (l->got.all.too_much) return bf_conn_fail_oversized(l, err);
+    return bf_sink_complete(&l->sink) ? 0 : bf_conn_fail_protocol(l, err);
 }
 
 /* Did a fault end a connection that stood, so that what only looks is sent once more? */
-static bool cut_off(const bf_link *l, int rc)
+static bool cut_off(const bf_conn *l, int rc)
 {
-    return rc == BF_EIO && !l->stands && !l->timed_out && (l->sent || !l->fresh);
+    return rc == BF_EIO && !l->healthy && !l->timed_out && (l->sent || !l->fresh);
 }
 
-int bf_link_send(bf_link *l, bf_error *err)
+int bf_conn_send(bf_conn *l, bf_error *err)
 {
     close_command(l);
-    if (l->no_memory) return bf_link_no_memory(l, err);
+    if (l->no_memory) return bf_conn_fail_memory(l, err);
     int rc = exchange(l, err);
     if (cut_off(l, rc) && !l->changes) rc = exchange(l, err);
     l->reply = (bf_redis_reply){ 0 };
@@ -295,7 +296,7 @@ int bf_link_send(bf_link *l, bf_error *err)
     return rc;
 }
 
-void bf_link_next(bf_link *l)
+void bf_conn_next(bf_conn *l)
 {
     const bf_redis_replies *got = &l->got;
     const bf_redis_window *w = got->window + l->got.next++;
@@ -304,26 +305,26 @@ void bf_link_next(bf_link *l)
     };
 }
 
-int bf_link_finish(bf_link *l, bf_error *err)
+int bf_conn_finish(bf_conn *l, bf_error *err)
 {
-    int rc = bf_link_send(l, err);
+    int rc = bf_conn_send(l, err);
     for (size_t i = 0; rc == 0 && i < l->got.n; i++) {
-        bf_link_next(l);
-        rc = bf_link_refusal(l, err);
+        bf_conn_next(l);
+        rc = bf_conn_refusal(l, err);
     }
     l->got.next = 0;
     return rc;
 }
 
-int bf_link_run(bf_link *l, long long *v, bf_error *err)
+int bf_conn_run_script(bf_conn *l, long long *v, bf_error *err)
 {
-    const int rc = bf_link_finish(l, err);
+    const int rc = bf_conn_finish(l, err);
     if (rc < 0 || bf_reply_integer(&l->reply, 0, v)) return rc;
     return bf_fail(err, BF_EIO, "%s: unexpected reply to a script", l->label);
 }
 
 /* ---- out ---- */
-char *bf_link_room(bf_link *l, size_t bytes)
+char *bf_conn_room(bf_conn *l, size_t bytes)
 {
     if (bytes > l->out_cap - l->out_len) {
         size_t cap = 2 * l->out_cap + bytes + 1024;
@@ -360,7 +361,7 @@ static size_t header(char text[HEADER], char kind, size_t n)
 }
 
 /* Its arguments are counted by now: its header goes before them. */
-static void close_command(bf_link *l)
+static void close_command(bf_conn *l)
 {
     char text[HEADER];
     if (!l->opened) return;
@@ -373,127 +374,113 @@ static void close_command(bf_link *l)
     l->out_len -= HEADER - len;
 }
 
-static void one_more(bf_link *l)
-{
-    close_command(l);
-    l->commands++;
-    l->leaves += BF_REPLY_LEAVES;
-    l->bytes += BF_REPLY_BYTES;
-}
-
-void bf_link_count(bf_link *l, size_t args)
-{
-    one_more(l);
-    char *at = bf_link_room(l, HEADER);
-    if (at) l->out_len += header(at, '*', args);
-}
-
-void bf_link_allow(bf_link *l, size_t leaves, size_t bytes)
+void bf_conn_expect(bf_conn *l, size_t leaves, size_t bytes)
 {
     l->leaves += leaves;
     l->bytes += bytes;
 }
 
-char *bf_link_begin_arg(bf_link *l, size_t len)
+char *bf_conn_begin_arg(bf_conn *l, size_t len)
 {
-    char *at = bf_link_room(l, HEADER + len + 2);
+    char *at = bf_conn_room(l, HEADER + len + 2);
     if (!at) return NULL;
     l->out_len += header(at, '$', len);
     return l->out + l->out_len;
 }
 
-void bf_link_end_arg(bf_link *l, size_t len)
+void bf_conn_end_arg(bf_conn *l, size_t len)
 {
     memcpy(l->out + l->out_len + len, "\r\n", 2);
     l->out_len += len + 2;
     l->args++;
 }
 
-void bf_link_arg(bf_link *l, const void *bytes, size_t len)
+void bf_conn_arg(bf_conn *l, const void *bytes, size_t len)
 {
-    char *at = bf_link_begin_arg(l, len);
+    char *at = bf_conn_begin_arg(l, len);
     if (!at) return;
     if (len) memcpy(at, bytes, len);
-    bf_link_end_arg(l, len);
+    bf_conn_end_arg(l, len);
 }
 
-void bf_link_word(bf_link *l, const char *word) { bf_link_arg(l, word, strlen(word)); }
+static void append_word(bf_conn *l, const char *word) { bf_conn_arg(l, word, strlen(word)); }
 
-void bf_link_number(bf_link *l, uint64_t v)
+static void append_args(bf_conn *l, const char *format, va_list ap)
 {
-    char text[24];
-    bf_link_arg(l, text, (size_t)(bf_redis_digits(text, v) - text));
-}
-
-static void put_args(bf_link *l, const char *kinds, va_list ap)
-{
-    for (; *kinds; kinds++) {
-        char text[16] = "";
+    for (size_t len; *format; format += len + (format[len] == ' ')) {
+        char text[24] = "";
         uint32_t v;
         const void *bytes;
-        switch (*kinds) {
-        case 's': bf_link_word(l, va_arg(ap, const char *)); break;
-        case 'n': bf_link_number(l, va_arg(ap, uint64_t)); break;
+        len = strcspn(format, " ");
+        switch (*format == '%' ? format[1] : 0) {
+        case 0: bf_conn_arg(l, format, len); break;
+        case 's': append_word(l, va_arg(ap, const char *)); break;
+        case 'n':
+            bf_conn_arg(l, text, (size_t)(bf_redis_digits(text, va_arg(ap, uint64_t)) - text));
+            break;
         case 'b':
             bytes = va_arg(ap, const void *);
-            bf_link_arg(l, bytes, va_arg(ap, size_t));
+            bf_conn_arg(l, bytes, va_arg(ap, size_t));
             break;
         case 'x':
             if ((v = va_arg(ap, uint32_t))) snprintf(text, sizeof text, "%08lx", (unsigned long)v);
-            bf_link_word(l, text);
+            append_word(l, text);
             break;
         default:
             v = va_arg(ap, uint32_t);
             for (int i = 0; i < 4; i++) text[i] = (char)(v >> (24 - 8 * i));
-            bf_link_arg(l, text, 4);
+            bf_conn_arg(l, text, 4);
         }
     }
 }
 
-void bf_link_more(bf_link *l, const char *kinds, ...)
+void bf_conn_append(bf_conn *l, const char *format, ...)
 {
     va_list ap;
-    va_start(ap, kinds);
-    put_args(l, kinds, ap);
+    va_start(ap, format);
+    append_args(l, format, ap);
     va_end(ap);
 }
 
-static void put_command(bf_link *l, const char *kinds, va_list ap)
+static void begin_command(bf_conn *l, const char *format, va_list ap)
 {
-    one_more(l);
+    close_command(l);
+    l->commands++;
+    l->leaves += BF_REPLY_LEAVES;
+    l->bytes += BF_REPLY_BYTES;
     l->open = l->out_len;
     l->args = 0;
-    if ((l->opened = bf_link_room(l, HEADER) != NULL)) l->out_len += HEADER;
-    put_args(l, kinds, ap);
+    if ((l->opened = bf_conn_room(l, HEADER) != NULL)) l->out_len += HEADER;
+    append_args(l, format, ap);
 }
 
-void bf_link_say(bf_link *l, const char *kinds, ...)
+void bf_conn_command(bf_conn *l, const char *format, ...)
 {
     va_list ap;
-    va_start(ap, kinds);
-    put_command(l, kinds, ap);
+    va_start(ap, format);
+    begin_command(l, format, ap);
     va_end(ap);
 }
 
-int bf_link_ask(bf_link *l, bf_error *err, const char *kinds, ...)
+int bf_conn_ask(bf_conn *l, bf_error *err, const char *format, ...)
 {
     va_list ap;
-    bf_link_begin(l, BF_LOOKS);
-    va_start(ap, kinds);
-    put_command(l, kinds, ap);
+    bf_conn_begin(l, BF_READS);
+    va_start(ap, format);
+    begin_command(l, format, ap);
     va_end(ap);
-    return bf_link_finish(l, err);
+    return bf_conn_finish(l, err);
 }
 
-void bf_link_eval(bf_link *l, const char *script, unsigned keys)
+void bf_conn_eval(bf_conn *l, const char *script, unsigned keys)
 {
     static const char head[] = "local call=redis.call ";
     const size_t len = strlen(script), all = sizeof head - 1 + len;
-    bf_link_say(l, "s", "EVAL");
-    char *at = bf_link_begin_arg(l, all);
+    bf_conn_command(l, "EVAL");
+    char *at = bf_conn_begin_arg(l, all);
     if (!at) return;
     memcpy(at, head, sizeof head - 1);
     memcpy(at + sizeof head - 1, script, len);
-    bf_link_end_arg(l, all);
-    bf_link_number(l, keys);
+    bf_conn_end_arg(l, all);
+    bf_conn_append(l, "%n", (uint64_t)keys);
 }

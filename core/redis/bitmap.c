@@ -1,9 +1,9 @@
-/* bulk.c - whole bitmaps in Redis: making, reading, counting, clearing, uniting, expiring,
+/* bitmap.c - whole bitmaps in Redis: making, reading, counting, clearing, uniting, expiring,
  * deleting. What must happen at once is one small script; what is large goes to a temporary key
  * first, a MiB a command, so that nobody else waits long.  Temporary keys share K's slot and expire
  * by themselves should this process die. */
 #include "parts/filter.h"
-#include "redis/bulk.h"
+#include "redis/bitmap.h"
 #include "redis/mark.h"
 #include "redis/meta.h"
 #include "redis/key_names.h"
@@ -18,7 +18,7 @@ enum { WINDOW = 8, HEAVY = 2, TEMP_SECONDS = 600 }; /* commands a trip; of those
 static int run_script(bf_redis *r, bf_error *err)
 {
     long long v = 0;
-    int rc = bf_link_run(r->link, &v, err);
+    int rc = bf_conn_run_script(r->conn, &v, err);
     return rc < 0 ? rc
            : v >= 0
                ? v != 0
@@ -42,15 +42,15 @@ static int lost_if_none(bf_redis *r, int rc, bf_error *err)
 }
 
 /* ---- temporary keys ---- */
-static void set_range(bf_link *l, const char *key, uint64_t at, const void *bytes, size_t len)
+static void set_range(bf_conn *l, const char *key, uint64_t at, const void *bytes, size_t len)
 {
-    bf_link_say(l, "ssnb", "SETRANGE", key, at, bytes, len);
+    bf_conn_command(l, "SETRANGE %s %n %b", key, at, bytes, len);
 }
 
-static int end_window(bf_link *l, const char *temp, bf_error *err)
+static int end_window(bf_conn *l, const char *temp, bf_error *err)
 {
-    bf_link_say(l, "ssn", "EXPIRE", temp, (uint64_t)TEMP_SECONDS);
-    return bf_link_finish(l, err);
+    bf_conn_command(l, "EXPIRE %s %n", temp, (uint64_t)TEMP_SECONDS);
+    return bf_conn_finish(l, err);
 }
 
 /* A key of zeros and the mark, if there is room for it, grown a step at a time. */
@@ -61,15 +61,15 @@ int bf_redis_zeros(bf_redis *r, const char *temp, uint32_t mark, bf_error *err)
     int rc = 0;
     bf_redis_mark_bytes(mark, big);
     for (bool whole = false; rc == 0 && !whole;) {
-        bf_link_begin(r->link, BF_CHANGES);
+        bf_conn_begin(r->conn, BF_WRITES);
         for (size_t n = 0; n < WINDOW && at < r->mark_at; n++, at += BF_REDIS_STEP)
-            set_range(r->link, temp, at, "", 1);
+            set_range(r->conn, temp, at, "", 1);
         whole = at >= r->mark_at;
         if (whole && bf_redis_mark_apart(r))
-            set_range(r->link, temp, r->mark_at - 1, "", 1);
+            set_range(r->conn, temp, r->mark_at - 1, "", 1);
         else if (whole)
-            set_range(r->link, temp, r->mark_at, big, sizeof big);
-        rc = end_window(r->link, temp, err);
+            set_range(r->conn, temp, r->mark_at, big, sizeof big);
+        rc = end_window(r->conn, temp, err);
     }
     return rc;
 }
@@ -79,14 +79,14 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
     uint64_t at = (r->bits + 7) / 8;
     int rc = 0;
     while (rc == 0 && at > 0) {
-        bf_link_begin(r->link, BF_CHANGES);
+        bf_conn_begin(r->conn, BF_WRITES);
         for (size_t n = 0; n < HEAVY && at > 0; n++) {
             const size_t c = at % BF_REDIS_STEP ? (size_t)(at % BF_REDIS_STEP) : BF_REDIS_STEP;
             at -= c;
-            set_range(r->link, temp, at, bytes + at, c);
-            bf_link_push(r->link);
+            set_range(r->conn, temp, at, bytes + at, c);
+            bf_conn_flush(r->conn);
         }
-        rc = end_window(r->link, temp, err);
+        rc = end_window(r->conn, temp, err);
     }
     return rc;
 }
@@ -94,23 +94,23 @@ static int upload(bf_redis *r, const char *temp, const uint8_t *bytes, bf_error 
 /* After a fault: best effort, the error stands. */
 void bf_redis_discard(bf_redis *r, const char *temp)
 {
-    bf_link_begin(r->link, BF_CHANGES);
-    bf_link_say(r->link, "ss", "DEL", temp);
-    bf_link_finish(r->link, NULL);
+    bf_conn_begin(r->conn, BF_WRITES);
+    bf_conn_command(r->conn, "DEL %s", temp);
+    bf_conn_finish(r->conn, NULL);
 }
 
 /* ---- making and changing ---- */
 int bf_redis_make(bf_redis *r, const bf_desc *d, bf_error *err)
 {
-    char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
+    char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     bf_redis_place(r, d);
     int rc = bf_redis_zeros(r, temp, mark, err);
     if (rc == 0) {
-        bf_link_begin(r->link, BF_CHANGES);
-        bf_link_eval(r->link, bf_script_create, 3);
-        bf_link_more(r->link, "sssx", r->key, r->meta, temp, r->seen);
+        bf_conn_begin(r->conn, BF_WRITES);
+        bf_conn_eval(r->conn, bf_script_create, 3);
+        bf_conn_append(r->conn, "%s %s %s %x", r->key, r->meta, temp, r->seen);
         bf_redis_meta_put(r, d, mark);
         rc = run_script(r, err);
     }
@@ -125,16 +125,16 @@ static int swap_in(bf_redis *r, const char *how, const char *temp, uint32_t mark
 {
     int rc = refresh_mark(r, err);
     if (rc < 0) return rc;
-    bf_link_begin(r->link, BF_CHANGES);
+    bf_conn_begin(r->conn, BF_WRITES);
     bf_redis_script(r, bf_script_exchange, temp);
-    bf_link_more(r->link, "xrs", mark, mark, how);
+    bf_conn_append(r->conn, "%x %r %s", mark, mark, how);
     return run_script(r, err);
 }
 
 /* renews: what comes of it has temp's mark. */
 static int exchange_bitmap(bf_redis *r, const char *how, const void *bytes, bf_error *err)
 {
-    char *temp = bf_redis_name(r->link, r->key, BF_NAME_TEMP, 0);
+    char *temp = bf_redis_name(r->conn, r->key, BF_NAME_TEMP, 0);
     uint32_t mark = bf_redis_new_mark();
     if (!temp) return bf_fail(err, BF_ENOMEM, "out of memory");
     int rc = bf_redis_zeros(r, temp, mark, err);
@@ -170,10 +170,10 @@ static int command_on_keys(bf_redis *r, const char *command, uint64_t ms, bf_err
     int rc = 0;
     for (int i = 0; rc == 0 && i < BF_REDIS_TRIES; i++) {
         if ((rc = refresh_mark(r, err)) < 0) return rc;
-        bf_link_begin(r->link, BF_CHANGES);
+        bf_conn_begin(r->conn, BF_WRITES);
         bf_redis_script(r, bf_script_care, NULL);
-        bf_link_word(r->link, command);
-        if (ms) bf_link_number(r->link, ms);
+        bf_conn_append(r->conn, "%s", command);
+        if (ms) bf_conn_append(r->conn, "%n", ms);
         rc = run_script(r, err);
     }
     return lost_if_none(r, rc, err);
@@ -200,7 +200,7 @@ typedef struct walk {
 static bool take_bytes(bf_redis *r, walk *w, uint64_t asked)
 {
     size_t len;
-    const char *bytes = bf_reply_only_text(&r->link->reply, &len);
+    const char *bytes = bf_reply_only_text(&r->conn->reply, &len);
     if (!bytes || len > asked) return false;
     if (len) memcpy(w->to, bytes, len); /* short: the key was lost, which the mark tells */
     memset(w->to + len, 0, (size_t)asked - len);
@@ -212,7 +212,7 @@ static bool take_bytes(bf_redis *r, walk *w, uint64_t asked)
 static bool take_count(bf_redis *r, walk *w, uint64_t asked)
 {
     long long v;
-    if (!bf_reply_integer(&r->link->reply, 0, &v) || v < 0 || (uint64_t)v > 8 * asked) return false;
+    if (!bf_reply_integer(&r->conn->reply, 0, &v) || v < 0 || (uint64_t)v > 8 * asked) return false;
     w->ones += (uint64_t)v;
     if (w->slices) *w->slices++ = (uint64_t)v;
     return true;
@@ -228,19 +228,19 @@ static int walk_once(bf_redis *r, walk *w, bf_error *err)
         uint64_t at = w->from;
         bool changed = false;
         bf_redis_outcome a = { .err = err };
-        bf_link_begin(r->link, BF_LOOKS);
+        bf_conn_begin(r->conn, BF_READS);
         for (; n < most && w->from < w->end; n++, w->from += w->step) {
             const uint64_t c = w->end - w->from < w->step ? w->end - w->from : w->step;
-            bf_link_say(r->link, "ssnn", w->command, r->key, w->from, w->from + c - 1);
-            if (w->to) bf_link_allow(r->link, 0, (size_t)c);
+            bf_conn_command(r->conn, "%s %s %n %n", w->command, r->key, w->from, w->from + c - 1);
+            if (w->to) bf_conn_expect(r->conn, 0, (size_t)c);
         }
-        if (bf_redis_marked(r)) bf_redis_put_mark(r);
-        int rc = bf_link_finish(r->link, err);
+        if (bf_redis_marked(r)) bf_redis_append_mark(r);
+        int rc = bf_conn_finish(r->conn, err);
         if (rc < 0) return rc;
         for (size_t i = 0; i < n; i++, at += w->step) {
-            bf_link_next(r->link);
+            bf_conn_next(r->conn);
             if (w->take(r, w, w->end - at < w->step ? w->end - at : w->step)) continue;
-            bf_link_drop(r->link);
+            bf_conn_drop(r->conn);
             return bf_fail(err, BF_EIO, "%s: unexpected reply to %s", r->label, w->command);
         }
         if (!bf_redis_marked(r)) continue;

@@ -1,6 +1,6 @@
-/* bulk.h - whole bitmaps of the key selected; each is called with the link locked.  Private. */
-#ifndef BF_REDIS_BULK_H
-#define BF_REDIS_BULK_H
+/* bitmap.h - whole bitmaps of the key selected; each is called with the link locked.  Private. */
+#ifndef BF_REDIS_BITMAP_H
+#define BF_REDIS_BITMAP_H
 #include "redis/redis.h"
 
 int bf_redis_make(
@@ -19,6 +19,6 @@ int bf_redis_zeros(
     bf_redis *r, const char *temp, uint32_t mark, bf_error *err); /* a key of zeros and the mark */
 void bf_redis_discard(bf_redis *r, const char *temp);
 
-/* glance.c */
+/* sample.c */
 int bf_redis_sample(bf_redis *r, uint64_t *ones, uint64_t *of, bf_error *err);
 #endif

@@ -1,16 +1,16 @@
-/* trip.c - a batch of positions as one trip: the only loop that says what is asked again.
+/* batch.c - a batch of positions as one trip: the only loop that says what is asked again.
  *
- * What is asked, and of which cells, is a row of functions: cells.c looks and counts up, counting.c
- * counts down.  Here is what all of them share: groups of several names (shards, parts) follow each
- * other in the same trip; the last thing read of a name is its mark; born of K:meta after the parts
- * of a filter that forgets, because K:meta may be lost, and created again, without them; WAIT,
- * after a change, where so many replicas are to have it.
+ * What is asked, and of which cells, is a row of functions: bitfield.c looks and counts up,
+ * counting.c counts down.  Here is what all of them share: groups of several names (shards, parts)
+ * follow each other in the same trip; the last thing read of a name is its mark; born of K:meta
+ * after the parts of a filter that forgets, because K:meta may be lost, and created again, without
+ * them; WAIT, after a change, where so many replicas are to have it.
  *
  * A lost key is an error, never "absent".  A change is never sent twice, unless its script said
  * that it did nothing. */
 #include "parts/filter.h"
 #include "redis/mark.h"
-#include "redis/trip.h"
+#include "redis/batch.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +18,11 @@
 /* ---- there and back ---- */
 /* Half of the time that a trip may take: its answer must come before that is over, and Redis looks
  * at its clock every 100 ms. */
-void bf_redis_put_wait(bf_redis *r)
+void bf_redis_append_wait(bf_redis *r)
 {
     if (!r->wait_replicas) return;
-    bf_link_say(
-        r->link, "snn", "WAIT", (uint64_t)r->wait_replicas, (uint64_t)(r->link->url.timeout * 500));
+    bf_conn_command(
+        r->conn, "WAIT %n %n", (uint64_t)r->wait_replicas, (uint64_t)(r->conn->url.timeout * 500));
 }
 
 static const bf_redis_op *op_of(const bf_redis_request *g)
@@ -45,7 +45,7 @@ static int take_wait(bf_redis *r, bf_redis_outcome *a)
 {
     long long got = 0;
     if (!bf_redis_next(r, a) && !a->unknown) return 0;
-    if (!bf_reply_integer(&r->link->reply, 0, &got)) return bf_redis_fail_protocol(r, a->err);
+    if (!bf_reply_integer(&r->conn->reply, 0, &got)) return bf_redis_fail_protocol(r, a->err);
     if (a->replicas < 0 || got < a->replicas) a->replicas = got;
     return 0;
 }
@@ -69,18 +69,18 @@ static const char *changes(const bf_redis_request *g, size_t n)
 static int trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
 {
     const bool change = changes(g, n) != NULL, wait = change && r->wait_replicas;
-    bf_link_begin(r->link, change ? BF_CHANGES : BF_LOOKS);
+    bf_conn_begin(r->conn, change ? BF_WRITES : BF_READS);
     for (size_t i = 0; i < n; i++)
         if (g[i].pending) {
             bf_redis_select(g[i].of);
             op_of(g + i)->put(g + i, g[i].of->shares_connection ? r->key : g[i].of->key);
         }
     if (r->by_born) {
-        bf_link_about(r->link, r->key);
-        bf_link_say(r->link, "sss", "HGET", r->meta, "born");
+        bf_conn_route(r->conn, r->key);
+        bf_conn_command(r->conn, "HGET %s born", r->meta);
     }
-    if (wait) bf_redis_put_wait(r);
-    int rc = bf_link_send(r->link, a->err);
+    if (wait) bf_redis_append_wait(r);
+    int rc = bf_conn_send(r->conn, a->err);
     if (rc < 0) return rc;
     for (size_t i = 0; rc == 0 && i < n; i++)
         if (g[i].pending) {
@@ -90,14 +90,14 @@ static int trip(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
             rc = op_of(g + i)->take(g + i, a);
         }
     if (rc == 0 && r->by_born && bf_redis_next(r, a))
-        a->filter_id = bf_reply_number(&r->link->reply, 0, 16);
+        a->filter_id = bf_reply_number(&r->conn->reply, 0, 16);
     return rc == 0 && wait ? take_wait(r, a) : rc;
 }
 
 /* To all groups, or where the answerer is a cluster to one after the other. */
 static int trips(bf_redis *r, bf_redis_request *g, size_t n, bf_redis_outcome *a)
 {
-    const size_t step = r->link->one_slot && r->shard ? 1 : n;
+    const size_t step = r->conn->one_slot && r->shard ? 1 : n;
     int rc = 0;
     *a = (bf_redis_outcome){ .err = a->err, .replicas = a->replicas };
     for (size_t i = 0; rc == 0 && !a->refused && i < n; i += step)
@@ -123,7 +123,7 @@ static int settle_add(bf_redis_request *g, bf_error *err)
     r->add_outcome = BF_SENT_IN;
     int rc = bf_redis_check_request(g, &changed, err);
     r->add_outcome = NULL;
-    if (rc < 0 && !g->pending && r->link->stands &&
+    if (rc < 0 && !g->pending && r->conn->healthy &&
         !r->adopted) /* they may have set the bits too */
         op_of(g)->undo(g);
     g->pending = rc < 0 && g->pending;
@@ -168,11 +168,11 @@ static int settle_marks(
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
 {
     char what[48];
-    const char *label = r->shard ? r->link->label : r->label; /* the shard's */
+    const char *label = r->shard ? r->conn->label : r->label; /* the shard's */
     if (!err || err->code != BF_EIO) return err ? err->code : BF_EIO;
     snprintf(what, sizeof what, "tell what was %s: no reply from", done);
     if (err->sys_errno) return bf_fail_sys(err, err->sys_errno, what, label);
-    if (!r->link->client)
+    if (!r->conn->client)
         return bf_fail(err, BF_EIO, "%s: cannot tell what was %s: unexpected reply", label, done);
     const bf_error said = *err; /* the host's own words */
     return bf_fail(err, BF_EIO, "cannot tell what was %s: %.130s", done, said.msg);
@@ -181,7 +181,7 @@ int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err)
 /* ---- a batch ---- */
 /* Where BITFIELD_RO turns out to be missing, only what looks is sent again: groups that are added
  * to come first and have been told what became of them. */
-int bf_redis_ask(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
+int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
 {
     const char *const done = changes(g, n);
     bf_redis_outcome a = { .err = err, .replicas = -1 };
@@ -190,12 +190,12 @@ int bf_redis_ask(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
         const char *change = changes(g, n);
         int rc = trips(r, g, n, &a);
         if (rc < 0)
-            return change && (r->link->sent || r->link->one_slot || tries)
+            return change && (r->conn->sent || r->conn->one_slot || tries)
                        ? bf_redis_fail_unknown_outcome(r, change, err)
                        : rc;
-        pending = a.unknown && !r->link->no_bitfield_ro;
+        pending = a.unknown && !r->conn->no_bitfield_ro;
         if (pending)
-            r->link->no_bitfield_ro = true;
+            r->conn->no_bitfield_ro = true;
         else if (a.refused)
             return a.refused;
         if (bf_redis_marked(r) && (rc = settle_marks(r, g, n, &a, &pending)) < 0) return rc;
@@ -204,7 +204,7 @@ int bf_redis_ask(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
     return done ? bf_redis_check_replicas(r, done, a.replicas, err) : 0;
 }
 
-int bf_redis_marks(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
+int bf_redis_read_marks(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err)
 {
     bf_redis_outcome a = { .err = err, .replicas = -1 };
     int rc = trips(r, g, n, &a);
@@ -219,7 +219,7 @@ static int ask_groups(bf_redis *r, bf_redis_request *g, size_t n, uint8_t *old, 
         g[i].old = old;
         memset(old, 1, g[i].nkeys * g[i].k); /* what no reply told is not undone */
     }
-    return bf_redis_ask(r, g, n, err);
+    return bf_redis_send_requests(r, g, n, err);
 }
 
 /* A group a shard.  The order of keys within a shard stays: it decides which is new. */

@@ -1,6 +1,6 @@
-/* trip.h - a batch of positions under one name or several as one trip.  Private. */
-#ifndef BF_REDIS_TRIP_H
-#define BF_REDIS_TRIP_H
+/* batch.h - a batch of positions under one name or several as one trip.  Private. */
+#ifndef BF_REDIS_BATCH_H
+#define BF_REDIS_BATCH_H
 #include "redis/mark.h"
 
 typedef struct { /* the positions of a batch that are under one name: a shard's or a part's */
@@ -20,14 +20,14 @@ typedef struct { /* the positions of a batch that are under one name: a shard's 
 } bf_redis_request;
 /* All groups in one trip, of r or of r's parts: what looks, what changes, or what changes and after
  * it what looks. */
-int bf_redis_ask(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err);
+int bf_redis_send_requests(bf_redis *r, bf_redis_request *g, size_t n, bf_error *err);
 int bf_redis_apply(const bf_redis_request *g, bf_error *err); /* g: a filter's, of all its shards */
-int bf_redis_marks(bf_redis *r, bf_redis_request *g, size_t n,
+int bf_redis_read_marks(bf_redis *r, bf_redis_request *g, size_t n,
     bf_error *err); /* nothing but the marks, as they are now */
 /* A group whose bits were exchanged meanwhile is to be asked again: *pending. */
 int bf_redis_check_request(bf_redis_request *g, bool *pending, bf_error *err);
 /* WAIT, where the filter waits for replicas; of its reply: an error where too few have it. */
-void bf_redis_put_wait(bf_redis *r);
+void bf_redis_append_wait(bf_redis *r);
 int bf_redis_check_replicas(const bf_redis *r, const char *done, long long have, bf_error *err);
 /* A fault while something was changed; done: "added", "removed". */
 int bf_redis_fail_unknown_outcome(bf_redis *r, const char *done, bf_error *err);
@@ -40,7 +40,7 @@ typedef struct {      /* what differs between looking, adding and removing */
     /* It was done though the key was lost: takes that back.  NULL: then it did nothing. */
     void (*undo)(const bf_redis_request *g);
 } bf_redis_op;
-extern const bf_redis_op bf_redis_tests, bf_redis_adds; /* cells.c */
+extern const bf_redis_op bf_redis_tests, bf_redis_adds; /* bitfield.c */
 extern const bf_redis_op bf_redis_removes;              /* counting.c */
 
 /* counting.c: bf_redis_unite of counters; a part of it, after an error */
