@@ -26,7 +26,7 @@ static int name_config(bf_redis *r, bf_error *err)
 static int name_meta(bf_redis *r, bf_error *err)
 {
     const char *key = r->key;
-    const bool cluster = r->conn->client && r->conn->client->cluster;
+    const bool cluster = r->conn->client->cluster;
     if (cluster && !bf_redis_tagged(key) && strchr(key, '}'))
         return bf_fail(err, BF_EINVAL,
             "key %.60s has a } in it, so in a cluster it needs a hash tag, as in {seen}:1", key);
@@ -70,8 +70,7 @@ bf_redis *bf_redis_start(bf_store *s, const bf_spec *spec, bf_error *err)
         return NULL;
     }
     if (bf_conn_open(r->conn, spec, err) < 0 || name_key(r, err) < 0) return NULL;
-    r->conn->one_slot =
-        r->conn->client && r->conn->client->cluster && spec->wait_replicas; /* WAIT asks one node */
+    r->conn->one_slot = r->conn->client->cluster && spec->wait_replicas; /* WAIT asks one node */
     r->shards = 1;
     r->wait_replicas = spec->wait_replicas;
     r->caches = spec->cache;

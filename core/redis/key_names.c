@@ -25,7 +25,7 @@ char *bf_redis_name(const bf_conn *l, const char *key, enum bf_redis_kind_of_nam
     switch (kind) {
     case BF_NAME_META: /* other clients know it as K:meta; only a cluster needs the slot */
         snprintf(suffix, sizeof suffix, "meta");
-        braces &= l->client && l->client->cluster;
+        braces &= l->client->cluster;
         break;
     case BF_NAME_SHARD: /* shards are to lie in different slots */
         snprintf(suffix, sizeof suffix, "%lld", (long long)i);

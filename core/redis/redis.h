@@ -41,19 +41,6 @@ enum { BF_REDIS_STEP = 1 << 20, BF_REDIS_MARK = 4 }; /* bytes */
 enum { BF_REDIS_TRIES = 50 };
 
 typedef struct bf_redis_cache bf_redis_cache;
-typedef struct { /* memory that grows and is used again */
-    void *at;
-    size_t cap;
-} bf_redis_buffer;
-static inline void *bf_redis_room(bf_redis_buffer *b, size_t bytes) /* NULL: out of memory */
-{
-    if (bytes <= b->cap) return b->at;
-    void *more = realloc(b->at, bytes + 64);
-    if (!more) return NULL;
-    b->at = more;
-    b->cap = bytes + 64;
-    return more;
-}
 typedef struct bf_redis {
     bf_conn *conn;              /* one per filter; its parts and shards share it */
     bool shares_connection;     /* a part: the link belongs to its filter */
