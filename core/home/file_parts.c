@@ -7,7 +7,7 @@
  * adders look at that word at every call. */
 #include "base/system.h"
 #include "bits/bits.h"
-#include "parts/whole.h"
+#include "parts/parts.h"
 #include "home/file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -171,8 +171,8 @@ static int follow(bf_filter *f, bf_error *err)
         return bf_fail(
             err, BF_EFORMAT, "%.80s is damaged: its number of parts is out of range", file->path);
     while (rc == 0 && c->count < want) rc = follow_one(f, err);
-    if (rc == 0 && opening && f->variant->sound)
-        rc = f->variant->sound(f, !f->part.store.read_only, file->path, err);
+    if (rc == 0 && opening && f->variant->forgets)
+        rc = bf_window_check(f, !f->part.store.read_only, file->path, err);
     return rc == 0 && opening ? check_end(f, err) : rc;
 }
 
@@ -190,7 +190,7 @@ static int append(bf_filter *f, const bf_desc *part, bf_error *err)
     const uint64_t at = end_of(f);
     bf_desc d = *part;
     d.secret_check = f->secret_check;
-    int e = bf_chain_check(f, err); /* if it was cut short, the gap would be zeros */
+    int e = bf_whole_check(f, err); /* if it was cut short, the gap would be zeros */
     if (e < 0) return e;
     const int fd = bf_file_fd(file, NULL, err);
     if (fd < 0) return fd;

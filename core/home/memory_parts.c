@@ -1,5 +1,5 @@
 /* memory_parts.c - parts in process memory: each a bitmap of its own. */
-#include "parts/whole.h"
+#include "parts/parts.h"
 #include <stdlib.h>
 
 extern const bf_store_ops bf_store_memory;

@@ -5,13 +5,12 @@
 #include "keys/keys.h"
 #include "parts/rebuild.h"
 #include "parts/span.h"
-#include "parts/whole.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Keys between two looks at the generation.  Counters of keys that a whole rebuild overtakes may be
  * incremented twice. */
-enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 10 };
+enum { KEYS_AT_ONCE = 1 << 15, COUNTED_AT_ONCE = 1 << 12 };
 
 /* ---- keys as positions ---- */
 static size_t keys_at_once(size_t positions, unsigned k, size_t most)
@@ -25,7 +24,7 @@ static size_t acceptable(const bf_batch *b)
     const bf_filter *f = b->f;
     for (size_t i = 0; f->hash->accept && i < b->n; i++) {
         if (f->hash->accept(f->secret, b->keys[i].ptr, b->keys[i].len, b->err) == 0) continue;
-        if (b->err) b->err->key = i;
+        b->err->key = i;
         return i;
     }
     return b->n;
@@ -122,7 +121,7 @@ static int64_t run_chunks(
         if (rc < 0) return rc;
         total += p ? answer(b, p, done, good, present) : answer(b, NULL, done, good, present);
         if (good == c) continue;
-        if (b->err) b->err->key = done + good;
+        b->err->key = done + good;
         return BF_EHOST;
     }
     return total;
@@ -172,32 +171,13 @@ static int64_t add_again(const bf_batch *first, uint64_t before, int64_t rc)
     return rc < 0 ? rc : rc + more < (int64_t)b.n ? rc + more : (int64_t)b.n;
 }
 
-static int64_t change_some(const bf_batch *b)
+static int64_t change(const bf_batch *b)
 {
     const uint64_t before = bf_generation(b->f);
     if ((b->op == BF_OP_REMOVE && b->f->atomic) || !bf_settled(before))
         return run_positions(b, &(locked_pass){ NULL, false });
     const int64_t rc = run_fixed(b);
     return b->op == BF_OP_REMOVE || bf_unchanged(b->f, before) ? rc : add_again(b, before, rc);
-}
-
-static int64_t change(const bf_batch *whole)
-{
-    bf_batch b = *whole;
-    bf_error own;
-    if (!b.err) b.err = &own;
-    const size_t most = b.f->part.g.counting ? COUNTED_AT_ONCE : KEYS_AT_ONCE;
-    int64_t total = 0, rc;
-    for (size_t done = 0; done < whole->n; done += b.n, total += rc) {
-        b.n = whole->n - done < most ? whole->n - done : most;
-        b.keys = whole->keys + done;
-        b.each = whole->each ? whole->each + done : NULL;
-        rc = change_some(&b);
-        if (rc >= 0) continue;
-        if (b.err->key != BF_NO_KEY) b.err->key += done;
-        return rc;
-    }
-    return total;
 }
 
 /* A single key that was added while the generation changed; its answer was present. */
@@ -213,10 +193,9 @@ static __attribute__((noinline)) int add_one_again(
 }
 
 /* ---- all of them ---- */
-static int64_t run_inside(bf_batch *b)
+static int64_t run_some(bf_batch *b, bool changes)
 {
     bf_filter *f = b->f;
-    const bool changes = b->op == BF_OP_ADD || b->op == BF_OP_REMOVE;
     int rc = bf_whole_check(f, b->err);
     if (rc < 0 || (changes && (rc = bf_writable(f, b->err)) < 0)) return rc;
     const size_t n = b->n;
@@ -232,34 +211,32 @@ static int64_t run_inside(bf_batch *b)
     return total < 0 || b->n == n ? total : BF_EINVAL;
 }
 
-/* Changes of a file: has it its name, after the last key and every so many? */
-static int64_t run_named(const bf_batch *whole)
-{
-    bf_batch b = *whole;
-    int64_t total = 0;
-    size_t done = 0, c;
-    do {
-        c = b.n = whole->n - done < KEYS_AT_ONCE ? whole->n - done : KEYS_AT_ONCE;
-        b.keys = whole->keys + done;
-        b.each = whole->each ? whole->each + done : NULL;
-        int64_t rc = run_inside(&b);
-        if (rc < 0 && b.err && b.err->key != BF_NO_KEY) b.err->key += done;
-        if (rc < 0) return rc;
-        total += rc;
-        if ((rc = bf_still_named(b.f, b.err)) < 0) return rc;
-        done += c;
-    } while (done < whole->n);
-    return total;
-}
-
-/* Not inlined: their large buffers must not burden the single key. */
+/* Changes of memory and of files go so many keys at once: a rebuild may begin in between, and
+ * others may take the file's name away.  Not inlined: large buffers must not burden the single key.
+ */
 static __attribute__((noinline)) int64_t run(
     bf_filter *f, int op, const bf_key *keys, size_t n, uint8_t *each, bf_error *err)
 {
-    const bool named = f->part.store.ops->has_name && (op == BF_OP_ADD || op == BF_OP_REMOVE);
-    bf_batch b = { f, op, keys, n, each, err };
+    const bool changes = op == BF_OP_ADD || op == BF_OP_REMOVE;
+    const size_t most = !changes || !f->part.store.ops->shadow ? SIZE_MAX
+                        : f->part.g.counting                   ? COUNTED_AT_ONCE
+                                                               : KEYS_AT_ONCE;
+    int64_t total = 0, rc;
+    bf_error own;
+    if (!err) err = &own;
     BF_CALL(f, NULL, entered);
-    return named ? run_named(&b) : run_inside(&b);
+    size_t done = 0, c;
+    do {
+        c = n - done < most ? n - done : most;
+        rc =
+            run_some(&(bf_batch){ f, op, keys + done, c, each ? each + done : NULL, err }, changes);
+        if (rc < 0 && err->key != BF_NO_KEY) err->key += done;
+        if (rc < 0) return rc;
+        total += rc;
+        if (changes && (rc = bf_still_named(f, err)) < 0) return rc;
+        done += c;
+    } while (done < n);
+    return total;
 }
 
 /* The single key of a filter without kernels: no chain, or one whose clock is the host's. */
@@ -268,10 +245,12 @@ static __attribute__((noinline)) int run_one(
 {
     const bf_key one = { key, len };
     uint64_t digest;
+    bf_error own;
+    if (!err) err = &own;
     BF_CALL(f, NULL, entered);
     if (f->variant->many)
         return op == BF_OP_ADD ? bf_chain_add(f, key, len, err) : bf_chain_test(f, key, len, err);
-    const int rc = (int)run_inside(&(bf_batch){ f, op, &one, 1, NULL, err });
+    const int rc = (int)run_some(&(bf_batch){ f, op, &one, 1, NULL, err }, op == BF_OP_ADD);
     if (op != BF_OP_ADD || !f->part.store.ops->has_name) return rc;
     bf_hash_xxh3.one(NULL, key, len, &digest);
     return bf_sometimes_named(f, digest, rc, err);

@@ -1,6 +1,7 @@
-/* chain.c - filters of many parts: their life, what they are, and the lock under which parts come
- * and go.  How keys go over the parts is span.c's, when parts come and go is grow.c's and
- * window.c's, where they live the homes'. */
+/* chain.c - a filter as its parts, be they one or many: opening them, holding them still, what they
+ * are, and the lock under which parts come and go.  Nothing above asks whether there is a chain of
+ * them.  How keys go over the parts is span.c's, when parts come and go is grow.c's and window.c's,
+ * where they live the homes'. */
 #include "bits/bits.h"
 #include "parts/parts.h"
 #include <stdlib.h>
@@ -68,22 +69,6 @@ int bf_chain_join(bf_chain *c, bf_piece *p)
     return 0;
 }
 
-/* A file that was cut short and made long again has zeros where its parts were. */
-int bf_chain_check(bf_filter *f, bf_error *err)
-{
-    bf_store *s = &f->part.store;
-    const int rc = s->ops->check ? s->ops->check(s, err) : 0;
-    for (unsigned i = 0; rc == 0 && i < bf_chain_count(f->chain); i++) {
-        const bf_piece *p = f->chain->piece[i];
-        if (p->page && !bf_live_sound(p->live))
-            return bf_fail(err, BF_EFORMAT,
-                "%.80s was overwritten while it was open: the page of "
-                "its part %u is missing",
-                bf_where(f, NULL), i);
-    }
-    return rc;
-}
-
 int bf_chain_take_in(bf_filter *f, bf_error *err)
 {
     int rc = bf_lock(f, err);
@@ -91,16 +76,6 @@ int bf_chain_take_in(bf_filter *f, bf_error *err)
     rc = f->part.store.ops->chain->follow(f, err);
     bf_unlock(f);
     return rc;
-}
-
-/* ---- what it is ---- */
-bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index)
-{
-    bf_desc d = bf_part_of(&f->chain->desc, index);
-    d.g = p->part.g;
-    d.secret_check = f->secret_check;
-    d.live = bf_live(p->live);
-    return d;
 }
 
 uint64_t bf_chain_bytes(const bf_filter *f)
@@ -111,12 +86,179 @@ uint64_t bf_chain_bytes(const bf_filter *f)
     return bytes;
 }
 
-int bf_chain_writable(bf_filter *f, bf_error *err)
+/* ---- what it is ---- */
+uint64_t bf_whole_parts(const bf_desc *d)
+{
+    return bf_variants[d->kind]->grows ? (uint64_t)d->live : d->parts + UINT64_C(1);
+}
+
+uint64_t bf_whole_cells(const bf_filter *f)
+{
+    const bf_piece *last = bf_whole_newest(f);
+    return last->start + last->part.g.m;
+}
+
+static uint64_t bits_bytes(const bf_filter *f, unsigned i)
+{
+    return bf_image_bytes(bf_bits(&bf_whole_piece((bf_filter *)f, i)->part.g)) - BF_HEADER;
+}
+
+bool bf_whole_compact(const bf_filter *f, unsigned parts)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < parts && bf_compact_fits(bytes); i++) bytes += bits_bytes(f, i);
+    return bf_compact_fits(bytes);
+}
+
+/* What a header's length depends on: no live word, which may lie in a file that was cut short. */
+static uint64_t header_bytes(const bf_filter *f, bool part, bool compact)
+{
+    bf_desc d = bf_describe(f);
+    d.secret_check = f->secret_check;
+    if (part && f->chain) d = bf_part_of(&d, 0);
+    return bf_header_bytes(&d, compact);
+}
+
+uint64_t bf_whole_head(const bf_filter *f, bool compact)
+{
+    return f->variant->many ? header_bytes(f, false, compact) : 0;
+}
+
+uint64_t bf_whole_part_bytes(const bf_filter *f, unsigned i, bool compact)
+{
+    return header_bytes(f, true, compact) + bits_bytes(f, i);
+}
+
+uint64_t bf_whole_bytes(const bf_filter *f, unsigned parts)
+{
+    const bool compact = bf_whole_compact(f, parts);
+    uint64_t bytes = bf_whole_head(f, compact);
+    for (unsigned i = 0; i < parts; i++) bytes += bf_whole_part_bytes(f, i, compact);
+    return bytes;
+}
+
+bf_desc bf_whole_describe(const bf_filter *f, unsigned parts)
+{
+    bf_desc d = bf_describe(f);
+    d.secret_check = f->secret_check;
+    d.live = f->variant->forgets ? bf_whole_latest(f) : parts;
+    return d;
+}
+
+bf_desc bf_whole_part(const bf_filter *f, const bf_piece *p, unsigned i)
+{
+    bf_desc d = bf_describe(f);
+    if (!f->chain) return d;
+    d = bf_part_of(&d, i);
+    d.g = p->part.g;
+    d.secret_check = f->secret_check;
+    d.live = bf_live(p->live);
+    return d;
+}
+
+void bf_whole_tell(bf_filter *f, unsigned i, bf_part_info *info)
+{
+    const bf_piece *p = bf_whole_piece(f, i);
+    const int64_t live = bf_live(p->live);
+    *info = (bf_part_info){
+        .first_bit = p->start, .m = p->part.g.m, .n = p->part.g.n, .p = p->part.g.p
+    };
+    if (f->variant->grows) info->keys = live < 0 ? 0 : (uint64_t)live;
+    if (!f->variant->forgets || live == BF_NEVER) return;
+    info->since = (double)live * bf_window_step(f->chain);
+    info->until = (double)(live + f->chain->desc.parts + 1) * bf_window_step(f->chain);
+}
+
+int bf_whole_target(bf_filter *f, const bf_piece **p, bf_error *err)
+{
+    int64_t now = 0;
+    *p = bf_whole_newest(f);
+    if (!f->variant->forgets) return 0;
+    int rc = bf_window_here(f, &now, err);
+    if (rc == 0) *p = bf_window_piece(f->chain, now);
+    return rc;
+}
+
+int64_t bf_whole_latest(const bf_filter *f) { return bf_live(f->chain->epoch); }
+
+int64_t bf_whole_oldest(const bf_filter *f, int64_t now)
+{
+    return now - (int64_t)f->chain->desc.parts;
+}
+
+bf_piece *bf_whole_of(const bf_filter *f, int64_t epoch)
+{
+    bf_piece *p = bf_window_piece(f->chain, epoch);
+    return bf_live(p->live) == epoch ? p : NULL;
+}
+
+bool bf_whole_stands(const bf_filter *f)
+{
+    return !f->variant->forgets || !f->part.store.ops->chain->look;
+}
+
+/* ---- opening ---- */
+static int many_here(const bf_filter *f, bf_error *err)
+{
+    const bf_store_ops *ops = f->part.store.ops;
+    return ops->chain ? 0
+                      : bf_fail(err, BF_ENOTSUP, "home %s cannot hold filters that grow or forget",
+                            ops->name);
+}
+
+int bf_whole_attach(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    if (!f->variant->many) return 1;
+    int rc = many_here(f, err);
+    if (rc < 0 || (rc = bf_chain_begin(f, d, spec, err)) < 0) return rc;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    if ((rc = ops->follow(f, err)) >= 0) return 1;
+    const bool may_make = !spec->read_only && !spec->must_exist && bf_sufficient(spec);
+    if (!may_make || !ops->lost || !ops->lost(f)) return rc;
+    bf_chain_free(f);
+    return 0;
+}
+
+int bf_whole_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    if (!f->variant->many) return s->ops->create(s, d, spec, err);
+    int rc = many_here(f, err);
+    return rc < 0 ? rc : s->ops->chain->create(f, d, spec, err);
+}
+
+int bf_whole_plan(bf_desc *d, bf_error *err)
+{
+    bf_desc first;
+    if (!bf_has_parts(d)) return 0;
+    int rc = bf_chain_part(d, 0, 0, &first, err);
+    d->g.m = first.g.m * bf_whole_parts(d);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- in use ---- */
+/* A file that was cut short and made long again has zeros where its parts were. */
+int bf_whole_check(bf_filter *f, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    const int rc = s->ops->check ? s->ops->check(s, err) : 0;
+    for (unsigned i = 0; rc == 0 && i < bf_whole_count(f); i++) {
+        const bf_piece *p = bf_whole_piece(f, i);
+        if (p->page && !bf_live_sound(p->live))
+            return bf_fail(err, BF_EFORMAT,
+                "%.80s was overwritten while it was open: the page of "
+                "its part %u is missing",
+                bf_where(f, NULL), i);
+    }
+    return rc;
+}
+
+int bf_whole_writable(bf_filter *f, bf_error *err)
 {
     bf_chain *c = f->chain;
-    const unsigned count = bf_chain_count(c);
+    const unsigned count = bf_whole_count(f);
     int rc = bf_writable(f, err);
-    if (rc < 0 || bf_uint_load_relaxed(&c->marked) == count) return rc;
+    if (rc < 0 || !c || bf_uint_load_relaxed(&c->marked) == count) return rc;
     if (c->piece[0]->page)
         rc = bf_refuse_wait(err, bf_where(f, NULL), "is to be marked as written");
     for (unsigned i = bf_uint_load_relaxed(&c->marked); rc == 0 && i < count; i++) {
@@ -127,6 +269,85 @@ int bf_chain_writable(bf_filter *f, bf_error *err)
     return rc;
 }
 
+int bf_whole_now(bf_filter *f, int64_t *now, bf_error *err)
+{
+    *now = 0;
+    return f->variant->forgets ? bf_window_now(f, now, err) : 0;
+}
+
+int bf_whole_follow(bf_filter *f, bf_error *err)
+{
+    int rc = bf_whole_check(f, err);
+    return rc == 0 && f->chain ? bf_chain_follow(f, err) : rc;
+}
+
+int bf_whole_hold(bf_filter *f, bf_error *err) { return f->chain ? bf_lock(f, err) : 0; }
+
+int bf_whole_hold_all(bf_filter *f, bf_error *err)
+{
+    int rc = bf_whole_check(f, err);
+    if (rc < 0 || !f->chain) return rc;
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    int64_t now = bf_live(f->chain->epoch);
+    if ((rc = bf_lock(f, err)) < 0) return rc;
+    if (ops->follow) rc = ops->follow(f, err);
+    if (rc >= 0 && ops->look && f->variant->forgets) rc = ops->look(f, &now, true, err);
+    if (rc < 0) bf_unlock(f);
+    return rc < 0 ? rc : 0;
+}
+
+int bf_whole_refresh(bf_filter *f, bf_error *err)
+{
+    int rc = bf_whole_hold_all(f, err);
+    if (rc == 0) bf_whole_let(f);
+    return rc;
+}
+
+void bf_whole_let(bf_filter *f)
+{
+    if (f->chain) bf_unlock(f);
+}
+
+int bf_whole_expire(bf_filter *f, double seconds, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    return f->chain ? s->ops->chain->expire(f, seconds, err) : s->ops->expire(s, seconds, err);
+}
+
+int bf_whole_remove(bf_filter *f, bf_error *err)
+{
+    bf_store *s = &f->part.store;
+    return f->chain ? s->ops->chain->remove(f, err) : s->ops->remove(s, err);
+}
+
+/* ---- another like it ---- */
+bf_spec bf_whole_spec(bf_filter *f)
+{
+    bf_spec spec = { .threads = f->atomic && !(f->part.store.ops->flags & BF_STORE_ATOMIC) };
+    if (f->secret_check && !f->functions) {
+        spec.secret = f->secret;
+        spec.secret_len = BF_SECRET_BYTES;
+    }
+    if (f->chain) {
+        spec.clock = f->chain->clock;
+        spec.clock_ctx = f->chain->clock_ctx;
+    }
+    return spec;
+}
+
+int bf_whole_append(bf_filter *f, const bf_desc *part, bf_error *err)
+{
+    return f->chain ? f->part.store.ops->chain->append(f, part, err) : 0;
+}
+
+void bf_whole_go_on(bf_filter *f, const bf_filter *as)
+{
+    if (!f->chain) return;
+    f->chain->full = as->chain->full;
+    bf_live_set(f->chain->epoch, bf_live(as->chain->epoch));
+}
+
+/* ---- growing ---- */
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
 {
     bf_chain *c = f->chain;
@@ -144,26 +365,7 @@ int bf_chain_next(bf_filter *f, unsigned count, bf_error *err)
         if (rc > 0) rc = ops->append(f, &part, err);
     }
     bf_unlock(f);
-    return rc < 0 ? rc : bf_chain_writable(f, err);
+    return rc < 0 ? rc : bf_whole_writable(f, err);
 }
 
-/* ---- with every part, under the lock: nothing is emptied or appended meanwhile ---- */
-int bf_chain_lock_whole(bf_filter *f, bf_error *err)
-{
-    const bf_chain_ops *ops = f->part.store.ops->chain;
-    int rc = bf_chain_check(f, err);
-    int64_t now = rc < 0 ? 0 : bf_live(f->chain->epoch);
-    if (rc < 0 || (rc = bf_lock(f, err)) < 0) return rc;
-    if (ops->follow && (rc = ops->follow(f, err)) < 0) bf_unlock(f);
-    if (rc >= 0 && ops->look && f->variant->forgets && (rc = ops->look(f, &now, true, err)) < 0)
-        bf_unlock(f);
-    return rc < 0 ? rc : 0;
-}
-
-/* The parts that others have appended by now. */
-int bf_chain_refresh(bf_filter *f, bf_error *err)
-{
-    int rc = bf_chain_lock_whole(f, err);
-    if (rc == 0) bf_unlock(f);
-    return rc;
-}
+const bf_variant bf_variant_fixed = { .stored = &bf_kind_fixed };

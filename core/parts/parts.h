@@ -23,11 +23,6 @@ struct bf_variant {
     bool many;    /* a header page or a companion hash of the whole, and parts that have theirs */
     bool grows;   /* parts are appended; the live word of a part counts its keys                */
     bool forgets; /* parts take turns; the live word of a part is its epoch                     */
-    /* NULL where time means nothing. */
-    int (*now)(bf_filter *f, int64_t *now, bf_error *err);
-    bool (*lives)(const bf_chain *c, const bf_piece *p, int64_t now);
-    int (*sound)(
-        bf_filter *f, bool write, const char *where, bf_error *err); /* live words as read */
     /* Both work on one span; answer is 0 or 1 for each key: present (test), new (add), and is zero
      * before. */
     int (*test)(bf_filter *f, bf_span *span, uint8_t *answer, bf_error *err);
@@ -120,9 +115,6 @@ int bf_chain_begin(
 void bf_chain_free(bf_filter *f);
 /* The filter's clock; if that is the system's, as of its last tick: some ms late, never early. */
 double bf_chain_tick(const bf_chain *c);
-/* Is the file as long as it was, and every part where it was?  Asked before the first look at its
- * map by all calls but those of a single key. */
-int bf_chain_check(bf_filter *f, bf_error *err);
 int bf_chain_join(bf_chain *c, bf_piece *p); /* takes p over as the last piece, under the lock */
 int bf_chain_take_in(bf_filter *f, bf_error *err);
 /* The parts that others have appended, if there is news of any. */
@@ -131,13 +123,8 @@ static inline int bf_chain_follow(bf_filter *f, bf_error *err)
     const bf_chain_ops *ops = f->part.store.ops->chain;
     return ops->news && ops->news(f) ? bf_chain_take_in(f, err) : 0;
 }
-int bf_chain_writable(bf_filter *f, bf_error *err); /* bf_writable, and every part's page marked */
 /* The part after the `count` that are known; somebody else's, where he was faster. */
 int bf_chain_next(bf_filter *f, unsigned count, bf_error *err);
-/* The lock, with every part taken in: nothing is emptied or appended meanwhile. */
-int bf_chain_lock_whole(bf_filter *f, bf_error *err);
-int bf_chain_refresh(bf_filter *f, bf_error *err); /* knows then all that others did before */
-bf_desc bf_chain_describe(const bf_filter *f, const bf_piece *p, unsigned index);
 uint64_t bf_chain_bytes(const bf_filter *f); /* of its file */
 
 /* window.c */
@@ -162,6 +149,74 @@ int bf_window_late(const bf_filter *f, const bf_piece *p, bf_error *err);
  * that of its parts. */
 int bf_window_check(bf_filter *f, bool write, const char *where, bf_error *err);
 double bf_window_step(const bf_chain *c); /* seconds an epoch takes */
+
+/* chain.c: a filter as its parts, be they one or many.  What is above parts/ goes over the parts by
+ * these and does not ask how many a filter has. */
+static inline unsigned bf_whole_count(const bf_filter *f)
+{
+    return f->chain ? bf_chain_count(f->chain) : 1;
+}
+static inline bf_piece *bf_whole_piece(bf_filter *f, unsigned i)
+{
+    return f->chain ? f->chain->piece[i] : &f->piece;
+}
+static inline const bf_piece *bf_whole_newest(const bf_filter *f)
+{
+    return bf_whole_piece((bf_filter *)f, bf_whole_count(f) - 1);
+}
+static inline bool bf_whole_lives(const bf_filter *f, const bf_piece *p, int64_t now)
+{
+    return !f->variant->forgets || bf_window_lives(f->chain, p, now);
+}
+
+uint64_t bf_whole_cells(const bf_filter *f); /* of all parts                                   */
+/* Of an image of the first so many parts: its bytes; has it no pages?  The bytes before the first
+ * part's; a part's. */
+uint64_t bf_whole_bytes(const bf_filter *f, unsigned parts);
+bool bf_whole_compact(const bf_filter *f, unsigned parts);
+uint64_t bf_whole_head(const bf_filter *f, bool compact);
+uint64_t bf_whole_part_bytes(const bf_filter *f, unsigned i, bool compact);
+bf_desc bf_whole_describe(const bf_filter *f, unsigned parts); /* as an image of so many parts is */
+bf_desc bf_whole_part(const bf_filter *f, const bf_piece *p, unsigned i); /* as part i's image is */
+uint64_t bf_whole_parts(const bf_desc *d); /* a new or a stored filter of this description has */
+
+/* Opened: takes in all parts that are there.  Created: 1, 0 somebody else was faster. */
+int bf_whole_attach(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);
+int bf_whole_create(bf_filter *f, const bf_desc *d, const bf_spec *spec, bf_error *err);
+int bf_whole_plan(bf_desc *d, bf_error *err); /* d->g.m becomes that of all its first parts */
+
+/* Are its words where they were?  Asked before the first look at a map; follow and refresh ask too.
+ */
+int bf_whole_check(bf_filter *f, bf_error *err);
+int bf_whole_follow(bf_filter *f, bf_error *err);  /* takes in the parts that it was told of    */
+int bf_whole_refresh(bf_filter *f, bf_error *err); /* all that others appended before           */
+int bf_whole_writable(bf_filter *f, bf_error *err);
+int bf_whole_now(
+    bf_filter *f, int64_t *now, bf_error *err); /* after a check; 0 where time is nothing */
+/* The parts that it knows, or all that are there, stay as they are until it is let go. */
+int bf_whole_hold(bf_filter *f, bf_error *err);
+int bf_whole_hold_all(bf_filter *f, bf_error *err);
+void bf_whole_let(bf_filter *f);
+int bf_whole_expire(bf_filter *f, double seconds, bf_error *err);
+int bf_whole_remove(bf_filter *f, bf_error *err);
+
+/* Those that forget: the epoch of the newest add; the oldest epoch that counts at that time; the
+ * piece of an epoch, NULL where it has none; do its parts stay where they are (else they come and
+ * go with the time)? */
+int64_t bf_whole_latest(const bf_filter *f);
+int64_t bf_whole_oldest(const bf_filter *f, int64_t now);
+bf_piece *bf_whole_of(const bf_filter *f, int64_t epoch);
+bool bf_whole_stands(const bf_filter *f);
+
+/* The part that a key would go into now. */
+int bf_whole_target(bf_filter *f, const bf_piece **p, bf_error *err);
+void bf_whole_tell(bf_filter *f, unsigned i, bf_part_info *info);
+
+/* What an empty one in memory is made from (bf_new_like): f's secret and clock.  Parts are appended
+ * to it one after the other, and then it goes on where f is. */
+bf_spec bf_whole_spec(bf_filter *f);
+int bf_whole_append(bf_filter *f, const bf_desc *part, bf_error *err);
+void bf_whole_go_on(bf_filter *f, const bf_filter *as);
 
 /* home/memory.c: in memory, empty; one that grows or forgets without parts.  spec gives secret or
  * functions, threads and clock, and may be NULL. */

@@ -136,7 +136,7 @@ int bf_chain_add(bf_filter *f, const void *key, size_t len, bf_error *err)
     if (!c->piece[0]->part.kernels)
         return (int)bf_chain_run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
     int rc = bf_chain_follow(f, err);
-    if (rc < 0 || (rc = bf_chain_writable(f, err)) < 0) return rc;
+    if (rc < 0 || (rc = bf_whole_writable(f, err)) < 0) return rc;
     f->hash->one(f->secret, key, len, d);
     rc = f->variant->add_one ? f->variant->add_one(f, d, err)
                              : (int)bf_chain_run(f, BF_OP_ADD, &(bf_key){ key, len }, 1, NULL, err);
@@ -177,7 +177,7 @@ static int add_chunk(bf_filter *f, const uint64_t *d, size_t n, const uint64_t *
     bf_span s;
     uint8_t answer[BF_CHUNK] = { 0 };
     uint64_t known = 0;
-    int rc = bf_chain_writable(f, err);
+    int rc = bf_whole_writable(f, err);
     if (rc < 0) return rc;
     s.asked = 0;
     if (f->variant->grows) {
@@ -220,7 +220,7 @@ static int reason(bf_filter *f, int op, int rc, bf_error *err)
     const bf_chain_ops *ops = f->part.store.ops->chain;
     if (!ops->doubts || !ops->doubts(f, op == BF_OP_ADD)) return rc;
     bf_flag_clear(&f->chain->moved);
-    const int more = bf_chain_refresh(f, err);
+    const int more = bf_whole_refresh(f, err);
     return more < 0 ? more : bf_flag_get(&f->chain->moved) ? 0 : rc;
 }
 
@@ -236,7 +236,7 @@ int64_t bf_chain_run(
         uint8_t *answer = each ? each + done : own;
         c = n - done < most ? n - done : most;
         int rc = bf_chain_follow(f, err);
-        if (rc < 0 || (op == BF_OP_ADD && (rc = bf_chain_writable(f, err)) < 0)) return rc;
+        if (rc < 0 || (op == BF_OP_ADD && (rc = bf_whole_writable(f, err)) < 0)) return rc;
         memset(answer, 0, c);
         for (size_t i = done + c; i < done + 2 * c && i < n; i++) bf_prefetch(keys[i].ptr);
         f->hash->run(f->secret, keys + done, c, s.d);

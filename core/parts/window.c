@@ -246,11 +246,6 @@ static int ask(bf_filter *f, bf_span *s, int64_t from, int64_t to, uint8_t *answ
     return 0;
 }
 
-static int64_t oldest(const bf_filter *f, int64_t now)
-{
-    return now - (int64_t)f->chain->desc.parts;
-}
-
 /* Parts turned up while others were asked: later ones, because another's clock is ahead, or some of
  * the past, by a union.  All are asked again but that of `own`, where the keys were just added. */
 static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t *answer,
@@ -263,31 +258,26 @@ static int ask_again(bf_filter *f, bf_span *s, int64_t now, int64_t own, uint8_t
             return bf_fail(
                 err, BF_EIO, "%.80s: its parts change too fast to be read", bf_where(f, NULL));
         if ((rc = ops->look(f, &now, false, err)) == 0)
-            rc = ask(f, s, oldest(f, now), own - 1, answer, value, err);
+            rc = ask(f, s, bf_whole_oldest(f, now), own - 1, answer, value, err);
         if (rc == 0) rc = ask(f, s, own + 1, now, answer, value, err);
     }
     return rc;
 }
 
 /* Where parts come and go the whole span is asked under the lock; the clock, which may run
- * anything, was read before. */
-static int test_remote(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, bf_error *err)
+ * anything, is read before. */
+static int test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 {
-    int rc = bf_lock(f, err);
-    if (rc < 0) return rc;
-    rc = f->part.store.ops->chain->look(f, &now, false, err);
-    if (rc == 0) rc = ask(f, s, oldest(f, now), now, answer, 1, err);
+    const bf_chain_ops *ops = f->part.store.ops->chain;
+    int64_t now = 0;
+    int rc = bf_window_now(f, &now, err);
+    if (rc < 0 || (ops->look && (rc = bf_lock(f, err)) < 0)) return rc;
+    if (ops->look) rc = ops->look(f, &now, false, err);
+    if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now, answer, 1, err);
+    if (!ops->look) return rc;
     if (rc == 0) rc = ask_again(f, s, now, BF_NEVER, answer, 1, err);
     bf_unlock(f);
     return rc;
-}
-
-static int test(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
-{
-    int64_t now = 0;
-    int rc = bf_window_now(f, &now, err);
-    if (rc == 0 && f->part.store.ops->chain->look) return test_remote(f, s, now, answer, err);
-    return rc < 0 ? rc : ask(f, s, oldest(f, now), now, answer, 1, err);
 }
 
 /* The ring is gone round once: piece after piece, from the oldest epoch to that of now. */
@@ -301,7 +291,7 @@ static int asked(bf_filter *f, bf_plane *room, const bf_plane **planes, unsigned
     if (rc < 0) return rc;
     int64_t at = (now + 1) % ring;
     if (at < 0) at += ring;
-    for (int64_t e = oldest(f, now); e <= now; e++) {
+    for (int64_t e = bf_whole_oldest(f, now); e <= now; e++) {
         if (bf_live(c->piece[at]->live) == e) room[living++] = c->plane[at];
         if (++at == ring) at = 0;
     }
@@ -340,7 +330,7 @@ static int add_to(bf_filter *f, bf_span *s, int64_t now, uint8_t *answer, bf_err
     bf_piece *living[BF_PARTS_MAX + 1];
     unsigned n = 0;
     living[n++] = bf_window_piece(f->chain, now);
-    for (int64_t e = now; e-- > oldest(f, now);) {
+    for (int64_t e = now; e-- > bf_whole_oldest(f, now);) {
         bf_piece *p = bf_window_piece(f->chain, e);
         if (bf_live(p->live) == e) living[n++] = p;
     }
@@ -368,7 +358,7 @@ static int add_here(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
     const size_t n = s->n; /* all of the run */
     memset(first, 0, n);
     int rc = set(f, s, &now, answer, first, err);
-    if (rc == 0) rc = ask(f, s, oldest(f, now), now - 1, answer, 0, err);
+    if (rc == 0) rc = ask(f, s, bf_whole_oldest(f, now), now - 1, answer, 0, err);
     for (size_t i = 0; i < n; i++) answer[i] |= first[i];
     return rc;
 }
@@ -384,9 +374,6 @@ static int add(bf_filter *f, bf_span *s, uint8_t *answer, bf_error *err)
 const bf_variant bf_variant_window = { .stored = &bf_kind_window,
     .many = true,
     .forgets = true,
-    .now = bf_window_now,
-    .lives = bf_window_lives,
-    .sound = bf_window_check,
     .test = test,
     .add = add,
     .asked = asked };

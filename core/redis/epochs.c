@@ -349,7 +349,7 @@ static void put_turn(bf_filter *f, bf_redis *r, const bf_redis_create_part_args 
 static int send_turn(bf_filter *f, bf_piece *p, int64_t epoch, bf_error *err)
 {
     bf_redis *whole = bf_redis_whole(f);
-    bf_desc d = bf_chain_describe(f, p, 0);
+    bf_desc d = bf_whole_part(f, p, 0);
     const bool none = f->chain->newest == BF_NEVER;
     char *key =
         none ? NULL : bf_redis_name(whole->conn, whole->key, BF_NAME_EPOCH, f->chain->newest);

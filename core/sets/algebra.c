@@ -2,7 +2,7 @@
  * building either.  Part by part; those of windows meet where their epochs are the same. */
 #include "bits/bits.h"
 #include "parts/rebuild.h"
-#include "parts/whole.h"
+#include "parts/parts.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* copy.c - filters made from others: copies in memory, empty ones, plain ones of counting ones.
  * Over the parts of the other, be they one or many. */
 #include "bits/bits.h"
-#include "parts/whole.h"
+#include "parts/parts.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static int copy_parts(bf_filter *to, bf_filter *from, bf_error *err)
 {
     int rc = 0;
     for (unsigned i = 0; rc == 0 && i < bf_whole_count(from); i++) {
-        const bf_desc d = bf_whole_part(from, i);
+        const bf_desc d = bf_whole_part(from, bf_whole_piece(from, i), i);
         if ((rc = bf_whole_append(to, &d, err)) == 0)
             rc = copy_words(bf_whole_piece(to, i), bf_whole_piece(from, i), err);
     }

@@ -3,7 +3,7 @@
 #include "base/system.h"
 #include "bits/bits.h"
 #include "home/file.h"
-#include "parts/whole.h"
+#include "parts/parts.h"
 #include "sets/sets.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static int put(void *ctx, uint64_t offset, const void *bytes, size_t len)
 static int write_part(bf_filter *f, unsigned i, bool compact, shifted *s, bf_error *err)
 {
     bf_piece *p = bf_whole_piece(f, i);
-    const bf_desc d = bf_whole_part(f, i);
+    const bf_desc d = bf_whole_part(f, bf_whole_piece((bf_filter *)f, i), i);
     const uint64_t nwords = p->part.store.nwords;
     bf_block_reader v;
     int rc = bf_reader_open(&v, p, err);
@@ -175,7 +175,7 @@ static int read_parts(bf_filter *f, const bf_desc *d, const uint8_t *page, int h
         !(f->variant->grows && d->dirty)) /* a mapped file may have been about to grow */
         rc = bf_fail(err, BF_EFORMAT, "%.80s is too long: %llu bytes, its parts need %llu",
             from->where, (ull)from->len, (ull)at);
-    return rc == 0 && f->variant->sound ? f->variant->sound(f, true, from->where, err) : rc;
+    return rc == 0 && f->variant->forgets ? bf_window_check(f, true, from->where, err) : rc;
 }
 
 /* page: that it was read from, also after an error. */

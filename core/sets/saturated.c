@@ -3,7 +3,7 @@
  * question is worth its cost.  One part is judged by the share of its cells that are set; many, of
  * which each may be full, by the rate of all. */
 #include "bits/bits.h"
-#include "parts/whole.h"
+#include "parts/parts.h"
 #include "sets/sets.h"
 
 static const double HALF = 0.5;

@@ -1,6 +1,6 @@
 /* sets.h - filters as sets of bits: what is in them, copies, unions, equality, bytes.  Private.
  * state.c, copy.c, algebra.c, rebuilt.c, saturated.c; image.c and foreign.c: to and from
- * bytes.  All go over a filter's parts, be they one or many (parts/whole.h). */
+ * bytes.  All go over a filter's parts, be they one or many (parts/parts.h). */
 #ifndef BF_SETS_H
 #define BF_SETS_H
 #include "parts/filter.h"

@@ -1,7 +1,7 @@
 /* state.c - what is in a filter, and what empties, stores or ends it: the number of its bits and
  * keys, reading, clearing, syncing, expiring.  Over its parts, be they one or many. */
 #include "bits/bits.h"
-#include "parts/whole.h"
+#include "parts/parts.h"
 #include "sets/sets.h"
 #include <stdlib.h>
 #include <string.h>
