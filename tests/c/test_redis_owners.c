@@ -344,7 +344,6 @@ static void names_the_owner(void)
 int main(void)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    NEEDS_REDIS();
     rs_start(&redis, NULL);
     RUN(names_the_owner);
     RUN(beside_each_other);
