@@ -180,13 +180,28 @@ static int begin_anew(bf_filter *f, bool opening, bf_error *err)
     uint32_t born;
     int rc = bf_redis_check_alike(f, &born, err);
     if (rc == 0 && born == bf_redis_whole(f)->filter_id) return 0; /* it is as it was */
-    if (rc == 0 && opening) bf_redis_whole(f)->filter_id = born;
-    if (rc < 0 || c->count == 0 || (rc = open_part(f, c->piece[0], 0, &d, err)) < 0) return rc;
+    bf_redis *whole = bf_redis_whole(f);
+    const uint32_t before = whole->filter_id;
+    if (rc == 0) whole->filter_id = born;
+    if (rc < 0 || c->count == 0) return rc;
+    if ((rc = open_part(f, c->piece[0], 0, &d, err)) < 0) {
+        if (!opening) whole->filter_id = before; /* the next call tells it */
+        return rc;
+    }
     if (c->kept < c->count) c->kept = c->count;
     for (unsigned i = 0; i < c->kept; i++) { c->piece[i]->known = 0; }
     bf_uint_store_release(&c->count, 1);
     bf_flag_clear(&c->full);
     return opening ? 0 : bf_redis_take_recreated(f, born, err);
+}
+
+/* Between K:meta and a part the filter may have been re-created. */
+static bool was_recreated(bf_redis *whole)
+{
+    bf_redis_lock(whole);
+    const bool other = bf_redis_has_other_id(whole);
+    bf_conn_unlock(whole->conn);
+    return other;
 }
 
 /* The newest part's mark counts as known once K:meta has said after it was read that there is no
@@ -199,7 +214,7 @@ static int refresh(bf_filter *f, bf_error *err)
     int64_t parts;
     uint32_t born;
     if (c->desc.kind == BF_WINDOW) return bf_redis_window_pieces(f, err);
-    for (;;) { /* each time with more parts, of BF_PARTS_MAX at most */
+    for (int tries = 0;;) { /* each time with more parts, of BF_PARTS_MAX at most */
         const uint32_t mark = c->count ? bf_redis_mark_of(c->piece[c->count - 1]) : 0;
         int rc = fetch_parts(whole, &parts, &born, err);
         if (rc == 0 && parts >= 1 && born != whole->filter_id) rc = begin_anew(f, opening, err);
@@ -216,7 +231,8 @@ static int refresh(bf_filter *f, bf_error *err)
             c->piece[c->count - 1]->known = mark;
             return 0;
         }
-        if ((rc = attach_parts(f, (unsigned)parts, err)) < 0) return rc;
+        rc = attach_parts(f, (unsigned)parts, err);
+        if (rc < 0 && (tries++ == BF_REDIS_TRIES || !was_recreated(whole))) return rc;
     }
 }
 
@@ -228,41 +244,40 @@ static bool has_new_parts(const bf_filter *f)
 }
 
 /* ---- a new part ---- */
-static void put_append(bf_filter *f, bf_redis *r, const bf_redis_create_part_args *b)
-{
-    bf_conn *l = r->conn;
-    bf_redis *whole = bf_redis_whole(f);
-    const unsigned i = f->chain->count;
-    bf_conn_append(l, "%n %n", (uint64_t)i, (uint64_t)(i ? 0 : BF_WHOLE_ARGS));
-    if (i == 0) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
-    bf_redis_meta_put(r, b->desc, b->own_mark);
-}
-
-/* 1 it is there, 0 somebody was faster, 2 the part before it has another mark by now. */
+/* 1 created, 0 another process was faster, 2 the newest part has another mark by now. */
 static int send_append(bf_filter *f, bf_piece *p, const bf_desc *d, bf_error *err)
 {
-    const bf_chain *c = f->chain;
-    const bool first = c->count == 0;
-    bf_redis *r = bf_redis_of(p), *before = first ? NULL : bf_redis_of(c->piece[c->count - 1]);
-    const bf_redis *whole = bf_redis_whole(f);
-    const bf_redis_create_part_args b = { .script = bf_script_append,
-        .before = first ? NULL : before->key,
-        .before_meta = first ? NULL : before->meta,
-        .mark_at = first ? 0 : before->mark_at,
-        .mark = !first            ? before->mark
-                : whole->recreate ? whole->filter_id
-                                  : 0,
-        .next = bf_redis_new_mark(),
-        .own_mark = bf_redis_new_mark(),
-        .desc = d,
-        .later = first ? BF_PARTS_MAX - 1 : 0,
-        .rest = put_append };
-    int rc = bf_redis_create_part(f, r, &b, err);
+    const unsigned i = f->chain->count;
+    bf_redis *r = bf_redis_of(p), *whole = bf_redis_whole(f),
+             *before = i ? bf_redis_of(f->chain->piece[i - 1]) : NULL;
+    bf_conn *l = r->conn;
+    const uint32_t next = bf_redis_new_mark(), own_mark = bf_redis_new_mark(),
+                   known = before            ? before->mark
+                           : whole->recreate ? whole->filter_id
+                                             : 0;
+    char *temp = bf_redis_begin_part(r, d, own_mark, err);
+    if (!temp) return err ? err->code : BF_EIO;
+    bf_conn_eval(l, bf_script_append, 6 + (before ? 0 : 2 * (BF_PARTS_MAX - 1)));
+    bf_conn_append(l, "%s %s %s %s %s %s", before ? before->key : whole->key,
+        before ? before->meta : whole->meta, temp, r->key, r->meta, whole->meta);
+    for (unsigned later = 1; !before && later < BF_PARTS_MAX; later++) {
+        char *key = bf_redis_name(l, whole->key, BF_NAME_PART, later),
+             *meta = key ? bf_redis_name(l, key, BF_NAME_META, 0) : NULL;
+        l->no_memory |= !meta;
+        if (meta) bf_conn_append(l, "%s %s", key, meta);
+        free(key);
+        free(meta);
+    }
+    bf_conn_append(l, "%n %x %r %x %n %n", before ? before->mark_at : 0, known, next, next,
+        (uint64_t)i, (uint64_t)(before ? 0 : BF_WHOLE_ARGS));
+    if (!before) bf_redis_put_whole(whole, &f->chain->desc, f->secret_check);
+    bf_redis_meta_put(r, d, own_mark);
+    int rc = bf_redis_end_part(r, temp, err);
     if (rc != 1) return rc;
-    r->mark = r->filter_id = p->known = b.own_mark;
+    r->mark = r->filter_id = p->known = own_mark;
     r->keys = 0;
     if ((rc = bf_redis_part_cache(r, err)) < 0) return rc;
-    if (before) __atomic_store_n(&before->mark, b.next, __ATOMIC_RELEASE);
+    if (before) __atomic_store_n(&before->mark, next, __ATOMIC_RELEASE);
     return 1;
 }
 

@@ -4,8 +4,8 @@
  * A derived name is K with a suffix.  Where both must lie in one slot of a cluster, and K has no
  * hash tag of its own, it is {K} with the suffix.  Different keys can so have the same derived
  * name ({seen}:p0 is a part of `seen` and of `{seen}`), and any derived name can be the key of a
- * filter too.  That is why every companion hash has the field `owner`: the key K of the filter
- * that it belongs to.  A filter that reads another owner there leaves that name alone (meta.c). */
+ * filter too.  That is why every companion hash says which filter it belongs to, by key and id
+ * (meta.c); what belongs to another filter is left alone. */
 #include "redis/key_names.h"
 #include "redis/meta.h"
 #include <stdio.h>
