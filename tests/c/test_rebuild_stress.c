@@ -149,8 +149,8 @@ static uint64_t absent_of(uint64_t round, uint64_t *checked)
             const uint64_t key = name_of(who, i);
             if (bf_test(shared, &key, 8, NULL) == 1 || ++absent > 5) continue;
             printf("     %s, %s: key %llu of adder %d is absent after round %llu\n",
-                in_file ? "file" : "memory", counting ? "counters" : "bits",
-                (unsigned long long)i, who, (unsigned long long)round);
+                in_file ? "file" : "memory", counting ? "counters" : "bits", (unsigned long long)i,
+                who, (unsigned long long)round);
         }
     }
     return absent;
