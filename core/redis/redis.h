@@ -10,9 +10,9 @@
  *   adopt.c       taking over foreign bitmaps      redisson.c  filters that Redisson keeps
  *   batch.c       a batch in one round trip        bitfield.c  commands for bits and counters
  *   counting.c    counters down; sums of them      cache.c     keys known to be present
- *   bitmap.c      complete bitmaps                 sample.c    about how full one is
- *   parts.c       a batch over all parts           grown.c     parts of growing filters
- *   epochs.c      parts of forgetting filters      store.c     what the home offers
+ *   bitmap.c      complete bitmaps; samples        parts.c     a batch over all parts
+ *   grown.c       parts of growing filters         epochs.c    parts of forgetting filters
+ *   store.c       what the home offers
  *
  * A filter under key K:
  *   K        the bits, byte i/8 mask 0x80 >> (i % 8), zeros up to a multiple of 4 bytes, then the
