@@ -14,6 +14,8 @@ int bf_redis_read_key(
 /* Several keys of whole's in one trip: those that are sound are open then, and peeked.  What is
  * wrong with another says bf_redis_attach_key. */
 int bf_redis_prefetch_keys(bf_redis *whole, bf_redis *const *r, unsigned n, bf_error *err);
+/* Are all keys that hold bits, and their companion hashes, as the handle knows them? */
+bool bf_redis_keys_current(bf_redis *r);
 int bf_redis_part_cache(bf_redis *r, bf_error *err); /* of a part that was just opened, if asked */
 int bf_redis_no_cache(const bf_redis *r, bf_error *err);
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err);

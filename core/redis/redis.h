@@ -53,6 +53,7 @@ typedef struct bf_redis {
     uint64_t mark_at;   /* byte offset */
     uint32_t mark;      /* 0: a foreign bitmap, which has none; with shards K:meta's own */
     uint32_t filter_id; /* the mark that it was made with; clearing and rebuilding keep it */
+    uint32_t whole_id;  /* of a part or a shard: the filter_id of its filter */
     uint32_t seen;      /* the mark K:meta had when it was opened, 0 = there was no K:meta */
     bool loss_reported; /* the caller knows that its keys are gone: no second error */
     bool making;        /* K:meta said that shards were still being made */
