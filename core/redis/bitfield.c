@@ -12,7 +12,7 @@
  * How a key is read is decided once and kept in present[] until its reply is read.  batch.c decides
  * when commands are sent, and sent again. */
 #include "bits/bits.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/scripts.h"
 #include "redis/batch.h"

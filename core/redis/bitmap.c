@@ -4,9 +4,9 @@
  * are in K's slot and expire if this process dies. */
 #include "parts/filter.h"
 #include "redis/bitmap.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/key_names.h"
+#include "redis/names.h"
 #include "redis/scripts.h"
 #include <stdlib.h>
 #include <string.h>
