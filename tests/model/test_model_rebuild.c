@@ -138,8 +138,8 @@ static void kills(int me)
     model_kill(0);
     give_back(0);
     bf_file *file = handle[0]->part.store.impl;
-    if (file->maker) __real_munmap(file->maker, BF_HEADER);
-    file->maker = NULL;
+    if (file->maker.map) __real_munmap(file->maker.map, BF_HEADER);
+    file->maker.map = NULL;
     adds(me);
 }
 
