@@ -156,40 +156,11 @@ bf_desc bf_whole_part(const bf_filter *f, const bf_piece *p, unsigned i)
     return d;
 }
 
-void bf_whole_tell(bf_filter *f, unsigned i, bf_part_info *info)
-{
-    const bf_piece *p = bf_whole_piece(f, i);
-    const int64_t live = bf_live(p->live);
-    *info = (bf_part_info){
-        .first_bit = p->start, .m = p->part.g.m, .n = p->part.g.n, .p = p->part.g.p
-    };
-    if (f->variant->grows) info->keys = live < 0 ? 0 : (uint64_t)live;
-    if (!f->variant->forgets || live == BF_NEVER) return;
-    info->since = (double)live * bf_window_step(f->chain);
-    info->until = (double)(live + f->chain->desc.parts + 1) * bf_window_step(f->chain);
-}
-
-int bf_whole_target(bf_filter *f, const bf_piece **p, bf_error *err)
-{
-    int64_t now = 0;
-    *p = bf_whole_newest(f);
-    if (!f->variant->forgets) return 0;
-    int rc = bf_window_here(f, &now, err);
-    if (rc == 0) *p = bf_window_piece(f->chain, now);
-    return rc;
-}
-
 int64_t bf_whole_latest(const bf_filter *f) { return bf_live(f->chain->epoch); }
 
 int64_t bf_whole_oldest(const bf_filter *f, int64_t now)
 {
     return now - (int64_t)f->chain->desc.parts;
-}
-
-bf_piece *bf_whole_of(const bf_filter *f, int64_t epoch)
-{
-    bf_piece *p = bf_window_piece(f->chain, epoch);
-    return bf_live(p->live) == epoch ? p : NULL;
 }
 
 bool bf_whole_stands(const bf_filter *f)
@@ -267,12 +238,6 @@ int bf_whole_writable(bf_filter *f, bf_error *err)
     }
     if (rc == 0) bf_uint_store_relaxed(&c->marked, count);
     return rc;
-}
-
-int bf_whole_now(bf_filter *f, int64_t *now, bf_error *err)
-{
-    *now = 0;
-    return f->variant->forgets ? bf_window_now(f, now, err) : 0;
 }
 
 int bf_whole_follow(bf_filter *f, bf_error *err)
