@@ -586,9 +586,8 @@ static void cut_short_while_it_is_opened(void)
     for (int i = 0; i < KINDS; i++) {
         bf_close(OPEN(&kinds[i]));
         cut_now = true;
-        e = (bf_error){ 0 };
-        CHECK(!bf_open(again(&kinds[i], false), &e) && e.code == BF_EFORMAT);
-        CHECK_HAS(e.msg, "was truncated while it was opened");
+        CHECK_NO_FILTER(
+            bf_open(again(&kinds[i], false), &e), BF_EFORMAT, "was truncated while it was opened");
         as_ever();
         unlink(path);
     }
@@ -605,8 +604,7 @@ static void growth_of_what_was_cut_short(void)
           truncate(path, (off_t)was - 64) == 0); /* in its last page: no access to it is SIGBUS */
     int rc = 0;
     for (int i = 100; i < 100000 && rc >= 0; i++) rc = bf_add(f, &i, sizeof i, &e);
-    CHECK_EQ(rc, BF_EFORMAT);
-    CHECK_HAS(e.msg, "was truncated while it was open");
+    CHECK_REFUSED(rc, BF_EFORMAT, "was truncated while it was open");
     CHECK_EQ(size(), was - 64);
     bf_close(f);
     unlink(path);
