@@ -1,6 +1,7 @@
 /* keyset.c - a filter of several keys in Redis: its shards (K:0, K:1, ...) or its parts, and
- * K:meta, which says what the whole is.  Names: key_names.c.  When a part is made, and which part a
- * key goes to, is grown.c's and epochs.c's; what is asked of several keys in one trip is batch.c's.
+ * K:meta, which says what the whole is.  Names: names.c.  When a part is made, and which part a
+ * key goes to, is scalable.c's and window.c's; what is asked of several keys in one trip is
+ * batch.c's.
  *
  * A shard is a key as that of a filter without shards, with a mark and a companion hash of its own,
  * so that making, following, clearing one is what it is there: code that selects a shard works on
@@ -8,11 +9,11 @@
  * shards are missing: an error for those who only open it, and the next constructor makes them. */
 #include "bits/bits.h"
 #include "parts/filter.h"
-#include "redis/attach.h"
+#include "redis/open.h"
 #include "redis/bitmap.h"
-#include "redis/key_names.h"
+#include "redis/names.h"
 #include "redis/keyset.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/scripts.h"
 #include <stdio.h>

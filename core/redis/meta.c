@@ -16,7 +16,7 @@
 #include "parts/parts.h"
 #include "bits/bits.h"
 #include "parts/filter.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/parts.h"
 #include <errno.h>

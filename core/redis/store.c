@@ -1,15 +1,15 @@
 /* store.c - bits in strings of Redis, by URL or client: what the home offers, each with the
- * connection to itself.  Opening is attach.c's, batches are batch.c's, whole bitmaps bitmap.c's,
- * shards sharded.c's. */
+ * connection to itself.  Opening is open.c's, batches are batch.c's, complete
+ * bitmaps bitmap.c's, shards keyset.c's. */
 #include "parts/parts.h"
 #include "bits/bits.h"
-#include "redis/attach.h"
+#include "redis/open.h"
 #include "redis/bitmap.h"
 #include "redis/cache.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
 #include "redis/parts.h"
-#include "redis/redisson.h"
+#include "redis/foreign.h"
 #include "redis/keyset.h"
 #include "redis/batch.h"
 #include <stdio.h>

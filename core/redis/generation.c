@@ -1,11 +1,11 @@
-/* mark.c - the mark after the last bit: asked for, read, compared with K:meta, followed where
+/* generation.c - the mark after the last bit: asked for, read, compared with K:meta, followed where
  * somebody exchanged the bits.  A lost key is an error, never "absent".  Also which of several keys
  * is selected, because each has its mark. */
 #include "bits/bits.h"
 #include "redis/cache.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/redisson.h"
+#include "redis/foreign.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,10 +1,10 @@
-/* attach.c - opening what is under a key: a filter of ours, Redisson's, or a bitmap of another
+/* open.c - opening what is under a key: a filter of ours, Redisson's, or a bitmap of another
  * system.  Writes nothing. */
-#include "redis/attach.h"
-#include "redis/mark.h"
+#include "redis/open.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/key_names.h"
-#include "redis/redisson.h"
+#include "redis/names.h"
+#include "redis/foreign.h"
 #include "redis/keyset.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -138,67 +138,6 @@ static bool may_create(const bf_spec *spec)
     return !spec->read_only && !spec->must_exist && bf_sufficient(spec);
 }
 
-int bf_redis_no_cache(const bf_redis *r, bf_error *err)
-{
-    return bf_fail(
-        err, BF_ENOTSUP, "%s is a foreign bitmap: it has no mark, and cache needs one", r->label);
-}
-
-static int none_past(bf_redis *r, uint64_t m, bf_error *err)
-{
-    size_t len;
-    int rc;
-    if (m % 8 == 0) return 0;
-    bf_conn_begin(r->conn, BF_READS);
-    bf_redis_append_range(r, m / 8, 1);
-    if ((rc = bf_conn_finish(r->conn, err)) < 0) return rc;
-    const char *last = bf_reply_text(&r->conn->reply, 0, &len);
-    if (!last || len == 0 || !(*last & 0xFF >> m % 8)) return 0;
-    return bf_fail(err, BF_EMISMATCH, "%s has bits set past m=%llu: it has another m", r->label,
-        (unsigned long long)m);
-}
-
-/* Shorter than m is how Redis keeps zeros; longer, m is not theirs, and keys that are there would
- * read as absent.  Our own bits are longer by their mark: opened so when the companion hash was
- * lost. */
-static int long_as_m(bf_redis *r, uint64_t m, uint64_t bytes, bf_error *err)
-{
-    if (bytes <= (m + 7) / 8 || bytes == bf_redis_length(r)) return none_past(r, m, err);
-    return bf_fail(err, BF_EMISMATCH,
-        "%s holds %llu bytes, m=%llu bits take %llu: it has another m", r->label,
-        (unsigned long long)bytes, (unsigned long long)m, (unsigned long long)((m + 7) / 8));
-}
-
-/* A bitmap that another system made: no companion hash, no mark, and never longer than it is. */
-static int attach_foreign(
-    bf_redis *r, const bf_spec *spec, bf_desc *d, long long bytes, bf_error *err)
-{
-    if (!(spec->must_exist || spec->read_only || spec->adopt) || !spec->scheme)
-        return bf_fail(err, BF_EFORMAT,
-            "%s holds %lld bytes that are not our filter: to take over a bitmap of another system, "
-            "give scheme, m, k and adopt",
-            r->label, bytes);
-    if (spec->shards > 1)
-        return bf_fail(err, BF_ENOTSUP, "%s is a foreign bitmap: it has no shards", r->label);
-    if (spec->cache && !spec->adopt) return bf_redis_no_cache(r, err);
-    if (spec->counting)
-        return bf_fail(err, BF_ENOTSUP,
-            "%s holds bytes of another system, which are bits and not counters", r->label);
-    int rc = bf_size(d, spec, BF_REDIS_M_MAX, err);
-    if (rc < 0 || (rc = bf_secret_check(d->scheme, spec, &d->secret_check, err)) < 0) return rc;
-    bf_redis_place(r, d);
-    if ((rc = long_as_m(r, d->g.m, (uint64_t)bytes, err)) < 0) return rc;
-    if (spec->adopt && (uint64_t)bytes > (d->g.m + 7) / 8 && !bf_redis_mark_apart(r))
-        return bf_fail(err, BF_EMISMATCH,
-            "%s holds %lld bytes, more than m=%llu needs: adopt would overwrite the last 4; pass "
-            "its true m, "
-            "or rebuild it without adopt",
-            r->label, bytes, (unsigned long long)d->g.m);
-    if (spec->adopt) return bf_redis_adopt(r, d, err);
-    r->foreign = true;
-    return 1;
-}
-
 /* As Redisson keeps it.  Bits without Redisson's hash are opened as any other bits are: they may be
  * another system's, or belong to a filter of ours. */
 int bf_redis_attach_redisson(bf_redis *r, const bf_spec *spec, bf_desc *d, bf_error *err)
@@ -284,7 +223,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     r->seen = m.mark;
     r->making = m.making;
     if (d->kind || (d->g.shards > 1 && !shard)) r->filter_id = m.id;
-    if (d->kind) { /* grown.c and epochs.c open its parts */
+    if (d->kind) { /* scalable.c and window.c open its parts */
         r->recreate = r->missing = false;
         return 1;
     }
@@ -305,7 +244,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
     }
     if (!there) { /* another system's bits, or the stub of an add to a filter that was just deleted,
                    * or what another adopter has just made longer by its mark */
-        rc = attach_foreign(r, spec, d, s.bytes, err);
+        rc = bf_redis_attach_foreign(r, spec, d, s.bytes, err);
         *stub = rc == BF_EFORMAT || rc == BF_EMISMATCH || (spec->adopt && rc == 0);
         return rc;
     }
@@ -318,12 +257,7 @@ static int attach_once(bf_redis *r, const bf_spec *spec, bf_desc *d, bool *stub,
         return 1;
     }
     *stub = true;
-    if (r->adopted && spec->adopt) { /* theirs, begun after the one that was adopted was lost */
-        if ((rc = bf_match(d, spec, r->label, err)) < 0 ||
-            (rc = long_as_m(r, d->g.m, (uint64_t)s.bytes, err)) < 0)
-            return rc;
-        return bf_redis_adopt(r, d, err);
-    }
+    if (r->adopted && spec->adopt) return bf_redis_adopt_again(r, spec, d, s.bytes, err);
     return bf_fail(err, BF_EFORMAT,
         "%s holds %lld bytes, but not the mark of its :meta: delete both keys to start again",
         r->label, s.bytes);

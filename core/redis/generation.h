@@ -1,6 +1,6 @@
-/* mark.h - the mark after the last bit, and which key is selected.  Private. */
-#ifndef BF_REDIS_MARK_H
-#define BF_REDIS_MARK_H
+/* generation.h - the mark after the last bit, and which key is selected.  Private. */
+#ifndef BF_REDIS_GENERATION_H
+#define BF_REDIS_GENERATION_H
 #include "redis/redis.h"
 
 bool bf_redis_marked(const bf_redis *r); /* does a trip tell whether the bits are the same? */

@@ -1,5 +1,5 @@
-/* grown.c - parts of a growing filter in Redis: part i is the string {K}:p<i> with its mark and its
- * companion hash, as a fixed filter has them.  K:meta has what the whole is and how many parts
+/* scalable.c - parts of a growing filter in Redis: part i is the string {K}:p<i> with its mark and
+ * its companion hash, as a fixed filter has them.  K:meta has what the whole is and how many parts
  * there are; K itself is not used.
  *
  * A part is appended by one script, which also gives the part before it a new mark.  Every trip to
@@ -11,11 +11,11 @@
  */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "redis/attach.h"
+#include "redis/open.h"
 #include "redis/bitmap.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/key_names.h"
+#include "redis/names.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* epochs.c - parts of a forgetting filter in Redis: the part of epoch e is the string {K}:w<e>,
+/* window.c - parts of a forgetting filter in Redis: the part of epoch e is the string {K}:w<e>,
  * made by the first who adds in that epoch, and expired by Redis a whole step after its keys' time
  * is over.  K:meta has what the whole is, the newest epoch there is (`epoch`), and a field e<epoch>
  * for each part that must be there.
@@ -11,11 +11,11 @@
  * making that comes parts + 1 epochs later. */
 #include "bits/bits.h"
 #include "parts/parts.h"
-#include "redis/attach.h"
+#include "redis/open.h"
 #include "redis/bitmap.h"
-#include "redis/mark.h"
+#include "redis/generation.h"
 #include "redis/meta.h"
-#include "redis/key_names.h"
+#include "redis/names.h"
 #include "redis/parts.h"
 #include "redis/scripts.h"
 #include <math.h>
