@@ -72,7 +72,7 @@ void filters_close(filters *fs);
 served *filters_known(filters *fs, text name, bool to_add);
 bool filters_has_open(filters *fs, text name); /* and did its last call succeed? */
 /* The same, opened if it is not open: may wait for Redis, for a disk and for a merge.  NULL: *err
- * has the reason, with the code FILTER_GONE if there is no filter of this name. */
+ * has the reason, with the code FILTER_GONE if no filter has this name. */
 served *filters_find(filters *fs, text name, bf_error *err);
 void filters_done(served *s);
 /* Does "default" answer?  One that is locked does.  open: open it if it is not current.  0 or an
