@@ -151,3 +151,19 @@ void name_key(Py_ssize_t index)
     Py_DECREF(value);
     note_number("index", index);
 }
+
+PyObject *call_helper(const char *module, const char *function, const char *format, ...)
+{
+    char path[64];
+    va_list ap;
+    va_start(ap, format);
+    PyObject *args = Py_VaBuildValue(format, ap), *in = NULL, *call = NULL, *answer = NULL;
+    va_end(ap);
+    snprintf(path, sizeof path, "bloomfilter.%s", module);
+    if (args && (in = PyImport_ImportModule(path)) && (call = PyObject_GetAttrString(in, function)))
+        answer = PyObject_CallObject(call, args);
+    Py_XDECREF(call);
+    Py_XDECREF(in);
+    Py_XDECREF(args);
+    return answer;
+}

@@ -168,8 +168,6 @@ int core_end(core_call *c, int rc)
     return -1;
 }
 
-static PyObject *none(int rc) { return rc < 0 ? NULL : Py_NewRef(Py_None); }
-
 /* ---- where the core waits in a call that keeps the GIL: for a file's lock, or for a thread that
  * has it ---- */
 /* The call may be one that counts nobody: nobody closes it meanwhile. */
@@ -266,7 +264,8 @@ PyObject *filter_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py
     return (PyObject *)self;
 }
 
-PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock)
+PyObject *filter_wrap(
+    PyTypeObject *type, bf_filter *bf, redis_client *client, PyObject *clock, bool warn)
 {
     FilterObject *self = (FilterObject *)filter_new(type, NULL, NULL);
     if (!self) {
@@ -274,9 +273,8 @@ PyObject *filter_wrap(PyTypeObject *type, bf_filter *bf, redis_client *client, P
         return NULL;
     }
     bf_set_threads(bf, NO_GIL);
-    put(self, bf, client, clock);
-    self->warn = true;
-    filter_plan_check(self, true);
+    self->warn = warn;
+    filter_replace(self, bf, client, clock);
     return (PyObject *)self;
 }
 
@@ -397,7 +395,7 @@ PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
     gil_take(ts, self, NULL);
     if (!empty)
         raise_in(self, &err);
-    else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL)))
+    else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL, true)))
         count = rebuild_with(self, bf, (FilterObject *)fresh, keys);
     filter_leave(self);
     Py_XDECREF(fresh);

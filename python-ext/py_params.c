@@ -276,14 +276,6 @@ static int parse_constructor(
     return params_fill(state, q, &a);
 }
 
-/* The client goes with the filter that was opened through it. */
-static redis_client *keep_client(params *q, const bf_filter *bf)
-{
-    redis_client *client = bf ? q->client : NULL;
-    if (bf) q->client = NULL;
-    return client;
-}
-
 static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
 {
     PyThreadState *ts = gil_out();
@@ -292,23 +284,35 @@ static bf_filter *open_spec(const bf_spec *spec, bf_error *err)
     return bf;
 }
 
+/* Puts what was opened into the object, its client and clock too, and frees q; bf NULL: raises. */
+static int install(FilterObject *self, params *q, bf_filter *bf, const bf_error *err)
+{
+    if (!bf) {
+        raise_in(self, err);
+        params_free(q);
+        return -1;
+    }
+    redis_client *client = q->client;
+    PyObject *clock = q->clock;
+    q->client = NULL;
+    q->clock = NULL;
+    params_free(q);
+    self->warn = q->warn;
+    const int rc = filter_replace(self, bf, client, clock);
+    Py_XDECREF(clock);
+    return rc < 0 ? rc : filter_warn_weak_hash(self);
+}
+
 int filter_init(FilterObject *self, PyObject *args, PyObject *kwargs)
 {
     bf_error err;
     params q;
-    if (parse_constructor(
-            state_of(Py_TYPE(self)), args, kwargs, CONSTRUCTOR_FORM "BloomFilter", &q) < 0)
+    PyTypeObject *type = Py_TYPE(self);
+    if (parse_constructor(state_of(type), args, kwargs, CONSTRUCTOR_FORM "BloomFilter", &q) < 0)
         return -1;
-    q.spec.counting = is_counting(Py_TYPE(self));
+    q.spec.counting = is_counting(type);
     bf_filter *bf = open_spec(&q.spec, &err);
-    if (!bf) raise_in(self, &err);
-    redis_client *client = keep_client(&q, bf);
-    PyObject *clock = Py_XNewRef(q.clock);
-    params_free(&q);
-    if (bf) self->warn = q.warn;
-    const int rc = bf ? filter_replace(self, bf, client, clock) : -1;
-    Py_XDECREF(clock);
-    return rc < 0 ? rc : filter_warn_weak_hash(self);
+    return install(self, &q, bf, &err);
 }
 
 PyObject *filter_random_secret(PyTypeObject *type, PyObject *Py_UNUSED(none))
@@ -336,30 +340,19 @@ PyObject *filter_plan(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return plan;
 }
 
-/* The class of what was found, where either will do. */
-static PyTypeObject *type_for(PyTypeObject *type, const params *q, const bf_filter *bf)
-{
-    bf_info info;
-    bf_get_info(bf, &info);
-    return q->spec.may_count && info.counting ? state_of(type)->counting_type : type;
-}
-
+/* A new object: of the class of what was found, if either will do. */
 static PyObject *wrap_or_raise(PyTypeObject *type, params *q, bf_filter *bf, const bf_error *err)
 {
-    if (!bf) raise_error(state_of(type), err);
-    redis_client *client = keep_client(q, bf);
-    PyObject *clock = Py_XNewRef(q->clock);
-    if (bf) type = type_for(type, q, bf);
-    params_free(q);
-    FilterObject *made =
-        bf ? (FilterObject *)filter_wrap(type_for(type, q, bf), bf, client, clock) : NULL;
-    Py_XDECREF(clock); /* after the filter that may ask it */
-    if (made && !q->warn) {
-        made->warn = false;
-        filter_plan_check(made, false);
-    }
-    if (made && filter_warn_weak_hash(made) < 0) Py_CLEAR(made);
-    return (PyObject *)made;
+    bf_info info = { .counting = false };
+    if (bf) bf_get_info(bf, &info);
+    if (q->spec.may_count && info.counting) type = state_of(type)->counting_type;
+    PyObject *made = filter_new(type, NULL, NULL);
+    if (!made) {
+        bf_close(bf);
+        params_free(q);
+    } else if (install((FilterObject *)made, q, bf, err) < 0)
+        Py_CLEAR(made);
+    return made;
 }
 
 static PyObject *open_as(PyTypeObject *type, PyObject *args, PyObject *kwargs, bool either)
