@@ -191,13 +191,14 @@ static bool raw(php_bf_client *c, bf_commands *commands, zval *answer)
     return done;
 }
 
-static bool one(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink)
+typedef bool caller(php_bf_client *c, bf_commands *commands, zval *answer);
+static bool one(php_bf_client *c, const bf_redis_part *p, bf_reply_sink *sink, caller *call)
 {
     zval answer;
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
     php_bf_call_only(c, "clearlasterror");
     ZVAL_UNDEF(&answer);
-    bool done = raw(c, &commands, &answer);
+    bool done = call(c, &commands, &answer);
     if (done) put_reply(c, sink, &answer);
     zval_ptr_dtor(&answer);
     return done;
@@ -254,9 +255,11 @@ static bool run_pipeline(php_bf_client *c, const bf_redis_part *parts, size_t np
 /* EVAL script numkeys key... arg... -> eval(script, [key..., arg...], numkeys) */
 static bool eval(php_bf_client *c, bf_commands *commands, zval *answer)
 {
-    bf_key script, arg;
+    bf_key name, script, arg;
     zval argv[3], text;
-    if (!bf_command_arg(commands, &script) || !bf_command_arg(commands, &arg)) return false;
+    if (!bf_command_next(commands) || !bf_command_arg(commands, &name) ||
+        !bf_command_arg(commands, &script) || !bf_command_arg(commands, &arg))
+        return false;
     ZVAL_STRINGL(&argv[0], script.ptr, script.len);
     ZVAL_LONG(&argv[2], ZEND_STRTOL(arg.ptr, NULL, 10));
     array_init(&argv[1]);
@@ -266,17 +269,6 @@ static bool eval(php_bf_client *c, bf_commands *commands, zval *answer)
     }
     bool done = php_bf_call(c, "eval", 3, argv, answer);
     free_all(argv, 2);
-    return done;
-}
-
-static bool eval_own(php_bf_client *c, bf_commands *commands, bf_reply_sink *sink)
-{
-    zval answer;
-    php_bf_call_only(c, "clearlasterror");
-    ZVAL_UNDEF(&answer);
-    bool done = eval(c, commands, &answer);
-    if (done) put_reply(c, sink, &answer);
-    zval_ptr_dtor(&answer);
     return done;
 }
 
@@ -337,7 +329,7 @@ static bool run_cluster(php_bf_client *c, const bf_redis_part *p, bf_reply_sink 
     bf_commands commands = { p->bytes, (const char *)p->bytes + p->len, 0 };
     bool script = p->commands == 1 && bf_command_next(&commands) &&
                   bf_command_arg(&commands, &name) && name.len == 4 && !memcmp(name.ptr, "EVAL", 4);
-    return script ? eval_own(c, &commands, sink) : eval_each(c, p, sink);
+    return script ? one(c, p, sink, eval) : eval_each(c, p, sink);
 }
 
 /* eval() would put the prefix before keys that have it already.  true: *prefix must be put back. */
@@ -379,7 +371,8 @@ bool php_bf_run(php_bf_client *c, const bf_redis_part *parts, size_t nparts, bf_
     bool done = true;
     for (size_t i = 0; i < nparts; i++) commands += parts[i].commands;
     if (!c->cluster)
-        return commands == 1 ? one(c, parts, sink) : run_pipeline(c, parts, nparts, commands, sink);
+        return commands == 1 ? one(c, parts, sink, raw)
+                             : run_pipeline(c, parts, nparts, commands, sink);
     bool prefixed = take_prefix(c, &prefix);
     for (size_t i = 0; done && !EG(exception) && i < nparts; i++)
         done = run_cluster(c, parts + i, sink);

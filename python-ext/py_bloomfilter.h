@@ -20,6 +20,23 @@
 #include "bloomfilter.h"
 #include "py_decimal.h"
 
+#if PY_VERSION_HEX < 0x030C0000
+static inline PyObject *PyErr_GetRaisedException(void)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    if (type) PyErr_NormalizeException(&type, &value, &trace);
+    if (value && trace) PyException_SetTraceback(value, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    return value;
+}
+static inline void PyErr_SetRaisedException(PyObject *e)
+{
+    PyErr_Restore(e ? Py_NewRef(Py_TYPE(e)) : NULL, e, e ? PyException_GetTraceback(e) : NULL);
+}
+#endif
+
 #ifdef Py_GIL_DISABLED
 #define NO_GIL 1
 #else
@@ -84,8 +101,7 @@ bool has_attribute(PyObject *o, const char *name);
 /* Calls a function of a module of the package, imported when it is needed; format: Py_BuildValue's,
  * of a tuple. */
 PyObject *call_helper(const char *module, const char *function, const char *format, ...);
-/* Puts "key 5: " before the message of a TypeError or ValueError that is set, and 5 in its index.
- */
+/* A TypeError or ValueError that is set gets "key 5: " before its message, and 5 as its index. */
 void name_key(Py_ssize_t index);
 
 /* ---- py_active.c: entering, leaving ---- */
@@ -135,7 +151,8 @@ void gil_take_plain(PyThreadState *ts, FilterObject *self);
 PyThreadState *gil_release_if_big(FilterObject *a, FilterObject *b);
 
 /* A call of the core about one filter or two (b may be NULL), without the GIL: it enters them, lets
- * the GIL go by one of the three above, takes it again, leaves, and raises what went wrong. */
+ * the GIL go by one of the three above (or keeps it: NULL), takes it again, leaves, and raises what
+ * went wrong. */
 typedef struct {
     bf_filter *bf, *other;
     bf_error err;
@@ -185,8 +202,7 @@ const bf_functions *hashes_host(PyObject *hashes);
 method filter_close, filter_with, filter_sync, filter_clear_bits, filter_expire, filter_delete,
     filter_rebuild;
 PyObject *filter_exit(FilterObject *self, PyObject *const *args, Py_ssize_t nargs);
-/* The collector's: a circle leads through the clock or the client back to the filter.  Closes it.
- */
+/* For the collector: breaks a cycle through the clock or the client by closing the filter. */
 int filter_forget(FilterObject *self);
 void filter_dealloc(FilterObject *self);
 
@@ -289,6 +305,7 @@ Py_ssize_t batch_row(const batch *b, size_t i);
 void batch_answered(batch *b, uint8_t *each);
 /* 1 = done, 0 = not an array this reads, go on by iteration; -1 with an exception. */
 int array_batch(batch *b, PyObject *keys);
+int refuse_one_key(PyObject *o); /* -1 */
 int arrow_batch(batch *b, PyObject *keys);
 
 /* Keys that can be read without the GIL.  gather puts the next ones, b->most at most, in b->keys
@@ -313,6 +330,29 @@ int column_run(batch *b, column *c);
 /* Raises the fault of a column as that of its row.  Returns -1. */
 int column_refuse(const column *c, Py_ssize_t row);
 void gather_numbers(batch *b, column *c);
+void gather_bytes(batch *b, column *c);
+/* The integer of 1, 2, 4 or 8 bytes at p, extended to 64 bits. */
+static inline __attribute__((always_inline)) uint64_t load_number(
+    const char *p, size_t width, bool is_signed, bool swapped)
+{
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    switch (width) {
+    case 1: u64 = (uint8_t)*p; break;
+    case 2:
+        memcpy(&u16, p, 2);
+        u64 = swapped ? __builtin_bswap16(u16) : u16;
+        break;
+    case 4:
+        memcpy(&u32, p, 4);
+        u64 = swapped ? __builtin_bswap32(u32) : u32;
+        break;
+    default: memcpy(&u64, p, 8); return swapped ? __builtin_bswap64(u64) : u64;
+    }
+    const unsigned spare = 64 - 8 * (unsigned)width;
+    return is_signed ? (uint64_t)((int64_t)(u64 << spare) >> spare) : u64;
+}
 /* Decimal text of the integer at p; writes up to DECIMAL_MAX bytes of py_decimal.h, returns the
  * length. */
 size_t number_text(const char *p, size_t width, bool is_signed, bool swapped, char *out);

@@ -148,7 +148,7 @@ bool core_begin(core_call *c, FilterObject *a, FilterObject *b, release_gil *rel
         filter_leave(a);
         return false;
     }
-    c->ts = release(a, b);
+    if (release) c->ts = release(a, b);
     return true;
 }
 
@@ -237,18 +237,17 @@ static void close_handle(bf_filter *bf)
 {
     enum { BIG = 1 << 20 };
     bf_info info;
-    PyObject *type, *value, *trace;
     if (!bf) return;
     bf_get_info(bf, &info);
     if (strcmp(info.home, "memory") == 0 && info.bitset_bytes < BIG) {
         bf_close(bf);
         return;
     }
-    PyErr_Fetch(&type, &value, &trace);
+    PyObject *raised = PyErr_GetRaisedException();
     PyThreadState *ts = gil_out();
     bf_close(bf);
     gil_back(ts);
-    PyErr_Restore(type, value, trace);
+    PyErr_SetRaisedException(raised);
 }
 
 static void let_go(bf_filter *bf, redis_client *client)
@@ -363,8 +362,8 @@ PyObject *filter_expire(FilterObject *self, PyObject *arg)
     return none(core_end(&c, bf_expire(c.bf, seconds, &c.err)));
 }
 
-/* The keys go to a filter in memory first.  Nobody knows it but the collector, whom anybody may
- * ask: it is entered. */
+/* The keys go to a filter in memory first.  Only the collector knows it, which any code may ask: it
+ * is entered. */
 static PyObject *rebuild_with(
     FilterObject *self, bf_filter *bf, FilterObject *fresh, PyObject *keys)
 {
@@ -386,18 +385,14 @@ static PyObject *rebuild_with(
 
 PyObject *filter_rebuild(FilterObject *self, PyObject *keys)
 {
-    bf_error err;
+    core_call c;
     PyObject *fresh = NULL, *count = NULL;
-    bf_filter *bf = filter_enter(self);
-    if (!bf) return NULL;
-    PyThreadState *ts = gil_release(self, NULL);
-    bf_filter *empty = bf_rebuild_begin(bf, &err);
-    gil_take(ts, self, NULL);
-    if (!empty)
-        raise_in(self, &err);
-    else if ((fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL, true)))
-        count = rebuild_with(self, bf, (FilterObject *)fresh, keys);
-    filter_leave(self);
+    if (!core_begin(&c, self, NULL, gil_release)) return NULL;
+    bf_filter *empty = bf_rebuild_begin(c.bf, &c.err);
+    core_back(&c);
+    if (empty) fresh = filter_wrap(state_of(Py_TYPE(self))->filter_type, empty, NULL, NULL, true);
+    if (fresh) count = rebuild_with(self, c.bf, (FilterObject *)fresh, keys);
+    core_end(&c, empty ? 0 : -1);
     Py_XDECREF(fresh);
     return count;
 }
@@ -412,11 +407,10 @@ PyObject *filter_delete(FilterObject *self, PyObject *Py_UNUSED(unused))
 /* Who is inside holds a reference, so the collector would not come; a suspended call might. */
 int filter_forget(FilterObject *self)
 {
-    PyObject *type, *value, *trace;
     if (!self->clock && !self->client) return 0;
-    PyErr_Fetch(&type, &value, &trace);
+    PyObject *raised = PyErr_GetRaisedException();
     filter_replace(self, NULL, NULL, NULL);
-    PyErr_Restore(type, value, trace);
+    PyErr_SetRaisedException(raised);
     return 0;
 }
 

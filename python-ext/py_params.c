@@ -2,6 +2,7 @@
  * Knows which Python values a parameter takes; the ranges and the sentence of a refusal are the
  * core's. */
 #include "py_bloomfilter.h"
+#include <float.h>
 #include <math.h> /* HUGE_VAL */
 
 /* A row of parameters.h as the field that it is read into, ... */
@@ -18,11 +19,12 @@ typedef struct { /* borrowed; NULL or None = not given */
 
 /* ... and as how it goes to bf_spec: true where it is refused. */
 #define GIVE(kind, name, php, above, below, ...) GIVE_##kind(name, above, below)
-#define GIVE_SIZE(name, above, below) whole(#name, a->name, UINT64_MAX, &q->spec.name) < 0 ||
-#define GIVE_COUNT(name, above, below) whole32(#name, a->name, &q->spec.name) < 0 ||
-#define GIVE_SMALL(name, above, below) whole32(#name, a->name, &q->spec.name) < 0 ||
+#define GIVE_SIZE(name, above, below)                                                              \
+    whole(#name, a->name, &q->spec.name, sizeof q->spec.name) < 0 ||
+#define GIVE_COUNT GIVE_SIZE
+#define GIVE_SMALL GIVE_SIZE
 #define GIVE_REAL(name, above, below) real(#name, a->name, above, below, &q->spec.name) < 0 ||
-#define GIVE_REAL0(name, above, below) real0(#name, a->name, below, &q->spec.name) < 0 ||
+#define GIVE_REAL0(name, above, below) GIVE_REAL(name, -DBL_TRUE_MIN, below)
 #define GIVE_TEXT(name, above, below) text(#name, a->name, &q->spec.name) < 0 ||
 #define GIVE_FLAG(name, above, below) truth(a->name, &q->spec.name) < 0 ||
 #define GIVE_SECRET(name, above, below) secret_bytes(a->name, q) < 0 ||
@@ -61,31 +63,29 @@ static int type_fault(const char *name, const char *wanted, PyObject *got)
     return -1;
 }
 
-/* 0 means "not given" to the core, so a 0 that was given is refused here. */
-static int whole(const char *name, PyObject *value, uint64_t max, uint64_t *out)
+/* 0 means "not given" to the core, so a 0 that was given is refused here.  size: of *out. */
+static int whole(const char *name, PyObject *value, void *out, size_t size)
 {
     if (!given(value)) return 0;
     if (is_boolean(value) || !PyIndex_Check(value)) return type_fault(name, "an int", value);
     PyObject *number = PyNumber_Index(value);
     if (!number) return -1;
-    unsigned long long v = PyLong_AsUnsignedLongLong(number);
-    bool odd = v == (unsigned long long)-1 && PyErr_Occurred();
+    const uint64_t v = PyLong_AsUnsignedLongLong(number);
+    const bool odd = v == UINT64_MAX && PyErr_Occurred();
     PyErr_Clear(); /* OverflowError: negative, or past 64 bits */
-    int rc = odd || v == 0 || v > max ? refuse(name, number) : 0;
-    *out = v;
+    int rc = 0;
+    if (odd || v == 0 || (size == sizeof(unsigned) && v > UINT32_MAX))
+        rc = refuse(name, number);
+    else if (size == sizeof(unsigned))
+        *(unsigned *)out = (unsigned)v;
+    else
+        *(uint64_t *)out = v;
     Py_DECREF(number);
     return rc;
 }
 
-static int whole32(const char *name, PyObject *value, unsigned *out)
-{
-    uint64_t v = 0;
-    if (whole(name, value, UINT32_MAX, &v) < 0) return -1;
-    *out = (unsigned)v;
-    return 0;
-}
-
-/* Strictly between the two bounds: NaN is not, nor is what no double holds. */
+/* Strictly between the two bounds: NaN is not, nor is what no double holds.  A 0, which only
+ * retry_after takes, is BF_ALWAYS_TRY to the core. */
 static int real(const char *name, PyObject *value, double above, double below, double *out)
 {
     if (!given(value)) return 0;
@@ -101,18 +101,7 @@ static int real(const char *name, PyObject *value, double above, double below, d
         return refuse(name, value);
     }
     if (!(v > above && v < below)) return refuse(name, value);
-    *out = v;
-    return 0;
-}
-
-/* From 0 on, which the core calls BF_ALWAYS_TRY. */
-static int real0(const char *name, PyObject *value, double below, double *out)
-{
-    double v = 0;
-    if (!given(value)) return 0;
-    if (real(name, value, -1, below, &v) < 0) return -1;
-    if (v < 0) return refuse(name, value);
-    *out = v > 0 ? v : BF_ALWAYS_TRY;
+    *out = v == 0 ? BF_ALWAYS_TRY : v;
     return 0;
 }
 
@@ -224,8 +213,7 @@ static int params_fill(module_state *state, params *q, const arguments *a)
     "|" BF_NUMBERS(FORM) "$" BF_SCHEME(FORM) BF_STORAGE(FORM) BF_KEY(FORM) BF_SECRET(FORM)         \
         BF_MORE(FORM) BF_CLOCK(FORM) "p:"
 
-/* Other packages take (capacity, error_rate): whoever comes from there is told the line to write.
- */
+/* Other packages take (capacity, error_rate): the refusal has the line to write instead. */
 static const char *const capacities[] = { "capacity", "max_elements", "expected_items", NULL };
 static const char *const rates[] = { "error_rate", "false_positive_rate", "fpr", NULL };
 
